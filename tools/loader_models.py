@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Writes tiny models in every file format that the loader reads.
+
+  tools/loader_models.py --out DIR
+
+Each DIR/NAME holds a model, inputs.npz and outputs.npz (keys: the signature's
+names, or for a GraphDef tensor names such as `x:0`); with several signatures
+the files are inputs_SIGNATURE.npz and so on. model.json lists them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import shutil
+import sys
+
+import models  # sets the environment before TensorFlow is imported
+import numpy as np
+import tensorflow as tf
+from architectures import ARCHITECTURES, BERT_SMALL, Arrays, bert
+from tensorflow.python.framework import convert_to_constants
+
+tf1 = tf.compat.v1
+
+
+def _fresh(out: pathlib.Path, name: str) -> pathlib.Path:
+  target = out / name
+  if target.exists():
+    shutil.rmtree(target)
+  target.mkdir(parents=True)
+  return target
+
+
+def _note(target: pathlib.Path, kind: str, model: str, **more: str) -> None:
+  record = {**models.versions(), "kind": kind, "model": model, **more}
+  (target / "model.json").write_text(json.dumps(record, indent=2) + "\n")
+
+
+def _save(target: pathlib.Path, inputs: Arrays, outputs: Arrays,
+          suffix: str = "") -> None:
+  np.savez_compressed(target / f"inputs{suffix}.npz", **inputs)
+  np.savez_compressed(target / f"outputs{suffix}.npz", **outputs)
+
+
+def frozen(out: pathlib.Path, name: str) -> None:
+  """A network of one input as frozen GraphDef, binary and text."""
+  target = _fresh(out, f"frozen_{name}")
+  architecture = ARCHITECTURES[name]
+  model = models.build(name, architecture, True)
+  rng = np.random.default_rng(7)
+  arrays = architecture.inputs(rng, 2, architecture.size[1], True)
+  spec = [tf.TensorSpec([None] + list(v.shape[1:]), v.dtype, name=k)
+          for k, v in arrays.items()]
+  function = tf.function(lambda *x: tf.identity(model(x[0]), "logits"))
+  concrete = convert_to_constants.convert_variables_to_constants_v2(
+      function.get_concrete_function(*spec))
+  outputs = concrete(*[tf.constant(v) for v in arrays.values()])
+  graph = concrete.graph.as_graph_def()
+  tf.io.write_graph(graph, str(target), "graph.pb", as_text=False)
+  tf.io.write_graph(graph, str(target), "graph.pbtxt", as_text=True)
+  _save(target, {f"{k}:0": v for k, v in arrays.items()},
+        {concrete.outputs[0].name: outputs[0].numpy()})
+  _note(target, "graphdef", "graph.pb", text="graph.pbtxt")
+
+
+class TwoSignatures(tf.Module):
+  """Variables of several dtypes, nested calls, two signatures, two outputs."""
+
+  def __init__(self) -> None:
+    super().__init__()
+    rng = np.random.default_rng(3)
+    self.weights = tf.Variable(rng.normal(0, 1, (4, 3)).astype(np.float32))
+    self.bias = tf.Variable(rng.normal(0, 1, 3).astype(np.float32))
+    self.table = tf.Variable(rng.integers(-9, 9, (5, 2)), dtype=tf.int64)
+    self.scale = tf.Variable(1.5, dtype=tf.float64)
+
+  @tf.function
+  def _affine(self, x: tf.Tensor) -> tf.Tensor:
+    return tf.matmul(x, self.weights) + self.bias
+
+  @tf.function(input_signature=[tf.TensorSpec([None, 4], tf.float32, "x")])
+  def classify(self, x: tf.Tensor) -> dict[str, tf.Tensor]:
+    logits = self._affine(x)
+    return {"logits": logits, "probabilities": tf.nn.softmax(logits)}
+
+  @tf.function(input_signature=[
+      tf.TensorSpec([None], tf.int32, "index"),
+      tf.TensorSpec([None, 2], tf.float64, "offset")])
+  def lookup(self, index: tf.Tensor, offset: tf.Tensor) -> dict[str, tf.Tensor]:
+    rows = tf.cast(tf.gather(self.table, index), tf.float64)
+    return {"rows": rows * self.scale + offset}
+
+
+def module(out: pathlib.Path) -> None:
+  """tf.saved_model.save of a tf.Module with two signatures."""
+  target = _fresh(out, "module_two_signatures")
+  net = TwoSignatures()
+  path = target / "saved_model"
+  tf.saved_model.save(net, str(path), signatures={
+      "serving_default": net.classify, "lookup": net.lookup})
+  rng = np.random.default_rng(4)
+  x = {"x": rng.normal(0, 1, (3, 4)).astype(np.float32)}
+  _save(target, x, models.run_signature(path, x), "_serving_default")
+  y = {"index": np.array([4, 0, 2], np.int32),
+       "offset": rng.normal(0, 1, (3, 2))}
+  _save(target, y, models.run_signature(path, y, "lookup"), "_lookup")
+  _note(target, "saved_model", "saved_model")
+
+
+def _tf1_network(resource: bool, shards: int) -> tuple[tf.Tensor, tf.Tensor]:
+  """Conv, batch norm, dense, on reference or resource variables."""
+  rng = np.random.default_rng(5)
+  count = 0
+
+  def variable(name: str, *shape: int) -> tf.Tensor:
+    nonlocal count
+    count += 1
+    value = rng.normal(0, 0.5, shape).astype(np.float32)
+    with tf.device(f"/cpu:{count % shards}"):
+      return tf1.get_variable(name, initializer=value, use_resource=resource)
+
+  x = tf1.placeholder(tf.float32, [None, None, None, 2], "x")
+  y = tf1.nn.conv2d(x, variable("kernel", 3, 3, 2, 4), strides=[1, 2, 2, 1],
+                    padding="SAME")
+  y = tf1.nn.bias_add(y, variable("conv_bias", 4))
+  y, _, _ = tf1.nn.fused_batch_norm(
+      y, variable("gamma", 4), variable("beta", 4), variable("mean", 4),
+      tf.square(variable("deviation", 4)) + 0.5, is_training=False)
+  y = tf1.nn.relu6(y)
+  y = tf.reduce_mean(y, [1, 2])
+  with tf1.variable_scope("head"):
+    y = tf.matmul(y, variable("weights", 4, 3)) + variable("bias", 3)
+  return x, tf.identity(y, "logits")
+
+
+def tf1_style(out: pathlib.Path, name: str, resource: bool,
+              shards: int = 1) -> None:
+  """A SavedModel written the TensorFlow 1 way, by a builder from a session.
+
+  With shards > 1, variables lie on that many devices, and each device's
+  variables are saved in a data file of their own.
+  """
+  target = _fresh(out, name)
+  path = target / "saved_model"
+  rng = np.random.default_rng(6)
+  value = rng.normal(0, 1, (2, 7, 6, 2)).astype(np.float32)
+  config = tf1.ConfigProto(device_count={"CPU": shards})
+  with tf.Graph().as_default(), tf1.Session(config=config) as session:
+    x, logits = _tf1_network(resource, shards)
+    session.run(tf1.global_variables_initializer())
+    builder = tf1.saved_model.Builder(str(path))
+    signature = tf1.saved_model.predict_signature_def(
+        {"pixels": x}, {"scores": logits})
+    builder.add_meta_graph_and_variables(
+        session, [tf1.saved_model.tag_constants.SERVING],
+        {"serving_default": signature}, strip_default_attrs=True,
+        saver=tf1.train.Saver(sharded=shards > 1))
+    builder.save()
+    scores = session.run(logits, {x: value})
+  files = len(list((path / "variables").glob("*.data-*")))
+  if files != shards:
+    raise SystemExit(f"{name}: expected {shards} data files, got {files}")
+  _save(target, {"pixels": value}, {"scores": scores})
+  _note(target, "saved_model", "saved_model")
+
+
+def bert_additive_mask(out: pathlib.Path) -> None:
+  """The small BERT with Keras' other attention form (dropout in training)."""
+  target = _fresh(out, "bert_additive_mask")
+  path = target / "saved_model"
+  model = bert(BERT_SMALL, "m", dropout=0.1)
+  models.randomize(model, 21)
+  model.export(str(path), verbose=False)
+  x = ARCHITECTURES["bert4"].inputs(np.random.default_rng(10), 2, 9, True)
+  _save(target, x, models.run_signature(path, x))
+  _note(target, "saved_model", "saved_model")
+
+
+def main() -> int:
+  parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+  parser.add_argument("--out", required=True, type=pathlib.Path)
+  args = parser.parse_args()
+  frozen(args.out, "mlp")
+  frozen(args.out, "resnet50")
+  module(args.out)
+  tf1_style(args.out, "tf1_variable_v2", resource=False)
+  tf1_style(args.out, "tf1_resource", resource=True)
+  tf1_style(args.out, "tf1_three_shards", resource=False, shards=3)
+  bert_additive_mask(args.out)
+  return 0
+
+
+if __name__ == "__main__":
+  sys.exit(main())
