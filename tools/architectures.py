@@ -65,8 +65,8 @@ def resnet50(small: bool) -> keras.Model:
 
   def stages(x: Any) -> Any:
     x = resnet.stack_residual_blocks_v1(x, 8, 2, stride1=1, name="conv2")
-    x = resnet.stack_residual_blocks_v1(x, 12, 2, name="conv3")
-    return resnet.stack_residual_blocks_v1(x, 16, 2, name="conv4")
+    x = resnet.stack_residual_blocks_v1(x, 12, 1, name="conv3")
+    return resnet.stack_residual_blocks_v1(x, 16, 1, name="conv4")
 
   x = _body(resnet.ResNet, image, stack_fn=stages, preact=False, use_bias=True,
             name="resnet_small", weights_name=None)
