@@ -1,0 +1,88 @@
+#include "env/flags.h"
+
+#include <cstdlib>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "env/status.h"
+
+namespace tenon {
+namespace {
+
+const FlagRow kRows[] = {
+    {"TF_ENABLE_ONEDNN_OPTS", &Flags::onednn_opts, "1",
+     "1: rewrite graphs and eager ops to oneDNN kernels; 0: run standard kernels on the graph as "
+     "it is"},
+    {"TF_NUM_INTRAOP_THREADS", &Flags::intra_op_threads, "0",
+     "threads that one op may use; 0: OMP_NUM_THREADS, then the CPUs this process may use"},
+    {"OMP_NUM_THREADS", &Flags::omp_threads, "0",
+     "threads when neither --threads nor TF_NUM_INTRAOP_THREADS says so"},
+    {"TENON_PRIMITIVE_CACHE", &Flags::primitive_cache, "1",
+     "0: create every oneDNN primitive anew (for tests; results do not depend on it)"},
+    {"TENON_CACHE_ENTRIES", &Flags::cache_entries, "4096",
+     "most entries of the session cache (primitives and prepared kernels)"},
+    {"TENON_CACHE_BYTES", &Flags::cache_bytes, "1073741824",
+     "most bytes that entries of the session cache may hold together"},
+    {"TENON_PLAN_ENTRIES", &Flags::plan_entries, "64",
+     "most plans (one per set of input shapes) that a session keeps"},
+    {"TENON_DISABLE_RULES", &Flags::disabled_rules, "",
+     "comma-separated names of rewrite rules that must not fire (tenon rules lists them)"},
+    {"TENON_DUMP_DIR", &Flags::dump_dir, "",
+     "folder for text dumps of each graph before and after each phase; empty: none"},
+    {"TENON_STRICT_NAN", &Flags::strict_nan, "0",
+     "1: NaN passes through fused Relu and Relu6 as in TensorFlow's standard kernels"},
+};
+
+absl::Status Parse(const FlagRow& row, const std::string& raw, Flags& flags) {
+  const std::string text(absl::StripAsciiWhitespace(raw));
+  if (auto* field = std::get_if<bool Flags::*>(&row.field)) {
+    const std::string lower = absl::AsciiStrToLower(text);
+    if (lower == "1" || lower == "true") {
+      flags.*(*field) = true;
+    } else if (lower == "0" || lower == "false") {
+      flags.*(*field) = false;
+    } else {
+      return InvalidArgument(row.name, "='", raw, "' is not one of 0, 1, true, false");
+    }
+  } else if (auto* field = std::get_if<int64_t Flags::*>(&row.field)) {
+    int64_t value = 0;
+    if (!absl::SimpleAtoi(text, &value) || value < 0) {
+      return InvalidArgument(row.name, "='", raw, "' is not a non-negative whole number");
+    }
+    flags.*(*field) = value;
+  } else {
+    flags.*std::get<std::string Flags::*>(row.field) = text;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Span<const FlagRow> FlagTable() { return kRows; }
+
+absl::StatusOr<Flags> Flags::From(const Lookup& lookup) {
+  Flags flags;
+  for (const FlagRow& row : kRows) {
+    std::optional<std::string> value = lookup(row.name);
+    // An empty variable counts as unset, as in TensorFlow.
+    const bool set = value.has_value() && !value->empty();
+    TENON_RETURN_IF_ERROR(Parse(row, set ? *value : row.default_text, flags));
+  }
+  return flags;
+}
+
+absl::StatusOr<Flags> Flags::FromEnvironment() {
+  return From([](const char* name) -> std::optional<std::string> {
+    const char* value = std::getenv(name);
+    if (value == nullptr) return std::nullopt;
+    return std::string(value);
+  });
+}
+
+std::string FlagText(const FlagRow& row, const Flags& flags) {
+  if (auto* field = std::get_if<bool Flags::*>(&row.field)) return flags.*(*field) ? "1" : "0";
+  if (auto* field = std::get_if<int64_t Flags::*>(&row.field)) return absl::StrCat(flags.*(*field));
+  return flags.*std::get<std::string Flags::*>(row.field);
+}
+
+}  // namespace tenon

@@ -1,0 +1,54 @@
+// The flag table: every environment variable that Tenon reads, once per session, into an
+// immutable struct. The same rows feed the parser, `tenon env` and docs/ENV.md.
+//
+//   TENON_ASSIGN_OR_RETURN(Flags flags, Flags::FromEnvironment());
+//   if (flags.onednn_opts) ...
+#ifndef TENON_ENV_FLAGS_H_
+#define TENON_ENV_FLAGS_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace tenon {
+
+struct Flags {
+  bool onednn_opts = true;  // TF_ENABLE_ONEDNN_OPTS
+  int64_t intra_op_threads =
+      0;                        // TF_NUM_INTRAOP_THREADS; 0: OMP_NUM_THREADS, then the CPUs at hand
+  int64_t omp_threads = 0;      // OMP_NUM_THREADS
+  bool primitive_cache = true;  // TENON_PRIMITIVE_CACHE
+  int64_t cache_entries = 0;    // TENON_CACHE_ENTRIES
+  int64_t cache_bytes = 0;      // TENON_CACHE_BYTES
+  int64_t plan_entries = 0;     // TENON_PLAN_ENTRIES
+  std::string disabled_rules;   // TENON_DISABLE_RULES: comma-separated rule names
+  std::string dump_dir;         // TENON_DUMP_DIR
+  bool strict_nan = false;      // TENON_STRICT_NAN
+
+  using Lookup = std::function<std::optional<std::string>(const char* name)>;
+
+  // Reads every row of the table. Error: InvalidArgument naming the variable and what it accepts.
+  static absl::StatusOr<Flags> FromEnvironment();
+  static absl::StatusOr<Flags> From(const Lookup& lookup);
+};
+
+struct FlagRow {
+  const char* name;
+  std::variant<bool Flags::*, int64_t Flags::*, std::string Flags::*> field;
+  const char* default_text;  // parsed like a user's value
+  const char* doc;           // one line
+};
+
+absl::Span<const FlagRow> FlagTable();
+
+// The value of `row` in `flags`, as the user would write it.
+std::string FlagText(const FlagRow& row, const Flags& flags);
+
+}  // namespace tenon
+
+#endif  // TENON_ENV_FLAGS_H_

@@ -1,0 +1,66 @@
+// Attribute values of a node, and the sorted map that holds them.
+#ifndef TENON_GRAPH_ATTR_H_
+#define TENON_GRAPH_ATTR_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "graph/dtype.h"
+#include "graph/shape.h"
+#include "graph/tensor.h"
+
+namespace tenon {
+
+class AttrValue;
+using AttrMap = absl::btree_map<std::string, AttrValue>;
+
+// A function's name and the attributes that it is called with.
+struct FuncRef {
+  std::string name;
+  std::shared_ptr<const AttrMap> attrs;  // may be null: none
+};
+bool operator==(const FuncRef& a, const FuncRef& b);
+
+// One of the types below; an empty list of unknown element type is an empty int list.
+class AttrValue {
+ public:
+  using Variant = std::variant<std::monostate, int64_t, float, bool, std::string, DType, Shape,
+                               Tensor, FuncRef, std::vector<int64_t>, std::vector<float>,
+                               std::vector<bool>, std::vector<std::string>, std::vector<DType>,
+                               std::vector<Shape>, std::vector<Tensor>, std::vector<FuncRef>>;
+
+  AttrValue() = default;
+  AttrValue(int64_t v) : v_(v) {}
+  AttrValue(int v) : v_(int64_t{v}) {}
+  AttrValue(float v) : v_(v) {}
+  AttrValue(bool v) : v_(v) {}
+  AttrValue(const char* v) : v_(std::string(v)) {}
+  AttrValue(std::string v) : v_(std::move(v)) {}
+  AttrValue(DType v) : v_(v) {}
+  AttrValue(Shape v) : v_(std::move(v)) {}
+  AttrValue(Tensor v) : v_(std::move(v)) {}
+  AttrValue(FuncRef v) : v_(std::move(v)) {}
+  template <typename T>
+  AttrValue(std::vector<T> v) : v_(std::move(v)) {}
+
+  template <typename T>
+  const T* get_if() const {
+    return std::get_if<T>(&v_);
+  }
+  const Variant& variant() const { return v_; }
+  bool empty() const { return v_.index() == 0; }
+
+  friend bool operator==(const AttrValue& a, const AttrValue& b);
+  friend bool operator!=(const AttrValue& a, const AttrValue& b) { return !(a == b); }
+
+ private:
+  Variant v_;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_GRAPH_ATTR_H_

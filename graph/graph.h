@@ -1,0 +1,136 @@
+// The graph: nodes with data inputs, control inputs and attributes; named signature inputs and
+// outputs; and the function library that control-flow ops call.
+//
+// Build it with AddNode; after that only the Rewriter (graph/rewriter.h) changes it, so that use
+// lists and the trace of edits stay right. Node ids are stable: a removed node leaves a gap.
+#ifndef TENON_GRAPH_GRAPH_H_
+#define TENON_GRAPH_GRAPH_H_
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "graph/attr.h"
+#include "graph/dtype.h"
+#include "graph/shape.h"
+
+namespace tenon {
+
+using NodeId = int32_t;
+inline constexpr NodeId kNoNode = -1;
+
+// Output `port` of `node`.
+struct Endpoint {
+  NodeId node = kNoNode;
+  int port = 0;
+  friend bool operator==(const Endpoint& a, const Endpoint& b) {
+    return a.node == b.node && a.port == b.port;
+  }
+  friend bool operator!=(const Endpoint& a, const Endpoint& b) { return !(a == b); }
+  template <typename H>
+  friend H AbslHashValue(H h, const Endpoint& e) {
+    return H::combine(std::move(h), e.node, e.port);
+  }
+};
+
+struct Node {
+  NodeId id = kNoNode;
+  std::string name;
+  std::string op;
+  std::string device;  // as requested in the model; often empty
+  absl::InlinedVector<Endpoint, 4> inputs;
+  absl::InlinedVector<NodeId, 1> control_inputs;
+  AttrMap attrs;
+
+  // Null where the attribute is absent or of another type.
+  template <typename T>
+  const T* attr(absl::string_view key) const {
+    auto it = attrs.find(key);
+    return it == attrs.end() ? nullptr : it->second.get_if<T>();
+  }
+};
+
+// A named input of the graph: a Placeholder node's port 0.
+struct GraphInput {
+  std::string name;  // signature key, or the tensor's name in a GraphDef
+  NodeId node = kNoNode;
+};
+
+// A named output of the graph (a fetch).
+struct GraphOutput {
+  std::string name;
+  Endpoint source;
+};
+
+class Graph;
+
+// Functions that If, While and their kin call, by name. A function is a graph whose inputs and
+// outputs stand in its signature's order. Immutable: a rewrite puts a new graph in its place.
+using FunctionLibrary = absl::btree_map<std::string, std::shared_ptr<const Graph>>;
+
+class Graph {
+ public:
+  Graph();
+  Graph(const Graph&);
+  Graph(Graph&&) noexcept;
+  Graph& operator=(const Graph&);
+  Graph& operator=(Graph&&) noexcept;
+  ~Graph();
+
+  // AlreadyExists where the name is taken. Inputs may name nodes added later (cyclic input is
+  // found by TopologicalOrder and the verifier).
+  absl::StatusOr<NodeId> AddNode(Node node);
+  // `name`, or `name_1`, `name_2` ... where it is taken.
+  std::string UniqueName(absl::string_view name) const;
+
+  const Node* FindNode(absl::string_view name) const;  // null: none
+  bool Has(NodeId id) const {
+    return id >= 0 && static_cast<size_t>(id) < nodes_.size() &&
+           nodes_[static_cast<size_t>(id)].id == id;
+  }
+  const Node& node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
+  // One past the highest id. Ids of removed nodes are gaps: Has(id) is false.
+  NodeId end_id() const { return static_cast<NodeId>(nodes_.size()); }
+  size_t num_nodes() const { return by_name_.size(); }
+  std::vector<NodeId> NodeIds() const;
+
+  // Every node after its data and control inputs; ties in order of id, so the order is a function
+  // of the graph alone. InvalidArgument naming a node on a cycle, or one with a missing input.
+  absl::StatusOr<std::vector<NodeId>> TopologicalOrder() const;
+
+  std::vector<GraphInput>& inputs() { return inputs_; }
+  const std::vector<GraphInput>& inputs() const { return inputs_; }
+  std::vector<GraphOutput>& outputs() { return outputs_; }
+  const std::vector<GraphOutput>& outputs() const { return outputs_; }
+  // Nodes that must run though no output needs them (initializers, assignments).
+  std::vector<NodeId>& targets() { return targets_; }
+  const std::vector<NodeId>& targets() const { return targets_; }
+
+  FunctionLibrary& functions() { return functions_; }
+  const FunctionLibrary& functions() const { return functions_; }
+
+ private:
+  friend class Rewriter;
+  Node& mutable_node(NodeId id) { return nodes_[static_cast<size_t>(id)]; }
+  void Erase(NodeId id);
+
+  std::deque<Node> nodes_;
+  absl::flat_hash_map<std::string, NodeId> by_name_;
+  std::vector<GraphInput> inputs_;
+  std::vector<GraphOutput> outputs_;
+  std::vector<NodeId> targets_;
+  FunctionLibrary functions_;
+};
+
+// "name:port", or "name" for port 0.
+std::string EndpointName(const Graph& graph, Endpoint e);
+
+}  // namespace tenon
+
+#endif  // TENON_GRAPH_GRAPH_H_

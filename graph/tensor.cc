@@ -1,0 +1,103 @@
+#include "graph/tensor.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "env/status.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+std::shared_ptr<const void> AllocateBuffer(DType dtype, int64_t n, size_t bytes) {
+  const size_t rounded = (bytes + kAlignment) / kAlignment * kAlignment;  // at least one line
+  void* p = std::aligned_alloc(kAlignment, rounded);
+  if (p == nullptr) return nullptr;
+  if (dtype != DType::kString)
+    return std::shared_ptr<const void>(p, [](const void* q) { std::free(const_cast<void*>(q)); });
+  auto* strings = static_cast<std::string*>(p);
+  for (int64_t i = 0; i < n; ++i) new (strings + i) std::string();
+  return std::shared_ptr<const void>(p, [strings, n](const void*) {
+    for (int64_t i = 0; i < n; ++i) strings[i].~basic_string();
+    std::free(strings);
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> Tensor::Allocate(DType dtype, const Shape& shape) {
+  TENON_ASSIGN_OR_RETURN(const int64_t n, shape.CheckedElements());
+  const size_t size = SizeOf(dtype);
+  if (size == 0) return InvalidArgument("dtype ", Name(dtype), " has no elements in memory");
+  int64_t bytes;
+  if (__builtin_mul_overflow(n, static_cast<int64_t>(size), &bytes) || bytes > (int64_t{1} << 46)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("a ", Name(dtype), " tensor of shape ", shape.ToString(), " is too large"));
+  }
+  Tensor t;
+  t.buffer_ = AllocateBuffer(dtype, n, static_cast<size_t>(bytes));
+  if (t.buffer_ == nullptr) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for a ", Name(dtype), " tensor of shape ", shape.ToString()));
+  }
+  t.dtype_ = dtype;
+  t.shape_ = shape;
+  t.num_elements_ = n;
+  t.data_ = const_cast<void*>(t.buffer_.get());
+  t.owned_ = true;
+  return t;
+}
+
+Tensor Tensor::FromExternal(DType dtype, const Shape& shape, void* data,
+                            std::shared_ptr<const void> owner) {
+  Tensor t;
+  t.dtype_ = dtype;
+  t.shape_ = shape;
+  t.num_elements_ = shape.num_elements();
+  t.data_ = data;
+  t.buffer_ = std::move(owner);
+  return t;
+}
+
+absl::StatusOr<Tensor> Tensor::Reshaped(const Shape& shape) const {
+  TENON_ASSIGN_OR_RETURN(const int64_t n, shape.CheckedElements());
+  if (n != num_elements_) {
+    return InvalidArgument("cannot view shape ", shape_.ToString(), " as ", shape.ToString());
+  }
+  Tensor t = *this;
+  t.shape_ = shape;
+  return t;
+}
+
+absl::StatusOr<Tensor> Tensor::Clone() const {
+  TENON_ASSIGN_OR_RETURN(Tensor t, Allocate(dtype_, shape_));
+  if (dtype_ == DType::kString) {
+    for (int64_t i = 0; i < num_elements_; ++i) t.data<std::string>()[i] = data<std::string>()[i];
+  } else if (bytes() > 0) {
+    std::memcpy(t.data_, data_, bytes());
+  }
+  return t;
+}
+
+bool Identical(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
+  if (a.SharesBufferWith(b)) return true;
+  if (a.dtype() == DType::kString) return a.flat<std::string>() == b.flat<std::string>();
+  return a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
+}
+
+absl::StatusOr<std::vector<int64_t>> IntegerValues(const Tensor& t) {
+  std::vector<int64_t> out;
+  out.reserve(static_cast<size_t>(t.num_elements()));
+  if (t.dtype() == DType::kInt32) {
+    for (int32_t v : t.flat<int32_t>()) out.push_back(v);
+  } else if (t.dtype() == DType::kInt64) {
+    for (int64_t v : t.flat<int64_t>()) out.push_back(v);
+  } else {
+    return InvalidArgument("expected int32 or int64 values, got ", Name(t.dtype()));
+  }
+  return out;
+}
+
+}  // namespace tenon

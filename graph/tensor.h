@@ -1,0 +1,103 @@
+// A tensor: dtype, complete shape, and a shared buffer of plain row-major elements.
+// Copies share the buffer. Buffers are 64-byte aligned; strings are std::string objects.
+//
+//   TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(DType::kFloat, Shape({2, 3})));
+//   t.flat<float>()[0] = 1;
+#ifndef TENON_GRAPH_TENSOR_H_
+#define TENON_GRAPH_TENSOR_H_
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "graph/dtype.h"
+#include "graph/shape.h"
+
+namespace tenon {
+
+class Tensor {
+ public:
+  Tensor() = default;  // no dtype, no elements: !valid()
+
+  // Uninitialized elements (empty strings for kString). InvalidArgument on partial or negative
+  // shapes and on dtypes without elements; ResourceExhausted where memory cannot be had.
+  static absl::StatusOr<Tensor> Allocate(DType dtype, const Shape& shape);
+
+  // A view of memory that `owner` keeps alive (a mapped file, a user's array).
+  static Tensor FromExternal(DType dtype, const Shape& shape, void* data,
+                             std::shared_ptr<const void> owner);
+
+  // For small values made by the program itself: never fails.
+  template <typename T>
+  static Tensor Scalar(T value) {
+    return From<T>(Shape(), {std::move(value)});
+  }
+  template <typename T>
+  static Tensor Vector(std::vector<T> values) {
+    const Shape shape({static_cast<int64_t>(values.size())});
+    return From<T>(shape, std::move(values));
+  }
+  template <typename T>
+  static Tensor From(const Shape& shape, std::vector<T> values) {
+    auto t = Allocate(DTypeTraits<T>::value, shape);
+    Tensor out = *std::move(t);
+    for (size_t i = 0; i < values.size(); ++i) out.data<T>()[i] = std::move(values[i]);
+    return out;
+  }
+
+  bool valid() const { return dtype_ != DType::kInvalid; }
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  int64_t num_elements() const { return num_elements_; }
+  size_t bytes() const { return static_cast<size_t>(num_elements_) * SizeOf(dtype_); }
+
+  void* raw() { return data_; }
+  const void* raw() const { return data_; }
+  template <typename T>
+  T* data() {
+    return static_cast<T*>(data_);
+  }
+  template <typename T>
+  const T* data() const {
+    return static_cast<const T*>(data_);
+  }
+  template <typename T>
+  absl::Span<T> flat() {
+    return {data<T>(), static_cast<size_t>(num_elements_)};
+  }
+  template <typename T>
+  absl::Span<const T> flat() const {
+    return {data<T>(), static_cast<size_t>(num_elements_)};
+  }
+
+  // Nobody else holds the buffer, and it is writable memory of our own.
+  bool OwnsAlone() const { return owned_ && buffer_.use_count() == 1; }
+  // Two tensors over the same memory.
+  bool SharesBufferWith(const Tensor& other) const { return data_ == other.data_; }
+
+  // The same buffer under another shape with as many elements.
+  absl::StatusOr<Tensor> Reshaped(const Shape& shape) const;
+  // A deep copy in memory of its own.
+  absl::StatusOr<Tensor> Clone() const;
+
+ private:
+  DType dtype_ = DType::kInvalid;
+  Shape shape_;
+  int64_t num_elements_ = 0;
+  void* data_ = nullptr;
+  bool owned_ = false;
+  std::shared_ptr<const void> buffer_;
+};
+
+// Same dtype, shape and bytes (strings by value; NaN equals NaN of the same bits).
+bool Identical(const Tensor& a, const Tensor& b);
+
+// All integer elements of an int32 or int64 tensor. InvalidArgument for other dtypes.
+absl::StatusOr<std::vector<int64_t>> IntegerValues(const Tensor& t);
+
+}  // namespace tenon
+
+#endif  // TENON_GRAPH_TENSOR_H_

@@ -1,0 +1,69 @@
+// A constant of a session's graph (a weight), and the forms that kernels derived from it: packed
+// into a oneDNN layout, transposed, converted. Derived forms are built once and shared by all plans
+// of the session; when every reader has a derived form, the plain copy can go.
+#ifndef TENON_OPS_CONSTANT_H_
+#define TENON_OPS_CONSTANT_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "graph/tensor.h"
+
+namespace tenon {
+
+// A form made from a constant. Immutable.
+class DerivedConstant {
+ public:
+  virtual ~DerivedConstant() = default;
+  virtual size_t bytes() const = 0;
+  // Whether Plain() can give the plain value again, bit for bit. A constant whose forms have all
+  // lost something keeps its plain copy.
+  virtual bool CanUnpack() const { return false; }
+  virtual absl::StatusOr<Tensor> Plain() const {
+    return absl::UnimplementedError("this form cannot be turned back");
+  }
+};
+
+class Constant {
+ public:
+  explicit Constant(Tensor plain)
+      : dtype_(plain.dtype()), shape_(plain.shape()), plain_(std::move(plain)) {}
+
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+
+  // The plain value; rebuilt from a derived form (and kept again) after a release.
+  absl::StatusOr<Tensor> Plain() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // The form under `key` (a layout, spelled out so that equal keys mean equal bytes), made by
+  // `make` from the plain value the first time. Other threads that ask meanwhile wait.
+  using Make =
+      std::function<absl::StatusOr<std::shared_ptr<const DerivedConstant>>(const Tensor& plain)>;
+  absl::StatusOr<std::shared_ptr<const DerivedConstant>> Derive(const std::string& key,
+                                                                const Make& make)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Drops the plain copy if a derived form can give it back. True if it went.
+  bool ReleasePlain() ABSL_LOCKS_EXCLUDED(mutex_);
+  bool holds_plain() const ABSL_LOCKS_EXCLUDED(mutex_);
+  size_t derived_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  absl::StatusOr<Tensor> PlainLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const DType dtype_;
+  const Shape shape_;
+  mutable absl::Mutex mutex_;
+  Tensor plain_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, std::shared_ptr<const DerivedConstant>> derived_
+      ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_CONSTANT_H_

@@ -1,0 +1,128 @@
+#include "ops/evaluate.h"
+
+#include "env/status.h"
+
+namespace tenon {
+namespace {
+
+std::string Where(const Node& node) {
+  return absl::StrCat("node '", node.name, "' (", node.op, ")");
+}
+
+absl::Status CheckInputs(const OpInfo& op, const Node& node, absl::Span<const TensorSpec> inputs) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<DType> dtypes, InputDTypes(op, node));
+  if (dtypes.size() != inputs.size()) {
+    return InvalidArgument("takes ", dtypes.size(), " inputs, but has ", inputs.size());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].dtype != dtypes[i]) {
+      return InvalidArgument("input ", i, " must be ", Name(dtypes[i]), ", but is ",
+                             Name(inputs[i].dtype));
+    }
+  }
+  return absl::OkStatus();
+}
+
+class OwnedOutputs final : public OutputAllocator {
+ public:
+  explicit OwnedOutputs(const std::vector<TensorSpec>& specs)
+      : specs_(specs), tensors(specs.size()) {}
+
+  absl::StatusOr<void*> Allocate(int output, const Shape& shape) override {
+    const size_t i = static_cast<size_t>(output);
+    TENON_ASSIGN_OR_RETURN(tensors[i], Tensor::Allocate(specs_[i].dtype, shape));
+    return tensors[i].raw();
+  }
+
+ private:
+  const std::vector<TensorSpec>& specs_;
+
+ public:
+  std::vector<Tensor> tensors;
+};
+
+}  // namespace
+
+const Tensor* PrepareContext::value(int i) {
+  const Tensor* v = inputs_[static_cast<size_t>(i)].value;
+  if (v != nullptr) value_inputs_.push_back(i);
+  return v;
+}
+
+absl::StatusOr<std::vector<TensorSpec>> InferOutputs(const OpInfo& op, const Node& node,
+                                                     absl::Span<const TensorSpec> inputs) {
+  if (absl::Status s = CheckInputs(op, node, inputs); !s.ok()) return Annotate(s, Where(node));
+  TENON_ASSIGN_OR_RETURN(const std::vector<DType> dtypes, OutputDTypes(op, node));
+  ShapeContext context(node, inputs, static_cast<int>(dtypes.size()));
+  if (op.row.shape != nullptr) {
+    if (absl::Status s = op.row.shape(context); !s.ok()) return Annotate(s, Where(node));
+  }
+  std::vector<TensorSpec> outputs(dtypes.size());
+  for (size_t i = 0; i < dtypes.size(); ++i) {
+    outputs[i].dtype = dtypes[i];
+    outputs[i].shape = context.outputs()[i];
+  }
+  return outputs;
+}
+
+absl::StatusOr<PreparedKernel> PrepareNode(const Node& node, absl::Span<const TensorSpec> inputs,
+                                           absl::Span<Constant* const> constants,
+                                           const Services& services) {
+  const OpLookup op = FindOp(node.op);
+  if (!op) return Unimplemented(Where(node), ": op is not implemented");
+  TENON_ASSIGN_OR_RETURN(std::vector<TensorSpec> outputs, InferOutputs(*op.info, node, inputs));
+  const OpRow& row = op.info->row;
+
+  absl::Status last = Unimplemented("op has no kernel");
+  const KernelFactory candidates[] = {op.native ? row.accelerated : nullptr, row.reference};
+  for (int i = 0; i < 2; ++i) {
+    if (candidates[i] == nullptr) continue;
+    PrepareContext context(node, inputs, constants, outputs, services);
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel = candidates[i](context);
+    if (!kernel.ok()) {
+      last = kernel.status();
+      if (absl::IsUnimplemented(last)) continue;
+      return Annotate(last, Where(node));
+    }
+    PreparedKernel prepared;
+    prepared.kernel = *std::move(kernel);
+    prepared.outputs = std::move(outputs);
+    prepared.scratch_bytes = context.scratch_bytes();
+    prepared.in_place.assign(context.in_place().begin(), context.in_place().end());
+    prepared.unread.assign(context.unread().begin(), context.unread().end());
+    prepared.value_inputs.assign(context.value_inputs().begin(), context.value_inputs().end());
+    prepared.accelerated = i == 0;
+    return prepared;
+  }
+  return Annotate(last, Where(node));
+}
+
+absl::StatusOr<std::vector<Tensor>> RunKernel(const PreparedKernel& prepared,
+                                              absl::Span<const Tensor> inputs) {
+  OwnedOutputs outputs(prepared.outputs);
+  std::vector<const void*> in;
+  for (const Tensor& t : inputs) in.push_back(t.raw());
+  std::vector<void*> out(prepared.outputs.size(), nullptr);
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!prepared.outputs[i].shape.IsComplete()) continue;
+    TENON_ASSIGN_OR_RETURN(out[i],
+                           outputs.Allocate(static_cast<int>(i), prepared.outputs[i].shape));
+  }
+  const Shape scratch_shape({static_cast<int64_t>(prepared.scratch_bytes)});
+  TENON_ASSIGN_OR_RETURN(Tensor scratch, Tensor::Allocate(DType::kUint8, scratch_shape));
+  RunContext run(in.data(), out.data(), scratch.raw(), &outputs);
+  TENON_RETURN_IF_ERROR(prepared.kernel->Run(run));
+  return std::move(outputs.tensors);
+}
+
+absl::StatusOr<std::vector<Tensor>> Evaluate(const Node& node, absl::Span<const Tensor> inputs,
+                                             const Services& services) {
+  std::vector<TensorSpec> specs;
+  for (const Tensor& t : inputs) specs.push_back({t.dtype(), t.shape(), &t});
+  TENON_ASSIGN_OR_RETURN(const PreparedKernel prepared, PrepareNode(node, specs, {}, services));
+  absl::StatusOr<std::vector<Tensor>> outputs = RunKernel(prepared, inputs);
+  if (!outputs.ok()) return Annotate(outputs.status(), Where(node));
+  return outputs;
+}
+
+}  // namespace tenon

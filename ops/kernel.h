@@ -1,0 +1,177 @@
+// Kernel = Prepare + Run.
+//
+// Prepare (a KernelFactory) gets dtypes, complete shapes, attributes and constant inputs; it
+// chooses layouts and primitives, prepacks constants, and gives an immutable Kernel that any
+// number of threads may Run at once, each with its own memory. The plan, eager and the TensorFlow
+// plug-in call the same two; the session cache keeps what Prepare gave.
+//
+//   absl::StatusOr<std::unique_ptr<Kernel>> Square(PrepareContext& p) {
+//     const int64_t n = p.output_shape(0).num_elements();
+//     p.AllowInPlace(0, 0);
+//     return MakeKernel([n](RunContext& r) {
+//       const float* x = r.input<float>(0);
+//       float* y = r.output<float>(0);
+//       for (int64_t i = 0; i < n; ++i) y[i] = x[i] * x[i];
+//       return absl::OkStatus();
+//     });
+//   }
+#ifndef TENON_OPS_KERNEL_H_
+#define TENON_OPS_KERNEL_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "env/flags.h"
+#include "ops/constant.h"
+#include "ops/shape_fn.h"
+
+namespace tenon {
+
+class PrimitiveCache;  // primitive_cache/cache.h
+
+// What kernels share for a session's lifetime. Outlives every kernel.
+struct Services {
+  const Flags* flags = nullptr;
+  PrimitiveCache* cache = nullptr;  // null: nothing is cached
+  int threads = 1;                  // that one op may use
+};
+
+// Memory for outputs whose shape only Run finds out (NonMaxSuppression, Where, Unique).
+class OutputAllocator {
+ public:
+  virtual ~OutputAllocator() = default;
+  virtual absl::StatusOr<void*> Allocate(int output, const Shape& shape) = 0;
+};
+
+// One execution's memory: plain row-major elements, 64-byte aligned outputs and scratch.
+// Strings are arrays of std::string (constructed).
+class RunContext {
+ public:
+  RunContext(const void* const* inputs, void* const* outputs, void* scratch,
+             OutputAllocator* allocator = nullptr)
+      : inputs_(inputs), outputs_(outputs), scratch_(scratch), allocator_(allocator) {}
+
+  template <typename T = void>
+  const T* input(int i) const {
+    return static_cast<const T*>(inputs_[i]);
+  }
+  template <typename T = void>
+  T* output(int i) const {
+    return static_cast<T*>(outputs_[i]);
+  }
+  void* scratch() const { return scratch_; }
+
+  // Only for outputs that the shape function left unknown.
+  absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) {
+    return allocator_->Allocate(i, shape);
+  }
+
+ private:
+  const void* const* inputs_;
+  void* const* outputs_;
+  void* scratch_;
+  OutputAllocator* allocator_;
+};
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual absl::Status Run(RunContext& context) const = 0;
+  // The implementation, for `tenon bench --profile`: "brgconv:avx512_core", "reference" ...
+  virtual std::string Implementation() const { return "reference"; }
+  // Floating-point operations of one Run (a multiply-add counts two); 0: not counted.
+  virtual double Flops() const { return 0; }
+  // Bytes held beyond sizeof (prepacked weights are held by their Constant, not counted here).
+  virtual size_t HeldBytes() const { return 0; }
+};
+
+// What Prepare sees, and what it asks for.
+class PrepareContext {
+ public:
+  // `constants[i]` may be null. Output shapes come from the op's shape function.
+  PrepareContext(const Node& node, absl::Span<const TensorSpec> inputs,
+                 absl::Span<Constant* const> constants, absl::Span<const TensorSpec> outputs,
+                 const Services& services)
+      : attrs_(node),
+        inputs_(inputs),
+        constants_(constants),
+        outputs_(outputs),
+        services_(services) {}
+
+  const AttrReader& attrs() const { return attrs_; }
+  const Node& node() const { return attrs_.node(); }
+  const Services& services() const { return services_; }
+
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  int num_outputs() const { return static_cast<int>(outputs_.size()); }
+  DType input_dtype(int i) const { return inputs_[static_cast<size_t>(i)].dtype; }
+  const Shape& input_shape(int i) const { return inputs_[static_cast<size_t>(i)].shape; }
+  DType output_dtype(int i) const { return outputs_[static_cast<size_t>(i)].dtype; }
+  // Complete, but for outputs whose shape only Run finds out.
+  const Shape& output_shape(int i) const { return outputs_[static_cast<size_t>(i)].shape; }
+
+  // A weight that stays the same for the session, or null. Prefer this for prepacking.
+  Constant* constant(int i) const {
+    return i < static_cast<int>(constants_.size()) ? constants_[static_cast<size_t>(i)] : nullptr;
+  }
+  // The value of a small input known now (axis, paddings, shape ...), or null. In eager every
+  // input's value is known. A kernel prepared from a value is used only for that value: reading
+  // one through this marks it as part of the kernel's identity (see value_inputs()).
+  const Tensor* value(int i);
+
+  // ---- what Prepare asks for ----
+  void RequestScratch(size_t bytes) { scratch_bytes_ = bytes; }
+  // Output `o` may be written over input `i` while it is read (same bytes, elementwise access).
+  void AllowInPlace(int input, int output) { in_place_.push_back({input, output}); }
+  // Run never reads input i: the kernel holds a prepacked form (constant(i) is not null), or has
+  // taken its value at Prepare. The plan then passes null and may release the plain copy.
+  void InputNotRead(int i) { unread_.push_back(i); }
+
+  size_t scratch_bytes() const { return scratch_bytes_; }
+  absl::Span<const std::pair<int, int>> in_place() const { return in_place_; }
+  absl::Span<const int> unread() const { return unread_; }
+  absl::Span<const int> value_inputs() const { return value_inputs_; }
+
+ private:
+  AttrReader attrs_;
+  absl::Span<const TensorSpec> inputs_;
+  absl::Span<Constant* const> constants_;
+  absl::Span<const TensorSpec> outputs_;
+  const Services& services_;
+  size_t scratch_bytes_ = 0;
+  absl::InlinedVector<std::pair<int, int>, 2> in_place_;
+  absl::InlinedVector<int, 2> unread_;
+  absl::InlinedVector<int, 2> value_inputs_;
+};
+
+// Unimplemented means "not for these dtypes and shapes": the caller tries the next kernel.
+using KernelFactory = absl::StatusOr<std::unique_ptr<Kernel>> (*)(PrepareContext&);
+
+// A kernel from a function object `absl::Status(RunContext&)`.
+template <typename F>
+absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(F run,
+                                                   const char* implementation = "reference") {
+  class FunctionKernel final : public Kernel {
+   public:
+    FunctionKernel(F f, const char* implementation)
+        : run_(std::move(f)), implementation_(implementation) {}
+    absl::Status Run(RunContext& context) const override { return run_(context); }
+    std::string Implementation() const override { return implementation_; }
+
+   private:
+    F run_;
+    const char* implementation_;
+  };
+  return std::unique_ptr<Kernel>(new FunctionKernel(std::move(run), implementation));
+}
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_KERNEL_H_

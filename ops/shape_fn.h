@@ -1,0 +1,95 @@
+// Shape functions: output shapes from input shapes, attributes and the inputs whose values are
+// known. Shared by import, rewriting, plans and eager.
+//
+// A shape function must accept partial shapes (unknown rank, dimensions of -1) and give what
+// follows from them; with complete inputs it gives complete outputs, unless the op's output shape
+// depends on data that is not known (then it leaves dimensions unknown). It also checks: wrong
+// ranks or sizes are InvalidArgument; the caller adds the node's name.
+#ifndef TENON_OPS_SHAPE_FN_H_
+#define TENON_OPS_SHAPE_FN_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/graph.h"
+#include "graph/shape.h"
+#include "graph/tensor.h"
+
+namespace tenon {
+
+// A tensor as far as it is known before it is computed.
+struct TensorSpec {
+  DType dtype = DType::kInvalid;
+  Shape shape = Shape::Unknown();
+  const Tensor* value = nullptr;  // null: not known yet
+};
+
+// Typed access to a node's attributes. The getters without a default give InvalidArgument naming
+// the attribute where it is absent or of another type (CompleteAttrs has run: ops can rely on
+// their defaults).
+class AttrReader {
+ public:
+  explicit AttrReader(const Node& node) : node_(node) {}
+  const Node& node() const { return node_; }
+
+  absl::StatusOr<int64_t> Int(absl::string_view name) const;
+  absl::StatusOr<float> Float(absl::string_view name) const;
+  absl::StatusOr<bool> Bool(absl::string_view name) const;
+  absl::StatusOr<std::string> String(absl::string_view name) const;
+  absl::StatusOr<DType> Type(absl::string_view name) const;
+  absl::StatusOr<Shape> ShapeOf(absl::string_view name) const;
+  absl::StatusOr<std::vector<int64_t>> Ints(absl::string_view name) const;
+  absl::StatusOr<std::vector<float>> Floats(absl::string_view name) const;
+  absl::StatusOr<std::vector<std::string>> Strings(absl::string_view name) const;
+
+  int64_t Int(absl::string_view name, int64_t fallback) const;
+  float Float(absl::string_view name, float fallback) const;
+  bool Bool(absl::string_view name, bool fallback) const;
+  std::string String(absl::string_view name, absl::string_view fallback) const;
+
+ private:
+  const Node& node_;
+};
+
+class ShapeContext {
+ public:
+  ShapeContext(const Node& node, absl::Span<const TensorSpec> inputs, int num_outputs)
+      : attrs_(node),
+        inputs_(inputs),
+        outputs_(static_cast<size_t>(num_outputs), Shape::Unknown()) {}
+
+  const AttrReader& attrs() const { return attrs_; }
+  const Node& node() const { return attrs_.node(); }
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  int num_outputs() const { return static_cast<int>(outputs_.size()); }
+  const Shape& input(int i) const { return inputs_[static_cast<size_t>(i)].shape; }
+  DType dtype(int i) const { return inputs_[static_cast<size_t>(i)].dtype; }
+  // The value of an input where it is known, else null.
+  const Tensor* value(int i) const { return inputs_[static_cast<size_t>(i)].value; }
+
+  // InvalidArgument unless input i has that rank (or its rank is unknown).
+  absl::Status ExpectRank(int i, int rank) const;
+
+  void set_output(int i, Shape shape) { outputs_[static_cast<size_t>(i)] = std::move(shape); }
+  const std::vector<Shape>& outputs() const { return outputs_; }
+
+ private:
+  AttrReader attrs_;
+  absl::Span<const TensorSpec> inputs_;
+  std::vector<Shape> outputs_;
+};
+
+using ShapeFn = absl::Status (*)(ShapeContext&);
+
+// Shape functions that many ops share.
+absl::Status UnchangedShape(ShapeContext& c);        // every output has input 0's shape
+absl::Status BroadcastBinaryShape(ShapeContext& c);  // NumPy broadcast of inputs 0 and 1
+absl::Status ScalarShape(ShapeContext& c);           // every output is a scalar
+absl::Status UnknownShape(ShapeContext& c);          // decided by data: nothing is known before
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_SHAPE_FN_H_
