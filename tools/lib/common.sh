@@ -1,0 +1,57 @@
+# Sourced by the scripts in tools/: where things are, and how missing things get installed.
+# shellcheck shell=bash
+set -euo pipefail
+
+TENON_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+TENON_CACHE=${TENON_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tenon}  # virtual environments, big models
+TENON_BUILD=${TENON_BUILD:-$TENON_ROOT/build}
+TENON_JOBS=${TENON_JOBS:-$(nproc)}
+
+say() { printf '\n== %s\n' "$*"; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# install_packages PACKAGE…: those of the Debian packages that are missing.
+install_packages() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  say "Installing ${missing[*]}"
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+install_build_packages() {
+  # One package a line in tools/packages.txt: the same list serves people who install by hand.
+  local packages
+  mapfile -t packages < <(grep -v '^#' "$TENON_ROOT/tools/packages.txt")
+  install_packages "${packages[@]}"
+}
+
+# tensorflow_python: makes sure of the virtual environment with TensorFlow; sets TENON_PYTHON.
+# Its requirements are tools/requirements.txt; a change of that file makes it anew.
+tensorflow_python() {
+  local venv=$TENON_CACHE/venv stamp
+  stamp=$(sha256sum "$TENON_ROOT/tools/requirements.txt" | cut -c1-16)
+  if [ ! -e "$venv/.tenon-$stamp" ]; then
+    say "Installing TensorFlow into $venv"
+    [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+    "$venv/bin/python" -m pip install -q --disable-pip-version-check -r "$TENON_ROOT/tools/requirements.txt"
+    touch "$venv/.tenon-$stamp"
+  fi
+  TENON_PYTHON=$venv/bin/python
+  export TENON_PYTHON
+}
+
+# configure DIR [cmake option…]
+configure() {
+  local dir=$1
+  shift
+  local launcher=()
+  if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+  cmake -S "$TENON_ROOT" -B "$dir" -G Ninja "${launcher[@]}" "$@" >/dev/null
+}

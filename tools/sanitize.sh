@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# tools/sanitize.sh KIND TEST-REGEX: builds the unit tests with a sanitizer in a folder of its own
+# and runs those that match. KIND: address,undefined or thread.
+. "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+
+kind=$1
+tests=$2
+dir=$TENON_ROOT/build-${kind%%,*}
+configure "$dir" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTENON_SANITIZE="$kind" -DTENON_BUILD_BENCH=OFF
+cmake --build "$dir" -j "$TENON_JOBS" --target unit_tests
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:max_allocation_size_mb=4096
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+export LSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/lsan.supp
+# libgomp's barriers are futexes that ThreadSanitizer cannot see, so each kernel runs on one thread
+# there; the threads under test are those that share a session.
+[ "$kind" = thread ] && export OMP_NUM_THREADS=1
+export TSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/tsan.supp:halt_on_error=1
+ctest --test-dir "$dir" --output-on-failure --no-tests=error -R "$tests" -LE slow

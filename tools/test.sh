@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, runs the demo and then all tests: units, op numerics, rewrite
+# data, models against TensorFlow, sanitizers, the installed package. Ends with ctest's summary.
+# Options go to ctest: tools/test.sh -R ops_test; tools/test.sh -LE slow.
+. "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+
+"$TENON_ROOT/tools/demo.sh"
+tensorflow_python
+say "Building the tests"
+configure "$TENON_BUILD" -DCMAKE_BUILD_TYPE=Release -DTENON_PYTHON="$TENON_PYTHON"
+cmake --build "$TENON_BUILD" -j "$TENON_JOBS"
+say "Testing"
+exec ctest --test-dir "$TENON_BUILD" --output-on-failure --no-tests=error "$@"
