@@ -56,6 +56,9 @@ struct OpRow {
 
   PostOp post_op = PostOp::kNone;  // what a contraction may apply to its result in place of this op
   bool commutative = false;        // binary, and the order of inputs 0 and 1 does not matter
+  // Output i is input i's bytes, perhaps under another shape: where the output's shape is known, the
+  // plan passes the input's memory on and runs nothing. (The kernel copies; eager uses it.)
+  bool alias = false;
   bool elementwise = false;  // output element i depends on (broadcast) element i of each input
   bool stateful = false;     // never folded, merged or dropped as dead when it is a target
   bool eager = true;         // may be renamed in the eager pass
