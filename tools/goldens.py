@@ -1,0 +1,350 @@
+#!/usr/bin/env python3
+"""Makes golden values per op from real TensorFlow, oneDNN off.
+
+  tools/goldens.py [TOPIC ...]      writes tests/numerics/goldens/TOPIC.npz
+  tools/goldens.py --check          compares instead; exit status 1 on change
+
+The cases are the lines of tests/numerics/cases/TOPIC.txt; the README beside
+describes lines and containers. Each case is a graph of one op, run with every
+graph optimization off.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import io
+import json
+import os
+import pathlib
+import sys
+import zipfile
+from typing import Any
+
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+# pylint: disable=wrong-import-position
+import ml_dtypes
+import numpy as np
+import tensorflow as tf
+from tensorflow.core.protobuf import rewriter_config_pb2
+from tensorflow.python.framework import op_def_registry
+
+from golden_cases import (DTYPE_NAMES, Case, CaseError, make_input, read_cases)
+
+tf1 = tf.compat.v1
+ROOT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "numerics"
+CASES = ROOT / "cases"
+GOLDENS = ROOT / "goldens"
+
+
+def _shape_proto(dimensions: list[int]) -> Any:
+  """-1 is an unknown dimension."""
+  return tf.TensorShape([None if d < 0 else d for d in dimensions]).as_proto()
+
+
+def _set_attribute(attr: Any, kind: str, value: Any) -> None:
+  """Fills an AttrValue of the op definition's kind, e.g. `list(int)`."""
+  if kind.startswith("list("):
+    kind, target, values = kind[5:-1], attr.list, value
+    target.SetInParent()
+    if kind == "type":
+      target.type.extend(tf.as_dtype(v).as_datatype_enum for v in values)
+    elif kind == "string":
+      target.s.extend(v.encode() for v in values)
+    elif kind == "shape":
+      target.shape.extend(_shape_proto(v) for v in values)
+    else:
+      getattr(target, {"int": "i", "float": "f", "bool": "b"}[kind]).extend(
+          values)
+  elif kind == "type":
+    attr.type = tf.as_dtype(value).as_datatype_enum
+  elif kind == "string":
+    attr.s = value.encode()
+  elif kind == "shape":
+    attr.shape.CopyFrom(_shape_proto(value))
+  else:
+    setattr(attr, {"int": "i", "float": "f", "bool": "b"}[kind], value)
+
+
+def _infer_types(case: Case, definition: Any) -> dict[str, Any]:
+  """Type and count attributes that follow from the inputs, as in a NodeDef."""
+  found: dict[str, Any] = {}
+  position = 0
+  for argument in definition.input_arg:
+    count = 1
+    if argument.number_attr:
+      if argument.number_attr in found:
+        count = found[argument.number_attr]
+      elif argument.number_attr in case.attributes:
+        count = case.attributes[argument.number_attr]
+      else:  # the one list takes what the single arguments leave
+        count = len(case.inputs) - len(definition.input_arg) + 1
+      found[argument.number_attr] = count
+    elif argument.type_list_attr:
+      count = len(case.inputs) - len(definition.input_arg) + 1
+      found[argument.type_list_attr] = [
+          _numpy_dtype(case, position + i) for i in range(count)]
+    if argument.type_attr and argument.type_attr not in found:
+      found[argument.type_attr] = _numpy_dtype(case, position)
+    position += count
+  if position != len(case.inputs):
+    raise CaseError(f"{case.topic}/{case.name}: {case.op} takes {position} "
+                    f"inputs, the line has {len(case.inputs)}")
+  return found
+
+
+def _numpy_dtype(case: Case, index: int) -> np.dtype:
+  return make_input(case, index).dtype
+
+
+def build_graph(case: Case, values: list[np.ndarray]) -> tf1.GraphDef:
+  """A GraphDef with inputs `in0`, `in1`, … and the op as node `case`."""
+  definition = op_def_registry.get(case.op)
+  if definition is None:
+    raise CaseError(f"{case.topic}/{case.name}: no TensorFlow op {case.op}")
+  graph = tf1.GraphDef()
+  graph.versions.producer = tf.version.GRAPH_DEF_VERSION
+  for i, (spec, value) in enumerate(zip(case.inputs, values)):
+    node = graph.node.add(name=f"in{i}")
+    dtype = tf.as_dtype(value.dtype).as_datatype_enum
+    node.attr["dtype"].type = dtype
+    if spec.constant:
+      node.op = "Const"
+      node.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value))
+    else:
+      node.op = "Placeholder"
+      node.attr["shape"].shape.CopyFrom(tf.TensorShape(value.shape).as_proto())
+  node = graph.node.add(name="case", op=case.op)
+  node.input.extend(f"in{i}" for i in range(len(values)))
+  kinds = {a.name: a.type for a in definition.attr}
+  for name, value in {**_infer_types(case, definition),
+                      **case.attributes}.items():
+    if name not in kinds:
+      raise CaseError(f"{case.topic}/{case.name}: {case.op} has no {name}")
+    _set_attribute(node.attr[name], kinds[name], value)
+  return graph
+
+
+def run_case(case: Case, values: list[np.ndarray]) -> list[np.ndarray]:
+  """The op's outputs. Raises what TensorFlow raises."""
+  config = tf1.ConfigProto()
+  rewrite = config.graph_options.rewrite_options
+  rewrite.disable_meta_optimizer = True
+  rewrite.constant_folding = rewriter_config_pb2.RewriterConfig.OFF
+  config.graph_options.optimizer_options.opt_level = -1
+  with tf.Graph().as_default() as graph:
+    tf.import_graph_def(build_graph(case, values), name="")
+    operation = graph.get_operation_by_name("case")
+    feeds = {f"in{i}:0": v for i, (s, v) in enumerate(zip(case.inputs, values))
+             if not s.constant}
+    with tf1.Session(graph=graph, config=config) as session:
+      return session.run(list(operation.outputs), feeds)
+
+
+# CPU kernels that know NHWC only. Their NCHW form is run as NHWC, transposed.
+_NCHW_VIA_NHWC = {"Conv2D", "DepthwiseConv2dNative", "MaxPool", "AvgPool",
+                  "FusedBatchNormV3", "DepthToSpace", "SpaceToDepth"}
+
+
+def _as_nhwc(case: Case, values: list[np.ndarray]) -> tuple[Case, list]:
+  attributes = dict(case.attributes, data_format="NHWC")
+  for name in ("strides", "dilations", "ksize"):
+    if name in attributes:
+      n, c, h, w = attributes[name]
+      attributes[name] = [n, h, w, c]
+  if attributes.get("explicit_paddings"):
+    p = attributes["explicit_paddings"]
+    attributes["explicit_paddings"] = p[:2] + p[4:] + p[2:4]
+  inputs = list(case.inputs)
+  first = values[0].transpose(0, 2, 3, 1)
+  inputs[0] = dataclasses.replace(inputs[0], shape=first.shape)
+  return (dataclasses.replace(case, inputs=inputs, attributes=attributes),
+          [first, *values[1:]])
+
+
+def _undilated(case: Case, values: list[np.ndarray]) -> tuple[Case, list]:
+  """A depthwise convolution with zeros put between the filter's taps.
+
+  TensorFlow's CPU kernel does not implement dilations.
+  """
+  _, rows, columns, _ = case.attributes["dilations"]
+  h, w, c, m = values[1].shape
+  spread = np.zeros((rows * (h - 1) + 1, columns * (w - 1) + 1, c, m),
+                    values[1].dtype)
+  spread[::rows, ::columns] = values[1]
+  inputs = list(case.inputs)
+  inputs[1] = dataclasses.replace(inputs[1], shape=spread.shape)
+  attributes = dict(case.attributes, dilations=[1, 1, 1, 1])
+  return (dataclasses.replace(case, inputs=inputs, attributes=attributes),
+          [values[0], spread])
+
+
+def _run_as_supported(case: Case,
+                      values: list[np.ndarray]) -> list[np.ndarray]:
+  """run_case, by way of an equal case where the CPU kernel lacks this one."""
+  if case.fails:
+    return run_case(case, values)
+  if (case.op in _NCHW_VIA_NHWC and
+      case.attributes.get("data_format") == "NCHW"):
+    outputs = run_case(*_as_nhwc(case, values))
+    return [o.transpose(0, 3, 1, 2) if o.ndim == 4 else o for o in outputs]
+  if case.op == "DepthwiseConv2dNative" and "dilations" in case.attributes:
+    return run_case(*_undilated(case, values))
+  return run_case(case, values)
+
+
+def compute(case: Case) -> tuple[list[np.ndarray], list[np.ndarray], str]:
+  """Inputs, outputs and the node's full line; outputs empty when it fails."""
+  values = [make_input(case, i) for i in range(len(case.inputs))]
+  try:
+    outputs = _run_as_supported(case, values)
+  except (tf.errors.OpError, ValueError, TypeError) as error:
+    if isinstance(error, CaseError) or not case.fails:
+      raise CaseError(f"{case.topic}/{case.name}: {error}") from error
+    return values, [], _full_line(case, [])
+  if case.fails:
+    raise CaseError(f"{case.topic}/{case.name}: TensorFlow accepts this case")
+  outputs = [np.asarray(o) for o in outputs[:case.outputs]]
+  return values, outputs, _full_line(case, outputs)
+
+
+def _call(case: Case) -> str:
+  return f"{case.name}: {case.op}({', '.join(map(str, case.inputs))})"
+
+
+def _show(value: Any) -> str:
+  if isinstance(value, (list, tuple)):
+    return f"[{','.join(_show(v) for v in value)}]"
+  if isinstance(value, bool):
+    return "true" if value else "false"
+  if isinstance(value, bytes):
+    return f'"{value.decode()}"'
+  if isinstance(value, str):
+    return f'"{value}"'
+  if isinstance(value, (tf.DType, np.dtype)):
+    return DTYPE_NAMES[np.dtype(tf.as_dtype(value).as_numpy_dtype)]
+  if isinstance(value, float):
+    return repr(float(np.float32(value)))
+  return str(value)
+
+
+def _default(attr: Any, kind: str) -> Any:
+  """An op definition's default value in Python."""
+  if kind.startswith("list("):
+    field = {"int": "i", "float": "f", "bool": "b", "string": "s",
+             "type": "type", "shape": "shape"}[kind[5:-1]]
+    values = list(getattr(attr.list, field))
+    return [tf.as_dtype(v) for v in values] if field == "type" else values
+  if kind == "type":
+    return tf.as_dtype(attr.type)
+  if kind == "shape":
+    return [d.size for d in attr.shape.dim]
+  return getattr(attr, {"int": "i", "float": "f", "bool": "b",
+                        "string": "s"}[kind])
+
+
+def _full_line(case: Case, outputs: list[np.ndarray]) -> str:
+  """The case with every attribute of the node and the outputs' types."""
+  definition = op_def_registry.get(case.op)
+  attributes = {a.name: _default(a.default_value, a.type)
+                for a in definition.attr
+                if a.HasField("default_value") and not a.name.startswith("_")}
+  attributes |= _infer_types(case, definition) | case.attributes
+  words = " ".join(f"{k}={_show(v)}" for k, v in sorted(attributes.items()))
+  results = ", ".join(f"{DTYPE_NAMES[o.dtype]}[{','.join(map(str, o.shape))}]"
+                      for o in outputs)
+  if case.fails:
+    return f"{_call(case)} {words}".rstrip() + " => error"
+  return f"{_call(case)} -> {results} {words}".rstrip()
+
+
+def _storable(array: np.ndarray) -> np.ndarray:
+  """bfloat16, which .npy does not know, as its bits in uint16."""
+  if array.dtype == ml_dtypes.bfloat16:
+    return array.view(np.uint16)
+  return array
+
+
+def write_npz(path: pathlib.Path, arrays: dict[str, np.ndarray]) -> None:
+  """An .npz whose bytes depend on nothing but the arrays."""
+  with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    for key, array in arrays.items():
+      buffer = io.BytesIO()
+      np.lib.format.write_array(buffer, np.asarray(array, order="C"),
+                                version=(1, 0))
+      entry = zipfile.ZipInfo(key + ".npy", (1980, 1, 1, 0, 0, 0))
+      entry.compress_type = zipfile.ZIP_DEFLATED
+      archive.writestr(entry, buffer.getvalue())
+
+
+def _differences(path: pathlib.Path, arrays: dict[str, np.ndarray],
+                 rounding: float) -> list[str]:
+  """Keys that a stored container lacks, has too many, or has otherwise."""
+  if not path.exists():
+    return [f"{path} is missing"]
+  stored = dict(np.load(path))
+  messages = [f"{path.name}: {k} is {'missing' if k in arrays else 'stale'}"
+              for k in sorted(set(stored) ^ set(arrays))]
+  for key in sorted(set(stored) & set(arrays)):
+    old, new = stored[key], arrays[key]
+    if old.dtype != new.dtype or old.shape != new.shape:
+      messages.append(f"{path.name}: {key} has another type or shape")
+    elif new.dtype.kind in "fc":
+      if not np.allclose(old, new, rounding, rounding, equal_nan=True):
+        messages.append(f"{path.name}: {key} has other values")
+    elif not np.array_equal(old, new):
+      messages.append(f"{path.name}: {key} has other values")
+  return messages
+
+
+def main() -> int:
+  parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+  parser.add_argument("topics", nargs="*", metavar="TOPIC")
+  parser.add_argument("--check", action="store_true",
+                      help="compare with the stored values, write nothing")
+  args = parser.parse_args()
+  paths = ([CASES / f"{t}.txt" for t in args.topics] or
+           sorted(CASES.glob("*.txt")))
+  GOLDENS.mkdir(parents=True, exist_ok=True)
+  failures: list[str] = []
+  total = 0
+  for path in paths:
+    arrays: dict[str, np.ndarray] = {}
+    lines: list[str] = []
+    try:
+      cases = read_cases(path)
+    except (CaseError, OSError) as error:
+      failures.append(str(error))
+      continue
+    for case in cases:
+      try:
+        values, outputs, line = compute(case)
+      except CaseError as error:
+        failures.append(str(error).split("\n", maxsplit=1)[0])
+        continue
+      lines.append(line)
+      for i, value in enumerate(values):
+        arrays[f"{case.name}/in{i}"] = _storable(value)
+      for i, value in enumerate(outputs):
+        arrays[f"{case.name}/out{i}"] = _storable(value)
+    total += len(lines)
+    target = GOLDENS / f"{path.stem}.npz"
+    if args.check:
+      failures += _differences(target, arrays, 1e-5)
+    else:
+      write_npz(target, arrays)
+      target.with_suffix(".nodes").write_text("\n".join(lines) + "\n")
+  if not args.check:
+    (GOLDENS / "versions.json").write_text(json.dumps({
+        "tensorflow": tf.__version__, "numpy": np.__version__,
+        "TF_ENABLE_ONEDNN_OPTS": "0"}, indent=2) + "\n")
+  for message in failures:
+    print(message, file=sys.stderr)
+  print(f"{total} cases, {len(failures)} problems")
+  return 1 if failures else 0
+
+
+if __name__ == "__main__":
+  sys.exit(main())
