@@ -60,6 +60,8 @@ struct OpRow {
   // plan passes the input's memory on and runs nothing. (The kernel copies; eager uses it.)
   bool alias = false;
   bool elementwise = false;  // output element i depends on (broadcast) element i of each input
+  // Outputs follow from the inputs' shapes alone (Shape, Size, Rank): Run never reads an input.
+  bool shape_only = false;
   bool stateful = false;     // never folded, merged or dropped as dead when it is a target
   bool eager = true;         // may be renamed in the eager pass
   bool internal = false;     // made by rewrites only; hidden from users, never imported
