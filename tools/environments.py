@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Python environments outside of the repository, made when missing.
+
+  tools/environments.py main|peers     prints the environment's python
+
+`main` has TensorFlow (tools/requirements.txt), `peers` also what bench/compare
+measures (bench/requirements.txt). They lie in ~/.cache/tenon, or where TENON_CACHE says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# The same places and stamps as in tools/lib/common.sh.
+CACHE = pathlib.Path(os.environ.get("TENON_CACHE") or pathlib.Path(
+    os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") /
+                     "tenon")
+KINDS = {"main": ("venv", ROOT / "tools" / "requirements.txt"),
+         "peers": ("venv-peers", ROOT / "bench" / "requirements.txt")}
+
+
+def ensure(kind: str) -> pathlib.Path:
+  """The python of an environment; makes the environment if it is missing.
+
+  A change of its requirements installs them anew.
+  """
+  name, requirements = KINDS[kind]
+  home = CACHE / name
+  python = home / "bin" / "python"
+  digest = hashlib.sha256(requirements.read_bytes()).hexdigest()[:16]
+  stamp = home / f".tenon-{digest}"
+  if stamp.exists():
+    return python
+  print(f"installing {requirements.relative_to(ROOT)} into {home} (once)",
+        file=sys.stderr, flush=True)
+  try:
+    if not python.exists():
+      subprocess.run([sys.executable, "-m", "venv", home], check=True)
+    subprocess.run([python, "-m", "pip", "install", "--quiet",
+                    "--disable-pip-version-check", "--requirement",
+                    requirements], check=True)
+  except subprocess.CalledProcessError as error:
+    raise SystemExit(f"cannot install into {home}: {error}\n"
+                     "(Debian: apt-get install python3-venv)") from error
+  stamp.touch()
+  return python
+
+
+def reexec(kind: str) -> None:
+  """Goes on in the environment's python, unless this is it."""
+  python = ensure(kind)
+  if pathlib.Path(sys.prefix) != python.parent.parent:
+    os.execv(python, [str(python), *sys.argv])
+
+
+def main() -> int:
+  parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+  parser.add_argument("kind", choices=KINDS)
+  print(ensure(parser.parse_args().kind))
+  return 0
+
+
+if __name__ == "__main__":
+  sys.exit(main())
