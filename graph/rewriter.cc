@@ -1,0 +1,289 @@
+#include "graph/rewriter.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "graph/text.h"
+
+namespace tenon {
+namespace {
+
+constexpr PrintOptions kDiffPrint{.max_elements = 8};
+
+bool SameUse(const Use& a, const Use& b) {
+  return a.reader == b.reader && a.slot == b.slot && a.port == b.port;
+}
+
+}  // namespace
+
+Rewriter::Rewriter(Graph& graph)
+    : graph_(graph),
+      uses_(static_cast<size_t>(graph.end_id())),
+      versions_(static_cast<size_t>(graph.end_id()), 1),
+      is_touched_(static_cast<size_t>(graph.end_id()), false) {
+  for (NodeId id : graph.NodeIds()) {
+    const Node& n = graph.node(id);
+    for (size_t i = 0; i < n.inputs.size(); ++i) {
+      AddUse(n.inputs[i].node, {id, static_cast<int>(i), n.inputs[i].port});
+    }
+    for (NodeId c : n.control_inputs) AddUse(c, {id, Use::kControl, 0});
+  }
+}
+
+int Rewriter::NumReaders(Endpoint e) const {
+  int count = 0;
+  for (const Use& u : uses(e.node)) count += !u.is_control() && u.port == e.port;
+  return count;
+}
+
+bool Rewriter::IsOutput(Endpoint e) const {
+  return std::any_of(graph_.outputs().begin(), graph_.outputs().end(),
+                     [&](const GraphOutput& o) { return o.source == e; });
+}
+
+bool Rewriter::IsKept(NodeId id) const {
+  return std::any_of(graph_.outputs().begin(), graph_.outputs().end(),
+                     [&](const GraphOutput& o) { return o.source.node == id; }) ||
+         std::any_of(graph_.inputs().begin(), graph_.inputs().end(),
+                     [&](const GraphInput& i) { return i.node == id; }) ||
+         std::find(graph_.targets().begin(), graph_.targets().end(), id) != graph_.targets().end();
+}
+
+bool Rewriter::DependsOn(NodeId node, NodeId from) const {
+  if (node == from) return true;
+  absl::flat_hash_set<NodeId> seen = {node};
+  std::vector<NodeId> todo = {node};
+  while (!todo.empty()) {
+    const Node& n = graph_.node(todo.back());
+    todo.pop_back();
+    auto visit = [&](NodeId on) {
+      if (seen.insert(on).second) todo.push_back(on);
+      return on == from;
+    };
+    for (const Endpoint& e : n.inputs) {
+      if (visit(e.node)) return true;
+    }
+    for (NodeId c : n.control_inputs) {
+      if (visit(c)) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<NodeId> Rewriter::TakeTouched() {
+  std::vector<NodeId> out;
+  for (NodeId id : touched_) {
+    is_touched_[static_cast<size_t>(id)] = false;
+    if (graph_.Has(id)) out.push_back(id);
+  }
+  touched_.clear();
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+void Rewriter::Touch(NodeId id) {
+  changed_ = true;
+  if (is_touched_[static_cast<size_t>(id)]) return;
+  is_touched_[static_cast<size_t>(id)] = true;
+  touched_.push_back(id);
+}
+
+void Rewriter::AddUse(NodeId of, Use use) {
+  if (graph_.Has(of)) uses_[static_cast<size_t>(of)].push_back(use);
+}
+
+void Rewriter::DropUse(NodeId of, Use use) {
+  if (!graph_.Has(of)) return;
+  auto& list = uses_[static_cast<size_t>(of)];
+  auto it = std::find_if(list.begin(), list.end(), [&](const Use& u) { return SameUse(u, use); });
+  assert(it != list.end());
+  if (it != list.end()) list.erase(it);
+  Touch(of);
+}
+
+void Rewriter::BeforeChange(NodeId id) {
+  if (record_ && in_step_ &&
+      std::none_of(before_.begin(), before_.end(), [&](const auto& b) { return b.first == id; })) {
+    before_.emplace_back(id, PrintNode(graph_, graph_.node(id), kDiffPrint));
+  }
+  Touch(id);
+}
+
+NodeId Rewriter::AddNode(Node node) {
+  node.name = graph_.UniqueName(node.name);
+  const NodeId id = *graph_.AddNode(std::move(node));
+  uses_.resize(static_cast<size_t>(id) + 1);
+  versions_.resize(static_cast<size_t>(id) + 1, 1);
+  is_touched_.resize(static_cast<size_t>(id) + 1, false);
+  const Node& n = graph_.node(id);
+  for (size_t i = 0; i < n.inputs.size(); ++i) {
+    AddUse(n.inputs[i].node, {id, static_cast<int>(i), n.inputs[i].port});
+    Touch(n.inputs[i].node);
+  }
+  for (NodeId c : n.control_inputs) AddUse(c, {id, Use::kControl, 0});
+  if (record_ && in_step_) before_.emplace_back(id, "");
+  Touch(id);
+  return id;
+}
+
+void Rewriter::Remove(NodeId id) {
+  assert(uses(id).empty());
+  BeforeChange(id);
+  const Node& n = graph_.node(id);
+  for (size_t i = 0; i < n.inputs.size(); ++i) {
+    DropUse(n.inputs[i].node, {id, static_cast<int>(i), n.inputs[i].port});
+  }
+  for (NodeId c : n.control_inputs) DropUse(c, {id, Use::kControl, 0});
+  graph_.Erase(id);
+}
+
+void Rewriter::SetOp(NodeId id, absl::string_view op) {
+  BeforeChange(id);
+  mutable_node(id).op = std::string(op);
+  ++versions_[static_cast<size_t>(id)];
+}
+
+void Rewriter::SetInput(NodeId id, int slot, Endpoint value) {
+  BeforeChange(id);
+  Endpoint& input = mutable_node(id).inputs[static_cast<size_t>(slot)];
+  DropUse(input.node, {id, slot, input.port});
+  input = value;
+  AddUse(value.node, {id, slot, value.port});
+  Touch(value.node);
+  ++versions_[static_cast<size_t>(id)];
+}
+
+void Rewriter::SetInputs(NodeId id, absl::Span<const Endpoint> inputs) {
+  BeforeChange(id);
+  Node& n = mutable_node(id);
+  for (size_t i = 0; i < n.inputs.size(); ++i) {
+    DropUse(n.inputs[i].node, {id, static_cast<int>(i), n.inputs[i].port});
+  }
+  n.inputs.assign(inputs.begin(), inputs.end());
+  for (size_t i = 0; i < n.inputs.size(); ++i) {
+    AddUse(n.inputs[i].node, {id, static_cast<int>(i), n.inputs[i].port});
+    Touch(n.inputs[i].node);
+  }
+  ++versions_[static_cast<size_t>(id)];
+}
+
+void Rewriter::SetControlInputs(NodeId id, absl::Span<const NodeId> controls) {
+  BeforeChange(id);
+  const std::vector<NodeId> fresh(controls.begin(), controls.end());
+  Node& n = mutable_node(id);
+  for (NodeId c : n.control_inputs) DropUse(c, {id, Use::kControl, 0});
+  n.control_inputs.assign(fresh.begin(), fresh.end());
+  for (NodeId c : n.control_inputs) AddUse(c, {id, Use::kControl, 0});
+}
+
+void Rewriter::SetAttr(NodeId id, absl::string_view name, AttrValue value) {
+  BeforeChange(id);
+  mutable_node(id).attrs.insert_or_assign(std::string(name), std::move(value));
+  ++versions_[static_cast<size_t>(id)];
+}
+
+void Rewriter::EraseAttr(NodeId id, absl::string_view name) {
+  BeforeChange(id);
+  auto& attrs = mutable_node(id).attrs;
+  if (auto it = attrs.find(name); it != attrs.end()) attrs.erase(it);
+  ++versions_[static_cast<size_t>(id)];
+}
+
+AttrValue Rewriter::TakeAttr(NodeId id, absl::string_view name) {
+  BeforeChange(id);
+  ++versions_[static_cast<size_t>(id)];
+  auto& attrs = mutable_node(id).attrs;
+  auto it = attrs.find(name);
+  if (it == attrs.end()) return AttrValue();
+  AttrValue value = std::move(it->second);
+  attrs.erase(it);
+  return value;
+}
+
+void Rewriter::Rename(NodeId id, absl::string_view name) {
+  if (graph_.node(id).name == name) return;
+  assert(graph_.FindNode(name) == nullptr);
+  BeforeChange(id);
+  Node& n = mutable_node(id);
+  graph_.by_name_.erase(n.name);
+  n.name = std::string(name);
+  graph_.by_name_.emplace(n.name, id);
+}
+
+void Rewriter::ReplaceAllUses(Endpoint from, Endpoint to) {
+  const absl::InlinedVector<Use, 2> readers = uses_[static_cast<size_t>(from.node)];
+  for (const Use& u : readers) {
+    if (!u.is_control() && u.port == from.port) SetInput(u.reader, u.slot, to);
+  }
+  for (GraphOutput& o : graph_.outputs()) {
+    if (o.source == from) {
+      o.source = to;
+      Touch(to.node);
+    }
+  }
+}
+
+void Rewriter::ReplaceControlUses(NodeId from, NodeId to) {
+  const absl::InlinedVector<Use, 2> readers = uses_[static_cast<size_t>(from)];
+  for (const Use& u : readers) {
+    if (!u.is_control()) continue;
+    BeforeChange(u.reader);
+    auto& controls = mutable_node(u.reader).control_inputs;
+    auto it = std::find(controls.begin(), controls.end(), from);
+    DropUse(from, {u.reader, Use::kControl, 0});
+    if (it == controls.end()) continue;
+    if (std::find(controls.begin(), controls.end(), to) != controls.end() || u.reader == to) {
+      controls.erase(it);
+    } else {
+      *it = to;
+      AddUse(to, {u.reader, Use::kControl, 0});
+    }
+  }
+  for (NodeId& t : graph_.targets()) {
+    if (t == from) t = to;
+  }
+}
+
+void Rewriter::ReplaceNode(NodeId old, Endpoint by) {
+  ReplaceAllUses({old, 0}, by);
+  ReplaceControlUses(old, by.node);
+  const std::string name = graph_.node(old).name;
+  Remove(old);
+  Rename(by.node, name);
+}
+
+void Rewriter::SetFunction(const std::string& name, std::shared_ptr<const Graph> body) {
+  changed_ = true;
+  graph_.functions()[name] = std::move(body);
+}
+
+void Rewriter::BeginStep(absl::string_view rule, absl::string_view node) {
+  in_step_ = true;
+  changed_ = false;
+  before_.clear();
+  if (record_) steps_.push_back({std::string(rule), std::string(node), {}});
+}
+
+bool Rewriter::EndStep() {
+  in_step_ = false;
+  if (!record_) return changed_;
+  if (!changed_) {
+    steps_.pop_back();
+    return false;
+  }
+  std::vector<std::string>& diff = steps_.back().diff;
+  std::vector<std::string> added;
+  for (const auto& [id, before] : before_) {
+    const std::string after =
+        graph_.Has(id) ? PrintNode(graph_, graph_.node(id), kDiffPrint) : std::string();
+    if (before == after) continue;
+    if (!before.empty()) diff.push_back("- " + before);
+    if (!after.empty()) added.push_back("+ " + after);
+  }
+  diff.insert(diff.end(), added.begin(), added.end());
+  return true;
+}
+
+}  // namespace tenon

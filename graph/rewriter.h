@@ -1,0 +1,119 @@
+// The only way to change a graph that is built: keeps use lists right, knows which nodes changed
+// since when, and, if asked, writes down each step as a diff tagged with the rule that made it.
+//
+//   Rewriter rw(graph);
+//   rw.BeginStep("FuseConv2D", relu_name);
+//   NodeId fused = rw.AddNode({.name = "relu", .op = "_FusedConv2D", .inputs = {...}});
+//   rw.ReplaceAllUses({relu, 0}, {fused, 0});
+//   rw.Remove(relu);
+//   rw.EndStep();
+//
+// Edits cannot fail: a rule computes all that can (shapes, new constants) before the first one.
+#ifndef TENON_GRAPH_REWRITER_H_
+#define TENON_GRAPH_REWRITER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "graph/graph.h"
+
+namespace tenon {
+
+// One place that reads a node: data input `slot` of `reader` (from `port`), or a control edge.
+struct Use {
+  static constexpr int kControl = -1;
+  NodeId reader = kNoNode;
+  int slot = kControl;
+  int port = 0;
+  bool is_control() const { return slot == kControl; }
+};
+
+// One rule that fired once: lines "- ..." and "+ ..." of the nodes that it changed.
+struct RewriteStep {
+  std::string rule;
+  std::string node;  // where it fired
+  std::vector<std::string> diff;
+};
+
+class Rewriter {
+ public:
+  // The graph must outlive the rewriter; nobody else changes it meanwhile.
+  explicit Rewriter(Graph& graph);
+
+  const Graph& graph() const { return graph_; }
+  const Node& node(NodeId id) const { return graph_.node(id); }
+  bool Has(NodeId id) const { return graph_.Has(id); }
+
+  // ---- looking ----
+  absl::Span<const Use> uses(NodeId id) const { return uses_[static_cast<size_t>(id)]; }
+  // Data inputs that read this port.
+  int NumReaders(Endpoint e) const;
+  // The port is an output of the graph; for a node: any port, or it is a target or an input.
+  bool IsOutput(Endpoint e) const;
+  bool IsKept(NodeId id) const;
+  // Whether `node` reads, directly or not, anything that `from` gives (data or control edges).
+  bool DependsOn(NodeId node, NodeId from) const;
+  // Counts up whenever the node's op, inputs or attributes change; never repeats within one id.
+  uint32_t version(NodeId id) const { return versions_[static_cast<size_t>(id)]; }
+  // Nodes added or changed, or whose readers changed, since the last call.
+  std::vector<NodeId> TakeTouched();
+
+  // ---- changing ----
+  // The node's name is made unique; its inputs must be in the graph.
+  NodeId AddNode(Node node);
+  // Nothing may read the node any more (and it is no output, input or target).
+  void Remove(NodeId id);
+  void SetOp(NodeId id, absl::string_view op);
+  void SetInput(NodeId id, int slot, Endpoint value);
+  void SetInputs(NodeId id, absl::Span<const Endpoint> inputs);
+  void SetControlInputs(NodeId id, absl::Span<const NodeId> controls);
+  void SetAttr(NodeId id, absl::string_view name, AttrValue value);
+  void EraseAttr(NodeId id, absl::string_view name);
+  // Takes an attribute's value out, so that its buffer can be changed in place if nobody else
+  // holds it; put it back with SetAttr.
+  AttrValue TakeAttr(NodeId id, absl::string_view name);
+  // The new name must be free.
+  void Rename(NodeId id, absl::string_view name);
+  // Readers and outputs of `from` get `to` instead.
+  void ReplaceAllUses(Endpoint from, Endpoint to);
+  // Control edges from `from` come from `to` instead.
+  void ReplaceControlUses(NodeId from, NodeId to);
+  // `by` takes over the place of `old`: all uses of old's port 0 become `by`, old's control edges
+  // and name go to `by`, and old is removed.
+  void ReplaceNode(NodeId old, Endpoint by);
+  void SetFunction(const std::string& name, std::shared_ptr<const Graph> body);
+
+  // ---- the trace ----
+  // Without this, steps are counted but not described.
+  void RecordDiffs(bool record) { record_ = record; }
+  void BeginStep(absl::string_view rule, absl::string_view node);
+  // True if anything was changed since BeginStep.
+  bool EndStep();
+  const std::vector<RewriteStep>& steps() const { return steps_; }
+  std::vector<RewriteStep> TakeSteps() { return std::move(steps_); }
+
+ private:
+  void BeforeChange(NodeId id);
+  void AddUse(NodeId of, Use use);
+  void DropUse(NodeId of, Use use);
+  void Touch(NodeId id);
+  Node& mutable_node(NodeId id) { return graph_.mutable_node(id); }
+
+  Graph& graph_;
+  std::vector<absl::InlinedVector<Use, 2>> uses_;
+  std::vector<uint32_t> versions_;
+  std::vector<NodeId> touched_;
+  std::vector<bool> is_touched_;
+  bool record_ = false;
+  bool in_step_ = false;
+  bool changed_ = false;
+  std::vector<std::pair<NodeId, std::string>> before_;  // of this step; "" for a new node
+  std::vector<RewriteStep> steps_;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_GRAPH_REWRITER_H_
