@@ -27,6 +27,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "env/status.h"
 #include "graph/attr.h"
 #include "graph/dtype.h"
 #include "graph/graph.h"
@@ -56,8 +57,8 @@ struct OpRow {
 
   PostOp post_op = PostOp::kNone;  // what a contraction may apply to its result in place of this op
   bool commutative = false;        // binary, and the order of inputs 0 and 1 does not matter
-  // Output i is input i's bytes, perhaps under another shape: where the output's shape is known, the
-  // plan passes the input's memory on and runs nothing. (The kernel copies; eager uses it.)
+  // Output i is input i's bytes, perhaps under another shape: where the output's shape is known,
+  // the plan passes the input's memory on and runs nothing. (The kernel copies; eager uses it.)
   bool alias = false;
   bool elementwise = false;  // output element i depends on (broadcast) element i of each input
   // Outputs follow from the inputs' shapes alone (Shape, Size, Rank): Run never reads an input.

@@ -1,0 +1,37 @@
+// Reading the small integer inputs of array ops: axes, shapes, paddings.
+#ifndef TENON_OPS_ARRAY_AXIS_H_
+#define TENON_OPS_ARRAY_AXIS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/shape.h"
+#include "graph/tensor.h"
+
+namespace tenon {
+
+// Elements of a tensor of any integer dtype.
+absl::StatusOr<std::vector<int64_t>> IntegersOf(const Tensor& t);
+// The one element of a scalar (or one-element) integer tensor.
+absl::StatusOr<int64_t> ScalarInteger(const Tensor& t, absl::string_view what);
+
+// `axis` counted from the front; it may be -rank .. rank - 1.
+absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank);
+// Which of `rank` dimensions `axes` name. Repeated axes are InvalidArgument.
+absl::StatusOr<std::vector<bool>> AxisMask(const std::vector<int64_t>& axes, int rank);
+
+// A shape given as a vector of sizes; `unknown` sizes of -1 are accepted where allowed.
+enum class MinusOne { kRefused, kUnknown };
+absl::StatusOr<Shape> ShapeOfValue(const Tensor& t, MinusOne minus_one);
+
+// Product of dims [from, to) of a complete shape.
+int64_t Product(const Shape& shape, int from, int to);
+
+// a + b, a * b where -1 stands for unknown.
+inline int64_t AddDims(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : a + b; }
+inline int64_t MulDims(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : a * b; }
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_ARRAY_AXIS_H_

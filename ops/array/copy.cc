@@ -1,0 +1,35 @@
+#include "ops/array/copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+void CopyElements(DType dtype, const void* src, void* dst, int64_t n) {
+  if (src == dst || n <= 0) return;
+  if (dtype == DType::kString) {
+    std::copy_n(static_cast<const std::string*>(src), n, static_cast<std::string*>(dst));
+  } else {
+    std::memcpy(dst, src, static_cast<size_t>(n) * SizeOf(dtype));
+  }
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CopyKernel(PrepareContext& p) {
+  std::vector<TensorSpec> specs;
+  for (int i = 0; i < p.num_outputs(); ++i) {
+    specs.push_back({p.input_dtype(i), p.input_shape(i), nullptr});
+    p.AllowInPlace(i, i);
+  }
+  for (int i = p.num_outputs(); i < p.num_inputs(); ++i) p.InputNotRead(i);
+  return MakeKernel([specs](RunContext& run) {
+    for (size_t i = 0; i < specs.size(); ++i) {
+      const int k = static_cast<int>(i);
+      CopyElements(specs[i].dtype, run.input(k), run.output(k), specs[i].shape.num_elements());
+    }
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace tenon

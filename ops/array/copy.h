@@ -1,0 +1,21 @@
+// The kernel of ops whose outputs are their inputs' elements (aliases in a plan).
+#ifndef TENON_OPS_ARRAY_COPY_H_
+#define TENON_OPS_ARRAY_COPY_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+
+namespace tenon {
+
+// Copies n elements; strings are assigned.
+void CopyElements(DType dtype, const void* src, void* dst, int64_t n);
+
+// Copies every output i from input i; further inputs are not read. The outputs' shapes must be
+// known.
+absl::StatusOr<std::unique_ptr<Kernel>> CopyKernel(PrepareContext& p);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_ARRAY_COPY_H_

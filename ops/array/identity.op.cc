@@ -1,0 +1,75 @@
+// Identity, IdentityN, StopGradient, PreventGradient, Snapshot, PlaceholderWithDefault.
+#include "ops/array/copy.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+absl::Status EachUnchanged(ShapeContext& c) {
+  for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, c.input(i));
+  return absl::OkStatus();
+}
+
+const OpRegistration identity({
+    .name = "Identity",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = "T: type",
+    .shape = UnchangedShape,
+    .reference = CopyKernel,
+    .alias = true,
+});
+
+const OpRegistration identity_n({
+    .name = "IdentityN",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = "T: list(type)",
+    .shape = EachUnchanged,
+    .reference = CopyKernel,
+    .alias = true,
+});
+
+const OpRegistration stop_gradient({
+    .name = "StopGradient",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = "T: type",
+    .shape = UnchangedShape,
+    .reference = CopyKernel,
+    .alias = true,
+});
+
+const OpRegistration prevent_gradient({
+    .name = "PreventGradient",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = "T: type; message: string = ",
+    .shape = UnchangedShape,
+    .reference = CopyKernel,
+    .alias = true,
+});
+
+const OpRegistration snapshot({
+    .name = "Snapshot",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = "T: type",
+    .shape = UnchangedShape,
+    .reference = CopyKernel,
+    .alias = true,
+});
+
+// Not fed, it is its input.
+const OpRegistration placeholder_with_default({
+    .name = "PlaceholderWithDefault",
+    .inputs = "input: dtype",
+    .outputs = "output: dtype",
+    .attrs = "dtype: type; shape: shape",
+    .shape = UnchangedShape,
+    .reference = CopyKernel,
+    .alias = true,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,26 @@
+// Kernels whose parameters stand in small inputs (axis, shape, paddings ...) are prepared from
+// their values. Where such a value is known only at Run, PrepareLate gives a kernel that then reads
+// it, infers the output shapes, and prepares and runs the real one.
+//
+//   absl::StatusOr<std::unique_ptr<Kernel>> Tile(PrepareContext& p) {
+//     const Tensor* multiples = p.value(1);
+//     if (multiples == nullptr) return PrepareLate(p, Tile, {1});
+//     ...
+//     p.InputNotRead(1);
+#ifndef TENON_OPS_LATE_KERNEL_H_
+#define TENON_OPS_LATE_KERNEL_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+
+namespace tenon {
+
+absl::StatusOr<std::unique_ptr<Kernel>> PrepareLate(PrepareContext& context, KernelFactory factory,
+                                                    std::vector<int> value_inputs);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_LATE_KERNEL_H_

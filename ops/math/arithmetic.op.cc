@@ -1,0 +1,88 @@
+// Add, AddV2, Sub, Mul, SquaredDifference. Integers wrap around.
+#include "ops/math/elementwise.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr auto kAdd = [](auto a, auto b) { return WrapAdd(a, b); };
+constexpr auto kSub = [](auto a, auto b) { return WrapSub(a, b); };
+constexpr auto kMul = [](auto a, auto b) { return WrapMul(a, b); };
+constexpr auto kSquaredDifference = [](auto a, auto b) {
+  const auto d = WrapSub(a, b);
+  if constexpr (kIsComplex<decltype(a)>) {
+    return d * std::conj(d);
+  } else {
+    return WrapMul(d, d);
+  }
+};
+
+const OpRegistration add({
+    .name = "Add",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double uint8 int8 int16 int32 int64 complex64 complex128 "
+             "string",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kAdd, Joined<Numbers, TypeList<std::string>>>,
+    .elementwise = true,
+    .example = "[1,56,56,256] [256]",
+});
+
+const OpRegistration add_v2({
+    .name = "AddV2",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double uint8 uint16 uint32 uint64 int8 int16 int32 int64 "
+             "complex64 complex128",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kAdd, Numbers>,
+    .commutative = true,
+    .elementwise = true,
+    .example = "[1,56,56,256] [256]",
+});
+
+const OpRegistration sub({
+    .name = "Sub",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double uint8 uint16 uint32 uint64 int8 int16 int32 int64 "
+             "complex64 complex128",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kSub, Numbers>,
+    .elementwise = true,
+    .example = "[1,56,56,256] [256]",
+});
+
+const OpRegistration mul({
+    .name = "Mul",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double uint8 uint16 uint32 uint64 int8 int16 int32 int64 "
+             "complex64 complex128",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kMul, Numbers>,
+    .commutative = true,
+    .elementwise = true,
+    .example = "[1,56,56,256] [256]",
+});
+
+const OpRegistration squared_difference({
+    .name = "SquaredDifference",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double int32 int64 complex64 complex128",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kSquaredDifference, Joined<FloatsAndComplexes, TypeList<int32_t, int64_t>>>,
+    .commutative = true,
+    .elementwise = true,
+    .example = "[128,768] [128,1]",
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,70 @@
+// The iteration space of an elementwise op with NumPy broadcasting: neighbouring dimensions that
+// every operand walks alike are merged, so that most ops are one or two loops deep.
+#ifndef TENON_OPS_MATH_BROADCAST_H_
+#define TENON_OPS_MATH_BROADCAST_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "graph/shape.h"
+
+namespace tenon {
+
+inline constexpr int kMaxOperands = 3;
+
+// Two inner loops: `rows` times `cols` elements of a contiguous output, and where each operand
+// stands. Strides are in elements; col strides are 0 or 1.
+struct Tile {
+  int64_t out = 0;
+  int64_t rows = 1;
+  int64_t cols = 1;
+  std::array<int64_t, kMaxOperands> offset{};
+  std::array<int64_t, kMaxOperands> row_stride{};
+  std::array<int64_t, kMaxOperands> col_stride{};
+};
+
+class Broadcast {
+ public:
+  // `operands` broadcast to `out`; all complete.
+  Broadcast(const Shape& out, absl::Span<const Shape> operands);
+
+  int64_t num_elements() const { return num_elements_; }
+
+  // f(const Tile&) for each tile, in order; stops at the first false.
+  template <typename F>
+  bool ForEachTile(F&& f) const {
+    if (num_elements_ == 0) return true;
+    Tile tile = first_;
+    const size_t outer = dims_.size();
+    std::vector<int64_t> index(outer, 0);
+    const int64_t step = tile.rows * tile.cols;
+    for (;;) {
+      if (!f(static_cast<const Tile&>(tile))) return false;
+      tile.out += step;
+      size_t d = outer;
+      for (; d > 0; --d) {
+        const Dim& dim = dims_[d - 1];
+        for (size_t o = 0; o < kMaxOperands; ++o) tile.offset[o] += dim.stride[o];
+        if (++index[d - 1] < dim.size) break;
+        index[d - 1] = 0;
+        for (size_t o = 0; o < kMaxOperands; ++o) tile.offset[o] -= dim.stride[o] * dim.size;
+      }
+      if (d == 0) return true;
+    }
+  }
+
+ private:
+  struct Dim {
+    int64_t size = 1;
+    std::array<int64_t, kMaxOperands> stride{};
+  };
+  std::vector<Dim> dims_;  // outside the tile, outermost first
+  Tile first_;
+  int64_t num_elements_ = 0;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_MATH_BROADCAST_H_

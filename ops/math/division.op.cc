@@ -1,0 +1,114 @@
+// RealDiv, Div, DivNoNan, MulNoNan, FloorDiv, TruncateDiv. An integer divided by zero is an error;
+// the lowest integer divided by -1 wraps around to itself.
+#include <cmath>
+
+#include "ops/math/elementwise.h"
+#include "ops/math/integer_division.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr auto kDivide = [](auto a, auto b) {
+  if constexpr (kIsInt<decltype(a)>) {
+    return TruncatedQuotient(a, b);
+  } else {
+    return a / b;
+  }
+};
+constexpr auto kFloorDiv = [](auto a, auto b) {
+  if constexpr (kIsInt<decltype(a)>) {
+    return FloorQuotient(a, b);
+  } else {
+    return std::floor(a / b);
+  }
+};
+constexpr auto kTruncateDiv = [](auto a, auto b) {
+  if constexpr (kIsInt<decltype(a)>) {
+    return TruncatedQuotient(a, b);
+  } else {
+    return std::trunc(a / b);
+  }
+};
+constexpr auto kDivNoNan = [](auto a, auto b) {
+  using T = decltype(a);
+  return b == T(0) ? T(0) : T(a / b);
+};
+constexpr auto kMulNoNan = [](auto a, auto b) {
+  using T = decltype(a);
+  return b == T(0) ? T(0) : T(a * b);
+};
+
+const OpRegistration real_div({
+    .name = "RealDiv",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double uint8 int8 uint16 int16 int32 uint32 uint64 int64 "
+             "complex64 complex128",
+    .shape = BroadcastBinaryShape,
+    .reference = CheckedBinary<kDivide, kNotZero, Numbers>,
+    .elementwise = true,
+    .example = "[12,128,128] []",
+});
+
+const OpRegistration div({
+    .name = "Div",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double uint8 int8 uint16 int16 int32 uint32 uint64 int64 "
+             "complex64 complex128",
+    .shape = BroadcastBinaryShape,
+    .reference = CheckedBinary<kDivide, kNotZero, Numbers>,
+    .elementwise = true,
+});
+
+const OpRegistration floor_div({
+    .name = "FloorDiv",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double uint8 int8 uint16 int16 int32 uint32 uint64 int64 "
+             "complex64 complex128",
+    .shape = BroadcastBinaryShape,
+    .reference = CheckedBinary<kFloorDiv, kNotZero, RealNumbers>,
+    .elementwise = true,
+});
+
+const OpRegistration truncate_div({
+    .name = "TruncateDiv",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double uint8 int8 uint16 int16 int32 uint32 uint64 int64 "
+             "complex64 complex128",
+    .shape = BroadcastBinaryShape,
+    .reference = CheckedBinary<kTruncateDiv, kNotZero, RealNumbers>,
+    .elementwise = true,
+});
+
+const OpRegistration div_no_nan({
+    .name = "DivNoNan",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: half float bfloat16 double complex64 complex128",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kDivNoNan, FloatsAndComplexes>,
+    .elementwise = true,
+});
+
+const OpRegistration mul_no_nan({
+    .name = "MulNoNan",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double complex64 complex128",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kMulNoNan, FloatsAndComplexes>,
+    .elementwise = true,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,134 @@
+// Standard kernels of unary and binary elementwise ops, from one captureless lambda each:
+//
+//   .reference = Unary<[](auto x) { return std::sqrt(x); }, FloatsAndComplexes>,
+//   .reference = Binary<[](auto a, auto b) { return WrapAdd(a, b); }, Numbers>,
+//
+// The lambda sees float for half and bfloat16. A bool result makes a bool output.
+#ifndef TENON_OPS_MATH_ELEMENTWISE_H_
+#define TENON_OPS_MATH_ELEMENTWISE_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+#include "ops/math/broadcast.h"
+#include "ops/types.h"
+
+namespace tenon {
+
+using UnaryLoop = void (*)(const void* x, void* y, int64_t n);
+// Error text, or null.
+using BinaryLoop = const char* (*)(const Tile& tile, const void* a, const void* b, void* out);
+
+// A loop over input 0's elements. `same_size`: input and output elements have as many bytes.
+absl::StatusOr<std::unique_ptr<Kernel>> MakeUnaryKernel(PrepareContext& p, UnaryLoop loop,
+                                                        bool same_size);
+absl::StatusOr<std::unique_ptr<Kernel>> MakeBinaryKernel(PrepareContext& p, BinaryLoop loop,
+                                                         bool same_size);
+
+namespace elementwise {
+
+// Type stored for a result R computed from elements of T.
+template <typename T, typename R>
+using Stored =
+    std::conditional_t<std::is_same_v<R, bool>, bool,
+                       std::conditional_t<kIsComplex<T> && std::is_floating_point_v<R>, R, T>>;
+
+template <auto op, typename T>
+using UnaryResult = Stored<T, decltype(op(ComputeType<T>{}))>;
+template <auto op, typename T>
+using BinaryResult = Stored<T, decltype(op(ComputeType<T>{}, ComputeType<T>{}))>;
+
+template <auto op, typename T>
+void UnaryLoopOf(const void* x, void* y, int64_t n) {
+  using R = UnaryResult<op, T>;
+  const T* in = static_cast<const T*>(x);
+  R* out = static_cast<R*>(y);
+  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<R>(op(ToCompute(in[i])));
+}
+
+template <auto op, typename T>
+const char* BinaryLoopOf(const Tile& tile, const void* a, const void* b, void* out) {
+  using R = BinaryResult<op, T>;
+  const T* pa = static_cast<const T*>(a) + tile.offset[0];
+  const T* pb = static_cast<const T*>(b) + tile.offset[1];
+  R* po = static_cast<R*>(out) + tile.out;
+  const int64_t n = tile.cols;
+  for (int64_t r = 0; r < tile.rows; ++r) {
+    if (tile.col_stride[0] == 1 && tile.col_stride[1] == 1) {
+      for (int64_t i = 0; i < n; ++i)
+        po[i] = static_cast<R>(op(ToCompute(pa[i]), ToCompute(pb[i])));
+    } else if (tile.col_stride[0] == 1) {
+      const auto vb = ToCompute(*pb);
+      for (int64_t i = 0; i < n; ++i) po[i] = static_cast<R>(op(ToCompute(pa[i]), vb));
+    } else if (tile.col_stride[1] == 1) {
+      const auto va = ToCompute(*pa);
+      for (int64_t i = 0; i < n; ++i) po[i] = static_cast<R>(op(va, ToCompute(pb[i])));
+    } else {
+      const R v = static_cast<R>(op(ToCompute(*pa), ToCompute(*pb)));
+      for (int64_t i = 0; i < n; ++i) po[i] = v;
+    }
+    pa += tile.row_stride[0];
+    pb += tile.row_stride[1];
+    po += n;
+  }
+  return nullptr;
+}
+
+// Refuses a tile in which b has an element that `bad` is true of.
+template <auto op, auto bad, typename T>
+const char* CheckedBinaryLoopOf(const Tile& tile, const void* a, const void* b, void* out) {
+  const T* row = static_cast<const T*>(b) + tile.offset[1];
+  for (int64_t r = 0; r < tile.rows; ++r, row += tile.row_stride[1]) {
+    const int64_t n = tile.col_stride[1] == 0 ? 1 : tile.cols;
+    for (int64_t i = 0; i < n; ++i) {
+      if (const char* error = bad(row[i])) return error;
+    }
+  }
+  return BinaryLoopOf<op, T>(tile, a, b, out);
+}
+
+}  // namespace elementwise
+
+template <auto op, typename Types>
+absl::StatusOr<std::unique_ptr<Kernel>> Unary(PrepareContext& p) {
+  UnaryLoop loop = nullptr;
+  bool same_size = false;
+  VisitTypes(Types{}, p.input_dtype(0), [&]<typename T>() {
+    loop = &elementwise::UnaryLoopOf<op, T>;
+    same_size = sizeof(T) == sizeof(elementwise::UnaryResult<op, T>);
+  });
+  if (loop == nullptr) return NoKernelFor(p.input_dtype(0));
+  return MakeUnaryKernel(p, loop, same_size);
+}
+
+template <auto op, typename Types>
+absl::StatusOr<std::unique_ptr<Kernel>> Binary(PrepareContext& p) {
+  BinaryLoop loop = nullptr;
+  bool same_size = false;
+  VisitTypes(Types{}, p.input_dtype(0), [&]<typename T>() {
+    loop = &elementwise::BinaryLoopOf<op, T>;
+    same_size = sizeof(T) == sizeof(elementwise::BinaryResult<op, T>);
+  });
+  if (loop == nullptr) return NoKernelFor(p.input_dtype(0));
+  return MakeBinaryKernel(p, loop, same_size);
+}
+
+// As Binary; `bad(b)` gives an error text for elements of input 1 that integer types refuse.
+template <auto op, auto bad, typename Types>
+absl::StatusOr<std::unique_ptr<Kernel>> CheckedBinary(PrepareContext& p) {
+  BinaryLoop loop = nullptr;
+  VisitTypes(Types{}, p.input_dtype(0), [&]<typename T>() {
+    if constexpr (kIsInt<T>) {
+      loop = &elementwise::CheckedBinaryLoopOf<op, bad, T>;
+    } else {
+      loop = &elementwise::BinaryLoopOf<op, T>;
+    }
+  });
+  if (loop == nullptr) return NoKernelFor(p.input_dtype(0));
+  return MakeBinaryKernel(p, loop, true);
+}
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_MATH_ELEMENTWISE_H_

@@ -1,0 +1,103 @@
+// Equal, NotEqual, ApproximateEqual. With incompatible_shape_error = false, shapes that do not
+// broadcast are not an error: the answer is one bool.
+#include <cmath>
+
+#include "ops/math/elementwise.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr auto kEqual = [](auto a, auto b) { return a == b; };
+constexpr auto kNotEqual = [](auto a, auto b) { return a != b; };
+
+absl::Status EqualityShape(ShapeContext& c) {
+  absl::StatusOr<Shape> out = BroadcastShapes(c.input(0), c.input(1));
+  if (c.attrs().Bool("incompatible_shape_error", true)) {
+    TENON_RETURN_IF_ERROR(out.status());
+    c.set_output(0, *std::move(out));
+  } else if (!out.ok()) {
+    c.set_output(0, Shape());
+  } else if (c.input(0).IsComplete() && c.input(1).IsComplete()) {
+    c.set_output(0, *std::move(out));
+  }  // else: it may yet turn out incompatible
+  return absl::OkStatus();
+}
+
+template <auto op, bool answer_if_incompatible>
+absl::StatusOr<std::unique_ptr<Kernel>> Equality(PrepareContext& p) {
+  if (!BroadcastShapes(p.input_shape(0), p.input_shape(1)).ok()) {
+    return MakeKernel([](RunContext& run) {
+      *run.output<bool>(0) = answer_if_incompatible;
+      return absl::OkStatus();
+    });
+  }
+  return Binary<op, AllTypes>(p);
+}
+
+const OpRegistration equal({
+    .name = "Equal",
+    .inputs = "x: T, y: T",
+    .outputs = "z: bool",
+    .attrs = "T: type; incompatible_shape_error: bool = true",
+    .shape = EqualityShape,
+    .reference = Equality<kEqual, false>,
+    .commutative = true,
+    .elementwise = true,
+});
+
+const OpRegistration not_equal({
+    .name = "NotEqual",
+    .inputs = "x: T, y: T",
+    .outputs = "z: bool",
+    .attrs = "T: type; incompatible_shape_error: bool = true",
+    .shape = EqualityShape,
+    .reference = Equality<kNotEqual, true>,
+    .commutative = true,
+    .elementwise = true,
+});
+
+absl::Status SameShapes(ShapeContext& c) {
+  TENON_ASSIGN_OR_RETURN(Shape out, MergeShapes(c.input(0), c.input(1)));
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ApproximateEqual(PrepareContext& p) {
+  const float tolerance = p.attrs().Float("tolerance", 1e-5f);
+  const int64_t n = p.input_shape(0).num_elements();
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
+  VisitTypes(Numbers{}, p.input_dtype(0), [&]<typename T>() {
+    kernel = MakeKernel([tolerance, n](RunContext& run) {
+      const T* a = run.input<T>(0);
+      const T* b = run.input<T>(1);
+      bool* out = run.output<bool>(0);
+      for (int64_t i = 0; i < n; ++i) {
+        if constexpr (kIsInt<T>) {
+          const T d = a[i] > b[i] ? WrapSub(a[i], b[i]) : WrapSub(b[i], a[i]);
+          out[i] = d < static_cast<T>(tolerance);
+        } else {
+          out[i] = std::abs(ToCompute(a[i]) - ToCompute(b[i])) < tolerance;
+        }
+      }
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
+}
+
+const OpRegistration approximate_equal({
+    .name = "ApproximateEqual",
+    .inputs = "x: T, y: T",
+    .outputs = "z: bool",
+    .attrs = "T: type; tolerance: float = 1e-5",
+    .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
+             "half uint32 uint64",
+    .shape = SameShapes,
+    .reference = ApproximateEqual,
+    .commutative = true,
+    .elementwise = true,
+});
+
+}  // namespace
+}  // namespace tenon

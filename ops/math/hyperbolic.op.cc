@@ -1,0 +1,102 @@
+// Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Sigmoid.
+#include <cmath>
+#include <complex>
+
+#include "ops/math/elementwise.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr auto kSinh = [](auto x) { return std::sinh(x); };
+constexpr auto kCosh = [](auto x) { return std::cosh(x); };
+constexpr auto kTanh = [](auto x) { return std::tanh(x); };
+constexpr auto kAsinh = [](auto x) { return std::asinh(x); };
+constexpr auto kAcosh = [](auto x) { return std::acosh(x); };
+constexpr auto kAtanh = [](auto x) { return std::atanh(x); };
+constexpr auto kSigmoid = [](auto x) {
+  using T = decltype(x);
+  return T(1) / (T(1) + std::exp(-x));
+};
+
+const OpRegistration sinh_op({
+    .name = "Sinh",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double complex64 complex128",
+    .shape = UnchangedShape,
+    .reference = Unary<kSinh, FloatsAndComplexes>,
+    .elementwise = true,
+});
+
+const OpRegistration cosh_op({
+    .name = "Cosh",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double complex64 complex128",
+    .shape = UnchangedShape,
+    .reference = Unary<kCosh, FloatsAndComplexes>,
+    .elementwise = true,
+});
+
+const OpRegistration tanh_op({
+    .name = "Tanh",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double complex64 complex128",
+    .shape = UnchangedShape,
+    .reference = Unary<kTanh, FloatsAndComplexes>,
+    .post_op = PostOp::kTanh,
+    .elementwise = true,
+});
+
+const OpRegistration asinh_op({
+    .name = "Asinh",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double complex64 complex128",
+    .shape = UnchangedShape,
+    .reference = Unary<kAsinh, FloatsAndComplexes>,
+    .elementwise = true,
+});
+
+const OpRegistration acosh_op({
+    .name = "Acosh",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double complex64 complex128",
+    .shape = UnchangedShape,
+    .reference = Unary<kAcosh, FloatsAndComplexes>,
+    .elementwise = true,
+});
+
+const OpRegistration atanh_op({
+    .name = "Atanh",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double complex64 complex128",
+    .shape = UnchangedShape,
+    .reference = Unary<kAtanh, FloatsAndComplexes>,
+    .elementwise = true,
+});
+
+const OpRegistration sigmoid_op({
+    .name = "Sigmoid",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double complex64 complex128",
+    .shape = UnchangedShape,
+    .reference = Unary<kSigmoid, FloatsAndComplexes>,
+    .post_op = PostOp::kSigmoid,
+    .elementwise = true,
+});
+
+}  // namespace
+}  // namespace tenon

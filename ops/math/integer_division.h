@@ -1,0 +1,48 @@
+// Integer quotients and remainders that are defined for every pair but a zero divisor.
+#ifndef TENON_OPS_MATH_INTEGER_DIVISION_H_
+#define TENON_OPS_MATH_INTEGER_DIVISION_H_
+
+#include <type_traits>
+
+#include "ops/types.h"
+
+namespace tenon {
+
+inline constexpr auto kNotZero = [](auto b) -> const char* {
+  return b == decltype(b)(0) ? "Integer division by zero" : nullptr;
+};
+
+template <typename T>
+T TruncatedQuotient(T a, T b) {
+  if constexpr (std::is_signed_v<T>) {
+    if (b == T(-1)) return WrapSub(T(0), a);
+  }
+  return static_cast<T>(a / b);
+}
+
+// The remainder has the dividend's sign.
+template <typename T>
+T TruncatedRemainder(T a, T b) {
+  if constexpr (std::is_signed_v<T>) {
+    if (b == T(-1)) return T(0);
+  }
+  return static_cast<T>(a % b);
+}
+
+template <typename T>
+T FloorQuotient(T a, T b) {
+  const T q = TruncatedQuotient(a, b);
+  const T r = TruncatedRemainder(a, b);
+  return r != 0 && ((r < 0) != (b < 0)) ? static_cast<T>(q - 1) : q;
+}
+
+// The remainder has the divisor's sign.
+template <typename T>
+T FloorRemainder(T a, T b) {
+  const T r = TruncatedRemainder(a, b);
+  return r != 0 && ((r < 0) != (b < 0)) ? static_cast<T>(r + b) : r;
+}
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_MATH_INTEGER_DIVISION_H_

@@ -1,0 +1,133 @@
+// LogicalAnd, LogicalOr, LogicalNot, and the bitwise ops.
+#include <cmath>
+
+#include "ops/math/elementwise.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr auto kAnd = [](auto a, auto b) { return static_cast<decltype(a)>(a & b); };
+constexpr auto kOr = [](auto a, auto b) { return static_cast<decltype(a)>(a | b); };
+constexpr auto kXor = [](auto a, auto b) { return static_cast<decltype(a)>(a ^ b); };
+constexpr auto kNot = [](bool x) { return !x; };
+constexpr auto kInvert = [](auto x) { return static_cast<decltype(x)>(~x); };
+// Shifts by less than zero or by the width or more are undefined in TensorFlow; here the count is
+// held to what the width allows.
+template <typename T>
+int ShiftCount(T n) {
+  constexpr int kMost = static_cast<int>(sizeof(T) * 8 - 1);
+  if constexpr (std::is_signed_v<T>) {
+    if (n < 0) return 0;
+  }
+  return n > static_cast<T>(kMost) ? kMost : static_cast<int>(n);
+}
+constexpr auto kLeftShift = [](auto a, auto b) {
+  return static_cast<decltype(a)>(ToWide(a) << ShiftCount(b));
+};
+constexpr auto kRightShift = [](auto a, auto b) {
+  return static_cast<decltype(a)>(a >> ShiftCount(b));
+};
+
+using Bool = TypeList<bool>;
+
+const OpRegistration logical_and_op({
+    .name = "LogicalAnd",
+    .inputs = "x: bool, y: bool",
+    .outputs = "z: bool",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kAnd, Bool>,
+    .commutative = true,
+    .elementwise = true,
+});
+
+const OpRegistration logical_or_op({
+    .name = "LogicalOr",
+    .inputs = "x: bool, y: bool",
+    .outputs = "z: bool",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kOr, Bool>,
+    .commutative = true,
+    .elementwise = true,
+});
+
+const OpRegistration logical_not_op({
+    .name = "LogicalNot",
+    .inputs = "x: bool",
+    .outputs = "y: bool",
+    .shape = UnchangedShape,
+    .reference = Unary<kNot, Bool>,
+    .elementwise = true,
+});
+
+const OpRegistration bitwise_and_op({
+    .name = "BitwiseAnd",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kAnd, Ints>,
+    .commutative = true,
+    .elementwise = true,
+});
+
+const OpRegistration bitwise_or_op({
+    .name = "BitwiseOr",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kOr, Ints>,
+    .commutative = true,
+    .elementwise = true,
+});
+
+const OpRegistration bitwise_xor_op({
+    .name = "BitwiseXor",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kXor, Ints>,
+    .commutative = true,
+    .elementwise = true,
+});
+
+const OpRegistration invert_op({
+    .name = "Invert",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+    .shape = UnchangedShape,
+    .reference = Unary<kInvert, Ints>,
+    .elementwise = true,
+});
+
+const OpRegistration left_shift_op({
+    .name = "LeftShift",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kLeftShift, Ints>,
+    .elementwise = true,
+});
+
+const OpRegistration right_shift_op({
+    .name = "RightShift",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kRightShift, Ints>,
+    .elementwise = true,
+});
+
+}  // namespace
+}  // namespace tenon

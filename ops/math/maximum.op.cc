@@ -1,0 +1,46 @@
+// Maximum, Minimum. A NaN on either side gives NaN.
+#include "ops/math/elementwise.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr auto kMaximum = [](auto a, auto b) {
+  if constexpr (kIsInt<decltype(a)>) {
+    return a < b ? b : a;
+  } else {
+    return a != a ? a : (b <= a ? a : b);
+  }
+};
+constexpr auto kMinimum = [](auto a, auto b) {
+  if constexpr (kIsInt<decltype(a)>) {
+    return b < a ? b : a;
+  } else {
+    return a != a ? a : (a <= b ? a : b);
+  }
+};
+
+const OpRegistration maximum({
+    .name = "Maximum",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kMaximum, RealNumbers>,
+    .elementwise = true,
+});
+
+const OpRegistration minimum({
+    .name = "Minimum",
+    .inputs = "x: T, y: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kMinimum, RealNumbers>,
+    .elementwise = true,
+});
+
+}  // namespace
+}  // namespace tenon

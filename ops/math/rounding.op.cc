@@ -1,0 +1,69 @@
+// Floor, Ceil, Round and Rint (both half to even).
+#include <cmath>
+
+#include "ops/math/elementwise.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr auto kFloor = [](auto x) { return std::floor(x); };
+constexpr auto kCeil = [](auto x) { return std::ceil(x); };
+// nearbyint in the default rounding mode: half to even.
+constexpr auto kRound = [](auto x) {
+  using T = decltype(x);
+  if constexpr (kIsComplex<T>) {
+    return T(std::nearbyint(x.real()), std::nearbyint(x.imag()));
+  } else if constexpr (kIsInt<T>) {
+    return x;
+  } else {
+    return std::nearbyint(x);
+  }
+};
+
+const OpRegistration floor_op({
+    .name = "Floor",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double",
+    .shape = UnchangedShape,
+    .reference = Unary<kFloor, Floats>,
+    .elementwise = true,
+});
+
+const OpRegistration ceil_op({
+    .name = "Ceil",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double",
+    .shape = UnchangedShape,
+    .reference = Unary<kCeil, Floats>,
+    .elementwise = true,
+});
+
+const OpRegistration round_op({
+    .name = "Round",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
+    .shape = UnchangedShape,
+    .reference = Unary<kRound, Joined<FloatsAndComplexes, SignedInts>>,
+    .elementwise = true,
+});
+
+const OpRegistration rint_op({
+    .name = "Rint",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double",
+    .shape = UnchangedShape,
+    .reference = Unary<kRound, Floats>,
+    .elementwise = true,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,85 @@
+// Sin, Cos, Tan, Asin, Acos, Atan.
+#include <cmath>
+#include <complex>
+
+#include "ops/math/elementwise.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr auto kSin = [](auto x) { return std::sin(x); };
+constexpr auto kCos = [](auto x) { return std::cos(x); };
+constexpr auto kTan = [](auto x) { return std::tan(x); };
+constexpr auto kAsin = [](auto x) { return std::asin(x); };
+constexpr auto kAcos = [](auto x) { return std::acos(x); };
+constexpr auto kAtan = [](auto x) { return std::atan(x); };
+
+const OpRegistration sin_op({
+    .name = "Sin",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double complex64 complex128",
+    .shape = UnchangedShape,
+    .reference = Unary<kSin, FloatsAndComplexes>,
+    .elementwise = true,
+});
+
+const OpRegistration cos_op({
+    .name = "Cos",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double complex64 complex128",
+    .shape = UnchangedShape,
+    .reference = Unary<kCos, FloatsAndComplexes>,
+    .elementwise = true,
+});
+
+const OpRegistration tan_op({
+    .name = "Tan",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double complex64 complex128",
+    .shape = UnchangedShape,
+    .reference = Unary<kTan, FloatsAndComplexes>,
+    .elementwise = true,
+});
+
+const OpRegistration asin_op({
+    .name = "Asin",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double complex64 complex128",
+    .shape = UnchangedShape,
+    .reference = Unary<kAsin, FloatsAndComplexes>,
+    .elementwise = true,
+});
+
+const OpRegistration acos_op({
+    .name = "Acos",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double complex64 complex128",
+    .shape = UnchangedShape,
+    .reference = Unary<kAcos, FloatsAndComplexes>,
+    .elementwise = true,
+});
+
+const OpRegistration atan_op({
+    .name = "Atan",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double complex64 complex128",
+    .shape = UnchangedShape,
+    .reference = Unary<kAtan, FloatsAndComplexes>,
+    .elementwise = true,
+});
+
+}  // namespace
+}  // namespace tenon
