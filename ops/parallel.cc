@@ -1,0 +1,42 @@
+#include "ops/parallel.h"
+
+#include <omp.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+int64_t ParallelGrain(double ns) {
+  constexpr double kWorkNs = 25000;
+  return ns >= kWorkNs ? 1 : static_cast<int64_t>(kWorkNs / std::max(ns, 1e-3)) + 1;
+}
+
+int ParallelRanges(int threads, int64_t n, int64_t grain) {
+  const int64_t most = n / std::max<int64_t>(grain, 1);
+  return static_cast<int>(std::clamp<int64_t>(most, 1, std::max(threads, 1)));
+}
+
+void ParallelForRanges(int threads, int64_t n, int64_t grain,
+                       absl::FunctionRef<void(int, int64_t, int64_t)> fn) {
+  if (n <= 0) return;
+  const int ranges = ParallelRanges(threads, n, grain);
+  const int64_t size = n / ranges;
+  const int64_t longer = n % ranges;  // the first `longer` ranges have one iteration more
+  const auto run = [&](int r) {
+    const int64_t begin = r * size + std::min<int64_t>(r, longer);
+    fn(r, begin, begin + size + (r < longer ? 1 : 0));
+  };
+  if (ranges == 1 || omp_in_parallel()) {
+    for (int r = 0; r < ranges; ++r) run(r);
+    return;
+  }
+#pragma omp parallel for num_threads(ranges) schedule(static, 1)
+  for (int r = 0; r < ranges; ++r) run(r);
+}
+
+void ParallelFor(int threads, int64_t n, int64_t grain,
+                 absl::FunctionRef<void(int64_t, int64_t)> fn) {
+  ParallelForRanges(threads, n, grain, [&](int, int64_t begin, int64_t end) { fn(begin, end); });
+}
+
+}  // namespace tenon

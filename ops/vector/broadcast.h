@@ -1,0 +1,27 @@
+// Broadcasting several inputs to one output, with as few dimensions as it takes.
+#ifndef TENON_OPS_VECTOR_BROADCAST_H_
+#define TENON_OPS_VECTOR_BROADCAST_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "graph/shape.h"
+
+namespace tenon {
+
+// Output dimensions after dropping those of 1 and joining neighbours that every input walks alike,
+// with each input's stride in elements (0: repeated). At least one dimension.
+struct CollapsedBroadcast {
+  absl::InlinedVector<int64_t, 6> dims;
+  std::vector<absl::InlinedVector<int64_t, 6>> strides;  // [input][dim]
+};
+
+// InvalidArgument where an input cannot be broadcast to `output`.
+absl::StatusOr<CollapsedBroadcast> CollapseBroadcast(const std::vector<Shape>& inputs,
+                                                     const Shape& output);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_VECTOR_BROADCAST_H_

@@ -1,0 +1,205 @@
+// Elementary functions on float vectors, for the target being compiled. No include guard of the
+// usual kind: foreach_target compiles this once for each instruction set.
+//
+// Polynomials are weighted minimax fits over the stated range; the error of each function against
+// exact values is a few units in the last place (tests/unit/vector/math_test.cc states it).
+#if defined(TENON_OPS_VECTOR_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENON_OPS_VECTOR_MATH_INL_H_
+#undef TENON_OPS_VECTOR_MATH_INL_H_
+#else
+#define TENON_OPS_VECTOR_MATH_INL_H_
+#endif
+
+#include <limits>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using FloatTag = hn::ScalableTag<float>;
+using IntTag = hn::RebindToSigned<FloatTag>;
+using Vf = hn::Vec<FloatTag>;
+
+HWY_INLINE Vf Const(float v) { return hn::Set(FloatTag(), v); }
+HWY_INLINE Vf Infinity() { return Const(std::numeric_limits<float>::infinity()); }
+
+// c0 + x (c1 + x (c2 + ...))
+HWY_INLINE Vf Horner(Vf, float c) { return Const(c); }
+template <typename... Cs>
+HWY_INLINE Vf Horner(Vf x, float c, Cs... cs) {
+  return hn::MulAdd(x, Horner(x, cs...), Const(c));
+}
+
+// NaN where x is NaN, else y.
+HWY_INLINE Vf KeepNaN(Vf x, Vf y) { return hn::IfThenElse(hn::IsNaN(x), x, y); }
+
+// x = q ln 2 + r with |r| <= ln(2) / 2, q integral. For |x| below 150.
+HWY_INLINE Vf ReduceByLn2(Vf x, Vf& r) {
+  const Vf q = hn::Round(hn::Mul(x, Const(1.442695041f)));
+  // ln 2 in two parts; the first has 10 bits, so that its product with q is exact without FMA.
+  r = hn::NegMulAdd(q, Const(0.693359375f), x);
+  r = hn::NegMulAdd(q, Const(-2.12194440e-4f), r);
+  return q;
+}
+
+// e^r for |r| <= ln(2) / 2.
+HWY_INLINE Vf ExpReduced(Vf r) {
+  const Vf p = Horner(r, 5.000000097e-01f, 1.666651718e-01f, 4.166620075e-02f, 8.369088881e-03f,
+                      1.395082735e-03f);
+  return hn::Add(Const(1.0f), hn::MulAdd(hn::Mul(r, r), p, r));
+}
+
+// 2^q, q integral in [-126, 127].
+template <class Vi>
+HWY_INLINE Vf PowerOfTwo(Vi q) {
+  return hn::BitCast(FloatTag(), hn::ShiftLeft<23>(hn::Add(q, hn::Set(IntTag(), 127))));
+}
+
+HWY_INLINE Vf Exp(Vf x) {
+  // Beyond the bounds the result is 0 or infinity all the same.
+  const Vf clamped = hn::Min(hn::Max(x, Const(-104.0f)), Const(89.0f));
+  Vf r;
+  const auto q = hn::ConvertTo(IntTag(), ReduceByLn2(clamped, r));
+  // In two steps, so that subnormal results and values up to the largest come out.
+  const auto half = hn::ShiftRight<1>(q);
+  const Vf y = hn::Mul(hn::Mul(ExpReduced(r), PowerOfTwo(half)), PowerOfTwo(hn::Sub(q, half)));
+  return KeepNaN(x, y);
+}
+
+// e^x for x <= 0, where results below the smallest normal may become 0. NaN gives any value.
+HWY_INLINE Vf ExpOfNegative(Vf x) {
+  const Vf clamped = hn::Max(x, Const(-87.0f));
+  Vf r;
+  const auto q = hn::ConvertTo(IntTag(), ReduceByLn2(clamped, r));
+  return hn::IfThenZeroElse(hn::Lt(x, Const(-87.0f)), hn::Mul(ExpReduced(r), PowerOfTwo(q)));
+}
+
+HWY_INLINE Vf Expm1(Vf x) {
+  const Vf p = Horner(x, 5.000003138e-01f, 1.666667659e-01f, 4.166146303e-02f, 8.332343856e-03f,
+                      1.410225385e-03f, 2.013743370e-04f);  // |x| <= 0.7
+  const Vf small = hn::MulAdd(hn::Mul(x, x), p, x);
+  const Vf large = hn::Sub(Exp(x), Const(1.0f));
+  return hn::IfThenElse(hn::Lt(hn::Abs(x), Const(0.65f)), small, large);
+}
+
+// ln x for positive, finite, normal x.
+HWY_INLINE Vf LogOfNormal(Vf x, Vf exponent_offset) {
+  const IntTag di;
+  const auto sqrt_half = hn::Set(di, 0x3f3504f3);
+  const auto bits = hn::Sub(hn::BitCast(di, x), sqrt_half);
+  const Vf e = hn::Add(hn::ConvertTo(FloatTag(), hn::ShiftRight<23>(bits)), exponent_offset);
+  const Vf m = hn::BitCast(FloatTag(), hn::Add(hn::And(bits, hn::Set(di, 0x007fffff)), sqrt_half));
+  const Vf f = hn::Sub(m, Const(1.0f));  // in [sqrt(1/2) - 1, sqrt(2) - 1]
+  const Vf f2 = hn::Mul(f, f);
+  const Vf p = Horner(f, 3.333331044e-01f, -2.499998663e-01f, 2.000222670e-01f, -1.666924946e-01f,
+                      1.421865543e-01f, -1.238437030e-01f, 1.187301627e-01f, -1.178969557e-01f,
+                      6.915146937e-02f);
+  Vf y = hn::Mul(hn::Mul(f, f2), p);
+  y = hn::MulAdd(e, Const(-2.12194440e-4f), y);
+  y = hn::NegMulAdd(Const(0.5f), f2, y);
+  return hn::MulAdd(e, Const(0.693359375f), hn::Add(f, y));
+}
+
+HWY_INLINE Vf Log(Vf x) {
+  const auto subnormal = hn::Lt(x, Const(std::numeric_limits<float>::min()));
+  const Vf scaled = hn::IfThenElse(subnormal, hn::Mul(x, Const(8388608.0f)), x);
+  Vf y = LogOfNormal(scaled, hn::IfThenElseZero(subnormal, Const(-23.0f)));
+  y = hn::IfThenElse(hn::Lt(x, Infinity()), y, x);  // infinity and NaN
+  y = hn::IfThenElse(hn::Eq(x, Const(0.0f)), hn::Neg(Infinity()), y);
+  return hn::IfThenElse(hn::Lt(x, Const(0.0f)), Const(std::numeric_limits<float>::quiet_NaN()), y);
+}
+
+// With u = 1 + x rounded: ln(1 + x) = ln u + (x - (u - 1)) / u to first order.
+HWY_INLINE Vf Log1p(Vf x) {
+  const Vf one = Const(1.0f);
+  const Vf u = hn::Add(x, one);
+  const Vf correction = hn::Div(hn::Sub(x, hn::Sub(u, one)), u);
+  const Vf log = Log(u);
+  // At u = 0 and u = infinity the correction is no number.
+  return hn::IfThenElse(hn::Eq(correction, correction), hn::Add(log, correction), log);
+}
+
+// ln(1 + x) for 0 <= x <= 1.
+HWY_INLINE Vf Log1pUpToOne(Vf x) {
+  const Vf one = Const(1.0f);
+  const Vf u = hn::Add(x, one);
+  const Vf correction = hn::Div(hn::Sub(x, hn::Sub(u, one)), u);
+  return hn::Add(LogOfNormal(u, hn::Zero(FloatTag())), correction);
+}
+
+HWY_INLINE Vf Sigmoid(Vf x) {
+  // 1 / (1 + e^-x), or e^x / (1 + e^x) where x < 0: small values keep their relative accuracy.
+  const Vf e = ExpOfNegative(hn::Neg(hn::Abs(x)));
+  const Vf numerator = hn::IfThenElse(hn::Lt(x, Const(0.0f)), e, Const(1.0f));
+  return KeepNaN(x, hn::Div(numerator, hn::Add(Const(1.0f), e)));
+}
+
+HWY_INLINE Vf Tanh(Vf x) {
+  const Vf ax = hn::Abs(x);
+  const Vf x2 = hn::Mul(x, x);
+  const Vf p = Horner(x2, -3.333327207e-01f, 1.333115262e-01f, -5.371409444e-02f, 2.055168325e-02f,
+                      -5.603878736e-03f);  // |x| <= 0.64
+  const Vf small = hn::MulAdd(hn::Mul(x, x2), p, x);
+  const Vf e = ExpOfNegative(hn::Mul(ax, Const(-2.0f)));
+  const Vf large = hn::Div(hn::Sub(Const(1.0f), e), hn::Add(Const(1.0f), e));
+  return KeepNaN(x, hn::IfThenElse(hn::Lt(ax, Const(0.625f)), small, hn::CopySign(large, x)));
+}
+
+// erf(x) for |x| <= 0.85. The leading 1 is added last, for accuracy.
+HWY_INLINE Vf ErfOfSmall(Vf x) {
+  const Vf p = Horner(hn::Mul(x, x), 1.28379167e-01f, -3.761263703e-01f, 1.128374962e-01f,
+                      -2.686262668e-02f, 5.209681904e-03f, -8.248975346e-04f, 8.857760216e-05f);
+  return hn::MulAdd(x, p, x);
+}
+
+// erfc(ax) for ax >= 0.78, as e^(-ax^2) t P(t) with t = 1 / (1 + ax / 2).
+HWY_INLINE Vf ErfcOfLarge(Vf ax) {
+  const Vf x = hn::Min(ax, Const(10.4f));  // erfc is 0 in float from 10.1 on
+  const Vf t = hn::Div(Const(1.0f), hn::MulAdd(x, Const(0.5f), Const(1.0f)));
+  const Vf p = Horner(t, 2.821064072e-01f, 2.818628009e-01f, 2.485647426e-01f, 1.710735826e-01f,
+                      8.234233706e-02f, 4.839056523e-02f, -1.971353851e-01f, 8.317393244e-02f);
+  const Vf square = hn::Mul(x, x);
+  const Vf rounding = hn::MulSub(x, x, square);  // what x * x lost (0 without FMA)
+  const Vf e = Exp(hn::Neg(square));
+  return hn::Mul(hn::NegMulAdd(e, rounding, e), hn::Mul(t, p));
+}
+
+constexpr float kErfSplit = 0.8f;
+
+HWY_INLINE Vf Erf(Vf x) {
+  const Vf ax = hn::Abs(x);
+  const Vf large = hn::CopySign(hn::Sub(Const(1.0f), ErfcOfLarge(ax)), x);
+  return KeepNaN(x, hn::IfThenElse(hn::Lt(ax, Const(kErfSplit)), ErfOfSmall(x), large));
+}
+
+HWY_INLINE Vf Erfc(Vf x) {
+  const Vf ax = hn::Abs(x);
+  const Vf small = hn::Sub(Const(1.0f), ErfOfSmall(x));
+  const Vf tail = ErfcOfLarge(ax);
+  const Vf large = hn::IfThenElse(hn::Lt(x, Const(0.0f)), hn::Sub(Const(2.0f), tail), tail);
+  return KeepNaN(x, hn::IfThenElse(hn::Lt(ax, Const(kErfSplit)), small, large));
+}
+
+// ln(1 + e^x) = max(x, 0) + ln(1 + e^-|x|)
+HWY_INLINE Vf Softplus(Vf x) {
+  const Vf e = ExpOfNegative(hn::Neg(hn::Abs(x)));
+  const Vf positive = hn::IfThenZeroElse(hn::Lt(x, Const(0.0f)), x);
+  return KeepNaN(x, hn::Add(positive, Log1pUpToOne(e)));
+}
+
+// x tanh(softplus(x)) = x n / (n + 2) with n = e^x (e^x + 2)
+HWY_INLINE Vf Mish(Vf x) {
+  const Vf e = Exp(hn::IfThenElse(hn::Gt(x, Const(20.0f)), Const(20.0f), x));
+  const Vf n = hn::Mul(e, hn::Add(e, Const(2.0f)));
+  const Vf y = hn::Mul(x, hn::Div(n, hn::Add(n, Const(2.0f))));
+  return hn::IfThenElse(hn::Gt(x, Const(20.0f)), x, y);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target

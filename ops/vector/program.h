@@ -1,0 +1,55 @@
+// A short straight-line program of elementwise ops, and the kernel that runs it over tiles that
+// stay in the first-level cache. VectorUnary and VectorBinary are programs of one instruction;
+// `_FusedElementwise` brings its own as text:
+//
+//   "Mul $0 $1", "Add %0 $2", "LeakyRelu:alpha=0.1 %1"
+//
+// $i is input i, broadcast as in NumPy; %j the result of instruction j; the last instruction gives
+// the output.
+#ifndef TENON_OPS_VECTOR_PROGRAM_H_
+#define TENON_OPS_VECTOR_PROGRAM_H_
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "ops/kernel.h"
+#include "ops/vector/elementwise.h"
+
+namespace tenon {
+
+struct Operand {
+  enum class Kind : uint8_t { kNone, kInput, kResult };
+  Kind kind = Kind::kNone;
+  int index = 0;
+  friend bool operator==(const Operand& a, const Operand& b) {
+    return a.kind == b.kind && a.index == b.index;
+  }
+};
+
+struct Instruction {
+  ElementwiseOp op = ElementwiseOp::kCopy;
+  std::array<Operand, 3> operands;
+  float parameter = 0;
+};
+
+using Program = std::vector<Instruction>;
+
+// InvalidArgument that quotes the instruction: unknown op, wrong number of operands, an operand
+// that is not there (yet), an empty program, an input that nothing reads.
+absl::StatusOr<Program> ParseProgram(absl::Span<const std::string> text, int num_inputs);
+
+// Joins Mul and Add (and Relu) into one instruction where nothing else reads what is between.
+Program OptimizeProgram(const Program& program);
+
+// The kernel of `program` over the context's inputs and its output 0. float and bfloat16 (computed
+// in float); Unimplemented for others. Asks for scratch and in-place use.
+absl::StatusOr<std::unique_ptr<Kernel>> MakeProgramKernel(PrepareContext& p,
+                                                          const Program& program);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_VECTOR_PROGRAM_H_

@@ -1,0 +1,151 @@
+// Binary ops over every way to broadcast, against plain loops.
+#include <cmath>
+#include <cstring>
+
+#include "Eigen/Core"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ops/vector/elementwise.h"
+#include "ops/vector/vector_kernels.h"
+#include "tests/unit/vector/support.h"
+
+namespace tenon {
+namespace {
+
+using namespace vector_test;
+
+// The element of `t` that broadcasting puts at flat position `i` of `out`.
+float At(const Tensor& t, const Shape& out, int64_t i) {
+  int64_t index = 0, stride = 1;
+  for (int d = out.rank() - 1; d >= 0; --d) {
+    const int64_t at = i % out.dim(d);
+    i /= out.dim(d);
+    const int own = d - (out.rank() - t.shape().rank());
+    if (own < 0) continue;
+    if (t.shape().dim(own) != 1) index += at * stride;
+    stride *= t.shape().dim(own);
+  }
+  return t.data<float>()[index];
+}
+
+double Reference(ElementwiseOp op, double a, double b) {
+  using E = ElementwiseOp;
+  switch (op) {
+    case E::kAdd:
+      return a + b;
+    case E::kSub:
+      return a - b;
+    case E::kMul:
+      return a * b;
+    case E::kDiv:
+      return a / b;
+    case E::kDivNoNan:
+      return b == 0 ? 0 : a / b;
+    case E::kMaximum:
+      return std::isnan(a) || std::isnan(b) ? kNaN : std::max(a, b);
+    case E::kMinimum:
+      return std::isnan(a) || std::isnan(b) ? kNaN : std::min(a, b);
+    case E::kSquaredDifference:
+      return (a - b) * (a - b);
+    default:
+      return kNaN;
+  }
+}
+
+struct Case {
+  Shape a, b;
+  friend void PrintTo(const Case& c, std::ostream* os) {
+    *os << c.a.ToString() << " and " << c.b.ToString();
+  }
+};
+
+class BinaryTest : public testing::TestWithParam<Case> {};
+
+TEST_P(BinaryTest, BroadcastsLikeNumPy) {
+  const Shape out = *BroadcastShapes(GetParam().a, GetParam().b);
+  const Tensor a = Uniform(GetParam().a, 1), b = Uniform(GetParam().b, 2);
+  for (const ElementwiseInfo& info : ElementwiseTable()) {
+    if (info.arity != 2) continue;
+    const auto y = RunFactory(VectorBinary, MakeNode(info.name), {a, b}, {out});
+    ASSERT_TRUE(y.ok()) << y.status();
+    const auto threaded = RunFactory(VectorBinary, MakeNode(info.name), {a, b}, {out}, 2);
+    ASSERT_TRUE(threaded.ok());
+    EXPECT_EQ(0, std::memcmp((*y)[0].raw(), (*threaded)[0].raw(), (*y)[0].bytes()));
+    // One rounding; the square doubles the relative error of the difference, which is up to one
+    // unit of the result for each half.
+    const double ulps = info.op == ElementwiseOp::kSquaredDifference ? 2.5 : 0.5;
+    for (int64_t i = 0; i < out.num_elements(); ++i) {
+      const double expected = Reference(info.op, At(a, out, i), At(b, out, i));
+      ASSERT_LE(Ulps((*y)[0].data<float>()[i], expected), ulps) << info.name << " at " << i;
+    }
+  }
+}
+
+TEST_P(BinaryTest, Bfloat16RoundsTheFloatResult) {
+  const Shape out = *BroadcastShapes(GetParam().a, GetParam().b);
+  const auto narrow = [](const Tensor& t) {
+    Tensor n = *Tensor::Allocate(DType::kBfloat16, t.shape());
+    for (int64_t i = 0; i < t.num_elements(); ++i) {
+      n.data<bfloat16>()[i] = static_cast<bfloat16>(t.data<float>()[i]);
+    }
+    return n;
+  };
+  const Tensor a = narrow(Uniform(GetParam().a, 1)), b = narrow(Uniform(GetParam().b, 2));
+  const auto widen = [](const Tensor& t) {
+    Tensor w = *Tensor::Allocate(DType::kFloat, t.shape());
+    for (int64_t i = 0; i < t.num_elements(); ++i) {
+      w.data<float>()[i] = static_cast<float>(t.data<bfloat16>()[i]);
+    }
+    return w;
+  };
+  const auto y = RunFactory(VectorBinary, MakeNode("Mul"), {a, b}, {out});
+  ASSERT_TRUE(y.ok()) << y.status();
+  const auto exact = RunFactory(VectorBinary, MakeNode("Mul"), {widen(a), widen(b)}, {out});
+  ASSERT_TRUE(exact.ok());
+  EXPECT_TRUE(Identical((*y)[0], narrow((*exact)[0])));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, BinaryTest,
+    testing::Values(Case{{}, {}}, Case{{1}, {}}, Case{{0}, {1}}, Case{{3, 0, 2}, {2}},
+                    Case{{17}, {17}}, Case{{1000}, {}}, Case{{}, {1000}}, Case{{5, 7}, {7}},
+                    Case{{7}, {5, 7}}, Case{{5, 7}, {5, 1}}, Case{{5, 1}, {1, 7}},
+                    Case{{2, 9, 9, 24}, {2, 1, 1, 24}}, Case{{2, 1, 1, 24}, {2, 9, 9, 24}},
+                    Case{{2, 9, 9, 33}, {33}}, Case{{3, 4, 5, 6}, {4, 1, 6}},
+                    Case{{3, 4, 1, 6}, {1, 4, 5, 1}}, Case{{3, 1, 5, 1, 7}, {2, 1, 4, 1}},
+                    Case{{2, 3, 700}, {700}}, Case{{2, 3, 700}, {2, 1, 700}},
+                    Case{{2, 3, 700}, {3, 1}}, Case{{3, 3000}, {3000}}, Case{{64, 64, 64}, {64}},
+                    Case{{1, 112, 112, 32}, {1, 1, 1, 32}}, Case{{50, 3}, {50, 1}},
+                    Case{{2, 12, 64, 64}, {2, 1, 1, 64}}, Case{{40, 511}, {511}},
+                    Case{{40, 512}, {512}}, Case{{40, 513}, {513}}, Case{{2, 2048}, {2, 1}}));
+
+TEST(VectorBinary, SpecialValues) {
+  std::vector<float> values = {0.0f, -0.0f, 1, -1, kInf, -kInf, kNaN, 1e38f, 1e-38f};
+  Tensor a = Tensor::From<float>(Shape({9, 1}), values);
+  Tensor b = Tensor::From<float>(Shape({9}), values);
+  for (const ElementwiseInfo& info : ElementwiseTable()) {
+    if (info.arity != 2) continue;
+    const auto y = RunFactory(VectorBinary, MakeNode(info.name), {a, b}, {Shape({9, 9})});
+    ASSERT_TRUE(y.ok()) << y.status();
+    for (size_t i = 0; i < 81; ++i) {
+      const double expected = Reference(info.op, values[i / 9], values[i % 9]);
+      // Intermediate overflow: float squares of 1e38.
+      EXPECT_LE(Ulps((*y)[0].flat<float>()[i], expected), 2.5)
+          << info.name << " " << values[i / 9] << " " << values[i % 9];
+    }
+  }
+}
+
+TEST(VectorBinary, AddN) {
+  const Tensor a = Uniform(Shape({3, 50}), 1), b = Uniform(Shape({3, 50}), 2),
+               c = Uniform(Shape({3, 50}), 3);
+  const auto y = RunFactory(VectorBinary, MakeNode("AddN"), {a, b, c}, {a.shape()});
+  ASSERT_TRUE(y.ok()) << y.status();
+  for (int64_t i = 0; i < 150; ++i) {
+    EXPECT_EQ((*y)[0].data<float>()[i],
+              a.data<float>()[i] + b.data<float>()[i] + c.data<float>()[i]);
+  }
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,90 @@
+// Runs a kernel factory on tensors, and compares with a double reference.
+#ifndef TENON_TESTS_UNIT_VECTOR_SUPPORT_H_
+#define TENON_TESTS_UNIT_VECTOR_SUPPORT_H_
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "env/status.h"
+#include "graph/graph.h"
+#include "graph/tensor.h"
+#include "ops/kernel.h"
+
+namespace tenon::vector_test {
+
+inline constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+inline constexpr float kInf = std::numeric_limits<float>::infinity();
+
+inline Node MakeNode(const std::string& op) {
+  Node node;
+  node.id = 0;
+  node.name = "n";
+  node.op = op;
+  return node;
+}
+
+// Prepares `factory` for the tensors (their values known to it) and runs it once.
+inline absl::StatusOr<std::vector<Tensor>> RunFactory(KernelFactory factory, const Node& node,
+                                                      const std::vector<Tensor>& inputs,
+                                                      const std::vector<Shape>& output_shapes,
+                                                      int threads = 1,
+                                                      DType output_dtype = DType::kInvalid) {
+  std::vector<TensorSpec> in, out;
+  for (const Tensor& t : inputs) in.push_back({t.dtype(), t.shape(), &t});
+  for (const Shape& s : output_shapes) {
+    out.push_back({output_dtype == DType::kInvalid ? inputs[0].dtype() : output_dtype, s, nullptr});
+  }
+  Flags flags;
+  Services services;
+  services.flags = &flags;
+  services.threads = threads;
+  PrepareContext prepare(node, in, {}, out, services);
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Kernel> kernel, factory(prepare));
+  std::vector<Tensor> outputs;
+  std::vector<const void*> from;
+  std::vector<void*> to;
+  for (const Tensor& t : inputs) from.push_back(t.raw());
+  for (const TensorSpec& s : out) {
+    TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(s.dtype, s.shape));
+    std::memset(t.raw(), 0xff, t.bytes());
+    outputs.push_back(std::move(t));
+    to.push_back(outputs.back().raw());
+  }
+  TENON_ASSIGN_OR_RETURN(
+      Tensor scratch,
+      Tensor::Allocate(DType::kUint8, Shape({static_cast<int64_t>(prepare.scratch_bytes())})));
+  std::memset(scratch.raw(), 0xff, scratch.bytes());
+  RunContext run(from.data(), to.data(), scratch.raw());
+  TENON_RETURN_IF_ERROR(kernel->Run(run));
+  return outputs;
+}
+
+inline Tensor Uniform(const Shape& shape, unsigned seed, float low = -2, float high = 2) {
+  std::mt19937 rng(seed);
+  std::uniform_real_distribution<float> value(low, high);
+  Tensor t = *Tensor::Allocate(DType::kFloat, shape);
+  for (float& v : t.flat<float>()) v = value(rng);
+  return t;
+}
+
+// |got - expected| in units in the last place of a float near `expected` (of the smallest normal
+// float near 0). 0 where both are NaN or the same infinity, infinite where only one is.
+inline double Ulps(float got, double expected) {
+  if (std::isnan(got) || std::isnan(expected)) {
+    return std::isnan(got) && std::isnan(expected) ? 0 : kInf;
+  }
+  const float rounded = static_cast<float>(expected);
+  if (std::isinf(got) || std::isinf(rounded)) return got == rounded ? 0 : kInf;
+  const double size = std::max(std::fabs(expected), 1.1754943508222875e-38);
+  const double ulp = std::ldexp(1.0, std::ilogb(size) - 23);
+  return std::fabs(got - expected) / ulp;
+}
+
+}  // namespace tenon::vector_test
+
+#endif  // TENON_TESTS_UNIT_VECTOR_SUPPORT_H_
