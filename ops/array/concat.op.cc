@@ -1,0 +1,156 @@
+// Concat, ConcatV2, ConcatOffset.
+#include "ops/array/axis.h"
+#include "ops/array/join.h"
+#include "ops/late_kernel.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+// Where the axis and the values stand among the inputs.
+struct Arguments {
+  int axis;
+  int first;
+  int count;
+};
+Arguments V1(int inputs) { return {0, 1, inputs - 1}; }
+Arguments V2(int inputs) { return {inputs - 1, 0, inputs - 1}; }
+
+template <Arguments (*arguments)(int)>
+absl::Status ConcatShape(ShapeContext& c) {
+  const Arguments args = arguments(c.num_inputs());
+  if (args.count < 1) return InvalidArgument("nothing to concatenate");
+  int rank = -1;
+  for (int i = 0; i < args.count; ++i) {
+    const Shape& s = c.input(args.first + i);
+    if (!s.has_rank()) continue;
+    if (rank >= 0 && s.rank() != rank) {
+      return InvalidArgument("cannot concatenate ", c.input(args.first).ToString(), " and ",
+                             s.ToString());
+    }
+    rank = s.rank();
+  }
+  if (rank < 0) return absl::OkStatus();
+  if (rank == 0) return InvalidArgument("cannot concatenate scalars: use Pack");
+  if (c.value(args.axis) == nullptr) {
+    c.set_output(0, Shape::UnknownOfRank(rank));
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const int64_t value, ScalarInteger(*c.value(args.axis), "axis"));
+  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(value, rank));
+  Shape out = Shape::UnknownOfRank(rank);
+  int64_t sum = 0;
+  for (int i = 0; i < args.count; ++i) {
+    Shape s = c.input(args.first + i);
+    if (!s.has_rank()) {
+      sum = -1;
+      continue;
+    }
+    sum = AddDims(sum, s.dim(axis));
+    s.set_dim(axis, -1);
+    absl::StatusOr<Shape> merged = MergeShapes(out, s);
+    if (!merged.ok()) {
+      return InvalidArgument("cannot concatenate ", c.input(args.first).ToString(), " and ",
+                             c.input(args.first + i).ToString(), " along axis ", axis);
+    }
+    out = *std::move(merged);
+  }
+  out.set_dim(axis, sum);
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+template <Arguments (*arguments)(int)>
+absl::StatusOr<std::unique_ptr<Kernel>> Concat(PrepareContext& p) {
+  const Arguments args = arguments(p.num_inputs());
+  const Tensor* axis_value = p.value(args.axis);
+  if (axis_value == nullptr) return PrepareLate(p, Concat<arguments>, {args.axis});
+  p.InputNotRead(args.axis);
+  const int rank = p.output_shape(0).rank();
+  TENON_ASSIGN_OR_RETURN(const int64_t value, ScalarInteger(*axis_value, "axis"));
+  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(value, rank));
+  Join join;
+  join.dtype = p.output_dtype(0);
+  join.outer = Product(p.output_shape(0), 0, axis);
+  for (int i = 0; i < args.count; ++i) {
+    join.chunks.push_back(Product(p.input_shape(args.first + i), axis, rank));
+  }
+  return JoinKernel(std::move(join), args.first);
+}
+
+const OpRegistration concat({
+    .name = "Concat",
+    .inputs = "concat_dim: int32, values: N * T",
+    .outputs = "output: T",
+    .attrs = "N: int; T: type",
+    .shape = ConcatShape<V1>,
+    .reference = Concat<V1>,
+});
+
+const OpRegistration concat_v2({
+    .name = "ConcatV2",
+    .inputs = "values: N * T, axis: Tidx",
+    .outputs = "output: T",
+    .attrs = "N: int; T: type; Tidx: type = int32",
+    .types = "Tidx: int32 int64",
+    .shape = ConcatShape<V2>,
+    .reference = Concat<V2>,
+    .example = "[1,28,28,512] [1,28,28,32]",
+});
+
+absl::Status OffsetShape(ShapeContext& c) {
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    TENON_RETURN_IF_ERROR(c.ExpectRank(i + 1, 1));
+    c.set_output(i, c.input(i + 1));
+  }
+  return absl::OkStatus();
+}
+
+// Where each part begins in the whole: zero but along the axis.
+absl::StatusOr<std::unique_ptr<Kernel>> ConcatOffset(PrepareContext& p) {
+  const DType dtype = p.output_dtype(0);
+  const int parts = p.num_outputs();
+  const int64_t rank = p.input_shape(1).dim(0);
+  for (int i = 1; i < parts; ++i) {
+    if (p.input_shape(i + 1).dim(0) != rank) return InvalidArgument("parts of unequal rank");
+  }
+  return MakeKernel([dtype, parts, rank](RunContext& run) -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(const int axis,
+                           NormalizeAxis(*run.input<int32_t>(0), static_cast<int>(rank)));
+    int64_t offset = 0;
+    for (int i = 0; i < parts; ++i) {
+      for (int64_t d = 0; d < rank; ++d) {
+        const int64_t value = d == axis ? offset : 0;
+        if (dtype == DType::kInt32) {
+          run.output<int32_t>(i)[d] = static_cast<int32_t>(value);
+        } else {
+          run.output<int64_t>(i)[d] = value;
+        }
+        const bool wide = dtype != DType::kInt32;
+        auto size_of = [&](int k) {
+          return wide ? run.input<int64_t>(k + 1)[d] : run.input<int32_t>(k + 1)[d];
+        };
+        if (d != axis && size_of(i) != size_of(0)) {
+          return InvalidArgument("parts differ in dimension ", d, ": ", size_of(0), " and ",
+                                 size_of(i));
+        }
+      }
+      offset += dtype == DType::kInt32 ? run.input<int32_t>(i + 1)[axis]
+                                       : run.input<int64_t>(i + 1)[axis];
+    }
+    return absl::OkStatus();
+  });
+}
+
+const OpRegistration concat_offset({
+    .name = "ConcatOffset",
+    .inputs = "concat_dim: int32, shape: N * shape_type",
+    .outputs = "offset: N * shape_type",
+    .attrs = "N: int; shape_type: type = int32",
+    .types = "shape_type: int32 int64",
+    .shape = OffsetShape,
+    .reference = ConcatOffset,
+});
+
+}  // namespace
+}  // namespace tenon
