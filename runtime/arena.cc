@@ -1,0 +1,78 @@
+#include "runtime/arena.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "env/status.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kMostBytes = size_t{1} << 46;
+constexpr size_t kHugePage = size_t{2} << 20;
+
+size_t RoundUp(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+
+}  // namespace
+
+absl::StatusOr<ArenaLayout> LayOutArena(absl::Span<const ArenaItem> items) {
+  ArenaLayout layout;
+  layout.offsets.assign(items.size(), 0);
+  std::vector<size_t> by_size(items.size());
+  std::iota(by_size.begin(), by_size.end(), size_t{0});
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [&](size_t a, size_t b) { return items[a].bytes > items[b].bytes; });
+
+  std::vector<size_t> placed;  // in order of offset
+  for (size_t i : by_size) {
+    const ArenaItem& item = items[i];
+    if (item.bytes == 0) continue;
+    if (item.bytes > kMostBytes) {
+      return absl::ResourceExhaustedError("the intermediate tensors need too much memory");
+    }
+    const size_t need = RoundUp(item.bytes, kArenaAlignment);
+    size_t best = 0, best_gap = SIZE_MAX, end = 0;
+    for (size_t p : placed) {
+      const ArenaItem& other = items[p];
+      if (other.last < item.first || item.last < other.first) continue;
+      const size_t start = layout.offsets[p];
+      if (start > end && start - end >= need && start - end < best_gap) {
+        best = end;
+        best_gap = start - end;
+      }
+      end = std::max(end, start + RoundUp(other.bytes, kArenaAlignment));
+    }
+    const size_t offset = best_gap == SIZE_MAX ? end : best;
+    layout.offsets[i] = offset;
+    layout.bytes = std::max(layout.bytes, offset + need);
+    if (layout.bytes > kMostBytes) {
+      return absl::ResourceExhaustedError("the intermediate tensors need too much memory");
+    }
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), offset,
+                                   [&](size_t o, size_t p) { return o < layout.offsets[p]; }),
+                  i);
+  }
+  return layout;
+}
+
+absl::StatusOr<ArenaBlock> ArenaBlock::Allocate(size_t bytes) {
+  ArenaBlock block;
+  // Huge pages spare TLB misses; whether they are given is the system's choice.
+  const size_t alignment = bytes >= kHugePage ? kHugePage : kArenaAlignment;
+  const size_t rounded = RoundUp(std::max<size_t>(bytes, 1), alignment);
+  void* p = std::aligned_alloc(alignment, rounded);
+  if (p == nullptr) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for ", bytes, " bytes of intermediate tensors"));
+  }
+  if (alignment == kHugePage) madvise(p, rounded, MADV_HUGEPAGE);
+  block.data_.reset(static_cast<char*>(p));
+  return block;
+}
+
+void ArenaBlock::Free::operator()(char* p) const { std::free(p); }
+
+}  // namespace tenon

@@ -1,0 +1,50 @@
+// Where the intermediate tensors of a plan live: one block of memory, offsets fixed ahead, so that
+// tensors which are never alive together share bytes. A small block that stays in the CPU's caches
+// is worth more than most kernel choices.
+#ifndef TENON_RUNTIME_ARENA_H_
+#define TENON_RUNTIME_ARENA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace tenon {
+
+inline constexpr size_t kArenaAlignment = 64;
+
+// Alive from step `first` (which writes it) to step `last` (the last to read it), both included.
+struct ArenaItem {
+  size_t bytes = 0;
+  int first = 0;
+  int last = 0;
+};
+
+struct ArenaLayout {
+  std::vector<size_t> offsets;  // one per item, multiples of kArenaAlignment
+  size_t bytes = 0;             // of the whole block
+};
+
+// Largest first, each at the tightest gap among those alive at the same time. Items of no bytes
+// get offset 0. ResourceExhausted where the total is beyond what can be had.
+absl::StatusOr<ArenaLayout> LayOutArena(absl::Span<const ArenaItem> items);
+
+// The block itself, aligned to kArenaAlignment or better. ResourceExhausted where there is none.
+class ArenaBlock {
+ public:
+  static absl::StatusOr<ArenaBlock> Allocate(size_t bytes);
+  char* data() const { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(char* p) const;
+  };
+  std::unique_ptr<char, Free> data_;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_ARENA_H_

@@ -1,0 +1,118 @@
+#include "runtime/dynamic_step.h"
+
+#include "env/status.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+const Buffer& BufferOf(const Plan& plan, const DynamicArg& arg) {
+  return plan.buffers[static_cast<size_t>(arg.buffer)];
+}
+
+// Memory for the outputs that Run itself sizes.
+class DynamicOutputs final : public OutputAllocator {
+ public:
+  DynamicOutputs(const Plan& plan, const DynamicStep& step, ExecState& state)
+      : plan_(plan), step_(step), state_(state) {}
+
+  absl::StatusOr<void*> Allocate(int output, const Shape& shape) override {
+    const DynamicArg& arg = step_.outputs[static_cast<size_t>(output)];
+    const Buffer& buffer = BufferOf(plan_, arg);
+    if (buffer.kind != Buffer::Kind::kDynamic) {
+      return Internal("output ", output, " has a known shape: its memory is given");
+    }
+    Tensor& t = state_.dynamic[static_cast<size_t>(buffer.index)];
+    TENON_ASSIGN_OR_RETURN(t, Tensor::Allocate(arg.dtype, shape));
+    return t.raw();
+  }
+
+ private:
+  const Plan& plan_;
+  const DynamicStep& step_;
+  ExecState& state_;
+};
+
+}  // namespace
+
+void* FixedAddress(const Plan& plan, const ExecState& state, const Buffer& buffer) {
+  const size_t index = static_cast<size_t>(buffer.index);
+  switch (buffer.kind) {
+    case Buffer::Kind::kConstant:
+      // Kernels only read what stands at an input position.
+      return const_cast<void*>(plan.constants[index].raw());
+    case Buffer::Kind::kArena:
+      return state.arena.data() + buffer.offset;
+    case Buffer::Kind::kStrings:
+      return const_cast<void*>(state.strings[index].raw());
+    default:
+      return nullptr;
+  }
+}
+
+absl::StatusOr<Tensor> ViewOf(const Plan& plan, RunTensors& run, const DynamicArg& arg) {
+  const Buffer& buffer = BufferOf(plan, arg);
+  const size_t index = static_cast<size_t>(buffer.index);
+  switch (buffer.kind) {
+    case Buffer::Kind::kDynamic:
+      if (!run.state.dynamic[index].valid()) return Internal("a tensor is read before it is made");
+      return run.state.dynamic[index];
+    case Buffer::Kind::kFeed:
+      return run.feeds[index].Reshaped(arg.shape);
+    case Buffer::Kind::kOutput:
+      return run.outputs[index].Reshaped(arg.shape);
+    default:
+      return Tensor::FromExternal(arg.dtype, arg.shape, FixedAddress(plan, run.state, buffer),
+                                  nullptr);
+  }
+}
+
+absl::Status RunDynamicStep(const Plan& plan, const Step& step, RunTensors& run) {
+  const DynamicStep& dynamic = plan.dynamic_steps[static_cast<size_t>(step.dynamic)];
+  const Node& node = plan.model->graph().node(step.node);
+  const OpLookup op = FindOp(node.op);
+
+  std::vector<Tensor> tensors;
+  std::vector<TensorSpec> specs;
+  std::vector<Constant*> constants;
+  tensors.reserve(dynamic.inputs.size());
+  for (const DynamicArg& arg : dynamic.inputs) {
+    TENON_ASSIGN_OR_RETURN(Tensor t, ViewOf(plan, run, arg));
+    tensors.push_back(std::move(t));
+    const Tensor& kept = tensors.back();
+    specs.push_back({kept.dtype(), kept.shape(), &kept});
+    constants.push_back(arg.constant);
+  }
+  TENON_ASSIGN_OR_RETURN(const std::vector<TensorSpec> outputs,
+                         InferOutputs(*op.info, node, specs));
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const PreparedKernel> prepared,
+                         plan.cache->Prepare(node, specs, constants, outputs, plan.services));
+
+  DynamicOutputs allocator(plan, dynamic, run.state);
+  std::vector<const void*> in;
+  for (const Tensor& t : tensors) in.push_back(t.raw());
+  std::vector<void*> out;
+  bool empty = !outputs.empty();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    void* address = nullptr;
+    const Shape& shape = outputs[i].shape;
+    if (BufferOf(plan, dynamic.outputs[i]).kind != Buffer::Kind::kDynamic) {
+      if (shape.IsComplete() && shape != dynamic.outputs[i].shape) {
+        return Internal("output ", i, " was planned as ", dynamic.outputs[i].shape.ToString(),
+                        ", but is ", shape.ToString());
+      }
+      TENON_ASSIGN_OR_RETURN(Tensor view, ViewOf(plan, run, dynamic.outputs[i]));
+      address = view.raw();
+    } else if (shape.IsComplete()) {
+      TENON_ASSIGN_OR_RETURN(address, allocator.Allocate(static_cast<int>(i), shape));
+    }
+    empty &= shape.IsComplete() && shape.num_elements() == 0;
+    out.push_back(address);
+  }
+  if (empty && !op.info->row.stateful) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const ArenaBlock scratch, ArenaBlock::Allocate(prepared->scratch_bytes));
+  RunContext context(in.data(), out.data(), scratch.data(), &allocator);
+  return prepared->kernel->Run(context);
+}
+
+}  // namespace tenon

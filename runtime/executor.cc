@@ -1,0 +1,126 @@
+#include "runtime/executor.h"
+
+#include <chrono>
+
+#include "env/status.h"
+#include "runtime/dynamic_step.h"
+
+namespace tenon {
+namespace {
+
+absl::StatusOr<std::unique_ptr<ExecState>> NewState(const Plan& plan) {
+  auto state = std::make_unique<ExecState>();
+  TENON_ASSIGN_OR_RETURN(state->arena, ArenaBlock::Allocate(plan.arena_bytes));
+  for (const TensorSpec& spec : plan.strings) {
+    TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(spec.dtype, spec.shape));
+    state->strings.push_back(std::move(t));
+  }
+  state->dynamic.resize(static_cast<size_t>(plan.num_dynamic));
+  state->pointers.reserve(plan.pointers.size());
+  for (int pointer : plan.pointers) {
+    state->pointers.push_back(
+        pointer < 0 ? nullptr
+                    : FixedAddress(plan, *state, plan.buffers[static_cast<size_t>(pointer)]));
+  }
+  return state;
+}
+
+absl::Status AtNode(const Plan& plan, const Step& step, const absl::Status& status) {
+  const Node& node = plan.model->graph().node(step.node);
+  return Annotate(status, absl::StrCat("node '", node.name, "' (", node.op, ")"));
+}
+
+absl::Status RunSteps(const Plan& plan, RunTensors& run) {
+  void** const pointers = run.state.pointers.data();
+  for (const Step& step : plan.steps) {
+    absl::Status status;
+    if (step.kernel != nullptr) {
+      RunContext context(pointers + step.inputs, pointers + step.outputs, pointers[step.scratch]);
+      status = step.kernel->Run(context);
+    } else {
+      status = RunDynamicStep(plan, step, run);
+    }
+    if (!status.ok()) return AtNode(plan, step, status);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunStepsObserved(const Plan& plan, RunTensors& run, StepObserver& observer) {
+  using Clock = std::chrono::steady_clock;
+  void** const pointers = run.state.pointers.data();
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    const Clock::time_point start = Clock::now();
+    absl::Status status;
+    if (step.kernel != nullptr) {
+      RunContext context(pointers + step.inputs, pointers + step.outputs, pointers[step.scratch]);
+      status = step.kernel->Run(context);
+    } else {
+      status = RunDynamicStep(plan, step, run);
+    }
+    if (!status.ok()) return AtNode(plan, step, status);
+    observer.OnStep(static_cast<int>(i), (Clock::now() - start) / std::chrono::nanoseconds(1));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Tensor>> CollectOutputs(const Plan& plan, RunTensors& run) {
+  std::vector<Tensor> outputs;
+  outputs.reserve(plan.outputs.size());
+  std::vector<bool> given(run.outputs.size(), false);
+  for (const PlanOutput& output : plan.outputs) {
+    const Buffer& buffer = plan.buffers[static_cast<size_t>(output.buffer)];
+    const size_t index = static_cast<size_t>(buffer.index);
+    if (buffer.kind == Buffer::Kind::kOutput && !given[index] &&
+        run.outputs[index].shape() == output.shape) {
+      given[index] = true;
+      outputs.push_back(run.outputs[index]);
+      continue;
+    }
+    // A second name for the same tensor, an input passed through, a constant: a copy each.
+    TENON_ASSIGN_OR_RETURN(Tensor view,
+                           ViewOf(plan, run, {output.buffer, output.dtype, output.shape}));
+    TENON_ASSIGN_OR_RETURN(Tensor copy, view.Clone());
+    outputs.push_back(std::move(copy));
+  }
+  return outputs;
+}
+
+absl::StatusOr<std::vector<Tensor>> RunWith(const Plan& plan, ExecState& state,
+                                            absl::Span<const Tensor> feeds,
+                                            StepObserver* observer) {
+  RunTensors run{state, feeds, {}};
+  run.outputs.reserve(plan.owned_outputs.size());
+  for (const TensorSpec& spec : plan.owned_outputs) {
+    TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(spec.dtype, spec.shape));
+    run.outputs.push_back(std::move(t));
+  }
+  for (const PointerPatch& p : plan.feed_pointers) {
+    // Kernels only read what stands at an input position.
+    state.pointers[static_cast<size_t>(p.position)] =
+        const_cast<void*>(feeds[static_cast<size_t>(p.index)].raw());
+  }
+  for (const PointerPatch& p : plan.output_pointers) {
+    state.pointers[static_cast<size_t>(p.position)] =
+        run.outputs[static_cast<size_t>(p.index)].raw();
+  }
+  TENON_RETURN_IF_ERROR(observer == nullptr ? RunSteps(plan, run)
+                                            : RunStepsObserved(plan, run, *observer));
+  return CollectOutputs(plan, run);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, absl::Span<const Tensor> feeds,
+                                            StepObserver* observer) {
+  std::unique_ptr<ExecState> state = plan.pool.Take();
+  if (state == nullptr) {
+    TENON_ASSIGN_OR_RETURN(state, NewState(plan));
+  }
+  absl::StatusOr<std::vector<Tensor>> outputs = RunWith(plan, *state, feeds, observer);
+  for (Tensor& t : state->dynamic) t = Tensor();
+  plan.pool.Give(std::move(state));
+  return outputs;
+}
+
+}  // namespace tenon

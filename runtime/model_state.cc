@@ -1,0 +1,108 @@
+#include "runtime/model_state.h"
+
+#include <cstdint>
+
+#include "env/status.h"
+
+namespace tenon {
+namespace {
+
+// Axis lists, shapes, paddings, per-channel vectors: all that a shape function or a Prepare reads.
+constexpr size_t kSmallBytes = 1 << 16;
+
+std::vector<bool> LiveNodes(const Graph& graph) {
+  std::vector<bool> live(static_cast<size_t>(graph.end_id()), false);
+  std::vector<NodeId> stack;
+  auto need = [&](NodeId id) {
+    if (!graph.Has(id) || live[static_cast<size_t>(id)]) return;
+    live[static_cast<size_t>(id)] = true;
+    stack.push_back(id);
+  };
+  for (const GraphOutput& output : graph.outputs()) need(output.source.node);
+  for (NodeId id : graph.targets()) need(id);
+  while (!stack.empty()) {
+    const Node& node = graph.node(stack.back());
+    stack.pop_back();
+    for (const Endpoint& e : node.inputs) need(e.node);
+    for (NodeId id : node.control_inputs) need(id);
+  }
+  return live;
+}
+
+// Ids keep their order, so ties in the topological order fall as in the original.
+absl::StatusOr<Graph> WithoutWeights(const Graph& graph, std::vector<Tensor>& weights) {
+  std::vector<NodeId> renumbered(static_cast<size_t>(graph.end_id()), kNoNode);
+  NodeId next = 0;
+  for (NodeId id : graph.NodeIds()) renumbered[static_cast<size_t>(id)] = next++;
+  auto map = [&](NodeId id) {
+    return graph.Has(id) ? renumbered[static_cast<size_t>(id)] : kNoNode;
+  };
+
+  Graph out;
+  weights.resize(static_cast<size_t>(next));
+  for (NodeId id : graph.NodeIds()) {
+    Node node = graph.node(id);
+    for (Endpoint& e : node.inputs) e.node = map(e.node);
+    for (NodeId& c : node.control_inputs) c = map(c);
+    if (node.op == "Const") {
+      const Tensor* value = node.attr<Tensor>("value");
+      if (value == nullptr || !value->valid()) {
+        return InvalidArgument("node '", node.name, "' (Const) has no value");
+      }
+      weights[static_cast<size_t>(map(id))] = *value;
+      node.attrs.erase("value");
+    }
+    TENON_RETURN_IF_ERROR(out.AddNode(std::move(node)).status());
+  }
+  for (const GraphInput& input : graph.inputs())
+    out.inputs().push_back({input.name, map(input.node)});
+  for (const GraphOutput& output : graph.outputs()) {
+    out.outputs().push_back({output.name, {map(output.source.node), output.source.port}});
+  }
+  for (NodeId id : graph.targets()) out.targets().push_back(map(id));
+  out.functions() = graph.functions();
+  return out;
+}
+
+bool Misaligned(const Tensor& t) {
+  const size_t size = t.dtype() == DType::kString ? alignof(std::string) : SizeOf(t.dtype());
+  return size > 1 && reinterpret_cast<uintptr_t>(t.raw()) % (size > 8 ? 8 : size) != 0;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const ModelState>> ModelState::Create(Graph graph) {
+  auto model = std::make_shared<ModelState>();
+  std::vector<Tensor> weights;
+  TENON_ASSIGN_OR_RETURN(model->graph_, WithoutWeights(graph, weights));
+  graph = Graph();  // the last reference to the weights' buffers must be ours
+  const Graph& g = model->graph_;
+
+  for (const GraphInput& input : g.inputs()) {
+    if (!g.Has(input.node)) return InvalidArgument("input '", input.name, "' has no node");
+  }
+  for (const GraphOutput& output : g.outputs()) {
+    if (!g.Has(output.source.node))
+      return InvalidArgument("output '", output.name, "' has no node");
+  }
+  TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, g.TopologicalOrder());
+  model->live_ = LiveNodes(g);
+  for (NodeId id : order) {
+    if (model->is_live(id)) model->order_.push_back(id);
+  }
+
+  model->constants_.resize(weights.size());
+  model->small_values_.resize(weights.size());
+  for (size_t i = 0; i < weights.size(); ++i) {
+    Tensor& t = weights[i];
+    if (!t.valid()) continue;
+    if (Misaligned(t)) {
+      TENON_ASSIGN_OR_RETURN(t, t.Clone());
+    }
+    if (t.bytes() <= kSmallBytes) model->small_values_[i] = t;
+    if (model->live_[i]) model->constants_[i] = std::make_unique<Constant>(std::move(t));
+  }
+  return std::shared_ptr<const ModelState>(std::move(model));
+}
+
+}  // namespace tenon

@@ -1,0 +1,44 @@
+// A graph as a session keeps it: weights taken out of the Const nodes into Constants, which all
+// plans of the session share and whose plain copies can go once every reader has a packed form.
+#ifndef TENON_RUNTIME_MODEL_STATE_H_
+#define TENON_RUNTIME_MODEL_STATE_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "graph/tensor.h"
+#include "ops/constant.h"
+
+namespace tenon {
+
+class ModelState {
+ public:
+  // `graph` is consumed: Const nodes lose their "value" attribute. Errors name the node.
+  static absl::StatusOr<std::shared_ptr<const ModelState>> Create(Graph graph);
+
+  const Graph& graph() const { return graph_; }
+  // Live nodes (those that the outputs or the targets need), each after all that it needs.
+  const std::vector<NodeId>& order() const { return order_; }
+  bool is_live(NodeId id) const { return live_[static_cast<size_t>(id)]; }
+  // The weight of a Const node; null for other nodes.
+  Constant* constant(NodeId id) const { return constants_[static_cast<size_t>(id)].get(); }
+  // The value of a Const node that is small enough for shape functions and Prepare to look at;
+  // null for other nodes. It stays for the session's lifetime.
+  const Tensor* small_value(NodeId id) const {
+    const Tensor& t = small_values_[static_cast<size_t>(id)];
+    return t.valid() ? &t : nullptr;
+  }
+
+ private:
+  Graph graph_;
+  std::vector<NodeId> order_;
+  std::vector<bool> live_;  // by node
+  std::vector<std::unique_ptr<Constant>> constants_;
+  std::vector<Tensor> small_values_;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_MODEL_STATE_H_

@@ -1,0 +1,137 @@
+// A plan: a graph compiled for given input shapes. Flat steps over a table of pointers; memory
+// laid out ahead; kernels prepared. Immutable, run by any number of threads at once (executor.h),
+// each with an ExecState of its own.
+//
+// Steps whose shapes only the run finds out are dynamic: they stand in the same list, but their
+// kernel is prepared when they run (through the kernel cache) and their memory is allocated then.
+#ifndef TENON_RUNTIME_PLAN_H_
+#define TENON_RUNTIME_PLAN_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/graph.h"
+#include "graph/tensor.h"
+#include "ops/evaluate.h"
+#include "runtime/kernel_cache.h"
+#include "runtime/model_state.h"
+#include "runtime/state_pool.h"
+
+namespace tenon {
+
+// Where the bytes of a tensor are.
+struct Buffer {
+  enum class Kind {
+    kNone,      // nobody reads or writes it
+    kFeed,      // the caller's input number `index`
+    kConstant,  // Plan::constants[index]
+    kArena,     // at `offset` of the arena
+    kOutput,    // allocated for the caller: Plan::owned_outputs[index]
+    kStrings,   // kept by the ExecState: Plan::strings[index]
+    kDynamic,   // allocated while running: ExecState::dynamic[index]
+  };
+  Kind kind = Kind::kNone;
+  int index = -1;
+  size_t offset = 0;
+  size_t bytes = 0;
+};
+
+struct Step {
+  const Kernel* kernel = nullptr;  // null: dynamic, see `dynamic`
+  int inputs = 0;                  // first position in the pointer table
+  int outputs = 0;                 // likewise
+  int scratch = 0;                 // position
+  int dynamic = -1;                // index into Plan::dynamic_steps
+  NodeId node = kNoNode;
+};
+
+// A tensor that a dynamic step reads or writes.
+struct DynamicArg {
+  int buffer = -1;
+  DType dtype = DType::kInvalid;
+  Shape shape = Shape::Unknown();  // where known ahead
+  const Tensor* value = nullptr;   // where known ahead
+  Constant* constant = nullptr;    // where it is a weight
+};
+struct DynamicStep {
+  std::vector<DynamicArg> inputs;
+  std::vector<DynamicArg> outputs;
+};
+
+struct PointerPatch {
+  int position = 0;  // in the pointer table
+  int index = 0;     // feed or owned output
+};
+
+struct PlanOutput {
+  int buffer = -1;
+  DType dtype = DType::kInvalid;
+  Shape shape = Shape::Unknown();  // unknown: a dynamic tensor's
+};
+
+// For reports and profiles: what runs, in the order of the steps.
+struct StepInfo {
+  std::string node;
+  std::string op;
+  std::string implementation;  // "" where only the run finds out
+  double flops = 0;
+  bool accelerated = false;
+  bool dynamic = false;
+};
+
+struct PlanStats {
+  int nodes = 0;  // live nodes of the graph
+  int steps = 0;
+  int evaluated = 0;  // nodes computed while planning
+  int aliased = 0;    // nodes that only pass memory on
+  int in_place = 0;   // outputs written over an input
+  size_t arena_bytes = 0;
+  size_t unshared_bytes = 0;  // what the arena's tensors would take side by side
+};
+
+struct Plan {
+  std::vector<TensorSpec> feeds;  // dtype kInvalid: not fed
+  std::vector<Step> steps;
+  std::vector<DynamicStep> dynamic_steps;
+  std::vector<Buffer> buffers;
+
+  std::vector<int> pointers;  // the pointer table: a buffer each, -1 for null
+  std::vector<PointerPatch> feed_pointers;
+  std::vector<PointerPatch> output_pointers;
+
+  std::vector<Tensor> constants;          // weights read plain, and values computed ahead
+  std::vector<TensorSpec> owned_outputs;  // one allocation per run each
+  std::vector<TensorSpec> strings;
+  int num_dynamic = 0;
+  size_t arena_bytes = 0;
+  std::vector<PlanOutput> outputs;  // in the order of Graph::outputs()
+
+  PlanStats stats;
+
+  // What the pointers above point into.
+  std::shared_ptr<const ModelState> model;
+  std::vector<std::shared_ptr<const PreparedKernel>> kernels;
+  std::vector<std::shared_ptr<const Tensor>> values;
+  Services services;
+  KernelCache* cache = nullptr;  // outlives the plan
+
+  mutable StatePool pool;
+
+  std::vector<StepInfo> Describe() const;
+};
+
+// Compiles `model` for inputs of these dtypes and complete shapes, in the order of
+// Graph::inputs(); an input of dtype kInvalid is not fed (an error where a node needs it and has
+// no default). Weights that no step of this plan reads plain lose their plain copy. Errors name the
+// node.
+absl::StatusOr<std::shared_ptr<const Plan>> BuildPlan(std::shared_ptr<const ModelState> model,
+                                                      absl::Span<const TensorSpec> feeds,
+                                                      const Services& services, KernelCache& cache);
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_PLAN_H_

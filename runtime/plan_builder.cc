@@ -1,0 +1,341 @@
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "env/status.h"
+#include "ops/op.h"
+#include "runtime/plan.h"
+#include "runtime/plan_memory.h"
+
+namespace tenon {
+namespace {
+
+// Results computed while planning are kept for the plan's life: shapes, indices, masks, positions.
+constexpr size_t kMostEvaluatedBytes = size_t{1} << 20;
+
+// What is known of a tensor while its plan is built.
+struct Value {
+  TensorSpec spec;
+  int buffer = -1;               // -1: a constant that no step reads plain so far
+  Constant* constant = nullptr;  // the weight that this is, under its own shape
+};
+
+class PlanBuilder {
+ public:
+  PlanBuilder(std::shared_ptr<const ModelState> model, const Services& services, KernelCache& cache)
+      : plan_(std::make_shared<Plan>()), graph_(model->graph()) {
+    plan_->model = std::move(model);
+    plan_->services = services;
+    plan_->cache = &cache;
+    values_.resize(static_cast<size_t>(graph_.end_id()));
+  }
+
+  absl::StatusOr<std::shared_ptr<const Plan>> Build(absl::Span<const TensorSpec> feeds) {
+    TENON_RETURN_IF_ERROR(AddFeeds(feeds));
+    for (NodeId id : plan_->model->order()) {
+      ++plan_->stats.nodes;
+      if (fed_.contains(id)) continue;
+      TENON_RETURN_IF_ERROR(AddNode(graph_.node(id)));
+    }
+    TENON_RETURN_IF_ERROR(AddOutputs());
+    TENON_RETURN_IF_ERROR(memory_.Finish(*plan_));
+    plan_->stats.steps = static_cast<int>(plan_->steps.size());
+    for (Constant* constant : packed_) {
+      if (!read_plain_.contains(constant)) constant->ReleasePlain();
+    }
+    return std::shared_ptr<const Plan>(std::move(plan_));
+  }
+
+ private:
+  int now() const { return static_cast<int>(plan_->steps.size()); }
+  static std::string Where(const Node& node) {
+    return absl::StrCat("node '", node.name, "' (", node.op, ")");
+  }
+
+  absl::Status AddFeeds(absl::Span<const TensorSpec> feeds) {
+    const std::vector<GraphInput>& inputs = graph_.inputs();
+    if (feeds.size() != inputs.size()) {
+      return InvalidArgument("the graph has ", inputs.size(), " inputs, ", feeds.size(), " given");
+    }
+    for (size_t i = 0; i < feeds.size(); ++i) {
+      plan_->feeds.push_back({feeds[i].dtype, feeds[i].shape, nullptr});
+      if (feeds[i].dtype == DType::kInvalid) continue;
+      if (!fed_.insert(inputs[i].node).second) continue;
+      Value value;
+      value.spec = plan_->feeds.back();
+      value.buffer = memory_.AddFeed(static_cast<int>(i));
+      values_[static_cast<size_t>(inputs[i].node)] = {value};
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Value*> Find(const Node& reader, Endpoint e) {
+    std::vector<Value>& ports = values_[static_cast<size_t>(e.node)];
+    if (e.port < 0 || static_cast<size_t>(e.port) >= ports.size()) {
+      return InvalidArgument(Where(reader), " reads '", EndpointName(graph_, e),
+                             "', which that node does not have");
+    }
+    return &ports[static_cast<size_t>(e.port)];
+  }
+
+  // The buffer that a step reads this value from.
+  absl::StatusOr<int> BufferOf(Value& value) {
+    if (value.buffer >= 0) return value.buffer;
+    Tensor plain;
+    if (value.spec.value != nullptr) {
+      plain = *value.spec.value;
+    } else {
+      TENON_ASSIGN_OR_RETURN(plain, value.constant->Plain());
+    }
+    if (value.constant != nullptr) read_plain_.insert(value.constant);
+    value.buffer = memory_.AddConstant(*plan_, std::move(plain));
+    return value.buffer;
+  }
+
+  absl::Status AddNode(const Node& node) {
+    std::vector<Value>& ports = values_[static_cast<size_t>(node.id)];
+    if (Constant* constant = plan_->model->constant(node.id)) {
+      Value value;
+      value.spec = {constant->dtype(), constant->shape(), plan_->model->small_value(node.id)};
+      value.constant = constant;
+      ports = {value};
+      return absl::OkStatus();
+    }
+    if (node.op == "Placeholder") {
+      return InvalidArgument("input '", node.name, "' is not fed");
+    }
+    const OpLookup op = FindOp(node.op);
+    if (!op) return Unimplemented(Where(node), ": op is not implemented");
+
+    std::vector<Value*> inputs;
+    std::vector<TensorSpec> specs;
+    for (const Endpoint& e : node.inputs) {
+      TENON_ASSIGN_OR_RETURN(Value * value, Find(node, e));
+      inputs.push_back(value);
+      specs.push_back(value->spec);
+    }
+    TENON_ASSIGN_OR_RETURN(const std::vector<TensorSpec> outputs,
+                           InferOutputs(*op.info, node, specs));
+    for (const TensorSpec& spec : outputs) ports.push_back({.spec = spec});
+
+    if (CanEvaluate(op.info->row, inputs, outputs)) {
+      absl::Status done = EvaluateNow(node, op.info->row, inputs, ports);
+      if (!absl::IsUnimplemented(done)) return done;
+    }
+    if (op.info->row.alias && ShareMemory(inputs, ports)) {
+      ++plan_->stats.aliased;
+      return PinAliased(inputs, ports);
+    }
+    return AddStep(node, op.info->row, inputs, specs, outputs, ports);
+  }
+
+  static bool CanEvaluate(const OpRow& row, absl::Span<Value* const> inputs,
+                          absl::Span<const TensorSpec> outputs) {
+    if (row.stateful || outputs.empty()) return false;
+    for (const Value* in : inputs) {
+      const bool known = in->spec.value != nullptr || in->constant != nullptr;
+      if (!known && !(row.shape_only && in->spec.shape.IsComplete())) return false;
+    }
+    size_t bytes = 0;
+    for (const TensorSpec& out : outputs) {
+      // With all inputs known, an unknown output is one that only the kernel finds out: still fine.
+      if (!out.shape.IsComplete()) continue;
+      const absl::StatusOr<int64_t> n = out.shape.CheckedElements();
+      if (!n.ok() || *n > int64_t{1} << 30) return false;
+      bytes += static_cast<size_t>(*n) * SizeOf(out.dtype);
+    }
+    return bytes <= kMostEvaluatedBytes;
+  }
+
+  absl::Status EvaluateNow(const Node& node, const OpRow& row, absl::Span<Value* const> inputs,
+                           std::vector<Value>& ports) {
+    std::vector<Tensor> tensors;
+    for (const Value* in : inputs) {
+      if (in->spec.value != nullptr) {
+        tensors.push_back(*in->spec.value);
+      } else if (in->constant != nullptr && !row.shape_only) {
+        TENON_ASSIGN_OR_RETURN(Tensor plain, in->constant->Plain());
+        tensors.push_back(std::move(plain));
+      } else {
+        tensors.push_back(Tensor::FromExternal(in->spec.dtype, in->spec.shape, nullptr, nullptr));
+      }
+    }
+    Node plain = node;
+    plain.op = row.name;  // the standard kernel: once, and on little data
+    TENON_ASSIGN_OR_RETURN(std::vector<Tensor> results, Evaluate(plain, tensors, plan_->services));
+    for (size_t i = 0; i < results.size(); ++i) {
+      auto kept = std::make_shared<const Tensor>(std::move(results[i]));
+      ports[i].spec.shape = kept->shape();
+      ports[i].spec.value = kept.get();
+      plan_->values.push_back(std::move(kept));
+    }
+    ++plan_->stats.evaluated;
+    return absl::OkStatus();
+  }
+
+  static bool ShareMemory(absl::Span<Value* const> inputs, absl::Span<const Value> ports) {
+    if (ports.empty() || inputs.size() < ports.size()) return false;
+    for (size_t i = 0; i < ports.size(); ++i) {
+      const TensorSpec& in = inputs[i]->spec;
+      const TensorSpec& out = ports[i].spec;
+      if (!in.shape.IsComplete() || !out.shape.IsComplete() || in.dtype != out.dtype ||
+          in.shape.num_elements() != out.shape.num_elements()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  absl::Status PinAliased(absl::Span<Value* const> inputs, std::vector<Value>& ports) {
+    for (size_t i = 0; i < ports.size(); ++i) {
+      if (inputs[i]->spec.shape == ports[i].spec.shape) {
+        ports[i] = *inputs[i];  // a constant stays one, and is still only read on demand
+      } else {
+        TENON_ASSIGN_OR_RETURN(ports[i].buffer, BufferOf(*inputs[i]));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddStep(const Node& node, const OpRow& row, absl::Span<Value* const> inputs,
+                       absl::Span<const TensorSpec> specs, absl::Span<const TensorSpec> outputs,
+                       std::vector<Value>& ports) {
+    const int step = now();
+    bool dynamic = false, values_missing = false, empty = true;
+    for (const TensorSpec& s : specs) {
+      dynamic |= !s.shape.IsComplete();
+      values_missing |= s.value == nullptr;
+    }
+    for (size_t i = 0; i < ports.size(); ++i) {
+      TENON_ASSIGN_OR_RETURN(ports[i].buffer,
+                             WithNode(node, memory_.AddComputed(outputs[i], step)));
+      dynamic |= !outputs[i].shape.IsComplete();
+      empty &= outputs[i].shape.IsComplete() && outputs[i].shape.num_elements() == 0;
+    }
+    if (empty && !row.stateful) return absl::OkStatus();  // nothing to write
+    if (dynamic) return AddDynamicStep(node, inputs, ports);
+
+    std::vector<Constant*> constants;
+    for (const Value* in : inputs) constants.push_back(in->constant);
+    absl::StatusOr<std::shared_ptr<const PreparedKernel>> prepared =
+        plan_->cache->Prepare(node, specs, constants, outputs, plan_->services);
+    if (absl::IsUnimplemented(prepared.status()) && values_missing) {
+      // Perhaps for want of a value that the run will know.
+      return AddDynamicStep(node, inputs, ports);
+    }
+    if (!prepared.ok()) return prepared.status();
+    return AddFlatStep(node, *std::move(prepared), inputs, ports);
+  }
+
+  absl::Status AddFlatStep(const Node& node, std::shared_ptr<const PreparedKernel> owner,
+                           absl::Span<Value* const> inputs, const std::vector<Value>& ports) {
+    const PreparedKernel& kernel = *owner;
+    const int step = now();
+    std::vector<int> buffers(inputs.size(), -1), reads;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      bool read = true;
+      for (int u : kernel.unread) read &= u != static_cast<int>(i);
+      if (inputs[i]->constant != nullptr) packed_.insert(inputs[i]->constant);
+      if (!read) continue;
+      TENON_ASSIGN_OR_RETURN(buffers[i], BufferOf(*inputs[i]));
+      memory_.Read(buffers[i], step);
+      reads.push_back(buffers[i]);
+    }
+    Step s;
+    s.kernel = kernel.kernel.get();
+    s.node = node.id;
+    s.inputs = static_cast<int>(plan_->pointers.size());
+    plan_->pointers.insert(plan_->pointers.end(), buffers.begin(), buffers.end());
+    s.outputs = static_cast<int>(plan_->pointers.size());
+    for (const Value& port : ports) plan_->pointers.push_back(port.buffer);
+    s.scratch = static_cast<int>(plan_->pointers.size());
+    plan_->pointers.push_back(
+        kernel.scratch_bytes > 0 ? memory_.AddScratch(kernel.scratch_bytes, step) : -1);
+    for (const auto& [input, output] : kernel.in_place) {
+      const int buffer = buffers[static_cast<size_t>(input)];
+      if (buffer < 0) continue;
+      memory_.AllowInPlace({step, buffer, ports[static_cast<size_t>(output)].buffer, reads});
+    }
+    plan_->steps.push_back(s);
+    plan_->kernels.push_back(std::move(owner));
+    return absl::OkStatus();
+  }
+
+  absl::Status AddDynamicStep(const Node& node, absl::Span<Value* const> inputs,
+                              const std::vector<Value>& ports) {
+    DynamicStep dynamic;
+    for (Value* in : inputs) {
+      TENON_ASSIGN_OR_RETURN(const int buffer, BufferOf(*in));
+      memory_.Read(buffer, now());
+      dynamic.inputs.push_back(
+          {buffer, in->spec.dtype, in->spec.shape, in->spec.value, in->constant});
+    }
+    for (const Value& out : ports) {
+      dynamic.outputs.push_back({out.buffer, out.spec.dtype, out.spec.shape, nullptr, nullptr});
+    }
+    Step s;
+    s.node = node.id;
+    s.dynamic = static_cast<int>(plan_->dynamic_steps.size());
+    plan_->dynamic_steps.push_back(std::move(dynamic));
+    plan_->steps.push_back(s);
+    plan_->kernels.push_back(nullptr);
+    return absl::OkStatus();
+  }
+
+  static absl::StatusOr<int> WithNode(const Node& node, absl::StatusOr<int> result) {
+    if (result.ok()) return result;
+    return Annotate(result.status(), Where(node));
+  }
+
+  absl::Status AddOutputs() {
+    for (const GraphOutput& output : graph_.outputs()) {
+      std::vector<Value>& ports = values_[static_cast<size_t>(output.source.node)];
+      const int port = output.source.port;
+      if (port < 0 || static_cast<size_t>(port) >= ports.size()) {
+        return InvalidArgument("output '", output.name, "' asks for '",
+                               EndpointName(graph_, output.source),
+                               "', which that node does not have");
+      }
+      Value& value = ports[static_cast<size_t>(port)];
+      TENON_ASSIGN_OR_RETURN(const int buffer, BufferOf(value));
+      memory_.Read(buffer, now());
+      memory_.Fetch(buffer, value.spec);
+      plan_->outputs.push_back({buffer, value.spec.dtype, value.spec.shape});
+    }
+    return absl::OkStatus();
+  }
+
+  std::shared_ptr<Plan> plan_;
+  const Graph& graph_;
+  PlanMemory memory_;
+  std::vector<std::vector<Value>> values_;  // by node, then port
+  absl::flat_hash_set<NodeId> fed_;
+  absl::flat_hash_set<Constant*> packed_;      // weights that steps take
+  absl::flat_hash_set<Constant*> read_plain_;  // those that some step reads plain
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Plan>> BuildPlan(std::shared_ptr<const ModelState> model,
+                                                      absl::Span<const TensorSpec> feeds,
+                                                      const Services& services,
+                                                      KernelCache& cache) {
+  return PlanBuilder(std::move(model), services, cache).Build(feeds);
+}
+
+std::vector<StepInfo> Plan::Describe() const {
+  std::vector<StepInfo> infos;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Node& node = model->graph().node(steps[i].node);
+    StepInfo info{node.name, node.op, "", 0, false, steps[i].kernel == nullptr};
+    if (kernels[i] != nullptr) {
+      info.implementation = kernels[i]->kernel->Implementation();
+      info.flops = kernels[i]->kernel->Flops();
+      info.accelerated = kernels[i]->accelerated;
+    }
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+}  // namespace tenon

@@ -1,0 +1,68 @@
+#include "runtime/plan_cache.h"
+
+#include <algorithm>
+
+namespace tenon {
+namespace {
+
+bool Matches(absl::Span<const TensorSpec> key, absl::Span<const Tensor> feeds) {
+  return std::equal(key.begin(), key.end(), feeds.begin(), feeds.end(),
+                    [](const TensorSpec& a, const Tensor& b) {
+                      return a.dtype == b.dtype() && a.shape == b.shape();
+                    });
+}
+
+}  // namespace
+
+PlanCache::Entries::iterator PlanCache::Find(absl::Span<const Tensor> feeds) {
+  return std::find_if(entries_.begin(), entries_.end(), [&](const std::shared_ptr<Entry>& entry) {
+    return Matches(entry->key, feeds);
+  });
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> PlanCache::Get(absl::Span<const Tensor> feeds,
+                                                           const Build& build) {
+  std::shared_ptr<Entry> entry;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (auto it = Find(feeds); it != entries_.end()) {
+      entry = *it;
+      if (it != entries_.begin()) entries_.splice(entries_.begin(), entries_, it);
+      ++stats_.hits;
+      if (!entry->ready) mutex_.Await(absl::Condition(&entry->ready));
+      if (!entry->status.ok()) return entry->status;
+      return entry->plan;
+    }
+    ++stats_.misses;
+    entry = std::make_shared<Entry>();
+    for (const Tensor& t : feeds) entry->key.push_back({t.dtype(), t.shape(), nullptr});
+    entries_.push_front(entry);
+  }
+
+  absl::StatusOr<std::shared_ptr<const Plan>> plan = build();
+
+  absl::MutexLock lock(&mutex_);
+  entry->ready = true;
+  if (plan.ok()) {
+    entry->plan = *plan;
+  } else {
+    entry->status = plan.status();
+    entries_.remove(entry);
+  }
+  while (static_cast<int64_t>(entries_.size()) > max_entries_) {
+    auto oldest = std::find_if(entries_.rbegin(), entries_.rend(),
+                               [](const std::shared_ptr<Entry>& e) { return e->ready; });
+    if (oldest == entries_.rend()) break;
+    entries_.erase(std::next(oldest).base());
+  }
+  return plan;
+}
+
+PlanCache::Stats PlanCache::stats() const {
+  absl::MutexLock lock(&mutex_);
+  Stats stats = stats_;
+  stats.entries = static_cast<int64_t>(entries_.size());
+  return stats;
+}
+
+}  // namespace tenon

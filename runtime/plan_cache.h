@@ -1,0 +1,58 @@
+// The plans of a session, one per set of input dtypes and shapes: built once, most recent first,
+// bounded.
+#ifndef TENON_RUNTIME_PLAN_CACHE_H_
+#define TENON_RUNTIME_PLAN_CACHE_H_
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "graph/tensor.h"
+#include "runtime/plan.h"
+
+namespace tenon {
+
+class PlanCache {
+ public:
+  struct Stats {
+    int64_t hits = 0;
+    int64_t misses = 0;
+    int64_t entries = 0;
+  };
+  using Build = std::function<absl::StatusOr<std::shared_ptr<const Plan>>()>;
+
+  explicit PlanCache(int64_t max_entries) : max_entries_(max_entries < 1 ? 1 : max_entries) {}
+
+  // The plan for these feeds (an invalid tensor: not fed). `build` runs outside the lock, once:
+  // threads that ask for the same plan meanwhile wait for it. Failures are told to all who waited,
+  // and forgotten.
+  absl::StatusOr<std::shared_ptr<const Plan>> Get(absl::Span<const Tensor> feeds,
+                                                  const Build& build) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  Stats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Entry {
+    std::vector<TensorSpec> key;
+    bool ready = false;
+    absl::Status status;
+    std::shared_ptr<const Plan> plan;
+  };
+  using Entries = std::list<std::shared_ptr<Entry>>;
+
+  Entries::iterator Find(absl::Span<const Tensor> feeds) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const int64_t max_entries_;
+  mutable absl::Mutex mutex_;
+  Entries entries_ ABSL_GUARDED_BY(mutex_);  // most recent first: the usual one is found at once
+  Stats stats_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_PLAN_CACHE_H_

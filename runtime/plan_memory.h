@@ -1,0 +1,65 @@
+// The memory of a plan under construction: tensors come with lifetimes, may share a buffer (views,
+// in-place), and in the end get a place each.
+#ifndef TENON_RUNTIME_PLAN_MEMORY_H_
+#define TENON_RUNTIME_PLAN_MEMORY_H_
+
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "runtime/plan.h"
+
+namespace tenon {
+
+class PlanMemory {
+ public:
+  // Each gives a buffer's number. Feeds and constants live for the whole run.
+  int AddFeed(int feed);
+  int AddConstant(Plan& plan, Tensor value);
+  // Written by `step`; of complete shape (kArena, or kStrings) or found out while running.
+  absl::StatusOr<int> AddComputed(const TensorSpec& spec, int step);
+  int AddScratch(size_t bytes, int step);
+
+  void Read(int buffer, int step);
+  // The caller gets this buffer's tensor (dtype and shape as of the first that asks).
+  void Fetch(int buffer, const TensorSpec& spec);
+
+  // `output` may take the place of `input`, which `step` reads; `step` reads exactly `reads`.
+  struct InPlace {
+    int step;
+    int input;
+    int output;
+    std::vector<int> reads;
+  };
+  void AllowInPlace(InPlace candidate) { in_place_.push_back(std::move(candidate)); }
+
+  // Decides in-place use, lays out the arena, and fills the plan's buffers, pointers and patches.
+  // Plan::pointers and Plan::outputs hold this object's buffer numbers before and the plan's after.
+  absl::Status Finish(Plan& plan);
+
+ private:
+  struct Item {
+    Buffer::Kind kind;
+    int index = -1;
+    size_t bytes = 0;
+    int first = 0;
+    int last = 0;
+    TensorSpec spec = {};
+    int merged_into = -1;
+    bool fetched = false;
+    bool scratch = false;
+  };
+  Item& at(int buffer) { return items_[static_cast<size_t>(buffer)]; }
+  int Add(Item item);
+  int Resolve(int buffer) const;
+  void MergeInPlace(Plan& plan);
+
+  std::vector<Item> items_;
+  std::vector<InPlace> in_place_;
+  int num_dynamic_ = 0;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_PLAN_MEMORY_H_

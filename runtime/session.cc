@@ -1,0 +1,174 @@
+#include "runtime/session.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
+#include "env/cpu.h"
+#include "env/status.h"
+#include "ops/op.h"
+#include "runtime/kernel_cache.h"
+#include "runtime/model_state.h"
+#include "runtime/thread_budget.h"
+
+namespace tenon {
+
+// Destroyed from the bottom up: plans before kernels, those before constants and services.
+struct Session::State {
+  explicit State(const Flags& f)
+      : flags(f), kernels(f.cache_entries, f.cache_bytes), plans(f.plan_entries) {}
+
+  const Flags flags;
+  Services services;
+  std::shared_ptr<const ModelState> model;
+  KernelCache kernels;
+  PlanCache plans;
+};
+
+namespace {
+
+int ThreadCount(const SessionOptions& options, const Flags& flags) {
+  if (options.threads > 0) return options.threads;
+  if (flags.intra_op_threads > 0) return static_cast<int>(flags.intra_op_threads);
+  if (flags.omp_threads > 0) return static_cast<int>(flags.omp_threads);
+  return AvailableCpus();
+}
+
+TensorInfo InputInfo(const ModelState& model, const GraphInput& input) {
+  const Node& node = model.graph().node(input.node);
+  TensorInfo info{input.name};
+  info.optional = !node.inputs.empty() || !model.is_live(input.node);
+  if (const DType* dtype = node.attr<DType>("dtype")) info.dtype = *dtype;
+  if (const Shape* shape = node.attr<Shape>("shape")) info.shape = *shape;
+  return info;
+}
+
+bool AlignedToElement(const Tensor& t) {
+  const size_t size = std::min<size_t>(SizeOf(t.dtype()), alignof(std::max_align_t));
+  return t.dtype() == DType::kString || size <= 1 ||
+         reinterpret_cast<uintptr_t>(t.raw()) % size == 0;
+}
+
+std::string Names(absl::Span<const TensorInfo> infos) {
+  return absl::StrJoin(infos, ", ", [](std::string* out, const TensorInfo& info) {
+    absl::StrAppend(out, "'", info.name, "'");
+  });
+}
+
+// `x` and `x:0` are the same tensor of a GraphDef.
+absl::string_view WithoutPortZero(absl::string_view name) {
+  return absl::EndsWith(name, ":0") ? name.substr(0, name.size() - 2) : name;
+}
+
+}  // namespace
+
+Session::Session() = default;
+Session::~Session() = default;
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
+                                                         const SessionOptions& options) {
+  Flags flags;
+  if (options.flags.has_value()) {
+    flags = *options.flags;
+  } else {
+    TENON_ASSIGN_OR_RETURN(flags, Flags::FromEnvironment());
+  }
+  std::unique_ptr<Session> session(new Session());
+  session->state_ = std::make_unique<State>(flags);
+  State& state = *session->state_;
+  state.services.flags = &state.flags;
+  state.services.threads = ThreadCount(options, flags);
+
+  session->report_.nodes_before = static_cast<int>(graph.num_nodes());
+  session->report_.nodes_after = static_cast<int>(graph.num_nodes());
+  TENON_ASSIGN_OR_RETURN(state.model, ModelState::Create(std::move(graph)));
+  for (const GraphInput& input : state.model->graph().inputs()) {
+    session->inputs_.push_back(InputInfo(*state.model, input));
+  }
+  for (const GraphOutput& output : state.model->graph().outputs()) {
+    session->outputs_.push_back({output.name});
+  }
+  return session;
+}
+
+const Flags& Session::flags() const { return state_->flags; }
+int Session::threads() const { return state_->services.threads; }
+PlanCache::Stats Session::plan_stats() const { return state_->plans.stats(); }
+KernelCacheStats Session::kernel_stats() const { return state_->kernels.stats(); }
+
+absl::Status Session::CheckInputs(absl::Span<const Tensor> inputs) const {
+  if (inputs.size() != inputs_.size()) {
+    return InvalidArgument("the model takes ", inputs_.size(), " inputs (", Names(inputs_), "), ",
+                           inputs.size(), " given");
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorInfo& want = inputs_[i];
+    const Tensor& have = inputs[i];
+    if (!have.valid()) {
+      if (want.optional) continue;
+      return InvalidArgument("input '", want.name, "' is missing");
+    }
+    if (want.dtype != DType::kInvalid && have.dtype() != want.dtype) {
+      return InvalidArgument("input '", want.name, "' must be ", Name(want.dtype), ", but is ",
+                             Name(have.dtype()));
+    }
+    if (!have.shape().CompatibleWith(want.shape)) {
+      return InvalidArgument("input '", want.name, "' must have shape ", want.shape.ToString(),
+                             ", but has ", have.shape().ToString());
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> Session::PlanFor(absl::Span<const Tensor> inputs) {
+  TENON_RETURN_IF_ERROR(CheckInputs(inputs));
+  return state_->plans.Get(inputs, [&] {
+    std::vector<TensorSpec> feeds;
+    for (const Tensor& t : inputs) feeds.push_back({t.dtype(), t.shape(), nullptr});
+    return BuildPlan(state_->model, feeds, state_->services, state_->kernels);
+  });
+}
+
+absl::StatusOr<std::vector<Tensor>> Session::Run(absl::Span<const Tensor> inputs,
+                                                 StepObserver* observer) {
+  const ThreadsInUse threads(state_->services.threads);
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, PlanFor(inputs));
+  if (std::all_of(inputs.begin(), inputs.end(), AlignedToElement)) {
+    return RunPlan(*plan, inputs, observer);
+  }
+  std::vector<Tensor> aligned(inputs.begin(), inputs.end());
+  for (Tensor& t : aligned) {
+    if (AlignedToElement(t)) continue;
+    TENON_ASSIGN_OR_RETURN(t, t.Clone());
+  }
+  return RunPlan(*plan, aligned, observer);
+}
+
+absl::StatusOr<std::vector<Tensor>> Session::Arrange(absl::Span<const NamedTensor> inputs) const {
+  std::vector<Tensor> arranged(inputs_.size());
+  for (const auto& [name, tensor] : inputs) {
+    auto it = std::find_if(inputs_.begin(), inputs_.end(), [&](const TensorInfo& info) {
+      return WithoutPortZero(info.name) == WithoutPortZero(name);
+    });
+    if (it == inputs_.end()) {
+      return InvalidArgument("the model has no input '", name, "'; it takes ", Names(inputs_));
+    }
+    Tensor& place = arranged[static_cast<size_t>(it - inputs_.begin())];
+    if (place.valid()) return InvalidArgument("input '", name, "' is given twice");
+    place = tensor;
+  }
+  return arranged;
+}
+
+absl::StatusOr<std::vector<NamedTensor>> Session::Run(absl::Span<const NamedTensor> inputs) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> arranged, Arrange(inputs));
+  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, Run(arranged));
+  std::vector<NamedTensor> named;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    named.emplace_back(outputs_[i].name, std::move(outputs[i]));
+  }
+  return named;
+}
+
+}  // namespace tenon

@@ -1,0 +1,98 @@
+// A session: a model loaded, rewritten once, and run as often as one likes, by several threads at
+// once.
+//
+//   TENON_ASSIGN_OR_RETURN(auto session, Session::Load("model_dir", {}));
+//   TENON_ASSIGN_OR_RETURN(auto outputs, session->Run({{"image", image}}));
+#ifndef TENON_RUNTIME_SESSION_H_
+#define TENON_RUNTIME_SESSION_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "env/flags.h"
+#include "graph/graph.h"
+#include "graph/tensor.h"
+#include "runtime/executor.h"
+#include "runtime/plan.h"
+#include "runtime/plan_cache.h"
+
+namespace tenon {
+
+struct SessionOptions {
+  // From the environment where not given.
+  std::optional<Flags> flags;
+  // That one op may use. 0: TF_NUM_INTRAOP_THREADS, then OMP_NUM_THREADS, then the CPUs that this
+  // process may use.
+  int threads = 0;
+};
+
+// What happened to the graph when the session was made.
+struct SessionReport {
+  double rewrite_ms = 0;
+  absl::Status rewrite;  // not OK: a rewrite failed, and the model runs as it was written
+  int nodes_before = 0;
+  int nodes_after = 0;
+};
+
+struct TensorInfo {
+  std::string name;
+  DType dtype = DType::kInvalid;
+  Shape shape = Shape::Unknown();
+  bool optional = false;  // has a default, or no output needs it
+};
+
+using NamedTensor = std::pair<std::string, Tensor>;
+
+class Session {
+ public:
+  // Rewrites `graph` (unless TF_ENABLE_ONEDNN_OPTS is off). A failing rewrite is no error: see
+  // report().
+  static absl::StatusOr<std::unique_ptr<Session>> Create(Graph graph,
+                                                         const SessionOptions& options);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // In the order of the graph's inputs() and outputs(). Output dtypes and shapes are what is known
+  // before any input is.
+  const std::vector<TensorInfo>& inputs() const { return inputs_; }
+  const std::vector<TensorInfo>& outputs() const { return outputs_; }
+
+  // By position: an invalid tensor stands for an optional input that is left out. Thread-safe.
+  // InvalidArgument where an input is missing or has the wrong dtype, rank or dimensions.
+  absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> inputs,
+                                          StepObserver* observer = nullptr);
+  // By name: every output, in order.
+  absl::StatusOr<std::vector<NamedTensor>> Run(absl::Span<const NamedTensor> inputs);
+
+  // The plan that Run uses for these inputs (built where there is none yet).
+  absl::StatusOr<std::shared_ptr<const Plan>> PlanFor(absl::Span<const Tensor> inputs);
+  // Inputs by name put in order; errors as in Run.
+  absl::StatusOr<std::vector<Tensor>> Arrange(absl::Span<const NamedTensor> inputs) const;
+
+  const Flags& flags() const;
+  int threads() const;
+  const SessionReport& report() const { return report_; }
+  PlanCache::Stats plan_stats() const;
+  KernelCacheStats kernel_stats() const;
+
+ private:
+  struct State;
+  Session();
+
+  absl::Status CheckInputs(absl::Span<const Tensor> inputs) const;
+
+  std::unique_ptr<State> state_;
+  std::vector<TensorInfo> inputs_;
+  std::vector<TensorInfo> outputs_;
+  SessionReport report_;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_SESSION_H_
