@@ -3,6 +3,7 @@
 #include "ops/array/join.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"
+#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {
@@ -85,6 +86,11 @@ const OpRegistration concat({
     .attrs = "N: int; T: type",
     .shape = ConcatShape<V1>,
     .reference = Concat<V1>,
+    .accelerated = VectorConcat,
+    .native = "_MklNativeConcat",
+    .native_types =
+        "float bfloat16 half double int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool "
+        "complex64 complex128",
 });
 
 const OpRegistration concat_v2({
@@ -95,6 +101,11 @@ const OpRegistration concat_v2({
     .types = "Tidx: int32 int64",
     .shape = ConcatShape<V2>,
     .reference = Concat<V2>,
+    .accelerated = VectorConcat,
+    .native = "_MklNativeConcatV2",
+    .native_types =
+        "float bfloat16 half double int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool "
+        "complex64 complex128",
     .example = "[1,28,28,512] [1,28,28,32]",
 });
 

@@ -67,6 +67,7 @@ const OpRegistration shape({
     .types = "out_type: int32 int64",
     .shape = ShapeShape,
     .reference = ShapeReference,
+    .shape_only = true,
 });
 
 const OpRegistration shape_n({
@@ -77,6 +78,7 @@ const OpRegistration shape_n({
     .types = "out_type: int32 int64",
     .shape = ShapeShape,
     .reference = ShapeReference,
+    .shape_only = true,
 });
 
 const OpRegistration size({
@@ -87,6 +89,7 @@ const OpRegistration size({
     .types = "out_type: int32 int64",
     .shape = ScalarShape,
     .reference = Count<SizeCount>,
+    .shape_only = true,
 });
 
 const OpRegistration rank({
@@ -96,6 +99,7 @@ const OpRegistration rank({
     .attrs = "T: type",
     .shape = ScalarShape,
     .reference = Count<RankCount>,
+    .shape_only = true,
 });
 
 }  // namespace

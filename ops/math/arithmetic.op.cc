@@ -1,6 +1,7 @@
 // Add, AddV2, Sub, Mul, SquaredDifference. Integers wrap around.
 #include "ops/math/elementwise.h"
 #include "ops/op.h"
+#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {
@@ -26,6 +27,9 @@ const OpRegistration add({
              "string",
     .shape = BroadcastBinaryShape,
     .reference = Binary<kAdd, Joined<Numbers, TypeList<std::string>>>,
+    .accelerated = VectorBinary,
+    .native = "_MklNativeAdd",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .example = "[1,56,56,256] [256]",
 });
@@ -39,6 +43,9 @@ const OpRegistration add_v2({
              "complex64 complex128",
     .shape = BroadcastBinaryShape,
     .reference = Binary<kAdd, Numbers>,
+    .accelerated = VectorBinary,
+    .native = "_MklNativeAddV2",
+    .native_types = "float bfloat16",
     .commutative = true,
     .elementwise = true,
     .example = "[1,56,56,256] [256]",
@@ -53,6 +60,9 @@ const OpRegistration sub({
              "complex64 complex128",
     .shape = BroadcastBinaryShape,
     .reference = Binary<kSub, Numbers>,
+    .accelerated = VectorBinary,
+    .native = "_MklNativeSub",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .example = "[1,56,56,256] [256]",
 });
@@ -66,6 +76,9 @@ const OpRegistration mul({
              "complex64 complex128",
     .shape = BroadcastBinaryShape,
     .reference = Binary<kMul, Numbers>,
+    .accelerated = VectorBinary,
+    .native = "_MklNativeMul",
+    .native_types = "float bfloat16",
     .commutative = true,
     .elementwise = true,
     .example = "[1,56,56,256] [256]",
@@ -79,6 +92,9 @@ const OpRegistration squared_difference({
     .types = "T: bfloat16 half float double int32 int64 complex64 complex128",
     .shape = BroadcastBinaryShape,
     .reference = Binary<kSquaredDifference, Joined<FloatsAndComplexes, TypeList<int32_t, int64_t>>>,
+    .accelerated = VectorBinary,
+    .native = "_MklNativeSquaredDifference",
+    .native_types = "float bfloat16",
     .commutative = true,
     .elementwise = true,
     .example = "[128,768] [128,1]",

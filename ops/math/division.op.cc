@@ -5,6 +5,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/integer_division.h"
 #include "ops/op.h"
+#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {
@@ -48,6 +49,9 @@ const OpRegistration real_div({
              "complex64 complex128",
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kDivide, kNotZero, Numbers>,
+    .accelerated = VectorBinary,
+    .native = "_MklNativeRealDiv",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .example = "[12,128,128] []",
 });
@@ -61,6 +65,9 @@ const OpRegistration div({
              "complex64 complex128",
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kDivide, kNotZero, Numbers>,
+    .accelerated = VectorBinary,
+    .native = "_MklNativeDiv",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 
@@ -96,6 +103,9 @@ const OpRegistration div_no_nan({
     .types = "T: half float bfloat16 double complex64 complex128",
     .shape = BroadcastBinaryShape,
     .reference = Binary<kDivNoNan, FloatsAndComplexes>,
+    .accelerated = VectorBinary,
+    .native = "_MklNativeDivNoNan",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 

@@ -4,6 +4,7 @@
 
 #include "ops/math/elementwise.h"
 #include "ops/op.h"
+#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {
@@ -39,6 +40,9 @@ const OpRegistration sqrt_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kSqrt, FloatsAndComplexes>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeSqrt",
+    .native_types = "float bfloat16",
     .post_op = PostOp::kSqrt,
     .elementwise = true,
 });
@@ -51,6 +55,9 @@ const OpRegistration rsqrt_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kRsqrt, FloatsAndComplexes>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeRsqrt",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 
@@ -62,6 +69,9 @@ const OpRegistration exp_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kExp, FloatsAndComplexes>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeExp",
+    .native_types = "float bfloat16",
     .post_op = PostOp::kExp,
     .elementwise = true,
 });
@@ -74,6 +84,9 @@ const OpRegistration expm1_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kExpm1, FloatsAndComplexes>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeExpm1",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 
@@ -85,6 +98,9 @@ const OpRegistration log_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kLog, FloatsAndComplexes>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeLog",
+    .native_types = "float bfloat16",
     .post_op = PostOp::kLog,
     .elementwise = true,
 });
@@ -97,6 +113,9 @@ const OpRegistration log1p_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kLog1p, FloatsAndComplexes>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeLog1p",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 

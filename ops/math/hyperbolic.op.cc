@@ -4,6 +4,7 @@
 
 #include "ops/math/elementwise.h"
 #include "ops/op.h"
+#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {
@@ -49,6 +50,9 @@ const OpRegistration tanh_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kTanh, FloatsAndComplexes>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeTanh",
+    .native_types = "float bfloat16",
     .post_op = PostOp::kTanh,
     .elementwise = true,
 });
@@ -94,6 +98,9 @@ const OpRegistration sigmoid_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kSigmoid, FloatsAndComplexes>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeSigmoid",
+    .native_types = "float bfloat16",
     .post_op = PostOp::kSigmoid,
     .elementwise = true,
 });

@@ -1,6 +1,7 @@
 // Maximum, Minimum. A NaN on either side gives NaN.
 #include "ops/math/elementwise.h"
 #include "ops/op.h"
+#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {
@@ -28,6 +29,9 @@ const OpRegistration maximum({
     .types = "T: bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64",
     .shape = BroadcastBinaryShape,
     .reference = Binary<kMaximum, RealNumbers>,
+    .accelerated = VectorBinary,
+    .native = "_MklNativeMaximum",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 
@@ -39,6 +43,9 @@ const OpRegistration minimum({
     .types = "T: bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64",
     .shape = BroadcastBinaryShape,
     .reference = Binary<kMinimum, RealNumbers>,
+    .accelerated = VectorBinary,
+    .native = "_MklNativeMinimum",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 

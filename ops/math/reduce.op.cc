@@ -4,6 +4,7 @@
 
 #include "ops/math/reduction.h"
 #include "ops/op.h"
+#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {
@@ -127,11 +128,13 @@ const OpRegistration sum_op({
     .inputs = "input: T, reduction_indices: Tidx",
     .outputs = "output: T",
     .attrs = "keep_dims: bool = false; T: type; Tidx: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 complex64 int64 qint8 quint8 qint32 "
-             "bfloat16 qint16 quint16 uint16 complex128 half uint32 uint64; Tidx: int32 "
+    .types = "T: float double int32 uint8 int16 int8 complex64 int64 "
+             "bfloat16 uint16 complex128 half uint32 uint64; Tidx: int32 "
              "int64",
     .shape = ReductionShape,
     .reference = Reduction<SumReducer, Numbers>,
+    .accelerated = VectorReduce,
+    .native = "_MklNativeSum",
 });
 
 const OpRegistration mean_op({
@@ -139,11 +142,13 @@ const OpRegistration mean_op({
     .inputs = "input: T, reduction_indices: Tidx",
     .outputs = "output: T",
     .attrs = "keep_dims: bool = false; T: type; Tidx: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 complex64 int64 qint8 quint8 qint32 "
-             "bfloat16 qint16 quint16 uint16 complex128 half uint32 uint64; Tidx: int32 "
+    .types = "T: float double int32 uint8 int16 int8 complex64 int64 "
+             "bfloat16 uint16 complex128 half uint32 uint64; Tidx: int32 "
              "int64",
     .shape = ReductionShape,
     .reference = Reduction<MeanReducer, Numbers>,
+    .accelerated = VectorReduce,
+    .native = "_MklNativeMean",
 });
 
 const OpRegistration prod_op({
@@ -151,8 +156,8 @@ const OpRegistration prod_op({
     .inputs = "input: T, reduction_indices: Tidx",
     .outputs = "output: T",
     .attrs = "keep_dims: bool = false; T: type; Tidx: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 complex64 int64 qint8 quint8 qint32 "
-             "bfloat16 qint16 quint16 uint16 complex128 half uint32 uint64; Tidx: int32 "
+    .types = "T: float double int32 uint8 int16 int8 complex64 int64 "
+             "bfloat16 uint16 complex128 half uint32 uint64; Tidx: int32 "
              "int64",
     .shape = ReductionShape,
     .reference = Reduction<ProdReducer, Numbers>,
@@ -164,9 +169,11 @@ const OpRegistration max_op({
     .outputs = "output: T",
     .attrs = "keep_dims: bool = false; T: type; Tidx: type = int32",
     .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 "
-             "uint64 qint8 quint8 qint32 qint16 quint16; Tidx: int32 int64",
+             "uint64; Tidx: int32 int64",
     .shape = ReductionShape,
     .reference = Reduction<MaxReducer, RealNumbers>,
+    .accelerated = VectorReduce,
+    .native = "_MklNativeMax",
 });
 
 const OpRegistration min_op({
@@ -175,9 +182,11 @@ const OpRegistration min_op({
     .outputs = "output: T",
     .attrs = "keep_dims: bool = false; T: type; Tidx: type = int32",
     .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 "
-             "uint64 qint8 quint8 qint32 qint16 quint16; Tidx: int32 int64",
+             "uint64; Tidx: int32 int64",
     .shape = ReductionShape,
     .reference = Reduction<MinReducer, RealNumbers>,
+    .accelerated = VectorReduce,
+    .native = "_MklNativeMin",
 });
 
 const OpRegistration euclidean_norm_op({
@@ -185,8 +194,8 @@ const OpRegistration euclidean_norm_op({
     .inputs = "input: T, reduction_indices: Tidx",
     .outputs = "output: T",
     .attrs = "keep_dims: bool = false; T: type; Tidx: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 complex64 int64 qint8 quint8 qint32 "
-             "bfloat16 qint16 quint16 uint16 complex128 half uint32 uint64; Tidx: int32 "
+    .types = "T: float double int32 uint8 int16 int8 complex64 int64 "
+             "bfloat16 uint16 complex128 half uint32 uint64; Tidx: int32 "
              "int64",
     .shape = ReductionShape,
     .reference = Reduction<NormReducer, Numbers>,

@@ -3,6 +3,7 @@
 
 #include "ops/math/elementwise.h"
 #include "ops/op.h"
+#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {
@@ -29,6 +30,9 @@ const OpRegistration floor_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kFloor, Floats>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeFloor",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 
@@ -40,6 +44,9 @@ const OpRegistration ceil_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kCeil, Floats>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeCeil",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 
@@ -51,6 +58,9 @@ const OpRegistration round_op({
     .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kRound, Joined<FloatsAndComplexes, SignedInts>>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeRound",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 
@@ -62,6 +72,9 @@ const OpRegistration rint_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kRound, Floats>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeRint",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 

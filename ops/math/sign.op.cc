@@ -4,6 +4,7 @@
 
 #include "ops/math/elementwise.h"
 #include "ops/op.h"
+#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {
@@ -54,6 +55,9 @@ const OpRegistration abs_op({
     .types = "T: bfloat16 half float double int8 int16 int32 int64",
     .shape = UnchangedShape,
     .reference = Unary<kAbs, Joined<Floats, SignedInts>>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeAbs",
+    .native_types = "float bfloat16",
     .post_op = PostOp::kAbs,
     .elementwise = true,
 });
@@ -66,6 +70,9 @@ const OpRegistration neg_op({
     .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kNeg, SignTypes>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeNeg",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 
@@ -77,6 +84,9 @@ const OpRegistration sign_op({
     .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kSign, SignTypes>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeSign",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 
@@ -89,6 +99,9 @@ const OpRegistration square_op({
              "uint64 complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kSquare, Numbers>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeSquare",
+    .native_types = "float bfloat16",
     .post_op = PostOp::kSquare,
     .elementwise = true,
 });
@@ -101,6 +114,9 @@ const OpRegistration reciprocal_op({
     .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kReciprocal, SignTypes>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeReciprocal",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 
@@ -112,6 +128,9 @@ const OpRegistration inv_op({
     .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kReciprocal, SignTypes>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeInv",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 

@@ -1,0 +1,201 @@
+// Pad, PadV2 (a constant around), MirrorPad (the tensor's own border, mirrored).
+#include <algorithm>
+
+#include "ops/array/axis.h"
+#include "ops/array/strided_copy.h"
+#include "ops/late_kernel.h"
+#include "ops/op.h"
+#include "ops/types.h"
+
+namespace tenon {
+namespace {
+
+struct Padding {
+  int64_t before;
+  int64_t after;
+};
+
+absl::StatusOr<std::vector<Padding>> Paddings(const Tensor& t, int rank) {
+  if (t.shape() != Shape({rank, 2})) {
+    return InvalidArgument("paddings must have shape [", rank, ",2], but have ",
+                           t.shape().ToString());
+  }
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> v, IntegersOf(t));
+  std::vector<Padding> out;
+  for (size_t i = 0; i < v.size(); i += 2) {
+    if (v[i] < 0 || v[i + 1] < 0) {
+      return InvalidArgument("paddings must not be negative: ", v[i], ", ", v[i + 1]);
+    }
+    out.push_back({v[i], v[i + 1]});
+  }
+  return out;
+}
+
+absl::Status PadShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 2));
+  if (c.num_inputs() > 2 && c.input(2).has_rank() && c.input(2).rank() != 0) {
+    return InvalidArgument("constant_values must be a scalar, but has shape ",
+                           c.input(2).ToString());
+  }
+  const Shape& in = c.input(0);
+  const Shape& paddings = c.input(1);
+  if (paddings.has_rank() && paddings.dim(1) >= 0 && paddings.dim(1) != 2) {
+    return InvalidArgument("paddings must have two columns, but have shape ", paddings.ToString());
+  }
+  if (!in.has_rank()) {
+    if (paddings.has_rank() && paddings.dim(0) >= 0) {
+      c.set_output(0, Shape::UnknownOfRank(static_cast<int>(paddings.dim(0))));
+    }
+    return absl::OkStatus();
+  }
+  if (c.value(1) == nullptr) {
+    if (paddings.has_rank() && paddings.dim(0) >= 0 && paddings.dim(0) != in.rank()) {
+      return InvalidArgument("paddings of shape ", paddings.ToString(), " for shape ",
+                             in.ToString());
+    }
+    c.set_output(0, Shape::UnknownOfRank(in.rank()));
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const std::vector<Padding> pads, Paddings(*c.value(1), in.rank()));
+  Shape out;
+  for (int i = 0; i < in.rank(); ++i) {
+    const Padding& pad = pads[static_cast<size_t>(i)];
+    int64_t size = in.dim(i);
+    if (size >= 0 && (__builtin_add_overflow(size, pad.before, &size) ||
+                      __builtin_add_overflow(size, pad.after, &size))) {
+      return InvalidArgument("paddings that are too large");
+    }
+    out.push_back(size);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+// Input 2, where there is one, is the constant.
+absl::StatusOr<std::unique_ptr<Kernel>> PadReference(PrepareContext& p) {
+  const Tensor* value = p.value(1);
+  if (value == nullptr) return PrepareLate(p, PadReference, {1});
+  p.InputNotRead(1);
+  const Shape& in = p.input_shape(0);
+  const Shape& out = p.output_shape(0);
+  TENON_ASSIGN_OR_RETURN(const std::vector<Padding> pads, Paddings(*value, in.rank()));
+  const std::vector<int64_t> dst = DenseStrides(out);
+  int64_t offset = 0;
+  for (size_t i = 0; i < pads.size(); ++i) offset += pads[i].before * dst[i];
+  const StridedCopy copy(in.dims(), DenseStrides(in), dst, 0, offset);
+  const int64_t n = out.num_elements();
+  const bool has_constant = p.num_inputs() > 2;
+  const DType dtype = p.input_dtype(0);
+  return MakeKernel([copy, n, has_constant, dtype](RunContext& run) {
+    VisitStorage(dtype, [&]<typename T>() {
+      T* out = run.output<T>(0);
+      std::fill_n(out, n, has_constant ? *run.input<T>(2) : T());
+    });
+    copy.Run(dtype, run.input(0), run.output(0));
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<int64_t> MirrorOffset(const AttrReader& attrs) {
+  TENON_ASSIGN_OR_RETURN(const std::string mode, attrs.String("mode"));
+  if (mode == "REFLECT") return 1;
+  if (mode == "SYMMETRIC") return 0;
+  return InvalidArgument("mode must be REFLECT or SYMMETRIC, but is '", mode, "'");
+}
+
+absl::Status MirrorPadShape(ShapeContext& c) {
+  TENON_ASSIGN_OR_RETURN(const int64_t skip, MirrorOffset(c.attrs()));
+  TENON_RETURN_IF_ERROR(PadShape(c));
+  const Shape& in = c.input(0);
+  if (!in.has_rank() || c.value(1) == nullptr) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const std::vector<Padding> pads, Paddings(*c.value(1), in.rank()));
+  for (int i = 0; i < in.rank(); ++i) {
+    const Padding& pad = pads[static_cast<size_t>(i)];
+    if (in.dim(i) >= 0 &&
+        std::max(pad.before, pad.after) > std::max<int64_t>(in.dim(i) - skip, 0)) {
+      return InvalidArgument("paddings ", pad.before, ", ", pad.after, " of dimension ", i,
+                             " are larger than its border of ", in.dim(i) - skip);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> MirrorPad(PrepareContext& p) {
+  const Tensor* value = p.value(1);
+  if (value == nullptr) return PrepareLate(p, MirrorPad, {1});
+  p.InputNotRead(1);
+  TENON_ASSIGN_OR_RETURN(const int64_t skip, MirrorOffset(p.attrs()));
+  const Shape& in = p.input_shape(0);
+  const Shape& out = p.output_shape(0);
+  TENON_ASSIGN_OR_RETURN(const std::vector<Padding> pads, Paddings(*value, in.rank()));
+  // Element i of a dimension comes from offset source[d][i] of the input.
+  std::vector<std::vector<int64_t>> source;
+  const std::vector<int64_t> strides = DenseStrides(in);
+  for (size_t d = 0; d < pads.size(); ++d) {
+    const int64_t size = in.dims()[d];
+    std::vector<int64_t>& from = source.emplace_back();
+    for (int64_t i = 0; i < out.dims()[d]; ++i) {
+      int64_t k = i - pads[d].before;
+      if (k < 0) k = -k - 1 + skip;
+      if (k >= size) k = 2 * size - 1 - skip - k;
+      from.push_back(k * strides[d]);
+    }
+  }
+  if (source.empty()) source.push_back({0});
+  const int64_t n = out.num_elements();
+  const DType dtype = p.input_dtype(0);
+  return MakeKernel([source, n, dtype](RunContext& run) {
+    if (n == 0) return absl::OkStatus();
+    VisitStorage(dtype, [&]<typename T>() {
+      const T* in = run.input<T>(0);
+      T* out = run.output<T>(0);
+      std::vector<size_t> index(source.size() - 1, 0);
+      const std::vector<int64_t>& inner = source.back();
+      for (;;) {
+        int64_t base = 0;
+        for (size_t d = 0; d < index.size(); ++d) base += source[d][index[d]];
+        for (int64_t from : inner) *out++ = in[base + from];
+        size_t d = index.size();
+        for (; d > 0; --d) {
+          if (++index[d - 1] < source[d - 1].size()) break;
+          index[d - 1] = 0;
+        }
+        if (d == 0) return;
+      }
+    });
+    return absl::OkStatus();
+  });
+}
+
+const OpRegistration pad({
+    .name = "Pad",
+    .inputs = "input: T, paddings: Tpaddings",
+    .outputs = "output: T",
+    .attrs = "T: type; Tpaddings: type = int32",
+    .types = "Tpaddings: int32 int64",
+    .shape = PadShape,
+    .reference = PadReference,
+});
+
+const OpRegistration pad_v2({
+    .name = "PadV2",
+    .inputs = "input: T, paddings: Tpaddings, constant_values: T",
+    .outputs = "output: T",
+    .attrs = "T: type; Tpaddings: type = int32",
+    .types = "Tpaddings: int32 int64",
+    .shape = PadShape,
+    .reference = PadReference,
+});
+
+const OpRegistration mirror_pad({
+    .name = "MirrorPad",
+    .inputs = "input: T, paddings: Tpaddings",
+    .outputs = "output: T",
+    .attrs = "T: type; Tpaddings: type = int32; mode: string",
+    .types = "Tpaddings: int32 int64",
+    .shape = MirrorPadShape,
+    .reference = MirrorPad,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,158 @@
+// Relu, Relu6, Elu, Selu, LeakyRelu, Softplus, Softsign. NaN stays NaN.
+#include <cmath>
+#include <limits>
+
+#include "ops/math/elementwise.h"
+#include "ops/op.h"
+#include "ops/vector/vector_kernels.h"
+
+namespace tenon {
+namespace {
+
+constexpr auto kRelu = [](auto x) { return x < decltype(x)(0) ? decltype(x)(0) : x; };
+constexpr auto kRelu6 = [](auto x) {
+  using T = decltype(x);
+  return x < T(0) ? T(0) : (x > T(6) ? T(6) : x);
+};
+constexpr auto kElu = [](auto x) { return x < 0 ? std::expm1(x) : x; };
+constexpr auto kSelu = [](auto x) {
+  using T = decltype(x);
+  constexpr T kScale = T(1.0507009873554804934193349852946);
+  constexpr T kScaleAlpha = T(1.7580993408473768599402175208123);
+  return x < 0 ? kScaleAlpha * std::expm1(x) : kScale * x;
+};
+constexpr auto kSoftplus = [](auto x) {
+  using T = decltype(x);
+  // Beyond this log1p(exp(x)) is x, or exp(x), to the last bit.
+  const T threshold = std::log(std::numeric_limits<T>::epsilon()) + T(2);
+  return x > -threshold ? x : (x < threshold ? std::exp(x) : std::log1p(std::exp(x)));
+};
+constexpr auto kSoftsign = [](auto x) { return x / (decltype(x)(1) + std::abs(x)); };
+
+absl::StatusOr<std::unique_ptr<Kernel>> LeakyReluReference(PrepareContext& p) {
+  const float alpha = p.attrs().Float("alpha", 0.2f);
+  const int64_t n = p.input_shape(0).num_elements();
+  p.AllowInPlace(0, 0);
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
+  VisitTypes(Floats{}, p.input_dtype(0), [&]<typename T>() {
+    kernel = MakeKernel([alpha, n](RunContext& run) {
+      const T* x = run.input<T>(0);
+      T* y = run.output<T>(0);
+      // alpha in the dtype, as TensorFlow has it.
+      const ComputeType<T> slope = ToCompute(static_cast<T>(alpha));
+      for (int64_t i = 0; i < n; ++i) {
+        const auto v = ToCompute(x[i]);
+        y[i] = static_cast<T>(v > 0 ? v : v * slope);
+      }
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
+}
+
+const OpRegistration relu({
+    .name = "Relu",
+    .inputs = "features: T",
+    .outputs = "activations: T",
+    .attrs = "T: type",
+    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
+    .shape = UnchangedShape,
+    .reference = Unary<kRelu, RealNumbers>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeRelu",
+    .native_types = "float bfloat16",
+    .post_op = PostOp::kRelu,
+    .elementwise = true,
+});
+
+const OpRegistration relu6({
+    .name = "Relu6",
+    .inputs = "features: T",
+    .outputs = "activations: T",
+    .attrs = "T: type",
+    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
+    .shape = UnchangedShape,
+    .reference = Unary<kRelu6, RealNumbers>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeRelu6",
+    .native_types = "float bfloat16",
+    .post_op = PostOp::kRelu6,
+    .elementwise = true,
+});
+
+const OpRegistration elu({
+    .name = "Elu",
+    .inputs = "features: T",
+    .outputs = "activations: T",
+    .attrs = "T: type",
+    .types = "T: half bfloat16 float double",
+    .shape = UnchangedShape,
+    .reference = Unary<kElu, Floats>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeElu",
+    .native_types = "float bfloat16",
+    .post_op = PostOp::kElu,
+    .elementwise = true,
+});
+
+const OpRegistration selu({
+    .name = "Selu",
+    .inputs = "features: T",
+    .outputs = "activations: T",
+    .attrs = "T: type",
+    .types = "T: half bfloat16 float double",
+    .shape = UnchangedShape,
+    .reference = Unary<kSelu, Floats>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeSelu",
+    .native_types = "float bfloat16",
+    .post_op = PostOp::kSelu,
+    .elementwise = true,
+});
+
+const OpRegistration softplus({
+    .name = "Softplus",
+    .inputs = "features: T",
+    .outputs = "activations: T",
+    .attrs = "T: type",
+    .types = "T: half bfloat16 float double",
+    .shape = UnchangedShape,
+    .reference = Unary<kSoftplus, Floats>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeSoftplus",
+    .native_types = "float bfloat16",
+    .post_op = PostOp::kSoftplus,
+    .elementwise = true,
+});
+
+const OpRegistration softsign({
+    .name = "Softsign",
+    .inputs = "features: T",
+    .outputs = "activations: T",
+    .attrs = "T: type",
+    .types = "T: half bfloat16 float double",
+    .shape = UnchangedShape,
+    .reference = Unary<kSoftsign, Floats>,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeSoftsign",
+    .native_types = "float bfloat16",
+    .elementwise = true,
+});
+
+const OpRegistration leaky_relu({
+    .name = "LeakyRelu",
+    .inputs = "features: T",
+    .outputs = "activations: T",
+    .attrs = "alpha: float = 0.2; T: type = float",
+    .types = "T: half bfloat16 float double",
+    .shape = UnchangedShape,
+    .reference = LeakyReluReference,
+    .accelerated = VectorUnary,
+    .native = "_MklNativeLeakyRelu",
+    .native_types = "float bfloat16",
+    .post_op = PostOp::kLeakyRelu,
+    .elementwise = true,
+});
+
+}  // namespace
+}  // namespace tenon

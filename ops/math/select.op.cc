@@ -1,0 +1,92 @@
+// SelectV2 (NumPy broadcasting) and Select (a condition of the values' shape, a scalar, or one bool
+// per row).
+#include "ops/math/broadcast.h"
+#include "ops/op.h"
+#include "ops/types.h"
+
+namespace tenon {
+namespace {
+
+absl::Status SelectV2Shape(ShapeContext& c) {
+  TENON_ASSIGN_OR_RETURN(const Shape values, BroadcastShapes(c.input(1), c.input(2)));
+  TENON_ASSIGN_OR_RETURN(Shape out, BroadcastShapes(c.input(0), values));
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status SelectShape(ShapeContext& c) {
+  TENON_ASSIGN_OR_RETURN(const Shape values, MergeShapes(c.input(1), c.input(2)));
+  const Shape& condition = c.input(0);
+  if (condition.has_rank() && values.has_rank() && condition.rank() != 0) {
+    const bool per_row = condition.rank() == 1 && values.rank() > 0;
+    const bool fits = per_row ? condition.CompatibleWith(Shape({values.dim(0)}))
+                              : condition.CompatibleWith(values);
+    if (!fits) {
+      return InvalidArgument("a condition of shape ", condition.ToString(), " for values of ",
+                             values.ToString());
+    }
+  }
+  c.set_output(0, values);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeSelect(PrepareContext& p, const Shape& condition) {
+  const Broadcast space(p.output_shape(0), {condition, p.input_shape(1), p.input_shape(2)});
+  const DType dtype = p.output_dtype(0);
+  return MakeKernel([space, dtype](RunContext& run) {
+    VisitStorage(dtype, [&]<typename T>() {
+      space.ForEachTile([&](const Tile& tile) {
+        const bool* c = run.input<bool>(0) + tile.offset[0];
+        const T* a = run.input<T>(1) + tile.offset[1];
+        const T* b = run.input<T>(2) + tile.offset[2];
+        T* out = run.output<T>(0) + tile.out;
+        const auto& step = tile.col_stride;
+        for (int64_t r = 0; r < tile.rows; ++r) {
+          for (int64_t i = 0; i < tile.cols; ++i) {
+            out[i] = c[i * step[0]] ? a[i * step[1]] : b[i * step[2]];
+          }
+          c += tile.row_stride[0];
+          a += tile.row_stride[1];
+          b += tile.row_stride[2];
+          out += tile.cols;
+        }
+        return true;
+      });
+    });
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> SelectV2Reference(PrepareContext& p) {
+  return MakeSelect(p, p.input_shape(0));
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> SelectReference(PrepareContext& p) {
+  Shape condition = p.input_shape(0);
+  if (condition.rank() == 1) {
+    while (condition.rank() < p.output_shape(0).rank()) condition.push_back(1);
+  }
+  return MakeSelect(p, condition);
+}
+
+const OpRegistration select_v2({
+    .name = "SelectV2",
+    .inputs = "condition: bool, t: T, e: T",
+    .outputs = "output: T",
+    .attrs = "T: type",
+    .shape = SelectV2Shape,
+    .reference = SelectV2Reference,
+    .elementwise = true,
+});
+
+const OpRegistration select({
+    .name = "Select",
+    .inputs = "condition: bool, t: T, e: T",
+    .outputs = "output: T",
+    .attrs = "T: type",
+    .shape = SelectShape,
+    .reference = SelectReference,
+});
+
+}  // namespace
+}  // namespace tenon
