@@ -1,0 +1,132 @@
+"""What bench/compare measures: Tenon's CLI, and peers in worker processes."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import select
+import subprocess
+import time
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+START_SECONDS = 600  # loading, and converting for the first time
+
+
+class Failure(RuntimeError):
+  """A contestant that cannot be measured; the message says why."""
+
+
+class Task:
+  """One model at one batch: files and reference outputs."""
+
+  def __init__(self, name: str, home: pathlib.Path, batch: int,
+               scratch: pathlib.Path):
+    self.name = name
+    self.model = home / name / "saved_model"
+    self.scratch = scratch
+    self.inputs = scratch / f"{name}-inputs.npz"
+    with np.load(home / name / "inputs.npz") as arrays:
+      np.savez(self.inputs, **{k: np.repeat(v, batch, axis=0)
+                               for k, v in arrays.items()})
+    with np.load(home / name / "outputs.npz") as arrays:
+      self.wanted = [np.repeat(v, batch, axis=0) for v in arrays.values()]
+
+  def difference(self, path: pathlib.Path) -> float:
+    """Largest difference from TensorFlow (oneDNN off), over its scale."""
+    with np.load(path) as arrays:
+      got = list(arrays.values())
+    if [g.shape for g in got] != [w.shape for w in self.wanted]:
+      raise Failure(f"outputs have shapes {[g.shape for g in got]}")
+    return max(float(np.abs(g - w).max() / np.abs(w).max())
+               for g, w in zip(got, self.wanted))
+
+
+class Tenon:
+  """`tenon bench`, one process a slice."""
+
+  def __init__(self, tenon: pathlib.Path, task: Task, threads: int):
+    self._tenon = tenon
+    self._task = task
+    self._threads = str(threads)
+    outputs = task.scratch / f"{task.name}-tenon.npz"
+    self._call("run", "--outputs", outputs)
+    self.difference = task.difference(outputs)
+    self.version = "Tenon"
+
+  def _call(self, command: str, *more: object) -> str:
+    done = subprocess.run(
+        [self._tenon, command, self._task.model, "--inputs", self._task.inputs,
+         "--threads", self._threads, *map(str, more)],
+        capture_output=True, text=True, check=False, timeout=START_SECONDS)
+    if done.returncode != 0:
+      lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+      raise Failure(f"tenon {command}: {lines[-1]}")
+    return done.stdout
+
+  def slice(self, seconds: float) -> dict:
+    output = self._call("bench", "--seconds", seconds, "--json")
+    try:
+      return json.loads(output.strip().splitlines()[-1])
+    except (IndexError, json.JSONDecodeError) as error:
+      raise Failure(f"tenon bench printed no JSON: {output[-200:]!r}") from error
+
+  def close(self) -> None:
+    """Nothing is running."""
+
+
+class Peer:
+  """A peer in a process of its own, which keeps the model warm."""
+
+  def __init__(self, peer: str, python: pathlib.Path, task: Task, threads: int,
+               cache: pathlib.Path):
+    outputs = task.scratch / f"{task.name}-{peer}.npz"
+    self._log = task.scratch / f"{task.name}-{peer}.log"
+    with open(self._log, "w", encoding="utf-8") as log:
+      self._process = subprocess.Popen(
+          [python, HERE / "peer_worker.py", peer, task.model, "--inputs",
+           task.inputs, "--outputs", outputs, "--threads", str(threads),
+           "--cache", cache],
+          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+    try:
+      first = self._answer(START_SECONDS)
+      if "refused" in first:
+        raise Failure("refused: " + first["refused"])
+      self.version = first["ready"]
+      self.difference = task.difference(outputs)
+    except Failure:
+      self.close()
+      raise
+
+  def _answer(self, seconds: float) -> dict:
+    ready, _, _ = select.select([self._process.stdout], [], [], seconds)
+    line = self._process.stdout.readline() if ready else ""
+    if not line:
+      text = self._log.read_text(encoding="utf-8", errors="replace")
+      lines = text.strip().splitlines() or ["no message"]
+      raise Failure(("worker ended: " if ready else "worker is silent: ") +
+                    lines[-1][-200:])
+    return json.loads(line)
+
+  def slice(self, seconds: float) -> dict:
+    try:
+      self._process.stdin.write(f"{seconds}\n")
+      self._process.stdin.flush()
+    except BrokenPipeError as error:
+      raise Failure("worker ended") from error
+    return self._answer(60 + 20 * seconds)
+
+  def close(self) -> None:
+    self._process.stdin.close()
+    try:
+      self._process.wait(10)
+    except subprocess.TimeoutExpired:
+      self._process.kill()
+      self._process.wait()
+    self._process.stdout.close()
+
+
+def pause(seconds: float = 0.05) -> None:
+  """Lets the last contestant's spinning threads go to sleep."""
+  time.sleep(seconds)

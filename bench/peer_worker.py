@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""A process that holds one model in one peer and times it when told to.
+
+  peer_worker.py PEER SAVED_MODEL --inputs IN.npz --outputs OUT.npz
+      [--threads N] [--cache DIR]
+
+Writes one JSON object a line on stdout: first {"ready": …} or {"refused": …},
+then for each line `SECONDS` on stdin the times of a slice of runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+import time
+
+import numpy as np
+import peer_backends
+
+
+def measure(backend: peer_backends.Backend, seconds: float) -> dict:
+  """Runs for about `seconds`, two runs unmeasured before; times in ms."""
+  for _ in range(2):
+    backend.run()
+  times = []
+  end = time.perf_counter() + seconds
+  while True:
+    start = time.perf_counter()
+    backend.run()
+    now = time.perf_counter()
+    times.append((now - start) * 1e3)
+    if now >= end and len(times) >= 3:
+      break
+  return {"min_ms": min(times), "median_ms": float(np.median(times)),
+          "n": len(times)}
+
+
+def main() -> int:
+  parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+  parser.add_argument("peer", choices=peer_backends.PEERS)
+  parser.add_argument("model", type=pathlib.Path)
+  parser.add_argument("--inputs", type=pathlib.Path, required=True)
+  parser.add_argument("--outputs", type=pathlib.Path, required=True)
+  parser.add_argument("--threads", type=int, default=2)
+  parser.add_argument("--cache", type=pathlib.Path, required=True)
+  args = parser.parse_args()
+  # Libraries print on stdout; keep the pipe for answers.
+  answers = os.fdopen(os.dup(1), "w")
+  os.dup2(2, 1)
+
+  def answer(value: dict) -> None:
+    print(json.dumps(value), file=answers, flush=True)
+
+  with np.load(args.inputs) as arrays:
+    inputs = dict(arrays)
+  try:
+    backend = peer_backends.load(args.peer, args.model, inputs, args.threads,
+                                 args.cache)
+    backend.run()
+    np.savez(args.outputs, *backend.outputs())
+  except peer_backends.Refused as error:
+    answer({"refused": " ".join(str(error).split())[:300]})
+    return 0
+  answer({"ready": backend.version})
+  for line in sys.stdin:
+    answer(measure(backend, float(line)))
+  return 0
+
+
+if __name__ == "__main__":
+  sys.exit(main())

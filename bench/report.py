@@ -1,0 +1,99 @@
+"""Tables and JSON for bench/compare and bench/cold."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import pathlib
+import platform
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def machine() -> dict:
+  """CPU name, its vector extensions, and how many CPUs may be used."""
+  name, flags = platform.machine(), []
+  for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+    key, _, value = line.partition(":")
+    if key.strip() == "model name":
+      name = value.strip()
+    elif key.strip() == "flags":
+      flags = value.split()
+  wanted = ["avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16"]
+  import os  # pylint: disable=import-outside-toplevel
+  return {"cpu": name, "isa": [f for f in wanted if f in flags],
+          "cpus": len(os.sched_getaffinity(0)),
+          "load_before": os.getloadavg()[0]}
+
+
+def revision() -> str:
+  """The commit measured, `+` if the tree has changes."""
+  def git(*words: str) -> str:
+    return subprocess.run(["git", "-C", HERE, *words], capture_output=True,
+                          text=True, check=False).stdout.strip()
+  return git("rev-parse", "--short", "HEAD") + (
+      "+" if git("status", "--porcelain", "--untracked-files=no") else "")
+
+
+def geometric_mean(values: list[float]) -> float:
+  return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def table(rows: list[list[str]]) -> str:
+  """Left column flush left, others flush right."""
+  widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+  return "\n".join(
+      "  ".join(cell.ljust(w) if i == 0 else cell.rjust(w)
+                for i, (cell, w) in enumerate(zip(row, widths)))
+      for row in rows)
+
+
+def _milliseconds(value: float) -> str:
+  return f"{value:.3g}" if value < 10 else f"{value:.1f}"
+
+
+def ratios(results: dict, peer: str, key: str) -> dict[str, float]:
+  """Time of `peer` over Tenon's, for the models where both were measured."""
+  return {model: row[peer][key] / row["tenon"][key]
+          for model, row in results.items()
+          if key in row.get(peer, {}) and key in row.get("tenon", {})}
+
+
+def compare_table(results: dict, peers: list[str]) -> str:
+  """Per model and peer `min / median` in ms, and min's ratio to Tenon's."""
+  rows = [["ms, min / median (x Tenon)", *peers]]
+  for model, row in results.items():
+    cells = [model]
+    for peer in peers:
+      entry = row.get(peer, {})
+      if "min_ms" not in entry:
+        cells.append("refused" if "refused" in entry.get("error", "")
+                     else "failed")
+        continue
+      text = (f"{_milliseconds(entry['min_ms'])} / "
+              f"{_milliseconds(entry['median_ms'])}")
+      if peer != "tenon" and "min_ms" in row.get("tenon", {}):
+        text += f" ({entry['min_ms'] / row['tenon']['min_ms']:.2f})"
+      cells.append(text)
+    rows.append(cells)
+  for key, label in (("min_ms", "geometric mean of min, x Tenon"),
+                     ("median_ms", "geometric mean of median, x Tenon")):
+    cells = [label]
+    for peer in peers:
+      found = ratios(results, peer, key)
+      cells.append(f"{geometric_mean(list(found.values())):.2f} "
+                   f"over {len(found)}" if found else "-")
+    rows.append(cells)
+  return table(rows)
+
+
+def write_json(kind: str, record: dict) -> pathlib.Path:
+  """Writes bench/results/DATE-KIND.json; gives its path."""
+  folder = HERE / "results"
+  folder.mkdir(exist_ok=True)
+  stamp = datetime.datetime.now(datetime.timezone.utc)
+  path = folder / f"{stamp:%Y%m%d-%H%M%S}-{kind}.json"
+  path.write_text(json.dumps(record, indent=2) + "\n")
+  return path
