@@ -7,6 +7,7 @@
 #include "hwy/highway.h"
 #include "ops/vector/elementwise.h"
 #include "ops/vector/math-inl.h"
+#include "ops/vector/tail-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
@@ -175,24 +176,6 @@ struct MulAddReluOp {
   static HWY_INLINE Vf Of(Vf a, Vf b, Vf c) { return ReluOp::Of(hn::MulAdd(a, b, c), a); }
 };
 
-// The rest of a tile, less than a vector: through a buffer, so that nothing past the end is
-// touched.
-struct Tail {
-  explicit Tail(const float* from, size_t n) { Fill(from, n); }
-  HWY_INLINE void Fill(const float* from, size_t n) {
-    hn::Store(hn::Zero(FloatTag()), FloatTag(), lanes);
-    std::memcpy(lanes, from, n * sizeof(float));
-  }
-  HWY_INLINE Vf Load() const { return hn::Load(FloatTag(), lanes); }
-  HWY_ALIGN float lanes[hn::MaxLanes(FloatTag())];
-};
-
-HWY_INLINE void StoreTail(Vf v, float* to, size_t n) {
-  HWY_ALIGN float lanes[hn::MaxLanes(FloatTag())];
-  hn::Store(v, FloatTag(), lanes);
-  std::memcpy(to, lanes, n * sizeof(float));
-}
-
 template <class Op>
 void Unary(const float* a, const float*, const float*, float* out, size_t n, float parameter) {
   const FloatTag d;
@@ -206,7 +189,7 @@ void Unary(const float* a, const float*, const float*, float* out, size_t n, flo
     hn::StoreU(y1, d, out + i + lanes);
   }
   for (; i + lanes <= n; i += lanes) hn::StoreU(Op::Of(hn::LoadU(d, a + i), p), d, out + i);
-  if (i < n) StoreTail(Op::Of(Tail(a + i, n - i).Load(), p), out + i, n - i);
+  if (i < n) StoreTail(Op::Of(LoadTail(a + i, n - i), p), out + i, n - i);
 }
 
 template <class Op, TileForm kForm>
@@ -222,8 +205,8 @@ void Binary(const float* a, const float* b, const float*, float* out, size_t n, 
     hn::StoreU(Op::Of(va, vb), d, out + i);
   }
   if (i < n) {
-    const Vf va = kForm == TileForm::kScalarA ? one_a : Tail(a + i, n - i).Load();
-    const Vf vb = kForm == TileForm::kScalarB ? one_b : Tail(b + i, n - i).Load();
+    const Vf va = kForm == TileForm::kScalarA ? one_a : LoadTail(a + i, n - i);
+    const Vf vb = kForm == TileForm::kScalarB ? one_b : LoadTail(b + i, n - i);
     StoreTail(Op::Of(va, vb), out + i, n - i);
   }
 }
@@ -238,8 +221,7 @@ void Ternary(const float* a, const float* b, const float* c, float* out, size_t 
   }
   if (i < n) {
     const size_t m = n - i;
-    StoreTail(Op::Of(Tail(a + i, m).Load(), Tail(b + i, m).Load(), Tail(c + i, m).Load()), out + i,
-              m);
+    StoreTail(Op::Of(LoadTail(a + i, m), LoadTail(b + i, m), LoadTail(c + i, m)), out + i, m);
   }
 }
 

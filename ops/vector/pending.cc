@@ -4,9 +4,6 @@
 
 namespace tenon {
 
-absl::StatusOr<std::unique_ptr<Kernel>> VectorSoftmax(PrepareContext&) {
-  return Unimplemented("no vector kernel yet");
-}
 absl::StatusOr<std::unique_ptr<Kernel>> VectorReduce(PrepareContext&) {
   return Unimplemented("no vector kernel yet");
 }

@@ -1,0 +1,68 @@
+// Softmax and LogSoftmax over the last axis, for any rank of at least 1. A row with NaN is NaN
+// throughout.
+#include "ops/vector/softmax.h"
+
+#include "env/status.h"
+#include "ops/op.h"
+#include "ops/vector/vector_kernels.h"
+
+namespace tenon {
+namespace {
+
+absl::Status SoftmaxShape(ShapeContext& c) {
+  const Shape& logits = c.input(0);
+  if (logits.has_rank() && logits.rank() < 1) {
+    return InvalidArgument("logits must have >= 1 dimension, got a scalar");
+  }
+  c.set_output(0, logits);
+  return absl::OkStatus();
+}
+
+SoftmaxOptions OptionsOf(const PrepareContext& p) {
+  const OpLookup op = FindOp(p.node().op);
+  SoftmaxOptions options;
+  if (op && absl::string_view(op.info->row.name) == "LogSoftmax") {
+    options.kind = SoftmaxKind::kLogSoftmax;
+  }
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+  return MakeReferenceSoftmax(p, OptionsOf(p));
+}
+
+const OpRegistration softmax({
+    .name = "Softmax",
+    .inputs = "logits: T",
+    .outputs = "softmax: T",
+    .attrs = "T: type",
+    .types = "T: half bfloat16 float double",
+    .shape = SoftmaxShape,
+    .reference = Reference,
+    .accelerated = VectorSoftmax,
+    .native = "_MklNativeSoftmax",
+    .native_types = "float bfloat16",
+    .example = "[1,12,128,128]",
+});
+
+const OpRegistration log_softmax({
+    .name = "LogSoftmax",
+    .inputs = "logits: T",
+    .outputs = "logsoftmax: T",
+    .attrs = "T: type",
+    .types = "T: half bfloat16 float double",
+    .shape = SoftmaxShape,
+    .reference = Reference,
+    .accelerated = VectorSoftmax,
+    .native = "_MklNativeLogSoftmax",
+    .native_types = "float bfloat16",
+    .example = "[1,1000]",
+});
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> VectorSoftmax(PrepareContext& p) {
+  return MakeVectorSoftmax(p, OptionsOf(p));
+}
+
+}  // namespace tenon

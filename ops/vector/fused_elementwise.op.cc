@@ -1,0 +1,99 @@
+// _FusedElementwise: a straight-line program of elementwise ops (ops/vector/program.h). Inputs are
+// broadcast together as in NumPy.
+#include "ops/op.h"
+#include "ops/types.h"
+#include "ops/vector/broadcast.h"
+#include "ops/vector/elementwise_scalar.h"
+#include "ops/vector/program.h"
+
+namespace tenon {
+namespace {
+
+absl::Status BroadcastAllShape(ShapeContext& c) {
+  Shape shape;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    TENON_ASSIGN_OR_RETURN(shape, BroadcastShapes(shape, c.input(i)));
+  }
+  c.set_output(0, shape);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Program> ProgramOf(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<std::string> text, p.attrs().Strings("program"));
+  return ParseProgram(text, p.num_inputs());
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> VectorProgram(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const Program program, ProgramOf(p));
+  return MakeProgramKernel(p, OptimizeProgram(program));
+}
+
+// One element at a time; every result is rounded to T, as the single ops would.
+template <typename T>
+absl::Status RunReference(const Program& program, const CollapsedBroadcast& broadcast,
+                          int64_t elements, RunContext& context) {
+  using F = ComputeType<T>;
+  const size_t n = broadcast.strides.size();
+  std::vector<int64_t> index(broadcast.dims.size(), 0), offset(n, 0);
+  std::vector<F> results(program.size());
+  const auto value = [&](const Operand& o) {
+    if (o.kind == Operand::Kind::kResult) return results[static_cast<size_t>(o.index)];
+    if (o.kind == Operand::Kind::kNone) return F{0};
+    return ToCompute(context.input<T>(o.index)[offset[static_cast<size_t>(o.index)]]);
+  };
+  for (int64_t e = 0; e < elements; ++e) {
+    for (size_t i = 0; i < program.size(); ++i) {
+      const Instruction& instruction = program[i];
+      const T rounded = static_cast<T>(ScalarElementwise<F>(
+          instruction.op, value(instruction.operands[0]), value(instruction.operands[1]),
+          value(instruction.operands[2]), F(instruction.parameter)));
+      results[i] = ToCompute(rounded);
+    }
+    context.output<T>(0)[e] = static_cast<T>(results.back());
+    for (size_t d = index.size(); d-- > 0;) {
+      const bool wraps = ++index[d] == broadcast.dims[d];
+      if (wraps) index[d] = 0;
+      for (size_t i = 0; i < n; ++i) {
+        offset[i] += broadcast.strides[i][d] * (wraps ? 1 - broadcast.dims[d] : 1);
+      }
+      if (!wraps) break;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(Program program, ProgramOf(p));
+  std::vector<Shape> shapes;
+  for (int i = 0; i < p.num_inputs(); ++i) shapes.push_back(p.input_shape(i));
+  TENON_ASSIGN_OR_RETURN(CollapsedBroadcast broadcast,
+                         CollapseBroadcast(shapes, p.output_shape(0)));
+  const int64_t elements = p.output_shape(0).num_elements();
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
+  VisitTypes(TypeList<half, bfloat16, float, double>{}, p.output_dtype(0), [&]<typename T>() {
+    kernel = MakeKernel([program, broadcast, elements](RunContext& context) {
+      return RunReference<T>(program, broadcast, elements, context);
+    });
+  });
+  return kernel;
+}
+
+const OpRegistration fused_elementwise({
+    .name = "_FusedElementwise",
+    .inputs = "inputs: N * T",
+    .outputs = "output: T",
+    .attrs = "N: int; T: type; program: list(string)",
+    .types = "T: half bfloat16 float double",
+    .shape = BroadcastAllShape,
+    .reference = Reference,
+    .accelerated = VectorProgram,
+    .native = "_MklNativeFusedElementwise",
+    .native_types = "float bfloat16",
+    .elementwise = true,
+    .eager = false,
+    .internal = true,
+    .example = "[1,56,56,256] [256] [256]",
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,52 @@
+// _FusedSoftmax: Softmax(logits * scale + mask + ...) over the last axis; masks are broadcast.
+#include "env/status.h"
+#include "ops/op.h"
+#include "ops/vector/softmax.h"
+
+namespace tenon {
+namespace {
+
+absl::Status FusedSoftmaxShape(ShapeContext& c) {
+  Shape shape = c.input(0);
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    TENON_ASSIGN_OR_RETURN(shape, BroadcastShapes(shape, c.input(i)));
+  }
+  if (shape.has_rank() && shape.rank() == 0) return InvalidArgument("logits must have an axis");
+  c.set_output(0, shape);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SoftmaxOptions> OptionsOf(PrepareContext& p) {
+  SoftmaxOptions options;
+  TENON_ASSIGN_OR_RETURN(options.scale, p.attrs().Float("scale"));
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const SoftmaxOptions options, OptionsOf(p));
+  return MakeReferenceSoftmax(p, options);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Accelerated(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const SoftmaxOptions options, OptionsOf(p));
+  return MakeVectorSoftmax(p, options);
+}
+
+const OpRegistration fused_softmax({
+    .name = "_FusedSoftmax",
+    .inputs = "logits: T, mask: num_masks * T",
+    .outputs = "softmax: T",
+    .attrs = "T: type; num_masks: int = 0; scale: float = 1",
+    .types = "T: half bfloat16 float double",
+    .shape = FusedSoftmaxShape,
+    .reference = Reference,
+    .accelerated = Accelerated,
+    .native = "_MklNativeFusedSoftmax",
+    .native_types = "float bfloat16",
+    .eager = false,
+    .internal = true,
+    .example = "[1,12,128,128] [1,1,1,128]",
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,211 @@
+// The loops behind FindLayerNormRow and FindSoftmaxRow, compiled for each instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/vector/row_simd.cc"
+#include "ops/vector/row_simd.h"
+
+#include <cmath>
+
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "hwy/highway.h"
+#include "ops/vector/math-inl.h"
+#include "ops/vector/tail-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon {
+namespace HWY_NAMESPACE {
+
+HWY_INLINE float Total(Vf v) { return hn::GetLane(hn::SumOfLanes(FloatTag(), v)); }
+HWY_INLINE float Largest(Vf v) { return hn::GetLane(hn::MaxOfLanes(FloatTag(), v)); }
+HWY_INLINE Vf First(size_t n, Vf v) { return hn::IfThenElseZero(hn::FirstN(FloatTag(), n), v); }
+
+void LayerNorm(const LayerNormRow& row) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  const size_t n = row.n, whole = n / lanes * lanes, rest = n - whole;
+  const float* x = row.x;
+
+  Vf sum0 = hn::Zero(d), sum1 = hn::Zero(d);
+  if (row.residual != nullptr) {
+    float* s = row.sum != nullptr ? row.sum : row.y;
+    size_t i = 0;
+    for (; i < whole; i += lanes) {
+      const Vf v = hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, row.residual + i));
+      hn::StoreU(v, d, s + i);
+      sum0 = hn::Add(sum0, v);
+    }
+    if (rest > 0) {
+      const Vf v = hn::Add(LoadTail(x + i, rest), LoadTail(row.residual + i, rest));
+      StoreTail(v, s + i, rest);
+      sum0 = hn::Add(sum0, v);
+    }
+    x = s;
+  } else {
+    size_t i = 0;
+    for (; i + 2 * lanes <= whole; i += 2 * lanes) {
+      sum0 = hn::Add(sum0, hn::LoadU(d, x + i));
+      sum1 = hn::Add(sum1, hn::LoadU(d, x + i + lanes));
+    }
+    if (i < whole) sum0 = hn::Add(sum0, hn::LoadU(d, x + i));
+    if (rest > 0) sum1 = hn::Add(sum1, LoadTail(x + whole, rest));
+  }
+  const float count = static_cast<float>(n);
+  const Vf mean = Const(Total(hn::Add(sum0, sum1)) / count);
+
+  Vf square0 = hn::Zero(d), square1 = hn::Zero(d);
+  size_t i = 0;
+  for (; i + 2 * lanes <= whole; i += 2 * lanes) {
+    const Vf a = hn::Sub(hn::LoadU(d, x + i), mean);
+    const Vf b = hn::Sub(hn::LoadU(d, x + i + lanes), mean);
+    square0 = hn::MulAdd(a, a, square0);
+    square1 = hn::MulAdd(b, b, square1);
+  }
+  if (i < whole) {
+    const Vf a = hn::Sub(hn::LoadU(d, x + i), mean);
+    square0 = hn::MulAdd(a, a, square0);
+  }
+  if (rest > 0) {
+    const Vf a = First(rest, hn::Sub(LoadTail(x + whole, rest), mean));
+    square1 = hn::MulAdd(a, a, square1);
+  }
+  const float variance = Total(hn::Add(square0, square1)) / count;
+  const Vf scale = Const(1.0f / std::sqrt(variance + row.epsilon));
+
+  for (i = 0; i < whole; i += lanes) {
+    const Vf centred = hn::Sub(hn::LoadU(d, x + i), mean);
+    const Vf gain = hn::Mul(scale, hn::LoadU(d, row.gamma + i));
+    hn::StoreU(hn::MulAdd(centred, gain, hn::LoadU(d, row.beta + i)), d, row.y + i);
+  }
+  if (rest > 0) {
+    const Vf centred = hn::Sub(LoadTail(x + i, rest), mean);
+    const Vf gain = hn::Mul(scale, LoadTail(row.gamma + i, rest));
+    StoreTail(hn::MulAdd(centred, gain, LoadTail(row.beta + i, rest)), row.y + i, rest);
+  }
+}
+
+// t at position i: whole vectors, or `rest` values.
+HWY_INLINE Vf LoadOf(const SoftmaxRow& row, int input, size_t i) {
+  const float* from = row.inputs[input];
+  return row.repeated[input] ? Const(from[0]) : hn::LoadU(FloatTag(), from + i);
+}
+HWY_INLINE Vf LoadTailOf(const SoftmaxRow& row, int input, size_t i, size_t rest) {
+  const float* from = row.inputs[input];
+  return row.repeated[input] ? Const(from[0]) : LoadTail(from + i, rest);
+}
+
+// Writes t to y where it is not x itself, and gives its largest value.
+HWY_INLINE float ScaleAndMask(const SoftmaxRow& row, size_t whole, size_t rest) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  const Vf scale = Const(row.scale);
+  Vf largest = hn::Neg(Infinity());
+  const bool one_mask = row.num_inputs == 2 && !row.repeated[0] && !row.repeated[1];
+  size_t i = 0;
+  if (one_mask) {
+    for (; i < whole; i += lanes) {
+      const Vf t =
+          hn::MulAdd(hn::LoadU(d, row.inputs[0] + i), scale, hn::LoadU(d, row.inputs[1] + i));
+      hn::StoreU(t, d, row.y + i);
+      largest = hn::Max(largest, t);
+    }
+  } else {
+    for (; i < whole; i += lanes) {
+      Vf t = hn::Mul(LoadOf(row, 0, i), scale);
+      for (int m = 1; m < row.num_inputs; ++m) t = hn::Add(t, LoadOf(row, m, i));
+      hn::StoreU(t, d, row.y + i);
+      largest = hn::Max(largest, t);
+    }
+  }
+  if (rest > 0) {
+    Vf t = LoadTailOf(row, 0, i, rest);
+    if (one_mask) {
+      t = hn::MulAdd(t, scale, LoadTailOf(row, 1, i, rest));
+    } else {
+      t = hn::Mul(t, scale);
+      for (int m = 1; m < row.num_inputs; ++m) t = hn::Add(t, LoadTailOf(row, m, i, rest));
+    }
+    StoreTail(t, row.y + i, rest);
+    largest = hn::Max(largest, hn::IfThenElse(hn::FirstN(d, rest), t, hn::Neg(Infinity())));
+  }
+  return Largest(largest);
+}
+
+HWY_INLINE float LargestOf(const float* x, size_t whole, size_t rest) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  Vf largest = hn::Neg(Infinity());
+  for (size_t i = 0; i < whole; i += lanes) largest = hn::Max(largest, hn::LoadU(d, x + i));
+  if (rest > 0) {
+    const Vf t = LoadTail(x + whole, rest);
+    largest = hn::Max(largest, hn::IfThenElse(hn::FirstN(d, rest), t, hn::Neg(Infinity())));
+  }
+  return Largest(largest);
+}
+
+// What e^(t - largest) is; NaN stays NaN, also that of infinity - infinity.
+HWY_INLINE Vf ExpOfDifference(Vf t, Vf largest) {
+  const Vf x = hn::Sub(t, largest);
+  return KeepNaN(x, ExpOfNegative(x));
+}
+
+template <SoftmaxKind kKind>
+void Softmax(const SoftmaxRow& row) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  const size_t n = row.n, whole = n / lanes * lanes, rest = n - whole;
+  const bool plain = row.num_inputs == 1 && row.scale == 1.0f && !row.repeated[0];
+  const float* t = plain ? row.inputs[0] : row.y;
+  const Vf largest = Const(plain ? LargestOf(t, whole, rest) : ScaleAndMask(row, whole, rest));
+
+  Vf sum = hn::Zero(d);
+  for (size_t i = 0; i < whole; i += lanes) {
+    const Vf e = ExpOfDifference(hn::LoadU(d, t + i), largest);
+    if (kKind == SoftmaxKind::kSoftmax) hn::StoreU(e, d, row.y + i);
+    sum = hn::Add(sum, e);
+  }
+  if (rest > 0) {
+    const Vf e = ExpOfDifference(LoadTail(t + whole, rest), largest);
+    if (kKind == SoftmaxKind::kSoftmax) StoreTail(e, row.y + whole, rest);
+    sum = hn::Add(sum, First(rest, e));
+  }
+
+  const float total = Total(sum);
+  if (kKind == SoftmaxKind::kSoftmax) {
+    const Vf factor = Const(1.0f / total);
+    size_t i = 0;
+    for (; i < whole; i += lanes) {
+      hn::StoreU(hn::Mul(hn::LoadU(d, row.y + i), factor), d, row.y + i);
+    }
+    if (rest > 0) StoreTail(hn::Mul(LoadTail(row.y + i, rest), factor), row.y + i, rest);
+  } else {
+    const Vf log = Const(std::log(total));
+    size_t i = 0;
+    for (; i < whole; i += lanes) {
+      hn::StoreU(hn::Sub(hn::Sub(hn::LoadU(d, t + i), largest), log), d, row.y + i);
+    }
+    if (rest > 0) {
+      StoreTail(hn::Sub(hn::Sub(LoadTail(t + i, rest), largest), log), row.y + i, rest);
+    }
+  }
+}
+
+LayerNormRowFn LayerNormFn() { return &LayerNorm; }
+SoftmaxRowFn SoftmaxFn(SoftmaxKind kind) {
+  return kind == SoftmaxKind::kSoftmax ? &Softmax<SoftmaxKind::kSoftmax>
+                                       : &Softmax<SoftmaxKind::kLogSoftmax>;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tenon {
+
+HWY_EXPORT(LayerNormFn);
+HWY_EXPORT(SoftmaxFn);
+
+LayerNormRowFn FindLayerNormRow() { return HWY_DYNAMIC_DISPATCH(LayerNormFn)(); }
+SoftmaxRowFn FindSoftmaxRow(SoftmaxKind kind) { return HWY_DYNAMIC_DISPATCH(SoftmaxFn)(kind); }
+
+}  // namespace tenon
+#endif

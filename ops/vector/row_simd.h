@@ -1,0 +1,42 @@
+// Loops over one row (the last axis) in float: layer normalization and softmax.
+#ifndef TENON_OPS_VECTOR_ROW_SIMD_H_
+#define TENON_OPS_VECTOR_ROW_SIMD_H_
+
+#include <cstddef>
+
+namespace tenon {
+
+// y = (s - mean(s)) / sqrt(variance(s) + epsilon) * gamma + beta, s = x (+ residual unless null).
+// `sum` receives s, or is null. The variance is the mean square of s - mean(s). y and sum may be x
+// or residual, but not each other.
+struct LayerNormRow {
+  const float* x = nullptr;
+  const float* residual = nullptr;
+  const float* gamma = nullptr;
+  const float* beta = nullptr;
+  float* y = nullptr;
+  float* sum = nullptr;
+  size_t n = 0;
+  float epsilon = 0;
+};
+using LayerNormRowFn = void (*)(const LayerNormRow& row);
+LayerNormRowFn FindLayerNormRow();
+
+// y = softmax(t) or log softmax(t) over t = inputs[0] * scale + inputs[1] + ...; an input with
+// `repeated` has one value for the whole row. A NaN or an infinity among t makes the row NaN as in
+// TensorFlow. y may be one of the inputs.
+struct SoftmaxRow {
+  const float* const* inputs = nullptr;
+  const bool* repeated = nullptr;
+  int num_inputs = 1;
+  float scale = 1;
+  float* y = nullptr;
+  size_t n = 0;
+};
+using SoftmaxRowFn = void (*)(const SoftmaxRow& row);
+enum class SoftmaxKind { kSoftmax, kLogSoftmax };
+SoftmaxRowFn FindSoftmaxRow(SoftmaxKind kind);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_VECTOR_ROW_SIMD_H_

@@ -1,0 +1,183 @@
+#include "ops/vector/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "ops/parallel.h"
+#include "ops/types.h"
+#include "ops/vector/broadcast.h"
+#include "ops/vector/elementwise.h"
+
+namespace tenon {
+namespace {
+
+constexpr int kMaxInputs = 8;
+
+// Where each row of the output finds its inputs.
+struct Rows {
+  int num_inputs = 1;
+  int64_t rows = 0, columns = 0;
+  CollapsedBroadcast outer;                  // over all axes but the last; strides in rows
+  std::array<int64_t, kMaxInputs> length{};  // of an input's own rows: `columns` or 1
+  std::array<bool, kMaxInputs> repeated{};   // one value for the whole row
+
+  // Element offsets of output row `row` in each input.
+  void Locate(int64_t row, int64_t* offsets) const {
+    std::fill_n(offsets, num_inputs, 0);
+    for (size_t d = outer.dims.size(); d-- > 0 && row > 0;) {
+      const int64_t index = row % outer.dims[d];
+      row /= outer.dims[d];
+      for (size_t i = 0; i < static_cast<size_t>(num_inputs); ++i) {
+        offsets[i] += index * outer.strides[i][d] * length[i];
+      }
+    }
+  }
+};
+
+absl::StatusOr<Rows> RowsOf(PrepareContext& p) {
+  if (p.num_inputs() > kMaxInputs) return Unimplemented("more than ", kMaxInputs, " inputs");
+  const Shape& out = p.output_shape(0);
+  Rows r;
+  r.num_inputs = p.num_inputs();
+  r.columns = out.dim(out.rank() - 1);
+  r.rows = r.columns == 0 ? 0 : out.num_elements() / r.columns;
+  std::vector<Shape> outer;
+  for (int i = 0; i < r.num_inputs; ++i) {
+    Shape s = p.input_shape(i);
+    const int64_t length = s.rank() == 0 ? 1 : s.dim(s.rank() - 1);
+    if (s.rank() > 0) s.erase(s.rank() - 1);
+    r.length[static_cast<size_t>(i)] = length;
+    r.repeated[static_cast<size_t>(i)] = length == 1 && r.columns != 1;
+    outer.push_back(std::move(s));
+  }
+  Shape outer_out = out;
+  outer_out.erase(out.rank() - 1);
+  TENON_ASSIGN_OR_RETURN(r.outer, CollapseBroadcast(outer, outer_out));
+  return r;
+}
+
+template <typename T>
+void ReferenceRow(const Rows& rows, const SoftmaxOptions& options, const RunContext& context,
+                  int64_t row, std::vector<double>& t) {
+  std::array<int64_t, kMaxInputs> offsets;
+  rows.Locate(row, offsets.data());
+  const size_t n = static_cast<size_t>(rows.columns);
+  double largest = -INFINITY, sum = 0;
+  for (size_t i = 0; i < n; ++i) {
+    for (int k = 0; k < rows.num_inputs; ++k) {
+      const size_t ks = static_cast<size_t>(k);
+      const T* from = context.input<T>(k) + offsets[ks];
+      const double v = static_cast<double>(from[rows.repeated[ks] ? 0 : i]);
+      t[i] = k == 0 ? v * options.scale : t[i] + v;
+    }
+    largest = std::max(largest, t[i]);
+  }
+  for (size_t i = 0; i < n; ++i) sum += std::exp(t[i] - largest);
+  T* y = context.output<T>(0) + row * rows.columns;
+  for (size_t i = 0; i < n; ++i) {
+    const double v = options.kind == SoftmaxKind::kSoftmax ? std::exp(t[i] - largest) / sum
+                                                           : t[i] - largest - std::log(sum);
+    y[i] = static_cast<T>(v);
+  }
+}
+
+class VectorSoftmaxKernel final : public Kernel {
+ public:
+  VectorSoftmaxKernel(const Rows& rows, const SoftmaxOptions& options, bool bfloat16_rows,
+                      int threads)
+      : rows_(rows),
+        scale_(options.scale),
+        row_fn_(FindSoftmaxRow(options.kind)),
+        bfloat16_(bfloat16_rows),
+        threads_(threads),
+        grain_(ParallelGrain(0.6 * static_cast<double>(rows.columns) + 20)) {}
+
+  // Per range, for bfloat16: each input's row and the output's in float.
+  size_t ScratchFloats() const {
+    if (!bfloat16_) return 0;
+    const int ranges = ParallelRanges(threads_, rows_.rows, grain_);
+    return static_cast<size_t>(ranges * (rows_.num_inputs + 1) * rows_.columns);
+  }
+
+  absl::Status Run(RunContext& context) const override {
+    ParallelForRanges(threads_, rows_.rows, grain_, [&](int range, int64_t begin, int64_t end) {
+      std::array<const float*, kMaxInputs> inputs;
+      SoftmaxRow row;
+      row.inputs = inputs.data();
+      row.repeated = rows_.repeated.data();
+      row.num_inputs = rows_.num_inputs;
+      row.scale = scale_;
+      row.n = static_cast<size_t>(rows_.columns);
+      float* scratch = static_cast<float*>(context.scratch()) +
+                       (bfloat16_ ? range * (rows_.num_inputs + 1) * rows_.columns : 0);
+      for (int64_t r = begin; r < end; ++r) RunRow(context, r, scratch, inputs, row);
+    });
+    return absl::OkStatus();
+  }
+
+  std::string Implementation() const override {
+    return absl::StrCat("vector:", VectorTargetName());
+  }
+
+ private:
+  void RunRow(const RunContext& context, int64_t r, float* scratch,
+              std::array<const float*, kMaxInputs>& inputs, SoftmaxRow& row) const {
+    std::array<int64_t, kMaxInputs> offsets;
+    rows_.Locate(r, offsets.data());
+    for (int i = 0; i < rows_.num_inputs; ++i) {
+      const size_t is = static_cast<size_t>(i);
+      if (bfloat16_) {
+        float* wide = scratch + i * rows_.columns;
+        WidenBfloat16(context.input<uint16_t>(i) + offsets[is], wide,
+                      rows_.repeated[is] ? 1 : row.n);
+        inputs[is] = wide;
+      } else {
+        inputs[is] = context.input<float>(i) + offsets[is];
+      }
+    }
+    row.y = bfloat16_ ? scratch + rows_.num_inputs * rows_.columns
+                      : context.output<float>(0) + r * rows_.columns;
+    row_fn_(row);
+    if (bfloat16_) {
+      NarrowToBfloat16(row.y, context.output<uint16_t>(0) + r * rows_.columns, row.n);
+    }
+  }
+
+  const Rows rows_;
+  const float scale_;
+  const SoftmaxRowFn row_fn_;
+  const bool bfloat16_;
+  const int threads_;
+  const int64_t grain_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeReferenceSoftmax(PrepareContext& p,
+                                                             const SoftmaxOptions& options) {
+  TENON_ASSIGN_OR_RETURN(const Rows rows, RowsOf(p));
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
+  VisitTypes(Floats{}, p.output_dtype(0), [&]<typename T>() {
+    kernel = MakeKernel([rows, options](RunContext& context) {
+      std::vector<double> t(static_cast<size_t>(rows.columns));
+      for (int64_t r = 0; r < rows.rows; ++r) ReferenceRow<T>(rows, options, context, r, t);
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeVectorSoftmax(PrepareContext& p,
+                                                          const SoftmaxOptions& options) {
+  const DType dtype = p.output_dtype(0);
+  if (dtype != DType::kFloat && dtype != DType::kBfloat16) return NoKernelFor(dtype);
+  TENON_ASSIGN_OR_RETURN(const Rows rows, RowsOf(p));
+  auto kernel = std::make_unique<VectorSoftmaxKernel>(rows, options, dtype == DType::kBfloat16,
+                                                      p.services().threads);
+  p.RequestScratch(kernel->ScratchFloats() * sizeof(float));
+  if (p.input_shape(0) == p.output_shape(0)) p.AllowInPlace(0, 0);
+  return std::unique_ptr<Kernel>(std::move(kernel));
+}
+
+}  // namespace tenon

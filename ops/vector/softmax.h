@@ -1,0 +1,31 @@
+// What Softmax, LogSoftmax and _FusedSoftmax share: kernels of
+//
+//   softmax(inputs[0] * scale + inputs[1] + ...)
+//
+// over the last axis, the inputs broadcast to the output.
+#ifndef TENON_OPS_VECTOR_SOFTMAX_H_
+#define TENON_OPS_VECTOR_SOFTMAX_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+#include "ops/vector/row_simd.h"
+
+namespace tenon {
+
+struct SoftmaxOptions {
+  SoftmaxKind kind = SoftmaxKind::kSoftmax;
+  float scale = 1;
+};
+
+// half, bfloat16, float, double.
+absl::StatusOr<std::unique_ptr<Kernel>> MakeReferenceSoftmax(PrepareContext& p,
+                                                             const SoftmaxOptions& options);
+// float and bfloat16; Unimplemented for others.
+absl::StatusOr<std::unique_ptr<Kernel>> MakeVectorSoftmax(PrepareContext& p,
+                                                          const SoftmaxOptions& options);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_VECTOR_SOFTMAX_H_
