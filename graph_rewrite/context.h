@@ -16,8 +16,8 @@ namespace tenon {
 // What came of trying a rule at a node.
 struct Outcome {
   bool fired = false;
-  int progress = 0;     // how much matched before it failed: explain shows the best try
-  std::string reason;   // why it did not fire; empty: not this rule's business
+  int progress = 0;        // how much matched before it failed: explain shows the best try
+  std::string reason;      // why it did not fire; empty: not this rule's business
   NodeId blame = kNoNode;  // the node at which it stopped
 
   static Outcome Fired() { return {true, 0, "", kNoNode}; }
@@ -53,9 +53,7 @@ class RuleContext {
   void RemoveIfDead(NodeId id);
 
   // For sweeps: one edit of `rule` at `node`.
-  void Step(absl::string_view rule, absl::string_view node) {
-    rw.BeginStep(rule, node);
-  }
+  void Step(absl::string_view rule, absl::string_view node) { rw.BeginStep(rule, node); }
   void EndStep(absl::string_view rule) {
     if (rw.EndStep()) ++fired[rule];
   }

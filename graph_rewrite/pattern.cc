@@ -58,8 +58,8 @@ absl::StatusOr<CompiledPattern> CompilePattern(const Rule& rule) {
       p.kind = CompiledPattern::PNode::kCapture;
     } else if (n.op == "Const") {
       const Tensor* literal = n.attr<Tensor>("value");
-      p.kind = literal == nullptr ? CompiledPattern::PNode::kConst
-                                  : CompiledPattern::PNode::kLiteral;
+      p.kind =
+          literal == nullptr ? CompiledPattern::PNode::kConst : CompiledPattern::PNode::kLiteral;
       if (literal != nullptr) p.literal = literal->data<float>()[0];
     } else {
       p.kind = CompiledPattern::PNode::kOp;
@@ -215,9 +215,10 @@ class Matcher {
   bool CheckNode(const PNode& p, Endpoint e, const Node& n) {
     if (p.kind == PNode::kConst || p.kind == PNode::kLiteral) {
       const Tensor* t = m_.context_.Constant(e);
-      if (t == nullptr) return Fail(0, n.id, [&] { return absl::StrCat("is not constant (", n.op, ")"); });
-      // Of rank 0: one of higher rank could broaden what it meets. ScalarConstants makes it a scalar
-      // where it does not.
+      if (t == nullptr)
+        return Fail(0, n.id, [&] { return absl::StrCat("is not constant (", n.op, ")"); });
+      // Of rank 0: one of higher rank could broaden what it meets. ScalarConstants makes it a
+      // scalar where it does not.
       if (p.kind == PNode::kLiteral && (t->shape().rank() != 0 || !IsFilledWith(*t, p.literal))) {
         return Fail(0, n.id, [&] { return absl::StrCat("is not ", p.literal); });
       }

@@ -127,8 +127,7 @@ absl::Status RunPhaseOnAll(Phase phase, const RuleSet& disabled, const RewriteOp
   for (auto& [name, body] : graph.functions()) {
     auto rewritten = std::make_shared<Graph>(*body);
     PhaseReport inner;
-    if (absl::Status s =
-            RunPhaseOnAll(phase, disabled, options, *rewritten, inner, depth + 1);
+    if (absl::Status s = RunPhaseOnAll(phase, disabled, options, *rewritten, inner, depth + 1);
         !s.ok()) {
       return Annotate(s, absl::StrCat("function '", name, "'"));
     }

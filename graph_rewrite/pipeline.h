@@ -2,8 +2,8 @@
 //
 //   TENON_ASSIGN_OR_RETURN(RewriteReport report, Rewrite(graph, {.services = &services}));
 //
-// The gate: with flags.onednn_opts off nothing is touched. flags.disabled_rules names rules to leave
-// out; an unknown name is an InvalidArgument. A rule that fails on a match leaves that match
+// The gate: with flags.onednn_opts off nothing is touched. flags.disabled_rules names rules to
+// leave out; an unknown name is an InvalidArgument. A rule that fails on a match leaves that match
 // unrewritten; the report says so. Bodies of control flow are rewritten like any graph.
 #ifndef TENON_GRAPH_REWRITE_PIPELINE_H_
 #define TENON_GRAPH_REWRITE_PIPELINE_H_
@@ -24,7 +24,7 @@ namespace tenon {
 struct RewriteOptions {
   const Services* services = nullptr;  // needed: flags, threads
   // Called with the graph before the first phase ("loaded") and after each.
-  std::function<void(absl::string_view phase, const Graph& graph)> dump;
+  std::function<void(absl::string_view phase, const Graph& graph)> dump = nullptr;
   // Stop after this phase.
   Phase last = Phase::kRename;
   bool record_steps = false;

@@ -70,9 +70,8 @@ Table* MakeTable() {
            std::tie(b.r.rule.phase, a.size, b.r.file, b.r.line);
   });
   for (const Sized& s : sized) {
-    if (std::any_of(table->rules.begin(), table->rules.end(), [&](const Rule& r) {
-          return absl::string_view(r.name) == s.r.rule.name;
-        })) {
+    if (std::any_of(table->rules.begin(), table->rules.end(),
+                    [&](const Rule& r) { return absl::string_view(r.name) == s.r.rule.name; })) {
       error(s.r.rule, "registered twice");
       continue;
     }

@@ -1,11 +1,14 @@
-// A rewrite rule is a row: a name (used by tests, the disable list, statistics, traces and docs), one
-// line of doc, a phase, and one of four forms. Rules register themselves from a file of their own,
-// graph_rewrite/rules/<topic>.rule.cc, so adding a fusion is adding one file and its data test.
+// A rewrite rule is a row: a name (used by tests, the disable list, statistics, traces and docs),
+// one line of doc, a phase, and one of four forms. Rules register themselves from a file of their
+// own, graph_rewrite/rules/<topic>.rule.cc, so adding a fusion is adding one file and its data
+// test.
 //
 // 1. Two little graphs in the text form of graph/text.h. Names that the pattern does not define
-//    capture any tensor; "%k = Const()" matches any constant, a number as operand a constant of that
-//    value; "Add|AddV2" either op; attributes that are listed must be equal. In the replacement
-//    @node.attr copies an attribute of a matched node; type attributes and defaults fill themselves.
+//    capture any tensor; "%k = Const()" matches any constant, a number as operand a constant of
+//    that value; "Add|AddV2" either op; attributes that are listed must be equal. In the
+//    replacement
+//    @node.attr copies an attribute of a matched node; type attributes and defaults fill
+//    themselves.
 //
 //      const RuleRegistration swish({
 //          .name = "FuseSwish",
@@ -16,9 +19,9 @@
 //      });
 //
 //    The matcher owns what makes a fusion safe: operand order of commutative ops, ports, nodes that
-//    others read or fetch, control edges, dtype (`dtypes`). Without "out" lines the last line is the
-//    result; nodes named by "out" lines may have other readers, and the replacement's "out" lines of
-//    the same names take their place.
+//    others read or fetch, control edges, dtype (`dtypes`). Without "out" lines the last line is
+//    the result; nodes named by "out" lines may have other readers, and the replacement's "out"
+//    lines of the same names take their place.
 // 2. A chain: a contraction and what follows it (graph_rewrite/chain.h).
 // 3. `apply` on every node whose op is in `anchors`.
 // 4. `sweep` over the whole graph.
@@ -53,9 +56,11 @@ struct Rule {
   const char* replacement = nullptr;
   // Of the result; "" for any.
   const char* dtypes = "float half bfloat16";
-  // A pure condition beyond the pattern: FailedPrecondition with the reason, "filter is not square".
+  // A pure condition beyond the pattern: FailedPrecondition with the reason, "filter is not
+  // square".
   absl::Status (*when)(const Match&) = nullptr;
-  // Sets attributes and constants of the replacement that must be computed. An error: not rewritten.
+  // Sets attributes and constants of the replacement that must be computed. An error: not
+  // rewritten.
   absl::Status (*fold)(const Match&, Replacement&) = nullptr;
 
   // Form 2: the op, the fused op that it becomes.

@@ -26,10 +26,10 @@ class ShapeInfo {
   int rank(Endpoint e) { return shape(e).has_rank() ? shape(e).rank() : -1; }
 
   // Whether the two always have the same shape. Where the partial shapes do not decide it, every
-  // unknown dimension of the graph's inputs gets a number of its own, the shape functions (and small
-  // integer arithmetic on shapes) carry these through the graph, and the results are compared; this
-  // is done for several sets of numbers. So dimensions count as equal if they follow from the same
-  // input dimensions by the same arithmetic.
+  // unknown dimension of the graph's inputs gets a number of its own, the shape functions (and
+  // small integer arithmetic on shapes) carry these through the graph, and the results are
+  // compared; this is done for several sets of numbers. So dimensions count as equal if they follow
+  // from the same input dimensions by the same arithmetic.
   bool SameShape(Endpoint a, Endpoint b);
 
  private:

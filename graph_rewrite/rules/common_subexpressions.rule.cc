@@ -47,7 +47,8 @@ absl::Status MergeCommon(RuleContext& context) {
   for (NodeId id : *order) {
     const Node& n = g.node(id);
     const OpLookup op = FindOp(n.op);
-    if (!op || op.info->row.stateful || n.op == "Placeholder" || !n.control_inputs.empty()) continue;
+    if (!op || op.info->row.stateful || n.op == "Placeholder" || !n.control_inputs.empty())
+      continue;
     const Inputs inputs = OrderedInputs(n, op.info->row);
     std::vector<NodeId>& same_hash = seen[Hash(n, inputs)];
     NodeId first = kNoNode;
@@ -60,7 +61,8 @@ absl::Status MergeCommon(RuleContext& context) {
       continue;
     }
     auto outputs = OutputDTypes(*op.info, n);
-    if (!outputs.ok() || std::find(g.targets().begin(), g.targets().end(), id) != g.targets().end()) {
+    if (!outputs.ok() ||
+        std::find(g.targets().begin(), g.targets().end(), id) != g.targets().end()) {
       continue;
     }
     context.Step("MergeCommon", n.name);

@@ -65,7 +65,8 @@ std::vector<Tensor> ValuesOf(RuleContext& context, NodeId id) {
   const size_t bytes = OutputBytes(context, id, dtypes->size(), &known);
   // Results of a size that only running tells are no larger than their inputs in the usual ops
   // (Where, Unique); larger ones stay.
-  if (known ? bytes > kAlwaysBytes && bytes > kMaxGrowth * input_bytes : input_bytes > kAlwaysBytes) {
+  if (known ? bytes > kAlwaysBytes && bytes > kMaxGrowth * input_bytes
+            : input_bytes > kAlwaysBytes) {
     return {};
   }
   auto values = Evaluate(n, inputs, context.services);

@@ -61,6 +61,12 @@ Outcome SimplifySum(RuleContext& context, NodeId id) {
     if (n.inputs.size() != 2) return Outcome::Skip(0, "it joins several tensors", id);
     return Forward(context, id, {n.inputs[0]});
   }
+  if (n.op == "Add") {
+    const DType* t = n.attr<DType>("T");
+    if (t == nullptr || *t == DType::kString) return Outcome::Skip(0, "it joins strings", id);
+    context.rw.SetOp(id, "AddV2");
+    return Outcome::Fired();
+  }
   if (n.inputs.size() == 1) return Forward(context, id, {n.inputs[0]});
   const DType* dtype = n.attr<DType>("T");
   if (n.inputs.size() != 2 || dtype == nullptr) {
@@ -74,9 +80,10 @@ Outcome SimplifySum(RuleContext& context, NodeId id) {
 
 const RuleRegistration sum({
     .name = "SimplifySum",
-    .doc = "ConcatV2 and AddN of one tensor are that tensor; AddN of two is AddV2",
+    .doc = "ConcatV2 and AddN of one tensor are that tensor; AddN of two, and Add of numbers, is "
+           "AddV2",
     .phase = Phase::kClean,
-    .anchors = "AddN|ConcatV2",
+    .anchors = "Add|AddN|ConcatV2",
     .apply = SimplifySum,
 });
 

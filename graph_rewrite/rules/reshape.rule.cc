@@ -87,7 +87,8 @@ Outcome RemovePad(RuleContext& context, NodeId id) {
   const Tensor* pads = context.Constant(n.inputs[1]);
   if (pads == nullptr) return Outcome::Skip(0, "its paddings are not constant", id);
   auto values = IntegerValues(*pads);
-  if (!values.ok() || std::any_of(values->begin(), values->end(), [](int64_t v) { return v != 0; })) {
+  if (!values.ok() ||
+      std::any_of(values->begin(), values->end(), [](int64_t v) { return v != 0; })) {
     return Outcome::Skip(0, "it pads", id);
   }
   return Forward(context, id, {n.inputs[0]});

@@ -1,4 +1,5 @@
-// x * sigmoid(x). Keras writes it with an IdentityN (a custom gradient), which the clean phase drops.
+// x * sigmoid(x). Keras writes it with an IdentityN (a custom gradient), which the clean phase
+// drops.
 #include "graph_rewrite/rule.h"
 
 namespace tenon {
