@@ -1,0 +1,166 @@
+#include "proto/bundle.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "env/status.h"
+#include "proto/crc32c.h"
+#include "proto/table_file.h"
+#include "proto/tenon_saved_model.pb.h"
+#include "proto/tensor_proto.h"
+
+namespace tenon {
+namespace {
+
+constexpr int kMaxShards = 99999;
+// Below this a view would hold pages for less than it saves.
+constexpr uint64_t kViewBytes = 1 << 16;
+
+bool ReadVarint(const char*& p, const char* end, uint64_t& value) {
+  value = 0;
+  for (int shift = 0; shift < 64 && p < end; shift += 7) {
+    const uint64_t byte = static_cast<unsigned char>(*p++);
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+// Layout: a varint length per string, the lengths' checksum (4 bytes), the strings.
+absl::StatusOr<Tensor> ReadStrings(const Shape& shape, int64_t n, const char* data,
+                                   uint64_t bytes) {
+  const char* const end = data + bytes;
+  if (static_cast<uint64_t>(n) > bytes) return InvalidArgument("too short for its strings");
+  std::vector<uint64_t> lengths(static_cast<size_t>(n));
+  const char* p = data;
+  uint64_t total = 0;
+  for (uint64_t& length : lengths) {
+    if (!ReadVarint(p, end, length) || length > bytes) {
+      return InvalidArgument("a string's length is damaged");
+    }
+    total += length;
+    if (total > bytes) return InvalidArgument("its strings are longer than its data");
+  }
+  if (static_cast<uint64_t>(end - p) != total + 4) {
+    return InvalidArgument("its strings do not fill its data");
+  }
+  p += 4;
+  TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(DType::kString, shape));
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    t.data<std::string>()[i].assign(p, lengths[i]);
+    p += lengths[i];
+  }
+  return t;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Bundle>> Bundle::Open(const std::string& prefix,
+                                                     const BundleOptions& options) {
+  std::unique_ptr<Bundle> bundle(new Bundle(prefix, options));
+  const std::string index = prefix + ".index";
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(index));
+  TENON_RETURN_IF_ERROR(ReadTable(*file, [&](absl::string_view key, absl::string_view value) {
+    return bundle->AddEntry(key, value);
+  }));
+  if (bundle->shards_.empty()) return InvalidArgument(index, ": has no header");
+  return bundle;
+}
+
+absl::Status Bundle::AddEntry(absl::string_view key, absl::string_view value) {
+  const int size = static_cast<int>(value.size());
+  if (key.empty()) {
+    tf::BundleHeaderProto header;
+    if (!header.ParseFromArray(value.data(), size)) return InvalidArgument("damaged header");
+    if (header.num_shards() < 1 || header.num_shards() > kMaxShards) {
+      return InvalidArgument("the header states ", header.num_shards(), " shards");
+    }
+    if (header.endianness() != tf::BundleHeaderProto::LITTLE) {
+      return Unimplemented("big-endian checkpoints");
+    }
+    shards_.resize(static_cast<size_t>(header.num_shards()));
+    return absl::OkStatus();
+  }
+  tf::BundleEntryProto proto;
+  if (!proto.ParseFromArray(value.data(), size)) {
+    return InvalidArgument("damaged entry of '", key, "'");
+  }
+  Entry entry;
+  const absl::StatusOr<DType> dtype = DTypeFromProto(proto.dtype());
+  entry.dtype = dtype.ok() ? *dtype : DType::kInvalid;  // an error only for who needs it
+  absl::StatusOr<Shape> shape = ShapeFromProto(proto.shape());
+  entry.shape = shape.ok() ? *std::move(shape) : Shape::Unknown();
+  entry.shard = proto.shard_id();
+  entry.offset = static_cast<uint64_t>(proto.offset());
+  entry.bytes = static_cast<uint64_t>(proto.size());
+  entry.crc = proto.crc32c();
+  entry.sliced = proto.slices_size() > 0;
+  entries_.emplace(key, std::move(entry));
+  return absl::OkStatus();
+}
+
+const Bundle::Entry* Bundle::Find(absl::string_view key) const {
+  auto it = entries_.find(key);
+  return it == entries_.end() ? nullptr : &it->second;
+}
+
+absl::StatusOr<const MappedFile*> Bundle::Shard(int shard) {
+  if (shard < 0 || static_cast<size_t>(shard) >= shards_.size()) {
+    return InvalidArgument("lies in shard ", shard, " of ", shards_.size());
+  }
+  std::shared_ptr<const MappedFile>& file = shards_[static_cast<size_t>(shard)];
+  if (file == nullptr) {
+    const std::string path =
+        absl::StrFormat("%s.data-%05d-of-%05d", prefix_, shard, static_cast<int>(shards_.size()));
+    TENON_ASSIGN_OR_RETURN(file, MappedFile::Open(path));
+  }
+  return file.get();
+}
+
+absl::StatusOr<Tensor> Bundle::Load(absl::string_view key) {
+  const Entry* entry = Find(key);
+  if (entry == nullptr) return NotFound(prefix_, ".index has no entry '", key, "'");
+  absl::StatusOr<Tensor> tensor = LoadEntry(*entry);
+  if (!tensor.ok()) {
+    return Annotate(tensor.status(), absl::StrCat(prefix_, ": entry '", key, "'"));
+  }
+  return tensor;
+}
+
+absl::StatusOr<Tensor> Bundle::LoadEntry(const Entry& entry) {
+  if (entry.sliced) return Unimplemented("partitioned variables");
+  if (SizeOf(entry.dtype) == 0) return Unimplemented("dtype ", Name(entry.dtype));
+  TENON_ASSIGN_OR_RETURN(const int64_t n, entry.shape.CheckedElements());
+  TENON_ASSIGN_OR_RETURN(const MappedFile* file, Shard(entry.shard));
+  if (entry.offset > file->size() || entry.bytes > file->size() - entry.offset) {
+    return InvalidArgument("lies outside of ", file->path(), " (", entry.bytes, " bytes at ",
+                           entry.offset, " of ", file->size(), "): is the file cut off?");
+  }
+  const char* data = file->data() + entry.offset;
+  if (entry.dtype == DType::kString) {  // its checksum covers another form of the lengths
+    return ReadStrings(entry.shape, n, data, entry.bytes);
+  }
+  const uint64_t size = SizeOf(entry.dtype);
+  if (entry.bytes / size != static_cast<uint64_t>(n) || entry.bytes % size != 0) {
+    return InvalidArgument("has ", entry.bytes, " bytes for ", Name(entry.dtype),
+                           entry.shape.ToString());
+  }
+  if (options_.verify_checksums && MaskCrc(Crc32c(0, data, entry.bytes)) != entry.crc) {
+    return absl::DataLossError("its data does not match its checksum");
+  }
+  const bool aligned = entry.offset % size == 0;
+  if (aligned && entry.bytes >= kViewBytes && entry.dtype != DType::kBool) {
+    return Tensor::FromExternal(entry.dtype, entry.shape, const_cast<char*>(data),
+                                file->Hold(entry.offset, entry.bytes));
+  }
+  TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(entry.dtype, entry.shape));
+  TENON_RETURN_IF_ERROR(file->Read(entry.offset, entry.bytes, t.raw()));
+  if (entry.dtype == DType::kBool) {
+    auto* bytes = t.data<unsigned char>();
+    for (uint64_t i = 0; i < entry.bytes; ++i) bytes[i] = bytes[i] != 0;
+  }
+  return t;
+}
+
+}  // namespace tenon

@@ -1,0 +1,63 @@
+// A variables bundle (checkpoint): an index, which is a table of entries by key, and data shards.
+//
+//   TENON_ASSIGN_OR_RETURN(auto bundle, Bundle::Open("model/variables/variables", {}));
+//   TENON_ASSIGN_OR_RETURN(Tensor t, bundle->Load("dense/kernel"));
+#ifndef TENON_PROTO_BUNDLE_H_
+#define TENON_PROTO_BUNDLE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "graph/tensor.h"
+#include "proto/mapped_file.h"
+
+namespace tenon {
+
+struct BundleOptions {
+  bool verify_checksums = false;  // of the data; the index's are always verified
+};
+
+class Bundle {
+ public:
+  struct Entry {
+    DType dtype = DType::kInvalid;
+    Shape shape;
+    int shard = 0;
+    uint64_t offset = 0;
+    uint64_t bytes = 0;
+    uint32_t crc = 0;  // masked crc32c
+    bool sliced = false;
+  };
+
+  // `prefix` is the path without ".index" and ".data-00000-of-00001". Opens the index only.
+  static absl::StatusOr<std::unique_ptr<Bundle>> Open(const std::string& prefix,
+                                                      const BundleOptions& options);
+
+  const Entry* Find(absl::string_view key) const;  // null: no such key
+  const absl::btree_map<std::string, Entry>& entries() const { return entries_; }
+
+  // Large values view the mapped file where it keeps them aligned; others are read. Errors name
+  // the file and the key.
+  absl::StatusOr<Tensor> Load(absl::string_view key);
+
+ private:
+  Bundle(std::string prefix, const BundleOptions& options)
+      : prefix_(std::move(prefix)), options_(options) {}
+  absl::Status AddEntry(absl::string_view key, absl::string_view value);
+  absl::StatusOr<const MappedFile*> Shard(int shard);
+  absl::StatusOr<Tensor> LoadEntry(const Entry& entry);
+
+  const std::string prefix_;
+  const BundleOptions options_;
+  std::vector<std::shared_ptr<const MappedFile>> shards_;  // null until used
+  absl::btree_map<std::string, Entry> entries_;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_PROTO_BUNDLE_H_

@@ -1,0 +1,175 @@
+// The functions that control-flow ops call (Finisher's part of it; declared in finish.h).
+#include <utility>
+
+#include "env/status.h"
+#include "proto/finish.h"
+
+namespace tenon {
+namespace {
+
+// How an op hands its inputs to its functions.
+struct Form {
+  size_t first_input = 0;       // inputs from here on are the functions' arguments
+  const char* types = nullptr;  // list(type) attribute that types them
+  bool loop = false;            // outputs are the body's, one for each argument
+};
+
+const Form* FormOf(const std::string& op) {
+  static const Form kBranch{1, "Tin", false};
+  static const Form kLoop{0, "T", true};
+  if (op == "If" || op == "StatelessIf" || op == "Case" || op == "StatelessCase") return &kBranch;
+  if (op == "While" || op == "StatelessWhile") return &kLoop;
+  return nullptr;
+}
+
+template <typename T>
+void EraseMarked(std::vector<T>& list, const std::vector<const Node*>& marked) {
+  size_t kept = 0;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (i < marked.size() && marked[i] != nullptr) continue;
+    if (kept != i) list[kept] = std::move(list[i]);
+    ++kept;
+  }
+  list.resize(kept);
+}
+
+// The variable whose handle an endpoint is, or null.
+const Node* HandleAt(const Draft& draft, Endpoint e) {
+  const Node* n = &draft.node(e.node);
+  while (n->op == "Identity" && n->inputs.size() == 1) n = &draft.node(n->inputs[0].node);
+  return n->op == "VarHandleOp" ? n : nullptr;
+}
+
+}  // namespace
+
+absl::Status Finisher::ImportBodies(Draft& draft) {
+  const std::vector<bool> live = draft.Live();
+  absl::flat_hash_map<Endpoint, Endpoint> forward;
+  for (size_t i = 0; i < live.size(); ++i) {
+    if (!live[i]) continue;
+    const NodeId id = static_cast<NodeId>(i);
+    if (!forward.empty()) {  // what it reads may have moved
+      for (Endpoint& e : draft.node(id).inputs) {
+        if (auto it = forward.find(e); it != forward.end()) e = it->second;
+      }
+    }
+    absl::Status status = ImportBodiesOf(draft, id, forward);
+    if (!status.ok()) {
+      return Annotate(status,
+                      absl::StrCat("node '", draft.node(id).name, "' (", draft.node(id).op, ")"));
+    }
+  }
+  for (GraphOutput& output : draft.outputs) {
+    if (auto it = forward.find(output.source); it != forward.end()) output.source = it->second;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Finisher::ImportBodiesOf(Draft& draft, NodeId id,
+                                      absl::flat_hash_map<Endpoint, Endpoint>& forward) {
+  Node& n = draft.node(id);
+  bool calls = false;
+  for (const auto& [key, value] : n.attrs) {
+    calls = calls || value.get_if<FuncRef>() != nullptr ||
+            value.get_if<std::vector<FuncRef>>() != nullptr;
+  }
+  if (!calls) return absl::OkStatus();
+
+  std::vector<const Node*> captured;  // by argument: the variable whose handle it is
+  const Form* form = FormOf(n.op);
+  if (form != nullptr) {
+    for (size_t i = form->first_input; i < n.inputs.size(); ++i) {
+      captured.push_back(HandleAt(draft, n.inputs[i]));
+    }
+  }
+  for (auto& [key, value] : n.attrs) {
+    if (const FuncRef* function = value.get_if<FuncRef>()) {
+      const bool loop_body = form != nullptr && form->loop && key == "body";
+      TENON_ASSIGN_OR_RETURN(FuncRef ref, ImportBody(*function, captured, loop_body));
+      value = AttrValue(std::move(ref));
+    } else if (const auto* functions = value.get_if<std::vector<FuncRef>>()) {
+      std::vector<FuncRef> refs;
+      for (const FuncRef& function : *functions) {
+        TENON_ASSIGN_OR_RETURN(FuncRef ref, ImportBody(function, captured, false));
+        refs.push_back(std::move(ref));
+      }
+      value = AttrValue(std::move(refs));
+    }
+  }
+  if (form == nullptr) return absl::OkStatus();
+
+  // Captured handles are no longer arguments.
+  std::vector<Endpoint> args(n.inputs.begin() + static_cast<long>(form->first_input),
+                             n.inputs.end());
+  if (form->loop) {
+    int next = 0;
+    for (size_t i = 0; i < captured.size(); ++i) {
+      const Endpoint old{id, static_cast<int>(i)};
+      if (captured[i] != nullptr) {
+        forward[old] = args[i];
+      } else {
+        const Endpoint moved{id, next++};
+        if (moved != old) forward[old] = moved;
+      }
+    }
+  }
+  EraseMarked(args, captured);
+  n.inputs.resize(form->first_input);
+  n.inputs.insert(n.inputs.end(), args.begin(), args.end());
+  if (const auto* types = n.attr<std::vector<DType>>(form->types)) {
+    std::vector<DType> kept = *types;
+    EraseMarked(kept, captured);
+    n.attrs[form->types] = AttrValue(std::move(kept));
+  }
+  if (form->loop) n.attrs.erase("output_shapes");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<FuncRef> Finisher::ImportBody(const FuncRef& function,
+                                             const std::vector<const Node*>& captured,
+                                             bool loop_body) {
+  std::string key = absl::StrCat(function.name, loop_body ? "|loop" : "|");
+  for (size_t i = 0; i < captured.size(); ++i) {
+    if (captured[i] != nullptr) absl::StrAppend(&key, "|", i, "=", VariableName(*captured[i]));
+  }
+  const bool plain = function.attrs == nullptr;  // instances of polymorphic ones are not shared
+  if (auto it = imported_.find(key); plain && it != imported_.end()) return FuncRef{it->second, {}};
+  for (const std::string& outer : in_progress_) {
+    if (outer == function.name) return Unimplemented("function '", outer, "' calls itself");
+  }
+  if (in_progress_.size() > 64) return Unimplemented("functions are nested too deeply");
+  in_progress_.push_back(function.name);
+
+  TENON_ASSIGN_OR_RETURN(Draft draft, importer_.ImportFunction(function, captured));
+  const std::vector<GraphInput> inputs = draft.inputs;
+  if (inputs.size() < captured.size()) {
+    return InvalidArgument("gives ", captured.size(), " arguments to function '", function.name,
+                           "', which takes ", inputs.size());
+  }
+  if (loop_body) {
+    if (draft.outputs.size() != inputs.size()) {
+      return InvalidArgument("function '", function.name, "' takes ", inputs.size(),
+                             " arguments and gives ", draft.outputs.size(), " results");
+    }
+    for (size_t i = 0; i < captured.size(); ++i) {
+      if (captured[i] == nullptr) continue;
+      if (HandleAt(draft, draft.outputs[i].source) != &draft.node(inputs[i].node)) {
+        return Unimplemented("function '", function.name, "' changes which variable it uses");
+      }
+    }
+    EraseMarked(draft.outputs, captured);
+  }
+  EraseMarked(draft.inputs, captured);
+
+  std::string name = function.name;
+  for (int i = 1; library_.contains(name); ++i) name = absl::StrCat(function.name, "_", i);
+  library_[name] = nullptr;  // taken
+  TENON_ASSIGN_OR_RETURN(Graph graph,
+                         FinishBody(std::move(draft), absl::StrCat(function.name, "/")));
+  library_[name] = std::make_shared<const Graph>(std::move(graph));
+  in_progress_.pop_back();
+  imported_[key] = name;
+  return FuncRef{name, {}};
+}
+
+}  // namespace tenon

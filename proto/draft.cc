@@ -1,0 +1,97 @@
+#include "proto/draft.h"
+
+#include <utility>
+
+#include "env/status.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kMaxNodes = size_t{1} << 22;
+
+}  // namespace
+
+absl::StatusOr<NodeId> Draft::Add(Node node, bool effect) {
+  if (nodes_.size() >= kMaxNodes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("with its functions inlined the graph has more than ", kMaxNodes, " nodes"));
+  }
+  if (!names_.insert(node.name).second) {
+    const std::string base = std::move(node.name);
+    int suffix = 0;
+    do {
+      node.name = absl::StrCat(base, "_", ++suffix);
+    } while (!names_.insert(node.name).second);
+  }
+  node.id = end_id();
+  nodes_.push_back(std::move(node));
+  effect_.push_back(effect);
+  return nodes_.back().id;
+}
+
+absl::StatusOr<NodeId> Draft::AddScalar(const std::string& name, int32_t value) {
+  Node node;
+  node.name = name;
+  node.op = "Const";
+  node.attrs["dtype"] = DType::kInt32;
+  node.attrs["value"] = Tensor::Scalar<int32_t>(value);
+  return Add(std::move(node), /*effect=*/false);
+}
+
+std::vector<bool> Draft::Live() const {
+  std::vector<bool> live(nodes_.size(), false);
+  std::vector<NodeId> stack;
+  auto need = [&](NodeId id) {
+    if (live[static_cast<size_t>(id)]) return;
+    live[static_cast<size_t>(id)] = true;
+    stack.push_back(id);
+  };
+  for (const GraphInput& input : inputs) need(input.node);
+  for (const GraphOutput& output : outputs) need(output.source.node);
+  for (NodeId target : targets) need(target);
+  while (!stack.empty()) {
+    const Node& n = node(stack.back());
+    stack.pop_back();
+    for (const Endpoint& e : n.inputs) need(e.node);
+    for (NodeId c : n.control_inputs) need(c);
+  }
+  return live;
+}
+
+void Draft::Forward(const absl::flat_hash_map<Endpoint, Endpoint>& forward) {
+  if (forward.empty()) return;
+  auto follow = [&](Endpoint& e) {
+    for (auto it = forward.find(e); it != forward.end(); it = forward.find(e)) e = it->second;
+  };
+  for (Node& n : nodes_) {
+    for (Endpoint& e : n.inputs) follow(e);
+  }
+  for (GraphOutput& output : outputs) follow(output.source);
+}
+
+absl::StatusOr<Graph> Draft::ToGraph() && {
+  const std::vector<bool> live = Live();
+  std::vector<NodeId> ids(nodes_.size(), kNoNode);
+  NodeId next = 0;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (live[i]) ids[i] = next++;
+  }
+  auto renumber = [&](NodeId& id) { id = ids[static_cast<size_t>(id)]; };
+  Graph graph;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (!live[i]) continue;
+    Node& n = nodes_[i];
+    for (Endpoint& e : n.inputs) renumber(e.node);
+    for (NodeId& c : n.control_inputs) renumber(c);
+    TENON_RETURN_IF_ERROR(graph.AddNode(std::move(n)).status());
+  }
+  for (GraphInput& input : inputs) renumber(input.node);
+  for (GraphOutput& output : outputs) renumber(output.source.node);
+  for (NodeId& target : targets) renumber(target);
+  graph.inputs() = std::move(inputs);
+  graph.outputs() = std::move(outputs);
+  graph.targets() = std::move(targets);
+  return graph;
+}
+
+}  // namespace tenon

@@ -1,0 +1,49 @@
+// A graph while it is imported: nodes may still be changed in place. Nodes come after what they
+// read, except for constants added late.
+#ifndef TENON_PROTO_DRAFT_H_
+#define TENON_PROTO_DRAFT_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+
+namespace tenon {
+
+class Draft {
+ public:
+  // Gives the node its id, and another name where its own is taken. ResourceExhausted where calls
+  // inside calls make the graph absurdly large. `effect`: running the node, or one that it needs,
+  // does something besides computing its outputs, so others may have to wait for it.
+  absl::StatusOr<NodeId> Add(Node node, bool effect);
+  // A scalar int32 constant.
+  absl::StatusOr<NodeId> AddScalar(const std::string& name, int32_t value);
+
+  Node& node(NodeId id) { return nodes_[static_cast<size_t>(id)]; }
+  const Node& node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
+  bool effect(NodeId id) const { return effect_[static_cast<size_t>(id)]; }
+  NodeId end_id() const { return static_cast<NodeId>(nodes_.size()); }
+
+  std::vector<GraphInput> inputs;
+  std::vector<GraphOutput> outputs;
+  std::vector<NodeId> targets;
+
+  // For each node, whether outputs, targets or inputs need it.
+  std::vector<bool> Live() const;
+  // Replaces every use of `forward`'s keys by their values, followed to the end.
+  void Forward(const absl::flat_hash_map<Endpoint, Endpoint>& forward);
+  // The live nodes as a graph.
+  absl::StatusOr<Graph> ToGraph() &&;
+
+ private:
+  std::vector<Node> nodes_;
+  std::vector<bool> effect_;
+  absl::flat_hash_set<std::string> names_;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_PROTO_DRAFT_H_

@@ -1,0 +1,107 @@
+#include "proto/finish.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "env/status.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+std::string Where(const Node& n) { return absl::StrCat("node '", n.name, "' (", n.op, ")"); }
+
+// A file does not say what an empty list holds; the op's row does.
+void TypeEmptyLists(const OpInfo& op, Node& node) {
+  for (auto& [key, value] : node.attrs) {
+    const auto* list = value.get_if<std::vector<int64_t>>();
+    if (list == nullptr || !list->empty()) continue;
+    const AttrSpec* spec = op.signature.FindAttr(key);
+    if (spec == nullptr) continue;
+    if (spec->kind == "list(float)") value = std::vector<float>();
+    if (spec->kind == "list(bool)") value = std::vector<bool>();
+    if (spec->kind == "list(string)") value = std::vector<std::string>();
+    if (spec->kind == "list(type)") value = std::vector<DType>();
+    if (spec->kind == "list(shape)") value = std::vector<Shape>();
+    if (spec->kind == "list(tensor)") value = std::vector<Tensor>();
+    if (spec->kind == "list(func)") value = std::vector<FuncRef>();
+  }
+}
+
+// Private ops never come from files; TensorFlow's own fused ops ("_FusedConv2D" ...) may.
+absl::Status CheckPublic(const OpLookup& op, const Node& node) {
+  const bool fused = absl::StartsWith(node.op, "_Fused");
+  if (op.native || (op.info->row.internal && !fused)) {
+    return InvalidArgument(Where(node), ": is a private op; models do not have them");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Graph> Finisher::Finish(Draft draft) {
+  TENON_ASSIGN_OR_RETURN(Graph graph, FinishBody(std::move(draft), ""));
+  graph.functions() = std::move(library_);
+  return graph;
+}
+
+absl::StatusOr<Graph> Finisher::FinishBody(Draft draft, const std::string& where) {
+  TENON_RETURN_IF_ERROR(ImportBodies(draft));
+  TENON_RETURN_IF_ERROR(FreezeVariables(draft, store_));
+  TENON_RETURN_IF_ERROR(CheckNodes(draft, where));
+  return std::move(draft).ToGraph();
+}
+
+absl::Status Finisher::CheckNodes(Draft& draft, const std::string& where) {
+  const std::vector<bool> live = draft.Live();
+  std::vector<std::vector<DType>> outputs(live.size());
+  std::vector<bool> known(live.size(), false);
+  for (size_t i = 0; i < live.size(); ++i) {
+    if (!live[i]) continue;
+    Node& n = draft.node(static_cast<NodeId>(i));
+    const OpLookup op = FindOp(n.op);
+    if (!op) {
+      missing_[n.op].push_back(where + n.name);
+      continue;
+    }
+    TENON_RETURN_IF_ERROR(CheckPublic(op, n));
+    TypeEmptyLists(*op.info, n);
+    TENON_RETURN_IF_ERROR(CompleteAttrs(*op.info, n));
+    TENON_ASSIGN_OR_RETURN(outputs[i], OutputDTypes(*op.info, n));
+    known[i] = true;
+  }
+  for (size_t i = 0; i < live.size(); ++i) {
+    if (!live[i] || !known[i]) continue;
+    const Node& n = draft.node(static_cast<NodeId>(i));
+    TENON_ASSIGN_OR_RETURN(const std::vector<DType> wanted, InputDTypes(*FindOp(n.op).info, n));
+    if (n.inputs.size() != wanted.size()) {
+      return InvalidArgument(Where(n), ": has ", n.inputs.size(), " inputs, but takes ",
+                             wanted.size());
+    }
+    for (size_t k = 0; k < wanted.size(); ++k) {
+      const Endpoint e = n.inputs[k];
+      const size_t source = static_cast<size_t>(e.node);
+      if (!known[source]) continue;
+      if (static_cast<size_t>(e.port) >= outputs[source].size()) {
+        return InvalidArgument(Where(n), ": input ", k, ": ", Where(draft.node(e.node)),
+                               " has no output ", e.port);
+      }
+      const DType got = outputs[source][static_cast<size_t>(e.port)];
+      if (got != wanted[k]) {
+        return InvalidArgument(Where(n), ": input ", k, " must be ", Name(wanted[k]), ", but ",
+                               Where(draft.node(e.node)), " gives ", Name(got));
+      }
+    }
+  }
+  for (const GraphOutput& output : draft.outputs) {
+    const size_t source = static_cast<size_t>(output.source.node);
+    if (known[source] && static_cast<size_t>(output.source.port) >= outputs[source].size()) {
+      return InvalidArgument("output '", output.name, "': ", Where(draft.node(output.source.node)),
+                             " has no output ", output.source.port);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tenon

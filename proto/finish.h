@@ -1,0 +1,50 @@
+// From imported Drafts to Graphs: bodies of control-flow ops, frozen variables, and the check that
+// every op is known and rightly used.
+#ifndef TENON_PROTO_FINISH_H_
+#define TENON_PROTO_FINISH_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/draft.h"
+#include "proto/importer.h"
+#include "proto/variables.h"
+
+namespace tenon {
+
+class Finisher {
+ public:
+  // `store` may be null (a GraphDef).
+  Finisher(Importer& importer, VariableStore* store) : importer_(importer), store_(store) {}
+
+  // The graph, with every function that its control-flow ops reach in functions().
+  absl::StatusOr<Graph> Finish(Draft draft);
+  // Names of nodes by the op that Tenon does not have.
+  const absl::btree_map<std::string, std::vector<std::string>>& missing() const { return missing_; }
+
+ private:
+  absl::StatusOr<Graph> FinishBody(Draft draft, const std::string& where);
+  // Imports the functions that control-flow nodes name. Handles of variables that they are given
+  // move into the bodies, so that these freeze like any graph.
+  absl::Status ImportBodies(Draft& draft);
+  absl::Status ImportBodiesOf(Draft& draft, NodeId id,
+                              absl::flat_hash_map<Endpoint, Endpoint>& forward);
+  absl::StatusOr<FuncRef> ImportBody(const FuncRef& function,
+                                     const std::vector<const Node*>& captured, bool loop_body);
+  absl::Status CheckNodes(Draft& draft, const std::string& where);
+
+  Importer& importer_;
+  VariableStore* const store_;
+  FunctionLibrary library_;
+  absl::flat_hash_map<std::string, std::string> imported_;  // function and captures -> its name
+  std::vector<std::string> in_progress_;
+  absl::btree_map<std::string, std::vector<std::string>> missing_;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_PROTO_FINISH_H_

@@ -1,0 +1,92 @@
+// GraphDef files: placeholders are the inputs, tensors that nobody reads the outputs.
+#include <utility>
+
+#include "env/status.h"
+#include "ops/op.h"
+#include "proto/attr_proto.h"
+#include "proto/load.h"
+#include "proto/message_file.h"
+#include "proto/tenon_graph.pb.h"
+
+namespace tenon {
+namespace {
+
+std::string NodeOf(const std::string& input) { return input.substr(0, input.find(':')); }
+
+// How many outputs a node has; 1 where the op is not known.
+int NumOutputs(tf::NodeDef& def, TensorReader& tensors) {
+  const OpLookup op = FindOp(def.op());
+  if (!op) return 1;
+  Node node;
+  node.op = def.op();
+  absl::StatusOr<AttrMap> attrs = AttrsFromProto(*def.mutable_attr(), tensors, nullptr);
+  if (!attrs.ok()) return 1;  // importing it gives the error
+  node.attrs = *std::move(attrs);
+  if (!CompleteAttrs(*op.info, node).ok()) return 1;
+  const absl::StatusOr<std::vector<DType>> dtypes = OutputDTypes(*op.info, node);
+  return dtypes.ok() ? static_cast<int>(dtypes->size()) : 1;
+}
+
+// Outputs of nodes that none reads, without those that only hold something.
+std::vector<Fetch> Sinks(Importer& importer) {
+  absl::flat_hash_set<std::string> read;
+  for (const tf::NodeDef* def : importer.top().nodes) {
+    for (const std::string& input : def->input()) {
+      if (input.empty() || input[0] != '^') read.insert(NodeOf(input));
+    }
+  }
+  std::vector<Fetch> fetches;
+  for (tf::NodeDef* def : importer.top().nodes) {
+    if (read.contains(def->name())) continue;
+    const std::string& op = def->op();
+    if (op == "Const" || op == "Placeholder" || op == "NoOp" || op == "VarHandleOp") continue;
+    const int outputs = NumOutputs(*def, importer.tensors());
+    for (int port = 0; port < outputs; ++port) {
+      const std::string name = absl::StrCat(def->name(), ":", port);
+      fetches.push_back({name, name});
+    }
+  }
+  return fetches;
+}
+
+absl::Status Load(tf::GraphDef& graph, const LoadOptions& options, Model& model) {
+  if (graph.node_size() == 0) return InvalidArgument("not a GraphDef: it has no nodes");
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Importer> importer, Importer::Create(graph));
+  std::vector<Feed> feeds;
+  for (const std::string& tensor : options.feeds) feeds.push_back({tensor, tensor});
+  const size_t given = feeds.size();
+  if (given == 0) {
+    for (const tf::NodeDef* def : importer->top().nodes) {
+      if (def->op() == "Placeholder") feeds.push_back({def->name(), def->name()});
+    }
+  }
+  std::vector<Fetch> fetches;
+  for (const std::string& tensor : options.fetches) fetches.push_back({tensor, tensor});
+  if (fetches.empty()) fetches = Sinks(*importer);
+  if (fetches.empty()) return InvalidArgument("the graph has no output");
+  TENON_ASSIGN_OR_RETURN(Draft draft, importer->ImportGraph(feeds, fetches, {}));
+  if (given == 0) {  // only placeholders that the outputs need
+    std::vector<GraphInput> inputs = std::move(draft.inputs);
+    draft.inputs.clear();
+    const std::vector<bool> live = draft.Live();
+    for (GraphInput& input : inputs) {
+      if (live[static_cast<size_t>(input.node)]) draft.inputs.push_back(std::move(input));
+    }
+  }
+  return FinishModel(std::move(draft), *importer, nullptr, options, model);
+}
+
+}  // namespace
+
+absl::StatusOr<Model> LoadGraphDef(const std::string& path, const LoadOptions& options) {
+  Model model;
+  model.source = path;
+  tf::GraphDef graph;
+  bool text = false;
+  TENON_RETURN_IF_ERROR(ReadMessageFile(path, graph, &text));
+  model.format = text ? "GraphDef text" : "GraphDef";
+  if (absl::Status s = Load(graph, options, model); !s.ok()) return Annotate(s, path);
+  return model;
+}
+
+}  // namespace tenon

@@ -1,0 +1,204 @@
+#include "proto/importer.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "env/status.h"
+#include "ops/op.h"
+#include "proto/attr_proto.h"
+#include "proto/body_import.h"
+#include "proto/tenon_graph.pb.h"
+
+namespace tenon {
+namespace {
+
+// Before this version a Placeholder of unknown shape was written as a scalar.
+constexpr int kScalarPlaceholdersSince = 24;
+
+absl::Status IndexNodes(google::protobuf::RepeatedPtrField<tf::NodeDef>& defs, BodyIndex& index) {
+  index.nodes.reserve(static_cast<size_t>(defs.size()));
+  index.by_name.reserve(static_cast<size_t>(defs.size()));
+  for (tf::NodeDef& def : defs) {
+    if (def.name().empty()) return InvalidArgument("a node (", def.op(), ") has no name");
+    const int next = static_cast<int>(index.nodes.size());
+    if (!index.by_name.emplace(def.name(), next).second) {
+      return InvalidArgument("two nodes are named '", def.name(), "'");
+    }
+    index.nodes.push_back(&def);
+  }
+  return absl::OkStatus();
+}
+
+Node MakePlaceholder(std::string name, DType dtype, Shape shape) {
+  Node node;
+  node.name = std::move(name);
+  node.op = "Placeholder";
+  node.attrs["dtype"] = dtype;
+  node.attrs["shape"] = std::move(shape);
+  return node;
+}
+
+// dtype of output `port` of a node that becomes a Placeholder; invalid where nothing tells it.
+DType OutputDType(const tf::NodeDef& def, const AttrMap& attrs, int port) {
+  Node node;
+  node.name = def.name();
+  node.op = def.op();
+  node.attrs = attrs;
+  if (const OpLookup known = FindOp(node.op); known && CompleteAttrs(*known.info, node).ok()) {
+    const absl::StatusOr<std::vector<DType>> dtypes = OutputDTypes(*known.info, node);
+    if (dtypes.ok() && static_cast<size_t>(port) < dtypes->size()) {
+      return (*dtypes)[static_cast<size_t>(port)];
+    }
+  }
+  for (const char* key : {"dtype", "T"}) {
+    if (const DType* dtype = node.attr<DType>(key)) return *dtype;
+  }
+  return DType::kInvalid;
+}
+
+absl::Status SplitTensorName(const std::string& tensor, std::string& node, int& port) {
+  const size_t colon = tensor.rfind(':');
+  node = tensor.substr(0, colon);
+  port = 0;
+  if (colon == std::string::npos) return absl::OkStatus();
+  const std::string digits = tensor.substr(colon + 1);
+  if (digits.empty() || digits.size() > 5) return InvalidArgument("'", tensor, "' is not a tensor");
+  for (char c : digits) {
+    if (c < '0' || c > '9') return InvalidArgument("'", tensor, "' is not a tensor");
+    port = port * 10 + (c - '0');
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool IsVariableRead(absl::string_view op) {
+  static const auto* const kOps = new absl::flat_hash_set<absl::string_view>{
+      "VarHandleOp",           "ReadVariableOp", "ResourceGather",
+      "ResourceGatherNd",      "VariableShape",  "VarIsInitializedOp",
+      "DisableCopyOnRead",     "VariableV2",     "Variable",
+      "IsVariableInitialized", "RestoreV2",      "Const",
+      "Placeholder",           "Identity"};
+  return kOps->contains(op);
+}
+
+absl::StatusOr<std::unique_ptr<Importer>> Importer::Create(tf::GraphDef& graph) {
+  std::unique_ptr<Importer> importer(new Importer(graph));
+  TENON_RETURN_IF_ERROR(IndexNodes(*graph.mutable_node(), importer->top_));
+  for (tf::FunctionDef& function : *graph.mutable_library()->mutable_function()) {
+    const std::string& name = function.signature().name();
+    auto body = std::make_unique<BodyIndex>();
+    body->function = &function;
+    if (absl::Status s = IndexNodes(*function.mutable_node_def(), *body); !s.ok()) {
+      return Annotate(s, absl::StrCat("function '", name, "'"));
+    }
+    if (!importer->functions_.emplace(name, std::move(body)).second) {
+      return InvalidArgument("two functions are named '", name, "'");
+    }
+  }
+  return importer;
+}
+
+absl::StatusOr<Draft> Importer::ImportGraph(absl::Span<const Feed> feeds,
+                                            absl::Span<const Fetch> fetches,
+                                            absl::Span<const std::string> targets) {
+  Draft draft;
+  BodyImport body(*this, top_, draft);
+  for (const Feed& feed : feeds) {
+    std::string name;
+    int port;
+    TENON_RETURN_IF_ERROR(SplitTensorName(feed.tensor, name, port));
+    auto found = top_.by_name.find(name);
+    if (found == top_.by_name.end()) {
+      return InvalidArgument("input '", feed.name, "': there is no tensor '", feed.tensor, "'");
+    }
+    if (auto it = body.feeds.find({name, port}); it != body.feeds.end()) {
+      draft.inputs.push_back({feed.name, it->second.node});
+      continue;
+    }
+    tf::NodeDef& def = *top_.nodes[static_cast<size_t>(found->second)];
+    absl::StatusOr<AttrMap> attrs = AttrsFromProto(*def.mutable_attr(), tensors_, nullptr);
+    if (!attrs.ok()) return Annotate(attrs.status(), absl::StrCat("node '", name, "'"));
+    DType dtype = OutputDType(def, *attrs, port);
+    if (dtype == DType::kInvalid) dtype = feed.dtype;
+    if (dtype == DType::kInvalid) {
+      return InvalidArgument("input '", feed.name, "': nothing tells the dtype of '", feed.tensor,
+                             "'");
+    }
+    Shape shape = feed.shape;
+    const bool placeholder = def.op() == "Placeholder" || def.op() == "PlaceholderWithDefault";
+    if (auto it = attrs->find("shape"); placeholder && it != attrs->end()) {
+      const Shape* stated = it->second.get_if<Shape>();
+      const bool old = graph_.versions().producer() < kScalarPlaceholdersSince;
+      if (stated != nullptr && stated->has_rank() && !(old && stated->rank() == 0)) {
+        const absl::StatusOr<Shape> merged = MergeShapes(*stated, shape);
+        shape = merged.ok() ? *merged : *stated;
+      }
+    }
+    Node node = MakePlaceholder(port == 0 ? name : absl::StrCat(name, "_", port), dtype, shape);
+    TENON_ASSIGN_OR_RETURN(const NodeId id, draft.Add(std::move(node), /*effect=*/false));
+    body.feeds[{name, port}] = Endpoint{id, 0};
+    draft.inputs.push_back({feed.name, id});
+  }
+  for (const Fetch& fetch : fetches) {
+    absl::StatusOr<Endpoint> source = body.Import(fetch.tensor);
+    if (!source.ok()) {
+      return Annotate(source.status(), absl::StrCat("output '", fetch.name, "'"));
+    }
+    draft.outputs.push_back({fetch.name, *source});
+  }
+  for (const std::string& target : targets) {
+    TENON_ASSIGN_OR_RETURN(const BodyImport::Controls controls, body.ImportControl(target));
+    draft.targets.insert(draft.targets.end(), controls.begin(), controls.end());
+  }
+  return draft;
+}
+
+absl::StatusOr<Draft> Importer::ImportFunction(const FuncRef& function,
+                                               absl::Span<const Node* const> captured) {
+  auto it = functions_.find(function.name);
+  if (it == functions_.end()) {
+    return InvalidArgument("function '", function.name, "' is not in the model");
+  }
+  const tf::FunctionDef& def = *it->second->function;
+  Draft draft;
+  BodyImport body(*this, *it->second, draft);
+  body.calls = {function.name};
+  if (function.attrs != nullptr) body.attrs = *function.attrs;
+
+  std::vector<Endpoint> inputs;
+  for (const auto& arg : def.signature().input_arg()) {
+    TENON_ASSIGN_OR_RETURN(const int n,
+                           ArgTensors(arg.number_attr(), arg.type_list_attr(), body.attrs));
+    std::vector<DType> dtypes(static_cast<size_t>(n), static_cast<DType>(arg.type()));
+    auto attr = body.attrs.find(arg.type_attr().empty() ? arg.type_list_attr() : arg.type_attr());
+    if (attr != body.attrs.end()) {
+      if (const DType* one = attr->second.get_if<DType>()) dtypes.assign(dtypes.size(), *one);
+      if (const auto* list = attr->second.get_if<std::vector<DType>>()) dtypes = *list;
+    }
+    for (size_t i = 0; i < dtypes.size(); ++i) {
+      const size_t position = inputs.size();
+      const bool capture = position < captured.size() && captured[position] != nullptr;
+      Node node =
+          capture ? *captured[position] : MakePlaceholder(arg.name(), dtypes[i], Shape::Unknown());
+      node.control_inputs.clear();
+      TENON_ASSIGN_OR_RETURN(const NodeId id, draft.Add(std::move(node), /*effect=*/false));
+      inputs.push_back({id, 0});
+      draft.inputs.push_back({draft.node(id).name, id});
+    }
+  }
+  TENON_RETURN_IF_ERROR(body.Bind(inputs));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Endpoint> returns, body.ImportReturns());
+  TENON_ASSIGN_OR_RETURN(const BodyImport::Controls controls, body.ImportSideEffects());
+  draft.targets.assign(controls.begin(), controls.end());
+  std::vector<std::string> names;
+  for (const auto& arg : def.signature().output_arg()) {
+    TENON_ASSIGN_OR_RETURN(const int n,
+                           ArgTensors(arg.number_attr(), arg.type_list_attr(), body.attrs));
+    names.insert(names.end(), static_cast<size_t>(n), arg.name());
+  }
+  for (size_t i = 0; i < returns.size(); ++i) draft.outputs.push_back({names[i], returns[i]});
+  return draft;
+}
+
+}  // namespace tenon

@@ -1,0 +1,80 @@
+// Imports nodes of a GraphDef into a Draft: what the fetches need, with function calls inlined.
+// Variables, functions of control-flow ops and the check for missing ops come after (finish.h).
+#ifndef TENON_PROTO_IMPORTER_H_
+#define TENON_PROTO_IMPORTER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "proto/draft.h"
+#include "proto/tensor_proto.h"
+
+namespace tenon {
+
+namespace tf {
+class FunctionDef;
+class GraphDef;
+class NodeDef;
+}  // namespace tf
+
+// A tensor that callers give: it becomes a Placeholder, whatever computes it in the file.
+struct Feed {
+  std::string tensor;             // "x:0" or "x"
+  std::string name;               // of the graph's input
+  DType dtype = DType::kInvalid;  // where the file states them beside the graph
+  Shape shape = Shape::Unknown();
+};
+
+struct Fetch {
+  std::string tensor;  // "y:0" or "y"
+  std::string name;    // of the graph's output
+};
+
+// Nodes by name, for the graph's own nodes and for the body of each function.
+struct BodyIndex {
+  tf::FunctionDef* function = nullptr;  // null: the graph itself
+  std::vector<tf::NodeDef*> nodes;
+  absl::flat_hash_map<std::string, int> by_name;
+};
+
+class Importer {
+ public:
+  // `graph` outlives the importer, which moves large tensors out of it.
+  static absl::StatusOr<std::unique_ptr<Importer>> Create(tf::GraphDef& graph);
+
+  // `targets` are names of nodes that must run.
+  absl::StatusOr<Draft> ImportGraph(absl::Span<const Feed> feeds, absl::Span<const Fetch> fetches,
+                                    absl::Span<const std::string> targets);
+
+  // A function's body. Its inputs become Placeholders, except that input i becomes a copy of
+  // `captured[i]` (a variable's handle) where that is not null.
+  absl::StatusOr<Draft> ImportFunction(const FuncRef& function,
+                                       absl::Span<const Node* const> captured);
+
+  bool HasFunction(const std::string& name) const { return functions_.contains(name); }
+  const BodyIndex& top() const { return top_; }
+  tf::GraphDef& graph() { return graph_; }
+  TensorReader& tensors() { return tensors_; }
+
+ private:
+  explicit Importer(tf::GraphDef& graph) : graph_(graph) {}
+
+  tf::GraphDef& graph_;
+  BodyIndex top_;
+  absl::flat_hash_map<std::string, std::unique_ptr<BodyIndex>> functions_;
+  TensorReader tensors_;
+
+  friend class BodyImport;
+};
+
+// Ops that only look at variables: nothing has to wait for them once variables are constants.
+bool IsVariableRead(absl::string_view op);
+
+}  // namespace tenon
+
+#endif  // TENON_PROTO_IMPORTER_H_

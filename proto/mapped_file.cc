@@ -1,0 +1,80 @@
+#include "proto/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "env/status.h"
+
+namespace tenon {
+namespace {
+
+// Gives the pages of a range back when it is destroyed.
+struct Range {
+  std::shared_ptr<const MappedFile> file;
+  uint64_t offset;
+  uint64_t bytes;
+
+  ~Range() {
+    const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    const uint64_t begin = (offset + page - 1) / page * page;
+    const uint64_t end = (offset + bytes) / page * page;
+    if (begin < end) madvise(const_cast<char*>(file->data()) + begin, end - begin, MADV_DONTNEED);
+  }
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
+  }
+  struct stat info;
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close(fd);
+    return InvalidArgument(path, " is not a regular file");
+  }
+  const uint64_t size = static_cast<uint64_t>(info.st_size);
+  char* data = nullptr;
+  if (size > 0) {
+    void* mapped = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (mapped == MAP_FAILED) {
+      const int error = errno;
+      close(fd);
+      return absl::ErrnoToStatus(error, absl::StrCat("cannot map ", path));
+    }
+    data = static_cast<char*>(mapped);
+  }
+  return std::shared_ptr<const MappedFile>(new MappedFile(path, fd, data, size));
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) munmap(data_, size_);
+  close(fd_);
+}
+
+std::shared_ptr<const void> MappedFile::Hold(uint64_t offset, uint64_t bytes) const {
+  return std::shared_ptr<const void>(new Range{shared_from_this(), offset, bytes},
+                                     [](const void* p) { delete static_cast<const Range*>(p); });
+}
+
+absl::Status MappedFile::Read(uint64_t offset, uint64_t bytes, void* to) const {
+  char* out = static_cast<char*>(to);
+  while (bytes > 0) {
+    const ssize_t got = pread(fd_, out, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path_));
+    if (got == 0) return absl::OutOfRangeError(absl::StrCat(path_, " ends too early"));
+    out += got;
+    offset += static_cast<uint64_t>(got);
+    bytes -= static_cast<uint64_t>(got);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tenon

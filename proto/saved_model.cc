@@ -1,0 +1,159 @@
+// SavedModel: MetaGraph by tags, signature by name, variables from the bundle beside it.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "env/status.h"
+#include "proto/load.h"
+#include "proto/message_file.h"
+#include "proto/tenon_saved_model.pb.h"
+
+namespace tenon {
+namespace {
+
+constexpr char kDefaultSignature[] = "serving_default";
+constexpr char kInitSignature[] = "__saved_model_init_op";
+
+std::vector<std::string> TagsOf(const tf::MetaGraphDef& graph) {
+  std::vector<std::string> tags(graph.meta_info_def().tags().begin(),
+                                graph.meta_info_def().tags().end());
+  std::sort(tags.begin(), tags.end());
+  return tags;
+}
+
+absl::StatusOr<tf::MetaGraphDef*> ChooseMetaGraph(tf::SavedModel& model,
+                                                  const LoadOptions& options) {
+  if (model.meta_graphs_size() == 0) return InvalidArgument("not a SavedModel: it has no graph");
+  std::vector<std::string> wanted = options.tags;
+  if (wanted.empty()) wanted = {"serve"};
+  std::sort(wanted.begin(), wanted.end());
+  std::vector<std::string> available;
+  for (tf::MetaGraphDef& graph : *model.mutable_meta_graphs()) {
+    const std::vector<std::string> tags = TagsOf(graph);
+    if (tags == wanted) return &graph;
+    available.push_back(absl::StrCat("{", absl::StrJoin(tags, ","), "}"));
+  }
+  if (options.tags.empty() && model.meta_graphs_size() == 1) return model.mutable_meta_graphs(0);
+  return NotFound("no graph with tags {", absl::StrJoin(wanted, ","),
+                  "}; there are: ", absl::StrJoin(available, " "));
+}
+
+using Signature = tf::MetaGraphDef::SignatureEntry;
+
+absl::StatusOr<const Signature*> ChooseSignature(const tf::MetaGraphDef& graph,
+                                                 const std::string& wanted,
+                                                 std::vector<std::string>& names) {
+  const Signature* found = nullptr;
+  const Signature* only = nullptr;
+  for (const Signature& entry : graph.signature_def()) {
+    if (entry.key() == (wanted.empty() ? kDefaultSignature : wanted)) found = &entry;
+    if (entry.key() == kInitSignature) continue;
+    names.push_back(entry.key());
+    only = &entry;
+  }
+  std::sort(names.begin(), names.end());
+  if (found == nullptr && wanted.empty() && names.size() == 1) found = only;
+  if (found != nullptr) return found;
+  return NotFound("no signature '", wanted.empty() ? kDefaultSignature : wanted, "'; there ",
+                  names.empty() ? "is none" : "are: ", absl::StrJoin(names, ", "));
+}
+
+using TensorEntries = google::protobuf::RepeatedPtrField<tf::SignatureDef::TensorEntry>;
+
+// Sorted by key, so that the order is the model's and not the writer's.
+absl::StatusOr<std::vector<const tf::SignatureDef::TensorEntry*>> Sorted(
+    const TensorEntries& entries, absl::string_view what) {
+  std::vector<const tf::SignatureDef::TensorEntry*> sorted;
+  for (const auto& entry : entries) {
+    if (!entry.value().has_name()) {
+      return Unimplemented(what, " '", entry.key(), "' is a sparse or composite tensor");
+    }
+    sorted.push_back(&entry);
+  }
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto* a, const auto* b) { return a->key() < b->key(); });
+  for (size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i]->key() == sorted[i - 1]->key()) {
+      return InvalidArgument("the signature has two ", what, "s '", sorted[i]->key(), "'");
+    }
+  }
+  return sorted;
+}
+
+absl::Status ReadFeeds(const tf::SignatureDef& signature, const LoadOptions& options,
+                       std::vector<Feed>& feeds) {
+  if (!options.feeds.empty()) {
+    for (const std::string& tensor : options.feeds) {
+      Feed feed{tensor, tensor};
+      for (const auto& entry : signature.inputs()) {
+        if (entry.key() == tensor) feed.tensor = entry.value().name();
+      }
+      feeds.push_back(std::move(feed));
+    }
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const auto inputs, Sorted(signature.inputs(), "input"));
+  for (const auto* entry : inputs) {
+    Feed feed{entry->value().name(), entry->key()};
+    if (const auto dtype = DTypeFromProto(entry->value().dtype()); dtype.ok()) feed.dtype = *dtype;
+    if (entry->value().has_tensor_shape()) {
+      TENON_ASSIGN_OR_RETURN(feed.shape, ShapeFromProto(entry->value().tensor_shape()));
+    }
+    feeds.push_back(std::move(feed));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadFetches(const tf::SignatureDef& signature, const LoadOptions& options,
+                         std::vector<Fetch>& fetches) {
+  if (!options.fetches.empty()) {
+    for (const std::string& wanted : options.fetches) {
+      Fetch fetch{wanted, wanted};
+      for (const auto& entry : signature.outputs()) {
+        if (entry.key() == wanted) fetch.tensor = entry.value().name();
+      }
+      fetches.push_back(std::move(fetch));
+    }
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const auto outputs, Sorted(signature.outputs(), "output"));
+  for (const auto* entry : outputs) fetches.push_back({entry->value().name(), entry->key()});
+  if (fetches.empty()) return InvalidArgument("the signature has no outputs");
+  return absl::OkStatus();
+}
+
+absl::Status Load(const std::string& directory, tf::SavedModel& saved, const LoadOptions& options,
+                  Model& model) {
+  TENON_ASSIGN_OR_RETURN(tf::MetaGraphDef * graph, ChooseMetaGraph(saved, options));
+  model.tags = TagsOf(*graph);
+  TENON_ASSIGN_OR_RETURN(const Signature* signature,
+                         ChooseSignature(*graph, options.signature, model.signatures));
+  model.signature = signature->key();
+  std::vector<Feed> feeds;
+  std::vector<Fetch> fetches;
+  TENON_RETURN_IF_ERROR(ReadFeeds(signature->value(), options, feeds));
+  TENON_RETURN_IF_ERROR(ReadFetches(signature->value(), options, fetches));
+
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Importer> importer,
+                         Importer::Create(*graph->mutable_graph_def()));
+  VariableStore store(absl::StrCat(directory, "/variables/variables"),
+                      graph->saver_def().restore_op_name(), *importer,
+                      {.verify_checksums = options.verify_checksums});
+  TENON_ASSIGN_OR_RETURN(Draft draft, importer->ImportGraph(feeds, fetches, {}));
+  return FinishModel(std::move(draft), *importer, &store, options, model);
+}
+
+}  // namespace
+
+absl::StatusOr<Model> LoadSavedModel(const std::string& directory, const std::string& file,
+                                     const LoadOptions& options) {
+  Model model;
+  model.source = directory;
+  model.format = "SavedModel";
+  tf::SavedModel saved;
+  TENON_RETURN_IF_ERROR(ReadMessageFile(file, saved, nullptr));
+  if (absl::Status s = Load(directory, saved, options, model); !s.ok()) return Annotate(s, file);
+  return model;
+}
+
+}  // namespace tenon

@@ -1,0 +1,88 @@
+#include "proto/table_file.h"
+
+#include <leveldb/env.h>
+#include <leveldb/iterator.h>
+#include <leveldb/options.h>
+#include <leveldb/table.h>
+
+#include <memory>
+#include <new>
+
+#include "env/status.h"
+
+namespace tenon {
+namespace {
+
+class View final : public leveldb::RandomAccessFile {
+ public:
+  explicit View(const MappedFile& file) : file_(file) {}
+  leveldb::Status Read(uint64_t offset, size_t n, leveldb::Slice* result, char*) const override {
+    if (offset > file_.size() || n > file_.size() - offset) {
+      return leveldb::Status::Corruption("a block lies outside of the file");
+    }
+    *result = leveldb::Slice(file_.data() + offset, n);
+    return leveldb::Status::OK();
+  }
+
+ private:
+  const MappedFile& file_;
+};
+
+bool ReadVarint(const char*& p, const char* end, uint64_t& value) {
+  value = 0;
+  for (int shift = 0; shift < 64 && p < end; shift += 7) {
+    const uint64_t byte = static_cast<unsigned char>(*p++);
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+// The footer has no checksum, and leveldb allocates the sizes that it states before it reads.
+constexpr uint64_t kFooterBytes = 48;
+bool FooterIsSane(const MappedFile& file) {
+  if (file.size() < kFooterBytes) return false;
+  const char* p = file.data() + (file.size() - kFooterBytes);
+  const char* end = file.data() + file.size() - 8;
+  for (int handle = 0; handle < 2; ++handle) {  // of the meta index, of the index
+    uint64_t offset, bytes;
+    if (!ReadVarint(p, end, offset) || !ReadVarint(p, end, bytes)) return false;
+    if (offset > file.size() || bytes > file.size() - offset) return false;
+  }
+  return true;
+}
+
+absl::Status Walk(const MappedFile& file, const TableEntry& entry) {
+  const View view(file);
+  leveldb::Options options;
+  options.paranoid_checks = true;
+  options.block_cache = nullptr;
+  leveldb::Table* opened = nullptr;
+  const leveldb::Status status =
+      leveldb::Table::Open(options, const_cast<View*>(&view), file.size(), &opened);
+  const std::unique_ptr<leveldb::Table> table(opened);
+  if (!status.ok()) return InvalidArgument(status.ToString());
+  leveldb::ReadOptions read;
+  read.verify_checksums = true;
+  read.fill_cache = false;
+  const std::unique_ptr<leveldb::Iterator> it(table->NewIterator(read));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    TENON_RETURN_IF_ERROR(
+        entry({it->key().data(), it->key().size()}, {it->value().data(), it->value().size()}));
+  }
+  if (!it->status().ok()) return InvalidArgument(it->status().ToString());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadTable(const MappedFile& file, const TableEntry& entry) {
+  if (!FooterIsSane(file)) return InvalidArgument(file.path(), ": not a table, or cut off");
+  try {  // leveldb allocates before it checks
+    return Annotate(Walk(file, entry), file.path());
+  } catch (const std::bad_alloc&) {
+    return InvalidArgument(file.path(), ": damaged: a block is too large");
+  }
+}
+
+}  // namespace tenon

@@ -1,0 +1,133 @@
+#include "proto/variables.h"
+
+#include <utility>
+
+#include "env/status.h"
+#include "proto/tenon_saved_model.pb.h"
+
+namespace tenon {
+namespace {
+
+// The endpoint behind Identity nodes.
+Endpoint SkipIdentities(const Draft& draft, Endpoint e) {
+  while (draft.node(e.node).op == "Identity" && draft.node(e.node).inputs.size() == 1) {
+    e = draft.node(e.node).inputs[0];
+  }
+  return e;
+}
+
+// The strings of a constant; null where it is none.
+const Tensor* ConstStrings(const Draft& draft, Endpoint e) {
+  e = SkipIdentities(draft, e);
+  if (draft.node(e.node).op != "Const") return nullptr;
+  const Tensor* t = draft.node(e.node).attr<Tensor>("value");
+  return t != nullptr && t->dtype() == DType::kString ? t : nullptr;
+}
+
+}  // namespace
+
+bool IsVariable(const Node& node) {
+  return node.op == "VarHandleOp" || node.op == "VariableV2" || node.op == "Variable";
+}
+
+std::string VariableName(const Node& node) {
+  const std::string* shared = node.attr<std::string>("shared_name");
+  const std::string* container = node.attr<std::string>("container");
+  const std::string& name = shared != nullptr && !shared->empty() ? *shared : node.name;
+  return container == nullptr || container->empty() ? name : absl::StrCat(*container, "/", name);
+}
+
+absl::Status VariableStore::Open() {
+  TENON_ASSIGN_OR_RETURN(bundle_, Bundle::Open(prefix_, options_));
+  if (!restore_op_.empty()) TENON_RETURN_IF_ERROR(FollowRestoreOp());
+  return ReadObjectGraph();
+}
+
+absl::Status VariableStore::FollowRestoreOp() {
+  const std::string target = restore_op_.substr(0, restore_op_.find(':'));
+  absl::StatusOr<Draft> draft = importer_.ImportGraph({}, {}, {target});
+  if (!draft.ok()) return Annotate(draft.status(), "restore op");
+  for (NodeId id = 0; id < draft->end_id(); ++id) {
+    const Node& assign = draft->node(id);
+    if (assign.op != "AssignVariableOp" && assign.op != "Assign") continue;
+    if (assign.inputs.size() != 2) continue;
+    const Node& variable = draft->node(SkipIdentities(*draft, assign.inputs[0]).node);
+    const Endpoint value = SkipIdentities(*draft, assign.inputs[1]);
+    const Node& restore = draft->node(value.node);
+    if (!IsVariable(variable) || restore.op != "RestoreV2" || restore.inputs.size() != 3) continue;
+    const Tensor* names = ConstStrings(*draft, restore.inputs[1]);
+    const Tensor* slices = ConstStrings(*draft, restore.inputs[2]);
+    if (names == nullptr || value.port >= names->num_elements()) continue;
+    Source source;
+    source.key = names->flat<std::string>()[static_cast<size_t>(value.port)];
+    source.sliced = slices != nullptr && value.port < slices->num_elements() &&
+                    !slices->flat<std::string>()[static_cast<size_t>(value.port)].empty();
+    restored_[VariableName(variable)] = std::move(source);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status VariableStore::ReadObjectGraph() {
+  constexpr char kKey[] = "_CHECKPOINTABLE_OBJECT_GRAPH";
+  const Bundle::Entry* entry = bundle_->Find(kKey);
+  if (entry == nullptr || entry->dtype != DType::kString) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const Tensor text, bundle_->Load(kKey));
+  tf::TrackableObjectGraph graph;
+  if (text.num_elements() != 1 || !graph.ParseFromString(*text.data<std::string>())) {
+    return InvalidArgument(prefix_, ": the object graph is damaged");
+  }
+  for (const auto& object : graph.nodes()) {
+    for (const auto& attribute : object.attributes()) {
+      if (attribute.full_name().empty()) continue;
+      auto [it, fresh] = by_object_.emplace(attribute.full_name(), attribute.checkpoint_key());
+      if (!fresh && it->second != attribute.checkpoint_key()) it->second.clear();  // ambiguous
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> VariableStore::Key(const std::string& variable,
+                                               const std::string& node) const {
+  if (auto it = restored_.find(variable); it != restored_.end()) {
+    if (it->second.sliced) return Unimplemented("is a part of partitioned variable");
+    return it->second.key;
+  }
+  for (const std::string& name : {variable, node}) {
+    auto it = by_object_.find(name);
+    if (it != by_object_.end() && !it->second.empty()) return it->second;
+    if (bundle_->Find(name) != nullptr) return name;
+  }
+  return NotFound("the checkpoint ", prefix_, " does not hold it");
+}
+
+absl::StatusOr<Tensor> VariableStore::Value(const Node& variable) {
+  if (bundle_ == nullptr) TENON_RETURN_IF_ERROR(Open());
+  const std::string name = VariableName(variable);
+  auto value = [&]() -> absl::StatusOr<Tensor> {
+    TENON_ASSIGN_OR_RETURN(const std::string key, Key(name, variable.name));
+    const Bundle::Entry* entry = bundle_->Find(key);
+    if (entry == nullptr) return NotFound("the checkpoint ", prefix_, " has no '", key, "'");
+    const DType* dtype = variable.attr<DType>("dtype");
+    const Shape* shape = variable.attr<Shape>("shape");
+    if (dtype == nullptr || *dtype != entry->dtype) {
+      return InvalidArgument("is ", dtype == nullptr ? "untyped" : Name(*dtype), ", but '", key,
+                             "' in the checkpoint is ", Name(entry->dtype));
+    }
+    if (shape != nullptr && !shape->CompatibleWith(entry->shape)) {
+      return InvalidArgument("has shape ", shape->ToString(), ", but '", key,
+                             "' in the checkpoint has ", entry->shape.ToString());
+    }
+    if (auto it = loaded_.find(key); it != loaded_.end()) return it->second;
+    TENON_ASSIGN_OR_RETURN(Tensor t, bundle_->Load(key));
+    loaded_.emplace(key, t);
+    return t;
+  };
+  absl::StatusOr<Tensor> result = value();
+  if (!result.ok()) {
+    return Annotate(result.status(),
+                    absl::StrCat("variable '", name, "' (node '", variable.name, "')"));
+  }
+  return result;
+}
+
+}  // namespace tenon

@@ -1,0 +1,65 @@
+// Variables: where their values lie in the checkpoint, and their freezing into constants.
+#ifndef TENON_PROTO_VARIABLES_H_
+#define TENON_PROTO_VARIABLES_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/bundle.h"
+#include "proto/draft.h"
+#include "proto/importer.h"
+
+namespace tenon {
+
+// The values of a SavedModel's variables, found when the first one is asked for.
+class VariableStore {
+ public:
+  // `prefix` of the checkpoint; `restore_op` is the node that would restore it (may be empty).
+  VariableStore(std::string prefix, std::string restore_op, Importer& importer,
+                const BundleOptions& options)
+      : prefix_(std::move(prefix)),
+        restore_op_(std::move(restore_op)),
+        importer_(importer),
+        options_(options) {}
+
+  // The value of a VarHandleOp or VariableV2 node. Checks dtype and shape against the node's.
+  absl::StatusOr<Tensor> Value(const Node& variable);
+
+ private:
+  absl::Status Open();
+  // Follows the restore op: what it would assign to a variable tells the variable's key.
+  absl::Status FollowRestoreOp();
+  // The object graph in the checkpoint names variables and their keys too.
+  absl::Status ReadObjectGraph();
+  absl::StatusOr<std::string> Key(const std::string& variable, const std::string& node) const;
+
+  struct Source {
+    std::string key;
+    bool sliced = false;
+  };
+
+  const std::string prefix_;
+  const std::string restore_op_;
+  Importer& importer_;
+  const BundleOptions options_;
+  std::unique_ptr<Bundle> bundle_;
+  absl::flat_hash_map<std::string, Source> restored_;        // by VariableName
+  absl::flat_hash_map<std::string, std::string> by_object_;  // full name -> key
+  absl::flat_hash_map<std::string, Tensor> loaded_;          // by key
+};
+
+// Whether the node stands for a variable, and what identifies that variable in the model.
+bool IsVariable(const Node& node);
+std::string VariableName(const Node& node);
+
+// Turns variables that are only read into Const nodes of the variable's name and drops the reads.
+// Unimplemented, naming the node, where a variable is changed. `store` is null for a GraphDef,
+// which has no values: a variable is then a FailedPrecondition.
+absl::Status FreezeVariables(Draft& draft, VariableStore* store);
+
+}  // namespace tenon
+
+#endif  // TENON_PROTO_VARIABLES_H_
