@@ -1,0 +1,194 @@
+#include "graph_rewrite/pipeline.h"
+
+#include <chrono>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
+#include "env/status.h"
+#include "graph/verify.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr int kMaxSweeps = 30;
+constexpr int kMaxFunctionDepth = 32;
+
+using RuleSet = absl::flat_hash_set<std::string>;
+using Clock = std::chrono::steady_clock;
+
+double MsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+absl::StatusOr<RuleSet> DisabledRules(const Flags& flags) {
+  RuleSet disabled;
+  for (absl::string_view word : absl::StrSplit(flags.disabled_rules, ',')) {
+    word = absl::StripAsciiWhitespace(word);
+    if (word.empty()) continue;
+    if (FindRule(word) == nullptr) {
+      return InvalidArgument("TENON_DISABLE_RULES: no rule is named '", word,
+                             "'; `tenon rules` lists them");
+    }
+    disabled.insert(std::string(word));
+  }
+  return disabled;
+}
+
+// Nodes by op, so that a rule looks only where it can start. Ids are checked when they are used.
+class OpIndex {
+ public:
+  explicit OpIndex(const Graph& graph) {
+    for (NodeId id : graph.NodeIds()) Add(id, graph.node(id).op);
+  }
+  void Add(NodeId id, const std::string& op) { by_op_[op].push_back(id); }
+  std::vector<NodeId> NodesOf(const Graph& graph, absl::Span<const std::string> ops) const {
+    std::vector<NodeId> out;
+    if (ops.size() == 1 && ops[0] == "*") return graph.NodeIds();
+    for (const std::string& op : ops) {
+      auto it = by_op_.find(op);
+      if (it != by_op_.end()) out.insert(out.end(), it->second.begin(), it->second.end());
+    }
+    return out;
+  }
+
+ private:
+  absl::flat_hash_map<std::string, std::vector<NodeId>> by_op_;
+};
+
+// The one function that runs a phase.
+absl::Status RunPhase(Phase phase, const RuleSet& disabled, const RewriteOptions& options,
+                      Graph& graph, PhaseReport& report) {
+  const auto start = Clock::now();
+  Rewriter rewriter(graph);
+  rewriter.RecordDiffs(options.record_steps);
+  RuleContext context(rewriter, *options.services);
+
+  for (int sweep = 0;; ++sweep) {
+    if (sweep == kMaxSweeps) {
+      report.hit_bound = true;
+      break;
+    }
+    bool changed = false;
+    OpIndex index(graph);
+    rewriter.TakeTouched();
+    for (const Rule& rule : AllRules()) {
+      if (rule.phase != phase || disabled.contains(rule.name)) continue;
+      if (!rule.repeat && sweep > 0) continue;
+      if (rule.sweep != nullptr) {
+        const int before = context.fired[rule.name];
+        TENON_RETURN_IF_ERROR(rule.sweep(context));
+        changed = changed || context.fired[rule.name] != before;
+        if (context.fired[rule.name] != before) index = OpIndex(graph);
+        continue;
+      }
+      const std::vector<std::string> ops = AnchorOps(rule);
+      for (NodeId id : index.NodesOf(graph, ops)) {
+        // Gone, or made into another op by an earlier match.
+        if (!graph.Has(id)) continue;
+        if (ops[0] != "*" && std::find(ops.begin(), ops.end(), graph.node(id).op) == ops.end()) {
+          continue;
+        }
+        const NodeId fresh = graph.end_id();
+        rewriter.BeginStep(rule.name, graph.node(id).name);
+        const Outcome outcome = TryRule(rule, context, id);
+        rewriter.EndStep();
+        if (!outcome.fired) continue;
+        changed = true;
+        ++context.fired[rule.name];
+        for (NodeId n = fresh; n < graph.end_id(); ++n) {
+          if (graph.Has(n)) index.Add(n, graph.node(n).op);
+        }
+      }
+    }
+    report.sweeps = sweep + 1;
+    if (!changed) break;
+  }
+  report.phase = phase;
+  for (const auto& [rule, count] : context.fired) {
+    if (count > 0) report.fired[rule] += count;
+  }
+  for (RewriteStep& s : rewriter.TakeSteps()) report.steps.push_back(std::move(s));
+  report.nodes_after = static_cast<int>(graph.num_nodes());
+  report.ms += MsSince(start);
+  if (options.verify) {
+    if (absl::Status s = VerifyWithOps(graph); !s.ok()) {
+      return Annotate(s, absl::StrCat("after phase ", Name(phase)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunPhaseOnAll(Phase phase, const RuleSet& disabled, const RewriteOptions& options,
+                           Graph& graph, PhaseReport& report, int depth) {
+  if (depth > kMaxFunctionDepth) return InvalidArgument("functions are nested too deeply");
+  TENON_RETURN_IF_ERROR(RunPhase(phase, disabled, options, graph, report));
+  for (auto& [name, body] : graph.functions()) {
+    auto rewritten = std::make_shared<Graph>(*body);
+    PhaseReport inner;
+    if (absl::Status s = RunPhaseOnAll(phase, disabled, options, *rewritten, inner, depth + 1);
+        !s.ok()) {
+      return Annotate(s, absl::StrCat("function '", name, "'"));
+    }
+    for (const auto& [rule, count] : inner.fired) report.fired[rule] += count;
+    report.steps.insert(report.steps.end(), inner.steps.begin(), inner.steps.end());
+    report.ms += inner.ms;
+    body = std::move(rewritten);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int RewriteReport::Fired(absl::string_view rule) const {
+  int count = 0;
+  for (const PhaseReport& p : phases) {
+    auto it = p.fired.find(rule);
+    if (it != p.fired.end()) count += it->second;
+  }
+  return count;
+}
+
+absl::btree_map<std::string, int> CountOps(const Graph& graph) {
+  absl::btree_map<std::string, int> counts;
+  for (NodeId id : graph.NodeIds()) ++counts[graph.node(id).op];
+  return counts;
+}
+
+absl::Status VerifyWithOps(const Graph& graph) {
+  return VerifyGraph(graph, [](const Graph&, const Node& n) -> absl::StatusOr<int> {
+    const OpLookup op = FindOp(n.op);
+    if (!op) return -1;
+    TENON_ASSIGN_OR_RETURN(const std::vector<DType> inputs, InputDTypes(*op.info, n));
+    if (inputs.size() != n.inputs.size()) {
+      return InvalidArgument(n.op, " takes ", inputs.size(), " inputs, but has ", n.inputs.size());
+    }
+    TENON_ASSIGN_OR_RETURN(const std::vector<DType> outputs, OutputDTypes(*op.info, n));
+    return static_cast<int>(outputs.size());
+  });
+}
+
+absl::StatusOr<RewriteReport> Rewrite(Graph& graph, const RewriteOptions& options) {
+  RewriteReport report;
+  const Flags& flags = *options.services->flags;
+  TENON_ASSIGN_OR_RETURN(const RuleSet disabled, DisabledRules(flags));
+  report.ops_before = CountOps(graph);
+  if (options.dump) options.dump("loaded", graph);
+  report.enabled = flags.onednn_opts;
+  if (report.enabled) {
+    const auto start = Clock::now();
+    for (Phase phase : kPhases) {
+      if (phase > options.last) break;
+      report.phases.emplace_back();
+      TENON_RETURN_IF_ERROR(
+          RunPhaseOnAll(phase, disabled, options, graph, report.phases.back(), 0));
+      if (options.dump) options.dump(Name(phase), graph);
+    }
+    report.ms = MsSince(start);
+  }
+  report.ops_after = CountOps(graph);
+  return report;
+}
+
+}  // namespace tenon

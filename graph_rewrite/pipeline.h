@@ -1,0 +1,67 @@
+// Runs the rewriting phases on a graph: clean, fold, fuse, rename.
+//
+//   TENON_ASSIGN_OR_RETURN(RewriteReport report, Rewrite(graph, {.services = &services}));
+//
+// The gate: with flags.onednn_opts off nothing is touched. flags.disabled_rules names rules to
+// leave out; an unknown name is an InvalidArgument. A rule that fails on a match leaves that match
+// unrewritten; the report says so. Bodies of control flow are rewritten like any graph.
+#ifndef TENON_GRAPH_REWRITE_PIPELINE_H_
+#define TENON_GRAPH_REWRITE_PIPELINE_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "graph/rewriter.h"
+#include "graph_rewrite/rule.h"
+#include "ops/kernel.h"
+
+namespace tenon {
+
+struct RewriteOptions {
+  const Services* services = nullptr;  // needed: flags, threads
+  // Called with the graph before the first phase ("loaded") and after each.
+  std::function<void(absl::string_view phase, const Graph& graph)> dump = nullptr;
+  // Stop after this phase.
+  Phase last = Phase::kRename;
+  bool record_steps = false;
+#ifdef NDEBUG
+  bool verify = false;
+#else
+  bool verify = true;
+#endif
+};
+
+struct PhaseReport {
+  Phase phase = Phase::kClean;
+  double ms = 0;
+  int sweeps = 0;
+  int nodes_after = 0;
+  bool hit_bound = false;  // rules were still firing when the sweeps ran out
+  absl::btree_map<std::string, int> fired;
+  std::vector<RewriteStep> steps;  // with record_steps
+};
+
+struct RewriteReport {
+  bool enabled = true;  // the gate
+  double ms = 0;
+  absl::btree_map<std::string, int> ops_before, ops_after;  // of the top graph
+  std::vector<PhaseReport> phases;
+
+  int Fired(absl::string_view rule) const;
+};
+
+absl::StatusOr<RewriteReport> Rewrite(Graph& graph, const RewriteOptions& options);
+
+// How many nodes there are of each op.
+absl::btree_map<std::string, int> CountOps(const Graph& graph);
+
+// VerifyGraph with what the op table knows: known ops have their number of inputs and outputs.
+absl::Status VerifyWithOps(const Graph& graph);
+
+}  // namespace tenon
+
+#endif  // TENON_GRAPH_REWRITE_PIPELINE_H_

@@ -1,0 +1,144 @@
+// Constant folding through the ops' own kernels, and shapes that are known.
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph_rewrite/rule.h"
+#include "ops/evaluate.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kAlwaysBytes = size_t{64} << 10;  // results up to this size may grow freely
+constexpr size_t kMaxGrowth = 4;                   // larger ones by this factor
+
+size_t OutputBytes(RuleContext& context, NodeId id, size_t outputs, bool* known) {
+  size_t bytes = 0;
+  *known = true;
+  for (size_t port = 0; port < outputs; ++port) {
+    const Endpoint e{id, static_cast<int>(port)};
+    const auto n = context.shapes.shape(e).CheckedElements();
+    if (!n.ok() || *n > (int64_t{1} << 40)) {
+      *known = false;
+      return 0;
+    }
+    bytes += static_cast<size_t>(*n) * SizeOf(context.shapes.dtype(e));
+  }
+  return bytes;
+}
+
+// The node's values if they can be had now; empty: not.
+std::vector<Tensor> ValuesOf(RuleContext& context, NodeId id) {
+  const Node& n = context.node(id);
+  const OpLookup op = FindOp(n.op);
+  if (!op || op.info->row.stateful || n.op == "Const" || n.op == "Placeholder") return {};
+  if (n.op == "Shape" || n.op == "Size" || n.op == "Rank") {
+    // Only the shape of the input counts.
+    const Shape& s = context.shapes.shape(n.inputs[0]);
+    std::vector<int64_t> values;
+    if (n.op == "Rank" && s.has_rank()) {
+      values = {s.rank()};
+    } else if (n.op == "Shape" && s.IsComplete()) {
+      values.assign(s.dims().begin(), s.dims().end());
+    } else if (n.op == "Size" && s.IsComplete()) {
+      values = {s.num_elements()};
+    } else {
+      return {};
+    }
+    const DType* out = n.attr<DType>("out_type");
+    const Shape shape = n.op == "Shape" ? Shape({s.rank()}) : Shape();
+    if (out != nullptr && *out == DType::kInt64) return {Tensor::From<int64_t>(shape, values)};
+    return {Tensor::From<int32_t>(shape, std::vector<int32_t>(values.begin(), values.end()))};
+  }
+  if (n.inputs.empty() || op.info->row.reference == nullptr) return {};
+  std::vector<Tensor> inputs;
+  size_t input_bytes = 0;
+  for (const Endpoint& e : n.inputs) {
+    const Tensor* t = context.Constant(e);
+    if (t == nullptr) return {};
+    input_bytes += t->bytes();
+    inputs.push_back(*t);
+  }
+  auto dtypes = OutputDTypes(*op.info, n);
+  if (!dtypes.ok()) return {};
+  bool known = false;
+  const size_t bytes = OutputBytes(context, id, dtypes->size(), &known);
+  // Results of a size that only running tells are no larger than their inputs in the usual ops
+  // (Where, Unique); larger ones stay.
+  if (known ? bytes > kAlwaysBytes && bytes > kMaxGrowth * input_bytes
+            : input_bytes > kAlwaysBytes) {
+    return {};
+  }
+  auto values = Evaluate(n, inputs, context.services);
+  return values.ok() ? *std::move(values) : std::vector<Tensor>();
+}
+
+absl::Status FoldConstants(RuleContext& context) {
+  auto order = context.graph().TopologicalOrder();
+  if (!order.ok()) return order.status();
+  for (NodeId id : *order) {
+    if (!context.graph().Has(id)) continue;
+    const Node& n = context.node(id);
+    if (!n.control_inputs.empty() || context.rw.uses(id).empty()) {
+      if (!n.control_inputs.empty() || !context.rw.IsKept(id)) continue;
+    }
+    std::vector<Tensor> values = ValuesOf(context, id);
+    if (values.empty()) continue;
+    context.Step("FoldConstants", n.name);
+    const std::string name = n.name;
+    NodeId first = kNoNode;
+    for (size_t port = 0; port < values.size(); ++port) {
+      const Endpoint e{id, static_cast<int>(port)};
+      if (context.rw.NumReaders(e) == 0 && !context.rw.IsOutput(e)) continue;
+      const NodeId c = context.AddConst(name, std::move(values[port]));
+      if (first == kNoNode) first = c;
+      context.rw.ReplaceAllUses(e, {c, 0});
+    }
+    if (first != kNoNode) {
+      context.rw.ReplaceControlUses(id, first);
+      context.RemoveIfDead(id);
+      if (context.graph().FindNode(name) == nullptr) context.rw.Rename(first, name);
+    }
+    context.EndStep("FoldConstants");
+  }
+  return absl::OkStatus();
+}
+
+const RuleRegistration fold({
+    .name = "FoldConstants",
+    .doc = "ops on constants, and Shape, Size and Rank of tensors whose shape is known",
+    .phase = Phase::kFold,
+    .sweep = FoldConstants,
+});
+
+// A one-element constant of higher rank becomes a scalar where the other operand's rank covers it.
+Outcome ScalarConstant(RuleContext& context, NodeId id) {
+  const Node& n = context.node(id);
+  if (n.inputs.size() != 2) return Outcome::NotMine();
+  for (int slot = 0; slot < 2; ++slot) {
+    const Tensor* t = context.Constant(n.inputs[static_cast<size_t>(slot)]);
+    if (t == nullptr || t->num_elements() != 1 || t->shape().rank() == 0) continue;
+    if (context.shapes.rank(n.inputs[static_cast<size_t>(1 - slot)]) < t->shape().rank()) {
+      return Outcome::Skip(1, "the other operand's rank is not known, or lower", id);
+    }
+    auto scalar = t->Reshaped(Shape());
+    if (!scalar.ok()) continue;
+    const NodeId old = n.inputs[static_cast<size_t>(slot)].node;
+    const NodeId c = context.AddConst(context.node(old).name + "/scalar", *std::move(scalar));
+    context.rw.SetInput(id, slot, {c, 0});
+    context.RemoveIfDead(old);
+    return Outcome::Fired();
+  }
+  return Outcome::Skip(0, "no operand is a constant of one element", id);
+}
+
+const RuleRegistration scalar({
+    .name = "ScalarConstants",
+    .doc = "a constant of shape [1,1,1] beside a tensor of at least that rank becomes a scalar",
+    .phase = Phase::kFold,
+    .anchors = "Add|AddV2|Sub|Mul|RealDiv|Maximum|Minimum|Pow|SquaredDifference",
+    .apply = ScalarConstant,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,68 @@
+// Control edges that order nothing: from nodes without effects, whose inputs have none either.
+#include <algorithm>
+#include <vector>
+
+#include "graph_rewrite/rule.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+bool HasEffect(const Node& n) {
+  const OpLookup op = FindOp(n.op);
+  return !op || op.info->row.stateful;
+}
+
+absl::Status DropControlEdges(RuleContext& context) {
+  const Graph& g = context.graph();
+  const std::vector<NodeId> ids = g.NodeIds();
+  if (std::none_of(ids.begin(), ids.end(),
+                   [&](NodeId id) { return !g.node(id).control_inputs.empty(); })) {
+    return absl::OkStatus();
+  }
+  auto order = g.TopologicalOrder();
+  if (!order.ok()) return order.status();
+  // Whether the node, or anything that it waits for, has an effect.
+  std::vector<bool> effect(static_cast<size_t>(g.end_id()), false);
+  for (NodeId id : *order) {
+    const Node& n = g.node(id);
+    bool e = HasEffect(n);
+    for (const Endpoint& in : n.inputs) e = e || effect[static_cast<size_t>(in.node)];
+    for (NodeId c : n.control_inputs) e = e || effect[static_cast<size_t>(c)];
+    effect[static_cast<size_t>(id)] = e;
+  }
+  for (NodeId id : *order) {
+    const Node& n = g.node(id);
+    if (n.control_inputs.empty()) continue;
+    std::vector<NodeId> keep;
+    auto add = [&](NodeId c) {
+      const bool reads = std::any_of(n.inputs.begin(), n.inputs.end(),
+                                     [&](const Endpoint& e) { return e.node == c; });
+      if (!effect[static_cast<size_t>(c)] || reads) return;
+      if (std::find(keep.begin(), keep.end(), c) == keep.end()) keep.push_back(c);
+    };
+    for (NodeId c : n.control_inputs) {
+      // A NoOp only gathers edges. (Its own were done before: topological order.)
+      if (g.node(c).op == "NoOp") {
+        for (NodeId inner : g.node(c).control_inputs) add(inner);
+      } else {
+        add(c);
+      }
+    }
+    if (keep == std::vector<NodeId>(n.control_inputs.begin(), n.control_inputs.end())) continue;
+    context.Step("DropControlEdges", n.name);
+    context.rw.SetControlInputs(id, keep);
+    context.EndStep("DropControlEdges");
+  }
+  return absl::OkStatus();
+}
+
+const RuleRegistration control_edges({
+    .name = "DropControlEdges",
+    .doc = "control edges from nodes without effects",
+    .phase = Phase::kClean,
+    .sweep = DropControlEdges,
+});
+
+}  // namespace
+}  // namespace tenon

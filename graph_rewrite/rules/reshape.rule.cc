@@ -1,0 +1,106 @@
+// Reshapes and transposes that change nothing, or that follow one another.
+#include <algorithm>
+
+#include "graph_rewrite/rule.h"
+#include "graph_rewrite/rules/forward.h"
+
+namespace tenon {
+namespace {
+
+Outcome RemoveReshape(RuleContext& context, NodeId id) {
+  const Node& n = context.node(id);
+  const Endpoint x = n.inputs[0];
+  if (context.shapes.SameShape(x, {id, 0})) return Forward(context, id, {x});
+  const Node& inner = context.node(x);
+  if (inner.op != "Reshape" || x.port != 0 || !inner.control_inputs.empty()) {
+    return Outcome::Skip(0, "it changes the shape", id);
+  }
+  // Of two reshapes in a row the last one counts.
+  const NodeId old = x.node;
+  context.rw.SetInput(id, 0, inner.inputs[0]);
+  context.RemoveIfDead(old);
+  return Outcome::Fired();
+}
+
+const RuleRegistration reshape({
+    .name = "RemoveReshape",
+    .doc = "a Reshape to the shape that the tensor has, or before another Reshape",
+    .phase = Phase::kClean,
+    .anchors = "Reshape",
+    .apply = RemoveReshape,
+});
+
+absl::StatusOr<std::vector<int64_t>> Permutation(RuleContext& context, const Node& n) {
+  const Tensor* t = n.inputs.size() == 2 ? context.Constant(n.inputs[1]) : nullptr;
+  if (t == nullptr) return absl::FailedPreconditionError("its permutation is not constant");
+  absl::StatusOr<std::vector<int64_t>> p = IntegerValues(*t);
+  if (!p.ok()) return p;
+  std::vector<int64_t> sorted = *p;
+  std::sort(sorted.begin(), sorted.end());
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted[i] != static_cast<int64_t>(i)) {
+      return absl::FailedPreconditionError("its permutation is none");
+    }
+  }
+  return p;
+}
+
+Outcome RemoveTranspose(RuleContext& context, NodeId id) {
+  const Node& n = context.node(id);
+  auto perm = Permutation(context, n);
+  if (!perm.ok()) return Outcome::Skip(0, std::string(perm.status().message()), id);
+  if (std::is_sorted(perm->begin(), perm->end())) return Forward(context, id, {n.inputs[0]});
+  const Endpoint x = n.inputs[0];
+  const Node& inner = context.node(x);
+  if (inner.op != "Transpose" || !inner.control_inputs.empty()) {
+    return Outcome::Skip(0, "it moves elements", id);
+  }
+  auto first = Permutation(context, inner);
+  if (!first.ok() || first->size() != perm->size()) {
+    return Outcome::Skip(1, "the Transpose before it is not constant", id);
+  }
+  std::vector<int32_t> both;
+  for (int64_t p : *perm) both.push_back(static_cast<int32_t>((*first)[static_cast<size_t>(p)]));
+  const DType* type = n.attr<DType>("Tperm");
+  Tensor value = Tensor::Vector<int32_t>(both);
+  if (type != nullptr && *type == DType::kInt64) {
+    value = Tensor::Vector<int64_t>(std::vector<int64_t>(both.begin(), both.end()));
+  }
+  const NodeId old = x.node, old_perm = n.inputs[1].node;
+  const NodeId perm_node = context.AddConst(n.name + "/perm", std::move(value));
+  context.rw.SetInputs(id, {context.node(old).inputs[0], {perm_node, 0}});
+  context.RemoveIfDead(old);
+  context.RemoveIfDead(old_perm);
+  return Outcome::Fired();
+}
+
+const RuleRegistration transpose({
+    .name = "RemoveTranspose",
+    .doc = "a Transpose in the order that the tensor has; two in a row are one",
+    .phase = Phase::kClean,
+    .anchors = "Transpose",
+    .apply = RemoveTranspose,
+});
+
+Outcome RemovePad(RuleContext& context, NodeId id) {
+  const Node& n = context.node(id);
+  const Tensor* pads = context.Constant(n.inputs[1]);
+  if (pads == nullptr) return Outcome::Skip(0, "its paddings are not constant", id);
+  auto values = IntegerValues(*pads);
+  if (!values.ok() ||
+      std::any_of(values->begin(), values->end(), [](int64_t v) { return v != 0; })) {
+    return Outcome::Skip(0, "it pads", id);
+  }
+  return Forward(context, id, {n.inputs[0]});
+}
+
+const RuleRegistration pad({
+    .name = "RemovePad",
+    .doc = "a Pad by nothing",
+    .phase = Phase::kClean,
+    .anchors = "Pad|PadV2|MirrorPad",
+    .apply = RemovePad,
+});
+
+}  // namespace
+}  // namespace tenon

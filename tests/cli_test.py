@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+"""The command line's contract: commands, options, outputs, errors.
+
+  tests/cli_test.py [--tenon build/bin/tenon] [-v] [TEST …]
+
+Other programs rely on it. Runs the models of tests/models; needs NumPy only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+TESTS = pathlib.Path(__file__).resolve().parent
+MODELS = TESTS / "models"
+sys.path[:0] = [str(TESTS), str(TESTS.parent / "tools")]
+
+import parity  # pylint: disable=wrong-import-position
+
+TENON = TESTS.parent / "build" / "bin" / "tenon"
+LARGE = 1e-5  # relative to the output's scale, for models that parity lacks
+
+
+def tenon(*words: object, gate: str | None = None,
+          **environment: str) -> subprocess.CompletedProcess:
+  """One call of the CLI; never raises on failure."""
+  if gate is not None:
+    environment["TF_ENABLE_ONEDNN_OPTS"] = gate
+  return subprocess.run([TENON, *map(str, words)], capture_output=True,
+                        text=True, check=False, timeout=300,
+                        env={**os.environ, **environment})
+
+
+def model_cases() -> list[tuple[str, pathlib.Path, str, list[str]]]:
+  """(label, folder, suffix of the npz files, CLI words that name the model)."""
+  found = []
+  folders = [p for p in [*MODELS.iterdir(), *(MODELS / "loader").iterdir()]
+             if (p / "model.json").exists()]
+  for folder in sorted(folders):
+    note = json.loads((folder / "model.json").read_text())
+    files = [note.get("model", "saved_model")]
+    files += [note["text"]] if "text" in note else []
+    for inputs in sorted(folder.glob("inputs*.npz")):
+      suffix = inputs.stem.removeprefix("inputs")
+      signature = []
+      if "two_signatures" in folder.name:
+        signature = ["--signature", suffix.removeprefix("_")]
+      for file in files:
+        label = f"{folder.name}/{file}{suffix}"
+        found.append((label, folder, suffix,
+                      [str(folder / file), *signature]))
+  return found
+
+
+class RunTest(unittest.TestCase):
+  """tenon run."""
+
+  def check_model(self, folder: pathlib.Path, suffix: str, words: list[str],
+                  gate: str) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+      out = pathlib.Path(scratch) / "out.npz"
+      done = tenon("run", *words, "--inputs", folder / f"inputs{suffix}.npz",
+                   "--outputs", out, gate=gate)
+      self.assertEqual(done.returncode, 0, done.stderr)
+      with np.load(out) as arrays:
+        got = dict(arrays)
+    with np.load(folder / f"outputs{suffix}.npz") as arrays:
+      wanted = dict(arrays)
+    self.assertEqual(set(got), set(wanted))
+    limit = LARGE
+    if folder.name in parity.DEPTH:
+      limit = parity.tolerance(folder.name)
+    for key, reference in wanted.items():
+      self.assertEqual(got[key].dtype, reference.dtype)
+      self.assertEqual(got[key].shape, reference.shape)
+      difference = np.abs(got[key].astype("f8") - reference).max()
+      self.assertLessEqual(difference, limit * np.abs(reference).max())
+
+  def test_models_agree_with_tensorflow(self) -> None:
+    cases = model_cases()
+    self.assertGreater(len(cases), 20)
+    for label, folder, suffix, words in cases:
+      for gate in ("1", "0"):
+        with self.subTest(label, gate=gate):
+          self.check_model(folder, suffix, words, gate)
+
+  def test_threads_and_gate_spellings(self) -> None:
+    folder = MODELS / "mlp"
+    for gate in ("true", "false"):
+      with self.subTest(gate):
+        self.check_model(folder, "", [str(folder / "saved_model"),
+                                      "--threads", "1"], gate)
+
+  def test_summary_without_outputs(self) -> None:
+    done = tenon("run", MODELS / "mlp/saved_model", "--inputs",
+                 MODELS / "mlp/inputs.npz")
+    self.assertEqual(done.returncode, 0, done.stderr)
+    self.assertIn("output_0", done.stdout)
+    self.assertLess(len(done.stdout.splitlines()), 40)
+
+  def test_quiet_when_outputs_are_written(self) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+      done = tenon("run", MODELS / "mlp/saved_model", "--inputs",
+                   MODELS / "mlp/inputs.npz", "--outputs",
+                   pathlib.Path(scratch) / "out.npz")
+    self.assertEqual(done.returncode, 0, done.stderr)
+    self.assertEqual(done.stderr, "")
+
+  def test_fetch_by_tensor_name(self) -> None:
+    folder = MODELS / "loader" / "frozen_mlp"
+    with np.load(folder / "outputs.npz") as arrays:
+      name, wanted = next(iter(arrays.items()))
+    with tempfile.TemporaryDirectory() as scratch:
+      out = pathlib.Path(scratch) / "out.npz"
+      done = tenon("run", folder / "graph.pb", "--inputs",
+                   folder / "inputs.npz", "--outputs", out, "--fetch", name)
+      self.assertEqual(done.returncode, 0, done.stderr)
+      with np.load(out) as arrays:
+        self.assertEqual(list(arrays), [name])
+        np.testing.assert_allclose(arrays[name], wanted, 1e-5, 1e-5)
+
+
+class ErrorTest(unittest.TestCase):
+  """A mistake gives a non-zero exit status and one clear line."""
+
+  def check(self, done: subprocess.CompletedProcess, *parts: str) -> None:
+    self.assertGreater(done.returncode, 0,
+                       f"status {done.returncode} (negative: a signal)")
+    self.assertLess(done.returncode, 128)
+    lines = done.stderr.strip().splitlines()
+    self.assertEqual(len(lines), 1, done.stderr)
+    for part in parts:
+      self.assertIn(part, lines[0])
+
+  def run_with(self, arrays: dict, model: str = "mlp",
+               *words: str) -> subprocess.CompletedProcess:
+    with tempfile.TemporaryDirectory() as scratch:
+      inputs = pathlib.Path(scratch) / "in.npz"
+      np.savez(inputs, **arrays)
+      return tenon("run", MODELS / model / "saved_model", "--inputs", inputs,
+                   *words)
+
+  def test_no_such_model(self) -> None:
+    self.check(tenon("run", "/no/such/model"), "/no/such/model")
+
+  def test_no_such_inputs(self) -> None:
+    self.check(tenon("run", MODELS / "mlp/saved_model", "--inputs",
+                     "/no/such.npz"), "/no/such.npz")
+
+  def test_not_a_model(self) -> None:
+    self.check(tenon("run", MODELS / "README.md"), "README.md")
+
+  def test_missing_input(self) -> None:
+    self.check(self.run_with({"mask": np.ones((1, 4), np.int32)}, "bert4"),
+               "segment_ids")
+
+  def test_unknown_input(self) -> None:
+    with np.load(MODELS / "mlp/inputs.npz") as arrays:
+      self.check(self.run_with({**arrays, "feature": np.ones(1)}), "feature")
+
+  def test_wrong_dtype(self) -> None:
+    self.check(self.run_with({"features": np.ones((1, 16), np.int32)}),
+               "features")
+
+  def test_wrong_shape(self) -> None:
+    self.check(self.run_with({"features": np.ones((1, 15), np.float32)}))
+
+  def test_wrong_rank(self) -> None:
+    self.check(self.run_with({"image": np.ones((32, 32, 3), np.float32)},
+                             "resnet50"))
+
+  def test_ids_out_of_range(self) -> None:
+    with np.load(MODELS / "bert4/inputs.npz") as arrays:
+      feeds = dict(arrays)
+    feeds["token_ids"] = feeds["token_ids"] + 1000
+    self.check(self.run_with(feeds, "bert4"))
+
+  def test_unknown_signature(self) -> None:
+    with np.load(MODELS / "mlp/inputs.npz") as arrays:
+      self.check(self.run_with(dict(arrays), "mlp", "--signature", "nope"),
+                 "nope", "serving_default")
+
+  def test_unknown_fetch(self) -> None:
+    with np.load(MODELS / "mlp/inputs.npz") as arrays:
+      self.check(self.run_with(dict(arrays), "mlp", "--fetch", "nope:0"),
+                 "nope")
+
+  def test_bad_gate(self) -> None:
+    for value in ("2", "yes", ""):
+      with self.subTest(value):
+        done = tenon("run", MODELS / "mlp/saved_model", "--inputs",
+                     MODELS / "mlp/inputs.npz", gate=value)
+        self.check(done, "TF_ENABLE_ONEDNN_OPTS")
+
+  def test_broken_npz(self) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+      broken = pathlib.Path(scratch) / "in.npz"
+      broken.write_bytes((MODELS / "mlp/inputs.npz").read_bytes()[:100])
+      self.check(tenon("run", MODELS / "mlp/saved_model", "--inputs", broken))
+
+  def test_unwritable_outputs(self) -> None:
+    self.check(tenon("run", MODELS / "mlp/saved_model", "--inputs",
+                     MODELS / "mlp/inputs.npz", "--outputs",
+                     "/no/such/folder/out.npz"), "/no/such/folder")
+
+  def test_usage(self) -> None:
+    for words in ([], ["nope"], ["run"], ["run", "x", "--nope"]):
+      with self.subTest(words):
+        done = tenon(*words)
+        self.assertGreater(done.returncode, 0)
+        self.assertNotEqual(done.stderr + done.stdout, "")
+
+
+class OtherCommandsTest(unittest.TestCase):
+  """bench, dump, explain, ops, rules, env."""
+
+  def text(self, *words: object) -> str:
+    done = tenon(*words)
+    self.assertEqual(done.returncode, 0, done.stderr)
+    self.assertNotEqual(done.stdout.strip(), "")
+    return done.stdout
+
+  def test_bench_json(self) -> None:
+    for more in (["--inputs", MODELS / "resnet50/inputs.npz"],
+                 ["--shape", "image=1,32,32,3"],
+                 ["--batch", 2, "--shape", "image=1,40,40,3",
+                  "--threads", 1]):
+      with self.subTest(more):
+        last = self.text("bench", MODELS / "resnet50/saved_model", "--seconds",
+                         0.2, "--json", *more).strip().splitlines()[-1]
+        figures = json.loads(last)
+        self.assertLessEqual({"min_ms", "median_ms", "p99_ms", "first_ms",
+                              "load_ms", "n"}, set(figures))
+        self.assertGreaterEqual(figures["n"], 1)
+        self.assertLess(0, figures["min_ms"])
+        self.assertLessEqual(figures["min_ms"], figures["median_ms"])
+        self.assertLessEqual(figures["median_ms"], figures["p99_ms"])
+
+  def test_bench_of_integer_inputs(self) -> None:
+    self.text("bench", MODELS / "bert4/saved_model", "--seconds", 0.1)
+
+  def test_bench_profile(self) -> None:
+    table = self.text("bench", MODELS / "resnet50/saved_model", "--shape",
+                      "image=1,32,32,3", "--seconds", 0.1, "--profile")
+    self.assertIn("Conv2D", table)
+
+  def test_dump(self) -> None:
+    model = MODELS / "resnet50/saved_model"
+    for words in ([], ["--phase", "all"], ["--steps"], ["--stats"],
+                  ["--format", "text"], ["--format", "pbtxt"],
+                  ["--format", "dot"], ["--signature", "serving_default"]):
+      with self.subTest(words):
+        self.assertIn("Conv2D", self.text("dump", model, *words))
+
+  def test_dump_fires_nothing_when_the_gate_is_off(self) -> None:
+    model = MODELS / "resnet50/saved_model"
+    self.assertIn("_MklNative", self.text("dump", model))
+    done = tenon("dump", model, gate="0")
+    self.assertEqual(done.returncode, 0, done.stderr)
+    self.assertNotIn("_MklNative", done.stdout)
+
+  def test_explain(self) -> None:
+    self.text("explain", MODELS / "resnet50/saved_model")
+    done = tenon("explain", MODELS / "resnet50/saved_model", "no/such/node")
+    self.assertGreater(done.returncode, 0)
+    self.assertIn("no/such/node", done.stderr)
+
+  def test_tables(self) -> None:
+    self.assertIn("Conv2D", self.text("ops"))
+    self.text("rules")
+    self.assertIn("TF_ENABLE_ONEDNN_OPTS", self.text("env"))
+
+  def test_private_ops_are_not_exported(self) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+      out = pathlib.Path(scratch) / "graph.pb"
+      model = MODELS / "resnet50/saved_model"
+      done = tenon("export", model, out)
+      self.assertGreater(done.returncode, 0)
+      self.assertIn("--private", done.stderr)
+      done = tenon("export", model, out, "--private")
+      self.assertEqual(done.returncode, 0, done.stderr)
+      self.assertIn(b"_MklNative", out.read_bytes())
+
+
+def main() -> None:
+  global TENON  # pylint: disable=global-statement
+  parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+  parser.add_argument("--tenon", type=pathlib.Path, default=TENON)
+  args, rest = parser.parse_known_args()
+  if not args.tenon.exists():
+    parser.error(f"{args.tenon} does not exist; build it first")
+  TENON = args.tenon.resolve()
+  unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+  main()
