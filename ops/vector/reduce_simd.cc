@@ -1,0 +1,145 @@
+// The loops behind FindReduceRow and FindReduceColumns, compiled for each instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/vector/reduce_simd.cc"
+#include "ops/vector/reduce_simd.h"
+
+#include <cmath>
+
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "hwy/highway.h"
+#include "ops/vector/math-inl.h"
+#include "ops/vector/tail-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon {
+namespace HWY_NAMESPACE {
+
+// Struct with static Vf Of(Vf, Vf), float One(float, float), float Start().
+struct SumOf {
+  static HWY_INLINE Vf Of(Vf a, Vf b) { return hn::Add(a, b); }
+  static HWY_INLINE float One(float a, float b) { return a + b; }
+  static HWY_INLINE float Start() { return 0; }
+};
+struct MaxOf {
+  static HWY_INLINE Vf Of(Vf a, Vf b) {
+    return KeepNaN(a, KeepNaN(b, hn::IfThenElse(hn::Lt(a, b), b, a)));
+  }
+  static HWY_INLINE float One(float a, float b) {
+    return std::isnan(a) ? a : std::isnan(b) || a < b ? b : a;
+  }
+  static HWY_INLINE float Start() { return -std::numeric_limits<float>::infinity(); }
+};
+struct MinOf {
+  static HWY_INLINE Vf Of(Vf a, Vf b) {
+    return KeepNaN(a, KeepNaN(b, hn::IfThenElse(hn::Lt(b, a), b, a)));
+  }
+  static HWY_INLINE float One(float a, float b) {
+    return std::isnan(a) ? a : std::isnan(b) || b < a ? b : a;
+  }
+  static HWY_INLINE float Start() { return std::numeric_limits<float>::infinity(); }
+};
+
+template <class Op>
+float Row(const float* x, size_t n) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  Vf a0 = Const(Op::Start()), a1 = a0, a2 = a0, a3 = a0;
+  size_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    a0 = Op::Of(a0, hn::LoadU(d, x + i));
+    a1 = Op::Of(a1, hn::LoadU(d, x + i + lanes));
+    a2 = Op::Of(a2, hn::LoadU(d, x + i + 2 * lanes));
+    a3 = Op::Of(a3, hn::LoadU(d, x + i + 3 * lanes));
+  }
+  for (; i + lanes <= n; i += lanes) a0 = Op::Of(a0, hn::LoadU(d, x + i));
+  HWY_ALIGN float total[hn::MaxLanes(FloatTag())];
+  hn::Store(Op::Of(Op::Of(a0, a1), Op::Of(a2, a3)), d, total);
+  // Halves together, so that the lanes' sum is as exact as theirs.
+  for (size_t width = lanes / 2; width > 0; width /= 2) {
+    for (size_t k = 0; k < width; ++k) total[k] = Op::One(total[k], total[k + width]);
+  }
+  for (; i < n; ++i) total[0] = Op::One(total[0], x[i]);
+  return total[0];
+}
+
+// Eight rows at a time, so that `out` is read and written an eighth as often.
+template <class Op>
+void Columns(const float* x, int64_t rows, int64_t stride, size_t columns, float* out) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  const size_t whole = columns / lanes * lanes, rest = columns - whole;
+  int64_t r = 0;
+  const auto at = [=](int64_t row) { return x + row * stride; };
+  for (; r + 8 <= rows; r += 8) {
+    const float* p0 = at(r);
+    const float* p1 = p0 + stride;
+    const float* p2 = p1 + stride;
+    const float* p3 = p2 + stride;
+    const float* p4 = p3 + stride;
+    const float* p5 = p4 + stride;
+    const float* p6 = p5 + stride;
+    const float* p7 = p6 + stride;
+    for (size_t c = 0; c < whole; c += lanes) {
+      const Vf a = Op::Of(hn::LoadU(d, p0 + c), hn::LoadU(d, p1 + c));
+      const Vf b = Op::Of(hn::LoadU(d, p2 + c), hn::LoadU(d, p3 + c));
+      const Vf e = Op::Of(hn::LoadU(d, p4 + c), hn::LoadU(d, p5 + c));
+      const Vf f = Op::Of(hn::LoadU(d, p6 + c), hn::LoadU(d, p7 + c));
+      const Vf eight = Op::Of(Op::Of(a, b), Op::Of(e, f));
+      hn::StoreU(r == 0 ? eight : Op::Of(hn::LoadU(d, out + c), eight), d, out + c);
+    }
+    for (size_t c = whole; c < columns; ++c) {
+      const float a = Op::One(p0[c], p1[c]), b = Op::One(p2[c], p3[c]);
+      const float e = Op::One(p4[c], p5[c]), f = Op::One(p6[c], p7[c]);
+      const float eight = Op::One(Op::One(a, b), Op::One(e, f));
+      out[c] = r == 0 ? eight : Op::One(out[c], eight);
+    }
+  }
+  for (; r < rows; ++r) {
+    const float* p = at(r);
+    for (size_t c = 0; c < whole; c += lanes) {
+      const Vf v = hn::LoadU(d, p + c);
+      hn::StoreU(r == 0 ? v : Op::Of(hn::LoadU(d, out + c), v), d, out + c);
+    }
+    for (size_t c = whole; c < whole + rest; ++c) out[c] = r == 0 ? p[c] : Op::One(out[c], p[c]);
+  }
+}
+
+ReduceRowFn RowFn(ReduceKind kind) {
+  switch (kind) {
+    case ReduceKind::kSum:
+      return &Row<SumOf>;
+    case ReduceKind::kMax:
+      return &Row<MaxOf>;
+    case ReduceKind::kMin:
+      return &Row<MinOf>;
+  }
+  return nullptr;
+}
+
+ReduceColumnsFn ColumnsFn(ReduceKind kind) {
+  switch (kind) {
+    case ReduceKind::kSum:
+      return &Columns<SumOf>;
+    case ReduceKind::kMax:
+      return &Columns<MaxOf>;
+    case ReduceKind::kMin:
+      return &Columns<MinOf>;
+  }
+  return nullptr;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tenon {
+
+HWY_EXPORT(RowFn);
+HWY_EXPORT(ColumnsFn);
+
+ReduceRowFn FindReduceRow(ReduceKind kind) { return HWY_DYNAMIC_DISPATCH(RowFn)(kind); }
+ReduceColumnsFn FindReduceColumns(ReduceKind kind) { return HWY_DYNAMIC_DISPATCH(ColumnsFn)(kind); }
+
+}  // namespace tenon
+#endif

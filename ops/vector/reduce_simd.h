@@ -1,0 +1,23 @@
+// Sums and extremes of float rows and columns. NaN among the values is the extreme.
+#ifndef TENON_OPS_VECTOR_REDUCE_SIMD_H_
+#define TENON_OPS_VECTOR_REDUCE_SIMD_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tenon {
+
+enum class ReduceKind { kSum, kMax, kMin };
+
+// One value from n >= 1 values that stand together.
+using ReduceRowFn = float (*)(const float* x, size_t n);
+ReduceRowFn FindReduceRow(ReduceKind kind);
+
+// out[c] from x[r * stride + c], r in [0, rows), rows >= 1, c in [0, columns).
+using ReduceColumnsFn = void (*)(const float* x, int64_t rows, int64_t stride, size_t columns,
+                                 float* out);
+ReduceColumnsFn FindReduceColumns(ReduceKind kind);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_VECTOR_REDUCE_SIMD_H_
