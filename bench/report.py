@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import os
 import pathlib
 import platform
 import subprocess
@@ -22,7 +23,6 @@ def machine() -> dict:
     elif key.strip() == "flags":
       flags = value.split()
   wanted = ["avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16"]
-  import os  # pylint: disable=import-outside-toplevel
   return {"cpu": name, "isa": [f for f in wanted if f in flags],
           "cpus": len(os.sched_getaffinity(0)),
           "load_before": os.getloadavg()[0]}
