@@ -1,0 +1,48 @@
+// What the oneDNN kernels of convolutions and matrix products share: the fused chain becomes
+// post-ops as far as the primitive takes them, constant weights are packed once, a residual may be
+// added in place.
+#ifndef TENON_OPS_NN_CONTRACTION_H_
+#define TENON_OPS_NN_CONTRACTION_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+#include "ops/nn/fused_ops.h"
+#include "primitive_cache/primitive.h"
+#include "primitive_cache/tensor_desc.h"
+
+namespace tenon {
+
+// Unimplemented for dtypes that oneDNN does not contract.
+absl::StatusOr<ElementType> ElementTypeOf(DType dtype);
+
+struct Contraction {
+  // The primitive with arguments src, weights, [bias], dst, operands of binary post-ops.
+  using Get = std::function<absl::StatusOr<std::shared_ptr<const Primitive>>(
+      bool has_bias, const std::vector<PostOpSpec>& post_ops)>;
+  Get get;
+  int src_input = 0;
+  int weights_input = 1;
+  // Bias as the primitive's own argument, or as a binary post-op.
+  bool native_bias = true;
+  FusedOps fused;
+  int channel_axis = 0;  // of the output, for BiasAdd
+  // An extra input in the primitive's logical dimensions (1: broadcast); Unimplemented where the
+  // input's shape cannot be said so.
+  std::function<absl::StatusOr<TensorDesc>(const FusedOp& op, const Shape& operand)> operand;
+  double flops = 0;
+};
+
+// Unimplemented where not even the bare contraction has a compiled implementation.
+absl::StatusOr<std::unique_ptr<Kernel>> PrepareContraction(PrepareContext& p, Contraction c);
+
+// A kernel for outputs that are all zeros before the fused chain (nothing to sum over), and for
+// empty outputs.
+std::unique_ptr<Kernel> ZeroContraction(PrepareContext& p, const FusedOps& fused, int channel_axis);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_CONTRACTION_H_

@@ -1,0 +1,148 @@
+#include "ops/nn/conv.h"
+
+#include <utility>
+
+#include "env/status.h"
+#include "ops/nn/contraction.h"
+#include "ops/nn/conv_reference.h"
+#include "primitive_cache/convolution.h"
+
+namespace tenon {
+namespace {
+
+bool HasFusedOps(const AttrReader& attrs) { return attrs.node().attrs.contains("fused_ops"); }
+
+absl::StatusOr<FusedOps> FusedOpsOf(const AttrReader& attrs, int num_inputs) {
+  if (!HasFusedOps(attrs)) return FusedOps();
+  return ParseFusedOps(attrs, 2, num_inputs);
+}
+
+class ConvReferenceKernelImpl final : public Kernel {
+ public:
+  ConvReferenceKernelImpl(DType dtype, ConvGeometry g, FusedPass fused, int threads)
+      : dtype_(dtype), g_(std::move(g)), fused_(std::move(fused)), threads_(threads) {}
+  absl::Status Run(RunContext& r) const override {
+    TENON_RETURN_IF_ERROR(
+        RunConvReference(dtype_, g_, r.input(0), r.input(1), r.output(0), threads_));
+    fused_.Run(r, r.output(0));
+    return absl::OkStatus();
+  }
+  double Flops() const override { return g_.flops(); }
+
+ private:
+  const DType dtype_;
+  const ConvGeometry g_;
+  const FusedPass fused_;
+  const int threads_;
+};
+
+// The filter as oneDNN sees it. TensorFlow's [spatial..., I, O] has a group's outputs side by side;
+// depthwise [spatial..., C, M] is C groups of M outputs.
+TensorDesc FilterDesc(const ConvGeometry& g, ElementType type) {
+  const int64_t outputs = g.out_channels;
+  const int64_t row = g.depthwise ? outputs : g.in_per_group() * outputs;
+  TensorDesc d;
+  d.type = type;
+  Dims spatial_strides(g.window.size());
+  int64_t stride = row;
+  for (size_t i = g.window.size(); i-- > 0;) {
+    spatial_strides[i] = stride;
+    stride *= g.window[i];
+  }
+  if (g.groups > 1) {
+    d.dims = {g.groups, g.out_per_group(), g.in_per_group()};
+    // A group of a depthwise filter has one input, so that its stride says nothing.
+    d.strides = {g.out_per_group(), 1, outputs};
+  } else {
+    d.dims = {outputs, g.in_channels};
+    d.strides = {1, outputs};
+  }
+  d.dims.insert(d.dims.end(), g.window.begin(), g.window.end());
+  d.strides.insert(d.strides.end(), spatial_strides.begin(), spatial_strides.end());
+  return d;
+}
+
+// An extra input of the output's rank or less, in oneDNN's order of dimensions.
+TensorDesc OperandDesc(const ConvGeometry& g, ElementType type, const FusedOp& op,
+                       const Shape& shape) {
+  const int rank = g.attrs.rank();
+  Dims dims(static_cast<size_t>(rank), 1);
+  if (op.op == PostOp::kBiasAdd) {
+    dims[static_cast<size_t>(g.attrs.channel_axis())] = g.out_channels;
+  } else {
+    for (int i = 0; i < shape.rank(); ++i) {
+      dims[static_cast<size_t>(rank - shape.rank() + i)] = shape[i];
+    }
+  }
+  Dims spatial;
+  for (int i = 0; i < g.attrs.spatial; ++i) {
+    spatial.push_back(dims[static_cast<size_t>(g.attrs.spatial_axis(i))]);
+  }
+  return ImageDesc(type, g.attrs.channels_last, dims[0],
+                   dims[static_cast<size_t>(g.attrs.channel_axis())], spatial);
+}
+
+}  // namespace
+
+absl::Status ConvShape(ShapeContext& c, int spatial, ConvKind kind) {
+  TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(c.attrs(), spatial));
+  TENON_ASSIGN_OR_RETURN(Shape output, ConvOutputShape(attrs, kind, c.input(0), c.input(1)));
+  if (HasFusedOps(c.attrs())) {
+    TENON_ASSIGN_OR_RETURN(const FusedOps ops, ParseFusedOps(c.attrs(), 2, c.num_inputs()));
+    TENON_RETURN_IF_ERROR(CheckFusedOpShapes(ops, c, output, attrs.channel_axis()));
+  }
+  c.set_output(0, std::move(output));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ConvReferenceKernel(PrepareContext& p, int spatial,
+                                                            ConvKind kind) {
+  TENON_ASSIGN_OR_RETURN(ConvGeometry g,
+                         ResolveConv(p.attrs(), spatial, kind, p.input_shape(0), p.input_shape(1)));
+  TENON_ASSIGN_OR_RETURN(const FusedOps fused, FusedOpsOf(p.attrs(), p.num_inputs()));
+  const int channel_axis = g.attrs.channel_axis();
+  return std::make_unique<ConvReferenceKernelImpl>(
+      p.output_dtype(0), std::move(g), FusedPass(p, fused, channel_axis), p.services().threads);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int spatial,
+                                                         ConvKind kind) {
+  TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
+  TENON_ASSIGN_OR_RETURN(const ConvGeometry g,
+                         ResolveConv(p.attrs(), spatial, kind, p.input_shape(0), p.input_shape(1)));
+  TENON_ASSIGN_OR_RETURN(FusedOps fused, FusedOpsOf(p.attrs(), p.num_inputs()));
+  const int channel_axis = g.attrs.channel_axis();
+  if (p.output_shape(0).num_elements() == 0 || p.input_shape(0).num_elements() == 0 ||
+      p.input_shape(1).num_elements() == 0) {
+    return ZeroContraction(p, fused, channel_axis);
+  }
+
+  ConvolutionProblem problem;
+  problem.src = ImageDesc(type, g.attrs.channels_last, g.batch, g.in_channels, g.in);
+  problem.weights = FilterDesc(g, type);
+  problem.dst = ImageDesc(type, g.attrs.channels_last, g.batch, g.out_channels, g.out);
+  problem.grouped = g.groups > 1;
+  problem.strides = g.attrs.strides;
+  problem.dilations = g.attrs.dilations;
+  problem.pads_begin = g.pads_begin;
+  problem.pads_end = g.pads_end;
+  problem.threads = p.services().threads;
+
+  Contraction c;
+  c.get = [problem, cache = p.services().cache](bool has_bias,
+                                                const std::vector<PostOpSpec>& post_ops) {
+    ConvolutionProblem with = problem;
+    with.has_bias = has_bias;
+    with.post_ops = post_ops;
+    return GetConvolution(with, cache);
+  };
+  c.fused = std::move(fused);
+  c.channel_axis = channel_axis;
+  c.operand = [g, type](const FusedOp& op, const Shape& shape) -> absl::StatusOr<TensorDesc> {
+    return OperandDesc(g, type, op, shape);
+  };
+  c.flops = g.flops();
+  return PrepareContraction(p, std::move(c));
+}
+
+}  // namespace tenon

@@ -1,0 +1,23 @@
+// Shape functions and kernels of the convolutions, told apart by how many spatial dimensions and
+// which filter layout they have; plain and fused ops alike (a plain one has no fused_ops).
+#ifndef TENON_OPS_NN_CONV_H_
+#define TENON_OPS_NN_CONV_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+#include "ops/nn/conv_geometry.h"
+#include "ops/shape_fn.h"
+
+namespace tenon {
+
+absl::Status ConvShape(ShapeContext& c, int spatial, ConvKind kind);
+absl::StatusOr<std::unique_ptr<Kernel>> ConvReferenceKernel(PrepareContext& p, int spatial,
+                                                            ConvKind kind);
+absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int spatial,
+                                                         ConvKind kind);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_CONV_H_

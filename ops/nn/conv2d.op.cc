@@ -1,0 +1,52 @@
+// Conv2D and its fused form. input [N, H, W, C] or [N, C, H, W]; filter [h, w, C / groups, O].
+#include "ops/nn/conv.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+absl::Status Shape2D(ShapeContext& c) { return ConvShape(c, 2, ConvKind::kDense); }
+absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+  return ConvReferenceKernel(p, 2, ConvKind::kDense);
+}
+absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
+  return ConvOnednnKernel(p, 2, ConvKind::kDense);
+}
+
+const OpRegistration conv2d({
+    .name = "Conv2D",
+    .inputs = "input: T; filter: T",
+    .outputs = "output: T",
+    .attrs = "T: type; strides: list(int); use_cudnn_on_gpu: bool = true; padding: string; "
+             "explicit_paddings: list(int) = []; data_format: string = NHWC; "
+             "dilations: list(int) = [1, 1, 1, 1]",
+    .types = "T: half bfloat16 float double int32",
+    .shape = Shape2D,
+    .reference = Reference,
+    .accelerated = Onednn,
+    .native = "_MklNativeConv2D",
+    .native_types = "float bfloat16",
+    .example = "1,56,56,64 3,3,64,64",
+});
+
+const OpRegistration fused_conv2d({
+    .name = "_FusedConv2D",
+    .inputs = "input: T; filter: T; args: num_args * T",
+    .outputs = "output: T",
+    .attrs = "T: type; num_args: int; strides: list(int); padding: string; "
+             "explicit_paddings: list(int) = []; data_format: string = NHWC; "
+             "dilations: list(int) = [1, 1, 1, 1]; fused_ops: list(string) = []; "
+             "epsilon: float = 0.0001; leakyrelu_alpha: float = 0.2",
+    .types = "T: half bfloat16 float double",
+    .shape = Shape2D,
+    .reference = Reference,
+    .accelerated = Onednn,
+    .native = "_MklNativeFusedConv2D",
+    .native_types = "float bfloat16",
+    .eager = false,
+    .internal = true,
+    .example = "1,56,56,64 3,3,64,64 64",
+});
+
+}  // namespace
+}  // namespace tenon

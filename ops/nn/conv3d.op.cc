@@ -1,0 +1,53 @@
+// Conv3D and its fused form. input [N, D, H, W, C] or [N, C, D, H, W];
+// filter [d, h, w, C / groups, O].
+#include "ops/nn/conv.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+absl::Status Shape3D(ShapeContext& c) { return ConvShape(c, 3, ConvKind::kDense); }
+absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+  return ConvReferenceKernel(p, 3, ConvKind::kDense);
+}
+absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
+  return ConvOnednnKernel(p, 3, ConvKind::kDense);
+}
+
+const OpRegistration conv3d({
+    .name = "Conv3D",
+    .inputs = "input: T; filter: T",
+    .outputs = "output: T",
+    .attrs = "T: type; strides: list(int); padding: string; "
+             "explicit_paddings: list(int) = []; data_format: string = NDHWC; "
+             "dilations: list(int) = [1, 1, 1, 1, 1]",
+    .types = "T: half bfloat16 float double",
+    .shape = Shape3D,
+    .reference = Reference,
+    .accelerated = Onednn,
+    .native = "_MklNativeConv3D",
+    .native_types = "float bfloat16",
+    .example = "1,8,28,28,32 3,3,3,32,32",
+});
+
+const OpRegistration fused_conv3d({
+    .name = "_FusedConv3D",
+    .inputs = "input: T; filter: T; args: num_args * T",
+    .outputs = "output: T",
+    .attrs = "T: type; num_args: int; strides: list(int); padding: string; "
+             "explicit_paddings: list(int) = []; data_format: string = NDHWC; "
+             "dilations: list(int) = [1, 1, 1, 1, 1]; fused_ops: list(string) = []; "
+             "epsilon: float = 0.0001; leakyrelu_alpha: float = 0.2",
+    .types = "T: half bfloat16 float double",
+    .shape = Shape3D,
+    .reference = Reference,
+    .accelerated = Onednn,
+    .native = "_MklNativeFusedConv3D",
+    .native_types = "float bfloat16",
+    .eager = false,
+    .internal = true,
+    .example = "1,8,28,28,32 3,3,3,32,32 64",
+});
+
+}  // namespace
+}  // namespace tenon

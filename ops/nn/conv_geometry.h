@@ -1,0 +1,74 @@
+// Windows over images: the attributes that convolutions and pools share, resolved against shapes.
+#ifndef TENON_OPS_NN_CONV_GEOMETRY_H_
+#define TENON_OPS_NN_CONV_GEOMETRY_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ops/shape_fn.h"
+#include "primitive_cache/tensor_desc.h"
+
+namespace tenon {
+
+// strides, dilations, padding and explicit_paddings in the order of the spatial dimensions.
+struct WindowAttrs {
+  enum class Padding { kSame, kValid, kExplicit };
+  int spatial = 2;
+  bool channels_last = true;
+  Padding padding = Padding::kValid;
+  Dims strides;
+  Dims dilations;  // 1: dense
+  Dims explicit_begin, explicit_end;
+  Dims window;  // of pools (ksize); empty for convolutions
+
+  int rank() const { return spatial + 2; }
+  int channel_axis() const { return channels_last ? spatial + 1 : 1; }
+  int spatial_axis(int i) const { return channels_last ? i + 1 : i + 2; }
+};
+
+// InvalidArgument on what TensorFlow refuses: strides or windows over batch or channels, values
+// below 1, explicit paddings that do not fit.
+absl::StatusOr<WindowAttrs> ReadWindowAttrs(const AttrReader& attrs, int spatial);
+
+// One dimension's output size and padding; -1 in gives -1 out. InvalidArgument on a negative size.
+struct WindowSpan {
+  int64_t output = -1;
+  int64_t pad_begin = 0;
+  int64_t pad_end = 0;
+};
+absl::StatusOr<WindowSpan> ResolveWindow(const WindowAttrs& attrs, int dim, int64_t input,
+                                         int64_t window);
+
+// A convolution with everything known. Two-dimensional ones have two spatial entries.
+struct ConvGeometry {
+  WindowAttrs attrs;
+  int64_t batch = 0;
+  int64_t in_channels = 0;
+  int64_t out_channels = 0;
+  int64_t groups = 1;
+  bool depthwise = false;  // the filter is [spatial..., C, multiplier]
+  Dims in, out, window, pads_begin, pads_end;
+
+  int64_t in_per_group() const { return in_channels / groups; }
+  int64_t out_per_group() const { return out_channels / groups; }
+  int64_t out_positions() const;  // of one image
+  int64_t window_positions() const;
+  double flops() const;
+};
+
+enum class ConvKind { kDense, kDepthwise };
+
+// Output shape from possibly partial shapes.
+absl::StatusOr<Shape> ConvOutputShape(const WindowAttrs& attrs, ConvKind kind, const Shape& input,
+                                      const Shape& filter);
+absl::StatusOr<ConvGeometry> ResolveConv(const AttrReader& attrs, int spatial, ConvKind kind,
+                                         const Shape& input, const Shape& filter);
+
+// [N, spatial..., C] or [N, C, spatial...] as oneDNN sees it: dims N, C, spatial with the strides
+// of the order in memory.
+TensorDesc ImageDesc(ElementType type, bool channels_last, int64_t batch, int64_t channels,
+                     const Dims& spatial);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_CONV_GEOMETRY_H_

@@ -1,0 +1,169 @@
+#include "ops/nn/conv_reference.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <vector>
+
+#include "ops/nn/reference_types.h"
+
+namespace tenon {
+namespace {
+
+template <typename C>
+using Matrix = Eigen::Matrix<C, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Strides in memory of an image: batch, channel, and each position (spatial, row-major).
+struct ImageStrides {
+  int64_t batch, channel, position;
+  ImageStrides(bool channels_last, int64_t channels, int64_t positions)
+      : batch(channels * positions),
+        channel(channels_last ? 1 : positions),
+        position(channels_last ? channels : 1) {}
+};
+
+// The input position under window position `w` of output position `o`; -1 in the padding.
+// `o` and `w` are row-major indices over the spatial dimensions.
+int64_t InputPosition(const ConvGeometry& g, int64_t o, int64_t w) {
+  int64_t position = 0, scale = 1;
+  for (size_t d = g.in.size(); d-- > 0;) {
+    const int64_t x = o % g.out[d] * g.attrs.strides[d] + w % g.window[d] * g.attrs.dilations[d] -
+                      g.pads_begin[d];
+    if (x < 0 || x >= g.in[d]) return -1;
+    position += x * scale;
+    scale *= g.in[d];
+    o /= g.out[d];
+    w /= g.window[d];
+  }
+  return position;
+}
+
+template <typename T>
+class ConvReference {
+  using C = ComputeType<T>;
+
+ public:
+  ConvReference(const ConvGeometry& g, const T* input, const T* filter, T* output)
+      : g_(g),
+        input_(input),
+        output_(output),
+        in_(g.attrs.channels_last, g.in_channels, Product(g.in)),
+        out_(g.attrs.channels_last, g.out_channels, g.out_positions()),
+        filter_(static_cast<size_t>(FilterElements(g))) {
+    for (size_t i = 0; i < filter_.size(); ++i) filter_[i] = static_cast<C>(filter[i]);
+  }
+
+  void Run(int threads) const {
+    const int64_t positions = g_.out_positions();
+    const int64_t depth = g_.window_positions() * g_.in_per_group();
+    // Rows of the unfolded input that fit about a quarter megabyte.
+    const int64_t rows = std::clamp<int64_t>((int64_t{1} << 16) / std::max<int64_t>(depth, 1), 4,
+                                             std::max<int64_t>(positions, 4));
+    const int64_t chunks = (positions + rows - 1) / rows;
+    const int64_t tasks = g_.batch * chunks;
+#pragma omp parallel for num_threads(threads) schedule(dynamic) if (g_.flops() > 1e6)
+    for (int64_t task = 0; task < tasks; ++task) {
+      const int64_t n = task / chunks, first = task % chunks * rows;
+      const int64_t count = std::min(rows, positions - first);
+      if (g_.depthwise) {
+        Depthwise(n, first, count);
+      } else {
+        Dense(n, first, count);
+      }
+    }
+  }
+
+ private:
+  static int64_t Product(const Dims& dims) {
+    int64_t n = 1;
+    for (int64_t d : dims) n *= d;
+    return n;
+  }
+  static int64_t FilterElements(const ConvGeometry& g) {
+    return g.window_positions() *
+           (g.depthwise ? g.out_channels : g.in_per_group() * g.out_channels);
+  }
+
+  // Each group: unfolded input [count, window * I] times filter [window * I, O].
+  void Dense(int64_t n, int64_t first, int64_t count) const {
+    const int64_t window = g_.window_positions(), channels = g_.in_per_group();
+    const int64_t outputs = g_.out_per_group();
+    Matrix<C> unfolded(count, window * channels);
+    Matrix<C> product(count, outputs);
+    for (int64_t group = 0; group < g_.groups; ++group) {
+      for (int64_t i = 0; i < count; ++i) {
+        for (int64_t w = 0; w < window; ++w) {
+          C* row = unfolded.data() + (i * window + w) * channels;
+          const int64_t position = InputPosition(g_, first + i, w);
+          if (position < 0) {
+            std::fill(row, row + channels, C(0));
+            continue;
+          }
+          const T* x =
+              input_ + n * in_.batch + position * in_.position + group * channels * in_.channel;
+          for (int64_t c = 0; c < channels; ++c) row[c] = static_cast<C>(x[c * in_.channel]);
+        }
+      }
+      const Eigen::Map<const Matrix<C>, 0, Eigen::OuterStride<>> filter(
+          filter_.data() + group * outputs, window * channels, outputs,
+          Eigen::OuterStride<>(g_.out_channels));
+      product.noalias() = unfolded * filter;
+      for (int64_t i = 0; i < count; ++i) {
+        T* y =
+            output_ + n * out_.batch + (first + i) * out_.position + group * outputs * out_.channel;
+        for (int64_t o = 0; o < outputs; ++o) y[o * out_.channel] = static_cast<T>(product(i, o));
+      }
+    }
+  }
+
+  void Depthwise(int64_t n, int64_t first, int64_t count) const {
+    const int64_t window = g_.window_positions();
+    const int64_t multiplier = g_.in_channels > 0 ? g_.out_channels / g_.in_channels : 0;
+    std::vector<C> sum(static_cast<size_t>(g_.out_channels));
+    for (int64_t i = first; i < first + count; ++i) {
+      std::fill(sum.begin(), sum.end(), C(0));
+      for (int64_t w = 0; w < window; ++w) {
+        const int64_t position = InputPosition(g_, i, w);
+        if (position < 0) continue;
+        const T* x = input_ + n * in_.batch + position * in_.position;
+        const C* f = filter_.data() + w * g_.out_channels;
+        if (multiplier == 1 && in_.channel == 1) {
+          for (int64_t c = 0; c < g_.in_channels; ++c) {
+            sum[static_cast<size_t>(c)] += static_cast<C>(x[c]) * f[c];
+          }
+          continue;
+        }
+        for (int64_t c = 0; c < g_.in_channels; ++c) {
+          const C value = static_cast<C>(x[c * in_.channel]);
+          for (int64_t m = 0; m < multiplier; ++m) {
+            sum[static_cast<size_t>(c * multiplier + m)] += value * f[c * multiplier + m];
+          }
+        }
+      }
+      T* y = output_ + n * out_.batch + i * out_.position;
+      for (int64_t o = 0; o < g_.out_channels; ++o) {
+        y[o * out_.channel] = static_cast<T>(sum[static_cast<size_t>(o)]);
+      }
+    }
+  }
+
+  const ConvGeometry& g_;
+  const T* const input_;
+  T* const output_;
+  const ImageStrides in_, out_;
+  std::vector<C> filter_;
+};
+
+}  // namespace
+
+absl::Status RunConvReference(DType dtype, const ConvGeometry& g, const void* input,
+                              const void* filter, void* output, int threads) {
+  return ForDType<half, bfloat16, float, double, int32_t>(dtype, [&](auto t) -> absl::Status {
+    using T = decltype(t);
+    ConvReference<T>(g, static_cast<const T*>(input), static_cast<const T*>(filter),
+                     static_cast<T*>(output))
+        .Run(threads);
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace tenon

@@ -1,0 +1,17 @@
+// Convolution in plain C++ and Eigen: every dtype, both data formats, groups, dilations, padding.
+#ifndef TENON_OPS_NN_CONV_REFERENCE_H_
+#define TENON_OPS_NN_CONV_REFERENCE_H_
+
+#include "absl/status/statusor.h"
+#include "graph/dtype.h"
+#include "ops/nn/conv_geometry.h"
+
+namespace tenon {
+
+// Unimplemented for dtypes that no convolution has.
+absl::Status RunConvReference(DType dtype, const ConvGeometry& g, const void* input,
+                              const void* filter, void* output, int threads);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_CONV_REFERENCE_H_

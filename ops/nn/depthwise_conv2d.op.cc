@@ -1,0 +1,53 @@
+// DepthwiseConv2dNative and its fused form. input [N, H, W, C] or [N, C, H, W]; filter [h, w, C,
+// M]: output channel c * M + m comes from input channel c alone.
+#include "ops/nn/conv.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+absl::Status Shape2D(ShapeContext& c) { return ConvShape(c, 2, ConvKind::kDepthwise); }
+absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+  return ConvReferenceKernel(p, 2, ConvKind::kDepthwise);
+}
+absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
+  return ConvOnednnKernel(p, 2, ConvKind::kDepthwise);
+}
+
+const OpRegistration depthwise_conv2d({
+    .name = "DepthwiseConv2dNative",
+    .inputs = "input: T; filter: T",
+    .outputs = "output: T",
+    .attrs = "T: type; strides: list(int); padding: string; "
+             "explicit_paddings: list(int) = []; data_format: string = NHWC; "
+             "dilations: list(int) = [1, 1, 1, 1]",
+    .types = "T: half bfloat16 float double",
+    .shape = Shape2D,
+    .reference = Reference,
+    .accelerated = Onednn,
+    .native = "_MklNativeDepthwiseConv2dNative",
+    .native_types = "float bfloat16",
+    .example = "1,56,56,64 3,3,64,1",
+});
+
+const OpRegistration fused_depthwise_conv2d({
+    .name = "_FusedDepthwiseConv2dNative",
+    .inputs = "input: T; filter: T; args: num_args * T",
+    .outputs = "output: T",
+    .attrs = "T: type; num_args: int; strides: list(int); padding: string; "
+             "explicit_paddings: list(int) = []; data_format: string = NHWC; "
+             "dilations: list(int) = [1, 1, 1, 1]; fused_ops: list(string) = []; "
+             "epsilon: float = 0.0001; leakyrelu_alpha: float = 0.2",
+    .types = "T: half bfloat16 float double",
+    .shape = Shape2D,
+    .reference = Reference,
+    .accelerated = Onednn,
+    .native = "_MklNativeFusedDepthwiseConv2dNative",
+    .native_types = "float bfloat16",
+    .eager = false,
+    .internal = true,
+    .example = "1,56,56,64 3,3,64,1 64",
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,65 @@
+// What a _Fused… contraction applies to its result: the parsed `fused_ops` attribute, and a plain
+// pass that applies it in memory. The reference kernels use that pass for all of a chain, the
+// oneDNN kernels for what the primitive at hand does not take as a post-op.
+#ifndef TENON_OPS_NN_FUSED_OPS_H_
+#define TENON_OPS_NN_FUSED_OPS_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/dtype.h"
+#include "graph/shape.h"
+#include "ops/kernel.h"
+#include "ops/post_op.h"
+
+namespace tenon {
+
+struct FusedOp {
+  PostOp op = PostOp::kNone;
+  bool batch_norm = false;  // "FusedBatchNorm": inputs input .. input + 3 are scale, offset, mean,
+                            // variance; op is kNone
+  int input = -1;           // the node's input that a binary op takes
+  float alpha = 0;          // LeakyRelu's slope
+  float epsilon = 0;        // batch norm's
+
+  bool binary() const { return op == PostOp::kBiasAdd || op == PostOp::kAdd || op == PostOp::kMul; }
+};
+using FusedOps = std::vector<FusedOp>;
+
+// From the attributes fused_ops, leakyrelu_alpha, epsilon; extra inputs start at `first_input`.
+// InvalidArgument on an unknown name and where the number of inputs does not fit.
+absl::StatusOr<FusedOps> ParseFusedOps(const AttrReader& attrs, int first_input, int num_inputs);
+
+// A shape function's check that every extra input broadcasts to `output` ([C] for a bias).
+absl::Status CheckFusedOpShapes(const FusedOps& ops, const ShapeContext& c, const Shape& output,
+                                int channel_axis);
+
+// FusedOps bound to a result's shape and dtype.
+class FusedPass {
+ public:
+  FusedPass() = default;
+  // `ops` from `first` on. The result is row-major with channels at `channel_axis`.
+  FusedPass(const PrepareContext& p, absl::Span<const FusedOp> ops, int channel_axis);
+
+  bool empty() const { return steps_.empty(); }
+  // In place over the result.
+  void Run(RunContext& r, void* result) const;
+
+ private:
+  struct Step {
+    FusedOp op;
+    Shape::Dims operand_strides;  // in elements, for each dimension of the result; 0: broadcast
+  };
+  template <typename T>
+  void RunTyped(RunContext& r, T* result) const;
+
+  DType dtype_ = DType::kInvalid;
+  Shape shape_;
+  int threads_ = 1;
+  std::vector<Step> steps_;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_FUSED_OPS_H_

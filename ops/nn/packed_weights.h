@@ -1,0 +1,37 @@
+// A constant packed into a layout that a primitive chose.
+#ifndef TENON_OPS_NN_PACKED_WEIGHTS_H_
+#define TENON_OPS_NN_PACKED_WEIGHTS_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "graph/tensor.h"
+#include "ops/constant.h"
+#include "primitive_cache/primitive.h"
+
+namespace tenon {
+
+class PackedWeights final : public DerivedConstant {
+ public:
+  PackedWeights(std::shared_ptr<const PackedLayout> layout, Tensor blob, DType dtype, Shape shape)
+      : layout_(std::move(layout)), blob_(std::move(blob)), dtype_(dtype), shape_(shape) {}
+
+  const void* data() const { return blob_.raw(); }
+  size_t bytes() const override { return blob_.bytes(); }
+  bool CanUnpack() const override { return true; }
+  absl::StatusOr<Tensor> Plain() const override;
+
+ private:
+  const std::shared_ptr<const PackedLayout> layout_;
+  const Tensor blob_;
+  const DType dtype_;
+  const Shape shape_;
+};
+
+// The constant in that layout; packed the first time.
+absl::StatusOr<std::shared_ptr<const PackedWeights>> PackConstant(
+    Constant& constant, std::shared_ptr<const PackedLayout> layout);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_PACKED_WEIGHTS_H_

@@ -1,0 +1,45 @@
+// Forward convolution, 1 to 3 spatial dimensions, with groups (depthwise: one group a channel).
+#ifndef TENON_PRIMITIVE_CACHE_CONVOLUTION_H_
+#define TENON_PRIMITIVE_CACHE_CONVOLUTION_H_
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "primitive_cache/cache.h"
+#include "primitive_cache/primitive.h"
+#include "primitive_cache/tensor_desc.h"
+
+namespace tenon {
+
+// Arguments: src, weights, bias (where has_bias), dst, then the operand of each binary post-op.
+// No dimension may be 0.
+struct ConvolutionProblem {
+  TensorDesc src;      // N, C, spatial
+  TensorDesc weights;  // as the caller holds them: (G,) O, I, spatial
+  TensorDesc dst;      // N, C, spatial
+  bool grouped = false;
+  bool has_bias = false;  // one value for each output channel, of the destination's type
+  Dims strides;
+  Dims dilations;  // 1: dense
+  Dims pads_begin;
+  Dims pads_end;
+  std::vector<PostOpSpec> post_ops;
+  int threads = 1;
+
+  friend bool operator==(const ConvolutionProblem&, const ConvolutionProblem&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const ConvolutionProblem& p) {
+    return H::combine(std::move(h), p.src, p.weights, p.dst, p.grouped, p.has_bias, p.strides,
+                      p.dilations, p.pads_begin, p.pads_end, p.post_ops, p.threads);
+  }
+};
+
+// Unimplemented where oneDNN has only plain loops for it.
+absl::StatusOr<std::shared_ptr<const Primitive>> GetConvolution(const ConvolutionProblem& problem,
+                                                                PrimitiveCache* cache);
+
+}  // namespace tenon
+
+#endif  // TENON_PRIMITIVE_CACHE_CONVOLUTION_H_

@@ -1,0 +1,300 @@
+#include "primitive_cache/dnnl_primitive.h"
+
+#include <omp.h>
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <thread>
+
+namespace tenon {
+namespace {
+
+// oneDNN does not tell the size of a primitive's code and tables; measured over convolutions of
+// many sizes, the process grows by about this much for each.
+constexpr size_t kEstimatedBytes = 96 << 10;
+
+dnnl::algorithm ToDnnl(Eltwise e) {
+  using dnnl::algorithm;
+  switch (e) {
+    case Eltwise::kRelu:
+      return algorithm::eltwise_relu;
+    case Eltwise::kClip:
+      return algorithm::eltwise_clip;
+    case Eltwise::kElu:
+      return algorithm::eltwise_elu;
+    case Eltwise::kTanh:
+      return algorithm::eltwise_tanh;
+    case Eltwise::kLogistic:
+      return algorithm::eltwise_logistic;
+    case Eltwise::kSoftRelu:
+      return algorithm::eltwise_soft_relu;
+    case Eltwise::kGeluErf:
+      return algorithm::eltwise_gelu_erf;
+    case Eltwise::kGeluTanh:
+      return algorithm::eltwise_gelu_tanh;
+    case Eltwise::kSwish:
+      return algorithm::eltwise_swish;
+    case Eltwise::kHardSwish:
+      return algorithm::eltwise_hardswish;
+    case Eltwise::kMish:
+      return algorithm::eltwise_mish;
+    case Eltwise::kExp:
+      return algorithm::eltwise_exp;
+    case Eltwise::kLog:
+      return algorithm::eltwise_log;
+    case Eltwise::kSqrt:
+      return algorithm::eltwise_sqrt;
+    case Eltwise::kSquare:
+      return algorithm::eltwise_square;
+    case Eltwise::kAbs:
+      return algorithm::eltwise_abs;
+  }
+  return algorithm::undef;
+}
+
+// Memory objects and stream of one execution. oneDNN's memory objects hold the pointer, so each
+// execution under way needs its own set.
+struct ArgumentSet {
+  dnnl::stream stream;
+  std::vector<dnnl::memory> memories;
+  std::vector<dnnl_exec_arg_t> arguments;
+};
+
+class DnnlPrimitive final : public Primitive {
+ public:
+  explicit DnnlPrimitive(PrimitiveParts parts)
+      : parts_(std::move(parts)), scratch_bytes_(parts_.scratchpad.get_size()) {}
+  ~DnnlPrimitive() override {
+    for (auto& slot : free_) delete slot.load();
+  }
+
+  absl::Status Execute(absl::Span<void* const> pointers, void* scratch) const override {
+    if (pointers.size() != parts_.arguments.size()) {
+      return Internal("primitive ", parts_.implementation, " takes ", parts_.arguments.size(),
+                      " arguments, got ", pointers.size());
+    }
+    return Guarded([&]() -> absl::Status {
+      const ThreadScope threads(parts_.threads);
+      std::unique_ptr<ArgumentSet> set = Take();
+      size_t i = 0;
+      for (; i < pointers.size(); ++i) SetPointer(set->memories[i], pointers[i]);
+      if (scratch_bytes_ > 0) SetPointer(set->memories[i], scratch);
+      const dnnl_status_t status =
+          dnnl_primitive_execute(parts_.primitive.get(), set->stream.get(),
+                                 static_cast<int>(set->arguments.size()), set->arguments.data());
+      Give(std::move(set));
+      if (status != dnnl_success) {
+        return Internal("oneDNN: executing ", parts_.implementation, " failed with status ",
+                        static_cast<int>(status));
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  size_t scratch_bytes() const override { return scratch_bytes_; }
+  const std::string& implementation() const override { return parts_.implementation; }
+  std::shared_ptr<const PackedLayout> weights_layout() const override {
+    return parts_.weights_layout;
+  }
+  size_t bytes() const override { return kEstimatedBytes; }
+
+ private:
+  static void SetPointer(dnnl::memory& memory, void* p) {
+    dnnl_memory_set_data_handle(memory.get(), p);
+  }
+
+  std::unique_ptr<ArgumentSet> Make() const {
+    auto set = std::make_unique<ArgumentSet>();
+    set->stream = dnnl::stream(CpuEngine());
+    auto add = [&set](int id, const dnnl::memory::desc& desc) {
+      set->memories.emplace_back(desc, CpuEngine(), nullptr);
+      set->arguments.push_back({id, set->memories.back().get()});
+    };
+    for (const PrimitiveArgument& a : parts_.arguments) add(a.id, a.desc);
+    if (scratch_bytes_ > 0) add(DNNL_ARG_SCRATCHPAD, parts_.scratchpad);
+    return set;
+  }
+
+  std::unique_ptr<ArgumentSet> Take() const {
+    for (auto& slot : free_) {
+      if (ArgumentSet* set = slot.exchange(nullptr, std::memory_order_acquire)) {
+        return std::unique_ptr<ArgumentSet>(set);
+      }
+    }
+    return Make();
+  }
+
+  void Give(std::unique_ptr<ArgumentSet> set) const {
+    for (auto& slot : free_) {
+      ArgumentSet* expected = nullptr;
+      if (slot.compare_exchange_strong(expected, set.get(), std::memory_order_release,
+                                       std::memory_order_relaxed)) {
+        set.release();
+        return;
+      }
+    }
+  }
+
+  const PrimitiveParts parts_;
+  const size_t scratch_bytes_;
+  mutable std::array<std::atomic<ArgumentSet*>, 4> free_{};
+};
+
+std::string LayoutKey(const TensorDesc& plain, const dnnl::memory::desc& packed) {
+  std::string key = absl::StrCat("onednn:", static_cast<int>(plain.type));
+  auto add = [&key](char tag, int64_t value) { absl::StrAppend(&key, std::string(1, tag), value); };
+  for (size_t i = 0; i < plain.dims.size(); ++i) {
+    add('d', plain.dims[i]);
+    add('s', plain.strides[i]);
+  }
+  const dnnl_memory_desc_t& md = packed.data;
+  add('>', static_cast<int>(md.data_type));
+  for (int i = 0; i < md.ndims; ++i) {
+    add('p', md.padded_dims[i]);
+    add('s', md.format_desc.blocking.strides[i]);
+  }
+  for (int i = 0; i < md.format_desc.blocking.inner_nblks; ++i) {
+    add('b', md.format_desc.blocking.inner_blks[i]);
+    add('@', md.format_desc.blocking.inner_idxs[i]);
+  }
+  add('x', static_cast<int64_t>(md.extra.flags));
+  return key;
+}
+
+class DnnlLayout final : public PackedLayout {
+ public:
+  DnnlLayout(const TensorDesc& plain, const dnnl::memory::desc& packed, int threads)
+      : plain_(tenon::ToDnnl(plain)),
+        packed_(packed),
+        key_(LayoutKey(plain, packed)),
+        threads_(threads) {}
+
+  const std::string& key() const override { return key_; }
+  size_t bytes() const override { return packed_.get_size(); }
+  absl::Status Pack(const void* plain, void* packed) const override {
+    return Reorder(plain_, plain, packed_, packed);
+  }
+  absl::Status Unpack(const void* packed, void* plain) const override {
+    return Reorder(packed_, packed, plain_, plain);
+  }
+
+ private:
+  absl::Status Reorder(const dnnl::memory::desc& from_desc, const void* from,
+                       const dnnl::memory::desc& to_desc, void* to) const {
+    return Guarded([&]() -> absl::Status {
+      const ThreadScope threads(threads_);
+      const dnnl::engine& engine = CpuEngine();
+      dnnl::memory src(from_desc, engine, const_cast<void*>(from));
+      dnnl::memory dst(to_desc, engine, to);
+      dnnl::stream stream(engine);
+      // oneDNN keeps compiled reorders itself, by the same descriptions.
+      dnnl::reorder(src, dst).execute(stream, src, dst);
+      stream.wait();
+      return absl::OkStatus();
+    });
+  }
+
+  const dnnl::memory::desc plain_;
+  const dnnl::memory::desc packed_;
+  const std::string key_;
+  const int threads_;
+};
+
+}  // namespace
+
+const dnnl::engine& CpuEngine() {
+  static const dnnl::engine* const engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return *engine;
+}
+
+absl::Status ErrorFrom(const dnnl::error& e) {
+  const std::string message = absl::StrCat("oneDNN: ", e.what());
+  if (e.status == dnnl_unimplemented) return absl::UnimplementedError(message);
+  if (e.status == dnnl_out_of_memory) return absl::ResourceExhaustedError(message);
+  // Most "invalid arguments" are combinations that this version does not take.
+  if (e.status == dnnl_invalid_arguments) return absl::UnimplementedError(message);
+  return absl::InternalError(message);
+}
+
+dnnl::memory::data_type ToDnnl(ElementType type) {
+  using data_type = dnnl::memory::data_type;
+  switch (type) {
+    case ElementType::kF32:
+      return data_type::f32;
+    case ElementType::kBf16:
+      return data_type::bf16;
+    case ElementType::kS32:
+      return data_type::s32;
+    case ElementType::kS8:
+      return data_type::s8;
+    case ElementType::kU8:
+      return data_type::u8;
+  }
+  return data_type::undef;
+}
+
+dnnl::memory::dims ToDnnl(const Dims& dims) { return dnnl::memory::dims(dims.begin(), dims.end()); }
+
+dnnl::memory::desc ToDnnl(const TensorDesc& desc) {
+  return dnnl::memory::desc(ToDnnl(desc.dims), ToDnnl(desc.type), ToDnnl(desc.strides));
+}
+
+dnnl::memory::desc AnyLayout(const TensorDesc& desc) {
+  return dnnl::memory::desc(ToDnnl(desc.dims), ToDnnl(desc.type), dnnl::memory::format_tag::any);
+}
+
+dnnl::primitive_attr Attributes(absl::Span<const PostOpSpec> post_ops) {
+  dnnl::post_ops ops;
+  for (const PostOpSpec& p : post_ops) {
+    switch (p.kind) {
+      case PostOpSpec::Kind::kEltwise:
+        ops.append_eltwise(p.scale, ToDnnl(p.eltwise), p.alpha, p.beta);
+        break;
+      case PostOpSpec::Kind::kSum:
+        ops.append_sum(1.0f);
+        break;
+      case PostOpSpec::Kind::kBinaryAdd:
+        ops.append_binary(dnnl::algorithm::binary_add, ToDnnl(p.operand));
+        break;
+      case PostOpSpec::Kind::kBinaryMul:
+        ops.append_binary(dnnl::algorithm::binary_mul, ToDnnl(p.operand));
+        break;
+    }
+  }
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  attr.set_post_ops(ops);
+  return attr;
+}
+
+ThreadScope::ThreadScope(int threads) {
+  const int now = omp_get_max_threads();
+  if (now == threads) return;
+  before_ = now;
+  omp_set_num_threads(threads);
+}
+ThreadScope::~ThreadScope() {
+  if (before_ != 0) omp_set_num_threads(before_);
+}
+
+std::shared_ptr<const Primitive> WrapPrimitive(PrimitiveParts parts) {
+  return std::make_shared<DnnlPrimitive>(std::move(parts));
+}
+
+void AppendPostOpArguments(absl::Span<const PostOpSpec> post_ops,
+                           std::vector<PrimitiveArgument>& arguments) {
+  for (size_t i = 0; i < post_ops.size(); ++i) {
+    if (!post_ops[i].binary()) continue;
+    arguments.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) | DNNL_ARG_SRC_1,
+                         ToDnnl(post_ops[i].operand)});
+  }
+}
+
+std::shared_ptr<const PackedLayout> LayoutFor(const TensorDesc& plain,
+                                              const dnnl::memory::desc& packed, int threads) {
+  if (packed == ToDnnl(plain)) return nullptr;
+  return std::make_shared<DnnlLayout>(plain, packed, threads);
+}
+
+}  // namespace tenon

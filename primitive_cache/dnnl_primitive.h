@@ -1,0 +1,92 @@
+// Private to this folder: oneDNN's types from ours, exceptions turned into statuses, and the
+// Primitive that wraps any oneDNN primitive.
+#ifndef TENON_PRIMITIVE_CACHE_DNNL_PRIMITIVE_H_
+#define TENON_PRIMITIVE_CACHE_DNNL_PRIMITIVE_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "env/status.h"
+#include "oneapi/dnnl/dnnl.hpp"
+#include "primitive_cache/primitive.h"
+#include "primitive_cache/tensor_desc.h"
+
+namespace tenon {
+
+const dnnl::engine& CpuEngine();
+
+absl::Status ErrorFrom(const dnnl::error& e);
+
+// Calls `f`, which gives an absl::StatusOr or absl::Status; oneDNN's exceptions become statuses
+// (what it has no implementation for: Unimplemented).
+template <typename F>
+auto Guarded(F f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const dnnl::error& e) {
+    return ErrorFrom(e);
+  } catch (const std::exception& e) {
+    return Internal("oneDNN: ", e.what());
+  }
+}
+
+dnnl::memory::data_type ToDnnl(ElementType type);
+dnnl::memory::dims ToDnnl(const Dims& dims);
+dnnl::memory::desc ToDnnl(const TensorDesc& desc);
+// The implementation's own choice of layout.
+dnnl::memory::desc AnyLayout(const TensorDesc& desc);
+dnnl::primitive_attr Attributes(absl::Span<const PostOpSpec> post_ops);
+
+// oneDNN plans and runs with OpenMP's thread count: sets it for this thread, and back at the end.
+class ThreadScope {
+ public:
+  explicit ThreadScope(int threads);
+  ~ThreadScope();
+  ThreadScope(const ThreadScope&) = delete;
+  ThreadScope& operator=(const ThreadScope&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+// The first implementation that is compiled code: oneDNN's plain loops are named "ref...".
+template <typename Pd, typename Desc>
+absl::StatusOr<Pd> CompiledImplementation(const Desc& desc, const dnnl::primitive_attr& attr) {
+  Pd pd(desc, attr, CpuEngine(), /*allow_empty=*/true);
+  if (!pd) return Unimplemented("oneDNN has no implementation");
+  while (absl::StartsWith(pd.impl_info_str(), "ref")) {
+    if (!pd.next_impl()) return Unimplemented("oneDNN has only plain loops");
+  }
+  return pd;
+}
+
+struct PrimitiveArgument {
+  int id;  // DNNL_ARG_...
+  dnnl::memory::desc desc;
+};
+
+struct PrimitiveParts {
+  dnnl::primitive primitive;
+  std::vector<PrimitiveArgument> arguments;  // in the order of Execute
+  dnnl::memory::desc scratchpad;
+  std::string implementation;
+  std::shared_ptr<const PackedLayout> weights_layout;
+  int threads = 1;
+};
+std::shared_ptr<const Primitive> WrapPrimitive(PrimitiveParts parts);
+
+// The arguments of binary post-ops, in their order.
+void AppendPostOpArguments(absl::Span<const PostOpSpec> post_ops,
+                           std::vector<PrimitiveArgument>& arguments);
+
+// The way from `plain` to `packed`; null where they are the same layout.
+std::shared_ptr<const PackedLayout> LayoutFor(const TensorDesc& plain,
+                                              const dnnl::memory::desc& packed, int threads);
+
+}  // namespace tenon
+
+#endif  // TENON_PRIMITIVE_CACHE_DNNL_PRIMITIVE_H_
