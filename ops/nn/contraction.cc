@@ -1,10 +1,9 @@
 #include "ops/nn/contraction.h"
 
-#include <cstdlib>
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "absl/base/call_once.h"
 #include "absl/container/inlined_vector.h"
 #include "env/status.h"
 #include "ops/nn/packed_weights.h"
@@ -83,6 +82,7 @@ class ContractionKernel final : public Kernel {
   std::shared_ptr<const PackedWeights> packed;
   std::shared_ptr<const PackedLayout> repack;  // weights that are not constant: packed at each Run
   size_t primitive_scratch = 0;
+  int src_input = 0;
   int weights_input = 1;
   FusedPass rest;
   double flops = 0;
@@ -98,6 +98,9 @@ class ContractionKernel final : public Kernel {
       TENON_RETURN_IF_ERROR(repack->Pack(r.input(weights_input), weights));
     } else {
       weights = const_cast<void*>(r.input(weights_input));
+    }
+    if (sum_input >= 0 && r.input(src_input) == output) {
+      return Internal("the output of a contraction lies over its source");
     }
     // Where the plan could not put the output over the addend, the addend is copied there.
     if (sum_input >= 0 && r.input(sum_input) != output) {
@@ -150,6 +153,18 @@ int InPlaceAdd(const PrepareContext& p, const FusedOps& fused, size_t count) {
   return found;
 }
 
+// The addend is what is contracted as well: the output must not be written over it.
+bool SameSource(const PrepareContext& p, int input, const Contraction& c) {
+  const auto& inputs = p.node().inputs;
+  for (int other : {c.src_input, c.weights_input}) {
+    if (static_cast<size_t>(std::max(input, other)) < inputs.size() &&
+        inputs[static_cast<size_t>(input)] == inputs[static_cast<size_t>(other)]) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 absl::StatusOr<ElementType> ElementTypeOf(DType dtype) {
@@ -176,7 +191,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareContraction(PrepareContext& p, Co
       if (variant.ok()) {
         kernel->sum_input = c.fused[static_cast<size_t>(sum)].input;
         kernel->sum_bytes = OutputBytes(p);
-        p.AllowInPlace(kernel->sum_input, 0);
+        if (!SameSource(p, kernel->sum_input, c)) p.AllowInPlace(kernel->sum_input, 0);
         break;
       }
     }
@@ -186,6 +201,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareContraction(PrepareContext& p, Co
   if (!variant.ok()) return variant.status();
 
   kernel->main = *std::move(variant);
+  kernel->src_input = c.src_input;
   kernel->weights_input = c.weights_input;
   kernel->flops = c.flops;
   kernel->rest = FusedPass(p, absl::MakeConstSpan(c.fused).subspan(count), c.channel_axis);

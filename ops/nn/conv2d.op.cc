@@ -15,7 +15,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
 
 const OpRegistration conv2d({
     .name = "Conv2D",
-    .inputs = "input: T; filter: T",
+    .inputs = "input: T, filter: T",
     .outputs = "output: T",
     .attrs = "T: type; strides: list(int); use_cudnn_on_gpu: bool = true; padding: string; "
              "explicit_paddings: list(int) = []; data_format: string = NHWC; "
@@ -31,7 +31,7 @@ const OpRegistration conv2d({
 
 const OpRegistration fused_conv2d({
     .name = "_FusedConv2D",
-    .inputs = "input: T; filter: T; args: num_args * T",
+    .inputs = "input: T, filter: T, args: num_args * T",
     .outputs = "output: T",
     .attrs = "T: type; num_args: int; strides: list(int); padding: string; "
              "explicit_paddings: list(int) = []; data_format: string = NHWC; "

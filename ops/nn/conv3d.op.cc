@@ -16,7 +16,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
 
 const OpRegistration conv3d({
     .name = "Conv3D",
-    .inputs = "input: T; filter: T",
+    .inputs = "input: T, filter: T",
     .outputs = "output: T",
     .attrs = "T: type; strides: list(int); padding: string; "
              "explicit_paddings: list(int) = []; data_format: string = NDHWC; "
@@ -32,7 +32,7 @@ const OpRegistration conv3d({
 
 const OpRegistration fused_conv3d({
     .name = "_FusedConv3D",
-    .inputs = "input: T; filter: T; args: num_args * T",
+    .inputs = "input: T, filter: T, args: num_args * T",
     .outputs = "output: T",
     .attrs = "T: type; num_args: int; strides: list(int); padding: string; "
              "explicit_paddings: list(int) = []; data_format: string = NDHWC; "

@@ -16,7 +16,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
 
 const OpRegistration depthwise_conv2d({
     .name = "DepthwiseConv2dNative",
-    .inputs = "input: T; filter: T",
+    .inputs = "input: T, filter: T",
     .outputs = "output: T",
     .attrs = "T: type; strides: list(int); padding: string; "
              "explicit_paddings: list(int) = []; data_format: string = NHWC; "
@@ -32,7 +32,7 @@ const OpRegistration depthwise_conv2d({
 
 const OpRegistration fused_depthwise_conv2d({
     .name = "_FusedDepthwiseConv2dNative",
-    .inputs = "input: T; filter: T; args: num_args * T",
+    .inputs = "input: T, filter: T, args: num_args * T",
     .outputs = "output: T",
     .attrs = "T: type; num_args: int; strides: list(int); padding: string; "
              "explicit_paddings: list(int) = []; data_format: string = NHWC; "

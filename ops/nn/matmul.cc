@@ -1,0 +1,107 @@
+#include "ops/nn/matmul.h"
+
+#include <utility>
+
+#include "env/status.h"
+#include "ops/nn/contraction.h"
+
+namespace tenon {
+namespace {
+
+class ProductKernel final : public Kernel {
+ public:
+  ProductKernel(const PrepareContext& p, Product product, const FusedOps& fused)
+      : product_(std::move(product)),
+        a_type_(p.input_dtype(0)),
+        b_type_(product_.has_b ? p.input_dtype(1) : p.input_dtype(0)),
+        out_type_(p.output_dtype(0)),
+        fused_(p, fused, p.output_shape(0).rank() - 1),
+        threads_(p.services().threads) {}
+
+  absl::Status Run(RunContext& r) const override {
+    TENON_RETURN_IF_ERROR(RunProductReference(product_, a_type_, b_type_, out_type_, r.input(0),
+                                              product_.has_b ? r.input(1) : nullptr, r.output(0),
+                                              threads_));
+    fused_.Run(r, r.output(0));
+    return absl::OkStatus();
+  }
+  double Flops() const override { return product_.flops(); }
+
+ private:
+  const Product product_;
+  const DType a_type_, b_type_, out_type_;
+  const FusedPass fused_;
+  const int threads_;
+};
+
+// Work below which a second thread costs more than it gives.
+bool IsTiny(const Product& product, size_t weight_bytes) {
+  return product.flops() < 4e5 && weight_bytes < (size_t{256} << 10);
+}
+
+}  // namespace
+
+absl::StatusOr<FusedOps> ProductFusedOps(const AttrReader& attrs, int num_inputs) {
+  if (!attrs.node().attrs.contains("fused_ops")) return FusedOps();
+  return ParseFusedOps(attrs, num_inputs - static_cast<int>(attrs.Int("num_args", 0)), num_inputs);
+}
+
+absl::Status SetProductShape(ShapeContext& c, Shape output) {
+  TENON_ASSIGN_OR_RETURN(const FusedOps ops, ProductFusedOps(c.attrs(), c.num_inputs()));
+  TENON_RETURN_IF_ERROR(CheckFusedOpShapes(ops, c, output, output.rank() - 1));
+  c.set_output(0, std::move(output));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ProductReferenceKernel(PrepareContext& p, Product product,
+                                                               const FusedOps& fused) {
+  return std::make_unique<ProductKernel>(p, std::move(product), fused);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p, Product product,
+                                                            FusedOps fused) {
+  TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
+  const Shape output = p.output_shape(0);
+  if (!product.has_b) return Unimplemented("one operand");
+  if (output.num_elements() == 0 || p.input_shape(0).num_elements() == 0 ||
+      p.input_shape(1).num_elements() == 0) {
+    return ZeroContraction(p, fused, output.rank() - 1);
+  }
+  TENON_ASSIGN_OR_RETURN(LoweredProduct lowered, LowerProduct(product, type));
+  Contraction c;
+  c.src_input = lowered.swapped ? 1 : 0;
+  c.weights_input = lowered.swapped ? 0 : 1;
+  MatmulProblem& problem = lowered.problem;
+  problem.pack_weights = p.constant(c.weights_input) != nullptr;
+  problem.threads =
+      IsTiny(product, static_cast<size_t>(problem.weights.num_elements()) * SizeOf(type))
+          ? 1
+          : p.services().threads;
+  c.get = [problem, cache = p.services().cache](bool has_bias,
+                                                const std::vector<PostOpSpec>& post_ops) {
+    MatmulProblem with = problem;
+    if (has_bias) {
+      with.has_bias = true;
+      with.bias.type = problem.dst.type;
+      with.bias.dims.assign(problem.dst.dims.size(), 1);
+      with.bias.dims.back() = problem.dst.dims.back();
+      with.bias.strides.assign(with.bias.dims.size(), with.bias.dims.back());
+      with.bias.strides.back() = 1;
+    }
+    with.post_ops = post_ops;
+    return GetMatmul(with, cache);
+  };
+  // A bias of the output's last dimension alone is the primitive's own where that dimension is all
+  // of its columns.
+  c.native_bias = lowered.out_axes.back().size() == 1 && output.rank() > 0 &&
+                  lowered.out_axes.back()[0] == output.rank() - 1;
+  c.fused = std::move(fused);
+  c.channel_axis = output.rank() - 1;
+  c.operand = [lowered, output](const FusedOp&, const Shape& operand) {
+    return LowerOperand(lowered, output, operand);
+  };
+  c.flops = product.flops();
+  return PrepareContraction(p, std::move(c));
+}
+
+}  // namespace tenon

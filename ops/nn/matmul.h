@@ -1,0 +1,28 @@
+// Kernels of matrix products over a Product, plain or with fused ops.
+#ifndef TENON_OPS_NN_MATMUL_H_
+#define TENON_OPS_NN_MATMUL_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+#include "ops/nn/product.h"
+
+namespace tenon {
+
+// Inputs 0 and 1 are the product's operands (only 0 where it has one); `fused` is applied to
+// output 0.
+absl::StatusOr<std::unique_ptr<Kernel>> ProductReferenceKernel(PrepareContext& p, Product product,
+                                                               const FusedOps& fused);
+absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p, Product product,
+                                                            FusedOps fused);
+
+// `fused_ops` of the node, or none where it has no such attribute.
+absl::StatusOr<FusedOps> ProductFusedOps(const AttrReader& attrs, int num_inputs);
+
+// Checks the fused ops' inputs and sets output 0.
+absl::Status SetProductShape(ShapeContext& c, Shape output);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_MATMUL_H_

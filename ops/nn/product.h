@@ -1,0 +1,69 @@
+// Sums of products over labelled dimensions, which matrix products and Einsum all are:
+// out[labels] = sum over the labels not in out of a[labels] * b[labels].
+#ifndef TENON_OPS_NN_PRODUCT_H_
+#define TENON_OPS_NN_PRODUCT_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "graph/dtype.h"
+#include "ops/nn/fused_ops.h"
+#include "primitive_cache/matmul.h"
+
+namespace tenon {
+
+// One tensor of a product: a label, an extent and a stride (in elements) for each dimension.
+struct Labelled {
+  struct Dim {
+    int label = 0;
+    int64_t extent = 1;
+    int64_t stride = 0;
+  };
+  absl::InlinedVector<Dim, 6> dims;
+  bool conjugate = false;
+
+  const Dim* Find(int label) const {
+    for (const Dim& d : dims) {
+      if (d.label == label) return &d;
+    }
+    return nullptr;
+  }
+};
+
+// A row-major tensor with these labels. A label that stands twice is its diagonal.
+Labelled RowMajor(const std::vector<int>& labels, const Shape& shape);
+
+// Extents of one label are equal, or 1 in a or b where that one broadcasts.
+struct Product {
+  Labelled a, b, out;
+  bool has_b = true;  // false: one operand, its labels not in out summed
+
+  int64_t extent(int label) const;
+  double flops() const;
+};
+
+// Any dtypes of MatMul, BatchMatMulV3 (a and b may differ from out) and Einsum.
+absl::Status RunProductReference(const Product& product, DType a_type, DType b_type, DType out_type,
+                                 const void* a, const void* b, void* out, int threads);
+
+// The product as one oneDNN matmul on the operands where they lie.
+struct LoweredProduct {
+  MatmulProblem problem;  // no bias, no post-ops
+  bool swapped = false;   // b is src and a is weights
+  // For each dimension of dst: which dimensions of the output it joins, outer to inner.
+  std::vector<std::vector<int>> out_axes;
+};
+// Unimplemented where strides cannot say it.
+absl::StatusOr<LoweredProduct> LowerProduct(const Product& product, ElementType type);
+
+// A tensor that broadcasts to the output, in dst's dimensions. Unimplemented where strides cannot
+// say it.
+absl::StatusOr<TensorDesc> LowerOperand(const LoweredProduct& lowered, const Shape& output,
+                                        const Shape& operand);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_PRODUCT_H_

@@ -1,0 +1,234 @@
+#include <gtest/gtest.h>
+
+#include "tests/unit/nn/nn_test_util.h"
+
+namespace tenon {
+namespace {
+
+using Ints = std::vector<int64_t>;
+using Names = std::vector<std::string>;
+
+struct ConvCase {
+  const char* name;
+  bool depthwise = false;
+  Shape input, filter;
+  std::string padding = "SAME";
+  int64_t stride = 1;
+  int64_t dilation = 1;
+  Ints explicit_paddings = {};
+  bool nchw = false;
+};
+
+const ConvCase kCases[] = {
+    {.name = "plain", .input = {1, 9, 7, 16}, .filter = {3, 3, 16, 32}},
+    {.name = "one_by_one", .input = {2, 5, 5, 17}, .filter = {1, 1, 17, 13}},
+    {.name = "one_by_one_strided", .input = {1, 8, 8, 64}, .filter = {1, 1, 64, 32}, .stride = 2},
+    {.name = "image", .input = {1, 31, 33, 3}, .filter = {7, 7, 3, 64}, .stride = 2},
+    {.name = "image_3x3", .input = {1, 32, 32, 3}, .filter = {3, 3, 3, 32}, .stride = 2},
+    {.name = "one_channel", .input = {3, 10, 10, 1}, .filter = {3, 3, 1, 1}, .padding = "VALID"},
+    {.name = "odd", .input = {2, 11, 6, 5}, .filter = {2, 4, 5, 7}, .stride = 3},
+    {.name = "dilated", .input = {1, 12, 12, 8}, .filter = {3, 3, 8, 24}, .dilation = 2},
+    {.name = "explicit",
+     .input = {1, 9, 9, 8},
+     .filter = {3, 3, 8, 16},
+     .padding = "EXPLICIT",
+     .stride = 2,
+     .explicit_paddings = {0, 0, 0, 1, 2, 3, 0, 0}},
+    {.name = "grouped", .input = {1, 7, 7, 32}, .filter = {3, 3, 8, 64}},
+    {.name = "nchw", .input = {2, 16, 7, 9}, .filter = {3, 3, 16, 8}, .nchw = true},
+    {.name = "window_is_image", .input = {2, 4, 4, 8}, .filter = {4, 4, 8, 10}, .padding = "VALID"},
+    {.name = "asymmetric", .input = {1, 17, 17, 32}, .filter = {1, 7, 32, 24}},
+    {.name = "depthwise", .depthwise = true, .input = {1, 14, 14, 96}, .filter = {3, 3, 96, 1}},
+    {.name = "depthwise_strided",
+     .depthwise = true,
+     .input = {2, 15, 13, 20},
+     .filter = {5, 5, 20, 1},
+     .stride = 2},
+    {.name = "depthwise_multiplier",
+     .depthwise = true,
+     .input = {1, 8, 8, 6},
+     .filter = {3, 3, 6, 3}},
+    {.name = "depthwise_nchw",
+     .depthwise = true,
+     .input = {1, 24, 8, 8},
+     .filter = {3, 3, 24, 1},
+     .nchw = true},
+    {.name = "depthwise_one_channel",
+     .depthwise = true,
+     .input = {1, 8, 8, 1},
+     .filter = {3, 3, 1, 4}},
+};
+
+AttrMap ConvAttrs(const ConvCase& c, DType dtype) {
+  const int64_t s = c.stride, d = c.dilation;
+  AttrMap attrs{{"T", dtype}, {"padding", c.padding}};
+  attrs["strides"] = c.nchw ? Ints{1, 1, s, s} : Ints{1, s, s, 1};
+  attrs["dilations"] = c.nchw ? Ints{1, 1, d, d} : Ints{1, d, d, 1};
+  attrs["data_format"] = c.nchw ? "NCHW" : "NHWC";
+  attrs["explicit_paddings"] = c.explicit_paddings;
+  return attrs;
+}
+
+int64_t Length(const ConvCase& c) {
+  return c.filter[0] * c.filter[1] * (c.depthwise ? 1 : c.filter[2]);
+}
+
+class Conv : public testing::TestWithParam<ConvCase> {};
+
+TEST_P(Conv, MatchesReference) {
+  const ConvCase& c = GetParam();
+  const std::string op = c.depthwise ? "DepthwiseConv2dNative" : "Conv2D";
+  const std::vector<Tensor> inputs = {RandomTensor(DType::kFloat, c.input, 1),
+                                      RandomTensor(DType::kFloat, c.filter, 2)};
+  for (int threads : {1, 2}) {
+    for (bool constant : {false, true}) {
+      RunOptions options{.threads = threads, .cache = constant};
+      if (constant) options.constants = {1};
+      ExpectNativeMatches(op, ConvAttrs(c, DType::kFloat), inputs, options, Length(c));
+    }
+  }
+}
+
+TEST_P(Conv, FusedMatchesReference) {
+  const ConvCase& c = GetParam();
+  const std::string op = c.depthwise ? "_FusedDepthwiseConv2dNative" : "_FusedConv2D";
+  AttrMap attrs = ConvAttrs(c, DType::kFloat);
+  const std::vector<Tensor> plain = {RandomTensor(DType::kFloat, c.input, 3),
+                                     RandomTensor(DType::kFloat, c.filter, 4)};
+  absl::StatusOr<RunResult> conv =
+      RunNode(MakeNode(c.depthwise ? "DepthwiseConv2dNative" : "Conv2D", attrs), plain, {});
+  ASSERT_TRUE(conv.ok()) << conv.status();
+  const Shape out = conv->outputs[0].shape();
+  const int64_t channels = out[c.nchw ? 1 : 3];
+  const Tensor bias = RandomTensor(DType::kFloat, Shape({channels}), 5);
+  const Tensor residual = RandomTensor(DType::kFloat, out, 6);
+  const Tensor scale = RandomTensor(
+      DType::kFloat, c.nchw ? Shape({out[0], channels, 1, 1}) : Shape({out[0], 1, 1, channels}), 7);
+
+  struct Chain {
+    Names ops;
+    std::vector<Tensor> args;
+  };
+  const Chain chains[] = {
+      {{"BiasAdd"}, {bias}},
+      {{"Relu"}, {}},
+      {{"BiasAdd", "Relu6"}, {bias}},
+      {{"BiasAdd", "Elu"}, {bias}},
+      {{"BiasAdd", "Add", "Relu"}, {bias, residual}},
+      {{"BiasAdd", "Relu", "Add"}, {bias, residual}},
+      {{"Add"}, {residual}},
+      {{"Add", "LeakyRelu"}, {residual}},
+      {{"BiasAdd", "Sigmoid", "Mul"}, {bias, residual}},
+      {{"BiasAdd", "_MklSwish"}, {bias}},
+      {{"BiasAdd", "GeluExact"}, {bias}},
+      {{"BiasAdd", "_FusedHardSwish"}, {bias}},
+      {{"Mul", "BiasAdd", "Tanh"}, {scale, bias}},
+      {{"BiasAdd", "Add", "Add", "Relu"}, {bias, residual, residual}},
+      {{"FusedBatchNorm", "Relu"},
+       {bias, bias, bias, RandomTensor(DType::kFloat, Shape({channels}), 8, 0.5f, 2.0f)}},
+  };
+  for (const Chain& chain : chains) {
+    attrs["fused_ops"] = chain.ops;
+    attrs["num_args"] = static_cast<int64_t>(chain.args.size());
+    attrs["leakyrelu_alpha"] = 0.3f;
+    attrs["epsilon"] = 0.001f;
+    std::vector<Tensor> inputs = plain;
+    inputs.insert(inputs.end(), chain.args.begin(), chain.args.end());
+    std::string label;
+    for (const std::string& name : chain.ops) label += name + " ";
+    SCOPED_TRACE(label);
+    for (bool in_place : {false, true}) {
+      ExpectNativeMatches(op, attrs, inputs, {.threads = 2, .constants = {1}, .in_place = in_place},
+                          Length(c));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Conv, testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ConvShapes, EmptyBatchAndChannels) {
+  struct Case {
+    Shape input, filter, output;
+  };
+  for (const Case& c : {Case{{0, 4, 4, 2}, {3, 3, 2, 5}, {0, 4, 4, 5}},
+                        Case{{1, 4, 4, 0}, {3, 3, 0, 5}, {1, 4, 4, 5}},
+                        Case{{1, 4, 4, 2}, {3, 3, 2, 0}, {1, 4, 4, 0}}}) {
+    for (const char* op : {"_FusedConv2D", "_MklNativeFusedConv2D"}) {
+      const AttrMap attrs{{"T", DType::kFloat},
+                          {"padding", "SAME"},
+                          {"strides", Ints{1, 1, 1, 1}},
+                          {"num_args", 1},
+                          {"fused_ops", Names{"BiasAdd"}}};
+      const Tensor bias = RandomTensor(DType::kFloat, Shape({c.output[3]}), 1);
+      absl::StatusOr<RunResult> got = RunNode(
+          MakeNode(op, attrs),
+          {RandomTensor(DType::kFloat, c.input, 1), RandomTensor(DType::kFloat, c.filter, 2), bias},
+          {});
+      ASSERT_TRUE(got.ok()) << got.status();
+      EXPECT_EQ(got->outputs[0].shape(), c.output);
+      for (int64_t i = 0; i < got->outputs[0].num_elements(); ++i) {
+        EXPECT_EQ(got->outputs[0].data<float>()[i], bias.data<float>()[i % c.output[3]]);
+      }
+    }
+  }
+}
+
+TEST(ConvDTypes, ReferenceTakesAll) {
+  const AttrMap base{{"padding", "SAME"}, {"strides", Ints{1, 2, 2, 1}}};
+  const Tensor x = RandomTensor(DType::kDouble, Shape({1, 5, 5, 3}), 1);
+  for (DType dtype : {DType::kHalf, DType::kBfloat16, DType::kDouble, DType::kInt32}) {
+    AttrMap attrs = base;
+    attrs["T"] = dtype;
+    absl::StatusOr<RunResult> got =
+        RunNode(MakeNode("_MklNativeConv2D", attrs),
+                {RandomTensor(dtype, {1, 5, 5, 3}, 1), RandomTensor(dtype, {3, 3, 3, 4}, 2)}, {});
+    ASSERT_TRUE(got.ok()) << Name(dtype) << got.status();
+    EXPECT_EQ(got->outputs[0].shape(), Shape({1, 3, 3, 4}));
+  }
+}
+
+TEST(ConvDTypes, Bfloat16MatchesReference) {
+  AttrMap attrs{{"T", DType::kBfloat16},
+                {"padding", "SAME"},
+                {"strides", Ints{1, 1, 1, 1}},
+                {"num_args", 1},
+                {"fused_ops", Names{"BiasAdd", "Relu"}}};
+  ExpectNativeMatches(
+      "_FusedConv2D", attrs,
+      {RandomTensor(DType::kBfloat16, {1, 9, 9, 24}, 1),
+       RandomTensor(DType::kBfloat16, {3, 3, 24, 40}, 2), RandomTensor(DType::kBfloat16, {40}, 3)},
+      {.constants = {1}}, 9 * 24, /*must_accelerate=*/false);
+}
+
+TEST(ConvNan, StrictKeepsNanThroughRelu) {
+  const AttrMap attrs{{"T", DType::kFloat},
+                      {"padding", "SAME"},
+                      {"strides", Ints{1, 1, 1, 1}},
+                      {"num_args", 0},
+                      {"fused_ops", Names{"Relu6"}}};
+  Tensor x = RandomTensor(DType::kFloat, {1, 6, 6, 16}, 1);
+  x.data<float>()[40] = std::numeric_limits<float>::quiet_NaN();
+  const Tensor w = RandomTensor(DType::kFloat, {1, 1, 16, 16}, 2);
+  absl::StatusOr<RunResult> want = RunNode(MakeNode("_FusedConv2D", attrs), {x, w}, {});
+  absl::StatusOr<RunResult> got =
+      RunNode(MakeNode("_MklNativeFusedConv2D", attrs), {x, w}, {.strict_nan = true});
+  ASSERT_TRUE(want.ok() && got.ok());
+  EXPECT_TRUE(got->accelerated);
+  EXPECT_LT(RelativeError(got->outputs[0], want->outputs[0]), 1e-6);
+}
+
+TEST(ConvErrors, TellWhatIsWrong) {
+  const AttrMap attrs{{"T", DType::kFloat}, {"padding", "VALID"}, {"strides", Ints{1, 1, 1, 1}}};
+  const auto run = [&](const Shape& x, const Shape& w) {
+    return RunNode(MakeNode("Conv2D", attrs),
+                   {RandomTensor(DType::kFloat, x, 1), RandomTensor(DType::kFloat, w, 2)}, {})
+        .status();
+  };
+  EXPECT_TRUE(absl::IsInvalidArgument(run({1, 4, 4, 3}, {3, 3, 2, 4})));
+  EXPECT_TRUE(absl::IsInvalidArgument(run({1, 4, 4}, {3, 3, 3, 4})));
+  EXPECT_TRUE(absl::IsInvalidArgument(run({1, 2, 2, 3}, {5, 5, 3, 4})));
+}
+
+}  // namespace
+}  // namespace tenon
