@@ -63,8 +63,8 @@ TensorDesc FilterDesc(const ConvGeometry& g, ElementType type) {
 }
 
 // An extra input of the output's rank or less, in oneDNN's order of dimensions.
-TensorDesc OperandDesc(const ConvGeometry& g, ElementType type, const FusedOp& op,
-                       const Shape& shape) {
+absl::StatusOr<TensorDesc> OperandDesc(const ConvGeometry& g, ElementType type, const FusedOp& op,
+                                       const Shape& shape) {
   const int rank = g.attrs.rank();
   Dims dims(static_cast<size_t>(rank), 1);
   if (op.op == PostOp::kBiasAdd) {
@@ -78,8 +78,17 @@ TensorDesc OperandDesc(const ConvGeometry& g, ElementType type, const FusedOp& o
   for (int i = 0; i < g.attrs.spatial; ++i) {
     spatial.push_back(dims[static_cast<size_t>(g.attrs.spatial_axis(i))]);
   }
-  return ImageDesc(type, g.attrs.channels_last, dims[0],
-                   dims[static_cast<size_t>(g.attrs.channel_axis())], spatial);
+  TensorDesc d = ImageDesc(type, g.attrs.channels_last, dims[0],
+                           dims[static_cast<size_t>(g.attrs.channel_axis())], spatial);
+  // Other broadcasts oneDNN takes too, but its gemm convolution computes some of them wrongly (a
+  // value for each image and channel).
+  Dims whole{g.batch, g.out_channels}, per_channel(d.dims.size(), 1), scalar = per_channel;
+  whole.insert(whole.end(), g.out.begin(), g.out.end());
+  per_channel[1] = g.out_channels;
+  if (d.dims != whole && d.dims != per_channel && d.dims != scalar) {
+    return Unimplemented("a broadcast that oneDNN cannot be trusted with");
+  }
+  return d;
 }
 
 }  // namespace
@@ -138,7 +147,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
   };
   c.fused = std::move(fused);
   c.channel_axis = channel_axis;
-  c.operand = [g, type](const FusedOp& op, const Shape& shape) -> absl::StatusOr<TensorDesc> {
+  c.operand = [g, type](const FusedOp& op, const Shape& shape) {
     return OperandDesc(g, type, op, shape);
   };
   c.flops = g.flops();
