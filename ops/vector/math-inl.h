@@ -155,6 +155,19 @@ HWY_INLINE Vf ErfOfSmall(Vf x) {
   return hn::MulAdd(x, p, x);
 }
 
+// x * x - square, exactly, where square is x * x rounded.
+HWY_INLINE Vf SquareRounding(Vf x, Vf square) {
+#if HWY_NATIVE_FMA
+  return hn::MulSub(x, x, square);
+#else  // without fused multiply-add: the square of 12 bits is exact
+  const IntTag di;
+  const Vf high =
+      hn::BitCast(FloatTag(), hn::And(hn::BitCast(di, x), hn::Set(di, ~int32_t{0xfff})));
+  const Vf low = hn::Sub(x, high);
+  return hn::MulAdd(hn::Add(x, high), low, hn::Sub(hn::Mul(high, high), square));
+#endif
+}
+
 // erfc(ax) for ax >= 0.78, as e^(-ax^2) t P(t) with t = 1 / (1 + ax / 2).
 HWY_INLINE Vf ErfcOfLarge(Vf ax) {
   const Vf x = hn::Min(ax, Const(10.4f));  // erfc is 0 in float from 10.1 on
@@ -162,7 +175,7 @@ HWY_INLINE Vf ErfcOfLarge(Vf ax) {
   const Vf p = Horner(t, 2.821064072e-01f, 2.818628009e-01f, 2.485647426e-01f, 1.710735826e-01f,
                       8.234233706e-02f, 4.839056523e-02f, -1.971353851e-01f, 8.317393244e-02f);
   const Vf square = hn::Mul(x, x);
-  const Vf rounding = hn::MulSub(x, x, square);  // what x * x lost (0 without FMA)
+  const Vf rounding = SquareRounding(x, square);
   const Vf e = Exp(hn::Neg(square));
   return hn::Mul(hn::NegMulAdd(e, rounding, e), hn::Mul(t, p));
 }

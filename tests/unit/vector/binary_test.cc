@@ -59,11 +59,11 @@ struct Case {
   }
 };
 
-class BinaryTest : public testing::TestWithParam<Case> {};
+class BinaryTest : public TargetTest<Case> {};
 
 TEST_P(BinaryTest, BroadcastsLikeNumPy) {
-  const Shape out = *BroadcastShapes(GetParam().a, GetParam().b);
-  const Tensor a = Uniform(GetParam().a, 1), b = Uniform(GetParam().b, 2);
+  const Shape out = *BroadcastShapes(GetCase().a, GetCase().b);
+  const Tensor a = Uniform(GetCase().a, 1), b = Uniform(GetCase().b, 2);
   for (const ElementwiseInfo& info : ElementwiseTable()) {
     if (info.arity != 2) continue;
     const auto y = RunFactory(VectorBinary, MakeNode(info.name), {a, b}, {out});
@@ -82,7 +82,7 @@ TEST_P(BinaryTest, BroadcastsLikeNumPy) {
 }
 
 TEST_P(BinaryTest, Bfloat16RoundsTheFloatResult) {
-  const Shape out = *BroadcastShapes(GetParam().a, GetParam().b);
+  const Shape out = *BroadcastShapes(GetCase().a, GetCase().b);
   const auto narrow = [](const Tensor& t) {
     Tensor n = *Tensor::Allocate(DType::kBfloat16, t.shape());
     for (int64_t i = 0; i < t.num_elements(); ++i) {
@@ -90,7 +90,7 @@ TEST_P(BinaryTest, Bfloat16RoundsTheFloatResult) {
     }
     return n;
   };
-  const Tensor a = narrow(Uniform(GetParam().a, 1)), b = narrow(Uniform(GetParam().b, 2));
+  const Tensor a = narrow(Uniform(GetCase().a, 1)), b = narrow(Uniform(GetCase().b, 2));
   const auto widen = [](const Tensor& t) {
     Tensor w = *Tensor::Allocate(DType::kFloat, t.shape());
     for (int64_t i = 0; i < t.num_elements(); ++i) {
@@ -107,17 +107,20 @@ TEST_P(BinaryTest, Bfloat16RoundsTheFloatResult) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, BinaryTest,
-    testing::Values(Case{{}, {}}, Case{{1}, {}}, Case{{0}, {1}}, Case{{3, 0, 2}, {2}},
-                    Case{{17}, {17}}, Case{{1000}, {}}, Case{{}, {1000}}, Case{{5, 7}, {7}},
-                    Case{{7}, {5, 7}}, Case{{5, 7}, {5, 1}}, Case{{5, 1}, {1, 7}},
-                    Case{{2, 9, 9, 24}, {2, 1, 1, 24}}, Case{{2, 1, 1, 24}, {2, 9, 9, 24}},
-                    Case{{2, 9, 9, 33}, {33}}, Case{{3, 4, 5, 6}, {4, 1, 6}},
-                    Case{{3, 4, 1, 6}, {1, 4, 5, 1}}, Case{{3, 1, 5, 1, 7}, {2, 1, 4, 1}},
-                    Case{{2, 3, 700}, {700}}, Case{{2, 3, 700}, {2, 1, 700}},
-                    Case{{2, 3, 700}, {3, 1}}, Case{{3, 3000}, {3000}}, Case{{64, 64, 64}, {64}},
-                    Case{{1, 112, 112, 32}, {1, 1, 1, 32}}, Case{{50, 3}, {50, 1}},
-                    Case{{2, 12, 64, 64}, {2, 1, 1, 64}}, Case{{40, 511}, {511}},
-                    Case{{40, 512}, {512}}, Case{{40, 513}, {513}}, Case{{2, 2048}, {2, 1}}));
+    testing::Combine(
+        testing::ValuesIn(Targets()),
+        testing::Values(Case{{}, {}}, Case{{1}, {}}, Case{{0}, {1}}, Case{{3, 0, 2}, {2}},
+                        Case{{17}, {17}}, Case{{1000}, {}}, Case{{}, {1000}}, Case{{5, 7}, {7}},
+                        Case{{7}, {5, 7}}, Case{{5, 7}, {5, 1}}, Case{{5, 1}, {1, 7}},
+                        Case{{2, 9, 9, 24}, {2, 1, 1, 24}}, Case{{2, 1, 1, 24}, {2, 9, 9, 24}},
+                        Case{{2, 9, 9, 33}, {33}}, Case{{3, 4, 5, 6}, {4, 1, 6}},
+                        Case{{3, 4, 1, 6}, {1, 4, 5, 1}}, Case{{3, 1, 5, 1, 7}, {2, 1, 4, 1}},
+                        Case{{2, 3, 700}, {700}}, Case{{2, 3, 700}, {2, 1, 700}},
+                        Case{{2, 3, 700}, {3, 1}}, Case{{3, 3000}, {3000}},
+                        Case{{64, 64, 64}, {64}}, Case{{1, 112, 112, 32}, {1, 1, 1, 32}},
+                        Case{{50, 3}, {50, 1}}, Case{{2, 12, 64, 64}, {2, 1, 1, 64}},
+                        Case{{40, 511}, {511}}, Case{{40, 512}, {512}}, Case{{40, 513}, {513}},
+                        Case{{2, 2048}, {2, 1}})));
 
 TEST(VectorBinary, SpecialValues) {
   std::vector<float> values = {0.0f, -0.0f, 1, -1, kInf, -kInf, kNaN, 1e38f, 1e-38f};

@@ -67,7 +67,7 @@ struct Case {
   }
 };
 
-class FusedElementwiseTest : public testing::TestWithParam<Case> {};
+class FusedElementwiseTest : public TargetTest<Case> {};
 
 Node NodeOf(const Case& c, const std::string& op, DType dtype) {
   Node node = MakeNode(op);
@@ -78,7 +78,7 @@ Node NodeOf(const Case& c, const std::string& op, DType dtype) {
 }
 
 TEST_P(FusedElementwiseTest, AgreesWithTheStandardKernelInDouble) {
-  const Case& c = GetParam();
+  const Case& c = GetCase();
   Flags flags;
   Services services;
   services.flags = &flags;
@@ -136,21 +136,23 @@ const std::vector<std::string> kMany = {
 
 INSTANTIATE_TEST_SUITE_P(
     Programs, FusedElementwiseTest,
-    testing::Values(
-        Case{kBatchNorm, {{1, 8, 8, 256}, {256}, {256}}},
-        Case{kBatchNorm, {{1, 7, 9, 33}, {33}, {33}}},
-        Case{kBatchNorm, {{2, 5, 5, 1000}, {1000}, {1000}}},
-        Case{kBatchNorm, {{2, 31, 31, 640}, {640}, {640}}},
-        Case{kBatchNorm, {{56, 56, 64}, {}, {64}}}, Case{kBatchNorm, {{3, 1025}, {}, {1}}},
-        Case{kBatchNorm, {{}, {}, {}}}, Case{kBatchNorm, {{0, 4}, {4}, {4}}},
-        Case{kBatchNorm, {{4}, {3, 1}, {2, 1, 1}}}, Case{kBatchNorm, {{50, 3}, {50, 1}, {3}}},
-        Case{kMixed, {{2, 14, 14, 96}, {2, 1, 1, 96}, {2, 14, 14, 96}}},
-        Case{kMixed, {{2, 3, 1100}, {2, 1, 1100}, {2, 3, 1}}},
-        Case{kMixed, {{3, 4, 1, 6}, {1, 4, 5, 1}, {6}}},
-        Case{kMany, {{2, 300, 17}, {17}, {2, 1, 17}}}, Case{kMany, {{5000}, {}, {5000}}},
-        Case{kMany, {{9, 1, 5}, {9, 8, 1}, {1, 8, 5}}}, Case{{"Relu $0"}, {{17}}},
-        Case{{"Add $0 $0"}, {{1}}}, Case{{"Mul $0 $1", "Exp %0"}, {{}, {3, 5}}},
-        Case{{"Tanh $1", "Add %0 $0"}, {{70, 90}, {}}}));
+    testing::Combine(
+        testing::ValuesIn(Targets()),
+        testing::Values(
+            Case{kBatchNorm, {{1, 8, 8, 256}, {256}, {256}}},
+            Case{kBatchNorm, {{1, 7, 9, 33}, {33}, {33}}},
+            Case{kBatchNorm, {{2, 5, 5, 1000}, {1000}, {1000}}},
+            Case{kBatchNorm, {{2, 31, 31, 640}, {640}, {640}}},
+            Case{kBatchNorm, {{56, 56, 64}, {}, {64}}}, Case{kBatchNorm, {{3, 1025}, {}, {1}}},
+            Case{kBatchNorm, {{}, {}, {}}}, Case{kBatchNorm, {{0, 4}, {4}, {4}}},
+            Case{kBatchNorm, {{4}, {3, 1}, {2, 1, 1}}}, Case{kBatchNorm, {{50, 3}, {50, 1}, {3}}},
+            Case{kMixed, {{2, 14, 14, 96}, {2, 1, 1, 96}, {2, 14, 14, 96}}},
+            Case{kMixed, {{2, 3, 1100}, {2, 1, 1100}, {2, 3, 1}}},
+            Case{kMixed, {{3, 4, 1, 6}, {1, 4, 5, 1}, {6}}},
+            Case{kMany, {{2, 300, 17}, {17}, {2, 1, 17}}}, Case{kMany, {{5000}, {}, {5000}}},
+            Case{kMany, {{9, 1, 5}, {9, 8, 1}, {1, 8, 5}}}, Case{{"Relu $0"}, {{17}}},
+            Case{{"Add $0 $0"}, {{1}}}, Case{{"Mul $0 $1", "Exp %0"}, {{}, {3, 5}}},
+            Case{{"Tanh $1", "Add %0 $0"}, {{70, 90}, {}}})));
 
 TEST(FusedElementwise, MayRunInPlace) {
   const Case c{kBatchNorm, {{4, 40}, {40}, {40}}};

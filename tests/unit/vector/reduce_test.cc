@@ -22,10 +22,10 @@ struct Case {
   }
 };
 
-class ReduceTest : public testing::TestWithParam<Case> {};
+class ReduceTest : public TargetTest<Case> {};
 
 TEST_P(ReduceTest, AgreesWithDouble) {
-  const Case& c = GetParam();
+  const Case& c = GetCase();
   const Tensor x = Uniform(c.shape, 5, -1, 3);
   const Tensor axes = Tensor::Vector<int32_t>(c.axes);
   const Shape out({c.outer, c.inner});
@@ -64,14 +64,17 @@ TEST_P(ReduceTest, AgreesWithDouble) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, ReduceTest,
-    testing::Values(Case{{1, 7, 7, 1280}, {1, 2}, 1, 49, 1280},
-                    Case{{3, 7, 7, 33}, {1, 2}, 3, 49, 33}, Case{{2, 1, 5, 1000}, {2}, 2, 5, 1000},
-                    Case{{2, 3, 100}, {-1}, 6, 100, 1}, Case{{4, 1}, {1}, 4, 1, 1},
-                    Case{{4, 5}, {}, 20, 1, 1}, Case{{17}, {0}, 1, 17, 1},
-                    Case{{15, 16, 3}, {0}, 1, 15, 48}, Case{{100000}, {0}, 1, 100000, 1},
-                    Case{{2, 3, 50000}, {2}, 6, 50000, 1}, Case{{9, 300, 7}, {0, 1}, 1, 2700, 7},
-                    Case{{2, 112, 112, 32}, {1, 2}, 2, 12544, 32},
-                    Case{{300, 200}, {0}, 1, 300, 200}, Case{{8, 2, 2}, {0, 1, 2}, 1, 32, 1}));
+    testing::Combine(
+        testing::ValuesIn(Targets()),
+        testing::Values(Case{{1, 7, 7, 1280}, {1, 2}, 1, 49, 1280},
+                        Case{{3, 7, 7, 33}, {1, 2}, 3, 49, 33},
+                        Case{{2, 1, 5, 1000}, {2}, 2, 5, 1000}, Case{{2, 3, 100}, {-1}, 6, 100, 1},
+                        Case{{4, 1}, {1}, 4, 1, 1}, Case{{4, 5}, {}, 20, 1, 1},
+                        Case{{17}, {0}, 1, 17, 1}, Case{{15, 16, 3}, {0}, 1, 15, 48},
+                        Case{{100000}, {0}, 1, 100000, 1}, Case{{2, 3, 50000}, {2}, 6, 50000, 1},
+                        Case{{9, 300, 7}, {0, 1}, 1, 2700, 7},
+                        Case{{2, 112, 112, 32}, {1, 2}, 2, 12544, 32},
+                        Case{{300, 200}, {0}, 1, 300, 200}, Case{{8, 2, 2}, {0, 1, 2}, 1, 32, 1})));
 
 TEST(VectorReduce, NaNIsTheExtreme) {
   for (const int64_t at : {0, 7, 63, 64, 80}) {

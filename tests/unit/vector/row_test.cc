@@ -56,10 +56,10 @@ Tensor Widened(const Tensor& t) {
   return w;
 }
 
-class LayerNormTest : public testing::TestWithParam<Shape> {};
+class LayerNormTest : public TargetTest<Shape> {};
 
 TEST_P(LayerNormTest, AgreesWithDouble) {
-  const Shape shape = GetParam();
+  const Shape shape = GetCase();
   const int64_t n = shape.dim(shape.rank() - 1), rows = n == 0 ? 0 : shape.num_elements() / n;
   const Tensor gamma = Uniform(Shape({n}), 1, 0.5, 1.5), beta = Uniform(Shape({n}), 2);
   const Tensor residual = Uniform(shape, 4);
@@ -105,7 +105,7 @@ TEST_P(LayerNormTest, AgreesWithDouble) {
 }
 
 TEST_P(LayerNormTest, Bfloat16RoundsTheFloatResult) {
-  const Shape shape = GetParam();
+  const Shape shape = GetCase();
   const int64_t n = shape.dim(shape.rank() - 1);
   const Tensor x = Narrowed(Uniform(shape, 3)), gamma = Narrowed(Uniform(Shape({n}), 1)),
                beta = Narrowed(Uniform(Shape({n}), 2));
@@ -121,13 +121,15 @@ TEST_P(LayerNormTest, Bfloat16RoundsTheFloatResult) {
   EXPECT_TRUE(Identical((*narrow)[1], Narrowed((*wide)[1])));
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, LayerNormTest,
-                         testing::Values(Shape({1}), Shape({3, 1}), Shape({0, 5}), Shape({5, 0}),
-                                         Shape({2, 7}), Shape({2, 8}), Shape({2, 9}),
-                                         Shape({3, 15}), Shape({3, 16}), Shape({3, 17}),
-                                         Shape({2, 2, 31}), Shape({2, 2, 32}), Shape({2, 2, 33}),
-                                         Shape({2, 47}), Shape({2, 100}), Shape({300, 768}),
-                                         Shape({1, 2, 1, 2, 2051})));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, LayerNormTest,
+    testing::Combine(testing::ValuesIn(Targets()),
+                     testing::Values(Shape({1}), Shape({3, 1}), Shape({0, 5}), Shape({5, 0}),
+                                     Shape({2, 7}), Shape({2, 8}), Shape({2, 9}), Shape({3, 15}),
+                                     Shape({3, 16}), Shape({3, 17}), Shape({2, 2, 31}),
+                                     Shape({2, 2, 32}), Shape({2, 2, 33}), Shape({2, 47}),
+                                     Shape({2, 100}), Shape({300, 768}),
+                                     Shape({1, 2, 1, 2, 2051}))));
 
 // TensorFlow with oneDNN once took 0.001 for any epsilon: rows of small variance tell.
 TEST(LayerNorm, KeepsItsEpsilon) {
@@ -158,7 +160,7 @@ struct SoftmaxCase {
   }
 };
 
-class SoftmaxTest : public testing::TestWithParam<SoftmaxCase> {};
+class SoftmaxTest : public TargetTest<SoftmaxCase> {};
 
 float At(const Tensor& t, const Shape& out, int64_t i) {
   int64_t index = 0, stride = 1;
@@ -176,7 +178,7 @@ float At(const Tensor& t, const Shape& out, int64_t i) {
 TEST_P(SoftmaxTest, AgreesWithDouble) {
   std::vector<Tensor> inputs;
   Shape out;
-  for (const Shape& s : GetParam().inputs) {
+  for (const Shape& s : GetCase().inputs) {
     inputs.push_back(Uniform(s, static_cast<unsigned>(inputs.size()) + 1, -20, 20));
     out = *BroadcastShapes(out, s);
   }
@@ -222,7 +224,7 @@ TEST_P(SoftmaxTest, AgreesWithDouble) {
 
 TEST_P(SoftmaxTest, Bfloat16RoundsTheFloatResult) {
   std::vector<Tensor> narrow, wide;
-  for (const Shape& s : GetParam().inputs) {
+  for (const Shape& s : GetCase().inputs) {
     narrow.push_back(Narrowed(Uniform(s, static_cast<unsigned>(narrow.size()) + 1, -4, 4)));
     wide.push_back(Widened(narrow.back()));
   }
@@ -240,16 +242,19 @@ TEST_P(SoftmaxTest, Bfloat16RoundsTheFloatResult) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, SoftmaxTest,
-    testing::Values(SoftmaxCase{{{1}}}, SoftmaxCase{{{0, 3}}}, SoftmaxCase{{{3, 0}}},
-                    SoftmaxCase{{{5, 7}}}, SoftmaxCase{{{5, 8}}}, SoftmaxCase{{{5, 9}}},
-                    SoftmaxCase{{{5, 15}}}, SoftmaxCase{{{5, 16}}}, SoftmaxCase{{{5, 17}}},
-                    SoftmaxCase{{{5, 31}}}, SoftmaxCase{{{5, 33}}}, SoftmaxCase{{{2, 1000}}},
-                    SoftmaxCase{{{2, 1, 2, 1, 2, 1, 5}}}, SoftmaxCase{{{1, 12, 128, 128}}},
-                    SoftmaxCase{{{2, 3, 10, 10}, {2, 1, 1, 10}}},
-                    SoftmaxCase{{{2, 3, 20, 20}, {2, 1, 20, 20}}},
-                    SoftmaxCase{{{2, 3, 20, 20}, {20}, {2, 3, 20, 1}}},
-                    SoftmaxCase{{{3, 20, 1}, {3, 1, 20}}}, SoftmaxCase{{{20}, {4, 1, 20}}},
-                    SoftmaxCase{{{4, 19}, {}}}, SoftmaxCase{{{2, 12, 128, 128}, {2, 1, 1, 128}}}));
+    testing::Combine(
+        testing::ValuesIn(Targets()),
+        testing::Values(SoftmaxCase{{{1}}}, SoftmaxCase{{{0, 3}}}, SoftmaxCase{{{3, 0}}},
+                        SoftmaxCase{{{5, 7}}}, SoftmaxCase{{{5, 8}}}, SoftmaxCase{{{5, 9}}},
+                        SoftmaxCase{{{5, 15}}}, SoftmaxCase{{{5, 16}}}, SoftmaxCase{{{5, 17}}},
+                        SoftmaxCase{{{5, 31}}}, SoftmaxCase{{{5, 33}}}, SoftmaxCase{{{2, 1000}}},
+                        SoftmaxCase{{{2, 1, 2, 1, 2, 1, 5}}}, SoftmaxCase{{{1, 12, 128, 128}}},
+                        SoftmaxCase{{{2, 3, 10, 10}, {2, 1, 1, 10}}},
+                        SoftmaxCase{{{2, 3, 20, 20}, {2, 1, 20, 20}}},
+                        SoftmaxCase{{{2, 3, 20, 20}, {20}, {2, 3, 20, 1}}},
+                        SoftmaxCase{{{3, 20, 1}, {3, 1, 20}}}, SoftmaxCase{{{20}, {4, 1, 20}}},
+                        SoftmaxCase{{{4, 19}, {}}},
+                        SoftmaxCase{{{2, 12, 128, 128}, {2, 1, 1, 128}}})));
 
 TEST(Softmax, SpecialValuesMakeTheRowNaN) {
   for (const int n : {3, 20, 33}) {

@@ -13,6 +13,8 @@
 #include "env/status.h"
 #include "graph/graph.h"
 #include "graph/tensor.h"
+#include "gtest/gtest.h"
+#include "hwy/targets.h"
 #include "ops/kernel.h"
 
 namespace tenon::vector_test {
@@ -84,6 +86,33 @@ inline double Ulps(float got, double expected) {
   const double ulp = std::ldexp(1.0, std::ilogb(size) - 23);
   return std::fabs(got - expected) / ulp;
 }
+
+// A test that runs on each instruction set that this CPU has and the kernels are compiled for.
+struct Target {
+  int64_t bit;
+  friend void PrintTo(const Target& t, std::ostream* os) { *os << hwy::TargetName(t.bit); }
+};
+
+inline std::vector<Target> Targets() {
+  std::vector<Target> targets;
+  for (const int64_t bit : {HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_EMU128}) {
+    if (bit == HWY_EMU128 || (hwy::SupportedTargets() & bit) != 0) targets.push_back({bit});
+  }
+  return targets;
+}
+
+inline void UseTarget(int64_t bit) {  // 0: the best again
+  hwy::SetSupportedTargetsForTest(bit);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+template <typename Case>
+class TargetTest : public testing::TestWithParam<std::tuple<Target, Case>> {
+ protected:
+  void SetUp() override { UseTarget(std::get<0>(this->GetParam()).bit); }
+  void TearDown() override { UseTarget(0); }
+  const Case& GetCase() const { return std::get<1>(this->GetParam()); }
+};
 
 }  // namespace tenon::vector_test
 

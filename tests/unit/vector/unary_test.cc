@@ -94,10 +94,10 @@ std::vector<float> Values() {
   return values;
 }
 
-class UnaryTest : public testing::TestWithParam<ElementwiseInfo> {};
+class UnaryTest : public TargetTest<ElementwiseInfo> {};
 
 TEST_P(UnaryTest, HasTheValuesOfItsDefinition) {
-  const ElementwiseInfo info = GetParam();
+  const ElementwiseInfo info = GetCase();
   ASSERT_TRUE(References().contains(info.op)) << info.name;
   const Reference& reference = References().at(info.op);
   const Tensor x = Tensor::Vector<float>(Values());
@@ -120,7 +120,7 @@ TEST_P(UnaryTest, HasTheValuesOfItsDefinition) {
 }
 
 TEST_P(UnaryTest, EveryLengthAndThreadCountGivesTheSameBits) {
-  const ElementwiseInfo info = GetParam();
+  const ElementwiseInfo info = GetCase();
   const Tensor x = Uniform(Shape({300007}), 3, -4, 4);
   const auto whole = RunFactory(VectorUnary, MakeNode(info.name), {x}, {x.shape()});
   ASSERT_TRUE(whole.ok()) << whole.status();
@@ -144,8 +144,13 @@ std::vector<ElementwiseInfo> UnaryOps() {
   return ops;
 }
 
-INSTANTIATE_TEST_SUITE_P(AllOps, UnaryTest, testing::ValuesIn(UnaryOps()),
-                         [](const auto& i) { return std::string(i.param.name); });
+INSTANTIATE_TEST_SUITE_P(AllOps, UnaryTest,
+                         testing::Combine(testing::ValuesIn(Targets()),
+                                          testing::ValuesIn(UnaryOps())),
+                         [](const auto& i) {
+                           return std::string(hwy::TargetName(std::get<0>(i.param).bit)) + "_" +
+                                  std::get<1>(i.param).name;
+                         });
 
 TEST(VectorUnary, ReadsAlpha) {
   Node node = MakeNode("LeakyRelu");
