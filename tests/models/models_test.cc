@@ -1,0 +1,160 @@
+// Every model under tests/models, against the outputs that TensorFlow gave for it: gate on and off,
+// session cache on and off, one thread and two.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+#include "proto/model.h"
+#include "runtime/session.h"
+#include "tools/npz.h"
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ModelCase {
+  std::string name;       // of the test
+  std::string model;      // path
+  std::string signature;  // empty: the default
+  std::string inputs;     // .npz
+  std::string outputs;    // .npz
+};
+
+const char* const kModelFiles[] = {"saved_model", "model.pb", "graph.pb", "graph.pbtxt"};
+
+std::string TestName(std::string text) {
+  for (char& c : text) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return text;
+}
+
+std::vector<ModelCase> AllCases() {
+  const fs::path root = fs::path(TENON_SOURCE_DIR) / "tests/models";
+  std::vector<ModelCase> cases;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
+    const std::string file = entry.path().filename().string();
+    if (!absl::StartsWith(file, "inputs") || !absl::EndsWith(file, ".npz")) continue;
+    const fs::path folder = entry.path().parent_path();
+    absl::string_view suffix = file;
+    absl::ConsumePrefix(&suffix, "inputs");
+    absl::ConsumeSuffix(&suffix, ".npz");
+    for (const char* model : kModelFiles) {
+      if (!fs::exists(folder / model)) continue;
+      ModelCase c;
+      c.model = (folder / model).string();
+      c.inputs = entry.path().string();
+      c.outputs = (folder / absl::StrCat("outputs", suffix, ".npz")).string();
+      if (absl::StrContains(folder.filename().string(), "signatures")) {
+        c.signature = std::string(absl::StripPrefix(suffix, "_"));
+      }
+      c.name = TestName(
+          absl::StrCat(fs::relative(folder, root).string(), "_", entry.path().stem().string(), "_",
+                       fs::path(model).extension().string()));
+      cases.push_back(std::move(c));
+    }
+  }
+  std::sort(cases.begin(), cases.end(),
+            [](const ModelCase& a, const ModelCase& b) { return a.name < b.name; });
+  return cases;
+}
+
+// Sums of products that rounding errors pass through, one after the other at most.
+int Contractions(const Graph& graph) {
+  const std::set<std::string> ops = {"Conv2D", "DepthwiseConv2dNative", "MatMul",
+                                     "BatchMatMulV2", "Einsum"};
+  int count = 0;
+  for (NodeId id : graph.NodeIds()) count += static_cast<int>(ops.count(graph.node(id).op));
+  return std::max(count, 1);
+}
+
+// Largest difference over the largest expected value; infinity where NaNs or infinities differ.
+double RelativeDifference(const Tensor& got, const Tensor& expected) {
+  double worst = 0, scale = 0;
+  for (int64_t i = 0; i < expected.num_elements(); ++i) {
+    const double e = expected.data<float>()[i], g = got.data<float>()[i];
+    if (std::isnan(e) || std::isinf(e)) {
+      if (!(std::isnan(e) ? std::isnan(g) : e == g)) return INFINITY;
+      continue;
+    }
+    if (!std::isfinite(g)) return INFINITY;
+    worst = std::max(worst, std::abs(e - g));
+    scale = std::max(scale, std::abs(e));
+  }
+  return scale == 0 ? worst : worst / scale;
+}
+
+void ExpectOutputs(const std::vector<NamedTensor>& got, const std::vector<NamedTensor>& expected,
+                   double tolerance) {
+  for (const auto& [name, tensor] : expected) {
+    const auto it = std::find_if(got.begin(), got.end(), [&name = name](const NamedTensor& t) {
+      return t.first == name || t.first == name + ":0";
+    });
+    ASSERT_NE(it, got.end()) << "no output " << name;
+    ASSERT_EQ(it->second.dtype(), tensor.dtype()) << name;
+    ASSERT_EQ(it->second.shape().ToString(), tensor.shape().ToString()) << name;
+    if (tensor.dtype() == DType::kFloat) {
+      EXPECT_LE(RelativeDifference(it->second, tensor), tolerance) << name;
+    } else {
+      EXPECT_TRUE(Identical(it->second, tensor)) << name;
+    }
+  }
+}
+
+class ModelTest : public ::testing::TestWithParam<ModelCase> {};
+
+TEST_P(ModelTest, AgreesWithTensorFlow) {
+  const ModelCase& c = GetParam();
+  const auto inputs = ReadNpz(c.inputs);
+  ASSERT_TRUE(inputs.ok()) << inputs.status();
+  const auto expected = ReadNpz(c.outputs);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+
+  LoadOptions load;
+  load.signature = c.signature;
+  const auto model = LoadModel(c.model, load);
+  ASSERT_TRUE(model.ok()) << model.status();
+  // 1e-5 of the scale is the bar at ResNet-50's depth; independent rounding errors of the layers
+  // grow with the root of their number.
+  const double tolerance = 1e-5 * std::sqrt(Contractions(model->graph) / 50.0) + 1e-6;
+
+  for (bool gate : {true, false}) {
+    for (bool cache : {true, false}) {
+      for (int threads : {1, 2}) {
+        SCOPED_TRACE(absl::StrCat("gate ", gate, ", cache ", cache, ", threads ", threads));
+        SessionOptions options;
+        options.flags = *Flags::From([](const char*) { return std::nullopt; });
+        options.flags->onednn_opts = gate;
+        options.flags->primitive_cache = cache;
+        options.flags->strict_nan = true;
+        options.threads = threads;
+        auto session = Session::Create(model->graph, options);
+        ASSERT_TRUE(session.ok()) << session.status();
+        EXPECT_TRUE((*session)->report().rewrite.ok()) << (*session)->report().rewrite;
+        const auto first = (*session)->Run(*inputs);
+        ASSERT_TRUE(first.ok()) << first.status();
+        ExpectOutputs(*first, *expected, tolerance);
+        // The same bits again.
+        const auto second = (*session)->Run(*inputs);
+        ASSERT_TRUE(second.ok()) << second.status();
+        for (size_t i = 0; i < first->size(); ++i) {
+          EXPECT_TRUE(Identical((*first)[i].second, (*second)[i].second)) << (*first)[i].first;
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, ModelTest, ::testing::ValuesIn(AllCases()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tenon
