@@ -28,6 +28,8 @@ struct ModelCase {
   std::string outputs;    // .npz
 };
 
+void PrintTo(const ModelCase& c, std::ostream* out) { *out << c.model << " " << c.inputs; }
+
 const char* const kModelFiles[] = {"saved_model", "model.pb", "graph.pb", "graph.pbtxt"};
 
 std::string TestName(std::string text) {
@@ -56,9 +58,9 @@ std::vector<ModelCase> AllCases() {
       if (absl::StrContains(folder.filename().string(), "signatures")) {
         c.signature = std::string(absl::StripPrefix(suffix, "_"));
       }
-      c.name = TestName(
-          absl::StrCat(fs::relative(folder, root).string(), "_", entry.path().stem().string(), "_",
-                       fs::path(model).extension().string()));
+      c.name = TestName(absl::StrCat(fs::relative(folder, root).string(), "_",
+                                     entry.path().stem().string(), "_",
+                                     fs::path(model).extension().string()));
       cases.push_back(std::move(c));
     }
   }
@@ -69,8 +71,8 @@ std::vector<ModelCase> AllCases() {
 
 // Sums of products that rounding errors pass through, one after the other at most.
 int Contractions(const Graph& graph) {
-  const std::set<std::string> ops = {"Conv2D", "DepthwiseConv2dNative", "MatMul",
-                                     "BatchMatMulV2", "Einsum"};
+  const std::set<std::string> ops = {"Conv2D", "DepthwiseConv2dNative", "MatMul", "BatchMatMulV2",
+                                     "Einsum"};
   int count = 0;
   for (NodeId id : graph.NodeIds()) count += static_cast<int>(ops.count(graph.node(id).op));
   return std::max(count, 1);
