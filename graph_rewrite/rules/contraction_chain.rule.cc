@@ -1,0 +1,65 @@
+// Contractions with what follows them (graph_rewrite/chain.h). BatchMatMul broadcasts where V2
+// would not be asked to, so both become the same fused op.
+#include "graph_rewrite/rule.h"
+
+namespace tenon {
+namespace {
+
+const RuleRegistration conv2d({
+    .name = "FuseConv2D",
+    .doc = "Conv2D and the biases, sums and activations that follow it",
+    .phase = Phase::kFuse,
+    .contraction = "Conv2D",
+    .fused = "_FusedConv2D",
+});
+
+const RuleRegistration depthwise({
+    .name = "FuseDepthwiseConv2d",
+    .doc = "DepthwiseConv2dNative and the biases, sums and activations that follow it",
+    .phase = Phase::kFuse,
+    .contraction = "DepthwiseConv2dNative",
+    .fused = "_FusedDepthwiseConv2dNative",
+});
+
+const RuleRegistration conv3d({
+    .name = "FuseConv3D",
+    .doc = "Conv3D and the biases, sums and activations that follow it",
+    .phase = Phase::kFuse,
+    .contraction = "Conv3D",
+    .fused = "_FusedConv3D",
+});
+
+const RuleRegistration matmul({
+    .name = "FuseMatMul",
+    .doc = "MatMul and the biases, sums and activations that follow it",
+    .phase = Phase::kFuse,
+    .contraction = "MatMul",
+    .fused = "_FusedMatMul",
+});
+
+const RuleRegistration batch_matmul({
+    .name = "FuseBatchMatMul",
+    .doc = "BatchMatMul and what follows it",
+    .phase = Phase::kFuse,
+    .contraction = "BatchMatMul",
+    .fused = "_FusedBatchMatMulV2",
+});
+
+const RuleRegistration batch_matmul_v2({
+    .name = "FuseBatchMatMulV2",
+    .doc = "BatchMatMulV2 and the biases, sums and activations that follow it",
+    .phase = Phase::kFuse,
+    .contraction = "BatchMatMulV2",
+    .fused = "_FusedBatchMatMulV2",
+});
+
+const RuleRegistration einsum({
+    .name = "FuseEinsum",
+    .doc = "Einsum and the biases, sums and activations that follow it",
+    .phase = Phase::kFuse,
+    .contraction = "Einsum",
+    .fused = "_FusedEinsum",
+});
+
+}  // namespace
+}  // namespace tenon
