@@ -1,4 +1,5 @@
-// x * relu6(x + 3) / 6, in the orders in which it is written.
+// x * relu6(x + 3) / 6, in the orders in which it is written. (A division by 6 is a
+// product by then.)
 #include "graph_rewrite/rule.h"
 
 namespace tenon {
@@ -25,22 +26,6 @@ const RuleRegistration first({
     .doc = "(x * (1/6)) * relu6(x + 3)",
     .phase = Phase::kFuse,
     .pattern = "%a = Add|AddV2(%x, 3) %r = Relu6(%a) %m = Mul(%x, 0.16666667) %y = Mul(%m, %r)",
-    .replacement = "%y = _HardSwish(%x)",
-});
-
-const RuleRegistration divided({
-    .name = "FuseHardSwishDivided",
-    .doc = "x * (relu6(x + 3) / 6)",
-    .phase = Phase::kFuse,
-    .pattern = "%a = Add|AddV2(%x, 3) %r = Relu6(%a) %m = RealDiv(%r, 6) %y = Mul(%x, %m)",
-    .replacement = "%y = _HardSwish(%x)",
-});
-
-const RuleRegistration divided_last({
-    .name = "FuseHardSwishDividedLast",
-    .doc = "x * relu6(x + 3) / 6",
-    .phase = Phase::kFuse,
-    .pattern = "%a = Add|AddV2(%x, 3) %r = Relu6(%a) %m = Mul(%x, %r) %y = RealDiv(%m, 6)",
     .replacement = "%y = _HardSwish(%x)",
 });
 

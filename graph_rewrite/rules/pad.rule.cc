@@ -1,0 +1,180 @@
+// Pads that the op behind them can do itself, as padding="EXPLICIT".
+//
+// Pads on the batch or channel dimension never go in. A max pool pads with the lowest value, not
+// with zero: a zero pad goes in only where its input is known to be zero or more, and where every
+// window sees at least one element (each pad is smaller than the window).
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph_rewrite/pattern.h"
+#include "graph_rewrite/rule.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr int kMaxSteps = 16;
+
+// A pad on the spatial dimensions, from constant values.
+struct SpatialPad {
+  std::vector<int64_t> values;  // (before, after) for every dimension
+  double fill = 0;
+};
+
+absl::Status No(absl::string_view reason) { return absl::FailedPreconditionError(reason); }
+
+absl::StatusOr<SpatialPad> ReadPad(RuleContext& context, const Node& pad, const Node& reader) {
+  SpatialPad out;
+  const Tensor* t = context.Constant(pad.inputs[1]);
+  if (t == nullptr) return No("the paddings are not constant");
+  auto values = IntegerValues(*t);
+  if (!values.ok()) return values.status();
+  out.values = *std::move(values);
+  const std::string* format = reader.attr<std::string>("data_format");
+  if (format == nullptr || (*format != "NHWC" && *format != "NCHW")) return No("of another format");
+  if (out.values.size() != 8) return No("the paddings are not for four dimensions");
+  const size_t channel = *format == "NHWC" ? 3 : 1;
+  for (size_t d : {size_t{0}, channel}) {
+    if (out.values[2 * d] != 0 || out.values[2 * d + 1] != 0) {
+      return No("it pads the batch or the channels");
+    }
+  }
+  if (std::any_of(out.values.begin(), out.values.end(), [](int64_t v) { return v < 0; })) {
+    return No("a padding is negative");
+  }
+  if (pad.op == "PadV2") {
+    const Tensor* fill = context.Constant(pad.inputs[2]);
+    if (fill == nullptr || fill->num_elements() != 1 || !IsFloating(fill->dtype())) {
+      return No("the fill value is not constant");
+    }
+    out.fill = FloatElement(*fill, 0);
+  }
+  return out;
+}
+
+// The reader's own explicit pads; zeros for VALID.
+absl::StatusOr<std::vector<int64_t>> OwnPads(const Node& n) {
+  const std::string* padding = n.attr<std::string>("padding");
+  if (padding == nullptr) return No("it has no padding");
+  if (*padding == "VALID") return std::vector<int64_t>(8, 0);
+  const auto* pads = n.attr<std::vector<int64_t>>("explicit_paddings");
+  if (*padding == "EXPLICIT" && pads != nullptr && pads->size() == 8) return *pads;
+  return No("its padding is SAME, which counts the padded size");
+}
+
+Outcome Absorb(RuleContext& context, NodeId id, const SpatialPad& pad,
+               const std::vector<int64_t>& own) {
+  const NodeId old = context.node(id).inputs[0].node;
+  std::vector<int64_t> sum = own;
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] += pad.values[i];
+  context.rw.SetAttr(id, "padding", "EXPLICIT");
+  context.rw.SetAttr(id, "explicit_paddings", std::move(sum));
+  context.rw.SetInput(id, 0, context.node(old).inputs[0]);
+  context.RemoveIfDead(old);
+  return Outcome::Fired();
+}
+
+// The Pad that `id` reads; null: none, or it must stay as it is.
+const Node* PadBefore(RuleContext& context, NodeId id) {
+  const Node& n = context.node(id);
+  if (n.inputs.empty() || n.inputs[0].port != 0) return nullptr;
+  const Node& pad = context.node(n.inputs[0]);
+  return pad.op == "Pad" || pad.op == "PadV2" ? &pad : nullptr;
+}
+
+Outcome PadIntoConv(RuleContext& context, NodeId id) {
+  const Node* pad = PadBefore(context, id);
+  if (pad == nullptr) return Outcome::NotMine();
+  const Node& conv = context.node(id);
+  auto skip = [&](absl::string_view reason) {
+    return Outcome::Skip(2, absl::StrCat("'", pad->name, "' (", pad->op, "): ", reason), pad->id);
+  };
+  if (!pad->control_inputs.empty() || !conv.control_inputs.empty()) return skip("control inputs");
+  auto pads = ReadPad(context, *pad, conv);
+  if (!pads.ok()) return skip(pads.status().message());
+  if (pads->fill != 0) return skip("it does not pad with zeros");
+  auto own = OwnPads(conv);
+  if (!own.ok()) return skip(own.status().message());
+  return Absorb(context, id, *pads, *own);
+}
+
+const RuleRegistration conv({
+    .name = "FusePadConv",
+    .doc = "a zero Pad of height and width goes into the convolution that reads it",
+    .phase = Phase::kFuse,
+    .anchors = "Conv2D|_FusedConv2D|DepthwiseConv2dNative|_FusedDepthwiseConv2dNative",
+    .apply = PadIntoConv,
+});
+
+// Zero or more (or NaN), whatever the inputs.
+bool NonNegative(RuleContext& context, Endpoint e) {
+  for (int steps = 0; steps < kMaxSteps; ++steps) {
+    const Node& n = context.node(e);
+    for (const char* op : {"Relu", "Relu6", "Sigmoid", "Softplus", "Softmax", "Abs", "Square", "Exp",
+                           "Sqrt"}) {
+      if (n.op == op) return true;
+    }
+    if (const auto* fused = n.attr<std::vector<std::string>>("fused_ops")) {
+      if (fused->empty()) return false;
+      for (const char* op : {"Relu", "Relu6", "Sigmoid", "Softplus", "Abs", "Square", "Exp"}) {
+        if (fused->back() == op) return true;
+      }
+      return false;
+    }
+    if (n.op == "MaxPool" || n.op == "AvgPool" || n.op == "Identity" || n.op == "Reshape" ||
+        n.op == "Pad") {
+      e = n.inputs[0];
+      continue;
+    }
+    if (n.op == "ConcatV2") {
+      for (size_t i = 0; i + 1 < n.inputs.size(); ++i) {
+        if (steps > 2 || !NonNegative(context, n.inputs[i])) return false;
+      }
+      return true;
+    }
+    return false;
+  }
+  return false;
+}
+
+Outcome PadIntoMaxPool(RuleContext& context, NodeId id) {
+  const Node* pad = PadBefore(context, id);
+  if (pad == nullptr) return Outcome::NotMine();
+  const Node& pool = context.node(id);
+  auto skip = [&](absl::string_view reason) {
+    return Outcome::Skip(2, absl::StrCat("'", pad->name, "' (", pad->op, "): ", reason), pad->id);
+  };
+  if (!pad->control_inputs.empty() || !pool.control_inputs.empty()) return skip("control inputs");
+  auto pads = ReadPad(context, *pad, pool);
+  if (!pads.ok()) return skip(pads.status().message());
+  auto own = OwnPads(pool);
+  if (!own.ok()) return skip(own.status().message());
+  // What pads lower than every float is what the pool pads with.
+  const bool lowest = pads->fill <= std::numeric_limits<float>::lowest();
+  if (!lowest && !(pads->fill == 0 && NonNegative(context, pad->inputs[0]))) {
+    return skip("its input may be below what it pads with");
+  }
+  const auto* ksize = pool.attr<std::vector<int64_t>>("ksize");
+  if (ksize == nullptr || ksize->size() != 4) return skip("the window is not known");
+  for (size_t i = 0; i < 8; ++i) {
+    if (pads->values[i] + (*own)[i] > 0 && pads->values[i] + (*own)[i] >= (*ksize)[i / 2]) {
+      return skip("a window could lie in the padding");
+    }
+  }
+  return Absorb(context, id, *pads, *own);
+}
+
+const RuleRegistration pool({
+    .name = "FusePadMaxPool",
+    .doc = "a Pad of what is never less than its fill goes into the max pool that reads it",
+    .phase = Phase::kFuse,
+    .anchors = "MaxPool",
+    .apply = PadIntoMaxPool,
+});
+
+}  // namespace
+}  // namespace tenon
