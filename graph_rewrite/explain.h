@@ -30,8 +30,8 @@ struct NodeExplanation {
   std::vector<RuleVerdict> rules;  // in the order in which they were tried
 };
 
-// Rewrites a copy of the graph. `nodes`: names as loaded; empty: every contraction. NotFound where a
-// name is no node of the graph.
+// Rewrites a copy of the graph. `nodes`: names as loaded; empty: every contraction. NotFound where
+// a name is no node of the graph.
 absl::StatusOr<std::vector<NodeExplanation>> Explain(const Graph& graph,
                                                      const RewriteOptions& options,
                                                      const std::vector<std::string>& nodes);

@@ -179,7 +179,7 @@ absl::StatusOr<RewriteReport> Rewrite(Graph& graph, const RewriteOptions& option
   if (report.enabled) {
     const auto start = Clock::now();
     for (Phase phase : kPhases) {
-      if (phase > options.last) break;
+      if (phase < options.first || phase > options.last) continue;
       report.phases.emplace_back();
       TENON_RETURN_IF_ERROR(
           RunPhaseOnAll(phase, disabled, options, graph, report.phases.back(), 0));

@@ -25,7 +25,8 @@ struct RewriteOptions {
   const Services* services = nullptr;  // needed: flags, threads
   // Called with the graph before the first phase ("loaded") and after each.
   std::function<void(absl::string_view phase, const Graph& graph)> dump = nullptr;
-  // Stop after this phase.
+  // Only the phases from `first` to `last`.
+  Phase first = Phase::kClean;
   Phase last = Phase::kRename;
   bool record_steps = false;
 #ifdef NDEBUG

@@ -114,8 +114,8 @@ const RuleRegistration conv({
 bool NonNegative(RuleContext& context, Endpoint e) {
   for (int steps = 0; steps < kMaxSteps; ++steps) {
     const Node& n = context.node(e);
-    for (const char* op : {"Relu", "Relu6", "Sigmoid", "Softplus", "Softmax", "Abs", "Square", "Exp",
-                           "Sqrt"}) {
+    for (const char* op :
+         {"Relu", "Relu6", "Sigmoid", "Softplus", "Softmax", "Abs", "Square", "Exp", "Sqrt"}) {
       if (n.op == op) return true;
     }
     if (const auto* fused = n.attr<std::vector<std::string>>("fused_ops")) {

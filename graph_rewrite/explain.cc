@@ -1,0 +1,160 @@
+#include "graph_rewrite/explain.h"
+
+#include <algorithm>
+
+#include "absl/container/btree_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "env/status.h"
+#include "graph_rewrite/contraction.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr int kReach = 12;  // how far downstream a pattern's last node may be
+
+struct Best {
+  int progress = 0;
+  std::string reason;
+};
+using BestByRule = absl::btree_map<std::string, Best>;  // rule name -> its best try
+
+// Nodes at most kReach steps downstream, nearest first, `id` included.
+std::vector<NodeId> Downstream(const Rewriter& rw, NodeId id) {
+  std::vector<NodeId> out = {id};
+  size_t begin = 0;
+  for (int step = 0; step < kReach; ++step) {
+    const size_t end = out.size();
+    for (; begin < end; ++begin) {
+      for (const Use& u : rw.uses(out[begin])) {
+        if (std::find(out.begin(), out.end(), u.reader) == out.end()) out.push_back(u.reader);
+      }
+    }
+    if (out.size() > 500) break;
+  }
+  return out;
+}
+
+// Every rule of the phase against a node of a graph in which none of them fires any more.
+BestByRule TryAll(Phase phase, Graph& graph, NodeId id, const RewriteOptions& options) {
+  Rewriter rewriter(graph);
+  RuleContext context(rewriter, *options.services);
+  context.explaining = true;
+  BestByRule best;
+  const std::string name = graph.node(id).name;
+  const std::vector<NodeId> downstream = Downstream(rewriter, id);
+  for (const Rule& rule : AllRules()) {
+    if (rule.phase != phase || rule.sweep != nullptr) continue;
+    const std::vector<std::string> ops = AnchorOps(rule);
+    for (NodeId at : downstream) {
+      if (!graph.Has(at)) continue;
+      // Other forms than patterns look at their own node and what is next to it.
+      if (rule.pattern == nullptr && at != id) break;
+      if (ops[0] != "*" && std::find(ops.begin(), ops.end(), graph.node(at).op) == ops.end()) {
+        continue;
+      }
+      Outcome o = TryRule(rule, context, at);
+      if (o.fired) return best;  // disabled rules apart, this does not happen
+      if (o.reason.empty()) continue;
+      // A pattern that ends farther on says something of this node only if it got here.
+      if (at != id && !absl::StrContains(o.reason, absl::StrCat("'", name, "'")) &&
+          o.progress < 3) {
+        continue;
+      }
+      Best& b = best[rule.name];
+      if (b.reason.empty() || o.progress > b.progress) b = {o.progress, std::move(o.reason)};
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<NodeExplanation>> Explain(const Graph& graph,
+                                                     const RewriteOptions& options,
+                                                     const std::vector<std::string>& nodes) {
+  std::vector<NodeExplanation> out;
+  std::vector<std::string> names = nodes;
+  if (names.empty()) {
+    for (NodeId id : graph.NodeIds()) {
+      if (IsContraction(graph.node(id).op)) names.push_back(graph.node(id).name);
+    }
+  }
+  // Where the computation that started as this node is now.
+  std::vector<std::string> now;
+  for (const std::string& name : names) {
+    const Node* n = graph.FindNode(name);
+    if (n == nullptr) return NotFound("no node is named '", name, "'");
+    out.push_back({.node = name, .op = n->op, .now = name, .now_op = n->op, .rules = {}});
+    now.push_back(name);
+  }
+
+  Graph copy = graph;
+  for (Phase phase : kPhases) {
+    if (phase > options.last) break;
+    RewriteOptions step = options;
+    step.record_steps = true;
+    step.dump = nullptr;
+    step.first = phase;
+    step.last = phase;
+    TENON_ASSIGN_OR_RETURN(const RewriteReport report, Rewrite(copy, step));
+    if (!report.enabled) break;
+    for (size_t i = 0; i < out.size(); ++i) {
+      // Follow the node through the edits: it is part of each step whose diff takes it away.
+      for (const RewriteStep& s : report.phases.front().steps) {
+        if (now[i].empty()) break;
+        const std::string minus = "- %" + now[i] + " = ";
+        bool removed = false, changed = false;
+        std::string by;
+        for (const std::string& line : s.diff) {
+          removed = removed || absl::StartsWith(line, minus);
+          if (absl::StartsWith(line, "+ %" + now[i] + " = ")) changed = true;
+          if (!absl::StartsWith(line, "+ %") || absl::StrContains(line, " = Const(")) continue;
+          if (by.empty()) by = line.substr(3, line.find(" = ") - 3);
+        }
+        if (!removed) continue;
+        const bool same_op = changed && copy.FindNode(now[i]) != nullptr &&
+                             copy.FindNode(now[i])->op == out[i].now_op;
+        if (!changed) now[i] = by;
+        out[i].rules.push_back({s.rule, phase, true,
+                                same_op          ? "changed in place"
+                                : now[i].empty() ? "gone"
+                                                 : absl::StrCat("now part of '", now[i], "'")});
+      }
+      const Node* n = copy.FindNode(now[i]);
+      out[i].now = n == nullptr ? "" : now[i];
+      out[i].now_op = n == nullptr ? "" : n->op;
+      out[i].accelerated = n != nullptr && FindOp(n->op).native;
+      if (n == nullptr) continue;
+      Graph scratch = copy;
+      for (auto& [rule, best] : TryAll(phase, scratch, n->id, options)) {
+        out[i].rules.push_back({rule, phase, false, best.reason});
+      }
+    }
+  }
+  return out;
+}
+
+std::string ExplainText(const std::vector<NodeExplanation>& explanations) {
+  std::string out;
+  for (const NodeExplanation& e : explanations) {
+    absl::StrAppend(&out, e.node, " (", e.op, ")");
+    if (e.now.empty()) {
+      absl::StrAppend(&out, ": gone");
+    } else if (e.now != e.node || e.now_op != e.op) {
+      absl::StrAppend(&out, " -> ", e.now, " (", e.now_op, ")");
+    }
+    absl::StrAppend(&out, e.accelerated ? ", accelerated\n" : "\n");
+    for (const RuleVerdict& v : e.rules) {
+      std::string rule = v.rule;
+      rule.resize(std::max<size_t>(rule.size(), 26), ' ');
+      absl::StrAppend(&out, "  ", Name(v.phase),
+                      std::string(8 - std::string(Name(v.phase)).size(), ' '), rule,
+                      v.fired ? " fired: " : " ", v.reason, "\n");
+    }
+  }
+  return out;
+}
+
+}  // namespace tenon
