@@ -120,7 +120,7 @@ absl::StatusOr<WindowSpan> ResolveWindow(const WindowAttrs& attrs, int dim, int6
     return span;
   }
   span.output = (input + span.pad_begin + span.pad_end - reach + stride) / stride;
-  if (span.output < 0) {
+  if (reach > input + span.pad_begin + span.pad_end) {
     return InvalidArgument("the window (", reach, ") is larger than the padded input (",
                            input + span.pad_begin + span.pad_end, ")");
   }

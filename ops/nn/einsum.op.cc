@@ -1,0 +1,120 @@
+// Einsum of one or two operands, and its fused form, whose bias may have any shape that broadcasts
+// to the output.
+#include <map>
+
+#include "env/status.h"
+#include "ops/nn/einsum_equation.h"
+#include "ops/nn/matmul.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+int NumOperands(const AttrReader& attrs) { return static_cast<int>(attrs.Int("N", 1)); }
+
+// The extent of each label; -1 unknown. Ones broadcast within an ellipsis only.
+absl::Status AddExtents(const std::vector<int>& labels, const Shape& shape,
+                        std::map<int, int64_t>& extents) {
+  for (int i = 0; i < shape.rank(); ++i) {
+    const int label = labels[static_cast<size_t>(i)];
+    const bool may_broadcast = label >= 256;
+    auto [it, added] = extents.emplace(label, shape[i]);
+    if (added || shape[i] == it->second || shape[i] < 0) continue;
+    if (it->second < 0 || (may_broadcast && it->second == 1)) {
+      it->second = shape[i];
+    } else if (!(may_broadcast && shape[i] == 1)) {
+      return InvalidArgument("a label stands for ", it->second, " and for ", shape[i]);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EinsumShape(ShapeContext& c) {
+  TENON_ASSIGN_OR_RETURN(const std::string equation, c.attrs().String("equation"));
+  const int n = NumOperands(c.attrs());
+  TENON_ASSIGN_OR_RETURN(const int operands, EinsumOperands(equation));
+  if (operands != n) {
+    return InvalidArgument("equation '", equation, "' is for ", operands, " operands, but N is ",
+                           n);
+  }
+  if (n > 2) return Unimplemented("Einsum of ", n, " operands");
+  std::vector<int> ranks;
+  for (int i = 0; i < n; ++i) {
+    if (!c.input(i).has_rank()) {
+      c.set_output(0, Shape::Unknown());
+      return absl::OkStatus();
+    }
+    ranks.push_back(c.input(i).rank());
+  }
+  TENON_ASSIGN_OR_RETURN(const EinsumLabels labels, ParseEinsum(equation, ranks));
+  std::map<int, int64_t> extents;
+  for (int i = 0; i < n; ++i) {
+    if (absl::Status s = AddExtents(labels.inputs[static_cast<size_t>(i)], c.input(i), extents);
+        !s.ok()) {
+      return Annotate(s, equation);
+    }
+  }
+  Shape::Dims out;
+  for (int label : labels.output) out.push_back(extents[label]);
+  return SetProductShape(c, Shape(absl::MakeConstSpan(out)));
+}
+
+absl::StatusOr<Product> EinsumProduct(const PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const std::string equation, p.attrs().String("equation"));
+  const int n = NumOperands(p.attrs());
+  std::vector<int> ranks;
+  for (int i = 0; i < n; ++i) ranks.push_back(p.input_shape(i).rank());
+  TENON_ASSIGN_OR_RETURN(const EinsumLabels labels, ParseEinsum(equation, ranks));
+  Product product;
+  product.a = RowMajor(labels.inputs[0], p.input_shape(0));
+  product.has_b = n == 2;
+  if (product.has_b) product.b = RowMajor(labels.inputs[1], p.input_shape(1));
+  product.out = RowMajor(labels.output, p.output_shape(0));
+  return product;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(Product product, EinsumProduct(p));
+  TENON_ASSIGN_OR_RETURN(const FusedOps fused, ProductFusedOps(p.attrs(), p.num_inputs()));
+  return ProductReferenceKernel(p, std::move(product), fused);
+}
+absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(Product product, EinsumProduct(p));
+  TENON_ASSIGN_OR_RETURN(FusedOps fused, ProductFusedOps(p.attrs(), p.num_inputs()));
+  return ProductOnednnKernel(p, std::move(product), std::move(fused));
+}
+
+const OpRegistration einsum({
+    .name = "Einsum",
+    .inputs = "inputs: N * T",
+    .outputs = "output: T",
+    .attrs = "equation: string; N: int; T: type",
+    .types = "T: bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64 "
+             "complex64 complex128",
+    .shape = EinsumShape,
+    .reference = Reference,
+    .accelerated = Onednn,
+    .native = "_MklNativeEinsum",
+    .native_types = "float bfloat16",
+    .example = "1,128,768 768,12,64",
+});
+
+const OpRegistration fused_einsum({
+    .name = "_FusedEinsum",
+    .inputs = "inputs: N * T, args: num_args * T",
+    .outputs = "output: T",
+    .attrs = "equation: string; N: int; T: type; num_args: int; fused_ops: list(string) = []; "
+             "epsilon: float = 0.0001; leakyrelu_alpha: float = 0.2",
+    .types = "T: bfloat16 half float double",
+    .shape = EinsumShape,
+    .reference = Reference,
+    .accelerated = Onednn,
+    .native = "_MklNativeFusedEinsum",
+    .native_types = "float bfloat16",
+    .eager = false,
+    .internal = true,
+    .example = "1,128,768 768,12,64 12,64",
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,23 @@
+// Pools: max and average over 2 or 3 spatial dimensions.
+#ifndef TENON_OPS_NN_POOL_H_
+#define TENON_OPS_NN_POOL_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+#include "ops/shape_fn.h"
+
+namespace tenon {
+
+enum class PoolKind { kMax, kAverage };
+
+absl::Status PoolShape(ShapeContext& c, int spatial);
+absl::StatusOr<std::unique_ptr<Kernel>> PoolReferenceKernel(PrepareContext& p, int spatial,
+                                                            PoolKind kind);
+absl::StatusOr<std::unique_ptr<Kernel>> PoolOnednnKernel(PrepareContext& p, int spatial,
+                                                         PoolKind kind);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_POOL_H_

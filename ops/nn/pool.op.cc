@@ -1,0 +1,103 @@
+// AvgPool, MaxPool, MaxPoolV2 (the window as inputs) and their 3-D kin. Averages count what lies in
+// the image only.
+#include "ops/nn/pool.h"
+
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+template <int kSpatial>
+absl::Status Shape(ShapeContext& c) {
+  return PoolShape(c, kSpatial);
+}
+template <int kSpatial, PoolKind kKind>
+absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+  return PoolReferenceKernel(p, kSpatial, kKind);
+}
+template <int kSpatial, PoolKind kKind>
+absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
+  return PoolOnednnKernel(p, kSpatial, kKind);
+}
+
+constexpr char kMaxTypes[] = "T: half bfloat16 float double int32 int64 uint8 int16 int8 uint16";
+
+const OpRegistration avg_pool({
+    .name = "AvgPool",
+    .inputs = "value: T",
+    .outputs = "output: T",
+    .attrs = "ksize: list(int); strides: list(int); padding: string; "
+             "data_format: string = NHWC; T: type",
+    .types = "T: half bfloat16 float double",
+    .shape = Shape<2>,
+    .reference = Reference<2, PoolKind::kAverage>,
+    .accelerated = Onednn<2, PoolKind::kAverage>,
+    .native = "_MklNativeAvgPool",
+    .native_types = "float bfloat16",
+    .example = "1,35,35,192",
+});
+
+const OpRegistration max_pool({
+    .name = "MaxPool",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = "T: type = float; ksize: list(int); strides: list(int); padding: string; "
+             "explicit_paddings: list(int) = []; data_format: string = NHWC",
+    .types = kMaxTypes,
+    .shape = Shape<2>,
+    .reference = Reference<2, PoolKind::kMax>,
+    .accelerated = Onednn<2, PoolKind::kMax>,
+    .native = "_MklNativeMaxPool",
+    .native_types = "float bfloat16",
+    .eager = false,
+    .example = "1,112,112,64",
+});
+
+const OpRegistration max_pool_v2({
+    .name = "MaxPoolV2",
+    .inputs = "input: T, ksize: int32, strides: int32",
+    .outputs = "output: T",
+    .attrs = "T: type = float; padding: string; data_format: string = NHWC",
+    .types = kMaxTypes,
+    .shape = Shape<2>,
+    .reference = Reference<2, PoolKind::kMax>,
+    .accelerated = Onednn<2, PoolKind::kMax>,
+    .native = "_MklNativeMaxPoolV2",
+    .native_types = "float bfloat16",
+    .eager = false,
+    .example = "1,112,112,64",
+});
+
+const OpRegistration avg_pool_3d({
+    .name = "AvgPool3D",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = "ksize: list(int); strides: list(int); padding: string; "
+             "data_format: string = NDHWC; T: type",
+    .types = "T: half bfloat16 float double",
+    .shape = Shape<3>,
+    .reference = Reference<3, PoolKind::kAverage>,
+    .accelerated = Onednn<3, PoolKind::kAverage>,
+    .native = "_MklNativeAvgPool3D",
+    .native_types = "float bfloat16",
+    .example = "1,8,14,14,32",
+});
+
+const OpRegistration max_pool_3d({
+    .name = "MaxPool3D",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = "ksize: list(int); strides: list(int); padding: string; "
+             "data_format: string = NDHWC; T: type",
+    .types = "T: half bfloat16 float",
+    .shape = Shape<3>,
+    .reference = Reference<3, PoolKind::kMax>,
+    .accelerated = Onednn<3, PoolKind::kMax>,
+    .native = "_MklNativeMaxPool3D",
+    .native_types = "float bfloat16",
+    .eager = false,
+    .example = "1,8,14,14,32",
+});
+
+}  // namespace
+}  // namespace tenon
