@@ -45,9 +45,11 @@ bool IsFilledWith(const Tensor& t, double value) {
   return true;
 }
 
-absl::StatusOr<CompiledPattern> CompilePattern(const Rule& rule) {
+namespace {
+
+absl::StatusOr<CompiledPattern> CompilePattern(const Rule& rule, absl::string_view text) {
   CompiledPattern out;
-  TENON_ASSIGN_OR_RETURN(const Graph g, ParseGraph(rule.pattern, {.pattern = true}));
+  TENON_ASSIGN_OR_RETURN(const Graph g, ParseGraph(text, {.pattern = true}));
   int last_op = -1;
   for (NodeId id : g.NodeIds()) {
     const Node& n = g.node(id);
@@ -123,6 +125,22 @@ absl::StatusOr<CompiledPattern> CompilePattern(const Rule& rule) {
     out.dtypes.push_back(*dtype);
   }
   return out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<CompiledPattern>> CompilePatterns(const Rule& rule) {
+  std::vector<CompiledPattern> alternatives;
+  for (absl::string_view text : absl::StrSplit(rule.pattern, "||")) {
+    TENON_ASSIGN_OR_RETURN(CompiledPattern compiled, CompilePattern(rule, text));
+    alternatives.push_back(std::move(compiled));
+  }
+  return alternatives;
+}
+
+bool Match::has(absl::string_view name) const {
+  return std::any_of(pattern_.nodes.begin(), pattern_.nodes.end(),
+                     [&](const auto& p) { return p.name == name; });
 }
 
 Endpoint Match::at(absl::string_view name) const {

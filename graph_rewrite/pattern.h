@@ -15,7 +15,7 @@ namespace tenon {
 
 struct Rule;
 
-// A parsed rule of form 1.
+// A parsed rule of form 1, or one alternative of it.
 struct CompiledPattern {
   struct PNode {
     enum Kind { kCapture, kConst, kLiteral, kOp } kind = kOp;
@@ -33,7 +33,7 @@ struct CompiledPattern {
   Graph replacement;
   std::vector<DType> dtypes;  // empty: any
 };
-absl::StatusOr<CompiledPattern> CompilePattern(const Rule& rule);
+absl::StatusOr<std::vector<CompiledPattern>> CompilePatterns(const Rule& rule);
 
 // A pattern that matched: what its names stand for.
 class Match {
@@ -41,6 +41,8 @@ class Match {
   Match(RuleContext& context, const CompiledPattern& pattern)
       : context_(context), pattern_(pattern), bound_(pattern.nodes.size()) {}
 
+  // Whether the alternative that matched has the name.
+  bool has(absl::string_view name) const;
   // Of a captured or matched name; the names are the rule's own, so they must exist.
   Endpoint at(absl::string_view name) const;
   const Node& node(absl::string_view name) const { return context_.node(at(name)); }

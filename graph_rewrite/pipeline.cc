@@ -43,6 +43,7 @@ class OpIndex {
     for (NodeId id : graph.NodeIds()) Add(id, graph.node(id).op);
   }
   void Add(NodeId id, const std::string& op) { by_op_[op].push_back(id); }
+  bool Has(absl::string_view op) const { return by_op_.contains(op); }
   std::vector<NodeId> NodesOf(const Graph& graph, absl::Span<const std::string> ops) const {
     std::vector<NodeId> out;
     if (ops.size() == 1 && ops[0] == "*") return graph.NodeIds();
@@ -83,6 +84,7 @@ absl::Status RunPhase(Phase phase, const RuleSet& disabled, const RewriteOptions
         if (context.fired[rule.name] != before) index = OpIndex(graph);
         continue;
       }
+      if (!CanMatch(rule, [&](absl::string_view op) { return index.Has(op); })) continue;
       const std::vector<std::string> ops = AnchorOps(rule);
       for (NodeId id : index.NodesOf(graph, ops)) {
         // Gone, or made into another op by an earlier match.

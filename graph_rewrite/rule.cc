@@ -26,7 +26,7 @@ std::vector<Registered>& Registrations() {
 
 struct Table {
   std::vector<Rule> rules;
-  absl::flat_hash_map<std::string, std::unique_ptr<CompiledPattern>> patterns;
+  absl::flat_hash_map<std::string, std::vector<CompiledPattern>> patterns;  // alternatives
   std::vector<std::string> errors;
 };
 
@@ -50,15 +50,13 @@ Table* MakeTable() {
     }
     int size = r.rule.sweep != nullptr ? 1000 : 1;
     if (r.rule.pattern != nullptr) {
-      auto compiled = CompilePattern(r.rule);
+      absl::StatusOr<std::vector<CompiledPattern>> compiled = CompilePatterns(r.rule);
       if (!compiled.ok()) {
         error(r.rule, compiled.status().message());
         continue;
       }
-      size = compiled->size;
-      const std::string name = r.rule.name;
-      if (!table->patterns.emplace(name, std::make_unique<CompiledPattern>(*std::move(compiled)))
-               .second) {
+      for (const CompiledPattern& p : *compiled) size = std::max(size, p.size);
+      if (!table->patterns.emplace(r.rule.name, *std::move(compiled)).second) {
         error(r.rule, "registered twice");
         continue;
       }
@@ -85,7 +83,9 @@ const Table& TheTable() {
   return *table;
 }
 
-const CompiledPattern& PatternOf(const Rule& rule) { return *TheTable().patterns.at(rule.name); }
+const std::vector<CompiledPattern>& PatternsOf(const Rule& rule) {
+  return TheTable().patterns.at(rule.name);
+}
 
 }  // namespace
 
@@ -120,16 +120,40 @@ std::vector<std::string> RuleTableErrors() { return TheTable().errors; }
 
 std::vector<std::string> AnchorOps(const Rule& rule) {
   if (rule.pattern != nullptr) {
-    const CompiledPattern& p = PatternOf(rule);
-    return p.nodes[static_cast<size_t>(p.root)].ops;
+    std::vector<std::string> ops;
+    for (const CompiledPattern& p : PatternsOf(rule)) {
+      for (const std::string& op : p.nodes[static_cast<size_t>(p.root)].ops) {
+        if (std::find(ops.begin(), ops.end(), op) == ops.end()) ops.push_back(op);
+      }
+    }
+    return ops;
   }
   if (rule.contraction != nullptr) return {rule.contraction, rule.fused};
   if (rule.anchors != nullptr) return absl::StrSplit(rule.anchors, '|');
   return {};
 }
 
+bool CanMatch(const Rule& rule, absl::FunctionRef<bool(absl::string_view)> has_op) {
+  if (rule.pattern == nullptr) return true;
+  const auto possible = [&](const CompiledPattern& p) {
+    return std::all_of(p.nodes.begin(), p.nodes.end(), [&](const CompiledPattern::PNode& n) {
+      return n.ops.empty() || std::any_of(n.ops.begin(), n.ops.end(), has_op);
+    });
+  };
+  const std::vector<CompiledPattern>& patterns = PatternsOf(rule);
+  return std::any_of(patterns.begin(), patterns.end(), possible);
+}
+
 Outcome TryRule(const Rule& rule, RuleContext& context, NodeId node) {
-  if (rule.pattern != nullptr) return TryPattern(rule, PatternOf(rule), context, node);
+  if (rule.pattern != nullptr) {
+    Outcome best;
+    for (const CompiledPattern& p : PatternsOf(rule)) {
+      Outcome outcome = TryPattern(rule, p, context, node);
+      if (outcome.fired) return outcome;
+      if (outcome.progress > best.progress || best.reason.empty()) best = std::move(outcome);
+    }
+    return best;
+  }
   if (rule.contraction != nullptr) return TryChain(rule, context, node);
   if (rule.apply != nullptr) return rule.apply(context, node);
   return Outcome::NotMine();

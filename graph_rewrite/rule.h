@@ -22,6 +22,8 @@
 //    others read or fetch, control edges, dtype (`dtypes`). Without "out" lines the last line is
 //    the result; nodes named by "out" lines may have other readers, and the replacement's "out"
 //    lines of the same names take their place.
+//    Alternatives, for one thing that is written in several ways, are separated by "||"; they share
+//    the replacement and the hooks.
 // 2. A chain: a contraction and what follows it (graph_rewrite/chain.h).
 // 3. `apply` on every node whose op is in `anchors`.
 // 4. `sweep` over the whole graph.
@@ -33,7 +35,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "graph_rewrite/context.h"
 
@@ -92,6 +96,8 @@ std::vector<std::string> RuleTableErrors();
 
 // The ops that a rule can start at; {"*"} for any, {} for a sweep.
 std::vector<std::string> AnchorOps(const Rule& rule);
+// False where some op that the rule's pattern needs is nowhere in the graph.
+bool CanMatch(const Rule& rule, absl::FunctionRef<bool(absl::string_view)> has_op);
 // Tries one rule at one node; does not open a step.
 Outcome TryRule(const Rule& rule, RuleContext& context, NodeId node);
 

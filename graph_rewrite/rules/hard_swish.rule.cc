@@ -1,31 +1,25 @@
-// x * relu6(x + 3) / 6, in the orders in which it is written. (A division by 6 is a
-// product by then.)
+// x * relu6(x + 3) / 6, in the orders in which it is written.
 #include "graph_rewrite/rule.h"
+#include "graph_rewrite/rules/alternatives.h"
 
 namespace tenon {
 namespace {
 
-const RuleRegistration last({
+const RuleRegistration hard_swish({
     .name = "FuseHardSwish",
-    .doc = "x * relu6(x + 3) * (1/6)",
+    .doc = "x * relu6(x + 3) / 6",
     .phase = Phase::kFuse,
-    .pattern = "%a = Add|AddV2(%x, 3) %r = Relu6(%a) %m = Mul(%x, %r) %y = Mul(%m, 0.16666667)",
-    .replacement = "%y = _HardSwish(%x)",
-});
-
-const RuleRegistration inner({
-    .name = "FuseHardSwishScaledGate",
-    .doc = "x * (relu6(x + 3) * (1/6))",
-    .phase = Phase::kFuse,
-    .pattern = "%a = Add|AddV2(%x, 3) %r = Relu6(%a) %m = Mul(%r, 0.16666667) %y = Mul(%x, %m)",
-    .replacement = "%y = _HardSwish(%x)",
-});
-
-const RuleRegistration first({
-    .name = "FuseHardSwishScaledInput",
-    .doc = "(x * (1/6)) * relu6(x + 3)",
-    .phase = Phase::kFuse,
-    .pattern = "%a = Add|AddV2(%x, 3) %r = Relu6(%a) %m = Mul(%x, 0.16666667) %y = Mul(%m, %r)",
+    .pattern = Alternatives({{"%a = AddV2(%x, 3) %r = Relu6(%a) "},
+                             {
+                                 "%m = Mul(%x, %r) %y = Mul(%m, 0.16666667)",
+                                 "%m = Mul(%x, %r) %y = RealDiv(%m, 6)",
+                                 "%m = Mul(%r, 0.16666667) %y = Mul(%x, %m)",
+                                 "%m = RealDiv(%r, 6) %y = Mul(%x, %m)",
+                                 "%m = Mul(%x, 0.16666667) %y = Mul(%m, %r)",
+                                 "%m = RealDiv(%x, 6) %y = Mul(%m, %r)",
+                                 // Keras' Rescaling adds its offset of zero.
+                                 "%m = Mul(%r, 0.16666667) %z = AddV2(%m, 0) %y = Mul(%x, %z)",
+                             }}),
     .replacement = "%y = _HardSwish(%x)",
 });
 

@@ -1,0 +1,39 @@
+// Patterns that are written in several ways: every combination of a few pieces of text, separated
+// by "||" as in graph_rewrite/rule.h.
+//
+//   Alternatives({{"%u = Mul(%x, 0.5) ", "%u = RealDiv(%x, 2) "}, {"%y = Erf(%u)"}})
+#ifndef TENON_GRAPH_REWRITE_RULES_ALTERNATIVES_H_
+#define TENON_GRAPH_REWRITE_RULES_ALTERNATIVES_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tenon {
+
+// One piece of each list, in all combinations.
+inline std::vector<std::string> Combine(const std::vector<std::vector<std::string>>& lists) {
+  std::vector<std::string> all = {""};
+  for (const std::vector<std::string>& list : lists) {
+    std::vector<std::string> longer;
+    for (const std::string& head : all) {
+      for (const std::string& piece : list) longer.push_back(head + piece);
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+// Lives as long as the program: rules keep the pointer.
+inline const char* Alternatives(const std::vector<std::vector<std::string>>& lists) {
+  auto* text = new std::string;
+  for (const std::string& one : Combine(lists)) {
+    if (!text->empty()) *text += " || ";
+    *text += one;
+  }
+  return text->c_str();
+}
+
+}  // namespace tenon
+
+#endif  // TENON_GRAPH_REWRITE_RULES_ALTERNATIVES_H_
