@@ -34,6 +34,26 @@ double FloatElement(const Tensor& t, int64_t i) {
   }
 }
 
+void SetFloatElement(Tensor& t, int64_t i, double value) {
+  const float f = static_cast<float>(value);
+  switch (t.dtype()) {
+    case DType::kFloat:
+      t.data<float>()[i] = f;
+      break;
+    case DType::kDouble:
+      t.data<double>()[i] = value;
+      break;
+    case DType::kHalf:
+      t.data<half>()[i] = half(f);
+      break;
+    case DType::kBfloat16:
+      t.data<bfloat16>()[i] = bfloat16(f);
+      break;
+    default:
+      break;
+  }
+}
+
 bool IsFilledWith(const Tensor& t, double value) {
   if (!IsFloating(t.dtype()) || t.num_elements() == 0) return false;
   double want = value;

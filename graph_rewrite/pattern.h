@@ -87,6 +87,7 @@ Outcome TryPattern(const Rule& rule, const CompiledPattern& pattern, RuleContext
 
 // One element of a floating tensor as a double. `t` must be floating.
 double FloatElement(const Tensor& t, int64_t i);
+void SetFloatElement(Tensor& t, int64_t i, double value);
 // All elements are `value`, to a relative 1e-6 or as the dtype rounds it.
 bool IsFilledWith(const Tensor& t, double value);
 

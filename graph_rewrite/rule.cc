@@ -64,8 +64,8 @@ Table* MakeTable() {
     sized.push_back({std::move(r), size});
   }
   std::sort(sized.begin(), sized.end(), [](const Sized& a, const Sized& b) {
-    return std::tie(a.r.rule.phase, b.size, a.r.file, a.r.line) <
-           std::tie(b.r.rule.phase, a.size, b.r.file, b.r.line);
+    return std::tie(a.r.rule.phase, a.r.rule.last, b.size, a.r.file, a.r.line) <
+           std::tie(b.r.rule.phase, b.r.rule.last, a.size, b.r.file, b.r.line);
   });
   for (const Sized& s : sized) {
     if (std::any_of(table->rules.begin(), table->rules.end(),

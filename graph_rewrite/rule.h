@@ -80,6 +80,8 @@ struct Rule {
 
   // Runs again after the others have changed something. Off: once, before the others.
   bool repeat = true;
+  // Only when no other rule of the phase fires any more.
+  bool last = false;
 };
 
 class RuleRegistration {

@@ -1,4 +1,5 @@
-// _FusedSoftmax: Softmax(logits * scale + mask + ...) over the last axis; masks are broadcast.
+// _FusedSoftmax: Softmax(logits * scale + mask + ...) over the last axis; where a condition is false,
+// `masked` stands for the argument. Masks and conditions are broadcast.
 #include "env/status.h"
 #include "ops/op.h"
 #include "ops/vector/softmax.h"
@@ -19,6 +20,8 @@ absl::Status FusedSoftmaxShape(ShapeContext& c) {
 absl::StatusOr<SoftmaxOptions> OptionsOf(PrepareContext& p) {
   SoftmaxOptions options;
   TENON_ASSIGN_OR_RETURN(options.scale, p.attrs().Float("scale"));
+  options.masked = p.attrs().Float("masked", 0);
+  options.num_conditions = static_cast<int>(p.attrs().Int("num_conditions", 0));
   return options;
 }
 
@@ -34,9 +37,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> Accelerated(PrepareContext& p) {
 
 const OpRegistration fused_softmax({
     .name = "_FusedSoftmax",
-    .inputs = "logits: T, mask: num_masks * T",
+    .inputs = "logits: T, mask: num_masks * T, condition: num_conditions * bool",
     .outputs = "softmax: T",
-    .attrs = "T: type; num_masks: int = 0; scale: float = 1",
+    .attrs = "T: type; num_masks: int = 0; num_conditions: int = 0; scale: float = 1;"
+             " masked: float = 0",
     .types = "T: half bfloat16 float double",
     .shape = FusedSoftmaxShape,
     .reference = Reference,

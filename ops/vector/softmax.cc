@@ -17,6 +17,7 @@ constexpr int kMaxInputs = 8;
 // Where each row of the output finds its inputs.
 struct Rows {
   int num_inputs = 1;
+  int num_values = 1;  // those before the conditions
   int64_t rows = 0, columns = 0;
   CollapsedBroadcast outer;                  // over all axes but the last; strides in rows
   std::array<int64_t, kMaxInputs> length{};  // of an input's own rows: `columns` or 1
@@ -35,11 +36,12 @@ struct Rows {
   }
 };
 
-absl::StatusOr<Rows> RowsOf(PrepareContext& p) {
+absl::StatusOr<Rows> RowsOf(PrepareContext& p, const SoftmaxOptions& options) {
   if (p.num_inputs() > kMaxInputs) return Unimplemented("more than ", kMaxInputs, " inputs");
   const Shape& out = p.output_shape(0);
   Rows r;
   r.num_inputs = p.num_inputs();
+  r.num_values = r.num_inputs - options.num_conditions;
   r.columns = out.dim(out.rank() - 1);
   r.rows = r.columns == 0 ? 0 : out.num_elements() / r.columns;
   std::vector<Shape> outer;
@@ -65,11 +67,16 @@ void ReferenceRow(const Rows& rows, const SoftmaxOptions& options, const RunCont
   const size_t n = static_cast<size_t>(rows.columns);
   double largest = -INFINITY, sum = 0;
   for (size_t i = 0; i < n; ++i) {
-    for (int k = 0; k < rows.num_inputs; ++k) {
+    for (int k = 0; k < rows.num_values; ++k) {
       const size_t ks = static_cast<size_t>(k);
       const T* from = context.input<T>(k) + offsets[ks];
       const double v = static_cast<double>(from[rows.repeated[ks] ? 0 : i]);
       t[i] = k == 0 ? v * options.scale : t[i] + v;
+    }
+    for (int k = rows.num_values; k < rows.num_inputs; ++k) {
+      const size_t ks = static_cast<size_t>(k);
+      const bool* from = context.input<bool>(k) + offsets[ks];
+      if (!from[rows.repeated[ks] ? 0 : i]) t[i] = options.masked;
     }
     largest = std::max(largest, t[i]);
   }
@@ -88,6 +95,7 @@ class VectorSoftmaxKernel final : public Kernel {
                       int threads)
       : rows_(rows),
         scale_(options.scale),
+        masked_(options.masked),
         row_fn_(FindSoftmaxRow(options.kind)),
         bfloat16_(bfloat16_rows),
         threads_(threads),
@@ -106,7 +114,7 @@ class VectorSoftmaxKernel final : public Kernel {
       SoftmaxRow row;
       row.inputs = inputs.data();
       row.repeated = rows_.repeated.data();
-      row.num_inputs = rows_.num_inputs;
+      row.num_inputs = rows_.num_values;
       row.scale = scale_;
       row.n = static_cast<size_t>(rows_.columns);
       float* scratch = static_cast<float*>(context.scratch()) +
@@ -125,7 +133,7 @@ class VectorSoftmaxKernel final : public Kernel {
               std::array<const float*, kMaxInputs>& inputs, SoftmaxRow& row) const {
     std::array<int64_t, kMaxInputs> offsets;
     rows_.Locate(r, offsets.data());
-    for (int i = 0; i < rows_.num_inputs; ++i) {
+    for (int i = 0; i < rows_.num_values; ++i) {
       const size_t is = static_cast<size_t>(i);
       if (bfloat16_) {
         float* wide = scratch + i * rows_.columns;
@@ -138,14 +146,45 @@ class VectorSoftmaxKernel final : public Kernel {
     }
     row.y = bfloat16_ ? scratch + rows_.num_inputs * rows_.columns
                       : context.output<float>(0) + r * rows_.columns;
-    row_fn_(row);
+    if (rows_.num_values < rows_.num_inputs) {
+      RunMaskedRow(context, offsets.data(), row);
+    } else {
+      row_fn_(row);
+    }
     if (bfloat16_) {
       NarrowToBfloat16(row.y, context.output<uint16_t>(0) + r * rows_.columns, row.n);
     }
   }
 
+  // The arguments go to the output's row first.
+  void RunMaskedRow(const RunContext& context, const int64_t* offsets,
+                    const SoftmaxRow& row) const {
+    float* y = row.y;
+    for (int k = 0; k < rows_.num_values; ++k) {
+      const float* from = row.inputs[k];
+      const size_t step = row.repeated[k] ? 0 : 1;
+      if (k == 0) {
+        for (size_t i = 0; i < row.n; ++i) y[i] = from[i * step] * scale_;
+      } else {
+        for (size_t i = 0; i < row.n; ++i) y[i] += from[i * step];
+      }
+    }
+    for (int k = rows_.num_values; k < rows_.num_inputs; ++k) {
+      const bool* from = context.input<bool>(k) + offsets[k];
+      if (rows_.repeated[static_cast<size_t>(k)]) {
+        if (!*from) std::fill_n(y, row.n, masked_);
+      } else {
+        for (size_t i = 0; i < row.n; ++i) y[i] = from[i] ? y[i] : masked_;
+      }
+    }
+    const float* input = y;
+    const bool repeated = false;
+    row_fn_({&input, &repeated, 1, 1.0f, y, row.n});
+  }
+
   const Rows rows_;
   const float scale_;
+  const float masked_;
   const SoftmaxRowFn row_fn_;
   const bool bfloat16_;
   const int threads_;
@@ -156,7 +195,7 @@ class VectorSoftmaxKernel final : public Kernel {
 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeReferenceSoftmax(PrepareContext& p,
                                                              const SoftmaxOptions& options) {
-  TENON_ASSIGN_OR_RETURN(const Rows rows, RowsOf(p));
+  TENON_ASSIGN_OR_RETURN(const Rows rows, RowsOf(p, options));
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
   VisitTypes(Floats{}, p.output_dtype(0), [&]<typename T>() {
     kernel = MakeKernel([rows, options](RunContext& context) {
@@ -172,7 +211,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeVectorSoftmax(PrepareContext& p,
                                                           const SoftmaxOptions& options) {
   const DType dtype = p.output_dtype(0);
   if (dtype != DType::kFloat && dtype != DType::kBfloat16) return NoKernelFor(dtype);
-  TENON_ASSIGN_OR_RETURN(const Rows rows, RowsOf(p));
+  TENON_ASSIGN_OR_RETURN(const Rows rows, RowsOf(p, options));
   auto kernel = std::make_unique<VectorSoftmaxKernel>(rows, options, dtype == DType::kBfloat16,
                                                       p.services().threads);
   p.RequestScratch(kernel->ScratchFloats() * sizeof(float));

@@ -2,7 +2,8 @@
 //
 //   softmax(inputs[0] * scale + inputs[1] + ...)
 //
-// over the last axis, the inputs broadcast to the output.
+// over the last axis, the inputs broadcast to the output. The last `num_conditions` inputs are bool:
+// where one of them is false, the argument is `masked` instead.
 #ifndef TENON_OPS_VECTOR_SOFTMAX_H_
 #define TENON_OPS_VECTOR_SOFTMAX_H_
 
@@ -17,6 +18,8 @@ namespace tenon {
 struct SoftmaxOptions {
   SoftmaxKind kind = SoftmaxKind::kSoftmax;
   float scale = 1;
+  int num_conditions = 0;
+  float masked = 0;
 };
 
 // half, bfloat16, float, double.

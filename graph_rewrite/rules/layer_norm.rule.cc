@@ -1,0 +1,218 @@
+// Layer normalization over the last axis,
+//
+//   y = (x - m) / sqrt(v + eps) * gamma + beta,  m, v = mean and variance of x over the last axis,
+//
+// as Keras, tf.nn.batch_normalization and people write it; the forms without gamma or beta get
+// constants of one or zero, and a factor or an addend that follows is folded into these.
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "env/status.h"
+#include "graph_rewrite/pattern.h"
+#include "graph_rewrite/rule.h"
+#include "graph_rewrite/rules/alternatives.h"
+
+namespace tenon {
+namespace {
+
+absl::Status No(std::string reason) { return absl::FailedPreconditionError(std::move(reason)); }
+
+// The last axis of x: rank and size must be known.
+struct LastAxis {
+  int rank = 0;
+  int64_t size = 0;
+};
+absl::StatusOr<LastAxis> LastAxisOf(const Match& match, absl::string_view x) {
+  const Shape& s = match.shape(x);
+  if (!s.has_rank() || s.rank() == 0) return No("the rank of x is not known");
+  const int64_t size = s.dim(s.rank() - 1);
+  if (size <= 0) return No("the size of the last axis is not known");
+  return LastAxis{s.rank(), size};
+}
+
+absl::Status IsLastAxis(const Tensor& axes, const LastAxis& axis) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> values, IntegerValues(axes));
+  if (values.size() != 1) return No("more than one axis is reduced");
+  if (values[0] == -1 || values[0] == axis.rank - 1) return absl::OkStatus();
+  return No(absl::StrCat("axis ", values[0], " is reduced, not the last"));
+}
+
+// A vector of `axis.size` elements that all are `value`.
+absl::StatusOr<Tensor> Filled(DType dtype, const LastAxis& axis, double value) {
+  TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(dtype, Shape({axis.size})));
+  for (int64_t i = 0; i < axis.size; ++i) SetFloatElement(t, i, value);
+  return t;
+}
+
+// The constant as a vector along the last axis; it must not widen x.
+absl::StatusOr<Tensor> AsVector(const Tensor& t, DType dtype, const LastAxis& axis) {
+  if (t.dtype() != dtype) return No("dtypes differ");
+  if (t.shape().rank() > axis.rank) return No("a constant has a higher rank than x");
+  if (t.num_elements() == 1) return Filled(dtype, axis, FloatElement(t, 0));
+  if (t.num_elements() != axis.size || t.shape().dim(t.shape().rank() - 1) != axis.size) {
+    return No(absl::StrCat("a constant of shape ", t.shape().ToString(),
+                           " does not lie along the last axis"));
+  }
+  return t.Reshaped(Shape({axis.size}));
+}
+
+// gamma or beta: absent, constant, or a vector that is computed.
+absl::Status Parameter(const Match& match, absl::string_view name, const LastAxis& axis,
+                       double absent, Replacement& replacement) {
+  const DType dtype = match.dtype("x");
+  if (!match.has(name)) {
+    TENON_ASSIGN_OR_RETURN(Tensor t, Filled(dtype, axis, absent));
+    replacement.SetConst(name, std::move(t));
+    return absl::OkStatus();
+  }
+  if (const Tensor* constant = match.constant(name)) {
+    TENON_ASSIGN_OR_RETURN(Tensor t, AsVector(*constant, dtype, axis));
+    replacement.SetConst(name, std::move(t));
+    return absl::OkStatus();
+  }
+  const Shape& s = match.shape(name);
+  if (!s.has_rank() || s.rank() != 1 || s.dim(0) != axis.size) {
+    return No(absl::StrCat(name, " is not known to be a vector along the last axis"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FromMoments(const Match& match, Replacement& replacement) {
+  TENON_ASSIGN_OR_RETURN(const LastAxis axis, LastAxisOf(match, "x"));
+  TENON_RETURN_IF_ERROR(IsLastAxis(*match.constant("i"), axis));
+  TENON_RETURN_IF_ERROR(IsLastAxis(*match.constant("j"), axis));
+  const Tensor& e = *match.constant("e");
+  if (e.num_elements() != 1 || e.shape().rank() > axis.rank) return No("epsilon is no scalar");
+  replacement.SetAttr("y", "epsilon", static_cast<float>(FloatElement(e, 0)));
+  TENON_RETURN_IF_ERROR(Parameter(match, "gamma", axis, 1, replacement));
+  return Parameter(match, "beta", axis, 0, replacement);
+}
+
+const char kMoments[] =
+    "%i = Const() %j = Const() %e = Const() %m = Mean(%x, %i) {keep_dims=true}"
+    " %q = SquaredDifference(%x, %m) %v = Mean(%q, %j) {keep_dims=true} %w = AddV2(%v, %e) ";
+
+// Keras 3 and tf.nn.batch_normalization; AddV2 of a negated product is made Sub beforehand.
+const RuleRegistration scaled({
+    .name = "FuseLayerNormScaled",
+    .doc = "x * s + (beta - m * s) with s = rsqrt(v + eps) * gamma",
+    .phase = Phase::kFuse,
+    .pattern = Alternatives({{kMoments},
+                             {"%r = Rsqrt(%w) "},
+                             {"%s = Mul(%r, %gamma) %a = Mul(%x, %s) %p = Mul(%m, %s) ",
+                              "%a = Mul(%x, %r) %p = Mul(%m, %r) "},
+                             {"%t = Sub(%beta, %p) %y = AddV2(%a, %t)", "%y = Sub(%a, %p)"}}),
+    .replacement = "%y = _LayerNorm(%x, %gamma, %beta)",
+    .fold = FromMoments,
+});
+
+const RuleRegistration centered({
+    .name = "FuseLayerNormCentered",
+    .doc = "(x - m) * rsqrt(v + eps), or divided by sqrt(v + eps)",
+    .phase = Phase::kFuse,
+    .pattern = Alternatives({{kMoments},
+                             {"%d = Sub(%x, %m) "},
+                             {
+                                 "%r = Rsqrt(%w) %s = Mul(%r, %gamma) %y = Mul(%d, %s)",
+                                 "%r = Rsqrt(%w) %y = Mul(%d, %r)",
+                                 "%r = Sqrt(%w) %y = RealDiv(%d, %r)",
+                                 "%r = Sqrt(%w) %s = Reciprocal(%r) %y = Mul(%d, %s)",
+                                 "%r = Pow(%w, 0.5) %y = RealDiv(%d, %r)",
+                                 "%r = Pow(%w, -0.5) %y = Mul(%d, %r)",
+                             }}),
+    .replacement = "%y = _LayerNorm(%x, %gamma, %beta)",
+    .fold = FromMoments,
+});
+
+// Scale or offset of the batch norm: all ones or zeros, however long.
+bool IsAll(const Match& match, absl::string_view name, double value) {
+  const Node& n = match.node(name);
+  const Tensor* t = match.constant(name);
+  if (n.op == "Fill") t = match.context().Constant(n.inputs[1]);
+  return t != nullptr && IsFilledWith(*t, value);
+}
+
+// Dimension `d` of the four that the Reshape gives is `want`, by its shape or by how it is packed.
+bool HasDim(const Match& match, int d, int64_t want) {
+  const Shape& s = match.shape("r");
+  if (s.has_rank() && s.rank() == 4 && s.dim(d) >= 0) return s.dim(d) == want;
+  const Node& pack = match.node("s");
+  if (pack.op != "Pack" || pack.inputs.size() != 4) return false;
+  const Tensor* t = match.context().Constant(pack.inputs[static_cast<size_t>(d)]);
+  if (t == nullptr || t->num_elements() != 1) return false;
+  const auto values = IntegerValues(*t);
+  return values.ok() && (*values)[0] == want;
+}
+
+absl::Status FromBatchNorm(const Match& match, Replacement& replacement) {
+  TENON_ASSIGN_OR_RETURN(const LastAxis axis, LastAxisOf(match, "x"));
+  if (!HasDim(match, 0, 1) || !HasDim(match, 2, axis.size) || !HasDim(match, 3, 1)) {
+    return No("x is not reshaped to [1, rows, last axis, 1]");
+  }
+  if (!match.SameShape("x", "y")) return No("the result is not shaped as x");
+  if (!IsAll(match, "scale", 1) || !IsAll(match, "offset", 0)) {
+    return No("scale and offset are not all ones and zeros");
+  }
+  TENON_RETURN_IF_ERROR(Parameter(match, "gamma", axis, 1, replacement));
+  return Parameter(match, "beta", axis, 0, replacement);
+}
+
+const RuleRegistration batch_norm({
+    .name = "FuseLayerNormBatchNorm",
+    .doc = "Keras 2: the rows as channels of a batch norm in training mode",
+    .phase = Phase::kFuse,
+    .pattern = "%r = Reshape(%x, %s) %n = FusedBatchNormV3(%r, %scale, %offset, %em, %ev)"
+               " {is_training=true, data_format=\"NCHW\"} %y = Reshape(%n, %t)",
+    .replacement = "%y = _LayerNorm(%x, %gamma, %beta) {epsilon=@n.epsilon}",
+    .fold = FromBatchNorm,
+});
+
+absl::Status FoldInto(const Match& match, Replacement& replacement, double (*gamma)(double, double),
+                      double (*beta)(double, double)) {
+  TENON_ASSIGN_OR_RETURN(const LastAxis axis, LastAxisOf(match, "x"));
+  TENON_ASSIGN_OR_RETURN(const Tensor k, AsVector(*match.constant("k"), match.dtype("x"), axis));
+  TENON_ASSIGN_OR_RETURN(Tensor g, match.constant("g")->Clone());
+  TENON_ASSIGN_OR_RETURN(Tensor b, match.constant("b")->Clone());
+  for (int64_t i = 0; i < axis.size; ++i) {
+    SetFloatElement(g, i, gamma(FloatElement(g, i), FloatElement(k, i)));
+    SetFloatElement(b, i, beta(FloatElement(b, i), FloatElement(k, i)));
+  }
+  replacement.SetConst("gamma", std::move(g));
+  replacement.SetConst("beta", std::move(b));
+  return absl::OkStatus();
+}
+
+double Keep(double a, double) { return a; }
+double Times(double a, double k) { return a * k; }
+double Plus(double a, double k) { return a + k; }
+
+absl::Status FoldScale(const Match& match, Replacement& r) {
+  return FoldInto(match, r, Times, Times);
+}
+absl::Status FoldShift(const Match& match, Replacement& r) {
+  return FoldInto(match, r, Keep, Plus);
+}
+
+const RuleRegistration fold_scale({
+    .name = "FoldLayerNormScale",
+    .doc = "layer norm * constant along the last axis: into gamma and beta",
+    .phase = Phase::kFuse,
+    .pattern = "%g = Const() %b = Const() %k = Const() %n = _LayerNorm(%x, %g, %b)"
+               " %y = Mul(%n, %k)",
+    .replacement = "%y = _LayerNorm(%x, %gamma, %beta) {epsilon=@n.epsilon}",
+    .fold = FoldScale,
+});
+
+const RuleRegistration fold_shift({
+    .name = "FoldLayerNormShift",
+    .doc = "layer norm + constant along the last axis: into beta",
+    .phase = Phase::kFuse,
+    .pattern = "%g = Const() %b = Const() %k = Const() %n = _LayerNorm(%x, %g, %b)"
+               " %y = AddV2(%n, %k)",
+    .replacement = "%y = _LayerNorm(%x, %gamma, %beta) {epsilon=@n.epsilon}",
+    .fold = FoldShift,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,26 @@
+// A residual sum that a layer norm reads; its other readers get it from the second output. (The
+// file's name puts the rule behind those that finish the layer norm.)
+#include "env/status.h"
+#include "graph_rewrite/pattern.h"
+#include "graph_rewrite/rule.h"
+
+namespace tenon {
+namespace {
+
+absl::Status SameShapes(const Match& match) {
+  if (match.SameShape("a", "b")) return absl::OkStatus();
+  return absl::FailedPreconditionError("the two summands are not known to have the same shape");
+}
+
+const RuleRegistration residual({
+    .name = "FuseAddLayerNorm",
+    .doc = "layer norm of x + residual",
+    .phase = Phase::kFuse,
+    .pattern = "%s = AddV2(%a, %b) %y = _LayerNorm(%s, %gamma, %beta) out s = %s out y = %y",
+    .replacement = "%n = _AddLayerNorm(%a, %b, %gamma, %beta) {epsilon=@y.epsilon}"
+                   " out s = %n:1 out y = %n",
+    .when = SameShapes,
+});
+
+}  // namespace
+}  // namespace tenon

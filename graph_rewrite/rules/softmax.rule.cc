@@ -1,0 +1,109 @@
+// Softmax with what precedes it in attention: a scale, an additive mask, or a condition.
+#include "env/status.h"
+#include "graph_rewrite/pattern.h"
+#include "graph_rewrite/rule.h"
+#include "graph_rewrite/rules/alternatives.h"
+
+namespace tenon {
+namespace {
+
+// The scalar that a name stands for.
+absl::StatusOr<float> Scalar(const Match& match, absl::string_view name) {
+  const Tensor& t = *match.constant(name);
+  if (t.shape().rank() != 0) {
+    return absl::FailedPreconditionError(absl::StrCat("%", name, " is no scalar"));
+  }
+  return static_cast<float>(FloatElement(t, 0));
+}
+
+// %k multiplies, %l divides, %f stands where the condition is false.
+absl::Status Fill(const Match& match, Replacement& replacement) {
+  if (match.has("k")) {
+    TENON_ASSIGN_OR_RETURN(const float scale, Scalar(match, "k"));
+    replacement.SetAttr("y", "scale", scale);
+  }
+  if (match.has("l")) {
+    TENON_ASSIGN_OR_RETURN(const float divisor, Scalar(match, "l"));
+    replacement.SetAttr("y", "scale", 1 / divisor);
+  }
+  if (match.has("f")) {
+    TENON_ASSIGN_OR_RETURN(const float masked, Scalar(match, "f"));
+    replacement.SetAttr("y", "masked", masked);
+  }
+  return absl::OkStatus();
+}
+
+const std::vector<std::string> kScale = {
+    "%k = Const() %s = Mul(%x, %k) ",
+    "%l = Const() %s = RealDiv(%x, %l) ",
+};
+
+const RuleRegistration scaled({
+    .name = "FuseScaledSoftmax",
+    .doc = "softmax(x * scale)",
+    .phase = Phase::kFuse,
+    .pattern = Alternatives({kScale, {"%y = Softmax(%s)"}}),
+    .replacement = "%y = _FusedSoftmax(%x)",
+    .fold = Fill,
+});
+
+const RuleRegistration masked({
+    .name = "FuseMaskedSoftmax",
+    .doc = "softmax(x * scale + mask)",
+    .phase = Phase::kFuse,
+    .pattern = Alternatives({kScale, {"%t = AddV2(%s, %mask) %y = Softmax(%t)"}}),
+    .replacement = "%y = _FusedSoftmax(%x, %mask) {num_masks=1, num_conditions=0}",
+    .fold = Fill,
+});
+
+const RuleRegistration added({
+    .name = "FuseSoftmaxOfSum",
+    .doc = "softmax(x + mask)",
+    .phase = Phase::kFuse,
+    .pattern = "%t = AddV2(%x, %mask) %y = Softmax(%t)",
+    .replacement = "%y = _FusedSoftmax(%x, %mask) {num_masks=1, num_conditions=0}",
+});
+
+// Keras 3: the smallest number stands for what is masked. It is finite, so a row that is masked
+// all over stays uniform, and what is masked may be NaN: a sum would not do.
+const RuleRegistration selected({
+    .name = "FuseConditionalSoftmax",
+    .doc = "softmax(select(condition, x * scale, constant))",
+    .phase = Phase::kFuse,
+    .pattern = Alternatives(
+        {kScale, {"%f = Const() %t = SelectV2(%condition, %s, %f) %y = Softmax(%t)"}}),
+    .replacement = "%y = _FusedSoftmax(%x, %condition) {num_masks=0, num_conditions=1}",
+    .fold = Fill,
+});
+
+const RuleRegistration selected_unscaled({
+    .name = "FuseUnscaledConditionalSoftmax",
+    .doc = "softmax(select(condition, x, constant))",
+    .phase = Phase::kFuse,
+    .pattern = "%f = Const() %t = SelectV2(%condition, %x, %f) %y = Softmax(%t)",
+    .replacement = "%y = _FusedSoftmax(%x, %condition) {num_masks=0, num_conditions=1}",
+    .fold = Fill,
+});
+
+absl::Status AllTrueAsX(const Match& match) {
+  const Tensor& t = *match.constant("true");
+  if (t.dtype() != DType::kBool || t.num_elements() != 1 || !t.data<bool>()[0]) {
+    return absl::FailedPreconditionError("the Fill is not of true");
+  }
+  if (match.SameShape("all", "x")) return absl::OkStatus();
+  return absl::FailedPreconditionError("the Fill is not shaped as the selected tensor");
+}
+
+// Keras 3 combines masks with one that is all true and shaped as the scores.
+const RuleRegistration all_true({
+    .name = "DropTrueCondition",
+    .doc = "select(ones_like(x) and m, x, y) is select(m, x, y)",
+    .phase = Phase::kFold,
+    .pattern = "%true = Const() %all = Fill(%dims, %true) %and = LogicalAnd(%all, %m)"
+               " %y = SelectV2(%and, %x, %e)",
+    .replacement = "%y = SelectV2(%m, %x, %e)",
+    .when = AllTrueAsX,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,35 @@
+// Other ways to write variances and normalizations, in the one way that the normalization rules
+// know. Exact to the bit.
+#include "graph_rewrite/pattern.h"
+#include "graph_rewrite/rule.h"
+
+namespace tenon {
+namespace {
+
+absl::Status OfAMean(const Match& match) {
+  if (match.node("m").op == "Mean") return absl::OkStatus();
+  return absl::FailedPreconditionError("what is subtracted is no mean");
+}
+
+// The difference often has a second reader, the normalization itself.
+const RuleRegistration square({
+    .name = "SquareOfDifference",
+    .doc = "mean(square(x - m)), m a mean, is mean(squared_difference(x, m))",
+    .phase = Phase::kClean,
+    .pattern = "%d = Sub(%x, %m) %q = Square(%d) %v = Mean(%q, %i) out d = %d out v = %v"
+               " || %d = Sub(%x, %m) %q = Mul(%d, %d) %v = Mean(%q, %i) out d = %d out v = %v",
+    .replacement = "%d = Sub(%x, %m) %q = SquaredDifference(%x, %m)"
+                   " %v = Mean(%q, %i) {keep_dims=@v.keep_dims} out d = %d out v = %v",
+    .when = OfAMean,
+});
+
+const RuleRegistration negated({
+    .name = "NegatedProduct",
+    .doc = "-a * b + c is c - a * b",
+    .phase = Phase::kClean,
+    .pattern = "%n = Neg(%a) %p = Mul(%n, %b) %y = AddV2(%p, %c)",
+    .replacement = "%p = Mul(%a, %b) %y = Sub(%c, %p)",
+});
+
+}  // namespace
+}  // namespace tenon
