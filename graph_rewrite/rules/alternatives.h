@@ -34,6 +34,14 @@ inline const char* Alternatives(const std::vector<std::vector<std::string>>& lis
   return text->c_str();
 }
 
+// Several of these.
+template <typename... Patterns>
+const char* Either(const char* first, const Patterns*... others) {
+  auto* text = new std::string(first);
+  ((*text += " || ", *text += others), ...);
+  return text->c_str();
+}
+
 }  // namespace tenon
 
 #endif  // TENON_GRAPH_REWRITE_RULES_ALTERNATIVES_H_

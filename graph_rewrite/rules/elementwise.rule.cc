@@ -4,6 +4,8 @@
 // A group grows from its last op towards the inputs. It takes an op whose readers are all in the
 // group and whose result always has the shape of the group's: what is smaller (the gate of a
 // squeeze-and-excite block) is computed once by itself, and broadcast.
+#include "ops/vector/elementwise.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -13,7 +15,6 @@
 #include "absl/strings/str_format.h"
 #include "graph_rewrite/rule.h"
 #include "ops/op.h"
-#include "ops/vector/elementwise.h"
 
 namespace tenon {
 namespace {

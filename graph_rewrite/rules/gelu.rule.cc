@@ -8,8 +8,8 @@ namespace {
 
 // %y = 0.5 * %x * %g.
 const std::vector<std::string> kHalfProduct = {
-    "%h = Mul(%x, 0.5) %y = Mul(%h, %g)",     "%h = Mul(%x, %g) %y = Mul(%h, 0.5)",
-    "%h = Mul(%g, 0.5) %y = Mul(%x, %h)",     "%h = RealDiv(%x, 2) %y = Mul(%h, %g)",
+    "%h = Mul(%x, 0.5) %y = Mul(%h, %g)",   "%h = Mul(%x, %g) %y = Mul(%h, 0.5)",
+    "%h = Mul(%g, 0.5) %y = Mul(%x, %h)",   "%h = RealDiv(%x, 2) %y = Mul(%h, %g)",
     "%h = Mul(%x, %g) %y = RealDiv(%h, 2)",
 };
 
@@ -60,6 +60,7 @@ const std::vector<std::string> kCubic = {
     "%s = Mul(%x, %x) %p = Mul(%s, 0.044715) %c = Mul(%p, %x) ",
     "%s = Mul(%x, 0.044715) %p = Mul(%s, %x) %c = Mul(%p, %x) ",
 };
+const std::vector<std::string> kSum = {"%a = AddV2(%x, %c) %t = Mul(%a, 0.79788456) "};
 // 1 + 0.044715 x^2, then sqrt(2 / pi) x times that.
 const std::vector<std::string> kQuadratic = {
     "%s = Square(%x) %p = Mul(%s, 0.044715) %q = AddV2(%p, 1) ",
@@ -71,14 +72,23 @@ const std::vector<std::string> kScaled = {
     "%k = Mul(%q, 0.79788456) %t = Mul(%k, %x) ",
     "%k = Mul(%x, %q) %t = Mul(%k, 0.79788456) ",
 };
+// The same with the root folded in: x * (0.79788456 + 0.0356774081 x^2).
+const std::vector<std::string> kFolded = {
+    "%s = Square(%x) %p = Mul(%s, 0.0356774081) %q = AddV2(%p, 0.79788456) %t = Mul(%q, %x) ",
+    "%s = Mul(%x, %x) %p = Mul(%s, 0.0356774081) %q = AddV2(%p, 0.79788456) %t = Mul(%q, %x) ",
+};
 const std::vector<std::string> kTanh = {"%z = Tanh(%t) %g = AddV2(%z, 1) "};
+
+// Where a half was folded into the sum: x * (0.5 + 0.5 tanh).
+const std::vector<std::string> kHalfTanh = {
+    "%z = Tanh(%t) %h = Mul(%z, 0.5) %g = AddV2(%h, 0.5) %y = Mul(%x, %g)"};
 
 const RuleRegistration by_cube({
     .name = "FuseGeluTanh",
     .doc = "0.5 * x * (1 + tanh(0.79788456 * (x + 0.044715 * x^3)))",
     .phase = Phase::kFuse,
-    .pattern = Alternatives(
-        {kCubic, {"%a = AddV2(%x, %c) %t = Mul(%a, 0.79788456) "}, kTanh, kHalfProduct}),
+    .pattern = Either(Alternatives({kCubic, kSum, kTanh, kHalfProduct}),
+                      Alternatives({kCubic, kSum, kHalfTanh})),
     .replacement = "%y = _GeluApproximate(%x)",
 });
 
@@ -86,7 +96,10 @@ const RuleRegistration by_square({
     .name = "FuseGeluTanhSquare",
     .doc = "0.5 * x * (1 + tanh(0.79788456 * x * (1 + 0.044715 * x^2)))",
     .phase = Phase::kFuse,
-    .pattern = Alternatives({kQuadratic, kScaled, kTanh, kHalfProduct}),
+    .pattern = Either(Alternatives({kQuadratic, kScaled, kTanh, kHalfProduct}),
+                      Alternatives({kQuadratic, kScaled, kHalfTanh}),
+                      Alternatives({kFolded, kTanh, kHalfProduct}),
+                      Alternatives({kFolded, kHalfTanh})),
     .replacement = "%y = _GeluApproximate(%x)",
 });
 

@@ -21,7 +21,8 @@ const RuleRegistration leaky_relu({
     .name = "FuseLeakyRelu",
     .doc = "maximum(x, alpha * x) with alpha in 0..1",
     .phase = Phase::kFuse,
-    .pattern = "%k = Const() %m = Mul(%x, %k) %y = Maximum(%x, %m)",
+    .pattern = "%k = Const() %m = Mul(%x, %k) %y = Maximum(%x, %m)"
+               " || %k = Const() %m = Mul(%x, %k) %y = Maximum(%m, %x)",
     .replacement = "%y = LeakyRelu(%x)",
     .fold = Slope,
 });

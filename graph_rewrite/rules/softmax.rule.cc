@@ -43,7 +43,7 @@ const RuleRegistration scaled({
     .doc = "softmax(x * scale)",
     .phase = Phase::kFuse,
     .pattern = Alternatives({kScale, {"%y = Softmax(%s)"}}),
-    .replacement = "%y = _FusedSoftmax(%x)",
+    .replacement = "%y = _FusedSoftmax(%x) {num_masks=0, num_conditions=0}",
     .fold = Fill,
 });
 
@@ -70,8 +70,8 @@ const RuleRegistration selected({
     .name = "FuseConditionalSoftmax",
     .doc = "softmax(select(condition, x * scale, constant))",
     .phase = Phase::kFuse,
-    .pattern = Alternatives(
-        {kScale, {"%f = Const() %t = SelectV2(%condition, %s, %f) %y = Softmax(%t)"}}),
+    .pattern = Alternatives({kScale,
+                             {"%f = Const() %t = SelectV2(%condition, %s, %f) %y = Softmax(%t)"}}),
     .replacement = "%y = _FusedSoftmax(%x, %condition) {num_masks=0, num_conditions=1}",
     .fold = Fill,
 });

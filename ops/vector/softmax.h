@@ -2,8 +2,8 @@
 //
 //   softmax(inputs[0] * scale + inputs[1] + ...)
 //
-// over the last axis, the inputs broadcast to the output. The last `num_conditions` inputs are bool:
-// where one of them is false, the argument is `masked` instead.
+// over the last axis, the inputs broadcast to the output. The last `num_conditions` inputs are
+// bool: where one of them is false, the argument is `masked` instead.
 #ifndef TENON_OPS_VECTOR_SOFTMAX_H_
 #define TENON_OPS_VECTOR_SOFTMAX_H_
 
