@@ -38,8 +38,9 @@ std::vector<Case> Cases() {
   const std::vector<std::string> batch_norm = {"Mul $0 $1", "AddV2 %0 $2", "Relu %1"};
   const Node norm = FusedNode(batch_norm, 3);
   const auto masked = [](int64_t masks) {
-    return MakeNode("_MklNativeFusedSoftmax",
-                    {{"num_masks", AttrValue(masks)}, {"scale", AttrValue(0.125f)}});
+    return MakeNode("_MklNativeFusedSoftmax", {{"num_masks", AttrValue(masks)},
+                                               {"num_conditions", AttrValue(int64_t{0})},
+                                               {"scale", AttrValue(0.125f)}});
   };
   const Node layer_norm = MakeNode("_MklNativeAddLayerNorm", {{"epsilon", AttrValue(1e-6f)}});
   const auto concat = [](int64_t n) {

@@ -191,6 +191,7 @@ TEST_P(SoftmaxTest, AgreesWithDouble) {
     node.attrs["T"] = AttrValue(DType::kFloat);
     if (fused) {
       node.attrs["num_masks"] = AttrValue(static_cast<int64_t>(inputs.size() - 1));
+      node.attrs["num_conditions"] = AttrValue(int64_t{0});
       node.attrs["scale"] = AttrValue(scale);
     }
     const std::string native = fused ? "_MklNativeFusedSoftmax" : "_MklNative" + op;
@@ -230,6 +231,7 @@ TEST_P(SoftmaxTest, Bfloat16RoundsTheFloatResult) {
   }
   Node node = MakeNode("_MklNativeFusedSoftmax");
   node.attrs["num_masks"] = AttrValue(static_cast<int64_t>(narrow.size() - 1));
+  node.attrs["num_conditions"] = AttrValue(int64_t{0});
   node.attrs["scale"] = AttrValue(0.5f);
   node.attrs["T"] = AttrValue(DType::kBfloat16);
   const auto y = RunNode(node, narrow, 2);
@@ -286,6 +288,45 @@ TEST(Softmax, MinusInfinityGetsNothing) {
     EXPECT_THAT((*y)[0].flat<float>(), testing::ElementsAre(0.5f, 0, 0.5f, 0));
     const auto none = RunNode(node, {Tensor::Vector<float>({-kInf, -kInf})});
     EXPECT_TRUE(std::isnan((*none)[0].data<float>()[0]));
+  }
+}
+
+TEST(Softmax, ConditionsHideEvenNaN) {
+  const Shape out({2, 3, 20, 19});
+  for (const Shape& shape : {Shape({2, 1, 1, 19}), Shape({2, 3, 20, 1}), Shape({19}), out}) {
+    Tensor x = Uniform(out, 1, -4, 4), t = x;
+    const Tensor chance = Uniform(shape, 2, 0, 1);
+    Tensor condition = *Tensor::Allocate(DType::kBool, shape);
+    for (int64_t i = 0; i < chance.num_elements(); ++i) {
+      condition.data<bool>()[i] = chance.data<float>()[i] < 0.6f;
+    }
+    t = *x.Clone();
+    for (int64_t i = 0; i < out.num_elements(); ++i) {
+      if (At(chance, out, i) < 0.6f) {
+        t.data<float>()[i] *= 0.5f;
+      } else {
+        t.data<float>()[i] = -3;
+        x.data<float>()[i] = kNaN;
+      }
+    }
+    Node plain = MakeNode("Softmax");
+    plain.attrs["T"] = AttrValue(DType::kFloat);
+    const auto expected = RunNode(plain, {t});
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    for (const std::string op : {"_FusedSoftmax", "_MklNativeFusedSoftmax"}) {
+      Node node = MakeNode(op);
+      node.attrs["num_masks"] = AttrValue(int64_t{0});
+      node.attrs["num_conditions"] = AttrValue(int64_t{1});
+      node.attrs["scale"] = AttrValue(0.5f);
+      node.attrs["masked"] = AttrValue(-3.0f);
+      node.attrs["T"] = AttrValue(DType::kFloat);
+      const auto y = RunNode(node, {x, condition}, 2);
+      ASSERT_TRUE(y.ok()) << y.status();
+      for (int64_t i = 0; i < out.num_elements(); ++i) {
+        ASSERT_NEAR((*y)[0].data<float>()[i], (*expected)[0].data<float>()[i], 1e-6)
+            << op << shape.ToString() << i;
+      }
+    }
   }
 }
 
