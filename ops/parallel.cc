@@ -7,7 +7,7 @@
 namespace tenon {
 
 int64_t ParallelGrain(double ns) {
-  constexpr double kWorkNs = 25000;
+  constexpr double kWorkNs = 8000;
   return ns >= kWorkNs ? 1 : static_cast<int64_t>(kWorkNs / std::max(ns, 1e-3)) + 1;
 }
 
@@ -30,7 +30,8 @@ void ParallelForRanges(int threads, int64_t n, int64_t grain,
     for (int r = 0; r < ranges; ++r) run(r);
     return;
   }
-#pragma omp parallel for num_threads(ranges) schedule(static, 1)
+  // Always the whole team: OpenMP ends and starts threads when a team's size changes.
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
   for (int r = 0; r < ranges; ++r) run(r);
 }
 

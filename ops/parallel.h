@@ -3,9 +3,8 @@
 //   ParallelFor(threads, rows, /*grain=*/64, [&](int64_t begin, int64_t end) { ... });
 //
 // The ranges are a function of (threads, n, grain) alone, so the same threads give the same bits.
-// There are at most `threads` of them, each of at least `grain` iterations (choose the grain so
-// that it stands for ParallelGrain() or about 25 us of work: less does not pay for waking a
-// thread). Called inside a parallel region the ranges run one after another. `fn` must not throw.
+// There are at most `threads` of them, each of at least `grain` iterations (choose it with
+// ParallelGrain: less work does not pay for a barrier). Called inside a parallel region the ranges run one after another. `fn` must not throw.
 #ifndef TENON_OPS_PARALLEL_H_
 #define TENON_OPS_PARALLEL_H_
 
@@ -15,7 +14,7 @@
 
 namespace tenon {
 
-// Iterations that stand for about 25 us of work, at least 1; `ns` is the cost of one iteration.
+// Iterations that stand for about 8 us of work, at least 1; `ns` is the cost of one iteration.
 int64_t ParallelGrain(double ns);
 
 // How many ranges a loop is split into: at least 1.

@@ -5,12 +5,14 @@
 #include <array>
 #include <complex>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "env/status.h"
 #include "ops/array/axis.h"
 #include "ops/parallel.h"
+#include "ops/vector/transpose_simd.h"
 #include "ops/vector/vector_kernels.h"
 
 namespace tenon {
@@ -101,19 +103,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> CopyRows(Axes axes, size_t element, int 
 
 constexpr int64_t kBlock = 16;
 
-// Turns a whole or partial block: to[c * to_stride + r] = from[r * from_stride + c].
 template <typename T>
-void TurnBlock(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t rows,
-               int64_t columns) {
-  if (rows == kBlock && columns == kBlock) {
-    T block[kBlock][kBlock];
-    for (int64_t r = 0; r < kBlock; ++r) {
-      for (int64_t c = 0; c < kBlock; ++c) block[c][r] = from[r * from_stride + c];
-    }
-    for (int64_t c = 0; c < kBlock; ++c)
-      std::memcpy(to + c * to_stride, block[c], sizeof(block[c]));
-    return;
-  }
+void Turn(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t rows,
+          int64_t columns) {
   for (int64_t c = 0; c < columns; ++c) {
     for (int64_t r = 0; r < rows; ++r) to[c * to_stride + r] = from[r * from_stride + c];
   }
@@ -130,8 +122,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> TurnPlanes(Axes axes, int threads) {
   // A band: kBlock columns of a plane, which become kBlock rows of the output.
   const int64_t bands = (column.size + kBlock - 1) / kBlock;
   axes.push_back({bands, kBlock, kBlock * column.to});
+  void (*turn)(const T*, int64_t, T*, int64_t, int64_t, int64_t) = &Turn<T>;
+  if constexpr (std::is_same_v<T, uint32_t>) turn = FindTurn();
   const int64_t grain =
-      ParallelGrain(0.5 * static_cast<double>(std::min(kBlock, column.size) * row.size));
+      ParallelGrain(0.3 * static_cast<double>(std::min(kBlock, column.size) * row.size));
   return MakeKernel(
       [=](RunContext& context) {
         const T* x = context.input<T>(0);
@@ -141,8 +135,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> TurnPlanes(Axes axes, int threads) {
           ForEachOffset(axes, begin, end, [&](int64_t from, int64_t to) {
             const int64_t columns = std::min(kBlock, column.size - band * kBlock);
             for (int64_t r = 0; r < row.size; r += kBlock) {
-              TurnBlock(x + from + r * row.from, row.from, y + to + r, column.to,
-                        std::min(kBlock, row.size - r), columns);
+              turn(x + from + r * row.from, row.from, y + to + r, column.to,
+                   std::min(kBlock, row.size - r), columns);
             }
             if (++band == bands) band = 0;
           });

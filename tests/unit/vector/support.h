@@ -95,8 +95,8 @@ struct Target {
 
 inline std::vector<Target> Targets() {
   std::vector<Target> targets;
-  for (const int64_t bit : {HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_EMU128}) {
-    if (bit == HWY_EMU128 || (hwy::SupportedTargets() & bit) != 0) targets.push_back({bit});
+  for (const int64_t bit : {HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_SCALAR}) {
+    if (bit == HWY_SCALAR || (hwy::SupportedTargets() & bit) != 0) targets.push_back({bit});
   }
   return targets;
 }
