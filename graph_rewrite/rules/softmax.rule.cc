@@ -85,25 +85,5 @@ const RuleRegistration selected_unscaled({
     .fold = Fill,
 });
 
-absl::Status AllTrueAsX(const Match& match) {
-  const Tensor& t = *match.constant("true");
-  if (t.dtype() != DType::kBool || t.num_elements() != 1 || !t.data<bool>()[0]) {
-    return absl::FailedPreconditionError("the Fill is not of true");
-  }
-  if (match.SameShape("all", "x")) return absl::OkStatus();
-  return absl::FailedPreconditionError("the Fill is not shaped as the selected tensor");
-}
-
-// Keras 3 combines masks with one that is all true and shaped as the scores.
-const RuleRegistration all_true({
-    .name = "DropTrueCondition",
-    .doc = "select(ones_like(x) and m, x, y) is select(m, x, y)",
-    .phase = Phase::kFold,
-    .pattern = "%true = Const() %all = Fill(%dims, %true) %and = LogicalAnd(%all, %m)"
-               " %y = SelectV2(%and, %x, %e)",
-    .replacement = "%y = SelectV2(%m, %x, %e)",
-    .when = AllTrueAsX,
-});
-
 }  // namespace
 }  // namespace tenon
