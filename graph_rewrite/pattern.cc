@@ -67,7 +67,8 @@ bool IsFilledWith(const Tensor& t, double value) {
 
 namespace {
 
-absl::StatusOr<CompiledPattern> CompilePattern(const Rule& rule, absl::string_view text) {
+absl::StatusOr<CompiledPattern> CompilePattern(const Rule& rule, absl::string_view text,
+                                               const Graph& replacement) {
   CompiledPattern out;
   TENON_ASSIGN_OR_RETURN(const Graph g, ParseGraph(text, {.pattern = true}));
   int last_op = -1;
@@ -108,11 +109,11 @@ absl::StatusOr<CompiledPattern> CompilePattern(const Rule& rule, absl::string_vi
     out.root = static_cast<int>(i);
   }
   if (out.root < 0) return InvalidArgument("the pattern has a cycle");
+  if (out.root != last_op) return InvalidArgument("the result must be the last op of the pattern");
   if (out.outs.empty()) out.outs.emplace_back("", std::make_pair(out.root, 0));
   out.nodes[static_cast<size_t>(out.root)].shared = true;
 
-  if (rule.replacement == nullptr) return InvalidArgument("no replacement");
-  TENON_ASSIGN_OR_RETURN(out.replacement, ParseGraph(rule.replacement, {.pattern = true}));
+  out.replacement = replacement;
   if (out.replacement.outputs().empty()) {
     if (out.outs.size() != 1) return InvalidArgument("the replacement lacks out lines");
     NodeId last = kNoNode;
@@ -150,9 +151,11 @@ absl::StatusOr<CompiledPattern> CompilePattern(const Rule& rule, absl::string_vi
 }  // namespace
 
 absl::StatusOr<std::vector<CompiledPattern>> CompilePatterns(const Rule& rule) {
+  if (rule.replacement == nullptr) return InvalidArgument("no replacement");
+  TENON_ASSIGN_OR_RETURN(const Graph replacement, ParseGraph(rule.replacement, {.pattern = true}));
   std::vector<CompiledPattern> alternatives;
   for (absl::string_view text : absl::StrSplit(rule.pattern, "||")) {
-    TENON_ASSIGN_OR_RETURN(CompiledPattern compiled, CompilePattern(rule, text));
+    TENON_ASSIGN_OR_RETURN(CompiledPattern compiled, CompilePattern(rule, text, replacement));
     alternatives.push_back(std::move(compiled));
   }
   return alternatives;

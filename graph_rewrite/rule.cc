@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "graph_rewrite/chain.h"
-#include "graph_rewrite/pattern.h"
+#include "graph_rewrite/pattern_set.h"
 
 namespace tenon {
 namespace {
@@ -26,7 +26,7 @@ std::vector<Registered>& Registrations() {
 
 struct Table {
   std::vector<Rule> rules;
-  absl::flat_hash_map<std::string, std::vector<CompiledPattern>> patterns;  // alternatives
+  absl::flat_hash_map<std::string, std::unique_ptr<PatternSet>> patterns;
   std::vector<std::string> errors;
 };
 
@@ -50,13 +50,9 @@ Table* MakeTable() {
     }
     int size = r.rule.sweep != nullptr ? 1000 : 1;
     if (r.rule.pattern != nullptr) {
-      absl::StatusOr<std::vector<CompiledPattern>> compiled = CompilePatterns(r.rule);
-      if (!compiled.ok()) {
-        error(r.rule, compiled.status().message());
-        continue;
-      }
-      for (const CompiledPattern& p : *compiled) size = std::max(size, p.size);
-      if (!table->patterns.emplace(r.rule.name, *std::move(compiled)).second) {
+      auto patterns = std::make_unique<PatternSet>(r.rule);
+      size = patterns->size();
+      if (!table->patterns.emplace(r.rule.name, std::move(patterns)).second) {
         error(r.rule, "registered twice");
         continue;
       }
@@ -83,9 +79,7 @@ const Table& TheTable() {
   return *table;
 }
 
-const std::vector<CompiledPattern>& PatternsOf(const Rule& rule) {
-  return TheTable().patterns.at(rule.name);
-}
+const PatternSet& PatternsOf(const Rule& rule) { return *TheTable().patterns.at(rule.name); }
 
 }  // namespace
 
@@ -116,38 +110,33 @@ const Rule* FindRule(absl::string_view name) {
   return nullptr;
 }
 
-std::vector<std::string> RuleTableErrors() { return TheTable().errors; }
+std::vector<std::string> RuleTableErrors() {
+  std::vector<std::string> errors = TheTable().errors;
+  for (const Rule& r : TheTable().rules) {
+    if (r.pattern == nullptr) continue;
+    const auto& compiled = PatternsOf(r).Compiled();
+    if (!compiled.ok()) errors.push_back(absl::StrCat(r.name, ": ", compiled.status().message()));
+  }
+  return errors;
+}
 
 std::vector<std::string> AnchorOps(const Rule& rule) {
-  if (rule.pattern != nullptr) {
-    std::vector<std::string> ops;
-    for (const CompiledPattern& p : PatternsOf(rule)) {
-      for (const std::string& op : p.nodes[static_cast<size_t>(p.root)].ops) {
-        if (std::find(ops.begin(), ops.end(), op) == ops.end()) ops.push_back(op);
-      }
-    }
-    return ops;
-  }
+  if (rule.pattern != nullptr) return PatternsOf(rule).anchors();
   if (rule.contraction != nullptr) return {rule.contraction, rule.fused};
   if (rule.anchors != nullptr) return absl::StrSplit(rule.anchors, '|');
   return {};
 }
 
 bool CanMatch(const Rule& rule, absl::FunctionRef<bool(absl::string_view)> has_op) {
-  if (rule.pattern == nullptr) return true;
-  const auto possible = [&](const CompiledPattern& p) {
-    return std::all_of(p.nodes.begin(), p.nodes.end(), [&](const CompiledPattern::PNode& n) {
-      return n.ops.empty() || std::any_of(n.ops.begin(), n.ops.end(), has_op);
-    });
-  };
-  const std::vector<CompiledPattern>& patterns = PatternsOf(rule);
-  return std::any_of(patterns.begin(), patterns.end(), possible);
+  return rule.pattern == nullptr || PatternsOf(rule).CanMatch(has_op);
 }
 
 Outcome TryRule(const Rule& rule, RuleContext& context, NodeId node) {
   if (rule.pattern != nullptr) {
     Outcome best;
-    for (const CompiledPattern& p : PatternsOf(rule)) {
+    const auto& compiled = PatternsOf(rule).Compiled();
+    if (!compiled.ok()) return Outcome::Skip(0, std::string(compiled.status().message()), node);
+    for (const CompiledPattern& p : *compiled) {
       Outcome outcome = TryPattern(rule, p, context, node);
       if (outcome.fired) return outcome;
       if (outcome.progress > best.progress || best.reason.empty()) best = std::move(outcome);
