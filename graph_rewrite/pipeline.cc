@@ -58,6 +58,11 @@ class OpIndex {
   absl::flat_hash_map<std::string, std::vector<NodeId>> by_op_;
 };
 
+// Folding makes new work for the clean rules: a permutation that became constant, common constants.
+bool RunsIn(const Rule& rule, Phase phase) {
+  return rule.phase == phase || (rule.phase == Phase::kClean && phase == Phase::kFold);
+}
+
 // The one function that runs a phase.
 absl::Status RunPhase(Phase phase, const RuleSet& disabled, const RewriteOptions& options,
                       Graph& graph, PhaseReport& report) {
@@ -75,7 +80,7 @@ absl::Status RunPhase(Phase phase, const RuleSet& disabled, const RewriteOptions
     OpIndex index(graph);
     rewriter.TakeTouched();
     for (const Rule& rule : AllRules()) {
-      if (rule.phase != phase || disabled.contains(rule.name)) continue;
+      if (!RunsIn(rule, phase) || disabled.contains(rule.name)) continue;
       if ((!rule.repeat && sweep > 0) || (rule.last && changed)) continue;
       if (rule.sweep != nullptr) {
         const int before = context.fired[rule.name];

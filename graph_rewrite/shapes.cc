@@ -198,4 +198,15 @@ bool ShapeInfo::SameShape(Endpoint a, Endpoint b) {
   return true;
 }
 
+bool ShapeInfo::SameShapeButLast(Endpoint a, Endpoint b, int64_t last) {
+  for (int set = 0; set < kProbes; ++set) {
+    const Shape pa = ProbedShape(set, a);
+    Shape pb = ProbedShape(set, b);
+    if (!pa.IsComplete() || !pb.IsComplete() || pb.rank() == 0) return false;
+    pb.set_dim(pb.rank() - 1, last);
+    if (pa != pb) return false;
+  }
+  return true;
+}
+
 }  // namespace tenon

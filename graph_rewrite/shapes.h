@@ -31,6 +31,8 @@ class ShapeInfo {
   // compared; this is done for several sets of numbers. So dimensions count as equal if they follow
   // from the same input dimensions by the same arithmetic.
   bool SameShape(Endpoint a, Endpoint b);
+  // Whether `a` always has the shape of `b` but for its last dimension, which is `last`.
+  bool SameShapeButLast(Endpoint a, Endpoint b, int64_t last);
 
  private:
   struct Known {
