@@ -1,0 +1,143 @@
+// tenon bench: warm latency, and where the time goes.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "env/cpu.h"
+#include "env/status.h"
+#include "tools/command.h"
+#include "tools/model_args.h"
+#include "tools/npz.h"
+#include "tools/profile.h"
+#include "tools/random_inputs.h"
+
+namespace tenon {
+namespace {
+
+struct BenchArgs {
+  ModelArgs model;
+  std::string inputs;
+  std::vector<std::string> shapes;
+  int64_t batch = 1;
+  double seconds = 2;
+  bool json = false;
+  bool profile = false;
+};
+
+struct Timing {
+  double min_ms = 0, median_ms = 0, p99_ms = 0, mean_ms = 0;
+  size_t n = 0;
+};
+
+Timing Summarize(std::vector<double> ms) {
+  std::sort(ms.begin(), ms.end());
+  Timing t;
+  t.n = ms.size();
+  if (ms.empty()) return t;
+  t.min_ms = ms.front();
+  t.median_ms = ms[ms.size() / 2];
+  t.p99_ms = ms[std::min(ms.size() - 1,
+                         static_cast<size_t>(std::ceil(0.99 * static_cast<double>(ms.size()))))];
+  for (double v : ms) t.mean_ms += v / static_cast<double>(ms.size());
+  return t;
+}
+
+absl::StatusOr<std::vector<Tensor>> Inputs(const BenchArgs& args, const Session& session) {
+  if (!args.inputs.empty()) {
+    TENON_ASSIGN_OR_RETURN(const std::vector<NamedTensor> named, ReadNpz(args.inputs));
+    return session.Arrange(named);
+  }
+  InputShapes shapes;
+  shapes.batch = args.batch;
+  for (const std::string& text : args.shapes) TENON_RETURN_IF_ERROR(ParseShapeArg(text, shapes));
+  return RandomInputs(session.inputs(), shapes);
+}
+
+absl::StatusOr<Timing> Measure(Session& session, absl::Span<const Tensor> inputs, double seconds) {
+  std::vector<double> ms;
+  const double end = NowMs() + seconds * 1000;
+  do {
+    const double start = NowMs();
+    TENON_RETURN_IF_ERROR(session.Run(inputs).status());
+    ms.push_back(NowMs() - start);
+  } while (NowMs() < end);
+  return Summarize(std::move(ms));
+}
+
+absl::Status PrintProfile(Session& session, absl::Span<const Tensor> inputs, double seconds) {
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, session.PlanFor(inputs));
+  Profile profile(*plan);
+  const double end = NowMs() + seconds * 1000;
+  do {
+    TENON_RETURN_IF_ERROR(session.Run(inputs, &profile).status());
+    profile.EndRun();
+  } while (NowMs() < end);
+  std::printf("%s\n", profile.Text().c_str());
+  return absl::OkStatus();
+}
+
+absl::Status Bench(const BenchArgs& args) {
+  TENON_ASSIGN_OR_RETURN(OpenedSession opened, OpenSession(args.model));
+  Session& session = *opened.session;
+  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Inputs(args, session));
+
+  const double start = NowMs();
+  TENON_RETURN_IF_ERROR(session.Run(inputs).status());
+  const double first_ms = NowMs() - start;
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, session.PlanFor(inputs));
+  // Caches, frequencies and the thread pool settle.
+  TENON_RETURN_IF_ERROR(Measure(session, inputs, std::min(0.2, args.seconds / 4)).status());
+  TENON_ASSIGN_OR_RETURN(const Timing t, Measure(session, inputs, args.seconds));
+  if (args.profile) TENON_RETURN_IF_ERROR(PrintProfile(session, inputs, args.seconds));
+
+  if (args.json) {
+    std::string cpu = CpuName();
+    std::replace_if(
+        cpu.begin(), cpu.end(), [](char c) { return c == '"' || c == '\\' || c < ' '; }, '_');
+    std::printf("%s\n",
+                absl::StrFormat("{\"min_ms\": %.6f, \"median_ms\": %.6f, \"p99_ms\": %.6f, "
+                                "\"mean_ms\": %.6f, \"first_ms\": %.6f, \"load_ms\": %.6f, "
+                                "\"rewrite_ms\": %.6f, \"n\": %d, \"threads\": %d, \"steps\": %d, "
+                                "\"arena_bytes\": %d, \"peak_rss_mb\": %.1f, \"onednn_opts\": %d, "
+                                "\"cpu\": \"%s\"}",
+                                t.min_ms, t.median_ms, t.p99_ms, t.mean_ms, first_ms,
+                                opened.load_ms, session.report().rewrite_ms, t.n, session.threads(),
+                                plan->stats.steps, plan->stats.arena_bytes,
+                                static_cast<double>(PeakResidentBytes()) / (1 << 20),
+                                session.flags().onednn_opts ? 1 : 0, cpu)
+                    .c_str());
+    return absl::OkStatus();
+  }
+  std::printf("load %.1f ms, first run %.1f ms, %d steps, arena %.1f MB, peak memory %.0f MB\n",
+              opened.load_ms, first_ms, plan->stats.steps,
+              static_cast<double>(plan->stats.arena_bytes) / (1 << 20),
+              static_cast<double>(PeakResidentBytes()) / (1 << 20));
+  std::printf("%zu runs, %d threads: min %.3f ms, median %.3f ms, p99 %.3f ms\n", t.n,
+              session.threads(), t.min_ms, t.median_ms, t.p99_ms);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Command AddBenchCommand(CLI::App& parent) {
+  auto args = std::make_shared<BenchArgs>();
+  CLI::App* app = parent.add_subcommand("bench", "Measures warm latency");
+  AddModelArgs(*app, args->model);
+  AddThreadsArg(*app, args->model);
+  app->add_option("--inputs", args->inputs, ".npz with the inputs; without it seeded random ones");
+  app->add_option("--batch", args->batch, "size of an unknown first dimension (1)")
+      ->check(CLI::PositiveNumber);
+  app->add_option("--shape", args->shapes, "shape of a random input: NAME=1,224,224,3")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app->add_option("--seconds", args->seconds, "how long to measure (2)")
+      ->check(CLI::Range(0.0, 86400.0));
+  app->add_flag("--json", args->json, "the last line is a JSON object");
+  app->add_flag("--profile", args->profile, "tables of time by node and by op");
+  return {app, [args] { return Bench(*args); }};
+}
+
+}  // namespace tenon

@@ -1,0 +1,47 @@
+// tenon run: one execution, from npz to npz or to a summary.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "env/status.h"
+#include "tools/command.h"
+#include "tools/model_args.h"
+#include "tools/npz.h"
+#include "tools/tensor_text.h"
+
+namespace tenon {
+namespace {
+
+struct RunArgs {
+  ModelArgs model;
+  std::string inputs, outputs;
+};
+
+absl::Status Run(const RunArgs& args) {
+  std::vector<NamedTensor> inputs;
+  if (!args.inputs.empty()) {
+    TENON_ASSIGN_OR_RETURN(inputs, ReadNpz(args.inputs));
+  }
+  TENON_ASSIGN_OR_RETURN(OpenedSession opened, OpenSession(args.model));
+  TENON_ASSIGN_OR_RETURN(const std::vector<NamedTensor> outputs, opened.session->Run(inputs));
+  if (!args.outputs.empty()) return WriteNpz(args.outputs, outputs);
+  for (const auto& [name, tensor] : outputs) {
+    std::printf("%s\n", DescribeTensor(name, tensor).c_str());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Command AddRunCommand(CLI::App& parent) {
+  auto args = std::make_shared<RunArgs>();
+  CLI::App* app = parent.add_subcommand("run", "Runs a model once");
+  AddModelArgs(*app, args->model);
+  AddThreadsArg(*app, args->model);
+  app->add_option("--inputs", args->inputs,
+                  ".npz with the inputs: the signature's names, or tensor names for a GraphDef");
+  app->add_option("--outputs", args->outputs, ".npz to write; without it a summary is printed");
+  return {app, [args] { return Run(*args); }};
+}
+
+}  // namespace tenon

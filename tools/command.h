@@ -1,0 +1,26 @@
+// A subcommand of the CLI: cmd_<name>.cc adds it with its options and gives what to do once they
+// are parsed.
+#ifndef TENON_TOOLS_COMMAND_H_
+#define TENON_TOOLS_COMMAND_H_
+
+#include <functional>
+
+#include "absl/status/status.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tenon {
+
+struct Command {
+  CLI::App* app = nullptr;
+  std::function<absl::Status()> run;
+};
+
+Command AddRunCommand(CLI::App& parent);
+Command AddBenchCommand(CLI::App& parent);
+
+}  // namespace tenon
+
+#endif  // TENON_TOOLS_COMMAND_H_

@@ -1,0 +1,43 @@
+// tenon: loads TensorFlow models, rewrites them, shows why, runs them.
+// Exit status: 0, 1 after an error (one line on stderr), 2 for a command line that makes no sense.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <vector>
+
+#include "absl/strings/str_replace.h"
+#include "tools/command.h"
+
+namespace {
+
+void Complain(absl::string_view message) {
+  const std::string line = absl::StrReplaceAll(message, {{"\n", " "}});
+  std::fprintf(stderr, "tenon: %s\n", line.c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Runs TensorFlow models on CPUs with oneDNN.", "tenon");
+  app.set_version_flag("--version", "tenon " TENON_VERSION);
+  app.require_subcommand(1);
+  const std::vector<tenon::Command> commands = {
+      tenon::AddRunCommand(app),
+      tenon::AddBenchCommand(app),
+  };
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    Complain(std::string(error.what()) + " (tenon --help)");
+    return 2;
+  }
+  for (const tenon::Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    const absl::Status status = command.run();
+    // What was printed must have arrived: a full disk is an error too.
+    if (status.ok() && std::fflush(stdout) == 0) return 0;
+    Complain(status.ok() ? "standard output cannot be written" : status.message());
+    return 1;
+  }
+  return 2;
+}

@@ -1,0 +1,50 @@
+#include "tools/model_args.h"
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+
+#include "absl/strings/str_split.h"
+#include "env/status.h"
+
+namespace tenon {
+
+void AddModelArgs(CLI::App& app, ModelArgs& args) {
+  app.add_option("MODEL", args.path, "SavedModel folder, or GraphDef file (.pb, .pbtxt)")
+      ->required();
+  app.add_option("--signature", args.signature, "signature of a SavedModel (serving_default)");
+  app.add_option("--fetch", args.fetch, "tensors to compute in place of the outputs: a:0,b:0");
+}
+
+void AddThreadsArg(CLI::App& app, ModelArgs& args) {
+  app.add_option("--threads", args.threads, "threads that one op may use")
+      ->check(CLI::Range(1, 1024));
+}
+
+absl::StatusOr<Model> OpenModel(const ModelArgs& args, bool allow_missing_ops) {
+  LoadOptions options;
+  options.signature = args.signature;
+  options.fetches = absl::StrSplit(args.fetch, ',', absl::SkipWhitespace());
+  options.allow_missing_ops = allow_missing_ops;
+  return LoadModel(args.path, options);
+}
+
+absl::StatusOr<OpenedSession> OpenSession(const ModelArgs& args) {
+  const double start = NowMs();
+  SessionOptions options;
+  options.threads = args.threads;
+  TENON_ASSIGN_OR_RETURN(options.flags, Flags::FromEnvironment());
+  TENON_ASSIGN_OR_RETURN(Model model, OpenModel(args));
+  OpenedSession opened;
+  TENON_ASSIGN_OR_RETURN(opened.session, Session::Create(std::move(model.graph), options));
+  TENON_RETURN_IF_ERROR(opened.session->report().rewrite);
+  opened.load_ms = NowMs() - start;
+  return opened;
+}
+
+double NowMs() {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace tenon

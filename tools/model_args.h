@@ -1,0 +1,44 @@
+// What all commands that load a model share: their options, and a session made from them.
+#ifndef TENON_TOOLS_MODEL_ARGS_H_
+#define TENON_TOOLS_MODEL_ARGS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/model.h"
+#include "runtime/session.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tenon {
+
+struct ModelArgs {
+  std::string path;
+  std::string signature;
+  std::string fetch;  // comma-separated
+  int threads = 0;
+};
+
+// MODEL, --signature, --fetch; AddThreadsArg: --threads.
+void AddModelArgs(CLI::App& app, ModelArgs& args);
+void AddThreadsArg(CLI::App& app, ModelArgs& args);
+
+absl::StatusOr<Model> OpenModel(const ModelArgs& args, bool allow_missing_ops = false);
+
+struct OpenedSession {
+  std::unique_ptr<Session> session;
+  double load_ms = 0;  // file to session, rewriting included
+};
+// A rewrite that failed is an error here: the command line is where one wants to know.
+absl::StatusOr<OpenedSession> OpenSession(const ModelArgs& args);
+
+// Milliseconds since an arbitrary start.
+double NowMs();
+
+}  // namespace tenon
+
+#endif  // TENON_TOOLS_MODEL_ARGS_H_

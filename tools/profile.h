@@ -1,0 +1,32 @@
+// Time by node and by op, gathered over several runs of one plan.
+#ifndef TENON_TOOLS_PROFILE_H_
+#define TENON_TOOLS_PROFILE_H_
+
+#include <string>
+#include <vector>
+
+#include "runtime/executor.h"
+
+namespace tenon {
+
+class Profile final : public StepObserver {
+ public:
+  explicit Profile(const Plan& plan) : steps_(plan.Describe()), nanoseconds_(steps_.size(), 0) {}
+
+  void OnStep(int step, int64_t nanoseconds) override {
+    nanoseconds_[static_cast<size_t>(step)] += nanoseconds;
+  }
+  void EndRun() { ++runs_; }
+
+  // Two tables; "ref" marks what did not run accelerated, or ran oneDNN's own reference.
+  std::string Text() const;
+
+ private:
+  std::vector<StepInfo> steps_;
+  std::vector<int64_t> nanoseconds_;
+  int runs_ = 0;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_TOOLS_PROFILE_H_
