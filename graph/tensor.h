@@ -66,11 +66,11 @@ class Tensor {
   }
   template <typename T>
   absl::Span<T> flat() {
-    return {data<T>(), static_cast<size_t>(num_elements_)};
+    return absl::Span<T>(data<T>(), static_cast<size_t>(num_elements_));
   }
   template <typename T>
   absl::Span<const T> flat() const {
-    return {data<T>(), static_cast<size_t>(num_elements_)};
+    return absl::Span<const T>(data<T>(), static_cast<size_t>(num_elements_));
   }
 
   // Nobody else holds the buffer, and it is writable memory of our own.

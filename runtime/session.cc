@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "env/cpu.h"
 #include "env/status.h"
-#include "ops/op.h"
+#include "graph/text.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/model_state.h"
 #include "runtime/thread_budget.h"
@@ -61,6 +62,31 @@ absl::string_view WithoutPortZero(absl::string_view name) {
   return absl::EndsWith(name, ":0") ? name.substr(0, name.size() - 2) : name;
 }
 
+// Writes each graph to TENON_DUMP_DIR; what cannot be written is left out.
+std::function<void(absl::string_view, const Graph&)> DumpTo(const std::string& folder) {
+  if (folder.empty()) return nullptr;
+  return [folder, number = 0](absl::string_view phase, const Graph& graph) mutable {
+    std::ofstream(absl::StrCat(folder, "/", number++, "_", phase, ".graph")) << PrintGraph(graph);
+  };
+}
+
+// Whatever goes wrong in rewriting, the model still runs.
+SessionReport RewriteOrKeep(Graph& graph, const Services& services) {
+  SessionReport report;
+  RewriteOptions options;
+  options.services = &services;
+  options.dump = DumpTo(services.flags->dump_dir);
+  Graph rewritten = graph;
+  absl::StatusOr<RewriteReport> done = Rewrite(rewritten, options);
+  if (!done.ok()) {
+    report.status = done.status();
+    return report;
+  }
+  graph = std::move(rewritten);
+  report.rewrite = *std::move(done);
+  return report;
+}
+
 }  // namespace
 
 Session::Session() = default;
@@ -80,8 +106,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
   state.services.flags = &state.flags;
   state.services.threads = ThreadCount(options, flags);
 
-  session->report_.nodes_before = static_cast<int>(graph.num_nodes());
-  session->report_.nodes_after = static_cast<int>(graph.num_nodes());
+  session->report_ = RewriteOrKeep(graph, state.services);
   TENON_ASSIGN_OR_RETURN(state.model, ModelState::Create(std::move(graph)));
   for (const GraphInput& input : state.model->graph().inputs()) {
     session->inputs_.push_back(InputInfo(*state.model, input));

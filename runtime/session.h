@@ -17,6 +17,7 @@
 #include "env/flags.h"
 #include "graph/graph.h"
 #include "graph/tensor.h"
+#include "graph_rewrite/pipeline.h"
 #include "runtime/executor.h"
 #include "runtime/plan.h"
 #include "runtime/plan_cache.h"
@@ -33,10 +34,8 @@ struct SessionOptions {
 
 // What happened to the graph when the session was made.
 struct SessionReport {
-  double rewrite_ms = 0;
-  absl::Status rewrite;  // not OK: a rewrite failed, and the model runs as it was written
-  int nodes_before = 0;
-  int nodes_after = 0;
+  absl::Status status;  // not OK: rewriting failed, and the model runs as it was written
+  RewriteReport rewrite;
 };
 
 struct TensorInfo {

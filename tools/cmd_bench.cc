@@ -104,7 +104,7 @@ absl::Status Bench(const BenchArgs& args) {
                                 "\"arena_bytes\": %d, \"peak_rss_mb\": %.1f, \"onednn_opts\": %d, "
                                 "\"cpu\": \"%s\"}",
                                 t.min_ms, t.median_ms, t.p99_ms, t.mean_ms, first_ms,
-                                opened.load_ms, session.report().rewrite_ms, t.n, session.threads(),
+                                opened.load_ms, session.report().rewrite.ms, t.n, session.threads(),
                                 plan->stats.steps, plan->stats.arena_bytes,
                                 static_cast<double>(PeakResidentBytes()) / (1 << 20),
                                 session.flags().onednn_opts ? 1 : 0, cpu)

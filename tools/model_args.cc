@@ -36,7 +36,7 @@ absl::StatusOr<OpenedSession> OpenSession(const ModelArgs& args) {
   TENON_ASSIGN_OR_RETURN(Model model, OpenModel(args));
   OpenedSession opened;
   TENON_ASSIGN_OR_RETURN(opened.session, Session::Create(std::move(model.graph), options));
-  TENON_RETURN_IF_ERROR(opened.session->report().rewrite);
+  TENON_RETURN_IF_ERROR(opened.session->report().status);
   opened.load_ms = NowMs() - start;
   return opened;
 }
