@@ -9,6 +9,7 @@
 #include "env/cpu.h"
 #include "env/status.h"
 #include "graph/text.h"
+#include "primitive_cache/cache.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/model_state.h"
 #include "runtime/thread_budget.h"
@@ -18,9 +19,16 @@ namespace tenon {
 // Destroyed from the bottom up: plans before kernels, those before constants and services.
 struct Session::State {
   explicit State(const Flags& f)
-      : flags(f), kernels(f.cache_entries, f.cache_bytes), plans(f.plan_entries) {}
+      : flags(f),
+        primitives({f.primitive_cache, f.cache_entries, f.cache_bytes}),
+        kernels(f.cache_entries, f.cache_bytes),
+        plans(f.plan_entries) {
+    services.flags = &flags;
+    services.cache = &primitives;
+  }
 
   const Flags flags;
+  PrimitiveCache primitives;
   Services services;
   std::shared_ptr<const ModelState> model;
   KernelCache kernels;
@@ -103,7 +111,6 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
   std::unique_ptr<Session> session(new Session());
   session->state_ = std::make_unique<State>(flags);
   State& state = *session->state_;
-  state.services.flags = &state.flags;
   state.services.threads = ThreadCount(options, flags);
 
   session->report_ = RewriteOrKeep(graph, state.services);
