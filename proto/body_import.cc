@@ -279,16 +279,13 @@ absl::Status BodyImport::EmitNode(Node node, Value& value) {
 
 absl::Status BodyImport::EmitCall(const Node& node, const FuncRef& function, bool by_name,
                                   Value& value) {
-  auto it = importer_.functions_.find(function.name);
-  if (it == importer_.functions_.end()) {
-    return InvalidArgument("calls function '", function.name, "', which the model does not have");
-  }
+  TENON_ASSIGN_OR_RETURN(const BodyIndex* body, importer_.Function(function.name));
   if (std::find(calls.begin(), calls.end(), function.name) != calls.end()) {
     return Unimplemented("function '", function.name, "' calls itself");
   }
   if (calls.size() >= kMaxCallDepth) return Unimplemented("calls are nested too deeply");
 
-  BodyImport callee(importer_, *it->second, draft_);
+  BodyImport callee(importer_, *body, draft_);
   callee.prefix = absl::StrCat(node.name, "/");
   if (function.attrs != nullptr) callee.attrs = *function.attrs;
   callee.calls = calls;
@@ -305,7 +302,7 @@ absl::Status BodyImport::EmitCall(const Node& node, const FuncRef& function, boo
     value.output_args = {{"output", value.num_outputs}};
     return absl::OkStatus();
   }
-  for (const auto& arg : it->second->function->signature().output_arg()) {
+  for (const auto& arg : body->function->signature().output_arg()) {
     TENON_ASSIGN_OR_RETURN(const int n,
                            ArgTensors(arg.number_attr(), arg.type_list_attr(), callee.attrs));
     value.output_args.emplace_back(arg.name(), n);

@@ -1,4 +1,6 @@
 // GraphDef files: placeholders are the inputs, tensors that nobody reads the outputs.
+#include <google/protobuf/arena.h>
+
 #include <utility>
 
 #include "env/status.h"
@@ -81,7 +83,8 @@ absl::Status Load(tf::GraphDef& graph, const LoadOptions& options, Model& model)
 absl::StatusOr<Model> LoadGraphDef(const std::string& path, const LoadOptions& options) {
   Model model;
   model.source = path;
-  tf::GraphDef graph;
+  google::protobuf::Arena arena;
+  auto& graph = *google::protobuf::Arena::CreateMessage<tf::GraphDef>(&arena);
   bool text = false;
   TENON_RETURN_IF_ERROR(ReadMessageFile(path, graph, &text));
   model.format = text ? "GraphDef text" : "GraphDef";

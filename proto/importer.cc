@@ -89,14 +89,24 @@ absl::StatusOr<std::unique_ptr<Importer>> Importer::Create(tf::GraphDef& graph) 
     const std::string& name = function.signature().name();
     auto body = std::make_unique<BodyIndex>();
     body->function = &function;
-    if (absl::Status s = IndexNodes(*function.mutable_node_def(), *body); !s.ok()) {
-      return Annotate(s, absl::StrCat("function '", name, "'"));
-    }
     if (!importer->functions_.emplace(name, std::move(body)).second) {
       return InvalidArgument("two functions are named '", name, "'");
     }
   }
   return importer;
+}
+
+absl::StatusOr<const BodyIndex*> Importer::Function(const std::string& name) {
+  auto it = functions_.find(name);
+  if (it == functions_.end()) {
+    return InvalidArgument("calls function '", name, "', which the model does not have");
+  }
+  BodyIndex& body = *it->second;
+  if (body.nodes.empty()) {
+    absl::Status status = IndexNodes(*body.function->mutable_node_def(), body);
+    if (!status.ok()) return Annotate(status, absl::StrCat("function '", name, "'"));
+  }
+  return &body;
 }
 
 absl::StatusOr<Draft> Importer::ImportGraph(absl::Span<const Feed> feeds,
@@ -156,13 +166,10 @@ absl::StatusOr<Draft> Importer::ImportGraph(absl::Span<const Feed> feeds,
 
 absl::StatusOr<Draft> Importer::ImportFunction(const FuncRef& function,
                                                absl::Span<const Node* const> captured) {
-  auto it = functions_.find(function.name);
-  if (it == functions_.end()) {
-    return InvalidArgument("function '", function.name, "' is not in the model");
-  }
-  const tf::FunctionDef& def = *it->second->function;
+  TENON_ASSIGN_OR_RETURN(const BodyIndex* index, Function(function.name));
+  const tf::FunctionDef& def = *index->function;
   Draft draft;
-  BodyImport body(*this, *it->second, draft);
+  BodyImport body(*this, *index, draft);
   body.calls = {function.name};
   if (function.attrs != nullptr) body.attrs = *function.attrs;
 

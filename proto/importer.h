@@ -35,11 +35,11 @@ struct Fetch {
   std::string name;    // of the graph's output
 };
 
-// Nodes by name, for the graph's own nodes and for the body of each function.
+// Nodes by name, for the graph's own nodes and for the body of each function that is called.
 struct BodyIndex {
   tf::FunctionDef* function = nullptr;  // null: the graph itself
   std::vector<tf::NodeDef*> nodes;
-  absl::flat_hash_map<std::string, int> by_name;
+  absl::flat_hash_map<absl::string_view, int> by_name;  // the names are the messages'
 };
 
 class Importer {
@@ -63,6 +63,8 @@ class Importer {
 
  private:
   explicit Importer(tf::GraphDef& graph) : graph_(graph) {}
+  // InvalidArgument where the model does not have it, or it has two nodes of one name.
+  absl::StatusOr<const BodyIndex*> Function(const std::string& name);
 
   tf::GraphDef& graph_;
   BodyIndex top_;

@@ -1,4 +1,6 @@
 // SavedModel: MetaGraph by tags, signature by name, variables from the bundle beside it.
+#include <google/protobuf/arena.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -150,7 +152,8 @@ absl::StatusOr<Model> LoadSavedModel(const std::string& directory, const std::st
   Model model;
   model.source = directory;
   model.format = "SavedModel";
-  tf::SavedModel saved;
+  google::protobuf::Arena arena;
+  auto& saved = *google::protobuf::Arena::CreateMessage<tf::SavedModel>(&arena);
   TENON_RETURN_IF_ERROR(ReadMessageFile(file, saved, nullptr));
   if (absl::Status s = Load(directory, saved, options, model); !s.ok()) return Annotate(s, file);
   return model;

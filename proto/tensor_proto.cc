@@ -135,7 +135,8 @@ absl::StatusOr<Tensor> FromContent(DType dtype, const Shape& shape, int64_t n,
                            " bytes of content");
   }
   if (size >= kMoveBytes && dtype != DType::kBool) {
-    const std::shared_ptr<std::string> bytes(proto.release_tensor_content());
+    // Moved and not released: in an arena a release copies.
+    const auto bytes = std::make_shared<std::string>(std::move(*proto.mutable_tensor_content()));
     return Tensor::FromExternal(dtype, shape, bytes->data(), bytes);
   }
   TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(dtype, shape));

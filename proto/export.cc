@@ -1,0 +1,190 @@
+#include "proto/export.h"
+
+#include <google/protobuf/arena.h>
+#include <google/protobuf/text_format.h>
+
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_join.h"
+#include "env/status.h"
+#include "ops/op.h"
+#include "proto/attr_proto.h"
+#include "proto/message_file.h"
+#include "proto/tenon_graph.pb.h"
+
+namespace tenon {
+namespace {
+
+constexpr int kProducer = 1087;  // a version of the GraphDef format that every reader takes
+
+bool IsPrivate(const std::string& op) {
+  const OpLookup known = FindOp(op);
+  return op[0] == '_' || (known && (known.native || known.info->row.internal));
+}
+
+void CollectPrivate(const Graph& graph, absl::btree_set<std::string>& ops) {
+  for (NodeId id : graph.NodeIds()) {
+    if (IsPrivate(graph.node(id).op)) ops.insert(graph.node(id).op);
+  }
+  for (const auto& [name, body] : graph.functions()) CollectPrivate(*body, ops);
+}
+
+// How inputs are written: "x:1" in a graph, "x:out:0" or the argument's name in a function.
+class NodeWriter {
+ public:
+  NodeWriter(const Graph& graph, bool function) : graph_(graph), function_(function) {}
+
+  // Uses of this node's output are written as an argument's name.
+  void AddArgument(NodeId id, std::string name) { arguments_[id] = std::move(name); }
+  bool IsArgument(NodeId id) const { return arguments_.contains(id); }
+
+  absl::StatusOr<std::string> InputText(Endpoint e) const {
+    if (auto it = arguments_.find(e.node); it != arguments_.end()) return it->second;
+    const Node& n = graph_.node(e.node);
+    if (!function_) return e.port == 0 ? n.name : absl::StrCat(n.name, ":", e.port);
+    int port = e.port;
+    if (const OpLookup op = FindOp(n.op)) {
+      TENON_ASSIGN_OR_RETURN(const auto args, OutputArgs(*op.info, n));
+      for (const auto& [name, count] : args) {
+        if (port < count) return absl::StrCat(n.name, ":", name, ":", port);
+        port -= count;
+      }
+    }
+    return Unimplemented("output ", e.port, " of node '", n.name, "' (", n.op, ") has no name");
+  }
+
+  absl::Status Write(const Node& n, tf::NodeDef& def) const {
+    def.set_name(n.name);
+    def.set_op(n.op);
+    if (!n.device.empty()) def.set_device(n.device);
+    for (const Endpoint& e : n.inputs) {
+      TENON_ASSIGN_OR_RETURN(std::string text, InputText(e));
+      def.add_input(std::move(text));
+    }
+    for (NodeId c : n.control_inputs) {
+      if (!IsArgument(c)) def.add_input(absl::StrCat("^", graph_.node(c).name));
+    }
+    for (const auto& [key, value] : n.attrs) {
+      if (value.empty()) continue;
+      tf::AttrEntry& entry = *def.add_attr();
+      entry.set_key(key);
+      if (absl::Status s = AttrToProto(value, *entry.mutable_value()); !s.ok()) {
+        return Annotate(s, absl::StrCat("node '", n.name, "' (", n.op, "): attribute '", key, "'"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const Graph& graph_;
+  const bool function_;
+  absl::flat_hash_map<NodeId, std::string> arguments_;
+};
+
+// Arguments are named [a-z][a-z0-9_]*, and differ.
+std::string ArgumentName(absl::string_view name, absl::flat_hash_set<std::string>& taken) {
+  std::string base = "a";
+  if (!name.empty() && absl::ascii_isalpha(static_cast<unsigned char>(name[0]))) base.clear();
+  for (char c : name) {
+    const auto u = static_cast<unsigned char>(c);
+    base += absl::ascii_isalnum(u) ? absl::ascii_tolower(u) : '_';
+  }
+  std::string unique = base;
+  for (int i = 1; !taken.insert(unique).second; ++i) unique = absl::StrCat(base, "_", i);
+  return unique;
+}
+
+// dtype of an endpoint; invalid where its op is not known.
+DType DTypeOf(const Graph& graph, Endpoint e) {
+  const OpLookup op = FindOp(graph.node(e.node).op);
+  if (!op) return DType::kInvalid;
+  const absl::StatusOr<std::vector<DType>> dtypes = OutputDTypes(*op.info, graph.node(e.node));
+  if (!dtypes.ok() || static_cast<size_t>(e.port) >= dtypes->size()) return DType::kInvalid;
+  return (*dtypes)[static_cast<size_t>(e.port)];
+}
+
+absl::Status WriteFunction(const std::string& name, const Graph& body, tf::FunctionDef& def) {
+  NodeWriter writer(body, /*function=*/true);
+  absl::flat_hash_set<std::string> taken;
+  for (NodeId id : body.NodeIds()) taken.insert(body.node(id).name);
+  tf::OpDef& signature = *def.mutable_signature();
+  signature.set_name(name);
+  for (const GraphInput& input : body.inputs()) {
+    tf::OpDef::ArgDef& arg = *signature.add_input_arg();
+    arg.set_name(ArgumentName(input.name, taken));
+    arg.set_type(static_cast<tf::DataType>(DTypeOf(body, {input.node, 0})));
+    writer.AddArgument(input.node, arg.name());
+  }
+  for (NodeId id : body.NodeIds()) {
+    if (writer.IsArgument(id)) continue;
+    TENON_RETURN_IF_ERROR(writer.Write(body.node(id), *def.add_node_def()));
+  }
+  taken.clear();
+  for (const GraphOutput& output : body.outputs()) {
+    tf::OpDef::ArgDef& arg = *signature.add_output_arg();
+    arg.set_name(ArgumentName(output.name, taken));
+    arg.set_type(static_cast<tf::DataType>(DTypeOf(body, output.source)));
+    tf::FunctionDef::NameEntry& entry = *def.add_ret();
+    entry.set_key(arg.name());
+    TENON_ASSIGN_OR_RETURN(*entry.mutable_value(), writer.InputText(output.source));
+  }
+  for (NodeId target : body.targets()) {
+    tf::FunctionDef::NameEntry& entry = *def.add_control_ret();
+    entry.set_key(body.node(target).name);
+    entry.set_value(body.node(target).name);
+    signature.add_control_output(body.node(target).name);
+  }
+  signature.set_is_stateful(!body.targets().empty());
+  return absl::OkStatus();
+}
+
+absl::Status WriteGraph(const Graph& graph, const ExportOptions& options, tf::GraphDef& def) {
+  if (!options.allow_private) {
+    absl::btree_set<std::string> ops;
+    CollectPrivate(graph, ops);
+    if (!ops.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the graph has private ops, which no other program knows: ",
+                       absl::StrJoin(ops, ", "), "; export the graph as it was before rewriting"));
+    }
+  }
+  const NodeWriter writer(graph, /*function=*/false);
+  for (NodeId id : graph.NodeIds()) {
+    TENON_RETURN_IF_ERROR(writer.Write(graph.node(id), *def.add_node()));
+  }
+  for (const auto& [name, body] : graph.functions()) {
+    absl::Status status = WriteFunction(name, *body, *def.mutable_library()->add_function());
+    if (!status.ok()) return Annotate(status, absl::StrCat("function '", name, "'"));
+  }
+  def.mutable_versions()->set_producer(kProducer);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ExportGraph(const Graph& graph, const std::string& path,
+                         const ExportOptions& options) {
+  google::protobuf::Arena arena;
+  auto& def = *google::protobuf::Arena::CreateMessage<tf::GraphDef>(&arena);
+  TENON_RETURN_IF_ERROR(WriteGraph(graph, options, def));
+  const bool text = options.format == GraphFormat::kText;
+  return WriteMessageFile(path, def, text ? MessageFormat::kText : MessageFormat::kBinary);
+}
+
+absl::StatusOr<std::string> GraphDefText(const Graph& graph, const ExportOptions& options) {
+  google::protobuf::Arena arena;
+  auto& def = *google::protobuf::Arena::CreateMessage<tf::GraphDef>(&arena);
+  TENON_RETURN_IF_ERROR(WriteGraph(graph, options, def));
+  std::string text;
+  if (!google::protobuf::TextFormat::PrintToString(def, &text)) {
+    return Internal("cannot print the graph");
+  }
+  return text;
+}
+
+}  // namespace tenon
