@@ -39,9 +39,6 @@ class Freezer {
   }
 
  private:
-  // The variable whose handle or reference an endpoint is; kNoNode otherwise.
-  NodeId VariableOf(Endpoint e) const { return variable_[static_cast<size_t>(e.node)]; }
-
   absl::Status Visit(NodeId id) {
     Node& n = draft_.node(id);
     if (IsVariable(n)) {
@@ -49,11 +46,12 @@ class Freezer {
       if (n.op != "VarHandleOp") used_.insert(id);
       return absl::OkStatus();
     }
-    for (size_t i = 0; i < n.inputs.size(); ++i) {
-      const NodeId variable = VariableOf(n.inputs[i]);
+    const auto inputs = n.inputs;  // a read may change the node, or move it
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const NodeId variable = variable_[static_cast<size_t>(inputs[i].node)];
       if (variable == kNoNode) continue;
       if (draft_.node(variable).op != "VarHandleOp") {
-        TENON_RETURN_IF_ERROR(ReadReference(n, i, variable));
+        TENON_RETURN_IF_ERROR(ReadReference(draft_.node(id), i, variable));
       } else {
         TENON_RETURN_IF_ERROR(ReadHandle(id, i, variable));
       }
