@@ -26,14 +26,6 @@ bool ParsePort(absl::string_view text, int& port) {
   return absl::SimpleAtoi(text, &port) && port >= 0 && port < kMaxPort;
 }
 
-// Whether the op itself does something besides computing its outputs. An op that Tenon does not
-// know may; it ends in an error anyway, and nobody should miss it there.
-bool HasSideEffects(const std::string& op) {
-  if (IsVariableRead(op)) return false;
-  const OpLookup known = FindOp(op);
-  return !known || known.info->row.stateful;
-}
-
 }  // namespace
 
 absl::StatusOr<int> ArgTensors(const std::string& number_attr, const std::string& type_list_attr,
@@ -282,6 +274,9 @@ absl::Status BodyImport::EmitCall(const Node& node, const FuncRef& function, boo
   TENON_ASSIGN_OR_RETURN(const BodyIndex* body, importer_.Function(function.name));
   if (std::find(calls.begin(), calls.end(), function.name) != calls.end()) {
     return Unimplemented("function '", function.name, "' calls itself");
+  }
+  if (importer_.calls_left_-- == 0) {
+    return absl::ResourceExhaustedError("with its functions inlined the graph has too many calls");
   }
   if (calls.size() >= kMaxCallDepth) return Unimplemented("calls are nested too deeply");
 

@@ -9,16 +9,19 @@ namespace {
 
 // How an op hands its inputs to its functions.
 struct Form {
-  size_t first_input = 0;       // inputs from here on are the functions' arguments
-  const char* types = nullptr;  // list(type) attribute that types them
-  bool loop = false;            // outputs are the body's, one for each argument
+  size_t first_input = 0;           // inputs from here on are the functions' arguments
+  const char* types = nullptr;      // list(type) attribute that types them
+  bool loop = false;                // outputs are the body's, one for each argument
+  const char* stateless = nullptr;  // the op where no function has side effects
 };
 
 const Form* FormOf(const std::string& op) {
-  static const Form kBranch{1, "Tin", false};
-  static const Form kLoop{0, "T", true};
-  if (op == "If" || op == "StatelessIf" || op == "Case" || op == "StatelessCase") return &kBranch;
-  if (op == "While" || op == "StatelessWhile") return &kLoop;
+  static const Form kIf{1, "Tin", false, "StatelessIf"};
+  static const Form kCase{1, "Tin", false, "StatelessCase"};
+  static const Form kWhile{0, "T", true, "StatelessWhile"};
+  if (op == "If" || op == "StatelessIf") return &kIf;
+  if (op == "Case" || op == "StatelessCase") return &kCase;
+  if (op == "While" || op == "StatelessWhile") return &kWhile;
   return nullptr;
 }
 
@@ -82,21 +85,25 @@ absl::Status Finisher::ImportBodiesOf(Draft& draft, NodeId id,
       captured.push_back(HandleAt(draft, n.inputs[i]));
     }
   }
+  bool effects = false;
   for (auto& [key, value] : n.attrs) {
     if (const FuncRef* function = value.get_if<FuncRef>()) {
       const bool loop_body = form != nullptr && form->loop && key == "body";
       TENON_ASSIGN_OR_RETURN(FuncRef ref, ImportBody(*function, captured, loop_body));
+      effects = effects || with_side_effects_.contains(ref.name);
       value = AttrValue(std::move(ref));
     } else if (const auto* functions = value.get_if<std::vector<FuncRef>>()) {
       std::vector<FuncRef> refs;
       for (const FuncRef& function : *functions) {
         TENON_ASSIGN_OR_RETURN(FuncRef ref, ImportBody(function, captured, false));
+        effects = effects || with_side_effects_.contains(ref.name);
         refs.push_back(std::move(ref));
       }
       value = AttrValue(std::move(refs));
     }
   }
   if (form == nullptr) return absl::OkStatus();
+  if (!effects && form->stateless != nullptr) n.op = form->stateless;
 
   // Captured handles are no longer arguments.
   std::vector<Endpoint> args(n.inputs.begin() + static_cast<long>(form->first_input),
@@ -166,6 +173,9 @@ absl::StatusOr<FuncRef> Finisher::ImportBody(const FuncRef& function,
   library_[name] = nullptr;  // taken
   TENON_ASSIGN_OR_RETURN(Graph graph,
                          FinishBody(std::move(draft), absl::StrCat(function.name, "/")));
+  for (NodeId id : graph.NodeIds()) {
+    if (HasSideEffects(graph.node(id).op)) with_side_effects_.insert(name);
+  }
   library_[name] = std::make_shared<const Graph>(std::move(graph));
   in_progress_.pop_back();
   imported_[key] = name;

@@ -1,20 +1,16 @@
 #include "proto/draft.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "env/status.h"
 
 namespace tenon {
-namespace {
-
-constexpr size_t kMaxNodes = size_t{1} << 22;
-
-}  // namespace
 
 absl::StatusOr<NodeId> Draft::Add(Node node, bool effect) {
-  if (nodes_.size() >= kMaxNodes) {
+  if (nodes_.size() >= max_nodes_) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("with its functions inlined the graph has more than ", kMaxNodes, " nodes"));
+        absl::StrCat("with its functions inlined the graph has more than ", max_nodes_, " nodes"));
   }
   if (!names_.insert(node.name).second) {
     const std::string base = std::move(node.name);
@@ -67,6 +63,22 @@ void Draft::Forward(const absl::flat_hash_map<Endpoint, Endpoint>& forward) {
     for (Endpoint& e : n.inputs) follow(e);
   }
   for (GraphOutput& output : outputs) follow(output.source);
+}
+
+void Draft::DropIdleControls(bool (*has_side_effects)(absl::string_view op)) {
+  // Constants added late stand after their readers; they have no effect anyway.
+  std::vector<bool> waits(nodes_.size(), false);
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    Node& n = nodes_[i];
+    auto idle = [&](NodeId c) { return !waits[static_cast<size_t>(c)]; };
+    n.control_inputs.erase(std::remove_if(n.control_inputs.begin(), n.control_inputs.end(), idle),
+                           n.control_inputs.end());
+    bool wait = !n.control_inputs.empty() || has_side_effects(n.op);
+    for (const Endpoint& e : n.inputs) wait = wait || waits[static_cast<size_t>(e.node)];
+    waits[i] = wait;
+  }
+  auto idle = [&](NodeId t) { return !waits[static_cast<size_t>(t)]; };
+  targets.erase(std::remove_if(targets.begin(), targets.end(), idle), targets.end());
 }
 
 absl::StatusOr<Graph> Draft::ToGraph() && {

@@ -15,8 +15,10 @@ namespace tenon {
 
 class Draft {
  public:
-  // Gives the node its id, and another name where its own is taken. ResourceExhausted where calls
-  // inside calls make the graph absurdly large. `effect`: running the node, or one that it needs,
+  explicit Draft(size_t max_nodes) : max_nodes_(max_nodes) {}
+
+  // Gives the node its id, and another name where its own is taken. ResourceExhausted there are
+  // max_nodes already. `effect`: running the node, or one that it needs,
   // does something besides computing its outputs, so others may have to wait for it.
   absl::StatusOr<NodeId> Add(Node node, bool effect);
   // A scalar int32 constant.
@@ -35,10 +37,14 @@ class Draft {
   std::vector<bool> Live() const;
   // Replaces every use of `forward`'s keys by their values, followed to the end.
   void Forward(const absl::flat_hash_map<Endpoint, Endpoint>& forward);
+  // Drops control edges from nodes that nobody has to wait for after all: those that neither have
+  // side effects themselves, as `has_side_effects` tells by op, nor wait for one that has.
+  void DropIdleControls(bool (*has_side_effects)(absl::string_view op));
   // The live nodes as a graph.
   absl::StatusOr<Graph> ToGraph() &&;
 
  private:
+  size_t max_nodes_;
   std::vector<Node> nodes_;
   std::vector<bool> effect_;
   absl::flat_hash_set<std::string> names_;

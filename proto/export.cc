@@ -148,9 +148,9 @@ absl::Status WriteGraph(const Graph& graph, const ExportOptions& options, tf::Gr
     absl::btree_set<std::string> ops;
     CollectPrivate(graph, ops);
     if (!ops.empty()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("the graph has private ops, which no other program knows: ",
-                       absl::StrJoin(ops, ", "), "; export the graph as it was before rewriting"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the graph has private ops, which no other program knows: ", absl::StrJoin(ops, ", "),
+          "; export the graph as it was before rewriting"));
     }
   }
   const NodeWriter writer(graph, /*function=*/false);

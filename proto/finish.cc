@@ -49,6 +49,7 @@ absl::StatusOr<Graph> Finisher::Finish(Draft draft) {
 absl::StatusOr<Graph> Finisher::FinishBody(Draft draft, const std::string& where) {
   TENON_RETURN_IF_ERROR(ImportBodies(draft));
   TENON_RETURN_IF_ERROR(FreezeVariables(draft, store_));
+  draft.DropIdleControls(HasSideEffects);
   TENON_RETURN_IF_ERROR(CheckNodes(draft, where));
   return std::move(draft).ToGraph();
 }

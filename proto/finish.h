@@ -8,6 +8,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/draft.h"
@@ -40,6 +41,7 @@ class Finisher {
   Importer& importer_;
   VariableStore* const store_;
   FunctionLibrary library_;
+  absl::flat_hash_set<std::string> with_side_effects_;      // functions of library_
   absl::flat_hash_map<std::string, std::string> imported_;  // function and captures -> its name
   std::vector<std::string> in_progress_;
   absl::btree_map<std::string, std::vector<std::string>> missing_;

@@ -1,8 +1,10 @@
 #include "proto/importer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "env/status.h"
 #include "ops/op.h"
 #include "proto/attr_proto.h"
@@ -14,6 +16,10 @@ namespace {
 
 // Before this version a Placeholder of unknown shape was written as a scalar.
 constexpr int kScalarPlaceholdersSince = 24;
+
+// How often a model's nodes are imported, on average, and how many nodes any model may have.
+constexpr size_t kMaxUses = 64;
+constexpr size_t kMinMaxNodes = 1 << 16;
 
 absl::Status IndexNodes(google::protobuf::RepeatedPtrField<tf::NodeDef>& defs, BodyIndex& index) {
   index.nodes.reserve(static_cast<size_t>(defs.size()));
@@ -82,10 +88,18 @@ bool IsVariableRead(absl::string_view op) {
   return kOps->contains(op);
 }
 
+bool HasSideEffects(absl::string_view op) {
+  if (IsVariableRead(op)) return false;
+  const OpLookup known = FindOp(op);
+  return known ? known.info->row.stateful : !absl::StartsWith(op, "Stateless");
+}
+
 absl::StatusOr<std::unique_ptr<Importer>> Importer::Create(tf::GraphDef& graph) {
   std::unique_ptr<Importer> importer(new Importer(graph));
   TENON_RETURN_IF_ERROR(IndexNodes(*graph.mutable_node(), importer->top_));
+  size_t nodes = importer->top_.nodes.size();
   for (tf::FunctionDef& function : *graph.mutable_library()->mutable_function()) {
+    nodes += static_cast<size_t>(function.node_def_size());
     const std::string& name = function.signature().name();
     auto body = std::make_unique<BodyIndex>();
     body->function = &function;
@@ -93,6 +107,8 @@ absl::StatusOr<std::unique_ptr<Importer>> Importer::Create(tf::GraphDef& graph) 
       return InvalidArgument("two functions are named '", name, "'");
     }
   }
+  importer->max_nodes_ = std::max(kMinMaxNodes, kMaxUses * nodes);
+  importer->calls_left_ = importer->max_nodes_;
   return importer;
 }
 
@@ -112,7 +128,7 @@ absl::StatusOr<const BodyIndex*> Importer::Function(const std::string& name) {
 absl::StatusOr<Draft> Importer::ImportGraph(absl::Span<const Feed> feeds,
                                             absl::Span<const Fetch> fetches,
                                             absl::Span<const std::string> targets) {
-  Draft draft;
+  Draft draft(max_nodes_);
   BodyImport body(*this, top_, draft);
   for (const Feed& feed : feeds) {
     std::string name;
@@ -168,7 +184,7 @@ absl::StatusOr<Draft> Importer::ImportFunction(const FuncRef& function,
                                                absl::Span<const Node* const> captured) {
   TENON_ASSIGN_OR_RETURN(const BodyIndex* index, Function(function.name));
   const tf::FunctionDef& def = *index->function;
-  Draft draft;
+  Draft draft(max_nodes_);
   BodyImport body(*this, *index, draft);
   body.calls = {function.name};
   if (function.attrs != nullptr) body.attrs = *function.attrs;

@@ -67,6 +67,9 @@ class Importer {
   absl::StatusOr<const BodyIndex*> Function(const std::string& name);
 
   tf::GraphDef& graph_;
+  // Calls inside calls may multiply without end; no real model uses its nodes this many times.
+  size_t max_nodes_ = 0;
+  size_t calls_left_ = 0;
   BodyIndex top_;
   absl::flat_hash_map<std::string, std::unique_ptr<BodyIndex>> functions_;
   TensorReader tensors_;
@@ -76,6 +79,8 @@ class Importer {
 
 // Ops that only look at variables: nothing has to wait for them once variables are constants.
 bool IsVariableRead(absl::string_view op);
+// Whether an op does something besides computing its outputs. One that Tenon does not know may.
+bool HasSideEffects(absl::string_view op);
 
 }  // namespace tenon
 
