@@ -17,9 +17,9 @@ class Draft {
  public:
   explicit Draft(size_t max_nodes) : max_nodes_(max_nodes) {}
 
-  // Gives the node its id, and another name where its own is taken. ResourceExhausted there are
-  // max_nodes already. `effect`: running the node, or one that it needs,
-  // does something besides computing its outputs, so others may have to wait for it.
+  // Gives the node its id, and another name where its own is taken. ResourceExhausted where there
+  // are max_nodes already. `effect`: running the node, or one that it needs, does something besides
+  // computing its outputs, so others may have to wait for it.
   absl::StatusOr<NodeId> Add(Node node, bool effect);
   // A scalar int32 constant.
   absl::StatusOr<NodeId> AddScalar(const std::string& name, int32_t value);
