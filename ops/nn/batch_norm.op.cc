@@ -3,12 +3,19 @@
 // times the one used), averaged into the given ones by exponential_avg_factor where that is not 1.
 #include <Eigen/Core>
 #include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "env/status.h"
+#include "ops/nn/contraction.h"
+#include "ops/nn/conv_geometry.h"
 #include "ops/nn/reference_types.h"
 #include "ops/op.h"
 #include "ops/parallel.h"
+#include "primitive_cache/batch_normalization.h"
 
 namespace tenon {
 namespace {
@@ -141,8 +148,7 @@ void RunBatchNorm(const BatchNormSpec& s, RunContext& r) {
     }
     r.output<float>(1)[c] = static_cast<float>(batch_mean);
     r.output<float>(2)[c] = static_cast<float>(batch_variance);
-    // Reserve space for the gradient: mean, and variance (inference) or 1 / sqrt(...) (training,
-    // as TensorFlow's CPU kernel has it: the biased variance).
+    // Kept for the gradient: the mean, and the variance as it was used.
     r.output<float>(3)[c] = static_cast<float>(mean[c]);
     r.output<float>(4)[c] = static_cast<float>(variance[c]);
   }
@@ -172,6 +178,48 @@ absl::StatusOr<std::unique_ptr<Kernel>> BatchNorm(PrepareContext& p) {
   });
 }
 
+// Inference only; the statistics go out as they came in.
+class BatchNormOnednn final : public Kernel {
+ public:
+  BatchNormOnednn(std::shared_ptr<const Primitive> primitive, int64_t channels)
+      : primitive_(std::move(primitive)), bytes_(static_cast<size_t>(channels) * sizeof(float)) {}
+
+  absl::Status Run(RunContext& r) const override {
+    auto in = [&r](int i) { return const_cast<void*>(r.input(i)); };
+    void* const pointers[] = {in(0), in(3), in(4), in(1), in(2), r.output(0)};
+    TENON_RETURN_IF_ERROR(primitive_->Execute(pointers, r.scratch()));
+    for (int i = 1; i < 5; ++i) std::memcpy(r.output(i), r.input(i % 2 == 1 ? 3 : 4), bytes_);
+    return absl::OkStatus();
+  }
+  std::string Implementation() const override { return primitive_->implementation(); }
+  size_t HeldBytes() const override { return primitive_->bytes(); }
+
+ private:
+  const std::shared_ptr<const Primitive> primitive_;
+  const size_t bytes_;
+};
+
+absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
+  if (p.attrs().Bool("is_training", true)) return Unimplemented("training");
+  const Shape& x = p.input_shape(0);
+  if (x.num_elements() == 0) return Unimplemented("empty");
+  BatchNormalizationProblem problem;
+  TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.input_dtype(0)));
+  const int axis = ChannelAxis(p.attrs(), x.rank());
+  Dims spatial;
+  for (int i = 1; i < x.rank(); ++i) {
+    if (i != axis) spatial.push_back(x[i]);
+  }
+  problem.src = ImageDesc(type, axis != 1, x[0], x[axis], spatial);
+  problem.epsilon = p.attrs().Float("epsilon", 0.0001f);
+  problem.threads = p.services().threads;
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const Primitive> primitive,
+                         GetBatchNormalization(problem, p.services().cache));
+  if (primitive->scratch_bytes() > 0) p.RequestScratch(primitive->scratch_bytes());
+  p.AllowInPlace(0, 0);
+  return std::make_unique<BatchNormOnednn>(std::move(primitive), x[axis]);
+}
+
 const OpRegistration v1({
     .name = "FusedBatchNorm",
     .inputs = "x: T, scale: T, offset: T, mean: T, variance: T",
@@ -181,6 +229,9 @@ const OpRegistration v1({
     .types = "T: float",
     .shape = BatchNormShape,
     .reference = BatchNorm,
+    .accelerated = Onednn,
+    .native = "_MklNativeFusedBatchNorm",
+    .native_types = "float",
     .example = "1,56,56,64 64 64 64 64",
 });
 
@@ -193,6 +244,9 @@ const OpRegistration v2({
     .types = "T: half bfloat16 float; U: float",
     .shape = BatchNormShape,
     .reference = BatchNorm,
+    .accelerated = Onednn,
+    .native = "_MklNativeFusedBatchNormV2",
+    .native_types = "float bfloat16",
     .example = "1,56,56,64 64 64 64 64",
 });
 
@@ -206,6 +260,9 @@ const OpRegistration v3({
     .types = "T: half bfloat16 float; U: float",
     .shape = BatchNormShape,
     .reference = BatchNorm,
+    .accelerated = Onednn,
+    .native = "_MklNativeFusedBatchNormV3",
+    .native_types = "float bfloat16",
     .example = "1,56,56,64 64 64 64 64",
 });
 

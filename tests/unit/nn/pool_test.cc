@@ -82,7 +82,7 @@ TEST(BatchNorm, InferenceAndTraining) {
   const Tensor variance = RandomTensor(DType::kFloat, {5}, 5, 0.5, 1.5);
   AttrMap attrs{{"T", DType::kFloat}, {"U", DType::kFloat}, {"epsilon", 0.001f}};
   attrs["is_training"] = false;
-  for (const char* op : {"FusedBatchNormV3"}) {
+  for (const char* op : {"FusedBatchNormV3", "_MklNativeFusedBatchNormV3"}) {
     absl::StatusOr<RunResult> got =
         RunNode(MakeNode(op, attrs), {x, scale, offset, mean, variance}, {.threads = 2});
     ASSERT_TRUE(got.ok()) << got.status();
