@@ -22,6 +22,17 @@ Conv::desc Describe(const ConvolutionProblem& p, const dnnl::memory::desc& weigh
                     ToDnnl(p.pads_begin), ToDnnl(p.pads_end));
 }
 
+// oneDNN 2.6.3's convolution by gemm computes binary post-ops wrongly in some shapes (more than one
+// image; a value for each image and channel).
+template <typename Pd>
+bool CanBeTrusted(const Pd& pd, absl::Span<const PostOpSpec> post_ops) {
+  if (!absl::StrContains(pd.impl_info_str(), "gemm:")) return true;
+  for (const PostOpSpec& p : post_ops) {
+    if (p.binary()) return false;
+  }
+  return true;
+}
+
 absl::StatusOr<std::shared_ptr<const Primitive>> Build(const ConvolutionProblem& p) {
   const ThreadScope threads(p.threads);
   const dnnl::primitive_attr attr = Attributes(p.post_ops);
@@ -29,6 +40,7 @@ absl::StatusOr<std::shared_ptr<const Primitive>> Build(const ConvolutionProblem&
   absl::StatusOr<Pd> pd = CompiledImplementation<Pd>(Describe(p, AnyLayout(p.weights)), attr);
   if (!pd.ok()) pd = CompiledImplementation<Pd>(Describe(p, ToDnnl(p.weights)), attr);
   if (!pd.ok()) return pd.status();
+  if (!CanBeTrusted(*pd, p.post_ops)) return Unimplemented("oneDNN has no sound implementation");
 
   PrimitiveParts parts;
   parts.primitive = Conv(*pd);
