@@ -140,7 +140,7 @@ TEST_P(ModelTest, AgreesWithTensorFlow) {
         options.threads = threads;
         auto session = Session::Create(model->graph, options);
         ASSERT_TRUE(session.ok()) << session.status();
-        EXPECT_TRUE((*session)->report().rewrite.ok()) << (*session)->report().rewrite;
+        EXPECT_TRUE((*session)->report().status.ok()) << (*session)->report().status;
         const auto first = (*session)->Run(*inputs);
         ASSERT_TRUE(first.ok()) << first.status();
         ExpectOutputs(*first, *expected, tolerance);
