@@ -20,6 +20,12 @@ struct Command {
 
 Command AddRunCommand(CLI::App& parent);
 Command AddBenchCommand(CLI::App& parent);
+Command AddDumpCommand(CLI::App& parent);
+Command AddExplainCommand(CLI::App& parent);
+Command AddOpsCommand(CLI::App& parent);
+Command AddRulesCommand(CLI::App& parent);
+Command AddEnvCommand(CLI::App& parent);
+Command AddExportCommand(CLI::App& parent);
 
 }  // namespace tenon
 

@@ -21,8 +21,9 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "tenon " TENON_VERSION);
   app.require_subcommand(1);
   const std::vector<tenon::Command> commands = {
-      tenon::AddRunCommand(app),
-      tenon::AddBenchCommand(app),
+      tenon::AddRunCommand(app),     tenon::AddBenchCommand(app),  tenon::AddDumpCommand(app),
+      tenon::AddExplainCommand(app), tenon::AddOpsCommand(app),    tenon::AddRulesCommand(app),
+      tenon::AddEnvCommand(app),     tenon::AddExportCommand(app),
   };
   try {
     app.parse(argc, argv);
