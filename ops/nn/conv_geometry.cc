@@ -18,7 +18,7 @@ absl::StatusOr<Dims> SpatialEntries(const WindowAttrs& a, absl::string_view name
     if (v < 1) return InvalidArgument(name, " must be positive");
   }
   if (list[0] != 1 || list[static_cast<size_t>(a.channel_axis())] != 1) {
-    return Unimplemented(name, " over batch or channels are not supported");
+    return InvalidArgument(name, " over batch or channels are not supported");
   }
   Dims dims;
   for (int i = 0; i < a.spatial; ++i) {
