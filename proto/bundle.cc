@@ -27,9 +27,10 @@ bool ReadVarint(const char*& p, const char* end, uint64_t& value) {
   return false;
 }
 
-// Layout: a varint length per string, the lengths' checksum (4 bytes), the strings.
-absl::StatusOr<Tensor> ReadStrings(const Shape& shape, int64_t n, const char* data,
-                                   uint64_t bytes) {
+// Layout: a varint length per string, the lengths' checksum (4 bytes), the strings. `crc` becomes
+// the whole's checksum, which counts lengths as fixed-width integers.
+absl::StatusOr<Tensor> ReadStrings(const Shape& shape, int64_t n, const char* data, uint64_t bytes,
+                                   uint32_t& crc) {
   const char* const end = data + bytes;
   if (static_cast<uint64_t>(n) > bytes) return InvalidArgument("too short for its strings");
   std::vector<uint64_t> lengths(static_cast<size_t>(n));
@@ -40,11 +41,14 @@ absl::StatusOr<Tensor> ReadStrings(const Shape& shape, int64_t n, const char* da
       return InvalidArgument("a string's length is damaged");
     }
     total += length;
+    const size_t width = length <= UINT32_MAX ? sizeof(uint32_t) : sizeof(uint64_t);
+    crc = Crc32c(crc, &length, width);  // little-endian: the low bytes come first
     if (total > bytes) return InvalidArgument("its strings are longer than its data");
   }
   if (static_cast<uint64_t>(end - p) != total + 4) {
     return InvalidArgument("its strings do not fill its data");
   }
+  crc = Crc32c(crc, p, 4 + total);
   p += 4;
   TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(DType::kString, shape));
   for (size_t i = 0; i < lengths.size(); ++i) {
@@ -138,8 +142,12 @@ absl::StatusOr<Tensor> Bundle::LoadEntry(const Entry& entry) {
                            entry.offset, " of ", file->size(), "): is the file cut off?");
   }
   const char* data = file->data() + entry.offset;
-  if (entry.dtype == DType::kString) {  // its checksum covers another form of the lengths
-    return ReadStrings(entry.shape, n, data, entry.bytes);
+  const absl::Status mismatch = absl::DataLossError("its data does not match its checksum");
+  if (entry.dtype == DType::kString) {
+    uint32_t crc = 0;
+    TENON_ASSIGN_OR_RETURN(Tensor t, ReadStrings(entry.shape, n, data, entry.bytes, crc));
+    if (options_.verify_checksums && MaskCrc(crc) != entry.crc) return mismatch;
+    return t;
   }
   const uint64_t size = SizeOf(entry.dtype);
   if (entry.bytes / size != static_cast<uint64_t>(n) || entry.bytes % size != 0) {
@@ -147,7 +155,7 @@ absl::StatusOr<Tensor> Bundle::LoadEntry(const Entry& entry) {
                            entry.shape.ToString());
   }
   if (options_.verify_checksums && MaskCrc(Crc32c(0, data, entry.bytes)) != entry.crc) {
-    return absl::DataLossError("its data does not match its checksum");
+    return mismatch;
   }
   const bool aligned = entry.offset % size == 0;
   if (aligned && entry.bytes >= kViewBytes && entry.dtype != DType::kBool) {
