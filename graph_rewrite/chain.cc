@@ -175,10 +175,10 @@ class ChainMatcher {
       }
       return link;
     }
-    if (!context_.shapes.SameShape({last_, 0}, other)) {
+    if (!context_.shapes.BroadcastsTo(other, {start_, 0})) {
       return Stop(n, [&] {
         return absl::StrCat("takes a tensor of shape ", context_.shapes.shape(other).ToString(),
-                            ", which is not provably the result's ", out.ToString());
+                            ", which may broaden the result of shape ", out.ToString());
       });
     }
     // Of two contractions the later one takes the sum.

@@ -42,7 +42,6 @@ BestByRule TryAll(Phase phase, Graph& graph, NodeId id, const RewriteOptions& op
   RuleContext context(rewriter, *options.services);
   context.explaining = true;
   BestByRule best;
-  const std::string name = graph.node(id).name;
   const std::vector<NodeId> downstream = Downstream(rewriter, id);
   for (const Rule& rule : AllRules()) {
     if (rule.phase != phase || rule.sweep != nullptr) continue;
@@ -58,10 +57,7 @@ BestByRule TryAll(Phase phase, Graph& graph, NodeId id, const RewriteOptions& op
       if (o.fired) return best;  // disabled rules apart, this does not happen
       if (o.reason.empty()) continue;
       // A pattern that ends farther on says something of this node only if it got here.
-      if (at != id && !absl::StrContains(o.reason, absl::StrCat("'", name, "'")) &&
-          o.progress < 3) {
-        continue;
-      }
+      if (at != id && 2 * o.progress < PatternSize(rule)) continue;
       Best& b = best[rule.name];
       if (b.reason.empty() || o.progress > b.progress) b = {o.progress, std::move(o.reason)};
     }

@@ -131,6 +131,8 @@ bool CanMatch(const Rule& rule, absl::FunctionRef<bool(absl::string_view)> has_o
   return rule.pattern == nullptr || PatternsOf(rule).CanMatch(has_op);
 }
 
+int PatternSize(const Rule& rule) { return rule.pattern == nullptr ? 1 : PatternsOf(rule).size(); }
+
 Outcome TryRule(const Rule& rule, RuleContext& context, NodeId node) {
   if (rule.pattern != nullptr) {
     Outcome best;

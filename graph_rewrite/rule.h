@@ -100,6 +100,8 @@ std::vector<std::string> RuleTableErrors();
 std::vector<std::string> AnchorOps(const Rule& rule);
 // False where some op that the rule's pattern needs is nowhere in the graph.
 bool CanMatch(const Rule& rule, absl::FunctionRef<bool(absl::string_view)> has_op);
+// Op nodes of the rule's (largest) pattern; 1 for the other forms.
+int PatternSize(const Rule& rule);
 // Tries one rule at one node; does not open a step.
 Outcome TryRule(const Rule& rule, RuleContext& context, NodeId node);
 

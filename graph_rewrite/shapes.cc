@@ -12,11 +12,6 @@ const TensorSpec& UnknownSpec() {
   static const TensorSpec* const spec = new TensorSpec;
   return *spec;
 }
-const Shape& UnknownShapeRef() {
-  static const Shape* const shape = new Shape(Shape::Unknown());
-  return *shape;
-}
-
 const Tensor* ConstValue(const Node& n) {
   return n.op == "Const" ? n.attr<Tensor>("value") : nullptr;
 }
@@ -42,17 +37,16 @@ void PostOrder(const Graph& graph, NodeId id, Done done, Visit visit) {
   }
 }
 
-// A number for dimension `dim` of `e` in set `set`: the same whenever asked, different (nearly
-// always) for different dimensions, odd and even.
-int64_t NumberFor(int set, NodeId node, int port, int dim) {
-  uint64_t h = (static_cast<uint64_t>(node) << 20) ^ (static_cast<uint64_t>(port) << 12) ^
-               (static_cast<uint64_t>(dim) << 4) ^ static_cast<uint64_t>(set);
-  h *= 0x9e3779b97f4a7c15u;
+// Seemingly random, always the same, from 200 to 2000, odd and even.
+int64_t Number(uint64_t seed) {
+  uint64_t h = (seed + 1) * 0x9e3779b97f4a7c15u;
   h ^= h >> 29;
   h *= 0xbf58476d1ce4e5b9u;
   h ^= h >> 32;
   return 200 + static_cast<int64_t>(h % 1801);
 }
+
+constexpr size_t kMaxSets = 28;
 
 }  // namespace
 
@@ -100,8 +94,52 @@ void ShapeInfo::Compute(NodeId id) {
   }
 }
 
-const Shape& ShapeInfo::ProbedShape(int set, Endpoint e) {
-  auto& probed = probed_[static_cast<size_t>(set)];
+void ShapeInfo::MakeSets() {
+  sets_.push_back({{.kind = Assignment::kByAxis, .fresh_on_error = true}, {}});
+  sets_.push_back({{.kind = Assignment::kByAxis, .fresh_on_error = true}, {}});
+  sets_.push_back({{.kind = Assignment::kAllDifferent}, {}});
+  sets_.push_back({{.kind = Assignment::kDataIsOne}, {}});
+  std::vector<Assignment> ones;
+  int inputs = 0;
+  for (NodeId id : rw_.graph().NodeIds()) {
+    if (rw_.node(id).op != "Placeholder") continue;
+    const Shape& s = shape({id, 0});
+    inputs += s.has_rank() && !s.IsComplete();
+    for (int d = 0; s.has_rank() && d < s.rank(); ++d) {
+      if (s.dim(d) < 0) ones.push_back({.kind = Assignment::kOneIsOne, .input = id, .axis = d});
+    }
+  }
+  for (const Assignment& one : ones) {
+    if (sets_.size() < kMaxSets) sets_.push_back({one, {}});
+    Assignment others = one;
+    others.kind = Assignment::kOthersAreOne;
+    if (inputs > 1 && sets_.size() < kMaxSets) sets_.push_back({others, {}});
+  }
+}
+
+int64_t ShapeInfo::NumberFor(int set, NodeId node, int port, int axis) const {
+  const Assignment& a = sets_[static_cast<size_t>(set)].assignment;
+  const uint64_t by_axis = (static_cast<uint64_t>(set == 1) << 8) + static_cast<uint64_t>(axis);
+  const uint64_t by_place = (static_cast<uint64_t>(node) << 16) +
+                            (static_cast<uint64_t>(port) << 12) +
+                            (static_cast<uint64_t>(axis) << 4) + static_cast<uint64_t>(set == 1);
+  if (rw_.node(node).op != "Placeholder") {  // decided by data
+    return a.kind == Assignment::kDataIsOne ? 1 : Number(by_place);
+  }
+  switch (a.kind) {
+    case Assignment::kAllDifferent:
+      return Number(by_place);
+    case Assignment::kOneIsOne:
+      return a.input == node && a.axis == axis ? 1 : Number(by_axis);
+    case Assignment::kOthersAreOne:
+      return a.input != node && a.axis == axis ? 1 : Number(by_axis);
+    default:
+      return Number(by_axis);
+  }
+}
+
+const Shape* ShapeInfo::ProbedShape(int set, Endpoint e, bool* impossible) {
+  auto& probed = sets_[static_cast<size_t>(set)].nodes;
   if (probed.size() < static_cast<size_t>(rw_.graph().end_id())) {
     probed.resize(static_cast<size_t>(rw_.graph().end_id()));
   }
@@ -112,12 +150,15 @@ const Shape& ShapeInfo::ProbedShape(int set, Endpoint e) {
       },
       [&](NodeId n) { ProbeOne(set, n); });
   const Probed& p = probed[static_cast<size_t>(e.node)];
-  return static_cast<size_t>(e.port) < p.shapes.size() ? p.shapes[static_cast<size_t>(e.port)]
-                                                       : UnknownShapeRef();
+  *impossible = *impossible || p.impossible;
+  if (p.impossible || static_cast<size_t>(e.port) >= p.shapes.size()) return nullptr;
+  const Shape& s = p.shapes[static_cast<size_t>(e.port)];
+  return s.IsComplete() ? &s : nullptr;
 }
 
 void ShapeInfo::ProbeOne(int set, NodeId id) {
-  auto& probed = probed_[static_cast<size_t>(set)];
+  Set& the_set = sets_[static_cast<size_t>(set)];
+  auto& probed = the_set.nodes;
   const Node& n = rw_.node(id);
   Probed& p = probed[static_cast<size_t>(id)];
   p = Probed();
@@ -137,6 +178,10 @@ void ShapeInfo::ProbeOne(int set, NodeId id) {
   bool all_known = !n.inputs.empty();
   for (const Endpoint& e : n.inputs) {
     const Probed& in = probed[static_cast<size_t>(e.node)];
+    if (in.impossible) {
+      p.impossible = true;
+      return;
+    }
     const size_t port = static_cast<size_t>(e.port);
     TensorSpec spec;
     spec.dtype = dtype(e);
@@ -153,6 +198,9 @@ void ShapeInfo::ProbeOne(int set, NodeId id) {
   auto outputs = InferOutputs(*op.info, n, inputs);
   if (outputs.ok()) {
     for (TensorSpec& o : *outputs) p.shapes.push_back(std::move(o.shape));
+  } else if (!the_set.assignment.fresh_on_error) {
+    p.impossible = true;
+    return;
   } else {
     Spec({id, 0});
     for (const TensorSpec& o : known_[static_cast<size_t>(id)].outputs) p.shapes.push_back(o.shape);
@@ -184,29 +232,44 @@ void ShapeInfo::ProbeOne(int set, NodeId id) {
   }
 }
 
+template <typename Holds>
+bool ShapeInfo::Always(Endpoint a, Endpoint b, Holds holds) {
+  if (sets_.empty()) MakeSets();
+  for (int set = 0; set < static_cast<int>(sets_.size()); ++set) {
+    bool impossible = false;
+    const Shape* sa = ProbedShape(set, a, &impossible);
+    const Shape* sb = ProbedShape(set, b, &impossible);
+    if (impossible) continue;
+    if (sa == nullptr || sb == nullptr || !holds(*sa, *sb)) return false;
+  }
+  return true;
+}
+
 bool ShapeInfo::SameShape(Endpoint a, Endpoint b) {
   if (a == b) return true;
   const Shape& sa = shape(a);
   const Shape& sb = shape(b);
   if (sa.IsComplete() && sb.IsComplete()) return sa == sb;
   if (!sa.CompatibleWith(sb)) return false;
-  for (int set = 0; set < kProbes; ++set) {
-    const Shape pa = ProbedShape(set, a);
-    const Shape pb = ProbedShape(set, b);
-    if (!pa.IsComplete() || pa != pb) return false;
-  }
-  return true;
+  return Always(a, b, [](const Shape& x, const Shape& y) { return x == y; });
 }
 
 bool ShapeInfo::SameShapeButLast(Endpoint a, Endpoint b, int64_t last) {
-  for (int set = 0; set < kProbes; ++set) {
-    const Shape pa = ProbedShape(set, a);
-    Shape pb = ProbedShape(set, b);
-    if (!pa.IsComplete() || !pb.IsComplete() || pb.rank() == 0) return false;
-    pb.set_dim(pb.rank() - 1, last);
-    if (pa != pb) return false;
-  }
-  return true;
+  return Always(a, b, [last](const Shape& x, const Shape& y) {
+    if (x.rank() != y.rank() || x.rank() == 0 || x.dim(x.rank() - 1) != last) return false;
+    for (int d = 0; d + 1 < x.rank(); ++d) {
+      if (x.dim(d) != y.dim(d)) return false;
+    }
+    return true;
+  });
+}
+
+bool ShapeInfo::BroadcastsTo(Endpoint a, Endpoint b) {
+  if (a == b) return true;
+  return Always(a, b, [](const Shape& x, const Shape& y) {
+    const auto both = BroadcastShapes(x, y);
+    return both.ok() && *both == y;
+  });
 }
 
 }  // namespace tenon

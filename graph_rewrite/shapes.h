@@ -5,7 +5,6 @@
 #ifndef TENON_GRAPH_REWRITE_SHAPES_H_
 #define TENON_GRAPH_REWRITE_SHAPES_H_
 
-#include <array>
 #include <vector>
 
 #include "graph/rewriter.h"
@@ -25,38 +24,58 @@ class ShapeInfo {
   // -1 where not known.
   int rank(Endpoint e) { return shape(e).has_rank() ? shape(e).rank() : -1; }
 
-  // Whether the two always have the same shape. Where the partial shapes do not decide it, every
-  // unknown dimension of the graph's inputs gets a number of its own, the shape functions (and
-  // small integer arithmetic on shapes) carry these through the graph, and the results are
-  // compared; this is done for several sets of numbers. So dimensions count as equal if they follow
-  // from the same input dimensions by the same arithmetic.
+  // What holds whatever the inputs' shapes turn out to be, as far as the graph runs with them.
+  // Where the partial shapes do not decide it, the unknown dimensions of the inputs get numbers,
+  // shape functions (and small integer arithmetic on shapes) carry these through the graph, and the
+  // results are compared; this is done for several assignments: the same number for the same axis
+  // of every input, different ones, and ones in which dimensions are 1, which broadcasting treats
+  // specially. Assignments with which the graph cannot run say nothing.
   bool SameShape(Endpoint a, Endpoint b);
-  // Whether `a` always has the shape of `b` but for its last dimension, which is `last`.
+  // `a` has the shape of `b` but for its last dimension, which is `last`.
   bool SameShapeButLast(Endpoint a, Endpoint b, int64_t last);
+  // `a` broadcasts to the shape of `b`.
+  bool BroadcastsTo(Endpoint a, Endpoint b);
 
  private:
   struct Known {
     uint32_t version = 0;
     std::vector<TensorSpec> outputs;
   };
-  // One set of numbers for the unknown dimensions.
+  // Numbers for the unknown dimensions.
+  struct Assignment {
+    enum Kind { kByAxis, kAllDifferent, kDataIsOne, kOneIsOne, kOthersAreOne } kind = kByAxis;
+    NodeId input = kNoNode;  // of kOneIsOne and kOthersAreOne, with `axis`
+    int axis = 0;
+    // Where an op refuses the numbers: its results get new ones, or the assignment is given up.
+    bool fresh_on_error = false;
+  };
   struct Probed {
     uint32_t version = 0;
+    bool impossible = false;
     std::vector<Shape> shapes;
     std::vector<Tensor> values;  // small integers; invalid where not known
   };
-  static constexpr int kProbes = 3;
+  struct Set {
+    Assignment assignment;
+    std::vector<Probed> nodes;
+  };
 
+  // holds(shape of a, shape of b) for every assignment that the graph runs with.
+  template <typename Holds>
+  bool Always(Endpoint a, Endpoint b, Holds holds);
+  void MakeSets();
+  int64_t NumberFor(int set, NodeId node, int port, int axis) const;
   const TensorSpec& Spec(Endpoint e);
   void Compute(NodeId id);
   void ProbeOne(int set, NodeId id);
-  const Shape& ProbedShape(int set, Endpoint e);
+  // Null: the assignment is impossible there, or the rank is not known.
+  const Shape* ProbedShape(int set, Endpoint e, bool* impossible);
   bool Fresh(const Known& k, NodeId id) const { return k.version == rw_.version(id); }
 
   const Rewriter& rw_;
   const Services& services_;
   std::vector<Known> known_;
-  std::array<std::vector<Probed>, kProbes> probed_;
+  std::vector<Set> sets_;
 };
 
 }  // namespace tenon

@@ -20,7 +20,7 @@ void Scale(const float* in, float* out, int64_t outer, int64_t axis, int64_t inn
            const float* factor, int threads) {
   const int64_t row = axis * inner;
   if (row == 0 || outer == 0) return;
-  const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 16) / row);
+  const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 18) / row);  // a megabyte
   ParallelFor(threads, outer, grain, [&](int64_t begin, int64_t end) {
     for (int64_t o = begin; o < end; ++o) {
       const float* src = in + o * row;

@@ -1,5 +1,6 @@
 // A factor on the product of two computed tensors (attention scores) moves to the operand whose own
-// weights can take it:  (q · k) * s = (q * s) · k,  and q * s goes into the query's weights and bias.
+// weights can take it:  (q · k) * s = (q * s) · k,  and q * s goes into the query's weights and
+// bias.
 #include "absl/strings/str_cat.h"
 #include "graph_rewrite/contraction.h"
 #include "graph_rewrite/rule.h"

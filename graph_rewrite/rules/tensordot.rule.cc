@@ -59,7 +59,8 @@ const RuleRegistration tensordot({
     .apply = Tensordot,
 });
 
-// reshape(x, [batch, 1, 1, 64]) with one dimension that is computed: that one follows from the rest.
+// reshape(x, [batch, 1, 1, 64]) with one dimension that is computed: that one follows from the
+// rest.
 Outcome StaticReshape(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
   const Node& pack = context.node(n.inputs[1]);
