@@ -1,4 +1,5 @@
-// ClipByValue: max(min(t, high), low), as TensorFlow orders them; the bounds are scalars or of t's shape.
+// ClipByValue: max(min(t, high), low), as TensorFlow orders them; the bounds are scalars or of t's
+// shape.
 #include "ops/math/broadcast.h"
 #include "ops/op.h"
 #include "ops/types.h"

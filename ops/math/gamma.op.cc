@@ -30,15 +30,16 @@ double DigammaOf(double x) {
     reflected = -kPi / std::tan(kPi * fraction);
     x = 1 - x;
   }
-  double sum = 0;
-  for (; x < 10; x += 1) sum -= 1 / x;
+  long double sum = 0;  // near the zero at 1.46 it cancels against the logarithm
+  for (; x < 10; x += 1) sum -= 1 / static_cast<long double>(x);
   const double z = 1 / (x * x);
   // Bernoulli numbers B2k / 2k.
   const double series =
-      z *
-      (1.0 / 12 -
-       z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760))))));
-  return sum + std::log(x) - 0.5 / x - series + reflected;
+      z * (1.0 / 12 - z * (1.0 / 120 -
+                           z * (1.0 / 252 -
+                                z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
+  return static_cast<double>(sum + std::log(static_cast<long double>(x)) - 0.5 / x - series) +
+         reflected;
 }
 constexpr auto kDigamma = [](auto x) { return static_cast<decltype(x)>(DigammaOf(x)); };
 
