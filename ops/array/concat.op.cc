@@ -110,6 +110,8 @@ const OpRegistration concat_v2({
 });
 
 absl::Status OffsetShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 0));
+  if (c.num_outputs() < 1) return InvalidArgument("nothing to concatenate");
   for (int i = 0; i < c.num_outputs(); ++i) {
     TENON_RETURN_IF_ERROR(c.ExpectRank(i + 1, 1));
     c.set_output(i, c.input(i + 1));

@@ -5,6 +5,7 @@ namespace tenon {
 namespace {
 
 absl::Status ShapeShape(ShapeContext& c) {
+  if (c.num_outputs() < 1) return InvalidArgument("no inputs");
   for (int i = 0; i < c.num_outputs(); ++i) {
     c.set_output(i, Shape({c.input(i).has_rank() ? int64_t{c.input(i).rank()} : int64_t{-1}}));
   }

@@ -45,13 +45,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> BiasAddReference(PrepareContext& p) {
   VisitTypes(Numbers{}, p.input_dtype(0),
              [&]<typename T>() { loop = &elementwise::BinaryLoopOf<kAdd, T>; });
   if (loop == nullptr) return NoKernelFor(p.input_dtype(0));
-  return MakeKernel([loop, space](RunContext& run) {
-    space.ForEachTile([&](const Tile& tile) {
-      loop(tile, run.input(0), run.input(1), run.output(0));
-      return true;
-    });
-    return absl::OkStatus();
-  });
+  return MakeBinaryKernel(p, loop, space);
 }
 
 // The vector kernel broadcasts over trailing channels only.

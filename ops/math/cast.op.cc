@@ -64,20 +64,16 @@ D CastValue(S v) {
   }
 }
 
-// Drops the mantissa bits that do not fit instead of rounding.
+// Clears the mantissa bits that D does not have, so that nothing is left to round.
 template <typename S, typename D>
 D TruncateFloat(S v) {
-  const D rounded = CastValue<S, D>(v);
-  const double from = static_cast<double>(v);
-  const double to = static_cast<double>(static_cast<float>(rounded));
-  if (!std::isfinite(from) || std::abs(to) <= std::abs(from)) return rounded;
-  // Rounded away from zero: the next number toward zero has the bits just below.
-  uint16_t bits;
-  std::memcpy(&bits, &rounded, sizeof(bits));
-  --bits;
-  D out;
-  std::memcpy(static_cast<void*>(&out), &bits, sizeof(out));
-  return out;
+  using Bits = std::conditional_t<sizeof(S) == 4, uint32_t, uint64_t>;
+  constexpr int kDropped = (sizeof(S) == 4 ? 23 : 52) - (std::is_same_v<D, half> ? 10 : 7);
+  Bits bits;
+  std::memcpy(&bits, &v, sizeof(bits));
+  bits &= ~((Bits{1} << kDropped) - 1);
+  std::memcpy(&v, &bits, sizeof(v));
+  return CastValue<S, D>(v);
 }
 
 using Loop = void (*)(const void* src, void* dst, int64_t n);

@@ -1,13 +1,27 @@
 #include "ops/math/elementwise.h"
 
-namespace tenon {
+#include <algorithm>
+#include <atomic>
 
-absl::StatusOr<std::unique_ptr<Kernel>> MakeUnaryKernel(PrepareContext& p, UnaryLoop loop,
-                                                        bool same_size) {
-  if (same_size) p.AllowInPlace(0, 0);
+#include "ops/parallel.h"
+
+namespace tenon {
+namespace {
+
+// Of one element, for choosing how finely a loop is split. Arithmetic costs less, functions more.
+constexpr double kNanoseconds = 1;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeUnaryKernel(PrepareContext& p, const UnaryLoop& loop) {
+  if (loop.in_bytes == loop.out_bytes) p.AllowInPlace(0, 0);
   const int64_t n = p.input_shape(0).num_elements();
-  return MakeKernel([loop, n](RunContext& run) {
-    loop(run.input(0), run.output(0), n);
+  const int threads = p.services().threads;
+  return MakeKernel([loop, n, threads](RunContext& run) {
+    ParallelFor(threads, n, ParallelGrain(kNanoseconds), [&](int64_t begin, int64_t end) {
+      loop.run(run.input<char>(0) + begin * loop.in_bytes,
+               run.output<char>(0) + begin * loop.out_bytes, end - begin);
+    });
     return absl::OkStatus();
   });
 }
@@ -17,15 +31,46 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeBinaryKernel(PrepareContext& p, Bina
   for (int i = 0; i < 2; ++i) {
     if (same_size && p.input_shape(i) == p.output_shape(0)) p.AllowInPlace(i, 0);
   }
-  const Broadcast space(p.output_shape(0), {p.input_shape(0), p.input_shape(1)});
-  return MakeKernel([loop, space](RunContext& run) -> absl::Status {
-    const char* error = nullptr;
+  return MakeBinaryKernel(p, loop,
+                          Broadcast(p.output_shape(0), {p.input_shape(0), p.input_shape(1)}));
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeBinaryKernel(PrepareContext& p, BinaryLoop loop,
+                                                         Broadcast space) {
+  const int threads = p.services().threads;
+  return MakeKernel([loop, threads, space = std::move(space)](RunContext& run) -> absl::Status {
+    std::atomic<const char*> error = nullptr;
     space.ForEachTile([&](const Tile& tile) {
-      error = loop(tile, run.input(0), run.input(1), run.output(0));
+      ForTileParts(threads, tile, kNanoseconds, [&](const Tile& part) {
+        if (const char* e = loop(part, run.input(0), run.input(1), run.output(0))) error = e;
+      });
       return error == nullptr;
     });
-    if (error != nullptr) return InvalidArgument(error);
+    if (error != nullptr) return InvalidArgument(error.load());
     return absl::OkStatus();
+  });
+}
+
+void ForTileParts(int threads, const Tile& tile, double ns,
+                  absl::FunctionRef<void(const Tile& part)> f) {
+  const int64_t grain = ParallelGrain(ns);
+  if (tile.rows == 1) {
+    ParallelFor(threads, tile.cols, grain, [&](int64_t begin, int64_t end) {
+      Tile part = tile;
+      part.out += begin;
+      part.cols = end - begin;
+      for (size_t o = 0; o < kMaxOperands; ++o) part.offset[o] += begin * tile.col_stride[o];
+      f(part);
+    });
+    return;
+  }
+  const int64_t rows = std::max<int64_t>(1, grain / std::max<int64_t>(1, tile.cols));
+  ParallelFor(threads, tile.rows, rows, [&](int64_t begin, int64_t end) {
+    Tile part = tile;
+    part.out += begin * tile.cols;
+    part.rows = end - begin;
+    for (size_t o = 0; o < kMaxOperands; ++o) part.offset[o] += begin * tile.row_stride[o];
+    f(part);
   });
 }
 

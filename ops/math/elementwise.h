@@ -9,6 +9,7 @@
 
 #include <memory>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "ops/kernel.h"
 #include "ops/math/broadcast.h"
@@ -16,15 +17,25 @@
 
 namespace tenon {
 
-using UnaryLoop = void (*)(const void* x, void* y, int64_t n);
+struct UnaryLoop {
+  void (*run)(const void* x, void* y, int64_t n) = nullptr;
+  int64_t in_bytes = 0;  // of one element
+  int64_t out_bytes = 0;
+};
 // Error text, or null.
 using BinaryLoop = const char* (*)(const Tile& tile, const void* a, const void* b, void* out);
 
-// A loop over input 0's elements. `same_size`: input and output elements have as many bytes.
-absl::StatusOr<std::unique_ptr<Kernel>> MakeUnaryKernel(PrepareContext& p, UnaryLoop loop,
-                                                        bool same_size);
+// A loop over input 0's elements.
+absl::StatusOr<std::unique_ptr<Kernel>> MakeUnaryKernel(PrepareContext& p, const UnaryLoop& loop);
+// Inputs 0 and 1, broadcast. `same_size`: input and output elements have as many bytes.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeBinaryKernel(PrepareContext& p, BinaryLoop loop,
                                                          bool same_size);
+absl::StatusOr<std::unique_ptr<Kernel>> MakeBinaryKernel(PrepareContext& p, BinaryLoop loop,
+                                                         Broadcast space);
+
+// Splits a tile among threads; `ns` is the cost of one element.
+void ForTileParts(int threads, const Tile& tile, double ns,
+                  absl::FunctionRef<void(const Tile& part)> f);
 
 namespace elementwise {
 
@@ -92,14 +103,12 @@ const char* CheckedBinaryLoopOf(const Tile& tile, const void* a, const void* b, 
 
 template <auto op, typename Types>
 absl::StatusOr<std::unique_ptr<Kernel>> Unary(PrepareContext& p) {
-  UnaryLoop loop = nullptr;
-  bool same_size = false;
+  UnaryLoop loop;
   VisitTypes(Types{}, p.input_dtype(0), [&]<typename T>() {
-    loop = &elementwise::UnaryLoopOf<op, T>;
-    same_size = sizeof(T) == sizeof(elementwise::UnaryResult<op, T>);
+    loop = {&elementwise::UnaryLoopOf<op, T>, sizeof(T), sizeof(elementwise::UnaryResult<op, T>)};
   });
-  if (loop == nullptr) return NoKernelFor(p.input_dtype(0));
-  return MakeUnaryKernel(p, loop, same_size);
+  if (loop.run == nullptr) return NoKernelFor(p.input_dtype(0));
+  return MakeUnaryKernel(p, loop);
 }
 
 template <auto op, typename Types>

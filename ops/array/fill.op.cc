@@ -1,0 +1,90 @@
+// Fill, ZerosLike, OnesLike.
+#include "ops/array/axis.h"
+#include "ops/late_kernel.h"
+#include "ops/op.h"
+#include "ops/types.h"
+
+namespace tenon {
+namespace {
+
+absl::Status FillShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 1));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 0));
+  if (c.value(0) != nullptr) {
+    TENON_ASSIGN_OR_RETURN(Shape out, ShapeOfValue(*c.value(0), MinusOne::kRefused));
+    c.set_output(0, std::move(out));
+  } else if (c.input(0).has_rank() && c.input(0).dim(0) >= 0) {
+    if (c.input(0).dim(0) > 254) return InvalidArgument("a shape of more than 254 dimensions");
+    c.set_output(0, Shape::UnknownOfRank(static_cast<int>(c.input(0).dim(0))));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Fill(PrepareContext& p) {
+  if (!p.output_shape(0).IsComplete()) return PrepareLate(p, Fill, {0});
+  p.InputNotRead(0);
+  const int64_t n = p.output_shape(0).num_elements();
+  const DType dtype = p.output_dtype(0);
+  return MakeKernel([n, dtype](RunContext& run) {
+    VisitStorage(dtype, [&]<typename T>() { std::fill_n(run.output<T>(0), n, *run.input<T>(1)); });
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ZerosLike(PrepareContext& p) {
+  p.InputNotRead(0);
+  const int64_t n = p.output_shape(0).num_elements();
+  const DType dtype = p.output_dtype(0);
+  return MakeKernel([n, dtype](RunContext& run) {
+    VisitStorage(dtype, [&]<typename T>() { std::fill_n(run.output<T>(0), n, T()); });
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> OnesLike(PrepareContext& p) {
+  p.InputNotRead(0);
+  const int64_t n = p.output_shape(0).num_elements();
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
+  VisitTypes(NumbersAndBool{}, p.output_dtype(0), [&]<typename T>() {
+    kernel = MakeKernel([n](RunContext& run) {
+      std::fill_n(run.output<T>(0), n, T(1));
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
+}
+
+const OpRegistration fill({
+    .name = "Fill",
+    .inputs = "dims: index_type, value: T",
+    .outputs = "output: T",
+    .attrs = "T: type; index_type: type = int32",
+    .types = "index_type: int32 int64",
+    .shape = FillShape,
+    .reference = Fill,
+});
+
+const OpRegistration zeros_like({
+    .name = "ZerosLike",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .shape = UnchangedShape,
+    .reference = ZerosLike,
+    .shape_only = true,
+});
+
+const OpRegistration ones_like({
+    .name = "OnesLike",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64 "
+             "complex64 complex128 bool",
+    .shape = UnchangedShape,
+    .reference = OnesLike,
+    .shape_only = true,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,199 @@
+// GatherNd (slices that index vectors name) and ScatterNd (their sum into zeros).
+#include "ops/array/axis.h"
+#include "ops/late_kernel.h"
+#include "ops/op.h"
+#include "ops/types.h"
+
+namespace tenon {
+namespace {
+
+// Index vectors of `depth` over the leading dimensions of `whole`; slices of `slice` elements.
+struct Addressing {
+  Shape whole;
+  int64_t depth = 0;
+  int64_t count = 0;
+  int64_t slice = 1;
+  bool ignore_bad = false;
+
+  // Where a slice begins; -1 for an index out of range.
+  template <typename I>
+  int64_t Offset(const I* index) const {
+    int64_t offset = 0;
+    for (int64_t d = 0; d < depth; ++d) {
+      const int64_t size = whole.dim(static_cast<int>(d));
+      if (index[d] < 0 || index[d] >= size) return -1;
+      offset = offset * size + index[d];
+    }
+    return offset * slice;
+  }
+};
+
+absl::StatusOr<Addressing> MakeAddressing(const AttrReader& attrs, const Shape& whole,
+                                          const Shape& indices) {
+  const std::string policy = attrs.String("bad_indices_policy", "");
+  if (policy != "" && policy != "DEFAULT" && policy != "ERROR" && policy != "IGNORE") {
+    return InvalidArgument("bad_indices_policy '", policy, "'");
+  }
+  Addressing a;
+  a.whole = whole;
+  a.ignore_bad = policy == "IGNORE";
+  if (indices.rank() < 1) return InvalidArgument("indices must be at least a vector");
+  a.depth = indices.dim(indices.rank() - 1);
+  if (a.depth > whole.rank()) {
+    return InvalidArgument("index vectors of ", a.depth, " for shape ", whole.ToString());
+  }
+  a.count = Product(indices, 0, indices.rank() - 1);
+  a.slice = Product(whole, static_cast<int>(a.depth), whole.rank());
+  return a;
+}
+
+absl::Status BadIndex(int64_t i, const Shape& whole) {
+  return InvalidArgument("index vector ", i, " does not index into shape ", whole.ToString());
+}
+
+absl::Status GatherNdShape(ShapeContext& c) {
+  const Shape& params = c.input(0);
+  const Shape& indices = c.input(1);
+  if (indices.has_rank() && indices.rank() < 1) {
+    return InvalidArgument("indices must be at least a vector");
+  }
+  if (params.has_rank() && params.rank() < 1) return InvalidArgument("cannot gather from a scalar");
+  if (!params.has_rank() || !indices.has_rank()) return absl::OkStatus();
+  const int64_t depth = indices.dim(indices.rank() - 1);
+  if (depth < 0) return absl::OkStatus();
+  if (depth > params.rank()) {
+    return InvalidArgument("index vectors of ", depth, " for shape ", params.ToString());
+  }
+  Shape out;
+  for (int i = 0; i < indices.rank() - 1; ++i) out.push_back(indices.dim(i));
+  for (int i = static_cast<int>(depth); i < params.rank(); ++i) out.push_back(params.dim(i));
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> GatherNd(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const Addressing a,
+                         MakeAddressing(p.attrs(), p.input_shape(0), p.input_shape(1)));
+  const DType dtype = p.input_dtype(0);
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
+  VisitTypes(TypeList<int16_t, int32_t, int64_t>{}, p.input_dtype(1), [&]<typename I>() {
+    kernel = MakeKernel([a, dtype](RunContext& run) {
+      absl::Status status;
+      VisitStorage(dtype, [&]<typename T>() {
+        const T* in = run.input<T>(0);
+        T* out = run.output<T>(0);
+        const I* index = run.input<I>(1);
+        for (int64_t i = 0; i < a.count; ++i, index += a.depth, out += a.slice) {
+          const int64_t offset = a.Offset(index);
+          if (offset >= 0) {
+            std::copy_n(in + offset, a.slice, out);
+          } else if (a.ignore_bad) {
+            std::fill_n(out, a.slice, T());
+          } else {
+            status = BadIndex(i, a.whole);
+            return;
+          }
+        }
+      });
+      return status;
+    });
+  });
+  return kernel;
+}
+
+absl::Status ScatterNdShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(2, 1));
+  if (c.value(2) == nullptr) {
+    if (c.input(2).has_rank() && c.input(2).dim(0) >= 0) {
+      c.set_output(0, Shape::UnknownOfRank(static_cast<int>(c.input(2).dim(0))));
+    }
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const Shape out, ShapeOfValue(*c.value(2), MinusOne::kRefused));
+  const Shape& indices = c.input(0);
+  const Shape& updates = c.input(1);
+  if (indices.has_rank() && indices.rank() < 1) {
+    return InvalidArgument("indices must be at least a vector");
+  }
+  if (indices.has_rank() && indices.dim(indices.rank() - 1) >= 0) {
+    const int64_t depth = indices.dim(indices.rank() - 1);
+    if (depth > out.rank()) {
+      return InvalidArgument("index vectors of ", depth, " for shape ", out.ToString());
+    }
+    Shape expected;
+    for (int i = 0; i < indices.rank() - 1; ++i) expected.push_back(indices.dim(i));
+    for (int i = static_cast<int>(depth); i < out.rank(); ++i) expected.push_back(out.dim(i));
+    if (!updates.CompatibleWith(expected)) {
+      return InvalidArgument("updates must have shape ", expected.ToString(), ", but have ",
+                             updates.ToString());
+    }
+    if (out.num_elements() == 0 && updates.IsComplete() && updates.num_elements() > 0) {
+      return InvalidArgument("updates of an empty tensor");
+    }
+  }
+  c.set_output(0, out);
+  return absl::OkStatus();
+}
+
+template <typename T>
+T Accumulate(const T& a, const T& b) {
+  if constexpr (kIsSmallFloat<T>) {
+    return static_cast<T>(ToCompute(a) + ToCompute(b));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return a || b;
+  } else {
+    return WrapAdd(a, b);
+  }
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ScatterNd(PrepareContext& p) {
+  if (!p.output_shape(0).IsComplete()) return PrepareLate(p, ScatterNd, {2});
+  p.InputNotRead(2);
+  TENON_ASSIGN_OR_RETURN(const Addressing a,
+                         MakeAddressing(p.attrs(), p.output_shape(0), p.input_shape(0)));
+  const int64_t n = p.output_shape(0).num_elements();
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
+  VisitTypes(AllTypes{}, p.input_dtype(1), [&]<typename T>() {
+    VisitTypes(TypeList<int16_t, int32_t, int64_t>{}, p.input_dtype(0), [&]<typename I>() {
+      kernel = MakeKernel([a, n](RunContext& run) -> absl::Status {
+        T* out = run.output<T>(0);
+        const I* index = run.input<I>(0);
+        const T* updates = run.input<T>(1);
+        std::fill_n(out, n, T());
+        for (int64_t i = 0; i < a.count; ++i, index += a.depth, updates += a.slice) {
+          const int64_t offset = a.Offset(index);
+          if (offset < 0 && a.ignore_bad) continue;
+          if (offset < 0) return BadIndex(i, a.whole);
+          for (int64_t k = 0; k < a.slice; ++k) {
+            out[offset + k] = Accumulate<T>(out[offset + k], updates[k]);
+          }
+        }
+        return absl::OkStatus();
+      });
+    });
+  });
+  return kernel;
+}
+
+const OpRegistration gather_nd({
+    .name = "GatherNd",
+    .inputs = "params: Tparams, indices: Tindices",
+    .outputs = "output: Tparams",
+    .attrs = "Tparams: type; Tindices: type; bad_indices_policy: string = ",
+    .types = "Tindices: int16 int32 int64",
+    .shape = GatherNdShape,
+    .reference = GatherNd,
+});
+
+const OpRegistration scatter_nd({
+    .name = "ScatterNd",
+    .inputs = "indices: Tindices, updates: T, shape: Tindices",
+    .outputs = "output: T",
+    .attrs = "T: type; Tindices: type; bad_indices_policy: string = ",
+    .types = "Tindices: int16 int32 int64",
+    .shape = ScatterNdShape,
+    .reference = ScatterNd,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,168 @@
+// ResizeBilinear and ResizeNearestNeighbor of NHWC images, with align_corners and
+// half_pixel_centers.
+#include <cmath>
+
+#include "ops/array/axis.h"
+#include "ops/late_kernel.h"
+#include "ops/op.h"
+#include "ops/types.h"
+
+namespace tenon {
+namespace {
+
+absl::Status ResizeShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 4));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
+  if (c.attrs().Bool("align_corners", false) && c.attrs().Bool("half_pixel_centers", false)) {
+    return InvalidArgument("align_corners and half_pixel_centers exclude each other");
+  }
+  if (!c.input(1).CompatibleWith(Shape({2}))) {
+    return InvalidArgument("size must be a vector of 2, but has shape ", c.input(1).ToString());
+  }
+  Shape out = c.input(0).has_rank() ? c.input(0) : Shape::UnknownOfRank(4);
+  if (out.dim(1) == 0 || out.dim(2) == 0) return InvalidArgument("an image without pixels");
+  out.set_dim(1, -1);
+  out.set_dim(2, -1);
+  if (c.value(1) != nullptr) {
+    TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> size, IntegersOf(*c.value(1)));
+    if (size[0] <= 0 || size[1] <= 0) {
+      return InvalidArgument("a size of ", size[0], " by ", size[1]);
+    }
+    out.set_dim(1, size[0]);
+    out.set_dim(2, size[1]);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+// How positions of the output map to positions of the input, along one axis.
+struct Axis {
+  int64_t in;
+  int64_t out;
+  bool align_corners;
+  bool half_pixel_centers;
+
+  float Scale() const {
+    return align_corners && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
+                                    : static_cast<float>(in) / static_cast<float>(out);
+  }
+};
+
+struct Tap {
+  int64_t lower;
+  int64_t upper;
+  float weight;  // of upper
+};
+
+std::vector<Tap> BilinearTaps(const Axis& axis) {
+  std::vector<Tap> taps;
+  const float scale = axis.Scale();
+  for (int64_t i = 0; i < axis.out; ++i) {
+    const float x = axis.half_pixel_centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f
+                                            : static_cast<float>(i) * scale;
+    const float floor = std::floor(x);
+    const int64_t lower = std::max<int64_t>(static_cast<int64_t>(floor), 0);
+    const int64_t upper = std::min<int64_t>(static_cast<int64_t>(std::ceil(x)), axis.in - 1);
+    taps.push_back({std::min(lower, axis.in - 1), std::max<int64_t>(upper, 0), x - floor});
+  }
+  return taps;
+}
+
+std::vector<int64_t> NearestTaps(const Axis& axis) {
+  std::vector<int64_t> taps;
+  const float scale = axis.Scale();
+  for (int64_t i = 0; i < axis.out; ++i) {
+    float x = static_cast<float>(i);
+    if (axis.half_pixel_centers) x += 0.5f;
+    x *= scale;
+    const float k = axis.align_corners ? std::round(x) : std::floor(x);
+    taps.push_back(std::max<int64_t>(0, std::min(static_cast<int64_t>(k), axis.in - 1)));
+  }
+  return taps;
+}
+
+Axis AxisOf(PrepareContext& p, int i) {
+  return {p.input_shape(0).dim(i), p.output_shape(0).dim(i), p.attrs().Bool("align_corners", false),
+          p.attrs().Bool("half_pixel_centers", false)};
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Bilinear(PrepareContext& p) {
+  if (!p.output_shape(0).IsComplete()) return PrepareLate(p, Bilinear, {1});
+  p.InputNotRead(1);
+  const Shape in = p.input_shape(0);
+  const std::vector<Tap> rows = BilinearTaps(AxisOf(p, 1));
+  const std::vector<Tap> cols = BilinearTaps(AxisOf(p, 2));
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
+  VisitTypes(Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>{},
+             p.input_dtype(0), [&]<typename T>() {
+               kernel = MakeKernel([=](RunContext& run) {
+                 const int64_t c = in.dim(3), width = in.dim(2) * c;
+                 const T* image = run.input<T>(0);
+                 float* out = run.output<float>(0);
+                 auto f = [](T v) { return static_cast<float>(ToCompute(v)); };
+                 for (int64_t n = 0; n < in.dim(0); ++n, image += in.dim(1) * width) {
+                   for (const Tap& r : rows) {
+                     const T* top = image + r.lower * width;
+                     const T* bottom = image + r.upper * width;
+                     for (const Tap& k : cols) {
+                       const int64_t left = k.lower * c, right = k.upper * c;
+                       for (int64_t i = 0; i < c; ++i) {
+                         const float a =
+                             f(top[left + i]) + (f(top[right + i]) - f(top[left + i])) * k.weight;
+                         const float b = f(bottom[left + i]) +
+                                         (f(bottom[right + i]) - f(bottom[left + i])) * k.weight;
+                         *out++ = a + (b - a) * r.weight;
+                       }
+                     }
+                   }
+                 }
+                 return absl::OkStatus();
+               });
+             });
+  return kernel;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Nearest(PrepareContext& p) {
+  if (!p.output_shape(0).IsComplete()) return PrepareLate(p, Nearest, {1});
+  p.InputNotRead(1);
+  const Shape in = p.input_shape(0);
+  const std::vector<int64_t> rows = NearestTaps(AxisOf(p, 1));
+  const std::vector<int64_t> cols = NearestTaps(AxisOf(p, 2));
+  const DType dtype = p.input_dtype(0);
+  return MakeKernel([=](RunContext& run) {
+    VisitStorage(dtype, [&]<typename T>() {
+      const int64_t c = in.dim(3), width = in.dim(2) * c;
+      const T* image = run.input<T>(0);
+      T* out = run.output<T>(0);
+      for (int64_t n = 0; n < in.dim(0); ++n, image += in.dim(1) * width) {
+        for (int64_t r : rows) {
+          for (int64_t k : cols) out = std::copy_n(image + r * width + k * c, c, out);
+        }
+      }
+    });
+    return absl::OkStatus();
+  });
+}
+
+const OpRegistration resize_bilinear({
+    .name = "ResizeBilinear",
+    .inputs = "images: T, size: int32",
+    .outputs = "resized_images: float",
+    .attrs = "T: type; align_corners: bool = false; half_pixel_centers: bool = false",
+    .types = "T: int8 uint8 int16 uint16 int32 int64 bfloat16 half float double",
+    .shape = ResizeShape,
+    .reference = Bilinear,
+});
+
+const OpRegistration resize_nearest_neighbor({
+    .name = "ResizeNearestNeighbor",
+    .inputs = "images: T, size: int32",
+    .outputs = "resized_images: T",
+    .attrs = "T: type; align_corners: bool = false; half_pixel_centers: bool = false",
+    .types = "T: int8 uint8 int16 uint16 int32 int64 half float double bfloat16",
+    .shape = ResizeShape,
+    .reference = Nearest,
+});
+
+}  // namespace
+}  // namespace tenon

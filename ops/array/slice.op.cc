@@ -1,0 +1,94 @@
+// Slice: a block of given begin and size; a size of -1 is all that is left.
+#include "ops/array/axis.h"
+#include "ops/array/strided_copy.h"
+#include "ops/late_kernel.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+struct Block {
+  std::vector<int64_t> begin;
+  Shape size;
+};
+
+absl::StatusOr<Block> MakeBlock(const Shape& in, const Tensor& begin, const Tensor& size) {
+  const Shape vector({in.rank()});
+  if (begin.shape() != vector || size.shape() != vector) {
+    return InvalidArgument("begin and size must be vectors of ", in.rank(), ", but have shapes ",
+                           begin.shape().ToString(), " and ", size.shape().ToString());
+  }
+  Block block;
+  TENON_ASSIGN_OR_RETURN(block.begin, IntegersOf(begin));
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, IntegersOf(size));
+  for (int i = 0; i < in.rank(); ++i) {
+    const int64_t b = block.begin[static_cast<size_t>(i)];
+    int64_t s = sizes[static_cast<size_t>(i)];
+    const int64_t d = in.dim(i);
+    if (b < 0 || (d >= 0 && b > d)) {
+      return InvalidArgument("begin[", i, "] is ", b, ", which is not in [0, ", d, "]");
+    }
+    if (s < -1 || (s >= 0 && d >= 0 && s > d - b)) {
+      return InvalidArgument("size[", i, "] is ", s, " from ", b, " on, but the dimension is ", d);
+    }
+    if (s == -1) s = d < 0 ? -1 : d - b;
+    block.size.push_back(s);
+  }
+  return block;
+}
+
+absl::Status SliceShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(2, 1));
+  const Shape& in = c.input(0);
+  if (!in.has_rank()) {
+    if (c.input(1).has_rank() && c.input(1).dim(0) >= 0) {
+      c.set_output(0, Shape::UnknownOfRank(static_cast<int>(c.input(1).dim(0))));
+    }
+    return absl::OkStatus();
+  }
+  if (c.value(1) != nullptr && c.value(2) != nullptr) {
+    TENON_ASSIGN_OR_RETURN(Block block, MakeBlock(in, *c.value(1), *c.value(2)));
+    c.set_output(0, std::move(block.size));
+    return absl::OkStatus();
+  }
+  Shape out = Shape::UnknownOfRank(in.rank());
+  if (c.value(2) != nullptr) {
+    TENON_ASSIGN_OR_RETURN(Shape sizes, ShapeOfValue(*c.value(2), MinusOne::kUnknown));
+    if (sizes.rank() == out.rank()) out = std::move(sizes);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Slice(PrepareContext& p) {
+  const Tensor* begin = p.value(1);
+  const Tensor* size = p.value(2);
+  if (begin == nullptr || size == nullptr) return PrepareLate(p, Slice, {1, 2});
+  p.InputNotRead(1);
+  p.InputNotRead(2);
+  const Shape& in = p.input_shape(0);
+  TENON_ASSIGN_OR_RETURN(const Block block, MakeBlock(in, *begin, *size));
+  const std::vector<int64_t> src = DenseStrides(in);
+  int64_t offset = 0;
+  for (size_t i = 0; i < src.size(); ++i) offset += block.begin[i] * src[i];
+  const StridedCopy copy(block.size.dims(), src, DenseStrides(block.size), offset);
+  const DType dtype = p.input_dtype(0);
+  return MakeKernel([copy, dtype](RunContext& run) {
+    copy.Run(dtype, run.input(0), run.output(0));
+    return absl::OkStatus();
+  });
+}
+
+const OpRegistration slice({
+    .name = "Slice",
+    .inputs = "input: T, begin: Index, size: Index",
+    .outputs = "output: T",
+    .attrs = "T: type; Index: type",
+    .types = "Index: int32 int64",
+    .shape = SliceShape,
+    .reference = Slice,
+});
+
+}  // namespace
+}  // namespace tenon

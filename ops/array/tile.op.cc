@@ -1,0 +1,177 @@
+// Tile, BroadcastTo, BroadcastArgs: a tensor repeated.
+#include "ops/array/axis.h"
+#include "ops/array/strided_copy.h"
+#include "ops/late_kernel.h"
+#include "ops/op.h"
+#include "ops/types.h"
+
+namespace tenon {
+namespace {
+
+absl::StatusOr<std::vector<int64_t>> Multiples(const Tensor& t, int rank) {
+  if (t.shape() != Shape({rank})) {
+    return InvalidArgument("multiples must be a vector of ", rank, ", but have shape ",
+                           t.shape().ToString());
+  }
+  TENON_ASSIGN_OR_RETURN(std::vector<int64_t> multiples, IntegersOf(t));
+  for (int64_t m : multiples) {
+    if (m < 0) return InvalidArgument("multiples must not be negative, but one is ", m);
+  }
+  return multiples;
+}
+
+absl::Status TileShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
+  const Shape& in = c.input(0);
+  if (!in.has_rank()) return absl::OkStatus();
+  if (c.value(1) == nullptr) {
+    c.set_output(0, Shape::UnknownOfRank(in.rank()));
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> multiples, Multiples(*c.value(1), in.rank()));
+  Shape out;
+  for (int i = 0; i < in.rank(); ++i) {
+    int64_t d = in.dim(i);
+    if (d >= 0 && __builtin_mul_overflow(d, multiples[static_cast<size_t>(i)], &d)) {
+      return InvalidArgument("multiples that are too large");
+    }
+    out.push_back(d);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CopyWith(PrepareContext& p, const StridedCopy& copy) {
+  const DType dtype = p.input_dtype(0);
+  return MakeKernel([copy, dtype](RunContext& run) {
+    copy.Run(dtype, run.input(0), run.output(0));
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Tile(PrepareContext& p) {
+  const Tensor* value = p.value(1);
+  if (value == nullptr) return PrepareLate(p, Tile, {1});
+  p.InputNotRead(1);
+  const Shape& in = p.input_shape(0);
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> multiples, Multiples(*value, in.rank()));
+  // Each dimension becomes two: the repetitions (source stride 0) and the elements.
+  const std::vector<int64_t> in_strides = DenseStrides(in);
+  const std::vector<int64_t> out_strides = DenseStrides(p.output_shape(0));
+  std::vector<int64_t> dims, src, dst;
+  for (size_t i = 0; i < multiples.size(); ++i) {
+    const int64_t d = in.dims()[i];
+    dims.insert(dims.end(), {multiples[i], d});
+    src.insert(src.end(), {0, in_strides[i]});
+    dst.insert(dst.end(), {d * out_strides[i], out_strides[i]});
+  }
+  return CopyWith(p, StridedCopy(dims, src, dst));
+}
+
+absl::Status BroadcastToShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
+  if (c.value(1) == nullptr) {
+    if (c.input(1).has_rank() && c.input(1).dim(0) >= 0) {
+      c.set_output(0, Shape::UnknownOfRank(static_cast<int>(c.input(1).dim(0))));
+    }
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(Shape out, ShapeOfValue(*c.value(1), MinusOne::kUnknown));
+  const Shape& in = c.input(0);
+  if (in.has_rank()) {
+    if (in.rank() > out.rank()) {
+      return InvalidArgument("cannot broadcast ", in.ToString(), " to ", out.ToString());
+    }
+    for (int i = 0; i < in.rank(); ++i) {
+      const int o = out.rank() - in.rank() + i;
+      if (out.dim(o) < 0 && in.dim(i) > 1) out.set_dim(o, in.dim(i));
+      if (in.dim(i) >= 0 && in.dim(i) != 1 && in.dim(i) != out.dim(o)) {
+        return InvalidArgument("cannot broadcast ", in.ToString(), " to ", out.ToString());
+      }
+    }
+    if (in.IsComplete() && !out.IsComplete()) {
+      return InvalidArgument("cannot broadcast ", in.ToString(), " to ", out.ToString());
+    }
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> BroadcastTo(PrepareContext& p) {
+  if (!p.output_shape(0).IsComplete()) return PrepareLate(p, BroadcastTo, {1});
+  p.InputNotRead(1);
+  const Shape& in = p.input_shape(0);
+  const Shape& out = p.output_shape(0);
+  const std::vector<int64_t> dense = DenseStrides(in);
+  std::vector<int64_t> src(static_cast<size_t>(out.rank()), 0);
+  for (int i = 0; i < in.rank(); ++i) {
+    if (in.dim(i) == 1) continue;
+    src[static_cast<size_t>(out.rank() - in.rank() + i)] = dense[static_cast<size_t>(i)];
+  }
+  return CopyWith(p, StridedCopy(out.dims(), src, DenseStrides(out)));
+}
+
+absl::Status BroadcastArgsShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 1));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
+  int64_t n = -1;
+  if (c.input(0).has_rank() && c.input(1).has_rank() && c.input(0).dim(0) >= 0 &&
+      c.input(1).dim(0) >= 0) {
+    n = std::max(c.input(0).dim(0), c.input(1).dim(0));
+  }
+  c.set_output(0, Shape({n}));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> BroadcastArgs(PrepareContext& p) {
+  const Shape a = p.input_shape(0);
+  const Shape b = p.input_shape(1);
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
+  VisitTypes(TypeList<int32_t, int64_t>{}, p.input_dtype(0), [&]<typename T>() {
+    kernel = MakeKernel([a, b](RunContext& run) -> absl::Status {
+      auto shape_of = [&](int i, int64_t n) {
+        Shape s;
+        for (int64_t k = 0; k < n; ++k) s.push_back(run.input<T>(i)[k]);
+        return s;
+      };
+      TENON_ASSIGN_OR_RETURN(const Shape out,
+                             BroadcastShapes(shape_of(0, a.dim(0)), shape_of(1, b.dim(0))));
+      for (int i = 0; i < out.rank(); ++i) run.output<T>(0)[i] = static_cast<T>(out.dim(i));
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
+}
+
+const OpRegistration tile({
+    .name = "Tile",
+    .inputs = "input: T, multiples: Tmultiples",
+    .outputs = "output: T",
+    .attrs = "T: type; Tmultiples: type = int32",
+    .types = "Tmultiples: int32 int64",
+    .shape = TileShape,
+    .reference = Tile,
+});
+
+const OpRegistration broadcast_to({
+    .name = "BroadcastTo",
+    .inputs = "input: T, shape: Tidx",
+    .outputs = "output: T",
+    .attrs = "T: type; Tidx: type = int32",
+    .types = "Tidx: int32 int64",
+    .shape = BroadcastToShape,
+    .reference = BroadcastTo,
+});
+
+const OpRegistration broadcast_args({
+    .name = "BroadcastArgs",
+    .inputs = "s0: T, s1: T",
+    .outputs = "r0: T",
+    .attrs = "T: type = int32",
+    .types = "T: int32 int64",
+    .shape = BroadcastArgsShape,
+    .reference = BroadcastArgs,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,67 @@
+// AddN: the sum of tensors of one shape.
+#include "ops/op.h"
+#include "ops/types.h"
+#include "ops/vector/vector_kernels.h"
+
+namespace tenon {
+namespace {
+
+absl::Status AddNShape(ShapeContext& c) {
+  if (c.num_inputs() < 1) return InvalidArgument("nothing to add");
+  Shape out = Shape::Unknown();
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    absl::StatusOr<Shape> merged = MergeShapes(out, c.input(i));
+    if (!merged.ok()) {
+      return InvalidArgument("inputs of unequal shapes ", c.input(0).ToString(), " and ",
+                             c.input(i).ToString());
+    }
+    out = *std::move(merged);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> AddN(PrepareContext& p) {
+  const int inputs = p.num_inputs();
+  const int64_t n = p.output_shape(0).num_elements();
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
+  VisitTypes(Numbers{}, p.output_dtype(0), [&]<typename T>() {
+    kernel = MakeKernel([inputs, n](RunContext& run) {
+      using C = ComputeType<T>;
+      // Blocks whose sum, kept in the compute type, stays in cache.
+      constexpr int64_t kBlock = 1024;
+      C sum[kBlock];
+      T* out = run.output<T>(0);
+      for (int64_t begin = 0; begin < n; begin += kBlock) {
+        const int64_t size = std::min(kBlock, n - begin);
+        for (int64_t k = 0; k < size; ++k) sum[k] = ToCompute(run.input<T>(0)[begin + k]);
+        for (int i = 1; i < inputs; ++i) {
+          const T* x = run.input<T>(i) + begin;
+          for (int64_t k = 0; k < size; ++k) sum[k] = WrapAdd(sum[k], ToCompute(x[k]));
+        }
+        for (int64_t k = 0; k < size; ++k) out[begin + k] = static_cast<T>(sum[k]);
+      }
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
+}
+
+const OpRegistration add_n({
+    .name = "AddN",
+    .inputs = "inputs: N * T",
+    .outputs = "sum: T",
+    .attrs = "N: int; T: type",
+    .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
+             "half uint32 uint64",
+    .shape = AddNShape,
+    .reference = AddN,
+    .accelerated = VectorBinary,
+    .native = "_MklNativeAddN",
+    .native_types = "float bfloat16",
+    .commutative = true,
+    .elementwise = true,
+});
+
+}  // namespace
+}  // namespace tenon

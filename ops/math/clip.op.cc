@@ -1,0 +1,60 @@
+// ClipByValue: max(min(t, high), low), as TensorFlow orders them; the bounds are scalars or of t's
+// shape.
+#include "ops/math/broadcast.h"
+#include "ops/op.h"
+#include "ops/types.h"
+
+namespace tenon {
+namespace {
+
+absl::Status ClipShape(ShapeContext& c) {
+  for (int i = 1; i <= 2; ++i) {
+    if (c.input(i).has_rank() && c.input(i).rank() == 0) continue;
+    if (!c.input(i).CompatibleWith(c.input(0))) {
+      return InvalidArgument("bounds of shape ", c.input(i).ToString(), " for ",
+                             c.input(0).ToString());
+    }
+  }
+  c.set_output(0, c.input(0));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Clip(PrepareContext& p) {
+  const Broadcast space(p.output_shape(0), {p.input_shape(0), p.input_shape(1), p.input_shape(2)});
+  p.AllowInPlace(0, 0);
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
+  VisitTypes(RealNumbers{}, p.output_dtype(0), [&]<typename T>() {
+    kernel = MakeKernel([space](RunContext& run) {
+      space.ForEachTile([&](const Tile& tile) {
+        const T* t = run.input<T>(0) + tile.offset[0];
+        const T* low = run.input<T>(1) + tile.offset[1];
+        const T* high = run.input<T>(2) + tile.offset[2];
+        T* out = run.output<T>(0) + tile.out;
+        for (int64_t i = 0; i < tile.rows * tile.cols; ++i) {
+          const auto l = ToCompute(low[i * tile.col_stride[1]]);
+          const auto h = ToCompute(high[i * tile.col_stride[2]]);
+          const auto v = ToCompute(t[i * tile.col_stride[0]]);
+          const auto lowered = h < v ? h : v;
+          out[i] = static_cast<T>(lowered < l ? l : lowered);
+        }
+        return true;
+      });
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
+}
+
+const OpRegistration clip_by_value({
+    .name = "ClipByValue",
+    .inputs = "t: T, clip_value_min: T, clip_value_max: T",
+    .outputs = "output: T",
+    .attrs = "T: type",
+    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
+    .shape = ClipShape,
+    .reference = Clip,
+    .elementwise = true,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,226 @@
+// Runs every golden case on the standard kernel and, where the op has one, the accelerated kernel,
+// with 1 and 2 threads, and compares with TensorFlow's values. One test per case:
+//
+//   numerics_test --gtest_filter='reduce.mean_*'
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "ops/evaluate.h"
+#include "tests/support/golden_case.h"
+#include "tests/support/tolerance.h"
+#include "tools/npz.h"
+
+namespace tenon {
+namespace {
+
+const std::string kFolder = std::string(TENON_SOURCE_DIR) + "/tests/numerics/goldens/";
+
+using Arrays = std::map<std::string, Tensor>;
+
+const absl::StatusOr<Arrays>& ArraysOf(const std::string& topic) {
+  static auto* const cache = new std::map<std::string, absl::StatusOr<Arrays>>;
+  auto it = cache->find(topic);
+  if (it != cache->end()) return it->second;
+  absl::StatusOr<Arrays> arrays = Arrays();
+  if (auto read = ReadNpz(kFolder + topic + ".npz"); read.ok()) {
+    arrays->insert(read->begin(), read->end());
+  } else {
+    arrays = read.status();
+  }
+  return cache->emplace(topic, std::move(arrays)).first->second;
+}
+
+// bfloat16 is stored as its bits.
+absl::StatusOr<Tensor> Array(const std::string& topic, const std::string& name, DType dtype) {
+  const absl::StatusOr<Arrays>& arrays = ArraysOf(topic);
+  if (!arrays.ok()) return arrays.status();
+  auto it = arrays->find(name);
+  if (it == arrays->end()) return NotFound("no array ", name);
+  const Tensor& t = it->second;
+  if (dtype != DType::kBfloat16) return t;
+  auto owner = std::make_shared<Tensor>(t);
+  return Tensor::FromExternal(dtype, t.shape(), owner->raw(), owner);
+}
+
+enum class InPlace { kNever, kWhereAllowed };
+
+class Outputs final : public OutputAllocator {
+ public:
+  explicit Outputs(const std::vector<TensorSpec>& specs) : specs_(specs), tensors(specs.size()) {}
+  absl::StatusOr<void*> Allocate(int output, const Shape& shape) override {
+    const size_t i = static_cast<size_t>(output);
+    TENON_ASSIGN_OR_RETURN(tensors[i], Tensor::Allocate(specs_[i].dtype, shape));
+    return tensors[i].raw();
+  }
+
+ private:
+  const std::vector<TensorSpec>& specs_;
+
+ public:
+  std::vector<Tensor> tensors;
+};
+
+// As a plan runs it: unread inputs are null, outputs may lie over inputs where the kernel says so.
+absl::StatusOr<std::vector<Tensor>> RunPrepared(const PreparedKernel& prepared,
+                                                const std::vector<Tensor>& inputs,
+                                                InPlace in_place) {
+  Outputs outputs(prepared.outputs);
+  std::vector<const void*> in;
+  for (const Tensor& t : inputs) in.push_back(t.raw());
+  for (int i : prepared.unread) in[static_cast<size_t>(i)] = nullptr;
+  std::vector<void*> out(prepared.outputs.size(), nullptr);
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!prepared.outputs[i].shape.IsComplete()) continue;
+    TENON_ASSIGN_OR_RETURN(out[i],
+                           outputs.Allocate(static_cast<int>(i), prepared.outputs[i].shape));
+  }
+  if (in_place == InPlace::kWhereAllowed) {
+    std::vector<bool> taken(out.size(), false);
+    for (const auto& [input, output] : prepared.in_place) {
+      const size_t i = static_cast<size_t>(input), o = static_cast<size_t>(output);
+      if (taken[o] || out[o] == nullptr || in[i] == nullptr) continue;
+      if (inputs[i].bytes() != outputs.tensors[o].bytes()) {
+        return Internal("in place, but the sizes differ");
+      }
+      if (inputs[i].dtype() == DType::kString) continue;
+      std::memcpy(out[o], inputs[i].raw(), inputs[i].bytes());
+      in[i] = out[o];
+      taken[o] = true;
+    }
+  }
+  TENON_ASSIGN_OR_RETURN(
+      Tensor scratch,
+      Tensor::Allocate(DType::kUint8, Shape({static_cast<int64_t>(prepared.scratch_bytes)})));
+  RunContext run(in.data(), out.data(), scratch.raw(), &outputs);
+  TENON_RETURN_IF_ERROR(prepared.kernel->Run(run));
+  return std::move(outputs.tensors);
+}
+
+class NumericsTest : public ::testing::Test {
+ public:
+  NumericsTest(std::string topic, GoldenCase golden)
+      : topic_(std::move(topic)), case_(std::move(golden)) {}
+
+  void TestBody() override {
+    SCOPED_TRACE(case_.line);
+    const OpLookup op = FindOp(case_.op);
+    if (!op) GTEST_SKIP() << case_.op << " is not implemented";
+    for (size_t i = 0; i < case_.inputs.size(); ++i) {
+      auto t = Array(topic_, absl::StrCat(case_.name, "/in", i), case_.inputs[i].dtype);
+      ASSERT_TRUE(t.ok()) << t.status();
+      inputs_.push_back(*std::move(t));
+    }
+    for (size_t i = 0; i < case_.outputs.size(); ++i) {
+      auto t = Array(topic_, absl::StrCat(case_.name, "/out", i), case_.outputs[i]);
+      ASSERT_TRUE(t.ok()) << t.status();
+      goldens_.push_back(*std::move(t));
+    }
+    const absl::StatusOr<Node> node = MakeNode(case_);
+    if (!node.ok() && case_.fails) {
+      EXPECT_TRUE(absl::IsInvalidArgument(node.status())) << node.status();
+      return;
+    }
+    ASSERT_TRUE(node.ok()) << node.status();
+    plain_ = *node;
+    for (int threads : {1, 2}) {
+      for (InPlace in_place : {InPlace::kNever, InPlace::kWhereAllowed}) {
+        Check(*node, threads, in_place);
+        if (op.info->row.native == nullptr) continue;
+        Node native = *node;
+        native.op = op.info->row.native;
+        Check(native, threads, in_place);
+        if (HasFailure()) return;
+      }
+    }
+  }
+
+ private:
+  void Check(const Node& node, int threads, InPlace in_place) {
+    SCOPED_TRACE(absl::StrCat(node.op, ", ", threads, " threads",
+                              in_place == InPlace::kNever ? "" : ", in place"));
+    const absl::StatusOr<std::vector<Tensor>> outputs = Run(node, threads, in_place);
+    if (case_.fails) {
+      EXPECT_FALSE(outputs.ok()) << "TensorFlow refuses this";
+      EXPECT_TRUE(absl::IsInvalidArgument(outputs.status())) << outputs.status();
+      return;
+    }
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    ASSERT_GE(outputs->size(), goldens_.size());
+    for (size_t i = 0; i < goldens_.size(); ++i) {
+      const Tolerance tolerance = ToleranceFor(plain_, inputs_, goldens_[i]);
+      const std::string difference = Difference((*outputs)[i], goldens_[i], tolerance);
+      EXPECT_EQ(difference, "") << "output " << i << ", tolerance " << tolerance.relative
+                                << " relative, " << tolerance.absolute << " absolute";
+    }
+  }
+
+  absl::StatusOr<std::vector<Tensor>> Run(const Node& node, int threads, InPlace in_place) {
+    const Flags flags;
+    Services services;
+    services.flags = &flags;
+    services.threads = threads;
+    std::vector<TensorSpec> specs;
+    std::vector<std::unique_ptr<Constant>> owned;
+    std::vector<Constant*> constants;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const bool constant = case_.inputs[i].constant;
+      specs.push_back({inputs_[i].dtype(), inputs_[i].shape(), constant ? &inputs_[i] : nullptr});
+      owned.push_back(constant ? std::make_unique<Constant>(inputs_[i]) : nullptr);
+      constants.push_back(owned.back().get());
+    }
+    TENON_ASSIGN_OR_RETURN(const PreparedKernel prepared,
+                           PrepareNode(node, specs, constants, services));
+    return RunPrepared(prepared, inputs_, in_place);
+  }
+
+  const std::string topic_;
+  const GoldenCase case_;
+  std::vector<Tensor> inputs_;
+  std::vector<Tensor> goldens_;
+  Node plain_;
+};
+
+class BadCaseFile : public ::testing::Test {
+ public:
+  explicit BadCaseFile(absl::Status status) : status_(std::move(status)) {}
+  void TestBody() override { FAIL() << status_; }
+
+ private:
+  const absl::Status status_;
+};
+
+bool RegisterCases() {
+  std::vector<std::string> topics;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder, error)) {
+    if (entry.path().extension() == ".nodes") topics.push_back(entry.path().stem());
+  }
+  std::sort(topics.begin(), topics.end());
+  if (topics.empty()) topics.push_back("missing");
+  for (const std::string& topic : topics) {
+    absl::StatusOr<std::vector<GoldenCase>> cases = ReadGoldenCases(kFolder + topic + ".nodes");
+    if (!cases.ok()) {
+      ::testing::RegisterTest(
+          topic.c_str(), "file", nullptr, nullptr, __FILE__, __LINE__,
+          [status = cases.status()]() -> ::testing::Test* { return new BadCaseFile(status); });
+      continue;
+    }
+    for (const GoldenCase& c : *cases) {
+      ::testing::RegisterTest(
+          topic.c_str(), c.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+          [topic, c]() -> ::testing::Test* { return new NumericsTest(topic, c); });
+    }
+  }
+  return true;
+}
+
+const bool registered = RegisterCases();
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,165 @@
+#include "tests/support/golden_case.h"
+
+#include <fstream>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "env/status.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+// Splits at `separator` outside of brackets.
+std::vector<std::string> SplitArguments(absl::string_view text, absl::string_view separator) {
+  std::vector<std::string> parts;
+  int depth = 0;
+  std::string part;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '[') ++depth;
+    if (text[i] == ']') --depth;
+    if (depth == 0 && absl::StartsWith(text.substr(i), separator)) {
+      parts.push_back(part);
+      part.clear();
+      i += separator.size() - 1;
+    } else {
+      part += text[i];
+    }
+  }
+  if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+absl::StatusOr<DType> TypeOfArgument(absl::string_view text) {
+  const DType dtype = GoldenDType(text.substr(0, text.find('[')));
+  if (dtype == DType::kInvalid) return InvalidArgument("'", text, "' has no dtype");
+  return dtype;
+}
+
+template <typename T, typename F>
+absl::StatusOr<AttrValue> List(absl::string_view text, F&& one) {
+  if (!absl::ConsumePrefix(&text, "[") || !absl::ConsumeSuffix(&text, "]")) {
+    return InvalidArgument("'", text, "' is no list");
+  }
+  std::vector<T> values;
+  for (const std::string& item : SplitArguments(text, ",")) values.push_back(one(item));
+  return AttrValue(std::move(values));
+}
+
+int64_t IntOf(absl::string_view text) {
+  int64_t v = 0;
+  return absl::SimpleAtoi(text, &v) ? v : INT64_MIN;
+}
+float FloatOf(absl::string_view text) {
+  float v = 0;
+  return absl::SimpleAtof(text, &v) ? v : -12345.0f;
+}
+std::string StringOf(absl::string_view text) {
+  absl::ConsumePrefix(&text, "\"");
+  absl::ConsumeSuffix(&text, "\"");
+  return std::string(text);
+}
+
+absl::StatusOr<AttrValue> AttrOf(absl::string_view kind, absl::string_view text) {
+  if (kind == "int") return AttrValue(IntOf(text));
+  if (kind == "float") return AttrValue(FloatOf(text));
+  if (kind == "bool") return AttrValue(text == "true");
+  if (kind == "string") return AttrValue(StringOf(text));
+  if (kind == "type") return AttrValue(GoldenDType(text));
+  if (kind == "list(int)") return List<int64_t>(text, IntOf);
+  if (kind == "list(float)") return List<float>(text, FloatOf);
+  if (kind == "list(string)") return List<std::string>(text, StringOf);
+  if (kind == "list(type)") return List<DType>(text, GoldenDType);
+  if (kind == "shape") {
+    TENON_ASSIGN_OR_RETURN(const AttrValue dims, List<int64_t>(text, IntOf));
+    return AttrValue(Shape(absl::MakeConstSpan(*dims.get_if<std::vector<int64_t>>())));
+  }
+  return InvalidArgument("attributes of kind ", kind, " are not read from case files");
+}
+
+}  // namespace
+
+DType GoldenDType(absl::string_view name) {
+  static constexpr std::pair<const char*, DType> kNames[] = {
+      {"f32", DType::kFloat},     {"f64", DType::kDouble},    {"f16", DType::kHalf},
+      {"bf16", DType::kBfloat16}, {"i8", DType::kInt8},       {"i16", DType::kInt16},
+      {"i32", DType::kInt32},     {"i64", DType::kInt64},     {"u8", DType::kUint8},
+      {"u16", DType::kUint16},    {"u32", DType::kUint32},    {"u64", DType::kUint64},
+      {"bool", DType::kBool},     {"c64", DType::kComplex64}, {"c128", DType::kComplex128},
+      {"str", DType::kString},
+  };
+  for (const auto& [text, dtype] : kNames) {
+    if (name == text) return dtype;
+  }
+  return DType::kInvalid;
+}
+
+absl::StatusOr<GoldenCase> ParseGoldenCase(const std::string& line) {
+  GoldenCase c;
+  c.line = line;
+  const size_t colon = line.find(": ");
+  const size_t open = line.find('(', colon);
+  const size_t close = line.find(')', open);
+  if (close == std::string::npos) return InvalidArgument("'", line, "' is no case");
+  c.name = line.substr(0, colon);
+  c.op = line.substr(colon + 2, open - colon - 2);
+  for (const std::string& text : SplitArguments(line.substr(open + 1, close - open - 1), ", ")) {
+    TENON_ASSIGN_OR_RETURN(const DType dtype, TypeOfArgument(text));
+    c.inputs.push_back({dtype, absl::StrContains(text, "=const")});
+  }
+  absl::string_view rest = absl::string_view(line).substr(close + 1);
+  if (absl::ConsumeSuffix(&rest, " => error")) c.fails = true;
+  if (absl::ConsumePrefix(&rest, " -> ")) {
+    // Outputs end where the next word is an attribute.
+    std::string outputs;
+    std::vector<std::string> words = SplitArguments(rest, " ");
+    size_t i = 0;
+    while (i < words.size() && !absl::StrContains(words[i], '=')) {
+      absl::StrAppend(&outputs, words[i++], " ");
+    }
+    for (absl::string_view text : SplitArguments(outputs, " ")) {
+      absl::ConsumeSuffix(&text, ",");
+      TENON_ASSIGN_OR_RETURN(const DType dtype, TypeOfArgument(text));
+      c.outputs.push_back(dtype);
+    }
+    rest = i < words.size() ? rest.substr(rest.find(words[i])) : "";
+  }
+  for (const std::string& word : SplitArguments(absl::StripAsciiWhitespace(rest), " ")) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos) return InvalidArgument("'", word, "' is no attribute");
+    c.attributes.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+  }
+  return c;
+}
+
+absl::StatusOr<std::vector<GoldenCase>> ReadGoldenCases(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return NotFound("no file ", path);
+  std::vector<GoldenCase> cases;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    TENON_ASSIGN_OR_RETURN(GoldenCase c, ParseGoldenCase(line));
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
+absl::StatusOr<Node> MakeNode(const GoldenCase& c) {
+  const OpLookup op = FindOp(c.op);
+  if (!op) return Unimplemented("op ", c.op, " is not in the table");
+  Node node;
+  node.id = 0;
+  node.name = c.name;
+  node.op = c.op;
+  for (const auto& [name, text] : c.attributes) {
+    const AttrSpec* spec = op.info->signature.FindAttr(name);
+    if (spec == nullptr) continue;  // an attribute that only TensorFlow needs
+    TENON_ASSIGN_OR_RETURN(node.attrs[name], AttrOf(spec->kind, text));
+  }
+  TENON_RETURN_IF_ERROR(CompleteAttrs(*op.info, node));
+  return node;
+}
+
+}  // namespace tenon

@@ -1,0 +1,257 @@
+#include "tests/support/tolerance.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "ops/types.h"
+
+namespace tenon {
+namespace {
+
+using Value = std::complex<double>;
+
+std::vector<Value> Values(const Tensor& t) {
+  std::vector<Value> out;
+  VisitTypes(NumbersAndBool{}, t.dtype(), [&]<typename T>() {
+    for (const T& v : t.flat<T>()) {
+      if constexpr (kIsComplex<T>) {
+        out.emplace_back(v.real(), v.imag());
+      } else {
+        out.emplace_back(static_cast<double>(v), 0);
+      }
+    }
+  });
+  return out;
+}
+
+// Root of the mean square of the finite elements; and the largest of them.
+struct Size {
+  double rms = 0;
+  double max = 0;
+};
+Size SizeOfValues(const Tensor& t) {
+  Size size;
+  int64_t n = 0;
+  for (const Value& v : Values(t)) {
+    const double a = std::abs(v);
+    if (!std::isfinite(a)) continue;
+    size.rms += a * a;
+    size.max = std::max(size.max, a);
+    ++n;
+  }
+  if (n > 0) size.rms = std::sqrt(size.rms / static_cast<double>(n));
+  return size;
+}
+
+int64_t Window(const Node& node) {
+  int64_t n = 1;
+  if (const auto* ksize = node.attr<std::vector<int64_t>>("ksize")) {
+    for (int64_t k : *ksize) n *= k;
+  }
+  return n;
+}
+
+// Terms that one element of the output adds up; 0: the op is no sum of products.
+int64_t ContractionLength(const Node& node, absl::Span<const Tensor> in) {
+  if (in.size() < 2) return 0;
+  const Shape& a = in[0].shape();
+  const Shape& b = in[1].shape();
+  if (absl::StrContains(node.op, "Depthwise")) return b.rank() < 2 ? 1 : b.dim(0) * b.dim(1);
+  if (absl::StrContains(node.op, "Conv")) {
+    return b.rank() == 0 ? 1 : b.num_elements() / std::max<int64_t>(1, b.dim(b.rank() - 1));
+  }
+  if (absl::StrContains(node.op, "MatMul")) {
+    if (a.rank() < 2) return 1;
+    const bool* transposed = node.attr<bool>("transpose_a");
+    if (transposed == nullptr) transposed = node.attr<bool>("adj_x");
+    return transposed != nullptr && *transposed ? a.dim(a.rank() - 2) : a.dim(a.rank() - 1);
+  }
+  if (absl::StrContains(node.op, "Einsum")) {
+    // No more than every dimension of the smaller operand.
+    return std::max<int64_t>(1, std::min(a.num_elements(), b.num_elements()));
+  }
+  return 0;
+}
+
+int64_t ReducedLength(absl::Span<const Tensor> in, const Tensor& out) {
+  const int64_t n = out.num_elements();
+  return n == 0 ? 1 : std::max<int64_t>(1, in[0].num_elements() / n);
+}
+
+// Ops that only choose among their inputs' elements.
+bool Selects(absl::string_view op) {
+  static const auto* const kOps = new absl::flat_hash_set<absl::string_view>(
+      {"Max",          "Min",          "Maximum",
+       "Minimum",      "MaxPool",      "MaxPoolV2",
+       "MaxPool3D",    "Abs",          "Neg",
+       "Relu",         "Relu6",        "Identity",
+       "Reshape",      "Transpose",    "ConcatV2",
+       "Concat",       "Pad",          "PadV2",
+       "MirrorPad",    "GatherV2",     "Gather",
+       "GatherNd",     "SelectV2",     "Select",
+       "Tile",         "Slice",        "StridedSlice",
+       "Split",        "SplitV",       "Pack",
+       "Unpack",       "TopKV2",       "ResizeNearestNeighbor",
+       "DepthToSpace", "SpaceToDepth", "Floor",
+       "Ceil",         "Round",        "Rint",
+       "Sign",         "ClipByValue",  "BroadcastTo",
+       "ReverseV2",    "Fill",         "ZerosLike",
+       "OnesLike",     "OneHot",       "Cast"});
+  return kOps->contains(op);
+}
+
+// Ops computed by a library function or an approximation of one: a few ulps; near a zero of the
+// function, a few of 1's.
+bool Transcendental(absl::string_view op) {
+  static const auto* const kOps = new absl::flat_hash_set<absl::string_view>(
+      {"Exp",      "Expm1",      "Log",        "Log1p",
+       "Sin",      "Cos",        "Tan",        "Asin",
+       "Acos",     "Atan",       "Sinh",       "Cosh",
+       "Tanh",     "Asinh",      "Acosh",      "Atanh",
+       "Sigmoid",  "Erf",        "Erfc",       "Erfinv",
+       "Lgamma",   "Digamma",    "Elu",        "Selu",
+       "Softplus", "Softsign",   "Pow",        "Atan2",
+       "Xlogy",    "Xlog1py",    "_GeluExact", "_GeluApproximate",
+       "_Swish",   "_HardSwish", "_Mish"});
+  return kOps->contains(op);
+}
+
+}  // namespace
+
+double Epsilon(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat:
+    case DType::kComplex64:
+      return std::ldexp(1.0, -23);
+    case DType::kDouble:
+    case DType::kComplex128:
+      return std::ldexp(1.0, -52);
+    case DType::kHalf:
+      return std::ldexp(1.0, -10);
+    case DType::kBfloat16:
+      return std::ldexp(1.0, -7);
+    default:
+      return 0;
+  }
+}
+
+Tolerance ToleranceFor(const Node& node, absl::Span<const Tensor> inputs, const Tensor& golden) {
+  const double eps = Epsilon(golden.dtype());
+  if (eps == 0 || inputs.empty()) return {};
+  const absl::string_view op = node.op;
+  // A sum of L terms of size t, rounded at each step: about eps sqrt(L) times the largest partial
+  // sum, which is sqrt(L) t for terms of both signs and the result itself for terms of one.
+  auto sum = [&](double length, double term) {
+    const double root = std::sqrt(length);
+    const double partial = std::max(SizeOfValues(golden).max, root * term);
+    return Tolerance{2 * eps, 2 * eps * root * partial};
+  };
+  auto rms = [&](size_t i) { return SizeOfValues(inputs[i]).rms; };
+  auto max = [&](size_t i) { return SizeOfValues(inputs[i]).max; };
+
+  if (const int64_t length = ContractionLength(node, inputs); length > 0) {
+    return sum(static_cast<double>(length), rms(0) * rms(1));
+  }
+  const double reduced = static_cast<double>(ReducedLength(inputs, golden));
+  if (op == "Sum" || op == "EuclideanNorm") return sum(reduced, rms(0));
+  if (op == "Mean") return sum(reduced, rms(0) / reduced);
+  if (op == "Prod") return {(2 + reduced) * eps, 0};
+  if (op == "AvgPool" || op == "AvgPool3D") {
+    const double window = static_cast<double>(Window(node));
+    return sum(window, max(0) / window);
+  }
+  const Shape& shape = inputs[0].shape();
+  double longest = 1;
+  for (int64_t d : shape.dims()) longest = std::max(longest, static_cast<double>(d));
+  if (op == "AddN") return sum(static_cast<double>(inputs.size()), max(0));
+  if (op == "Cumsum") return sum(longest, rms(0));
+  if (op == "Cumprod") return {(2 + longest) * eps, 0};
+  if (op == "ScatterNd") return sum(std::max<double>(1, inputs[0].num_elements()), rms(1));
+  if (op == "Softmax" || op == "LogSoftmax") {
+    // exp and the sum of one row; log(sum) and the subtraction are rounded at the logits' size.
+    const double row = shape.rank() == 0 ? 1 : static_cast<double>(shape.dim(shape.rank() - 1));
+    const double root = std::sqrt(std::max(row, 1.0));
+    if (op == "Softmax") return {(8 + 2 * root) * eps, 0};
+    return {4 * eps, (2 + root) * eps * std::max(1.0, max(0))};
+  }
+  if (absl::StartsWith(op, "FusedBatchNorm")) {
+    // x - mean cancels at the size of x, and is then scaled like the result.
+    return {8 * eps, 8 * eps * std::max(SizeOfValues(golden).max, max(0))};
+  }
+  if (op == "ResizeBilinear") {
+    // Positions are products of an index and a scale: one rounding of the largest index.
+    return {4 * eps, eps * (4 + longest) * max(0)};
+  }
+  if (op == "Digamma") return sum(10, 1);  // reciprocals up to 10, then a logarithm
+  if (Transcendental(op)) return {8 * eps, 2 * eps};
+  if (Selects(op)) return {0, 0};
+  if (op == "Square" || op == "AddV2" || op == "Add" || op == "Sub" || op == "Mul") {
+    return {eps, 0};
+  }
+  return {4 * eps, 0};  // a few roundings: divisions by way of a reciprocal, reciprocal roots
+}
+
+std::string Difference(const Tensor& result, const Tensor& golden, Tolerance tolerance) {
+  if (result.dtype() != golden.dtype()) {
+    return absl::StrCat("dtype ", Name(result.dtype()), ", expected ", Name(golden.dtype()));
+  }
+  if (result.shape() != golden.shape()) {
+    return absl::StrCat("shape ", result.shape().ToString(), ", expected ",
+                        golden.shape().ToString());
+  }
+  if (golden.dtype() == DType::kString || IsInteger(golden.dtype()) ||
+      golden.dtype() == DType::kBool) {
+    if (Identical(result, golden)) return "";
+    const std::vector<Value> a = Values(result), b = Values(golden);
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (a[i] != b[i]) {
+        return absl::StrCat("element ", i, " is ", a[i].real(), ", expected ", b[i].real());
+      }
+    }
+    return "other elements";
+  }
+  // Beyond the dtype's normal range there is less precision, or none.
+  const double tiny = golden.dtype() == DType::kDouble || golden.dtype() == DType::kComplex128
+                          ? std::numeric_limits<double>::min()
+                      : golden.dtype() == DType::kHalf ? std::ldexp(1.0, -24)
+                                                       : std::numeric_limits<float>::min();
+  const std::vector<Value> got = Values(result), want = Values(golden);
+  double worst = 0;
+  std::string text;
+  for (size_t i = 0; i < want.size(); ++i) {
+    double excess = 0;
+    auto part = [&](double g, double w, double magnitude) {
+      if (g == w || (std::isnan(g) && std::isnan(w))) return;
+      if (!std::isfinite(g) || !std::isfinite(w)) {
+        excess = std::numeric_limits<double>::infinity();
+        return;
+      }
+      const double allowed =
+          tolerance.relative * magnitude + tolerance.absolute + (tolerance.relative > 0 ? tiny : 0);
+      const double error = std::abs(g - w);
+      if (error > allowed) excess = std::max(excess, allowed == 0 ? 1e300 : error / allowed);
+    };
+    part(got[i].real(), want[i].real(), std::abs(want[i]));
+    part(got[i].imag(), want[i].imag(), std::abs(want[i]));
+    if (excess > worst) {
+      worst = excess;
+      text = absl::StrCat("element ", i, " is ", got[i].real());
+      if (IsComplex(golden.dtype())) absl::StrAppend(&text, "+", got[i].imag(), "i");
+      absl::StrAppend(&text, ", expected ", want[i].real());
+      if (IsComplex(golden.dtype())) absl::StrAppend(&text, "+", want[i].imag(), "i");
+      absl::StrAppend(&text, ": error over the tolerance by a factor of ", excess);
+    }
+  }
+  return text;
+}
+
+}  // namespace tenon

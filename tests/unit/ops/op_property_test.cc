@@ -1,0 +1,196 @@
+// Properties of every op row, on random nodes: whatever the shapes, dtypes and values, there is a
+// result or a Status (never a crash); a shape function that knows less never contradicts one that
+// knows more; and a kernel that learns a value late gives what one that knew it gives.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "ops/evaluate.h"
+#include "ops/types.h"
+
+namespace tenon {
+namespace {
+
+constexpr int kNodesPerOp = 300;
+
+class Generator {
+ public:
+  explicit Generator(uint64_t seed) : random_(seed) {}
+
+  int64_t Int(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random_);
+  }
+  bool Coin() { return Int(0, 1) == 1; }
+  template <typename T>
+  const T& Pick(const std::vector<T>& v) {
+    return v[static_cast<size_t>(Int(0, std::ssize(v) - 1))];
+  }
+
+  // Often one that goes with the others: a fixed base with some dimensions changed.
+  Shape RandomShape() {
+    Shape s;
+    const int64_t rank = Int(0, 4);
+    for (int64_t i = 0; i < rank; ++i) {
+      const int64_t other = Int(0, 9);
+      s.push_back(other == 0 ? Int(0, 4) : (other == 1 ? 1 : 2 + (i + rank) % 2));
+    }
+    return s;
+  }
+
+  DType RandomType(const OpInfo& op, const std::string& attr) {
+    static const std::vector<DType> kAny = {DType::kFloat,  DType::kInt32, DType::kBool,
+                                            DType::kString, DType::kHalf,  DType::kComplex64,
+                                            DType::kInt64};
+    auto it = op.signature.types.find(attr);
+    return Pick(it == op.signature.types.end() ? kAny : it->second);
+  }
+
+  Tensor RandomTensor(DType dtype, const Shape& shape) {
+    Tensor t = *Tensor::Allocate(dtype, shape);
+    const bool known = VisitTypes(AllTypes{}, dtype, [&]<typename T>() {
+      for (T& v : t.flat<T>()) {
+        if constexpr (std::is_same_v<T, std::string>) {
+          v = Coin() ? "a" : "bc";
+        } else if constexpr (kIsInt<T>) {
+          v = static_cast<T>(Int(std::is_signed_v<T> ? -2 : 0, 4));
+        } else {
+          v = static_cast<T>(static_cast<float>(Int(-4, 8)) / 2);
+        }
+      }
+    });
+    if (!known) std::memset(t.raw(), 0, t.bytes());
+    return t;
+  }
+
+  // False: an op that random nodes make no sense of.
+  bool RandomAttr(const OpInfo& op, const AttrSpec& spec, AttrValue& out) {
+    static const std::vector<std::string> kStrings = {"SAME",    "VALID",     "NHWC",     "NCHW",
+                                                      "REFLECT", "SYMMETRIC", "ab,bc->ac"};
+    if (spec.kind == "type") {
+      out = RandomType(op, spec.name);
+    } else if (spec.kind == "int") {
+      out = Int(0, 3);
+    } else if (spec.kind == "bool") {
+      out = Coin();
+    } else if (spec.kind == "float") {
+      out = 0.5f;
+    } else if (spec.kind == "string") {
+      out = Pick(kStrings);
+    } else if (spec.kind == "shape") {
+      out = RandomShape();
+    } else if (spec.kind == "list(type)") {
+      std::vector<DType> list(static_cast<size_t>(Int(1, 3)));
+      for (DType& d : list) d = RandomType(op, spec.name);
+      out = std::move(list);
+    } else if (spec.kind == "list(int)") {
+      std::vector<int64_t> list(static_cast<size_t>(Int(0, 4)));
+      for (int64_t& v : list) v = Int(-1, 3);
+      out = std::move(list);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+Shape Forget(Generator& g, const Shape& shape) {
+  if (g.Int(0, 4) == 0) return Shape::Unknown();
+  Shape out = shape;
+  for (int i = 0; i < out.rank(); ++i) {
+    if (g.Coin()) out.set_dim(i, -1);
+  }
+  return out;
+}
+
+std::string Describe(const Node& node, const std::vector<Tensor>& inputs) {
+  std::string text = node.op + "(";
+  for (const Tensor& t : inputs) absl::StrAppend(&text, Name(t.dtype()), t.shape().ToString(), " ");
+  text += ")";
+  for (const auto& [name, value] : node.attrs) {
+    if (const auto* v = value.get_if<int64_t>()) absl::StrAppend(&text, " ", name, "=", *v);
+    if (const auto* v = value.get_if<bool>()) absl::StrAppend(&text, " ", name, "=", *v);
+    if (const auto* v = value.get_if<std::string>()) absl::StrAppend(&text, " ", name, "=", *v);
+  }
+  return text;
+}
+
+bool SaneCode(const absl::Status& s) {
+  return s.ok() || absl::IsInvalidArgument(s) || absl::IsUnimplemented(s);
+}
+
+class OpProperties : public ::testing::TestWithParam<const OpInfo*> {
+ protected:
+  void CheckNode(Generator& g, const OpInfo& op) {
+    Node node;
+    node.name = "node";
+    node.op = op.row.name;
+    for (const AttrSpec& spec : op.signature.attrs) {
+      if (spec.has_default && spec.kind != "type" && g.Coin()) continue;
+      AttrValue value;
+      if (g.RandomAttr(op, spec, value)) node.attrs[spec.name] = std::move(value);
+    }
+    if (!CompleteAttrs(op, node).ok()) return;
+    const auto dtypes = InputDTypes(op, node);
+    if (!dtypes.ok() || !OutputDTypes(op, node).ok()) return;
+    std::vector<Tensor> inputs;
+    const Shape base = g.RandomShape();
+    for (DType dtype : *dtypes) {
+      if (SizeOf(dtype) == 0) return;
+      inputs.push_back(g.RandomTensor(dtype, g.Coin() ? base : g.RandomShape()));
+    }
+    SCOPED_TRACE(Describe(node, inputs));
+
+    const Flags flags;
+    Services services;
+    services.flags = &flags;
+    const auto known = Evaluate(node, inputs, services);
+    EXPECT_TRUE(SaneCode(known.status())) << known.status();
+
+    std::vector<TensorSpec> complete, partial, late;
+    for (const Tensor& t : inputs) {
+      complete.push_back({t.dtype(), t.shape(), &t});
+      partial.push_back({t.dtype(), Forget(g, t.shape()), g.Coin() ? &t : nullptr});
+      late.push_back({t.dtype(), t.shape(), nullptr});
+      // A value that is known has a shape that is known.
+      if (partial.back().value != nullptr) partial.back().shape = t.shape();
+    }
+    const auto full = InferOutputs(op, node, complete);
+    const auto part = InferOutputs(op, node, partial);
+    EXPECT_TRUE(SaneCode(part.status())) << part.status();
+    if (!full.ok()) return;
+    ASSERT_TRUE(part.ok()) << part.status() << ": knows less, and refuses";
+    for (size_t i = 0; i < full->size(); ++i) {
+      EXPECT_TRUE((*part)[i].shape.CompatibleWith((*full)[i].shape))
+          << "output " << i << ": " << (*part)[i].shape.ToString() << " against "
+          << (*full)[i].shape.ToString();
+    }
+    if (!known.ok() || op.row.reference == nullptr || op.row.stateful) return;
+    const auto prepared = PrepareNode(node, late, {}, services);
+    if (absl::IsUnimplemented(prepared.status())) return;
+    ASSERT_TRUE(prepared.ok()) << prepared.status();
+    std::vector<Tensor> read = inputs;
+    for (int i : prepared->unread) read[static_cast<size_t>(i)] = Tensor();
+    const auto outputs = RunKernel(*prepared, read);
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    for (size_t i = 0; i < outputs->size(); ++i) {
+      EXPECT_TRUE(Identical((*outputs)[i], (*known)[i])) << "output " << i << " when known late";
+    }
+  }
+};
+
+TEST_P(OpProperties, Hold) {
+  const OpInfo& op = *GetParam();
+  const uint64_t seed = 20240607;
+  SCOPED_TRACE(absl::StrCat("seed ", seed));
+  Generator g(seed);
+  for (int i = 0; i < kNodesPerOp && !HasFailure(); ++i) CheckNode(g, op);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, OpProperties, ::testing::ValuesIn(AllOps()),
+                         [](const auto& info) { return std::string(info.param->row.name); });
+
+}  // namespace
+}  // namespace tenon
