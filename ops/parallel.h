@@ -4,7 +4,8 @@
 //
 // The ranges are a function of (threads, n, grain) alone, so the same threads give the same bits.
 // There are at most `threads` of them, each of at least `grain` iterations (choose it with
-// ParallelGrain: less work does not pay for a barrier). Called inside a parallel region the ranges run one after another. `fn` must not throw.
+// ParallelGrain: less work does not pay for a barrier). Called inside a parallel region the ranges
+// run one after another. `fn` must not throw.
 #ifndef TENON_OPS_PARALLEL_H_
 #define TENON_OPS_PARALLEL_H_
 

@@ -14,9 +14,10 @@
 namespace tenon {
 namespace {
 
-// Long rows are cut into blocks of a fixed length, whatever the threads, so that the bits of a
-// sum do not depend on them.
-constexpr int64_t kBlock = 16384;
+// What is reduced is cut into blocks of a fixed length, whatever the threads, so that the bits of
+// a sum do not depend on them: so many elements, in at least so many rows of columns.
+constexpr int64_t kBlock = int64_t{1} << 17;
+constexpr int64_t kLeastRows = 64;
 constexpr int64_t kColumns = 64;  // a thread's share of columns is a multiple of a cache line
 
 struct Problem {
@@ -73,10 +74,11 @@ class ReduceKernel final : public Kernel {
         columns_fn_(FindReduceColumns(problem.kind)),
         divide_fn_(FindTileFn(ElementwiseOp::kDiv, TileForm::kScalarB)) {}
 
+  // Partial results of the blocks.
   size_t ScratchBytes() const {
-    return problem_.inner == 1 && Blocks() > 1
-               ? static_cast<size_t>(problem_.outer * Blocks()) * sizeof(float)
-               : 0;
+    return Blocks() == 1
+               ? 0
+               : static_cast<size_t>(problem_.outer * Blocks() * problem_.inner) * sizeof(float);
   }
 
   absl::Status Run(RunContext& context) const override {
@@ -85,7 +87,7 @@ class ReduceKernel final : public Kernel {
     if (problem_.inner == 1) {
       RunRows(x, y, static_cast<float*>(context.scratch()));
     } else {
-      RunColumns(x, y);
+      RunColumns(x, y, static_cast<float*>(context.scratch()));
     }
     return absl::OkStatus();
   }
@@ -95,7 +97,10 @@ class ReduceKernel final : public Kernel {
   }
 
  private:
-  int64_t Blocks() const { return (problem_.reduced + kBlock - 1) / kBlock; }
+  int64_t BlockLength() const {
+    return std::max(kBlock / problem_.inner, std::min<int64_t>(problem_.reduced, kLeastRows));
+  }
+  int64_t Blocks() const { return (problem_.reduced + BlockLength() - 1) / BlockLength(); }
 
   void Divide(float* y, int64_t n) const {
     if (!problem_.mean) return;
@@ -104,13 +109,13 @@ class ReduceKernel final : public Kernel {
   }
 
   void RunRows(const float* x, float* y, float* scratch) const {
-    const int64_t blocks = Blocks(), n = problem_.reduced;
+    const int64_t blocks = Blocks(), length = BlockLength(), n = problem_.reduced;
     float* parts = blocks == 1 ? y : scratch;
-    const int64_t grain = ParallelGrain(0.1 * static_cast<double>(std::min(n, kBlock)) + 5);
+    const int64_t grain = ParallelGrain(0.1 * static_cast<double>(std::min(n, length)) + 5);
     ParallelFor(threads_, problem_.outer * blocks, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t row = i / blocks, from = i % blocks * kBlock;
-        parts[i] = row_fn_(x + row * n + from, static_cast<size_t>(std::min(kBlock, n - from)));
+        const int64_t row = i / blocks, from = i % blocks * length;
+        parts[i] = row_fn_(x + row * n + from, static_cast<size_t>(std::min(length, n - from)));
       }
     });
     if (blocks > 1) {
@@ -121,21 +126,38 @@ class ReduceKernel final : public Kernel {
     Divide(y, problem_.outer);
   }
 
-  void RunColumns(const float* x, float* y) const {
+  // f(plane, from, to) for stretches of columns of `planes` planes of about `rows` rows, in
+  // parallel.
+  template <typename F>
+  void Columns(int64_t planes, int64_t rows, const F& f) const {
     const int64_t inner = problem_.inner, shares = (inner + kColumns - 1) / kColumns;
-    const double ns = 0.05 * static_cast<double>(problem_.reduced * std::min(inner, kColumns)) + 5;
-    ParallelFor(threads_, problem_.outer * shares, ParallelGrain(ns),
-                [&](int64_t begin, int64_t end) {
-                  while (begin < end) {  // whole stretches of columns of one outer index
-                    const int64_t o = begin / shares, first = begin % shares;
-                    const int64_t last = std::min(shares, first + (end - begin));
-                    const int64_t from = first * kColumns, to = std::min(last * kColumns, inner);
-                    columns_fn_(x + o * problem_.reduced * inner + from, problem_.reduced, inner,
-                                static_cast<size_t>(to - from), y + o * inner + from);
-                    Divide(y + o * inner + from, to - from);
-                    begin += last - first;
-                  }
-                });
+    const double ns = 0.05 * static_cast<double>(rows * std::min(inner, kColumns)) + 5;
+    ParallelFor(threads_, planes * shares, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
+      while (begin < end) {
+        const int64_t plane = begin / shares, first = begin % shares;
+        const int64_t last = std::min(shares, first + (end - begin));
+        f(plane, first * kColumns, std::min(last * kColumns, inner));
+        begin += last - first;
+      }
+    });
+  }
+
+  void RunColumns(const float* x, float* y, float* scratch) const {
+    const int64_t inner = problem_.inner, blocks = Blocks(), length = BlockLength();
+    float* parts = blocks == 1 ? y : scratch;
+    Columns(problem_.outer * blocks, length, [&](int64_t plane, int64_t from, int64_t to) {
+      const int64_t o = plane / blocks, first = plane % blocks * length;
+      const int64_t rows = std::min(length, problem_.reduced - first);
+      columns_fn_(x + (o * problem_.reduced + first) * inner + from, rows, inner,
+                  static_cast<size_t>(to - from), parts + plane * inner + from);
+    });
+    if (blocks > 1) {
+      for (int64_t o = 0; o < problem_.outer; ++o) {
+        columns_fn_(parts + o * blocks * inner, blocks, inner, static_cast<size_t>(inner),
+                    y + o * inner);
+      }
+    }
+    Divide(y, problem_.outer * inner);
   }
 
   const Problem problem_;
