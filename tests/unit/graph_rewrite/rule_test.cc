@@ -1,8 +1,10 @@
 #include "graph_rewrite/rule.h"
 
 #include "gmock/gmock.h"
+#include "graph/text.h"
 #include "graph_rewrite/pipeline.h"
 #include "gtest/gtest.h"
+#include "tests/support/interpreter.h"
 
 namespace tenon {
 namespace {
@@ -32,6 +34,77 @@ TEST(Rewrite, UnknownDisabledRuleIsAnError) {
   auto report = Rewrite(g, {.services = &services});
   ASSERT_FALSE(report.ok());
   EXPECT_THAT(std::string(report.status().message()), HasSubstr("NoSuchRule"));
+}
+
+TEST(Rewrite, DisabledRulesStayOut) {
+  auto parsed = ParseGraph("%x = Placeholder() %s = Sigmoid(%x) %y = Mul(%x, %s) out y = %y");
+  ASSERT_TRUE(parsed.ok());
+  ASSERT_TRUE(testing::CompleteGraph(*parsed).ok());
+  Flags flags;
+  for (const char* disabled : {"", "FuseSwish"}) {
+    flags.disabled_rules = disabled;
+    const Services services{.flags = &flags};
+    Graph g = *parsed;
+    auto report = Rewrite(g, {.services = &services, .last = Phase::kFuse});
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_EQ(report->Fired("FuseSwish"), *disabled == 0 ? 1 : 0);
+  }
+}
+
+TEST(Rewrite, BodiesOfFunctionsAreRewritten) {
+  auto parsed = ParseGraph(R"(
+    %x = Placeholder()
+    out y = %x
+    function body {
+      in a = %a
+      %a = Placeholder()
+      %i = Identity(%a)
+      %s = Sigmoid(%i)
+      %y = Mul(%a, %s)
+      out r = %y
+    }
+  )");
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  Graph body = *parsed->functions().at("body");
+  ASSERT_TRUE(testing::CompleteGraph(body).ok());
+  parsed->functions()["body"] = std::make_shared<const Graph>(body);
+  const Flags flags;
+  const Services services{.flags = &flags};
+  std::vector<std::string> dumped;
+  auto report = Rewrite(
+      *parsed, {.services = &services,
+                .dump = [&](absl::string_view phase, const Graph&) { dumped.emplace_back(phase); },
+                .last = Phase::kFuse,
+                .verify = true});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->Fired("FuseSwish"), 1);
+  EXPECT_EQ(parsed->functions().at("body")->outputs().size(), 1u);
+  EXPECT_EQ(CountOps(*parsed->functions().at("body")).count("Sigmoid"), 0u);
+  EXPECT_THAT(dumped, ::testing::ElementsAre("loaded", "clean", "fold", "fuse"));
+}
+
+// A second run finds nothing to do: TensorFlow calls graph optimizers more than once.
+TEST(Rewrite, IsIdempotent) {
+  auto parsed = ParseGraph(R"(
+    %x = Placeholder() {shape=<?,5,6,3>}
+    %w = Const() {value=float<3,3,3,3>{random 1}}
+    %s = Const() {value=float<3>{random 2}}
+    %conv = Conv2D(%x, %w) {strides=[1, 1, 1, 1], padding="SAME"}
+    %scaled = Mul(%conv, %s)
+    %sum = AddV2(%scaled, %x)
+    %y = Relu(%sum)
+    out y = %y
+  )");
+  ASSERT_TRUE(parsed.ok());
+  ASSERT_TRUE(testing::CompleteGraph(*parsed).ok());
+  const Flags flags;
+  const Services services{.flags = &flags};
+  ASSERT_TRUE(Rewrite(*parsed, {.services = &services}).ok());
+  const std::string once = PrintGraph(*parsed);
+  auto again = Rewrite(*parsed, {.services = &services});
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(PrintGraph(*parsed), once);
+  for (const PhaseReport& p : again->phases) EXPECT_TRUE(p.fired.empty()) << Name(p.phase);
 }
 
 TEST(Rewrite, GateOffTouchesNothing) {

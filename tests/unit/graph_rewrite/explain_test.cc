@@ -1,0 +1,87 @@
+#include "graph_rewrite/explain.h"
+
+#include "gmock/gmock.h"
+#include "graph/text.h"
+#include "gtest/gtest.h"
+#include "tests/support/interpreter.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string ExplainOf(absl::string_view text, const std::vector<std::string>& nodes) {
+  auto g = ParseGraph(text);
+  EXPECT_TRUE(g.ok()) << g.status();
+  EXPECT_TRUE(testing::CompleteGraph(*g).ok());
+  const Flags flags;
+  const Services services{.flags = &flags};
+  const std::string before = PrintGraph(*g);
+  auto e = Explain(*g, {.services = &services}, nodes);
+  EXPECT_TRUE(e.ok()) << e.status();
+  EXPECT_EQ(PrintGraph(*g), before) << "explaining must not change the graph";
+  return e.ok() ? ExplainText(*e) : "";
+}
+
+constexpr char kConv[] = R"(
+  %x = Placeholder() {shape=<?,5,6,3>}
+  %w = Const() {value=float<3,3,3,4>{random 1}}
+  %b = Const() {value=float<4>{random 2}}
+  %conv = Conv2D(%x, %w) {strides=[1, 1, 1, 1], padding="SAME"}
+  %biased = BiasAdd(%conv, %b)
+  %y = Relu(%biased)
+  out y = %y
+)";
+
+TEST(Explain, TellsWhereANodeWent) {
+  const std::string text = ExplainOf(kConv, {});
+  EXPECT_THAT(text, HasSubstr("conv (Conv2D) -> y (_MklNativeFusedConv2D), accelerated"));
+  EXPECT_THAT(text, HasSubstr("FuseConv2D"));
+  EXPECT_THAT(text, HasSubstr("fired: now part of 'y'"));
+}
+
+TEST(Explain, TellsOfAnotherReader) {
+  const std::string text = ExplainOf(std::string(kConv) + "%z = Tanh(%conv) out z = %z", {"conv"});
+  EXPECT_THAT(text, HasSubstr("'conv' (Conv2D) has 2 readers"));
+}
+
+TEST(Explain, TellsOfWeightsThatAreNotConstant) {
+  const std::string text = ExplainOf(R"(
+    %x = Placeholder() {shape=<?,5>}
+    %w = Placeholder() {shape=<5,4>}
+    %s = Const() {value=float<4>{random 2}}
+    %m = MatMul(%x, %w)
+    %y = Mul(%m, %s)
+    %z = Exp(%y)
+    out y = %y
+    out z = %z
+  )",
+                                     {"y"});
+  EXPECT_THAT(text, HasSubstr("'w', its weights, is not constant"));
+}
+
+TEST(Explain, TellsOfAPatternThatAlmostMatched) {
+  const std::string text = ExplainOf(R"(
+    %x = Placeholder() {shape=<?,8>}
+    %three = Const() {value=float<>{3}}
+    %sixth = Const() {value=float<>{0.167}}
+    %a = AddV2(%x, %three)
+    %r = Relu6(%a)
+    %m = Mul(%r, %x)
+    %y = Mul(%sixth, %m)
+    out y = %y
+  )",
+                                     {"r"});
+  EXPECT_THAT(text, HasSubstr("'sixth' (Const) is not 0.1666"));
+}
+
+TEST(Explain, AnUnknownNodeIsAnError) {
+  const Graph g;
+  const Flags flags;
+  const Services services{.flags = &flags};
+  EXPECT_EQ(Explain(g, {.services = &services}, {"nothing"}).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace tenon
