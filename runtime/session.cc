@@ -6,13 +6,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
-#include "env/cpu.h"
 #include "env/status.h"
 #include "graph/text.h"
 #include "primitive_cache/cache.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/model_state.h"
 #include "runtime/thread_budget.h"
+#include "runtime/thread_count.h"
 
 namespace tenon {
 
@@ -36,13 +36,6 @@ struct Session::State {
 };
 
 namespace {
-
-int ThreadCount(const SessionOptions& options, const Flags& flags) {
-  if (options.threads > 0) return options.threads;
-  if (flags.intra_op_threads > 0) return static_cast<int>(flags.intra_op_threads);
-  if (flags.omp_threads > 0) return static_cast<int>(flags.omp_threads);
-  return AvailableCpus();
-}
 
 TensorInfo InputInfo(const ModelState& model, const GraphInput& input) {
   const Node& node = model.graph().node(input.node);
@@ -111,7 +104,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
   std::unique_ptr<Session> session(new Session());
   session->state_ = std::make_unique<State>(flags);
   State& state = *session->state_;
-  state.services.threads = ThreadCount(options, flags);
+  state.services.threads = ThreadCount(options.threads, flags);
 
   session->report_ = RewriteOrKeep(graph, state.services);
   TENON_ASSIGN_OR_RETURN(state.model, ModelState::Create(std::move(graph)));

@@ -5,7 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "env/cpu.h"
 #include "env/status.h"
-#include "ops/op.h"
+#include "ops/rename.h"
 #include "tools/table.h"
 
 namespace tenon {
@@ -31,13 +31,8 @@ int At(const absl::btree_map<std::string, int>& ops, const std::string& op) {
 std::string WhyNot(const Node& node) {
   const OpLookup op = FindOp(node.op);
   if (!op) return "op is not implemented";
-  if (op.info->row.native == nullptr) return "op has no accelerated kernel";
-  for (const char* attr : {"T", "dtype", "SrcT"}) {
-    if (const DType* dtype = node.attr<DType>(attr)) {
-      return absl::StrCat("not renamed; ", attr, " is ", Name(*dtype), ", accelerated for ",
-                          op.info->row.native_types);
-    }
-  }
+  std::string why;
+  if (NativeName(*op.info, node, &why) == nullptr) return why;
   return "not renamed";
 }
 

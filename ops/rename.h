@@ -1,0 +1,17 @@
+// Standard op to private op: the one decision that the graph's rename phase and eager share.
+#ifndef TENON_OPS_RENAME_H_
+#define TENON_OPS_RENAME_H_
+
+#include <string>
+
+#include "ops/op.h"
+
+namespace tenon {
+
+// The row's native name if it has an accelerated kernel for the node's dtype; else null and, where
+// `why` is given, the reason.
+const char* NativeName(const OpInfo& op, const Node& node, std::string* why = nullptr);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_RENAME_H_
