@@ -1,9 +1,11 @@
 // tenon: loads TensorFlow models, rewrites them, shows why, runs them.
 // Exit status: 0, 1 after an error (one line on stderr), 2 for a command line that makes no sense.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "tools/command.h"
 
@@ -25,6 +27,11 @@ int main(int argc, char** argv) {
       tenon::AddExplainCommand(app), tenon::AddOpsCommand(app),    tenon::AddRulesCommand(app),
       tenon::AddEnvCommand(app),     tenon::AddExportCommand(app),
   };
+  const auto named = [&](const tenon::Command& c) { return c.app->check_name(argv[1]); };
+  if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), named)) {
+    Complain(absl::StrCat("there is no command '", argv[1], "' (tenon --help)"));
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
