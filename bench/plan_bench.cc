@@ -1,9 +1,8 @@
-// What running a plan costs beside its kernels (goal: under 0.2 µs a step), and what rewriting
-// costs. Problem: chains of ops that do nothing; the small ResNet-50 of the tests.
+// What running a plan costs beside its kernels (goal: under 0.2 µs a step), and
+// what building one costs. Problem: chains of ops that do nothing.
 #include <benchmark/benchmark.h>
 
 #include "ops/op.h"
-#include "proto/model.h"
 #include "runtime/session.h"
 
 namespace tenon {
@@ -63,22 +62,6 @@ void PlanBuild(benchmark::State& state) {
   }
 }
 BENCHMARK(PlanBuild)->Arg(1000)->Unit(benchmark::kMillisecond);
-
-void RewriteResNet50(benchmark::State& state) {
-  auto model = LoadModel(TENON_SOURCE_DIR "/tests/models/resnet50/saved_model", {});
-  if (!model.ok()) {
-    state.SkipWithError(std::string(model.status().message()).c_str());
-    return;
-  }
-  Flags flags = *Flags::FromEnvironment();
-  Services services;
-  services.flags = &flags;
-  for (auto _ : state) {
-    Graph graph = model->graph;
-    benchmark::DoNotOptimize(Rewrite(graph, {.services = &services}));
-  }
-}
-BENCHMARK(RewriteResNet50)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace tenon

@@ -110,7 +110,7 @@ class NumericsTest : public ::testing::Test {
   void TestBody() override {
     SCOPED_TRACE(case_.line);
     const OpLookup op = FindOp(case_.op);
-    if (!op) GTEST_SKIP() << case_.op << " is not implemented";
+    ASSERT_TRUE(op) << case_.op << " is not implemented";
     for (size_t i = 0; i < case_.inputs.size(); ++i) {
       auto t = Array(topic_, absl::StrCat(case_.name, "/in", i), case_.inputs[i].dtype);
       ASSERT_TRUE(t.ok()) << t.status();
