@@ -254,6 +254,12 @@ bool ShapeInfo::SameShape(Endpoint a, Endpoint b) {
   return Always(a, b, [](const Shape& x, const Shape& y) { return x == y; });
 }
 
+bool ShapeInfo::AlikeShape(Endpoint a, Endpoint b) {
+  const Shape& sa = shape(a);
+  if (sa.has_rank() && sa == shape(b)) return true;
+  return SameShape(a, b);
+}
+
 bool ShapeInfo::SameShapeButLast(Endpoint a, Endpoint b, int64_t last) {
   return Always(a, b, [last](const Shape& x, const Shape& y) {
     if (x.rank() != y.rank() || x.rank() == 0 || x.dim(x.rank() - 1) != last) return false;

@@ -31,6 +31,8 @@ class ShapeInfo {
   // of every input, different ones, and ones in which dimensions are 1, which broadcasting treats
   // specially. Assignments with which the graph cannot run say nothing.
   bool SameShape(Endpoint a, Endpoint b);
+  // Whether nothing speaks against it: proven, or of one rank, dimensions equal or both unknown.
+  bool AlikeShape(Endpoint a, Endpoint b);
   // `a` has the shape of `b` but for its last dimension, which is `last`.
   bool SameShapeButLast(Endpoint a, Endpoint b, int64_t last);
   // `a` broadcasts to the shape of `b`.

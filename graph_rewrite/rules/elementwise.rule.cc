@@ -2,8 +2,9 @@
 // over memory once.
 //
 // A group grows from its last op towards the inputs. It takes an op whose readers are all in the
-// group and whose result always has the shape of the group's: what is smaller (the gate of a
-// squeeze-and-excite block) is computed once by itself, and broadcast.
+// group and whose result has the shape of the group's: what is smaller (the gate of a
+// squeeze-and-excite block) is computed once by itself, and broadcast. Dimensions that are not
+// known may turn out to be broadcast; that costs time, not the right result.
 #include "ops/vector/elementwise.h"
 
 #include <algorithm>
@@ -64,7 +65,7 @@ std::vector<NodeId> GroupOf(RuleContext& context, NodeId root) {
     for (const Use& u : context.rw.uses(e.node)) {
       if (u.is_control() || !in_group(u.reader)) return false;
     }
-    return context.shapes.SameShape(e, {root, 0});
+    return context.shapes.AlikeShape(e, {root, 0});
   };
   for (bool grown = true; grown && group.size() < kMaxOps;) {
     grown = false;

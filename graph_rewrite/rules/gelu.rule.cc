@@ -1,5 +1,7 @@
 // GELU, x * Phi(x) with Phi the normal distribution: by the error function, and approximated as
 // 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+//
+// Divisions by constants are products and x * x is Square(x) by then.
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/rules/alternatives.h"
 
@@ -8,23 +10,19 @@ namespace {
 
 // %y = 0.5 * %x * %g.
 const std::vector<std::string> kHalfProduct = {
-    "%h = Mul(%x, 0.5) %y = Mul(%h, %g)",   "%h = Mul(%x, %g) %y = Mul(%h, 0.5)",
-    "%h = Mul(%g, 0.5) %y = Mul(%x, %h)",   "%h = RealDiv(%x, 2) %y = Mul(%h, %g)",
-    "%h = Mul(%x, %g) %y = RealDiv(%h, 2)",
+    "%h = Mul(%x, 0.5) %y = Mul(%h, %g)",
+    "%h = Mul(%x, %g) %y = Mul(%h, 0.5)",
+    "%h = Mul(%g, 0.5) %y = Mul(%x, %h)",
 };
 
 // erf(x / sqrt 2) and erfc(-x / sqrt 2).
 const std::vector<std::string> kErf = {
     "%u = Mul(%x, 0.70710678) %e = Erf(%u) ",
-    "%u = RealDiv(%x, 1.41421356) %e = Erf(%u) ",
 };
 const std::vector<std::string> kErfc = {
     "%n = Neg(%x) %u = Mul(%n, 0.70710678) %g = Erfc(%u) ",
-    "%n = Neg(%x) %u = RealDiv(%n, 1.41421356) %g = Erfc(%u) ",
     "%u = Mul(%x, -0.70710678) %g = Erfc(%u) ",
-    "%u = RealDiv(%x, -1.41421356) %g = Erfc(%u) ",
     "%n = Mul(%x, 0.70710678) %u = Neg(%n) %g = Erfc(%u) ",
-    "%n = RealDiv(%x, 1.41421356) %u = Neg(%n) %g = Erfc(%u) ",
 };
 
 const RuleRegistration by_erf({
@@ -55,16 +53,13 @@ const RuleRegistration by_erfc({
 const std::vector<std::string> kCubic = {
     "%s = Pow(%x, 3) %c = Mul(%s, 0.044715) ",
     "%s = Square(%x) %p = Mul(%s, %x) %c = Mul(%p, 0.044715) ",
-    "%s = Mul(%x, %x) %p = Mul(%s, %x) %c = Mul(%p, 0.044715) ",
     "%s = Square(%x) %p = Mul(%s, 0.044715) %c = Mul(%p, %x) ",
-    "%s = Mul(%x, %x) %p = Mul(%s, 0.044715) %c = Mul(%p, %x) ",
     "%s = Mul(%x, 0.044715) %p = Mul(%s, %x) %c = Mul(%p, %x) ",
 };
 const std::vector<std::string> kSum = {"%a = AddV2(%x, %c) %t = Mul(%a, 0.79788456) "};
 // 1 + 0.044715 x^2, then sqrt(2 / pi) x times that.
 const std::vector<std::string> kQuadratic = {
     "%s = Square(%x) %p = Mul(%s, 0.044715) %q = AddV2(%p, 1) ",
-    "%s = Mul(%x, %x) %p = Mul(%s, 0.044715) %q = AddV2(%p, 1) ",
     "%s = Mul(%x, 0.044715) %p = Mul(%s, %x) %q = AddV2(%p, 1) ",
 };
 const std::vector<std::string> kScaled = {
@@ -75,7 +70,6 @@ const std::vector<std::string> kScaled = {
 // The same with the root folded in: x * (0.79788456 + 0.0356774081 x^2).
 const std::vector<std::string> kFolded = {
     "%s = Square(%x) %p = Mul(%s, 0.0356774081) %q = AddV2(%p, 0.79788456) %t = Mul(%q, %x) ",
-    "%s = Mul(%x, %x) %p = Mul(%s, 0.0356774081) %q = AddV2(%p, 0.79788456) %t = Mul(%q, %x) ",
 };
 const std::vector<std::string> kTanh = {"%z = Tanh(%t) %g = AddV2(%z, 1) "};
 

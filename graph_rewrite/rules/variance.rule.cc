@@ -1,4 +1,4 @@
-// Other ways to write variances and normalizations, in the one way that the normalization rules
+// Squares, variances and normalizations that are written otherwise, in the one way that other rules
 // know. Exact to the bit.
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
@@ -16,11 +16,18 @@ const RuleRegistration square({
     .name = "SquareOfDifference",
     .doc = "mean(square(x - m)), m a mean, is mean(squared_difference(x, m))",
     .phase = Phase::kClean,
-    .pattern = "%d = Sub(%x, %m) %q = Square(%d) %v = Mean(%q, %i) out d = %d out v = %v"
-               " || %d = Sub(%x, %m) %q = Mul(%d, %d) %v = Mean(%q, %i) out d = %d out v = %v",
+    .pattern = "%d = Sub(%x, %m) %q = Square(%d) %v = Mean(%q, %i) out d = %d out v = %v",
     .replacement = "%d = Sub(%x, %m) %q = SquaredDifference(%x, %m)"
                    " %v = Mean(%q, %i) {keep_dims=@v.keep_dims} out d = %d out v = %v",
     .when = OfAMean,
+});
+
+const RuleRegistration itself({
+    .name = "SquareOfItself",
+    .doc = "x * x is square(x)",
+    .phase = Phase::kClean,
+    .pattern = "%y = Mul(%x, %x)",
+    .replacement = "%y = Square(%x)",
 });
 
 const RuleRegistration negated({

@@ -2,12 +2,15 @@
 //
 //   y = (s - mean(s)) / sqrt(variance(s) + epsilon) * gamma + beta
 //
-// with s = x, or x + residual, which the second output of _AddLayerNorm passes on.
+// with s = x, or x + residual (which may broadcast each other), which the second output of
+// _AddLayerNorm passes on.
 #include <cmath>
+#include <vector>
 
 #include "ops/op.h"
 #include "ops/parallel.h"
 #include "ops/types.h"
+#include "ops/vector/broadcast.h"
 #include "ops/vector/elementwise.h"
 #include "ops/vector/row_simd.h"
 
@@ -27,7 +30,7 @@ absl::StatusOr<Problem> ProblemOf(PrepareContext& p) {
   problem.residual = p.num_inputs() == 4;
   problem.gamma = p.num_inputs() - 2;
   problem.beta = p.num_inputs() - 1;
-  const Shape& x = p.input_shape(0);
+  const Shape& x = p.output_shape(0);
   problem.columns = x.dim(x.rank() - 1);
   problem.rows = problem.columns == 0 ? 0 : x.num_elements() / problem.columns;
   TENON_ASSIGN_OR_RETURN(problem.epsilon, p.attrs().Float("epsilon"));
@@ -38,7 +41,7 @@ absl::Status LayerNormShape(ShapeContext& c) {
   Shape x = c.input(0);
   if (x.has_rank() && x.rank() == 0) return InvalidArgument("x must have a last axis");
   if (c.num_inputs() == 4) {
-    TENON_ASSIGN_OR_RETURN(x, MergeShapes(x, c.input(1)));
+    TENON_ASSIGN_OR_RETURN(x, BroadcastShapes(x, c.input(1)));
   }
   for (int i = c.num_inputs() - 2; i < c.num_inputs(); ++i) {
     TENON_RETURN_IF_ERROR(c.ExpectRank(i, 1));
@@ -53,10 +56,11 @@ absl::Status LayerNormShape(ShapeContext& c) {
 }
 
 template <typename T>
-void ReferenceRow(const Problem& problem, const RunContext& context, int64_t row) {
+void ReferenceRow(const Problem& problem, const RunContext& context, const T* x, const T* residual,
+                  int64_t row) {
   const int64_t n = problem.columns, at = row * n;
-  const T* x = context.input<T>(0) + at;
-  const T* residual = problem.residual ? context.input<T>(1) + at : nullptr;
+  x += at;
+  if (residual != nullptr) residual += at;
   const auto s = [&](int64_t i) {
     return residual == nullptr
                ? static_cast<double>(x[i])
@@ -77,12 +81,59 @@ void ReferenceRow(const Problem& problem, const RunContext& context, int64_t row
   }
 }
 
+// `from` broadcast to the output.
+template <typename T>
+std::vector<T> Expanded(const T* from, const CollapsedBroadcast& broadcast, size_t input,
+                        int64_t elements) {
+  std::vector<T> out(static_cast<size_t>(elements));
+  const auto& strides = broadcast.strides[input];
+  for (int64_t i = 0; i < elements; ++i) {
+    int64_t offset = 0, rest = i;
+    for (size_t d = broadcast.dims.size(); d-- > 0;) {
+      offset += rest % broadcast.dims[d] * strides[d];
+      rest /= broadcast.dims[d];
+    }
+    out[static_cast<size_t>(i)] = from[offset];
+  }
+  return out;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> BroadcastReference(PrepareContext& p,
+                                                           const Problem& problem) {
+  TENON_ASSIGN_OR_RETURN(
+      const CollapsedBroadcast broadcast,
+      CollapseBroadcast({p.input_shape(0), p.input_shape(1)}, p.output_shape(0)));
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
+  VisitTypes(Floats{}, p.input_dtype(0), [&]<typename T>() {
+    kernel = MakeKernel([problem, broadcast](RunContext& context) {
+      const int64_t elements = problem.rows * problem.columns;
+      const std::vector<T> x = Expanded(context.input<T>(0), broadcast, 0, elements);
+      const std::vector<T> residual = Expanded(context.input<T>(1), broadcast, 1, elements);
+      for (int64_t row = 0; row < problem.rows; ++row) {
+        ReferenceRow<T>(problem, context, x.data(), residual.data(), row);
+      }
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
+}
+
+// x and the residual have the output's shape.
+bool IsPlain(const PrepareContext& p, const Problem& problem) {
+  return p.input_shape(0) == p.output_shape(0) &&
+         (!problem.residual || p.input_shape(1) == p.output_shape(0));
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p));
+  if (!IsPlain(p, problem)) return BroadcastReference(p, problem);
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
   VisitTypes(Floats{}, p.input_dtype(0), [&]<typename T>() {
     kernel = MakeKernel([problem](RunContext& context) {
-      for (int64_t row = 0; row < problem.rows; ++row) ReferenceRow<T>(problem, context, row);
+      const T* residual = problem.residual ? context.input<T>(1) : nullptr;
+      for (int64_t row = 0; row < problem.rows; ++row) {
+        ReferenceRow<T>(problem, context, context.input<T>(0), residual, row);
+      }
       return absl::OkStatus();
     });
   });
@@ -172,6 +223,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Accelerated(PrepareContext& p) {
   const DType dtype = p.input_dtype(0);
   if (dtype != DType::kFloat && dtype != DType::kBfloat16) return NoKernelFor(dtype);
   TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p));
+  if (!IsPlain(p, problem)) return Unimplemented("the two summands are broadcast");
   auto kernel =
       std::make_unique<VectorLayerNorm>(problem, dtype == DType::kBfloat16, p.services().threads);
   p.RequestScratch(kernel->ScratchFloats() * sizeof(float));
