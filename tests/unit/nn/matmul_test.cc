@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/unit/nn/nn_test_util.h"
 
 namespace tenon {
@@ -66,6 +68,34 @@ TEST(MatMul, FusedChainsMatchReference) {
                             {.threads = 2, .constants = {1}, .in_place = in_place}, s.k);
       }
       ExpectNativeMatches("_FusedMatMul", attrs, inputs, {}, s.k);
+    }
+  }
+}
+
+// Each activation on a wide range: what goes in is what the product gives, a times one.
+TEST(MatMul, ActivationsOnTheWholeRange) {
+  Tensor a = RandomTensor(DType::kFloat, {128, 1}, 1, -120, 120);
+  const float special[] = {0.0f,  -0.0f,  1e-30f, -1e-30f, 1e-4f, -1e-4f, 3.0f,   -3.0f, 6.0f,
+                           88.8f, -88.8f, 1e30f,  -1e30f,  0.5f,  -0.5f,  -17.0f, -5.5f, -3.9f};
+  std::copy(std::begin(special), std::end(special), a.data<float>());
+  const Tensor one = Tensor::From<float>({1, 16}, std::vector<float>(16, 1.0f));
+  for (const char* op : {"Relu", "Relu6", "Elu", "Selu", "LeakyRelu", "Tanh", "Sigmoid", "Softplus",
+                         "_GeluExact", "_GeluApproximate", "_Swish", "_HardSwish", "_Mish",
+                         "Square", "Abs", "Exp", "Log", "Sqrt"}) {
+    const AttrMap attrs{{"T", DType::kFloat}, {"num_args", 0}, {"fused_ops", Names{op}}};
+    Node node = MakeNode("_FusedMatMul", attrs);
+    absl::StatusOr<RunResult> want = RunNode(node, {a, one}, {});
+    node.op = "_MklNativeFusedMatMul";
+    absl::StatusOr<RunResult> got = RunNode(node, {a, one}, {.constants = {1}});
+    ASSERT_TRUE(want.ok() && got.ok());
+    for (int64_t i = 0; i < want->outputs[0].num_elements(); ++i) {
+      const float w = want->outputs[0].data<float>()[i], g = got->outputs[0].data<float>()[i];
+      const float x = a.data<float>()[i / 16];
+      if (std::isnan(w) || std::isinf(w)) {
+        EXPECT_TRUE(std::isnan(w) ? std::isnan(g) : w == g) << op << "(" << x << ") " << g;
+      } else {
+        EXPECT_NEAR(g, w, 1e-6 + 4e-6 * std::abs(w)) << op << "(" << x << ")";
+      }
     }
   }
 }
