@@ -188,6 +188,22 @@ void Softmax(const SoftmaxRow& row) {
   }
 }
 
+void SelectRow(const float* x, float scale, const bool* keep, float masked, float* y, size_t n) {
+  const FloatTag d;
+  const hn::Rebind<uint8_t, FloatTag> d8;
+  const size_t lanes = hn::Lanes(d);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(keep);
+  const Vf factor = Const(scale), other = Const(masked);
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto wide = hn::PromoteTo(IntTag(), hn::LoadU(d8, bytes + i));
+    const auto kept = hn::RebindMask(d, hn::Ne(wide, hn::Zero(IntTag())));
+    hn::StoreU(hn::IfThenElse(kept, hn::Mul(hn::LoadU(d, x + i), factor), other), d, y + i);
+  }
+  for (; i < n; ++i) y[i] = keep[i] ? x[i] * scale : masked;
+}
+
+SelectRowFn SelectFn() { return &SelectRow; }
 LayerNormRowFn LayerNormFn() { return &LayerNorm; }
 SoftmaxRowFn SoftmaxFn(SoftmaxKind kind) {
   return kind == SoftmaxKind::kSoftmax ? &Softmax<SoftmaxKind::kSoftmax>
@@ -203,9 +219,11 @@ namespace tenon {
 
 HWY_EXPORT(LayerNormFn);
 HWY_EXPORT(SoftmaxFn);
+HWY_EXPORT(SelectFn);
 
 LayerNormRowFn FindLayerNormRow() { return HWY_DYNAMIC_DISPATCH(LayerNormFn)(); }
 SoftmaxRowFn FindSoftmaxRow(SoftmaxKind kind) { return HWY_DYNAMIC_DISPATCH(SoftmaxFn)(kind); }
+SelectRowFn FindSelectRow() { return HWY_DYNAMIC_DISPATCH(SelectFn)(); }
 
 }  // namespace tenon
 #endif

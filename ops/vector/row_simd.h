@@ -37,6 +37,11 @@ using SoftmaxRowFn = void (*)(const SoftmaxRow& row);
 enum class SoftmaxKind { kSoftmax, kLogSoftmax };
 SoftmaxRowFn FindSoftmaxRow(SoftmaxKind kind);
 
+// y[i] = x[i] * scale where keep[i], else masked. y may be x.
+using SelectRowFn = void (*)(const float* x, float scale, const bool* keep, float masked, float* y,
+                             size_t n);
+SelectRowFn FindSelectRow();
+
 }  // namespace tenon
 
 #endif  // TENON_OPS_VECTOR_ROW_SIMD_H_

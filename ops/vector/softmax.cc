@@ -160,21 +160,25 @@ class VectorSoftmaxKernel final : public Kernel {
   void RunMaskedRow(const RunContext& context, const int64_t* offsets,
                     const SoftmaxRow& row) const {
     float* y = row.y;
-    for (int k = 0; k < rows_.num_values; ++k) {
-      const float* from = row.inputs[k];
-      const size_t step = row.repeated[k] ? 0 : 1;
-      if (k == 0) {
-        for (size_t i = 0; i < row.n; ++i) y[i] = from[i * step] * scale_;
-      } else {
-        for (size_t i = 0; i < row.n; ++i) y[i] += from[i * step];
+    int done = rows_.num_values;  // inputs that have been applied
+    if (rows_.num_values == 1 && !row.repeated[0] && !row.repeated[1]) {  // the usual case at once
+      select_fn_(row.inputs[0], scale_, context.input<bool>(1) + offsets[1], masked_, y, row.n);
+      done = 2;
+    } else {
+      for (int k = 0; k < rows_.num_values; ++k) {
+        const float* from = row.inputs[k];
+        const size_t step = row.repeated[k] ? 0 : 1;
+        for (size_t i = 0; i < row.n; ++i) {
+          y[i] = k == 0 ? from[i * step] * scale_ : y[i] + from[i * step];
+        }
       }
     }
-    for (int k = rows_.num_values; k < rows_.num_inputs; ++k) {
+    for (int k = done; k < rows_.num_inputs; ++k) {
       const bool* from = context.input<bool>(k) + offsets[k];
       if (rows_.repeated[static_cast<size_t>(k)]) {
         if (!*from) std::fill_n(y, row.n, masked_);
       } else {
-        for (size_t i = 0; i < row.n; ++i) y[i] = from[i] ? y[i] : masked_;
+        select_fn_(y, 1.0f, from, masked_, y, row.n);
       }
     }
     const float* input = y;
@@ -186,6 +190,7 @@ class VectorSoftmaxKernel final : public Kernel {
   const float scale_;
   const float masked_;
   const SoftmaxRowFn row_fn_;
+  const SelectRowFn select_fn_ = FindSelectRow();
   const bool bfloat16_;
   const int threads_;
   const int64_t grain_;
