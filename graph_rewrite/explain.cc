@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
+#include "graph/text.h"
 #include "graph_rewrite/contraction.h"
 #include "ops/op.h"
 
@@ -36,6 +37,18 @@ std::vector<NodeId> Downstream(const Rewriter& rw, NodeId id) {
   return out;
 }
 
+// A node's name as its line in a diff begins, and back.
+std::string PrintName(const std::string& name) {
+  Node n;
+  n.name = name;
+  const std::string line = PrintNode(Graph(), n);
+  return line.substr(0, line.find(" = "));
+}
+std::string ReadName(const std::string& line) {  // "+ %name = ..."
+  auto g = ParseGraph(absl::StrCat(line.substr(2, line.find(" = ") - 2), " = X()"));
+  return g.ok() && g->num_nodes() == 1 ? g->node(0).name : "";
+}
+
 // Every rule of the phase against a node of a graph in which none of them fires any more.
 BestByRule TryAll(Phase phase, Graph& graph, NodeId id, const RewriteOptions& options) {
   Rewriter rewriter(graph);
@@ -44,7 +57,7 @@ BestByRule TryAll(Phase phase, Graph& graph, NodeId id, const RewriteOptions& op
   BestByRule best;
   const std::vector<NodeId> downstream = Downstream(rewriter, id);
   for (const Rule& rule : AllRules()) {
-    if (rule.phase != phase || rule.sweep != nullptr) continue;
+    if (rule.phase != phase || rule.sweep != nullptr || rule.last) continue;
     const std::vector<std::string> ops = AnchorOps(rule);
     for (NodeId at : downstream) {
       if (!graph.Has(at)) continue;
@@ -63,6 +76,40 @@ BestByRule TryAll(Phase phase, Graph& graph, NodeId id, const RewriteOptions& op
     }
   }
   return best;
+}
+
+bool HasLastRules(Phase phase) {
+  return std::any_of(AllRules().begin(), AllRules().end(),
+                     [&](const Rule& r) { return r.phase == phase && r.last; });
+}
+
+// Follows the node `now` through the edits of a phase: it is part of each step whose diff takes it
+// away, and lives on in what that step adds.
+void Follow(const PhaseReport& report, const Graph& after, std::string& now, NodeExplanation& out) {
+  for (const RewriteStep& s : report.steps) {
+    if (now.empty()) break;
+    const std::string name = PrintName(now);
+    bool removed = false, changed = false;
+    std::string by;
+    for (const std::string& line : s.diff) {
+      removed = removed || absl::StartsWith(line, absl::StrCat("- ", name, " = "));
+      changed = changed || absl::StartsWith(line, absl::StrCat("+ ", name, " = "));
+      if (!absl::StartsWith(line, "+ %") || absl::StrContains(line, " = Const(")) continue;
+      if (by.empty()) by = ReadName(line);
+    }
+    if (!removed) continue;
+    const Node* n = after.FindNode(now);
+    const bool in_place = changed && n != nullptr && n->op == out.now_op;
+    if (!changed) now = by;
+    out.rules.push_back({s.rule, report.phase, true,
+                         in_place      ? "changed in place"
+                         : now.empty() ? "gone"
+                                       : absl::StrCat("now part of '", now, "'")});
+  }
+  const Node* n = after.FindNode(now);
+  out.now = n == nullptr ? "" : now;
+  out.now_op = n == nullptr ? "" : n->op;
+  out.accelerated = n != nullptr && FindOp(n->op).native;
 }
 
 }  // namespace
@@ -89,43 +136,25 @@ absl::StatusOr<std::vector<NodeExplanation>> Explain(const Graph& graph,
   Graph copy = graph;
   for (Phase phase : kPhases) {
     if (phase > options.last) break;
-    RewriteOptions step = options;
-    step.record_steps = true;
-    step.dump = nullptr;
-    step.first = phase;
-    step.last = phase;
-    TENON_ASSIGN_OR_RETURN(const RewriteReport report, Rewrite(copy, step));
-    if (!report.enabled) break;
-    for (size_t i = 0; i < out.size(); ++i) {
-      // Follow the node through the edits: it is part of each step whose diff takes it away.
-      for (const RewriteStep& s : report.phases.front().steps) {
-        if (now[i].empty()) break;
-        const std::string minus = "- %" + now[i] + " = ";
-        bool removed = false, changed = false;
-        std::string by;
-        for (const std::string& line : s.diff) {
-          removed = removed || absl::StartsWith(line, minus);
-          if (absl::StartsWith(line, "+ %" + now[i] + " = ")) changed = true;
-          if (!absl::StartsWith(line, "+ %") || absl::StrContains(line, " = Const(")) continue;
-          if (by.empty()) by = line.substr(3, line.find(" = ") - 3);
+    // Rules that take what others leave run when the others have been asked.
+    for (const bool others : {true, false}) {
+      if (!others && !HasLastRules(phase)) continue;
+      RewriteOptions step = options;
+      step.record_steps = true;
+      step.dump = nullptr;
+      step.first = phase;
+      step.last = phase;
+      step.skip_last_rules = others;
+      TENON_ASSIGN_OR_RETURN(const RewriteReport report, Rewrite(copy, step));
+      if (!report.enabled) return out;
+      for (size_t i = 0; i < out.size(); ++i) {
+        Follow(report.phases.front(), copy, now[i], out[i]);
+        const Node* n = copy.FindNode(now[i]);
+        if (n == nullptr || !others) continue;
+        Graph scratch = copy;
+        for (auto& [rule, best] : TryAll(phase, scratch, n->id, options)) {
+          out[i].rules.push_back({rule, phase, false, best.reason});
         }
-        if (!removed) continue;
-        const bool same_op = changed && copy.FindNode(now[i]) != nullptr &&
-                             copy.FindNode(now[i])->op == out[i].now_op;
-        if (!changed) now[i] = by;
-        out[i].rules.push_back({s.rule, phase, true,
-                                same_op          ? "changed in place"
-                                : now[i].empty() ? "gone"
-                                                 : absl::StrCat("now part of '", now[i], "'")});
-      }
-      const Node* n = copy.FindNode(now[i]);
-      out[i].now = n == nullptr ? "" : now[i];
-      out[i].now_op = n == nullptr ? "" : n->op;
-      out[i].accelerated = n != nullptr && FindOp(n->op).native;
-      if (n == nullptr) continue;
-      Graph scratch = copy;
-      for (auto& [rule, best] : TryAll(phase, scratch, n->id, options)) {
-        out[i].rules.push_back({rule, phase, false, best.reason});
       }
     }
   }

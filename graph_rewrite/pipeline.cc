@@ -81,7 +81,9 @@ absl::Status RunPhase(Phase phase, const RuleSet& disabled, const RewriteOptions
     rewriter.TakeTouched();
     for (const Rule& rule : AllRules()) {
       if (!RunsIn(rule, phase) || disabled.contains(rule.name)) continue;
-      if ((!rule.repeat && sweep > 0) || (rule.last && changed)) continue;
+      if ((!rule.repeat && sweep > 0) || (rule.last && (changed || options.skip_last_rules))) {
+        continue;
+      }
       if (rule.sweep != nullptr) {
         const int before = context.fired[rule.name];
         TENON_RETURN_IF_ERROR(rule.sweep(context));

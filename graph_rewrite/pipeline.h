@@ -29,6 +29,8 @@ struct RewriteOptions {
   Phase first = Phase::kClean;
   Phase last = Phase::kRename;
   bool record_steps = false;
+  // Without the rules that take what others leave (Rule::last).
+  bool skip_last_rules = false;
 #ifdef NDEBUG
   bool verify = false;
 #else

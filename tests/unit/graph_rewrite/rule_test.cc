@@ -67,6 +67,7 @@ TEST(Rewrite, BodiesOfFunctionsAreRewritten) {
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   Graph body = *parsed->functions().at("body");
   ASSERT_TRUE(testing::CompleteGraph(body).ok());
+  ASSERT_TRUE(testing::CompleteGraph(*parsed).ok());
   parsed->functions()["body"] = std::make_shared<const Graph>(body);
   const Flags flags;
   const Services services{.flags = &flags};
