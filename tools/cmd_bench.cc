@@ -129,7 +129,7 @@ Command AddBenchCommand(CLI::App& parent) {
   AddThreadsArg(*app, args->model);
   app->add_option("--inputs", args->inputs, ".npz with the inputs; without it seeded random ones");
   app->add_option("--batch", args->batch, "size of an unknown first dimension (1)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1 << 30));
   app->add_option("--shape", args->shapes, "shape of a random input: NAME=1,224,224,3")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -11,6 +11,7 @@
 #include "tools/command.h"
 #include "tools/dot.h"
 #include "tools/rewrite_args.h"
+#include "tools/table.h"
 
 namespace tenon {
 namespace {
@@ -23,6 +24,7 @@ struct DumpArgs {
   std::string format = "text";
   bool steps = false;
   bool stats = false;
+  bool markdown = false;
 };
 
 absl::StatusOr<std::string> GraphText(const Graph& graph, const std::string& format) {
@@ -115,7 +117,10 @@ absl::Status Dump(const DumpArgs& args) {
   TENON_ASSIGN_OR_RETURN(const RewriteReport report, Rewrite(model.graph, options));
   TENON_RETURN_IF_ERROR(PrintGraphs(shown, snapshots, args.format));
   if (args.steps) PrintSteps(report);
-  if (args.stats) std::printf("%s", StatsText(model.graph, report).c_str());
+  if (args.stats) {
+    const StatsFormat format = args.markdown ? StatsFormat::kMarkdown : StatsFormat::kText;
+    std::printf("%s", StatsText(model.graph, report, format).c_str());
+  }
   return absl::OkStatus();
 }
 
@@ -130,6 +135,7 @@ Command AddDumpCommand(CLI::App& parent) {
   app->add_flag("--steps", args->steps, "a diff for each rule that fired");
   app->add_flag("--stats", args->stats,
                 "how often rules fired, ops before and after, what is left");
+  AddMarkdownArg(*app, args->markdown);
   app->add_option("--format", args->format, "text, pbtxt or dot")
       ->check(CLI::IsMember({"text", "pbtxt", "dot"}));
   return {app, [args] { return Dump(*args); }};

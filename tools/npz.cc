@@ -6,6 +6,8 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "absl/strings/match.h"
@@ -63,6 +65,20 @@ absl::StatusOr<Tensor> ReadEntry(zip_t* zip, zip_uint64_t index, const zip_stat_
   return t;
 }
 
+// What stands at `path` already, links followed: a device or pipe must be written to, not replaced.
+bool IsSpecial(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+         !std::filesystem::is_directory(status);
+}
+
+std::string FollowLinks(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path target = std::filesystem::canonical(path, error);
+  return error ? path : target.string();
+}
+
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
@@ -70,6 +86,12 @@ class TemporaryFile {
     if (!path_.empty()) std::remove(path_.c_str());
   }
   const std::string& path() const { return path_; }
+  absl::Status CopyTo(const std::string& to) {
+    std::ifstream in(path_, std::ios::binary);
+    std::ofstream out(to, std::ios::binary);
+    out << in.rdbuf() << std::flush;
+    return out ? absl::OkStatus() : InvalidArgument(to, ": cannot be written");
+  }
   absl::Status MoveTo(const std::string& to) {
     if (std::rename(path_.c_str(), to.c_str()) != 0) {
       return InvalidArgument(to, ": cannot be written: ", std::strerror(errno));
@@ -127,7 +149,11 @@ absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> ReadNpz(const std::s
 
 absl::Status WriteNpz(const std::string& path,
                       absl::Span<const std::pair<std::string, Tensor>> tensors) {
-  TemporaryFile temporary(absl::StrCat(path, ".", getpid(), ".tmp"));
+  const bool special = IsSpecial(path);
+  const std::string target = special ? path : FollowLinks(path);
+  const std::string beside =
+      special ? (std::filesystem::temp_directory_path() / "tenon").string() : target;
+  TemporaryFile temporary(absl::StrCat(beside, ".", getpid(), ".tmp"));
   std::vector<NpyFile> files;  // until zip_close has read them
   files.reserve(tensors.size());
   TENON_ASSIGN_OR_RETURN(Zip zip, Open(temporary.path(), ZIP_CREATE | ZIP_TRUNCATE));
@@ -142,7 +168,7 @@ absl::Status WriteNpz(const std::string& path,
     return InvalidArgument(path, ": cannot be written: ", zip_strerror(zip.get()));
   }
   (void)zip.release();
-  return temporary.MoveTo(path);
+  return special ? temporary.CopyTo(target) : temporary.MoveTo(target);
 }
 
 }  // namespace tenon

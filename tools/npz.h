@@ -17,7 +17,8 @@ namespace tenon {
 // believed only as far as its compressed bytes can give.
 absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> ReadNpz(const std::string& path);
 
-// Whole or not at all: written beside `path` and renamed. Not compressed, as by numpy.savez.
+// Whole or not at all: written beside `path` and renamed (devices and pipes are written to). Not
+// compressed, as by numpy.savez.
 absl::Status WriteNpz(const std::string& path,
                       absl::Span<const std::pair<std::string, Tensor>> tensors);
 

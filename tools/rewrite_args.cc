@@ -55,7 +55,9 @@ absl::StatusOr<Phase> PhaseFromName(const std::string& name) {
   return InvalidArgument("there is no phase '", name, "'; phases are ", absl::StrJoin(names, ", "));
 }
 
-std::string StatsText(const Graph& graph, const RewriteReport& report) {
+std::string StatsText(const Graph& graph, const RewriteReport& report, StatsFormat format) {
+  const bool markdown = format == StatsFormat::kMarkdown;
+  const auto text = [&](const Table& t) { return markdown ? t.Markdown() : t.Text(); };
   std::string out;
   if (!report.enabled) out += "TF_ENABLE_ONEDNN_OPTS is off: the graph is not rewritten.\n";
   Table rules({"phase", "rule", "fired"});
@@ -64,7 +66,7 @@ std::string StatsText(const Graph& graph, const RewriteReport& report) {
       if (count > 0) rules.Add({Name(phase.phase), rule, absl::StrCat(count)});
     }
   }
-  absl::StrAppend(&out, rules.Text(), "\n");
+  absl::StrAppend(&out, text(rules), "\n");
 
   Table ops({"op", "before", "after"});
   absl::btree_set<std::string> names;
@@ -75,7 +77,7 @@ std::string StatsText(const Graph& graph, const RewriteReport& report) {
   }
   ops.Add({"all nodes", absl::StrCat(NodesOf(report.ops_before)),
            absl::StrCat(NodesOf(report.ops_after))});
-  absl::StrAppend(&out, ops.Text(), "\n");
+  absl::StrAppend(&out, text(ops), "\n");
 
   int accelerated = 0, views = 0;
   Table rest({"node", "op", "why"});
@@ -95,8 +97,9 @@ std::string StatsText(const Graph& graph, const RewriteReport& report) {
   absl::StrAppendFormat(&out,
                         "%d nodes accelerated, %d only pass memory on, %d left as they are%s\n",
                         accelerated, views, left, left > 0 ? ":" : "");
-  if (left > 0) out += rest.Text();
-  if (report.enabled) absl::StrAppendFormat(&out, "rewriting took %.1f ms\n", report.ms);
+  if (left > 0) absl::StrAppend(&out, markdown ? "\n" : "", text(rest));
+  if (report.enabled && !markdown)
+    absl::StrAppendFormat(&out, "rewriting took %.1f ms\n", report.ms);
   return out;
 }
 

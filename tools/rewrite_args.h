@@ -30,8 +30,9 @@ class RewriteServices {
 absl::StatusOr<Phase> PhaseFromName(const std::string& name);
 
 // For `dump --stats`: rules and how often each fired, ops before and after, what is left that is
-// not accelerated.
-std::string StatsText(const Graph& graph, const RewriteReport& report);
+// not accelerated. In Markdown without what differs from run to run.
+enum class StatsFormat { kText, kMarkdown };
+std::string StatsText(const Graph& graph, const RewriteReport& report, StatsFormat format);
 
 }  // namespace tenon
 

@@ -24,7 +24,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// The option --markdown, for commands that print one table.
+// The option --markdown, for commands that print tables.
 void AddMarkdownArg(CLI::App& app, bool& markdown);
 void Print(const Table& table, bool markdown);
 

@@ -134,6 +134,14 @@ TEST(Session, ManyThreadsTwoShapes) {
   EXPECT_EQ(session->plan_stats().misses, 2);
 }
 
+TEST(Session, RunsUnrewrittenWhereRewritingFails) {
+  Flags flags;
+  flags.disabled_rules = "NoSuchRule";
+  auto session = Make(SmallGraph(), flags);
+  EXPECT_THAT(std::string(session->report().status.message()), HasSubstr("NoSuchRule"));
+  EXPECT_TRUE(session->Run({{"x", Floats({1, 2}, {1, 2})}}).ok());
+}
+
 TEST(Session, MisalignedFeedsAreCopied) {
   auto session = Make(SmallGraph());
   auto bytes = std::make_shared<std::vector<char>>(64);

@@ -1,7 +1,9 @@
 #include "tools/npz.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -134,6 +136,27 @@ TEST_F(NpzTest, ErrorsLeaveNoFileBehind) {
               HasSubstr("no/such/folder.npz"));
   EXPECT_FALSE(WriteNpz(Path("b.npz"), {{"x", t}, {"y", Tensor()}}).ok());
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST_F(NpzTest, FollowsLinksAndWritesIntoPipes) {
+  const Tensor t = Tensor::Scalar<float>(1);
+  ASSERT_TRUE(WriteNpz(Path("real.npz"), {{"x", t}}).ok());
+  std::filesystem::create_symlink(Path("real.npz"), Path("link.npz"));
+  ASSERT_TRUE(WriteNpz(Path("link.npz"), {{"y", t}}).ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(Path("link.npz")));
+  auto back = ReadNpz(Path("real.npz"));
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ((*back)[0].first, "y");
+  // A pipe is written to, not replaced.
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  const int reader = open(Path("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  EXPECT_TRUE(WriteNpz(Path("pipe"), {{"x", t}}).ok());
+  EXPECT_TRUE(std::filesystem::is_fifo(Path("pipe")));
+  char magic[2] = {};
+  EXPECT_EQ(read(reader, magic, 2), 2);
+  EXPECT_EQ(std::string(magic, 2), "PK");
+  close(reader);
 }
 
 TEST_F(NpzTest, DamagedFilesAreErrors) {
