@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# tools/sanitize.sh KIND TEST-REGEX: builds the unit tests with a sanitizer in a folder of its own
-# and runs those that match. KIND: address,undefined or thread.
+# tools/sanitize.sh KIND [TEST…]: builds test programs with a sanitizer in a folder of its own and
+# runs them; all of them where none is named. KIND: address,undefined or thread.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 kind=$1
-tests=$2
+shift
 dir=$TENON_ROOT/build-${kind%%,*}
-configure "$dir" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTENON_SANITIZE="$kind" -DTENON_BUILD_BENCH=OFF
-cmake --build "$dir" -j "$TENON_JOBS" --target unit_tests
+configure "$dir" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1 -DNDEBUG" \
+  -DTENON_SANITIZE="$kind" -DTENON_BUILD_BENCH=OFF
+cmake --build "$dir" -j "$TENON_JOBS" --target "${@:-unit_tests}"
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:max_allocation_size_mb=4096
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export LSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/lsan.supp
@@ -15,4 +16,5 @@ export LSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/lsan.supp
 # there; the threads under test are those that share a session.
 [ "$kind" = thread ] && export OMP_NUM_THREADS=1
 export TSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/tsan.supp:halt_on_error=1
-ctest --test-dir "$dir" --output-on-failure --no-tests=error -R "$tests" -LE slow
+pattern=$(IFS='|' && echo "$*")
+ctest --test-dir "$dir" --output-on-failure --no-tests=error -LE slow -R "^(${pattern:-.*})\$"
