@@ -64,7 +64,7 @@ absl::StatusOr<Flags> Flags::From(const Lookup& lookup) {
   Flags flags;
   for (const FlagRow& row : kRows) {
     std::optional<std::string> value = lookup(row.name);
-    // An empty variable counts as unset, as in TensorFlow.
+    // An empty variable counts as unset, as shells and containers leave them.
     const bool set = value.has_value() && !value->empty();
     TENON_RETURN_IF_ERROR(Parse(row, set ? *value : row.default_text, flags));
   }
