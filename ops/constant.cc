@@ -15,13 +15,13 @@ absl::StatusOr<Tensor> Constant::PlainLocked() {
 }
 
 absl::StatusOr<Tensor> Constant::Plain() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return PlainLocked();
 }
 
 absl::StatusOr<std::shared_ptr<const DerivedConstant>> Constant::Derive(const std::string& key,
                                                                         const Make& make) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (auto it = derived_.find(key); it != derived_.end()) return it->second;
   const bool had_plain = plain_.valid();
   TENON_ASSIGN_OR_RETURN(Tensor plain, PlainLocked());
@@ -32,7 +32,7 @@ absl::StatusOr<std::shared_ptr<const DerivedConstant>> Constant::Derive(const st
 }
 
 bool Constant::ReleasePlain() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (!plain_.valid()) return false;
   for (const auto& [key, form] : derived_) {
     if (form->CanUnpack()) {
@@ -44,12 +44,12 @@ bool Constant::ReleasePlain() {
 }
 
 bool Constant::holds_plain() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return plain_.valid();
 }
 
 size_t Constant::derived_bytes() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   size_t bytes = 0;
   for (const auto& [key, form] : derived_) bytes += form->bytes();
   return bytes;

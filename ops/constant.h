@@ -11,7 +11,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
+#include "env/mutex.h"
 #include "graph/tensor.h"
 
 namespace tenon {
@@ -58,7 +58,7 @@ class Constant {
 
   const DType dtype_;
   const Shape shape_;
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   Tensor plain_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, std::shared_ptr<const DerivedConstant>> derived_
       ABSL_GUARDED_BY(mutex_);

@@ -5,7 +5,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/synchronization/mutex.h"
+#include "env/mutex.h"
 
 namespace tenon {
 
@@ -51,7 +51,7 @@ struct PrimitiveCache::State {
   const bool enabled;
   const int64_t max_entries;
   const int64_t max_bytes;
-  mutable absl::Mutex mutex;
+  mutable Mutex mutex;
   List list ABSL_GUARDED_BY(mutex);
   absl::flat_hash_map<const AnyKey*, List::iterator, HashKey, SameKey> index ABSL_GUARDED_BY(mutex);
   Statistics stats ABSL_GUARDED_BY(mutex);
@@ -67,7 +67,7 @@ absl::StatusOr<PrimitiveCache::Erased> PrimitiveCache::Lookup(
   const AnyKey* const raw_key = key.get();
   std::shared_future<absl::StatusOr<Erased>> built;
   {
-    absl::MutexLock lock(&s.mutex);
+    MutexLock lock(&s.mutex);
     const auto it = s.enabled ? s.index.find(raw_key) : s.index.end();
     if (it != s.index.end()) {
       ++s.stats.hits;
@@ -86,7 +86,7 @@ absl::StatusOr<PrimitiveCache::Erased> PrimitiveCache::Lookup(
 
   absl::StatusOr<Erased> result = make();
 
-  absl::MutexLock lock(&s.mutex);
+  MutexLock lock(&s.mutex);
   if (!result.ok()) ++s.stats.failures;
   if (!s.enabled) return result;
   // Clear leaves entries that are being built, so this one is still there.
@@ -104,13 +104,13 @@ absl::StatusOr<PrimitiveCache::Erased> PrimitiveCache::Lookup(
 }
 
 PrimitiveCache::Statistics PrimitiveCache::statistics() const {
-  absl::MutexLock lock(&state_->mutex);
+  MutexLock lock(&state_->mutex);
   return state_->stats;
 }
 
 void PrimitiveCache::Clear() {
   State& s = *state_;
-  absl::MutexLock lock(&s.mutex);
+  MutexLock lock(&s.mutex);
   for (auto it = s.list.begin(); it != s.list.end();) {
     auto next = std::next(it);
     if (it->ready) s.Erase(it);

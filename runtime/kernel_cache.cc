@@ -62,7 +62,7 @@ absl::StatusOr<std::shared_ptr<const PreparedKernel>> KernelCache::Prepare(
     absl::Span<const TensorSpec> outputs, const Services& services) {
   Key key = MakeKey(node, inputs, constants, outputs);
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (auto it = entries_.find(key); it != entries_.end()) {
       if (const Variant* variant = Match(*it->second, inputs)) {
         ages_.splice(ages_.begin(), ages_, it->second->age);
@@ -83,7 +83,7 @@ absl::StatusOr<std::shared_ptr<const PreparedKernel>> KernelCache::Prepare(
   }
   variant.kernel = kernel;
 
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   auto [it, fresh] = entries_.try_emplace(std::move(key));
   if (fresh) {
     it->second = std::make_unique<Entry>();
@@ -118,7 +118,7 @@ void KernelCache::Trim() {
 }
 
 KernelCacheStats KernelCache::stats() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   KernelCacheStats stats = stats_;
   stats.entries = static_cast<int64_t>(entries_.size());
   return stats;

@@ -13,8 +13,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "env/mutex.h"
 #include "ops/evaluate.h"
 
 namespace tenon {
@@ -76,7 +76,7 @@ class KernelCache {
 
   const int64_t max_entries_;
   const int64_t max_bytes_;
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   absl::node_hash_map<Key, std::unique_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
   std::list<const Key*> ages_ ABSL_GUARDED_BY(mutex_);  // most recent first
   int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -24,12 +24,12 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanCache::Get(absl::Span<const Tens
                                                            const Build& build) {
   std::shared_ptr<Entry> entry;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (auto it = Find(feeds); it != entries_.end()) {
       entry = *it;
       if (it != entries_.begin()) entries_.splice(entries_.begin(), entries_, it);
       ++stats_.hits;
-      if (!entry->ready) mutex_.Await(absl::Condition(&entry->ready));
+      mutex_.Await([&] { return entry->ready; });
       if (!entry->status.ok()) return entry->status;
       return entry->plan;
     }
@@ -41,7 +41,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanCache::Get(absl::Span<const Tens
 
   absl::StatusOr<std::shared_ptr<const Plan>> plan = build();
 
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   entry->ready = true;
   if (plan.ok()) {
     entry->plan = *plan;
@@ -59,7 +59,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanCache::Get(absl::Span<const Tens
 }
 
 PlanCache::Stats PlanCache::stats() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   Stats stats = stats_;
   stats.entries = static_cast<int64_t>(entries_.size());
   return stats;

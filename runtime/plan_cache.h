@@ -10,8 +10,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "env/mutex.h"
 #include "graph/tensor.h"
 #include "runtime/plan.h"
 
@@ -48,7 +48,7 @@ class PlanCache {
   Entries::iterator Find(absl::Span<const Tensor> feeds) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int64_t max_entries_;
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   Entries entries_ ABSL_GUARDED_BY(mutex_);  // most recent first: the usual one is found at once
   Stats stats_ ABSL_GUARDED_BY(mutex_);
 };

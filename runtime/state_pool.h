@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
+#include "env/mutex.h"
 #include "graph/tensor.h"
 #include "runtime/arena.h"
 
@@ -24,20 +24,20 @@ class StatePool {
  public:
   // Null where none is free.
   std::unique_ptr<ExecState> Take() ABSL_LOCKS_EXCLUDED(mutex_) {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (free_.empty()) return nullptr;
     std::unique_ptr<ExecState> state = std::move(free_.back());
     free_.pop_back();
     return state;
   }
   void Give(std::unique_ptr<ExecState> state) ABSL_LOCKS_EXCLUDED(mutex_) {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (free_.size() < kKept) free_.push_back(std::move(state));
   }
 
  private:
   static constexpr size_t kKept = 16;
-  absl::Mutex mutex_;
+  Mutex mutex_;
   std::vector<std::unique_ptr<ExecState>> free_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "absl/synchronization/notification.h"
 #include "env/status.h"
 
 namespace tenon {
@@ -72,26 +72,26 @@ TEST(PrimitiveCache, KeyTypesAreNameSpaces) {
 TEST(PrimitiveCache, OthersWaitForTheOneBuild) {
   PrimitiveCache cache;
   std::atomic<int> built = 0;
-  absl::Notification started, go;
+  std::latch started(1), go(1);
   auto get = [&] {
     Made got = cache.GetOrCreate<Blob>(NumberKey{1}, [&] {
       ++built;
-      started.Notify();
-      go.WaitForNotification();
+      started.count_down();
+      go.wait();
       return MakeBlob(5);
     });
     EXPECT_TRUE(got.ok());
     EXPECT_EQ((*got)->value, 5);
   };
   std::thread first(get);
-  started.WaitForNotification();
+  started.wait();
   // A build under way holds no lock: another key goes through.
   EXPECT_TRUE(cache.GetOrCreate<Blob>(NumberKey{2}, [] { return MakeBlob(6); }).ok());
   std::vector<std::thread> others;
   for (int i = 0; i < 8; ++i) others.emplace_back(get);
   while (cache.statistics().hits < 8) std::this_thread::yield();
   cache.Clear();  // leaves what is being built
-  go.Notify();
+  go.count_down();
   first.join();
   for (std::thread& t : others) t.join();
   EXPECT_EQ(built, 1);
