@@ -50,6 +50,19 @@ constexpr ElementwiseInfo kTable[] = {
     {"Maximum", Op::kMaximum, 2, 0.12f, nullptr, 0},
     {"Minimum", Op::kMinimum, 2, 0.12f, nullptr, 0},
     {"SquaredDifference", Op::kSquaredDifference, 2, 0.12f, nullptr, 0},
+    {"ReluGrad", Op::kReluGrad, 2, 0.12f, nullptr, 0},
+    {"Relu6Grad", Op::kRelu6Grad, 2, 0.12f, nullptr, 0},
+    {"LeakyReluGrad", Op::kLeakyReluGrad, 2, 0.12f, "alpha", 0.2f},
+    {"EluGrad", Op::kEluGrad, 2, 0.12f, nullptr, 0},
+    {"SeluGrad", Op::kSeluGrad, 2, 0.12f, nullptr, 0},
+    {"SoftplusGrad", Op::kSoftplusGrad, 2, 0.6f, nullptr, 0},
+    {"SoftsignGrad", Op::kSoftsignGrad, 2, 0.3f, nullptr, 0},
+    {"TanhGrad", Op::kTanhGrad, 2, 0.12f, nullptr, 0},
+    {"SigmoidGrad", Op::kSigmoidGrad, 2, 0.12f, nullptr, 0},
+    {"SqrtGrad", Op::kSqrtGrad, 2, 0.3f, nullptr, 0},
+    {"RsqrtGrad", Op::kRsqrtGrad, 2, 0.12f, nullptr, 0},
+    {"ReciprocalGrad", Op::kReciprocalGrad, 2, 0.12f, nullptr, 0},
+    {"InvGrad", Op::kReciprocalGrad, 2, 0.12f, nullptr, 0},
 };
 
 }  // namespace

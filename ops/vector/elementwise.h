@@ -53,6 +53,19 @@ enum class ElementwiseOp : uint8_t {
   kMaximum,
   kMinimum,
   kSquaredDifference,
+  // Two, gradients (ops/math/gradients.op.cc).
+  kReluGrad,
+  kRelu6Grad,
+  kLeakyReluGrad,  // parameter: alpha
+  kEluGrad,
+  kSeluGrad,
+  kSoftplusGrad,
+  kSoftsignGrad,
+  kTanhGrad,
+  kSigmoidGrad,
+  kSqrtGrad,
+  kRsqrtGrad,
+  kReciprocalGrad,
   // Three; only peephole optimization makes them.
   kMulAdd,      // a * b + c
   kMulAddRelu,  // Relu(a * b + c)

@@ -86,6 +86,18 @@ F ScalarElementwise(ElementwiseOp op, F a, F b, F c, F parameter) {
     case E::kMaximum: return Maximum(a, b);
     case E::kMinimum: return Minimum(a, b);
     case E::kSquaredDifference: return (a - b) * (a - b);
+    case E::kReluGrad: return a * F(b > 0);
+    case E::kRelu6Grad: return a * F(b > 0 && b < 6);
+    case E::kLeakyReluGrad: return b > 0 ? a : a * parameter;
+    case E::kEluGrad: return b < 0 ? (b + 1) * a : a;
+    case E::kSeluGrad: return b < 0 ? a * (b + F(1.7580993408473768599)) : a * F(1.0507009873554804934);
+    case E::kSoftplusGrad: return a / (std::exp(-b) + 1);
+    case E::kSoftsignGrad: return a / ((1 + std::fabs(b)) * (1 + std::fabs(b)));
+    case E::kTanhGrad: return b * (1 - a * a);
+    case E::kSigmoidGrad: return b * a * (1 - a);
+    case E::kSqrtGrad: return b == 0 ? F{0} : F(0.5) * b / a;
+    case E::kRsqrtGrad: return b == 0 ? F{0} : F(-0.5) * (b * a) * (a * a);
+    case E::kReciprocalGrad: return b == 0 ? F{0} : -a * a * b;
     case E::kMulAdd: return a * b + c;
     case E::kMulAddRelu: return Relu(a * b + c);
     case E::kNumOps: break;

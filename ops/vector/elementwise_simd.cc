@@ -168,6 +168,71 @@ struct SquaredDifferenceOp {
   }
 };
 
+// ---- gradients: binary, some with the parameter ----
+struct ReluGradOp {
+  static HWY_INLINE Vf Of(Vf g, Vf x) {
+    return hn::Mul(g, hn::IfThenElseZero(hn::Gt(x, Const(0.0f)), Const(1.0f)));
+  }
+};
+struct Relu6GradOp {
+  static HWY_INLINE Vf Of(Vf g, Vf x) {
+    const auto inside = hn::And(hn::Gt(x, Const(0.0f)), hn::Lt(x, Const(6.0f)));
+    return hn::Mul(g, hn::IfThenElseZero(inside, Const(1.0f)));
+  }
+};
+struct LeakyReluGradOp {
+  static HWY_INLINE Vf Of(Vf g, Vf x, Vf alpha) {
+    return hn::IfThenElse(hn::Gt(x, Const(0.0f)), g, hn::Mul(g, alpha));
+  }
+};
+struct EluGradOp {
+  static HWY_INLINE Vf Of(Vf g, Vf y) {
+    return hn::IfThenElse(hn::Lt(y, Const(0.0f)), hn::Mul(hn::Add(y, Const(1.0f)), g), g);
+  }
+};
+struct SeluGradOp {
+  static HWY_INLINE Vf Of(Vf g, Vf y) {
+    const Vf negative = hn::Add(y, Const(1.7580993408473768599f));
+    const Vf slope =
+        hn::IfThenElse(hn::Lt(y, Const(0.0f)), negative, Const(1.0507009873554804934f));
+    return hn::Mul(g, slope);
+  }
+};
+struct SoftplusGradOp {
+  static HWY_INLINE Vf Of(Vf g, Vf x) { return hn::Div(g, hn::Add(Exp(hn::Neg(x)), Const(1.0f))); }
+};
+struct SoftsignGradOp {
+  static HWY_INLINE Vf Of(Vf g, Vf x) {
+    const Vf root = hn::Add(hn::Abs(x), Const(1.0f));
+    return hn::Div(g, hn::Mul(root, root));
+  }
+};
+struct TanhGradOp {
+  static HWY_INLINE Vf Of(Vf y, Vf dy) { return hn::Mul(dy, hn::Sub(Const(1.0f), hn::Mul(y, y))); }
+};
+struct SigmoidGradOp {
+  static HWY_INLINE Vf Of(Vf y, Vf dy) { return hn::Mul(hn::Mul(dy, y), hn::Sub(Const(1.0f), y)); }
+};
+HWY_INLINE Vf ZeroWhere0(Vf dy, Vf product) {  // 0 times infinity, too
+  return hn::IfThenZeroElse(hn::Eq(dy, Const(0.0f)), product);
+}
+struct SqrtGradOp {
+  static HWY_INLINE Vf Of(Vf y, Vf dy) {
+    return ZeroWhere0(dy, hn::Div(hn::Mul(Const(0.5f), dy), y));
+  }
+};
+struct RsqrtGradOp {
+  static HWY_INLINE Vf Of(Vf y, Vf dy) {
+    const Vf first = hn::Mul(Const(-0.5f), hn::Mul(dy, y));
+    return ZeroWhere0(dy, hn::Mul(first, hn::Mul(y, y)));
+  }
+};
+struct ReciprocalGradOp {
+  static HWY_INLINE Vf Of(Vf y, Vf dy) {
+    return ZeroWhere0(dy, hn::Mul(hn::Mul(hn::Neg(y), y), dy));
+  }
+};
+
 // ---- ternary ----
 struct MulAddOp {
   static HWY_INLINE Vf Of(Vf a, Vf b, Vf c) { return hn::MulAdd(a, b, c); }
@@ -192,22 +257,32 @@ void Unary(const float* a, const float*, const float*, float* out, size_t n, flo
   if (i < n) StoreTail(Op::Of(LoadTail(a + i, n - i), p), out + i, n - i);
 }
 
+template <class Op>
+HWY_INLINE Vf Pair(Vf a, Vf b, Vf parameter) {
+  if constexpr (requires { Op::Of(a, b); }) {
+    return Op::Of(a, b);
+  } else {
+    return Op::Of(a, b, parameter);
+  }
+}
+
 template <class Op, TileForm kForm>
-void Binary(const float* a, const float* b, const float*, float* out, size_t n, float) {
+void Binary(const float* a, const float* b, const float*, float* out, size_t n, float parameter) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
+  const Vf p = Const(parameter);
   const Vf one_a = Const(kForm == TileForm::kScalarA ? a[0] : 0.0f);
   const Vf one_b = Const(kForm == TileForm::kScalarB ? b[0] : 0.0f);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     const Vf va = kForm == TileForm::kScalarA ? one_a : hn::LoadU(d, a + i);
     const Vf vb = kForm == TileForm::kScalarB ? one_b : hn::LoadU(d, b + i);
-    hn::StoreU(Op::Of(va, vb), d, out + i);
+    hn::StoreU(Pair<Op>(va, vb, p), d, out + i);
   }
   if (i < n) {
     const Vf va = kForm == TileForm::kScalarA ? one_a : LoadTail(a + i, n - i);
     const Vf vb = kForm == TileForm::kScalarB ? one_b : LoadTail(b + i, n - i);
-    StoreTail(Op::Of(va, vb), out + i, n - i);
+    StoreTail(Pair<Op>(va, vb, p), out + i, n - i);
   }
 }
 
@@ -319,6 +394,30 @@ TileFn Find(ElementwiseOp op, TileForm form) {
       return BinaryForm<MinimumOp>(form);
     case E::kSquaredDifference:
       return BinaryForm<SquaredDifferenceOp>(form);
+    case E::kReluGrad:
+      return BinaryForm<ReluGradOp>(form);
+    case E::kRelu6Grad:
+      return BinaryForm<Relu6GradOp>(form);
+    case E::kLeakyReluGrad:
+      return BinaryForm<LeakyReluGradOp>(form);
+    case E::kEluGrad:
+      return BinaryForm<EluGradOp>(form);
+    case E::kSeluGrad:
+      return BinaryForm<SeluGradOp>(form);
+    case E::kSoftplusGrad:
+      return BinaryForm<SoftplusGradOp>(form);
+    case E::kSoftsignGrad:
+      return BinaryForm<SoftsignGradOp>(form);
+    case E::kTanhGrad:
+      return BinaryForm<TanhGradOp>(form);
+    case E::kSigmoidGrad:
+      return BinaryForm<SigmoidGradOp>(form);
+    case E::kSqrtGrad:
+      return BinaryForm<SqrtGradOp>(form);
+    case E::kRsqrtGrad:
+      return BinaryForm<RsqrtGradOp>(form);
+    case E::kReciprocalGrad:
+      return BinaryForm<ReciprocalGradOp>(form);
     case E::kMulAdd:
       return &Ternary<MulAddOp>;
     case E::kMulAddRelu:

@@ -49,7 +49,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorBinary(PrepareContext& p) {
   if (name == "BiasAdd" && p.attrs().String("data_format", "NHWC") != "NHWC") {
     return Unimplemented("BiasAdd with channels first");
   }
-  program.push_back({info->op, {Input(0), Input(1)}, 0});
+  const float parameter =
+      info->parameter == nullptr ? 0 : p.attrs().Float(info->parameter, info->default_parameter);
+  program.push_back({info->op, {Input(0), Input(1)}, parameter});
   return MakeProgramKernel(p, program);
 }
 

@@ -192,7 +192,17 @@ Tolerance ToleranceFor(const Node& node, absl::Span<const Tensor> inputs, const 
     return {4 * eps, eps * (4 + longest) * max(0)};
   }
   if (op == "Digamma") return sum(10, 1);  // reciprocals up to 10, then a logarithm
+  if (op == "L2Loss") return sum(reduced, rms(0) * rms(0));
+  if (op == "SoftmaxCrossEntropyWithLogits" || op == "SparseSoftmaxCrossEntropyWithLogits") {
+    // A logarithm of a sum over one row, subtracted from logits, and a sum of labels times that.
+    const double labels = op == "SoftmaxCrossEntropyWithLogits" ? std::max(1.0, max(1)) : 1;
+    return sum(longest, 8 * std::max(1.0, max(0)) * labels / std::sqrt(longest));
+  }
   if (Transcendental(op)) return {8 * eps, 2 * eps};
+  // The derivative is a difference from 1 (or 1.76), times the gradient.
+  if (op == "TanhGrad" || op == "SigmoidGrad") return {4 * eps, 2 * eps * max(1)};
+  if (op == "EluGrad" || op == "SeluGrad") return {4 * eps, 4 * eps * max(0)};
+  if (op == "SoftplusGrad") return {8 * eps, 0};
   if (Selects(op)) return {0, 0};
   if (op == "Square" || op == "AddV2" || op == "Add" || op == "Sub" || op == "Mul") {
     return {eps, 0};
