@@ -27,8 +27,6 @@ dnnl::algorithm ToDnnl(Eltwise e) {
       return algorithm::eltwise_tanh;
     case Eltwise::kLogistic:
       return algorithm::eltwise_logistic;
-    case Eltwise::kSoftRelu:
-      return algorithm::eltwise_soft_relu;
     case Eltwise::kGeluErf:
       return algorithm::eltwise_gelu_erf;
     case Eltwise::kGeluTanh:

@@ -66,7 +66,6 @@ enum class Eltwise {
   kElu,   // x > 0 ? x : alpha * (exp(x) - 1)
   kTanh,
   kLogistic,
-  kSoftRelu,
   kGeluErf,
   kGeluTanh,
   kSwish,  // x * logistic(alpha * x)
