@@ -24,6 +24,21 @@ DTYPES: dict[str, Any] = {
     "c64": np.complex64, "c128": np.complex128}
 DTYPE_NAMES = {np.dtype(v): k for k, v in DTYPES.items()}
 
+
+class QuantizedType(str):
+  """TensorFlow's name of a quantized dtype, which NumPy does not have."""
+
+
+# Quantized dtypes, and the integers that stand for their elements.
+QUANTIZED: dict[str, tuple[QuantizedType, Any]] = {
+    "qi8": (QuantizedType("qint8"), np.int8),
+    "qu8": (QuantizedType("quint8"), np.uint8),
+    "qi16": (QuantizedType("qint16"), np.int16),
+    "qu16": (QuantizedType("quint16"), np.uint16),
+    "qi32": (QuantizedType("qint32"), np.int32)}
+DTYPES |= {k: storage for k, (_, storage) in QUANTIZED.items()}
+QUANTIZED_NAMES = {str(name): k for k, (name, _) in QUANTIZED.items()}
+
 _FLOAT_SPECIALS = ["nan", "inf", "-inf", "0.0", "-0.0", "1.0", "-1.0", "0.5",
                    "-0.5", "1.5", "2.5", "-2.5", "6.0", "-3.0", "3.0", "20.0",
                    "-20.0", "100.0", "-100.0", "1e-3"]
@@ -95,6 +110,8 @@ def _parse_value(text: str) -> Any:
     return text[1:-1]
   if text in ("true", "false"):
     return text == "true"
+  if text in QUANTIZED:
+    return QUANTIZED[text][0]
   if text in DTYPES:
     return np.dtype(DTYPES[text])
   try:

@@ -31,7 +31,10 @@ import tensorflow as tf
 from tensorflow.core.protobuf import rewriter_config_pb2
 from tensorflow.python.framework import op_def_registry
 
-from golden_cases import (DTYPE_NAMES, Case, CaseError, make_input, read_cases)
+import quantized_model
+from golden_cases import (DTYPE_NAMES, QUANTIZED, QUANTIZED_NAMES, Case,
+                          CaseError, Input, QuantizedType, make_input,
+                          read_cases)
 
 tf1 = tf.compat.v1
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "numerics"
@@ -95,8 +98,24 @@ def _infer_types(case: Case, definition: Any) -> dict[str, Any]:
   return found
 
 
-def _numpy_dtype(case: Case, index: int) -> np.dtype:
+def _numpy_dtype(case: Case, index: int) -> np.dtype | QuantizedType:
+  """dtype of an input; quantized ones by TensorFlow's name."""
+  spec = case.inputs[index].dtype
+  if spec in QUANTIZED:
+    return QUANTIZED[spec][0]
   return make_input(case, index).dtype
+
+
+def _bitcast(graph: tf1.GraphDef, name: str, source: str, dtype: np.dtype,
+             target: tf.DType) -> None:
+  node = graph.node.add(name=name, op="Bitcast")
+  node.input.append(source)
+  node.attr["T"].type = tf.as_dtype(dtype).as_datatype_enum
+  node.attr["type"].type = target.as_datatype_enum
+
+
+# Ops that newer graphs may not hold.
+_LAST_PRODUCER = {"QuantizeAndDequantize": 21}
 
 
 def build_graph(case: Case, values: list[np.ndarray]) -> tf1.GraphDef:
@@ -105,7 +124,8 @@ def build_graph(case: Case, values: list[np.ndarray]) -> tf1.GraphDef:
   if definition is None:
     raise CaseError(f"{case.topic}/{case.name}: no TensorFlow op {case.op}")
   graph = tf1.GraphDef()
-  graph.versions.producer = tf.version.GRAPH_DEF_VERSION
+  graph.versions.producer = _LAST_PRODUCER.get(case.op,
+                                               tf.version.GRAPH_DEF_VERSION)
   for i, (spec, value) in enumerate(zip(case.inputs, values)):
     node = graph.node.add(name=f"in{i}")
     dtype = tf.as_dtype(value.dtype).as_datatype_enum
@@ -116,8 +136,13 @@ def build_graph(case: Case, values: list[np.ndarray]) -> tf1.GraphDef:
     else:
       node.op = "Placeholder"
       node.attr["shape"].shape.CopyFrom(tf.TensorShape(value.shape).as_proto())
+    if spec.dtype in QUANTIZED:
+      _bitcast(graph, f"quantized{i}", f"in{i}", value.dtype,
+               tf.as_dtype(QUANTIZED[spec.dtype][0]))
   node = graph.node.add(name="case", op=case.op)
-  node.input.extend(f"in{i}" for i in range(len(values)))
+  node.input.extend(
+      f"quantized{i}" if spec.dtype in QUANTIZED else f"in{i}"
+      for i, spec in enumerate(case.inputs))
   kinds = {a.name: a.type for a in definition.attr}
   for name, value in {**_infer_types(case, definition),
                       **case.attributes}.items():
@@ -140,7 +165,9 @@ def run_case(case: Case, values: list[np.ndarray]) -> list[np.ndarray]:
     feeds = {f"in{i}:0": v for i, (s, v) in enumerate(zip(case.inputs, values))
              if not s.constant}
     with tf1.Session(graph=graph, config=config) as session:
-      return session.run(list(operation.outputs), feeds)
+      outputs = [tf.bitcast(o, QUANTIZED[QUANTIZED_NAMES[o.dtype.name]][1])
+                 if o.dtype.is_quantized else o for o in operation.outputs]
+      return session.run(outputs, feeds)
 
 
 # CPU kernels that know NHWC only. Their NCHW form is run as NHWC, transposed.
@@ -181,6 +208,19 @@ def _undilated(case: Case, values: list[np.ndarray]) -> tuple[Case, list]:
           [values[0], spread])
 
 
+def _round_trip_v3(case: Case, values: list[np.ndarray]) -> tuple[Case, list]:
+  """The same with num_bits as an input.
+
+  V2 and V4 of TensorFlow 2.21 ask for a scalar range where an axis is given.
+  """
+  attributes = dict(case.attributes)
+  bits = np.array(attributes.pop("num_bits", 8), np.int32)
+  inputs = [*case.inputs, Input("i32", (), False, "")]
+  return (dataclasses.replace(case, op="QuantizeAndDequantizeV3",
+                              inputs=inputs, attributes=attributes),
+          [*values, bits])
+
+
 def _run_as_supported(case: Case,
                       values: list[np.ndarray]) -> list[np.ndarray]:
   """run_case, by way of an equal case where the CPU kernel lacks this one."""
@@ -192,6 +232,11 @@ def _run_as_supported(case: Case,
     return [o.transpose(0, 3, 1, 2) if o.ndim == 4 else o for o in outputs]
   if case.op == "DepthwiseConv2dNative" and "dilations" in case.attributes:
     return run_case(*_undilated(case, values))
+  if case.op in quantized_model.OPS:
+    return quantized_model.compute(case, values)
+  if (case.op in ("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4") and
+      "axis" in case.attributes and case.attributes.get("range_given")):
+    return run_case(*_round_trip_v3(case, values))
   return run_case(case, values)
 
 
@@ -219,6 +264,10 @@ def _show(value: Any) -> str:
     return f"[{','.join(_show(v) for v in value)}]"
   if isinstance(value, bool):
     return "true" if value else "false"
+  if isinstance(value, QuantizedType):
+    return QUANTIZED_NAMES[value]
+  if isinstance(value, tf.DType) and value.is_quantized:
+    return QUANTIZED_NAMES[value.name]
   if isinstance(value, bytes):
     return f'"{value.decode()}"'
   if isinstance(value, str):
@@ -245,6 +294,22 @@ def _default(attr: Any, kind: str) -> Any:
                         "string": "s"}[kind])
 
 
+def _output_types(definition: Any, attributes: dict[str, Any],
+                  outputs: list[np.ndarray]) -> list[str]:
+  """Names of the outputs' dtypes; arrays alone do not tell quantized ones."""
+  listed: list[Any] = []
+  for argument in definition.output_arg:
+    if argument.type_list_attr:
+      listed += list(attributes[argument.type_list_attr])
+    else:
+      value = attributes.get(argument.type_attr)
+      listed += [value] * attributes.get(argument.number_attr, 1)
+  quantized = [isinstance(v, QuantizedType) or
+               isinstance(v, tf.DType) and v.is_quantized for v in listed]
+  return [_show(v) if q else DTYPE_NAMES[o.dtype]
+          for v, q, o in zip(listed, quantized, outputs)]
+
+
 def _full_line(case: Case, outputs: list[np.ndarray]) -> str:
   """The case with every attribute of the node and the outputs' types."""
   definition = op_def_registry.get(case.op)
@@ -253,8 +318,9 @@ def _full_line(case: Case, outputs: list[np.ndarray]) -> str:
                 if a.HasField("default_value") and not a.name.startswith("_")}
   attributes |= _infer_types(case, definition) | case.attributes
   words = " ".join(f"{k}={_show(v)}" for k, v in sorted(attributes.items()))
-  results = ", ".join(f"{DTYPE_NAMES[o.dtype]}[{','.join(map(str, o.shape))}]"
-                      for o in outputs)
+  types = _output_types(definition, attributes, outputs)
+  results = ", ".join(f"{t}[{','.join(map(str, o.shape))}]"
+                      for t, o in zip(types, outputs))
   if case.fails:
     return f"{_call(case)} {words}".rstrip() + " => error"
   return f"{_call(case)} -> {results} {words}".rstrip()

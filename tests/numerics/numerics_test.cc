@@ -36,14 +36,15 @@ const absl::StatusOr<Arrays>& ArraysOf(const std::string& topic) {
   return cache->emplace(topic, std::move(arrays)).first->second;
 }
 
-// bfloat16 is stored as its bits.
+// bfloat16 is stored as its bits, quantized elements as the integers that stand for them.
 absl::StatusOr<Tensor> Array(const std::string& topic, const std::string& name, DType dtype) {
   const absl::StatusOr<Arrays>& arrays = ArraysOf(topic);
   if (!arrays.ok()) return arrays.status();
   auto it = arrays->find(name);
   if (it == arrays->end()) return NotFound("no array ", name);
   const Tensor& t = it->second;
-  if (dtype != DType::kBfloat16) return t;
+  if (dtype != DType::kBfloat16 && !IsQuantized(dtype)) return t;
+  if (SizeOf(dtype) != SizeOf(t.dtype())) return Internal(name, " is not stored as ", Name(dtype));
   auto owner = std::make_shared<Tensor>(t);
   return Tensor::FromExternal(dtype, t.shape(), owner->raw(), owner);
 }

@@ -88,7 +88,8 @@ DType GoldenDType(absl::string_view name) {
       {"i32", DType::kInt32},     {"i64", DType::kInt64},     {"u8", DType::kUint8},
       {"u16", DType::kUint16},    {"u32", DType::kUint32},    {"u64", DType::kUint64},
       {"bool", DType::kBool},     {"c64", DType::kComplex64}, {"c128", DType::kComplex128},
-      {"str", DType::kString},
+      {"str", DType::kString},    {"qi8", DType::kQint8},     {"qu8", DType::kQuint8},
+      {"qi16", DType::kQint16},   {"qu16", DType::kQuint16},  {"qi32", DType::kQint32},
   };
   for (const auto& [text, dtype] : kNames) {
     if (name == text) return dtype;

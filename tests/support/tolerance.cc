@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "ops/quant/quantized_types.h"
 #include "ops/types.h"
 
 namespace tenon {
@@ -21,6 +22,12 @@ using Value = std::complex<double>;
 
 std::vector<Value> Values(const Tensor& t) {
   std::vector<Value> out;
+  if (IsQuantized(t.dtype())) {
+    VisitQuantized(t.dtype(), [&]<typename T>() {
+      for (const T& v : t.flat<T>()) out.emplace_back(static_cast<double>(v), 0);
+    });
+    return out;
+  }
   VisitTypes(NumbersAndBool{}, t.dtype(), [&]<typename T>() {
     for (const T& v : t.flat<T>()) {
       if constexpr (kIsComplex<T>) {
@@ -163,6 +170,9 @@ Tolerance ToleranceFor(const Node& node, absl::Span<const Tensor> inputs, const 
   }
   const double reduced = static_cast<double>(ReducedLength(inputs, golden));
   if (op == "Sum" || op == "EuclideanNorm") return sum(reduced, rms(0));
+  if (absl::StrContains(op, "QuantWithMinMaxVars") && absl::EndsWith(op, "Gradient")) {
+    return sum(reduced, rms(0));
+  }
   if (op == "Mean") return sum(reduced, rms(0) / reduced);
   if (op == "Prod") return {(2 + reduced) * eps, 0};
   if (op == "AvgPool" || op == "AvgPool3D") {

@@ -1,0 +1,114 @@
+// Dequantize: integers of a given range back to floats or bfloat16.
+#include <Eigen/Core>
+#include <cmath>
+
+#include "ops/op.h"
+#include "ops/parallel.h"
+#include "ops/quant/quantized_types.h"
+#include "ops/quant/range_inputs.h"
+
+namespace tenon {
+namespace {
+
+struct DequantizeAttrs {
+  enum class Mode { kMinCombined, kMinFirst, kScaled };
+  Mode mode = Mode::kMinCombined;
+  bool narrow_range = false;
+  int64_t axis = -1;
+};
+
+absl::StatusOr<DequantizeAttrs> ReadAttrs(const AttrReader& attrs) {
+  DequantizeAttrs a;
+  const std::string mode = attrs.String("mode", "MIN_COMBINED");
+  if (mode == "MIN_FIRST") {
+    a.mode = DequantizeAttrs::Mode::kMinFirst;
+  } else if (mode == "SCALED") {
+    a.mode = DequantizeAttrs::Mode::kScaled;
+  } else if (mode != "MIN_COMBINED") {
+    return InvalidArgument("mode must be MIN_COMBINED, MIN_FIRST or SCALED, is ", mode);
+  }
+  a.narrow_range = attrs.Bool("narrow_range", false);
+  a.axis = attrs.Int("axis", -1);
+  return a;
+}
+
+absl::Status DequantizeShape(ShapeContext& c) {
+  TENON_ASSIGN_OR_RETURN(const DequantizeAttrs a, ReadAttrs(c.attrs()));
+  TENON_RETURN_IF_ERROR(CheckAxisRanges(c, a.axis, 0, {1, 2}));
+  c.set_output(0, c.input(0));
+  return absl::OkStatus();
+}
+
+template <typename T, typename F>
+void DequantizeSlice(const DequantizeAttrs& a, FloatRange range, const T* x, F* y, int64_t n) {
+  if (a.mode == DequantizeAttrs::Mode::kMinFirst) {
+    const Dequantizer<T> dequantize(range);
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<F>(dequantize(x[i]));
+  } else if (a.mode == DequantizeAttrs::Mode::kScaled) {
+    const auto low = static_cast<float>(static_cast<int32_t>(kLowest<T>) + a.narrow_range);
+    const auto high = static_cast<float>(kHighest<T>);
+    const float scale =
+        std::is_signed_v<T> ? std::max(range.min / low, range.max / high) : range.max / high;
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<F>(static_cast<float>(x[i]) * scale);
+  } else {
+    constexpr auto kSpan = static_cast<float>(kHighest<T>) - static_cast<float>(kLowest<T>);
+    constexpr float kHalf = std::is_signed_v<T> ? (kSpan + 1) / 2.0f : 0.0f;
+    const float scale = (range.max - range.min) / kSpan;
+    for (int64_t i = 0; i < n; ++i) {
+      y[i] = static_cast<F>((static_cast<float>(x[i]) + kHalf) * scale + range.min);
+    }
+  }
+}
+
+template <typename T, typename F>
+void RunDequantize(const DequantizeAttrs& a, const Slices& s, int threads, RunContext& r) {
+  const T* x = r.input<T>(0);
+  F* y = r.output<F>(0);
+  for (int64_t k = 0; k < s.count; ++k) {
+    const FloatRange range{r.input<float>(1)[k], r.input<float>(2)[k]};
+    for (int64_t o = 0; o < s.outer; ++o) {
+      const int64_t first = (o * s.count + k) * s.inner;
+      ParallelFor(threads, s.inner, ParallelGrain(1), [&](int64_t begin, int64_t end) {
+        DequantizeSlice(a, range, x + first + begin, y + first + begin, end - begin);
+      });
+    }
+  }
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Dequantize(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const DequantizeAttrs a, ReadAttrs(p.attrs()));
+  const DType from = p.input_dtype(0), to = p.output_dtype(0);
+  const Slices s = SlicesOf(p.input_shape(0), a.axis);
+  if (to == DType::kBfloat16 && a.mode != DequantizeAttrs::Mode::kMinCombined) {
+    return InvalidArgument("bfloat16 results go with mode MIN_COMBINED only");
+  }
+  if (a.mode == DequantizeAttrs::Mode::kMinFirst && s.count > 1) {
+    return InvalidArgument("mode MIN_FIRST does not go with an axis");
+  }
+  const int threads = p.services().threads;
+  return MakeKernel([a, s, from, to, threads](RunContext& r) -> absl::Status {
+    const bool known = VisitQuantized(from, [&]<typename T>() {
+      if (to == DType::kBfloat16) {
+        RunDequantize<T, bfloat16>(a, s, threads, r);
+      } else {
+        RunDequantize<T, float>(a, s, threads, r);
+      }
+    });
+    return known ? absl::OkStatus() : NotQuantized(from);
+  });
+}
+
+const OpRegistration dequantize({
+    .name = "Dequantize",
+    .inputs = "input: T, min_range: float, max_range: float",
+    .outputs = "output: dtype",
+    .attrs = "T: type; mode: string = MIN_COMBINED; narrow_range: bool = false; axis: int = -1; "
+             "dtype: type = float",
+    .types = "T: qint8 quint8 qint32 qint16 quint16; dtype: float bfloat16",
+    .shape = DequantizeShape,
+    .reference = Dequantize,
+    .example = "1,56,56,64",
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,264 @@
+// FakeQuantWithMinMaxArgs, …Vars, …VarsPerChannel: floats rounded to the steps of a range that is
+// nudged so that 0 is a step; and their gradients.
+#include <cmath>
+
+#include "ops/op.h"
+#include "ops/parallel.h"
+#include "ops/quant/range_inputs.h"
+
+namespace tenon {
+namespace {
+
+struct Steps {
+  float low = 0, high = 255;
+};
+
+absl::StatusOr<Steps> ReadSteps(const AttrReader& attrs) {
+  const int64_t bits = attrs.Int("num_bits", 8);
+  if (bits < 2 || bits > 16) return InvalidArgument("num_bits must be 2 to 16, is ", bits);
+  return Steps{attrs.Bool("narrow_range", false) ? 1.0f : 0.0f,
+               static_cast<float>((1 << bits) - 1)};
+}
+
+struct Nudged {
+  float min, max, scale, inverse, zero;
+
+  Nudged(FloatRange r, Steps s) {
+    scale = (r.max - r.min) / (s.high - s.low);
+    inverse = (s.high - s.low) / (r.max - r.min);
+    const float exact = s.low - r.min / scale;
+    const float point = exact < s.low ? s.low : exact > s.high ? s.high : std::round(exact);
+    min = (s.low - point) * scale;
+    max = (s.high - point) * scale;
+    zero = std::floor(-min * inverse + 0.5f);
+  }
+};
+
+bool IsEmpty(FloatRange r) { return r.min == 0.0f && r.max == 0.0f; }
+
+// …Vars divides where the others multiply by the inverse.
+enum class Scaling { kMultiply, kDivide };
+
+void FakeQuant(const Nudged& g, Scaling scaling, const float* x, float* y, int64_t n,
+               int64_t step) {
+  for (int64_t i = 0; i < n * step; i += step) {
+    const float shifted = Clamp(x[i], g.min, g.max) - g.min;
+    const float steps = scaling == Scaling::kDivide ? shifted / g.scale : shifted * g.inverse;
+    y[i] = std::floor(steps - g.zero + 0.5f) * g.scale;
+  }
+}
+
+absl::Status CheckArgs(FloatRange r) {
+  if (r.min < r.max) return absl::OkStatus();
+  return InvalidArgument("min must be below max, they are ", r.min, " and ", r.max);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Args(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const Steps steps, ReadSteps(p.attrs()));
+  const FloatRange range{p.attrs().Float("min", -6), p.attrs().Float("max", 6)};
+  TENON_RETURN_IF_ERROR(CheckArgs(range));
+  const Nudged grid(range, steps);
+  const int64_t n = p.output_shape(0).num_elements();
+  const int threads = p.services().threads;
+  p.AllowInPlace(0, 0);
+  return MakeKernel([=](RunContext& r) {
+    ParallelFor(threads, n, ParallelGrain(1), [&](int64_t begin, int64_t end) {
+      FakeQuant(grid, Scaling::kMultiply, r.input<float>(0) + begin, r.output<float>(0) + begin,
+                end - begin, 1);
+    });
+    return absl::OkStatus();
+  });
+}
+
+absl::Status VarsShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(ExpectScalars(c, {1, 2}));
+  c.set_output(0, c.input(0));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Vars(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const Steps steps, ReadSteps(p.attrs()));
+  const int64_t n = p.output_shape(0).num_elements();
+  const int threads = p.services().threads;
+  return MakeKernel([=](RunContext& r) {
+    const FloatRange range = ScalarRange(r, 1);
+    float* y = r.output<float>(0);
+    if (IsEmpty(range)) {
+      std::fill_n(y, n, 0.0f);
+      return absl::OkStatus();
+    }
+    const Nudged grid(range, steps);
+    ParallelFor(threads, n, ParallelGrain(1), [&](int64_t begin, int64_t end) {
+      FakeQuant(grid, Scaling::kDivide, r.input<float>(0) + begin, y + begin, end - begin, 1);
+    });
+    return absl::OkStatus();
+  });
+}
+
+// min and max: a value for each slice of the last dimension of input `data`.
+absl::Status CheckPerChannel(ShapeContext& c, int data) {
+  const Shape& in = c.input(data);
+  if (in.has_rank() && in.rank() == 0) return InvalidArgument("inputs must not be a scalar");
+  return CheckAxisRanges(c, in.has_rank() ? in.rank() - 1 : 0, in.has_rank() ? data : data + 1,
+                         {data + 1, data + 2});
+}
+
+absl::Status PerChannelShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(CheckPerChannel(c, 0));
+  c.set_output(0, c.input(0));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> PerChannel(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const Steps steps, ReadSteps(p.attrs()));
+  const Slices s = SlicesOf(p.input_shape(0), p.input_shape(0).rank() - 1);
+  return MakeKernel([=](RunContext& r) {
+    for (int64_t k = 0; k < s.count; ++k) {
+      const FloatRange range{r.input<float>(1)[k], r.input<float>(2)[k]};
+      float* y = r.output<float>(0) + k;
+      if (IsEmpty(range)) {
+        for (int64_t o = 0; o < s.outer; ++o) y[o * s.count] = 0;
+        continue;
+      }
+      FakeQuant(Nudged(range, steps), Scaling::kMultiply, r.input<float>(0) + k, y, s.outer,
+                s.count);
+    }
+    return absl::OkStatus();
+  });
+}
+
+// ---- gradients ----
+
+absl::Status ArgsGradientShape(ShapeContext& c) {
+  TENON_ASSIGN_OR_RETURN(Shape both, MergeShapes(c.input(0), c.input(1)));
+  c.set_output(0, std::move(both));
+  return absl::OkStatus();
+}
+
+// dx where x lies in the range; what lies below or above is added up.
+FloatRange Gradient(const Nudged& g, const float* dy, const float* x, float* dx, int64_t n,
+                    int64_t step) {
+  FloatRange sums;
+  for (int64_t i = 0; i < n * step; i += step) {
+    const bool below = x[i]<g.min, above = x[i]> g.max;
+    dx[i] = dy[i] * (x[i] >= g.min && x[i] <= g.max ? 1.0f : 0.0f);
+    sums.min += dy[i] * (below ? 1.0f : 0.0f);
+    sums.max += dy[i] * (above ? 1.0f : 0.0f);
+  }
+  return sums;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ArgsGradient(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const Steps steps, ReadSteps(p.attrs()));
+  const FloatRange range{p.attrs().Float("min", -6), p.attrs().Float("max", 6)};
+  TENON_RETURN_IF_ERROR(CheckArgs(range));
+  const Nudged grid(range, steps);
+  const int64_t n = p.output_shape(0).num_elements();
+  return MakeKernel([grid, n](RunContext& r) {
+    Gradient(grid, r.input<float>(0), r.input<float>(1), r.output<float>(0), n, 1);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status VarsGradientShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(ExpectScalars(c, {2, 3}));
+  c.set_output(1, Shape());
+  c.set_output(2, Shape());
+  return ArgsGradientShape(c);
+}
+
+absl::Status PerChannelGradientShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(CheckPerChannel(c, 1));
+  TENON_ASSIGN_OR_RETURN(const Shape range, MergeShapes(c.input(2), c.input(3)));
+  c.set_output(1, range);
+  c.set_output(2, range);
+  return ArgsGradientShape(c);
+}
+
+// Of …Vars (one slice) and …VarsPerChannel.
+absl::StatusOr<std::unique_ptr<Kernel>> VarsGradient(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const Steps steps, ReadSteps(p.attrs()));
+  Slices s;
+  if (p.input_shape(2).rank() == 0) {
+    s.outer = p.input_shape(1).num_elements();
+  } else {
+    s = SlicesOf(p.input_shape(1), p.input_shape(1).rank() - 1);
+  }
+  return MakeKernel([=](RunContext& r) {
+    for (int64_t k = 0; k < s.count; ++k) {
+      const FloatRange range{r.input<float>(2)[k], r.input<float>(3)[k]};
+      const float* dy = r.input<float>(0) + k;
+      float* dx = r.output<float>(0) + k;
+      FloatRange sums;
+      if (IsEmpty(range)) {
+        for (int64_t o = 0; o < s.outer; ++o) dx[o * s.count] = dy[o * s.count];
+      } else {
+        sums = Gradient(Nudged(range, steps), dy, r.input<float>(1) + k, dx, s.outer, s.count);
+      }
+      r.output<float>(1)[k] = sums.min;
+      r.output<float>(2)[k] = sums.max;
+    }
+    return absl::OkStatus();
+  });
+}
+
+constexpr char kArgsAttrs[] =
+    "min: float = -6; max: float = 6; num_bits: int = 8; narrow_range: bool = false";
+constexpr char kVarsAttrs[] = "num_bits: int = 8; narrow_range: bool = false";
+constexpr char kGradientOutputs[] =
+    "backprops_wrt_input: float, backprop_wrt_min: float, backprop_wrt_max: float";
+
+const OpRegistration args({
+    .name = "FakeQuantWithMinMaxArgs",
+    .inputs = "inputs: float",
+    .outputs = "outputs: float",
+    .attrs = kArgsAttrs,
+    .shape = UnchangedShape,
+    .reference = Args,
+    .example = "1,56,56,64",
+});
+const OpRegistration args_gradient({
+    .name = "FakeQuantWithMinMaxArgsGradient",
+    .inputs = "gradients: float, inputs: float",
+    .outputs = "backprops: float",
+    .attrs = kArgsAttrs,
+    .shape = ArgsGradientShape,
+    .reference = ArgsGradient,
+});
+const OpRegistration vars({
+    .name = "FakeQuantWithMinMaxVars",
+    .inputs = "inputs: float, min: float, max: float",
+    .outputs = "outputs: float",
+    .attrs = kVarsAttrs,
+    .shape = VarsShape,
+    .reference = Vars,
+    .example = "1,56,56,64",
+});
+const OpRegistration vars_gradient({
+    .name = "FakeQuantWithMinMaxVarsGradient",
+    .inputs = "gradients: float, inputs: float, min: float, max: float",
+    .outputs = kGradientOutputs,
+    .attrs = kVarsAttrs,
+    .shape = VarsGradientShape,
+    .reference = VarsGradient,
+});
+const OpRegistration per_channel({
+    .name = "FakeQuantWithMinMaxVarsPerChannel",
+    .inputs = "inputs: float, min: float, max: float",
+    .outputs = "outputs: float",
+    .attrs = kVarsAttrs,
+    .shape = PerChannelShape,
+    .reference = PerChannel,
+    .example = "1,56,56,64",
+});
+const OpRegistration per_channel_gradient({
+    .name = "FakeQuantWithMinMaxVarsPerChannelGradient",
+    .inputs = "gradients: float, inputs: float, min: float, max: float",
+    .outputs = kGradientOutputs,
+    .attrs = kVarsAttrs,
+    .shape = PerChannelGradientShape,
+    .reference = VarsGradient,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,44 @@
+// Range inputs of quantized ops: one min and one max for the whole tensor, or one for each slice
+// along an axis.
+#ifndef TENON_OPS_QUANT_RANGE_INPUTS_H_
+#define TENON_OPS_QUANT_RANGE_INPUTS_H_
+
+#include <initializer_list>
+
+#include "absl/status/status.h"
+#include "ops/kernel.h"
+#include "ops/quant/range_math.h"
+#include "ops/shape_fn.h"
+
+namespace tenon {
+
+// InvalidArgument unless each of these inputs is a scalar.
+absl::Status ExpectScalars(const ShapeContext& c, std::initializer_list<int> inputs);
+
+// A tensor cut along `axis` into `count` slices: [outer, count, inner]. axis -1: one slice.
+struct Slices {
+  int64_t outer = 1;
+  int64_t count = 1;
+  int64_t inner = 1;
+};
+Slices SlicesOf(const Shape& shape, int64_t axis);
+
+// Checks the axis (-1: none) against input `data`, and that the range inputs are scalars (no axis)
+// or vectors with an element for each slice.
+absl::Status CheckAxisRanges(const ShapeContext& c, int64_t axis, int data,
+                             std::initializer_list<int> ranges);
+
+// Shape function of ops whose first output has input 0's shape and whose others are scalars.
+absl::Status UnchangedAndScalarsShape(ShapeContext& c);
+
+inline FloatRange ScalarRange(const RunContext& r, int min_input) {
+  return {r.input<float>(min_input)[0], r.input<float>(min_input + 1)[0]};
+}
+inline void SetRange(RunContext& r, int min_output, FloatRange range) {
+  r.output<float>(min_output)[0] = range.min;
+  r.output<float>(min_output + 1)[0] = range.max;
+}
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_QUANT_RANGE_INPUTS_H_
