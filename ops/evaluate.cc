@@ -100,16 +100,19 @@ absl::StatusOr<PreparedKernel> PrepareNode(const Node& node, absl::Span<const Te
 absl::StatusOr<std::vector<Tensor>> RunKernel(const PreparedKernel& prepared,
                                               absl::Span<const Tensor> inputs) {
   OwnedOutputs outputs(prepared.outputs);
-  std::vector<const void*> in;
+  absl::InlinedVector<const void*, 8> in;
   for (const Tensor& t : inputs) in.push_back(t.raw());
-  std::vector<void*> out(prepared.outputs.size(), nullptr);
+  absl::InlinedVector<void*, 4> out(prepared.outputs.size(), nullptr);
   for (size_t i = 0; i < out.size(); ++i) {
     if (!prepared.outputs[i].shape.IsComplete()) continue;
     TENON_ASSIGN_OR_RETURN(out[i],
                            outputs.Allocate(static_cast<int>(i), prepared.outputs[i].shape));
   }
-  const Shape scratch_shape({static_cast<int64_t>(prepared.scratch_bytes)});
-  TENON_ASSIGN_OR_RETURN(Tensor scratch, Tensor::Allocate(DType::kUint8, scratch_shape));
+  Tensor scratch;
+  if (prepared.scratch_bytes > 0) {
+    const Shape shape({static_cast<int64_t>(prepared.scratch_bytes)});
+    TENON_ASSIGN_OR_RETURN(scratch, Tensor::Allocate(DType::kUint8, shape));
+  }
   RunContext run(in.data(), out.data(), scratch.raw(), &outputs);
   TENON_RETURN_IF_ERROR(prepared.kernel->Run(run));
   return std::move(outputs.tensors);

@@ -1,66 +1,83 @@
 #include "runtime/eager.h"
 
-#include <algorithm>
+#include <utility>
 
+#include "env/cpu.h"
 #include "env/status.h"
-#include "ops/evaluate.h"
-#include "ops/rename.h"
 #include "primitive_cache/cache.h"
+#include "runtime/call_cache.h"
+#include "runtime/eager_queue.h"
 #include "runtime/thread_budget.h"
 #include "runtime/thread_count.h"
 
 namespace tenon {
 
+EagerHandle::EagerHandle(Tensor value) : value_(std::make_shared<EagerValue>()) {
+  value_->dtype = value.dtype();
+  MutexLock lock(&value_->mutex);
+  value_->result = std::move(value);
+  value_->done = true;
+}
+
+DType EagerHandle::dtype() const { return value_->dtype; }
+
+bool EagerHandle::ready() const {
+  MutexLock lock(&value_->mutex);
+  return value_->done;
+}
+
+absl::StatusOr<Tensor> EagerHandle::Read() const {
+  EagerValue& value = *value_;
+  MutexLock lock(&value.mutex);
+  value.mutex.Await([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return value.done; });
+  return value.result;
+}
+
+namespace {
+
+// Calls whose ops use all CPUs take turns anyhow.
+int Workers(int threads) { return std::max(1, AvailableCpus() / std::max(1, threads)); }
+
+Services MakeServices(const Flags& flags, PrimitiveCache& primitives, int threads) {
+  Services services;
+  services.flags = &flags;
+  services.cache = &primitives;
+  services.threads = ThreadCount(threads, flags);
+  return services;
+}
+
+absl::Status CheckGiven(absl::string_view op, bool valid) {
+  if (valid) return absl::OkStatus();
+  return InvalidArgument("op '", op, "' is given a tensor without elements");
+}
+
+}  // namespace
+
 struct Eager::State {
-  explicit State(const Flags& f)
+  State(const Flags& f, int threads)
       : flags(f),
         primitives({f.primitive_cache, f.cache_entries, f.cache_bytes}),
-        kernels(f.cache_entries, f.cache_bytes) {
-    services.flags = &flags;
-    services.cache = &primitives;
+        services(MakeServices(flags, primitives, threads)),
+        calls(flags, services),
+        queue(Workers(services.threads)) {}
+
+  absl::StatusOr<std::vector<Tensor>> Run(const CallSite& site, absl::Span<const Tensor> inputs) {
+    TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const EagerKernel> kernel,
+                           calls.Kernel(site, inputs));
+    if (kernel->small) {
+      const OneThread here;
+      return RunKernel(kernel->prepared, inputs);
+    }
+    const ThreadsInUse threads(services.threads);
+    return RunKernel(kernel->prepared, inputs);
   }
 
   const Flags flags;
   PrimitiveCache primitives;
-  Services services;
-  KernelCache kernels;
+  const Services services;
+  CallCache calls;
+  EagerQueue queue;  // last: its calls use all of the above
 };
-
-namespace {
-
-// How many inputs an argument takes: those that the fixed ones after it leave over.
-int64_t Variadic(const OpSignature& signature, size_t num_inputs) {
-  int64_t rest = static_cast<int64_t>(num_inputs);
-  for (const ArgSpec& arg : signature.inputs) {
-    if (arg.number_attr.empty() && arg.type_list_attr.empty()) --rest;
-  }
-  return rest;
-}
-
-void FillFromInputs(const OpInfo& op, absl::Span<const Tensor> inputs, AttrMap& attrs) {
-  size_t at = 0;
-  for (const ArgSpec& arg : op.signature.inputs) {
-    int64_t count = 1;
-    if (!arg.number_attr.empty()) {
-      attrs.try_emplace(arg.number_attr, Variadic(op.signature, inputs.size()));
-      const int64_t* n = attrs.at(arg.number_attr).get_if<int64_t>();
-      count = n == nullptr ? 0 : *n;
-    } else if (!arg.type_list_attr.empty()) {
-      count = Variadic(op.signature, inputs.size());
-      std::vector<DType> dtypes;
-      for (int64_t i = 0; i < count && at + static_cast<size_t>(i) < inputs.size(); ++i) {
-        dtypes.push_back(inputs[at + static_cast<size_t>(i)].dtype());
-      }
-      attrs.try_emplace(arg.type_list_attr, dtypes);
-    }
-    if (!arg.type_attr.empty() && count > 0 && at < inputs.size()) {
-      attrs.try_emplace(arg.type_attr, inputs[at].dtype());
-    }
-    at += static_cast<size_t>(std::max<int64_t>(count, 0));
-  }
-}
-
-}  // namespace
 
 Eager::Eager() = default;
 Eager::~Eager() = default;
@@ -73,42 +90,79 @@ absl::StatusOr<std::unique_ptr<Eager>> Eager::Create(const SessionOptions& optio
     TENON_ASSIGN_OR_RETURN(flags, Flags::FromEnvironment());
   }
   std::unique_ptr<Eager> eager(new Eager());
-  eager->state_ = std::make_unique<State>(flags);
-  eager->state_->services.threads = ThreadCount(options.threads, flags);
+  eager->state_ = std::make_unique<State>(flags, options.threads);
   return eager;
 }
 
-absl::StatusOr<std::vector<Tensor>> Eager::Execute(const std::string& op,
-                                                   absl::Span<const Tensor> inputs, AttrMap attrs) {
-  const OpLookup found = FindOp(op);
-  if (!found || found.native || found.info->row.internal) {
-    return NotFound("there is no op '", op, "'");
-  }
-  Node node;
-  node.name = op;
-  node.op = op;
-  node.attrs = std::move(attrs);
-  FillFromInputs(*found.info, inputs, node.attrs);
-  TENON_RETURN_IF_ERROR(CompleteAttrs(*found.info, node));
-  if (state_->flags.onednn_opts && found.info->row.eager) {
-    if (const char* native = NativeName(*found.info, node)) node.op = native;
-  }
-
-  std::vector<TensorSpec> specs;
+absl::StatusOr<std::vector<Tensor>> Eager::Execute(absl::string_view op,
+                                                   absl::Span<const Tensor> inputs,
+                                                   const AttrMap& attrs) {
+  DTypes dtypes;
   for (const Tensor& t : inputs) {
-    if (!t.valid()) return InvalidArgument("op '", op, "' is given a tensor without elements");
-    specs.push_back({t.dtype(), t.shape(), &t});
+    TENON_RETURN_IF_ERROR(CheckGiven(op, t.valid()));
+    dtypes.push_back(t.dtype());
   }
-  TENON_ASSIGN_OR_RETURN(const std::vector<TensorSpec> outputs,
-                         InferOutputs(*found.info, node, specs));
-  const ThreadsInUse threads(state_->services.threads);
-  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const PreparedKernel> kernel,
-                         state_->kernels.Prepare(node, specs, {}, outputs, state_->services));
-  absl::StatusOr<std::vector<Tensor>> results = RunKernel(*kernel, inputs);
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const CallSite> site,
+                         state_->calls.Site(op, dtypes, attrs));
+  absl::StatusOr<std::vector<Tensor>> results = state_->Run(*site, inputs);
   if (!results.ok()) return Annotate(results.status(), absl::StrCat("op '", op, "'"));
   return results;
 }
 
-KernelCacheStats Eager::kernel_stats() const { return state_->kernels.stats(); }
+absl::StatusOr<std::vector<EagerHandle>> Eager::Submit(absl::string_view op,
+                                                       absl::Span<const EagerHandle> inputs,
+                                                       const AttrMap& attrs) {
+  DTypes dtypes;
+  auto call = std::make_shared<EagerCall>();
+  for (const EagerHandle& h : inputs) {
+    TENON_RETURN_IF_ERROR(CheckGiven(op, h.dtype() != DType::kInvalid));
+    dtypes.push_back(h.dtype());
+    call->inputs.push_back(h.value());
+  }
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const CallSite> site,
+                         state_->calls.Site(op, dtypes, attrs));
+  std::vector<EagerHandle> handles;
+  for (DType dtype : site->output_dtypes()) {
+    auto value = std::make_shared<EagerValue>();
+    value->dtype = dtype;
+    handles.emplace_back(value);
+    call->outputs.push_back(std::move(value));
+  }
+  const bool stateful = site->op().row.stateful;
+  call->run = [state = state_.get(), site = std::move(site)](
+                  absl::Span<const Tensor> tensors) -> absl::StatusOr<std::vector<Tensor>> {
+    absl::StatusOr<std::vector<Tensor>> results = state->Run(*site, tensors);
+    if (results.ok()) return results;
+    return Annotate(results.status(), absl::StrCat("op '", site->node().name, "'"));
+  };
+  state_->queue.Submit(std::move(call), stateful);
+  return handles;
+}
 
+KernelCacheStats Eager::kernel_stats() const { return state_->calls.stats(); }
+
+namespace eager {
+
+absl::StatusOr<Eager*> DefaultContext() {
+  // Never destroyed: threads may call while the process ends.
+  static const auto* const context =
+      new absl::StatusOr<std::unique_ptr<Eager>>(Eager::Create(SessionOptions()));
+  if (!context->ok()) return context->status();
+  return context->value().get();
+}
+
+absl::StatusOr<std::vector<Tensor>> Execute(absl::string_view op, absl::Span<const Tensor> inputs,
+                                            const AttrMap& attrs) {
+  TENON_ASSIGN_OR_RETURN(Eager* const context, DefaultContext());
+  return context->Execute(op, inputs, attrs);
+}
+
+absl::StatusOr<std::vector<EagerHandle>> Submit(absl::string_view op,
+                                                absl::Span<const EagerHandle> inputs,
+                                                const AttrMap& attrs) {
+  TENON_ASSIGN_OR_RETURN(Eager* const context, DefaultContext());
+  return context->Submit(op, inputs, attrs);
+}
+
+}  // namespace eager
 }  // namespace tenon

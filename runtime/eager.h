@@ -1,7 +1,13 @@
-// Eager: one op at a time, now. The same rows, renames, kernels and kernel cache as in graphs.
+// Eager: one op at a time. The same rows, renames, shape functions and kernels as in graphs.
 //
-//   TENON_ASSIGN_OR_RETURN(auto eager, Eager::Create({}));
-//   TENON_ASSIGN_OR_RETURN(std::vector<Tensor> y, eager->Execute("Relu", {x}));
+//   TENON_ASSIGN_OR_RETURN(std::vector<Tensor> y, eager::Execute("Relu", {x}));
+//
+// or with a context of one's own, also asynchronously:
+//
+//   TENON_ASSIGN_OR_RETURN(auto context, Eager::Create({}));
+//   TENON_ASSIGN_OR_RETURN(auto product, context->Submit("MatMul", {a, b}));   // returns at once
+//   TENON_ASSIGN_OR_RETURN(auto y, context->Submit("Relu", {product[0]}));
+//   TENON_ASSIGN_OR_RETURN(Tensor result, y[0].Read());                        // waits
 #ifndef TENON_RUNTIME_EAGER_H_
 #define TENON_RUNTIME_EAGER_H_
 
@@ -18,9 +24,29 @@
 
 namespace tenon {
 
+struct EagerValue;  // runtime/eager_queue.h
+
+// A tensor that is there or being computed. Copies share it; it may outlive its context.
+class EagerHandle {
+ public:
+  EagerHandle(Tensor value);  // there already
+  explicit EagerHandle(std::shared_ptr<EagerValue> value) : value_(std::move(value)) {}
+
+  DType dtype() const;
+  bool ready() const;
+  // Waits for the value. The first error of the calls that it depends on, which names that op.
+  absl::StatusOr<Tensor> Read() const;
+
+  const std::shared_ptr<EagerValue>& value() const { return value_; }
+
+ private:
+  std::shared_ptr<EagerValue> value_;
+};
+
 class Eager {
  public:
   static absl::StatusOr<std::unique_ptr<Eager>> Create(const SessionOptions& options);
+  // Runs what has been submitted first.
   ~Eager();
   Eager(const Eager&) = delete;
   Eager& operator=(const Eager&) = delete;
@@ -28,8 +54,17 @@ class Eager {
   // Runs a standard op; with the gate on, by its accelerated kernel where the row has one for the
   // dtype. Type and number attributes that the inputs decide, and defaults, may be left out.
   // Private ops are NotFound: they are not for users. Thread-safe.
-  absl::StatusOr<std::vector<Tensor>> Execute(const std::string& op,
-                                              absl::Span<const Tensor> inputs, AttrMap attrs = {});
+  absl::StatusOr<std::vector<Tensor>> Execute(absl::string_view op, absl::Span<const Tensor> inputs,
+                                              const AttrMap& attrs = {});
+
+  // As Execute, but returns without waiting. Calls run when their inputs are there, stateful ones
+  // in the order of submission. Errors of the call's form (no such op, wrong attributes) come at
+  // once; others come from Read, and from Read of all that depends on it. Blocks while too many
+  // calls or bytes are pending (kMaxPending, kMaxPendingBytes in runtime/eager_queue.h).
+  // Thread-safe.
+  absl::StatusOr<std::vector<EagerHandle>> Submit(absl::string_view op,
+                                                  absl::Span<const EagerHandle> inputs,
+                                                  const AttrMap& attrs = {});
 
   KernelCacheStats kernel_stats() const;
 
@@ -39,6 +74,19 @@ class Eager {
   std::unique_ptr<State> state_;
 };
 
+namespace eager {
+
+// The process's own context, made by the first call as the environment says then.
+absl::StatusOr<Eager*> DefaultContext();
+
+// Eager::Execute and Eager::Submit in that context.
+absl::StatusOr<std::vector<Tensor>> Execute(absl::string_view op, absl::Span<const Tensor> inputs,
+                                            const AttrMap& attrs = {});
+absl::StatusOr<std::vector<EagerHandle>> Submit(absl::string_view op,
+                                                absl::Span<const EagerHandle> inputs,
+                                                const AttrMap& attrs = {});
+
+}  // namespace eager
 }  // namespace tenon
 
 #endif  // TENON_RUNTIME_EAGER_H_

@@ -4,25 +4,13 @@
 
 #include "absl/hash/hash.h"
 #include "env/status.h"
+#include "runtime/attr_hash.h"
 
 namespace tenon {
 namespace {
 
 // Values that change from call to call (a Reshape's computed shape) must not pile up.
 constexpr size_t kMaxVariants = 8;
-
-struct HashVariant {
-  size_t operator()(const std::monostate&) const { return 0; }
-  size_t operator()(const Tensor& t) const { return absl::HashOf(t.dtype(), t.shape()); }
-  size_t operator()(const FuncRef& f) const { return absl::HashOf(f.name); }
-  size_t operator()(const std::vector<bool>& v) const { return v.size(); }
-  size_t operator()(const std::vector<Tensor>& v) const { return v.size(); }
-  size_t operator()(const std::vector<FuncRef>& v) const { return v.size(); }
-  template <typename T>
-  size_t operator()(const T& v) const {
-    return absl::HashOf(v);
-  }
-};
 
 }  // namespace
 
@@ -36,11 +24,7 @@ KernelCache::Key KernelCache::MakeKey(const Node& node, absl::Span<const TensorS
   for (const TensorSpec& s : inputs) key.specs.emplace_back(s.dtype, s.shape);
   for (const TensorSpec& s : outputs) key.specs.emplace_back(s.dtype, s.shape);
   key.constants.assign(constants.begin(), constants.end());
-  size_t hash = absl::HashOf(key.op, key.specs, key.constants);
-  for (const auto& [name, value] : key.attrs) {
-    hash = absl::HashOf(hash, name, std::visit(HashVariant(), value.variant()));
-  }
-  key.hash = hash;
+  key.hash = HashAttrs(absl::HashOf(key.op, key.specs, key.constants), key.attrs);
   return key;
 }
 

@@ -42,4 +42,12 @@ ThreadsInUse::~ThreadsInUse() {
   budget.free += taken_;
 }
 
+OneThread::OneThread() : previous_(omp_get_max_threads()) {
+  if (previous_ != 1) omp_set_num_threads(1);
+}
+
+OneThread::~OneThread() {
+  if (previous_ != 1) omp_set_num_threads(previous_);
+}
+
 }  // namespace tenon

@@ -20,6 +20,18 @@ class ThreadsInUse {
   int previous_;
 };
 
+// Keeps OpenMP to this thread while it lives, for work too short to be worth a place in the budget.
+class OneThread {
+ public:
+  OneThread();
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int previous_;
+};
+
 }  // namespace tenon
 
 #endif  // TENON_RUNTIME_THREAD_BUDGET_H_

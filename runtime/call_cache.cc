@@ -1,0 +1,243 @@
+#include "runtime/call_cache.h"
+
+#include <algorithm>
+
+#include "absl/hash/hash.h"
+#include "env/status.h"
+#include "ops/rename.h"
+#include "runtime/attr_hash.h"
+
+namespace tenon {
+namespace {
+
+// Values that change from call to call (a computed axis) must not pile up.
+constexpr size_t kMaxVariants = 8;
+// A second thread costs a few microseconds to wake; a call that touches and computes less than
+// this is over by then.
+constexpr size_t kSmallBytes = size_t{32} << 10;
+constexpr double kSmallFlops = 4e5;
+
+// How many inputs a variadic argument takes: those that the fixed ones leave over.
+int64_t Variadic(const OpSignature& signature, size_t num_inputs) {
+  int64_t rest = static_cast<int64_t>(num_inputs);
+  for (const ArgSpec& arg : signature.inputs) {
+    if (arg.number_attr.empty() && arg.type_list_attr.empty()) --rest;
+  }
+  return rest;
+}
+
+void FillFromInputs(const OpInfo& op, absl::Span<const DType> inputs, AttrMap& attrs) {
+  size_t at = 0;
+  for (const ArgSpec& arg : op.signature.inputs) {
+    int64_t count = 1;
+    if (!arg.number_attr.empty()) {
+      attrs.try_emplace(arg.number_attr, Variadic(op.signature, inputs.size()));
+      const int64_t* n = attrs.at(arg.number_attr).get_if<int64_t>();
+      count = n == nullptr ? 0 : *n;
+    } else if (!arg.type_list_attr.empty()) {
+      count = Variadic(op.signature, inputs.size());
+      std::vector<DType> dtypes;
+      for (int64_t i = 0; i < count && at + static_cast<size_t>(i) < inputs.size(); ++i) {
+        dtypes.push_back(inputs[at + static_cast<size_t>(i)]);
+      }
+      attrs.try_emplace(arg.type_list_attr, dtypes);
+    }
+    if (!arg.type_attr.empty() && count > 0 && at < inputs.size()) {
+      attrs.try_emplace(arg.type_attr, inputs[at]);
+    }
+    at += static_cast<size_t>(std::max<int64_t>(count, 0));
+  }
+}
+
+bool SameOutputs(const absl::StatusOr<std::vector<TensorSpec>>& a,
+                 const std::vector<TensorSpec>& b) {
+  return a.ok() && std::equal(a->begin(), a->end(), b.begin(), b.end(),
+                              [](const TensorSpec& x, const TensorSpec& y) {
+                                return x.dtype == y.dtype && x.shape == y.shape;
+                              });
+}
+
+// Inputs whose value the shape function used: without it, it knows less or complains.
+void AddShapeInputs(const OpInfo& op, const Node& node, std::vector<TensorSpec> specs,
+                    const std::vector<TensorSpec>& outputs, std::vector<int>& used) {
+  std::vector<TensorSpec> none = specs;
+  for (TensorSpec& s : none) s.value = nullptr;
+  if (SameOutputs(InferOutputs(op, node, none), outputs)) return;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const Tensor* value = std::exchange(specs[i].value, nullptr);
+    if (!SameOutputs(InferOutputs(op, node, specs), outputs)) used.push_back(static_cast<int>(i));
+    specs[i].value = value;
+  }
+}
+
+bool Matches(const std::vector<std::pair<int, Tensor>>& values, absl::Span<const Tensor> inputs) {
+  return std::all_of(values.begin(), values.end(), [&](const std::pair<int, Tensor>& v) {
+    return Identical(inputs[static_cast<size_t>(v.first)], v.second);
+  });
+}
+
+size_t HashShapes(absl::Span<const Tensor> inputs) {
+  size_t hash = inputs.size();
+  for (const Tensor& t : inputs) hash = absl::HashOf(hash, t.shape());
+  return hash;
+}
+
+}  // namespace
+
+CallCache::CallCache(const Flags& flags, const Services& services)
+    : max_entries_(flags.cache_entries),
+      max_bytes_(flags.cache_bytes),
+      rename_(flags.onednn_opts),
+      services_(services),
+      one_thread_([&] {
+        Services one = services;
+        one.threads = 1;
+        return one;
+      }()) {}
+
+absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::Site(absl::string_view op,
+                                                                absl::Span<const DType> dtypes,
+                                                                const AttrMap& attrs) {
+  const size_t hash = HashAttrs(absl::HashOf(op, dtypes), attrs);
+  Shard& shard = shards_[hash % shards_.size()];
+  {
+    MutexLock lock(&shard.mutex);
+    if (auto it = shard.sites.find(hash); it != shard.sites.end()) {
+      const CallSite& s = *it->second;
+      if (s.name_ == op && absl::MakeConstSpan(s.dtypes_) == dtypes && s.attrs_ == attrs) {
+        return it->second;
+      }
+    }
+  }
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const CallSite> site, MakeSite(op, dtypes, attrs));
+  if (!MakeRoom(0)) return site;
+  MutexLock lock(&shard.mutex);
+  return shard.sites[hash] = std::move(site);
+}
+
+absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::MakeSite(absl::string_view op,
+                                                                    absl::Span<const DType> dtypes,
+                                                                    const AttrMap& attrs) const {
+  const OpLookup found = FindOp(op);
+  if (!found || found.native || found.info->row.internal) {
+    return NotFound("there is no op '", op, "'");
+  }
+  auto site = std::make_shared<CallSite>();
+  site->name_ = std::string(op);
+  site->dtypes_.assign(dtypes.begin(), dtypes.end());
+  site->attrs_ = attrs;
+  site->op_ = found.info;
+  Node& node = site->node_;
+  node.name = site->name_;
+  node.op = site->name_;
+  node.attrs = attrs;
+  FillFromInputs(*found.info, dtypes, node.attrs);
+  TENON_RETURN_IF_ERROR(CompleteAttrs(*found.info, node));
+  TENON_ASSIGN_OR_RETURN(site->output_dtypes_, OutputDTypes(*found.info, node));
+  if (rename_ && found.info->row.eager) {
+    if (const char* native = NativeName(*found.info, node)) node.op = native;
+  }
+  return site;
+}
+
+absl::StatusOr<std::shared_ptr<const EagerKernel>> CallCache::Kernel(
+    const CallSite& site, absl::Span<const Tensor> inputs) {
+  const size_t hash = HashShapes(inputs);
+  const auto same_shapes = [&](const CallSite::Shapes& shapes) {
+    return std::equal(shapes.begin(), shapes.end(), inputs.begin(), inputs.end(),
+                      [](const Shape& s, const Tensor& t) { return s == t.shape(); });
+  };
+  {
+    MutexLock lock(&site.mutex_);
+    if (auto it = site.entries_.find(hash);
+        it != site.entries_.end() && same_shapes(it->second.shapes)) {
+      for (const CallSite::Variant& v : it->second.variants) {
+        if (!Matches(v.values, inputs)) continue;
+        hits_.fetch_add(1, std::memory_order_relaxed);
+        return v.kernel;
+      }
+    }
+  }
+  misses_.fetch_add(1, std::memory_order_relaxed);
+  TENON_ASSIGN_OR_RETURN(CallSite::Variant made, Prepare(site, inputs));
+  std::shared_ptr<const EagerKernel> kernel = made.kernel;
+  if (!MakeRoom(static_cast<int64_t>(kernel->prepared.kernel->HeldBytes()))) return kernel;
+  MutexLock lock(&site.mutex_);
+  CallSite::Entry& entry = site.entries_[hash];
+  if (!same_shapes(entry.shapes)) {
+    entry.variants.clear();
+    entry.shapes.clear();
+    for (const Tensor& t : inputs) entry.shapes.push_back(t.shape());
+  }
+  if (entry.variants.size() >= kMaxVariants) entry.variants.erase(entry.variants.begin());
+  entry.variants.push_back(std::move(made));
+  return kernel;
+}
+
+absl::StatusOr<CallSite::Variant> CallCache::Prepare(const CallSite& site,
+                                                     absl::Span<const Tensor> inputs) const {
+  std::vector<TensorSpec> specs;
+  size_t bytes = 0;
+  for (const Tensor& t : inputs) {
+    specs.push_back({t.dtype(), t.shape(), &t});
+    bytes += t.bytes();
+  }
+  TENON_ASSIGN_OR_RETURN(const std::vector<TensorSpec> outputs,
+                         InferOutputs(site.op(), site.node(), specs));
+  bool small = true;
+  for (const TensorSpec& o : outputs) {
+    small &= o.shape.IsComplete();
+    if (small) bytes += static_cast<size_t>(o.shape.num_elements()) * SizeOf(o.dtype);
+  }
+  small &= bytes <= kSmallBytes;
+  const auto prepare = [&](const Services& services) {
+    return PrepareNode(site.node(), specs, {}, services);
+  };
+  TENON_ASSIGN_OR_RETURN(PreparedKernel prepared, prepare(small ? one_thread_ : services_));
+  if (small && prepared.kernel->Flops() > kSmallFlops) {
+    small = false;
+    TENON_ASSIGN_OR_RETURN(prepared, prepare(services_));
+  }
+  std::vector<int> used = prepared.value_inputs;
+  AddShapeInputs(site.op(), site.node(), specs, outputs, used);
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+
+  CallSite::Variant variant;
+  for (int i : used) {
+    // A copy: the caller may write over the value.
+    TENON_ASSIGN_OR_RETURN(Tensor value, inputs[static_cast<size_t>(i)].Clone());
+    variant.values.emplace_back(i, std::move(value));
+  }
+  variant.kernel = std::make_shared<const EagerKernel>(EagerKernel{std::move(prepared), small});
+  return variant;
+}
+
+bool CallCache::MakeRoom(int64_t bytes) {
+  if (max_entries_ <= 0 || bytes > max_bytes_) return false;
+  if (entries_.fetch_add(1) >= max_entries_ || bytes_.fetch_add(bytes) + bytes > max_bytes_) {
+    Clear();
+    entries_.fetch_add(1);
+    bytes_.fetch_add(bytes);
+  }
+  return true;
+}
+
+void CallCache::Clear() {
+  for (Shard& shard : shards_) {
+    MutexLock lock(&shard.mutex);
+    shard.sites.clear();
+  }
+  entries_ = 0;
+  bytes_ = 0;
+}
+
+KernelCacheStats CallCache::stats() const {
+  KernelCacheStats stats;
+  stats.hits = hits_;
+  stats.misses = misses_;
+  stats.entries = entries_;
+  return stats;
+}
+
+}  // namespace tenon

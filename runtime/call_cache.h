@@ -1,0 +1,111 @@
+// What eager keeps between calls. An op with the dtypes of its inputs and its attributes, as the
+// caller writes them, is a CallSite: row, completed attributes and rename are settled once. Under
+// it stand prepared kernels by input shapes, and by the values of those inputs that the shape
+// function or Prepare looked at. A repeated call costs two lookups and builds nothing.
+#ifndef TENON_RUNTIME_CALL_CACHE_H_
+#define TENON_RUNTIME_CALL_CACHE_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "env/mutex.h"
+#include "ops/evaluate.h"
+#include "runtime/kernel_cache.h"
+
+namespace tenon {
+
+using DTypes = absl::InlinedVector<DType, 8>;
+
+struct EagerKernel {
+  PreparedKernel prepared;
+  // Too little work to be shared out: runs on the caller's thread, outside the thread budget.
+  bool small = false;
+};
+
+class CallSite {
+ public:
+  const OpInfo& op() const { return *op_; }
+  const Node& node() const { return node_; }
+  const std::vector<DType>& output_dtypes() const { return output_dtypes_; }
+
+ private:
+  friend class CallCache;
+  struct Variant {
+    std::vector<std::pair<int, Tensor>> values;  // inputs that decided
+    std::shared_ptr<const EagerKernel> kernel;
+  };
+  using Shapes = absl::InlinedVector<Shape, 2>;
+  struct Entry {
+    Shapes shapes;
+    std::vector<Variant> variants;
+  };
+
+  std::string name_;  // as called
+  DTypes dtypes_;
+  AttrMap attrs_;
+  const OpInfo* op_ = nullptr;
+  Node node_;  // renamed, attributes completed
+  std::vector<DType> output_dtypes_;
+  mutable Mutex mutex_;
+  // By hash of the input shapes; a rare clash only replaces.
+  mutable absl::flat_hash_map<size_t, Entry> entries_ ABSL_GUARDED_BY(mutex_);
+};
+
+class CallCache {
+ public:
+  // `flags` bound what is kept: where a new kernel would go beyond cache_entries or cache_bytes,
+  // everything is dropped. `services` and what it points to outlive the cache.
+  CallCache(const Flags& flags, const Services& services);
+  CallCache(const CallCache&) = delete;
+  CallCache& operator=(const CallCache&) = delete;
+
+  // NotFound for ops that do not exist or are private; InvalidArgument where attributes are
+  // missing or wrong. Thread-safe, as is Kernel.
+  absl::StatusOr<std::shared_ptr<const CallSite>> Site(absl::string_view op,
+                                                       absl::Span<const DType> dtypes,
+                                                       const AttrMap& attrs);
+  absl::StatusOr<std::shared_ptr<const EagerKernel>> Kernel(const CallSite& site,
+                                                            absl::Span<const Tensor> inputs);
+
+  KernelCacheStats stats() const;
+
+ private:
+  struct Shard {
+    Mutex mutex;
+    absl::flat_hash_map<size_t, std::shared_ptr<const CallSite>> sites ABSL_GUARDED_BY(mutex);
+  };
+
+  absl::StatusOr<std::shared_ptr<const CallSite>> MakeSite(absl::string_view op,
+                                                           absl::Span<const DType> dtypes,
+                                                           const AttrMap& attrs) const;
+  absl::StatusOr<CallSite::Variant> Prepare(const CallSite& site,
+                                            absl::Span<const Tensor> inputs) const;
+  // Counts what is about to be kept; false where nothing is.
+  bool MakeRoom(int64_t bytes);
+  void Clear();
+
+  const int64_t max_entries_;
+  const int64_t max_bytes_;
+  const bool rename_;
+  const Services& services_;
+  const Services one_thread_;
+  std::array<Shard, 8> shards_;
+  std::atomic<int64_t> entries_ = 0;
+  std::atomic<int64_t> bytes_ = 0;
+  std::atomic<int64_t> hits_ = 0;
+  std::atomic<int64_t> misses_ = 0;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_CALL_CACHE_H_
