@@ -1,21 +1,14 @@
 // The C interface over runtime/session.h.
-#include <new>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_split.h"
 #include "env/status.h"
+#include "include/c_api_types.h"
 #include "proto/model.h"
 #include "runtime/session.h"
 #include "tenon/tenon.h"
 
-struct tenon_status {
-  absl::Status status;
-  std::string message;
-};
-struct tenon_tensor {
-  tenon::Tensor tensor;
-};
 struct tenon_session {
   std::unique_ptr<tenon::Session> session;
 };
@@ -23,31 +16,11 @@ struct tenon_session {
 namespace {
 
 using tenon::DType;
+using tenon::Guard;
 using tenon::InvalidArgument;
 using tenon::Shape;
+using tenon::ShapeFromDims;
 using tenon::Tensor;
-
-tenon_status* Wrap(const absl::Status& status) {
-  if (status.ok()) return nullptr;
-  return new tenon_status{status, std::string(status.message())};
-}
-
-// Out of memory is the one exception that the code below may meet.
-template <typename F>
-tenon_status* Guard(F f) {
-  try {
-    return Wrap(f());
-  } catch (const std::bad_alloc&) {
-    return Wrap(absl::ResourceExhaustedError("out of memory"));
-  } catch (...) {
-    return Wrap(absl::InternalError("an exception was thrown"));
-  }
-}
-
-absl::StatusOr<Shape> ShapeFrom(const int64_t* dims, int rank) {
-  if (rank < 0 || (rank > 0 && dims == nullptr)) return InvalidArgument("bad dims");
-  return Shape(absl::Span<const int64_t>(dims, static_cast<size_t>(rank)));
-}
 
 template <typename Infos>
 const char* NameAt(const Infos& infos, int index) {
@@ -120,6 +93,11 @@ absl::Status CheckString(const tenon_tensor* tensor, int64_t index) {
 
 }  // namespace
 
+absl::StatusOr<Shape> tenon::ShapeFromDims(const int64_t* dims, int rank) {
+  if (rank < 0 || (rank > 0 && dims == nullptr)) return InvalidArgument("bad dims");
+  return Shape(absl::Span<const int64_t>(dims, static_cast<size_t>(rank)));
+}
+
 const char* tenon_version(void) { return TENON_VERSION; }
 
 tenon_code tenon_status_code(const tenon_status* status) {
@@ -149,7 +127,7 @@ tenon_status* tenon_tensor_create(tenon_dtype dtype, const int64_t* dims, int ra
                                   tenon_tensor** tensor) {
   return Guard([&]() -> absl::Status {
     if (tensor == nullptr) return InvalidArgument("null argument");
-    TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeFrom(dims, rank));
+    TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeFromDims(dims, rank));
     TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(static_cast<DType>(dtype), shape));
     *tensor = new tenon_tensor{std::move(t)};
     return absl::OkStatus();
@@ -166,7 +144,7 @@ tenon_status* tenon_tensor_view(tenon_dtype dtype, const int64_t* dims, int rank
     if (d == DType::kString || tenon::SizeOf(d) == 0) {
       return InvalidArgument("memory of dtype ", tenon::Name(d), " cannot be viewed");
     }
-    TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeFrom(dims, rank));
+    TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeFromDims(dims, rank));
     TENON_ASSIGN_OR_RETURN(const int64_t elements, shape.CheckedElements());
     size_t need = 0;
     if (__builtin_mul_overflow(static_cast<size_t>(elements), tenon::SizeOf(d), &need) ||

@@ -130,6 +130,79 @@ TENON_API int tenon_session_input_shape(const tenon_session* session, int index,
 TENON_API tenon_status* tenon_session_run(tenon_session* session, const tenon_tensor* const* inputs,
                                           int num_inputs, tenon_tensor** outputs, int num_outputs);
 
+/* ---- eager: one op at a time ----
+ *
+ *   tenon_attrs* attrs = tenon_attrs_create();
+ *   tenon_attrs_set_bool(attrs, "transpose_b", 1);
+ *   int count = 1;
+ *   tenon_eager_execute(NULL, "MatMul", inputs, 2, attrs, &product, &count);
+ */
+
+/* Attributes of a call, to be used for any number of calls. Those that the inputs decide ("T", "N")
+ * and those with defaults may be left out. Setting one twice keeps the second value. */
+typedef struct tenon_attrs tenon_attrs;
+TENON_API tenon_attrs* tenon_attrs_create(void); /* NULL: out of memory */
+TENON_API void tenon_attrs_free(tenon_attrs* attrs);
+TENON_API tenon_status* tenon_attrs_set_int(tenon_attrs* attrs, const char* name, int64_t value);
+TENON_API tenon_status* tenon_attrs_set_float(tenon_attrs* attrs, const char* name, float value);
+TENON_API tenon_status* tenon_attrs_set_bool(tenon_attrs* attrs, const char* name, int value);
+TENON_API tenon_status* tenon_attrs_set_string(tenon_attrs* attrs, const char* name,
+                                               const char* data, size_t size);
+TENON_API tenon_status* tenon_attrs_set_type(tenon_attrs* attrs, const char* name,
+                                             tenon_dtype value);
+/* A rank of -1: unknown; dims of -1 likewise. */
+TENON_API tenon_status* tenon_attrs_set_shape(tenon_attrs* attrs, const char* name,
+                                              const int64_t* dims, int rank);
+TENON_API tenon_status* tenon_attrs_set_tensor(tenon_attrs* attrs, const char* name,
+                                               const tenon_tensor* value);
+TENON_API tenon_status* tenon_attrs_set_ints(tenon_attrs* attrs, const char* name,
+                                             const int64_t* values, size_t count);
+TENON_API tenon_status* tenon_attrs_set_floats(tenon_attrs* attrs, const char* name,
+                                               const float* values, size_t count);
+TENON_API tenon_status* tenon_attrs_set_strings(tenon_attrs* attrs, const char* name,
+                                                const char* const* values, const size_t* sizes,
+                                                size_t count);
+TENON_API tenon_status* tenon_attrs_set_types(tenon_attrs* attrs, const char* name,
+                                              const tenon_dtype* values, size_t count);
+
+/* What is kept between calls (prepared kernels). Any number of threads may use it at once. Where a
+ * function takes one, NULL stands for the process's own, made as the environment says. */
+typedef struct tenon_eager tenon_eager;
+typedef struct tenon_eager_options {
+  size_t size;     /* sizeof(tenon_eager_options) */
+  int threads;     /* as in tenon_session_options */
+  int onednn_opts; /* likewise */
+} tenon_eager_options;
+#define TENON_EAGER_OPTIONS_INIT \
+  { sizeof(tenon_eager_options), 0, -1 }
+
+TENON_API tenon_status* tenon_eager_create(const tenon_eager_options* options, tenon_eager** eager);
+/* Runs what was submitted, then frees. Handles stay valid. */
+TENON_API void tenon_eager_free(tenon_eager* eager);
+
+/* Runs a TensorFlow op. `*num_outputs` says how many `outputs` has room for, and is set to how many
+ * were made: new tensors, the caller's to free. `attrs` may be NULL. */
+TENON_API tenon_status* tenon_eager_execute(tenon_eager* eager, const char* op,
+                                            const tenon_tensor* const* inputs, int num_inputs,
+                                            const tenon_attrs* attrs, tenon_tensor** outputs,
+                                            int* num_outputs);
+
+/* A tensor that is there or being computed. */
+typedef struct tenon_handle tenon_handle;
+/* Shares the tensor's memory, which must not be written until the calls that read it are done. */
+TENON_API tenon_status* tenon_handle_create(const tenon_tensor* tensor, tenon_handle** handle);
+TENON_API void tenon_handle_free(tenon_handle* handle);
+TENON_API int tenon_handle_ready(const tenon_handle* handle);
+/* Waits. A new tensor; or the first error of the calls that it depends on, naming the op. */
+TENON_API tenon_status* tenon_handle_read(const tenon_handle* handle, tenon_tensor** tensor);
+
+/* As tenon_eager_execute, but returns at once: the call runs when its inputs are there, and its
+ * errors come from tenon_handle_read. Waits only while very many calls are pending. */
+TENON_API tenon_status* tenon_eager_submit(tenon_eager* eager, const char* op,
+                                           const tenon_handle* const* inputs, int num_inputs,
+                                           const tenon_attrs* attrs, tenon_handle** outputs,
+                                           int* num_outputs);
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,6 +15,8 @@ int main(int argc, char** argv) {
     const float* scores = outputs.at(0).data<float>();
     std::printf("%s: %g %g\n", session.output_names().at(0).c_str(), scores[0], scores[1]);
     if (outputs[0].dims() != std::vector<int64_t>{2, 1} || scores[0] != scores[1]) return 1;
+    std::vector<tenon::Tensor> sum = tenon::eager::Execute("AddV2", {&outputs[0], &outputs[0]});
+    if (sum.at(0).data<float>()[0] != 2 * scores[0]) return 1;
     tenon::Tensor wrong = tenon::Tensor::Create<float>({2, 15});
     try {
       session.Run({&wrong});
