@@ -7,6 +7,7 @@ A line is `name: Op(input, …) attribute=value …`, for example
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import pathlib
 import re
@@ -21,7 +22,7 @@ DTYPES: dict[str, Any] = {
     "bf16": ml_dtypes.bfloat16, "i8": np.int8, "i16": np.int16,
     "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16,
     "u32": np.uint32, "u64": np.uint64, "bool": np.bool_,
-    "c64": np.complex64, "c128": np.complex128}
+    "c64": np.complex64, "c128": np.complex128, "str": np.object_}
 DTYPE_NAMES = {np.dtype(v): k for k, v in DTYPES.items()}
 
 
@@ -77,12 +78,26 @@ class Case:
 
 _HEAD = re.compile(r"(\w+):\s*(\w+)\(")
 _INPUT = re.compile(r"(\w+)\[([\d,]*)\](?:=(.*))?$")
+_WORDS = ["", "a", "Tenon", "two words", "1.5", " padded ", "naïve", "UPPER"]
+
+
+def _unquoted(text: str) -> list[tuple[int, str]]:
+  """Characters outside of "quotes" and their positions."""
+  found, quoted, escaped = [], False, False
+  for i, c in enumerate(text):
+    if quoted:
+      quoted, escaped = escaped or c != '"', c == "\\" and not escaped
+    elif c == '"':
+      quoted = True
+    else:
+      found.append((i, c))
+  return found
 
 
 def _split(text: str) -> list[str]:
-  """Splits at commas outside of brackets and parentheses."""
+  """Splits at commas outside of brackets, parentheses and quotes."""
   parts, depth, start = [], 0, 0
-  for i, c in enumerate(text):
+  for i, c in _unquoted(text):
     depth += (c in "([") - (c in ")]")
     if c == "," and depth == 0:
       parts.append(text[start:i])
@@ -125,9 +140,11 @@ def _parse_line(topic: str, line: str) -> Case:
   if not match:
     raise ValueError("expected `name: Op(`")
   depth, end = 1, match.end()
-  while depth and end < len(line):
-    depth += (line[end] == "(") - (line[end] == ")")
-    end += 1
+  for i, c in _unquoted(line[match.end():]):
+    depth += (c == "(") - (c == ")")
+    if depth == 0:
+      end = match.end() + i + 1
+      break
   if depth:
     raise ValueError("missing `)`")
   rest = line[end:].strip()
@@ -175,6 +192,9 @@ def _draw(rng: np.random.Generator, spec: Input) -> np.ndarray:
     return rng.uniform(low, high, shape)
   if spec.values:
     raise ValueError(f"unknown values {spec.values!r}")
+  if dtype.kind == "O":
+    words = np.array([w.encode() for w in _WORDS], object)
+    return words[rng.integers(0, len(words), shape)]
   if dtype.kind == "b":
     return rng.integers(0, 2, shape)
   if dtype.kind in "iu":
@@ -182,6 +202,11 @@ def _draw(rng: np.random.Generator, spec: Input) -> np.ndarray:
   if dtype.kind == "c":
     return rng.normal(0, 1, shape) + 1j * rng.normal(0, 1, shape)
   return rng.normal(0, 1, shape)
+
+
+def _bytes_of(word: str) -> bytes:
+  """"text" with Python's escapes; \\udc80 to \\udcff are single bytes."""
+  return ast.literal_eval(word).encode("utf-8", "surrogateescape")
 
 
 def make_input(case: Case, index: int) -> np.ndarray:
@@ -194,6 +219,8 @@ def make_input(case: Case, index: int) -> np.ndarray:
       values = np.array([int(w) for w in words], object)
     elif dtype.kind == "b":
       values = np.array([w == "true" for w in words])
+    elif dtype.kind == "O":
+      values = np.array([_bytes_of(w) for w in words], object)
     else:
       values = np.array([complex(w) if dtype.kind == "c" else float(w)
                          for w in words])

@@ -251,7 +251,8 @@ def compute(case: Case) -> tuple[list[np.ndarray], list[np.ndarray], str]:
     return values, [], _full_line(case, [])
   if case.fails:
     raise CaseError(f"{case.topic}/{case.name}: TensorFlow accepts this case")
-  outputs = [np.asarray(o) for o in outputs[:case.outputs]]
+  outputs = [np.asarray(o, object) if isinstance(o, bytes) else np.asarray(o)
+             for o in outputs[:case.outputs]]
   return values, outputs, _full_line(case, outputs)
 
 
@@ -327,9 +328,11 @@ def _full_line(case: Case, outputs: list[np.ndarray]) -> str:
 
 
 def _storable(array: np.ndarray) -> np.ndarray:
-  """bfloat16, which .npy does not know, as its bits in uint16."""
+  """bfloat16, which .npy does not know, as its bits; strings as `S`."""
   if array.dtype == ml_dtypes.bfloat16:
     return array.view(np.uint16)
+  if array.dtype == np.object_:
+    return array.astype(np.bytes_)
   return array
 
 
@@ -376,7 +379,7 @@ def _differences(path: pathlib.Path, arrays: dict[str, np.ndarray],
       equal = np.allclose(old, new, rounding, 0.1 * rounding * float(scale),
                           equal_nan=True)
     else:
-      equal = np.array_equal(old, new)
+      equal = np.array_equal(old, _storable(new))
     if not equal:
       messages.append(f"{path.name}: {key} has other values")
   return messages

@@ -1,4 +1,5 @@
 // GatherNd (slices that index vectors name) and ScatterNd (their sum into zeros).
+#include "ops/array/addressing.h"
 #include "ops/array/axis.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"
@@ -6,50 +7,6 @@
 
 namespace tenon {
 namespace {
-
-// Index vectors of `depth` over the leading dimensions of `whole`; slices of `slice` elements.
-struct Addressing {
-  Shape whole;
-  int64_t depth = 0;
-  int64_t count = 0;
-  int64_t slice = 1;
-  bool ignore_bad = false;
-
-  // Where a slice begins; -1 for an index out of range.
-  template <typename I>
-  int64_t Offset(const I* index) const {
-    int64_t offset = 0;
-    for (int64_t d = 0; d < depth; ++d) {
-      const int64_t size = whole.dim(static_cast<int>(d));
-      if (index[d] < 0 || index[d] >= size) return -1;
-      offset = offset * size + index[d];
-    }
-    return offset * slice;
-  }
-};
-
-absl::StatusOr<Addressing> MakeAddressing(const AttrReader& attrs, const Shape& whole,
-                                          const Shape& indices) {
-  const std::string policy = attrs.String("bad_indices_policy", "");
-  if (policy != "" && policy != "DEFAULT" && policy != "ERROR" && policy != "IGNORE") {
-    return InvalidArgument("bad_indices_policy '", policy, "'");
-  }
-  Addressing a;
-  a.whole = whole;
-  a.ignore_bad = policy == "IGNORE";
-  if (indices.rank() < 1) return InvalidArgument("indices must be at least a vector");
-  a.depth = indices.dim(indices.rank() - 1);
-  if (a.depth > whole.rank()) {
-    return InvalidArgument("index vectors of ", a.depth, " for shape ", whole.ToString());
-  }
-  a.count = Product(indices, 0, indices.rank() - 1);
-  a.slice = Product(whole, static_cast<int>(a.depth), whole.rank());
-  return a;
-}
-
-absl::Status BadIndex(int64_t i, const Shape& whole) {
-  return InvalidArgument("index vector ", i, " does not index into shape ", whole.ToString());
-}
 
 absl::Status GatherNdShape(ShapeContext& c) {
   const Shape& params = c.input(0);
@@ -110,40 +67,9 @@ absl::Status ScatterNdShape(ShapeContext& c) {
     return absl::OkStatus();
   }
   TENON_ASSIGN_OR_RETURN(const Shape out, ShapeOfValue(*c.value(2), MinusOne::kRefused));
-  const Shape& indices = c.input(0);
-  const Shape& updates = c.input(1);
-  if (indices.has_rank() && indices.rank() < 1) {
-    return InvalidArgument("indices must be at least a vector");
-  }
-  if (indices.has_rank() && indices.dim(indices.rank() - 1) >= 0) {
-    const int64_t depth = indices.dim(indices.rank() - 1);
-    if (depth > out.rank()) {
-      return InvalidArgument("index vectors of ", depth, " for shape ", out.ToString());
-    }
-    Shape expected;
-    for (int i = 0; i < indices.rank() - 1; ++i) expected.push_back(indices.dim(i));
-    for (int i = static_cast<int>(depth); i < out.rank(); ++i) expected.push_back(out.dim(i));
-    if (!updates.CompatibleWith(expected)) {
-      return InvalidArgument("updates must have shape ", expected.ToString(), ", but have ",
-                             updates.ToString());
-    }
-    if (out.num_elements() == 0 && updates.IsComplete() && updates.num_elements() > 0) {
-      return InvalidArgument("updates of an empty tensor");
-    }
-  }
+  TENON_RETURN_IF_ERROR(CheckUpdates(out, c.input(0), c.input(1)));
   c.set_output(0, out);
   return absl::OkStatus();
-}
-
-template <typename T>
-T Accumulate(const T& a, const T& b) {
-  if constexpr (kIsSmallFloat<T>) {
-    return static_cast<T>(ToCompute(a) + ToCompute(b));
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return a || b;
-  } else {
-    return WrapAdd(a, b);
-  }
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> ScatterNd(PrepareContext& p) {

@@ -1,4 +1,4 @@
-// Complex, Real, Imag, Conj, ComplexAbs.
+// Complex, Real, Imag, Conj, ComplexAbs, Angle.
 #include <complex>
 
 #include "ops/math/elementwise.h"
@@ -11,6 +11,7 @@ constexpr auto kReal = [](auto x) { return x.real(); };
 constexpr auto kImag = [](auto x) { return x.imag(); };
 constexpr auto kConj = [](auto x) { return std::conj(x); };
 constexpr auto kAbs = [](auto x) { return std::abs(x); };
+constexpr auto kAngle = [](auto x) { return std::arg(x); };
 
 absl::Status RealOutput(ShapeContext& c) {
   TENON_ASSIGN_OR_RETURN(const DType in, c.attrs().Type("T"));
@@ -104,6 +105,17 @@ const OpRegistration complex_abs({
     .types = "T: complex64 complex128; Tout: float double",
     .shape = RealOutput,
     .reference = Unary<kAbs, Complexes>,
+    .elementwise = true,
+});
+
+const OpRegistration angle({
+    .name = "Angle",
+    .inputs = "input: T",
+    .outputs = "output: Tout",
+    .attrs = "T: type = complex64; Tout: type = float",
+    .types = "T: complex64 complex128; Tout: float double",
+    .shape = RealOutput,
+    .reference = Unary<kAngle, Complexes>,
     .elementwise = true,
 });
 

@@ -1,4 +1,9 @@
-// Cumsum, Cumprod along an axis; exclusive (without the element itself), reverse (from the end).
+// Cumsum, Cumprod, CumulativeLogsumexp along an axis; exclusive (without the element itself),
+// reverse (from the end).
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "ops/array/axis.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"
@@ -28,6 +33,19 @@ struct ProdScan {
   }
 };
 
+struct LogSumExpScan {
+  template <typename C>
+  static C Init() {
+    return -std::numeric_limits<C>::infinity();
+  }
+  template <typename C>
+  static C Combine(C a, C b) {
+    const C high = std::max(a, b), low = std::min(a, b);
+    if (std::isinf(high) && high < 0) return high;
+    return high + std::log1p(std::exp(low - high));
+  }
+};
+
 absl::Status ScanShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(1, 0));
   if (c.input(0).has_rank() && c.value(1) != nullptr) {
@@ -38,10 +56,10 @@ absl::Status ScanShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-template <typename Op>
+template <typename Op, typename Types>
 absl::StatusOr<std::unique_ptr<Kernel>> Scan(PrepareContext& p) {
   const Tensor* axis_value = p.value(1);
-  if (axis_value == nullptr) return PrepareLate(p, Scan<Op>, {1});
+  if (axis_value == nullptr) return PrepareLate(p, Scan<Op, Types>, {1});
   p.InputNotRead(1);
   const Shape& in = p.input_shape(0);
   TENON_ASSIGN_OR_RETURN(const int64_t value, ScalarInteger(*axis_value, "axis"));
@@ -52,7 +70,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Scan(PrepareContext& p) {
   const int64_t n = in.dim(axis);
   const int64_t inner = Product(in, axis + 1, in.rank());
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Numbers{}, p.input_dtype(0), [&]<typename T>() {
+  VisitTypes(Types{}, p.input_dtype(0), [&]<typename T>() {
     using C = ComputeType<T>;
     p.RequestScratch(static_cast<size_t>(inner) * sizeof(C));
     kernel = MakeKernel([=](RunContext& run) {
@@ -84,7 +102,7 @@ const OpRegistration cumsum({
     .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
              "half uint32 uint64; Tidx: int32 int64",
     .shape = ScanShape,
-    .reference = Scan<SumScan>,
+    .reference = Scan<SumScan, Numbers>,
 });
 
 const OpRegistration cumprod({
@@ -95,7 +113,17 @@ const OpRegistration cumprod({
     .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
              "half uint32 uint64; Tidx: int32 int64",
     .shape = ScanShape,
-    .reference = Scan<ProdScan>,
+    .reference = Scan<ProdScan, Numbers>,
+});
+
+const OpRegistration cumulative_logsumexp({
+    .name = "CumulativeLogsumexp",
+    .inputs = "x: T, axis: Tidx",
+    .outputs = "out: T",
+    .attrs = "exclusive: bool = false; reverse: bool = false; T: type; Tidx: type = int32",
+    .types = "T: bfloat16 half float double; Tidx: int32 int64",
+    .shape = ScanShape,
+    .reference = Scan<LogSumExpScan, Floats>,
 });
 
 }  // namespace

@@ -12,15 +12,17 @@
 namespace tenon {
 namespace {
 
-// Splits at `separator` outside of brackets.
+// Splits at `separator` outside of brackets and quotes.
 std::vector<std::string> SplitArguments(absl::string_view text, absl::string_view separator) {
   std::vector<std::string> parts;
   int depth = 0;
+  bool quoted = false;
   std::string part;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '[') ++depth;
-    if (text[i] == ']') --depth;
-    if (depth == 0 && absl::StartsWith(text.substr(i), separator)) {
+    if (text[i] == '"') quoted = !quoted;
+    if (!quoted && text[i] == '[') ++depth;
+    if (!quoted && text[i] == ']') --depth;
+    if (depth == 0 && !quoted && absl::StartsWith(text.substr(i), separator)) {
       parts.push_back(part);
       part.clear();
       i += separator.size() - 1;

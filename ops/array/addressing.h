@@ -1,0 +1,57 @@
+// Slices of a tensor that index vectors name: GatherNd, ScatterNd, TensorScatter.
+#ifndef TENON_OPS_ARRAY_ADDRESSING_H_
+#define TENON_OPS_ARRAY_ADDRESSING_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "ops/shape_fn.h"
+#include "ops/types.h"
+
+namespace tenon {
+
+// Index vectors of `depth` over the leading dimensions of `whole`; slices of `slice` elements.
+struct Addressing {
+  Shape whole;
+  int64_t depth = 0;
+  int64_t count = 0;
+  int64_t slice = 1;
+  bool ignore_bad = false;
+
+  // Where a slice begins; -1 for an index out of range.
+  template <typename I>
+  int64_t Offset(const I* index) const {
+    int64_t offset = 0;
+    for (int64_t d = 0; d < depth; ++d) {
+      const int64_t size = whole.dim(static_cast<int>(d));
+      if (index[d] < 0 || index[d] >= size) return -1;
+      offset = offset * size + index[d];
+    }
+    return offset * slice;
+  }
+};
+
+absl::StatusOr<Addressing> MakeAddressing(const AttrReader& attrs, const Shape& whole,
+                                          const Shape& indices);
+// The error of index vector `i`.
+absl::Status BadIndex(int64_t i, const Shape& whole);
+
+// Checks shapes of indices and updates against those of the tensor that is updated, as far as they
+// are known.
+absl::Status CheckUpdates(const Shape& whole, const Shape& indices, const Shape& updates);
+
+// The sum that scattering forms: integers wrap around, bools are or-ed, strings are joined.
+template <typename T>
+T Accumulate(const T& a, const T& b) {
+  if constexpr (kIsSmallFloat<T>) {
+    return static_cast<T>(ToCompute(a) + ToCompute(b));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return a || b;
+  } else {
+    return WrapAdd(a, b);
+  }
+}
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_ARRAY_ADDRESSING_H_

@@ -1,0 +1,43 @@
+// How a strided slice's begin, end, strides and masks read (NumPy's basic indexing).
+#ifndef TENON_OPS_ARRAY_STRIDED_SLICE_SPEC_H_
+#define TENON_OPS_ARRAY_STRIDED_SLICE_SPEC_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ops/array/strided_copy.h"
+#include "ops/shape_fn.h"
+
+namespace tenon {
+
+inline constexpr int kNewAxis = -1;
+
+// What each input dimension keeps, and how the output's dimensions follow.
+struct SliceSpec {
+  struct Range {
+    int64_t begin = 0;
+    int64_t stride = 1;
+    int64_t size = -1;  // elements kept; -1: not known
+  };
+  std::vector<Range> ranges;     // one per input dimension
+  std::vector<int> output_dims;  // the input dimension of each output dimension, or kNewAxis
+
+  Shape OutputShape() const;
+  // Where the slice's elements stand in a dense tensor of shape `input`; sizes must be known.
+  struct Region {
+    Shape taken;  // elements per input dimension
+    std::vector<int64_t> strides;
+    int64_t offset = 0;
+  };
+  Region RegionOf(const Shape& input) const;
+};
+
+// `input` has a known rank. Null tensors: values not known yet, but `n` of them.
+absl::StatusOr<SliceSpec> MakeSliceSpec(const AttrReader& attrs, const Shape& input, int64_t n,
+                                        const Tensor* begin, const Tensor* end,
+                                        const Tensor* strides);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_ARRAY_STRIDED_SLICE_SPEC_H_

@@ -1,0 +1,167 @@
+// TensorScatterUpdate, TensorScatterAdd, TensorScatterSub, TensorScatterMin, TensorScatterMax and
+// ScatterNdNonAliasingAdd: a copy of a tensor with slices replaced or combined, in the order of the
+// updates.
+#include <algorithm>
+
+#include "ops/array/addressing.h"
+#include "ops/array/copy.h"
+#include "ops/op.h"
+#include "ops/types.h"
+
+namespace tenon {
+namespace {
+
+absl::Status TensorScatterShape(ShapeContext& c) {
+  const Shape& whole = c.input(0);
+  if (whole.has_rank()) {
+    if (whole.rank() < 1) return InvalidArgument("tensor must have at least one dimension");
+    TENON_RETURN_IF_ERROR(CheckUpdates(whole, c.input(1), c.input(2)));
+  }
+  c.set_output(0, whole);
+  return absl::OkStatus();
+}
+
+// Calls update(position in the tensor, position in the updates) for each slice.
+template <typename F>
+absl::Status ForEachSlice(const Addressing& a, DType index_type, const void* indices, F&& update) {
+  absl::Status status;
+  VisitTypes(TypeList<int16_t, uint16_t, int32_t, int64_t>{}, index_type, [&]<typename I>() {
+    const I* index = static_cast<const I*>(indices);
+    for (int64_t i = 0; i < a.count; ++i, index += a.depth) {
+      const int64_t offset = a.Offset(index);
+      if (offset >= 0) {
+        update(offset, i * a.slice);
+      } else if (!a.ignore_bad) {
+        status = BadIndex(i, a.whole);
+        return;
+      }
+    }
+  });
+  return status;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Update(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const Addressing a,
+                         MakeAddressing(p.attrs(), p.input_shape(0), p.input_shape(1)));
+  const DType dtype = p.input_dtype(0), index_type = p.input_dtype(1);
+  const int64_t n = p.input_shape(0).num_elements();
+  return MakeKernel([=](RunContext& run) {
+    CopyElements(dtype, run.input(0), run.output(0), n);
+    absl::Status status;
+    VisitStorage(dtype, [&]<typename T>() {
+      status = ForEachSlice(a, index_type, run.input(1), [&](int64_t to, int64_t from) {
+        std::copy_n(run.input<T>(2) + from, a.slice, run.output<T>(0) + to);
+      });
+    });
+    return status;
+  });
+}
+
+struct Adding {
+  template <typename T>
+  T operator()(const T& a, const T& b) const {
+    return Accumulate<T>(a, b);
+  }
+};
+struct Subtracting {
+  template <typename T>
+  T operator()(const T& a, const T& b) const {
+    return static_cast<T>(WrapSub(ToCompute(a), ToCompute(b)));
+  }
+};
+struct Lesser {
+  template <typename T>
+  T operator()(const T& a, const T& b) const {
+    return std::min(a, b);
+  }
+};
+struct Greater {
+  template <typename T>
+  T operator()(const T& a, const T& b) const {
+    return std::max(a, b);
+  }
+};
+
+template <typename Combine, typename Types>
+absl::StatusOr<std::unique_ptr<Kernel>> Combined(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const Addressing a,
+                         MakeAddressing(p.attrs(), p.input_shape(0), p.input_shape(1)));
+  const DType dtype = p.input_dtype(0), index_type = p.input_dtype(1);
+  const int64_t n = p.input_shape(0).num_elements();
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(dtype);
+  VisitTypes(Types{}, dtype, [&]<typename T>() {
+    kernel = MakeKernel([=](RunContext& run) {
+      CopyElements(dtype, run.input(0), run.output(0), n);
+      return ForEachSlice(a, index_type, run.input(1), [&](int64_t to, int64_t from) {
+        T* out = run.output<T>(0) + to;
+        const T* updates = run.input<T>(2) + from;
+        for (int64_t k = 0; k < a.slice; ++k) out[k] = Combine()(out[k], updates[k]);
+      });
+    });
+  });
+  return kernel;
+}
+
+const OpRegistration tensor_scatter_update_op({
+    .name = "TensorScatterUpdate",
+    .inputs = "tensor: T, indices: Tindices, updates: T",
+    .outputs = "output: T",
+    .attrs = "T: type; Tindices: type; bad_indices_policy: string = ",
+    .types = "Tindices: int16 int32 int64 uint16",
+    .shape = TensorScatterShape,
+    .reference = Update,
+});
+
+const OpRegistration tensor_scatter_add_op({
+    .name = "TensorScatterAdd",
+    .inputs = "tensor: T, indices: Tindices, updates: T",
+    .outputs = "output: T",
+    .attrs = "T: type; Tindices: type; bad_indices_policy: string = ",
+    .types = "Tindices: int32 int64",
+    .shape = TensorScatterShape,
+    .reference = Combined<Adding, NumbersAndBool>,
+});
+
+const OpRegistration tensor_scatter_sub_op({
+    .name = "TensorScatterSub",
+    .inputs = "tensor: T, indices: Tindices, updates: T",
+    .outputs = "output: T",
+    .attrs = "T: type; Tindices: type; bad_indices_policy: string = ",
+    .types = "Tindices: int32 int64",
+    .shape = TensorScatterShape,
+    .reference = Combined<Subtracting, Numbers>,
+});
+
+const OpRegistration tensor_scatter_min_op({
+    .name = "TensorScatterMin",
+    .inputs = "tensor: T, indices: Tindices, updates: T",
+    .outputs = "output: T",
+    .attrs = "T: type; Tindices: type; bad_indices_policy: string = ",
+    .types = "Tindices: int32 int64",
+    .shape = TensorScatterShape,
+    .reference = Combined<Lesser, RealNumbers>,
+});
+
+const OpRegistration tensor_scatter_max_op({
+    .name = "TensorScatterMax",
+    .inputs = "tensor: T, indices: Tindices, updates: T",
+    .outputs = "output: T",
+    .attrs = "T: type; Tindices: type; bad_indices_policy: string = ",
+    .types = "Tindices: int32 int64",
+    .shape = TensorScatterShape,
+    .reference = Combined<Greater, RealNumbers>,
+});
+
+const OpRegistration scatter_nd_non_aliasing_add_op({
+    .name = "ScatterNdNonAliasingAdd",
+    .inputs = "input: T, indices: Tindices, updates: T",
+    .outputs = "output: T",
+    .attrs = "T: type; Tindices: type; bad_indices_policy: string = ",
+    .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
+             "half uint32 uint64 bool; Tindices: int32 int64",
+    .shape = TensorScatterShape,
+    .reference = Combined<Adding, NumbersAndBool>,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,163 @@
+// Bucketize, HistogramFixedWidth, LowerBound, UpperBound: where numbers fall among boundaries.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/array/axis.h"
+#include "ops/late_kernel.h"
+#include "ops/op.h"
+#include "ops/types.h"
+
+namespace tenon {
+namespace {
+
+using BucketTypes = TypeList<int32_t, int64_t, float, double>;
+
+absl::StatusOr<std::unique_ptr<Kernel>> Bucketize(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<float> boundaries, p.attrs().Floats("boundaries"));
+  if (!std::is_sorted(boundaries.begin(), boundaries.end())) {
+    return InvalidArgument("boundaries must be sorted");
+  }
+  const int64_t n = p.input_shape(0).num_elements();
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
+  VisitTypes(BucketTypes{}, p.input_dtype(0), [&]<typename T>() {
+    kernel = MakeKernel([boundaries, n](RunContext& run) {
+      const T* x = run.input<T>(0);
+      int32_t* out = run.output<int32_t>(0);
+      for (int64_t i = 0; i < n; ++i) {
+        const auto it = std::upper_bound(boundaries.begin(), boundaries.end(), x[i]);
+        out[i] = static_cast<int32_t>(it - boundaries.begin());
+      }
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
+}
+
+absl::Status HistogramShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(2, 0));
+  if (!c.input(1).CompatibleWith(Shape({2}))) {
+    return InvalidArgument("value_range must have 2 elements, but has shape ",
+                           c.input(1).ToString());
+  }
+  int64_t bins = -1;
+  if (c.value(2) != nullptr) {
+    TENON_ASSIGN_OR_RETURN(bins, ScalarInteger(*c.value(2), "nbins"));
+    if (bins <= 0) return InvalidArgument("nbins must be positive, but is ", bins);
+  }
+  c.set_output(0, Shape({bins}));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Histogram(PrepareContext& p) {
+  if (!p.output_shape(0).IsComplete()) return PrepareLate(p, Histogram, {2});
+  p.InputNotRead(2);
+  const int64_t n = p.input_shape(0).num_elements(), bins = p.output_shape(0).dim(0);
+  const DType count_type = p.output_dtype(0);
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
+  VisitTypes(BucketTypes{}, p.input_dtype(0), [&]<typename T>() {
+    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+      const T* x = run.input<T>(0);
+      const T low = run.input<T>(1)[0], high = run.input<T>(1)[1];
+      if (!(low < high)) return InvalidArgument("value_range must rise: ", low, ", ", high);
+      std::vector<int64_t> counts(static_cast<size_t>(bins), 0);
+      const double width = static_cast<double>(WrapSub(high, low)) / static_cast<double>(bins);
+      for (int64_t i = 0; i < n; ++i) {
+        if (x[i] != x[i]) return InvalidArgument("values must not be NaN");
+        const double place = static_cast<double>(WrapSub(std::max(x[i], low), low)) / width;
+        const double bin = std::min(place, static_cast<double>(bins - 1));
+        ++counts[static_cast<size_t>(std::max(bin, 0.0))];
+      }
+      VisitTypes(TypeList<int32_t, int64_t>{}, count_type, [&]<typename I>() {
+        std::transform(counts.begin(), counts.end(), run.output<I>(0),
+                       [](int64_t v) { return static_cast<I>(v); });
+      });
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
+}
+
+absl::Status BoundShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 2));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 2));
+  if (c.input(0).has_rank() && c.input(1).has_rank()) {
+    const int64_t a = c.input(0).dim(0), b = c.input(1).dim(0);
+    if (a >= 0 && b >= 0 && a != b) {
+      return InvalidArgument(a, " sorted rows for ", b, " rows of values");
+    }
+  }
+  c.set_output(0, c.input(1));
+  return absl::OkStatus();
+}
+
+enum class Bound { kLower, kUpper };
+
+template <Bound bound>
+absl::StatusOr<std::unique_ptr<Kernel>> Search(PrepareContext& p) {
+  const int64_t rows = p.input_shape(0).dim(0), size = p.input_shape(0).dim(1);
+  const int64_t count = p.input_shape(1).dim(1);
+  const DType index = p.output_dtype(0);
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
+  VisitTypes(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
+    kernel = MakeKernel([=](RunContext& run) {
+      VisitTypes(TypeList<int32_t, int64_t>{}, index, [&]<typename I>() {
+        const T* sorted = run.input<T>(0);
+        const T* values = run.input<T>(1);
+        I* out = run.output<I>(0);
+        for (int64_t r = 0; r < rows; ++r, sorted += size) {
+          for (int64_t i = 0; i < count; ++i, ++values) {
+            const T* at = bound == Bound::kLower ? std::lower_bound(sorted, sorted + size, *values)
+                                                 : std::upper_bound(sorted, sorted + size, *values);
+            *out++ = static_cast<I>(at - sorted);
+          }
+        }
+      });
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
+}
+
+const OpRegistration bucketize_op({
+    .name = "Bucketize",
+    .inputs = "input: T",
+    .outputs = "output: int32",
+    .attrs = "T: type; boundaries: list(float)",
+    .types = "T: int32 int64 float double",
+    .shape = UnchangedShape,
+    .reference = Bucketize,
+});
+
+const OpRegistration histogram_fixed_width_op({
+    .name = "HistogramFixedWidth",
+    .inputs = "values: T, value_range: T, nbins: int32",
+    .outputs = "out: dtype",
+    .attrs = "T: type; dtype: type = int32",
+    .types = "T: int32 int64 float double; dtype: int32 int64",
+    .shape = HistogramShape,
+    .reference = Histogram,
+});
+
+const OpRegistration lower_bound_op({
+    .name = "LowerBound",
+    .inputs = "sorted_inputs: T, values: T",
+    .outputs = "output: out_type",
+    .attrs = "T: type; out_type: type = int32",
+    .types = "out_type: int32 int64",
+    .shape = BoundShape,
+    .reference = Search<Bound::kLower>,
+});
+
+const OpRegistration upper_bound_op({
+    .name = "UpperBound",
+    .inputs = "sorted_inputs: T, values: T",
+    .outputs = "output: out_type",
+    .attrs = "T: type; out_type: type = int32",
+    .types = "out_type: int32 int64",
+    .shape = BoundShape,
+    .reference = Search<Bound::kUpper>,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,146 @@
+// Incomplete gamma (Igamma, Igammac, IgammaGradA) and beta (Betainc) functions, Hurwitz's Zeta,
+// Polygamma, and Ndtri (the quantile function of the normal distribution).
+#include <Eigen/Core>
+#include <limits>
+#include <unsupported/Eigen/SpecialFunctions>
+
+#include "ops/math/elementwise.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+using FloatAndDouble = TypeList<float, double>;
+
+constexpr auto kIgamma = [](auto a, auto x) { return Eigen::numext::igamma(a, x); };
+constexpr auto kIgammac = [](auto a, auto x) { return Eigen::numext::igammac(a, x); };
+constexpr auto kIgammaGradA = [](auto a, auto x) { return Eigen::numext::igamma_der_a(a, x); };
+constexpr auto kZeta = [](auto x, auto q) { return Eigen::numext::zeta(x, q); };
+constexpr auto kPolygamma = [](auto n, auto x) { return Eigen::numext::polygamma(n, x); };
+constexpr auto kNdtri = [](auto x) {
+  using T = decltype(x);
+  // Not a probability.
+  if (!(x >= 0 && x <= 1)) return std::numeric_limits<T>::quiet_NaN();
+  return Eigen::numext::ndtri(x);
+};
+
+// Three shapes that are equal where they are not scalars.
+absl::Status BetaincShape(ShapeContext& c) {
+  Shape out;
+  for (int i = 0; i < 3; ++i) {
+    const Shape& in = c.input(i);
+    if (!in.has_rank()) {
+      c.set_output(0, Shape::Unknown());
+      return absl::OkStatus();
+    }
+    if (in.rank() == 0) continue;
+    if (out.rank() == 0) {
+      out = in;
+    } else if (!out.CompatibleWith(in)) {
+      return InvalidArgument("a, b and x must have one shape or be scalars: ", out.ToString(),
+                             " and ", in.ToString());
+    }
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Betainc(PrepareContext& p) {
+  const int64_t n = p.output_shape(0).num_elements();
+  int64_t steps[3];
+  for (int i = 0; i < 3; ++i) steps[i] = p.input_shape(i).rank() == 0 ? 0 : 1;
+  const int64_t sa = steps[0], sb = steps[1], sx = steps[2];
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
+  VisitTypes(FloatAndDouble{}, p.input_dtype(0), [&]<typename T>() {
+    kernel = MakeKernel([=](RunContext& run) {
+      const T* a = run.input<T>(0);
+      const T* b = run.input<T>(1);
+      const T* x = run.input<T>(2);
+      T* z = run.output<T>(0);
+      for (int64_t i = 0; i < n; ++i) {
+        z[i] = Eigen::numext::betainc(a[i * sa], b[i * sb], x[i * sx]);
+      }
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
+}
+
+const OpRegistration igamma_op({
+    .name = "Igamma",
+    .inputs = "a: T, x: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kIgamma, Floats>,
+    .elementwise = true,
+});
+
+const OpRegistration igammac_op({
+    .name = "Igammac",
+    .inputs = "a: T, x: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kIgammac, Floats>,
+    .elementwise = true,
+});
+
+const OpRegistration igamma_grad_a_op({
+    .name = "IgammaGradA",
+    .inputs = "a: T, x: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: float double",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kIgammaGradA, FloatAndDouble>,
+    .elementwise = true,
+});
+
+const OpRegistration zeta_op({
+    .name = "Zeta",
+    .inputs = "x: T, q: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: float double",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kZeta, FloatAndDouble>,
+    .elementwise = true,
+});
+
+const OpRegistration polygamma_op({
+    .name = "Polygamma",
+    .inputs = "a: T, x: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: float double",
+    .shape = BroadcastBinaryShape,
+    .reference = Binary<kPolygamma, FloatAndDouble>,
+    .elementwise = true,
+});
+
+const OpRegistration ndtri_op({
+    .name = "Ndtri",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .types = "T: bfloat16 half float double",
+    .shape = UnchangedShape,
+    .reference = Unary<kNdtri, Floats>,
+    .elementwise = true,
+});
+
+const OpRegistration betainc_op({
+    .name = "Betainc",
+    .inputs = "a: T, b: T, x: T",
+    .outputs = "z: T",
+    .attrs = "T: type",
+    .types = "T: float double",
+    .shape = BetaincShape,
+    .reference = Betainc,
+});
+
+}  // namespace
+}  // namespace tenon
