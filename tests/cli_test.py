@@ -278,6 +278,29 @@ class OtherCommandsTest(unittest.TestCase):
     self.text("rules")
     self.assertIn("TF_ENABLE_ONEDNN_OPTS", self.text("env"))
 
+  def test_counts_ops(self) -> None:
+    self.assertRegex(self.text("ops", "--count"),
+                     r"^\d{3,} TensorFlow ops, \d+ of them accelerated")
+
+  def test_coverage(self) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+      graph = pathlib.Path(scratch) / "missing.pbtxt"
+      graph.write_text("".join(
+          f'node {{ name: "{name}" op: "{op}" {inputs} '
+          'attr { key: "dtype" value { type: DT_FLOAT } } '
+          'attr { key: "T" value { type: DT_FLOAT } } }\n'
+          for name, op, inputs in [
+              ("x", "Placeholder", ""), ("a", "NoSuchOp", 'input: "x"'),
+              ("b", "NoOpLikeThis", 'input: "x"'),
+              ("c", "NoSuchOp", 'input: "b"'),
+              ("d", "AddV2", 'input: "a" input: "c"')]))
+      text = self.text("ops", "--coverage", MODELS / "resnet50/saved_model",
+                       graph, "--seconds", "0.1")
+    self.assertRegex(text, r"resnet50 +19 +19 +0 +0 .* 100\.0 %")
+    self.assertRegex(text, r"missing +5 +1 +1 +3 .*does not run")
+    self.assertIn("missing NoSuchOp: a, c", text)
+    self.assertIn("missing NoOpLikeThis: b", text)
+
   def test_private_ops_are_not_exported(self) -> None:
     with tempfile.TemporaryDirectory() as scratch:
       out = pathlib.Path(scratch) / "graph.pb"

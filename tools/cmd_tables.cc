@@ -1,4 +1,4 @@
-// tenon ops, tenon rules, tenon env: the tables of what exists.
+// tenon rules, tenon env: the tables of what exists.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -6,7 +6,6 @@
 #include "env/flags.h"
 #include "env/status.h"
 #include "graph_rewrite/rule.h"
-#include "ops/op.h"
 #include "tools/command.h"
 #include "tools/table.h"
 
@@ -15,35 +14,7 @@ namespace {
 
 struct TableArgs {
   bool markdown = false;
-  bool internal = false;
 };
-
-std::string DTypes(const OpInfo& op) {
-  if (op.signature.types.empty()) return "";
-  // The first type attribute of the signature is the one that decides the kernel.
-  for (const AttrSpec& attr : op.signature.attrs) {
-    const auto it = op.signature.types.find(attr.name);
-    if (it == op.signature.types.end()) continue;
-    return absl::StrJoin(it->second, " ",
-                         [](std::string* out, DType d) { absl::StrAppend(out, Name(d)); });
-  }
-  return "";
-}
-
-absl::Status PrintOps(const TableArgs& args) {
-  Table table({"op", "after rewriting", "accelerated for", "post-op", "standard kernel for"});
-  for (const OpInfo* op : AllOps()) {
-    const OpRow& row = op->row;
-    if (row.internal && !args.internal) continue;
-    const bool native = row.native != nullptr;
-    std::string standard = row.reference == nullptr ? "" : DTypes(*op);
-    if (row.alias) standard = absl::StrCat("(shares memory) ", standard);
-    table.Add({row.name, native ? row.native : "", native ? row.native_types : "",
-               row.post_op == PostOp::kNone ? "" : "yes", standard});
-  }
-  Print(table, args.markdown);
-  return absl::OkStatus();
-}
 
 absl::Status PrintRules(const TableArgs& args) {
   Table table({"phase", "rule", "starts at", "what it does"});
@@ -81,17 +52,11 @@ Command Add(CLI::App& parent, const char* name, const char* doc, PrintTable prin
   auto args = std::make_shared<TableArgs>();
   CLI::App* app = parent.add_subcommand(name, doc);
   AddMarkdownArg(*app, args->markdown);
-  if (print == PrintOps) {
-    app->add_flag("--internal", args->internal, "also the ops that only rewriting makes");
-  }
   return {app, [args, print] { return print(*args); }};
 }
 
 }  // namespace
 
-Command AddOpsCommand(CLI::App& parent) {
-  return Add(parent, "ops", "Lists the ops that exist", PrintOps);
-}
 Command AddRulesCommand(CLI::App& parent) {
   return Add(parent, "rules", "Lists the rewrite rules", PrintRules);
 }

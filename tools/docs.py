@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Writes the reference pages from the tables in the program.
 
-  tools/docs.py [--tenon build/bin/tenon]            docs/OPS.md, RULES.md, ENV.md
+  tools/docs.py [--tenon build/bin/tenon]            docs/OPS.md, RULES.md, ENV.md, COVERAGE.md
   tools/docs.py --check                              fail where a page is out of date
-  tools/docs.py --models ~/.cache/tenon/models/…     docs/MODELS.md, from full-size models
+  tools/docs.py --models ~/.cache/tenon/models/…     docs/MODELS.md and the times of COVERAGE.md,
+                                                     from full-size models
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -20,15 +23,28 @@ NOTE = "<!-- Written by tools/docs.py; do not edit. -->\n\n"
 MODELS = ["resnet50", "mobilenetv2", "efficientnetb0", "inceptionv3",
           "densenet121", "bert4", "mlp"]
 
-# Page: title, what it is, command.
-PAGES = {
-    "OPS.md": ("Ops", "What `tenon ops` lists: every op, the name that rewriting gives it, the "
-               "dtypes that its accelerated and its standard kernel take. Ops that begin with `_` are "
-               "made by rewriting only.", ["ops", "--internal", "--markdown"]),
-    "RULES.md": ("Rewrite rules", "What `tenon rules` lists. `TENON_DISABLE_RULES` turns rules off "
-                 "by these names.", ["rules", "--markdown"]),
-    "ENV.md": ("Environment variables", "What `tenon env` lists.", ["env", "--markdown"]),
-}
+# Below this line a page holds measurements, which --check leaves alone.
+MEASURED = "<!-- measured: tools/docs.py --models -->\n"
+
+# The table of ops that Tenon sets out to accelerate, row by row: the ops, and
+# whether in eager calls too.
+GOALS = [
+    ("BatchMatMul BatchMatMulV2 MatMul Einsum", True),
+    ("Conv2D Conv2DBackpropInput Conv2DBackpropFilter", True),
+    ("Conv3D Conv3DBackpropInputV2 Conv3DBackpropFilterV2", True),
+    ("DepthwiseConv2dNative DepthwiseConv2dNativeBackpropInput "
+     "DepthwiseConv2dNativeBackpropFilter", True),
+    ("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 FusedBatchNormGrad "
+     "FusedBatchNormGradV2 FusedBatchNormGradV3", True),
+    ("AvgPool AvgPoolGrad AvgPool3D AvgPool3DGrad", True),
+    ("MaxPool MaxPoolGrad MaxPool3D MaxPool3DGrad", False),
+    ("Conv2DWithBias Conv2DBackpropFilterWithBias", False),
+    ("QuantizedConv2D QuantizedMaxPool QuantizedAvgPool QuantizeV2 Dequantize",
+     False),
+    ("Transpose ConjugateTranspose", False),
+    ("FusedConv2D FusedDepthwiseConv2dNative FusedMatMul PadWithFusedConv2D "
+     "FusedBatchNormEx", False),
+]
 
 
 def tenon(tool: pathlib.Path, args: list[str]) -> str:
@@ -36,15 +52,126 @@ def tenon(tool: pathlib.Path, args: list[str]) -> str:
   environment = {k: v for k, v in os.environ.items()
                  if not k.startswith(("TENON_", "TF_", "OMP_"))}
   done = subprocess.run([tool, *args], env=environment, capture_output=True,
-                        text=True, check=False)
+                        text=True, check=False, cwd=ROOT)
   if done.returncode != 0:
     raise SystemExit(f"tenon {' '.join(args)}: {done.stderr.strip()}")
   return done.stdout
 
 
-def page(tool: pathlib.Path, name: str) -> str:
-  title, what, args = PAGES[name]
-  return f"# {title}\n\n{NOTE}{what}\n\n{tenon(tool, args).strip()}\n"
+def cases_by_op() -> dict[str, collections.Counter[str]]:
+  """Golden cases: how many of each topic an op has."""
+  found: dict[str, collections.Counter[str]] = collections.defaultdict(
+      collections.Counter)
+  for path in sorted((ROOT / "tests/numerics/cases").glob("*.txt")):
+    for op in re.findall(r"^\w+:\s*(\w+)\(", path.read_text(), re.MULTILINE):
+      found[op][path.stem] += 1
+  return found
+
+
+def rewrites_of(op: str) -> list[str]:
+  """Data tests of rewriting that expect the op."""
+  return sorted(path.name for path in (ROOT / "tests/rewrite").glob("*.graph")
+                if re.search(rf"\b{op}\b", path.read_text()))
+
+
+def tests_of(op: str, cases: dict[str, collections.Counter[str]]) -> str:
+  golden = ", ".join(f"{topic} {n}" for topic, n in cases.get(op, {}).items())
+  if golden or not op.startswith("_"):
+    return golden
+  return ", ".join(rewrites_of(op))
+
+
+def cells(line: str) -> list[str]:
+  return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def goals_section(table: dict[str, dict[str, str]],
+                  cases: dict[str, collections.Counter[str]]) -> str:
+  lines = ["| | op | eager | graph | dtypes | tests |",
+           "| --- | --- | --- | --- | --- | --- |"]
+  for names, in_eager in GOALS:
+    for name in names.split():
+      row, op = None, name
+      for op in (name, f"_{name}"):
+        if row := table.get(op):
+          break
+      if row is None:
+        lines.append(f"| missing | {name} | | | | |")
+        continue
+      tests = tests_of(op, cases)
+      accelerated = row["accelerated for"]
+      eager = ("-" if not in_eager else
+               "accelerated" if accelerated and row["eager"] == "yes" else
+               row["eager"])
+      done = accelerated and tests and (not in_eager or eager == "accelerated")
+      lines.append(f"| {'done' if done else 'open'} | {op} | {eager} | "
+                   f"{'accelerated' if accelerated else 'standard'} | "
+                   f"{accelerated or row['standard kernel for']} | {tests} |")
+    lines.append("| | | | | | |")
+  return "\n".join(lines[:-1])
+
+
+def ops_page(tool: pathlib.Path) -> str:
+  cases = cases_by_op()
+  lines = tenon(tool, ["ops", "--internal", "--markdown"]).strip().splitlines()
+  header = cells(lines[0])
+  table = {}
+  text = [lines[0] + " tests |", lines[1] + " --- |"]
+  for line in lines[2:]:
+    row = dict(zip(header, cells(line)))
+    table[row["op"]] = row
+    text.append(f"{line} {tests_of(row['op'], cases)} |")
+  return (
+      f"# Ops\n\n{NOTE}{tenon(tool, ['ops', '--count']).strip()}.\n\n"
+      "## The ops to accelerate\n\n"
+      "Row by row what Tenon sets out to do. Done: there is an accelerated kernel, in "
+      "eager calls too where the row asks for it (`-`: it does not), and tests.\n\n"
+      f"{goals_section(table, cases)}\n\n"
+      "## Every op\n\n"
+      "What `tenon ops` lists: whether eager calls and graphs have the op, the name that rewriting "
+      "gives it, the dtypes that its accelerated and its standard kernel take (of the first type "
+      "attribute). Ops that begin with `_` are made by rewriting only. Tests: topics of "
+      "`tests/numerics/cases` with the number of golden cases; for private ops, files of "
+      "`tests/rewrite`.\n\n" + "\n".join(text) + "\n")
+
+
+def rules_page(tool: pathlib.Path) -> str:
+  return (f"# Rewrite rules\n\n{NOTE}What `tenon rules` lists. `TENON_DISABLE_RULES` turns rules "
+          f"off by these names.\n\n{tenon(tool, ['rules', '--markdown']).strip()}\n")
+
+
+def env_page(tool: pathlib.Path) -> str:
+  return (f"# Environment variables\n\n{NOTE}What `tenon env` lists.\n\n"
+          f"{tenon(tool, ['env', '--markdown']).strip()}\n")
+
+
+def small_models() -> list[str]:
+  folders = sorted((ROOT / "tests/models").glob("**/saved_model"))
+  return [str(f.relative_to(ROOT)) for f in folders]
+
+
+def coverage_page(tool: pathlib.Path) -> str:
+  counts = tenon(tool, ["ops", "--markdown", "--counts-only", "--coverage",
+                        *small_models()])
+  path = DOCS / "COVERAGE.md"
+  old = path.read_text() if path.exists() else ""
+  measured = old[old.index(MEASURED):] if MEASURED in old else ""
+  return (
+      f"# Coverage\n\n{NOTE}What `tenon ops --coverage MODEL…` prints: per model, the steps of its "
+      "plan that run accelerated and on standard kernels; free: nodes that are computed while "
+      "planning or only pass memory on; missing: ops that Tenon does not have.\n\n"
+      f"## The small models of tests/models\n\n{counts.strip()}\n{measured}")
+
+
+def coverage_times(tool: pathlib.Path, folder: pathlib.Path) -> str:
+  models = [str(folder / name / "saved_model") for name in MODELS]
+  text = tenon(tool, ["ops", "--markdown", "--seconds", "3", "--coverage",
+                      *models])
+  return f"{MEASURED}\n## Full-size models, batch 1, with times\n\n{text.strip()}\n"
+
+
+PAGES = {"OPS.md": ops_page, "RULES.md": rules_page, "ENV.md": env_page,
+         "COVERAGE.md": coverage_page}
 
 
 def models_page(tool: pathlib.Path, folder: pathlib.Path) -> str:
@@ -64,13 +191,17 @@ def main() -> int:
   parser.add_argument("--check", action="store_true")
   parser.add_argument("--models", type=pathlib.Path)
   args = parser.parse_args()
+  args.tenon = args.tenon.resolve()
 
   if args.models:
     (DOCS / "MODELS.md").write_text(models_page(args.tenon, args.models))
+    counts = coverage_page(args.tenon).split(MEASURED)[0]
+    (DOCS / "COVERAGE.md").write_text(
+        f"{counts.rstrip()}\n\n{coverage_times(args.tenon, args.models)}")
     return 0
   stale = 0
-  for name in PAGES:
-    text = page(args.tenon, name)
+  for name, write in PAGES.items():
+    text = write(args.tenon)
     path = DOCS / name
     if not args.check:
       path.write_text(text)

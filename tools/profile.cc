@@ -32,11 +32,16 @@ std::string Implementation(const StepInfo& step) {
 
 }  // namespace
 
-std::string Profile::Text() const {
+std::vector<double> Profile::Milliseconds() const {
   std::vector<double> ms(steps_.size());
   for (size_t i = 0; i < ms.size(); ++i) {
     ms[i] = static_cast<double>(nanoseconds_[i]) / 1e6 / std::max(runs_, 1);
   }
+  return ms;
+}
+
+std::string Profile::Text() const {
+  const std::vector<double> ms = Milliseconds();
   const double total = std::max(std::accumulate(ms.begin(), ms.end(), 0.0), 1e-9);
   std::vector<size_t> order(steps_.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -18,6 +18,8 @@ class Profile final : public StepObserver {
   }
   void EndRun() { ++runs_; }
 
+  // Of each step, mean of the runs.
+  std::vector<double> Milliseconds() const;
   // Two tables; "ref" marks what did not run accelerated, or ran oneDNN's own reference.
   std::string Text() const;
 
