@@ -191,6 +191,16 @@ def _as_nhwc(case: Case, values: list[np.ndarray]) -> tuple[Case, list]:
           [first, *values[1:]])
 
 
+def _frozen_grad_as_nhwc(case: Case, values: list) -> tuple[Case, list]:
+  """The gradient of inference, whose CPU kernel takes NCHW for NHWC."""
+  attributes = dict(case.attributes, data_format="NHWC")
+  images = [v.transpose(0, 2, 3, 1) for v in values[:2]]
+  inputs = [dataclasses.replace(spec, shape=image.shape)
+            for spec, image in zip(case.inputs, images)]
+  return (dataclasses.replace(case, inputs=inputs + case.inputs[2:],
+                              attributes=attributes), images + values[2:])
+
+
 def _undilated(case: Case, values: list[np.ndarray]) -> tuple[Case, list]:
   """A depthwise convolution with zeros put between the filter's taps.
 
@@ -226,6 +236,11 @@ def _run_as_supported(case: Case,
   """run_case, by way of an equal case where the CPU kernel lacks this one."""
   if case.fails:
     return run_case(case, values)
+  if (case.op.startswith("FusedBatchNormGrad") and
+      case.attributes.get("data_format") == "NCHW" and
+      case.attributes.get("is_training") is False):
+    outputs = run_case(*_frozen_grad_as_nhwc(case, values))
+    return [outputs[0].transpose(0, 3, 1, 2), *outputs[1:]]
   if (case.op in _NCHW_VIA_NHWC and
       case.attributes.get("data_format") == "NCHW"):
     outputs = run_case(*_as_nhwc(case, values))

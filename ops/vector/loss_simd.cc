@@ -8,32 +8,11 @@
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
-#include "ops/vector/math-inl.h"
-#include "ops/vector/tail-inl.h"
+#include "ops/vector/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
-
-HWY_INLINE float Total(Vf v) { return hn::GetLane(hn::SumOfLanes(FloatTag(), v)); }
-
-// f(load, store, keep) for each vector of [0, n): whole ones, then what is left. `load(from,
-// repeated)` gives a vector, `store(v, to)` writes one, `keep(v)` makes lanes past the end 0.
-template <class F>
-HWY_INLINE void ForVectors(size_t n, F f) {
-  const FloatTag d;
-  const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    f([&](const float* from, bool one) { return one ? Const(*from) : hn::LoadU(d, from + i); },
-      [&](Vf v, float* to) { hn::StoreU(v, d, to + i); }, [](Vf v) { return v; });
-  }
-  if (i == n) return;
-  const size_t rest = n - i;
-  f([&](const float* from, bool one) { return one ? Const(*from) : LoadTail(from + i, rest); },
-    [&](Vf v, float* to) { StoreTail(v, to + i, rest); },
-    [&](Vf v) { return hn::IfThenElseZero(hn::FirstN(d, rest), v); });
-}
 
 float CrossEntropy(const CrossEntropyRow& row) {
   const FloatTag d;
@@ -55,26 +34,30 @@ float CrossEntropy(const CrossEntropyRow& row) {
     return KeepNaN(t, ExpOfNegative(t));
   };
 
+  const auto logits_at = [&](auto part, size_t i) {
+    return one_logit ? Const(row.logits[0]) : part.Load(row.logits + i);
+  };
+
   Vf sum = hn::Zero(d);
-  ForVectors(row.n, [&](auto load, auto, auto keep) {
-    sum = hn::Add(sum, keep(power(load(row.logits, one_logit))));
-  });
+  ForParts(row.n,
+           [&](auto part, size_t i) { sum = hn::Add(sum, part.Keep(power(logits_at(part, i)))); });
   const float total = Total(sum), log_total = std::log(total);
   const Vf factor = Const(1.0f / total), log = Const(log_total);
 
   if (row.labels == nullptr) {
-    ForVectors(row.n, [&](auto load, auto store, auto) {
-      store(hn::Mul(power(load(row.logits, one_logit)), factor), row.backprop);
+    ForParts(row.n, [&](auto part, size_t i) {
+      part.Store(hn::Mul(power(logits_at(part, i)), factor), row.backprop + i);
     });
     row.backprop[row.label] -= 1.0f;
     return log_total - (label_logit - largest_logit);
   }
   Vf loss = hn::Zero(d);
-  ForVectors(row.n, [&](auto load, auto store, auto keep) {
-    const Vf logits = load(row.logits, one_logit), labels = load(row.labels, one_label);
+  ForParts(row.n, [&](auto part, size_t i) {
+    const Vf logits = logits_at(part, i);
+    const Vf labels = one_label ? Const(row.labels[0]) : part.Load(row.labels + i);
     const Vf term = hn::Mul(labels, hn::Sub(log, hn::Sub(logits, largest)));
-    loss = hn::Add(loss, keep(term));
-    store(hn::MulSub(power(logits), factor, labels), row.backprop);
+    loss = hn::Add(loss, part.Keep(term));
+    part.Store(hn::MulSub(power(logits), factor, labels), row.backprop + i);
   });
   return Total(loss);
 }
@@ -83,10 +66,9 @@ double SquareSum(const float* x, size_t n) {
   constexpr size_t kBlock = 4096;
   double total = 0;
   for (size_t begin = 0; begin < n; begin += kBlock) {
-    const size_t end = std::min(n, begin + kBlock);
     Vf sum = hn::Zero(FloatTag());
-    ForVectors(end - begin, [&](auto load, auto, auto) {
-      const Vf v = load(x + begin, false);
+    ForParts(std::min(kBlock, n - begin), [&](auto part, size_t i) {
+      const Vf v = part.Load(x + begin + i);
       sum = hn::MulAdd(v, v, sum);
     });
     total += static_cast<double>(Total(sum));

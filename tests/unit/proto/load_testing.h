@@ -34,7 +34,7 @@ inline LoadOptions Lenient() {
 class ScratchPath {
  public:
   explicit ScratchPath(const std::string& suffix)
-      : path_(testing::TempDir() + "tenon_" + std::to_string(getpid()) + "_" + suffix) {}
+      : path_(::testing::TempDir() + "tenon_" + std::to_string(getpid()) + "_" + suffix) {}
   ~ScratchPath() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);

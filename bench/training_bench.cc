@@ -1,0 +1,128 @@
+// Ops of training at the shapes of ResNet-50, batch 8: time and bytes moved (each input and output
+// once) per second. The second argument is the number of threads.
+#include <benchmark/benchmark.h>
+
+#include "graph/tensor.h"
+#include "ops/evaluate.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+struct Case {
+  std::string name;
+  Node node;
+  std::vector<Tensor> inputs;
+};
+
+Tensor Values(const Shape& shape, float low = -2) {
+  Tensor t = *Tensor::Allocate(DType::kFloat, shape);
+  for (int64_t i = 0; i < shape.num_elements(); ++i) {
+    t.data<float>()[i] = static_cast<float>(i * 7919 % 997) * 0.004f + low;
+  }
+  return t;
+}
+
+Node MakeNode(const char* op, absl::btree_map<std::string, AttrValue> attrs = {}) {
+  Node node;
+  node.id = 0;
+  node.name = "bench";
+  node.op = op;
+  node.attrs = std::move(attrs);
+  node.attrs["T"] = AttrValue(DType::kFloat);
+  node.attrs["U"] = AttrValue(DType::kFloat);
+  return node;
+}
+
+std::vector<Case> BatchNorms(const Shape& x) {
+  const Shape c({x[3]}), none({0});
+  const std::string size = absl::StrCat(x[1], "x", x[2], "x", x[3]);
+  const auto attrs = [](bool training, const char* activation) {
+    return absl::btree_map<std::string, AttrValue>{
+        {"is_training", AttrValue(training)},
+        {"epsilon", AttrValue(0.001f)},
+        {"num_side_inputs", AttrValue(int64_t{0})},
+        {"activation_mode", AttrValue(std::string(activation))}};
+  };
+  const Tensor v = Values(x), scale = Values(c, 0.5f);
+  return {
+      {"batch_norm_train_" + size,
+       MakeNode("_MklNativeFusedBatchNormV3", attrs(true, "Identity")),
+       {v, scale, scale, Values(none), Values(none)}},
+      {"batch_norm_relu_train_" + size,
+       MakeNode("_MklNativeFusedBatchNormEx", attrs(true, "Relu")),
+       {v, scale, scale, Values(none), Values(none)}},
+      {"batch_norm_inference_" + size,
+       MakeNode("_MklNativeFusedBatchNormV3", attrs(false, "Identity")),
+       {v, scale, scale, scale, scale}},
+      {"batch_norm_grad_" + size,
+       MakeNode("_MklNativeFusedBatchNormGradV3", attrs(true, "Identity")),
+       {Values(x, -1), v, scale, scale, scale, Values(Shape())}},
+  };
+}
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  for (const Shape& x :
+       {Shape({8, 112, 112, 64}), Shape({8, 56, 56, 64}), Shape({8, 56, 56, 256}),
+        Shape({8, 28, 28, 512}), Shape({8, 14, 14, 1024}), Shape({8, 7, 7, 2048})}) {
+    for (Case& c : BatchNorms(x)) cases.push_back(std::move(c));
+  }
+  const Tensor image = Values({8, 56, 56, 256});
+  cases.push_back({"relu_grad_56x56x256", MakeNode("_MklNativeReluGrad"), {image, image}});
+  const Tensor logits = Values({8, 1000}), labels = Values({8, 1000}, 0);
+  cases.push_back({"cross_entropy_8x1000",
+                   MakeNode("_MklNativeSoftmaxCrossEntropyWithLogits"),
+                   {logits, labels}});
+  cases.push_back({"sparse_cross_entropy_8x1000",
+                   MakeNode("_MklNativeSparseSoftmaxCrossEntropyWithLogits",
+                            {{"Tlabels", AttrValue(DType::kInt32)}}),
+                   {logits, Tensor::Vector<int32_t>({0, 1, 2, 3, 4, 5, 6, 7})}});
+  return cases;
+}
+
+void Run(benchmark::State& state, const Case& c) {
+  static const Flags& flags = *new Flags();
+  Services services;
+  services.flags = &flags;
+  services.threads = static_cast<int>(state.range(0));
+  std::vector<TensorSpec> specs;
+  for (const Tensor& t : c.inputs) specs.push_back({t.dtype(), t.shape(), &t});
+  const auto prepared = PrepareNode(c.node, specs, {}, services);
+  if (!prepared.ok()) return state.SkipWithError(prepared.status().ToString().c_str());
+  std::vector<Tensor> outputs;
+  std::vector<const void*> in;
+  std::vector<void*> out;
+  int64_t bytes = 0;
+  for (const Tensor& t : c.inputs) in.push_back(t.raw()), bytes += static_cast<int64_t>(t.bytes());
+  for (const TensorSpec& s : prepared->outputs) {
+    outputs.push_back(*Tensor::Allocate(s.dtype, s.shape));
+    out.push_back(outputs.back().raw());
+    bytes += static_cast<int64_t>(outputs.back().bytes());
+  }
+  Tensor scratch =
+      *Tensor::Allocate(DType::kUint8, Shape({static_cast<int64_t>(prepared->scratch_bytes)}));
+  for (auto _ : state) {
+    RunContext run(in.data(), out.data(), scratch.raw());
+    if (!prepared->kernel->Run(run).ok()) return state.SkipWithError("failed");
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * bytes);
+  state.SetLabel(prepared->kernel->Implementation());
+}
+
+const bool registered = [] {
+  for (const Case& c : Cases()) {
+    benchmark::RegisterBenchmark(c.name.c_str(), [c](benchmark::State& s) { Run(s, c); })
+        ->Arg(1)
+        ->Arg(2)
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace tenon
+
+BENCHMARK_MAIN();

@@ -1,0 +1,101 @@
+// Batch norm that has not gone into weights (in training, or with statistics that are no
+// constants), the sum with a residual and the Relu behind it: one pass over memory instead of
+// three.
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "graph_rewrite/rule.h"
+
+namespace tenon {
+namespace {
+
+struct Parts {
+  NodeId batch_norm = kNoNode;
+  NodeId sum = kNoNode;       // or none
+  Endpoint side{kNoNode, 0};  // what is added
+};
+
+bool IsBatchNorm(const Node& n) {
+  return n.op == "FusedBatchNorm" || n.op == "FusedBatchNormV2" || n.op == "FusedBatchNormV3";
+}
+
+// Why the batch norm behind `e` cannot be computed at its only reader; empty: it can.
+std::string Obstacle(RuleContext& context, Endpoint e) {
+  const Node& n = context.node(e);
+  if (e.port != 0) return "it is not the normalized tensor";
+  if (context.rw.NumReaders(e) != 1) return "others read the normalized tensor";
+  if (context.rw.IsOutput(e)) return "the normalized tensor is an output";
+  const DType* dtype = n.attr<DType>("T");
+  if (dtype == nullptr || (*dtype != DType::kFloat && *dtype != DType::kBfloat16)) {
+    return "it is neither float nor bfloat16";
+  }
+  return "";
+}
+
+// Where the Relu's input comes from. `why` is left empty where it is no batch norm.
+Parts PartsOf(RuleContext& context, Endpoint input, std::string* why) {
+  Parts parts;
+  const Node& n = context.node(input);
+  if (IsBatchNorm(n)) {
+    *why = Obstacle(context, input);
+    parts.batch_norm = input.node;
+    return parts;
+  }
+  if (n.op != "AddV2" && n.op != "Add") return parts;
+  for (size_t i : {0u, 1u}) {
+    const Endpoint x = n.inputs[i], side = n.inputs[1 - i];
+    if (!IsBatchNorm(context.node(x))) continue;
+    parts = {x.node, input.node, side};
+    *why = Obstacle(context, x);
+    if (why->empty() && context.OnlyReader(input.node) == kNoNode) *why = "others read the sum";
+    if (why->empty() && !n.control_inputs.empty()) *why = "the sum has control inputs";
+    if (why->empty() && !context.shapes.SameShape(x, side)) *why = "the sum may broadcast";
+    if (why->empty() && context.rw.DependsOn(side.node, x.node)) {
+      *why = "what is added depends on the batch norm";
+    }
+    if (why->empty()) return parts;
+  }
+  return parts;
+}
+
+Outcome FuseBatchNormRelu(RuleContext& context, NodeId id) {
+  const Node& relu = context.node(id);
+  if (relu.inputs.empty()) return Outcome::NotMine();
+  std::string why;
+  const Parts parts = PartsOf(context, relu.inputs[0], &why);
+  if (parts.batch_norm == kNoNode) return Outcome::NotMine();
+  if (why.empty() && !relu.control_inputs.empty()) why = "the Relu has control inputs";
+  if (!why.empty()) return Outcome::Skip(1, why, parts.batch_norm);
+
+  const Node& old = context.node(parts.batch_norm);
+  Node fused = old;
+  fused.id = kNoNode;
+  fused.op = "_FusedBatchNormEx";
+  fused.name = absl::StrCat(old.name, "/fused");
+  fused.attrs["U"] = DType::kFloat;
+  fused.attrs["activation_mode"] = std::string("Relu");
+  fused.attrs["num_side_inputs"] = int64_t{parts.sum == kNoNode ? 0 : 1};
+  if (parts.sum != kNoNode) fused.inputs.push_back(parts.side);
+  auto added = context.AddNode(std::move(fused));
+  if (!added.ok()) return Outcome::Skip(1, std::string(added.status().message()), id);
+  for (int port = 1; port < 6; ++port) {
+    context.rw.ReplaceAllUses({parts.batch_norm, port}, {*added, port});
+  }
+  context.rw.ReplaceControlUses(parts.batch_norm, *added);
+  context.rw.ReplaceNode(id, {*added, 0});
+  if (parts.sum != kNoNode) context.RemoveIfDead(parts.sum);
+  if (context.rw.Has(parts.batch_norm)) context.RemoveIfDead(parts.batch_norm);
+  return Outcome::Fired();
+}
+
+const RuleRegistration batch_norm_relu({
+    .name = "FuseBatchNormRelu",
+    .doc = "batch norm [+ residual] + Relu, where the batch norm did not go into weights",
+    .phase = Phase::kFuse,
+    .anchors = "Relu",
+    .apply = FuseBatchNormRelu,
+});
+
+}  // namespace
+}  // namespace tenon

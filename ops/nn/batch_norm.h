@@ -1,0 +1,63 @@
+// Batch normalization and its gradient: y = (x - mean) / sqrt(variance + epsilon) * scale + offset,
+// with a value per channel.
+//
+// Training takes mean and variance from x. With r = 1 / sqrt(variance + epsilon), the gradients are
+//
+//   scale_backprop = r sum(dy (x - mean)), offset_backprop = sum(dy)
+//   x_backprop = scale r (dy - mean(dy) - r^2 (x - mean) mean(dy (x - mean)))   in training
+//   x_backprop = scale r dy                                                     else
+#ifndef TENON_OPS_NN_BATCH_NORM_H_
+#define TENON_OPS_NN_BATCH_NORM_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+#include "ops/shape_fn.h"
+
+namespace tenon {
+
+// A node of FusedBatchNorm* or FusedBatchNormGrad*, or one with a side input and an activation.
+struct BatchNormSpec {
+  int64_t outer = 1, channels = 1, inner = 1;  // x is [outer, channels, inner] in memory
+  float epsilon = 0;
+  float factor = 1;  // exponential_avg_factor
+  bool training = true;
+  bool relu = false;
+  bool has_side = false;
+  int num_outputs = 5;
+  DType dtype = DType::kFloat;  // of x
+  int threads = 1;
+
+  int64_t count() const { return outer * inner; }  // elements of a channel
+  // Whether outputs 1 and 2 of the forward op average with inputs 3 and 4.
+  bool averages() const { return training && factor != 1.0f; }
+};
+
+// `x` is the input that is normalized.
+absl::StatusOr<BatchNormSpec> BatchNormSpecOf(const PrepareContext& p, int x);
+
+// InvalidArgument on an activation or a format that is not known, or more than one side input.
+absl::Status CheckBatchNormAttrs(const AttrReader& attrs);
+// Rank, channels (-1: not known).
+absl::StatusOr<int64_t> BatchNormChannels(ShapeContext& c, int x);
+// InvalidArgument unless input i is a vector of `channels`, which is set if it was -1.
+absl::Status ExpectPerChannel(ShapeContext& c, int i, int64_t& channels);
+
+// Kernels of the forward op: outputs y, mean and variance (averaged), mean and variance as used,
+// and a scalar 0.
+absl::StatusOr<std::unique_ptr<Kernel>> BatchNormReference(PrepareContext& p);
+absl::StatusOr<std::unique_ptr<Kernel>> BatchNormVector(PrepareContext& p);
+
+// Kernels of the gradient: outputs x_backprop, scale_backprop, offset_backprop, two empty ones,
+// side_input_backprop.
+absl::StatusOr<std::unique_ptr<Kernel>> BatchNormGradReference(PrepareContext& p);
+absl::StatusOr<std::unique_ptr<Kernel>> BatchNormGradVector(PrepareContext& p);
+
+// Outputs 1 to 5 of the forward op from the statistics of x.
+void StoreBatchNormStatistics(const BatchNormSpec& s, const double* mean, const double* variance,
+                              RunContext& r);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_BATCH_NORM_H_

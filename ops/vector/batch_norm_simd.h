@@ -1,0 +1,42 @@
+// Loops of batch normalization and its gradient over pieces of a tensor, on float or bfloat16
+// elements and float statistics.
+#ifndef TENON_OPS_VECTOR_BATCH_NORM_SIMD_H_
+#define TENON_OPS_VECTOR_BATCH_NORM_SIMD_H_
+
+#include <cstddef>
+
+namespace tenon {
+
+enum class ChannelOrder { kLast, kFirst };
+
+// `rows` rows of n elements, one after the other. Channels last: a row is n channels, and what is
+// per channel has n values. Channels first: one row of one channel, and what is per channel has
+// one value. Which fields a loop reads stands beside it.
+struct BatchNormPiece {
+  size_t rows = 1, n = 0;
+  const void* x = nullptr;
+  const void* side = nullptr;  // added before the Relu; or null
+  const void* dy = nullptr;
+  const void* gate = nullptr;  // dy counts where this is above 0; or null: everywhere
+  bool relu = false;
+  void* y = nullptr;
+  void* gated = nullptr;  // receives dy as it counts; or null
+  // Per channel.
+  const float *mean = nullptr, *scale = nullptr, *offset = nullptr, *curve = nullptr;
+  float *sum = nullptr, *product = nullptr;
+};
+using BatchNormLoop = void (*)(const BatchNormPiece& piece);
+
+struct BatchNormLoops {
+  BatchNormLoop sum;            // sum += x
+  BatchNormLoop squares;        // sum += (x - mean)^2
+  BatchNormLoop apply;          // y = (x - mean) * scale + offset [+ side], [Relu]
+  BatchNormLoop gradient_sums;  // sum += dy, product += dy * (x - mean)
+  BatchNormLoop gradient;       // y = dy * scale + (x - mean) * curve + offset
+};
+enum class BatchNormElement { kFloat, kBfloat16 };
+BatchNormLoops FindBatchNormLoops(BatchNormElement element, ChannelOrder order);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_VECTOR_BATCH_NORM_SIMD_H_
