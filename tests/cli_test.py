@@ -297,7 +297,7 @@ class OtherCommandsTest(unittest.TestCase):
       text = self.text("ops", "--coverage", MODELS / "resnet50/saved_model",
                        graph, "--seconds", "0.1")
     self.assertRegex(text, r"resnet50 +19 +19 +0 +0 .* 100\.0 %")
-    self.assertRegex(text, r"missing +5 +1 +1 +3 .*does not run")
+    self.assertRegex(text, r"missing.pbtxt +5 +1 +1 +3 .*does not run")
     self.assertIn("missing NoSuchOp: a, c", text)
     self.assertIn("missing NoOpLikeThis: b", text)
 

@@ -119,7 +119,7 @@ absl::Status Measure(const std::string& path, const CoverageOptions& options, Co
       profile.EndRun();
     } while (NowMs() < end);
   }
-  const std::vector<double> ms = profile.Milliseconds();
+  const std::vector<double> ms = profile.FastestMilliseconds();
   for (size_t i = 0; i < steps.size(); ++i) {
     OpUse& use = coverage.ops[{KindOf(steps[i]), steps[i].op}];
     ++use.nodes;

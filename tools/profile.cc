@@ -32,16 +32,17 @@ std::string Implementation(const StepInfo& step) {
 
 }  // namespace
 
-std::vector<double> Profile::Milliseconds() const {
-  std::vector<double> ms(steps_.size());
-  for (size_t i = 0; i < ms.size(); ++i) {
-    ms[i] = static_cast<double>(nanoseconds_[i]) / 1e6 / std::max(runs_, 1);
-  }
+std::vector<double> Profile::FastestMilliseconds() const {
+  std::vector<double> ms;
+  for (int64_t ns : fastest_) ms.push_back(static_cast<double>(ns) / 1e6);
   return ms;
 }
 
 std::string Profile::Text() const {
-  const std::vector<double> ms = Milliseconds();
+  std::vector<double> ms(steps_.size());
+  for (size_t i = 0; i < ms.size(); ++i) {
+    ms[i] = static_cast<double>(nanoseconds_[i]) / 1e6 / std::max(runs_, 1);
+  }
   const double total = std::max(std::accumulate(ms.begin(), ms.end(), 0.0), 1e-9);
   std::vector<size_t> order(steps_.size());
   std::iota(order.begin(), order.end(), size_t{0});
