@@ -54,9 +54,11 @@ class ThreadScope {
 };
 
 // The first implementation that is compiled code: oneDNN's plain loops are named "ref...".
-template <typename Pd, typename Desc>
-absl::StatusOr<Pd> CompiledImplementation(const Desc& desc, const dnnl::primitive_attr& attr) {
-  Pd pd(desc, attr, CpuEngine(), /*allow_empty=*/true);
+// Gradients take the description of their forward primitive as `hint`.
+template <typename Pd, typename Desc, typename... Hint>
+absl::StatusOr<Pd> CompiledImplementation(const Desc& desc, const dnnl::primitive_attr& attr,
+                                          const Hint&... hint) {
+  Pd pd(desc, attr, CpuEngine(), hint..., /*allow_empty=*/true);
   if (!pd) return Unimplemented("oneDNN has no implementation");
   while (absl::StartsWith(pd.impl_info_str(), "ref")) {
     if (!pd.next_impl()) return Unimplemented("oneDNN has only plain loops");
@@ -78,6 +80,17 @@ struct PrimitiveParts {
   int threads = 1;
 };
 std::shared_ptr<const Primitive> WrapPrimitive(PrimitiveParts parts);
+
+// An argument that the caller holds in another layout than the primitive's.
+struct PlainArgument {
+  size_t index;
+  TensorDesc plain;
+  enum class Use { kRead, kWritten } use;
+};
+// The primitive with those arguments as the caller holds them, reordered through scratch where
+// the layouts differ.
+absl::StatusOr<std::shared_ptr<const Primitive>> WrapWithPlainArguments(
+    PrimitiveParts parts, absl::Span<const PlainArgument> plain);
 
 // The arguments of binary post-ops, in their order.
 void AppendPostOpArguments(absl::Span<const PostOpSpec> post_ops,

@@ -93,6 +93,20 @@ absl::StatusOr<TensorDesc> OperandDesc(const ConvGeometry& g, ElementType type, 
 
 }  // namespace
 
+ConvolutionProblem ConvProblem(const ConvGeometry& g, ElementType type, int threads) {
+  ConvolutionProblem problem;
+  problem.src = ImageDesc(type, g.attrs.channels_last, g.batch, g.in_channels, g.in);
+  problem.weights = FilterDesc(g, type);
+  problem.dst = ImageDesc(type, g.attrs.channels_last, g.batch, g.out_channels, g.out);
+  problem.grouped = g.groups > 1;
+  problem.strides = g.attrs.strides;
+  problem.dilations = g.attrs.dilations;
+  problem.pads_begin = g.pads_begin;
+  problem.pads_end = g.pads_end;
+  problem.threads = threads;
+  return problem;
+}
+
 absl::Status ConvShape(ShapeContext& c, int spatial, ConvKind kind) {
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(c.attrs(), spatial));
   TENON_ASSIGN_OR_RETURN(Shape output, ConvOutputShape(attrs, kind, c.input(0), c.input(1)));
@@ -126,17 +140,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
     return ZeroContraction(p, fused, channel_axis);
   }
 
-  ConvolutionProblem problem;
-  problem.src = ImageDesc(type, g.attrs.channels_last, g.batch, g.in_channels, g.in);
-  problem.weights = FilterDesc(g, type);
-  problem.dst = ImageDesc(type, g.attrs.channels_last, g.batch, g.out_channels, g.out);
-  problem.grouped = g.groups > 1;
-  problem.strides = g.attrs.strides;
-  problem.dilations = g.attrs.dilations;
-  problem.pads_begin = g.pads_begin;
-  problem.pads_end = g.pads_end;
-  problem.threads = p.services().threads;
-
+  const ConvolutionProblem problem = ConvProblem(g, type, p.services().threads);
   Contraction c;
   c.get = [problem, cache = p.services().cache](bool has_bias,
                                                 const std::vector<PostOpSpec>& post_ops) {

@@ -9,8 +9,12 @@
 #include "ops/kernel.h"
 #include "ops/nn/conv_geometry.h"
 #include "ops/shape_fn.h"
+#include "primitive_cache/convolution.h"
 
 namespace tenon {
+
+// The forward convolution of plain tensors as oneDNN is told of it: no bias, no post-ops.
+ConvolutionProblem ConvProblem(const ConvGeometry& g, ElementType type, int threads);
 
 absl::Status ConvShape(ShapeContext& c, int spatial, ConvKind kind);
 absl::StatusOr<std::unique_ptr<Kernel>> ConvReferenceKernel(PrepareContext& p, int spatial,

@@ -1,12 +1,17 @@
 #include "ops/nn/conv_geometry.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "env/status.h"
+#include "ops/nn/image_positions.h"
 
 namespace tenon {
 namespace {
+
+// TensorFlow's limit; sums and products with it cannot overflow.
+constexpr int64_t kLargestAttribute = std::numeric_limits<int32_t>::max();
 
 // The spatial entries of a list in data_format's order; the other two must be 1.
 absl::StatusOr<Dims> SpatialEntries(const WindowAttrs& a, absl::string_view name,
@@ -16,6 +21,7 @@ absl::StatusOr<Dims> SpatialEntries(const WindowAttrs& a, absl::string_view name
   }
   for (int64_t v : list) {
     if (v < 1) return InvalidArgument(name, " must be positive");
+    if (v > kLargestAttribute) return InvalidArgument(name, " of ", v, " are too large");
   }
   if (list[0] != 1 || list[static_cast<size_t>(a.channel_axis())] != 1) {
     return InvalidArgument(name, " over batch or channels are not supported");
@@ -54,17 +60,14 @@ absl::Status ReadPadding(const AttrReader& attrs, WindowAttrs& a) {
       if (a.explicit_begin[s] < 0 || a.explicit_end[s] < 0) {
         return InvalidArgument("explicit_paddings must not be negative");
       }
+      if (std::max(a.explicit_begin[s], a.explicit_end[s]) > kLargestAttribute) {
+        return InvalidArgument("explicit_paddings are too large");
+      }
     }
   } else {
     return InvalidArgument("padding '", padding, "' is not SAME, VALID or EXPLICIT");
   }
   return absl::OkStatus();
-}
-
-int64_t ProductOf(const Dims& dims) {
-  int64_t n = 1;
-  for (int64_t d : dims) n *= d;
-  return n;
 }
 
 }  // namespace
@@ -129,6 +132,9 @@ absl::StatusOr<WindowSpan> ResolveWindow(const WindowAttrs& attrs, int dim, int6
 
 int64_t ConvGeometry::out_positions() const { return ProductOf(out); }
 int64_t ConvGeometry::window_positions() const { return ProductOf(window); }
+int64_t ConvGeometry::filter_elements() const {
+  return window_positions() * out_channels * (depthwise ? 1 : in_per_group());
+}
 double ConvGeometry::flops() const {
   return 2.0 * static_cast<double>(batch) * static_cast<double>(out_channels) *
          static_cast<double>(out_positions()) * static_cast<double>(window_positions()) *

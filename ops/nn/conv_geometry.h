@@ -53,6 +53,7 @@ struct ConvGeometry {
   int64_t out_per_group() const { return out_channels / groups; }
   int64_t out_positions() const;  // of one image
   int64_t window_positions() const;
+  int64_t filter_elements() const;
   double flops() const;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "ops/nn/image_positions.h"
 #include "ops/nn/reference_types.h"
 
 namespace tenon {
@@ -11,31 +12,6 @@ namespace {
 
 template <typename C>
 using Matrix = Eigen::Matrix<C, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-// Strides in memory of an image: batch, channel, and each position (spatial, row-major).
-struct ImageStrides {
-  int64_t batch, channel, position;
-  ImageStrides(bool channels_last, int64_t channels, int64_t positions)
-      : batch(channels * positions),
-        channel(channels_last ? 1 : positions),
-        position(channels_last ? channels : 1) {}
-};
-
-// The input position under window position `w` of output position `o`; -1 in the padding.
-// `o` and `w` are row-major indices over the spatial dimensions.
-int64_t InputPosition(const ConvGeometry& g, int64_t o, int64_t w) {
-  int64_t position = 0, scale = 1;
-  for (size_t d = g.in.size(); d-- > 0;) {
-    const int64_t x = o % g.out[d] * g.attrs.strides[d] + w % g.window[d] * g.attrs.dilations[d] -
-                      g.pads_begin[d];
-    if (x < 0 || x >= g.in[d]) return -1;
-    position += x * scale;
-    scale *= g.in[d];
-    o /= g.out[d];
-    w /= g.window[d];
-  }
-  return position;
-}
 
 template <typename T>
 class ConvReference {
@@ -46,9 +22,9 @@ class ConvReference {
       : g_(g),
         input_(input),
         output_(output),
-        in_(g.attrs.channels_last, g.in_channels, Product(g.in)),
+        in_(g.attrs.channels_last, g.in_channels, ProductOf(g.in)),
         out_(g.attrs.channels_last, g.out_channels, g.out_positions()),
-        filter_(static_cast<size_t>(FilterElements(g))) {
+        filter_(static_cast<size_t>(g.filter_elements())) {
     for (size_t i = 0; i < filter_.size(); ++i) filter_[i] = static_cast<C>(filter[i]);
   }
 
@@ -73,16 +49,6 @@ class ConvReference {
   }
 
  private:
-  static int64_t Product(const Dims& dims) {
-    int64_t n = 1;
-    for (int64_t d : dims) n *= d;
-    return n;
-  }
-  static int64_t FilterElements(const ConvGeometry& g) {
-    return g.window_positions() *
-           (g.depthwise ? g.out_channels : g.in_per_group() * g.out_channels);
-  }
-
   // Each group: unfolded input [count, window * I] times filter [window * I, O].
   void Dense(int64_t n, int64_t first, int64_t count) const {
     const int64_t window = g_.window_positions(), channels = g_.in_per_group();

@@ -1,0 +1,94 @@
+// Gradients of Conv2D. The V2 ops are told the result's shape by a tensor that has it; the others
+// by a vector of sizes. Conv2DBackpropInput is also the transposed convolution.
+#include "ops/nn/conv_gradient.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+using Sizes = ConvGradientOp::Sizes;
+using InputGradient = ConvInputGradient<ConvGradientOp{}>;
+using InputGradientV2 = ConvInputGradient<ConvGradientOp{.sizes = Sizes::kTensor}>;
+using FilterGradient = ConvFilterGradient<ConvGradientOp{}>;
+using FilterGradientV2 = ConvFilterGradient<ConvGradientOp{.sizes = Sizes::kTensor}>;
+
+constexpr char kAttrs[] =
+    "T: type; strides: list(int); use_cudnn_on_gpu: bool = true; padding: string; "
+    "explicit_paddings: list(int) = []; data_format: string = NHWC; "
+    "dilations: list(int) = [1, 1, 1, 1]";
+
+const OpRegistration input_gradient({
+    .name = "Conv2DBackpropInput",
+    .inputs = "input_sizes: int32, filter: T, out_backprop: T",
+    .outputs = "output: T",
+    .attrs = kAttrs,
+    .types = "T: half bfloat16 float double int32",
+    .shape = InputGradient::Shape,
+    .reference = InputGradient::Reference,
+    .accelerated = InputGradient::Onednn,
+    .native = "_MklNativeConv2DBackpropInput",
+    .native_types = "float bfloat16",
+    .example = "8,56,56,64 3,3,64,64 8,56,56,64",
+});
+
+const OpRegistration input_gradient_v2({
+    .name = "Conv2DBackpropInputV2",
+    .inputs = "input: T, filter: T, out_backprop: T",
+    .outputs = "output: T",
+    .attrs = kAttrs,
+    .types = "T: half bfloat16 float double int32",
+    .shape = InputGradientV2::Shape,
+    .reference = InputGradientV2::Reference,
+    .accelerated = InputGradientV2::Onednn,
+    .native = "_MklNativeConv2DBackpropInputV2",
+    .native_types = "float bfloat16",
+    .example = "8,56,56,64 3,3,64,64 8,56,56,64",
+});
+
+const OpRegistration filter_gradient({
+    .name = "Conv2DBackpropFilter",
+    .inputs = "input: T, filter_sizes: int32, out_backprop: T",
+    .outputs = "output: T",
+    .attrs = kAttrs,
+    .types = "T: half bfloat16 float double",
+    .shape = FilterGradient::Shape,
+    .reference = FilterGradient::Reference,
+    .accelerated = FilterGradient::Onednn,
+    .native = "_MklNativeConv2DBackpropFilter",
+    .native_types = "float bfloat16",
+    .example = "8,56,56,64 3,3,64,64 8,56,56,64",
+});
+
+const OpRegistration filter_gradient_v2({
+    .name = "Conv2DBackpropFilterV2",
+    .inputs = "input: T, filter: T, out_backprop: T",
+    .outputs = "output: T",
+    .attrs = kAttrs,
+    .types = "T: half bfloat16 float double",
+    .shape = FilterGradientV2::Shape,
+    .reference = FilterGradientV2::Reference,
+    .accelerated = FilterGradientV2::Onednn,
+    .native = "_MklNativeConv2DBackpropFilterV2",
+    .native_types = "float bfloat16",
+    .example = "8,56,56,64 3,3,64,64 8,56,56,64",
+});
+
+// With the gradient of the bias that was added after the convolution.
+const OpRegistration filter_gradient_with_bias({
+    .name = "_Conv2DBackpropFilterWithBias",
+    .inputs = "input: T, filter_sizes: int32, out_backprop: T",
+    .outputs = "output: T, bias_grad: T",
+    .attrs = kAttrs,
+    .types = "T: half bfloat16 float double",
+    .shape = FilterGradient::Shape,
+    .reference = FilterGradient::Reference,
+    .accelerated = FilterGradient::Onednn,
+    .native = "_MklNativeConv2DBackpropFilterWithBias",
+    .native_types = "float bfloat16",
+    .eager = false,
+    .internal = true,
+    .example = "8,56,56,64 3,3,64,64 8,56,56,64",
+});
+
+}  // namespace
+}  // namespace tenon

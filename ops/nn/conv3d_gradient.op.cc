@@ -1,0 +1,74 @@
+// Gradients of Conv3D. The V2 ops are told the result's shape by a vector of sizes; the others by a
+// tensor that has it.
+#include "ops/nn/conv_gradient.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr ConvGradientOp kByVector{.spatial = 3};
+constexpr ConvGradientOp kByTensor{.spatial = 3, .sizes = ConvGradientOp::Sizes::kTensor};
+
+constexpr char kAttrs[] =
+    "T: type; strides: list(int); padding: string; dilations: list(int) = [1, 1, 1, 1, 1]";
+constexpr char kAttrsV2[] =
+    "T: type; strides: list(int); padding: string; data_format: string = NDHWC; "
+    "dilations: list(int) = [1, 1, 1, 1, 1]";
+
+const OpRegistration input_gradient({
+    .name = "Conv3DBackpropInput",
+    .inputs = "input: T, filter: T, out_backprop: T",
+    .outputs = "output: T",
+    .attrs = kAttrs,
+    .types = "T: half float double",
+    .shape = ConvInputGradient<kByTensor>::Shape,
+    .reference = ConvInputGradient<kByTensor>::Reference,
+    .accelerated = ConvInputGradient<kByTensor>::Onednn,
+    .native = "_MklNativeConv3DBackpropInput",
+    .example = "4,8,28,28,32 3,3,3,32,32 4,8,28,28,32",
+});
+
+const OpRegistration input_gradient_v2({
+    .name = "Conv3DBackpropInputV2",
+    .inputs = "input_sizes: Tshape, filter: T, out_backprop: T",
+    .outputs = "output: T",
+    .attrs = "T: type; strides: list(int); padding: string; data_format: string = NDHWC; "
+             "dilations: list(int) = [1, 1, 1, 1, 1]; Tshape: type = int32",
+    .types = "T: half bfloat16 float double; Tshape: int32 int64",
+    .shape = ConvInputGradient<kByVector>::Shape,
+    .reference = ConvInputGradient<kByVector>::Reference,
+    .accelerated = ConvInputGradient<kByVector>::Onednn,
+    .native = "_MklNativeConv3DBackpropInputV2",
+    .native_types = "float bfloat16",
+    .example = "4,8,28,28,32 3,3,3,32,32 4,8,28,28,32",
+});
+
+const OpRegistration filter_gradient({
+    .name = "Conv3DBackpropFilter",
+    .inputs = "input: T, filter: T, out_backprop: T",
+    .outputs = "output: T",
+    .attrs = kAttrs,
+    .types = "T: half float double",
+    .shape = ConvFilterGradient<kByTensor>::Shape,
+    .reference = ConvFilterGradient<kByTensor>::Reference,
+    .accelerated = ConvFilterGradient<kByTensor>::Onednn,
+    .native = "_MklNativeConv3DBackpropFilter",
+    .example = "4,8,28,28,32 3,3,3,32,32 4,8,28,28,32",
+});
+
+const OpRegistration filter_gradient_v2({
+    .name = "Conv3DBackpropFilterV2",
+    .inputs = "input: T, filter_sizes: int32, out_backprop: T",
+    .outputs = "output: T",
+    .attrs = kAttrsV2,
+    .types = "T: half bfloat16 float double",
+    .shape = ConvFilterGradient<kByVector>::Shape,
+    .reference = ConvFilterGradient<kByVector>::Reference,
+    .accelerated = ConvFilterGradient<kByVector>::Onednn,
+    .native = "_MklNativeConv3DBackpropFilterV2",
+    .native_types = "float bfloat16",
+    .example = "4,8,28,28,32 3,3,3,32,32 4,8,28,28,32",
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,224 @@
+#include "ops/nn/conv_gradient.h"
+
+#include <cstring>
+#include <utility>
+
+#include "env/status.h"
+#include "ops/array/axis.h"
+#include "ops/late_kernel.h"
+#include "ops/nn/contraction.h"
+#include "ops/nn/conv.h"
+#include "ops/nn/conv_gradient_reference.h"
+#include "primitive_cache/convolution_gradient.h"
+
+namespace tenon {
+namespace {
+
+using Of = ConvolutionGradientProblem::Of;
+
+constexpr int kOutBackprop = 2;
+
+// The shape that input `i` tells, as far as it is known. Conv2D's input may be told by height and
+// width alone.
+absl::StatusOr<Shape> SizesOf(const ShapeContext& c, int i, const ConvGradientOp& op,
+                              const WindowAttrs& a) {
+  if (op.sizes == ConvGradientOp::Sizes::kTensor) {
+    TENON_RETURN_IF_ERROR(c.ExpectRank(i, a.rank()));
+    return c.input(i).has_rank() ? c.input(i) : Shape::UnknownOfRank(a.rank());
+  }
+  TENON_RETURN_IF_ERROR(c.ExpectRank(i, 1));
+  const bool height_and_width = i == 0 && op.spatial == 2 && op.kind == ConvKind::kDense;
+  const int64_t count = c.input(i).has_rank() ? c.input(i).dim(0) : -1;
+  if (count >= 0 && count != a.rank() && !(height_and_width && count == 2)) {
+    return InvalidArgument("the sizes must be ", a.rank(), " values, but are ", count);
+  }
+  if (c.value(i) == nullptr) return Shape::UnknownOfRank(a.rank());
+  TENON_ASSIGN_OR_RETURN(const Shape sizes, ShapeOfValue(*c.value(i), MinusOne::kRefused));
+  if (count == a.rank()) return sizes;
+  Shape shape = Shape::UnknownOfRank(a.rank());
+  for (int d = 0; d < a.spatial; ++d) shape.set_dim(a.spatial_axis(d), sizes[d]);
+  const Shape& filter = c.input(1);
+  if (filter.has_rank() && filter.rank() == a.rank()) {
+    shape.set_dim(a.channel_axis(), filter[a.spatial]);
+  }
+  return shape;
+}
+
+// That `out_backprop` has the shape of the convolution's output.
+absl::Status CheckOutBackprop(const WindowAttrs& a, ConvKind kind, const Shape& input,
+                              const Shape& filter, const Shape& out_backprop) {
+  for (const Shape* s : {&input, &filter}) {
+    if (s->IsComplete()) TENON_RETURN_IF_ERROR(s->CheckedElements().status());
+  }
+  TENON_ASSIGN_OR_RETURN(const Shape output, ConvOutputShape(a, kind, input, filter));
+  if (output.CompatibleWith(out_backprop)) return absl::OkStatus();
+  return InvalidArgument("out_backprop must have the convolution's output shape ",
+                         output.ToString(), ", but is ", out_backprop.ToString());
+}
+
+// Shapes of a gradient with everything known.
+struct GradientShapes {
+  Shape input, filter, out_backprop;
+};
+
+absl::StatusOr<ConvGeometry> Resolve(const PrepareContext& p, const ConvGradientOp& op,
+                                     const GradientShapes& s) {
+  TENON_ASSIGN_OR_RETURN(ConvGeometry g,
+                         ResolveConv(p.attrs(), op.spatial, op.kind, s.input, s.filter));
+  TENON_RETURN_IF_ERROR(CheckOutBackprop(g.attrs, op.kind, s.input, s.filter, s.out_backprop));
+  return g;
+}
+absl::StatusOr<ConvGeometry> ResolveInputGradient(const PrepareContext& p,
+                                                  const ConvGradientOp& op) {
+  return Resolve(p, op, {p.output_shape(0), p.input_shape(1), p.input_shape(kOutBackprop)});
+}
+absl::StatusOr<ConvGeometry> ResolveFilterGradient(const PrepareContext& p,
+                                                   const ConvGradientOp& op) {
+  return Resolve(p, op, {p.input_shape(0), p.output_shape(0), p.input_shape(kOutBackprop)});
+}
+
+bool NothingToSum(const PrepareContext& p, int a, int b) {
+  return p.output_shape(0).num_elements() == 0 || p.input_shape(a).num_elements() == 0 ||
+         p.input_shape(b).num_elements() == 0;
+}
+
+
+class ReferenceKernel final : public Kernel {
+ public:
+  ReferenceKernel(DType dtype, ConvGeometry g, int threads, Of of, bool bias)
+      : dtype_(dtype), g_(std::move(g)), threads_(threads), of_(of), bias_(bias) {}
+  absl::Status Run(RunContext& r) const override {
+    if (of_ == Of::kSource) {
+      return RunInputGradient(dtype_, g_, r.input(1), r.input(kOutBackprop), r.output(0), threads_);
+    }
+    TENON_RETURN_IF_ERROR(RunFilterGradient(dtype_, g_, r.input(0), r.input(kOutBackprop),
+                                            r.output(0), threads_));
+    if (!bias_) return absl::OkStatus();
+    return RunBiasGradient(dtype_, g_, r.input(kOutBackprop), r.output(1));
+  }
+  double Flops() const override { return g_.flops(); }
+
+ private:
+  const DType dtype_;
+  const ConvGeometry g_;
+  const int threads_;
+  const Of of_;
+  const bool bias_;
+};
+
+class FilterGradientKernel final : public Kernel {
+ public:
+  FilterGradientKernel(std::shared_ptr<const Primitive> primitive, bool bias, double flops)
+      : primitive_(std::move(primitive)), bias_(bias), flops_(flops) {}
+  absl::Status Run(RunContext& r) const override {
+    absl::InlinedVector<void*, 4> pointers{const_cast<void*>(r.input(0)),
+                                           const_cast<void*>(r.input(kOutBackprop)), r.output(0)};
+    if (bias_) pointers.push_back(r.output(1));
+    return primitive_->Execute(pointers, r.scratch());
+  }
+  std::string Implementation() const override { return primitive_->implementation(); }
+  double Flops() const override { return flops_; }
+  size_t HeldBytes() const override { return primitive_->bytes(); }
+
+ private:
+  const std::shared_ptr<const Primitive> primitive_;
+  const bool bias_;
+  const double flops_;
+};
+
+}  // namespace
+
+absl::Status ConvInputGradientShape(ShapeContext& c, const ConvGradientOp& op) {
+  TENON_ASSIGN_OR_RETURN(const WindowAttrs a, ReadWindowAttrs(c.attrs(), op.spatial));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, a.rank()));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(kOutBackprop, a.rank()));
+  TENON_ASSIGN_OR_RETURN(Shape input, SizesOf(c, 0, op, a));
+  const Shape &filter = c.input(1), &out_backprop = c.input(kOutBackprop);
+  if (input[0] < 0 && out_backprop.has_rank()) input.set_dim(0, out_backprop[0]);
+  if (op.kind == ConvKind::kDepthwise && input[a.channel_axis()] < 0 && filter.has_rank()) {
+    input.set_dim(a.channel_axis(), filter[a.spatial]);
+  }
+  TENON_RETURN_IF_ERROR(CheckOutBackprop(a, op.kind, input, filter, out_backprop));
+  c.set_output(0, std::move(input));
+  return absl::OkStatus();
+}
+
+absl::Status ConvFilterGradientShape(ShapeContext& c, const ConvGradientOp& op) {
+  TENON_ASSIGN_OR_RETURN(const WindowAttrs a, ReadWindowAttrs(c.attrs(), op.spatial));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, a.rank()));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(kOutBackprop, a.rank()));
+  TENON_ASSIGN_OR_RETURN(Shape filter, SizesOf(c, 1, op, a));
+  const Shape& out_backprop = c.input(kOutBackprop);
+  const int64_t channels = out_backprop.has_rank() ? out_backprop[a.channel_axis()] : -1;
+  if (op.kind == ConvKind::kDense && filter[a.spatial + 1] < 0) {
+    filter.set_dim(a.spatial + 1, channels);
+  }
+  TENON_RETURN_IF_ERROR(CheckOutBackprop(a, op.kind, c.input(0), filter, out_backprop));
+  c.set_output(0, std::move(filter));
+  if (c.num_outputs() > 1) c.set_output(1, Shape({channels}));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> WithSizes(PrepareContext& p, const ConvGradientOp& op,
+                                                  int sizes, PrepareConvGradient prepare,
+                                                  KernelFactory again) {
+  if (!p.output_shape(0).IsComplete()) {
+    if (p.value(sizes) == nullptr) return PrepareLate(p, again, {sizes});
+    return Internal("the sizes are known, but not the gradient's shape");
+  }
+  TENON_ASSIGN_OR_RETURN(auto kernel, prepare(p, op));
+  // The output's shape says it all: the value is part of the kernel.
+  if (op.sizes == ConvGradientOp::Sizes::kVector) p.value(sizes);
+  p.InputNotRead(sizes);
+  return kernel;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ConvInputGradientReference(PrepareContext& p,
+                                                                   const ConvGradientOp& op) {
+  TENON_ASSIGN_OR_RETURN(ConvGeometry g, ResolveInputGradient(p, op));
+  return std::make_unique<ReferenceKernel>(p.output_dtype(0), std::move(g), p.services().threads,
+                                           Of::kSource, false);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ConvInputGradientOnednn(PrepareContext& p,
+                                                                const ConvGradientOp& op) {
+  TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
+  TENON_ASSIGN_OR_RETURN(const ConvGeometry g, ResolveInputGradient(p, op));
+  if (NothingToSum(p, 1, kOutBackprop)) return ZeroContraction(p, {}, g.attrs.channel_axis());
+
+  const ConvolutionGradientProblem problem{Of::kSource, ConvProblem(g, type, p.services().threads)};
+  Contraction c;
+  c.get = [problem, cache = p.services().cache](bool, const std::vector<PostOpSpec>&) {
+    return GetConvolutionGradient(problem, cache);
+  };
+  c.src_input = kOutBackprop;
+  c.channel_axis = g.attrs.channel_axis();
+  c.flops = g.flops();
+  return PrepareContraction(p, std::move(c));
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ConvFilterGradientReference(PrepareContext& p,
+                                                                    const ConvGradientOp& op) {
+  TENON_ASSIGN_OR_RETURN(ConvGeometry g, ResolveFilterGradient(p, op));
+  return std::make_unique<ReferenceKernel>(p.output_dtype(0), std::move(g), p.services().threads,
+                                           Of::kWeights, p.num_outputs() > 1);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ConvFilterGradientOnednn(PrepareContext& p,
+                                                                 const ConvGradientOp& op) {
+  TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
+  TENON_ASSIGN_OR_RETURN(const ConvGeometry g, ResolveFilterGradient(p, op));
+  const bool bias = p.num_outputs() > 1;
+  if (NothingToSum(p, 0, kOutBackprop)) {
+    // Of two gradients the bias' may be something still.
+    if (bias) return Unimplemented("nothing to sum over");
+    return ZeroContraction(p, {}, g.attrs.channel_axis());
+  }
+  ConvolutionGradientProblem problem{Of::kWeights, ConvProblem(g, type, p.services().threads)};
+  problem.forward.has_bias = bias;
+  TENON_ASSIGN_OR_RETURN(auto primitive, GetConvolutionGradient(problem, p.services().cache));
+  if (primitive->scratch_bytes() > 0) p.RequestScratch(primitive->scratch_bytes());
+  return std::make_unique<FilterGradientKernel>(std::move(primitive), bias, g.flops());
+}
+
+}  // namespace tenon

@@ -1,0 +1,23 @@
+// Gradients of a convolution in plain C++ and Eigen: every dtype, both data formats, groups,
+// dilations, padding. `g` describes the forward convolution.
+#ifndef TENON_OPS_NN_CONV_GRADIENT_REFERENCE_H_
+#define TENON_OPS_NN_CONV_GRADIENT_REFERENCE_H_
+
+#include "absl/status/status.h"
+#include "graph/dtype.h"
+#include "ops/nn/conv_geometry.h"
+
+namespace tenon {
+
+// Unimplemented for dtypes that no convolution has.
+absl::Status RunInputGradient(DType dtype, const ConvGeometry& g, const void* filter,
+                              const void* out_backprop, void* input_gradient, int threads);
+absl::Status RunFilterGradient(DType dtype, const ConvGeometry& g, const void* input,
+                               const void* out_backprop, void* filter_gradient, int threads);
+// One sum for each output channel.
+absl::Status RunBiasGradient(DType dtype, const ConvGeometry& g, const void* out_backprop,
+                             void* bias_gradient);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_CONV_GRADIENT_REFERENCE_H_

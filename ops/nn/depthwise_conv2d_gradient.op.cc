@@ -1,0 +1,43 @@
+// Gradients of DepthwiseConv2dNative.
+#include "ops/nn/conv_gradient.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr ConvGradientOp kOp{.kind = ConvKind::kDepthwise};
+
+constexpr char kAttrs[] =
+    "T: type; strides: list(int); padding: string; explicit_paddings: list(int) = []; "
+    "data_format: string = NHWC; dilations: list(int) = [1, 1, 1, 1]";
+
+const OpRegistration input_gradient({
+    .name = "DepthwiseConv2dNativeBackpropInput",
+    .inputs = "input_sizes: int32, filter: T, out_backprop: T",
+    .outputs = "output: T",
+    .attrs = kAttrs,
+    .types = "T: half bfloat16 float double",
+    .shape = ConvInputGradient<kOp>::Shape,
+    .reference = ConvInputGradient<kOp>::Reference,
+    .accelerated = ConvInputGradient<kOp>::Onednn,
+    .native = "_MklNativeDepthwiseConv2dNativeBackpropInput",
+    .native_types = "float bfloat16",
+    .example = "16,112,112,32 3,3,32,1 16,112,112,32",
+});
+
+const OpRegistration filter_gradient({
+    .name = "DepthwiseConv2dNativeBackpropFilter",
+    .inputs = "input: T, filter_sizes: int32, out_backprop: T",
+    .outputs = "output: T",
+    .attrs = kAttrs,
+    .types = "T: half bfloat16 float double",
+    .shape = ConvFilterGradient<kOp>::Shape,
+    .reference = ConvFilterGradient<kOp>::Reference,
+    .accelerated = ConvFilterGradient<kOp>::Onednn,
+    .native = "_MklNativeDepthwiseConv2dNativeBackpropFilter",
+    .native_types = "float bfloat16",
+    .example = "16,112,112,32 3,3,32,1 16,112,112,32",
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,100 @@
+// A primitive some of whose arguments are reordered on the way in and out.
+#include "absl/container/inlined_vector.h"
+#include "primitive_cache/dnnl_primitive.h"
+
+namespace tenon {
+namespace {
+
+size_t Align64(size_t n) { return (n + 63) / 64 * 64; }
+
+struct Reordered {
+  size_t index;
+  PlainArgument::Use use;
+  std::shared_ptr<const Primitive> reorder;  // arguments: from, to
+  size_t offset;                             // in the scratch, of the primitive's own form
+};
+
+class ReorderedPrimitive final : public Primitive {
+ public:
+  ReorderedPrimitive(std::shared_ptr<const Primitive> inner, std::vector<Reordered> reordered,
+                     size_t inner_scratch, size_t scratch)
+      : inner_(std::move(inner)),
+        reordered_(std::move(reordered)),
+        inner_scratch_(inner_scratch),
+        scratch_(scratch) {}
+
+  absl::Status Execute(absl::Span<void* const> arguments, void* scratch) const override {
+    char* const base = static_cast<char*>(scratch);
+    absl::InlinedVector<void*, 8> pointers(arguments.begin(), arguments.end());
+    for (const Reordered& r : reordered_) {
+      if (r.index >= pointers.size()) return Internal("a reordered argument is missing");
+      void* const own = base + inner_scratch_ + r.offset;
+      if (r.use == PlainArgument::Use::kRead) {
+        TENON_RETURN_IF_ERROR(r.reorder->Execute({arguments[r.index], own}, base));
+      }
+      pointers[r.index] = own;
+    }
+    TENON_RETURN_IF_ERROR(inner_->Execute(pointers, base));
+    for (const Reordered& r : reordered_) {
+      if (r.use == PlainArgument::Use::kRead) continue;
+      TENON_RETURN_IF_ERROR(r.reorder->Execute({pointers[r.index], arguments[r.index]}, base));
+    }
+    return absl::OkStatus();
+  }
+
+  size_t scratch_bytes() const override { return scratch_; }
+  const std::string& implementation() const override { return inner_->implementation(); }
+  std::shared_ptr<const PackedLayout> weights_layout() const override {
+    return inner_->weights_layout();
+  }
+  size_t bytes() const override {
+    size_t n = inner_->bytes();
+    for (const Reordered& r : reordered_) n += r.reorder->bytes();
+    return n;
+  }
+
+ private:
+  const std::shared_ptr<const Primitive> inner_;
+  const std::vector<Reordered> reordered_;
+  const size_t inner_scratch_;  // what the primitive itself and the reorders use, in turn
+  const size_t scratch_;
+};
+
+std::shared_ptr<const Primitive> MakeReorder(const dnnl::memory::desc& from,
+                                             const dnnl::memory::desc& to, int threads) {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  const dnnl::reorder::primitive_desc pd(CpuEngine(), from, CpuEngine(), to, attr);
+  PrimitiveParts parts;
+  parts.primitive = dnnl::reorder(pd);
+  parts.arguments = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
+  parts.scratchpad = pd.scratchpad_desc();
+  parts.implementation = pd.impl_info_str();
+  parts.threads = threads;
+  return WrapPrimitive(std::move(parts));
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Primitive>> WrapWithPlainArguments(
+    PrimitiveParts parts, absl::Span<const PlainArgument> plain) {
+  std::vector<Reordered> reordered;
+  size_t inner_scratch = parts.scratchpad.get_size(), buffers = 0;
+  for (const PlainArgument& p : plain) {
+    const dnnl::memory::desc own = parts.arguments[p.index].desc, callers = ToDnnl(p.plain);
+    if (own == callers) continue;
+    const bool read = p.use == PlainArgument::Use::kRead;
+    auto reorder = read ? MakeReorder(callers, own, parts.threads)
+                        : MakeReorder(own, callers, parts.threads);
+    inner_scratch = std::max(inner_scratch, reorder->scratch_bytes());
+    reordered.push_back({p.index, p.use, std::move(reorder), buffers});
+    buffers += Align64(own.get_size());
+  }
+  std::shared_ptr<const Primitive> inner = WrapPrimitive(std::move(parts));
+  if (reordered.empty()) return inner;
+  inner_scratch = Align64(inner_scratch);
+  return std::make_shared<ReorderedPrimitive>(std::move(inner), std::move(reordered), inner_scratch,
+                                              inner_scratch + buffers);
+}
+
+}  // namespace tenon
