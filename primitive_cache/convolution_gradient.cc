@@ -60,12 +60,11 @@ Desc BiasDesc(const ConvolutionProblem& p) {
 Forward::primitive_desc Hint(const ConvolutionProblem& p, const Geometry& g, const Layouts& l) {
   const auto kind = dnnl::prop_kind::forward_training;
   if (p.has_bias) {
-    return {{kind, kDirect, l.src, l.weights, BiasDesc(p), l.dst, g.strides, g.gaps, g.begin,
-             g.end},
-            CpuEngine()};
+    return {
+        {kind, kDirect, l.src, l.weights, BiasDesc(p), l.dst, g.strides, g.gaps, g.begin, g.end},
+        CpuEngine()};
   }
-  return {{kind, kDirect, l.src, l.weights, l.dst, g.strides, g.gaps, g.begin, g.end},
-          CpuEngine()};
+  return {{kind, kDirect, l.src, l.weights, l.dst, g.strides, g.gaps, g.begin, g.end}, CpuEngine()};
 }
 
 PrimitiveParts PartsOf(const BackwardData::primitive_desc& pd, const ConvolutionProblem& p) {
@@ -102,8 +101,7 @@ BackwardData::desc Describe(const BackwardData*, const ConvolutionProblem&, cons
 BackwardWeights::desc Describe(const BackwardWeights*, const ConvolutionProblem& p,
                                const Geometry& g, const Layouts& l) {
   if (!p.has_bias) return {kDirect, l.src, l.weights, l.dst, g.strides, g.gaps, g.begin, g.end};
-  return {kDirect,   l.src,  l.weights, BiasDesc(p), l.dst,
-          g.strides, g.gaps, g.begin,   g.end};
+  return {kDirect, l.src, l.weights, BiasDesc(p), l.dst, g.strides, g.gaps, g.begin, g.end};
 }
 
 // The first direct implementation; where there is none, the first compiled one (by way of gemm).

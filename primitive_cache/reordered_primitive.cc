@@ -84,8 +84,8 @@ absl::StatusOr<std::shared_ptr<const Primitive>> WrapWithPlainArguments(
     const dnnl::memory::desc own = parts.arguments[p.index].desc, callers = ToDnnl(p.plain);
     if (own == callers) continue;
     const bool read = p.use == PlainArgument::Use::kRead;
-    auto reorder = read ? MakeReorder(callers, own, parts.threads)
-                        : MakeReorder(own, callers, parts.threads);
+    auto reorder =
+        read ? MakeReorder(callers, own, parts.threads) : MakeReorder(own, callers, parts.threads);
     inner_scratch = std::max(inner_scratch, reorder->scratch_bytes());
     reordered.push_back({p.index, p.use, std::move(reorder), buffers});
     buffers += Align64(own.get_size());

@@ -31,6 +31,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf import rewriter_config_pb2
 from tensorflow.python.framework import op_def_registry
 
+import golden_convolutions
 import quantized_model
 from golden_cases import (DTYPE_NAMES, QUANTIZED, QUANTIZED_NAMES, Case,
                           CaseError, Input, QuantizedType, make_input,
@@ -247,6 +248,8 @@ def _run_as_supported(case: Case,
     return [o.transpose(0, 3, 1, 2) if o.ndim == 4 else o for o in outputs]
   if case.op == "DepthwiseConv2dNative" and "dilations" in case.attributes:
     return run_case(*_undilated(case, values))
+  if case.op in golden_convolutions.OPS:
+    return golden_convolutions.compute(case, values, run_case)
   if case.op in quantized_model.OPS:
     return quantized_model.compute(case, values)
   if (case.op in ("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4") and

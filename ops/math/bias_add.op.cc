@@ -1,5 +1,7 @@
 // BiasAdd: one value per channel, channels last (NHWC) or second (NCHW). BiasAddV1: channels last.
+// BiasAddGrad: the sum over all but the channels.
 #include "ops/math/elementwise.h"
+#include "ops/math/reduction.h"
 #include "ops/op.h"
 #include "ops/vector/vector_kernels.h"
 
@@ -54,6 +56,42 @@ absl::StatusOr<std::unique_ptr<Kernel>> BiasAddVector(PrepareContext& p) {
   if (axis != p.input_shape(0).rank() - 1) return Unimplemented("channels are not last");
   return VectorBinary(p);
 }
+
+absl::Status BiasAddGradShape(ShapeContext& c) {
+  if (!c.input(0).has_rank()) {
+    c.set_output(0, Shape::UnknownOfRank(1));
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const int axis, ChannelAxis(c.attrs(), c.input(0).rank()));
+  c.set_output(0, Shape({c.input(0)[axis]}));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> BiasAddGradReference(PrepareContext& p) {
+  const Shape& in = p.input_shape(0);
+  TENON_ASSIGN_OR_RETURN(const int channels, ChannelAxis(p.attrs(), in.rank()));
+  std::vector<int32_t> axes;
+  for (int axis = 0; axis < in.rank(); ++axis) {
+    if (axis != channels) axes.push_back(axis);
+  }
+  TENON_ASSIGN_OR_RETURN(const ReductionSpace space,
+                         ReductionSpace::Make(in, Tensor::Vector(std::move(axes))));
+  return SumOver(p, space);
+}
+
+const OpRegistration bias_add_grad({
+    .name = "BiasAddGrad",
+    .inputs = "out_backprop: T",
+    .outputs = "output: T",
+    .attrs = "T: type; data_format: string = NHWC",
+    .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
+             "half uint32 uint64",
+    .shape = BiasAddGradShape,
+    .reference = BiasAddGradReference,
+    .accelerated = VectorReduce,
+    .native = "_MklNativeBiasAddGrad",
+    .example = "[8,56,56,256]",
+});
 
 const OpRegistration bias_add({
     .name = "BiasAdd",

@@ -222,4 +222,9 @@ const OpRegistration any_op({
 });
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> SumOver(PrepareContext& p, const ReductionSpace& space) {
+  return ReductionOver<SumReducer, Numbers>(p, space);
+}
+
 }  // namespace tenon

@@ -89,12 +89,10 @@ void Run(const ReductionSpace& space, const T* in, typename R::Acc* acc, T* out)
 
 }  // namespace reduction
 
+// Input 0 reduced over `space`.
 template <template <typename> typename Reducer, typename Types>
-absl::StatusOr<std::unique_ptr<Kernel>> Reduction(PrepareContext& p) {
-  const Tensor* axes = p.value(1);
-  if (axes == nullptr) return PrepareLate(p, Reduction<Reducer, Types>, {1});
-  p.InputNotRead(1);
-  TENON_ASSIGN_OR_RETURN(const ReductionSpace space, ReductionSpace::Make(p.input_shape(0), *axes));
+absl::StatusOr<std::unique_ptr<Kernel>> ReductionOver(PrepareContext& p,
+                                                      const ReductionSpace& space) {
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
   VisitTypes(Types{}, p.input_dtype(0), [&]<typename T>() {
     using R = Reducer<T>;
@@ -106,6 +104,18 @@ absl::StatusOr<std::unique_ptr<Kernel>> Reduction(PrepareContext& p) {
     });
   });
   return kernel;
+}
+
+// Sums, of every dtype that is a number.
+absl::StatusOr<std::unique_ptr<Kernel>> SumOver(PrepareContext& p, const ReductionSpace& space);
+
+template <template <typename> typename Reducer, typename Types>
+absl::StatusOr<std::unique_ptr<Kernel>> Reduction(PrepareContext& p) {
+  const Tensor* axes = p.value(1);
+  if (axes == nullptr) return PrepareLate(p, Reduction<Reducer, Types>, {1});
+  p.InputNotRead(1);
+  TENON_ASSIGN_OR_RETURN(const ReductionSpace space, ReductionSpace::Make(p.input_shape(0), *axes));
+  return ReductionOver<Reducer, Types>(p, space);
 }
 
 }  // namespace tenon

@@ -82,7 +82,6 @@ bool NothingToSum(const PrepareContext& p, int a, int b) {
          p.input_shape(b).num_elements() == 0;
 }
 
-
 class ReferenceKernel final : public Kernel {
  public:
   ReferenceKernel(DType dtype, ConvGeometry g, int threads, Of of, bool bias)
@@ -91,8 +90,8 @@ class ReferenceKernel final : public Kernel {
     if (of_ == Of::kSource) {
       return RunInputGradient(dtype_, g_, r.input(1), r.input(kOutBackprop), r.output(0), threads_);
     }
-    TENON_RETURN_IF_ERROR(RunFilterGradient(dtype_, g_, r.input(0), r.input(kOutBackprop),
-                                            r.output(0), threads_));
+    TENON_RETURN_IF_ERROR(
+        RunFilterGradient(dtype_, g_, r.input(0), r.input(kOutBackprop), r.output(0), threads_));
     if (!bias_) return absl::OkStatus();
     return RunBiasGradient(dtype_, g_, r.input(kOutBackprop), r.output(1));
   }

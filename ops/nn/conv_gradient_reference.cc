@@ -126,8 +126,8 @@ class Gradient {
     Matrix<C> weights(window_ * b.count, outputs);
     for (int64_t w = 0; w < window_; ++w) {
       for (int64_t c = 0; c < b.count; ++c) {
-        const T* f = filter + (w * g_.in_per_group() + b.first + c) * g_.out_channels +
-                     b.group * outputs;
+        const T* f =
+            filter + (w * g_.in_per_group() + b.first + c) * g_.out_channels + b.group * outputs;
         for (int64_t o = 0; o < outputs; ++o) weights(w * b.count + c, o) = static_cast<C>(f[o]);
       }
     }

@@ -1,7 +1,9 @@
-// Mean, Sum, Max, Min of float where the reduced axes stand together: [outer, reduced, inner]
-// after joining neighbours. Global average pooling is [N, H W, C], a softmax's sum [rows, n, 1].
+// Mean, Sum, Max, Min and BiasAddGrad of float where, after joining neighbours, the input is
+// [outer, reduced, inner] or [reduced, outer, reduced]. Global average pooling is [N, H W, C], a
+// softmax's sum [rows, n, 1], a sum for each channel [N H W, C] or [N, C, H W].
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "env/status.h"
 #include "ops/array/axis.h"
@@ -24,7 +26,23 @@ struct Problem {
   ReduceKind kind = ReduceKind::kSum;
   bool mean = false;
   int64_t outer = 1, reduced = 1, inner = 1;
+  int64_t repeat = 1;  // reduced in front of `outer`; then inner is 1
 };
+
+// Which axes are reduced.
+absl::StatusOr<std::vector<bool>> MaskOf(PrepareContext& p, absl::string_view name) {
+  const int rank = p.input_shape(0).rank();
+  if (name == "BiasAddGrad") {
+    const bool channels_last = p.attrs().String("data_format", "NHWC") == "NHWC";
+    std::vector<bool> mask(static_cast<size_t>(rank), true);
+    mask[channels_last ? mask.size() - 1 : 1] = false;
+    return mask;
+  }
+  const Tensor* axes_value = p.value(1);
+  if (axes_value == nullptr) return Unimplemented("the axes are not known");
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, IntegersOf(*axes_value));
+  return AxisMask(axes, rank);
+}
 
 absl::StatusOr<Problem> ProblemOf(PrepareContext& p) {
   const OpLookup op = FindOp(p.node().op);
@@ -36,22 +54,25 @@ absl::StatusOr<Problem> ProblemOf(PrepareContext& p) {
     problem.kind = ReduceKind::kMin;
   } else if (name == "Mean") {
     problem.mean = true;
-  } else if (name != "Sum") {
+  } else if (name != "Sum" && name != "BiasAddGrad") {
     return Unimplemented("no vector kernel for ", name);
   }
   if (p.input_dtype(0) != DType::kFloat) return Unimplemented("only float");
-  const Tensor* axes_value = p.value(1);
-  if (axes_value == nullptr) return Unimplemented("the axes are not known");
-  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, IntegersOf(*axes_value));
   const Shape& in = p.input_shape(0);
-  TENON_ASSIGN_OR_RETURN(const std::vector<bool> mask, AxisMask(axes, in.rank()));
+  TENON_ASSIGN_OR_RETURN(const std::vector<bool> mask, MaskOf(p, name));
 
   enum { kOuter, kReduced, kInner } part = kOuter;
   for (int d = 0; d < in.rank(); ++d) {
     if (in.dim(d) == 1) continue;
     const bool reduce = mask[static_cast<size_t>(d)];
     if (reduce) {
-      if (part == kInner) return Unimplemented("reduced axes that stand apart");
+      if (part == kInner) {
+        if (problem.outer != 1 || problem.repeat != 1) {
+          return Unimplemented("reduced axes that stand apart");
+        }
+        problem.repeat = std::exchange(problem.reduced, 1);
+        problem.outer = std::exchange(problem.inner, 1);
+      }
       part = kReduced;
       problem.reduced *= in.dim(d);
     } else if (part == kOuter) {
@@ -61,6 +82,7 @@ absl::StatusOr<Problem> ProblemOf(PrepareContext& p) {
       problem.inner *= in.dim(d);
     }
   }
+  if (problem.repeat > 1 && problem.inner > 1) return Unimplemented("axes that stand apart");
   if (in.num_elements() == 0) return Unimplemented("nothing to reduce");
   return problem;
 }
@@ -74,11 +96,12 @@ class ReduceKernel final : public Kernel {
         columns_fn_(FindReduceColumns(problem.kind)),
         divide_fn_(FindTileFn(ElementwiseOp::kDiv, TileForm::kScalarB)) {}
 
-  // Partial results of the blocks.
+  // Partial results of the blocks, then of the repetitions.
   size_t ScratchBytes() const {
-    return Blocks() == 1
-               ? 0
-               : static_cast<size_t>(problem_.outer * Blocks() * problem_.inner) * sizeof(float);
+    const int64_t results = problem_.repeat * problem_.outer * problem_.inner;
+    const int64_t repetitions = problem_.repeat > 1 ? results : 0;
+    return static_cast<size_t>((Blocks() == 1 ? 0 : results * Blocks()) + repetitions) *
+           sizeof(float);
   }
 
   absl::Status Run(RunContext& context) const override {
@@ -104,24 +127,29 @@ class ReduceKernel final : public Kernel {
 
   void Divide(float* y, int64_t n) const {
     if (!problem_.mean) return;
-    const float count = static_cast<float>(problem_.reduced);
+    const float count = static_cast<float>(problem_.reduced * problem_.repeat);
     divide_fn_(y, &count, nullptr, y, static_cast<size_t>(n), 0);
   }
 
   void RunRows(const float* x, float* y, float* scratch) const {
     const int64_t blocks = Blocks(), length = BlockLength(), n = problem_.reduced;
-    float* parts = blocks == 1 ? y : scratch;
+    const int64_t all = problem_.repeat * problem_.outer;
+    float* const rows = problem_.repeat == 1 ? y : scratch + (blocks == 1 ? 0 : all * blocks);
+    float* const parts = blocks == 1 ? rows : scratch;
     const int64_t grain = ParallelGrain(0.1 * static_cast<double>(std::min(n, length)) + 5);
-    ParallelFor(threads_, problem_.outer * blocks, grain, [&](int64_t begin, int64_t end) {
+    ParallelFor(threads_, all * blocks, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t row = i / blocks, from = i % blocks * length;
         parts[i] = row_fn_(x + row * n + from, static_cast<size_t>(std::min(length, n - from)));
       }
     });
     if (blocks > 1) {
-      for (int64_t row = 0; row < problem_.outer; ++row) {
-        y[row] = row_fn_(parts + row * blocks, static_cast<size_t>(blocks));
+      for (int64_t row = 0; row < all; ++row) {
+        rows[row] = row_fn_(parts + row * blocks, static_cast<size_t>(blocks));
       }
+    }
+    if (problem_.repeat > 1) {
+      columns_fn_(rows, problem_.repeat, problem_.outer, static_cast<size_t>(problem_.outer), y);
     }
     Divide(y, problem_.outer);
   }
@@ -171,7 +199,7 @@ class ReduceKernel final : public Kernel {
 
 absl::StatusOr<std::unique_ptr<Kernel>> VectorReduce(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p));
-  p.InputNotRead(1);
+  if (p.num_inputs() > 1) p.InputNotRead(1);
   auto kernel = std::make_unique<ReduceKernel>(problem, p.services().threads);
   p.RequestScratch(kernel->ScratchBytes());
   return std::unique_ptr<Kernel>(std::move(kernel));

@@ -91,6 +91,34 @@ int64_t ContractionLength(const Node& node, absl::Span<const Tensor> in) {
   return 0;
 }
 
+// Gradients of a convolution: which inputs are multiplied, and how many products an element of
+// `golden` adds up at most (groups and padding leave some out).
+struct GradientSum {
+  size_t a = 0, b = 2;
+  int64_t length = 1;
+};
+std::optional<GradientSum> ConvolutionGradient(absl::string_view op, absl::Span<const Tensor> in,
+                                               const Tensor& golden) {
+  if (!absl::StrContains(op, "Conv") || !absl::StrContains(op, "Backprop")) return std::nullopt;
+  if (in.size() != 3) return std::nullopt;
+  GradientSum sum;
+  if (absl::StrContains(op, "BackpropFilter")) {
+    // Every image and position of the output.
+    const Shape& filter = golden.shape();
+    int64_t channels = filter.dim(filter.rank() - 1);
+    if (absl::StrContains(op, "Depthwise")) channels *= filter.dim(filter.rank() - 2);
+    sum.length = std::max<int64_t>(1, in[2].num_elements() / std::max<int64_t>(1, channels));
+    return sum;
+  }
+  sum.a = 1;
+  const Shape& filter = in[1].shape();  // [window..., I, O]
+  sum.length = 1;
+  for (int i = 0; i < filter.rank(); ++i) {
+    if (i != filter.rank() - 2) sum.length *= filter.dim(i);
+  }
+  return sum;
+}
+
 int64_t ReducedLength(absl::Span<const Tensor> in, const Tensor& out) {
   const int64_t n = out.num_elements();
   return n == 0 ? 1 : std::max<int64_t>(1, in[0].num_elements() / n);
@@ -195,12 +223,15 @@ Tolerance ToleranceFor(const Node& node, absl::Span<const Tensor> inputs, const 
   auto rms = [&](size_t i) { return SizeOfValues(inputs[i]).rms; };
   auto max = [&](size_t i) { return SizeOfValues(inputs[i]).max; };
 
+  if (const auto gradient = ConvolutionGradient(op, inputs, golden)) {
+    return sum(static_cast<double>(gradient->length), rms(gradient->a) * rms(gradient->b));
+  }
   if (const int64_t length = ContractionLength(node, inputs); length > 0) {
     return sum(static_cast<double>(length), rms(0) * rms(1));
   }
   if (const auto segment = SegmentTolerance(op, eps, inputs)) return *segment;
   const double reduced = static_cast<double>(ReducedLength(inputs, golden));
-  if (op == "Sum" || op == "EuclideanNorm") return sum(reduced, rms(0));
+  if (op == "Sum" || op == "EuclideanNorm" || op == "BiasAddGrad") return sum(reduced, rms(0));
   if (absl::StrContains(op, "QuantWithMinMaxVars") && absl::EndsWith(op, "Gradient")) {
     return sum(reduced, rms(0));
   }
