@@ -14,7 +14,8 @@ Conv::desc Describe(const ConvolutionProblem& p, const dnnl::memory::desc& weigh
   const auto algorithm = dnnl::algorithm::convolution_direct;
   const auto src = ToDnnl(p.src), dst = ToDnnl(p.dst);
   if (p.has_bias) {
-    const dnnl::memory::desc bias({p.dst.dims[1]}, ToDnnl(p.dst.type), dnnl::memory::format_tag::x);
+    const ElementType type = p.dst.type == ElementType::kBf16 ? p.dst.type : ElementType::kF32;
+    const dnnl::memory::desc bias({p.dst.dims[1]}, ToDnnl(type), dnnl::memory::format_tag::x);
     return Conv::desc(kind, algorithm, src, weights, bias, dst, ToDnnl(p.strides), ToDnnl(gaps),
                       ToDnnl(p.pads_begin), ToDnnl(p.pads_end));
   }
@@ -35,7 +36,8 @@ bool CanBeTrusted(const Pd& pd, absl::Span<const PostOpSpec> post_ops) {
 
 absl::StatusOr<std::shared_ptr<const Primitive>> Build(const ConvolutionProblem& p) {
   const ThreadScope threads(p.threads);
-  const dnnl::primitive_attr attr = Attributes(p.post_ops);
+  dnnl::primitive_attr attr = Attributes(p.post_ops);
+  if (!p.scales.empty()) attr.set_output_scales(p.scales.size() == 1 ? 0 : 1 << 1, p.scales);
   using Pd = Conv::primitive_desc;
   absl::StatusOr<Pd> pd = CompiledImplementation<Pd>(Describe(p, AnyLayout(p.weights)), attr);
   if (!pd.ok()) pd = CompiledImplementation<Pd>(Describe(p, ToDnnl(p.weights)), attr);
@@ -56,6 +58,18 @@ absl::StatusOr<std::shared_ptr<const Primitive>> Build(const ConvolutionProblem&
 }
 
 }  // namespace
+
+bool HasExactInt8() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::avx512_core_vnni:
+    case dnnl::cpu_isa::avx512_core_bf16:
+    case dnnl::cpu_isa::avx512_core_amx:
+    case dnnl::cpu_isa::avx2_vnni:
+      return true;
+    default:
+      return false;
+  }
+}
 
 absl::StatusOr<std::shared_ptr<const Primitive>> GetConvolution(const ConvolutionProblem& problem,
                                                                 PrimitiveCache* cache) {

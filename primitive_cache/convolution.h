@@ -20,7 +20,11 @@ struct ConvolutionProblem {
   TensorDesc weights;  // as the caller holds them: (G,) O, I, spatial
   TensorDesc dst;      // N, C, spatial
   bool grouped = false;
-  bool has_bias = false;  // one value for each output channel, of the destination's type
+  // One value for each output channel, of the destination's type; float where that is an integer.
+  bool has_bias = false;
+  // What the sum of products and bias is multiplied with, before the post-ops: nothing, one value,
+  // or one for each output channel.
+  std::vector<float> scales;
   Dims strides;
   Dims dilations;  // 1: dense
   Dims pads_begin;
@@ -31,10 +35,14 @@ struct ConvolutionProblem {
   friend bool operator==(const ConvolutionProblem&, const ConvolutionProblem&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const ConvolutionProblem& p) {
-    return H::combine(std::move(h), p.src, p.weights, p.dst, p.grouped, p.has_bias, p.strides,
-                      p.dilations, p.pads_begin, p.pads_end, p.post_ops, p.threads);
+    return H::combine(std::move(h), p.src, p.weights, p.dst, p.grouped, p.has_bias, p.scales,
+                      p.strides, p.dilations, p.pads_begin, p.pads_end, p.post_ops, p.threads);
   }
 };
+
+// Whether products of 8-bit integers are added up exactly. Without VNNI instructions oneDNN adds
+// pairs of them in 16 bits, which saturate.
+bool HasExactInt8();
 
 // Unimplemented where oneDNN has only plain loops for it.
 absl::StatusOr<std::shared_ptr<const Primitive>> GetConvolution(const ConvolutionProblem& problem,

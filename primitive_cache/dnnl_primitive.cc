@@ -173,6 +173,8 @@ class DnnlLayout final : public PackedLayout {
   absl::Status Pack(const void* plain, void* packed) const override {
     return Reorder(plain_, plain, packed_, packed);
   }
+  // Signed 8-bit sources come with sums of the weights behind the weights.
+  bool can_unpack() const override { return packed_.data.extra.flags == 0; }
   absl::Status Unpack(const void* packed, void* plain) const override {
     return Reorder(packed_, packed, plain_, plain);
   }
@@ -250,7 +252,11 @@ dnnl::primitive_attr Attributes(absl::Span<const PostOpSpec> post_ops) {
         ops.append_eltwise(p.scale, ToDnnl(p.eltwise), p.alpha, p.beta);
         break;
       case PostOpSpec::Kind::kSum:
-        ops.append_sum(1.0f);
+        if (p.operand.dims.empty()) {
+          ops.append_sum(p.scale);
+        } else {
+          ops.append_sum(p.scale, ToDnnl(p.operand.type));
+        }
         break;
       case PostOpSpec::Kind::kBinaryAdd:
         ops.append_binary(dnnl::algorithm::binary_add, ToDnnl(p.operand));

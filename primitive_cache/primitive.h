@@ -21,6 +21,8 @@ class PackedLayout {
   virtual size_t bytes() const = 0;
   // `packed` has bytes() bytes, 64-byte aligned.
   virtual absl::Status Pack(const void* plain, void* packed) const = 0;
+  // False: packing adds or loses something, so that there is no way back.
+  virtual bool can_unpack() const { return true; }
   virtual absl::Status Unpack(const void* packed, void* plain) const = 0;
 };
 

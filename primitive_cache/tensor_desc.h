@@ -81,7 +81,7 @@ enum class Eltwise {
 struct PostOpSpec {
   enum class Kind {
     kEltwise,    // dst = scale * f(dst)
-    kSum,        // dst += what dst held before
+    kSum,        // dst += scale * what dst held before (of operand's type where that is set)
     kBinaryAdd,  // dst += operand
     kBinaryMul,  // dst *= operand
   };

@@ -250,7 +250,7 @@ def _run_as_supported(case: Case,
     return run_case(*_undilated(case, values))
   if case.op in golden_convolutions.OPS:
     return golden_convolutions.compute(case, values, run_case)
-  if case.op in quantized_model.OPS:
+  if quantized_model.applies(case):
     return quantized_model.compute(case, values)
   if (case.op in ("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4") and
       "axis" in case.attributes and case.attributes.get("range_given")):

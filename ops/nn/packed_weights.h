@@ -18,7 +18,7 @@ class PackedWeights final : public DerivedConstant {
 
   const void* data() const { return blob_.raw(); }
   size_t bytes() const override { return blob_.bytes(); }
-  bool CanUnpack() const override { return true; }
+  bool CanUnpack() const override { return layout_->can_unpack(); }
   absl::StatusOr<Tensor> Plain() const override;
 
  private:

@@ -197,7 +197,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> PoolReferenceKernel(PrepareContext& p, i
 
 absl::StatusOr<std::unique_ptr<Kernel>> PoolOnednnKernel(PrepareContext& p, int spatial,
                                                          PoolKind kind) {
-  TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
+  ElementType type;
+  if (const DType dtype = p.output_dtype(0); IsQuantized(dtype) && SizeOf(dtype) == 1) {
+    type = dtype == DType::kQint8 ? ElementType::kS8 : ElementType::kU8;
+  } else {
+    TENON_ASSIGN_OR_RETURN(type, ElementTypeOf(dtype));
+  }
   TENON_ASSIGN_OR_RETURN(const PoolGeometry g, ResolvePool(p, spatial));
   if (p.output_shape(0).num_elements() == 0 || p.input_shape(0).num_elements() == 0) {
     return Unimplemented("empty");

@@ -1,0 +1,24 @@
+// Quantized convolutions over images, channels last: dense and depthwise, with all that a
+// QuantizedFusion says.
+#ifndef TENON_OPS_QUANT_QUANTIZED_CONV_H_
+#define TENON_OPS_QUANT_QUANTIZED_CONV_H_
+
+#include <memory>
+
+#include "ops/nn/conv_geometry.h"
+#include "ops/quant/quantized_fusion.h"
+
+namespace tenon {
+
+absl::Status QuantizedConvShape(ShapeContext& c, ConvKind kind, const QuantizedFusion& fusion);
+absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvReference(PrepareContext& p, ConvKind kind,
+                                                               const QuantizedFusion& fusion);
+// Unimplemented where oneDNN's sums would not be exact, and for float summands.
+absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvOnednn(PrepareContext& p, ConvKind kind,
+                                                            const QuantizedFusion& fusion);
+
+absl::StatusOr<ConvGeometry> ResolveQuantizedConv(const PrepareContext& p, ConvKind kind);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_QUANT_QUANTIZED_CONV_H_

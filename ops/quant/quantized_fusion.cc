@@ -1,0 +1,189 @@
+#include "ops/quant/quantized_fusion.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "env/status.h"
+#include "ops/quant/quantized_types.h"
+#include "ops/quant/range_inputs.h"
+
+namespace tenon {
+namespace {
+
+float Magnitude(float a, float b) { return std::max(std::fabs(a), std::fabs(b)); }
+float Magnitude(FloatRange r) { return Magnitude(r.min, r.max); }
+float Limit(DType dtype) { return dtype == DType::kQuint8 ? 255.0f : 127.0f; }
+
+float DataStep(const FusionValues& v) {
+  if (v.min_first) return (v.data.max - v.data.min) / Limit(v.data_dtype);
+  return Magnitude(v.data) / Limit(v.data_dtype);
+}
+
+float At(const std::vector<float>& values, int64_t channel) {
+  return values[values.size() == 1 ? 0 : static_cast<size_t>(channel)];
+}
+
+template <typename T>
+T Saturate(float v) {
+  const float low = static_cast<float>(kLowest<T>), high = static_cast<float>(kHighest<T>);
+  return TruncateTo<T>(std::min(std::max(std::nearbyint(v), low), high));
+}
+
+float SummandAt(DType dtype, const void* summand, int64_t i) {
+  if (dtype == DType::kQint8) return static_cast<const int8_t*>(summand)[i];
+  if (dtype == DType::kQuint8) return static_cast<const uint8_t*>(summand)[i];
+  return static_cast<const float*>(summand)[i];
+}
+
+}  // namespace
+
+QuantizedInputs InputsOf(const QuantizedFusion& fusion) {
+  QuantizedInputs in;
+  int next = 2;
+  auto take = [&next](int n) {
+    next += n;
+    return next - n;
+  };
+  if (fusion.bias) in.bias = take(1);
+  in.data_range = take(2);
+  in.weights_range = take(2);
+  if (fusion.result != QuantizedFusion::Result::kInt32) in.result_range = take(2);
+  if (fusion.sum != QuantizedFusion::Sum::kNone) in.summand = take(1);
+  if (fusion.sum == QuantizedFusion::Sum::kQuantized) in.summand_range = take(2);
+  in.count = next;
+  return in;
+}
+
+Epilogue MakeEpilogue(const QuantizedFusion& fusion, const FusionValues& v) {
+  Epilogue e;
+  const float data_step = DataStep(v);
+  std::vector<float> units;
+  for (int64_t c = 0; c < v.weights_ranges; ++c) {
+    units.push_back(data_step * (Magnitude(v.weights_min[c], v.weights_max[c]) / 127.0f));
+  }
+  const bool whole = fusion.result == QuantizedFusion::Result::kInt32;
+  float result_step = 1;
+  if (fusion.result == QuantizedFusion::Result::kRequantized) {
+    result_step = Magnitude(v.result) / Limit(v.result_dtype);
+  }
+  for (float unit : units) e.scale.push_back(whole ? 1.0f : unit / result_step);
+  if (fusion.sum == QuantizedFusion::Sum::kFloat) {
+    for (float unit : units) e.sum_scale.push_back(1.0f / unit);
+  } else if (fusion.sum == QuantizedFusion::Sum::kQuantized) {
+    e.sum_scale = {Magnitude(v.summand) / Limit(v.summand_dtype) / result_step};
+  }
+  if (!fusion.bias) return e;
+  const float low = v.min_first ? v.data.min / data_step : 0.0f;
+  for (int64_t c = 0; c < v.channels; ++c) {
+    float bias;
+    if (v.bias_dtype == DType::kQint32) {
+      bias = static_cast<float>(static_cast<const int32_t*>(v.bias)[c]);
+    } else {
+      bias = static_cast<const float*>(v.bias)[c] / At(units, c);
+      if (v.min_first) bias += static_cast<float>(v.weight_sums[c]) * low;
+    }
+    e.bias.push_back(whole ? std::nearbyint(bias) : bias);
+  }
+  return e;
+}
+
+void ApplyEpilogue(const QuantizedFusion& fusion, const FusionValues& v, const Epilogue& e,
+                   const int32_t* sums, const void* summand, int64_t rows, void* result) {
+  const bool add = fusion.sum != QuantizedFusion::Sum::kNone;
+  for (int64_t i = 0; i < rows * v.channels; ++i) {
+    const int64_t c = i % v.channels;
+    const float extra = add ? SummandAt(v.summand_dtype, summand, i) * At(e.sum_scale, c) : 0.0f;
+    if (fusion.result == QuantizedFusion::Result::kInt32) {
+      int64_t sum = sums[i];
+      if (fusion.bias) {
+        // A qint32 bias is exact in itself, but not as a float.
+        sum += v.bias_dtype == DType::kQint32 ? static_cast<const int32_t*>(v.bias)[c]
+                                              : TruncateToInt64(e.bias[static_cast<size_t>(c)]);
+      }
+      if (add) sum += TruncateToInt32(std::nearbyint(extra));
+      if (fusion.relu) sum = std::max<int64_t>(sum, 0);
+      static_cast<int32_t*>(result)[i] =
+          static_cast<int32_t>(std::clamp(sum, kLowest<int32_t>, kHighest<int32_t>));
+      continue;
+    }
+    float real = static_cast<float>(sums[i]);
+    if (fusion.bias) real += e.bias[static_cast<size_t>(c)];
+    real = real * At(e.scale, c) + extra;
+    if (fusion.relu) real = std::max(real, 0.0f);
+    if (v.result_dtype == DType::kFloat) {
+      static_cast<float*>(result)[i] = real;
+    } else if (v.result_dtype == DType::kQuint8) {
+      static_cast<uint8_t*>(result)[i] = Saturate<uint8_t>(real);
+    } else {
+      static_cast<int8_t*>(result)[i] = Saturate<int8_t>(real);
+    }
+  }
+}
+
+std::vector<FloatRange> ResultRanges(const QuantizedFusion& fusion, const FusionValues& v) {
+  if (fusion.result == QuantizedFusion::Result::kRequantized) return {v.result};
+  std::vector<FloatRange> ranges;
+  const float steps = v.data_dtype == DType::kQuint8 ? 255.0f : 254.0f;
+  const float data = (v.data.max - v.data.min) / steps;
+  for (int64_t c = 0; c < v.weights_ranges; ++c) {
+    const float level = data * ((v.weights_max[c] - v.weights_min[c]) / 254.0f);
+    ranges.push_back({level * static_cast<float>(kLowest<int32_t>),
+                      level * static_cast<float>(kHighest<int32_t>)});
+  }
+  return ranges;
+}
+
+absl::Status QuantizedFusionShape(ShapeContext& c, const QuantizedFusion& fusion, Shape result) {
+  const QuantizedInputs in = InputsOf(fusion);
+  if (c.num_inputs() != in.count) {
+    return InvalidArgument("there must be ", in.count, " inputs, there are ", c.num_inputs());
+  }
+  TENON_RETURN_IF_ERROR(ExpectScalars(c, {in.data_range, in.data_range + 1}));
+  if (in.result_range >= 0) {
+    TENON_RETURN_IF_ERROR(ExpectScalars(c, {in.result_range, in.result_range + 1}));
+  }
+  if (in.summand_range >= 0) {
+    TENON_RETURN_IF_ERROR(ExpectScalars(c, {in.summand_range, in.summand_range + 1}));
+  }
+  const int64_t channels = result.has_rank() ? result[result.rank() - 1] : -1;
+  absl::StatusOr<Shape> ranges =
+      MergeShapes(c.input(in.weights_range), c.input(in.weights_range + 1));
+  if (!ranges.ok()) return Annotate(ranges.status(), "the weights' min and max");
+  if (ranges->has_rank() && ranges->rank() > 0) {
+    const int64_t n = (*ranges)[0];
+    if (ranges->rank() > 1 || (n >= 0 && n != 1 && channels >= 0 && n != channels)) {
+      return InvalidArgument("the weights' ranges must be scalars or have an element for each of ",
+                             channels, " channels, their shape is ", ranges->ToString());
+    }
+  }
+  if (in.bias >= 0) {
+    TENON_RETURN_IF_ERROR(c.ExpectRank(in.bias, 1));
+    const int64_t n = c.input(in.bias).has_rank() ? c.input(in.bias)[0] : -1;
+    if (n >= 0 && channels >= 0 && n != channels) {
+      return InvalidArgument("there are ", n, " biases for ", channels, " channels");
+    }
+  }
+  if (in.summand >= 0) {
+    absl::StatusOr<Shape> merged = MergeShapes(result, c.input(in.summand));
+    if (!merged.ok()) return Annotate(merged.status(), "the summand");
+    result = *std::move(merged);
+  }
+  c.set_output(0, std::move(result));
+  const bool own = fusion.result != QuantizedFusion::Result::kInt32;
+  for (int i = 1; i < c.num_outputs(); ++i) c.set_output(i, own ? Shape() : *ranges);
+  return absl::OkStatus();
+}
+
+FusionValues FusionValuesOf(const PrepareContext& p, const QuantizedFusion& fusion) {
+  const QuantizedInputs in = InputsOf(fusion);
+  FusionValues v;
+  v.data_dtype = p.input_dtype(in.data);
+  v.result_dtype = p.output_dtype(0);
+  if (in.bias >= 0) v.bias_dtype = p.input_dtype(in.bias);
+  if (in.summand >= 0) v.summand_dtype = p.input_dtype(in.summand);
+  v.weights_ranges = p.input_shape(in.weights_range).num_elements();
+  v.channels = p.output_shape(0)[p.output_shape(0).rank() - 1];
+  return v;
+}
+
+}  // namespace tenon

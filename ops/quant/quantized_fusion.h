@@ -1,0 +1,102 @@
+// What follows the int32 sums of a quantized convolution or matrix product: bias, a summand, relu,
+// and the step to the result's own range. One description for every op that fuses some of it, on
+// the standard and on the accelerated kernels.
+//
+// Data are 8-bit integers q of range [min, max] that stand for q * step with step = max(|min|,
+// |max|) / 255 (unsigned) or / 127; weights likewise, one range for all or one for each output
+// channel. So a sum of products stands for sum * unit, unit = data step * weights step.
+#ifndef TENON_OPS_QUANT_QUANTIZED_FUSION_H_
+#define TENON_OPS_QUANT_QUANTIZED_FUSION_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+#include "ops/quant/range_math.h"
+#include "ops/shape_fn.h"
+
+namespace tenon {
+
+struct QuantizedFusion {
+  enum class Sum { kNone, kFloat, kQuantized };
+  enum class Result { kInt32, kRequantized, kDequantized };
+
+  bool bias = false;
+  Sum sum = Sum::kNone;
+  bool relu = false;
+  Result result = Result::kInt32;
+};
+
+// Where each argument stands among an op's inputs. A range is two inputs, min and max. -1: absent.
+struct QuantizedInputs {
+  int data = 0;
+  int weights = 1;
+  int bias = -1;
+  int data_range = -1;
+  int weights_range = -1;
+  int result_range = -1;
+  int summand = -1;
+  int summand_range = -1;
+  int count = 0;
+};
+QuantizedInputs InputsOf(const QuantizedFusion& fusion);
+
+// Everything but the sums themselves. Pointers are inputs of the op.
+struct FusionValues {
+  DType data_dtype = DType::kQuint8;
+  DType bias_dtype = DType::kFloat;     // float, or qint32 in units of the sums
+  DType summand_dtype = DType::kFloat;  // float, qint8, quint8
+  DType result_dtype = DType::kQint32;
+  FloatRange data;
+  const float* weights_min = nullptr;
+  const float* weights_max = nullptr;
+  int64_t weights_ranges = 1;
+  const void* bias = nullptr;
+  FloatRange result;
+  FloatRange summand;
+  int64_t channels = 0;
+  // The data's lowest integer stands for data.min (MIN_FIRST), not 0 for 0: a float bias takes the
+  // difference, which is this many times the sum of the channel's weights.
+  bool min_first = false;
+  const int32_t* weight_sums = nullptr;
+};
+
+// result = relu((sum + bias[c]) * scale[c] + sum_scale[c] * summand), rounded to even, saturated.
+// scale, sum_scale: one value, or one for each channel; bias: none or one for each channel. int32
+// results have a scale of 1 and whole numbers for the bias, so that they are exact.
+struct Epilogue {
+  std::vector<float> scale;
+  std::vector<float> bias;
+  std::vector<float> sum_scale;
+};
+Epilogue MakeEpilogue(const QuantizedFusion& fusion, const FusionValues& v);
+
+// `rows` x channels sums to results.
+void ApplyEpilogue(const QuantizedFusion& fusion, const FusionValues& v, const Epilogue& e,
+                   const int32_t* sums, const void* summand, int64_t rows, void* result);
+
+// The range that the op gives with its result; as many as there are weight ranges for int32
+// results, one otherwise.
+std::vector<FloatRange> ResultRanges(const QuantizedFusion& fusion, const FusionValues& v);
+
+// Checks bias, summand and ranges against the result's shape, whose last dimension are channels,
+// and sets the outputs.
+absl::Status QuantizedFusionShape(ShapeContext& c, const QuantizedFusion& fusion, Shape result);
+
+// The values that stand in `get(input)`; null where they are not known.
+template <typename Get>
+void GatherRanges(const QuantizedFusion& fusion, const Get& get, FusionValues& v) {
+  const QuantizedInputs in = InputsOf(fusion);
+  auto range = [&get](int i) { return FloatRange{*get(i), *get(i + 1)}; };
+  v.data = range(in.data_range);
+  v.weights_min = get(in.weights_range);
+  v.weights_max = get(in.weights_range + 1);
+  if (in.result_range >= 0) v.result = range(in.result_range);
+  if (in.summand_range >= 0) v.summand = range(in.summand_range);
+}
+// What is known of an op before its ranges are.
+FusionValues FusionValuesOf(const PrepareContext& p, const QuantizedFusion& fusion);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_QUANT_QUANTIZED_FUSION_H_
