@@ -278,6 +278,21 @@ class OtherCommandsTest(unittest.TestCase):
     self.text("rules")
     self.assertIn("TF_ENABLE_ONEDNN_OPTS", self.text("env"))
 
+  def test_eager(self) -> None:
+    model = MODELS / "mlp"
+    with tempfile.TemporaryDirectory() as scratch:
+      outs = [pathlib.Path(scratch) / name for name in ("eager.npz", "graph.npz")]
+      for out, more in zip(outs, (["--eager"], [])):
+        done = tenon("run", model / "saved_model", "--inputs",
+                     model / "inputs.npz", "--outputs", out, *more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+      with np.load(outs[0]) as eager, np.load(outs[1]) as graph:
+        self.assertEqual(sorted(eager), sorted(graph))
+        for name in graph:
+          np.testing.assert_allclose(eager[name], graph[name], rtol=1e-5)
+    self.assertIn("op by op", self.text("bench", model / "saved_model", "--eager",
+                                        "--seconds", "0.05"))
+
   def test_counts_ops(self) -> None:
     self.assertRegex(self.text("ops", "--count"),
                      r"^\d{3,} TensorFlow ops, \d+ of them accelerated")

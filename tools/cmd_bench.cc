@@ -9,6 +9,7 @@
 #include "env/cpu.h"
 #include "env/status.h"
 #include "tools/command.h"
+#include "tools/eager_model.h"
 #include "tools/model_args.h"
 #include "tools/npz.h"
 #include "tools/profile.h"
@@ -25,6 +26,7 @@ struct BenchArgs {
   double seconds = 2;
   bool json = false;
   bool profile = false;
+  bool eager = false;
 };
 
 struct Timing {
@@ -45,23 +47,26 @@ Timing Summarize(std::vector<double> ms) {
   return t;
 }
 
-absl::StatusOr<std::vector<Tensor>> Inputs(const BenchArgs& args, const Session& session) {
+// `model`: a Session or an EagerModel, here and below.
+template <typename M>
+absl::StatusOr<std::vector<Tensor>> Inputs(const BenchArgs& args, const M& model) {
   if (!args.inputs.empty()) {
     TENON_ASSIGN_OR_RETURN(const std::vector<NamedTensor> named, ReadNpz(args.inputs));
-    return session.Arrange(named);
+    return model.Arrange(named);
   }
   InputShapes shapes;
   shapes.batch = args.batch;
   for (const std::string& text : args.shapes) TENON_RETURN_IF_ERROR(ParseShapeArg(text, shapes));
-  return RandomInputs(session.inputs(), shapes);
+  return RandomInputs(model.inputs(), shapes);
 }
 
-absl::StatusOr<Timing> Measure(Session& session, absl::Span<const Tensor> inputs, double seconds) {
+template <typename M>
+absl::StatusOr<Timing> Measure(M& model, absl::Span<const Tensor> inputs, double seconds) {
   std::vector<double> ms;
   const double end = NowMs() + seconds * 1000;
   do {
     const double start = NowMs();
-    TENON_RETURN_IF_ERROR(session.Run(inputs).status());
+    TENON_RETURN_IF_ERROR(model.Run(inputs).status());
     ms.push_back(NowMs() - start);
   } while (NowMs() < end);
   return Summarize(std::move(ms));
@@ -79,7 +84,46 @@ absl::Status PrintProfile(Session& session, absl::Span<const Tensor> inputs, dou
   return absl::OkStatus();
 }
 
+std::string JsonCpuName() {
+  std::string cpu = CpuName();
+  std::replace_if(
+      cpu.begin(), cpu.end(), [](char c) { return c == '"' || c == '\\' || c < ' '; }, '_');
+  return cpu;
+}
+
+// Caches, frequencies and the thread pool settle before the clock counts.
+template <typename M>
+absl::StatusOr<Timing> Warm(M& model, absl::Span<const Tensor> inputs, double seconds) {
+  TENON_RETURN_IF_ERROR(Measure(model, inputs, std::min(0.2, seconds / 4)).status());
+  return Measure(model, inputs, seconds);
+}
+
+absl::Status BenchEager(const BenchArgs& args) {
+  SessionOptions options;
+  options.threads = args.model.threads;
+  TENON_ASSIGN_OR_RETURN(options.flags, Flags::FromEnvironment());
+  TENON_ASSIGN_OR_RETURN(Model loaded, OpenModel(args.model));
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<EagerModel> model,
+                         EagerModel::Create(std::move(loaded.graph), options));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Inputs(args, *model));
+  TENON_ASSIGN_OR_RETURN(const Timing t, Warm(*model, inputs, args.seconds));
+  if (args.json) {
+    std::printf("%s\n",
+                absl::StrFormat("{\"min_ms\": %.6f, \"median_ms\": %.6f, \"p99_ms\": %.6f, "
+                                "\"mean_ms\": %.6f, \"n\": %d, \"eager\": 1, \"onednn_opts\": %d, "
+                                "\"cpu\": \"%s\"}",
+                                t.min_ms, t.median_ms, t.p99_ms, t.mean_ms, t.n,
+                                options.flags->onednn_opts ? 1 : 0, JsonCpuName())
+                    .c_str());
+    return absl::OkStatus();
+  }
+  std::printf("%zu runs, op by op: min %.4f ms, median %.4f ms, p99 %.4f ms\n", t.n, t.min_ms,
+              t.median_ms, t.p99_ms);
+  return absl::OkStatus();
+}
+
 absl::Status Bench(const BenchArgs& args) {
+  if (args.eager) return BenchEager(args);
   TENON_ASSIGN_OR_RETURN(OpenedSession opened, OpenSession(args.model));
   Session& session = *opened.session;
   TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Inputs(args, session));
@@ -88,15 +132,10 @@ absl::Status Bench(const BenchArgs& args) {
   TENON_RETURN_IF_ERROR(session.Run(inputs).status());
   const double first_ms = NowMs() - start;
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, session.PlanFor(inputs));
-  // Caches, frequencies and the thread pool settle.
-  TENON_RETURN_IF_ERROR(Measure(session, inputs, std::min(0.2, args.seconds / 4)).status());
-  TENON_ASSIGN_OR_RETURN(const Timing t, Measure(session, inputs, args.seconds));
+  TENON_ASSIGN_OR_RETURN(const Timing t, Warm(session, inputs, args.seconds));
   if (args.profile) TENON_RETURN_IF_ERROR(PrintProfile(session, inputs, args.seconds));
 
   if (args.json) {
-    std::string cpu = CpuName();
-    std::replace_if(
-        cpu.begin(), cpu.end(), [](char c) { return c == '"' || c == '\\' || c < ' '; }, '_');
     std::printf("%s\n",
                 absl::StrFormat("{\"min_ms\": %.6f, \"median_ms\": %.6f, \"p99_ms\": %.6f, "
                                 "\"mean_ms\": %.6f, \"first_ms\": %.6f, \"load_ms\": %.6f, "
@@ -107,7 +146,7 @@ absl::Status Bench(const BenchArgs& args) {
                                 opened.load_ms, session.report().rewrite.ms, t.n, session.threads(),
                                 plan->stats.steps, plan->stats.arena_bytes,
                                 static_cast<double>(PeakResidentBytes()) / (1 << 20),
-                                session.flags().onednn_opts ? 1 : 0, cpu)
+                                session.flags().onednn_opts ? 1 : 0, JsonCpuName())
                     .c_str());
     return absl::OkStatus();
   }
@@ -136,7 +175,10 @@ Command AddBenchCommand(CLI::App& parent) {
   app->add_option("--seconds", args->seconds, "how long to measure (2)")
       ->check(CLI::Range(0.0, 86400.0));
   app->add_flag("--json", args->json, "the last line is a JSON object");
-  app->add_flag("--profile", args->profile, "tables of time by node and by op");
+  CLI::Option* profile =
+      app->add_flag("--profile", args->profile, "tables of time by node and by op");
+  app->add_flag("--eager", args->eager, "one eager call per node; no graph is rewritten or planned")
+      ->excludes(profile);
   return {app, [args] { return Bench(*args); }};
 }
 

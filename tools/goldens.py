@@ -76,6 +76,10 @@ def _infer_types(case: Case, definition: Any) -> dict[str, Any]:
   """Type and count attributes that follow from the inputs, as in a NodeDef."""
   found: dict[str, Any] = {}
   position = 0
+  # What the one list takes: what single arguments and given counts leave.
+  left = len(case.inputs) - sum(
+      case.attributes.get(a.number_attr, 0) if a.number_attr else
+      not a.type_list_attr for a in definition.input_arg)
   for argument in definition.input_arg:
     count = 1
     if argument.number_attr:
@@ -83,11 +87,11 @@ def _infer_types(case: Case, definition: Any) -> dict[str, Any]:
         count = found[argument.number_attr]
       elif argument.number_attr in case.attributes:
         count = case.attributes[argument.number_attr]
-      else:  # the one list takes what the single arguments leave
-        count = len(case.inputs) - len(definition.input_arg) + 1
+      else:
+        count = left
       found[argument.number_attr] = count
     elif argument.type_list_attr:
-      count = len(case.inputs) - len(definition.input_arg) + 1
+      count = left
       found[argument.type_list_attr] = [
           _numpy_dtype(case, position + i) for i in range(count)]
     if argument.type_attr and argument.type_attr not in found:

@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+"""Random graphs: rewritten, unrewritten, and TensorFlow must agree.
+
+  tests/property.py --library build/lib/libtenon.so [--seed N] [--count N]
+
+Each seed is a graph of 5 to 25 kinds of nodes (tests/property/graphs.py), run
+in Tenon with the gate on and off and in TensorFlow with oneDNN off. A failure
+prints its seed, what differs and a shrunken graph, and leaves graph and inputs
+in --keep. The same seed gives the same graph.
+
+Tolerance, relative to the largest value of the reference: 4 eps for each node
+on the way, as each rounds its result and sums a few rounded products. Values on
+the way are near 1, so a much smaller result is what cancellation left, and 0.1
+the least that counts. What goes beyond is compared with the same graph in double precision: a graph that
+magnifies rounding errors moves TensorFlow's float result as well, and Tenon
+may be 4 times as far off.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "property"))
+
+# pylint: disable=wrong-import-position
+import graphs
+import ml_dtypes
+import numpy as np
+import tensorflow as tf
+
+tf1 = tf.compat.v1
+EPS = {"float32": 2.0 ** -23, "bfloat16": 2.0 ** -7, "float64": 2.0 ** -52}
+
+
+class Worker:
+  """Tenon in a process of its own, started again when it dies."""
+
+  def __init__(self, library: pathlib.Path, folder: pathlib.Path,
+               threads: int) -> None:
+    self.library, self.folder, self.threads = library, folder, threads
+    self.process: Any = None
+
+  def start(self) -> None:
+    # NaN through fused Relu as in TensorFlow.
+    environment = dict(os.environ, TENON_STRICT_NAN="1")
+    self.process = subprocess.Popen(
+        [sys.executable, ROOT / "tests/property/worker.py", self.library],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=environment)
+
+  def run(self, definition: Any, feeds: dict[str, np.ndarray],
+          fetches: list[str], gate: int) -> dict[str, np.ndarray] | str:
+    """Outputs by name, or what went wrong."""
+    if self.process is None:
+      self.start()
+    graph = self.folder / "graph.pb"
+    graph.write_bytes(definition.SerializeToString())
+    narrow = [k for k, v in feeds.items() if v.dtype == ml_dtypes.bfloat16]
+    np.savez(self.folder / "in.npz", **{
+        k: v.view(np.uint16) if k in narrow else v for k, v in feeds.items()})
+    request = {"graph": str(graph), "inputs": str(self.folder / "in.npz"),
+               "outputs": str(self.folder / "out.npz"), "fetches": fetches,
+               "gate": gate, "threads": self.threads, "bfloat16": narrow}
+    try:
+      self.process.stdin.write(json.dumps(request) + "\n")
+      self.process.stdin.flush()
+      answer = self.process.stdout.readline()
+    except BrokenPipeError:
+      answer = ""
+    if not answer:
+      status = self.process.wait()
+      self.process = None
+      return f"the process ended with status {status}"
+    error = json.loads(answer)["error"]
+    if error:
+      return error
+    with np.load(self.folder / "out.npz") as arrays:
+      return dict(arrays)
+
+  def stop(self) -> None:
+    if self.process is not None:
+      self.process.stdin.close()
+      self.process.wait()
+
+
+def run_tensorflow(definition: Any, feeds: dict[str, np.ndarray],
+                   fetches: list[str]) -> dict[str, np.ndarray]:
+  """With every graph optimization off."""
+  config = tf1.ConfigProto(intra_op_parallelism_threads=1,
+                           inter_op_parallelism_threads=1)
+  rewrite = config.graph_options.rewrite_options
+  rewrite.disable_meta_optimizer = True
+  config.graph_options.optimizer_options.opt_level = -1
+  with tf.Graph().as_default() as graph:
+    tf.import_graph_def(definition, name="")
+    with tf1.Session(graph=graph, config=config) as session:
+      values = session.run(fetches, {k + ":0": v for k, v in feeds.items()})
+  return dict(zip(fetches, values))
+
+
+def widen(value: np.ndarray, like: np.ndarray) -> np.ndarray:
+  """bfloat16 comes as its bits."""
+  if value.dtype == np.uint16 and like.dtype == ml_dtypes.bfloat16:
+    value = value.view(ml_dtypes.bfloat16)
+  return value.astype(np.float64)
+
+
+def distance(a: np.ndarray, b: np.ndarray) -> float:
+  """Largest difference; infinite where only one of both is not finite."""
+  if a.size == 0:
+    return 0.0
+  same = (a == b) | (np.isnan(a) & np.isnan(b))
+  if not np.array_equal(np.isfinite(a) | same, np.isfinite(b) | same):
+    return np.inf
+  return float(np.where(same, 0.0, np.abs(a - b)).max())
+
+
+class Check:
+  """One graph in all three; the same check serves shrinking."""
+
+  def __init__(self, worker: Worker, drawn: graphs.Drawn,
+               double: graphs.Drawn | None) -> None:
+    self.worker, self.drawn, self.double = worker, drawn, double
+
+  def limit(self, reference: np.ndarray, dtype: str) -> float:
+    finite = np.abs(reference[np.isfinite(reference)])
+    scale = float(finite.max()) if finite.size else 0.0
+    return 4 * EPS[dtype] * (self.drawn.depth + 4) * max(scale, 0.1)
+
+  def failure(self, definition: Any, feeds: dict[str, np.ndarray],
+              fetches: list[str], wanted: dict[str, np.ndarray],
+              precise: bool) -> str | None:
+    """What is wrong, or None."""
+    for gate in (1, 0):
+      got = self.worker.run(definition, feeds, fetches, gate)
+      where = "rewritten" if gate else "unrewritten"
+      if isinstance(got, str):
+        return f"{where}: {got}"
+      for name in fetches:
+        reference, value = wanted[name], got[name]
+        if value.shape != reference.shape:
+          return f"{where}: {name} is {value.shape}, not {reference.shape}"
+        if reference.dtype.name not in EPS:
+          if not np.array_equal(value, reference):
+            return f"{where}: {name} differs"
+          continue
+        exact = reference.astype(np.float64)
+        value = widen(value, reference)
+        limit = self.limit(exact, reference.dtype.name)
+        off = distance(value, exact)
+        if off <= limit:
+          continue
+        if precise and self.double is not None:
+          other = self.double.fetches[fetches.index(name)]
+          truth = run_tensorflow(self.double.graph, self.double.feeds,
+                                 [other])[other]
+          allowed = max(limit, 4 * distance(exact, truth))
+          if distance(value, truth) <= allowed:
+            continue
+        return (f"{where}: {name} {reference.dtype}{list(reference.shape)} "
+                f"differs by {off:.3g}, allowed {limit:.3g}")
+    return None
+
+
+def ancestors(definition: Any, fetches: list[str], cut: set[str]) -> set[str]:
+  by_name = {n.name: n for n in definition.node}
+  seen: set[str] = set()
+  todo = [f.split(":")[0] for f in fetches]
+  while todo:
+    name = todo.pop()
+    if name in seen:
+      continue
+    seen.add(name)
+    if name not in cut:
+      todo += [i.split(":")[0].lstrip("^") for i in by_name[name].input]
+  return seen
+
+
+def cut_at(drawn: graphs.Drawn, fetches: list[str], cut: set[str],
+           values: dict[str, np.ndarray]) -> tuple[Any, dict[str, np.ndarray]]:
+  """The part of the graph behind the nodes of `cut`, which are fed."""
+  kept = ancestors(drawn.graph, fetches, cut)
+  definition = tf1.GraphDef()
+  definition.versions.CopyFrom(drawn.graph.versions)
+  feeds = {}
+  for node in drawn.graph.node:
+    if node.name not in kept:
+      continue
+    copy = definition.node.add()
+    if node.name in cut:
+      value = values[node.name + ":0"]
+      copy.name, copy.op = node.name, "Placeholder"
+      copy.attr["dtype"].type = tf.as_dtype(value.dtype).as_datatype_enum
+      copy.attr["shape"].shape.CopyFrom(tf.TensorShape(value.shape).as_proto())
+      feeds[node.name] = value
+    else:
+      copy.CopyFrom(node)
+      inputs = [i for i in node.input if not i.startswith("^") or i[1:] in kept]
+      del copy.input[:]
+      copy.input.extend(inputs)
+      if node.op == "Placeholder":
+        feeds[node.name] = drawn.feeds[node.name]
+  return definition, feeds
+
+
+def shrink(check: Check) -> tuple[Any, dict[str, np.ndarray], list[str], str]:
+  """A small part of the graph that still fails, by the formula alone."""
+  drawn = check.drawn
+  single = [n.name + ":0" for n in drawn.graph.node
+            if n.op not in ("Const", "Placeholder", "Split", "SplitV", "Unpack",
+                            "FusedBatchNormV3")
+            and n.name in ancestors(drawn.graph, drawn.fetches, set())]
+  values = run_tensorflow(drawn.graph, drawn.feeds,
+                          sorted({*single, *drawn.fetches}))
+
+  def fails(fetches: list[str], cut: set[str]) -> str | None:
+    definition, feeds = cut_at(drawn, fetches, cut, values)
+    return check.failure(definition, feeds, fetches, values, precise=False)
+
+  fetches, cut = drawn.fetches, set()
+  message = fails(fetches, cut) or "only seen in the whole graph"
+  for fetch in drawn.fetches:
+    if found := fails([fetch], cut):
+      fetches, message = [fetch], found
+      break
+  for name in reversed([n.split(":")[0] for n in single]):
+    if name + ":0" in fetches or name not in ancestors(drawn.graph, fetches, cut):
+      continue
+    if found := fails(fetches, cut | {name}):
+      cut, message = cut | {name}, found
+  definition, feeds = cut_at(drawn, fetches, cut, values)
+  return definition, feeds, fetches, message
+
+
+def text(definition: Any) -> str:
+  """A node a line."""
+  lines = []
+  for node in definition.node:
+    attrs = {}
+    for key, value in sorted(node.attr.items()):
+      if key == "value":
+        array = tf.make_ndarray(value.tensor)
+        attrs[key] = (f"{array.dtype}{list(array.shape)}" if array.size > 8 else
+                      str(array.tolist()))
+      elif key == "shape":
+        attrs[key] = str(tf.TensorShape(value.shape))
+      elif not key.startswith("_") and key not in ("T", "dtype"):
+        attrs[key] = " ".join(str(value).replace("\n", " ").split())
+    shown = ", ".join(f"{k}={v}" for k, v in attrs.items())
+    lines.append(f"  {node.name} = {node.op}({', '.join(node.input)}) {{{shown}}}")
+  return "\n".join(lines)
+
+
+def dtype_of(seed: int) -> Any:
+  return {7: tf.float64, 8: tf.bfloat16}.get(seed % 16, tf.float32)
+
+
+def test(seed: int, worker: Worker, keep: pathlib.Path) -> bool | None:
+  """Whether the seed passes; None where TensorFlow cannot run it."""
+  dtype = dtype_of(seed)
+  drawn = graphs.draw(seed, dtype)
+  try:
+    wanted = run_tensorflow(drawn.graph, drawn.feeds, drawn.fetches)
+  except tf.errors.OpError:
+    return None
+  double = None if dtype == tf.float64 else graphs.draw(seed, tf.float64)
+  check = Check(worker, drawn, double)
+  failure = check.failure(drawn.graph, drawn.feeds, drawn.fetches, wanted,
+                          precise=True)
+  if failure is None:
+    return True
+  definition, feeds, fetches, message = shrink(check)
+  keep.mkdir(parents=True, exist_ok=True)
+  (keep / f"{seed}.pb").write_bytes(definition.SerializeToString())
+  np.savez(keep / f"{seed}.npz", **{
+      k: v.astype(np.float32) if v.dtype == ml_dtypes.bfloat16 else v
+      for k, v in feeds.items()})
+  print(f"seed {seed} ({dtype.name}): {failure}\nshrunken: {message}\n"
+        f"{text(definition)}\n  fetch {' '.join(fetches)}", flush=True)
+  return False
+
+
+def main() -> int:
+  parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+  parser.add_argument("--library", type=pathlib.Path,
+                      default=ROOT / "build/lib/libtenon.so")
+  parser.add_argument("--seed", type=int, default=0, help="of the first graph")
+  parser.add_argument("--count", type=int, default=300)
+  parser.add_argument("--threads", type=int, default=2)
+  parser.add_argument("--keep", type=pathlib.Path,
+                      default=pathlib.Path(tempfile.gettempdir()) / "property")
+  args = parser.parse_args()
+  counts = {True: 0, False: 0, None: 0}
+  with tempfile.TemporaryDirectory() as folder:
+    worker = Worker(args.library.resolve(), pathlib.Path(folder), args.threads)
+    for seed in range(args.seed, args.seed + args.count):
+      counts[test(seed, worker, args.keep)] += 1
+    worker.stop()
+  print(f"{counts[True]} passed, {counts[False]} failed, "
+        f"{counts[None]} that TensorFlow cannot run")
+  # A test that draws what nobody can run tests nothing.
+  return 1 if counts[False] or counts[True] < 0.8 * args.count else 0
+
+
+if __name__ == "__main__":
+  sys.exit(main())
