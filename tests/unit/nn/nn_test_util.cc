@@ -87,6 +87,7 @@ absl::StatusOr<RunResult> RunNode(const Node& plain_node, const std::vector<Tens
   for (int i : options.constants) {
     owned.push_back(std::make_unique<Constant>(inputs[static_cast<size_t>(i)]));
     constants[static_cast<size_t>(i)] = owned.back().get();
+    specs[static_cast<size_t>(i)].value = &inputs[static_cast<size_t>(i)];
   }
   TENON_ASSIGN_OR_RETURN(const PreparedKernel prepared,
                          PrepareNode(node, specs, constants, services));
@@ -142,7 +143,8 @@ double RelativeError(const Tensor& a, const Tensor& b) {
 void ExpectNativeMatches(const std::string& op, const AttrMap& attrs,
                          const std::vector<Tensor>& inputs, const RunOptions& options,
                          int64_t length, bool must_accelerate) {
-  absl::StatusOr<RunResult> want = RunNode(MakeNode(op, attrs), inputs, {.threads = 1});
+  absl::StatusOr<RunResult> want =
+      RunNode(MakeNode(op, attrs), inputs, {.threads = 1, .constants = options.constants});
   ASSERT_TRUE(want.ok()) << want.status();
   const OpLookup row = FindOp(op);
   absl::StatusOr<RunResult> got = RunNode(MakeNode(row.info->row.native, attrs), inputs, options);
@@ -151,7 +153,7 @@ void ExpectNativeMatches(const std::string& op, const AttrMap& attrs,
     EXPECT_TRUE(got->accelerated);
     EXPECT_FALSE(got->implementation.starts_with("ref")) << got->implementation;
   }
-  const double unit = inputs[0].dtype() == DType::kBfloat16 ? 1.0 / 256 : 1.2e-7;
+  const double unit = inputs.back().dtype() == DType::kBfloat16 ? 1.0 / 256 : 1.2e-7;
   // Partial sums of n products of uniform values grow like sqrt(n) / 3, and each addition rounds
   // one: the errors add up to about n / 8 units, four sigma are n / 2. The chain adds a few more.
   const double tolerance = unit * (4 + static_cast<double>(length) / 2);
