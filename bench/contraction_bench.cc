@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -45,7 +46,10 @@ struct Problem {
   Node node;
   std::vector<Shape> inputs;  // extra inputs of the fused ops are added when the output is known
   std::vector<std::string> fused;
+  bool gradient = false;  // `inputs` are the forward convolution's
 };
+
+bool IsGradient(absl::string_view op) { return absl::StrContains(op, "Backprop"); }
 
 absl::StatusOr<Problem> ParseProblem(const std::string& line) {
   const std::vector<std::string> w = absl::StrSplit(line, ' ', absl::SkipEmpty());
@@ -59,7 +63,7 @@ absl::StatusOr<Problem> ParseProblem(const std::string& line) {
     TENON_ASSIGN_OR_RETURN(Shape s, ParseShape(w[i++]));
     p.inputs.push_back(s);
   }
-  if (op == "Conv2D" || op == "DepthwiseConv2dNative") {
+  if (absl::StrContains(op, "Conv2")) {
     int64_t stride = 1;
     if (w.size() != 7 || !absl::SimpleAtoi(w[i++], &stride)) return InvalidArgument(line);
     p.node.attrs["strides"] = Ints{1, stride, stride, 1};
@@ -73,8 +77,10 @@ absl::StatusOr<Problem> ParseProblem(const std::string& line) {
   }
   if (w[i] != "-") p.fused = absl::StrSplit(w[i], ',');
   p.node.name = "bench";
-  p.node.op = "_MklNativeFused" + op;
   p.node.attrs["T"] = DType::kFloat;
+  p.gradient = IsGradient(op);
+  p.node.op = (p.gradient ? "_MklNative" : "_MklNativeFused") + op;
+  if (p.gradient) return p;
   if (op == "Einsum") p.node.attrs["N"] = 2;
   p.node.attrs["fused_ops"] = p.fused;
   return p;
@@ -92,6 +98,7 @@ Tensor Random(const Shape& shape) {
 class Prepared {
  public:
   static absl::StatusOr<std::unique_ptr<Prepared>> Make(Problem problem, const Services& services) {
+    if (problem.gradient) return MakeGradient(problem, services);
     auto p = std::make_unique<Prepared>();
     Node& node = problem.node;
     const OpLookup op = FindOp(node.op);
@@ -128,6 +135,39 @@ class Prepared {
     return p;
   }
 
+  // Gradients take the gradient of the output from the arena; the filter is not constant.
+  static absl::StatusOr<std::unique_ptr<Prepared>> MakeGradient(const Problem& problem,
+                                                                const Services& services) {
+    auto p = std::make_unique<Prepared>();
+    Node node = problem.node, forward = node;
+    forward.op = node.op.substr(0, node.op.find("Backprop"));
+    const OpLookup op = FindOp(node.op), forward_op = FindOp(forward.op);
+    if (!op || !forward_op) return NotFound(node.op);
+    TENON_RETURN_IF_ERROR(CompleteAttrs(*op.info, node));
+    TENON_RETURN_IF_ERROR(CompleteAttrs(*forward_op.info, forward));
+    const Shape &input = problem.inputs[0], &filter = problem.inputs[1];
+    TENON_ASSIGN_OR_RETURN(
+        const std::vector<TensorSpec> out,
+        InferOutputs(*forward_op.info, forward,
+                     {{DType::kFloat, input, nullptr}, {DType::kFloat, filter, nullptr}}));
+    const bool of_input = absl::StrContains(node.op, "BackpropInput");
+    auto sizes = [](const Shape& s) {
+      return Tensor::Vector(std::vector<int32_t>(s.dims().begin(), s.dims().end()));
+    };
+    p->activation_ = 2;
+    p->tensors_ = {of_input ? sizes(input) : Random(input),
+                   of_input ? Random(filter) : sizes(filter), Tensor()};
+    std::vector<TensorSpec> specs;
+    for (const Tensor& t : p->tensors_) {
+      if (!t.valid()) continue;
+      specs.push_back({t.dtype(), t.shape(), t.dtype() == DType::kInt32 ? &t : nullptr});
+    }
+    specs.push_back({DType::kFloat, out[0].shape, nullptr});
+    TENON_ASSIGN_OR_RETURN(p->kernel_, PrepareNode(node, specs, {}, services));
+    p->elements_ = std::max(input.num_elements(), out[0].shape.num_elements());
+    return p;
+  }
+
   int64_t elements() const { return elements_; }
   size_t scratch_bytes() const { return kernel_.scratch_bytes; }
   const Kernel& kernel() const { return *kernel_.kernel; }
@@ -136,7 +176,7 @@ class Prepared {
   absl::Status Run(float* in, float* out, void* scratch) const {
     absl::InlinedVector<const void*, 6> inputs;
     for (size_t i = 0; i < tensors_.size(); ++i) {
-      inputs.push_back(i == 0 ? in : tensors_[i].valid() ? tensors_[i].raw() : out);
+      inputs.push_back(i == activation_ ? in : tensors_[i].valid() ? tensors_[i].raw() : out);
     }
     void* outputs[] = {out};
     RunContext run(inputs.data(), outputs, scratch);
@@ -148,6 +188,7 @@ class Prepared {
   std::vector<Tensor> tensors_;
   std::vector<std::unique_ptr<Constant>> constants_;
   int64_t elements_ = 0;
+  size_t activation_ = 0;  // the input that the arena holds
 };
 
 struct Memory {
