@@ -1,5 +1,6 @@
 // Runs every golden case on the standard kernel and, where the op has one, the accelerated kernel,
-// with 1 and 2 threads, and compares with TensorFlow's values. One test per case:
+// with 1 and 2 threads, and through the eager path with the gate on and off, and compares with
+// TensorFlow's values. One test per case:
 //
 //   numerics_test --gtest_filter='reduce.mean_*'
 #include <gtest/gtest.h>
@@ -12,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "ops/evaluate.h"
+#include "runtime/eager.h"
 #include "tests/support/golden_case.h"
 #include "tests/support/tolerance.h"
 #include "tools/npz.h"
@@ -139,13 +141,37 @@ class NumericsTest : public ::testing::Test {
         if (HasFailure()) return;
       }
     }
+    if (op.info->row.internal) return;  // not for users
+    for (const bool gate : {true, false}) {
+      // The second call finds what the first one kept.
+      for (const char* call : {"first", "second"}) {
+        SCOPED_TRACE(absl::StrCat("eager, gate ", gate ? "on, " : "off, ", call, " call"));
+        Compare(EagerContext(gate).Execute(case_.op, inputs_, node->attrs));
+      }
+    }
   }
 
  private:
   void Check(const Node& node, int threads, InPlace in_place) {
     SCOPED_TRACE(absl::StrCat(node.op, ", ", threads, " threads",
                               in_place == InPlace::kNever ? "" : ", in place"));
-    const absl::StatusOr<std::vector<Tensor>> outputs = Run(node, threads, in_place);
+    Compare(Run(node, threads, in_place));
+  }
+
+  static Eager& EagerContext(bool gate) {
+    static const auto make = [](bool onednn_opts) {
+      SessionOptions options;
+      options.flags = *Flags::From([](const char*) { return std::nullopt; });
+      options.flags->onednn_opts = onednn_opts;
+      options.threads = 2;
+      return Eager::Create(options)->release();
+    };
+    static Eager* const on = make(true);
+    static Eager* const off = make(false);
+    return gate ? *on : *off;
+  }
+
+  void Compare(const absl::StatusOr<std::vector<Tensor>>& outputs) {
     if (case_.fails) {
       EXPECT_FALSE(outputs.ok()) << "TensorFlow refuses this";
       EXPECT_TRUE(absl::IsInvalidArgument(outputs.status())) << outputs.status();

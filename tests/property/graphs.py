@@ -386,7 +386,7 @@ def take(b: Builder) -> Any:
   if axis == 0 and x.shape.as_list()[0] is None:
     axis = x.shape.rank - 1
   size = shape[axis]
-  if axis == 0 and x.shape.as_list()[0] is None:
+  if size == 0 or axis == 0 and x.shape.as_list()[0] is None:
     return None
   if kind == 0:
     indices = b.random.integers(0, size, b.whole(1, 4))
