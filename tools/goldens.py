@@ -91,7 +91,10 @@ def _infer_types(case: Case, definition: Any) -> dict[str, Any]:
         count = left
       found[argument.number_attr] = count
     elif argument.type_list_attr:
-      count = left
+      if argument.type_list_attr in case.attributes:  # one of several lists
+        count = len(case.attributes[argument.type_list_attr])
+      else:
+        count = left
       found[argument.type_list_attr] = [
           _numpy_dtype(case, position + i) for i in range(count)]
     if argument.type_attr and argument.type_attr not in found:

@@ -10,6 +10,7 @@ have a range for each).
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,30 @@ def _product(case: Any, values: list[np.ndarray]) -> list[np.ndarray]:
   return _fused(case, sums, arguments, x, w, min_first=mode == "MIN_FIRST")
 
 
+def _listed(case: Any, values: list[np.ndarray]) -> list[np.ndarray]:
+  """Ops whose fusion is an attribute, as the op that has it in its name."""
+  ops = case.attributes.get("fused_ops", [])
+  ranges, tensors = values[2:], values[:2]
+  bias = [ranges.pop(0)] if "BiasAdd" in ops else []
+  summand = [ranges.pop(0)] if "Sum" in ops else []
+  data, weights = ranges[:2], ranges[2:4]
+  rest = ranges[4:]
+  if summand and summand[0].dtype != np.float32:
+    summand, rest = summand + rest[:2], rest[2:]
+  if "Dequantize" in ops:
+    rest = [np.float32(0), np.float32(0)]
+  name = ("WithBias" * bool(bias) + "Sum" * bool(summand) + "Relu" *
+          ("Relu" in ops) + "".join(o for o in ops if o.endswith("quantize")))
+  core = "MatMul" if "MatMul" in case.op else "Conv2D"
+  depthwise = "Depthwise" if "Depthwise" in case.op else ""
+  attributes = {"input_quant_mode": "SCALED", **case.attributes}
+  attributes["out_type"] = attributes.get("out_type", attributes.get("Tout"))
+  named = dataclasses.replace(case, op=f"Quantized{depthwise}{core}{name}",
+                              attributes=attributes)
+  values = [*tensors, *bias, *data, *weights, *rest, *summand]
+  return (_product if core == "MatMul" else _convolution)(named, values)
+
+
 def _concat(case: Any, values: list[np.ndarray]) -> list[np.ndarray]:
   """QuantizedConcatV2, in float32 as QuantizedConcat has it."""
   del case
@@ -191,7 +216,10 @@ def _clipped_relu(case: Any, values: list[np.ndarray]) -> list[np.ndarray]:
           low, high]
 
 
-OPS = {"QuantizedReluX": _clipped_relu, "QuantizedConcatV2": _concat}
+OPS = {"QuantizedReluX": _clipped_relu, "QuantizedConcatV2": _concat,
+       "_FusedQuantizedConv2D": _listed,
+       "_FusedQuantizedDepthwiseConv2D": _listed,
+       "_QuantizedMatMul": _listed}
 for _fusion in ("PerChannel", "AndRelu", "AndRequantize",
                 "AndReluAndRequantize", "WithBias", "WithBiasAndRelu",
                 "WithBiasAndRequantize", "WithBiasAndReluAndRequantize",

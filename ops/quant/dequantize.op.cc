@@ -6,6 +6,7 @@
 #include "ops/parallel.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
+#include "ops/vector/quantize_simd.h"
 
 namespace tenon {
 namespace {
@@ -39,43 +40,56 @@ absl::Status DequantizeShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+// y = (x + half) * scale + offset, but for MIN_FIRST.
+template <typename T>
+DequantizeMap LinearMap(const DequantizeAttrs& a, FloatRange range) {
+  const auto low = static_cast<float>(static_cast<int32_t>(kLowest<T>) + a.narrow_range);
+  const auto high = static_cast<float>(kHighest<T>);
+  if (a.mode == DequantizeAttrs::Mode::kScaled) {
+    return {0, std::is_signed_v<T> ? std::max(range.min / low, range.max / high) : range.max / high,
+            0};
+  }
+  constexpr auto kSpan = static_cast<float>(kHighest<T>) - static_cast<float>(kLowest<T>);
+  return {std::is_signed_v<T> ? (kSpan + 1) / 2.0f : 0.0f, (range.max - range.min) / kSpan,
+          range.min};
+}
+
 template <typename T, typename F>
-void DequantizeSlice(const DequantizeAttrs& a, FloatRange range, const T* x, F* y, int64_t n) {
+void DequantizeSlice(const DequantizeAttrs& a, FloatRange range, DequantizeFn vector, const T* x,
+                     F* y, int64_t n) {
   if (a.mode == DequantizeAttrs::Mode::kMinFirst) {
     const Dequantizer<T> dequantize(range);
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<F>(dequantize(x[i]));
-  } else if (a.mode == DequantizeAttrs::Mode::kScaled) {
-    const auto low = static_cast<float>(static_cast<int32_t>(kLowest<T>) + a.narrow_range);
-    const auto high = static_cast<float>(kHighest<T>);
-    const float scale =
-        std::is_signed_v<T> ? std::max(range.min / low, range.max / high) : range.max / high;
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<F>(static_cast<float>(x[i]) * scale);
-  } else {
-    constexpr auto kSpan = static_cast<float>(kHighest<T>) - static_cast<float>(kLowest<T>);
-    constexpr float kHalf = std::is_signed_v<T> ? (kSpan + 1) / 2.0f : 0.0f;
-    const float scale = (range.max - range.min) / kSpan;
-    for (int64_t i = 0; i < n; ++i) {
-      y[i] = static_cast<F>((static_cast<float>(x[i]) + kHalf) * scale + range.min);
-    }
+    return;
+  }
+  const DequantizeMap map = LinearMap<T>(a, range);
+  if constexpr (std::is_same_v<F, float>) {
+    if (vector != nullptr) return vector(map, x, y, static_cast<size_t>(n));
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    y[i] = static_cast<F>((static_cast<float>(x[i]) + map.half) * map.scale + map.offset);
   }
 }
 
 template <typename T, typename F>
-void RunDequantize(const DequantizeAttrs& a, const Slices& s, int threads, RunContext& r) {
+void RunDequantize(const DequantizeAttrs& a, const Slices& s, DequantizeFn vector, int threads,
+                   RunContext& r) {
   const T* x = r.input<T>(0);
   F* y = r.output<F>(0);
   for (int64_t k = 0; k < s.count; ++k) {
     const FloatRange range{r.input<float>(1)[k], r.input<float>(2)[k]};
     for (int64_t o = 0; o < s.outer; ++o) {
       const int64_t first = (o * s.count + k) * s.inner;
-      ParallelFor(threads, s.inner, ParallelGrain(1), [&](int64_t begin, int64_t end) {
-        DequantizeSlice(a, range, x + first + begin, y + first + begin, end - begin);
-      });
+      ParallelFor(
+          threads, s.inner, ParallelGrain(vector ? 0.2 : 1), [&](int64_t begin, int64_t end) {
+            DequantizeSlice(a, range, vector, x + first + begin, y + first + begin, end - begin);
+          });
     }
   }
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Dequantize(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> MakeDequantize(PrepareContext& p, DequantizeFn vector,
+                                                       const char* implementation) {
   TENON_ASSIGN_OR_RETURN(const DequantizeAttrs a, ReadAttrs(p.attrs()));
   const DType from = p.input_dtype(0), to = p.output_dtype(0);
   const Slices s = SlicesOf(p.input_shape(0), a.axis);
@@ -86,16 +100,34 @@ absl::StatusOr<std::unique_ptr<Kernel>> Dequantize(PrepareContext& p) {
     return InvalidArgument("mode MIN_FIRST does not go with an axis");
   }
   const int threads = p.services().threads;
-  return MakeKernel([a, s, from, to, threads](RunContext& r) -> absl::Status {
-    const bool known = VisitQuantized(from, [&]<typename T>() {
-      if (to == DType::kBfloat16) {
-        RunDequantize<T, bfloat16>(a, s, threads, r);
-      } else {
-        RunDequantize<T, float>(a, s, threads, r);
-      }
-    });
-    return known ? absl::OkStatus() : NotQuantized(from);
-  });
+  return MakeKernel(
+      [=](RunContext& r) -> absl::Status {
+        const bool known = VisitQuantized(from, [&]<typename T>() {
+          if (to == DType::kBfloat16) {
+            RunDequantize<T, bfloat16>(a, s, nullptr, threads, r);
+          } else {
+            RunDequantize<T, float>(a, s, vector, threads, r);
+          }
+        });
+        return known ? absl::OkStatus() : NotQuantized(from);
+      },
+      implementation);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Dequantize(PrepareContext& p) {
+  return MakeDequantize(p, nullptr, "reference");
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> DequantizeVector(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const DequantizeAttrs a, ReadAttrs(p.attrs()));
+  const DType dtype = p.input_dtype(0);
+  if (a.mode == DequantizeAttrs::Mode::kMinFirst || SizeOf(dtype) != 1 ||
+      p.output_dtype(0) != DType::kFloat) {
+    return Unimplemented("not 8 bits to float");
+  }
+  return MakeDequantize(
+      p, FindDequantize(dtype == DType::kQint8 ? EightBits::kSigned : EightBits::kUnsigned),
+      "vector");
 }
 
 const OpRegistration dequantize({
@@ -107,6 +139,9 @@ const OpRegistration dequantize({
     .types = "T: qint8 quint8 qint32 qint16 quint16; dtype: float bfloat16",
     .shape = DequantizeShape,
     .reference = Dequantize,
+    .accelerated = DequantizeVector,
+    .native = "_MklNativeDequantize",
+    .native_types = "qint8 quint8",
     .example = "1,56,56,64",
 });
 

@@ -5,6 +5,7 @@
 #include "ops/op.h"
 #include "ops/parallel.h"
 #include "ops/quant/range_inputs.h"
+#include "ops/vector/quantize_simd.h"
 
 namespace tenon {
 namespace {
@@ -39,8 +40,13 @@ bool IsEmpty(FloatRange r) { return r.min == 0.0f && r.max == 0.0f; }
 // …Vars divides where the others multiply by the inverse.
 enum class Scaling { kMultiply, kDivide };
 
-void FakeQuant(const Nudged& g, Scaling scaling, const float* x, float* y, int64_t n,
-               int64_t step) {
+void FakeQuant(const Nudged& g, Scaling scaling, const float* x, float* y, int64_t n, int64_t step,
+               RoundToStepsFn vector = nullptr) {
+  if (vector != nullptr && step == 1) {
+    vector({g.min, g.max, g.scale, g.inverse, g.zero, scaling == Scaling::kDivide}, x, y,
+           static_cast<size_t>(n));
+    return;
+  }
   for (int64_t i = 0; i < n * step; i += step) {
     const float shifted = Clamp(x[i], g.min, g.max) - g.min;
     const float steps = scaling == Scaling::kDivide ? shifted / g.scale : shifted * g.inverse;
@@ -53,7 +59,8 @@ absl::Status CheckArgs(FloatRange r) {
   return InvalidArgument("min must be below max, they are ", r.min, " and ", r.max);
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Args(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> MakeArgs(PrepareContext& p, RoundToStepsFn vector,
+                                                 const char* implementation) {
   TENON_ASSIGN_OR_RETURN(const Steps steps, ReadSteps(p.attrs()));
   const FloatRange range{p.attrs().Float("min", -6), p.attrs().Float("max", 6)};
   TENON_RETURN_IF_ERROR(CheckArgs(range));
@@ -61,13 +68,21 @@ absl::StatusOr<std::unique_ptr<Kernel>> Args(PrepareContext& p) {
   const int64_t n = p.output_shape(0).num_elements();
   const int threads = p.services().threads;
   p.AllowInPlace(0, 0);
-  return MakeKernel([=](RunContext& r) {
-    ParallelFor(threads, n, ParallelGrain(1), [&](int64_t begin, int64_t end) {
-      FakeQuant(grid, Scaling::kMultiply, r.input<float>(0) + begin, r.output<float>(0) + begin,
-                end - begin, 1);
-    });
-    return absl::OkStatus();
-  });
+  return MakeKernel(
+      [=](RunContext& r) {
+        ParallelFor(threads, n, ParallelGrain(vector ? 0.3 : 3), [&](int64_t begin, int64_t end) {
+          FakeQuant(grid, Scaling::kMultiply, r.input<float>(0) + begin, r.output<float>(0) + begin,
+                    end - begin, 1, vector);
+        });
+        return absl::OkStatus();
+      },
+      implementation);
+}
+absl::StatusOr<std::unique_ptr<Kernel>> Args(PrepareContext& p) {
+  return MakeArgs(p, nullptr, "reference");
+}
+absl::StatusOr<std::unique_ptr<Kernel>> ArgsVector(PrepareContext& p) {
+  return MakeArgs(p, FindRoundToSteps(), "vector");
 }
 
 absl::Status VarsShape(ShapeContext& c) {
@@ -76,23 +91,33 @@ absl::Status VarsShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Vars(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> MakeVars(PrepareContext& p, RoundToStepsFn vector,
+                                                 const char* implementation) {
   TENON_ASSIGN_OR_RETURN(const Steps steps, ReadSteps(p.attrs()));
   const int64_t n = p.output_shape(0).num_elements();
   const int threads = p.services().threads;
-  return MakeKernel([=](RunContext& r) {
-    const FloatRange range = ScalarRange(r, 1);
-    float* y = r.output<float>(0);
-    if (IsEmpty(range)) {
-      std::fill_n(y, n, 0.0f);
-      return absl::OkStatus();
-    }
-    const Nudged grid(range, steps);
-    ParallelFor(threads, n, ParallelGrain(1), [&](int64_t begin, int64_t end) {
-      FakeQuant(grid, Scaling::kDivide, r.input<float>(0) + begin, y + begin, end - begin, 1);
-    });
-    return absl::OkStatus();
-  });
+  return MakeKernel(
+      [=](RunContext& r) {
+        const FloatRange range = ScalarRange(r, 1);
+        float* y = r.output<float>(0);
+        if (IsEmpty(range)) {
+          std::fill_n(y, n, 0.0f);
+          return absl::OkStatus();
+        }
+        const Nudged grid(range, steps);
+        ParallelFor(threads, n, ParallelGrain(vector ? 0.5 : 3), [&](int64_t begin, int64_t end) {
+          FakeQuant(grid, Scaling::kDivide, r.input<float>(0) + begin, y + begin, end - begin, 1,
+                    vector);
+        });
+        return absl::OkStatus();
+      },
+      implementation);
+}
+absl::StatusOr<std::unique_ptr<Kernel>> Vars(PrepareContext& p) {
+  return MakeVars(p, nullptr, "reference");
+}
+absl::StatusOr<std::unique_ptr<Kernel>> VarsVector(PrepareContext& p) {
+  return MakeVars(p, FindRoundToSteps(), "vector");
 }
 
 // min and max: a value for each slice of the last dimension of input `data`.
@@ -215,6 +240,8 @@ const OpRegistration args({
     .attrs = kArgsAttrs,
     .shape = UnchangedShape,
     .reference = Args,
+    .accelerated = ArgsVector,
+    .native = "_MklNativeFakeQuantWithMinMaxArgs",
     .example = "1,56,56,64",
 });
 const OpRegistration args_gradient({
@@ -232,6 +259,8 @@ const OpRegistration vars({
     .attrs = kVarsAttrs,
     .shape = VarsShape,
     .reference = Vars,
+    .accelerated = VarsVector,
+    .native = "_MklNativeFakeQuantWithMinMaxVars",
     .example = "1,56,56,64",
 });
 const OpRegistration vars_gradient({

@@ -6,6 +6,7 @@
 #include "ops/parallel.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
+#include "ops/vector/quantize_simd.h"
 
 namespace tenon {
 namespace {
@@ -89,8 +90,13 @@ struct Mapping {
     }
   }
 
-  void Run(const QuantizeAttrs& a, const float* x, T* y, int64_t n) const {
+  // `vector`: the loop that does the same for mode SCALED, or null.
+  void Run(const QuantizeAttrs& a, QuantizeFn vector, const float* x, T* y, int64_t n) const {
     const auto [low, high] = range;
+    if (vector != nullptr) {
+      vector({low, high, scale, a.half_to_even}, x, y, static_cast<size_t>(n));
+      return;
+    }
     if (a.mode == Mode::kMinFirst) {
       const Quantizer<T> quantize(range);
       for (int64_t i = 0; i < n; ++i) y[i] = quantize(x[i]);
@@ -118,7 +124,8 @@ struct Mapping {
 };
 
 template <typename T>
-absl::Status RunQuantize(const QuantizeAttrs& a, const Slices& s, int threads, RunContext& r) {
+absl::Status RunQuantize(const QuantizeAttrs& a, const Slices& s, QuantizeFn vector, int threads,
+                         RunContext& r) {
   const float* x = r.input<float>(0);
   T* y = r.output<T>(0);
   for (int64_t k = 0; k < s.count; ++k) {
@@ -131,25 +138,42 @@ absl::Status RunQuantize(const QuantizeAttrs& a, const Slices& s, int threads, R
     r.output<float>(2)[k] = map.range.max;
     for (int64_t o = 0; o < s.outer; ++o) {
       const int64_t first = (o * s.count + k) * s.inner;
-      ParallelFor(threads, s.inner, ParallelGrain(2), [&](int64_t begin, int64_t end) {
-        map.Run(a, x + first + begin, y + first + begin, end - begin);
-      });
+      ParallelFor(threads, s.inner, ParallelGrain(vector ? 0.3 : 4),
+                  [&](int64_t begin, int64_t end) {
+                    map.Run(a, vector, x + first + begin, y + first + begin, end - begin);
+                  });
     }
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Quantize(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> MakeQuantize(PrepareContext& p, QuantizeFn vector,
+                                                     const char* implementation) {
   TENON_ASSIGN_OR_RETURN(const QuantizeAttrs a, ReadAttrs(p.attrs()));
   const Slices s = SlicesOf(p.input_shape(0), a.axis);
   const DType dtype = p.output_dtype(0);
   const int threads = p.services().threads;
-  return MakeKernel([a, s, dtype, threads](RunContext& r) -> absl::Status {
-    absl::Status status;
-    const bool known =
-        VisitQuantized(dtype, [&]<typename T>() { status = RunQuantize<T>(a, s, threads, r); });
-    return known ? status : NotQuantized(dtype);
-  });
+  return MakeKernel(
+      [=](RunContext& r) -> absl::Status {
+        absl::Status status;
+        const bool known = VisitQuantized(
+            dtype, [&]<typename T>() { status = RunQuantize<T>(a, s, vector, threads, r); });
+        return known ? status : NotQuantized(dtype);
+      },
+      implementation);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Quantize(PrepareContext& p) {
+  return MakeQuantize(p, nullptr, "reference");
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> QuantizeVector(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const QuantizeAttrs a, ReadAttrs(p.attrs()));
+  const DType dtype = p.output_dtype(0);
+  if (a.mode != Mode::kScaled || SizeOf(dtype) != 1) return Unimplemented("not 8 bits, SCALED");
+  return MakeQuantize(
+      p, FindQuantize(dtype == DType::kQint8 ? EightBits::kSigned : EightBits::kUnsigned),
+      "vector");
 }
 
 const OpRegistration quantize_v2({
@@ -161,6 +185,9 @@ const OpRegistration quantize_v2({
     .types = "T: qint8 quint8 qint32 qint16 quint16",
     .shape = QuantizeShape,
     .reference = Quantize,
+    .accelerated = QuantizeVector,
+    .native = "_MklNativeQuantizeV2",
+    .native_types = "qint8 quint8",
     .example = "1,56,56,64",
 });
 

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "env/status.h"
+#include "ops/nn/conv.h"
 #include "ops/nn/conv_reference.h"
+#include "ops/quant/quantized_onednn.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
 
@@ -29,13 +31,6 @@ std::vector<int32_t> Widened(DType dtype, const void* data, int64_t n, int32_t z
     for (size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<int32_t>(q[i]) - zero;
   });
   return wide;
-}
-
-void SetRanges(RunContext& r, const std::vector<FloatRange>& ranges) {
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    r.output<float>(1)[i] = ranges[i].min;
-    r.output<float>(2)[i] = ranges[i].max;
-  }
 }
 
 class ReferenceKernel final : public Kernel {
@@ -75,7 +70,7 @@ class ReferenceKernel final : public Kernel {
                   in.summand < 0 ? nullptr : r.input(in.summand), rows_, r.output(0));
     if (zero_points) {
       SetRange(r, 1, ProductRange<uint8_t, uint8_t>(v.data, weights));
-    } else {
+    } else if (fusion_.result != QuantizedFusion::Result::kDequantized) {
       SetRanges(r, ResultRanges(fusion_, v));
     }
     return absl::OkStatus();
@@ -91,6 +86,11 @@ class ReferenceKernel final : public Kernel {
   const int threads_;
 };
 
+absl::StatusOr<ConvGeometry> Resolve(const PrepareContext& p, ConvKind kind) {
+  const Node node = WithExplicitPadding(p.node());
+  return ResolveConv(AttrReader(node), 2, kind, p.input_shape(0), p.input_shape(1));
+}
+
 }  // namespace
 
 absl::Status QuantizedConvShape(ShapeContext& c, ConvKind kind, const QuantizedFusion& fusion) {
@@ -101,18 +101,23 @@ absl::Status QuantizedConvShape(ShapeContext& c, ConvKind kind, const QuantizedF
   return QuantizedFusionShape(c, fusion, std::move(output));
 }
 
-absl::StatusOr<ConvGeometry> ResolveQuantizedConv(const PrepareContext& p, ConvKind kind) {
-  const Node node = WithExplicitPadding(p.node());
-  return ResolveConv(AttrReader(node), 2, kind, p.input_shape(0), p.input_shape(1));
-}
-
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvReference(PrepareContext& p, ConvKind kind,
                                                                const QuantizedFusion& fusion) {
   if (p.input_dtype(1) == DType::kQuint8 && p.input_dtype(0) != DType::kQuint8) {
     return InvalidArgument("quint8 filters go with quint8 inputs");
   }
-  TENON_ASSIGN_OR_RETURN(ConvGeometry g, ResolveQuantizedConv(p, kind));
+  TENON_ASSIGN_OR_RETURN(ConvGeometry g, Resolve(p, kind));
   return std::make_unique<ReferenceKernel>(p, std::move(g), fusion);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvOnednn(PrepareContext& p, ConvKind kind,
+                                                            const QuantizedFusion& fusion) {
+  TENON_ASSIGN_OR_RETURN(const ConvGeometry g, Resolve(p, kind));
+  QuantizedContraction c;
+  c.fusion = fusion;
+  c.problem = ConvProblem(g, ElementType::kS8, p.services().threads);
+  c.flops = g.flops();
+  return PrepareQuantizedContraction(p, std::move(c));
 }
 
 }  // namespace tenon

@@ -13,11 +13,8 @@ namespace tenon {
 absl::Status QuantizedConvShape(ShapeContext& c, ConvKind kind, const QuantizedFusion& fusion);
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvReference(PrepareContext& p, ConvKind kind,
                                                                const QuantizedFusion& fusion);
-// Unimplemented where oneDNN's sums would not be exact, and for float summands.
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvOnednn(PrepareContext& p, ConvKind kind,
                                                             const QuantizedFusion& fusion);
-
-absl::StatusOr<ConvGeometry> ResolveQuantizedConv(const PrepareContext& p, ConvKind kind);
 
 }  // namespace tenon
 

@@ -45,8 +45,15 @@ QuantizedInputs InputsOf(const QuantizedFusion& fusion) {
     return next - n;
   };
   if (fusion.bias) in.bias = take(1);
+  if (fusion.ranges_last && fusion.sum != QuantizedFusion::Sum::kNone) in.summand = take(1);
   in.data_range = take(2);
   in.weights_range = take(2);
+  if (fusion.ranges_last) {
+    if (fusion.sum == QuantizedFusion::Sum::kQuantized) in.summand_range = take(2);
+    if (fusion.result == QuantizedFusion::Result::kRequantized) in.result_range = take(2);
+    in.count = next;
+    return in;
+  }
   if (fusion.result != QuantizedFusion::Result::kInt32) in.result_range = take(2);
   if (fusion.sum != QuantizedFusion::Sum::kNone) in.summand = take(1);
   if (fusion.sum == QuantizedFusion::Sum::kQuantized) in.summand_range = take(2);
@@ -68,7 +75,7 @@ Epilogue MakeEpilogue(const QuantizedFusion& fusion, const FusionValues& v) {
   }
   for (float unit : units) e.scale.push_back(whole ? 1.0f : unit / result_step);
   if (fusion.sum == QuantizedFusion::Sum::kFloat) {
-    for (float unit : units) e.sum_scale.push_back(1.0f / unit);
+    for (float unit : units) e.sum_scale.push_back(1.0f / (whole ? unit : result_step));
   } else if (fusion.sum == QuantizedFusion::Sum::kQuantized) {
     e.sum_scale = {Magnitude(v.summand) / Limit(v.summand_dtype) / result_step};
   }
@@ -131,6 +138,13 @@ std::vector<FloatRange> ResultRanges(const QuantizedFusion& fusion, const Fusion
                       level * static_cast<float>(kHighest<int32_t>)});
   }
   return ranges;
+}
+
+void SetRanges(RunContext& r, const std::vector<FloatRange>& ranges) {
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    r.output<float>(1)[i] = ranges[i].min;
+    r.output<float>(2)[i] = ranges[i].max;
+  }
 }
 
 absl::Status QuantizedFusionShape(ShapeContext& c, const QuantizedFusion& fusion, Shape result) {

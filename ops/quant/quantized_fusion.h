@@ -25,6 +25,9 @@ struct QuantizedFusion {
   Sum sum = Sum::kNone;
   bool relu = false;
   Result result = Result::kInt32;
+  // The order of inputs: bias and summand before all ranges (the ops with `fused_ops`), or the
+  // summand and its range behind the other ranges.
+  bool ranges_last = false;
 };
 
 // Where each argument stands among an op's inputs. A range is two inputs, min and max. -1: absent.
@@ -78,6 +81,8 @@ void ApplyEpilogue(const QuantizedFusion& fusion, const FusionValues& v, const E
 // The range that the op gives with its result; as many as there are weight ranges for int32
 // results, one otherwise.
 std::vector<FloatRange> ResultRanges(const QuantizedFusion& fusion, const FusionValues& v);
+
+void SetRanges(RunContext& r, const std::vector<FloatRange>& ranges);
 
 // Checks bias, summand and ranges against the result's shape, whose last dimension are channels,
 // and sets the outputs.

@@ -1,25 +1,25 @@
-// The accelerated kernel of quantized convolutions. Scales are part of a oneDNN primitive, but
-// ranges are inputs of the op: the kernel keeps the primitive of the ranges that it saw last, and
-// asks the session's cache for another one where they change.
+// Scales are part of a oneDNN primitive, but ranges are inputs of the op: the kernel keeps the
+// primitive of the ranges that it saw last, and asks the session's cache for another one where
+// they change.
+#include "ops/quant/quantized_onednn.h"
+
 #include <atomic>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "env/status.h"
-#include "ops/nn/conv.h"
 #include "ops/nn/packed_weights.h"
-#include "ops/quant/quantized_conv.h"
-#include "ops/quant/range_inputs.h"
-#include "primitive_cache/convolution.h"
 
 namespace tenon {
 namespace {
 
+using Result = QuantizedFusion::Result;
+using Sum = QuantizedFusion::Sum;
+
 size_t Align64(size_t n) { return (n + 63) / 64 * 64; }
 
-absl::StatusOr<ElementType> IntegerType(DType dtype) {
+absl::StatusOr<ElementType> ElementOf(DType dtype) {
   switch (dtype) {
     case DType::kQint8:
       return ElementType::kS8;
@@ -27,42 +27,43 @@ absl::StatusOr<ElementType> IntegerType(DType dtype) {
       return ElementType::kU8;
     case DType::kQint32:
       return ElementType::kS32;
+    case DType::kFloat:
+      return ElementType::kF32;
     default:
-      return Unimplemented("oneDNN does not convolve ", Name(dtype));
+      return Unimplemented("oneDNN does not contract to ", Name(dtype));
   }
 }
 
 // One set of ranges, and what follows from it.
 struct Variant {
   std::vector<float> ranges;
-  Epilogue epilogue;
+  std::vector<float> bias;  // in units of the sums; empty where it may change from run to run
   std::vector<FloatRange> result_ranges;
   std::shared_ptr<const Primitive> primitive;
 };
 
 class OnednnKernel final : public Kernel {
  public:
-  OnednnKernel(PrepareContext& p, const ConvGeometry& g, const QuantizedFusion& fusion,
-               ConvolutionProblem problem)
-      : fusion_(fusion),
-        in_(InputsOf(fusion)),
-        problem_(std::move(problem)),
-        values_(FusionValuesOf(p, fusion)),
+  OnednnKernel(PrepareContext& p, QuantizedContraction c)
+      : c_(std::move(c)),
+        in_(InputsOf(c_.fusion)),
+        values_(FusionValuesOf(p, c_.fusion)),
         cache_(p.services().cache),
-        flops_(g.flops()),
         result_bytes_(static_cast<size_t>(p.output_shape(0).num_elements()) *
-                      SizeOf(p.output_dtype(0))) {}
+                      SizeOf(p.output_dtype(0))),
+        constant_bias_(c_.fusion.bias && p.constant(in_.bias) != nullptr) {
+    values_.min_first = c_.min_first;
+    values_.weight_sums = c_.weight_sums.data();
+  }
 
   // Chooses implementation and layout (they do not depend on the ranges' values) and packs.
   absl::Status Prepare(PrepareContext& p) {
-    const std::vector<float> scales(fusion_.result == QuantizedFusion::Result::kInt32
-                                        ? 0
-                                        : static_cast<size_t>(values_.weights_ranges),
-                                    0.5f);
-    TENON_ASSIGN_OR_RETURN(model_, Get(scales, 0.5f));
+    const size_t scales = has_scales() ? static_cast<size_t>(values_.weights_ranges) : 0;
+    TENON_ASSIGN_OR_RETURN(model_, Get(std::vector<float>(scales, 0.5f), 0.5f));
     primitive_scratch_ = Align64(model_->scratch_bytes());
-    bias_scratch_ =
-        fusion_.bias ? Align64(static_cast<size_t>(values_.channels) * sizeof(float)) : 0;
+    if (c_.fusion.bias && !constant_bias_) {
+      bias_scratch_ = Align64(static_cast<size_t>(values_.channels) * sizeof(float));
+    }
     size_t scratch = primitive_scratch_ + bias_scratch_;
     if (auto layout = model_->weights_layout(); layout != nullptr) {
       if (Constant* weights = p.constant(in_.weights); weights != nullptr) {
@@ -74,9 +75,10 @@ class OnednnKernel final : public Kernel {
       }
     }
     if (scratch > 0) p.RequestScratch(scratch);
+    // A result over the summand, but never over the source.
     const auto& sources = p.node().inputs;
-    if (in_.summand >= 0 && sources.size() > static_cast<size_t>(in_.summand) &&
-        sources[static_cast<size_t>(in_.summand)] != sources[0]) {
+    const auto summand = static_cast<size_t>(in_.summand);
+    if (in_.summand >= 0 && sources.size() > summand && sources[summand] != sources[0]) {
       p.AllowInPlace(in_.summand, 0);
     }
     return absl::OkStatus();
@@ -92,18 +94,15 @@ class OnednnKernel final : public Kernel {
     }
     void* const result = r.output(0);
     if (in_.summand >= 0 && r.input(in_.summand) != result) {
-      if (r.input(in_.data) == result) return Internal("a convolution's result over its source");
+      if (r.input(in_.data) == result) return Internal("a contraction's result over its source");
       std::memcpy(result, r.input(in_.summand), result_bytes_);
     }
     absl::InlinedVector<void*, 4> pointers{const_cast<void*>(r.input(in_.data)), weights};
-    if (fusion_.bias) {
-      // The bias may be another one at each run; in units of the sums it is quickly made.
+    if (constant_bias_) {
+      pointers.push_back(const_cast<float*>(variant->bias.data()));
+    } else if (c_.fusion.bias) {
       float* bias = reinterpret_cast<float*>(scratch + primitive_scratch_);
-      FusionValues v = values_;
-      GatherRanges(
-          fusion_, [&r](int i) { return r.input<float>(i); }, v);
-      v.bias = r.input(in_.bias);
-      const Epilogue e = MakeEpilogue(fusion_, v);
+      const Epilogue e = MakeEpilogue(c_.fusion, ValuesOf(r));
       std::copy(e.bias.begin(), e.bias.end(), bias);
       pointers.push_back(bias);
     }
@@ -116,23 +115,34 @@ class OnednnKernel final : public Kernel {
     return absl::OkStatus();
   }
   std::string Implementation() const override { return model_->implementation(); }
-  double Flops() const override { return flops_; }
+  double Flops() const override { return c_.flops; }
   size_t HeldBytes() const override { return model_->bytes(); }
 
  private:
-  absl::StatusOr<std::shared_ptr<const Primitive>> Get(const std::vector<float>& scales,
+  bool has_scales() const { return c_.fusion.result != Result::kInt32; }
+
+  FusionValues ValuesOf(RunContext& r) const {
+    FusionValues v = values_;
+    GatherRanges(
+        c_.fusion, [&r](int i) { return r.input<float>(i); }, v);
+    if (in_.bias >= 0) v.bias = r.input(in_.bias);
+    return v;
+  }
+
+  absl::StatusOr<std::shared_ptr<const Primitive>> Get(std::vector<float> scales,
                                                        float sum_scale) const {
-    ConvolutionProblem problem = problem_;
-    problem.scales = scales;
+    ConvolutionProblem problem = c_.problem;
+    problem.has_bias = c_.fusion.bias;
+    problem.scales = std::move(scales);
     if (in_.summand >= 0) {
       PostOpSpec sum;
       sum.kind = PostOpSpec::Kind::kSum;
       sum.scale = sum_scale;
-      TENON_ASSIGN_OR_RETURN(const ElementType type, IntegerType(values_.summand_dtype));
+      TENON_ASSIGN_OR_RETURN(const ElementType type, ElementOf(values_.summand_dtype));
       sum.operand = DenseDesc(type, {1});
       problem.post_ops.push_back(std::move(sum));
     }
-    if (fusion_.relu) {
+    if (c_.fusion.relu) {
       PostOpSpec relu;
       relu.eltwise = Eltwise::kRelu;
       problem.post_ops.push_back(std::move(relu));
@@ -147,17 +157,13 @@ class OnednnKernel final : public Kernel {
     ForEachRange([&](int i, int64_t n) {
       made->ranges.insert(made->ranges.end(), r.input<float>(i), r.input<float>(i) + n);
     });
-    FusionValues v = values_;
-    GatherRanges(
-        fusion_, [&r](int i) { return r.input<float>(i); }, v);
-    QuantizedFusion without_bias = fusion_;
-    without_bias.bias = false;
-    made->epilogue = MakeEpilogue(without_bias, v);
-    made->result_ranges = ResultRanges(fusion_, v);
-    const Epilogue& e = made->epilogue;
-    const bool whole = fusion_.result == QuantizedFusion::Result::kInt32;
-    TENON_ASSIGN_OR_RETURN(made->primitive, Get(whole ? std::vector<float>() : e.scale,
-                                                e.sum_scale.empty() ? 0.0f : e.sum_scale[0]));
+    const FusionValues v = ValuesOf(r);
+    Epilogue e = MakeEpilogue(c_.fusion, v);
+    if (c_.fusion.result != Result::kDequantized) made->result_ranges = ResultRanges(c_.fusion, v);
+    if (constant_bias_) made->bias = std::move(e.bias);
+    if (!has_scales()) e.scale.clear();
+    TENON_ASSIGN_OR_RETURN(made->primitive,
+                           Get(std::move(e.scale), e.sum_scale.empty() ? 0.0f : e.sum_scale[0]));
     if (Align64(made->primitive->scratch_bytes()) > primitive_scratch_ ||
         made->primitive->implementation() != model_->implementation()) {
       return Internal("other scales gave another implementation");
@@ -170,7 +176,9 @@ class OnednnKernel final : public Kernel {
   template <typename F>
   void ForEachRange(F&& f) const {
     for (int i : {in_.data_range, in_.result_range, in_.summand_range}) {
-      if (i >= 0) f(i, 1), f(i + 1, 1);
+      if (i < 0) continue;
+      f(i, 1);
+      f(i + 1, 1);
     }
     f(in_.weights_range, values_.weights_ranges);
     f(in_.weights_range + 1, values_.weights_ranges);
@@ -186,13 +194,12 @@ class OnednnKernel final : public Kernel {
     return same;
   }
 
-  const QuantizedFusion fusion_;
+  const QuantizedContraction c_;
   const QuantizedInputs in_;
-  const ConvolutionProblem problem_;
-  const FusionValues values_;
+  FusionValues values_;
   PrimitiveCache* const cache_;
-  const double flops_;
   const size_t result_bytes_;
+  const bool constant_bias_;
   std::shared_ptr<const Primitive> model_;
   std::shared_ptr<const PackedWeights> packed_;
   std::shared_ptr<const PackedLayout> repack_;
@@ -202,23 +209,19 @@ class OnednnKernel final : public Kernel {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvOnednn(PrepareContext& p, ConvKind kind,
-                                                            const QuantizedFusion& fusion) {
+absl::StatusOr<std::unique_ptr<Kernel>> PrepareQuantizedContraction(PrepareContext& p,
+                                                                    QuantizedContraction c) {
   if (!HasExactInt8()) return Unimplemented("8-bit products are not exact on this CPU");
-  if (fusion.sum == QuantizedFusion::Sum::kFloat) return Unimplemented("a float summand");
-  if (p.input_dtype(1) != DType::kQint8) return Unimplemented("unsigned filters");
-  for (int i : {0, 1}) {
-    if (p.input_shape(i).num_elements() == 0) return Unimplemented("empty");
+  if (c.fusion.sum == Sum::kFloat) return Unimplemented("a float summand");
+  if (p.input_dtype(1) != DType::kQint8) return Unimplemented("unsigned weights");
+  if (p.input_shape(0).num_elements() == 0 || p.input_shape(1).num_elements() == 0 ||
+      p.output_shape(0).num_elements() == 0) {
+    return Unimplemented("empty");
   }
-  if (p.output_shape(0).num_elements() == 0) return Unimplemented("empty");
-  TENON_ASSIGN_OR_RETURN(const ConvGeometry g, ResolveQuantizedConv(p, kind));
-  TENON_ASSIGN_OR_RETURN(const ElementType from, IntegerType(p.input_dtype(0)));
-  TENON_ASSIGN_OR_RETURN(const ElementType to, IntegerType(p.output_dtype(0)));
-  ConvolutionProblem problem = ConvProblem(g, ElementType::kS8, p.services().threads);
-  problem.src.type = from;
-  problem.dst.type = to;
-  problem.has_bias = fusion.bias;
-  auto kernel = std::make_unique<OnednnKernel>(p, g, fusion, std::move(problem));
+  TENON_ASSIGN_OR_RETURN(c.problem.src.type, ElementOf(p.input_dtype(0)));
+  TENON_ASSIGN_OR_RETURN(c.problem.weights.type, ElementOf(p.input_dtype(1)));
+  TENON_ASSIGN_OR_RETURN(c.problem.dst.type, ElementOf(p.output_dtype(0)));
+  auto kernel = std::make_unique<OnednnKernel>(p, std::move(c));
   TENON_RETURN_IF_ERROR(kernel->Prepare(p));
   return std::unique_ptr<Kernel>(std::move(kernel));
 }

@@ -1,0 +1,169 @@
+// _FusedQuantizedConv2D, _FusedQuantizedDepthwiseConv2D and _QuantizedMatMul: the fusion is an
+// attribute. fused_ops: BiasAdd, Sum (matrix products: Add), Relu, Requantize or Dequantize, any of
+// them, in this order. Inputs: data, weights, bias, summand; then two for each range: data,
+// weights, summand (where it is quantized), result (with Requantize).
+#include "absl/strings/str_join.h"
+#include "ops/op.h"
+#include "ops/quant/quantized_conv.h"
+#include "ops/quant/quantized_matmul.h"
+
+namespace tenon {
+namespace {
+
+absl::StatusOr<QuantizedFusion> ReadFusion(const AttrReader& attrs, const char* summand_attr) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<std::string> ops, attrs.Strings("fused_ops"));
+  QuantizedFusion fusion;
+  fusion.ranges_last = true;
+  size_t i = 0;
+  auto take = [&](const char* op) {
+    if (i == ops.size() || ops[i] != op) return false;
+    ++i;
+    return true;
+  };
+  fusion.bias = take("BiasAdd");
+  if (take("Sum") || take("Add")) {
+    TENON_ASSIGN_OR_RETURN(const DType summand, attrs.Type(summand_attr));
+    fusion.sum =
+        IsQuantized(summand) ? QuantizedFusion::Sum::kQuantized : QuantizedFusion::Sum::kFloat;
+  }
+  fusion.relu = take("Relu");
+  if (take("Requantize")) {
+    fusion.result = QuantizedFusion::Result::kRequantized;
+  } else if (take("Dequantize")) {
+    fusion.result = QuantizedFusion::Result::kDequantized;
+  }
+  if (i != ops.size()) {
+    return InvalidArgument("fused_ops [", absl::StrJoin(ops, ", "),
+                           "] are not BiasAdd, Sum, Relu, Requantize or Dequantize in this order");
+  }
+  return fusion;
+}
+
+// The result's dtype must be what the fusion gives.
+absl::Status CheckResult(const QuantizedFusion& fusion, const AttrReader& attrs,
+                         const char* result_attr) {
+  TENON_ASSIGN_OR_RETURN(const DType dtype, attrs.Type(result_attr));
+  const bool eight = dtype == DType::kQint8 || dtype == DType::kQuint8;
+  switch (fusion.result) {
+    case QuantizedFusion::Result::kInt32:
+      if (dtype == DType::kQint32) return absl::OkStatus();
+      break;
+    case QuantizedFusion::Result::kRequantized:
+      if (eight) return absl::OkStatus();
+      break;
+    case QuantizedFusion::Result::kDequantized:
+      if (dtype == DType::kFloat) return absl::OkStatus();
+      break;
+  }
+  return InvalidArgument("these fused_ops do not give ", Name(dtype));
+}
+
+absl::StatusOr<QuantizedFusion> ConvFusion(const AttrReader& attrs) {
+  if (attrs.String("data_format", "NHWC") != "NHWC") {
+    return InvalidArgument("data_format must be NHWC");
+  }
+  TENON_ASSIGN_OR_RETURN(const QuantizedFusion fusion, ReadFusion(attrs, "Tsummand"));
+  TENON_RETURN_IF_ERROR(CheckResult(fusion, attrs, "out_type"));
+  return fusion;
+}
+
+template <ConvKind kKind>
+struct Conv {
+  static absl::Status Shape(ShapeContext& c) {
+    TENON_ASSIGN_OR_RETURN(const QuantizedFusion fusion, ConvFusion(c.attrs()));
+    return QuantizedConvShape(c, kKind, fusion);
+  }
+  static absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+    TENON_ASSIGN_OR_RETURN(const QuantizedFusion fusion, ConvFusion(p.attrs()));
+    return QuantizedConvReference(p, kKind, fusion);
+  }
+  static absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
+    TENON_ASSIGN_OR_RETURN(const QuantizedFusion fusion, ConvFusion(p.attrs()));
+    return QuantizedConvOnednn(p, kKind, fusion);
+  }
+};
+
+absl::StatusOr<QuantizedFusion> MatMulFusion(const AttrReader& attrs) {
+  if (attrs.String("output_quant_mode", "SCALED") != "SCALED") {
+    return InvalidArgument("output_quant_mode must be SCALED");
+  }
+  TENON_ASSIGN_OR_RETURN(const QuantizedFusion fusion, ReadFusion(attrs, "U"));
+  TENON_RETURN_IF_ERROR(CheckResult(fusion, attrs, "Tout"));
+  return fusion;
+}
+absl::Status MatMulShape(ShapeContext& c) {
+  TENON_ASSIGN_OR_RETURN(const QuantizedFusion fusion, MatMulFusion(c.attrs()));
+  return QuantizedMatMulShape(c, fusion);
+}
+absl::StatusOr<std::unique_ptr<Kernel>> MatMulReference(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const QuantizedFusion fusion, MatMulFusion(p.attrs()));
+  return QuantizedMatMulReference(p, fusion);
+}
+absl::StatusOr<std::unique_ptr<Kernel>> MatMulOnednn(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const QuantizedFusion fusion, MatMulFusion(p.attrs()));
+  return QuantizedMatMulOnednn(p, fusion);
+}
+
+constexpr char kInputs[] = "device_inputs: Tdevice_inputs, host_inputs: Thost_inputs";
+constexpr char kOutputs[] = "device_outputs: Tdevice_outputs, host_outputs: Thost_outputs";
+constexpr char kConvAttrs[] =
+    "Tinput: type = quint8; Tfilter: type = qint8; Tbias: type = qint32; Tsummand: type = quint8; "
+    "out_type: type = qint32; Tdevice_inputs: list(type) = []; Thost_inputs: list(type) = []; "
+    "Tdevice_outputs: list(type) = []; Thost_outputs: list(type) = []; "
+    "data_format: string = NHWC; strides: list(int); is_filter_const: bool = true; "
+    "is_bias_const: bool = true; padding: string; explicit_paddings: list(int) = []; "
+    "dilations: list(int) = [1, 1, 1, 1]; fused_ops: list(string) = []; alpha: float = 0.0";
+constexpr char kConvTypes[] =
+    "Tinput: quint8 qint8; Tfilter: qint8; Tbias: float qint32; Tsummand: quint8 qint8 float; "
+    "out_type: quint8 qint8 qint32 float";
+
+const OpRegistration conv({
+    .name = "_FusedQuantizedConv2D",
+    .inputs = kInputs,
+    .outputs = kOutputs,
+    .attrs = kConvAttrs,
+    .types = kConvTypes,
+    .shape = Conv<ConvKind::kDense>::Shape,
+    .reference = Conv<ConvKind::kDense>::Reference,
+    .accelerated = Conv<ConvKind::kDense>::Onednn,
+    .native = "_MklNativeFusedQuantizedConv2D",
+    .native_types = "quint8 qint8",
+    .eager = false,
+    .internal = true,
+});
+const OpRegistration depthwise({
+    .name = "_FusedQuantizedDepthwiseConv2D",
+    .inputs = kInputs,
+    .outputs = kOutputs,
+    .attrs = kConvAttrs,
+    .types = kConvTypes,
+    .shape = Conv<ConvKind::kDepthwise>::Shape,
+    .reference = Conv<ConvKind::kDepthwise>::Reference,
+    .accelerated = Conv<ConvKind::kDepthwise>::Onednn,
+    .native = "_MklNativeFusedQuantizedDepthwiseConv2D",
+    .native_types = "quint8 qint8",
+    .eager = false,
+    .internal = true,
+});
+const OpRegistration matmul({
+    .name = "_QuantizedMatMul",
+    .inputs = kInputs,
+    .outputs = kOutputs,
+    .attrs = "T1: type; T2: type; Tbias: type = float; U: type = float; Tout: type = float; "
+             "Tdevice_inputs: list(type) = []; Thost_inputs: list(type) = []; "
+             "Tdevice_outputs: list(type) = []; Thost_outputs: list(type) = []; "
+             "transpose_a: bool = false; transpose_b: bool = false; is_weight_const: bool = true; "
+             "is_bias_const: bool = true; fused_ops: list(string) = []; "
+             "input_quant_mode: string = SCALED; output_quant_mode: string = SCALED; "
+             "leakyrelu_alpha: float = 0.2",
+    .types = "T1: quint8 qint8; T2: qint8; Tbias: float qint32; Tout: quint8 qint8 qint32 float",
+    .shape = MatMulShape,
+    .reference = MatMulReference,
+    .accelerated = MatMulOnednn,
+    .native = "_MklNativeFusedQuantizedMatMul",
+    .native_types = "quint8 qint8",
+    .eager = false,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,200 @@
+#include "ops/quant/quantized_matmul.h"
+
+#include <utility>
+#include <vector>
+
+#include "ops/parallel.h"
+#include "ops/quant/quantized_onednn.h"
+#include "ops/quant/quantized_types.h"
+#include "ops/quant/range_inputs.h"
+#include "ops/types.h"
+
+namespace tenon {
+namespace {
+
+// One side of the product: `outer` rows (or columns) of `inner` terms.
+struct Side {
+  int64_t outer = 0, inner = 0;
+  int64_t outer_stride = 0, inner_stride = 0;
+};
+
+// `inner_first`: the matrix has its terms in dimension 0.
+absl::StatusOr<Side> SideOf(const Shape& s, bool inner_first) {
+  const int64_t rows = s.has_rank() ? s[0] : -1, columns = s.has_rank() ? s[1] : -1;
+  if (inner_first) return Side{columns, rows, 1, columns};
+  return Side{rows, columns, columns, 1};
+}
+
+absl::Status ProductShape(ShapeContext& c, Shape& product) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 2));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 2));
+  TENON_ASSIGN_OR_RETURN(const Side a, SideOf(c.input(0), c.attrs().Bool("transpose_a", false)));
+  TENON_ASSIGN_OR_RETURN(const Side b, SideOf(c.input(1), !c.attrs().Bool("transpose_b", false)));
+  if (a.inner >= 0 && b.inner >= 0 && a.inner != b.inner) {
+    return InvalidArgument("cannot multiply ", c.input(0).ToString(), " and ",
+                           c.input(1).ToString());
+  }
+  product = Shape({a.outer, b.outer});
+  return absl::OkStatus();
+}
+
+// sums[m, n] of (a - a_zero) (b - b_zero).
+template <typename A, typename B>
+void Sums(const Side& a, const A* x, int32_t x_zero, const Side& b, const B* y, int32_t y_zero,
+          int threads, int32_t* sums) {
+  const double ns = static_cast<double>(a.inner * b.outer);
+  ParallelFor(threads, a.outer, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int32_t* row = sums + i * b.outer;
+      std::fill_n(row, b.outer, 0);
+      for (int64_t k = 0; k < a.inner; ++k) {
+        const int32_t left = int32_t{x[i * a.outer_stride + k * a.inner_stride]} - x_zero;
+        const B* right = y + k * b.inner_stride;
+        for (int64_t j = 0; j < b.outer; ++j) {
+          row[j] = WrapAdd(row[j], WrapMul(left, int32_t{right[j * b.outer_stride]} - y_zero));
+        }
+      }
+    }
+  });
+}
+
+struct Sides {
+  Side a, b;
+};
+absl::StatusOr<Sides> SidesOf(const PrepareContext& p) {
+  Sides s;
+  TENON_ASSIGN_OR_RETURN(s.a, SideOf(p.input_shape(0), p.attrs().Bool("transpose_a", false)));
+  TENON_ASSIGN_OR_RETURN(s.b, SideOf(p.input_shape(1), !p.attrs().Bool("transpose_b", false)));
+  return s;
+}
+
+absl::StatusOr<bool> MinFirst(const AttrReader& attrs) {
+  const std::string mode = attrs.String("input_quant_mode", "MIN_FIRST");
+  if (mode != "MIN_FIRST" && mode != "SCALED") {
+    return InvalidArgument("input_quant_mode must be MIN_FIRST or SCALED, is ", mode);
+  }
+  return mode == "MIN_FIRST";
+}
+
+std::vector<int32_t> ColumnSums(const Side& b, const int8_t* weights) {
+  std::vector<int32_t> sums(static_cast<size_t>(b.outer), 0);
+  for (int64_t j = 0; j < b.outer; ++j) {
+    for (int64_t k = 0; k < b.inner; ++k) {
+      sums[static_cast<size_t>(j)] += weights[j * b.outer_stride + k * b.inner_stride];
+    }
+  }
+  return sums;
+}
+
+class FusedKernel final : public Kernel {
+ public:
+  FusedKernel(PrepareContext& p, const QuantizedFusion& fusion, const Sides& s, bool min_first)
+      : fusion_(fusion), s_(s), values_(FusionValuesOf(p, fusion)), threads_(p.services().threads) {
+    values_.min_first = min_first;
+  }
+  absl::Status Run(RunContext& r) const override {
+    const QuantizedInputs in = InputsOf(fusion_);
+    FusionValues v = values_;
+    GatherRanges(
+        fusion_, [&r](int i) { return r.input<float>(i); }, v);
+    if (fusion_.bias) v.bias = r.input(in.bias);
+    const int8_t* weights = r.input<int8_t>(1);
+    const std::vector<int32_t> column_sums = ColumnSums(s_.b, weights);
+    v.weight_sums = column_sums.data();
+    std::vector<int32_t> sums(static_cast<size_t>(s_.a.outer * s_.b.outer));
+    if (v.data_dtype == DType::kQuint8) {
+      Sums(s_.a, r.input<uint8_t>(0), 0, s_.b, weights, 0, threads_, sums.data());
+    } else {
+      Sums(s_.a, r.input<int8_t>(0), 0, s_.b, weights, 0, threads_, sums.data());
+    }
+    ApplyEpilogue(fusion_, v, MakeEpilogue(fusion_, v), sums.data(),
+                  in.summand < 0 ? nullptr : r.input(in.summand), s_.a.outer, r.output(0));
+    if (fusion_.result != QuantizedFusion::Result::kDequantized) {
+      SetRanges(r, ResultRanges(fusion_, v));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const QuantizedFusion fusion_;
+  const Sides s_;
+  FusionValues values_;
+  const int threads_;
+};
+
+// A product as a convolution of one row of m pixels with 1x1 filters.
+ConvolutionProblem AsConvolution(const Sides& s, int threads) {
+  const int64_t m = s.a.outer, k = s.a.inner, n = s.b.outer;
+  ConvolutionProblem problem;
+  problem.src = {
+      ElementType::kU8, {1, k, 1, m}, {m * k, s.a.inner_stride, m * k, s.a.outer_stride}};
+  problem.weights = {
+      ElementType::kS8, {n, k, 1, 1}, {s.b.outer_stride, s.b.inner_stride, k * n, k * n}};
+  problem.dst = {ElementType::kS32, {1, n, 1, m}, {m * n, 1, m * n, n}};
+  problem.strides = problem.dilations = {1, 1};
+  problem.pads_begin = problem.pads_end = {0, 0};
+  problem.threads = threads;
+  return problem;
+}
+
+}  // namespace
+
+absl::Status UnsignedMatMulShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(ExpectScalars(c, {2, 3, 4, 5}));
+  Shape product;
+  TENON_RETURN_IF_ERROR(ProductShape(c, product));
+  c.set_output(0, std::move(product));
+  c.set_output(1, Shape());
+  c.set_output(2, Shape());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> UnsignedMatMulReference(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const Sides s, SidesOf(p));
+  const int threads = p.services().threads;
+  return MakeKernel([s, threads](RunContext& r) -> absl::Status {
+    const FloatRange a = ScalarRange(r, 2), b = ScalarRange(r, 4);
+    if (!(a.max > a.min)) return InvalidArgument("max_a must be above min_a");
+    if (!(b.max > b.min)) return InvalidArgument("max_b must be above min_b");
+    Sums(s.a, r.input<uint8_t>(0), static_cast<int32_t>(QuantizeUnclamped<uint8_t>(0, a)), s.b,
+         r.input<uint8_t>(1), static_cast<int32_t>(QuantizeUnclamped<uint8_t>(0, b)), threads,
+         r.output<int32_t>(0));
+    SetRange(r, 1, ProductRange<uint8_t, uint8_t>(a, b));
+    return absl::OkStatus();
+  });
+}
+
+absl::Status QuantizedMatMulShape(ShapeContext& c, const QuantizedFusion& fusion) {
+  TENON_RETURN_IF_ERROR(MinFirst(c.attrs()).status());
+  Shape product;
+  TENON_RETURN_IF_ERROR(ProductShape(c, product));
+  return QuantizedFusionShape(c, fusion, std::move(product));
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> QuantizedMatMulReference(PrepareContext& p,
+                                                                 const QuantizedFusion& fusion) {
+  TENON_ASSIGN_OR_RETURN(const Sides s, SidesOf(p));
+  TENON_ASSIGN_OR_RETURN(const bool min_first, MinFirst(p.attrs()));
+  return std::make_unique<FusedKernel>(p, fusion, s, min_first);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> QuantizedMatMulOnednn(PrepareContext& p,
+                                                              const QuantizedFusion& fusion) {
+  QuantizedContraction c;
+  TENON_ASSIGN_OR_RETURN(const Sides s, SidesOf(p));
+  TENON_ASSIGN_OR_RETURN(c.min_first, MinFirst(p.attrs()));
+  if (s.a.inner_stride != 1) return Unimplemented("a transposed left side");
+  c.fusion = fusion;
+  c.problem = AsConvolution(s, p.services().threads);
+  c.flops = 2.0 * static_cast<double>(s.a.outer) * static_cast<double>(s.a.inner) *
+            static_cast<double>(s.b.outer);
+  if (c.min_first && fusion.bias && p.input_dtype(InputsOf(fusion).bias) == DType::kFloat) {
+    Constant* weights = p.constant(1);
+    if (weights == nullptr) return Unimplemented("weights that change, and a zero point");
+    TENON_ASSIGN_OR_RETURN(const Tensor plain, weights->Plain());
+    c.weight_sums = ColumnSums(s.b, plain.data<int8_t>());
+  }
+  return PrepareQuantizedContraction(p, std::move(c));
+}
+
+}  // namespace tenon

@@ -1,0 +1,25 @@
+// Products of quantized matrices, [m, k] x [k, n], each side transposed on request.
+#ifndef TENON_OPS_QUANT_QUANTIZED_MATMUL_H_
+#define TENON_OPS_QUANT_QUANTIZED_MATMUL_H_
+
+#include <memory>
+
+#include "ops/quant/quantized_fusion.h"
+
+namespace tenon {
+
+// Signed weights around 0, and all that a QuantizedFusion says. Attribute input_quant_mode:
+// MIN_FIRST data have their lowest integer at min, SCALED data 0 at 0.
+absl::Status QuantizedMatMulShape(ShapeContext& c, const QuantizedFusion& fusion);
+absl::StatusOr<std::unique_ptr<Kernel>> QuantizedMatMulReference(PrepareContext& p,
+                                                                 const QuantizedFusion& fusion);
+absl::StatusOr<std::unique_ptr<Kernel>> QuantizedMatMulOnednn(PrepareContext& p,
+                                                              const QuantizedFusion& fusion);
+
+// Both sides unsigned, each with a zero point of its own: QuantizedMatMul.
+absl::Status UnsignedMatMulShape(ShapeContext& c);
+absl::StatusOr<std::unique_ptr<Kernel>> UnsignedMatMulReference(PrepareContext& p);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_QUANT_QUANTIZED_MATMUL_H_

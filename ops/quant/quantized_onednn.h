@@ -1,0 +1,29 @@
+// The accelerated kernel of quantized contractions: a oneDNN convolution of 8-bit integers with
+// what a QuantizedFusion says behind it. Products are convolutions with 1x1 filters.
+#ifndef TENON_OPS_QUANT_QUANTIZED_ONEDNN_H_
+#define TENON_OPS_QUANT_QUANTIZED_ONEDNN_H_
+
+#include <memory>
+#include <vector>
+
+#include "ops/quant/quantized_fusion.h"
+#include "primitive_cache/convolution.h"
+
+namespace tenon {
+
+struct QuantizedContraction {
+  QuantizedFusion fusion;
+  // Of plain tensors, without bias, scales and post-ops; element types are filled in.
+  ConvolutionProblem problem;
+  double flops = 0;
+  bool min_first = false;            // as in FusionValues
+  std::vector<int32_t> weight_sums;  // likewise; for float biases
+};
+
+// Unimplemented where oneDNN's sums would not be exact, for float summands and empty tensors.
+absl::StatusOr<std::unique_ptr<Kernel>> PrepareQuantizedContraction(PrepareContext& p,
+                                                                    QuantizedContraction c);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_QUANT_QUANTIZED_ONEDNN_H_

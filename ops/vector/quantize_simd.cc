@@ -1,0 +1,113 @@
+// The loops behind FindQuantize, FindDequantize and FindRoundToSteps, compiled for each
+// instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/vector/quantize_simd.cc"
+#include "ops/vector/quantize_simd.h"
+
+#include <cstring>
+
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "hwy/highway.h"
+#include "ops/vector/math-inl.h"
+#include "ops/vector/tail-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon {
+namespace HWY_NAMESPACE {
+
+// As std::max(std::min(x, high), low): NaN stays.
+HWY_INLINE Vf ClampLanes(Vf x, Vf low, Vf high) {
+  const Vf below = hn::IfThenElse(hn::Lt(high, x), high, x);
+  return hn::IfThenElse(hn::Lt(below, low), low, below);
+}
+
+HWY_INLINE Vf RoundAway(Vf x) {
+  const Vf whole = hn::Trunc(x);
+  const auto up = hn::Ge(hn::Abs(hn::Sub(x, whole)), Const(0.5f));
+  return hn::Add(whole, hn::IfThenElseZero(up, hn::CopySign(Const(1.0f), x)));
+}
+
+template <typename T>
+HWY_INLINE void StoreNarrow(Vf v, T* y) {
+  const hn::Rebind<T, FloatTag> narrow;
+  const Vf real = hn::IfThenElseZero(hn::Eq(v, v), v);
+  hn::StoreU(hn::DemoteTo(narrow, hn::ConvertTo(IntTag(), real)), narrow, y);
+}
+
+template <typename T>
+void Quantize(const QuantizeMap& map, const float* x, void* out, size_t n) {
+  const size_t lanes = hn::Lanes(FloatTag());
+  const Vf low = Const(map.low), high = Const(map.high), scale = Const(map.scale);
+  T* y = static_cast<T*>(out);
+  auto one = [&](Vf v) HWY_ATTR {
+    v = hn::Mul(ClampLanes(v, low, high), scale);
+    return map.half_to_even ? hn::Round(v) : RoundAway(v);
+  };
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) StoreNarrow<T>(one(hn::LoadU(FloatTag(), x + i)), y + i);
+  if (i < n) {
+    T rest[hn::MaxLanes(FloatTag())];
+    StoreNarrow<T>(one(LoadTail(x + i, n - i)), rest);
+    std::memcpy(y + i, rest, n - i);
+  }
+}
+
+template <typename T>
+void Dequantize(const DequantizeMap& map, const void* from, float* y, size_t n) {
+  const hn::Rebind<T, FloatTag> narrow;
+  const size_t lanes = hn::Lanes(FloatTag());
+  const T* x = static_cast<const T*>(from);
+  const Vf half = Const(map.half), scale = Const(map.scale), offset = Const(map.offset);
+  auto one = [&](const T* p) HWY_ATTR {
+    const Vf v = hn::ConvertTo(FloatTag(), hn::PromoteTo(IntTag(), hn::LoadU(narrow, p)));
+    return hn::Add(hn::Mul(hn::Add(v, half), scale), offset);
+  };
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) hn::StoreU(one(x + i), FloatTag(), y + i);
+  if (i < n) {
+    T rest[hn::MaxLanes(FloatTag())] = {};
+    std::memcpy(rest, x + i, n - i);
+    StoreTail(one(rest), y + i, n - i);
+  }
+}
+
+void RoundToSteps(const StepsMap& map, const float* x, float* y, size_t n) {
+  const size_t lanes = hn::Lanes(FloatTag());
+  const Vf low = Const(map.low), high = Const(map.high), scale = Const(map.scale);
+  const Vf inverse = Const(map.inverse), zero = Const(map.zero);
+  auto one = [&](Vf v) HWY_ATTR {
+    const Vf shifted = hn::Sub(ClampLanes(v, low, high), low);
+    const Vf steps = map.divide ? hn::Div(shifted, scale) : hn::Mul(shifted, inverse);
+    return hn::Mul(hn::Floor(hn::Add(hn::Sub(steps, zero), Const(0.5f))), scale);
+  };
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    hn::StoreU(one(hn::LoadU(FloatTag(), x + i)), FloatTag(), y + i);
+  if (i < n) StoreTail(one(LoadTail(x + i, n - i)), y + i, n - i);
+}
+
+QuantizeFn GetQuantize(EightBits type) {
+  return type == EightBits::kSigned ? &Quantize<int8_t> : &Quantize<uint8_t>;
+}
+DequantizeFn GetDequantize(EightBits type) {
+  return type == EightBits::kSigned ? &Dequantize<int8_t> : &Dequantize<uint8_t>;
+}
+RoundToStepsFn GetRoundToSteps() { return &RoundToSteps; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tenon {
+
+HWY_EXPORT(GetQuantize);
+HWY_EXPORT(GetDequantize);
+HWY_EXPORT(GetRoundToSteps);
+
+QuantizeFn FindQuantize(EightBits type) { return HWY_DYNAMIC_DISPATCH(GetQuantize)(type); }
+DequantizeFn FindDequantize(EightBits type) { return HWY_DYNAMIC_DISPATCH(GetDequantize)(type); }
+RoundToStepsFn FindRoundToSteps() { return HWY_DYNAMIC_DISPATCH(GetRoundToSteps)(); }
+
+}  // namespace tenon
+#endif

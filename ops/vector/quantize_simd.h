@@ -1,0 +1,39 @@
+// Loops between floats and 8-bit integers, with the roundings of the standard kernels.
+#ifndef TENON_OPS_VECTOR_QUANTIZE_SIMD_H_
+#define TENON_OPS_VECTOR_QUANTIZE_SIMD_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tenon {
+
+enum class EightBits { kSigned, kUnsigned };
+
+// y = round(clamp(x, low, high) * scale); NaN gives 0. low * scale and high * scale must be values
+// of the integer type.
+struct QuantizeMap {
+  float low, high, scale;
+  bool half_to_even;  // or away from 0
+};
+using QuantizeFn = void (*)(const QuantizeMap& map, const float* x, void* y, size_t n);
+QuantizeFn FindQuantize(EightBits type);
+
+// y = (x + half) * scale + offset.
+struct DequantizeMap {
+  float half, scale, offset;
+};
+using DequantizeFn = void (*)(const DequantizeMap& map, const void* x, float* y, size_t n);
+DequantizeFn FindDequantize(EightBits type);
+
+// y = floor(s - zero + 0.5) * scale with s = (clamp(x, low, high) - low) * inverse, or divided by
+// scale.
+struct StepsMap {
+  float low, high, scale, inverse, zero;
+  bool divide;
+};
+using RoundToStepsFn = void (*)(const StepsMap& map, const float* x, float* y, size_t n);
+RoundToStepsFn FindRoundToSteps();
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_VECTOR_QUANTIZE_SIMD_H_
