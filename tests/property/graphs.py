@@ -44,6 +44,7 @@ class Builder:
     self.dtype = dtype
     self.pool: list[Any] = []
     self.weights: dict[tuple, Any] = {}
+    self.feeds: dict[str, np.ndarray] = {}
     self.batch = int(self.random.choice([0, 1, 2, 3], p=[0.03, 0.37, 0.3, 0.3]))
 
   # ---- drawing ----
@@ -63,8 +64,14 @@ class Builder:
     if key in self.weights and self.chance(0.4):
       return self.weights[key]
     values = near + scale * self.random.standard_normal(shape)
+    fed = self.chance(0.08)
     with tf.control_dependencies(None):
-      self.weights[key] = tf.constant(values, self.dtype)
+      if fed:  # a weight that is no constant
+        name = f"weight_{len(self.feeds)}"
+        self.feeds[name] = values
+        self.weights[key] = tf1.placeholder(self.dtype, shape, name)
+      else:
+        self.weights[key] = tf.constant(values, self.dtype)
     return self.weights[key]
 
   def shape(self, x: Any) -> tuple[int, ...]:
@@ -436,32 +443,87 @@ def spread(b: Builder) -> Any:
   return tf.stack([x, x], axis=-1) if x.shape.rank < 5 else None
 
 
+def mask(b: Builder) -> Any:
+  """Comparisons, of what is fed: their results do not hang on rounding."""
+  fed = b.pool[0]
+  x = b.any()
+  shape = b.shape(x)
+  kind = b.whole(0, 4)
+  if kind == 0:
+    return tf.where(fed > 0.1, fed, b.const(b.shape(fed)[-1]))
+  if kind == 1:
+    keep = tf.cast(tf.range(tf.shape(x)[-1]) < b.whole(1, shape[-1]), b.dtype)
+    return x * keep + (1.0 - keep) * -0.5
+  if kind == 2:
+    hot = tf.one_hot(tf.argmax(fed, -1), b.shape(fed)[-1], dtype=b.dtype)
+    return fed * hot
+  if kind == 3:
+    both = tf.logical_and(fed > -0.5, tf.logical_not(tf.greater_equal(fed, 0.5)))
+    return tf.cast(both, b.dtype) + fed
+  return tf.where(tf.reduce_any(tf.equal(fed, 0.0)), x, x * 0.5)
+
+
+def scan(b: Builder) -> Any:
+  x = b.any()
+  axis = x.shape.rank - 1
+  kind = b.whole(0, 2)
+  if kind == 0:
+    return tf.cumsum(x, axis, exclusive=b.chance(0.5), reverse=b.chance(0.5)) * 0.2
+  if kind == 1:
+    return tf.roll(x, b.whole(-2, 2), axis)
+  return tf.math.l2_normalize(x + 0.5, axis, epsilon=0.01)
+
+
+def product(b: Builder) -> Any:
+  """Of two computed tensors, with broadcast batch dimensions."""
+  x = b.of_rank(3, 4)
+  if x is None:
+    return None
+  *_, t, k = b.shape(x)
+  if b.chance(0.3):
+    y = b.const(*([1] * (x.shape.rank - 3)), 1, k, 6, scale=k ** -0.5)
+    return tf.matmul(x, y)
+  if b.chance(0.5):
+    return tf.matmul(x, x, transpose_a=True) * (1 / max(t, 1))
+  return tf.matmul(b.const(4, t, scale=t ** -0.5), x)
+
+
 KINDS: list[tuple[Callable[[Builder], Any], int]] = [
     (unary, 14), (binary, 12), (residual, 6), (bias, 6), (conv2d, 12),
     (depthwise, 5), (conv3d, 4), (pool, 5), (matmul, 6), (dense, 4),
     (attention, 2), (reduce, 5), (softmax, 2), (batch_norm, 5), (layer_norm, 3),
     (squeeze_excite, 2), (reshape, 6), (transpose, 4), (concat, 4), (split, 3),
-    (take, 4), (pad, 4), (spread, 3)]
+    (take, 4), (pad, 4), (spread, 3), (mask, 3), (scan, 2), (product, 3)]
 WEIGHTS = np.array([w for _, w in KINDS]) / sum(w for _, w in KINDS)
 MAX_ELEMENTS = 60000
+GRADIENTS = 8  # one seed in so many also has the gradients
 
 
-def draw_input(b: Builder, index: int) -> np.ndarray:
+def gradients(b: Builder, made: list[Any]) -> list[Any]:
+  """Of the last tensor's sum, by the inputs and weights that it hangs on."""
+  sources = [*b.pool[:1], *[w for w in b.weights.values() if w.shape.rank]]
+  found = tf.gradients(made[-1], sources)
+  return [g for g in found if isinstance(g, tf.Tensor)]
+
+
+def draw_input(b: Builder, index: int) -> None:
   rank = b.among([2, 3, 4, 4, 4, 4, 5])
   dims = {2: [b.among([3, 8, 16])], 3: [b.whole(2, 7), b.among([4, 8, 12])],
           4: [b.whole(3, 11), b.whole(3, 11), b.among([1, 3, 4, 8, 16])],
           5: [b.whole(2, 4), b.whole(3, 5), b.whole(3, 5), b.among([1, 3, 4])]}
   shape = [b.batch, *dims[rank]]
   static = [None, *dims[rank]] if b.chance(0.5) else shape
-  b.pool.append(tf1.placeholder(b.dtype, static, name=f"input_{index}"))
-  return b.random.standard_normal(shape)
+  name = f"input_{index}"
+  b.pool.append(tf1.placeholder(b.dtype, static, name=name))
+  b.feeds[name] = b.random.standard_normal(shape)
 
 
 def draw(seed: int, dtype: Any) -> Drawn:
   """The graph of a seed."""
   with tf.Graph().as_default() as graph:
     b = Builder(seed, dtype)
-    feeds = {f"input_{i}": draw_input(b, i) for i in range(b.whole(1, 2))}
+    for i in range(b.whole(1, 2)):
+      draw_input(b, i)
     for _ in range(b.whole(5, 25)):
       kind = KINDS[int(b.random.choice(len(KINDS), p=WEIGHTS))][0]
       after = [b.among(b.pool).op] if b.chance(0.04) else []
@@ -477,7 +539,9 @@ def draw(seed: int, dtype: Any) -> Drawn:
     drawn = {len(made) - 1, *(b.whole(0, len(made) - 1)
                               for _ in range(b.whole(0, 3)))}
     fetched = [made[i] for i in sorted(drawn)]
+    if seed % GRADIENTS == 3:
+      fetched += gradients(b, made)[:6]
     definition = graph.as_graph_def()
   numpy_type = dtype.as_numpy_dtype
-  return Drawn(definition, {k: v.astype(numpy_type) for k, v in feeds.items()},
+  return Drawn(definition, {k: v.astype(numpy_type) for k, v in b.feeds.items()},
                [t.name for t in fetched], len(made))

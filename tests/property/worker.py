@@ -109,7 +109,7 @@ def main() -> int:
     request = json.loads(line)
     try:
       with np.load(request["inputs"], allow_pickle=False) as arrays:
-        inputs = {k: np.ascontiguousarray(v) for k, v in arrays.items()}
+        inputs = {k: np.array(v, order="C") for k, v in arrays.items()}
       for name in request["bfloat16"]:
         inputs[name] = inputs[name].view(ml_dtypes.bfloat16)
       values = tenon.run(request, inputs)
