@@ -6,6 +6,7 @@
 #include <new>
 
 #include "env/status.h"
+#include "graph/object.h"
 
 namespace tenon {
 namespace {
@@ -27,6 +28,21 @@ std::shared_ptr<const void> AllocateSmall(size_t rounded) {
   return std::shared_ptr<const void>(p, [block](const void*) { std::free(block); });
 }
 
+// n constructed elements in `p`, destroyed and freed together.
+template <typename T>
+std::shared_ptr<const void> Constructed(void* p, int64_t n) {
+  auto* elements = static_cast<T*>(p);
+  for (int64_t i = 0; i < n; ++i) new (elements + i) T();
+  return std::shared_ptr<const void>(p, [elements, n](const void*) {
+    for (int64_t i = 0; i < n; ++i) elements[i].~T();
+    std::free(elements);
+  });
+}
+
+size_t AllocatedSize(DType dtype) {
+  return HoldsObjects(dtype) ? sizeof(ObjectPtr) : SizeOf(dtype);
+}
+
 std::shared_ptr<const void> AllocateBuffer(DType dtype, int64_t n, size_t bytes) {
   const size_t rounded = (bytes + kAlignment) / kAlignment * kAlignment;  // at least one line
   if (rounded <= kSmallBytes && dtype != DType::kString) return AllocateSmall(rounded);
@@ -34,21 +50,16 @@ std::shared_ptr<const void> AllocateBuffer(DType dtype, int64_t n, size_t bytes)
   void* p = nullptr;
   if (posix_memalign(&p, huge ? kHugePage : kAlignment, rounded) != 0) return nullptr;
   if (huge) madvise(p, rounded / kHugePage * kHugePage, MADV_HUGEPAGE);  // a hint: may fail
-  if (dtype != DType::kString)
-    return std::shared_ptr<const void>(p, [](const void* q) { std::free(const_cast<void*>(q)); });
-  auto* strings = static_cast<std::string*>(p);
-  for (int64_t i = 0; i < n; ++i) new (strings + i) std::string();
-  return std::shared_ptr<const void>(p, [strings, n](const void*) {
-    for (int64_t i = 0; i < n; ++i) strings[i].~basic_string();
-    std::free(strings);
-  });
+  if (dtype == DType::kString) return Constructed<std::string>(p, n);
+  if (HoldsObjects(dtype)) return Constructed<ObjectPtr>(p, n);
+  return std::shared_ptr<const void>(p, [](const void* q) { std::free(const_cast<void*>(q)); });
 }
 
 }  // namespace
 
 absl::StatusOr<Tensor> Tensor::Allocate(DType dtype, const Shape& shape) {
   TENON_ASSIGN_OR_RETURN(const int64_t n, shape.CheckedElements());
-  const size_t size = SizeOf(dtype);
+  const size_t size = AllocatedSize(dtype);
   if (size == 0) return InvalidArgument("dtype ", Name(dtype), " has no elements in memory");
   int64_t bytes;
   if (__builtin_mul_overflow(n, static_cast<int64_t>(size), &bytes) || bytes > (int64_t{1} << 46)) {
@@ -94,6 +105,8 @@ absl::StatusOr<Tensor> Tensor::Clone() const {
   TENON_ASSIGN_OR_RETURN(Tensor t, Allocate(dtype_, shape_));
   if (dtype_ == DType::kString) {
     for (int64_t i = 0; i < num_elements_; ++i) t.data<std::string>()[i] = data<std::string>()[i];
+  } else if (HoldsObjects(dtype_)) {
+    for (int64_t i = 0; i < num_elements_; ++i) t.data<ObjectPtr>()[i] = data<ObjectPtr>()[i];
   } else if (bytes() > 0) {
     std::memcpy(t.data_, data_, bytes());
   }
@@ -104,6 +117,7 @@ bool Identical(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
   if (a.SharesBufferWith(b)) return true;
   if (a.dtype() == DType::kString) return a.flat<std::string>() == b.flat<std::string>();
+  if (HoldsObjects(a.dtype())) return a.flat<ObjectPtr>() == b.flat<ObjectPtr>();
   return a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 

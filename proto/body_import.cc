@@ -290,6 +290,8 @@ absl::Status BodyImport::EmitCall(const Node& node, const FuncRef& function, boo
   TENON_RETURN_IF_ERROR(callee.Bind(node.inputs));
   TENON_ASSIGN_OR_RETURN(value.outputs, callee.ImportReturns());
   TENON_ASSIGN_OR_RETURN(value.controls, callee.ImportSideEffects());
+  // A call runs all of its function's effects, whoever reads its results.
+  draft_.targets.insert(draft_.targets.end(), value.controls.begin(), value.controls.end());
   Join(value.controls, Controls(node.control_inputs.begin(), node.control_inputs.end()));
   value.inlined = true;
   value.num_outputs = static_cast<int>(value.outputs.size());

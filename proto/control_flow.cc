@@ -68,6 +68,25 @@ absl::Status Finisher::ImportBodies(Draft& draft) {
   return absl::OkStatus();
 }
 
+void Finisher::MarkStateless(Draft& draft) const {
+  for (NodeId id = 0; id < draft.end_id(); ++id) {
+    Node& n = draft.node(id);
+    const Form* form = FormOf(n.op);
+    if (form == nullptr) continue;
+    bool effects = false;
+    for (const auto& [key, value] : n.attrs) {
+      if (const FuncRef* function = value.get_if<FuncRef>()) {
+        effects = effects || with_side_effects_.contains(function->name);
+      } else if (const auto* functions = value.get_if<std::vector<FuncRef>>()) {
+        for (const FuncRef& f : *functions) {
+          effects = effects || with_side_effects_.contains(f.name);
+        }
+      }
+    }
+    if (!effects) n.op = form->stateless;
+  }
+}
+
 absl::Status Finisher::ImportBodiesOf(Draft& draft, NodeId id,
                                       absl::flat_hash_map<Endpoint, Endpoint>& forward) {
   Node& n = draft.node(id);
@@ -85,25 +104,21 @@ absl::Status Finisher::ImportBodiesOf(Draft& draft, NodeId id,
       captured.push_back(HandleAt(draft, n.inputs[i]));
     }
   }
-  bool effects = false;
   for (auto& [key, value] : n.attrs) {
     if (const FuncRef* function = value.get_if<FuncRef>()) {
       const bool loop_body = form != nullptr && form->loop && key == "body";
       TENON_ASSIGN_OR_RETURN(FuncRef ref, ImportBody(*function, captured, loop_body));
-      effects = effects || with_side_effects_.contains(ref.name);
       value = AttrValue(std::move(ref));
     } else if (const auto* functions = value.get_if<std::vector<FuncRef>>()) {
       std::vector<FuncRef> refs;
       for (const FuncRef& function : *functions) {
         TENON_ASSIGN_OR_RETURN(FuncRef ref, ImportBody(function, captured, false));
-        effects = effects || with_side_effects_.contains(ref.name);
         refs.push_back(std::move(ref));
       }
       value = AttrValue(std::move(refs));
     }
   }
   if (form == nullptr) return absl::OkStatus();
-  if (!effects && form->stateless != nullptr) n.op = form->stateless;
 
   // Captured handles are no longer arguments.
   std::vector<Endpoint> args(n.inputs.begin() + static_cast<long>(form->first_input),
@@ -171,12 +186,8 @@ absl::StatusOr<FuncRef> Finisher::ImportBody(const FuncRef& function,
   std::string name = function.name;
   for (int i = 1; library_.contains(name); ++i) name = absl::StrCat(function.name, "_", i);
   library_[name] = nullptr;  // taken
-  TENON_ASSIGN_OR_RETURN(Graph graph,
-                         FinishBody(std::move(draft), absl::StrCat(function.name, "/")));
-  for (NodeId id : graph.NodeIds()) {
-    if (HasSideEffects(graph.node(id).op)) with_side_effects_.insert(name);
-  }
-  library_[name] = std::make_shared<const Graph>(std::move(graph));
+  TENON_RETURN_IF_ERROR(ImportBodies(draft));
+  bodies_.push_back({name, std::move(draft)});
   in_progress_.pop_back();
   imported_[key] = name;
   return FuncRef{name, {}};

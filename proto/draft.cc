@@ -66,18 +66,25 @@ void Draft::Forward(const absl::flat_hash_map<Endpoint, Endpoint>& forward) {
 }
 
 void Draft::DropIdleControls(bool (*has_side_effects)(absl::string_view op)) {
-  // Constants added late stand after their readers; they have no effect anyway.
   std::vector<bool> waits(nodes_.size(), false);
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    Node& n = nodes_[i];
-    auto idle = [&](NodeId c) { return !waits[static_cast<size_t>(c)]; };
+  // Once, and again for what was added late and stands after its readers.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      if (waits[i]) continue;
+      const Node& n = nodes_[i];
+      bool wait = has_side_effects(n.op);
+      for (const Endpoint& e : n.inputs) wait = wait || waits[static_cast<size_t>(e.node)];
+      for (NodeId c : n.control_inputs) wait = wait || waits[static_cast<size_t>(c)];
+      waits[i] = wait;
+      changed = changed || wait;
+    }
+  }
+  auto idle = [&](NodeId id) { return !waits[static_cast<size_t>(id)]; };
+  for (Node& n : nodes_) {
     n.control_inputs.erase(std::remove_if(n.control_inputs.begin(), n.control_inputs.end(), idle),
                            n.control_inputs.end());
-    bool wait = !n.control_inputs.empty() || has_side_effects(n.op);
-    for (const Endpoint& e : n.inputs) wait = wait || waits[static_cast<size_t>(e.node)];
-    waits[i] = wait;
   }
-  auto idle = [&](NodeId t) { return !waits[static_cast<size_t>(t)]; };
   targets.erase(std::remove_if(targets.begin(), targets.end(), idle), targets.end());
 }
 

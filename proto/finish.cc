@@ -41,14 +41,25 @@ absl::Status CheckPublic(const OpLookup& op, const Node& node) {
 }  // namespace
 
 absl::StatusOr<Graph> Finisher::Finish(Draft draft) {
+  TENON_RETURN_IF_ERROR(ImportBodies(draft));
+  CollectChangedVariables(draft, changed_);
+  for (const Body& body : bodies_) CollectChangedVariables(body.draft, changed_);
+  for (Body& body : bodies_) {
+    TENON_ASSIGN_OR_RETURN(Graph graph,
+                           FinishBody(std::move(body.draft), absl::StrCat(body.name, "/")));
+    for (NodeId id : graph.NodeIds()) {
+      if (HasSideEffects(graph.node(id).op)) with_side_effects_.insert(body.name);
+    }
+    library_[body.name] = std::make_shared<const Graph>(std::move(graph));
+  }
   TENON_ASSIGN_OR_RETURN(Graph graph, FinishBody(std::move(draft), ""));
   graph.functions() = std::move(library_);
   return graph;
 }
 
 absl::StatusOr<Graph> Finisher::FinishBody(Draft draft, const std::string& where) {
-  TENON_RETURN_IF_ERROR(ImportBodies(draft));
-  TENON_RETURN_IF_ERROR(FreezeVariables(draft, store_));
+  MarkStateless(draft);
+  TENON_RETURN_IF_ERROR(FreezeVariables(draft, store_, changed_));
   draft.DropIdleControls(HasSideEffects);
   TENON_RETURN_IF_ERROR(CheckNodes(draft, where));
   return std::move(draft).ToGraph();

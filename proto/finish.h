@@ -28,7 +28,15 @@ class Finisher {
   const absl::btree_map<std::string, std::vector<std::string>>& missing() const { return missing_; }
 
  private:
+  // A function on its way into the library.
+  struct Body {
+    std::string name;
+    Draft draft;
+  };
+
   absl::StatusOr<Graph> FinishBody(Draft draft, const std::string& where);
+  // Control flow none of whose functions has effects becomes the Stateless op.
+  void MarkStateless(Draft& draft) const;
   // Imports the functions that control-flow nodes name. Handles of variables that they are given
   // move into the bodies, so that these freeze like any graph.
   absl::Status ImportBodies(Draft& draft);
@@ -40,6 +48,8 @@ class Finisher {
 
   Importer& importer_;
   VariableStore* const store_;
+  std::vector<Body> bodies_;                  // those that others call first
+  absl::flat_hash_set<std::string> changed_;  // VariableNames of variables that some body changes
   FunctionLibrary library_;
   absl::flat_hash_set<std::string> with_side_effects_;      // functions of library_
   absl::flat_hash_map<std::string, std::string> imported_;  // function and captures -> its name

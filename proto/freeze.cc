@@ -1,119 +1,248 @@
-// Freezing of variables (declared in variables.h).
+// Freezing of variables that are only read (declared in variables.h), and what becomes of those
+// that the model changes.
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
+#include "absl/strings/strip.h"
 #include "env/status.h"
+#include "ops/op.h"
+#include "ops/state/variable.h"
 #include "proto/variables.h"
 
 namespace tenon {
 namespace {
 
-bool ChangesReferenceVariable(absl::string_view op) {
-  return absl::StartsWith(op, "Assign") || absl::StartsWith(op, "Scatter") ||
-         absl::StartsWith(op, "Apply") || absl::StartsWith(op, "SparseApply") ||
-         op == "StridedSliceAssign" || op == "CountUpTo";
+// The op on resource variables that does what an op on TensorFlow 1's variables does; "" where the
+// op changes no variable.
+std::string ResourceOp(absl::string_view op) {
+  if (op == "Assign" || op == "AssignAdd" || op == "AssignSub")
+    return absl::StrCat(op, "VariableOp");
+  if (absl::StartsWith(op, "Scatter") && op != "ScatterNd" &&
+      !absl::StartsWith(op, "ScatterNdNonAliasing")) {
+    return absl::StrCat("Resource", op);
+  }
+  if (absl::StartsWith(op, "Apply") || absl::StartsWith(op, "SparseApply") ||
+      op == "StridedSliceAssign") {
+    return absl::StrCat("Resource", op);
+  }
+  return op == "CountUpTo" ? "ResourceCountUpTo" : "";
 }
+
+// Leading inputs that are variables.
+size_t HandleInputs(const std::string& resource_op) {
+  const OpLookup op = FindOp(resource_op);
+  if (!op) return 1;
+  size_t n = 0;
+  for (const ArgSpec& arg : op.info->signature.inputs) n += arg.dtype == DType::kResource;
+  return n;
+}
+
+bool ReadsHandle(const Node& n) {
+  return n.op == "ReadVariableOp" || n.op == "ResourceGather" || n.op == "ResourceGatherNd" ||
+         n.op == "VariableShape" || n.op == "VarIsInitializedOp" || n.op == "DisableCopyOnRead";
+}
+
+bool IsReference(const Node& variable) { return variable.op != "VarHandleOp"; }
+
+std::string Where(const Node& n) { return absl::StrCat("node '", n.name, "' (", n.op, ")"); }
+
+// Which variable each node's output 0 is the handle of, or the reference to.
+class Handles {
+ public:
+  explicit Handles(const Draft& draft) : variable_(static_cast<size_t>(draft.end_id()), kNoNode) {
+    for (NodeId id = 0; id < draft.end_id(); ++id) {
+      const Node& n = draft.node(id);
+      NodeId& v = variable_[static_cast<size_t>(id)];
+      if (IsVariable(n)) {
+        v = id;
+      } else if (!n.inputs.empty()) {
+        const NodeId from = Of(n.inputs[0]);
+        if (from == kNoNode) continue;
+        const bool reference = IsReference(draft.node(from));
+        if (reference ? !ResourceOp(n.op).empty() : n.op == "Identity") v = from;
+      }
+    }
+  }
+  NodeId Of(Endpoint e) const {
+    const size_t id = static_cast<size_t>(e.node);
+    return e.port == 0 && id < variable_.size() ? variable_[id] : kNoNode;
+  }
+
+ private:
+  std::vector<NodeId> variable_;
+};
 
 class Freezer {
  public:
-  Freezer(Draft& draft, VariableStore* store)
-      : draft_(draft), store_(store), live_(draft.Live()), variable_(live_.size(), kNoNode) {}
+  Freezer(Draft& draft, VariableStore* store, const absl::flat_hash_set<std::string>& changed)
+      : draft_(draft), store_(store), changed_(changed), live_(draft.Live()), handles_(draft) {}
 
   absl::Status Run() {
     const NodeId end = draft_.end_id();
     for (NodeId id = 0; id < end; ++id) {
       if (!live_[static_cast<size_t>(id)]) continue;
-      TENON_RETURN_IF_ERROR(Annotate(
-          Visit(id), absl::StrCat("node '", draft_.node(id).name, "' (", draft_.node(id).op, ")")));
+      const Node& n = draft_.node(id);
+      if (IsVariable(n) && IsReference(n)) used_.insert(id);
+      const std::string where = Where(n);
+      TENON_RETURN_IF_ERROR(Annotate(Visit(id), where));
     }
-    for (const GraphOutput& output : draft_.outputs) {
-      const NodeId v = variable_[static_cast<size_t>(output.source.node)];
-      if (v != kNoNode && draft_.node(v).op == "VarHandleOp") {
+    for (GraphOutput& output : draft_.outputs) {
+      const NodeId v = handles_.Of(output.source);
+      if (v == kNoNode) continue;
+      if (!IsReference(draft_.node(v))) {
         return Unimplemented("output '", output.name, "' is the handle of a variable");
       }
+      if (!Changes(v)) continue;
+      TENON_ASSIGN_OR_RETURN(output.source, ReadOf(v, output.source.node, output.source.node));
     }
-    for (NodeId id : used_) TENON_RETURN_IF_ERROR(Freeze(id));
+    for (NodeId id : used_) TENON_RETURN_IF_ERROR(Changes(id) ? Keep(id) : Freeze(id));
     draft_.Forward(forward_);
     return absl::OkStatus();
   }
 
  private:
+  bool Changes(NodeId variable) const {
+    return changed_.contains(VariableName(draft_.node(variable)));
+  }
+
   absl::Status Visit(NodeId id) {
-    Node& n = draft_.node(id);
-    if (IsVariable(n)) {
-      variable_[static_cast<size_t>(id)] = id;
-      if (n.op != "VarHandleOp") used_.insert(id);
-      return absl::OkStatus();
-    }
-    const auto inputs = n.inputs;  // a read may change the node, or move it
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const NodeId variable = variable_[static_cast<size_t>(inputs[i].node)];
+    const std::string changes = ResourceOp(draft_.node(id).op);
+    const size_t handles = changes.empty() ? 0 : HandleInputs(changes);
+    bool becomes_resource_op = false;
+    for (size_t i = 0; i < draft_.node(id).inputs.size(); ++i) {
+      const Endpoint input = draft_.node(id).inputs[i];
+      const NodeId variable = handles_.Of(input);
       if (variable == kNoNode) continue;
-      if (draft_.node(variable).op != "VarHandleOp") {
-        TENON_RETURN_IF_ERROR(ReadReference(draft_.node(id), i, variable));
+      used_.insert(variable);
+      if (!IsReference(draft_.node(variable))) {
+        TENON_RETURN_IF_ERROR(UseHandle(id, i, variable));
+      } else if (i < handles) {
+        becomes_resource_op = true;
+        Node& n = draft_.node(id);
+        n.inputs[i] = {variable, 0};
+        if (input.node != variable) n.control_inputs.push_back(input.node);  // a change before it
       } else {
-        TENON_RETURN_IF_ERROR(ReadHandle(id, i, variable));
+        TENON_RETURN_IF_ERROR(ReadReference(id, i, variable));
       }
     }
+    if (becomes_resource_op) MakeResourceOp(draft_.node(id), changes);
     return absl::OkStatus();
+  }
+
+  static void MakeResourceOp(Node& n, const std::string& op) {
+    n.op = op;
+    if (absl::StartsWith(op, "Assign") || absl::StartsWith(op, "ResourceScatter")) {
+      if (const DType* dtype = n.attr<DType>("T")) n.attrs["dtype"] = DType(*dtype);
+      n.attrs.erase("T");
+    }
+    // A TensorFlow 1 variable may change its shape unless told to keep it; ours keeps it anyway.
+    n.attrs.erase("validate_shape");
+    if (absl::StartsWith(op, "Assign") || op == "ResourceStridedSliceAssign") {
+      n.attrs.erase("use_locking");
+    }
   }
 
   // A TensorFlow 1 variable is itself the tensor.
-  absl::Status ReadReference(Node& n, size_t input, NodeId variable) {
-    if (n.op == "IsVariableInitialized") {
-      MakeTrue(n);
-    } else if (input == 0 && ChangesReferenceVariable(n.op)) {
-      return Changes(variable);
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status ReadHandle(NodeId id, size_t input, NodeId variable) {
+  absl::Status ReadReference(NodeId id, size_t input, NodeId variable) {
     Node& n = draft_.node(id);
-    const DType* dtype = draft_.node(variable).attr<DType>("dtype");
-    if (n.op == "VarIsInitializedOp") {
-      MakeTrue(n);
+    const NodeId source = n.inputs[input].node;
+    if (!Changes(variable)) {
+      if (n.op == "IsVariableInitialized") MakeTrue(n);
       return absl::OkStatus();
     }
-    if (n.op == "Identity") {
-      variable_[static_cast<size_t>(id)] = variable;
-      return absl::OkStatus();
-    }
-    if (input != 0 || dtype == nullptr) return Changes(variable);
-    if (n.op == "ReadVariableOp") {
-      forward_[{id, 0}] = {variable, 0};
-    } else if (n.op == "ResourceGather" && n.inputs.size() == 2) {
-      const int64_t* batch_dims = n.attr<int64_t>("batch_dims");
-      const int axis = batch_dims == nullptr ? 0 : static_cast<int>(*batch_dims);
-      TENON_ASSIGN_OR_RETURN(const NodeId axis_id, draft_.AddScalar(n.name + "/axis", axis));
-      Node& gather = draft_.node(id);  // AddScalar may have moved it
-      gather.op = "GatherV2";
-      gather.attrs.erase("dtype");
-      gather.attrs.erase("validate_indices");
-      gather.attrs["batch_dims"] = axis;
-      gather.attrs["Tparams"] = DType(*draft_.node(variable).attr<DType>("dtype"));
-      gather.attrs["Taxis"] = DType::kInt32;
-      gather.inputs = {{variable, 0}, gather.inputs[1], {axis_id, 0}};
-    } else if (n.op == "ResourceGatherNd" && n.inputs.size() == 2) {
-      n.op = "GatherNd";
-      n.attrs.erase("dtype");
-      n.attrs["Tparams"] = DType(*dtype);
+    if (n.op == "IsVariableInitialized") {
+      n.op = "VarIsInitializedOp";
+      n.attrs.clear();
       n.inputs[0] = {variable, 0};
-    } else if (n.op == "VariableShape") {
-      n.op = "Shape";
-      n.attrs["T"] = DType(*dtype);
-      n.inputs[0] = {variable, 0};
+    } else if (n.op == "Identity") {
+      TENON_RETURN_IF_ERROR(MakeRead(n, variable));
     } else {
-      return Changes(variable);
+      TENON_ASSIGN_OR_RETURN(const Endpoint read, ReadOf(variable, source, id));
+      draft_.node(id).inputs[input] = read;
+      return absl::OkStatus();
     }
-    used_.insert(variable);
+    if (source != variable) n.control_inputs.push_back(source);
     return absl::OkStatus();
   }
 
-  absl::Status Changes(NodeId variable) const {
-    return Unimplemented("uses variable '", draft_.node(variable).name,
-                         "' other than by reading it");
+  absl::Status UseHandle(NodeId id, size_t input, NodeId variable) {
+    Node& n = draft_.node(id);
+    if (n.op == "Identity") return absl::OkStatus();
+    n.inputs[input] = {variable, 0};
+    const bool changes = Changes(variable);
+    if (input != 0 || !ReadsHandle(n)) return absl::OkStatus();
+    const DType* dtype = draft_.node(variable).attr<DType>("dtype");
+    if (dtype == nullptr)
+      return InvalidArgument("variable '", draft_.node(variable).name, "' has no dtype");
+    if (n.op == "VarIsInitializedOp") {
+      if (!changes) MakeTrue(n);
+      return absl::OkStatus();
+    }
+    if (n.op == "DisableCopyOnRead") return absl::OkStatus();
+    if (n.op == "ReadVariableOp") {
+      if (changes) return MakeRead(n, variable);
+      forward_[{id, 0}] = {variable, 0};
+      n.op = "Identity";  // nothing waits for it
+      n.attrs.clear();
+      n.attrs["T"] = DType(*dtype);
+      return absl::OkStatus();
+    }
+    // A read, and the op on what it gives.
+    Endpoint value{variable, 0};
+    if (changes) {
+      TENON_ASSIGN_OR_RETURN(value, ReadOf(variable, variable, id));
+    }
+    return MakeOpOnValue(id, value, *draft_.node(variable).attr<DType>("dtype"));
+  }
+
+  absl::Status MakeOpOnValue(NodeId id, Endpoint value, DType dtype) {
+    if (draft_.node(id).op == "ResourceGather" && draft_.node(id).inputs.size() == 2) {
+      const int64_t* batch_dims = draft_.node(id).attr<int64_t>("batch_dims");
+      const int axis = batch_dims == nullptr ? 0 : static_cast<int>(*batch_dims);
+      TENON_ASSIGN_OR_RETURN(const NodeId axis_id,
+                             draft_.AddScalar(draft_.node(id).name + "/axis", axis));
+      Node& n = draft_.node(id);
+      n.op = "GatherV2";
+      n.attrs.erase("dtype");
+      n.attrs.erase("validate_indices");
+      n.attrs["batch_dims"] = axis;
+      n.attrs["Tparams"] = DType(dtype);
+      n.attrs["Taxis"] = DType::kInt32;
+      n.inputs = {value, n.inputs[1], {axis_id, 0}};
+      return absl::OkStatus();
+    }
+    Node& n = draft_.node(id);
+    const bool gather = n.op == "ResourceGatherNd";
+    n.op = gather ? "GatherNd" : "Shape";
+    n.attrs.erase("dtype");
+    n.attrs[gather ? "Tparams" : "T"] = DType(dtype);
+    n.inputs[0] = value;
+    return absl::OkStatus();
+  }
+
+  absl::Status MakeRead(Node& n, NodeId variable) {
+    const Node& v = draft_.node(variable);
+    const DType* dtype = v.attr<DType>("dtype");
+    if (dtype == nullptr) return InvalidArgument("variable '", v.name, "' has no dtype");
+    n.op = "ReadVariableOp";
+    n.attrs.clear();
+    n.attrs["dtype"] = DType(*dtype);
+    const Shape* shape = v.attr<Shape>("shape");
+    if (shape != nullptr && shape->IsComplete()) n.attrs[kVariableShapeAttr] = Shape(*shape);
+    n.inputs = {{variable, 0}};
+    return absl::OkStatus();
+  }
+
+  // A new read for `reader`, which waits for what that waits for, and for `source`, the op that
+  // changed the variable (or the variable itself).
+  absl::StatusOr<Endpoint> ReadOf(NodeId variable, NodeId source, NodeId reader) {
+    Node read;
+    read.name = draft_.node(reader).name + "/read";
+    TENON_RETURN_IF_ERROR(MakeRead(read, variable));
+    if (reader != source) read.control_inputs = draft_.node(reader).control_inputs;
+    if (source != variable) read.control_inputs.push_back(source);
+    TENON_ASSIGN_OR_RETURN(const NodeId id, draft_.Add(std::move(read), /*effect=*/true));
+    return Endpoint{id, 0};
   }
 
   static void MakeTrue(Node& n) {
@@ -124,13 +253,33 @@ class Freezer {
     n.attrs["value"] = Tensor::Scalar<bool>(true);
   }
 
+  absl::Status Keep(NodeId id) {
+    Node& n = draft_.node(id);
+    Tensor initial;
+    if (store_ != nullptr) {
+      absl::StatusOr<Tensor> value = store_->Value(n);
+      if (!value.ok() && !absl::IsNotFound(value.status())) return value.status();
+      if (value.ok()) initial = *std::move(value);
+    }
+    const DType* dtype = n.attr<DType>("dtype");
+    const Shape* shape = n.attr<Shape>("shape");
+    AttrMap attrs;
+    attrs["shared_name"] = VariableName(n);
+    if (dtype != nullptr) attrs["dtype"] = DType(*dtype);
+    attrs["shape"] = shape == nullptr ? Shape::Unknown() : Shape(*shape);
+    if (initial.valid()) attrs[kInitialValueAttr] = std::move(initial);
+    n.op = "VarHandleOp";
+    n.attrs = std::move(attrs);
+    return absl::OkStatus();
+  }
+
   absl::Status Freeze(NodeId id) {
     Node& n = draft_.node(id);
     if (store_ == nullptr) {
       return absl::FailedPreconditionError(
-          absl::StrCat("node '", n.name, "' (", n.op,
-                       ") is a variable, and a GraphDef holds no values of variables: load the "
-                       "SavedModel, or freeze the graph"));
+          absl::StrCat(Where(n),
+                       " is a variable, and a GraphDef holds no values of variables: "
+                       "load the SavedModel, or freeze the graph"));
     }
     TENON_ASSIGN_OR_RETURN(Tensor value, store_->Value(n));
     const DType dtype = value.dtype();
@@ -143,16 +292,37 @@ class Freezer {
 
   Draft& draft_;
   VariableStore* const store_;
+  const absl::flat_hash_set<std::string>& changed_;
   const std::vector<bool> live_;
-  std::vector<NodeId> variable_;  // by node: the variable that its output is a handle of
+  const Handles handles_;
   absl::flat_hash_set<NodeId> used_;
   absl::flat_hash_map<Endpoint, Endpoint> forward_;
 };
 
 }  // namespace
 
-absl::Status FreezeVariables(Draft& draft, VariableStore* store) {
-  return Freezer(draft, store).Run();
+void CollectChangedVariables(const Draft& draft, absl::flat_hash_set<std::string>& changed) {
+  const std::vector<bool> live = draft.Live();
+  const Handles handles(draft);
+  for (NodeId id = 0; id < draft.end_id(); ++id) {
+    if (!live[static_cast<size_t>(id)]) continue;
+    const Node& n = draft.node(id);
+    const std::string changes = ResourceOp(n.op);
+    const size_t references = changes.empty() ? 0 : HandleInputs(changes);
+    for (size_t i = 0; i < n.inputs.size(); ++i) {
+      const NodeId variable = handles.Of(n.inputs[i]);
+      if (variable == kNoNode) continue;
+      const bool reads = IsReference(draft.node(variable))
+                             ? i >= references
+                             : n.op == "Identity" || (i == 0 && ReadsHandle(n));
+      if (!reads) changed.insert(VariableName(draft.node(variable)));
+    }
+  }
+}
+
+absl::Status FreezeVariables(Draft& draft, VariableStore* store,
+                             const absl::flat_hash_set<std::string>& changed) {
+  return Freezer(draft, store, changed).Run();
 }
 
 }  // namespace tenon

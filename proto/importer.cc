@@ -89,7 +89,9 @@ bool IsVariableRead(absl::string_view op) {
 }
 
 bool HasSideEffects(absl::string_view op) {
-  if (IsVariableRead(op)) return false;
+  static const auto* const kNone = new absl::flat_hash_set<absl::string_view>{
+      "VarHandleOp", "DisableCopyOnRead", "RestoreV2", "Const", "Placeholder", "Identity"};
+  if (kNone->contains(op)) return false;
   const OpLookup known = FindOp(op);
   return known ? known.info->row.stateful : !absl::StartsWith(op, "Stateless");
 }

@@ -79,7 +79,9 @@ class Importer {
 
 // Ops that only look at variables: nothing has to wait for them once variables are constants.
 bool IsVariableRead(absl::string_view op);
-// Whether an op does something besides computing its outputs. One that Tenon does not know may.
+// Whether an op does something besides computing its outputs, or must keep its place among those
+// that do: reads of variables are such, until freezing has shown that nobody changes the variable.
+// An op that Tenon does not know may.
 bool HasSideEffects(absl::string_view op);
 
 }  // namespace tenon

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/bundle.h"
@@ -55,10 +56,16 @@ class VariableStore {
 bool IsVariable(const Node& node);
 std::string VariableName(const Node& node);
 
-// Turns variables that are only read into Const nodes of the variable's name and drops the reads.
-// Unimplemented, naming the node, where a variable is changed. `store` is null for a GraphDef,
-// which has no values: a variable is then a FailedPrecondition.
-absl::Status FreezeVariables(Draft& draft, VariableStore* store);
+// Adds the names of the variables that live nodes use other than by reading them.
+void CollectChangedVariables(const Draft& draft, absl::flat_hash_set<std::string>& changed);
+
+// Turns variables that nobody changes into Const nodes of the variable's name and drops the reads.
+// The others stay as VarHandleOp, with their value in the checkpoint noted on the node, and what
+// uses them as ReadVariableOp and the resource ops that change them; TensorFlow 1's variables
+// become such, too. `store` is null for a GraphDef, which has no values: a variable that is only
+// read is then a FailedPrecondition.
+absl::Status FreezeVariables(Draft& draft, VariableStore* store,
+                             const absl::flat_hash_set<std::string>& changed);
 
 }  // namespace tenon
 

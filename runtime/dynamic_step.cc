@@ -2,6 +2,7 @@
 
 #include "env/status.h"
 #include "ops/op.h"
+#include "ops/state/variable.h"
 
 namespace tenon {
 namespace {
@@ -33,6 +34,29 @@ class DynamicOutputs final : public OutputAllocator {
   ExecState& state_;
 };
 
+// Makes `t` the tensor of a buffer that steps bring.
+void Bring(const Plan& plan, ExecState& state, int buffer, Tensor t) {
+  const size_t index = static_cast<size_t>(plan.buffers[static_cast<size_t>(buffer)].index);
+  for (int position : plan.held_pointers[index]) {
+    state.pointers[static_cast<size_t>(position)] = t.raw();
+  }
+  state.dynamic[index] = std::move(t);
+}
+
+absl::Status RunRead(const Plan& plan, const DynamicStep& step, RunTensors& run) {
+  const DynamicArg& out = step.outputs[0];
+  TENON_ASSIGN_OR_RETURN(const Tensor handle, ViewOf(plan, run, step.inputs[0]));
+  TENON_ASSIGN_OR_RETURN(const Variable* variable, VariableAt(handle.data<ObjectPtr>()));
+  TENON_ASSIGN_OR_RETURN(Tensor value, variable->Read());
+  if (value.dtype() != out.dtype || value.shape() != out.shape) {
+    return InvalidArgument("variable '", variable->name(), "' is ", Name(value.dtype()),
+                           " of shape ", value.shape().ToString(), "; expected ", Name(out.dtype),
+                           " of shape ", out.shape.ToString());
+  }
+  Bring(plan, run.state, out.buffer, std::move(value));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void* FixedAddress(const Plan& plan, const ExecState& state, const Buffer& buffer) {
@@ -57,6 +81,9 @@ absl::StatusOr<Tensor> ViewOf(const Plan& plan, RunTensors& run, const DynamicAr
     case Buffer::Kind::kDynamic:
       if (!run.state.dynamic[index].valid()) return Internal("a tensor is read before it is made");
       return run.state.dynamic[index];
+    case Buffer::Kind::kHeld:
+      if (!run.state.dynamic[index].valid()) return Internal("a tensor is read before it is made");
+      return run.state.dynamic[index].Reshaped(arg.shape);
     case Buffer::Kind::kFeed:
       return run.feeds[index].Reshaped(arg.shape);
     case Buffer::Kind::kOutput:
@@ -69,6 +96,7 @@ absl::StatusOr<Tensor> ViewOf(const Plan& plan, RunTensors& run, const DynamicAr
 
 absl::Status RunDynamicStep(const Plan& plan, const Step& step, RunTensors& run) {
   const DynamicStep& dynamic = plan.dynamic_steps[static_cast<size_t>(step.dynamic)];
+  if (dynamic.kind == DynamicKind::kRead) return RunRead(plan, dynamic, run);
   const Node& node = plan.model->graph().node(step.node);
   const OpLookup op = FindOp(node.op);
 

@@ -1,8 +1,10 @@
 #include "runtime/executor.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "env/status.h"
+#include "graph/object.h"
 #include "runtime/dynamic_step.h"
 
 namespace tenon {
@@ -30,6 +32,12 @@ absl::Status AtNode(const Plan& plan, const Step& step, const absl::Status& stat
   return Annotate(status, absl::StrCat("node '", node.name, "' (", node.op, ")"));
 }
 
+void Release(const Plan& plan, const Step& step, ExecState& state) {
+  for (int i = step.release_begin; i < step.release_end; ++i) {
+    state.dynamic[static_cast<size_t>(plan.releases[static_cast<size_t>(i)])] = Tensor();
+  }
+}
+
 absl::Status RunSteps(const Plan& plan, RunTensors& run) {
   void** const pointers = run.state.pointers.data();
   for (const Step& step : plan.steps) {
@@ -41,6 +49,7 @@ absl::Status RunSteps(const Plan& plan, RunTensors& run) {
       status = RunDynamicStep(plan, step, run);
     }
     if (!status.ok()) return AtNode(plan, step, status);
+    Release(plan, step, run.state);
   }
   return absl::OkStatus();
 }
@@ -59,6 +68,7 @@ absl::Status RunStepsObserved(const Plan& plan, RunTensors& run, StepObserver& o
       status = RunDynamicStep(plan, step, run);
     }
     if (!status.ok()) return AtNode(plan, step, status);
+    Release(plan, step, run.state);
     observer.OnStep(static_cast<int>(i), (Clock::now() - start) / std::chrono::nanoseconds(1));
   }
   return absl::OkStatus();
@@ -75,6 +85,11 @@ absl::StatusOr<std::vector<Tensor>> CollectOutputs(const Plan& plan, RunTensors&
         run.outputs[index].shape() == output.shape) {
       given[index] = true;
       outputs.push_back(run.outputs[index]);
+      continue;
+    }
+    if (buffer.kind == Buffer::Kind::kDynamic && run.state.dynamic[index].OwnsAlone()) {
+      outputs.push_back(std::move(run.state.dynamic[index]));
+      run.state.dynamic[index] = outputs.back();  // a second name for it makes a copy
       continue;
     }
     // A second name for the same tensor, an input passed through, a constant: a copy each.
@@ -119,6 +134,9 @@ absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, absl::Span<const T
   }
   absl::StatusOr<std::vector<Tensor>> outputs = RunWith(plan, *state, feeds, observer);
   for (Tensor& t : state->dynamic) t = Tensor();
+  for (Tensor& t : state->strings) {
+    if (HoldsObjects(t.dtype())) std::fill_n(t.data<ObjectPtr>(), t.num_elements(), nullptr);
+  }
   plan.pool.Give(std::move(state));
   return outputs;
 }

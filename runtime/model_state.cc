@@ -30,7 +30,8 @@ std::vector<bool> LiveNodes(const Graph& graph) {
 }
 
 // Ids keep their order, so ties in the topological order fall as in the original.
-absl::StatusOr<Graph> WithoutWeights(const Graph& graph, std::vector<Tensor>& weights) {
+absl::StatusOr<Graph> WithoutWeights(const Graph& graph, SessionVariables& variables,
+                                     std::vector<Tensor>& weights) {
   std::vector<NodeId> renumbered(static_cast<size_t>(graph.end_id()), kNoNode);
   NodeId next = 0;
   for (NodeId id : graph.NodeIds()) renumbered[static_cast<size_t>(id)] = next++;
@@ -51,6 +52,9 @@ absl::StatusOr<Graph> WithoutWeights(const Graph& graph, std::vector<Tensor>& we
       }
       weights[static_cast<size_t>(map(id))] = *value;
       node.attrs.erase("value");
+    } else if (node.op == "VarHandleOp") {
+      TENON_ASSIGN_OR_RETURN(weights[static_cast<size_t>(map(id))], variables.Handle(node));
+      node.attrs.erase(kInitialValueAttr);
     }
     TENON_RETURN_IF_ERROR(out.AddNode(std::move(node)).status());
   }
@@ -71,10 +75,11 @@ bool Misaligned(const Tensor& t) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const ModelState>> ModelState::Create(Graph graph) {
+absl::StatusOr<std::shared_ptr<const ModelState>> ModelState::Create(Graph graph,
+                                                                     SessionVariables& variables) {
   auto model = std::make_shared<ModelState>();
   std::vector<Tensor> weights;
-  TENON_ASSIGN_OR_RETURN(model->graph_, WithoutWeights(graph, weights));
+  TENON_ASSIGN_OR_RETURN(model->graph_, WithoutWeights(graph, variables, weights));
   graph = Graph();  // the last reference to the weights' buffers must be ours
   const Graph& g = model->graph_;
 

@@ -10,19 +10,22 @@
 #include "graph/graph.h"
 #include "graph/tensor.h"
 #include "ops/constant.h"
+#include "runtime/session_variables.h"
 
 namespace tenon {
 
 class ModelState {
  public:
-  // `graph` is consumed: Const nodes lose their "value" attribute. Errors name the node.
-  static absl::StatusOr<std::shared_ptr<const ModelState>> Create(Graph graph);
+  // `graph` is consumed: Const nodes lose their "value" attribute. Handles of variables become
+  // constants that lead to the session's variables. Errors name the node.
+  static absl::StatusOr<std::shared_ptr<const ModelState>> Create(Graph graph,
+                                                                  SessionVariables& variables);
 
   const Graph& graph() const { return graph_; }
   // Live nodes (those that the outputs or the targets need), each after all that it needs.
   const std::vector<NodeId>& order() const { return order_; }
   bool is_live(NodeId id) const { return live_[static_cast<size_t>(id)]; }
-  // The weight of a Const node; null for other nodes.
+  // The weight of a Const node, or a variable's handle; null for other nodes.
   Constant* constant(NodeId id) const { return constants_[static_cast<size_t>(id)].get(); }
   // The value of a Const node that is small enough for shape functions and Prepare to look at;
   // null for other nodes. It stays for the session's lifetime.

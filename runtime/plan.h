@@ -32,7 +32,9 @@ struct Buffer {
     kArena,     // at `offset` of the arena
     kOutput,    // allocated for the caller: Plan::owned_outputs[index]
     kStrings,   // kept by the ExecState: Plan::strings[index]
-    kDynamic,   // allocated while running: ExecState::dynamic[index]
+    kDynamic,   // of unknown shape, allocated while running: ExecState::dynamic[index]
+    kHeld,      // of known shape, a tensor that a step brings (a variable's, a function's result):
+                // ExecState::dynamic[index]
   };
   Kind kind = Kind::kNone;
   int index = -1;
@@ -46,7 +48,15 @@ struct Step {
   int outputs = 0;                 // likewise
   int scratch = 0;                 // position
   int dynamic = -1;                // index into Plan::dynamic_steps
+  int release_begin = 0;           // Plan::releases of this step
+  int release_end = 0;
   NodeId node = kNoNode;
+};
+
+// What a step without a prepared kernel does.
+enum class DynamicKind {
+  kKernel,  // prepares its kernel and runs it
+  kRead,    // takes a variable's tensor
 };
 
 // A tensor that a dynamic step reads or writes.
@@ -58,6 +68,7 @@ struct DynamicArg {
   Constant* constant = nullptr;    // where it is a weight
 };
 struct DynamicStep {
+  DynamicKind kind = DynamicKind::kKernel;
   std::vector<DynamicArg> inputs;
   std::vector<DynamicArg> outputs;
 };
@@ -107,6 +118,8 @@ struct Plan {
   std::vector<TensorSpec> owned_outputs;  // one allocation per run each
   std::vector<TensorSpec> strings;
   int num_dynamic = 0;
+  std::vector<std::vector<int>> held_pointers;  // by dynamic index: positions to set
+  std::vector<int> releases;                    // dynamic indices, in the order of their last steps
   size_t arena_bytes = 0;
   std::vector<PlanOutput> outputs;  // in the order of Graph::outputs()
 

@@ -201,6 +201,10 @@ class PlanBuilder {
                        absl::Span<const TensorSpec> specs, absl::Span<const TensorSpec> outputs,
                        std::vector<Value>& ports) {
     const int step = now();
+    if (node.op == "ReadVariableOp" && outputs[0].shape.IsComplete()) {
+      ports[0].buffer = memory_.AddHeld(outputs[0], step);
+      return AddDynamicStep(node, DynamicKind::kRead, inputs, ports);
+    }
     bool dynamic = false, values_missing = false, empty = true;
     for (const TensorSpec& s : specs) {
       dynamic |= !s.shape.IsComplete();
@@ -213,7 +217,7 @@ class PlanBuilder {
       empty &= outputs[i].shape.IsComplete() && outputs[i].shape.num_elements() == 0;
     }
     if (empty && !row.stateful) return absl::OkStatus();  // nothing to write
-    if (dynamic) return AddDynamicStep(node, inputs, ports);
+    if (dynamic) return AddDynamicStep(node, DynamicKind::kKernel, inputs, ports);
 
     std::vector<Constant*> constants;
     for (const Value* in : inputs) constants.push_back(in->constant);
@@ -221,7 +225,7 @@ class PlanBuilder {
         plan_->cache->Prepare(node, specs, constants, outputs, plan_->services);
     if (absl::IsUnimplemented(prepared.status()) && values_missing) {
       // Perhaps for want of a value that the run will know.
-      return AddDynamicStep(node, inputs, ports);
+      return AddDynamicStep(node, DynamicKind::kKernel, inputs, ports);
     }
     if (!prepared.ok()) return prepared.status();
     return AddFlatStep(node, *std::move(prepared), inputs, ports);
@@ -261,9 +265,10 @@ class PlanBuilder {
     return absl::OkStatus();
   }
 
-  absl::Status AddDynamicStep(const Node& node, absl::Span<Value* const> inputs,
+  absl::Status AddDynamicStep(const Node& node, DynamicKind kind, absl::Span<Value* const> inputs,
                               const std::vector<Value>& ports) {
     DynamicStep dynamic;
+    dynamic.kind = kind;
     for (Value* in : inputs) {
       TENON_ASSIGN_OR_RETURN(const int buffer, BufferOf(*in));
       memory_.Read(buffer, now());

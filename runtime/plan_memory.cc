@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "env/status.h"
+#include "graph/object.h"
 
 namespace tenon {
 
@@ -20,7 +21,7 @@ int PlanMemory::AddConstant(Plan& plan, Tensor value) {
 }
 
 absl::StatusOr<int> PlanMemory::AddComputed(const TensorSpec& spec, int step) {
-  if (SizeOf(spec.dtype) == 0) {
+  if (SizeOf(spec.dtype) == 0 && !HoldsObjects(spec.dtype)) {
     return Unimplemented("an output of dtype ", Name(spec.dtype), " cannot be held");
   }
   Item item{.kind = Buffer::Kind::kDynamic, .first = step, .last = step, .spec = spec};
@@ -29,12 +30,21 @@ absl::StatusOr<int> PlanMemory::AddComputed(const TensorSpec& spec, int step) {
     return Add(std::move(item));
   }
   TENON_ASSIGN_OR_RETURN(const int64_t elements, spec.shape.CheckedElements());
-  item.kind = spec.dtype == DType::kString ? Buffer::Kind::kStrings : Buffer::Kind::kArena;
+  const bool constructed = spec.dtype == DType::kString || HoldsObjects(spec.dtype);
+  item.kind = constructed ? Buffer::Kind::kStrings : Buffer::Kind::kArena;
   if (__builtin_mul_overflow(static_cast<size_t>(elements), SizeOf(spec.dtype), &item.bytes)) {
     return absl::ResourceExhaustedError(
         absl::StrCat("a tensor of shape ", spec.shape.ToString(), " is too large"));
   }
   return Add(std::move(item));
+}
+
+int PlanMemory::AddHeld(const TensorSpec& spec, int step) {
+  return Add({.kind = Buffer::Kind::kHeld,
+              .index = num_dynamic_++,
+              .first = step,
+              .last = step,
+              .spec = spec});
 }
 
 int PlanMemory::AddScratch(size_t bytes, int step) {
@@ -78,6 +88,24 @@ void PlanMemory::MergeInPlace(Plan& plan) {
   }
 }
 
+// A tensor goes when its last reader is done: memory, and a variable's next update can be in place.
+void PlanMemory::ListReleases(Plan& plan) const {
+  std::vector<std::pair<int, int>> ends;  // step, dynamic index
+  for (const Item& item : items_) {
+    const bool dynamic = item.kind == Buffer::Kind::kDynamic || item.kind == Buffer::Kind::kHeld;
+    if (dynamic && !item.fetched) ends.emplace_back(item.last, item.index);
+  }
+  std::sort(ends.begin(), ends.end());
+  size_t next = 0;
+  for (size_t step = 0; step < plan.steps.size(); ++step) {
+    plan.steps[step].release_begin = static_cast<int>(next);
+    for (; next < ends.size() && ends[next].first == static_cast<int>(step); ++next) {
+      plan.releases.push_back(ends[next].second);
+    }
+    plan.steps[step].release_end = static_cast<int>(next);
+  }
+}
+
 absl::Status PlanMemory::Finish(Plan& plan) {
   MergeInPlace(plan);
 
@@ -110,6 +138,8 @@ absl::Status PlanMemory::Finish(Plan& plan) {
   plan.arena_bytes = layout.bytes;
   plan.stats.arena_bytes = layout.bytes;
   plan.num_dynamic = num_dynamic_;
+  plan.held_pointers.resize(static_cast<size_t>(num_dynamic_));
+  ListReleases(plan);
 
   for (size_t position = 0; position < plan.pointers.size(); ++position) {
     int& pointer = plan.pointers[position];
@@ -119,6 +149,9 @@ absl::Status PlanMemory::Finish(Plan& plan) {
     const PointerPatch patch{static_cast<int>(position), buffer.index};
     if (buffer.kind == Buffer::Kind::kFeed) plan.feed_pointers.push_back(patch);
     if (buffer.kind == Buffer::Kind::kOutput) plan.output_pointers.push_back(patch);
+    if (buffer.kind == Buffer::Kind::kHeld) {
+      plan.held_pointers[static_cast<size_t>(buffer.index)].push_back(patch.position);
+    }
   }
   for (DynamicStep& step : plan.dynamic_steps) {
     for (DynamicArg& arg : step.inputs) arg.buffer = Resolve(arg.buffer);

@@ -19,6 +19,8 @@ class PlanMemory {
   int AddConstant(Plan& plan, Tensor value);
   // Written by `step`; of complete shape (kArena, or kStrings) or found out while running.
   absl::StatusOr<int> AddComputed(const TensorSpec& spec, int step);
+  // Of known shape; the tensor itself comes from `step`.
+  int AddHeld(const TensorSpec& spec, int step);
   int AddScratch(size_t bytes, int step);
 
   void Read(int buffer, int step);
@@ -54,6 +56,7 @@ class PlanMemory {
   int Add(Item item);
   int Resolve(int buffer) const;
   void MergeInPlace(Plan& plan);
+  void ListReleases(Plan& plan) const;
 
   std::vector<Item> items_;
   std::vector<InPlace> in_place_;

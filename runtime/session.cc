@@ -30,6 +30,7 @@ struct Session::State {
   const Flags flags;
   PrimitiveCache primitives;
   Services services;
+  SessionVariables variables;
   std::shared_ptr<const ModelState> model;
   KernelCache kernels;
   PlanCache plans;
@@ -107,7 +108,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
   state.services.threads = ThreadCount(options.threads, flags);
 
   session->report_ = RewriteOrKeep(graph, state.services);
-  TENON_ASSIGN_OR_RETURN(state.model, ModelState::Create(std::move(graph)));
+  TENON_ASSIGN_OR_RETURN(state.model, ModelState::Create(std::move(graph), state.variables));
   for (const GraphInput& input : state.model->graph().inputs()) {
     session->inputs_.push_back(InputInfo(*state.model, input));
   }
@@ -115,6 +116,19 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
     session->outputs_.push_back({output.name});
   }
   return session;
+}
+
+std::vector<std::string> Session::VariableNames() const { return state_->variables.Names(); }
+
+absl::StatusOr<Tensor> Session::ReadVariable(absl::string_view name) const {
+  TENON_ASSIGN_OR_RETURN(const Variable* variable, state_->variables.Find(name));
+  TENON_ASSIGN_OR_RETURN(const Tensor value, variable->Read());
+  return value.Clone();
+}
+
+absl::Status Session::AssignVariable(absl::string_view name, const Tensor& value) {
+  TENON_ASSIGN_OR_RETURN(Variable * variable, state_->variables.Find(name));
+  return variable->Assign(value);
 }
 
 const Flags& Session::flags() const { return state_->flags; }

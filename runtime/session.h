@@ -74,6 +74,15 @@ class Session {
   // Inputs by name put in order; errors as in Run.
   absl::StatusOr<std::vector<Tensor>> Arrange(absl::Span<const NamedTensor> inputs) const;
 
+  // The variables that the model changes, by name, sorted. (Those that it only reads are
+  // constants.)
+  std::vector<std::string> VariableNames() const;
+  // Variables keep their values from run to run. NotFound where there is none of that name;
+  // FailedPrecondition while it has no value.
+  absl::StatusOr<Tensor> ReadVariable(absl::string_view name) const;
+  // InvalidArgument where the dtype or the shape is not the variable's.
+  absl::Status AssignVariable(absl::string_view name, const Tensor& value);
+
   const Flags& flags() const;
   int threads() const;
   const SessionReport& report() const { return report_; }

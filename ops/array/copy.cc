@@ -5,12 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "graph/object.h"
+
 namespace tenon {
 
 void CopyElements(DType dtype, const void* src, void* dst, int64_t n) {
   if (src == dst || n <= 0) return;
   if (dtype == DType::kString) {
     std::copy_n(static_cast<const std::string*>(src), n, static_cast<std::string*>(dst));
+  } else if (HoldsObjects(dtype)) {
+    std::copy_n(static_cast<const ObjectPtr*>(src), n, static_cast<ObjectPtr*>(dst));
   } else {
     std::memcpy(dst, src, static_cast<size_t>(n) * SizeOf(dtype));
   }

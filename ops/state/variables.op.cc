@@ -1,95 +1,21 @@
-// Variables and checkpoints. Import turns variables into constants and follows checkpoint ops in
-// order to find their values, so these have signatures and no kernels.
+// TensorFlow 1 variables and checkpoints. Import turns those variables into resource variables or
+// constants and follows checkpoint ops to find their values, so these have signatures and no
+// kernels.
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
 
-const OpRegistration var_handle({
-    .name = "VarHandleOp",
-    .outputs = "resource: resource",
-    .attrs = "container: string = ; shared_name: string = ; dtype: type; shape: shape; "
-             "allowed_devices: list(string) = []",
-    .shape = ScalarShape,
-    .stateful = true,
-});
-
-const OpRegistration read_variable({
-    .name = "ReadVariableOp",
-    .inputs = "resource: resource",
-    .outputs = "value: dtype",
-    .attrs = "dtype: type",
-    .shape = UnknownShape,
-    .stateful = true,
-});
-
-const OpRegistration resource_gather({
-    .name = "ResourceGather",
-    .inputs = "resource: resource, indices: Tindices",
-    .outputs = "output: dtype",
-    .attrs = "dtype: type; Tindices: type; batch_dims: int = 0; validate_indices: bool = true",
-    .types = "Tindices: int32 int64",
-    .shape = UnknownShape,
-    .stateful = true,
-});
-
-const OpRegistration resource_gather_nd({
-    .name = "ResourceGatherNd",
-    .inputs = "resource: resource, indices: Tindices",
-    .outputs = "output: dtype",
-    .attrs = "dtype: type; Tindices: type",
-    .types = "Tindices: int32 int64",
-    .shape = UnknownShape,
-    .stateful = true,
-});
-
-const OpRegistration variable_shape({
-    .name = "VariableShape",
-    .inputs = "input: resource",
-    .outputs = "output: out_type",
-    .attrs = "out_type: type = int32",
-    .types = "out_type: int32 int64",
-    .shape = UnknownShape,
-    .stateful = true,
-});
-
-const OpRegistration var_is_initialized({
-    .name = "VarIsInitializedOp",
-    .inputs = "resource: resource",
-    .outputs = "is_initialized: bool",
-    .shape = ScalarShape,
-    .stateful = true,
-});
-
-const OpRegistration disable_copy_on_read({
-    .name = "DisableCopyOnRead",
-    .inputs = "resource: resource",
-    .stateful = true,
-});
-
-const OpRegistration assign_variable({
-    .name = "AssignVariableOp",
-    .inputs = "resource: resource, value: dtype",
-    .attrs = "dtype: type; validate_shape: bool = false",
-    .stateful = true,
-});
-
-const OpRegistration assign_add_variable({
-    .name = "AssignAddVariableOp",
-    .inputs = "resource: resource, value: dtype",
-    .attrs = "dtype: type",
-    .stateful = true,
-});
-
-const OpRegistration assign_sub_variable({
-    .name = "AssignSubVariableOp",
-    .inputs = "resource: resource, value: dtype",
-    .attrs = "dtype: type",
-    .stateful = true,
-});
-
 const OpRegistration variable_v2({
     .name = "VariableV2",
+    .outputs = "ref: dtype",
+    .attrs = "shape: shape; dtype: type; container: string = ; shared_name: string = ",
+    .shape = UnknownShape,
+    .stateful = true,
+});
+
+const OpRegistration variable_v1({
+    .name = "Variable",
     .outputs = "ref: dtype",
     .attrs = "shape: shape; dtype: type; container: string = ; shared_name: string = ",
     .shape = UnknownShape,

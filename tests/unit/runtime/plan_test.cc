@@ -25,7 +25,7 @@ class PlanTest : public ::testing::Test {
   }
   absl::StatusOr<std::shared_ptr<const Plan>> TryBuild(const std::vector<Tensor>& feeds) {
     if (model_ == nullptr) {
-      auto model = ModelState::Create(graph_);
+      auto model = ModelState::Create(graph_, variables_);
       if (!model.ok()) return model.status();
       model_ = *model;
     }
@@ -45,6 +45,7 @@ class PlanTest : public ::testing::Test {
 
   Flags flags_;
   Services services_;
+  SessionVariables variables_;
   KernelCache kernels_;
   Graph graph_;
   GraphMaker maker_;

@@ -1,0 +1,31 @@
+// Kernels that change variables.
+//
+//   return UpdateKernel(dtype, {0}, [n](RunContext& run, absl::Span<Tensor* const> variables) {
+//     ...
+//   });
+#ifndef TENON_OPS_STATE_UPDATE_H_
+#define TENON_OPS_STATE_UPDATE_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+#include "ops/state/variable.h"
+
+namespace tenon {
+
+using VariableUpdate = std::function<absl::Status(RunContext&, absl::Span<Tensor* const>)>;
+
+// `handles` are the inputs that hold the variables, which must be of `dtype`. The function gets
+// their values, exclusively; it checks their shapes.
+absl::StatusOr<std::unique_ptr<Kernel>> UpdateKernel(DType dtype, std::vector<int> handles,
+                                                     VariableUpdate update);
+
+// InvalidArgument unless the variables all have that shape.
+absl::Status ExpectShape(absl::Span<Tensor* const> variables, const Shape& shape);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_STATE_UPDATE_H_

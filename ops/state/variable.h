@@ -1,0 +1,71 @@
+// A variable: a tensor that outlives a run. Sessions hold them by name; handles (scalars of dtype
+// resource) lead to them.
+//
+// Readers take the tensor as it stands (no copy) and may keep it; a writer changes the memory in
+// place where nobody else holds it, and a fresh copy of it where somebody does. So a reader never
+// sees a change, and concurrent runs see a variable before or after an update, never in between.
+#ifndef TENON_OPS_STATE_VARIABLE_H_
+#define TENON_OPS_STATE_VARIABLE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "env/mutex.h"
+#include "graph/object.h"
+
+namespace tenon {
+
+// What import notes on nodes: on VarHandleOp the value in the checkpoint (absent: none), on
+// ReadVariableOp the shape that every value has.
+inline constexpr char kInitialValueAttr[] = "_initial_value";
+inline constexpr char kVariableShapeAttr[] = "_shape";
+
+class Variable final : public Object {
+ public:
+  // `shape` may be partial: what every value must be compatible with. `initial` may be invalid: not
+  // initialized.
+  Variable(std::string name, DType dtype, Shape shape, Tensor initial)
+      : name_(std::move(name)),
+        dtype_(dtype),
+        shape_(std::move(shape)),
+        value_(std::move(initial)) {}
+
+  const std::string& name() const { return name_; }
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+
+  bool initialized() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Shares the variable's memory: not to be written. FailedPrecondition while there is no value.
+  absl::StatusOr<Tensor> Read() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Copies. InvalidArgument where dtype or shape are not the variable's.
+  absl::Status Assign(const Tensor& value) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Reset() ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  friend absl::Status UpdateVariables(
+      absl::Span<Variable* const> variables,
+      absl::FunctionRef<absl::Status(absl::Span<Tensor* const>)> update);
+
+  const std::string name_;
+  const DType dtype_;
+  const Shape shape_;
+  mutable Mutex mutex_;
+  Tensor value_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Calls `update` with the variables' values in memory that nobody else reads, all locked at once.
+// InvalidArgument where one variable is given twice.
+absl::Status UpdateVariables(absl::Span<Variable* const> variables,
+                             absl::FunctionRef<absl::Status(absl::Span<Tensor* const>)> update);
+
+// What the element of a handle leads to. InvalidArgument where it is no variable.
+absl::StatusOr<Variable*> VariableAt(const ObjectPtr* handle);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_STATE_VARIABLE_H_

@@ -1,0 +1,41 @@
+#include "runtime/session_variables.h"
+
+#include "env/status.h"
+
+namespace tenon {
+
+absl::StatusOr<Tensor> SessionVariables::Handle(const Node& node) {
+  const std::string* shared = node.attr<std::string>("shared_name");
+  const std::string& name = shared != nullptr && !shared->empty() ? *shared : node.name;
+  const DType* dtype = node.attr<DType>("dtype");
+  if (dtype == nullptr) return InvalidArgument("node '", node.name, "' (VarHandleOp) has no dtype");
+  std::shared_ptr<Variable>& variable = variables_[name];
+  if (variable == nullptr) {
+    const Shape* shape = node.attr<Shape>("shape");
+    const Tensor* initial = node.attr<Tensor>(kInitialValueAttr);
+    variable =
+        std::make_shared<Variable>(name, *dtype, shape == nullptr ? Shape::Unknown() : *shape,
+                                   initial == nullptr ? Tensor() : *initial);
+  } else if (variable->dtype() != *dtype) {
+    return InvalidArgument("node '", node.name, "' (VarHandleOp): variable '", name, "' is both ",
+                           Name(*dtype), " and ", Name(variable->dtype()));
+  }
+  return ObjectTensor(DType::kResource, variable);
+}
+
+std::vector<std::string> SessionVariables::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, variable] : variables_) names.push_back(name);
+  return names;
+}
+
+absl::StatusOr<Variable*> SessionVariables::Find(absl::string_view name) const {
+  const auto it = variables_.find(name);
+  if (it == variables_.end()) {
+    return absl::NotFoundError(
+        absl::StrCat("the model changes no variable of the name '", name, "'"));
+  }
+  return it->second.get();
+}
+
+}  // namespace tenon
