@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "env/status.h"
 #include "ops/op.h"
+#include "ops/state/variable.h"
 #include "proto/attr_proto.h"
 #include "proto/message_file.h"
 #include "proto/tenon_graph.pb.h"
@@ -70,7 +71,7 @@ class NodeWriter {
       if (!IsArgument(c)) def.add_input(absl::StrCat("^", graph_.node(c).name));
     }
     for (const auto& [key, value] : n.attrs) {
-      if (value.empty()) continue;
+      if (value.empty() || key == kInitialValueAttr || key == kVariableShapeAttr) continue;
       tf::AttrEntry& entry = *def.add_attr();
       entry.set_key(key);
       if (absl::Status s = AttrToProto(value, *entry.mutable_value()); !s.ok()) {

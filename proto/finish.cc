@@ -61,6 +61,13 @@ absl::StatusOr<Graph> Finisher::FinishBody(Draft draft, const std::string& where
   MarkStateless(draft);
   TENON_RETURN_IF_ERROR(FreezeVariables(draft, store_, changed_));
   draft.DropIdleControls(HasSideEffects);
+  // Each once; a read that nobody waits for is none.
+  absl::flat_hash_set<NodeId> seen;
+  const auto idle = [&](NodeId id) {
+    return IsVariableRead(draft.node(id).op) || !seen.insert(id).second;
+  };
+  draft.targets.erase(std::remove_if(draft.targets.begin(), draft.targets.end(), idle),
+                      draft.targets.end());
   TENON_RETURN_IF_ERROR(CheckNodes(draft, where));
   return std::move(draft).ToGraph();
 }

@@ -58,8 +58,9 @@ class Handles {
       } else if (!n.inputs.empty()) {
         const NodeId from = Of(n.inputs[0]);
         if (from == kNoNode) continue;
-        const bool reference = IsReference(draft.node(from));
-        if (reference ? !ResourceOp(n.op).empty() : n.op == "Identity") v = from;
+        // An Identity of a reference gives its memory on: what reads it sees later changes.
+        const bool changes = IsReference(draft.node(from)) && !ResourceOp(n.op).empty();
+        if (changes || n.op == "Identity") v = from;
       }
     }
   }

@@ -3,9 +3,11 @@
 //   TENON_ASSIGN_OR_RETURN(Model model, LoadModel("resnet50", {}));
 //   for (const GraphInput& input : model.graph.inputs()) ...
 //
-// What comes out: inputs are Placeholder nodes, variables are Const nodes (large values view the
-// mapped file), function calls are inlined, and the functions that control-flow ops name are in
-// graph.functions(). Only what the outputs need is imported. Attributes have their defaults.
+// What comes out: inputs are Placeholder nodes, variables that are only read are Const nodes (large
+// values view the mapped file), those that the model changes stay VarHandleOp with their value in
+// the checkpoint noted (ops/state/variable.h), function calls are inlined, and the functions that
+// control-flow ops name are in graph.functions(). Only what the outputs need is imported.
+// Attributes have their defaults.
 #ifndef TENON_PROTO_MODEL_H_
 #define TENON_PROTO_MODEL_H_
 
@@ -49,7 +51,7 @@ struct Model {
 
 // Errors name the file, and the node where there is one: NotFound (no file, signature, tag),
 // InvalidArgument (damaged or contradictory), Unimplemented (ops that Tenon does not have, all of
-// them at once; assignments to variables).
+// them at once).
 absl::StatusOr<Model> LoadModel(const std::string& path, const LoadOptions& options);
 
 }  // namespace tenon

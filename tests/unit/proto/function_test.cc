@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "load_testing.h"
+#include "ops/state/variable.h"
 
 namespace tenon {
 namespace {
@@ -187,13 +188,23 @@ TEST(ControlFlow, VariablesOfOtherDTypes) {
   EXPECT_THAT(small->flat<int8_t>(), ElementsAre(3, -4));
 }
 
-TEST(ControlFlow, ChangedVariablesAreRefused) {
+TEST(ControlFlow, ChangedVariablesStayVariables) {
   LoadOptions options = Lenient();
   options.signature = "update";
   const auto model = LoadModel(DataPath("control_flow"), options);
-  EXPECT_EQ(model.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(model.status().message()),
-              testing::AllOf(HasSubstr("(AssignAddVariableOp)"), HasSubstr("variable 'bias'")));
+  ASSERT_TRUE(model.ok()) << model.status();
+  const Graph& graph = model->graph;
+  int changes = 0;
+  for (NodeId id : graph.NodeIds()) {
+    const Node& n = graph.node(id);
+    if (n.op != "AssignAddVariableOp") continue;
+    ++changes;
+    const Node& handle = graph.node(n.inputs[0].node);
+    EXPECT_EQ(handle.op, "VarHandleOp");
+    EXPECT_NE(handle.attr<Tensor>(kInitialValueAttr), nullptr);
+    EXPECT_THAT(graph.targets(), ElementsAre(id));
+  }
+  EXPECT_EQ(changes, 1);
 }
 
 }  // namespace

@@ -1,0 +1,95 @@
+// Optimizer steps: dense updates of a variable and its slots, element by element.
+//
+// An op's inputs are `variables` handles, then scalars, then the gradient at `gradient`; further
+// scalars may follow. Its formula is a struct
+//
+//   template <typename T> struct Momentum {       // T: the type of the computation
+//     static constexpr int kVariables = 2, kGradient = 3;
+//     Momentum(const AttrReader& attrs, const Scalars<T>& scalar);   // scalar(i): input i
+//     void operator()(T gradient, T* v) const;    // v[k]: this element of variable k
+//   };
+#ifndef TENON_OPS_STATE_APPLY_H_
+#define TENON_OPS_STATE_APPLY_H_
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "env/status.h"
+#include "ops/kernel.h"
+#include "ops/parallel.h"
+#include "ops/state/update.h"
+#include "ops/types.h"
+
+namespace tenon {
+
+// The scalar inputs of an optimizer's op, in its computation's type.
+template <typename T>
+class Scalars {
+ public:
+  Scalars(const RunContext& run, DType dtype) : run_(run), dtype_(dtype) {}
+  T operator()(int input) const {
+    T value{};
+    VisitTypes(Floats{}, dtype_,
+               [&]<typename S>() { value = static_cast<T>(ToCompute(*run_.input<S>(input))); });
+    return value;
+  }
+
+ private:
+  const RunContext& run_;
+  const DType dtype_;
+};
+
+// Shape function of these ops: the scalars must be scalars.
+template <template <typename> class Formula>
+absl::Status ApplyShape(ShapeContext& c) {
+  for (int i = Formula<float>::kVariables; i < c.num_inputs(); ++i) {
+    if (i != Formula<float>::kGradient) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 0));
+  }
+  return absl::OkStatus();
+}
+
+template <typename T, template <typename> class Formula>
+VariableUpdate ApplyUpdate(const Node& node, DType dtype, const Shape& shape, int threads) {
+  using Compute = ComputeType<T>;
+  return [node, dtype, shape, threads](RunContext& run,
+                                       absl::Span<Tensor* const> variables) -> absl::Status {
+    constexpr int kVariables = Formula<Compute>::kVariables;
+    TENON_RETURN_IF_ERROR(ExpectShape(variables, shape));
+    const Formula<Compute> formula(AttrReader(node), Scalars<Compute>(run, dtype));
+    std::array<T*, kVariables> data;
+    for (int k = 0; k < kVariables; ++k) {
+      data[static_cast<size_t>(k)] = variables[static_cast<size_t>(k)]->template data<T>();
+    }
+    const T* gradient = run.input<T>(Formula<Compute>::kGradient);
+    ParallelFor(threads, shape.num_elements(), ParallelGrain(kVariables),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i) {
+                    Compute v[kVariables];
+                    for (size_t k = 0; k < kVariables; ++k) v[k] = ToCompute(data[k][i]);
+                    formula(ToCompute(gradient[i]), v);
+                    for (size_t k = 0; k < kVariables; ++k) data[k][i] = static_cast<T>(v[k]);
+                  }
+                });
+    return absl::OkStatus();
+  };
+}
+
+template <template <typename> class Formula>
+absl::StatusOr<std::unique_ptr<Kernel>> Apply(PrepareContext& p) {
+  constexpr int kGradient = Formula<float>::kGradient;
+  const DType dtype = p.input_dtype(kGradient);
+  std::vector<int> handles;
+  for (int i = 0; i < Formula<float>::kVariables; ++i) handles.push_back(i);
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(dtype);
+  VisitTypes(Floats{}, dtype, [&]<typename T>() {
+    kernel = UpdateKernel(
+        dtype, handles,
+        ApplyUpdate<T, Formula>(p.node(), dtype, p.input_shape(kGradient), p.services().threads));
+  });
+  return kernel;
+}
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_STATE_APPLY_H_

@@ -1,0 +1,147 @@
+// Models that change variables (tests/models/steps): run after run in one session, against the
+// outputs that TensorFlow gave for each; gate on and off, session cache on and off, one thread and
+// two. A new session begins at the saved values again.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+#include "proto/model.h"
+#include "runtime/session.h"
+#include "tools/npz.h"
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct StepsCase {
+  std::string name;  // of the test
+  fs::path folder;
+  std::string signature;
+};
+
+void PrintTo(const StepsCase& c, std::ostream* out) { *out << c.folder << " " << c.signature; }
+
+std::vector<StepsCase> AllCases() {
+  const fs::path root = fs::path(TENON_SOURCE_DIR) / "tests/models/steps";
+  std::vector<StepsCase> cases;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
+    std::string signature = entry.path().filename().string();
+    if (!absl::StartsWith(signature, "steps_") || !absl::EndsWith(signature, ".npz")) continue;
+    signature = std::string(absl::StripSuffix(absl::StripPrefix(signature, "steps_"), ".npz"));
+    StepsCase c{absl::StrCat(entry.path().parent_path().filename().string(), "_", signature),
+                entry.path().parent_path(), signature};
+    std::replace_if(
+        c.name.begin(), c.name.end(), [](unsigned char ch) { return !std::isalnum(ch); }, '_');
+    cases.push_back(std::move(c));
+  }
+  std::sort(cases.begin(), cases.end(),
+            [](const StepsCase& a, const StepsCase& b) { return a.name < b.name; });
+  return cases;
+}
+
+int64_t Rows(const std::vector<NamedTensor>& stacked) {
+  return stacked.empty() ? 0 : stacked[0].second.shape().dim(0);
+}
+
+// Row i of each tensor.
+std::vector<NamedTensor> RowOf(const std::vector<NamedTensor>& stacked, int64_t i) {
+  std::vector<NamedTensor> rows;
+  for (const auto& [name, tensor] : stacked) {
+    Shape shape;
+    for (int d = 1; d < tensor.shape().rank(); ++d) shape.push_back(tensor.shape().dim(d));
+    Tensor row = *Tensor::Allocate(tensor.dtype(), shape);
+    std::memcpy(row.raw(), static_cast<const char*>(tensor.raw()) + i % Rows(stacked) * row.bytes(),
+                row.bytes());
+    rows.emplace_back(name, std::move(row));
+  }
+  return rows;
+}
+
+template <typename T>
+void ExpectClose(const Tensor& got, const Tensor& expected, double tolerance) {
+  double scale = 0;
+  for (const T e : expected.flat<T>()) {
+    if (std::isfinite(e)) scale = std::max<double>(scale, std::abs(e));
+  }
+  for (int64_t i = 0; i < expected.num_elements(); ++i) {
+    const double e = expected.data<T>()[i], g = got.data<T>()[i];
+    if (!std::isfinite(e)) {
+      EXPECT_TRUE(std::isnan(e) ? std::isnan(g) : e == g) << "element " << i << ": " << g;
+    } else {
+      EXPECT_NEAR(g, e, tolerance * scale + 1e-30) << "element " << i;
+    }
+  }
+}
+
+// Rounding errors pass from step to step through the variables: one step is good to a few units in
+// the last place of float, and they grow with the steps.
+void ExpectStep(const std::vector<NamedTensor>& got, const std::vector<NamedTensor>& expected,
+                int64_t step) {
+  for (const auto& [name, tensor] : expected) {
+    SCOPED_TRACE(absl::StrCat("step ", step, ", output ", name));
+    const auto it = std::find_if(got.begin(), got.end(),
+                                 [&name = name](const NamedTensor& t) { return t.first == name; });
+    ASSERT_NE(it, got.end());
+    ASSERT_EQ(it->second.dtype(), tensor.dtype());
+    ASSERT_EQ(it->second.shape().ToString(), tensor.shape().ToString());
+    if (tensor.dtype() == DType::kFloat) {
+      ExpectClose<float>(it->second, tensor, 5e-6 * static_cast<double>(step + 1));
+    } else if (tensor.dtype() == DType::kDouble) {
+      ExpectClose<double>(it->second, tensor, 1e-13 * static_cast<double>(step + 1));
+    } else {
+      EXPECT_TRUE(Identical(it->second, tensor));
+    }
+  }
+}
+
+class StepsTest : public ::testing::TestWithParam<StepsCase> {};
+
+TEST_P(StepsTest, FollowsTensorFlow) {
+  const StepsCase& c = GetParam();
+  const auto feeds = ReadNpz((c.folder / absl::StrCat("feeds_", c.signature, ".npz")).string());
+  ASSERT_TRUE(feeds.ok()) << feeds.status();
+  const auto steps = ReadNpz((c.folder / absl::StrCat("steps_", c.signature, ".npz")).string());
+  ASSERT_TRUE(steps.ok()) << steps.status();
+  ASSERT_GT(Rows(*steps), 0);
+
+  LoadOptions load;
+  load.signature = c.signature;
+  const auto model = LoadModel((c.folder / "saved_model").string(), load);
+  ASSERT_TRUE(model.ok()) << model.status();
+  for (bool gate : {true, false}) {
+    for (bool cache : {true, false}) {
+      for (int threads : {1, 2}) {
+        SCOPED_TRACE(absl::StrCat("gate ", gate, ", cache ", cache, ", threads ", threads));
+        SessionOptions options;
+        options.flags = *Flags::From([](const char*) { return std::nullopt; });
+        options.flags->onednn_opts = gate;
+        options.flags->primitive_cache = cache;
+        options.flags->strict_nan = true;
+        options.threads = threads;
+        auto session = Session::Create(model->graph, options);
+        ASSERT_TRUE(session.ok()) << session.status();
+        EXPECT_TRUE((*session)->report().status.ok()) << (*session)->report().status;
+        for (int64_t step = 0; step < Rows(*steps); ++step) {
+          const auto got = (*session)->Run(RowOf(*feeds, step));
+          ASSERT_TRUE(got.ok()) << got.status();
+          ExpectStep(*got, RowOf(*steps, step), step);
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, StepsTest, ::testing::ValuesIn(AllCases()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tenon

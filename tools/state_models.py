@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""Writes SavedModels that try the ops on variables, step after step.
+
+  tools/state_models.py --out tests/models/steps
+
+tools/stepping.py tells the files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import sys
+from typing import Any
+
+import stepping  # sets the environment before TensorFlow is imported
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.ops import gen_training_ops as training_ops
+
+tf1 = tf.compat.v1
+raw = tf.raw_ops
+STEPS = 4
+
+
+def spec(dtype: Any, *shape: int | None) -> tf.TensorSpec:
+  return tf.TensorSpec(shape, dtype)
+
+
+class Order(tf.Module):
+  """Reads before, between and after changes, and reads of other forms."""
+
+  def __init__(self) -> None:
+    super().__init__()
+    rng = np.random.default_rng(1)
+    self.value = tf.Variable(rng.normal(0, 1, (5, 3)).astype(np.float32))
+    self.fixed = tf.Variable(rng.normal(0, 1, (5, 3)).astype(np.float32))
+    self.count = tf.Variable(3, dtype=tf.int64)
+    self.grows = tf.Variable(np.zeros((0, 2), np.float32), shape=[None, 2])
+
+  @tf.function(input_signature=[spec(tf.float32, 5, 3)])
+  def order(self, x: tf.Tensor) -> dict[str, tf.Tensor]:
+    before = self.value.read_value()
+    doubled = tf.exp(before * 0.1)  # uses `before` after the next change
+    self.value.assign_add(x)
+    between = self.value.read_value() + self.fixed
+    self.value.assign_sub(0.5 * x)
+    self.count.assign_add(2)
+    after = self.value * 1.0
+    self.value.assign(tf.tanh(after))
+    return {"before": before, "doubled": doubled, "between": between,
+            "after": after, "last": self.value.read_value(),
+            "count": self.count.read_value()}
+
+  @tf.function(input_signature=[spec(tf.int32, None), spec(tf.int64, None, 2)])
+  def gather(self, index: tf.Tensor, pairs: tf.Tensor) -> dict[str, tf.Tensor]:
+    first = raw.ResourceGather(resource=self.value.handle, indices=index,
+                               dtype=tf.float32)
+    self.value.assign_add(self.fixed)
+    nd = raw.ResourceGatherNd(resource=self.value.handle, indices=pairs,
+                              dtype=tf.float32)
+    return {"first": first, "nd": nd,
+            "fixed": tf.gather(self.fixed, index),
+            "shape": raw.VariableShape(input=self.value.handle),
+            "ready": raw.VarIsInitializedOp(resource=self.value.handle)}
+
+  @tf.function(input_signature=[spec(tf.float32, None, 2)])
+  def grow(self, x: tf.Tensor) -> dict[str, tf.Tensor]:
+    """A variable whose shape changes from step to step."""
+    self.grows.assign(tf.concat([self.grows, x], 0))
+    return {"rows": tf.shape(self.grows)[0],
+            "sum": tf.reduce_sum(self.grows, 0)}
+
+  @tf.function(input_signature=[spec(tf.int32, None), spec(tf.float32, None, 3)])
+  def scatter(self, index: tf.Tensor, x: tf.Tensor) -> dict[str, tf.Tensor]:
+    out = {}
+    for op in ("Add", "Sub", "Mul", "Div", "Min", "Max", "Update"):
+      getattr(raw, f"ResourceScatter{op}")(
+          resource=self.value.handle, indices=index, updates=x)
+      out[op.lower()] = self.value.read_value()
+    raw.ResourceScatterAdd(resource=self.value.handle, indices=index,
+                           updates=tf.constant(0.25))
+    out["scalar"] = self.value.read_value()
+    return out
+
+
+OPTIMIZERS: dict[str, tuple[int, dict[str, float]]] = {
+    # slots, scalars; the variable comes first, attributes after "|"
+    "GradientDescent": (0, {"alpha": 0.1}),
+    "Momentum": (1, {"lr": 0.1, "momentum": 0.9}),
+    "Momentum|use_nesterov": (1, {"lr": 0.1, "momentum": 0.9}),
+    "KerasMomentum": (1, {"lr": 0.1, "momentum": 0.9}),
+    "KerasMomentum|use_nesterov": (1, {"lr": 0.1, "momentum": 0.9}),
+    "Adam": (2, {"beta1_power": 0.9, "beta2_power": 0.99, "lr": 0.1,
+                 "beta1": 0.9, "beta2": 0.99, "epsilon": 1e-3}),
+    "Adam|use_nesterov": (2, {"beta1_power": 0.9, "beta2_power": 0.99,
+                              "lr": 0.1, "beta1": 0.9, "beta2": 0.99,
+                              "epsilon": 1e-3}),
+    "AdaMax": (2, {"beta1_power": 0.9, "lr": 0.1, "beta1": 0.9, "beta2": 0.99,
+                   "epsilon": 1e-3}),
+    "Adagrad": (1, {"lr": 0.1}),
+    "AdagradV2": (1, {"lr": 0.1, "epsilon": 1e-3}),
+    "Adadelta": (2, {"lr": 0.5, "rho": 0.9, "epsilon": 1e-3}),
+    "RMSProp": (2, {"lr": 0.1, "rho": 0.9, "momentum": 0.5, "epsilon": 1e-2}),
+    "CenteredRMSProp": (3, {"lr": 0.1, "rho": 0.9, "momentum": 0.5,
+                            "epsilon": 1e-1}),
+    "Ftrl": (2, {"lr": 0.1, "l1": 0.05, "l2": 0.01, "lr_power": -0.5}),
+    "Ftrl|multiply_linear_by_lr": (2, {"lr": 0.1, "l1": 0.05, "l2": 0.01,
+                                       "lr_power": -0.5}),
+    "FtrlV2": (2, {"lr": 0.1, "l1": 0.05, "l2": 0.01, "l2_shrinkage": 0.02,
+                   "lr_power": -0.6}),
+}
+SLOTS = {"Momentum": ["accum"], "KerasMomentum": ["accum"], "Adam": ["m", "v"],
+         "AdaMax": ["m", "v"], "Adagrad": ["accum"], "AdagradV2": ["accum"],
+         "Adadelta": ["accum", "accum_update"], "RMSProp": ["ms", "mom"],
+         "CenteredRMSProp": ["mg", "ms", "mom"], "Ftrl": ["accum", "linear"],
+         "FtrlV2": ["accum", "linear"], "GradientDescent": []}
+
+
+class Optimizers(tf.Module):
+  """Every optimizer's op, each on variables of its own."""
+
+  def __init__(self, dtype: tf.DType) -> None:
+    super().__init__()
+    self.dtype = dtype
+    self.variables_of: dict[str, list[tf.Variable]] = {}
+    rng = np.random.default_rng(2)
+    for name, (slots, _) in OPTIMIZERS.items():
+      values = [rng.normal(0, 1, (3, 5))]
+      values += [rng.uniform(0.2, 0.6, (3, 5)) for _ in range(slots)]
+      self.variables_of[name.replace("|", "_")] = [
+          tf.Variable(tf.constant(v, dtype)) for v in values]
+    self.step = tf.function(
+        self._step, input_signature=[tf.TensorSpec([3, 5], dtype, "grad")])
+
+  def _step(self, grad: tf.Tensor) -> dict[str, tf.Tensor]:
+    out = {}
+    for name, (_, scalars) in OPTIMIZERS.items():
+      op, *flags = name.split("|")
+      variables = self.variables_of[name.replace("|", "_")]
+      handles = {k: v.handle for k, v in zip(["var"] + SLOTS[op], variables)}
+      given = {k: tf.constant(v, self.dtype) for k, v in scalars.items()}
+      given["delta" if op == "GradientDescent" else "grad"] = grad
+      getattr(raw, f"ResourceApply{op}")(
+          **handles, **given, **{flag: True for flag in flags})
+      for i, variable in enumerate(variables):
+        out[f"{name.replace('|', '_')}_{i}"] = variable.read_value()
+    return out
+
+
+def order(out: pathlib.Path) -> None:
+  target = stepping.fresh(out / "order")
+  net = Order()
+  tf.saved_model.save(net, str(target / "saved_model"), signatures={
+      "order": net.order, "gather": net.gather, "grow": net.grow,
+      "scatter": net.scatter})
+  rng = np.random.default_rng(3)
+
+  def floats(*shape: int) -> np.ndarray:
+    return rng.normal(0, 1, shape).astype(np.float32)
+
+  stepping.write_steps(target, {"x": floats(2, 5, 3)}, STEPS, "order")
+  stepping.write_steps(
+      target, {"index": rng.integers(0, 5, (2, 4)).astype(np.int32),
+               "pairs": rng.integers(0, 3, (2, 3, 2))}, STEPS, "gather")
+  stepping.write_steps(target, {"x": floats(2, 3, 2)}, STEPS, "grow")
+  stepping.write_steps(
+      target, {"index": np.array([[3, 0, 3], [1, 1, 4]], np.int32),
+               "x": floats(2, 3, 3) + 2}, STEPS, "scatter")
+  stepping.note(target)
+
+
+def optimizers(out: pathlib.Path) -> None:
+  for dtype in (tf.float32, tf.float64):
+    target = stepping.fresh(out / f"optimizers_{dtype.name}")
+    net = Optimizers(dtype)
+    tf.saved_model.save(net, str(target / "saved_model"),
+                        signatures={"serving_default": net.step})
+    grad = np.random.default_rng(4).normal(0, 1, (3, 3, 5))
+    stepping.write_steps(target, {"grad": grad.astype(dtype.as_numpy_dtype)}, STEPS)
+    stepping.note(target)
+
+
+def tf1_train(out: pathlib.Path) -> None:
+  """TensorFlow 1's reference variables, trained by its optimizer."""
+  target = stepping.fresh(out / "tf1_reference")
+  rng = np.random.default_rng(5)
+  with tf.Graph().as_default(), tf1.Session() as session:
+    x = tf1.placeholder(tf.float32, [4, 3], "x")
+    weights = tf1.get_variable("weights", use_resource=False, initializer=rng.normal(
+        0, 1, (3, 2)).astype(np.float32))
+    table = tf1.get_variable("table", use_resource=False, initializer=rng.normal(
+        0, 1, (5, 2)).astype(np.float32))
+    count = tf1.get_variable("count", use_resource=False, initializer=np.int32(0),
+                             trainable=False)
+    fixed = tf1.get_variable("fixed", use_resource=False, trainable=False,
+                             initializer=np.float32(0.5))
+    before = tf.identity(weights) * fixed
+    y = tf.matmul(x, weights)
+    loss = tf.reduce_sum(tf.nn.relu(y) * fixed)
+    gradient, = tf.gradients(loss, [weights])
+    momentum = tf1.get_variable("momentum", use_resource=False, trainable=False,
+                                initializer=np.zeros((3, 2), np.float32))
+    with tf1.control_dependencies([before, loss]):
+      trained = training_ops.apply_momentum(
+          weights._ref(), momentum._ref(), 0.1, gradient, 0.9)
+    with tf1.control_dependencies([trained]):
+      counted = tf1.assign_add(count, 2)
+      scattered = tf1.scatter_add(table, tf.constant([1, 3]), tf.ones([2, 2]))
+    with tf1.control_dependencies([counted, scattered]):
+      outputs = {"loss": tf.identity(loss), "weights": tf.identity(weights),
+                 "count": tf.identity(count), "counted": counted + 1,
+                 "table": scattered * 2.0, "before": before}
+    session.run(tf1.global_variables_initializer())
+    path = target / "saved_model"
+    builder = tf1.saved_model.Builder(str(path))
+    builder.add_meta_graph_and_variables(
+        session, [tf1.saved_model.tag_constants.SERVING],
+        {"serving_default": tf1.saved_model.predict_signature_def({"x": x}, outputs)},
+        saver=tf1.train.Saver())
+    builder.save()
+    feeds = {"x": rng.normal(0, 1, (2, 4, 3)).astype(np.float32)}
+    got = [session.run(outputs, {x: feeds["x"][i % 2]}) for i in range(STEPS)]
+  np.savez_compressed(target / "feeds_serving_default.npz", **feeds)
+  np.savez_compressed(target / "steps_serving_default.npz",
+                      **{k: np.stack([g[k] for g in got]) for k in outputs})
+  stepping.note(target)
+
+
+def main() -> int:
+  parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+  parser.add_argument("--out", required=True, type=pathlib.Path)
+  args = parser.parse_args()
+  order(args.out)
+  optimizers(args.out)
+  tf1_train(args.out)
+  return 0
+
+
+if __name__ == "__main__":
+  sys.exit(main())

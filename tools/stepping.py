@@ -1,0 +1,46 @@
+"""Models that change variables, and what TensorFlow gives step after step.
+
+A folder holds saved_model, and for each signature feeds_SIGNATURE.npz and
+steps_SIGNATURE.npz. Both are stacked along a new first axis: step i takes
+feeds[i % len(feeds)], and steps[i] is what TensorFlow (TF_ENABLE_ONEDNN_OPTS=0)
+gave for it, starting from the saved variables.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import shutil
+
+import models  # sets the environment before TensorFlow is imported
+import numpy as np
+import tensorflow as tf
+
+Arrays = dict[str, np.ndarray]
+
+
+def fresh(target: pathlib.Path) -> pathlib.Path:
+  if target.exists():
+    shutil.rmtree(target)
+  target.mkdir(parents=True)
+  return target
+
+
+def note(target: pathlib.Path) -> None:
+  record = {**models.versions(), "kind": "steps", "model": "saved_model"}
+  (target / "model.json").write_text(json.dumps(record, indent=2) + "\n")
+
+
+def write_steps(target: pathlib.Path, inputs: Arrays, steps: int,
+                signature: str = "serving_default") -> Arrays:
+  """Runs a signature of the saved model `steps` times from its saved state."""
+  function = tf.saved_model.load(str(target / "saved_model")).signatures[signature]
+  collected: dict[str, list[np.ndarray]] = {}
+  for i in range(steps):
+    fed = {k: tf.constant(v[i % len(v)]) for k, v in inputs.items()}
+    for key, value in function(**fed).items():
+      collected.setdefault(key, []).append(value.numpy())
+  outputs = {k: np.stack(v) for k, v in collected.items()}
+  np.savez_compressed(target / f"feeds_{signature}.npz", **inputs)
+  np.savez_compressed(target / f"steps_{signature}.npz", **outputs)
+  return outputs
