@@ -45,8 +45,9 @@ size_t AllocatedSize(DType dtype) {
 
 std::shared_ptr<const void> AllocateBuffer(DType dtype, int64_t n, size_t bytes) {
   const size_t rounded = (bytes + kAlignment) / kAlignment * kAlignment;  // at least one line
-  if (rounded <= kSmallBytes && dtype != DType::kString) return AllocateSmall(rounded);
-  const bool huge = rounded >= kHugeBytes && dtype != DType::kString;
+  const bool plain = dtype != DType::kString && !HoldsObjects(dtype);
+  if (rounded <= kSmallBytes && plain) return AllocateSmall(rounded);
+  const bool huge = rounded >= kHugeBytes && plain;
   void* p = nullptr;
   if (posix_memalign(&p, huge ? kHugePage : kAlignment, rounded) != 0) return nullptr;
   if (huge) madvise(p, rounded / kHugePage * kHugePage, MADV_HUGEPAGE);  // a hint: may fail

@@ -3,6 +3,7 @@
 #include "env/status.h"
 #include "ops/op.h"
 #include "ops/state/variable.h"
+#include "runtime/body.h"
 
 namespace tenon {
 namespace {
@@ -57,6 +58,42 @@ absl::Status RunRead(const Plan& plan, const DynamicStep& step, RunTensors& run)
   return absl::OkStatus();
 }
 
+// Memory that another step may write while a later one reads.
+bool IsPassing(const Buffer& buffer) {
+  return buffer.kind == Buffer::Kind::kArena || buffer.kind == Buffer::Kind::kStrings;
+}
+
+absl::Status RunCallStep(const Plan& plan, const DynamicStep& step, RunTensors& run) {
+  std::vector<Tensor> inputs;
+  inputs.reserve(step.inputs.size());
+  for (const DynamicArg& arg : step.inputs) {
+    TENON_ASSIGN_OR_RETURN(Tensor t, ViewOf(plan, run, arg));
+    inputs.push_back(std::move(t));
+  }
+  const CallForm& form = plan.calls[static_cast<size_t>(step.call)];
+  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> results,
+                         RunCall(form, inputs, plan.services, *plan.cache));
+  if (results.size() != step.outputs.size()) {
+    return Internal("a function gave ", results.size(), " results, not ", step.outputs.size());
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    Tensor& t = results[i];
+    const DynamicArg& out = step.outputs[i];
+    if (t.dtype() != out.dtype || !t.shape().CompatibleWith(out.shape)) {
+      return InvalidArgument("result ", i, " is ", Name(t.dtype()), " of shape ",
+                             t.shape().ToString(), "; expected ", Name(out.dtype), " of shape ",
+                             out.shape.ToString());
+    }
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      if (!IsPassing(BufferOf(plan, step.inputs[k])) || !t.SharesBufferWith(inputs[k])) continue;
+      TENON_ASSIGN_OR_RETURN(t, t.Clone());
+      break;
+    }
+    Bring(plan, run.state, out.buffer, std::move(t));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void* FixedAddress(const Plan& plan, const ExecState& state, const Buffer& buffer) {
@@ -97,6 +134,7 @@ absl::StatusOr<Tensor> ViewOf(const Plan& plan, RunTensors& run, const DynamicAr
 absl::Status RunDynamicStep(const Plan& plan, const Step& step, RunTensors& run) {
   const DynamicStep& dynamic = plan.dynamic_steps[static_cast<size_t>(step.dynamic)];
   if (dynamic.kind == DynamicKind::kRead) return RunRead(plan, dynamic, run);
+  if (dynamic.kind == DynamicKind::kCall) return RunCallStep(plan, dynamic, run);
   const Node& node = plan.model->graph().node(step.node);
   const OpLookup op = FindOp(node.op);
 

@@ -101,9 +101,27 @@ absl::StatusOr<std::vector<Tensor>> CollectOutputs(const Plan& plan, RunTensors&
   return outputs;
 }
 
+// Outputs that need no memory of their own.
+absl::StatusOr<std::vector<Tensor>> ShareOutputs(const Plan& plan, RunTensors& run) {
+  std::vector<Tensor> outputs;
+  outputs.reserve(plan.outputs.size());
+  for (const PlanOutput& output : plan.outputs) {
+    const Buffer& buffer = plan.buffers[static_cast<size_t>(output.buffer)];
+    Tensor t;
+    if (buffer.kind == Buffer::Kind::kConstant) {
+      const Tensor& constant = plan.constants[static_cast<size_t>(buffer.index)];
+      TENON_ASSIGN_OR_RETURN(t, constant.Reshaped(output.shape));
+    } else {
+      TENON_ASSIGN_OR_RETURN(t, ViewOf(plan, run, {output.buffer, output.dtype, output.shape}));
+    }
+    outputs.push_back(std::move(t));
+  }
+  return outputs;
+}
+
 absl::StatusOr<std::vector<Tensor>> RunWith(const Plan& plan, ExecState& state,
-                                            absl::Span<const Tensor> feeds,
-                                            StepObserver* observer) {
+                                            absl::Span<const Tensor> feeds, StepObserver* observer,
+                                            bool share) {
   RunTensors run{state, feeds, {}};
   run.outputs.reserve(plan.owned_outputs.size());
   for (const TensorSpec& spec : plan.owned_outputs) {
@@ -121,24 +139,34 @@ absl::StatusOr<std::vector<Tensor>> RunWith(const Plan& plan, ExecState& state,
   }
   TENON_RETURN_IF_ERROR(observer == nullptr ? RunSteps(plan, run)
                                             : RunStepsObserved(plan, run, *observer));
-  return CollectOutputs(plan, run);
+  return share ? ShareOutputs(plan, run) : CollectOutputs(plan, run);
 }
 
-}  // namespace
-
-absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, absl::Span<const Tensor> feeds,
-                                            StepObserver* observer) {
+absl::StatusOr<std::vector<Tensor>> Run(const Plan& plan, absl::Span<const Tensor> feeds,
+                                        StepObserver* observer, bool share) {
   std::unique_ptr<ExecState> state = plan.pool.Take();
   if (state == nullptr) {
     TENON_ASSIGN_OR_RETURN(state, NewState(plan));
   }
-  absl::StatusOr<std::vector<Tensor>> outputs = RunWith(plan, *state, feeds, observer);
+  absl::StatusOr<std::vector<Tensor>> outputs = RunWith(plan, *state, feeds, observer, share);
   for (Tensor& t : state->dynamic) t = Tensor();
   for (Tensor& t : state->strings) {
     if (HoldsObjects(t.dtype())) std::fill_n(t.data<ObjectPtr>(), t.num_elements(), nullptr);
   }
   plan.pool.Give(std::move(state));
   return outputs;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, absl::Span<const Tensor> feeds,
+                                            StepObserver* observer) {
+  return Run(plan, feeds, observer, /*share=*/false);
+}
+
+absl::StatusOr<std::vector<Tensor>> RunPlanShared(const Plan& plan,
+                                                  absl::Span<const Tensor> feeds) {
+  return Run(plan, feeds, nullptr, /*share=*/true);
 }
 
 }  // namespace tenon

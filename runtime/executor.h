@@ -25,6 +25,10 @@ class StepObserver {
 absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, absl::Span<const Tensor> feeds,
                                             StepObserver* observer = nullptr);
 
+// As above, for calls inside a run: outputs may share memory with the feeds, with constants and
+// with variables.
+absl::StatusOr<std::vector<Tensor>> RunPlanShared(const Plan& plan, absl::Span<const Tensor> feeds);
+
 }  // namespace tenon
 
 #endif  // TENON_RUNTIME_EXECUTOR_H_

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "env/status.h"
+#include "runtime/body.h"
 
 namespace tenon {
 namespace {
@@ -64,7 +65,6 @@ absl::StatusOr<Graph> WithoutWeights(const Graph& graph, SessionVariables& varia
     out.outputs().push_back({output.name, {map(output.source.node), output.source.port}});
   }
   for (NodeId id : graph.targets()) out.targets().push_back(map(id));
-  out.functions() = graph.functions();
   return out;
 }
 
@@ -75,8 +75,29 @@ bool Misaligned(const Tensor& t) {
 
 }  // namespace
 
+ModelState::~ModelState() = default;
+
 absl::StatusOr<std::shared_ptr<const ModelState>> ModelState::Create(Graph graph,
                                                                      SessionVariables& variables) {
+  FunctionLibrary functions = std::move(graph.functions());
+  graph.functions().clear();
+  auto bodies = std::make_unique<Bodies>();
+  for (auto& [name, function] : functions) {
+    Graph body = *function;
+    function.reset();
+    absl::StatusOr<std::shared_ptr<ModelState>> model = CreateOne(std::move(body), variables);
+    if (!model.ok()) return Annotate(model.status(), absl::StrCat("function '", name, "'"));
+    (*model)->bodies_ = bodies.get();
+    bodies->Add(name, std::make_unique<Body>(*std::move(model)));
+  }
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<ModelState> model, CreateOne(std::move(graph), variables));
+  model->bodies_ = bodies.get();
+  model->owned_bodies_ = std::move(bodies);
+  return std::shared_ptr<const ModelState>(std::move(model));
+}
+
+absl::StatusOr<std::shared_ptr<ModelState>> ModelState::CreateOne(Graph graph,
+                                                                  SessionVariables& variables) {
   auto model = std::make_shared<ModelState>();
   std::vector<Tensor> weights;
   TENON_ASSIGN_OR_RETURN(model->graph_, WithoutWeights(graph, variables, weights));
@@ -107,7 +128,7 @@ absl::StatusOr<std::shared_ptr<const ModelState>> ModelState::Create(Graph graph
     if (t.bytes() <= kSmallBytes) model->small_values_[i] = t;
     if (model->live_[i]) model->constants_[i] = std::make_unique<Constant>(std::move(t));
   }
-  return std::shared_ptr<const ModelState>(std::move(model));
+  return model;
 }
 
 }  // namespace tenon

@@ -14,12 +14,18 @@
 
 namespace tenon {
 
+class Bodies;  // body.h
+
 class ModelState {
  public:
   // `graph` is consumed: Const nodes lose their "value" attribute. Handles of variables become
   // constants that lead to the session's variables. Errors name the node.
   static absl::StatusOr<std::shared_ptr<const ModelState>> Create(Graph graph,
                                                                   SessionVariables& variables);
+  ~ModelState();
+
+  // The functions that the graph's control flow calls.
+  const Bodies& bodies() const { return *bodies_; }
 
   const Graph& graph() const { return graph_; }
   // Live nodes (those that the outputs or the targets need), each after all that it needs.
@@ -35,6 +41,11 @@ class ModelState {
   }
 
  private:
+  static absl::StatusOr<std::shared_ptr<ModelState>> CreateOne(Graph graph,
+                                                               SessionVariables& variables);
+
+  std::unique_ptr<Bodies> owned_bodies_;  // of the top graph
+  const Bodies* bodies_ = nullptr;        // the same for the top graph and all functions
   Graph graph_;
   std::vector<NodeId> order_;
   std::vector<bool> live_;  // by node

@@ -17,6 +17,7 @@
 #include "graph/graph.h"
 #include "graph/tensor.h"
 #include "ops/evaluate.h"
+#include "runtime/call_form.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/model_state.h"
 #include "runtime/state_pool.h"
@@ -57,6 +58,7 @@ struct Step {
 enum class DynamicKind {
   kKernel,  // prepares its kernel and runs it
   kRead,    // takes a variable's tensor
+  kCall,    // control flow: runs other plans
 };
 
 // A tensor that a dynamic step reads or writes.
@@ -69,6 +71,7 @@ struct DynamicArg {
 };
 struct DynamicStep {
   DynamicKind kind = DynamicKind::kKernel;
+  int call = -1;  // index into Plan::calls
   std::vector<DynamicArg> inputs;
   std::vector<DynamicArg> outputs;
 };
@@ -108,6 +111,7 @@ struct Plan {
   std::vector<TensorSpec> feeds;  // dtype kInvalid: not fed
   std::vector<Step> steps;
   std::vector<DynamicStep> dynamic_steps;
+  std::vector<CallForm> calls;
   std::vector<Buffer> buffers;
 
   std::vector<int> pointers;  // the pointer table: a buffer each, -1 for null

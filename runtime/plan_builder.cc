@@ -4,6 +4,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "env/status.h"
 #include "ops/op.h"
+#include "runtime/body.h"
 #include "runtime/plan.h"
 #include "runtime/plan_memory.h"
 
@@ -205,6 +206,7 @@ class PlanBuilder {
       ports[0].buffer = memory_.AddHeld(outputs[0], step);
       return AddDynamicStep(node, DynamicKind::kRead, inputs, ports);
     }
+    if (IsCall(node.op)) return AddCall(node, inputs, specs, outputs, ports);
     bool dynamic = false, values_missing = false, empty = true;
     for (const TensorSpec& s : specs) {
       dynamic |= !s.shape.IsComplete();
@@ -229,6 +231,28 @@ class PlanBuilder {
     }
     if (!prepared.ok()) return prepared.status();
     return AddFlatStep(node, *std::move(prepared), inputs, ports);
+  }
+
+  absl::Status AddCall(const Node& node, absl::Span<Value* const> inputs,
+                       absl::Span<const TensorSpec> specs, absl::Span<const TensorSpec> outputs,
+                       std::vector<Value>& ports) {
+    absl::StatusOr<CallForm> form = CallFormOf(node, plan_->model->bodies());
+    if (!form.ok()) return Annotate(form.status(), Where(node));
+    const std::vector<Shape> shapes =
+        CallOutputShapes(*form, specs, outputs.size(), plan_->services, *plan_->cache);
+    for (size_t i = 0; i < ports.size(); ++i) {
+      ports[i].spec.shape = shapes[i];
+      if (shapes[i].IsComplete()) {
+        ports[i].buffer = memory_.AddHeld(ports[i].spec, now());
+      } else {
+        TENON_ASSIGN_OR_RETURN(ports[i].buffer,
+                               WithNode(node, memory_.AddComputed(ports[i].spec, now())));
+      }
+    }
+    TENON_RETURN_IF_ERROR(AddDynamicStep(node, DynamicKind::kCall, inputs, ports));
+    plan_->dynamic_steps.back().call = static_cast<int>(plan_->calls.size());
+    plan_->calls.push_back(*std::move(form));
+    return absl::OkStatus();
   }
 
   absl::Status AddFlatStep(const Node& node, std::shared_ptr<const PreparedKernel> owner,

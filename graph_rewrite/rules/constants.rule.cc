@@ -1,7 +1,9 @@
 // Constant folding through the ops' own kernels, and shapes that are known.
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/object.h"
 #include "graph_rewrite/rule.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
@@ -60,7 +62,7 @@ std::vector<Tensor> ValuesOf(RuleContext& context, NodeId id) {
     inputs.push_back(*t);
   }
   auto dtypes = OutputDTypes(*op.info, n);
-  if (!dtypes.ok()) return {};
+  if (!dtypes.ok() || std::any_of(dtypes->begin(), dtypes->end(), HoldsObjects)) return {};
   bool known = false;
   const size_t bytes = OutputBytes(context, id, dtypes->size(), &known);
   // Results of a size that only running tells are no larger than their inputs in the usual ops

@@ -1,0 +1,73 @@
+// Control flow by functions: If, Case, While. Plans run their bodies as plans of their own
+// (runtime/body.h), so these have signatures and no kernels.
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr char kIfInputs[] = "cond: Tcond, input: Tin";
+constexpr char kIfAttrs[] =
+    "Tcond: type; Tin: list(type); Tout: list(type); then_branch: func; else_branch: func; "
+    "output_shapes: list(shape) = []";
+
+const OpRegistration if_op({
+    .name = "If",
+    .inputs = kIfInputs,
+    .outputs = "output: Tout",
+    .attrs = kIfAttrs,
+    .shape = UnknownShape,
+    .stateful = true,
+});
+
+const OpRegistration stateless_if({
+    .name = "StatelessIf",
+    .inputs = kIfInputs,
+    .outputs = "output: Tout",
+    .attrs = kIfAttrs,
+    .shape = UnknownShape,
+});
+
+constexpr char kCaseInputs[] = "branch_index: int32, input: Tin";
+constexpr char kCaseAttrs[] =
+    "Tin: list(type); Tout: list(type); branches: list(func); output_shapes: list(shape) = []";
+
+const OpRegistration case_op({
+    .name = "Case",
+    .inputs = kCaseInputs,
+    .outputs = "output: Tout",
+    .attrs = kCaseAttrs,
+    .shape = UnknownShape,
+    .stateful = true,
+});
+
+const OpRegistration stateless_case({
+    .name = "StatelessCase",
+    .inputs = kCaseInputs,
+    .outputs = "output: Tout",
+    .attrs = kCaseAttrs,
+    .shape = UnknownShape,
+});
+
+constexpr char kWhileAttrs[] =
+    "T: list(type); cond: func; body: func; output_shapes: list(shape) = []; "
+    "parallel_iterations: int = 10";
+
+const OpRegistration while_op({
+    .name = "While",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = kWhileAttrs,
+    .shape = UnknownShape,
+    .stateful = true,
+});
+
+const OpRegistration stateless_while({
+    .name = "StatelessWhile",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = kWhileAttrs,
+    .shape = UnknownShape,
+});
+
+}  // namespace
+}  // namespace tenon

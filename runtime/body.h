@@ -1,0 +1,66 @@
+// Functions that control flow calls, each with its plans: one per set of input shapes, kept like
+// the session's own, over the session's constants, variables and kernels.
+#ifndef TENON_RUNTIME_BODY_H_
+#define TENON_RUNTIME_BODY_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/call_form.h"
+#include "runtime/model_state.h"
+#include "runtime/plan.h"
+#include "runtime/plan_cache.h"
+
+namespace tenon {
+
+class Body {
+ public:
+  explicit Body(std::shared_ptr<const ModelState> model)
+      : model_(std::move(model)), plans_(kPlans) {}
+
+  const ModelState& model() const { return *model_; }
+  absl::StatusOr<std::shared_ptr<const Plan>> PlanFor(absl::Span<const Tensor> feeds,
+                                                      const Services& services, KernelCache& cache);
+  // Results may share memory with the feeds, with constants and with variables.
+  absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> feeds, const Services& services,
+                                          KernelCache& cache);
+
+ private:
+  static constexpr int kPlans = 64;
+  const std::shared_ptr<const ModelState> model_;
+  PlanCache plans_;
+};
+
+// By function name.
+class Bodies {
+ public:
+  // Null: no such function.
+  Body* Find(const std::string& name) const;
+  void Add(const std::string& name, std::unique_ptr<Body> body);
+
+ private:
+  absl::flat_hash_map<std::string, std::unique_ptr<Body>> bodies_;
+};
+
+bool IsCall(absl::string_view op);
+// InvalidArgument where a function is missing or its signature is not the node's.
+absl::StatusOr<CallForm> CallFormOf(const Node& node, const Bodies& bodies);
+
+// What is known of a call's outputs while its plan is built: shapes are unknown where they depend
+// on data, or change from iteration to iteration. A branch that cannot be planned is left for the
+// run to complain about.
+std::vector<Shape> CallOutputShapes(const CallForm& form, absl::Span<const TensorSpec> inputs,
+                                    size_t num_outputs, const Services& services,
+                                    KernelCache& cache);
+
+// Runs a call. The results may share memory with the inputs.
+absl::StatusOr<std::vector<Tensor>> RunCall(const CallForm& form, absl::Span<const Tensor> inputs,
+                                            const Services& services, KernelCache& cache);
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_BODY_H_

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""Writes small models with control flow: branches, loops, tensor lists, RNNs.
+
+  tools/control_models.py --out tests/models/control [NAME…]
+
+Each NAME/ holds saved_model (or graph.pb, frozen) and inputs*.npz with
+outputs*.npz, as tests/models/README.md tells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import shutil
+import sys
+from typing import Callable
+
+import models  # sets the environment before TensorFlow is imported
+import keras
+import numpy as np
+import tensorflow as tf
+
+tf1 = tf.compat.v1
+Arrays = dict[str, np.ndarray]
+RNG = np.random.default_rng(31)
+
+
+def floats(*shape: int) -> np.ndarray:
+  return RNG.normal(0, 1, shape).astype(np.float32)
+
+
+def fresh(out: pathlib.Path, name: str) -> pathlib.Path:
+  target = out / name
+  if target.exists():
+    shutil.rmtree(target)
+  target.mkdir(parents=True)
+  record = {**models.versions(), "kind": "saved_model", "model": "saved_model"}
+  (target / "model.json").write_text(json.dumps(record, indent=2) + "\n")
+  return target
+
+
+def save(target: pathlib.Path, suffix: str, inputs: Arrays, outputs: Arrays) -> None:
+  np.savez_compressed(target / f"inputs{suffix}.npz", **inputs)
+  np.savez_compressed(target / f"outputs{suffix}.npz", **outputs)
+
+
+def spec(name: str, dtype: tf.DType, *shape: int | None) -> tf.TensorSpec:
+  return tf.TensorSpec(shape, dtype, name)
+
+
+class Branches(tf.Module):
+  """tf.cond and tf.switch_case, with variables read in the branches."""
+
+  def __init__(self) -> None:
+    super().__init__()
+    self.first = tf.Variable(floats(4, 3))
+    self.second = tf.Variable(floats(4, 3))
+
+  @tf.function(input_signature=[
+      spec("x", tf.float32, None, 4), spec("which", tf.int32)])
+  def run(self, x: tf.Tensor, which: tf.Tensor) -> dict[str, tf.Tensor]:
+    chosen = tf.cond(which > 1, lambda: tf.nn.relu(tf.matmul(x, self.first)),
+                     lambda: tf.matmul(x, self.second) + 1.0)
+    cases = tf.switch_case(which, [
+        lambda: x * 2.0, lambda: tf.reverse(x, [0]), lambda: x[:1]])
+    return {"chosen": chosen, "cases": cases,
+            "sum": tf.cond(tf.reduce_sum(chosen) > 0, lambda: which,
+                           lambda: -which)}
+
+
+class Loops(tf.Module):
+  """Loops: fixed and changing shapes, nested, over tensor lists."""
+
+  def __init__(self) -> None:
+    super().__init__()
+    self.weights = tf.Variable(0.4 * floats(4, 4))
+    self.bias = tf.Variable(floats(4))
+
+  @tf.function(input_signature=[
+      spec("x", tf.float32, None, 4), spec("n", tf.int32)])
+  def run(self, x: tf.Tensor, n: tf.Tensor) -> dict[str, tf.Tensor]:
+    fixed = x
+    for _ in tf.range(n):
+      fixed = tf.tanh(tf.matmul(fixed, self.weights) + self.bias)
+    grown = x
+    i = tf.constant(0)
+    while i < n:
+      tf.autograph.experimental.set_loop_options(shape_invariants=[
+          (grown, tf.TensorShape([None, 4]))])
+      grown = tf.concat([grown, tf.nn.relu(grown[-1:] + 1.0)], 0)
+      i += 1
+    nested = tf.zeros([4])
+    for i in tf.range(n):
+      for j in tf.range(i + 1):
+        if j % 2 == 0:
+          nested += x[0] * tf.cast(j + 1, tf.float32)
+        else:
+          nested -= 0.5
+    array = tf.TensorArray(tf.float32, n, element_shape=[4])
+    for i in tf.range(n):
+      array = array.write(i, x[i % tf.shape(x)[0]] * tf.cast(i, tf.float32))
+    pieces = tf.TensorArray(tf.float32, 0, dynamic_size=True, infer_shape=False)
+    for i in tf.range(n):
+      pieces = pieces.write(i, x[: i % 2 + 1])
+    rows = tf.TensorArray(tf.float32, tf.shape(x)[0]).unstack(x)
+    return {"fixed": fixed, "grown": grown, "nested": nested,
+            "stacked": array.stack(), "third": array.read(2),
+            "gathered": array.gather([1, 0]), "joined": pieces.concat(),
+            "size": pieces.size(), "rows": rows.scatter([0], x[1:2]).stack()}
+
+
+class Lists(tf.Module):
+  """TensorList ops by themselves."""
+
+  @tf.function(input_signature=[
+      spec("x", tf.float32, None, 3), spec("k", tf.int32)])
+  def run(self, x: tf.Tensor, k: tf.Tensor) -> dict[str, tf.Tensor]:
+    raw = tf.raw_ops
+    shape = tf.constant([3])
+    a = raw.TensorListFromTensor(tensor=x, element_shape=shape)
+    a = raw.TensorListSetItem(input_handle=a, index=k, item=x[0] * 10.0)
+    a = raw.TensorListPushBack(input_handle=a, tensor=x[1] + 1.0)
+    popped = raw.TensorListPopBack(input_handle=a, element_shape=shape,
+                                   element_dtype=tf.float32)
+    empty = raw.EmptyTensorList(element_shape=[-1, 3], max_num_elements=-1,
+                                element_dtype=tf.float32)
+    for _ in range(2):
+      empty = raw.TensorListPushBack(input_handle=empty, tensor=x[:2])
+    joined = raw.TensorListConcatV2(
+        input_handle=empty, element_shape=[-1, 3], leading_dims=tf.constant([], tf.int64),
+        element_dtype=tf.float32)
+    split = raw.TensorListSplit(tensor=x, element_shape=[-1, 3],
+                                lengths=tf.constant([1, 3], tf.int64))
+    reserved = raw.TensorListReserve(element_shape=shape, num_elements=4,
+                                     element_dtype=tf.float32)
+    reserved = raw.TensorListSetItem(input_handle=reserved, index=1, item=x[2])
+    scattered = raw.TensorListScatterV2(
+        tensor=x[:2], indices=[3, 0], element_shape=shape, num_elements=-1)
+    resized = raw.TensorListResize(input_handle=a, size=k + 1)
+    both = raw.TensorListConcatLists(input_a=a, input_b=resized,
+                                     element_dtype=tf.float32)
+
+    def stack(handle: tf.Tensor, element: list[int] | None = None) -> tf.Tensor:
+      return raw.TensorListStack(input_handle=handle, element_dtype=tf.float32,
+                                 element_shape=[3] if element is None else element)
+
+    return {
+        "a": stack(a), "popped": popped.tensor, "rest": stack(popped.output_handle),
+        "joined": joined.tensor, "lengths": joined.lengths,
+        "piece": raw.TensorListGetItem(input_handle=split, index=1,
+                                       element_shape=[-1, 3], element_dtype=tf.float32),
+        "reserved": stack(reserved), "zero": raw.TensorListGetItem(
+            input_handle=reserved, index=0, element_shape=shape,
+            element_dtype=tf.float32),
+        "scattered": stack(scattered), "resized": stack(resized, [-1]),
+        "both": stack(both), "length": raw.TensorListLength(input_handle=both),
+        "shape": raw.TensorListElementShape(input_handle=empty, shape_type=tf.int64),
+        "gathered": raw.TensorListGather(input_handle=a, indices=[2, 0, 2],
+                                         element_shape=shape, element_dtype=tf.float32)}
+
+
+def module(make: Callable[[], tf.Module], runs: dict[str, Arrays]) -> Callable:
+  def write(out: pathlib.Path, name: str) -> None:
+    target = fresh(out, name)
+    net = make()
+    path = target / "saved_model"
+    tf.saved_model.save(net, str(path), signatures={"serving_default": net.run})
+    for suffix, inputs in runs.items():
+      save(target, suffix, inputs, models.run_signature(path, inputs))
+  return write
+
+
+def recurrent(layers: Callable[[], list[keras.layers.Layer]]) -> Callable:
+  def write(out: pathlib.Path, name: str) -> None:
+    target = fresh(out, name)
+    x = keras.Input([None, 6], name="x")
+    y = x
+    for layer in layers():
+      y = layer(y)
+    model = keras.Model(x, {"y": keras.layers.Dense(3, name="y")(y)})
+    models.randomize(model, 17)
+    path = target / "saved_model"
+    model.export(str(path), verbose=False)
+    for suffix, shape in {"": (2, 7, 6), "_one": (1, 3, 6)}.items():
+      inputs = {"x": floats(*shape)}
+      save(target, suffix, inputs, models.run_signature(path, inputs))
+  return write
+
+
+def tf1_loop(out: pathlib.Path, name: str) -> None:
+  """Frozen graph of TensorFlow 1: Enter, Merge, Switch, a cond, a TensorArray."""
+  target = fresh(out, name)
+  (target / "model.json").write_text(json.dumps(
+      {**models.versions(), "kind": "graphdef", "model": "graph.pb"}, indent=2) + "\n")
+  tf1.disable_control_flow_v2()
+  weights = (0.4 * floats(4, 4)).astype(np.float32)
+  with tf.Graph().as_default() as graph, tf1.Session() as session:
+    x = tf1.placeholder(tf.float32, [None, 4], "x")
+    n = tf1.placeholder(tf.int32, [], "n")
+
+    def body(i: tf.Tensor, y: tf.Tensor, array: tf.TensorArray):
+      y = tf.tanh(tf.matmul(y, tf.constant(weights)) + x)
+      y = tf1.cond(i % 2 > 0, lambda: y * 0.5, lambda: y + 0.1)
+      _, total = tf1.while_loop(
+          lambda j, _: j < i, lambda j, t: (j + 1, t + tf.cast(j, tf.float32)),
+          [0, tf.constant(0.0)])
+      return i + 1, y + total * 0.01, array.write(i, y)
+
+    _, y, array = tf1.while_loop(
+        lambda i, *_: i < n, body,
+        [0, x, tf.TensorArray(tf.float32, n, infer_shape=False)])
+    tf.identity(y, "y")
+    tf.identity(array.stack(), "all")
+    inputs = {"x": floats(3, 4), "n": np.int32(4)}
+    fetched = session.run(["y:0", "all:0"], {x: inputs["x"], n: inputs["n"]})
+  tf.io.write_graph(graph.as_graph_def(), str(target), "graph.pb", as_text=False)
+  tf1.enable_control_flow_v2()
+  save(target, "", {f"{k}:0": np.asarray(v) for k, v in inputs.items()},
+       {"y:0": fetched[0], "all:0": fetched[1]})
+
+
+MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
+    "branches": module(Branches, {
+        f"_{i}": {"x": floats(2, 4), "which": np.int32(i)} for i in (0, 1, 2, 9)}),
+    "loops": module(Loops, {
+        "": {"x": floats(2, 4), "n": np.int32(4)},
+        "_other": {"x": floats(3, 4), "n": np.int32(6)}}),
+    "lists": module(Lists, {"": {"x": floats(4, 3), "k": np.int32(2)}}),
+    "lstm": recurrent(lambda: [
+        keras.layers.LSTM(5, return_sequences=True), keras.layers.LSTM(4)]),
+    "gru": recurrent(lambda: [
+        keras.layers.GRU(5, return_sequences=True),
+        keras.layers.GRU(4, reset_after=False, go_backwards=True)]),
+    "bidirectional": recurrent(lambda: [
+        keras.layers.Bidirectional(keras.layers.LSTM(4, return_sequences=True))]),
+    "tf1_loop": tf1_loop,
+}
+
+
+def main() -> int:
+  parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+  parser.add_argument("--out", required=True, type=pathlib.Path)
+  parser.add_argument("names", nargs="*", choices=[[], *MODELS])
+  args = parser.parse_args()
+  for name, write in MODELS.items():
+    if not args.names or name in args.names:
+      write(args.out, name)
+  return 0
+
+
+if __name__ == "__main__":
+  sys.exit(main())
