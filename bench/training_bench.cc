@@ -68,6 +68,28 @@ std::vector<Case> Cases() {
         Shape({8, 28, 28, 512}), Shape({8, 14, 14, 1024}), Shape({8, 7, 7, 2048})}) {
     for (Case& c : BatchNorms(x)) cases.push_back(std::move(c));
   }
+  const auto pool = [](int64_t window, int64_t stride, const char* padding) {
+    return absl::btree_map<std::string, AttrValue>{
+        {"ksize", AttrValue(std::vector<int64_t>{1, window, window, 1})},
+        {"strides", AttrValue(std::vector<int64_t>{1, stride, stride, 1})},
+        {"padding", AttrValue(std::string(padding))}};
+  };
+  const auto stem = pool(3, 2, "SAME");
+  const Tensor large = Values({8, 112, 112, 64}), small = Values({8, 56, 56, 64}, -1);
+  Tensor places = *Tensor::Allocate(DType::kUint8, small.shape());
+  std::fill_n(places.data<uint8_t>(), places.num_elements(), uint8_t{4});
+  cases.push_back({"max_pool_112x112x64", MakeNode("_MklNativeMaxPool", stem), {large}});
+  cases.push_back({"max_pool_with_workspace_112x112x64",
+                   MakeNode("_MklNativeMaxPoolWithWorkspace", stem),
+                   {large}});
+  cases.push_back(
+      {"max_pool_grad_112x112x64", MakeNode("_MklNativeMaxPoolGrad", stem), {large, small, small}});
+  cases.push_back({"max_pool_grad_with_workspace_112x112x64",
+                   MakeNode("_MklNativeMaxPoolGradWithWorkspace", stem),
+                   {large, small, places}});
+  cases.push_back({"avg_pool_grad_7x7x2048",
+                   MakeNode("_MklNativeAvgPoolGrad", pool(7, 1, "VALID")),
+                   {Tensor::Vector<int32_t>({8, 7, 7, 2048}), Values({8, 1, 1, 2048})}});
   const Tensor image = Values({8, 56, 56, 256});
   cases.push_back({"relu_grad_56x56x256", MakeNode("_MklNativeReluGrad"), {image, image}});
   const Tensor logits = Values({8, 1000}), labels = Values({8, 1000}, 0);

@@ -7,7 +7,7 @@
 
 #include "env/status.h"
 #include "ops/nn/contraction.h"
-#include "ops/nn/conv_geometry.h"
+#include "ops/nn/pool_geometry.h"
 #include "ops/nn/reference_types.h"
 #include "ops/parallel.h"
 #include "primitive_cache/pooling.h"
@@ -15,51 +15,18 @@
 namespace tenon {
 namespace {
 
-// A pool with everything known, as a depthwise window.
-struct PoolGeometry {
-  WindowAttrs attrs;
-  int64_t batch = 0, channels = 0;
-  Dims in, out, pads_begin, pads_end;
-};
+// MaxPoolV2 has inputs 1 and 2 in place of ksize and strides.
+bool WindowIsInput(const AttrReader& attrs) { return attrs.node().attrs.count("ksize") == 0; }
 
-int64_t Count(const Dims& dims) {
-  int64_t n = 1;
-  for (int64_t d : dims) n *= d;
-  return n;
-}
-
-// The window of a MaxPoolV2 is an input, not an attribute.
-absl::StatusOr<WindowAttrs> PoolAttrs(const AttrReader& attrs, int spatial, const Tensor* ksize,
-                                      const Tensor* strides) {
-  if (ksize == nullptr && strides == nullptr) return ReadWindowAttrs(attrs, spatial);
-  Node node = attrs.node();
-  TENON_ASSIGN_OR_RETURN(node.attrs["ksize"], IntegerValues(*ksize));
-  TENON_ASSIGN_OR_RETURN(node.attrs["strides"], IntegerValues(*strides));
-  return ReadWindowAttrs(AttrReader(node), spatial);
-}
-
-absl::StatusOr<PoolGeometry> ResolvePool(PrepareContext& p, int spatial) {
-  PoolGeometry g;
-  const bool from_inputs = p.num_inputs() == 3;
+absl::StatusOr<PoolGeometry> GeometryOf(PrepareContext& p, int spatial) {
+  const bool from_inputs = WindowIsInput(p.attrs());
   const Tensor* ksize = from_inputs ? p.value(1) : nullptr;
   const Tensor* strides = from_inputs ? p.value(2) : nullptr;
   if (from_inputs && (ksize == nullptr || strides == nullptr)) {
     return Unimplemented("a window that is not known before the run");
   }
-  TENON_ASSIGN_OR_RETURN(g.attrs, PoolAttrs(p.attrs(), spatial, ksize, strides));
-  const Shape& input = p.input_shape(0);
-  g.batch = input[0];
-  g.channels = input[g.attrs.channel_axis()];
-  for (int i = 0; i < spatial; ++i) {
-    const int64_t in = input[g.attrs.spatial_axis(i)];
-    TENON_ASSIGN_OR_RETURN(const WindowSpan span,
-                           ResolveWindow(g.attrs, i, in, g.attrs.window[static_cast<size_t>(i)]));
-    g.in.push_back(in);
-    g.out.push_back(span.output);
-    g.pads_begin.push_back(span.pad_begin);
-    g.pads_end.push_back(span.pad_end);
-  }
-  return g;
+  TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, PoolAttrs(p.attrs(), spatial, ksize, strides));
+  return ResolvePool(attrs, p.input_shape(0));
 }
 
 template <typename T>
@@ -71,8 +38,8 @@ class PoolReference {
       : g_(g), kind_(kind), input_(input), output_(output) {}
 
   void Run(int threads) const {
-    const int64_t positions = Count(g_.out);
-    const double ns = static_cast<double>(g_.channels * Count(g_.attrs.window));
+    const int64_t positions = g_.out_positions();
+    const double ns = static_cast<double>(g_.channels * g_.window_positions());
     ParallelFor(threads, g_.batch * positions, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
       std::vector<C> total(static_cast<size_t>(g_.channels));
       for (int64_t i = begin; i < end; ++i) {
@@ -84,11 +51,11 @@ class PoolReference {
  private:
   void One(int64_t n, int64_t o, int64_t positions, C* total) const {
     const bool last = g_.attrs.channels_last;
-    const int64_t in_positions = Count(g_.in), channels = g_.channels;
+    const int64_t in_positions = g_.in_positions(), channels = g_.channels;
     const C start = kind_ == PoolKind::kAverage ? C(0) : Lowest();
     std::fill(total, total + channels, start);
     int64_t seen = 0;
-    const int64_t window = Count(g_.attrs.window);
+    const int64_t window = g_.window_positions();
     for (int64_t w = 0; w < window; ++w) {
       const int64_t position = InputPosition(o, w);
       if (position < 0) continue;
@@ -156,7 +123,7 @@ class PoolOnednn final : public Kernel {
 }  // namespace
 
 absl::Status PoolShape(ShapeContext& c, int spatial) {
-  const bool from_inputs = c.num_inputs() == 3;
+  const bool from_inputs = WindowIsInput(c.attrs());
   const Tensor* ksize = from_inputs ? c.value(1) : nullptr;
   const Tensor* strides = from_inputs ? c.value(2) : nullptr;
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, spatial + 2));
@@ -182,7 +149,7 @@ absl::Status PoolShape(ShapeContext& c, int spatial) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> PoolReferenceKernel(PrepareContext& p, int spatial,
                                                             PoolKind kind) {
-  TENON_ASSIGN_OR_RETURN(PoolGeometry g, ResolvePool(p, spatial));
+  TENON_ASSIGN_OR_RETURN(PoolGeometry g, GeometryOf(p, spatial));
   const DType dtype = p.output_dtype(0);
   const int threads = p.services().threads;
   return MakeKernel([g, kind, dtype, threads](RunContext& r) {
@@ -203,7 +170,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> PoolOnednnKernel(PrepareContext& p, int 
   } else {
     TENON_ASSIGN_OR_RETURN(type, ElementTypeOf(dtype));
   }
-  TENON_ASSIGN_OR_RETURN(const PoolGeometry g, ResolvePool(p, spatial));
+  TENON_ASSIGN_OR_RETURN(const PoolGeometry g, GeometryOf(p, spatial));
   if (p.output_shape(0).num_elements() == 0 || p.input_shape(0).num_elements() == 0) {
     return Unimplemented("empty");
   }

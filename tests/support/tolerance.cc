@@ -126,23 +126,32 @@ int64_t ReducedLength(absl::Span<const Tensor> in, const Tensor& out) {
 
 // Ops that only choose among their inputs' elements.
 bool Selects(absl::string_view op) {
-  static const auto* const kOps = new absl::flat_hash_set<absl::string_view>(
-      {"Max",          "Min",          "Maximum",
-       "Minimum",      "MaxPool",      "MaxPoolV2",
-       "MaxPool3D",    "Abs",          "Neg",
-       "Relu",         "Relu6",        "Identity",
-       "Reshape",      "Transpose",    "ConcatV2",
-       "Concat",       "Pad",          "PadV2",
-       "MirrorPad",    "GatherV2",     "Gather",
-       "GatherNd",     "SelectV2",     "Select",
-       "Tile",         "Slice",        "StridedSlice",
-       "Split",        "SplitV",       "Pack",
-       "Unpack",       "TopKV2",       "ResizeNearestNeighbor",
-       "DepthToSpace", "SpaceToDepth", "Floor",
-       "Ceil",         "Round",        "Rint",
-       "Sign",         "ClipByValue",  "BroadcastTo",
-       "ReverseV2",    "Fill",         "ZerosLike",
-       "OnesLike",     "OneHot",       "Cast"});
+  static const auto* const kOps =
+      new absl::flat_hash_set<absl::string_view>({"Max",          "Min",
+                                                  "Maximum",      "Minimum",
+                                                  "MaxPool",      "MaxPoolV2",
+                                                  "MaxPool3D",    "MaxPoolWithArgmax",
+                                                  "Abs",          "Neg",
+                                                  "Relu",         "Relu6",
+                                                  "Identity",     "Reshape",
+                                                  "Transpose",    "ConcatV2",
+                                                  "Concat",       "Pad",
+                                                  "PadV2",        "MirrorPad",
+                                                  "GatherV2",     "Gather",
+                                                  "GatherNd",     "SelectV2",
+                                                  "Select",       "Tile",
+                                                  "Slice",        "StridedSlice",
+                                                  "Split",        "SplitV",
+                                                  "Pack",         "Unpack",
+                                                  "TopKV2",       "ResizeNearestNeighbor",
+                                                  "DepthToSpace", "SpaceToDepth",
+                                                  "Floor",        "Ceil",
+                                                  "Round",        "Rint",
+                                                  "Sign",         "ClipByValue",
+                                                  "BroadcastTo",  "ReverseV2",
+                                                  "Fill",         "ZerosLike",
+                                                  "OnesLike",     "OneHot",
+                                                  "Cast"});
   return kOps->contains(op);
 }
 
@@ -248,6 +257,11 @@ Tolerance ToleranceFor(const Node& node, absl::Span<const Tensor> inputs, const 
   }
   if (op == "Mean") return sum(reduced, rms(0) / reduced);
   if (op == "Prod") return {(2 + reduced) * eps, 0};
+  if (absl::StrContains(op, "PoolGrad") || absl::StrContains(op, "Pool3DGrad")) {
+    // Every element is in at most as many windows as a window has elements.
+    const bool second = absl::StartsWith(op, "AvgPool") || absl::StrContains(op, "Argmax");
+    return sum(static_cast<double>(Window(node)), rms(second ? 1 : 2));
+  }
   if (op == "AvgPool" || op == "AvgPool3D") {
     const double window = static_cast<double>(Window(node));
     return sum(window, max(0) / window);

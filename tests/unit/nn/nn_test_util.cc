@@ -85,9 +85,10 @@ absl::StatusOr<RunResult> RunNode(const Node& plain_node, const std::vector<Tens
   std::vector<Constant*> constants(inputs.size(), nullptr);
   for (const Tensor& t : inputs) specs.push_back({t.dtype(), t.shape(), nullptr});
   for (int i : options.constants) {
+    // As in a session: its value is known, too.
+    specs[static_cast<size_t>(i)].value = &inputs[static_cast<size_t>(i)];
     owned.push_back(std::make_unique<Constant>(inputs[static_cast<size_t>(i)]));
     constants[static_cast<size_t>(i)] = owned.back().get();
-    specs[static_cast<size_t>(i)].value = &inputs[static_cast<size_t>(i)];
   }
   TENON_ASSIGN_OR_RETURN(const PreparedKernel prepared,
                          PrepareNode(node, specs, constants, services));
@@ -153,7 +154,7 @@ void ExpectNativeMatches(const std::string& op, const AttrMap& attrs,
     EXPECT_TRUE(got->accelerated);
     EXPECT_FALSE(got->implementation.starts_with("ref")) << got->implementation;
   }
-  const double unit = inputs.back().dtype() == DType::kBfloat16 ? 1.0 / 256 : 1.2e-7;
+  const double unit = want->outputs[0].dtype() == DType::kBfloat16 ? 1.0 / 256 : 1.2e-7;
   // Partial sums of n products of uniform values grow like sqrt(n) / 3, and each addition rounds
   // one: the errors add up to about n / 8 units, four sigma are n / 2. The chain adds a few more.
   const double tolerance = unit * (4 + static_cast<double>(length) / 2);

@@ -1,0 +1,164 @@
+#include "ops/nn/pool_grad.h"
+
+#include <vector>
+
+#include "env/status.h"
+#include "ops/late_kernel.h"
+#include "ops/nn/pool_reference.h"
+
+namespace tenon {
+namespace {
+
+absl::StatusOr<Shape> ShapeFromValue(const Tensor& value, int rank) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, IntegerValues(value));
+  if (value.shape().rank() != 1 || static_cast<int>(dims.size()) != rank) {
+    return InvalidArgument("orig_input_shape must have ", rank, " values, but has shape ",
+                           value.shape().ToString());
+  }
+  const Shape shape((absl::MakeConstSpan(dims)));
+  TENON_RETURN_IF_ERROR(shape.CheckedElements().status());
+  return shape;
+}
+
+absl::Status Expect(const char* what, const Shape& have, const Shape& want) {
+  if (have == want) return absl::OkStatus();
+  return InvalidArgument(what, " must have shape ", want.ToString(), ", but has ", have.ToString());
+}
+
+template <typename T>
+void Average(const PoolGeometry& g, const TapTable& outputs, const T* dy, T* dx) {
+  const ImageStrides in = StridesOf(g, g.in_positions()), out = StridesOf(g, g.out_positions());
+  ForPoolPositions(g, outputs, [&](int64_t n, int64_t position, absl::Span<const Tap> taps) {
+    for (int64_t c = 0; c < g.channels; ++c) {
+      const T* from = dy + n * out.image + c * out.channel;
+      ComputeType<T> sum = 0;
+      for (const Tap& t : taps) {
+        sum += ToCompute(from[t.position * out.position]) * static_cast<ComputeType<T>>(t.weight);
+      }
+      dx[n * in.image + position * in.position + c * in.channel] = static_cast<T>(sum);
+    }
+  });
+}
+
+template <typename T>
+void Max(const PoolGeometry& g, const TapTable& inputs, const T* x, const T* dy, T* dx) {
+  const ImageStrides in = StridesOf(g, g.in_positions()), out = StridesOf(g, g.out_positions());
+  std::vector<PoolSum<T>> sum(static_cast<size_t>(g.batch * in.image), 0);
+  ForPoolPositions(g, inputs, [&](int64_t n, int64_t position, absl::Span<const Tap> taps) {
+    if (taps.empty()) return;
+    for (int64_t c = 0; c < g.channels; ++c) {
+      const int64_t at = n * in.image + c * in.channel;
+      const Tap& best = LargestTap(x + at, in.position, taps);
+      const T v = dy[n * out.image + position * out.position + c * out.channel];
+      sum[static_cast<size_t>(at + best.position * in.position)] +=
+          static_cast<PoolSum<T>>(ToCompute(v));
+    }
+  });
+  for (size_t i = 0; i < sum.size(); ++i) dx[i] = static_cast<T>(sum[i]);
+}
+
+template <typename T>
+void MaxTies(const PoolGeometry& g, const TapTable& outputs, const T* x, const T* y, const T* dy,
+             T* dx) {
+  const ImageStrides in = StridesOf(g, g.in_positions()), out = StridesOf(g, g.out_positions());
+  const T near = static_cast<T>(1e-5f);
+  ForPoolPositions(g, outputs, [&](int64_t n, int64_t position, absl::Span<const Tap> taps) {
+    for (int64_t c = 0; c < g.channels; ++c) {
+      const int64_t at = n * in.image + position * in.position + c * in.channel;
+      const int64_t base = n * out.image + c * out.channel;
+      ComputeType<T> sum = 0;
+      for (const Tap& t : taps) {
+        const int64_t o = base + t.position * out.position;
+        const T apart = static_cast<T>(std::abs(ToCompute(x[at]) - ToCompute(y[o])));
+        if (ToCompute(apart) < ToCompute(near)) sum += ToCompute(dy[o]);
+      }
+      dx[at] = static_cast<T>(sum);
+    }
+  });
+}
+
+}  // namespace
+
+std::vector<int> PoolGradParameters(const PrepareContext& p, PoolGradKind kind) {
+  if (kind == PoolGradKind::kAverage) return {0};
+  if (p.num_inputs() == 5) return {3, 4};
+  return {};
+}
+
+absl::StatusOr<PoolGeometry> PoolGradGeometry(PrepareContext& p, int spatial, PoolGradKind kind) {
+  const std::vector<int> parameters = PoolGradParameters(p, kind);
+  for (int i : parameters) {
+    if (p.value(i) == nullptr) return Unimplemented("input ", i, " is not known before the run");
+  }
+  const bool v2 = parameters.size() == 2;
+  TENON_ASSIGN_OR_RETURN(
+      const WindowAttrs attrs,
+      PoolAttrs(p.attrs(), spatial, v2 ? p.value(3) : nullptr, v2 ? p.value(4) : nullptr));
+  Shape input;
+  if (kind == PoolGradKind::kAverage) {
+    TENON_ASSIGN_OR_RETURN(input, ShapeFromValue(*p.value(0), spatial + 2));
+  } else {
+    input = p.input_shape(0);
+  }
+  TENON_ASSIGN_OR_RETURN(PoolGeometry g, ResolvePool(attrs, input));
+  if (kind == PoolGradKind::kAverage) {
+    TENON_RETURN_IF_ERROR(Expect("grad", p.input_shape(1), g.out_shape()));
+  } else {
+    TENON_RETURN_IF_ERROR(Expect("orig_output", p.input_shape(1), g.out_shape()));
+    TENON_RETURN_IF_ERROR(Expect("grad", p.input_shape(2), g.out_shape()));
+  }
+  return g;
+}
+
+absl::Status MaxPoolGradShape(ShapeContext& c, int spatial) {
+  for (int i = 0; i < 3; ++i) TENON_RETURN_IF_ERROR(c.ExpectRank(i, spatial + 2));
+  c.set_output(0, c.input(0).has_rank() ? c.input(0) : Shape::UnknownOfRank(spatial + 2));
+  return absl::OkStatus();
+}
+
+absl::Status AvgPoolGradShape(ShapeContext& c, int spatial) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 1));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, spatial + 2));
+  if (c.value(0) == nullptr) {
+    c.set_output(0, Shape::UnknownOfRank(spatial + 2));
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeFromValue(*c.value(0), spatial + 2));
+  c.set_output(0, shape);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> PoolGradReference(PrepareContext& p, int spatial,
+                                                          PoolGradKind kind) {
+  TENON_ASSIGN_OR_RETURN(const PoolGeometry g, PoolGradGeometry(p, spatial, kind));
+  for (int i : PoolGradParameters(p, kind)) p.InputNotRead(i);
+  const TapTable table(g, kind == PoolGradKind::kMax ? TapTable::Direction::kToInput
+                                                     : TapTable::Direction::kToOutput);
+  const DType dtype = p.output_dtype(0);
+  if (kind != PoolGradKind::kAverage && p.input_dtype(0) != dtype) {
+    return Unimplemented("orig_input and grad are of different dtypes");
+  }
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(dtype);
+  if (kind == PoolGradKind::kMax) {
+    VisitTypes(RealNumbers{}, dtype, [&]<typename T>() {
+      kernel = MakeKernel([g, table](RunContext& r) {
+        Max(g, table, r.input<T>(0), r.input<T>(2), r.output<T>(0));
+        return absl::OkStatus();
+      });
+    });
+    return kernel;
+  }
+  VisitTypes(Floats{}, dtype, [&]<typename T>() {
+    kernel = MakeKernel([g, table, kind](RunContext& r) {
+      if (kind == PoolGradKind::kAverage) {
+        Average(g, table, r.input<T>(1), r.output<T>(0));
+      } else {
+        MaxTies(g, table, r.input<T>(0), r.input<T>(1), r.input<T>(2), r.output<T>(0));
+      }
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
+}
+
+}  // namespace tenon

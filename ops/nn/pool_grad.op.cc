@@ -1,0 +1,112 @@
+// AvgPoolGrad, AvgPool3DGrad, MaxPoolGrad, MaxPoolGradV2 (the window as inputs), MaxPool3DGrad.
+#include "ops/nn/pool_grad.h"
+
+#include "ops/late_kernel.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+template <int kSpatial>
+absl::Status AverageShape(ShapeContext& c) {
+  return AvgPoolGradShape(c, kSpatial);
+}
+template <int kSpatial>
+absl::Status MaxShape(ShapeContext& c) {
+  return MaxPoolGradShape(c, kSpatial);
+}
+template <int kSpatial, PoolGradKind kKind>
+absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+  for (int i : PoolGradParameters(p, kKind)) {
+    if (p.value(i) != nullptr) continue;
+    return PrepareLate(p, Reference<kSpatial, kKind>, PoolGradParameters(p, kKind));
+  }
+  return PoolGradReference(p, kSpatial, kKind);
+}
+template <int kSpatial, PoolGradKind kKind>
+absl::StatusOr<std::unique_ptr<Kernel>> Vector(PrepareContext& p) {
+  return PoolGradVector(p, kSpatial, kKind);
+}
+
+constexpr char kRealTypes[] =
+    "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64";
+
+const OpRegistration avg_pool_grad({
+    .name = "AvgPoolGrad",
+    .inputs = "orig_input_shape: int32, grad: T",
+    .outputs = "output: T",
+    .attrs = "T: type; ksize: list(int); strides: list(int); padding: string; "
+             "data_format: string = NHWC",
+    .types = "T: half bfloat16 float double",
+    .shape = AverageShape<2>,
+    .reference = Reference<2, PoolGradKind::kAverage>,
+    .accelerated = Vector<2, PoolGradKind::kAverage>,
+    .native = "_MklNativeAvgPoolGrad",
+    .native_types = "float bfloat16",
+    .example = "4 8,1,1,2048",
+});
+
+const OpRegistration avg_pool_3d_grad({
+    .name = "AvgPool3DGrad",
+    .inputs = "orig_input_shape: int32, grad: T",
+    .outputs = "output: T",
+    .attrs = "T: type; ksize: list(int); strides: list(int); padding: string; "
+             "data_format: string = NDHWC",
+    .types = "T: half bfloat16 float double",
+    .shape = AverageShape<3>,
+    .reference = Reference<3, PoolGradKind::kAverage>,
+    .accelerated = Vector<3, PoolGradKind::kAverage>,
+    .native = "_MklNativeAvgPool3DGrad",
+    .native_types = "float bfloat16",
+    .example = "5 1,4,7,7,32",
+});
+
+const OpRegistration max_pool_grad({
+    .name = "MaxPoolGrad",
+    .inputs = "orig_input: T, orig_output: T, grad: T",
+    .outputs = "output: T",
+    .attrs = "T: type = float; ksize: list(int); strides: list(int); padding: string; "
+             "explicit_paddings: list(int) = []; data_format: string = NHWC",
+    .types = kRealTypes,
+    .shape = MaxShape<2>,
+    .reference = Reference<2, PoolGradKind::kMax>,
+    .accelerated = Vector<2, PoolGradKind::kMax>,
+    .native = "_MklNativeMaxPoolGrad",
+    .native_types = "float bfloat16",
+    .eager = false,
+    .example = "8,112,112,64 8,56,56,64 8,56,56,64",
+});
+
+const OpRegistration max_pool_grad_v2({
+    .name = "MaxPoolGradV2",
+    .inputs = "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32",
+    .outputs = "output: T",
+    .attrs = "T: type = float; padding: string; data_format: string = NHWC",
+    .types = kRealTypes,
+    .shape = MaxShape<2>,
+    .reference = Reference<2, PoolGradKind::kMax>,
+    .accelerated = Vector<2, PoolGradKind::kMax>,
+    .native = "_MklNativeMaxPoolGradV2",
+    .native_types = "float bfloat16",
+    .eager = false,
+    .example = "8,112,112,64 8,56,56,64 8,56,56,64 4 4",
+});
+
+const OpRegistration max_pool_3d_grad({
+    .name = "MaxPool3DGrad",
+    .inputs = "orig_input: TInput, orig_output: TInput, grad: T",
+    .outputs = "output: T",
+    .attrs = "T: type = float; TInput: type = float; ksize: list(int); strides: list(int); "
+             "padding: string; data_format: string = NDHWC",
+    .types = "T: half bfloat16 float; TInput: half bfloat16 float",
+    .shape = MaxShape<3>,
+    .reference = Reference<3, PoolGradKind::kMaxTies>,
+    .accelerated = Vector<3, PoolGradKind::kMaxTies>,
+    .native = "_MklNativeMaxPool3DGrad",
+    .native_types = "float bfloat16",
+    .eager = false,
+    .example = "1,8,14,14,32 1,4,7,7,32 1,4,7,7,32",
+});
+
+}  // namespace
+}  // namespace tenon

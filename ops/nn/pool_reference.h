@@ -1,0 +1,42 @@
+// Loops that the standard kernels of pooling gradients share.
+#ifndef TENON_OPS_NN_POOL_REFERENCE_H_
+#define TENON_OPS_NN_POOL_REFERENCE_H_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "absl/types/span.h"
+#include "ops/nn/pool_geometry.h"
+#include "ops/types.h"
+
+namespace tenon {
+
+// Sums of gradients: small floats in float; integers wrap around.
+template <typename T>
+using PoolSum = std::conditional_t<kIsInt<T>, uint64_t, ComputeType<T>>;
+
+// f(image, position, taps) for every position of the table's side.
+template <typename F>
+void ForPoolPositions(const PoolGeometry& g, const TapTable& table, F f) {
+  for (int64_t n = 0; n < g.batch; ++n) {
+    for (int64_t row = 0; row < table.rows(); ++row) {
+      table.ForRow(row,
+                   [&](int64_t position, absl::Span<const Tap> taps) { f(n, position, taps); });
+    }
+  }
+}
+
+// The tap with the largest element: the first of them, and a NaN only where it comes first. `x` is
+// the image's channel.
+template <typename T>
+const Tap& LargestTap(const T* x, int64_t step, absl::Span<const Tap> taps) {
+  const Tap* best = &taps[0];
+  for (const Tap& t : taps) {
+    if (ToCompute(x[best->position * step]) < ToCompute(x[t.position * step])) best = &t;
+  }
+  return *best;
+}
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_POOL_REFERENCE_H_
