@@ -63,6 +63,11 @@ bool RunsIn(const Rule& rule, Phase phase) {
   return rule.phase == phase || (rule.phase == Phase::kClean && phase == Phase::kFold);
 }
 
+bool IsAskedFor(Phase phase, const RewriteOptions& options) {
+  if (phase == Phase::kPrecision && options.precision == Precision::kFloat) return false;
+  return phase >= options.first && phase <= options.last;
+}
+
 // The one function that runs a phase.
 absl::Status RunPhase(Phase phase, const RuleSet& disabled, const RewriteOptions& options,
                       Graph& graph, PhaseReport& report) {
@@ -188,7 +193,7 @@ absl::StatusOr<RewriteReport> Rewrite(Graph& graph, const RewriteOptions& option
   if (report.enabled) {
     const auto start = Clock::now();
     for (Phase phase : kPhases) {
-      if (phase < options.first || phase > options.last) continue;
+      if (!IsAskedFor(phase, options)) continue;
       report.phases.emplace_back();
       TENON_RETURN_IF_ERROR(
           RunPhaseOnAll(phase, disabled, options, graph, report.phases.back(), 0));

@@ -1,4 +1,4 @@
-// Runs the rewriting phases on a graph: clean, fold, fuse, rename.
+// Runs the rewriting phases on a graph: clean, fold, fuse, precision, rename.
 //
 //   TENON_ASSIGN_OR_RETURN(RewriteReport report, Rewrite(graph, {.services = &services}));
 //
@@ -21,6 +21,9 @@
 
 namespace tenon {
 
+// What contractions, and what stands between them, compute in.
+enum class Precision { kFloat, kBfloat16 };
+
 struct RewriteOptions {
   const Services* services = nullptr;  // needed: flags, threads
   // Called with the graph before the first phase ("loaded") and after each.
@@ -28,6 +31,8 @@ struct RewriteOptions {
   // Only the phases from `first` to `last`.
   Phase first = Phase::kClean;
   Phase last = Phase::kRename;
+  // kBfloat16 is for CPUs with the instructions (primitive_cache/isa.h); elsewhere it is slow.
+  Precision precision = Precision::kFloat;
   bool record_steps = false;
   // Without the rules that take what others leave (Rule::last).
   bool skip_last_rules = false;

@@ -91,6 +91,8 @@ const char* Name(Phase phase) {
       return "fold";
     case Phase::kFuse:
       return "fuse";
+    case Phase::kPrecision:
+      return "precision";
     case Phase::kRename:
       return "rename";
   }

@@ -46,8 +46,10 @@ namespace tenon {
 class Match;        // graph_rewrite/pattern.h
 class Replacement;  // graph_rewrite/pattern.h
 
-enum class Phase { kClean, kFold, kFuse, kRename };
-inline constexpr Phase kPhases[] = {Phase::kClean, Phase::kFold, Phase::kFuse, Phase::kRename};
+// kPrecision runs only where a lower precision was asked for (RewriteOptions::precision).
+enum class Phase { kClean, kFold, kFuse, kPrecision, kRename };
+inline constexpr Phase kPhases[] = {Phase::kClean, Phase::kFold, Phase::kFuse, Phase::kPrecision,
+                                    Phase::kRename};
 const char* Name(Phase phase);
 
 struct Rule {

@@ -9,6 +9,7 @@
 #include "env/status.h"
 #include "graph/text.h"
 #include "primitive_cache/cache.h"
+#include "primitive_cache/isa.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/model_state.h"
 #include "runtime/thread_budget.h"
@@ -73,10 +74,17 @@ std::function<void(absl::string_view, const Graph&)> DumpTo(const std::string& f
 }
 
 // Whatever goes wrong in rewriting, the model still runs.
-SessionReport RewriteOrKeep(Graph& graph, const Services& services) {
+SessionReport RewriteOrKeep(Graph& graph, const Services& services, Precision precision) {
   SessionReport report;
   RewriteOptions options;
   options.services = &services;
+  options.precision = precision;
+  if (precision == Precision::kBfloat16 && !HasBfloat16Instructions()) {
+    options.precision = Precision::kFloat;
+    report.note = "this CPU has no bfloat16 instructions: the model runs in float32";
+  } else if (precision == Precision::kBfloat16 && !services.flags->onednn_opts) {
+    report.note = "TF_ENABLE_ONEDNN_OPTS is off: the model runs in the precision it was written in";
+  }
   options.dump = DumpTo(services.flags->dump_dir);
   Graph rewritten = graph;
   absl::StatusOr<RewriteReport> done = Rewrite(rewritten, options);
@@ -107,8 +115,13 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
   State& state = *session->state_;
   state.services.threads = ThreadCount(options.threads, flags);
 
+<<<<<<< HEAD
   session->report_ = RewriteOrKeep(graph, state.services);
   TENON_ASSIGN_OR_RETURN(state.model, ModelState::Create(std::move(graph), state.variables));
+=======
+  session->report_ = RewriteOrKeep(graph, state.services, options.precision);
+  TENON_ASSIGN_OR_RETURN(state.model, ModelState::Create(std::move(graph)));
+>>>>>>> b622bee (graph_rewrite: contractions in bfloat16 on request)
   for (const GraphInput& input : state.model->graph().inputs()) {
     session->inputs_.push_back(InputInfo(*state.model, input));
   }

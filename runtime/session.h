@@ -30,11 +30,14 @@ struct SessionOptions {
   // That one op may use. 0: TF_NUM_INTRAOP_THREADS, then OMP_NUM_THREADS, then the CPUs that this
   // process may use.
   int threads = 0;
+  // kBfloat16 where the CPU has instructions for it, else float: see SessionReport::note.
+  Precision precision = Precision::kFloat;
 };
 
 // What happened to the graph when the session was made.
 struct SessionReport {
   absl::Status status;  // not OK: rewriting failed, and the model runs as it was written
+  std::string note;     // what was asked for and could not be had; mostly empty
   RewriteReport rewrite;
 };
 

@@ -165,7 +165,7 @@ Command AddBenchCommand(CLI::App& parent) {
   auto args = std::make_shared<BenchArgs>();
   CLI::App* app = parent.add_subcommand("bench", "Measures warm latency");
   AddModelArgs(*app, args->model);
-  AddThreadsArg(*app, args->model);
+  AddSessionArgs(*app, args->model);
   app->add_option("--inputs", args->inputs, ".npz with the inputs; without it seeded random ones");
   app->add_option("--batch", args->batch, "size of an unknown first dimension (1)")
       ->check(CLI::Range(1, 1 << 30));

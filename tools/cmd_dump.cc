@@ -108,6 +108,7 @@ absl::Status Dump(const DumpArgs& args) {
   std::vector<Snapshot> snapshots;
   RewriteOptions options = services->options();
   options.record_steps = args.steps;
+  options.precision = PrecisionOf(args.model);
   if (!shown.none()) {
     snapshots.push_back({"loaded", model.graph});
     options.dump = [&](absl::string_view phase, const Graph& graph) {
@@ -130,6 +131,7 @@ Command AddDumpCommand(CLI::App& parent) {
   auto args = std::make_shared<DumpArgs>();
   CLI::App* app = parent.add_subcommand("dump", "Shows the graph and what rewriting did to it");
   AddModelArgs(*app, args->model);
+  AddPrecisionArg(*app, args->model);
   app->add_option("--phase", args->phase,
                   "all (default), loaded, clean, fold, fuse or rename: before and after it");
   app->add_flag("--steps", args->steps, "a diff for each rule that fired");

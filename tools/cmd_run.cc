@@ -154,7 +154,7 @@ Command AddRunCommand(CLI::App& parent) {
   auto args = std::make_shared<RunArgs>();
   CLI::App* app = parent.add_subcommand("run", "Runs a model once, or step after step");
   AddModelArgs(*app, args->model);
-  AddThreadsArg(*app, args->model);
+  AddSessionArgs(*app, args->model);
   app->add_option("--inputs", args->inputs,
                   ".npz with the inputs: the signature's names, or tensor names for a GraphDef");
   app->add_option("--outputs", args->outputs, ".npz to write; without it a summary is printed");

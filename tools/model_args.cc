@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cstdio>
 
 #include "absl/strings/str_split.h"
 #include "env/status.h"
@@ -15,9 +16,20 @@ void AddModelArgs(CLI::App& app, ModelArgs& args) {
   app.add_option("--fetch", args.fetch, "tensors to compute in place of the outputs: a:0,b:0");
 }
 
-void AddThreadsArg(CLI::App& app, ModelArgs& args) {
+void AddSessionArgs(CLI::App& app, ModelArgs& args) {
   app.add_option("--threads", args.threads, "threads that one op may use")
       ->check(CLI::Range(1, 1024));
+  AddPrecisionArg(app, args);
+}
+
+void AddPrecisionArg(CLI::App& app, ModelArgs& args) {
+  app.add_option("--precision", args.precision,
+                 "bf16: contractions and what stands between them compute in bfloat16 (fp32)")
+      ->check(CLI::IsMember({"fp32", "bf16"}));
+}
+
+Precision PrecisionOf(const ModelArgs& args) {
+  return args.precision == "bf16" ? Precision::kBfloat16 : Precision::kFloat;
 }
 
 absl::StatusOr<Model> OpenModel(const ModelArgs& args, bool allow_missing_ops) {
@@ -32,11 +44,15 @@ absl::StatusOr<OpenedSession> OpenSession(const ModelArgs& args) {
   const double start = NowMs();
   SessionOptions options;
   options.threads = args.threads;
+  options.precision = PrecisionOf(args);
   TENON_ASSIGN_OR_RETURN(options.flags, Flags::FromEnvironment());
   TENON_ASSIGN_OR_RETURN(Model model, OpenModel(args));
   OpenedSession opened;
   TENON_ASSIGN_OR_RETURN(opened.session, Session::Create(std::move(model.graph), options));
   TENON_RETURN_IF_ERROR(opened.session->report().status);
+  if (const std::string& note = opened.session->report().note; !note.empty()) {
+    std::fprintf(stderr, "tenon: %s\n", note.c_str());
+  }
   opened.load_ms = NowMs() - start;
   return opened;
 }

@@ -21,11 +21,16 @@ struct ModelArgs {
   std::string signature;
   std::string fetch;  // comma-separated
   int threads = 0;
+  std::string precision = "fp32";
 };
 
-// MODEL, --signature, --fetch; AddThreadsArg: --threads.
+// MODEL, --signature, --fetch.
 void AddModelArgs(CLI::App& app, ModelArgs& args);
-void AddThreadsArg(CLI::App& app, ModelArgs& args);
+// --threads and --precision, of commands that run the model.
+void AddSessionArgs(CLI::App& app, ModelArgs& args);
+// --precision alone, of commands that show what rewriting does.
+void AddPrecisionArg(CLI::App& app, ModelArgs& args);
+Precision PrecisionOf(const ModelArgs& args);
 
 absl::StatusOr<Model> OpenModel(const ModelArgs& args, bool allow_missing_ops = false);
 

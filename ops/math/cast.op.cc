@@ -10,6 +10,7 @@
 #include "ops/array/copy.h"
 #include "ops/op.h"
 #include "ops/types.h"
+#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {
@@ -123,6 +124,9 @@ const OpRegistration cast({
     .attrs = "SrcT: type; DstT: type; Truncate: bool = false",
     .shape = UnchangedShape,
     .reference = CastReference,
+    .accelerated = VectorCast,
+    .native = "_MklNativeCast",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 

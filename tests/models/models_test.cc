@@ -11,6 +11,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "graph/rewriter.h"
+#include "ops/types.h"
+#include "primitive_cache/isa.h"
 #include "proto/model.h"
 #include "runtime/session.h"
 #include "tools/npz.h"
@@ -153,6 +156,81 @@ TEST_P(ModelTest, AgreesWithTensorFlow) {
       }
     }
   }
+}
+
+std::unique_ptr<Session> SessionFor(const Graph& graph, Precision precision) {
+  SessionOptions options;
+  options.flags = *Flags::From([](const char*) { return std::nullopt; });
+  options.precision = precision;
+  options.threads = 2;
+  auto session = Session::Create(graph, options);
+  EXPECT_TRUE(session.ok()) << session.status();
+  return session.ok() ? *std::move(session) : nullptr;
+}
+
+Tensor RoundedToBfloat16(const Tensor& t) {
+  if (t.dtype() != DType::kFloat) return t;
+  std::vector<float> values(t.data<float>(), t.data<float>() + t.num_elements());
+  for (float& v : values) v = static_cast<float>(static_cast<bfloat16>(v));
+  return Tensor::From<float>(t.shape(), values);
+}
+
+// By how much of their scale the float outputs change when inputs and weights are rounded to
+// bfloat16 and nothing else is.
+double EffectOfRoundedInputs(Graph graph, std::vector<NamedTensor> inputs,
+                             const std::vector<NamedTensor>& expected) {
+  Rewriter rewriter(graph);
+  for (NodeId id : graph.NodeIds()) {
+    if (graph.node(id).op != "Const") continue;
+    rewriter.SetAttr(id, "value", RoundedToBfloat16(*graph.node(id).attr<Tensor>("value")));
+  }
+  for (auto& [name, tensor] : inputs) tensor = RoundedToBfloat16(tensor);
+  const auto session = SessionFor(graph, Precision::kFloat);
+  const auto got = session->Run(inputs);
+  if (!got.ok()) return INFINITY;
+  double worst = 0;
+  for (const auto& [expected_name, value] : expected) {
+    for (const auto& [name, tensor] : *got) {
+      if (name != expected_name || value.dtype() != DType::kFloat) continue;
+      worst = std::max(worst, RelativeDifference(tensor, value));
+    }
+  }
+  return worst;
+}
+
+// In bfloat16 each layer's result is rounded to 8 bits; independent errors grow with the root of
+// the depth. Outputs keep their dtype.
+TEST_P(ModelTest, AgreesInBfloat16) {
+  const ModelCase& c = GetParam();
+  const auto inputs = ReadNpz(c.inputs);
+  const auto expected = ReadNpz(c.outputs);
+  ASSERT_TRUE(inputs.ok() && expected.ok());
+  LoadOptions load;
+  load.signature = c.signature;
+  const auto model = LoadModel(c.model, load);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const int contractions = Contractions(model->graph);
+  const auto session = SessionFor(model->graph, Precision::kBfloat16);
+  ASSERT_NE(session, nullptr);
+  const SessionReport& report = session->report();
+  ASSERT_TRUE(report.status.ok()) << report.status;
+  const auto got = session->Run(*inputs);
+  ASSERT_TRUE(got.ok()) << got.status();
+  if (!HasBfloat16Instructions()) {
+    EXPECT_FALSE(report.note.empty());
+    EXPECT_EQ(report.rewrite.Fired("ConvertToBfloat16"), 0);
+    return;
+  }
+  EXPECT_EQ(report.note, "");
+  if (contractions > 2) {
+    EXPECT_GT(report.rewrite.Fired("ConvertToBfloat16"), 0);
+  }
+  if (absl::StrContains(c.model, "/defects/")) return;  // made of infinities and their like
+  if (EffectOfRoundedInputs(model->graph, *inputs, *expected) > std::ldexp(1, -6)) {
+    GTEST_SKIP() << "ill-conditioned: rounding inputs and weights alone changes the outputs by "
+                    "more than 1/64";
+  }
+  ExpectOutputs(*got, *expected, std::ldexp(std::sqrt(contractions), -8));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, ModelTest, ::testing::ValuesIn(AllCases()),

@@ -1,0 +1,14 @@
+#include "primitive_cache/isa.h"
+
+#include "oneapi/dnnl/dnnl.hpp"
+
+namespace tenon {
+
+bool HasBfloat16Instructions() {
+  // Instruction sets are bit sets that contain those below them.
+  const auto have = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  const auto want = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
+  return (have & want) == want;
+}
+
+}  // namespace tenon

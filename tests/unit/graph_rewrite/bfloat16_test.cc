@@ -1,0 +1,131 @@
+// What ConvertToBfloat16 takes along and what it leaves in float.
+#include <gtest/gtest.h>
+
+#include "graph/text.h"
+#include "graph_rewrite/pipeline.h"
+#include "tests/support/interpreter.h"
+
+namespace tenon {
+namespace {
+
+Graph Converted(const char* text) {
+  const Flags flags;
+  const Services services{.flags = &flags, .threads = 1};
+  auto graph = ParseGraph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  EXPECT_TRUE(testing::CompleteGraph(*graph).ok());
+  auto report = Rewrite(*graph, {.services = &services,
+                                 .last = Phase::kPrecision,
+                                 .precision = Precision::kBfloat16,
+                                 .verify = true});
+  EXPECT_TRUE(report.ok()) << report.status();
+  return *std::move(graph);
+}
+
+DType TypeOf(const Graph& graph, const char* node, const char* attr = "T") {
+  const Node* n = graph.FindNode(node);
+  if (n == nullptr) {
+    ADD_FAILURE() << "no node " << node << " in\n" << PrintGraph(graph);
+    return DType::kInvalid;
+  }
+  const DType* dtype = n->attr<DType>(attr);
+  return dtype == nullptr ? DType::kInvalid : *dtype;
+}
+
+int CountOf(const Graph& graph, const std::string& op) {
+  const auto counts = CountOps(graph);
+  const auto it = counts.find(op);
+  return it == counts.end() ? 0 : it->second;
+}
+
+TEST(ConvertToBfloat16, WeightsBecomeBfloat16AndOutputsStayFloat) {
+  const Graph g = Converted(R"(
+%x = Placeholder() {dtype=float, shape=<?,4>}
+%w = Const() {value=float<4,2>{1,2,3,4,5,6,7,8}}
+%y = MatMul(%x, %w)
+in x = %x
+out y = %y
+)");
+  EXPECT_EQ(TypeOf(g, "y"), DType::kBfloat16);
+  EXPECT_EQ(CountOf(g, "Cast"), 2);  // of x, and back
+  const Node& out = g.node(g.outputs()[0].source.node);
+  EXPECT_EQ(out.op, "Cast");
+  for (NodeId id : g.NodeIds()) {
+    if (const Tensor* value = g.node(id).attr<Tensor>("value")) {
+      EXPECT_EQ(value->dtype(), DType::kBfloat16);
+    }
+  }
+}
+
+TEST(ConvertToBfloat16, WhatStandsBetweenGoesAlong) {
+  const Graph g = Converted(R"(
+%x = Placeholder() {dtype=float, shape=<?,4>}
+%w = Const() {value=float<4,4>{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16}}
+%a = MatMul(%x, %w)
+%s = Softmax(%a)
+%b = MatMul(%s, %w)
+in x = %x
+out b = %b
+)");
+  EXPECT_EQ(TypeOf(g, "s"), DType::kBfloat16);
+  EXPECT_EQ(CountOf(g, "Cast"), 2);
+}
+
+TEST(ConvertToBfloat16, TheLastSoftmaxStaysInFloat) {
+  const Graph g = Converted(R"(
+%x = Placeholder() {dtype=float, shape=<?,4>}
+%w = Const() {value=float<4,2>{1,2,3,4,5,6,7,8}}
+%a = MatMul(%x, %w)
+%s = Softmax(%a)
+in x = %x
+out s = %s
+)");
+  EXPECT_EQ(TypeOf(g, "a"), DType::kBfloat16);
+  EXPECT_EQ(TypeOf(g, "s"), DType::kFloat);
+}
+
+TEST(ConvertToBfloat16, SumsStayInFloat) {
+  const Graph g = Converted(R"(
+%x = Placeholder() {dtype=float, shape=<?,4>}
+%w = Const() {value=float<4,4>{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16}}
+%axis = Const() {value=int32<1>{1}}
+%a = MatMul(%x, %w)
+%e = Exp(%a)
+%m = Sum(%e, %axis) {keep_dims=true}
+%d = RealDiv(%e, %m)
+%b = MatMul(%d, %w)
+in x = %x
+out b = %b
+)");
+  EXPECT_EQ(TypeOf(g, "m"), DType::kFloat);
+  EXPECT_EQ(TypeOf(g, "b"), DType::kBfloat16);
+}
+
+TEST(ConvertToBfloat16, DoubleIsLeftAlone) {
+  const Graph g = Converted(R"(
+%x = Placeholder() {dtype=double, shape=<?,4>}
+%y = MatMul(%x, %x) {transpose_b=true}
+in x = %x
+out y = %y
+)");
+  EXPECT_EQ(TypeOf(g, "y"), DType::kDouble);
+  EXPECT_EQ(CountOf(g, "Cast"), 0);
+}
+
+TEST(ConvertToBfloat16, ATensorReadInBothPrecisionsIsCastOnce) {
+  const Graph g = Converted(R"(
+%x = Placeholder() {dtype=float, shape=<4,4>}
+%a = MatMul(%x, %x)
+%b = MatMul(%a, %x)
+%c = MatMul(%a, %b)
+%d = Exp(%a)
+in x = %x
+out c = %c
+out d = %d
+)");
+  // x to bfloat16 once; a and c back to float.
+  EXPECT_EQ(CountOf(g, "Cast"), 3) << PrintGraph(g);
+}
+
+}  // namespace
+}  // namespace tenon
