@@ -147,6 +147,7 @@ absl::StatusOr<std::vector<NodeExplanation>> Explain(const Graph& graph,
       step.skip_last_rules = others;
       TENON_ASSIGN_OR_RETURN(const RewriteReport report, Rewrite(copy, step));
       if (!report.enabled) return out;
+      if (report.phases.empty()) continue;  // not asked for
       for (size_t i = 0; i < out.size(); ++i) {
         Follow(report.phases.front(), copy, now[i], out[i]);
         const Node* n = copy.FindNode(now[i]);

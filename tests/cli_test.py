@@ -99,6 +99,23 @@ class RunTest(unittest.TestCase):
         self.check_model(folder, "", [str(folder / "saved_model"),
                                       "--threads", "1"], gate)
 
+  def test_bfloat16(self) -> None:
+    folder = MODELS / "digits"
+    with tempfile.TemporaryDirectory() as scratch:
+      out = pathlib.Path(scratch) / "out.npz"
+      done = tenon("run", folder / "saved_model", "--inputs",
+                   folder / "inputs.npz", "--outputs", out,
+                   "--precision", "bf16")
+      self.assertEqual(done.returncode, 0, done.stderr)
+      with np.load(out) as got, np.load(folder / "outputs.npz") as wanted:
+        for key in wanted.files:
+          self.assertEqual(got[key].dtype, wanted[key].dtype)
+          np.testing.assert_allclose(
+              got[key], wanted[key], atol=0.02 * np.abs(wanted[key]).max())
+    done = tenon("run", folder / "saved_model", "--precision", "fp12")
+    self.assertGreater(done.returncode, 0)
+    self.assertIn("--precision", done.stderr)
+
   def test_summary_without_outputs(self) -> None:
     done = tenon("run", MODELS / "mlp/saved_model", "--inputs",
                  MODELS / "mlp/inputs.npz")

@@ -24,8 +24,10 @@ absl::Status ExplainNodes(const ExplainArgs& args) {
     std::printf("TF_ENABLE_ONEDNN_OPTS is off: no rule is tried.\n");
     return absl::OkStatus();
   }
+  RewriteOptions options = services->options();
+  options.precision = PrecisionOf(args.model);
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeExplanation> explanations,
-                         Explain(model.graph, services->options(), args.nodes));
+                         Explain(model.graph, options, args.nodes));
   std::printf("%s", ExplainText(explanations).c_str());
   return absl::OkStatus();
 }
@@ -36,6 +38,7 @@ Command AddExplainCommand(CLI::App& parent) {
   auto args = std::make_shared<ExplainArgs>();
   CLI::App* app = parent.add_subcommand("explain", "Tells why rules did or did not fire at a node");
   AddModelArgs(*app, args->model);
+  AddPrecisionArg(*app, args->model);
   app->add_option("NODE", args->nodes, "nodes of the model as loaded; default: every contraction");
   return {app, [args] { return ExplainNodes(*args); }};
 }
