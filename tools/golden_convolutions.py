@@ -1,4 +1,4 @@
-"""Gradients of convolutions that TensorFlow's CPU kernels refuse, by equal ones.
+"""Convolutions and gradients that TensorFlow's CPU kernels refuse, by equal ones.
 
 Channels first as channels last, dilations as zeros between the filter's taps,
 groups one by one, and ops without a CPU kernel as those that have one.
@@ -49,6 +49,29 @@ def compute(case: Case, values: Arrays, run: Run) -> Arrays:
   return [_channels_last(plain, values, which, run)]
 
 
+def compute_3d(case: Case, values: Arrays, run: Run) -> Arrays:
+  """Conv3D, channels last and without dilations."""
+  x, taps = values[0], values[1]
+  first = case.attributes.get("data_format") == "NCDHW"
+  order = [0, 2, 3, 4, 1] if first else list(range(5))
+  changed = {name: [case.attributes[name][i] for i in order]
+             for name in ("strides", "dilations") if name in case.attributes}
+  taps = _spread(taps, changed.get("dilations", [1] * 5)[1:-1])
+  x = x.transpose(order)
+  changed["dilations"] = [1] * 5
+  plain = _with(case, [x, taps], data_format="NDHWC", **changed)
+  result = run(plain, [x, taps])[0]
+  return [result.transpose(0, 4, 1, 2, 3) if first else result]
+
+
+def _spread(taps: np.ndarray, dilations: list[int]) -> np.ndarray:
+  """A filter with zeros between its taps."""
+  sizes = [d * (n - 1) + 1 for n, d in zip(taps.shape, dilations)]
+  spread = np.zeros([*sizes, *taps.shape[-2:]], taps.dtype)
+  spread[tuple(slice(None, None, d) for d in dilations)] = taps
+  return spread
+
+
 def _with(case: Case, values: Arrays, **attributes: Any) -> Case:
   inputs = [dataclasses.replace(spec, shape=v.shape)
             for spec, v in zip(case.inputs, values)]
@@ -95,12 +118,7 @@ def _undilated(case: Case, values: Arrays, which: int,
       sizes[i] = d * (sizes[i] - 1) + 1
     values[1] = sizes
   else:
-    old = values[1]
-    spread = np.zeros([d * (n - 1) + 1
-                       for n, d in zip(old.shape, dilations[1:-1])] +
-                      list(old.shape[-2:]), old.dtype)
-    spread[taps] = old
-    values[1] = spread
+    values[1] = _spread(values[1], dilations[1:-1])
   dense = _with(case, values, dilations=[1] * len(dilations))
   result = _by_group(dense, values, which, run)
   return result[taps] if which == 1 else result

@@ -255,6 +255,8 @@ def _run_as_supported(case: Case,
     return [o.transpose(0, 3, 1, 2) if o.ndim == 4 else o for o in outputs]
   if case.op == "DepthwiseConv2dNative" and "dilations" in case.attributes:
     return run_case(*_undilated(case, values))
+  if case.op == "Conv3D":
+    return golden_convolutions.compute_3d(case, values, run_case)
   if case.op in golden_convolutions.OPS:
     return golden_convolutions.compute(case, values, run_case)
   if quantized_model.applies(case):

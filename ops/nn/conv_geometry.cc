@@ -34,7 +34,13 @@ absl::StatusOr<Dims> SpatialEntries(const WindowAttrs& a, absl::string_view name
 }
 
 absl::Status ReadPadding(const AttrReader& attrs, WindowAttrs& a) {
-  TENON_ASSIGN_OR_RETURN(const std::string padding, attrs.String("padding"));
+  TENON_ASSIGN_OR_RETURN(std::string padding, attrs.String("padding"));
+  // TensorFlow's _FusedConv3D may carry the pads of a Pad that went into it.
+  const char* list = "explicit_paddings";
+  if (const auto pads = attrs.Ints("padding_list"); pads.ok() && !pads->empty()) {
+    list = "padding_list";
+    padding = "EXPLICIT";
+  }
   a.explicit_begin.assign(static_cast<size_t>(a.spatial), 0);
   a.explicit_end = a.explicit_begin;
   if (padding == "SAME") {
@@ -43,25 +49,24 @@ absl::Status ReadPadding(const AttrReader& attrs, WindowAttrs& a) {
     a.padding = WindowAttrs::Padding::kValid;
   } else if (padding == "EXPLICIT") {
     a.padding = WindowAttrs::Padding::kExplicit;
-    TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> pads, attrs.Ints("explicit_paddings"));
+    TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> pads, attrs.Ints(list));
     if (static_cast<int>(pads.size()) != 2 * a.rank()) {
-      return InvalidArgument("explicit_paddings must have ", 2 * a.rank(), " values, but has ",
-                             pads.size());
+      return InvalidArgument(list, " must have ", 2 * a.rank(), " values, but has ", pads.size());
     }
     auto pad = [&pads](int axis, int side) { return pads[static_cast<size_t>(2 * axis + side)]; };
     if (pad(0, 0) != 0 || pad(0, 1) != 0 || pad(a.channel_axis(), 0) != 0 ||
         pad(a.channel_axis(), 1) != 0) {
-      return InvalidArgument("explicit_paddings over batch or channels are not supported");
+      return InvalidArgument(list, " over batch or channels are not supported");
     }
     for (int i = 0; i < a.spatial; ++i) {
       const size_t s = static_cast<size_t>(i);
       a.explicit_begin[s] = pad(a.spatial_axis(i), 0);
       a.explicit_end[s] = pad(a.spatial_axis(i), 1);
       if (a.explicit_begin[s] < 0 || a.explicit_end[s] < 0) {
-        return InvalidArgument("explicit_paddings must not be negative");
+        return InvalidArgument(list, " must not be negative");
       }
       if (std::max(a.explicit_begin[s], a.explicit_end[s]) > kLargestAttribute) {
-        return InvalidArgument("explicit_paddings are too large");
+        return InvalidArgument(list, " are too large");
       }
     }
   } else {
@@ -86,6 +91,9 @@ absl::StatusOr<WindowAttrs> ReadWindowAttrs(const AttrReader& attrs, int spatial
   if (static_cast<int>(format.size()) != a.rank()) {
     return InvalidArgument("data_format '", format, "' does not fit ", spatial,
                            " spatial dimensions");
+  }
+  if (const std::string filter = attrs.String("filter_format", "HWIO"); filter != "HWIO") {
+    return InvalidArgument("filter_format '", filter, "' is not HWIO");
   }
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, attrs.Ints("strides"));
   TENON_ASSIGN_OR_RETURN(a.strides, SpatialEntries(a, "strides", strides));
