@@ -115,13 +115,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
   State& state = *session->state_;
   state.services.threads = ThreadCount(options.threads, flags);
 
-<<<<<<< HEAD
-  session->report_ = RewriteOrKeep(graph, state.services);
-  TENON_ASSIGN_OR_RETURN(state.model, ModelState::Create(std::move(graph), state.variables));
-=======
   session->report_ = RewriteOrKeep(graph, state.services, options.precision);
-  TENON_ASSIGN_OR_RETURN(state.model, ModelState::Create(std::move(graph)));
->>>>>>> b622bee (graph_rewrite: contractions in bfloat16 on request)
+  TENON_ASSIGN_OR_RETURN(state.model, ModelState::Create(std::move(graph), state.variables));
   for (const GraphInput& input : state.model->graph().inputs()) {
     session->inputs_.push_back(InputInfo(*state.model, input));
   }
