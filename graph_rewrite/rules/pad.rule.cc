@@ -35,9 +35,13 @@ absl::StatusOr<SpatialPad> ReadPad(RuleContext& context, const Node& pad, const 
   if (!values.ok()) return values.status();
   out.values = *std::move(values);
   const std::string* format = reader.attr<std::string>("data_format");
-  if (format == nullptr || (*format != "NHWC" && *format != "NCHW")) return No("of another format");
-  if (out.values.size() != 8) return No("the paddings are not for four dimensions");
-  const size_t channel = *format == "NHWC" ? 3 : 1;
+  if (format == nullptr) return No("of another format");
+  const size_t rank = format->size();
+  if (*format != "NHWC" && *format != "NCHW" && *format != "NDHWC" && *format != "NCDHW") {
+    return No("of another format");
+  }
+  if (out.values.size() != 2 * rank) return No("the paddings are for another rank");
+  const size_t channel = (*format)[1] == 'C' ? 1 : rank - 1;
   for (size_t d : {size_t{0}, channel}) {
     if (out.values[2 * d] != 0 || out.values[2 * d + 1] != 0) {
       return No("it pads the batch or the channels");
@@ -56,13 +60,14 @@ absl::StatusOr<SpatialPad> ReadPad(RuleContext& context, const Node& pad, const 
   return out;
 }
 
-// The reader's own explicit pads; zeros for VALID.
-absl::StatusOr<std::vector<int64_t>> OwnPads(const Node& n) {
+// The reader's own explicit pads, as many as those it would absorb; zeros for VALID.
+absl::StatusOr<std::vector<int64_t>> OwnPads(const Node& n, const SpatialPad& pad) {
+  const size_t count = pad.values.size();
   const std::string* padding = n.attr<std::string>("padding");
   if (padding == nullptr) return No("it has no padding");
-  if (*padding == "VALID") return std::vector<int64_t>(8, 0);
+  if (*padding == "VALID") return std::vector<int64_t>(count, 0);
   const auto* pads = n.attr<std::vector<int64_t>>("explicit_paddings");
-  if (*padding == "EXPLICIT" && pads != nullptr && pads->size() == 8) return *pads;
+  if (*padding == "EXPLICIT" && pads != nullptr && pads->size() == count) return *pads;
   return No("its padding is SAME, which counts the padded size");
 }
 
@@ -97,16 +102,17 @@ Outcome PadIntoConv(RuleContext& context, NodeId id) {
   auto pads = ReadPad(context, *pad, conv);
   if (!pads.ok()) return skip(pads.status().message());
   if (pads->fill != 0) return skip("it does not pad with zeros");
-  auto own = OwnPads(conv);
+  auto own = OwnPads(conv, *pads);
   if (!own.ok()) return skip(own.status().message());
   return Absorb(context, id, *pads, *own);
 }
 
 const RuleRegistration conv({
     .name = "FusePadConv",
-    .doc = "a zero Pad of height and width goes into the convolution that reads it",
+    .doc = "a zero Pad of the spatial dimensions goes into the convolution that reads it",
     .phase = Phase::kFuse,
-    .anchors = "Conv2D|_FusedConv2D|DepthwiseConv2dNative|_FusedDepthwiseConv2dNative",
+    .anchors = "Conv2D|_FusedConv2D|DepthwiseConv2dNative|_FusedDepthwiseConv2dNative|"
+               "Conv3D|_FusedConv3D",
     .apply = PadIntoConv,
 });
 
@@ -151,7 +157,7 @@ Outcome PadIntoMaxPool(RuleContext& context, NodeId id) {
   if (!pad->control_inputs.empty() || !pool.control_inputs.empty()) return skip("control inputs");
   auto pads = ReadPad(context, *pad, pool);
   if (!pads.ok()) return skip(pads.status().message());
-  auto own = OwnPads(pool);
+  auto own = OwnPads(pool, *pads);
   if (!own.ok()) return skip(own.status().message());
   // What pads lower than every float is what the pool pads with.
   const bool lowest = pads->fill <= std::numeric_limits<float>::lowest();
