@@ -90,6 +90,13 @@ std::vector<Case> Cases() {
   cases.push_back({"avg_pool_grad_7x7x2048",
                    MakeNode("_MklNativeAvgPoolGrad", pool(7, 1, "VALID")),
                    {Tensor::Vector<int32_t>({8, 7, 7, 2048}), Values({8, 1, 1, 2048})}});
+  const absl::btree_map<std::string, AttrValue> alexnet = {{"depth_radius", AttrValue(int64_t{2})},
+                                                           {"alpha", AttrValue(1e-4f)},
+                                                           {"beta", AttrValue(0.75f)}};
+  const Tensor pixels = Values({8, 27, 27, 256});
+  cases.push_back({"lrn_27x27x256", MakeNode("_MklNativeLRN", alexnet), {pixels}});
+  cases.push_back(
+      {"lrn_grad_27x27x256", MakeNode("_MklNativeLRNGrad", alexnet), {pixels, pixels, pixels}});
   const Tensor image = Values({8, 56, 56, 256});
   cases.push_back({"relu_grad_56x56x256", MakeNode("_MklNativeReluGrad"), {image, image}});
   const Tensor logits = Values({8, 1000}), labels = Values({8, 1000}, 0);

@@ -289,6 +289,17 @@ Tolerance ToleranceFor(const Node& node, absl::Span<const Tensor> inputs, const 
     return {4 * eps, eps * (4 + longest) * max(0)};
   }
   if (op == "Digamma") return sum(10, 1);  // reciprocals up to 10, then a logarithm
+  if (op == "LRN" || op == "LRNGrad") {
+    // A sum of squares to a power, by way of exp and log; the gradient is a sum of 2r + 1 terms,
+    // each a product of all three inputs.
+    const auto* radius = node.attr<int64_t>("depth_radius");
+    const double terms = std::min(longest, radius == nullptr ? 11 : 2.0 * *radius + 1);
+    if (op == "LRN") return {(8 + terms) * eps, 0};
+    const auto* alpha = node.attr<float>("alpha");
+    const auto* beta = node.attr<float>("beta");
+    const double slope = 2 * std::abs(*alpha) * std::abs(*beta);
+    return {(8 + terms) * eps, eps * (terms + 8) * (max(0) + slope * max(0) * max(1) * max(2))};
+  }
   if (op == "L2Loss") return sum(reduced, rms(0) * rms(0));
   if (op == "SoftmaxCrossEntropyWithLogits" || op == "SparseSoftmaxCrossEntropyWithLogits") {
     // A logarithm of a sum over one row, subtracted from logits, and a sum of labels times that.

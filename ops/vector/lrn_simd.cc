@@ -1,0 +1,95 @@
+// The loops behind FindLrnLoops, compiled for each instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/vector/lrn_simd.cc"
+#include "ops/vector/lrn_simd.h"
+
+#include <algorithm>
+
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "hwy/highway.h"
+#include "ops/vector/part-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon {
+namespace HWY_NAMESPACE {
+
+HWY_INLINE Vf PowerOf(Vf n, float minus_beta) {
+  const Vf one = Const(1.0f);
+  if (minus_beta == -1.0f) return hn::Div(one, n);
+  if (minus_beta == -0.5f) return hn::Div(one, hn::Sqrt(n));
+  if (minus_beta == -0.75f) {
+    const Vf root = hn::Sqrt(n);
+    return hn::Div(one, hn::Mul(root, hn::Sqrt(root)));
+  }
+  return Exp(hn::Mul(Const(minus_beta), Log(n)));
+}
+
+// Zeros at both ends of a buffer of radius + n + radius; gives where the n values go.
+HWY_INLINE float* Padded(const LrnRow& row, float* buffer) {
+  std::fill_n(buffer, row.radius, 0.0f);
+  std::fill_n(buffer + row.radius + row.n, row.radius, 0.0f);
+  return buffer + row.radius;
+}
+
+// The sum of values[i - radius] to values[i + radius].
+template <class Part>
+HWY_INLINE Vf Window(const LrnRow& row, Part part, const float* values, size_t i) {
+  Vf sum = hn::Zero(FloatTag());
+  const float* from = values + i - row.radius;
+  for (size_t k = 0; k <= 2 * row.radius; ++k) sum = hn::Add(sum, part.Load(from + k));
+  return sum;
+}
+
+HWY_INLINE const float* Squares(const LrnRow& row) {
+  float* const squares = Padded(row, row.scratch);
+  ForParts(row.n, [&](auto part, size_t i) {
+    const Vf x = part.Load(row.x + i);
+    part.Store(hn::Mul(x, x), squares + i);
+  });
+  return squares;
+}
+
+template <class Part>
+HWY_INLINE Vf Norm(const LrnRow& row, Part part, const float* squares, size_t i) {
+  return hn::MulAdd(Const(row.alpha), Window(row, part, squares, i), Const(row.bias));
+}
+
+void Forward(const LrnRow& row) {
+  const float* const squares = Squares(row);
+  ForParts(row.n, [&](auto part, size_t i) {
+    const Vf power = PowerOf(Norm(row, part, squares, i), -row.beta);
+    part.Store(hn::Mul(part.Load(row.x + i), power), row.out + i);
+  });
+}
+
+void Gradient(const LrnRow& row) {
+  const float* const squares = Squares(row);
+  float* const terms = Padded(row, row.scratch + row.n + 2 * row.radius);
+  ForParts(row.n, [&](auto part, size_t i) {
+    const Vf norm = Norm(row, part, squares, i);
+    const Vf dy = part.Load(row.dy + i);
+    part.Store(hn::Div(hn::Mul(dy, part.Load(row.y + i)), norm), terms + i);
+    part.Store(hn::Mul(dy, PowerOf(norm, -row.beta)), row.out + i);
+  });
+  const Vf factor = Const(-2.0f * row.alpha * row.beta);
+  ForParts(row.n, [&](auto part, size_t i) {
+    const Vf bend = hn::Mul(hn::Mul(factor, part.Load(row.x + i)), Window(row, part, terms, i));
+    part.Store(hn::Add(part.Load(row.out + i), bend), row.out + i);
+  });
+}
+
+LrnLoops Loops() { return {Forward, Gradient}; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tenon {
+
+HWY_EXPORT(Loops);
+
+LrnLoops FindLrnLoops() { return HWY_DYNAMIC_DISPATCH(Loops)(); }
+
+}  // namespace tenon
+#endif
