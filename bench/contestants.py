@@ -44,13 +44,15 @@ class Task:
 
 
 class Tenon:
-  """`tenon bench`, one process a slice."""
+  """`tenon bench`, one process a slice. `streams` calls at once share threads."""
 
-  def __init__(self, tenon: pathlib.Path, task: Task, threads: int):
+  def __init__(self, tenon: pathlib.Path, task: Task, threads: int,
+               streams: int = 1, precision: str = "fp32"):
     self._tenon = tenon
     self._task = task
-    self._threads = str(threads)
-    outputs = task.scratch / f"{task.name}-tenon.npz"
+    self._options = ["--threads", threads, "--precision", precision]
+    self._streams = streams
+    outputs = task.scratch / f"{task.name}-tenon-{precision}.npz"
     self._call("run", "--outputs", outputs)
     self.difference = task.difference(outputs)
     self.version = "Tenon"
@@ -58,7 +60,7 @@ class Tenon:
   def _call(self, command: str, *more: object) -> str:
     done = subprocess.run(
         [self._tenon, command, self._task.model, "--inputs", self._task.inputs,
-         "--threads", self._threads, *map(str, more)],
+         *map(str, [*self._options, *more])],
         capture_output=True, text=True, check=False, timeout=START_SECONDS)
     if done.returncode != 0:
       lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
@@ -66,9 +68,13 @@ class Tenon:
     return done.stdout
 
   def slice(self, seconds: float) -> dict:
-    output = self._call("bench", "--seconds", seconds, "--json")
+    output = self._call("bench", "--seconds", seconds, "--json", "--streams",
+                        self._streams)
     try:
-      return json.loads(output.strip().splitlines()[-1])
+      result = json.loads(output.strip().splitlines()[-1])
+      if self._streams > 1:
+        result["min_ms"] = result["median_ms"] = 1e3 / result["runs_per_s"]
+      return result
     except (IndexError, json.JSONDecodeError) as error:
       raise Failure(f"tenon bench printed no JSON: {output[-200:]!r}") from error
 
@@ -80,14 +86,14 @@ class Peer:
   """A peer in a process of its own, which keeps the model warm."""
 
   def __init__(self, peer: str, python: pathlib.Path, task: Task, threads: int,
-               cache: pathlib.Path):
+               streams: int, cache: pathlib.Path):
     outputs = task.scratch / f"{task.name}-{peer}.npz"
     self._log = task.scratch / f"{task.name}-{peer}.log"
     with open(self._log, "w", encoding="utf-8") as log:
       self._process = subprocess.Popen(
           [python, HERE / "peer_worker.py", peer, task.model, "--inputs",
            task.inputs, "--outputs", outputs, "--threads", str(threads),
-           "--cache", cache],
+           "--streams", str(streams), "--cache", cache],
           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
     try:
       first = self._answer(START_SECONDS)

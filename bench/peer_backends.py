@@ -2,7 +2,7 @@
 
 Each backend gets what is best for it: shapes fixed, weights constant (as
 `tenon bench` compiles a plan per shape), inputs in place before the clock runs,
-fp32 throughout.
+fp32 unless the name says otherwise.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pathlib
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -23,13 +24,19 @@ class Refused(RuntimeError):
 
 
 class Backend:
-  """A loaded model: `run` once (timed by the caller), then `outputs`."""
+  """A loaded model: `run` once (timed by the caller), then `outputs`.
+
+  `run_many(seconds)`, where there is one, keeps all streams busy for that long
+  and gives the number of runs and the seconds they took.
+  """
 
   def __init__(self, run: Callable[[], Any],
-               outputs: Callable[[], list[np.ndarray]], version: str):
+               outputs: Callable[[], list[np.ndarray]], version: str,
+               run_many: Callable[[float], tuple[int, float]] | None = None):
     self.run = run
     self.outputs = outputs
     self.version = version
+    self.run_many = run_many
 
 
 def _set_tensorflow(gate: str) -> None:
@@ -128,8 +135,8 @@ def onnxruntime(model: pathlib.Path, inputs: Arrays, threads: int,
 
 
 def openvino(model: pathlib.Path, inputs: Arrays, threads: int,
-             precision: str = "f32") -> Backend:
-  """OpenVINO, reading the SavedModel directly."""
+             precision: str = "f32", streams: int = 1) -> Backend:
+  """OpenVINO, reading the SavedModel directly; streams share the threads."""
   import openvino as ov
   core = ov.Core()
   try:
@@ -146,24 +153,38 @@ def openvino(model: pathlib.Path, inputs: Arrays, threads: int,
                      for name, port in names.items()})
     compiled = core.compile_model(network, "CPU", {
         "INFERENCE_PRECISION_HINT": precision,
-        "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1,
-        "PERFORMANCE_HINT": "LATENCY"})
+        "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": streams,
+        "PERFORMANCE_HINT": "LATENCY" if streams == 1 else "THROUGHPUT"})
   except RuntimeError as error:
     raise Refused(f"openvino: {error}") from error
-  request = compiled.create_infer_request()
-  for i, port in enumerate(network.inputs):
-    name = next(n for n, p in names.items() if p == port)
-    request.set_input_tensor(i, ov.Tensor(inputs[name], shared_memory=False))
+  queue = ov.AsyncInferQueue(compiled, streams)
+  for each in queue:
+    for i, port in enumerate(network.inputs):
+      name = next(n for n, p in names.items() if p == port)
+      each.set_input_tensor(i, ov.Tensor(inputs[name], shared_memory=False))
+  request = queue[0]
   count = len(compiled.outputs)
+
+  def run_many(seconds: float) -> tuple[int, float]:
+    start, runs = time.perf_counter(), 0
+    while time.perf_counter() < start + seconds:
+      queue.start_async()
+      runs += 1
+    queue.wait_all()
+    return runs, time.perf_counter() - start
+
   return Backend(
       request.infer,
       lambda: [request.get_output_tensor(i).data.copy() for i in range(count)],
-      f"OpenVINO {ov.__version__.split('-')[0]}")
+      f"OpenVINO {ov.__version__.split('-')[0]}",
+      run_many if streams > 1 else None)
 
 
 def load(peer: str, model: pathlib.Path, inputs: Arrays, threads: int,
-         cache: pathlib.Path) -> Backend:
+         streams: int, cache: pathlib.Path) -> Backend:
   """The backend of a peer's name, see PEERS."""
+  if streams > 1 and not peer.startswith("openvino"):
+    raise Refused(f"{peer}: streams are not measured")
   if peer == "tf_on":
     return tensorflow(model, inputs, threads, "1")
   if peer == "tf_off":
@@ -171,8 +192,10 @@ def load(peer: str, model: pathlib.Path, inputs: Arrays, threads: int,
   if peer == "onnxruntime":
     return onnxruntime(model, inputs, threads, cache)
   if peer == "openvino":
-    return openvino(model, inputs, threads)
+    return openvino(model, inputs, threads, streams=streams)
+  if peer == "openvino_bf16":
+    return openvino(model, inputs, threads, "bf16", streams)
   raise ValueError(f"unknown peer {peer}")
 
 
-PEERS = ["tf_on", "tf_off", "onnxruntime", "openvino"]
+PEERS = ["tf_on", "tf_off", "onnxruntime", "openvino", "openvino_bf16"]

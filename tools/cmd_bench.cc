@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <thread>
 
 #include "absl/strings/str_format.h"
 #include "env/cpu.h"
@@ -27,11 +28,13 @@ struct BenchArgs {
   bool json = false;
   bool profile = false;
   bool eager = false;
+  int streams = 1;
 };
 
 struct Timing {
   double min_ms = 0, median_ms = 0, p99_ms = 0, mean_ms = 0;
   size_t n = 0;
+  double runs_per_s = 0;
 };
 
 Timing Summarize(std::vector<double> ms) {
@@ -44,6 +47,7 @@ Timing Summarize(std::vector<double> ms) {
   t.p99_ms = ms[std::min(ms.size() - 1,
                          static_cast<size_t>(std::ceil(0.99 * static_cast<double>(ms.size()))))];
   for (double v : ms) t.mean_ms += v / static_cast<double>(ms.size());
+  t.runs_per_s = 1000 / t.mean_ms;  // of one caller
   return t;
 }
 
@@ -72,6 +76,34 @@ absl::StatusOr<Timing> Measure(M& model, absl::Span<const Tensor> inputs, double
   return Summarize(std::move(ms));
 }
 
+// `streams` threads of the caller, each with a run under way at any time; times of single runs.
+absl::StatusOr<Timing> MeasureStreams(Session& session, absl::Span<const Tensor> inputs,
+                                      int streams, double seconds) {
+  std::vector<std::vector<double>> ms(static_cast<size_t>(streams));
+  std::vector<absl::Status> status(static_cast<size_t>(streams));
+  const double start = NowMs(), end = start + seconds * 1000;
+  std::vector<std::thread> callers;
+  for (size_t s = 0; s < ms.size(); ++s) {
+    callers.emplace_back([&, s] {
+      do {
+        const double begin = NowMs();
+        if (status[s] = session.Run(inputs).status(); !status[s].ok()) return;
+        ms[s].push_back(NowMs() - begin);
+      } while (NowMs() < end);
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  const double elapsed_s = (NowMs() - start) / 1000;
+  std::vector<double> all;
+  for (size_t s = 0; s < ms.size(); ++s) {
+    TENON_RETURN_IF_ERROR(status[s]);
+    all.insert(all.end(), ms[s].begin(), ms[s].end());
+  }
+  Timing t = Summarize(std::move(all));
+  t.runs_per_s = static_cast<double>(t.n) / elapsed_s;
+  return t;
+}
+
 absl::Status PrintProfile(Session& session, absl::Span<const Tensor> inputs, double seconds) {
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, session.PlanFor(inputs));
   Profile profile(*plan);
@@ -96,6 +128,14 @@ template <typename M>
 absl::StatusOr<Timing> Warm(M& model, absl::Span<const Tensor> inputs, double seconds) {
   TENON_RETURN_IF_ERROR(Measure(model, inputs, std::min(0.2, seconds / 4)).status());
   return Measure(model, inputs, seconds);
+}
+
+absl::StatusOr<Timing> WarmStreams(Session& session, absl::Span<const Tensor> inputs, int streams,
+                                   double seconds) {
+  if (streams == 1) return Warm(session, inputs, seconds);
+  const double warm_up = std::min(0.2, seconds / 4);
+  TENON_RETURN_IF_ERROR(MeasureStreams(session, inputs, streams, warm_up).status());
+  return MeasureStreams(session, inputs, streams, seconds);
 }
 
 absl::Status BenchEager(const BenchArgs& args) {
@@ -124,7 +164,13 @@ absl::Status BenchEager(const BenchArgs& args) {
 
 absl::Status Bench(const BenchArgs& args) {
   if (args.eager) return BenchEager(args);
-  TENON_ASSIGN_OR_RETURN(OpenedSession opened, OpenSession(args.model));
+  ModelArgs model = args.model;
+  if (args.streams > 1) {
+    // The threads at hand, divided.
+    if (model.threads == 0) model.threads = AvailableCpus();
+    model.threads = std::max(1, model.threads / args.streams);
+  }
+  TENON_ASSIGN_OR_RETURN(OpenedSession opened, OpenSession(model));
   Session& session = *opened.session;
   TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Inputs(args, session));
 
@@ -132,22 +178,24 @@ absl::Status Bench(const BenchArgs& args) {
   TENON_RETURN_IF_ERROR(session.Run(inputs).status());
   const double first_ms = NowMs() - start;
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, session.PlanFor(inputs));
-  TENON_ASSIGN_OR_RETURN(const Timing t, Warm(session, inputs, args.seconds));
+  TENON_ASSIGN_OR_RETURN(const Timing t, WarmStreams(session, inputs, args.streams, args.seconds));
   if (args.profile) TENON_RETURN_IF_ERROR(PrintProfile(session, inputs, args.seconds));
 
   if (args.json) {
-    std::printf("%s\n",
-                absl::StrFormat("{\"min_ms\": %.6f, \"median_ms\": %.6f, \"p99_ms\": %.6f, "
-                                "\"mean_ms\": %.6f, \"first_ms\": %.6f, \"load_ms\": %.6f, "
-                                "\"rewrite_ms\": %.6f, \"n\": %d, \"threads\": %d, \"steps\": %d, "
-                                "\"arena_bytes\": %d, \"peak_rss_mb\": %.1f, \"onednn_opts\": %d, "
-                                "\"cpu\": \"%s\"}",
-                                t.min_ms, t.median_ms, t.p99_ms, t.mean_ms, first_ms,
-                                opened.load_ms, session.report().rewrite.ms, t.n, session.threads(),
-                                plan->stats.steps, plan->stats.arena_bytes,
-                                static_cast<double>(PeakResidentBytes()) / (1 << 20),
-                                session.flags().onednn_opts ? 1 : 0, JsonCpuName())
-                    .c_str());
+    std::printf(
+        "%s\n",
+        absl::StrFormat("{\"min_ms\": %.6f, \"median_ms\": %.6f, \"p99_ms\": %.6f, "
+                        "\"mean_ms\": %.6f, \"first_ms\": %.6f, \"load_ms\": %.6f, "
+                        "\"rewrite_ms\": %.6f, \"n\": %d, \"runs_per_s\": %.3f, \"streams\": %d, "
+                        "\"threads\": %d, \"steps\": %d, "
+                        "\"arena_bytes\": %d, \"peak_rss_mb\": %.1f, \"onednn_opts\": %d, "
+                        "\"cpu\": \"%s\"}",
+                        t.min_ms, t.median_ms, t.p99_ms, t.mean_ms, first_ms, opened.load_ms,
+                        session.report().rewrite.ms, t.n, t.runs_per_s, args.streams,
+                        session.threads(), plan->stats.steps, plan->stats.arena_bytes,
+                        static_cast<double>(PeakResidentBytes()) / (1 << 20),
+                        session.flags().onednn_opts ? 1 : 0, JsonCpuName())
+            .c_str());
     return absl::OkStatus();
   }
   std::printf("load %.1f ms, first run %.1f ms, %d steps, arena %.1f MB, peak memory %.0f MB\n",
@@ -156,6 +204,7 @@ absl::Status Bench(const BenchArgs& args) {
               static_cast<double>(PeakResidentBytes()) / (1 << 20));
   std::printf("%zu runs, %d threads: min %.3f ms, median %.3f ms, p99 %.3f ms\n", t.n,
               session.threads(), t.min_ms, t.median_ms, t.p99_ms);
+  if (args.streams > 1) std::printf("%d streams: %.2f runs/s\n", args.streams, t.runs_per_s);
   return absl::OkStatus();
 }
 
@@ -178,6 +227,10 @@ Command AddBenchCommand(CLI::App& parent) {
   CLI::Option* profile =
       app->add_flag("--profile", args->profile, "tables of time by node and by op");
   app->add_flag("--eager", args->eager, "one eager call per node; no graph is rewritten or planned")
+      ->excludes(profile);
+  app->add_option("--streams", args->streams,
+                  "runs under way at once, over shared weights; --threads is divided among them")
+      ->check(CLI::Range(1, 1024))
       ->excludes(profile);
   return {app, [args] { return Bench(*args); }};
 }
