@@ -167,6 +167,11 @@ bool SameSource(const PrepareContext& p, int input, const Contraction& c) {
 
 }  // namespace
 
+int ThreadsWorth(int threads, double flops, size_t bytes) {
+  const bool tiny = flops < 4e5 && bytes < (size_t{256} << 10);
+  return tiny ? 1 : threads;
+}
+
 absl::StatusOr<ElementType> ElementTypeOf(DType dtype) {
   if (dtype == DType::kFloat) return ElementType::kF32;
   if (dtype == DType::kBfloat16) return ElementType::kBf16;

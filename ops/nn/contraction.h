@@ -19,6 +19,10 @@ namespace tenon {
 // Unimplemented for dtypes that oneDNN does not contract.
 absl::StatusOr<ElementType> ElementTypeOf(DType dtype);
 
+// How many of `threads` so much work is worth: below some microseconds a second thread costs more
+// than it gives. `bytes` that are read but once (weights) count too.
+int ThreadsWorth(int threads, double flops, size_t bytes);
+
 struct Contraction {
   // The primitive with arguments src, weights, [bias], dst, operands of binary post-ops.
   using Get = std::function<absl::StatusOr<std::shared_ptr<const Primitive>>(

@@ -103,7 +103,8 @@ ConvolutionProblem ConvProblem(const ConvGeometry& g, ElementType type, int thre
   problem.dilations = g.attrs.dilations;
   problem.pads_begin = g.pads_begin;
   problem.pads_end = g.pads_end;
-  problem.threads = threads;
+  problem.threads = ThreadsWorth(
+      threads, g.flops(), static_cast<size_t>(problem.weights.num_elements()) * SizeOf(type));
   return problem;
 }
 

@@ -34,11 +34,6 @@ class ProductKernel final : public Kernel {
   const int threads_;
 };
 
-// Work below which a second thread costs more than it gives.
-bool IsTiny(const Product& product, size_t weight_bytes) {
-  return product.flops() < 4e5 && weight_bytes < (size_t{256} << 10);
-}
-
 }  // namespace
 
 absl::StatusOr<FusedOps> ProductFusedOps(const AttrReader& attrs, int num_inputs) {
@@ -74,9 +69,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p, P
   MatmulProblem& problem = lowered.problem;
   problem.pack_weights = p.constant(c.weights_input) != nullptr;
   problem.threads =
-      IsTiny(product, static_cast<size_t>(problem.weights.num_elements()) * SizeOf(type))
-          ? 1
-          : p.services().threads;
+      ThreadsWorth(p.services().threads, product.flops(),
+                   static_cast<size_t>(problem.weights.num_elements()) * SizeOf(type));
   c.get = [problem, cache = p.services().cache](bool has_bias,
                                                 const std::vector<PostOpSpec>& post_ops) {
     MatmulProblem with = problem;

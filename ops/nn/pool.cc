@@ -183,7 +183,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> PoolOnednnKernel(PrepareContext& p, int 
   problem.strides = g.attrs.strides;
   problem.pads_begin = g.pads_begin;
   problem.pads_end = g.pads_end;
-  problem.threads = p.services().threads;
+  problem.threads = ThreadsWorth(
+      p.services().threads, static_cast<double>(problem.dst.num_elements() * g.window_positions()),
+      static_cast<size_t>(problem.src.num_elements()) * SizeOf(type));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<const Primitive> primitive,
                          GetPooling(problem, p.services().cache));
   if (primitive->scratch_bytes() > 0) p.RequestScratch(primitive->scratch_bytes());
