@@ -38,7 +38,7 @@ GOALS = [
      "FusedBatchNormGradV2 FusedBatchNormGradV3", True),
     ("AvgPool AvgPoolGrad AvgPool3D AvgPool3DGrad", True),
     ("MaxPool MaxPoolGrad MaxPool3D MaxPool3DGrad", False),
-    ("Conv2DWithBias Conv2DBackpropFilterWithBias", False),
+    ("Conv2DWithBias=_FusedConv2D Conv2DBackpropFilterWithBias", False),
     ("QuantizedConv2D QuantizedMaxPool QuantizedAvgPool QuantizeV2 Dequantize",
      False),
     ("Transpose ConjugateTranspose", False),
@@ -91,8 +91,11 @@ def goals_section(table: dict[str, dict[str, str]],
            "| --- | --- | --- | --- | --- | --- |"]
   for names, in_eager in GOALS:
     for name in names.split():
-      row, op = None, name
-      for op in (name, f"_{name}"):
+      row = None
+      # "A=B": what A stands for is a case of B.
+      name, _, case_of = name.partition("=")
+      op = name
+      for op in (case_of or name, f"_{name}"):
         if row := table.get(op):
           break
       if row is None:
@@ -104,7 +107,8 @@ def goals_section(table: dict[str, dict[str, str]],
                "accelerated" if accelerated and row["eager"] == "yes" else
                row["eager"])
       done = accelerated and tests and (not in_eager or eager == "accelerated")
-      lines.append(f"| {'done' if done else 'open'} | {op} | {eager} | "
+      shown = f"{name} (as {op})" if case_of else op
+      lines.append(f"| {'done' if done else 'open'} | {shown} | {eager} | "
                    f"{'accelerated' if accelerated else 'standard'} | "
                    f"{accelerated or row['standard kernel for']} | {tests} |")
     lines.append("| | | | | | |")

@@ -116,6 +116,49 @@ const RuleRegistration conv({
     .apply = PadIntoConv,
 });
 
+// A Pad whose paddings are computed goes into the convolution as one more input.
+Outcome ComputedPadIntoConv(RuleContext& context, NodeId id) {
+  const Node* pad = PadBefore(context, id);
+  if (pad == nullptr || pad->op != "Pad" || context.Constant(pad->inputs[1]) != nullptr) {
+    return Outcome::NotMine();
+  }
+  const Node& conv = context.node(id);
+  auto skip = [&](absl::string_view reason) {
+    return Outcome::Skip(2, absl::StrCat("'", pad->name, "' (", pad->op, "): ", reason), pad->id);
+  };
+  if (!pad->control_inputs.empty() || !conv.control_inputs.empty()) return skip("control inputs");
+  const std::string* padding = conv.attr<std::string>("padding");
+  if (padding == nullptr || *padding != "VALID") return skip("the convolution pads too");
+  std::string why;
+  if (context.OnlyReader(pad->id, &why) != id) return skip(why);
+
+  Node fused;
+  fused.name = conv.name;
+  fused.op = "_PadWithFusedConv2D";
+  fused.device = conv.device;
+  fused.attrs = conv.attrs;
+  fused.attrs["num_args"] = static_cast<int64_t>(conv.inputs.size()) - 2;
+  if (const DType* t = pad->attr<DType>("Tpaddings")) fused.attrs["Tpaddings"] = *t;
+  fused.inputs = conv.inputs;
+  fused.inputs[0] = pad->inputs[0];
+  fused.inputs.push_back(pad->inputs[1]);
+  const NodeId old = pad->id;
+  auto added = context.AddNode(std::move(fused));
+  if (!added.ok()) return skip(added.status().message());
+  context.rw.ReplaceNode(id, {*added, 0});
+  context.RemoveIfDead(old);
+  return Outcome::Fired();
+}
+
+const RuleRegistration computed_pad({
+    .name = "FuseComputedPadConv2D",
+    .doc = "a Pad with computed paddings goes into the Conv2D that alone reads it",
+    .phase = Phase::kFuse,
+    .anchors = "Conv2D|_FusedConv2D",
+    .apply = ComputedPadIntoConv,
+    .last = true,
+});
+
 // Zero or more (or NaN), whatever the inputs.
 bool NonNegative(RuleContext& context, Endpoint e) {
   for (int steps = 0; steps < kMaxSteps; ++steps) {

@@ -230,5 +230,50 @@ TEST(ConvErrors, TellWhatIsWrong) {
   EXPECT_TRUE(absl::IsInvalidArgument(run({1, 2, 2, 3}, {5, 5, 3, 4})));
 }
 
+// Pad, then convolution: in one op, and one after the other.
+TEST(PadConv, MatchesPadAndConv) {
+  const Tensor x = RandomTensor(DType::kFloat, {2, 6, 5, 8}, 1);
+  const Tensor bias = RandomTensor(DType::kFloat, {16}, 3);
+  struct Case {
+    const char* name;
+    std::vector<int32_t> pads;
+    const char* padding = "VALID";
+  };
+  for (const Case& c :
+       {Case{"spatial", {0, 0, 1, 2, 3, 0, 0, 0}}, Case{"none", {0, 0, 0, 0, 0, 0, 0, 0}},
+        Case{"batch", {1, 0, 0, 1, 0, 0, 0, 0}}, Case{"channels", {0, 0, 1, 1, 1, 1, 1, 3}},
+        Case{"same", {0, 0, 1, 0, 2, 0, 0, 0}, "SAME"}}) {
+    SCOPED_TRACE(c.name);
+    const Tensor pads = Tensor::From(Shape({4, 2}), c.pads);
+    const int64_t channels = 8 + c.pads[6] + c.pads[7];
+    const Tensor w = RandomTensor(DType::kFloat, {3, 3, channels, 16}, 2);
+    AttrMap attrs{{"T", DType::kFloat},
+                  {"padding", c.padding},
+                  {"strides", Ints{1, 2, 2, 1}},
+                  {"num_args", 1},
+                  {"fused_ops", Names{"BiasAdd", "Relu"}}};
+    auto padded = RunNode(MakeNode("Pad", {{"T", DType::kFloat}, {"Tpaddings", DType::kInt32}}),
+                          {x, pads}, {.constants = {1}});
+    ASSERT_TRUE(padded.ok()) << padded.status();
+    auto want = RunNode(MakeNode("_FusedConv2D", attrs), {padded->outputs[0], w, bias}, {});
+    ASSERT_TRUE(want.ok()) << want.status();
+    for (const char* op : {"_PadWithFusedConv2D", "_MklNativePadWithFusedConv2D"}) {
+      auto got =
+          RunNode(MakeNode(op, attrs), {x, w, bias, pads}, {.threads = 2, .constants = {1, 3}});
+      ASSERT_TRUE(got.ok()) << got.status();
+      EXPECT_LE(RelativeError(got->outputs[0], want->outputs[0]), 1.2e-7 * 4 * 9 * 12) << op;
+    }
+  }
+  const AttrMap attrs{
+      {"T", DType::kFloat}, {"padding", "VALID"}, {"strides", Ints{1, 1, 1, 1}}, {"num_args", 0}};
+  const Tensor w = RandomTensor(DType::kFloat, {3, 3, 8, 16}, 2);
+  for (const Tensor& bad :
+       {Tensor::From(Shape({4, 2}), std::vector<int32_t>{0, 0, -1, 0, 0, 0, 0, 0}),
+        Tensor::From(Shape({2, 2}), std::vector<int32_t>{1, 1, 1, 1})}) {
+    auto got = RunNode(MakeNode("_PadWithFusedConv2D", attrs), {x, w, bad}, {.constants = {2}});
+    EXPECT_TRUE(absl::IsInvalidArgument(got.status())) << got.status();
+  }
+}
+
 }  // namespace
 }  // namespace tenon
