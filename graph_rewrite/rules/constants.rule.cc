@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/object.h"
+#include "graph_rewrite/contraction.h"
 #include "graph_rewrite/rule.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
@@ -29,11 +30,24 @@ size_t OutputBytes(RuleContext& context, NodeId id, size_t outputs, bool* known)
   return bytes;
 }
 
+// 8-bit weights of a contraction of dequantized data: FuseQuantizedRegion may take them as they are
+// (and FoldDequantized folds what it leaves).
+bool IsQuantizedWeight(RuleContext& context, const Node& n) {
+  if (n.op != "Dequantize") return false;
+  for (const Use& use : context.rw.uses(n.id)) {
+    if (use.slot != 1) continue;
+    const Node& reader = context.node(use.reader);
+    if (IsContraction(reader.op) && context.node(reader.inputs[0]).op == "Dequantize") return true;
+  }
+  return false;
+}
+
 // The node's values if they can be had now; empty: not.
 std::vector<Tensor> ValuesOf(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
   const OpLookup op = FindOp(n.op);
   if (!op || op.info->row.stateful || n.op == "Const" || n.op == "Placeholder") return {};
+  if (IsQuantizedWeight(context, n)) return {};
   if (n.op == "Shape" || n.op == "Size" || n.op == "Rank") {
     // Only the shape of the input counts.
     const Shape& s = context.shapes.shape(n.inputs[0]);

@@ -7,6 +7,7 @@
 //   unknown = 3                 # what unknown dimensions are when it runs (default 2)
 //   feed x = float<2>{nan, 1}   # instead of seeded numbers
 //   flags = strict_nan
+//   needs = int8                # a CPU that adds up 8-bit products exactly; else skipped
 //   ---
 //   the graph, as in graph/text.h; types and defaults fill themselves
 //
@@ -27,6 +28,7 @@
 #include "graph/text.h"
 #include "graph_rewrite/pipeline.h"
 #include "gtest/gtest.h"
+#include "primitive_cache/convolution.h"
 #include "tests/support/interpreter.h"
 
 namespace tenon {
@@ -42,6 +44,7 @@ struct Case {
   int64_t unknown = 2;
   std::map<std::string, Tensor> feeds;
   Flags flags;
+  bool needs_int8 = false;
   std::string graph;
 };
 
@@ -95,6 +98,9 @@ std::vector<Case> LoadCases() {
       } else if (key == "flags") {
         EXPECT_EQ(value, "strict_nan") << c.title;
         c.flags.strict_nan = true;
+      } else if (key == "needs") {
+        EXPECT_EQ(value, "int8") << c.title;
+        c.needs_int8 = true;
       } else if (absl::StartsWith(key, "feed ")) {
         auto g = ParseGraph("%v = Const() {value=" + value + "}");
         EXPECT_TRUE(g.ok()) << c.title << g.status();
@@ -146,6 +152,7 @@ class RewriteData : public ::testing::TestWithParam<Case> {};
 
 TEST_P(RewriteData, FiresAndKeepsTheNumbers) {
   const Case& c = GetParam();
+  if (c.needs_int8 && !HasExactInt8()) GTEST_SKIP() << "no exact 8-bit products here";
   SCOPED_TRACE(absl::StrCat("tests/rewrite/", c.file, ".graph:", c.line, " ", c.title));
   auto parsed = ParseGraph(c.graph);
   ASSERT_TRUE(parsed.ok()) << parsed.status();

@@ -1,0 +1,272 @@
+// Contractions of numbers that were 8-bit integers just before, and are again just behind, are
+// taken on the integers:
+//
+//   QuantizeV2(relu(conv(Dequantize(x), Dequantize(w)) + b + Dequantize(s)))
+//     = _FusedQuantizedConv2D(x, w, b, s)
+//
+// Mode SCALED throughout: an integer q stands for q * step, with a step for each output channel of
+// the weights. Where the result is wanted in float, the last step of the same op is Dequantize.
+// Constants of 8 bits are not folded before, but where nothing took them they are folded at last.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "env/status.h"
+#include "graph_rewrite/quantized.h"
+#include "graph_rewrite/rule.h"
+#include "ops/evaluate.h"
+#include "primitive_cache/convolution.h"
+
+namespace tenon {
+namespace {
+
+using quantized::AttrOr;
+using quantized::IsEightBits;
+using quantized::IsScaled;
+using quantized::Limit;
+using quantized::RangeValue;
+using quantized::ReadSource;
+using quantized::Source;
+
+absl::Status No(absl::string_view reason) { return absl::FailedPreconditionError(reason); }
+
+// A contraction whose operands are 8-bit integers, and all that is fused to it.
+struct Region {
+  const char* op = nullptr;
+  Source data, weights;
+  std::optional<Source> summand;
+  std::optional<Endpoint> bias;
+  bool relu = false;
+  bool relu6 = false;
+};
+
+// The weights' axis with a step for each output channel.
+int64_t ChannelAxisOfWeights(const Node& n, bool depthwise, bool matmul) {
+  if (matmul) return AttrOr(n, "transpose_b", false) ? 0 : 1;
+  return depthwise ? 2 : 3;
+}
+
+absl::StatusOr<Region> ReadRegion(RuleContext& context, NodeId id) {
+  if (!HasExactInt8()) return No("8-bit products are not exact on this CPU");
+  const Node& n = context.node(id);
+  if (!n.control_inputs.empty()) return No("control inputs");
+  Region region;
+  const bool matmul = n.op == "MatMul" || n.op == "_FusedMatMul";
+  const bool depthwise = absl::StrContains(n.op, "Depthwise");
+  region.op = matmul      ? "_QuantizedMatMul"
+              : depthwise ? "_FusedQuantizedDepthwiseConv2D"
+                          : "_FusedQuantizedConv2D";
+  if (!matmul && AttrOr<std::string>(n, "data_format", "NHWC") != "NHWC") return No("not NHWC");
+  TENON_ASSIGN_OR_RETURN(region.data, ReadSource(context, n.inputs[0]));
+  TENON_ASSIGN_OR_RETURN(region.weights, ReadSource(context, n.inputs[1]));
+  if (region.data.axis >= 0) return No("the data have more than one range");
+  const Tensor* weights = context.Constant(region.weights.integers);
+  if (weights == nullptr || weights->dtype() != DType::kQint8) {
+    return No("the weights are no qint8 constant");
+  }
+  if (depthwise && weights->shape()[3] != 1) return No("a channel multiplier");
+  if (region.weights.steps.size() > 1 &&
+      region.weights.axis != ChannelAxisOfWeights(n, depthwise, matmul)) {
+    return No("the weights' ranges are not for each output channel");
+  }
+
+  size_t argument = 2;
+  static const std::vector<std::string>* const kNone = new std::vector<std::string>;
+  const auto* fused = n.attr<std::vector<std::string>>("fused_ops");
+  for (const std::string& op : fused == nullptr ? *kNone : *fused) {
+    const bool behind_relu = region.relu || region.relu6;
+    if (op == "BiasAdd" && argument == 2 && !behind_relu) {
+      const Shape& shape = context.shapes.shape(n.inputs[argument]);
+      if (!shape.has_rank() || shape.rank() != 1) return No("the bias is no vector");
+      region.bias = n.inputs[argument++];
+    } else if (op == "Add" && !behind_relu && !region.summand.has_value()) {
+      const Endpoint e = n.inputs[argument++];
+      const Shape &own = context.shapes.shape({id, 0}), &other = context.shapes.shape(e);
+      if (!own.has_rank() || own != other) return No("the summand may have another shape");
+      TENON_ASSIGN_OR_RETURN(region.summand, ReadSource(context, e));
+      if (region.summand->axis >= 0) return No("the summand has more than one range");
+    } else if (op == "Relu" && !behind_relu) {
+      region.relu = true;
+    } else if (op == "Relu6" && !behind_relu) {
+      region.relu6 = true;
+    } else {
+      return No(absl::StrCat(op, " does not go into a quantized contraction"));
+    }
+  }
+  return region;
+}
+
+// Adds the fused op. `result`: 8 bits with that range's max, or float.
+absl::StatusOr<NodeId> AddFused(RuleContext& context, NodeId contraction, const Region& region,
+                                DType result, float result_max, const std::string& name) {
+  const Node& n = context.node(contraction);
+  Node fused;
+  fused.name = name;
+  fused.op = region.op;
+  for (const char* attr :
+       {"strides", "padding", "explicit_paddings", "dilations", "transpose_a", "transpose_b"}) {
+    if (auto it = n.attrs.find(attr); it != n.attrs.end()) fused.attrs[attr] = it->second;
+  }
+  std::vector<std::string> ops;
+  std::vector<DType> devices{region.data.dtype, region.weights.dtype};
+  fused.inputs = {region.data.integers, region.weights.integers};
+  if (region.bias.has_value()) {
+    ops.push_back("BiasAdd");
+    devices.push_back(DType::kFloat);
+    fused.inputs.push_back(*region.bias);
+  }
+  if (region.summand.has_value()) {
+    ops.push_back("Sum");
+    devices.push_back(region.summand->dtype);
+    fused.inputs.push_back(region.summand->integers);
+  }
+  if (region.relu || region.relu6) ops.push_back("Relu");
+  const bool requantize = result != DType::kFloat;
+  ops.push_back(requantize ? "Requantize" : "Dequantize");
+
+  int ranges = 0;
+  auto add_range = [&](DType dtype, const std::vector<float>& max) {
+    std::vector<float> min;
+    for (float v : max) min.push_back(dtype == DType::kQuint8 ? 0.0f : -v);
+    for (const std::vector<float>& side : {min, max}) {
+      Tensor t = side.size() == 1 ? Tensor::Scalar(side[0]) : Tensor::Vector(side);
+      fused.inputs.push_back({context.AddConst(absl::StrCat(name, "/range"), std::move(t)), 0});
+      ++ranges;
+    }
+  };
+  auto add_source = [&](const Source& s) {
+    std::vector<float> max;
+    for (float step : s.steps) max.push_back(step * Limit(s.dtype));
+    add_range(s.dtype, max);
+  };
+  add_source(region.data);
+  add_source(region.weights);
+  if (region.summand.has_value()) add_source(*region.summand);
+  if (requantize) add_range(result, {result_max});
+
+  const bool matmul = fused.op == "_QuantizedMatMul";
+  fused.attrs[matmul ? "T1" : "Tinput"] = region.data.dtype;
+  fused.attrs[matmul ? "T2" : "Tfilter"] = region.weights.dtype;
+  fused.attrs["Tbias"] = DType::kFloat;
+  fused.attrs[matmul ? "Tout" : "out_type"] = result;
+  if (region.summand.has_value()) {
+    fused.attrs[matmul ? "U" : "Tsummand"] = region.summand->dtype;
+  }
+  fused.attrs["fused_ops"] = ops;
+  fused.attrs["Tdevice_inputs"] = devices;
+  fused.attrs["Thost_inputs"] = std::vector<DType>(static_cast<size_t>(ranges), DType::kFloat);
+  fused.attrs["Tdevice_outputs"] = std::vector<DType>{result};
+  fused.attrs["Thost_outputs"] = std::vector<DType>(requantize ? 2 : 0, DType::kFloat);
+  return context.AddNode(std::move(fused));
+}
+
+Outcome ToInteger(RuleContext& context, NodeId id) {
+  const Node& q = context.node(id);
+  const NodeId contraction = q.inputs[0].node;
+  const std::string& op = context.node(contraction).op;
+  if (op != "Conv2D" && op != "_FusedConv2D" && op != "DepthwiseConv2dNative" &&
+      op != "_FusedDepthwiseConv2dNative" && op != "MatMul" && op != "_FusedMatMul") {
+    return Outcome::NotMine();
+  }
+  auto skip = [&](absl::string_view reason) {
+    return Outcome::Skip(2, std::string(reason), contraction);
+  };
+  const DType result = AttrOr(q, "T", DType::kInvalid);
+  if (!IsEightBits(result) || !IsScaled(q) || AttrOr<int64_t>(q, "axis", -1) >= 0) {
+    return skip("the QuantizeV2 is not SCALED, to 8 bits, of one range");
+  }
+  std::string why;
+  if (context.OnlyReader(contraction, &why) != id) return skip(why);
+  if (!q.control_inputs.empty()) return skip("control inputs");
+  const auto min = RangeValue(context, {id, 1}), max = RangeValue(context, {id, 2});
+  if (!min.ok() || !max.ok()) return skip("the result's range is not constant");
+  const auto region = ReadRegion(context, contraction);
+  if (!region.ok()) return skip(region.status().message());
+  const float top = max->data<float>()[0];
+  const std::string name = q.name;
+  const bool positive = region->relu || region->relu6 || result == DType::kQuint8;
+  if (AttrOr(q, "narrow_range", false) && !positive)
+    return skip("the result has no lowest integer");
+  // Saturation is the bound, where the range ends there.
+  if (region->relu6 && !(top <= 6.0f * 1.000001f)) return skip("the range goes beyond 6");
+
+  const auto fused = AddFused(context, contraction, *region, result, top, name);
+  if (!fused.ok()) return skip(fused.status().message());
+  quantized::ReplaceQuantize(context, id, {*fused, 0}, *min, *max);
+  return Outcome::Fired();
+}
+
+const RuleRegistration to_integer({
+    .name = "FuseQuantizedRegion",
+    .doc = "a contraction between Dequantize and QuantizeV2 (SCALED) is taken on 8-bit integers",
+    .phase = Phase::kFuse,
+    .anchors = "QuantizeV2",
+    .apply = ToInteger,
+});
+
+Outcome ToFloat(RuleContext& context, NodeId id) {
+  const Node& n = context.node(id);
+  if (n.inputs.size() < 2 || context.node(n.inputs[0]).op != "Dequantize" ||
+      context.node(n.inputs[1]).op != "Dequantize") {
+    return Outcome::NotMine();
+  }
+  const auto region = ReadRegion(context, id);
+  if (!region.ok()) return Outcome::Skip(2, std::string(region.status().message()), id);
+  if (region->relu6 || region->summand.has_value()) {
+    return Outcome::Skip(2, "Relu6 or a summand, and a float result", id);
+  }
+  const std::string name = n.name;
+  const std::vector<Endpoint> inputs(n.inputs.begin(), n.inputs.end());
+  const auto fused = AddFused(context, id, *region, DType::kFloat, 0, name);
+  if (!fused.ok()) return Outcome::Skip(2, std::string(fused.status().message()), id);
+  context.rw.ReplaceNode(id, {*fused, 0});
+  for (const Endpoint& e : inputs) {
+    if (context.graph().Has(e.node)) context.RemoveIfDead(e.node);
+  }
+  return Outcome::Fired();
+}
+
+const RuleRegistration to_float({
+    .name = "FuseQuantizedContraction",
+    .doc =
+        "a contraction behind Dequantize (SCALED) is taken on 8-bit integers, its result in float",
+    .phase = Phase::kFuse,
+    .anchors = "Conv2D|_FusedConv2D|DepthwiseConv2dNative|_FusedDepthwiseConv2dNative|MatMul|"
+               "_FusedMatMul",
+    .apply = ToFloat,
+    .last = true,
+});
+
+Outcome FoldDequantized(RuleContext& context, NodeId id) {
+  const Node& n = context.node(id);
+  std::vector<Tensor> inputs;
+  for (const Endpoint& e : n.inputs) {
+    const Tensor* t = context.Constant(e);
+    if (t == nullptr) return Outcome::NotMine();
+    inputs.push_back(*t);
+  }
+  auto values = Evaluate(n, inputs, context.services);
+  if (!values.ok() || !n.control_inputs.empty()) return Outcome::NotMine();
+  const std::string name = n.name;
+  const std::vector<Endpoint> sources(n.inputs.begin(), n.inputs.end());
+  context.rw.ReplaceNode(id, {context.AddConst(name, std::move((*values)[0])), 0});
+  for (const Endpoint& e : sources) {
+    if (context.graph().Has(e.node)) context.RemoveIfDead(e.node);
+  }
+  return Outcome::Fired();
+}
+
+const RuleRegistration fold_dequantized({
+    .name = "FoldDequantized",
+    .doc = "Dequantize of constants that no quantized op took",
+    .phase = Phase::kFuse,
+    .anchors = "Dequantize",
+    .apply = FoldDequantized,
+    .last = true,
+});
+
+}  // namespace
+}  // namespace tenon
