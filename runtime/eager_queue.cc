@@ -1,5 +1,6 @@
 #include "runtime/eager_queue.h"
 
+#include <new>
 #include <utility>
 
 namespace tenon {
@@ -95,7 +96,11 @@ void EagerQueue::Run(EagerCall& call) {
   call.inputs.clear();  // tensors that nobody else reads go as soon as they can
   absl::StatusOr<std::vector<Tensor>> outputs = std::vector<Tensor>();
   if (status.ok()) {
-    outputs = call.run(inputs);
+    try {
+      outputs = call.run(inputs);
+    } catch (const std::bad_alloc&) {  // nobody above could take it on this thread
+      outputs = absl::ResourceExhaustedError("out of memory");
+    }
   } else {
     outputs = status;
   }
