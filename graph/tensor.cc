@@ -6,6 +6,7 @@
 #include <new>
 
 #include "env/status.h"
+#include "graph/buffer_cache.h"
 #include "graph/object.h"
 
 namespace tenon {
@@ -49,10 +50,17 @@ std::shared_ptr<const void> AllocateBuffer(DType dtype, int64_t n, size_t bytes)
   if (rounded <= kSmallBytes && plain) return AllocateSmall(rounded);
   const bool huge = rounded >= kHugeBytes && plain;
   void* p = nullptr;
-  if (posix_memalign(&p, huge ? kHugePage : kAlignment, rounded) != 0) return nullptr;
+  const bool kept = plain && rounded >= BufferCache::kSmallest && rounded <= BufferCache::kLargest;
+  if (kept) p = BufferCache::Global().Take(rounded);
+  if (p == nullptr && posix_memalign(&p, huge ? kHugePage : kAlignment, rounded) != 0)
+    return nullptr;
   if (huge) madvise(p, rounded / kHugePage * kHugePage, MADV_HUGEPAGE);  // a hint: may fail
   if (dtype == DType::kString) return Constructed<std::string>(p, n);
   if (HoldsObjects(dtype)) return Constructed<ObjectPtr>(p, n);
+  if (kept) {
+    return std::shared_ptr<const void>(
+        p, [rounded](const void* q) { BufferCache::Global().Give(const_cast<void*>(q), rounded); });
+  }
   return std::shared_ptr<const void>(p, [](const void* q) { std::free(const_cast<void*>(q)); });
 }
 
