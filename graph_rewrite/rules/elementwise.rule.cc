@@ -28,17 +28,16 @@ const ElementwiseInfo* InstructionOf(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
   const ElementwiseInfo* info = FindElementwise(n.op);
   const OpLookup op = info == nullptr ? OpLookup() : FindOp(n.op);
-  if (!op || op.native || !op.info->row.elementwise || op.info->row.alias) return nullptr;
+  if (!op || op.native || op.info->row.alias) return nullptr;
   if (static_cast<int>(n.inputs.size()) != info->arity || !n.control_inputs.empty()) return nullptr;
   if (context.shapes.dtype({id, 0}) != DType::kFloat) return nullptr;
   for (const Endpoint& e : n.inputs) {
     if (context.shapes.dtype(e) != DType::kFloat) return nullptr;
   }
-  if (n.op == "BiasAdd") {
-    const std::string* format = n.attr<std::string>("data_format");
-    if (format != nullptr && *format != "NHWC") return nullptr;
-  }
-  return info;
+  // A bias for the last dimension is broadcast like any operand; one for another is not.
+  const std::string* format = n.attr<std::string>("data_format");
+  if (n.op == "BiasAdd") return format == nullptr || *format == "NHWC" ? info : nullptr;
+  return op.info->row.elementwise ? info : nullptr;
 }
 
 // Inputs of the ops in `group` that come from outside, each once.
