@@ -17,6 +17,7 @@ import shutil
 import sys
 
 import models  # sets the environment before TensorFlow is imported
+import keras
 import numpy as np
 import tensorflow as tf
 from architectures import ARCHITECTURES, BERT_SMALL, Arrays, bert
@@ -178,6 +179,30 @@ def bert_additive_mask(out: pathlib.Path) -> None:
   _note(target, "saved_model", "saved_model")
 
 
+def transposed(out: pathlib.Path) -> None:
+  """A Keras decoder of transposed convolutions, for images of any size."""
+  layers = keras.layers
+  target = _fresh(out, "transposed")
+  path = target / "saved_model"
+  image = y = keras.Input((None, None, 4))
+  y = layers.Conv2DTranspose(8, 4, strides=2, padding="same",
+                             activation="relu")(y)
+  y = layers.Conv2DTranspose(6, 3, padding="valid")(y)
+  y = layers.BatchNormalization()(y)
+  y = layers.LeakyReLU()(y)
+  y = layers.Conv2DTranspose(5, 2, strides=2, padding="valid",
+                             use_bias=False)(y)
+  y = layers.Conv2DTranspose(3, 5, strides=2, padding="same",
+                             activation="tanh")(y)
+  model = keras.Model(image, y)
+  models.randomize(model, 23)
+  model.export(str(path), verbose=False)
+  x = {model.input.name: np.random.default_rng(24).normal(
+      0, 1, (2, 5, 4, 4)).astype(np.float32)}
+  _save(target, x, models.run_signature(path, x))
+  _note(target, "saved_model", "saved_model")
+
+
 def main() -> int:
   parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
   parser.add_argument("--out", required=True, type=pathlib.Path)
@@ -189,6 +214,7 @@ def main() -> int:
   tf1_style(args.out, "tf1_resource", resource=True)
   tf1_style(args.out, "tf1_three_shards", resource=False, shards=3)
   bert_additive_mask(args.out)
+  transposed(args.out)
   return 0
 
 

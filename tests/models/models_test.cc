@@ -75,9 +75,13 @@ std::vector<ModelCase> AllCases() {
 // Sums of products that rounding errors pass through, one after the other at most.
 int Contractions(const Graph& graph) {
   const std::set<std::string> ops = {"Conv2D", "DepthwiseConv2dNative", "MatMul", "BatchMatMulV2",
-                                     "Einsum"};
+                                     "Einsum", "Conv2DBackpropInput"};
   int count = 0;
-  for (NodeId id : graph.NodeIds()) count += static_cast<int>(ops.count(graph.node(id).op));
+  for (NodeId id : graph.NodeIds()) {
+    // TensorFlow's own fused forms count like the plain ones.
+    count +=
+        static_cast<int>(ops.count(std::string(absl::StripPrefix(graph.node(id).op, "_Fused"))));
+  }
   return std::max(count, 1);
 }
 
