@@ -48,6 +48,7 @@ Role RoleOf(const std::string& op) {
       (*map)[rule.contraction] = Role::kContraction;
       (*map)[rule.fused] = Role::kContraction;
     }
+    (*map)["_PadWithFusedConv2D"] = Role::kContraction;
     for (absl::string_view word : Words(kFollowers)) (*map)[word] = Role::kFollower;
     for (absl::string_view word : Words(kMovers)) (*map)[word] = Role::kMover;
     return map;
@@ -105,6 +106,15 @@ class Conversion {
   }
 
  private:
+  // With a constant filter the "gradient" is a transposed convolution.
+  Role RoleOf(NodeId id) const {
+    const Node& n = context_.node(id);
+    if (n.op == "Conv2DBackpropInput" && context_.Constant(n.inputs[1]) != nullptr) {
+      return Role::kContraction;
+    }
+    return tenon::RoleOf(n.op);
+  }
+
   bool IsBfloat16(Endpoint e) const {
     const auto it = chosen_.find(e.node);
     return it != chosen_.end() && it->second.ports[static_cast<size_t>(e.port)];
@@ -120,7 +130,7 @@ class Conversion {
   void Choose() {
     for (NodeId id : order_) {
       const Node& n = context_.node(id);
-      const Role role = RoleOf(n.op);
+      const Role role = RoleOf(id);
       Candidate c;
       if (role == Role::kNone || !FindCandidate(n, role, c)) continue;
       if (role == Role::kContraction || ReadsBfloat16(n, c)) chosen_[id] = std::move(c);
@@ -130,7 +140,7 @@ class Conversion {
   // A follower that nothing in bfloat16 reads would only round what is cast back at once.
   void LeaveWhatEndsInFloat() {
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
-      if (!chosen_.contains(*it) || RoleOf(context_.node(*it).op) == Role::kContraction) continue;
+      if (!chosen_.contains(*it) || RoleOf(*it) == Role::kContraction) continue;
       const absl::Span<const Use> uses = context_.rw.uses(*it);
       if (std::none_of(uses.begin(), uses.end(), [&](const Use& u) { return IsChosenUse(u); })) {
         chosen_.erase(*it);
