@@ -36,11 +36,11 @@ void EraseMarked(std::vector<T>& list, const std::vector<const Node*>& marked) {
   list.resize(kept);
 }
 
-// The variable whose handle an endpoint is, or null.
+// The variable or table whose handle an endpoint is, or null.
 const Node* HandleAt(const Draft& draft, Endpoint e) {
   const Node* n = &draft.node(e.node);
   while (n->op == "Identity" && n->inputs.size() == 1) n = &draft.node(n->inputs[0].node);
-  return n->op == "VarHandleOp" ? n : nullptr;
+  return n->op == "VarHandleOp" || IsTable(*n) ? n : nullptr;
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ absl::StatusOr<Graph> Finisher::FinishBody(Draft draft, const std::string& where
   draft.targets.erase(std::remove_if(draft.targets.begin(), draft.targets.end(), idle),
                       draft.targets.end());
   TENON_RETURN_IF_ERROR(CheckNodes(draft, where));
+  TENON_RETURN_IF_ERROR(FreezeTables(draft, tables_));
   return std::move(draft).ToGraph();
 }
 

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "proto/draft.h"
 #include "proto/importer.h"
+#include "proto/tables.h"
 #include "proto/variables.h"
 
 namespace tenon {
@@ -20,7 +21,8 @@ namespace tenon {
 class Finisher {
  public:
   // `store` may be null (a GraphDef).
-  Finisher(Importer& importer, VariableStore* store) : importer_(importer), store_(store) {}
+  Finisher(Importer& importer, VariableStore* store, TableStore& tables)
+      : importer_(importer), store_(store), tables_(tables) {}
 
   // The graph, with every function that its control-flow ops reach in functions().
   absl::StatusOr<Graph> Finish(Draft draft);
@@ -48,6 +50,7 @@ class Finisher {
 
   Importer& importer_;
   VariableStore* const store_;
+  TableStore& tables_;
   std::vector<Body> bodies_;                  // those that others call first
   absl::flat_hash_set<std::string> changed_;  // VariableNames of variables that some body changes
   FunctionLibrary library_;

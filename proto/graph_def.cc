@@ -75,7 +75,8 @@ absl::Status Load(tf::GraphDef& graph, const LoadOptions& options, Model& model)
       if (live[static_cast<size_t>(input.node)]) draft.inputs.push_back(std::move(input));
     }
   }
-  return FinishModel(std::move(draft), *importer, nullptr, options, model);
+  TableStore tables(*importer, {}, {});
+  return FinishModel(std::move(draft), *importer, nullptr, tables, options, model);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ absl::StatusOr<Model> LoadSavedModel(const std::string& directory, const std::st
 absl::StatusOr<Model> LoadGraphDef(const std::string& path, const LoadOptions& options);
 
 // Puts the finished draft into `model`, or the one error about missing ops.
-absl::Status FinishModel(Draft draft, Importer& importer, VariableStore* store,
+absl::Status FinishModel(Draft draft, Importer& importer, VariableStore* store, TableStore& tables,
                          const LoadOptions& options, Model& model);
 
 }  // namespace tenon

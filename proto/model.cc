@@ -40,9 +40,9 @@ std::string MissingText(const absl::btree_map<std::string, std::vector<std::stri
 
 }  // namespace
 
-absl::Status FinishModel(Draft draft, Importer& importer, VariableStore* store,
+absl::Status FinishModel(Draft draft, Importer& importer, VariableStore* store, TableStore& tables,
                          const LoadOptions& options, Model& model) {
-  Finisher finisher(importer, store);
+  Finisher finisher(importer, store, tables);
   TENON_ASSIGN_OR_RETURN(model.graph, finisher.Finish(std::move(draft)));
   if (finisher.missing().empty()) return absl::OkStatus();
   if (!options.allow_missing_ops) return Unimplemented(MissingText(finisher.missing()));

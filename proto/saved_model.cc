@@ -15,6 +15,8 @@ namespace {
 
 constexpr char kDefaultSignature[] = "serving_default";
 constexpr char kInitSignature[] = "__saved_model_init_op";
+// Where TensorFlow 1 lists a model's assets.
+constexpr char kAssetsCollection[] = "saved_model_assets";
 
 std::vector<std::string> TagsOf(const tf::MetaGraphDef& graph) {
   std::vector<std::string> tags(graph.meta_info_def().tags().begin(),
@@ -124,6 +126,42 @@ absl::Status ReadFetches(const tf::SignatureDef& signature, const LoadOptions& o
   return absl::OkStatus();
 }
 
+// The node that TensorFlow runs once after loading, where the model has one.
+std::vector<std::string> InitTargets(const tf::MetaGraphDef& graph) {
+  std::vector<std::string> targets;
+  for (const Signature& entry : graph.signature_def()) {
+    if (entry.key() != kInitSignature) continue;
+    for (const auto& output : entry.value().outputs()) {
+      const std::string& tensor = output.value().name();
+      targets.push_back(tensor.substr(0, tensor.find(':')));
+    }
+  }
+  return targets;
+}
+
+// Where each asset lies, by the name of the node that stands for its path.
+absl::StatusOr<absl::flat_hash_map<std::string, std::string>> Assets(
+    const std::string& directory, const tf::MetaGraphDef& graph) {
+  absl::flat_hash_map<std::string, std::string> assets;
+  const auto add = [&](const tf::MetaGraphDef::AssetFileDef& asset) {
+    const std::string& tensor = asset.tensor_info().name();
+    assets[tensor.substr(0, tensor.find(':'))] =
+        absl::StrCat(directory, "/assets/", asset.filename());
+  };
+  for (const auto& asset : graph.asset_file_def()) add(asset);
+  for (const auto& collection : graph.collection_def()) {
+    if (collection.key() != kAssetsCollection) continue;
+    for (const auto& any : collection.value().any_list().value()) {
+      tf::MetaGraphDef::AssetFileDef asset;
+      if (!asset.ParseFromString(any.value())) {
+        return InvalidArgument("collection '", kAssetsCollection, "' is damaged");
+      }
+      add(asset);
+    }
+  }
+  return assets;
+}
+
 absl::Status Load(const std::string& directory, tf::SavedModel& saved, const LoadOptions& options,
                   Model& model) {
   TENON_ASSIGN_OR_RETURN(tf::MetaGraphDef * graph, ChooseMetaGraph(saved, options));
@@ -142,7 +180,9 @@ absl::Status Load(const std::string& directory, tf::SavedModel& saved, const Loa
                       graph->saver_def().restore_op_name(), *importer,
                       {.verify_checksums = options.verify_checksums});
   TENON_ASSIGN_OR_RETURN(Draft draft, importer->ImportGraph(feeds, fetches, {}));
-  return FinishModel(std::move(draft), *importer, &store, options, model);
+  TENON_ASSIGN_OR_RETURN(auto assets, Assets(directory, *graph));
+  TableStore tables(*importer, InitTargets(*graph), std::move(assets));
+  return FinishModel(std::move(draft), *importer, &store, tables, options, model);
 }
 
 }  // namespace

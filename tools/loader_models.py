@@ -11,6 +11,7 @@ the files are inputs_SIGNATURE.npz and so on. model.json lists them.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import pathlib
 import shutil
@@ -203,6 +204,79 @@ def transposed(out: pathlib.Path) -> None:
   _note(target, "saved_model", "saved_model")
 
 
+WORDS = np.array([["hello", "big"], ["", "world"], ["big world", "hello"]])
+
+
+class Tables(tf.Module):
+  """Tables from tensors and from an asset, used in a loop's body as well."""
+
+  def __init__(self, file: pathlib.Path) -> None:
+    super().__init__()
+    lookup = tf.lookup
+    self.ids = lookup.StaticHashTable(lookup.TextFileInitializer(
+        str(file), tf.string, lookup.TextFileIndex.WHOLE_LINE, tf.int64,
+        lookup.TextFileIndex.LINE_NUMBER), -1)
+    self.next = lookup.StaticHashTable(lookup.KeyValueTensorInitializer(
+        tf.constant([0, 1, 2], tf.int64), tf.constant([2, 0, 7], tf.int64)), 9)
+    self.names = lookup.StaticHashTable(lookup.KeyValueTensorInitializer(
+        tf.range(3, dtype=tf.int64), tf.strings.as_string(tf.range(3))), "?")
+
+  @tf.function(input_signature=[tf.TensorSpec([None, None], tf.string, "words")])
+  def __call__(self, words: tf.Tensor) -> dict[str, tf.Tensor]:
+    ids = self.ids.lookup(words)
+    _, last = tf.while_loop(
+        lambda i, x: i < 2,
+        lambda i, x: (i + 1, self.next.lookup(x)), [0, ids])
+    return {"ids": ids, "last": last, "names": self.names.lookup(ids),
+            "size": self.ids.size()}
+
+
+def tables(out: pathlib.Path) -> None:
+  """Hash tables that an initializer fills, one of them from an asset."""
+  target = _fresh(out, "tables").resolve()
+  path = target / "saved_model"
+  with contextlib.chdir(target):  # the path is written into the model
+    vocabulary = pathlib.Path("vocabulary.txt")
+    vocabulary.write_text("hello\nworld\nbig world\n")
+    tf.saved_model.save(Tables(vocabulary), "saved_model")
+    vocabulary.unlink()  # the asset is a copy
+  x = {"words": WORDS.astype("S")}
+  signature = tf.saved_model.load(str(path)).signatures["serving_default"]
+  outputs = {k: v.numpy() for k, v in
+             signature(words=tf.constant(WORDS.tolist())).items()}
+  outputs["names"] = outputs["names"].astype("S")
+  _save(target, x, outputs)
+  _note(target, "saved_model", "saved_model")
+
+
+def tf1_tables(out: pathlib.Path) -> None:
+  """A TensorFlow 1 table from a file with columns, and its initializer."""
+  target = _fresh(out, "tf1_tables").resolve()
+  with (contextlib.chdir(target), tf.Graph().as_default(),
+        tf1.Session() as session):
+    file = pathlib.Path("scores.tsv")
+    file.write_text("big\t3\t0.5\nhello\t4\t-2\nworld\t5\t1e3\n")
+    words = tf1.placeholder(tf.string, [None, None], "words")
+    path_of_table = tf.constant(str(file))
+    tf1.add_to_collection(tf1.GraphKeys.ASSET_FILEPATHS, path_of_table)
+    table = tf.lookup.StaticHashTable(tf.lookup.TextFileInitializer(
+        path_of_table, tf.string, 0, tf.float32, 2), 0.25)
+    scores = table.lookup(words)
+    session.run(tf1.tables_initializer())
+    builder = tf1.saved_model.Builder("saved_model")
+    builder.add_meta_graph_and_variables(
+        session, [tf1.saved_model.tag_constants.SERVING],
+        {"serving_default": tf1.saved_model.predict_signature_def(
+            {"words": words}, {"scores": scores})},
+        assets_collection=tf1.get_collection(tf1.GraphKeys.ASSET_FILEPATHS),
+        main_op=tf1.tables_initializer())
+    builder.save()
+    value = session.run(scores, {words: WORDS})
+    file.unlink()
+  _save(target, {"words": WORDS.astype("S")}, {"scores": value})
+  _note(target, "saved_model", "saved_model")
+
+
 def main() -> int:
   parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
   parser.add_argument("--out", required=True, type=pathlib.Path)
@@ -215,6 +289,8 @@ def main() -> int:
   tf1_style(args.out, "tf1_three_shards", resource=False, shards=3)
   bert_additive_mask(args.out)
   transposed(args.out)
+  tables(args.out)
+  tf1_tables(args.out)
   return 0
 
 

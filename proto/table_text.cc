@@ -1,0 +1,113 @@
+#include "proto/table_text.h"
+
+#include <fstream>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "env/status.h"
+
+namespace tenon {
+namespace {
+
+// One column of a table while it is read.
+class Column {
+ public:
+  Column(DType dtype, int64_t index) : dtype_(dtype), index_(index) {}
+
+  absl::Status Add(const std::string& line, int64_t number, char delimiter) {
+    if (index_ == TableText::kLineNumber) {
+      if (dtype_ != DType::kInt64) return InvalidArgument("line numbers are int64");
+      integers_.push_back(number);
+      return absl::OkStatus();
+    }
+    absl::string_view field = line;
+    if (index_ >= 0) {
+      const std::vector<absl::string_view> fields = absl::StrSplit(line, delimiter);
+      if (static_cast<size_t>(index_) >= fields.size()) {
+        return InvalidArgument("has ", fields.size(), " fields, but field ", index_, " is wanted");
+      }
+      field = fields[static_cast<size_t>(index_)];
+    }
+    return Parse(field);
+  }
+
+  Tensor Take() {
+    switch (dtype_) {
+      case DType::kString:
+        return Tensor::Vector(std::move(strings_));
+      case DType::kInt32:
+        return Tensor::Vector(std::vector<int32_t>(integers_.begin(), integers_.end()));
+      case DType::kInt64:
+        return Tensor::Vector(std::move(integers_));
+      case DType::kFloat:
+        return Tensor::Vector(std::vector<float>(reals_.begin(), reals_.end()));
+      default:
+        return Tensor::Vector(std::move(reals_));
+    }
+  }
+
+ private:
+  absl::Status Parse(absl::string_view field) {
+    int64_t integer = 0;
+    double real = 0;
+    switch (dtype_) {
+      case DType::kString:
+        strings_.emplace_back(field);
+        return absl::OkStatus();
+      case DType::kInt32:
+      case DType::kInt64:
+        if (!absl::SimpleAtoi(field, &integer) ||
+            (dtype_ == DType::kInt32 && integer != static_cast<int32_t>(integer))) {
+          return InvalidArgument("'", field, "' is not ", Name(dtype_));
+        }
+        integers_.push_back(integer);
+        return absl::OkStatus();
+      case DType::kFloat:
+      case DType::kDouble:
+        if (!absl::SimpleAtod(field, &real)) return InvalidArgument("'", field, "' is no number");
+        reals_.push_back(real);
+        return absl::OkStatus();
+      default:
+        return Unimplemented("a column of ", Name(dtype_));
+    }
+  }
+
+  const DType dtype_;
+  const int64_t index_;
+  std::vector<std::string> strings_;
+  std::vector<int64_t> integers_;
+  std::vector<double> reals_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::pair<Tensor, Tensor>> ReadTableText(const TableText& text, DType keys,
+                                                        DType values) {
+  if (text.key_index < TableText::kWholeLine || text.value_index < TableText::kWholeLine) {
+    return InvalidArgument("a field's index must be -2 or more");
+  }
+  std::ifstream in(text.path);
+  if (!in) return NotFound(text.path, ": cannot be read");
+  Column key_column(keys, text.key_index), value_column(values, text.value_index);
+  int64_t number = 0;
+  std::string line;
+  for (int64_t at = 0; std::getline(in, line); ++at) {
+    if (at < text.offset) continue;
+    if (text.vocab_size >= 0 && number == text.vocab_size) break;
+    for (Column* column : {&key_column, &value_column}) {
+      if (absl::Status s = column->Add(line, number, text.delimiter); !s.ok()) {
+        return Annotate(s, absl::StrCat(text.path, ":", at + 1));
+      }
+    }
+    ++number;
+  }
+  if (text.vocab_size > number) {
+    return InvalidArgument(text.path, ": has ", number, " lines, but ", text.vocab_size,
+                           " are wanted");
+  }
+  return std::make_pair(key_column.Take(), value_column.Take());
+}
+
+}  // namespace tenon

@@ -1,0 +1,249 @@
+#include "proto/tables.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "env/flags.h"
+#include "env/status.h"
+#include "graph/attr.h"
+#include "ops/evaluate.h"
+#include "ops/op.h"
+#include "proto/table_text.h"
+#include "proto/tenon_graph.pb.h"
+#include "proto/variables.h"
+
+namespace tenon {
+namespace {
+
+constexpr int kMaxDepth = 64;  // of a constant expression
+
+std::string Where(const Node& n) { return absl::StrCat("node '", n.name, "' (", n.op, ")"); }
+
+bool FillsFromTensors(absl::string_view op) {
+  return op == "InitializeTableV2" || op == "InitializeTable" || op == "LookupTableImportV2" ||
+         op == "LookupTableImport";
+}
+bool FillsFromText(absl::string_view op) {
+  return op == "InitializeTableFromTextFileV2" || op == "InitializeTableFromTextFile";
+}
+
+NodeId TableOf(const Draft& draft, Endpoint e) {
+  while (draft.node(e.node).op == "Identity" && !draft.node(e.node).inputs.empty()) {
+    e = draft.node(e.node).inputs[0];
+  }
+  return IsTable(draft.node(e.node)) ? e.node : kNoNode;
+}
+
+// Keeps the first of equal entries. TensorFlow refuses one key with two values.
+template <typename K>
+absl::Status CheckKeys(const Tensor& keys, const Tensor& values) {
+  absl::flat_hash_map<K, int64_t> seen;
+  const size_t size = values.dtype() == DType::kString ? 0 : SizeOf(values.dtype());
+  for (int64_t i = 0; i < keys.num_elements(); ++i) {
+    const auto [it, fresh] = seen.emplace(keys.data<K>()[i], i);
+    if (fresh) continue;
+    const bool same =
+        size == 0 ? values.data<std::string>()[it->second] == values.data<std::string>()[i]
+                  : std::equal(values.data<char>() + static_cast<size_t>(i) * size,
+                               values.data<char>() + static_cast<size_t>(i + 1) * size,
+                               values.data<char>() + static_cast<size_t>(it->second) * size);
+    if (!same) return InvalidArgument("the table gets two values for the key of entry ", i);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckContent(const TableStore::Content& content) {
+  if (content.keys.num_elements() != content.values.num_elements()) {
+    return InvalidArgument("the table gets ", content.keys.num_elements(), " keys and ",
+                           content.values.num_elements(), " values");
+  }
+  switch (content.keys.dtype()) {
+    case DType::kString:
+      return CheckKeys<std::string>(content.keys, content.values);
+    case DType::kInt32:
+      return CheckKeys<int32_t>(content.keys, content.values);
+    case DType::kInt64:
+      return CheckKeys<int64_t>(content.keys, content.values);
+    default:
+      return Unimplemented("tables with keys of ", Name(content.keys.dtype()));
+  }
+}
+
+absl::StatusOr<Tensor> Flat(const Tensor& t) { return t.Reshaped(Shape({t.num_elements()})); }
+
+absl::StatusOr<Endpoint> AddConst(Draft& draft, const std::string& name, Tensor value) {
+  Node node;
+  node.name = name;
+  node.op = "Const";
+  node.attrs["dtype"] = value.dtype();
+  node.attrs["value"] = std::move(value);
+  TENON_ASSIGN_OR_RETURN(const NodeId id, draft.Add(std::move(node), /*effect=*/false));
+  return Endpoint{id, 0};
+}
+
+}  // namespace
+
+bool IsTable(const Node& node) { return node.op == "HashTableV2" || node.op == "HashTable"; }
+
+absl::StatusOr<const TableStore::Content*> TableStore::Find(const Node& table) {
+  if (!loaded_) {
+    loaded_ = true;
+    status_ = Load();
+  }
+  TENON_RETURN_IF_ERROR(status_);
+  const auto it = contents_.find(VariableName(table));
+  if (it == contents_.end()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the table '", VariableName(table), "' is not initialized in the model"));
+  }
+  const DType* keys = table.attr<DType>("key_dtype");
+  const DType* values = table.attr<DType>("value_dtype");
+  if (keys == nullptr || values == nullptr || *keys != it->second.keys.dtype() ||
+      *values != it->second.values.dtype()) {
+    return InvalidArgument("the table '", VariableName(table), "' gets ",
+                           Name(it->second.keys.dtype()), " keys and ",
+                           Name(it->second.values.dtype()), " values, which are not its dtypes");
+  }
+  return &it->second;
+}
+
+absl::Status TableStore::Load() {
+  std::vector<std::string> targets = init_targets_;
+  if (targets.empty()) {
+    for (const tf::NodeDef* def : importer_.top().nodes) {
+      if (FillsFromTensors(def->op()) || FillsFromText(def->op())) targets.push_back(def->name());
+    }
+  }
+  TENON_ASSIGN_OR_RETURN(const Draft draft, importer_.ImportGraph({}, {}, targets));
+  for (NodeId id = 0; id < draft.end_id(); ++id) {
+    const Node& n = draft.node(id);
+    if (!FillsFromTensors(n.op) && !FillsFromText(n.op)) continue;
+    if (absl::Status s = Initialize(draft, n); !s.ok()) return Annotate(s, Where(n));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TableStore::Initialize(const Draft& draft, const Node& n) {
+  if (n.inputs.size() != (FillsFromText(n.op) ? 2u : 3u)) {
+    return InvalidArgument("has ", n.inputs.size(), " inputs");
+  }
+  const NodeId id = TableOf(draft, n.inputs[0]);
+  if (id == kNoNode) return absl::OkStatus();  // of a kind that FreezeTables leaves alone
+  const Node& table = draft.node(id);
+  Content content;
+  TENON_ASSIGN_OR_RETURN(const Tensor second, ValueOf(draft, n.inputs[1], 0));
+  if (FillsFromText(n.op)) {
+    if (second.dtype() != DType::kString || second.num_elements() != 1) {
+      return InvalidArgument("the file's name must be a string");
+    }
+    TableText text;
+    text.path = second.data<std::string>()[0];
+    const AttrReader attrs(n);
+    text.key_index = attrs.Int("key_index", TableText::kWholeLine);
+    text.value_index = attrs.Int("value_index", TableText::kLineNumber);
+    text.vocab_size = attrs.Int("vocab_size", -1);
+    text.offset = attrs.Int("offset", 0);
+    if (const auto* d = n.attr<std::string>("delimiter"); d != nullptr && d->size() == 1) {
+      text.delimiter = (*d)[0];
+    }
+    const DType* keys = table.attr<DType>("key_dtype");
+    const DType* values = table.attr<DType>("value_dtype");
+    if (keys == nullptr || values == nullptr) return InvalidArgument("the table has no dtypes");
+    TENON_ASSIGN_OR_RETURN(std::tie(content.keys, content.values),
+                           ReadTableText(text, *keys, *values));
+  } else {
+    TENON_ASSIGN_OR_RETURN(content.keys, Flat(second));
+    TENON_ASSIGN_OR_RETURN(const Tensor values, ValueOf(draft, n.inputs[2], 0));
+    TENON_ASSIGN_OR_RETURN(content.values, Flat(values));
+  }
+  TENON_RETURN_IF_ERROR(CheckContent(content));
+  contents_[VariableName(table)] = std::move(content);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> TableStore::ValueOf(const Draft& draft, Endpoint e, int depth) const {
+  const Node& n = draft.node(e.node);
+  if (depth > kMaxDepth) return InvalidArgument(Where(n), ": an expression too deep");
+  if (const auto it = assets_.find(n.name); it != assets_.end()) {
+    return Tensor::Scalar<std::string>(it->second);
+  }
+  if (n.op == "ReadVariableOp" && n.inputs.size() == 1) {
+    // TensorFlow 2 keeps an asset's path in a variable, which it sets just before.
+    for (NodeId id = 0; id < draft.end_id(); ++id) {
+      const Node& assign = draft.node(id);
+      if (assign.op == "AssignVariableOp" && assign.inputs.size() == 2 &&
+          assign.inputs[0] == n.inputs[0]) {
+        return ValueOf(draft, assign.inputs[1], depth + 1);
+      }
+    }
+  }
+  if (n.op == "Const") {
+    if (const Tensor* value = n.attr<Tensor>("value")) return *value;
+    return InvalidArgument(Where(n), ": has no value");
+  }
+  const OpLookup op = FindOp(n.op);
+  if (!op || op.info->row.stateful || op.info->row.reference == nullptr || n.inputs.empty()) {
+    return Unimplemented(Where(n), ": a table is filled from what is not constant");
+  }
+  std::vector<Tensor> inputs;
+  for (const Endpoint& input : n.inputs) {
+    TENON_ASSIGN_OR_RETURN(Tensor value, ValueOf(draft, input, depth + 1));
+    inputs.push_back(std::move(value));
+  }
+  Node complete = n;
+  TENON_RETURN_IF_ERROR(CompleteAttrs(*op.info, complete));
+  const Flags flags;
+  const Services services{.flags = &flags};
+  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, Evaluate(complete, inputs, services));
+  if (static_cast<size_t>(e.port) >= outputs.size()) {
+    return InvalidArgument(Where(n), ": has no output ", e.port);
+  }
+  return outputs[static_cast<size_t>(e.port)];
+}
+
+absl::Status FreezeTables(Draft& draft, TableStore& store) {
+  const std::vector<bool> live = draft.Live();
+  absl::flat_hash_map<Endpoint, Endpoint> forward;
+  // One pair of constants per table.
+  absl::flat_hash_map<std::string, std::pair<Endpoint, Endpoint>> constants;
+  for (size_t i = 0; i < live.size(); ++i) {
+    const NodeId id = static_cast<NodeId>(i);
+    if (!live[i] || !absl::StartsWith(draft.node(id).op, "LookupTable")) continue;
+    if (draft.node(id).inputs.empty()) continue;
+    const NodeId table = TableOf(draft, draft.node(id).inputs[0]);
+    if (table == kNoNode) continue;
+    const absl::StatusOr<const TableStore::Content*> content = store.Find(draft.node(table));
+    if (!content.ok()) return Annotate(content.status(), Where(draft.node(id)));
+    const std::string name = VariableName(draft.node(table));
+    auto it = constants.find(name);
+    if (it == constants.end()) {
+      TENON_ASSIGN_OR_RETURN(const Endpoint keys,
+                             AddConst(draft, name + "/keys", (*content)->keys));
+      TENON_ASSIGN_OR_RETURN(const Endpoint values,
+                             AddConst(draft, name + "/values", (*content)->values));
+      it = constants.emplace(name, std::make_pair(keys, values)).first;
+    }
+    const auto [keys, values] = it->second;
+    Node& n = draft.node(id);
+    if (absl::StartsWith(n.op, "LookupTableFind")) {
+      n.op = "_TableFind";
+      n.inputs = {n.inputs[1], n.inputs[2], keys, values};
+    } else if (absl::StartsWith(n.op, "LookupTableSize")) {
+      n.op = "Const";
+      n.inputs.clear();
+      n.attrs.clear();
+      n.attrs["dtype"] = DType::kInt64;
+      n.attrs["value"] = Tensor::Scalar<int64_t>((*content)->keys.num_elements());
+    } else if (absl::StartsWith(n.op, "LookupTableExport")) {
+      forward[{id, 0}] = keys;
+      forward[{id, 1}] = values;
+    } else {
+      return Unimplemented(Where(n), ": changes a table while the model runs");
+    }
+  }
+  draft.Forward(forward);
+  return absl::OkStatus();
+}
+
+}  // namespace tenon

@@ -1,0 +1,54 @@
+// Hash tables that a model fills when it is loaded and only looks up after: their contents become
+// constants.
+#ifndef TENON_PROTO_TABLES_H_
+#define TENON_PROTO_TABLES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "graph/tensor.h"
+#include "proto/draft.h"
+#include "proto/importer.h"
+
+namespace tenon {
+
+bool IsTable(const Node& node);
+
+// What the model's initializers put into its tables, found when the first one is asked for.
+class TableStore {
+ public:
+  // `init_targets`: nodes that TensorFlow would run after loading; without any, every initializer
+  // of a table in the graph counts. `assets`: file by the name of the Const node that names it.
+  TableStore(Importer& importer, std::vector<std::string> init_targets,
+             absl::flat_hash_map<std::string, std::string> assets)
+      : importer_(importer), init_targets_(std::move(init_targets)), assets_(std::move(assets)) {}
+
+  struct Content {
+    Tensor keys, values;  // [n] each; no key twice
+  };
+  // FailedPrecondition where nothing fills the table.
+  absl::StatusOr<const Content*> Find(const Node& table);
+
+ private:
+  absl::Status Load();
+  absl::Status Initialize(const Draft& draft, const Node& initializer);
+  // The value of a constant expression.
+  absl::StatusOr<Tensor> ValueOf(const Draft& draft, Endpoint e, int depth) const;
+
+  Importer& importer_;
+  const std::vector<std::string> init_targets_;
+  const absl::flat_hash_map<std::string, std::string> assets_;
+  bool loaded_ = false;
+  absl::Status status_;
+  absl::flat_hash_map<std::string, Content> contents_;  // by VariableName
+};
+
+// Turns look-ups into _TableFind on constants, and sizes and exports into constants.
+absl::Status FreezeTables(Draft& draft, TableStore& store);
+
+}  // namespace tenon
+
+#endif  // TENON_PROTO_TABLES_H_

@@ -1,0 +1,130 @@
+// Tables in text files, and models whose tables cannot be had. Whole models with tables are under
+// tests/models/loader.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "proto/model.h"
+#include "proto/table_text.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class TableTextTest : public ::testing::Test {
+ protected:
+  TableTextTest() { text_.path = ::testing::TempDir() + "/tenon_table.txt"; }
+  ~TableTextTest() override { std::filesystem::remove(text_.path); }
+
+  void Write(const std::string& content) { std::ofstream(text_.path) << content; }
+  std::string Error(DType keys, DType values) {
+    return std::string(ReadTableText(text_, keys, values).status().message());
+  }
+
+  TableText text_;
+};
+
+TEST_F(TableTextTest, WholeLinesAndTheirNumbers) {
+  Write("a b\n\nc\n");
+  const auto table = ReadTableText(text_, DType::kString, DType::kInt64);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_THAT(table->first.flat<std::string>(), ElementsAre("a b", "", "c"));
+  EXPECT_THAT(table->second.flat<int64_t>(), ElementsAre(0, 1, 2));
+}
+
+TEST_F(TableTextTest, FieldsOffsetAndSize) {
+  Write("skipped\n1,2.5,x\n-3,4,y\n5,6,z\n");
+  text_.delimiter = ',';
+  text_.key_index = 0;
+  text_.value_index = 1;
+  text_.offset = 1;
+  text_.vocab_size = 2;
+  const auto table = ReadTableText(text_, DType::kInt32, DType::kFloat);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_THAT(table->first.flat<int32_t>(), ElementsAre(1, -3));
+  EXPECT_THAT(table->second.flat<float>(), ElementsAre(2.5f, 4.f));
+}
+
+TEST_F(TableTextTest, ErrorsNameFileAndLine) {
+  Write("1\t2\nx\t3\n");
+  text_.key_index = 0;
+  text_.value_index = 1;
+  EXPECT_THAT(Error(DType::kInt64, DType::kInt64),
+              HasSubstr("tenon_table.txt:2: 'x' is not int64"));
+  text_.value_index = 2;
+  EXPECT_THAT(Error(DType::kString, DType::kInt64), HasSubstr(":1: has 2 fields"));
+  text_.value_index = TableText::kLineNumber;
+  EXPECT_THAT(Error(DType::kString, DType::kString), HasSubstr("line numbers are int64"));
+  text_.vocab_size = 3;
+  EXPECT_THAT(Error(DType::kString, DType::kInt64), HasSubstr("has 2 lines, but 3 are wanted"));
+  text_.key_index = -3;
+  EXPECT_THAT(Error(DType::kString, DType::kInt64), HasSubstr("index"));
+  text_.path += ".missing";
+  text_.key_index = 0;
+  EXPECT_THAT(Error(DType::kString, DType::kInt64), HasSubstr("cannot be read"));
+}
+
+class TableGraphTest : public ::testing::Test {
+ protected:
+  ~TableGraphTest() override { std::filesystem::remove(path_); }
+
+  // A graph that looks `keys` up in an int64 table, with more nodes.
+  absl::Status LoadWith(const std::string& more) {
+    std::ofstream(path_) << R"(
+node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_INT64 } } }
+node { name: "table" op: "HashTableV2"
+  attr { key: "key_dtype" value { type: DT_INT64 } } attr { key: "value_dtype" value { type: DT_INT64 } } }
+node { name: "default" op: "Const" attr { key: "dtype" value { type: DT_INT64 } }
+  attr { key: "value" value { tensor { dtype: DT_INT64 tensor_shape {} int64_val: 5 } } } }
+node { name: "y" op: "LookupTableFindV2" input: "table" input: "x" input: "default"
+  attr { key: "Tin" value { type: DT_INT64 } } attr { key: "Tout" value { type: DT_INT64 } } }
+)" << more;
+    LoadOptions options;
+    options.fetches = {"y"};
+    return LoadModel(path_, options).status();
+  }
+  static std::string Const(const std::string& name, const std::string& values, int n) {
+    return absl::StrCat("node { name: '", name, R"(' op: "Const"
+  attr { key: "dtype" value { type: DT_INT64 } } attr { key: "value" value { tensor {
+    dtype: DT_INT64 tensor_shape { dim { size: )",
+                        n, " } } ", values, " } } } }\n");
+  }
+  static constexpr char kInitialize[] = R"(
+node { name: "init" op: "InitializeTableV2" input: "table" input: "k" input: "v"
+  attr { key: "Tkey" value { type: DT_INT64 } } attr { key: "Tval" value { type: DT_INT64 } } }
+)";
+
+  const std::string path_ = ::testing::TempDir() + "/tenon_table_graph.pbtxt";
+};
+
+TEST_F(TableGraphTest, InitializersInTheGraphCount) {
+  EXPECT_TRUE(LoadWith(Const("k", "int64_val: 1 int64_val: 2", 2) +
+                       Const("v", "int64_val: 7 int64_val: 8", 2) + kInitialize)
+                  .ok());
+}
+
+TEST_F(TableGraphTest, ATableThatNothingFillsIsNamed) {
+  const absl::Status status = LoadWith("");
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("node 'y'"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("'table' is not initialized"));
+}
+
+TEST_F(TableGraphTest, TwoValuesForOneKey) {
+  const absl::Status status = LoadWith(Const("k", "int64_val: 1 int64_val: 1", 2) +
+                                       Const("v", "int64_val: 7 int64_val: 8", 2) + kInitialize);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("two values for the key of entry 1"));
+}
+
+TEST_F(TableGraphTest, KeysAndValuesOfDifferentNumber) {
+  const absl::Status status = LoadWith(Const("k", "int64_val: 1", 1) +
+                                       Const("v", "int64_val: 7 int64_val: 8", 2) + kInitialize);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("1 keys and 2 values"));
+}
+
+}  // namespace
+}  // namespace tenon
