@@ -58,6 +58,9 @@ std::vector<Case> BatchNorms(const Shape& x) {
       {"batch_norm_grad_" + size,
        MakeNode("_MklNativeFusedBatchNormGradV3", attrs(true, "Identity")),
        {Values(x, -1), v, scale, scale, scale, Values(Shape())}},
+      {"batch_norm_relu_grad_" + size,
+       MakeNode("_MklNativeFusedBatchNormGradEx", attrs(true, "Relu")),
+       {Values(x, -1), v, scale, scale, scale, Values(Shape()), scale, Values(x, 0)}},
   };
 }
 
@@ -79,6 +82,12 @@ std::vector<Case> Cases() {
   Tensor places = *Tensor::Allocate(DType::kUint8, small.shape());
   std::fill_n(places.data<uint8_t>(), places.num_elements(), uint8_t{4});
   cases.push_back({"max_pool_112x112x64", MakeNode("_MklNativeMaxPool", stem), {large}});
+  for (const Shape& x : {Shape({1, 112, 112, 64}), Shape({1, 147, 147, 64}),
+                         Shape({1, 35, 35, 288}), Shape({1, 17, 17, 768})}) {
+    cases.push_back({absl::StrCat("max_pool_batch_1_", x[1], "x", x[2], "x", x[3]),
+                     MakeNode("_MklNativeMaxPool", pool(3, 2, "VALID")),
+                     {Values(x)}});
+  }
   cases.push_back({"max_pool_with_workspace_112x112x64",
                    MakeNode("_MklNativeMaxPoolWithWorkspace", stem),
                    {large}});

@@ -1,5 +1,7 @@
 // _MaxPoolWithWorkspace and _MaxPoolGradWithWorkspace: a max pool that keeps, for the gradient of
 // the same graph, where in its window each largest element stands. Made by rewriting only.
+#include <limits>
+
 #include "env/status.h"
 #include "ops/nn/pool.h"
 #include "ops/nn/pool_grad.h"
@@ -39,7 +41,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> Forward(PrepareContext& p) {
           const T* x = r.input<T>(0) + n * in.image + c * in.channel;
           const Tap& best = LargestTap(x, in.position, taps);
           const int64_t at = n * out.image + position * out.position + c * out.channel;
-          r.output<T>(0)[at] = x[best.position * in.position];
+          // As MaxPool has it: from the lowest number on, so that a NaN never wins.
+          T largest = std::numeric_limits<T>::lowest();
+          for (const Tap& t : taps) {
+            const T v = x[t.position * in.position];
+            if (ToCompute(largest) < ToCompute(v)) largest = v;
+          }
+          r.output<T>(0)[at] = largest;
           r.output<uint8_t>(1)[at] = static_cast<uint8_t>(best.index);
         }
       });

@@ -3,6 +3,7 @@
 #define HWY_TARGET_INCLUDE "ops/vector/pool_simd.cc"
 #include "ops/vector/pool_simd.h"
 
+#include <limits>
 #include <type_traits>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
@@ -58,25 +59,32 @@ HWY_INLINE void ForPositions(const PoolRow& row, F f) {
   }
 }
 
-template <class T>
-void Maximum(const PoolRow& row) {
+template <class T, bool kValues>
+void MaximumOf(const PoolRow& row) {
   const T* const x = static_cast<const T*>(row.x);
   ForPositions(row, [&](auto count, const PoolTap* taps, size_t i) {
     const size_t at = i * row.channels;
     ForParts(row.channels, [&](auto part, size_t c) {
-      Vf best = part.Load(x + taps[0].offset + c);
-      Vi place = hn::Set(IntTag(), taps[0].index);
-      for (size_t k = 1; k < count; ++k) {
+      Vf value = Const(std::numeric_limits<float>::lowest());
+      Vf best = value;
+      Vi place = hn::Zero(IntTag());
+      for (size_t k = 0; k < count; ++k) {
         const Vf v = part.Load(x + taps[k].offset + c);
+        if (kValues) value = hn::IfThenElse(hn::Lt(value, v), v, value);
+        const Vi here = hn::Set(IntTag(), taps[k].index);
         const auto larger = hn::Lt(best, v);
-        best = hn::IfThenElse(larger, v, best);
-        place = hn::IfThenElse(hn::RebindMask(IntTag(), larger), hn::Set(IntTag(), taps[k].index),
-                               place);
+        best = k == 0 ? v : hn::IfThenElse(larger, v, best);
+        place = k == 0 ? here : hn::IfThenElse(hn::RebindMask(IntTag(), larger), here, place);
       }
-      if (row.out != nullptr) part.Store(best, static_cast<T*>(row.out) + at + c);
+      if (kValues) part.Store(value, static_cast<T*>(row.out) + at + c);
       StorePlaces(part, place, row.out_places + at + c);
     });
   });
+}
+
+template <class T>
+void Maximum(const PoolRow& row) {
+  row.out == nullptr ? MaximumOf<T, false>(row) : MaximumOf<T, true>(row);
 }
 
 // out = sum over taps of term(part, tap, element of the other side, element of the position)

@@ -33,8 +33,9 @@ struct PoolRow {
 using PoolLoop = void (*)(const PoolRow& row);
 
 struct PoolLoops {
-  // out (unless null) = the largest x at a tap, out_places = the first tap's index that has it.
-  // Every position has a tap.
+  // out (unless null) = the largest x at a tap, beginning with the lowest number, as MaxPool does:
+  // a NaN never wins. out_places = the index of the tap with the largest x: the first of them, and
+  // a NaN only where it comes first. Every position has a tap.
   PoolLoop maximum;
   // out = sum of dy at taps where `places` is the tap's index.
   PoolLoop route;

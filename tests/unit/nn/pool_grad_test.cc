@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -142,6 +144,20 @@ TEST(PoolGrad, ExplicitPaddingAsSameDoes) {
     ASSERT_TRUE(a.ok() && b.ok()) << b.status();
     EXPECT_TRUE(Identical(a->outputs[0], b->outputs[0]));
   }
+}
+
+TEST(PoolGrad, WorkspaceKeepsMaxPoolsValues) {
+  Tensor x = RandomTensor(DType::kFloat, {2, 6, 6, 20}, 1);
+  const float inf = std::numeric_limits<float>::infinity();
+  const float special[] = {NAN, -inf, inf, -0.0f, 0.0f, 1, NAN};
+  for (int64_t i = 0; i < x.num_elements(); ++i) {
+    if (i % 3 != 0) x.data<float>()[i] = special[i / 3 % 7];
+  }
+  for (int64_t i = 0; i < 4 * 20; ++i) x.data<float>()[i] = i % 2 == 0 ? NAN : -inf;
+  const AttrMap attrs = Attrs(DType::kFloat, 2, 2, "SAME");
+  const Tensor want = Pooled("MaxPool", attrs, x);
+  EXPECT_TRUE(Identical(Pooled("_MaxPoolWithWorkspace", attrs, x), want));
+  EXPECT_TRUE(Identical(Pooled("_MklNativeMaxPoolWithWorkspace", attrs, x), want));
 }
 
 TEST(PoolGrad, ArgmaxOutsideIsAnError) {

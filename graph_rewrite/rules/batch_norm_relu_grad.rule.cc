@@ -1,0 +1,54 @@
+// The gradient of a Relu that only the gradient of a batch norm reads: it is applied as that reads
+// it, instead of being written to memory first.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "graph_rewrite/rule.h"
+
+namespace tenon {
+namespace {
+
+Outcome FuseReluGrad(RuleContext& context, NodeId id) {
+  const Node& old = context.node(id);
+  if (old.inputs.size() < 5 || old.inputs[0].port != 0) return Outcome::NotMine();
+  const Node& relu = context.node(old.inputs[0]);
+  if (relu.op != "ReluGrad") return Outcome::NotMine();
+  const DType* dtype = old.attr<DType>("T");
+  if (dtype == nullptr || (*dtype != DType::kFloat && *dtype != DType::kBfloat16)) {
+    return Outcome::Skip(1, "it is neither float nor bfloat16", id);
+  }
+  std::string why;
+  if (context.OnlyReader(relu.id, &why) != id) return Outcome::Skip(1, why, relu.id);
+  if (!relu.control_inputs.empty()) return Outcome::Skip(1, "it has control inputs", relu.id);
+
+  Node fused = old;
+  fused.id = kNoNode;
+  fused.op = "_FusedBatchNormGradEx";
+  fused.name = absl::StrCat(old.name, "/fused");
+  fused.attrs["U"] = DType::kFloat;
+  fused.attrs["activation_mode"] = std::string("Relu");
+  fused.attrs["num_side_inputs"] = int64_t{0};
+  // y is read for its sign only; neither the third reserve space nor the offset is read at all.
+  const Endpoint scale = old.inputs[2], gradients = relu.inputs[0], features = relu.inputs[1];
+  fused.inputs[0] = gradients;
+  fused.inputs.resize(5);
+  fused.inputs.insert(fused.inputs.end(), {scale, scale, features});
+  const NodeId relu_id = relu.id;
+  auto added = context.AddNode(std::move(fused));
+  if (!added.ok()) return Outcome::Skip(1, std::string(added.status().message()), id);
+  for (int port = 1; port < 5; ++port) context.rw.ReplaceAllUses({id, port}, {*added, port});
+  context.rw.ReplaceNode(id, {*added, 0});
+  context.RemoveIfDead(relu_id);
+  return Outcome::Fired();
+}
+
+const RuleRegistration batch_norm_relu_grad({
+    .name = "FuseBatchNormReluGrad",
+    .doc = "the gradient of a Relu into the batch norm gradient that reads it",
+    .phase = Phase::kFuse,
+    .anchors = "FusedBatchNormGrad|FusedBatchNormGradV2|FusedBatchNormGradV3",
+    .apply = FuseReluGrad,
+});
+
+}  // namespace
+}  // namespace tenon
