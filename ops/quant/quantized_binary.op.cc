@@ -64,10 +64,11 @@ class Widen {
   Widen(FloatRange from, FloatRange to)
       : zero_(QuantizeUnclamped<int32_t>(DequantizeValue<uint8_t>(0, from), to)),
         step_(static_cast<int32_t>(
-            QuantizeUnclamped<int32_t>(DequantizeValue<uint8_t>(1, from), to) - zero_)) {}
+            AddWrapped(QuantizeUnclamped<int32_t>(DequantizeValue<uint8_t>(1, from), to),
+                       static_cast<int64_t>(0u - static_cast<uint64_t>(zero_))))) {}
   int32_t operator()(uint8_t q) const {
-    return static_cast<int32_t>(
-        std::clamp(zero_ + int64_t{q} * step_, kLowest<int32_t>, kHighest<int32_t>));
+    const int64_t v = AddWrapped(zero_, int64_t{q} * step_);
+    return static_cast<int32_t>(std::clamp(v, kLowest<int32_t>, kHighest<int32_t>));
   }
 
  private:

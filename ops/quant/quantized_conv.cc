@@ -9,6 +9,7 @@
 #include "ops/quant/quantized_onednn.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
+#include "ops/types.h"
 
 namespace tenon {
 namespace {
@@ -28,7 +29,7 @@ std::vector<int32_t> Widened(DType dtype, const void* data, int64_t n, int32_t z
   std::vector<int32_t> wide(static_cast<size_t>(n));
   VisitQuantized(dtype, [&]<typename T>() {
     const T* q = static_cast<const T*>(data);
-    for (size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<int32_t>(q[i]) - zero;
+    for (size_t i = 0; i < wide.size(); ++i) wide[i] = WrapSub(static_cast<int32_t>(q[i]), zero);
   });
   return wide;
 }
@@ -54,8 +55,9 @@ class ReferenceKernel final : public Kernel {
     // Unsigned weights are those of the op without oneDNN: both sides have a zero point.
     const bool zero_points = weights_dtype_ == DType::kQuint8;
     int32_t data_zero = 0, weights_zero = 0;
-    const FloatRange weights{v.weights_min[0], v.weights_max[0]};
+    FloatRange weights;
     if (zero_points) {
+      weights = {v.weights_min[0], v.weights_max[0]};
       data_zero = static_cast<int32_t>(QuantizeUnclamped<uint8_t>(0.0f, v.data));
       weights_zero = static_cast<int32_t>(QuantizeUnclamped<uint8_t>(0.0f, weights));
     }

@@ -39,38 +39,57 @@ absl::StatusOr<QuantizedFusion> ReadFusion(const AttrReader& attrs, const char* 
   return fusion;
 }
 
-// The result's dtype must be what the fusion gives.
-absl::Status CheckResult(const QuantizedFusion& fusion, const AttrReader& attrs,
-                         const char* result_attr) {
-  TENON_ASSIGN_OR_RETURN(const DType dtype, attrs.Type(result_attr));
-  const bool eight = dtype == DType::kQint8 || dtype == DType::kQuint8;
-  switch (fusion.result) {
-    case QuantizedFusion::Result::kInt32:
-      if (dtype == DType::kQint32) return absl::OkStatus();
-      break;
-    case QuantizedFusion::Result::kRequantized:
-      if (eight) return absl::OkStatus();
-      break;
-    case QuantizedFusion::Result::kDequantized:
-      if (dtype == DType::kFloat) return absl::OkStatus();
-      break;
+// Lists of inputs and outputs are free: they must be as many, and of such dtypes, as the fusion
+// says.
+absl::Status CheckArguments(const ShapeContext& c, const QuantizedFusion& fusion) {
+  const QuantizedInputs in = InputsOf(fusion);
+  if (c.num_inputs() != in.count) {
+    return InvalidArgument("these fused_ops take ", in.count, " inputs, there are ",
+                           c.num_inputs());
   }
-  return InvalidArgument("these fused_ops do not give ", Name(dtype));
+  auto eight = [](DType dtype) { return dtype == DType::kQint8 || dtype == DType::kQuint8; };
+  for (int i = 0; i < in.count; ++i) {
+    const DType dtype = c.dtype(i);
+    const bool fits = i == in.data      ? eight(dtype)
+                      : i == in.weights ? dtype == DType::kQint8
+                      : i == in.bias    ? dtype == DType::kFloat || dtype == DType::kQint32
+                      : i == in.summand && fusion.sum == QuantizedFusion::Sum::kQuantized
+                          ? eight(dtype)
+                          : dtype == DType::kFloat;
+    if (!fits) return InvalidArgument("input ", i, " must not be ", Name(dtype));
+  }
+  std::vector<DType> outputs;
+  for (const char* list : {"Tdevice_outputs", "Thost_outputs"}) {
+    const auto* dtypes = c.node().attr<std::vector<DType>>(list);
+    if (dtypes != nullptr) outputs.insert(outputs.end(), dtypes->begin(), dtypes->end());
+  }
+  const bool ranges = fusion.result != QuantizedFusion::Result::kDequantized;
+  const size_t count = ranges ? 3 : 1;
+  if (outputs.size() != count || c.num_outputs() != static_cast<int>(count)) {
+    return InvalidArgument("these fused_ops give ", count, " outputs, not ", outputs.size());
+  }
+  const bool fits = fusion.result == QuantizedFusion::Result::kInt32 ? outputs[0] == DType::kQint32
+                    : ranges                                         ? eight(outputs[0])
+                                                                     : outputs[0] == DType::kFloat;
+  if (!fits) return InvalidArgument("these fused_ops do not give ", Name(outputs[0]));
+  for (size_t i = 1; i < count; ++i) {
+    if (outputs[i] != DType::kFloat) return InvalidArgument("ranges must be float");
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<QuantizedFusion> ConvFusion(const AttrReader& attrs) {
   if (attrs.String("data_format", "NHWC") != "NHWC") {
     return InvalidArgument("data_format must be NHWC");
   }
-  TENON_ASSIGN_OR_RETURN(const QuantizedFusion fusion, ReadFusion(attrs, "Tsummand"));
-  TENON_RETURN_IF_ERROR(CheckResult(fusion, attrs, "out_type"));
-  return fusion;
+  return ReadFusion(attrs, "Tsummand");
 }
 
 template <ConvKind kKind>
 struct Conv {
   static absl::Status Shape(ShapeContext& c) {
     TENON_ASSIGN_OR_RETURN(const QuantizedFusion fusion, ConvFusion(c.attrs()));
+    TENON_RETURN_IF_ERROR(CheckArguments(c, fusion));
     return QuantizedConvShape(c, kKind, fusion);
   }
   static absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
@@ -87,12 +106,11 @@ absl::StatusOr<QuantizedFusion> MatMulFusion(const AttrReader& attrs) {
   if (attrs.String("output_quant_mode", "SCALED") != "SCALED") {
     return InvalidArgument("output_quant_mode must be SCALED");
   }
-  TENON_ASSIGN_OR_RETURN(const QuantizedFusion fusion, ReadFusion(attrs, "U"));
-  TENON_RETURN_IF_ERROR(CheckResult(fusion, attrs, "Tout"));
-  return fusion;
+  return ReadFusion(attrs, "U");
 }
 absl::Status MatMulShape(ShapeContext& c) {
   TENON_ASSIGN_OR_RETURN(const QuantizedFusion fusion, MatMulFusion(c.attrs()));
+  TENON_RETURN_IF_ERROR(CheckArguments(c, fusion));
   return QuantizedMatMulShape(c, fusion);
 }
 absl::StatusOr<std::unique_ptr<Kernel>> MatMulReference(PrepareContext& p) {

@@ -29,6 +29,9 @@ T Saturate(float v) {
   return TruncateTo<T>(std::min(std::max(std::nearbyint(v), low), high));
 }
 
+// A bias beyond any sum of products saturates the result all the same.
+int64_t WholeBias(float v) { return TruncateToInt64(std::isnan(v) ? 0 : Clamp(v, -1e12f, 1e12f)); }
+
 float SummandAt(DType dtype, const void* summand, int64_t i) {
   if (dtype == DType::kQint8) return static_cast<const int8_t*>(summand)[i];
   if (dtype == DType::kQuint8) return static_cast<const uint8_t*>(summand)[i];
@@ -105,7 +108,7 @@ void ApplyEpilogue(const QuantizedFusion& fusion, const FusionValues& v, const E
       if (fusion.bias) {
         // A qint32 bias is exact in itself, but not as a float.
         sum += v.bias_dtype == DType::kQint32 ? static_cast<const int32_t*>(v.bias)[c]
-                                              : TruncateToInt64(e.bias[static_cast<size_t>(c)]);
+                                              : WholeBias(e.bias[static_cast<size_t>(c)]);
       }
       if (add) sum += TruncateToInt32(std::nearbyint(extra));
       if (fusion.relu) sum = std::max<int64_t>(sum, 0);

@@ -48,10 +48,11 @@ void Sums(const Side& a, const A* x, int32_t x_zero, const Side& b, const B* y, 
       int32_t* row = sums + i * b.outer;
       std::fill_n(row, b.outer, 0);
       for (int64_t k = 0; k < a.inner; ++k) {
-        const int32_t left = int32_t{x[i * a.outer_stride + k * a.inner_stride]} - x_zero;
+        const int32_t left = WrapSub(int32_t{x[i * a.outer_stride + k * a.inner_stride]}, x_zero);
         const B* right = y + k * b.inner_stride;
         for (int64_t j = 0; j < b.outer; ++j) {
-          row[j] = WrapAdd(row[j], WrapMul(left, int32_t{right[j * b.outer_stride]} - y_zero));
+          row[j] =
+              WrapAdd(row[j], WrapMul(left, WrapSub(int32_t{right[j * b.outer_stride]}, y_zero)));
         }
       }
     }

@@ -26,6 +26,10 @@ inline int64_t TruncateToInt64(double v) {
   constexpr double kLimit = 9223372036854775808.0;
   return v >= -kLimit && v < kLimit ? static_cast<int64_t>(v) : INT64_MIN;
 }
+// Ranges may be anything: sums of what follows from them wrap around.
+inline int64_t AddWrapped(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
 template <typename T>
 T TruncateTo(float v) {
   return static_cast<T>(TruncateToInt32(v));
@@ -48,7 +52,7 @@ int64_t QuantizeUnclamped(float v, FloatRange r) {
   if (r.min == r.max) return kLowest<T>;
   const double range = static_cast<double>(r.max - r.min) * ((kSteps<T> + 1) / kSteps<T>);
   const double scale = (kSteps<T> + 1) / range;
-  return TruncateToInt64(std::round(v * scale) - std::round(r.min * scale)) + kLowest<T>;
+  return AddWrapped(TruncateToInt64(std::round(v * scale) - std::round(r.min * scale)), kLowest<T>);
 }
 
 template <typename T>

@@ -21,13 +21,13 @@ void RequantizeToUint8(const int32_t* x, int64_t n, FloatRange from, FloatRange 
     scale = TruncateToInt64(255.0 * kOne * from_size / to_size);
     offset = TruncateToInt64(middle * reciprocal * static_cast<float>(kOne));
     const double shift = kOne * (to.min * 255.0) / to_size;
-    offset -= TruncateToInt64(std::round(shift));
+    offset = AddWrapped(offset, TruncateToInt64(-std::round(shift)));
   }
-  offset += int64_t{1} << (kShift - 1);
+  offset = AddWrapped(offset, int64_t{1} << (kShift - 1));
   for (int64_t i = 0; i < n; ++i) {
     const auto product =
         static_cast<int64_t>(static_cast<uint64_t>(int64_t{x[i]}) * static_cast<uint64_t>(scale));
-    const int64_t v = ((product >> 32) + offset) >> kShift;
+    const int64_t v = AddWrapped(product >> 32, offset) >> kShift;
     y[i] = static_cast<uint8_t>(std::clamp<int64_t>(v, 0, 255));
   }
 }

@@ -204,7 +204,7 @@ bool SpecialFunction(absl::string_view op) {
 Tolerance QuantizedTolerance(const Node& node, DType dtype) {
   const absl::string_view op = node.op;
   const bool rounded = absl::StrContains(op, "WithBias") || absl::StrContains(op, "Requantize") ||
-                       absl::EndsWith(op, "AvgPool");
+                       absl::EndsWith(op, "AvgPool") || absl::EndsWith(op, "InstanceNorm");
   if (absl::StartsWith(op, "Requantize") || !rounded) return {0, 0};
   return {dtype == DType::kQint32 ? std::ldexp(1.0, -24) : 0, 1};
 }

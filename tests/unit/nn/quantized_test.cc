@@ -1,0 +1,198 @@
+// Quantized contractions: the accelerated kernel is used where sums of 8-bit products are exact,
+// follows ranges that change from run to run, and gives what the standard kernel gives, with the
+// cache on and off, from several threads.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "ops/evaluate.h"
+#include "ops/op.h"
+#include "primitive_cache/cache.h"
+#include "primitive_cache/convolution.h"
+
+namespace tenon {
+namespace {
+
+Tensor Integers(DType dtype, const Shape& shape, int low, int high) {
+  static std::mt19937 engine(11);
+  Tensor t = *Tensor::Allocate(dtype, shape);
+  std::uniform_int_distribution<int> uniform(low, high);
+  for (int64_t i = 0; i < t.num_elements(); ++i) {
+    t.data<uint8_t>()[i] = static_cast<uint8_t>(uniform(engine));
+  }
+  return t;
+}
+
+Node ConvNode() {
+  Node node;
+  node.name = "conv";
+  node.op = "QuantizedConv2DWithBiasAndReluAndRequantize";
+  node.attrs["Tinput"] = DType::kQuint8;
+  node.attrs["Tfilter"] = DType::kQint8;
+  node.attrs["Tbias"] = DType::kFloat;
+  node.attrs["strides"] = std::vector<int64_t>{1, 1, 1, 1};
+  node.attrs["padding"] = "SAME";
+  EXPECT_TRUE(CompleteAttrs(*FindOp(node.op).info, node).ok());
+  return node;
+}
+
+// data, filter, bias, ranges of data, filter and result.
+std::vector<Tensor> Inputs(float data_max, float result_max) {
+  return {Integers(DType::kQuint8, Shape({2, 9, 7, 24}), 0, 255),
+          Integers(DType::kQint8, Shape({3, 3, 24, 16}), -127, 127),
+          Tensor::Vector(std::vector<float>(16, 0.5f)),
+          Tensor::Scalar(0.0f),
+          Tensor::Scalar(data_max),
+          Tensor::Scalar(-1.0f),
+          Tensor::Scalar(1.0f),
+          Tensor::Scalar(0.0f),
+          Tensor::Scalar(result_max)};
+}
+
+// At most one step apart: a tie may fall either way.
+void ExpectClose(const Tensor& a, const Tensor& b) {
+  ASSERT_EQ(a.shape(), b.shape());
+  int varied = 0;
+  for (int64_t i = 0; i < a.num_elements(); ++i) {
+    const int x = a.data<uint8_t>()[i], y = b.data<uint8_t>()[i];
+    ASSERT_LE(std::abs(x - y), 1) << "element " << i;
+    varied += x > 0 && x < 255;
+  }
+  EXPECT_GT(varied, a.num_elements() / 8) << "the case saturates";
+}
+
+// Ranges that no float can subtract, of no size, not ordered, not a number: a status or some
+// numbers, never undefined arithmetic (the sanitizers' run of this test says so).
+TEST(QuantizedMath, TakesAnyRange) {
+  const Flags flags;
+  const Services services{&flags, nullptr, 1};
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::pair<float, float> ranges[] = {
+      {-3e38f, 3e38f}, {1e30f, 2e30f}, {1e-38f, 2e-38f},  {0, 0},
+      {5, -5},         {-inf, inf},    {std::nanf(""), 1}};
+  struct Case {
+    const char* op;
+    AttrMap attrs;
+    std::vector<Tensor> inputs;
+    int ranges;
+  };
+  const Tensor q8 = Integers(DType::kQuint8, Shape({2, 3}), 0, 255);
+  Tensor q32 = *Tensor::Allocate(DType::kQint32, Shape({3}));
+  for (int i = 0; i < 3; ++i) q32.data<int32_t>()[i] = i == 0 ? INT32_MIN : i == 1 ? 0 : INT32_MAX;
+  const Tensor real = Tensor::Vector(std::vector<float>{-inf, inf, std::nanf("")});
+  const DType u8 = DType::kQuint8, i32 = DType::kQint32;
+  const Case cases[] = {
+      {"QuantizedAdd", {{"T1", u8}, {"T2", u8}}, {q8, q8}, 2},
+      {"QuantizedMul", {{"T1", u8}, {"T2", u8}}, {q8, q8}, 2},
+      {"QuantizedRelu6", {{"Tinput", u8}}, {q8}, 1},
+      {"Requantize", {{"Tinput", i32}, {"out_type", u8}}, {q32}, 2},
+      {"Requantize", {{"Tinput", i32}, {"out_type", DType::kQint8}}, {q32}, 2},
+      {"QuantizeDownAndShrinkRange", {{"Tinput", i32}, {"out_type", u8}}, {q32}, 1},
+      {"QuantizeV2", {{"T", u8}}, {real}, 1},
+      {"QuantizeV2", {{"T", i32}, {"mode", "SCALED"}}, {real}, 1},
+      {"QuantizeV2", {{"T", DType::kQint8}, {"mode", "MIN_FIRST"}}, {real}, 1},
+      {"Dequantize", {{"T", u8}, {"mode", "MIN_FIRST"}}, {q8}, 1},
+      {"FakeQuantWithMinMaxVars", {}, {real}, 1},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.op);
+    Node node;
+    node.name = "case";
+    node.op = c.op;
+    node.attrs = c.attrs;
+    ASSERT_TRUE(CompleteAttrs(*FindOp(c.op).info, node).ok());
+    for (const auto& [a_min, a_max] : ranges) {
+      for (const auto& [b_min, b_max] : ranges) {
+        std::vector<Tensor> inputs = c.inputs;
+        inputs.insert(inputs.end(), {Tensor::Scalar(a_min), Tensor::Scalar(a_max)});
+        if (c.ranges == 2)
+          inputs.insert(inputs.end(), {Tensor::Scalar(b_min), Tensor::Scalar(b_max)});
+        for (const char* name : {c.op, FindOp(c.op).info->row.native}) {
+          if (name == nullptr) continue;
+          node.op = name;
+          const auto out = Evaluate(node, inputs, services);
+          EXPECT_TRUE(out.ok() || absl::IsInvalidArgument(out.status())) << out.status();
+        }
+      }
+    }
+  }
+}
+
+class QuantizedConv : public ::testing::Test {
+ protected:
+  // The native kernel with a constant filter and bias; ranges are fed.
+  absl::StatusOr<PreparedKernel> Prepare(const std::vector<Tensor>& inputs) {
+    std::vector<TensorSpec> specs;
+    std::vector<Constant*> pointers;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool constant = i == 1 || i == 2;
+      specs.push_back({inputs[i].dtype(), inputs[i].shape(), constant ? &inputs[i] : nullptr});
+      constants_.push_back(constant ? std::make_unique<Constant>(inputs[i]) : nullptr);
+      pointers.push_back(constants_.back().get());
+    }
+    Node native = ConvNode();
+    native.op = FindOp(native.op).info->row.native;
+    return PrepareNode(native, specs, pointers, services_);
+  }
+  Tensor Reference(const std::vector<Tensor>& inputs) {
+    auto out = Evaluate(ConvNode(), inputs, services_);
+    EXPECT_TRUE(out.ok()) << out.status();
+    return (*out)[0];
+  }
+
+  Flags flags_;
+  PrimitiveCache cache_;
+  Services services_{&flags_, &cache_, 2};
+  std::vector<std::unique_ptr<Constant>> constants_;
+};
+
+TEST_F(QuantizedConv, IsAcceleratedOnlyWhereSumsAreExact) {
+  const auto prepared = Prepare(Inputs(6, 60));
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  EXPECT_EQ(prepared->accelerated, HasExactInt8()) << prepared->kernel->Implementation();
+}
+
+TEST_F(QuantizedConv, FollowsRangesThatChange) {
+  std::vector<Tensor> inputs = Inputs(6, 60);
+  for (PrimitiveCache* cache : {&cache_, static_cast<PrimitiveCache*>(nullptr)}) {
+    services_.cache = cache;
+    const auto prepared = Prepare(inputs);
+    ASSERT_TRUE(prepared.ok()) << prepared.status();
+    for (const auto& [data_max, result_max] : {std::pair(6.0f, 60.0f), std::pair(3.0f, 60.0f),
+                                               std::pair(6.0f, 100.0f), std::pair(6.0f, 60.0f)}) {
+      inputs[4] = Tensor::Scalar(data_max);
+      inputs[8] = Tensor::Scalar(result_max);
+      const auto got = RunKernel(*prepared, inputs);
+      ASSERT_TRUE(got.ok()) << got.status();
+      ExpectClose((*got)[0], Reference(inputs));
+      EXPECT_EQ((*got)[2].data<float>()[0], result_max);
+    }
+  }
+}
+
+TEST_F(QuantizedConv, RunsOnSeveralThreadsWithDifferentRanges) {
+  const std::vector<Tensor> inputs = Inputs(6, 60);
+  const auto prepared = Prepare(inputs);
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      std::vector<Tensor> own = inputs;
+      own[8] = Tensor::Scalar(40.0f + 20.0f * static_cast<float>(t % 2));
+      const Tensor want = Reference(own);
+      for (int i = 0; i < 8; ++i) {
+        const auto got = RunKernel(*prepared, own);
+        ASSERT_TRUE(got.ok()) << got.status();
+        ExpectClose((*got)[0], want);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace tenon
