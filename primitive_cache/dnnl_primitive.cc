@@ -166,11 +166,16 @@ class DnnlLayout final : public PackedLayout {
       : plain_(tenon::ToDnnl(plain)),
         packed_(packed),
         key_(LayoutKey(plain, packed)),
-        threads_(threads) {}
+        threads_(threads),
+        pack_(MakeReorder(plain_, packed_, threads)) {}
 
   const std::string& key() const override { return key_; }
   size_t bytes() const override { return packed_.get_size(); }
+  // Weights that are not constant come here at every Run.
   absl::Status Pack(const void* plain, void* packed) const override {
+    if (pack_->scratch_bytes() == 0) {
+      return pack_->Execute({const_cast<void*>(plain), packed}, nullptr);
+    }
     return Reorder(plain_, plain, packed_, packed);
   }
   // Signed 8-bit sources come with sums of the weights behind the weights.
@@ -199,6 +204,7 @@ class DnnlLayout final : public PackedLayout {
   const dnnl::memory::desc packed_;
   const std::string key_;
   const int threads_;
+  const std::shared_ptr<const Primitive> pack_;
 };
 
 }  // namespace

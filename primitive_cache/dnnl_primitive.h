@@ -81,6 +81,10 @@ struct PrimitiveParts {
 };
 std::shared_ptr<const Primitive> WrapPrimitive(PrimitiveParts parts);
 
+// Arguments: from, to. May throw.
+std::shared_ptr<const Primitive> MakeReorder(const dnnl::memory::desc& from,
+                                             const dnnl::memory::desc& to, int threads);
+
 // An argument that the caller holds in another layout than the primitive's.
 struct PlainArgument {
   size_t index;

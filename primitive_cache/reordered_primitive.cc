@@ -60,6 +60,8 @@ class ReorderedPrimitive final : public Primitive {
   const size_t scratch_;
 };
 
+}  // namespace
+
 std::shared_ptr<const Primitive> MakeReorder(const dnnl::memory::desc& from,
                                              const dnnl::memory::desc& to, int threads) {
   dnnl::primitive_attr attr;
@@ -73,8 +75,6 @@ std::shared_ptr<const Primitive> MakeReorder(const dnnl::memory::desc& from,
   parts.threads = threads;
   return WrapPrimitive(std::move(parts));
 }
-
-}  // namespace
 
 absl::StatusOr<std::shared_ptr<const Primitive>> WrapWithPlainArguments(
     PrimitiveParts parts, absl::Span<const PlainArgument> plain) {
