@@ -61,5 +61,14 @@ const OpRegistration matrix_band_part({
     .reference = BandPart,
 });
 
+const OpRegistration batch_matrix_band_part({
+    .name = "BatchMatrixBandPart",
+    .inputs = "input: T, num_lower: int64, num_upper: int64",
+    .outputs = "band: T",
+    .attrs = "T: type",
+    .shape = BandPartShape,
+    .reference = BandPart,
+});
+
 }  // namespace
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Fill, ZerosLike, OnesLike.
+// Fill, Empty, ZerosLike, OnesLike.
 #include "ops/array/axis.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"
@@ -9,7 +9,7 @@ namespace {
 
 absl::Status FillShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 1));
-  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 0));
+  if (c.num_inputs() > 1) TENON_RETURN_IF_ERROR(c.ExpectRank(1, 0));
   if (c.value(0) != nullptr) {
     TENON_ASSIGN_OR_RETURN(Shape out, ShapeOfValue(*c.value(0), MinusOne::kRefused));
     c.set_output(0, std::move(out));
@@ -39,6 +39,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> ZerosLike(PrepareContext& p) {
     VisitStorage(dtype, [&]<typename T>() { std::fill_n(run.output<T>(0), n, T()); });
     return absl::OkStatus();
   });
+}
+
+// Its elements are not defined where init is false; zeros are as good as any.
+absl::StatusOr<std::unique_ptr<Kernel>> Empty(PrepareContext& p) {
+  if (!p.output_shape(0).IsComplete()) return PrepareLate(p, Empty, {0});
+  return ZerosLike(p);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> OnesLike(PrepareContext& p) {
@@ -84,6 +90,15 @@ const OpRegistration ones_like({
     .shape = UnchangedShape,
     .reference = OnesLike,
     .shape_only = true,
+});
+
+const OpRegistration empty({
+    .name = "Empty",
+    .inputs = "shape: int32",
+    .outputs = "output: dtype",
+    .attrs = "dtype: type; init: bool = false",
+    .shape = FillShape,
+    .reference = Empty,
 });
 
 }  // namespace

@@ -71,5 +71,45 @@ const OpRegistration placeholder_with_default({
     .alias = true,
 });
 
+const OpRegistration deep_copy({
+    .name = "DeepCopy",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .shape = UnchangedShape,
+    .reference = CopyKernel,
+    .alias = true,
+});
+
+const OpRegistration copy({
+    .name = "Copy",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = "T: type; tensor_name: string = ; debug_ops_spec: list(string) = []",
+    .shape = UnchangedShape,
+    .reference = CopyKernel,
+    .alias = true,
+});
+
+const OpRegistration copy_host({
+    .name = "CopyHost",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = "T: type; tensor_name: string = ; debug_ops_spec: list(string) = []",
+    .shape = UnchangedShape,
+    .reference = CopyKernel,
+    .alias = true,
+});
+
+const OpRegistration guarantee_const({
+    .name = "GuaranteeConst",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = "T: type",
+    .shape = UnchangedShape,
+    .reference = CopyKernel,
+    .alias = true,
+});
+
 }  // namespace
 }  // namespace tenon

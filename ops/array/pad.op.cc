@@ -1,4 +1,4 @@
-// Pad, PadV2 (a constant around), MirrorPad (the tensor's own border, mirrored).
+// Pad, PadV2 (a constant around), MirrorPad (the tensor's own border, mirrored), MirrorPadGrad.
 #include <algorithm>
 
 #include "ops/array/axis.h"
@@ -120,6 +120,42 @@ absl::Status MirrorPadShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+// Where padded elements come from: element i of dimension d from offset sources[d][i].
+std::vector<std::vector<int64_t>> MirrorSources(const Shape& plain, const Shape& padded,
+                                                const std::vector<Padding>& pads, int64_t skip) {
+  std::vector<std::vector<int64_t>> sources;
+  const std::vector<int64_t> strides = DenseStrides(plain);
+  for (size_t d = 0; d < pads.size(); ++d) {
+    const int64_t size = plain.dims()[d];
+    std::vector<int64_t>& from = sources.emplace_back();
+    for (int64_t i = 0; i < padded.dims()[d]; ++i) {
+      int64_t k = i - pads[d].before;
+      if (k < 0) k = -k - 1 + skip;
+      if (k >= size) k = 2 * size - 1 - skip - k;
+      from.push_back(k * strides[d]);
+    }
+  }
+  if (sources.empty()) sources.push_back({0});
+  return sources;
+}
+
+// f(offset of the source) for every padded element, row-major. There must be some.
+template <typename F>
+void ForEachMirrored(const std::vector<std::vector<int64_t>>& sources, F&& f) {
+  std::vector<size_t> index(sources.size() - 1, 0);
+  for (;;) {
+    int64_t base = 0;
+    for (size_t d = 0; d < index.size(); ++d) base += sources[d][index[d]];
+    for (int64_t from : sources.back()) f(base + from);
+    size_t d = index.size();
+    for (; d > 0; --d) {
+      if (++index[d - 1] < sources[d - 1].size()) break;
+      index[d - 1] = 0;
+    }
+    if (d == 0) return;
+  }
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> MirrorPad(PrepareContext& p) {
   const Tensor* value = p.value(1);
   if (value == nullptr) return PrepareLate(p, MirrorPad, {1});
@@ -128,43 +164,74 @@ absl::StatusOr<std::unique_ptr<Kernel>> MirrorPad(PrepareContext& p) {
   const Shape& in = p.input_shape(0);
   const Shape& out = p.output_shape(0);
   TENON_ASSIGN_OR_RETURN(const std::vector<Padding> pads, Paddings(*value, in.rank()));
-  // Element i of a dimension comes from offset source[d][i] of the input.
-  std::vector<std::vector<int64_t>> source;
-  const std::vector<int64_t> strides = DenseStrides(in);
-  for (size_t d = 0; d < pads.size(); ++d) {
-    const int64_t size = in.dims()[d];
-    std::vector<int64_t>& from = source.emplace_back();
-    for (int64_t i = 0; i < out.dims()[d]; ++i) {
-      int64_t k = i - pads[d].before;
-      if (k < 0) k = -k - 1 + skip;
-      if (k >= size) k = 2 * size - 1 - skip - k;
-      from.push_back(k * strides[d]);
-    }
-  }
-  if (source.empty()) source.push_back({0});
   const int64_t n = out.num_elements();
   const DType dtype = p.input_dtype(0);
-  return MakeKernel([source, n, dtype](RunContext& run) {
+  return MakeKernel([sources = MirrorSources(in, out, pads, skip), n, dtype](RunContext& run) {
     if (n == 0) return absl::OkStatus();
     VisitStorage(dtype, [&]<typename T>() {
       const T* in = run.input<T>(0);
       T* out = run.output<T>(0);
-      std::vector<size_t> index(source.size() - 1, 0);
-      const std::vector<int64_t>& inner = source.back();
-      for (;;) {
-        int64_t base = 0;
-        for (size_t d = 0; d < index.size(); ++d) base += source[d][index[d]];
-        for (int64_t from : inner) *out++ = in[base + from];
-        size_t d = index.size();
-        for (; d > 0; --d) {
-          if (++index[d - 1] < source[d - 1].size()) break;
-          index[d - 1] = 0;
-        }
-        if (d == 0) return;
-      }
+      ForEachMirrored(sources, [&](int64_t from) { *out++ = in[from]; });
     });
     return absl::OkStatus();
   });
+}
+
+// The input has the padded shape, the output the plain one.
+absl::Status MirrorPadGradShape(ShapeContext& c) {
+  TENON_ASSIGN_OR_RETURN(const int64_t skip, MirrorOffset(c.attrs()));
+  const Shape& in = c.input(0);
+  if (!in.has_rank()) return absl::OkStatus();
+  if (c.value(1) == nullptr) {
+    c.set_output(0, Shape::UnknownOfRank(in.rank()));
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const std::vector<Padding> pads, Paddings(*c.value(1), in.rank()));
+  Shape out = in;
+  for (int i = 0; i < in.rank(); ++i) {
+    const Padding& pad = pads[static_cast<size_t>(i)];
+    if (in.dim(i) < 0) continue;
+    // Each is at most the input's size, so that nothing overflows.
+    const int64_t widest = std::max(pad.before, pad.after);
+    const int64_t rest = widest > in.dim(i) ? -1 : in.dim(i) - pad.before - pad.after;
+    if (rest < 0 || widest > std::max<int64_t>(rest - skip, 0)) {
+      return InvalidArgument("paddings ", pad.before, ", ", pad.after, " of dimension ", i,
+                             " do not fit a padded size of ", in.dim(i));
+    }
+    out.set_dim(i, rest);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> MirrorPadGrad(PrepareContext& p) {
+  const Tensor* value = p.value(1);
+  if (value == nullptr) return PrepareLate(p, MirrorPadGrad, {1});
+  p.InputNotRead(1);
+  TENON_ASSIGN_OR_RETURN(const int64_t skip, MirrorOffset(p.attrs()));
+  const Shape& in = p.input_shape(0);
+  const Shape& out = p.output_shape(0);
+  TENON_ASSIGN_OR_RETURN(const std::vector<Padding> pads, Paddings(*value, in.rank()));
+  const auto sources = MirrorSources(out, in, pads, skip);
+  const int64_t n = out.num_elements(), padded = in.num_elements();
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
+  VisitTypes(Numbers{}, p.input_dtype(0), [&]<typename T>() {
+    using C = ComputeType<T>;
+    kernel = MakeKernel([=](RunContext& run) {
+      std::vector<C> sums(static_cast<size_t>(n), C(0));
+      const T* grad = run.input<T>(0);
+      if (padded > 0) {
+        ForEachMirrored(sources, [&](int64_t to) {
+          C& sum = sums[static_cast<size_t>(to)];
+          sum = WrapAdd(sum, ToCompute(*grad++));
+        });
+      }
+      std::transform(sums.begin(), sums.end(), run.output<T>(0),
+                     [](const C& v) { return static_cast<T>(v); });
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
 }
 
 const OpRegistration pad({
@@ -195,6 +262,16 @@ const OpRegistration mirror_pad({
     .types = "Tpaddings: int32 int64",
     .shape = MirrorPadShape,
     .reference = MirrorPad,
+});
+
+const OpRegistration mirror_pad_grad({
+    .name = "MirrorPadGrad",
+    .inputs = "input: T, paddings: Tpaddings",
+    .outputs = "output: T",
+    .attrs = "T: type; Tpaddings: type = int32; mode: string",
+    .types = "Tpaddings: int32 int64",
+    .shape = MirrorPadGradShape,
+    .reference = MirrorPadGrad,
 });
 
 }  // namespace

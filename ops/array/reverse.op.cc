@@ -1,4 +1,4 @@
-// ReverseV2 (along axes) and Roll (cyclic shifts).
+// ReverseV2 (along axes), Reverse (along flagged axes) and Roll (cyclic shifts).
 #include "ops/array/axis.h"
 #include "ops/array/strided_copy.h"
 #include "ops/late_kernel.h"
@@ -10,6 +10,12 @@ namespace {
 absl::StatusOr<std::vector<bool>> ReversedAxes(const Tensor& axis, int rank) {
   if (axis.shape().rank() != 1) {
     return InvalidArgument("axis must be a vector, but has shape ", axis.shape().ToString());
+  }
+  if (axis.dtype() == DType::kBool) {
+    if (axis.num_elements() != rank) {
+      return InvalidArgument(axis.num_elements(), " flags for ", rank, " dimensions");
+    }
+    return std::vector<bool>(axis.data<bool>(), axis.data<bool>() + rank);
   }
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, IntegersOf(axis));
   return AxisMask(axes, rank);
@@ -119,6 +125,17 @@ const OpRegistration reverse_v2({
     .attrs = "Tidx: type = int32; T: type",
     .types = "Tidx: int32 int64; T: uint8 int8 uint16 int16 int32 uint32 int64 uint64 bool "
              "bfloat16 half float double complex64 complex128 string",
+    .shape = ReverseShape,
+    .reference = Reverse,
+});
+
+const OpRegistration reverse({
+    .name = "Reverse",
+    .inputs = "tensor: T, dims: bool",
+    .outputs = "output: T",
+    .attrs = "T: type",
+    .types = "T: uint8 int8 uint16 int16 uint32 int32 uint64 int64 bool bfloat16 half float double "
+             "complex64 complex128 string",
     .shape = ReverseShape,
     .reference = Reverse,
 });

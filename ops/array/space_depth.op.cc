@@ -1,5 +1,5 @@
-// DepthToSpace, SpaceToDepth, BatchToSpaceND, SpaceToBatchND: blocks of pixels traded for channels
-// or for batch entries. Each is one strided copy.
+// DepthToSpace, SpaceToDepth, BatchToSpace(ND), SpaceToBatch(ND): blocks of pixels traded for
+// channels or for batch entries. Each is one strided copy.
 #include "ops/array/axis.h"
 #include "ops/array/strided_copy.h"
 #include "ops/late_kernel.h"
@@ -126,15 +126,41 @@ absl::StatusOr<Blocks> BlocksOf(const Tensor& sizes, const Tensor& margins, int 
   return b;
 }
 
+// The ops without ND: square blocks of two dimensions, from an attribute. Null margins or sizes:
+// not known.
+struct BlockArgs {
+  Tensor square;
+  const Tensor* sizes = nullptr;
+  const Tensor* margins = nullptr;
+  bool known() const { return sizes != nullptr && margins != nullptr; }
+};
+
+template <typename Context>
+absl::StatusOr<BlockArgs> BlockArgsOf(Context& c) {
+  BlockArgs args;
+  args.margins = c.value(c.num_inputs() - 1);
+  if (c.num_inputs() > 2) {
+    args.sizes = c.value(1);
+    return args;
+  }
+  TENON_ASSIGN_OR_RETURN(const int64_t size, c.attrs().Int("block_size"));
+  if (size < 2) return InvalidArgument("block_size must be at least 2, but is ", size);
+  args.square = Tensor::Vector<int64_t>({size, size});
+  return args;
+}
+
 template <bool to_batch>
 absl::Status BatchSpaceShape(ShapeContext& c) {
   const Shape& in = c.input(0);
+  if (c.num_inputs() == 2) TENON_RETURN_IF_ERROR(c.ExpectRank(0, 4));
+  TENON_ASSIGN_OR_RETURN(BlockArgs args, BlockArgsOf(c));
+  if (args.square.valid()) args.sizes = &args.square;
   if (!in.has_rank()) return absl::OkStatus();
-  if (c.value(1) == nullptr || c.value(2) == nullptr) {
+  if (!args.known()) {
     c.set_output(0, Shape::UnknownOfRank(in.rank()));
     return absl::OkStatus();
   }
-  TENON_ASSIGN_OR_RETURN(const Blocks b, BlocksOf(*c.value(1), *c.value(2), in.rank()));
+  TENON_ASSIGN_OR_RETURN(const Blocks b, BlocksOf(*args.sizes, *args.margins, in.rank()));
   Shape out = in;
   for (size_t i = 0; i < b.size.size(); ++i) {
     const int axis = static_cast<int>(i) + 1;
@@ -166,12 +192,14 @@ absl::Status BatchSpaceShape(ShapeContext& c) {
 // entry and the image; what falls into the margin is left out.
 template <bool to_batch>
 absl::StatusOr<std::unique_ptr<Kernel>> BatchSpace(PrepareContext& p) {
-  const Tensor* sizes = p.value(1);
-  const Tensor* margins = p.value(2);
-  if (sizes == nullptr || margins == nullptr) return PrepareLate(p, BatchSpace<to_batch>, {1, 2});
-  p.InputNotRead(1);
-  p.InputNotRead(2);
-  TENON_ASSIGN_OR_RETURN(const Blocks b, BlocksOf(*sizes, *margins, p.input_shape(0).rank()));
+  std::vector<int> parameters;
+  for (int i = 1; i < p.num_inputs(); ++i) parameters.push_back(i);
+  TENON_ASSIGN_OR_RETURN(BlockArgs args, BlockArgsOf(p));
+  if (args.square.valid()) args.sizes = &args.square;
+  if (!args.known()) return PrepareLate(p, BatchSpace<to_batch>, parameters);
+  for (int i : parameters) p.InputNotRead(i);
+  TENON_ASSIGN_OR_RETURN(const Blocks b,
+                         BlocksOf(*args.sizes, *args.margins, p.input_shape(0).rank()));
   const Shape& image = to_batch ? p.input_shape(0) : p.output_shape(0);
   const Shape& batch = to_batch ? p.output_shape(0) : p.input_shape(0);
   const std::vector<int64_t> is = DenseStrides(image), bs = DenseStrides(batch);
@@ -247,6 +275,26 @@ const OpRegistration batch_to_space_nd({
     .outputs = "output: T",
     .attrs = "T: type; Tblock_shape: type = int32; Tcrops: type = int32",
     .types = "Tblock_shape: int32 int64; Tcrops: int32 int64",
+    .shape = BatchSpaceShape<false>,
+    .reference = BatchSpace<false>,
+});
+
+const OpRegistration space_to_batch({
+    .name = "SpaceToBatch",
+    .inputs = "input: T, paddings: Tpaddings",
+    .outputs = "output: T",
+    .attrs = "T: type; Tpaddings: type = int32; block_size: int",
+    .types = "Tpaddings: int32 int64",
+    .shape = BatchSpaceShape<true>,
+    .reference = BatchSpace<true>,
+});
+
+const OpRegistration batch_to_space({
+    .name = "BatchToSpace",
+    .inputs = "input: T, crops: Tidx",
+    .outputs = "output: T",
+    .attrs = "T: type; block_size: int; Tidx: type = int32",
+    .types = "Tidx: int32 int64",
     .shape = BatchSpaceShape<false>,
     .reference = BatchSpace<false>,
 });

@@ -14,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/types.h"
 
@@ -207,7 +208,15 @@ Tolerance QuantizedTolerance(const Node& node, DType dtype) {
                        absl::EndsWith(op, "AvgPool") || absl::EndsWith(op, "InstanceNorm");
   if (absl::StartsWith(op, "Requantize") || !rounded) return {0, 0};
   return {dtype == DType::kQint32 ? std::ldexp(1.0, -24) : 0, 1};
-}
+  // Decompositions of n by n matrices: errors grow with n, and are relative to the largest element.
+  bool LinearAlgebra(absl::string_view op) {
+    static const auto* const kOps = new absl::flat_hash_set<absl::string_view>(
+        {"Cholesky", "MatrixInverse", "MatrixDeterminant", "LogMatrixDeterminant", "MatrixSolve",
+         "Lu", "MatrixTriangularSolve", "Qr", "Svd", "SelfAdjointEigV2", "TridiagonalSolve",
+         "TridiagonalMatMul"});
+    absl::ConsumePrefix(&op, "Batch");
+    return kOps->contains(op);
+  }
 
 }  // namespace
 
@@ -250,6 +259,15 @@ Tolerance ToleranceFor(const Node& node, absl::Span<const Tensor> inputs, const 
     return sum(static_cast<double>(length), rms(0) * rms(1));
   }
   if (const auto segment = SegmentTolerance(op, eps, inputs)) return *segment;
+  if (LinearAlgebra(op)) {
+    const double n = inputs[0].shape().rank() < 2 ? 1 : inputs[0].shape().dims().back();
+    return {16 * n * eps, 16 * n * eps * SizeOfValues(golden).max};
+  }
+  if (absl::EndsWith(op, "FFT") || absl::EndsWith(op, "FFT2D") || absl::EndsWith(op, "FFT3D")) {
+    // log2(n) additions of terms that grow up to the largest.
+    const double n = std::max<double>(2, golden.num_elements());
+    return {2 * eps, 2 * eps * std::log2(n) * SizeOfValues(golden).max};
+  }
   const double reduced = static_cast<double>(ReducedLength(inputs, golden));
   if (op == "Sum" || op == "EuclideanNorm" || op == "BiasAddGrad") return sum(reduced, rms(0));
   if (absl::StrContains(op, "QuantWithMinMaxVars") && absl::EndsWith(op, "Gradient")) {
@@ -313,6 +331,9 @@ Tolerance ToleranceFor(const Node& node, absl::Span<const Tensor> inputs, const 
   if (op == "SoftplusGrad") return {8 * eps, 0};
   if (SpecialFunction(op)) return {32 * eps, 16 * eps};
   if (op == "CumulativeLogsumexp") return {8 * eps * longest, 8 * eps * longest};
+  if (op == "MirrorPadGrad") {  // each dimension folds up to three elements into one
+    return {2 * eps, eps * std::pow(3.0, shape.rank()) * max(0)};
+  }
   if (op == "Cross") return {2 * eps, 2 * eps * max(0) * max(1)};  // the products cancel
   if (Selects(op)) return {0, 0};
   if (op == "Square" || op == "AddV2" || op == "Add" || op == "Sub" || op == "Mul") {

@@ -1,0 +1,44 @@
+// The diagonals of a matrix that MatrixDiag, MatrixDiagPart and MatrixSetDiag name: k is one of
+// them or a band [lower, upper], 0 the main one, positive above. Packed, row 0 holds the uppermost;
+// shorter ones stand at the left or right end of their row.
+#ifndef TENON_OPS_ARRAY_DIAGONALS_H_
+#define TENON_OPS_ARRAY_DIAGONALS_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "ops/shape_fn.h"
+
+namespace tenon {
+
+struct Diagonals {
+  int64_t lower = 0;
+  int64_t upper = 0;
+  bool upper_left = true;  // diagonals above the main one stand at the left
+  bool lower_left = true;
+
+  int64_t count() const { return upper - lower + 1; }
+  // Elements of a packed row for a matrix of that size.
+  int64_t Longest(int64_t rows, int64_t cols) const {
+    return std::min(rows + std::min<int64_t>(upper, 0), cols - std::max<int64_t>(lower, 0));
+  }
+  // Where diagonal d begins in its packed row of `longest`.
+  int64_t Offset(int64_t d, int64_t rows, int64_t cols, int64_t longest) const {
+    const bool left = (d >= 0 && upper_left) || (d <= 0 && lower_left);
+    if (left) return 0;
+    return longest - Length(d, rows, cols);
+  }
+  static int64_t Length(int64_t d, int64_t rows, int64_t cols) {
+    return std::min(rows + std::min<int64_t>(d, 0), cols - std::max<int64_t>(d, 0));
+  }
+  // InvalidArgument unless the diagonals lie in a matrix of that size.
+  absl::Status Check(int64_t rows, int64_t cols) const;
+};
+
+// `k` may be null (the main diagonal). Alignment from the attribute `align`, where there is one.
+absl::StatusOr<Diagonals> MakeDiagonals(const AttrReader& attrs, const Tensor* k);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_ARRAY_DIAGONALS_H_
