@@ -1,0 +1,57 @@
+// Philox-4x32-10, a counter-based generator (Salmon et al., "Parallel random numbers: as easy as 1,
+// 2, 3"), and the distributions that TensorFlow draws with it, number for number.
+//
+//   Philox generator(counter, key);
+//   FillRandom(Distribution::kNormal, DType::kFloat, generator, out, n);
+#ifndef TENON_OPS_RANDOM_PHILOX_H_
+#define TENON_OPS_RANDOM_PHILOX_H_
+
+#include <array>
+#include <cstdint>
+
+#include "graph/dtype.h"
+
+namespace tenon {
+
+class Philox {
+ public:
+  using Block = std::array<uint32_t, 4>;
+  using Key = std::array<uint32_t, 2>;
+
+  Philox(const Block& counter, const Key& key) : counter_(counter), key_(key) {}
+  // As seeded by an op's attributes seed and seed2.
+  static Philox FromSeeds(uint64_t seed, uint64_t seed2);
+
+  Block Next();
+  void Skip(uint64_t blocks);
+
+ private:
+  Block counter_;
+  Key key_;
+};
+
+// The numbers of a generator one by one.
+class PhiloxStream {
+ public:
+  explicit PhiloxStream(const Philox& generator) : generator_(generator) {}
+  uint32_t Next();
+  double NextDouble();  // uniform in [0, 1)
+
+ private:
+  Philox generator_;
+  Philox::Block block_{};
+  int used_ = 4;
+};
+
+enum class Distribution { kUniform, kNormal, kTruncatedNormal };
+
+// n floating-point numbers: uniform in [0, 1), or normal of deviation 1 (truncated: within 2).
+void FillRandom(Distribution distribution, DType dtype, const Philox& generator, void* out,
+                int64_t n);
+// n integers: all bits, where range is 0, else low + bits modulo range.
+void FillRandomInts(DType dtype, const Philox& generator, uint64_t low, uint64_t range, void* out,
+                    int64_t n);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_RANDOM_PHILOX_H_

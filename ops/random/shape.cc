@@ -1,0 +1,45 @@
+#include "ops/random/shape.h"
+
+#include "ops/array/axis.h"
+#include "ops/types.h"
+
+namespace tenon {
+
+absl::Status RandomShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 1));
+  if (c.value(0) == nullptr) {
+    const int64_t rank = c.input(0).has_rank() ? c.input(0).dim(0) : -1;
+    if (rank > 254) return InvalidArgument("a shape of more than 254 dimensions");
+    if (rank >= 0) c.set_output(0, Shape::UnknownOfRank(static_cast<int>(rank)));
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(Shape out, ShapeOfValue(*c.value(0), MinusOne::kRefused));
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RandomOutput> OutputAtRun(RunContext& run, const Shape& planned, DType shape_type,
+                                         int64_t rank) {
+  if (planned.IsComplete()) return RandomOutput{run.output(0), planned.num_elements()};
+  const Tensor dims =
+      Tensor::FromExternal(shape_type, Shape({rank}), const_cast<void*>(run.input(0)), nullptr);
+  TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeOfValue(dims, MinusOne::kRefused));
+  TENON_ASSIGN_OR_RETURN(void* data, run.AllocateOutput(0, shape));
+  return RandomOutput{data, shape.num_elements()};
+}
+
+absl::StatusOr<IntRange> RangeAt(DType dtype, const void* minval, const void* maxval) {
+  IntRange range;
+  absl::Status status = NoKernelFor(dtype);
+  VisitTypes(TypeList<int32_t, int64_t, uint32_t, uint64_t>{}, dtype, [&]<typename T>() {
+    const T low = *static_cast<const T*>(minval), high = *static_cast<const T*>(maxval);
+    status = low < high
+                 ? absl::OkStatus()
+                 : InvalidArgument("need minval < maxval, but they are ", low, " and ", high);
+    range = {static_cast<uint64_t>(low), static_cast<uint64_t>(high) - static_cast<uint64_t>(low)};
+  });
+  TENON_RETURN_IF_ERROR(status);
+  return range;
+}
+
+}  // namespace tenon

@@ -1,0 +1,29 @@
+// The shape input (input 0) of random ops.
+#ifndef TENON_OPS_RANDOM_SHAPE_H_
+#define TENON_OPS_RANDOM_SHAPE_H_
+
+#include "ops/kernel.h"
+
+namespace tenon {
+
+// Output 0 has the shape that input 0 says.
+absl::Status RandomShape(ShapeContext& c);
+
+// Output 0 at Run, allocated by input 0's value where the shape was not known before.
+struct RandomOutput {
+  void* data = nullptr;
+  int64_t count = 0;
+};
+absl::StatusOr<RandomOutput> OutputAtRun(RunContext& run, const Shape& planned, DType shape_type,
+                                         int64_t rank);
+
+// minval < maxval, as where the range begins and its size.
+struct IntRange {
+  uint64_t low = 0;
+  uint64_t size = 0;
+};
+absl::StatusOr<IntRange> RangeAt(DType dtype, const void* minval, const void* maxval);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_RANDOM_SHAPE_H_

@@ -1,0 +1,182 @@
+// Random ops with a state: RandomUniform, RandomStandardNormal, TruncatedNormal, RandomUniformInt,
+// RandomShuffle, Multinomial. Each kernel holds a sequence, seeded by the attributes seed and seed2
+// (at random where both are 0), and every Run takes the next part of it.
+#include <atomic>
+#include <numeric>
+#include <random>
+
+#include "ops/array/axis.h"
+#include "ops/op.h"
+#include "ops/random/philox.h"
+#include "ops/random/sampling.h"
+#include "ops/random/shape.h"
+#include "ops/types.h"
+
+namespace tenon {
+namespace {
+
+class Sequence {
+ public:
+  static std::shared_ptr<Sequence> Make(const AttrReader& attrs) {
+    uint64_t seed = static_cast<uint64_t>(attrs.Int("seed", 0));
+    uint64_t seed2 = static_cast<uint64_t>(attrs.Int("seed2", 0));
+    if (seed == 0 && seed2 == 0) {
+      std::random_device device;
+      seed = device() | uint64_t{device()} << 32;
+      seed2 = device() | uint64_t{device()} << 32;
+    }
+    return std::make_shared<Sequence>(seed, seed2);
+  }
+  Sequence(uint64_t seed, uint64_t seed2) : start_(Philox::FromSeeds(seed, seed2)) {}
+
+  // A generator of which `samples` numbers of 32 bits may be used.
+  Philox Take(uint64_t samples) {
+    Philox generator = start_;
+    generator.Skip(used_.fetch_add((samples + 3) / 4, std::memory_order_relaxed));
+    return generator;
+  }
+
+ private:
+  const Philox start_;
+  std::atomic<uint64_t> used_ = 0;
+};
+
+// What is set aside for each output, whatever the distribution.
+constexpr uint64_t kSamplesPerOutput = 256;
+
+template <Distribution distribution>
+absl::StatusOr<std::unique_ptr<Kernel>> Random(PrepareContext& p) {
+  const Shape planned = p.output_shape(0);
+  const DType dtype = p.output_dtype(0), shape_type = p.input_dtype(0);
+  const int64_t rank = p.input_shape(0).dim(0);
+  return MakeKernel([=, sequence = Sequence::Make(p.attrs())](RunContext& run) -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(const RandomOutput out, OutputAtRun(run, planned, shape_type, rank));
+    const uint64_t count = static_cast<uint64_t>(out.count);
+    FillRandom(distribution, dtype, sequence->Take(count * kSamplesPerOutput), out.data, out.count);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status UniformIntShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 0));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(2, 0));
+  return RandomShape(c);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> UniformInt(PrepareContext& p) {
+  const Shape planned = p.output_shape(0);
+  const DType dtype = p.output_dtype(0), shape_type = p.input_dtype(0);
+  const int64_t rank = p.input_shape(0).dim(0);
+  return MakeKernel([=, sequence = Sequence::Make(p.attrs())](RunContext& run) -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(const RandomOutput out, OutputAtRun(run, planned, shape_type, rank));
+    if (out.count == 0) return absl::OkStatus();
+    TENON_ASSIGN_OR_RETURN(const IntRange range, RangeAt(dtype, run.input(1), run.input(2)));
+    const uint64_t count = static_cast<uint64_t>(out.count);
+    FillRandomInts(dtype, sequence->Take(count * kSamplesPerOutput), range.low, range.size,
+                   out.data, out.count);
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Shuffle(PrepareContext& p) {
+  const Shape& shape = p.input_shape(0);
+  const int64_t rows = shape.rank() == 0 ? 1 : shape.dim(0);
+  const int64_t width = shape.rank() == 0 ? 1 : Product(shape, 1, shape.rank());
+  const DType dtype = p.input_dtype(0);
+  return MakeKernel([=, sequence = Sequence::Make(p.attrs())](RunContext& run) {
+    std::vector<int64_t> order(static_cast<size_t>(rows));
+    std::iota(order.begin(), order.end(), 0);
+    if (rows > 1 && width > 0) {
+      PhiloxStream stream(sequence->Take(static_cast<uint64_t>(rows)));
+      for (int64_t i = 0; i + 1 < rows; ++i) {
+        const int64_t other = i + stream.Next() % static_cast<uint32_t>(rows - i);
+        std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(other)]);
+      }
+    }
+    VisitStorage(dtype, [&]<typename T>() {
+      T* out = run.output<T>(0);
+      for (int64_t row : order) out = std::copy_n(run.input<T>(0) + row * width, width, out);
+    });
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Multinomial(PrepareContext& p) {
+  const int64_t batch = p.input_shape(0).dim(0);
+  TENON_ASSIGN_OR_RETURN(const Sampler sampler, Sampler::Make(p));
+  return MakeKernel([=, sequence = Sequence::Make(p.attrs())](RunContext& run) {
+    const int64_t samples = std::max<int64_t>(0, *run.input<int32_t>(1));
+    // Two numbers a sample, in fours.
+    const uint64_t outputs = static_cast<uint64_t>(batch * ((samples + 3) / 4 * 4) * 2);
+    return sampler.Run(run, sequence->Take(outputs * kSamplesPerOutput));
+  });
+}
+
+const OpRegistration random_uniform_op({
+    .name = "RandomUniform",
+    .inputs = "shape: T",
+    .outputs = "output: dtype",
+    .attrs = "seed: int = 0; seed2: int = 0; dtype: type; T: type",
+    .types = "dtype: half bfloat16 float double; T: int32 int64",
+    .shape = RandomShape,
+    .reference = Random<Distribution::kUniform>,
+    .stateful = true,
+});
+
+const OpRegistration random_standard_normal_op({
+    .name = "RandomStandardNormal",
+    .inputs = "shape: T",
+    .outputs = "output: dtype",
+    .attrs = "seed: int = 0; seed2: int = 0; dtype: type; T: type",
+    .types = "dtype: half bfloat16 float double; T: int32 int64",
+    .shape = RandomShape,
+    .reference = Random<Distribution::kNormal>,
+    .stateful = true,
+});
+
+const OpRegistration truncated_normal_op({
+    .name = "TruncatedNormal",
+    .inputs = "shape: T",
+    .outputs = "output: dtype",
+    .attrs = "seed: int = 0; seed2: int = 0; dtype: type; T: type",
+    .types = "dtype: half bfloat16 float double; T: int32 int64",
+    .shape = RandomShape,
+    .reference = Random<Distribution::kTruncatedNormal>,
+    .stateful = true,
+});
+
+const OpRegistration random_uniform_int_op({
+    .name = "RandomUniformInt",
+    .inputs = "shape: T, minval: Tout, maxval: Tout",
+    .outputs = "output: Tout",
+    .attrs = "seed: int = 0; seed2: int = 0; Tout: type; T: type",
+    .types = "Tout: int32 int64; T: int32 int64",
+    .shape = UniformIntShape,
+    .reference = UniformInt,
+    .stateful = true,
+});
+
+const OpRegistration random_shuffle_op({
+    .name = "RandomShuffle",
+    .inputs = "value: T",
+    .outputs = "output: T",
+    .attrs = "seed: int = 0; seed2: int = 0; T: type",
+    .shape = UnchangedShape,
+    .reference = Shuffle,
+    .stateful = true,
+});
+
+const OpRegistration multinomial_op({
+    .name = "Multinomial",
+    .inputs = "logits: T, num_samples: int32",
+    .outputs = "output: output_dtype",
+    .attrs = "seed: int = 0; seed2: int = 0; T: type; output_dtype: type = int64",
+    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
+             "output_dtype: int32 int64",
+    .shape = MultinomialShape,
+    .reference = Multinomial,
+    .stateful = true,
+});
+
+}  // namespace
+}  // namespace tenon
