@@ -145,6 +145,8 @@ class NumericsTest : public ::testing::Test {
     for (const bool gate : {true, false}) {
       // The second call finds what the first one kept.
       for (const char* call : {"first", "second"}) {
+        // Of random ops with a state it goes on in their sequence, and has no golden value.
+        if (op.info->row.stateful && call == std::string("second")) break;
         SCOPED_TRACE(absl::StrCat("eager, gate ", gate ? "on, " : "off, ", call, " call"));
         Compare(EagerContext(gate).Execute(case_.op, inputs_, node->attrs));
       }

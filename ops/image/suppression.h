@@ -1,0 +1,96 @@
+// Non-maximum suppression: which boxes are taken, best first.
+#ifndef TENON_OPS_IMAGE_SUPPRESSION_H_
+#define TENON_OPS_IMAGE_SUPPRESSION_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <queue>
+#include <vector>
+
+#include "ops/types.h"
+
+namespace tenon {
+
+// Intersection over union of two boxes, each two opposite corners (y, x, y, x); 0 where one is
+// empty.
+template <typename T>
+T Overlap(const T* a, const T* b) {
+  auto low = [](const T* box, int k) { return std::min(box[k], box[k + 2]); };
+  auto high = [](const T* box, int k) { return std::max(box[k], box[k + 2]); };
+  const T area_a = (high(a, 0) - low(a, 0)) * (high(a, 1) - low(a, 1));
+  const T area_b = (high(b, 0) - low(b, 0)) * (high(b, 1) - low(b, 1));
+  if (area_a <= T(0) || area_b <= T(0)) return T(0);
+  T common = T(1);
+  for (int k = 0; k < 2; ++k) {
+    const T side = std::min(high(a, k), high(b, k)) - std::max(low(a, k), low(b, k));
+    common = common * std::max(side, T(0));
+  }
+  return common / (area_a + area_b - common);
+}
+
+template <typename T>
+struct SuppressionLimits {
+  int64_t count = 0;                           // boxes taken at most
+  T overlap = T(0);                            // more than this suppresses
+  T score = std::numeric_limits<T>::lowest();  // not more than this is never taken
+  T sigma = T(0);  // above 0: scores fall with overlap instead, as exp(-overlap^2 / (2 sigma))
+};
+
+template <typename T>
+struct Selected {
+  int64_t index;
+  T score;
+};
+
+// overlap(i, j) of boxes i and j. Of equal scores the lower index comes first.
+template <typename T, typename F>
+std::vector<Selected<T>> Select(const T* scores, int64_t n, const SuppressionLimits<T>& limits,
+                                F&& overlap) {
+  struct Candidate {
+    int64_t index;
+    T score;
+    int64_t compared;  // selected boxes that it was compared with
+    bool operator<(const Candidate& other) const {
+      return score < other.score || (score == other.score && index > other.index);
+    }
+  };
+  std::vector<Candidate> all;
+  for (int64_t i = 0; i < n; ++i) {
+    if (scores[i] > limits.score) all.push_back({i, scores[i], 0});
+  }
+  std::priority_queue<Candidate> queue(std::less<Candidate>(), std::move(all));
+  const bool soft = limits.sigma > T(0);
+  const T scale = soft ? T(-0.5) / limits.sigma : T(0);
+  std::vector<Selected<T>> selected;
+  while (static_cast<int64_t>(selected.size()) < limits.count && !queue.empty()) {
+    Candidate next = queue.top();
+    queue.pop();
+    const T before = next.score;
+    bool suppressed = false;
+    for (int64_t k = static_cast<int64_t>(selected.size()) - 1; k >= next.compared; --k) {
+      const T common = overlap(next.index, selected[static_cast<size_t>(k)].index);
+      if (!soft && common > limits.overlap) {
+        suppressed = true;
+        break;
+      }
+      if (soft) {
+        next.score = next.score * static_cast<T>(std::exp(ToCompute(scale * common * common)));
+      }
+      if (next.score <= limits.score) break;
+    }
+    next.compared = static_cast<int64_t>(selected.size());
+    if (suppressed) continue;
+    if (next.score == before) {
+      selected.push_back({next.index, next.score});
+    } else if (next.score > limits.score) {
+      queue.push(next);
+    }
+  }
+  return selected;
+}
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_IMAGE_SUPPRESSION_H_
