@@ -16,6 +16,7 @@ bool StartsWithShape(const Shape& whole, const Shape& prefix) {
 }
 
 absl::Status PartitionShape(ShapeContext& c) {
+  if (c.num_outputs() < 1) return InvalidArgument("num_partitions must be at least 1");
   const Shape& data = c.input(0);
   const Shape& partitions = c.input(1);
   if (!StartsWithShape(data, partitions)) {
@@ -66,6 +67,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> DynamicPartition(PrepareContext& p) {
 // Inputs: N indices, then N data.
 absl::Status StitchShape(ShapeContext& c) {
   const int n = c.num_inputs() / 2;
+  if (n < 1) return InvalidArgument("N must be at least 1");
   Shape slice = Shape::Unknown();
   int64_t rows = 0;  // -1: not known
   for (int i = 0; i < n; ++i) {
