@@ -19,7 +19,7 @@ absl::Status ArgmaxShape(ShapeContext& c) {
 
 absl::StatusOr<PoolGeometry> GeometryOf(const PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p.attrs(), 2));
-  return ResolvePool(attrs, p.input_shape(0));
+  return ResolvePoolTaps(attrs, p.input_shape(0));
 }
 
 template <typename T, typename Index>

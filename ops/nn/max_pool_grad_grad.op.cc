@@ -46,7 +46,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
     return PrepareLate(p, Reference<kSpatial>, {3, 4});
   }
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, PoolAttrs(p.attrs(), kSpatial, ksize, strides));
-  TENON_ASSIGN_OR_RETURN(const PoolGeometry g, ResolvePool(attrs, p.input_shape(0)));
+  TENON_ASSIGN_OR_RETURN(const PoolGeometry g, ResolvePoolTaps(attrs, p.input_shape(0)));
   if (p.input_shape(1) != g.out_shape()) {
     return InvalidArgument("orig_output must have shape ", g.out_shape().ToString(), ", but has ",
                            p.input_shape(1).ToString());

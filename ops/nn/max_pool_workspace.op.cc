@@ -25,7 +25,7 @@ absl::Status GradShape(ShapeContext& c) {
 
 absl::StatusOr<PoolGeometry> GeometryOf(const PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p.attrs(), 2));
-  return ResolvePool(attrs, p.input_shape(0));
+  return ResolvePoolTaps(attrs, p.input_shape(0));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> Forward(PrepareContext& p) {

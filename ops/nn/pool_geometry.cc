@@ -1,6 +1,7 @@
 #include "ops/nn/pool_geometry.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "env/status.h"
 
@@ -17,7 +18,12 @@ int64_t Count(const Dims& dims) {
 
 int64_t PoolGeometry::in_positions() const { return Count(in); }
 int64_t PoolGeometry::out_positions() const { return Count(out); }
-int64_t PoolGeometry::window_positions() const { return Count(attrs.window); }
+int64_t PoolGeometry::window_positions() const {
+  constexpr int64_t kMost = int64_t{1} << 32;  // windows need not fit in memory
+  int64_t n = 1;
+  for (int64_t k : attrs.window) n = k > kMost / n ? kMost : n * k;
+  return n;
+}
 
 Shape PoolGeometry::out_shape() const {
   Shape::Dims dims(static_cast<size_t>(attrs.rank()));
@@ -54,6 +60,22 @@ absl::StatusOr<PoolGeometry> ResolvePool(const WindowAttrs& attrs, const Shape& 
     g.out.push_back(span.output);
     g.pads_begin.push_back(span.pad_begin);
     g.pads_end.push_back(span.pad_end);
+  }
+  return g;
+}
+
+absl::StatusOr<PoolGeometry> ResolvePoolTaps(const WindowAttrs& attrs, const Shape& input) {
+  constexpr int64_t kMost = int64_t{1} << 24;
+  TENON_ASSIGN_OR_RETURN(PoolGeometry g, ResolvePool(attrs, input));
+  int64_t positions = 1;
+  for (size_t d = 0; d < g.in.size(); ++d) {
+    positions *= std::max<int64_t>(g.in[d], 1);
+    const int64_t overlap = std::min(attrs.window[d], g.in[d]);
+    if (g.in[d] > kMost || g.out[d] > kMost || overlap * g.out[d] > kMost ||
+        positions > std::numeric_limits<int32_t>::max()) {
+      return InvalidArgument("windows of ", attrs.window[d], " over ", g.in[d],
+                             " elements are too many");
+    }
   }
   return g;
 }

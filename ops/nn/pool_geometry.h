@@ -20,14 +20,16 @@ struct PoolGeometry {
 
   int64_t in_positions() const;  // of one image
   int64_t out_positions() const;
-  int64_t window_positions() const;
-  Shape out_shape() const;  // in data_format's order
+  int64_t window_positions() const;  // at most 2^32
+  Shape out_shape() const;           // in data_format's order
 };
 
 // Window attributes; those of a V2 op, whose window is an input, from its values.
 absl::StatusOr<WindowAttrs> PoolAttrs(const AttrReader& attrs, int spatial, const Tensor* ksize,
                                       const Tensor* strides);
 absl::StatusOr<PoolGeometry> ResolvePool(const WindowAttrs& attrs, const Shape& input);
+// As above; InvalidArgument also where a TapTable would be too large to be written down.
+absl::StatusOr<PoolGeometry> ResolvePoolTaps(const WindowAttrs& attrs, const Shape& input);
 
 // Where element (image, position, channel) stands.
 struct ImageStrides {

@@ -100,7 +100,7 @@ absl::StatusOr<PoolGeometry> PoolGradGeometry(PrepareContext& p, int spatial, Po
   } else {
     input = p.input_shape(0);
   }
-  TENON_ASSIGN_OR_RETURN(PoolGeometry g, ResolvePool(attrs, input));
+  TENON_ASSIGN_OR_RETURN(PoolGeometry g, ResolvePoolTaps(attrs, input));
   if (kind == PoolGradKind::kAverage) {
     TENON_RETURN_IF_ERROR(Expect("grad", p.input_shape(1), g.out_shape()));
   } else {

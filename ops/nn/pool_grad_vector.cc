@@ -206,7 +206,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> PoolGradVector(PrepareContext& p, int sp
 
 absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolWorkspaceVector(PrepareContext& p, int spatial) {
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p.attrs(), spatial));
-  TENON_ASSIGN_OR_RETURN(PoolGeometry g, ResolvePool(attrs, p.input_shape(0)));
+  TENON_ASSIGN_OR_RETURN(PoolGeometry g, ResolvePoolTaps(attrs, p.input_shape(0)));
   TENON_RETURN_IF_ERROR(CheckPlaces(g));
   TENON_ASSIGN_OR_RETURN(const Pool pool, PoolOf(p, std::move(g), p.output_dtype(0)));
   TENON_ASSIGN_OR_RETURN(const RowTaps inputs, RowTaps::Make(pool, TapTable::Direction::kToInput));
@@ -219,7 +219,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolWorkspaceVector(PrepareContext& p
 
 absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolGradWorkspaceVector(PrepareContext& p, int spatial) {
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p.attrs(), spatial));
-  TENON_ASSIGN_OR_RETURN(PoolGeometry g, ResolvePool(attrs, p.input_shape(0)));
+  TENON_ASSIGN_OR_RETURN(PoolGeometry g, ResolvePoolTaps(attrs, p.input_shape(0)));
   TENON_ASSIGN_OR_RETURN(const Pool pool, PoolOf(p, std::move(g), p.output_dtype(0)));
   TENON_ASSIGN_OR_RETURN(const RowTaps outputs,
                          RowTaps::Make(pool, TapTable::Direction::kToOutput));

@@ -192,6 +192,18 @@ TEST(PoolGrad, HostileShapes) {
                                         {Tensor::Vector<int32_t>(dims), dy}, {.constants = {0}})
                                     .status()));
   }
+  // A shape that exists, with windows that cannot all be written down.
+  AttrMap wide = Attrs(DType::kFloat, int64_t{1} << 30, 1, "SAME");
+  const Tensor x = RandomTensor(DType::kFloat, {1, 1, 1 << 14, 1}, 1);
+  for (const char* op : {"MaxPoolGrad", "_MklNativeMaxPoolGrad"}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(RunNode(MakeNode(op, wide), {x, x, x}, {}).status()));
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      RunNode(MakeNode("AvgPoolGrad", Attrs(DType::kFloat, 1, 1 << 20, "SAME")),
+              {Tensor::Vector<int32_t>({1, 1 << 20, 1 << 20, 1}),
+               RandomTensor(DType::kFloat, {1, 1, 1, 1}, 1)},
+              {.constants = {0}})
+          .status()));
 }
 
 }  // namespace
