@@ -24,16 +24,15 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 # pylint: disable=wrong-import-position
 import golden_cases
+import peer_backends
 import peer_worker
 import tensorflow as tf
 from tensorflow.python.framework import op_def_registry
 
 
-class Op:
-  """One case; `run` is what peer_worker.measure times."""
-
-  def __init__(self, run: Callable[[], Any]):
-    self.run = run
+def timed(run: Callable[[], Any]) -> peer_backends.Backend:
+  """What peer_worker.measure takes."""
+  return peer_backends.Backend(run, lambda: [], tf.__version__)
 
 
 def tensor(case: golden_cases.Case, index: int) -> tf.Tensor:
@@ -44,7 +43,7 @@ def tensor(case: golden_cases.Case, index: int) -> tf.Tensor:
   return value
 
 
-def as_function(case: golden_cases.Case, graph: pathlib.Path) -> Op:
+def as_function(case: golden_cases.Case, graph: pathlib.Path) -> peer_backends.Backend:
   definition = tf.compat.v1.GraphDef()
   definition.ParseFromString(graph.read_bytes())
   # What is fed is an argument; constants stay in the graph.
@@ -58,10 +57,10 @@ def as_function(case: golden_cases.Case, graph: pathlib.Path) -> Op:
       definition, {f"in{i}:0": v for i, v in zip(fed, x)}, outputs)
                          ).get_concrete_function(
                              *[tf.TensorSpec(v.shape, v.dtype) for v in values])
-  return Op(lambda: function(*values))
+  return timed(lambda: function(*values))
 
 
-def as_eager(case: golden_cases.Case) -> Op:
+def as_eager(case: golden_cases.Case) -> peer_backends.Backend:
   definition = op_def_registry.get(case.op)
   call = getattr(tf.raw_ops, case.op, None)
   if definition is None or call is None:
@@ -77,7 +76,7 @@ def as_eager(case: golden_cases.Case) -> Op:
   for name, value in case.attributes.items():
     kind = next(a.type for a in definition.attr if a.name == name)
     arguments[name] = tf.as_dtype(value) if kind == "type" else value
-  return Op(lambda: call(**arguments))
+  return timed(lambda: call(**arguments))
 
 
 def main() -> int:
@@ -87,7 +86,7 @@ def main() -> int:
   tf.config.threading.set_intra_op_parallelism_threads(threads)
   tf.config.threading.set_inter_op_parallelism_threads(threads)
   cases: dict[str, dict[str, golden_cases.Case]] = {}
-  loaded: dict[tuple[str, bool], Op] = {}
+  loaded: dict[tuple[str, bool], peer_backends.Backend] = {}
   for line in sys.stdin:
     request = json.loads(line)
     path = request["cases"]
