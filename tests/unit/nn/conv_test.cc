@@ -275,5 +275,41 @@ TEST(PadConv, MatchesPadAndConv) {
   }
 }
 
+// Attributes that only TensorFlow's own fused ops have.
+TEST(FusedByTensorFlow, PaddingListAndFilterFormat) {
+  const Tensor x = RandomTensor(DType::kFloat, {1, 4, 5, 6, 3}, 1);
+  const Tensor w = RandomTensor(DType::kFloat, {2, 3, 3, 3, 8}, 2);
+  const Tensor bias = RandomTensor(DType::kFloat, {8}, 3);
+  const Ints pads{0, 0, 1, 0, 2, 1, 0, 1, 0, 0};
+  AttrMap attrs{{"T", DType::kFloat},
+                {"padding", "EXPLICIT"},
+                {"explicit_paddings", pads},
+                {"strides", Ints{1, 1, 2, 1, 1}},
+                {"num_args", 1},
+                {"fused_ops", Names{"BiasAdd"}}};
+  const auto want = RunNode(MakeNode("_FusedConv3D", attrs), {x, w, bias}, {});
+  ASSERT_TRUE(want.ok()) << want.status();
+  attrs["padding"] = "VALID";
+  attrs["padding_list"] = pads;
+  attrs.erase("explicit_paddings");
+  for (const char* op : {"_FusedConv3D", "_MklNativeFusedConv3D"}) {
+    const auto got = RunNode(MakeNode(op, attrs), {x, w, bias}, {.constants = {1}});
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_LE(RelativeError(got->outputs[0], want->outputs[0]), 1.2e-7 * (4 + 54 / 2));
+  }
+
+  const AttrMap oihw{{"T", DType::kFloat},
+                     {"padding", "SAME"},
+                     {"strides", Ints{1, 1, 1, 1}},
+                     {"num_args", 1},
+                     {"fused_ops", Names{"BiasAdd"}},
+                     {"filter_format", "OIHW"}};
+  const auto refused = RunNode(MakeNode("_FusedConv2D", oihw),
+                               {RandomTensor(DType::kFloat, {1, 5, 5, 3}, 1),
+                                RandomTensor(DType::kFloat, {3, 3, 3, 8}, 2), bias},
+                               {});
+  EXPECT_TRUE(absl::IsInvalidArgument(refused.status())) << refused.status();
+}
+
 }  // namespace
 }  // namespace tenon
