@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "graph/object.h"
 #include "ops/evaluate.h"
 #include "ops/types.h"
 
@@ -176,6 +177,7 @@ class OpProperties : public ::testing::TestWithParam<const OpInfo*> {
     const auto outputs = RunKernel(*prepared, read);
     ASSERT_TRUE(outputs.ok()) << outputs.status();
     for (size_t i = 0; i < outputs->size(); ++i) {
+      if (HoldsObjects((*outputs)[i].dtype())) continue;  // another object each time
       EXPECT_TRUE(Identical((*outputs)[i], (*known)[i])) << "output " << i << " when known late";
     }
   }
