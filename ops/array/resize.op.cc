@@ -1,6 +1,7 @@
-// ResizeBilinear and ResizeNearestNeighbor of NHWC images, with align_corners and
-// half_pixel_centers.
+// ResizeBilinear, ResizeNearestNeighbor, ResizeBicubic and ResizeArea of NHWC images, with
+// align_corners and half_pixel_centers.
 #include <cmath>
+#include <limits>
 
 #include "ops/array/axis.h"
 #include "ops/late_kernel.h"
@@ -144,6 +145,101 @@ absl::StatusOr<std::unique_ptr<Kernel>> Nearest(PrepareContext& p) {
   });
 }
 
+// What one output position takes from an axis.
+struct Weights {
+  std::vector<int64_t> at;
+  std::vector<float> weight;
+};
+
+// Four taps of a cubic kernel, from a table of 1024 steps: Keys' (a = -0.5) with half pixel
+// centers, where taps outside count nothing, else a = -0.75 with the border repeated.
+std::vector<Weights> BicubicWeights(const Axis& axis) {
+  constexpr int kSteps = 1024;
+  const float scale = axis.Scale();
+  const double a = axis.half_pixel_centers ? -0.5 : -0.75;
+  auto near = [a](double x) { return static_cast<float>(((a + 2) * x - (a + 3)) * x * x + 1); };
+  auto far = [a](double x) {
+    return static_cast<float>(((a * x - 5 * a) * x + 8 * a) * x - 4 * a);
+  };
+  std::vector<Weights> all;
+  for (int64_t i = 0; i < axis.out; ++i) {
+    const float x = axis.half_pixel_centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f
+                                            : static_cast<float>(i) * scale;
+    const int64_t base = static_cast<int64_t>(std::floor(x));
+    const double t = std::lrint((x - static_cast<float>(base)) * kSteps) / double{kSteps};
+    Weights w{{base - 1, base, base + 1, base + 2}, {far(t + 1), near(t), near(1 - t), far(2 - t)}};
+    float sum = 0;
+    for (size_t k = 0; k < 4; ++k) {
+      const int64_t inside = std::min(std::max<int64_t>(w.at[k], 0), axis.in - 1);
+      if (axis.half_pixel_centers && inside != w.at[k]) w.weight[k] = 0;
+      w.at[k] = inside;
+      sum += w.weight[k];
+    }
+    if (axis.half_pixel_centers && std::abs(sum) >= 1000 * std::numeric_limits<float>::min()) {
+      for (float& v : w.weight) v /= sum;
+    }
+    all.push_back(std::move(w));
+  }
+  return all;
+}
+
+// The share of each pixel that an output pixel covers.
+std::vector<Weights> AreaWeights(const Axis& axis) {
+  const float scale = axis.Scale();
+  std::vector<Weights> all;
+  for (int64_t i = 0; i < axis.out; ++i) {
+    const float from = static_cast<float>(i) * scale, to = static_cast<float>(i + 1) * scale;
+    Weights w;
+    for (int64_t k = static_cast<int64_t>(std::floor(from)); static_cast<float>(k) < std::ceil(to);
+         ++k) {
+      const float begin = static_cast<float>(k), end = static_cast<float>(k + 1);
+      const float covered =
+          begin < from ? (end > to ? scale : end - from) : (end > to ? to - begin : 1.0f);
+      w.at.push_back(std::min(std::max<int64_t>(k, 0), axis.in - 1));
+      w.weight.push_back(covered / scale);
+    }
+    all.push_back(std::move(w));
+  }
+  return all;
+}
+
+template <std::vector<Weights> (*weights)(const Axis&)>
+absl::StatusOr<std::unique_ptr<Kernel>> Weighted(PrepareContext& p) {
+  if (!p.output_shape(0).IsComplete()) return PrepareLate(p, Weighted<weights>, {1});
+  p.InputNotRead(1);
+  const Shape in = p.input_shape(0);
+  const std::vector<Weights> rows = weights(AxisOf(p, 1)), cols = weights(AxisOf(p, 2));
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
+  VisitTypes(Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>{},
+             p.input_dtype(0), [&]<typename T>() {
+               kernel = MakeKernel([=](RunContext& run) {
+                 const int64_t c = in.dim(3), width = in.dim(2) * c;
+                 const T* image = run.input<T>(0);
+                 float* out = run.output<float>(0);
+                 for (int64_t n = 0; n < in.dim(0); ++n, image += in.dim(1) * width) {
+                   for (const Weights& r : rows) {
+                     for (const Weights& k : cols) {
+                       for (int64_t i = 0; i < c; ++i) {
+                         float sum = 0;
+                         for (size_t y = 0; y < r.at.size(); ++y) {
+                           float row = 0;
+                           for (size_t x = 0; x < k.at.size(); ++x) {
+                             const T v = image[r.at[y] * width + k.at[x] * c + i];
+                             row += static_cast<float>(ToCompute(v)) * k.weight[x];
+                           }
+                           sum += row * r.weight[y];
+                         }
+                         *out++ = sum;
+                       }
+                     }
+                   }
+                 }
+                 return absl::OkStatus();
+               });
+             });
+  return kernel;
+}
+
 const OpRegistration resize_bilinear({
     .name = "ResizeBilinear",
     .inputs = "images: T, size: int32",
@@ -162,6 +258,26 @@ const OpRegistration resize_nearest_neighbor({
     .types = "T: int8 uint8 int16 uint16 int32 int64 half float double bfloat16",
     .shape = ResizeShape,
     .reference = Nearest,
+});
+
+const OpRegistration resize_bicubic({
+    .name = "ResizeBicubic",
+    .inputs = "images: T, size: int32",
+    .outputs = "resized_images: float",
+    .attrs = "T: type; align_corners: bool = false; half_pixel_centers: bool = false",
+    .types = "T: int8 uint8 int16 uint16 int32 int64 half float double bfloat16",
+    .shape = ResizeShape,
+    .reference = Weighted<BicubicWeights>,
+});
+
+const OpRegistration resize_area({
+    .name = "ResizeArea",
+    .inputs = "images: T, size: int32",
+    .outputs = "resized_images: float",
+    .attrs = "T: type; align_corners: bool = false",
+    .types = "T: int8 uint8 int16 uint16 int32 int64 half float double bfloat16",
+    .shape = ResizeShape,
+    .reference = Weighted<AreaWeights>,
 });
 
 }  // namespace

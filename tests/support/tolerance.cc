@@ -274,7 +274,8 @@ Tolerance ToleranceFor(const Node& node, absl::Span<const Tensor> inputs, const 
   if (op == "SparseTensorDenseMatMul") {  // at most as many products as there are elements
     return sum(std::max<double>(1, inputs[1].num_elements()), max(1) * max(3));
   }
-  if (op == "CropAndResize") {  // positions are rounded at the size of the image
+  if (op == "CropAndResize" || op == "ResizeBicubic" ||
+      op == "ResizeArea") {  // positions are rounded at the size of the image
     const double side =
         static_cast<double>(std::max(inputs[0].shape().dim(1), inputs[0].shape().dim(2)));
     return {4 * eps, eps * (8 + 4 * side) * max(0)};
