@@ -169,9 +169,10 @@ def coverage_page(tool: pathlib.Path) -> str:
 
 def coverage_times(tool: pathlib.Path, folder: pathlib.Path) -> str:
   models = [str(folder / name / "saved_model") for name in MODELS]
-  text = tenon(tool, ["ops", "--markdown", "--seconds", "3", "--coverage",
+  text = tenon(tool, ["ops", "--markdown", "--seconds", "3",
+                      "--threads", "1", "--coverage",
                       *models])
-  return f"{MEASURED}\n## Full-size models, batch 1, with times\n\n{text.strip()}\n"
+  return f"{MEASURED}\n## Full-size models, batch 1, one thread, with times\n\n{text.strip()}\n"
 
 
 PAGES = {"OPS.md": ops_page, "RULES.md": rules_page, "ENV.md": env_page,
