@@ -142,8 +142,29 @@ absl::StatusOr<BodyImport::Controls> BodyImport::ImportControl(const std::string
   return values_[static_cast<size_t>(index)].controls;
 }
 
-// Depth first, without recursion: graphs are deep.
 absl::Status BodyImport::Visit(int root) {
+  TENON_RETURN_IF_ERROR(VisitOne(root));
+  while (!back_edges_.empty()) {
+    const BackEdge edge = back_edges_.back();
+    back_edges_.pop_back();
+    TENON_RETURN_IF_ERROR(VisitOne(edge.source));
+    draft_.node(edge.merge).inputs[edge.input] = {values_[static_cast<size_t>(edge.source)].node,
+                                                  0};
+  }
+  return absl::OkStatus();
+}
+
+bool BodyImport::IsBackEdge(int node, int input) const {
+  const tf::NodeDef& def = *body_.nodes[static_cast<size_t>(node)];
+  if (def.op() != "Merge" || input == 0) return false;
+  const absl::StatusOr<Reference> r = Parse(def.input(input));
+  if (!r.ok() || r->control || feeds.contains({r->name, r->port})) return false;
+  const absl::StatusOr<int> source = Find(r->name);
+  return source.ok() && body_.nodes[static_cast<size_t>(*source)]->op() == "NextIteration";
+}
+
+// Depth first, without recursion: graphs are deep.
+absl::Status BodyImport::VisitOne(int root) {
   std::vector<std::pair<int, int>> stack;  // node, its next input
   auto open = [&](int index) {
     states_[static_cast<size_t>(index)] = State::kOpen;
@@ -159,7 +180,9 @@ absl::Status BodyImport::Visit(int root) {
       stack.pop_back();
       continue;
     }
-    absl::StatusOr<Reference> r = Parse(def.input(stack.back().second++));
+    const int next = stack.back().second++;
+    if (IsBackEdge(index, next)) continue;
+    absl::StatusOr<Reference> r = Parse(def.input(next));
     if (!r.ok()) return Annotate(r.status(), Where(index));
     if (!r->control && (feeds.contains({r->name, r->port}) || FindArg(r->name) != nullptr)) {
       continue;
@@ -174,10 +197,6 @@ absl::Status BodyImport::Visit(int root) {
       case State::kDone:
         break;
       case State::kOpen:
-        if (def.op() == "NextIteration" || def.op() == "Merge") {
-          return Unimplemented(Where(index),
-                               ": loops of TensorFlow 1 (Enter, Merge, NextIteration)");
-        }
         return InvalidArgument(Where(index), " lies on a cycle");
     }
   }
@@ -194,7 +213,16 @@ absl::Status BodyImport::Emit(int index) {
     node.op = def.op();
     node.device = def.device();
     bool after_control = false;
-    for (const std::string& text : def.input()) {
+    std::vector<BackEdge> back_edges;
+    for (int i = 0; i < def.input_size(); ++i) {
+      const std::string& text = def.input(i);
+      if (IsBackEdge(index, i) && !node.inputs.empty()) {
+        TENON_ASSIGN_OR_RETURN(const Reference r, Parse(text));
+        TENON_ASSIGN_OR_RETURN(const int source, Find(r.name));
+        back_edges.push_back({kNoNode, node.inputs.size(), source});
+        node.inputs.push_back(node.inputs[0]);  // until then
+        continue;
+      }
       TENON_ASSIGN_OR_RETURN(const Reference r, Parse(text));
       if (r.control) {
         after_control = true;
@@ -231,7 +259,12 @@ absl::Status BodyImport::Emit(int index) {
       if (function == nullptr) return InvalidArgument("attribute 'f' is missing");
       return EmitCall(node, *function, /*by_name=*/false, value);
     }
-    return EmitNode(std::move(node), value);
+    TENON_RETURN_IF_ERROR(EmitNode(std::move(node), value));
+    for (BackEdge& edge : back_edges) {
+      edge.merge = value.node;
+      back_edges_.push_back(edge);
+    }
+    return absl::OkStatus();
   };
   absl::Status status = emit();
   // An error inside a called function has its node's name already.

@@ -65,6 +65,9 @@ class BodyImport {
   absl::StatusOr<int> Find(const std::string& node) const;
   absl::StatusOr<Endpoint> Resolve(const Reference& reference);
   absl::Status Visit(int root);
+  absl::Status VisitOne(int root);
+  // A loop's way back is not followed until what it leads to is there.
+  bool IsBackEdge(int node, int input) const;
   absl::Status Emit(int index);
   absl::Status EmitNode(Node node, Value& value);
   absl::Status EmitCall(const Node& node, const FuncRef& function, bool by_name, Value& value);
@@ -74,6 +77,12 @@ class BodyImport {
   Importer& importer_;
   const BodyIndex& body_;
   Draft& draft_;
+  struct BackEdge {
+    NodeId merge = kNoNode;
+    size_t input = 0;
+    int source = 0;  // the NextIteration
+  };
+  std::vector<BackEdge> back_edges_;  // still to be imported
   std::vector<State> states_;
   std::vector<Value> values_;
 };

@@ -42,9 +42,10 @@ absl::Status CheckPublic(const OpLookup& op, const Node& node) {
 
 absl::StatusOr<Graph> Finisher::Finish(Draft draft) {
   TENON_RETURN_IF_ERROR(ImportBodies(draft));
+  TENON_RETURN_IF_ERROR(LowerAll(draft));
   CollectChangedVariables(draft, changed_);
-  for (const Body& body : bodies_) CollectChangedVariables(body.draft, changed_);
-  for (Body& body : bodies_) {
+  for (const LoweredBody& body : bodies_) CollectChangedVariables(body.draft, changed_);
+  for (LoweredBody& body : bodies_) {
     TENON_ASSIGN_OR_RETURN(Graph graph,
                            FinishBody(std::move(body.draft), absl::StrCat(body.name, "/")));
     for (NodeId id : graph.NodeIds()) {
@@ -55,6 +56,17 @@ absl::StatusOr<Graph> Finisher::Finish(Draft draft) {
   TENON_ASSIGN_OR_RETURN(Graph graph, FinishBody(std::move(draft), ""));
   graph.functions() = std::move(library_);
   return graph;
+}
+
+absl::Status Finisher::LowerAll(Draft& top) {
+  std::vector<LoweredBody> all;  // what a body calls stands before it
+  for (LoweredBody& body : bodies_) {
+    TENON_RETURN_IF_ERROR(LowerControlFlow(body.draft, absl::StrCat(body.name, "/"), all));
+    all.push_back(std::move(body));
+  }
+  TENON_RETURN_IF_ERROR(LowerControlFlow(top, "", all));
+  bodies_ = std::move(all);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Graph> Finisher::FinishBody(Draft draft, const std::string& where) {

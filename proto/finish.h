@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "proto/draft.h"
 #include "proto/importer.h"
+#include "proto/lower.h"
 #include "proto/tables.h"
 #include "proto/variables.h"
 
@@ -30,12 +31,7 @@ class Finisher {
   const absl::btree_map<std::string, std::vector<std::string>>& missing() const { return missing_; }
 
  private:
-  // A function on its way into the library.
-  struct Body {
-    std::string name;
-    Draft draft;
-  };
-
+  absl::Status LowerAll(Draft& top);
   absl::StatusOr<Graph> FinishBody(Draft draft, const std::string& where);
   // Control flow none of whose functions has effects becomes the Stateless op.
   void MarkStateless(Draft& draft) const;
@@ -51,7 +47,7 @@ class Finisher {
   Importer& importer_;
   VariableStore* const store_;
   TableStore& tables_;
-  std::vector<Body> bodies_;                  // those that others call first
+  std::vector<LoweredBody> bodies_;           // those that others call first
   absl::flat_hash_set<std::string> changed_;  // VariableNames of variables that some body changes
   FunctionLibrary library_;
   absl::flat_hash_set<std::string> with_side_effects_;      // functions of library_

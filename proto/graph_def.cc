@@ -29,8 +29,17 @@ int NumOutputs(tf::NodeDef& def, TensorReader& tensors) {
   return dtypes.ok() ? static_cast<int>(dtypes->size()) : 1;
 }
 
-// Outputs of nodes that none reads, without those that only hold something.
-std::vector<Fetch> Sinks(Importer& importer) {
+// An Identity of a Switch marks a branch.
+bool IsPivot(const Importer& importer, const tf::NodeDef& def) {
+  if (def.op() != "Identity" || def.input_size() == 0) return false;
+  auto it = importer.top().by_name.find(NodeOf(def.input(0)));
+  return it != importer.top().by_name.end() &&
+         importer.top().nodes[static_cast<size_t>(it->second)]->op() == "Switch";
+}
+
+// Outputs of nodes that none reads, without those that only hold something. Loop variables that
+// nobody reads (Exit) count only with `exits`: an inner loop's cannot be fetched.
+std::vector<Fetch> Sinks(Importer& importer, bool exits) {
   absl::flat_hash_set<std::string> read;
   for (const tf::NodeDef* def : importer.top().nodes) {
     for (const std::string& input : def->input()) {
@@ -42,6 +51,10 @@ std::vector<Fetch> Sinks(Importer& importer) {
     if (read.contains(def->name())) continue;
     const std::string& op = def->op();
     if (op == "Const" || op == "Placeholder" || op == "NoOp" || op == "VarHandleOp") continue;
+    if (op == "Switch" || op == "Merge" || op == "NextIteration" || op == "TensorArrayCloseV3" ||
+        (op == "Exit" && !exits) || IsPivot(importer, *def)) {
+      continue;
+    }
     const int outputs = NumOutputs(*def, importer.tensors());
     for (int port = 0; port < outputs; ++port) {
       const std::string name = absl::StrCat(def->name(), ":", port);
@@ -64,7 +77,8 @@ absl::Status Load(tf::GraphDef& graph, const LoadOptions& options, Model& model)
   }
   std::vector<Fetch> fetches;
   for (const std::string& tensor : options.fetches) fetches.push_back({tensor, tensor});
-  if (fetches.empty()) fetches = Sinks(*importer);
+  if (fetches.empty()) fetches = Sinks(*importer, /*exits=*/false);
+  if (fetches.empty()) fetches = Sinks(*importer, /*exits=*/true);
   if (fetches.empty()) return InvalidArgument("the graph has no output");
   TENON_ASSIGN_OR_RETURN(Draft draft, importer->ImportGraph(feeds, fetches, {}));
   if (given == 0) {  // only placeholders that the outputs need

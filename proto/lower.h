@@ -1,0 +1,99 @@
+// TensorFlow 1's control flow (Switch and Merge, frames, tensor arrays) becomes the functional form
+// that the rest of Tenon knows: If, While and tensor lists.
+#ifndef TENON_PROTO_LOWER_H_
+#define TENON_PROTO_LOWER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/draft.h"
+
+namespace tenon {
+
+// A function that lowering made.
+struct LoweredBody {
+  std::string name;
+  Draft draft;
+};
+
+// Lowers all of it. New functions, inner ones first, get names that begin with `prefix`.
+// Unimplemented, naming a node, where a construct is none that TensorFlow 1 writes.
+absl::Status LowerControlFlow(Draft& draft, const std::string& prefix,
+                              std::vector<LoweredBody>& bodies);
+
+// ---- its steps ----
+// TensorArrayV3 and its ops become tensor lists, which take the place of the flow.
+absl::Status LowerTensorArrays(Draft& draft);
+// Frames, innermost first; Switch and Merge inside them are lowered too.
+absl::Status LowerLoops(Draft& draft, const std::string& prefix, std::vector<LoweredBody>& bodies);
+// Switch and Merge that belong to no loop.
+absl::Status LowerConds(Draft& draft, const std::string& prefix, std::vector<LoweredBody>& bodies);
+
+// Replaces nodes whose outputs another node gives now, also where they are waited for.
+void Redirect(Draft& draft, const absl::flat_hash_map<Endpoint, Endpoint>& forward);
+bool Uses(const Draft& draft, absl::string_view op);
+// dtype of a node's output; invalid where its op is not known.
+DType DTypeOf(const Draft& draft, Endpoint e);
+std::string Describe(const Node& node);
+
+// Copies a part of a graph into a function's body.
+class Extraction {
+ public:
+  Extraction(const Draft& from, Draft& to) : from_(from), to_(to) {}
+
+  // A new argument, which stands for `e`. Several endpoints may stand for one argument.
+  absl::StatusOr<Endpoint> AddArgument(const std::string& name, DType dtype);
+  void Map(Endpoint from, Endpoint to) { mapped_[from] = to; }
+  // Nodes that nothing in the body waits for.
+  void Ignore(NodeId id) { ignored_.insert(id); }
+
+  // The endpoint in the body, copied with all that it needs. `may_copy` tells which nodes belong to
+  // the body; what it refuses is an error.
+  template <typename MayCopy>
+  absl::StatusOr<Endpoint> Copy(Endpoint e, MayCopy may_copy) {
+    if (auto it = mapped_.find(e); it != mapped_.end()) return it->second;
+    std::vector<NodeId> stack = {e.node};
+    while (!stack.empty()) {
+      const NodeId id = stack.back();
+      if (copies_.contains(id)) {
+        stack.pop_back();
+        continue;
+      }
+      const Node& n = from_.node(id);
+      if (!may_copy(n)) return Refuse(n);
+      const size_t before = stack.size();
+      for (const Endpoint& input : n.inputs) {
+        if (!mapped_.contains(input) && !copies_.contains(input.node)) stack.push_back(input.node);
+      }
+      for (NodeId c : n.control_inputs) {
+        if (!ignored_.contains(c) && !copies_.contains(c)) stack.push_back(c);
+      }
+      if (stack.size() > before) {
+        if (stack.size() > kMaxDepth) return Refuse(n);
+        continue;
+      }
+      stack.pop_back();
+      absl::Status status = CopyOne(n);
+      if (!status.ok()) return status;
+    }
+    return Endpoint{copies_[e.node], e.port};
+  }
+
+ private:
+  static constexpr size_t kMaxDepth = 1 << 22;  // a cycle
+  absl::Status CopyOne(const Node& n);
+  static absl::Status Refuse(const Node& n);
+
+  const Draft& from_;
+  Draft& to_;
+  absl::flat_hash_map<Endpoint, Endpoint> mapped_;
+  absl::flat_hash_set<NodeId> ignored_;
+  absl::flat_hash_map<NodeId, NodeId> copies_;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_PROTO_LOWER_H_

@@ -1,0 +1,259 @@
+// A frame becomes a While. What TensorFlow 1 writes for one loop variable:
+//
+//   Enter -> Merge <- NextIteration <- body <- Switch:1 <- Merge, LoopCond
+//                                     Exit <- Switch:0
+//
+// and an Enter alone for what the loop only reads.
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "env/status.h"
+#include "proto/lower.h"
+
+namespace tenon {
+namespace {
+
+struct LoopVariable {
+  NodeId enter = kNoNode, merge = kNoNode, next = kNoNode, branch = kNoNode, exit = kNoNode;
+};
+struct Frame {
+  std::string name;
+  std::string parent;  // "": none
+  NodeId loop_cond = kNoNode;
+  std::vector<NodeId> enters;
+  std::vector<LoopVariable> variables;
+  int depth = 0;
+};
+
+class Lowering {
+ public:
+  Lowering(Draft& draft, const std::string& prefix, std::vector<LoweredBody>& bodies)
+      : draft_(draft), prefix_(prefix), bodies_(bodies) {}
+
+  absl::Status Run() {
+    TENON_RETURN_IF_ERROR(FindFrames());
+    std::vector<Frame*> order;
+    for (auto& [name, frame] : frames_) order.push_back(&frame);
+    std::stable_sort(order.begin(), order.end(),
+                     [](const Frame* a, const Frame* b) { return a->depth > b->depth; });
+    for (Frame* frame : order) {
+      absl::Status status = Lower(*frame);
+      if (!status.ok()) return Annotate(status, absl::StrCat("loop '", frame->name, "'"));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::string& FrameOf(NodeId id) const { return frame_of_[static_cast<size_t>(id)]; }
+
+  int Depth(const std::string& frame) const {
+    auto it = frames_.find(frame);
+    return it == frames_.end() ? 0 : it->second.depth;
+  }
+
+  // The frame that a node runs in: its inputs', the Enter's own, an Exit's parent. Goes around
+  // until nothing changes, for loops have cycles.
+  absl::Status FindFrames() {
+    const size_t n = static_cast<size_t>(draft_.end_id());
+    frame_of_.assign(n, "");
+    for (size_t i = 0; i < n; ++i) {
+      const Node& node = draft_.node(static_cast<NodeId>(i));
+      if (node.op != "Enter") continue;
+      const std::string* name = node.attr<std::string>("frame_name");
+      if (name == nullptr || name->empty() || node.inputs.size() != 1) {
+        return InvalidArgument(Describe(node), ": names no frame");
+      }
+      frame_of_[i] = *name;
+      Frame& frame = frames_[*name];
+      frame.name = *name;
+      frame.depth = 1;
+      frame.enters.push_back(node.id);
+    }
+    if (frames_.empty()) return absl::OkStatus();
+    for (size_t round = 0, changed = 1; changed != 0; ++round) {
+      if (round > n + 2) return InvalidArgument("frames contain each other");
+      changed = 0;
+      for (size_t i = 0; i < n; ++i) changed += Settle(static_cast<NodeId>(i)) ? 1 : 0;
+    }
+    for (NodeId id = 0; id < draft_.end_id(); ++id) {
+      if (draft_.node(id).op != "LoopCond") continue;
+      auto it = frames_.find(FrameOf(id));
+      if (it != frames_.end()) it->second.loop_cond = id;
+    }
+    return absl::OkStatus();
+  }
+
+  // True if something changed.
+  bool Settle(NodeId id) {
+    const Node& node = draft_.node(id);
+    std::string deepest;
+    auto see = [&](NodeId input) {
+      std::string from = FrameOf(input);
+      if (draft_.node(input).op == "Exit") from = ExitFrame(input);
+      if (Depth(from) > Depth(deepest)) deepest = from;
+    };
+    for (const Endpoint& e : node.inputs) see(e.node);
+    for (NodeId c : node.control_inputs) see(c);
+    if (node.op == "Enter") {
+      Frame& frame = frames_[FrameOf(id)];
+      if (deepest == frame.name || Depth(deepest) < frame.depth) {
+        if (deepest.empty() || deepest == frame.parent || deepest == frame.name) return false;
+      }
+      frame.parent = deepest;
+      frame.depth = Depth(deepest) + 1;
+      return true;
+    }
+    std::string& now = frame_of_[static_cast<size_t>(id)];
+    if (deepest == now || Depth(deepest) < Depth(now)) return false;
+    now = deepest;
+    return true;
+  }
+
+  // An Exit stands in its loop's frame here; its readers are in the parent.
+  std::string ExitFrame(NodeId exit) const {
+    auto it = frames_.find(FrameOf(exit));
+    return it == frames_.end() ? "" : it->second.parent;
+  }
+
+  absl::Status FindVariables(Frame& frame) {
+    absl::flat_hash_map<NodeId, size_t> by_merge, by_branch;
+    for (NodeId id = 0; id < draft_.end_id(); ++id) {
+      const Node& n = draft_.node(id);
+      if (n.op != "Merge" || FrameOf(id) != frame.name || n.inputs.size() != 2) continue;
+      LoopVariable v{.merge = id};
+      for (const Endpoint& e : n.inputs) {
+        const std::string& op = draft_.node(e.node).op;
+        if (op == "Enter" && FrameOf(e.node) == frame.name) v.enter = e.node;
+        if (op == "NextIteration") v.next = e.node;
+      }
+      if (v.enter == kNoNode || v.next == kNoNode) continue;  // a branch's
+      by_merge[id] = frame.variables.size();
+      frame.variables.push_back(v);
+    }
+    for (NodeId id = 0; id < draft_.end_id(); ++id) {
+      const Node& n = draft_.node(id);
+      if (n.op != "Switch" || n.inputs.size() != 2) continue;
+      auto it = by_merge.find(n.inputs[0].node);
+      if (it == by_merge.end() || n.inputs[1].node != frame.loop_cond) continue;
+      frame.variables[it->second].branch = id;
+      by_branch[id] = it->second;
+    }
+    for (NodeId id = 0; id < draft_.end_id(); ++id) {
+      const Node& n = draft_.node(id);
+      if (n.op != "Exit" || n.inputs.size() != 1) continue;
+      auto it = by_branch.find(n.inputs[0].node);
+      if (it != by_branch.end()) frame.variables[it->second].exit = id;
+    }
+    if (frame.loop_cond == kNoNode || frame.variables.empty()) {
+      return Unimplemented("has no LoopCond, or no variable");
+    }
+    return absl::OkStatus();
+  }
+
+  // The condition, or one iteration.
+  absl::StatusOr<Draft> MakeBody(const Frame& frame, const std::vector<NodeId>& constants,
+                                 bool condition) {
+    Draft body(static_cast<size_t>(draft_.end_id()) * 4 + 64);
+    Extraction extraction(draft_, body);
+    std::vector<Endpoint> arguments;
+    for (const LoopVariable& v : frame.variables) {
+      const Endpoint e{v.merge, 0};
+      TENON_ASSIGN_OR_RETURN(
+          const Endpoint argument,
+          extraction.AddArgument(draft_.node(v.enter).name, DTypeOf(draft_, {v.enter, 0})));
+      arguments.push_back(argument);
+      extraction.Map(e, argument);
+      if (v.branch != kNoNode) {
+        extraction.Map({v.branch, 1}, argument);
+        extraction.Ignore(v.branch);
+      }
+      extraction.Ignore(v.merge);
+      extraction.Ignore(v.enter);
+    }
+    for (NodeId enter : constants) {
+      TENON_ASSIGN_OR_RETURN(
+          const Endpoint argument,
+          extraction.AddArgument(draft_.node(enter).name, DTypeOf(draft_, {enter, 0})));
+      arguments.push_back(argument);
+      extraction.Map({enter, 0}, argument);
+      extraction.Ignore(enter);
+    }
+    extraction.Ignore(frame.loop_cond);
+    // Constants that wait for nothing stand outside of all frames.
+    auto may_copy = [&](const Node& n) {
+      return n.op == "Const" || (FrameOf(n.id) == frame.name && n.op != "Enter" &&
+                                 n.op != "LoopCond" && n.op != "NextIteration");
+    };
+    if (condition) {
+      TENON_ASSIGN_OR_RETURN(const Endpoint e,
+                             extraction.Copy(draft_.node(frame.loop_cond).inputs[0], may_copy));
+      body.outputs.push_back({"cond", e});
+    } else {
+      for (size_t i = 0; i < arguments.size(); ++i) {
+        Endpoint e = arguments[i];
+        if (i < frame.variables.size()) {
+          const Endpoint next = draft_.node(frame.variables[i].next).inputs[0];
+          TENON_ASSIGN_OR_RETURN(e, extraction.Copy(next, may_copy));
+        }
+        body.outputs.push_back({absl::StrCat("r", i), e});
+      }
+    }
+    TENON_RETURN_IF_ERROR(LowerConds(body, absl::StrCat(prefix_, frame.name, "/"), bodies_));
+    return body;
+  }
+
+  absl::Status Lower(Frame& frame) {
+    TENON_RETURN_IF_ERROR(FindVariables(frame));
+    std::vector<NodeId> constants;
+    for (NodeId enter : frame.enters) {
+      const bool variable = std::any_of(frame.variables.begin(), frame.variables.end(),
+                                        [&](const LoopVariable& v) { return v.enter == enter; });
+      if (!variable) constants.push_back(enter);
+    }
+    Node loop;
+    loop.name = absl::StrCat(frame.name, "/while");
+    loop.op = "While";
+    for (bool condition : {true, false}) {
+      const std::string name = absl::StrCat(prefix_, frame.name, condition ? "_cond" : "_body");
+      TENON_ASSIGN_OR_RETURN(Draft body, MakeBody(frame, constants, condition));
+      bodies_.push_back({name, std::move(body)});
+      loop.attrs[condition ? "cond" : "body"] = FuncRef{name, nullptr};
+    }
+    std::vector<DType> types;
+    auto add_input = [&](NodeId enter) {
+      const Node& n = draft_.node(enter);
+      types.push_back(DTypeOf(draft_, {enter, 0}));
+      loop.inputs.push_back(n.inputs[0]);
+      loop.control_inputs.insert(loop.control_inputs.end(), n.control_inputs.begin(),
+                                 n.control_inputs.end());
+    };
+    for (const LoopVariable& v : frame.variables) add_input(v.enter);
+    for (NodeId enter : constants) add_input(enter);
+    loop.attrs["T"] = std::move(types);
+    TENON_ASSIGN_OR_RETURN(const NodeId id, draft_.Add(std::move(loop), /*effect=*/true));
+    frame_of_.push_back(frame.parent);
+    absl::flat_hash_map<Endpoint, Endpoint> forward;
+    for (size_t i = 0; i < frame.variables.size(); ++i) {
+      if (frame.variables[i].exit != kNoNode) {
+        forward[{frame.variables[i].exit, 0}] = {id, static_cast<int>(i)};
+      }
+    }
+    Redirect(draft_, forward);
+    return absl::OkStatus();
+  }
+
+  Draft& draft_;
+  const std::string prefix_;
+  std::vector<LoweredBody>& bodies_;
+  std::vector<std::string> frame_of_;  // by node
+  absl::btree_map<std::string, Frame> frames_;
+};
+
+}  // namespace
+
+absl::Status LowerLoops(Draft& draft, const std::string& prefix, std::vector<LoweredBody>& bodies) {
+  return Lowering(draft, prefix, bodies).Run();
+}
+
+}  // namespace tenon

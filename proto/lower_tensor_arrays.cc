@@ -1,0 +1,141 @@
+// TensorArrayV3 and its ops become tensor lists. The order of reads and writes of a tensor array is
+// that of its flow, a float that every op passes on: the list takes the flow's place.
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "env/status.h"
+#include "proto/lower.h"
+
+namespace tenon {
+namespace {
+
+class Lowering {
+ public:
+  explicit Lowering(Draft& draft) : draft_(draft) {}
+
+  absl::Status Run() {
+    const NodeId end = draft_.end_id();
+    for (NodeId id = 0; id < end; ++id) {
+      const std::string op = draft_.node(id).op;
+      if (!absl::StartsWith(op, "TensorArray")) continue;
+      TENON_RETURN_IF_ERROR(Annotate(LowerOp(id, op), Describe(draft_.node(id))));
+    }
+    MarkLists();
+    draft_.Forward(forward_);
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Expect(const Node& n, size_t inputs) const {
+    if (n.inputs.size() == inputs) return absl::OkStatus();
+    return InvalidArgument("takes ", inputs, " inputs, but has ", n.inputs.size());
+  }
+
+  absl::StatusOr<Endpoint> ShapeConst(const std::string& name, const Shape& shape) {
+    Node n;
+    n.name = name + "/element_shape";
+    n.op = "Const";
+    Tensor value = Tensor::Scalar<int32_t>(-1);
+    if (shape.has_rank()) {
+      std::vector<int32_t> dims;
+      for (int64_t d : shape.dims()) dims.push_back(static_cast<int32_t>(d));
+      value = Tensor::Vector<int32_t>(std::move(dims));
+    }
+    n.attrs["dtype"] = DType::kInt32;
+    n.attrs["value"] = std::move(value);
+    TENON_ASSIGN_OR_RETURN(const NodeId id, draft_.Add(std::move(n), /*effect=*/false));
+    return Endpoint{id, 0};
+  }
+
+  // Becomes `op` of these inputs.
+  void Become(NodeId id, const char* op, DType dtype, std::vector<Endpoint> inputs, bool shaped) {
+    Node& n = draft_.node(id);
+    n.op = op;
+    n.inputs.assign(inputs.begin(), inputs.end());
+    n.attrs.clear();
+    if (dtype != DType::kInvalid) n.attrs["element_dtype"] = DType(dtype);
+    if (shaped) n.attrs["shape_type"] = DType::kInt32;
+  }
+
+  absl::Status LowerOp(NodeId id, const std::string& op) {
+    const Node n = draft_.node(id);
+    const DType* type = n.attr<DType>("dtype");
+    if (type == nullptr) type = n.attr<DType>("T");
+    const DType dtype = type == nullptr ? DType::kInvalid : *type;
+    const Shape* stated = n.attr<Shape>("element_shape");
+    const Shape element = stated == nullptr ? Shape::Unknown() : *stated;
+    const auto& in = n.inputs;
+    if (op == "TensorArrayV3") {
+      TENON_RETURN_IF_ERROR(Expect(n, 1));
+      TENON_ASSIGN_OR_RETURN(const Endpoint shape, ShapeConst(n.name, element));
+      Become(id, "TensorListReserve", dtype, {shape, in[0]}, true);
+      forward_[{id, 1}] = {id, 0};
+      lists_.push_back({id, 0});
+      lists_.push_back({id, 1});
+    } else if (op == "TensorArrayWriteV3") {
+      TENON_RETURN_IF_ERROR(Expect(n, 4));
+      Become(id, "TensorListSetItem", dtype, {in[3], in[1], in[2]}, false);
+      draft_.node(id).attrs["resize_if_index_out_of_bounds"] = true;
+      lists_.push_back({id, 0});
+    } else if (op == "TensorArrayReadV3") {
+      TENON_RETURN_IF_ERROR(Expect(n, 3));
+      TENON_ASSIGN_OR_RETURN(const Endpoint shape, ShapeConst(n.name, Shape::Unknown()));
+      Become(id, "TensorListGetItem", dtype, {in[2], in[1], shape}, false);
+    } else if (op == "TensorArrayGatherV3") {
+      TENON_RETURN_IF_ERROR(Expect(n, 3));
+      TENON_ASSIGN_OR_RETURN(const Endpoint shape, ShapeConst(n.name, element));
+      Become(id, "TensorListGather", dtype, {in[2], in[1], shape}, false);
+    } else if (op == "TensorArrayScatterV3") {
+      TENON_RETURN_IF_ERROR(Expect(n, 4));
+      Become(id, "TensorListScatterIntoExistingList", dtype, {in[3], in[2], in[1]}, false);
+      lists_.push_back({id, 0});
+    } else if (op == "TensorArrayConcatV3") {
+      TENON_RETURN_IF_ERROR(Expect(n, 2));
+      Become(id, "TensorListConcat", dtype, {in[1]}, false);
+    } else if (op == "TensorArraySplitV3") {
+      TENON_RETURN_IF_ERROR(Expect(n, 4));
+      TENON_ASSIGN_OR_RETURN(const Endpoint shape, ShapeConst(n.name, Shape::Unknown()));
+      Become(id, "TensorListSplit", dtype, {in[1], shape, in[2]}, true);
+      lists_.push_back({id, 0});
+    } else if (op == "TensorArraySizeV3") {
+      TENON_RETURN_IF_ERROR(Expect(n, 2));
+      Become(id, "TensorListLength", DType::kInvalid, {in[1]}, false);
+    } else if (op == "TensorArrayCloseV3") {
+      Become(id, "NoOp", DType::kInvalid, {}, false);
+    }
+    return absl::OkStatus();
+  }
+
+  // Ops that pass a list on are typed by what they pass.
+  void MarkLists() {
+    absl::flat_hash_map<Endpoint, std::vector<NodeId>> readers;
+    for (NodeId id = 0; id < draft_.end_id(); ++id) {
+      for (const Endpoint& e : draft_.node(id).inputs) readers[e].push_back(id);
+    }
+    while (!lists_.empty()) {
+      const Endpoint e = lists_.back();
+      lists_.pop_back();
+      for (NodeId id : readers[e]) {
+        Node& n = draft_.node(id);
+        const bool passes = n.op == "Enter" || n.op == "Exit" || n.op == "NextIteration" ||
+                            n.op == "Merge" || n.op == "Switch" || n.op == "Identity";
+        const DType* now = n.attr<DType>("T");
+        if (!passes || (now != nullptr && *now == DType::kVariant)) continue;
+        if (n.op == "Switch" && n.inputs[0] != e) continue;
+        n.attrs["T"] = DType::kVariant;
+        lists_.push_back({id, 0});
+        if (n.op == "Switch") lists_.push_back({id, 1});
+      }
+    }
+  }
+
+  Draft& draft_;
+  std::vector<Endpoint> lists_;
+  absl::flat_hash_map<Endpoint, Endpoint> forward_;
+};
+
+}  // namespace
+
+absl::Status LowerTensorArrays(Draft& draft) { return Lowering(draft).Run(); }
+
+}  // namespace tenon
