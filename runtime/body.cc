@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "env/status.h"
+#include "ops/control/tensor_list.h"
 #include "ops/types.h"
 #include "runtime/executor.h"
 
@@ -68,7 +69,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> Body::PlanFor(absl::Span<const Tenso
                                                           KernelCache& cache) {
   return plans_.Get(feeds, [&] {
     std::vector<TensorSpec> specs;
-    for (const Tensor& t : feeds) specs.push_back({t.dtype(), t.shape(), nullptr});
+    for (const Tensor& t : feeds) specs.push_back({t.dtype(), t.shape(), &t});
     return BuildPlan(model_, specs, services, cache);
   });
 }
@@ -129,7 +130,10 @@ std::vector<Shape> CallOutputShapes(const CallForm& form, absl::Span<const Tenso
   std::vector<Tensor> feeds;
   for (size_t i = static_cast<size_t>(form.first_input); i < inputs.size(); ++i) {
     if (!inputs[i].shape.IsComplete()) return unknown;
-    feeds.push_back(Tensor::FromExternal(inputs[i].dtype, inputs[i].shape, nullptr, nullptr));
+    const bool list = inputs[i].dtype == DType::kVariant && inputs[i].value != nullptr;
+    feeds.push_back(list
+                        ? *inputs[i].value
+                        : Tensor::FromExternal(inputs[i].dtype, inputs[i].shape, nullptr, nullptr));
   }
   std::vector<Shape> shapes;
   const bool loop = form.kind == CallForm::kWhile;
@@ -142,6 +146,8 @@ std::vector<Shape> CallOutputShapes(const CallForm& form, absl::Span<const Tenso
     const std::vector<Shape> results = PlannedShapes(**plan);
     if (shapes.empty()) shapes = results;
     for (size_t k = 0; k < shapes.size(); ++k) {
+      const Shape item = loop ? CommonItemShape(feeds[k]) : Shape::Unknown();
+      if (item.IsComplete() && (*plan)->outputs[k].item != item) return unknown;
       if (results[k].IsComplete() && results[k] == shapes[k]) continue;
       if (loop) return unknown;  // the next iteration may change other shapes as well
       shapes[k] = Shape::Unknown();

@@ -1,6 +1,7 @@
 #include "runtime/dynamic_step.h"
 
 #include "env/status.h"
+#include "ops/control/tensor_list.h"
 #include "ops/op.h"
 #include "ops/state/variable.h"
 #include "runtime/body.h"
@@ -55,6 +56,31 @@ absl::Status RunRead(const Plan& plan, const DynamicStep& step, RunTensors& run)
                            " of shape ", out.shape.ToString());
   }
   Bring(plan, run.state, out.buffer, std::move(value));
+  return absl::OkStatus();
+}
+
+absl::Status RunItem(const Plan& plan, const DynamicStep& step, RunTensors& run) {
+  const DynamicArg& out = step.outputs[0];
+  TENON_ASSIGN_OR_RETURN(const Tensor handle, ViewOf(plan, run, step.inputs[0]));
+  TENON_ASSIGN_OR_RETURN(const Tensor index_value, ViewOf(plan, run, step.inputs[1]));
+  TENON_ASSIGN_OR_RETURN(const TensorList* list, ListAt(handle.data<ObjectPtr>(), out.dtype));
+  const int64_t index = *index_value.data<int32_t>();
+  if (index < 0 || index >= static_cast<int64_t>(list->items.size())) {
+    return InvalidArgument("index ", index, " of a list of ", list->items.size(), " tensors");
+  }
+  const std::shared_ptr<const Tensor>& item = list->items[static_cast<size_t>(index)];
+  Tensor t;
+  if (item != nullptr) {
+    if (item->shape() != out.shape) {
+      return InvalidArgument("tensor ", index, " has shape ", item->shape().ToString(), ", not ",
+                             out.shape.ToString());
+    }
+    t = *item;
+  } else {
+    TENON_ASSIGN_OR_RETURN(t, Tensor::Allocate(out.dtype, out.shape));
+    WriteItem(nullptr, out.dtype, t.num_elements(), t.raw());
+  }
+  Bring(plan, run.state, out.buffer, std::move(t));
   return absl::OkStatus();
 }
 
@@ -134,6 +160,7 @@ absl::StatusOr<Tensor> ViewOf(const Plan& plan, RunTensors& run, const DynamicAr
 absl::Status RunDynamicStep(const Plan& plan, const Step& step, RunTensors& run) {
   const DynamicStep& dynamic = plan.dynamic_steps[static_cast<size_t>(step.dynamic)];
   if (dynamic.kind == DynamicKind::kRead) return RunRead(plan, dynamic, run);
+  if (dynamic.kind == DynamicKind::kItem) return RunItem(plan, dynamic, run);
   if (dynamic.kind == DynamicKind::kCall) return RunCallStep(plan, dynamic, run);
   const Node& node = plan.model->graph().node(step.node);
   const OpLookup op = FindOp(node.op);

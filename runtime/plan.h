@@ -58,6 +58,7 @@ struct Step {
 enum class DynamicKind {
   kKernel,  // prepares its kernel and runs it
   kRead,    // takes a variable's tensor
+  kItem,    // takes a list's tensor
   kCall,    // control flow: runs other plans
 };
 
@@ -85,6 +86,7 @@ struct PlanOutput {
   int buffer = -1;
   DType dtype = DType::kInvalid;
   Shape shape = Shape::Unknown();  // unknown: a dynamic tensor's
+  Shape item = Shape::Unknown();   // of a list: its tensors', where known
 };
 
 // For reports and profiles: what runs, in the order of the steps.
@@ -143,8 +145,8 @@ struct Plan {
 
 // Compiles `model` for inputs of these dtypes and complete shapes, in the order of
 // Graph::inputs(); an input of dtype kInvalid is not fed (an error where a node needs it and has
-// no default). Weights that no step of this plan reads plain lose their plain copy. Errors name the
-// node.
+// no default); of a list's handle the value says what shape its tensors have. Weights that no step
+// of this plan reads plain lose their plain copy. Errors name the node.
 absl::StatusOr<std::shared_ptr<const Plan>> BuildPlan(std::shared_ptr<const ModelState> model,
                                                       absl::Span<const TensorSpec> feeds,
                                                       const Services& services, KernelCache& cache);

@@ -3,6 +3,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "env/status.h"
+#include "ops/control/tensor_list.h"
 #include "ops/op.h"
 #include "runtime/body.h"
 #include "runtime/plan.h"
@@ -19,6 +20,8 @@ struct Value {
   TensorSpec spec;
   int buffer = -1;               // -1: a constant that no step reads plain so far
   Constant* constant = nullptr;  // the weight that this is, under its own shape
+  // Of a tensor list: the one shape that its tensors have, where they have one.
+  Shape item = Shape::Unknown();
 };
 
 class PlanBuilder {
@@ -65,6 +68,7 @@ class PlanBuilder {
       Value value;
       value.spec = plan_->feeds.back();
       value.buffer = memory_.AddFeed(static_cast<int>(i));
+      if (feeds[i].value != nullptr) value.item = CommonItemShape(*feeds[i].value);
       values_[static_cast<size_t>(inputs[i].node)] = {value};
     }
     return absl::OkStatus();
@@ -118,6 +122,7 @@ class PlanBuilder {
     TENON_ASSIGN_OR_RETURN(const std::vector<TensorSpec> outputs,
                            InferOutputs(*op.info, node, specs));
     for (const TensorSpec& spec : outputs) ports.push_back({.spec = spec});
+    if (!ports.empty()) ports[0].item = ItemShape(node, inputs);
 
     if (CanEvaluate(op.info->row, inputs, outputs)) {
       absl::Status done = EvaluateNow(node, op.info->row, inputs, ports);
@@ -128,6 +133,20 @@ class PlanBuilder {
       return PinAliased(inputs, ports);
     }
     return AddStep(node, op.info->row, inputs, specs, outputs, ports);
+  }
+
+  // The shape of all tensors in the list that a node gives.
+  static Shape ItemShape(const Node& node, absl::Span<Value* const> inputs) {
+    Shape item = Shape::Unknown();
+    if (node.op == "TensorListFromTensor" && inputs[0]->spec.shape.IsComplete()) {
+      const absl::Span<const int64_t> dims = inputs[0]->spec.shape.dims();
+      if (!dims.empty()) item = Shape(dims.subspan(1));
+    } else if (node.op == "TensorListSetItem" && inputs[0]->item == inputs[2]->spec.shape) {
+      item = inputs[0]->item;
+    } else if (node.op == "TensorListPushBack" && inputs[0]->item == inputs[1]->spec.shape) {
+      item = inputs[0]->item;
+    }
+    return item.IsComplete() ? item : Shape::Unknown();
   }
 
   static bool CanEvaluate(const OpRow& row, absl::Span<Value* const> inputs,
@@ -206,6 +225,12 @@ class PlanBuilder {
       ports[0].buffer = memory_.AddHeld(outputs[0], step);
       return AddDynamicStep(node, DynamicKind::kRead, inputs, ports);
     }
+    if (node.op == "TensorListGetItem" && inputs[0]->item.IsComplete() &&
+        inputs[0]->item.CompatibleWith(outputs[0].shape)) {
+      ports[0].spec.shape = inputs[0]->item;
+      ports[0].buffer = memory_.AddHeld(ports[0].spec, step);
+      return AddDynamicStep(node, DynamicKind::kItem, inputs, ports);
+    }
     if (IsCall(node.op)) return AddCall(node, inputs, specs, outputs, ports);
     bool dynamic = false, values_missing = false, empty = true;
     for (const TensorSpec& s : specs) {
@@ -238,8 +263,18 @@ class PlanBuilder {
                        std::vector<Value>& ports) {
     absl::StatusOr<CallForm> form = CallFormOf(node, plan_->model->bodies());
     if (!form.ok()) return Annotate(form.status(), Where(node));
+    // Lists are given to the bodies' plans as empty ones of the same kind.
+    std::vector<TensorSpec> known(specs.begin(), specs.end());
+    std::vector<Tensor> lists(known.size());
+    for (size_t i = 0; i < known.size(); ++i) {
+      if (known[i].dtype != DType::kVariant || !inputs[i]->item.IsComplete()) continue;
+      auto list = std::make_shared<TensorList>();
+      list->element_shape = inputs[i]->item;
+      lists[i] = ObjectTensor(DType::kVariant, std::move(list));
+      known[i].value = &lists[i];
+    }
     const std::vector<Shape> shapes =
-        CallOutputShapes(*form, specs, outputs.size(), plan_->services, *plan_->cache);
+        CallOutputShapes(*form, known, outputs.size(), plan_->services, *plan_->cache);
     for (size_t i = 0; i < ports.size(); ++i) {
       ports[i].spec.shape = shapes[i];
       if (shapes[i].IsComplete()) {
@@ -329,7 +364,7 @@ class PlanBuilder {
       TENON_ASSIGN_OR_RETURN(const int buffer, BufferOf(value));
       memory_.Read(buffer, now());
       memory_.Fetch(buffer, value.spec);
-      plan_->outputs.push_back({buffer, value.spec.dtype, value.spec.shape});
+      plan_->outputs.push_back({buffer, value.spec.dtype, value.spec.shape, value.item});
     }
     return absl::OkStatus();
   }

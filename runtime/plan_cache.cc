@@ -2,12 +2,22 @@
 
 #include <algorithm>
 
+#include "ops/control/tensor_list.h"
+
 namespace tenon {
 namespace {
+
+// A list's handle is a scalar; plans are made for the shape of the list's tensors.
+Shape KeyShape(const Tensor& feed) {
+  return feed.dtype() == DType::kVariant ? CommonItemShape(feed) : feed.shape();
+}
 
 bool Matches(absl::Span<const TensorSpec> key, absl::Span<const Tensor> feeds) {
   return std::equal(key.begin(), key.end(), feeds.begin(), feeds.end(),
                     [](const TensorSpec& a, const Tensor& b) {
+                      if (b.dtype() == DType::kVariant) {
+                        return a.dtype == DType::kVariant && a.shape == KeyShape(b);
+                      }
                       return a.dtype == b.dtype() && a.shape == b.shape();
                     });
 }
@@ -35,7 +45,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanCache::Get(absl::Span<const Tens
     }
     ++stats_.misses;
     entry = std::make_shared<Entry>();
-    for (const Tensor& t : feeds) entry->key.push_back({t.dtype(), t.shape(), nullptr});
+    for (const Tensor& t : feeds) entry->key.push_back({t.dtype(), KeyShape(t), nullptr});
     entries_.push_front(entry);
   }
 

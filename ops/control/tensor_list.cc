@@ -21,6 +21,22 @@ absl::StatusOr<Shape> TensorList::ItemShape(const Shape& wanted) const {
                          merged.status().message());
 }
 
+void TensorList::Note(const Shape& item) {
+  const bool first = std::all_of(items.begin(), items.end(),
+                                 [](const std::shared_ptr<const Tensor>& t) { return !t; });
+  if (first) common = item;
+  if (common != item) common = Shape::Unknown();
+}
+
+Shape CommonItemShape(const Tensor& handle) {
+  if (handle.dtype() != DType::kVariant || handle.raw() == nullptr || handle.shape().rank() != 0) {
+    return Shape::Unknown();
+  }
+  const auto* list = dynamic_cast<const TensorList*>(handle.data<ObjectPtr>()->get());
+  if (list == nullptr) return Shape::Unknown();
+  return list->element_shape.IsComplete() ? list->element_shape : list->common;
+}
+
 absl::StatusOr<const TensorList*> ListAt(const ObjectPtr* handle, DType dtype) {
   const auto* list = handle == nullptr ? nullptr : dynamic_cast<const TensorList*>(handle->get());
   if (list == nullptr) return InvalidArgument("expected the handle of a tensor list");

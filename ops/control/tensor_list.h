@@ -18,11 +18,19 @@ struct TensorList final : Object {
   DType dtype = DType::kInvalid;
   Shape element_shape = Shape::Unknown();            // compatible with every item's
   std::vector<std::shared_ptr<const Tensor>> items;  // null: not set; reads as zeros
+  // Complete where all items that are set have this one shape; plans are made for it.
+  Shape common = Shape::Unknown();
+
+  // To be called for each shape that items are given.
+  void Note(const Shape& item);
 
   // What items that are not set have: element_shape, `wanted` and the items' shapes merged.
   // InvalidArgument where they contradict each other.
   absl::StatusOr<Shape> ItemShape(const Shape& wanted) const;
 };
+
+// The common shape of the items of a variant scalar's list; unknown where it is no such list.
+Shape CommonItemShape(const Tensor& handle);
 
 // A handle's list. InvalidArgument where it leads to none, or to one of another dtype (kInvalid:
 // any).

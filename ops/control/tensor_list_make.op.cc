@@ -123,6 +123,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> FromTensor(PrepareContext& p) {
   return MakeKernel([source](RunContext& run) -> absl::Status {
     TENON_ASSIGN_OR_RETURN(const std::shared_ptr<TensorList> list, source.List(run, true));
     TENON_ASSIGN_OR_RETURN(const auto kept, source.Kept(run));
+    list->Note(source.RowShape());
     for (int64_t i = 0; i < source.shape.dim(0); ++i) {
       list->items.push_back(RowsOf(kept, i, 1, /*single=*/true));
     }
@@ -184,6 +185,7 @@ absl::Status PlaceRows(const Source& source, RunContext& run, int indices_input,
   }
   TENON_ASSIGN_OR_RETURN(const auto kept, source.Kept(run));
   const int32_t* indices = run.input<int32_t>(indices_input);
+  if (count > 0) list.Note(source.RowShape());
   for (int64_t i = 0; i < count; ++i) {
     const int64_t index = indices[i];
     if (index < 0 || index > kMaxItems ||
@@ -293,6 +295,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> SetItem(PrepareContext& p) {
         TENON_RETURN_IF_ERROR(CheckCount(index + 1));
         list.items.resize(static_cast<size_t>(index) + 1);
       }
+      list.Note(item.shape);
       TENON_ASSIGN_OR_RETURN(list.items[static_cast<size_t>(index)],
                              Keep(item.dtype, item.shape, run.input(2)));
       return absl::OkStatus();
@@ -315,6 +318,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> PushBack(PrepareContext& p) {
     return Changed(run, item.dtype, [&](TensorList& list) -> absl::Status {
       TENON_RETURN_IF_ERROR(CheckItem(list, item.shape));
       TENON_ASSIGN_OR_RETURN(auto kept, Keep(item.dtype, item.shape, run.input(1)));
+      list.Note(item.shape);
       list.items.push_back(std::move(kept));
       return absl::OkStatus();
     });
@@ -400,6 +404,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConcatLists(PrepareContext& p) {
       TENON_ASSIGN_OR_RETURN(const TensorList* more, ListAt(run.input<ObjectPtr>(1), dtype));
       TENON_ASSIGN_OR_RETURN(list.element_shape,
                              MergeShapes(list.element_shape, more->element_shape));
+      if (list.common != more->common) list.common = Shape::Unknown();
       list.items.insert(list.items.end(), more->items.begin(), more->items.end());
       return absl::OkStatus();
     });
