@@ -232,3 +232,32 @@ tenon_status* tenon_session_run(tenon_session* session, const tenon_tensor* cons
                                 int num_inputs, tenon_tensor** outputs, int num_outputs) {
   return Guard([&] { return RunSession(session, inputs, num_inputs, outputs, num_outputs); });
 }
+int tenon_session_num_variables(const tenon_session* session) {
+  return static_cast<int>(session->session->VariableNames().size());
+}
+const char* tenon_session_variable_name(const tenon_session* session, int index) {
+  const std::vector<std::string>& names = session->session->VariableNames();
+  if (index < 0 || static_cast<size_t>(index) >= names.size()) return nullptr;
+  return names[static_cast<size_t>(index)].c_str();
+}
+tenon_status* tenon_session_read_variable(const tenon_session* session, const char* name,
+                                          tenon_tensor** value) {
+  return Guard([&]() -> absl::Status {
+    if (session == nullptr || name == nullptr || value == nullptr) {
+      return InvalidArgument("null argument");
+    }
+    auto copy = std::make_unique<tenon_tensor>();
+    TENON_ASSIGN_OR_RETURN(copy->tensor, session->session->ReadVariable(name));
+    *value = copy.release();
+    return absl::OkStatus();
+  });
+}
+tenon_status* tenon_session_assign_variable(tenon_session* session, const char* name,
+                                            const tenon_tensor* value) {
+  return Guard([&]() -> absl::Status {
+    if (session == nullptr || name == nullptr || value == nullptr) {
+      return InvalidArgument("null argument");
+    }
+    return session->session->AssignVariable(name, value->tensor);
+  });
+}

@@ -117,6 +117,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
 
   session->report_ = RewriteOrKeep(graph, state.services, options.precision);
   TENON_ASSIGN_OR_RETURN(state.model, ModelState::Create(std::move(graph), state.variables));
+  session->variable_names_ = state.variables.Names();
   for (const GraphInput& input : state.model->graph().inputs()) {
     session->inputs_.push_back(InputInfo(*state.model, input));
   }
@@ -125,8 +126,6 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
   }
   return session;
 }
-
-std::vector<std::string> Session::VariableNames() const { return state_->variables.Names(); }
 
 absl::StatusOr<Tensor> Session::ReadVariable(absl::string_view name) const {
   TENON_ASSIGN_OR_RETURN(const Variable* variable, state_->variables.Find(name));

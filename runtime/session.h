@@ -79,7 +79,7 @@ class Session {
 
   // The variables that the model changes, by name, sorted. (Those that it only reads are
   // constants.)
-  std::vector<std::string> VariableNames() const;
+  const std::vector<std::string>& VariableNames() const { return variable_names_; }
   // Variables keep their values from run to run. NotFound where there is none of that name;
   // FailedPrecondition while it has no value.
   absl::StatusOr<Tensor> ReadVariable(absl::string_view name) const;
@@ -101,6 +101,7 @@ class Session {
   std::unique_ptr<State> state_;
   std::vector<TensorInfo> inputs_;
   std::vector<TensorInfo> outputs_;
+  std::vector<std::string> variable_names_;
   SessionReport report_;
 };
 

@@ -130,6 +130,16 @@ TENON_API int tenon_session_input_shape(const tenon_session* session, int index,
 TENON_API tenon_status* tenon_session_run(tenon_session* session, const tenon_tensor* const* inputs,
                                           int num_inputs, tenon_tensor** outputs, int num_outputs);
 
+/* Variables that the model changes, sorted by name; they keep their values from run to run. (Those
+ * that it only reads are constants.) */
+TENON_API int tenon_session_num_variables(const tenon_session* session);
+TENON_API const char* tenon_session_variable_name(const tenon_session* session, int index);
+/* A copy, the caller's to free. TENON_FAILED_PRECONDITION while the variable has no value. */
+TENON_API tenon_status* tenon_session_read_variable(const tenon_session* session, const char* name,
+                                                    tenon_tensor** value);
+TENON_API tenon_status* tenon_session_assign_variable(tenon_session* session, const char* name,
+                                                      const tenon_tensor* value);
+
 /* ---- eager: one op at a time ----
  *
  *   tenon_attrs* attrs = tenon_attrs_create();

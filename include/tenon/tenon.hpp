@@ -172,6 +172,23 @@ class Session {
     return outputs;
   }
 
+  // Variables that the model changes; they keep their values from run to run.
+  std::vector<std::string> variable_names() const {
+    std::vector<std::string> names;
+    for (int i = 0; i < tenon_session_num_variables(session_.get()); ++i) {
+      names.emplace_back(tenon_session_variable_name(session_.get(), i));
+    }
+    return names;
+  }
+  Tensor ReadVariable(const std::string& name) const {
+    tenon_tensor* value = nullptr;
+    Check(tenon_session_read_variable(session_.get(), name.c_str(), &value));
+    return Tensor(value);
+  }
+  void AssignVariable(const std::string& name, const Tensor& value) {
+    Check(tenon_session_assign_variable(session_.get(), name.c_str(), value.get()));
+  }
+
  private:
   struct Free {
     void operator()(tenon_session* s) const { tenon_session_free(s); }

@@ -93,4 +93,39 @@ TEST(CApiTensor, Strings) {
   tenon_tensor_free(t);
 }
 
+TEST(CApiVariables, KeepTheirValues) {
+  constexpr char kSteps[] = TENON_SOURCE_DIR "/tests/models/steps/order/saved_model";
+  tenon_session_options options = TENON_SESSION_OPTIONS_INIT;
+  options.signature = "grow";
+  tenon_session* session = nullptr;
+  ASSERT_EQ(Message(tenon_session_create(kSteps, &options, &session)), "");
+  ASSERT_EQ(tenon_session_num_variables(session), 1);
+  const char* name = tenon_session_variable_name(session, 0);
+  ASSERT_NE(name, nullptr);
+  EXPECT_EQ(tenon_session_variable_name(session, 1), nullptr);
+
+  const int64_t dims[] = {3, 2};
+  tenon_tensor* x = nullptr;
+  ASSERT_EQ(Message(tenon_tensor_create(TENON_FLOAT, dims, 2, &x)), "");
+  std::memset(tenon_tensor_data(x), 0, tenon_tensor_bytes(x));
+  for (int64_t run = 1; run <= 2; ++run) {
+    tenon_tensor* outputs[2] = {};
+    ASSERT_EQ(Message(tenon_session_run(session, &x, 1, outputs, 2)), "");
+    for (tenon_tensor* output : outputs) tenon_tensor_free(output);
+    tenon_tensor* value = nullptr;
+    ASSERT_EQ(Message(tenon_session_read_variable(session, name, &value)), "");
+    EXPECT_EQ(tenon_tensor_dims(value)[0], 3 * run);
+    tenon_tensor_free(value);
+  }
+  ASSERT_EQ(Message(tenon_session_assign_variable(session, name, x)), "");
+  tenon_tensor* value = nullptr;
+  ASSERT_EQ(Message(tenon_session_read_variable(session, name, &value)), "");
+  EXPECT_EQ(tenon_tensor_dims(value)[0], 3);
+  tenon_tensor_free(value);
+  EXPECT_THAT(Message(tenon_session_read_variable(session, "nobody", &value)),
+              HasSubstr("no variable of the name 'nobody'"));
+  tenon_tensor_free(x);
+  tenon_session_free(session);
+}
+
 }  // namespace
