@@ -83,6 +83,18 @@ class Order(tf.Module):
     out["scalar"] = self.value.read_value()
     return out
 
+  @tf.function(input_signature=[spec(tf.float32, 2, 3), spec(tf.int32, 2, 1)])
+  def slices(self, x: tf.Tensor, rows: tf.Tensor) -> dict[str, tf.Tensor]:
+    self.value[1:4:2, ::-1].assign(x)
+    out = {"sliced": self.value.read_value()}
+    self.value[..., 1].assign(self.fixed[:, 0])
+    out["column"] = self.value.read_value()
+    for op in ("Add", "Sub", "Min", "Max", "Update"):
+      getattr(raw, f"ResourceScatterNd{op}")(
+          ref=self.value.handle, indices=rows, updates=x)
+      out[op.lower()] = self.value.read_value()
+    return out
+
 
 OPTIMIZERS: dict[str, tuple[int, dict[str, float]]] = {
     # slots, scalars; the variable comes first, attributes after "|"
@@ -153,7 +165,7 @@ def order(out: pathlib.Path) -> None:
   net = Order()
   tf.saved_model.save(net, str(target / "saved_model"), signatures={
       "order": net.order, "gather": net.gather, "grow": net.grow,
-      "scatter": net.scatter})
+      "scatter": net.scatter, "slices": net.slices})
   rng = np.random.default_rng(3)
 
   def floats(*shape: int) -> np.ndarray:
@@ -167,6 +179,9 @@ def order(out: pathlib.Path) -> None:
   stepping.write_steps(
       target, {"index": np.array([[3, 0, 3], [1, 1, 4]], np.int32),
                "x": floats(2, 3, 3) + 2}, STEPS, "scatter")
+  stepping.write_steps(
+      target, {"x": floats(2, 2, 3), "rows": np.array([[[4], [0]], [[2], [2]]], np.int32)},
+      STEPS, "slices")
   stepping.note(target)
 
 
