@@ -1,10 +1,13 @@
 // Transpose, ConjugateTranspose, InvertPermutation.
 #include <complex>
+#include <memory>
+#include <utility>
 
 #include "ops/array/axis.h"
 #include "ops/array/strided_copy.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"
+#include "ops/parallel.h"
 #include "ops/types.h"
 #include "ops/vector/vector_kernels.h"
 
@@ -73,6 +76,38 @@ absl::StatusOr<std::unique_ptr<Kernel>> TransposeReference(PrepareContext& p) {
   });
 }
 
+template <typename R>
+void Conjugate(R* parts, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i) parts[2 * i + 1] = -parts[2 * i + 1];
+}
+
+// The vector transpose; complex numbers are conjugated where they now are.
+absl::StatusOr<std::unique_ptr<Kernel>> VectorConjugateTranspose(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Kernel> turn, VectorTranspose(p));
+  const DType dtype = p.input_dtype(0);
+  if (!IsComplex(dtype)) return turn;
+  const int64_t n = p.output_shape(0).num_elements();
+  const int threads = p.services().threads;
+  return MakeKernel(
+      [turn = std::shared_ptr<const Kernel>(std::move(turn)), dtype, n,
+       threads](RunContext& run) -> absl::Status {
+        TENON_RETURN_IF_ERROR(turn->Run(run));
+        ParallelFor(threads, n, ParallelGrain(0.5), [&](int64_t begin, int64_t end) {
+          if (dtype == DType::kComplex64) {
+            Conjugate(run.output<float>(0), begin, end);
+          } else {
+            Conjugate(run.output<double>(0), begin, end);
+          }
+        });
+        return absl::OkStatus();
+      },
+      "vector");
+}
+
+constexpr char kTransposeTypes[] =
+    "float bfloat16 half double int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool "
+    "complex64 complex128";
+
 const OpRegistration transpose({
     .name = "Transpose",
     .inputs = "x: T, perm: Tperm",
@@ -83,9 +118,7 @@ const OpRegistration transpose({
     .reference = TransposeReference<false>,
     .accelerated = VectorTranspose,
     .native = "_MklNativeTranspose",
-    .native_types =
-        "float bfloat16 half double int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool "
-        "complex64 complex128",
+    .native_types = kTransposeTypes,
     .example = "[1,128,12,64] perm=[0,2,1,3]",
 });
 
@@ -97,6 +130,10 @@ const OpRegistration conjugate_transpose({
     .types = "Tperm: int32 int64",
     .shape = TransposeShape,
     .reference = TransposeReference<true>,
+    .accelerated = VectorConjugateTranspose,
+    .native = "_MklNativeConjugateTranspose",
+    .native_types = kTransposeTypes,
+    .example = "[2,3,4] perm=[0,2,1]",
 });
 
 absl::Status VectorShape(ShapeContext& c) {
