@@ -148,6 +148,8 @@ CASES: dict[tuple, dict[str, Build]] = {
         "global_max": L.GlobalMaxPooling2D(),
         "up_nearest": L.UpSampling2D((2, 3)),
         "up_bilinear": L.UpSampling2D(2, interpolation="bilinear"),
+        "up_bicubic": L.UpSampling2D(2, interpolation="bicubic"),
+        "up_lanczos": L.UpSampling2D(2, interpolation="lanczos3"),
         "cropping": L.Cropping2D(((1, 2), (0, 3))),
         "zero_padding": L.ZeroPadding2D(((1, 2), (0, 3))),
         "resizing": L.Resizing(7, 9),

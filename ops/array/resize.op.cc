@@ -1,9 +1,7 @@
 // ResizeBilinear, ResizeNearestNeighbor, ResizeBicubic and ResizeArea of NHWC images, with
 // align_corners and half_pixel_centers.
-#include <cmath>
-#include <limits>
-
 #include "ops/array/axis.h"
+#include "ops/array/resize_taps.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"
 #include "ops/types.h"
@@ -36,53 +34,7 @@ absl::Status ResizeShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// How positions of the output map to positions of the input, along one axis.
-struct Axis {
-  int64_t in;
-  int64_t out;
-  bool align_corners;
-  bool half_pixel_centers;
-
-  float Scale() const {
-    return align_corners && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
-                                    : static_cast<float>(in) / static_cast<float>(out);
-  }
-};
-
-struct Tap {
-  int64_t lower;
-  int64_t upper;
-  float weight;  // of upper
-};
-
-std::vector<Tap> BilinearTaps(const Axis& axis) {
-  std::vector<Tap> taps;
-  const float scale = axis.Scale();
-  for (int64_t i = 0; i < axis.out; ++i) {
-    const float x = axis.half_pixel_centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f
-                                            : static_cast<float>(i) * scale;
-    const float floor = std::floor(x);
-    const int64_t lower = std::max<int64_t>(static_cast<int64_t>(floor), 0);
-    const int64_t upper = std::min<int64_t>(static_cast<int64_t>(std::ceil(x)), axis.in - 1);
-    taps.push_back({std::min(lower, axis.in - 1), std::max<int64_t>(upper, 0), x - floor});
-  }
-  return taps;
-}
-
-std::vector<int64_t> NearestTaps(const Axis& axis) {
-  std::vector<int64_t> taps;
-  const float scale = axis.Scale();
-  for (int64_t i = 0; i < axis.out; ++i) {
-    float x = static_cast<float>(i);
-    if (axis.half_pixel_centers) x += 0.5f;
-    x *= scale;
-    const float k = axis.align_corners ? std::round(x) : std::floor(x);
-    taps.push_back(std::max<int64_t>(0, std::min(static_cast<int64_t>(k), axis.in - 1)));
-  }
-  return taps;
-}
-
-Axis AxisOf(PrepareContext& p, int i) {
+ResizeAxis AxisOf(PrepareContext& p, int i) {
   return {p.input_shape(0).dim(i), p.output_shape(0).dim(i), p.attrs().Bool("align_corners", false),
           p.attrs().Bool("half_pixel_centers", false)};
 }
@@ -91,8 +43,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Bilinear(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, Bilinear, {1});
   p.InputNotRead(1);
   const Shape in = p.input_shape(0);
-  const std::vector<Tap> rows = BilinearTaps(AxisOf(p, 1));
-  const std::vector<Tap> cols = BilinearTaps(AxisOf(p, 2));
+  const std::vector<BilinearTap> rows = BilinearTaps(AxisOf(p, 1));
+  const std::vector<BilinearTap> cols = BilinearTaps(AxisOf(p, 2));
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
   VisitTypes(Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>{},
              p.input_dtype(0), [&]<typename T>() {
@@ -102,10 +54,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> Bilinear(PrepareContext& p) {
                  float* out = run.output<float>(0);
                  auto f = [](T v) { return static_cast<float>(ToCompute(v)); };
                  for (int64_t n = 0; n < in.dim(0); ++n, image += in.dim(1) * width) {
-                   for (const Tap& r : rows) {
+                   for (const BilinearTap& r : rows) {
                      const T* top = image + r.lower * width;
                      const T* bottom = image + r.upper * width;
-                     for (const Tap& k : cols) {
+                     for (const BilinearTap& k : cols) {
                        const int64_t left = k.lower * c, right = k.upper * c;
                        for (int64_t i = 0; i < c; ++i) {
                          const float a =
@@ -145,70 +97,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> Nearest(PrepareContext& p) {
   });
 }
 
-// What one output position takes from an axis.
-struct Weights {
-  std::vector<int64_t> at;
-  std::vector<float> weight;
-};
-
-// Four taps of a cubic kernel, from a table of 1024 steps: Keys' (a = -0.5) with half pixel
-// centers, where taps outside count nothing, else a = -0.75 with the border repeated.
-std::vector<Weights> BicubicWeights(const Axis& axis) {
-  constexpr int kSteps = 1024;
-  const float scale = axis.Scale();
-  const double a = axis.half_pixel_centers ? -0.5 : -0.75;
-  auto near = [a](double x) { return static_cast<float>(((a + 2) * x - (a + 3)) * x * x + 1); };
-  auto far = [a](double x) {
-    return static_cast<float>(((a * x - 5 * a) * x + 8 * a) * x - 4 * a);
-  };
-  std::vector<Weights> all;
-  for (int64_t i = 0; i < axis.out; ++i) {
-    const float x = axis.half_pixel_centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f
-                                            : static_cast<float>(i) * scale;
-    const int64_t base = static_cast<int64_t>(std::floor(x));
-    const double t = std::lrint((x - static_cast<float>(base)) * kSteps) / double{kSteps};
-    Weights w{{base - 1, base, base + 1, base + 2}, {far(t + 1), near(t), near(1 - t), far(2 - t)}};
-    float sum = 0;
-    for (size_t k = 0; k < 4; ++k) {
-      const int64_t inside = std::min(std::max<int64_t>(w.at[k], 0), axis.in - 1);
-      if (axis.half_pixel_centers && inside != w.at[k]) w.weight[k] = 0;
-      w.at[k] = inside;
-      sum += w.weight[k];
-    }
-    if (axis.half_pixel_centers && std::abs(sum) >= 1000 * std::numeric_limits<float>::min()) {
-      for (float& v : w.weight) v /= sum;
-    }
-    all.push_back(std::move(w));
-  }
-  return all;
-}
-
-// The share of each pixel that an output pixel covers.
-std::vector<Weights> AreaWeights(const Axis& axis) {
-  const float scale = axis.Scale();
-  std::vector<Weights> all;
-  for (int64_t i = 0; i < axis.out; ++i) {
-    const float from = static_cast<float>(i) * scale, to = static_cast<float>(i + 1) * scale;
-    Weights w;
-    for (int64_t k = static_cast<int64_t>(std::floor(from)); static_cast<float>(k) < std::ceil(to);
-         ++k) {
-      const float begin = static_cast<float>(k), end = static_cast<float>(k + 1);
-      const float covered =
-          begin < from ? (end > to ? scale : end - from) : (end > to ? to - begin : 1.0f);
-      w.at.push_back(std::min(std::max<int64_t>(k, 0), axis.in - 1));
-      w.weight.push_back(covered / scale);
-    }
-    all.push_back(std::move(w));
-  }
-  return all;
-}
-
-template <std::vector<Weights> (*weights)(const Axis&)>
+template <std::vector<ResizeWeights> (*weights)(const ResizeAxis&)>
 absl::StatusOr<std::unique_ptr<Kernel>> Weighted(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, Weighted<weights>, {1});
   p.InputNotRead(1);
   const Shape in = p.input_shape(0);
-  const std::vector<Weights> rows = weights(AxisOf(p, 1)), cols = weights(AxisOf(p, 2));
+  const std::vector<ResizeWeights> rows = weights(AxisOf(p, 1)), cols = weights(AxisOf(p, 2));
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
   VisitTypes(Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>{},
              p.input_dtype(0), [&]<typename T>() {
@@ -217,8 +111,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Weighted(PrepareContext& p) {
                  const T* image = run.input<T>(0);
                  float* out = run.output<float>(0);
                  for (int64_t n = 0; n < in.dim(0); ++n, image += in.dim(1) * width) {
-                   for (const Weights& r : rows) {
-                     for (const Weights& k : cols) {
+                   for (const ResizeWeights& r : rows) {
+                     for (const ResizeWeights& k : cols) {
                        for (int64_t i = 0; i < c; ++i) {
                          float sum = 0;
                          for (size_t y = 0; y < r.at.size(); ++y) {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/array/axis.h"
+#include "ops/image/crop.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"
 #include "ops/types.h"
@@ -36,14 +37,6 @@ absl::Status CropShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// Position i of `crop` between two fractions of an axis of `size` pixels.
-float Position(float from, float to, int64_t i, int64_t crop, int64_t size) {
-  const float last = static_cast<float>(size - 1);
-  if (crop <= 1) return 0.5f * (from + to) * last;
-  const float scale = (to - from) * last / static_cast<float>(crop - 1);
-  return from * last + static_cast<float>(i) * scale;
-}
-
 absl::StatusOr<std::unique_ptr<Kernel>> CropAndResize(PrepareContext& p) {
   if (p.value(3) == nullptr) return PrepareLate(p, CropAndResize, {3});
   p.InputNotRead(3);
@@ -76,9 +69,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> CropAndResize(PrepareContext& p) {
                      return static_cast<float>(ToCompute(run.input<T>(0)[at * channels + c]));
                    };
                    for (int64_t r = 0; r < out.dim(1); ++r) {
-                     const float y = Position(box[0], box[2], r, out.dim(1), rows);
+                     const float y = CropPosition(box[0], box[2], r, out.dim(1), rows);
                      for (int64_t k = 0; k < out.dim(2); ++k) {
-                       const float x = Position(box[1], box[3], k, out.dim(2), cols);
+                       const float x = CropPosition(box[1], box[3], k, out.dim(2), cols);
                        if (!(y >= 0 && y <= static_cast<float>(rows - 1) && x >= 0 &&
                              x <= static_cast<float>(cols - 1))) {
                          to = std::fill_n(to, channels, outside);

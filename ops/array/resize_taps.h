@@ -1,0 +1,44 @@
+// Which input pixels an output pixel of a resized image is made of, along one axis: shared by the
+// Resize ops and their gradients.
+#ifndef TENON_OPS_ARRAY_RESIZE_TAPS_H_
+#define TENON_OPS_ARRAY_RESIZE_TAPS_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace tenon {
+
+// How positions of the output map to positions of the input, along one axis.
+struct ResizeAxis {
+  int64_t in;
+  int64_t out;
+  bool align_corners;
+  bool half_pixel_centers;
+
+  float Scale() const;
+};
+
+struct BilinearTap {
+  int64_t lower;
+  int64_t upper;
+  float weight;  // of upper
+};
+std::vector<BilinearTap> BilinearTaps(const ResizeAxis& axis);
+
+std::vector<int64_t> NearestTaps(const ResizeAxis& axis);
+
+// What one output position takes from an axis.
+struct ResizeWeights {
+  std::vector<int64_t> at;
+  std::vector<float> weight;
+};
+
+// Four taps of a cubic kernel, from a table of 1024 steps: Keys' (a = -0.5) with half pixel
+// centers, where taps outside count nothing, else a = -0.75 with the border repeated.
+std::vector<ResizeWeights> BicubicWeights(const ResizeAxis& axis);
+// The share of each pixel that an output pixel covers.
+std::vector<ResizeWeights> AreaWeights(const ResizeAxis& axis);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_ARRAY_RESIZE_TAPS_H_
