@@ -280,6 +280,16 @@ Tolerance ToleranceFor(const Node& node, absl::Span<const Tensor> inputs, const 
         static_cast<double>(std::max(inputs[0].shape().dim(1), inputs[0].shape().dim(2)));
     return {4 * eps, eps * (8 + 4 * side) * max(0)};
   }
+  if (absl::StrContains(op, "LSTM") || op == "GRUBlockCell") {
+    // Gates are sums of products, passed through functions of slope at most 1; a step's error
+    // stays in the state and adds to the next one's.
+    const bool all_steps = absl::StartsWith(op, "Block");
+    const size_t w = all_steps ? 4 : op == "GRUBlockCell" ? 2 : 3;
+    const double steps = all_steps ? static_cast<double>(inputs[1].shape().dim(0)) : 1;
+    const double length = static_cast<double>(inputs[w].shape().dim(0));
+    const double error = sum(length, rms(all_steps ? 1 : 0) * rms(w)).absolute;
+    return {4 * eps, steps * (error + 4 * eps)};
+  }
   if (LinearAlgebra(op)) {
     const double n = inputs[0].shape().rank() < 2 ? 1 : inputs[0].shape().dims().back();
     return {16 * n * eps, 16 * n * eps * SizeOfValues(golden).max};
