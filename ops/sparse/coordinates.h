@@ -1,0 +1,43 @@
+// What ops on sparse tensors (int64 indices [n, rank], values [n], shape [rank]) share.
+#ifndef TENON_OPS_SPARSE_COORDINATES_H_
+#define TENON_OPS_SPARSE_COORDINATES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "ops/shape_fn.h"
+
+namespace tenon {
+
+// InvalidArgument unless inputs i, i + step, i + 2 * step can be a sparse tensor.
+absl::Status ExpectSparse(const ShapeContext& c, int i, int step = 1);
+
+// The coordinates of n elements.
+struct Coordinates {
+  const int64_t* data;
+  int64_t n;
+  int64_t rank;
+
+  const int64_t* operator[](int64_t i) const { return data + i * rank; }
+};
+
+// -1, 0, 1: `a` stands before `b` in row-major order, at the same place, behind it.
+int CompareCoordinates(const int64_t* a, const int64_t* b, int64_t rank);
+
+// InvalidArgument where an element lies outside `shape`, or a size is negative.
+absl::Status CheckCoordinates(const Coordinates& at, const int64_t* shape);
+
+// Elements in row-major order; those at the same place stay in their order.
+std::vector<int64_t> RowMajorOrder(const Coordinates& at);
+
+// The elements of two sorted tensors, those at the same place together; -1: absent.
+struct Pair {
+  int64_t a;
+  int64_t b;
+};
+std::vector<Pair> UnionOf(const Coordinates& a, const Coordinates& b);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_SPARSE_COORDINATES_H_
