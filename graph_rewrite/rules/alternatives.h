@@ -5,6 +5,7 @@
 #ifndef TENON_GRAPH_REWRITE_RULES_ALTERNATIVES_H_
 #define TENON_GRAPH_REWRITE_RULES_ALTERNATIVES_H_
 
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,21 +26,26 @@ inline std::vector<std::string> Combine(const std::vector<std::vector<std::strin
 }
 
 // Lives as long as the program: rules keep the pointer.
+inline const char* Keep(std::string text) {
+  static auto* const kept = new std::deque<std::string>;
+  return kept->emplace_back(std::move(text)).c_str();
+}
+
 inline const char* Alternatives(const std::vector<std::vector<std::string>>& lists) {
-  auto* text = new std::string;
+  std::string text;
   for (const std::string& one : Combine(lists)) {
-    if (!text->empty()) *text += " || ";
-    *text += one;
+    if (!text.empty()) text += " || ";
+    text += one;
   }
-  return text->c_str();
+  return Keep(std::move(text));
 }
 
 // Several of these.
 template <typename... Patterns>
 const char* Either(const char* first, const Patterns*... others) {
-  auto* text = new std::string(first);
-  ((*text += " || ", *text += others), ...);
-  return text->c_str();
+  std::string text(first);
+  ((text += " || ", text += others), ...);
+  return Keep(std::move(text));
 }
 
 }  // namespace tenon
