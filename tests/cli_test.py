@@ -345,6 +345,126 @@ class OtherCommandsTest(unittest.TestCase):
       self.assertIn(b"_MklNative", out.read_bytes())
 
 
+class QuantizeTest(unittest.TestCase):
+  """tenon quantize."""
+
+  DIGITS = MODELS / "digits"
+
+  def setUp(self) -> None:
+    scratch = tempfile.TemporaryDirectory()
+    self.addCleanup(scratch.cleanup)
+    self.scratch = pathlib.Path(scratch.name)
+    self.output = self.scratch / "int8.pb"
+
+  def quantize(self, *words: object, model: pathlib.Path | None = None,
+               data: pathlib.Path | None = None
+               ) -> subprocess.CompletedProcess:
+    return tenon("quantize", model or self.DIGITS / "saved_model", "--data",
+                 data or self.DIGITS / "inputs.npz", "--output", self.output,
+                 *words)
+
+  def assert_refused(self, done: subprocess.CompletedProcess,
+                     message: str) -> None:
+    self.assertGreater(done.returncode, 0)
+    self.assertIn(message, done.stderr)
+    self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+    self.assertEqual(list(self.scratch.glob("int8*")), [])
+
+  def data(self, **arrays: np.ndarray) -> pathlib.Path:
+    path = self.scratch / "data.npz"
+    np.savez(path, **arrays)
+    return path
+
+  def outputs(self, model: pathlib.Path,
+              inputs: pathlib.Path) -> dict[str, np.ndarray]:
+    path = self.scratch / "outputs.npz"
+    done = tenon("run", model, "--inputs", inputs, "--outputs", path)
+    self.assertEqual(done.returncode, 0, done.stderr)
+    with np.load(path) as arrays:
+      return dict(arrays)
+
+  def test_digits_keep_their_accuracy(self) -> None:
+    with np.load(self.DIGITS / "labels.npz") as arrays:
+      labels = arrays["labels"]
+    with np.load(self.DIGITS / "outputs.npz") as arrays:
+      before = np.mean(arrays["output_0"].argmax(1) == labels)
+    for method in ("minmax", "percentile", "entropy"):
+      done = self.quantize("--method", method, "--accuracy", "labels",
+                           "--labels", self.DIGITS / "labels.npz")
+      self.assertEqual(done.returncode, 0, done.stderr)
+      self.assertEqual(done.stderr, "")
+      (scores,) = self.outputs(self.output,
+                               self.DIGITS / "inputs.npz").values()
+      after = np.mean(scores.argmax(1) == labels)
+      self.assertLessEqual(abs(before - after), 0.005, method)
+      self.assertIn(f"top-1: {100 * before:.2f} % in fp32, "
+                    f"{100 * after:.2f} % in int8", done.stdout)
+      self.assertIn("6 of 6 layers in int8", done.stdout)
+
+  def test_integers_from_end_to_end(self) -> None:
+    done = self.quantize()
+    self.assertEqual(done.returncode, 0, done.stderr)
+    self.assertNotIn(b"_Mkl", self.output.read_bytes())
+    with open("/proc/cpuinfo", encoding="utf-8") as cpu:
+      if "avx512_vnni" not in cpu.read():
+        self.skipTest("no exact 8-bit products on this CPU")
+    text = tenon("dump", self.output, "--phase", "rename").stdout
+    after = text.split("# ---- after rename")[1]
+    for op in ("Conv2D", "DepthwiseConv2dNative", "FusedConv2D", "MatMul",
+               "FusedDepthwiseConv2dNative", "FusedMatMul", "MaxPool"):
+      self.assertNotIn(f"= _MklNative{op}(", after)
+
+  def test_resnet50(self) -> None:
+    folder = MODELS / "resnet50"
+    done = self.quantize(model=folder / "saved_model",
+                         data=folder / "inputs.npz")
+    self.assertEqual(done.returncode, 0, done.stderr)
+    (got,) = self.outputs(self.output, folder / "inputs.npz").values()
+    with np.load(folder / "outputs.npz") as arrays:
+      (want,) = arrays.values()
+    self.assertGreater(np.corrcoef(got.ravel(), want.ravel())[0, 1], 0.98)
+
+  def test_layers_kept(self) -> None:
+    done = self.quantize("--keep-first", "--keep-last", "--max-error", "100")
+    self.assertEqual(done.returncode, 0, done.stderr)
+    self.assertIn("fp32: the first layer", done.stdout)
+    self.assertIn("fp32: the last layer", done.stdout)
+    self.assertIn("4 of 6 layers in int8", done.stdout)
+    done = self.quantize("--max-error", "1")
+    self.assertEqual(done.returncode, 0, done.stderr)
+    self.assertIn("fp32: its error is above 1 %", done.stdout)
+
+  def test_bad_options(self) -> None:
+    self.assert_refused(self.quantize("--method", "magic"), "magic")
+    self.assert_refused(self.quantize("--batch", "0"), "batch")
+    self.assert_refused(self.quantize("--keep", "nothing"), "'nothing'")
+    self.assert_refused(self.quantize("--max-error", "0.002"),
+                        "nothing to quantize")
+    self.assert_refused(self.quantize("--accuracy", "labels"), "'labels'")
+    self.assert_refused(
+        self.quantize("--labels", self.DIGITS / "labels.npz"), "--accuracy")
+    self.output = self.scratch / "folder"
+    self.assert_refused(self.quantize(), "GraphDef")
+
+  def test_bad_data(self) -> None:
+    with np.load(self.DIGITS / "inputs.npz") as arrays:
+      image = arrays["image"]
+    for arrays, message in (
+        ({"picture": image}, "input 'image' is missing"),
+        ({"image": image[:, :4]}, "image"),
+        ({"image": image[..., 0]}, "image"),
+        ({"image": image.astype(np.float64)}, "image"),
+        ({"image": image[:0]}, "no samples"),
+        ({"image": np.float32(1)}, "scalar"),
+        ({"image": image * np.float32("nan")}, "NaN")):
+      self.assert_refused(self.quantize(data=self.data(**arrays)), message)
+    self.assert_refused(self.quantize(data=self.scratch / "none.npz"), "none")
+    for labels in (np.zeros(3, int), np.zeros(len(image), np.float32)):
+      data = self.data(image=image, labels=labels)
+      self.assert_refused(self.quantize("--accuracy", "labels", data=data),
+                          "labels")
+
+
 def main() -> None:
   global TENON  # pylint: disable=global-statement
   parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])

@@ -26,6 +26,7 @@ Command AddOpsCommand(CLI::App& parent);
 Command AddRulesCommand(CLI::App& parent);
 Command AddEnvCommand(CLI::App& parent);
 Command AddExportCommand(CLI::App& parent);
+Command AddQuantizeCommand(CLI::App& parent);
 
 }  // namespace tenon
 

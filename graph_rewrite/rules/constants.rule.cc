@@ -37,7 +37,10 @@ bool IsQuantizedWeight(RuleContext& context, const Node& n) {
   for (const Use& use : context.rw.uses(n.id)) {
     if (use.slot != 1) continue;
     const Node& reader = context.node(use.reader);
-    if (IsContraction(reader.op) && context.node(reader.inputs[0]).op == "Dequantize") return true;
+    if (!IsContraction(reader.op)) continue;
+    const Node* data = &context.node(reader.inputs[0]);
+    if (data->op == "Pad" || data->op == "PadV2") data = &context.node(data->inputs[0]);
+    if (data->op == "Dequantize") return true;
   }
   return false;
 }

@@ -1,8 +1,10 @@
 // Between a Dequantize and a QuantizeV2 of the same step nothing needs to become a float: the two
-// alone are nothing, and a max pool between them is one of integers.
+// alone are nothing, and a max pool, zero pad, reshape or concatenation between them is one of
+// integers.
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "graph_rewrite/quantized.h"
 #include "graph_rewrite/rule.h"
@@ -20,6 +22,54 @@ bool SameStep(const Source& source, DType dtype, const Tensor& max) {
   return std::fabs(step - source.steps[0]) <= 1e-6f * step;
 }
 
+// The inputs of an op that only chooses among their elements and zeros, which are the same numbers
+// as integers; the rest of its inputs say how. FailedPrecondition: not in this form.
+absl::StatusOr<std::vector<Endpoint>> MovedInputs(const RuleContext& context, const Node& n) {
+  if (!n.control_inputs.empty()) return absl::FailedPreconditionError("control inputs");
+  if (n.op == "ConcatV2") return std::vector<Endpoint>(n.inputs.begin(), n.inputs.end() - 1);
+  if (n.op == "MaxPool") {
+    const std::string padding = AttrOr<std::string>(n, "padding", "");
+    if (AttrOr<std::string>(n, "data_format", "NHWC") != "NHWC" ||
+        (padding != "SAME" && padding != "VALID")) {
+      return absl::FailedPreconditionError("a max pool of another form");
+    }
+  }
+  if (n.op == "PadV2") {
+    const Tensor* fill = context.Constant(n.inputs[2]);
+    if (fill == nullptr || fill->dtype() != DType::kFloat || fill->num_elements() != 1 ||
+        fill->data<float>()[0] != 0) {
+      return absl::FailedPreconditionError("a pad with another value than 0");
+    }
+  }
+  return std::vector<Endpoint>{n.inputs[0]};
+}
+
+// The same op on integers.
+Node OnIntegers(RuleContext& context, const Node& n, DType dtype,
+                const std::vector<Endpoint>& integers, const Tensor& min, const Tensor& max) {
+  Node moved;
+  moved.name = n.name;
+  moved.attrs["T"] = dtype;
+  moved.inputs.assign(integers.begin(), integers.end());
+  if (n.op == "MaxPool") {
+    moved.op = "QuantizedMaxPool";
+    for (const char* attr : {"ksize", "strides", "padding"}) {
+      moved.attrs[attr] = n.attrs.find(attr)->second;
+    }
+    const std::string range = n.name + "/range";
+    const NodeId low = context.AddConst(range, min), high = context.AddConst(range, max);
+    moved.inputs.insert(moved.inputs.end(), {{low, 0}, {high, 0}});
+    return moved;
+  }
+  const bool concat = n.op == "ConcatV2", reshape = n.op == "Reshape";
+  moved.op = concat || reshape ? n.op : "Pad";
+  if (concat) moved.attrs["N"] = static_cast<int64_t>(integers.size());
+  const char* const index = concat ? "Tidx" : reshape ? "Tshape" : "Tpaddings";
+  moved.attrs[index] = AttrOr(n, index, DType::kInt32);
+  moved.inputs.push_back(concat ? n.inputs.back() : n.inputs[1]);
+  return moved;
+}
+
 Outcome Move(RuleContext& context, NodeId id) {
   const Node& q = context.node(id);
   const DType dtype = AttrOr(q, "T", DType::kInvalid);
@@ -27,46 +77,44 @@ Outcome Move(RuleContext& context, NodeId id) {
       AttrOr(q, "narrow_range", false)) {
     return Outcome::NotMine();
   }
-  const NodeId pool = context.node(q.inputs[0]).op == "MaxPool" ? q.inputs[0].node : kNoNode;
-  const Endpoint from = pool == kNoNode ? q.inputs[0] : context.node(pool).inputs[0];
-  if (context.node(from).op != "Dequantize") return Outcome::NotMine();
-  auto skip = [&](std::string reason) { return Outcome::Skip(2, std::move(reason), from.node); };
-  const auto source = quantized::ReadSource(context, from);
-  if (!source.ok()) return skip(std::string(source.status().message()));
+  const Node& before = context.node(q.inputs[0]);
+  const bool moves = before.op == "MaxPool" || before.op == "Pad" || before.op == "PadV2" ||
+                     before.op == "Reshape" || before.op == "ConcatV2";
+  if (!moves && before.op != "Dequantize") return Outcome::NotMine();
+  auto skip = [&](absl::string_view reason) {
+    return Outcome::Skip(2, std::string(reason), before.id);
+  };
+  std::vector<Endpoint> inputs{q.inputs[0]};
+  if (moves) {
+    auto moved = MovedInputs(context, before);
+    if (!moved.ok()) return skip(moved.status().message());
+    inputs = *std::move(moved);
+  }
   const auto min = quantized::RangeValue(context, {id, 1});
   const auto max = quantized::RangeValue(context, {id, 2});
-  if (!min.ok() || !max.ok() || !SameStep(*source, dtype, *max)) {
-    return skip("the steps before and behind differ");
+  if (!min.ok() || !max.ok()) return skip("a range is not constant");
+  std::vector<Endpoint> integers;
+  for (const Endpoint& e : inputs) {
+    const auto source = quantized::ReadSource(context, e);
+    if (!source.ok()) return skip(source.status().message());
+    if (!SameStep(*source, dtype, *max)) return skip("the steps before and behind differ");
+    integers.push_back(source->integers);
   }
-  Endpoint integers = source->integers;
-  if (pool != kNoNode) {
-    const Node& n = context.node(pool);
-    const std::string padding = AttrOr<std::string>(n, "padding", "");
-    if (AttrOr<std::string>(n, "data_format", "NHWC") != "NHWC" ||
-        (padding != "SAME" && padding != "VALID") || !n.control_inputs.empty()) {
-      return skip("a max pool of another form");
-    }
-    Node moved;
-    moved.name = n.name;
-    moved.op = "QuantizedMaxPool";
-    moved.attrs["T"] = dtype;
-    for (const char* attr : {"ksize", "strides", "padding"}) {
-      moved.attrs[attr] = n.attrs.find(attr)->second;
-    }
-    const std::string range = n.name + "/range";
-    const NodeId low = context.AddConst(range, *min), high = context.AddConst(range, *max);
-    moved.inputs = {integers, {low, 0}, {high, 0}};
-    const auto added = context.AddNode(std::move(moved));
-    if (!added.ok()) return skip(std::string(added.status().message()));
-    integers = {*added, 0};
+  Endpoint result = integers[0];
+  if (moves) {
+    const auto added = context.AddNode(OnIntegers(context, before, dtype, integers, *min, *max));
+    if (!added.ok()) return skip(added.status().message());
+    result = {*added, 0};
   }
-  quantized::ReplaceQuantize(context, id, integers, *min, *max);
+  quantized::ReplaceQuantize(context, id, result, *min, *max);
   return Outcome::Fired();
 }
 
 const RuleRegistration move({
     .name = "KeepIntegers",
-    .doc = "nothing, or a max pool, between Dequantize and QuantizeV2 of the same step",
+    .doc = "nothing, or a max pool, zero pad, reshape or concatenation, between Dequantize and "
+           "QuantizeV2 "
+           "of the same step",
     .phase = Phase::kFuse,
     .anchors = "QuantizeV2",
     .apply = Move,

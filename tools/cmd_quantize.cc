@@ -1,0 +1,148 @@
+// tenon quantize: post-training static quantization to int8.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_format.h"
+#include "env/status.h"
+#include "proto/export.h"
+#include "tools/command.h"
+#include "tools/model_args.h"
+#include "tools/npz.h"
+#include "tools/quantize/quantizer.h"
+#include "tools/table.h"
+
+namespace tenon {
+namespace {
+
+struct QuantizeArgs {
+  ModelArgs model;
+  std::string data, output, method = "percentile", accuracy, labels;
+  QuantizeOptions options;
+};
+
+void ShowProgress(absl::string_view stage, int64_t done, int64_t total) {
+  constexpr int64_t kWidth = 30;
+  const auto filled = static_cast<size_t>(done * kWidth / total);
+  const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
+  std::fprintf(stderr, "\r%-16s [%s] %lld/%lld%s", std::string(stage).c_str(), bar.c_str(),
+               static_cast<long long>(done), static_cast<long long>(total),
+               done == total ? "\n" : "");
+}
+
+std::string RangeText(const LayerReport& layer) {
+  if (layer.data == DType::kInvalid) return "";
+  return absl::StrFormat("%s to %.4g", layer.data == DType::kQint8 ? "qint8" : "quint8", layer.top);
+}
+
+void PrintReport(const QuantizeReport& report) {
+  Table layers({"layer", "op", "data", "error %", "computed in"});
+  int64_t int8 = 0;
+  for (const LayerReport& layer : report.layers) {
+    int8 += layer.kept.empty();
+    layers.Add({layer.name, layer.op, RangeText(layer),
+                layer.error < 0 ? "" : absl::StrFormat("%.3f", 100 * layer.error),
+                layer.kept.empty() ? "int8" : absl::StrCat("fp32: ", layer.kept)});
+  }
+  std::printf("%s\n", layers.Text().c_str());
+  std::printf("%lld of %zu layers in int8, calibrated on %lld samples\n",
+              static_cast<long long>(int8), report.layers.size(),
+              static_cast<long long>(report.samples));
+  if (report.left_out > 0) {
+    std::printf("%lld samples left out: they do not fill a batch\n",
+                static_cast<long long>(report.left_out));
+  }
+  for (const OutputReport& out : report.outputs) {
+    std::printf("output %s: error %.3f %%, correlation %.6f\n", out.name.c_str(), 100 * out.error,
+                out.correlation);
+  }
+  if (report.top1_before.has_value()) {
+    std::printf("top-1: %.2f %% in fp32, %.2f %% in int8\n", 100 * *report.top1_before,
+                100 * *report.top1_after);
+  }
+}
+
+absl::StatusOr<Tensor> FindLabels(const QuantizeArgs& args, const std::vector<NamedTensor>& data) {
+  std::vector<NamedTensor> own;
+  if (!args.labels.empty()) {
+    TENON_ASSIGN_OR_RETURN(own, ReadNpz(args.labels));
+  }
+  const std::vector<NamedTensor>& arrays = args.labels.empty() ? data : own;
+  for (const auto& [name, tensor] : arrays) {
+    if (name == args.accuracy) return tensor;
+  }
+  return NotFound(args.labels.empty() ? args.data : args.labels, ": there is no array '",
+                  args.accuracy, "' with labels");
+}
+
+absl::Status RunQuantize(QuantizeArgs args) {
+  const bool text = absl::EndsWith(args.output, ".pbtxt");
+  if (!text && !absl::EndsWith(args.output, ".pb")) {
+    return InvalidArgument("--output ", args.output, ": must end in .pb or .pbtxt; the result is ",
+                           "a frozen GraphDef (SavedModel folders are not written)");
+  }
+  if (args.labels.empty() != args.accuracy.empty() && args.accuracy.empty()) {
+    return InvalidArgument("--labels needs --accuracy KEY, the name of the array in it");
+  }
+  args.options.range.method = args.method == "minmax"    ? RangeMethod::kMinMax
+                              : args.method == "entropy" ? RangeMethod::kEntropy
+                                                         : RangeMethod::kPercentile;
+  args.options.threads = args.model.threads;
+  TENON_ASSIGN_OR_RETURN(args.options.flags, Flags::FromEnvironment());
+  TENON_ASSIGN_OR_RETURN(std::vector<NamedTensor> data, ReadNpz(args.data));
+  if (!args.accuracy.empty()) {
+    TENON_ASSIGN_OR_RETURN(args.options.labels, FindLabels(args, data));
+  }
+  TENON_ASSIGN_OR_RETURN(Model model, OpenModel(args.model));
+  if (isatty(STDERR_FILENO)) args.options.progress = ShowProgress;
+  TENON_ASSIGN_OR_RETURN(const Quantized quantized,
+                         Quantize(std::move(model.graph), std::move(data), args.options));
+  ExportOptions options;
+  options.format = text ? GraphFormat::kText : GraphFormat::kBinary;
+  TENON_RETURN_IF_ERROR(ExportGraph(quantized.graph, args.output, options));
+  PrintReport(quantized.report);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Command AddQuantizeCommand(CLI::App& parent) {
+  auto args = std::make_shared<QuantizeArgs>();
+  CLI::App* app = parent.add_subcommand("quantize", "Writes an int8 form of a float model");
+  AddModelArgs(*app, args->model);
+  app->add_option("--threads", args->model.threads, "threads that one op may use")
+      ->check(CLI::Range(1, 1024));
+  app->add_option("--data", args->data,
+                  ".npz with samples to calibrate on, along the first axis of each input")
+      ->required();
+  app->add_option("--output", args->output, "file to write: .pb, or .pbtxt for text")->required();
+  QuantizeOptions& options = args->options;
+  app->add_option("--method", args->method,
+                  "what activation ranges are taken from: minmax, percentile or entropy "
+                  "(percentile)")
+      ->check(CLI::IsMember({"minmax", "percentile", "entropy"}));
+  app->add_option("--percentile", options.range.percentile,
+                  "percent of an activation's magnitudes that its range covers (99.999)")
+      ->check(CLI::Range(50.0, 100.0));
+  app->add_option("--batch", options.batch, "samples in one run (the model's own, else 8)")
+      ->check(CLI::Range(1, 1 << 20));
+  app->add_option("--max-error", options.max_error,
+                  "percent: layers whose error is larger stay in fp32")
+      ->check(CLI::Range(0.001, 1000.0));
+  app->add_flag("--keep-first", options.keep_first, "the first layer stays in fp32");
+  app->add_flag("--keep-last", options.keep_last, "the last layer stays in fp32");
+  app->add_option("--keep", options.keep, "a layer that stays in fp32; may be given several times")
+      ->take_all();
+  app->add_option("--accuracy", args->accuracy,
+                  "array of class labels: top-1 before and after is reported");
+  app->add_option("--labels", args->labels, ".npz that has the labels, if --data has not");
+  return {app, [args] {
+            args->options.max_error /= 100;
+            return RunQuantize(*args);
+          }};
+}
+
+}  // namespace tenon

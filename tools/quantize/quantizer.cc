@@ -1,0 +1,328 @@
+#include "tools/quantize/quantizer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_join.h"
+#include "env/status.h"
+#include "graph_rewrite/pipeline.h"
+#include "ops/op.h"
+#include "tools/quantize/compare.h"
+#include "tools/quantize/insert.h"
+#include "tools/quantize/samples.h"
+#include "tools/quantize/scheme.h"
+
+namespace tenon {
+namespace {
+
+// Inputs and outputs get nodes of their signature's keys, for a GraphDef has no signature.
+void NameByKeys(Graph& graph) {
+  for (GraphOutput& output : graph.outputs()) {
+    if (output.name.find(':') != std::string::npos || graph.FindNode(output.name) != nullptr) {
+      continue;
+    }
+    const OpLookup op = FindOp(graph.node(output.source.node).op);
+    if (!op) continue;
+    const auto dtypes = OutputDTypes(*op.info, graph.node(output.source.node));
+    const auto port = static_cast<size_t>(output.source.port);
+    if (!dtypes.ok() || port >= dtypes->size()) continue;
+    Node named;
+    named.name = output.name;
+    named.op = "Identity";
+    named.inputs = {output.source};
+    named.attrs["T"] = (*dtypes)[port];
+    if (const auto id = graph.AddNode(std::move(named)); id.ok()) output.source = {*id, 0};
+  }
+  Rewriter rw(graph);
+  for (const GraphInput& input : graph.inputs()) {
+    if (graph.FindNode(input.name) == nullptr) rw.Rename(input.node, input.name);
+  }
+}
+
+class Quantizer {
+ public:
+  Quantizer(Graph graph, const QuantizeOptions& options)
+      : graph_(std::move(graph)), options_(options), flags_(options.flags) {
+    flags_.onednn_opts = true;
+    services_.flags = &flags_;
+  }
+
+  absl::StatusOr<Quantized> Run(std::vector<NamedTensor> arrays);
+
+ private:
+  // A copy of the float graph, for a session or to be changed.
+  absl::StatusOr<std::unique_ptr<Session>> MakeSession(Graph graph) const {
+    SessionOptions options;
+    options.flags = options_.flags;
+    options.threads = options_.threads;
+    return Session::Create(std::move(graph), options);
+  }
+  // For all batches: consume(outputs, first sample).
+  template <typename Consume>
+  absl::Status ForBatches(Session& session, absl::string_view stage, Consume consume) const;
+
+  absl::Status Prepare();
+  absl::Status ReadLabels();
+  absl::Status FindAllLayers();
+  absl::Status Choose();
+  absl::Status Calibrate();
+  // The error of each layer; whether one is above the bound, and is kept from now on.
+  absl::StatusOr<bool> Measure();
+  absl::StatusOr<Graph> Build();
+  absl::Status Compare(const Graph& quantized);
+
+  Graph graph_;
+  const QuantizeOptions& options_;
+  Flags flags_;
+  Services services_;
+  std::optional<Samples> samples_;
+  std::vector<int64_t> labels_;
+  std::vector<Layer> layers_;
+  Scheme scheme_;
+  std::vector<GroupRange> ranges_;
+  QuantizeReport report_;
+};
+
+template <typename Consume>
+absl::Status Quantizer::ForBatches(Session& session, absl::string_view stage,
+                                   Consume consume) const {
+  for (int64_t i = 0; i < samples_->num_batches(); ++i) {
+    if (options_.progress) options_.progress(stage, i, samples_->num_batches());
+    TENON_ASSIGN_OR_RETURN(const std::vector<NamedTensor> outputs, session.Run(samples_->Batch(i)));
+    TENON_RETURN_IF_ERROR(consume(outputs, i * samples_->batch_size()));
+  }
+  if (options_.progress) options_.progress(stage, samples_->num_batches(), samples_->num_batches());
+  return absl::OkStatus();
+}
+
+absl::Status Quantizer::Prepare() {
+  for (NodeId id : graph_.NodeIds()) {
+    if (graph_.node(id).op == "VarHandleOp") {
+      return Unimplemented("the model changes its variable '", graph_.node(id).name,
+                           "': only models whose weights are constants can be quantized");
+    }
+  }
+  RewriteOptions options;
+  options.services = &services_;
+  options.last = Phase::kFold;
+  TENON_RETURN_IF_ERROR(Rewrite(graph_, options).status());
+  NameByKeys(graph_);  // last: rewriting removes Identity
+  return absl::OkStatus();
+}
+
+absl::Status Quantizer::ReadLabels() {
+  if (!options_.labels.has_value()) return absl::OkStatus();
+  const Tensor& labels = *options_.labels;
+  if (labels.num_elements() != samples_->total() || labels.shape().rank() < 1 ||
+      labels.shape()[0] != samples_->total()) {
+    return InvalidArgument("the labels have shape ", labels.shape().ToString(), ", not one for ",
+                           "each of the ", samples_->total(), " samples");
+  }
+  auto values = IntegerValues(labels);
+  if (!values.ok()) return Annotate(values.status(), "labels");
+  labels_ = *std::move(values);
+  return absl::OkStatus();
+}
+
+absl::Status Quantizer::FindAllLayers() {
+  Rewriter rw(graph_);
+  RuleContext context(rw, services_);
+  TENON_ASSIGN_OR_RETURN(layers_, FindLayers(context));
+  for (const std::string& name : options_.keep) {
+    const auto it = std::find_if(layers_.begin(), layers_.end(),
+                                 [&](const Layer& layer) { return layer.name == name; });
+    if (it == layers_.end()) return InvalidArgument("there is no layer '", name, "' to keep");
+    if (it->kept.empty()) it->kept = "asked for";
+  }
+  if (!layers_.empty() && options_.keep_first && layers_.front().kept.empty()) {
+    layers_.front().kept = "the first layer";
+  }
+  if (!layers_.empty() && options_.keep_last && layers_.back().kept.empty()) {
+    layers_.back().kept = "the last layer";
+  }
+  for (const Layer& layer : layers_) {
+    LayerReport r;
+    r.name = layer.name;
+    r.op = graph_.node(layer.node).op;
+    report_.layers.push_back(std::move(r));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Quantizer::Choose() {
+  if (std::all_of(layers_.begin(), layers_.end(), [](const Layer& l) { return !l.kept.empty(); })) {
+    const std::string why = layers_.empty() ? "no Conv2D, DepthwiseConv2dNative or MatMul has "
+                                              "constant weights"
+                                            : layers_.front().kept;
+    return absl::FailedPreconditionError(absl::StrCat("there is nothing to quantize: ", why));
+  }
+  Rewriter rw(graph_);
+  RuleContext context(rw, services_);
+  TENON_ASSIGN_OR_RETURN(scheme_, ChooseTensors(context, layers_));
+  return absl::OkStatus();
+}
+
+absl::Status Quantizer::Calibrate() {
+  Graph probe = graph_;
+  probe.outputs().clear();
+  for (const QuantizedTensor& t : scheme_.tensors) {
+    probe.outputs().push_back({EndpointName(graph_, t.tensor), t.tensor});
+  }
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, MakeSession(std::move(probe)));
+  std::vector<RangeCollector> seen(scheme_.tensors.size());
+  TENON_RETURN_IF_ERROR(
+      ForBatches(*session, "calibrating", [&](const std::vector<NamedTensor>& outputs, int64_t) {
+        for (size_t i = 0; i < seen.size(); ++i) seen[i].Add(outputs[i].second.flat<float>());
+        return absl::OkStatus();
+      }));
+  std::vector<bool> negative(static_cast<size_t>(scheme_.num_groups), false);
+  for (size_t i = 0; i < seen.size(); ++i) {
+    const QuantizedTensor& t = scheme_.tensors[i];
+    if (seen[i].not_finite() > 0) {
+      return InvalidArgument("'", EndpointName(graph_, t.tensor), "' holds ", seen[i].not_finite(),
+                             " NaN or infinite elements on these data");
+    }
+    if (!(t.never_negative || (t.is_input && !seen[i].negative()))) {
+      negative[static_cast<size_t>(t.group)] = true;
+    }
+  }
+  ranges_.assign(static_cast<size_t>(scheme_.num_groups), {DType::kQuint8, 0});
+  for (size_t i = 0; i < seen.size(); ++i) {
+    const QuantizedTensor& t = scheme_.tensors[i];
+    GroupRange& range = ranges_[static_cast<size_t>(t.group)];
+    if (negative[static_cast<size_t>(t.group)]) range.dtype = DType::kQint8;
+    const int levels = range.dtype == DType::kQint8 ? 127 : 255;
+    float top = seen[i].Top(options_.range, levels);
+    if (t.at_most_six) top = std::min(top, 6.0f);
+    range.top = std::max(range.top, top);
+  }
+  for (GroupRange& range : ranges_) {
+    if (range.top < 1e-30f) range.top = 1;  // nothing but zeros was seen
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Quantizer::Measure() {
+  Graph measured = graph_;
+  {
+    std::vector<GraphOutput> outputs;
+    Rewriter rw(measured);
+    RuleContext context(rw, services_);
+    TENON_RETURN_IF_ERROR(InsertMeasures(context, layers_, scheme_, ranges_, outputs));
+    measured.outputs() = std::move(outputs);
+  }
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, MakeSession(std::move(measured)));
+  std::vector<double> sums(session->outputs().size(), 0.0);
+  TENON_RETURN_IF_ERROR(ForBatches(*session, "measuring layers",
+                                   [&](const std::vector<NamedTensor>& outputs, int64_t) {
+                                     for (size_t i = 0; i < sums.size(); ++i)
+                                       sums[i] += outputs[i].second.data<float>()[0];
+                                     return absl::OkStatus();
+                                   }));
+  bool kept = false;
+  size_t next = 0;
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    Layer& layer = layers_[i];
+    if (!layer.kept.empty()) continue;
+    const double difference = sums[next++], size = sums[next++];
+    LayerReport& report = report_.layers[i];
+    report.error = difference == 0 ? 0 : std::sqrt(difference / size);
+    for (const QuantizedTensor& t : scheme_.tensors) {
+      if (t.tensor != layer.data) continue;
+      report.data = ranges_[static_cast<size_t>(t.group)].dtype;
+      report.top = ranges_[static_cast<size_t>(t.group)].top;
+    }
+    // Also where the error is not a number.
+    if (options_.max_error > 0 && !(report.error <= options_.max_error)) {
+      layer.kept = absl::StrCat("its error is above ", 100 * options_.max_error, " %");
+      kept = true;
+    }
+  }
+  return kept;
+}
+
+absl::StatusOr<Graph> Quantizer::Build() {
+  Graph quantized = graph_;
+  Rewriter rw(quantized);
+  RuleContext context(rw, services_);
+  TENON_RETURN_IF_ERROR(InsertPairs(context, layers_, scheme_, ranges_));
+  return quantized;
+}
+
+absl::Status Quantizer::Compare(const Graph& quantized) {
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> before, MakeSession(graph_));
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> after, MakeSession(quantized));
+  size_t scores = before->outputs().size();
+  std::vector<Difference> differences(before->outputs().size());
+  std::vector<bool> compared(differences.size(), false);
+  int64_t right_before = 0, right_after = 0;
+  const auto consume = [&](const std::vector<NamedTensor>& exact, int64_t first) -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(const std::vector<NamedTensor> got,
+                           after->Run(samples_->Batch(first / samples_->batch_size())));
+    const int64_t count = std::min(samples_->batch_size(), samples_->used() - first);
+    for (size_t i = 0; i < exact.size(); ++i) {
+      const Tensor &a = exact[i].second, &b = got[i].second;
+      if (a.dtype() != DType::kFloat || a.shape() != b.shape()) continue;
+      differences[i].Add(a, b);
+      compared[i] = true;
+      const Shape& shape = a.shape();
+      if (labels_.empty() || shape.rank() != 2 || shape[0] != count || shape[1] < 1) continue;
+      scores = std::min(scores, i);
+      if (scores != i) continue;
+      right_before += CountTop1(a, labels_, first);
+      right_after += CountTop1(b, labels_, first);
+    }
+    return absl::OkStatus();
+  };
+  TENON_RETURN_IF_ERROR(ForBatches(*before, "comparing", consume));
+  for (size_t i = 0; i < differences.size(); ++i) {
+    if (!compared[i]) continue;
+    report_.outputs.push_back(
+        {before->outputs()[i].name, differences[i].error(), differences[i].correlation()});
+  }
+  if (labels_.empty()) return absl::OkStatus();
+  if (scores == differences.size()) {
+    return InvalidArgument("no output has a row of scores for each sample");
+  }
+  const auto n = static_cast<double>(samples_->used());
+  report_.top1_before = static_cast<double>(right_before) / n;
+  report_.top1_after = static_cast<double>(right_after) / n;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Quantized> Quantizer::Run(std::vector<NamedTensor> arrays) {
+  TENON_RETURN_IF_ERROR(Prepare());
+  {
+    TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, MakeSession(graph_));
+    TENON_ASSIGN_OR_RETURN(samples_,
+                           Samples::Create(std::move(arrays), session->inputs(), options_.batch));
+  }
+  report_.samples = samples_->used();
+  report_.left_out = samples_->total() - samples_->used();
+  TENON_RETURN_IF_ERROR(ReadLabels());
+  TENON_RETURN_IF_ERROR(FindAllLayers());
+  bool changed = true;
+  while (changed) {
+    TENON_RETURN_IF_ERROR(Choose());
+    TENON_RETURN_IF_ERROR(Calibrate());
+    TENON_ASSIGN_OR_RETURN(changed, Measure());
+  }
+  for (size_t i = 0; i < layers_.size(); ++i) report_.layers[i].kept = layers_[i].kept;
+  Quantized result;
+  TENON_ASSIGN_OR_RETURN(result.graph, Build());
+  TENON_RETURN_IF_ERROR(Compare(result.graph));
+  result.report = std::move(report_);
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<Quantized> Quantize(Graph graph, std::vector<NamedTensor> samples,
+                                   const QuantizeOptions& options) {
+  return Quantizer(std::move(graph), options).Run(std::move(samples));
+}
+
+}  // namespace tenon

@@ -1,0 +1,67 @@
+// Post-training static quantization: a float graph and samples in, a graph of standard TensorFlow
+// ops with QuantizeV2/Dequantize pairs out, and what it costs in accuracy.
+#ifndef TENON_TOOLS_QUANTIZE_QUANTIZER_H_
+#define TENON_TOOLS_QUANTIZE_QUANTIZER_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "env/flags.h"
+#include "graph/graph.h"
+#include "runtime/session.h"
+#include "tools/quantize/range.h"
+
+namespace tenon {
+
+struct QuantizeOptions {
+  Flags flags;
+  int threads = 0;
+  RangeOptions range;
+  int64_t batch = 0;  // samples in one run; 0: the model's own, else 8
+  // Layers with a larger relative error stay in fp32; 0: none does for that.
+  double max_error = 0;
+  bool keep_first = false, keep_last = false;
+  std::vector<std::string> keep;  // names of layers that stay in fp32
+  // A class for each sample: top-1 is counted in the first output of rank 2.
+  std::optional<Tensor> labels;
+  std::function<void(absl::string_view stage, int64_t done, int64_t total)> progress;
+};
+
+struct LayerReport {
+  std::string name, op;
+  std::string kept;  // why in fp32; empty: int8
+  // sqrt(sum (fp32 - int8)^2 / sum fp32^2) of the layer's products on exact inputs; -1: not taken.
+  double error = -1;
+  DType data = DType::kInvalid;  // of the integers it reads, which go up to `top`
+  float top = 0;
+};
+
+struct OutputReport {
+  std::string name;
+  double error = 0;  // as for a layer, of the whole model
+  double correlation = 0;
+};
+
+struct QuantizeReport {
+  std::vector<LayerReport> layers;
+  std::vector<OutputReport> outputs;  // those of dtype float
+  int64_t samples = 0, left_out = 0;
+  std::optional<double> top1_before, top1_after;  // of 1
+};
+
+struct Quantized {
+  Graph graph;
+  QuantizeReport report;
+};
+
+// `graph` as loaded. InvalidArgument for samples or labels that do not fit, FailedPrecondition
+// where there is nothing to quantize.
+absl::StatusOr<Quantized> Quantize(Graph graph, std::vector<NamedTensor> samples,
+                                   const QuantizeOptions& options);
+
+}  // namespace tenon
+
+#endif  // TENON_TOOLS_QUANTIZE_QUANTIZER_H_

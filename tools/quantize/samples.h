@@ -1,0 +1,38 @@
+// Samples from an .npz, cut into batches along the first axis.
+#ifndef TENON_TOOLS_QUANTIZE_SAMPLES_H_
+#define TENON_TOOLS_QUANTIZE_SAMPLES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/session.h"
+
+namespace tenon {
+
+class Samples {
+ public:
+  // The arrays that are inputs of the model; others are left out. `batch` 0: the model's own where
+  // its inputs fix it, else 8. InvalidArgument where an input is missing, samples differ in number
+  // or there are none, or the batch is not what the model fixes.
+  static absl::StatusOr<Samples> Create(std::vector<NamedTensor> arrays,
+                                        const std::vector<TensorInfo>& inputs, int64_t batch);
+
+  int64_t num_batches() const { return (used_ + batch_ - 1) / batch_; }
+  int64_t batch_size() const { return batch_; }
+  int64_t used() const { return used_; }    // samples in all batches
+  int64_t total() const { return total_; }  // those that do not fill a fixed batch are left out
+
+  // Views of the arrays.
+  std::vector<NamedTensor> Batch(int64_t i) const;
+
+ private:
+  std::vector<NamedTensor> arrays_;
+  int64_t batch_ = 1;
+  int64_t total_ = 0;
+  int64_t used_ = 0;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_TOOLS_QUANTIZE_SAMPLES_H_

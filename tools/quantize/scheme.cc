@@ -1,0 +1,204 @@
+#include "tools/quantize/scheme.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "absl/container/flat_hash_map.h"
+#include "env/status.h"
+#include "graph_rewrite/quantized.h"
+
+namespace tenon {
+namespace {
+
+using quantized::AttrOr;
+
+// Why the graph itself rules the contraction out; empty: it does not.
+std::string WhyKept(RuleContext& context, const Node& n, const Tensor& weights) {
+  if (AttrOr(n, "T", DType::kInvalid) != DType::kFloat) return "not float32";
+  if (!n.control_inputs.empty()) return "control inputs";
+  if (AttrOr<std::string>(n, "data_format", "NHWC") != "NHWC") return "not NHWC";
+  if (AttrOr(n, "transpose_a", false)) return "the data are transposed";
+  if (n.op == "DepthwiseConv2dNative" && weights.shape()[3] != 1) return "a channel multiplier";
+  if (n.op == "Conv2D") {
+    const Shape& data = context.shapes.shape(n.inputs[0]);
+    if (data.has_rank() && data.rank() == 4 && data[3] >= 0 && data[3] != weights.shape()[2]) {
+      return "a grouped convolution";
+    }
+  }
+  for (float v : weights.flat<float>()) {
+    if (!std::isfinite(v)) return "weights that are not finite";
+  }
+  return "";
+}
+
+// Tensors found so far, with their groups as a forest.
+class Tensors {
+ public:
+  // The tensor's index; it is new where index == size before.
+  size_t Add(Endpoint e) {
+    const auto [it, fresh] = index_.try_emplace(e, list_.size());
+    if (fresh) {
+      list_.push_back(e);
+      parent_.push_back(it->second);
+    }
+    return it->second;
+  }
+  void Join(size_t a, size_t b) { parent_[Root(a)] = Root(b); }
+  size_t Root(size_t i) const {
+    while (parent_[i] != i) i = parent_[i];
+    return i;
+  }
+  const std::vector<Endpoint>& list() const { return list_; }
+
+ private:
+  absl::flat_hash_map<Endpoint, size_t> index_;
+  std::vector<Endpoint> list_;
+  std::vector<size_t> parent_;
+};
+
+// Ops that only choose among the elements of these inputs (or zeros), on integers as on floats.
+std::vector<Endpoint> MovedInputs(RuleContext& context, Endpoint e) {
+  const Node& n = context.node(e);
+  if (e.port != 0 || !n.control_inputs.empty()) return {};
+  if (AttrOr(n, "T", DType::kInvalid) != DType::kFloat) return {};
+  if (n.op == "MaxPool") {
+    const std::string padding = AttrOr<std::string>(n, "padding", "");
+    const bool plain = AttrOr<std::string>(n, "data_format", "NHWC") == "NHWC" &&
+                       (padding == "SAME" || padding == "VALID");
+    return plain ? std::vector<Endpoint>{n.inputs[0]} : std::vector<Endpoint>{};
+  }
+  if (IsZeroPad(context, e) || n.op == "Reshape") return {n.inputs[0]};
+  if (n.op == "ConcatV2") {
+    const std::vector<Endpoint> parts(n.inputs.begin(), n.inputs.end() - 1);
+    for (const Endpoint& part : parts) {
+      if (context.Constant(part) != nullptr) return {};
+    }
+    return parts;
+  }
+  return {};
+}
+
+bool NeverNegative(RuleContext& context, Endpoint e, int depth) {
+  static const auto* const kPositive = new absl::flat_hash_set<std::string>{
+      "Relu", "Relu6", "Sigmoid", "Softmax", "Softplus", "Exp", "Square", "Abs", "Sqrt"};
+  static const auto* const kKeeping = new absl::flat_hash_set<std::string>{
+      "MaxPool", "AvgPool", "Mean", "Max", "Reshape", "Squeeze", "ExpandDims", "Transpose"};
+  const Node& n = context.node(e);
+  if (e.port != 0 || depth > 64) return false;
+  if (kPositive->contains(n.op)) return true;
+  if (kKeeping->contains(n.op)) return NeverNegative(context, n.inputs[0], depth + 1);
+  const std::vector<Endpoint> moved = MovedInputs(context, e);
+  return !moved.empty() && std::all_of(moved.begin(), moved.end(), [&](Endpoint in) {
+    return NeverNegative(context, in, depth + 1);
+  });
+}
+
+// A contraction and what follows it in the same integer op.
+struct Chain {
+  Endpoint end;
+  bool must_end_in_integers = false;  // a sum or Relu6: there is no such op with a float result
+};
+
+// `claimed`: sums that another contraction already has taken in.
+absl::StatusOr<Chain> Follow(RuleContext& context, NodeId contraction,
+                             absl::flat_hash_set<NodeId>& claimed, Tensors& tensors) {
+  Chain chain{{contraction, 0}, false};
+  bool bias = false, sum = false;
+  while (true) {
+    const NodeId next = context.OnlyReader(chain.end.node);
+    if (next == kNoNode) return chain;
+    const Node& n = context.node(next);
+    if (!n.control_inputs.empty()) return chain;
+    if (n.op == "BiasAdd" && !bias && !sum && n.inputs[0] == chain.end &&
+        context.Constant(n.inputs[1]) != nullptr) {
+      bias = true;
+    } else if ((n.op == "AddV2" || n.op == "Add") && !sum && !claimed.contains(next)) {
+      const Endpoint other = n.inputs[n.inputs[0] == chain.end ? 1 : 0];
+      if (context.Constant(other) != nullptr || other == chain.end ||
+          !context.shapes.SameShape(other, chain.end)) {
+        return chain;
+      }
+      sum = true;
+      claimed.insert(next);
+      tensors.Add(other);
+      chain.must_end_in_integers = true;
+    } else if (n.op == "Relu" || n.op == "Relu6") {
+      chain.must_end_in_integers |= n.op == "Relu6";
+      chain.end = {next, 0};
+      return chain;
+    } else {
+      return chain;
+    }
+    chain.end = {next, 0};
+  }
+}
+
+}  // namespace
+
+bool IsZeroPad(const RuleContext& context, Endpoint e) {
+  const Node& n = context.node(e);
+  if (e.port != 0 || !n.control_inputs.empty() || (n.op != "Pad" && n.op != "PadV2")) return false;
+  if (context.Constant(n.inputs[1]) == nullptr) return false;
+  if (n.op == "Pad") return true;
+  const Tensor* fill = context.Constant(n.inputs[2]);
+  return fill != nullptr && fill->dtype() == DType::kFloat && fill->num_elements() == 1 &&
+         fill->data<float>()[0] == 0;
+}
+
+absl::StatusOr<std::vector<Layer>> FindLayers(RuleContext& context) {
+  std::vector<Layer> layers;
+  TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, context.graph().TopologicalOrder());
+  for (NodeId id : order) {
+    const Node& n = context.node(id);
+    const bool matmul = n.op == "MatMul", depthwise = n.op == "DepthwiseConv2dNative";
+    if (!matmul && !depthwise && n.op != "Conv2D") continue;
+    const Tensor* weights = context.Constant(n.inputs[1]);
+    if (weights == nullptr || context.Constant(n.inputs[0]) != nullptr) continue;
+    if (weights->shape().rank() != (matmul ? 2 : 4) || weights->num_elements() == 0) continue;
+    Layer layer;
+    layer.node = id;
+    layer.name = n.name;
+    layer.data = n.inputs[0];
+    layer.weights = n.inputs[1];
+    layer.channel_axis = matmul ? (AttrOr(n, "transpose_b", false) ? 0 : 1) : depthwise ? 2 : 3;
+    layer.kept = weights->dtype() == DType::kFloat ? WhyKept(context, n, *weights) : "not float32";
+    while (!matmul && IsZeroPad(context, layer.data)) {
+      layer.data = context.node(layer.data).inputs[0];
+    }
+    layers.push_back(std::move(layer));
+  }
+  return layers;
+}
+
+absl::StatusOr<Scheme> ChooseTensors(RuleContext& context, const std::vector<Layer>& layers) {
+  Tensors tensors;
+  for (const Layer& layer : layers) {
+    if (layer.kept.empty()) tensors.Add(layer.data);
+  }
+  // Of two contractions that are added, the later one takes the sum in.
+  absl::flat_hash_set<NodeId> claimed;
+  for (auto it = layers.rbegin(); it != layers.rend(); ++it) {
+    if (!it->kept.empty()) continue;
+    TENON_ASSIGN_OR_RETURN(const Chain chain, Follow(context, it->node, claimed, tensors));
+    if (chain.must_end_in_integers && !context.rw.IsOutput(chain.end)) tensors.Add(chain.end);
+  }
+  for (size_t i = 0; i < tensors.list().size(); ++i) {
+    for (const Endpoint& in : MovedInputs(context, tensors.list()[i])) {
+      tensors.Join(i, tensors.Add(in));
+    }
+  }
+  Scheme scheme;
+  absl::flat_hash_map<size_t, int> groups;
+  for (size_t i = 0; i < tensors.list().size(); ++i) {
+    const Endpoint e = tensors.list()[i];
+    const std::string& op = context.node(e).op;
+    const auto [group, fresh] = groups.try_emplace(tensors.Root(i), scheme.num_groups);
+    scheme.num_groups += fresh;
+    scheme.tensors.push_back(
+        {e, group->second, NeverNegative(context, e, 0), op == "Placeholder", op == "Relu6"});
+  }
+  return scheme;
+}
+
+}  // namespace tenon
