@@ -430,9 +430,9 @@ class QuantizeTest(unittest.TestCase):
     self.assertIn("fp32: the first layer", done.stdout)
     self.assertIn("fp32: the last layer", done.stdout)
     self.assertIn("4 of 6 layers in int8", done.stdout)
-    done = self.quantize("--max-error", "1")
+    done = self.quantize("--max-error", "0.8")
     self.assertEqual(done.returncode, 0, done.stderr)
-    self.assertIn("fp32: its error is above 1 %", done.stdout)
+    self.assertIn("fp32: its error is above 0.8 %", done.stdout)
 
   def test_bad_options(self) -> None:
     self.assert_refused(self.quantize("--method", "magic"), "magic")
