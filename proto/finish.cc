@@ -10,8 +10,6 @@
 namespace tenon {
 namespace {
 
-std::string Where(const Node& n) { return absl::StrCat("node '", n.name, "' (", n.op, ")"); }
-
 // A file does not say what an empty list holds; the op's row does.
 void TypeEmptyLists(const OpInfo& op, Node& node) {
   for (auto& [key, value] : node.attrs) {

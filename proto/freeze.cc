@@ -44,8 +44,6 @@ bool ReadsHandle(const Node& n) {
 
 bool IsReference(const Node& variable) { return variable.op != "VarHandleOp"; }
 
-std::string Where(const Node& n) { return absl::StrCat("node '", n.name, "' (", n.op, ")"); }
-
 // Which variable each node's output 0 is the handle of, or the reference to.
 class Handles {
  public:

@@ -18,8 +18,6 @@ namespace {
 
 constexpr int kMaxDepth = 64;  // of a constant expression
 
-std::string Where(const Node& n) { return absl::StrCat("node '", n.name, "' (", n.op, ")"); }
-
 bool FillsFromTensors(absl::string_view op) {
   return op == "InitializeTableV2" || op == "InitializeTable" || op == "LookupTableImportV2" ||
          op == "LookupTableImport";
@@ -35,7 +33,7 @@ NodeId TableOf(const Draft& draft, Endpoint e) {
   return IsTable(draft.node(e.node)) ? e.node : kNoNode;
 }
 
-// Keeps the first of equal entries. TensorFlow refuses one key with two values.
+// An entry may stand twice; TensorFlow refuses one key with two values.
 template <typename K>
 absl::Status CheckKeys(const Tensor& keys, const Tensor& values) {
   absl::flat_hash_map<K, int64_t> seen;
