@@ -41,6 +41,7 @@ struct Region {
   std::optional<Endpoint> bias;
   bool relu = false;
   bool relu6 = false;
+  bool swish = false;
 };
 
 // The weights' axis with a step for each output channel.
@@ -77,7 +78,7 @@ absl::StatusOr<Region> ReadRegion(RuleContext& context, NodeId id) {
   static const std::vector<std::string>* const kNone = new std::vector<std::string>;
   const auto* fused = n.attr<std::vector<std::string>>("fused_ops");
   for (const std::string& op : fused == nullptr ? *kNone : *fused) {
-    const bool behind_relu = region.relu || region.relu6;
+    const bool behind_relu = region.relu || region.relu6 || region.swish;
     if (op == "BiasAdd" && argument == 2 && !behind_relu) {
       const Shape& shape = context.shapes.shape(n.inputs[argument]);
       if (!shape.has_rank() || shape.rank() != 1) return No("the bias is no vector");
@@ -90,6 +91,8 @@ absl::StatusOr<Region> ReadRegion(RuleContext& context, NodeId id) {
       if (region.summand->axis >= 0) return No("the summand has more than one range");
     } else if (op == "Relu" && !behind_relu) {
       region.relu = true;
+    } else if (op == "_Swish" && !behind_relu) {
+      region.swish = true;
     } else if (op == "Relu6" && !behind_relu) {
       region.relu6 = true;
     } else {
@@ -124,6 +127,7 @@ absl::StatusOr<NodeId> AddFused(RuleContext& context, NodeId contraction, const 
     fused.inputs.push_back(region.summand->integers);
   }
   if (region.relu || region.relu6) ops.push_back("Relu");
+  if (region.swish) ops.push_back("_Swish");
   const bool requantize = result != DType::kFloat;
   ops.push_back(requantize ? "Requantize" : "Dequantize");
 

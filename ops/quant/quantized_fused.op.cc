@@ -1,7 +1,7 @@
 // _FusedQuantizedConv2D, _FusedQuantizedDepthwiseConv2D and _QuantizedMatMul: the fusion is an
-// attribute. fused_ops: BiasAdd, Sum (matrix products: Add), Relu, Requantize or Dequantize, any of
-// them, in this order. Inputs: data, weights, bias, summand; then two for each range: data,
-// weights, summand (where it is quantized), result (with Requantize).
+// attribute. fused_ops: BiasAdd, Sum (matrix products: Add), Relu or (with what follows) _Swish,
+// Requantize or Dequantize, any of them, in this order. Inputs: data, weights, bias, summand; then
+// two for each range: data, weights, summand (where it is quantized), result (with Requantize).
 #include "absl/strings/str_join.h"
 #include "ops/op.h"
 #include "ops/quant/quantized_conv.h"
@@ -27,12 +27,14 @@ absl::StatusOr<QuantizedFusion> ReadFusion(const AttrReader& attrs, const char* 
         IsQuantized(summand) ? QuantizedFusion::Sum::kQuantized : QuantizedFusion::Sum::kFloat;
   }
   fusion.relu = take("Relu");
+  fusion.swish = !fusion.relu && take("_Swish");
   if (take("Requantize")) {
     fusion.result = QuantizedFusion::Result::kRequantized;
   } else if (take("Dequantize")) {
     fusion.result = QuantizedFusion::Result::kDequantized;
   }
-  if (i != ops.size()) {
+  const bool whole = fusion.result == QuantizedFusion::Result::kInt32;
+  if (i != ops.size() || (fusion.swish && whole)) {
     return InvalidArgument("fused_ops [", absl::StrJoin(ops, ", "),
                            "] are not BiasAdd, Sum, Relu, Requantize or Dequantize in this order");
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "env/status.h"
 #include "ops/quant/quantized_types.h"
@@ -76,6 +77,7 @@ Epilogue MakeEpilogue(const QuantizedFusion& fusion, const FusionValues& v) {
   if (fusion.result == QuantizedFusion::Result::kRequantized) {
     result_step = Magnitude(v.result) / Limit(v.result_dtype);
   }
+  if (fusion.swish) e.swish_scale = 1 / std::exchange(result_step, 1.0f);
   for (float unit : units) e.scale.push_back(whole ? 1.0f : unit / result_step);
   if (fusion.sum == QuantizedFusion::Sum::kFloat) {
     for (float unit : units) e.sum_scale.push_back(1.0f / (whole ? unit : result_step));
@@ -120,6 +122,7 @@ void ApplyEpilogue(const QuantizedFusion& fusion, const FusionValues& v, const E
     if (fusion.bias) real += e.bias[static_cast<size_t>(c)];
     real = real * At(e.scale, c) + extra;
     if (fusion.relu) real = std::max(real, 0.0f);
+    if (fusion.swish) real = e.swish_scale * (real / (1 + std::exp(-real)));
     if (v.result_dtype == DType::kFloat) {
       static_cast<float*>(result)[i] = real;
     } else if (v.result_dtype == DType::kQuint8) {

@@ -1,6 +1,6 @@
-// What follows the int32 sums of a quantized convolution or matrix product: bias, a summand, relu,
-// and the step to the result's own range. One description for every op that fuses some of it, on
-// the standard and on the accelerated kernels.
+// What follows the int32 sums of a quantized convolution or matrix product: bias, a summand, relu
+// or swish, and the step to the result's own range. One description for every op that fuses some of
+// it, on the standard and on the accelerated kernels.
 //
 // Data are 8-bit integers q of range [min, max] that stand for q * step with step = max(|min|,
 // |max|) / 255 (unsigned) or / 127; weights likewise, one range for all or one for each output
@@ -24,6 +24,7 @@ struct QuantizedFusion {
   bool bias = false;
   Sum sum = Sum::kNone;
   bool relu = false;
+  bool swish = false;  // x * sigmoid(x); not with int32 results
   Result result = Result::kInt32;
   // The order of inputs: bias and summand before all ranges (the ops with `fused_ops`), or the
   // summand and its range behind the other ranges.
@@ -65,12 +66,14 @@ struct FusionValues {
 };
 
 // result = relu((sum + bias[c]) * scale[c] + sum_scale[c] * summand), rounded to even, saturated.
+// With swish: the same without relu is a real number x, and result = swish_scale * swish(x).
 // scale, sum_scale: one value, or one for each channel; bias: none or one for each channel. int32
 // results have a scale of 1 and whole numbers for the bias, so that they are exact.
 struct Epilogue {
   std::vector<float> scale;
   std::vector<float> bias;
   std::vector<float> sum_scale;
+  float swish_scale = 1;
 };
 Epilogue MakeEpilogue(const QuantizedFusion& fusion, const FusionValues& v);
 

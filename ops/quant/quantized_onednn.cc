@@ -59,7 +59,7 @@ class OnednnKernel final : public Kernel {
   // Chooses implementation and layout (they do not depend on the ranges' values) and packs.
   absl::Status Prepare(PrepareContext& p) {
     const size_t scales = has_scales() ? static_cast<size_t>(values_.weights_ranges) : 0;
-    TENON_ASSIGN_OR_RETURN(model_, Get(std::vector<float>(scales, 0.5f), 0.5f));
+    TENON_ASSIGN_OR_RETURN(model_, Get(std::vector<float>(scales, 0.5f), 0.5f, 0.5f));
     primitive_scratch_ = Align64(model_->scratch_bytes());
     if (c_.fusion.bias && !constant_bias_) {
       bias_scratch_ = Align64(static_cast<size_t>(values_.channels) * sizeof(float));
@@ -129,8 +129,8 @@ class OnednnKernel final : public Kernel {
     return v;
   }
 
-  absl::StatusOr<std::shared_ptr<const Primitive>> Get(std::vector<float> scales,
-                                                       float sum_scale) const {
+  absl::StatusOr<std::shared_ptr<const Primitive>> Get(std::vector<float> scales, float sum_scale,
+                                                       float swish_scale) const {
     ConvolutionProblem problem = c_.problem;
     problem.has_bias = c_.fusion.bias;
     problem.scales = std::move(scales);
@@ -147,6 +147,13 @@ class OnednnKernel final : public Kernel {
       relu.eltwise = Eltwise::kRelu;
       problem.post_ops.push_back(std::move(relu));
     }
+    if (c_.fusion.swish) {
+      PostOpSpec swish;
+      swish.eltwise = Eltwise::kSwish;
+      swish.alpha = 1;
+      swish.scale = swish_scale;
+      problem.post_ops.push_back(std::move(swish));
+    }
     return GetConvolution(problem, cache_);
   }
 
@@ -162,8 +169,9 @@ class OnednnKernel final : public Kernel {
     if (c_.fusion.result != Result::kDequantized) made->result_ranges = ResultRanges(c_.fusion, v);
     if (constant_bias_) made->bias = std::move(e.bias);
     if (!has_scales()) e.scale.clear();
-    TENON_ASSIGN_OR_RETURN(made->primitive,
-                           Get(std::move(e.scale), e.sum_scale.empty() ? 0.0f : e.sum_scale[0]));
+    TENON_ASSIGN_OR_RETURN(
+        made->primitive,
+        Get(std::move(e.scale), e.sum_scale.empty() ? 0.0f : e.sum_scale[0], e.swish_scale));
     if (Align64(made->primitive->scratch_bytes()) > primitive_scratch_ ||
         made->primitive->implementation() != model_->implementation()) {
       return Internal("other scales gave another implementation");

@@ -13,6 +13,10 @@ namespace {
 
 using quantized::AttrOr;
 
+// Below this many weights a convolution of one pixel (squeeze-and-excite) takes less time than the
+// two steps to integers and back.
+constexpr int64_t kFewWeights = 1 << 17;
+
 // Why the graph itself rules the contraction out; empty: it does not.
 std::string WhyKept(RuleContext& context, const Node& n, const Tensor& weights) {
   if (AttrOr(n, "T", DType::kInvalid) != DType::kFloat) return "not float32";
@@ -24,6 +28,10 @@ std::string WhyKept(RuleContext& context, const Node& n, const Tensor& weights) 
     const Shape& data = context.shapes.shape(n.inputs[0]);
     if (data.has_rank() && data.rank() == 4 && data[3] >= 0 && data[3] != weights.shape()[2]) {
       return "a grouped convolution";
+    }
+    if (data.has_rank() && data.rank() == 4 && data[1] == 1 && data[2] == 1 &&
+        weights.num_elements() < kFewWeights) {
+      return "one pixel: too little work";
     }
   }
   for (float v : weights.flat<float>()) {
