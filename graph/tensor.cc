@@ -100,6 +100,14 @@ Tensor Tensor::FromExternal(DType dtype, const Shape& shape, void* data,
   return t;
 }
 
+bool Tensor::OwnsAlone() const {
+  if (!owned_ || buffer_.use_count() != 1) return false;
+  // The count alone is read without order; taking and dropping a reference puts the last reader's
+  // reads before what is written next.
+  const auto reference = buffer_;
+  return true;
+}
+
 absl::StatusOr<Tensor> Tensor::Reshaped(const Shape& shape) const {
   TENON_ASSIGN_OR_RETURN(const int64_t n, shape.CheckedElements());
   if (n != num_elements_) {

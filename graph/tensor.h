@@ -73,8 +73,9 @@ class Tensor {
     return absl::Span<const T>(data<T>(), static_cast<size_t>(num_elements_));
   }
 
-  // Nobody else holds the buffer, and it is writable memory of our own.
-  bool OwnsAlone() const { return owned_ && buffer_.use_count() == 1; }
+  // Nobody else holds the buffer, and it is writable memory of our own. What other holders read
+  // before they let go is done before this returns true.
+  bool OwnsAlone() const;
   // Two tensors over the same memory.
   bool SharesBufferWith(const Tensor& other) const { return data_ == other.data_; }
 

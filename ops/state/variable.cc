@@ -7,18 +7,6 @@
 #include "ops/array/copy.h"
 
 namespace tenon {
-namespace {
-
-// Whether nobody else holds the memory. The count alone does not put what the last reader read
-// before what is written next; taking and dropping a reference does.
-bool HoldsAlone(const Tensor& value) {
-  if (!value.OwnsAlone()) return false;
-  const Tensor reference = value;
-  return true;
-}
-
-}  // namespace
-
 bool Variable::initialized() const {
   MutexLock lock(&mutex_);
   return value_.valid();
@@ -39,7 +27,7 @@ absl::Status Variable::Assign(const Tensor& value) {
                            value.shape().ToString());
   }
   MutexLock lock(&mutex_);
-  if (value_.valid() && HoldsAlone(value_) && value_.shape() == value.shape()) {
+  if (value_.valid() && value_.OwnsAlone() && value_.shape() == value.shape()) {
     CopyElements(dtype_, value.raw(), value_.raw(), value.num_elements());
     return absl::OkStatus();
   }
@@ -78,7 +66,7 @@ absl::Status UpdateVariables(absl::Span<Variable* const> variables,
       return absl::FailedPreconditionError(
           absl::StrCat("variable '", variable->name_, "' is not initialized"));
     }
-    if (!HoldsAlone(value)) {
+    if (!value.OwnsAlone()) {
       TENON_ASSIGN_OR_RETURN(value, value.Clone());
     }
     values.push_back(&value);
