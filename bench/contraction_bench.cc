@@ -20,6 +20,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "env/flags.h"
 #include "env/status.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"

@@ -15,6 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "env/flags.h"
 #include "env/status.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "benchmark/benchmark.h"
+#include "env/flags.h"
 #include "graph_rewrite/pipeline.h"
 #include "proto/model.h"
 

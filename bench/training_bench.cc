@@ -2,6 +2,7 @@
 // once) per second. The second argument is the number of threads.
 #include <benchmark/benchmark.h>
 
+#include "env/flags.h"
 #include "graph/tensor.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "env/flags.h"
 #include "graph/tensor.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"

@@ -30,7 +30,13 @@ const FlagRow kRows[] = {
     {"TENON_DUMP_DIR", &Flags::dump_dir, "",
      "folder for text dumps of each graph before and after each phase; empty: none"},
     {"TENON_STRICT_NAN", &Flags::strict_nan, "0",
-     "1: NaN passes through fused Relu and Relu6 as in TensorFlow's standard kernels"},
+     "1: NaN passes through fused Relu and Relu6, and infinities through 3x3 convolutions, as in "
+     "TensorFlow's standard kernels"},
+    {"TENON_WINOGRAD", &Flags::winograd, "1",
+     "0: 3x3 convolutions multiply directly, never by Winograd's algorithm, whose rounding differs "
+     "and which spreads an infinity over a tile of results"},
+    {"TF_SET_ONEDNN_FPMATH_MODE", &Flags::fpmath_mode, "",
+     "BF16: compute in bfloat16 where that is safe, as --precision bf16 does; empty: float32"},
 };
 
 absl::Status Parse(const FlagRow& row, const std::string& raw, Flags& flags) {

@@ -29,6 +29,8 @@ struct Flags {
   std::string disabled_rules;   // TENON_DISABLE_RULES: comma-separated rule names
   std::string dump_dir;         // TENON_DUMP_DIR
   bool strict_nan = false;      // TENON_STRICT_NAN
+  bool winograd = true;         // TENON_WINOGRAD
+  std::string fpmath_mode;      // TF_SET_ONEDNN_FPMATH_MODE: BF16, or empty
 
   using Lookup = std::function<std::optional<std::string>(const char* name)>;
 

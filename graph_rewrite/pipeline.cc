@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
+#include "env/flags.h"
 #include "env/status.h"
 #include "graph/verify.h"
 #include "ops/op.h"
@@ -183,9 +184,20 @@ absl::Status VerifyWithOps(const Graph& graph) {
   });
 }
 
-absl::StatusOr<RewriteReport> Rewrite(Graph& graph, const RewriteOptions& options) {
+absl::StatusOr<Precision> ResolvePrecision(std::optional<Precision> asked, const Flags& flags) {
+  if (asked.has_value()) return *asked;
+  const std::string mode = absl::AsciiStrToUpper(flags.fpmath_mode);
+  if (mode.empty() || mode == "STRICT") return Precision::kFloat;
+  if (mode == "BF16") return Precision::kBfloat16;
+  return InvalidArgument("TF_SET_ONEDNN_FPMATH_MODE='", flags.fpmath_mode,
+                         "' is not BF16, STRICT or empty");
+}
+
+absl::StatusOr<RewriteReport> Rewrite(Graph& graph, const RewriteOptions& asked) {
   RewriteReport report;
+  RewriteOptions options = asked;
   const Flags& flags = *options.services->flags;
+  TENON_ASSIGN_OR_RETURN(options.precision, ResolvePrecision(asked.precision, flags));
   TENON_ASSIGN_OR_RETURN(const RuleSet disabled, DisabledRules(flags));
   report.ops_before = CountOps(graph);
   if (options.dump) options.dump("loaded", graph);

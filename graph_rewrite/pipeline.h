@@ -9,6 +9,7 @@
 #define TENON_GRAPH_REWRITE_PIPELINE_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@ namespace tenon {
 // What contractions, and what stands between them, compute in.
 enum class Precision { kFloat, kBfloat16 };
 
+// `asked`, or what TF_SET_ONEDNN_FPMATH_MODE says. InvalidArgument: that is neither BF16, STRICT
+// nor empty.
+absl::StatusOr<Precision> ResolvePrecision(std::optional<Precision> asked, const Flags& flags);
+
 struct RewriteOptions {
   const Services* services = nullptr;  // needed: flags, threads
   // Called with the graph before the first phase ("loaded") and after each.
@@ -32,7 +37,7 @@ struct RewriteOptions {
   Phase first = Phase::kClean;
   Phase last = Phase::kRename;
   // kBfloat16 is for CPUs with the instructions (primitive_cache/isa.h); elsewhere it is slow.
-  Precision precision = Precision::kFloat;
+  std::optional<Precision> precision = std::nullopt;  // not given: TF_SET_ONEDNN_FPMATH_MODE
   bool record_steps = false;
   // Without the rules that take what others leave (Rule::last).
   bool skip_last_rules = false;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
+#include "env/flags.h"
 #include "env/status.h"
 #include "include/c_api_types.h"
 #include "proto/model.h"

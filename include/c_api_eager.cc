@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "env/flags.h"
 #include "env/status.h"
 #include "include/c_api_types.h"
 #include "runtime/eager.h"

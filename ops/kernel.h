@@ -28,12 +28,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "env/flags.h"
 #include "ops/constant.h"
 #include "ops/shape_fn.h"
 
 namespace tenon {
 
+struct Flags;          // env/flags.h
 class PrimitiveCache;  // primitive_cache/cache.h
 
 // What kernels share for a session's lifetime. Outlives every kernel.

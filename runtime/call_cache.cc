@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/hash/hash.h"
+#include "env/flags.h"
 #include "env/status.h"
 #include "ops/rename.h"
 #include "runtime/attr_hash.h"

@@ -115,7 +115,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
   State& state = *session->state_;
   state.services.threads = ThreadCount(options.threads, flags);
 
-  session->report_ = RewriteOrKeep(graph, state.services, options.precision);
+  TENON_ASSIGN_OR_RETURN(const Precision precision, ResolvePrecision(options.precision, flags));
+  session->report_ = RewriteOrKeep(graph, state.services, precision);
   TENON_ASSIGN_OR_RETURN(state.model, ModelState::Create(std::move(graph), state.variables));
   session->variable_names_ = state.variables.Names();
   for (const GraphInput& input : state.model->graph().inputs()) {

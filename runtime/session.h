@@ -30,8 +30,9 @@ struct SessionOptions {
   // That one op may use. 0: TF_NUM_INTRAOP_THREADS, then OMP_NUM_THREADS, then the CPUs that this
   // process may use.
   int threads = 0;
-  // kBfloat16 where the CPU has instructions for it, else float: see SessionReport::note.
-  Precision precision = Precision::kFloat;
+  // kBfloat16 where the CPU has instructions for it, else float: see SessionReport::note. Not
+  // given: TF_SET_ONEDNN_FPMATH_MODE.
+  std::optional<Precision> precision = std::nullopt;
 };
 
 // What happened to the graph when the session was made.

@@ -119,6 +119,25 @@ class RunTest(unittest.TestCase):
     self.assertGreater(done.returncode, 0)
     self.assertIn("--precision", done.stderr)
 
+  def test_fpmath_mode_is_the_default_precision(self) -> None:
+    folder = MODELS / "digits"
+    results = []
+    with tempfile.TemporaryDirectory() as scratch:
+      for words, mode in (([], "bf16"), (["--precision", "bf16"], ""),
+                          (["--precision", "fp32"], "BF16"), ([], "STRICT")):
+        out = pathlib.Path(scratch) / "out.npz"
+        done = tenon("run", folder / "saved_model", "--inputs",
+                     folder / "inputs.npz", "--outputs", out, *words,
+                     TF_SET_ONEDNN_FPMATH_MODE=mode)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with np.load(out) as file:
+          results.append(b"".join(file[k].tobytes() for k in file.files))
+    self.assertEqual(results[0], results[1])
+    self.assertEqual(results[2], results[3])
+    done = tenon("run", folder / "saved_model", TF_SET_ONEDNN_FPMATH_MODE="F8")
+    self.assertGreater(done.returncode, 0)
+    self.assertIn("TF_SET_ONEDNN_FPMATH_MODE='F8'", done.stderr)
+
   def test_summary_without_outputs(self) -> None:
     done = tenon("run", MODELS / "mlp/saved_model", "--inputs",
                  MODELS / "mlp/inputs.npz")

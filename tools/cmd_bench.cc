@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "env/cpu.h"
+#include "env/flags.h"
 #include "env/status.h"
 #include "tools/command.h"
 #include "tools/eager_model.h"

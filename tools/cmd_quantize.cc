@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
+#include "env/flags.h"
 #include "env/status.h"
 #include "proto/export.h"
 #include "tools/command.h"

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_split.h"
+#include "env/flags.h"
 #include "env/status.h"
 
 namespace tenon {
@@ -24,11 +25,13 @@ void AddSessionArgs(CLI::App& app, ModelArgs& args) {
 
 void AddPrecisionArg(CLI::App& app, ModelArgs& args) {
   app.add_option("--precision", args.precision,
-                 "bf16: contractions and what stands between them compute in bfloat16 (fp32)")
+                 "bf16: contractions and what stands between them compute in bfloat16 "
+                 "(fp32, or what TF_SET_ONEDNN_FPMATH_MODE says)")
       ->check(CLI::IsMember({"fp32", "bf16"}));
 }
 
-Precision PrecisionOf(const ModelArgs& args) {
+std::optional<Precision> PrecisionOf(const ModelArgs& args) {
+  if (args.precision.empty()) return std::nullopt;
   return args.precision == "bf16" ? Precision::kBfloat16 : Precision::kFloat;
 }
 

@@ -3,6 +3,7 @@
 #define TENON_TOOLS_MODEL_ARGS_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct ModelArgs {
   std::string signature;
   std::string fetch;  // comma-separated
   int threads = 0;
-  std::string precision = "fp32";
+  std::string precision;  // empty: TF_SET_ONEDNN_FPMATH_MODE
 };
 
 // MODEL, --signature, --fetch.
@@ -30,7 +31,7 @@ void AddModelArgs(CLI::App& app, ModelArgs& args);
 void AddSessionArgs(CLI::App& app, ModelArgs& args);
 // --precision alone, of commands that show what rewriting does.
 void AddPrecisionArg(CLI::App& app, ModelArgs& args);
-Precision PrecisionOf(const ModelArgs& args);
+std::optional<Precision> PrecisionOf(const ModelArgs& args);
 
 absl::StatusOr<Model> OpenModel(const ModelArgs& args, bool allow_missing_ops = false);
 

@@ -4,6 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "env/cpu.h"
+#include "env/flags.h"
 #include "env/status.h"
 #include "ops/rename.h"
 #include "tools/table.h"

@@ -11,6 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "env/flags.h"
 #include "graph/rewriter.h"
 #include "ops/types.h"
 #include "primitive_cache/isa.h"

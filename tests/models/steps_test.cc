@@ -12,6 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "env/flags.h"
 #include "proto/model.h"
 #include "runtime/session.h"
 #include "tools/npz.h"

@@ -12,6 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "env/flags.h"
 #include "ops/evaluate.h"
 #include "runtime/eager.h"
 #include "tests/support/golden_case.h"

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_join.h"
+#include "env/flags.h"
 #include "env/status.h"
 #include "graph_rewrite/pipeline.h"
 #include "ops/op.h"

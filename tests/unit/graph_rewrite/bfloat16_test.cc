@@ -1,6 +1,7 @@
 // What ConvertToBfloat16 takes along and what it leaves in float.
 #include <gtest/gtest.h>
 
+#include "env/flags.h"
 #include "graph/text.h"
 #include "graph_rewrite/pipeline.h"
 #include "tests/support/interpreter.h"

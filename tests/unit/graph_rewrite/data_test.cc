@@ -25,6 +25,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "env/flags.h"
 #include "graph/text.h"
 #include "graph_rewrite/pipeline.h"
 #include "gtest/gtest.h"

@@ -1,5 +1,6 @@
 #include "graph_rewrite/explain.h"
 
+#include "env/flags.h"
 #include "gmock/gmock.h"
 #include "graph/text.h"
 #include "gtest/gtest.h"

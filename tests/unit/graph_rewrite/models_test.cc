@@ -1,4 +1,5 @@
 // The small versions of the seven models, rewritten: what is left is what the design promises.
+#include "env/flags.h"
 #include "graph/text.h"
 #include "graph_rewrite/pipeline.h"
 #include "gtest/gtest.h"

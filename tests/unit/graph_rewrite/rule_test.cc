@@ -1,5 +1,6 @@
 #include "graph_rewrite/rule.h"
 
+#include "env/flags.h"
 #include "gmock/gmock.h"
 #include "graph/text.h"
 #include "graph_rewrite/pipeline.h"

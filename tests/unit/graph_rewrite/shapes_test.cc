@@ -1,5 +1,6 @@
 #include "graph_rewrite/shapes.h"
 
+#include "env/flags.h"
 #include "graph/text.h"
 #include "gtest/gtest.h"
 #include "tests/support/interpreter.h"

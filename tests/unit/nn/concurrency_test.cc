@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "env/flags.h"
 #include "ops/op.h"
 #include "tests/unit/nn/nn_test_util.h"
 

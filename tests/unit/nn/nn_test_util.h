@@ -25,6 +25,7 @@ struct RunOptions {
   int threads = 1;
   bool cache = true;
   bool strict_nan = false;
+  bool winograd = true;
   // Inputs that are constants of the session (weights).
   std::vector<int> constants = {};
   // Lay the output over an input that the kernel allows.

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "env/flags.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
 #include "primitive_cache/cache.h"

@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "env/flags.h"
 #include "graph/object.h"
 #include "ops/evaluate.h"
 #include "ops/types.h"

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "env/flags.h"
 #include "ops/evaluate.h"
 
 namespace tenon {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "env/flags.h"
 #include "tests/support/interpreter.h"
 #include "tests/unit/proto/load_testing.h"
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "env/flags.h"
 #include "proto/model.h"
 #include "runtime/session.h"
 #include "tools/npz.h"

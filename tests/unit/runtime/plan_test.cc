@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "env/flags.h"
 #include "runtime/executor.h"
 #include "tests/unit/runtime/test_ops.h"
 

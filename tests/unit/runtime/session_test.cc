@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "env/flags.h"
 #include "tests/unit/runtime/test_ops.h"
 
 namespace tenon {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "env/flags.h"
 #include "graph/text.h"
 #include "runtime/session.h"
 

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "Eigen/Core"
+#include "env/flags.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ops/evaluate.h"

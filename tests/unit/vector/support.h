@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "env/flags.h"
 #include "env/status.h"
 #include "graph/graph.h"
 #include "graph/tensor.h"
