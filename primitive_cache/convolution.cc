@@ -1,5 +1,7 @@
 #include "primitive_cache/convolution.h"
 
+#include <algorithm>
+
 #include "primitive_cache/dnnl_primitive.h"
 
 namespace tenon {
@@ -7,15 +9,16 @@ namespace {
 
 using Conv = dnnl::convolution_forward;
 
-Conv::desc Describe(const ConvolutionProblem& p, const dnnl::memory::desc& weights) {
+using Desc = dnnl::memory::desc;
+
+Conv::desc Describe(const ConvolutionProblem& p, dnnl::algorithm algorithm, const Desc& src,
+                    const Desc& weights, const Desc& dst) {
   Dims gaps = p.dilations;  // oneDNN counts the elements skipped
   for (int64_t& d : gaps) --d;
   const auto kind = dnnl::prop_kind::forward_inference;
-  const auto algorithm = dnnl::algorithm::convolution_direct;
-  const auto src = ToDnnl(p.src), dst = ToDnnl(p.dst);
   if (p.has_bias) {
     const ElementType type = p.dst.type == ElementType::kBf16 ? p.dst.type : ElementType::kF32;
-    const dnnl::memory::desc bias({p.dst.dims[1]}, ToDnnl(type), dnnl::memory::format_tag::x);
+    const Desc bias({p.dst.dims[1]}, ToDnnl(type), dnnl::memory::format_tag::x);
     return Conv::desc(kind, algorithm, src, weights, bias, dst, ToDnnl(p.strides), ToDnnl(gaps),
                       ToDnnl(p.pads_begin), ToDnnl(p.pads_end));
   }
@@ -34,13 +37,60 @@ bool CanBeTrusted(const Pd& pd, absl::Span<const PostOpSpec> post_ops) {
   return true;
 }
 
+absl::StatusOr<Conv::primitive_desc> Direct(const ConvolutionProblem& p,
+                                            const dnnl::primitive_attr& attr) {
+  auto with = [&](const Desc& weights) {
+    return CompiledImplementation<Conv::primitive_desc>(
+        Describe(p, dnnl::algorithm::convolution_direct, ToDnnl(p.src), weights, ToDnnl(p.dst)),
+        attr);
+  };
+  absl::StatusOr<Conv::primitive_desc> pd = with(AnyLayout(p.weights));
+  return pd.ok() ? pd : with(ToDnnl(p.weights));
+}
+
+// Below this many multiply-adds (as a direct convolution counts them) the transforms cost more than
+// they save.
+constexpr int64_t kLeastWinogradProducts = 2'000'000;
+
+bool SuitsWinograd(const ConvolutionProblem& p) {
+  auto all = [](const Dims& dims, int64_t value) {
+    return std::all_of(dims.begin(), dims.end(), [&](int64_t d) { return d == value; });
+  };
+  if (!p.allow_winograd || p.grouped || p.src.type != ElementType::kF32 ||
+      p.dst.type != ElementType::kF32 || !p.scales.empty() || p.src.dims.size() != 4 ||
+      p.weights.dims[2] != 3 || p.weights.dims[3] != 3 || !all(p.strides, 1) ||
+      !all(p.dilations, 1)) {
+    return false;
+  }
+  for (const PostOpSpec& op : p.post_ops) {
+    if (op.binary()) return false;
+  }
+  return p.dst.num_elements() * p.weights.dims[1] * 9 >= kLeastWinogradProducts;
+}
+
+// Winograd's own layouts; the caller's are reordered on the way.
+absl::StatusOr<Conv::primitive_desc> Winograd(const ConvolutionProblem& p,
+                                              const dnnl::primitive_attr& attr) {
+  return Guarded([&] {
+    return CompiledImplementation<Conv::primitive_desc>(
+        Describe(p, dnnl::algorithm::convolution_winograd, AnyLayout(p.src), AnyLayout(p.weights),
+                 AnyLayout(p.dst)),
+        attr);
+  });
+}
+
+bool AddsToDestination(const ConvolutionProblem& p) {
+  return std::any_of(p.post_ops.begin(), p.post_ops.end(),
+                     [](const PostOpSpec& op) { return op.kind == PostOpSpec::Kind::kSum; });
+}
+
 absl::StatusOr<std::shared_ptr<const Primitive>> Build(const ConvolutionProblem& p) {
   const ThreadScope threads(p.threads);
   dnnl::primitive_attr attr = Attributes(p.post_ops);
   if (!p.scales.empty()) attr.set_output_scales(p.scales.size() == 1 ? 0 : 1 << 1, p.scales);
-  using Pd = Conv::primitive_desc;
-  absl::StatusOr<Pd> pd = CompiledImplementation<Pd>(Describe(p, AnyLayout(p.weights)), attr);
-  if (!pd.ok()) pd = CompiledImplementation<Pd>(Describe(p, ToDnnl(p.weights)), attr);
+  absl::StatusOr<Conv::primitive_desc> pd = Unimplemented("no suitable convolution");
+  if (SuitsWinograd(p)) pd = Winograd(p, attr);
+  if (!pd.ok()) pd = Direct(p, attr);
   if (!pd.ok()) return pd.status();
   if (!CanBeTrusted(*pd, p.post_ops)) return Unimplemented("oneDNN has no sound implementation");
 
@@ -48,13 +98,17 @@ absl::StatusOr<std::shared_ptr<const Primitive>> Build(const ConvolutionProblem&
   parts.primitive = Conv(*pd);
   parts.arguments = {{DNNL_ARG_SRC, pd->src_desc()}, {DNNL_ARG_WEIGHTS, pd->weights_desc()}};
   if (p.has_bias) parts.arguments.push_back({DNNL_ARG_BIAS, pd->bias_desc()});
+  const size_t dst = parts.arguments.size();
   parts.arguments.push_back({DNNL_ARG_DST, pd->dst_desc()});
   AppendPostOpArguments(p.post_ops, parts.arguments);
   parts.scratchpad = pd->scratchpad_desc();
   parts.implementation = pd->impl_info_str();
   parts.weights_layout = LayoutFor(p.weights, pd->weights_desc(), p.threads);
   parts.threads = p.threads;
-  return WrapPrimitive(std::move(parts));
+  using Use = PlainArgument::Use;
+  return WrapWithPlainArguments(
+      std::move(parts),
+      {{0, p.src, Use::kRead}, {dst, p.dst, AddsToDestination(p) ? Use::kUpdated : Use::kWritten}});
 }
 
 }  // namespace

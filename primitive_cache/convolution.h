@@ -30,13 +30,17 @@ struct ConvolutionProblem {
   Dims pads_begin;
   Dims pads_end;
   std::vector<PostOpSpec> post_ops;
+  // Winograd's minimal filtering may be used where it is faster: fewer products, and rounding of
+  // the same order; but an infinity or NaN reaches all of its tile (up to 4x4 results).
+  bool allow_winograd = false;
   int threads = 1;
 
   friend bool operator==(const ConvolutionProblem&, const ConvolutionProblem&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const ConvolutionProblem& p) {
     return H::combine(std::move(h), p.src, p.weights, p.dst, p.grouped, p.has_bias, p.scales,
-                      p.strides, p.dilations, p.pads_begin, p.pads_end, p.post_ops, p.threads);
+                      p.strides, p.dilations, p.pads_begin, p.pads_end, p.post_ops,
+                      p.allow_winograd, p.threads);
   }
 };
 

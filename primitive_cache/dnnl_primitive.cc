@@ -148,6 +148,14 @@ std::string LayoutKey(const TensorDesc& plain, const dnnl::memory::desc& packed)
   }
   const dnnl_memory_desc_t& md = packed.data;
   add('>', static_cast<int>(md.data_type));
+  if (md.format_kind == dnnl_format_kind_wino) {
+    const dnnl_wino_desc_t& w = md.format_desc.wino_desc;
+    for (int v : {static_cast<int>(w.wino_format), w.r, w.alpha, w.ic, w.oc, w.ic_block, w.oc_block,
+                  w.ic2_block, w.oc2_block}) {
+      add('w', v);
+    }
+    return absl::StrCat(key, "*", w.adj_scale);
+  }
   for (int i = 0; i < md.ndims; ++i) {
     add('p', md.padded_dims[i]);
     add('s', md.format_desc.blocking.strides[i]);
@@ -178,8 +186,11 @@ class DnnlLayout final : public PackedLayout {
     }
     return Reorder(plain_, plain, packed_, packed);
   }
-  // Signed 8-bit sources come with sums of the weights behind the weights.
-  bool can_unpack() const override { return packed_.data.extra.flags == 0; }
+  // Signed 8-bit sources come with sums of the weights behind the weights; Winograd's are
+  // transformed.
+  bool can_unpack() const override {
+    return packed_.data.extra.flags == 0 && packed_.data.format_kind == dnnl_blocked;
+  }
   absl::Status Unpack(const void* packed, void* plain) const override {
     return Reorder(packed_, packed, plain_, plain);
   }

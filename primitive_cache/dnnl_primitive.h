@@ -89,7 +89,7 @@ std::shared_ptr<const Primitive> MakeReorder(const dnnl::memory::desc& from,
 struct PlainArgument {
   size_t index;
   TensorDesc plain;
-  enum class Use { kRead, kWritten } use;
+  enum class Use { kRead, kWritten, kUpdated } use;  // kUpdated: read and written
 };
 // The primitive with those arguments as the caller holds them, reordered through scratch where
 // the layouts differ.

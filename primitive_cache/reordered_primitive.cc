@@ -9,8 +9,7 @@ size_t Align64(size_t n) { return (n + 63) / 64 * 64; }
 
 struct Reordered {
   size_t index;
-  PlainArgument::Use use;
-  std::shared_ptr<const Primitive> reorder;  // arguments: from, to
+  std::shared_ptr<const Primitive> in, out;  // arguments: from, to; null where not needed
   size_t offset;                             // in the scratch, of the primitive's own form
 };
 
@@ -29,15 +28,13 @@ class ReorderedPrimitive final : public Primitive {
     for (const Reordered& r : reordered_) {
       if (r.index >= pointers.size()) return Internal("a reordered argument is missing");
       void* const own = base + inner_scratch_ + r.offset;
-      if (r.use == PlainArgument::Use::kRead) {
-        TENON_RETURN_IF_ERROR(r.reorder->Execute({arguments[r.index], own}, base));
-      }
+      if (r.in != nullptr) TENON_RETURN_IF_ERROR(r.in->Execute({arguments[r.index], own}, base));
       pointers[r.index] = own;
     }
     TENON_RETURN_IF_ERROR(inner_->Execute(pointers, base));
     for (const Reordered& r : reordered_) {
-      if (r.use == PlainArgument::Use::kRead) continue;
-      TENON_RETURN_IF_ERROR(r.reorder->Execute({pointers[r.index], arguments[r.index]}, base));
+      if (r.out == nullptr) continue;
+      TENON_RETURN_IF_ERROR(r.out->Execute({pointers[r.index], arguments[r.index]}, base));
     }
     return absl::OkStatus();
   }
@@ -49,7 +46,9 @@ class ReorderedPrimitive final : public Primitive {
   }
   size_t bytes() const override {
     size_t n = inner_->bytes();
-    for (const Reordered& r : reordered_) n += r.reorder->bytes();
+    for (const Reordered& r : reordered_) {
+      for (const auto& reorder : {r.in, r.out}) n += reorder == nullptr ? 0 : reorder->bytes();
+    }
     return n;
   }
 
@@ -83,11 +82,13 @@ absl::StatusOr<std::shared_ptr<const Primitive>> WrapWithPlainArguments(
   for (const PlainArgument& p : plain) {
     const dnnl::memory::desc own = parts.arguments[p.index].desc, callers = ToDnnl(p.plain);
     if (own == callers) continue;
-    const bool read = p.use == PlainArgument::Use::kRead;
-    auto reorder =
-        read ? MakeReorder(callers, own, parts.threads) : MakeReorder(own, callers, parts.threads);
-    inner_scratch = std::max(inner_scratch, reorder->scratch_bytes());
-    reordered.push_back({p.index, p.use, std::move(reorder), buffers});
+    Reordered r{p.index, nullptr, nullptr, buffers};
+    if (p.use != PlainArgument::Use::kWritten) r.in = MakeReorder(callers, own, parts.threads);
+    if (p.use != PlainArgument::Use::kRead) r.out = MakeReorder(own, callers, parts.threads);
+    for (const auto& reorder : {r.in, r.out}) {
+      if (reorder != nullptr) inner_scratch = std::max(inner_scratch, reorder->scratch_bytes());
+    }
+    reordered.push_back(std::move(r));
     buffers += Align64(own.get_size());
   }
   std::shared_ptr<const Primitive> inner = WrapPrimitive(std::move(parts));

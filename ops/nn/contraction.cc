@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "env/flags.h"
 #include "env/status.h"
 #include "ops/nn/packed_weights.h"
 #include "ops/nn/post_op_spec.h"
@@ -172,6 +173,10 @@ int ThreadsWorth(int threads, double flops, size_t bytes) {
   return tiny ? 1 : threads;
 }
 
+bool StrictNan(const PrepareContext& p) {
+  return p.services().flags != nullptr && p.services().flags->strict_nan;
+}
+
 absl::StatusOr<ElementType> ElementTypeOf(DType dtype) {
   if (dtype == DType::kFloat) return ElementType::kF32;
   if (dtype == DType::kBfloat16) return ElementType::kBf16;
@@ -181,7 +186,7 @@ absl::StatusOr<ElementType> ElementTypeOf(DType dtype) {
 absl::StatusOr<std::unique_ptr<Kernel>> PrepareContraction(PrepareContext& p, Contraction c) {
   // How far the chain can go into the primitive.
   size_t limit = 0;
-  const bool strict = p.services().flags != nullptr && p.services().flags->strict_nan;
+  const bool strict = StrictNan(p);
   while (limit < c.fused.size() && !c.fused[limit].batch_norm &&
          !(strict && LosesNan(c.fused[limit].op))) {
     ++limit;

@@ -23,6 +23,9 @@ absl::StatusOr<ElementType> ElementTypeOf(DType dtype);
 // than it gives. `bytes` that are read but once (weights) count too.
 int ThreadsWorth(int threads, double flops, size_t bytes);
 
+// Whether TENON_STRICT_NAN asks for NaN and infinities exactly as TensorFlow has them.
+bool StrictNan(const PrepareContext& p);
+
 struct Contraction {
   // The primitive with arguments src, weights, [bias], dst, operands of binary post-ops.
   using Get = std::function<absl::StatusOr<std::shared_ptr<const Primitive>>(

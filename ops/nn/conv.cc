@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "env/flags.h"
 #include "env/status.h"
 #include "ops/nn/contraction.h"
 #include "ops/nn/conv_reference.h"
@@ -141,7 +142,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
     return ZeroContraction(p, fused, channel_axis);
   }
 
-  const ConvolutionProblem problem = ConvProblem(g, type, p.services().threads);
+  ConvolutionProblem problem = ConvProblem(g, type, p.services().threads);
+  // The filter's transform pays where it is made once.
+  const Flags* flags = p.services().flags;
+  problem.allow_winograd =
+      p.constant(1) != nullptr && !StrictNan(p) && (flags == nullptr || flags->winograd);
   Contraction c;
   c.get = [problem, cache = p.services().cache](bool has_bias,
                                                 const std::vector<PostOpSpec>& post_ops) {

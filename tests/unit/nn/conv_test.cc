@@ -38,6 +38,20 @@ const ConvCase kCases[] = {
     {.name = "nchw", .input = {2, 16, 7, 9}, .filter = {3, 3, 16, 8}, .nchw = true},
     {.name = "window_is_image", .input = {2, 4, 4, 8}, .filter = {4, 4, 8, 10}, .padding = "VALID"},
     {.name = "asymmetric", .input = {1, 17, 17, 32}, .filter = {1, 7, 32, 24}},
+    // Large enough for Winograd's algorithm where the filter is constant.
+    {.name = "winograd", .input = {1, 28, 28, 32}, .filter = {3, 3, 32, 48}},
+    {.name = "winograd_valid",
+     .input = {3, 17, 19, 32},
+     .filter = {3, 3, 32, 64},
+     .padding = "VALID"},
+    {.name = "winograd_odd", .input = {2, 13, 11, 49}, .filter = {3, 3, 49, 67}},
+    {.name = "winograd_explicit",
+     .input = {1, 27, 18, 64},
+     .filter = {3, 3, 64, 32},
+     .padding = "EXPLICIT",
+     .explicit_paddings = {0, 0, 0, 2, 1, 0, 0, 0}},
+    {.name = "winograd_small_image", .input = {8, 7, 7, 128}, .filter = {3, 3, 128, 32}},
+    {.name = "winograd_nchw", .input = {1, 32, 21, 21}, .filter = {3, 3, 32, 32}, .nchw = true},
     {.name = "depthwise", .depthwise = true, .input = {1, 14, 14, 96}, .filter = {3, 3, 96, 1}},
     {.name = "depthwise_strided",
      .depthwise = true,
@@ -216,6 +230,22 @@ TEST(ConvNan, StrictKeepsNanThroughRelu) {
   ASSERT_TRUE(want.ok() && got.ok());
   EXPECT_TRUE(got->accelerated);
   EXPECT_LT(RelativeError(got->outputs[0], want->outputs[0]), 1e-6);
+}
+
+TEST(ConvNan, InfinityReachesNoFartherThanTheWindowWhenAskedFor) {
+  const AttrMap attrs{{"T", DType::kFloat}, {"padding", "SAME"}, {"strides", Ints{1, 1, 1, 1}}};
+  Tensor x = RandomTensor(DType::kFloat, {1, 28, 28, 64}, 1);
+  x.data<float>()[(14 * 28 + 14) * 64] = std::numeric_limits<float>::infinity();
+  const Tensor w = RandomTensor(DType::kFloat, {3, 3, 64, 64}, 2);
+  absl::StatusOr<RunResult> want = RunNode(MakeNode("Conv2D", attrs), {x, w}, {});
+  ASSERT_TRUE(want.ok()) << want.status();
+  for (RunOptions options : {RunOptions{.strict_nan = true}, RunOptions{.winograd = false}}) {
+    options.constants = {1};
+    absl::StatusOr<RunResult> got = RunNode(MakeNode("_MklNativeConv2D", attrs), {x, w}, options);
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_TRUE(got->accelerated);
+    EXPECT_LT(RelativeError(got->outputs[0], want->outputs[0]), 1e-5);
+  }
 }
 
 TEST(ConvErrors, TellWhatIsWrong) {
