@@ -102,66 +102,35 @@ absl::StatusOr<std::unique_ptr<Kernel>> Combined(PrepareContext& p) {
   return kernel;
 }
 
-const OpRegistration tensor_scatter_update_op({
-    .name = "TensorScatterUpdate",
-    .inputs = "tensor: T, indices: Tindices, updates: T",
-    .outputs = "output: T",
-    .attrs = "T: type; Tindices: type; bad_indices_policy: string = ",
-    .types = "Tindices: int16 int32 int64 uint16",
-    .shape = TensorScatterShape,
-    .reference = Update,
-});
+OpRow Row(const char* name, const char* inputs, const char* types, KernelFactory reference) {
+  return {
+      .name = name,
+      .inputs = inputs,
+      .outputs = "output: T",
+      .attrs = "T: type; Tindices: type; bad_indices_policy: string = ",
+      .types = types,
+      .shape = TensorScatterShape,
+      .reference = reference,
+  };
+}
+constexpr char kInputs[] = "tensor: T, indices: Tindices, updates: T";
+constexpr char kIndexTypes[] = "Tindices: int32 int64";
 
-const OpRegistration tensor_scatter_add_op({
-    .name = "TensorScatterAdd",
-    .inputs = "tensor: T, indices: Tindices, updates: T",
-    .outputs = "output: T",
-    .attrs = "T: type; Tindices: type; bad_indices_policy: string = ",
-    .types = "Tindices: int32 int64",
-    .shape = TensorScatterShape,
-    .reference = Combined<Adding, NumbersAndBool>,
-});
-
-const OpRegistration tensor_scatter_sub_op({
-    .name = "TensorScatterSub",
-    .inputs = "tensor: T, indices: Tindices, updates: T",
-    .outputs = "output: T",
-    .attrs = "T: type; Tindices: type; bad_indices_policy: string = ",
-    .types = "Tindices: int32 int64",
-    .shape = TensorScatterShape,
-    .reference = Combined<Subtracting, Numbers>,
-});
-
-const OpRegistration tensor_scatter_min_op({
-    .name = "TensorScatterMin",
-    .inputs = "tensor: T, indices: Tindices, updates: T",
-    .outputs = "output: T",
-    .attrs = "T: type; Tindices: type; bad_indices_policy: string = ",
-    .types = "Tindices: int32 int64",
-    .shape = TensorScatterShape,
-    .reference = Combined<Lesser, RealNumbers>,
-});
-
-const OpRegistration tensor_scatter_max_op({
-    .name = "TensorScatterMax",
-    .inputs = "tensor: T, indices: Tindices, updates: T",
-    .outputs = "output: T",
-    .attrs = "T: type; Tindices: type; bad_indices_policy: string = ",
-    .types = "Tindices: int32 int64",
-    .shape = TensorScatterShape,
-    .reference = Combined<Greater, RealNumbers>,
-});
-
-const OpRegistration scatter_nd_non_aliasing_add_op({
-    .name = "ScatterNdNonAliasingAdd",
-    .inputs = "input: T, indices: Tindices, updates: T",
-    .outputs = "output: T",
-    .attrs = "T: type; Tindices: type; bad_indices_policy: string = ",
-    .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
-             "half uint32 uint64 bool; Tindices: int32 int64",
-    .shape = TensorScatterShape,
-    .reference = Combined<Adding, NumbersAndBool>,
-});
+const OpRegistration update_op(Row("TensorScatterUpdate", kInputs,
+                                   "Tindices: int16 int32 int64 uint16", Update));
+const OpRegistration add_op(Row("TensorScatterAdd", kInputs, kIndexTypes,
+                                Combined<Adding, NumbersAndBool>));
+const OpRegistration sub_op(Row("TensorScatterSub", kInputs, kIndexTypes,
+                                Combined<Subtracting, Numbers>));
+const OpRegistration min_op(Row("TensorScatterMin", kInputs, kIndexTypes,
+                                Combined<Lesser, RealNumbers>));
+const OpRegistration max_op(Row("TensorScatterMax", kInputs, kIndexTypes,
+                                Combined<Greater, RealNumbers>));
+const OpRegistration non_aliasing_add_op(
+    Row("ScatterNdNonAliasingAdd", "input: T, indices: Tindices, updates: T",
+        "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 half "
+        "uint32 uint64 bool; Tindices: int32 int64",
+        Combined<Adding, NumbersAndBool>));
 
 }  // namespace
 }  // namespace tenon

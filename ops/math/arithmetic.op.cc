@@ -18,6 +18,10 @@ constexpr auto kSquaredDifference = [](auto a, auto b) {
   }
 };
 
+constexpr char kNumberTypes[] =
+    "T: bfloat16 half float double uint8 uint16 uint32 uint64 int8 int16 int32 int64 "
+    "complex64 complex128";
+
 const OpRegistration add({
     .name = "Add",
     .inputs = "x: T, y: T",
@@ -39,8 +43,7 @@ const OpRegistration add_v2({
     .inputs = "x: T, y: T",
     .outputs = "z: T",
     .attrs = "T: type",
-    .types = "T: bfloat16 half float double uint8 uint16 uint32 uint64 int8 int16 int32 int64 "
-             "complex64 complex128",
+    .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
     .reference = Binary<kAdd, Numbers>,
     .accelerated = VectorBinary,
@@ -56,8 +59,7 @@ const OpRegistration sub({
     .inputs = "x: T, y: T",
     .outputs = "z: T",
     .attrs = "T: type",
-    .types = "T: bfloat16 half float double uint8 uint16 uint32 uint64 int8 int16 int32 int64 "
-             "complex64 complex128",
+    .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
     .reference = Binary<kSub, Numbers>,
     .accelerated = VectorBinary,
@@ -72,8 +74,7 @@ const OpRegistration mul({
     .inputs = "x: T, y: T",
     .outputs = "z: T",
     .attrs = "T: type",
-    .types = "T: bfloat16 half float double uint8 uint16 uint32 uint64 int8 int16 int32 int64 "
-             "complex64 complex128",
+    .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
     .reference = Binary<kMul, Numbers>,
     .accelerated = VectorBinary,

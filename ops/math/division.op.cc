@@ -40,13 +40,16 @@ constexpr auto kMulNoNan = [](auto a, auto b) {
   return b == T(0) ? T(0) : T(a * b);
 };
 
+constexpr char kNumberTypes[] =
+    "T: bfloat16 half float double uint8 int8 uint16 int16 int32 uint32 uint64 int64 "
+    "complex64 complex128";
+
 const OpRegistration real_div({
     .name = "RealDiv",
     .inputs = "x: T, y: T",
     .outputs = "z: T",
     .attrs = "T: type",
-    .types = "T: bfloat16 half float double uint8 int8 uint16 int16 int32 uint32 uint64 int64 "
-             "complex64 complex128",
+    .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kDivide, kNotZero, Numbers>,
     .accelerated = VectorBinary,
@@ -61,8 +64,7 @@ const OpRegistration div({
     .inputs = "x: T, y: T",
     .outputs = "z: T",
     .attrs = "T: type",
-    .types = "T: bfloat16 half float double uint8 int8 uint16 int16 int32 uint32 uint64 int64 "
-             "complex64 complex128",
+    .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kDivide, kNotZero, Numbers>,
     .accelerated = VectorBinary,
@@ -76,8 +78,7 @@ const OpRegistration floor_div({
     .inputs = "x: T, y: T",
     .outputs = "z: T",
     .attrs = "T: type",
-    .types = "T: bfloat16 half float double uint8 int8 uint16 int16 int32 uint32 uint64 int64 "
-             "complex64 complex128",
+    .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kFloorDiv, kNotZero, RealNumbers>,
     .elementwise = true,
@@ -88,8 +89,7 @@ const OpRegistration truncate_div({
     .inputs = "x: T, y: T",
     .outputs = "z: T",
     .attrs = "T: type",
-    .types = "T: bfloat16 half float double uint8 int8 uint16 int16 int32 uint32 uint64 int64 "
-             "complex64 complex128",
+    .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kTruncateDiv, kNotZero, RealNumbers>,
     .elementwise = true,

@@ -123,103 +123,54 @@ struct AnyReducer {
   static bool Finish(bool a, int64_t) { return a; }
 };
 
-const OpRegistration sum_op({
-    .name = "Sum",
-    .inputs = "input: T, reduction_indices: Tidx",
-    .outputs = "output: T",
-    .attrs = "keep_dims: bool = false; T: type; Tidx: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 complex64 int64 "
-             "bfloat16 uint16 complex128 half uint32 uint64; Tidx: int32 "
-             "int64",
-    .shape = ReductionShape,
-    .reference = Reduction<SumReducer, Numbers>,
-    .accelerated = VectorReduce,
-    .native = "_MklNativeSum",
-});
+constexpr char kNumberTypes[] =
+    "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 half uint32 "
+    "uint64; Tidx: int32 int64";
+constexpr char kRealTypes[] =
+    "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
+    "Tidx: int32 int64";
 
-const OpRegistration mean_op({
-    .name = "Mean",
-    .inputs = "input: T, reduction_indices: Tidx",
-    .outputs = "output: T",
-    .attrs = "keep_dims: bool = false; T: type; Tidx: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 complex64 int64 "
-             "bfloat16 uint16 complex128 half uint32 uint64; Tidx: int32 "
-             "int64",
-    .shape = ReductionShape,
-    .reference = Reduction<MeanReducer, Numbers>,
-    .accelerated = VectorReduce,
-    .native = "_MklNativeMean",
-});
+// `native`: null where there is no vector kernel.
+OpRow OfNumbers(const char* name, const char* types, KernelFactory reference,
+                const char* native = nullptr) {
+  return {
+      .name = name,
+      .inputs = "input: T, reduction_indices: Tidx",
+      .outputs = "output: T",
+      .attrs = "keep_dims: bool = false; T: type; Tidx: type = int32",
+      .types = types,
+      .shape = ReductionShape,
+      .reference = reference,
+      .accelerated = native == nullptr ? nullptr : VectorReduce,
+      .native = native,
+  };
+}
 
-const OpRegistration prod_op({
-    .name = "Prod",
-    .inputs = "input: T, reduction_indices: Tidx",
-    .outputs = "output: T",
-    .attrs = "keep_dims: bool = false; T: type; Tidx: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 complex64 int64 "
-             "bfloat16 uint16 complex128 half uint32 uint64; Tidx: int32 "
-             "int64",
-    .shape = ReductionShape,
-    .reference = Reduction<ProdReducer, Numbers>,
-});
+OpRow OfBools(const char* name, KernelFactory reference) {
+  return {
+      .name = name,
+      .inputs = "input: bool, reduction_indices: Tidx",
+      .outputs = "output: bool",
+      .attrs = "keep_dims: bool = false; Tidx: type = int32",
+      .types = "Tidx: int32 int64",
+      .shape = ReductionShape,
+      .reference = reference,
+  };
+}
 
-const OpRegistration max_op({
-    .name = "Max",
-    .inputs = "input: T, reduction_indices: Tidx",
-    .outputs = "output: T",
-    .attrs = "keep_dims: bool = false; T: type; Tidx: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 "
-             "uint64; Tidx: int32 int64",
-    .shape = ReductionShape,
-    .reference = Reduction<MaxReducer, RealNumbers>,
-    .accelerated = VectorReduce,
-    .native = "_MklNativeMax",
-});
-
-const OpRegistration min_op({
-    .name = "Min",
-    .inputs = "input: T, reduction_indices: Tidx",
-    .outputs = "output: T",
-    .attrs = "keep_dims: bool = false; T: type; Tidx: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 "
-             "uint64; Tidx: int32 int64",
-    .shape = ReductionShape,
-    .reference = Reduction<MinReducer, RealNumbers>,
-    .accelerated = VectorReduce,
-    .native = "_MklNativeMin",
-});
-
-const OpRegistration euclidean_norm_op({
-    .name = "EuclideanNorm",
-    .inputs = "input: T, reduction_indices: Tidx",
-    .outputs = "output: T",
-    .attrs = "keep_dims: bool = false; T: type; Tidx: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 complex64 int64 "
-             "bfloat16 uint16 complex128 half uint32 uint64; Tidx: int32 "
-             "int64",
-    .shape = ReductionShape,
-    .reference = Reduction<NormReducer, Numbers>,
-});
-
-const OpRegistration all_op({
-    .name = "All",
-    .inputs = "input: bool, reduction_indices: Tidx",
-    .outputs = "output: bool",
-    .attrs = "keep_dims: bool = false; Tidx: type = int32",
-    .types = "Tidx: int32 int64",
-    .shape = ReductionShape,
-    .reference = Reduction<AllReducer, TypeList<bool>>,
-});
-
-const OpRegistration any_op({
-    .name = "Any",
-    .inputs = "input: bool, reduction_indices: Tidx",
-    .outputs = "output: bool",
-    .attrs = "keep_dims: bool = false; Tidx: type = int32",
-    .types = "Tidx: int32 int64",
-    .shape = ReductionShape,
-    .reference = Reduction<AnyReducer, TypeList<bool>>,
-});
+const OpRegistration sum_op(OfNumbers("Sum", kNumberTypes, Reduction<SumReducer, Numbers>,
+                                      "_MklNativeSum"));
+const OpRegistration mean_op(OfNumbers("Mean", kNumberTypes, Reduction<MeanReducer, Numbers>,
+                                       "_MklNativeMean"));
+const OpRegistration max_op(OfNumbers("Max", kRealTypes, Reduction<MaxReducer, RealNumbers>,
+                                      "_MklNativeMax"));
+const OpRegistration min_op(OfNumbers("Min", kRealTypes, Reduction<MinReducer, RealNumbers>,
+                                      "_MklNativeMin"));
+const OpRegistration prod_op(OfNumbers("Prod", kNumberTypes, Reduction<ProdReducer, Numbers>));
+const OpRegistration euclidean_norm_op(OfNumbers("EuclideanNorm", kNumberTypes,
+                                                 Reduction<NormReducer, Numbers>));
+const OpRegistration all_op(OfBools("All", Reduction<AllReducer, TypeList<bool>>));
+const OpRegistration any_op(OfBools("Any", Reduction<AnyReducer, TypeList<bool>>));
 
 }  // namespace
 

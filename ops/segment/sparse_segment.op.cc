@@ -122,105 +122,62 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseSegmentGrad(PrepareContext& p) {
   return kernel;
 }
 
-const OpRegistration sparse_segment_sum_op({
-    .name = "SparseSegmentSum",
-    .inputs = "data: T, indices: Tidx, segment_ids: Tsegmentids",
-    .outputs = "output: T",
-    .attrs =
-        "T: type; Tidx: type = int32; Tsegmentids: type = int32; sparse_gradient: bool = false",
-    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
-             "Tidx: int32 int64; Tsegmentids: int32 int64",
-    .shape = SparseSegmentShape,
-    .reference = SparseSegment<SegmentOp::kSum>,
-});
+constexpr char kFloatTypes[] =
+    "T: bfloat16 half float double; Tidx: int32 int64; Tsegmentids: int32 int64";
+constexpr char kRealTypes[] =
+    "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
+    "Tidx: int32 int64; Tsegmentids: int32 int64";
 
-const OpRegistration sparse_segment_mean_op({
-    .name = "SparseSegmentMean",
-    .inputs = "data: T, indices: Tidx, segment_ids: Tsegmentids",
-    .outputs = "output: T",
-    .attrs =
-        "T: type; Tidx: type = int32; Tsegmentids: type = int32; sparse_gradient: bool = false",
-    .types = "T: bfloat16 half float double; Tidx: int32 int64; Tsegmentids: int32 int64",
-    .shape = SparseSegmentShape,
-    .reference = SparseSegment<SegmentOp::kMean>,
-});
+OpRow Row(const char* name, const char* types, KernelFactory reference) {
+  return {
+      .name = name,
+      .inputs = "data: T, indices: Tidx, segment_ids: Tsegmentids",
+      .outputs = "output: T",
+      .attrs =
+          "T: type; Tidx: type = int32; Tsegmentids: type = int32; sparse_gradient: bool = false",
+      .types = types,
+      .shape = SparseSegmentShape,
+      .reference = reference,
+  };
+}
 
-const OpRegistration sparse_segment_sqrt_n_op({
-    .name = "SparseSegmentSqrtN",
-    .inputs = "data: T, indices: Tidx, segment_ids: Tsegmentids",
-    .outputs = "output: T",
-    .attrs =
-        "T: type; Tidx: type = int32; Tsegmentids: type = int32; sparse_gradient: bool = false",
-    .types = "T: bfloat16 half float double; Tidx: int32 int64; Tsegmentids: int32 int64",
-    .shape = SparseSegmentShape,
-    .reference = SparseSegment<SegmentOp::kSqrtN>,
-});
+OpRow WithNumSegments(const char* name, const char* types, KernelFactory reference) {
+  OpRow row = Row(name, types, reference);
+  row.inputs = "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments";
+  row.attrs =
+      "T: type; Tidx: type = int32; Tnumsegments: type = int32; Tsegmentids: type = int32; "
+      "sparse_gradient: bool = false";
+  return row;
+}
 
-const OpRegistration sparse_segment_sum_with_num_segments_op({
-    .name = "SparseSegmentSumWithNumSegments",
-    .inputs = "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments",
-    .outputs = "output: T",
-    .attrs = "T: type; Tidx: type = int32; Tnumsegments: type = int32; Tsegmentids: type = int32; "
-             "sparse_gradient: bool = false",
-    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
-             "Tidx: int32 int64; Tnumsegments: int32 int64; Tsegmentids: int32 int64",
-    .shape = SparseSegmentShape,
-    .reference = SparseSegment<SegmentOp::kSum>,
-});
+OpRow Gradient(const char* name, KernelFactory reference) {
+  OpRow row = Row(name, kFloatTypes, reference);
+  row.inputs = "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32";
+  row.attrs = "T: type; Tidx: type = int32; Tsegmentids: type = int32";
+  return row;
+}
 
-const OpRegistration sparse_segment_mean_with_num_segments_op({
-    .name = "SparseSegmentMeanWithNumSegments",
-    .inputs = "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments",
-    .outputs = "output: T",
-    .attrs = "T: type; Tidx: type = int32; Tnumsegments: type = int32; Tsegmentids: type = int32; "
-             "sparse_gradient: bool = false",
-    .types = "T: bfloat16 half float double; Tidx: int32 int64; Tnumsegments: int32 int64; "
-             "Tsegmentids: int32 int64",
-    .shape = SparseSegmentShape,
-    .reference = SparseSegment<SegmentOp::kMean>,
-});
+const OpRegistration sum_op(Row("SparseSegmentSum", kRealTypes, SparseSegment<SegmentOp::kSum>));
+const OpRegistration mean_op(Row("SparseSegmentMean", kFloatTypes,
+                                 SparseSegment<SegmentOp::kMean>));
+const OpRegistration sqrt_n_op(Row("SparseSegmentSqrtN", kFloatTypes,
+                                   SparseSegment<SegmentOp::kSqrtN>));
 
-const OpRegistration sparse_segment_sqrt_n_with_num_segments_op({
-    .name = "SparseSegmentSqrtNWithNumSegments",
-    .inputs = "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments",
-    .outputs = "output: T",
-    .attrs = "T: type; Tidx: type = int32; Tnumsegments: type = int32; Tsegmentids: type = int32; "
-             "sparse_gradient: bool = false",
-    .types = "T: bfloat16 half float double; Tidx: int32 int64; Tnumsegments: int32 int64; "
-             "Tsegmentids: int32 int64",
-    .shape = SparseSegmentShape,
-    .reference = SparseSegment<SegmentOp::kSqrtN>,
-});
+const OpRegistration sum_with_num_segments_op(WithNumSegments("SparseSegmentSumWithNumSegments",
+                                                              kRealTypes,
+                                                              SparseSegment<SegmentOp::kSum>));
+const OpRegistration mean_with_num_segments_op(WithNumSegments("SparseSegmentMeanWithNumSegments",
+                                                               kFloatTypes,
+                                                               SparseSegment<SegmentOp::kMean>));
+const OpRegistration sqrt_n_with_num_segments_op(WithNumSegments(
+    "SparseSegmentSqrtNWithNumSegments", kFloatTypes, SparseSegment<SegmentOp::kSqrtN>));
 
-const OpRegistration sparse_segment_sum_grad_op({
-    .name = "SparseSegmentSumGrad",
-    .inputs = "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32",
-    .outputs = "output: T",
-    .attrs = "T: type; Tidx: type = int32; Tsegmentids: type = int32",
-    .types = "T: bfloat16 half float double; Tidx: int32 int64; Tsegmentids: int32 int64",
-    .shape = SparseSegmentShape,
-    .reference = SparseSegmentGrad<SegmentOp::kSum>,
-});
-
-const OpRegistration sparse_segment_mean_grad_op({
-    .name = "SparseSegmentMeanGrad",
-    .inputs = "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32",
-    .outputs = "output: T",
-    .attrs = "T: type; Tidx: type = int32; Tsegmentids: type = int32",
-    .types = "T: bfloat16 half float double; Tidx: int32 int64; Tsegmentids: int32 int64",
-    .shape = SparseSegmentShape,
-    .reference = SparseSegmentGrad<SegmentOp::kMean>,
-});
-
-const OpRegistration sparse_segment_sqrt_n_grad_op({
-    .name = "SparseSegmentSqrtNGrad",
-    .inputs = "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32",
-    .outputs = "output: T",
-    .attrs = "T: type; Tidx: type = int32; Tsegmentids: type = int32",
-    .types = "T: bfloat16 half float double; Tidx: int32 int64; Tsegmentids: int32 int64",
-    .shape = SparseSegmentShape,
-    .reference = SparseSegmentGrad<SegmentOp::kSqrtN>,
-});
+const OpRegistration sum_grad_op(Gradient("SparseSegmentSumGrad",
+                                          SparseSegmentGrad<SegmentOp::kSum>));
+const OpRegistration mean_grad_op(Gradient("SparseSegmentMeanGrad",
+                                           SparseSegmentGrad<SegmentOp::kMean>));
+const OpRegistration sqrt_n_grad_op(Gradient("SparseSegmentSqrtNGrad",
+                                             SparseSegmentGrad<SegmentOp::kSqrtN>));
 
 }  // namespace
 }  // namespace tenon
