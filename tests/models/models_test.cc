@@ -11,12 +11,12 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
-#include "env/flags.h"
 #include "graph/rewriter.h"
 #include "ops/types.h"
 #include "primitive_cache/isa.h"
 #include "proto/model.h"
 #include "runtime/session.h"
+#include "tests/support/settings.h"
 #include "tools/npz.h"
 
 namespace tenon {
@@ -137,38 +137,26 @@ TEST_P(ModelTest, AgreesWithTensorFlow) {
   // grow with the root of their number.
   const double tolerance = 1e-5 * std::sqrt(Contractions(model->graph) / 50.0) + 1e-6;
 
-  for (bool gate : {true, false}) {
-    for (bool cache : {true, false}) {
-      for (int threads : {1, 2}) {
-        SCOPED_TRACE(absl::StrCat("gate ", gate, ", cache ", cache, ", threads ", threads));
-        SessionOptions options;
-        options.flags = *Flags::From([](const char*) { return std::nullopt; });
-        options.flags->onednn_opts = gate;
-        options.flags->primitive_cache = cache;
-        options.flags->strict_nan = true;
-        options.threads = threads;
-        auto session = Session::Create(model->graph, options);
-        ASSERT_TRUE(session.ok()) << session.status();
-        EXPECT_TRUE((*session)->report().status.ok()) << (*session)->report().status;
-        const auto first = (*session)->Run(*inputs);
-        ASSERT_TRUE(first.ok()) << first.status();
-        ExpectOutputs(*first, *expected, tolerance);
-        // The same bits again.
-        const auto second = (*session)->Run(*inputs);
-        ASSERT_TRUE(second.ok()) << second.status();
-        for (size_t i = 0; i < first->size(); ++i) {
-          EXPECT_TRUE(Identical((*first)[i].second, (*second)[i].second)) << (*first)[i].first;
-        }
-      }
+  for (const Setting& setting : AllSettings()) {
+    SCOPED_TRACE(setting.label);
+    auto session = Session::Create(model->graph, setting.options);
+    ASSERT_TRUE(session.ok()) << session.status();
+    EXPECT_TRUE((*session)->report().status.ok()) << (*session)->report().status;
+    const auto first = (*session)->Run(*inputs);
+    ASSERT_TRUE(first.ok()) << first.status();
+    ExpectOutputs(*first, *expected, tolerance);
+    // The same bits again.
+    const auto second = (*session)->Run(*inputs);
+    ASSERT_TRUE(second.ok()) << second.status();
+    for (size_t i = 0; i < first->size(); ++i) {
+      EXPECT_TRUE(Identical((*first)[i].second, (*second)[i].second)) << (*first)[i].first;
     }
   }
 }
 
 std::unique_ptr<Session> SessionFor(const Graph& graph, Precision precision) {
-  SessionOptions options;
-  options.flags = *Flags::From([](const char*) { return std::nullopt; });
+  SessionOptions options = DefaultOptions(2);
   options.precision = precision;
-  options.threads = 2;
   auto session = Session::Create(graph, options);
   EXPECT_TRUE(session.ok()) << session.status();
   return session.ok() ? *std::move(session) : nullptr;

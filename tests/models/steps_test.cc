@@ -12,9 +12,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
-#include "env/flags.h"
 #include "proto/model.h"
 #include "runtime/session.h"
+#include "tests/support/settings.h"
 #include "tools/npz.h"
 
 namespace tenon {
@@ -117,26 +117,16 @@ TEST_P(StepsTest, FollowsTensorFlow) {
   load.signature = c.signature;
   const auto model = LoadModel((c.folder / "saved_model").string(), load);
   ASSERT_TRUE(model.ok()) << model.status();
-  for (bool gate : {true, false}) {
-    for (bool cache : {true, false}) {
-      for (int threads : {1, 2}) {
-        SCOPED_TRACE(absl::StrCat("gate ", gate, ", cache ", cache, ", threads ", threads));
-        SessionOptions options;
-        options.flags = *Flags::From([](const char*) { return std::nullopt; });
-        options.flags->onednn_opts = gate;
-        options.flags->primitive_cache = cache;
-        options.flags->strict_nan = true;
-        options.threads = threads;
-        auto session = Session::Create(model->graph, options);
-        ASSERT_TRUE(session.ok()) << session.status();
-        EXPECT_TRUE((*session)->report().status.ok()) << (*session)->report().status;
-        for (int64_t step = 0; step < Rows(*steps); ++step) {
-          const auto got = (*session)->Run(RowOf(*feeds, step));
-          ASSERT_TRUE(got.ok()) << got.status();
-          ExpectStep(*got, RowOf(*steps, step), step);
-          if (HasFailure()) return;
-        }
-      }
+  for (const Setting& setting : AllSettings()) {
+    SCOPED_TRACE(setting.label);
+    auto session = Session::Create(model->graph, setting.options);
+    ASSERT_TRUE(session.ok()) << session.status();
+    EXPECT_TRUE((*session)->report().status.ok()) << (*session)->report().status;
+    for (int64_t step = 0; step < Rows(*steps); ++step) {
+      const auto got = (*session)->Run(RowOf(*feeds, step));
+      ASSERT_TRUE(got.ok()) << got.status();
+      ExpectStep(*got, RowOf(*steps, step), step);
+      if (HasFailure()) return;
     }
   }
 }
