@@ -156,14 +156,7 @@ int InPlaceAdd(const PrepareContext& p, const FusedOps& fused, size_t count) {
 
 // The addend is what is contracted as well: the output must not be written over it.
 bool SameSource(const PrepareContext& p, int input, const Contraction& c) {
-  const auto& inputs = p.node().inputs;
-  for (int other : {c.src_input, c.weights_input}) {
-    if (static_cast<size_t>(std::max(input, other)) < inputs.size() &&
-        inputs[static_cast<size_t>(input)] == inputs[static_cast<size_t>(other)]) {
-      return true;
-    }
-  }
-  return false;
+  return SameInput(p, input, c.src_input) || SameInput(p, input, c.weights_input);
 }
 
 }  // namespace
@@ -171,6 +164,12 @@ bool SameSource(const PrepareContext& p, int input, const Contraction& c) {
 int ThreadsWorth(int threads, double flops, size_t bytes) {
   const bool tiny = flops < 4e5 && bytes < (size_t{256} << 10);
   return tiny ? 1 : threads;
+}
+
+bool SameInput(const PrepareContext& p, int a, int b) {
+  const auto& inputs = p.node().inputs;
+  return static_cast<size_t>(std::max(a, b)) < inputs.size() &&
+         inputs[static_cast<size_t>(a)] == inputs[static_cast<size_t>(b)];
 }
 
 bool StrictNan(const PrepareContext& p) {

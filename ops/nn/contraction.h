@@ -23,6 +23,9 @@ absl::StatusOr<ElementType> ElementTypeOf(DType dtype);
 // than it gives. `bytes` that are read but once (weights) count too.
 int ThreadsWorth(int threads, double flops, size_t bytes);
 
+// Whether two of the node's inputs are the same tensor.
+bool SameInput(const PrepareContext& p, int a, int b);
+
 // Whether TENON_STRICT_NAN asks for NaN and infinities exactly as TensorFlow has them.
 bool StrictNan(const PrepareContext& p);
 

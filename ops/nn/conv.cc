@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "env/flags.h"
 #include "env/status.h"
 #include "ops/nn/contraction.h"
 #include "ops/nn/conv_reference.h"
+#include "ops/nn/conv_winograd.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {
@@ -142,11 +142,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
     return ZeroContraction(p, fused, channel_axis);
   }
 
+  if (auto winograd = ConvWinogradKernel(p, g, fused);
+      winograd.ok() || !absl::IsUnimplemented(winograd.status())) {
+    return winograd;
+  }
+
   ConvolutionProblem problem = ConvProblem(g, type, p.services().threads);
-  // The filter's transform pays where it is made once.
-  const Flags* flags = p.services().flags;
-  problem.allow_winograd =
-      p.constant(1) != nullptr && !StrictNan(p) && (flags == nullptr || flags->winograd);
+  problem.allow_winograd = !g.attrs.channels_last && MayUseWinograd(p);
   Contraction c;
   c.get = [problem, cache = p.services().cache](bool has_bias,
                                                 const std::vector<PostOpSpec>& post_ops) {

@@ -1,0 +1,262 @@
+#include "ops/nn/conv_winograd.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "env/flags.h"
+#include "env/status.h"
+#include "ops/nn/contraction.h"
+#include "ops/nn/winograd.h"
+
+namespace tenon {
+namespace {
+
+bool All(const Dims& dims, int64_t value) {
+  return std::all_of(dims.begin(), dims.end(), [&](int64_t d) { return d == value; });
+}
+
+bool Fits(const PrepareContext& p, const ConvGeometry& g) {
+  return MayUseWinograd(p) && p.output_dtype(0) == DType::kFloat && g.attrs.spatial == 2 &&
+         g.attrs.channels_last && g.groups == 1 && !g.depthwise && All(g.window, 3) &&
+         All(g.attrs.strides, 1) && All(g.attrs.dilations, 1);
+}
+
+// Below so many channels the transforms cost more than the products that they save.
+constexpr int64_t kLeastInputs = 12;
+constexpr int64_t kLeastOutputs = 8;
+
+// The cheaper tile: larger ones take fewer products, but transformed filters that are larger too,
+// and these come from memory.
+std::optional<WinogradTile> ChooseTile(const ConvGeometry& g) {
+  if (g.in_channels < kLeastInputs || g.out_channels < kLeastOutputs) return std::nullopt;
+  auto cost = [&](int64_t m) {
+    const int64_t tiles = g.batch * ((g.out[0] + m - 1) / m) * ((g.out[1] + m - 1) / m);
+    // Reading a weight takes as long as so many products.
+    constexpr int64_t kReading = 10;
+    return (m + 2) * (m + 2) * (tiles + kReading);
+  };
+  return cost(4) <= cost(2) ? WinogradTile::k4x4 : WinogradTile::k2x2;
+}
+
+class TransformedFilter final : public DerivedConstant {
+ public:
+  explicit TransformedFilter(Tensor blob) : blob_(std::move(blob)) {}
+  const float* data() const { return blob_.data<float>(); }
+  size_t bytes() const override { return blob_.bytes(); }
+
+ private:
+  const Tensor blob_;
+};
+
+absl::StatusOr<std::shared_ptr<const TransformedFilter>> Transform(Constant& filter,
+                                                                   const Winograd& winograd) {
+  auto make = [&](const Tensor& plain) -> absl::StatusOr<std::shared_ptr<const DerivedConstant>> {
+    const Shape shape({static_cast<int64_t>(winograd.filter_bytes() / sizeof(float))});
+    TENON_ASSIGN_OR_RETURN(Tensor blob, Tensor::Allocate(DType::kFloat, shape));
+    winograd.TransformFilter(plain.data<float>(), blob.data<float>());
+    return std::make_shared<TransformedFilter>(std::move(blob));
+  };
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const DerivedConstant> form,
+                         filter.Derive(winograd.filter_key(), make));
+  return std::static_pointer_cast<const TransformedFilter>(std::move(form));
+}
+
+std::optional<ElementwiseOp> TileOpOf(PostOp op) {
+  switch (op) {
+    case PostOp::kBiasAdd:
+    case PostOp::kAdd:
+      return ElementwiseOp::kAdd;
+    case PostOp::kMul:
+      return ElementwiseOp::kMul;
+    case PostOp::kRelu:
+      return ElementwiseOp::kRelu;
+    case PostOp::kRelu6:
+      return ElementwiseOp::kRelu6;
+    case PostOp::kElu:
+      return ElementwiseOp::kElu;
+    case PostOp::kSelu:
+      return ElementwiseOp::kSelu;
+    case PostOp::kLeakyRelu:
+      return ElementwiseOp::kLeakyRelu;
+    case PostOp::kTanh:
+      return ElementwiseOp::kTanh;
+    case PostOp::kSigmoid:
+      return ElementwiseOp::kSigmoid;
+    case PostOp::kSoftplus:
+      return ElementwiseOp::kSoftplus;
+    case PostOp::kGeluErf:
+      return ElementwiseOp::kGeluExact;
+    case PostOp::kGeluTanh:
+      return ElementwiseOp::kGeluApproximate;
+    case PostOp::kSwish:
+      return ElementwiseOp::kSwish;
+    case PostOp::kHardSwish:
+      return ElementwiseOp::kHardSwish;
+    case PostOp::kMish:
+      return ElementwiseOp::kMish;
+    case PostOp::kExp:
+      return ElementwiseOp::kExp;
+    case PostOp::kLog:
+      return ElementwiseOp::kLog;
+    case PostOp::kSqrt:
+      return ElementwiseOp::kSqrt;
+    case PostOp::kSquare:
+      return ElementwiseOp::kSquare;
+    case PostOp::kAbs:
+      return ElementwiseOp::kAbs;
+    case PostOp::kNone:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// The fused chain as far as it is applied tile by tile: BiasAdd, Add, Relu or Relu6 in registers,
+// then steps in the cache.
+struct Chain {
+  int bias = -1, addend = -1;  // inputs
+  bool clamp_low = false, clamp_high = false;
+  struct Step {
+    WinogradStep step;
+    int input = -1;
+  };
+  absl::InlinedVector<Step, 4> steps;
+  size_t count = 0;  // fused ops in it
+};
+
+std::optional<Chain::Step> StepOf(const PrepareContext& p, const FusedOp& op) {
+  using Operand = WinogradStep::Operand;
+  const std::optional<ElementwiseOp> tile_op = TileOpOf(op.op);
+  if (!tile_op.has_value()) return std::nullopt;  // batch normalization
+  Chain::Step s;
+  s.input = op.input;
+  s.step.parameter = op.alpha;
+  if (op.binary()) {
+    const Shape& operand = p.input_shape(op.input);
+    const Shape& output = p.output_shape(0);
+    if (operand.num_elements() == output.num_elements()) {
+      s.step.kind = Operand::kWhole;
+    } else if (operand.num_elements() == 1) {
+      s.step.kind = Operand::kScalar;
+    } else if (operand.num_elements() == output[3] && operand[operand.rank() - 1] == output[3]) {
+      s.step.kind = Operand::kPerChannel;
+    } else {
+      return std::nullopt;
+    }
+  }
+  const bool scalar = s.step.kind == Operand::kScalar;
+  s.step.fn = FindTileFn(*tile_op, scalar ? TileForm::kScalarB : TileForm::kVectors);
+  return s;
+}
+
+Chain PlanChain(const PrepareContext& p, const FusedOps& fused) {
+  Chain chain;
+  size_t& i = chain.count;
+  if (i < fused.size() && fused[i].op == PostOp::kBiasAdd) chain.bias = fused[i++].input;
+  if (i < fused.size() && fused[i].op == PostOp::kAdd &&
+      p.input_shape(fused[i].input).num_elements() == p.output_shape(0).num_elements()) {
+    chain.addend = fused[i++].input;
+  }
+  if (i < fused.size() && (fused[i].op == PostOp::kRelu || fused[i].op == PostOp::kRelu6)) {
+    chain.clamp_low = true;
+    chain.clamp_high = fused[i++].op == PostOp::kRelu6;
+  }
+  for (; i < fused.size(); ++i) {
+    std::optional<Chain::Step> step = StepOf(p, fused[i]);
+    if (!step.has_value()) break;
+    chain.steps.push_back(*step);
+  }
+  return chain;
+}
+
+class WinogradKernel final : public Kernel {
+ public:
+  WinogradKernel(Winograd winograd, std::shared_ptr<const TransformedFilter> filter, Chain chain,
+                 FusedPass rest, double flops)
+      : winograd_(std::move(winograd)),
+        filter_(std::move(filter)),
+        chain_(std::move(chain)),
+        rest_(std::move(rest)),
+        flops_(flops) {}
+
+  absl::Status Run(RunContext& r) const override {
+    if (r.input(0) == r.output(0)) {
+      return Internal("the output of a convolution lies over its source");
+    }
+    WinogradFinish finish;
+    if (chain_.bias >= 0) finish.bias = r.input<float>(chain_.bias);
+    if (chain_.addend >= 0) finish.addend = r.input<float>(chain_.addend);
+    finish.clamp_low = chain_.clamp_low;
+    finish.clamp_high = chain_.clamp_high;
+    absl::InlinedVector<WinogradStep, 4> steps;
+    for (const Chain::Step& s : chain_.steps) {
+      steps.push_back(s.step);
+      if (s.input >= 0) steps.back().operand = r.input<float>(s.input);
+    }
+    finish.steps = steps;
+    winograd_.Run(r.input<float>(0), filter_->data(), finish, r.output<float>(0), r.scratch());
+    rest_.Run(r, r.output(0));
+    return absl::OkStatus();
+  }
+  std::string Implementation() const override { return winograd_.Name(); }
+  double Flops() const override { return flops_; }
+
+ private:
+  const Winograd winograd_;
+  const std::shared_ptr<const TransformedFilter> filter_;
+  const Chain chain_;
+  const FusedPass rest_;
+  const double flops_;
+};
+
+// The output may lie over the addend: each of its elements is read just before it is written, and
+// by nobody else.
+bool OnlyAddend(const PrepareContext& p, const FusedOps& fused, int addend) {
+  if (p.constant(addend) != nullptr) return false;
+  for (const FusedOp& op : fused) {
+    for (int i = op.input; op.input >= 0 && i < op.input + (op.batch_norm ? 4 : 1); ++i) {
+      if (i != addend && SameInput(p, i, addend)) return false;
+    }
+  }
+  return !SameInput(p, 0, addend) && !SameInput(p, 1, addend);
+}
+
+}  // namespace
+
+bool MayUseWinograd(const PrepareContext& p) {
+  const Flags* flags = p.services().flags;
+  return (flags == nullptr || flags->winograd) && !StrictNan(p) && p.constant(1) != nullptr;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ConvWinogradKernel(PrepareContext& p, const ConvGeometry& g,
+                                                           const FusedOps& fused) {
+  if (!Fits(p, g)) return Unimplemented("not a convolution for Winograd's algorithm");
+  const std::optional<WinogradTile> tile = ChooseTile(g);
+  if (!tile.has_value()) return Unimplemented("Winograd's algorithm is not faster");
+
+  WinogradShape shape;
+  shape.batch = g.batch;
+  shape.in_height = g.in[0];
+  shape.in_width = g.in[1];
+  shape.in_channels = g.in_channels;
+  shape.out_height = g.out[0];
+  shape.out_width = g.out[1];
+  shape.out_channels = g.out_channels;
+  shape.pad_top = g.pads_begin[0];
+  shape.pad_left = g.pads_begin[1];
+  const size_t filter_bytes = static_cast<size_t>(g.filter_elements()) * sizeof(float);
+  Winograd winograd(shape, *tile, ThreadsWorth(p.services().threads, g.flops(), filter_bytes));
+  TENON_ASSIGN_OR_RETURN(auto filter, Transform(*p.constant(1), winograd));
+  p.InputNotRead(1);
+  p.RequestScratch(winograd.scratch_bytes());
+
+  Chain chain = PlanChain(p, fused);
+  if (chain.addend >= 0 && OnlyAddend(p, fused, chain.addend)) p.AllowInPlace(chain.addend, 0);
+  FusedPass rest(p, absl::MakeConstSpan(fused).subspan(chain.count), g.attrs.channel_axis());
+  return std::make_unique<WinogradKernel>(std::move(winograd), std::move(filter), std::move(chain),
+                                          std::move(rest), g.flops());
+}
+
+}  // namespace tenon

@@ -1,0 +1,88 @@
+// Stride-1 3x3 convolutions of float images (NHWC) by Winograd's minimal filtering: fewer products
+// (4 or 2.25 for each output and channel instead of 9), rounding of the same order. But an infinity
+// or NaN reaches all of its tile.
+//
+// Tiles are transformed in blocks that fit the second-level cache, then for each panel of outputs
+// multiplied with the transformed filter and transformed back, so that the image is read and
+// written in place, once.
+#ifndef TENON_OPS_NN_WINOGRAD_H_
+#define TENON_OPS_NN_WINOGRAD_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/types/span.h"
+#include "ops/vector/elementwise.h"
+#include "ops/vector/winograd_simd.h"
+
+namespace tenon {
+
+struct WinogradShape {
+  int64_t batch = 0, in_height = 0, in_width = 0, in_channels = 0;
+  int64_t out_height = 0, out_width = 0, out_channels = 0;
+  int64_t pad_top = 0, pad_left = 0;
+};
+
+// out = fn(out, operand), while the tile is in the cache.
+struct WinogradStep {
+  enum class Operand { kNone, kScalar, kPerChannel, kWhole };  // kWhole: of the output's shape
+  TileFn fn = nullptr;
+  float parameter = 0;
+  Operand kind = Operand::kNone;
+  const float* operand = nullptr;
+};
+
+// What is applied to the outputs, in this order.
+struct WinogradFinish {
+  const float* bias = nullptr;                 // one value for each output channel, or null
+  const float* addend = nullptr;               // of the output's shape, or null; may be the output
+  bool clamp_low = false, clamp_high = false;  // at 0, at 6
+  absl::Span<const WinogradStep> steps;        // operands must not be the output
+};
+
+class Winograd {
+ public:
+  Winograd(const WinogradShape& shape, WinogradTile tile, int threads);
+
+  std::string Name() const;  // "winograd4x4:AVX2"
+
+  // The filter [3, 3, in_channels, out_channels] transformed: filter_bytes() bytes, 64-byte
+  // aligned. The form depends on channels, tile and instruction set only.
+  size_t filter_bytes() const;
+  std::string filter_key() const;
+  void TransformFilter(const float* filter, float* transformed) const;
+
+  size_t scratch_bytes() const;
+  void Run(const float* x, const float* filter, const WinogradFinish& finish, float* y,
+           void* scratch) const;
+
+ private:
+  struct Block {
+    int64_t begin = 0, tiles = 0;
+  };
+  void RunSteps(const WinogradFinish& finish, const WinogradOutput& o, int64_t at, int64_t channel,
+                float* y) const;
+  Block BlockAt(int64_t index) const;
+  void TransformInput(const float* x, const float* zeros, int64_t tile, int64_t place,
+                      int64_t block_tiles, float* inputs) const;
+  void RunPanel(const float* filter, const Block& block, int64_t panel, const float* inputs,
+                const WinogradFinish& finish, float* products, float* y) const;
+
+  const WinogradShape shape_;
+  const WinogradTile tile_;
+  const WinogradLoops loops_;
+  int threads_;
+  int64_t in_, out_;        // a tile's inputs and outputs each way
+  int64_t positions_;       // in_ * in_
+  int64_t rows_, columns_;  // of tiles
+  int64_t tiles_;           // of all images
+  int64_t width_;           // outputs of a panel
+  int64_t panels_;
+  int64_t blocks_, block_tiles_;
+  bool share_blocks_;  // threads take blocks; else all work on one, taking panels
+  int64_t input_stride_, product_stride_;  // floats between positions
+};
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_WINOGRAD_H_

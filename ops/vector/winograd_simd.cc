@@ -1,0 +1,246 @@
+// The loops behind FindWinogradLoops, compiled for each instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/vector/winograd_simd.cc"
+#include "ops/vector/winograd_simd.h"
+
+#include <array>
+#include <utility>
+
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "hwy/highway.h"
+#include "ops/vector/part-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon {
+namespace HWY_NAMESPACE {
+
+// One dimension of the transforms, of kIn values s apart to kIn or kOut values t apart. Toom-Cook
+// at the points 0, 1, -1 and infinity.
+struct Tile2 {
+  static constexpr size_t kIn = 4, kOut = 2;
+
+  template <size_t s, size_t t>
+  static HWY_INLINE void Input(const Vf* d, Vf* r) {
+    r[0] = hn::Sub(d[0], d[2 * s]);
+    r[t] = hn::Add(d[s], d[2 * s]);
+    r[2 * t] = hn::Sub(d[2 * s], d[s]);
+    r[3 * t] = hn::Sub(d[3 * s], d[s]);
+  }
+  template <size_t s, size_t t>
+  static HWY_INLINE void Output(const Vf* m, Vf* y) {
+    y[0] = hn::Add(m[0], hn::Add(m[s], m[2 * s]));
+    y[t] = hn::Add(hn::Sub(m[s], m[2 * s]), m[3 * s]);
+  }
+  template <size_t s, size_t t>
+  static HWY_INLINE void Filter(const Vf* g, Vf* r) {
+    const Vf half = Const(0.5f);
+    const Vf even = hn::Mul(half, hn::Add(g[0], g[2 * s]));
+    r[0] = g[0];
+    r[t] = hn::MulAdd(half, g[s], even);
+    r[2 * t] = hn::NegMulAdd(half, g[s], even);
+    r[3 * t] = g[2 * s];
+  }
+};
+
+// At 0, a, -a, b, -b and infinity. 5/8 and 3/2 keep the rounding error low (about a fourth of that
+// of 1 and 2) and all products exact.
+struct Tile4 {
+  static constexpr size_t kIn = 6, kOut = 4;
+  static constexpr float a = 0.625f, b = 1.5f, aa = a * a, bb = b * b;
+
+  template <size_t s, size_t t>
+  static HWY_INLINE void Input(const Vf* d, Vf* r) {
+    const Vf sum = Const(aa + bb), product = Const(aa * bb);
+    r[0] = hn::MulAdd(product, d[0], hn::NegMulAdd(sum, d[2 * s], d[4 * s]));
+    const Vf even_a = hn::NegMulAdd(Const(bb), d[2 * s], d[4 * s]);
+    const Vf odd_a = hn::NegMulAdd(Const(bb), d[s], d[3 * s]);
+    r[t] = hn::MulAdd(Const(a), odd_a, even_a);
+    r[2 * t] = hn::NegMulAdd(Const(a), odd_a, even_a);
+    const Vf even_b = hn::NegMulAdd(Const(aa), d[2 * s], d[4 * s]);
+    const Vf odd_b = hn::NegMulAdd(Const(aa), d[s], d[3 * s]);
+    r[3 * t] = hn::MulAdd(Const(b), odd_b, even_b);
+    r[4 * t] = hn::NegMulAdd(Const(b), odd_b, even_b);
+    r[5 * t] = hn::MulAdd(product, d[s], hn::NegMulAdd(sum, d[3 * s], d[5 * s]));
+  }
+  template <size_t s, size_t t>
+  static HWY_INLINE void Output(const Vf* m, Vf* y) {
+    const Vf even_a = hn::Add(m[s], m[2 * s]), odd_a = hn::Sub(m[s], m[2 * s]);
+    const Vf even_b = hn::Add(m[3 * s], m[4 * s]), odd_b = hn::Sub(m[3 * s], m[4 * s]);
+    y[0] = hn::Add(hn::Add(m[0], even_a), even_b);
+    y[t] = hn::MulAdd(Const(a), odd_a, hn::Mul(Const(b), odd_b));
+    y[2 * t] = hn::MulAdd(Const(aa), even_a, hn::Mul(Const(bb), even_b));
+    y[3 * t] = hn::MulAdd(Const(a * aa), odd_a, hn::MulAdd(Const(b * bb), odd_b, m[5 * s]));
+  }
+  // (g0 + p g1 + p^2 g2) / product over the other points q of (p - q)
+  template <size_t s, size_t t>
+  static HWY_INLINE void Filter(const Vf* g, Vf* r) {
+    constexpr float at_a = 1 / (2 * aa * (aa - bb)), at_b = 1 / (2 * bb * (bb - aa));
+    r[0] = hn::Mul(Const(1 / (aa * bb)), g[0]);
+    const Vf even_a = hn::MulAdd(Const(aa), g[2 * s], g[0]), odd_a = hn::Mul(Const(a), g[s]);
+    r[t] = hn::Mul(Const(at_a), hn::Add(even_a, odd_a));
+    r[2 * t] = hn::Mul(Const(at_a), hn::Sub(even_a, odd_a));
+    const Vf even_b = hn::MulAdd(Const(bb), g[2 * s], g[0]), odd_b = hn::Mul(Const(b), g[s]);
+    r[3 * t] = hn::Mul(Const(at_b), hn::Add(even_b, odd_b));
+    r[4 * t] = hn::Mul(Const(at_b), hn::Sub(even_b, odd_b));
+    r[5 * t] = g[2 * s];
+  }
+};
+
+template <class Tile>
+void Input(const WinogradInput& in) {
+  constexpr size_t n = Tile::kIn;
+  float* out = in.out;
+  ForParts(in.channels, [&](auto part, size_t c) {
+    Vf columns[n * n];
+    for (size_t j = 0; j < n; ++j) {
+      Vf d[n];
+      for (size_t i = 0; i < n; ++i) d[i] = part.Load(in.at[i * n + j] + c);
+      Tile::template Input<1, n>(d, columns + j);
+    }
+    for (size_t i = 0; i < n; ++i) {
+      Vf r[n];
+      Tile::template Input<1, 1>(columns + i * n, r);
+      for (size_t j = 0; j < n; ++j) {
+        hn::StoreU(r[j], FloatTag(), out + (i * n + j) * in.position_stride);
+      }
+    }
+    out += in.block_stride;
+  });
+}
+
+template <class Tile>
+void Output(const WinogradOutput& o) {
+  constexpr size_t n = Tile::kIn, m = Tile::kOut;
+  ForParts(o.channels, [&](auto part, size_t c) {
+    Vf columns[m * n];
+    for (size_t j = 0; j < n; ++j) {
+      Vf v[n];
+      for (size_t i = 0; i < n; ++i) {
+        v[i] = hn::LoadU(FloatTag(), o.in + (i * n + j) * o.position_stride + c);
+      }
+      Tile::template Output<1, n>(v, columns + j);
+    }
+    const Vf bias = o.bias == nullptr ? hn::Zero(FloatTag()) : part.Load(o.bias + c);
+    const Vf six = Const(6.0f);
+    for (size_t i = 0; i < m; ++i) {
+      if (i >= o.rows) break;
+      Vf y[m];
+      Tile::template Output<1, 1>(columns + i * n, y);
+      for (size_t j = 0; j < m; ++j) {
+        if (j >= o.columns) break;
+        const size_t at = i * o.row_stride + j * o.column_stride + c;
+        Vf v = o.bias == nullptr ? y[j] : hn::Add(y[j], bias);
+        if (o.addend != nullptr) v = hn::Add(v, part.Load(o.addend + at));
+        if (o.clamp_low) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(FloatTag())), v);
+        if (o.clamp_high) v = hn::IfThenElse(hn::Gt(v, six), six, v);
+        part.Store(v, o.out + at);
+      }
+    }
+  });
+}
+
+template <class Tile>
+void Filter(const WinogradFilter& f) {
+  constexpr size_t n = Tile::kIn;
+  const size_t lanes = hn::Lanes(FloatTag());
+  auto transform = [&](auto part, size_t o) {
+    Vf columns[n * 3];
+    for (size_t j = 0; j < 3; ++j) {
+      Vf g[3];
+      for (size_t i = 0; i < 3; ++i) g[i] = part.Load(f.taps + (i * 3 + j) * f.tap_stride + o);
+      Tile::template Filter<1, 3>(g, columns + j);
+    }
+    for (size_t i = 0; i < n; ++i) {
+      Vf r[n];
+      Tile::template Filter<1, 1>(columns + i * 3, r);
+      for (size_t j = 0; j < n; ++j) {
+        hn::StoreU(r[j], FloatTag(), f.out + (i * n + j) * f.position_stride + o);
+      }
+    }
+  };
+  ForParts(f.outputs, transform);
+  for (size_t o = (f.outputs + lanes - 1) / lanes * lanes; o < f.width; o += lanes) {
+    for (size_t i = 0; i < n * n; ++i) {
+      hn::StoreU(hn::Zero(FloatTag()), FloatTag(), f.out + i * f.position_stride + o);
+    }
+  }
+}
+
+// Sums stay in registers: rows x vectors of them, and of the others two vectors of b and one
+// element of a.
+constexpr size_t kMaxRows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
+
+template <size_t rows, size_t vectors>
+HWY_INLINE void Rows(const WinogradProduct& p, const float* a, float* out) {
+  const FloatTag d;
+  constexpr size_t lanes = hn::MaxLanes(FloatTag());
+  const float* b = p.b;
+  Vf sums[rows][vectors];
+  for (auto& row : sums) {
+    for (Vf& sum : row) sum = hn::Zero(d);
+  }
+  for (size_t left = p.channels; left > 0; a += p.block_stride) {
+    const size_t n = left < lanes ? left : lanes;
+    for (size_t c = 0; c < n; ++c) {
+      Vf weights[vectors];
+      for (size_t v = 0; v < vectors; ++v) weights[v] = hn::LoadU(d, b + v * lanes);
+      b += vectors * lanes;
+      for (size_t r = 0; r < rows; ++r) {
+        const Vf x = hn::Set(d, a[r * lanes + c]);
+        for (size_t v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(x, weights[v], sums[r][v]);
+      }
+    }
+    left -= n;
+  }
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t v = 0; v < vectors; ++v) {
+      hn::StoreU(sums[r][v], d, out + (r * vectors + v) * lanes);
+    }
+  }
+}
+
+using RowsFn = void (*)(const WinogradProduct&, const float*, float*);
+template <size_t rows, size_t vectors>
+void RowsOf(const WinogradProduct& p, const float* a, float* out) {
+  Rows<rows, vectors>(p, a, out);
+}
+template <size_t vectors, size_t... rows>
+constexpr std::array<RowsFn, sizeof...(rows)> RowsTable(std::index_sequence<rows...>) {
+  return {RowsOf<rows + 1, vectors>...};
+}
+
+void Product(const WinogradProduct& p) {
+  static constexpr auto kOne = RowsTable<1>(std::make_index_sequence<kMaxRows>());
+  static constexpr auto kTwo = RowsTable<2>(std::make_index_sequence<kMaxRows>());
+  const size_t lanes = hn::Lanes(FloatTag());
+  const auto& table = p.width > lanes ? kTwo : kOne;
+  const size_t groups = (p.tiles + kMaxRows - 1) / kMaxRows;
+  size_t row = 0;
+  for (size_t g = 0; g < groups; ++g) {
+    const size_t rows = (p.tiles - row + groups - g - 1) / (groups - g);
+    table[rows - 1](p, p.a + row * lanes, p.out + row * p.width);
+    row += rows;
+  }
+}
+
+WinogradLoops LoopsFor(WinogradTile tile) {
+  const size_t lanes = hn::Lanes(FloatTag());
+  if (tile == WinogradTile::k2x2) {
+    return {lanes, Input<Tile2>, Product, Output<Tile2>, Filter<Tile2>};
+  }
+  return {lanes, Input<Tile4>, Product, Output<Tile4>, Filter<Tile4>};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tenon {
+
+HWY_EXPORT(LoopsFor);
+
+WinogradLoops FindWinogradLoops(WinogradTile tile) { return HWY_DYNAMIC_DISPATCH(LoopsFor)(tile); }
+
+}  // namespace tenon
+#endif

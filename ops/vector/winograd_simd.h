@@ -1,0 +1,75 @@
+// Loops of Winograd's minimal filtering for 3x3 windows, over channels: from windows of an image to
+// transformed tiles, the products of these with transformed filters, and back to the image.
+//
+//   Y = A' [sum over channels of (B' d B) * (G g G')] A
+//
+// d: a tile of (m + 2)^2 inputs, g: a filter, Y: m^2 outputs; * is elementwise, so each of the
+// (m + 2)^2 positions is a matrix product [tiles, channels] x [channels, outputs] of its own.
+// (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015.)
+#ifndef TENON_OPS_VECTOR_WINOGRAD_SIMD_H_
+#define TENON_OPS_VECTOR_WINOGRAD_SIMD_H_
+
+#include <cstddef>
+
+namespace tenon {
+
+// m outputs each way.
+enum class WinogradTile { k2x2, k4x4 };
+
+// One tile of inputs: at[i] is where position i's channels lie. Position i of the result goes to
+// out + i * position_stride, in blocks of `lanes` channels that lie block_stride apart; lanes past
+// the last channel are 0.
+struct WinogradInput {
+  const float* const* at = nullptr;
+  size_t channels = 0;
+  float* out = nullptr;
+  size_t position_stride = 0, block_stride = 0;
+};
+
+// out[t, o] = sum over c of a[t, c] * b[c, o] for `width` outputs (lanes, or 2 lanes). a as above:
+// tile t of a block is at t * lanes. b and out are dense.
+struct WinogradProduct {
+  const float* a = nullptr;
+  size_t block_stride = 0;
+  size_t tiles = 0, channels = 0, width = 0;
+  const float* b = nullptr;
+  float* out = nullptr;
+};
+
+// One tile of products, position i at in + i * position_stride, to `rows` x `columns` of its
+// outputs. y = low..high of (result + bias + addend); bias and addend may be null; `addend` lies as
+// `out` does. A NaN stays NaN.
+struct WinogradOutput {
+  const float* in = nullptr;
+  size_t position_stride = 0;
+  size_t channels = 0;
+  float* out = nullptr;
+  size_t row_stride = 0, column_stride = 0;
+  size_t rows = 0, columns = 0;
+  const float* bias = nullptr;
+  const float* addend = nullptr;
+  bool clamp_low = false, clamp_high = false;  // at 0, at 6
+};
+
+// `outputs` filters over one input channel: tap i at taps + i * tap_stride; position i of the
+// result goes to out + i * position_stride, zeros up to `width`.
+struct WinogradFilter {
+  const float* taps = nullptr;
+  size_t tap_stride = 0;
+  size_t outputs = 0, width = 0;
+  float* out = nullptr;
+  size_t position_stride = 0;
+};
+
+struct WinogradLoops {
+  size_t lanes;
+  void (*input)(const WinogradInput&);
+  void (*product)(const WinogradProduct&);
+  void (*output)(const WinogradOutput&);
+  void (*filter)(const WinogradFilter&);
+};
+WinogradLoops FindWinogradLoops(WinogradTile tile);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_VECTOR_WINOGRAD_SIMD_H_
