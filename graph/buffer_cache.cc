@@ -55,6 +55,16 @@ void BufferCache::Give(void* block, size_t bytes) {
   for (void* address : leaving) std::free(address);
 }
 
+void BufferCache::Clear() {
+  std::vector<Block> leaving;
+  {
+    MutexLock lock(&mutex_);
+    leaving.swap(blocks_);
+    bytes_ = 0;
+  }
+  for (const Block& b : leaving) std::free(b.address);
+}
+
 size_t BufferCache::bytes() const {
   MutexLock lock(&mutex_);
   return bytes_;

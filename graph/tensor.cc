@@ -52,9 +52,14 @@ std::shared_ptr<const void> AllocateBuffer(DType dtype, int64_t n, size_t bytes)
   void* p = nullptr;
   const bool kept = plain && rounded >= BufferCache::kSmallest && rounded <= BufferCache::kLargest;
   if (kept) p = BufferCache::Global().Take(rounded);
-  if (p == nullptr && posix_memalign(&p, huge ? kHugePage : kAlignment, rounded) != 0)
-    return nullptr;
-  if (huge) madvise(p, rounded / kHugePage * kHugePage, MADV_HUGEPAGE);  // a hint: may fail
+  if (p == nullptr) {
+    const size_t alignment = huge ? kHugePage : kAlignment;
+    if (posix_memalign(&p, alignment, rounded) != 0) {
+      BufferCache::Global().Clear();
+      if (posix_memalign(&p, alignment, rounded) != 0) return nullptr;
+    }
+    if (huge) madvise(p, rounded / kHugePage * kHugePage, MADV_HUGEPAGE);  // a hint: may fail
+  }
   if (dtype == DType::kString) return Constructed<std::string>(p, n);
   if (HoldsObjects(dtype)) return Constructed<ObjectPtr>(p, n);
   if (kept) {

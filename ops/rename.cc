@@ -6,14 +6,15 @@
 namespace tenon {
 namespace {
 
-// The first type attribute of the row.
+// What the first type attribute of the row says; for a row without any, the dtype of its first
+// input.
 DType MainDType(const OpInfo& op, const Node& node) {
   for (const AttrSpec& attr : op.signature.attrs) {
     if (attr.kind != "type") continue;
     const DType* dtype = node.attr<DType>(attr.name);
     return dtype == nullptr ? DType::kInvalid : *dtype;
   }
-  return DType::kInvalid;
+  return op.signature.inputs.empty() ? DType::kInvalid : op.signature.inputs.front().dtype;
 }
 
 }  // namespace

@@ -145,8 +145,17 @@ class PlanBuilder {
       item = inputs[0]->item;
     } else if (node.op == "TensorListPushBack" && inputs[0]->item == inputs[1]->spec.shape) {
       item = inputs[0]->item;
+    } else if (node.op == "ZerosLike" || node.op == "AddN") {
+      const bool same = std::all_of(inputs.begin(), inputs.end(),
+                                    [&](const Value* in) { return in->item == inputs[0]->item; });
+      if (same) item = inputs[0]->item;
     }
     return item.IsComplete() ? item : Shape::Unknown();
+  }
+
+  // The op needs to know no more of this input. What a variant holds has a shape too.
+  static bool ShapeIsEnough(const OpRow& row, const Value& in) {
+    return row.shape_only && in.spec.dtype != DType::kVariant;
   }
 
   static bool CanEvaluate(const OpRow& row, absl::Span<Value* const> inputs,
@@ -154,7 +163,7 @@ class PlanBuilder {
     if (row.stateful || outputs.empty()) return false;
     for (const Value* in : inputs) {
       const bool known = in->spec.value != nullptr || in->constant != nullptr;
-      if (!known && !(row.shape_only && in->spec.shape.IsComplete())) return false;
+      if (!known && !(ShapeIsEnough(row, *in) && in->spec.shape.IsComplete())) return false;
     }
     size_t bytes = 0;
     for (const TensorSpec& out : outputs) {
@@ -173,7 +182,7 @@ class PlanBuilder {
     for (const Value* in : inputs) {
       if (in->spec.value != nullptr) {
         tensors.push_back(*in->spec.value);
-      } else if (in->constant != nullptr && !row.shape_only) {
+      } else if (in->constant != nullptr && !ShapeIsEnough(row, *in)) {
         TENON_ASSIGN_OR_RETURN(Tensor plain, in->constant->Plain());
         tensors.push_back(std::move(plain));
       } else {

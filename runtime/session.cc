@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "env/status.h"
+#include "graph/buffer_cache.h"
 #include "graph/text.h"
 #include "primitive_cache/cache.h"
 #include "primitive_cache/isa.h"
@@ -117,6 +118,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
 
   TENON_ASSIGN_OR_RETURN(const Precision precision, ResolvePrecision(options.precision, flags));
   session->report_ = RewriteOrKeep(graph, state.services, precision);
+  BufferCache::Global().Clear();  // of weights that were folded
   TENON_ASSIGN_OR_RETURN(state.model, ModelState::Create(std::move(graph), state.variables));
   session->variable_names_ = state.variables.Names();
   for (const GraphInput& input : state.model->graph().inputs()) {
@@ -173,7 +175,9 @@ absl::StatusOr<std::shared_ptr<const Plan>> Session::PlanFor(absl::Span<const Te
   return state_->plans.Get(inputs, [&] {
     std::vector<TensorSpec> feeds;
     for (const Tensor& t : inputs) feeds.push_back({t.dtype(), t.shape(), nullptr});
-    return BuildPlan(state_->model, feeds, state_->services, state_->kernels);
+    auto plan = BuildPlan(state_->model, feeds, state_->services, state_->kernels);
+    BufferCache::Global().Clear();  // of weights that were packed
+    return plan;
   });
 }
 

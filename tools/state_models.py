@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes SavedModels that try the ops on variables, step after step.
 
-  tools/state_models.py --out tests/models/steps
+  tools/state_models.py --out tests/models/steps [NAME…]
 
 tools/stepping.py tells the files.
 """
@@ -160,6 +160,74 @@ class Optimizers(tf.Module):
     return out
 
 
+class Recurrent(tf.Module):
+  """Training through loops: the gradients of tensor lists, added and zeroed."""
+
+  def __init__(self) -> None:
+    super().__init__()
+    rng = np.random.default_rng(6)
+
+    def variable(*shape: int) -> tf.Variable:
+      return tf.Variable(rng.normal(0, 0.5, shape).astype(np.float32))
+
+    self.inward, self.across, self.bias = variable(3, 4), variable(4, 4), variable(4)
+    self.lstm = tf.keras.layers.LSTM(4, return_sequences=True)
+    self.lstm(np.zeros((2, 5, 3), np.float32))
+    for weight in self.lstm.weights:
+      weight.assign(rng.normal(0, 0.5, weight.shape))
+
+  def descend(self, tape: tf.GradientTape, loss: tf.Tensor,
+              variables: list[tf.Variable]) -> dict[str, tf.Tensor]:
+    out = {"loss": loss}
+    for i, gradient in enumerate(tape.gradient(loss, variables)):
+      variables[i].assign_sub(0.05 * gradient)
+      out[f"gradient_{i}"] = gradient
+    return out
+
+  @tf.function(input_signature=[spec(tf.float32, None, 2, 3)])
+  def loop(self, x: tf.Tensor) -> dict[str, tf.Tensor]:
+    """A list that is read twice, one that is unused, and one in a branch."""
+    steps = tf.shape(x)[0]
+    with tf.GradientTape() as tape:
+      inputs = tf.TensorArray(tf.float32, steps, element_shape=[2, 3]).unstack(x * self.bias[:3])
+      outputs = tf.TensorArray(tf.float32, steps, element_shape=[2, 4])
+      unused = tf.TensorArray(tf.float32, steps, element_shape=[2, 4])
+
+      def body(i: tf.Tensor, h: tf.Tensor, written: Any, other: Any) -> tuple:
+        h = tf.tanh(inputs.read(i) @ self.inward + h @ self.across + self.bias)
+        return i + 1, h, written.write(i, h), other.write(i, h * 2.0)
+
+      _, last, outputs, unused = tf.while_loop(
+          lambda i, *_: i < steps, body,
+          (0, tf.zeros([2, 4]), outputs, unused))
+      h = outputs.stack()
+      again = outputs.gather([0, steps - 1])
+      picked = tf.cond(tf.reduce_sum(x) > 0, lambda: outputs.read(0),
+                       lambda: inputs.read(0) @ self.inward)
+      loss = tf.reduce_mean(h * h) + tf.reduce_sum(again) * 0.1 + tf.reduce_mean(
+          last * picked)
+    return self.descend(tape, loss, [self.inward, self.across, self.bias])
+
+  @tf.function(input_signature=[spec(tf.float32, 2, 5, 3)])
+  def keras_lstm(self, x: tf.Tensor) -> dict[str, tf.Tensor]:
+    with tf.GradientTape() as tape:
+      y = self.lstm(x)
+      loss = tf.reduce_mean((y - tf.reduce_sum(x, -1, keepdims=True)) ** 2)
+    return self.descend(tape, loss, self.lstm.trainable_variables)
+
+
+def recurrent(out: pathlib.Path) -> None:
+  target = stepping.fresh(out / "recurrent")
+  net = Recurrent()
+  tf.saved_model.save(net, str(target / "saved_model"), signatures={
+      "loop": net.loop, "keras_lstm": net.keras_lstm})
+  rng = np.random.default_rng(7)
+  for name, shape in (("loop", (2, 6, 2, 3)), ("keras_lstm", (2, 2, 5, 3))):
+    stepping.write_steps(target, {"x": rng.normal(0, 1, shape).astype(np.float32)},
+                         STEPS, name)
+  stepping.note(target)
+
+
 def order(out: pathlib.Path) -> None:
   target = stepping.fresh(out / "order")
   net = Order()
@@ -245,10 +313,11 @@ def tf1_train(out: pathlib.Path) -> None:
 def main() -> int:
   parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
   parser.add_argument("--out", required=True, type=pathlib.Path)
+  parser.add_argument("names", nargs="*", help="order, optimizers, …; default: all")
   args = parser.parse_args()
-  order(args.out)
-  optimizers(args.out)
-  tf1_train(args.out)
+  for write in (order, optimizers, tf1_train, recurrent):
+    if not args.names or write.__name__ in args.names:
+      write(args.out)
   return 0
 
 

@@ -1,5 +1,6 @@
 // Fill, Empty, ZerosLike, OnesLike.
 #include "ops/array/axis.h"
+#include "ops/control/list_math.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"
 #include "ops/types.h"
@@ -32,9 +33,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> Fill(PrepareContext& p) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> ZerosLike(PrepareContext& p) {
+  const DType dtype = p.output_dtype(0);
+  if (dtype == DType::kVariant) return ZerosLikeVariants(p);
   p.InputNotRead(0);
   const int64_t n = p.output_shape(0).num_elements();
-  const DType dtype = p.output_dtype(0);
   return MakeKernel([n, dtype](RunContext& run) {
     VisitStorage(dtype, [&]<typename T>() { std::fill_n(run.output<T>(0), n, T()); });
     return absl::OkStatus();

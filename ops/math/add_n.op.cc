@@ -1,4 +1,5 @@
-// AddN: the sum of tensors of one shape.
+// AddN: the sum of tensors of one shape, or of lists of them.
+#include "ops/control/list_math.h"
 #include "ops/op.h"
 #include "ops/types.h"
 #include "ops/vector/vector_kernels.h"
@@ -22,6 +23,7 @@ absl::Status AddNShape(ShapeContext& c) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> AddN(PrepareContext& p) {
+  if (p.output_dtype(0) == DType::kVariant) return AddVariants(p);
   const int inputs = p.num_inputs();
   const int64_t n = p.output_shape(0).num_elements();
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
@@ -53,7 +55,7 @@ const OpRegistration add_n({
     .outputs = "sum: T",
     .attrs = "N: int; T: type",
     .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
-             "half uint32 uint64",
+             "half uint32 uint64 variant",
     .shape = AddNShape,
     .reference = AddN,
     .accelerated = VectorBinary,

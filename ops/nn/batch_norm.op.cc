@@ -96,7 +96,6 @@ const OpRegistration ex({
     .accelerated = BatchNormVector,
     .native = "_MklNativeFusedBatchNormEx",
     .native_types = "float bfloat16",
-    .eager = false,
     .example = "1,56,56,64 64 64 64 64",
 });
 

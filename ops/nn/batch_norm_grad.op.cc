@@ -96,7 +96,6 @@ const OpRegistration ex({
     .accelerated = BatchNormGradVector,
     .native = "_MklNativeFusedBatchNormGradEx",
     .native_types = "float bfloat16",
-    .eager = false,
     .example = "8,56,56,64 8,56,56,64 64 64 64 [] 64 8,56,56,64",
 });
 

@@ -49,7 +49,6 @@ const OpRegistration max_pool({
     .accelerated = Onednn<2, PoolKind::kMax>,
     .native = "_MklNativeMaxPool",
     .native_types = "float bfloat16",
-    .eager = false,
     .example = "1,112,112,64",
 });
 
@@ -64,7 +63,6 @@ const OpRegistration max_pool_v2({
     .accelerated = Onednn<2, PoolKind::kMax>,
     .native = "_MklNativeMaxPoolV2",
     .native_types = "float bfloat16",
-    .eager = false,
     .example = "1,112,112,64",
 });
 
@@ -95,7 +93,6 @@ const OpRegistration max_pool_3d({
     .accelerated = Onednn<3, PoolKind::kMax>,
     .native = "_MklNativeMaxPool3D",
     .native_types = "float bfloat16",
-    .eager = false,
     .example = "1,8,14,14,32",
 });
 

@@ -73,7 +73,6 @@ const OpRegistration max_pool_grad({
     .accelerated = Vector<2, PoolGradKind::kMax>,
     .native = "_MklNativeMaxPoolGrad",
     .native_types = "float bfloat16",
-    .eager = false,
     .example = "8,112,112,64 8,56,56,64 8,56,56,64",
 });
 
@@ -88,7 +87,6 @@ const OpRegistration max_pool_grad_v2({
     .accelerated = Vector<2, PoolGradKind::kMax>,
     .native = "_MklNativeMaxPoolGradV2",
     .native_types = "float bfloat16",
-    .eager = false,
     .example = "8,112,112,64 8,56,56,64 8,56,56,64 4 4",
 });
 
@@ -104,7 +102,6 @@ const OpRegistration max_pool_3d_grad({
     .accelerated = Vector<3, PoolGradKind::kMaxTies>,
     .native = "_MklNativeMaxPool3DGrad",
     .native_types = "float bfloat16",
-    .eager = false,
     .example = "1,8,14,14,32 1,4,7,7,32 1,4,7,7,32",
 });
 

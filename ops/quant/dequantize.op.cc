@@ -142,7 +142,6 @@ const OpRegistration dequantize({
     .accelerated = DequantizeVector,
     .native = "_MklNativeDequantize",
     .native_types = "qint8 quint8",
-    .eager = false,
     .example = "1,56,56,64",
 });
 

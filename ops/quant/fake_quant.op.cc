@@ -1,6 +1,8 @@
 // FakeQuantWithMinMaxArgs, …Vars, …VarsPerChannel: floats rounded to the steps of a range that is
 // nudged so that 0 is a step; and their gradients.
+#include <array>
 #include <cmath>
+#include <vector>
 
 #include "ops/op.h"
 #include "ops/parallel.h"
@@ -152,6 +154,39 @@ absl::StatusOr<std::unique_ptr<Kernel>> PerChannel(PrepareContext& p) {
   });
 }
 
+// The numbers of every channel, in scratch, then row by row.
+absl::StatusOr<std::unique_ptr<Kernel>> PerChannelVector(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const Steps steps, ReadSteps(p.attrs()));
+  const Slices s = SlicesOf(p.input_shape(0), p.input_shape(0).rank() - 1);
+  const RoundColumnsFn vector = FindRoundColumns();
+  const int threads = p.services().threads;
+  p.RequestScratch(static_cast<size_t>(5 * s.count) * sizeof(float));
+  auto run = [=](RunContext& r) {
+    float* const table = static_cast<float*>(r.scratch());
+    std::array<float*, 5> columns;
+    for (size_t i = 0; i < 5; ++i) columns[i] = table + static_cast<int64_t>(i) * s.count;
+    std::vector<int64_t> empty;
+    for (int64_t k = 0; k < s.count; ++k) {
+      const FloatRange range{r.input<float>(1)[k], r.input<float>(2)[k]};
+      if (IsEmpty(range)) empty.push_back(k);
+      const Nudged g(range, steps);
+      columns[0][k] = g.min, columns[1][k] = g.max, columns[2][k] = g.scale;
+      columns[3][k] = g.inverse, columns[4][k] = g.zero;
+    }
+    const StepsColumns map{columns[0], columns[1], columns[2], columns[3], columns[4]};
+    const double ns = 0.4 * static_cast<double>(s.count) + 5;
+    ParallelFor(threads, s.outer, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
+      for (int64_t o = begin; o < end; ++o) {
+        float* const y = r.output<float>(0) + o * s.count;
+        vector(map, r.input<float>(0) + o * s.count, y, static_cast<size_t>(s.count));
+        for (int64_t k : empty) y[k] = 0;
+      }
+    });
+    return absl::OkStatus();
+  };
+  return MakeKernel(std::move(run), "vector");
+}
+
 // ---- gradients ----
 
 absl::Status ArgsGradientShape(ShapeContext& c) {
@@ -278,6 +313,8 @@ const OpRegistration per_channel({
     .attrs = kVarsAttrs,
     .shape = PerChannelShape,
     .reference = PerChannel,
+    .accelerated = PerChannelVector,
+    .native = "_MklNativeFakeQuantWithMinMaxVarsPerChannel",
     .example = "1,56,56,64",
 });
 const OpRegistration per_channel_gradient({

@@ -148,7 +148,6 @@ const OpRegistration conv({
     .accelerated = Conv<ConvKind::kDense>::Onednn,
     .native = "_MklNativeFusedQuantizedConv2D",
     .native_types = "quint8 qint8",
-    .eager = false,
     .internal = true,
 });
 const OpRegistration depthwise({
@@ -162,7 +161,6 @@ const OpRegistration depthwise({
     .accelerated = Conv<ConvKind::kDepthwise>::Onednn,
     .native = "_MklNativeFusedQuantizedDepthwiseConv2D",
     .native_types = "quint8 qint8",
-    .eager = false,
     .internal = true,
 });
 const OpRegistration matmul({
@@ -182,7 +180,6 @@ const OpRegistration matmul({
     .accelerated = MatMulOnednn,
     .native = "_MklNativeFusedQuantizedMatMul",
     .native_types = "quint8 qint8",
-    .eager = false,
 });
 
 }  // namespace

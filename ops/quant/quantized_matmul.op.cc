@@ -65,7 +65,6 @@ const OpRegistration bias({
     .accelerated = Functions<kBias>::Onednn,
     .native = "_MklNativeQuantizedMatMulWithBias",
     .native_types = "quint8 qint8",
-    .eager = false,
     .example = "128,768 768,3072 3072",
 });
 const OpRegistration bias_relu({
@@ -80,7 +79,6 @@ const OpRegistration bias_relu({
     .accelerated = Functions<kBiasRelu>::Onednn,
     .native = "_MklNativeQuantizedMatMulWithBiasAndRelu",
     .native_types = "quint8 qint8",
-    .eager = false,
     .example = "128,768 768,3072 3072",
 });
 const OpRegistration bias_requantize({
@@ -94,7 +92,6 @@ const OpRegistration bias_requantize({
     .accelerated = Functions<kBiasRequantize>::Onednn,
     .native = "_MklNativeQuantizedMatMulWithBiasAndRequantize",
     .native_types = "quint8 qint8",
-    .eager = false,
     .example = "128,768 768,3072 3072",
 });
 const OpRegistration bias_relu_requantize({
@@ -108,7 +105,6 @@ const OpRegistration bias_relu_requantize({
     .accelerated = Functions<kBiasReluRequantize>::Onednn,
     .native = "_MklNativeQuantizedMatMulWithBiasAndReluAndRequantize",
     .native_types = "quint8 qint8",
-    .eager = false,
     .example = "128,768 768,3072 3072",
 });
 const OpRegistration bias_dequantize({
@@ -123,7 +119,6 @@ const OpRegistration bias_dequantize({
     .accelerated = Functions<kBiasDequantize>::Onednn,
     .native = "_MklNativeQuantizedMatMulWithBiasAndDequantize",
     .native_types = "quint8 qint8",
-    .eager = false,
     .example = "128,768 768,3072 3072",
 });
 

@@ -1,5 +1,5 @@
-// The loops behind FindQuantize, FindDequantize and FindRoundToSteps, compiled for each
-// instruction set.
+// The loops behind FindQuantize, FindDequantize, FindRoundToSteps and FindRoundColumns, compiled
+// for each instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/vector/quantize_simd.cc"
 #include "ops/vector/quantize_simd.h"
@@ -86,6 +86,24 @@ void RoundToSteps(const StepsMap& map, const float* x, float* y, size_t n) {
   if (i < n) StoreTail(one(LoadTail(x + i, n - i)), y + i, n - i);
 }
 
+void RoundColumns(const StepsColumns& map, const float* x, float* y, size_t n) {
+  const size_t lanes = hn::Lanes(FloatTag());
+  auto one = [&](auto load, size_t i) HWY_ATTR {
+    const Vf low = load(map.low + i);
+    const Vf shifted = hn::Sub(ClampLanes(load(x + i), low, load(map.high + i)), low);
+    const Vf steps = hn::Sub(hn::Mul(shifted, load(map.inverse + i)), load(map.zero + i));
+    return hn::Mul(hn::Floor(hn::Add(steps, Const(0.5f))), load(map.scale + i));
+  };
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(one([](const float* p) HWY_ATTR { return hn::LoadU(FloatTag(), p); }, i), FloatTag(),
+               y + i);
+  }
+  if (i == n) return;
+  const size_t rest = n - i;
+  StoreTail(one([rest](const float* p) HWY_ATTR { return LoadTail(p, rest); }, i), y + i, rest);
+}
+
 QuantizeFn GetQuantize(EightBits type) {
   return type == EightBits::kSigned ? &Quantize<int8_t> : &Quantize<uint8_t>;
 }
@@ -93,6 +111,7 @@ DequantizeFn GetDequantize(EightBits type) {
   return type == EightBits::kSigned ? &Dequantize<int8_t> : &Dequantize<uint8_t>;
 }
 RoundToStepsFn GetRoundToSteps() { return &RoundToSteps; }
+RoundColumnsFn GetRoundColumns() { return &RoundColumns; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon
@@ -104,10 +123,12 @@ namespace tenon {
 HWY_EXPORT(GetQuantize);
 HWY_EXPORT(GetDequantize);
 HWY_EXPORT(GetRoundToSteps);
+HWY_EXPORT(GetRoundColumns);
 
 QuantizeFn FindQuantize(EightBits type) { return HWY_DYNAMIC_DISPATCH(GetQuantize)(type); }
 DequantizeFn FindDequantize(EightBits type) { return HWY_DYNAMIC_DISPATCH(GetDequantize)(type); }
 RoundToStepsFn FindRoundToSteps() { return HWY_DYNAMIC_DISPATCH(GetRoundToSteps)(); }
+RoundColumnsFn FindRoundColumns() { return HWY_DYNAMIC_DISPATCH(GetRoundColumns)(); }
 
 }  // namespace tenon
 #endif

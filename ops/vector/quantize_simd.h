@@ -34,6 +34,13 @@ struct StepsMap {
 using RoundToStepsFn = void (*)(const StepsMap& map, const float* x, float* y, size_t n);
 RoundToStepsFn FindRoundToSteps();
 
+// The same (never divided) of n elements, each with numbers of its own.
+struct StepsColumns {
+  const float *low, *high, *scale, *inverse, *zero;
+};
+using RoundColumnsFn = void (*)(const StepsColumns& map, const float* x, float* y, size_t n);
+RoundColumnsFn FindRoundColumns();
+
 }  // namespace tenon
 
 #endif  // TENON_OPS_VECTOR_QUANTIZE_SIMD_H_

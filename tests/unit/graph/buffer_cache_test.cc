@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
 
 #include "graph/tensor.h"
 
@@ -36,7 +39,27 @@ TEST(BufferCache, IsBounded) {
   EXPECT_GT(cache.bytes(), BufferCache::kMostBytes / 2);
   cache.Give(std::malloc(100), 100);  // too small to keep
   EXPECT_EQ(cache.Take(100), nullptr);
-  while (void* block = cache.Take(1 << 20)) std::free(block);
+  cache.Clear();
+  EXPECT_EQ(cache.bytes(), 0u);
+  EXPECT_EQ(cache.Take(1 << 20), nullptr);
+}
+
+TEST(BufferCache, ThreadsShareIt) {
+  BufferCache cache;
+  auto work = [&cache](size_t bytes) {
+    for (int i = 0; i < 500; ++i) {
+      void* block = cache.Take(bytes);
+      if (block == nullptr) block = std::aligned_alloc(64, bytes);
+      std::memset(block, i, 64);
+      cache.Give(block, bytes);
+      if (i % 100 == 0) cache.Clear();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < 4; ++i) threads.emplace_back(work, size_t{64} << (10 + i % 2));
+  for (std::thread& t : threads) t.join();
+  EXPECT_LE(cache.bytes(), BufferCache::kMostBytes);
+  cache.Clear();
 }
 
 TEST(BufferCache, TensorsOfOneSizeShareMemoryOneAfterTheOther) {
