@@ -2,6 +2,7 @@
 
 #include "primitive_cache/convolution.h"
 #include "primitive_cache/dnnl_primitive.h"
+#include "primitive_cache/gemm.h"
 
 namespace tenon {
 namespace {
@@ -51,6 +52,7 @@ absl::StatusOr<std::shared_ptr<const Primitive>> BuildAsConvolution(const Matmul
 }
 
 absl::StatusOr<std::shared_ptr<const Primitive>> Build(const MatmulProblem& p) {
+  if (auto gemm = GemmFor(p); gemm != nullptr) return gemm;
   const ThreadScope threads(p.threads);
   const dnnl::primitive_attr attr = Attributes(p.post_ops);
   using Pd = matmul::primitive_desc;

@@ -4,6 +4,7 @@
 
 #include "env/status.h"
 #include "ops/nn/contraction.h"
+#include "ops/nn/conv_product.h"
 #include "ops/nn/conv_reference.h"
 #include "ops/nn/conv_winograd.h"
 #include "primitive_cache/convolution.h"
@@ -145,6 +146,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
   if (auto winograd = ConvWinogradKernel(p, g, fused);
       winograd.ok() || !absl::IsUnimplemented(winograd.status())) {
     return winograd;
+  }
+
+  if (auto product = ConvProductKernel(p, g, fused);
+      product.ok() || !absl::IsUnimplemented(product.status())) {
+    return product;
   }
 
   ConvolutionProblem problem = ConvProblem(g, type, p.services().threads);

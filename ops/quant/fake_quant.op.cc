@@ -6,36 +6,12 @@
 
 #include "ops/op.h"
 #include "ops/parallel.h"
+#include "ops/quant/nudged_range.h"
 #include "ops/quant/range_inputs.h"
 #include "ops/vector/quantize_simd.h"
 
 namespace tenon {
 namespace {
-
-struct Steps {
-  float low = 0, high = 255;
-};
-
-absl::StatusOr<Steps> ReadSteps(const AttrReader& attrs) {
-  const int64_t bits = attrs.Int("num_bits", 8);
-  if (bits < 2 || bits > 16) return InvalidArgument("num_bits must be 2 to 16, is ", bits);
-  return Steps{attrs.Bool("narrow_range", false) ? 1.0f : 0.0f,
-               static_cast<float>((1 << bits) - 1)};
-}
-
-struct Nudged {
-  float min, max, scale, inverse, zero;
-
-  Nudged(FloatRange r, Steps s) {
-    scale = (r.max - r.min) / (s.high - s.low);
-    inverse = (s.high - s.low) / (r.max - r.min);
-    const float exact = s.low - r.min / scale;
-    const float point = exact < s.low ? s.low : exact > s.high ? s.high : std::round(exact);
-    min = (s.low - point) * scale;
-    max = (s.high - point) * scale;
-    zero = std::floor(-min * inverse + 0.5f);
-  }
-};
 
 bool IsEmpty(FloatRange r) { return r.min == 0.0f && r.max == 0.0f; }
 

@@ -16,7 +16,8 @@ struct Sizes {
 TEST(MatMul, MatchesReference) {
   for (const Sizes& s :
        {Sizes{1, 1, 1}, Sizes{1, 64, 33}, Sizes{7, 5, 129}, Sizes{33, 100, 17}, Sizes{128, 96, 64},
-        Sizes{1, 1, 256}, Sizes{3, 1, 5}, Sizes{2, 512, 1024}, Sizes{200, 257, 130}}) {
+        Sizes{1, 1, 256}, Sizes{3, 1, 5}, Sizes{2, 512, 1024}, Sizes{200, 257, 130},
+        Sizes{1, 300, 512}, Sizes{300, 1, 512}, Sizes{100, 520, 610}}) {
     for (bool ta : {false, true}) {
       for (bool tb : {false, true}) {
         const Tensor a = RandomTensor(DType::kFloat, ta ? Shape({s.k, s.m}) : Shape({s.m, s.k}), 1);

@@ -1,0 +1,21 @@
+// A convolution by large filters that may change from run to run (eager calls, training), as a
+// matrix product: packing such filters for a convolution takes as long as the sums over a few
+// pixels.
+#ifndef TENON_OPS_NN_CONV_PRODUCT_H_
+#define TENON_OPS_NN_CONV_PRODUCT_H_
+
+#include <memory>
+
+#include "ops/nn/conv_geometry.h"
+#include "ops/nn/fused_ops.h"
+
+namespace tenon {
+
+// Unimplemented where the filter is constant, small or grouped, the pixels are many, the image is
+// not float with channels last, or something is fused.
+absl::StatusOr<std::unique_ptr<Kernel>> ConvProductKernel(PrepareContext& p, const ConvGeometry& g,
+                                                          const FusedOps& fused);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_CONV_PRODUCT_H_

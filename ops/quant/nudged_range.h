@@ -1,0 +1,43 @@
+// The steps of fake quantization: a range moved a little, so that 0 is one of its steps.
+#ifndef TENON_OPS_QUANT_NUDGED_RANGE_H_
+#define TENON_OPS_QUANT_NUDGED_RANGE_H_
+
+#include <cmath>
+
+#include "env/status.h"
+#include "ops/quant/range_math.h"
+#include "ops/shape_fn.h"
+
+namespace tenon {
+
+// The lowest and the highest integer.
+struct Steps {
+  float low = 0, high = 255;
+};
+
+// From the attributes num_bits and narrow_range.
+inline absl::StatusOr<Steps> ReadSteps(const AttrReader& attrs) {
+  const int64_t bits = attrs.Int("num_bits", 8);
+  if (bits < 2 || bits > 16) return InvalidArgument("num_bits must be 2 to 16, is ", bits);
+  return Steps{attrs.Bool("narrow_range", false) ? 1.0f : 0.0f,
+               static_cast<float>((1 << bits) - 1)};
+}
+
+// The integer k stands for (k - point) * scale.
+struct Nudged {
+  float min, max, scale, inverse, zero, point;
+
+  Nudged(FloatRange r, Steps s) {
+    scale = (r.max - r.min) / (s.high - s.low);
+    inverse = (s.high - s.low) / (r.max - r.min);
+    const float exact = s.low - r.min / scale;
+    point = exact < s.low ? s.low : exact > s.high ? s.high : std::round(exact);
+    min = (s.low - point) * scale;
+    max = (s.high - point) * scale;
+    zero = std::floor(-min * inverse + 0.5f);
+  }
+};
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_QUANT_NUDGED_RANGE_H_
