@@ -89,8 +89,9 @@ struct Tile4 {
 template <class Tile>
 void Input(const WinogradInput& in) {
   constexpr size_t n = Tile::kIn;
+  const size_t lanes = hn::Lanes(FloatTag());
   float* out = in.out;
-  ForParts(in.channels, [&](auto part, size_t c) {
+  auto transform = [&](auto part, size_t c) {
     Vf columns[n * n];
     for (size_t j = 0; j < n; ++j) {
       Vf d[n];
@@ -105,7 +106,11 @@ void Input(const WinogradInput& in) {
       }
     }
     out += in.block_stride;
-  });
+  };
+  size_t c = 0;
+  for (; c + lanes <= in.channels; c += lanes) transform(WholePart(), c);
+  if (c == in.channels) return;
+  c == 0 ? transform(RestPart{in.channels}, 0) : transform(WholePart(), in.channels - lanes);
 }
 
 template <class Tile>
@@ -181,7 +186,8 @@ HWY_INLINE void Rows(const WinogradProduct& p, const float* a, float* out) {
   }
   for (size_t left = p.channels; left > 0; a += p.block_stride) {
     const size_t n = left < lanes ? left : lanes;
-    for (size_t c = 0; c < n; ++c) {
+    const size_t first = n < p.channels ? lanes - n : 0;
+    for (size_t c = first; c < first + n; ++c) {
       Vf weights[vectors];
       for (size_t v = 0; v < vectors; ++v) weights[v] = hn::LoadU(d, b + v * lanes);
       b += vectors * lanes;

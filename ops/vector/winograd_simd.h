@@ -17,8 +17,9 @@ namespace tenon {
 enum class WinogradTile { k2x2, k4x4 };
 
 // One tile of inputs: at[i] is where position i's channels lie. Position i of the result goes to
-// out + i * position_stride, in blocks of `lanes` channels that lie block_stride apart; lanes past
-// the last channel are 0.
+// out + i * position_stride, in blocks of `lanes` channels that lie block_stride apart. A last
+// block of fewer ends with the last channel (what stands before are channels of the block before),
+// but where all channels are fewer than `lanes` they are followed by zeros.
 struct WinogradInput {
   const float* const* at = nullptr;
   size_t channels = 0;

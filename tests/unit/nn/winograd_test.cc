@@ -153,7 +153,7 @@ class WinogradKernel : public testing::TestWithParam<Target> {
 };
 
 TEST_P(WinogradKernel, FusedChains) {
-  const Shape image({2, 9, 11, 24}), filter({3, 3, 24, 45}), out({2, 9, 11, 45});
+  const Shape image({2, 9, 7, 24}), filter({3, 3, 24, 45}), out({2, 9, 7, 45});
   const Tensor x = RandomTensor(DType::kFloat, image, 1),
                w = RandomTensor(DType::kFloat, filter, 2);
   const Tensor bias = RandomTensor(DType::kFloat, Shape({45}), 3);
@@ -207,12 +207,10 @@ TEST_P(WinogradKernel, FusedChains) {
     std::string label;
     for (const std::string& name : chain.ops) label += name + " ";
     SCOPED_TRACE(label);
-    for (int threads : {1, 2}) {
-      for (bool in_place : {false, true}) {
-        const RunOptions options{
-            .threads = threads, .cache = in_place, .constants = {1}, .in_place = in_place};
-        ExpectNativeMatches("_FusedConv2D", attrs, inputs, options, 9 * 24);
-      }
+    for (bool in_place : {false, true}) {
+      const RunOptions options{
+          .threads = in_place ? 1 : 2, .cache = in_place, .constants = {1}, .in_place = in_place};
+      ExpectNativeMatches("_FusedConv2D", attrs, inputs, options, 9 * 24);
     }
     absl::StatusOr<RunResult> run =
         RunNode(MakeNode("_MklNativeFusedConv2D", attrs), inputs, {.constants = {1}});
@@ -243,6 +241,7 @@ TEST(WinogradChoice, WhereItRuns) {
   EXPECT_FALSE(runs(image, filter, ConvAttrs(), {.winograd = false, .constants = {1}}));
   EXPECT_FALSE(runs(image, Shape({1, 3, 32, 32}), ConvAttrs(), {.constants = {1}}));
   EXPECT_FALSE(runs(image, Shape({3, 3, 16, 32}), ConvAttrs(), {.constants = {1}}));
+  EXPECT_FALSE(runs(Shape({1, 2, 2, 32}), filter, ConvAttrs(), {.constants = {1}}));
   EXPECT_FALSE(runs(Shape({1, 12, 12, 3}), Shape({3, 3, 3, 32}), ConvAttrs(), {.constants = {1}}));
   AttrMap strided = ConvAttrs();
   strided["strides"] = Ints{1, 2, 2, 1};
