@@ -4,6 +4,7 @@
 
 #include "env/status.h"
 #include "ops/nn/pool.h"
+#include "ops/nn/pool_grad.h"
 #include "ops/nn/pool_reference.h"
 #include "ops/op.h"
 
@@ -135,6 +136,8 @@ const OpRegistration forward({
     .types = kTypes,
     .shape = ArgmaxShape,
     .reference = ForwardReference,
+    .accelerated = MaxPoolArgmaxVector,
+    .native = "_MklNativeMaxPoolWithArgmax",
 });
 
 const OpRegistration grad({

@@ -41,6 +41,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> PoolGradVector(PrepareContext& p, int sp
 absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolWorkspaceVector(PrepareContext& p, int spatial);
 absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolGradWorkspaceVector(PrepareContext& p, int spatial);
 
+// MaxPoolWithArgmax of floats.
+absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolArgmaxVector(PrepareContext& p);
+
 }  // namespace tenon
 
 #endif  // TENON_OPS_NN_POOL_GRAD_H_

@@ -2,6 +2,7 @@
 #include "ops/nn/pool_grad.h"
 
 #include "ops/late_kernel.h"
+#include "ops/nn/channels_last.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -25,6 +26,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
 }
 template <int kSpatial, PoolGradKind kKind>
 absl::StatusOr<std::unique_ptr<Kernel>> Vector(PrepareContext& p) {
+  const std::string format = p.attrs().String("data_format", "NHWC");
+  if (format == "NCHW" || format == "NCDHW") {
+    return PrepareChannelsLast(p, kSpatial, Vector<kSpatial, kKind>);
+  }
   return PoolGradVector(p, kSpatial, kKind);
 }
 

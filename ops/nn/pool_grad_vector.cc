@@ -2,6 +2,7 @@
 // so that every element is written once and rows are independent. MaxPoolGrad first finds each
 // window's largest element, as the max pool with a workspace does.
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "env/status.h"
@@ -212,6 +213,45 @@ absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolWorkspaceVector(PrepareContext& p
   TENON_ASSIGN_OR_RETURN(const RowTaps inputs, RowTaps::Make(pool, TapTable::Direction::kToInput));
   auto run = [pool, inputs](RunContext& r) {
     FindPlaces(pool, inputs, r.input(0), r.output(0), r.output<uint8_t>(1));
+    return absl::OkStatus();
+  };
+  return MakeKernel(std::move(run), "vector");
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolArgmaxVector(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p.attrs(), 2));
+  TENON_ASSIGN_OR_RETURN(PoolGeometry g, ResolvePoolTaps(attrs, p.input_shape(0)));
+  TENON_RETURN_IF_ERROR(CheckPlaces(g));
+  if (p.output_dtype(0) != DType::kFloat) return Unimplemented("not float");
+  TENON_ASSIGN_OR_RETURN(const Pool pool, PoolOf(p, std::move(g), DType::kFloat));
+  TENON_ASSIGN_OR_RETURN(const RowTaps inputs, RowTaps::Make(pool, TapTable::Direction::kToInput));
+  p.RequestScratch(static_cast<size_t>(p.output_shape(0).num_elements()));
+  const bool batch_in_index = p.attrs().Bool("include_batch_in_index", false);
+  const bool narrow = p.output_dtype(1) == DType::kInt32;
+  const int64_t image = p.input_shape(0).num_elements() / p.input_shape(0)[0];
+  auto run = [=](RunContext& r) {
+    uint8_t* const places = static_cast<uint8_t*>(r.scratch());
+    inputs.ForRows(pool, [&](int64_t at, int64_t origin, PoolRow row) {
+      row.x = At(r.input(0), origin, pool);
+      row.out_places = places + at;
+      pool.loops.maximum(row);
+      const int64_t counted_from = batch_in_index ? 0 : origin / image * image;
+      std::array<int64_t, kMaxWindow> from;  // where a place's first channel is
+      for (size_t i = 0; i < row.positions; ++i) {
+        for (uint32_t t = row.begin[i]; t < row.begin[i + 1]; ++t) {
+          from[static_cast<size_t>(row.taps[t].index)] = origin + row.taps[t].offset;
+        }
+        for (size_t k = 0; k < row.channels; ++k, ++at) {
+          const int64_t element = from[places[at]] + static_cast<int64_t>(k);
+          r.output<float>(0)[at] = r.input<float>(0)[element];
+          if (narrow) {
+            r.output<int32_t>(1)[at] = static_cast<int32_t>(element - counted_from);
+          } else {
+            r.output<int64_t>(1)[at] = element - counted_from;
+          }
+        }
+      }
+    });
     return absl::OkStatus();
   };
   return MakeKernel(std::move(run), "vector");

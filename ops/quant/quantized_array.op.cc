@@ -1,5 +1,6 @@
 // QuantizedReshape, QuantizedConcat, QuantizedConcatV2: elements moved; where concatenated tensors
 // have different ranges, brought to one that holds them all.
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -67,6 +68,16 @@ absl::Status ConcatShape(ShapeContext& c) {
   return ShapeOfPlainOp(c, kAxis == AxisAt::kFirst ? "Concat" : "ConcatV2", inputs);
 }
 
+// All values of an 8-bit type brought to another range: a byte's result at its own position.
+template <typename T>
+std::array<T, 256> ConversionTable(const Dequantizer<T>& dequantize, const Quantizer<T>& quantize) {
+  std::array<T, 256> table;
+  for (int i = 0; i < 256; ++i) {
+    table[static_cast<size_t>(i)] = quantize(dequantize(static_cast<T>(i)));
+  }
+  return table;
+}
+
 struct Part {
   int input;
   int64_t chunk;
@@ -96,11 +107,17 @@ void ConcatParts(RunContext& r, const std::vector<Part>& parts, int64_t outer, i
     const FloatRange own = range(i);
     const Dequantizer<T> dequantize(own);
     const bool same = own.min == all.min && own.max == all.max;
+    std::array<T, 256> table;
+    if constexpr (sizeof(T) == 1) {
+      if (!same) table = ConversionTable<T>(dequantize, quantize);
+    }
     for (int64_t o = 0; o < outer; ++o) {
       const T* from = x + o * chunk;
       T* to = y + o * row;
       if (same) {
         std::copy_n(from, chunk, to);
+      } else if constexpr (sizeof(T) == 1) {
+        for (int64_t k = 0; k < chunk; ++k) to[k] = table[static_cast<uint8_t>(from[k])];
       } else {
         for (int64_t k = 0; k < chunk; ++k) to[k] = quantize(dequantize(from[k]));
       }

@@ -21,12 +21,11 @@ HWY_INLINE Vf ClampLanes(Vf x, Vf low, Vf high) {
   return hn::IfThenElse(hn::Lt(below, low), low, below);
 }
 
-HWY_INLINE Vf RoundAway(Vf x) {
-  const Vf whole = hn::Trunc(x);
-  const auto up = hn::Ge(hn::Abs(hn::Sub(x, whole)), Const(0.5f));
-  return hn::Add(whole, hn::IfThenElseZero(up, hn::CopySign(Const(1.0f), x)));
-}
+// What rounds to the nearest integer, halves away from 0, when it is cut off towards 0. The addend
+// is the largest float below 1/2: with 1/2 itself, the float below 1/2 would become 1.
+HWY_INLINE Vf TowardsAway(Vf x) { return hn::Add(x, hn::CopySign(Const(0.49999997f), x)); }
 
+// Cut off towards 0.
 template <typename T>
 HWY_INLINE void StoreNarrow(Vf v, T* y) {
   const hn::Rebind<T, FloatTag> narrow;
@@ -34,14 +33,14 @@ HWY_INLINE void StoreNarrow(Vf v, T* y) {
   hn::StoreU(hn::DemoteTo(narrow, hn::ConvertTo(IntTag(), real)), narrow, y);
 }
 
-template <typename T>
-void Quantize(const QuantizeMap& map, const float* x, void* out, size_t n) {
+template <typename T, bool kHalfToEven>
+void QuantizeAs(const QuantizeMap& map, const float* x, void* out, size_t n) {
   const size_t lanes = hn::Lanes(FloatTag());
   const Vf low = Const(map.low), high = Const(map.high), scale = Const(map.scale);
   T* y = static_cast<T*>(out);
   auto one = [&](Vf v) HWY_ATTR {
     v = hn::Mul(ClampLanes(v, low, high), scale);
-    return map.half_to_even ? hn::Round(v) : RoundAway(v);
+    return kHalfToEven ? hn::Round(v) : TowardsAway(v);
   };
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) StoreNarrow<T>(one(hn::LoadU(FloatTag(), x + i)), y + i);
@@ -50,6 +49,11 @@ void Quantize(const QuantizeMap& map, const float* x, void* out, size_t n) {
     StoreNarrow<T>(one(LoadTail(x + i, n - i)), rest);
     std::memcpy(y + i, rest, n - i);
   }
+}
+
+template <typename T>
+void Quantize(const QuantizeMap& map, const float* x, void* out, size_t n) {
+  map.half_to_even ? QuantizeAs<T, true>(map, x, out, n) : QuantizeAs<T, false>(map, x, out, n);
 }
 
 template <typename T>

@@ -120,8 +120,10 @@ TEST(PoolGrad, ChannelsFirst) {
     const auto run = [&](const char* op, const AttrMap& attrs, const std::vector<Tensor>& inputs) {
       auto r =
           RunNode(MakeNode(std::string(prefix) + op, attrs), inputs,
-                  {.constants = inputs.size() == 2 ? std::vector<int>{0} : std::vector<int>{}});
+                  {.threads = 2,
+                   .constants = inputs.size() == 2 ? std::vector<int>{0} : std::vector<int>{}});
       EXPECT_TRUE(r.ok()) << r.status();
+      EXPECT_EQ(r->accelerated, *prefix != 0);
       return r->outputs[0];
     };
     EXPECT_TRUE(Identical(ChannelsFirst(run("MaxPoolGrad", last, {x, y, dy})),
