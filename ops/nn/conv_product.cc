@@ -7,6 +7,7 @@
 
 #include "env/status.h"
 #include "ops/nn/contraction.h"
+#include "ops/nn/im2col.h"
 #include "ops/parallel.h"
 #include "primitive_cache/matmul.h"
 
@@ -16,30 +17,6 @@ namespace {
 constexpr int64_t kFewPixels = 256;
 constexpr int64_t kLargeFilter = int64_t{1} << 18;
 constexpr int64_t kMostWindow = 256;
-
-// For each output position and window position, the input position or -1 (padding).
-std::vector<int64_t> Sources(const ConvGeometry& g) {
-  std::vector<int64_t> sources;
-  for (int64_t o = 0; o < g.out_positions(); ++o) {
-    for (int64_t w = 0; w < g.window_positions(); ++w) {
-      int64_t position = 0, scale = 1, out = o, window = w;
-      for (size_t d = g.in.size(); d-- > 0;) {
-        const int64_t x = out % g.out[d] * g.attrs.strides[d] +
-                          window % g.window[d] * g.attrs.dilations[d] - g.pads_begin[d];
-        if (x < 0 || x >= g.in[d]) {
-          position = -1;
-          break;
-        }
-        position += x * scale;
-        scale *= g.in[d];
-        out /= g.out[d];
-        window /= g.window[d];
-      }
-      sources.push_back(position);
-    }
-  }
-  return sources;
-}
 
 // The im2col matrix: a row for each output pixel, with the pixels under the window.
 struct Columns {
@@ -113,8 +90,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvProductKernel(PrepareContext& p, con
   problem.threads = p.services().threads;
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<const Primitive> product,
                          GetMatmul(problem, p.services().cache));
-  Columns columns{Sources(g), g.batch, p.input_shape(0).num_elements() / g.batch, g.in_channels,
-                  p.services().threads};
+  Columns columns{WindowSources(g), g.batch, p.input_shape(0).num_elements() / g.batch,
+                  g.in_channels, p.services().threads};
   const size_t scratch = (product->scratch_bytes() + 63) / 64 * 64;
   p.RequestScratch(scratch + static_cast<size_t>(rows * terms) * sizeof(float));
   return std::make_unique<ProductKernel>(std::move(columns), std::move(product), scratch,

@@ -1,11 +1,16 @@
 #include "ops/quant/quantized_conv.h"
 
+#include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "env/status.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_reference.h"
+#include "ops/nn/im2col.h"
+#include "ops/quant/exact_product.h"
 #include "ops/quant/quantized_onednn.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
@@ -34,9 +39,70 @@ std::vector<int32_t> Widened(DType dtype, const void* data, int64_t n, int32_t z
   return wide;
 }
 
-class ReferenceKernel final : public Kernel {
+// The sums of a convolution over 8 bits without groups and zero points, by float products.
+class ExactSums {
  public:
-  ReferenceKernel(PrepareContext& p, ConvGeometry g, const QuantizedFusion& fusion)
+  static absl::StatusOr<ExactSums> Make(PrepareContext& p, const ConvGeometry& g) {
+    const int64_t positions = g.out_positions(), window = g.window_positions();
+    if (g.groups != 1 || g.depthwise || !g.attrs.channels_last ||
+        p.input_dtype(1) != DType::kQint8 || p.input_shape(0).num_elements() == 0 ||
+        window > kMostSources / std::max<int64_t>(positions, 1)) {
+      return Unimplemented("a convolution of another form");
+    }
+    TENON_ASSIGN_OR_RETURN(ExactProduct product,
+                           ExactProduct::Make(g.batch * positions, window * g.in_channels,
+                                              g.out_channels, p.services()));
+    ExactSums sums(std::move(product));
+    sums.sources_ = WindowSources(g);
+    sums.dtype_ = p.input_dtype(0);
+    sums.image_ = p.input_shape(0).num_elements() / g.batch;
+    sums.channels_ = g.in_channels;
+    sums.window_ = window;
+    sums.weights_ = p.input_shape(1).num_elements();
+    p.RequestScratch(sums.weights_bytes() + sums.product_.scratch_bytes());
+    return sums;
+  }
+
+  absl::Status Run(RunContext& r, int32_t* sums) const {
+    char* const scratch = static_cast<char*>(r.scratch());
+    float* const weights = reinterpret_cast<float*>(scratch);
+    ToFloats(DType::kQint8, r.input(1), weights_, weights);
+    const auto* data = r.input<uint8_t>(0);
+    const int64_t positions = static_cast<int64_t>(sources_.size()) / window_;
+    auto fill = [&](int64_t begin, int64_t end, float* left) {
+      for (int64_t row = begin; row < end; ++row) {
+        const uint8_t* const image = data + row / positions * image_;
+        const int64_t* const from = sources_.data() + row % positions * window_;
+        for (int64_t w = 0; w < window_; ++w, left += channels_) {
+          if (from[w] < 0) {
+            std::fill_n(left, channels_, 0.0f);
+          } else {
+            ToFloats(dtype_, image + from[w] * channels_, channels_, left);
+          }
+        }
+      }
+    };
+    return product_.Run(fill, weights, sums, scratch + weights_bytes());
+  }
+
+ private:
+  static constexpr int64_t kMostSources = int64_t{1} << 20;
+  explicit ExactSums(ExactProduct product) : product_(std::move(product)) {}
+  size_t weights_bytes() const {
+    return (static_cast<size_t>(weights_) * sizeof(float) + 63) / 64 * 64;
+  }
+
+  ExactProduct product_;
+  std::vector<int64_t> sources_;
+  DType dtype_ = DType::kInvalid;
+  int64_t image_ = 0, channels_ = 0, window_ = 0, weights_ = 0;
+};
+
+// The standard kernel, or with `exact` the same with other sums.
+class SumsKernel final : public Kernel {
+ public:
+  SumsKernel(PrepareContext& p, ConvGeometry g, const QuantizedFusion& fusion,
+             std::optional<ExactSums> exact)
       : g_(std::move(g)),
         fusion_(fusion),
         values_(FusionValuesOf(p, fusion)),
@@ -44,7 +110,8 @@ class ReferenceKernel final : public Kernel {
         data_elements_(p.input_shape(0).num_elements()),
         weights_elements_(p.input_shape(1).num_elements()),
         rows_(g_.batch * g_.out_positions()),
-        threads_(p.services().threads) {}
+        threads_(p.services().threads),
+        exact_(std::move(exact)) {}
 
   absl::Status Run(RunContext& r) const override {
     const QuantizedInputs in = InputsOf(fusion_);
@@ -61,10 +128,12 @@ class ReferenceKernel final : public Kernel {
       data_zero = static_cast<int32_t>(QuantizeUnclamped<uint8_t>(0.0f, v.data));
       weights_zero = static_cast<int32_t>(QuantizeUnclamped<uint8_t>(0.0f, weights));
     }
-    const auto data = Widened(v.data_dtype, r.input(0), data_elements_, data_zero);
-    const auto filter = Widened(weights_dtype_, r.input(1), weights_elements_, weights_zero);
     std::vector<int32_t> sums(static_cast<size_t>(rows_ * v.channels));
-    if (!sums.empty()) {
+    if (exact_.has_value()) {
+      TENON_RETURN_IF_ERROR(exact_->Run(r, sums.data()));
+    } else if (!sums.empty()) {
+      const auto data = Widened(v.data_dtype, r.input(0), data_elements_, data_zero);
+      const auto filter = Widened(weights_dtype_, r.input(1), weights_elements_, weights_zero);
       TENON_RETURN_IF_ERROR(
           RunConvReference(DType::kInt32, g_, data.data(), filter.data(), sums.data(), threads_));
     }
@@ -77,6 +146,7 @@ class ReferenceKernel final : public Kernel {
     }
     return absl::OkStatus();
   }
+  std::string Implementation() const override { return exact_ ? "float products" : "reference"; }
   double Flops() const override { return g_.flops(); }
 
  private:
@@ -86,6 +156,7 @@ class ReferenceKernel final : public Kernel {
   const DType weights_dtype_;
   const int64_t data_elements_, weights_elements_, rows_;
   const int threads_;
+  const std::optional<ExactSums> exact_;
 };
 
 absl::StatusOr<ConvGeometry> Resolve(const PrepareContext& p, ConvKind kind) {
@@ -109,7 +180,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvReference(PrepareContext& p
     return InvalidArgument("quint8 filters go with quint8 inputs");
   }
   TENON_ASSIGN_OR_RETURN(ConvGeometry g, Resolve(p, kind));
-  return std::make_unique<ReferenceKernel>(p, std::move(g), fusion);
+  return std::make_unique<SumsKernel>(p, std::move(g), fusion, std::nullopt);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvOnednn(PrepareContext& p, ConvKind kind,
@@ -119,7 +190,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvOnednn(PrepareContext& p, C
   c.fusion = fusion;
   c.problem = ConvProblem(g, ElementType::kS8, p.services().threads);
   c.flops = g.flops();
-  return PrepareQuantizedContraction(p, std::move(c));
+  auto kernel = PrepareQuantizedContraction(p, std::move(c));
+  if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
+  TENON_ASSIGN_OR_RETURN(ExactSums exact, ExactSums::Make(p, g));
+  return std::make_unique<SumsKernel>(p, g, fusion, std::move(exact));
 }
 
 }  // namespace tenon

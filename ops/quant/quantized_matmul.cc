@@ -1,9 +1,12 @@
 #include "ops/quant/quantized_matmul.h"
 
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "ops/parallel.h"
+#include "ops/quant/exact_product.h"
 #include "ops/quant/quantized_onednn.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
@@ -87,10 +90,17 @@ std::vector<int32_t> ColumnSums(const Side& b, const int8_t* weights) {
   return sums;
 }
 
+// The standard kernel, or with `exact` the same by float products.
 class FusedKernel final : public Kernel {
  public:
-  FusedKernel(PrepareContext& p, const QuantizedFusion& fusion, const Sides& s, bool min_first)
-      : fusion_(fusion), s_(s), values_(FusionValuesOf(p, fusion)), threads_(p.services().threads) {
+  FusedKernel(PrepareContext& p, const QuantizedFusion& fusion, const Sides& s, bool min_first,
+              std::optional<ExactProduct> exact)
+      : fusion_(fusion),
+        s_(s),
+        values_(FusionValuesOf(p, fusion)),
+        threads_(p.services().threads),
+        exact_(std::move(exact)) {
+    if (exact_) p.RequestScratch(weights_bytes() + exact_->scratch_bytes());
     values_.min_first = min_first;
   }
   absl::Status Run(RunContext& r) const override {
@@ -103,7 +113,9 @@ class FusedKernel final : public Kernel {
     const std::vector<int32_t> column_sums = ColumnSums(s_.b, weights);
     v.weight_sums = column_sums.data();
     std::vector<int32_t> sums(static_cast<size_t>(s_.a.outer * s_.b.outer));
-    if (v.data_dtype == DType::kQuint8) {
+    if (exact_.has_value()) {
+      TENON_RETURN_IF_ERROR(RunExact(r, v.data_dtype, sums.data()));
+    } else if (v.data_dtype == DType::kQuint8) {
       Sums(s_.a, r.input<uint8_t>(0), 0, s_.b, weights, 0, threads_, sums.data());
     } else {
       Sums(s_.a, r.input<int8_t>(0), 0, s_.b, weights, 0, threads_, sums.data());
@@ -115,12 +127,44 @@ class FusedKernel final : public Kernel {
     }
     return absl::OkStatus();
   }
+  std::string Implementation() const override { return exact_ ? "float products" : "reference"; }
 
  private:
+  size_t weights_bytes() const {
+    return (static_cast<size_t>(s_.b.inner * s_.b.outer) * sizeof(float) + 63) / 64 * 64;
+  }
+
+  absl::Status RunExact(RunContext& r, DType dtype, int32_t* sums) const {
+    const auto [a, b] = s_;
+    char* const scratch = static_cast<char*>(r.scratch());
+    float* const right = reinterpret_cast<float*>(scratch);
+    const int8_t* const weights = r.input<int8_t>(1);
+    for (int64_t k = 0; k < b.inner; ++k) {
+      for (int64_t j = 0; j < b.outer; ++j) {
+        right[k * b.outer + j] = weights[j * b.outer_stride + k * b.inner_stride];
+      }
+    }
+    const auto* data = r.input<uint8_t>(0);
+    auto fill = [&, a = a](int64_t begin, int64_t end, float* left) {
+      for (int64_t i = begin; i < end; ++i, left += a.inner) {
+        const uint8_t* const row = data + i * a.outer_stride;
+        if (a.inner_stride == 1) {
+          ToFloats(dtype, row, a.inner, left);
+          continue;
+        }
+        for (int64_t k = 0; k < a.inner; ++k) {
+          ToFloats(dtype, row + k * a.inner_stride, 1, left + k);
+        }
+      }
+    };
+    return exact_->Run(fill, right, sums, scratch + weights_bytes());
+  }
+
   const QuantizedFusion fusion_;
   const Sides s_;
   FusionValues values_;
   const int threads_;
+  const std::optional<ExactProduct> exact_;
 };
 
 // A product as a convolution of one row of m pixels with 1x1 filters.
@@ -176,13 +220,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedMatMulReference(PrepareContext&
                                                                  const QuantizedFusion& fusion) {
   TENON_ASSIGN_OR_RETURN(const Sides s, SidesOf(p));
   TENON_ASSIGN_OR_RETURN(const bool min_first, MinFirst(p.attrs()));
-  return std::make_unique<FusedKernel>(p, fusion, s, min_first);
+  return std::make_unique<FusedKernel>(p, fusion, s, min_first, std::nullopt);
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> QuantizedMatMulOnednn(PrepareContext& p,
-                                                              const QuantizedFusion& fusion) {
+namespace {
+
+absl::StatusOr<std::unique_ptr<Kernel>> OnIntegers(PrepareContext& p, const QuantizedFusion& fusion,
+                                                   const Sides& s) {
   QuantizedContraction c;
-  TENON_ASSIGN_OR_RETURN(const Sides s, SidesOf(p));
   TENON_ASSIGN_OR_RETURN(c.min_first, MinFirst(p.attrs()));
   if (s.a.inner_stride != 1) return Unimplemented("a transposed left side");
   c.fusion = fusion;
@@ -196,6 +241,19 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedMatMulOnednn(PrepareContext& p,
     c.weight_sums = ColumnSums(s.b, plain.data<int8_t>());
   }
   return PrepareQuantizedContraction(p, std::move(c));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> QuantizedMatMulOnednn(PrepareContext& p,
+                                                              const QuantizedFusion& fusion) {
+  TENON_ASSIGN_OR_RETURN(const Sides s, SidesOf(p));
+  auto kernel = OnIntegers(p, fusion, s);
+  if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
+  TENON_ASSIGN_OR_RETURN(const bool min_first, MinFirst(p.attrs()));
+  TENON_ASSIGN_OR_RETURN(ExactProduct exact,
+                         ExactProduct::Make(s.a.outer, s.a.inner, s.b.outer, p.services()));
+  return std::make_unique<FusedKernel>(p, fusion, s, min_first, std::move(exact));
 }
 
 }  // namespace tenon

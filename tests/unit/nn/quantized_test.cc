@@ -13,6 +13,7 @@
 #include "ops/evaluate.h"
 #include "ops/op.h"
 #include "primitive_cache/cache.h"
+#include "ops/quant/exact_product.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {
@@ -151,10 +152,12 @@ class QuantizedConv : public ::testing::Test {
   std::vector<std::unique_ptr<Constant>> constants_;
 };
 
-TEST_F(QuantizedConv, IsAcceleratedOnlyWhereSumsAreExact) {
+TEST_F(QuantizedConv, SumsAreExactOnEveryCpu) {
   const auto prepared = Prepare(Inputs(6, 60));
   ASSERT_TRUE(prepared.ok()) << prepared.status();
-  EXPECT_EQ(prepared->accelerated, HasExactInt8()) << prepared->kernel->Implementation();
+  EXPECT_TRUE(prepared->accelerated);
+  const bool by_floats = prepared->kernel->Implementation() == "float products";
+  EXPECT_EQ(by_floats, !HasExactInt8()) << prepared->kernel->Implementation();
 }
 
 TEST_F(QuantizedConv, FollowsRangesThatChange) {
@@ -193,6 +196,33 @@ TEST_F(QuantizedConv, RunsOnSeveralThreadsWithDifferentRanges) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+// Every sum at its largest, over several tiles of rows and pieces of terms.
+TEST(ExactProduct, LargestSumsOverPieces) {
+  const Flags flags;
+  const Services services{&flags, nullptr, 2};
+  constexpr int64_t kRows = 300, kTerms = 1100, kColumns = 5;
+  const auto product = ExactProduct::Make(kRows, kTerms, kColumns, services);
+  ASSERT_TRUE(product.ok()) << product.status();
+  std::vector<float> right(kTerms * kColumns, -128);
+  for (int64_t k = 0; k < kTerms; ++k) right[static_cast<size_t>(k * kColumns + 4)] = 127;
+  const auto fill = [](int64_t begin, int64_t end, float* left) {
+    for (int64_t i = begin; i < end; ++i) {
+      for (int64_t k = 0; k < kTerms; ++k) *left++ = k % 7 == i % 7 ? 254.0f : 255.0f;
+    }
+  };
+  std::vector<int32_t> sums(kRows * kColumns);
+  const Shape bytes({static_cast<int64_t>(product->scratch_bytes())});
+  Tensor scratch = *Tensor::Allocate(DType::kUint8, bytes);
+  ASSERT_TRUE(product->Run(fill, right.data(), sums.data(), scratch.raw()).ok());
+  for (int64_t i = 0; i < kRows; ++i) {
+    int32_t left = 0;
+    for (int64_t k = 0; k < kTerms; ++k) left += k % 7 == i % 7 ? 254 : 255;
+    for (int64_t j = 0; j < kColumns; ++j) {
+      ASSERT_EQ(sums[static_cast<size_t>(i * kColumns + j)], left * (j == 4 ? 127 : -128));
+    }
+  }
 }
 
 }  // namespace
