@@ -12,8 +12,8 @@
 #include "env/flags.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
-#include "primitive_cache/cache.h"
 #include "ops/quant/exact_product.h"
+#include "primitive_cache/cache.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {
