@@ -190,4 +190,20 @@ absl::Status AttrToProto(const AttrValue& value, tf::AttrValue& proto) {
   return std::visit(ToProto{proto}, value.variant());
 }
 
+void TypeEmptyLists(const OpInfo& op, Node& node) {
+  for (auto& [key, value] : node.attrs) {
+    const auto* list = value.get_if<std::vector<int64_t>>();
+    if (list == nullptr || !list->empty()) continue;
+    const AttrSpec* spec = op.signature.FindAttr(key);
+    if (spec == nullptr) continue;
+    if (spec->kind == "list(float)") value = std::vector<float>();
+    if (spec->kind == "list(bool)") value = std::vector<bool>();
+    if (spec->kind == "list(string)") value = std::vector<std::string>();
+    if (spec->kind == "list(type)") value = std::vector<DType>();
+    if (spec->kind == "list(shape)") value = std::vector<Shape>();
+    if (spec->kind == "list(tensor)") value = std::vector<Tensor>();
+    if (spec->kind == "list(func)") value = std::vector<FuncRef>();
+  }
+}
+
 }  // namespace tenon

@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "graph/attr.h"
+#include "ops/op.h"
 #include "proto/tensor_proto.h"
 
 namespace google::protobuf {
@@ -29,6 +30,9 @@ absl::StatusOr<AttrMap> AttrsFromProto(google::protobuf::RepeatedPtrField<tf::At
                                        TensorReader& tensors, const AttrMap* values);
 
 absl::Status AttrToProto(const AttrValue& value, tf::AttrValue& proto);
+
+// A message does not say what an empty list holds; the op's row does.
+void TypeEmptyLists(const OpInfo& op, Node& node);
 
 }  // namespace tenon
 

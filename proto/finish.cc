@@ -6,26 +6,10 @@
 #include "absl/strings/match.h"
 #include "env/status.h"
 #include "ops/op.h"
+#include "proto/attr_proto.h"
 
 namespace tenon {
 namespace {
-
-// A file does not say what an empty list holds; the op's row does.
-void TypeEmptyLists(const OpInfo& op, Node& node) {
-  for (auto& [key, value] : node.attrs) {
-    const auto* list = value.get_if<std::vector<int64_t>>();
-    if (list == nullptr || !list->empty()) continue;
-    const AttrSpec* spec = op.signature.FindAttr(key);
-    if (spec == nullptr) continue;
-    if (spec->kind == "list(float)") value = std::vector<float>();
-    if (spec->kind == "list(bool)") value = std::vector<bool>();
-    if (spec->kind == "list(string)") value = std::vector<std::string>();
-    if (spec->kind == "list(type)") value = std::vector<DType>();
-    if (spec->kind == "list(shape)") value = std::vector<Shape>();
-    if (spec->kind == "list(tensor)") value = std::vector<Tensor>();
-    if (spec->kind == "list(func)") value = std::vector<FuncRef>();
-  }
-}
 
 // Private ops never come from files; TensorFlow's own fused ops ("_FusedConv2D" ...) may.
 absl::Status CheckPublic(const OpLookup& op, const Node& node) {

@@ -77,6 +77,12 @@ bool Matches(const std::vector<std::pair<int, Tensor>>& values, absl::Span<const
   });
 }
 
+// Nothing of a constant that is no longer that input's may stay: it holds the value.
+bool SameConstants(absl::Span<const std::shared_ptr<Constant>> a,
+                   absl::Span<const std::shared_ptr<Constant>> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
 size_t HashShapes(absl::Span<const Tensor> inputs) {
   size_t hash = inputs.size();
   for (const Tensor& t : inputs) hash = absl::HashOf(hash, t.shape());
@@ -127,22 +133,41 @@ absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::MakeSite(absl::string
   site->name_ = std::string(op);
   site->dtypes_.assign(dtypes.begin(), dtypes.end());
   site->attrs_ = attrs;
-  site->op_ = found.info;
   Node& node = site->node_;
   node.name = site->name_;
   node.op = site->name_;
   node.attrs = attrs;
   FillFromInputs(*found.info, dtypes, node.attrs);
-  TENON_RETURN_IF_ERROR(CompleteAttrs(*found.info, node));
-  TENON_ASSIGN_OR_RETURN(site->output_dtypes_, OutputDTypes(*found.info, node));
+  TENON_RETURN_IF_ERROR(CompleteSite(*found.info, *site));
   if (rename_ && found.info->row.eager) {
     if (const char* native = NativeName(*found.info, node)) node.op = native;
   }
   return site;
 }
 
+absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::NodeSite(const Node& node) const {
+  const OpLookup found = FindOp(node.op);
+  if (!found) return NotFound("there is no op '", node.op, "'");
+  auto site = std::make_shared<CallSite>();
+  site->name_ = node.name;
+  site->node_ = node;
+  TENON_RETURN_IF_ERROR(CompleteSite(*found.info, *site));
+  if (rename_) {
+    if (const char* native = NativeName(*found.info, node)) site->node_.op = native;
+  }
+  return site;
+}
+
+absl::Status CallCache::CompleteSite(const OpInfo& op, CallSite& site) const {
+  site.op_ = &op;
+  TENON_RETURN_IF_ERROR(CompleteAttrs(op, site.node_));
+  TENON_ASSIGN_OR_RETURN(site.output_dtypes_, OutputDTypes(op, site.node_));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::shared_ptr<const EagerKernel>> CallCache::Kernel(
-    const CallSite& site, absl::Span<const Tensor> inputs) {
+    const CallSite& site, absl::Span<const Tensor> inputs,
+    absl::Span<const std::shared_ptr<Constant>> constants) {
   const size_t hash = HashShapes(inputs);
   const auto same_shapes = [&](const CallSite::Shapes& shapes) {
     return std::equal(shapes.begin(), shapes.end(), inputs.begin(), inputs.end(),
@@ -150,17 +175,21 @@ absl::StatusOr<std::shared_ptr<const EagerKernel>> CallCache::Kernel(
   };
   {
     MutexLock lock(&site.mutex_);
+    if (const int64_t now = generation_.load(std::memory_order_relaxed); site.generation_ != now) {
+      site.entries_.clear();
+      site.generation_ = now;
+    }
     if (auto it = site.entries_.find(hash);
         it != site.entries_.end() && same_shapes(it->second.shapes)) {
       for (const CallSite::Variant& v : it->second.variants) {
-        if (!Matches(v.values, inputs)) continue;
+        if (!SameConstants(v.constants, constants) || !Matches(v.values, inputs)) continue;
         hits_.fetch_add(1, std::memory_order_relaxed);
         return v.kernel;
       }
     }
   }
   misses_.fetch_add(1, std::memory_order_relaxed);
-  TENON_ASSIGN_OR_RETURN(CallSite::Variant made, Prepare(site, inputs));
+  TENON_ASSIGN_OR_RETURN(CallSite::Variant made, Prepare(site, inputs, constants));
   std::shared_ptr<const EagerKernel> kernel = made.kernel;
   if (!MakeRoom(static_cast<int64_t>(kernel->prepared.kernel->HeldBytes()))) return kernel;
   MutexLock lock(&site.mutex_);
@@ -170,13 +199,17 @@ absl::StatusOr<std::shared_ptr<const EagerKernel>> CallCache::Kernel(
     entry.shapes.clear();
     for (const Tensor& t : inputs) entry.shapes.push_back(t.shape());
   }
+  std::erase_if(entry.variants, [&](const CallSite::Variant& v) {
+    return !v.constants.empty() && !SameConstants(v.constants, constants);
+  });
   if (entry.variants.size() >= kMaxVariants) entry.variants.erase(entry.variants.begin());
   entry.variants.push_back(std::move(made));
   return kernel;
 }
 
-absl::StatusOr<CallSite::Variant> CallCache::Prepare(const CallSite& site,
-                                                     absl::Span<const Tensor> inputs) const {
+absl::StatusOr<CallSite::Variant> CallCache::Prepare(
+    const CallSite& site, absl::Span<const Tensor> inputs,
+    absl::Span<const std::shared_ptr<Constant>> constants) const {
   std::vector<TensorSpec> specs;
   size_t bytes = 0;
   for (const Tensor& t : inputs) {
@@ -191,8 +224,10 @@ absl::StatusOr<CallSite::Variant> CallCache::Prepare(const CallSite& site,
     if (small) bytes += static_cast<size_t>(o.shape.num_elements()) * SizeOf(o.dtype);
   }
   small &= bytes <= kSmallBytes;
+  std::vector<Constant*> given;
+  for (const std::shared_ptr<Constant>& c : constants) given.push_back(c.get());
   const auto prepare = [&](const Services& services) {
-    return PrepareNode(site.node(), specs, {}, services);
+    return PrepareNode(site.node(), specs, given, services);
   };
   TENON_ASSIGN_OR_RETURN(PreparedKernel prepared, prepare(small ? one_thread_ : services_));
   if (small && prepared.kernel->Flops() > kSmallFlops) {
@@ -205,6 +240,7 @@ absl::StatusOr<CallSite::Variant> CallCache::Prepare(const CallSite& site,
   used.erase(std::unique(used.begin(), used.end()), used.end());
 
   CallSite::Variant variant;
+  variant.constants.assign(constants.begin(), constants.end());
   for (int i : used) {
     // A copy: the caller may write over the value.
     TENON_ASSIGN_OR_RETURN(Tensor value, inputs[static_cast<size_t>(i)].Clone());
@@ -229,6 +265,7 @@ void CallCache::Clear() {
     MutexLock lock(&shard.mutex);
     shard.sites.clear();
   }
+  generation_.fetch_add(1);  // for sites that others keep
   entries_ = 0;
   bytes_ = 0;
 }

@@ -41,7 +41,8 @@ class CallSite {
  private:
   friend class CallCache;
   struct Variant {
-    std::vector<std::pair<int, Tensor>> values;  // inputs that decided
+    std::vector<std::pair<int, Tensor>> values;        // inputs that decided
+    std::vector<std::shared_ptr<Constant>> constants;  // by input, or empty: none
     std::shared_ptr<const EagerKernel> kernel;
   };
   using Shapes = absl::InlinedVector<Shape, 2>;
@@ -57,6 +58,8 @@ class CallSite {
   Node node_;  // renamed, attributes completed
   std::vector<DType> output_dtypes_;
   mutable Mutex mutex_;
+  // Of the cache, when the entries were made: older ones are dropped.
+  mutable int64_t generation_ ABSL_GUARDED_BY(mutex_) = 0;
   // By hash of the input shapes; a rare clash only replaces.
   mutable absl::flat_hash_map<size_t, Entry> entries_ ABSL_GUARDED_BY(mutex_);
 };
@@ -74,8 +77,14 @@ class CallCache {
   absl::StatusOr<std::shared_ptr<const CallSite>> Site(absl::string_view op,
                                                        absl::Span<const DType> dtypes,
                                                        const AttrMap& attrs);
-  absl::StatusOr<std::shared_ptr<const EagerKernel>> Kernel(const CallSite& site,
-                                                            absl::Span<const Tensor> inputs);
+  // The site of a graph's node, for its owner to keep; private ops too. Renamed like a call.
+  absl::StatusOr<std::shared_ptr<const CallSite>> NodeSite(const Node& node) const;
+
+  // `constants` has one entry per input, null where the input may change, or none at all. A kernel
+  // made from them is kept until a call comes with others.
+  absl::StatusOr<std::shared_ptr<const EagerKernel>> Kernel(
+      const CallSite& site, absl::Span<const Tensor> inputs,
+      absl::Span<const std::shared_ptr<Constant>> constants = {});
 
   KernelCacheStats stats() const;
 
@@ -88,8 +97,10 @@ class CallCache {
   absl::StatusOr<std::shared_ptr<const CallSite>> MakeSite(absl::string_view op,
                                                            absl::Span<const DType> dtypes,
                                                            const AttrMap& attrs) const;
-  absl::StatusOr<CallSite::Variant> Prepare(const CallSite& site,
-                                            absl::Span<const Tensor> inputs) const;
+  absl::Status CompleteSite(const OpInfo& op, CallSite& site) const;
+  absl::StatusOr<CallSite::Variant> Prepare(
+      const CallSite& site, absl::Span<const Tensor> inputs,
+      absl::Span<const std::shared_ptr<Constant>> constants) const;
   // Counts what is about to be kept; false where nothing is.
   bool MakeRoom(int64_t bytes);
   void Clear();
@@ -100,6 +111,7 @@ class CallCache {
   const Services& services_;
   const Services one_thread_;
   std::array<Shard, 8> shards_;
+  std::atomic<int64_t> generation_ = 0;
   std::atomic<int64_t> entries_ = 0;
   std::atomic<int64_t> bytes_ = 0;
   std::atomic<int64_t> hits_ = 0;

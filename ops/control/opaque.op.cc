@@ -1,0 +1,29 @@
+// A node that another program runs: its inputs stay in order, its outputs have the dtypes and
+// shapes that it states, and nothing is known of what it does. Graphs that are rewritten inside
+// TensorFlow (proto/process_graph.h) hold ops that Tenon does not know, or must not touch, as this.
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+absl::Status StatedShapes(ShapeContext& c) {
+  const auto* shapes = c.node().attr<std::vector<Shape>>("shapes");
+  for (int i = 0; shapes != nullptr && i < c.num_outputs(); ++i) {
+    if (static_cast<size_t>(i) < shapes->size()) c.set_output(i, (*shapes)[static_cast<size_t>(i)]);
+  }
+  return absl::OkStatus();
+}
+
+const OpRegistration opaque({
+    .name = "_Opaque",
+    .inputs = "inputs: Tin",
+    .outputs = "outputs: Tout",
+    .attrs = "Tin: list(type); Tout: list(type); shapes: list(shape)",
+    .shape = StatedShapes,
+    .stateful = true,
+    .eager = false,
+    .internal = true,
+});
+
+}  // namespace
+}  // namespace tenon

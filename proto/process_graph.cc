@@ -1,0 +1,357 @@
+#include "proto/process_graph.h"
+
+#include <google/protobuf/arena.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "env/status.h"
+#include "graph/object.h"
+#include "ops/op.h"
+#include "proto/attr_proto.h"
+#include "proto/process_write.h"
+#include "proto/tenon_graph.pb.h"
+
+namespace tenon {
+namespace {
+
+constexpr char kOpaque[] = "_Opaque";
+
+struct InputText {
+  std::string node;
+  int port = 0;
+};
+
+absl::StatusOr<InputText> SplitInput(const std::string& text) {
+  InputText input;
+  const size_t colon = text.rfind(':');
+  input.node = text.substr(0, colon);
+  if (colon != std::string::npos && !absl::SimpleAtoi(text.substr(colon + 1), &input.port)) {
+    return InvalidArgument("'", text, "' is not a tensor");
+  }
+  if (input.port < 0 || input.port > (1 << 20)) {
+    return InvalidArgument("'", text, "' is not a tensor");
+  }
+  return input;
+}
+
+bool IsControl(const std::string& text) { return !text.empty() && text[0] == '^'; }
+
+bool GivesReferences(absl::string_view op) {
+  return op == "Variable" || op == "VariableV2" || op == "TemporaryVariable" ||
+         absl::StartsWith(op, "Ref") || absl::StartsWith(op, "Assign") ||
+         absl::StartsWith(op, "Scatter");
+}
+
+bool HoldsFunction(const AttrValue& value) {
+  return value.get_if<FuncRef>() != nullptr || value.get_if<std::vector<FuncRef>>() != nullptr;
+}
+
+// Compiled elsewhere: not ours.
+bool IsCompiled(const tf::NodeDef& def) {
+  return std::any_of(def.attr().begin(), def.attr().end(), [](const tf::AttrEntry& a) {
+    return absl::StartsWith(a.key(), "_Xla") || absl::StartsWith(a.key(), "_xla") ||
+           absl::StartsWith(a.key(), "_tpu");
+  });
+}
+
+class Imported final : public ProcessGraph {
+ public:
+  explicit Imported(ProcessGraphOptions options) : options_(std::move(options)) {
+    def_ = google::protobuf::Arena::CreateMessage<tf::GraphDef>(&arena_);
+  }
+
+  absl::Status Parse(absl::string_view bytes) {
+    if (!def_->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+      return InvalidArgument("not a GraphDef");
+    }
+    return absl::OkStatus();
+  }
+
+  std::vector<std::string> Ops() const override {
+    std::vector<std::string> ops;
+    for (const tf::NodeDef& def : def_->node()) ops.push_back(def.op());
+    return ops;
+  }
+
+  Graph& graph() override { return graph_; }
+  absl::Status Import() override;
+  absl::StatusOr<std::string> Serialize() override {
+    const ProcessWriter writer(graph_, originals_, options_.names, home_, has_branches_);
+    google::protobuf::RepeatedPtrField<tf::NodeDef> nodes;
+    TENON_RETURN_IF_ERROR(RestoreFetches());
+    TENON_RETURN_IF_ERROR(writer.Write(nodes));
+    def_->mutable_node()->Swap(&nodes);
+    std::string bytes;
+    if (!def_->SerializeToString(&bytes)) return Internal("the graph cannot be serialized");
+    return bytes;
+  }
+
+ private:
+  absl::Status ReadInputs();
+  void ChooseHome();
+  // The op's row where the rewriter may look into the node; `node` gets its attributes.
+  const OpInfo* Known(int i, Node& node);
+  std::vector<TensorSpec> OutputsOf(int i) const;
+  absl::Status AddNodes();
+  absl::Status RestoreFetches();
+
+  google::protobuf::Arena arena_;
+  tf::GraphDef* def_ = nullptr;
+  ProcessGraphOptions options_;
+  TensorReader tensors_;
+  Graph graph_;
+  std::vector<ProcessOriginal> originals_;  // by NodeId
+  absl::flat_hash_map<absl::string_view, int> by_name_;
+  std::vector<int> ports_;  // how many outputs of a node are read
+  std::string home_;        // the device of what we touch
+  bool has_branches_ = false;
+};
+
+absl::Status Imported::ReadInputs() {
+  const int n = def_->node_size();
+  originals_.resize(static_cast<size_t>(n));
+  ports_.assign(static_cast<size_t>(n), 0);
+  for (int i = 0; i < n; ++i) {
+    if (!by_name_.emplace(def_->node(i).name(), i).second) {
+      return InvalidArgument("two nodes are named '", def_->node(i).name(), "'");
+    }
+  }
+  for (int i = 0; i < n; ++i) {
+    tf::NodeDef& def = *def_->mutable_node(i);
+    ProcessOriginal& original = originals_[static_cast<size_t>(i)];
+    original.def = &def;
+    has_branches_ = has_branches_ || def.op() == "Enter" || def.op() == "Switch";
+    for (const std::string& text : def.input()) {
+      const bool control = IsControl(text);
+      TENON_ASSIGN_OR_RETURN(const InputText input, SplitInput(control ? text.substr(1) : text));
+      auto source = by_name_.find(input.node);
+      if (source == by_name_.end()) {
+        return InvalidArgument("node '", def.name(), "' reads '", text, "', which is not there");
+      }
+      if (control) {
+        original.controls.push_back(source->second);
+        continue;
+      }
+      // A loop's way back: written again as it was, and not looked at.
+      if (def.op() == "Merge" && def_->node(source->second).op() == "NextIteration") {
+        original.cut.emplace_back(static_cast<int>(original.inputs.size()), text);
+        original.inputs.push_back({});
+        continue;
+      }
+      int& ports = ports_[static_cast<size_t>(source->second)];
+      ports = std::max(ports, input.port + 1);
+      original.inputs.push_back({source->second, input.port});
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Imported::ChooseHome() {
+  absl::btree_map<std::string, int> devices;
+  for (const tf::NodeDef& def : def_->node()) {
+    if (options_.names.row(def.op()) != nullptr) ++devices[def.device()];
+  }
+  int most = 0;
+  for (const auto& [device, count] : devices) {
+    if (count <= most) continue;
+    most = count;
+    home_ = device;
+  }
+}
+
+const OpInfo* Imported::Known(int i, Node& node) {
+  ProcessOriginal& original = originals_[static_cast<size_t>(i)];
+  tf::NodeDef& def = *original.def;
+  const OpInfo* row = options_.names.row(def.op());
+  if (row == nullptr || row->row.stateful || def.op() == "Placeholder") return nullptr;
+  if (def.device() != home_ || IsCompiled(def)) return nullptr;
+  if (options_.preserved.contains(def.name()) && !options_.fetched.contains(def.name())) {
+    return nullptr;
+  }
+  for (const Endpoint& e : original.inputs) {
+    const std::string& source = def_->node(e.node).op();
+    if (GivesReferences(source)) return nullptr;
+    // Marks a branch: control edges from it mean that the branch was taken.
+    if (def.op() == "Identity" && source == "Switch") return nullptr;
+  }
+  absl::StatusOr<AttrMap> attrs = AttrsFromProto(*def.mutable_attr(), tensors_, nullptr);
+  if (!attrs.ok()) return nullptr;
+  node.op = row->row.name;
+  node.attrs = *std::move(attrs);
+  TypeEmptyLists(*row, node);
+  if (!CompleteAttrs(*row, node).ok()) return nullptr;
+  for (const auto& [key, value] : node.attrs) {
+    if (HoldsFunction(value)) return nullptr;
+  }
+  const auto inputs = InputDTypes(*row, node);
+  const auto outputs = OutputDTypes(*row, node);
+  if (!inputs.ok() || inputs->size() != original.inputs.size() || !outputs.ok()) return nullptr;
+  if (static_cast<size_t>(ports_[static_cast<size_t>(i)]) > outputs->size()) return nullptr;
+  for (const std::vector<DType>* dtypes : {&*inputs, &*outputs}) {
+    if (std::any_of(dtypes->begin(), dtypes->end(), HoldsObjects)) return nullptr;
+  }
+  return row;
+}
+
+std::vector<TensorSpec> Imported::OutputsOf(int i) const {
+  std::vector<TensorSpec> outputs = options_.outputs(def_->node(i).name());
+  const size_t read = static_cast<size_t>(ports_[static_cast<size_t>(i)]);
+  if (outputs.size() < read) outputs.resize(read);
+  return outputs;
+}
+
+absl::Status Imported::AddNodes() {
+  const int n = def_->node_size();
+  std::vector<Node> nodes(static_cast<size_t>(n));
+  std::vector<std::vector<DType>> dtypes(nodes.size());
+  std::vector<bool> known(nodes.size(), false);
+  for (int i = 0; i < n; ++i) {
+    const size_t k = static_cast<size_t>(i);
+    Node& node = nodes[k];
+    const tf::NodeDef& def = def_->node(i);
+    if (const OpInfo* row = Known(i, node)) {
+      known[k] = true;
+      dtypes[k] = *OutputDTypes(*row, node);
+    } else {
+      const std::vector<TensorSpec> outputs = OutputsOf(i);
+      std::vector<Shape> shapes;
+      for (const TensorSpec& o : outputs) {
+        dtypes[k].push_back(o.dtype);
+        shapes.push_back(o.shape);
+      }
+      node.attrs.clear();
+      node.op = kOpaque;
+      if (originals_[k].inputs.empty() && outputs.size() == 1 &&
+          outputs[0].dtype != DType::kInvalid && !HoldsObjects(outputs[0].dtype)) {
+        node.op = "Placeholder";
+        node.attrs["dtype"] = outputs[0].dtype;
+        node.attrs["shape"] = shapes[0];
+      } else {
+        node.attrs["Tout"] = dtypes[k];
+        node.attrs["shapes"] = std::move(shapes);
+      }
+    }
+    node.name = def.name();
+    node.device = def.device();
+  }
+  for (int i = 0; i < n; ++i) {
+    const size_t k = static_cast<size_t>(i);
+    ProcessOriginal& original = originals_[k];
+    Node& node = nodes[k];
+    std::vector<DType> inputs;
+    for (const Endpoint& e : original.inputs) {
+      if (e.node == kNoNode) continue;
+      node.inputs.push_back(e);
+      inputs.push_back(dtypes[static_cast<size_t>(e.node)][static_cast<size_t>(e.port)]);
+    }
+    if (node.op == kOpaque) node.attrs["Tin"] = std::move(inputs);
+    node.control_inputs.assign(original.controls.begin(), original.controls.end());
+    original.op = node.op;
+    original.attrs = node.attrs;
+    original.known = known[k];
+    TENON_ASSIGN_OR_RETURN(const NodeId id, graph_.AddNode(std::move(node)));
+    if (!known[k]) {
+      graph_.targets().push_back(id);
+    } else if (options_.fetched.contains(def_->node(i).name())) {
+      for (size_t port = 0; port < dtypes[k].size(); ++port) {
+        graph_.outputs().push_back({def_->node(i).name(), {id, static_cast<int>(port)}});
+      }
+    }
+  }
+  return graph_.TopologicalOrder().status();
+}
+
+absl::Status Imported::Import() {
+  TENON_RETURN_IF_ERROR(ReadInputs());
+  ChooseHome();
+  return AddNodes();
+}
+
+// A fetched tensor is found by the name of its node.
+absl::Status Imported::RestoreFetches() {
+  absl::flat_hash_map<std::string, int> ports;
+  for (const GraphOutput& output : graph_.outputs()) {
+    const int port = ports[output.name]++;
+    const Node& source = graph_.node(output.source.node);
+    if (source.name == output.name && output.source.port == port) continue;
+    if (port != 0 || graph_.FindNode(output.name) != nullptr) {
+      return Unimplemented("the fetched '", output.name, "' is lost");
+    }
+    const OpLookup op = FindOp(source.op);
+    if (!op) return Unimplemented("the fetched '", output.name, "' is lost");
+    TENON_ASSIGN_OR_RETURN(const std::vector<DType> dtypes, OutputDTypes(*op.info, source));
+    Node identity;
+    identity.name = output.name;
+    identity.op = "Identity";
+    identity.inputs = {output.source};
+    identity.attrs["T"] = dtypes[static_cast<size_t>(output.source.port)];
+    TENON_RETURN_IF_ERROR(graph_.AddNode(std::move(identity)).status());
+  }
+  for (const std::string& name : options_.preserved) {
+    if (by_name_.contains(name) && graph_.FindNode(name) == nullptr) {
+      return Unimplemented("the node '", name, "' is lost");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ProcessGraph>> ProcessGraph::Parse(absl::string_view bytes,
+                                                                  ProcessGraphOptions options) {
+  auto imported = std::make_unique<Imported>(std::move(options));
+  TENON_RETURN_IF_ERROR(imported->Parse(bytes));
+  return imported;
+}
+
+absl::StatusOr<Node> ParseNodeDef(absl::string_view bytes) {
+  google::protobuf::Arena arena;
+  auto& def = *google::protobuf::Arena::CreateMessage<tf::NodeDef>(&arena);
+  if (!def.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return InvalidArgument("not a NodeDef");
+  }
+  Node node;
+  node.name = def.name();
+  node.op = def.op();
+  TensorReader tensors;
+  TENON_ASSIGN_OR_RETURN(node.attrs, AttrsFromProto(*def.mutable_attr(), tensors, nullptr));
+  for (tf::AttrEntry& entry : *def.mutable_attr()) {
+    if (entry.key() != kStableInputsAttr) continue;
+    TENON_ASSIGN_OR_RETURN(node.attrs[entry.key()],
+                           AttrFromProto(*entry.mutable_value(), tensors, nullptr));
+  }
+  return node;
+}
+
+absl::StatusOr<std::vector<ProcessOp>> ParseOpList(absl::string_view bytes) {
+  google::protobuf::Arena arena;
+  auto& list = *google::protobuf::Arena::CreateMessage<tf::OpList>(&arena);
+  if (!list.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return InvalidArgument("not an OpList");
+  }
+  std::vector<ProcessOp> ops;
+  for (const tf::OpDef& op : list.op()) {
+    ops.push_back({op.name(), op.input_arg_size(), op.output_arg_size()});
+  }
+  return ops;
+}
+
+absl::StatusOr<TensorSpec> ParseTensorProperties(absl::string_view bytes) {
+  tf::TensorProperties properties;
+  if (!properties.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return InvalidArgument("not TensorProperties");
+  }
+  TensorSpec spec;
+  if (const auto dtype = DTypeFromProto(properties.dtype()); dtype.ok()) spec.dtype = *dtype;
+  if (const auto shape = ShapeFromProto(properties.shape()); properties.has_shape() && shape.ok()) {
+    spec.shape = *shape;
+  }
+  return spec;
+}
+
+}  // namespace tenon

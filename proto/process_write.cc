@@ -1,0 +1,126 @@
+#include "proto/process_write.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "env/status.h"
+#include "ops/op.h"
+#include "proto/attr_proto.h"
+#include "proto/tenon_graph.pb.h"
+
+namespace tenon {
+
+absl::StatusOr<NodeId> ProcessWriter::Anchor(NodeId constant) const {
+  NodeId anchor = kNoNode;
+  int readers = 0;
+  for (NodeId id : graph_.NodeIds()) {
+    const Node& n = graph_.node(id);
+    const auto reads = [&](const Endpoint& e) { return e.node == constant; };
+    if (!std::any_of(n.inputs.begin(), n.inputs.end(), reads)) continue;
+    ++readers;
+    for (const Endpoint& e : n.inputs) {
+      if (graph_.node(e.node).op != "Const" || OriginalOf(e.node) != nullptr) anchor = e.node;
+    }
+  }
+  if (readers > 1 || (readers == 1 && anchor == kNoNode)) {
+    return Unimplemented("nothing tells in which branch the constant '", graph_.node(constant).name,
+                         "' is");
+  }
+  return anchor;
+}
+
+std::vector<int64_t> ProcessWriter::StableInputs(const Node& n) const {
+  std::vector<int64_t> stable;
+  for (size_t i = 0; i < n.inputs.size(); ++i) {
+    const Node& source = graph_.node(n.inputs[i].node);
+    const ProcessOriginal* original = OriginalOf(source.id);
+    const bool variable =
+        original != nullptr && !original->known && original->def->op() == "ReadVariableOp";
+    if (source.op == "Const" || variable) stable.push_back(static_cast<int64_t>(i));
+  }
+  return stable;
+}
+
+absl::Status ProcessWriter::WriteInputs(const Node& n, tf::NodeDef& def) const {
+  def.clear_input();
+  const ProcessOriginal* original = OriginalOf(n.id);
+  size_t cut = 0;
+  for (const Endpoint& e : n.inputs) {
+    while (original != nullptr && cut < original->cut.size() &&
+           original->cut[cut].first == def.input_size()) {
+      def.add_input(original->cut[cut++].second);
+    }
+    const std::string& name = graph_.node(e.node).name;
+    def.add_input(e.port == 0 ? name : absl::StrCat(name, ":", e.port));
+  }
+  while (original != nullptr && cut < original->cut.size()) {
+    def.add_input(original->cut[cut++].second);
+  }
+  absl::flat_hash_set<NodeId> seen;
+  for (NodeId c : n.control_inputs) {
+    if (seen.insert(c).second) def.add_input(absl::StrCat("^", graph_.node(c).name));
+  }
+  if (branches_ && original == nullptr && n.op == "Const" && n.control_inputs.empty()) {
+    TENON_ASSIGN_OR_RETURN(const NodeId anchor, Anchor(n.id));
+    if (anchor != kNoNode) def.add_input(absl::StrCat("^", graph_.node(anchor).name));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ProcessWriter::WriteAttrs(const Node& n, const OpInfo& row, tf::NodeDef& def) const {
+  // Those that TensorFlow keeps for itself stay.
+  google::protobuf::RepeatedPtrField<tf::AttrEntry> kept;
+  for (tf::AttrEntry& entry : *def.mutable_attr()) {
+    if (absl::StartsWith(entry.key(), "_") && entry.key() != kStableInputsAttr) {
+      kept.Add()->Swap(&entry);
+    }
+  }
+  def.mutable_attr()->Swap(&kept);
+  for (const AttrSpec& spec : row.signature.attrs) {
+    const auto it = n.attrs.find(spec.name);
+    if (it == n.attrs.end() || it->second.empty()) continue;
+    tf::AttrEntry& entry = *def.add_attr();
+    entry.set_key(spec.name);
+    if (absl::Status s = AttrToProto(it->second, *entry.mutable_value()); !s.ok()) {
+      return Annotate(s, absl::StrCat("node '", n.name, "': attribute '", spec.name, "'"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ProcessWriter::WriteNode(const Node& n, tf::NodeDef& def) const {
+  const ProcessOriginal* original = OriginalOf(n.id);
+  if (original != nullptr) def = *original->def;
+  def.set_name(n.name);
+  TENON_RETURN_IF_ERROR(WriteInputs(n, def));
+  if (original != nullptr && !original->known) return absl::OkStatus();
+  if (original == nullptr) def.set_device(n.device.empty() ? home_ : n.device);
+
+  const OpLookup row = FindOp(n.op);
+  if (!row) return Unimplemented("op ", n.op, " is not known");
+  TENON_ASSIGN_OR_RETURN(const std::string name, names_.name(*row.info, n));
+  const bool is_private = name != row.info->row.name;
+  // A constant's value has been moved out of its message.
+  const bool same = original != nullptr && name == original->def->op() && n.op != "Const" &&
+                    n.attrs == original->attrs;
+  def.set_op(name);
+  if (!same) TENON_RETURN_IF_ERROR(WriteAttrs(n, *row.info, def));
+  const std::vector<int64_t> stable =
+      is_private && !same ? StableInputs(n) : std::vector<int64_t>();
+  if (!stable.empty()) {
+    tf::AttrEntry& entry = *def.add_attr();
+    entry.set_key(kStableInputsAttr);
+    return AttrToProto(AttrValue(stable), *entry.mutable_value());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ProcessWriter::Write(google::protobuf::RepeatedPtrField<tf::NodeDef>& nodes) const {
+  for (NodeId id : graph_.NodeIds()) {
+    TENON_RETURN_IF_ERROR(WriteNode(graph_.node(id), *nodes.Add()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tenon

@@ -1,0 +1,68 @@
+// Writes a rewritten graph back as TensorFlow's own nodes: what did not change comes out as it was.
+#ifndef TENON_PROTO_PROCESS_WRITE_H_
+#define TENON_PROTO_PROCESS_WRITE_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "proto/process_graph.h"
+
+namespace google::protobuf {
+template <typename T>
+class RepeatedPtrField;
+}
+
+namespace tenon {
+
+namespace tf {
+class NodeDef;
+}
+
+// A node as it came in.
+struct ProcessOriginal {
+  tf::NodeDef* def = nullptr;
+  std::vector<Endpoint> inputs;  // by position in the GraphDef; kNoNode where cut
+  std::vector<NodeId> controls;
+  std::vector<std::pair<int, std::string>> cut;  // data inputs that the graph does not have
+  std::string op;                                // as imported
+  AttrMap attrs;
+  bool known = false;
+};
+
+class ProcessWriter {
+ public:
+  // `originals` by NodeId; nodes beyond them are new and get device `home`. With `branches`, where
+  // a tensor may be dead or belong to a loop, a new constant waits for what its reader reads.
+  ProcessWriter(const Graph& graph, const std::vector<ProcessOriginal>& originals,
+                const ProcessNames& names, const std::string& home, bool branches)
+      : graph_(graph), originals_(originals), names_(names), home_(home), branches_(branches) {}
+
+  absl::Status Write(google::protobuf::RepeatedPtrField<tf::NodeDef>& nodes) const;
+
+ private:
+  const ProcessOriginal* OriginalOf(NodeId id) const {
+    return static_cast<size_t>(id) < originals_.size() ? &originals_[static_cast<size_t>(id)]
+                                                       : nullptr;
+  }
+  absl::Status WriteNode(const Node& n, tf::NodeDef& def) const;
+  absl::Status WriteInputs(const Node& n, tf::NodeDef& def) const;
+  absl::Status WriteAttrs(const Node& n, const OpInfo& row, tf::NodeDef& def) const;
+  // Inputs that come from a constant or variable.
+  std::vector<int64_t> StableInputs(const Node& n) const;
+  // For a new constant in a graph with branches: a node to wait for.
+  absl::StatusOr<NodeId> Anchor(NodeId constant) const;
+
+  const Graph& graph_;
+  const std::vector<ProcessOriginal>& originals_;
+  const ProcessNames& names_;
+  const std::string& home_;
+  const bool branches_;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_PROTO_PROCESS_WRITE_H_

@@ -1,0 +1,42 @@
+// TensorFlow's C objects with owners, and statuses across the border.
+#ifndef TENON_TF_PLUGIN_C_API_H_
+#define TENON_TF_PLUGIN_C_API_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "tensorflow/c/kernels.h"
+#include "tensorflow/c/tf_buffer.h"
+#include "tensorflow/c/tf_status.h"
+#include "tensorflow/c/tf_tensor.h"
+
+namespace tenon::plugin {
+
+struct Delete {
+  void operator()(TF_Status* s) const { TF_DeleteStatus(s); }
+  void operator()(TF_Buffer* b) const { TF_DeleteBuffer(b); }
+  void operator()(TF_Tensor* t) const { TF_DeleteTensor(t); }
+};
+using StatusPtr = std::unique_ptr<TF_Status, Delete>;
+using BufferPtr = std::unique_ptr<TF_Buffer, Delete>;
+using TensorPtr = std::unique_ptr<TF_Tensor, Delete>;
+
+inline absl::Status FromTf(const TF_Status* s) {
+  const TF_Code code = TF_GetCode(s);
+  if (code == TF_OK) return absl::OkStatus();
+  return absl::Status(static_cast<absl::StatusCode>(code), TF_Message(s));
+}
+
+inline void ToTf(const absl::Status& status, TF_Status* out) {
+  TF_SetStatus(out, static_cast<TF_Code>(status.raw_code()), std::string(status.message()).c_str());
+}
+
+inline absl::string_view Bytes(const TF_Buffer& buffer) {
+  return absl::string_view(static_cast<const char*>(buffer.data), buffer.length);
+}
+
+}  // namespace tenon::plugin
+
+#endif  // TENON_TF_PLUGIN_C_API_H_

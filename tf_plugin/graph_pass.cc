@@ -1,0 +1,127 @@
+#include "tf_plugin/graph_pass.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "env/flags.h"
+#include "env/status.h"
+#include "graph_rewrite/pipeline.h"
+#include "proto/process_graph.h"
+#include "tf_plugin/c_api.h"
+#include "tf_plugin/dump.h"
+#include "tf_plugin/names.h"
+#include "tf_plugin/process.h"
+
+namespace tenon::plugin {
+namespace {
+
+using Names = absl::flat_hash_set<std::string>;
+using SizeFn = void (*)(const TF_GrapplerItem*, int*, size_t*, TF_Status*);
+using ListFn = void (*)(const TF_GrapplerItem*, char**, size_t*, int, void*, size_t, TF_Status*);
+
+absl::StatusOr<Names> ReadNames(const TF_GrapplerItem* item, SizeFn size, ListFn list) {
+  const StatusPtr status(TF_NewStatus());
+  int count = 0;
+  size_t bytes = 0;
+  size(item, &count, &bytes, status.get());
+  TENON_RETURN_IF_ERROR(FromTf(status.get()));
+  std::vector<char*> values(static_cast<size_t>(count));
+  std::vector<size_t> lengths(values.size());
+  std::vector<char> storage(bytes);
+  list(item, values.data(), lengths.data(), count, storage.data(), bytes, status.get());
+  TENON_RETURN_IF_ERROR(FromTf(status.get()));
+  Names names;
+  for (size_t i = 0; i < values.size(); ++i) {
+    // Fetches may be tensors; the list is of nodes.
+    const std::string name(values[i], lengths[i]);
+    names.insert(name.substr(0, name.find(':')));
+  }
+  return names;
+}
+
+// TensorFlow's inferred dtypes and shapes.
+class Properties {
+ public:
+  explicit Properties(const TF_GrapplerItem* item)
+      : properties_(TF_NewGraphProperties(item)), status_(TF_NewStatus()) {
+    TF_InferStatically(properties_, /*assume_valid_feeds=*/0, /*aggressive_shape_inference=*/0,
+                       /*include_input_tensor_values=*/0, /*include_output_tensor_values=*/0,
+                       status_.get());
+    inferred_ = TF_GetCode(status_.get()) == TF_OK;
+  }
+  ~Properties() { TF_DeleteGraphProperties(properties_); }
+  Properties(const Properties&) = delete;
+  Properties& operator=(const Properties&) = delete;
+
+  std::vector<TensorSpec> OutputsOf(const std::string& node) const {
+    std::vector<TensorSpec> outputs;
+    int count = 0;
+    if (!inferred_) return outputs;
+    TF_GetOutputPropertiesListSize(properties_, node.c_str(), &count, status_.get());
+    if (TF_GetCode(status_.get()) != TF_OK || count <= 0) return outputs;
+    std::vector<BufferPtr> owners;
+    std::vector<TF_Buffer*> buffers;
+    for (int i = 0; i < count; ++i) {
+      owners.emplace_back(TF_NewBuffer());
+      buffers.push_back(owners.back().get());
+    }
+    TF_GetOutputPropertiesList(properties_, node.c_str(), buffers.data(), count, status_.get());
+    if (TF_GetCode(status_.get()) != TF_OK) return outputs;
+    for (const TF_Buffer* b : buffers) {
+      outputs.push_back(ParseTensorProperties(Bytes(*b)).value_or(TensorSpec()));
+    }
+    return outputs;
+  }
+
+ private:
+  TF_GraphProperties* const properties_;
+  const StatusPtr status_;
+  bool inferred_ = false;
+};
+
+bool IsOurs(const ProcessNames& names, const std::string& op) {
+  const OpInfo* row = names.row(op);
+  return row != nullptr && InGraphs(*row);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> RewriteGraphDef(const TF_Buffer& graph, const TF_GrapplerItem* item) {
+  TENON_ASSIGN_OR_RETURN(Process* const process, Process::Get());
+  ProcessGraphOptions options;
+  options.names = NamesInTensorFlow();
+  TENON_ASSIGN_OR_RETURN(options.preserved,
+                         ReadNames(item, TF_GetNodesToPreserveListSize, TF_GetNodesToPreserveList));
+  TENON_ASSIGN_OR_RETURN(options.fetched,
+                         ReadNames(item, TF_GetFetchNodesListSize, TF_GetFetchNodesList));
+  std::unique_ptr<Properties> properties;
+  options.outputs = [&](const std::string& node) {
+    if (properties == nullptr) properties = std::make_unique<Properties>(item);
+    return properties->OutputsOf(node);
+  };
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<ProcessGraph> in,
+                         ProcessGraph::Parse(Bytes(graph), options));
+  const std::vector<std::string> ops = in->Ops();
+  const ProcessNames& names = options.names;
+  if (std::none_of(ops.begin(), ops.end(),
+                   [&](const std::string& op) { return IsOurs(names, op); })) {
+    return "";
+  }
+  TENON_RETURN_IF_ERROR(in->Import());
+
+  GraphDump dump(process->flags().dump_dir);
+  RewriteOptions rewrite;
+  rewrite.services = &process->services();
+  rewrite.last = Phase::kFuse;  // names are given when the graph is written
+  if (dump.wanted()) {
+    rewrite.dump = [&](absl::string_view phase, const Graph& g) { dump.Write(phase, g); };
+  }
+  TENON_ASSIGN_OR_RETURN(const RewriteReport report, Rewrite(in->graph(), rewrite));
+  if (dump.wanted()) dump.WriteReport(report);
+  return in->Serialize();
+}
+
+}  // namespace tenon::plugin

@@ -1,0 +1,60 @@
+// Weights of TensorFlow that kernels keep packed. A tensor is known by its memory: while a
+// reference to it is held, TensorFlow writes a new value of the variable to other memory, so the
+// same pointer means the same value.
+#ifndef TENON_TF_PLUGIN_HELD_CONSTANTS_H_
+#define TENON_TF_PLUGIN_HELD_CONSTANTS_H_
+
+#include <atomic>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "env/mutex.h"
+#include "ops/constant.h"
+#include "tf_plugin/c_api.h"
+
+namespace tenon::plugin {
+
+class HeldConstants {
+ public:
+  // Nothing more is held where it would be more than `max_bytes`.
+  explicit HeldConstants(int64_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // The constant over the tensor's memory; kernels that hold the same weight share it. `handle`
+  // lives as long as the result. Null: the limit is reached.
+  std::shared_ptr<Constant> Hold(TensorPtr handle, const Tensor& tensor);
+
+ private:
+  const int64_t max_bytes_;
+  std::atomic<int64_t> bytes_ = 0;
+  Mutex mutex_;
+  absl::flat_hash_map<const void*, std::weak_ptr<Constant>> by_memory_ ABSL_GUARDED_BY(mutex_);
+};
+
+// One input of a kernel that comes from a constant or variable. A variable that keeps changing
+// (training) is held less and less often: holding it costs TensorFlow a copy.
+class StableInput {
+ public:
+  explicit StableInput(int input) : input_(input) {}
+
+  int input() const { return input_; }
+  // The constant for this call's value, or null.
+  std::shared_ptr<Constant> Update(HeldConstants& held, TensorPtr& handle, const Tensor& tensor);
+  // The kernel did not want it.
+  void GiveUp() {
+    useless_ = true;
+    constant_.reset();
+  }
+
+ private:
+  int input_;
+  bool useless_ = false;
+  const void* memory_ = nullptr;
+  std::shared_ptr<Constant> constant_;
+  int changes_ = 0;
+  int64_t calls_to_wait_ = 0;
+};
+
+}  // namespace tenon::plugin
+
+#endif  // TENON_TF_PLUGIN_HELD_CONSTANTS_H_

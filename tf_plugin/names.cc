@@ -1,0 +1,56 @@
+#include "tf_plugin/names.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "env/status.h"
+#include "ops/rename.h"
+
+namespace tenon::plugin {
+namespace {
+
+using Rows = absl::flat_hash_map<std::string, const OpInfo*>;
+
+const Rows& PrivateRows() {
+  static const Rows* const rows = [] {
+    auto* all = new Rows;
+    for (const OpInfo* op : AllOps()) {
+      if (InGraphs(*op)) all->emplace(PrivateName(*op), op);
+    }
+    return all;
+  }();
+  return *rows;
+}
+
+const OpInfo* RowOf(const std::string& op) {
+  if (auto it = PrivateRows().find(op); it != PrivateRows().end()) return it->second;
+  const OpLookup found = FindOp(op);
+  // TensorFlow's own `_FusedConv2D` has other attributes than ours.
+  return found && !found.native && !found.info->row.internal ? found.info : nullptr;
+}
+
+absl::StatusOr<std::string> NameOf(const OpInfo& op, const Node& node) {
+  if (op.row.internal) {
+    if (!InGraphs(op)) return NotFound("op ", op.row.name, " has no name in TensorFlow");
+    return PrivateName(op);
+  }
+  if (InGraphs(op) && NativeName(op, node) != nullptr) return PrivateName(op);
+  return std::string(op.row.name);
+}
+
+}  // namespace
+
+bool InGraphs(const OpInfo& op) {
+  const OpRow& row = op.row;
+  if (row.internal) return row.reference != nullptr || row.accelerated != nullptr;
+  return row.native != nullptr && row.accelerated != nullptr && !row.elementwise && !row.alias &&
+         !row.stateful;
+}
+
+std::string PrivateName(const OpInfo& op) {
+  return absl::StrCat("_Tenon", absl::StripPrefix(op.row.name, "_"));
+}
+
+ProcessNames NamesInTensorFlow() { return {RowOf, NameOf}; }
+
+}  // namespace tenon::plugin

@@ -1,0 +1,228 @@
+#include "tf_plugin/node_kernel.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "env/status.h"
+#include "proto/attr_proto.h"
+#include "proto/process_graph.h"
+#include "runtime/thread_budget.h"
+#include "tf_plugin/c_api.h"
+#include "tf_plugin/names.h"
+#include "tf_plugin/process.h"
+
+namespace tenon::plugin {
+namespace {
+
+constexpr size_t kMaxKeptScratch = size_t{64} << 20;
+
+// One for each thread that TensorFlow calls from.
+TF_Status* ThreadStatus() {
+  thread_local const StatusPtr status(TF_NewStatus());
+  return status.get();
+}
+
+// Scratch that the thread keeps, unless it is very large.
+class Scratch {
+ public:
+  explicit Scratch(size_t bytes) {
+    if (bytes == 0) return;
+    thread_local Tensor kept;
+    Tensor& use = bytes <= kMaxKeptScratch ? kept : own_;
+    if (use.bytes() < bytes) {
+      use = Tensor();
+      auto made = Tensor::Allocate(DType::kUint8, Shape({static_cast<int64_t>(bytes)}));
+      if (made.ok()) use = *std::move(made);
+    }
+    failed_ = use.bytes() < bytes;
+    memory_ = use.raw();
+  }
+  bool failed() const { return failed_; }
+  void* memory() const { return memory_; }
+
+ private:
+  Tensor own_;
+  bool failed_ = false;
+  void* memory_ = nullptr;
+};
+
+class Outputs final : public OutputAllocator {
+ public:
+  Outputs(TF_OpKernelContext* context, const std::vector<TensorSpec>& specs)
+      : context_(context), specs_(specs) {}
+
+  absl::StatusOr<void*> Allocate(int output, const Shape& shape) override {
+    return Allocate(output, shape, /*over=*/-1);
+  }
+  // In the memory of input `over` (-1: none) where nobody else needs it.
+  absl::StatusOr<void*> Allocate(int output, const Shape& shape, int over) {
+    TF_Status* status = ThreadStatus();
+    const TensorSpec& spec = specs_[static_cast<size_t>(output)];
+    int forwarded = -1;
+    const TensorPtr tensor(
+        over >= 0 ? TF_ForwardInputOrAllocateOutput(context_, &over, 1, output, shape.dims().data(),
+                                                    shape.rank(), &forwarded, status)
+                  : TF_AllocateOutput(
+                        context_, output, static_cast<TF_DataType>(spec.dtype), shape.dims().data(),
+                        shape.rank(),
+                        static_cast<size_t>(shape.num_elements()) * SizeOf(spec.dtype), status));
+    TENON_RETURN_IF_ERROR(FromTf(status));
+    return TF_TensorData(tensor.get());
+  }
+
+ private:
+  TF_OpKernelContext* const context_;
+  const std::vector<TensorSpec>& specs_;
+};
+
+class NodeKernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<NodeKernel>> Create(TF_OpKernelConstruction* construction);
+  absl::Status Compute(TF_OpKernelContext* context);
+
+ private:
+  absl::Status Run(TF_OpKernelContext* context, const EagerKernel& kernel,
+                   absl::Span<const Tensor> inputs);
+
+  Process* process_ = nullptr;
+  std::shared_ptr<const CallSite> site_;
+  Mutex mutex_;
+  std::vector<StableInput> stable_ ABSL_GUARDED_BY(mutex_);
+  bool has_stable_ = false;
+};
+
+absl::StatusOr<std::unique_ptr<NodeKernel>> NodeKernel::Create(
+    TF_OpKernelConstruction* construction) {
+  const StatusPtr status(TF_NewStatus());
+  const BufferPtr def(TF_OpKernelConstruction_GetNodeDef(construction, status.get()));
+  TENON_RETURN_IF_ERROR(FromTf(status.get()));
+  auto kernel = std::make_unique<NodeKernel>();
+  TENON_ASSIGN_OR_RETURN(kernel->process_, Process::Get());
+  TENON_ASSIGN_OR_RETURN(Node node, ParseNodeDef(Bytes(*def)));
+  const OpInfo* row = NamesInTensorFlow().row(node.op);
+  if (row == nullptr) {
+    // TensorFlow's own private name for an eager op.
+    const OpLookup native = FindOp(node.op);
+    if (!native) return NotFound("there is no op '", node.op, "'");
+    row = native.info;
+  }
+  node.op = row->row.name;
+  if (auto it = node.attrs.find(kStableInputsAttr); it != node.attrs.end()) {
+    if (const auto* inputs = it->second.get_if<std::vector<int64_t>>()) {
+      MutexLock lock(&kernel->mutex_);
+      for (const int64_t i : *inputs) kernel->stable_.emplace_back(static_cast<int>(i));
+      kernel->has_stable_ = !inputs->empty();
+    }
+    node.attrs.erase(it);
+  }
+  // TensorFlow's version of the op may have attributes that the row has not.
+  for (auto it = node.attrs.begin(); it != node.attrs.end();) {
+    it = row->signature.FindAttr(it->first) == nullptr ? node.attrs.erase(it) : std::next(it);
+  }
+  TypeEmptyLists(*row, node);
+  TENON_ASSIGN_OR_RETURN(kernel->site_, kernel->process_->calls().NodeSite(node));
+  return kernel;
+}
+
+absl::Status NodeKernel::Compute(TF_OpKernelContext* context) {
+  TF_Status* status = ThreadStatus();
+  const size_t n = static_cast<size_t>(TF_NumInputs(context));
+  absl::InlinedVector<TensorPtr, 8> handles(n);
+  absl::InlinedVector<Tensor, 8> inputs;
+  for (size_t i = 0; i < n; ++i) {
+    TF_Tensor* handle = nullptr;
+    TF_GetInput(context, static_cast<int>(i), &handle, status);
+    TENON_RETURN_IF_ERROR(FromTf(status));
+    handles[i].reset(handle);
+    Shape shape;
+    for (int d = 0; d < TF_NumDims(handle); ++d) shape.push_back(TF_Dim(handle, d));
+    inputs.push_back(Tensor::FromExternal(static_cast<DType>(TF_TensorType(handle)), shape,
+                                          TF_TensorData(handle), nullptr));
+  }
+  std::vector<std::shared_ptr<Constant>> constants;
+  if (has_stable_) {
+    MutexLock lock(&mutex_);
+    for (StableInput& stable : stable_) {
+      const size_t i = static_cast<size_t>(stable.input());
+      if (i >= n) continue;
+      auto constant = stable.Update(process_->constants(), handles[i], inputs[i]);
+      if (constant == nullptr) continue;
+      constants.resize(n);
+      constants[i] = std::move(constant);
+    }
+  }
+  absl::StatusOr<std::shared_ptr<const EagerKernel>> kernel =
+      process_->calls().Kernel(*site_, inputs, constants);
+  if (!kernel.ok()) return kernel.status();
+  if (!constants.empty()) {
+    const std::vector<int>& unread = (*kernel)->prepared.unread;
+    MutexLock lock(&mutex_);
+    for (StableInput& stable : stable_) {
+      const size_t i = static_cast<size_t>(stable.input());
+      if (i < n && constants[i] != nullptr &&
+          std::find(unread.begin(), unread.end(), stable.input()) == unread.end()) {
+        stable.GiveUp();
+      }
+    }
+  }
+  handles.clear();  // the context holds the inputs; now one that nobody else needs can be reused
+  return Run(context, **kernel, inputs);
+}
+
+absl::Status NodeKernel::Run(TF_OpKernelContext* context, const EagerKernel& kernel,
+                             absl::Span<const Tensor> inputs) {
+  const PreparedKernel& prepared = kernel.prepared;
+  Outputs outputs(context, prepared.outputs);
+  absl::InlinedVector<const void*, 8> in;
+  for (const Tensor& t : inputs) in.push_back(t.raw());
+  absl::InlinedVector<void*, 4> out(prepared.outputs.size(), nullptr);
+  for (size_t o = 0; o < out.size(); ++o) {
+    const Shape& shape = prepared.outputs[o].shape;
+    if (!shape.IsComplete()) continue;
+    const auto over = std::find_if(
+        prepared.in_place.begin(), prepared.in_place.end(),
+        [&](const std::pair<int, int>& pair) { return pair.second == static_cast<int>(o); });
+    TENON_ASSIGN_OR_RETURN(out[o],
+                           outputs.Allocate(static_cast<int>(o), shape,
+                                            over == prepared.in_place.end() ? -1 : over->first));
+  }
+  const Scratch scratch(prepared.scratch_bytes);
+  if (scratch.failed()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for ", prepared.scratch_bytes, " bytes of scratch"));
+  }
+  RunContext run(in.data(), out.data(), scratch.memory(), &outputs);
+  if (kernel.small) {
+    const OneThread here;
+    return prepared.kernel->Run(run);
+  }
+  const ThreadsInUse threads(process_->services().threads);
+  return prepared.kernel->Run(run);
+}
+
+}  // namespace
+
+void* CreateNodeKernel(TF_OpKernelConstruction* construction) {
+  auto kernel = NodeKernel::Create(construction);
+  if (kernel.ok()) return kernel->release();
+  const StatusPtr status(TF_NewStatus());
+  ToTf(kernel.status(), status.get());
+  TF_OpKernelConstruction_Failure(construction, status.get());
+  return nullptr;
+}
+
+void ComputeNodeKernel(void* kernel, TF_OpKernelContext* context) {
+  if (kernel == nullptr) return;  // its construction failed
+  auto& node = *static_cast<NodeKernel*>(kernel);
+  const absl::Status result = node.Compute(context);
+  if (result.ok()) return;
+  const StatusPtr status(TF_NewStatus());
+  ToTf(result, status.get());
+  TF_OpKernelContext_Failure(context, status.get());
+}
+
+void DeleteNodeKernel(void* kernel) { delete static_cast<NodeKernel*>(kernel); }
+
+}  // namespace tenon::plugin

@@ -1,0 +1,39 @@
+#include "tf_plugin/process.h"
+
+#include <algorithm>
+
+#include "env/cpu.h"
+#include "runtime/thread_count.h"
+
+namespace tenon::plugin {
+
+absl::StatusOr<Process*> Process::Get() {
+  static const auto* const process = [] {
+    const absl::StatusOr<Flags> flags = Flags::FromEnvironment();
+    return new absl::StatusOr<Process*>(flags.ok() ? absl::StatusOr<Process*>(new Process(*flags))
+                                                   : flags.status());
+  }();
+  return *process;
+}
+
+namespace {
+
+Services MakeServices(const Flags& flags, PrimitiveCache& primitives) {
+  Services services;
+  services.flags = &flags;
+  services.cache = &primitives;
+  // More threads than CPUs only wait for one another.
+  services.threads = std::min(ThreadCount(0, flags), AvailableCpus());
+  return services;
+}
+
+}  // namespace
+
+Process::Process(const Flags& flags)
+    : flags_(flags),
+      primitives_({flags.primitive_cache, flags.cache_entries, flags.cache_bytes}),
+      services_(MakeServices(flags_, primitives_)),
+      constants_(flags.cache_bytes),
+      calls_(flags_, services_) {}
+
+}  // namespace tenon::plugin
