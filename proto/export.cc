@@ -3,6 +3,7 @@
 #include <google/protobuf/arena.h>
 #include <google/protobuf/text_format.h>
 
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,8 @@
 #include "proto/attr_proto.h"
 #include "proto/message_file.h"
 #include "proto/tenon_graph.pb.h"
+#include "proto/tenon_saved_model.pb.h"
+#include "proto/tensor_proto.h"
 
 namespace tenon {
 namespace {
@@ -175,6 +178,51 @@ absl::Status ExportGraph(const Graph& graph, const std::string& path,
   TENON_RETURN_IF_ERROR(WriteGraph(graph, options, def));
   const bool text = options.format == GraphFormat::kText;
   return WriteMessageFile(path, def, text ? MessageFormat::kText : MessageFormat::kBinary);
+}
+
+absl::Status ExportSavedModel(const Graph& graph, const std::string& folder) {
+  google::protobuf::Arena arena;
+  auto& saved = *google::protobuf::Arena::CreateMessage<tf::SavedModel>(&arena);
+  saved.set_saved_model_schema_version(1);
+  tf::MetaGraphDef& meta = *saved.add_meta_graphs();
+  meta.mutable_meta_info_def()->add_tags("serve");
+  TENON_RETURN_IF_ERROR(WriteGraph(graph, {}, *meta.mutable_graph_def()));
+  tf::MetaGraphDef::SignatureEntry& entry = *meta.add_signature_def();
+  entry.set_key("serving_default");
+  tf::SignatureDef& signature = *entry.mutable_value();
+  signature.set_method_name("tensorflow/serving/predict");
+  const auto describe = [&](const std::string& key, Endpoint e, const Shape& shape,
+                            tf::SignatureDef::TensorEntry& to) {
+    to.set_key(key);
+    to.mutable_value()->set_name(absl::StrCat(graph.node(e.node).name, ":", e.port));
+    to.mutable_value()->set_dtype(static_cast<tf::DataType>(DTypeOf(graph, e)));
+    ShapeToProto(shape, *to.mutable_value()->mutable_tensor_shape());
+  };
+  for (const GraphInput& input : graph.inputs()) {
+    const Shape* shape = graph.node(input.node).attr<Shape>("shape");
+    describe(input.name, {input.node, 0}, shape == nullptr ? Shape::Unknown() : *shape,
+             *signature.add_inputs());
+  }
+  for (const GraphOutput& output : graph.outputs()) {
+    describe(output.name, output.source, Shape::Unknown(), *signature.add_outputs());
+  }
+
+  const std::filesystem::path place = std::filesystem::path(folder) / "";
+  const std::string whole = place.parent_path().string(), partial = absl::StrCat(whole, ".partial");
+  std::error_code error;
+  std::filesystem::create_directories(partial, error);
+  if (error) return absl::ErrnoToStatus(error.value(), absl::StrCat("cannot make ", partial));
+  absl::Status status =
+      WriteMessageFile(absl::StrCat(partial, "/saved_model.pb"), saved, MessageFormat::kBinary);
+  if (status.ok()) {
+    std::filesystem::rename(partial, whole, error);  // takes the place of an empty folder only
+    if (error) {
+      status = absl::FailedPreconditionError(
+          absl::StrCat("cannot write ", whole, ": ", error.message()));
+    }
+  }
+  if (!status.ok()) std::filesystem::remove_all(partial, error);
+  return status;
 }
 
 absl::StatusOr<std::string> GraphDefText(const Graph& graph, const ExportOptions& options) {

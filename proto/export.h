@@ -1,4 +1,5 @@
-// Writes a graph as a GraphDef file, for Netron, TensorBoard, diffing, or TensorFlow itself.
+// Writes a graph as a GraphDef file or a SavedModel, for Netron, TensorBoard, diffing, or
+// TensorFlow itself.
 //
 //   TENON_RETURN_IF_ERROR(ExportGraph(model.graph, "frozen.pb", {}));
 //
@@ -24,6 +25,10 @@ struct ExportOptions {
 
 // The file appears whole or not at all. FailedPrecondition naming the private ops.
 absl::Status ExportGraph(const Graph& graph, const std::string& path, const ExportOptions& options);
+
+// A SavedModel folder with the graph under "serve" and its inputs and outputs as serving_default.
+// It appears whole or not at all: FailedPrecondition also where something is there already.
+absl::Status ExportSavedModel(const Graph& graph, const std::string& folder);
 
 // The text form as a string. `options.format` is not looked at.
 absl::StatusOr<std::string> GraphDefText(const Graph& graph, const ExportOptions& options);

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "absl/strings/match.h"
@@ -81,9 +82,12 @@ absl::StatusOr<Tensor> FindLabels(const QuantizeArgs& args, const std::vector<Na
 
 absl::Status RunQuantize(QuantizeArgs args) {
   const bool text = absl::EndsWith(args.output, ".pbtxt");
-  if (!text && !absl::EndsWith(args.output, ".pb")) {
-    return InvalidArgument("--output ", args.output, ": must end in .pb or .pbtxt; the result is ",
-                           "a frozen GraphDef (SavedModel folders are not written)");
+  const bool folder = !text && !absl::EndsWith(args.output, ".pb");
+  std::error_code error;
+  if (folder && std::filesystem::exists(args.output, error) &&
+      !std::filesystem::is_empty(args.output, error)) {
+    return InvalidArgument("--output ", args.output,
+                           ": is there already; name a new folder, or a file .pb or .pbtxt");
   }
   if (args.labels.empty() != args.accuracy.empty() && args.accuracy.empty()) {
     return InvalidArgument("--labels needs --accuracy KEY, the name of the array in it");
@@ -103,7 +107,8 @@ absl::Status RunQuantize(QuantizeArgs args) {
                          Quantize(std::move(model.graph), std::move(data), args.options));
   ExportOptions options;
   options.format = text ? GraphFormat::kText : GraphFormat::kBinary;
-  TENON_RETURN_IF_ERROR(ExportGraph(quantized.graph, args.output, options));
+  TENON_RETURN_IF_ERROR(folder ? ExportSavedModel(quantized.graph, args.output)
+                               : ExportGraph(quantized.graph, args.output, options));
   PrintReport(quantized.report);
   return absl::OkStatus();
 }
@@ -119,7 +124,9 @@ Command AddQuantizeCommand(CLI::App& parent) {
   app->add_option("--data", args->data,
                   ".npz with samples to calibrate on, along the first axis of each input")
       ->required();
-  app->add_option("--output", args->output, "file to write: .pb, or .pbtxt for text")->required();
+  app->add_option("--output", args->output,
+                  "file to write: .pb, or .pbtxt for text; any other name: a SavedModel folder")
+      ->required();
   QuantizeOptions& options = args->options;
   app->add_option("--method", args->method,
                   "what activation ranges are taken from: minmax, percentile or entropy "
