@@ -1,5 +1,7 @@
 // tenon: loads TensorFlow models, rewrites them, shows why, runs them.
 // Exit status: 0, 1 after an error (one line on stderr), 2 for a command line that makes no sense.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -7,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "env/openmp.h"
 #include "tools/command.h"
 
 namespace {
@@ -19,6 +22,8 @@ void Complain(absl::string_view message) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Where it cannot be started again this one goes on, with threads that spin for long.
+  if (tenon::SetShortSpin()) execv("/proc/self/exe", argv);
   CLI::App app("Runs TensorFlow models on CPUs with oneDNN.", "tenon");
   app.set_version_flag("--version", "tenon " TENON_VERSION);
   app.require_subcommand(1);

@@ -1,0 +1,16 @@
+// How OpenMP's idle threads wait.
+#ifndef TENON_ENV_OPENMP_H_
+#define TENON_ENV_OPENMP_H_
+
+namespace tenon {
+
+// Puts a short GOMP_SPINCOUNT into the environment, unless that or OMP_WAIT_POLICY is there. True
+// if it did: libgomp reads its settings when it is loaded, so the program must start again.
+//
+// By default idle threads spin for milliseconds. On a machine that does other work as well the
+// thread that they wait for then gets no CPU: a barrier takes as long as a time slice.
+bool SetShortSpin();
+
+}  // namespace tenon
+
+#endif  // TENON_ENV_OPENMP_H_
