@@ -9,26 +9,33 @@
 namespace tenon {
 namespace {
 
+constexpr bool kRunningOnly = true;
+
 const FlagRow kRows[] = {
     {"TF_ENABLE_ONEDNN_OPTS", &Flags::onednn_opts, "1",
      "1: rewrite graphs and eager ops to oneDNN kernels; 0: run standard kernels on the graph as "
      "it is"},
     {"TF_NUM_INTRAOP_THREADS", &Flags::intra_op_threads, "0",
-     "threads that one op may use; 0: OMP_NUM_THREADS, then the CPUs this process may use"},
+     "threads that one op may use; 0: OMP_NUM_THREADS, then the CPUs this process may use",
+     kRunningOnly},
     {"OMP_NUM_THREADS", &Flags::omp_threads, "0",
-     "threads when neither --threads nor TF_NUM_INTRAOP_THREADS says so"},
+     "threads when neither --threads nor TF_NUM_INTRAOP_THREADS says so", kRunningOnly},
     {"TENON_PRIMITIVE_CACHE", &Flags::primitive_cache, "1",
-     "0: create every oneDNN primitive anew (for tests; results do not depend on it)"},
+     "0: create every oneDNN primitive anew (for tests; results do not depend on it)",
+     kRunningOnly},
     {"TENON_CACHE_ENTRIES", &Flags::cache_entries, "4096",
-     "most entries of the session cache (primitives and prepared kernels)"},
+     "most entries of the session cache (primitives and prepared kernels)", kRunningOnly},
     {"TENON_CACHE_BYTES", &Flags::cache_bytes, "1073741824",
-     "most bytes that entries of the session cache may hold together"},
+     "most bytes that entries of the session cache may hold together", kRunningOnly},
     {"TENON_PLAN_ENTRIES", &Flags::plan_entries, "64",
-     "most plans (one per set of input shapes) that a session keeps"},
+     "most plans (one per set of input shapes) that a session keeps", kRunningOnly},
     {"TENON_DISABLE_RULES", &Flags::disabled_rules, "",
      "comma-separated names of rewrite rules that must not fire (tenon rules lists them)"},
     {"TENON_DUMP_DIR", &Flags::dump_dir, "",
-     "folder for text dumps of each graph before and after each phase; empty: none"},
+     "folder for text dumps of each graph before and after each phase; empty: none", kRunningOnly},
+    {"TENON_CACHE_DIR", &Flags::cache_dir, "",
+     "folder where rewritten graphs and packed weights are kept for the next start; empty: none",
+     kRunningOnly},
     {"TENON_STRICT_NAN", &Flags::strict_nan, "0",
      "1: NaN passes through fused Relu and Relu6, and infinities through 3x3 convolutions, as in "
      "TensorFlow's standard kernels"},
@@ -37,6 +44,14 @@ const FlagRow kRows[] = {
      "and which spreads an infinity over a tile of results"},
     {"TF_SET_ONEDNN_FPMATH_MODE", &Flags::fpmath_mode, "",
      "BF16: compute in bfloat16 where that is safe, as --precision bf16 does; empty: float32"},
+    {"GOMP_SPINCOUNT", &Flags::spin_count, "",
+     "how often an idle OpenMP thread looks for work before it sleeps; empty: 10000 on the command "
+     "line, elsewhere libgomp's own choice (for milliseconds: barriers stall on a busy machine)",
+     kRunningOnly},
+    {"OMP_WAIT_POLICY", &Flags::wait_policy, "",
+     "active or passive: libgomp's own way to say how idle threads wait; the command line then "
+     "leaves GOMP_SPINCOUNT alone",
+     kRunningOnly},
 };
 
 absl::Status Parse(const FlagRow& row, const std::string& raw, Flags& flags) {

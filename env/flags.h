@@ -28,9 +28,12 @@ struct Flags {
   int64_t plan_entries = 0;     // TENON_PLAN_ENTRIES
   std::string disabled_rules;   // TENON_DISABLE_RULES: comma-separated rule names
   std::string dump_dir;         // TENON_DUMP_DIR
+  std::string cache_dir;        // TENON_CACHE_DIR
   bool strict_nan = false;      // TENON_STRICT_NAN
   bool winograd = true;         // TENON_WINOGRAD
   std::string fpmath_mode;      // TF_SET_ONEDNN_FPMATH_MODE: BF16, or empty
+  std::string spin_count;       // GOMP_SPINCOUNT (env/openmp.h)
+  std::string wait_policy;      // OMP_WAIT_POLICY (env/openmp.h)
 
   using Lookup = std::function<std::optional<std::string>(const char* name)>;
 
@@ -44,6 +47,8 @@ struct FlagRow {
   std::variant<bool Flags::*, int64_t Flags::*, std::string Flags::*> field;
   const char* default_text;  // parsed like a user's value
   const char* doc;           // one line
+  // Neither the rewritten graph nor packed weights depend on it.
+  bool running_only = false;
 };
 
 absl::Span<const FlagRow> FlagTable();

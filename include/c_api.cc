@@ -1,4 +1,6 @@
 // The C interface over runtime/session.h.
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -40,8 +42,12 @@ absl::Status CreateSession(const char* path, const tenon_session_options* given,
   if (path == nullptr || out == nullptr) return InvalidArgument("null argument");
   tenon_session_options wanted = TENON_SESSION_OPTIONS_INIT;
   if (given != nullptr) {
-    if (given->size != sizeof(wanted)) return InvalidArgument("options of an unknown size");
-    wanted = *given;
+    // Callers of the first version had no cache_dir.
+    if (given->size != sizeof(wanted) &&
+        given->size != offsetof(tenon_session_options, cache_dir)) {
+      return InvalidArgument("options of an unknown size");
+    }
+    std::memcpy(&wanted, given, given->size);
   }
   tenon::SessionOptions options;
   TENON_ASSIGN_OR_RETURN(options.flags, tenon::Flags::FromEnvironment());
@@ -53,9 +59,9 @@ absl::Status CreateSession(const char* path, const tenon_session_options* given,
   if (wanted.fetches != nullptr) {
     load.fetches = absl::StrSplit(wanted.fetches, ',', absl::SkipWhitespace());
   }
-  TENON_ASSIGN_OR_RETURN(tenon::Model model, tenon::LoadModel(path, load));
+  if (wanted.cache_dir != nullptr) options.cache_dir = wanted.cache_dir;
   auto session = std::make_unique<tenon_session>();
-  TENON_ASSIGN_OR_RETURN(session->session, tenon::Session::Create(std::move(model.graph), options));
+  TENON_ASSIGN_OR_RETURN(session->session, tenon::Session::Load(path, load, options));
   *out = session.release();
   return absl::OkStatus();
 }

@@ -3,6 +3,32 @@
 #include "env/status.h"
 
 namespace tenon {
+namespace {
+
+using Forms = absl::flat_hash_map<std::string, std::shared_ptr<const DerivedConstant>>;
+
+// Forms that nobody else holds go, but for `recent`, those that take no room, and one that gives a
+// released plain value back. So they stay for as long as a plan or a cached kernel reads them.
+void DropUnused(Forms& forms, bool has_plain,
+                const std::shared_ptr<const DerivedConstant>& recent) {
+  if (forms.size() < 2 || recent->bytes() == 0) return;
+  bool has_value = has_plain || recent->CanUnpack();
+  for (auto it = forms.begin(); !has_value && it != forms.end(); ++it) {
+    has_value = it->second->CanUnpack() && it->second.use_count() > 1;
+  }
+  for (auto it = forms.begin(); it != forms.end();) {
+    const DerivedConstant& form = *it->second;
+    bool keep = it->second == recent || it->second.use_count() > 1 || form.bytes() == 0;
+    if (!keep && !has_value && form.CanUnpack()) keep = has_value = true;
+    if (keep) {
+      ++it;
+    } else {
+      forms.erase(it++);
+    }
+  }
+}
+
+}  // namespace
 
 absl::StatusOr<Tensor> Constant::PlainLocked() {
   if (plain_.valid()) return plain_;
@@ -22,12 +48,17 @@ absl::StatusOr<Tensor> Constant::Plain() {
 absl::StatusOr<std::shared_ptr<const DerivedConstant>> Constant::Derive(const std::string& key,
                                                                         const Make& make) {
   MutexLock lock(&mutex_);
-  if (auto it = derived_.find(key); it != derived_.end()) return it->second;
+  if (auto it = derived_.find(key); it != derived_.end()) {
+    std::shared_ptr<const DerivedConstant> form = it->second;
+    DropUnused(derived_, plain_.valid(), form);
+    return form;
+  }
   const bool had_plain = plain_.valid();
   TENON_ASSIGN_OR_RETURN(Tensor plain, PlainLocked());
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<const DerivedConstant> form, make(plain));
   derived_.emplace(key, form);
   if (!had_plain) plain_ = Tensor();  // it was only unpacked for this
+  DropUnused(derived_, had_plain, form);
   return form;
 }
 

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <functional>
+#include <mutex>
 #include <thread>
 
 namespace tenon {
@@ -171,16 +173,19 @@ std::string LayoutKey(const TensorDesc& plain, const dnnl::memory::desc& packed)
 class DnnlLayout final : public PackedLayout {
  public:
   DnnlLayout(const TensorDesc& plain, const dnnl::memory::desc& packed, int threads)
-      : plain_(tenon::ToDnnl(plain)),
-        packed_(packed),
-        key_(LayoutKey(plain, packed)),
-        threads_(threads),
-        pack_(MakeReorder(plain_, packed_, threads)) {}
+      : DnnlLayout(tenon::ToDnnl(plain), packed, LayoutKey(plain, packed), threads) {}
+  DnnlLayout(const dnnl::memory::desc& plain, const dnnl::memory::desc& packed, std::string key,
+             int threads)
+      : plain_(plain), packed_(packed), key_(std::move(key)), threads_(threads) {}
 
   const std::string& key() const override { return key_; }
   size_t bytes() const override { return packed_.get_size(); }
-  // Weights that are not constant come here at every Run.
+  // Weights that are not constant come here at every Run; those in the cache on disk never do.
   absl::Status Pack(const void* plain, void* packed) const override {
+    TENON_RETURN_IF_ERROR(Guarded([&]() -> absl::Status {
+      std::call_once(pack_made_, [&] { pack_ = MakeReorder(plain_, packed_, threads_); });
+      return absl::OkStatus();
+    }));
     if (pack_->scratch_bytes() == 0) {
       return pack_->Execute({const_cast<void*>(plain), packed}, nullptr);
     }
@@ -193,6 +198,13 @@ class DnnlLayout final : public PackedLayout {
   }
   absl::Status Unpack(const void* packed, void* plain) const override {
     return Reorder(packed_, packed, plain_, plain);
+  }
+  std::string description() const override {
+    std::string text(2 * sizeof(dnnl_memory_desc_t), '\0');
+    std::memcpy(text.data(), &plain_.data, sizeof(dnnl_memory_desc_t));
+    std::memcpy(text.data() + sizeof(dnnl_memory_desc_t), &packed_.data,
+                sizeof(dnnl_memory_desc_t));
+    return text + key_;
   }
 
  private:
@@ -215,7 +227,8 @@ class DnnlLayout final : public PackedLayout {
   const dnnl::memory::desc packed_;
   const std::string key_;
   const int threads_;
-  const std::shared_ptr<const Primitive> pack_;
+  mutable std::once_flag pack_made_;
+  mutable std::shared_ptr<const Primitive> pack_;
 };
 
 }  // namespace
@@ -316,6 +329,25 @@ std::shared_ptr<const PackedLayout> LayoutFor(const TensorDesc& plain,
                                               const dnnl::memory::desc& packed, int threads) {
   if (packed == ToDnnl(plain)) return nullptr;
   return std::make_shared<DnnlLayout>(plain, packed, threads);
+}
+
+absl::StatusOr<std::shared_ptr<const PackedLayout>> LayoutFromDescription(
+    absl::string_view description, size_t plain_bytes, size_t packed_bytes, int threads) {
+  constexpr size_t kDesc = sizeof(dnnl_memory_desc_t);
+  const absl::Status wrong = InvalidArgument("not the description of a layout");
+  if (description.size() < 2 * kDesc) return wrong;
+  dnnl_memory_desc_t plain, packed;
+  std::memcpy(&plain, description.data(), kDesc);
+  std::memcpy(&packed, description.data() + kDesc, kDesc);
+  for (const dnnl_memory_desc_t* d : {&plain, &packed}) {
+    if (d->ndims < 1 || d->ndims > DNNL_MAX_NDIMS || d->ndims != plain.ndims) return wrong;
+  }
+  if (dnnl_memory_desc_get_size(&plain) != plain_bytes ||
+      dnnl_memory_desc_get_size(&packed) != packed_bytes) {
+    return wrong;
+  }
+  return std::make_shared<DnnlLayout>(dnnl::memory::desc(plain), dnnl::memory::desc(packed),
+                                      std::string(description.substr(2 * kDesc)), threads);
 }
 
 }  // namespace tenon

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
 namespace tenon {
@@ -24,7 +26,15 @@ class PackedLayout {
   // False: packing adds or loses something, so that there is no way back.
   virtual bool can_unpack() const { return true; }
   virtual absl::Status Unpack(const void* packed, void* plain) const = 0;
+  // What LayoutFromDescription needs to make this layout again, in another process with the same
+  // library on the same CPU; empty: it cannot.
+  virtual std::string description() const { return ""; }
 };
+
+// InvalidArgument where a layout did not give this description, or it is not for plain elements and
+// packed bytes of these sizes.
+absl::StatusOr<std::shared_ptr<const PackedLayout>> LayoutFromDescription(
+    absl::string_view description, size_t plain_bytes, size_t packed_bytes, int threads);
 
 class Primitive {
  public:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "runtime/call_form.h"
@@ -41,6 +42,9 @@ class Bodies {
   // Null: no such function.
   Body* Find(const std::string& name) const;
   void Add(const std::string& name, std::unique_ptr<Body> body);
+  void ForEach(absl::FunctionRef<void(const Body&)> visit) const {
+    for (const auto& [name, body] : bodies_) visit(*body);
+  }
 
  private:
   absl::flat_hash_map<std::string, std::unique_ptr<Body>> bodies_;

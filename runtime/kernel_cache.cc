@@ -105,6 +105,7 @@ KernelCacheStats KernelCache::stats() const {
   MutexLock lock(&mutex_);
   KernelCacheStats stats = stats_;
   stats.entries = static_cast<int64_t>(entries_.size());
+  stats.bytes = bytes_;
   return stats;
 }
 

@@ -23,6 +23,7 @@ struct KernelCacheStats {
   int64_t hits = 0;
   int64_t misses = 0;
   int64_t entries = 0;
+  int64_t bytes = 0;
 };
 
 class KernelCache {

@@ -8,9 +8,6 @@
 namespace tenon {
 namespace {
 
-// Axis lists, shapes, paddings, per-channel vectors: all that a shape function or a Prepare reads.
-constexpr size_t kSmallBytes = 1 << 16;
-
 std::vector<bool> LiveNodes(const Graph& graph) {
   std::vector<bool> live(static_cast<size_t>(graph.end_id()), false);
   std::vector<NodeId> stack;
@@ -76,6 +73,18 @@ bool Misaligned(const Tensor& t) {
 }  // namespace
 
 ModelState::~ModelState() = default;
+
+void ModelState::AddBytes(int64_t& plain, int64_t& derived) const {
+  for (const std::unique_ptr<Constant>& constant : constants_) {
+    if (constant == nullptr) continue;
+    if (constant->holds_plain()) {
+      plain += constant->shape().num_elements() * static_cast<int64_t>(SizeOf(constant->dtype()));
+    }
+    derived += static_cast<int64_t>(constant->derived_bytes());
+  }
+  if (owned_bodies_ == nullptr) return;
+  owned_bodies_->ForEach([&](const Body& body) { body.model().AddBytes(plain, derived); });
+}
 
 absl::StatusOr<std::shared_ptr<const ModelState>> ModelState::Create(Graph graph,
                                                                      SessionVariables& variables) {

@@ -18,6 +18,10 @@ class Bodies;  // body.h
 
 class ModelState {
  public:
+  // Axis lists, shapes, paddings, per-channel vectors: all that a shape function or a Prepare
+  // reads.
+  static constexpr size_t kSmallBytes = 1 << 16;
+
   // `graph` is consumed: Const nodes lose their "value" attribute. Handles of variables become
   // constants that lead to the session's variables. Errors name the node.
   static absl::StatusOr<std::shared_ptr<const ModelState>> Create(Graph graph,
@@ -39,6 +43,8 @@ class ModelState {
     const Tensor& t = small_values_[static_cast<size_t>(id)];
     return t.valid() ? &t : nullptr;
   }
+  // Adds what the constants hold, here and in the functions.
+  void AddBytes(int64_t& plain, int64_t& derived) const;
 
  private:
   static absl::StatusOr<std::shared_ptr<ModelState>> CreateOne(Graph graph,

@@ -141,6 +141,8 @@ struct Plan {
   mutable StatePool pool;
 
   std::vector<StepInfo> Describe() const;
+  // Values computed ahead, and the memory of executions that is kept between runs.
+  size_t HeldBytes() const;
 };
 
 // Compiles `model` for inputs of these dtypes and complete shapes, in the order of

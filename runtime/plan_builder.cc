@@ -396,6 +396,12 @@ absl::StatusOr<std::shared_ptr<const Plan>> BuildPlan(std::shared_ptr<const Mode
   return PlanBuilder(std::move(model), services, cache).Build(feeds);
 }
 
+size_t Plan::HeldBytes() const {
+  size_t bytes = arena_bytes * pool.size();
+  for (const std::shared_ptr<const Tensor>& value : values) bytes += value->bytes();
+  return bytes;
+}
+
 std::vector<StepInfo> Plan::Describe() const {
   std::vector<StepInfo> infos;
   for (size_t i = 0; i < steps.size(); ++i) {

@@ -75,4 +75,13 @@ PlanCache::Stats PlanCache::stats() const {
   return stats;
 }
 
+int64_t PlanCache::bytes() const {
+  MutexLock lock(&mutex_);
+  int64_t bytes = 0;
+  for (const std::shared_ptr<Entry>& entry : entries_) {
+    if (entry->plan != nullptr) bytes += static_cast<int64_t>(entry->plan->HeldBytes());
+  }
+  return bytes;
+}
+
 }  // namespace tenon

@@ -35,6 +35,8 @@ class PlanCache {
                                                   const Build& build) ABSL_LOCKS_EXCLUDED(mutex_);
 
   Stats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Held by the plans that are kept, but for weights and kernels, which others hold too.
+  int64_t bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   struct Entry {

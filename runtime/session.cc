@@ -6,11 +6,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "env/mutex.h"
 #include "env/status.h"
 #include "graph/buffer_cache.h"
 #include "graph/text.h"
 #include "primitive_cache/cache.h"
 #include "primitive_cache/isa.h"
+#include "runtime/disk_cache.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/model_state.h"
 #include "runtime/thread_budget.h"
@@ -36,6 +38,15 @@ struct Session::State {
   std::shared_ptr<const ModelState> model;
   KernelCache kernels;
   PlanCache plans;
+  Precision precision = Precision::kFloat;
+
+  // The cache on disk: what will be written with the first plan, or was read and waits for it.
+  std::string cache_dir;
+  mutable Mutex disk_mutex;
+  DiskCacheReport disk ABSL_GUARDED_BY(disk_mutex);
+  DiskCacheEntry entry ABSL_GUARDED_BY(disk_mutex);
+  std::optional<DiskCacheDraft> draft ABSL_GUARDED_BY(disk_mutex);
+  std::vector<std::shared_ptr<const PackedWeights>> restored ABSL_GUARDED_BY(disk_mutex);
 };
 
 namespace {
@@ -74,18 +85,23 @@ std::function<void(absl::string_view, const Graph&)> DumpTo(const std::string& f
   };
 }
 
+// What becomes of the precision that was asked for.
+std::string PrecisionNote(const Flags& flags, Precision& precision) {
+  if (precision == Precision::kFloat) return "";
+  if (!HasBfloat16Instructions()) {
+    precision = Precision::kFloat;
+    return "this CPU has no bfloat16 instructions: the model runs in float32";
+  }
+  if (flags.onednn_opts) return "";
+  return "TF_ENABLE_ONEDNN_OPTS is off: the model runs in the precision it was written in";
+}
+
 // Whatever goes wrong in rewriting, the model still runs.
 SessionReport RewriteOrKeep(Graph& graph, const Services& services, Precision precision) {
   SessionReport report;
   RewriteOptions options;
   options.services = &services;
   options.precision = precision;
-  if (precision == Precision::kBfloat16 && !HasBfloat16Instructions()) {
-    options.precision = Precision::kFloat;
-    report.note = "this CPU has no bfloat16 instructions: the model runs in float32";
-  } else if (precision == Precision::kBfloat16 && !services.flags->onednn_opts) {
-    report.note = "TF_ENABLE_ONEDNN_OPTS is off: the model runs in the precision it was written in";
-  }
   options.dump = DumpTo(services.flags->dump_dir);
   Graph rewritten = graph;
   absl::StatusOr<RewriteReport> done = Rewrite(rewritten, options);
@@ -103,8 +119,7 @@ SessionReport RewriteOrKeep(Graph& graph, const Services& services, Precision pr
 Session::Session() = default;
 Session::~Session() = default;
 
-absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
-                                                         const SessionOptions& options) {
+absl::StatusOr<std::unique_ptr<Session>> Session::New(const SessionOptions& options) {
   Flags flags;
   if (options.flags.has_value()) {
     flags = *options.flags;
@@ -115,19 +130,101 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
   session->state_ = std::make_unique<State>(flags);
   State& state = *session->state_;
   state.services.threads = ThreadCount(options.threads, flags);
+  state.cache_dir = options.cache_dir.empty() ? flags.cache_dir : options.cache_dir;
+  TENON_ASSIGN_OR_RETURN(state.precision, ResolvePrecision(options.precision, flags));
+  session->report_.note = PrecisionNote(flags, state.precision);
+  return session;
+}
 
-  TENON_ASSIGN_OR_RETURN(const Precision precision, ResolvePrecision(options.precision, flags));
-  session->report_ = RewriteOrKeep(graph, state.services, precision);
+absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
+                                                         const SessionOptions& options) {
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, New(options));
+  TENON_RETURN_IF_ERROR(session->Rewrite(std::move(graph)));
+  return session;
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Load(const std::string& path,
+                                                       const LoadOptions& load,
+                                                       const SessionOptions& options) {
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, New(options));
+  if (const std::string folder = session->state_->cache_dir; !folder.empty()) {
+    const absl::StatusOr<DiskCacheEntry> entry = FindDiskCacheEntry(
+        folder, path, load, session->flags(), session->state_->precision, session->threads());
+    DiskCacheReport disk{DiskCacheReport::State::kFailed, entry.status()};
+    if (entry.ok()) {
+      disk.status = session->ReadFromDisk(*entry);
+      if (disk.status.ok()) return session;
+      disk.state = DiskCacheReport::State::kPending;
+      TENON_ASSIGN_OR_RETURN(session, New(options));  // nothing of a failed start stays
+    }
+    MutexLock lock(&session->state_->disk_mutex);
+    session->state_->disk = std::move(disk);
+    if (entry.ok()) session->state_->entry = *entry;
+  }
+  TENON_ASSIGN_OR_RETURN(Model model, LoadModel(path, load));
+  TENON_RETURN_IF_ERROR(session->Rewrite(std::move(model.graph)));
+  return session;
+}
+
+absl::Status Session::Rewrite(Graph graph) {
+  State& state = *state_;
+  std::string note = std::move(report_.note);
+  report_ = RewriteOrKeep(graph, state.services, state.precision);
   BufferCache::Global().Clear();  // of weights that were folded
+  report_.note = std::move(note);
+  {
+    MutexLock lock(&state.disk_mutex);
+    if (state.disk.state == DiskCacheReport::State::kPending) {
+      absl::StatusOr<DiskCacheDraft> draft = DiskCacheDraft::Create(graph);
+      if (!report_.status.ok()) draft = report_.status;
+      if (draft.ok()) {
+        state.draft = *std::move(draft);
+      } else {
+        state.disk = {DiskCacheReport::State::kFailed, draft.status()};
+      }
+    }
+  }
+  return Start(std::move(graph));
+}
+
+absl::Status Session::Start(Graph graph) {
+  State& state = *state_;
   TENON_ASSIGN_OR_RETURN(state.model, ModelState::Create(std::move(graph), state.variables));
-  session->variable_names_ = state.variables.Names();
+  variable_names_ = state.variables.Names();
   for (const GraphInput& input : state.model->graph().inputs()) {
-    session->inputs_.push_back(InputInfo(*state.model, input));
+    inputs_.push_back(InputInfo(*state.model, input));
   }
   for (const GraphOutput& output : state.model->graph().outputs()) {
-    session->outputs_.push_back({output.name});
+    outputs_.push_back({output.name});
   }
-  return session;
+  return absl::OkStatus();
+}
+
+absl::Status Session::ReadFromDisk(const DiskCacheEntry& entry) {
+  State& state = *state_;
+  TENON_ASSIGN_OR_RETURN(const CacheContent content,
+                         ReadCacheFile(entry.path, entry.key, threads()));
+  TENON_ASSIGN_OR_RETURN(RestoredGraph restored, RestoreGraph(content));
+  report_.rewrite.enabled = state.flags.onednn_opts;
+  report_.rewrite.ops_after = CountOps(restored.graph);
+  TENON_RETURN_IF_ERROR(Start(std::move(restored.graph)));
+  TENON_ASSIGN_OR_RETURN(auto forms,
+                         RestoreForms(content, restored.weights, *state.model, threads()));
+  MutexLock lock(&state.disk_mutex);
+  state.disk.state = DiskCacheReport::State::kRead;
+  state.restored = std::move(forms);
+  return absl::OkStatus();
+}
+
+void Session::AfterPlan() {
+  State& state = *state_;
+  MutexLock lock(&state.disk_mutex);
+  state.restored.clear();  // kernels hold those that they use
+  if (!state.draft.has_value()) return;
+  const absl::Status status = WriteDiskCache(state.entry, *state.draft, *state.model, threads());
+  state.disk = {status.ok() ? DiskCacheReport::State::kWritten : DiskCacheReport::State::kFailed,
+                status};
+  state.draft.reset();
 }
 
 absl::StatusOr<Tensor> Session::ReadVariable(absl::string_view name) const {
@@ -145,6 +242,19 @@ const Flags& Session::flags() const { return state_->flags; }
 int Session::threads() const { return state_->services.threads; }
 PlanCache::Stats Session::plan_stats() const { return state_->plans.stats(); }
 KernelCacheStats Session::kernel_stats() const { return state_->kernels.stats(); }
+
+DiskCacheReport Session::disk_cache() const {
+  MutexLock lock(&state_->disk_mutex);
+  return state_->disk;
+}
+
+SessionBytes Session::bytes() const {
+  SessionBytes bytes;
+  state_->model->AddBytes(bytes.weights, bytes.packed);
+  bytes.plans = state_->plans.bytes();
+  bytes.primitives = std::max(state_->primitives.statistics().bytes, state_->kernels.stats().bytes);
+  return bytes;
+}
 
 absl::Status Session::CheckInputs(absl::Span<const Tensor> inputs) const {
   if (inputs.size() != inputs_.size()) {
@@ -175,8 +285,9 @@ absl::StatusOr<std::shared_ptr<const Plan>> Session::PlanFor(absl::Span<const Te
   return state_->plans.Get(inputs, [&] {
     std::vector<TensorSpec> feeds;
     for (const Tensor& t : inputs) feeds.push_back({t.dtype(), t.shape(), nullptr});
-    auto plan = BuildPlan(state_->model, feeds, state_->services, state_->kernels);
-    BufferCache::Global().Clear();  // of weights that were packed
+    absl::StatusOr<std::shared_ptr<const Plan>> plan =
+        BuildPlan(state_->model, feeds, state_->services, state_->kernels);
+    if (plan.ok()) AfterPlan();
     return plan;
   });
 }

@@ -1,7 +1,7 @@
 // A session: a model loaded, rewritten once, and run as often as one likes, by several threads at
 // once.
 //
-//   TENON_ASSIGN_OR_RETURN(auto session, Session::Load("model_dir", {}));
+//   TENON_ASSIGN_OR_RETURN(auto session, Session::Load("model_dir", {}, {}));
 //   TENON_ASSIGN_OR_RETURN(auto outputs, session->Run({{"image", image}}));
 #ifndef TENON_RUNTIME_SESSION_H_
 #define TENON_RUNTIME_SESSION_H_
@@ -18,11 +18,14 @@
 #include "graph/graph.h"
 #include "graph/tensor.h"
 #include "graph_rewrite/pipeline.h"
+#include "proto/model.h"
 #include "runtime/executor.h"
 #include "runtime/plan.h"
 #include "runtime/plan_cache.h"
 
 namespace tenon {
+
+struct DiskCacheEntry;
 
 struct SessionOptions {
   // From the environment where not given.
@@ -33,6 +36,30 @@ struct SessionOptions {
   // kBfloat16 where the CPU has instructions for it, else float: see SessionReport::note. Not
   // given: TF_SET_ONEDNN_FPMATH_MODE.
   std::optional<Precision> precision = std::nullopt;
+  // Where Load keeps what the next start can use (disk_cache.h); empty: TENON_CACHE_DIR.
+  std::string cache_dir = "";
+};
+
+// What the cache on disk did for a session.
+struct DiskCacheReport {
+  enum class State {
+    kOff,      // not asked for
+    kPending,  // will be written with the first plan
+    kWritten,
+    kRead,    // this session came from it
+    kFailed,  // see status; the session is none the worse
+  };
+  State state = State::kOff;
+  absl::Status status;
+};
+
+// Bytes that a session holds, as far as it can tell.
+struct SessionBytes {
+  int64_t weights = 0;     // plain values of constants
+  int64_t packed = 0;      // what kernels made of them
+  int64_t plans = 0;       // arenas and values of the plans that are kept
+  int64_t primitives = 0;  // an estimate: oneDNN does not tell
+  int64_t total() const { return weights + packed + plans + primitives; }
 };
 
 // What happened to the graph when the session was made.
@@ -57,6 +84,10 @@ class Session {
   // report().
   static absl::StatusOr<std::unique_ptr<Session>> Create(Graph graph,
                                                          const SessionOptions& options);
+  // Loads the model first: through the cache on disk where there is a folder for it.
+  static absl::StatusOr<std::unique_ptr<Session>> Load(const std::string& path,
+                                                       const LoadOptions& load,
+                                                       const SessionOptions& options);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -92,11 +123,18 @@ class Session {
   const SessionReport& report() const { return report_; }
   PlanCache::Stats plan_stats() const;
   KernelCacheStats kernel_stats() const;
+  DiskCacheReport disk_cache() const;
+  SessionBytes bytes() const;
 
  private:
   struct State;
   Session();
 
+  static absl::StatusOr<std::unique_ptr<Session>> New(const SessionOptions& options);
+  absl::Status Rewrite(Graph graph);
+  absl::Status Start(Graph graph);
+  absl::Status ReadFromDisk(const DiskCacheEntry& entry);
+  void AfterPlan();
   absl::Status CheckInputs(absl::Span<const Tensor> inputs) const;
 
   std::unique_ptr<State> state_;

@@ -34,10 +34,14 @@ class StatePool {
     MutexLock lock(&mutex_);
     if (free_.size() < kKept) free_.push_back(std::move(state));
   }
+  size_t size() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(&mutex_);
+    return free_.size();
+  }
 
  private:
   static constexpr size_t kKept = 16;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::vector<std::unique_ptr<ExecState>> free_ ABSL_GUARDED_BY(mutex_);
 };
 

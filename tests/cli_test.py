@@ -167,6 +167,65 @@ class RunTest(unittest.TestCase):
         np.testing.assert_allclose(arrays[name], wanted, 1e-5, 1e-5)
 
 
+class CacheDirTest(unittest.TestCase):
+  """run and bench --cache-dir."""
+
+  MODEL = MODELS / "resnet50"
+
+  def setUp(self) -> None:
+    scratch = tempfile.TemporaryDirectory()
+    self.addCleanup(scratch.cleanup)
+    self.scratch = pathlib.Path(scratch.name)
+    self.cache = self.scratch / "some" / "cache"
+
+  def words(self, name: str) -> list:
+    return ["run", self.MODEL / "saved_model", "--inputs",
+            self.MODEL / "inputs.npz", "--threads", 1, "--outputs",
+            self.scratch / f"{name}.npz"]
+
+  def result(self, name: str) -> bytes:
+    with np.load(self.scratch / f"{name}.npz") as arrays:
+      return b"".join(a.tobytes() for a in arrays.values())
+
+  def test_second_start(self) -> None:
+    self.assertEqual(tenon(*self.words("without")).returncode, 0)
+    for name in ("first", "second"):
+      done = tenon(*self.words(name), "--cache-dir", self.cache)
+      self.assertEqual((done.returncode, done.stderr), (0, ""))
+      self.assertEqual(self.result(name), self.result("without"))
+      self.assertEqual(len(list(self.cache.iterdir())), 1)
+    done = tenon("bench", self.MODEL / "saved_model", "--seconds", 0.05,
+                 "--inputs", self.MODEL / "inputs.npz", "--json",
+                 TENON_CACHE_DIR=str(self.cache))
+    self.assertEqual(done.returncode, 0, done.stderr)
+    self.assertEqual(json.loads(done.stdout)["rewrite_ms"], 0)
+
+  def test_processes_at_once(self) -> None:
+    self.assertEqual(tenon(*self.words("without")).returncode, 0)
+    names = [f"p{i}" for i in range(4)]
+    running = [subprocess.Popen([TENON, *map(str, self.words(n)),
+                                 "--cache-dir", self.cache],
+                                stderr=subprocess.PIPE, text=True)
+               for n in names]
+    for name, process in zip(names, running):
+      _, errors = process.communicate(timeout=300)
+      self.assertEqual((process.returncode, errors), (0, ""))
+      self.assertEqual(self.result(name), self.result("without"))
+    self.assertEqual([p.suffix for p in self.cache.iterdir()], [".tenon"])
+
+  def test_a_folder_that_cannot_be_written(self) -> None:
+    done = tenon(*self.words("out"), "--cache-dir", "/proc/version/cache")
+    self.assertEqual(done.returncode, 0, done.stderr)
+    self.assertIn("nothing is kept for the next start", done.stderr)
+    if os.geteuid() == 0:  # may write everywhere
+      return
+    self.cache.mkdir(parents=True)
+    self.cache.chmod(0o500)
+    done = tenon(*self.words("out"), "--cache-dir", self.cache)
+    self.assertEqual(done.returncode, 0, done.stderr)
+    self.assertIn("nothing is kept for the next start", done.stderr)
+
+
 class ErrorTest(unittest.TestCase):
   """A mistake gives a non-zero exit status and one clear line."""
 
@@ -423,6 +482,20 @@ class QuantizeTest(unittest.TestCase):
                     f"{100 * after:.2f} % in int8", done.stdout)
       self.assertIn("6 of 6 layers in int8", done.stdout)
 
+  def test_a_saved_model(self) -> None:
+    results = []
+    for name in ("int8.pb", "int8"):
+      self.output = self.scratch / name
+      done = self.quantize()
+      self.assertEqual(done.returncode, 0, done.stderr)
+      results.append(self.outputs(self.output, self.DIGITS / "inputs.npz"))
+    self.assertEqual([p.name for p in self.output.iterdir()],
+                     ["saved_model.pb"])
+    # In a GraphDef outputs are called after their tensors.
+    (file,), (folder,) = (list(r.values()) for r in results)
+    np.testing.assert_array_equal(file, folder)
+    self.assertEqual(list(results[1]), ["output_0"])
+
   def test_integers_from_end_to_end(self) -> None:
     done = self.quantize()
     self.assertEqual(done.returncode, 0, done.stderr)
@@ -466,7 +539,9 @@ class QuantizeTest(unittest.TestCase):
     self.assert_refused(
         self.quantize("--labels", self.DIGITS / "labels.npz"), "--accuracy")
     self.output = self.scratch / "folder"
-    self.assert_refused(self.quantize(), "GraphDef")
+    self.output.mkdir()
+    (self.output / "mine").touch()
+    self.assert_refused(self.quantize(), "is there already")
 
   def test_bad_data(self) -> None:
     with np.load(self.DIGITS / "inputs.npz") as arrays:

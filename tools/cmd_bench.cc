@@ -178,6 +178,7 @@ absl::Status Bench(const BenchArgs& args) {
   const double start = NowMs();
   TENON_RETURN_IF_ERROR(session.Run(inputs).status());
   const double first_ms = NowMs() - start;
+  NoteDiskCache(session);
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, session.PlanFor(inputs));
   TENON_ASSIGN_OR_RETURN(const Timing t, WarmStreams(session, inputs, args.streams, args.seconds));
   if (args.profile) TENON_RETURN_IF_ERROR(PrintProfile(session, inputs, args.seconds));

@@ -20,6 +20,9 @@ void AddModelArgs(CLI::App& app, ModelArgs& args) {
 void AddSessionArgs(CLI::App& app, ModelArgs& args) {
   app.add_option("--threads", args.threads, "threads that one op may use")
       ->check(CLI::Range(1, 1024));
+  app.add_option("--cache-dir", args.cache_dir,
+                 "folder that keeps the rewritten graph and packed weights for the next start "
+                 "(TENON_CACHE_DIR)");
   AddPrecisionArg(app, args);
 }
 
@@ -35,10 +38,19 @@ std::optional<Precision> PrecisionOf(const ModelArgs& args) {
   return args.precision == "bf16" ? Precision::kBfloat16 : Precision::kFloat;
 }
 
-absl::StatusOr<Model> OpenModel(const ModelArgs& args, bool allow_missing_ops) {
+namespace {
+
+LoadOptions LoadOptionsOf(const ModelArgs& args) {
   LoadOptions options;
   options.signature = args.signature;
   options.fetches = absl::StrSplit(args.fetch, ',', absl::SkipWhitespace());
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<Model> OpenModel(const ModelArgs& args, bool allow_missing_ops) {
+  LoadOptions options = LoadOptionsOf(args);
   options.allow_missing_ops = allow_missing_ops;
   return LoadModel(args.path, options);
 }
@@ -49,15 +61,22 @@ absl::StatusOr<OpenedSession> OpenSession(const ModelArgs& args) {
   options.threads = args.threads;
   options.precision = PrecisionOf(args);
   TENON_ASSIGN_OR_RETURN(options.flags, Flags::FromEnvironment());
-  TENON_ASSIGN_OR_RETURN(Model model, OpenModel(args));
+  options.cache_dir = args.cache_dir;
   OpenedSession opened;
-  TENON_ASSIGN_OR_RETURN(opened.session, Session::Create(std::move(model.graph), options));
+  TENON_ASSIGN_OR_RETURN(opened.session, Session::Load(args.path, LoadOptionsOf(args), options));
   TENON_RETURN_IF_ERROR(opened.session->report().status);
   if (const std::string& note = opened.session->report().note; !note.empty()) {
     std::fprintf(stderr, "tenon: %s\n", note.c_str());
   }
   opened.load_ms = NowMs() - start;
   return opened;
+}
+
+void NoteDiskCache(const Session& session) {
+  const DiskCacheReport report = session.disk_cache();
+  if (report.state != DiskCacheReport::State::kFailed) return;
+  std::fprintf(stderr, "tenon: nothing is kept for the next start: %s\n",
+               std::string(report.status.message()).c_str());
 }
 
 double NowMs() {

@@ -22,12 +22,13 @@ struct ModelArgs {
   std::string signature;
   std::string fetch;  // comma-separated
   int threads = 0;
+  std::string cache_dir;  // empty: TENON_CACHE_DIR
   std::string precision;  // empty: TF_SET_ONEDNN_FPMATH_MODE
 };
 
 // MODEL, --signature, --fetch.
 void AddModelArgs(CLI::App& app, ModelArgs& args);
-// --threads and --precision, of commands that run the model.
+// --threads, --cache-dir and --precision, of commands that run the model.
 void AddSessionArgs(CLI::App& app, ModelArgs& args);
 // --precision alone, of commands that show what rewriting does.
 void AddPrecisionArg(CLI::App& app, ModelArgs& args);
@@ -41,6 +42,8 @@ struct OpenedSession {
 };
 // A rewrite that failed is an error here: the command line is where one wants to know.
 absl::StatusOr<OpenedSession> OpenSession(const ModelArgs& args);
+// Where the cache on disk could not be used: why, on stderr.
+void NoteDiskCache(const Session& session);
 
 // Milliseconds since an arbitrary start.
 double NowMs();

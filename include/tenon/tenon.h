@@ -105,9 +105,10 @@ typedef struct tenon_session_options {
   int onednn_opts;       /* 1: rewrite, 0: do not, -1: as TF_ENABLE_ONEDNN_OPTS says */
   const char* signature; /* of a SavedModel; NULL: serving_default */
   const char* fetches;   /* "a:0,b:0" in place of the outputs; NULL: the model's outputs */
+  const char* cache_dir; /* keeps what the next start can use; NULL: as TENON_CACHE_DIR says */
 } tenon_session_options;
 #define TENON_SESSION_OPTIONS_INIT \
-  { sizeof(tenon_session_options), 0, -1, NULL, NULL }
+  { sizeof(tenon_session_options), 0, -1, NULL, NULL, NULL }
 
 /* A SavedModel folder or a GraphDef file. `options` may be NULL. */
 TENON_API tenon_status* tenon_session_create(const char* path, const tenon_session_options* options,

@@ -129,15 +129,19 @@ struct SessionOptions {
   int onednn_opts = -1;  // 1, 0, or -1: as the environment says
   std::string signature;
   std::string fetches;
+  std::string cache_dir;  // empty: as TENON_CACHE_DIR says
 };
 
 class Session {
  public:
   explicit Session(const std::string& path, const SessionOptions& options = {}) {
     const tenon_session_options c = {
-        sizeof(tenon_session_options), options.threads, options.onednn_opts,
+        sizeof(tenon_session_options),
+        options.threads,
+        options.onednn_opts,
         options.signature.empty() ? nullptr : options.signature.c_str(),
-        options.fetches.empty() ? nullptr : options.fetches.c_str()};
+        options.fetches.empty() ? nullptr : options.fetches.c_str(),
+        options.cache_dir.empty() ? nullptr : options.cache_dir.c_str()};
     tenon_session* session = nullptr;
     Check(tenon_session_create(path.c_str(), &c, &session));
     session_.reset(session);

@@ -9,6 +9,7 @@
 #include "env/flags.h"
 #include "env/status.h"
 #include "ops/nn/contraction.h"
+#include "ops/nn/packed_weights.h"
 #include "ops/nn/winograd.h"
 
 namespace tenon {
@@ -63,28 +64,26 @@ std::optional<WinogradTile> ChooseTile(const ConvGeometry& g) {
   return large <= small ? WinogradTile::k4x4 : WinogradTile::k2x2;
 }
 
-class TransformedFilter final : public DerivedConstant {
+// The transformed filter as a layout. There is no way back: the transform rounds.
+class TransformedFilter final : public PackedLayout {
  public:
-  explicit TransformedFilter(Tensor blob) : blob_(std::move(blob)) {}
-  const float* data() const { return blob_.data<float>(); }
-  size_t bytes() const override { return blob_.bytes(); }
+  explicit TransformedFilter(const Winograd& winograd)
+      : winograd_(winograd), key_(winograd.filter_key()) {}
+  const std::string& key() const override { return key_; }
+  size_t bytes() const override { return winograd_.filter_bytes(); }
+  absl::Status Pack(const void* plain, void* packed) const override {
+    winograd_.TransformFilter(static_cast<const float*>(plain), static_cast<float*>(packed));
+    return absl::OkStatus();
+  }
+  bool can_unpack() const override { return false; }
+  absl::Status Unpack(const void*, void*) const override {
+    return Unimplemented("a transformed filter");
+  }
 
  private:
-  const Tensor blob_;
+  const Winograd winograd_;
+  const std::string key_;
 };
-
-absl::StatusOr<std::shared_ptr<const TransformedFilter>> Transform(Constant& filter,
-                                                                   const Winograd& winograd) {
-  auto make = [&](const Tensor& plain) -> absl::StatusOr<std::shared_ptr<const DerivedConstant>> {
-    const Shape shape({static_cast<int64_t>(winograd.filter_bytes() / sizeof(float))});
-    TENON_ASSIGN_OR_RETURN(Tensor blob, Tensor::Allocate(DType::kFloat, shape));
-    winograd.TransformFilter(plain.data<float>(), blob.data<float>());
-    return std::make_shared<TransformedFilter>(std::move(blob));
-  };
-  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const DerivedConstant> form,
-                         filter.Derive(winograd.filter_key(), make));
-  return std::static_pointer_cast<const TransformedFilter>(std::move(form));
-}
 
 std::optional<ElementwiseOp> TileOpOf(PostOp op) {
   switch (op) {
@@ -195,7 +194,7 @@ Chain PlanChain(const PrepareContext& p, const FusedOps& fused) {
 
 class WinogradKernel final : public Kernel {
  public:
-  WinogradKernel(Winograd winograd, std::shared_ptr<const TransformedFilter> filter, Chain chain,
+  WinogradKernel(Winograd winograd, std::shared_ptr<const PackedWeights> filter, Chain chain,
                  FusedPass rest, double flops)
       : winograd_(std::move(winograd)),
         filter_(std::move(filter)),
@@ -218,7 +217,8 @@ class WinogradKernel final : public Kernel {
       if (s.input >= 0) steps.back().operand = r.input<float>(s.input);
     }
     finish.steps = steps;
-    winograd_.Run(r.input<float>(0), filter_->data(), finish, r.output<float>(0), r.scratch());
+    winograd_.Run(r.input<float>(0), static_cast<const float*>(filter_->data()), finish,
+                  r.output<float>(0), r.scratch());
     rest_.Run(r, r.output(0));
     return absl::OkStatus();
   }
@@ -227,7 +227,7 @@ class WinogradKernel final : public Kernel {
 
  private:
   const Winograd winograd_;
-  const std::shared_ptr<const TransformedFilter> filter_;
+  const std::shared_ptr<const PackedWeights> filter_;
   const Chain chain_;
   const FusedPass rest_;
   const double flops_;
@@ -270,7 +270,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvWinogradKernel(PrepareContext& p, co
   shape.pad_left = g.pads_begin[1];
   const size_t filter_bytes = static_cast<size_t>(g.filter_elements()) * sizeof(float);
   Winograd winograd(shape, *tile, ThreadsWorth(p.services().threads, g.flops(), filter_bytes));
-  TENON_ASSIGN_OR_RETURN(auto filter, Transform(*p.constant(1), winograd));
+  TENON_ASSIGN_OR_RETURN(
+      auto filter, PackConstant(*p.constant(1), std::make_shared<TransformedFilter>(winograd)));
   p.InputNotRead(1);
   p.RequestScratch(winograd.scratch_bytes());
 

@@ -3,6 +3,8 @@
 #define TENON_OPS_NN_PACKED_WEIGHTS_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "graph/tensor.h"
@@ -21,6 +23,9 @@ class PackedWeights final : public DerivedConstant {
   bool CanUnpack() const override { return layout_->can_unpack(); }
   absl::StatusOr<Tensor> Plain() const override;
 
+  const PackedLayout& layout() const { return *layout_; }
+  const Tensor& blob() const { return blob_; }
+
  private:
   const std::shared_ptr<const PackedLayout> layout_;
   const Tensor blob_;
@@ -31,6 +36,17 @@ class PackedWeights final : public DerivedConstant {
 // The constant in that layout; packed the first time.
 absl::StatusOr<std::shared_ptr<const PackedWeights>> PackConstant(
     Constant& constant, std::shared_ptr<const PackedLayout> layout);
+
+// All packed forms that the constant has now.
+absl::StatusOr<std::vector<std::shared_ptr<const PackedWeights>>> PackedForms(Constant& constant);
+
+// Gives the constant a form that another process packed: PackConstant finds it under `key` for as
+// long as somebody holds what this returns. With the layout's description (may be empty) the form
+// also gives the plain value back.
+absl::StatusOr<std::shared_ptr<const PackedWeights>> AddPackedForm(Constant& constant,
+                                                                   const std::string& key,
+                                                                   const std::string& description,
+                                                                   Tensor blob, int threads);
 
 }  // namespace tenon
 

@@ -35,8 +35,9 @@ absl::StatusOr<QuantizedFusion> ReadFusion(const AttrReader& attrs, const char* 
   }
   const bool whole = fusion.result == QuantizedFusion::Result::kInt32;
   if (i != ops.size() || (fusion.swish && whole)) {
-    return InvalidArgument("fused_ops [", absl::StrJoin(ops, ", "),
-                           "] are not BiasAdd, Sum, Relu, Requantize or Dequantize in this order");
+    return InvalidArgument(
+        "fused_ops [", absl::StrJoin(ops, ", "),
+        "] are not BiasAdd, Sum, Relu or _Swish, Requantize or Dequantize in this order");
   }
   return fusion;
 }

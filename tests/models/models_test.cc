@@ -154,6 +154,37 @@ TEST_P(ModelTest, AgreesWithTensorFlow) {
   }
 }
 
+// The second start reads what the first one wrote, and gives the same bits for the inputs of both.
+TEST_P(ModelTest, SecondStartGivesTheSameBits) {
+  const ModelCase& c = GetParam();
+  const auto inputs = ReadNpz(c.inputs);
+  ASSERT_TRUE(inputs.ok()) << inputs.status();
+  const fs::path folder = fs::path(::testing::TempDir()) / absl::StrCat("cache_", c.name);
+  fs::remove_all(folder);
+  LoadOptions load;
+  load.signature = c.signature;
+  SessionOptions options = DefaultOptions(2);
+  options.cache_dir = folder.string();
+  std::vector<std::vector<NamedTensor>> results;
+  using State = DiskCacheReport::State;
+  for (State wanted : {State::kWritten, State::kRead}) {
+    const auto session = Session::Load(c.model, load, options);
+    ASSERT_TRUE(session.ok()) << session.status();
+    const auto outputs = (*session)->Run(*inputs);
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    const DiskCacheReport report = (*session)->disk_cache();
+    if (absl::IsUnimplemented(report.status)) GTEST_SKIP() << report.status;  // objects
+    EXPECT_EQ(report.state, wanted) << report.status;
+    results.push_back(*outputs);
+  }
+  ASSERT_EQ(results[0].size(), results[1].size());
+  for (size_t i = 0; i < results[0].size(); ++i) {
+    EXPECT_EQ(results[0][i].first, results[1][i].first);
+    EXPECT_TRUE(Identical(results[0][i].second, results[1][i].second)) << results[0][i].first;
+  }
+  fs::remove_all(folder);
+}
+
 std::unique_ptr<Session> SessionFor(const Graph& graph, Precision precision) {
   SessionOptions options = DefaultOptions(2);
   options.precision = precision;

@@ -1,0 +1,49 @@
+// A file of the cache on disk: a rewritten graph, and its weights plain or as kernels packed them,
+// mapped where it is read. Private ops may stand in it: it is no model file.
+//
+// Layout: a header (magic, size, hash of what follows, key), records, the graph's text, then the
+// bytes of weights, each at a multiple of 64. Numbers are the machine's own.
+#ifndef TENON_RUNTIME_CACHE_FILE_H_
+#define TENON_RUNTIME_CACHE_FILE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/tensor.h"
+
+namespace tenon {
+
+// A packed form (ops/nn/packed_weights.h).
+struct StoredForm {
+  std::string key;
+  std::string description;
+  Tensor bytes;
+};
+
+struct StoredConstant {
+  DType dtype = DType::kInvalid;
+  Shape shape;
+  Tensor plain;  // invalid: the forms tell the value, or nobody needs it
+  std::vector<StoredForm> forms;
+};
+
+struct CacheContent {
+  std::string graph;  // in text form; constants stand in it as numbers
+  std::vector<StoredConstant> constants;
+};
+
+// Writes under a temporary name and renames: readers see the old file or the new one.
+absl::Status WriteCacheFile(const std::string& path, const std::string& key,
+                            const CacheContent& content, int threads);
+
+// Tensors view the mapped file. NotFound where there is none; DataLoss where it is damaged or of
+// another key.
+absl::StatusOr<CacheContent> ReadCacheFile(const std::string& path, const std::string& key,
+                                           int threads);
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_CACHE_FILE_H_
