@@ -10,6 +10,7 @@ namespace {
 
 // Of a block's transformed inputs: half of the second-level cache.
 constexpr int64_t kBlockBytes = 512 << 10;
+constexpr size_t kSmallFilterBytes = 2 << 20;
 constexpr int64_t kLineFloats = 16;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -37,7 +38,10 @@ Winograd::Winograd(const WinogradShape& shape, WinogradTile tile, int threads)
   const int64_t most =
       std::max<int64_t>(kBlockBytes / (positions_ * channels * int64_t{sizeof(float)}), 24);
   blocks_ = CeilDiv(tiles_, most);
-  share_blocks_ = blocks_ >= 2 * threads_ && threads_ > 1;
+  // Each thread reads all of the filter where threads take blocks; panels may not come out even.
+  const bool uneven = panels_ % threads_ != 0 && panels_ < 4 * threads_;
+  share_blocks_ = threads_ > 1 && tiles_ >= 4 * threads_ &&
+                  (blocks_ >= 2 * threads_ || filter_bytes() <= kSmallFilterBytes || uneven);
   if (share_blocks_) blocks_ = CeilDiv(blocks_, threads_) * threads_;
   block_tiles_ = CeilDiv(tiles_, blocks_);
   input_stride_ = OddLines(block_tiles_ * channels);
