@@ -45,12 +45,15 @@ HWY_INLINE Vf ReduceByLn2(Vf x, Vf& r) {
   return q;
 }
 
-// e^r for |r| <= ln(2) / 2.
-HWY_INLINE Vf ExpReduced(Vf r) {
+// e^r - 1 for |r| <= ln(2) / 2.
+HWY_INLINE Vf Expm1Reduced(Vf r) {
   const Vf p = Horner(r, 5.000000097e-01f, 1.666651718e-01f, 4.166620075e-02f, 8.369088881e-03f,
                       1.395082735e-03f);
-  return hn::Add(Const(1.0f), hn::MulAdd(hn::Mul(r, r), p, r));
+  return hn::MulAdd(hn::Mul(r, r), p, r);
 }
+
+// e^r for |r| <= ln(2) / 2.
+HWY_INLINE Vf ExpReduced(Vf r) { return hn::Add(Const(1.0f), Expm1Reduced(r)); }
 
 // 2^q, q integral in [-126, 127].
 template <class Vi>
@@ -137,15 +140,16 @@ HWY_INLINE Vf Sigmoid(Vf x) {
   return KeepNaN(x, hn::Div(numerator, hn::Add(Const(1.0f), e)));
 }
 
+// -m / (m + 2) with m = e^(-2 |x|) - 1 = 2^q (e^r - 1) + (2^q - 1), which keeps its relative
+// accuracy at small x, where q is 0.
 HWY_INLINE Vf Tanh(Vf x) {
-  const Vf ax = hn::Abs(x);
-  const Vf x2 = hn::Mul(x, x);
-  const Vf p = Horner(x2, -3.333327207e-01f, 1.333115262e-01f, -5.371409444e-02f, 2.055168325e-02f,
-                      -5.603878736e-03f);  // |x| <= 0.64
-  const Vf small = hn::MulAdd(hn::Mul(x, x2), p, x);
-  const Vf e = ExpOfNegative(hn::Mul(ax, Const(-2.0f)));
-  const Vf large = hn::Div(hn::Sub(Const(1.0f), e), hn::Add(Const(1.0f), e));
-  return KeepNaN(x, hn::IfThenElse(hn::Lt(ax, Const(0.625f)), small, hn::CopySign(large, x)));
+  const Vf one = Const(1.0f);
+  Vf r;
+  const Vf q = ReduceByLn2(hn::Max(hn::Mul(hn::Abs(x), Const(-2.0f)), Const(-40.0f)), r);
+  const Vf scale = PowerOfTwo(hn::ConvertTo(IntTag(), q));
+  const Vf m = hn::MulAdd(scale, Expm1Reduced(r), hn::Sub(scale, one));
+  const Vf y = hn::Div(m, hn::Add(m, Const(2.0f)));
+  return KeepNaN(x, hn::CopySign(y, x));
 }
 
 // erf(x) for |x| <= 0.85. The leading 1 is added last, for accuracy.
@@ -168,23 +172,38 @@ HWY_INLINE Vf SquareRounding(Vf x, Vf square) {
 #endif
 }
 
-// erfc(ax) for ax >= 0.78, as e^(-ax^2) t P(t) with t = 1 / (1 + ax / 2).
-HWY_INLINE Vf ErfcOfLarge(Vf ax) {
-  const Vf x = hn::Min(ax, Const(10.4f));  // erfc is 0 in float from 10.1 on
+// erfc(x) e^(x^2) for x >= 0.78, as t P(t) with t = 1 / (1 + x / 2).
+HWY_INLINE Vf ScaledErfc(Vf x) {
   const Vf t = hn::Div(Const(1.0f), hn::MulAdd(x, Const(0.5f), Const(1.0f)));
   const Vf p = Horner(t, 2.821064072e-01f, 2.818628009e-01f, 2.485647426e-01f, 1.710735826e-01f,
                       8.234233706e-02f, 4.839056523e-02f, -1.971353851e-01f, 8.317393244e-02f);
+  return hn::Mul(t, p);
+}
+
+// erfc(ax) for ax >= 0.78.
+HWY_INLINE Vf ErfcOfLarge(Vf ax) {
+  const Vf x = hn::Min(ax, Const(10.4f));  // erfc is 0 in float from 10.1 on
   const Vf square = hn::Mul(x, x);
   const Vf rounding = SquareRounding(x, square);
   const Vf e = Exp(hn::Neg(square));
-  return hn::Mul(hn::NegMulAdd(e, rounding, e), hn::Mul(t, p));
+  return hn::Mul(hn::NegMulAdd(e, rounding, e), ScaledErfc(x));
+}
+
+// erf(ax) for ax >= 0.78. It is 1 in float from 3.9 on, and the square's rounding does not reach
+// it.
+HWY_INLINE Vf ErfOfLarge(Vf ax) {
+  const Vf x = hn::Min(ax, Const(4.0f));
+  Vf r;
+  const Vf q = ReduceByLn2(hn::Neg(hn::Mul(x, x)), r);
+  const Vf e = hn::Mul(ExpReduced(r), PowerOfTwo(hn::ConvertTo(IntTag(), q)));
+  return hn::NegMulAdd(e, ScaledErfc(x), Const(1.0f));
 }
 
 constexpr float kErfSplit = 0.8f;
 
 HWY_INLINE Vf Erf(Vf x) {
   const Vf ax = hn::Abs(x);
-  const Vf large = hn::CopySign(hn::Sub(Const(1.0f), ErfcOfLarge(ax)), x);
+  const Vf large = hn::CopySign(ErfOfLarge(ax), x);
   return KeepNaN(x, hn::IfThenElse(hn::Lt(ax, Const(kErfSplit)), ErfOfSmall(x), large));
 }
 
