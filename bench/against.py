@@ -33,7 +33,8 @@ def build(revision: str, cache: pathlib.Path) -> pathlib.Path:
   if kept.exists():
     return kept
   with tempfile.TemporaryDirectory(prefix="tenon-against-") as scratch:
-    tree, out = pathlib.Path(scratch, "tree"), pathlib.Path(scratch, "build")
+    tree = pathlib.Path(scratch, "tree")
+    out = tree / "build"  # seen from there all trees look alike: ccache shares
     log = pathlib.Path(scratch, "log")
     print(f"building {revision} ({sha[:9]}) …", flush=True)
     configure = ["cmake", "-S", tree, "-B", out, "-G", "Ninja",
