@@ -112,7 +112,17 @@ class Conversion {
     if (n.op == "Conv2DBackpropInput" && context_.Constant(n.inputs[1]) != nullptr) {
       return Role::kContraction;
     }
+    if (n.op == "Mean") return IsGlobalAverage(n) ? Role::kFollower : Role::kNone;
     return tenon::RoleOf(n.op);
+  }
+
+  // Of an image's pixels (NHWC): its kernel sums in float.
+  bool IsGlobalAverage(const Node& n) const {
+    const Tensor* axes = context_.Constant(n.inputs[1]);
+    if (axes == nullptr) return false;
+    const absl::StatusOr<std::vector<int64_t>> values = IntegerValues(*axes);
+    return context_.shapes.shape(n.inputs[0]).rank() == 4 && values.ok() &&
+           (*values == std::vector<int64_t>{1, 2} || *values == std::vector<int64_t>{2, 1});
   }
 
   bool IsBfloat16(Endpoint e) const {

@@ -160,8 +160,12 @@ OpRow OfBools(const char* name, KernelFactory reference) {
 
 const OpRegistration sum_op(OfNumbers("Sum", kNumberTypes, Reduction<SumReducer, Numbers>,
                                       "_MklNativeSum"));
-const OpRegistration mean_op(OfNumbers("Mean", kNumberTypes, Reduction<MeanReducer, Numbers>,
-                                       "_MklNativeMean"));
+OpRow Mean() {
+  OpRow row = OfNumbers("Mean", kNumberTypes, Reduction<MeanReducer, Numbers>, "_MklNativeMean");
+  row.native_types = "float bfloat16";
+  return row;
+}
+const OpRegistration mean_op(Mean());
 const OpRegistration max_op(OfNumbers("Max", kRealTypes, Reduction<MaxReducer, RealNumbers>,
                                       "_MklNativeMax"));
 const OpRegistration min_op(OfNumbers("Min", kRealTypes, Reduction<MinReducer, RealNumbers>,

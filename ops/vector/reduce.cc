@@ -1,6 +1,7 @@
 // Mean, Sum, Max, Min and BiasAddGrad of float where, after joining neighbours, the input is
 // [outer, reduced, inner] or [reduced, outer, reduced]. Global average pooling is [N, H W, C], a
-// softmax's sum [rows, n, 1], a sum for each channel [N H W, C] or [N, C, H W].
+// softmax's sum [rows, n, 1], a sum for each channel [N H W, C] or [N, C, H W]. Mean also of
+// bfloat16 [outer, reduced, inner].
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -57,7 +58,8 @@ absl::StatusOr<Problem> ProblemOf(PrepareContext& p) {
   } else if (name != "Sum" && name != "BiasAddGrad") {
     return Unimplemented("no vector kernel for ", name);
   }
-  if (p.input_dtype(0) != DType::kFloat) return Unimplemented("only float");
+  const bool half = p.input_dtype(0) == DType::kBfloat16 && problem.mean;
+  if (p.input_dtype(0) != DType::kFloat && !half) return Unimplemented("only float");
   const Shape& in = p.input_shape(0);
   TENON_ASSIGN_OR_RETURN(const std::vector<bool> mask, MaskOf(p, name));
 
@@ -195,11 +197,71 @@ class ReduceKernel final : public Kernel {
   const TileFn divide_fn_;
 };
 
+// The mean over the rows of each plane of bfloat16 (global average pooling), summed in float and
+// rounded once.
+class Bfloat16MeanKernel final : public Kernel {
+ public:
+  Bfloat16MeanKernel(const Problem& problem, int threads) : problem_(problem), threads_(threads) {}
+
+  absl::Status Run(RunContext& context) const override {
+    const uint16_t* x = context.input<uint16_t>(0);
+    uint16_t* y = context.output<uint16_t>(0);
+    const int64_t inner = problem_.inner, rows = problem_.reduced;
+    const int64_t shares = (inner + kColumns - 1) / kColumns;
+    const double ns = 0.1 * static_cast<double>(rows * kColumns) + 5;
+    ParallelFor(threads_, problem_.outer * shares, ParallelGrain(ns),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i) {
+                    const int64_t from = i % shares * kColumns, plane = i / shares;
+                    const int64_t columns = std::min(kColumns, inner - from);
+                    Share(x + plane * rows * inner + from, static_cast<size_t>(columns),
+                          y + plane * inner + from);
+                  }
+                });
+    return absl::OkStatus();
+  }
+  std::string Implementation() const override {
+    return absl::StrCat("vector:", VectorTargetName());
+  }
+
+ private:
+  static constexpr int64_t kRows = 32;
+
+  // Row 0 of the buffer holds the sum so far.
+  void Share(const uint16_t* x, size_t columns, uint16_t* y) const {
+    alignas(64) float buffer[(kRows + 1) * kColumns];
+    alignas(64) float sum[kColumns] = {};
+    for (int64_t row = 0; row < problem_.reduced; row += kRows) {
+      const int64_t rows = std::min(kRows, problem_.reduced - row);
+      std::copy(sum, sum + columns, buffer);
+      for (int64_t r = 0; r < rows; ++r) {
+        WidenBfloat16(x + (row + r) * problem_.inner, buffer + (r + 1) * kColumns, columns);
+      }
+      sum_(buffer, rows + 1, kColumns, columns, sum);
+    }
+    const float count = static_cast<float>(problem_.reduced);
+    for (size_t c = 0; c < columns; ++c) sum[c] /= count;
+    NarrowToBfloat16(sum, y, columns);
+  }
+
+  const Problem problem_;
+  const int threads_;
+  const ReduceColumnsFn sum_ = FindReduceColumns(ReduceKind::kSum);
+};
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> VectorReduce(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p));
+  const bool half = p.input_dtype(0) == DType::kBfloat16;
+  if (half && (problem.repeat > 1 || problem.inner == 1)) {
+    return Unimplemented("bfloat16 only by columns");
+  }
   if (p.num_inputs() > 1) p.InputNotRead(1);
+  if (half) {
+    return std::unique_ptr<Kernel>(
+        std::make_unique<Bfloat16MeanKernel>(problem, p.services().threads));
+  }
   auto kernel = std::make_unique<ReduceKernel>(problem, p.services().threads);
   p.RequestScratch(kernel->ScratchBytes());
   return std::unique_ptr<Kernel>(std::move(kernel));

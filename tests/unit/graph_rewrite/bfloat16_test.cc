@@ -102,6 +102,27 @@ out b = %b
   EXPECT_EQ(TypeOf(g, "b"), DType::kBfloat16);
 }
 
+TEST(ConvertToBfloat16, AveragesOfPixelsGoAlongAndOthersDoNot) {
+  const Graph g = Converted(R"(
+%x = Placeholder() {dtype=float, shape=<?,6,5,4>}
+%w = Const() {value=float<1,1,4,4>{random 1 -1 1}}
+%spatial = Const() {value=int32<2>{1, 2}}
+%channels = Const() {value=int32<1>{3}}
+%a = Conv2D(%x, %w) {strides=[1, 1, 1, 1], padding="SAME"}
+%m = Mean(%a, %spatial) {keep_dims=true}
+%b = Conv2D(%m, %w) {strides=[1, 1, 1, 1], padding="SAME"}
+%c = Mul(%a, %b)
+%d = Conv2D(%c, %w) {strides=[1, 1, 1, 1], padding="SAME"}
+%n = Mean(%d, %channels) {keep_dims=true}
+%e = Mul(%d, %n)
+%f = Conv2D(%e, %w) {strides=[1, 1, 1, 1], padding="SAME"}
+in x = %x
+out f = %f
+)");
+  EXPECT_EQ(TypeOf(g, "m"), DType::kBfloat16);
+  EXPECT_EQ(TypeOf(g, "n"), DType::kFloat);
+}
+
 TEST(ConvertToBfloat16, DoubleIsLeftAlone) {
   const Graph g = Converted(R"(
 %x = Placeholder() {dtype=double, shape=<?,4>}
