@@ -37,7 +37,8 @@ TEST(Concurrency, ThreadsShareKernelsCacheAndWeights) {
   const Tensor filter_value = RandomTensor(DType::kFloat, kFilter, 2);
   const Tensor bias = RandomTensor(DType::kFloat, kBias, 3);
   Constant filter(filter_value);
-  const Flags flags;
+  Flags flags;
+  flags.winograd = false;  // what is shared is a primitive of oneDNN
   PrimitiveCache cache;
   const Services services{&flags, &cache, 1};
 
