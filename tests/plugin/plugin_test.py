@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 import numpy as np
 
@@ -22,8 +23,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ARGS = None
 
 
-def environment(folder):
-    """A Python that has TensorFlow and the plug-in."""
+def environment(folder, site_packages):
+    """A Python that has TensorFlow and the plug-in, which is in `site_packages`."""
     venv = pathlib.Path(folder) / "venv"
     subprocess.run([ARGS.python, "-m", "venv", "--without-pip", venv], check=True)
     (site,) = venv.glob("lib/python3*/site-packages")
@@ -31,7 +32,7 @@ def environment(folder):
         [ARGS.python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         check=True, capture_output=True, text=True).stdout
     (site / "tensorflow.pth").write_text(borrowed)
-    for entry in pathlib.Path(ARGS.site_packages).resolve().iterdir():
+    for entry in pathlib.Path(site_packages).resolve().iterdir():
         (site / entry.name).symlink_to(entry)
     return venv / "bin" / "python"
 
@@ -50,7 +51,7 @@ class PluginTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        cls.python = environment(cls.folder.name)
+        cls.python = environment(cls.folder.name, ARGS.site_packages)
 
     @classmethod
     def tearDownClass(cls):
@@ -95,6 +96,23 @@ class PluginTest(unittest.TestCase):
         for onednn in ("0", "1"):
             self.run_python(HERE / "saved_model.py", "load", "saved", onednn=onednn)
 
+    def test_wheel(self):
+        """The wheel's files, unpacked, work with the libraries that they carry."""
+        folder = pathlib.Path(self.folder.name) / "wheel"
+        build = pathlib.Path(ARGS.site_packages).resolve().parent
+        subprocess.run([sys.executable, HERE.parents[1] / "tools" / "wheel.py", "--build", build,
+                        "--output", folder], check=True, capture_output=True)
+        (wheel,) = folder.glob("*.whl")
+        site = folder / "site"
+        with zipfile.ZipFile(wheel) as files:
+            files.extractall(site)
+        python = environment(folder, site)
+        out = subprocess.run([python, "-c", MAPPED], check=True, capture_output=True, text=True,
+                             env={**os.environ, "TF_ENABLE_ONEDNN_OPTS": "1"}).stdout
+        out = {line for line in out.splitlines() if line.startswith("/")}
+        for library in ("libtenon_tensorflow.so", "lib/libdnnl.so.2", "lib/libgomp.so.1"):
+            self.assertIn(str(site / "tenon_tensorflow" / library), out)
+
     def test_threads(self):
         self.run_python(HERE / "threads.py")
 
@@ -107,6 +125,13 @@ class PluginTest(unittest.TestCase):
         out = self.run_python("-c", SWITCHED_OFF)
         self.assertEqual(out.strip(), "no private op")
 
+
+MAPPED = """
+import tensorflow as tf
+import tenon_tensorflow
+print("\\n".join(line.split()[-1] for line in open("/proc/self/maps") if "tenon" in line))
+print(tf.function(lambda x: tf.nn.relu(tf.matmul(x, x)))(tf.ones([4, 4])))
+"""
 
 GATE = """
 import tensorflow as tf
