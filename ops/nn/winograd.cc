@@ -8,8 +8,8 @@
 namespace tenon {
 namespace {
 
-// Of a block's transformed inputs: half of the second-level cache.
-constexpr int64_t kBlockBytes = 512 << 10;
+// Of transformed inputs in a block: half of a small second-level cache.
+constexpr int64_t kBlockBytes = 256 << 10;
 constexpr size_t kSmallFilterBytes = 2 << 20;
 constexpr int64_t kLineFloats = 16;
 
