@@ -56,7 +56,7 @@ class Input:
   dtype: str
   shape: tuple[int, ...]
   constant: bool
-  values: str  # "", "(…)", "uniform(a,b)", "special"
+  values: str  # "", "(…)", "uniform(a,b)", "special", "file(NAME)"
 
   def __str__(self) -> str:
     text = f"{self.dtype}[{','.join(map(str, self.shape))}]"
@@ -78,6 +78,9 @@ class Case:
 
 _HEAD = re.compile(r"(\w+):\s*(\w+)\(")
 _INPUT = re.compile(r"(\w+)\[([\d,]*)\](?:=(.*))?$")
+# A value is a word, a "string", or a list, perhaps of lists.
+_ATTRIBUTE = r'(\w+=(?:"[^"]*"|\[(?:[^\[\]]|\[[^\]]*\])*\]|\S+))'
+_FILES = pathlib.Path(__file__).resolve().parent.parent / "tests/numerics/files"
 _WORDS = ["", "a", "Tenon", "two words", "1.5", " padded ", "naïve", "UPPER"]
 
 
@@ -153,7 +156,7 @@ def _parse_line(topic: str, line: str) -> Case:
   if result and result != "error" and not count:
     raise ValueError(f"bad result {result!r}")
   attributes = {}
-  for word in re.findall(r'(\w+=(?:"[^"]*"|\[[^\]]*\]|\S+))', rest):
+  for word in re.findall(_ATTRIBUTE, rest):
     key, value = word.split("=", 1)
     attributes[key] = _parse_value(value)
   inputs = [_parse_input(t) for t in _split(line[match.end():end - 1])]
@@ -225,6 +228,10 @@ def make_input(case: Case, index: int) -> np.ndarray:
       values = np.array([complex(w) if dtype.kind == "c" else float(w)
                          for w in words])
     return values.astype(dtype).reshape(spec.shape)
+  file = re.fullmatch(r"file\(([\w.]+)(?:,(\d+))?\)", spec.values)
+  if file:
+    content = (_FILES / file[1]).read_bytes()
+    return np.array(content[:int(file[2])] if file[2] else content, object)
   if spec.values == "special":
     values = np.array([float(w) for w in _FLOAT_SPECIALS])
     return np.resize(values, spec.shape).astype(dtype)

@@ -64,6 +64,12 @@ std::string StringOf(absl::string_view text) {
   return std::string(text);
 }
 
+Shape ShapeOf(absl::string_view text) {
+  const absl::StatusOr<AttrValue> dims = List<int64_t>(text, IntOf);
+  if (!dims.ok()) return Shape::Unknown();
+  return Shape(absl::MakeConstSpan(*dims->get_if<std::vector<int64_t>>()));
+}
+
 absl::StatusOr<AttrValue> AttrOf(absl::string_view kind, absl::string_view text) {
   if (kind == "int") return AttrValue(IntOf(text));
   if (kind == "float") return AttrValue(FloatOf(text));
@@ -74,10 +80,8 @@ absl::StatusOr<AttrValue> AttrOf(absl::string_view kind, absl::string_view text)
   if (kind == "list(float)") return List<float>(text, FloatOf);
   if (kind == "list(string)") return List<std::string>(text, StringOf);
   if (kind == "list(type)") return List<DType>(text, GoldenDType);
-  if (kind == "shape") {
-    TENON_ASSIGN_OR_RETURN(const AttrValue dims, List<int64_t>(text, IntOf));
-    return AttrValue(Shape(absl::MakeConstSpan(*dims.get_if<std::vector<int64_t>>())));
-  }
+  if (kind == "shape") return AttrValue(ShapeOf(text));
+  if (kind == "list(shape)") return List<Shape>(text, ShapeOf);
   return InvalidArgument("attributes of kind ", kind, " are not read from case files");
 }
 

@@ -215,7 +215,7 @@ bool LinearAlgebra(absl::string_view op) {
   static const auto* const kOps = new absl::flat_hash_set<absl::string_view>(
       {"Cholesky", "MatrixInverse", "MatrixDeterminant", "LogMatrixDeterminant", "MatrixSolve",
        "Lu", "MatrixTriangularSolve", "Qr", "Svd", "SelfAdjointEigV2", "TridiagonalSolve",
-       "TridiagonalMatMul"});
+       "TridiagonalMatMul", "CholeskyGrad", "BandedTriangularSolve", "Eig"});
   absl::ConsumePrefix(&op, "Batch");
   return kOps->contains(op);
 }
@@ -280,11 +280,11 @@ Tolerance ToleranceFor(const Node& node, absl::Span<const Tensor> inputs, const 
         static_cast<double>(std::max(inputs[0].shape().dim(1), inputs[0].shape().dim(2)));
     return {4 * eps, eps * (8 + 4 * side) * max(0)};
   }
-  if (absl::StrContains(op, "LSTM") || op == "GRUBlockCell") {
+  if (absl::StrContains(op, "LSTM") || absl::StrContains(op, "GRUBlockCell")) {
     // Gates are sums of products, passed through functions of slope at most 1; a step's error
     // stays in the state and adds to the next one's.
     const bool all_steps = absl::StartsWith(op, "Block");
-    const size_t w = all_steps ? 4 : op == "GRUBlockCell" ? 2 : 3;
+    const size_t w = all_steps ? 4 : absl::StrContains(op, "GRUBlockCell") ? 2 : 3;
     const double steps = all_steps ? static_cast<double>(inputs[1].shape().dim(0)) : 1;
     const double length = static_cast<double>(inputs[w].shape().dim(0));
     const double error = sum(length, rms(all_steps ? 1 : 0) * rms(w)).absolute;
