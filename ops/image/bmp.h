@@ -1,0 +1,16 @@
+// Reads uncompressed BMP images of 8, 24 or 32 bits a pixel.
+#ifndef TENON_OPS_IMAGE_BMP_H_
+#define TENON_OPS_IMAGE_BMP_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "ops/image/codec.h"
+
+namespace tenon {
+
+// uint8 pixels; channels: 0 as in the file, 3 or 4.
+absl::Status DecodeBmp(absl::string_view file, int64_t channels, AllocatePixels allocate);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_IMAGE_BMP_H_

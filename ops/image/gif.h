@@ -1,0 +1,19 @@
+// Reads GIF images: every frame drawn over the one before it.
+#ifndef TENON_OPS_IMAGE_GIF_H_
+#define TENON_OPS_IMAGE_GIF_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "ops/image/codec.h"
+
+namespace tenon {
+
+enum class GifFrames { kFirst, kAll };
+
+// uint8 pixels of 3 channels. The canvas is as large as the largest frame; where nothing was drawn
+// yet it is black.
+absl::Status DecodeGif(absl::string_view file, GifFrames frames, AllocatePixels allocate);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_IMAGE_GIF_H_
