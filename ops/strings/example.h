@@ -1,0 +1,38 @@
+// What tf.train.Example and tf.train.SequenceExample messages hold, as views of their bytes.
+#ifndef TENON_OPS_STRINGS_EXAMPLE_H_
+#define TENON_OPS_STRINGS_EXAMPLE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "graph/dtype.h"
+
+namespace tenon {
+
+// A list of strings, floats or int64s.
+struct Feature {
+  DType dtype = DType::kInvalid;  // kInvalid: the feature says nothing
+  absl::string_view list;
+};
+using FeatureMap = absl::flat_hash_map<absl::string_view, Feature>;
+
+// Of one name, the last feature counts.
+absl::Status ParseExample(absl::string_view bytes, FeatureMap& features);
+
+struct SequenceExample {
+  FeatureMap context;
+  absl::flat_hash_map<absl::string_view, std::vector<Feature>> lists;
+};
+absl::Status ParseSequenceExample(absl::string_view bytes, SequenceExample& example);
+
+// Appends what the feature holds; its dtype must be the vector's.
+absl::Status AppendValues(const Feature& feature, std::vector<float>& out);
+absl::Status AppendValues(const Feature& feature, std::vector<int64_t>& out);
+absl::Status AppendValues(const Feature& feature, std::vector<std::string>& out);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_STRINGS_EXAMPLE_H_

@@ -1,0 +1,52 @@
+// Reads protocol buffers' wire format, a message at a time, without knowing the message:
+//
+//   WireReader reader(bytes);
+//   WireField f;
+//   while (reader.Next(f)) { if (f.number == 1 && f.is_bytes()) ... f.bytes ... }
+//   if (!reader.ok()) return InvalidArgument("truncated");
+#ifndef TENON_OPS_STRINGS_WIRE_H_
+#define TENON_OPS_STRINGS_WIRE_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+
+namespace tenon {
+
+struct WireField {
+  enum class Type : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+  uint32_t number = 0;
+  Type type = Type::kVarint;
+  uint64_t value = 0;       // of a number
+  absl::string_view bytes;  // of a string, a message or packed numbers
+
+  bool is_bytes() const { return type == Type::kBytes; }
+};
+
+class WireReader {
+ public:
+  explicit WireReader(absl::string_view bytes) : left_(bytes) {}
+
+  // False at the end, and at bytes that are no field.
+  bool Next(WireField& field);
+  bool Varint(uint64_t& value);
+  bool Fixed32(uint64_t& value) { return Fixed(4, value); }
+
+  bool done() const { return left_.empty(); }
+  bool ok() const { return ok_; }
+
+ private:
+  bool Fail() {
+    ok_ = false;
+    left_ = {};
+    return false;
+  }
+  bool Fixed(size_t bytes, uint64_t& value);
+
+  absl::string_view left_;
+  bool ok_ = true;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_STRINGS_WIRE_H_
