@@ -9,6 +9,7 @@
 #include "graph/attr.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
+#include "ops/types.h"
 #include "proto/table_text.h"
 #include "proto/tenon_graph.pb.h"
 #include "proto/variables.h"
@@ -33,36 +34,54 @@ NodeId TableOf(const Draft& draft, Endpoint e) {
   return IsTable(draft.node(e.node)) ? e.node : kNoNode;
 }
 
-// An entry may stand twice; TensorFlow refuses one key with two values.
+absl::StatusOr<Tensor> Chosen(const Tensor& t, const std::vector<int64_t>& places) {
+  TENON_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(t.dtype(), Shape({std::ssize(places)})));
+  VisitStorage(t.dtype(), [&]<typename T>() {
+    T* to = static_cast<T*>(out.raw());
+    for (const int64_t i : places) *to++ = static_cast<const T*>(t.raw())[i];
+  });
+  return out;
+}
+
+// An entry may stand twice, and counts once; TensorFlow refuses one key with two values.
 template <typename K>
-absl::Status CheckKeys(const Tensor& keys, const Tensor& values) {
+absl::Status DropRepeated(TableStore::Content& content) {
+  const auto& [keys, values] = content;
   absl::flat_hash_map<K, int64_t> seen;
+  std::vector<int64_t> kept;
   const size_t size = values.dtype() == DType::kString ? 0 : SizeOf(values.dtype());
   for (int64_t i = 0; i < keys.num_elements(); ++i) {
-    const auto [it, fresh] = seen.emplace(keys.data<K>()[i], i);
-    if (fresh) continue;
-    const bool same =
-        size == 0 ? values.data<std::string>()[it->second] == values.data<std::string>()[i]
-                  : std::equal(values.data<char>() + static_cast<size_t>(i) * size,
-                               values.data<char>() + static_cast<size_t>(i + 1) * size,
-                               values.data<char>() + static_cast<size_t>(it->second) * size);
+    const auto [it, fresh] = seen.emplace(keys.template data<K>()[i], i);
+    if (fresh) {
+      kept.push_back(i);
+      continue;
+    }
+    const char* bytes = static_cast<const char*>(values.raw());
+    const bool same = size == 0 ? values.template data<std::string>()[it->second] ==
+                                      values.template data<std::string>()[i]
+                                : std::equal(bytes + static_cast<size_t>(i) * size,
+                                             bytes + static_cast<size_t>(i + 1) * size,
+                                             bytes + static_cast<size_t>(it->second) * size);
     if (!same) return InvalidArgument("the table gets two values for the key of entry ", i);
   }
+  if (std::ssize(kept) == keys.num_elements()) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(content.keys, Chosen(content.keys, kept));
+  TENON_ASSIGN_OR_RETURN(content.values, Chosen(content.values, kept));
   return absl::OkStatus();
 }
 
-absl::Status CheckContent(const TableStore::Content& content) {
+absl::Status CheckContent(TableStore::Content& content) {
   if (content.keys.num_elements() != content.values.num_elements()) {
     return InvalidArgument("the table gets ", content.keys.num_elements(), " keys and ",
                            content.values.num_elements(), " values");
   }
   switch (content.keys.dtype()) {
     case DType::kString:
-      return CheckKeys<std::string>(content.keys, content.values);
+      return DropRepeated<std::string>(content);
     case DType::kInt32:
-      return CheckKeys<int32_t>(content.keys, content.values);
+      return DropRepeated<int32_t>(content);
     case DType::kInt64:
-      return CheckKeys<int64_t>(content.keys, content.values);
+      return DropRepeated<int64_t>(content);
     default:
       return Unimplemented("tables with keys of ", Name(content.keys.dtype()));
   }

@@ -27,7 +27,7 @@ class TableStore {
       : importer_(importer), init_targets_(std::move(init_targets)), assets_(std::move(assets)) {}
 
   struct Content {
-    Tensor keys, values;  // [n] each; no key with two values
+    Tensor keys, values;  // [n] each; no key stands twice
   };
   // FailedPrecondition where nothing fills the table.
   absl::StatusOr<const Content*> Find(const Node& table);

@@ -120,6 +120,25 @@ TEST_F(TableGraphTest, TwoValuesForOneKey) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("two values for the key of entry 1"));
 }
 
+TEST_F(TableGraphTest, AnEntryGivenTwiceCountsOnce) {
+  std::ofstream(path_) << R"(
+node { name: "table" op: "HashTableV2"
+  attr { key: "key_dtype" value { type: DT_INT64 } } attr { key: "value_dtype" value { type: DT_INT64 } } }
+node { name: "size" op: "LookupTableSizeV2" input: "table" }
+)" << Const("k", "int64_val: 1 int64_val: 4 int64_val: 1", 3)
+                       << Const("v", "int64_val: 7 int64_val: 8 int64_val: 7", 3) << kInitialize;
+  LoadOptions options;
+  options.fetches = {"size"};
+  const auto model = LoadModel(path_, options);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const Tensor* size = nullptr;
+  for (const NodeId id : model->graph.NodeIds()) {
+    if (const Tensor* value = model->graph.node(id).attr<Tensor>("value")) size = value;
+  }
+  ASSERT_NE(size, nullptr);
+  EXPECT_EQ(size->data<int64_t>()[0], 2);
+}
+
 TEST_F(TableGraphTest, KeysAndValuesOfDifferentNumber) {
   const absl::Status status = LoadWith(Const("k", "int64_val: 1", 1) +
                                        Const("v", "int64_val: 7 int64_val: 8", 2) + kInitialize);
