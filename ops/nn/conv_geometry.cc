@@ -130,8 +130,9 @@ absl::StatusOr<WindowSpan> ResolveWindow(const WindowAttrs& attrs, int dim, int6
     span.pad_end = pad - pad / 2;
     return span;
   }
+  // A window somewhat larger than the image gives no outputs, as in TensorFlow's kernels.
   span.output = (input + span.pad_begin + span.pad_end - reach + stride) / stride;
-  if (reach > input + span.pad_begin + span.pad_end) {
+  if (span.output < 0) {
     return InvalidArgument("the window (", reach, ") is larger than the padded input (",
                            input + span.pad_begin + span.pad_end, ")");
   }

@@ -33,7 +33,8 @@ absl::StatusOr<Pool> PoolOf(const PrepareContext& p, PoolGeometry g, DType dtype
   pool.loops = FindPoolLoops(dtype == DType::kFloat ? PoolElement::kFloat : PoolElement::kBfloat16);
   pool.threads = p.services().threads;
   pool.g = std::move(g);
-  if (pool.g.batch == 0 || pool.g.channels == 0 || pool.g.in_positions() == 0) {
+  if (pool.g.batch == 0 || pool.g.channels == 0 || pool.g.in_positions() == 0 ||
+      pool.g.out_positions() == 0) {
     return Unimplemented("empty");
   }
   return pool;

@@ -201,6 +201,46 @@ TEST(ConvShapes, EmptyBatchAndChannels) {
   }
 }
 
+// As TensorFlow's kernels: no outputs, until the count would be negative.
+TEST(ConvShapes, WindowLargerThanImage) {
+  const Tensor x = RandomTensor(DType::kFloat, {1, 2, 2, 4}, 1);
+  const Tensor filter = RandomTensor(DType::kFloat, {3, 3, 4, 1}, 2);
+  AttrMap attrs{{"T", DType::kFloat}, {"padding", "VALID"}, {"strides", Ints{1, 2, 2, 1}}};
+  AttrMap pool = attrs;
+  pool["ksize"] = Ints{1, 3, 3, 1};
+  for (const char* prefix : {"", "_MklNative"}) {
+    const auto run = [&](const char* op, const AttrMap& with, const std::vector<Tensor>& inputs,
+                         std::vector<int> constants) {
+      return RunNode(MakeNode(std::string(prefix) + op, with), inputs, {.constants = constants});
+    };
+    for (const char* op : {"Conv2D", "DepthwiseConv2dNative", "MaxPool", "AvgPool"}) {
+      SCOPED_TRACE(std::string(prefix) + op);
+      const bool pools = std::string(op).ends_with("Pool");
+      auto got = pools ? run(op, pool, {x}, {}) : run(op, attrs, {x, filter}, {1});
+      ASSERT_TRUE(got.ok()) << got.status();
+      const int64_t channels = std::string(op) == "Conv2D" ? 1 : 4;
+      EXPECT_EQ(got->outputs[0].shape(), Shape({1, 0, 0, channels}));
+    }
+    const Tensor nothing = RandomTensor(DType::kFloat, {1, 0, 0, 4}, 3);
+    const Tensor zero_image = Tensor::From<float>({1, 2, 2, 4}, std::vector<float>(16));
+    const Tensor sizes = Tensor::From<int32_t>({4}, {1, 2, 2, 4});
+    auto zeros = run("DepthwiseConv2dNativeBackpropInput", attrs, {sizes, filter, nothing}, {0});
+    ASSERT_TRUE(zeros.ok()) << zeros.status();
+    EXPECT_TRUE(Identical(zeros->outputs[0], zero_image));
+    zeros = run("MaxPoolGrad", pool, {x, nothing, nothing}, {});
+    ASSERT_TRUE(zeros.ok()) << zeros.status();
+    EXPECT_TRUE(Identical(zeros->outputs[0], zero_image));
+    zeros = run("AvgPoolGrad", pool, {sizes, nothing}, {0});
+    ASSERT_TRUE(zeros.ok()) << zeros.status();
+    EXPECT_TRUE(Identical(zeros->outputs[0], zero_image));
+    EXPECT_FALSE(run("Conv2D", attrs,
+                     {RandomTensor(DType::kFloat, {1, 1, 1, 4}, 1),
+                      RandomTensor(DType::kFloat, {5, 5, 4, 1}, 2)},
+                     {1})
+                     .ok());
+  }
+}
+
 TEST(ConvDTypes, ReferenceTakesAll) {
   const AttrMap base{{"padding", "SAME"}, {"strides", Ints{1, 2, 2, 1}}};
   const Tensor x = RandomTensor(DType::kDouble, Shape({1, 5, 5, 3}), 1);
