@@ -1,4 +1,4 @@
-// Assert (an error unless its condition holds) and CheckNumerics (an error on NaN or infinity).
+// Assert (an error unless its condition holds); CheckNumerics and V2 (an error on NaN or infinity).
 #include <cmath>
 
 #include "absl/strings/str_join.h"
@@ -82,16 +82,21 @@ absl::StatusOr<std::unique_ptr<Kernel>> CheckNumerics(PrepareContext& p) {
   return kernel;
 }
 
-const OpRegistration check_numerics({
-    .name = "CheckNumerics",
-    .inputs = "tensor: T",
-    .outputs = "output: T",
-    .attrs = "T: type; message: string",
-    .types = "T: bfloat16 half float double",
-    .shape = UnchangedShape,
-    .reference = CheckNumerics,
-    .stateful = true,
-});
+constexpr OpRow CheckNumericsRow(const char* name) {
+  return {
+      .name = name,
+      .inputs = "tensor: T",
+      .outputs = "output: T",
+      .attrs = "T: type; message: string",
+      .types = "T: bfloat16 half float double",
+      .shape = UnchangedShape,
+      .reference = CheckNumerics,
+      .stateful = true,
+  };
+}
+
+const OpRegistration check_numerics(CheckNumericsRow("CheckNumerics"));
+const OpRegistration check_numerics_v2(CheckNumericsRow("CheckNumericsV2"));
 
 }  // namespace
 }  // namespace tenon
