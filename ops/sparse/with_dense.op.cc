@@ -143,35 +143,21 @@ const OpRegistration sparse_tensor_dense_add({
     .reference = DenseAdd,
 });
 
-const OpRegistration sparse_dense_cwise_add({
-    .name = "SparseDenseCwiseAdd",
-    .inputs = "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T",
-    .outputs = "output: T",
-    .attrs = "T: type",
-    .types = kNumberTypes,
-    .shape = CwiseShape,
-    .reference = Cwise<kAdd>,
-});
+OpRow CwiseRow(const char* name, KernelFactory reference) {
+  return {
+      .name = name,
+      .inputs = "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T",
+      .outputs = "output: T",
+      .attrs = "T: type",
+      .types = kNumberTypes,
+      .shape = CwiseShape,
+      .reference = reference,
+  };
+}
 
-const OpRegistration sparse_dense_cwise_mul({
-    .name = "SparseDenseCwiseMul",
-    .inputs = "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T",
-    .outputs = "output: T",
-    .attrs = "T: type",
-    .types = kNumberTypes,
-    .shape = CwiseShape,
-    .reference = Cwise<kMul>,
-});
-
-const OpRegistration sparse_dense_cwise_div({
-    .name = "SparseDenseCwiseDiv",
-    .inputs = "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T",
-    .outputs = "output: T",
-    .attrs = "T: type",
-    .types = kNumberTypes,
-    .shape = CwiseShape,
-    .reference = Divide,
-});
+const OpRegistration sparse_dense_cwise_add(CwiseRow("SparseDenseCwiseAdd", Cwise<kAdd>));
+const OpRegistration sparse_dense_cwise_mul(CwiseRow("SparseDenseCwiseMul", Cwise<kMul>));
+const OpRegistration sparse_dense_cwise_div(CwiseRow("SparseDenseCwiseDiv", Divide));
 
 }  // namespace
 }  // namespace tenon
