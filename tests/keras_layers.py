@@ -31,7 +31,9 @@ import tensorflow as tf
 from keras import layers as L
 from keras import ops as K
 
-TOLERANCE = 2e-5
+# By the output's dtype. TensorFlow rounds to half after each op of a layer,
+# Tenon less often: some ten roundings of 2^-11.
+TOLERANCES = {"float32": 2e-5, "float16": 5e-3}
 BATCH = 2
 IDS = 20  # how many different ids there are
 
@@ -54,6 +56,32 @@ Build = Callable[["keras.KerasTensor"], "keras.KerasTensor"]
 def masked(layer: Build) -> Build:
   """The layer behind an embedding whose id 0 is masked."""
   return lambda x: layer(L.Embedding(IDS, 6, mask_zero=True)(x))
+
+
+def in_half(layer: Build) -> Build:
+  """The layer under Keras's mixed_float16: float variables, half between."""
+  def build(x):
+    keras.config.set_dtype_policy("mixed_float16")
+    try:
+      return layer(x)
+    finally:
+      keras.config.set_dtype_policy("float32")
+  return build
+
+
+def half_tower(x: "keras.KerasTensor") -> "keras.KerasTensor":
+  """A convolutional network in small."""
+  x = L.ReLU()(L.BatchNormalization()(L.Conv2D(8, 3, padding="same")(x)))
+  x = L.ReLU(6)(L.BatchNormalization()(L.DepthwiseConv2D(3, strides=2)(x)))
+  x = L.Add()([L.Conv2D(8, 1, activation="swish")(x),
+               L.MaxPool2D(3, 1, padding="same")(x)])
+  return L.Dense(5, activation="softmax")(L.GlobalAveragePooling2D()(x))
+
+
+def half_attention(x: "keras.KerasTensor") -> "keras.KerasTensor":
+  """An encoder's layer."""
+  x = L.LayerNormalization()(L.Add()([x, L.MultiHeadAttention(2, 4)(x, x)]))
+  return L.Dense(4)(L.Dense(16, activation="gelu")(x))
 
 
 def mixture(x: "keras.KerasTensor") -> "keras.KerasTensor":
@@ -118,6 +146,7 @@ CASES: dict[tuple, dict[str, Build]] = {
         "einsum": lambda x: K.einsum("bij,bkj->bik", x, x),
     },
     TOKENS: {
+        "mixed_float16_attention": in_half(half_attention),
         "attention_heads": lambda x: L.MultiHeadAttention(2, 4)(x, x),
         "attention_causal": lambda x: L.MultiHeadAttention(
             2, 4, value_dim=3)(x, x, use_causal_mask=True),
@@ -126,6 +155,7 @@ CASES: dict[tuple, dict[str, Build]] = {
             [x, x], use_causal_mask=True),
     },
     IMAGE: {
+        "mixed_float16_tower": in_half(half_tower),
         "conv": L.Conv2D(5, 3, padding="same", activation="elu"),
         "conv_strides": L.Conv2D(5, 5, strides=2, activation="selu"),
         "conv_dilated": L.Conv2D(4, 3, dilation_rate=(2, 1),
@@ -251,8 +281,8 @@ def differences(got: dict, wanted: dict) -> list[str]:
                    f"wanted {reference.dtype}{reference.shape}")
     elif reference.dtype.kind == "f":
       scale = max(np.abs(reference).max(initial=0), 1e-30)
-      error = np.abs(value - reference).max(initial=0) / scale
-      if not error <= TOLERANCE:
+      error = np.abs(value.astype(float) - reference).max(initial=0) / scale
+      if not error <= TOLERANCES[reference.dtype.name]:
         found.append(f"{name}: differs by {error:.1e} of the scale")
     elif not np.array_equal(value, reference):
       found.append(f"{name}: differs")

@@ -126,7 +126,7 @@ const OpRegistration cast({
     .reference = CastReference,
     .accelerated = VectorCast,
     .native = "_MklNativeCast",
-    .native_types = "float bfloat16",
+    .native_types = "float half bfloat16",
     .elementwise = true,
 });
 

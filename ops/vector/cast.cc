@@ -1,7 +1,8 @@
-// Cast between float and bfloat16 (round to nearest, ties to even).
+// Cast between float and bfloat16 or half (round to nearest, ties to even).
 #include "env/status.h"
 #include "ops/parallel.h"
 #include "ops/vector/elementwise.h"
+#include "ops/vector/half_simd.h"
 #include "ops/vector/vector_kernels.h"
 
 namespace tenon {
@@ -35,6 +36,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorCast(PrepareContext& p) {
   }
   if (from == DType::kBfloat16 && to == DType::kFloat) {
     return MakeCast<uint16_t, float, WidenBfloat16>(p);
+  }
+  if (from == DType::kFloat && to == DType::kHalf) {
+    return MakeCast<float, uint16_t, NarrowToHalf>(p);
+  }
+  if (from == DType::kHalf && to == DType::kFloat) {
+    return MakeCast<uint16_t, float, WidenHalf>(p);
   }
   return Unimplemented("no vector kernel from ", Name(from), " to ", Name(to));
 }

@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorReduce(PrepareContext& p);
 // known.
 absl::StatusOr<std::unique_ptr<Kernel>> VectorConcat(PrepareContext& p);
 
-// Cast between float and bfloat16.
+// Cast between float and bfloat16 or half.
 absl::StatusOr<std::unique_ptr<Kernel>> VectorCast(PrepareContext& p);
 
 // Transpose (x, perm): every dtype with elements of 1, 2, 4, 8 or 16 bytes. perm must be known.

@@ -1,0 +1,45 @@
+// Regions around contractions that are in a dtype for which there is no fast kernel here: half, and
+// bfloat16 where the CPU has no instructions for it. They compute in float, and less is rounded
+// than the graph says. Mixed-precision Keras models are the common case; what they do in float
+// (norms, averages) joins its neighbours, so that the rules for float see all of it.
+#include "env/status.h"
+#include "graph_rewrite/contraction.h"
+#include "graph_rewrite/dtype_regions.h"
+#include "graph_rewrite/rule.h"
+#include "primitive_cache/isa.h"
+
+namespace tenon {
+namespace {
+
+constexpr const char kRule[] = "ComputeInFloat";
+
+absl::Status ComputeInFloat(RuleContext& context) {
+  const auto role = [&](NodeId id) {
+    const std::string& op = context.node(id).op;
+    if (IsContraction(op)) return RegionRole::kStart;
+    if (op == "Cast") return RegionRole::kNone;
+    return OnlyMovesElements(op) ? RegionRole::kMover : RegionRole::kFollower;
+  };
+  for (DType from : {DType::kHalf, DType::kBfloat16}) {
+    if (from == DType::kBfloat16 && HasBfloat16Instructions()) continue;
+    TENON_RETURN_IF_ERROR(MoveRegions(context, {.rule = kRule,
+                                                .from = from,
+                                                .to = DType::kFloat,
+                                                .role = role,
+                                                .greedy = true,
+                                                .absorb_casts = true}));
+  }
+  return absl::OkStatus();
+}
+
+const RuleRegistration compute_in_float({
+    .name = kRule,
+    .doc = "regions around contractions in half, or in bfloat16 where the CPU has no instructions "
+           "for it",
+    .phase = Phase::kFold,
+    .sweep = ComputeInFloat,
+    .repeat = false,
+});
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,16 @@
+// Between half and float, compiled for each instruction set.
+#ifndef TENON_OPS_VECTOR_HALF_SIMD_H_
+#define TENON_OPS_VECTOR_HALF_SIMD_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tenon {
+
+// IEEE binary16 as bits. Narrowing rounds to nearest even; NaN stays NaN.
+void WidenHalf(const uint16_t* from, float* to, size_t n);
+void NarrowToHalf(const float* from, uint16_t* to, size_t n);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_VECTOR_HALF_SIMD_H_

@@ -1,0 +1,163 @@
+// Regions in half compute in float: what goes along, and what the graph gives out stays half.
+#include <gtest/gtest.h>
+
+#include <Eigen/Core>
+
+#include "env/flags.h"
+#include "graph/dtype.h"
+#include "graph/text.h"
+#include "graph_rewrite/pipeline.h"
+#include "primitive_cache/isa.h"
+#include "tests/support/interpreter.h"
+
+namespace tenon {
+namespace {
+
+Graph Rewritten(const char* text, Phase last = Phase::kFold, const char* disabled = "") {
+  Flags flags;
+  flags.disabled_rules = disabled;
+  const Services services{.flags = &flags, .threads = 1};
+  auto graph = ParseGraph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  EXPECT_TRUE(testing::CompleteGraph(*graph).ok());
+  auto report = Rewrite(*graph, {.services = &services, .last = last, .verify = true});
+  EXPECT_TRUE(report.ok()) << report.status();
+  return *std::move(graph);
+}
+
+int CountOf(const Graph& graph, const std::string& op) {
+  const auto counts = CountOps(graph);
+  const auto it = counts.find(op);
+  return it == counts.end() ? 0 : it->second;
+}
+
+DType TypeOf(const Graph& graph, const char* node) {
+  const Node* n = graph.FindNode(node);
+  const DType* dtype = n == nullptr ? nullptr : n->attr<DType>("T");
+  EXPECT_NE(dtype, nullptr) << node << " in\n" << PrintGraph(graph);
+  return dtype == nullptr ? DType::kInvalid : *dtype;
+}
+
+// A layer as a mixed-precision Keras model has it: float weights and norm, half between.
+constexpr char kMixed[] = R"(
+%x = Placeholder() {dtype=float, shape=<2,5,5,3>}
+%w = Const() {value=float<3,3,3,4>{random 1 -1 1}}
+%scale = Const() {value=float<4>{0.5, 1, 2, -1}}
+%shift = Const() {value=float<4>{1, 0, -1, 3}}
+%xh = Cast(%x) {SrcT=float, DstT=half}
+%wh = Cast(%w) {SrcT=float, DstT=half}
+%c = Conv2D(%xh, %wh) {T=half, strides=[1, 1, 1, 1], padding="SAME"}
+%cf = Cast(%c) {SrcT=half, DstT=float}
+%m = Mul(%cf, %scale)
+%a = AddV2(%m, %shift)
+%ah = Cast(%a) {SrcT=float, DstT=half}
+%y = Relu(%ah) {T=half}
+in x = %x
+out y = %y
+)";
+
+TEST(ComputeInFloat, CastsInsideVanishAndTheOutputStaysHalf) {
+  const Graph g = Rewritten(kMixed);
+  EXPECT_EQ(TypeOf(g, "c"), DType::kFloat);
+  EXPECT_EQ(CountOf(g, "Cast"), 1) << PrintGraph(g);  // of the output
+  const Node& out = g.node(g.outputs()[0].source.node);
+  ASSERT_EQ(out.op, "Cast") << PrintGraph(g);
+  EXPECT_EQ(*out.attr<DType>("DstT"), DType::kHalf);
+}
+
+TEST(ComputeInFloat, TheRulesForFloatSeeAllOfIt) {
+  const Graph g = Rewritten(kMixed, Phase::kFuse);
+  EXPECT_EQ(CountOf(g, "_FusedConv2D"), 1) << PrintGraph(g);
+  EXPECT_EQ(CountOf(g, "Relu"), 0);
+  EXPECT_EQ(CountOf(g, "Mul"), 0);
+}
+
+TEST(ComputeInFloat, GivesTheSameWithinHalfsRounding) {
+  const Flags flags;
+  const Services services{.flags = &flags, .threads = 1};
+  auto plain = ParseGraph(kMixed);
+  ASSERT_TRUE(plain.ok());
+  ASSERT_TRUE(testing::CompleteGraph(*plain).ok());
+  std::vector<float> values(2 * 5 * 5 * 3);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 17) / 17.0f - 0.4f;
+  const Tensor x = Tensor::From(Shape({2, 5, 5, 3}), std::move(values));
+  const auto want = testing::Interpret(*plain, {{"x", x}}, services);
+  const auto got = testing::Interpret(Rewritten(kMixed), {{"x", x}}, services);
+  ASSERT_TRUE(want.ok()) << want.status();
+  ASSERT_TRUE(got.ok()) << got.status();
+  ASSERT_EQ((*got)[0].dtype(), DType::kHalf);
+  for (int64_t i = 0; i < (*want)[0].num_elements(); ++i) {
+    // A few roundings of values below 16: half an ulp of them is 2^-8.
+    EXPECT_NEAR(static_cast<float>((*got)[0].data<half>()[i]),
+                static_cast<float>((*want)[0].data<half>()[i]), 2.0f / 256);
+  }
+}
+
+TEST(ComputeInFloat, ElementwiseBeforeAContractionJoins) {
+  const Graph g = Rewritten(R"(
+%x = Placeholder() {dtype=half, shape=<3,4>}
+%t = Tanh(%x) {T=half}
+%y = MatMul(%t, %t) {T=half, transpose_b=true}
+in x = %x
+out y = %y
+)");
+  EXPECT_EQ(TypeOf(g, "t"), DType::kFloat);
+  EXPECT_EQ(TypeOf(g, "y"), DType::kFloat);
+  EXPECT_EQ(CountOf(g, "Cast"), 2) << PrintGraph(g);
+}
+
+TEST(ComputeInFloat, MoversAtTheBorderStayHalf) {
+  const Graph g = Rewritten(R"(
+%x = Placeholder() {dtype=half, shape=<3,4>}
+%p = Const() {value=int32<2>{1, 0}}
+%t = Transpose(%x, %p) {T=half, Tperm=int32}
+%m = MatMul(%t, %x) {T=half}
+%y = Transpose(%m, %p) {T=half, Tperm=int32}
+in x = %x
+out y = %y
+)");
+  EXPECT_EQ(TypeOf(g, "m"), DType::kFloat);
+  EXPECT_EQ(TypeOf(g, "t"), DType::kHalf);
+  EXPECT_EQ(TypeOf(g, "y"), DType::kHalf);
+}
+
+TEST(ComputeInFloat, ComparisonsAndIntegersReadRoundedValues) {
+  const Graph g = Rewritten(R"(
+%x = Placeholder() {dtype=half, shape=<3,3>}
+%m = MatMul(%x, %x) {T=half}
+%g = Greater(%m, %x) {T=half}
+%i = Cast(%m) {SrcT=half, DstT=int32}
+in x = %x
+out g = %g
+out i = %i
+)");
+  EXPECT_EQ(TypeOf(g, "g"), DType::kHalf);
+  EXPECT_EQ(*g.FindNode("i")->attr<DType>("SrcT"), DType::kHalf);
+}
+
+TEST(ComputeInFloat, WithoutAContractionNothingMoves) {
+  const Graph g = Rewritten(R"(
+%x = Placeholder() {dtype=half, shape=<3,3>}
+%y = Tanh(%x) {T=half}
+in x = %x
+out y = %y
+)");
+  EXPECT_EQ(TypeOf(g, "y"), DType::kHalf);
+}
+
+TEST(ComputeInFloat, CanBeDisabled) {
+  EXPECT_EQ(TypeOf(Rewritten(kMixed, Phase::kFold, "ComputeInFloat"), "c"), DType::kHalf);
+}
+
+TEST(ComputeInFloat, Bfloat16MovesWhereTheCpuHasNoInstructions) {
+  const Graph g = Rewritten(R"(
+%x = Placeholder() {dtype=bfloat16, shape=<3,3>}
+%y = MatMul(%x, %x) {T=bfloat16}
+in x = %x
+out y = %y
+)");
+  EXPECT_EQ(TypeOf(g, "y"), HasBfloat16Instructions() ? DType::kBfloat16 : DType::kFloat);
+}
+
+}  // namespace
+}  // namespace tenon
