@@ -47,6 +47,15 @@ absl::StatusOr<Scale> ScaleOf(const Node& quantize, const Tensor& min, const Ten
   return scale;
 }
 
+std::optional<int64_t> ZeroOf(DType dtype, Scale scale) {
+  const float zero = -scale.offset / scale.step, whole = std::nearbyint(zero);
+  const float lowest = dtype == DType::kQuint8 ? 0 : -128;
+  if (!(std::fabs(zero - whole) <= 1e-3f && whole >= lowest && whole <= lowest + 255)) {
+    return std::nullopt;
+  }
+  return static_cast<int64_t>(whole);
+}
+
 absl::StatusOr<Source> ReadSource(RuleContext& context, Endpoint e) {
   const Node& n = context.node(e);
   if (n.op != "Dequantize" || e.port != 0) return No(absl::StrCat(n.op, " is no Dequantize"));

@@ -1,9 +1,10 @@
 // What the rules on quantized regions share: QuantizeV2 and Dequantize of 8 bits with constant
 // ranges, where an integer q stands for q * step + offset. In mode SCALED the offset is 0; in the
-// others it is what the range says.
+// others it is what the range says, and a multiple of the step where an integer stands for 0.
 #ifndef TENON_GRAPH_REWRITE_QUANTIZED_H_
 #define TENON_GRAPH_REWRITE_QUANTIZED_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ absl::StatusOr<Tensor> RangeValue(RuleContext& context, Endpoint e);
 struct Scale {
   float step = 1, offset = 0;
 };
+
+// The integer of `dtype` that stands for 0; none where 0 lies between two of them.
+std::optional<int64_t> ZeroOf(DType dtype, Scale scale);
 
 // Of a QuantizeV2 to 8 bits, [min, max] being the range that it gives. FailedPrecondition where it
 // has more than one.

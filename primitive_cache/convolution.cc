@@ -88,6 +88,8 @@ absl::StatusOr<std::shared_ptr<const Primitive>> Build(const ConvolutionProblem&
   const ThreadScope threads(p.threads);
   dnnl::primitive_attr attr = Attributes(p.post_ops);
   if (!p.scales.empty()) attr.set_output_scales(p.scales.size() == 1 ? 0 : 1 << 1, p.scales);
+  if (p.src_zero != 0) attr.set_zero_points(DNNL_ARG_SRC, 0, {p.src_zero});
+  if (p.dst_zero != 0) attr.set_zero_points(DNNL_ARG_DST, 0, {p.dst_zero});
   absl::StatusOr<Conv::primitive_desc> pd = Unimplemented("no suitable convolution");
   if (SuitsWinograd(p)) pd = Winograd(p, attr);
   if (!pd.ok()) pd = Direct(p, attr);

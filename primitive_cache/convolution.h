@@ -25,6 +25,9 @@ struct ConvolutionProblem {
   // What the sum of products and bias is multiplied with, before the post-ops: nothing, one value,
   // or one for each output channel.
   std::vector<float> scales;
+  // Sums are of (src - src_zero) * weights, around the image too; dst_zero is added behind the
+  // post-ops. Of 8-bit integers.
+  int32_t src_zero = 0, dst_zero = 0;
   Dims strides;
   Dims dilations;  // 1: dense
   Dims pads_begin;
@@ -39,8 +42,8 @@ struct ConvolutionProblem {
   template <typename H>
   friend H AbslHashValue(H h, const ConvolutionProblem& p) {
     return H::combine(std::move(h), p.src, p.weights, p.dst, p.grouped, p.has_bias, p.scales,
-                      p.strides, p.dilations, p.pads_begin, p.pads_end, p.post_ops,
-                      p.allow_winograd, p.threads);
+                      p.src_zero, p.dst_zero, p.strides, p.dilations, p.pads_begin, p.pads_end,
+                      p.post_ops, p.allow_winograd, p.threads);
   }
 };
 

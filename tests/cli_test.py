@@ -485,7 +485,7 @@ class QuantizeTest(unittest.TestCase):
       labels = arrays["labels"]
     with np.load(self.DIGITS / "outputs.npz") as arrays:
       before = np.mean(arrays["output_0"].argmax(1) == labels)
-    for method in ("minmax", "percentile", "entropy"):
+    for method in ("error", "minmax", "percentile", "entropy"):
       done = self.quantize("--method", method, "--accuracy", "labels",
                            "--labels", self.DIGITS / "labels.npz")
       self.assertEqual(done.returncode, 0, done.stderr)

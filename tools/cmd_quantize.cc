@@ -22,7 +22,7 @@ namespace {
 
 struct QuantizeArgs {
   ModelArgs model;
-  std::string data, output, method = "percentile", accuracy, labels;
+  std::string data, output, method = "error", accuracy, labels;
   QuantizeOptions options;
 };
 
@@ -37,7 +37,8 @@ void ShowProgress(absl::string_view stage, int64_t done, int64_t total) {
 
 std::string RangeText(const LayerReport& layer) {
   if (layer.data == DType::kInvalid) return "";
-  return absl::StrFormat("%s to %.4g", layer.data == DType::kQint8 ? "qint8" : "quint8", layer.top);
+  return absl::StrFormat("%s %.3g to %.4g", layer.data == DType::kQint8 ? "qint8" : "quint8",
+                         layer.low, layer.high);
 }
 
 void PrintReport(const QuantizeReport& report) {
@@ -92,9 +93,10 @@ absl::Status RunQuantize(QuantizeArgs args) {
   if (args.labels.empty() != args.accuracy.empty() && args.accuracy.empty()) {
     return InvalidArgument("--labels needs --accuracy KEY, the name of the array in it");
   }
-  args.options.range.method = args.method == "minmax"    ? RangeMethod::kMinMax
-                              : args.method == "entropy" ? RangeMethod::kEntropy
-                                                         : RangeMethod::kPercentile;
+  args.options.range.method = args.method == "minmax"       ? RangeMethod::kMinMax
+                              : args.method == "entropy"    ? RangeMethod::kEntropy
+                              : args.method == "percentile" ? RangeMethod::kPercentile
+                                                            : RangeMethod::kError;
   args.options.threads = args.model.threads;
   TENON_ASSIGN_OR_RETURN(args.options.flags, Flags::FromEnvironment());
   TENON_ASSIGN_OR_RETURN(std::vector<NamedTensor> data, ReadNpz(args.data));
@@ -129,9 +131,9 @@ Command AddQuantizeCommand(CLI::App& parent) {
       ->required();
   QuantizeOptions& options = args->options;
   app->add_option("--method", args->method,
-                  "what activation ranges are taken from: minmax, percentile or entropy "
-                  "(percentile)")
-      ->check(CLI::IsMember({"minmax", "percentile", "entropy"}));
+                  "what activation ranges are taken from: error, minmax, percentile or entropy "
+                  "(error)")
+      ->check(CLI::IsMember({"error", "minmax", "percentile", "entropy"}));
   app->add_option("--percentile", options.range.percentile,
                   "percent of an activation's magnitudes that its range covers (99.999)")
       ->check(CLI::Range(50.0, 100.0));

@@ -1,11 +1,12 @@
-"""NumPy model of the quantized ops that TensorFlow has in oneDNN only.
+"""NumPy model of the quantized ops that TensorFlow has in oneDNN only, or not at all.
 
 Documented semantics: 8-bit integers q of range [min, max] stand for q * step,
 step = max(|min|, |max|) / 255 (unsigned) or / 127; sums of products, bias,
 summand and relu are taken on these real numbers; results are rounded to even
 in the result's step and saturated. int32 results count in units of the
 data's step times the weights' (for each output channel, where the weights
-have a range for each).
+have a range for each). Where an op has zero points, products are of the
+differences from the data's, and the result's is added before rounding.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ def _conv_sums(x: np.ndarray, w: np.ndarray, attributes: dict[str, Any],
   _, row_step, column_step, _ = attributes["strides"]
   _, row_gap, column_gap, _ = attributes.get("dilations", [1, 1, 1, 1])
   h, width = (w.shape[0] - 1) * row_gap + 1, (w.shape[1] - 1) * column_gap + 1
-  pads = attributes.get("padding_list") or []
+  pads = (attributes.get("padding_list") or
+          attributes.get("explicit_paddings") or [])
   if pads:
     rows, columns = (pads[2], pads[3]), (pads[4], pads[5])
   else:
@@ -52,6 +54,7 @@ def _conv_sums(x: np.ndarray, w: np.ndarray, attributes: dict[str, Any],
   x = np.pad(x.astype(np.int64), ((0, 0), rows, columns, (0, 0)))
   out_h = (x.shape[1] - h) // row_step + 1
   out_w = (x.shape[2] - width) // column_step + 1
+  groups = 1 if depthwise else x.shape[3] // w.shape[2]
   total = 0
   for i in range(w.shape[0]):
     for j in range(w.shape[1]):
@@ -63,7 +66,9 @@ def _conv_sums(x: np.ndarray, w: np.ndarray, attributes: dict[str, Any],
         product = part[..., None] * tap
         total = total + product.reshape(*part.shape[:3], -1)
       else:
-        total = total + part @ tap
+        total = total + np.concatenate(
+            [p @ t for p, t in zip(np.split(part, groups, 3),
+                                   np.split(tap, groups, 1))], 3)
   return np.asarray(total)
 
 
@@ -119,6 +124,8 @@ def _fused(case: Any, sums: np.ndarray, arguments: _Arguments,
       real = real + summand * _magnitude(s_low, s_high) / _limit(summand.dtype)
   if "Relu" in case.op:
     real = np.maximum(real, 0)
+  if "_Swish" in case.attributes.get("fused_ops", []):
+    real = real / (1 + np.exp(-real))
   if "Dequantize" in case.op:
     return [real.astype(np.float32)]
   if whole:
@@ -127,13 +134,15 @@ def _fused(case: Any, sums: np.ndarray, arguments: _Arguments,
   signed = "Conv2D" in case.op and "Relu" not in case.op
   dtype = _output_dtype(case, np.int8 if signed else np.uint8)
   step = _magnitude(low, high) / _limit(np.dtype(dtype))
-  return [_saturated(real / step, dtype), low, high]
+  zero = case.attributes.get("result_zero", 0)
+  return [_saturated(real / step + zero, dtype), low, high]
 
 
 def _convolution(case: Any, values: list[np.ndarray]) -> list[np.ndarray]:
   arguments = _Arguments(values)
   x, w = arguments.take(2)
-  sums = _conv_sums(x, w, case.attributes, "Depthwise" in case.op)
+  shifted = x.astype(np.int64) - case.attributes.get("data_zero", 0)
+  sums = _conv_sums(shifted, w, case.attributes, "Depthwise" in case.op)
   return _fused(case, sums, arguments, x, w, min_first=False)
 
 
@@ -151,6 +160,7 @@ def _product(case: Any, values: list[np.ndarray]) -> list[np.ndarray]:
 
 def _listed(case: Any, values: list[np.ndarray]) -> list[np.ndarray]:
   """Ops whose fusion is an attribute, as the op that has it in its name."""
+  _check_listed(case)
   ops = case.attributes.get("fused_ops", [])
   ranges, tensors = values[2:], values[:2]
   bias = [ranges.pop(0)] if "BiasAdd" in ops else []
@@ -171,6 +181,69 @@ def _listed(case: Any, values: list[np.ndarray]) -> list[np.ndarray]:
                               attributes=attributes)
   values = [*tensors, *bias, *data, *weights, *rest, *summand]
   return (_product if core == "MatMul" else _convolution)(named, values)
+
+
+def _check_listed(case: Any) -> None:
+  """Zero points that the ops refuse."""
+  attributes = case.attributes
+  for name in ("data_zero", "result_zero"):
+    if not -128 <= attributes.get(name, 0) <= 255:
+      raise ValueError(f"{name} is no integer of 8 bits")
+  if attributes.get("result_zero") and "Requantize" not in attributes["fused_ops"]:
+    raise ValueError("result_zero goes with Requantize")
+
+
+def _scaled_add(case: Any, values: list[np.ndarray]) -> list[np.ndarray]:
+  """_ScaledAdd."""
+  a, b, *ranges = values
+  low, high = ranges[4:]
+  dtype = {"qint8": np.int8, "quint8": np.uint8}[str(case.attributes["T"])]
+  zero = case.attributes.get("zero", 0)
+  if not np.iinfo(dtype).min <= zero <= np.iinfo(dtype).max:
+    raise ValueError("zero is no integer of the result")
+  if a.shape != b.shape:
+    raise ValueError("shapes differ")
+  real = np.float64(case.attributes.get("offset", 0))
+  for x, (x_low, x_high) in ((a, ranges[0:2]), (b, ranges[2:4])):
+    real = real + x * (_magnitude(x_low, x_high) / _limit(x.dtype))
+  real = real / (_magnitude(low, high) / _limit(np.dtype(dtype)))
+  if case.attributes.get("relu"):
+    real = np.maximum(real, zero)
+  return [_saturated(real, dtype)]
+
+
+def _scaled_mean(case: Any, values: list[np.ndarray]) -> list[np.ndarray]:
+  """_ScaledMean."""
+  x, axes, low, high = values
+  axes = sorted({int(a) % x.ndim for a in axes.reshape(-1)})
+  if axes and axes != list(range(axes[0], axes[-1] + 1)):
+    raise ValueError("axes stand apart")
+  mean = x.astype(np.float64).mean(
+      tuple(axes), keepdims=case.attributes.get("keep_dims", False))
+  step = _magnitude(low, high) / _limit(x.dtype)
+  return [(mean * step + case.attributes.get("offset", 0)).astype(np.float32)]
+
+
+_ELEMENTWISE = {"Mul": np.multiply, "AddV2": np.add, "Sub": np.subtract,
+                "Relu": lambda x: np.maximum(x, 0), "Neg": np.negative}
+
+
+def _elementwise_to_integers(case: Any,
+                             values: list[np.ndarray]) -> list[np.ndarray]:
+  """_FusedElementwiseToIntegers: a program of single float operations."""
+  results: list[np.ndarray] = []
+  for line in case.attributes["program"]:
+    op, *words = line.split()
+    operands = [(values if w[0] == "$" else results)[int(w[1:])] for w in words]
+    results.append(_ELEMENTWISE[op](*operands).astype(np.float32))
+  dtype = {"qint8": np.int8, "quint8": np.uint8}[str(case.attributes["T"])]
+  zero, step = case.attributes.get("zero", 0), case.attributes.get("step", 1)
+  if not np.iinfo(dtype).min <= zero <= np.iinfo(dtype).max or step <= 0:
+    raise ValueError("no such zero or step")
+  steps = results[-1] / np.float64(step) + zero
+  if not case.attributes.get("half_to_even", False):
+    steps = np.trunc(steps + np.copysign(0.5, steps))
+  return [_saturated(np.where(np.isnan(steps), 0, steps), dtype)]
 
 
 def _concat(case: Any, values: list[np.ndarray]) -> list[np.ndarray]:
@@ -217,6 +290,8 @@ def _clipped_relu(case: Any, values: list[np.ndarray]) -> list[np.ndarray]:
 
 
 OPS = {"QuantizedReluX": _clipped_relu, "QuantizedConcatV2": _concat,
+       "_ScaledAdd": _scaled_add, "_ScaledMean": _scaled_mean,
+       "_FusedElementwiseToIntegers": _elementwise_to_integers,
        "_FusedQuantizedConv2D": _listed,
        "_FusedQuantizedDepthwiseConv2D": _listed,
        "_QuantizedMatMul": _listed}
@@ -239,6 +314,13 @@ def applies(case: Any) -> bool:
   if case.op == "QuantizedConv2D":  # unsigned filters: a kernel without oneDNN
     return case.inputs[1].dtype == "qi8"
   return case.op in OPS
+
+
+def refuses(case: Any) -> bool:
+  """Whether it is the model that says that a case fails."""
+  own = ("_ScaledAdd", "_ScaledMean", "_FusedElementwiseToIntegers")
+  return case.op in own or any(k in case.attributes
+                               for k in ("data_zero", "result_zero"))
 
 
 def compute(case: Any, values: list[np.ndarray]) -> list[np.ndarray]:

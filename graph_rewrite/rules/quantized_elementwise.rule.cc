@@ -61,7 +61,9 @@ Outcome ToIntegers(RuleContext& context, NodeId id) {
   if (!min.ok() || !max.ok()) return skip("a range is not constant");
   const auto scale = quantized::ScaleOf(q, *min, *max);
   if (!scale.ok()) return skip(scale.status().message());
-  if (scale->offset != 0 || !(scale->step > 0)) return skip("0 is no integer 0");
+  if (!(scale->step > 0)) return skip("an empty range");
+  const auto zero = quantized::ZeroOf(dtype, *scale);
+  if (!zero.has_value()) return skip("no integer stands for 0");
   if (AttrOr(q, "narrow_range", false) && dtype == DType::kQint8) return skip("a narrow range");
 
   Node fused;
@@ -72,7 +74,10 @@ Outcome ToIntegers(RuleContext& context, NodeId id) {
   fused.attrs["T"] = dtype;
   fused.attrs["program"] = std::move(program);
   fused.attrs["step"] = scale->step;
-  fused.attrs["half_to_even"] = AttrOr<std::string>(q, "round_mode", "") == "HALF_TO_EVEN";
+  fused.attrs["zero"] = *zero;
+  // Halves of other modes depend on how 0 is placed: any rounding of them is as good.
+  fused.attrs["half_to_even"] =
+      *zero != 0 || AttrOr<std::string>(q, "round_mode", "") == "HALF_TO_EVEN";
   const auto added = context.AddNode(std::move(fused));
   if (!added.ok()) return skip(added.status().message());
   quantized::ReplaceQuantize(context, id, {*added, 0}, *min, *max);

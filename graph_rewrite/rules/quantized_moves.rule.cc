@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "env/status.h"
 #include "graph_rewrite/quantized.h"
 #include "graph_rewrite/rule.h"
 
@@ -50,9 +51,10 @@ absl::StatusOr<std::vector<Endpoint>> MovedInputs(const RuleContext& context, co
   return std::vector<Endpoint>{n.inputs[0]};
 }
 
-// The same op on integers.
-Node OnIntegers(RuleContext& context, const Node& n, DType dtype,
-                const std::vector<Endpoint>& integers, const Tensor& min, const Tensor& max) {
+// The same op on integers, of which `zero` stands for 0.
+absl::StatusOr<Node> OnIntegers(RuleContext& context, const Node& n, DType dtype, int64_t zero,
+                                const std::vector<Endpoint>& integers, const Tensor& min,
+                                const Tensor& max) {
   Node moved;
   moved.name = n.name;
   moved.attrs["T"] = dtype;
@@ -67,10 +69,15 @@ Node OnIntegers(RuleContext& context, const Node& n, DType dtype,
     moved.inputs.insert(moved.inputs.end(), {{low, 0}, {high, 0}});
     return moved;
   }
-  if (n.op == "PadV2") {
-    moved.op = "Pad";
+  if (n.op == "Pad" || n.op == "PadV2") {
+    moved.op = zero == 0 ? "Pad" : "PadV2";
     moved.attrs["Tpaddings"] = AttrOr(n, "Tpaddings", DType::kInt32);
     moved.inputs.push_back(n.inputs[1]);
+    if (zero != 0) {
+      TENON_ASSIGN_OR_RETURN(Tensor fill, Tensor::Allocate(dtype, Shape()));
+      *static_cast<uint8_t*>(fill.raw()) = static_cast<uint8_t>(zero);
+      moved.inputs.push_back({context.AddConst(n.name + "/zero", std::move(fill)), 0});
+    }
     return moved;
   }
   moved.op = n.op;
@@ -106,11 +113,13 @@ Outcome Move(RuleContext& context, NodeId id) {
   if (!min.ok() || !max.ok()) return skip("a range is not constant");
   const auto scale = quantized::ScaleOf(q, *min, *max);
   if (!scale.ok()) return skip(scale.status().message());
-  const float top = scale->step * quantized::Limit(dtype);
+  const float top = scale->offset + scale->step * quantized::Limit(dtype);
   if (before.op == "Relu6" && !(top <= 6 * 1.000001f)) return skip("the range goes beyond 6");
-  const bool needs_zero =
-      before.op == "Pad" || before.op == "PadV2" || (nothing && before.op != "Dequantize");
-  if (needs_zero && scale->offset != 0) return skip("0 is no integer 0");
+  if (nothing && before.op != "Dequantize" && scale->offset != 0) return skip("0 is no integer 0");
+  const auto zero = quantized::ZeroOf(dtype, *scale);
+  if ((before.op == "Pad" || before.op == "PadV2") && !zero.has_value()) {
+    return skip("no integer stands for 0");
+  }
   std::vector<Endpoint> integers;
   for (const Endpoint& e : inputs) {
     const auto source = quantized::ReadSource(context, e);
@@ -120,7 +129,9 @@ Outcome Move(RuleContext& context, NodeId id) {
   }
   Endpoint result = integers[0];
   if (moves) {
-    const auto added = context.AddNode(OnIntegers(context, before, dtype, integers, *min, *max));
+    auto moved = OnIntegers(context, before, dtype, zero.value_or(0), integers, *min, *max);
+    if (!moved.ok()) return skip(moved.status().message());
+    const auto added = context.AddNode(*std::move(moved));
     if (!added.ok()) return skip(added.status().message());
     result = {*added, 0};
   }

@@ -6,10 +6,10 @@
 //
 // An integer q stands for q * step + offset, with a step for each output channel of the weights and
 // no offset there. Offsets of data, summand and result are constants in the sum, the data's times
-// the sum of the channel's weights: they go into the bias. So data with an offset must not be
-// padded, and a result with an offset has no relu before it.
-// Where the result is wanted in float, the last step of the same op is Dequantize. Constants of 8
-// bits are not folded before, but where nothing took them they are folded at last.
+// the sum of the channel's weights: they go into the bias. Of padded data, and behind an
+// activation, the offset must be an integer that stands for 0: it is an attribute of the op. Where
+// the result is wanted in float, the last step of the same op is Dequantize. Constants of 8 bits
+// are not folded before, but where nothing took them they are folded at last.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -47,6 +47,7 @@ struct Region {
   bool swish = false;
   // What the data's offset adds to each output channel; empty: nothing.
   std::vector<float> shift;
+  int64_t data_zero = 0;  // of padded data
   bool activation() const { return relu || relu6 || swish; }
 };
 
@@ -107,9 +108,15 @@ absl::StatusOr<Region> ReadRegion(RuleContext& context, NodeId id) {
   if (depthwise && weights->shape()[3] != 1) return No("a channel multiplier");
   if (region.weights.offset != 0) return No("the weights' integer 0 does not stand for 0");
   if (region.data.offset != 0) {
-    if (!matmul && Pads(n, weights->shape())) return No("0 is no integer 0 of the padded data");
-    region.shift = ShiftOf(region.data.offset, *weights, ChannelAxisOfWeights(n, depthwise, matmul),
-                           region.weights.steps);
+    if (!matmul && Pads(n, weights->shape())) {
+      const auto zero =
+          quantized::ZeroOf(region.data.dtype, {region.data.steps[0], region.data.offset});
+      if (!zero.has_value()) return No("no integer stands for 0 in the padded data");
+      region.data_zero = *zero;
+    } else {
+      region.shift = ShiftOf(region.data.offset, *weights,
+                             ChannelAxisOfWeights(n, depthwise, matmul), region.weights.steps);
+    }
   }
   if (region.weights.steps.size() > 1 &&
       region.weights.axis != ChannelAxisOfWeights(n, depthwise, matmul)) {
@@ -167,9 +174,10 @@ absl::StatusOr<std::optional<Endpoint>> BiasOf(RuleContext& context, NodeId cont
                   0};
 }
 
-// Adds the fused op. `result`: 8 bits of that scale, or float.
+// Adds the fused op. `result`: 8 bits of that scale (whose offset stands before the activation), or
+// float; `zero` is added behind the activation.
 absl::StatusOr<NodeId> AddFused(RuleContext& context, NodeId contraction, const Region& region,
-                                DType result, const quantized::Scale& scale,
+                                DType result, const quantized::Scale& scale, int64_t zero,
                                 const std::string& name) {
   TENON_ASSIGN_OR_RETURN(const std::optional<Endpoint> bias,
                          BiasOf(context, contraction, region, scale.offset, name));
@@ -227,6 +235,8 @@ absl::StatusOr<NodeId> AddFused(RuleContext& context, NodeId contraction, const 
   if (region.summand.has_value()) {
     fused.attrs[matmul ? "U" : "Tsummand"] = region.summand->dtype;
   }
+  if (!matmul) fused.attrs["data_zero"] = region.data_zero;
+  fused.attrs["result_zero"] = zero;
   fused.attrs["fused_ops"] = ops;
   fused.attrs["Tdevice_inputs"] = devices;
   fused.attrs["Thost_inputs"] = std::vector<DType>(static_cast<size_t>(ranges), DType::kFloat);
@@ -255,15 +265,21 @@ Outcome ToInteger(RuleContext& context, NodeId id) {
   if (!min.ok() || !max.ok()) return skip("the result's range is not constant");
   const auto region = ReadRegion(context, contraction);
   if (!region.ok()) return skip(region.status().message());
-  const auto scale = quantized::ScaleOf(q, *min, *max);
+  auto scale = quantized::ScaleOf(q, *min, *max);
   if (!scale.ok()) return skip(scale.status().message());
-  if (scale->offset != 0 && region->activation()) return skip("an offset behind the activation");
   const std::string name = q.name;
   // Saturation is the bound, where the range ends there.
-  const float top = scale->step * Limit(result);
+  const float top = scale->offset + scale->step * Limit(result);
+  int64_t zero = 0;
+  if (region->activation() && scale->offset != 0) {
+    const auto found = quantized::ZeroOf(result, *scale);
+    if (!found.has_value()) return skip("no integer stands for 0 behind the activation");
+    zero = *found;
+    scale->offset = 0;
+  }
   if (region->relu6 && !(top <= 6.0f * 1.000001f)) return skip("the range goes beyond 6");
 
-  const auto fused = AddFused(context, contraction, *region, result, *scale, name);
+  const auto fused = AddFused(context, contraction, *region, result, *scale, zero, name);
   if (!fused.ok()) return skip(fused.status().message());
   quantized::ReplaceQuantize(context, id, {*fused, 0}, *min, *max);
   return Outcome::Fired();
@@ -290,7 +306,7 @@ Outcome ToFloat(RuleContext& context, NodeId id) {
   }
   const std::string name = n.name;
   const std::vector<Endpoint> inputs(n.inputs.begin(), n.inputs.end());
-  const auto fused = AddFused(context, id, *region, DType::kFloat, {}, name);
+  const auto fused = AddFused(context, id, *region, DType::kFloat, {}, 0, name);
   if (!fused.ok()) return Outcome::Skip(2, std::string(fused.status().message()), id);
   context.rw.ReplaceNode(id, {*fused, 0});
   for (const Endpoint& e : inputs) {

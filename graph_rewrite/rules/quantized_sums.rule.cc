@@ -3,7 +3,8 @@
 //   QuantizeV2(Relu(Dequantize(a) + Dequantize(b))) = _ScaledAdd(a, b)
 //   Mean(Dequantize(x))                             = _ScaledMean(x)
 //
-// An integer q stands for q * step + offset: offsets are the ops' attribute.
+// An integer q stands for q * step + offset: offsets are the ops' attribute, and so is the integer
+// at which relu bounds a sum.
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,8 +44,9 @@ Outcome AddIntegers(RuleContext& context, NodeId id) {
   if (!min.ok() || !max.ok()) return skip("a range is not constant");
   const auto scale = quantized::ScaleOf(q, *min, *max);
   if (!scale.ok()) return skip(scale.status().message());
-  if (relu && scale->offset != 0) return skip("an offset behind the activation");
-  if (relu6 && !(scale->step * Limit(dtype) <= 6 * 1.000001f)) {
+  const auto zero = quantized::ZeroOf(dtype, *scale);
+  if (relu && !zero.has_value()) return skip("no integer stands for 0 behind the activation");
+  if (relu6 && !(scale->offset + scale->step * Limit(dtype) <= 6 * 1.000001f)) {
     return skip("the range goes beyond 6");
   }
   if (!context.shapes.SameShape(add.inputs[0], add.inputs[1])) return skip("shapes may differ");
@@ -64,6 +66,7 @@ Outcome AddIntegers(RuleContext& context, NodeId id) {
   fused.attrs["Tb"] = sources[1].dtype;
   fused.attrs["T"] = dtype;
   fused.attrs["relu"] = relu;
+  fused.attrs["zero"] = relu ? *zero : int64_t{0};
   const std::string name = q.name;
   fused.attrs["offset"] = sources[0].offset + sources[1].offset - scale->offset;
   for (const Source& s : sources) quantized::AddRange(context, name, s.dtype, s.steps[0], fused);

@@ -90,11 +90,25 @@ struct Mapping {
     }
   }
 
-  // `vector`: the loop that does the same for mode SCALED, or null.
+  // What Run does, in the vector loop's terms. Not for mode MIN_FIRST.
+  QuantizeMap VectorMap(const QuantizeAttrs& a) const {
+    using Round = QuantizeMap::Round;
+    QuantizeMap map{range.min, range.max, scale};
+    if (a.mode == Mode::kScaled) {
+      map.round = a.half_to_even ? Round::kHalfToEven : Round::kHalfAway;
+    } else {
+      map.origin = range.min;
+      map.zero = std::is_signed_v<T> ? -128.0f : 0.5f;
+      map.round = std::is_signed_v<T> ? Round::kHalfAway : Round::kDown;
+    }
+    return map;
+  }
+
+  // `vector`: the loop that does the same of 8 bits, or null.
   void Run(const QuantizeAttrs& a, QuantizeFn vector, const float* x, T* y, int64_t n) const {
     const auto [low, high] = range;
     if (vector != nullptr) {
-      vector({low, high, scale, a.half_to_even}, x, y, static_cast<size_t>(n));
+      vector(VectorMap(a), x, y, static_cast<size_t>(n));
       return;
     }
     if (a.mode == Mode::kMinFirst) {
@@ -170,7 +184,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> Quantize(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizeVector(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const QuantizeAttrs a, ReadAttrs(p.attrs()));
   const DType dtype = p.output_dtype(0);
-  if (a.mode != Mode::kScaled || SizeOf(dtype) != 1) return Unimplemented("not 8 bits, SCALED");
+  if (a.mode == Mode::kMinFirst || SizeOf(dtype) != 1) {
+    return Unimplemented("not 8 bits, or MIN_FIRST");
+  }
   return MakeQuantize(
       p, FindQuantize(dtype == DType::kQint8 ? EightBits::kSigned : EightBits::kUnsigned),
       "vector");

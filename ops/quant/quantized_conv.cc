@@ -121,7 +121,7 @@ class SumsKernel final : public Kernel {
     if (fusion_.bias) v.bias = r.input(in.bias);
     // Unsigned weights are those of the op without oneDNN: both sides have a zero point.
     const bool zero_points = weights_dtype_ == DType::kQuint8;
-    int32_t data_zero = 0, weights_zero = 0;
+    int32_t data_zero = fusion_.data_zero, weights_zero = 0;
     FloatRange weights;
     if (zero_points) {
       weights = {v.weights_min[0], v.weights_max[0]};
@@ -192,6 +192,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvOnednn(PrepareContext& p, C
   c.flops = g.flops();
   auto kernel = PrepareQuantizedContraction(p, std::move(c));
   if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
+  if (fusion.data_zero != 0) return Unimplemented("a zero point");
   TENON_ASSIGN_OR_RETURN(ExactSums exact, ExactSums::Make(p, g));
   return std::make_unique<SumsKernel>(p, g, fusion, std::move(exact));
 }

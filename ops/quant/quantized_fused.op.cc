@@ -2,6 +2,8 @@
 // attribute. fused_ops: BiasAdd, Sum (matrix products: Add), Relu or (with what follows) _Swish,
 // Requantize or Dequantize, any of them, in this order. Inputs: data, weights, bias, summand; then
 // two for each range: data, weights, summand (where it is quantized), result (with Requantize).
+// Ranges are of mode SCALED. data_zero (convolutions): the data's integer that stands for 0;
+// result_zero (with Requantize): what is added to the result's integers behind the activation.
 #include "absl/strings/str_join.h"
 #include "ops/op.h"
 #include "ops/quant/quantized_conv.h"
@@ -9,6 +11,15 @@
 
 namespace tenon {
 namespace {
+
+// An integer of 8 bits; the signs of both dtypes are taken, saturation does the rest.
+absl::StatusOr<int32_t> ReadZero(const AttrReader& attrs, const char* name) {
+  const int64_t zero = attrs.Int(name, 0);
+  if (zero < -128 || zero > 255) {
+    return InvalidArgument(name, " must be an integer of 8 bits, is ", zero);
+  }
+  return static_cast<int32_t>(zero);
+}
 
 absl::StatusOr<QuantizedFusion> ReadFusion(const AttrReader& attrs, const char* summand_attr) {
   TENON_ASSIGN_OR_RETURN(const std::vector<std::string> ops, attrs.Strings("fused_ops"));
@@ -32,6 +43,11 @@ absl::StatusOr<QuantizedFusion> ReadFusion(const AttrReader& attrs, const char* 
     fusion.result = QuantizedFusion::Result::kRequantized;
   } else if (take("Dequantize")) {
     fusion.result = QuantizedFusion::Result::kDequantized;
+  }
+  TENON_ASSIGN_OR_RETURN(fusion.data_zero, ReadZero(attrs, "data_zero"));
+  TENON_ASSIGN_OR_RETURN(fusion.result_zero, ReadZero(attrs, "result_zero"));
+  if (fusion.result_zero != 0 && fusion.result != QuantizedFusion::Result::kRequantized) {
+    return InvalidArgument("result_zero goes with Requantize");
   }
   const bool whole = fusion.result == QuantizedFusion::Result::kInt32;
   if (i != ops.size() || (fusion.swish && whole)) {
@@ -133,7 +149,8 @@ constexpr char kConvAttrs[] =
     "Tdevice_outputs: list(type) = []; Thost_outputs: list(type) = []; "
     "data_format: string = NHWC; strides: list(int); is_filter_const: bool = true; "
     "is_bias_const: bool = true; padding: string; explicit_paddings: list(int) = []; "
-    "dilations: list(int) = [1, 1, 1, 1]; fused_ops: list(string) = []; alpha: float = 0.0";
+    "dilations: list(int) = [1, 1, 1, 1]; fused_ops: list(string) = []; alpha: float = 0.0; "
+    "data_zero: int = 0; result_zero: int = 0";
 constexpr char kConvTypes[] =
     "Tinput: quint8 qint8; Tfilter: qint8; Tbias: float qint32; Tsummand: quint8 qint8 float; "
     "out_type: quint8 qint8 qint32 float";
@@ -174,7 +191,7 @@ const OpRegistration matmul({
              "transpose_a: bool = false; transpose_b: bool = false; is_weight_const: bool = true; "
              "is_bias_const: bool = true; fused_ops: list(string) = []; "
              "input_quant_mode: string = SCALED; output_quant_mode: string = SCALED; "
-             "leakyrelu_alpha: float = 0.2",
+             "leakyrelu_alpha: float = 0.2; result_zero: int = 0",
     .types = "T1: quint8 qint8; T2: qint8; Tbias: float qint32; Tout: quint8 qint8 qint32 float",
     .shape = MatMulShape,
     .reference = MatMulReference,

@@ -123,6 +123,7 @@ void ApplyEpilogue(const QuantizedFusion& fusion, const FusionValues& v, const E
     real = real * At(e.scale, c) + extra;
     if (fusion.relu) real = std::max(real, 0.0f);
     if (fusion.swish) real = e.swish_scale * (real / (1 + std::exp(-real)));
+    real += static_cast<float>(fusion.result_zero);
     if (v.result_dtype == DType::kFloat) {
       static_cast<float*>(result)[i] = real;
     } else if (v.result_dtype == DType::kQuint8) {

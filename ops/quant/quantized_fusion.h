@@ -26,6 +26,9 @@ struct QuantizedFusion {
   bool relu = false;
   bool swish = false;  // x * sigmoid(x); not with int32 results
   Result result = Result::kInt32;
+  // The data's integer that stands for 0, so that sums are of (q - data_zero) * weights, and the
+  // one that is added to an 8-bit result behind the activation.
+  int32_t data_zero = 0, result_zero = 0;
   // The order of inputs: bias and summand before all ranges (the ops with `fused_ops`), or the
   // summand and its range behind the other ranges.
   bool ranges_last = false;
@@ -67,6 +70,7 @@ struct FusionValues {
 
 // result = relu((sum + bias[c]) * scale[c] + sum_scale[c] * summand), rounded to even, saturated.
 // With swish: the same without relu is a real number x, and result = swish_scale * swish(x).
+// The result's zero is added before rounding.
 // scale, sum_scale: one value, or one for each channel; bias: none or one for each channel. int32
 // results have a scale of 1 and whole numbers for the bias, so that they are exact.
 struct Epilogue {

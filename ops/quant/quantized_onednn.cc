@@ -134,6 +134,8 @@ class OnednnKernel final : public Kernel {
     ConvolutionProblem problem = c_.problem;
     problem.has_bias = c_.fusion.bias;
     problem.scales = std::move(scales);
+    problem.src_zero = c_.fusion.data_zero;
+    problem.dst_zero = c_.fusion.result_zero;
     if (in_.summand >= 0) {
       PostOpSpec sum;
       sum.kind = PostOpSpec::Kind::kSum;

@@ -1,5 +1,7 @@
 // _ScaledAdd: the sum of two tensors of 8-bit integers as 8-bit integers, each of mode SCALED with
 // a range of its own: y = round(relu(a * a's step + b * b's step + offset) / y's step), saturated.
+// With `zero` that integer stands for the result's 0 (its part of `offset` is the caller's): relu
+// bounds the sum there.
 #include <algorithm>
 #include <cmath>
 
@@ -54,6 +56,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> Add(PrepareContext& p) {
   const DType a = p.input_dtype(0), b = p.input_dtype(1), y = p.output_dtype(0);
   TENON_ASSIGN_OR_RETURN(const bool relu, p.attrs().Bool("relu"));
   const float offset = p.attrs().Float("offset", 0);
+  const int lowest = y == DType::kQint8 ? -128 : 0;
+  const auto zero = static_cast<float>(p.attrs().Int("zero", 0));
+  if (!(zero >= static_cast<float>(lowest) && zero <= static_cast<float>(lowest + 255))) {
+    return InvalidArgument("zero must be an integer of ", Name(y), ", is ", zero);
+  }
   const AddIntegersFn vector = kVector ? FindAddIntegers(BitsOf(a), BitsOf(b), BitsOf(y)) : nullptr;
   const int64_t n = p.output_shape(0).num_elements();
   const int threads = p.services().threads;
@@ -65,7 +72,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Add(PrepareContext& p) {
         map.a_scale = StepOf(r, 2, a) / step;
         map.b_scale = StepOf(r, 4, b) / step;
         map.offset = offset / step;
-        map.low = relu || y == DType::kQuint8 ? 0.0f : -128.0f;
+        map.low = relu ? zero : y == DType::kQuint8 ? 0.0f : -128.0f;
         map.high = y == DType::kQuint8 ? 255.0f : 127.0f;
         ParallelFor(threads, n, ParallelGrain(0.2), [&](int64_t begin, int64_t end) {
           const uint8_t *x = r.input<uint8_t>(0) + begin, *z = r.input<uint8_t>(1) + begin;
@@ -84,7 +91,8 @@ const OpRegistration add({
     .inputs = "a: Ta, b: Tb, min_a: float, max_a: float, min_b: float, max_b: float, "
               "min_y: float, max_y: float",
     .outputs = "y: T",
-    .attrs = "Ta: type; Tb: type; T: type; relu: bool = false; offset: float = 0.0",
+    .attrs = "Ta: type; Tb: type; T: type; relu: bool = false; offset: float = 0.0; "
+             "zero: int = 0",
     .types = "Ta: qint8 quint8; Tb: qint8 quint8; T: qint8 quint8",
     .shape = AddShape,
     .reference = Add<false>,

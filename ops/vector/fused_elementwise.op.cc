@@ -1,6 +1,6 @@
 // _FusedElementwise: a straight-line program of elementwise ops (ops/vector/program.h). Inputs are
 // broadcast together as in NumPy. _FusedElementwiseToIntegers: the same, its result x becomes the
-// 8-bit integer round(x / step), saturated.
+// 8-bit integer round(x / step + zero), saturated.
 #include <algorithm>
 #include <cmath>
 
@@ -88,8 +88,19 @@ absl::StatusOr<QuantizeMap> MapOf(PrepareContext& p) {
   const bool is_signed = p.output_dtype(0) == DType::kQint8;
   const float step = p.attrs().Float("step", 1);
   if (!(step > 0)) return InvalidArgument("step must be above 0, is ", step);
-  return QuantizeMap{is_signed ? -128 * step : 0, (is_signed ? 127 : 255) * step, 1 / step,
-                     p.attrs().Bool("half_to_even", false)};
+  const int lowest = is_signed ? -128 : 0;
+  const int64_t zero = p.attrs().Int("zero", 0);
+  if (zero < lowest || zero > lowest + 255) {
+    return InvalidArgument("zero must be an integer of ", Name(p.output_dtype(0)), ", is ", zero);
+  }
+  QuantizeMap map;
+  map.zero = static_cast<float>(zero);
+  map.low = (static_cast<float>(lowest) - map.zero) * step;
+  map.high = (static_cast<float>(lowest + 255) - map.zero) * step;
+  map.scale = 1 / step;
+  map.round = p.attrs().Bool("half_to_even", false) ? QuantizeMap::Round::kHalfToEven
+                                                    : QuantizeMap::Round::kHalfAway;
+  return map;
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> VectorToIntegers(PrepareContext& p) {
@@ -114,8 +125,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ReferenceToIntegers(PrepareContext& p) {
     RunContext inner(inputs.data(), &output, r.scratch());
     TENON_RETURN_IF_ERROR(RunReference<float>(program, broadcast, elements, inner));
     for (size_t i = 0; i < values.size(); ++i) {
-      const float v = std::max(std::min(values[i], map.high), map.low) * map.scale;
-      const float whole = map.half_to_even ? std::nearbyint(v) : std::round(v);
+      const float v = std::max(std::min(values[i], map.high), map.low) * map.scale + map.zero;
+      const float whole =
+          map.round == QuantizeMap::Round::kHalfToEven ? std::nearbyint(v) : std::round(v);
       // The bits of a negative integer are those of its unsigned namesake.
       r.output<uint8_t>(0)[i] =
           std::isnan(v) ? uint8_t{0} : static_cast<uint8_t>(static_cast<int32_t>(whole));
@@ -129,7 +141,7 @@ const OpRegistration to_integers({
     .inputs = "inputs: N * float",
     .outputs = "output: T",
     .attrs = "N: int; T: type; program: list(string); step: float = 1.0; "
-             "half_to_even: bool = false",
+             "half_to_even: bool = false; zero: int = 0",
     .types = "T: qint8 quint8",
     .shape = BroadcastAllShape,
     .reference = ReferenceToIntegers,

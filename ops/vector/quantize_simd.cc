@@ -32,14 +32,16 @@ HWY_INLINE void StoreNarrow(Vf v, T* y) {
   hn::StoreU(hn::DemoteTo(narrow, hn::ConvertTo(IntTag(), real)), narrow, y);
 }
 
-template <typename T, bool kHalfToEven>
+template <typename T, QuantizeMap::Round kRound>
 void QuantizeAs(const QuantizeMap& map, const float* x, void* out, size_t n) {
   const size_t lanes = hn::Lanes(FloatTag());
   const Vf low = Const(map.low), high = Const(map.high), scale = Const(map.scale);
+  const Vf origin = Const(map.origin), zero = Const(map.zero);
   T* y = static_cast<T*>(out);
   auto one = [&](Vf v) HWY_ATTR {
-    v = hn::Mul(ClampLanes(v, low, high), scale);
-    return kHalfToEven ? hn::Round(v) : TowardsAway(v);
+    v = hn::Add(hn::Mul(hn::Sub(ClampLanes(v, low, high), origin), scale), zero);
+    if constexpr (kRound == QuantizeMap::Round::kHalfToEven) return hn::Round(v);
+    return kRound == QuantizeMap::Round::kHalfAway ? TowardsAway(v) : v;
   };
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) StoreNarrow<T>(one(hn::LoadU(FloatTag(), x + i)), y + i);
@@ -52,7 +54,15 @@ void QuantizeAs(const QuantizeMap& map, const float* x, void* out, size_t n) {
 
 template <typename T>
 void Quantize(const QuantizeMap& map, const float* x, void* out, size_t n) {
-  map.half_to_even ? QuantizeAs<T, true>(map, x, out, n) : QuantizeAs<T, false>(map, x, out, n);
+  using Round = QuantizeMap::Round;
+  switch (map.round) {
+    case Round::kHalfToEven:
+      return QuantizeAs<T, Round::kHalfToEven>(map, x, out, n);
+    case Round::kHalfAway:
+      return QuantizeAs<T, Round::kHalfAway>(map, x, out, n);
+    case Round::kDown:
+      return QuantizeAs<T, Round::kDown>(map, x, out, n);
+  }
 }
 
 template <typename T>

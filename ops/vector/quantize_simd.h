@@ -9,11 +9,13 @@ namespace tenon {
 
 enum class EightBits { kSigned, kUnsigned };
 
-// y = round(clamp(x, low, high) * scale); NaN gives 0. low * scale and high * scale must be values
-// of the integer type.
+// y = round((clamp(x, low, high) - origin) * scale + zero); NaN gives 0. For low and high this must
+// be values of the integer type.
 struct QuantizeMap {
+  enum class Round { kHalfToEven, kHalfAway, kDown };  // kDown: of numbers from 0 on
   float low, high, scale;
-  bool half_to_even;  // or away from 0
+  Round round = Round::kHalfToEven;
+  float origin = 0, zero = 0;
 };
 using QuantizeFn = void (*)(const QuantizeMap& map, const float* x, void* y, size_t n);
 QuantizeFn FindQuantize(EightBits type);

@@ -12,18 +12,18 @@ namespace {
 // The Dequantize of a QuantizeV2 of `tensor`.
 absl::StatusOr<NodeId> AddPair(RuleContext& context, Endpoint tensor, const GroupRange& range) {
   const std::string name = context.node(tensor).name;
-  const bool is_signed = range.dtype == DType::kQint8;
-  const NodeId min = context.AddConst(absl::StrCat(name, "/quantize/min"),
-                                      Tensor::Scalar(is_signed ? -range.top : 0.0f));
+  const NodeId min =
+      context.AddConst(absl::StrCat(name, "/quantize/min"), Tensor::Scalar(range.low));
   const NodeId max =
-      context.AddConst(absl::StrCat(name, "/quantize/max"), Tensor::Scalar(range.top));
+      context.AddConst(absl::StrCat(name, "/quantize/max"), Tensor::Scalar(range.high));
+  const char* const mode = range.has_zero_point() ? "MIN_COMBINED" : "SCALED";
   Node quantize;
   quantize.name = absl::StrCat(name, "/quantize");
   quantize.op = "QuantizeV2";
   quantize.inputs = {tensor, {min, 0}, {max, 0}};
   quantize.attrs["T"] = range.dtype;
-  quantize.attrs["mode"] = "SCALED";
-  quantize.attrs["round_mode"] = "HALF_TO_EVEN";
+  quantize.attrs["mode"] = mode;
+  if (!range.has_zero_point()) quantize.attrs["round_mode"] = "HALF_TO_EVEN";
   quantize.attrs["ensure_minimum_range"] = 0.0f;
   TENON_ASSIGN_OR_RETURN(const NodeId q, context.AddNode(std::move(quantize)));
   Node dequantize;
@@ -31,7 +31,7 @@ absl::StatusOr<NodeId> AddPair(RuleContext& context, Endpoint tensor, const Grou
   dequantize.op = "Dequantize";
   dequantize.inputs = {{q, 0}, {q, 1}, {q, 2}};
   dequantize.attrs["T"] = range.dtype;
-  dequantize.attrs["mode"] = "SCALED";
+  dequantize.attrs["mode"] = mode;
   return context.AddNode(std::move(dequantize));
 }
 

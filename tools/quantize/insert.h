@@ -1,4 +1,5 @@
-// Puts QuantizeV2 and Dequantize into a float graph: standard TensorFlow ops, mode SCALED.
+// Puts QuantizeV2 and Dequantize into a float graph: standard TensorFlow ops, of mode SCALED, and
+// MIN_COMBINED for ranges with a zero point.
 #ifndef TENON_TOOLS_QUANTIZE_INSERT_H_
 #define TENON_TOOLS_QUANTIZE_INSERT_H_
 
@@ -11,10 +12,12 @@
 
 namespace tenon {
 
-// What a group's integers stand for: quint8 for [0, top], qint8 for [-top, top].
+// What a group's integers stand for: [low, high]. quint8 from 0 on, qint8 from -high on, or quint8
+// from below 0 on: then an integer between stands for 0, exactly.
 struct GroupRange {
   DType dtype = DType::kQint8;
-  float top = 1;
+  float low = -1, high = 1;
+  bool has_zero_point() const { return dtype == DType::kQuint8 && low < 0; }
 };
 
 // Tensors and the weights of the layers that are not kept, in place.

@@ -44,6 +44,28 @@ void NameByKeys(Graph& graph) {
   }
 }
 
+// Symmetric, from 0 on, or, where a symmetric range would make steps larger by more than
+// kLopsided, with a zero point: low becomes a whole number of steps.
+void Settle(GroupRange& range) {
+  constexpr float kLopsided = 1.05f;
+  const float top = std::max(range.high, -range.low), span = range.high - range.low;
+  if (top < 1e-30f) {  // nothing but zeros was seen
+    range.high = 1;
+    range.low = range.dtype == DType::kQint8 ? -1 : 0;
+  } else if (range.dtype == DType::kQuint8) {
+    range.low = 0;
+  } else if (2 * top <= kLopsided * span) {
+    range.high = top;
+    range.low = -top;
+  } else {
+    range.dtype = DType::kQuint8;
+    const float zero = std::clamp(std::nearbyint(255 * -range.low / span), 1.0f, 254.0f);
+    const float step = std::max(range.high / (255 - zero), -range.low / zero);
+    range.low = -zero * step;
+    range.high = (255 - zero) * step;
+  }
+}
+
 class Quantizer {
  public:
   Quantizer(Graph graph, const QuantizeOptions& options)
@@ -185,30 +207,20 @@ absl::Status Quantizer::Calibrate() {
         for (size_t i = 0; i < seen.size(); ++i) seen[i].Add(outputs[i].second.flat<float>());
         return absl::OkStatus();
       }));
-  std::vector<bool> negative(static_cast<size_t>(scheme_.num_groups), false);
+  ranges_.assign(static_cast<size_t>(scheme_.num_groups), {DType::kQuint8, 0, 0});
   for (size_t i = 0; i < seen.size(); ++i) {
     const QuantizedTensor& t = scheme_.tensors[i];
     if (seen[i].not_finite() > 0) {
       return InvalidArgument("'", EndpointName(graph_, t.tensor), "' holds ", seen[i].not_finite(),
                              " NaN or infinite elements on these data");
     }
-    if (!(t.never_negative || (t.is_input && !seen[i].negative()))) {
-      negative[static_cast<size_t>(t.group)] = true;
-    }
-  }
-  ranges_.assign(static_cast<size_t>(scheme_.num_groups), {DType::kQuint8, 0});
-  for (size_t i = 0; i < seen.size(); ++i) {
-    const QuantizedTensor& t = scheme_.tensors[i];
     GroupRange& range = ranges_[static_cast<size_t>(t.group)];
-    if (negative[static_cast<size_t>(t.group)]) range.dtype = DType::kQint8;
-    const int levels = range.dtype == DType::kQint8 ? 127 : 255;
-    float top = seen[i].Top(options_.range, levels);
-    if (t.at_most_six) top = std::min(top, 6.0f);
-    range.top = std::max(range.top, top);
+    if (!t.never_negative && (!t.is_input || seen[i].negative())) range.dtype = DType::kQint8;
+    const ValueRange own = seen[i].Range(options_.range);
+    range.low = std::min(range.low, own.low);
+    range.high = std::max(range.high, t.at_most_six ? std::min(own.high, 6.0f) : own.high);
   }
-  for (GroupRange& range : ranges_) {
-    if (range.top < 1e-30f) range.top = 1;  // nothing but zeros was seen
-  }
+  for (GroupRange& range : ranges_) Settle(range);
   return absl::OkStatus();
 }
 
@@ -240,7 +252,8 @@ absl::StatusOr<bool> Quantizer::Measure() {
     for (const QuantizedTensor& t : scheme_.tensors) {
       if (t.tensor != layer.data) continue;
       report.data = ranges_[static_cast<size_t>(t.group)].dtype;
-      report.top = ranges_[static_cast<size_t>(t.group)].top;
+      report.low = ranges_[static_cast<size_t>(t.group)].low;
+      report.high = ranges_[static_cast<size_t>(t.group)].high;
     }
     // Also where the error is not a number.
     if (options_.max_error > 0 && !(report.error <= options_.max_error)) {

@@ -35,8 +35,8 @@ struct LayerReport {
   std::string kept;  // why in fp32; empty: int8
   // sqrt(sum (fp32 - int8)^2 / sum fp32^2) of the layer's products on exact inputs; -1: not taken.
   double error = -1;
-  DType data = DType::kInvalid;  // of the integers it reads, which go up to `top`
-  float top = 0;
+  DType data = DType::kInvalid;  // of the integers it reads, which stand for [low, high]
+  float low = 0, high = 0;
 };
 
 struct OutputReport {

@@ -6,74 +6,108 @@
 #include <vector>
 
 namespace tenon {
+namespace {
+
+constexpr float kSteps = 255;  // between 256 integers
+
+// Squared error of the numbers of one sign that lie beyond a cut, by the cut's bin:
+// sum of (v - cut)^2 = sum of v^2 - 2 cut (sum of v) + cut^2 count.
+std::vector<double> ErrorBeyond(absl::Span<const int64_t> bins, double width) {
+  std::vector<double> error(bins.size() + 1, 0.0);
+  double count = 0, sum = 0, squares = 0;
+  for (size_t i = bins.size(); i-- > 0;) {
+    const auto n = static_cast<double>(bins[i]);
+    const double v = (static_cast<double>(i) + 0.5) * width;
+    count += n;
+    sum += n * v;
+    squares += n * v * v;
+    const double cut = static_cast<double>(i) * width;
+    error[i] = squares - 2 * cut * sum + cut * cut * count;
+  }
+  return error;
+}
+
+size_t UsedBins(absl::Span<const int64_t> bins) {
+  size_t used = bins.size();
+  while (used > 0 && bins[used - 1] == 0) --used;
+  return used;
+}
+
+}  // namespace
 
 void RangeCollector::Add(absl::Span<const float> values) {
-  float largest = largest_;
   for (float v : values) {
     if (!std::isfinite(v)) {
       ++not_finite_;
       continue;
     }
-    largest = std::max(largest, std::fabs(v));
+    max_ = std::max(max_, v);
     min_ = std::min(min_, v);
   }
   count_ += static_cast<int64_t>(values.size());
+  const float largest = std::max(max_, -min_);
   if (!(largest > 0)) {
-    bins_[0] += static_cast<int64_t>(values.size());
+    bins_[0][0] += static_cast<int64_t>(values.size());
     return;
   }
-  largest_ = largest;
   if (width_ == 0) {  // what came before were zeros, in the lowest bin
     width_ = std::max(largest / kBins * 1.0001f, std::numeric_limits<float>::min());
   }
-  while (largest_ >= width_ * kBins) {
-    for (size_t i = 0; i < kBins / 2; ++i) bins_[i] = bins_[2 * i] + bins_[2 * i + 1];
-    std::fill(bins_.begin() + kBins / 2, bins_.end(), 0);
+  while (largest >= width_ * kBins) {
+    for (Bins& bins : bins_) {
+      for (size_t i = 0; i < kBins / 2; ++i) bins[i] = bins[2 * i] + bins[2 * i + 1];
+      std::fill(bins.begin() + kBins / 2, bins.end(), 0);
+    }
     width_ *= 2;
   }
   const float per_width = 1 / width_;
   for (float v : values) {
     if (!std::isfinite(v)) continue;
     const int bin = static_cast<int>(std::fabs(v) * per_width);
-    ++bins_[static_cast<size_t>(std::min(bin, kBins - 1))];
+    ++bins_[v < 0][static_cast<size_t>(std::min(bin, kBins - 1))];
   }
 }
 
-float RangeCollector::Top(const RangeOptions& options, int levels) const {
-  if (largest_ == 0) return 0;
+ValueRange RangeCollector::CutAt(float magnitude) const {
+  return {std::max(min_, -magnitude), std::min(max_, magnitude)};
+}
+
+ValueRange RangeCollector::Range(const RangeOptions& options) const {
+  if (min_ == 0 && max_ == 0) return {};
   switch (options.method) {
     case RangeMethod::kPercentile:
-      return Percentile(options.percentile);
+      return CutAt(Percentile(options.percentile));
     case RangeMethod::kEntropy:
-      return Entropy(levels);
+      return CutAt(Entropy());
+    case RangeMethod::kError:
+      return LeastError();
     case RangeMethod::kMinMax:
       break;
   }
-  return largest_;
+  return {min_, max_};
 }
 
 float RangeCollector::Percentile(double percent) const {
   const double wanted = static_cast<double>(count_ - not_finite_) * percent / 100;
   int64_t below = 0;
   for (size_t i = 0; i < kBins; ++i) {
-    below += bins_[i];
-    if (static_cast<double>(below) >= wanted) {
-      return std::min(largest_, width_ * static_cast<float>(i + 1));
-    }
+    below += Both(i);
+    if (static_cast<double>(below) >= wanted) return width_ * static_cast<float>(i + 1);
   }
-  return largest_;
+  return width_ * kBins;
 }
 
-// The cut at which the distribution and its quantized form differ least (Kullback-Leibler
-// divergence): what lies above the cut is added to the last bin, the bins below are joined to
-// `levels` groups, and each group's count is spread over those of its bins that have any.
-float RangeCollector::Entropy(int levels) const {
-  const auto groups = static_cast<size_t>(levels) + 1;
+// The cut at which the distribution of magnitudes and its quantized form differ least
+// (Kullback-Leibler divergence): what lies above the cut is added to the last bin, the bins below
+// are joined to one group for each integer of that sign, and each group's count is spread over
+// those of its bins that have any.
+float RangeCollector::Entropy() const {
+  const size_t groups = min_ < 0 ? 128 : 256;
   constexpr size_t kStep = 16;
   size_t used = kBins;
-  while (used > groups && bins_[used - 1] == 0) --used;
+  while (used > groups && Both(used - 1) == 0) --used;
   std::vector<int64_t> outside(used + 1, 0);  // counts from bin i on
-  for (size_t i = used; i-- > 0;) outside[i] = outside[i + 1] + bins_[i];
+  for (size_t i = used; i-- > 0;) outside[i] = outside[i + 1] + Both(i);
   // Bin 0 is left out: zeros (behind a relu half of all) are exact whatever the cut.
   const double total = static_cast<double>(outside[1]);
   double best = std::numeric_limits<double>::infinity();
@@ -85,19 +119,19 @@ float RangeCollector::Entropy(int levels) const {
       double sum = 0;
       size_t filled = 0;
       for (size_t i = first; i < end; ++i) {
-        sum += static_cast<double>(bins_[i]);
-        filled += bins_[i] > 0;
+        sum += static_cast<double>(Both(i));
+        filled += Both(i) > 0;
       }
       if (filled == 0) continue;
       const double spread = sum / static_cast<double>(filled);
       for (size_t i = first; i < end; ++i) {
-        double p = static_cast<double>(bins_[i]);
+        double p = static_cast<double>(Both(i));
         if (i + 1 == bins) p += static_cast<double>(outside[bins]);
-        if (bins_[i] > 0) divergence += p * std::log(p / spread);
+        if (Both(i) > 0) divergence += p * std::log(p / spread);
       }
     }
     // The last bin has no count of its own: what was cut off has no counterpart at all.
-    if (bins_[bins - 1] == 0 && outside[bins] > 0) {
+    if (Both(bins - 1) == 0 && outside[bins] > 0) {
       const double p = static_cast<double>(outside[bins]);
       divergence += p * std::log(p / 1e-4);
     }
@@ -106,7 +140,40 @@ float RangeCollector::Entropy(int levels) const {
       cut = bins;
     }
   }
-  return std::min(largest_, width_ * static_cast<float>(cut));
+  return width_ * static_cast<float>(cut);
+}
+
+// The cuts with the least sum of squared errors: of what lies between them, step^2 / 12 each (zeros
+// are exact; those of bin 0 are taken for zeros), and of what is cut off.
+ValueRange RangeCollector::LeastError() const {
+  constexpr size_t kTries = 128;  // cuts of each sign
+  const double width = width_;
+  std::array<std::vector<size_t>, 2> cuts;
+  std::array<std::vector<double>, 2> beyond;
+  double inside = 0;
+  for (size_t sign : {0, 1}) {
+    beyond[sign] = ErrorBeyond(bins_[sign], width);
+    const size_t used = UsedBins(bins_[sign]);
+    for (size_t i = 0; i <= kTries; ++i) {
+      const size_t cut = (used * i + kTries - 1) / kTries;
+      if (cuts[sign].empty() || cuts[sign].back() != cut) cuts[sign].push_back(cut);
+    }
+    for (size_t i = 1; i < used; ++i) inside += static_cast<double>(bins_[sign][i]);
+  }
+  double best = std::numeric_limits<double>::infinity();
+  ValueRange range;
+  for (size_t low : cuts[1]) {
+    for (size_t high : cuts[0]) {
+      if (low + high == 0) continue;
+      const double step = static_cast<double>(low + high) * width / kSteps;
+      const double error = inside * step * step / 12 + beyond[1][low] + beyond[0][high];
+      if (error >= best) continue;
+      best = error;
+      range = {-static_cast<float>(static_cast<double>(low) * width),
+               static_cast<float>(static_cast<double>(high) * width)};
+    }
+  }
+  return {std::max(range.low, min_), std::min(range.high, max_)};
 }
 
 }  // namespace tenon

@@ -2,28 +2,34 @@
 //
 //   RangeCollector seen;
 //   seen.Add(values);
-//   float top = seen.Top({.method = RangeMethod::kPercentile}, /*levels=*/255);
+//   const ValueRange range = seen.Range({.method = RangeMethod::kError});
 #ifndef TENON_TOOLS_QUANTIZE_RANGE_H_
 #define TENON_TOOLS_QUANTIZE_RANGE_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/types/span.h"
 
 namespace tenon {
 
-enum class RangeMethod { kMinMax, kPercentile, kEntropy };
+enum class RangeMethod { kMinMax, kPercentile, kEntropy, kError };
 
 struct RangeOptions {
-  RangeMethod method = RangeMethod::kPercentile;
+  RangeMethod method = RangeMethod::kError;
   double percentile = 99.999;  // of the magnitudes, for kPercentile
 };
 
-// Counts magnitudes in bins of one width, which doubles whenever a larger value comes.
+// low <= 0 <= high.
+struct ValueRange {
+  float low = 0, high = 0;
+};
+
+// Counts numbers of either sign in bins of one width, which doubles whenever a larger one comes.
 class RangeCollector {
  public:
-  static constexpr int kBins = 4096;
+  static constexpr int kBins = 4096;  // of each sign
 
   // NaN and infinities are counted apart.
   void Add(absl::Span<const float> values);
@@ -31,20 +37,24 @@ class RangeCollector {
   int64_t count() const { return count_; }
   int64_t not_finite() const { return not_finite_; }
   bool negative() const { return min_ < 0; }
-  float largest() const { return largest_; }
 
-  // The magnitude that the highest of `levels` integers (127, 255) stands for; 0 where nothing but
-  // zeros was seen.
-  float Top(const RangeOptions& options, int levels) const;
+  // What the lowest and the highest of 256 integers stand for; both 0 where nothing but zeros was
+  // seen.
+  ValueRange Range(const RangeOptions& options) const;
 
  private:
-  float Percentile(double percent) const;
-  float Entropy(int levels) const;
+  using Bins = std::array<int64_t, kBins>;
 
-  std::array<int64_t, kBins> bins_{};
+  // Cuts of both signs at one magnitude.
+  ValueRange CutAt(float magnitude) const;
+  int64_t Both(size_t bin) const { return bins_[0][bin] + bins_[1][bin]; }
+  float Percentile(double percent) const;
+  float Entropy() const;
+  ValueRange LeastError() const;
+
+  std::array<Bins, 2> bins_{};  // of numbers from 0 on, and of those below 0
   float width_ = 0;
-  float largest_ = 0;
-  float min_ = 0;
+  float min_ = 0, max_ = 0;
   int64_t count_ = 0;
   int64_t not_finite_ = 0;
 };
