@@ -66,7 +66,8 @@ struct Loops {
     const Vf dy = part.Load(static_cast<const T*>(p.dy) + at);
     if (p.gate == nullptr) return dy;
     const Vf gate = part.Load(static_cast<const T*>(p.gate) + at);
-    return hn::Mul(dy, hn::IfThenElseZero(hn::Gt(gate, Const(0.0f)), Const(1.0f)));
+    const auto open = hn::And(hn::Gt(gate, Const(0.0f)), hn::Le(gate, Const(p.gate_limit)));
+    return hn::Mul(dy, hn::IfThenElseZero(open, Const(1.0f)));
   }
 
   static void Sum(const BatchNormPiece& p) {

@@ -4,6 +4,7 @@
 #define TENON_OPS_VECTOR_BATCH_NORM_SIMD_H_
 
 #include <cstddef>
+#include <limits>
 
 namespace tenon {
 
@@ -17,7 +18,9 @@ struct BatchNormPiece {
   const void* x = nullptr;
   const void* side = nullptr;  // added before the Relu; or null
   const void* dy = nullptr;
-  const void* gate = nullptr;  // dy counts where this is above 0; or null: everywhere
+  // dy counts where the gate is above 0 and at most the limit; null: everywhere.
+  const void* gate = nullptr;
+  float gate_limit = std::numeric_limits<float>::infinity();
   bool relu = false;
   void* y = nullptr;
   void* gated = nullptr;  // receives dy as it counts; or null
