@@ -86,8 +86,7 @@ class GradientKernel final : public BatchNormKernel {
     whole.dy = r.input(0);
     whole.x = r.input(1);
     if (spec_.relu) whole.gate = r.input(7);
-    const auto [sum, product] =
-        GradientSumsOf(layout_, loops_, spec_.threads, whole, scratch);
+    const auto [sum, product] = GradientSumsOf(layout_, loops_, spec_.threads, whole, scratch);
     const size_t channels = static_cast<size_t>(spec_.channels);
     float* const scale = scratch.operand(1);
     float* const curve = scratch.operand(2);

@@ -6,12 +6,13 @@
 //                  Relu or Relu6 whose result was `features`; else `features` is not read
 //
 // Made by rewriting only: TensorFlow passes over memory three and five times for them.
+#include "ops/nn/channel_statistics.h"
+
 #include <cmath>
 #include <limits>
 #include <string>
 
 #include "ops/array/axis.h"
-#include "ops/nn/channel_statistics.h"
 #include "ops/op.h"
 #include "ops/types.h"
 #include "ops/vector/elementwise.h"

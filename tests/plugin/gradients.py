@@ -28,6 +28,11 @@ def normalized(x, scale, offset):
     return tf.compat.v1.nn.fused_batch_norm(x, scale, offset)[0]
 
 
+def moments(x, scale, offset):
+    mean, variance = tf.nn.moments(x, [0, 1, 2])
+    return tf.nn.relu6(tf.nn.batch_normalization(x, mean, variance, offset, scale, 1e-3))
+
+
 def layer_norm(x, gamma, beta):
     mean, variance = tf.nn.moments(x, [-1], keepdims=True)
     return (x - mean) * tf.math.rsqrt(variance + 1e-3) * gamma + beta
@@ -63,6 +68,7 @@ CASES = {
     "lrn": (lambda x: nn.lrn(x, 2, 1.0, 0.5, 0.75), r(1, 2, 3, 6)),
     "fused_chain": (fused, r(1, 4, 4, 2), r(3, 3, 2, 3), r(3)),
     "batch_norm": (normalized, r(3, 2, 3, 2), r(2), r(2)),
+    "moments": (moments, apart(3, 2, 3, 2), 3 + r(2), 3 + r(2) / 4),
     "layer_norm": (layer_norm, r(3, 6), r(6), r(6)),
     "softmax": (nn.softmax, r(3, 5)),
     "log_softmax": (nn.log_softmax, r(3, 5)),

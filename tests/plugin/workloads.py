@@ -151,6 +151,36 @@ def batch_norm():
 
 
 @workload
+def moments():
+    """Normalizations as Keras writes them, in training: moments, then scale and offset."""
+    r = Random()
+
+    def norm(axes, act=tf.identity):
+        def run(x, scale, offset):
+            mean, variance = tf.nn.moments(x, axes, keepdims=True)
+            return act(tf.nn.batch_normalization(x, mean, variance, offset, scale, 1e-3))
+        return run
+
+    x = r(6, 7, 5, 24)
+    out = {}
+    for name, act in (("none", tf.identity), ("relu", tf.nn.relu), ("relu6", tf.nn.relu6)):
+        got = with_gradients(norm([0, 1, 2], act), x * 3 + 0.5, r(24, low=2, high=5), r(24))
+        out.update({f"{name}_{k}": v for k, v in got.items()})
+    for name, axes in (("first", [0, 2, 3]), ("last", [-1]), ("groups", [1, 3]), ("all", None)):
+        shape = [1 if i in (axes or range(4)) or i - 4 in (axes or ()) else n
+                 for i, n in enumerate(x.shape)]
+        got = with_gradients(norm(axes or [0, 1, 2, 3], tf.nn.relu), x, r(*shape), r(*shape))
+        out.update({f"{name}_{k}": v for k, v in got.items()})
+    # Sizes that only calls give, down to none at all.
+    unknown = tf.function(lambda x: tf.nn.moments(tf.nn.relu(x), [0, 1, 2]),
+                          input_signature=[tf.TensorSpec([None, None, None, 24])])
+    for rows in (6, 1, 0):
+        for i, value in enumerate(unknown(x[:rows])):
+            out[f"unknown{rows}_{i}"] = array(value)
+    return out
+
+
+@workload
 def fused_chains():
     r = Random()
     out = {}
