@@ -4,9 +4,8 @@
 
 #include <cstring>
 
-#include "env/flags.h"
+#include "bench/kernel_loop.h"
 #include "graph/tensor.h"
-#include "ops/evaluate.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -88,10 +87,6 @@ std::vector<Case> Cases() {
 }
 
 void Run(benchmark::State& state, const Case& c) {
-  static const Flags& flags = *new Flags();
-  Services services;
-  services.flags = &flags;
-  services.threads = static_cast<int>(state.range(0));
   std::vector<Tensor> inputs;
   for (const Shape& s : c.shapes) {
     inputs.push_back(*Tensor::Allocate(DType::kFloat, s));
@@ -104,29 +99,7 @@ void Run(benchmark::State& state, const Case& c) {
   Node node = c.node;
   node.attrs["Tidx"] = AttrValue(DType::kInt32);
   node.attrs["Tperm"] = AttrValue(DType::kInt32);
-  std::vector<TensorSpec> specs;
-  for (const Tensor& t : inputs) specs.push_back({t.dtype(), t.shape(), &t});
-  const auto prepared = PrepareNode(node, specs, {}, services);
-  if (!prepared.ok()) return state.SkipWithError(prepared.status().ToString().c_str());
-  std::vector<Tensor> outputs;
-  std::vector<const void*> in;
-  std::vector<void*> out;
-  int64_t bytes = 0;
-  for (const Tensor& t : inputs) in.push_back(t.raw()), bytes += static_cast<int64_t>(t.bytes());
-  for (const TensorSpec& s : prepared->outputs) {
-    outputs.push_back(*Tensor::Allocate(s.dtype, s.shape));
-    out.push_back(outputs.back().raw());
-    bytes += static_cast<int64_t>(outputs.back().bytes());
-  }
-  Tensor scratch =
-      *Tensor::Allocate(DType::kUint8, Shape({static_cast<int64_t>(prepared->scratch_bytes)}));
-  for (auto _ : state) {
-    RunContext run(in.data(), out.data(), scratch.raw());
-    if (!prepared->kernel->Run(run).ok()) return state.SkipWithError("failed");
-    benchmark::ClobberMemory();
-  }
-  state.SetBytesProcessed(state.iterations() * bytes);
-  state.SetLabel(prepared->kernel->Implementation());
+  MeasureKernel(state, node, inputs);
 }
 
 const bool registered = [] {

@@ -1,6 +1,7 @@
 #include "ops/evaluate.h"
 
 #include "env/status.h"
+#include "ops/owned_outputs.h"
 
 namespace tenon {
 namespace {
@@ -22,24 +23,6 @@ absl::Status CheckInputs(const OpInfo& op, const Node& node, absl::Span<const Te
   }
   return absl::OkStatus();
 }
-
-class OwnedOutputs final : public OutputAllocator {
- public:
-  explicit OwnedOutputs(const std::vector<TensorSpec>& specs)
-      : specs_(specs), tensors(specs.size()) {}
-
-  absl::StatusOr<void*> Allocate(int output, const Shape& shape) override {
-    const size_t i = static_cast<size_t>(output);
-    TENON_ASSIGN_OR_RETURN(tensors[i], Tensor::Allocate(specs_[i].dtype, shape));
-    return tensors[i].raw();
-  }
-
- private:
-  const std::vector<TensorSpec>& specs_;
-
- public:
-  std::vector<Tensor> tensors;
-};
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include "proto/table_file.h"
 #include "proto/tenon_saved_model.pb.h"
 #include "proto/tensor_proto.h"
+#include "proto/varint.h"
 
 namespace tenon {
 namespace {
@@ -17,16 +18,6 @@ namespace {
 constexpr int kMaxShards = 99999;
 // Below this a view would hold pages for less than it saves.
 constexpr uint64_t kViewBytes = 1 << 16;
-
-bool ReadVarint(const char*& p, const char* end, uint64_t& value) {
-  value = 0;
-  for (int shift = 0; shift < 64 && p < end; shift += 7) {
-    const uint64_t byte = static_cast<unsigned char>(*p++);
-    value |= (byte & 0x7f) << shift;
-    if (byte < 0x80) return true;
-  }
-  return false;
-}
 
 // Layout: a varint length per string, the lengths' checksum (4 bytes), the strings. `crc` becomes
 // the whole's checksum, which counts lengths as fixed-width integers.

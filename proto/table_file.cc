@@ -9,6 +9,7 @@
 #include <new>
 
 #include "env/status.h"
+#include "proto/varint.h"
 
 namespace tenon {
 namespace {
@@ -27,16 +28,6 @@ class View final : public leveldb::RandomAccessFile {
  private:
   const MappedFile& file_;
 };
-
-bool ReadVarint(const char*& p, const char* end, uint64_t& value) {
-  value = 0;
-  for (int shift = 0; shift < 64 && p < end; shift += 7) {
-    const uint64_t byte = static_cast<unsigned char>(*p++);
-    value |= (byte & 0x7f) << shift;
-    if (byte < 0x80) return true;
-  }
-  return false;
-}
 
 // The footer has no checksum, and leveldb allocates the sizes that it states before it reads.
 constexpr uint64_t kFooterBytes = 48;

@@ -42,37 +42,33 @@ void Release(const Plan& plan, const Step& step, ExecState& state) {
   }
 }
 
+inline absl::Status RunStep(const Plan& plan, const Step& step, RunTensors& run) {
+  absl::Status status;
+  if (step.kernel != nullptr) {
+    void** const pointers = run.state.pointers.data();
+    RunContext context(pointers + step.inputs, pointers + step.outputs, pointers[step.scratch]);
+    status = step.kernel->Run(context);
+  } else {
+    status = RunDynamicStep(plan, step, run);
+  }
+  if (!status.ok()) return AtNode(plan, step, status);
+  Release(plan, step, run.state);
+  return absl::OkStatus();
+}
+
 absl::Status RunSteps(const Plan& plan, RunTensors& run) {
-  void** const pointers = run.state.pointers.data();
   for (const Step& step : plan.steps) {
-    absl::Status status;
-    if (step.kernel != nullptr) {
-      RunContext context(pointers + step.inputs, pointers + step.outputs, pointers[step.scratch]);
-      status = step.kernel->Run(context);
-    } else {
-      status = RunDynamicStep(plan, step, run);
-    }
-    if (!status.ok()) return AtNode(plan, step, status);
-    Release(plan, step, run.state);
+    TENON_RETURN_IF_ERROR(RunStep(plan, step, run));
   }
   return absl::OkStatus();
 }
 
 absl::Status RunStepsObserved(const Plan& plan, RunTensors& run, StepObserver& observer) {
   using Clock = std::chrono::steady_clock;
-  void** const pointers = run.state.pointers.data();
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     const Clock::time_point start = Clock::now();
-    absl::Status status;
-    if (step.kernel != nullptr) {
-      RunContext context(pointers + step.inputs, pointers + step.outputs, pointers[step.scratch]);
-      status = step.kernel->Run(context);
-    } else {
-      status = RunDynamicStep(plan, step, run);
-    }
-    if (!status.ok()) return AtNode(plan, step, status);
-    Release(plan, step, run.state);
+    TENON_RETURN_IF_ERROR(RunStep(plan, step, run));
     observer.OnStep(static_cast<int>(i), (Clock::now() - start) / std::chrono::nanoseconds(1));
   }
   return absl::OkStatus();

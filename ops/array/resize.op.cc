@@ -1,6 +1,7 @@
 // ResizeBilinear, ResizeNearestNeighbor, ResizeBicubic and ResizeArea of NHWC images, with
 // align_corners and half_pixel_centers.
 #include "ops/array/axis.h"
+#include "ops/array/image_shape.h"
 #include "ops/array/resize_taps.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"
@@ -12,26 +13,9 @@ namespace {
 absl::Status ResizeShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 4));
   TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
-  if (c.attrs().Bool("align_corners", false) && c.attrs().Bool("half_pixel_centers", false)) {
-    return InvalidArgument("align_corners and half_pixel_centers exclude each other");
-  }
-  if (!c.input(1).CompatibleWith(Shape({2}))) {
-    return InvalidArgument("size must be a vector of 2, but has shape ", c.input(1).ToString());
-  }
-  Shape out = c.input(0).has_rank() ? c.input(0) : Shape::UnknownOfRank(4);
-  if (out.dim(1) == 0 || out.dim(2) == 0) return InvalidArgument("an image without pixels");
-  out.set_dim(1, -1);
-  out.set_dim(2, -1);
-  if (c.value(1) != nullptr) {
-    TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> size, IntegersOf(*c.value(1)));
-    if (size[0] <= 0 || size[1] <= 0) {
-      return InvalidArgument("a size of ", size[0], " by ", size[1]);
-    }
-    out.set_dim(1, size[0]);
-    out.set_dim(2, size[1]);
-  }
-  c.set_output(0, std::move(out));
-  return absl::OkStatus();
+  TENON_RETURN_IF_ERROR(CheckResizeFlags(c));
+  TENON_RETURN_IF_ERROR(CheckPixels(c.input(0)));
+  return SetResized(c, c.input(0));
 }
 
 ResizeAxis AxisOf(PrepareContext& p, int i) {

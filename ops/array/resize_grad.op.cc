@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/array/axis.h"
+#include "ops/array/image_shape.h"
 #include "ops/array/resize_taps.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"
@@ -11,23 +12,9 @@
 namespace tenon {
 namespace {
 
-absl::Status CheckFlags(const ShapeContext& c) {
-  if (c.attrs().Bool("align_corners", false) && c.attrs().Bool("half_pixel_centers", false)) {
-    return InvalidArgument("align_corners and half_pixel_centers exclude each other");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckPixels(const Shape& image) {
-  if (image.has_rank() && (image.dim(1) == 0 || image.dim(2) == 0)) {
-    return InvalidArgument("an image without pixels");
-  }
-  return absl::OkStatus();
-}
-
 // Inputs: gradients, the original image.
 absl::Status LikeImageShape(ShapeContext& c) {
-  TENON_RETURN_IF_ERROR(CheckFlags(c));
+  TENON_RETURN_IF_ERROR(CheckResizeFlags(c));
   for (int i : {0, 1}) {
     TENON_RETURN_IF_ERROR(c.ExpectRank(i, 4));
     TENON_RETURN_IF_ERROR(CheckPixels(c.input(i)));
@@ -44,26 +31,10 @@ absl::Status LikeImageShape(ShapeContext& c) {
 
 // Inputs: gradients, the original image's height and width.
 absl::Status OfSizeShape(ShapeContext& c) {
-  TENON_RETURN_IF_ERROR(CheckFlags(c));
+  TENON_RETURN_IF_ERROR(CheckResizeFlags(c));
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 4));
-  if (!c.input(1).CompatibleWith(Shape({2}))) {
-    return InvalidArgument("size must be a vector of 2, but has shape ", c.input(1).ToString());
-  }
-  Shape out = c.input(0).has_rank() ? c.input(0) : Shape::UnknownOfRank(4);
-  TENON_RETURN_IF_ERROR(CheckPixels(out));
-  out.set_dim(1, -1);
-  out.set_dim(2, -1);
-  if (c.value(1) != nullptr) {
-    TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> size, IntegersOf(*c.value(1)));
-    if (size[0] <= 0 || size[1] <= 0) {
-      return InvalidArgument("a size of ", size[0], " by ", size[1]);
-    }
-    out.set_dim(1, size[0]);
-    out.set_dim(2, size[1]);
-  }
-  if (out.IsComplete()) TENON_RETURN_IF_ERROR(out.CheckedElements().status());
-  c.set_output(0, std::move(out));
-  return absl::OkStatus();
+  TENON_RETURN_IF_ERROR(CheckPixels(c.input(0)));
+  return SetResized(c, c.input(0));
 }
 
 // The forward op's axis: from the image (this op's output) to the gradients (its input).

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/array/axis.h"
+#include "ops/array/image_shape.h"
 #include "ops/image/crop.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"
@@ -16,9 +17,7 @@ absl::Status CropShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(2, 1));
   TENON_RETURN_IF_ERROR(c.ExpectRank(3, 1));
   const Shape& image = c.input(0);
-  if (image.has_rank() && (image.dim(1) == 0 || image.dim(2) == 0)) {
-    return InvalidArgument("an image without pixels");
-  }
+  TENON_RETURN_IF_ERROR(CheckPixels(image));
   const int64_t boxes = c.input(2).has_rank() ? c.input(2).dim(0) : -1;
   if (!Shape({boxes, 4}).CompatibleWith(c.input(1))) {
     return InvalidArgument("boxes of shape ", c.input(1).ToString(), " for ", boxes, " indices");

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ops/array/axis.h"
+#include "ops/array/image_shape.h"
 #include "ops/image/crop.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"
@@ -56,9 +57,7 @@ absl::Status BoxesGradShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(CheckCrops(c, 2, 3));
   TENON_RETURN_IF_ERROR(c.ExpectRank(1, 4));
   const Shape &grads = c.input(0), &image = c.input(1);
-  if (image.has_rank() && (image.dim(1) == 0 || image.dim(2) == 0)) {
-    return InvalidArgument("an image without pixels");
-  }
+  TENON_RETURN_IF_ERROR(CheckPixels(image));
   if (grads.has_rank() && image.has_rank() &&
       !Shape({-1, -1, -1, grads.dim(3)}).CompatibleWith(image)) {
     return InvalidArgument("crops of shape ", grads.ToString(), " for images of shape ",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ops/array/axis.h"
+#include "ops/array/image_shape.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"
 #include "ops/types.h"
@@ -152,10 +153,9 @@ void Resample(const T* image, const Shape& shape, const std::vector<Span>& rows,
   }
 }
 
-absl::Status CheckPixels(const Shape& image) {
-  if (!image.has_rank()) return absl::OkStatus();
-  if (image.dim(1) == 0 || image.dim(2) == 0) return InvalidArgument("an image without pixels");
-  if (image.dim(3) == 0) return InvalidArgument("an image without channels");
+absl::Status CheckImage(const Shape& image) {
+  TENON_RETURN_IF_ERROR(CheckPixels(image));
+  if (image.has_rank() && image.dim(3) == 0) return InvalidArgument("an image without channels");
   return absl::OkStatus();
 }
 
@@ -166,24 +166,11 @@ absl::Status CheckPair(const ShapeContext& c, int i, const char* name) {
 
 absl::Status ForwardShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 4));
-  TENON_RETURN_IF_ERROR(CheckPixels(c.input(0)));
+  TENON_RETURN_IF_ERROR(CheckImage(c.input(0)));
   TENON_RETURN_IF_ERROR(CheckPair(c, 1, "size"));
   TENON_RETURN_IF_ERROR(CheckPair(c, 2, "scale"));
   TENON_RETURN_IF_ERROR(CheckPair(c, 3, "translation"));
-  Shape out = c.input(0).has_rank() ? c.input(0) : Shape::UnknownOfRank(4);
-  out.set_dim(1, -1);
-  out.set_dim(2, -1);
-  if (c.value(1) != nullptr) {
-    TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> size, IntegersOf(*c.value(1)));
-    if (size[0] <= 0 || size[1] <= 0) {
-      return InvalidArgument("a size of ", size[0], " by ", size[1]);
-    }
-    out.set_dim(1, size[0]);
-    out.set_dim(2, size[1]);
-  }
-  if (out.IsComplete()) TENON_RETURN_IF_ERROR(out.CheckedElements().status());
-  c.set_output(0, std::move(out));
-  return absl::OkStatus();
+  return SetResized(c, c.input(0));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> Forward(PrepareContext& p) {
@@ -213,8 +200,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Forward(PrepareContext& p) {
 absl::Status GradientShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 4));
   TENON_RETURN_IF_ERROR(c.ExpectRank(1, 4));
-  TENON_RETURN_IF_ERROR(CheckPixels(c.input(0)));
-  TENON_RETURN_IF_ERROR(CheckPixels(c.input(1)));
+  TENON_RETURN_IF_ERROR(CheckImage(c.input(0)));
+  TENON_RETURN_IF_ERROR(CheckImage(c.input(1)));
   TENON_RETURN_IF_ERROR(CheckPair(c, 2, "scale"));
   TENON_RETURN_IF_ERROR(CheckPair(c, 3, "translation"));
   if (c.input(0).has_rank() && c.input(1).has_rank() &&

@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "env/flags.h"
 #include "ops/evaluate.h"
+#include "ops/owned_outputs.h"
 #include "runtime/eager.h"
 #include "tests/support/golden_case.h"
 #include "tests/support/tolerance.h"
@@ -54,27 +55,11 @@ absl::StatusOr<Tensor> Array(const std::string& topic, const std::string& name, 
 
 enum class InPlace { kNever, kWhereAllowed };
 
-class Outputs final : public OutputAllocator {
- public:
-  explicit Outputs(const std::vector<TensorSpec>& specs) : specs_(specs), tensors(specs.size()) {}
-  absl::StatusOr<void*> Allocate(int output, const Shape& shape) override {
-    const size_t i = static_cast<size_t>(output);
-    TENON_ASSIGN_OR_RETURN(tensors[i], Tensor::Allocate(specs_[i].dtype, shape));
-    return tensors[i].raw();
-  }
-
- private:
-  const std::vector<TensorSpec>& specs_;
-
- public:
-  std::vector<Tensor> tensors;
-};
-
 // As a plan runs it: unread inputs are null, outputs may lie over inputs where the kernel says so.
 absl::StatusOr<std::vector<Tensor>> RunPrepared(const PreparedKernel& prepared,
                                                 const std::vector<Tensor>& inputs,
                                                 InPlace in_place) {
-  Outputs outputs(prepared.outputs);
+  OwnedOutputs outputs(prepared.outputs);
   std::vector<const void*> in;
   for (const Tensor& t : inputs) in.push_back(t.raw());
   for (int i : prepared.unread) in[static_cast<size_t>(i)] = nullptr;

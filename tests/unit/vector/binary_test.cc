@@ -17,20 +17,6 @@ using namespace vector_test;
 
 constexpr float kAlpha = 0.2f;  // LeakyReluGrad's default
 
-// The element of `t` that broadcasting puts at flat position `i` of `out`.
-float At(const Tensor& t, const Shape& out, int64_t i) {
-  int64_t index = 0, stride = 1;
-  for (int d = out.rank() - 1; d >= 0; --d) {
-    const int64_t at = i % out.dim(d);
-    i /= out.dim(d);
-    const int own = d - (out.rank() - t.shape().rank());
-    if (own < 0) continue;
-    if (t.shape().dim(own) != 1) index += at * stride;
-    stride *= t.shape().dim(own);
-  }
-  return t.data<float>()[index];
-}
-
 double Reference(ElementwiseOp op, double a, double b) {
   using E = ElementwiseOp;
   switch (op) {

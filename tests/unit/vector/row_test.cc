@@ -163,19 +163,6 @@ struct SoftmaxCase {
 
 class SoftmaxTest : public TargetTest<SoftmaxCase> {};
 
-float At(const Tensor& t, const Shape& out, int64_t i) {
-  int64_t index = 0, stride = 1;
-  for (int d = out.rank() - 1; d >= 0; --d) {
-    const int64_t at = i % out.dim(d);
-    i /= out.dim(d);
-    const int own = d - (out.rank() - t.shape().rank());
-    if (own < 0) continue;
-    if (t.shape().dim(own) != 1) index += at * stride;
-    stride *= t.shape().dim(own);
-  }
-  return t.data<float>()[index];
-}
-
 TEST_P(SoftmaxTest, AgreesWithDouble) {
   std::vector<Tensor> inputs;
   Shape out;

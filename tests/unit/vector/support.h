@@ -31,6 +31,20 @@ inline Node MakeNode(const std::string& op) {
   return node;
 }
 
+// The element of `t` that broadcasting puts at flat position `i` of `out`.
+inline float At(const Tensor& t, const Shape& out, int64_t i) {
+  int64_t index = 0, stride = 1;
+  for (int d = out.rank() - 1; d >= 0; --d) {
+    const int64_t at = i % out.dim(d);
+    i /= out.dim(d);
+    const int own = d - (out.rank() - t.shape().rank());
+    if (own < 0) continue;
+    if (t.shape().dim(own) != 1) index += at * stride;
+    stride *= t.shape().dim(own);
+  }
+  return t.data<float>()[index];
+}
+
 // Prepares `factory` for the tensors (their values known to it) and runs it once.
 inline absl::StatusOr<std::vector<Tensor>> RunFactory(KernelFactory factory, const Node& node,
                                                       const std::vector<Tensor>& inputs,

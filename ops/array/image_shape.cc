@@ -1,0 +1,42 @@
+#include "ops/array/image_shape.h"
+
+#include "env/status.h"
+#include "ops/array/axis.h"
+
+namespace tenon {
+
+absl::Status CheckPixels(const Shape& image) {
+  if (image.has_rank() && (image.dim(1) == 0 || image.dim(2) == 0)) {
+    return InvalidArgument("an image without pixels");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckResizeFlags(const ShapeContext& c) {
+  if (c.attrs().Bool("align_corners", false) && c.attrs().Bool("half_pixel_centers", false)) {
+    return InvalidArgument("align_corners and half_pixel_centers exclude each other");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetResized(ShapeContext& c, const Shape& image) {
+  if (!c.input(1).CompatibleWith(Shape({2}))) {
+    return InvalidArgument("size must be a vector of 2, but has shape ", c.input(1).ToString());
+  }
+  Shape out = image.has_rank() ? image : Shape::UnknownOfRank(4);
+  out.set_dim(1, -1);
+  out.set_dim(2, -1);
+  if (c.value(1) != nullptr) {
+    TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> size, IntegersOf(*c.value(1)));
+    if (size[0] <= 0 || size[1] <= 0) {
+      return InvalidArgument("a size of ", size[0], " by ", size[1]);
+    }
+    out.set_dim(1, size[0]);
+    out.set_dim(2, size[1]);
+  }
+  if (out.IsComplete()) TENON_RETURN_IF_ERROR(out.CheckedElements().status());
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+}  // namespace tenon

@@ -1,0 +1,22 @@
+// Integers of variable length, seven bits a byte, as in protocol buffers and tables.
+#ifndef TENON_PROTO_VARINT_H_
+#define TENON_PROTO_VARINT_H_
+
+#include <cstdint>
+
+namespace tenon {
+
+// Moves `p` behind the number. False: it does not end before `end`, or within 64 bits.
+inline bool ReadVarint(const char*& p, const char* end, uint64_t& value) {
+  value = 0;
+  for (int shift = 0; shift < 64 && p < end; shift += 7) {
+    const uint64_t byte = static_cast<unsigned char>(*p++);
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+}  // namespace tenon
+
+#endif  // TENON_PROTO_VARINT_H_
