@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
@@ -99,6 +100,11 @@ Outcome PadIntoConv(RuleContext& context, NodeId id) {
     return Outcome::Skip(2, absl::StrCat("'", pad->name, "' (", pad->op, "): ", reason), pad->id);
   };
   if (!pad->control_inputs.empty() || !conv.control_inputs.empty()) return skip("control inputs");
+  const DType* dtype = conv.attr<DType>("T");
+  if (absl::EndsWith(conv.op, "BackpropFilter") &&
+      (dtype == nullptr || (*dtype != DType::kFloat && *dtype != DType::kBfloat16))) {
+    return skip("the gradient is neither float nor bfloat16");
+  }
   auto pads = ReadPad(context, *pad, conv);
   if (!pads.ok()) return skip(pads.status().message());
   if (pads->fill != 0) return skip("it does not pad with zeros");
@@ -109,10 +115,11 @@ Outcome PadIntoConv(RuleContext& context, NodeId id) {
 
 const RuleRegistration conv({
     .name = "FusePadConv",
-    .doc = "a zero Pad of the spatial dimensions goes into the convolution that reads it",
+    .doc = "a zero Pad of the spatial dimensions goes into the convolution, or the gradient of its "
+           "filter, that reads it",
     .phase = Phase::kFuse,
     .anchors = "Conv2D|_FusedConv2D|DepthwiseConv2dNative|_FusedDepthwiseConv2dNative|"
-               "Conv3D|_FusedConv3D",
+               "Conv3D|_FusedConv3D|Conv2DBackpropFilter|DepthwiseConv2dNativeBackpropFilter",
     .apply = PadIntoConv,
 });
 

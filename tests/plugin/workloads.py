@@ -220,6 +220,31 @@ def pads():
 
 
 @workload
+def pad_gradients():
+    """Strided convolutions behind a Pad, as Keras writes them, of known and unknown sizes."""
+    r = Random()
+    x, w, d = r(2, 9, 10, 4), r(3, 3, 4, 8), r(3, 3, 4, 1)
+    pads = [[0, 0], [0, 1], [1, 1], [0, 0]]
+    fns = {"conv": lambda x, w: tf.nn.conv2d(tf.pad(x, pads), w, 2, "VALID"),
+           "depthwise": lambda x, d: tf.nn.depthwise_conv2d(tf.pad(x, pads), d, [1, 2, 2, 1],
+                                                            "VALID")}
+    out = {}
+    for name, kernel in (("conv", w), ("depthwise", d)):
+        got = with_gradients(fns[name], x, kernel)
+        out.update({f"{name}_{k}": v for k, v in got.items()})
+
+        def gradient(x, kernel, fn=fns[name]):
+            return tf.gradients(tf.square(fn(x, kernel)), [x, kernel])
+
+        unknown = tf.function(gradient, input_signature=[
+            tf.TensorSpec([None, None, None, 4]), tf.TensorSpec(kernel.shape)])
+        for rows in (9, 6):
+            for i, value in enumerate(unknown(x[:, :rows], kernel)):
+                out[f"{name}_unknown{rows}_{i}"] = array(value)
+    return out
+
+
+@workload
 def variables_change():
     """Packed weights follow the variable, whatever way it is written."""
     r = Random()
