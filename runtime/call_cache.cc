@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "absl/hash/hash.h"
+#include "env/cpu.h"
 #include "env/flags.h"
 #include "env/status.h"
 #include "ops/rename.h"
 #include "runtime/attr_hash.h"
+#include "runtime/thread_budget.h"
 
 namespace tenon {
 namespace {
@@ -78,10 +80,16 @@ bool SameConstants(absl::Span<const std::shared_ptr<Constant>> a,
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
-size_t HashShapes(absl::Span<const Tensor> inputs) {
-  size_t hash = inputs.size();
+size_t HashShapes(absl::Span<const Tensor> inputs, int threads) {
+  size_t hash = absl::HashOf(inputs.size(), threads);
   for (const Tensor& t : inputs) hash = absl::HashOf(hash, t.shape());
   return hash;
+}
+
+std::vector<Services> ForThreads(const Services& services, int most) {
+  std::vector<Services> all(static_cast<size_t>(most), services);
+  for (int i = 0; i < most; ++i) all[static_cast<size_t>(i)].threads = i + 1;
+  return all;
 }
 
 }  // namespace
@@ -91,12 +99,8 @@ CallCache::CallCache(const Flags& flags, const Services& services, const SmallCa
       max_bytes_(flags.cache_bytes),
       rename_(flags.onednn_opts),
       small_(small),
-      services_(services),
-      one_thread_([&] {
-        Services one = services;
-        one.threads = 1;
-        return one;
-      }()) {}
+      threads_(services.threads),
+      services_(ForThreads(services, std::max(services.threads, AvailableCpus()))) {}
 
 absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::Site(absl::string_view op,
                                                                 absl::Span<const DType> dtypes,
@@ -163,10 +167,12 @@ absl::Status CallCache::CompleteSite(const OpInfo& op, CallSite& site) const {
 
 absl::StatusOr<std::shared_ptr<const EagerKernel>> CallCache::Kernel(
     const CallSite& site, absl::Span<const Tensor> inputs,
-    absl::Span<const std::shared_ptr<Constant>> constants) {
-  const size_t hash = HashShapes(inputs);
-  const auto same_shapes = [&](const CallSite::Shapes& shapes) {
-    return std::equal(shapes.begin(), shapes.end(), inputs.begin(), inputs.end(),
+    absl::Span<const std::shared_ptr<Constant>> constants, int threads) {
+  threads = std::min(threads > 0 ? threads : threads_, static_cast<int>(services_.size()));
+  const size_t hash = HashShapes(inputs, threads);
+  const auto is_for = [&](const CallSite::Entry& entry) {
+    return entry.threads == threads &&
+           std::equal(entry.shapes.begin(), entry.shapes.end(), inputs.begin(), inputs.end(),
                       [](const Shape& s, const Tensor& t) { return s == t.shape(); });
   };
   {
@@ -175,8 +181,7 @@ absl::StatusOr<std::shared_ptr<const EagerKernel>> CallCache::Kernel(
       site.entries_.clear();
       site.generation_ = now;
     }
-    if (auto it = site.entries_.find(hash);
-        it != site.entries_.end() && same_shapes(it->second.shapes)) {
+    if (auto it = site.entries_.find(hash); it != site.entries_.end() && is_for(it->second)) {
       for (const CallSite::Variant& v : it->second.variants) {
         if (!SameConstants(v.constants, constants) || !Matches(v.values, inputs)) continue;
         hits_.fetch_add(1, std::memory_order_relaxed);
@@ -185,14 +190,15 @@ absl::StatusOr<std::shared_ptr<const EagerKernel>> CallCache::Kernel(
     }
   }
   misses_.fetch_add(1, std::memory_order_relaxed);
-  TENON_ASSIGN_OR_RETURN(CallSite::Variant made, Prepare(site, inputs, constants));
+  TENON_ASSIGN_OR_RETURN(CallSite::Variant made, Prepare(site, inputs, constants, threads));
   std::shared_ptr<const EagerKernel> kernel = made.kernel;
   if (!MakeRoom(static_cast<int64_t>(kernel->prepared.kernel->HeldBytes()))) return kernel;
   MutexLock lock(&site.mutex_);
   CallSite::Entry& entry = site.entries_[hash];
-  if (!same_shapes(entry.shapes)) {
+  if (!is_for(entry)) {
     entry.variants.clear();
     entry.shapes.clear();
+    entry.threads = threads;
     for (const Tensor& t : inputs) entry.shapes.push_back(t.shape());
   }
   std::erase_if(entry.variants, [&](const CallSite::Variant& v) {
@@ -205,7 +211,7 @@ absl::StatusOr<std::shared_ptr<const EagerKernel>> CallCache::Kernel(
 
 absl::StatusOr<CallSite::Variant> CallCache::Prepare(
     const CallSite& site, absl::Span<const Tensor> inputs,
-    absl::Span<const std::shared_ptr<Constant>> constants) const {
+    absl::Span<const std::shared_ptr<Constant>> constants, int threads) const {
   std::vector<TensorSpec> specs;
   size_t bytes = 0;
   for (const Tensor& t : inputs) {
@@ -222,15 +228,16 @@ absl::StatusOr<CallSite::Variant> CallCache::Prepare(
   small &= bytes <= std::max(small_.bytes, small_.contraction_bytes);
   std::vector<Constant*> given;
   for (const std::shared_ptr<Constant>& c : constants) given.push_back(c.get());
-  const auto prepare = [&](const Services& services) {
-    return PrepareNode(site.node(), specs, given, services);
+  const auto prepare = [&](int use) {
+    const ThreadsInUse in_use(use);
+    return PrepareNode(site.node(), specs, given, services_[static_cast<size_t>(use - 1)]);
   };
-  TENON_ASSIGN_OR_RETURN(PreparedKernel prepared, prepare(small ? one_thread_ : services_));
+  TENON_ASSIGN_OR_RETURN(PreparedKernel prepared, prepare(small ? 1 : threads));
   const double flops = prepared.kernel->Flops();
   if (small && (flops > 0 ? flops > small_.flops || bytes > small_.contraction_bytes
                           : bytes > small_.bytes)) {
     small = false;
-    TENON_ASSIGN_OR_RETURN(prepared, prepare(services_));
+    TENON_ASSIGN_OR_RETURN(prepared, prepare(threads));
   }
   std::vector<int> used = prepared.value_inputs;
   AddShapeInputs(site.op(), site.node(), specs, outputs, used);
@@ -244,7 +251,8 @@ absl::StatusOr<CallSite::Variant> CallCache::Prepare(
     TENON_ASSIGN_OR_RETURN(Tensor value, inputs[static_cast<size_t>(i)].Clone());
     variant.values.emplace_back(i, std::move(value));
   }
-  variant.kernel = std::make_shared<const EagerKernel>(EagerKernel{std::move(prepared), small});
+  variant.kernel =
+      std::make_shared<const EagerKernel>(EagerKernel{std::move(prepared), small ? 1 : threads});
   return variant;
 }
 

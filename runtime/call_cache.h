@@ -28,8 +28,8 @@ using DTypes = absl::InlinedVector<DType, 8>;
 
 struct EagerKernel {
   PreparedKernel prepared;
-  // Too little work to be shared out: runs on the caller's thread, outside the thread budget.
-  bool small = false;
+  // What it may use: 1 where there is too little work to be shared out.
+  int threads = 1;
 };
 
 class CallSite {
@@ -48,6 +48,7 @@ class CallSite {
   using Shapes = absl::InlinedVector<Shape, 2>;
   struct Entry {
     Shapes shapes;
+    int threads = 0;  // of the services
     std::vector<Variant> variants;
   };
 
@@ -60,7 +61,7 @@ class CallSite {
   mutable Mutex mutex_;
   // Of the cache, when the entries were made: older ones are dropped.
   mutable int64_t generation_ ABSL_GUARDED_BY(mutex_) = 0;
-  // By hash of the input shapes; a rare clash only replaces.
+  // By hash of input shapes and threads; a rare clash only replaces.
   mutable absl::flat_hash_map<size_t, Entry> entries_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -75,7 +76,7 @@ struct SmallCalls {
 class CallCache {
  public:
   // `flags` bound what is kept: where a new kernel would go beyond cache_entries or cache_bytes,
-  // everything is dropped. `services` and what it points to outlive the cache.
+  // everything is dropped. What `services` points to outlives the cache.
   CallCache(const Flags& flags, const Services& services, const SmallCalls& small = {});
   CallCache(const CallCache&) = delete;
   CallCache& operator=(const CallCache&) = delete;
@@ -89,10 +90,12 @@ class CallCache {
   absl::StatusOr<std::shared_ptr<const CallSite>> NodeSite(const Node& node) const;
 
   // `constants` has one entry per input, null where the input may change, or none at all. A kernel
-  // made from them is kept until a call comes with others.
+  // made from them is kept until a call comes with others. `threads` (0: those of the services):
+  // what it may use, at most all CPUs. What Prepare computes is in the thread budget; the caller
+  // must not be.
   absl::StatusOr<std::shared_ptr<const EagerKernel>> Kernel(
       const CallSite& site, absl::Span<const Tensor> inputs,
-      absl::Span<const std::shared_ptr<Constant>> constants = {});
+      absl::Span<const std::shared_ptr<Constant>> constants = {}, int threads = 0);
 
   KernelCacheStats stats() const;
 
@@ -106,9 +109,9 @@ class CallCache {
                                                            absl::Span<const DType> dtypes,
                                                            const AttrMap& attrs) const;
   absl::Status CompleteSite(const OpInfo& op, CallSite& site) const;
-  absl::StatusOr<CallSite::Variant> Prepare(
-      const CallSite& site, absl::Span<const Tensor> inputs,
-      absl::Span<const std::shared_ptr<Constant>> constants) const;
+  absl::StatusOr<CallSite::Variant> Prepare(const CallSite& site, absl::Span<const Tensor> inputs,
+                                            absl::Span<const std::shared_ptr<Constant>> constants,
+                                            int threads) const;
   // Counts what is about to be kept; false where nothing is.
   bool MakeRoom(int64_t bytes);
   void Clear();
@@ -117,8 +120,8 @@ class CallCache {
   const int64_t max_bytes_;
   const bool rename_;
   const SmallCalls small_;
-  const Services& services_;
-  const Services one_thread_;
+  const int threads_;
+  const std::vector<Services> services_;  // for 1 thread, for 2, and so on
   std::array<Shard, 8> shards_;
   std::atomic<int64_t> generation_ = 0;
   std::atomic<int64_t> entries_ = 0;

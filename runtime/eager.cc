@@ -64,11 +64,7 @@ struct Eager::State {
   absl::StatusOr<std::vector<Tensor>> Run(const CallSite& site, absl::Span<const Tensor> inputs) {
     TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const EagerKernel> kernel,
                            calls.Kernel(site, inputs));
-    if (kernel->small) {
-      const OneThread here;
-      return RunKernel(kernel->prepared, inputs);
-    }
-    const ThreadsInUse threads(services.threads);
+    const ThreadsInUse threads(kernel->threads);
     return RunKernel(kernel->prepared, inputs);
   }
 

@@ -1,6 +1,8 @@
 #include "tf_plugin/node_kernel.h"
 
 #include <algorithm>
+#include <atomic>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,8 @@
 #include "tf_plugin/c_api.h"
 #include "tf_plugin/names.h"
 #include "tf_plugin/process.h"
+#include "tf_plugin/step_config.h"
+#include "tf_plugin/thread_use.h"
 
 namespace tenon::plugin {
 namespace {
@@ -83,6 +87,8 @@ class NodeKernel {
   absl::Status Compute(TF_OpKernelContext* context);
 
  private:
+  // How many the kernel may use, as its session or eager context was asked.
+  int Threads(TF_OpKernelContext* context);
   absl::Status Run(TF_OpKernelContext* context, const EagerKernel& kernel,
                    absl::Span<const Tensor> inputs);
 
@@ -91,6 +97,7 @@ class NodeKernel {
   Mutex mutex_;
   std::vector<StableInput> stable_ ABSL_GUARDED_BY(mutex_);
   bool has_stable_ = false;
+  std::atomic<int> threads_ = 0;  // 0: not asked yet
 };
 
 absl::StatusOr<std::unique_ptr<NodeKernel>> NodeKernel::Create(
@@ -122,6 +129,16 @@ absl::StatusOr<std::unique_ptr<NodeKernel>> NodeKernel::Create(
   return kernel;
 }
 
+int NodeKernel::Threads(TF_OpKernelContext* context) {
+  const int known = threads_.load(std::memory_order_relaxed);
+  if (known > 0) return known;
+  const std::optional<ProcessConfig> config = ConfigOfStep(context);
+  if (!config.has_value()) return process_->services().threads;
+  const int threads = process_->Threads(config->intra_op_threads);
+  threads_.store(threads, std::memory_order_relaxed);
+  return threads;
+}
+
 absl::Status NodeKernel::Compute(TF_OpKernelContext* context) {
   TF_Status* status = ThreadStatus();
   const size_t n = static_cast<size_t>(TF_NumInputs(context));
@@ -150,7 +167,7 @@ absl::Status NodeKernel::Compute(TF_OpKernelContext* context) {
     }
   }
   absl::StatusOr<std::shared_ptr<const EagerKernel>> kernel =
-      process_->calls().Kernel(*site_, inputs, constants);
+      process_->calls().Kernel(*site_, inputs, constants, Threads(context));
   if (!kernel.ok()) return kernel.status();
   if (!constants.empty()) {
     const std::vector<int>& unread = (*kernel)->prepared.unread;
@@ -190,11 +207,8 @@ absl::Status NodeKernel::Run(TF_OpKernelContext* context, const EagerKernel& ker
         absl::StrCat("no memory for ", prepared.scratch_bytes, " bytes of scratch"));
   }
   RunContext run(in.data(), out.data(), scratch.memory(), &outputs);
-  if (kernel.small) {
-    const OneThread here;
-    return prepared.kernel->Run(run);
-  }
-  const ThreadsInUse threads(process_->services().threads);
+  const ThreadsInUse threads(kernel.threads);
+  const CountedThreads counted(kernel.threads);
   return prepared.kernel->Run(run);
 }
 

@@ -22,8 +22,7 @@ Services MakeServices(const Flags& flags, PrimitiveCache& primitives) {
   Services services;
   services.flags = &flags;
   services.cache = &primitives;
-  // More threads than CPUs only wait for one another.
-  services.threads = std::min(ThreadCount(0, flags), AvailableCpus());
+  services.threads = 1;
   return services;
 }
 
@@ -40,5 +39,9 @@ Process::Process(const Flags& flags)
       services_(MakeServices(flags_, primitives_)),
       constants_(flags.cache_bytes),
       calls_(flags_, services_, kSmallCalls) {}
+
+int Process::Threads(int asked) const {
+  return std::min(ThreadCount(asked, flags_), AvailableCpus());
+}
 
 }  // namespace tenon::plugin

@@ -18,9 +18,11 @@ class Process {
   static absl::StatusOr<Process*> Get();
 
   const Flags& flags() const { return flags_; }
-  // With as many threads as the environment says. (What tf.config.threading says cannot be asked:
-  // the C API's function for it crashes where TensorFlow evaluates constants.)
+  // For what is computed while a graph is optimized: one thread, because no session says how many.
   const Services& services() const { return services_; }
+  // How many threads an op may use where the session asks for `asked`; 0: it does not, and the
+  // environment says. More than there are CPUs would only wait for one another.
+  int Threads(int asked) const;
   HeldConstants& constants() { return constants_; }
 
   CallCache& calls() { return calls_; }

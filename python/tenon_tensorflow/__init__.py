@@ -5,13 +5,28 @@ wheel installed, `import tensorflow` loads the plug-in.
     print(tenon_tensorflow.explain(fn, x))
 """
 
+import collections
+import ctypes
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-__all__ = ["explain", "read_dumps"]
+__all__ = ["ThreadUse", "explain", "read_dumps", "thread_use"]
+
+ThreadUse = collections.namedtuple("ThreadUse", ["of_an_op", "at_once", "cpus"])
+
+
+def thread_use():
+    """The most threads that one of Tenon's ops, and that all at once, used since the last call of
+    this function, and how many CPUs the process has. OSError where the plug-in is not loaded."""
+    path = pathlib.Path(__file__).with_name("libtenon_tensorflow.so")
+    library = ctypes.CDLL(str(path), mode=os.RTLD_NOLOAD)
+    counts = [ctypes.c_int() for _ in ThreadUse._fields]
+    library.TenonThreadUse(*map(ctypes.byref, counts))
+    return ThreadUse(*(c.value for c in counts))
+
 
 PHASES = ("loaded", "clean", "fold", "fuse")
 

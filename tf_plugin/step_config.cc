@@ -1,0 +1,28 @@
+#include "tf_plugin/step_config.h"
+
+#include "tf_plugin/c_api.h"
+
+namespace tenon::plugin {
+namespace {
+
+// TF_GetSerializedConfigProto goes through the context's function library without a look whether
+// there is one. There is none where constants are evaluated, which tells by the step: 0 (grappler)
+// or a small negative number (shape inference and the folding of constants before a run). Sessions
+// count their steps from 1; a function's call and an eager op draw a negative number of 63 bits.
+bool IsRun(int64_t step) {
+  constexpr int64_t kLeastOfSpecialSteps = -65536;
+  return step > 0 || step < kLeastOfSpecialSteps;
+}
+
+}  // namespace
+
+std::optional<ProcessConfig> ConfigOfStep(TF_OpKernelContext* context) {
+  if (!IsRun(TF_StepId(context))) return std::nullopt;
+  const StatusPtr status(TF_NewStatus());
+  const BufferPtr bytes(TF_NewBuffer());
+  TF_GetSerializedConfigProto(context, bytes.get(), status.get());
+  if (TF_GetCode(status.get()) != TF_OK) return ProcessConfig();
+  return ParseProcessConfig(Bytes(*bytes)).value_or(ProcessConfig());
+}
+
+}  // namespace tenon::plugin
