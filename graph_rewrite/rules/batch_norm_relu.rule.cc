@@ -1,6 +1,6 @@
 // Batch norm that has not gone into weights (in training, or with statistics that are no
-// constants), the sum with a residual and the Relu behind it: one pass over memory instead of
-// three.
+// constants), the sum with a residual and the Relu or Relu6 behind it: one pass over memory instead
+// of three.
 #include <string>
 
 #include "absl/strings/match.h"
@@ -74,7 +74,7 @@ Outcome FuseBatchNormRelu(RuleContext& context, NodeId id) {
   fused.op = "_FusedBatchNormEx";
   fused.name = absl::StrCat(old.name, "/fused");
   fused.attrs["U"] = DType::kFloat;
-  fused.attrs["activation_mode"] = std::string("Relu");
+  fused.attrs["activation_mode"] = relu.op;
   fused.attrs["num_side_inputs"] = int64_t{parts.sum == kNoNode ? 0 : 1};
   if (parts.sum != kNoNode) fused.inputs.push_back(parts.side);
   auto added = context.AddNode(std::move(fused));
@@ -91,9 +91,9 @@ Outcome FuseBatchNormRelu(RuleContext& context, NodeId id) {
 
 const RuleRegistration batch_norm_relu({
     .name = "FuseBatchNormRelu",
-    .doc = "batch norm [+ residual] + Relu, where the batch norm did not go into weights",
+    .doc = "batch norm [+ residual] + Relu or Relu6, where the batch norm did not go into weights",
     .phase = Phase::kFuse,
-    .anchors = "Relu",
+    .anchors = "Relu|Relu6",
     .apply = FuseBatchNormRelu,
 });
 

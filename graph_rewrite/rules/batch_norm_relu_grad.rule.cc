@@ -1,5 +1,5 @@
-// The gradient of a Relu that only the gradient of a batch norm reads: it is applied as that reads
-// it, instead of being written to memory first.
+// The gradient of a Relu or Relu6 that only the gradient of a batch norm reads: it is applied as
+// that reads it, instead of being written to memory first.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -12,7 +12,7 @@ Outcome FuseReluGrad(RuleContext& context, NodeId id) {
   const Node& old = context.node(id);
   if (old.inputs.size() < 5 || old.inputs[0].port != 0) return Outcome::NotMine();
   const Node& relu = context.node(old.inputs[0]);
-  if (relu.op != "ReluGrad") return Outcome::NotMine();
+  if (relu.op != "ReluGrad" && relu.op != "Relu6Grad") return Outcome::NotMine();
   const DType* dtype = old.attr<DType>("T");
   if (dtype == nullptr || (*dtype != DType::kFloat && *dtype != DType::kBfloat16)) {
     return Outcome::Skip(1, "it is neither float nor bfloat16", id);
@@ -26,7 +26,7 @@ Outcome FuseReluGrad(RuleContext& context, NodeId id) {
   fused.op = "_FusedBatchNormGradEx";
   fused.name = absl::StrCat(old.name, "/fused");
   fused.attrs["U"] = DType::kFloat;
-  fused.attrs["activation_mode"] = std::string("Relu");
+  fused.attrs["activation_mode"] = std::string(relu.op == "ReluGrad" ? "Relu" : "Relu6");
   fused.attrs["num_side_inputs"] = int64_t{0};
   // y is read for its sign only; neither the third reserve space nor the offset is read at all.
   const Endpoint scale = old.inputs[2], gradients = relu.inputs[0], features = relu.inputs[1];
@@ -44,7 +44,7 @@ Outcome FuseReluGrad(RuleContext& context, NodeId id) {
 
 const RuleRegistration batch_norm_relu_grad({
     .name = "FuseBatchNormReluGrad",
-    .doc = "the gradient of a Relu into the batch norm gradient that reads it",
+    .doc = "the gradient of a Relu or Relu6 into the batch norm gradient that reads it",
     .phase = Phase::kFuse,
     .anchors = "FusedBatchNormGrad|FusedBatchNormGradV2|FusedBatchNormGradV3",
     .apply = FuseReluGrad,

@@ -21,8 +21,8 @@ absl::Status CheckBatchNormAttrs(const AttrReader& attrs) {
     return InvalidArgument("data_format must be NHWC, NCHW, NDHWC or NCDHW, but is ", format);
   }
   const std::string activation = attrs.String("activation_mode", "Identity");
-  if (activation != "Identity" && activation != "Relu") {
-    return InvalidArgument("activation_mode must be Identity or Relu, but is ", activation);
+  if (activation != "Identity" && activation != "Relu" && activation != "Relu6") {
+    return InvalidArgument("activation_mode must be Identity, Relu or Relu6, but is ", activation);
   }
   const int64_t sides = attrs.Int("num_side_inputs", 0);
   if (sides < 0 || sides > 1) return InvalidArgument("there may be one side input, not ", sides);
@@ -42,7 +42,9 @@ absl::StatusOr<BatchNormSpec> BatchNormSpecOf(const PrepareContext& p, int input
   s.epsilon = attrs.Float("epsilon", 0.0001f);
   s.factor = attrs.Float("exponential_avg_factor", 1.0f);
   s.training = attrs.Bool("is_training", true);
-  s.relu = attrs.String("activation_mode", "Identity") == "Relu";
+  const std::string activation = attrs.String("activation_mode", "Identity");
+  s.relu = activation != "Identity";
+  if (activation == "Relu6") s.relu_limit = 6;
   s.has_side = attrs.Int("num_side_inputs", 0) > 0;
   s.num_outputs = p.num_outputs();
   s.dtype = p.input_dtype(input);

@@ -9,6 +9,8 @@
 #ifndef TENON_OPS_NN_BATCH_NORM_H_
 #define TENON_OPS_NN_BATCH_NORM_H_
 
+#include <cmath>
+#include <limits>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -24,11 +26,16 @@ struct BatchNormSpec {
   float factor = 1;  // exponential_avg_factor
   bool training = true;
   bool relu = false;
+  float relu_limit = std::numeric_limits<float>::infinity();  // 6 for a Relu6
   bool has_side = false;
   int num_outputs = 5;
   DType dtype = DType::kFloat;  // of x
   int threads = 1;
 
+  // Where the Relu's result is above 0 and at most this, the gradient goes through.
+  float gate_limit() const {
+    return std::isinf(relu_limit) ? relu_limit : std::nextafter(relu_limit, 0.0f);
+  }
   int64_t count() const { return outer * inner; }  // elements of a channel
   // Whether outputs 1 and 2 of the forward op average with inputs 3 and 4.
   bool averages() const { return training && factor != 1.0f; }

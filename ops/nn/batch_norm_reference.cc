@@ -48,7 +48,8 @@ void Forward(const BatchNormSpec& s, RunContext& r) {
   ForElements(s, [&](size_t c, int64_t i) {
     double v = (value(i) - mean[c]) * scale[c] + r.input<float>(2)[c];
     if (side != nullptr) v += static_cast<double>(side[i]);
-    y[i] = static_cast<T>(s.relu && v < 0 ? 0 : v);
+    if (s.relu) v = v < 0 ? 0 : v > s.relu_limit ? s.relu_limit : v;
+    y[i] = static_cast<T>(v);
   });
   StoreBatchNormStatistics(s, mean.data(), variance.data(), r);
 }
@@ -60,7 +61,9 @@ void Gradient(const BatchNormSpec& s, RunContext& r) {
   const T* const gate = s.relu ? r.input<T>(7) : nullptr;
   const auto dy = [&](int64_t i) {
     const double g = static_cast<double>(r.input<T>(0)[i]);
-    return gate == nullptr ? g : g * (gate[i] > T(0) ? 1 : 0);
+    if (gate == nullptr) return g;
+    const float y = static_cast<float>(gate[i]);
+    return g * (y > 0 && y <= s.gate_limit() ? 1 : 0);
   };
   const auto centred = [&](size_t c, int64_t i) { return static_cast<double>(x[i]) - mean[c]; };
   const size_t channels = static_cast<size_t>(s.channels);

@@ -62,6 +62,7 @@ class ForwardKernel final : public BatchNormKernel {
       piece.x = layout_.At(r.input(0), at);
       if (spec_.has_side) piece.side = layout_.At(r.input(5), at);
       piece.relu = spec_.relu;
+      piece.relu_limit = spec_.relu_limit;
       piece.mean = centre + channel;
       piece.scale = scale + channel;
       piece.offset = offset + channel;
@@ -86,6 +87,7 @@ class GradientKernel final : public BatchNormKernel {
     whole.dy = r.input(0);
     whole.x = r.input(1);
     if (spec_.relu) whole.gate = r.input(7);
+    whole.gate_limit = spec_.gate_limit();
     const auto [sum, product] = GradientSumsOf(layout_, loops_, spec_.threads, whole, scratch);
     const size_t channels = static_cast<size_t>(spec_.channels);
     float* const scale = scratch.operand(1);
@@ -104,7 +106,7 @@ class GradientKernel final : public BatchNormKernel {
     }
     for (float* values : {scale, curve, offset}) layout_.Repeat(values);
     layout_.ForAll(spec_.threads, [&](int64_t at, int64_t rows, int64_t row, int64_t channel) {
-      BatchNormPiece piece;
+      BatchNormPiece piece = whole;
       piece.rows = static_cast<size_t>(rows);
       piece.n = static_cast<size_t>(row);
       piece.dy = layout_.At(whole.dy, at);

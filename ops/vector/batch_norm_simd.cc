@@ -97,7 +97,10 @@ struct Loops {
         Vf y = hn::MulAdd(Centred(p, part, at, i), PerChannel(part, p.scale, i),
                           PerChannel(part, p.offset, i));
         if (p.side != nullptr) y = hn::Add(y, part.Load(static_cast<const T*>(p.side) + at));
-        if (p.relu) y = hn::IfThenZeroElse(hn::Lt(y, Const(0.0f)), y);  // NaN stays NaN
+        if (p.relu) {  // NaN stays NaN
+          y = hn::IfThenZeroElse(hn::Lt(y, Const(0.0f)), y);
+          y = hn::IfThenElse(hn::Gt(y, Const(p.relu_limit)), Const(p.relu_limit), y);
+        }
         part.Store(y, static_cast<T*>(p.y) + at);
       });
     }

@@ -22,6 +22,7 @@ struct BatchNormPiece {
   const void* gate = nullptr;
   float gate_limit = std::numeric_limits<float>::infinity();
   bool relu = false;
+  float relu_limit = std::numeric_limits<float>::infinity();
   void* y = nullptr;
   void* gated = nullptr;  // receives dy as it counts; or null
   // Per channel.
@@ -33,7 +34,7 @@ using BatchNormLoop = void (*)(const BatchNormPiece& piece);
 struct BatchNormLoops {
   BatchNormLoop sum;            // sum += x
   BatchNormLoop squares;        // sum += (x - mean)^2
-  BatchNormLoop apply;          // y = (x - mean) * scale + offset [+ side], [Relu]
+  BatchNormLoop apply;          // y = (x - mean) * scale + offset [+ side], [Relu up to the limit]
   BatchNormLoop gradient_sums;  // sum += dy, product += dy * (x - mean)
   BatchNormLoop gradient;       // y = dy * scale + (x - mean) * curve + offset
 };

@@ -147,6 +147,10 @@ def batch_norm():
     out.update({f"inference_{k}": v for k, v in both(norm(False), *args).items()})
     got = with_gradients(lambda x, s, o: norm(True)(x, s, o, None, None)[0], *args[:3])
     out.update({f"gradient_{k}": v for k, v in got.items()})
+    for name, act in (("relu", tf.nn.relu), ("relu6", tf.nn.relu6)):
+        got = with_gradients(lambda x, s, o: act(norm(True)(x, s, o, None, None)[0]),
+                             args[0], 6 * args[1], args[2])
+        out.update({f"{name}_{k}": v for k, v in got.items()})
     return out
 
 
