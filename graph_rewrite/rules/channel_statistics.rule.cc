@@ -23,6 +23,8 @@ struct Kept {
   friend bool operator==(const Kept&, const Kept&) = default;
 };
 
+constexpr int64_t kLeastRow = 128;  // shorter ones are as fast apart
+
 std::optional<Kept> KeptBy(const RuleContext& context, const Node& reduction, const Shape& x) {
   const Tensor* axes = context.Constant(reduction.inputs[1]);
   if (axes == nullptr || !x.has_rank()) return std::nullopt;
@@ -33,12 +35,19 @@ std::optional<Kept> KeptBy(const RuleContext& context, const Node& reduction, co
   const auto first = std::find(mask->begin(), mask->end(), false);
   const auto last = std::find(first, mask->end(), true);
   if (std::find(last, mask->end(), false) != mask->end()) return std::nullopt;
+  int64_t row = 1;
+  for (int d = static_cast<int>(last - mask->begin()); d < x.rank() && row >= 0; ++d) {
+    row = MulDims(row, x.dim(d));
+  }
+  if (row > 1 && row < kLeastRow) return std::nullopt;
   const bool* keep_dims = reduction.attr<bool>("keep_dims");
   return Kept{static_cast<int>(first - mask->begin()), static_cast<int>(last - mask->begin()),
               keep_dims != nullptr && *keep_dims};
 }
 
-constexpr char kApart[] = "what is not reduced are no neighbouring, known axes";
+constexpr char kApart[] =
+    "what is not reduced are no neighbouring, known axes, or rows of few elements stand behind "
+    "them";
 
 absl::Status KeepsNeighbours(const Match& match) {
   if (KeptBy(match.context(), match.node("v"), match.shape("x"))) return absl::OkStatus();

@@ -20,6 +20,8 @@
 namespace tenon {
 namespace {
 
+constexpr int64_t kLeastRow = 16;
+
 struct Channels {
   int begin = 0, end = 0;
 };
@@ -198,6 +200,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Vector(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p));
   if (problem.dtype != DType::kFloat) return Unimplemented("only float");
   if (p.input_shape(0).num_elements() == 0) return Unimplemented("empty");
+  // The loops for a channel's rows are called for each row.
+  if (problem.inner > 1 && problem.inner < kLeastRow) return Unimplemented("short rows");
   p.RequestScratch(ChannelScratch::Bytes(problem.Layout()));
   return std::unique_ptr<Kernel>(std::make_unique<K>(problem));
 }

@@ -165,7 +165,7 @@ def moments():
             return act(tf.nn.batch_normalization(x, mean, variance, offset, scale, 1e-3))
         return run
 
-    x = r(6, 7, 5, 24)
+    x = r(6, 7, 15, 24)
     out = {}
     for name, act in (("none", tf.identity), ("relu", tf.nn.relu), ("relu6", tf.nn.relu6)):
         got = with_gradients(norm([0, 1, 2], act), x * 3 + 0.5, r(24, low=2, high=5), r(24))
