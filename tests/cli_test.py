@@ -576,6 +576,35 @@ class QuantizeTest(unittest.TestCase):
       self.assertIn(f"= _MklNative{op}(", after)
       self.assertNotIn(f"= _{op}(", after)
 
+  def test_equalized_channels_keep_the_numbers(self) -> None:
+    """The float model inside is the same; what is kept in fp32 shows it."""
+    with np.load(self.DIGITS / "outputs.npz") as arrays:
+      want = arrays["output_0"]
+    errors = {}
+    for options in ((), ("--no-equalize",)):
+      done = self.quantize(*options)
+      self.assertEqual(done.returncode, 0, done.stderr)
+      (got,) = self.outputs(self.output, self.DIGITS / "inputs.npz").values()
+      errors[options] = np.abs(got - want).max() / np.abs(want).max()
+      self.output.unlink()
+    self.assertLess(errors[()], 0.05)
+    self.assertLess(errors["--no-equalize",], 0.05)
+
+  def test_swish_and_gates(self) -> None:
+    """Zero points behind swish; gates of squeeze-and-excite are scaled."""
+    folder = MODELS / "efficientnetb0"
+    done = self.quantize(model=folder / "saved_model",
+                         data=folder / "inputs_b2.npz")
+    self.assertEqual(done.returncode, 0, done.stderr)
+    self.assertIn("quint8 -0.2", done.stdout)
+    (got,) = self.outputs(self.output, folder / "inputs.npz").values()
+    with np.load(folder / "outputs.npz") as arrays:
+      (want,) = arrays.values()
+    self.assertGreater(np.corrcoef(got.ravel(), want.ravel())[0, 1], 0.98)
+    text = tenon("dump", self.output, "--phase", "rename").stdout
+    after = text.split("# ---- after rename")[1]
+    self.assertIn('fused_ops=["BiasAdd", "Sigmoid", "Mul"]', after)
+
   def test_layers_kept(self) -> None:
     done = self.quantize("--keep-first", "--keep-last", "--max-error", "100")
     self.assertEqual(done.returncode, 0, done.stderr)

@@ -142,6 +142,8 @@ Command AddQuantizeCommand(CLI::App& parent) {
   app->add_option("--max-error", options.max_error,
                   "percent: layers whose error is larger stay in fp32")
       ->check(CLI::Range(0.001, 1000.0));
+  app->add_flag("!--no-equalize", options.equalize,
+                "channels of a tensor are not scaled to like sizes");
   app->add_flag("--keep-first", options.keep_first, "the first layer stays in fp32");
   app->add_flag("--keep-last", options.keep_last, "the last layer stays in fp32");
   app->add_option("--keep", options.keep, "a layer that stays in fp32; may be given several times")

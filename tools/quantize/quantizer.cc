@@ -13,6 +13,7 @@
 #include "ops/op.h"
 #include "tools/quantize/compare.h"
 #include "tools/quantize/dense.h"
+#include "tools/quantize/equalize.h"
 #include "tools/quantize/insert.h"
 #include "tools/quantize/samples.h"
 #include "tools/quantize/scheme.h"
@@ -91,6 +92,7 @@ class Quantizer {
   absl::Status Prepare();
   absl::Status ReadLabels();
   absl::Status FindAllLayers();
+  absl::Status EqualizeChannels();
   absl::Status Choose();
   absl::Status Calibrate();
   // The error of each layer; whether one is above the bound, and is kept from now on.
@@ -178,6 +180,42 @@ absl::Status Quantizer::FindAllLayers() {
     r.op = graph_.node(layer.node).op;
     report_.layers.push_back(std::move(r));
   }
+  return absl::OkStatus();
+}
+
+absl::Status Quantizer::EqualizeChannels() {
+  std::vector<Link> links;
+  Graph probe = graph_;
+  probe.outputs().clear();
+  {
+    Rewriter rw(graph_);
+    RuleContext context(rw, services_);
+    links = FindLinks(context, layers_);
+  }
+  std::vector<size_t> owner;
+  std::vector<ChannelSizes> sizes;
+  for (const Link& link : links) {
+    for (const Endpoint& e : link.seen) {
+      probe.outputs().push_back({EndpointName(graph_, e), e});
+      owner.push_back(sizes.size());
+    }
+    sizes.emplace_back(link.channels);
+  }
+  if (links.empty()) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, MakeSession(std::move(probe)));
+  TENON_RETURN_IF_ERROR(
+      ForBatches(*session, "equalizing", [&](const std::vector<NamedTensor>& outputs, int64_t) {
+        for (size_t i = 0; i < outputs.size(); ++i) {
+          sizes[owner[i]].Add(outputs[i].second);
+        }
+        return absl::OkStatus();
+      }));
+  Rewriter rw(graph_);
+  RuleContext context(rw, services_);
+  for (size_t i = 0; i < links.size(); ++i) {
+    TENON_RETURN_IF_ERROR(Equalize(context, links[i], sizes[i]));
+  }
+  for (Layer& layer : layers_) layer.weights = context.node(layer.node).inputs[1];
   return absl::OkStatus();
 }
 
@@ -324,6 +362,7 @@ absl::StatusOr<Quantized> Quantizer::Run(std::vector<NamedTensor> arrays) {
   report_.left_out = samples_->total() - samples_->used();
   TENON_RETURN_IF_ERROR(ReadLabels());
   TENON_RETURN_IF_ERROR(FindAllLayers());
+  if (options_.equalize) TENON_RETURN_IF_ERROR(EqualizeChannels());
   bool changed = true;
   while (changed) {
     TENON_RETURN_IF_ERROR(Choose());

@@ -20,7 +20,8 @@ struct QuantizeOptions {
   Flags flags;
   int threads = 0;
   RangeOptions range;
-  int64_t batch = 0;  // samples in one run; 0: the model's own, else 8
+  bool equalize = true;  // channels of one tensor (equalize.h)
+  int64_t batch = 0;     // samples in one run; 0: the model's own, else 8
   // Layers with a larger relative error stay in fp32; 0: none does for that.
   double max_error = 0;
   bool keep_first = false, keep_last = false;
