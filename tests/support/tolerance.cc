@@ -291,6 +291,15 @@ Tolerance ToleranceFor(const Node& node, absl::Span<const Tensor> inputs, const 
     const double error = sum(length, rms(all_steps ? 1 : 0) * rms(w)).absolute;
     return {4 * eps, steps * (error + 4 * eps)};
   }
+  if (op == "CTCLoss") {
+    // A path's logarithm gains a term each step and is rounded at its size. TensorFlow adds
+    // probabilities by exponentials in float, whatever the dtype.
+    const Shape& logits = inputs[0].shape();
+    const double steps = static_cast<double>(logits.dim(0));
+    const double term = std::log(static_cast<double>(logits.dim(2))) + 2 * max(0);
+    const double float_eps = Epsilon(DType::kFloat);
+    return {2 * float_eps, 2 * float_eps + 2 * eps * std::sqrt(steps) * steps * term};
+  }
   if (LinearAlgebra(op)) {
     const double n = inputs[0].shape().rank() < 2 ? 1 : inputs[0].shape().dims().back();
     return {16 * n * eps, 16 * n * eps * SizeOfValues(golden).max};
