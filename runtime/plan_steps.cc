@@ -1,0 +1,203 @@
+#include "runtime/plan_steps.h"
+
+#include <utility>
+
+#include "env/status.h"
+#include "ops/control/tensor_list.h"
+#include "proto/draft.h"
+#include "runtime/body.h"
+#include "runtime/plugin/device.h"
+#include "runtime/plugin/kernel.h"
+
+namespace tenon {
+
+absl::StatusOr<int> WithNode(const Node& node, absl::StatusOr<int> result) {
+  if (result.ok()) return result;
+  return Annotate(result.status(), Where(node));
+}
+
+absl::StatusOr<int> PlanSteps::BufferOf(PlanValue& value) {
+  if (value.buffer >= 0) return value.buffer;
+  Tensor plain;
+  if (value.spec.value != nullptr) {
+    plain = *value.spec.value;
+  } else {
+    TENON_ASSIGN_OR_RETURN(plain, value.constant->Plain());
+  }
+  if (value.constant != nullptr) read_plain_.insert(value.constant);
+  value.buffer = memory_.AddConstant(plan_, std::move(plain));
+  return value.buffer;
+}
+
+absl::Status PlanSteps::BringToHost(const Node& reader, PlanValue& value) {
+  if (value.device == nullptr) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(value.buffer,
+                         devices_.OnHost(*value.device, value.buffer, value.spec, reader.id));
+  value.device = nullptr;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int> PlanSteps::DeviceBufferOf(const Node& reader, const Device& device,
+                                              PlanValue& value) {
+  if (value.device == &device) return value.buffer;
+  TENON_RETURN_IF_ERROR(BringToHost(reader, value));
+  if (value.spec.value != nullptr) {
+    return devices_.WeightOnDevice(device, value.spec.value, *value.spec.value);
+  }
+  if (value.constant != nullptr) {
+    TENON_ASSIGN_OR_RETURN(const Tensor plain, value.constant->Plain());
+    read_plain_.insert(value.constant);
+    return devices_.WeightOnDevice(device, value.constant, plain);
+  }
+  TENON_ASSIGN_OR_RETURN(const int buffer, BufferOf(value));
+  return devices_.OnDevice(device, buffer, value.spec, reader.id);
+}
+
+absl::Status PlanSteps::AddDevice(const Node& node, absl::Span<PlanValue* const> inputs,
+                                  std::vector<PlanValue>& ports) {
+  if (surveying()) return Unimplemented(Where(node), ": a survey does not enter devices");
+  absl::StatusOr<std::shared_ptr<const DeviceKernel>> kernel = devices_.KernelOf(node);
+  if (!kernel.ok()) return Annotate(kernel.status(), Where(node));
+  const Device& device = (*kernel)->device();
+  std::vector<int> buffers;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool on_host = (*kernel)->input_on_host(static_cast<int>(i));
+    if (on_host) TENON_RETURN_IF_ERROR(BringToHost(node, *inputs[i]));
+    TENON_ASSIGN_OR_RETURN(const int buffer, on_host ? BufferOf(*inputs[i])
+                                                     : DeviceBufferOf(node, device, *inputs[i]));
+    buffers.push_back(buffer);
+  }
+  for (size_t i = 0; i < ports.size(); ++i) {
+    TENON_ASSIGN_OR_RETURN(ports[i].buffer,
+                           WithNode(node, devices_.AddBrought(ports[i].spec, now())));
+    if (!(*kernel)->output_on_host(static_cast<int>(i))) ports[i].device = &device;
+  }
+  DynamicStep& step = AddDynamic(node, DynamicKind::kDevice, inputs, buffers, ports);
+  step.device = &device;
+  step.device_kernel = *std::move(kernel);
+  ++plan_.stats.on_device;
+  return absl::OkStatus();
+}
+
+absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> inputs,
+                                absl::Span<const TensorSpec> specs,
+                                absl::Span<const TensorSpec> outputs,
+                                std::vector<PlanValue>& ports) {
+  if (surveying()) return Unimplemented(Where(node), ": a survey does not enter functions");
+  absl::StatusOr<CallForm> form = CallFormOf(node, plan_.model->bodies());
+  if (!form.ok()) return Annotate(form.status(), Where(node));
+  // Lists are given to the bodies' plans as empty ones of the same kind.
+  std::vector<TensorSpec> known(specs.begin(), specs.end());
+  std::vector<Tensor> lists(known.size());
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (known[i].dtype != DType::kVariant || !inputs[i]->item.IsComplete()) continue;
+    auto list = std::make_shared<TensorList>();
+    list->element_shape = inputs[i]->item;
+    lists[i] = ObjectTensor(DType::kVariant, std::move(list));
+    known[i].value = &lists[i];
+  }
+  const std::vector<Shape> shapes =
+      CallOutputShapes(*form, known, outputs.size(), plan_.services, *plan_.cache);
+  for (size_t i = 0; i < ports.size(); ++i) {
+    ports[i].spec.shape = shapes[i];
+    if (shapes[i].IsComplete()) {
+      ports[i].buffer = memory_.AddHeld(ports[i].spec, now());
+    } else {
+      TENON_ASSIGN_OR_RETURN(ports[i].buffer,
+                             WithNode(node, memory_.AddComputed(ports[i].spec, now())));
+    }
+  }
+  TENON_RETURN_IF_ERROR(AddDynamic(node, DynamicKind::kCall, inputs, ports));
+  plan_.dynamic_steps.back().call = static_cast<int>(plan_.calls.size());
+  plan_.calls.push_back(*std::move(form));
+  return absl::OkStatus();
+}
+
+absl::Status PlanSteps::AddFlat(const Node& node, std::shared_ptr<const PreparedKernel> owner,
+                                absl::Span<PlanValue* const> inputs,
+                                const std::vector<PlanValue>& ports) {
+  const PreparedKernel& kernel = *owner;
+  const int step = now();
+  std::vector<int> buffers(inputs.size(), -1), reads;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    bool read = true;
+    for (int u : kernel.unread) read &= u != static_cast<int>(i);
+    if (inputs[i]->constant != nullptr) packed_.insert(inputs[i]->constant);
+    if (!read) continue;
+    TENON_ASSIGN_OR_RETURN(buffers[i], BufferOf(*inputs[i]));
+    memory_.Read(buffers[i], step);
+    reads.push_back(buffers[i]);
+  }
+  Step s;
+  s.kernel = kernel.kernel.get();
+  s.node = node.id;
+  s.inputs = static_cast<int>(plan_.pointers.size());
+  plan_.pointers.insert(plan_.pointers.end(), buffers.begin(), buffers.end());
+  s.outputs = static_cast<int>(plan_.pointers.size());
+  for (const PlanValue& port : ports) plan_.pointers.push_back(port.buffer);
+  s.scratch = static_cast<int>(plan_.pointers.size());
+  plan_.pointers.push_back(kernel.scratch_bytes > 0 ? memory_.AddScratch(kernel.scratch_bytes, step)
+                                                    : -1);
+  for (const auto& [input, output] : kernel.in_place) {
+    const int buffer = buffers[static_cast<size_t>(input)];
+    if (buffer < 0) continue;
+    memory_.AllowInPlace({step, buffer, ports[static_cast<size_t>(output)].buffer, reads});
+  }
+  plan_.steps.push_back(s);
+  plan_.kernels.push_back(std::move(owner));
+  return absl::OkStatus();
+}
+
+absl::Status PlanSteps::AddSurveyed(absl::Span<PlanValue* const> inputs,
+                                    absl::Span<const TensorSpec> outputs) {
+  for (PlanValue* in : inputs) {
+    if (in->constant != nullptr) {
+      packed_.insert(in->constant);
+    } else if (in->buffer >= 0) {
+      memory_.Read(in->buffer, now());
+    }
+  }
+  for (const TensorSpec& spec : outputs) {
+    written_bytes_ += static_cast<size_t>(spec.shape.num_elements()) * SizeOf(spec.dtype);
+  }
+  plan_.steps.emplace_back();
+  return absl::OkStatus();
+}
+
+absl::Status PlanSteps::AddDynamic(const Node& node, DynamicKind kind,
+                                   absl::Span<PlanValue* const> inputs,
+                                   const std::vector<PlanValue>& ports) {
+  std::vector<int> buffers;
+  for (PlanValue* in : inputs) {
+    TENON_ASSIGN_OR_RETURN(const int buffer, BufferOf(*in));
+    buffers.push_back(buffer);
+  }
+  AddDynamic(node, kind, inputs, buffers, ports);
+  return absl::OkStatus();
+}
+
+DynamicStep& PlanSteps::AddDynamic(const Node& node, DynamicKind kind,
+                                   absl::Span<PlanValue* const> inputs,
+                                   absl::Span<const int> buffers,
+                                   const std::vector<PlanValue>& ports) {
+  DynamicStep dynamic;
+  dynamic.kind = kind;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const PlanValue& in = *inputs[i];
+    memory_.Read(buffers[i], now());
+    dynamic.inputs.push_back(
+        {buffers[i], in.spec.dtype, in.spec.shape, in.spec.value, in.constant});
+  }
+  for (const PlanValue& out : ports) {
+    dynamic.outputs.push_back({out.buffer, out.spec.dtype, out.spec.shape, nullptr, nullptr});
+  }
+  Step s;
+  s.node = node.id;
+  s.dynamic = static_cast<int>(plan_.dynamic_steps.size());
+  plan_.dynamic_steps.push_back(std::move(dynamic));
+  plan_.steps.push_back(s);
+  plan_.kernels.push_back(nullptr);
+  return plan_.dynamic_steps.back();
+}
+
+}  // namespace tenon

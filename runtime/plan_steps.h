@@ -1,0 +1,84 @@
+// The steps of a plan under construction: what they read and write, where it lies, and which
+// weights they take. plan_builder.cc says which steps there are.
+#ifndef TENON_RUNTIME_PLAN_STEPS_H_
+#define TENON_RUNTIME_PLAN_STEPS_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/graph.h"
+#include "ops/constant.h"
+#include "runtime/kernel_cache.h"
+#include "runtime/plan.h"
+#include "runtime/plan_devices.h"
+#include "runtime/plan_memory.h"
+
+namespace tenon {
+
+// An error gets the node's name.
+absl::StatusOr<int> WithNode(const Node& node, absl::StatusOr<int> result);
+
+// What is known of a tensor while its plan is built.
+struct PlanValue {
+  TensorSpec spec;
+  int buffer = -1;                 // -1: a constant that no step reads plain so far
+  const Device* device = nullptr;  // where the buffer is; null: on the host
+  Constant* constant = nullptr;    // the weight that this is, under its own shape
+  // Of a tensor list: the one shape that its tensors have, where they have one.
+  Shape item = Shape::Unknown();
+};
+
+class PlanSteps {
+ public:
+  using Inputs = absl::Span<PlanValue* const>;
+
+  // A plan without a cache is surveyed: it gets no kernels.
+  PlanSteps(Plan& plan, PlanMemory& memory)
+      : plan_(plan), memory_(memory), devices_(plan, memory) {}
+
+  int now() const { return static_cast<int>(plan_.steps.size()); }
+  bool surveying() const { return plan_.cache == nullptr; }
+
+  // The buffer that a step reads this value from.
+  absl::StatusOr<int> BufferOf(PlanValue& value);
+  // Gives the value a buffer that the CPU can read.
+  absl::Status BringToHost(const Node& reader, PlanValue& value);
+
+  // A kernel, prepared.
+  absl::Status AddFlat(const Node& node, std::shared_ptr<const PreparedKernel> owner, Inputs inputs,
+                       const std::vector<PlanValue>& ports);
+  // Whose outputs `ports` have buffers.
+  absl::Status AddDynamic(const Node& node, DynamicKind kind, Inputs inputs,
+                          const std::vector<PlanValue>& ports);
+  // A kernel of a device, and control flow; `ports` get buffers.
+  absl::Status AddDevice(const Node& node, Inputs inputs, std::vector<PlanValue>& ports);
+  absl::Status AddCall(const Node& node, Inputs inputs, absl::Span<const TensorSpec> specs,
+                       absl::Span<const TensorSpec> outputs, std::vector<PlanValue>& ports);
+  // Lifetimes and sizes only.
+  absl::Status AddSurveyed(Inputs inputs, absl::Span<const TensorSpec> outputs);
+
+  // Weights that steps take, and those that some step reads plain.
+  const absl::flat_hash_set<Constant*>& packed() const { return packed_; }
+  const absl::flat_hash_set<Constant*>& read_plain() const { return read_plain_; }
+  size_t written_bytes() const { return written_bytes_; }  // in a survey
+
+ private:
+  // The buffer of the value on a device.
+  absl::StatusOr<int> DeviceBufferOf(const Node& reader, const Device& device, PlanValue& value);
+  DynamicStep& AddDynamic(const Node& node, DynamicKind kind, Inputs inputs,
+                          absl::Span<const int> buffers, const std::vector<PlanValue>& ports);
+
+  Plan& plan_;
+  PlanMemory& memory_;
+  PlanDevices devices_;
+  absl::flat_hash_set<Constant*> packed_;
+  absl::flat_hash_set<Constant*> read_plain_;
+  size_t written_bytes_ = 0;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_PLAN_STEPS_H_
