@@ -67,9 +67,10 @@ class RowAnalysis {
   }
 
   // Whether the graph's outputs can be computed in parts.
-  bool Run(const std::vector<bool>& free_rows) {
+  bool Run(absl::Span<const TensorSpec> feeds, const std::vector<bool>& free_rows) {
     const Graph& graph = model_.graph();
     for (size_t i = 0; i < graph.inputs().size(); ++i) {
+      if (feeds[i].dtype == DType::kInvalid) continue;  // a default, as other nodes are
       std::vector<Rows>& fed = rows_[static_cast<size_t>(graph.inputs()[i].node)];
       if (!fed.empty() || all_.outputs[static_cast<size_t>(graph.inputs()[i].node)].empty()) {
         continue;
@@ -166,6 +167,18 @@ class RowAnalysis {
   std::vector<std::vector<Rows>> rows_;  // by node, then port
 };
 
+// All that are less than `rows`, rising.
+std::vector<int64_t> DivisorsBelow(int64_t rows) {
+  std::vector<int64_t> small, large;
+  for (int64_t d = 1; d <= rows / d; ++d) {
+    if (rows % d != 0) continue;
+    small.push_back(d);
+    if (d > 1 && d != rows / d) large.push_back(rows / d);
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
+}
+
 // Rows of a part: the most that divide `rows` and fit the caches, more where weights, which each
 // part reads anew, would otherwise outweigh what its steps write and read. `rows`: do not split.
 int64_t RowsOfPart(const PlanSurvey& survey, int64_t rows, size_t cache_bytes) {
@@ -173,8 +186,7 @@ int64_t RowsOfPart(const PlanSurvey& survey, int64_t rows, size_t cache_bytes) {
     return static_cast<double>(bytes) * static_cast<double>(part) / static_cast<double>(rows);
   };
   int64_t best = 1;
-  for (int64_t part = 1; part < rows; ++part) {
-    if (rows % part != 0) continue;
+  for (const int64_t part : DivisorsBelow(rows)) {
     const bool fits = share(survey.arena_bytes, part) <= static_cast<double>(cache_bytes);
     const bool light =
         2 * share(survey.written_bytes, best) >= static_cast<double>(survey.weight_bytes);
@@ -203,7 +215,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> BuildSplitPlan(
   const absl::StatusOr<PlanSurvey> part = SurveyPlan(model, part_feeds, services);
   if (!part.ok() || part->dynamic) return nullptr;
   RowAnalysis analysis(*model, *all, *part, rows / part_rows);
-  if (!analysis.Run(free_rows)) return nullptr;
+  if (!analysis.Run(feeds, free_rows)) return nullptr;
 
   auto split = std::make_unique<BatchSplit>();
   split->parts = rows / part_rows;

@@ -192,7 +192,12 @@ absl::StatusOr<std::vector<Tensor>> RunParts(const Plan& plan, absl::Span<const 
         Run(*split.part, part, observer == nullptr ? nullptr : &times, /*share=*/false));
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (split.split_outputs[i]) {
-        std::memcpy(PartOf(outputs[i], p, split.parts).raw(), results[i].raw(), results[i].bytes());
+        Tensor place = PartOf(outputs[i], p, split.parts);
+        if (results[i].shape() != place.shape()) {
+          return Internal("output ", i, " of a part has shape ", results[i].shape().ToString(),
+                          ", not ", place.shape().ToString());
+        }
+        if (place.bytes() > 0) std::memcpy(place.raw(), results[i].raw(), place.bytes());
       } else {
         outputs[i] = results[i];
       }

@@ -178,6 +178,26 @@ TEST_F(BatchSplitTest, SmallTensorsAndFixedRowsStayWhole) {
   EXPECT_EQ(Split(kRows), nullptr);
 }
 
+// A default keeps its rows, however many are fed elsewhere.
+TEST_F(BatchSplitTest, ADefaultIsNotTakenApart) {
+  const absl::Status loaded = Load(absl::StrCat(kHead, R"(
+    in d = %d
+    %c = Const() {dtype=float, value=float<16>{= 3}}
+    %d = PlaceholderWithDefault(%c) {dtype=float, shape=<?>}
+    %y = Relu(%a) {T=float} out y = %y out d = %d)"));
+  ASSERT_TRUE(loaded.ok()) << loaded;
+  const std::vector<TensorSpec> feeds = {{DType::kFloat, Shape({kRows, 64, 64, 64}), nullptr},
+                                         {DType::kInvalid, Shape(), nullptr}};
+  const auto plan = BuildSplitPlan(model_, feeds, {true, true}, services_, kernels_);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_NE(*plan, nullptr);
+  EXPECT_FALSE((*plan)->split->split_outputs[1]);
+  const auto results = RunPlan(**plan, {Image(kRows), Tensor()});
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ((*results)[1].shape(), Shape({16}));
+  EXPECT_EQ((*results)[1].data<float>()[15], 3.0f);
+}
+
 TEST_F(BatchSplitTest, StepsAreObservedOnceARun) {
   ASSERT_TRUE(Load(absl::StrCat(kHead, "%y = Relu(%a) {T=float} out y = %y")).ok());
   const auto split = Split(kRows);
