@@ -9,6 +9,8 @@
 namespace tenon::quantized {
 namespace {
 
+constexpr int64_t kMostDimensions = 254;  // TensorFlow's
+
 absl::Status No(absl::string_view reason) { return absl::FailedPreconditionError(reason); }
 
 // An offset that is 0 but for rounding is 0.
@@ -35,6 +37,8 @@ absl::StatusOr<Tensor> RangeValue(RuleContext& context, Endpoint e) {
 
 absl::StatusOr<Scale> ScaleOf(const Node& quantize, const Tensor& min, const Tensor& max) {
   if (AttrOr<int64_t>(quantize, "axis", -1) >= 0) return No("more than one range");
+  // Shapes are checked later.
+  if (min.num_elements() != 1 || max.num_elements() != 1) return No("a range is no number");
   const float low = min.data<float>()[0], high = max.data<float>()[0];
   const DType dtype = AttrOr(quantize, "T", DType::kInvalid);
   Scale scale;
@@ -66,8 +70,10 @@ absl::StatusOr<Source> ReadSource(RuleContext& context, Endpoint e) {
   if (!IsEightBits(s.dtype) || AttrOr(n, "dtype", DType::kFloat) != DType::kFloat) {
     return No("a Dequantize is not from 8 bits to float");
   }
+  if (s.axis >= kMostDimensions) return No("an axis that no tensor has");
   TENON_ASSIGN_OR_RETURN(const Tensor min, RangeValue(context, n.inputs[1]));
   TENON_ASSIGN_OR_RETURN(const Tensor max, RangeValue(context, n.inputs[2]));
+  if (min.num_elements() == 0) return No("there is no range");
   Shape shape({min.num_elements()});
   for (int64_t i = 0; i < s.axis; ++i) shape.insert(0, 1);
   // What 0 and a large integer stand for; 1 would tell the step less exactly.

@@ -77,6 +77,7 @@ absl::Status ReadRoundTrip(const RuleContext& context, const Node& n, const std:
     const Tensor* value = context.Constant(n.inputs[3]);
     if (value == nullptr) return No("the bits are not constant");
     TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> values, IntegerValues(*value));
+    if (values.size() != 1) return No("the bits are no number");
     bits = values[0];
   }
   if (bits != 8) return No("not 8 bits");
@@ -141,12 +142,16 @@ bool IsQuantizedContraction(const RuleContext& context, NodeId id) {
          context.node(n.inputs[1]).op == "Dequantize";
 }
 
-bool IsRounded(const RuleContext& context, NodeId id) {
+// Perhaps behind activations, of which a model has few in a row.
+bool IsRounded(const RuleContext& context, NodeId id, int most_activations = 2) {
   for (const Use& use : context.rw.uses(id)) {
     if (use.is_control()) continue;
     const Node& n = context.node(use.reader);
     if (Rounds(n) || n.op == "QuantizeV2") return true;
-    if ((n.op == "Relu" || n.op == "Relu6") && IsRounded(context, n.id)) return true;
+    if ((n.op == "Relu" || n.op == "Relu6") && most_activations > 0 &&
+        IsRounded(context, n.id, most_activations - 1)) {
+      return true;
+    }
   }
   return false;
 }

@@ -33,6 +33,7 @@ bool SameStep(const Source& source, DType dtype, const quantized::Scale& scale) 
 // how. FailedPrecondition: not in this form.
 absl::StatusOr<std::vector<Endpoint>> MovedInputs(const RuleContext& context, const Node& n) {
   if (!n.control_inputs.empty()) return absl::FailedPreconditionError("control inputs");
+  if (n.inputs.size() < 2 && n.op == "ConcatV2") return absl::FailedPreconditionError("no inputs");
   if (n.op == "ConcatV2") return std::vector<Endpoint>(n.inputs.begin(), n.inputs.end() - 1);
   if (IsPool(n.op)) {
     const std::string padding = AttrOr<std::string>(n, "padding", "");

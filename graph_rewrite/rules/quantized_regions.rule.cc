@@ -105,6 +105,13 @@ absl::StatusOr<Region> ReadRegion(RuleContext& context, NodeId id) {
   if (weights == nullptr || weights->dtype() != DType::kQint8) {
     return No("the weights are no qint8 constant");
   }
+  const int64_t channel_axis = ChannelAxisOfWeights(n, depthwise, matmul);
+  if (weights->shape().rank() != (matmul ? 2 : 4)) return No("weights of another rank");
+  if (region.weights.steps.size() > 1 &&
+      (region.weights.axis != channel_axis ||
+       std::ssize(region.weights.steps) != weights->shape()[static_cast<int>(channel_axis)])) {
+    return No("the weights' ranges are not for each output channel");
+  }
   if (depthwise && weights->shape()[3] != 1) return No("a channel multiplier");
   if (region.weights.offset != 0) return No("the weights' integer 0 does not stand for 0");
   if (region.data.offset != 0) {
@@ -114,13 +121,8 @@ absl::StatusOr<Region> ReadRegion(RuleContext& context, NodeId id) {
       if (!zero.has_value()) return No("no integer stands for 0 in the padded data");
       region.data_zero = *zero;
     } else {
-      region.shift = ShiftOf(region.data.offset, *weights,
-                             ChannelAxisOfWeights(n, depthwise, matmul), region.weights.steps);
+      region.shift = ShiftOf(region.data.offset, *weights, channel_axis, region.weights.steps);
     }
-  }
-  if (region.weights.steps.size() > 1 &&
-      region.weights.axis != ChannelAxisOfWeights(n, depthwise, matmul)) {
-    return No("the weights' ranges are not for each output channel");
   }
 
   size_t argument = 2;
@@ -128,6 +130,8 @@ absl::StatusOr<Region> ReadRegion(RuleContext& context, NodeId id) {
   const auto* fused = n.attr<std::vector<std::string>>("fused_ops");
   for (const std::string& op : fused == nullptr ? *kNone : *fused) {
     const bool behind_relu = region.activation();
+    const bool reads = op == "BiasAdd" || op == "Add";
+    if (reads && argument >= n.inputs.size()) return No("fused_ops have too few arguments");
     if (op == "BiasAdd" && argument == 2 && !behind_relu) {
       const Shape& shape = context.shapes.shape(n.inputs[argument]);
       if (!shape.has_rank() || shape.rank() != 1) return No("the bias is no vector");
