@@ -59,6 +59,7 @@ class Decoder {
 
   bool ok() const { return ok_; }
   bool done() const { return ok_ && text_.empty(); }
+  void Expect(bool condition) { ok_ &= condition; }
   uint64_t Number() {
     uint64_t v = 0;
     if (!Need(sizeof(v))) return 0;
@@ -127,6 +128,7 @@ StoredConstant DecodeConstant(Decoder& in) {
     dims.push_back(static_cast<int64_t>(in.Number()));
   }
   c.shape = Shape(dims);
+  in.Expect(IsValid(c.dtype) && c.dtype != DType::kString && c.shape.CheckedElements().ok());
   if (in.Number() != 0) c.plain = in.Bytes(c.dtype, c.shape);
   for (uint64_t forms = in.Number(); forms > 0 && in.ok(); --forms) {
     StoredForm form;
@@ -207,7 +209,8 @@ absl::StatusOr<CacheContent> ReadCacheFile(const std::string& path, const std::s
   uint64_t size = 0, records = 0;
   std::memcpy(&size, bytes.data() + kSizeAt, sizeof(size));
   std::memcpy(&records, bytes.data() + kHeader, sizeof(records));
-  if (size != bytes.size() || records > size - kRecords ||
+  // What is written is padded, so that the bytes of weights begin within the file.
+  if (size != bytes.size() || records > size - kRecords || Aligned(records) > size - kRecords ||
       ContentHash(bytes.substr(kHeader), threads) != bytes.substr(kHashAt, kHash)) {
     return damaged;
   }

@@ -52,7 +52,9 @@ absl::StatusOr<Tensor> FromOutput(const TF_Tensor& t, DType dtype, bool on_host)
   }
   const Shape shape(t.dims);
   TENON_ASSIGN_OR_RETURN(const int64_t elements, shape.CheckedElements());
-  if (static_cast<size_t>(elements) * SizeOf(dtype) != t.bytes) {
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<size_t>(elements), SizeOf(dtype), &bytes) ||
+      bytes != t.bytes) {
     return InvalidArgument("has ", t.bytes, " bytes for shape ", shape.ToString());
   }
   if (on_host) return Tensor::FromExternal(dtype, shape, t.data, t.memory);

@@ -117,9 +117,10 @@ absl::StatusOr<std::vector<std::string>> PluginFiles(const std::string& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return std::vector<std::string>{path};
   std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    if (absl::StrContains(entry.path().filename().string(), ".so")) {
-      files.push_back(entry.path().string());
+  for (auto it = fs::directory_iterator(path, error); !error && it != fs::directory_iterator();
+       it.increment(error)) {
+    if (absl::StrContains(it->path().filename().string(), ".so")) {
+      files.push_back(it->path().string());
     }
   }
   if (error) return InvalidArgument("folder of plug-ins '", path, "': ", error.message());

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/plugin/objects.h"
 
@@ -28,6 +29,11 @@ inline bool InRange(int i, size_t n, const char* what, TF_Status* status) {
       "there is no " + std::string(what) + " " + std::to_string(i) + ": the node has " +
           std::to_string(n));
   return false;
+}
+
+// A plug-in's dimensions; none where it says less than one.
+inline std::vector<int64_t> Dims(const int64_t* dims, int n) {
+  return n > 0 ? std::vector<int64_t>(dims, dims + n) : std::vector<int64_t>();
 }
 
 // Elements of a tensor of these dimensions; -1 where that does not fit.

@@ -123,7 +123,7 @@ TF_Tensor* TF_AllocateOutput(TF_OpKernelContext* ctx, int index, TF_DataType dty
     Set(status, TF_INVALID_ARGUMENT, "the output is of another type");
     return nullptr;
   }
-  return NewOutput(ctx, index, std::vector<int64_t>(dims, dims + num_dims), status);
+  return NewOutput(ctx, index, tenon::Dims(dims, num_dims), status);
 }
 
 TF_Tensor* TF_ForwardInputOrAllocateOutput(TF_OpKernelContext* ctx,
@@ -133,7 +133,7 @@ TF_Tensor* TF_ForwardInputOrAllocateOutput(TF_OpKernelContext* ctx,
                                            int* forwarded_input, TF_Status* status) {
   if (forwarded_input != nullptr) *forwarded_input = -1;
   if (!InRange(output_index, ctx->outputs.size(), "output", status)) return nullptr;
-  std::vector<int64_t> dims(output_dims, output_dims + output_num_dims);
+  std::vector<int64_t> dims = tenon::Dims(output_dims, output_num_dims);
   for (int i = 0; i < num_candidate_input_indices; ++i) {
     const int input = candidate_input_indices[i];
     if (!CanForward(*ctx, input, output_index, dims)) continue;
@@ -151,7 +151,7 @@ TF_Tensor* TF_AllocateTemp(TF_OpKernelContext* ctx, TF_DataType dtype, const int
                            int num_dims, TF_AllocatorAttributes* alloc_attrs, TF_Status* status) {
   const bool on_host = alloc_attrs != nullptr && alloc_attrs->on_host;
   std::optional<TF_Tensor> tensor =
-      ctx->Allocate(dtype, std::vector<int64_t>(dims, dims + num_dims), on_host, *status);
+      ctx->Allocate(dtype, tenon::Dims(dims, num_dims), on_host, *status);
   if (!tensor.has_value()) return nullptr;
   Set(status, TF_OK);
   return new TF_Tensor(*std::move(tensor));

@@ -6,11 +6,9 @@
 
 namespace {
 
-constexpr size_t kAlignment = 64;
+using tenon::Dims;
 
-std::vector<int64_t> Dims(const int64_t* dims, int n) {
-  return n > 0 ? std::vector<int64_t>(dims, dims + n) : std::vector<int64_t>();
-}
+constexpr size_t kAlignment = 64;
 
 }  // namespace
 
@@ -79,7 +77,7 @@ TF_Tensor* TF_AllocateTensor(TF_DataType type, const int64_t* dims, int num_dims
 }
 
 TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
-  return tensor->memory.use_count() == 1 ? new TF_Tensor(*tensor) : nullptr;
+  return tensor->memory.use_count() == 1 ? tensor : nullptr;
 }
 
 void TF_DeleteTensor(TF_Tensor* tensor) { delete tensor; }
@@ -102,8 +100,10 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to
   TF_Tensor cast = *from;
   cast.type = type;
   cast.dims = Dims(new_dims, num_new_dims);
-  if (tenon::Elements(cast.dims) * static_cast<int64_t>(TF_DataTypeSize(type)) !=
-      static_cast<int64_t>(from->bytes)) {
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(tenon::Elements(cast.dims),
+                             static_cast<int64_t>(TF_DataTypeSize(type)), &bytes) ||
+      bytes != static_cast<int64_t>(from->bytes)) {
     return tenon::Set(status, TF_INVALID_ARGUMENT, "the new shape and type need other bytes");
   }
   *to = std::move(cast);

@@ -303,6 +303,30 @@ TEST_F(DeviceTest, SessionsRunAtOnce) {
   EXPECT_EQ(since("streams_in_use"), 0);
 }
 
+TEST(PluginAbi, AMovedTensorIsTheTensor) {
+  const int64_t dims[] = {4};
+  TF_Tensor* const t = TF_AllocateTensor(TF_FLOAT, dims, 1, 16);
+  TF_Tensor* const moved = TF_TensorMaybeMove(t);
+  EXPECT_EQ(moved, t);  // so that it is deleted once
+  TF_DeleteTensor(moved);
+}
+
+TEST(PluginAbi, ABitcastCannotGrow) {
+  const int64_t dims[] = {4}, large[] = {int64_t{1} << 61};
+  TF_Tensor* const from = TF_AllocateTensor(TF_FLOAT, dims, 1, 16);
+  TF_Tensor* const to = TF_AllocateTensor(TF_FLOAT, dims, 1, 16);
+  TF_Status* const status = TF_NewStatus();
+  TF_TensorBitcastFrom(from, TF_COMPLEX128, to, large, 1, status);
+  EXPECT_EQ(TF_GetCode(status), TF_INVALID_ARGUMENT);
+  const int64_t two[] = {2};
+  TF_TensorBitcastFrom(from, TF_DOUBLE, to, two, 1, status);
+  EXPECT_EQ(TF_GetCode(status), TF_OK);
+  EXPECT_EQ(TF_TensorData(to), TF_TensorData(from));
+  TF_DeleteStatus(status);
+  TF_DeleteTensor(to);
+  TF_DeleteTensor(from);
+}
+
 TEST_F(DeviceTest, WhatIsNoPlugInIsRefused) {
   PluginRegistry& plugins = PluginRegistry::Global();
   EXPECT_TRUE(plugins.Load(PluginPath()).ok());  // again: nothing happens

@@ -141,6 +141,55 @@ TEST_F(DiskCacheTest, DamagedFilesAreWrittenAnew) {
 }
 
 // As if one file had been renamed to the other's name.
+// As DamagedFilesAreWrittenAnew, but with the right hash: records that lead out of the file, and
+// values that cannot be.
+TEST(CacheFile, NoRecordLeadsOutOfTheFile) {
+  const fs::path path =
+      fs::path(::testing::TempDir()) / absl::StrCat("tenon_cache_file_", getpid());
+  CacheContent content;
+  content.graph = "%x = Placeholder() {dtype=float}";
+  StoredConstant constant{DType::kFloat, Shape({2, 3}), Tensor(), {}};
+  constant.plain = Tensor::From<float>(Shape({2, 3}), {1, 2, 3, 4, 5, 6});
+  constant.forms.push_back({"key", "text", Tensor::From<uint8_t>(Shape({4}), {1, 2, 3, 4})});
+  content.constants = {constant, constant};
+  ASSERT_TRUE(WriteCacheFile(path.string(), "key", content, 1).ok());
+  ASSERT_TRUE(ReadCacheFile(path.string(), "key", 1).ok());
+  std::ifstream in(path, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+
+  constexpr size_t kHashAt = 24, kHeader = 64, kRecords = 128;  // runtime/cache_file.cc
+  const auto read = [&](std::string bytes) {
+    bytes.replace(kHashAt, 32, ContentHash(absl::string_view(bytes).substr(kHeader), 1));
+    std::ofstream(path, std::ios::binary) << bytes;
+    const auto content = ReadCacheFile(path.string(), "key", 1);
+    if (!content.ok()) return;
+    for (const StoredConstant& c : content->constants) {
+      std::vector<Tensor> tensors = {c.plain};
+      for (const StoredForm& form : c.forms) tensors.push_back(form.bytes);
+      for (const Tensor& t : tensors) {
+        EXPECT_NE(t.dtype(), DType::kString);
+        if (t.valid()) EXPECT_TRUE(t.Clone().ok());  // reads all of it
+      }
+    }
+  };
+  for (size_t at = kHeader; at < whole.size(); ++at) {
+    for (const char byte : {'\0', '\x7', '\x7f', '\xff'}) {
+      std::string damaged = whole;
+      damaged[at] = byte;
+      read(std::move(damaged));
+    }
+  }
+  // Records that end with the file, whose padding would lie behind it.
+  for (size_t cut = kRecords + 1; cut < kRecords + 64; ++cut) {
+    std::string damaged = whole.substr(0, cut);
+    const uint64_t size = cut, records = cut - kRecords;
+    damaged.replace(16, 8, reinterpret_cast<const char*>(&size), 8);
+    damaged.replace(kHeader, 8, reinterpret_cast<const char*>(&records), 8);
+    read(std::move(damaged));
+  }
+  fs::remove(path);
+}
+
 TEST_F(DiskCacheTest, AFileOfAnotherKeyIsNotTaken) {
   Start();
   SessionOptions gate_off = options_;
