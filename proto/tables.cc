@@ -77,6 +77,9 @@ absl::Status DropRepeated(TableStore::Content& content) {
 }
 
 absl::Status CheckContent(TableStore::Content& content) {
+  if (content.values.dtype() != DType::kString && SizeOf(content.values.dtype()) == 0) {
+    return Unimplemented("tables with values of ", Name(content.values.dtype()));
+  }
   if (content.keys.num_elements() != content.values.num_elements()) {
     return InvalidArgument("the table gets ", content.keys.num_elements(), " keys and ",
                            content.values.num_elements(), " values");
@@ -271,6 +274,7 @@ absl::Status FreezeTables(Draft& draft, TableStore& store) {
     const auto [keys, values] = it->second;
     Node& n = draft.node(id);
     if (absl::StartsWith(n.op, "LookupTableFind")) {
+      if (n.inputs.size() != 3) return InvalidArgument(Where(n), ": takes 3 inputs");
       n.op = "_TableFind";
       n.inputs = {n.inputs[1], n.inputs[2], keys, values};
     } else if (absl::StartsWith(n.op, "LookupTableSize")) {

@@ -83,6 +83,16 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Empty", "versions { producer: 1 }", "it has no nodes"}),
     [](const auto& param) { return param.param.name; });
 
+// An op that Tenon does not have, under a name that begins as one of a table's.
+TEST(HostileTable, AFindOfTooFewInputs) {
+  const auto model = LoadText(
+      "node { name: 't' op: 'MutableHashTableV2' attr { key: 'key_dtype' value { type: DT_INT64 } }"
+      " attr { key: 'value_dtype' value { type: DT_FLOAT } } } "
+      "node { name: 'y' op: 'LookupTableFindV9' input: 't' }",
+      Lenient());
+  EXPECT_EQ(model.status().code(), absl::StatusCode::kInvalidArgument) << model.status();
+}
+
 // A text that nests deeper than any model may not exhaust the stack.
 TEST(HostileText, DeepNesting) {
   std::string text = "node { name: 'y' op: 'f' ";
