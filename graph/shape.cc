@@ -20,13 +20,16 @@ int64_t Shape::num_elements() const {
 
 absl::StatusOr<int64_t> Shape::CheckedElements() const {
   if (!IsComplete()) return InvalidArgument("shape ", ToString(), " is not fully known");
+  // Without its empty dimensions as well, so that the product of any of them can be had.
   int64_t n = 1;
+  bool empty = false;
   for (int64_t d : dims_) {
-    if (__builtin_mul_overflow(n, d, &n)) {
+    empty |= d == 0;
+    if (d > 0 && __builtin_mul_overflow(n, d, &n)) {
       return InvalidArgument("shape ", ToString(), " has more elements than 64 bits can count");
     }
   }
-  return n;
+  return empty ? 0 : n;
 }
 
 bool Shape::CompatibleWith(const Shape& other) const {

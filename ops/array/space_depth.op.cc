@@ -16,7 +16,10 @@ struct Layout {
 
 absl::StatusOr<Layout> LayoutOf(const AttrReader& attrs) {
   TENON_ASSIGN_OR_RETURN(const int64_t block, attrs.Int("block_size"));
-  if (block < 2) return InvalidArgument("block_size must be at least 2, but is ", block);
+  // Its square is a number too.
+  if (block < 2 || block > INT32_MAX) {
+    return InvalidArgument("block_size must be an int32 of at least 2, but is ", block);
+  }
   const std::string format = attrs.String("data_format", "NHWC");
   if (format == "NHWC") return Layout{block, 1, 2, 3};
   if (format == "NCHW") return Layout{block, 2, 3, 1};
@@ -31,8 +34,13 @@ absl::Status DepthToSpaceShape(ShapeContext& c) {
   if (depth >= 0 && depth % (l.block * l.block) != 0) {
     return InvalidArgument(depth, " channels do not fill blocks of ", l.block, " by ", l.block);
   }
-  out.set_dim(l.h, MulDims(out.dim(l.h), l.block));
-  out.set_dim(l.w, MulDims(out.dim(l.w), l.block));
+  for (int axis : {l.h, l.w}) {
+    int64_t size = out.dim(axis);
+    if (size >= 0 && __builtin_mul_overflow(size, l.block, &size)) {
+      return InvalidArgument("a size of ", out.dim(axis), " in blocks of ", l.block);
+    }
+    out.set_dim(axis, size);
+  }
   if (depth >= 0) out.set_dim(l.c, depth / (l.block * l.block));
   c.set_output(0, std::move(out));
   return absl::OkStatus();
@@ -49,7 +57,11 @@ absl::Status SpaceToDepthShape(ShapeContext& c) {
     }
     out.set_dim(axis, out.dim(axis) / l.block);
   }
-  out.set_dim(l.c, MulDims(out.dim(l.c), l.block * l.block));
+  int64_t depth = out.dim(l.c);
+  if (depth >= 0 && __builtin_mul_overflow(depth, l.block * l.block, &depth)) {
+    return InvalidArgument(out.dim(l.c), " channels times blocks of ", l.block, " by ", l.block);
+  }
+  out.set_dim(l.c, depth);
   c.set_output(0, std::move(out));
   return absl::OkStatus();
 }
@@ -102,6 +114,9 @@ struct Blocks {
   int64_t product = 1;
 };
 
+// Blocks and margins beyond have no tensors; below, sums of them do not overflow.
+constexpr int64_t kMost = int64_t{1} << 40;
+
 absl::StatusOr<Blocks> BlocksOf(const Tensor& sizes, const Tensor& margins, int rank) {
   if (sizes.shape().rank() != 1) return InvalidArgument("block_shape must be a vector");
   Blocks b;
@@ -114,11 +129,15 @@ absl::StatusOr<Blocks> BlocksOf(const Tensor& sizes, const Tensor& margins, int 
   if (rank < 1 + m) return InvalidArgument("input of rank ", rank, " for ", m, " blocks");
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> v, IntegersOf(margins));
   for (size_t i = 0; i < b.size.size(); ++i) {
-    if (b.size[i] < 1 || __builtin_mul_overflow(b.product, b.size[i], &b.product)) {
+    if (b.size[i] < 1 || __builtin_mul_overflow(b.product, b.size[i], &b.product) ||
+        b.product > kMost) {
       return InvalidArgument("a block size of ", b.size[i]);
     }
-    if (v[2 * i] < 0 || v[2 * i + 1] < 0) {
-      return InvalidArgument("paddings and crops must not be negative");
+    for (const int64_t margin : {v[2 * i], v[2 * i + 1]}) {
+      if (margin < 0 || margin > kMost) {
+        return InvalidArgument("paddings and crops must not be negative or huge, but one is ",
+                               margin);
+      }
     }
     b.before.push_back(v[2 * i]);
     b.after.push_back(v[2 * i + 1]);
@@ -166,6 +185,7 @@ absl::Status BatchSpaceShape(ShapeContext& c) {
     const int axis = static_cast<int>(i) + 1;
     const int64_t d = in.dim(axis);
     if (d < 0) continue;
+    if (d > kMost) return InvalidArgument("a dimension of ", d);
     if (to_batch) {
       const int64_t padded = d + b.before[i] + b.after[i];
       if (padded % b.size[i] != 0) {
@@ -173,7 +193,11 @@ absl::Status BatchSpaceShape(ShapeContext& c) {
       }
       out.set_dim(axis, padded / b.size[i]);
     } else {
-      const int64_t cropped = d * b.size[i] - b.before[i] - b.after[i];
+      int64_t cropped = 0;
+      if (__builtin_mul_overflow(d, b.size[i], &cropped)) {
+        return InvalidArgument("a dimension of ", d, " in blocks of ", b.size[i]);
+      }
+      cropped -= b.before[i] + b.after[i];
       if (cropped < 0) return InvalidArgument("crops that leave nothing of dimension ", axis);
       out.set_dim(axis, cropped);
     }
@@ -182,7 +206,11 @@ absl::Status BatchSpaceShape(ShapeContext& c) {
     if (!to_batch && in.dim(0) % b.product != 0) {
       return InvalidArgument("a batch of ", in.dim(0), " is no multiple of ", b.product);
     }
-    out.set_dim(0, to_batch ? in.dim(0) * b.product : in.dim(0) / b.product);
+    int64_t batch = in.dim(0) / b.product;
+    if (to_batch && __builtin_mul_overflow(in.dim(0), b.product, &batch)) {
+      return InvalidArgument("a batch of ", in.dim(0), " times ", b.product);
+    }
+    out.set_dim(0, batch);
   }
   c.set_output(0, std::move(out));
   return absl::OkStatus();
@@ -204,7 +232,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> BatchSpace(PrepareContext& p) {
   const Shape& batch = to_batch ? p.output_shape(0) : p.input_shape(0);
   const std::vector<int64_t> is = DenseStrides(image), bs = DenseStrides(batch);
   std::vector<StridedCopy> copies;
-  for (int64_t k = 0; k < b.product; ++k) {
+  // Of an empty output there may be any number of blocks.
+  const int64_t blocks = p.output_shape(0).num_elements() == 0 ? 0 : b.product;
+  for (int64_t k = 0; k < blocks; ++k) {
     std::vector<int64_t> dims(image.dims().begin(), image.dims().end());
     std::vector<int64_t> of_image = is, of_batch = bs;
     int64_t image_offset = 0;

@@ -12,6 +12,35 @@ namespace {
 
 enum class Function { kSquareRoot, kLogarithm };
 
+// The logarithm of a triangular block with eigenvalues that are close together, as Eigen's
+// matrix_function_compute asks for it. Eigen takes square roots until one is near the identity;
+// with an eigenvalue of 0 none ever is, and the block has no logarithm.
+class BlockLogarithm {
+ public:
+  using Block = Eigen::Matrix<complex128, Eigen::Dynamic, Eigen::Dynamic>;
+
+  Block compute(const Block& block) {
+    if (block.rows() > 2 && !RootsReachIdentity(block)) {
+      return Block::Constant(block.rows(), block.cols(), std::numeric_limits<double>::quiet_NaN());
+    }
+    return Eigen::internal::MatrixLogarithmAtomic<Block>().compute(block);
+  }
+
+ private:
+  static bool RootsReachIdentity(Block t) {
+    constexpr double kNear = 0.1;  // less than what Eigen goes on from
+    constexpr int kMostRoots = 64;
+    const Block identity = Block::Identity(t.rows(), t.cols());
+    Block root = t;
+    for (int i = 0; i < kMostRoots; ++i) {
+      if ((t - identity).cwiseAbs().colwise().sum().maxCoeff() < kNear) return true;
+      Eigen::matrix_sqrt_triangular(t, root);
+      t = root.triangularView<Eigen::Upper>();
+    }
+    return false;
+  }
+};
+
 template <Function function>
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixFunction(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
@@ -30,7 +59,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> MatrixFunction(PrepareContext& p) {
           } else if constexpr (function == Function::kSquareRoot) {
             out = m.sqrt();
           } else {
-            out = m.log();
+            BlockLogarithm logarithm;
+            Eigen::internal::matrix_function_compute<Matrix<WideType<T>>>::run(m, logarithm, out);
           }
           StoreMatrix(out.template cast<ComputeType<T>>(), run.output<T>(0) + at);
         }

@@ -98,6 +98,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Count(PrepareContext& p) {
           while (where[row + 1] <= i) ++row;
         }
         if (v < 0) return InvalidArgument("values must not be negative, but one is ", v);
+        if (most <= 0 && v == INT64_MAX) return InvalidArgument("the value ", v, " is too large");
         if (most > 0 && v >= most) continue;
         T& count = counts[{row, v}];
         count = binary ? T(1) : WrapAdd(count, weighted ? weights[i] : T(1));

@@ -57,6 +57,7 @@ absl::Status ForEachCrossedRow(
   RowCursor* sparse = nullptr;  // rows may be many more than there are entries
   cursors.reserve(columns.size());
   for (const FeatureColumn& column : columns) {
+    if (column.dense == 0) return absl::OkStatus();  // whatever the rows
     cursors.emplace_back(column);
     if (column.coordinates != nullptr && sparse == nullptr) sparse = &cursors.back();
   }

@@ -1,23 +1,29 @@
 // Properties of every op row, on random nodes: whatever the shapes, dtypes and values, there is a
-// result or a Status (never a crash); a shape function that knows less never contradicts one that
-// knows more; and a kernel that learns a value late gives what one that knew it gives.
+// result or a Status (never a crash, also where attributes and values are absurd); a shape function
+// that knows less never contradicts one that knows more; and a kernel that learns a value late
+// gives what one that knew it gives.
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <optional>
 #include <random>
 
 #include "env/flags.h"
 #include "graph/object.h"
 #include "ops/evaluate.h"
 #include "ops/types.h"
+#include "tests/support/limits.h"
 
 namespace tenon {
 namespace {
 
 constexpr int kNodesPerOp = 300;
 
+enum class Numbers { kSmall, kAbsurd };
+
 class Generator {
  public:
-  explicit Generator(uint64_t seed) : random_(seed) {}
+  Generator(uint64_t seed, Numbers numbers) : random_(seed), numbers_(numbers) {}
 
   int64_t Int(int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random_);
@@ -26,6 +32,21 @@ class Generator {
   template <typename T>
   const T& Pick(const std::vector<T>& v) {
     return v[static_cast<size_t>(Int(0, std::ssize(v) - 1))];
+  }
+
+  // Sometimes the ends of the type's range, and what overflows when it is multiplied.
+  template <typename T>
+  std::optional<T> Absurd() {
+    using Limits = std::numeric_limits<T>;
+    if (numbers_ == Numbers::kSmall || Int(0, 2) != 0) return std::nullopt;
+    if constexpr (Limits::is_integer) {
+      const T large = static_cast<T>(Limits::max() / 3);
+      return Pick<T>({Limits::min(), Limits::max(), static_cast<T>(Limits::max() - 1), large,
+                      static_cast<T>(Limits::min() / 2)});
+    } else {
+      return Pick<T>({Limits::max(), Limits::lowest(), Limits::min(), Limits::infinity(),
+                      -Limits::infinity(), Limits::quiet_NaN()});
+    }
   }
 
   // Often one that goes with the others: a fixed base with some dimensions changed.
@@ -54,7 +75,11 @@ class Generator {
         if constexpr (std::is_same_v<T, std::string>) {
           v = Coin() ? "a" : "bc";
         } else if constexpr (kIsInt<T>) {
-          v = static_cast<T>(Int(std::is_signed_v<T> ? -2 : 0, 4));
+          const std::optional<T> absurd = Absurd<T>();
+          v = absurd.has_value() ? *absurd : static_cast<T>(Int(std::is_signed_v<T> ? -2 : 0, 4));
+        } else if constexpr (std::is_floating_point_v<T>) {
+          const std::optional<T> absurd = Absurd<T>();
+          v = absurd.has_value() ? *absurd : static_cast<T>(Int(-4, 8)) / 2;
         } else {
           v = static_cast<T>(static_cast<float>(Int(-4, 8)) / 2);
         }
@@ -66,16 +91,20 @@ class Generator {
 
   // False: an op that random nodes make no sense of.
   bool RandomAttr(const OpInfo& op, const AttrSpec& spec, AttrValue& out) {
+    // Of fused chains, some of them well-formed.
+    static const std::vector<std::string> kChain = {
+        "BiasAdd", "Relu",         "Add", "Relu $0", "AddV2 $0 $1", "Mul %0 $1",
+        "Exp %9",  "Tanh $999999", "",    "$",       "Mul"};
     static const std::vector<std::string> kStrings = {"SAME",    "VALID",     "NHWC",     "NCHW",
                                                       "REFLECT", "SYMMETRIC", "ab,bc->ac"};
     if (spec.kind == "type") {
       out = RandomType(op, spec.name);
     } else if (spec.kind == "int") {
-      out = Int(0, 3);
+      out = IntAttr(0);
     } else if (spec.kind == "bool") {
       out = Coin();
     } else if (spec.kind == "float") {
-      out = 0.5f;
+      out = Absurd<float>().value_or(0.5f);
     } else if (spec.kind == "string") {
       out = Pick(kStrings);
     } else if (spec.kind == "shape") {
@@ -86,7 +115,11 @@ class Generator {
       out = std::move(list);
     } else if (spec.kind == "list(int)") {
       std::vector<int64_t> list(static_cast<size_t>(Int(0, 4)));
-      for (int64_t& v : list) v = Int(-1, 3);
+      for (int64_t& v : list) v = IntAttr(-1);
+      out = std::move(list);
+    } else if (spec.kind == "list(string)") {
+      std::vector<std::string> list(static_cast<size_t>(Int(0, 3)));
+      for (std::string& v : list) v = Pick(kChain);
       out = std::move(list);
     } else {
       return false;
@@ -95,7 +128,13 @@ class Generator {
   }
 
  private:
+  int64_t IntAttr(int64_t low) {
+    const std::optional<int64_t> absurd = Absurd<int64_t>();
+    return absurd.has_value() ? *absurd : Int(low, 3);
+  }
+
   std::mt19937_64 random_;
+  const Numbers numbers_;
 };
 
 Shape Forget(Generator& g, const Shape& shape) {
@@ -123,10 +162,17 @@ bool SaneCode(const absl::Status& s) {
   return s.ok() || absl::IsInvalidArgument(s) || absl::IsUnimplemented(s);
 }
 
+struct Call {
+  Node node;
+  std::vector<Tensor> inputs;
+};
+
 class OpProperties : public ::testing::TestWithParam<const OpInfo*> {
  protected:
-  void CheckNode(Generator& g, const OpInfo& op) {
-    Node node;
+  // None where the attributes contradict each other.
+  static std::optional<Call> RandomCall(Generator& g, const OpInfo& op) {
+    Call call;
+    Node& node = call.node;
     node.name = "node";
     node.op = op.row.name;
     for (const AttrSpec& spec : op.signature.attrs) {
@@ -134,15 +180,21 @@ class OpProperties : public ::testing::TestWithParam<const OpInfo*> {
       AttrValue value;
       if (g.RandomAttr(op, spec, value)) node.attrs[spec.name] = std::move(value);
     }
-    if (!CompleteAttrs(op, node).ok()) return;
+    if (!CompleteAttrs(op, node).ok()) return std::nullopt;
     const auto dtypes = InputDTypes(op, node);
-    if (!dtypes.ok() || !OutputDTypes(op, node).ok()) return;
-    std::vector<Tensor> inputs;
+    if (!dtypes.ok() || !OutputDTypes(op, node).ok()) return std::nullopt;
     const Shape base = g.RandomShape();
     for (DType dtype : *dtypes) {
-      if (SizeOf(dtype) == 0) return;
-      inputs.push_back(g.RandomTensor(dtype, g.Coin() ? base : g.RandomShape()));
+      if (SizeOf(dtype) == 0) return std::nullopt;
+      call.inputs.push_back(g.RandomTensor(dtype, g.Coin() ? base : g.RandomShape()));
     }
+    return call;
+  }
+
+  void CheckNode(Generator& g, const OpInfo& op) {
+    const std::optional<Call> call = RandomCall(g, op);
+    if (!call.has_value()) return;
+    const auto& [node, inputs] = *call;
     SCOPED_TRACE(Describe(node, inputs));
 
     const Flags flags;
@@ -188,8 +240,26 @@ TEST_P(OpProperties, Hold) {
   const OpInfo& op = *GetParam();
   const uint64_t seed = 20240607;
   SCOPED_TRACE(absl::StrCat("seed ", seed));
-  Generator g(seed);
+  Generator g(seed, Numbers::kSmall);
   for (int i = 0; i < kNodesPerOp && !HasFailure(); ++i) CheckNode(g, op);
+}
+
+TEST_P(OpProperties, SurviveAbsurdNumbers) {
+  const MemoryLimit limit;
+  const OpInfo& op = *GetParam();
+  const uint64_t seed = 20250113;
+  SCOPED_TRACE(absl::StrCat("seed ", seed));
+  Generator g(seed, Numbers::kAbsurd);
+  const Flags flags;
+  Services services;
+  services.flags = &flags;
+  for (int i = 0; i < kNodesPerOp && !HasFailure(); ++i) {
+    const std::optional<Call> call = RandomCall(g, op);
+    if (!call.has_value()) continue;
+    SCOPED_TRACE(Describe(call->node, call->inputs));
+    const absl::Status status = Evaluate(call->node, call->inputs, services).status();
+    EXPECT_TRUE(SaneCode(status) || absl::IsResourceExhausted(status)) << status;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, OpProperties, ::testing::ValuesIn(AllOps()),

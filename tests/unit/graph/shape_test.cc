@@ -1,0 +1,26 @@
+#include "graph/shape.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+TEST(Shape, ElementsAreCounted) {
+  EXPECT_EQ(*Shape().CheckedElements(), 1);
+  EXPECT_EQ(*Shape({2, 3, 4}).CheckedElements(), 24);
+  EXPECT_EQ(*Shape({2, 0, 4}).CheckedElements(), 0);
+  EXPECT_FALSE(Shape({2, -1}).CheckedElements().ok());
+  EXPECT_FALSE(Shape::Unknown().CheckedElements().ok());
+}
+
+// What stands beside an empty dimension is multiplied too, by ops that look at some dimensions.
+TEST(Shape, EmptyOnesMayNotOverflowEither) {
+  const int64_t large = int64_t{1} << 40;
+  EXPECT_FALSE(Shape({large, large}).CheckedElements().ok());
+  EXPECT_FALSE(Shape({0, large, large}).CheckedElements().ok());
+  EXPECT_FALSE(Shape({large, large, 0}).CheckedElements().ok());
+  EXPECT_EQ(*Shape({large, 0}).CheckedElements(), 0);
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,61 @@
+// Inputs that single ops must refuse, or bear: each was once a crash, an overflow or a run without
+// end. Random ones are in op_property_test.cc.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "env/flags.h"
+#include "ops/evaluate.h"
+#include "ops/op.h"
+#include "ops/types.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::HasSubstr;
+
+absl::StatusOr<std::vector<Tensor>> RunOp(const char* op, AttrMap attrs,
+                                          const std::vector<Tensor>& inputs) {
+  Node node;
+  node.name = "node";
+  node.op = op;
+  node.attrs = std::move(attrs);
+  if (absl::Status s = CompleteAttrs(*FindOp(op).info, node); !s.ok()) return s;
+  const Flags flags;
+  Services services;
+  services.flags = &flags;
+  return Evaluate(node, inputs, services);
+}
+
+TEST(HostileInput, ACountOfTheLargestNumber) {
+  const auto counts =
+      RunOp("DenseCountSparseOutput",
+            {{"T", DType::kInt64}, {"binary_output", false}, {"output_type", DType::kInt64}},
+            {Tensor::Vector<int64_t>({1, INT64_MAX}), Tensor::Vector<int64_t>({})});
+  EXPECT_THAT(std::string(counts.status().message()), HasSubstr("too large"));
+}
+
+// Zeros have no logarithm: NaN, and soon.
+TEST(HostileInput, TheLogarithmOfASingularMatrix) {
+  const auto log =
+      RunOp("MatrixLogarithm", {{"T", DType::kComplex128}},
+            {Tensor::From<complex128>(Shape({3, 3}), std::vector<complex128>(9, complex128(0)))});
+  ASSERT_TRUE(log.ok()) << log.status();
+  EXPECT_TRUE(std::isnan((*log)[0].data<complex128>()[0].real()));
+}
+
+TEST(HostileInput, ManyRowsWithoutFeatures) {
+  const int64_t rows = int64_t{1} << 40;
+  const auto crosses =
+      RunOp("SparseCrossV2",
+            {{"N", 0},
+             {"sparse_types", std::vector<DType>{}},
+             {"dense_types", std::vector<DType>{DType::kInt64}}},
+            {*Tensor::Allocate(DType::kInt64, Shape({rows, 0})), Tensor::Scalar<std::string>("x")});
+  ASSERT_TRUE(crosses.ok()) << crosses.status();
+  EXPECT_EQ((*crosses)[2].data<int64_t>()[0], rows);
+}
+
+}  // namespace
+}  // namespace tenon
