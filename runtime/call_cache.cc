@@ -94,11 +94,10 @@ std::vector<Services> ForThreads(const Services& services, int most) {
 
 }  // namespace
 
-CallCache::CallCache(const Flags& flags, const Services& services, const SmallCalls& small)
+CallCache::CallCache(const Flags& flags, const Services& services)
     : max_entries_(flags.cache_entries),
       max_bytes_(flags.cache_bytes),
       rename_(flags.onednn_opts),
-      small_(small),
       threads_(services.threads),
       services_(ForThreads(services, std::max(services.threads, AvailableCpus()))) {}
 
@@ -145,12 +144,14 @@ absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::MakeSite(absl::string
   return site;
 }
 
-absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::NodeSite(const Node& node) const {
+absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::NodeSite(const Node& node,
+                                                                    const SmallCalls& small) const {
   const OpLookup found = FindOp(node.op);
   if (!found) return NotFound("there is no op '", node.op, "'");
   auto site = std::make_shared<CallSite>();
   site->name_ = node.name;
   site->node_ = node;
+  site->small_ = small;
   TENON_RETURN_IF_ERROR(CompleteSite(*found.info, *site));
   if (rename_) {
     if (const char* native = NativeName(*found.info, node)) site->node_.op = native;
@@ -177,7 +178,7 @@ absl::StatusOr<std::shared_ptr<const EagerKernel>> CallCache::Kernel(
   };
   {
     MutexLock lock(&site.mutex_);
-    if (const int64_t now = generation_.load(std::memory_order_relaxed); site.generation_ != now) {
+    if (const int64_t now = generation(); site.generation_ != now) {
       site.entries_.clear();
       site.generation_ = now;
     }
@@ -225,7 +226,8 @@ absl::StatusOr<CallSite::Variant> CallCache::Prepare(
     small &= o.shape.IsComplete();
     if (small) bytes += static_cast<size_t>(o.shape.num_elements()) * SizeOf(o.dtype);
   }
-  small &= bytes <= std::max(small_.bytes, small_.contraction_bytes);
+  const SmallCalls& limits = site.small_;
+  small &= bytes <= std::max(limits.bytes, limits.contraction_bytes);
   std::vector<Constant*> given;
   for (const std::shared_ptr<Constant>& c : constants) given.push_back(c.get());
   const auto prepare = [&](int use) {
@@ -234,8 +236,8 @@ absl::StatusOr<CallSite::Variant> CallCache::Prepare(
   };
   TENON_ASSIGN_OR_RETURN(PreparedKernel prepared, prepare(small ? 1 : threads));
   const double flops = prepared.kernel->Flops();
-  if (small && (flops > 0 ? flops > small_.flops || bytes > small_.contraction_bytes
-                          : bytes > small_.bytes)) {
+  if (small && (flops > 0 ? flops > limits.flops || bytes > limits.contraction_bytes
+                          : bytes > limits.bytes)) {
     small = false;
     TENON_ASSIGN_OR_RETURN(prepared, prepare(threads));
   }
@@ -251,8 +253,8 @@ absl::StatusOr<CallSite::Variant> CallCache::Prepare(
     TENON_ASSIGN_OR_RETURN(Tensor value, inputs[static_cast<size_t>(i)].Clone());
     variant.values.emplace_back(i, std::move(value));
   }
-  variant.kernel =
-      std::make_shared<const EagerKernel>(EagerKernel{std::move(prepared), small ? 1 : threads});
+  variant.kernel = std::make_shared<const EagerKernel>(EagerKernel{
+      std::move(prepared), small ? 1 : threads, max_entries_ > 0 && variant.values.empty()});
   return variant;
 }
 

@@ -30,6 +30,16 @@ struct EagerKernel {
   PreparedKernel prepared;
   // What it may use: 1 where there is too little work to be shared out.
   int threads = 1;
+  // Of the inputs only their shapes decided which kernel, and it may be kept.
+  bool by_shapes = false;
+};
+
+// Calls whose work is done, by one thread, before another would have woken up.
+struct SmallCalls {
+  size_t bytes = size_t{32} << 10;  // read and written
+  // Of contractions, which compute more than they touch.
+  double flops = 4e5;
+  size_t contraction_bytes = size_t{32} << 10;
 };
 
 class CallSite {
@@ -58,6 +68,7 @@ class CallSite {
   const OpInfo* op_ = nullptr;
   Node node_;  // renamed, attributes completed
   std::vector<DType> output_dtypes_;
+  SmallCalls small_;
   mutable Mutex mutex_;
   // Of the cache, when the entries were made: older ones are dropped.
   mutable int64_t generation_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -65,19 +76,11 @@ class CallSite {
   mutable absl::flat_hash_map<size_t, Entry> entries_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Calls whose work is done, by one thread, before another would have woken up.
-struct SmallCalls {
-  size_t bytes = size_t{32} << 10;  // read and written
-  // Of contractions, which compute more than they touch.
-  double flops = 4e5;
-  size_t contraction_bytes = size_t{32} << 10;
-};
-
 class CallCache {
  public:
   // `flags` bound what is kept: where a new kernel would go beyond cache_entries or cache_bytes,
   // everything is dropped. What `services` points to outlives the cache.
-  CallCache(const Flags& flags, const Services& services, const SmallCalls& small = {});
+  CallCache(const Flags& flags, const Services& services);
   CallCache(const CallCache&) = delete;
   CallCache& operator=(const CallCache&) = delete;
 
@@ -87,7 +90,8 @@ class CallCache {
                                                        absl::Span<const DType> dtypes,
                                                        const AttrMap& attrs);
   // The site of a graph's node, for its owner to keep; private ops too. Renamed like a call.
-  absl::StatusOr<std::shared_ptr<const CallSite>> NodeSite(const Node& node) const;
+  absl::StatusOr<std::shared_ptr<const CallSite>> NodeSite(const Node& node,
+                                                           const SmallCalls& small) const;
 
   // `constants` has one entry per input, null where the input may change, or none at all. A kernel
   // made from them is kept until a call comes with others. `threads` (0: those of the services):
@@ -96,6 +100,9 @@ class CallCache {
   absl::StatusOr<std::shared_ptr<const EagerKernel>> Kernel(
       const CallSite& site, absl::Span<const Tensor> inputs,
       absl::Span<const std::shared_ptr<Constant>> constants = {}, int threads = 0);
+
+  // Grows when everything is dropped: what a caller keeps from before should go too.
+  int64_t generation() const { return generation_.load(std::memory_order_relaxed); }
 
   KernelCacheStats stats() const;
 
@@ -119,7 +126,6 @@ class CallCache {
   const int64_t max_entries_;
   const int64_t max_bytes_;
   const bool rename_;
-  const SmallCalls small_;
   const int threads_;
   const std::vector<Services> services_;  // for 1 thread, for 2, and so on
   std::array<Shard, 8> shards_;

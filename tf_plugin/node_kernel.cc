@@ -22,6 +22,14 @@ namespace {
 
 constexpr size_t kMaxKeptScratch = size_t{64} << 20;
 
+// Between our ops TensorFlow's own run, and our threads sleep: waking one takes tens of
+// microseconds.
+constexpr SmallCalls kSmallNodes = {
+    .bytes = size_t{256} << 10, .flops = 2e6, .contraction_bytes = size_t{2} << 20};
+// Eager calls are farther apart, so that the threads mostly do sleep.
+constexpr SmallCalls kSmallCalls = {
+    .bytes = size_t{256} << 10, .flops = 9e6, .contraction_bytes = size_t{2} << 20};
+
 // One for each thread that TensorFlow calls from.
 TF_Status* ThreadStatus() {
   thread_local const StatusPtr status(TF_NewStatus());
@@ -81,16 +89,31 @@ class Outputs final : public OutputAllocator {
   const std::vector<TensorSpec>& specs_;
 };
 
+using Handles = absl::InlinedVector<TensorPtr, 4>;
+using Pointers = absl::InlinedVector<const void*, 8>;
+
 class NodeKernel {
  public:
   static absl::StatusOr<std::unique_ptr<NodeKernel>> Create(TF_OpKernelConstruction* construction);
   absl::Status Compute(TF_OpKernelContext* context);
 
  private:
+  // The last call's kernel, where nothing but the inputs' shapes decided which: most calls of a
+  // node are alike, and to see that takes less than to ask the cache.
+  struct Last {
+    int64_t generation = 0;  // of the cache
+    int threads = 0;
+    absl::InlinedVector<int64_t, 16> shapes;
+    std::shared_ptr<const EagerKernel> kernel;
+  };
+
   // How many the kernel may use, as its session or eager context was asked.
   int Threads(TF_OpKernelContext* context);
-  absl::Status Run(TF_OpKernelContext* context, const EagerKernel& kernel,
-                   absl::Span<const Tensor> inputs);
+  std::shared_ptr<const EagerKernel> SameAsLast(const Handles& handles, int threads);
+  void Keep(const std::shared_ptr<const EagerKernel>& kernel, int64_t generation, int threads,
+            absl::Span<const Tensor> inputs);
+  absl::StatusOr<std::shared_ptr<const EagerKernel>> Find(Handles& handles, int threads);
+  absl::Status Run(TF_OpKernelContext* context, const EagerKernel& kernel, const Pointers& inputs);
 
   Process* process_ = nullptr;
   std::shared_ptr<const CallSite> site_;
@@ -98,6 +121,7 @@ class NodeKernel {
   std::vector<StableInput> stable_ ABSL_GUARDED_BY(mutex_);
   bool has_stable_ = false;
   std::atomic<int> threads_ = 0;  // 0: not asked yet
+  Last last_ ABSL_GUARDED_BY(mutex_);
 };
 
 absl::StatusOr<std::unique_ptr<NodeKernel>> NodeKernel::Create(
@@ -111,6 +135,7 @@ absl::StatusOr<std::unique_ptr<NodeKernel>> NodeKernel::Create(
   const OpInfo* row = NamesInTensorFlow().row(node.op);
   if (row == nullptr) row = RowOfOneDnn(node.op);
   if (row == nullptr) return NotFound("there is no op '", node.op, "'");
+  const bool in_graph = node.op == PrivateName(*row);
   node.op = row->row.name;
   if (auto it = node.attrs.find(kStableInputsAttr); it != node.attrs.end()) {
     if (const auto* inputs = it->second.get_if<std::vector<int64_t>>()) {
@@ -125,7 +150,8 @@ absl::StatusOr<std::unique_ptr<NodeKernel>> NodeKernel::Create(
     it = row->signature.FindAttr(it->first) == nullptr ? node.attrs.erase(it) : std::next(it);
   }
   TypeEmptyLists(*row, node);
-  TENON_ASSIGN_OR_RETURN(kernel->site_, kernel->process_->calls().NodeSite(node));
+  TENON_ASSIGN_OR_RETURN(kernel->site_, kernel->process_->calls().NodeSite(
+                                            node, in_graph ? kSmallNodes : kSmallCalls));
   return kernel;
 }
 
@@ -139,20 +165,45 @@ int NodeKernel::Threads(TF_OpKernelContext* context) {
   return threads;
 }
 
-absl::Status NodeKernel::Compute(TF_OpKernelContext* context) {
-  TF_Status* status = ThreadStatus();
-  const size_t n = static_cast<size_t>(TF_NumInputs(context));
-  absl::InlinedVector<TensorPtr, 8> handles(n);
+std::shared_ptr<const EagerKernel> NodeKernel::SameAsLast(const Handles& handles, int threads) {
+  MutexLock lock(&mutex_);
+  if (last_.kernel == nullptr || last_.threads != threads ||
+      last_.generation != process_->calls().generation()) {
+    return nullptr;
+  }
+  const int64_t* known = last_.shapes.data();
+  const int64_t* const end = known + last_.shapes.size();
+  for (const TensorPtr& handle : handles) {
+    const int rank = TF_NumDims(handle.get());
+    if (end - known < 1 + rank || *known++ != rank) return nullptr;
+    for (int d = 0; d < rank; ++d) {
+      if (*known++ != TF_Dim(handle.get(), d)) return nullptr;
+    }
+  }
+  return known == end ? last_.kernel : nullptr;
+}
+
+void NodeKernel::Keep(const std::shared_ptr<const EagerKernel>& kernel, int64_t generation,
+                      int threads, absl::Span<const Tensor> inputs) {
+  MutexLock lock(&mutex_);
+  last_.generation = generation;
+  last_.threads = threads;
+  last_.kernel = kernel;
+  last_.shapes.clear();
+  for (const Tensor& t : inputs) {
+    last_.shapes.push_back(t.shape().rank());
+    last_.shapes.insert(last_.shapes.end(), t.shape().dims().begin(), t.shape().dims().end());
+  }
+}
+
+absl::StatusOr<std::shared_ptr<const EagerKernel>> NodeKernel::Find(Handles& handles, int threads) {
+  const size_t n = handles.size();
   absl::InlinedVector<Tensor, 8> inputs;
-  for (size_t i = 0; i < n; ++i) {
-    TF_Tensor* handle = nullptr;
-    TF_GetInput(context, static_cast<int>(i), &handle, status);
-    TENON_RETURN_IF_ERROR(FromTf(status));
-    handles[i].reset(handle);
+  for (const TensorPtr& handle : handles) {
     Shape shape;
-    for (int d = 0; d < TF_NumDims(handle); ++d) shape.push_back(TF_Dim(handle, d));
-    inputs.push_back(Tensor::FromExternal(static_cast<DType>(TF_TensorType(handle)), shape,
-                                          TF_TensorData(handle), nullptr));
+    for (int d = 0; d < TF_NumDims(handle.get()); ++d) shape.push_back(TF_Dim(handle.get(), d));
+    inputs.push_back(Tensor::FromExternal(static_cast<DType>(TF_TensorType(handle.get())), shape,
+                                          TF_TensorData(handle.get()), nullptr));
   }
   std::vector<std::shared_ptr<Constant>> constants;
   if (has_stable_) {
@@ -166,11 +217,12 @@ absl::Status NodeKernel::Compute(TF_OpKernelContext* context) {
       constants[i] = std::move(constant);
     }
   }
-  absl::StatusOr<std::shared_ptr<const EagerKernel>> kernel =
-      process_->calls().Kernel(*site_, inputs, constants, Threads(context));
-  if (!kernel.ok()) return kernel.status();
+  const int64_t generation = process_->calls().generation();
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const EagerKernel> kernel,
+                         process_->calls().Kernel(*site_, inputs, constants, threads));
+  if (!has_stable_ && kernel->by_shapes) Keep(kernel, generation, threads, inputs);
   if (!constants.empty()) {
-    const std::vector<int>& unread = (*kernel)->prepared.unread;
+    const std::vector<int>& unread = kernel->prepared.unread;
     MutexLock lock(&mutex_);
     for (StableInput& stable : stable_) {
       const size_t i = static_cast<size_t>(stable.input());
@@ -180,16 +232,33 @@ absl::Status NodeKernel::Compute(TF_OpKernelContext* context) {
       }
     }
   }
+  return kernel;
+}
+
+absl::Status NodeKernel::Compute(TF_OpKernelContext* context) {
+  TF_Status* status = ThreadStatus();
+  Handles handles(static_cast<size_t>(TF_NumInputs(context)));
+  Pointers pointers;
+  for (size_t i = 0; i < handles.size(); ++i) {
+    TF_Tensor* handle = nullptr;
+    TF_GetInput(context, static_cast<int>(i), &handle, status);
+    TENON_RETURN_IF_ERROR(FromTf(status));
+    handles[i].reset(handle);
+    pointers.push_back(TF_TensorData(handle));
+  }
+  const int threads = Threads(context);
+  std::shared_ptr<const EagerKernel> kernel = SameAsLast(handles, threads);
+  if (kernel == nullptr) {
+    TENON_ASSIGN_OR_RETURN(kernel, Find(handles, threads));
+  }
   handles.clear();  // the context holds the inputs; now one that nobody else needs can be reused
-  return Run(context, **kernel, inputs);
+  return Run(context, *kernel, pointers);
 }
 
 absl::Status NodeKernel::Run(TF_OpKernelContext* context, const EagerKernel& kernel,
-                             absl::Span<const Tensor> inputs) {
+                             const Pointers& inputs) {
   const PreparedKernel& prepared = kernel.prepared;
   Outputs outputs(context, prepared.outputs);
-  absl::InlinedVector<const void*, 8> in;
-  for (const Tensor& t : inputs) in.push_back(t.raw());
   absl::InlinedVector<void*, 4> out(prepared.outputs.size(), nullptr);
   for (size_t o = 0; o < out.size(); ++o) {
     const Shape& shape = prepared.outputs[o].shape;
@@ -206,7 +275,7 @@ absl::Status NodeKernel::Run(TF_OpKernelContext* context, const EagerKernel& ker
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for ", prepared.scratch_bytes, " bytes of scratch"));
   }
-  RunContext run(in.data(), out.data(), scratch.memory(), &outputs);
+  RunContext run(inputs.data(), out.data(), scratch.memory(), &outputs);
   const ThreadsInUse threads(kernel.threads);
   const CountedThreads counted(kernel.threads);
   return prepared.kernel->Run(run);

@@ -26,11 +26,6 @@ Services MakeServices(const Flags& flags, PrimitiveCache& primitives) {
   return services;
 }
 
-// Between our ops TensorFlow's own run, and our threads sleep: waking one takes tens of
-// microseconds.
-constexpr SmallCalls kSmallCalls = {
-    .bytes = size_t{256} << 10, .flops = 2e6, .contraction_bytes = size_t{2} << 20};
-
 }  // namespace
 
 Process::Process(const Flags& flags)
@@ -38,7 +33,7 @@ Process::Process(const Flags& flags)
       primitives_({flags.primitive_cache, flags.cache_entries, flags.cache_bytes}),
       services_(MakeServices(flags_, primitives_)),
       constants_(flags.cache_bytes),
-      calls_(flags_, services_, kSmallCalls) {}
+      calls_(flags_, services_) {}
 
 int Process::Threads(int asked) const {
   return std::min(ThreadCount(asked, flags_), AvailableCpus());

@@ -4,6 +4,7 @@
 
 #include "env/status.h"
 #include "ops/nn/contraction.h"
+#include "ops/nn/small_product.h"
 
 namespace tenon {
 namespace {
@@ -71,6 +72,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p, P
   problem.threads =
       ThreadsWorth(p.services().threads, product.flops(),
                    static_cast<size_t>(problem.weights.num_elements()) * SizeOf(type));
+  if (fused.empty()) {
+    auto small = SmallProductKernel(problem, c.src_input, c.weights_input);
+    if (small.ok() || !absl::IsUnimplemented(small.status())) return small;
+  }
   c.get = [problem, cache = p.services().cache](bool has_bias,
                                                 const std::vector<PostOpSpec>& post_ops) {
     MatmulProblem with = problem;

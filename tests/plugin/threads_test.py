@@ -11,23 +11,24 @@ ENVIRONMENT = """
 import ctypes, tensorflow
 get = ctypes.CDLL(None).getenv
 get.restype = ctypes.c_char_p
-print(get(b"GOMP_SPINCOUNT"))
+print(get(b"GOMP_SPINCOUNT"), get(b"OMP_WAIT_POLICY"))
 """
 
 
 class ThreadsTest(PluginCase):
     def spin(self, **env):
-        """What libgomp was loaded with, and what the environment holds afterwards."""
+        """Count and policy that libgomp was loaded with, and the environment's afterwards."""
         result = self.environment.run("-c", ENVIRONMENT, OMP_DISPLAY_ENV="verbose", **env)
         self.assertEqual(result.returncode, 0, result.stderr[-3000:])
-        found = re.search(r"GOMP_SPINCOUNT = '(\w+)'", result.stderr)
-        return found and found[1], result.stdout.strip()
+        found = [re.search(rf"{name} = '(\w+)'", result.stderr)
+                 for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")]
+        return *(f and f[1] for f in found), result.stdout.strip()
 
     def test_spins_shortly(self):
-        self.assertEqual(self.spin(), ("10000", "None"))
+        self.assertEqual(self.spin(), ("10000", "ACTIVE", "None None"))
 
     def test_spins_as_the_user_says(self):
-        self.assertEqual(self.spin(GOMP_SPINCOUNT="77"), ("77", "b'77'"))
+        self.assertEqual(self.spin(GOMP_SPINCOUNT="77"), ("77", "PASSIVE", "b'77' None"))
         self.assertNotEqual(self.spin(OMP_WAIT_POLICY="active")[0], "10000")
 
     def uses(self, *settings, **env):

@@ -1,0 +1,20 @@
+// Products so small that what comes before oneDNN's loops takes longer than they do.
+#ifndef TENON_OPS_NN_SMALL_PRODUCT_H_
+#define TENON_OPS_NN_SMALL_PRODUCT_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+#include "primitive_cache/matmul.h"
+
+namespace tenon {
+
+// The node's inputs `src` and `weights` multiplied as `problem` says; there is nothing fused.
+// Unimplemented where oneDNN is as fast.
+absl::StatusOr<std::unique_ptr<Kernel>> SmallProductKernel(const MatmulProblem& problem, int src,
+                                                           int weights);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_SMALL_PRODUCT_H_

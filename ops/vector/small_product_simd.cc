@@ -1,0 +1,137 @@
+// The loops behind FindSmallProduct, compiled for each instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/vector/small_product_simd.cc"
+#include "ops/vector/small_product_simd.h"
+
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "hwy/highway.h"
+#include "ops/vector/tail-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon {
+namespace HWY_NAMESPACE {
+
+// A block of the output stays in registers: so many rows, by so many vectors.
+constexpr size_t kRows = 6;
+constexpr size_t kVectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+// Rows of b that one pass over a single row of the output adds up; 8 are more streams than the
+// prefetchers follow well.
+constexpr size_t kTerms = 4;
+
+#if HWY_TARGET <= HWY_AVX2
+// Masked lanes are not touched on these targets.
+struct Rest {
+  explicit Rest(size_t count) : mask(hn::FirstN(FloatTag(), count)) {}
+  HWY_INLINE Vf Load(const float* from) const { return hn::MaskedLoad(mask, FloatTag(), from); }
+  HWY_INLINE void Store(Vf v, float* to) const { hn::BlendedStore(v, mask, FloatTag(), to); }
+  hn::Mask<FloatTag> mask;
+};
+#else
+struct Rest {
+  explicit Rest(size_t count) : n(count) {}
+  HWY_INLINE Vf Load(const float* from) const { return LoadTail(from, n); }
+  HWY_INLINE void Store(Vf v, float* to) const { StoreTail(v, to, n); }
+  size_t n;
+};
+#endif
+struct Whole {
+  HWY_INLINE Vf Load(const float* from) const { return hn::LoadU(FloatTag(), from); }
+  HWY_INLINE void Store(Vf v, float* to) const { hn::StoreU(v, FloatTag(), to); }
+};
+
+template <size_t rows, size_t vectors, class Part>
+HWY_INLINE void Block(const SmallProduct& p, Part part, const float* HWY_RESTRICT a,
+                      const float* HWY_RESTRICT b, float* HWY_RESTRICT out) {
+  const size_t lanes = hn::Lanes(FloatTag());
+  Vf sum[rows * vectors];
+#pragma GCC unroll 32
+  for (size_t i = 0; i < rows * vectors; ++i) sum[i] = hn::Zero(FloatTag());
+  for (size_t k = 0; k < p.k; ++k, a += p.a_column, b += p.b_row) {
+    Vf row[vectors];
+#pragma GCC unroll 4
+    for (size_t v = 0; v < vectors; ++v) row[v] = part.Load(b + v * lanes);
+#pragma GCC unroll 8
+    for (size_t i = 0; i < rows; ++i) {
+      const Vf factor = hn::Set(FloatTag(), a[i * p.a_row]);
+#pragma GCC unroll 4
+      for (size_t v = 0; v < vectors; ++v) {
+        sum[i * vectors + v] = hn::MulAdd(factor, row[v], sum[i * vectors + v]);
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (size_t i = 0; i < rows; ++i) {
+#pragma GCC unroll 4
+    for (size_t v = 0; v < vectors; ++v) {
+      part.Store(sum[i * vectors + v], out + i * p.out_row + v * lanes);
+    }
+  }
+}
+
+// All rows of `vectors` vectors' columns.
+template <size_t vectors, class Part>
+HWY_INLINE void Columns(const SmallProduct& p, Part part, const float* a, const float* b,
+                        float* out) {
+  size_t i = 0;
+  for (; i + kRows <= p.m; i += kRows) {
+    Block<kRows, vectors>(p, part, a + i * p.a_row, b, out + i * p.out_row);
+  }
+  for (; i + 2 <= p.m; i += 2) {
+    Block<2, vectors>(p, part, a + i * p.a_row, b, out + i * p.out_row);
+  }
+  if (i < p.m) Block<1, vectors>(p, part, a + i * p.a_row, b, out + i * p.out_row);
+}
+
+// One row reads b once, so it should read it in order. The output collects sums.
+template <size_t terms, class Part>
+HWY_INLINE void AddTerms(const SmallProduct& p, Part part, bool first, const Vf* factors,
+                         const float* b, float* out) {
+  Vf sum = first ? hn::Zero(FloatTag()) : part.Load(out);
+#pragma GCC unroll 8
+  for (size_t t = 0; t < terms; ++t) sum = hn::MulAdd(factors[t], part.Load(b + t * p.b_row), sum);
+  part.Store(sum, out);
+}
+template <size_t terms>
+HWY_INLINE void Terms(const SmallProduct& p, size_t k, const float* HWY_RESTRICT a,
+                      const float* HWY_RESTRICT b, float* HWY_RESTRICT out) {
+  const size_t lanes = hn::Lanes(FloatTag());
+  Vf factors[terms];
+#pragma GCC unroll 8
+  for (size_t t = 0; t < terms; ++t) factors[t] = hn::Set(FloatTag(), a[(k + t) * p.a_column]);
+  b += k * p.b_row;
+  size_t j = 0;
+  for (; j + lanes <= p.n; j += lanes) AddTerms<terms>(p, Whole(), k == 0, factors, b + j, out + j);
+  if (j < p.n) AddTerms<terms>(p, Rest(p.n - j), k == 0, factors, b + j, out + j);
+}
+void OneRow(const SmallProduct& p, const float* a, const float* b, float* out) {
+  size_t k = 0;
+  for (; k + kTerms <= p.k; k += kTerms) Terms<kTerms>(p, k, a, b, out);
+  for (; k < p.k; ++k) Terms<1>(p, k, a, b, out);
+}
+
+void Multiply(const SmallProduct& p, const float* a, const float* b, float* out) {
+  if (p.m == 1) return OneRow(p, a, b, out);
+  const size_t lanes = hn::Lanes(FloatTag());
+  size_t j = 0;
+  for (; j + kVectors * lanes <= p.n; j += kVectors * lanes) {
+    Columns<kVectors>(p, Whole(), a, b + j, out + j);
+  }
+  for (; j + lanes <= p.n; j += lanes) Columns<1>(p, Whole(), a, b + j, out + j);
+  if (j < p.n) Columns<1>(p, Rest(p.n - j), a, b + j, out + j);
+}
+
+SmallProductFn MultiplyFn() { return &Multiply; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tenon {
+
+HWY_EXPORT(MultiplyFn);
+
+SmallProductFn FindSmallProduct() { return HWY_DYNAMIC_DISPATCH(MultiplyFn)(); }
+
+}  // namespace tenon
+#endif

@@ -1,0 +1,23 @@
+// A product of two small float matrices on one thread, by code short enough to be fast when it runs
+// now and then, between other work that takes the caches.
+#ifndef TENON_OPS_VECTOR_SMALL_PRODUCT_SIMD_H_
+#define TENON_OPS_VECTOR_SMALL_PRODUCT_SIMD_H_
+
+#include <cstddef>
+
+namespace tenon {
+
+// out[m, n] = a[m, k] * b[k, n]; strides in elements. Rows of b and out are contiguous. Nothing is
+// 0, and out overlaps neither a nor b.
+struct SmallProduct {
+  size_t m = 0, n = 0, k = 0;
+  size_t a_row = 0, a_column = 0;
+  size_t b_row = 0;
+  size_t out_row = 0;
+};
+using SmallProductFn = void (*)(const SmallProduct& p, const float* a, const float* b, float* out);
+SmallProductFn FindSmallProduct();
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_VECTOR_SMALL_PRODUCT_SIMD_H_
