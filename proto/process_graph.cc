@@ -99,6 +99,8 @@ class Imported final : public ProcessGraph {
   std::vector<TensorSpec> OutputsOf(int i) const;
   absl::Status AddNodes();
   absl::Status RestoreFetches();
+  // Gives the tensors, as those of a node of that name.
+  absl::Status AddIdentity(const std::string& name, const std::vector<Endpoint>& sources);
 
   google::protobuf::Arena arena_;
   tf::GraphDef* def_ = nullptr;
@@ -266,31 +268,50 @@ absl::Status Imported::AddNodes() {
   return graph_.TopologicalOrder().status();
 }
 
+absl::Status Imported::AddIdentity(const std::string& name, const std::vector<Endpoint>& sources) {
+  std::vector<DType> dtypes;
+  for (const Endpoint& e : sources) {
+    const Node& source = graph_.node(e.node);
+    const OpLookup op = FindOp(source.op);
+    if (!op) return Unimplemented("the fetched '", name, "' is lost");
+    TENON_ASSIGN_OR_RETURN(const std::vector<DType> all, OutputDTypes(*op.info, source));
+    const DType dtype = all[static_cast<size_t>(e.port)];
+    if (!IsValid(dtype)) return Unimplemented("the fetched '", name, "' is of no known type");
+    dtypes.push_back(dtype);
+  }
+  Node identity;
+  identity.name = name;
+  identity.inputs.assign(sources.begin(), sources.end());
+  identity.op = sources.size() == 1 ? "Identity" : "IdentityN";
+  if (sources.size() == 1) {
+    identity.attrs["T"] = dtypes[0];
+  } else {
+    identity.attrs["T"] = std::move(dtypes);
+  }
+  return graph_.AddNode(std::move(identity)).status();
+}
+
 absl::Status Imported::Import() {
   TENON_RETURN_IF_ERROR(ReadInputs());
   ChooseHome();
   return AddNodes();
 }
 
-// A fetched tensor is found by the name of its node.
+// A fetched tensor is found by the name of its node and its port.
 absl::Status Imported::RestoreFetches() {
-  absl::flat_hash_map<std::string, int> ports;
+  absl::btree_map<std::string, std::vector<Endpoint>> fetches;
   for (const GraphOutput& output : graph_.outputs()) {
-    const int port = ports[output.name]++;
-    const Node& source = graph_.node(output.source.node);
-    if (source.name == output.name && output.source.port == port) continue;
-    if (port != 0 || graph_.FindNode(output.name) != nullptr) {
-      return Unimplemented("the fetched '", output.name, "' is lost");
+    fetches[output.name].push_back(output.source);
+  }
+  for (const auto& [name, sources] : fetches) {
+    const Node* there = graph_.FindNode(name);
+    bool same = there != nullptr;
+    for (size_t port = 0; same && port < sources.size(); ++port) {
+      same = sources[port] == Endpoint{there->id, static_cast<int>(port)};
     }
-    const OpLookup op = FindOp(source.op);
-    if (!op) return Unimplemented("the fetched '", output.name, "' is lost");
-    TENON_ASSIGN_OR_RETURN(const std::vector<DType> dtypes, OutputDTypes(*op.info, source));
-    Node identity;
-    identity.name = output.name;
-    identity.op = "Identity";
-    identity.inputs = {output.source};
-    identity.attrs["T"] = dtypes[static_cast<size_t>(output.source.port)];
-    TENON_RETURN_IF_ERROR(graph_.AddNode(std::move(identity)).status());
+    if (same) continue;
+    if (there != nullptr) return Unimplemented("the fetched '", name, "' is lost");
+    TENON_RETURN_IF_ERROR(AddIdentity(name, sources));
   }
   for (const std::string& name : options_.preserved) {
     if (by_name_.contains(name) && graph_.FindNode(name) == nullptr) {

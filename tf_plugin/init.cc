@@ -2,11 +2,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "env/flags.h"
+#include "env/mutex.h"
 #include "tensorflow/c/experimental/grappler/grappler.h"
 #include "tf_plugin/c_api.h"
 #include "tf_plugin/graph_pass.h"
@@ -72,13 +75,35 @@ void HandOver(const void* data, size_t size, TF_Buffer* out) {
   out->data_deallocator = [](void* memory, size_t) { std::free(memory); };
 }
 
+// A graph that stays as it is, because of `why`. Each reason once, and a few at most: there may be
+// thousands of functions, and TensorFlow asks twice for each.
+void SayNotRewritten(const absl::Status& why) {
+  constexpr size_t kMost = 8;
+  static Mutex mutex;
+  static auto* const said = new std::set<std::string>;
+  const std::string reason(why.message());
+  MutexLock lock(&mutex);
+  if (said->size() < kMost && said->insert(reason).second) {
+    Complain(absl::StrCat("a graph is not rewritten, TensorFlow runs it as it is: ", reason));
+  }
+}
+
+absl::StatusOr<std::string> RewriteOrSayWhy(const TF_Buffer& graph, const TF_GrapplerItem* item) {
+  try {
+    return RewriteGraphDef(graph, item);
+  } catch (const std::exception& e) {  // no memory, say: nothing may pass through TensorFlow
+    return absl::InternalError(e.what());
+  }
+}
+
 void Optimize(void*, const TF_Buffer* graph, const TF_GrapplerItem* item, TF_Buffer* optimized,
               TF_Status* status) {
   TF_SetStatus(status, TF_OK, "");
-  const absl::StatusOr<std::string> rewritten = RewriteGraphDef(*graph, item);
+  const absl::StatusOr<std::string> rewritten = RewriteOrSayWhy(*graph, item);
   if (rewritten.ok() && !rewritten->empty()) {
     return HandOver(rewritten->data(), rewritten->size(), optimized);
   }
+  if (!rewritten.ok()) SayNotRewritten(rewritten.status());
   HandOver(graph->data, graph->length, optimized);
 }
 

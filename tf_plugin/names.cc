@@ -31,12 +31,20 @@ const OpInfo* RowOf(const std::string& op) {
   return found && !found.native && !found.info->row.internal ? found.info : nullptr;
 }
 
+// Rewrites take integers through ops that TensorFlow has no kernels of these dtypes for.
+bool IsQuantizedMove(const OpInfo& op, const Node& node) {
+  const DType* dtype = node.attr<DType>("T");
+  return dtype != nullptr && IsQuantized(*dtype) && absl::string_view(op.row.name) == "Transpose";
+}
+
 absl::StatusOr<std::string> NameOf(const OpInfo& op, const Node& node) {
   if (op.row.internal) {
     if (!InGraphs(op)) return NotFound("op ", op.row.name, " has no name in TensorFlow");
     return PrivateName(op);
   }
-  if (InGraphs(op) && NativeName(op, node) != nullptr) return PrivateName(op);
+  if (InGraphs(op) && (NativeName(op, node) != nullptr || IsQuantizedMove(op, node))) {
+    return PrivateName(op);
+  }
   return std::string(op.row.name);
 }
 

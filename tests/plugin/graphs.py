@@ -88,21 +88,147 @@ def test_control_edges():
     assert count.numpy() == 33, count.numpy()
 
 
-def test_names_and_devices():
-    tf1 = tf.compat.v1
+tf1 = tf.compat.v1
+BIAS = np.linspace(-1, 1, 8).astype("f")
+
+
+def chain():
+    """conv, bias and relu with these names over the placeholder `x`."""
+    fed = tf1.placeholder(tf.float32, [None, 9, 9, 4], name="x")
+    conv = tf.nn.conv2d(fed, filters_value, 1, "SAME", name="conv")
+    biased = tf.nn.bias_add(conv, BIAS, name="biased")
+    return conv, biased, tf.nn.relu(biased, name="y")
+
+
+def wanted():
+    conv = tf.nn.conv2d(x, filters_value, 1, "SAME").numpy()
+    return {"conv": conv, "biased": conv + BIAS, "y": np.maximum(conv + BIAS, 0)}
+
+
+def run_session(graph, fetches, feeds):
+    """Results, and the nodes of the graph that ran."""
+    metadata = tf1.RunMetadata()
+    options = tf1.RunOptions(output_partition_graphs=True)
+    with tf1.Session(graph=graph) as session:
+        if tf1.global_variables():
+            session.run(tf1.global_variables_initializer())
+        results = session.run(fetches, feeds, options, metadata)
+    return results, {n.name: n for g in metadata.partition_graphs for n in g.node}
+
+
+def waits_for(nodes, later, earlier):
+    """Whether there is a way of edges from one node to the other."""
+    sources = [i.lstrip("^").split(":")[0] for i in nodes[later].input]
+    return earlier in sources or any(waits_for(nodes, s, earlier) for s in sources)
+
+
+def test_fetched_inside():
+    """Tensors inside what could be one fused node: fetched, each is there under its name."""
+    ops = {("y",): {"y": "_TenonFusedConv2D"},
+           ("conv", "y"): {"conv": "_TenonConv2D", "y": "_TenonFusedElementwise"},
+           ("biased", "y"): {"biased": "_TenonFusedConv2D", "y": "Relu"},
+           ("conv", "biased", "y"): {"conv": "_TenonConv2D", "y": "Relu"}}
+    for fetches, expected in ops.items():
+        with tf.Graph().as_default() as graph:
+            with tf.device("/CPU:0"):
+                chain()
+            got, nodes = run_session(graph, [f"{f}:0" for f in fetches], {"x:0": x_value})
+        for name, value in zip(fetches, got):
+            close(value, wanted()[name])
+        for name, op in expected.items():
+            assert nodes[name].op == op, (fetches, name, nodes[name].op)
+            assert nodes[name].device.endswith("CPU:0"), nodes[name].device
+
+
+def test_fetched_several_outputs():
+    """A fetched node of two outputs that rewriting takes out."""
     with tf.Graph().as_default() as graph:
-        fed = tf1.placeholder(tf.float32, x.shape, name="fed")
-        with tf.device("/CPU:0"):
-            inner = tf.nn.bias_add(tf.nn.conv2d(fed, filters_value, 1, "SAME"), np.ones(8, "f"),
-                                   name="inner")
-            tf.nn.relu(inner, name="outer")
-        metadata = tf1.RunMetadata()
-        options = tf1.RunOptions(output_partition_graphs=True)
-        with tf1.Session(graph=graph) as session:
-            session.run(["outer:0", "inner:0"], {fed: x_value}, options, metadata)
-    nodes = {n.name: n for g in metadata.partition_graphs for n in g.node}
-    assert nodes["inner"].op.startswith("_TenonFused"), nodes["inner"].op
-    assert nodes["outer"].device.endswith("CPU:0"), nodes["outer"].device
+        conv, _, y = chain()
+        pair = tf.identity_n([y, tf.tanh(y)], name="pair")
+        got, nodes = run_session(graph, pair, {"x:0": x_value})
+    close(got[0], wanted()["y"])
+    close(got[1], np.tanh(wanted()["y"]))
+    assert "_TenonFusedConv2D" in {n.op for n in nodes.values()}, nodes
+    assert len(nodes["pair"].input) == 2, nodes["pair"]
+
+
+def test_fed_inside():
+    """A tensor inside what could be one fused node: fed, by itself and in a partial run."""
+    want, given = wanted(), np.full([1, 9, 9, 8], -0.5, "f")
+    with tf.Graph().as_default() as graph:
+        chain()
+        got, nodes = run_session(graph, "y:0", {"conv:0": given})
+        assert not [n for n in nodes.values() if "Conv2D" in n.op], nodes
+        close(got, np.maximum(given + BIAS, 0))
+        with tf1.Session() as session:
+            close(session.run("y:0", {"biased:0": -given}), -given)
+            close(session.run("y:0", {"x:0": x_value}), want["y"])
+            handle = session.partial_run_setup(["biased:0", "y:0"], ["x:0"])
+            close(session.partial_run(handle, "biased:0", {"x:0": x_value}), want["biased"])
+            close(session.partial_run(handle, "y:0"), want["y"])
+            handle = session.partial_run_setup(["conv:0", "y:0"], ["x:0", "biased:0"])
+            close(session.partial_run(handle, "conv:0", {"x:0": x_value}), want["conv"])
+            close(session.partial_run(handle, "y:0", {"biased:0": -given}), -given)
+
+
+def test_control_edges_of_fused_nodes():
+    """What the nodes that go waited for, the fused one waits for; what waited for them still
+    does."""
+    with tf.Graph().as_default() as graph:
+        fed = tf1.placeholder(tf.float32, [None, 9, 9, 4], name="x")
+        log = tf1.get_variable("log", initializer=np.float32(1), use_resource=True)
+        first = log.assign(3, name="first", read_value=False)
+        conv = tf.nn.conv2d(fed, filters_value, 1, "SAME", name="conv")
+        bias = tf.constant(BIAS)
+        with tf.control_dependencies([first]):
+            biased = tf.nn.bias_add(conv, bias, name="biased")
+        with tf.control_dependencies([biased]):
+            second = tf1.raw_ops.AssignVariableOp(resource=log.handle, value=tf.constant(5.0),
+                                                  name="second")
+        with tf.control_dependencies([second]):
+            y = tf.nn.relu(biased, name="y")
+        with tf.control_dependencies([y]):
+            read = log.read_value()
+        (got, value), nodes = run_session(graph, [y, read], {fed: x_value})
+    close(got, wanted()["y"])
+    assert value == 5, value
+    assign = [n.name for n in nodes.values() if n.op == "AssignVariableOp"]
+    assert len(assign) == 2, assign
+    reads = [n.name for n in nodes.values() if n.op == "ReadVariableOp"]
+    assert [waits_for(nodes, reads[0], a) for a in assign] == [True, True], nodes
+    assert waits_for(nodes, "second", "first"), nodes
+    assert [n.op for n in nodes.values() if n.op.startswith("_Tenon")], nodes
+
+
+def test_control_edge_to_a_node_without_readers():
+    with tf.Graph().as_default() as graph:
+        fed = tf1.placeholder(tf.float32, [None, 9, 9, 4], name="x")
+        log = tf1.get_variable("log", initializer=np.float32(1), use_resource=True)
+        with tf.control_dependencies([fed]):
+            first = log.assign(3, read_value=False)
+        with tf.control_dependencies([first]):
+            gate = tf.identity(tf.zeros([]), name="gate")
+        with tf.control_dependencies([gate]):  # no data: only the order counts
+            y = tf.nn.relu(tf.nn.conv2d(fed, filters_value, 1, "SAME", name="conv"), name="y")
+        with tf.control_dependencies([y]):
+            value = log.read_value()
+        (_, value), nodes = run_session(graph, [y, value], {fed: x_value})
+    assert value == 3, value
+    assert nodes["y"].op == "_TenonFusedConv2D", nodes["y"]
+    (assign,) = [n.name for n in nodes.values() if n.op == "AssignVariableOp"]
+    assert waits_for(nodes, "y", assign), nodes
+
+
+def test_colocated():
+    """With a node that is fused away, and one that is made."""
+    with tf.Graph().as_default() as graph:
+        conv, _, y = chain()
+        with graph.colocate_with(conv.op):
+            z = tf.nn.bias_add(tf.nn.conv2d(y, np.ones([1, 1, 8, 2], "f"), 1, "SAME"), [1.0, 2.0])
+            z = tf.nn.relu(z, name="z")
+        got, nodes = run_session(graph, z, {"x:0": x_value})
+    close(got, np.maximum(wanted()["y"].sum(-1, keepdims=True) + np.array([1.0, 2.0]), 0))
+    assert nodes["z"].op == "_TenonFusedConv2D" and "conv" not in nodes, nodes
 
 
 def test_compiled_by_xla():

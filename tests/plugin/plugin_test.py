@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Stock TensorFlow with the plug-in against the same without it.
 
-    plugin_test.py --python PYTHON_WITH_TENSORFLOW --site-packages BUILD/site-packages [Class.test…]
+    plugin_test.py --python PYTHON_WITH_TENSORFLOW --site-packages BUILD/site-packages [--sample] [Class.test…]
 
 The plug-in's wheel goes into a virtual environment of its own, which borrows TensorFlow from
 PYTHON's. What the scripts beside this file do in there is compared, or they check it themselves.
@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 import support
+from failures_test import *  # noqa: F403
 from install_test import *  # noqa: F403
 from ops_test import *  # noqa: F403
 from process_test import *  # noqa: F403
@@ -24,11 +25,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--python", required=True)
     parser.add_argument("--site-packages", required=True)
+    parser.add_argument("--sample", action="store_true", help="a few minutes: sample_test.py")
     args, rest = parser.parse_known_args()
     with tempfile.TemporaryDirectory() as folder:
         support.PluginCase.environment = support.Environment(
             args.python, args.site_packages, folder)
-        test = unittest.main(argv=[sys.argv[0], *rest], verbosity=2, exit=False)
+        test = unittest.main(module="sample_test" if args.sample else "__main__",
+                             argv=[sys.argv[0], *rest], verbosity=2, exit=False)
     sys.exit(not test.result.wasSuccessful())
 
 

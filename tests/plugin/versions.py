@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The plug-in's tests in other versions of TensorFlow, with the wheel as it was built.
 
-    versions.py --site-packages BUILD/site-packages [--versions 2.19.1,2.20.0] [Class.test…]
+    versions.py --site-packages BUILD/site-packages [--versions 2.19.1,2.20.0] [--sample] [Class.test…]
 
-Each version comes from PyPI, once, into an environment of its own beside tools/test.sh's (some
+All tests take more than twenty minutes for each version; with --sample, a part of them (sample_test.py)
+takes a few. Each version comes from PyPI, once, into an environment of its own beside tools/test.sh's (some
 700 MB each).
 """
 
