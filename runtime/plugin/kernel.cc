@@ -133,6 +133,7 @@ absl::StatusOr<std::vector<Tensor>> DeviceKernel::Run(DeviceStream& stream,
                                   MemoryOf(inputs[i])->weak_from_this().use_count() == 1);
     context.inputs.push_back(on_host ? HostTensor(inputs[i]) : OnDevice(inputs[i]));
   }
+  for (const TF_Tensor& t : context.inputs) context.input_owners.push_back(t.memory.use_count());
   context.outputs.resize(output_dtypes_.size());
   for (DType dtype : output_dtypes_) {
     context.output_types.push_back(static_cast<TF_DataType>(dtype));

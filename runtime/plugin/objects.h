@@ -98,6 +98,7 @@ struct TF_OpKernelContext {
   std::vector<TF_Tensor> inputs;
   // The memory of this input is nobody else's after this run: an output may have it.
   std::vector<bool> may_forward;
+  std::vector<long> input_owners;  // of each input's memory, while the kernel has no handle
   std::vector<tenon::PluginArg> input_args;
   std::vector<std::string> input_names;
   std::vector<std::optional<TF_Tensor>> outputs;

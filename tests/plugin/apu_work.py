@@ -31,6 +31,13 @@ def runs(fn, *args):
             count("graphs_optimized") - before[1])
 
 
+def copies(fn, *args):
+    """To the device and to the host, of a function that has run before."""
+    before = [count("copies_to_device"), count("copies_to_host")]
+    fn(*args).numpy()
+    return [count("copies_to_device") - before[0], count("copies_to_host") - before[1]]
+
+
 def eager(x):
     with tf.device("/APU:0"):
         return tf.nn.relu(x)
@@ -57,6 +64,54 @@ def branch(x):
         with tf.device("/APU:0"):
             return tf.nn.relu(x)
     return tf.cond(tf.reduce_sum(x) < 0, on_apu, lambda: x)
+
+
+@tf.function
+def mixed_loop(x):
+    """The device changes twice in each iteration; what is kept beside it never does."""
+    def body(i, x, kept):
+        with tf.device("/CPU:0"):
+            x = tf.abs(x) - 1
+        with tf.device("/APU:0"):
+            x = tf.nn.relu(x)
+        return i + 1, x, kept
+    _, x, kept = tf.while_loop(lambda i, x, kept: i < 4, body, [0, x, x])
+    return x + kept
+
+
+@tf.function
+def nested(x):
+    """A branch in a loop in a branch."""
+    def on_apu(x):
+        with tf.device("/APU:0"):
+            return tf.nn.relu(x)
+
+    def body(i, x):
+        return i + 1, tf.cond(i % 2 == 0, lambda: on_apu(x - 1), lambda: tf.negative(x))
+
+    def loop():
+        return tf.while_loop(lambda i, x: i < 4, body, [0, x])[1]
+
+    return tf.cond(tf.reduce_sum(x[:2]) > 0, loop, lambda: on_apu(x) + 7)
+
+
+def session_loop(x):
+    """TensorFlow 1's loop, of Enter, Merge, Switch and NextIteration."""
+    tf1 = tf.compat.v1
+    with tf.Graph().as_default():
+        tf1.disable_control_flow_v2()
+        fed = tf1.placeholder(tf.float32, x.shape)
+
+        def body(i, x):
+            with tf.device("/CPU:0"):
+                x = x - 1
+            with tf.device("/APU:0"):
+                return i + 1, tf.nn.relu(x)
+        y = tf.while_loop(lambda i, x: i < 3, body, [0, fed])[1]
+        with tf1.Session() as session:
+            result = session.run(y, {fed: x.numpy()})
+        tf1.enable_control_flow_v2()
+    return tf.constant(result)
 
 
 @tf.function
@@ -111,6 +166,7 @@ def profile():
 
 def main():
     x = tf.constant([-1.0, 2.0, float("-inf"), 5.5])
+    z = tf.constant([-1.0, 2.0, -3.0, 5.5])
     out = {
         "devices": [[d.name, d.device_type] for d in tf.config.list_physical_devices()],
         "where": eager(x).device,
@@ -120,6 +176,10 @@ def main():
         "function": runs(function, x),
         "loop": runs(loop, x),
         "branch": runs(branch, x),
+        "mixed_loop": runs(mixed_loop, z),
+        "mixed_loop_copies": copies(mixed_loop, z),
+        "nested": [runs(nested, z), runs(nested, -z)],
+        "session_loop": runs(session_loop, z),
         "convolution": runs(convolution, tf.constant(IMAGE)),
         "gradient": runs(gradient, x),
         "threads": runs(in_threads, x),

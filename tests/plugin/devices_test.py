@@ -50,16 +50,24 @@ class DevicesTest(unittest.TestCase):
             self.assertIn("APU:0", self.ok("devices", "--plugin", folder))
 
     def test_run(self):
+        """Models, two of them with nodes of the device in bodies of loops and branches."""
         with tempfile.TemporaryDirectory() as folder:
-            for signature in (MODELS / "mlp", MODELS / "control" / "loops"):
-                outputs = []
-                for args in ([], ["--plugin", ARGS.plugin, "--device", "apu:0"]):
-                    file = pathlib.Path(folder) / "out.npz"
-                    self.ok("run", signature / "saved_model", "--inputs",
-                            signature / "inputs.npz", "--outputs", file, *args)
-                    outputs.append(dict(np.load(file)))
-                for name, value in outputs[0].items():
-                    np.testing.assert_allclose(outputs[1][name], value, rtol=1e-5, atol=1e-6)
+            for model, placed in (("mlp", 3), ("control/loops", 1), ("control/branches", 1)):
+                saved = MODELS / model / "saved_model"
+                device = ["--plugin", ARGS.plugin, "--device", "apu:0"]
+                dump = self.ok("dump", saved, "--phase", "rename", *device)
+                self.assertEqual(dump.count('_device="APU:0", _op="Relu"'), 2 * placed)
+                for inputs in sorted((MODELS / model).glob("inputs*.npz")):
+                    outputs = []
+                    for args in ([], device):
+                        file = pathlib.Path(folder) / "out.npz"
+                        self.ok("run", saved, "--inputs", inputs, "--outputs", file, *args)
+                        outputs.append(dict(np.load(file)))
+                    wanted = np.load(inputs.with_name(inputs.name.replace("inputs", "outputs")))
+                    for name, value in outputs[0].items():
+                        np.testing.assert_allclose(outputs[1][name], value, rtol=1e-5, atol=1e-6)
+                        np.testing.assert_allclose(outputs[1][name], wanted[name], rtol=1e-4,
+                                                   atol=1e-5)
 
     def test_profile_shows_copies(self):
         out = self.ok("bench", MLP, "--plugin", ARGS.plugin, "--device", "APU:0", "--seconds",

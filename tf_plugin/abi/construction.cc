@@ -13,18 +13,29 @@ using Kind = PluginAttr::Kind;
 
 enum class Form { kScalar, kList };
 
-// The attribute, or null and a status where there is none, or it is of another kind.
+size_t Size(const PluginAttr& a) {
+  return a.ints.size() + a.floats.size() + a.bools.size() + a.strings.size() + a.types.size() +
+         a.shapes.size() + a.tensors.size();
+}
+
+void SetMissing(const char* name, TF_Code code, TF_Status* status) {
+  Set(status, code, "the node has no attribute '" + std::string(name) + "'");
+}
+
+bool IsEmptyList(const PluginAttr& a) { return a.list && Size(a) == 0; }
+
+// The attribute, or null and a status where there is none (`missing`, TensorFlow's code for it), or
+// it is of another kind.
 const PluginAttr* Find(TF_OpKernelConstruction* ctx, const char* name, Kind kind, Form form,
-                       TF_Status* status) {
+                       TF_Code missing, TF_Status* status) {
   const auto it = ctx->attrs.find(name);
   if (it == ctx->attrs.end()) {
-    Set(status, TF_INVALID_ARGUMENT, "the node has no attribute '" + std::string(name) + "'");
+    SetMissing(name, missing, status);
     return nullptr;
   }
   const PluginAttr& attr = it->second;
   // A list without elements does not know what it is a list of.
-  const bool empty =
-      attr.list && form == Form::kList && attr.kind == Kind::kInt && attr.ints.empty();
+  const bool empty = form == Form::kList && IsEmptyList(attr);
   if (!empty && (attr.kind != kind || attr.list != (form == Form::kList))) {
     Set(status, TF_INVALID_ARGUMENT, "attribute '" + std::string(name) + "' is of another type");
     return nullptr;
@@ -36,7 +47,7 @@ const PluginAttr* Find(TF_OpKernelConstruction* ctx, const char* name, Kind kind
 template <typename T, typename Out>
 void Scalar(TF_OpKernelConstruction* ctx, const char* name, Kind kind,
             std::vector<T> PluginAttr::*field, Out* out, TF_Status* status) {
-  if (const PluginAttr* attr = Find(ctx, name, kind, Form::kScalar, status)) {
+  if (const PluginAttr* attr = Find(ctx, name, kind, Form::kScalar, TF_NOT_FOUND, status)) {
     *out = static_cast<Out>((attr->*field)[0]);
   }
 }
@@ -44,7 +55,7 @@ void Scalar(TF_OpKernelConstruction* ctx, const char* name, Kind kind,
 template <typename T, typename Out>
 void List(TF_OpKernelConstruction* ctx, const char* name, Kind kind,
           std::vector<T> PluginAttr::*field, Out* out, int max, TF_Status* status) {
-  const PluginAttr* attr = Find(ctx, name, kind, Form::kList, status);
+  const PluginAttr* attr = Find(ctx, name, kind, Form::kList, TF_INVALID_ARGUMENT, status);
   if (attr == nullptr) return;
   const size_t n = std::min((attr->*field).size(), static_cast<size_t>(std::max(max, 0)));
   for (size_t i = 0; i < n; ++i) out[i] = static_cast<Out>((attr->*field)[i]);
@@ -94,16 +105,10 @@ void TF_OpKernelConstruction_GetAttrSize(TF_OpKernelConstruction* ctx, const cha
   *list_size = -1;
   *total_size = -1;
   const auto it = ctx->attrs.find(attr_name);
-  if (it == ctx->attrs.end()) {
-    return Set(status, TF_INVALID_ARGUMENT,
-               "the node has no attribute '" + std::string(attr_name) + "'");
-  }
+  if (it == ctx->attrs.end()) return SetMissing(attr_name, TF_INVALID_ARGUMENT, status);
   const PluginAttr& a = it->second;
-  if (a.list) {
-    *list_size =
-        static_cast<int32_t>(a.ints.size() + a.floats.size() + a.bools.size() + a.strings.size() +
-                             a.types.size() + a.shapes.size() + a.tensors.size());
-  }
+  if (a.list) *list_size = static_cast<int32_t>(Size(a));
+  if (IsEmptyList(a)) return Set(status, TF_OK);
   if (a.kind == Kind::kString) {
     *total_size = 0;
     for (const std::string& s : a.strings) *total_size += static_cast<int32_t>(s.size());
@@ -141,7 +146,7 @@ void TF_OpKernelConstruction_GetAttrBool(TF_OpKernelConstruction* ctx, const cha
 
 void TF_OpKernelConstruction_GetAttrString(TF_OpKernelConstruction* ctx, const char* attr_name,
                                            char* val, size_t max_length, TF_Status* status) {
-  const PluginAttr* attr = Find(ctx, attr_name, Kind::kString, Form::kScalar, status);
+  const PluginAttr* attr = Find(ctx, attr_name, Kind::kString, Form::kScalar, TF_NOT_FOUND, status);
   if (attr == nullptr || max_length == 0) return;
   const size_t n = std::min(attr->strings[0].size(), max_length);
   std::memcpy(val, attr->strings[0].data(), n);
@@ -151,7 +156,8 @@ void TF_OpKernelConstruction_GetAttrString(TF_OpKernelConstruction* ctx, const c
 void TF_OpKernelConstruction_GetAttrTensor(TF_OpKernelConstruction* ctx, const char* attr_name,
                                            TF_Tensor** val, TF_Status* status) {
   *val = nullptr;
-  if (const PluginAttr* attr = Find(ctx, attr_name, Kind::kTensor, Form::kScalar, status)) {
+  if (const PluginAttr* attr =
+          Find(ctx, attr_name, Kind::kTensor, Form::kScalar, TF_NOT_FOUND, status)) {
     *val = new TF_Tensor(attr->tensors[0]);
   }
 }
@@ -182,7 +188,7 @@ void TF_OpKernelConstruction_GetAttrStringList(TF_OpKernelConstruction* ctx, con
                                                char** values, size_t* lengths, int max_values,
                                                void* storage, size_t storage_size,
                                                TF_Status* status) {
-  const PluginAttr* attr = Find(ctx, attr_name, Kind::kString, Form::kList, status);
+  const PluginAttr* attr = Find(ctx, attr_name, Kind::kString, Form::kList, TF_NOT_FOUND, status);
   if (attr == nullptr) return;
   auto* next = static_cast<char*>(storage);
   for (size_t i = 0; i < attr->strings.size() && static_cast<int>(i) < max_values; ++i) {
@@ -201,7 +207,7 @@ void TF_OpKernelConstruction_GetAttrStringList(TF_OpKernelConstruction* ctx, con
 void TF_OpKernelConstruction_GetAttrTensorList(TF_OpKernelConstruction* ctx, const char* attr_name,
                                                TF_Tensor** vals, int max_values,
                                                TF_Status* status) {
-  const PluginAttr* attr = Find(ctx, attr_name, Kind::kTensor, Form::kList, status);
+  const PluginAttr* attr = Find(ctx, attr_name, Kind::kTensor, Form::kList, TF_NOT_FOUND, status);
   if (attr == nullptr) return;
   for (size_t i = 0; i < attr->tensors.size() && static_cast<int>(i) < max_values; ++i) {
     vals[i] = new TF_Tensor(attr->tensors[i]);

@@ -26,7 +26,9 @@ bool CanForward(const TF_OpKernelContext& ctx, int input, int output,
   if (input < 0 || static_cast<size_t>(input) >= ctx.inputs.size()) return false;
   const TF_Tensor& in = ctx.inputs[static_cast<size_t>(input)];
   const size_t o = static_cast<size_t>(output);
-  return ctx.may_forward[static_cast<size_t>(input)] && in.type == ctx.output_types[o] &&
+  // A kernel that has a handle of the input may go on reading it.
+  const bool held = in.memory.use_count() > ctx.input_owners[static_cast<size_t>(input)];
+  return ctx.may_forward[static_cast<size_t>(input)] && !held && in.type == ctx.output_types[o] &&
          in.on_host == ctx.output_on_host[o] && tenon::Elements(in.dims) == tenon::Elements(dims);
 }
 
@@ -55,6 +57,7 @@ void TF_InputRange(TF_OpKernelContext* ctx, const char* name, TF_InputRange_Args
     args->stop = arg.stop;
     return Set(args->status, TF_OK);
   }
+  args->start = args->stop = -1;
   Set(args->status, TF_INVALID_ARGUMENT, "the op has no input '" + std::string(name) + "'");
 }
 

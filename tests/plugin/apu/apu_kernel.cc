@@ -14,8 +14,10 @@ struct Status {
 
 struct Tensor {
   TF_Tensor* get = nullptr;
-  ~Tensor() {
+  ~Tensor() { Reset(); }
+  void Reset() {
     if (get != nullptr) TF_DeleteTensor(get);
+    get = nullptr;
   }
 };
 
@@ -55,18 +57,20 @@ void Run(void*, TF_OpKernelContext* context) {
   if (!status.ok()) return fail();
   std::vector<int64_t> dims;
   for (int i = 0; i < TF_NumDims(input.get); ++i) dims.push_back(TF_Dim(input.get, i));
+  const int64_t n = TF_TensorElementCount(input.get);
+  const size_t bytes = TF_TensorByteSize(input.get);
+  const auto* x = static_cast<const float*>(TF_TensorData(input.get));
+  // While there is a handle of it, the output cannot have its memory, which the context keeps.
+  input.Reset();
   const int candidates[] = {0};
   int forwarded = -1;
   output.get =
       TF_ForwardInputOrAllocateOutput(context, candidates, 1, 0, dims.data(),
                                       static_cast<int>(dims.size()), &forwarded, status.get);
   if (!status.ok()) return fail();
-  const int64_t n = TF_TensorElementCount(input.get);
   if (n == 0) return;
-  const auto* x = static_cast<const float*>(TF_TensorData(input.get));
   auto* y = static_cast<float*>(TF_TensorData(output.get));
-  if (!IsDeviceMemory(x, TF_TensorByteSize(input.get)) ||
-      !IsDeviceMemory(y, TF_TensorByteSize(output.get))) {
+  if (!IsDeviceMemory(x, bytes) || !IsDeviceMemory(y, TF_TensorByteSize(output.get))) {
     TF_SetStatus(status.get, TF_INVALID_ARGUMENT, "Relu was given memory that is not the APU's");
     return fail();
   }

@@ -1,17 +1,15 @@
 // The sample plug-in (tests/plugin/apu) in Tenon's own runtime.
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
-#include <map>
 #include <thread>
 
 #include "ops/control/on_device.h"
 #include "ops/op.h"
 #include "runtime/plugin/registry.h"
 #include "runtime/session.h"
+#include "tests/unit/device/apu_counts.h"
 
 namespace tenon {
 namespace {
@@ -19,45 +17,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string PluginPath() {
-  const char* path = std::getenv("TENON_TEST_APU");
-  return path == nullptr ? TENON_APU : path;
-}
-
-int64_t Count(const char* name) {
-  static void* const library = dlopen(PluginPath().c_str(), RTLD_NOW | RTLD_NOLOAD);
-  static const auto count = reinterpret_cast<int64_t (*)(const char*)>(dlsym(library, "apu_count"));
-  return count(name);
-}
-
-// What is counted from its construction on.
-class Since {
- public:
-  int64_t operator()(const char* name) const { return Count(name) - start_.at(name); }
-
- private:
-  const std::map<std::string, int64_t> start_ = [] {
-    std::map<std::string, int64_t> start;
-    for (const char* name : {"kernels_made", "kernels_deleted", "kernel_runs", "allocations",
-                             "bytes_in_use", "blocks_in_use", "streams_in_use", "events_in_use",
-                             "copies_to_device", "copies_to_host"}) {
-      start[name] = Count(name);
-    }
-    return start;
-  }();
-};
-
-// APU_FAIL, while it lives.
-class Failing {
- public:
-  explicit Failing(const char* where) { setenv("APU_FAIL", where, 1); }
-  ~Failing() { unsetenv("APU_FAIL"); }
-};
-
 class DeviceTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    const absl::Status loaded = PluginRegistry::Global().Load(PluginPath());
+    const absl::Status loaded = PluginRegistry::Global().Load(ApuPath());
     ASSERT_TRUE(loaded.ok()) << loaded;
   }
 
@@ -107,7 +70,7 @@ TEST_F(DeviceTest, IsListedAndFoundByName) {
   const DeviceInfo info = (*device)->Describe();
   EXPECT_EQ(info.name, "APU:0");
   EXPECT_EQ(info.platform, "SAMPLE_APU");
-  EXPECT_EQ(info.source, PluginPath());
+  EXPECT_EQ(info.source, ApuPath());
   EXPECT_EQ(info.total_bytes, int64_t{1} << 30);
   EXPECT_EQ(*PluginRegistry::Global().Find("CPU:0"), nullptr);
   EXPECT_THAT(std::string(PluginRegistry::Global().Find("GPU:3").status().message()),
@@ -121,7 +84,7 @@ TEST_F(DeviceTest, CopiesOnlyWhereTheDeviceChanges) {
                            {{"T", DType::kFloat}, {"Tshape", DType::kInt32}});
   const Endpoint b = Op("Relu", "b", {same});
   Output(Op("Neg", "y", {b}));
-  const Since since;
+  const ApuCounts since;
   {
     const auto session = Make();
     EXPECT_EQ(session->nodes_on_devices(), 2);
@@ -154,7 +117,7 @@ TEST_F(DeviceTest, ATensorIsCopiedOnceForAllItsReaders) {
   Output(a);
   Output(Op("AddV2", "f", {b, c}));
   const auto session = Make();
-  const Since since;
+  const ApuCounts since;
   const auto out = Run(*session, {Floats({-1, 2})});
   ASSERT_EQ(out.size(), 4u);
   EXPECT_THAT(out[0].flat<float>(), ElementsAre(0, -2));
@@ -170,7 +133,7 @@ TEST_F(DeviceTest, WeightsStayThere) {
   const Endpoint r = Op("Relu", "r", {w});
   Output(Op("AddV2", "y", {r, Input("x")}));
   auto session = Make();
-  const Since since;
+  const ApuCounts since;
   for (int run = 1; run <= 3; ++run) {
     const auto out = Run(*session, {Floats({1, 1})});
     ASSERT_EQ(out.size(), 1u);
@@ -227,7 +190,7 @@ TEST_F(DeviceTest, ShapesThatOnlyTheRunKnows) {
       Op("Unique", "unique", {Input("x")}, {{"T", DType::kFloat}, {"out_idx", DType::kInt32}});
   Output(Op("Neg", "y", {Op("Relu", "r", {unique})}));
   const auto session = Make();
-  const Since since;
+  const ApuCounts since;
   for (const auto& [x, y] : std::vector<std::pair<std::vector<float>, std::vector<float>>>{
            {{1, 1, -2, 3}, {-1, 0, -3}}, {{4, 4, 4, 4}, {-4}}, {{}, {}}}) {
     const auto out = Run(*session, {Floats(x)});
@@ -241,15 +204,15 @@ TEST_F(DeviceTest, ShapesThatOnlyTheRunKnows) {
 TEST_F(DeviceTest, AKernelThatFailsIsNamed) {
   Output(Op("Relu", "broken", {Op("Neg", "n", {Input("x")})}));
   const auto session = Make();
-  const Since since;
+  const ApuCounts since;
   {
-    const Failing failing("create");
+    const ApuFails failing("create");
     const std::string error(session->Run(std::vector<Tensor>{Floats({1})}).status().message());
     EXPECT_THAT(error, HasSubstr("node 'broken'"));
     EXPECT_THAT(error, HasSubstr("kernel of APU:0: no APU is free"));
   }
   {
-    const Failing failing("kernel");
+    const ApuFails failing("kernel");
     const std::string error(session->Run(std::vector<Tensor>{Floats({1})}).status().message());
     EXPECT_THAT(error, HasSubstr("node 'broken'"));
     EXPECT_THAT(error, HasSubstr("the APU has lost its way"));
@@ -263,7 +226,7 @@ TEST_F(DeviceTest, AKernelThatFailsIsNamed) {
 TEST_F(DeviceTest, MemoryThatIsNotThereIsAnError) {
   Output(Op("Relu", "large", {Input("x")}));
   const auto session = Make();
-  const Since since;
+  const ApuCounts since;
   auto x = Tensor::Allocate(DType::kFloat, Shape({(int64_t{1} << 28) + 1}));
   ASSERT_TRUE(x.ok());
   const absl::Status status = session->Run(std::vector<Tensor>{*x}).status();
@@ -279,7 +242,7 @@ TEST_F(DeviceTest, SessionsRunAtOnce) {
     x = Op("AddV2", absl::StrCat("sum", i), {x, {graph_.inputs()[0].node, 0}});
   }
   Output(x);
-  const Since since;
+  const ApuCounts since;
   {
     const std::vector<std::shared_ptr<Session>> sessions = {Make(), Make()};
     const auto cpu = Make("CPU");
@@ -329,7 +292,7 @@ TEST(PluginAbi, ABitcastCannotGrow) {
 
 TEST_F(DeviceTest, WhatIsNoPlugInIsRefused) {
   PluginRegistry& plugins = PluginRegistry::Global();
-  EXPECT_TRUE(plugins.Load(PluginPath()).ok());  // again: nothing happens
+  EXPECT_TRUE(plugins.Load(ApuPath()).ok());  // again: nothing happens
   const absl::Status missing = plugins.Load("/nowhere/libapu.so");
   EXPECT_TRUE(absl::IsNotFound(missing)) << missing;
   EXPECT_THAT(std::string(missing.message()), HasSubstr("/nowhere/libapu.so"));
