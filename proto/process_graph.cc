@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "env/status.h"
 #include "graph/object.h"
+#include "graph/rewriter.h"
 #include "ops/op.h"
 #include "proto/attr_proto.h"
 #include "proto/process_write.h"
@@ -310,7 +311,8 @@ absl::Status Imported::RestoreFetches() {
       same = sources[port] == Endpoint{there->id, static_cast<int>(port)};
     }
     if (same) continue;
-    if (there != nullptr) return Unimplemented("the fetched '", name, "' is lost");
+    // A rule may have left the name to a node behind the tensor.
+    if (there != nullptr) Rewriter(graph_).Rename(there->id, graph_.UniqueName(name));
     TENON_RETURN_IF_ERROR(AddIdentity(name, sources));
   }
   for (const std::string& name : options_.preserved) {
