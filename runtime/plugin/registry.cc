@@ -67,7 +67,9 @@ absl::StatusOr<std::vector<std::unique_ptr<Device>>> InitPlatform(const PluginLi
   int count = 0;
   owned->functions.get_device_count(&owned->platform, &count, &status);
   if (status.code != TF_OK) return Annotate(FromPlugin(status), "get_device_count");
-  const Platform& kept = *owned.release();  // for the life of the process, as the plug-in is
+  // For the life of the process, as the plug-in is. The registry's mutex is held.
+  static auto* const platforms = new std::vector<std::unique_ptr<Platform>>;
+  const Platform& kept = *platforms->emplace_back(std::move(owned));
   std::vector<std::unique_ptr<Device>> devices;
   for (int i = 0; i < count; ++i) {
     TENON_ASSIGN_OR_RETURN(std::unique_ptr<Device> device,
