@@ -23,6 +23,7 @@ TESTS = pathlib.Path(__file__).resolve().parent
 MODELS = TESTS / "models"
 sys.path[:0] = [str(TESTS), str(TESTS.parent / "tools")]
 
+import cpu  # pylint: disable=wrong-import-position
 import parity  # pylint: disable=wrong-import-position
 
 TENON = TESTS.parent / "build" / "bin" / "tenon"
@@ -480,6 +481,19 @@ class QuantizeTest(unittest.TestCase):
     with np.load(path) as arrays:
       return dict(arrays)
 
+  def assert_agrees(self, folder: pathlib.Path, case: str = "") -> None:
+    """The model's one output goes with TensorFlow's in float."""
+    (got,) = self.outputs(self.output, folder / f"inputs{case}.npz").values()
+    with np.load(folder / f"outputs{case}.npz") as arrays:
+      (want,) = arrays.values()
+    self.assertEqual(got.shape, want.shape)
+    self.assertGreater(np.corrcoef(got.ravel(), want.ravel())[0, 1], 0.98, case)
+
+  def renamed(self) -> str:
+    """The rewritten graph."""
+    text = tenon("dump", self.output, "--phase", "rename").stdout
+    return text.split("# ---- after rename")[1]
+
   def test_digits_keep_their_accuracy(self) -> None:
     with np.load(self.DIGITS / "labels.npz") as arrays:
       labels = arrays["labels"]
@@ -516,11 +530,9 @@ class QuantizeTest(unittest.TestCase):
     done = self.quantize()
     self.assertEqual(done.returncode, 0, done.stderr)
     self.assertNotIn(b"_Mkl", self.output.read_bytes())
-    with open("/proc/cpuinfo", encoding="utf-8") as cpu:
-      if "avx512_vnni" not in cpu.read():
-        self.skipTest("no exact 8-bit products on this CPU")
-    text = tenon("dump", self.output, "--phase", "rename").stdout
-    after = text.split("# ---- after rename")[1]
+    if not cpu.has_exact_int8():
+      self.skipTest("no exact 8-bit products on this CPU")
+    after = self.renamed()
     for op in ("Conv2D", "DepthwiseConv2dNative", "FusedConv2D", "MatMul",
                "FusedDepthwiseConv2dNative", "FusedMatMul", "MaxPool"):
       self.assertNotIn(f"= _MklNative{op}(", after)
@@ -530,10 +542,7 @@ class QuantizeTest(unittest.TestCase):
     done = self.quantize(model=folder / "saved_model",
                          data=folder / "inputs.npz")
     self.assertEqual(done.returncode, 0, done.stderr)
-    (got,) = self.outputs(self.output, folder / "inputs.npz").values()
-    with np.load(folder / "outputs.npz") as arrays:
-      (want,) = arrays.values()
-    self.assertGreater(np.corrcoef(got.ravel(), want.ravel())[0, 1], 0.98)
+    self.assert_agrees(folder)
 
   def test_an_encoder(self) -> None:
     """Dense layers that are Einsum and broadcast products, any length."""
@@ -543,24 +552,15 @@ class QuantizeTest(unittest.TestCase):
     self.assertEqual(done.returncode, 0, done.stderr)
     self.assertIn("14 of 14 layers in int8", done.stdout)
     for case in ("", "_b2", "_odd"):
-      (got,) = self.outputs(self.output, folder / f"inputs{case}.npz").values()
-      with np.load(folder / f"outputs{case}.npz") as arrays:
-        (want,) = arrays.values()
-      self.assertEqual(got.shape, want.shape)
-      self.assertGreater(np.corrcoef(got.ravel(), want.ravel())[0, 1], 0.98,
-                         case)
+      self.assert_agrees(folder, case)
 
   def test_pools_and_means_of_integers(self) -> None:
     folder = MODELS / "inceptionv3"
     done = self.quantize(model=folder / "saved_model",
                          data=folder / "inputs.npz")
     self.assertEqual(done.returncode, 0, done.stderr)
-    (got,) = self.outputs(self.output, folder / "inputs.npz").values()
-    with np.load(folder / "outputs.npz") as arrays:
-      (want,) = arrays.values()
-    self.assertGreater(np.corrcoef(got.ravel(), want.ravel())[0, 1], 0.98)
-    text = tenon("dump", self.output, "--phase", "rename").stdout
-    after = text.split("# ---- after rename")[1]
+    self.assert_agrees(folder)
+    after = self.renamed()
     self.assertIn("= _MklNativeQuantizedAvgPool(", after)
     self.assertNotIn("= _MklNativeAvgPool(", after)
 
@@ -571,8 +571,7 @@ class QuantizeTest(unittest.TestCase):
       done = self.quantize(model=MODELS / model / "saved_model",
                            data=MODELS / model / "inputs.npz")
       self.assertEqual(done.returncode, 0, done.stderr)
-      text = tenon("dump", self.output, "--phase", "rename").stdout
-      after = text.split("# ---- after rename")[1]
+      after = self.renamed()
       self.assertIn(f"= _MklNative{op}(", after)
       self.assertNotIn(f"= _{op}(", after)
 
@@ -597,12 +596,8 @@ class QuantizeTest(unittest.TestCase):
                          data=folder / "inputs_b2.npz")
     self.assertEqual(done.returncode, 0, done.stderr)
     self.assertIn("quint8 -0.2", done.stdout)
-    (got,) = self.outputs(self.output, folder / "inputs.npz").values()
-    with np.load(folder / "outputs.npz") as arrays:
-      (want,) = arrays.values()
-    self.assertGreater(np.corrcoef(got.ravel(), want.ravel())[0, 1], 0.98)
-    text = tenon("dump", self.output, "--phase", "rename").stdout
-    after = text.split("# ---- after rename")[1]
+    self.assert_agrees(folder)
+    after = self.renamed()
     self.assertIn('fused_ops=["BiasAdd", "Sigmoid", "Mul"]', after)
 
   def test_layers_kept(self) -> None:

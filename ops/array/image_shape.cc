@@ -19,15 +19,16 @@ absl::Status CheckResizeFlags(const ShapeContext& c) {
   return absl::OkStatus();
 }
 
-absl::Status SetResized(ShapeContext& c, const Shape& image) {
-  if (!c.input(1).CompatibleWith(Shape({2}))) {
-    return InvalidArgument("size must be a vector of 2, but has shape ", c.input(1).ToString());
+absl::Status SetResized(ShapeContext& c, const Shape& image, int size_input) {
+  if (!c.input(size_input).CompatibleWith(Shape({2}))) {
+    return InvalidArgument("size must be a vector of 2, but has shape ",
+                           c.input(size_input).ToString());
   }
   Shape out = image.has_rank() ? image : Shape::UnknownOfRank(4);
   out.set_dim(1, -1);
   out.set_dim(2, -1);
-  if (c.value(1) != nullptr) {
-    TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> size, IntegersOf(*c.value(1)));
+  if (c.value(size_input) != nullptr) {
+    TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> size, IntegersOf(*c.value(size_input)));
     if (size[0] <= 0 || size[1] <= 0) {
       return InvalidArgument("a size of ", size[0], " by ", size[1]);
     }

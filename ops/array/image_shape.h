@@ -13,9 +13,9 @@ absl::Status CheckPixels(const Shape& image);
 // InvalidArgument: the attributes align_corners and half_pixel_centers are both set.
 absl::Status CheckResizeFlags(const ShapeContext& c);
 
-// Output 0: like `image` with the height and width that input 1, a vector of 2, says; unknown where
-// its value is. InvalidArgument: a size that is not positive, or too many elements.
-absl::Status SetResized(ShapeContext& c, const Shape& image);
+// Output 0: like `image` with the height and width that an input, a vector of 2, says; unknown
+// where its value is. InvalidArgument: a size that is not positive, or too many elements.
+absl::Status SetResized(ShapeContext& c, const Shape& image, int size_input = 1);
 
 }  // namespace tenon
 

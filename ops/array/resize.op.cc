@@ -1,6 +1,5 @@
 // ResizeBilinear, ResizeNearestNeighbor, ResizeBicubic and ResizeArea of NHWC images, with
 // align_corners and half_pixel_centers.
-#include "ops/array/axis.h"
 #include "ops/array/image_shape.h"
 #include "ops/array/resize_taps.h"
 #include "ops/late_kernel.h"

@@ -2,7 +2,6 @@
 // pixels it was made of, with their weights.
 #include <algorithm>
 
-#include "ops/array/axis.h"
 #include "ops/array/image_shape.h"
 #include "ops/array/resize_taps.h"
 #include "ops/late_kernel.h"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "ops/array/axis.h"
+#include "ops/array/image_shape.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"
 #include "ops/types.h"
@@ -25,25 +25,8 @@ absl::Status TransformShape(ShapeContext& c) {
       transforms.dim(0) != 1 && transforms.dim(0) != images.dim(0)) {
     return InvalidArgument(transforms.dim(0), " transforms for ", images.dim(0), " images");
   }
-  if (!c.input(2).CompatibleWith(Shape({2}))) {
-    return InvalidArgument("output_shape must be a vector of 2, but has shape ",
-                           c.input(2).ToString());
-  }
   if (c.num_inputs() > 3) TENON_RETURN_IF_ERROR(c.ExpectRank(3, 0));
-  Shape out = images.has_rank() ? images : Shape::UnknownOfRank(4);
-  out.set_dim(1, -1);
-  out.set_dim(2, -1);
-  if (c.value(2) != nullptr) {
-    TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> size, IntegersOf(*c.value(2)));
-    if (size[0] <= 0 || size[1] <= 0) {
-      return InvalidArgument("an output of ", size[0], " by ", size[1]);
-    }
-    out.set_dim(1, size[0]);
-    out.set_dim(2, size[1]);
-  }
-  if (out.IsComplete()) TENON_RETURN_IF_ERROR(out.CheckedElements().status());
-  c.set_output(0, std::move(out));
-  return absl::OkStatus();
+  return SetResized(c, images, 2);
 }
 
 enum class Fill { kReflect, kWrap, kConstant, kNearest };

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "ops/array/axis.h"
 #include "ops/array/image_shape.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"

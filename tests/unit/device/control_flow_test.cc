@@ -2,18 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "graph/text.h"
 #include "ops/control/on_device.h"
-#include "runtime/plugin/registry.h"
-#include "runtime/session.h"
-#include "tests/unit/device/apu_counts.h"
+#include "tests/unit/device/apu_test.h"
 
 namespace tenon {
 namespace {
 
 using ::testing::ElementsAre;
 
-// Three times; what the body makes of %x is put in by the tests.
+// Three times "step", which the tests make.
 constexpr char kLoop[] = R"(
 in x = %x
 %x = Placeholder() {dtype=float, shape=<?>}
@@ -34,7 +33,11 @@ function "less" {
   %more = Less(%i, %three) {T=int32}
   out more = %more
 }
-function "step" {
+)";
+
+// The body of such a loop; `result` is made in `text`.
+std::string Step(const std::string& name, const std::string& text) {
+  constexpr char kStart[] = R"(
   in i = %i
   in x = %x
   in kept = %kept
@@ -44,12 +47,12 @@ function "step" {
   %one = Const() {dtype=int32, value=int32<>{1}}
   %next = AddV2(%i, %one) {T=int32}
   %half = Const() {dtype=float, value=float<>{0.5}}
-  BODY
   out i = %next
   out x = %result
   out kept = %kept
-}
 )";
+  return absl::StrCat("function \"", name, "\" {", kStart, text, "\n}\n");
+}
 
 constexpr char kBranch[] = R"(
 in x = %x
@@ -80,31 +83,15 @@ function "here" {
 }
 )";
 
-class ControlFlowOnDevice : public ::testing::Test {
+class ControlFlowOnDevice : public ApuTest {
  protected:
-  void SetUp() override {
-    const absl::Status loaded = PluginRegistry::Global().Load(ApuPath());
-    ASSERT_TRUE(loaded.ok()) << loaded;
-  }
-
   static std::unique_ptr<Session> Make(std::string text, const std::string& body = "",
                                        const std::string& device = "APU:0") {
-    if (const size_t at = text.find("BODY"); at != std::string::npos) text.replace(at, 4, body);
+    if (!body.empty()) text += Step("step", body);
     absl::StatusOr<Graph> graph = ParseGraph(text);
     EXPECT_TRUE(graph.ok()) << graph.status();
-    SessionOptions options;
-    options.device = device;
-    options.threads = 1;
-    auto session = Session::Create(*std::move(graph), options);
-    EXPECT_TRUE(session.ok()) << session.status();
-    return *std::move(session);
+    return MakeSession(*std::move(graph), device);
   }
-  static std::vector<Tensor> Run(Session& session, const std::vector<Tensor>& inputs) {
-    auto outputs = session.Run(inputs);
-    EXPECT_TRUE(outputs.ok()) << outputs.status();
-    return outputs.ok() ? *std::move(outputs) : std::vector<Tensor>();
-  }
-  static Tensor Floats(std::vector<float> values) { return Tensor::Vector<float>(values); }
 };
 
 TEST_F(ControlFlowOnDevice, ALoopThatChangesDeviceInEachIteration) {
@@ -168,23 +155,8 @@ function "same" {
   %x = Placeholder() {dtype=float, shape=<?>}
   out r = %x
 }
-function "shrink" {
-  in i = %i
-  in x = %x
-  in kept = %kept
-  %i = Placeholder() {dtype=int32, shape=<>}
-  %x = Placeholder() {dtype=float, shape=<?>}
-  %kept = Placeholder() {dtype=float, shape=<?>}
-  %one = Const() {dtype=int32, value=int32<>{1}}
-  %next = AddV2(%i, %one) {T=int32}
-  %half = Const() {dtype=float, value=float<>{0.5}}
-  %less = Sub(%x, %half) {T=float}
-  %r = Relu(%less) {T=float}
-  out i = %next
-  out x = %r
-  out kept = %kept
-}
 )";
+  text += Step("shrink", "%less = Sub(%x, %half) {T=float} %result = Relu(%less) {T=float}");
   const auto session = Make(text,
                             "%first = Equal(%i, %one) {T=int32, incompatible_shape_error=true} "
                             "%result = StatelessIf(%first, %x) {Tcond=bool, Tin=[float], "

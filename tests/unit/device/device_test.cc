@@ -7,9 +7,7 @@
 
 #include "ops/control/on_device.h"
 #include "ops/op.h"
-#include "runtime/plugin/registry.h"
-#include "runtime/session.h"
-#include "tests/unit/device/apu_counts.h"
+#include "tests/unit/device/apu_test.h"
 
 namespace tenon {
 namespace {
@@ -17,13 +15,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class DeviceTest : public ::testing::Test {
+class DeviceTest : public ApuTest {
  protected:
-  void SetUp() override {
-    const absl::Status loaded = PluginRegistry::Global().Load(ApuPath());
-    ASSERT_TRUE(loaded.ok()) << loaded;
-  }
-
   Endpoint Input(const std::string& name, DType dtype = DType::kFloat) {
     Node node;
     node.op = "Placeholder";
@@ -47,19 +40,8 @@ class DeviceTest : public ::testing::Test {
   }
   void Output(Endpoint e) { graph_.outputs().push_back({graph_.node(e.node).name, e}); }
   std::unique_ptr<Session> Make(const std::string& device = "APU:0") {
-    SessionOptions options;
-    options.device = device;
-    options.threads = 1;
-    auto session = Session::Create(graph_, options);
-    EXPECT_TRUE(session.ok()) << session.status();
-    return *std::move(session);
+    return MakeSession(graph_, device);
   }
-  static std::vector<Tensor> Run(Session& session, const std::vector<Tensor>& inputs) {
-    auto outputs = session.Run(inputs);
-    EXPECT_TRUE(outputs.ok()) << outputs.status();
-    return outputs.ok() ? *std::move(outputs) : std::vector<Tensor>();
-  }
-  static Tensor Floats(std::vector<float> values) { return Tensor::Vector<float>(values); }
 
   Graph graph_;
 };

@@ -1,42 +1,13 @@
 // What ConvertToBfloat16 takes along and what it leaves in float.
 #include <gtest/gtest.h>
 
-#include "env/flags.h"
-#include "graph/text.h"
-#include "graph_rewrite/pipeline.h"
-#include "tests/support/interpreter.h"
+#include "tests/unit/graph_rewrite/rewritten.h"
 
 namespace tenon {
 namespace {
 
 Graph Converted(const char* text) {
-  const Flags flags;
-  const Services services{.flags = &flags, .threads = 1};
-  auto graph = ParseGraph(text);
-  EXPECT_TRUE(graph.ok()) << graph.status();
-  EXPECT_TRUE(testing::CompleteGraph(*graph).ok());
-  auto report = Rewrite(*graph, {.services = &services,
-                                 .last = Phase::kPrecision,
-                                 .precision = Precision::kBfloat16,
-                                 .verify = true});
-  EXPECT_TRUE(report.ok()) << report.status();
-  return *std::move(graph);
-}
-
-DType TypeOf(const Graph& graph, const char* node, const char* attr = "T") {
-  const Node* n = graph.FindNode(node);
-  if (n == nullptr) {
-    ADD_FAILURE() << "no node " << node << " in\n" << PrintGraph(graph);
-    return DType::kInvalid;
-  }
-  const DType* dtype = n->attr<DType>(attr);
-  return dtype == nullptr ? DType::kInvalid : *dtype;
-}
-
-int CountOf(const Graph& graph, const std::string& op) {
-  const auto counts = CountOps(graph);
-  const auto it = counts.find(op);
-  return it == counts.end() ? 0 : it->second;
+  return Rewritten(text, {.last = Phase::kPrecision, .precision = Precision::kBfloat16});
 }
 
 TEST(ConvertToBfloat16, WeightsBecomeBfloat16AndOutputsStayFloat) {

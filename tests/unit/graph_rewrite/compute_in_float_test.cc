@@ -3,39 +3,14 @@
 
 #include <Eigen/Core>
 
-#include "env/flags.h"
-#include "graph/dtype.h"
-#include "graph/text.h"
-#include "graph_rewrite/pipeline.h"
 #include "primitive_cache/isa.h"
-#include "tests/support/interpreter.h"
+#include "tests/unit/graph_rewrite/rewritten.h"
 
 namespace tenon {
 namespace {
 
-Graph Rewritten(const char* text, Phase last = Phase::kFold, const char* disabled = "") {
-  Flags flags;
-  flags.disabled_rules = disabled;
-  const Services services{.flags = &flags, .threads = 1};
-  auto graph = ParseGraph(text);
-  EXPECT_TRUE(graph.ok()) << graph.status();
-  EXPECT_TRUE(testing::CompleteGraph(*graph).ok());
-  auto report = Rewrite(*graph, {.services = &services, .last = last, .verify = true});
-  EXPECT_TRUE(report.ok()) << report.status();
-  return *std::move(graph);
-}
-
-int CountOf(const Graph& graph, const std::string& op) {
-  const auto counts = CountOps(graph);
-  const auto it = counts.find(op);
-  return it == counts.end() ? 0 : it->second;
-}
-
-DType TypeOf(const Graph& graph, const char* node) {
-  const Node* n = graph.FindNode(node);
-  const DType* dtype = n == nullptr ? nullptr : n->attr<DType>("T");
-  EXPECT_NE(dtype, nullptr) << node << " in\n" << PrintGraph(graph);
-  return dtype == nullptr ? DType::kInvalid : *dtype;
+Graph InFloat(const char* text, Phase last = Phase::kFold, const char* disabled = "") {
+  return Rewritten(text, {.last = last}, disabled);
 }
 
 // A layer as a mixed-precision Keras model has it: float weights and norm, half between.
@@ -57,7 +32,7 @@ out y = %y
 )";
 
 TEST(ComputeInFloat, CastsInsideVanishAndTheOutputStaysHalf) {
-  const Graph g = Rewritten(kMixed);
+  const Graph g = InFloat(kMixed);
   EXPECT_EQ(TypeOf(g, "c"), DType::kFloat);
   EXPECT_EQ(CountOf(g, "Cast"), 1) << PrintGraph(g);  // of the output
   const Node& out = g.node(g.outputs()[0].source.node);
@@ -66,7 +41,7 @@ TEST(ComputeInFloat, CastsInsideVanishAndTheOutputStaysHalf) {
 }
 
 TEST(ComputeInFloat, TheRulesForFloatSeeAllOfIt) {
-  const Graph g = Rewritten(kMixed, Phase::kFuse);
+  const Graph g = InFloat(kMixed, Phase::kFuse);
   EXPECT_EQ(CountOf(g, "_FusedConv2D"), 1) << PrintGraph(g);
   EXPECT_EQ(CountOf(g, "Relu"), 0);
   EXPECT_EQ(CountOf(g, "Mul"), 0);
@@ -82,7 +57,7 @@ TEST(ComputeInFloat, GivesTheSameWithinHalfsRounding) {
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 17) / 17.0f - 0.4f;
   const Tensor x = Tensor::From(Shape({2, 5, 5, 3}), std::move(values));
   const auto want = testing::Interpret(*plain, {{"x", x}}, services);
-  const auto got = testing::Interpret(Rewritten(kMixed), {{"x", x}}, services);
+  const auto got = testing::Interpret(InFloat(kMixed), {{"x", x}}, services);
   ASSERT_TRUE(want.ok()) << want.status();
   ASSERT_TRUE(got.ok()) << got.status();
   ASSERT_EQ((*got)[0].dtype(), DType::kHalf);
@@ -94,7 +69,7 @@ TEST(ComputeInFloat, GivesTheSameWithinHalfsRounding) {
 }
 
 TEST(ComputeInFloat, ElementwiseBeforeAContractionJoins) {
-  const Graph g = Rewritten(R"(
+  const Graph g = InFloat(R"(
 %x = Placeholder() {dtype=half, shape=<3,4>}
 %t = Tanh(%x) {T=half}
 %y = MatMul(%t, %t) {T=half, transpose_b=true}
@@ -107,7 +82,7 @@ out y = %y
 }
 
 TEST(ComputeInFloat, MoversAtTheBorderStayHalf) {
-  const Graph g = Rewritten(R"(
+  const Graph g = InFloat(R"(
 %x = Placeholder() {dtype=half, shape=<3,4>}
 %p = Const() {value=int32<2>{1, 0}}
 %t = Transpose(%x, %p) {T=half, Tperm=int32}
@@ -122,7 +97,7 @@ out y = %y
 }
 
 TEST(ComputeInFloat, ComparisonsAndIntegersReadRoundedValues) {
-  const Graph g = Rewritten(R"(
+  const Graph g = InFloat(R"(
 %x = Placeholder() {dtype=half, shape=<3,3>}
 %m = MatMul(%x, %x) {T=half}
 %g = Greater(%m, %x) {T=half}
@@ -136,7 +111,7 @@ out i = %i
 }
 
 TEST(ComputeInFloat, WithoutAContractionNothingMoves) {
-  const Graph g = Rewritten(R"(
+  const Graph g = InFloat(R"(
 %x = Placeholder() {dtype=half, shape=<3,3>}
 %y = Tanh(%x) {T=half}
 in x = %x
@@ -146,11 +121,11 @@ out y = %y
 }
 
 TEST(ComputeInFloat, CanBeDisabled) {
-  EXPECT_EQ(TypeOf(Rewritten(kMixed, Phase::kFold, "ComputeInFloat"), "c"), DType::kHalf);
+  EXPECT_EQ(TypeOf(InFloat(kMixed, Phase::kFold, "ComputeInFloat"), "c"), DType::kHalf);
 }
 
 TEST(ComputeInFloat, Bfloat16MovesWhereTheCpuHasNoInstructions) {
-  const Graph g = Rewritten(R"(
+  const Graph g = InFloat(R"(
 %x = Placeholder() {dtype=bfloat16, shape=<3,3>}
 %y = MatMul(%x, %x) {T=bfloat16}
 in x = %x
