@@ -30,9 +30,9 @@ IMPORT = ("import time; start = time.perf_counter(); import tensorflow; "
 class Worker(contestants.Worker):
   """One contestant's process (inside_worker.py)."""
 
-  def __init__(self, python: pathlib.Path, gate: str, threads: int,
-               log: pathlib.Path):
-    super().__init__([python, HERE / "inside_worker.py", str(threads)], log,
+  def __init__(self, python: pathlib.Path, gate: str, args, log: pathlib.Path):
+    super().__init__([python, HERE / "inside_worker.py", str(args.threads),
+                      str(args.inter_op)], log,
                      {**os.environ, "TF_ENABLE_ONEDNN_OPTS": gate,
                       "CUDA_VISIBLE_DEVICES": ""})
 
@@ -140,7 +140,7 @@ def run(args) -> int:
         peer: environments.borrow(scratch / peer, main_python,
                                   args.site_packages if plugin else None)
         for peer, (_, plugin) in CONTESTANTS.items()}
-    workers = {peer: Worker(pythons[peer], gate, args.threads,
+    workers = {peer: Worker(pythons[peer], gate, args,
                             scratch / f"{peer}.log")
                for peer, (gate, _) in CONTESTANTS.items()}
     try:
@@ -169,10 +169,11 @@ def run(args) -> int:
     print("\nimport tensorflow, s, min / median\n" + "\n".join(
         f"{peer}: {e['min_s']:.3f} / {e['median_s']:.3f}"
         for peer, e in imports.items()))
-  path = report.write_json(f"inside-t{args.threads}", {
+  own = f"i{args.inter_op}" if args.inter_op != 1 else ""
+  path = report.write_json(f"inside-t{args.threads}{own}", {
       "machine": machine, "versions": [ready["ready"]],
       "eager_calls": ready["eager_calls"], "threads": args.threads,
-      "seconds": args.seconds, "rounds": args.rounds,
+      "inter_op": args.inter_op, "seconds": args.seconds, "rounds": args.rounds,
       "revision": report.revision(), "tasks": results, "import": imports})
   print(f"\nwritten to {path}")
   return 1 if any("error" in r["plugin"] for r in results.values()) else 0

@@ -108,9 +108,9 @@ def load(task: str, files: dict) -> Backend:
 
 
 def main() -> int:
-  threads = int(sys.argv[1])
+  threads, inter_op = map(int, sys.argv[1:])
   tf.config.threading.set_intra_op_parallelism_threads(threads)
-  tf.config.threading.set_inter_op_parallelism_threads(1)
+  tf.config.threading.set_inter_op_parallelism_threads(inter_op)
   # Libraries print on stdout; keep the pipe for answers.
   answers = os.fdopen(os.dup(1), "w")
   os.dup2(2, 1)
