@@ -110,6 +110,18 @@ out i = %i
   EXPECT_EQ(*g.FindNode("i")->attr<DType>("SrcT"), DType::kHalf);
 }
 
+TEST(ComputeInFloat, WhatJumpsReadsRoundedValues) {
+  const Graph g = InFloat(R"(
+%x = Placeholder() {dtype=half, shape=<3,3>}
+%m = MatMul(%x, %x) {T=half}
+%f = Floor(%m) {T=half}
+in x = %x
+out f = %f
+)");
+  EXPECT_EQ(TypeOf(g, "m"), DType::kFloat);
+  EXPECT_EQ(TypeOf(g, "f"), DType::kHalf);
+}
+
 TEST(ComputeInFloat, WithoutAContractionNothingMoves) {
   const Graph g = InFloat(R"(
 %x = Placeholder() {dtype=half, shape=<3,3>}
