@@ -41,15 +41,18 @@ def in_tensorflow(path: pathlib.Path, inputs: dict[str, np.ndarray]
                  if n.op == "Dequantize" and n.input[0] in names]
   readers = {n.input[0]: n.name for n in graph_def.node
              if n.op == "Dequantize"}
-  wanted = {readers[n]: (f"{readers[n]}:0", f"{n}:2", n) for n in names}
+  wanted = {readers[n]: (f"{readers[n]}:0", f"{n}:1", f"{n}:2", n)
+            for n in names}
   assert sorted(wanted) == sorted(dequantized)
-  levels = {n.name: 127 if n.attr["T"].type == tf.qint8.as_datatype_enum
-            else 255 for n in graph_def.node if n.op == "QuantizeV2"}
+  # qint8 goes from -127 to 127 times the step, quint8 has 255 from end to end.
+  signed = {n.name: n.attr["T"].type == tf.qint8.as_datatype_enum
+            for n in graph_def.node if n.op == "QuantizeV2"}
   with tf.compat.v1.Session(graph=graph) as session:
-    got = session.run({k: v[:2] for k, v in wanted.items()},
+    got = session.run({k: v[:3] for k, v in wanted.items()},
                       {f"{k}:0": v for k, v in inputs.items()})
   values = {k: v[0] for k, v in got.items()}
-  steps = {k: float(v[1]) / levels[wanted[k][2]] for k, v in got.items()}
+  steps = {k: float(v[2]) / 127 if signed[wanted[k][3]]
+           else float(v[2] - v[1]) / 255 for k, v in got.items()}
   return values, steps
 
 

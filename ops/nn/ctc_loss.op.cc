@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "env/status.h"
 #include "ops/op.h"
 #include "ops/parallel.h"
-#include "ops/sparse/coordinates.h"
 #include "ops/types.h"
 
 namespace tenon {
@@ -53,18 +53,21 @@ struct LossOptions {
 };
 
 // The labels of each sequence, in the order of the sparse tensor.
-absl::StatusOr<std::vector<Labels>> LabelsOf(const Coordinates& at, const int32_t* values,
-                                             int64_t batch) {
+absl::StatusOr<std::vector<Labels>> LabelsOf(const int64_t* indices, const int32_t* values,
+                                             int64_t count, int64_t batch) {
   std::vector<Labels> labels(static_cast<size_t>(batch));
-  for (int64_t i = 0; i < at.n; ++i) {
-    if (at[i][0] < 0 || at[i][0] >= batch || at[i][1] < 0) {
-      return InvalidArgument("labels_indices[", i, "] = (", at[i][0], ", ", at[i][1],
+  std::pair<int64_t, int64_t> before(-1, -1);
+  for (int64_t i = 0; i < count; ++i) {
+    const std::pair<int64_t, int64_t> at(indices[2 * i], indices[2 * i + 1]);
+    if (at.first < 0 || at.first >= batch || at.second < 0) {
+      return InvalidArgument("labels_indices[", i, "] = (", at.first, ", ", at.second,
                              ") for a batch of ", batch);
     }
-    if (i > 0 && CompareCoordinates(at[i - 1], at[i], 2) >= 0) {
+    if (at <= before) {
       return InvalidArgument("labels_indices[", i, "] is repeated or out of order");
     }
-    labels[static_cast<size_t>(at[i][0])].push_back(values[i]);
+    before = at;
+    labels[static_cast<size_t>(at.first)].push_back(values[i]);
   }
   return labels;
 }
@@ -203,7 +206,7 @@ absl::StatusOr<std::vector<Target>> TargetsOf(RunContext& run, const Shape& in, 
                                               const LossOptions& options) {
   const int64_t batch = in.dim(1);
   TENON_ASSIGN_OR_RETURN(const std::vector<Labels> labels,
-                         LabelsOf({run.input<int64_t>(1), count, 2}, run.input<int32_t>(2), batch));
+                         LabelsOf(run.input<int64_t>(1), run.input<int32_t>(2), count, batch));
   std::vector<Target> targets(labels.size());
   for (int64_t b = 0; b < batch; ++b) {
     const int64_t steps = run.input<int32_t>(3)[b];

@@ -168,7 +168,9 @@ TEST(CacheFile, NoRecordLeadsOutOfTheFile) {
       for (const StoredForm& form : c.forms) tensors.push_back(form.bytes);
       for (const Tensor& t : tensors) {
         EXPECT_NE(t.dtype(), DType::kString);
-        if (t.valid()) EXPECT_TRUE(t.Clone().ok());  // reads all of it
+        if (t.valid()) {
+          EXPECT_TRUE(t.Clone().ok());  // reads all of it
+        }
       }
     }
   };
