@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
 #include "graph_rewrite/quantized.h"
+#include "ops/array/axis.h"
 
 namespace tenon {
 namespace {
@@ -161,8 +162,7 @@ absl::Status Scale(RuleContext& context, const Link::Place& place,
   }
   const Tensor before = *context.Constant(old);
   const Shape& shape = before.shape();
-  int64_t inner = 1;
-  for (int d = place.axis + 1; d < shape.rank(); ++d) inner *= shape[d];
+  const int64_t inner = Product(shape, place.axis + 1, shape.rank());
   TENON_ASSIGN_OR_RETURN(Tensor after, Tensor::Allocate(DType::kFloat, shape));
   for (int64_t i = 0; i < before.num_elements(); ++i) {
     const auto c = static_cast<size_t>(i / inner % shape[place.axis]);
@@ -194,8 +194,7 @@ Reader ReadWeights(RuleContext& context, const Link& link, const Link::Place& pl
     r.outputs = shape[out_axis];
     r.largest.assign(static_cast<size_t>(r.outputs) * channels, 0.0f);
   }
-  int64_t inner = 1;
-  for (int d = place.axis + 1; d < shape.rank(); ++d) inner *= shape[d];
+  const int64_t inner = Product(shape, place.axis + 1, shape.rank());
   const int64_t matrix = link.channels * r.outputs;
   for (int64_t i = 0; i < w.num_elements(); ++i) {
     const auto c = static_cast<size_t>(i / inner % link.channels);
