@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 
 // Three times "step", which the tests make.
-constexpr char kLoop[] = R"(
+constexpr char kCall[] = R"(
 in x = %x
 %x = Placeholder() {dtype=float, shape=<?>}
 %i = Const() {dtype=int32, value=int32<>{0}}
@@ -22,28 +22,32 @@ in x = %x
 %y = Neg(%loop:1) {T=float}
 out y = %y
 out kept = %loop:2
-function "less" {
+)";
+
+// A function of the loop's variables.
+std::string Function(const std::string& name, const std::string& text) {
+  constexpr char kArguments[] = R"(
   in i = %i
   in x = %x
   in kept = %kept
   %i = Placeholder() {dtype=int32, shape=<>}
   %x = Placeholder() {dtype=float, shape=<?>}
   %kept = Placeholder() {dtype=float, shape=<?>}
+)";
+  return absl::StrCat("function \"", name, "\" {", kArguments, text, "\n}\n");
+}
+
+std::string Loop() {
+  return absl::StrCat(kCall, Function("less", R"(
   %three = Const() {dtype=int32, value=int32<>{3}}
   %more = Less(%i, %three) {T=int32}
   out more = %more
+)"));
 }
-)";
 
 // The body of such a loop; `result` is made in `text`.
 std::string Step(const std::string& name, const std::string& text) {
   constexpr char kStart[] = R"(
-  in i = %i
-  in x = %x
-  in kept = %kept
-  %i = Placeholder() {dtype=int32, shape=<>}
-  %x = Placeholder() {dtype=float, shape=<?>}
-  %kept = Placeholder() {dtype=float, shape=<?>}
   %one = Const() {dtype=int32, value=int32<>{1}}
   %next = AddV2(%i, %one) {T=int32}
   %half = Const() {dtype=float, value=float<>{0.5}}
@@ -51,7 +55,7 @@ std::string Step(const std::string& name, const std::string& text) {
   out x = %result
   out kept = %kept
 )";
-  return absl::StrCat("function \"", name, "\" {", kStart, text, "\n}\n");
+  return Function(name, absl::StrCat(kStart, text));
 }
 
 constexpr char kBranch[] = R"(
@@ -96,7 +100,7 @@ class ControlFlowOnDevice : public ApuTest {
 
 TEST_F(ControlFlowOnDevice, ALoopThatChangesDeviceInEachIteration) {
   const auto session =
-      Make(kLoop, "%less = Sub(%x, %half) {T=float} %result = Relu(%less) {T=float}");
+      Make(Loop(), "%less = Sub(%x, %half) {T=float} %result = Relu(%less) {T=float}");
   EXPECT_EQ(session->nodes_on_devices(), 2);
   for (int run = 0; run < 2; ++run) {
     const ApuCounts since;
@@ -112,7 +116,7 @@ TEST_F(ControlFlowOnDevice, ALoopThatChangesDeviceInEachIteration) {
 }
 
 TEST_F(ControlFlowOnDevice, SeveralNodesOfABodyShareACopy) {
-  const auto session = Make(kLoop,
+  const auto session = Make(Loop(),
                             "%a = Relu(%x) {T=float} %b = Relu(%a) {T=float} "
                             "%c = Relu(%x) {T=float} %result = AddV2(%b, %c) {T=float}");
   const ApuCounts since;
@@ -141,7 +145,7 @@ TEST_F(ControlFlowOnDevice, ABranch) {
 
 TEST_F(ControlFlowOnDevice, ALoopInABranchOfALoop) {
   // The loop's body is a branch, whose function is a loop.
-  std::string text = kLoop;
+  std::string text = Loop();
   text += R"(
 function "inner" {
   in x = %x
@@ -172,7 +176,7 @@ function "same" {
 }
 
 TEST_F(ControlFlowOnDevice, ABodyMayFail) {
-  const auto session = Make(kLoop, "%result = Relu(%x) {T=float}");
+  const auto session = Make(Loop(), "%result = Relu(%x) {T=float}");
   const ApuCounts since;
   {
     const ApuFails failing("kernel");
@@ -187,7 +191,7 @@ TEST_F(ControlFlowOnDevice, ABodyMayFail) {
 
 TEST_F(ControlFlowOnDevice, ANodeInABodyMayAskForItself) {
   const std::string body = "%result = Relu(%x) {T=float} on \"/device:APU:0\"";
-  const auto session = Make(kLoop, body, "");
+  const auto session = Make(Loop(), body, "");
   EXPECT_EQ(session->nodes_on_devices(), 1);
   const ApuCounts since;
   const auto out = Run(*session, {Floats({-1, 2})});
