@@ -6,6 +6,8 @@ TENON_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 TENON_CACHE=${TENON_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tenon}  # virtual environments, big models
 TENON_BUILD=${TENON_BUILD:-$TENON_ROOT/build}
 TENON_JOBS=${TENON_JOBS:-$(nproc)}
+# ccache knows a file again in another clone, wherever that lies.
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$TENON_ROOT} CCACHE_NOHASHDIR=1
 
 say() { printf '\n== %s\n' "$*"; }
 

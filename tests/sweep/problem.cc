@@ -1,0 +1,201 @@
+#include "tests/sweep/problem.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <random>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "env/flags.h"
+#include "env/status.h"
+#include "ops/evaluate.h"
+#include "ops/op.h"
+#include "ops/quant/quantized_types.h"
+#include "ops/types.h"
+#include "tests/support/tolerance.h"
+
+namespace tenon::sweep {
+namespace {
+
+template <typename F>
+bool VisitNumbers(DType dtype, F&& f) {
+  if (IsQuantized(dtype)) return VisitQuantized(dtype, f);
+  return VisitTypes(NumbersAndBool{}, dtype, f);
+}
+
+// Writes the values that "(1,2)", "uniform(low,high)" or "" (standard normal) tell.
+absl::Status Fill(Tensor& t, absl::string_view values, std::mt19937_64& random) {
+  std::vector<double> given;
+  const bool uniform = absl::ConsumePrefix(&values, "uniform");
+  if (absl::ConsumePrefix(&values, "(") && absl::ConsumeSuffix(&values, ")") && !values.empty()) {
+    for (absl::string_view text : absl::StrSplit(values, ',')) {
+      double v = 0;
+      if (!absl::SimpleAtod(text, &v)) return InvalidArgument("'", text, "' is no number");
+      given.push_back(v);
+    }
+  }
+  std::normal_distribution<double> normal;
+  const bool known = VisitNumbers(t.dtype(), [&]<typename T>() {
+    for (int64_t i = 0; i < t.num_elements(); ++i) {
+      double v = 0;
+      if (uniform) {
+        const double low = given[0], high = given[1];
+        const bool whole = IsQuantized(t.dtype()) || IsInteger(t.dtype());
+        const double u = static_cast<double>(random() >> 11) * 0x1p-53;
+        v = whole ? std::floor(low + u * (high - low + 1)) : low + u * (high - low);
+      } else if (!given.empty()) {
+        v = given[static_cast<size_t>(i)];
+      } else {
+        v = normal(random);
+      }
+      if constexpr (!kIsComplex<T>) t.data<T>()[i] = static_cast<T>(static_cast<float>(v));
+    }
+  });
+  return known ? absl::OkStatus() : InvalidArgument("no values of dtype ", Name(t.dtype()));
+}
+
+// "f32[2,3]=const:uniform(0,1)"
+absl::StatusOr<GuardedTensor> MakeInput(absl::string_view text, std::mt19937_64& random) {
+  const size_t open = text.find('['), close = text.find(']');
+  if (close == absl::string_view::npos) return InvalidArgument("'", text, "' has no shape");
+  Shape shape;
+  for (absl::string_view dim :
+       absl::StrSplit(text.substr(open + 1, close - open - 1), ',', absl::SkipEmpty())) {
+    int64_t n = 0;
+    if (!absl::SimpleAtoi(dim, &n)) return InvalidArgument("'", dim, "' is no dimension");
+    shape.push_back(n);
+  }
+  absl::string_view values = text.substr(close + 1);
+  absl::ConsumePrefix(&values, "=");
+  absl::ConsumePrefix(&values, "const");
+  absl::ConsumePrefix(&values, ":");
+  GuardedTensor t = AllocateGuarded(GoldenDType(text.substr(0, open)), shape);
+  TENON_RETURN_IF_ERROR(Fill(t.tensor, values, random));
+  return t;
+}
+
+struct Prepared {
+  PreparedKernel kernel;
+  std::vector<std::unique_ptr<Constant>> constants;  // the kernel reads them
+};
+
+absl::StatusOr<Prepared> Prepare(const Problem& p, const Node& node, const Flags& flags,
+                                 int threads) {
+  Services services;
+  services.flags = &flags;
+  services.threads = threads;
+  Prepared prepared;
+  std::vector<TensorSpec> specs;
+  std::vector<Constant*> constants;
+  for (size_t i = 0; i < p.inputs.size(); ++i) {
+    const Tensor& t = p.inputs[i].tensor;
+    const bool constant = p.golden.inputs[i].constant;
+    specs.push_back({t.dtype(), t.shape(), constant ? &t : nullptr});
+    prepared.constants.push_back(constant ? std::make_unique<Constant>(t) : nullptr);
+    constants.push_back(prepared.constants.back().get());
+  }
+  TENON_ASSIGN_OR_RETURN(prepared.kernel, PrepareNode(node, specs, constants, services));
+  return prepared;
+}
+
+// As a plan runs it, but for the guards around all memory.
+absl::StatusOr<std::vector<Tensor>> Run(const Problem& p, const PreparedKernel& prepared) {
+  std::vector<const void*> in;
+  for (const GuardedTensor& t : p.inputs) in.push_back(t.tensor.raw());
+  for (int i : prepared.unread) in[static_cast<size_t>(i)] = nullptr;
+  std::vector<GuardedTensor> outputs;
+  std::vector<void*> out;
+  for (const TensorSpec& spec : prepared.outputs) {
+    outputs.push_back(AllocateGuarded(spec.dtype, spec.shape));
+    out.push_back(outputs.back().tensor.raw());
+  }
+  const Guarded scratch(prepared.scratch_bytes);
+  RunContext context(in.data(), out.data(), scratch.data());
+  TENON_RETURN_IF_ERROR(prepared.kernel->Run(context));
+  std::vector<Tensor> results;
+  for (const GuardedTensor& t : outputs) {
+    if (!t.memory->Intact()) return Internal("wrote beyond an output");
+    results.push_back(t.tensor);
+  }
+  if (!scratch.Intact()) return Internal("wrote beyond its scratch memory");
+  for (const GuardedTensor& t : p.inputs) {
+    if (!t.memory->Intact()) return Internal("wrote beyond an input");
+  }
+  return results;
+}
+
+}  // namespace
+
+absl::StatusOr<Problem> MakeProblem(const std::string& line, uint64_t seed) {
+  std::vector<std::string> parts = absl::StrSplit(line, " => ");
+  const size_t open = line.find('('), close = line.find(") ", open);
+  if (close == std::string::npos) return InvalidArgument("'", line, "' is no problem");
+  const std::vector<std::string> inputs =
+      absl::StrSplit(line.substr(open + 1, close - open - 1), ", ");
+  // A golden case has its values elsewhere.
+  std::vector<std::string> bare;
+  for (const std::string& text : inputs) {
+    const bool constant = absl::StrContains(text, "=const");
+    bare.push_back(absl::StrCat(text.substr(0, text.find('=')), constant ? "=const" : ""));
+  }
+  Problem p;
+  TENON_ASSIGN_OR_RETURN(
+      p.golden, ParseGoldenCase(absl::StrCat(parts[0].substr(0, open + 1),
+                                             absl::StrJoin(bare, ", "), parts[0].substr(close))));
+  TENON_ASSIGN_OR_RETURN(p.node, MakeNode(p.golden));
+  if (parts.size() > 1 && !absl::SimpleAtoi(parts[1].substr(0, parts[1].find(' ')), &p.outputs)) {
+    return InvalidArgument("'", parts[1], "' is no number of outputs");
+  }
+  std::mt19937_64 random(seed);
+  for (const std::string& text : inputs) {
+    TENON_ASSIGN_OR_RETURN(GuardedTensor t, MakeInput(text, random));
+    p.inputs.push_back(std::move(t));
+  }
+  return p;
+}
+
+absl::StatusOr<Verdict> Check(const Problem& p) {
+  const Flags flags;
+  Verdict verdict;
+  const char* const name = FindOp(p.node.op).info->row.native;
+  if (name == nullptr) return verdict;
+  Node native = p.node;
+  native.op = name;
+  TENON_ASSIGN_OR_RETURN(const Prepared reference, Prepare(p, p.node, flags, 1));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> wanted, Run(p, reference.kernel));
+  std::vector<Tensor> inputs;
+  for (const GuardedTensor& t : p.inputs) inputs.push_back(t.tensor);
+
+  for (int threads : {1, 2}) {
+    TENON_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(p, native, flags, threads));
+    if (!prepared.kernel.accelerated) return verdict;
+    verdict.accelerated = true;
+    verdict.implementation = prepared.kernel.kernel->Implementation();
+    auto wrong = [&](const std::string& what) {
+      verdict.wrong = absl::StrCat(verdict.implementation, ", ", threads, " threads: ", what);
+      return verdict;
+    };
+    std::vector<Tensor> first;
+    for (const bool again : {false, true}) {
+      const absl::StatusOr<std::vector<Tensor>> got = Run(p, prepared.kernel);
+      if (!got.ok()) return wrong(std::string(got.status().message()));
+      const size_t compared = p.outputs > 0 ? p.outputs : wanted.size();
+      for (size_t i = 0; i < compared; ++i) {
+        const Tolerance tolerance = ToleranceFor(p.node, inputs, wanted[i]);
+        const std::string difference = Difference((*got)[i], wanted[i], tolerance);
+        if (!difference.empty()) return wrong(absl::StrCat("output ", i, ": ", difference));
+        if (again && !Identical((*got)[i], first[i])) {
+          return wrong(absl::StrCat("output ", i, " has other bits in the second run"));
+        }
+      }
+      first = *got;
+    }
+  }
+  return verdict;
+}
+
+}  // namespace tenon::sweep

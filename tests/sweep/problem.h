@@ -1,0 +1,39 @@
+// A problem of the sweep: a line made executable.
+#ifndef TENON_TESTS_SWEEP_PROBLEM_H_
+#define TENON_TESTS_SWEEP_PROBLEM_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "tests/support/golden_case.h"
+#include "tests/sweep/memory.h"
+
+namespace tenon::sweep {
+
+struct Problem {
+  GoldenCase golden;
+  Node node;           // with the op's plain name
+  size_t outputs = 0;  // those to compare; 0: all
+  std::vector<GuardedTensor> inputs;
+};
+
+// `line` as draw.h tells, its random inputs drawn from `seed`.
+absl::StatusOr<Problem> MakeProblem(const std::string& line, uint64_t seed);
+
+struct Verdict {
+  bool accelerated = false;  // false: there was nothing to compare
+  std::string implementation;
+  std::string wrong;  // empty where all is right
+};
+
+// Compares the accelerated kernel with the reference kernel: with 1 and 2 threads, and twice, since
+// equal inputs give equal bits whatever the memory held. InvalidArgument where the reference kernel
+// refuses the problem.
+absl::StatusOr<Verdict> Check(const Problem& problem);
+
+}  // namespace tenon::sweep
+
+#endif  // TENON_TESTS_SWEEP_PROBLEM_H_

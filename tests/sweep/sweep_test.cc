@@ -1,0 +1,117 @@
+// Random problems of every kind that oneDNN and our vector code compute, each against its reference
+// kernel, in memory full of NaN. Run it with ONEDNN_MAX_CPU_ISA set to have other implementations:
+//
+//   ONEDNN_MAX_CPU_ISA=AVX2 TENON_SWEEP_COUNT=20000 sweep_test --gtest_filter='*gradient*'
+//
+// TENON_SWEEP_COUNT is the number of problems of each family (default 100), TENON_SWEEP_SEED the
+// first seed. A failure prints its line; TENON_SWEEP_LINE='p: …' runs one line alone, and
+// TENON_SWEEP_LIST=1 prints each problem, then its implementation and whether it was right.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <map>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "primitive_cache/isa.h"
+#include "tests/sweep/draw.h"
+#include "tests/sweep/problem.h"
+
+namespace tenon::sweep {
+namespace {
+
+int64_t Setting(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  int64_t value = otherwise;
+  if (text != nullptr && !absl::SimpleAtoi(text, &value)) {
+    ADD_FAILURE() << name << " is no number: " << text;
+  }
+  return value;
+}
+
+class SweepTest : public ::testing::Test {
+ public:
+  explicit SweepTest(const Family& family) : family_(family) {}
+
+  void TestBody() override {
+    const int64_t count = Setting("TENON_SWEEP_COUNT", 100);
+    const int64_t seed = Setting("TENON_SWEEP_SEED", 0);
+    std::map<std::string, std::pair<int64_t, int64_t>> by_implementation;  // problems, wrong ones
+    const bool list = Setting("TENON_SWEEP_LIST", 0) != 0;
+    int64_t refused = 0, plain = 0;
+    for (int64_t i = seed; i < seed + count; ++i) {
+      Dice dice(static_cast<uint64_t>(i) * 1'000'003);
+      const std::string line = family_.draw(dice);
+      const absl::StatusOr<Problem> problem = MakeProblem(line, static_cast<uint64_t>(i));
+      ASSERT_TRUE(problem.ok()) << problem.status() << "\n" << line;
+      if (list) std::cout << line << std::endl;  // to be seen even if the problem ends the process
+      const absl::StatusOr<Verdict> verdict = Check(*problem);
+      if (!verdict.ok()) {
+        EXPECT_TRUE(absl::IsInvalidArgument(verdict.status()) ||
+                    absl::IsUnimplemented(verdict.status()))
+            << verdict.status() << "\n"
+            << line;
+        if (refused++ == 0) std::cout << "refused: " << verdict.status() << "\n  " << line << "\n";
+        continue;
+      }
+      if (!verdict->accelerated) {
+        ++plain;
+        continue;
+      }
+      auto& [problems, wrong] = by_implementation[verdict->implementation];
+      ++problems;
+      if (list) {
+        std::cout << (verdict->wrong.empty() ? "right: " : "wrong: ") << verdict->implementation
+                  << "\n";
+      }
+      if (verdict->wrong.empty()) continue;
+      ++wrong;
+      ADD_FAILURE() << "seed " << i << ": " << verdict->wrong << "\n  " << line;
+    }
+    // What TensorFlow refuses is rare in these draws; a family of refused problems tests nothing.
+    EXPECT_LE(refused, count / 5) << "problems refused by the reference kernel";
+    std::cout << family_.name << ": " << count << " problems, " << refused << " refused, " << plain
+              << " on the reference kernel\n";
+    for (const auto& [name, counts] : by_implementation) {
+      std::cout << "  " << name << ": " << counts.first << ", wrong " << counts.second << "\n";
+    }
+  }
+
+ private:
+  const Family family_;
+};
+
+class LineTest : public ::testing::Test {
+ public:
+  explicit LineTest(std::string line) : line_(std::move(line)) {}
+  void TestBody() override {
+    const absl::StatusOr<Problem> problem = MakeProblem(line_, 1);
+    ASSERT_TRUE(problem.ok()) << problem.status();
+    const absl::StatusOr<Verdict> verdict = Check(*problem);
+    ASSERT_TRUE(verdict.ok()) << verdict.status();
+    EXPECT_EQ(verdict->wrong, "");
+    std::cout << (verdict->accelerated ? verdict->implementation : "reference kernel") << "\n";
+  }
+
+ private:
+  const std::string line_;
+};
+
+const bool registered = [] {
+  PoisonAllocations();
+  LimitVectorCode();
+  if (const char* line = std::getenv("TENON_SWEEP_LINE")) {
+    ::testing::RegisterTest("sweep", "line", nullptr, nullptr, __FILE__, __LINE__,
+                            [line]() -> ::testing::Test* { return new LineTest(line); });
+    return true;
+  }
+  for (const Family& family : Families()) {
+    ::testing::RegisterTest("sweep", family.name, nullptr, nullptr, __FILE__, __LINE__,
+                            [&family]() -> ::testing::Test* { return new SweepTest(family); });
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace tenon::sweep

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# What takes hours: all tests, the numeric suites whole under each limit of the instruction set, the
+# unit tests under sanitizers, the plug-in in older TensorFlows. Goes on after a failure; ends with
+# a line for each part.
+# Options: the parts to run (tests, isa, asan, versions); all where none is named.
+. "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(tests isa asan versions)
+install_build_packages
+tensorflow_python
+
+run_tests() { "$TENON_ROOT/tools/test.sh"; }
+build_all() {
+  configure "$TENON_BUILD" -DCMAKE_BUILD_TYPE=Release -DTENON_PYTHON="$TENON_PYTHON"
+  cmake --build "$TENON_BUILD" -j "$TENON_JOBS"
+}
+run_isa() { build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/isa.py" --build "$TENON_BUILD"; }
+run_asan() { "$TENON_ROOT/tools/sanitize.sh" address,undefined; }
+run_versions() {
+  build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/plugin/versions.py" \
+    --site-packages "$TENON_BUILD/site-packages"
+}
+
+failed=0 summary=()
+for part in "${parts[@]}"; do
+  say "Nightly: $part"
+  started=$SECONDS
+  if "run_$part"; then result=passed; else
+    result=FAILED
+    failed=$((failed + 1))
+  fi
+  summary+=("$part: $result, $(((SECONDS - started) / 60)) minutes")
+done
+say "Nightly"
+printf '%s\n' "${summary[@]}"
+echo "$((${#parts[@]} - failed)) passed, $failed failed"
+exit $((failed > 0))
