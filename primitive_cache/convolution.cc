@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "primitive_cache/dnnl_primitive.h"
+#include "primitive_cache/known_defects.h"
 
 namespace tenon {
 namespace {
@@ -26,23 +27,14 @@ Conv::desc Describe(const ConvolutionProblem& p, dnnl::algorithm algorithm, cons
                     ToDnnl(p.pads_begin), ToDnnl(p.pads_end));
 }
 
-// oneDNN 2.6.3's convolution by gemm computes binary post-ops wrongly in some shapes (more than one
-// image; a value for each image and channel).
-template <typename Pd>
-bool CanBeTrusted(const Pd& pd, absl::Span<const PostOpSpec> post_ops) {
-  if (!absl::StrContains(pd.impl_info_str(), "gemm:")) return true;
-  for (const PostOpSpec& p : post_ops) {
-    if (p.binary()) return false;
-  }
-  return true;
-}
-
 absl::StatusOr<Conv::primitive_desc> Direct(const ConvolutionProblem& p,
                                             const dnnl::primitive_attr& attr) {
   auto with = [&](const Desc& weights) {
     return CompiledImplementation<Conv::primitive_desc>(
         Describe(p, dnnl::algorithm::convolution_direct, ToDnnl(p.src), weights, ToDnnl(p.dst)),
-        attr);
+        attr, [&p](absl::string_view name) {
+          return RemedyFor(Computes::kResult, p, name) != Remedy::kRefuse;
+        });
   };
   absl::StatusOr<Conv::primitive_desc> pd = with(AnyLayout(p.weights));
   return pd.ok() ? pd : with(ToDnnl(p.weights));
@@ -75,7 +67,7 @@ absl::StatusOr<Conv::primitive_desc> Winograd(const ConvolutionProblem& p,
     return CompiledImplementation<Conv::primitive_desc>(
         Describe(p, dnnl::algorithm::convolution_winograd, AnyLayout(p.src), AnyLayout(p.weights),
                  AnyLayout(p.dst)),
-        attr);
+        attr, AcceptAll);
   });
 }
 
@@ -94,7 +86,6 @@ absl::StatusOr<std::shared_ptr<const Primitive>> Build(const ConvolutionProblem&
   if (SuitsWinograd(p)) pd = Winograd(p, attr);
   if (!pd.ok()) pd = Direct(p, attr);
   if (!pd.ok()) return pd.status();
-  if (!CanBeTrusted(*pd, p.post_ops)) return Unimplemented("oneDNN has no sound implementation");
 
   PrimitiveParts parts;
   parts.primitive = Conv(*pd);

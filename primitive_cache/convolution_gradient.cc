@@ -1,6 +1,7 @@
 #include "primitive_cache/convolution_gradient.h"
 
 #include "primitive_cache/dnnl_primitive.h"
+#include "primitive_cache/known_defects.h"
 
 namespace tenon {
 namespace {
@@ -106,15 +107,18 @@ BackwardWeights::desc Describe(const BackwardWeights*, const ConvolutionProblem&
 
 // The first direct implementation; where there is none, the first compiled one (by way of gemm).
 template <typename Backward>
-absl::StatusOr<PrimitiveParts> Choose(const ConvolutionProblem& p) {
+absl::StatusOr<PrimitiveParts> Choose(const ConvolutionProblem& p, Computes computes) {
   using Pd = typename Backward::primitive_desc;
   const dnnl::primitive_attr attr = Attributes({});
   const Geometry g(p);
+  const auto sound = [&](absl::string_view name) {
+    return RemedyFor(computes, p, name) != Remedy::kRefuse;
+  };
   absl::StatusOr<Pd> chosen = Unimplemented("oneDNN has no compiled implementation");
   for (const Layouts& layouts : Candidates(p)) {
     absl::StatusOr<Pd> pd = Guarded([&]() -> absl::StatusOr<Pd> {
       return CompiledImplementation<Pd>(Describe(static_cast<Backward*>(nullptr), p, g, layouts),
-                                        attr, Hint(p, g, layouts));
+                                        attr, sound, Hint(p, g, layouts));
     });
     if (!pd.ok()) continue;
     const bool by_gemm = absl::StrContains(pd->impl_info_str(), "gemm");
@@ -126,14 +130,16 @@ absl::StatusOr<PrimitiveParts> Choose(const ConvolutionProblem& p) {
   parts.scratchpad = chosen->scratchpad_desc();
   parts.implementation = chosen->impl_info_str();
   parts.threads = p.threads;
+  parts.clear_scratch = RemedyFor(computes, p, parts.implementation) == Remedy::kClearScratch;
   return parts;
 }
 
 absl::StatusOr<std::shared_ptr<const Primitive>> Build(const ConvolutionGradientProblem& p) {
   const ThreadScope threads(p.forward.threads);
-  TENON_ASSIGN_OR_RETURN(PrimitiveParts parts, p.of == Of::kSource
-                                                   ? Choose<BackwardData>(p.forward)
-                                                   : Choose<BackwardWeights>(p.forward));
+  TENON_ASSIGN_OR_RETURN(PrimitiveParts parts,
+                         p.of == Of::kSource
+                             ? Choose<BackwardData>(p.forward, Computes::kSourceGradient)
+                             : Choose<BackwardWeights>(p.forward, Computes::kWeightsGradient));
   return WrapWithPlainArguments(std::move(parts), PlainArguments(p));
 }
 

@@ -80,6 +80,7 @@ class DnnlPrimitive final : public Primitive {
       size_t i = 0;
       for (; i < pointers.size(); ++i) SetPointer(set->memories[i], pointers[i]);
       if (scratch_bytes_ > 0) SetPointer(set->memories[i], scratch);
+      if (parts_.clear_scratch && scratch_bytes_ > 0) std::memset(scratch, 0, scratch_bytes_);
       const dnnl_status_t status =
           dnnl_primitive_execute(parts_.primitive.get(), set->stream.get(),
                                  static_cast<int>(set->arguments.size()), set->arguments.data());

@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
 #include "env/status.h"
 #include "oneapi/dnnl/dnnl.hpp"
 #include "primitive_cache/primitive.h"
@@ -53,15 +55,20 @@ class ThreadScope {
   int before_ = 0;
 };
 
-// The first implementation that is compiled code: oneDNN's plain loops are named "ref...".
-// Gradients take the description of their forward primitive as `hint`.
+// Whether an implementation may serve, by its name.
+using AcceptImplementation = absl::FunctionRef<bool(absl::string_view name)>;
+inline bool AcceptAll(absl::string_view) { return true; }
+
+// The first implementation that is compiled code (oneDNN's plain loops are named "ref...") and that
+// `accept` takes. Gradients take the description of their forward primitive as `hint`.
 template <typename Pd, typename Desc, typename... Hint>
 absl::StatusOr<Pd> CompiledImplementation(const Desc& desc, const dnnl::primitive_attr& attr,
-                                          const Hint&... hint) {
+                                          AcceptImplementation accept, const Hint&... hint) {
   Pd pd(desc, attr, CpuEngine(), hint..., /*allow_empty=*/true);
   if (!pd) return Unimplemented("oneDNN has no implementation");
-  while (absl::StartsWith(pd.impl_info_str(), "ref")) {
-    if (!pd.next_impl()) return Unimplemented("oneDNN has only plain loops");
+  for (std::string name = pd.impl_info_str(); absl::StartsWith(name, "ref") || !accept(name);
+       name = pd.impl_info_str()) {
+    if (!pd.next_impl()) return Unimplemented("oneDNN has no sound compiled implementation");
   }
   return pd;
 }
@@ -78,6 +85,7 @@ struct PrimitiveParts {
   std::string implementation;
   std::shared_ptr<const PackedLayout> weights_layout;
   int threads = 1;
+  bool clear_scratch = false;  // before each execution (known_defects.h)
 };
 std::shared_ptr<const Primitive> WrapPrimitive(PrimitiveParts parts);
 

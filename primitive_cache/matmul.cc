@@ -57,8 +57,9 @@ absl::StatusOr<std::shared_ptr<const Primitive>> Build(const MatmulProblem& p) {
   const dnnl::primitive_attr attr = Attributes(p.post_ops);
   using Pd = matmul::primitive_desc;
   absl::StatusOr<Pd> pd = Unimplemented("");
-  if (p.pack_weights) pd = CompiledImplementation<Pd>(Describe(p, AnyLayout(p.weights)), attr);
-  if (!pd.ok()) pd = CompiledImplementation<Pd>(Describe(p, ToDnnl(p.weights)), attr);
+  if (p.pack_weights)
+    pd = CompiledImplementation<Pd>(Describe(p, AnyLayout(p.weights)), attr, AcceptAll);
+  if (!pd.ok()) pd = CompiledImplementation<Pd>(Describe(p, ToDnnl(p.weights)), attr, AcceptAll);
   if (!pd.ok()) return pd.status();
 
   if (p.pack_weights && absl::StrContains(pd->impl_info_str(), "gemm")) {

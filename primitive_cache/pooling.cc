@@ -16,7 +16,7 @@ absl::StatusOr<std::shared_ptr<const Primitive>> Build(const PoolingProblem& p) 
                         ToDnnl(p.strides), ToDnnl(p.window), ToDnnl(p.pads_begin),
                         ToDnnl(p.pads_end));
   using Pd = Pool::primitive_desc;
-  TENON_ASSIGN_OR_RETURN(const Pd pd, CompiledImplementation<Pd>(desc, Attributes({})));
+  TENON_ASSIGN_OR_RETURN(const Pd pd, CompiledImplementation<Pd>(desc, Attributes({}), AcceptAll));
 
   PrimitiveParts parts;
   parts.primitive = Pool(pd);

@@ -165,13 +165,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
   };
   c.fused = std::move(fused);
   c.channel_axis = channel_axis;
-  // Where the output is one pixel of more than 16 channels, oneDNN (2.6) reads wrong elements of
-  // the operands of a depthwise convolution.
-  const bool one_pixel =
-      kind == ConvKind::kDepthwise && p.output_shape(0).num_elements() == g.out_channels;
-  c.operand = [g, type, one_pixel](const FusedOp& op,
-                                   const Shape& shape) -> absl::StatusOr<TensorDesc> {
-    if (one_pixel) return Unimplemented("an operand of one pixel");
+  c.operand = [g, type](const FusedOp& op, const Shape& shape) {
     return OperandDesc(g, type, op, shape);
   };
   c.flops = g.flops();
