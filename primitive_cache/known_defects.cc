@@ -3,9 +3,15 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 
 namespace tenon {
 namespace {
+
+bool Always(const ConvolutionProblem&) { return true; }
+
+int64_t ResultsPerGroup(const ConvolutionProblem& p) { return p.weights.dims[p.grouped ? 1 : 0]; }
+int64_t SourcesPerGroup(const ConvolutionProblem& p) { return p.weights.dims[p.grouped ? 2 : 1]; }
 
 bool HasBinaryPostOp(const ConvolutionProblem& p) {
   return std::any_of(p.post_ops.begin(), p.post_ops.end(),
@@ -81,12 +87,22 @@ constexpr KnownDefect kDefects[] = {
     {Computes::kWeightsGradient, "jit_bf16:", Remedy::kRefuse,
      [](const ConvolutionProblem& p) { return HasStrides(p) && p.dst.dims.back() == 1; },
      "with strides and a result one element wide it reads beyond the image", "2.6.3"},
-    {Computes::kWeightsGradient, "jit_bf16:", Remedy::kClearScratch,
-     [](const ConvolutionProblem&) { return true; },
+    {Computes::kWeightsGradient, "jit_bf16:", Remedy::kRefuse,
+     [](const ConvolutionProblem& p) { return p.dilations.back() != 1; },
+     "dilated rows of more than 32 elements give wrong values", "2.6.3"},
+    {Computes::kWeightsGradient, "jit_bf16:", Remedy::kClearScratch, Always,
      "it multiplies what lies in unwritten scratch memory by zero", "2.6.3"},
+    // Without instructions for bfloat16 it runs out of registers.
+    {Computes::kResult, "jit_bf16_1x1:avx512_core;", Remedy::kRefuse, Always,
+     "five pixels and more than 64 result channels give wrong values", "2.6.3"},
+    {Computes::kSourceGradient, "jit_bf16_1x1:avx512_core;", Remedy::kRefuse, Always,
+     "five pixels and more than 64 source channels give wrong values", "2.6.3"},
     // Products of pairs: the last of an odd number of channels meets the next pixel's first.
+    {Computes::kResult, "jit_bf16_1x1:", Remedy::kRefuse,
+     [](const ConvolutionProblem& p) { return SourcesPerGroup(p) % 2 == 1; },
+     "an odd number of source channels gives wrong values where pixels fill blocks of 30", "2.6.3"},
     {Computes::kSourceGradient, "jit_bf16_1x1:", Remedy::kRefuse,
-     [](const ConvolutionProblem& p) { return p.dst.dims[1] % 2 == 1; },
+     [](const ConvolutionProblem& p) { return ResultsPerGroup(p) % 2 == 1; },
      "an odd number of result channels gives wrong values where pixels fill blocks of 30", "2.6.3"},
 };
 
@@ -96,9 +112,10 @@ absl::Span<const KnownDefect> KnownDefects() { return kDefects; }
 
 Remedy RemedyFor(Computes computes, const ConvolutionProblem& problem,
                  absl::string_view implementation) {
+  const std::string name = absl::StrCat(implementation, ";");
   Remedy strongest = Remedy::kNone;
   for (const KnownDefect& d : kDefects) {
-    if (d.computes != computes || !absl::StrContains(implementation, d.implementation)) continue;
+    if (d.computes != computes || !absl::StrContains(name, d.implementation)) continue;
     if (d.remedy > strongest && d.applies(problem)) strongest = d.remedy;
   }
   return strongest;

@@ -20,7 +20,7 @@ enum class Remedy {
 
 struct KnownDefect {
   Computes computes;
-  const char* implementation;  // a part of its name
+  const char* implementation;  // a part of its name; ";" stands for the end
   Remedy remedy;
   bool (*applies)(const ConvolutionProblem&);
   const char* reason;

@@ -25,7 +25,8 @@ std::string Line(const std::string& op, const std::vector<std::string>& inputs,
 }
 
 int64_t Channels(Dice& d) {
-  return d.OneIn(5) ? d.Pick<int64_t>({20, 24, 31, 32, 33, 48, 64, 65}) : d.Int(1, 17);
+  return d.OneIn(4) ? d.Pick<int64_t>({20, 24, 31, 32, 33, 48, 63, 64, 65, 66, 96, 100, 128, 129})
+                    : d.Int(1, 17);
 }
 // Kernels of little work stay on one thread; large batches give them enough for two.
 int64_t Batch(Dice& d) { return d.OneIn(5) ? d.Int(4, 24) : d.Pick<int64_t>({1, 1, 2, 3}); }
@@ -192,8 +193,8 @@ std::string PointwiseGradient(Dice& d) {
   Window w;
   w.type = FloatType(d);
   w.batch = Batch(d);
-  w.in = d.Int(1, 17);
-  w.out = d.Int(1, 17);
+  w.in = d.OneIn(2) ? d.Int(1, 17) : Channels(d);
+  w.out = d.OneIn(2) ? d.Int(1, 17) : Channels(d);
   w.padding = d.Pick<const char*>({"SAME", "VALID"});
   for (int i = 0; i < 2; ++i) {
     const int64_t size = d.OneIn(4) ? d.Int(10, 20) : d.Int(1, 9), s = d.Int(1, 3);
