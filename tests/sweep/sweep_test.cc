@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "primitive_cache/isa.h"
 #include "tests/sweep/draw.h"
+#include "tests/sweep/known.h"
 #include "tests/sweep/problem.h"
 
 namespace tenon::sweep {
@@ -82,30 +83,36 @@ class SweepTest : public ::testing::Test {
   const Family family_;
 };
 
-class LineTest : public ::testing::Test {
+class LinesTest : public ::testing::Test {
  public:
-  explicit LineTest(std::string line) : line_(std::move(line)) {}
+  explicit LinesTest(std::vector<std::string> lines) : lines_(std::move(lines)) {}
   void TestBody() override {
-    const absl::StatusOr<Problem> problem = MakeProblem(line_, 1);
-    ASSERT_TRUE(problem.ok()) << problem.status();
-    const absl::StatusOr<Verdict> verdict = Check(*problem);
-    ASSERT_TRUE(verdict.ok()) << verdict.status();
-    EXPECT_EQ(verdict->wrong, "");
-    std::cout << (verdict->accelerated ? verdict->implementation : "reference kernel") << "\n";
+    for (const std::string& line : lines_) {
+      SCOPED_TRACE(line);
+      const absl::StatusOr<Problem> problem = MakeProblem(line, 1);
+      ASSERT_TRUE(problem.ok()) << problem.status();
+      const absl::StatusOr<Verdict> verdict = Check(*problem);
+      ASSERT_TRUE(verdict.ok()) << verdict.status();
+      EXPECT_EQ(verdict->wrong, "");
+      std::cout << (verdict->accelerated ? verdict->implementation : "reference kernel") << "\n";
+    }
   }
 
  private:
-  const std::string line_;
+  const std::vector<std::string> lines_;
 };
 
 const bool registered = [] {
   PoisonAllocations();
   LimitVectorCode();
-  if (const char* line = std::getenv("TENON_SWEEP_LINE")) {
-    ::testing::RegisterTest("sweep", "line", nullptr, nullptr, __FILE__, __LINE__,
-                            [line]() -> ::testing::Test* { return new LineTest(line); });
-    return true;
-  }
+  const char* const line = std::getenv("TENON_SWEEP_LINE");
+  const auto known = KnownProblems();
+  const std::vector<std::string> lines = line != nullptr
+                                             ? std::vector<std::string>{line}
+                                             : std::vector<std::string>(known.begin(), known.end());
+  ::testing::RegisterTest("sweep", line != nullptr ? "line" : "known", nullptr, nullptr, __FILE__,
+                          __LINE__, [lines]() -> ::testing::Test* { return new LinesTest(lines); });
+  if (line != nullptr) return true;
   for (const Family& family : Families()) {
     ::testing::RegisterTest("sweep", family.name, nullptr, nullptr, __FILE__, __LINE__,
                             [&family]() -> ::testing::Test* { return new SweepTest(family); });

@@ -1,0 +1,29 @@
+#include "tests/sweep/known.h"
+
+namespace tenon::sweep {
+namespace {
+
+// clang-format off
+constexpr const char* kProblems[] = {
+    R"(p: Conv2DBackpropFilter(f32[1,6,8,3], i32[4]=const:(1,1,3,8), f32[1,3,4,8]) T=f32 strides=[1,2,2,1] padding="SAME")",
+    R"(p: Conv2DBackpropFilter(f32[23,21,3,4], i32[4]=const:(1,1,4,10), f32[23,7,1,10]) T=f32 strides=[1,3,3,1] padding="SAME")",
+    R"(p: _Conv2DBackpropFilterWithBias(f32[19,20,15,12], i32[4]=const:(1,1,12,7), f32[19,10,15,7]) T=f32 strides=[1,2,1,1] padding="SAME")",
+    R"(p: _FusedConv2D(f32[1,8,8,16], f32[3,3,16,16]=const, f32[16], f32[1,14,8,16]) T=f32 strides=[1,1,1,1] padding="EXPLICIT" explicit_paddings=[0,0,4,4,1,1,0,0] num_args=2 fused_ops=["BiasAdd","Add"])",
+    R"(p: _FusedConv2D(bf16[1,5,3,11], bf16[1,1,11,7]=const, bf16[7], bf16[1,2,1,7]) T=bf16 strides=[1,3,3,1] padding="EXPLICIT" explicit_paddings=[0,0,1,0,0,0,0,0] num_args=2 fused_ops=["BiasAdd","Add","Elu"])",
+    R"(p: _FusedDepthwiseConv2dNative(f32[1,22,6,7], f32[2,2,7,1]=const, f32[7], f32[1,11,3,7]) T=f32 strides=[1,2,2,1] padding="SAME" dilations=[1,2,2,1] num_args=2 fused_ops=["BiasAdd","Add"])",
+    R"(p: _Conv2DBackpropFilterWithBias(bf16[3,6,2,2], i32[4]=const:(3,3,2,65), bf16[3,2,1,65]) T=bf16 strides=[1,3,3,1] padding="SAME")",
+    R"(p: Conv2DBackpropFilter(bf16[1,16,2,1], i32[4]=const:(1,1,1,1), bf16[1,6,1,1]) T=bf16 strides=[1,3,3,1] padding="SAME")",
+    R"(p: _Conv2DBackpropFilterWithBias(bf16[1,9,34,24], i32[4]=const:(3,3,8,12), bf16[1,9,34,12]) T=bf16 strides=[1,1,1,1] padding="SAME" dilations=[1,2,2,1])",
+    R"(p: Conv3DBackpropFilterV2(bf16[2,4,1,4,14], i32[5]=const:(3,3,3,14,17), bf16[2,4,1,2,17]) T=bf16 strides=[1,1,3,3,1] padding="SAME")",
+    R"(p: Conv3DBackpropFilterV2(bf16[1,3,4,4,7], i32[5]=const:(3,3,3,7,64), bf16[1,2,2,2,64]) T=bf16 strides=[1,2,2,2,1] padding="SAME")",
+    R"(p: Conv2DBackpropInput(i32[4]=const:(1,3,10,12), bf16[1,1,12,13]=const, bf16[1,3,10,13]) T=bf16 strides=[1,1,1,1] padding="VALID")",
+    R"(p: Conv2DBackpropInput(i32[4]=const:(1,5,1,65), bf16[1,1,65,12]=const, bf16[1,5,1,12]) T=bf16 strides=[1,1,1,1] padding="SAME")",
+    R"(p: _FusedConv3D(bf16[3,6,5,6,7], bf16[1,1,1,7,8], bf16[8], bf16[3,6,5,6,8]) T=bf16 strides=[1,1,1,1,1] padding="SAME" num_args=2 fused_ops=["BiasAdd","Mul","Relu6"])",
+};
+// clang-format on
+
+}  // namespace
+
+absl::Span<const char* const> KnownProblems() { return kProblems; }
+
+}  // namespace tenon::sweep
