@@ -33,19 +33,26 @@ class AttrValue {
                                std::vector<bool>, std::vector<std::string>, std::vector<DType>,
                                std::vector<Shape>, std::vector<Tensor>, std::vector<FuncRef>>;
 
-  AttrValue() = default;
-  AttrValue(int64_t v) : v_(v) {}
-  AttrValue(int v) : v_(int64_t{v}) {}
-  AttrValue(float v) : v_(v) {}
-  AttrValue(bool v) : v_(v) {}
-  AttrValue(const char* v) : v_(std::string(v)) {}
-  AttrValue(std::string v) : v_(std::move(v)) {}
-  AttrValue(DType v) : v_(v) {}
-  AttrValue(Shape v) : v_(std::move(v)) {}
-  AttrValue(Tensor v) : v_(std::move(v)) {}
-  AttrValue(FuncRef v) : v_(std::move(v)) {}
+  // Not inline: a variant of so many types would be spelled out in nearly every source.
+  AttrValue();
+  AttrValue(const AttrValue&);
+  AttrValue(AttrValue&&) noexcept;
+  AttrValue& operator=(const AttrValue&);
+  AttrValue& operator=(AttrValue&&) noexcept;
+  ~AttrValue();
+
+  AttrValue(int64_t v);
+  AttrValue(int v);
+  AttrValue(float v);
+  AttrValue(bool v);
+  AttrValue(const char* v);
+  AttrValue(std::string v);
+  AttrValue(DType v);
+  AttrValue(Shape v);
+  AttrValue(Tensor v);
+  AttrValue(FuncRef v);
   template <typename T>
-  AttrValue(std::vector<T> v) : v_(std::move(v)) {}
+  AttrValue(std::vector<T> v);  // of the types above, but for const char*
 
   template <typename T>
   const T* get_if() const {
