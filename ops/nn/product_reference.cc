@@ -74,11 +74,16 @@ C Conjugate(C v, bool conjugate) {
   }
 }
 
-// An operand as a dense array over `keep`, summed over `sum`. Points into the operand itself where
-// that is dense already.
+// An operand as a dense array of C over `keep`, summed over `sum`. Points into the operand itself
+// where that is dense already.
+template <typename C>
+using GatherFn = const C* (*)(const void* data, const Axes& keep, const Axes& sum, bool conjugate,
+                              std::vector<C>& storage);
+
 template <typename T, typename C>
-const C* Gather(const T* data, const Axes& keep, const Axes& sum, bool conjugate,
+const C* Gather(const void* operand, const Axes& keep, const Axes& sum, bool conjugate,
                 std::vector<C>& storage) {
+  const T* const data = static_cast<const T*>(operand);
   if constexpr (std::is_same_v<T, C>) {
     if (sum.empty() && IsDense(keep) && !(conjugate && Eigen::NumTraits<C>::IsComplex)) {
       return data;
@@ -95,6 +100,26 @@ const C* Gather(const T* data, const Axes& keep, const Axes& sum, bool conjugate
     storage.push_back(total);
   });
   return storage.data();
+}
+
+// What is computed in C, as an output with `elements` elements, of which `axes` are set.
+template <typename C>
+struct Destination {
+  void (*store)(const C* result, const Axes& axes, int64_t elements, void* out);
+  bool same_bytes;  // as C: a dense output can take the result itself
+};
+
+template <typename C, typename T>
+void Store(const C* result, const Axes& axes, int64_t elements, void* out) {
+  T* const y = static_cast<T*>(out);
+  // A label twice in the output: zeros off the diagonal.
+  if (elements != Elements(axes)) std::fill(y, y + elements, T(0));
+  ForEachOffset(axes, [&](int64_t offset) { y[offset] = static_cast<T>(*result++); });
+}
+
+template <typename C, typename T>
+Destination<C> DestinationOf() {
+  return {&Store<C, T>, sizeof(C) == sizeof(T)};
 }
 
 // Labels by where they stand.
@@ -150,49 +175,45 @@ void BatchGemm(const C* a, const C* b, C* out, int64_t batch, int64_t m, int64_t
   }
 }
 
-template <typename Ta, typename Tb, typename To>
-void RunTyped(const Product& p, const void* a, const void* b, void* out, int threads) {
-  using C = ComputeType<To>;
+// One form for each type that is computed in; operands and result are converted apart from it.
+template <typename C>
+void RunIn(const Product& p, GatherFn<C> gather_a, GatherFn<C> gather_b,
+           const Destination<C>& destination, const void* a, const void* b, void* out,
+           int threads) {
   const LabelGroups g = Classify(p);
   std::vector<C> a_storage, b_storage, out_storage;
-  const Axes a_axes = AxesOf(p, p.a, Joined(g.batch, g.rows, g.contracted));
-  const C* const x = Gather<Ta, C>(static_cast<const Ta*>(a), a_axes, AxesOf(p, p.a, g.only_a),
-                                   p.a.conjugate, a_storage);
+  const C* const x = gather_a(a, AxesOf(p, p.a, Joined(g.batch, g.rows, g.contracted)),
+                              AxesOf(p, p.a, g.only_a), p.a.conjugate, a_storage);
   const Axes out_axes = AxesOf(p, p.out, Joined(g.batch, g.rows, g.columns));
 
   const C* result = x;
-  To* const y = static_cast<To*>(out);
-  bool stored = false;
   if (p.has_b) {
-    const C* const w = Gather<Tb, C>(static_cast<const Tb*>(b),
-                                     AxesOf(p, p.b, Joined(g.batch, g.contracted, g.columns)),
-                                     AxesOf(p, p.b, g.only_b), p.b.conjugate, b_storage);
-    C* product;
-    if constexpr (sizeof(C) == sizeof(To) && !std::is_same_v<To, bfloat16> &&
-                  !std::is_same_v<To, half>) {
-      stored = IsDense(out_axes);
-    }
-    if (stored) {
-      product = reinterpret_cast<C*>(y);
-    } else {
-      out_storage.resize(static_cast<size_t>(Elements(out_axes)));
-      product = out_storage.data();
-    }
+    const C* const w = gather_b(b, AxesOf(p, p.b, Joined(g.batch, g.contracted, g.columns)),
+                                AxesOf(p, p.b, g.only_b), p.b.conjugate, b_storage);
     auto size = [&](const std::vector<int>& labels) {
       int64_t n = 1;
       for (int label : labels) n *= p.extent(label);
       return n;
     };
+    const bool stored = destination.same_bytes && IsDense(out_axes);
+    if (!stored) out_storage.resize(static_cast<size_t>(Elements(out_axes)));
+    C* const product = stored ? static_cast<C*>(out) : out_storage.data();
     BatchGemm(x, w, product, size(g.batch), size(g.rows), size(g.columns), size(g.contracted),
               threads);
+    if (stored) return;
     result = product;
   }
-  if (stored) return;
-  int64_t total = 1;
-  for (const Labelled::Dim& d : p.out.dims) total *= d.extent;
-  // A label twice in the output: zeros off the diagonal.
-  if (total != Elements(out_axes)) std::fill(y, y + total, To(0));
-  ForEachOffset(out_axes, [&](int64_t offset) { y[offset] = static_cast<To>(*result++); });
+  int64_t elements = 1;
+  for (const Labelled::Dim& d : p.out.dims) elements *= d.extent;
+  destination.store(result, out_axes, elements, out);
+}
+
+template <typename C>
+absl::Status MixedGather(DType dtype, GatherFn<C>& gather) {
+  return ForDType<int8_t, uint8_t, bfloat16, half, float>(dtype, [&](auto t) -> absl::Status {
+    gather = &Gather<decltype(t), C>;
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace
@@ -237,21 +258,22 @@ absl::Status RunProductReference(const Product& product, DType a_type, DType b_t
                     uint32_t, int64_t, uint64_t, std::complex<float>, std::complex<double>>(
         out_type, [&](auto t) -> absl::Status {
           using T = decltype(t);
-          RunTyped<T, T, T>(product, a, b, out, threads);
+          using C = ComputeType<T>;
+          RunIn<C>(product, &Gather<T, C>, &Gather<T, C>, DestinationOf<C, T>(), a, b, out,
+                   threads);
           return absl::OkStatus();
         });
   }
   // BatchMatMulV3 with bytes in and something wider out.
-  return ForDType<half, bfloat16, float, double, int16_t, int32_t, int64_t>(out_type, [&](auto to) {
-    using To = decltype(to);
-    return ForDType<int8_t, uint8_t, bfloat16, half, float>(a_type, [&](auto ta) {
-      using Ta = decltype(ta);
-      return ForDType<int8_t, uint8_t, bfloat16, half, float>(b_type, [&](auto tb) -> absl::Status {
-        RunTyped<Ta, decltype(tb), To>(product, a, b, out, threads);
+  return ForDType<half, bfloat16, float, double, int16_t, int32_t, int64_t>(
+      out_type, [&](auto t) -> absl::Status {
+        using C = ComputeType<decltype(t)>;
+        GatherFn<C> gather_a, gather_b;
+        TENON_RETURN_IF_ERROR(MixedGather(a_type, gather_a));
+        TENON_RETURN_IF_ERROR(MixedGather(b_type, gather_b));
+        RunIn<C>(product, gather_a, gather_b, DestinationOf<C, decltype(t)>(), a, b, out, threads);
         return absl::OkStatus();
       });
-    });
-  });
 }
 
 }  // namespace tenon
