@@ -22,4 +22,4 @@ export LSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/lsan.supp
 [ "$kind" = thread ] && export OMP_NUM_THREADS=1
 export TSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/tsan.supp:halt_on_error=1
 pattern=$(IFS='|' && echo "$*")
-ctest --test-dir "$dir" --output-on-failure --no-tests=error -LE slow -R "^(${pattern:-.*})\$"
+ctest --test-dir "$dir" --output-on-failure --no-tests=error -LE slow -R "^(${pattern:-.*})(_shard[0-9]+)?\$"

@@ -17,6 +17,7 @@
 
 #include "proto/export.h"
 #include "proto/model.h"
+#include "tests/support/source_dir.h"
 
 namespace tenon {
 namespace {
@@ -52,7 +53,7 @@ class DamagedModel : public testing::TestWithParam<Target> {
     const Target& target = GetParam();
     copy_ = testing::TempDir() + "tenon_fuzz_" + std::to_string(getpid()) + "_" + target.name;
     std::filesystem::remove_all(copy_);
-    const std::string from = std::string(TENON_SOURCE_DIR) + "/tests/" + target.model;
+    const std::string from = SourcePath(std::string("tests/") + target.model);
     std::filesystem::copy(from, copy_, std::filesystem::copy_options::recursive);
     file_ = *target.file == '\0' ? copy_ : copy_ + "/" + target.file;
     bytes_ = ReadFile(file_);

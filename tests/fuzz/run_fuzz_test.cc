@@ -22,6 +22,7 @@
 #include "tests/support/interpreter.h"
 #include "tests/support/limits.h"
 #include "tests/support/settings.h"
+#include "tests/support/source_dir.h"
 
 namespace tenon {
 namespace {
@@ -163,7 +164,7 @@ std::vector<Graph> CasesOf(const std::string& path) {
 }
 
 std::vector<Graph> GraphsOf(const Target& target) {
-  const std::string path = absl::StrCat(TENON_SOURCE_DIR, "/tests/", target.path);
+  const std::string path = SourcePath(absl::StrCat("tests/", target.path));
   if (absl::EndsWith(path, ".graph")) return CasesOf(path);
   auto model = LoadModel(path, {});
   EXPECT_TRUE(model.ok()) << model.status();

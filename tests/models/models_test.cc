@@ -17,6 +17,7 @@
 #include "proto/model.h"
 #include "runtime/session.h"
 #include "tests/support/settings.h"
+#include "tests/support/source_dir.h"
 #include "tools/npz.h"
 
 namespace tenon {
@@ -44,7 +45,7 @@ std::string TestName(std::string text) {
 }
 
 std::vector<ModelCase> AllCases() {
-  const fs::path root = fs::path(TENON_SOURCE_DIR) / "tests/models";
+  const fs::path root = SourcePath("tests/models");
   std::vector<ModelCase> cases;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
     const std::string file = entry.path().filename().string();

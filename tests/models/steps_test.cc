@@ -15,6 +15,7 @@
 #include "proto/model.h"
 #include "runtime/session.h"
 #include "tests/support/settings.h"
+#include "tests/support/source_dir.h"
 #include "tools/npz.h"
 
 namespace tenon {
@@ -31,7 +32,7 @@ struct StepsCase {
 void PrintTo(const StepsCase& c, std::ostream* out) { *out << c.folder << " " << c.signature; }
 
 std::vector<StepsCase> AllCases() {
-  const fs::path root = fs::path(TENON_SOURCE_DIR) / "tests/models/steps";
+  const fs::path root = SourcePath("tests/models/steps");
   std::vector<StepsCase> cases;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
     std::string signature = entry.path().filename().string();

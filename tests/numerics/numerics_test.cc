@@ -17,13 +17,14 @@
 #include "ops/owned_outputs.h"
 #include "runtime/eager.h"
 #include "tests/support/golden_case.h"
+#include "tests/support/source_dir.h"
 #include "tests/support/tolerance.h"
 #include "tools/npz.h"
 
 namespace tenon {
 namespace {
 
-const std::string kFolder = std::string(TENON_SOURCE_DIR) + "/tests/numerics/goldens/";
+const std::string kFolder = SourcePath("tests/numerics/goldens/");
 
 using Arrays = std::map<std::string, Tensor>;
 

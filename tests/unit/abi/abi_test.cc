@@ -14,6 +14,7 @@
 #include "ops/op.h"
 #include "runtime/plugin/registry.h"
 #include "runtime/session.h"
+#include "tests/support/source_dir.h"
 
 namespace tenon {
 namespace {
@@ -118,8 +119,7 @@ TEST(PluginAbi, AnswersAsTensorFlow) {
   unsetenv("PROBE_LOG");
 
   const std::vector<std::string> got = Lines(log);
-  const std::vector<std::string> want =
-      Lines(std::filesystem::path(TENON_SOURCE_DIR) / "tests/plugin/abi_probe.txt");
+  const std::vector<std::string> want = Lines(SourcePath("tests/plugin/abi_probe.txt"));
   std::filesystem::remove(log);
   ASSERT_GT(want.size(), 500u);
   std::string about;  // the line above that is less indented

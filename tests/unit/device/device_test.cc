@@ -7,6 +7,7 @@
 
 #include "ops/control/on_device.h"
 #include "ops/op.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/device/apu_test.h"
 
 namespace tenon {
@@ -278,7 +279,7 @@ TEST_F(DeviceTest, WhatIsNoPlugInIsRefused) {
   const absl::Status missing = plugins.Load("/nowhere/libapu.so");
   EXPECT_TRUE(absl::IsNotFound(missing)) << missing;
   EXPECT_THAT(std::string(missing.message()), HasSubstr("/nowhere/libapu.so"));
-  const absl::Status source = plugins.Load(TENON_SOURCE_DIR "/README.md");
+  const absl::Status source = plugins.Load(SourcePath("README.md"));
   EXPECT_TRUE(absl::IsInvalidArgument(source)) << source;
   const absl::Status other = plugins.Load(TENON_PLUGIN_ABI);
   EXPECT_THAT(std::string(other.message()), HasSubstr("it has no SE_InitPlugin"));

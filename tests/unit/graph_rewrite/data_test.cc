@@ -32,6 +32,7 @@
 #include "gtest/gtest.h"
 #include "primitive_cache/convolution.h"
 #include "tests/support/interpreter.h"
+#include "tests/support/source_dir.h"
 
 namespace tenon {
 namespace {
@@ -54,8 +55,7 @@ struct Case {
 std::vector<Case> LoadCases() {
   std::vector<Case> cases;
   std::vector<std::string> files;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(TENON_SOURCE_DIR) + "/tests/rewrite")) {
+  for (const auto& entry : std::filesystem::directory_iterator(SourcePath("tests/rewrite"))) {
     if (entry.path().extension() == ".graph") files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());

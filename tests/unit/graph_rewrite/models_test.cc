@@ -4,6 +4,7 @@
 #include "graph_rewrite/pipeline.h"
 #include "gtest/gtest.h"
 #include "proto/model.h"
+#include "tests/support/source_dir.h"
 
 namespace tenon {
 namespace {
@@ -18,8 +19,8 @@ class RewrittenModel : public ::testing::TestWithParam<Expected> {};
 
 TEST_P(RewrittenModel, HasOnlyTheseOps) {
   const Expected& expected = GetParam();
-  auto model = LoadModel(
-      std::string(TENON_SOURCE_DIR) + "/tests/models/" + expected.model + "/saved_model", {});
+  auto model =
+      LoadModel(SourcePath(std::string("tests/models/") + expected.model + "/saved_model"), {});
   ASSERT_TRUE(model.ok()) << model.status();
   const Flags flags;
   const Services services{.flags = &flags, .threads = 2};

@@ -4,12 +4,13 @@
 #include <cstring>
 
 #include "include/tenon/tenon.h"
+#include "tests/support/source_dir.h"
 
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr char kMlp[] = TENON_SOURCE_DIR "/tests/models/mlp/saved_model";
+const std::string kMlp = tenon::SourcePath("tests/models/mlp/saved_model");
 
 std::string Message(tenon_status* status) {
   const std::string message = tenon_status_message(status);
@@ -19,7 +20,9 @@ std::string Message(tenon_status* status) {
 
 class CApi : public ::testing::Test {
  protected:
-  void SetUp() override { ASSERT_EQ(Message(tenon_session_create(kMlp, nullptr, &session_)), ""); }
+  void SetUp() override {
+    ASSERT_EQ(Message(tenon_session_create(kMlp.c_str(), nullptr, &session_)), "");
+  }
   void TearDown() override { tenon_session_free(session_); }
   tenon_session* session_ = nullptr;
 };
@@ -73,7 +76,7 @@ TEST_F(CApi, Errors) {
   tenon_session* none = nullptr;
   tenon_session_options options = TENON_SESSION_OPTIONS_INIT;
   options.signature = "nope";
-  tenon_status* status = tenon_session_create(kMlp, &options, &none);
+  tenon_status* status = tenon_session_create(kMlp.c_str(), &options, &none);
   EXPECT_EQ(tenon_status_code(status), TENON_NOT_FOUND);
   EXPECT_THAT(Message(status), HasSubstr("nope"));
   EXPECT_EQ(none, nullptr);
@@ -94,11 +97,11 @@ TEST(CApiTensor, Strings) {
 }
 
 TEST(CApiVariables, KeepTheirValues) {
-  constexpr char kSteps[] = TENON_SOURCE_DIR "/tests/models/steps/order/saved_model";
+  const std::string steps = tenon::SourcePath("tests/models/steps/order/saved_model");
   tenon_session_options options = TENON_SESSION_OPTIONS_INIT;
   options.signature = "grow";
   tenon_session* session = nullptr;
-  ASSERT_EQ(Message(tenon_session_create(kSteps, &options, &session)), "");
+  ASSERT_EQ(Message(tenon_session_create(steps.c_str(), &options, &session)), "");
   ASSERT_EQ(tenon_session_num_variables(session), 1);
   const char* name = tenon_session_variable_name(session, 0);
   ASSERT_NE(name, nullptr);

@@ -13,14 +13,13 @@
 #include <vector>
 
 #include "proto/model.h"
+#include "tests/support/source_dir.h"
 
 namespace tenon {
 
-inline std::string ModelPath(const std::string& name) {
-  return std::string(TENON_SOURCE_DIR) + "/tests/models/" + name;
-}
+inline std::string ModelPath(const std::string& name) { return SourcePath("tests/models/" + name); }
 inline std::string DataPath(const std::string& name) {
-  return std::string(TENON_SOURCE_DIR) + "/tests/unit/proto/data/" + name;
+  return SourcePath("tests/unit/proto/data/" + name);
 }
 
 // Which ops exist is none of the loader's business.

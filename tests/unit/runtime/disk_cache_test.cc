@@ -12,6 +12,7 @@
 #include "runtime/content_hash.h"
 #include "runtime/session.h"
 #include "tests/support/settings.h"
+#include "tests/support/source_dir.h"
 
 namespace tenon {
 namespace {
@@ -24,8 +25,7 @@ class DiskCacheTest : public ::testing::Test {
   DiskCacheTest() : home_(fs::path(::testing::TempDir()) / absl::StrCat("disk_cache_", getpid())) {
     fs::remove_all(home_);
     fs::create_directories(home_);
-    fs::copy(fs::path(TENON_SOURCE_DIR) / "tests/models/resnet50/saved_model", model(),
-             fs::copy_options::recursive);
+    fs::copy(SourcePath("tests/models/resnet50/saved_model"), model(), fs::copy_options::recursive);
     options_ = DefaultOptions(1);
     options_.cache_dir = (home_ / "cache").string();
   }

@@ -8,6 +8,7 @@
 #include "proto/model.h"
 #include "runtime/session.h"
 #include "tests/support/settings.h"
+#include "tests/support/source_dir.h"
 
 namespace tenon {
 namespace {
@@ -19,8 +20,8 @@ std::unique_ptr<Session> Open(const std::string& model) {
   SessionOptions options = DefaultOptions(1);
   options.flags->plan_entries = kPlans;
   options.flags->cache_entries = kEntries;
-  auto session = Session::Load(
-      absl::StrCat(TENON_SOURCE_DIR, "/tests/models/", model, "/saved_model"), {}, options);
+  auto session =
+      Session::Load(SourcePath(absl::StrCat("tests/models/", model, "/saved_model")), {}, options);
   EXPECT_TRUE(session.ok()) << session.status();
   return session.ok() ? *std::move(session) : nullptr;
 }
@@ -78,8 +79,7 @@ TEST(DynamicShapesTest, ResidentMemoryFollowsTheCounters) {
   GTEST_SKIP() << "sanitizers keep freed memory";
 #endif
   SessionOptions options = DefaultOptions(1);
-  auto session =
-      Session::Load(TENON_SOURCE_DIR "/tests/models/mobilenetv2/saved_model", {}, options);
+  auto session = Session::Load(SourcePath("tests/models/mobilenetv2/saved_model"), {}, options);
   ASSERT_TRUE(session.ok()) << session.status();
   // One block for all images: what malloc makes of the caller's comings and goings is not asked.
   const Tensor pixels = Image(512, 512);

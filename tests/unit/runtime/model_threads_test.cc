@@ -8,13 +8,14 @@
 #include "env/flags.h"
 #include "proto/model.h"
 #include "runtime/session.h"
+#include "tests/support/source_dir.h"
 #include "tools/npz.h"
 
 namespace tenon {
 namespace {
 
 std::string Folder(const std::string& model) {
-  return absl::StrCat(TENON_SOURCE_DIR, "/tests/models/", model, "/");
+  return SourcePath(absl::StrCat("tests/models/", model, "/"));
 }
 
 std::unique_ptr<Session> Open(const std::string& model, bool caches = true) {

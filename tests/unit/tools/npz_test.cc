@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/source_dir.h"
 #include "tools/npy.h"
 
 namespace tenon {
@@ -125,7 +126,7 @@ TEST_F(NpzTest, RoundTrip) {
 }
 
 TEST_F(NpzTest, ReadsWhatNumPyWrote) {
-  auto npz = ReadNpz(TENON_SOURCE_DIR "/tests/models/bert4/inputs.npz");
+  auto npz = ReadNpz(SourcePath("tests/models/bert4/inputs.npz"));
   ASSERT_TRUE(npz.ok()) << npz.status();
   EXPECT_GE(npz->size(), 1u);
 }

@@ -1,0 +1,15 @@
+// Files of the source tree that tests read.
+#ifndef TENON_TESTS_SUPPORT_SOURCE_DIR_H_
+#define TENON_TESTS_SUPPORT_SOURCE_DIR_H_
+
+#include <string>
+
+namespace tenon {
+
+// The absolute path of `path`, which is relative to the root of the source tree. One function, so
+// that only its own file has to be compiled anew in another clone.
+std::string SourcePath(const std::string& path);
+
+}  // namespace tenon
+
+#endif  // TENON_TESTS_SUPPORT_SOURCE_DIR_H_
