@@ -26,6 +26,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -35,9 +36,11 @@ sys.path.insert(0, str(ROOT / "tests" / "property"))
 import graphs
 import ml_dtypes
 import numpy as np
+import shrink
 import tensorflow as tf
+from reference import run_tensorflow
 
-tf1 = tf.compat.v1
+TIME_LIMIT = 120  # seconds for a graph
 HOW = ("rewritten", "unrewritten", "eager")
 EPS = {"float32": 2.0 ** -23, "bfloat16": 2.0 ** -7, "float64": 2.0 ** -52}
 
@@ -77,7 +80,10 @@ class Worker:
     try:
       self.process.stdin.write(json.dumps(request) + "\n")
       self.process.stdin.flush()
+      hung = threading.Timer(TIME_LIMIT, self.process.kill)
+      hung.start()
       answer = self.process.stdout.readline()
+      hung.cancel()
     except BrokenPipeError:
       answer = ""
     if not answer:
@@ -106,21 +112,6 @@ class Worker:
     if self.process is not None:
       self.process.stdin.close()
       self.process.wait()
-
-
-def run_tensorflow(definition: Any, feeds: dict[str, np.ndarray],
-                   fetches: list[str]) -> dict[str, np.ndarray]:
-  """With every graph optimization off."""
-  config = tf1.ConfigProto(intra_op_parallelism_threads=1,
-                           inter_op_parallelism_threads=1)
-  rewrite = config.graph_options.rewrite_options
-  rewrite.disable_meta_optimizer = True
-  config.graph_options.optimizer_options.opt_level = -1
-  with tf.Graph().as_default() as graph:
-    tf.import_graph_def(definition, name="")
-    with tf1.Session(graph=graph, config=config) as session:
-      values = session.run(fetches, {k + ":0": v for k, v in feeds.items()})
-  return dict(zip(fetches, values))
 
 
 def widen(value: np.ndarray, like: np.ndarray) -> np.ndarray:
@@ -188,76 +179,6 @@ class Check:
     return None
 
 
-def ancestors(definition: Any, fetches: list[str], cut: set[str]) -> set[str]:
-  by_name = {n.name: n for n in definition.node}
-  seen: set[str] = set()
-  todo = [f.split(":")[0] for f in fetches]
-  while todo:
-    name = todo.pop()
-    if name in seen:
-      continue
-    seen.add(name)
-    if name not in cut:
-      todo += [i.split(":")[0].lstrip("^") for i in by_name[name].input]
-  return seen
-
-
-def cut_at(drawn: graphs.Drawn, fetches: list[str], cut: set[str],
-           values: dict[str, np.ndarray]) -> tuple[Any, dict[str, np.ndarray]]:
-  """The part of the graph behind the nodes of `cut`, which are fed."""
-  kept = ancestors(drawn.graph, fetches, cut)
-  definition = tf1.GraphDef()
-  definition.versions.CopyFrom(drawn.graph.versions)
-  feeds = {}
-  for node in drawn.graph.node:
-    if node.name not in kept:
-      continue
-    copy = definition.node.add()
-    if node.name in cut:
-      value = values[node.name + ":0"]
-      copy.name, copy.op = node.name, "Placeholder"
-      copy.attr["dtype"].type = tf.as_dtype(value.dtype).as_datatype_enum
-      copy.attr["shape"].shape.CopyFrom(tf.TensorShape(value.shape).as_proto())
-      feeds[node.name] = value
-    else:
-      copy.CopyFrom(node)
-      inputs = [i for i in node.input if not i.startswith("^") or i[1:] in kept]
-      del copy.input[:]
-      copy.input.extend(inputs)
-      if node.op == "Placeholder":
-        feeds[node.name] = drawn.feeds[node.name]
-  return definition, feeds
-
-
-def shrink(check: Check) -> tuple[Any, dict[str, np.ndarray], list[str], str]:
-  """A small part of the graph that still fails, by the formula alone."""
-  drawn = check.drawn
-  single = [n.name + ":0" for n in drawn.graph.node
-            if n.op not in ("Const", "Placeholder", "Split", "SplitV", "Unpack",
-                            "FusedBatchNormV3")
-            and n.name in ancestors(drawn.graph, drawn.fetches, set())]
-  values = run_tensorflow(drawn.graph, drawn.feeds,
-                          sorted({*single, *drawn.fetches}))
-
-  def fails(fetches: list[str], cut: set[str]) -> str | None:
-    definition, feeds = cut_at(drawn, fetches, cut, values)
-    return check.failure(definition, feeds, fetches, values, precise=False)
-
-  fetches, cut = drawn.fetches, set()
-  message = fails(fetches, cut) or "only seen in the whole graph"
-  for fetch in drawn.fetches:
-    if found := fails([fetch], cut):
-      fetches, message = [fetch], found
-      break
-  for name in reversed([n.split(":")[0] for n in single]):
-    if name + ":0" in fetches or name not in ancestors(drawn.graph, fetches, cut):
-      continue
-    if found := fails(fetches, cut | {name}):
-      cut, message = cut | {name}, found
-  definition, feeds = cut_at(drawn, fetches, cut, values)
-  return definition, feeds, fetches, message
-
-
 def text(definition: Any) -> str:
   """A node a line."""
   lines = []
@@ -304,14 +225,16 @@ def test(seed: int, worker: Worker, keep: pathlib.Path) -> str:
   if "does not have" in failure or "not implemented" in failure:
     print(f"seed {seed}: {failure}", flush=True)
     return "with ops that Tenon lacks"
-  definition, feeds, fetches, message = shrink(check)
+  print(f"seed {seed} ({dtype.name}): {failure}", flush=True)
+  # By the formula alone: a part has no twin in double precision.
+  part = shrink.shrink(drawn, lambda *part: check.failure(*part, precise=False))
   keep.mkdir(parents=True, exist_ok=True)
-  (keep / f"{seed}.pb").write_bytes(definition.SerializeToString())
+  (keep / f"{seed}.pb").write_bytes(part.graph.SerializeToString())
   np.savez(keep / f"{seed}.npz", **{
       k: v.astype(np.float32) if v.dtype == ml_dtypes.bfloat16 else v
-      for k, v in feeds.items()})
-  print(f"seed {seed} ({dtype.name}): {failure}\nshrunken: {message}\n"
-        f"{text(definition)}\n  fetch {' '.join(fetches)}", flush=True)
+      for k, v in part.feeds.items()})
+  print(f"shrunken: {part.message}\n{text(part.graph)}\n"
+        f"  fetch {' '.join(part.fetches)}", flush=True)
   return "failed"
 
 
