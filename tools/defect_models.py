@@ -193,6 +193,25 @@ def b15_leaky_relu_and_another_reader() -> Case:
   return tf.nn.leaky_relu(y, alpha=0.3) + tf.square(y), [x]
 
 
+def b16_filter_gradient_of_strided_1x1() -> Case:
+  """Gradient of a 1x1 filter, stride 2, 3 channels: wrong now and then."""
+  # With AVX2 only (ONEDNN_MAX_CPU_ISA=AVX2). oneDNN writes outside of its
+  # scratchpad, so threads overwrite each other's values.
+  x, dy = feed("x", normal(1, 6, 8, 3)), feed("dy", normal(1, 3, 4, 8))
+  return tf.raw_ops.Conv2DBackpropFilter(
+      input=x[0], filter_sizes=[1, 1, 3, 8], out_backprop=dy[0],
+      strides=[1, 2, 2, 1], padding="SAME"), [x, dy]
+
+
+def b16b_tape_over_strided_1x1() -> Case:
+  """From tf.GradientTape, on a larger image: with 2 threads always wrong."""
+  x, w = feed("x", normal(1, 12, 16, 3)), feed("w", normal(1, 1, 3, 8))
+  with tf.GradientTape() as tape:
+    tape.watch(w[0])
+    loss = tf.reduce_sum(tf.square(tf.nn.conv2d(x[0], w[0], 2, "SAME")))
+  return tape.gradient(loss, w[0]), [x, w]
+
+
 def numpy_b10(_: dict[str, np.ndarray]) -> np.ndarray:
   return np.tile(np.float32([1, 0, 3, 0]), (3, 1))
 

@@ -64,7 +64,7 @@ def op_by_op(graph_def, inputs):
 def main():
     failures = []
     folders = sorted(p for p in FOLDER.iterdir() if p.is_dir())
-    assert len(folders) >= 21, folders
+    assert len(folders) >= 23, folders
     for folder in folders:
         graph_def = tf1.GraphDef.FromString((folder / "model.pb").read_bytes())
         with np.load(folder / "inputs.npz") as inputs, np.load(folder / "outputs.npz") as outputs:
