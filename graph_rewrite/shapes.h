@@ -9,8 +9,8 @@
 
 #include "graph/rewriter.h"
 #include "graph/tensor.h"
+#include "graph/tensor_spec.h"
 #include "ops/kernel.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
 

@@ -28,8 +28,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "graph/attr_reader.h"
+#include "graph/tensor_spec.h"
 #include "ops/constant.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
 

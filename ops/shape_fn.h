@@ -14,45 +14,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "graph/attr_reader.h"
 #include "graph/graph.h"
 #include "graph/shape.h"
-#include "graph/tensor.h"
+#include "graph/tensor_spec.h"
 
 namespace tenon {
-
-// A tensor as far as it is known before it is computed.
-struct TensorSpec {
-  DType dtype = DType::kInvalid;
-  Shape shape = Shape::Unknown();
-  const Tensor* value = nullptr;  // null: not known yet
-};
-
-// Typed access to a node's attributes. The getters without a default give InvalidArgument naming
-// the attribute where it is absent or of another type (CompleteAttrs has run: ops can rely on
-// their defaults).
-class AttrReader {
- public:
-  explicit AttrReader(const Node& node) : node_(node) {}
-  const Node& node() const { return node_; }
-
-  absl::StatusOr<int64_t> Int(absl::string_view name) const;
-  absl::StatusOr<float> Float(absl::string_view name) const;
-  absl::StatusOr<bool> Bool(absl::string_view name) const;
-  absl::StatusOr<std::string> String(absl::string_view name) const;
-  absl::StatusOr<DType> Type(absl::string_view name) const;
-  absl::StatusOr<Shape> ShapeOf(absl::string_view name) const;
-  absl::StatusOr<std::vector<int64_t>> Ints(absl::string_view name) const;
-  absl::StatusOr<std::vector<float>> Floats(absl::string_view name) const;
-  absl::StatusOr<std::vector<std::string>> Strings(absl::string_view name) const;
-
-  int64_t Int(absl::string_view name, int64_t fallback) const;
-  float Float(absl::string_view name, float fallback) const;
-  bool Bool(absl::string_view name, bool fallback) const;
-  std::string String(absl::string_view name, absl::string_view fallback) const;
-
- private:
-  const Node& node_;
-};
 
 class ShapeContext {
  public:

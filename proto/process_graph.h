@@ -20,8 +20,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "graph/graph.h"
+#include "graph/tensor_spec.h"
 #include "ops/op.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "ops/shape_fn.h"
+#include "graph/attr_reader.h"
 #include "ops/types.h"
 
 namespace tenon {

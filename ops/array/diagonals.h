@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "ops/shape_fn.h"
+#include "graph/attr_reader.h"
 
 namespace tenon {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "graph/attr_reader.h"
 #include "ops/array/strided_copy.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
 

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "ops/kernel.h"
+#include "ops/shape_fn.h"
 #include "ops/types.h"
 
 namespace tenon {

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "ops/kernel.h"
 #include "ops/late_kernel.h"
+#include "ops/shape_fn.h"
 #include "ops/types.h"
 
 namespace tenon {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ops/shape_fn.h"
+#include "graph/attr_reader.h"
 #include "primitive_cache/tensor_desc.h"
 
 namespace tenon {

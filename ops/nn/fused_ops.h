@@ -12,6 +12,7 @@
 #include "graph/shape.h"
 #include "ops/kernel.h"
 #include "ops/post_op.h"
+#include "ops/shape_fn.h"
 
 namespace tenon {
 

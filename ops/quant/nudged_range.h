@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "env/status.h"
+#include "graph/attr_reader.h"
 #include "ops/quant/range_math.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
 

@@ -7,6 +7,7 @@
 
 #include "ops/nn/conv_geometry.h"
 #include "ops/quant/quantized_fusion.h"
+#include "ops/shape_fn.h"
 
 namespace tenon {
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ops/quant/quantized_fusion.h"
+#include "ops/shape_fn.h"
 
 namespace tenon {
 

@@ -5,6 +5,7 @@
 #include "absl/status/statusor.h"
 #include "ops/kernel.h"
 #include "ops/random/philox.h"
+#include "ops/shape_fn.h"
 
 namespace tenon {
 

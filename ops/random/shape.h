@@ -3,6 +3,7 @@
 #define TENON_OPS_RANDOM_SHAPE_H_
 
 #include "ops/kernel.h"
+#include "ops/shape_fn.h"
 
 namespace tenon {
 

@@ -18,6 +18,7 @@
 #include "env/status.h"
 #include "ops/kernel.h"
 #include "ops/parallel.h"
+#include "ops/shape_fn.h"
 #include "ops/state/update.h"
 #include "ops/types.h"
 
