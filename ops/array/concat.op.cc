@@ -1,9 +1,10 @@
 // Concat, ConcatV2, ConcatOffset.
+#include "ops/vector/concat.h"
+
 #include "ops/array/axis.h"
 #include "ops/array/join.h"
 #include "ops/late_kernel.h"
 #include "ops/op.h"
-#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {
@@ -79,6 +80,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> Concat(PrepareContext& p) {
   return JoinKernel(std::move(join), args.first);
 }
 
+template <Arguments (*arguments)(int)>
+absl::StatusOr<std::unique_ptr<Kernel>> Accelerated(PrepareContext& p) {
+  return VectorConcat(p, arguments(p.num_inputs()).axis);
+}
+
 const OpRegistration concat({
     .name = "Concat",
     .inputs = "concat_dim: int32, values: N * T",
@@ -86,7 +92,7 @@ const OpRegistration concat({
     .attrs = "N: int; T: type",
     .shape = ConcatShape<V1>,
     .reference = Concat<V1>,
-    .accelerated = VectorConcat,
+    .accelerated = Accelerated<V1>,
     .native = "_MklNativeConcat",
     .native_types =
         "float bfloat16 half double int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool "
@@ -101,7 +107,7 @@ const OpRegistration concat_v2({
     .types = "Tidx: int32 int64",
     .shape = ConcatShape<V2>,
     .reference = Concat<V2>,
-    .accelerated = VectorConcat,
+    .accelerated = Accelerated<V2>,
     .native = "_MklNativeConcatV2",
     .native_types =
         "float bfloat16 half double int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool "

@@ -1,4 +1,6 @@
 // Transpose, ConjugateTranspose, InvertPermutation.
+#include "ops/vector/transpose.h"
+
 #include <complex>
 #include <memory>
 #include <utility>
@@ -9,7 +11,6 @@
 #include "ops/op.h"
 #include "ops/parallel.h"
 #include "ops/types.h"
-#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "ops/math/elementwise.h"
 #include "ops/op.h"
-#include "ops/vector/vector_kernels.h"
+#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {
@@ -58,7 +58,7 @@ const OpRegistration relu({
     .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
     .shape = UnchangedShape,
     .reference = Unary<kRelu, RealNumbers>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kRelu>,
     .native = "_MklNativeRelu",
     .native_types = "float bfloat16",
     .post_op = PostOp::kRelu,
@@ -73,7 +73,7 @@ const OpRegistration relu6({
     .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
     .shape = UnchangedShape,
     .reference = Unary<kRelu6, RealNumbers>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kRelu6>,
     .native = "_MklNativeRelu6",
     .native_types = "float bfloat16",
     .post_op = PostOp::kRelu6,
@@ -88,7 +88,7 @@ const OpRegistration elu({
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
     .reference = Unary<kElu, Floats>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kElu>,
     .native = "_MklNativeElu",
     .native_types = "float bfloat16",
     .post_op = PostOp::kElu,
@@ -103,7 +103,7 @@ const OpRegistration selu({
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
     .reference = Unary<kSelu, Floats>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kSelu>,
     .native = "_MklNativeSelu",
     .native_types = "float bfloat16",
     .post_op = PostOp::kSelu,
@@ -118,7 +118,7 @@ const OpRegistration softplus({
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
     .reference = Unary<kSoftplus, Floats>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kSoftplus>,
     .native = "_MklNativeSoftplus",
     .native_types = "float bfloat16",
     .post_op = PostOp::kSoftplus,
@@ -133,7 +133,7 @@ const OpRegistration softsign({
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
     .reference = Unary<kSoftsign, Floats>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kSoftsign>,
     .native = "_MklNativeSoftsign",
     .native_types = "float bfloat16",
     .elementwise = true,
@@ -147,7 +147,7 @@ const OpRegistration leaky_relu({
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
     .reference = LeakyReluReference,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kLeakyRelu>,
     .native = "_MklNativeLeakyRelu",
     .native_types = "float bfloat16",
     .post_op = PostOp::kLeakyRelu,

@@ -4,7 +4,7 @@
 
 #include "ops/math/elementwise.h"
 #include "ops/op.h"
-#include "ops/vector/vector_kernels.h"
+#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {
@@ -44,7 +44,7 @@ const OpRegistration gelu_exact({
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
     .reference = Unary<kGeluExact, Floats>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kGeluExact>,
     .native = "_MklNativeGeluExact",
     .native_types = "float bfloat16",
     .post_op = PostOp::kGeluErf,
@@ -60,7 +60,7 @@ const OpRegistration gelu_approximate({
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
     .reference = Unary<kGeluApproximate, Floats>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kGeluApproximate>,
     .native = "_MklNativeGeluApproximate",
     .native_types = "float bfloat16",
     .post_op = PostOp::kGeluTanh,
@@ -76,7 +76,7 @@ const OpRegistration swish({
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
     .reference = Unary<kSwish, Floats>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kSwish>,
     .native = "_MklNativeSwish",
     .native_types = "float bfloat16",
     .post_op = PostOp::kSwish,
@@ -92,7 +92,7 @@ const OpRegistration hard_swish({
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
     .reference = Unary<kHardSwish, Floats>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kHardSwish>,
     .native = "_MklNativeHardSwish",
     .native_types = "float bfloat16",
     .post_op = PostOp::kHardSwish,
@@ -108,7 +108,7 @@ const OpRegistration mish({
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
     .reference = Unary<kMish, Floats>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kMish>,
     .native = "_MklNativeMish",
     .native_types = "float bfloat16",
     .post_op = PostOp::kMish,

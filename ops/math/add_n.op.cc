@@ -2,7 +2,7 @@
 #include "ops/control/list_math.h"
 #include "ops/op.h"
 #include "ops/types.h"
-#include "ops/vector/vector_kernels.h"
+#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {
@@ -58,7 +58,7 @@ const OpRegistration add_n({
              "half uint32 uint64 variant",
     .shape = AddNShape,
     .reference = AddN,
-    .accelerated = VectorBinary,
+    .accelerated = VectorAddN,
     .native = "_MklNativeAddN",
     .native_types = "float bfloat16",
     .commutative = true,

@@ -1,7 +1,7 @@
 // Add, AddV2, Sub, Mul, SquaredDifference. Integers wrap around.
 #include "ops/math/elementwise.h"
 #include "ops/op.h"
-#include "ops/vector/vector_kernels.h"
+#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {
@@ -31,7 +31,7 @@ const OpRegistration add({
              "string",
     .shape = BroadcastBinaryShape,
     .reference = Binary<kAdd, Joined<Numbers, TypeList<std::string>>>,
-    .accelerated = VectorBinary,
+    .accelerated = VectorBinary<ElementwiseOp::kAdd>,
     .native = "_MklNativeAdd",
     .native_types = "float bfloat16",
     .elementwise = true,
@@ -46,7 +46,7 @@ const OpRegistration add_v2({
     .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
     .reference = Binary<kAdd, Numbers>,
-    .accelerated = VectorBinary,
+    .accelerated = VectorBinary<ElementwiseOp::kAdd>,
     .native = "_MklNativeAddV2",
     .native_types = "float bfloat16",
     .commutative = true,
@@ -62,7 +62,7 @@ const OpRegistration sub({
     .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
     .reference = Binary<kSub, Numbers>,
-    .accelerated = VectorBinary,
+    .accelerated = VectorBinary<ElementwiseOp::kSub>,
     .native = "_MklNativeSub",
     .native_types = "float bfloat16",
     .elementwise = true,
@@ -77,7 +77,7 @@ const OpRegistration mul({
     .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
     .reference = Binary<kMul, Numbers>,
-    .accelerated = VectorBinary,
+    .accelerated = VectorBinary<ElementwiseOp::kMul>,
     .native = "_MklNativeMul",
     .native_types = "float bfloat16",
     .commutative = true,
@@ -93,7 +93,7 @@ const OpRegistration squared_difference({
     .types = "T: bfloat16 half float double int32 int64 complex64 complex128",
     .shape = BroadcastBinaryShape,
     .reference = Binary<kSquaredDifference, Joined<FloatsAndComplexes, TypeList<int32_t, int64_t>>>,
-    .accelerated = VectorBinary,
+    .accelerated = VectorBinary<ElementwiseOp::kSquaredDifference>,
     .native = "_MklNativeSquaredDifference",
     .native_types = "float bfloat16",
     .commutative = true,

@@ -3,7 +3,8 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/reduction.h"
 #include "ops/op.h"
-#include "ops/vector/vector_kernels.h"
+#include "ops/vector/reduce.h"
+#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {
@@ -54,7 +55,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> BiasAddReference(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> BiasAddVector(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const int axis, ChannelAxis(p.attrs(), p.input_shape(0).rank()));
   if (axis != p.input_shape(0).rank() - 1) return Unimplemented("channels are not last");
-  return VectorBinary(p);
+  return VectorBinary(p, ElementwiseOp::kAdd);
 }
 
 absl::Status BiasAddGradShape(ShapeContext& c) {
@@ -79,6 +80,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> BiasAddGradReference(PrepareContext& p) 
   return SumOver(p, space);
 }
 
+absl::StatusOr<std::unique_ptr<Kernel>> BiasAddGradVector(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const int channels, ChannelAxis(p.attrs(), p.input_shape(0).rank()));
+  return VectorReduceAllBut(p, VectorReduction::kSum, channels);
+}
+
 const OpRegistration bias_add_grad({
     .name = "BiasAddGrad",
     .inputs = "out_backprop: T",
@@ -88,7 +94,7 @@ const OpRegistration bias_add_grad({
              "half uint32 uint64",
     .shape = BiasAddGradShape,
     .reference = BiasAddGradReference,
-    .accelerated = VectorReduce,
+    .accelerated = BiasAddGradVector,
     .native = "_MklNativeBiasAddGrad",
     .example = "[8,56,56,256]",
 });

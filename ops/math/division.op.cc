@@ -5,7 +5,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/integer_division.h"
 #include "ops/op.h"
-#include "ops/vector/vector_kernels.h"
+#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {
@@ -52,7 +52,7 @@ const OpRegistration real_div({
     .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kDivide, kNotZero, Numbers>,
-    .accelerated = VectorBinary,
+    .accelerated = VectorBinary<ElementwiseOp::kDiv>,
     .native = "_MklNativeRealDiv",
     .native_types = "float bfloat16",
     .elementwise = true,
@@ -67,7 +67,7 @@ const OpRegistration div({
     .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kDivide, kNotZero, Numbers>,
-    .accelerated = VectorBinary,
+    .accelerated = VectorBinary<ElementwiseOp::kDiv>,
     .native = "_MklNativeDiv",
     .native_types = "float bfloat16",
     .elementwise = true,
@@ -103,7 +103,7 @@ const OpRegistration div_no_nan({
     .types = "T: half float bfloat16 double complex64 complex128",
     .shape = BroadcastBinaryShape,
     .reference = Binary<kDivNoNan, FloatsAndComplexes>,
-    .accelerated = VectorBinary,
+    .accelerated = VectorBinary<ElementwiseOp::kDivNoNan>,
     .native = "_MklNativeDivNoNan",
     .native_types = "float bfloat16",
     .elementwise = true,

@@ -4,7 +4,7 @@
 
 #include "ops/math/elementwise.h"
 #include "ops/op.h"
-#include "ops/vector/vector_kernels.h"
+#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {
@@ -42,7 +42,7 @@ const OpRegistration erf_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kErf, Floats>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kErf>,
     .native = "_MklNativeErf",
     .native_types = "float bfloat16",
     .elementwise = true,
@@ -56,7 +56,7 @@ const OpRegistration erfc_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kErfc, Floats>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kErfc>,
     .native = "_MklNativeErfc",
     .native_types = "float bfloat16",
     .elementwise = true,

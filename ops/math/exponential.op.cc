@@ -4,7 +4,7 @@
 
 #include "ops/math/elementwise.h"
 #include "ops/op.h"
-#include "ops/vector/vector_kernels.h"
+#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {
@@ -40,7 +40,7 @@ const OpRegistration sqrt_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kSqrt, FloatsAndComplexes>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kSqrt>,
     .native = "_MklNativeSqrt",
     .native_types = "float bfloat16",
     .post_op = PostOp::kSqrt,
@@ -55,7 +55,7 @@ const OpRegistration rsqrt_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kRsqrt, FloatsAndComplexes>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kRsqrt>,
     .native = "_MklNativeRsqrt",
     .native_types = "float bfloat16",
     .elementwise = true,
@@ -69,7 +69,7 @@ const OpRegistration exp_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kExp, FloatsAndComplexes>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kExp>,
     .native = "_MklNativeExp",
     .native_types = "float bfloat16",
     .post_op = PostOp::kExp,
@@ -84,7 +84,7 @@ const OpRegistration expm1_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kExpm1, FloatsAndComplexes>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kExpm1>,
     .native = "_MklNativeExpm1",
     .native_types = "float bfloat16",
     .elementwise = true,
@@ -98,7 +98,7 @@ const OpRegistration log_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kLog, FloatsAndComplexes>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kLog>,
     .native = "_MklNativeLog",
     .native_types = "float bfloat16",
     // No post-op: oneDNN's logarithm is off by 1 % close to 1.
@@ -113,7 +113,7 @@ const OpRegistration log1p_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kLog1p, FloatsAndComplexes>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kLog1p>,
     .native = "_MklNativeLog1p",
     .native_types = "float bfloat16",
     .elementwise = true,

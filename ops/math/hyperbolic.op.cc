@@ -4,7 +4,7 @@
 
 #include "ops/math/elementwise.h"
 #include "ops/op.h"
-#include "ops/vector/vector_kernels.h"
+#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {
@@ -50,7 +50,7 @@ const OpRegistration tanh_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kTanh, FloatsAndComplexes>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kTanh>,
     .native = "_MklNativeTanh",
     .native_types = "float bfloat16",
     .post_op = PostOp::kTanh,
@@ -98,7 +98,7 @@ const OpRegistration sigmoid_op({
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kSigmoid, FloatsAndComplexes>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kSigmoid>,
     .native = "_MklNativeSigmoid",
     .native_types = "float bfloat16",
     .post_op = PostOp::kSigmoid,

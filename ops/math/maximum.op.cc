@@ -1,7 +1,7 @@
 // Maximum, Minimum. A NaN on either side gives NaN.
 #include "ops/math/elementwise.h"
 #include "ops/op.h"
-#include "ops/vector/vector_kernels.h"
+#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {
@@ -29,7 +29,7 @@ const OpRegistration maximum({
     .types = "T: bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64",
     .shape = BroadcastBinaryShape,
     .reference = Binary<kMaximum, RealNumbers>,
-    .accelerated = VectorBinary,
+    .accelerated = VectorBinary<ElementwiseOp::kMaximum>,
     .native = "_MklNativeMaximum",
     .native_types = "float bfloat16",
     .elementwise = true,
@@ -43,7 +43,7 @@ const OpRegistration minimum({
     .types = "T: bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64",
     .shape = BroadcastBinaryShape,
     .reference = Binary<kMinimum, RealNumbers>,
-    .accelerated = VectorBinary,
+    .accelerated = VectorBinary<ElementwiseOp::kMinimum>,
     .native = "_MklNativeMinimum",
     .native_types = "float bfloat16",
     .elementwise = true,

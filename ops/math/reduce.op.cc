@@ -1,10 +1,11 @@
 // Sum, Mean, Prod, Max, Min, EuclideanNorm, All, Any.
+#include "ops/vector/reduce.h"
+
 #include <cmath>
 #include <limits>
 
 #include "ops/math/reduction.h"
 #include "ops/op.h"
-#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {
@@ -130,9 +131,9 @@ constexpr char kRealTypes[] =
     "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
     "Tidx: int32 int64";
 
-// `native`: null where there is no vector kernel.
+// `native` and `accelerated`: null where there is no vector kernel.
 OpRow OfNumbers(const char* name, const char* types, KernelFactory reference,
-                const char* native = nullptr) {
+                const char* native = nullptr, KernelFactory accelerated = nullptr) {
   return {
       .name = name,
       .inputs = "input: T, reduction_indices: Tidx",
@@ -141,7 +142,7 @@ OpRow OfNumbers(const char* name, const char* types, KernelFactory reference,
       .types = types,
       .shape = ReductionShape,
       .reference = reference,
-      .accelerated = native == nullptr ? nullptr : VectorReduce,
+      .accelerated = accelerated,
       .native = native,
   };
 }
@@ -159,17 +160,18 @@ OpRow OfBools(const char* name, KernelFactory reference) {
 }
 
 const OpRegistration sum_op(OfNumbers("Sum", kNumberTypes, Reduction<SumReducer, Numbers>,
-                                      "_MklNativeSum"));
+                                      "_MklNativeSum", VectorReduce<VectorReduction::kSum>));
 OpRow Mean() {
-  OpRow row = OfNumbers("Mean", kNumberTypes, Reduction<MeanReducer, Numbers>, "_MklNativeMean");
+  OpRow row = OfNumbers("Mean", kNumberTypes, Reduction<MeanReducer, Numbers>, "_MklNativeMean",
+                        VectorReduce<VectorReduction::kMean>);
   row.native_types = "float bfloat16";
   return row;
 }
 const OpRegistration mean_op(Mean());
 const OpRegistration max_op(OfNumbers("Max", kRealTypes, Reduction<MaxReducer, RealNumbers>,
-                                      "_MklNativeMax"));
+                                      "_MklNativeMax", VectorReduce<VectorReduction::kMax>));
 const OpRegistration min_op(OfNumbers("Min", kRealTypes, Reduction<MinReducer, RealNumbers>,
-                                      "_MklNativeMin"));
+                                      "_MklNativeMin", VectorReduce<VectorReduction::kMin>));
 const OpRegistration prod_op(OfNumbers("Prod", kNumberTypes, Reduction<ProdReducer, Numbers>));
 const OpRegistration euclidean_norm_op(OfNumbers("EuclideanNorm", kNumberTypes,
                                                  Reduction<NormReducer, Numbers>));

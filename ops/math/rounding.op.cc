@@ -3,7 +3,7 @@
 
 #include "ops/math/elementwise.h"
 #include "ops/op.h"
-#include "ops/vector/vector_kernels.h"
+#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {
@@ -30,7 +30,7 @@ const OpRegistration floor_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kFloor, Floats>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kFloor>,
     .native = "_MklNativeFloor",
     .native_types = "float bfloat16",
     .elementwise = true,
@@ -44,7 +44,7 @@ const OpRegistration ceil_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kCeil, Floats>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kCeil>,
     .native = "_MklNativeCeil",
     .native_types = "float bfloat16",
     .elementwise = true,
@@ -58,7 +58,7 @@ const OpRegistration round_op({
     .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kRound, Joined<FloatsAndComplexes, SignedInts>>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kRint>,
     .native = "_MklNativeRound",
     .native_types = "float bfloat16",
     .elementwise = true,
@@ -72,7 +72,7 @@ const OpRegistration rint_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kRound, Floats>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kRint>,
     .native = "_MklNativeRint",
     .native_types = "float bfloat16",
     .elementwise = true,

@@ -4,7 +4,7 @@
 
 #include "ops/math/elementwise.h"
 #include "ops/op.h"
-#include "ops/vector/vector_kernels.h"
+#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {
@@ -55,7 +55,7 @@ const OpRegistration abs_op({
     .types = "T: bfloat16 half float double int8 int16 int32 int64",
     .shape = UnchangedShape,
     .reference = Unary<kAbs, Joined<Floats, SignedInts>>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kAbs>,
     .native = "_MklNativeAbs",
     .native_types = "float bfloat16",
     .post_op = PostOp::kAbs,
@@ -70,7 +70,7 @@ const OpRegistration neg_op({
     .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kNeg, SignTypes>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kNeg>,
     .native = "_MklNativeNeg",
     .native_types = "float bfloat16",
     .elementwise = true,
@@ -84,7 +84,7 @@ const OpRegistration sign_op({
     .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kSign, SignTypes>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kSign>,
     .native = "_MklNativeSign",
     .native_types = "float bfloat16",
     .elementwise = true,
@@ -99,7 +99,7 @@ const OpRegistration square_op({
              "uint64 complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kSquare, Numbers>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kSquare>,
     .native = "_MklNativeSquare",
     .native_types = "float bfloat16",
     .post_op = PostOp::kSquare,
@@ -114,7 +114,7 @@ const OpRegistration reciprocal_op({
     .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kReciprocal, SignTypes>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kReciprocal>,
     .native = "_MklNativeReciprocal",
     .native_types = "float bfloat16",
     .elementwise = true,
@@ -128,7 +128,7 @@ const OpRegistration inv_op({
     .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
     .shape = UnchangedShape,
     .reference = Unary<kReciprocal, SignTypes>,
-    .accelerated = VectorUnary,
+    .accelerated = VectorUnary<ElementwiseOp::kReciprocal>,
     .native = "_MklNativeInv",
     .native_types = "float bfloat16",
     .elementwise = true,

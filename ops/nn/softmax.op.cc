@@ -4,7 +4,6 @@
 
 #include "env/status.h"
 #include "ops/op.h"
-#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {
@@ -18,17 +17,14 @@ absl::Status SoftmaxShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-SoftmaxOptions OptionsOf(const PrepareContext& p) {
-  const OpLookup op = FindOp(p.node().op);
-  SoftmaxOptions options;
-  if (op && absl::string_view(op.info->row.name) == "LogSoftmax") {
-    options.kind = SoftmaxKind::kLogSoftmax;
-  }
-  return options;
+template <SoftmaxKind kKind>
+absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+  return MakeReferenceSoftmax(p, {.kind = kKind});
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
-  return MakeReferenceSoftmax(p, OptionsOf(p));
+template <SoftmaxKind kKind>
+absl::StatusOr<std::unique_ptr<Kernel>> Accelerated(PrepareContext& p) {
+  return MakeVectorSoftmax(p, {.kind = kKind});
 }
 
 const OpRegistration softmax({
@@ -38,8 +34,8 @@ const OpRegistration softmax({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = SoftmaxShape,
-    .reference = Reference,
-    .accelerated = VectorSoftmax,
+    .reference = Reference<SoftmaxKind::kSoftmax>,
+    .accelerated = Accelerated<SoftmaxKind::kSoftmax>,
     .native = "_MklNativeSoftmax",
     .native_types = "float bfloat16",
     .example = "[1,12,128,128]",
@@ -52,17 +48,12 @@ const OpRegistration log_softmax({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = SoftmaxShape,
-    .reference = Reference,
-    .accelerated = VectorSoftmax,
+    .reference = Reference<SoftmaxKind::kLogSoftmax>,
+    .accelerated = Accelerated<SoftmaxKind::kLogSoftmax>,
     .native = "_MklNativeLogSoftmax",
     .native_types = "float bfloat16",
     .example = "[1,1000]",
 });
 
 }  // namespace
-
-absl::StatusOr<std::unique_ptr<Kernel>> VectorSoftmax(PrepareContext& p) {
-  return MakeVectorSoftmax(p, OptionsOf(p));
-}
-
 }  // namespace tenon

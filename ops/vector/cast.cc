@@ -1,9 +1,9 @@
-// Cast between float and bfloat16 or half (round to nearest, ties to even).
+#include "ops/vector/cast.h"
+
 #include "env/status.h"
 #include "ops/parallel.h"
 #include "ops/vector/elementwise.h"
 #include "ops/vector/half_simd.h"
-#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {

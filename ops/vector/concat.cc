@@ -1,21 +1,17 @@
-// ConcatV2 and Concat: row after row, each part's piece by memcpy.
+#include "ops/vector/concat.h"
+
 #include <cstring>
 #include <vector>
 
 #include "env/status.h"
 #include "ops/array/axis.h"
-#include "ops/op.h"
 #include "ops/parallel.h"
-#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 
-absl::StatusOr<std::unique_ptr<Kernel>> VectorConcat(PrepareContext& p) {
-  const OpLookup op = FindOp(p.node().op);
-  const absl::string_view name = op ? op.info->row.name : absl::string_view(p.node().op);
-  const bool axis_first = name == "Concat";
+absl::StatusOr<std::unique_ptr<Kernel>> VectorConcat(PrepareContext& p, int axis_input) {
   const int parts = p.num_inputs() - 1;
-  const int axis_input = axis_first ? 0 : parts, first = axis_first ? 1 : 0;
+  const int first = axis_input == 0 ? 1 : 0;
   const size_t element = SizeOf(p.output_dtype(0));
   const Shape& out = p.output_shape(0);
   const Tensor* axis_value = p.value(axis_input);

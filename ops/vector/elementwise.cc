@@ -76,11 +76,16 @@ const ElementwiseInfo* FindElementwise(absl::string_view name) {
   return nullptr;
 }
 
-double ElementwiseCost(ElementwiseOp op) {
+const ElementwiseInfo* FindElementwise(ElementwiseOp op) {
   for (const ElementwiseInfo& row : kTable) {
-    if (op == row.op) return row.ns;
+    if (op == row.op) return &row;
   }
-  return 0.15;
+  return nullptr;
+}
+
+double ElementwiseCost(ElementwiseOp op) {
+  const ElementwiseInfo* info = FindElementwise(op);
+  return info == nullptr ? 0.15 : static_cast<double>(info->ns);
 }
 
 }  // namespace tenon

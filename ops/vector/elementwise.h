@@ -81,9 +81,10 @@ struct ElementwiseInfo {
   float default_parameter;
 };
 
-// All names, and one by name (null: not an elementwise op of ours).
+// All names, and one by name (null: not an elementwise op of ours) or by what it computes.
 absl::Span<const ElementwiseInfo> ElementwiseTable();
 const ElementwiseInfo* FindElementwise(absl::string_view name);
+const ElementwiseInfo* FindElementwise(ElementwiseOp op);
 double ElementwiseCost(ElementwiseOp op);  // ns, as above
 
 // out[i] = op(a[i], b[i], c[i]); operands that the op does not have are null. `out` may be one of

@@ -2,17 +2,17 @@
 // [outer, reduced, inner] or [reduced, outer, reduced]. Global average pooling is [N, H W, C], a
 // softmax's sum [rows, n, 1], a sum for each channel [N H W, C] or [N, C, H W]. Mean also of
 // bfloat16 [outer, reduced, inner].
+#include "ops/vector/reduce.h"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "env/status.h"
 #include "ops/array/axis.h"
-#include "ops/op.h"
 #include "ops/parallel.h"
 #include "ops/vector/elementwise.h"
 #include "ops/vector/reduce_simd.h"
-#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {
@@ -30,38 +30,24 @@ struct Problem {
   int64_t repeat = 1;  // reduced in front of `outer`; then inner is 1
 };
 
-// Which axes are reduced.
-absl::StatusOr<std::vector<bool>> MaskOf(PrepareContext& p, absl::string_view name) {
-  const int rank = p.input_shape(0).rank();
-  if (name == "BiasAddGrad") {
-    const bool channels_last = p.attrs().String("data_format", "NHWC") == "NHWC";
-    std::vector<bool> mask(static_cast<size_t>(rank), true);
-    mask[channels_last ? mask.size() - 1 : 1] = false;
-    return mask;
-  }
-  const Tensor* axes_value = p.value(1);
-  if (axes_value == nullptr) return Unimplemented("the axes are not known");
-  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, IntegersOf(*axes_value));
-  return AxisMask(axes, rank);
+ReduceKind KindOf(VectorReduction reduction) {
+  if (reduction == VectorReduction::kMax) return ReduceKind::kMax;
+  if (reduction == VectorReduction::kMin) return ReduceKind::kMin;
+  return ReduceKind::kSum;
 }
 
-absl::StatusOr<Problem> ProblemOf(PrepareContext& p) {
-  const OpLookup op = FindOp(p.node().op);
-  const absl::string_view name = op ? op.info->row.name : absl::string_view(p.node().op);
-  Problem problem;
-  if (name == "Max") {
-    problem.kind = ReduceKind::kMax;
-  } else if (name == "Min") {
-    problem.kind = ReduceKind::kMin;
-  } else if (name == "Mean") {
-    problem.mean = true;
-  } else if (name != "Sum" && name != "BiasAddGrad") {
-    return Unimplemented("no vector kernel for ", name);
-  }
-  const bool half = p.input_dtype(0) == DType::kBfloat16 && problem.mean;
+absl::Status CheckDType(const PrepareContext& p, VectorReduction reduction) {
+  const bool half = p.input_dtype(0) == DType::kBfloat16 && reduction == VectorReduction::kMean;
   if (p.input_dtype(0) != DType::kFloat && !half) return Unimplemented("only float");
-  const Shape& in = p.input_shape(0);
-  TENON_ASSIGN_OR_RETURN(const std::vector<bool> mask, MaskOf(p, name));
+  return absl::OkStatus();
+}
+
+// `mask`: which axes are reduced.
+absl::StatusOr<Problem> ProblemOf(const Shape& in, VectorReduction reduction,
+                                  const std::vector<bool>& mask) {
+  Problem problem;
+  problem.kind = KindOf(reduction);
+  problem.mean = reduction == VectorReduction::kMean;
 
   enum { kOuter, kReduced, kInner } part = kOuter;
   for (int d = 0; d < in.rank(); ++d) {
@@ -249,10 +235,9 @@ class Bfloat16MeanKernel final : public Kernel {
   const ReduceColumnsFn sum_ = FindReduceColumns(ReduceKind::kSum);
 };
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<Kernel>> VectorReduce(PrepareContext& p) {
-  TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p));
+absl::StatusOr<std::unique_ptr<Kernel>> Reduce(PrepareContext& p, VectorReduction reduction,
+                                               const std::vector<bool>& mask) {
+  TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p.input_shape(0), reduction, mask));
   const bool half = p.input_dtype(0) == DType::kBfloat16;
   if (half && (problem.repeat > 1 || problem.inner == 1)) {
     return Unimplemented("bfloat16 only by columns");
@@ -265,6 +250,25 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorReduce(PrepareContext& p) {
   auto kernel = std::make_unique<ReduceKernel>(problem, p.services().threads);
   p.RequestScratch(kernel->ScratchBytes());
   return std::unique_ptr<Kernel>(std::move(kernel));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> VectorReduce(PrepareContext& p, VectorReduction reduction) {
+  TENON_RETURN_IF_ERROR(CheckDType(p, reduction));
+  const Tensor* axes_value = p.value(1);
+  if (axes_value == nullptr) return Unimplemented("the axes are not known");
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, IntegersOf(*axes_value));
+  TENON_ASSIGN_OR_RETURN(const std::vector<bool> mask, AxisMask(axes, p.input_shape(0).rank()));
+  return Reduce(p, reduction, mask);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> VectorReduceAllBut(PrepareContext& p,
+                                                           VectorReduction reduction, int kept) {
+  TENON_RETURN_IF_ERROR(CheckDType(p, reduction));
+  std::vector<bool> mask(static_cast<size_t>(p.input_shape(0).rank()), true);
+  mask[static_cast<size_t>(kept)] = false;
+  return Reduce(p, reduction, mask);
 }
 
 }  // namespace tenon

@@ -1,6 +1,8 @@
-// Transpose. After joining neighbouring axes that stay together there are two kinds: the last axis
+// After joining neighbouring axes that stay together there are two kinds: the last axis
 // stays last, and rows are copied; or it does not, and blocks of the plane of the two axes that are
 // dense in the input and in the output are turned in cache.
+#include "ops/vector/transpose.h"
+
 #include <algorithm>
 #include <array>
 #include <complex>
@@ -13,7 +15,6 @@
 #include "ops/array/axis.h"
 #include "ops/parallel.h"
 #include "ops/vector/transpose_simd.h"
-#include "ops/vector/vector_kernels.h"
 
 namespace tenon {
 namespace {

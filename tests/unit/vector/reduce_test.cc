@@ -1,10 +1,11 @@
 // Mean, Sum, Max, Min over every set of neighbouring axes, against double.
+#include "ops/vector/reduce.h"
+
 #include <cmath>
 #include <cstring>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ops/vector/vector_kernels.h"
 #include "tests/unit/vector/support.h"
 
 namespace tenon {
@@ -22,6 +23,13 @@ struct Case {
   }
 };
 
+constexpr std::pair<const char*, KernelFactory> kReductions[] = {
+    {"Sum", VectorReduce<VectorReduction::kSum>},
+    {"Mean", VectorReduce<VectorReduction::kMean>},
+    {"Max", VectorReduce<VectorReduction::kMax>},
+    {"Min", VectorReduce<VectorReduction::kMin>},
+};
+
 class ReduceTest : public TargetTest<Case> {};
 
 TEST_P(ReduceTest, AgreesWithDouble) {
@@ -29,10 +37,11 @@ TEST_P(ReduceTest, AgreesWithDouble) {
   const Tensor x = Uniform(c.shape, 5, -1, 3);
   const Tensor axes = Tensor::Vector<int32_t>(c.axes);
   const Shape out({c.outer, c.inner});
-  for (const std::string op : {"Sum", "Mean", "Max", "Min"}) {
-    const auto one = RunFactory(VectorReduce, MakeNode(op), {x, axes}, {out}, 1);
+  for (const auto& [name, factory] : kReductions) {
+    const std::string op = name;
+    const auto one = RunFactory(factory, MakeNode(op), {x, axes}, {out}, 1);
     ASSERT_TRUE(one.ok()) << one.status();
-    const auto two = RunFactory(VectorReduce, MakeNode(op), {x, axes}, {out}, 2);
+    const auto two = RunFactory(factory, MakeNode(op), {x, axes}, {out}, 2);
     ASSERT_TRUE(two.ok()) << two.status();
     ASSERT_EQ(0, std::memcmp((*one)[0].raw(), (*two)[0].raw(), (*one)[0].bytes()));
     for (int64_t o = 0; o < c.outer; ++o) {
@@ -79,12 +88,12 @@ TEST(VectorReduce, NaNIsTheExtreme) {
   for (const int64_t at : {0, 7, 63, 64, 80}) {
     Tensor x = Uniform(Shape({81, 20}), 1);
     x.data<float>()[at * 20 + 3] = kNaN;
-    for (const std::string op : {"Max", "Min", "Sum", "Mean"}) {
+    for (const auto& [op, factory] : kReductions) {
       const auto columns =
-          RunFactory(VectorReduce, MakeNode(op), {x, Tensor::Vector<int32_t>({0})}, {Shape({20})});
+          RunFactory(factory, MakeNode(op), {x, Tensor::Vector<int32_t>({0})}, {Shape({20})});
       ASSERT_TRUE(columns.ok());
       const auto rows =
-          RunFactory(VectorReduce, MakeNode(op), {x, Tensor::Vector<int32_t>({1})}, {Shape({81})});
+          RunFactory(factory, MakeNode(op), {x, Tensor::Vector<int32_t>({1})}, {Shape({81})});
       ASSERT_TRUE(rows.ok());
       for (int64_t i = 0; i < 20; ++i) {
         EXPECT_EQ(std::isnan((*columns)[0].data<float>()[i]), i == 3) << op << at;
@@ -98,7 +107,7 @@ TEST(VectorReduce, NaNIsTheExtreme) {
 
 TEST(VectorReduce, LeavesTheRestToTheStandardKernel) {
   const auto status = [](const Shape& shape, std::vector<int32_t> axes) {
-    return RunFactory(VectorReduce, MakeNode("Sum"),
+    return RunFactory(VectorReduce<VectorReduction::kSum>, MakeNode("Sum"),
                       {Uniform(shape, 1), Tensor::Vector<int32_t>(std::move(axes))}, {Shape({3})})
         .status();
   };

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "env/flags.h"
 #include "env/status.h"
@@ -45,8 +46,11 @@ inline float At(const Tensor& t, const Shape& out, int64_t i) {
   return t.data<float>()[index];
 }
 
+// A kernel factory, or a lambda that passes on what it captured.
+using FactoryRef = absl::FunctionRef<absl::StatusOr<std::unique_ptr<Kernel>>(PrepareContext&)>;
+
 // Prepares `factory` for the tensors (their values known to it) and runs it once.
-inline absl::StatusOr<std::vector<Tensor>> RunFactory(KernelFactory factory, const Node& node,
+inline absl::StatusOr<std::vector<Tensor>> RunFactory(FactoryRef factory, const Node& node,
                                                       const std::vector<Tensor>& inputs,
                                                       const std::vector<Shape>& output_shapes,
                                                       int threads = 1,

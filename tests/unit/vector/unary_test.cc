@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ops/vector/elementwise.h"
-#include "ops/vector/vector_kernels.h"
+#include "ops/vector/unary_binary.h"
 #include "tests/unit/vector/support.h"
 
 namespace tenon {
@@ -94,6 +94,13 @@ std::vector<float> Values() {
   return values;
 }
 
+absl::StatusOr<std::vector<Tensor>> RunUnary(const ElementwiseInfo& info,
+                                             const std::vector<Tensor>& inputs,
+                                             const std::vector<Shape>& outputs, int threads = 1) {
+  return RunFactory([&](PrepareContext& p) { return VectorUnary(p, info.op); }, MakeNode(info.name),
+                    inputs, outputs, threads);
+}
+
 class UnaryTest : public TargetTest<ElementwiseInfo> {};
 
 TEST_P(UnaryTest, HasTheValuesOfItsDefinition) {
@@ -101,7 +108,7 @@ TEST_P(UnaryTest, HasTheValuesOfItsDefinition) {
   ASSERT_TRUE(References().contains(info.op)) << info.name;
   const Reference& reference = References().at(info.op);
   const Tensor x = Tensor::Vector<float>(Values());
-  const auto y = RunFactory(VectorUnary, MakeNode(info.name), {x}, {x.shape()});
+  const auto y = RunUnary(info, {x}, {x.shape()});
   ASSERT_TRUE(y.ok()) << y.status();
   double worst = 0;
   float worst_x = 0;
@@ -122,15 +129,15 @@ TEST_P(UnaryTest, HasTheValuesOfItsDefinition) {
 TEST_P(UnaryTest, EveryLengthAndThreadCountGivesTheSameBits) {
   const ElementwiseInfo info = GetCase();
   const Tensor x = Uniform(Shape({300007}), 3, -4, 4);
-  const auto whole = RunFactory(VectorUnary, MakeNode(info.name), {x}, {x.shape()});
+  const auto whole = RunUnary(info, {x}, {x.shape()});
   ASSERT_TRUE(whole.ok()) << whole.status();
-  const auto threaded = RunFactory(VectorUnary, MakeNode(info.name), {x}, {x.shape()}, 2);
+  const auto threaded = RunUnary(info, {x}, {x.shape()}, 2);
   ASSERT_TRUE(threaded.ok()) << threaded.status();
   EXPECT_EQ(0, std::memcmp((*whole)[0].raw(), (*threaded)[0].raw(), x.bytes()));
   for (int64_t n : {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 1023, 1024, 1025}) {
     const Tensor part =
         Tensor::FromExternal(DType::kFloat, Shape({n}), const_cast<void*>(x.raw()), nullptr);
-    const auto y = RunFactory(VectorUnary, MakeNode(info.name), {part}, {part.shape()});
+    const auto y = RunUnary(info, {part}, {part.shape()});
     ASSERT_TRUE(y.ok()) << y.status();
     EXPECT_EQ(0, std::memcmp((*whole)[0].raw(), (*y)[0].raw(), (*y)[0].bytes())) << n;
   }
@@ -156,18 +163,20 @@ TEST(VectorUnary, ReadsAlpha) {
   Node node = MakeNode("LeakyRelu");
   node.attrs["alpha"] = AttrValue(2.0f);
   const Tensor x = Tensor::Vector<float>({-1, 3});
-  const auto y = RunFactory(VectorUnary, node, {x}, {x.shape()});
+  const auto y = RunFactory(VectorUnary<ElementwiseOp::kLeakyRelu>, node, {x}, {x.shape()});
   ASSERT_TRUE(y.ok()) << y.status();
   EXPECT_THAT((*y)[0].flat<float>(), testing::ElementsAre(-2, 3));
 }
 
 TEST(VectorUnary, RefusesOtherTypesAndOps) {
   const Tensor x = Tensor::Vector<double>({1});
-  EXPECT_TRUE(
-      absl::IsUnimplemented(RunFactory(VectorUnary, MakeNode("Relu"), {x}, {x.shape()}).status()));
+  EXPECT_TRUE(absl::IsUnimplemented(
+      RunFactory(VectorUnary<ElementwiseOp::kRelu>, MakeNode("Relu"), {x}, {x.shape()}).status()));
   const Tensor f = Tensor::Vector<float>({1});
   EXPECT_TRUE(absl::IsUnimplemented(
-      RunFactory(VectorUnary, MakeNode("Digamma"), {f}, {f.shape()}).status()));
+      RunFactory(VectorUnary<ElementwiseOp::kAdd>, MakeNode("Add"), {f}, {f.shape()}).status()));
+  EXPECT_TRUE(absl::IsUnimplemented(
+      RunFactory(VectorUnary<ElementwiseOp::kMulAdd>, MakeNode("_"), {f}, {f.shape()}).status()));
 }
 
 }  // namespace

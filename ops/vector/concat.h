@@ -1,0 +1,18 @@
+// Joins tensors along an axis, row after row, each part's piece by memcpy.
+#ifndef TENON_OPS_VECTOR_CONCAT_H_
+#define TENON_OPS_VECTOR_CONCAT_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+
+namespace tenon {
+
+// Input `axis_input`, the first or the last, is the axis, which must be known; the others are the
+// parts. Every dtype but string.
+absl::StatusOr<std::unique_ptr<Kernel>> VectorConcat(PrepareContext& p, int axis_input);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_VECTOR_CONCAT_H_

@@ -1,0 +1,29 @@
+// Vector kernels of reductions: float, and the mean of bfloat16; Unimplemented for other dtypes and
+// for axes that stand apart.
+#ifndef TENON_OPS_VECTOR_REDUCE_H_
+#define TENON_OPS_VECTOR_REDUCE_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+
+namespace tenon {
+
+enum class VectorReduction { kSum, kMean, kMax, kMin };
+
+// Over the axes that input 1 holds, which must be known.
+absl::StatusOr<std::unique_ptr<Kernel>> VectorReduce(PrepareContext& p, VectorReduction reduction);
+// Over every axis of input 0 but `kept`.
+absl::StatusOr<std::unique_ptr<Kernel>> VectorReduceAllBut(PrepareContext& p,
+                                                           VectorReduction reduction, int kept);
+
+// VectorReduce as a kernel factory.
+template <VectorReduction kReduction>
+absl::StatusOr<std::unique_ptr<Kernel>> VectorReduce(PrepareContext& p) {
+  return VectorReduce(p, kReduction);
+}
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_VECTOR_REDUCE_H_

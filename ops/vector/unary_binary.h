@@ -1,0 +1,34 @@
+// Vector kernels of one elementwise op (AVX-512, AVX2 or SSE4, chosen when the program runs), for
+// float and bfloat16; Unimplemented for other dtypes. Rows name the op:
+//
+//   .accelerated = VectorUnary<ElementwiseOp::kSqrt>, .native = "_MklNativeSqrt",
+#ifndef TENON_OPS_VECTOR_UNARY_BINARY_H_
+#define TENON_OPS_VECTOR_UNARY_BINARY_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+#include "ops/vector/elementwise.h"
+
+namespace tenon {
+
+absl::StatusOr<std::unique_ptr<Kernel>> VectorUnary(PrepareContext& p, ElementwiseOp op);
+// With broadcasting.
+absl::StatusOr<std::unique_ptr<Kernel>> VectorBinary(PrepareContext& p, ElementwiseOp op);
+// The sum of two inputs or more.
+absl::StatusOr<std::unique_ptr<Kernel>> VectorAddN(PrepareContext& p);
+
+// The same as kernel factories.
+template <ElementwiseOp kOp>
+absl::StatusOr<std::unique_ptr<Kernel>> VectorUnary(PrepareContext& p) {
+  return VectorUnary(p, kOp);
+}
+template <ElementwiseOp kOp>
+absl::StatusOr<std::unique_ptr<Kernel>> VectorBinary(PrepareContext& p) {
+  return VectorBinary(p, kOp);
+}
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_VECTOR_UNARY_BINARY_H_
