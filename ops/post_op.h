@@ -2,6 +2,8 @@
 #ifndef TENON_OPS_POST_OP_H_
 #define TENON_OPS_POST_OP_H_
 
+#include "absl/strings/string_view.h"
+
 namespace tenon {
 
 enum class PostOp {
@@ -30,6 +32,12 @@ enum class PostOp {
   kSquare,
   kAbs,
 };
+
+// The post-op that a name in `fused_ops` stands for: what the row of the op of that name says, or
+// TensorFlow's own spelling. kNone: none.
+PostOp FindPostOp(absl::string_view name);
+// The op table calls this for each row with a post-op, before main.
+void RegisterPostOp(absl::string_view name, PostOp post_op);
 
 }  // namespace tenon
 

@@ -6,30 +6,9 @@
 
 #include "env/status.h"
 #include "ops/nn/post_op_math.h"
-#include "ops/op.h"
 
 namespace tenon {
 namespace {
-
-// TensorFlow's own spellings, of which the op table knows nothing.
-PostOp SpelledByTensorFlow(absl::string_view name) {
-  if (name == "BiasAdd") return PostOp::kBiasAdd;
-  if (name == "Add") return PostOp::kAdd;
-  if (name == "Mul") return PostOp::kMul;
-  if (name == "GeluExact") return PostOp::kGeluErf;
-  if (name == "GeluApproximate") return PostOp::kGeluTanh;
-  if (name == "_MklSwish") return PostOp::kSwish;
-  if (name == "_FusedHardSwish") return PostOp::kHardSwish;
-  if (name == "_MklFusedMish") return PostOp::kMish;
-  return PostOp::kNone;
-}
-
-PostOp PostOpNamed(absl::string_view name) {
-  const PostOp known = SpelledByTensorFlow(name);
-  if (known != PostOp::kNone) return known;
-  const OpLookup op = FindOp(name);
-  return op ? op.info->row.post_op : PostOp::kNone;
-}
 
 // Shape of an extra input, aligned to the result's dimensions.
 Shape::Dims AlignedDims(const FusedOp& op, const Shape& operand, int rank, int channel_axis) {
@@ -56,7 +35,7 @@ absl::StatusOr<FusedOps> ParseFusedOps(const AttrReader& attrs, int first_input,
       op.batch_norm = true;
       op.epsilon = attrs.Float("epsilon", 0.0f);
     } else {
-      op.op = PostOpNamed(name);
+      op.op = FindPostOp(name);
       if (op.op == PostOp::kNone) return InvalidArgument("fused_ops: unknown op '", name, "'");
       if (op.op == PostOp::kLeakyRelu) op.alpha = attrs.Float("leakyrelu_alpha", 0.2f);
     }
