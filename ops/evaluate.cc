@@ -24,13 +24,14 @@ absl::Status CheckInputs(const OpInfo& op, const Node& node, absl::Span<const Te
   return absl::OkStatus();
 }
 
-}  // namespace
-
-const Tensor* PrepareContext::value(int i) {
-  const Tensor* v = inputs_[static_cast<size_t>(i)].value;
-  if (v != nullptr) value_inputs_.push_back(i);
-  return v;
+absl::StatusOr<std::vector<TensorSpec>> InferByName(const Node& node,
+                                                    absl::Span<const TensorSpec> inputs) {
+  const OpLookup op = FindOp(node.op);
+  if (!op) return Unimplemented(Where(node), ": op is not implemented");
+  return InferOutputs(*op.info, node, inputs);
 }
+
+}  // namespace
 
 absl::StatusOr<std::vector<TensorSpec>> InferOutputs(const OpInfo& op, const Node& node,
                                                      absl::Span<const TensorSpec> inputs) {
@@ -60,7 +61,7 @@ absl::StatusOr<PreparedKernel> PrepareNode(const Node& node, absl::Span<const Te
   const KernelFactory candidates[] = {op.native ? row.accelerated : nullptr, row.reference};
   for (int i = 0; i < 2; ++i) {
     if (candidates[i] == nullptr) continue;
-    PrepareContext context(node, inputs, constants, outputs, services);
+    PrepareContext context(node, inputs, constants, outputs, services, InferByName);
     absl::StatusOr<std::unique_ptr<Kernel>> kernel = candidates[i](context);
     if (!kernel.ok()) {
       last = kernel.status();

@@ -93,22 +93,29 @@ class Kernel {
   virtual size_t HeldBytes() const { return 0; }
 };
 
+// Output specs of a node from its inputs, by its op's shape function.
+using InferOutputsFn = absl::StatusOr<std::vector<TensorSpec>> (*)(
+    const Node& node, absl::Span<const TensorSpec> inputs);
+
 // What Prepare sees, and what it asks for.
 class PrepareContext {
  public:
-  // `constants[i]` may be null. Output shapes come from the op's shape function.
+  // `constants[i]` may be null. Output shapes come from the op's shape function. `infer_outputs`
+  // serves kernels that read a value at Run only (ops/late_kernel.h).
   PrepareContext(const Node& node, absl::Span<const TensorSpec> inputs,
                  absl::Span<Constant* const> constants, absl::Span<const TensorSpec> outputs,
-                 const Services& services)
+                 const Services& services, InferOutputsFn infer_outputs = nullptr)
       : attrs_(node),
         inputs_(inputs),
         constants_(constants),
         outputs_(outputs),
-        services_(services) {}
+        services_(services),
+        infer_outputs_(infer_outputs) {}
 
   const AttrReader& attrs() const { return attrs_; }
   const Node& node() const { return attrs_.node(); }
   const Services& services() const { return services_; }
+  InferOutputsFn infer_outputs() const { return infer_outputs_; }
 
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
@@ -146,6 +153,7 @@ class PrepareContext {
   absl::Span<Constant* const> constants_;
   absl::Span<const TensorSpec> outputs_;
   const Services& services_;
+  InferOutputsFn infer_outputs_;
   size_t scratch_bytes_ = 0;
   absl::InlinedVector<std::pair<int, int>, 2> in_place_;
   absl::InlinedVector<int, 2> unread_;

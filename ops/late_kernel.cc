@@ -1,8 +1,6 @@
 #include "ops/late_kernel.h"
 
 #include "env/status.h"
-#include "ops/evaluate.h"
-#include "ops/op.h"
 
 namespace tenon {
 namespace {
@@ -12,6 +10,7 @@ class LateKernel final : public Kernel {
   LateKernel(PrepareContext& p, KernelFactory factory, std::vector<int> value_inputs)
       : node_(p.node()),
         services_(p.services()),
+        infer_outputs_(p.infer_outputs()),
         factory_(factory),
         value_inputs_(std::move(value_inputs)) {
     for (int i = 0; i < p.num_inputs(); ++i) {
@@ -30,11 +29,8 @@ class LateKernel final : public Kernel {
                                             const_cast<void*>(run.input(i)), nullptr));
       inputs[k].value = &values.back();
     }
-    const OpLookup op = FindOp(node_.op);
-    if (!op) return Internal("the op of a prepared kernel is gone");
-    TENON_ASSIGN_OR_RETURN(const std::vector<TensorSpec> outputs,
-                           InferOutputs(*op.info, node_, inputs));
-    PrepareContext prepare(node_, inputs, {}, outputs, services_);
+    TENON_ASSIGN_OR_RETURN(const std::vector<TensorSpec> outputs, infer_outputs_(node_, inputs));
+    PrepareContext prepare(node_, inputs, {}, outputs, services_, infer_outputs_);
     TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Kernel> kernel, factory_(prepare));
 
     std::vector<const void*> in;
@@ -69,6 +65,7 @@ class LateKernel final : public Kernel {
 
   Node node_;
   Services services_;
+  InferOutputsFn infer_outputs_;
   KernelFactory factory_;
   std::vector<int> value_inputs_;
   std::vector<TensorSpec> inputs_;
@@ -79,6 +76,7 @@ class LateKernel final : public Kernel {
 
 absl::StatusOr<std::unique_ptr<Kernel>> PrepareLate(PrepareContext& context, KernelFactory factory,
                                                     std::vector<int> value_inputs) {
+  if (context.infer_outputs() == nullptr) return Unimplemented("a value is known at Run only");
   return std::unique_ptr<Kernel>(new LateKernel(context, factory, std::move(value_inputs)));
 }
 

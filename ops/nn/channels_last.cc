@@ -144,7 +144,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareChannelsLast(PrepareContext& p, i
     specs.push_back(std::move(spec));
   }
   const TensorSpec output{p.output_dtype(0), ToLast(p.output_shape(0)), nullptr};
-  PrepareContext inner(node, specs, {}, absl::MakeConstSpan(&output, 1), p.services());
+  PrepareContext inner(node, specs, {}, absl::MakeConstSpan(&output, 1), p.services(),
+                       p.infer_outputs());
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Kernel> kernel, channels_last(inner));
 
   size_t scratch = Align64(inner.scratch_bytes());

@@ -95,7 +95,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> AsExplicit(PrepareContext& p, std::vecto
   ConvParts conv(p);
   conv.node.attrs["padding"] = "EXPLICIT";
   conv.node.attrs["explicit_paddings"] = std::move(pads);
-  PrepareContext inner(conv.node, conv.inputs, conv.constants, conv.outputs, p.services());
+  PrepareContext inner(conv.node, conv.inputs, conv.constants, conv.outputs, p.services(),
+                       p.infer_outputs());
   TENON_ASSIGN_OR_RETURN(auto kernel, prepare(inner, kSpatial, ConvKind::kDense));
   if (inner.scratch_bytes() > 0) p.RequestScratch(inner.scratch_bytes());
   for (const auto& [input, output] : inner.in_place()) p.AllowInPlace(input, output);

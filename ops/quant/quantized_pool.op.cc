@@ -35,7 +35,7 @@ absl::StatusOr<InnerPool> PreparePool(PrepareContext& p, DType dtype, PoolKind k
                                       PoolFactory factory) {
   const TensorSpec in{dtype, p.input_shape(0), nullptr}, out{dtype, p.output_shape(0), nullptr};
   PrepareContext pool(p.node(), absl::MakeConstSpan(&in, 1), {}, absl::MakeConstSpan(&out, 1),
-                      p.services());
+                      p.services(), p.infer_outputs());
   InnerPool inner;
   TENON_ASSIGN_OR_RETURN(inner.kernel, factory(pool, 2, kind));
   inner.scratch = pool.scratch_bytes();
