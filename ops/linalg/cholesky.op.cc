@@ -3,6 +3,7 @@
 #include <Eigen/Cholesky>
 #include <limits>
 
+#include "ops/linalg/matrix_shape.h"
 #include "ops/linalg/systems.h"
 #include "ops/op.h"
 

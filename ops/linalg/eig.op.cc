@@ -1,6 +1,7 @@
 // Eig: eigenvalues and eigenvectors of general matrices, complex.
 #include <Eigen/Eigenvalues>
 
+#include "ops/linalg/matrix_shape.h"
 #include "ops/linalg/systems.h"
 #include "ops/op.h"
 

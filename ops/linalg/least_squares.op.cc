@@ -4,6 +4,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
 
+#include "ops/linalg/matrix_shape.h"
 #include "ops/linalg/systems.h"
 #include "ops/op.h"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/linalg/matrices.h"
+#include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
 
 namespace tenon {

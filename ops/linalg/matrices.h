@@ -7,7 +7,6 @@
 
 #include "absl/status/statusor.h"
 #include "ops/kernel.h"
-#include "ops/shape_fn.h"
 #include "ops/types.h"
 
 namespace tenon {
@@ -35,14 +34,6 @@ struct MatrixBatch {
   int64_t size() const { return rows * cols; }
 };
 MatrixBatch BatchOf(const Shape& shape);
-
-// Shapes [..., N, N], else InvalidArgument; dimensions may be unknown.
-absl::Status ExpectSquare(const Shape& shape);
-absl::Status ExpectMatrices(const Shape& shape);
-// The batch dimensions of a shape with others behind.
-Shape WithMatrix(const Shape& shape, std::initializer_list<int64_t> last);
-
-absl::Status SquareToSquareShape(ShapeContext& c);  // [..., N, N] -> the same
 
 }  // namespace tenon
 

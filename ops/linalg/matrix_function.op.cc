@@ -4,6 +4,7 @@
 #include <limits>
 #include <unsupported/Eigen/MatrixFunctions>
 
+#include "ops/linalg/matrix_shape.h"
 #include "ops/linalg/systems.h"
 #include "ops/op.h"
 

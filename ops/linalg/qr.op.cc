@@ -2,6 +2,7 @@
 #include <Eigen/QR>
 
 #include "ops/linalg/matrices.h"
+#include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
 
 namespace tenon {

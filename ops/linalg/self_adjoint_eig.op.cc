@@ -3,6 +3,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "ops/linalg/matrices.h"
+#include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ops/math/reduction.h"
+#include "ops/math/reduction_shape.h"
 #include "ops/op.h"
 
 namespace tenon {

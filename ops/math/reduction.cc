@@ -3,7 +3,6 @@
 #include "ops/array/axis.h"
 
 namespace tenon {
-namespace {
 
 absl::StatusOr<std::vector<bool>> ReducedAxes(const Shape& input, const Tensor& axes) {
   if (axes.shape().rank() > 1) {
@@ -12,29 +11,6 @@ absl::StatusOr<std::vector<bool>> ReducedAxes(const Shape& input, const Tensor& 
   }
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> values, IntegersOf(axes));
   return AxisMask(values, input.rank());
-}
-
-}  // namespace
-
-absl::Status ReductionShape(ShapeContext& c) {
-  const Shape& in = c.input(0);
-  const bool keep = c.attrs().Bool("keep_dims", false);
-  if (!in.has_rank()) return absl::OkStatus();
-  if (c.value(1) == nullptr) {
-    if (keep) c.set_output(0, Shape::UnknownOfRank(in.rank()));
-    return absl::OkStatus();
-  }
-  TENON_ASSIGN_OR_RETURN(const std::vector<bool> reduced, ReducedAxes(in, *c.value(1)));
-  Shape out;
-  for (int i = 0; i < in.rank(); ++i) {
-    if (!reduced[static_cast<size_t>(i)]) {
-      out.push_back(in.dim(i));
-    } else if (keep) {
-      out.push_back(1);
-    }
-  }
-  c.set_output(0, std::move(out));
-  return absl::OkStatus();
 }
 
 absl::StatusOr<ReductionSpace> ReductionSpace::Make(const Shape& input, const Tensor& axes) {

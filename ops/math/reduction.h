@@ -3,7 +3,6 @@
 // A reducer is a template over the element type T with an accumulator type Acc, Init(), Map(T),
 // Combine(Acc, Acc) and Finish(Acc, count):
 //
-//   .shape = ReductionShape,
 //   .reference = Reduction<SumReducer, Numbers>,
 #ifndef TENON_OPS_MATH_REDUCTION_H_
 #define TENON_OPS_MATH_REDUCTION_H_
@@ -15,13 +14,12 @@
 #include "absl/status/statusor.h"
 #include "ops/kernel.h"
 #include "ops/late_kernel.h"
-#include "ops/shape_fn.h"
 #include "ops/types.h"
 
 namespace tenon {
 
-// input, reduction_indices (scalar or vector), attribute keep_dims.
-absl::Status ReductionShape(ShapeContext& c);
+// Which axes of `input` reduction indices (a scalar or a vector) name.
+absl::StatusOr<std::vector<bool>> ReducedAxes(const Shape& input, const Tensor& axes);
 
 // The loops of one reduction, with neighbouring axes of a kind merged.
 struct ReductionSpace {

@@ -2,6 +2,7 @@
 // [..., M, K] x [..., K, N], either one adjoint.
 #include "absl/strings/match.h"
 #include "env/status.h"
+#include "ops/nn/contraction_shape.h"
 #include "ops/nn/matmul.h"
 #include "ops/op.h"
 

@@ -6,14 +6,11 @@
 #include "env/status.h"
 
 namespace tenon {
-namespace {
 
-int ChannelAxis(const AttrReader& attrs, int rank) {
+int BatchNormChannelAxis(const AttrReader& attrs, int rank) {
   const std::string format = attrs.String("data_format", "NHWC");
   return format == "NHWC" || format == "NDHWC" ? rank - 1 : 1;
 }
-
-}  // namespace
 
 absl::Status CheckBatchNormAttrs(const AttrReader& attrs) {
   const std::string format = attrs.String("data_format", "NHWC");
@@ -33,7 +30,7 @@ absl::StatusOr<BatchNormSpec> BatchNormSpecOf(const PrepareContext& p, int input
   const Shape& x = p.input_shape(input);
   const AttrReader& attrs = p.attrs();
   BatchNormSpec s;
-  const int axis = ChannelAxis(attrs, x.rank());
+  const int axis = BatchNormChannelAxis(attrs, x.rank());
   for (int i = 0; i < x.rank(); ++i) {
     if (i < axis) s.outer *= x[i];
     if (i > axis) s.inner *= x[i];
@@ -50,26 +47,6 @@ absl::StatusOr<BatchNormSpec> BatchNormSpecOf(const PrepareContext& p, int input
   s.dtype = p.input_dtype(input);
   s.threads = p.services().threads;
   return s;
-}
-
-absl::StatusOr<int64_t> BatchNormChannels(ShapeContext& c, int i) {
-  const Shape& x = c.input(i);
-  if (!x.has_rank()) return -1;
-  if (x.rank() != 4 && x.rank() != 5) {
-    return InvalidArgument("input ", i, " must have rank 4 or 5, but is ", x.ToString());
-  }
-  return x[ChannelAxis(c.attrs(), x.rank())];
-}
-
-absl::Status ExpectPerChannel(ShapeContext& c, int i, int64_t& channels) {
-  TENON_RETURN_IF_ERROR(c.ExpectRank(i, 1));
-  if (!c.input(i).has_rank()) return absl::OkStatus();
-  const int64_t n = c.input(i)[0];
-  if (n >= 0 && channels >= 0 && n != channels) {
-    return InvalidArgument("input ", i, " must have ", channels, " elements, but has ", n);
-  }
-  if (channels < 0) channels = n;
-  return absl::OkStatus();
 }
 
 void StoreBatchNormStatistics(const BatchNormSpec& s, const double* mean, const double* variance,

@@ -15,7 +15,6 @@
 
 #include "absl/status/statusor.h"
 #include "ops/kernel.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
 
@@ -44,12 +43,10 @@ struct BatchNormSpec {
 // `x` is the input that is normalized.
 absl::StatusOr<BatchNormSpec> BatchNormSpecOf(const PrepareContext& p, int x);
 
+// Which axis of x holds the channels, by data_format.
+int BatchNormChannelAxis(const AttrReader& attrs, int rank);
 // InvalidArgument on an activation or a format that is not known, or more than one side input.
 absl::Status CheckBatchNormAttrs(const AttrReader& attrs);
-// Rank, channels (-1: not known).
-absl::StatusOr<int64_t> BatchNormChannels(ShapeContext& c, int x);
-// InvalidArgument unless input i is a vector of `channels`, which is set if it was -1.
-absl::Status ExpectPerChannel(ShapeContext& c, int i, int64_t& channels);
 
 // Kernels of the forward op: outputs y, mean and variance (averaged), mean and variance as used,
 // and a scalar 0.

@@ -2,6 +2,7 @@
 #include "ops/nn/batch_norm.h"
 
 #include "env/status.h"
+#include "ops/nn/batch_norm_shape.h"
 #include "ops/op.h"
 
 namespace tenon {

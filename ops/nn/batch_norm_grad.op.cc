@@ -2,6 +2,7 @@
 // side input. reserve_space_1 and 2 are mean and variance as the forward op used them.
 #include "env/status.h"
 #include "ops/nn/batch_norm.h"
+#include "ops/nn/batch_norm_shape.h"
 #include "ops/op.h"
 
 namespace tenon {

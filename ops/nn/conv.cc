@@ -12,10 +12,8 @@
 namespace tenon {
 namespace {
 
-bool HasFusedOps(const AttrReader& attrs) { return attrs.node().attrs.contains("fused_ops"); }
-
 absl::StatusOr<FusedOps> FusedOpsOf(const AttrReader& attrs, int num_inputs) {
-  if (!HasFusedOps(attrs)) return FusedOps();
+  if (!attrs.node().attrs.contains("fused_ops")) return FusedOps();
   return ParseFusedOps(attrs, 2, num_inputs);
 }
 
@@ -108,17 +106,6 @@ ConvolutionProblem ConvProblem(const ConvGeometry& g, ElementType type, int thre
   problem.threads = ThreadsWorth(
       threads, g.flops(), static_cast<size_t>(problem.weights.num_elements()) * SizeOf(type));
   return problem;
-}
-
-absl::Status ConvShape(ShapeContext& c, int spatial, ConvKind kind) {
-  TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(c.attrs(), spatial));
-  TENON_ASSIGN_OR_RETURN(Shape output, ConvOutputShape(attrs, kind, c.input(0), c.input(1)));
-  if (HasFusedOps(c.attrs())) {
-    TENON_ASSIGN_OR_RETURN(const FusedOps ops, ParseFusedOps(c.attrs(), 2, c.num_inputs()));
-    TENON_RETURN_IF_ERROR(CheckFusedOpShapes(ops, c, output, attrs.channel_axis()));
-  }
-  c.set_output(0, std::move(output));
-  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> ConvReferenceKernel(PrepareContext& p, int spatial,

@@ -1,4 +1,4 @@
-// Shape functions and kernels of the convolutions, told apart by how many spatial dimensions and
+// Kernels of the convolutions, told apart by how many spatial dimensions and
 // which filter layout they have; plain and fused ops alike (a plain one has no fused_ops).
 #ifndef TENON_OPS_NN_CONV_H_
 #define TENON_OPS_NN_CONV_H_
@@ -8,7 +8,6 @@
 #include "absl/status/statusor.h"
 #include "ops/kernel.h"
 #include "ops/nn/conv_geometry.h"
-#include "ops/shape_fn.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {
@@ -16,7 +15,6 @@ namespace tenon {
 // The forward convolution of plain tensors as oneDNN is told of it: no bias, no post-ops.
 ConvolutionProblem ConvProblem(const ConvGeometry& g, ElementType type, int threads);
 
-absl::Status ConvShape(ShapeContext& c, int spatial, ConvKind kind);
 absl::StatusOr<std::unique_ptr<Kernel>> ConvReferenceKernel(PrepareContext& p, int spatial,
                                                             ConvKind kind);
 absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int spatial,

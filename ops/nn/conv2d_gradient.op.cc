@@ -1,16 +1,16 @@
 // Gradients of Conv2D. The V2 ops are told the result's shape by a tensor that has it; the others
 // by a vector of sizes. Conv2DBackpropInput is also the transposed convolution.
-#include "ops/nn/conv_gradient.h"
+#include "ops/nn/conv_shape.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
 
 using Sizes = ConvGradientOp::Sizes;
-using InputGradient = ConvInputGradient<ConvGradientOp{}>;
-using InputGradientV2 = ConvInputGradient<ConvGradientOp{.sizes = Sizes::kTensor}>;
-using FilterGradient = ConvFilterGradient<ConvGradientOp{}>;
-using FilterGradientV2 = ConvFilterGradient<ConvGradientOp{.sizes = Sizes::kTensor}>;
+using InputGradient = ConvInputGradientRow<ConvGradientOp{}>;
+using InputGradientV2 = ConvInputGradientRow<ConvGradientOp{.sizes = Sizes::kTensor}>;
+using FilterGradient = ConvFilterGradientRow<ConvGradientOp{}>;
+using FilterGradientV2 = ConvFilterGradientRow<ConvGradientOp{.sizes = Sizes::kTensor}>;
 
 constexpr char kAttrs[] =
     "T: type; strides: list(int); use_cudnn_on_gpu: bool = true; padding: string; "

@@ -1,6 +1,6 @@
 // Gradients of Conv3D. The V2 ops are told the result's shape by a vector of sizes; the others by a
 // tensor that has it.
-#include "ops/nn/conv_gradient.h"
+#include "ops/nn/conv_shape.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -21,9 +21,9 @@ const OpRegistration input_gradient({
     .outputs = "output: T",
     .attrs = kAttrs,
     .types = "T: half float double",
-    .shape = ConvInputGradient<kByTensor>::Shape,
-    .reference = ConvInputGradient<kByTensor>::Reference,
-    .accelerated = ConvInputGradient<kByTensor>::Onednn,
+    .shape = ConvInputGradientRow<kByTensor>::Shape,
+    .reference = ConvInputGradientRow<kByTensor>::Reference,
+    .accelerated = ConvInputGradientRow<kByTensor>::Onednn,
     .native = "_MklNativeConv3DBackpropInput",
     .example = "4,8,28,28,32 3,3,3,32,32 4,8,28,28,32",
 });
@@ -35,9 +35,9 @@ const OpRegistration input_gradient_v2({
     .attrs = "T: type; strides: list(int); padding: string; data_format: string = NDHWC; "
              "dilations: list(int) = [1, 1, 1, 1, 1]; Tshape: type = int32",
     .types = "T: half bfloat16 float double; Tshape: int32 int64",
-    .shape = ConvInputGradient<kByVector>::Shape,
-    .reference = ConvInputGradient<kByVector>::Reference,
-    .accelerated = ConvInputGradient<kByVector>::Onednn,
+    .shape = ConvInputGradientRow<kByVector>::Shape,
+    .reference = ConvInputGradientRow<kByVector>::Reference,
+    .accelerated = ConvInputGradientRow<kByVector>::Onednn,
     .native = "_MklNativeConv3DBackpropInputV2",
     .native_types = "float bfloat16",
     .example = "4,8,28,28,32 3,3,3,32,32 4,8,28,28,32",
@@ -49,9 +49,9 @@ const OpRegistration filter_gradient({
     .outputs = "output: T",
     .attrs = kAttrs,
     .types = "T: half float double",
-    .shape = ConvFilterGradient<kByTensor>::Shape,
-    .reference = ConvFilterGradient<kByTensor>::Reference,
-    .accelerated = ConvFilterGradient<kByTensor>::Onednn,
+    .shape = ConvFilterGradientRow<kByTensor>::Shape,
+    .reference = ConvFilterGradientRow<kByTensor>::Reference,
+    .accelerated = ConvFilterGradientRow<kByTensor>::Onednn,
     .native = "_MklNativeConv3DBackpropFilter",
     .example = "4,8,28,28,32 3,3,3,32,32 4,8,28,28,32",
 });
@@ -62,9 +62,9 @@ const OpRegistration filter_gradient_v2({
     .outputs = "output: T",
     .attrs = kAttrsV2,
     .types = "T: half bfloat16 float double",
-    .shape = ConvFilterGradient<kByVector>::Shape,
-    .reference = ConvFilterGradient<kByVector>::Reference,
-    .accelerated = ConvFilterGradient<kByVector>::Onednn,
+    .shape = ConvFilterGradientRow<kByVector>::Shape,
+    .reference = ConvFilterGradientRow<kByVector>::Reference,
+    .accelerated = ConvFilterGradientRow<kByVector>::Onednn,
     .native = "_MklNativeConv3DBackpropFilterV2",
     .native_types = "float bfloat16",
     .example = "4,8,28,28,32 3,3,3,32,32 4,8,28,28,32",

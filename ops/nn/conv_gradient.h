@@ -1,5 +1,5 @@
-// Gradients of the convolutions, of their input and of their filter: shape functions and kernels
-// that the rows of the …Backprop… ops share.
+// Gradients of the convolutions, of their input and of their filter: kernels that the
+// rows of the …Backprop… ops share.
 #ifndef TENON_OPS_NN_CONV_GRADIENT_H_
 #define TENON_OPS_NN_CONV_GRADIENT_H_
 
@@ -8,9 +8,11 @@
 #include "absl/status/statusor.h"
 #include "ops/kernel.h"
 #include "ops/nn/conv_geometry.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
+
+// Input 2 of every gradient.
+inline constexpr int kOutBackprop = 2;
 
 struct ConvGradientOp {
   int spatial = 2;
@@ -20,29 +22,29 @@ struct ConvGradientOp {
 };
 
 // Inputs: input sizes, filter, out_backprop.
-absl::Status ConvInputGradientShape(ShapeContext& c, const ConvGradientOp& op);
 absl::StatusOr<std::unique_ptr<Kernel>> ConvInputGradientReference(PrepareContext& p,
                                                                    const ConvGradientOp& op);
 absl::StatusOr<std::unique_ptr<Kernel>> ConvInputGradientOnednn(PrepareContext& p,
                                                                 const ConvGradientOp& op);
 
 // Inputs: input, filter sizes, out_backprop. A second output is the bias' gradient.
-absl::Status ConvFilterGradientShape(ShapeContext& c, const ConvGradientOp& op);
 absl::StatusOr<std::unique_ptr<Kernel>> ConvFilterGradientReference(PrepareContext& p,
                                                                     const ConvGradientOp& op);
 absl::StatusOr<std::unique_ptr<Kernel>> ConvFilterGradientOnednn(PrepareContext& p,
                                                                  const ConvGradientOp& op);
 
-// The above as the functions that an op row takes, for one op.
+// InvalidArgument unless `out_backprop` has the shape of the convolution's output.
+absl::Status CheckOutBackprop(const WindowAttrs& a, ConvKind kind, const Shape& input,
+                              const Shape& filter, const Shape& out_backprop);
+
+// The above as kernel factories, for one op.
 template <ConvGradientOp kOp>
 struct ConvInputGradient {
-  static absl::Status Shape(ShapeContext& c) { return ConvInputGradientShape(c, kOp); }
   static absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p);
   static absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p);
 };
 template <ConvGradientOp kOp>
 struct ConvFilterGradient {
-  static absl::Status Shape(ShapeContext& c) { return ConvFilterGradientShape(c, kOp); }
   static absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p);
   static absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p);
 };

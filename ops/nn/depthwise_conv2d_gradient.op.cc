@@ -1,5 +1,5 @@
 // Gradients of DepthwiseConv2dNative.
-#include "ops/nn/conv_gradient.h"
+#include "ops/nn/conv_shape.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -17,9 +17,9 @@ const OpRegistration input_gradient({
     .outputs = "output: T",
     .attrs = kAttrs,
     .types = "T: half bfloat16 float double",
-    .shape = ConvInputGradient<kOp>::Shape,
-    .reference = ConvInputGradient<kOp>::Reference,
-    .accelerated = ConvInputGradient<kOp>::Onednn,
+    .shape = ConvInputGradientRow<kOp>::Shape,
+    .reference = ConvInputGradientRow<kOp>::Reference,
+    .accelerated = ConvInputGradientRow<kOp>::Onednn,
     .native = "_MklNativeDepthwiseConv2dNativeBackpropInput",
     .native_types = "float bfloat16",
     .example = "16,112,112,32 3,3,32,1 16,112,112,32",
@@ -31,9 +31,9 @@ const OpRegistration filter_gradient({
     .outputs = "output: T",
     .attrs = kAttrs,
     .types = "T: half bfloat16 float double",
-    .shape = ConvFilterGradient<kOp>::Shape,
-    .reference = ConvFilterGradient<kOp>::Reference,
-    .accelerated = ConvFilterGradient<kOp>::Onednn,
+    .shape = ConvFilterGradientRow<kOp>::Shape,
+    .reference = ConvFilterGradientRow<kOp>::Reference,
+    .accelerated = ConvFilterGradientRow<kOp>::Onednn,
     .native = "_MklNativeDepthwiseConv2dNativeBackpropFilter",
     .native_types = "float bfloat16",
     .example = "16,112,112,32 3,3,32,1 16,112,112,32",

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "env/status.h"
+#include "ops/nn/contraction_shape.h"
 #include "ops/nn/einsum_equation.h"
 #include "ops/nn/matmul.h"
 #include "ops/op.h"

@@ -12,7 +12,6 @@
 #include "graph/shape.h"
 #include "ops/kernel.h"
 #include "ops/post_op.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
 
@@ -31,10 +30,6 @@ using FusedOps = std::vector<FusedOp>;
 // From the attributes fused_ops, leakyrelu_alpha, epsilon; extra inputs start at `first_input`.
 // InvalidArgument on an unknown name and where the number of inputs does not fit.
 absl::StatusOr<FusedOps> ParseFusedOps(const AttrReader& attrs, int first_input, int num_inputs);
-
-// A shape function's check that every extra input broadcasts to `output` ([C] for a bias).
-absl::Status CheckFusedOpShapes(const FusedOps& ops, const ShapeContext& c, const Shape& output,
-                                int channel_axis);
 
 // FusedOps bound to a result's shape and dtype.
 class FusedPass {

@@ -42,13 +42,6 @@ absl::StatusOr<FusedOps> ProductFusedOps(const AttrReader& attrs, int num_inputs
   return ParseFusedOps(attrs, num_inputs - static_cast<int>(attrs.Int("num_args", 0)), num_inputs);
 }
 
-absl::Status SetProductShape(ShapeContext& c, Shape output) {
-  TENON_ASSIGN_OR_RETURN(const FusedOps ops, ProductFusedOps(c.attrs(), c.num_inputs()));
-  TENON_RETURN_IF_ERROR(CheckFusedOpShapes(ops, c, output, output.rank() - 1));
-  c.set_output(0, std::move(output));
-  return absl::OkStatus();
-}
-
 absl::StatusOr<std::unique_ptr<Kernel>> ProductReferenceKernel(PrepareContext& p, Product product,
                                                                const FusedOps& fused) {
   return std::make_unique<ProductKernel>(p, std::move(product), fused);

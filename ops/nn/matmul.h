@@ -7,7 +7,6 @@
 #include "absl/status/statusor.h"
 #include "ops/kernel.h"
 #include "ops/nn/product.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
 
@@ -20,9 +19,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p, P
 
 // `fused_ops` of the node, or none where it has no such attribute.
 absl::StatusOr<FusedOps> ProductFusedOps(const AttrReader& attrs, int num_inputs);
-
-// Checks the fused ops' inputs and sets output 0.
-absl::Status SetProductShape(ShapeContext& c, Shape output);
 
 }  // namespace tenon
 

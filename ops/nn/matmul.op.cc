@@ -2,6 +2,7 @@
 #include "ops/nn/matmul.h"
 
 #include "env/status.h"
+#include "ops/nn/contraction_shape.h"
 #include "ops/op.h"
 
 namespace tenon {

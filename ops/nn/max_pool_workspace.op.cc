@@ -6,6 +6,7 @@
 #include "ops/nn/pool.h"
 #include "ops/nn/pool_grad.h"
 #include "ops/nn/pool_reference.h"
+#include "ops/nn/pool_shape.h"
 #include "ops/op.h"
 
 namespace tenon {

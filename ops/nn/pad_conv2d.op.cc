@@ -9,6 +9,7 @@
 #include "ops/array/axis.h"
 #include "ops/evaluate.h"
 #include "ops/late_kernel.h"
+#include "ops/nn/contraction_shape.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/fused_ops.h"
 #include "ops/op.h"

@@ -15,9 +15,6 @@
 namespace tenon {
 namespace {
 
-// MaxPoolV2 has inputs 1 and 2 in place of ksize and strides.
-bool WindowIsInput(const AttrReader& attrs) { return attrs.node().attrs.count("ksize") == 0; }
-
 absl::StatusOr<PoolGeometry> GeometryOf(PrepareContext& p, int spatial) {
   const bool from_inputs = WindowIsInput(p.attrs());
   const Tensor* ksize = from_inputs ? p.value(1) : nullptr;
@@ -121,31 +118,6 @@ class PoolOnednn final : public Kernel {
 };
 
 }  // namespace
-
-absl::Status PoolShape(ShapeContext& c, int spatial) {
-  const bool from_inputs = WindowIsInput(c.attrs());
-  const Tensor* ksize = from_inputs ? c.value(1) : nullptr;
-  const Tensor* strides = from_inputs ? c.value(2) : nullptr;
-  TENON_RETURN_IF_ERROR(c.ExpectRank(0, spatial + 2));
-  if (from_inputs && (ksize == nullptr || strides == nullptr)) {
-    c.set_output(0, Shape::UnknownOfRank(spatial + 2));
-    return absl::OkStatus();
-  }
-  TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, PoolAttrs(c.attrs(), spatial, ksize, strides));
-  const Shape& input = c.input(0);
-  auto in = [&input](int axis) { return input.has_rank() ? input[axis] : -1; };
-  Shape::Dims out(static_cast<size_t>(attrs.rank()), -1);
-  out[0] = in(0);
-  out[static_cast<size_t>(attrs.channel_axis())] = in(attrs.channel_axis());
-  for (int i = 0; i < spatial; ++i) {
-    const int axis = attrs.spatial_axis(i);
-    TENON_ASSIGN_OR_RETURN(const WindowSpan span,
-                           ResolveWindow(attrs, i, in(axis), attrs.window[static_cast<size_t>(i)]));
-    out[static_cast<size_t>(axis)] = span.output;
-  }
-  c.set_output(0, Shape(absl::MakeConstSpan(out)));
-  return absl::OkStatus();
-}
 
 absl::StatusOr<std::unique_ptr<Kernel>> PoolReferenceKernel(PrepareContext& p, int spatial,
                                                             PoolKind kind) {

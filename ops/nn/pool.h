@@ -6,13 +6,11 @@
 
 #include "absl/status/statusor.h"
 #include "ops/kernel.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
 
 enum class PoolKind { kMax, kAverage };
 
-absl::Status PoolShape(ShapeContext& c, int spatial);
 absl::StatusOr<std::unique_ptr<Kernel>> PoolReferenceKernel(PrepareContext& p, int spatial,
                                                             PoolKind kind);
 absl::StatusOr<std::unique_ptr<Kernel>> PoolOnednnKernel(PrepareContext& p, int spatial,

@@ -2,6 +2,7 @@
 // the image only.
 #include "ops/nn/pool.h"
 
+#include "ops/nn/pool_shape.h"
 #include "ops/op.h"
 
 namespace tenon {

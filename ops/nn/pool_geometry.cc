@@ -44,6 +44,19 @@ absl::StatusOr<WindowAttrs> PoolAttrs(const AttrReader& attrs, int spatial, cons
   return ReadWindowAttrs(AttrReader(node), spatial);
 }
 
+bool WindowIsInput(const AttrReader& attrs) { return attrs.node().attrs.count("ksize") == 0; }
+
+absl::StatusOr<Shape> PoolShapeOfValue(const Tensor& value, int rank) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, IntegerValues(value));
+  if (value.shape().rank() != 1 || static_cast<int>(dims.size()) != rank) {
+    return InvalidArgument("orig_input_shape must have ", rank, " values, but has shape ",
+                           value.shape().ToString());
+  }
+  const Shape shape((absl::MakeConstSpan(dims)));
+  TENON_RETURN_IF_ERROR(shape.CheckedElements().status());
+  return shape;
+}
+
 absl::StatusOr<PoolGeometry> ResolvePool(const WindowAttrs& attrs, const Shape& input) {
   PoolGeometry g;
   g.attrs = attrs;

@@ -27,6 +27,10 @@ struct PoolGeometry {
 // Window attributes; those of a V2 op, whose window is an input, from its values.
 absl::StatusOr<WindowAttrs> PoolAttrs(const AttrReader& attrs, int spatial, const Tensor* ksize,
                                       const Tensor* strides);
+// MaxPoolV2 has inputs 1 and 2 in place of ksize and strides.
+bool WindowIsInput(const AttrReader& attrs);
+// The shape of rank `rank` that AvgPoolGrad's first input holds.
+absl::StatusOr<Shape> PoolShapeOfValue(const Tensor& value, int rank);
 absl::StatusOr<PoolGeometry> ResolvePool(const WindowAttrs& attrs, const Shape& input);
 // As above; InvalidArgument also where a TapTable would be too large to be written down.
 absl::StatusOr<PoolGeometry> ResolvePoolTaps(const WindowAttrs& attrs, const Shape& input);

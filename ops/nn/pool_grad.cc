@@ -9,17 +9,6 @@
 namespace tenon {
 namespace {
 
-absl::StatusOr<Shape> ShapeFromValue(const Tensor& value, int rank) {
-  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, IntegerValues(value));
-  if (value.shape().rank() != 1 || static_cast<int>(dims.size()) != rank) {
-    return InvalidArgument("orig_input_shape must have ", rank, " values, but has shape ",
-                           value.shape().ToString());
-  }
-  const Shape shape((absl::MakeConstSpan(dims)));
-  TENON_RETURN_IF_ERROR(shape.CheckedElements().status());
-  return shape;
-}
-
 absl::Status Expect(const char* what, const Shape& have, const Shape& want) {
   if (have == want) return absl::OkStatus();
   return InvalidArgument(what, " must have shape ", want.ToString(), ", but has ", have.ToString());
@@ -96,7 +85,7 @@ absl::StatusOr<PoolGeometry> PoolGradGeometry(PrepareContext& p, int spatial, Po
       PoolAttrs(p.attrs(), spatial, v2 ? p.value(3) : nullptr, v2 ? p.value(4) : nullptr));
   Shape input;
   if (kind == PoolGradKind::kAverage) {
-    TENON_ASSIGN_OR_RETURN(input, ShapeFromValue(*p.value(0), spatial + 2));
+    TENON_ASSIGN_OR_RETURN(input, PoolShapeOfValue(*p.value(0), spatial + 2));
   } else {
     input = p.input_shape(0);
   }
@@ -108,24 +97,6 @@ absl::StatusOr<PoolGeometry> PoolGradGeometry(PrepareContext& p, int spatial, Po
     TENON_RETURN_IF_ERROR(Expect("grad", p.input_shape(2), g.out_shape()));
   }
   return g;
-}
-
-absl::Status MaxPoolGradShape(ShapeContext& c, int spatial) {
-  for (int i = 0; i < 3; ++i) TENON_RETURN_IF_ERROR(c.ExpectRank(i, spatial + 2));
-  c.set_output(0, c.input(0).has_rank() ? c.input(0) : Shape::UnknownOfRank(spatial + 2));
-  return absl::OkStatus();
-}
-
-absl::Status AvgPoolGradShape(ShapeContext& c, int spatial) {
-  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 1));
-  TENON_RETURN_IF_ERROR(c.ExpectRank(1, spatial + 2));
-  if (c.value(0) == nullptr) {
-    c.set_output(0, Shape::UnknownOfRank(spatial + 2));
-    return absl::OkStatus();
-  }
-  TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeFromValue(*c.value(0), spatial + 2));
-  c.set_output(0, shape);
-  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> PoolGradReference(PrepareContext& p, int spatial,

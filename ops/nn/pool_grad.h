@@ -11,7 +11,6 @@
 #include "absl/status/statusor.h"
 #include "ops/kernel.h"
 #include "ops/nn/pool_geometry.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
 
@@ -24,11 +23,6 @@ absl::StatusOr<PoolGeometry> PoolGradGeometry(PrepareContext& p, int spatial, Po
 
 // Inputs of a node that must be known before it can be prepared.
 std::vector<int> PoolGradParameters(const PrepareContext& p, PoolGradKind kind);
-
-// The output has the shape of input 0.
-absl::Status MaxPoolGradShape(ShapeContext& c, int spatial);
-// Input 0 is the output's shape.
-absl::Status AvgPoolGradShape(ShapeContext& c, int spatial);
 
 absl::StatusOr<std::unique_ptr<Kernel>> PoolGradReference(PrepareContext& p, int spatial,
                                                           PoolGradKind kind);

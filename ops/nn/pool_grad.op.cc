@@ -3,6 +3,7 @@
 
 #include "ops/late_kernel.h"
 #include "ops/nn/channels_last.h"
+#include "ops/nn/pool_shape.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -6,6 +6,7 @@
 #include "ops/parallel.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
+#include "ops/quant/range_shape.h"
 #include "ops/vector/quantize_simd.h"
 
 namespace tenon {

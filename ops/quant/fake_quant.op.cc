@@ -8,6 +8,7 @@
 #include "ops/parallel.h"
 #include "ops/quant/nudged_range.h"
 #include "ops/quant/range_inputs.h"
+#include "ops/quant/range_shape.h"
 #include "ops/vector/quantize_simd.h"
 
 namespace tenon {

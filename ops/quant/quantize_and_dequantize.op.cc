@@ -6,6 +6,7 @@
 #include "ops/op.h"
 #include "ops/parallel.h"
 #include "ops/quant/range_inputs.h"
+#include "ops/quant/range_shape.h"
 #include "ops/quant/round_trip.h"
 #include "ops/types.h"
 

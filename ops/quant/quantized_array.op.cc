@@ -11,6 +11,7 @@
 #include "ops/op.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
+#include "ops/quant/range_shape.h"
 
 namespace tenon {
 namespace {

@@ -4,6 +4,7 @@
 #include "ops/op.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
+#include "ops/quant/range_shape.h"
 #include "ops/types.h"
 
 namespace tenon {

@@ -19,17 +19,6 @@
 namespace tenon {
 namespace {
 
-// padding_list, where it is given, says what explicit_paddings does.
-Node WithExplicitPadding(const Node& node) {
-  Node copy = node;
-  const auto* list = node.attr<std::vector<int64_t>>("padding_list");
-  if (list != nullptr && !list->empty()) {
-    copy.attrs["padding"] = "EXPLICIT";
-    copy.attrs["explicit_paddings"] = *list;
-  }
-  return copy;
-}
-
 std::vector<int32_t> Widened(DType dtype, const void* data, int64_t n, int32_t zero) {
   std::vector<int32_t> wide(static_cast<size_t>(n));
   VisitQuantized(dtype, [&]<typename T>() {
@@ -166,12 +155,14 @@ absl::StatusOr<ConvGeometry> Resolve(const PrepareContext& p, ConvKind kind) {
 
 }  // namespace
 
-absl::Status QuantizedConvShape(ShapeContext& c, ConvKind kind, const QuantizedFusion& fusion) {
-  const Node node = WithExplicitPadding(c.node());
-  TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(AttrReader(node), 2));
-  TENON_ASSIGN_OR_RETURN(Shape output, ConvOutputShape(attrs, kind, c.input(0), c.input(1)));
-  if (c.dtype(1) == DType::kQuint8) TENON_RETURN_IF_ERROR(ExpectScalars(c, {4, 5}));
-  return QuantizedFusionShape(c, fusion, std::move(output));
+Node WithExplicitPadding(const Node& node) {
+  Node copy = node;
+  const auto* list = node.attr<std::vector<int64_t>>("padding_list");
+  if (list != nullptr && !list->empty()) {
+    copy.attrs["padding"] = "EXPLICIT";
+    copy.attrs["explicit_paddings"] = *list;
+  }
+  return copy;
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvReference(PrepareContext& p, ConvKind kind,

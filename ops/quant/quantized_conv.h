@@ -7,11 +7,12 @@
 
 #include "ops/nn/conv_geometry.h"
 #include "ops/quant/quantized_fusion.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
 
-absl::Status QuantizedConvShape(ShapeContext& c, ConvKind kind, const QuantizedFusion& fusion);
+// The node with padding_list, where it is given, as its explicit_paddings.
+Node WithExplicitPadding(const Node& node);
+
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvReference(PrepareContext& p, ConvKind kind,
                                                                const QuantizedFusion& fusion);
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvOnednn(PrepareContext& p, ConvKind kind,

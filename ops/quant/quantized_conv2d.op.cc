@@ -2,6 +2,7 @@
 // qint8; filter [h, w, C, O] (depthwise [h, w, C, M]) in qint8, with one range or one for each
 // output channel.
 #include "ops/op.h"
+#include "ops/quant/contraction_shape.h"
 #include "ops/quant/quantized_conv.h"
 
 namespace tenon {

@@ -6,6 +6,7 @@
 // result_zero (with Requantize): what is added to the result's integers behind the activation.
 #include "absl/strings/str_join.h"
 #include "ops/op.h"
+#include "ops/quant/contraction_shape.h"
 #include "ops/quant/quantized_conv.h"
 #include "ops/quant/quantized_matmul.h"
 

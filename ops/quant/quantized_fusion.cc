@@ -154,47 +154,6 @@ void SetRanges(RunContext& r, const std::vector<FloatRange>& ranges) {
   }
 }
 
-absl::Status QuantizedFusionShape(ShapeContext& c, const QuantizedFusion& fusion, Shape result) {
-  const QuantizedInputs in = InputsOf(fusion);
-  if (c.num_inputs() != in.count) {
-    return InvalidArgument("there must be ", in.count, " inputs, there are ", c.num_inputs());
-  }
-  TENON_RETURN_IF_ERROR(ExpectScalars(c, {in.data_range, in.data_range + 1}));
-  if (in.result_range >= 0) {
-    TENON_RETURN_IF_ERROR(ExpectScalars(c, {in.result_range, in.result_range + 1}));
-  }
-  if (in.summand_range >= 0) {
-    TENON_RETURN_IF_ERROR(ExpectScalars(c, {in.summand_range, in.summand_range + 1}));
-  }
-  const int64_t channels = result.has_rank() ? result[result.rank() - 1] : -1;
-  absl::StatusOr<Shape> ranges =
-      MergeShapes(c.input(in.weights_range), c.input(in.weights_range + 1));
-  if (!ranges.ok()) return Annotate(ranges.status(), "the weights' min and max");
-  if (ranges->has_rank() && ranges->rank() > 0) {
-    const int64_t n = (*ranges)[0];
-    if (ranges->rank() > 1 || (n >= 0 && n != 1 && channels >= 0 && n != channels)) {
-      return InvalidArgument("the weights' ranges must be scalars or have an element for each of ",
-                             channels, " channels, their shape is ", ranges->ToString());
-    }
-  }
-  if (in.bias >= 0) {
-    TENON_RETURN_IF_ERROR(c.ExpectRank(in.bias, 1));
-    const int64_t n = c.input(in.bias).has_rank() ? c.input(in.bias)[0] : -1;
-    if (n >= 0 && channels >= 0 && n != channels) {
-      return InvalidArgument("there are ", n, " biases for ", channels, " channels");
-    }
-  }
-  if (in.summand >= 0) {
-    absl::StatusOr<Shape> merged = MergeShapes(result, c.input(in.summand));
-    if (!merged.ok()) return Annotate(merged.status(), "the summand");
-    result = *std::move(merged);
-  }
-  c.set_output(0, std::move(result));
-  const bool own = fusion.result != QuantizedFusion::Result::kInt32;
-  for (int i = 1; i < c.num_outputs(); ++i) c.set_output(i, own ? Shape() : *ranges);
-  return absl::OkStatus();
-}
-
 FusionValues FusionValuesOf(const PrepareContext& p, const QuantizedFusion& fusion) {
   const QuantizedInputs in = InputsOf(fusion);
   FusionValues v;

@@ -13,7 +13,6 @@
 #include "absl/status/statusor.h"
 #include "ops/kernel.h"
 #include "ops/quant/range_math.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
 
@@ -90,10 +89,6 @@ void ApplyEpilogue(const QuantizedFusion& fusion, const FusionValues& v, const E
 std::vector<FloatRange> ResultRanges(const QuantizedFusion& fusion, const FusionValues& v);
 
 void SetRanges(RunContext& r, const std::vector<FloatRange>& ranges);
-
-// Checks bias, summand and ranges against the result's shape, whose last dimension are channels,
-// and sets the outputs.
-absl::Status QuantizedFusionShape(ShapeContext& c, const QuantizedFusion& fusion, Shape result);
 
 // The values that stand in `get(input)`; null where they are not known.
 template <typename Get>

@@ -28,19 +28,6 @@ absl::StatusOr<Side> SideOf(const Shape& s, bool inner_first) {
   return Side{rows, columns, columns, 1};
 }
 
-absl::Status ProductShape(ShapeContext& c, Shape& product) {
-  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 2));
-  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 2));
-  TENON_ASSIGN_OR_RETURN(const Side a, SideOf(c.input(0), c.attrs().Bool("transpose_a", false)));
-  TENON_ASSIGN_OR_RETURN(const Side b, SideOf(c.input(1), !c.attrs().Bool("transpose_b", false)));
-  if (a.inner >= 0 && b.inner >= 0 && a.inner != b.inner) {
-    return InvalidArgument("cannot multiply ", c.input(0).ToString(), " and ",
-                           c.input(1).ToString());
-  }
-  product = Shape({a.outer, b.outer});
-  return absl::OkStatus();
-}
-
 // sums[m, n] of (a - a_zero) (b - b_zero).
 template <typename A, typename B>
 void Sums(const Side& a, const A* x, int32_t x_zero, const Side& b, const B* y, int32_t y_zero,
@@ -70,14 +57,6 @@ absl::StatusOr<Sides> SidesOf(const PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(s.a, SideOf(p.input_shape(0), p.attrs().Bool("transpose_a", false)));
   TENON_ASSIGN_OR_RETURN(s.b, SideOf(p.input_shape(1), !p.attrs().Bool("transpose_b", false)));
   return s;
-}
-
-absl::StatusOr<bool> MinFirst(const AttrReader& attrs) {
-  const std::string mode = attrs.String("input_quant_mode", "MIN_FIRST");
-  if (mode != "MIN_FIRST" && mode != "SCALED") {
-    return InvalidArgument("input_quant_mode must be MIN_FIRST or SCALED, is ", mode);
-  }
-  return mode == "MIN_FIRST";
 }
 
 std::vector<int32_t> ColumnSums(const Side& b, const int8_t* weights) {
@@ -184,14 +163,12 @@ ConvolutionProblem AsConvolution(const Sides& s, int threads) {
 
 }  // namespace
 
-absl::Status UnsignedMatMulShape(ShapeContext& c) {
-  TENON_RETURN_IF_ERROR(ExpectScalars(c, {2, 3, 4, 5}));
-  Shape product;
-  TENON_RETURN_IF_ERROR(ProductShape(c, product));
-  c.set_output(0, std::move(product));
-  c.set_output(1, Shape());
-  c.set_output(2, Shape());
-  return absl::OkStatus();
+absl::StatusOr<bool> MinFirst(const AttrReader& attrs) {
+  const std::string mode = attrs.String("input_quant_mode", "MIN_FIRST");
+  if (mode != "MIN_FIRST" && mode != "SCALED") {
+    return InvalidArgument("input_quant_mode must be MIN_FIRST or SCALED, is ", mode);
+  }
+  return mode == "MIN_FIRST";
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> UnsignedMatMulReference(PrepareContext& p) {
@@ -207,13 +184,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> UnsignedMatMulReference(PrepareContext& 
     SetRange(r, 1, ProductRange<uint8_t, uint8_t>(a, b));
     return absl::OkStatus();
   });
-}
-
-absl::Status QuantizedMatMulShape(ShapeContext& c, const QuantizedFusion& fusion) {
-  TENON_RETURN_IF_ERROR(MinFirst(c.attrs()).status());
-  Shape product;
-  TENON_RETURN_IF_ERROR(ProductShape(c, product));
-  return QuantizedFusionShape(c, fusion, std::move(product));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedMatMulReference(PrepareContext& p,

@@ -2,7 +2,9 @@
 #include "ops/quant/quantized_matmul.h"
 
 #include "ops/op.h"
+#include "ops/quant/contraction_shape.h"
 #include "ops/quant/range_inputs.h"
+#include "ops/quant/range_shape.h"
 
 namespace tenon {
 namespace {

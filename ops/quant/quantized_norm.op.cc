@@ -5,6 +5,7 @@
 
 #include "ops/op.h"
 #include "ops/quant/range_inputs.h"
+#include "ops/quant/range_shape.h"
 
 namespace tenon {
 namespace {

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "ops/nn/pool.h"
+#include "ops/nn/pool_shape.h"
 #include "ops/op.h"
 #include "ops/quant/range_inputs.h"
+#include "ops/quant/range_shape.h"
 
 namespace tenon {
 namespace {

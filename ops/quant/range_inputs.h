@@ -3,17 +3,10 @@
 #ifndef TENON_OPS_QUANT_RANGE_INPUTS_H_
 #define TENON_OPS_QUANT_RANGE_INPUTS_H_
 
-#include <initializer_list>
-
-#include "absl/status/status.h"
 #include "ops/kernel.h"
 #include "ops/quant/range_math.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
-
-// InvalidArgument unless each of these inputs is a scalar.
-absl::Status ExpectScalars(const ShapeContext& c, std::initializer_list<int> inputs);
 
 // A tensor cut along `axis` into `count` slices: [outer, count, inner]. axis -1: one slice.
 struct Slices {
@@ -22,14 +15,6 @@ struct Slices {
   int64_t inner = 1;
 };
 Slices SlicesOf(const Shape& shape, int64_t axis);
-
-// Checks the axis (-1: none) against input `data`, and that the range inputs are scalars (no axis)
-// or vectors with an element for each slice.
-absl::Status CheckAxisRanges(const ShapeContext& c, int64_t axis, int data,
-                             std::initializer_list<int> ranges);
-
-// Shape function of ops whose first output has input 0's shape and whose others are scalars.
-absl::Status UnchangedAndScalarsShape(ShapeContext& c);
 
 inline FloatRange ScalarRange(const RunContext& r, int min_input) {
   return {r.input<float>(min_input)[0], r.input<float>(min_input + 1)[0]};

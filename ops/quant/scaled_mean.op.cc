@@ -8,9 +8,11 @@
 #include "ops/array/axis.h"
 #include "ops/late_kernel.h"
 #include "ops/math/reduction.h"
+#include "ops/math/reduction_shape.h"
 #include "ops/op.h"
 #include "ops/parallel.h"
 #include "ops/quant/range_inputs.h"
+#include "ops/quant/range_shape.h"
 #include "ops/vector/quantize_simd.h"
 
 namespace tenon {

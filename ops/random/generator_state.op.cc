@@ -5,6 +5,7 @@
 #include <array>
 
 #include "ops/op.h"
+#include "ops/random/output.h"
 #include "ops/random/philox.h"
 #include "ops/random/shape.h"
 #include "ops/state/update.h"

@@ -5,27 +5,9 @@
 #include <limits>
 #include <vector>
 
-#include "ops/array/axis.h"
 #include "ops/types.h"
 
 namespace tenon {
-
-absl::Status MultinomialShape(ShapeContext& c) {
-  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 2));
-  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 0));
-  Shape out({-1, -1});
-  if (c.input(0).has_rank()) {
-    out.set_dim(0, c.input(0).dim(0));
-    if (c.input(0).dim(1) == 0) return InvalidArgument("num_classes must be positive");
-  }
-  if (c.value(1) != nullptr) {
-    TENON_ASSIGN_OR_RETURN(const int64_t n, ScalarInteger(*c.value(1), "num_samples"));
-    if (n < 0) return InvalidArgument("num_samples must not be negative, but is ", n);
-    out.set_dim(1, n);
-  }
-  c.set_output(0, std::move(out));
-  return absl::OkStatus();
-}
 
 absl::StatusOr<Sampler> Sampler::Make(PrepareContext& p) {
   Sampler s;

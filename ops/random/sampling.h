@@ -5,12 +5,8 @@
 #include "absl/status/statusor.h"
 #include "ops/kernel.h"
 #include "ops/random/philox.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
-
-// logits [batch, classes], num_samples -> [batch, num_samples].
-absl::Status MultinomialShape(ShapeContext& c);
 
 class Sampler {
  public:

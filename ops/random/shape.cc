@@ -1,7 +1,7 @@
 #include "ops/random/shape.h"
 
+#include "env/status.h"
 #include "ops/array/axis.h"
-#include "ops/types.h"
 
 namespace tenon {
 
@@ -20,28 +20,21 @@ absl::Status RandomShapeOf(ShapeContext& c, int input) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<RandomOutput> OutputAtRun(RunContext& run, const Shape& planned, DType shape_type,
-                                         int64_t rank, int input) {
-  if (planned.IsComplete()) return RandomOutput{run.output(0), planned.num_elements()};
-  const Tensor dims =
-      Tensor::FromExternal(shape_type, Shape({rank}), const_cast<void*>(run.input(input)), nullptr);
-  TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeOfValue(dims, MinusOne::kRefused));
-  TENON_ASSIGN_OR_RETURN(void* data, run.AllocateOutput(0, shape));
-  return RandomOutput{data, shape.num_elements()};
-}
-
-absl::StatusOr<IntRange> RangeAt(DType dtype, const void* minval, const void* maxval) {
-  IntRange range;
-  absl::Status status = NoKernelFor(dtype);
-  VisitTypes(TypeList<int32_t, int64_t, uint32_t, uint64_t>{}, dtype, [&]<typename T>() {
-    const T low = *static_cast<const T*>(minval), high = *static_cast<const T*>(maxval);
-    status = low < high
-                 ? absl::OkStatus()
-                 : InvalidArgument("need minval < maxval, but they are ", low, " and ", high);
-    range = {static_cast<uint64_t>(low), static_cast<uint64_t>(high) - static_cast<uint64_t>(low)};
-  });
-  TENON_RETURN_IF_ERROR(status);
-  return range;
+absl::Status MultinomialShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 2));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 0));
+  Shape out({-1, -1});
+  if (c.input(0).has_rank()) {
+    out.set_dim(0, c.input(0).dim(0));
+    if (c.input(0).dim(1) == 0) return InvalidArgument("num_classes must be positive");
+  }
+  if (c.value(1) != nullptr) {
+    TENON_ASSIGN_OR_RETURN(const int64_t n, ScalarInteger(*c.value(1), "num_samples"));
+    if (n < 0) return InvalidArgument("num_samples must not be negative, but is ", n);
+    out.set_dim(1, n);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
 }
 
 }  // namespace tenon

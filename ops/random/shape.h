@@ -1,8 +1,7 @@
-// The shape input (input 0, or another) of random ops.
+// Shape functions of random ops: the shape is input 0, or another.
 #ifndef TENON_OPS_RANDOM_SHAPE_H_
 #define TENON_OPS_RANDOM_SHAPE_H_
 
-#include "ops/kernel.h"
 #include "ops/shape_fn.h"
 
 namespace tenon {
@@ -11,20 +10,8 @@ namespace tenon {
 absl::Status RandomShape(ShapeContext& c);
 absl::Status RandomShapeOf(ShapeContext& c, int input);
 
-// Output 0 at Run, allocated by the shape's value where the shape was not known before.
-struct RandomOutput {
-  void* data = nullptr;
-  int64_t count = 0;
-};
-absl::StatusOr<RandomOutput> OutputAtRun(RunContext& run, const Shape& planned, DType shape_type,
-                                         int64_t rank, int input = 0);
-
-// minval < maxval, as where the range begins and its size.
-struct IntRange {
-  uint64_t low = 0;
-  uint64_t size = 0;
-};
-absl::StatusOr<IntRange> RangeAt(DType dtype, const void* minval, const void* maxval);
+// logits [batch, classes], num_samples -> [batch, num_samples].
+absl::Status MultinomialShape(ShapeContext& c);
 
 }  // namespace tenon
 

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "ops/op.h"
+#include "ops/random/output.h"
 #include "ops/random/philox.h"
 #include "ops/random/sampling.h"
 #include "ops/random/shape.h"

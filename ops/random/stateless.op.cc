@@ -3,6 +3,7 @@
 // StatelessMultinomial, StatelessShuffle, and what turns seeds into keys.
 #include "ops/array/axis.h"
 #include "ops/op.h"
+#include "ops/random/output.h"
 #include "ops/random/philox.h"
 #include "ops/random/sampling.h"
 #include "ops/random/shape.h"

@@ -7,18 +7,6 @@
 
 namespace tenon {
 
-absl::Status ExpectSparse(const ShapeContext& c, int i, int step) {
-  const Shape &indices = c.input(i), &values = c.input(i + step), &shape = c.input(i + 2 * step);
-  TENON_RETURN_IF_ERROR(c.ExpectRank(i, 2));
-  TENON_RETURN_IF_ERROR(c.ExpectRank(i + step, 1));
-  TENON_RETURN_IF_ERROR(c.ExpectRank(i + 2 * step, 1));
-  const int64_t n = values.has_rank() ? values.dim(0) : -1;
-  const int64_t rank = shape.has_rank() ? shape.dim(0) : -1;
-  if (Shape({n, rank}).CompatibleWith(indices)) return absl::OkStatus();
-  return InvalidArgument("indices of shape ", indices.ToString(), " for ", n,
-                         " values and a shape of rank ", rank);
-}
-
 int CompareCoordinates(const int64_t* a, const int64_t* b, int64_t rank) {
   for (int64_t d = 0; d < rank; ++d) {
     if (a[d] != b[d]) return a[d] < b[d] ? -1 : 1;

@@ -6,12 +6,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "ops/shape_fn.h"
 
 namespace tenon {
-
-// InvalidArgument unless inputs i, i + step, i + 2 * step can be a sparse tensor.
-absl::Status ExpectSparse(const ShapeContext& c, int i, int step = 1);
 
 // The coordinates of n elements.
 struct Coordinates {

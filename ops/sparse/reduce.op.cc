@@ -7,6 +7,7 @@
 #include "ops/late_kernel.h"
 #include "ops/op.h"
 #include "ops/sparse/coordinates.h"
+#include "ops/sparse/sparse_shape.h"
 #include "ops/types.h"
 
 namespace tenon {

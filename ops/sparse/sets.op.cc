@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "ops/op.h"
 #include "ops/sparse/coordinates.h"
+#include "ops/sparse/sparse_shape.h"
 #include "ops/types.h"
 
 namespace tenon {

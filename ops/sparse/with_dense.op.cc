@@ -5,6 +5,7 @@
 #include "ops/op.h"
 #include "ops/segment/segments.h"
 #include "ops/sparse/coordinates.h"
+#include "ops/sparse/sparse_shape.h"
 #include "ops/types.h"
 
 namespace tenon {

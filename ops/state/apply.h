@@ -18,7 +18,6 @@
 #include "env/status.h"
 #include "ops/kernel.h"
 #include "ops/parallel.h"
-#include "ops/shape_fn.h"
 #include "ops/state/update.h"
 #include "ops/types.h"
 
@@ -40,15 +39,6 @@ class Scalars {
   const RunContext& run_;
   const DType dtype_;
 };
-
-// Shape function of these ops: the scalars must be scalars.
-template <template <typename> class Formula>
-absl::Status ApplyShape(ShapeContext& c) {
-  for (int i = Formula<float>::kVariables; i < c.num_inputs(); ++i) {
-    if (i != Formula<float>::kGradient) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 0));
-  }
-  return absl::OkStatus();
-}
 
 template <typename T, template <typename> class Formula>
 VariableUpdate ApplyUpdate(const Node& node, DType dtype, const Shape& shape, int threads) {

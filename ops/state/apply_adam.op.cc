@@ -4,6 +4,7 @@
 
 #include "ops/op.h"
 #include "ops/state/apply.h"
+#include "ops/state/apply_shape.h"
 
 namespace tenon {
 namespace {

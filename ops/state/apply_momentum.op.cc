@@ -1,6 +1,7 @@
 // Gradient descent, and momentum in TensorFlow's and in Keras' form.
 #include "ops/op.h"
 #include "ops/state/apply.h"
+#include "ops/state/apply_shape.h"
 
 namespace tenon {
 namespace {

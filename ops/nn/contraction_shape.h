@@ -1,0 +1,19 @@
+// Shape functions of convolutions and matrix products share these: what fused ops ask of shapes.
+#ifndef TENON_OPS_NN_CONTRACTION_SHAPE_H_
+#define TENON_OPS_NN_CONTRACTION_SHAPE_H_
+
+#include "ops/nn/fused_ops.h"
+#include "ops/shape_fn.h"
+
+namespace tenon {
+
+// Checks that every extra input broadcasts to `output` ([C] for a bias).
+absl::Status CheckFusedOpShapes(const FusedOps& ops, const ShapeContext& c, const Shape& output,
+                                int channel_axis);
+
+// Checks the fused ops' inputs and sets output 0.
+absl::Status SetProductShape(ShapeContext& c, Shape output);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_NN_CONTRACTION_SHAPE_H_

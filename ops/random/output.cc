@@ -1,0 +1,32 @@
+#include "ops/random/output.h"
+
+#include "ops/array/axis.h"
+#include "ops/types.h"
+
+namespace tenon {
+
+absl::StatusOr<RandomOutput> OutputAtRun(RunContext& run, const Shape& planned, DType shape_type,
+                                         int64_t rank, int input) {
+  if (planned.IsComplete()) return RandomOutput{run.output(0), planned.num_elements()};
+  const Tensor dims =
+      Tensor::FromExternal(shape_type, Shape({rank}), const_cast<void*>(run.input(input)), nullptr);
+  TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeOfValue(dims, MinusOne::kRefused));
+  TENON_ASSIGN_OR_RETURN(void* data, run.AllocateOutput(0, shape));
+  return RandomOutput{data, shape.num_elements()};
+}
+
+absl::StatusOr<IntRange> RangeAt(DType dtype, const void* minval, const void* maxval) {
+  IntRange range;
+  absl::Status status = NoKernelFor(dtype);
+  VisitTypes(TypeList<int32_t, int64_t, uint32_t, uint64_t>{}, dtype, [&]<typename T>() {
+    const T low = *static_cast<const T*>(minval), high = *static_cast<const T*>(maxval);
+    status = low < high
+                 ? absl::OkStatus()
+                 : InvalidArgument("need minval < maxval, but they are ", low, " and ", high);
+    range = {static_cast<uint64_t>(low), static_cast<uint64_t>(high) - static_cast<uint64_t>(low)};
+  });
+  TENON_RETURN_IF_ERROR(status);
+  return range;
+}
+
+}  // namespace tenon

@@ -1,0 +1,28 @@
+// What the kernels of random ops read and write: an output of a shape told by an input, and ranges
+// of integers.
+#ifndef TENON_OPS_RANDOM_OUTPUT_H_
+#define TENON_OPS_RANDOM_OUTPUT_H_
+
+#include "absl/status/statusor.h"
+#include "ops/kernel.h"
+
+namespace tenon {
+
+// Output 0 at Run, allocated by the shape's value where the shape was not known before.
+struct RandomOutput {
+  void* data = nullptr;
+  int64_t count = 0;
+};
+absl::StatusOr<RandomOutput> OutputAtRun(RunContext& run, const Shape& planned, DType shape_type,
+                                         int64_t rank, int input = 0);
+
+// minval < maxval, as where the range begins and its size.
+struct IntRange {
+  uint64_t low = 0;
+  uint64_t size = 0;
+};
+absl::StatusOr<IntRange> RangeAt(DType dtype, const void* minval, const void* maxval);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_RANDOM_OUTPUT_H_

@@ -1,0 +1,14 @@
+// A check that the shape functions of sparse ops share.
+#ifndef TENON_OPS_SPARSE_SPARSE_SHAPE_H_
+#define TENON_OPS_SPARSE_SPARSE_SHAPE_H_
+
+#include "ops/shape_fn.h"
+
+namespace tenon {
+
+// InvalidArgument unless inputs i, i + step, i + 2 * step can be a sparse tensor.
+absl::Status ExpectSparse(const ShapeContext& c, int i, int step = 1);
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_SPARSE_SPARSE_SHAPE_H_

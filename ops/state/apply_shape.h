@@ -1,0 +1,21 @@
+// The shape function of the optimizers' ops (ops/state/apply.h).
+#ifndef TENON_OPS_STATE_APPLY_SHAPE_H_
+#define TENON_OPS_STATE_APPLY_SHAPE_H_
+
+#include "env/status.h"
+#include "ops/shape_fn.h"
+
+namespace tenon {
+
+// The scalars must be scalars.
+template <template <typename> class Formula>
+absl::Status ApplyShape(ShapeContext& c) {
+  for (int i = Formula<float>::kVariables; i < c.num_inputs(); ++i) {
+    if (i != Formula<float>::kGradient) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 0));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tenon
+
+#endif  // TENON_OPS_STATE_APPLY_SHAPE_H_
