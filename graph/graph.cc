@@ -88,6 +88,10 @@ absl::StatusOr<std::vector<NodeId>> Graph::TopologicalOrder() const {
   return order;
 }
 
+std::string Where(const Node& node) {
+  return absl::StrCat("node '", node.name, "' (", node.op, ")");
+}
+
 std::string EndpointName(const Graph& graph, Endpoint e) {
   const std::string name = graph.Has(e.node) ? graph.node(e.node).name : "<none>";
   return e.port == 0 ? name : absl::StrCat(name, ":", e.port);

@@ -56,6 +56,9 @@ struct Node {
   }
 };
 
+// "node 'conv1' (Conv2D)", for messages.
+std::string Where(const Node& node);
+
 // A named input of the graph: a Placeholder node's port 0.
 struct GraphInput {
   std::string name;  // signature key, or the tensor's name in a GraphDef

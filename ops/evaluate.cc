@@ -6,10 +6,6 @@
 namespace tenon {
 namespace {
 
-std::string Where(const Node& node) {
-  return absl::StrCat("node '", node.name, "' (", node.op, ")");
-}
-
 absl::Status CheckInputs(const OpInfo& op, const Node& node, absl::Span<const TensorSpec> inputs) {
   TENON_ASSIGN_OR_RETURN(const std::vector<DType> dtypes, InputDTypes(op, node));
   if (dtypes.size() != inputs.size()) {

@@ -58,8 +58,7 @@ absl::Status Finisher::ImportBodies(Draft& draft) {
     }
     absl::Status status = ImportBodiesOf(draft, id, forward);
     if (!status.ok()) {
-      return Annotate(status,
-                      absl::StrCat("node '", draft.node(id).name, "' (", draft.node(id).op, ")"));
+      return Annotate(status, Where(draft.node(id)));
     }
   }
   for (GraphOutput& output : draft.outputs) {

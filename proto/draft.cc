@@ -7,10 +7,6 @@
 
 namespace tenon {
 
-std::string Where(const Node& node) {
-  return absl::StrCat("node '", node.name, "' (", node.op, ")");
-}
-
 absl::StatusOr<NodeId> Draft::Add(Node node, bool effect) {
   if (nodes_.size() >= max_nodes_) {
     return absl::ResourceExhaustedError(

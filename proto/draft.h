@@ -13,9 +13,6 @@
 
 namespace tenon {
 
-// "node 'x' (Op)", as errors name a node.
-std::string Where(const Node& node);
-
 class Draft {
  public:
   explicit Draft(size_t max_nodes) : max_nodes_(max_nodes) {}

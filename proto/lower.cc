@@ -45,10 +45,6 @@ DType DTypeOf(const Draft& draft, Endpoint e) {
   return (*dtypes)[static_cast<size_t>(e.port)];
 }
 
-std::string Describe(const Node& node) {
-  return absl::StrCat("node '", node.name, "' (", node.op, ")");
-}
-
 absl::StatusOr<Endpoint> Extraction::AddArgument(const std::string& name, DType dtype) {
   Node node;
   node.name = name;
@@ -79,7 +75,7 @@ absl::Status Extraction::CopyOne(const Node& n) {
 }
 
 absl::Status Extraction::Refuse(const Node& n) {
-  return Unimplemented(Describe(n),
+  return Unimplemented(Where(n),
                        ": control flow of TensorFlow 1 in a form that TensorFlow does not write");
 }
 

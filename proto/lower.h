@@ -37,7 +37,6 @@ void Redirect(Draft& draft, const absl::flat_hash_map<Endpoint, Endpoint>& forwa
 bool Uses(const Draft& draft, absl::string_view op);
 // dtype of a node's output; invalid where its op is not known.
 DType DTypeOf(const Draft& draft, Endpoint e);
-std::string Describe(const Node& node);
 
 // Copies a part of a graph into a function's body.
 class Extraction {

@@ -32,8 +32,7 @@ void Bind(const Plan& plan, ExecState& state) {
 }
 
 absl::Status AtNode(const Plan& plan, const Step& step, const absl::Status& status) {
-  const Node& node = plan.model->graph().node(step.node);
-  return Annotate(status, absl::StrCat("node '", node.name, "' (", node.op, ")"));
+  return Annotate(status, Where(plan.model->graph().node(step.node)));
 }
 
 void Release(const Plan& plan, const Step& step, ExecState& state) {

@@ -46,7 +46,7 @@ absl::StatusOr<Graph> WithoutWeights(const Graph& graph, SessionVariables& varia
     if (node.op == "Const") {
       const Tensor* value = node.attr<Tensor>("value");
       if (value == nullptr || !value->valid()) {
-        return InvalidArgument("node '", node.name, "' (Const) has no value");
+        return InvalidArgument(Where(node), " has no value");
       }
       weights[static_cast<size_t>(map(id))] = *value;
       node.attrs.erase("value");

@@ -6,7 +6,6 @@
 #include "ops/control/on_device.h"
 #include "ops/control/tensor_list.h"
 #include "ops/op.h"
-#include "proto/draft.h"
 #include "runtime/body.h"
 #include "runtime/plan.h"
 #include "runtime/plan_memory.h"

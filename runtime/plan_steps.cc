@@ -4,7 +4,6 @@
 
 #include "env/status.h"
 #include "ops/control/tensor_list.h"
-#include "proto/draft.h"
 #include "runtime/body.h"
 #include "runtime/plugin/device.h"
 #include "runtime/plugin/kernel.h"
