@@ -5,21 +5,9 @@
 
 #include "env/status.h"
 #include "ops/control/tensor_list.h"
-#include "ops/types.h"
-#include "runtime/executor.h"
 
 namespace tenon {
 namespace {
-
-// TensorFlow's notion of truth: a scalar that is not zero or empty, another tensor that has
-// elements.
-bool IsTrue(const Tensor& t) {
-  if (t.shape().rank() > 0) return t.num_elements() > 0;
-  if (t.dtype() == DType::kString) return !t.data<std::string>()->empty();
-  bool truth = false;
-  VisitTypes(NumbersAndBool{}, t.dtype(), [&]<typename T>() { truth = *t.data<T>() != T(0); });
-  return truth;
-}
 
 absl::StatusOr<Body*> FindBody(const FuncRef* function, const Bodies& bodies) {
   if (function == nullptr) return InvalidArgument("does not name its function");
@@ -43,25 +31,6 @@ std::vector<Shape> PlannedShapes(const Plan& plan) {
   return shapes;
 }
 
-absl::StatusOr<int> BranchOf(const CallForm& form, const Tensor& selector) {
-  if (form.kind == CallForm::kIf) return IsTrue(selector) ? 0 : 1;
-  if (selector.num_elements() != 1) return InvalidArgument("the branch index must be a scalar");
-  const int last = static_cast<int>(form.bodies.size()) - 1;
-  const int32_t index = *selector.data<int32_t>();
-  return index < 0 || index > last ? last : index;
-}
-
-absl::StatusOr<std::vector<Tensor>> RunWhile(const CallForm& form, absl::Span<const Tensor> inputs,
-                                             const Services& services, KernelCache& cache) {
-  std::vector<Tensor> variables(inputs.begin(), inputs.end());
-  while (true) {
-    TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> more,
-                           form.bodies[0]->Run(variables, services, cache));
-    if (!IsTrue(more[0])) return variables;
-    TENON_ASSIGN_OR_RETURN(variables, form.bodies[1]->Run(variables, services, cache));
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const Plan>> Body::PlanFor(absl::Span<const Tensor> feeds,
@@ -72,12 +41,6 @@ absl::StatusOr<std::shared_ptr<const Plan>> Body::PlanFor(absl::Span<const Tenso
     for (const Tensor& t : feeds) specs.push_back({t.dtype(), t.shape(), &t});
     return BuildPlan(model_, specs, services, cache);
   });
-}
-
-absl::StatusOr<std::vector<Tensor>> Body::Run(absl::Span<const Tensor> feeds,
-                                              const Services& services, KernelCache& cache) {
-  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, PlanFor(feeds, services, cache));
-  return RunPlanShared(*plan, feeds);
 }
 
 Body* Bodies::Find(const std::string& name) const {
@@ -154,13 +117,6 @@ std::vector<Shape> CallOutputShapes(const CallForm& form, absl::Span<const Tenso
     }
   }
   return shapes;
-}
-
-absl::StatusOr<std::vector<Tensor>> RunCall(const CallForm& form, absl::Span<const Tensor> inputs,
-                                            const Services& services, KernelCache& cache) {
-  if (form.kind == CallForm::kWhile) return RunWhile(form, inputs, services, cache);
-  TENON_ASSIGN_OR_RETURN(const int branch, BranchOf(form, inputs[0]));
-  return form.bodies[static_cast<size_t>(branch)]->Run(inputs.subspan(1), services, cache);
 }
 
 }  // namespace tenon

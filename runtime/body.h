@@ -27,9 +27,6 @@ class Body {
   int64_t plan_bytes() const { return plans_.bytes(); }
   absl::StatusOr<std::shared_ptr<const Plan>> PlanFor(absl::Span<const Tensor> feeds,
                                                       const Services& services, KernelCache& cache);
-  // Results may share memory with the feeds, with constants and with variables.
-  absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> feeds, const Services& services,
-                                          KernelCache& cache);
 
  private:
   static constexpr int kPlans = 64;
@@ -62,10 +59,6 @@ absl::StatusOr<CallForm> CallFormOf(const Node& node, const Bodies& bodies);
 std::vector<Shape> CallOutputShapes(const CallForm& form, absl::Span<const TensorSpec> inputs,
                                     size_t num_outputs, const Services& services,
                                     KernelCache& cache);
-
-// Runs a call. The results may share memory with the inputs.
-absl::StatusOr<std::vector<Tensor>> RunCall(const CallForm& form, absl::Span<const Tensor> inputs,
-                                            const Services& services, KernelCache& cache);
 
 }  // namespace tenon
 

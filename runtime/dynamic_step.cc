@@ -4,7 +4,7 @@
 #include "ops/control/tensor_list.h"
 #include "ops/op.h"
 #include "ops/state/variable.h"
-#include "runtime/body.h"
+#include "runtime/call.h"
 #include "runtime/device_step.h"
 
 namespace tenon {
