@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what the compiler does not: layers, where libraries may appear, file sizes, formatting.
+"""Checks what the compiler does not: layers, circles of folders, where libraries may appear, file
+sizes, formatting.
 
     tools/presubmit.py            check the whole tree
     tools/presubmit.py --fix      run clang-format over it first
@@ -21,16 +22,23 @@ RANK = {
     "env": 0,
     "graph": 1,
     "primitive_cache": 1,
-    "ops": 2,
-    "proto": 3,
-    "graph_rewrite": 3,
-    "runtime": 4,
-    "include": 5,
-    "tools": 6,
-    "python": 6,
-    "tf_plugin": 6,
-    "tests": 7,
-    "bench": 7,
+    "kernels": 2,
+    "ops": 3,
+    "proto": 4,
+    "graph_rewrite": 4,
+    "runtime": 5,
+    "include": 6,
+    "tools": 7,
+    "python": 7,
+    "tf_plugin": 7,
+    "tests": 8,
+    "bench": 8,
+}
+# Pairs of folders of one layer that may include each other, and why.
+KNOWN_CIRCLES = {
+    ("ops/array", "ops/control"): "zeros like a list of tensors",
+    ("ops/array", "ops/segment"): "rows that belong together",
+    ("ops/array", "ops/vector"): "vector kernels read axes",
 }
 # Where a header or function may appear, and why elsewhere is a mistake.
 ONLY_IN = [
@@ -71,6 +79,41 @@ def check_layers(path, lines):
                 yield f"{path}:{number}: {what} belongs in {', '.join(sorted(folders))} only"
 
 
+def folder_includes(path, lines):
+    """Yields the folders of the same layer, but its own, that a source file includes from."""
+    for line in lines:
+        include = re.match(r'#include "([a-z_]+)/(.*/)?[^/]+"', line)
+        if include and include.group(1) == path.parts[0]:
+            folder = f"{include.group(1)}/{include.group(2) or ''}".rstrip("/")
+            if folder != str(path.parent):
+                yield folder
+
+
+def check_circles(edges):
+    """Yields the circles among folders: `edges` has for each (from, to) a file that includes."""
+    graph = {}
+    for start, end in edges:
+        graph.setdefault(start, set()).add(end)
+    for start in sorted(graph):
+        ways = {start: None}  # folder -> the one before it; breadth first, so the shortest way
+        queue = [start]
+        for folder in queue:
+            for other in sorted(graph.get(folder, ())):
+                if other == start:
+                    way = [start]
+                    while folder is not None:
+                        way.append(folder)
+                        folder = ways[folder]
+                    if min(way) == start:  # once, from the first of its folders
+                        files = ", ".join(edges[a, b] for a, b in zip(way[::-1], way[-2::-1]))
+                        yield f"folders in a circle: {' -> '.join(way[::-1])} ({files})"
+                    queue.clear()
+                    break
+                if other not in ways:
+                    ways[other] = folder
+                    queue.append(other)
+
+
 def check_format(sources):
     if shutil.which("clang-format") is None:
         yield "clang-format is not installed"
@@ -94,12 +137,16 @@ def main():
     sources = [p for p in tracked_files() if p.suffix in SOURCE]
     if args.fix:
         subprocess.run(["clang-format", "-i", *map(str, sources)], cwd=ROOT, check=True)
-    findings = []
+    findings, edges = [], {}
     for path in sources:
         lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
         findings += check_layers(path, lines)
+        for folder in folder_includes(path, lines):
+            if tuple(sorted((folder, str(path.parent)))) not in KNOWN_CIRCLES:
+                edges.setdefault((str(path.parent), folder), str(path))
         if len(lines) > MAX_LINES:
             findings.append(f"{path}: {len(lines)} lines (at most {MAX_LINES})")
+    findings += check_circles(edges)
     findings += check_format(sources)
     for finding in findings:
         print(finding)
