@@ -25,7 +25,7 @@ Graph Chain(int64_t steps) {
   input.op = "Placeholder";
   input.attrs = {{"dtype", DType::kFloat}, {"shape", Shape({4})}};
   NodeId last = *graph.AddNode(input);
-  graph.inputs().push_back({"x", last});
+  graph.AddInput({"x", last});
   NodeId before = last;
   for (int64_t i = 0; i < steps; ++i) {
     Node node;
@@ -35,7 +35,7 @@ Graph Chain(int64_t steps) {
     before = last;
     last = *graph.AddNode(node);
   }
-  graph.outputs().push_back({"y", {last, 0}});
+  graph.AddOutput({"y", {last, 0}});
   return graph;
 }
 

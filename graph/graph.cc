@@ -88,8 +88,8 @@ absl::StatusOr<std::vector<NodeId>> Graph::TopologicalOrder() const {
   return order;
 }
 
-std::string Where(const Node& node) {
-  return absl::StrCat("node '", node.name, "' (", node.op, ")");
+std::string NodeLabel(absl::string_view name, absl::string_view op) {
+  return absl::StrCat("node '", name, "' (", op, ")");
 }
 
 std::string EndpointName(const Graph& graph, Endpoint e) {

@@ -1,8 +1,9 @@
 // The graph: nodes with data inputs, control inputs and attributes; named signature inputs and
 // outputs; and the function library that control-flow ops call.
 //
-// Build it with AddNode; after that only the Rewriter (graph/rewriter.h) changes it, so that use
-// lists and the trace of edits stay right. Node ids are stable: a removed node leaves a gap.
+// Build it with the Add and Set functions; after that only the Rewriter (graph/rewriter.h) changes
+// nodes, so that use lists and the trace of edits stay right. Node ids are stable: a removed node
+// leaves a gap.
 #ifndef TENON_GRAPH_GRAPH_H_
 #define TENON_GRAPH_GRAPH_H_
 
@@ -56,9 +57,6 @@ struct Node {
   }
 };
 
-// "node 'conv1' (Conv2D)", for messages.
-std::string Where(const Node& node);
-
 // A named input of the graph: a Placeholder node's port 0.
 struct GraphInput {
   std::string name;  // signature key, or the tensor's name in a GraphDef
@@ -107,16 +105,23 @@ class Graph {
   // of the graph alone. InvalidArgument naming a node on a cycle, or one with a missing input.
   absl::StatusOr<std::vector<NodeId>> TopologicalOrder() const;
 
-  std::vector<GraphInput>& inputs() { return inputs_; }
   const std::vector<GraphInput>& inputs() const { return inputs_; }
-  std::vector<GraphOutput>& outputs() { return outputs_; }
+  void AddInput(GraphInput input) { inputs_.push_back(std::move(input)); }
   const std::vector<GraphOutput>& outputs() const { return outputs_; }
+  void AddOutput(GraphOutput output) { outputs_.push_back(std::move(output)); }
+  // Other fetches of the same nodes. Not while a Rewriter is at work on the graph.
+  void SetOutputs(std::vector<GraphOutput> outputs) { outputs_ = std::move(outputs); }
   // Nodes that must run though no output needs them (initializers, assignments).
-  std::vector<NodeId>& targets() { return targets_; }
   const std::vector<NodeId>& targets() const { return targets_; }
+  void AddTarget(NodeId id) { targets_.push_back(id); }
 
-  FunctionLibrary& functions() { return functions_; }
   const FunctionLibrary& functions() const { return functions_; }
+  void SetFunctions(FunctionLibrary functions) { functions_ = std::move(functions); }
+  // Adds a function, or replaces the one of that name; iterators over functions() then stay valid.
+  void SetFunction(const std::string& name, std::shared_ptr<const Graph> body) {
+    functions_[name] = std::move(body);
+  }
+  FunctionLibrary TakeFunctions() { return std::exchange(functions_, {}); }
 
  private:
   friend class Rewriter;
@@ -131,6 +136,9 @@ class Graph {
   FunctionLibrary functions_;
 };
 
+// "node 'x' (Op)", as errors name a node.
+std::string NodeLabel(absl::string_view name, absl::string_view op);
+inline std::string NodeLabel(const Node& node) { return NodeLabel(node.name, node.op); }
 // "name:port", or "name" for port 0.
 std::string EndpointName(const Graph& graph, Endpoint e);
 

@@ -217,7 +217,7 @@ void Rewriter::ReplaceAllUses(Endpoint from, Endpoint to) {
   for (const Use& u : readers) {
     if (!u.is_control() && u.port == from.port) SetInput(u.reader, u.slot, to);
   }
-  for (GraphOutput& o : graph_.outputs()) {
+  for (GraphOutput& o : graph_.outputs_) {
     if (o.source == from) {
       o.source = to;
       Touch(to.node);
@@ -241,7 +241,7 @@ void Rewriter::ReplaceControlUses(NodeId from, NodeId to) {
       AddUse(to, {u.reader, Use::kControl, 0});
     }
   }
-  for (NodeId& t : graph_.targets()) {
+  for (NodeId& t : graph_.targets_) {
     if (t == from) t = to;
   }
 }
@@ -252,11 +252,6 @@ void Rewriter::ReplaceNode(NodeId old, Endpoint by) {
   const std::string name = graph_.node(old).name;
   Remove(old);
   Rename(by.node, name);
-}
-
-void Rewriter::SetFunction(const std::string& name, std::shared_ptr<const Graph> body) {
-  changed_ = true;
-  graph_.functions()[name] = std::move(body);
 }
 
 void Rewriter::BeginStep(absl::string_view rule, absl::string_view node) {

@@ -84,7 +84,6 @@ class Rewriter {
   // `by` takes over the place of `old`: all uses of old's port 0 become `by`, old's control edges
   // and name go to `by`, and old is removed.
   void ReplaceNode(NodeId old, Endpoint by);
-  void SetFunction(const std::string& name, std::shared_ptr<const Graph> body);
 
   // ---- the trace ----
   // Without this, steps are counted but not described.

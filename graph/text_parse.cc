@@ -188,7 +188,7 @@ absl::StatusOr<Graph> Parser::Body(int depth) {
   // Inputs are resolved when every name is known: a graph has no nodes but these, and AddNode is
   // its only mutator here, so the resolved nodes go into a fresh graph in the same order.
   Graph out;
-  out.functions() = graph.functions();
+  out.SetFunctions(graph.functions());
   std::vector<Node> nodes;
   for (const auto& [id, p] : added) nodes.push_back(graph.node(id));
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -204,15 +204,15 @@ absl::StatusOr<Graph> Parser::Body(int depth) {
   for (const auto& [name, ref] : section.ins) {
     TENON_ASSIGN_OR_RETURN(const Endpoint e, Resolve(graph, ref));
     if (e.port != 0) return InvalidArgument("line ", ref.line, ": an input names a node, no port");
-    out.inputs().push_back({name, e.node});
+    out.AddInput({name, e.node});
   }
   for (const auto& [name, ref] : section.outs) {
     TENON_ASSIGN_OR_RETURN(const Endpoint e, Resolve(graph, ref));
-    out.outputs().push_back({name, e});
+    out.AddOutput({name, e});
   }
   for (const Ref& ref : section.targets) {
     TENON_ASSIGN_OR_RETURN(const Endpoint e, Resolve(graph, ref));
-    out.targets().push_back(e.node);
+    out.AddTarget(e.node);
   }
   // Captures were added to `graph` while resolving.
   for (NodeId id = static_cast<NodeId>(nodes.size()); id < graph.end_id(); ++id) {
@@ -258,9 +258,10 @@ absl::Status Parser::Statement(int depth, Graph& graph) {
     TENON_RETURN_IF_ERROR(scan_.Expect('{'));
     TENON_ASSIGN_OR_RETURN(Graph body, Body(depth + 1));
     TENON_RETURN_IF_ERROR(scan_.Expect('}'));
-    if (!graph.functions().emplace(name, std::make_shared<const Graph>(std::move(body))).second) {
+    if (graph.functions().contains(name)) {
       return scan_.Error(absl::StrCat("two functions are named ", text::NameText(name)));
     }
+    graph.SetFunction(name, std::make_shared<const Graph>(std::move(body)));
     return absl::OkStatus();
   }
   return scan_.Error(absl::StrCat("expected a node, in, out, target or function ", scan_.Found()));

@@ -27,7 +27,7 @@ absl::Status VerifyGraph(const Graph& graph, const NodeCheck& check) {
     }
     if (check) {
       absl::StatusOr<int> count = check(graph, n);
-      if (!count.ok()) return Annotate(count.status(), absl::StrCat("node '", n.name, "'"));
+      if (!count.ok()) return Annotate(count.status(), NodeLabel(n));
       num_outputs[static_cast<size_t>(id)] = *count;
     }
   }

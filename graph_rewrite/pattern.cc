@@ -122,7 +122,7 @@ absl::StatusOr<CompiledPattern> CompilePattern(const Rule& rule, absl::string_vi
       if (op != "_Capture" && op != "Const") last = id;
     }
     if (last == kNoNode) return InvalidArgument("the replacement has no node");
-    out.replacement.outputs().push_back({out.outs[0].first, {last, 0}});
+    out.replacement.AddOutput({out.outs[0].first, {last, 0}});
   }
   for (const auto& [name, at] : out.outs) {
     const auto& outputs = out.replacement.outputs();

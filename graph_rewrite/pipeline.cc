@@ -139,7 +139,7 @@ absl::Status RunPhaseOnAll(Phase phase, const RuleSet& disabled, const RewriteOp
                            Graph& graph, PhaseReport& report, int depth) {
   if (depth > kMaxFunctionDepth) return InvalidArgument("functions are nested too deeply");
   TENON_RETURN_IF_ERROR(RunPhase(phase, disabled, options, graph, report));
-  for (auto& [name, body] : graph.functions()) {
+  for (const auto& [name, body] : graph.functions()) {
     auto rewritten = std::make_shared<Graph>(*body);
     PhaseReport inner;
     if (absl::Status s = RunPhaseOnAll(phase, disabled, options, *rewritten, inner, depth + 1);
@@ -149,7 +149,7 @@ absl::Status RunPhaseOnAll(Phase phase, const RuleSet& disabled, const RewriteOp
     for (const auto& [rule, count] : inner.fired) report.fired[rule] += count;
     report.steps.insert(report.steps.end(), inner.steps.begin(), inner.steps.end());
     report.ms += inner.ms;
-    body = std::move(rewritten);
+    graph.SetFunction(name, std::move(rewritten));
   }
   return absl::OkStatus();
 }

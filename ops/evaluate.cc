@@ -23,7 +23,7 @@ absl::Status CheckInputs(const OpInfo& op, const Node& node, absl::Span<const Te
 absl::StatusOr<std::vector<TensorSpec>> InferByName(const Node& node,
                                                     absl::Span<const TensorSpec> inputs) {
   const OpLookup op = FindOp(node.op);
-  if (!op) return Unimplemented(Where(node), ": op is not implemented");
+  if (!op) return Unimplemented(NodeLabel(node), ": op is not implemented");
   return InferOutputs(*op.info, node, inputs);
 }
 
@@ -31,11 +31,11 @@ absl::StatusOr<std::vector<TensorSpec>> InferByName(const Node& node,
 
 absl::StatusOr<std::vector<TensorSpec>> InferOutputs(const OpInfo& op, const Node& node,
                                                      absl::Span<const TensorSpec> inputs) {
-  if (absl::Status s = CheckInputs(op, node, inputs); !s.ok()) return Annotate(s, Where(node));
+  if (absl::Status s = CheckInputs(op, node, inputs); !s.ok()) return Annotate(s, NodeLabel(node));
   TENON_ASSIGN_OR_RETURN(const std::vector<DType> dtypes, OutputDTypes(op, node));
   ShapeContext context(node, inputs, static_cast<int>(dtypes.size()));
   if (op.row.shape != nullptr) {
-    if (absl::Status s = op.row.shape(context); !s.ok()) return Annotate(s, Where(node));
+    if (absl::Status s = op.row.shape(context); !s.ok()) return Annotate(s, NodeLabel(node));
   }
   std::vector<TensorSpec> outputs(dtypes.size());
   for (size_t i = 0; i < dtypes.size(); ++i) {
@@ -49,7 +49,7 @@ absl::StatusOr<PreparedKernel> PrepareNode(const Node& node, absl::Span<const Te
                                            absl::Span<Constant* const> constants,
                                            const Services& services) {
   const OpLookup op = FindOp(node.op);
-  if (!op) return Unimplemented(Where(node), ": op is not implemented");
+  if (!op) return Unimplemented(NodeLabel(node), ": op is not implemented");
   TENON_ASSIGN_OR_RETURN(std::vector<TensorSpec> outputs, InferOutputs(*op.info, node, inputs));
   const OpRow& row = op.info->row;
 
@@ -62,7 +62,7 @@ absl::StatusOr<PreparedKernel> PrepareNode(const Node& node, absl::Span<const Te
     if (!kernel.ok()) {
       last = kernel.status();
       if (absl::IsUnimplemented(last)) continue;
-      return Annotate(last, Where(node));
+      return Annotate(last, NodeLabel(node));
     }
     PreparedKernel prepared;
     prepared.kernel = *std::move(kernel);
@@ -74,7 +74,7 @@ absl::StatusOr<PreparedKernel> PrepareNode(const Node& node, absl::Span<const Te
     prepared.accelerated = i == 0;
     return prepared;
   }
-  return Annotate(last, Where(node));
+  return Annotate(last, NodeLabel(node));
 }
 
 absl::StatusOr<std::vector<Tensor>> RunKernel(const PreparedKernel& prepared,
@@ -104,7 +104,7 @@ absl::StatusOr<std::vector<Tensor>> Evaluate(const Node& node, absl::Span<const 
   for (const Tensor& t : inputs) specs.push_back({t.dtype(), t.shape(), &t});
   TENON_ASSIGN_OR_RETURN(const PreparedKernel prepared, PrepareNode(node, specs, {}, services));
   absl::StatusOr<std::vector<Tensor>> outputs = RunKernel(prepared, inputs);
-  if (!outputs.ok()) return Annotate(outputs.status(), Where(node));
+  if (!outputs.ok()) return Annotate(outputs.status(), NodeLabel(node));
   return outputs;
 }
 

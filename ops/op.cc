@@ -25,7 +25,8 @@ Table& TheTable() {
 // The tensors that an argument stands for.
 absl::Status ExpandArg(const ArgSpec& arg, const Node& node, std::vector<DType>& out) {
   auto missing = [&](const std::string& attr) {
-    return InvalidArgument(Where(node), ": attribute '", attr, "' is missing or of another kind");
+    return InvalidArgument(NodeLabel(node), ": attribute '", attr,
+                           "' is missing or of another kind");
   };
   if (!arg.type_list_attr.empty()) {
     const auto* list = node.attr<std::vector<DType>>(arg.type_list_attr);
@@ -149,12 +150,12 @@ absl::Status CompleteAttrs(const OpInfo& op, Node& node) {
     auto it = node.attrs.find(spec.name);
     if (it == node.attrs.end()) {
       if (!spec.has_default) {
-        return InvalidArgument(Where(node), " lacks attribute '", spec.name, "'");
+        return InvalidArgument(NodeLabel(node), " lacks attribute '", spec.name, "'");
       }
       it = node.attrs.emplace(spec.name, spec.default_value).first;
     }
     if (!KindMatches(spec.kind, it->second)) {
-      return InvalidArgument(Where(node), ": attribute '", spec.name, "' is not of kind ",
+      return InvalidArgument(NodeLabel(node), ": attribute '", spec.name, "' is not of kind ",
                              spec.kind);
     }
     if (auto allowed = op.signature.types.find(spec.name); allowed != op.signature.types.end()) {
@@ -168,7 +169,7 @@ absl::Status CompleteAttrs(const OpInfo& op, Node& node) {
             allowed->second.end()) {
           continue;
         }
-        return InvalidArgument(Where(node), ": ", spec.name, "=", Name(dtype),
+        return InvalidArgument(NodeLabel(node), ": ", spec.name, "=", Name(dtype),
                                " is not a dtype of this op");
       }
     }

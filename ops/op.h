@@ -63,10 +63,9 @@ struct OpRow {
   bool elementwise = false;  // output element i depends on (broadcast) element i of each input
   // Outputs follow from the inputs' shapes alone (Shape, Size, Rank): Run never reads an input.
   bool shape_only = false;
-  bool stateful = false;     // never folded, merged or dropped as dead when it is a target
-  bool eager = true;         // may be renamed in the eager pass
-  bool internal = false;     // made by rewrites only; hidden from users, never imported
-  const char* example = "";  // example shapes, for docs and micro benchmarks
+  bool stateful = false;  // never folded, merged or dropped as dead when it is a target
+  bool eager = true;      // may be renamed in the eager pass
+  bool internal = false;  // made by rewrites only; hidden from users, never imported
 };
 
 // What OpRow's signature strings say, parsed once.

@@ -93,6 +93,17 @@ inline absl::Status NoKernelFor(DType dtype) {
   return Unimplemented("no standard kernel for ", Name(dtype));
 }
 
+// What f<T>(), a Status or StatusOr, returns for the element type of `dtype`; NoKernelFor where the
+// list lacks it.
+//
+//   return DispatchType(Floats{}, dtype, [&]<typename T>() { return MakeKernel(Work<T>); });
+template <typename T, typename... Ts, typename F>
+auto DispatchType(TypeList<T, Ts...> types, DType dtype, F&& f) {
+  decltype(f.template operator()<T>()) result = NoKernelFor(dtype);
+  VisitTypes(types, dtype, [&]<typename U>() { result = f.template operator()<U>(); });
+  return result;
+}
+
 // Integer arithmetic that wraps around instead of being undefined.
 template <typename T>
 auto ToWide(T v) {

@@ -61,7 +61,7 @@ BodyImport::BodyImport(Importer& importer, const BodyIndex& body, Draft& draft)
 
 std::string BodyImport::Where(int index) const {
   const tf::NodeDef& def = *body_.nodes[static_cast<size_t>(index)];
-  return absl::StrCat("node '", prefix, def.name(), "' (", def.op(), ")");
+  return NodeLabel(absl::StrCat(prefix, def.name()), def.op());
 }
 
 absl::StatusOr<BodyImport::Reference> BodyImport::Parse(const std::string& text) const {

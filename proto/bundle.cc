@@ -5,12 +5,12 @@
 
 #include "absl/strings/str_format.h"
 #include "env/status.h"
+#include "env/varint.h"
 #include "proto/bundle_slices.h"
 #include "proto/crc32c.h"
 #include "proto/table_file.h"
 #include "proto/tenon_saved_model.pb.h"
 #include "proto/tensor_proto.h"
-#include "proto/varint.h"
 
 namespace tenon {
 namespace {

@@ -58,7 +58,7 @@ absl::Status Finisher::ImportBodies(Draft& draft) {
     }
     absl::Status status = ImportBodiesOf(draft, id, forward);
     if (!status.ok()) {
-      return Annotate(status, Where(draft.node(id)));
+      return Annotate(status, NodeLabel(draft.node(id)));
     }
   }
   for (GraphOutput& output : draft.outputs) {

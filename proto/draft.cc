@@ -104,12 +104,16 @@ absl::StatusOr<Graph> Draft::ToGraph() && {
     for (NodeId& c : n.control_inputs) renumber(c);
     TENON_RETURN_IF_ERROR(graph.AddNode(std::move(n)).status());
   }
-  for (GraphInput& input : inputs) renumber(input.node);
+  for (GraphInput& input : inputs) {
+    renumber(input.node);
+    graph.AddInput(std::move(input));
+  }
   for (GraphOutput& output : outputs) renumber(output.source.node);
-  for (NodeId& target : targets) renumber(target);
-  graph.inputs() = std::move(inputs);
-  graph.outputs() = std::move(outputs);
-  graph.targets() = std::move(targets);
+  graph.SetOutputs(std::move(outputs));
+  for (NodeId& target : targets) {
+    renumber(target);
+    graph.AddTarget(target);
+  }
   return graph;
 }
 

@@ -59,7 +59,7 @@ class NodeWriter {
         port -= count;
       }
     }
-    return Unimplemented("output ", e.port, " of node '", n.name, "' (", n.op, ") has no name");
+    return Unimplemented("output ", e.port, " of ", NodeLabel(n), " has no name");
   }
 
   absl::Status Write(const Node& n, tf::NodeDef& def) const {
@@ -78,7 +78,7 @@ class NodeWriter {
       tf::AttrEntry& entry = *def.add_attr();
       entry.set_key(key);
       if (absl::Status s = AttrToProto(value, *entry.mutable_value()); !s.ok()) {
-        return Annotate(s, absl::StrCat("node '", n.name, "' (", n.op, "): attribute '", key, "'"));
+        return Annotate(s, absl::StrCat(NodeLabel(n), ": attribute '", key, "'"));
       }
     }
     return absl::OkStatus();

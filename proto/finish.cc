@@ -15,7 +15,7 @@ namespace {
 absl::Status CheckPublic(const OpLookup& op, const Node& node) {
   const bool fused = absl::StartsWith(node.op, "_Fused");
   if (op.native || (op.info->row.internal && !fused)) {
-    return InvalidArgument(Where(node), ": is a private op; models do not have them");
+    return InvalidArgument(NodeLabel(node), ": is a private op; models do not have them");
   }
   return absl::OkStatus();
 }
@@ -36,7 +36,7 @@ absl::StatusOr<Graph> Finisher::Finish(Draft draft) {
     library_[body.name] = std::make_shared<const Graph>(std::move(graph));
   }
   TENON_ASSIGN_OR_RETURN(Graph graph, FinishBody(std::move(draft), ""));
-  graph.functions() = std::move(library_);
+  graph.SetFunctions(std::move(library_));
   return graph;
 }
 
@@ -90,7 +90,7 @@ absl::Status Finisher::CheckNodes(Draft& draft, const std::string& where) {
     const Node& n = draft.node(static_cast<NodeId>(i));
     TENON_ASSIGN_OR_RETURN(const std::vector<DType> wanted, InputDTypes(*FindOp(n.op).info, n));
     if (n.inputs.size() != wanted.size()) {
-      return InvalidArgument(Where(n), ": has ", n.inputs.size(), " inputs, but takes ",
+      return InvalidArgument(NodeLabel(n), ": has ", n.inputs.size(), " inputs, but takes ",
                              wanted.size());
     }
     for (size_t k = 0; k < wanted.size(); ++k) {
@@ -98,21 +98,22 @@ absl::Status Finisher::CheckNodes(Draft& draft, const std::string& where) {
       const size_t source = static_cast<size_t>(e.node);
       if (!known[source]) continue;
       if (static_cast<size_t>(e.port) >= outputs[source].size()) {
-        return InvalidArgument(Where(n), ": input ", k, ": ", Where(draft.node(e.node)),
+        return InvalidArgument(NodeLabel(n), ": input ", k, ": ", NodeLabel(draft.node(e.node)),
                                " has no output ", e.port);
       }
       const DType got = outputs[source][static_cast<size_t>(e.port)];
       if (got != wanted[k]) {
-        return InvalidArgument(Where(n), ": input ", k, " must be ", Name(wanted[k]), ", but ",
-                               Where(draft.node(e.node)), " gives ", Name(got));
+        return InvalidArgument(NodeLabel(n), ": input ", k, " must be ", Name(wanted[k]), ", but ",
+                               NodeLabel(draft.node(e.node)), " gives ", Name(got));
       }
     }
   }
   for (const GraphOutput& output : draft.outputs) {
     const size_t source = static_cast<size_t>(output.source.node);
     if (known[source] && static_cast<size_t>(output.source.port) >= outputs[source].size()) {
-      return InvalidArgument("output '", output.name, "': ", Where(draft.node(output.source.node)),
-                             " has no output ", output.source.port);
+      return InvalidArgument("output '", output.name,
+                             "': ", NodeLabel(draft.node(output.source.node)), " has no output ",
+                             output.source.port);
     }
   }
   return absl::OkStatus();

@@ -82,8 +82,8 @@ class Freezer {
       if (!live_[static_cast<size_t>(id)]) continue;
       const Node& n = draft_.node(id);
       if (IsVariable(n) && IsReference(n)) used_.insert(id);
-      const std::string where = Where(n);
-      TENON_RETURN_IF_ERROR(Annotate(Visit(id), where));
+      const std::string label = NodeLabel(n);  // Visit may change the node
+      TENON_RETURN_IF_ERROR(Annotate(Visit(id), label));
     }
     for (GraphOutput& output : draft_.outputs) {
       const NodeId v = handles_.Of(output.source);
@@ -276,7 +276,7 @@ class Freezer {
     Node& n = draft_.node(id);
     if (store_ == nullptr) {
       return absl::FailedPreconditionError(
-          absl::StrCat(Where(n),
+          absl::StrCat(NodeLabel(n),
                        " is a variable, and a GraphDef holds no values of variables: "
                        "load the SavedModel, or freeze the graph"));
     }

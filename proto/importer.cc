@@ -146,7 +146,7 @@ absl::StatusOr<Draft> Importer::ImportGraph(absl::Span<const Feed> feeds,
     }
     tf::NodeDef& def = *top_.nodes[static_cast<size_t>(found->second)];
     absl::StatusOr<AttrMap> attrs = AttrsFromProto(*def.mutable_attr(), tensors_, nullptr);
-    if (!attrs.ok()) return Annotate(attrs.status(), absl::StrCat("node '", name, "'"));
+    if (!attrs.ok()) return Annotate(attrs.status(), NodeLabel(name, def.op()));
     DType dtype = OutputDType(def, *attrs, port);
     if (dtype == DType::kInvalid) dtype = feed.dtype;
     if (dtype == DType::kInvalid) {

@@ -75,7 +75,7 @@ absl::Status Extraction::CopyOne(const Node& n) {
 }
 
 absl::Status Extraction::Refuse(const Node& n) {
-  return Unimplemented(Where(n),
+  return Unimplemented(NodeLabel(n),
                        ": control flow of TensorFlow 1 in a form that TensorFlow does not write");
 }
 

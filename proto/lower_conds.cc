@@ -49,7 +49,7 @@ class Lowering {
         }
       }
       absl::Status status = Lower(group, predicate);
-      if (!status.ok()) return Annotate(status, Where(draft_.node(group[0])));
+      if (!status.ok()) return Annotate(status, NodeLabel(draft_.node(group[0])));
     }
   }
 
@@ -135,7 +135,7 @@ class Lowering {
       if (bad) break;
     }
     if (!predicate.has_value() || draft_.node(merge).inputs.size() != 2) {
-      return Unimplemented(Where(draft_.node(merge)),
+      return Unimplemented(NodeLabel(draft_.node(merge)),
                            ": joins what is not the two branches of one condition");
     }
     return *predicate;
@@ -153,7 +153,7 @@ class Lowering {
       }
       if (std::find(arguments.begin(), arguments.end(), e) != arguments.end()) return;
       if (DTypeOf(draft_, e) == DType::kInvalid) {
-        status = Unimplemented(Where(draft_.node(e.node)), ": its dtype is not known");
+        status = Unimplemented(NodeLabel(draft_.node(e.node)), ": its dtype is not known");
       }
       arguments.push_back(e);
     };

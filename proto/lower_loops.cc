@@ -62,7 +62,7 @@ class Lowering {
       if (node.op != "Enter") continue;
       const std::string* name = node.attr<std::string>("frame_name");
       if (name == nullptr || name->empty() || node.inputs.size() != 1) {
-        return InvalidArgument(Where(node), ": names no frame");
+        return InvalidArgument(NodeLabel(node), ": names no frame");
       }
       frame_of_[i] = *name;
       Frame& frame = frames_[*name];

@@ -18,7 +18,7 @@ class Lowering {
     for (NodeId id = 0; id < end; ++id) {
       const std::string op = draft_.node(id).op;
       if (!absl::StartsWith(op, "TensorArray")) continue;
-      TENON_RETURN_IF_ERROR(Annotate(LowerOp(id, op), Where(draft_.node(id))));
+      TENON_RETURN_IF_ERROR(Annotate(LowerOp(id, op), NodeLabel(draft_.node(id))));
     }
     MarkLists();
     draft_.Forward(forward_);

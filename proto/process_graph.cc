@@ -259,10 +259,10 @@ absl::Status Imported::AddNodes() {
     original.known = known[k];
     TENON_ASSIGN_OR_RETURN(const NodeId id, graph_.AddNode(std::move(node)));
     if (!known[k]) {
-      graph_.targets().push_back(id);
+      graph_.AddTarget(id);
     } else if (options_.fetched.contains(def_->node(i).name())) {
       for (size_t port = 0; port < dtypes[k].size(); ++port) {
-        graph_.outputs().push_back({def_->node(i).name(), {id, static_cast<int>(port)}});
+        graph_.AddOutput({def_->node(i).name(), {id, static_cast<int>(port)}});
       }
     }
   }

@@ -83,7 +83,7 @@ absl::Status ProcessWriter::WriteAttrs(const Node& n, const OpInfo& row, tf::Nod
     tf::AttrEntry& entry = *def.add_attr();
     entry.set_key(spec.name);
     if (absl::Status s = AttrToProto(it->second, *entry.mutable_value()); !s.ok()) {
-      return Annotate(s, absl::StrCat("node '", n.name, "': attribute '", spec.name, "'"));
+      return Annotate(s, absl::StrCat(NodeLabel(n), ": attribute '", spec.name, "'"));
     }
   }
   return absl::OkStatus();

@@ -9,7 +9,7 @@
 #include <new>
 
 #include "env/status.h"
-#include "proto/varint.h"
+#include "env/varint.h"
 
 namespace tenon {
 namespace {

@@ -162,7 +162,7 @@ absl::Status TableStore::Fill(const std::vector<std::string>& targets) {
   for (NodeId id = 0; id < draft.end_id(); ++id) {
     const Node& n = draft.node(id);
     if (!FillsFromTensors(n.op) && !FillsFromText(n.op)) continue;
-    if (absl::Status s = Initialize(draft, n); !s.ok()) return Annotate(s, Where(n));
+    if (absl::Status s = Initialize(draft, n); !s.ok()) return Annotate(s, NodeLabel(n));
   }
   return absl::OkStatus();
 }
@@ -210,7 +210,7 @@ absl::Status TableStore::Initialize(const Draft& draft, const Node& n) {
 
 absl::StatusOr<Tensor> TableStore::ValueOf(const Draft& draft, Endpoint e, int depth) const {
   const Node& n = draft.node(e.node);
-  if (depth > kMaxDepth) return InvalidArgument(Where(n), ": an expression too deep");
+  if (depth > kMaxDepth) return InvalidArgument(NodeLabel(n), ": an expression too deep");
   if (const auto it = assets_.find(n.name); it != assets_.end()) {
     return Tensor::Scalar<std::string>(it->second);
   }
@@ -226,12 +226,12 @@ absl::StatusOr<Tensor> TableStore::ValueOf(const Draft& draft, Endpoint e, int d
   }
   if (n.op == "Const") {
     if (const Tensor* value = n.attr<Tensor>("value")) return *value;
-    return InvalidArgument(Where(n), ": has no value");
+    return InvalidArgument(NodeLabel(n), ": has no value");
   }
   if (n.op == "RestoreV2" && store_ != nullptr) return store_->Restored(draft, n, e.port);
   const OpLookup op = FindOp(n.op);
   if (!op || op.info->row.stateful || op.info->row.reference == nullptr || n.inputs.empty()) {
-    return Unimplemented(Where(n), ": a table is filled from what is not constant");
+    return Unimplemented(NodeLabel(n), ": a table is filled from what is not constant");
   }
   std::vector<Tensor> inputs;
   for (const Endpoint& input : n.inputs) {
@@ -244,7 +244,7 @@ absl::StatusOr<Tensor> TableStore::ValueOf(const Draft& draft, Endpoint e, int d
   const Services services{.flags = &flags};
   TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, Evaluate(complete, inputs, services));
   if (static_cast<size_t>(e.port) >= outputs.size()) {
-    return InvalidArgument(Where(n), ": has no output ", e.port);
+    return InvalidArgument(NodeLabel(n), ": has no output ", e.port);
   }
   return outputs[static_cast<size_t>(e.port)];
 }
@@ -261,7 +261,7 @@ absl::Status FreezeTables(Draft& draft, TableStore& store) {
     const NodeId table = TableOf(draft, draft.node(id).inputs[0]);
     if (table == kNoNode) continue;
     const absl::StatusOr<const TableStore::Content*> content = store.Find(draft.node(table));
-    if (!content.ok()) return Annotate(content.status(), Where(draft.node(id)));
+    if (!content.ok()) return Annotate(content.status(), NodeLabel(draft.node(id)));
     const std::string name = VariableName(draft.node(table));
     auto it = constants.find(name);
     if (it == constants.end()) {
@@ -274,7 +274,7 @@ absl::Status FreezeTables(Draft& draft, TableStore& store) {
     const auto [keys, values] = it->second;
     Node& n = draft.node(id);
     if (absl::StartsWith(n.op, "LookupTableFind")) {
-      if (n.inputs.size() != 3) return InvalidArgument(Where(n), ": takes 3 inputs");
+      if (n.inputs.size() != 3) return InvalidArgument(NodeLabel(n), ": takes 3 inputs");
       n.op = "_TableFind";
       n.inputs = {n.inputs[1], n.inputs[2], keys, values};
     } else if (absl::StartsWith(n.op, "LookupTableSize")) {
@@ -287,7 +287,7 @@ absl::Status FreezeTables(Draft& draft, TableStore& store) {
       forward[{id, 0}] = keys;
       forward[{id, 1}] = values;
     } else {
-      return Unimplemented(Where(n), ": changes a table while the model runs");
+      return Unimplemented(NodeLabel(n), ": changes a table while the model runs");
     }
   }
   draft.Forward(forward);

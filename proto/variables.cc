@@ -125,7 +125,7 @@ absl::StatusOr<Tensor> VariableStore::Restored(const Draft& draft, const Node& r
   const Tensor* names =
       restore.inputs.size() == 3 ? ConstStrings(draft, restore.inputs[1]) : nullptr;
   if (names == nullptr || port >= names->num_elements()) {
-    return InvalidArgument(Where(restore), ": what it restores is not constant");
+    return InvalidArgument(NodeLabel(restore), ": what it restores is not constant");
   }
   return bundle_->Load(names->data<std::string>()[port]);
 }

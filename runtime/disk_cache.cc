@@ -41,10 +41,10 @@ absl::Status VisitValuesOf(Graph& graph, const std::string& function, Visit visi
 }
 
 absl::Status VisitValues(Graph& graph, Visit visit) {
-  for (auto& [name, function] : graph.functions()) {
+  for (const auto& [name, function] : graph.functions()) {
     Graph body = *function;
     TENON_RETURN_IF_ERROR(VisitValuesOf(body, name, visit));
-    function = std::make_shared<const Graph>(std::move(body));
+    graph.SetFunction(name, std::make_shared<const Graph>(std::move(body)));
   }
   return VisitValuesOf(graph, "", visit);
 }
@@ -107,10 +107,9 @@ absl::StatusOr<DiskCacheDraft> DiskCacheDraft::Create(const Graph& rewritten) {
       [&](const std::string& function, const Node& node, const char* attr,
           Rewriter& rewriter) -> absl::Status {
         const Tensor* value = node.attr<Tensor>(attr);
-        if (value == nullptr || !value->valid())
-          return Internal("node '", node.name, "': no value");
+        if (value == nullptr || !value->valid()) return Internal(NodeLabel(node), ": no value");
         if (HoldsObjects(value->dtype())) {
-          return Unimplemented("node '", node.name, "' holds a value that cannot be written");
+          return Unimplemented(NodeLabel(node), " holds a value that cannot be written");
         }
         if (value->dtype() == DType::kString) return absl::OkStatus();  // stays in the text
         Slot slot{function, node.name, value->dtype(), value->shape(), Tensor()};
@@ -157,7 +156,7 @@ absl::StatusOr<RestoredGraph> RestoreGraph(const CacheContent& content) {
                                       if (index == nullptr) return absl::OkStatus();
                                       const size_t i = static_cast<size_t>(*index);
                                       if (i >= content.constants.size())
-                                        return Internal("node '", node.name, "': no constant");
+                                        return Internal(NodeLabel(node), ": no constant");
                                       const StoredConstant& stored = content.constants[i];
                                       Tensor value = stored.plain;
                                       if (!value.valid()) {

@@ -32,7 +32,8 @@ void Bind(const Plan& plan, ExecState& state) {
 }
 
 absl::Status AtNode(const Plan& plan, const Step& step, const absl::Status& status) {
-  return Annotate(status, Where(plan.model->graph().node(step.node)));
+  const Node& node = plan.model->graph().node(step.node);
+  return Annotate(status, NodeLabel(node));
 }
 
 void Release(const Plan& plan, const Step& step, ExecState& state) {

@@ -46,7 +46,7 @@ absl::StatusOr<Graph> WithoutWeights(const Graph& graph, SessionVariables& varia
     if (node.op == "Const") {
       const Tensor* value = node.attr<Tensor>("value");
       if (value == nullptr || !value->valid()) {
-        return InvalidArgument(Where(node), " has no value");
+        return InvalidArgument(NodeLabel(node), " has no value");
       }
       weights[static_cast<size_t>(map(id))] = *value;
       node.attrs.erase("value");
@@ -56,12 +56,11 @@ absl::StatusOr<Graph> WithoutWeights(const Graph& graph, SessionVariables& varia
     }
     TENON_RETURN_IF_ERROR(out.AddNode(std::move(node)).status());
   }
-  for (const GraphInput& input : graph.inputs())
-    out.inputs().push_back({input.name, map(input.node)});
+  for (const GraphInput& input : graph.inputs()) out.AddInput({input.name, map(input.node)});
   for (const GraphOutput& output : graph.outputs()) {
-    out.outputs().push_back({output.name, {map(output.source.node), output.source.port}});
+    out.AddOutput({output.name, {map(output.source.node), output.source.port}});
   }
-  for (NodeId id : graph.targets()) out.targets().push_back(map(id));
+  for (NodeId id : graph.targets()) out.AddTarget(map(id));
   return out;
 }
 
@@ -88,8 +87,7 @@ void ModelState::AddBytes(int64_t& plain, int64_t& derived) const {
 
 absl::StatusOr<std::shared_ptr<const ModelState>> ModelState::Create(Graph graph,
                                                                      SessionVariables& variables) {
-  FunctionLibrary functions = std::move(graph.functions());
-  graph.functions().clear();
+  FunctionLibrary functions = graph.TakeFunctions();
   auto bodies = std::make_unique<Bodies>();
   auto states = std::make_shared<StatePool>();
   for (auto& [name, function] : functions) {

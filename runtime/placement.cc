@@ -56,10 +56,10 @@ absl::StatusOr<int> PlaceOnDevices(Graph& graph, const Device* device) {
     rewriter.SetOp(id, kOnDevice);
     ++placed;
   }
-  for (auto& [name, body] : graph.functions()) {
+  for (const auto& [name, body] : graph.functions()) {
     auto changed = std::make_shared<Graph>(*body);
     TENON_ASSIGN_OR_RETURN(const int inner, PlaceOnDevices(*changed, device));
-    if (inner > 0) body = std::move(changed);
+    if (inner > 0) graph.SetFunction(name, std::move(changed));
     placed += inner;
   }
   return placed;

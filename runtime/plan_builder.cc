@@ -89,7 +89,7 @@ class PlanBuilder {
   absl::StatusOr<PlanValue*> Find(const Node& reader, Endpoint e) {
     std::vector<PlanValue>& ports = values_[static_cast<size_t>(e.node)];
     if (e.port < 0 || static_cast<size_t>(e.port) >= ports.size()) {
-      return InvalidArgument(Where(reader), " reads '", EndpointName(graph_, e),
+      return InvalidArgument(NodeLabel(reader), " reads '", EndpointName(graph_, e),
                              "', which that node does not have");
     }
     return &ports[static_cast<size_t>(e.port)];
@@ -108,7 +108,7 @@ class PlanBuilder {
       return InvalidArgument("input '", node.name, "' is not fed");
     }
     const OpLookup op = FindOp(node.op);
-    if (!op) return Unimplemented(Where(node), ": op is not implemented");
+    if (!op) return Unimplemented(NodeLabel(node), ": op is not implemented");
 
     std::vector<PlanValue*> inputs;
     std::vector<TensorSpec> specs;

@@ -12,7 +12,7 @@ namespace tenon {
 
 absl::StatusOr<int> WithNode(const Node& node, absl::StatusOr<int> result) {
   if (result.ok()) return result;
-  return Annotate(result.status(), Where(node));
+  return Annotate(result.status(), NodeLabel(node));
 }
 
 absl::StatusOr<int> PlanSteps::BufferOf(PlanValue& value) {
@@ -54,9 +54,9 @@ absl::StatusOr<int> PlanSteps::DeviceBufferOf(const Node& reader, const Device& 
 
 absl::Status PlanSteps::AddDevice(const Node& node, absl::Span<PlanValue* const> inputs,
                                   std::vector<PlanValue>& ports) {
-  if (surveying()) return Unimplemented(Where(node), ": a survey does not enter devices");
+  if (surveying()) return Unimplemented(NodeLabel(node), ": a survey does not enter devices");
   absl::StatusOr<std::shared_ptr<const DeviceKernel>> kernel = devices_.KernelOf(node);
-  if (!kernel.ok()) return Annotate(kernel.status(), Where(node));
+  if (!kernel.ok()) return Annotate(kernel.status(), NodeLabel(node));
   const Device& device = (*kernel)->device();
   std::vector<int> buffers;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -82,9 +82,9 @@ absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> i
                                 absl::Span<const TensorSpec> specs,
                                 absl::Span<const TensorSpec> outputs,
                                 std::vector<PlanValue>& ports) {
-  if (surveying()) return Unimplemented(Where(node), ": a survey does not enter functions");
+  if (surveying()) return Unimplemented(NodeLabel(node), ": a survey does not enter functions");
   absl::StatusOr<CallForm> form = CallFormOf(node, plan_.model->bodies());
-  if (!form.ok()) return Annotate(form.status(), Where(node));
+  if (!form.ok()) return Annotate(form.status(), NodeLabel(node));
   // Lists are given to the bodies' plans as empty ones of the same kind.
   std::vector<TensorSpec> known(specs.begin(), specs.end());
   std::vector<Tensor> lists(known.size());

@@ -48,6 +48,9 @@ struct Session::State {
   const Device* device = nullptr;  // where nodes go that it has a kernel for
   int on_devices = 0;
 
+  mutable Mutex split_mutex;
+  absl::Status split_status ABSL_GUARDED_BY(split_mutex);
+
   // The cache on disk: what will be written with the first plan, or was read and waits for it.
   std::string cache_dir;
   mutable Mutex disk_mutex;
@@ -273,6 +276,11 @@ DiskCacheReport Session::disk_cache() const {
   return state_->disk;
 }
 
+absl::Status Session::split_status() const {
+  MutexLock lock(&state_->split_mutex);
+  return state_->split_status;
+}
+
 SessionBytes Session::bytes() const {
   SessionBytes bytes;
   state_->model->AddBytes(bytes.weights, bytes.packed);
@@ -318,6 +326,11 @@ absl::StatusOr<std::shared_ptr<const Plan>> Session::PlanFor(absl::Span<const Te
     }
     absl::StatusOr<std::shared_ptr<const Plan>> plan =
         BuildSplitPlan(state_->model, feeds, free_rows, state_->services, state_->kernels);
+    if (!plan.ok()) {
+      // Parts are for speed alone: the model still runs.
+      MutexLock lock(&state_->split_mutex);
+      state_->split_status = plan.status();
+    }
     if (!plan.ok() || *plan == nullptr) {
       plan = BuildPlan(state_->model, feeds, state_->services, state_->kernels);
     }

@@ -131,6 +131,8 @@ class Session {
   PlanCache::Stats plan_stats() const;
   KernelCacheStats kernel_stats() const;
   DiskCacheReport disk_cache() const;
+  // Why the last batch that should run in parts (batch_split.h) runs whole; OK: none does.
+  absl::Status split_status() const;
   SessionBytes bytes() const;
 
  private:

@@ -8,7 +8,7 @@ absl::StatusOr<Tensor> SessionVariables::Handle(const Node& node) {
   const std::string* shared = node.attr<std::string>("shared_name");
   const std::string& name = shared != nullptr && !shared->empty() ? *shared : node.name;
   const DType* dtype = node.attr<DType>("dtype");
-  if (dtype == nullptr) return InvalidArgument(Where(node), " has no dtype");
+  if (dtype == nullptr) return InvalidArgument(NodeLabel(node), " has no dtype");
   const Tensor* initial = node.attr<Tensor>(kInitialValueAttr);
   std::shared_ptr<Variable>& variable = variables_[name];
   if (variable == nullptr) {
@@ -17,8 +17,8 @@ absl::StatusOr<Tensor> SessionVariables::Handle(const Node& node) {
         std::make_shared<Variable>(name, *dtype, shape == nullptr ? Shape::Unknown() : *shape,
                                    initial == nullptr ? Tensor() : *initial);
   } else if (variable->dtype() != *dtype) {
-    return InvalidArgument(Where(node), ": variable '", name, "' is both ", Name(*dtype), " and ",
-                           Name(variable->dtype()));
+    return InvalidArgument(NodeLabel(node), ": variable '", name, "' is both ", Name(*dtype),
+                           " and ", Name(variable->dtype()));
   }
   if (initial != nullptr && !variable->initialized()) {
     TENON_RETURN_IF_ERROR(variable->Assign(*initial));

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <thread>
 
-#include "absl/strings/str_format.h"
 #include "env/cpu.h"
 #include "env/flags.h"
 #include "env/status.h"
@@ -117,11 +117,18 @@ absl::Status PrintProfile(Session& session, absl::Span<const Tensor> inputs, dou
   return absl::OkStatus();
 }
 
-std::string JsonCpuName() {
-  std::string cpu = CpuName();
-  std::replace_if(
-      cpu.begin(), cpu.end(), [](char c) { return c == '"' || c == '\\' || c < ' '; }, '_');
-  return cpu;
+using Json = nlohmann::ordered_json;
+
+Json ToJson(const Timing& t, const Flags& flags) {
+  return {{"min_ms", t.min_ms}, {"median_ms", t.median_ms},
+          {"p99_ms", t.p99_ms}, {"mean_ms", t.mean_ms},
+          {"n", t.n},           {"onednn_opts", flags.onednn_opts ? 1 : 0},
+          {"cpu", CpuName()}};
+}
+
+// In one line; bytes that are not UTF-8 (of a CPU's name) are replaced.
+void Print(const Json& json) {
+  std::printf("%s\n", json.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
 // Caches, frequencies and the thread pool settle before the clock counts.
@@ -149,13 +156,9 @@ absl::Status BenchEager(const BenchArgs& args) {
   TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Inputs(args, *model));
   TENON_ASSIGN_OR_RETURN(const Timing t, Warm(*model, inputs, args.seconds));
   if (args.json) {
-    std::printf("%s\n",
-                absl::StrFormat("{\"min_ms\": %.6f, \"median_ms\": %.6f, \"p99_ms\": %.6f, "
-                                "\"mean_ms\": %.6f, \"n\": %d, \"eager\": 1, \"onednn_opts\": %d, "
-                                "\"cpu\": \"%s\"}",
-                                t.min_ms, t.median_ms, t.p99_ms, t.mean_ms, t.n,
-                                options.flags->onednn_opts ? 1 : 0, JsonCpuName())
-                    .c_str());
+    Json json = ToJson(t, *options.flags);
+    json["eager"] = 1;
+    Print(json);
     return absl::OkStatus();
   }
   std::printf("%zu runs, op by op: min %.4f ms, median %.4f ms, p99 %.4f ms\n", t.n, t.min_ms,
@@ -178,26 +181,23 @@ absl::Status Bench(const BenchArgs& args) {
   const double start = NowMs();
   TENON_RETURN_IF_ERROR(session.Run(inputs).status());
   const double first_ms = NowMs() - start;
-  NoteDiskCache(session);
+  NoteFallbacks(session);
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, session.PlanFor(inputs));
   TENON_ASSIGN_OR_RETURN(const Timing t, WarmStreams(session, inputs, args.streams, args.seconds));
   if (args.profile) TENON_RETURN_IF_ERROR(PrintProfile(session, inputs, args.seconds));
 
   if (args.json) {
-    std::printf(
-        "%s\n",
-        absl::StrFormat("{\"min_ms\": %.6f, \"median_ms\": %.6f, \"p99_ms\": %.6f, "
-                        "\"mean_ms\": %.6f, \"first_ms\": %.6f, \"load_ms\": %.6f, "
-                        "\"rewrite_ms\": %.6f, \"n\": %d, \"runs_per_s\": %.3f, \"streams\": %d, "
-                        "\"threads\": %d, \"steps\": %d, "
-                        "\"arena_bytes\": %d, \"peak_rss_mb\": %.1f, \"onednn_opts\": %d, "
-                        "\"cpu\": \"%s\"}",
-                        t.min_ms, t.median_ms, t.p99_ms, t.mean_ms, first_ms, opened.load_ms,
-                        session.report().rewrite.ms, t.n, t.runs_per_s, args.streams,
-                        session.threads(), plan->stats.steps, plan->stats.arena_bytes,
-                        static_cast<double>(PeakResidentBytes()) / (1 << 20),
-                        session.flags().onednn_opts ? 1 : 0, JsonCpuName())
-            .c_str());
+    Json json = ToJson(t, session.flags());
+    json["first_ms"] = first_ms;
+    json["load_ms"] = opened.load_ms;
+    json["rewrite_ms"] = session.report().rewrite.ms;
+    json["runs_per_s"] = t.runs_per_s;
+    json["streams"] = args.streams;
+    json["threads"] = session.threads();
+    json["steps"] = plan->stats.steps;
+    json["arena_bytes"] = plan->stats.arena_bytes;
+    json["peak_rss_mb"] = static_cast<double>(PeakResidentBytes()) / (1 << 20);
+    Print(json);
     return absl::OkStatus();
   }
   std::printf("load %.1f ms, first run %.1f ms, %d steps, arena %.1f MB, peak memory %.0f MB\n",

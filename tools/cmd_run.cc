@@ -144,7 +144,7 @@ absl::Status Run(const RunArgs& args) {
                            RunOnce(args, *opened.session, inputs, 0));
     TENON_RETURN_IF_ERROR(GiveOutputs(args, outputs));
   }
-  NoteDiskCache(*opened.session);
+  NoteFallbacks(*opened.session);
   if (args.variables.empty()) return absl::OkStatus();
   return WriteVariables(args.variables, *opened.session);
 }

@@ -18,7 +18,7 @@ absl::StatusOr<std::unique_ptr<EagerModel>> EagerModel::Create(Graph graph,
     const Node& node = g.node(id);
     if (node.op == "Const") {
       const Tensor* value = node.attr<Tensor>("value");
-      if (value == nullptr) return InvalidArgument("node '", node.name, "' has no value");
+      if (value == nullptr) return InvalidArgument(NodeLabel(node), " has no value");
       model->values_[static_cast<size_t>(id)] = {*value};
     } else if (node.op != "Placeholder" && node.op != "NoOp") {
       model->calls_.push_back(id);
@@ -64,7 +64,7 @@ absl::StatusOr<std::vector<Tensor>> EagerModel::Run(absl::Span<const Tensor> inp
       in.push_back(std::move(t));
     }
     absl::StatusOr<std::vector<Tensor>> out = eager_->Execute(node.op, in, node.attrs);
-    if (!out.ok()) return Annotate(out.status(), absl::StrCat("node '", node.name, "'"));
+    if (!out.ok()) return Annotate(out.status(), NodeLabel(node));
     values_[static_cast<size_t>(id)] = *std::move(out);
   }
   std::vector<Tensor> outputs;

@@ -97,11 +97,16 @@ absl::StatusOr<OpenedSession> OpenSession(const ModelArgs& args) {
   return opened;
 }
 
-void NoteDiskCache(const Session& session) {
+void NoteFallbacks(const Session& session) {
   const DiskCacheReport report = session.disk_cache();
-  if (report.state != DiskCacheReport::State::kFailed) return;
-  std::fprintf(stderr, "tenon: nothing is kept for the next start: %s\n",
-               std::string(report.status.message()).c_str());
+  if (report.state == DiskCacheReport::State::kFailed) {
+    std::fprintf(stderr, "tenon: nothing is kept for the next start: %s\n",
+                 std::string(report.status.message()).c_str());
+  }
+  if (const absl::Status split = session.split_status(); !split.ok()) {
+    std::fprintf(stderr, "tenon: the batch runs whole, not in parts: %s\n",
+                 std::string(split.message()).c_str());
+  }
 }
 
 double NowMs() {

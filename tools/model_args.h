@@ -46,8 +46,9 @@ struct OpenedSession {
 };
 // A rewrite that failed is an error here: the command line is where one wants to know.
 absl::StatusOr<OpenedSession> OpenSession(const ModelArgs& args);
-// Where the cache on disk could not be used: why, on stderr.
-void NoteDiskCache(const Session& session);
+// On stderr, after a first run: why the cache on disk is not used, why a batch does not run in
+// parts.
+void NoteFallbacks(const Session& session);
 
 // Milliseconds since an arbitrary start.
 double NowMs();

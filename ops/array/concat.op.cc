@@ -112,7 +112,6 @@ const OpRegistration concat_v2({
     .native_types =
         "float bfloat16 half double int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool "
         "complex64 complex128 qint8 quint8",
-    .example = "[1,28,28,512] [1,28,28,32]",
 });
 
 absl::Status OffsetShape(ShapeContext& c) {

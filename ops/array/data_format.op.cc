@@ -28,9 +28,8 @@ absl::StatusOr<Formats> FormatsOf(const AttrReader& attrs) {
 absl::StatusOr<std::unique_ptr<Kernel>> DimMap(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Formats f, FormatsOf(p.attrs()));
   const int64_t n = p.input_shape(0).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<int32_t, int64_t>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([f, n](RunContext& run) -> absl::Status {
+  return DispatchType(TypeList<int32_t, int64_t>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([f, n](RunContext& run) -> absl::Status {
       const T rank = static_cast<T>(f.from.size());
       for (int64_t i = 0; i < n; ++i) {
         const T d = run.input<T>(0)[i];
@@ -43,7 +42,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> DimMap(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::Status PermuteShape(ShapeContext& c) {
@@ -77,9 +75,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Permute(PrepareContext& p) {
       return InvalidArgument("formats without N and C for ", x.dim(0), " spatial dimensions");
     }
   }
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<int32_t, int64_t>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([f, columns](RunContext& run) {
+  return DispatchType(TypeList<int32_t, int64_t>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([f, columns](RunContext& run) {
       T* out = run.output<T>(0);
       for (const char letter : f.to) {
         const int64_t row = static_cast<int64_t>(f.from.find(letter));
@@ -88,7 +85,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Permute(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration data_format_dim_map({

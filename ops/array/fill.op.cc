@@ -52,14 +52,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> Empty(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> OnesLike(PrepareContext& p) {
   p.InputNotRead(0);
   const int64_t n = p.output_shape(0).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(NumbersAndBool{}, p.output_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([n](RunContext& run) {
+  return DispatchType(NumbersAndBool{}, p.output_dtype(0), [&]<typename T>() {
+    return MakeKernel([n](RunContext& run) {
       std::fill_n(run.output<T>(0), n, T(1));
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration fill({

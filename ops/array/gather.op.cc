@@ -83,9 +83,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> GatherReference(PrepareContext& p) {
   const int64_t count = Product(indices, axes.batch_dims, indices.rank());
   const DType dtype = p.input_dtype(0);
 
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(TypeList<int16_t, int32_t, int64_t>{}, p.input_dtype(1), [&]<typename I>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(TypeList<int16_t, int32_t, int64_t>{}, p.input_dtype(1), [&]<typename I>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const I* ids = run.input<I>(1);
       for (int64_t i = 0; i < batch * count; ++i) {
         if (ids[i] < 0 || ids[i] >= limit) {
@@ -106,7 +105,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> GatherReference(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration gather({

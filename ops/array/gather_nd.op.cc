@@ -32,9 +32,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> GatherNd(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Addressing a,
                          MakeAddressing(p.attrs(), p.input_shape(0), p.input_shape(1)));
   const DType dtype = p.input_dtype(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(TypeList<int16_t, int32_t, int64_t>{}, p.input_dtype(1), [&]<typename I>() {
-    kernel = MakeKernel([a, dtype](RunContext& run) {
+  return DispatchType(TypeList<int16_t, int32_t, int64_t>{}, p.input_dtype(1), [&]<typename I>() {
+    return MakeKernel([a, dtype](RunContext& run) {
       absl::Status status;
       VisitStorage(dtype, [&]<typename T>() {
         const T* in = run.input<T>(0);
@@ -55,7 +54,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> GatherNd(PrepareContext& p) {
       return status;
     });
   });
-  return kernel;
 }
 
 absl::Status ScatterNdShape(ShapeContext& c) {
@@ -78,10 +76,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ScatterNd(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Addressing a,
                          MakeAddressing(p.attrs(), p.output_shape(0), p.input_shape(0)));
   const int64_t n = p.output_shape(0).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(AllTypes{}, p.input_dtype(1), [&]<typename T>() {
-    VisitTypes(TypeList<int16_t, int32_t, int64_t>{}, p.input_dtype(0), [&]<typename I>() {
-      kernel = MakeKernel([a, n](RunContext& run) -> absl::Status {
+  return DispatchType(AllTypes{}, p.input_dtype(1), [&]<typename T>() {
+    return DispatchType(TypeList<int16_t, int32_t, int64_t>{}, p.input_dtype(0), [&]<typename I>() {
+      return MakeKernel([a, n](RunContext& run) -> absl::Status {
         T* out = run.output<T>(0);
         const I* index = run.input<I>(0);
         const T* updates = run.input<T>(1);
@@ -98,7 +95,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> ScatterNd(PrepareContext& p) {
       });
     });
   });
-  return kernel;
 }
 
 const OpRegistration gather_nd({

@@ -40,25 +40,24 @@ absl::StatusOr<std::unique_ptr<Kernel>> OneHot(PrepareContext& p) {
   const int64_t inner = Product(indices, axis, indices.rank());
   const int64_t depth = p.output_shape(0).dim(axis);
   const DType dtype = p.output_dtype(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<uint8_t, int8_t, int32_t, int64_t>{}, p.input_dtype(0), [&]<typename I>() {
-    kernel = MakeKernel([=](RunContext& run) {
-      VisitStorage(dtype, [&]<typename T>() {
-        const I* index = run.input<I>(0);
-        const T on = *run.input<T>(2);
-        T* out = run.output<T>(0);
-        std::fill_n(out, outer * depth * inner, *run.input<T>(3));
-        for (int64_t o = 0; o < outer; ++o, out += depth * inner) {
-          for (int64_t i = 0; i < inner; ++i, ++index) {
-            const int64_t k = static_cast<int64_t>(*index);
-            if (k >= 0 && k < depth) out[k * inner + i] = on;
-          }
-        }
-      });
-      return absl::OkStatus();
-    });
-  });
-  return kernel;
+  return DispatchType(TypeList<uint8_t, int8_t, int32_t, int64_t>{}, p.input_dtype(0),
+                      [&]<typename I>() {
+                        return MakeKernel([=](RunContext& run) {
+                          VisitStorage(dtype, [&]<typename T>() {
+                            const I* index = run.input<I>(0);
+                            const T on = *run.input<T>(2);
+                            T* out = run.output<T>(0);
+                            std::fill_n(out, outer * depth * inner, *run.input<T>(3));
+                            for (int64_t o = 0; o < outer; ++o, out += depth * inner) {
+                              for (int64_t i = 0; i < inner; ++i, ++index) {
+                                const int64_t k = static_cast<int64_t>(*index);
+                                if (k >= 0 && k < depth) out[k * inner + i] = on;
+                              }
+                            }
+                          });
+                          return absl::OkStatus();
+                        });
+                      });
 }
 
 const OpRegistration one_hot({

@@ -271,10 +271,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> MirrorPadGrad(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const std::vector<Padding> pads, Paddings(*value, in.rank()));
   const auto sources = MirrorSources(out, in, pads, skip);
   const int64_t n = out.num_elements(), padded = in.num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Numbers{}, p.input_dtype(0), [&]<typename T>() {
+  return DispatchType(Numbers{}, p.input_dtype(0), [&]<typename T>() {
     using C = ComputeType<T>;
-    kernel = MakeKernel([=](RunContext& run) {
+    return MakeKernel([=](RunContext& run) {
       std::vector<C> sums(static_cast<size_t>(n), C(0));
       const T* grad = run.input<T>(0);
       if (padded > 0) {
@@ -288,7 +287,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> MirrorPadGrad(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration pad({

@@ -38,11 +38,9 @@ absl::StatusOr<int64_t> RangeLength(T start, T limit, T delta) {
 }
 
 absl::StatusOr<int64_t> RangeLength(const Tensor& start, const Tensor& limit, const Tensor& delta) {
-  absl::StatusOr<int64_t> length = NoKernelFor(start.dtype());
-  VisitTypes(RealNumbers{}, start.dtype(), [&]<typename T>() {
-    length = RangeLength<T>(*start.data<T>(), *limit.data<T>(), *delta.data<T>());
+  return DispatchType(RealNumbers{}, start.dtype(), [&]<typename T>() {
+    return RangeLength<T>(*start.data<T>(), *limit.data<T>(), *delta.data<T>());
   });
-  return length;
 }
 
 absl::Status RangeShape(ShapeContext& c) {
@@ -58,9 +56,8 @@ absl::Status RangeShape(ShapeContext& c) {
 absl::StatusOr<std::unique_ptr<Kernel>> Range(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, Range, {0, 1, 2});
   const int64_t n = p.output_shape(0).dim(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(RealNumbers{}, p.output_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([n](RunContext& run) {
+  return DispatchType(RealNumbers{}, p.output_dtype(0), [&]<typename T>() {
+    return MakeKernel([n](RunContext& run) {
       const T start = *run.input<T>(0);
       const T delta = *run.input<T>(2);
       T* out = run.output<T>(0);
@@ -76,7 +73,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Range(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::Status LinSpaceShape(ShapeContext& c) {
@@ -94,9 +90,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> LinSpace(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, LinSpace, {2});
   p.InputNotRead(2);
   const int64_t n = p.output_shape(0).dim(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(Floats{}, p.output_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([n](RunContext& run) {
+  return DispatchType(Floats{}, p.output_dtype(0), [&]<typename T>() {
+    return MakeKernel([n](RunContext& run) {
       using C = ComputeType<T>;
       const C start = ToCompute(*run.input<T>(0));
       const C stop = ToCompute(*run.input<T>(1));
@@ -107,7 +102,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> LinSpace(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration range({

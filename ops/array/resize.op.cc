@@ -28,34 +28,33 @@ absl::StatusOr<std::unique_ptr<Kernel>> Bilinear(PrepareContext& p) {
   const Shape in = p.input_shape(0);
   const std::vector<BilinearTap> rows = BilinearTaps(AxisOf(p, 1));
   const std::vector<BilinearTap> cols = BilinearTaps(AxisOf(p, 2));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>{},
-             p.input_dtype(0), [&]<typename T>() {
-               kernel = MakeKernel([=](RunContext& run) {
-                 const int64_t c = in.dim(3), width = in.dim(2) * c;
-                 const T* image = run.input<T>(0);
-                 float* out = run.output<float>(0);
-                 auto f = [](T v) { return static_cast<float>(ToCompute(v)); };
-                 for (int64_t n = 0; n < in.dim(0); ++n, image += in.dim(1) * width) {
-                   for (const BilinearTap& r : rows) {
-                     const T* top = image + r.lower * width;
-                     const T* bottom = image + r.upper * width;
-                     for (const BilinearTap& k : cols) {
-                       const int64_t left = k.lower * c, right = k.upper * c;
-                       for (int64_t i = 0; i < c; ++i) {
-                         const float a =
-                             f(top[left + i]) + (f(top[right + i]) - f(top[left + i])) * k.weight;
-                         const float b = f(bottom[left + i]) +
-                                         (f(bottom[right + i]) - f(bottom[left + i])) * k.weight;
-                         *out++ = a + (b - a) * r.weight;
-                       }
-                     }
-                   }
-                 }
-                 return absl::OkStatus();
-               });
-             });
-  return kernel;
+  return DispatchType(
+      Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>{},
+      p.input_dtype(0), [&]<typename T>() {
+        return MakeKernel([=](RunContext& run) {
+          const int64_t c = in.dim(3), width = in.dim(2) * c;
+          const T* image = run.input<T>(0);
+          float* out = run.output<float>(0);
+          auto f = [](T v) { return static_cast<float>(ToCompute(v)); };
+          for (int64_t n = 0; n < in.dim(0); ++n, image += in.dim(1) * width) {
+            for (const BilinearTap& r : rows) {
+              const T* top = image + r.lower * width;
+              const T* bottom = image + r.upper * width;
+              for (const BilinearTap& k : cols) {
+                const int64_t left = k.lower * c, right = k.upper * c;
+                for (int64_t i = 0; i < c; ++i) {
+                  const float a =
+                      f(top[left + i]) + (f(top[right + i]) - f(top[left + i])) * k.weight;
+                  const float b =
+                      f(bottom[left + i]) + (f(bottom[right + i]) - f(bottom[left + i])) * k.weight;
+                  *out++ = a + (b - a) * r.weight;
+                }
+              }
+            }
+          }
+          return absl::OkStatus();
+        });
+      });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> Nearest(PrepareContext& p) {
@@ -86,35 +85,34 @@ absl::StatusOr<std::unique_ptr<Kernel>> Weighted(PrepareContext& p) {
   p.InputNotRead(1);
   const Shape in = p.input_shape(0);
   const std::vector<ResizeWeights> rows = weights(AxisOf(p, 1)), cols = weights(AxisOf(p, 2));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>{},
-             p.input_dtype(0), [&]<typename T>() {
-               kernel = MakeKernel([=](RunContext& run) {
-                 const int64_t c = in.dim(3), width = in.dim(2) * c;
-                 const T* image = run.input<T>(0);
-                 float* out = run.output<float>(0);
-                 for (int64_t n = 0; n < in.dim(0); ++n, image += in.dim(1) * width) {
-                   for (const ResizeWeights& r : rows) {
-                     for (const ResizeWeights& k : cols) {
-                       for (int64_t i = 0; i < c; ++i) {
-                         float sum = 0;
-                         for (size_t y = 0; y < r.at.size(); ++y) {
-                           float row = 0;
-                           for (size_t x = 0; x < k.at.size(); ++x) {
-                             const T v = image[r.at[y] * width + k.at[x] * c + i];
-                             row += static_cast<float>(ToCompute(v)) * k.weight[x];
-                           }
-                           sum += row * r.weight[y];
-                         }
-                         *out++ = sum;
-                       }
-                     }
-                   }
-                 }
-                 return absl::OkStatus();
-               });
-             });
-  return kernel;
+  return DispatchType(
+      Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>{},
+      p.input_dtype(0), [&]<typename T>() {
+        return MakeKernel([=](RunContext& run) {
+          const int64_t c = in.dim(3), width = in.dim(2) * c;
+          const T* image = run.input<T>(0);
+          float* out = run.output<float>(0);
+          for (int64_t n = 0; n < in.dim(0); ++n, image += in.dim(1) * width) {
+            for (const ResizeWeights& r : rows) {
+              for (const ResizeWeights& k : cols) {
+                for (int64_t i = 0; i < c; ++i) {
+                  float sum = 0;
+                  for (size_t y = 0; y < r.at.size(); ++y) {
+                    float row = 0;
+                    for (size_t x = 0; x < k.at.size(); ++x) {
+                      const T v = image[r.at[y] * width + k.at[x] * c + i];
+                      row += static_cast<float>(ToCompute(v)) * k.weight[x];
+                    }
+                    sum += row * r.weight[y];
+                  }
+                  *out++ = sum;
+                }
+              }
+            }
+          }
+          return absl::OkStatus();
+        });
+      });
 }
 
 const OpRegistration resize_bilinear({

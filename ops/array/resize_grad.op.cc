@@ -94,9 +94,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> BilinearGrad(PrepareContext& p) {
   if (p.output_dtype(0) == DType::kHalf || p.output_dtype(0) == DType::kBfloat16) {
     p.RequestScratch(static_cast<size_t>(image.num_elements()) * sizeof(float));
   }
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(Floats{}, p.output_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(Floats{}, p.output_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       const float* from = run.input<float>(0);
       if constexpr (kIsSmallFloat<T>) {
         float* sums = static_cast<float*>(run.scratch());
@@ -109,7 +108,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> BilinearGrad(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> BicubicGrad(PrepareContext& p) {
@@ -117,14 +115,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> BicubicGrad(PrepareContext& p) {
   const Shape grads = p.input_shape(0), image = p.output_shape(0);
   const std::vector<ResizeWeights> rows = BicubicWeights(AxisOf(p, 1));
   const std::vector<ResizeWeights> cols = BicubicWeights(AxisOf(p, 2));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(TypeList<float, double>{}, p.output_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(TypeList<float, double>{}, p.output_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       Spread<T>(run.input<float>(0), grads, image, rows, cols, run.output<T>(0));
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> NearestGrad(PrepareContext& p) {
@@ -132,15 +128,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> NearestGrad(PrepareContext& p) {
   p.InputNotRead(1);
   const Shape grads = p.input_shape(0), image = p.output_shape(0);
   const std::vector<ResizeWeights> rows = Nearest(AxisOf(p, 1)), cols = Nearest(AxisOf(p, 2));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(
+  return DispatchType(
       Joined<Floats, TypeList<uint8_t, int8_t, int32_t>>{}, p.output_dtype(0), [&]<typename T>() {
-        kernel = MakeKernel([=](RunContext& run) {
+        return MakeKernel([=](RunContext& run) {
           Spread<ComputeType<T>>(run.input<T>(0), grads, image, rows, cols, run.output<T>(0));
           return absl::OkStatus();
         });
       });
-  return kernel;
 }
 
 const OpRegistration resize_bilinear_grad({

@@ -20,9 +20,8 @@ absl::Status GradientArgsShape(ShapeContext& c) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> GradientArgs(PrepareContext& p) {
   const int64_t n0 = p.input_shape(0).num_elements(), n1 = p.input_shape(1).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<int32_t, int64_t>{}, p.input_dtype(0), [&]<typename I>() {
-    kernel = MakeKernel([n0, n1](RunContext& run) -> absl::Status {
+  return DispatchType(TypeList<int32_t, int64_t>{}, p.input_dtype(0), [&]<typename I>() {
+    return MakeKernel([n0, n1](RunContext& run) -> absl::Status {
       const I* s[2] = {run.input<I>(0), run.input<I>(1)};
       const int64_t sizes[2] = {n0, n1}, rank = std::max(n0, n1);
       std::vector<I> reduced[2];
@@ -50,7 +49,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> GradientArgs(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::Status UnravelShape(ShapeContext& c) {
@@ -66,9 +64,8 @@ absl::Status UnravelShape(ShapeContext& c) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> UnravelIndex(PrepareContext& p) {
   const int64_t n = p.input_shape(0).num_elements(), rank = p.input_shape(1).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<int32_t, int64_t>{}, p.input_dtype(0), [&]<typename I>() {
-    kernel = MakeKernel([n, rank](RunContext& run) -> absl::Status {
+  return DispatchType(TypeList<int32_t, int64_t>{}, p.input_dtype(0), [&]<typename I>() {
+    return MakeKernel([n, rank](RunContext& run) -> absl::Status {
       const I* indices = run.input<I>(0);
       const I* dims = run.input<I>(1);
       I* out = run.output<I>(0);
@@ -92,7 +89,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> UnravelIndex(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration broadcast_gradient_args_op({

@@ -88,9 +88,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Combined(PrepareContext& p) {
                          MakeAddressing(p.attrs(), p.input_shape(0), p.input_shape(1)));
   const DType dtype = p.input_dtype(0), index_type = p.input_dtype(1);
   const int64_t n = p.input_shape(0).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(dtype);
-  VisitTypes(Types{}, dtype, [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(Types{}, dtype, [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       CopyElements(dtype, run.input(0), run.output(0), n);
       return ForEachSlice(a, index_type, run.input(1), [&](int64_t to, int64_t from) {
         T* out = run.output<T>(0) + to;
@@ -99,7 +98,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Combined(PrepareContext& p) {
       });
     });
   });
-  return kernel;
 }
 
 OpRow Row(const char* name, const char* inputs, const char* types, KernelFactory reference) {

@@ -126,9 +126,8 @@ absl::Status BroadcastArgsShape(ShapeContext& c) {
 absl::StatusOr<std::unique_ptr<Kernel>> BroadcastArgs(PrepareContext& p) {
   const Shape a = p.input_shape(0);
   const Shape b = p.input_shape(1);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<int32_t, int64_t>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([a, b](RunContext& run) -> absl::Status {
+  return DispatchType(TypeList<int32_t, int64_t>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([a, b](RunContext& run) -> absl::Status {
       auto shape_of = [&](int i, int64_t n) {
         Shape s;
         for (int64_t k = 0; k < n; ++k) s.push_back(run.input<T>(i)[k]);
@@ -140,7 +139,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> BroadcastArgs(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration tile({

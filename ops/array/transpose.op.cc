@@ -120,7 +120,6 @@ const OpRegistration transpose({
     .accelerated = VectorTranspose,
     .native = "_MklNativeTranspose",
     .native_types = kTransposeTypes,
-    .example = "[1,128,12,64] perm=[0,2,1,3]",
 });
 
 const OpRegistration conjugate_transpose({
@@ -134,7 +133,6 @@ const OpRegistration conjugate_transpose({
     .accelerated = VectorConjugateTranspose,
     .native = "_MklNativeConjugateTranspose",
     .native_types = kTransposeTypes,
-    .example = "[2,3,4] perm=[0,2,1]",
 });
 
 absl::Status VectorShape(ShapeContext& c) {
@@ -145,9 +143,8 @@ absl::Status VectorShape(ShapeContext& c) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> InvertPermutation(PrepareContext& p) {
   const int64_t n = p.input_shape(0).dim(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<int32_t, int64_t>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([n](RunContext& run) -> absl::Status {
+  return DispatchType(TypeList<int32_t, int64_t>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([n](RunContext& run) -> absl::Status {
       const T* x = run.input<T>(0);
       T* y = run.output<T>(0);
       std::fill_n(y, n, T(-1));
@@ -159,7 +156,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> InvertPermutation(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration invert_permutation({

@@ -19,11 +19,11 @@ using Keys = TypeList<uint8_t, uint16_t, uint32_t, uint64_t, float, double, half
                       complex64, complex128, std::string>;
 
 template <typename F>
-bool VisitKeys(DType dtype, F&& f) {
-  if (!IsInteger(dtype) && dtype != DType::kBool) return VisitTypes(Keys{}, dtype, f);
+auto DispatchKeys(DType dtype, F&& f) {
+  if (!IsInteger(dtype) && dtype != DType::kBool) return DispatchType(Keys{}, dtype, f);
   const DType by_size[] = {DType::kUint8, DType::kUint16, DType::kInvalid, DType::kUint32};
   const size_t size = SizeOf(dtype);
-  return VisitTypes(Keys{}, size == 8 ? DType::kUint64 : by_size[size - 1], f);
+  return DispatchType(Keys{}, size == 8 ? DType::kUint64 : by_size[size - 1], f);
 }
 
 // Slices along `axis` of a tensor seen as [outer, n, inner].
@@ -148,9 +148,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Unique(PrepareContext& p) {
   const Slices s{Product(x, 0, axis), x.dim(axis), Product(x, axis + 1, x.rank())};
   const DType index = p.output_dtype(1);
   const bool counted = p.num_outputs() > 2;
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitKeys(p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchKeys(p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const T* data = run.input<T>(0);
       const Groups g = FindGroups(data, s);
       Shape shape = x;
@@ -169,7 +168,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Unique(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::Status ListDiffShape(ShapeContext& c) {
@@ -183,9 +181,8 @@ absl::Status ListDiffShape(ShapeContext& c) {
 absl::StatusOr<std::unique_ptr<Kernel>> ListDiff(PrepareContext& p) {
   const int64_t nx = p.input_shape(0).num_elements(), ny = p.input_shape(1).num_elements();
   const DType index = p.output_dtype(1);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitKeys(p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchKeys(p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       // Positions in y, then in x, of one joined list.
       std::vector<T> all(run.input<T>(1), run.input<T>(1) + ny);
       all.insert(all.end(), run.input<T>(0), run.input<T>(0) + nx);
@@ -206,7 +203,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> ListDiff(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration unique_op({

@@ -15,9 +15,8 @@ absl::Status WhereShape(ShapeContext& c) {
 absl::StatusOr<std::unique_ptr<Kernel>> Where(PrepareContext& p) {
   const Shape in = p.input_shape(0);
   const int64_t n = in.num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(NumbersAndBool{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([in, n](RunContext& run) -> absl::Status {
+  return DispatchType(NumbersAndBool{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([in, n](RunContext& run) -> absl::Status {
       const T* x = run.input<T>(0);
       auto is_set = [&](int64_t i) { return ToCompute(x[i]) != ComputeType<T>(0); };
       int64_t count = 0;
@@ -35,7 +34,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Where(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration where({

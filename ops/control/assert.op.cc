@@ -62,9 +62,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CheckNumerics(PrepareContext& p) {
   const int64_t n = p.input_shape(0).num_elements();
   const DType dtype = p.input_dtype(0);
   p.AllowInPlace(0, 0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(dtype);
-  VisitTypes(Floats{}, dtype, [&]<typename T>() {
-    kernel = MakeKernel([message, n, dtype](RunContext& run) -> absl::Status {
+  return DispatchType(Floats{}, dtype, [&]<typename T>() {
+    return MakeKernel([message, n, dtype](RunContext& run) -> absl::Status {
       const T* x = run.input<T>(0);
       bool nan = false, infinity = false;
       for (int64_t i = 0; i < n; ++i) {
@@ -79,7 +78,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> CheckNumerics(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 constexpr OpRow CheckNumericsRow(const char* name) {

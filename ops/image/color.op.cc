@@ -60,9 +60,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> PerPixel(PrepareContext& p) {
   const int64_t n = p.input_shape(0).num_elements() / 3;
   const bool scaled = p.num_inputs() > 1;
   p.AllowInPlace(0, 0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Floats{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([n, scaled](RunContext& run) {
+  return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([n, scaled](RunContext& run) {
       using C = ComputeType<T>;
       const C amount = scaled ? static_cast<C>(*run.input<float>(1)) : C(0);
       const T* in = run.input<T>(0);
@@ -75,7 +74,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> PerPixel(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 constexpr auto kToHsv = [](const auto& pixel, auto) { return ToHsv(pixel); };
@@ -108,9 +106,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Contrast(PrepareContext& p) {
   const Shape& in = p.input_shape(0);
   const int64_t images = Product(in, 0, in.rank() - 3), channels = in.dim(in.rank() - 1);
   const int64_t pixels = in.dim(in.rank() - 3) * in.dim(in.rank() - 2);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<float, half>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(TypeList<float, half>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       const float factor = *run.input<float>(1);
       std::vector<double> means(static_cast<size_t>(channels));
       for (int64_t b = 0; b < images; ++b) {
@@ -129,7 +126,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Contrast(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration rgb_to_hsv_op({

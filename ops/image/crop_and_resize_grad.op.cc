@@ -111,9 +111,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ImageGrad(PrepareContext& p) {
   p.InputNotRead(3);
   const bool nearest = method == "nearest";
   const Shape grads = p.input_shape(0), image = p.output_shape(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(TypeList<float, half, double>{}, p.output_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(TypeList<float, half, double>{}, p.output_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       T* out = run.output<T>(0);
       std::fill_n(out, image.num_elements(), T(0));
       const int64_t channels = image.dim(3);
@@ -137,7 +136,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> ImageGrad(PrepareContext& p) {
                           });
     });
   });
-  return kernel;
 }
 
 // d position / d (begin of the box, end of the box) at pixel i of a crop.
@@ -152,11 +150,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> BoxesGrad(PrepareContext& p) {
   const std::string method = p.attrs().String("method", "bilinear");
   if (method != "bilinear") return InvalidArgument("method '", method, "'");
   const Shape grads = p.input_shape(0), image = p.input_shape(1);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(
+  return DispatchType(
       TypeList<uint8_t, uint16_t, int8_t, int16_t, int32_t, int64_t, half, float, double>{},
       p.input_dtype(1), [&]<typename T>() {
-        kernel = MakeKernel([=](RunContext& run) {
+        return MakeKernel([=](RunContext& run) {
           float* out = run.output<float>(0);
           std::fill_n(out, grads.dim(0) * 4, 0.0f);
           const int64_t channels = image.dim(3);
@@ -186,7 +183,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> BoxesGrad(PrepareContext& p) {
               });
         });
       });
-  return kernel;
 }
 
 const OpRegistration image_grad_op({

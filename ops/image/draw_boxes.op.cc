@@ -50,9 +50,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Draw(PrepareContext& p) {
   const bool own_colors = p.num_inputs() > 2 && p.input_shape(2).num_elements() > 0;
   const Shape colors = own_colors ? p.input_shape(2) : Shape({std::ssize(kColors), 4});
   p.AllowInPlace(0, 0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<float, half>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(TypeList<float, half>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       T* out = run.output<T>(0);
       if (out != run.input<T>(0)) std::copy_n(run.input<T>(0), images.num_elements(), out);
       const int64_t height = images.dim(1), width = images.dim(2), depth = images.dim(3);
@@ -87,7 +86,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Draw(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration draw_bounding_boxes({

@@ -1,199 +1,136 @@
 #include "ops/image/gif.h"
 
+#include <gif_lib.h>
+
 #include <algorithm>
-#include <array>
+#include <cstring>
+#include <memory>
 #include <vector>
 
-#include "absl/strings/match.h"
+#include "absl/types/span.h"
 #include "env/status.h"
 
 namespace tenon {
 namespace {
 
-constexpr uint8_t kExtension = 0x21, kImage = 0x2C, kTrailer = 0x3B, kGraphicControl = 0xF9;
-constexpr uint8_t kHasColors = 0x80, kInterlaced = 0x40;
-constexpr int kNoColor = -1;
-
-// Bytes from the front; past the end everything is 0 and ok() is false.
-class Bytes {
- public:
-  explicit Bytes(absl::string_view left) : left_(left) {}
-  bool ok() const { return ok_; }
-  absl::string_view left() const { return left_; }
-  absl::string_view Take(size_t n) {
-    if (n > left_.size()) {
-      ok_ = false;
-      left_ = {};
-      return {};
-    }
-    const absl::string_view taken = left_.substr(0, n);
-    left_.remove_prefix(n);
-    return taken;
-  }
-  int Byte() {
-    const absl::string_view b = Take(1);
-    return b.empty() ? 0 : static_cast<uint8_t>(b[0]);
-  }
-  int Short() {
-    const int low = Byte();
-    return low | Byte() << 8;
-  }
-  // Blocks up to an empty one; `to`, if any, gets what is in them.
-  void Blocks(std::vector<uint8_t>* to) {
-    while (const size_t n = static_cast<size_t>(Byte())) {
-      const absl::string_view block = Take(n);
-      if (to != nullptr) to->insert(to->end(), block.begin(), block.end());
-    }
-  }
-
- private:
-  absl::string_view left_;
-  bool ok_ = true;
+struct CloseGif {
+  void operator()(GifFileType* gif) const { DGifCloseFile(gif, nullptr); }
 };
+using Gif = std::unique_ptr<GifFileType, CloseGif>;
 
-struct Frame {
-  int left = 0, top = 0, width = 0, height = 0;
-  bool interlaced = false;
-  int transparent = kNoColor;
-  absl::string_view colors;  // 3 bytes each
-  int code_bits = 0;
-  absl::string_view data;  // blocks, and what follows them
-};
-
-absl::string_view Colors(Bytes& in, int flags) {
-  if ((flags & kHasColors) == 0) return {};
-  return in.Take(size_t{3} << ((flags & 7) + 1));
+int ReadBytes(GifFileType* gif, GifByteType* to, int count) {
+  auto& left = *static_cast<absl::string_view*>(gif->UserData);
+  const size_t n = std::min(left.size(), static_cast<size_t>(count));
+  if (n > 0) std::memcpy(to, left.data(), n);
+  left.remove_prefix(n);
+  return static_cast<int>(n);
 }
 
-absl::StatusOr<std::vector<Frame>> FramesOf(absl::string_view file) {
-  Bytes in(file);
-  const absl::string_view signature = in.Take(6);
-  if (signature != "GIF87a" && signature != "GIF89a") return InvalidArgument("not a GIF");
-  in.Take(4);
-  const int screen = in.Byte();
-  in.Take(2);
-  const absl::string_view colors = Colors(in, screen);
-  std::vector<Frame> frames;
-  int transparent = kNoColor;
-  for (;;) {
-    const int kind = in.Byte();
-    if (!in.ok()) return InvalidArgument("the GIF data end too early");
-    if (kind == kTrailer) break;
-    if (kind == kExtension) {
-      const int label = in.Byte();
-      std::vector<uint8_t> body;
-      in.Blocks(&body);
-      if (label == kGraphicControl && body.size() >= 4) {
-        transparent = (body[0] & 1) != 0 ? body[3] : kNoColor;
-      }
-      continue;
-    }
-    if (kind != kImage) return InvalidArgument("the GIF has a block of unknown kind ", kind);
-    Frame f;
-    f.left = in.Short();
-    f.top = in.Short();
-    f.width = in.Short();
-    f.height = in.Short();
-    const int flags = in.Byte();
-    f.interlaced = (flags & kInterlaced) != 0;
-    f.transparent = std::exchange(transparent, kNoColor);
-    f.colors = (flags & kHasColors) != 0 ? Colors(in, flags) : colors;
-    f.code_bits = in.Byte();
-    f.data = in.left();
-    in.Blocks(nullptr);
-    if (!in.ok()) return InvalidArgument("the GIF data end within frame ", frames.size());
-    if (f.code_bits < 1 || f.code_bits > 8) {
-      return InvalidArgument("frame ", frames.size(), " has codes of ", f.code_bits, " bits");
-    }
-    if (f.colors.empty()) return InvalidArgument("frame ", frames.size(), " has no colors");
-    frames.push_back(f);
+struct Frame {
+  int64_t left = 0, top = 0, width = 0, height = 0;
+  bool interlaced = false;
+  int transparent = NO_TRANSPARENT_COLOR;
+  const ColorMapObject* colors = nullptr;  // owned by the GifFileType
+  std::vector<GifByteType> pixels = {};    // color indices, in the order of the file
+};
+
+// The image's rows in the order of the file.
+std::vector<int64_t> RowOrder(const Frame& frame) {
+  struct Pass {
+    int64_t start, step;
+  };
+  constexpr Pass kPlain[] = {{0, 1}}, kInterlaced[] = {{0, 8}, {4, 8}, {2, 4}, {1, 2}};
+  std::vector<int64_t> rows;
+  for (const Pass& pass : frame.interlaced ? absl::MakeConstSpan(kInterlaced) : kPlain) {
+    for (int64_t row = pass.start; row < frame.height; row += pass.step) rows.push_back(row);
   }
-  if (frames.empty()) return InvalidArgument("the GIF has no image");
+  return rows;
+}
+
+// False: the frame is not whole. Memory grows with the pixels that are there, since a short file
+// may state any size, up to `most`; of a larger frame none are kept.
+bool ReadPixels(GifFileType* gif, int64_t most, Frame& frame) {
+  if (frame.height <= 0 || frame.width <= 0) return false;
+  const bool keep = frame.height * frame.width <= most;
+  std::vector<GifByteType> row(static_cast<size_t>(frame.width));
+  for (int64_t i = 0; i < frame.height; ++i) {
+    if (DGifGetLine(gif, row.data(), static_cast<int>(frame.width)) != GIF_OK) return false;
+    if (keep) frame.pixels.insert(frame.pixels.end(), row.begin(), row.end());
+  }
+  return true;
+}
+
+// The transparent color of a graphic control block, where `function` says that it is one.
+bool ReadExtension(GifFileType* gif, bool& controlled, int& transparent) {
+  int function = 0;
+  GifByteType* block = nullptr;
+  if (DGifGetExtension(gif, &function, &block) != GIF_OK) return false;
+  if (block != nullptr && function == GRAPHICS_EXT_FUNC_CODE && !controlled) {
+    controlled = true;
+    GraphicsControlBlock control;
+    if (DGifExtensionToGCB(block[0], block + 1, &control) == GIF_OK) {
+      transparent = control.TransparentColor;
+    }
+  }
+  while (block != nullptr) {
+    if (DGifGetExtensionNext(gif, &block) != GIF_OK) return false;
+  }
+  return true;
+}
+
+// As TensorFlow reads it: a file that ends too early, or goes on with what is no GIF, has the
+// frames that are whole.
+absl::StatusOr<std::vector<Frame>> ReadFrames(GifFileType* gif) {
+  std::vector<Frame> frames;
+  int64_t pixels = 0;
+  bool controlled = false;  // by an extension in front of the next frame
+  int transparent = NO_TRANSPARENT_COLOR;
+  for (GifRecordType type = UNDEFINED_RECORD_TYPE; type != TERMINATE_RECORD_TYPE;) {
+    if (DGifGetRecordType(gif, &type) != GIF_OK) break;
+    if (type == EXTENSION_RECORD_TYPE && !ReadExtension(gif, controlled, transparent)) break;
+    if (type != IMAGE_DESC_RECORD_TYPE) continue;
+    if (DGifGetImageDesc(gif) != GIF_OK) break;
+    Frame frame{gif->Image.Left, gif->Image.Top, gif->Image.Width, gif->Image.Height,
+                gif->Image.Interlace};
+    const SavedImage& saved = gif->SavedImages[gif->ImageCount - 1];
+    frame.colors = saved.ImageDesc.ColorMap != nullptr ? saved.ImageDesc.ColorMap : gif->SColorMap;
+    frame.transparent = std::exchange(transparent, NO_TRANSPARENT_COLOR);
+    controlled = false;
+    if (!ReadPixels(gif, kMaxPixels - pixels, frame)) break;
+    pixels += frame.height * frame.width;
+    if (pixels > kMaxPixels) {
+      return InvalidArgument("frame ", frames.size(), " of the GIF is ", frame.height, " by ",
+                             frame.width);
+    }
+    frames.push_back(std::move(frame));
+  }
+  if (frames.empty()) {
+    const char* why = GifErrorString(gif->Error);
+    return InvalidArgument("the GIF has no whole frame", why == nullptr ? "" : ": ",
+                           why == nullptr ? "" : why);
+  }
   return frames;
 }
 
-// Lempel-Ziv-Welch codes of growing width to color indices.
-absl::Status Decompress(const Frame& frame, const std::vector<uint8_t>& data,
-                        std::vector<uint8_t>& out) {
-  constexpr int kMaxBits = 12, kCodes = 1 << kMaxBits;
-  std::array<uint16_t, kCodes> prefix{};
-  std::array<uint8_t, kCodes> last{};
-  std::array<uint8_t, kCodes> reversed{};
-  const int clear = 1 << frame.code_bits, end = clear + 1;
-  int bits = frame.code_bits + 1, next = end + 1, before = -1, first = 0;
-  uint32_t window = 0;
-  int held = 0;
-  size_t filled = 0, at = 0;
-  while (filled < out.size()) {
-    while (held < bits) {
-      if (at == data.size()) return InvalidArgument("the data of a GIF frame end too early");
-      window |= uint32_t{data[at++]} << held;
-      held += 8;
+absl::Status Draw(const Frame& frame, const ImageSize& size, uint8_t* canvas) {
+  if (frame.colors == nullptr) return InvalidArgument("a GIF frame has no colors");
+  const int64_t width = std::min(frame.width, size.width - frame.left);
+  const GifByteType* pixels = frame.pixels.data();
+  for (const int64_t row : RowOrder(frame)) {
+    const int64_t y = frame.top + row;
+    for (int64_t j = 0; y < size.height && j < width; ++j) {
+      const int color = pixels[j];
+      if (color == frame.transparent) continue;
+      if (color >= frame.colors->ColorCount) {
+        return InvalidArgument("a GIF frame has no color ", color);
+      }
+      const GifColorType& rgb = frame.colors->Colors[color];
+      uint8_t* to = canvas + (y * size.width + frame.left + j) * size.channels;
+      to[0] = rgb.Red;
+      to[1] = rgb.Green;
+      to[2] = rgb.Blue;
     }
-    int code = static_cast<int>(window & ((1u << bits) - 1));
-    window >>= bits;
-    held -= bits;
-    if (code == end) return InvalidArgument("the data of a GIF frame end too early");
-    if (code == clear) {
-      bits = frame.code_bits + 1;
-      next = end + 1;
-      before = -1;
-      continue;
-    }
-    const int given = code;
-    if (code > next || (code == next && before < 0) || (before < 0 && code >= clear)) {
-      return InvalidArgument("a GIF frame has the bad code ", code);
-    }
-    size_t count = 0;
-    if (code == next) {
-      reversed[count++] = static_cast<uint8_t>(first);
-      code = before;
-    }
-    while (code > end) {
-      reversed[count++] = last[static_cast<size_t>(code)];
-      code = prefix[static_cast<size_t>(code)];
-    }
-    first = code;
-    reversed[count++] = static_cast<uint8_t>(first);
-    while (count > 0 && filled < out.size()) out[filled++] = reversed[--count];
-    if (before >= 0 && next < kCodes) {
-      prefix[static_cast<size_t>(next)] = static_cast<uint16_t>(before);
-      last[static_cast<size_t>(next)] = static_cast<uint8_t>(first);
-      if (++next == 1 << bits && bits < kMaxBits) ++bits;
-    }
-    before = given;
-  }
-  return absl::OkStatus();
-}
-
-// The row that stands at place i of the data.
-int RowAt(const Frame& f, int i) {
-  if (!f.interlaced) return i;
-  constexpr int kStart[] = {0, 4, 2, 1}, kStep[] = {8, 8, 4, 2};
-  for (int pass = 0; pass < 4; ++pass) {
-    const int rows = (f.height - kStart[pass] + kStep[pass] - 1) / kStep[pass];
-    if (i < rows) return kStart[pass] + i * kStep[pass];
-    i -= std::max(rows, 0);
-  }
-  return 0;
-}
-
-absl::Status Draw(const Frame& f, const ImageSize& size, uint8_t* canvas) {
-  std::vector<uint8_t> data;
-  Bytes(f.data).Blocks(&data);
-  std::vector<uint8_t> indices(static_cast<size_t>(f.width) * static_cast<size_t>(f.height));
-  TENON_RETURN_IF_ERROR(Decompress(f, data, indices));
-  for (int i = 0; i < f.height; ++i) {
-    const int64_t y = f.top + RowAt(f, i);
-    if (y >= size.height) continue;
-    for (int j = 0; j < f.width && f.left + j < size.width; ++j) {
-      const size_t color =
-          indices[static_cast<size_t>(i) * static_cast<size_t>(f.width) + static_cast<size_t>(j)];
-      if (static_cast<int>(color) == f.transparent) continue;
-      if (3 * color >= f.colors.size()) return InvalidArgument("a GIF frame has no color ", color);
-      std::copy_n(f.colors.data() + 3 * color, 3,
-                  canvas + (y * size.width + f.left + j) * size.channels);
-    }
+    pixels += frame.width;
   }
   return absl::OkStatus();
 }
@@ -201,15 +138,18 @@ absl::Status Draw(const Frame& f, const ImageSize& size, uint8_t* canvas) {
 }  // namespace
 
 absl::Status DecodeGif(absl::string_view file, GifFrames which, AllocatePixels allocate) {
-  TENON_ASSIGN_OR_RETURN(std::vector<Frame> frames, FramesOf(file));
+  int error = 0;
+  const Gif gif(DGifOpen(&file, ReadBytes, &error));
+  if (gif == nullptr) return InvalidArgument("not a GIF: ", GifErrorString(error));
+  TENON_ASSIGN_OR_RETURN(std::vector<Frame> frames, ReadFrames(gif.get()));
   ImageSize size{0, 0, 3};
   for (const Frame& f : frames) {
-    size.height = std::max<int64_t>(size.height, f.height);
-    size.width = std::max<int64_t>(size.width, f.width);
+    size.height = std::max(size.height, f.height);
+    size.width = std::max(size.width, f.width);
   }
   if (which == GifFrames::kFirst) frames.resize(1);
   size.frames = static_cast<int64_t>(frames.size());
-  if (size.height == 0 || size.width == 0 || size.height * size.width >= kMaxPixels / size.frames) {
+  if (size.height * size.width >= kMaxPixels / size.frames) {
     return InvalidArgument("a GIF of ", size.frames, " frames of ", size.height, " by ",
                            size.width);
   }

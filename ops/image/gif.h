@@ -11,7 +11,8 @@ namespace tenon {
 enum class GifFrames { kFirst, kAll };
 
 // uint8 pixels of 3 channels. The canvas is as large as the largest frame; where nothing was drawn
-// yet it is black.
+// yet it is black. Of a damaged file the whole frames before the damage are read, as TensorFlow
+// does; InvalidArgument where there are none.
 absl::Status DecodeGif(absl::string_view file, GifFrames frames, AllocatePixels allocate);
 
 }  // namespace tenon

@@ -56,9 +56,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Suppression(PrepareContext& p) {
   const int64_t n = p.input_shape(0).dim(0);
   const Shape planned = p.output_shape(0);
   const DType threshold_type = inputs > 3 ? p.input_dtype(3) : DType::kFloat;
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<float, half>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(TypeList<float, half>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       SuppressionLimits<T> limits;
       limits.count = *run.input<int32_t>(2);
       if (limits.count < 0) return InvalidArgument("max_output_size must not be negative");
@@ -95,7 +94,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Suppression(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration non_max_suppression_op({

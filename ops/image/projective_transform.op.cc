@@ -105,45 +105,43 @@ absl::StatusOr<std::unique_ptr<Kernel>> Transform(PrepareContext& p) {
   const bool nearest = interpolation == "NEAREST", filled = p.num_inputs() > 3;
   const bool one = p.input_shape(1).dim(0) == 1;
   const Shape in = p.input_shape(0), out = p.output_shape(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Joined<Floats, TypeList<uint8_t, int32_t, int64_t>>{}, p.input_dtype(0),
-             [&]<typename T>() {
-               kernel = MakeKernel([=](RunContext& run) {
-                 const int64_t rows = in.dim(1), cols = in.dim(2), channels = in.dim(3);
-                 const T fill = Converted<T>(filled ? *run.input<float>(3) : 0.0f);
-                 T* to = run.output<T>(0);
-                 for (int64_t b = 0; b < out.dim(0); ++b) {
-                   const float* t = run.input<float>(1) + (one ? 0 : 8 * b);
-                   const Image<T> image = {run.input<T>(0) + b * rows * cols * channels, rows, cols,
-                                           channels, fill};
-                   for (int64_t r = 0; r < out.dim(1); ++r) {
-                     for (int64_t k = 0; k < out.dim(2); ++k, to += channels) {
-                       const float y = static_cast<float>(r), x = static_cast<float>(k);
-                       const float depth = t[6] * x + t[7] * y + 1;
-                       const float in_x = Inside(mode, (t[0] * x + t[1] * y + t[2]) / depth, cols);
-                       const float in_y = Inside(mode, (t[3] * x + t[4] * y + t[5]) / depth, rows);
-                       // A pixel beyond the border counts as the fill value, in a mixture too.
-                       if (depth == 0 || !(in_x >= -1 && in_x <= static_cast<float>(cols) &&
-                                           in_y >= -1 && in_y <= static_cast<float>(rows))) {
-                         std::fill_n(to, channels, fill);
-                       } else if (nearest) {
-                         const int64_t at_y = static_cast<int64_t>(std::round(in_y));
-                         const int64_t at_x = static_cast<int64_t>(std::round(in_x));
-                         if (at_y < 0 || at_y >= rows || at_x < 0 || at_x >= cols) {
-                           std::fill_n(to, channels, fill);
-                         } else {
-                           std::copy_n(image.data + (at_y * cols + at_x) * channels, channels, to);
-                         }
-                       } else {
-                         Bilinear(image, in_y, in_x, to);
-                       }
-                     }
-                   }
-                 }
-                 return absl::OkStatus();
-               });
-             });
-  return kernel;
+  return DispatchType(
+      Joined<Floats, TypeList<uint8_t, int32_t, int64_t>>{}, p.input_dtype(0), [&]<typename T>() {
+        return MakeKernel([=](RunContext& run) {
+          const int64_t rows = in.dim(1), cols = in.dim(2), channels = in.dim(3);
+          const T fill = Converted<T>(filled ? *run.input<float>(3) : 0.0f);
+          T* to = run.output<T>(0);
+          for (int64_t b = 0; b < out.dim(0); ++b) {
+            const float* t = run.input<float>(1) + (one ? 0 : 8 * b);
+            const Image<T> image = {run.input<T>(0) + b * rows * cols * channels, rows, cols,
+                                    channels, fill};
+            for (int64_t r = 0; r < out.dim(1); ++r) {
+              for (int64_t k = 0; k < out.dim(2); ++k, to += channels) {
+                const float y = static_cast<float>(r), x = static_cast<float>(k);
+                const float depth = t[6] * x + t[7] * y + 1;
+                const float in_x = Inside(mode, (t[0] * x + t[1] * y + t[2]) / depth, cols);
+                const float in_y = Inside(mode, (t[3] * x + t[4] * y + t[5]) / depth, rows);
+                // A pixel beyond the border counts as the fill value, in a mixture too.
+                if (depth == 0 || !(in_x >= -1 && in_x <= static_cast<float>(cols) && in_y >= -1 &&
+                                    in_y <= static_cast<float>(rows))) {
+                  std::fill_n(to, channels, fill);
+                } else if (nearest) {
+                  const int64_t at_y = static_cast<int64_t>(std::round(in_y));
+                  const int64_t at_x = static_cast<int64_t>(std::round(in_x));
+                  if (at_y < 0 || at_y >= rows || at_x < 0 || at_x >= cols) {
+                    std::fill_n(to, channels, fill);
+                  } else {
+                    std::copy_n(image.data + (at_y * cols + at_x) * channels, channels, to);
+                  }
+                } else {
+                  Bilinear(image, in_y, in_x, to);
+                }
+              }
+            }
+          }
+          return absl::OkStatus();
+        });
+      });
 }
 
 const OpRegistration image_projective_transform_v2({

@@ -178,22 +178,21 @@ absl::StatusOr<std::unique_ptr<Kernel>> Forward(PrepareContext& p) {
   p.InputNotRead(1);
   const bool antialias = p.attrs().Bool("antialias", true);
   const Shape in = p.input_shape(0), out = p.output_shape(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>{},
-             p.input_dtype(0), [&]<typename T>() {
-               kernel = MakeKernel([=](RunContext& run) -> absl::Status {
-                 const float *scale = run.input<float>(2), *shift = run.input<float>(3);
-                 TENON_ASSIGN_OR_RETURN(
-                     const std::vector<Span> rows,
-                     SpansOf(sampler, antialias, out.dim(1), in.dim(1), scale[0], shift[0]));
-                 TENON_ASSIGN_OR_RETURN(
-                     const std::vector<Span> cols,
-                     SpansOf(sampler, antialias, out.dim(2), in.dim(2), scale[1], shift[1]));
-                 Resample(run.input<T>(0), in, rows, cols, run.output<float>(0));
-                 return absl::OkStatus();
-               });
-             });
-  return kernel;
+  return DispatchType(
+      Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>{},
+      p.input_dtype(0), [&]<typename T>() {
+        return MakeKernel([=](RunContext& run) -> absl::Status {
+          const float *scale = run.input<float>(2), *shift = run.input<float>(3);
+          TENON_ASSIGN_OR_RETURN(
+              const std::vector<Span> rows,
+              SpansOf(sampler, antialias, out.dim(1), in.dim(1), scale[0], shift[0]));
+          TENON_ASSIGN_OR_RETURN(
+              const std::vector<Span> cols,
+              SpansOf(sampler, antialias, out.dim(2), in.dim(2), scale[1], shift[1]));
+          Resample(run.input<T>(0), in, rows, cols, run.output<float>(0));
+          return absl::OkStatus();
+        });
+      });
 }
 
 absl::Status GradientShape(ShapeContext& c) {

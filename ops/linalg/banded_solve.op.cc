@@ -66,10 +66,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> BandedSolve(PrepareContext& p) {
   const Shape right_batch = WithMatrix(p.input_shape(1), {});
   const Shape batch = WithMatrix(p.output_shape(0), {});
   const bool lower = p.attrs().Bool("lower", true), adjoint = p.attrs().Bool("adjoint", false);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
+  return DispatchType(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
     using C = WideType<T>;
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       if (left.size() == 0 || right.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < batch.num_elements(); ++b) {
         const Matrix<C> bands = LoadWide(
@@ -84,7 +83,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> BandedSolve(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration banded_triangular_solve_op({

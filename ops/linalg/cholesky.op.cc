@@ -12,10 +12,9 @@ namespace {
 
 absl::StatusOr<std::unique_ptr<Kernel>> Cholesky(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
+  return DispatchType(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
     using M = Matrix<ComputeType<T>>;
-    kernel = MakeKernel([batch](RunContext& run) {
+    return MakeKernel([batch](RunContext& run) {
       if (batch.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < batch.count; ++b) {
         const T* from = run.input<T>(0) + b * batch.size();
@@ -32,7 +31,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Cholesky(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::Status GradShape(ShapeContext& c) {
@@ -59,9 +57,8 @@ Matrix<double> SymmetricGrad(const Matrix<double>& l, const Matrix<double>& give
 
 absl::StatusOr<std::unique_ptr<Kernel>> CholeskyGrad(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<float, double, half>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([batch](RunContext& run) {
+  return DispatchType(TypeList<float, double, half>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([batch](RunContext& run) {
       if (batch.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < batch.count; ++b) {
         const int64_t at = b * batch.size();
@@ -72,7 +69,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> CholeskyGrad(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration cholesky_grad_op({

@@ -26,30 +26,30 @@ absl::StatusOr<std::unique_ptr<Kernel>> Eig(PrepareContext& p) {
   const MatrixBatch in = BatchOf(p.input_shape(0));
   const bool vectors = p.attrs().Bool("compute_v", true);
   const DType out = p.output_dtype(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<float, double, complex64, complex128>{}, p.input_dtype(0), [&]<typename T>() {
-    using C = std::complex<typename Eigen::NumTraits<T>::Real>;
-    if (out != DTypeTraits<C>::value) {
-      kernel =
-          InvalidArgument("Tout must be ", Name(DTypeTraits<C>::value), ", but is ", Name(out));
-      return;
-    }
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
-      if (in.size() == 0) return absl::OkStatus();
-      for (int64_t b = 0; b < in.count; ++b) {
-        const Solver<T> eig(LoadWide(run.input<T>(0) + b * in.size(), in.rows, in.cols), vectors);
-        if (eig.info() != Eigen::Success) {
-          return InvalidArgument("the eigenvalues of matrix ", b, " cannot be found");
+  return DispatchType(
+      TypeList<float, double, complex64, complex128>{}, p.input_dtype(0),
+      [&]<typename T>() -> absl::StatusOr<std::unique_ptr<Kernel>> {
+        using C = std::complex<typename Eigen::NumTraits<T>::Real>;
+        if (out != DTypeTraits<C>::value) {
+          return InvalidArgument("Tout must be ", Name(DTypeTraits<C>::value), ", but is ",
+                                 Name(out));
         }
-        Eigen::Map<Eigen::VectorX<C>>(run.output<C>(0) + b * in.rows, in.rows) =
-            eig.eigenvalues().template cast<C>();
-        if (vectors)
-          StoreMatrix(Matrix<complex128>(eig.eigenvectors()), run.output<C>(1) + b * in.size());
-      }
-      return absl::OkStatus();
-    });
-  });
-  return kernel;
+        return MakeKernel([=](RunContext& run) -> absl::Status {
+          if (in.size() == 0) return absl::OkStatus();
+          for (int64_t b = 0; b < in.count; ++b) {
+            const Solver<T> eig(LoadWide(run.input<T>(0) + b * in.size(), in.rows, in.cols),
+                                vectors);
+            if (eig.info() != Eigen::Success) {
+              return InvalidArgument("the eigenvalues of matrix ", b, " cannot be found");
+            }
+            Eigen::Map<Eigen::VectorX<C>>(run.output<C>(0) + b * in.rows, in.rows) =
+                eig.eigenvalues().template cast<C>();
+            if (vectors)
+              StoreMatrix(Matrix<complex128>(eig.eigenvectors()), run.output<C>(1) + b * in.size());
+          }
+          return absl::OkStatus();
+        });
+      });
 }
 
 const OpRegistration eig_op({

@@ -48,9 +48,8 @@ template <int dims, Direction direction>
 absl::StatusOr<std::unique_ptr<Kernel>> Fft(PrepareContext& p) {
   const Shape shape = p.input_shape(0);
   const int64_t n = shape.num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Complexes{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([shape, n](RunContext& run) {
+  return DispatchType(Complexes{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([shape, n](RunContext& run) {
       std::vector<Complex> x(run.input<T>(0), run.input<T>(0) + n);
       for (int d = 1; d <= dims; ++d) TransformAxis(x, shape, shape.rank() - d, direction);
       std::transform(x.begin(), x.end(), run.output<T>(0),
@@ -58,7 +57,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Fft(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 // fft_length: the real signal's size in the last dimensions.
@@ -145,9 +143,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> RealForward(PrepareContext& p) {
   for (int d = 0; d < dims; ++d) {
     signal.set_dim(in.rank() - dims + d, lengths[static_cast<size_t>(d)]);
   }
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<float, double>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(TypeList<float, double>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       std::vector<Complex> x(static_cast<size_t>(signal.num_elements()));
       CopyBlock<dims>(run.input<T>(0), in, x.data(), signal);
       for (int d = 1; d <= dims; ++d) {
@@ -157,7 +154,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> RealForward(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 template <int dims>
@@ -168,9 +164,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> RealInverse(PrepareContext& p) {
   const int last = out.rank() - 1;
   Shape half = out;  // the part of the spectrum that is read
   if (out.dim(last) > 0) half.set_dim(last, out.dim(last) / 2 + 1);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(TypeList<float, double>{}, p.output_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(TypeList<float, double>{}, p.output_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       std::vector<Complex> x(static_cast<size_t>(half.num_elements()));
       CopyBlock<dims>(run.input<std::complex<T>>(0), in, x.data(), half);
       for (int d = 2; d <= dims; ++d) TransformAxis(x, half, half.rank() - d, Direction::kInverse);
@@ -196,7 +191,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> RealInverse(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration fft_op({

@@ -41,9 +41,8 @@ absl::StatusOr<M> SolveNormal(const M& a, const M& b, double l2) {
 absl::StatusOr<std::unique_ptr<Kernel>> LeastSquares(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0)), rhs = BatchOf(p.input_shape(1));
   const bool fast = p.attrs().Bool("fast", true);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const int64_t size = batch.cols * rhs.cols;
       if (batch.size() == 0 || rhs.size() == 0) {
         std::fill_n(run.output<T>(0), batch.count * size, T(0));
@@ -64,7 +63,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeastSquares(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration matrix_solve_ls_op({

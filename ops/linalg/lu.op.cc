@@ -25,9 +25,8 @@ absl::Status CheckInvertible(const Lu& lu) {
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixInverse(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
   const bool adjoint = p.attrs().Bool("adjoint", false);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([batch, adjoint](RunContext& run) -> absl::Status {
+  return DispatchType(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([batch, adjoint](RunContext& run) -> absl::Status {
       if (batch.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < batch.count; ++b) {
         Matrix<ComputeType<T>> m =
@@ -41,7 +40,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> MatrixInverse(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::Status DeterminantShape(ShapeContext& c) {
@@ -76,9 +74,8 @@ LogDeterminant<ComputeType<T>> LogDeterminantOf(const T* data, int64_t n) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> Determinant(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([batch](RunContext& run) -> absl::Status {
+  return DispatchType(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([batch](RunContext& run) -> absl::Status {
       for (int64_t b = 0; b < batch.count; ++b) {
         using C = ComputeType<T>;
         const auto d = LogDeterminantOf(run.input<T>(0) + b * batch.size(), batch.rows);
@@ -87,14 +84,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> Determinant(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> LogMatrixDeterminant(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([batch](RunContext& run) -> absl::Status {
+  return DispatchType(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([batch](RunContext& run) -> absl::Status {
       for (int64_t b = 0; b < batch.count; ++b) {
         const auto d = LogDeterminantOf(run.input<T>(0) + b * batch.size(), batch.rows);
         run.output<T>(0)[b] = static_cast<T>(d.sign);
@@ -103,7 +98,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> LogMatrixDeterminant(PrepareContext& p) 
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::Status SolveShape(ShapeContext& c) {
@@ -124,9 +118,8 @@ absl::Status SolveShape(ShapeContext& c) {
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixSolve(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0)), rhs = BatchOf(p.input_shape(1));
   const bool adjoint = p.attrs().Bool("adjoint", false);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       if (batch.size() == 0 || rhs.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < batch.count; ++b) {
         Matrix<ComputeType<T>> m =
@@ -141,7 +134,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> MatrixSolve(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::Status LuShape(ShapeContext& c) {
@@ -154,9 +146,8 @@ absl::Status LuShape(ShapeContext& c) {
 absl::StatusOr<std::unique_ptr<Kernel>> Lu(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
   const DType index = p.output_dtype(1);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([batch, index](RunContext& run) -> absl::Status {
+  return DispatchType(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([batch, index](RunContext& run) -> absl::Status {
       if (batch.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < batch.count; ++b) {
         const PartialLu<T> lu(
@@ -175,7 +166,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Lu(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration matrix_inverse_op({

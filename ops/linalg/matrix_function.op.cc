@@ -45,10 +45,9 @@ class BlockLogarithm {
 template <Function function>
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixFunction(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
+  return DispatchType(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
     if constexpr (function != Function::kLogarithm || kIsComplex<T>) {
-      kernel = MakeKernel([batch](RunContext& run) {
+      return MakeKernel([batch](RunContext& run) {
         if (batch.size() == 0) return absl::OkStatus();
         for (int64_t b = 0; b < batch.count; ++b) {
           const int64_t at = b * batch.size();
@@ -69,7 +68,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> MatrixFunction(PrepareContext& p) {
       });
     }
   });
-  return kernel;
 }
 
 const OpRegistration matrix_square_root_op({

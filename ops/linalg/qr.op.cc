@@ -23,10 +23,9 @@ absl::Status QrShape(ShapeContext& c) {
 absl::StatusOr<std::unique_ptr<Kernel>> Qr(PrepareContext& p) {
   const MatrixBatch in = BatchOf(p.input_shape(0)), q = BatchOf(p.output_shape(0)),
                     r = BatchOf(p.output_shape(1));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
+  return DispatchType(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
     using M = Matrix<ComputeType<T>>;
-    kernel = MakeKernel([=](RunContext& run) {
+    return MakeKernel([=](RunContext& run) {
       for (int64_t b = 0; b < in.count; ++b) {
         T* q_out = run.output<T>(0) + b * q.size();
         if (in.size() == 0) {
@@ -43,7 +42,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Qr(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration qr_op({

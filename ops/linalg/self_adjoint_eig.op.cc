@@ -21,10 +21,9 @@ absl::Status SelfAdjointEigShape(ShapeContext& c) {
 absl::StatusOr<std::unique_ptr<Kernel>> SelfAdjointEig(PrepareContext& p) {
   const MatrixBatch in = BatchOf(p.input_shape(0));
   const bool vectors = p.attrs().Bool("compute_v", true);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
+  return DispatchType(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
     using C = ComputeType<T>;
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       if (in.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < in.count; ++b) {
         const Eigen::SelfAdjointEigenSolver<Eigen::Matrix<C, Eigen::Dynamic, Eigen::Dynamic>> eig(
@@ -41,7 +40,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> SelfAdjointEig(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration self_adjoint_eig_v2_op({

@@ -42,23 +42,22 @@ absl::StatusOr<std::unique_ptr<Kernel>> TriangularSolve(PrepareContext& p) {
   const Shape batch = WithMatrix(p.output_shape(0), {});
   const bool adjoint = p.attrs().Bool("adjoint", false);
   const bool lower = p.attrs().Bool("lower", true);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Joined<MatrixTypes, TypeList<bfloat16>>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
-      if (left.size() == 0 || right.size() == 0) return absl::OkStatus();
-      for (int64_t b = 0; b < batch.num_elements(); ++b) {
-        const T* from = run.input<T>(0) + BatchIndex(left_batch, batch, b) * left.size();
-        const T* rhs = run.input<T>(1) + BatchIndex(right_batch, batch, b) * right.size();
-        Matrix<ComputeType<T>> m = LoadMatrix(from, left.rows, left.cols);
-        if (adjoint) m = m.adjoint().eval();
-        Matrix<ComputeType<T>> x = LoadMatrix(rhs, right.rows, right.cols);
-        Solve(m, lower != adjoint, x);
-        StoreMatrix(x, run.output<T>(0) + b * right.size());
-      }
-      return absl::OkStatus();
-    });
-  });
-  return kernel;
+  return DispatchType(
+      Joined<MatrixTypes, TypeList<bfloat16>>{}, p.input_dtype(0), [&]<typename T>() {
+        return MakeKernel([=](RunContext& run) {
+          if (left.size() == 0 || right.size() == 0) return absl::OkStatus();
+          for (int64_t b = 0; b < batch.num_elements(); ++b) {
+            const T* from = run.input<T>(0) + BatchIndex(left_batch, batch, b) * left.size();
+            const T* rhs = run.input<T>(1) + BatchIndex(right_batch, batch, b) * right.size();
+            Matrix<ComputeType<T>> m = LoadMatrix(from, left.rows, left.cols);
+            if (adjoint) m = m.adjoint().eval();
+            Matrix<ComputeType<T>> x = LoadMatrix(rhs, right.rows, right.cols);
+            Solve(m, lower != adjoint, x);
+            StoreMatrix(x, run.output<T>(0) + b * right.size());
+          }
+          return absl::OkStatus();
+        });
+      });
 }
 
 const OpRegistration matrix_triangular_solve_op({

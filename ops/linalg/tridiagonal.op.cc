@@ -70,9 +70,8 @@ bool SolveOne(const T* above, const T* main, const T* below, int64_t n, bool piv
 absl::StatusOr<std::unique_ptr<Kernel>> TridiagonalSolve(PrepareContext& p) {
   const MatrixBatch rhs = BatchOf(p.input_shape(1));
   const bool pivoting = p.attrs().Bool("partial_pivoting", true);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TridiagonalTypes{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(TridiagonalTypes{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       const int64_t n = rhs.rows;
       std::copy_n(run.input<T>(1), rhs.count * rhs.size(), run.output<T>(0));
       if (rhs.size() == 0) return absl::OkStatus();
@@ -86,7 +85,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> TridiagonalSolve(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::Status MatMulShape(ShapeContext& c) {
@@ -106,9 +104,8 @@ absl::Status MatMulShape(ShapeContext& c) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> TridiagonalMatMul(PrepareContext& p) {
   const MatrixBatch rhs = BatchOf(p.input_shape(3));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TridiagonalTypes{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([rhs](RunContext& run) {
+  return DispatchType(TridiagonalTypes{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([rhs](RunContext& run) {
       const int64_t n = rhs.rows, cols = rhs.cols;
       for (int64_t row = 0; row < rhs.count * n; ++row) {
         const int64_t i = row % n;
@@ -123,7 +120,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> TridiagonalMatMul(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration tridiagonal_solve_op({

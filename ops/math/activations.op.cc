@@ -33,9 +33,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeakyReluReference(PrepareContext& p) {
   const float alpha = p.attrs().Float("alpha", 0.2f);
   const int64_t n = p.input_shape(0).num_elements();
   p.AllowInPlace(0, 0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Floats{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([alpha, n](RunContext& run) {
+  return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([alpha, n](RunContext& run) {
       const T* x = run.input<T>(0);
       T* y = run.output<T>(0);
       // alpha in the dtype, as TensorFlow has it.
@@ -47,7 +46,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeakyReluReference(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration relu({

@@ -26,9 +26,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> AddN(PrepareContext& p) {
   if (p.output_dtype(0) == DType::kVariant) return AddVariants(p);
   const int inputs = p.num_inputs();
   const int64_t n = p.output_shape(0).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(Numbers{}, p.output_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([inputs, n](RunContext& run) {
+  return DispatchType(Numbers{}, p.output_dtype(0), [&]<typename T>() {
+    return MakeKernel([inputs, n](RunContext& run) {
       using C = ComputeType<T>;
       // Blocks whose sum, kept in the compute type, stays in cache.
       constexpr int64_t kBlock = 1024;
@@ -46,7 +45,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> AddN(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration add_n({

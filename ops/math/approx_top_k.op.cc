@@ -34,9 +34,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ApproxTopK(PrepareContext& p) {
   const int64_t n = in.dim(axis), k = p.output_shape(0).dim(axis);
   const int64_t outer = Product(in, 0, axis), stride = Product(in, axis + 1, in.rank());
   const bool largest = p.attrs().Bool("is_max_k", true);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<float, half, bfloat16>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(TypeList<float, half, bfloat16>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       std::vector<int64_t> order(static_cast<size_t>(n));
       for (int64_t row = 0; row < outer * stride; ++row) {
         const T* x = run.input<T>(0) + row / stride * n * stride + row % stride;
@@ -61,7 +60,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> ApproxTopK(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration approx_top_k_op({

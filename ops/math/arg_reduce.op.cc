@@ -46,27 +46,26 @@ absl::StatusOr<std::unique_ptr<Kernel>> ArgReduce(PrepareContext& p) {
   const int64_t outer = Product(in, 0, axis);
   const int64_t n = in.dim(axis);
   const int64_t inner = Product(in, axis + 1, in.rank());
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Joined<RealNumbers, TypeList<bool>>{}, p.input_dtype(0), [&]<typename T>() {
-    VisitTypes(TypeList<int16_t, uint16_t, int32_t, int64_t>{}, p.output_dtype(0),
-               [&]<typename I>() {
-                 kernel = MakeKernel([outer, n, inner](RunContext& run) {
-                   const T* x = run.input<T>(0);
-                   I* out = run.output<I>(0);
-                   for (int64_t o = 0; o < outer; ++o, x += n * inner) {
-                     for (int64_t i = 0; i < inner; ++i) {
-                       int64_t best = 0;
-                       for (int64_t k = 1; k < n; ++k) {
-                         if (Better<largest>(x[k * inner + i], x[best * inner + i])) best = k;
-                       }
-                       *out++ = static_cast<I>(best);
-                     }
-                   }
-                   return absl::OkStatus();
-                 });
-               });
+  return DispatchType(Joined<RealNumbers, TypeList<bool>>{}, p.input_dtype(0), [&]<typename T>() {
+    return DispatchType(TypeList<int16_t, uint16_t, int32_t, int64_t>{}, p.output_dtype(0),
+                        [&]<typename I>() {
+                          return MakeKernel([outer, n, inner](RunContext& run) {
+                            const T* x = run.input<T>(0);
+                            I* out = run.output<I>(0);
+                            for (int64_t o = 0; o < outer; ++o, x += n * inner) {
+                              for (int64_t i = 0; i < inner; ++i) {
+                                int64_t best = 0;
+                                for (int64_t k = 1; k < n; ++k) {
+                                  if (Better<largest>(x[k * inner + i], x[best * inner + i]))
+                                    best = k;
+                                }
+                                *out++ = static_cast<I>(best);
+                              }
+                            }
+                            return absl::OkStatus();
+                          });
+                        });
   });
-  return kernel;
 }
 
 const OpRegistration arg_max({

@@ -35,7 +35,6 @@ const OpRegistration add({
     .native = "_MklNativeAdd",
     .native_types = "float bfloat16",
     .elementwise = true,
-    .example = "[1,56,56,256] [256]",
 });
 
 const OpRegistration add_v2({
@@ -51,7 +50,6 @@ const OpRegistration add_v2({
     .native_types = "float bfloat16",
     .commutative = true,
     .elementwise = true,
-    .example = "[1,56,56,256] [256]",
 });
 
 const OpRegistration sub({
@@ -66,7 +64,6 @@ const OpRegistration sub({
     .native = "_MklNativeSub",
     .native_types = "float bfloat16",
     .elementwise = true,
-    .example = "[1,56,56,256] [256]",
 });
 
 const OpRegistration mul({
@@ -82,7 +79,6 @@ const OpRegistration mul({
     .native_types = "float bfloat16",
     .commutative = true,
     .elementwise = true,
-    .example = "[1,56,56,256] [256]",
 });
 
 const OpRegistration squared_difference({
@@ -98,7 +94,6 @@ const OpRegistration squared_difference({
     .native_types = "float bfloat16",
     .commutative = true,
     .elementwise = true,
-    .example = "[128,768] [128,1]",
 });
 
 }  // namespace

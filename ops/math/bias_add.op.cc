@@ -96,7 +96,6 @@ const OpRegistration bias_add_grad({
     .reference = BiasAddGradReference,
     .accelerated = BiasAddGradVector,
     .native = "_MklNativeBiasAddGrad",
-    .example = "[8,56,56,256]",
 });
 
 const OpRegistration bias_add({
@@ -110,7 +109,6 @@ const OpRegistration bias_add({
     .reference = BiasAddReference,
     .accelerated = BiasAddVector,
     .native = "_MklNativeBiasAdd",
-    .example = "[1,56,56,256] [256]",
 });
 
 const OpRegistration bias_add_v1({

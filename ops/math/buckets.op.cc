@@ -18,9 +18,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Bucketize(PrepareContext& p) {
     return InvalidArgument("boundaries must be sorted");
   }
   const int64_t n = p.input_shape(0).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(BucketTypes{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([boundaries, n](RunContext& run) {
+  return DispatchType(BucketTypes{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([boundaries, n](RunContext& run) {
       const T* x = run.input<T>(0);
       int32_t* out = run.output<int32_t>(0);
       for (int64_t i = 0; i < n; ++i) {
@@ -30,7 +29,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Bucketize(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::Status HistogramShape(ShapeContext& c) {
@@ -54,9 +52,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Histogram(PrepareContext& p) {
   p.InputNotRead(2);
   const int64_t n = p.input_shape(0).num_elements(), bins = p.output_shape(0).dim(0);
   const DType count_type = p.output_dtype(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(BucketTypes{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(BucketTypes{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const T* x = run.input<T>(0);
       const T low = run.input<T>(1)[0], high = run.input<T>(1)[1];
       if (!(low < high)) return InvalidArgument("value_range must rise: ", low, ", ", high);
@@ -75,7 +72,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Histogram(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::Status BoundShape(ShapeContext& c) {
@@ -98,9 +94,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Search(PrepareContext& p) {
   const int64_t rows = p.input_shape(0).dim(0), size = p.input_shape(0).dim(1);
   const int64_t count = p.input_shape(1).dim(1);
   const DType index = p.output_dtype(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       VisitTypes(TypeList<int32_t, int64_t>{}, index, [&]<typename I>() {
         const T* sorted = run.input<T>(0);
         const T* values = run.input<T>(1);
@@ -116,7 +111,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Search(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration bucketize_op({

@@ -22,9 +22,8 @@ absl::Status ClipShape(ShapeContext& c) {
 absl::StatusOr<std::unique_ptr<Kernel>> Clip(PrepareContext& p) {
   const Broadcast space(p.output_shape(0), {p.input_shape(0), p.input_shape(1), p.input_shape(2)});
   p.AllowInPlace(0, 0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(RealNumbers{}, p.output_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([space](RunContext& run) {
+  return DispatchType(RealNumbers{}, p.output_dtype(0), [&]<typename T>() {
+    return MakeKernel([space](RunContext& run) {
       space.ForEachTile([&](const Tile& tile) {
         const T* t = run.input<T>(0) + tile.offset[0];
         const T* low = run.input<T>(1) + tile.offset[1];
@@ -42,7 +41,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Clip(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration clip_by_value({

@@ -33,9 +33,8 @@ absl::Status ComplexShape(ShapeContext& c) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeComplex(PrepareContext& p) {
   const Broadcast space(p.output_shape(0), {p.input_shape(0), p.input_shape(1)});
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<float, double>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([space](RunContext& run) {
+  return DispatchType(TypeList<float, double>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([space](RunContext& run) {
       space.ForEachTile([&](const Tile& tile) {
         std::complex<T>* out = run.output<std::complex<T>>(0) + tile.out;
         for (int64_t r = 0; r < tile.rows; ++r) {
@@ -50,7 +49,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeComplex(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration complex_op({

@@ -24,9 +24,8 @@ absl::Status CrossShape(ShapeContext& c) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> Cross(PrepareContext& p) {
   const int64_t n = p.output_shape(0).num_elements() / 3;
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([n](RunContext& run) {
+  return DispatchType(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([n](RunContext& run) {
       const T* a = run.input<T>(0);
       const T* b = run.input<T>(1);
       T* out = run.output<T>(0);
@@ -42,7 +41,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Cross(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration cross_op({

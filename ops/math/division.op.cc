@@ -56,7 +56,6 @@ const OpRegistration real_div({
     .native = "_MklNativeRealDiv",
     .native_types = "float bfloat16",
     .elementwise = true,
-    .example = "[12,128,128] []",
 });
 
 const OpRegistration div({

@@ -66,9 +66,8 @@ absl::Status SameShapes(ShapeContext& c) {
 absl::StatusOr<std::unique_ptr<Kernel>> ApproximateEqual(PrepareContext& p) {
   const float tolerance = p.attrs().Float("tolerance", 1e-5f);
   const int64_t n = p.input_shape(0).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Numbers{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([tolerance, n](RunContext& run) {
+  return DispatchType(Numbers{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([tolerance, n](RunContext& run) {
       const T* a = run.input<T>(0);
       const T* b = run.input<T>(1);
       bool* out = run.output<bool>(0);
@@ -83,7 +82,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> ApproximateEqual(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration approximate_equal({

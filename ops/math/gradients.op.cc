@@ -82,9 +82,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeakyReluGradReference(PrepareContext& p
   const int64_t n = p.input_shape(0).num_elements();
   p.AllowInPlace(0, 0);
   p.AllowInPlace(1, 0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Floats{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([alpha, n](RunContext& run) {
+  return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([alpha, n](RunContext& run) {
       const T* gradients = run.input<T>(0);
       const T* features = run.input<T>(1);
       T* y = run.output<T>(0);
@@ -97,7 +96,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeakyReluGradReference(PrepareContext& p
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration relu_grad({

@@ -34,9 +34,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> InTopK(PrepareContext& p) {
     TENON_ASSIGN_OR_RETURN(k, ScalarInteger(*p.value(2), "k"));
   }
   const int64_t rows = p.input_shape(0).dim(0), classes = p.input_shape(0).dim(1);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(TypeList<int32_t, int64_t>{}, p.input_dtype(1), [&]<typename I>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(TypeList<int32_t, int64_t>{}, p.input_dtype(1), [&]<typename I>() {
+    return MakeKernel([=](RunContext& run) {
       const float* row = run.input<float>(0);
       const I* target = run.input<I>(1);
       bool* out = run.output<bool>(0);
@@ -54,7 +53,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> InTopK(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration in_top_k_op({

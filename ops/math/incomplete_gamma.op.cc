@@ -50,9 +50,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Betainc(PrepareContext& p) {
   int64_t steps[3];
   for (int i = 0; i < 3; ++i) steps[i] = p.input_shape(i).rank() == 0 ? 0 : 1;
   const int64_t sa = steps[0], sb = steps[1], sx = steps[2];
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(FloatAndDouble{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(FloatAndDouble{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       const T* a = run.input<T>(0);
       const T* b = run.input<T>(1);
       const T* x = run.input<T>(2);
@@ -63,7 +62,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Betainc(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration igamma_op({

@@ -34,9 +34,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> NthElement(PrepareContext& p) {
   const int64_t size = in.dim(in.rank() - 1);
   const int64_t rows = p.output_shape(0).num_elements();
   if (p.attrs().Bool("reverse", false)) n = size - n - 1;
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       const T* x = run.input<T>(0);
       T* out = run.output<T>(0);
       std::vector<T> row(static_cast<size_t>(size));
@@ -50,7 +49,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> NthElement(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration nth_element_op({

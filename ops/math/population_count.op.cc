@@ -9,9 +9,8 @@ namespace {
 
 absl::StatusOr<std::unique_ptr<Kernel>> PopulationCount(PrepareContext& p) {
   const int64_t n = p.input_shape(0).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Ints{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([n](RunContext& run) {
+  return DispatchType(Ints{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([n](RunContext& run) {
       const T* x = run.input<T>(0);
       uint8_t* y = run.output<uint8_t>(0);
       for (int64_t i = 0; i < n; ++i) {
@@ -20,7 +19,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> PopulationCount(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration population_count_op({

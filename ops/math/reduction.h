@@ -92,17 +92,15 @@ void Run(const ReductionSpace& space, const T* in, typename R::Acc* acc, T* out)
 template <template <typename> typename Reducer, typename Types>
 absl::StatusOr<std::unique_ptr<Kernel>> ReductionOver(PrepareContext& p,
                                                       const ReductionSpace& space) {
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Types{}, p.input_dtype(0), [&]<typename T>() {
+  return DispatchType(Types{}, p.input_dtype(0), [&]<typename T>() {
     using R = Reducer<T>;
     p.RequestScratch(static_cast<size_t>(space.out_elements) * sizeof(typename R::Acc));
-    kernel = MakeKernel([space](RunContext& run) {
+    return MakeKernel([space](RunContext& run) {
       reduction::Run<R, T>(space, run.input<T>(0), static_cast<typename R::Acc*>(run.scratch()),
                            run.output<T>(0));
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 // Sums, of every dtype that is a number.

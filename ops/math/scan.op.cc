@@ -69,11 +69,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> Scan(PrepareContext& p) {
   const int64_t outer = Product(in, 0, axis);
   const int64_t n = in.dim(axis);
   const int64_t inner = Product(in, axis + 1, in.rank());
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Types{}, p.input_dtype(0), [&]<typename T>() {
+  return DispatchType(Types{}, p.input_dtype(0), [&]<typename T>() {
     using C = ComputeType<T>;
     p.RequestScratch(static_cast<size_t>(inner) * sizeof(C));
-    kernel = MakeKernel([=](RunContext& run) {
+    return MakeKernel([=](RunContext& run) {
       C* sum = static_cast<C*>(run.scratch());
       for (int64_t o = 0; o < outer; ++o) {
         std::fill_n(sum, inner, Op::template Init<C>());
@@ -91,7 +90,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Scan(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration cumsum({

@@ -46,35 +46,34 @@ absl::StatusOr<std::unique_ptr<Kernel>> TopK(PrepareContext& p) {
   const int64_t n = in.dim(in.rank() - 1);
   const int64_t k = p.output_shape(0).dim(in.rank() - 1);
   const int64_t rows = Product(in, 0, in.rank() - 1);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
-    VisitTypes(TypeList<int16_t, int32_t, int64_t>{}, p.output_dtype(1), [&]<typename I>() {
-      kernel = MakeKernel([n, k, rows](RunContext& run) {
-        const T* x = run.input<T>(0);
-        T* values = run.output<T>(0);
-        I* indices = run.output<I>(1);
-        std::vector<int64_t> order(static_cast<size_t>(n));
-        for (int64_t r = 0; r < rows; ++r, x += n) {
-          std::iota(order.begin(), order.end(), 0);
-          // NaN counts as larger than every number, so that the order is one.
-          auto before = [x](int64_t a, int64_t b) {
-            const auto va = ToCompute(x[a]), vb = ToCompute(x[b]);
-            if (va > vb) return true;
-            if (va < vb) return false;
-            const bool na = va != va, nb = vb != vb;
-            return na != nb ? na : a < b;
-          };
-          std::partial_sort(order.begin(), order.begin() + k, order.end(), before);
-          for (int64_t i = 0; i < k; ++i) {
-            *values++ = x[order[static_cast<size_t>(i)]];
-            *indices++ = static_cast<I>(order[static_cast<size_t>(i)]);
-          }
-        }
-        return absl::OkStatus();
-      });
-    });
+  return DispatchType(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
+    return DispatchType(
+        TypeList<int16_t, int32_t, int64_t>{}, p.output_dtype(1), [&]<typename I>() {
+          return MakeKernel([n, k, rows](RunContext& run) {
+            const T* x = run.input<T>(0);
+            T* values = run.output<T>(0);
+            I* indices = run.output<I>(1);
+            std::vector<int64_t> order(static_cast<size_t>(n));
+            for (int64_t r = 0; r < rows; ++r, x += n) {
+              std::iota(order.begin(), order.end(), 0);
+              // NaN counts as larger than every number, so that the order is one.
+              auto before = [x](int64_t a, int64_t b) {
+                const auto va = ToCompute(x[a]), vb = ToCompute(x[b]);
+                if (va > vb) return true;
+                if (va < vb) return false;
+                const bool na = va != va, nb = vb != vb;
+                return na != nb ? na : a < b;
+              };
+              std::partial_sort(order.begin(), order.begin() + k, order.end(), before);
+              for (int64_t i = 0; i < k; ++i) {
+                *values++ = x[order[static_cast<size_t>(i)]];
+                *indices++ = static_cast<I>(order[static_cast<size_t>(i)]);
+              }
+            }
+            return absl::OkStatus();
+          });
+        });
   });
-  return kernel;
 }
 
 const OpRegistration top_k_v2({

@@ -42,7 +42,7 @@ absl::Status BatchMatMulShape(ShapeContext& c) {
 }
 
 // Labels: batch dimensions counted from the right (so that they line up), then M, N, K.
-Product BatchMatMulProduct(const PrepareContext& p) {
+LabeledProduct BatchMatMulProduct(const PrepareContext& p) {
   const int rank = p.output_shape(0).rank();
   const int m = rank, n = rank + 1, k = rank + 2;
   auto labels = [rank](const Shape& s, int rows, int columns, bool adjoint) {
@@ -53,7 +53,7 @@ Product BatchMatMulProduct(const PrepareContext& p) {
     return l;
   };
   const bool adj_x = p.attrs().Bool("adj_x", false), adj_y = p.attrs().Bool("adj_y", false);
-  Product product;
+  LabeledProduct product;
   product.a = RowMajor(labels(p.input_shape(0), m, k, adj_x), p.input_shape(0));
   product.b = RowMajor(labels(p.input_shape(1), k, n, adj_y), p.input_shape(1));
   product.out = RowMajor(labels(p.output_shape(0), m, n, false), p.output_shape(0));
@@ -89,7 +89,6 @@ const OpRegistration batch_matmul({
     .accelerated = Onednn,
     .native = "_MklNativeBatchMatMul",
     .native_types = "float bfloat16",
-    .example = "12,128,64 12,64,128",
 });
 
 const OpRegistration batch_matmul_v2({
@@ -104,7 +103,6 @@ const OpRegistration batch_matmul_v2({
     .accelerated = Onednn,
     .native = "_MklNativeBatchMatMulV2",
     .native_types = "float bfloat16",
-    .example = "12,128,64 12,64,128",
 });
 
 const OpRegistration batch_matmul_v3({
@@ -121,7 +119,6 @@ const OpRegistration batch_matmul_v3({
     .accelerated = Onednn,
     .native = "_MklNativeBatchMatMulV3",
     .native_types = "float bfloat16",
-    .example = "12,128,64 12,64,128",
 });
 
 const OpRegistration fused_batch_matmul({
@@ -139,7 +136,6 @@ const OpRegistration fused_batch_matmul({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .example = "12,128,64 12,64,128 12,1,128",
 });
 
 }  // namespace

@@ -48,7 +48,6 @@ const OpRegistration v1({
     .accelerated = BatchNormVector,
     .native = "_MklNativeFusedBatchNorm",
     .native_types = "float",
-    .example = "1,56,56,64 64 64 64 64",
 });
 
 const OpRegistration v2({
@@ -63,7 +62,6 @@ const OpRegistration v2({
     .accelerated = BatchNormVector,
     .native = "_MklNativeFusedBatchNormV2",
     .native_types = "float bfloat16",
-    .example = "1,56,56,64 64 64 64 64",
 });
 
 const OpRegistration v3({
@@ -79,7 +77,6 @@ const OpRegistration v3({
     .accelerated = BatchNormVector,
     .native = "_MklNativeFusedBatchNormV3",
     .native_types = "float bfloat16",
-    .example = "1,56,56,64 64 64 64 64",
 });
 
 // TensorFlow's own: graphs that its optimizer has written carry it.
@@ -97,7 +94,6 @@ const OpRegistration ex({
     .accelerated = BatchNormVector,
     .native = "_MklNativeFusedBatchNormEx",
     .native_types = "float bfloat16",
-    .example = "1,56,56,64 64 64 64 64",
 });
 
 }  // namespace

@@ -46,7 +46,6 @@ const OpRegistration v1({
     .accelerated = BatchNormGradVector,
     .native = "_MklNativeFusedBatchNormGrad",
     .native_types = "float",
-    .example = "8,56,56,64 8,56,56,64 64 64 64",
 });
 
 const OpRegistration v2({
@@ -62,7 +61,6 @@ const OpRegistration v2({
     .accelerated = BatchNormGradVector,
     .native = "_MklNativeFusedBatchNormGradV2",
     .native_types = "float bfloat16",
-    .example = "8,56,56,64 8,56,56,64 64 64 64",
 });
 
 const OpRegistration v3({
@@ -79,7 +77,6 @@ const OpRegistration v3({
     .accelerated = BatchNormGradVector,
     .native = "_MklNativeFusedBatchNormGradV3",
     .native_types = "float bfloat16",
-    .example = "8,56,56,64 8,56,56,64 64 64 64 []",
 });
 
 const OpRegistration ex({
@@ -97,7 +94,6 @@ const OpRegistration ex({
     .accelerated = BatchNormGradVector,
     .native = "_MklNativeFusedBatchNormGradEx",
     .native_types = "float bfloat16",
-    .example = "8,56,56,64 8,56,56,64 64 64 64 [] 64 8,56,56,64",
 });
 
 }  // namespace

@@ -95,14 +95,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> Make(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const BatchNormSpec s,
                          BatchNormSpecOf(p, kDirection == Direction::kForward ? 0 : 1));
   p.AllowInPlace(0, 0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(s.dtype);
-  VisitTypes(TypeList<float, half, bfloat16>{}, s.dtype, [&]<typename T>() {
-    kernel = MakeKernel([s](RunContext& r) {
+  return DispatchType(TypeList<float, half, bfloat16>{}, s.dtype, [&]<typename T>() {
+    return MakeKernel([s](RunContext& r) {
       kDirection == Direction::kForward ? Forward<T>(s, r) : Gradient<T>(s, r);
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 }  // namespace

@@ -98,9 +98,8 @@ void ForElements(const Problem& p, F f) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> MomentsReference(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Floats{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([problem](RunContext& r) {
+  return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([problem](RunContext& r) {
       const T* x = r.input<T>(0);
       const size_t channels = static_cast<size_t>(problem.channels);
       const double n = static_cast<double>(problem.outer * problem.inner);
@@ -118,14 +117,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> MomentsReference(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> GradientSumsReference(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Floats{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([problem](RunContext& r) {
+  return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([problem](RunContext& r) {
       const T *gradient = r.input<T>(0), *x = r.input<T>(1), *features = r.input<T>(2);
       const size_t channels = static_cast<size_t>(problem.channels);
       std::vector<double> sum(channels), product(channels);
@@ -145,7 +142,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> GradientSumsReference(PrepareContext& p)
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 class StatisticsKernel : public Kernel {
@@ -218,7 +214,6 @@ const OpRegistration moments({
     .native = "_MklNativeMoments",
     .eager = false,
     .internal = true,
-    .example = "8,56,56,64",
 });
 
 const OpRegistration gradient_sums({
@@ -234,7 +229,6 @@ const OpRegistration gradient_sums({
     .native = "_MklNativeGradientSums",
     .eager = false,
     .internal = true,
-    .example = "8,56,56,64 8,56,56,64 8,56,56,64",
 });
 
 }  // namespace

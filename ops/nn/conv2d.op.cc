@@ -27,7 +27,6 @@ const OpRegistration conv2d({
     .accelerated = Onednn,
     .native = "_MklNativeConv2D",
     .native_types = "float bfloat16",
-    .example = "1,56,56,64 3,3,64,64",
 });
 
 const OpRegistration fused_conv2d({
@@ -46,7 +45,6 @@ const OpRegistration fused_conv2d({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .example = "1,56,56,64 3,3,64,64 64",
 });
 
 }  // namespace

@@ -28,7 +28,6 @@ const OpRegistration input_gradient({
     .accelerated = InputGradient::Onednn,
     .native = "_MklNativeConv2DBackpropInput",
     .native_types = "float bfloat16",
-    .example = "8,56,56,64 3,3,64,64 8,56,56,64",
 });
 
 const OpRegistration input_gradient_v2({
@@ -42,7 +41,6 @@ const OpRegistration input_gradient_v2({
     .accelerated = InputGradientV2::Onednn,
     .native = "_MklNativeConv2DBackpropInputV2",
     .native_types = "float bfloat16",
-    .example = "8,56,56,64 3,3,64,64 8,56,56,64",
 });
 
 const OpRegistration filter_gradient({
@@ -56,7 +54,6 @@ const OpRegistration filter_gradient({
     .accelerated = FilterGradient::Onednn,
     .native = "_MklNativeConv2DBackpropFilter",
     .native_types = "float bfloat16",
-    .example = "8,56,56,64 3,3,64,64 8,56,56,64",
 });
 
 const OpRegistration filter_gradient_v2({
@@ -70,7 +67,6 @@ const OpRegistration filter_gradient_v2({
     .accelerated = FilterGradientV2::Onednn,
     .native = "_MklNativeConv2DBackpropFilterV2",
     .native_types = "float bfloat16",
-    .example = "8,56,56,64 3,3,64,64 8,56,56,64",
 });
 
 // With the gradient of the bias that was added after the convolution.
@@ -87,7 +83,6 @@ const OpRegistration filter_gradient_with_bias({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .example = "8,56,56,64 3,3,64,64 8,56,56,64",
 });
 
 }  // namespace

@@ -28,7 +28,6 @@ const OpRegistration conv3d({
     .accelerated = Onednn,
     .native = "_MklNativeConv3D",
     .native_types = "float bfloat16",
-    .example = "1,8,28,28,32 3,3,3,32,32",
 });
 
 const OpRegistration fused_conv3d({
@@ -47,7 +46,6 @@ const OpRegistration fused_conv3d({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .example = "1,8,28,28,32 3,3,3,32,32 64",
 });
 
 }  // namespace

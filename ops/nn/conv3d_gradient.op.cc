@@ -25,7 +25,6 @@ const OpRegistration input_gradient({
     .reference = ConvInputGradientRow<kByTensor>::Reference,
     .accelerated = ConvInputGradientRow<kByTensor>::Onednn,
     .native = "_MklNativeConv3DBackpropInput",
-    .example = "4,8,28,28,32 3,3,3,32,32 4,8,28,28,32",
 });
 
 const OpRegistration input_gradient_v2({
@@ -40,7 +39,6 @@ const OpRegistration input_gradient_v2({
     .accelerated = ConvInputGradientRow<kByVector>::Onednn,
     .native = "_MklNativeConv3DBackpropInputV2",
     .native_types = "float bfloat16",
-    .example = "4,8,28,28,32 3,3,3,32,32 4,8,28,28,32",
 });
 
 const OpRegistration filter_gradient({
@@ -53,7 +51,6 @@ const OpRegistration filter_gradient({
     .reference = ConvFilterGradientRow<kByTensor>::Reference,
     .accelerated = ConvFilterGradientRow<kByTensor>::Onednn,
     .native = "_MklNativeConv3DBackpropFilter",
-    .example = "4,8,28,28,32 3,3,3,32,32 4,8,28,28,32",
 });
 
 const OpRegistration filter_gradient_v2({
@@ -67,7 +64,6 @@ const OpRegistration filter_gradient_v2({
     .accelerated = ConvFilterGradientRow<kByVector>::Onednn,
     .native = "_MklNativeConv3DBackpropFilterV2",
     .native_types = "float bfloat16",
-    .example = "4,8,28,28,32 3,3,3,32,32 4,8,28,28,32",
 });
 
 }  // namespace

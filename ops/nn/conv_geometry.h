@@ -65,6 +65,16 @@ absl::StatusOr<Shape> ConvOutputShape(const WindowAttrs& attrs, ConvKind kind, c
 absl::StatusOr<ConvGeometry> ResolveConv(const AttrReader& attrs, int spatial, ConvKind kind,
                                          const Shape& input, const Shape& filter);
 
+// Strides, in elements, of [N, positions, C] or [N, C, positions]: `positions` counts the spatial
+// dimensions, row-major, as one.
+struct ImageStrides {
+  int64_t batch, channel, position;
+  ImageStrides(bool channels_last, int64_t channels, int64_t positions)
+      : batch(channels * positions),
+        channel(channels_last ? 1 : positions),
+        position(channels_last ? channels : 1) {}
+};
+
 // [N, spatial..., C] or [N, C, spatial...] as oneDNN sees it: dims N, C, spatial with the strides
 // of the order in memory.
 TensorDesc ImageDesc(ElementType type, bool channels_last, int64_t batch, int64_t channels,

@@ -6,6 +6,7 @@
 
 #include "ops/nn/image_positions.h"
 #include "ops/nn/reference_types.h"
+#include "ops/types.h"
 
 namespace tenon {
 namespace {
@@ -46,7 +47,7 @@ class Blocks {
 
 template <typename T>
 class Gradient {
-  using C = ComputeType<T>;
+  using C = AccumulatorType<T>;
 
  public:
   explicit Gradient(const ConvGeometry& g)
@@ -226,8 +227,9 @@ class Gradient {
 
 template <typename F>
 absl::Status Visit(DType dtype, F f) {
-  return ForDType<half, bfloat16, float, double, int32_t>(dtype, [&](auto t) -> absl::Status {
-    f(t);
+  using Types = TypeList<half, bfloat16, float, double, int32_t>;
+  return DispatchType(Types{}, dtype, [&]<typename T>() {
+    f.template operator()<T>();
     return absl::OkStatus();
   });
 }
@@ -236,8 +238,7 @@ absl::Status Visit(DType dtype, F f) {
 
 absl::Status RunInputGradient(DType dtype, const ConvGeometry& g, const void* filter,
                               const void* out_backprop, void* input_gradient, int threads) {
-  return Visit(dtype, [&](auto t) {
-    using T = decltype(t);
+  return Visit(dtype, [&]<typename T>() {
     Gradient<T>(g).OfInput(static_cast<const T*>(filter), static_cast<const T*>(out_backprop),
                            static_cast<T*>(input_gradient), threads);
   });
@@ -245,8 +246,7 @@ absl::Status RunInputGradient(DType dtype, const ConvGeometry& g, const void* fi
 
 absl::Status RunFilterGradient(DType dtype, const ConvGeometry& g, const void* input,
                                const void* out_backprop, void* filter_gradient, int threads) {
-  return Visit(dtype, [&](auto t) {
-    using T = decltype(t);
+  return Visit(dtype, [&]<typename T>() {
     Gradient<T>(g).OfFilter(static_cast<const T*>(input), static_cast<const T*>(out_backprop),
                             static_cast<T*>(filter_gradient), threads);
   });
@@ -254,8 +254,7 @@ absl::Status RunFilterGradient(DType dtype, const ConvGeometry& g, const void* i
 
 absl::Status RunBiasGradient(DType dtype, const ConvGeometry& g, const void* out_backprop,
                              void* bias_gradient) {
-  return Visit(dtype, [&](auto t) {
-    using T = decltype(t);
+  return Visit(dtype, [&]<typename T>() {
     Gradient<T>(g).OfBias(static_cast<const T*>(out_backprop), static_cast<T*>(bias_gradient));
   });
 }

@@ -6,6 +6,7 @@
 
 #include "ops/nn/image_positions.h"
 #include "ops/nn/reference_types.h"
+#include "ops/types.h"
 
 namespace tenon {
 namespace {
@@ -15,7 +16,7 @@ using Matrix = Eigen::Matrix<C, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>
 
 template <typename T>
 class ConvReference {
-  using C = ComputeType<T>;
+  using C = AccumulatorType<T>;
 
  public:
   ConvReference(const ConvGeometry& g, const T* input, const T* filter, T* output)
@@ -123,8 +124,8 @@ class ConvReference {
 
 absl::Status RunConvReference(DType dtype, const ConvGeometry& g, const void* input,
                               const void* filter, void* output, int threads) {
-  return ForDType<half, bfloat16, float, double, int32_t>(dtype, [&](auto t) -> absl::Status {
-    using T = decltype(t);
+  using Types = TypeList<half, bfloat16, float, double, int32_t>;
+  return DispatchType(Types{}, dtype, [&]<typename T>() {
     ConvReference<T>(g, static_cast<const T*>(input), static_cast<const T*>(filter),
                      static_cast<T*>(output))
         .Run(threads);

@@ -123,15 +123,13 @@ void ReferenceRow(const Spec& s, const RunContext& r, int64_t row) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
   const Spec s = SpecOf(p);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Floats{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([s](RunContext& r) -> absl::Status {
+  return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([s](RunContext& r) -> absl::Status {
       TENON_RETURN_IF_ERROR(CheckLabels(s, r));
       for (int64_t i = 0; i < s.batch; ++i) ReferenceRow<T>(s, r, i);
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 // float rows straight from memory; bfloat16 rows widened into scratch: features (then backprop)
@@ -218,7 +216,6 @@ const OpRegistration dense({
     .accelerated = Vector,
     .native = "_MklNativeSoftmaxCrossEntropyWithLogits",
     .native_types = "float bfloat16",
-    .example = "[8,1000] [8,1000]",
 });
 
 const OpRegistration sparse({
@@ -232,7 +229,6 @@ const OpRegistration sparse({
     .accelerated = Vector,
     .native = "_MklNativeSparseSoftmaxCrossEntropyWithLogits",
     .native_types = "float bfloat16",
-    .example = "[8,1000] [8]",
 });
 
 }  // namespace

@@ -83,9 +83,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Greedy(PrepareContext& p) {
     return InvalidArgument("blank_index ", wanted, " of ", classes, " classes");
   }
   const bool merge = p.attrs().Bool("merge_repeated", false);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<float, double>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(TypeList<float, double>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const int32_t* lengths = run.input<int32_t>(1);
       TENON_RETURN_IF_ERROR(CheckLengths(lengths, in));
       std::vector<Labels> sequences(static_cast<size_t>(in.dim(1)));
@@ -109,7 +108,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Greedy(PrepareContext& p) {
       return Store(run, 0, 1, sequences);
     });
   });
-  return kernel;
 }
 
 template <typename T>
@@ -242,9 +240,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Beam(PrepareContext& p) {
   if (width < 1) return InvalidArgument("beam_width must be at least 1, but is ", width);
   if (paths > width) return InvalidArgument(paths, " paths of a beam of ", width);
   const bool merge = p.attrs().Bool("merge_repeated", true);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<float, double>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(TypeList<float, double>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const int32_t* lengths = run.input<int32_t>(1);
       TENON_RETURN_IF_ERROR(CheckLengths(lengths, in));
       std::vector<std::vector<Labels>> found(static_cast<size_t>(paths),
@@ -269,7 +266,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Beam(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration ctc_greedy_decoder({

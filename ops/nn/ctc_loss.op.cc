@@ -238,9 +238,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Loss(PrepareContext& p) {
                                p.attrs().Bool("ctc_merge_repeated", true),
                                p.attrs().Bool("ignore_longer_outputs_than_inputs", false)};
   const int threads = p.services().threads;
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<float, double>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([in, count, options, threads](RunContext& run) -> absl::Status {
+  return DispatchType(TypeList<float, double>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([in, count, options, threads](RunContext& run) -> absl::Status {
       TENON_ASSIGN_OR_RETURN(const std::vector<Target> targets, TargetsOf(run, in, count, options));
       const int64_t batch = in.dim(1), classes = in.dim(2), stride = batch * classes;
       const T* logits = run.input<T>(0);
@@ -262,7 +261,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Loss(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration loss({

@@ -28,7 +28,6 @@ const OpRegistration depthwise_conv2d({
     .accelerated = Onednn,
     .native = "_MklNativeDepthwiseConv2dNative",
     .native_types = "float bfloat16",
-    .example = "1,56,56,64 3,3,64,1",
 });
 
 const OpRegistration fused_depthwise_conv2d({
@@ -47,7 +46,6 @@ const OpRegistration fused_depthwise_conv2d({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .example = "1,56,56,64 3,3,64,1 64",
 });
 
 }  // namespace

@@ -22,7 +22,6 @@ const OpRegistration input_gradient({
     .accelerated = ConvInputGradientRow<kOp>::Onednn,
     .native = "_MklNativeDepthwiseConv2dNativeBackpropInput",
     .native_types = "float bfloat16",
-    .example = "16,112,112,32 3,3,32,1 16,112,112,32",
 });
 
 const OpRegistration filter_gradient({
@@ -36,7 +35,6 @@ const OpRegistration filter_gradient({
     .accelerated = ConvFilterGradientRow<kOp>::Onednn,
     .native = "_MklNativeDepthwiseConv2dNativeBackpropFilter",
     .native_types = "float bfloat16",
-    .example = "16,112,112,32 3,3,32,1 16,112,112,32",
 });
 
 }  // namespace

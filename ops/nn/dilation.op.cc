@@ -143,9 +143,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Dilation(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Geometry g,
                          GeometryOf(p.attrs(), p.input_shape(0), p.input_shape(1)));
   const int64_t elements = p.output_shape(0).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([g, elements](RunContext& run) {
+  return DispatchType(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([g, elements](RunContext& run) {
       T* to = run.output<T>(0);
       if (result != Result::kOutput) std::fill_n(to, elements, T(0));
       ForEachLargest(g, run.input<T>(0), run.input<T>(1),
@@ -160,7 +159,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Dilation(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration dilation({

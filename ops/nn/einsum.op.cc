@@ -60,13 +60,13 @@ absl::Status EinsumShape(ShapeContext& c) {
   return SetProductShape(c, Shape(absl::MakeConstSpan(out)));
 }
 
-absl::StatusOr<Product> EinsumProduct(const PrepareContext& p) {
+absl::StatusOr<LabeledProduct> EinsumProduct(const PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const std::string equation, p.attrs().String("equation"));
   const int n = NumOperands(p.attrs());
   std::vector<int> ranks;
   for (int i = 0; i < n; ++i) ranks.push_back(p.input_shape(i).rank());
   TENON_ASSIGN_OR_RETURN(const EinsumLabels labels, ParseEinsum(equation, ranks));
-  Product product;
+  LabeledProduct product;
   product.a = RowMajor(labels.inputs[0], p.input_shape(0));
   product.has_b = n == 2;
   if (product.has_b) product.b = RowMajor(labels.inputs[1], p.input_shape(1));
@@ -75,12 +75,12 @@ absl::StatusOr<Product> EinsumProduct(const PrepareContext& p) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
-  TENON_ASSIGN_OR_RETURN(Product product, EinsumProduct(p));
+  TENON_ASSIGN_OR_RETURN(LabeledProduct product, EinsumProduct(p));
   TENON_ASSIGN_OR_RETURN(const FusedOps fused, ProductFusedOps(p.attrs(), p.num_inputs()));
   return ProductReferenceKernel(p, std::move(product), fused);
 }
 absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
-  TENON_ASSIGN_OR_RETURN(Product product, EinsumProduct(p));
+  TENON_ASSIGN_OR_RETURN(LabeledProduct product, EinsumProduct(p));
   TENON_ASSIGN_OR_RETURN(FusedOps fused, ProductFusedOps(p.attrs(), p.num_inputs()));
   return ProductOnednnKernel(p, std::move(product), std::move(fused));
 }
@@ -97,7 +97,6 @@ const OpRegistration einsum({
     .accelerated = Onednn,
     .native = "_MklNativeEinsum",
     .native_types = "float bfloat16",
-    .example = "1,128,768 768,12,64",
 });
 
 const OpRegistration fused_einsum({
@@ -114,7 +113,6 @@ const OpRegistration fused_einsum({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .example = "1,128,768 768,12,64 12,64",
 });
 
 }  // namespace

@@ -14,15 +14,6 @@ inline int64_t ProductOf(const Dims& dims) {
   return n;
 }
 
-// Strides in memory of an image: batch, channel, and each position (spatial, row-major).
-struct ImageStrides {
-  int64_t batch, channel, position;
-  ImageStrides(bool channels_last, int64_t channels, int64_t positions)
-      : batch(channels * positions),
-        channel(channels_last ? 1 : positions),
-        position(channels_last ? channels : 1) {}
-};
-
 // The input position under window position `w` of output position `o`; -1 in the padding.
 // `o` and `w` are row-major indices over the spatial dimensions.
 inline int64_t InputPosition(const ConvGeometry& g, int64_t o, int64_t w) {

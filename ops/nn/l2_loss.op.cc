@@ -15,9 +15,8 @@ constexpr int64_t kPiece = 1 << 16;
 
 absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
   const int64_t n = p.input_shape(0).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Floats{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([n](RunContext& run) {
+  return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([n](RunContext& run) {
       const T* x = run.input<T>(0);
       double sum = 0;
       for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
@@ -25,7 +24,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 // Partial sums of pieces that do not depend on the number of threads.
@@ -64,7 +62,6 @@ const OpRegistration l2_loss({
     .accelerated = Vector,
     .native = "_MklNativeL2Loss",
     .native_types = "float",
-    .example = "[3,3,256,256]",
 });
 
 }  // namespace

@@ -96,14 +96,12 @@ template <Direction kDirection>
 absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
   const Spec s = SpecOf(p);
   p.AllowInPlace(0, 0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<float, half, bfloat16>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([s](RunContext& r) {
+  return DispatchType(TypeList<float, half, bfloat16>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([s](RunContext& r) {
       for (int64_t i = 0; i < s.rows; ++i) ReferenceRow<T>(s, r, i, kDirection);
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 // float rows straight from memory; bfloat16 rows widened into scratch.
@@ -194,7 +192,6 @@ const OpRegistration lrn({
     .accelerated = Vector<Direction::kForward>,
     .native = "_MklNativeLRN",
     .native_types = "float bfloat16",
-    .example = "1,27,27,256",
 });
 
 const OpRegistration lrn_grad({
@@ -209,7 +206,6 @@ const OpRegistration lrn_grad({
     .accelerated = Vector<Direction::kGradient>,
     .native = "_MklNativeLRNGrad",
     .native_types = "float bfloat16",
-    .example = "1,27,27,256 1,27,27,256 1,27,27,256",
 });
 
 }  // namespace

@@ -118,9 +118,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Prepare(PrepareContext& p) {
   const int64_t steps = first > 0 ? x.dim(0) : 1;
   const int64_t floats = Shape({lstm.batch, lstm.features + 5 * lstm.cell}).num_elements();
   p.RequestScratch(static_cast<size_t>(floats) * sizeof(float));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(first));
-  VisitTypes(TypeList<float, half>{}, p.input_dtype(first), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(TypeList<float, half>{}, p.input_dtype(first), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const int64_t length = first > 0 ? *run.input<int64_t>(0) : 1;
       if (length < 0 || length > steps) {
         return InvalidArgument("seq_len_max must be 0 to ", steps, ", but is ", length);
@@ -142,7 +141,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Prepare(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration lstm_block_cell({

@@ -160,9 +160,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CellGrad(PrepareContext& p) {
   for (int k = 0; k < 3; ++k) {
     peep_sizes[static_cast<size_t>(k)] = p.output_shape(2 + k).num_elements();
   }
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(kX));
-  VisitTypes(TypeList<float, half>{}, p.input_dtype(kX), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(TypeList<float, half>{}, p.input_dtype(kX), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       Peephole peep = LoadPeephole<T>(run, 0, peephole, n.cell);
       const Step s = LoadStep<T, Steps::kOne>(run, n, 0);
       const auto [gates, cs_prev_grad] = Backward(s, {1, 2}, peep);
@@ -176,7 +175,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> CellGrad(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> BlockGrad(PrepareContext& p) {
@@ -185,9 +183,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> BlockGrad(PrepareContext& p) {
                    p.input_shape(1 + kCsPrev).dim(1)};
   const GatePlaces places = p.node().op == "BlockLSTMGradV2" ? GatePlaces{2, 1} : GatePlaces{1, 2};
   const bool peephole = p.attrs().Bool("use_peephole", false);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(TypeList<float, half>{}, p.input_dtype(1), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(TypeList<float, half>{}, p.input_dtype(1), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const int64_t length = *run.input<int64_t>(0);
       if (length < 0 || length > n.steps) {
         return InvalidArgument("seq_len_max must be 0 to ", n.steps, ", but is ", length);
@@ -226,7 +223,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> BlockGrad(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration lstm_block_cell_grad({

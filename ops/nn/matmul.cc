@@ -11,7 +11,7 @@ namespace {
 
 class ProductKernel final : public Kernel {
  public:
-  ProductKernel(const PrepareContext& p, Product product, const FusedOps& fused)
+  ProductKernel(const PrepareContext& p, LabeledProduct product, const FusedOps& fused)
       : product_(std::move(product)),
         a_type_(p.input_dtype(0)),
         b_type_(product_.has_b ? p.input_dtype(1) : p.input_dtype(0)),
@@ -29,7 +29,7 @@ class ProductKernel final : public Kernel {
   double Flops() const override { return product_.flops(); }
 
  private:
-  const Product product_;
+  const LabeledProduct product_;
   const DType a_type_, b_type_, out_type_;
   const FusedPass fused_;
   const int threads_;
@@ -42,12 +42,14 @@ absl::StatusOr<FusedOps> ProductFusedOps(const AttrReader& attrs, int num_inputs
   return ParseFusedOps(attrs, num_inputs - static_cast<int>(attrs.Int("num_args", 0)), num_inputs);
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> ProductReferenceKernel(PrepareContext& p, Product product,
+absl::StatusOr<std::unique_ptr<Kernel>> ProductReferenceKernel(PrepareContext& p,
+                                                               LabeledProduct product,
                                                                const FusedOps& fused) {
   return std::make_unique<ProductKernel>(p, std::move(product), fused);
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p, Product product,
+absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
+                                                            LabeledProduct product,
                                                             FusedOps fused) {
   TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
   const Shape output = p.output_shape(0);

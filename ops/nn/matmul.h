@@ -1,4 +1,4 @@
-// Kernels of matrix products over a Product, plain or with fused ops.
+// Kernels of matrix products over a LabeledProduct, plain or with fused ops.
 #ifndef TENON_OPS_NN_MATMUL_H_
 #define TENON_OPS_NN_MATMUL_H_
 
@@ -12,10 +12,11 @@ namespace tenon {
 
 // Inputs 0 and 1 are the product's operands (only 0 where it has one); `fused` is applied to
 // output 0.
-absl::StatusOr<std::unique_ptr<Kernel>> ProductReferenceKernel(PrepareContext& p, Product product,
+absl::StatusOr<std::unique_ptr<Kernel>> ProductReferenceKernel(PrepareContext& p,
+                                                               LabeledProduct product,
                                                                const FusedOps& fused);
-absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p, Product product,
-                                                            FusedOps fused);
+absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
+                                                            LabeledProduct product, FusedOps fused);
 
 // `fused_ops` of the node, or none where it has no such attribute.
 absl::StatusOr<FusedOps> ProductFusedOps(const AttrReader& attrs, int num_inputs);

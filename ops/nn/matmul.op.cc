@@ -23,13 +23,13 @@ absl::Status MatMulShape(ShapeContext& c) {
   return SetProductShape(c, Shape({dim(0, "transpose_a", 0), dim(1, "transpose_b", 1)}));
 }
 
-Product MatMulProduct(const PrepareContext& p) {
+LabeledProduct MatMulProduct(const PrepareContext& p) {
   enum { kM, kN, kK };
   auto labels = [&p](absl::string_view transpose, int rows, int columns) {
     return p.attrs().Bool(transpose, false) ? std::vector<int>{columns, rows}
                                             : std::vector<int>{rows, columns};
   };
-  Product product;
+  LabeledProduct product;
   product.a = RowMajor(labels("transpose_a", kM, kK), p.input_shape(0));
   product.b = RowMajor(labels("transpose_b", kK, kN), p.input_shape(1));
   product.out = RowMajor({kM, kN}, p.output_shape(0));
@@ -58,7 +58,6 @@ const OpRegistration matmul({
     .accelerated = Onednn,
     .native = "_MklNativeMatMul",
     .native_types = "float bfloat16",
-    .example = "128,768 768,3072",
 });
 
 const OpRegistration fused_matmul({
@@ -76,7 +75,6 @@ const OpRegistration fused_matmul({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .example = "128,768 768,3072 3072",
 });
 
 }  // namespace

@@ -29,11 +29,11 @@ void Forward(const PoolGeometry& g, const TapTable& inputs, bool batch_in_index,
   const ImageStrides in = StridesOf(g, g.in_positions()), out = StridesOf(g, g.out_positions());
   ForPoolPositions(g, inputs, [&](int64_t n, int64_t position, absl::Span<const Tap> taps) {
     for (int64_t c = 0; c < g.channels; ++c) {
-      const T* x = r.input<T>(0) + n * in.image + c;
+      const T* x = r.input<T>(0) + n * in.batch + c;
       const int64_t from = LargestTap(x, in.position, taps).position * in.position;
-      const int64_t at = n * out.image + position * out.position + c;
+      const int64_t at = n * out.batch + position * out.position + c;
       r.output<T>(0)[at] = x[from];
-      r.output<Index>(1)[at] = static_cast<Index>((batch_in_index ? n * in.image : 0) + from + c);
+      r.output<Index>(1)[at] = static_cast<Index>((batch_in_index ? n * in.batch : 0) + from + c);
     }
   });
 }
@@ -43,15 +43,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> ForwardReference(PrepareContext& p) {
   const TapTable inputs(g, TapTable::Direction::kToInput);
   const bool batch_in_index = p.attrs().Bool("include_batch_in_index", false);
   const bool narrow = p.output_dtype(1) == DType::kInt32;
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([g, inputs, batch_in_index, narrow](RunContext& r) {
+  return DispatchType(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([g, inputs, batch_in_index, narrow](RunContext& r) {
       narrow ? Forward<T, int32_t>(g, inputs, batch_in_index, r)
              : Forward<T, int64_t>(g, inputs, batch_in_index, r);
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 // What the gradients read: argmax values, checked, as indices into the whole batch.
@@ -87,9 +85,8 @@ absl::StatusOr<Argmax> ArgmaxOf(const PrepareContext& p, int grad_like_output) {
 absl::StatusOr<std::unique_ptr<Kernel>> GradReference(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Argmax argmax, ArgmaxOf(p, 1));
   const int64_t n = p.input_shape(2).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(RealNumbers{}, p.output_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([argmax, n](RunContext& r) -> absl::Status {
+  return DispatchType(RealNumbers{}, p.output_dtype(0), [&]<typename T>() {
+    return MakeKernel([argmax, n](RunContext& r) -> absl::Status {
       std::vector<PoolSum<T>> sum(static_cast<size_t>(argmax.elements), 0);
       for (int64_t i = 0; i < n; ++i) {
         TENON_ASSIGN_OR_RETURN(const int64_t at, argmax.At(r, i));
@@ -99,7 +96,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> GradReference(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::Status GradGradShape(ShapeContext& c) {

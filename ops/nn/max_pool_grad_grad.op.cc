@@ -24,10 +24,10 @@ void GradGrad(const PoolGeometry& g, const TapTable& inputs, RunContext& r) {
   const T* const grad = r.input<T>(2);
   ForPoolPositions(g, inputs, [&](int64_t n, int64_t position, absl::Span<const Tap> taps) {
     for (int64_t c = 0; c < g.channels; ++c) {
-      const int64_t at = n * out.image + position * out.position + c * out.channel;
+      const int64_t at = n * out.batch + position * out.position + c * out.channel;
       T v = static_cast<T>(0);
       for (const Tap& t : taps) {
-        const int64_t i = n * in.image + t.position * in.position + c * in.channel;
+        const int64_t i = n * in.batch + t.position * in.position + c * in.channel;
         if (!(ToCompute(x[i]) == ToCompute(y[at]))) continue;
         v = grad[i];
         break;
@@ -53,14 +53,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
   }
   for (int i = 3; i < p.num_inputs(); ++i) p.InputNotRead(i);
   const TapTable inputs(g, TapTable::Direction::kToInput);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(RealNumbers{}, p.output_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([g, inputs](RunContext& r) {
+  return DispatchType(RealNumbers{}, p.output_dtype(0), [&]<typename T>() {
+    return MakeKernel([g, inputs](RunContext& r) {
       GradGrad<T>(g, inputs, r);
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 constexpr char kRealTypes[] =

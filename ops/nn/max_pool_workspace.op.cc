@@ -33,15 +33,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> Forward(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const PoolGeometry g, GeometryOf(p));
   if (g.window_positions() > 256) return InvalidArgument("the window has more than 256 elements");
   const TapTable inputs(g, TapTable::Direction::kToInput);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<float, bfloat16>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([g, inputs](RunContext& r) {
+  return DispatchType(TypeList<float, bfloat16>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([g, inputs](RunContext& r) {
       const ImageStrides in = StridesOf(g, g.in_positions()), out = StridesOf(g, g.out_positions());
       ForPoolPositions(g, inputs, [&](int64_t n, int64_t position, absl::Span<const Tap> taps) {
         for (int64_t c = 0; c < g.channels && !taps.empty(); ++c) {
-          const T* x = r.input<T>(0) + n * in.image + c * in.channel;
+          const T* x = r.input<T>(0) + n * in.batch + c * in.channel;
           const Tap& best = LargestTap(x, in.position, taps);
-          const int64_t at = n * out.image + position * out.position + c * out.channel;
+          const int64_t at = n * out.batch + position * out.position + c * out.channel;
           // As MaxPool has it: from the lowest number on, so that a NaN never wins.
           T largest = std::numeric_limits<T>::lowest();
           for (const Tap& t : taps) {
@@ -55,7 +54,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Forward(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> Grad(PrepareContext& p) {
@@ -66,25 +64,23 @@ absl::StatusOr<std::unique_ptr<Kernel>> Grad(PrepareContext& p) {
   }
   const TapTable outputs(g, TapTable::Direction::kToOutput);
   p.InputNotRead(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(TypeList<float, bfloat16>{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([g, outputs](RunContext& r) {
+  return DispatchType(TypeList<float, bfloat16>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([g, outputs](RunContext& r) {
       const ImageStrides in = StridesOf(g, g.in_positions()), out = StridesOf(g, g.out_positions());
       ForPoolPositions(g, outputs, [&](int64_t n, int64_t position, absl::Span<const Tap> taps) {
         for (int64_t c = 0; c < g.channels; ++c) {
           float sum = 0;
           for (const Tap& t : taps) {
-            const int64_t o = n * out.image + t.position * out.position + c * out.channel;
+            const int64_t o = n * out.batch + t.position * out.position + c * out.channel;
             if (r.input<uint8_t>(2)[o] == t.index) sum += ToCompute(r.input<T>(1)[o]);
           }
-          r.output<T>(0)[n * in.image + position * in.position + c * in.channel] =
+          r.output<T>(0)[n * in.batch + position * in.position + c * in.channel] =
               static_cast<T>(sum);
         }
       });
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> ForwardVector(PrepareContext& p) {
@@ -108,7 +104,6 @@ const OpRegistration forward({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .example = "8,112,112,64",
 });
 
 const OpRegistration grad({
@@ -125,7 +120,6 @@ const OpRegistration grad({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .example = "8,112,112,64 8,56,56,64 8,56,56,64",
 });
 
 }  // namespace

@@ -184,7 +184,6 @@ const OpRegistration pad_conv2d({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .example = "1,56,56,64 3,3,64,64 64 4,2",
 });
 
 }  // namespace

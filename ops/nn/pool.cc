@@ -8,8 +8,8 @@
 #include "env/status.h"
 #include "ops/nn/contraction.h"
 #include "ops/nn/pool_geometry.h"
-#include "ops/nn/reference_types.h"
 #include "ops/parallel.h"
+#include "ops/types.h"
 #include "primitive_cache/pooling.h"
 
 namespace tenon {
@@ -125,9 +125,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> PoolReferenceKernel(PrepareContext& p, i
   const DType dtype = p.output_dtype(0);
   const int threads = p.services().threads;
   return MakeKernel([g, kind, dtype, threads](RunContext& r) {
-    return ForDType<float, double, half, bfloat16, int8_t, uint8_t, int16_t, uint16_t, int32_t,
-                    int64_t>(dtype, [&](auto t) -> absl::Status {
-      using T = decltype(t);
+    using Types = TypeList<float, double, half, bfloat16, int8_t, uint8_t, int16_t, uint16_t,
+                           int32_t, int64_t>;
+    return DispatchType(Types{}, dtype, [&]<typename T>() {
       PoolReference<T>(g, kind, r.input<T>(0), r.output<T>(0)).Run(threads);
       return absl::OkStatus();
     });

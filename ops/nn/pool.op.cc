@@ -35,7 +35,6 @@ const OpRegistration avg_pool({
     .accelerated = Onednn<2, PoolKind::kAverage>,
     .native = "_MklNativeAvgPool",
     .native_types = "float bfloat16",
-    .example = "1,35,35,192",
 });
 
 const OpRegistration max_pool({
@@ -50,7 +49,6 @@ const OpRegistration max_pool({
     .accelerated = Onednn<2, PoolKind::kMax>,
     .native = "_MklNativeMaxPool",
     .native_types = "float bfloat16",
-    .example = "1,112,112,64",
 });
 
 const OpRegistration max_pool_v2({
@@ -64,7 +62,6 @@ const OpRegistration max_pool_v2({
     .accelerated = Onednn<2, PoolKind::kMax>,
     .native = "_MklNativeMaxPoolV2",
     .native_types = "float bfloat16",
-    .example = "1,112,112,64",
 });
 
 const OpRegistration avg_pool_3d({
@@ -79,7 +76,6 @@ const OpRegistration avg_pool_3d({
     .accelerated = Onednn<3, PoolKind::kAverage>,
     .native = "_MklNativeAvgPool3D",
     .native_types = "float bfloat16",
-    .example = "1,8,14,14,32",
 });
 
 const OpRegistration max_pool_3d({
@@ -94,7 +90,6 @@ const OpRegistration max_pool_3d({
     .accelerated = Onednn<3, PoolKind::kMax>,
     .native = "_MklNativeMaxPool3D",
     .native_types = "float bfloat16",
-    .example = "1,8,14,14,32",
 });
 
 }  // namespace

@@ -94,9 +94,7 @@ absl::StatusOr<PoolGeometry> ResolvePoolTaps(const WindowAttrs& attrs, const Sha
 }
 
 ImageStrides StridesOf(const PoolGeometry& g, int64_t positions) {
-  const int64_t image = positions * g.channels;
-  return g.attrs.channels_last ? ImageStrides{image, g.channels, 1}
-                               : ImageStrides{image, 1, positions};
+  return ImageStrides(g.attrs.channels_last, g.channels, positions);
 }
 
 TapTable::TapTable(const PoolGeometry& g, Direction direction) {

@@ -35,10 +35,6 @@ absl::StatusOr<PoolGeometry> ResolvePool(const WindowAttrs& attrs, const Shape& 
 // As above; InvalidArgument also where a TapTable would be too large to be written down.
 absl::StatusOr<PoolGeometry> ResolvePoolTaps(const WindowAttrs& attrs, const Shape& input);
 
-// Where element (image, position, channel) stands.
-struct ImageStrides {
-  int64_t image, position, channel;
-};
 ImageStrides StridesOf(const PoolGeometry& g, int64_t positions);
 
 // An element of the other side that a position belongs together with.

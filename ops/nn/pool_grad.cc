@@ -19,12 +19,12 @@ void Average(const PoolGeometry& g, const TapTable& outputs, const T* dy, T* dx)
   const ImageStrides in = StridesOf(g, g.in_positions()), out = StridesOf(g, g.out_positions());
   ForPoolPositions(g, outputs, [&](int64_t n, int64_t position, absl::Span<const Tap> taps) {
     for (int64_t c = 0; c < g.channels; ++c) {
-      const T* from = dy + n * out.image + c * out.channel;
+      const T* from = dy + n * out.batch + c * out.channel;
       ComputeType<T> sum = 0;
       for (const Tap& t : taps) {
         sum += ToCompute(from[t.position * out.position]) * static_cast<ComputeType<T>>(t.weight);
       }
-      dx[n * in.image + position * in.position + c * in.channel] = static_cast<T>(sum);
+      dx[n * in.batch + position * in.position + c * in.channel] = static_cast<T>(sum);
     }
   });
 }
@@ -32,13 +32,13 @@ void Average(const PoolGeometry& g, const TapTable& outputs, const T* dy, T* dx)
 template <typename T>
 void Max(const PoolGeometry& g, const TapTable& inputs, const T* x, const T* dy, T* dx) {
   const ImageStrides in = StridesOf(g, g.in_positions()), out = StridesOf(g, g.out_positions());
-  std::vector<PoolSum<T>> sum(static_cast<size_t>(g.batch * in.image), 0);
+  std::vector<PoolSum<T>> sum(static_cast<size_t>(g.batch * in.batch), 0);
   ForPoolPositions(g, inputs, [&](int64_t n, int64_t position, absl::Span<const Tap> taps) {
     if (taps.empty()) return;
     for (int64_t c = 0; c < g.channels; ++c) {
-      const int64_t at = n * in.image + c * in.channel;
+      const int64_t at = n * in.batch + c * in.channel;
       const Tap& best = LargestTap(x + at, in.position, taps);
-      const T v = dy[n * out.image + position * out.position + c * out.channel];
+      const T v = dy[n * out.batch + position * out.position + c * out.channel];
       sum[static_cast<size_t>(at + best.position * in.position)] +=
           static_cast<PoolSum<T>>(ToCompute(v));
     }
@@ -53,8 +53,8 @@ void MaxTies(const PoolGeometry& g, const TapTable& outputs, const T* x, const T
   const T near = static_cast<T>(1e-5f);
   ForPoolPositions(g, outputs, [&](int64_t n, int64_t position, absl::Span<const Tap> taps) {
     for (int64_t c = 0; c < g.channels; ++c) {
-      const int64_t at = n * in.image + position * in.position + c * in.channel;
-      const int64_t base = n * out.image + c * out.channel;
+      const int64_t at = n * in.batch + position * in.position + c * in.channel;
+      const int64_t base = n * out.batch + c * out.channel;
       ComputeType<T> sum = 0;
       for (const Tap& t : taps) {
         const int64_t o = base + t.position * out.position;
@@ -109,18 +109,16 @@ absl::StatusOr<std::unique_ptr<Kernel>> PoolGradReference(PrepareContext& p, int
   if (kind != PoolGradKind::kAverage && p.input_dtype(0) != dtype) {
     return Unimplemented("orig_input and grad are of different dtypes");
   }
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(dtype);
   if (kind == PoolGradKind::kMax) {
-    VisitTypes(RealNumbers{}, dtype, [&]<typename T>() {
-      kernel = MakeKernel([g, table](RunContext& r) {
+    return DispatchType(RealNumbers{}, dtype, [&]<typename T>() {
+      return MakeKernel([g, table](RunContext& r) {
         Max(g, table, r.input<T>(0), r.input<T>(2), r.output<T>(0));
         return absl::OkStatus();
       });
     });
-    return kernel;
   }
-  VisitTypes(Floats{}, dtype, [&]<typename T>() {
-    kernel = MakeKernel([g, table, kind](RunContext& r) {
+  return DispatchType(Floats{}, dtype, [&]<typename T>() {
+    return MakeKernel([g, table, kind](RunContext& r) {
       if (kind == PoolGradKind::kAverage) {
         Average(g, table, r.input<T>(1), r.output<T>(0));
       } else {
@@ -129,7 +127,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> PoolGradReference(PrepareContext& p, int
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 }  // namespace tenon

@@ -49,7 +49,6 @@ const OpRegistration avg_pool_grad({
     .accelerated = Vector<2, PoolGradKind::kAverage>,
     .native = "_MklNativeAvgPoolGrad",
     .native_types = "float bfloat16",
-    .example = "4 8,1,1,2048",
 });
 
 const OpRegistration avg_pool_3d_grad({
@@ -64,7 +63,6 @@ const OpRegistration avg_pool_3d_grad({
     .accelerated = Vector<3, PoolGradKind::kAverage>,
     .native = "_MklNativeAvgPool3DGrad",
     .native_types = "float bfloat16",
-    .example = "5 1,4,7,7,32",
 });
 
 const OpRegistration max_pool_grad({
@@ -79,7 +77,6 @@ const OpRegistration max_pool_grad({
     .accelerated = Vector<2, PoolGradKind::kMax>,
     .native = "_MklNativeMaxPoolGrad",
     .native_types = "float bfloat16",
-    .example = "8,112,112,64 8,56,56,64 8,56,56,64",
 });
 
 const OpRegistration max_pool_grad_v2({
@@ -93,7 +90,6 @@ const OpRegistration max_pool_grad_v2({
     .accelerated = Vector<2, PoolGradKind::kMax>,
     .native = "_MklNativeMaxPoolGradV2",
     .native_types = "float bfloat16",
-    .example = "8,112,112,64 8,56,56,64 8,56,56,64 4 4",
 });
 
 const OpRegistration max_pool_3d_grad({
@@ -108,7 +104,6 @@ const OpRegistration max_pool_3d_grad({
     .accelerated = Vector<3, PoolGradKind::kMaxTies>,
     .native = "_MklNativeMaxPool3DGrad",
     .native_types = "float bfloat16",
-    .example = "1,8,14,14,32 1,4,7,7,32 1,4,7,7,32",
 });
 
 }  // namespace

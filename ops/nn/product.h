@@ -1,4 +1,4 @@
-// Sums of products over labelled dimensions, which matrix products and Einsum all are:
+// Sums of products over labeled dimensions, which matrix products and Einsum all are:
 // out[labels] = sum over the labels not in out of a[labels] * b[labels].
 #ifndef TENON_OPS_NN_PRODUCT_H_
 #define TENON_OPS_NN_PRODUCT_H_
@@ -16,7 +16,7 @@
 namespace tenon {
 
 // One tensor of a product: a label, an extent and a stride (in elements) for each dimension.
-struct Labelled {
+struct LabeledTensor {
   struct Dim {
     int label = 0;
     int64_t extent = 1;
@@ -34,11 +34,11 @@ struct Labelled {
 };
 
 // A row-major tensor with these labels. A label that stands twice is its diagonal.
-Labelled RowMajor(const std::vector<int>& labels, const Shape& shape);
+LabeledTensor RowMajor(const std::vector<int>& labels, const Shape& shape);
 
 // Extents of one label are equal, or 1 in a or b where that one broadcasts.
-struct Product {
-  Labelled a, b, out;
+struct LabeledProduct {
+  LabeledTensor a, b, out;
   bool has_b = true;  // false: one operand, its labels not in out summed
 
   int64_t extent(int label) const;
@@ -46,8 +46,9 @@ struct Product {
 };
 
 // Any dtypes of MatMul, BatchMatMulV3 (a and b may differ from out) and Einsum.
-absl::Status RunProductReference(const Product& product, DType a_type, DType b_type, DType out_type,
-                                 const void* a, const void* b, void* out, int threads);
+absl::Status RunProductReference(const LabeledProduct& product, DType a_type, DType b_type,
+                                 DType out_type, const void* a, const void* b, void* out,
+                                 int threads);
 
 // The product as one oneDNN matmul on the operands where they lie.
 struct LoweredProduct {
@@ -57,7 +58,7 @@ struct LoweredProduct {
   std::vector<std::vector<int>> out_axes;
 };
 // Unimplemented where strides cannot say it.
-absl::StatusOr<LoweredProduct> LowerProduct(const Product& product, ElementType type);
+absl::StatusOr<LoweredProduct> LowerProduct(const LabeledProduct& product, ElementType type);
 
 // A tensor that broadcasts to the output, in dst's dimensions. Unimplemented where strides cannot
 // say it.

@@ -13,17 +13,17 @@ struct Groups {
   std::vector<int> batch, rows, columns, contracted;
 };
 
-bool Stands(const Labelled& t, int label, int64_t extent) {
-  const Labelled::Dim* d = t.Find(label);
+bool Stands(const LabeledTensor& t, int label, int64_t extent) {
+  const LabeledTensor::Dim* d = t.Find(label);
   return d != nullptr && d->extent == extent;
 }
 
-int64_t StrideOf(const Labelled& t, int label) {
-  const Labelled::Dim* d = t.Find(label);
+int64_t StrideOf(const LabeledTensor& t, int label) {
+  const LabeledTensor::Dim* d = t.Find(label);
   return d == nullptr ? 0 : d->stride;
 }
 
-bool HasRepeatedLabel(const Labelled& t) {
+bool HasRepeatedLabel(const LabeledTensor& t) {
   for (size_t i = 0; i < t.dims.size(); ++i) {
     for (size_t j = i + 1; j < t.dims.size(); ++j) {
       if (t.dims[i].label == t.dims[j].label) return true;
@@ -33,14 +33,14 @@ bool HasRepeatedLabel(const Labelled& t) {
 }
 
 // Whether `inner` follows `outer` in memory without a gap.
-bool Joins(const Labelled& t, const Product& p, int outer, int inner) {
+bool Joins(const LabeledTensor& t, const LabeledProduct& p, int outer, int inner) {
   return StrideOf(t, outer) == StrideOf(t, inner) * p.extent(inner);
 }
 
 // Splits `labels` (outer to inner) into the longest tail that is one dimension in both tensors,
 // and the rest.
-std::vector<int> TakeJoinedTail(const Product& p, const Labelled& x, const Labelled& y,
-                                std::vector<int>& labels) {
+std::vector<int> TakeJoinedTail(const LabeledProduct& p, const LabeledTensor& x,
+                                const LabeledTensor& y, std::vector<int>& labels) {
   std::vector<int> tail;
   while (!labels.empty()) {
     if (!tail.empty() &&
@@ -53,26 +53,26 @@ std::vector<int> TakeJoinedTail(const Product& p, const Labelled& x, const Label
   return tail;
 }
 
-int64_t ExtentOf(const Product& p, const std::vector<int>& joined) {
+int64_t ExtentOf(const LabeledProduct& p, const std::vector<int>& joined) {
   int64_t n = 1;
   for (int label : joined) n *= p.extent(label);
   return n;
 }
 
-absl::StatusOr<Groups> Classify(const Product& p) {
+absl::StatusOr<Groups> Classify(const LabeledProduct& p) {
   Groups g;
-  for (const Labelled::Dim& d : p.out.dims) {
+  for (const LabeledTensor::Dim& d : p.out.dims) {
     if (d.extent == 1) continue;
     const bool a = Stands(p.a, d.label, d.extent), b = Stands(p.b, d.label, d.extent);
     if (!a && !b) return Unimplemented("an output dimension comes from neither operand");
     (a && b ? g.batch : a ? g.rows : g.columns).push_back(d.label);
   }
-  for (const Labelled::Dim& d : p.a.dims) {
+  for (const LabeledTensor::Dim& d : p.a.dims) {
     if (d.extent == 1 || p.out.Find(d.label) != nullptr) continue;
     if (!Stands(p.b, d.label, d.extent)) return Unimplemented("sums over one operand alone");
     g.contracted.push_back(d.label);
   }
-  for (const Labelled::Dim& d : p.b.dims) {
+  for (const LabeledTensor::Dim& d : p.b.dims) {
     if (d.extent == 1 || p.out.Find(d.label) != nullptr) continue;
     if (!Stands(p.a, d.label, d.extent)) return Unimplemented("sums over one operand alone");
   }
@@ -81,18 +81,18 @@ absl::StatusOr<Groups> Classify(const Product& p) {
 
 }  // namespace
 
-absl::StatusOr<LoweredProduct> LowerProduct(const Product& product, ElementType type) {
+absl::StatusOr<LoweredProduct> LowerProduct(const LabeledProduct& product, ElementType type) {
   if (!product.has_b) return Unimplemented("one operand");
   if (HasRepeatedLabel(product.a) || HasRepeatedLabel(product.b) || HasRepeatedLabel(product.out)) {
     return Unimplemented("diagonals");
   }
   LoweredProduct lowered;
-  Product p = product;
+  LabeledProduct p = product;
   TENON_ASSIGN_OR_RETURN(Groups g, Classify(p));
 
   // The output's innermost dimension has to be the columns.
   int innermost = -1;
-  for (const Labelled::Dim& d : p.out.dims) {
+  for (const LabeledTensor::Dim& d : p.out.dims) {
     if (d.extent > 1) innermost = d.label;
   }
   auto has = [innermost](const std::vector<int>& labels) {
@@ -106,7 +106,7 @@ absl::StatusOr<LoweredProduct> LowerProduct(const Product& product, ElementType 
   }
 
   // Contracted labels must be one dimension: in a's order or in b's.
-  auto by_stride = [](const Labelled& t) {
+  auto by_stride = [](const LabeledTensor& t) {
     return [&t](int x, int y) { return StrideOf(t, x) > StrideOf(t, y); };
   };
   std::sort(g.contracted.begin(), g.contracted.end(), by_stride(p.a));
@@ -118,7 +118,7 @@ absl::StatusOr<LoweredProduct> LowerProduct(const Product& product, ElementType 
   const std::vector<int> m = TakeJoinedTail(p, p.a, p.out, g.rows);
   const std::vector<int> n = TakeJoinedTail(p, p.b, p.out, g.columns);
   std::vector<std::vector<int>> batch;
-  for (const Labelled::Dim& d : p.out.dims) {
+  for (const LabeledTensor::Dim& d : p.out.dims) {
     auto in = [&d](const std::vector<int>& labels) {
       return std::find(labels.begin(), labels.end(), d.label) != labels.end();
     };
@@ -126,7 +126,7 @@ absl::StatusOr<LoweredProduct> LowerProduct(const Product& product, ElementType 
     // Batch dimensions join as well, where all three tensors let them.
     if (!batch.empty()) {
       const int outer = batch.back().back();
-      auto joins = [&](const Labelled& t) {
+      auto joins = [&](const LabeledTensor& t) {
         const bool x = Stands(t, outer, p.extent(outer)), y = Stands(t, d.label, d.extent);
         return x == y && (!x || Joins(t, p, outer, d.label));
       };
@@ -139,7 +139,7 @@ absl::StatusOr<LoweredProduct> LowerProduct(const Product& product, ElementType 
   }
   if (batch.size() > 10) return Unimplemented("too many batch dimensions");
 
-  auto describe = [&](const Labelled& t, const std::vector<int>& rows,
+  auto describe = [&](const LabeledTensor& t, const std::vector<int>& rows,
                       const std::vector<int>& columns) {
     TensorDesc d;
     d.type = type;

@@ -6,6 +6,7 @@
 
 #include "ops/nn/product.h"
 #include "ops/nn/reference_types.h"
+#include "ops/types.h"
 
 namespace tenon {
 namespace {
@@ -53,11 +54,11 @@ void ForEachOffset(const Axes& axes, F f) {
 }
 
 // The axes of `labels` in `t`: a label on several dimensions walks their diagonal.
-Axes AxesOf(const Product& p, const Labelled& t, const std::vector<int>& labels) {
+Axes AxesOf(const LabeledProduct& p, const LabeledTensor& t, const std::vector<int>& labels) {
   Axes axes;
   for (int label : labels) {
     Axis axis{p.extent(label), 0};
-    for (const Labelled::Dim& d : t.dims) {
+    for (const LabeledTensor::Dim& d : t.dims) {
       if (d.label == label && (d.extent != 1 || axis.extent == 1)) axis.stride += d.stride;
     }
     axes.push_back(axis);
@@ -127,11 +128,11 @@ struct LabelGroups {
   std::vector<int> batch, rows, columns, contracted, only_a, only_b;
 };
 
-LabelGroups Classify(const Product& p) {
+LabelGroups Classify(const LabeledProduct& p) {
   LabelGroups g;
   std::vector<int> seen;
-  auto visit = [&](const Labelled& t) {
-    for (const Labelled::Dim& d : t.dims) {
+  auto visit = [&](const LabeledTensor& t) {
+    for (const LabeledTensor::Dim& d : t.dims) {
       if (std::find(seen.begin(), seen.end(), d.label) != seen.end()) continue;
       seen.push_back(d.label);
       const bool out = p.out.Find(d.label) != nullptr;
@@ -177,7 +178,7 @@ void BatchGemm(const C* a, const C* b, C* out, int64_t batch, int64_t m, int64_t
 
 // One form for each type that is computed in; operands and result are converted apart from it.
 template <typename C>
-void RunIn(const Product& p, GatherFn<C> gather_a, GatherFn<C> gather_b,
+void RunIn(const LabeledProduct& p, GatherFn<C> gather_a, GatherFn<C> gather_b,
            const Destination<C>& destination, const void* a, const void* b, void* out,
            int threads) {
   const LabelGroups g = Classify(p);
@@ -204,22 +205,23 @@ void RunIn(const Product& p, GatherFn<C> gather_a, GatherFn<C> gather_b,
     result = product;
   }
   int64_t elements = 1;
-  for (const Labelled::Dim& d : p.out.dims) elements *= d.extent;
+  for (const LabeledTensor::Dim& d : p.out.dims) elements *= d.extent;
   destination.store(result, out_axes, elements, out);
 }
 
 template <typename C>
 absl::Status MixedGather(DType dtype, GatherFn<C>& gather) {
-  return ForDType<int8_t, uint8_t, bfloat16, half, float>(dtype, [&](auto t) -> absl::Status {
-    gather = &Gather<decltype(t), C>;
+  using Narrow = TypeList<int8_t, uint8_t, bfloat16, half, float>;
+  return DispatchType(Narrow{}, dtype, [&]<typename T>() {
+    gather = &Gather<T, C>;
     return absl::OkStatus();
   });
 }
 
 }  // namespace
 
-Labelled RowMajor(const std::vector<int>& labels, const Shape& shape) {
-  Labelled t;
+LabeledTensor RowMajor(const std::vector<int>& labels, const Shape& shape) {
+  LabeledTensor t;
   int64_t stride = 1;
   for (int i = shape.rank(); i-- > 0;) {
     t.dims.insert(t.dims.begin(), {labels[static_cast<size_t>(i)], shape[i], stride});
@@ -228,21 +230,21 @@ Labelled RowMajor(const std::vector<int>& labels, const Shape& shape) {
   return t;
 }
 
-int64_t Product::extent(int label) const {
+int64_t LabeledProduct::extent(int label) const {
   int64_t extent = 1;
-  for (const Labelled* t : {&a, has_b ? &b : &a, &out}) {
-    for (const Labelled::Dim& d : t->dims) {
+  for (const LabeledTensor* t : {&a, has_b ? &b : &a, &out}) {
+    for (const LabeledTensor::Dim& d : t->dims) {
       if (d.label == label && d.extent != 1) extent = d.extent;
     }
   }
   return extent;
 }
 
-double Product::flops() const {
+double LabeledProduct::flops() const {
   double n = 2;
   std::vector<int> seen;
-  for (const Labelled* t : {&a, has_b ? &b : &a}) {
-    for (const Labelled::Dim& d : t->dims) {
+  for (const LabeledTensor* t : {&a, has_b ? &b : &a}) {
+    for (const LabeledTensor::Dim& d : t->dims) {
       if (std::find(seen.begin(), seen.end(), d.label) != seen.end()) continue;
       seen.push_back(d.label);
       n *= static_cast<double>(extent(d.label));
@@ -251,29 +253,26 @@ double Product::flops() const {
   return n;
 }
 
-absl::Status RunProductReference(const Product& product, DType a_type, DType b_type, DType out_type,
-                                 const void* a, const void* b, void* out, int threads) {
+absl::Status RunProductReference(const LabeledProduct& product, DType a_type, DType b_type,
+                                 DType out_type, const void* a, const void* b, void* out,
+                                 int threads) {
   if (a_type == out_type && b_type == out_type) {
-    return ForDType<half, bfloat16, float, double, int8_t, uint8_t, int16_t, uint16_t, int32_t,
-                    uint32_t, int64_t, uint64_t, std::complex<float>, std::complex<double>>(
-        out_type, [&](auto t) -> absl::Status {
-          using T = decltype(t);
-          using C = ComputeType<T>;
-          RunIn<C>(product, &Gather<T, C>, &Gather<T, C>, DestinationOf<C, T>(), a, b, out,
-                   threads);
-          return absl::OkStatus();
-        });
+    return DispatchType(Numbers{}, out_type, [&]<typename T>() {
+      using C = AccumulatorType<T>;
+      RunIn<C>(product, &Gather<T, C>, &Gather<T, C>, DestinationOf<C, T>(), a, b, out, threads);
+      return absl::OkStatus();
+    });
   }
   // BatchMatMulV3 with bytes in and something wider out.
-  return ForDType<half, bfloat16, float, double, int16_t, int32_t, int64_t>(
-      out_type, [&](auto t) -> absl::Status {
-        using C = ComputeType<decltype(t)>;
-        GatherFn<C> gather_a, gather_b;
-        TENON_RETURN_IF_ERROR(MixedGather(a_type, gather_a));
-        TENON_RETURN_IF_ERROR(MixedGather(b_type, gather_b));
-        RunIn<C>(product, gather_a, gather_b, DestinationOf<C, decltype(t)>(), a, b, out, threads);
-        return absl::OkStatus();
-      });
+  using Wide = TypeList<half, bfloat16, float, double, int16_t, int32_t, int64_t>;
+  return DispatchType(Wide{}, out_type, [&]<typename T>() -> absl::Status {
+    using C = AccumulatorType<T>;
+    GatherFn<C> gather_a, gather_b;
+    TENON_RETURN_IF_ERROR(MixedGather(a_type, gather_a));
+    TENON_RETURN_IF_ERROR(MixedGather(b_type, gather_b));
+    RunIn<C>(product, gather_a, gather_b, DestinationOf<C, T>(), a, b, out, threads);
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace tenon

@@ -38,7 +38,6 @@ const OpRegistration softmax({
     .accelerated = Accelerated<SoftmaxKind::kSoftmax>,
     .native = "_MklNativeSoftmax",
     .native_types = "float bfloat16",
-    .example = "[1,12,128,128]",
 });
 
 const OpRegistration log_softmax({
@@ -52,7 +51,6 @@ const OpRegistration log_softmax({
     .accelerated = Accelerated<SoftmaxKind::kLogSoftmax>,
     .native = "_MklNativeLogSoftmax",
     .native_types = "float bfloat16",
-    .example = "[1,1000]",
 });
 
 }  // namespace

@@ -143,7 +143,6 @@ const OpRegistration dequantize({
     .accelerated = DequantizeVector,
     .native = "_MklNativeDequantize",
     .native_types = "qint8 quint8",
-    .example = "1,56,56,64",
 });
 
 }  // namespace

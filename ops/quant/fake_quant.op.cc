@@ -254,7 +254,6 @@ const OpRegistration args({
     .reference = Args,
     .accelerated = ArgsVector,
     .native = "_MklNativeFakeQuantWithMinMaxArgs",
-    .example = "1,56,56,64",
 });
 const OpRegistration args_gradient({
     .name = "FakeQuantWithMinMaxArgsGradient",
@@ -273,7 +272,6 @@ const OpRegistration vars({
     .reference = Vars,
     .accelerated = VarsVector,
     .native = "_MklNativeFakeQuantWithMinMaxVars",
-    .example = "1,56,56,64",
 });
 const OpRegistration vars_gradient({
     .name = "FakeQuantWithMinMaxVarsGradient",
@@ -292,7 +290,6 @@ const OpRegistration per_channel({
     .reference = PerChannel,
     .accelerated = PerChannelVector,
     .native = "_MklNativeFakeQuantWithMinMaxVarsPerChannel",
-    .example = "1,56,56,64",
 });
 const OpRegistration per_channel_gradient({
     .name = "FakeQuantWithMinMaxVarsPerChannelGradient",

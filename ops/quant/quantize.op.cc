@@ -205,7 +205,6 @@ const OpRegistration quantize_v2({
     .accelerated = QuantizeVector,
     .native = "_MklNativeQuantizeV2",
     .native_types = "qint8 quint8",
-    .example = "1,56,56,64",
 });
 
 }  // namespace

@@ -182,7 +182,6 @@ const OpRegistration v2({
     .types = kTypes,
     .shape = RoundTripShape,
     .reference = RoundTrip,
-    .example = "1,56,56,64",
 });
 const OpRegistration v3({
     .name = "QuantizeAndDequantizeV3",

@@ -55,7 +55,6 @@ OpRow Row(const char* name, const char* native, const Text& text) {
       .accelerated = Functions<kKind, kFusion>::Onednn,
       .native = native,
       .native_types = "quint8 qint8",
-      .example = "1,56,56,64 3,3,64,64",
   };
 }
 template <const QuantizedFusion& kFusion>

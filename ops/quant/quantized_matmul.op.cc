@@ -67,7 +67,6 @@ const OpRegistration bias({
     .accelerated = Functions<kBias>::Onednn,
     .native = "_MklNativeQuantizedMatMulWithBias",
     .native_types = "quint8 qint8",
-    .example = "128,768 768,3072 3072",
 });
 const OpRegistration bias_relu({
     .name = "QuantizedMatMulWithBiasAndRelu",
@@ -81,7 +80,6 @@ const OpRegistration bias_relu({
     .accelerated = Functions<kBiasRelu>::Onednn,
     .native = "_MklNativeQuantizedMatMulWithBiasAndRelu",
     .native_types = "quint8 qint8",
-    .example = "128,768 768,3072 3072",
 });
 const OpRegistration bias_requantize({
     .name = "QuantizedMatMulWithBiasAndRequantize",
@@ -94,7 +92,6 @@ const OpRegistration bias_requantize({
     .accelerated = Functions<kBiasRequantize>::Onednn,
     .native = "_MklNativeQuantizedMatMulWithBiasAndRequantize",
     .native_types = "quint8 qint8",
-    .example = "128,768 768,3072 3072",
 });
 const OpRegistration bias_relu_requantize({
     .name = "QuantizedMatMulWithBiasAndReluAndRequantize",
@@ -107,7 +104,6 @@ const OpRegistration bias_relu_requantize({
     .accelerated = Functions<kBiasReluRequantize>::Onednn,
     .native = "_MklNativeQuantizedMatMulWithBiasAndReluAndRequantize",
     .native_types = "quint8 qint8",
-    .example = "128,768 768,3072 3072",
 });
 const OpRegistration bias_dequantize({
     .name = "QuantizedMatMulWithBiasAndDequantize",
@@ -121,7 +117,6 @@ const OpRegistration bias_dequantize({
     .accelerated = Functions<kBiasDequantize>::Onednn,
     .native = "_MklNativeQuantizedMatMulWithBiasAndDequantize",
     .native_types = "quint8 qint8",
-    .example = "128,768 768,3072 3072",
 });
 
 }  // namespace

@@ -113,7 +113,6 @@ const OpRegistration max_pool({
     .accelerated = Onednn<PoolKind::kMax>,
     .native = "_MklNativeQuantizedMaxPool",
     .native_types = "qint8 quint8",
-    .example = "1,112,112,64",
 });
 const OpRegistration avg_pool({
     .name = "QuantizedAvgPool",
@@ -126,7 +125,6 @@ const OpRegistration avg_pool({
     .accelerated = Onednn<PoolKind::kAverage>,
     .native = "_MklNativeQuantizedAvgPool",
     .native_types = "qint8 quint8",
-    .example = "1,7,7,2048",
 });
 
 }  // namespace

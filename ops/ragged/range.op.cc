@@ -34,10 +34,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> RaggedRange(PrepareContext& p) {
     if (s.rank() == 1) rows = s.dim(0);
   }
   const DType splits_type = p.output_dtype(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(
+  return DispatchType(
       TypeList<bfloat16, float, double, int32_t, int64_t>{}, p.input_dtype(0), [&]<typename T>() {
-        kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+        return MakeKernel([=](RunContext& run) -> absl::Status {
           constexpr int64_t kMost = int64_t{1} << 40;
           std::vector<int64_t> splits = {0};
           auto at = [&](int input, int64_t r) {
@@ -76,7 +75,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> RaggedRange(PrepareContext& p) {
           return absl::OkStatus();
         });
       });
-  return kernel;
 }
 
 const OpRegistration ragged_range_op({

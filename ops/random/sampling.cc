@@ -30,9 +30,7 @@ absl::Status Sampler::Run(RunContext& run, const Philox& generator) const {
   }
   PhiloxStream stream(generator);
   std::vector<double> sums(static_cast<size_t>(classes));
-  absl::Status status = NoKernelFor(logits_type_);
-  VisitTypes(RealNumbers{}, logits_type_, [&]<typename T>() {
-    status = absl::OkStatus();
+  return DispatchType(RealNumbers{}, logits_type_, [&]<typename T>() {
     for (int64_t b = 0; b < batch; ++b) {
       // Sums of probabilities, scaled by the largest; classes that are not finite have none.
       const T* row = run.input<T>(0) + b * classes;
@@ -53,8 +51,8 @@ absl::Status Sampler::Run(RunContext& run, const Philox& generator) const {
         });
       }
     }
+    return absl::OkStatus();
   });
-  return status;
 }
 
 }  // namespace tenon

@@ -99,38 +99,37 @@ absl::StatusOr<std::unique_ptr<Kernel>> Bins(PrepareContext& p) {
     return InvalidArgument("indices of ", coordinates, " columns for a dense_shape of ",
                            out_shape.rank());
   }
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(TypeList<int32_t, int64_t, float, double>{}, p.output_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
-      const std::vector<int64_t> values = IntegersAt(value_type, run.input(kValues), n);
-      const int64_t* row_input = kLater ? run.input<int64_t>(0) : nullptr;
-      const T* weights = weighted ? run.input<T>(kSize + 1) : nullptr;
-      T* out = run.output<T>(0);
-      std::fill_n(out, rows * bins, T(0));
-      if (how == BinRows::kSplits) {
-        if (row_input[0] != 0 || row_input[given - 1] != n ||
-            !std::is_sorted(row_input, row_input + given)) {
-          return InvalidArgument("splits must rise from 0 to the ", n, " values");
-        }
-      }
-      int64_t row = 0;
-      for (int64_t i = 0; i < n; ++i) {
-        const int64_t v = values[static_cast<size_t>(i)];
-        if (v < 0) return InvalidArgument("values must not be negative, but one is ", v);
-        if (how == BinRows::kDense && rows > 1) row = i / row_size;
-        if (how == BinRows::kSplits) {
-          while (row_input[row + 1] <= i) ++row;
-        }
-        if (how == BinRows::kCoordinates && coordinates == 2) row = row_input[2 * i];
-        if (row < 0 || row >= rows) return InvalidArgument("row ", row, " of ", rows);
-        if (v >= bins) continue;
-        T& bin = out[row * bins + v];
-        bin = binary ? T(1) : WrapAdd(bin, weighted ? weights[i] : T(1));
-      }
-      return absl::OkStatus();
-    });
-  });
-  return kernel;
+  return DispatchType(
+      TypeList<int32_t, int64_t, float, double>{}, p.output_dtype(0), [&]<typename T>() {
+        return MakeKernel([=](RunContext& run) -> absl::Status {
+          const std::vector<int64_t> values = IntegersAt(value_type, run.input(kValues), n);
+          const int64_t* row_input = kLater ? run.input<int64_t>(0) : nullptr;
+          const T* weights = weighted ? run.input<T>(kSize + 1) : nullptr;
+          T* out = run.output<T>(0);
+          std::fill_n(out, rows * bins, T(0));
+          if (how == BinRows::kSplits) {
+            if (row_input[0] != 0 || row_input[given - 1] != n ||
+                !std::is_sorted(row_input, row_input + given)) {
+              return InvalidArgument("splits must rise from 0 to the ", n, " values");
+            }
+          }
+          int64_t row = 0;
+          for (int64_t i = 0; i < n; ++i) {
+            const int64_t v = values[static_cast<size_t>(i)];
+            if (v < 0) return InvalidArgument("values must not be negative, but one is ", v);
+            if (how == BinRows::kDense && rows > 1) row = i / row_size;
+            if (how == BinRows::kSplits) {
+              while (row_input[row + 1] <= i) ++row;
+            }
+            if (how == BinRows::kCoordinates && coordinates == 2) row = row_input[2 * i];
+            if (row < 0 || row >= rows) return InvalidArgument("row ", row, " of ", rows);
+            if (v >= bins) continue;
+            T& bin = out[row * bins + v];
+            bin = binary ? T(1) : WrapAdd(bin, weighted ? weights[i] : T(1));
+          }
+          return absl::OkStatus();
+        });
+      });
 }
 
 const OpRegistration bincount_op({

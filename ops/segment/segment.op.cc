@@ -25,9 +25,8 @@ template <SegmentOp op>
 absl::StatusOr<std::unique_ptr<Kernel>> Segment(PrepareContext& p) {
   const Shape data = p.input_shape(0);
   const DType ids_type = p.input_dtype(1);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Numbers{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([data, ids_type](RunContext& run) -> absl::Status {
+  return DispatchType(Numbers{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([data, ids_type](RunContext& run) -> absl::Status {
       const int64_t rows = data.dim(0), width = Product(data, 1, data.rank());
       const std::vector<int64_t> ids = IntegersAt(ids_type, run.input(1), rows);
       TENON_ASSIGN_OR_RETURN(const int64_t segments, CheckSortedIds(ids));
@@ -53,7 +52,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Segment(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration segment_sum_op({

@@ -45,9 +45,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseSegment(PrepareContext& p) {
   const int64_t n = p.input_shape(1).num_elements();
   const int64_t given = fixed ? p.output_shape(0).dim(0) : -1;
   const DType index_type = p.input_dtype(1), ids_type = p.input_dtype(2);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const int64_t rows = data.dim(0), width = Product(data, 1, data.rank());
       const std::vector<int64_t> indices = IntegersAt(index_type, run.input(1), n);
       const std::vector<int64_t> ids = IntegersAt(ids_type, run.input(2), n);
@@ -80,7 +79,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseSegment(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 // Row indices[i] of the result gets grad[segment_ids[i]], divided as the forward op divides.
@@ -92,10 +90,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseSegmentGrad(PrepareContext& p) {
   const int64_t rows = p.output_shape(0).dim(0);
   const int64_t n = p.input_shape(1).num_elements();
   const DType index_type = p.input_dtype(1), ids_type = p.input_dtype(2);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Floats{}, p.input_dtype(0), [&]<typename T>() {
+  return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
     using C = ComputeType<T>;
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const int64_t segments = grad.dim(0), width = Product(grad, 1, grad.rank());
       const std::vector<int64_t> indices = IntegersAt(index_type, run.input(1), n);
       const std::vector<int64_t> ids = IntegersAt(ids_type, run.input(2), n);
@@ -119,7 +116,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseSegmentGrad(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 constexpr char kFloatTypes[] =

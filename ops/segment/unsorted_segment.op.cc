@@ -38,11 +38,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> Unsorted(PrepareContext& p) {
   const int64_t segments = out_shape.dim(0);
   const int64_t width = Product(out_shape, 1, out_shape.rank());
   const DType ids_type = p.input_dtype(1);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Numbers{}, p.input_dtype(0), [&]<typename T>() {
+  return DispatchType(Numbers{}, p.input_dtype(0), [&]<typename T>() {
     using C = ComputeType<T>;
     if (kIsSmallFloat<T>) p.RequestScratch(static_cast<size_t>(segments * width) * sizeof(C));
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const std::vector<int64_t> ids = IntegersAt(ids_type, run.input(1), rows);
       T* out = run.output<T>(0);
       C* acc = static_cast<C*>(kIsSmallFloat<T> ? run.scratch() : static_cast<void*>(out));
@@ -59,7 +58,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Unsorted(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration unsorted_segment_sum_op({

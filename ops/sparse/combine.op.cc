@@ -64,9 +64,8 @@ template <typename Types, auto f>
 absl::StatusOr<std::unique_ptr<Kernel>> Choose(PrepareContext& p) {
   const int64_t a_count = p.input_shape(1).dim(0), b_count = p.input_shape(4).dim(0);
   const int64_t rank = p.input_shape(2).dim(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(Types{}, p.input_dtype(1), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(Types{}, p.input_dtype(1), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const Operands o = OperandsOf(run, a_count, b_count, rank);
       TENON_RETURN_IF_ERROR(Check(o));
       const std::vector<Pair> pairs = UnionOf(o.a, o.b);
@@ -78,7 +77,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Choose(PrepareContext& p) {
       return Write(run, o, pairs, results);
     });
   });
-  return kernel;
 }
 
 constexpr auto kMaximum = [](auto a, auto b) { return a < b ? b : a; };
@@ -89,39 +87,37 @@ absl::StatusOr<std::unique_ptr<Kernel>> Add(PrepareContext& p) {
   const int64_t a_count = p.input_shape(1).dim(0), b_count = p.input_shape(4).dim(0);
   const int64_t rank = p.input_shape(2).dim(0);
   const DType threshold_type = p.input_dtype(6);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(TypeList<float, double, int64_t, int32_t, int16_t, int8_t, complex64, complex128>{},
-             p.input_dtype(1), [&]<typename T>() {
-               using Real = decltype(std::abs(T()));
-               using Threshold = std::conditional_t<kIsInt<T>, T, Real>;
-               if (threshold_type != DTypeTraits<Threshold>::value) {
-                 kernel = InvalidArgument("thresh has another dtype than the values");
-                 return;
-               }
-               kernel = MakeKernel([=](RunContext& run) -> absl::Status {
-                 const Operands o = OperandsOf(run, a_count, b_count, rank);
-                 TENON_RETURN_IF_ERROR(Check(o));
-                 std::vector<Pair> kept;
-                 std::vector<T> results;
-                 for (const Pair& pair : UnionOf(o.a, o.b)) {
-                   const T sum = WrapAdd(pair.a >= 0 ? run.input<T>(1)[pair.a] : T(0),
-                                         pair.b >= 0 ? run.input<T>(4)[pair.b] : T(0));
-                   const auto size = [sum] {
-                     if constexpr (kIsInt<T>)
-                       return sum < 0 ? WrapSub(T(0), sum) : sum;
-                     else
-                       return std::abs(sum);
-                   }();
-                   const bool both = pair.a >= 0 && pair.b >= 0;
-                   if (both && !(*run.input<Threshold>(6) <= size)) continue;
-                   kept.push_back(pair);
-                   results.push_back(sum);
-                 }
-                 std::copy_n(o.a_shape, rank, run.output<int64_t>(2));
-                 return Write(run, o, kept, results);
-               });
-             });
-  return kernel;
+  return DispatchType(
+      TypeList<float, double, int64_t, int32_t, int16_t, int8_t, complex64, complex128>{},
+      p.input_dtype(1), [&]<typename T>() -> absl::StatusOr<std::unique_ptr<Kernel>> {
+        using Real = decltype(std::abs(T()));
+        using Threshold = std::conditional_t<kIsInt<T>, T, Real>;
+        if (threshold_type != DTypeTraits<Threshold>::value) {
+          return InvalidArgument("thresh has another dtype than the values");
+        }
+        return MakeKernel([=](RunContext& run) -> absl::Status {
+          const Operands o = OperandsOf(run, a_count, b_count, rank);
+          TENON_RETURN_IF_ERROR(Check(o));
+          std::vector<Pair> kept;
+          std::vector<T> results;
+          for (const Pair& pair : UnionOf(o.a, o.b)) {
+            const T sum = WrapAdd(pair.a >= 0 ? run.input<T>(1)[pair.a] : T(0),
+                                  pair.b >= 0 ? run.input<T>(4)[pair.b] : T(0));
+            const auto size = [sum] {
+              if constexpr (kIsInt<T>)
+                return sum < 0 ? WrapSub(T(0), sum) : sum;
+              else
+                return std::abs(sum);
+            }();
+            const bool both = pair.a >= 0 && pair.b >= 0;
+            if (both && !(*run.input<Threshold>(6) <= size)) continue;
+            kept.push_back(pair);
+            results.push_back(sum);
+          }
+          std::copy_n(o.a_shape, rank, run.output<int64_t>(2));
+          return Write(run, o, kept, results);
+        });
+      });
 }
 
 using Reals = TypeList<float, double, half, bfloat16, int8_t, int16_t, int32_t, int64_t, uint8_t,

@@ -58,9 +58,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Distance(PrepareContext& p) {
   const int64_t a_count = p.input_shape(1).dim(0), b_count = p.input_shape(4).dim(0);
   const int64_t rank = p.input_shape(2).dim(0);
   const bool normalize = p.attrs().Bool("normalize", true);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(AllTypes{}, p.input_dtype(1), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(AllTypes{}, p.input_dtype(1), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const Coordinates said = {run.input<int64_t>(0), a_count, rank};
       const Coordinates truth = {run.input<int64_t>(3), b_count, rank};
       const int64_t *said_shape = run.input<int64_t>(2), *truth_shape = run.input<int64_t>(5);
@@ -94,7 +93,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Distance(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration edit_distance({

@@ -57,9 +57,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Reduce(PrepareContext& p) {
   p.InputNotRead(3);
   const int64_t n = p.input_shape(1).dim(0), rank = std::ssize(sizes);
   const int64_t elements = p.output_shape(0).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(Types{}, p.input_dtype(1), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(Types{}, p.input_dtype(1), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const Coordinates at = {run.input<int64_t>(0), n, rank};
       TENON_RETURN_IF_ERROR(CheckCoordinates(at, sizes.data()));
       using C = ComputeType<T>;
@@ -87,7 +86,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Reduce(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 constexpr auto kSum = [](auto a, auto b) { return WrapAdd(a, b); };
@@ -104,9 +102,8 @@ absl::Status SoftmaxShape(ShapeContext& c) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> Softmax(PrepareContext& p) {
   const int64_t n = p.input_shape(1).dim(0), rank = p.input_shape(2).dim(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(TypeList<float, double, half>{}, p.input_dtype(1), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(TypeList<float, double, half>{}, p.input_dtype(1), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const Coordinates at = {run.input<int64_t>(0), n, rank};
       TENON_RETURN_IF_ERROR(CheckCoordinates(at, run.input<int64_t>(2)));
       using C = ComputeType<T>;
@@ -126,7 +123,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Softmax(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 const OpRegistration sparse_reduce_sum({

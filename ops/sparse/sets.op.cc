@@ -74,9 +74,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> SetSize(PrepareContext& p) {
   const int64_t n = p.input_shape(0).dim(0), rank = p.input_shape(0).dim(1);
   const bool validate = p.attrs().Bool("validate_indices", true);
   const Shape planned = p.output_shape(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(SetTypes{}, p.input_dtype(1), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(SetTypes{}, p.input_dtype(1), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const int64_t* dims = run.input<int64_t>(2);
       Shape shape;
       for (int64_t d = 0; d + 1 < rank; ++d) {
@@ -101,7 +100,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> SetSize(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 enum class Operands { kDenseDense, kDenseSparse, kSparseSparse };
@@ -224,9 +222,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> SetOperation(PrepareContext& p) {
   const Operand b = {operands == Operands::kDenseDense, dense_a ? 1 : 3,
                      p.input_shape(dense_a ? 1 : 3)};
   const bool validate = p.attrs().Bool("validate_indices", true);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(1));
-  VisitTypes(SetTypes{}, p.output_dtype(1), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(SetTypes{}, p.output_dtype(1), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       for (int64_t d = 0; d + 1 < a.rank(); ++d) {
         const int64_t size = a.dim(run, d);
         if (size != b.dim(run, d)) {
@@ -245,7 +242,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> SetOperation(PrepareContext& p) {
       return WriteSets(run, out, a.rank());
     });
   });
-  return kernel;
 }
 
 const OpRegistration set_size({

@@ -114,36 +114,35 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseMatMul(PrepareContext& p) {
   const int64_t rows = p.output_shape(0).dim(0), cols = p.output_shape(0).dim(1);
   const int64_t b_cols = p.input_shape(3).dim(1), inner = p.input_shape(3).dim(adjoint_b ? 1 : 0);
   const DType index_type = p.input_dtype(0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(Joined<FloatsAndComplexes, TypeList<int32_t>>{}, p.input_dtype(1), [&]<typename T>() {
-    using C = ComputeType<T>;
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
-      const std::vector<int64_t> at = IntegersAt(index_type, run.input(0), 2 * n);
-      auto conjugated = [](C v, bool adjoint) {
-        if constexpr (kIsComplex<C>) return adjoint ? std::conj(v) : v;
-        return v;
-      };
-      std::vector<C> sums(static_cast<size_t>(rows * cols), C(0));
-      for (int64_t i = 0; i < n; ++i) {
-        const int64_t m = at[static_cast<size_t>(2 * i + (adjoint_a ? 1 : 0))];
-        const int64_t k = at[static_cast<size_t>(2 * i + (adjoint_a ? 0 : 1))];
-        if (m < 0 || m >= rows || k < 0 || k >= inner) {
-          return InvalidArgument("a_indices[", i, "] is out of bounds");
-        }
-        const C v = conjugated(ToCompute(run.input<T>(1)[i]), adjoint_a);
-        const T* b = run.input<T>(3) + (adjoint_b ? k : k * b_cols);
-        for (int64_t c = 0; c < cols; ++c) {
-          C& sum = sums[static_cast<size_t>(m * cols + c)];
-          const C other = conjugated(ToCompute(b[adjoint_b ? c * b_cols : c]), adjoint_b);
-          sum = WrapAdd(sum, WrapMul(v, other));
-        }
-      }
-      std::transform(sums.begin(), sums.end(), run.output<T>(0),
-                     [](const C& v) { return static_cast<T>(v); });
-      return absl::OkStatus();
-    });
-  });
-  return kernel;
+  return DispatchType(
+      Joined<FloatsAndComplexes, TypeList<int32_t>>{}, p.input_dtype(1), [&]<typename T>() {
+        using C = ComputeType<T>;
+        return MakeKernel([=](RunContext& run) -> absl::Status {
+          const std::vector<int64_t> at = IntegersAt(index_type, run.input(0), 2 * n);
+          auto conjugated = [](C v, bool adjoint) {
+            if constexpr (kIsComplex<C>) return adjoint ? std::conj(v) : v;
+            return v;
+          };
+          std::vector<C> sums(static_cast<size_t>(rows * cols), C(0));
+          for (int64_t i = 0; i < n; ++i) {
+            const int64_t m = at[static_cast<size_t>(2 * i + (adjoint_a ? 1 : 0))];
+            const int64_t k = at[static_cast<size_t>(2 * i + (adjoint_a ? 0 : 1))];
+            if (m < 0 || m >= rows || k < 0 || k >= inner) {
+              return InvalidArgument("a_indices[", i, "] is out of bounds");
+            }
+            const C v = conjugated(ToCompute(run.input<T>(1)[i]), adjoint_a);
+            const T* b = run.input<T>(3) + (adjoint_b ? k : k * b_cols);
+            for (int64_t c = 0; c < cols; ++c) {
+              C& sum = sums[static_cast<size_t>(m * cols + c)];
+              const C other = conjugated(ToCompute(b[adjoint_b ? c * b_cols : c]), adjoint_b);
+              sum = WrapAdd(sum, WrapMul(v, other));
+            }
+          }
+          std::transform(sums.begin(), sums.end(), run.output<T>(0),
+                         [](const C& v) { return static_cast<T>(v); });
+          return absl::OkStatus();
+        });
+      });
 }
 
 absl::Status SparseReshapeShape(ShapeContext& c) {

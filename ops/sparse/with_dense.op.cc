@@ -31,9 +31,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> DenseAdd(PrepareContext& p) {
   const Shape dense = p.input_shape(3);
   const DType index_type = p.input_dtype(0);
   p.AllowInPlace(3, 0);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(Numbers{}, p.input_dtype(1), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) -> absl::Status {
+  return DispatchType(Numbers{}, p.input_dtype(1), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
       const int64_t rank = dense.rank();
       const std::vector<int64_t> indices = IntegersAt(index_type, run.input(0), n * rank);
       const std::vector<int64_t> shape = IntegersAt(index_type, run.input(2), rank);
@@ -54,7 +53,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> DenseAdd(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::Status CwiseShape(ShapeContext& c) {
@@ -97,24 +95,21 @@ template <auto f>
 absl::StatusOr<std::unique_ptr<Kernel>> Cwise(PrepareContext& p) {
   const int64_t n = p.input_shape(0).dim(0), rank = p.input_shape(0).dim(1);
   const Shape dense = p.input_shape(3);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(RealNumbers{}, p.input_dtype(1), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(RealNumbers{}, p.input_dtype(1), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       return ForEachElement<T>(run, n, rank, dense, [](const T& a, const T& b, T& out) {
         out = f(a, b);
         return absl::OkStatus();
       });
     });
   });
-  return kernel;
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> Divide(PrepareContext& p) {
   const int64_t n = p.input_shape(0).dim(0), rank = p.input_shape(0).dim(1);
   const Shape dense = p.input_shape(3);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(1));
-  VisitTypes(RealNumbers{}, p.input_dtype(1), [&]<typename T>() {
-    kernel = MakeKernel([=](RunContext& run) {
+  return DispatchType(RealNumbers{}, p.input_dtype(1), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
       return ForEachElement<T>(run, n, rank, dense, [](const T& a, const T& b, T& out) {
         if constexpr (kIsInt<T>) {
           if (b == T(0)) return InvalidArgument("integer division by zero");
@@ -130,7 +125,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Divide(PrepareContext& p) {
       });
     });
   });
-  return kernel;
 }
 
 const OpRegistration sparse_tensor_dense_add({

@@ -72,13 +72,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> Apply(PrepareContext& p) {
   const DType dtype = p.input_dtype(kGradient);
   std::vector<int> handles;
   for (int i = 0; i < Formula<float>::kVariables; ++i) handles.push_back(i);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(dtype);
-  VisitTypes(Floats{}, dtype, [&]<typename T>() {
-    kernel = UpdateKernel(
+  return DispatchType(Floats{}, dtype, [&]<typename T>() {
+    return UpdateKernel(
         dtype, handles,
         ApplyUpdate<T, Formula>(p.node(), dtype, p.input_shape(kGradient), p.services().threads));
   });
-  return kernel;
 }
 
 }  // namespace tenon

@@ -74,9 +74,8 @@ template <auto kFunction, bool kDivides, typename Types>
 absl::StatusOr<std::unique_ptr<Kernel>> Scatter(PrepareContext& p) {
   const ScatterDims dims{p.input_shape(1), p.input_shape(2), p.input_dtype(1)};
   const DType dtype = p.input_dtype(2);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(dtype);
-  VisitTypes(Types{}, dtype, [&]<typename T>() {
-    kernel = UpdateKernel(
+  return DispatchType(Types{}, dtype, [&]<typename T>() {
+    return UpdateKernel(
         dtype, {0}, [dims](RunContext& run, absl::Span<Tensor* const> variables) -> absl::Status {
           const void* indices = run.input(1);
           const T* updates = run.input<T>(2);
@@ -96,7 +95,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Scatter(PrepareContext& p) {
           return absl::OkStatus();
         });
   });
-  return kernel;
 }
 
 OpRow Row(const char* name, KernelFactory kernel) {

@@ -164,9 +164,8 @@ template <bool kSubtract>
 absl::StatusOr<std::unique_ptr<Kernel>> AssignUpdate(PrepareContext& p) {
   const DType dtype = p.input_dtype(1);
   const Shape shape = p.input_shape(1);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(dtype);
-  VisitTypes(Numbers{}, dtype, [&]<typename T>() {
-    kernel = UpdateKernel(
+  return DispatchType(Numbers{}, dtype, [&]<typename T>() {
+    return UpdateKernel(
         dtype, {0}, [shape](RunContext& run, absl::Span<Tensor* const> variables) -> absl::Status {
           TENON_RETURN_IF_ERROR(ExpectShape(variables, shape));
           T* v = variables[0]->data<T>();
@@ -177,7 +176,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> AssignUpdate(PrepareContext& p) {
           return absl::OkStatus();
         });
   });
-  return kernel;
 }
 
 const OpRegistration assign_add_variable({

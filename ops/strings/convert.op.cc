@@ -78,16 +78,14 @@ std::string PrintNumber(const NumberFormat& f, const T& v) {
 absl::StatusOr<std::unique_ptr<Kernel>> AsString(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const NumberFormat format, FormatOf(p));
   const int64_t n = p.input_shape(0).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(AllTypes{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([format, n](RunContext& run) {
+  return DispatchType(AllTypes{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([format, n](RunContext& run) {
       for (int64_t i = 0; i < n; ++i) {
         run.output<std::string>(0)[i] = PrintNumber(format, run.input<T>(0)[i]);
       }
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 bool Parse(const std::string& text, float& out) { return absl::SimpleAtof(text, &out); }
@@ -98,15 +96,13 @@ bool Parse(const std::string& text, I& out) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> StringToNumber(PrepareContext& p) {
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(TypeList<float, double, int32_t, int64_t, uint32_t, uint64_t>{}, p.output_dtype(0),
-             [&]<typename T>() {
-               kernel = MapStrings<T>(p, [](const std::string& in, T& out) {
-                 if (Parse(in, out)) return absl::OkStatus();
-                 return InvalidArgument("'", in, "' is no number");
-               });
-             });
-  return kernel;
+  return DispatchType(TypeList<float, double, int32_t, int64_t, uint32_t, uint64_t>{},
+                      p.output_dtype(0), [&]<typename T>() {
+                        return MapStrings<T>(p, [](const std::string& in, T& out) {
+                          if (Parse(in, out)) return absl::OkStatus();
+                          return InvalidArgument("'", in, "' is no number");
+                        });
+                      });
 }
 
 absl::Status DecodeRawShape(ShapeContext& c) {

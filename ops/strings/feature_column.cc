@@ -21,14 +21,14 @@ absl::StatusOr<int64_t> AppendFeature(const std::string& key, DType dtype, const
     return InvalidArgument("feature '", key, "' has values of ", Name(feature.dtype), ", not of ",
                            Name(dtype));
   }
-  absl::Status status = NoKernelFor(dtype);
   int64_t added = 0;
-  VisitTypes(FeatureTypes{}, dtype, [&]<typename T>() {
+  const absl::Status status = DispatchType(FeatureTypes{}, dtype, [&]<typename T>() {
     std::vector<T>& values = column.values<T>();
     const int64_t before = std::ssize(values);
-    status = AppendValues(feature, values);
+    const absl::Status appended = AppendValues(feature, values);
     added = std::ssize(values) - before;
     column.ends.push_back(before + added);
+    return appended;
   });
   if (!status.ok()) return Annotate(status, absl::StrCat("feature '", key, "'"));
   return added;

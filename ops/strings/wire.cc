@@ -2,20 +2,15 @@
 
 #include <cstring>
 
+#include "env/varint.h"
+
 namespace tenon {
 
 bool WireReader::Varint(uint64_t& value) {
-  constexpr size_t kMaxBytes = 10;
-  value = 0;
-  for (size_t i = 0; i < kMaxBytes && i < left_.size(); ++i) {
-    const uint8_t byte = static_cast<uint8_t>(left_[i]);
-    value |= uint64_t{byte & 0x7Fu} << (7 * i);
-    if ((byte & 0x80) == 0) {
-      left_.remove_prefix(i + 1);
-      return true;
-    }
-  }
-  return Fail();
+  const char* p = left_.data();
+  if (!ReadVarint(p, p + left_.size(), value)) return Fail();
+  left_.remove_prefix(static_cast<size_t>(p - left_.data()));
+  return true;
 }
 
 bool WireReader::Fixed(size_t bytes, uint64_t& value) {

@@ -75,13 +75,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(CollapsedBroadcast broadcast,
                          CollapseBroadcast(shapes, p.output_shape(0)));
   const int64_t elements = p.output_shape(0).num_elements();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(TypeList<half, bfloat16, float, double>{}, p.output_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([program, broadcast, elements](RunContext& context) {
-      return RunReference<T>(program, broadcast, elements, context);
-    });
-  });
-  return kernel;
+  return DispatchType(TypeList<half, bfloat16, float, double>{}, p.output_dtype(0),
+                      [&]<typename T>() {
+                        return MakeKernel([program, broadcast, elements](RunContext& context) {
+                          return RunReference<T>(program, broadcast, elements, context);
+                        });
+                      });
 }
 
 absl::StatusOr<QuantizeMap> MapOf(PrepareContext& p) {
@@ -166,7 +165,6 @@ const OpRegistration fused_elementwise({
     .elementwise = true,
     .eager = false,
     .internal = true,
-    .example = "[1,56,56,256] [256] [256]",
 });
 
 }  // namespace

@@ -49,7 +49,6 @@ const OpRegistration fused_softmax({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .example = "[1,12,128,128] [1,1,1,128]",
 });
 
 }  // namespace

@@ -103,9 +103,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> BroadcastReference(PrepareContext& p,
   TENON_ASSIGN_OR_RETURN(
       const CollapsedBroadcast broadcast,
       CollapseBroadcast({p.input_shape(0), p.input_shape(1)}, p.output_shape(0)));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Floats{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([problem, broadcast](RunContext& context) {
+  return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([problem, broadcast](RunContext& context) {
       const int64_t elements = problem.rows * problem.columns;
       const std::vector<T> x = Expanded(context.input<T>(0), broadcast, 0, elements);
       const std::vector<T> residual = Expanded(context.input<T>(1), broadcast, 1, elements);
@@ -115,7 +114,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> BroadcastReference(PrepareContext& p,
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 // x and the residual have the output's shape.
@@ -127,9 +125,8 @@ bool IsPlain(const PrepareContext& p, const Problem& problem) {
 absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p));
   if (!IsPlain(p, problem)) return BroadcastReference(p, problem);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.input_dtype(0));
-  VisitTypes(Floats{}, p.input_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([problem](RunContext& context) {
+  return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([problem](RunContext& context) {
       const T* residual = problem.residual ? context.input<T>(1) : nullptr;
       for (int64_t row = 0; row < problem.rows; ++row) {
         ReferenceRow<T>(problem, context, context.input<T>(0), residual, row);
@@ -137,7 +134,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 class VectorLayerNorm final : public Kernel {
@@ -246,7 +242,6 @@ const OpRegistration layer_norm({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .example = "[1,128,768] [768] [768]",
 });
 
 const OpRegistration add_layer_norm({
@@ -262,7 +257,6 @@ const OpRegistration add_layer_norm({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .example = "[1,128,768] [1,128,768] [768] [768]",
 });
 
 }  // namespace

@@ -201,15 +201,13 @@ class VectorSoftmaxKernel final : public Kernel {
 absl::StatusOr<std::unique_ptr<Kernel>> MakeReferenceSoftmax(PrepareContext& p,
                                                              const SoftmaxOptions& options) {
   TENON_ASSIGN_OR_RETURN(const Rows rows, RowsOf(p, options));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
-  VisitTypes(Floats{}, p.output_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([rows, options](RunContext& context) {
+  return DispatchType(Floats{}, p.output_dtype(0), [&]<typename T>() {
+    return MakeKernel([rows, options](RunContext& context) {
       std::vector<double> t(static_cast<size_t>(rows.columns));
       for (int64_t r = 0; r < rows.rows; ++r) ReferenceRow<T>(rows, options, context, r, t);
       return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeVectorSoftmax(PrepareContext& p,

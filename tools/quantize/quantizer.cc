@@ -186,7 +186,7 @@ absl::Status Quantizer::FindAllLayers() {
 absl::Status Quantizer::EqualizeChannels() {
   std::vector<Link> links;
   Graph probe = graph_;
-  probe.outputs().clear();
+  probe.SetOutputs({});
   {
     Rewriter rw(graph_);
     RuleContext context(rw, services_);
@@ -196,7 +196,7 @@ absl::Status Quantizer::EqualizeChannels() {
   std::vector<ChannelSizes> sizes;
   for (const Link& link : links) {
     for (const Endpoint& e : link.seen) {
-      probe.outputs().push_back({EndpointName(graph_, e), e});
+      probe.AddOutput({EndpointName(graph_, e), e});
       owner.push_back(sizes.size());
     }
     sizes.emplace_back(link.channels);
@@ -234,9 +234,9 @@ absl::Status Quantizer::Choose() {
 
 absl::Status Quantizer::Calibrate() {
   Graph probe = graph_;
-  probe.outputs().clear();
+  probe.SetOutputs({});
   for (const QuantizedTensor& t : scheme_.tensors) {
-    probe.outputs().push_back({EndpointName(graph_, t.tensor), t.tensor});
+    probe.AddOutput({EndpointName(graph_, t.tensor), t.tensor});
   }
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, MakeSession(std::move(probe)));
   std::vector<RangeCollector> seen(scheme_.tensors.size());
@@ -269,7 +269,7 @@ absl::StatusOr<bool> Quantizer::Measure() {
     Rewriter rw(measured);
     RuleContext context(rw, services_);
     TENON_RETURN_IF_ERROR(InsertMeasures(context, layers_, scheme_, ranges_, outputs));
-    measured.outputs() = std::move(outputs);
+    measured.SetOutputs(std::move(outputs));
   }
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, MakeSession(std::move(measured)));
   std::vector<double> sums(session->outputs().size(), 0.0);

@@ -25,7 +25,7 @@ class DeviceTest : public ApuTest {
     node.attrs["dtype"] = dtype;
     node.attrs["shape"] = Shape::Unknown();
     const NodeId id = *graph_.AddNode(std::move(node));
-    graph_.inputs().push_back({name, id});
+    graph_.AddInput({name, id});
     return {id, 0};
   }
   Endpoint Op(const std::string& op, const std::string& name, std::vector<Endpoint> inputs,
@@ -39,7 +39,7 @@ class DeviceTest : public ApuTest {
     EXPECT_TRUE(CompleteAttrs(*FindOp(op).info, node).ok());
     return {*graph_.AddNode(std::move(node)), 0};
   }
-  void Output(Endpoint e) { graph_.outputs().push_back({graph_.node(e.node).name, e}); }
+  void Output(Endpoint e) { graph_.AddOutput({graph_.node(e.node).name, e}); }
   std::unique_ptr<Session> Make(const std::string& device = "APU:0") {
     return MakeSession(graph_, device);
   }

@@ -151,8 +151,8 @@ TEST(Text, RoundTripsRandomGraphs) {
       }
       ASSERT_TRUE(g.AddNode(std::move(n)).ok());
     }
-    g.outputs().push_back({"out put", {0, 1}});
-    g.inputs().push_back({"x", 0});
+    g.AddOutput({"out put", {0, 1}});
+    g.AddInput({"x", 0});
     ExpectRoundTrip(g);
   }
 }

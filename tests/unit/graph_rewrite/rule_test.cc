@@ -69,7 +69,7 @@ TEST(Rewrite, BodiesOfFunctionsAreRewritten) {
   Graph body = *parsed->functions().at("body");
   ASSERT_TRUE(testing::CompleteGraph(body).ok());
   ASSERT_TRUE(testing::CompleteGraph(*parsed).ok());
-  parsed->functions()["body"] = std::make_shared<const Graph>(body);
+  parsed->SetFunction("body", std::make_shared<const Graph>(body));
   const Flags flags;
   const Services services{.flags = &flags};
   std::vector<std::string> dumped;

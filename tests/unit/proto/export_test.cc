@@ -86,7 +86,7 @@ TEST(Export, PrivateOpsAreRefused) {
     std::filesystem::remove(path.str());
   }
   Graph graph = WithOp("StatelessWhile");  // in a function it is no less private
-  graph.functions()["f"] = std::make_shared<const Graph>(WithOp("_MklNativeConv2D"));
+  graph.SetFunction("f", std::make_shared<const Graph>(WithOp("_MklNativeConv2D")));
   EXPECT_EQ(ExportGraph(graph, path.str(), {}).code(), absl::StatusCode::kFailedPrecondition);
 }
 

@@ -1,6 +1,7 @@
 // Batches in parts: the same results as in one piece, and only where every op keeps rows apart.
 #include "runtime/batch_split.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,8 +49,8 @@ class BatchSplitTest : public ::testing::Test {
       TENON_RETURN_IF_ERROR(CompleteAttrs(*FindOp(node.op).info, node));
       TENON_RETURN_IF_ERROR(graph.AddNode(std::move(node)).status());
     }
-    graph.inputs() = parsed.inputs();
-    graph.outputs() = parsed.outputs();
+    for (const GraphInput& input : parsed.inputs()) graph.AddInput(input);
+    graph.SetOutputs(parsed.outputs());
     TENON_ASSIGN_OR_RETURN(model_, ModelState::Create(std::move(graph), variables_));
     return absl::OkStatus();
   }
@@ -231,6 +232,43 @@ TEST(BatchSplitSession, RunsAnyNumberOfRows) {
               0);
   }
   EXPECT_TRUE((*session)->Run({Image(0)}).ok());
+}
+
+// Like Relu, but for no fewer than kRows rows.
+absl::StatusOr<std::unique_ptr<Kernel>> ManyRows(PrepareContext& p) {
+  if (p.input_shape(0).dim(0) < kRows) return Internal("too few rows");
+  return FindOp("Relu").info->row.reference(p);
+}
+
+const OpRegistration many_rows_op({
+    .name = "TestManyRows",
+    .inputs = "x: T",
+    .outputs = "y: T",
+    .attrs = "T: type",
+    .shape = UnchangedShape,
+    .reference = ManyRows,
+    .elementwise = true,
+});
+
+TEST_F(BatchSplitTest, APartThatCannotBePlannedIsAnError) {
+  ASSERT_TRUE(Load(absl::StrCat(kHead, "%y = TestManyRows(%a) {T=float} out y = %y")).ok());
+  const std::vector<TensorSpec> feeds = {{DType::kFloat, Shape({kRows, 64, 64, 64}), nullptr}};
+  const absl::Status status = BuildSplitPlan(model_, feeds, {true}, services_, kernels_).status();
+  EXPECT_TRUE(absl::IsInternal(status)) << status;
+}
+
+TEST(BatchSplitSession, RunsWholeAndSaysWhyWherePartsFail) {
+  auto graph = ParseGraph(absl::StrCat(kHead, "%y = TestManyRows(%a) {T=float} out y = %y"));
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  auto session = Session::Create(*std::move(graph), DefaultOptions(1));
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_TRUE((*session)->split_status().ok());
+  const auto run = (*session)->Run({Image(kRows)});
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ((*session)->PlanFor({Image(kRows)}).value()->split, nullptr);
+  EXPECT_THAT((*session)->split_status().message(), ::testing::HasSubstr("too few rows"));
+  // Where the whole cannot be planned either, that is the run's error.
+  EXPECT_FALSE((*session)->Run({Image(kRows - 1)}).ok());
 }
 
 TEST(RowRules, AreOfOpsThatExist) {

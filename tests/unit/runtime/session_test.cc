@@ -170,13 +170,13 @@ TEST(Session, MisalignedFeedsAreCopied) {
 
 TEST(Session, BadGraphsAreErrors) {
   Graph graph = SmallGraph();
-  graph.outputs().push_back({"gone", {99, 0}});
+  graph.AddOutput({"gone", {99, 0}});
   SessionOptions options;
   options.flags = Flags();
   EXPECT_THAT(std::string(Session::Create(graph, options).status().message()),
               HasSubstr("output 'gone'"));
   graph = SmallGraph();
-  graph.outputs().push_back({"second", {graph.FindNode("a")->id, 1}});
+  graph.AddOutput({"second", {graph.FindNode("a")->id, 1}});
   auto session = Make(graph);
   EXPECT_THAT(Error(*session, {{"x", Floats({1, 2}, {1, 2})}}), HasSubstr("'a:1'"));
 }

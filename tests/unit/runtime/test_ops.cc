@@ -212,7 +212,7 @@ const OpRegistration rows[] = {
 
 Endpoint GraphMaker::Input(const std::string& name, const Shape& shape, DType dtype) {
   const Endpoint e = Node("Placeholder", name, {}, {{"dtype", dtype}, {"shape", shape}});
-  graph_->inputs().push_back({name, e.node});
+  graph_->AddInput({name, e.node});
   return e;
 }
 

@@ -23,7 +23,7 @@ class GraphMaker {
   Endpoint Const(const std::string& name, Tensor value);
   Endpoint Node(const std::string& op, const std::string& name, std::vector<Endpoint> inputs,
                 AttrMap attrs = {});
-  void Output(const std::string& name, Endpoint e) { graph_->outputs().push_back({name, e}); }
+  void Output(const std::string& name, Endpoint e) { graph_->AddOutput({name, e}); }
 
  private:
   Graph* graph_;

@@ -1,6 +1,7 @@
-// Integers of variable length, seven bits a byte, as in protocol buffers and tables.
-#ifndef TENON_PROTO_VARINT_H_
-#define TENON_PROTO_VARINT_H_
+// Integers of variable length, seven bits a byte, low ones first, as in protocol buffers and
+// tables.
+#ifndef TENON_ENV_VARINT_H_
+#define TENON_ENV_VARINT_H_
 
 #include <cstdint>
 
@@ -19,4 +20,4 @@ inline bool ReadVarint(const char*& p, const char* end, uint64_t& value) {
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_VARINT_H_
+#endif  // TENON_ENV_VARINT_H_
