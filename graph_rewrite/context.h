@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "graph/rewriter.h"
 #include "graph_rewrite/shapes.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 
 namespace tenon {
 

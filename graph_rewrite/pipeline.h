@@ -18,7 +18,7 @@
 #include "graph/graph.h"
 #include "graph/rewriter.h"
 #include "graph_rewrite/rule.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 
 namespace tenon {
 

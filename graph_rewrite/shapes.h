@@ -10,7 +10,7 @@
 #include "graph/rewriter.h"
 #include "graph/tensor.h"
 #include "graph/tensor_spec.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 
 namespace tenon {
 

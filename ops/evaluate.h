@@ -11,7 +11,7 @@
 #include "absl/types/span.h"
 #include "graph/graph.h"
 #include "graph/tensor.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -31,8 +31,8 @@
 #include "graph/attr.h"
 #include "graph/dtype.h"
 #include "graph/graph.h"
-#include "ops/kernel.h"
-#include "ops/post_op.h"
+#include "kernels/interface/kernel.h"
+#include "kernels/interface/post_op.h"
 #include "ops/shape_fn.h"
 
 namespace tenon {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "env/status.h"
-#include "ops/types.h"
+#include "kernels/interface/types.h"
 #include "runtime/body.h"
 #include "runtime/executor.h"
 

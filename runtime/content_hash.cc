@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
-#include "ops/parallel.h"
+#include "kernels/interface/parallel.h"
 #include "proto/mapped_file.h"
 
 #define XXH_INLINE_ALL

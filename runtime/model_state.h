@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "graph/tensor.h"
-#include "ops/constant.h"
+#include "kernels/interface/constant.h"
 #include "runtime/session_variables.h"
 #include "runtime/state_pool.h"
 

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
-#include "ops/constant.h"
+#include "kernels/interface/constant.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/plan.h"
 #include "runtime/plan_devices.h"

@@ -10,7 +10,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "env/mutex.h"
-#include "ops/constant.h"
+#include "kernels/interface/constant.h"
 #include "tf_plugin/c_api.h"
 
 namespace tenon::plugin {

@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "env/flags.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 #include "primitive_cache/cache.h"
 #include "runtime/call_cache.h"
 #include "tf_plugin/held_constants.h"

@@ -5,7 +5,7 @@
 #include "absl/status/statusor.h"
 #include "env/flags.h"
 #include "graph_rewrite/pipeline.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 #include "tools/model_args.h"
 
 namespace tenon {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
 
 namespace tenon {
 namespace {

@@ -10,7 +10,7 @@
 #include "graph_rewrite/affine.h"
 #include "graph_rewrite/contraction.h"
 #include "graph_rewrite/rule.h"
-#include "ops/parallel.h"
+#include "kernels/interface/parallel.h"
 
 namespace tenon {
 namespace {

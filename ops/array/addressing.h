@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "graph/attr_reader.h"
-#include "ops/types.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
 

@@ -1,9 +1,9 @@
 // MatrixBandPart: of each matrix, the diagonals from num_lower below to num_upper above the main
 // one; zeros elsewhere. A negative number keeps all on that side.
-#include "ops/array/axis.h"
-#include "ops/late_kernel.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -2,8 +2,8 @@
 // data format (NHWC ...) to another.
 #include <algorithm>
 
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -1,8 +1,8 @@
 // Diag: a tensor of shape S becomes the diagonal of one of shape [S, S]; DiagPart takes it out
 // again.
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

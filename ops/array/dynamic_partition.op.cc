@@ -2,7 +2,7 @@
 // ParallelDynamicStitch put slices of several tensors together again.
 #include <algorithm>
 
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
 #include "ops/op.h"
 #include "ops/segment/segments.h"
 

@@ -1,9 +1,9 @@
 // GatherNd (slices that index vectors name) and ScatterNd (their sum into zeros).
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/types.h"
 #include "ops/array/addressing.h"
-#include "ops/array/axis.h"
-#include "ops/late_kernel.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 #include "ops/array/image_shape.h"
 
 #include "env/status.h"
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
 
 namespace tenon {
 

@@ -1,6 +1,6 @@
 #include "ops/array/join.h"
 
-#include "ops/types.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
 namespace {

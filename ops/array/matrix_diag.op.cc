@@ -1,11 +1,11 @@
 // MatrixDiag, V2, V3 make matrices from diagonals; MatrixDiagPart, V2, V3 take diagonals out;
 // MatrixSetDiag, V2, V3 replace them. The BatchMatrix names are older ones of the first versions.
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/types.h"
 #include "ops/array/copy.h"
 #include "ops/array/diagonals.h"
-#include "ops/late_kernel.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

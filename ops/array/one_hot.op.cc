@@ -1,9 +1,9 @@
 // OneHot: on_value where the new axis has the index, off_value elsewhere (also for an index out of
 // range).
-#include "ops/array/axis.h"
-#include "ops/late_kernel.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -1,5 +1,5 @@
 // Pack (stack along a new axis) and Unpack.
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
 #include "ops/array/join.h"
 #include "ops/op.h"
 

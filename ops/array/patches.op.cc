@@ -1,10 +1,10 @@
 // ExtractImagePatches, ExtractVolumePatches: the window around each position, laid out as channels.
 #include <algorithm>
 
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/types.h"
 #include "ops/array/strided_copy.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -1,10 +1,10 @@
 // ResizeBilinear, ResizeNearestNeighbor, ResizeBicubic and ResizeArea of NHWC images, with
 // align_corners and half_pixel_centers.
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/types.h"
 #include "ops/array/image_shape.h"
 #include "ops/array/resize_taps.h"
-#include "ops/late_kernel.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

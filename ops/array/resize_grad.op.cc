@@ -2,11 +2,11 @@
 // pixels it was made of, with their weights.
 #include <algorithm>
 
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/types.h"
 #include "ops/array/image_shape.h"
 #include "ops/array/resize_taps.h"
-#include "ops/late_kernel.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 // ReverseV2 (along axes), Reverse (along flagged axes) and Roll (cyclic shifts).
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
 #include "ops/array/strided_copy.h"
-#include "ops/late_kernel.h"
 #include "ops/op.h"
 
 namespace tenon {

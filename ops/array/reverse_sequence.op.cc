@@ -1,5 +1,5 @@
 // ReverseSequence: of batch entry i, the first seq_lengths[i] elements of a dimension are reversed.
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
 #include "ops/op.h"
 #include "ops/segment/segments.h"
 

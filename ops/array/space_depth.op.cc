@@ -1,10 +1,10 @@
 // DepthToSpace, SpaceToDepth, BatchToSpace(ND), SpaceToBatch(ND): blocks of pixels traded for
 // channels or for batch entries. Each is one strided copy.
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/types.h"
 #include "ops/array/strided_copy.h"
-#include "ops/late_kernel.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

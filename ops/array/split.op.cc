@@ -1,7 +1,7 @@
 // Split (into equal parts) and SplitV (into parts of given sizes).
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
 #include "ops/array/join.h"
-#include "ops/late_kernel.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ops/types.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
 

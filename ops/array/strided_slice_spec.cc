@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "env/status.h"
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
 
 namespace tenon {
 namespace {

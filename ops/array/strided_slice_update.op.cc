@@ -1,11 +1,11 @@
 // StridedSliceGrad (zeros with a gradient in the slice's place) and TensorStridedSliceUpdate (a
 // copy of a tensor with the slice replaced).
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/types.h"
 #include "ops/array/copy.h"
 #include "ops/array/strided_slice_spec.h"
-#include "ops/late_kernel.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

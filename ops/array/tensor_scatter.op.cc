@@ -3,10 +3,10 @@
 // updates.
 #include <algorithm>
 
+#include "kernels/interface/types.h"
 #include "ops/array/addressing.h"
 #include "ops/array/copy.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

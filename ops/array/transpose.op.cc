@@ -5,12 +5,12 @@
 #include <memory>
 #include <utility>
 
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/parallel.h"
+#include "kernels/interface/types.h"
 #include "ops/array/strided_copy.h"
-#include "ops/late_kernel.h"
 #include "ops/op.h"
-#include "ops/parallel.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -6,10 +6,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
-#include "ops/array/axis.h"
-#include "ops/late_kernel.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 // Where: the coordinates of elements that are not zero, row by row. How many is found by Run.
+#include "kernels/interface/types.h"
 #include "ops/array/strided_copy.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "absl/strings/str_join.h"
+#include "kernels/interface/types.h"
 #include "ops/array/copy.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

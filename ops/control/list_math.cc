@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "env/status.h"
+#include "kernels/interface/types.h"
 #include "ops/control/tensor_list.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

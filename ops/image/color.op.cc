@@ -3,9 +3,9 @@
 #include <array>
 #include <cmath>
 
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

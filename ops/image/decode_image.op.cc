@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "kernels/interface/types.h"
 #include "ops/image/bmp.h"
 #include "ops/image/gif.h"
 #include "ops/image/jpeg.h"
 #include "ops/image/png.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

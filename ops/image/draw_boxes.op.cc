@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -1,5 +1,5 @@
 // EncodePng, EncodeJpeg, EncodeJpegVariableQuality: image files from pixels.
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
 #include "ops/image/jpeg.h"
 #include "ops/image/png.h"
 #include "ops/op.h"

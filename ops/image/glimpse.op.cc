@@ -5,8 +5,8 @@
 #include <cmath>
 #include <random>
 
-#include "ops/array/axis.h"
-#include "ops/late_kernel.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/types.h"
 #include "ops/array/image_shape.h"
-#include "ops/late_kernel.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

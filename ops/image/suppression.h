@@ -9,7 +9,7 @@
 #include <queue>
 #include <vector>
 
-#include "ops/types.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
 

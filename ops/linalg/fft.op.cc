@@ -2,11 +2,11 @@
 // between real signals and the non-negative half of the spectrum. Computed in double.
 #include <algorithm>
 
-#include "ops/array/axis.h"
-#include "ops/late_kernel.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/types.h"
 #include "ops/linalg/line_fft.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

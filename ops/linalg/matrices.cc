@@ -1,7 +1,7 @@
 #include "ops/linalg/matrices.h"
 
 #include "env/status.h"
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
 
 namespace tenon {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "ops/kernel.h"
-#include "ops/types.h"
+#include "kernels/interface/kernel.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
 

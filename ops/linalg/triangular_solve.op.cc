@@ -1,6 +1,6 @@
 // MatrixTriangularSolve: X with A X = B for a triangular A, by substitution (a zero
 // on the diagonal gives infinities); batch dimensions broadcast.
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
 #include "ops/linalg/matrix_shape.h"
 #include "ops/linalg/systems.h"
 #include "ops/math/broadcast.h"

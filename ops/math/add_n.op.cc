@@ -1,7 +1,7 @@
 // AddN: the sum of tensors of one shape, or of lists of them.
+#include "kernels/interface/types.h"
 #include "ops/control/list_math.h"
 #include "ops/op.h"
-#include "ops/types.h"
 #include "ops/vector/unary_binary.h"
 
 namespace tenon {

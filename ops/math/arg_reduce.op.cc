@@ -1,9 +1,9 @@
 // ArgMax, ArgMin: the index of the largest or smallest element along an axis; of equal ones the
 // first. A NaN is never chosen over a number.
-#include "ops/array/axis.h"
-#include "ops/late_kernel.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

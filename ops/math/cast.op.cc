@@ -9,9 +9,9 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/interface/types.h"
 #include "ops/array/copy.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -1,8 +1,8 @@
 // ClipByValue: max(min(t, high), low), as TensorFlow orders them; the bounds are scalars or of t's
 // shape.
+#include "kernels/interface/types.h"
 #include "ops/math/broadcast.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

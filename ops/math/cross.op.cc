@@ -1,6 +1,6 @@
 // Cross: the vector product of three-dimensional vectors along the last dimension.
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "ops/parallel.h"
+#include "kernels/interface/parallel.h"
 
 namespace tenon {
 namespace {

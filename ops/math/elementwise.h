@@ -11,9 +11,9 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
+#include "kernels/interface/types.h"
 #include "ops/math/broadcast.h"
-#include "ops/types.h"
 
 namespace tenon {
 

@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "ops/types.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
 

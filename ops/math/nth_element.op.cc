@@ -1,10 +1,10 @@
 // NthElement: the n-th smallest (reverse: largest) element of each row.
 #include <algorithm>
 
-#include "ops/array/axis.h"
-#include "ops/late_kernel.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -1,8 +1,8 @@
 // PopulationCount: bits that are set.
 #include <bit>
 
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ops/kernel.h"
-#include "ops/late_kernel.h"
-#include "ops/types.h"
+#include "kernels/interface/kernel.h"
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
 

@@ -1,8 +1,8 @@
 // SelectV2 (NumPy broadcasting) and Select (a condition of the values' shape, a scalar, or one bool
 // per row).
+#include "kernels/interface/types.h"
 #include "ops/math/broadcast.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

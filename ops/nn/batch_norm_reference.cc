@@ -3,8 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/interface/types.h"
 #include "ops/nn/batch_norm.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "graph/dtype.h"
-#include "ops/parallel.h"
+#include "kernels/interface/parallel.h"
 #include "ops/vector/batch_norm_simd.h"
 
 namespace tenon {

@@ -12,9 +12,9 @@
 #include <limits>
 #include <string>
 
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 #include "ops/vector/elementwise.h"
 
 namespace tenon {

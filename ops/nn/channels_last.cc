@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "env/status.h"
-#include "ops/parallel.h"
+#include "kernels/interface/parallel.h"
 #include "ops/vector/transpose_simd.h"
 
 namespace tenon {

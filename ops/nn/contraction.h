@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 #include "ops/nn/fused_ops.h"
 #include "primitive_cache/primitive.h"
 #include "primitive_cache/tensor_desc.h"

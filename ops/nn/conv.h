@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 #include "ops/nn/conv_geometry.h"
 #include "primitive_cache/convolution.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "env/status.h"
-#include "ops/late_kernel.h"
+#include "kernels/interface/late_kernel.h"
 #include "ops/nn/contraction.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_gradient_reference.h"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "env/status.h"
+#include "kernels/interface/parallel.h"
 #include "ops/nn/contraction.h"
 #include "ops/nn/im2col.h"
-#include "ops/parallel.h"
 #include "primitive_cache/matmul.h"
 
 namespace tenon {

@@ -1,7 +1,7 @@
 #include "ops/nn/conv_shape.h"
 
 #include "env/status.h"
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
 #include "ops/nn/contraction_shape.h"
 
 namespace tenon {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "env/status.h"
+#include "kernels/interface/parallel.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/parallel.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

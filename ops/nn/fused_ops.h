@@ -10,8 +10,8 @@
 #include "absl/types/span.h"
 #include "graph/dtype.h"
 #include "graph/shape.h"
-#include "ops/kernel.h"
-#include "ops/post_op.h"
+#include "kernels/interface/kernel.h"
+#include "kernels/interface/post_op.h"
 
 namespace tenon {
 

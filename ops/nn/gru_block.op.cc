@@ -1,8 +1,8 @@
 // GRUBlockCell: one step of a GRU in one op; the gates are outputs, as a gradient needs them.
 #include <cmath>
 
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -1,6 +1,6 @@
 // GRUBlockCellGrad: the gradients of a GRUBlockCell step, from the gates that it gave.
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

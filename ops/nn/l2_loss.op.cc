@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/interface/parallel.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/parallel.h"
-#include "ops/types.h"
 #include "ops/vector/elementwise.h"
 #include "ops/vector/loss_simd.h"
 

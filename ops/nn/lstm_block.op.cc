@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

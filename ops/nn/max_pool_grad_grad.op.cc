@@ -1,7 +1,7 @@
 // MaxPoolGradGrad, V2 and 3D, the gradient of a max pool's gradient: for each window, the element
 // of `grad` that stands where orig_input first equals orig_output; 0 where it nowhere does.
 #include "env/status.h"
-#include "ops/late_kernel.h"
+#include "kernels/interface/late_kernel.h"
 #include "ops/nn/pool_reference.h"
 #include "ops/op.h"
 

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "graph/tensor.h"
-#include "ops/constant.h"
+#include "kernels/interface/constant.h"
 #include "primitive_cache/primitive.h"
 
 namespace tenon {

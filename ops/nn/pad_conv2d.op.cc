@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "env/status.h"
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
 #include "ops/evaluate.h"
-#include "ops/late_kernel.h"
 #include "ops/nn/contraction_shape.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/fused_ops.h"

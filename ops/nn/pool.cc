@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "env/status.h"
+#include "kernels/interface/parallel.h"
+#include "kernels/interface/types.h"
 #include "ops/nn/contraction.h"
 #include "ops/nn/pool_geometry.h"
-#include "ops/parallel.h"
-#include "ops/types.h"
 #include "primitive_cache/pooling.h"
 
 namespace tenon {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "env/status.h"
-#include "ops/late_kernel.h"
+#include "kernels/interface/late_kernel.h"
 #include "ops/nn/pool_reference.h"
 
 namespace tenon {

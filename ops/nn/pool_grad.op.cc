@@ -1,7 +1,7 @@
 // AvgPoolGrad, AvgPool3DGrad, MaxPoolGrad, MaxPoolGradV2 (the window as inputs), MaxPool3DGrad.
 #include "ops/nn/pool_grad.h"
 
-#include "ops/late_kernel.h"
+#include "kernels/interface/late_kernel.h"
 #include "ops/nn/channels_last.h"
 #include "ops/nn/pool_shape.h"
 #include "ops/op.h"

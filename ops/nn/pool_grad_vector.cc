@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "env/status.h"
+#include "kernels/interface/parallel.h"
 #include "ops/nn/pool_grad.h"
-#include "ops/parallel.h"
 #include "ops/vector/elementwise.h"
 #include "ops/vector/pool_simd.h"
 

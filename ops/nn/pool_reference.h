@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "absl/types/span.h"
+#include "kernels/interface/types.h"
 #include "ops/nn/pool_geometry.h"
-#include "ops/types.h"
 
 namespace tenon {
 

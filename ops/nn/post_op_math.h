@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "ops/post_op.h"
+#include "kernels/interface/post_op.h"
 
 namespace tenon {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "ops/post_op.h"
+#include "kernels/interface/post_op.h"
 #include "primitive_cache/tensor_desc.h"
 
 namespace tenon {

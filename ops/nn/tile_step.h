@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 #include "ops/nn/fused_ops.h"
 #include "ops/vector/elementwise.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ops/parallel.h"
+#include "kernels/interface/parallel.h"
 
 namespace tenon {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 #include "ops/nn/fused_ops.h"
 #include "ops/nn/tile_step.h"
 

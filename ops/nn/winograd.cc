@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "ops/parallel.h"
+#include "kernels/interface/parallel.h"
 
 namespace tenon {
 namespace {

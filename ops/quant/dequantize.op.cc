@@ -2,8 +2,8 @@
 #include <Eigen/Core>
 #include <cmath>
 
+#include "kernels/interface/parallel.h"
 #include "ops/op.h"
-#include "ops/parallel.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"

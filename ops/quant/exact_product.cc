@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "env/status.h"
-#include "ops/parallel.h"
+#include "kernels/interface/parallel.h"
 #include "primitive_cache/matmul.h"
 
 namespace tenon {

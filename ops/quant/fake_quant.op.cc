@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/interface/parallel.h"
 #include "ops/op.h"
-#include "ops/parallel.h"
 #include "ops/quant/nudged_range.h"
 #include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"

@@ -2,8 +2,8 @@
 // axis. MIN_COMBINED and MIN_FIRST put the lowest integer at min; SCALED keeps 0 at 0.
 #include <cmath>
 
+#include "kernels/interface/parallel.h"
 #include "ops/op.h"
-#include "ops/parallel.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"

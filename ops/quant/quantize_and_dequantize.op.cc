@@ -3,12 +3,12 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/interface/parallel.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/parallel.h"
 #include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"
 #include "ops/quant/round_trip.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

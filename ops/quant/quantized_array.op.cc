@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
 #include "ops/array/copy.h"
-#include "ops/late_kernel.h"
 #include "ops/op.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"

@@ -1,11 +1,11 @@
 // QuantizedAdd, QuantizedMul, QuantizedBiasAdd: 8-bit operands of different ranges, 32-bit results.
 #include <cmath>
 
+#include "kernels/interface/types.h"
 #include "ops/op.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

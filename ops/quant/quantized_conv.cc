@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "env/status.h"
+#include "kernels/interface/types.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_reference.h"
 #include "ops/nn/im2col.h"
@@ -14,7 +15,6 @@
 #include "ops/quant/quantized_onednn.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "ops/parallel.h"
+#include "kernels/interface/parallel.h"
+#include "kernels/interface/types.h"
 #include "ops/quant/exact_product.h"
 #include "ops/quant/quantized_onednn.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

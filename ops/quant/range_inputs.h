@@ -3,7 +3,7 @@
 #ifndef TENON_OPS_QUANT_RANGE_INPUTS_H_
 #define TENON_OPS_QUANT_RANGE_INPUTS_H_
 
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 #include "ops/quant/range_math.h"
 
 namespace tenon {

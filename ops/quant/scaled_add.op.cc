@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "env/status.h"
+#include "kernels/interface/parallel.h"
 #include "ops/op.h"
-#include "ops/parallel.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "env/status.h"
-#include "ops/array/axis.h"
-#include "ops/late_kernel.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/parallel.h"
 #include "ops/math/reduction.h"
 #include "ops/math/reduction_shape.h"
 #include "ops/op.h"
-#include "ops/parallel.h"
 #include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"
 #include "ops/vector/quantize_simd.h"

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
 #include "ops/ragged/nested_splits.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

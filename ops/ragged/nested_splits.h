@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "env/status.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 #include "ops/segment/segments.h"
 
 namespace tenon {

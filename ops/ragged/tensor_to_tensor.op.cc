@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "env/status.h"
+#include "kernels/interface/types.h"
 #include "ops/array/copy.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 #include "ops/random/output.h"
 
-#include "ops/array/axis.h"
-#include "ops/types.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
 

@@ -4,7 +4,7 @@
 #define TENON_OPS_RANDOM_OUTPUT_H_
 
 #include "absl/status/statusor.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 
 namespace tenon {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "ops/types.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "ops/types.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
 

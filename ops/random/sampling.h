@@ -3,7 +3,7 @@
 #define TENON_OPS_RANDOM_SAMPLING_H_
 
 #include "absl/status/statusor.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 #include "ops/random/philox.h"
 
 namespace tenon {

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <vector>
 
-#include "ops/array/axis.h"
-#include "ops/types.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
 

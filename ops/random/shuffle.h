@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 #include "ops/random/philox.h"
 
 namespace tenon {

@@ -4,13 +4,13 @@
 #include <atomic>
 #include <random>
 
+#include "kernels/interface/types.h"
 #include "ops/op.h"
 #include "ops/random/output.h"
 #include "ops/random/philox.h"
 #include "ops/random/sampling.h"
 #include "ops/random/shape.h"
 #include "ops/random/shuffle.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

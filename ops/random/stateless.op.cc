@@ -1,7 +1,7 @@
 // Stateless random ops: seeds, or a key and a counter, decide the numbers. StatelessRandomUniform,
 // Normal, UniformInt, UniformFullInt, StatelessTruncatedNormal, their V2 forms,
 // StatelessMultinomial, StatelessShuffle, and what turns seeds into keys.
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
 #include "ops/op.h"
 #include "ops/random/output.h"
 #include "ops/random/philox.h"

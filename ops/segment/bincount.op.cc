@@ -2,8 +2,8 @@
 // the sum of the weights at its places. Numbers from `size` on are left out.
 #include <algorithm>
 
-#include "ops/array/axis.h"
-#include "ops/late_kernel.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
 #include "ops/op.h"
 #include "ops/segment/segments.h"
 

@@ -1,6 +1,6 @@
 // SegmentSum, SegmentMean, SegmentProd, SegmentMin, SegmentMax: rows combined by sorted segment
 // ids. Segments without rows are 0 (1 for products).
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
 #include "ops/op.h"
 #include "ops/segment/segments.h"
 

@@ -1,6 +1,6 @@
 #include "ops/segment/segments.h"
 
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
 
 namespace tenon {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ops/kernel.h"
-#include "ops/types.h"
+#include "kernels/interface/kernel.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
 

@@ -1,7 +1,7 @@
 // SparseSegmentSum, SparseSegmentMean, SparseSegmentSqrtN, their forms with num_segments, and their
 // gradients: rows that `indices` name are combined by sorted segment ids.
-#include "ops/array/axis.h"
-#include "ops/late_kernel.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
 #include "ops/op.h"
 #include "ops/segment/segments.h"
 

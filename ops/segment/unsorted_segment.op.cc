@@ -1,7 +1,7 @@
 // UnsortedSegmentSum, UnsortedSegmentProd, UnsortedSegmentMin, UnsortedSegmentMax: ids in any
 // order, of any shape that data's shape begins with; negative ids are left out.
-#include "ops/array/axis.h"
-#include "ops/late_kernel.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
 #include "ops/op.h"
 #include "ops/segment/segments.h"
 

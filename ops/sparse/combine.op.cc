@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/interface/types.h"
 #include "ops/op.h"
 #include "ops/sparse/coordinates.h"
 #include "ops/sparse/sparse_shape.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -2,11 +2,11 @@
 // texts joined by a separator or as buckets of joined hashes.
 #include <algorithm>
 
+#include "kernels/interface/types.h"
 #include "ops/op.h"
 #include "ops/sparse/coordinates.h"
 #include "ops/sparse/feature_cross.h"
 #include "ops/sparse/sparse_shape.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -4,10 +4,10 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/interface/types.h"
 #include "ops/op.h"
 #include "ops/sparse/coordinates.h"
 #include "ops/sparse/sparse_shape.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -1,10 +1,10 @@
 // SparseReorder, SparseConcat, SparseSlice: ops that only move a sparse tensor's elements.
 #include <algorithm>
 
+#include "kernels/interface/types.h"
 #include "ops/op.h"
 #include "ops/sparse/coordinates.h"
 #include "ops/sparse/sparse_shape.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "absl/strings/ascii.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
 #include "ops/sparse/coordinates.h"
 #include "ops/sparse/sparse_shape.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -2,11 +2,11 @@
 // tensor's elements with those of a dense one, which the latter three broadcast.
 #include <algorithm>
 
+#include "kernels/interface/types.h"
 #include "ops/op.h"
 #include "ops/segment/segments.h"
 #include "ops/sparse/coordinates.h"
 #include "ops/sparse/sparse_shape.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

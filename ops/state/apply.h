@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "env/status.h"
-#include "ops/kernel.h"
-#include "ops/parallel.h"
+#include "kernels/interface/kernel.h"
+#include "kernels/interface/parallel.h"
+#include "kernels/interface/types.h"
 #include "ops/state/update.h"
-#include "ops/types.h"
 
 namespace tenon {
 

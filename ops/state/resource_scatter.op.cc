@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "env/status.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
 #include "ops/state/update.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -2,10 +2,10 @@
 // VarHandleOp, so that op has no kernel. Reads of a known shape share the variable's memory (the
 // plan does that); the kernel here copies.
 #include "env/status.h"
+#include "kernels/interface/types.h"
 #include "ops/array/copy.h"
 #include "ops/op.h"
 #include "ops/state/update.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

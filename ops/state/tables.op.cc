@@ -7,8 +7,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "env/status.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -7,10 +7,10 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
 #include "ops/strings/elementwise.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

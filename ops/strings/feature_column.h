@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
+#include "kernels/interface/types.h"
 #include "ops/strings/example.h"
-#include "ops/types.h"
 
 namespace tenon {
 

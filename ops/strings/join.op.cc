@@ -1,8 +1,8 @@
 // StringJoin (elementwise), ReduceJoin (along dimensions), UnsortedSegmentJoin (by segment).
 #include "absl/strings/str_join.h"
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
 #include "ops/array/strided_copy.h"
-#include "ops/late_kernel.h"
 #include "ops/op.h"
 #include "ops/segment/segments.h"
 

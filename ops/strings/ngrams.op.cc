@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "kernels/interface/types.h"
 #include "ops/op.h"
 #include "ops/segment/segments.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

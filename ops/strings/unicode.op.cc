@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "kernels/interface/types.h"
 #include "ops/op.h"
 #include "ops/segment/segments.h"
 #include "ops/strings/elementwise.h"
 #include "ops/strings/utf8.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

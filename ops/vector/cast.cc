@@ -1,7 +1,7 @@
 #include "ops/vector/cast.h"
 
 #include "env/status.h"
-#include "ops/parallel.h"
+#include "kernels/interface/parallel.h"
 #include "ops/vector/elementwise.h"
 #include "ops/vector/half_simd.h"
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "env/status.h"
-#include "ops/array/axis.h"
-#include "ops/parallel.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/parallel.h"
 
 namespace tenon {
 

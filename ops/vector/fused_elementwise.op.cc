@@ -6,8 +6,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "env/status.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/types.h"
 #include "ops/vector/broadcast.h"
 #include "ops/vector/elementwise_scalar.h"
 #include "ops/vector/program.h"

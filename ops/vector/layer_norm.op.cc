@@ -7,9 +7,9 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/interface/parallel.h"
+#include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/parallel.h"
-#include "ops/types.h"
 #include "ops/vector/broadcast.h"
 #include "ops/vector/elementwise.h"
 #include "ops/vector/row_simd.h"

@@ -16,7 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 #include "ops/vector/elementwise.h"
 #include "ops/vector/quantize_simd.h"
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "env/status.h"
-#include "ops/parallel.h"
+#include "kernels/interface/parallel.h"
 #include "ops/vector/broadcast.h"
 #include "ops/vector/program.h"
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "env/status.h"
-#include "ops/array/axis.h"
-#include "ops/parallel.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/parallel.h"
 #include "ops/vector/elementwise.h"
 #include "ops/vector/reduce_simd.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "ops/parallel.h"
-#include "ops/types.h"
+#include "kernels/interface/parallel.h"
+#include "kernels/interface/types.h"
 #include "ops/vector/broadcast.h"
 #include "ops/vector/elementwise.h"
 

@@ -12,8 +12,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "env/status.h"
-#include "ops/array/axis.h"
-#include "ops/parallel.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/parallel.h"
 #include "ops/vector/transpose_simd.h"
 
 namespace tenon {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 
 namespace tenon {
 

@@ -15,7 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "graph/rewriter.h"
 #include "graph/text.h"
-#include "ops/types.h"
+#include "kernels/interface/types.h"
 #include "proto/export.h"
 #include "proto/model.h"
 #include "runtime/session.h"

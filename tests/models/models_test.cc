@@ -12,7 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 #include "graph/rewriter.h"
-#include "ops/types.h"
+#include "kernels/interface/types.h"
 #include "primitive_cache/isa.h"
 #include "proto/model.h"
 #include "runtime/session.h"

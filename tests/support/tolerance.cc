@@ -15,8 +15,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "kernels/interface/types.h"
 #include "ops/quant/quantized_types.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

@@ -12,10 +12,10 @@
 #include "absl/strings/strip.h"
 #include "env/flags.h"
 #include "env/status.h"
+#include "kernels/interface/types.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
 #include "ops/quant/quantized_types.h"
-#include "ops/types.h"
 #include "tests/support/tolerance.h"
 
 namespace tenon::sweep {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
 #include "graph_rewrite/quantized.h"
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
 
 namespace tenon {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "env/flags.h"
+#include "kernels/interface/types.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
-#include "ops/types.h"
 
 namespace tenon {
 namespace {

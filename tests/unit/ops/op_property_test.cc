@@ -10,8 +10,8 @@
 
 #include "env/flags.h"
 #include "graph/object.h"
+#include "kernels/interface/types.h"
 #include "ops/evaluate.h"
-#include "ops/types.h"
 #include "tests/support/limits.h"
 
 namespace tenon {

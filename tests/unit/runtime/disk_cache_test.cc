@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "ops/constant.h"
+#include "kernels/interface/constant.h"
 #include "proto/mapped_file.h"
 #include "runtime/content_hash.h"
 #include "runtime/session.h"

@@ -17,7 +17,7 @@
 #include "graph/tensor.h"
 #include "gtest/gtest.h"
 #include "hwy/targets.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 
 namespace tenon::vector_test {
 

@@ -1,4 +1,4 @@
-#include "ops/constant.h"
+#include "kernels/interface/constant.h"
 
 #include "env/status.h"
 

@@ -3,8 +3,8 @@
 //   VisitTypes(Floats{}, dtype, [&]<typename T>() { Work<T>(); });   // false: not in the list
 //
 // Kernels that only move elements go by size: VisitStorage.
-#ifndef TENON_OPS_TYPES_H_
-#define TENON_OPS_TYPES_H_
+#ifndef TENON_KERNELS_INTERFACE_TYPES_H_
+#define TENON_KERNELS_INTERFACE_TYPES_H_
 
 #include <Eigen/Core>
 #include <complex>
@@ -133,4 +133,4 @@ T WrapMul(T a, T b) {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_TYPES_H_
+#endif  // TENON_KERNELS_INTERFACE_TYPES_H_

@@ -1,4 +1,4 @@
-#include "ops/post_op.h"
+#include "kernels/interface/post_op.h"
 
 #include <string>
 

@@ -1,6 +1,6 @@
-#include "ops/array/axis.h"
+#include "kernels/interface/axis.h"
 
-#include "ops/types.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
 

@@ -6,8 +6,8 @@
 // There are at most `threads` of them, each of at least `grain` iterations (choose it with
 // ParallelGrain: less work does not pay for a barrier). Called inside a parallel region the ranges
 // run one after another. `fn` must not throw.
-#ifndef TENON_OPS_PARALLEL_H_
-#define TENON_OPS_PARALLEL_H_
+#ifndef TENON_KERNELS_INTERFACE_PARALLEL_H_
+#define TENON_KERNELS_INTERFACE_PARALLEL_H_
 
 #include <cstdint>
 
@@ -30,4 +30,4 @@ void ParallelForRanges(int threads, int64_t n, int64_t grain,
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_PARALLEL_H_
+#endif  // TENON_KERNELS_INTERFACE_PARALLEL_H_

@@ -1,6 +1,6 @@
 // Reading the small integer inputs of array ops: axes, shapes, paddings.
-#ifndef TENON_OPS_ARRAY_AXIS_H_
-#define TENON_OPS_ARRAY_AXIS_H_
+#ifndef TENON_KERNELS_INTERFACE_AXIS_H_
+#define TENON_KERNELS_INTERFACE_AXIS_H_
 
 #include <cstdint>
 #include <vector>
@@ -34,4 +34,4 @@ inline int64_t MulDims(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : a * 
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_ARRAY_AXIS_H_
+#endif  // TENON_KERNELS_INTERFACE_AXIS_H_

@@ -1,8 +1,8 @@
 // A constant of a session's graph (a weight), and the forms that kernels derived from it: packed
 // into a oneDNN layout, transposed, converted. Derived forms are built once and shared by all plans
 // of the session; when every reader has a derived form, the plain copy can go.
-#ifndef TENON_OPS_CONSTANT_H_
-#define TENON_OPS_CONSTANT_H_
+#ifndef TENON_KERNELS_INTERFACE_CONSTANT_H_
+#define TENON_KERNELS_INTERFACE_CONSTANT_H_
 
 #include <functional>
 #include <memory>
@@ -66,4 +66,4 @@ class Constant {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_CONSTANT_H_
+#endif  // TENON_KERNELS_INTERFACE_CONSTANT_H_

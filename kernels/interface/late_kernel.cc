@@ -1,4 +1,4 @@
-#include "ops/late_kernel.h"
+#include "kernels/interface/late_kernel.h"
 
 #include "env/status.h"
 

@@ -15,8 +15,8 @@
 //       return absl::OkStatus();
 //     });
 //   }
-#ifndef TENON_OPS_KERNEL_H_
-#define TENON_OPS_KERNEL_H_
+#ifndef TENON_KERNELS_INTERFACE_KERNEL_H_
+#define TENON_KERNELS_INTERFACE_KERNEL_H_
 
 #include <cstddef>
 #include <memory>
@@ -30,7 +30,7 @@
 #include "absl/types/span.h"
 #include "graph/attr_reader.h"
 #include "graph/tensor_spec.h"
-#include "ops/constant.h"
+#include "kernels/interface/constant.h"
 
 namespace tenon {
 
@@ -101,7 +101,7 @@ using InferOutputsFn = absl::StatusOr<std::vector<TensorSpec>> (*)(
 class PrepareContext {
  public:
   // `constants[i]` may be null. Output shapes come from the op's shape function. `infer_outputs`
-  // serves kernels that read a value at Run only (ops/late_kernel.h).
+  // serves kernels that read a value at Run only (kernels/interface/late_kernel.h).
   PrepareContext(const Node& node, absl::Span<const TensorSpec> inputs,
                  absl::Span<Constant* const> constants, absl::Span<const TensorSpec> outputs,
                  const Services& services, InferOutputsFn infer_outputs = nullptr)
@@ -183,4 +183,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(F run,
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_KERNEL_H_
+#endif  // TENON_KERNELS_INTERFACE_KERNEL_H_

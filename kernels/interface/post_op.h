@@ -1,6 +1,6 @@
 // What oneDNN (or a kernel of ours) can apply to a contraction's result before it is stored.
-#ifndef TENON_OPS_POST_OP_H_
-#define TENON_OPS_POST_OP_H_
+#ifndef TENON_KERNELS_INTERFACE_POST_OP_H_
+#define TENON_KERNELS_INTERFACE_POST_OP_H_
 
 #include "absl/strings/string_view.h"
 
@@ -41,4 +41,4 @@ void RegisterPostOp(absl::string_view name, PostOp post_op);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_POST_OP_H_
+#endif  // TENON_KERNELS_INTERFACE_POST_OP_H_

@@ -7,14 +7,14 @@
 //     if (multiples == nullptr) return PrepareLate(p, Tile, {1});
 //     ...
 //     p.InputNotRead(1);
-#ifndef TENON_OPS_LATE_KERNEL_H_
-#define TENON_OPS_LATE_KERNEL_H_
+#ifndef TENON_KERNELS_INTERFACE_LATE_KERNEL_H_
+#define TENON_KERNELS_INTERFACE_LATE_KERNEL_H_
 
 #include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 
 namespace tenon {
 
@@ -23,4 +23,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareLate(PrepareContext& context, Ker
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_LATE_KERNEL_H_
+#endif  // TENON_KERNELS_INTERFACE_LATE_KERNEL_H_

@@ -1,4 +1,4 @@
-#include "ops/kernel.h"
+#include "kernels/interface/kernel.h"
 
 namespace tenon {
 

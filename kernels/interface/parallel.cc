@@ -1,4 +1,4 @@
-#include "ops/parallel.h"
+#include "kernels/interface/parallel.h"
 
 #include <omp.h>
 
