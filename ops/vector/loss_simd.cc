@@ -8,7 +8,7 @@
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
-#include "ops/vector/part-inl.h"
+#include "kernels/simd/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {

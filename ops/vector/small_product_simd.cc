@@ -5,7 +5,7 @@
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
-#include "ops/vector/tail-inl.h"
+#include "kernels/simd/tail-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {

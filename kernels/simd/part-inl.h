@@ -5,19 +5,19 @@
 //     part.Store(hn::Mul(part.Load(x + i), factor), y + i);
 //     sum = hn::Add(sum, part.Keep(part.Load(x + i)));  // lanes past the end count as 0
 //   });
-#if defined(TENON_OPS_VECTOR_PART_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef TENON_OPS_VECTOR_PART_INL_H_
-#undef TENON_OPS_VECTOR_PART_INL_H_
+#if defined(TENON_KERNELS_SIMD_PART_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENON_KERNELS_SIMD_PART_INL_H_
+#undef TENON_KERNELS_SIMD_PART_INL_H_
 #else
-#define TENON_OPS_VECTOR_PART_INL_H_
+#define TENON_KERNELS_SIMD_PART_INL_H_
 #endif
 
 #include <cstdint>
 #include <cstring>
 
 #include "hwy/highway.h"
-#include "ops/vector/math-inl.h"
-#include "ops/vector/tail-inl.h"
+#include "kernels/simd/math-inl.h"
+#include "kernels/simd/tail-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {

@@ -1,16 +1,16 @@
 // Loads and stores of less than a vector, touching nothing past the end. For the target being
 // compiled.
-#if defined(TENON_OPS_VECTOR_TAIL_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef TENON_OPS_VECTOR_TAIL_INL_H_
-#undef TENON_OPS_VECTOR_TAIL_INL_H_
+#if defined(TENON_KERNELS_SIMD_TAIL_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENON_KERNELS_SIMD_TAIL_INL_H_
+#undef TENON_KERNELS_SIMD_TAIL_INL_H_
 #else
-#define TENON_OPS_VECTOR_TAIL_INL_H_
+#define TENON_KERNELS_SIMD_TAIL_INL_H_
 #endif
 
 #include <cstring>
 
 #include "hwy/highway.h"
-#include "ops/vector/math-inl.h"
+#include "kernels/simd/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {

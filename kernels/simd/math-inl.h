@@ -3,11 +3,11 @@
 //
 // Polynomials are weighted minimax fits over the stated range; the error of each function against
 // exact values is a few units in the last place (tests/unit/vector/math_test.cc states it).
-#if defined(TENON_OPS_VECTOR_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef TENON_OPS_VECTOR_MATH_INL_H_
-#undef TENON_OPS_VECTOR_MATH_INL_H_
+#if defined(TENON_KERNELS_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENON_KERNELS_SIMD_MATH_INL_H_
+#undef TENON_KERNELS_SIMD_MATH_INL_H_
 #else
-#define TENON_OPS_VECTOR_MATH_INL_H_
+#define TENON_KERNELS_SIMD_MATH_INL_H_
 #endif
 
 #include <limits>
