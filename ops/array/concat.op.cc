@@ -1,9 +1,9 @@
 // Concat, ConcatV2, ConcatOffset.
-#include "ops/vector/concat.h"
+#include "kernels/layout/concat.h"
 
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
-#include "ops/array/join.h"
+#include "kernels/layout/join.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,6 +1,6 @@
 // Const and Placeholder. Sessions bind both without running anything; Const's kernel serves eager
 // and folding.
-#include "ops/array/copy.h"
+#include "kernels/layout/copy.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,5 +1,5 @@
 // Identity, IdentityN, StopGradient, PreventGradient, Snapshot, PlaceholderWithDefault.
-#include "ops/array/copy.h"
+#include "kernels/layout/copy.h"
 #include "ops/op.h"
 
 namespace tenon {

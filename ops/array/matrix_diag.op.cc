@@ -3,8 +3,8 @@
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"
-#include "ops/array/copy.h"
-#include "ops/array/diagonals.h"
+#include "kernels/layout/copy.h"
+#include "kernels/layout/diagonals.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,6 +1,6 @@
 // Pack (stack along a new axis) and Unpack.
 #include "kernels/interface/axis.h"
-#include "ops/array/join.h"
+#include "kernels/layout/join.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -3,7 +3,7 @@
 
 #include "kernels/interface/axis.h"
 #include "kernels/interface/types.h"
-#include "ops/array/strided_copy.h"
+#include "kernels/layout/strided_copy.h"
 #include "ops/op.h"
 
 namespace tenon {

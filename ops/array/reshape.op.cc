@@ -1,7 +1,7 @@
 // Reshape, Squeeze, ExpandDims, EnsureShape: other shapes over the same elements.
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
-#include "ops/array/copy.h"
+#include "kernels/layout/copy.h"
 #include "ops/op.h"
 
 namespace tenon {

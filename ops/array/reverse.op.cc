@@ -1,7 +1,7 @@
 // ReverseV2 (along axes), Reverse (along flagged axes) and Roll (cyclic shifts).
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
-#include "ops/array/strided_copy.h"
+#include "kernels/layout/strided_copy.h"
 #include "ops/op.h"
 
 namespace tenon {

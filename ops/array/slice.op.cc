@@ -1,7 +1,7 @@
 // Slice: a block of given begin and size; a size of -1 is all that is left.
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
-#include "ops/array/strided_copy.h"
+#include "kernels/layout/strided_copy.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,7 +1,7 @@
 // Split (into equal parts) and SplitV (into parts of given sizes).
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
-#include "ops/array/join.h"
+#include "kernels/layout/join.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,7 +1,7 @@
 // StridedSlice: NumPy's basic indexing, with begin, end, ellipsis, new-axis and shrink masks.
 #include "kernels/interface/late_kernel.h"
-#include "ops/array/strided_copy.h"
-#include "ops/array/strided_slice_spec.h"
+#include "kernels/layout/strided_copy.h"
+#include "kernels/layout/strided_slice_spec.h"
 #include "ops/op.h"
 
 namespace tenon {

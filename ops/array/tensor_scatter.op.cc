@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "kernels/interface/types.h"
-#include "ops/array/addressing.h"
-#include "ops/array/copy.h"
+#include "kernels/layout/addressing.h"
+#include "kernels/layout/copy.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,5 +1,5 @@
 // Transpose, ConjugateTranspose, InvertPermutation.
-#include "ops/vector/transpose.h"
+#include "kernels/layout/transpose.h"
 
 #include <complex>
 #include <memory>
@@ -9,7 +9,7 @@
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
-#include "ops/array/strided_copy.h"
+#include "kernels/layout/strided_copy.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,6 +1,6 @@
 // Where: the coordinates of elements that are not zero, row by row. How many is found by Run.
 #include "kernels/interface/types.h"
-#include "ops/array/strided_copy.h"
+#include "kernels/layout/strided_copy.h"
 #include "ops/op.h"
 
 namespace tenon {

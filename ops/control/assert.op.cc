@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_join.h"
 #include "kernels/interface/types.h"
-#include "ops/array/copy.h"
+#include "kernels/layout/copy.h"
 #include "ops/op.h"
 
 namespace tenon {

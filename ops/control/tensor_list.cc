@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "env/status.h"
-#include "ops/array/copy.h"
+#include "kernels/layout/copy.h"
 
 namespace tenon {
 

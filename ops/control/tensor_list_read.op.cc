@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "env/status.h"
-#include "ops/array/copy.h"
+#include "kernels/layout/copy.h"
 #include "ops/control/tensor_list.h"
 #include "ops/op.h"
 

@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "kernels/interface/types.h"
-#include "ops/array/copy.h"
+#include "kernels/layout/copy.h"
 #include "ops/op.h"
 
 namespace tenon {

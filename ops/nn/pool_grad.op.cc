@@ -2,7 +2,7 @@
 #include "ops/nn/pool_grad.h"
 
 #include "kernels/interface/late_kernel.h"
-#include "ops/nn/channels_last.h"
+#include "kernels/layout/channels_last.h"
 #include "ops/nn/pool_shape.h"
 #include "ops/op.h"
 

@@ -7,7 +7,7 @@
 
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
-#include "ops/array/copy.h"
+#include "kernels/layout/copy.h"
 #include "ops/op.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"

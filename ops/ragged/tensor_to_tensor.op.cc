@@ -7,7 +7,7 @@
 
 #include "env/status.h"
 #include "kernels/interface/types.h"
-#include "ops/array/copy.h"
+#include "kernels/layout/copy.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,7 +1,7 @@
 // ResourceStridedSliceAssign: v[begin:end:strides] = value.
 #include "env/status.h"
-#include "ops/array/strided_copy.h"
-#include "ops/array/strided_slice_spec.h"
+#include "kernels/layout/strided_copy.h"
+#include "kernels/layout/strided_slice_spec.h"
 #include "ops/op.h"
 #include "ops/state/update.h"
 

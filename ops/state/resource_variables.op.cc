@@ -3,7 +3,7 @@
 // plan does that); the kernel here copies.
 #include "env/status.h"
 #include "kernels/interface/types.h"
-#include "ops/array/copy.h"
+#include "kernels/layout/copy.h"
 #include "ops/op.h"
 #include "ops/state/update.h"
 

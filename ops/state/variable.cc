@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "env/status.h"
-#include "ops/array/copy.h"
+#include "kernels/layout/copy.h"
 
 namespace tenon {
 bool Variable::initialized() const {

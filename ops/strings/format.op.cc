@@ -7,7 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_split.h"
 #include "kernels/interface/types.h"
-#include "ops/array/copy.h"
+#include "kernels/layout/copy.h"
 #include "ops/op.h"
 
 namespace tenon {

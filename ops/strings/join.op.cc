@@ -2,7 +2,7 @@
 #include "absl/strings/str_join.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
-#include "ops/array/strided_copy.h"
+#include "kernels/layout/strided_copy.h"
 #include "ops/op.h"
 #include "ops/segment/segments.h"
 

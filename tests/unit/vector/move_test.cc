@@ -5,8 +5,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ops/vector/concat.h"
-#include "ops/vector/transpose.h"
+#include "kernels/layout/concat.h"
+#include "kernels/layout/transpose.h"
 #include "tests/unit/vector/support.h"
 
 namespace tenon {

@@ -1,6 +1,6 @@
 // Transposes by vector code and row copies.
-#ifndef TENON_OPS_VECTOR_TRANSPOSE_H_
-#define TENON_OPS_VECTOR_TRANSPOSE_H_
+#ifndef TENON_KERNELS_LAYOUT_TRANSPOSE_H_
+#define TENON_KERNELS_LAYOUT_TRANSPOSE_H_
 
 #include <memory>
 
@@ -14,4 +14,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorTranspose(PrepareContext& p);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_TRANSPOSE_H_
+#endif  // TENON_KERNELS_LAYOUT_TRANSPOSE_H_

@@ -1,6 +1,6 @@
 // Turns planes of 4-byte elements.
-#ifndef TENON_OPS_VECTOR_TRANSPOSE_SIMD_H_
-#define TENON_OPS_VECTOR_TRANSPOSE_SIMD_H_
+#ifndef TENON_KERNELS_LAYOUT_TRANSPOSE_SIMD_H_
+#define TENON_KERNELS_LAYOUT_TRANSPOSE_SIMD_H_
 
 #include <cstdint>
 
@@ -13,4 +13,4 @@ TurnFn FindTurn();
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_TRANSPOSE_SIMD_H_
+#endif  // TENON_KERNELS_LAYOUT_TRANSPOSE_SIMD_H_

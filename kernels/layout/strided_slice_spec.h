@@ -1,13 +1,13 @@
 // How a strided slice's begin, end, strides and masks read (NumPy's basic indexing).
-#ifndef TENON_OPS_ARRAY_STRIDED_SLICE_SPEC_H_
-#define TENON_OPS_ARRAY_STRIDED_SLICE_SPEC_H_
+#ifndef TENON_KERNELS_LAYOUT_STRIDED_SLICE_SPEC_H_
+#define TENON_KERNELS_LAYOUT_STRIDED_SLICE_SPEC_H_
 
 #include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "graph/attr_reader.h"
-#include "ops/array/strided_copy.h"
+#include "kernels/layout/strided_copy.h"
 
 namespace tenon {
 
@@ -40,4 +40,4 @@ absl::StatusOr<SliceSpec> MakeSliceSpec(const AttrReader& attrs, const Shape& in
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_ARRAY_STRIDED_SLICE_SPEC_H_
+#endif  // TENON_KERNELS_LAYOUT_STRIDED_SLICE_SPEC_H_

@@ -1,4 +1,4 @@
-#include "ops/array/strided_copy.h"
+#include "kernels/layout/strided_copy.h"
 
 #include <algorithm>
 #include <cstring>

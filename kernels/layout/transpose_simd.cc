@@ -1,7 +1,7 @@
 // The loop behind FindTurn, compiled for each instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/vector/transpose_simd.cc"
-#include "ops/vector/transpose_simd.h"
+#define HWY_TARGET_INCLUDE "kernels/layout/transpose_simd.cc"
+#include "kernels/layout/transpose_simd.h"
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"

@@ -1,4 +1,4 @@
-#include "ops/array/copy.h"
+#include "kernels/layout/copy.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 // Slices of a tensor that index vectors name: GatherNd, ScatterNd, TensorScatter.
-#ifndef TENON_OPS_ARRAY_ADDRESSING_H_
-#define TENON_OPS_ARRAY_ADDRESSING_H_
+#ifndef TENON_KERNELS_LAYOUT_ADDRESSING_H_
+#define TENON_KERNELS_LAYOUT_ADDRESSING_H_
 
 #include <cstdint>
 
@@ -54,4 +54,4 @@ T Accumulate(const T& a, const T& b) {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_ARRAY_ADDRESSING_H_
+#endif  // TENON_KERNELS_LAYOUT_ADDRESSING_H_

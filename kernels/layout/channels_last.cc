@@ -1,4 +1,4 @@
-#include "ops/nn/channels_last.h"
+#include "kernels/layout/channels_last.h"
 
 #include <algorithm>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "env/status.h"
 #include "kernels/interface/parallel.h"
-#include "ops/vector/transpose_simd.h"
+#include "kernels/layout/transpose_simd.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 // Copies an N-dimensional block between two strided layouts. Slices, transposes, tiles, broadcasts,
 // reversals and paddings are all this copy with other strides (0 repeats, negative reverses).
-#ifndef TENON_OPS_ARRAY_STRIDED_COPY_H_
-#define TENON_OPS_ARRAY_STRIDED_COPY_H_
+#ifndef TENON_KERNELS_LAYOUT_STRIDED_COPY_H_
+#define TENON_KERNELS_LAYOUT_STRIDED_COPY_H_
 
 #include <cstdint>
 #include <vector>
@@ -44,4 +44,4 @@ class StridedCopy {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_ARRAY_STRIDED_COPY_H_
+#endif  // TENON_KERNELS_LAYOUT_STRIDED_COPY_H_

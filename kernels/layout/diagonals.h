@@ -1,8 +1,8 @@
 // The diagonals of a matrix that MatrixDiag, MatrixDiagPart and MatrixSetDiag name: k is one of
 // them or a band [lower, upper], 0 the main one, positive above. Packed, row 0 holds the uppermost;
 // shorter ones stand at the left or right end of their row.
-#ifndef TENON_OPS_ARRAY_DIAGONALS_H_
-#define TENON_OPS_ARRAY_DIAGONALS_H_
+#ifndef TENON_KERNELS_LAYOUT_DIAGONALS_H_
+#define TENON_KERNELS_LAYOUT_DIAGONALS_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -41,4 +41,4 @@ absl::StatusOr<Diagonals> MakeDiagonals(const AttrReader& attrs, const Tensor* k
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_ARRAY_DIAGONALS_H_
+#endif  // TENON_KERNELS_LAYOUT_DIAGONALS_H_

@@ -1,4 +1,4 @@
-#include "ops/array/join.h"
+#include "kernels/layout/join.h"
 
 #include "kernels/interface/types.h"
 

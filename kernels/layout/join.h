@@ -1,7 +1,7 @@
 // Several tensors and one that holds them side by side along an axis: Concat and Pack write the
 // joined one, Split and Unpack read it.
-#ifndef TENON_OPS_ARRAY_JOIN_H_
-#define TENON_OPS_ARRAY_JOIN_H_
+#ifndef TENON_KERNELS_LAYOUT_JOIN_H_
+#define TENON_KERNELS_LAYOUT_JOIN_H_
 
 #include <memory>
 #include <vector>
@@ -25,4 +25,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> SplitKernel(Join join, int input);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_ARRAY_JOIN_H_
+#endif  // TENON_KERNELS_LAYOUT_JOIN_H_

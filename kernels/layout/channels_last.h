@@ -1,7 +1,7 @@
 // Kernels for channels last, run on tensors that have their channels first: turned on the way in
 // and out, which costs far less than plain loops.
-#ifndef TENON_OPS_NN_CHANNELS_LAST_H_
-#define TENON_OPS_NN_CHANNELS_LAST_H_
+#ifndef TENON_KERNELS_LAYOUT_CHANNELS_LAST_H_
+#define TENON_KERNELS_LAYOUT_CHANNELS_LAST_H_
 
 #include <memory>
 
@@ -18,4 +18,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareChannelsLast(PrepareContext& p, i
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_CHANNELS_LAST_H_
+#endif  // TENON_KERNELS_LAYOUT_CHANNELS_LAST_H_

@@ -1,6 +1,6 @@
 // Joins tensors along an axis, row after row, each part's piece by memcpy.
-#ifndef TENON_OPS_VECTOR_CONCAT_H_
-#define TENON_OPS_VECTOR_CONCAT_H_
+#ifndef TENON_KERNELS_LAYOUT_CONCAT_H_
+#define TENON_KERNELS_LAYOUT_CONCAT_H_
 
 #include <memory>
 
@@ -15,4 +15,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorConcat(PrepareContext& p, int axis
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_CONCAT_H_
+#endif  // TENON_KERNELS_LAYOUT_CONCAT_H_

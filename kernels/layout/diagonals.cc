@@ -1,4 +1,4 @@
-#include "ops/array/diagonals.h"
+#include "kernels/layout/diagonals.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "ops/vector/concat.h"
+#include "kernels/layout/concat.h"
 
 #include <cstring>
 #include <vector>

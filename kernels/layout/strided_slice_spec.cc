@@ -1,4 +1,4 @@
-#include "ops/array/strided_slice_spec.h"
+#include "kernels/layout/strided_slice_spec.h"
 
 #include <optional>
 

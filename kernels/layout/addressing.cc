@@ -1,4 +1,4 @@
-#include "ops/array/addressing.h"
+#include "kernels/layout/addressing.h"
 
 #include "kernels/interface/axis.h"
 

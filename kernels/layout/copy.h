@@ -1,6 +1,6 @@
 // The kernel of ops whose outputs are their inputs' elements (aliases in a plan).
-#ifndef TENON_OPS_ARRAY_COPY_H_
-#define TENON_OPS_ARRAY_COPY_H_
+#ifndef TENON_KERNELS_LAYOUT_COPY_H_
+#define TENON_KERNELS_LAYOUT_COPY_H_
 
 #include <memory>
 
@@ -18,4 +18,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> CopyKernel(PrepareContext& p);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_ARRAY_COPY_H_
+#endif  // TENON_KERNELS_LAYOUT_COPY_H_

@@ -1,7 +1,7 @@
 // After joining neighbouring axes that stay together there are two kinds: the last axis
 // stays last, and rows are copied; or it does not, and blocks of the plane of the two axes that are
 // dense in the input and in the output are turned in cache.
-#include "ops/vector/transpose.h"
+#include "kernels/layout/transpose.h"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@
 #include "env/status.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/parallel.h"
-#include "ops/vector/transpose_simd.h"
+#include "kernels/layout/transpose_simd.h"
 
 namespace tenon {
 namespace {
