@@ -5,7 +5,7 @@
 // group and whose result has the shape of the group's: what is smaller (the gate of a
 // squeeze-and-excite block) is computed once by itself, and broadcast. Dimensions that are not
 // known may turn out to be broadcast; that costs time, not the right result.
-#include "ops/vector/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 
 #include <algorithm>
 #include <vector>

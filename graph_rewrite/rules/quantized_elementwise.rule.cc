@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "graph_rewrite/quantized.h"
 #include "graph_rewrite/rule.h"
+#include "kernels/elementwise/elementwise.h"
 #include "ops/op.h"
-#include "ops/vector/elementwise.h"
 
 namespace tenon {
 namespace {

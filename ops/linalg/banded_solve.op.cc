@@ -1,9 +1,9 @@
 // BandedTriangularSolve: X with A X = B for a triangular A of a few diagonals. Row k of `matrix`
 // holds a diagonal, column i what row i of A has of it: the main one first where A is lower, last
 // where it is upper.
+#include "kernels/elementwise/reference_broadcast.h"
 #include "ops/linalg/matrix_shape.h"
 #include "ops/linalg/systems.h"
-#include "ops/math/broadcast.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,9 +1,9 @@
 // MatrixTriangularSolve: X with A X = B for a triangular A, by substitution (a zero
 // on the diagonal gives infinities); batch dimensions broadcast.
+#include "kernels/elementwise/reference_broadcast.h"
 #include "kernels/interface/axis.h"
 #include "ops/linalg/matrix_shape.h"
 #include "ops/linalg/systems.h"
-#include "ops/math/broadcast.h"
 #include "ops/op.h"
 
 namespace tenon {

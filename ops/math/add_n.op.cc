@@ -1,8 +1,8 @@
 // AddN: the sum of tensors of one shape, or of lists of them.
+#include "kernels/elementwise/unary_binary.h"
 #include "kernels/interface/types.h"
 #include "ops/control/list_math.h"
 #include "ops/op.h"
-#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 // Add, AddV2, Sub, Mul, SquaredDifference. Integers wrap around.
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
-#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {

@@ -2,7 +2,7 @@
 #include <Eigen/Core>
 #include <unsupported/Eigen/SpecialFunctions>
 
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
 #include "ops/op.h"
 
 namespace tenon {

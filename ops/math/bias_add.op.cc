@@ -1,10 +1,10 @@
 // BiasAdd: one value per channel, channels last (NHWC) or second (NCHW). BiasAddV1: channels last.
 // BiasAddGrad: the sum over all but the channels.
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/unary_binary.h"
 #include "ops/math/reduction.h"
 #include "ops/op.h"
 #include "ops/vector/reduce.h"
-#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {

@@ -3,7 +3,7 @@
 // Float to integer goes toward zero. What does not fit is what x86's conversions give, which is
 // what TensorFlow gives: the lowest int32 or int64 for those; narrower integers are cut from int32,
 // uint32 from int64. A complex number gives its real part; anything but zero is true.
-#include "ops/vector/cast.h"
+#include "kernels/elementwise/cast.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,7 +1,7 @@
 // ClipByValue: max(min(t, high), low), as TensorFlow orders them; the bounds are scalars or of t's
 // shape.
+#include "kernels/elementwise/reference_broadcast.h"
 #include "kernels/interface/types.h"
-#include "ops/math/broadcast.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,7 +1,7 @@
 // Less, LessEqual, Greater, GreaterEqual.
 #include <cmath>
 
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,7 +1,7 @@
 // Complex, Real, Imag, Conj, ComplexAbs, Angle.
 #include <complex>
 
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
 #include "ops/op.h"
 
 namespace tenon {

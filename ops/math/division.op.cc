@@ -2,10 +2,10 @@
 // the lowest integer divided by -1 wraps around to itself.
 #include <cmath>
 
-#include "ops/math/elementwise.h"
-#include "ops/math/integer_division.h"
+#include "kernels/elementwise/integer_division.h"
+#include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
-#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {

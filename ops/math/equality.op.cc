@@ -2,7 +2,7 @@
 // broadcast are not an error: the answer is one bool.
 #include <cmath>
 
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
 #include "ops/op.h"
 
 namespace tenon {

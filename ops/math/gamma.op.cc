@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
 #include "ops/op.h"
 
 namespace tenon {

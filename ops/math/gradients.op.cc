@@ -4,9 +4,9 @@
 #include <complex>
 
 #include "env/status.h"
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
-#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <complex>
 
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
-#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <unsupported/Eigen/SpecialFunctions>
 
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -4,7 +4,7 @@
 #include <complex>
 #include <limits>
 
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
 #include "ops/op.h"
 
 namespace tenon {

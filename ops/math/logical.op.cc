@@ -1,7 +1,7 @@
 // LogicalAnd, LogicalOr, LogicalNot, and the bitwise ops.
 #include <cmath>
 
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,7 +1,7 @@
 // Maximum, Minimum. A NaN on either side gives NaN.
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
-#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {

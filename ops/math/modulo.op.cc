@@ -1,8 +1,8 @@
 // FloorMod (the sign of the divisor), Mod and TruncateMod (the sign of the dividend).
 #include <cmath>
 
-#include "ops/math/elementwise.h"
-#include "ops/math/integer_division.h"
+#include "kernels/elementwise/integer_division.h"
+#include "kernels/elementwise/reference.h"
 #include "ops/op.h"
 
 namespace tenon {

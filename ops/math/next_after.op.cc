@@ -1,7 +1,7 @@
 // NextAfter: the next value after x1 in the direction of x2.
 #include <cmath>
 
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,7 +1,7 @@
 // Pow, Atan2, Xdivy, Xlogy, Xlog1py.
 #include <cmath>
 
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
 #include "ops/op.h"
 
 namespace tenon {

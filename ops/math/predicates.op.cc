@@ -1,7 +1,7 @@
 // IsNan, IsInf, IsFinite.
 #include <cmath>
 
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
 #include "ops/op.h"
 
 namespace tenon {

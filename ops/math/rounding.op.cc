@@ -1,9 +1,9 @@
 // Floor, Ceil, Round and Rint (both half to even).
 #include <cmath>
 
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
-#include "ops/vector/unary_binary.h"
 
 namespace tenon {
 namespace {

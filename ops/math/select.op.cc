@@ -1,7 +1,7 @@
 // SelectV2 (NumPy broadcasting) and Select (a condition of the values' shape, a scalar, or one bool
 // per row).
+#include "kernels/elementwise/reference_broadcast.h"
 #include "kernels/interface/types.h"
-#include "ops/math/broadcast.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "env/status.h"
+#include "kernels/elementwise/elementwise.h"
 #include "ops/nn/batch_norm.h"
 #include "ops/nn/channel_statistics.h"
-#include "ops/vector/elementwise.h"
 
 namespace tenon {
 namespace {

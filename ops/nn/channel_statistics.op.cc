@@ -12,10 +12,10 @@
 #include <limits>
 #include <string>
 
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/vector/elementwise.h"
 
 namespace tenon {
 namespace {

@@ -10,10 +10,10 @@
 #include <cmath>
 
 #include "env/status.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/vector/elementwise.h"
 #include "ops/vector/loss_simd.h"
 
 namespace tenon {

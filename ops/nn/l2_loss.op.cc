@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/vector/elementwise.h"
 #include "ops/vector/loss_simd.h"
 
 namespace tenon {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "env/status.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/vector/elementwise.h"
 #include "ops/vector/lrn_simd.h"
 
 namespace tenon {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "env/status.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/parallel.h"
 #include "ops/nn/pool_grad.h"
-#include "ops/vector/elementwise.h"
 #include "ops/vector/pool_simd.h"
 
 namespace tenon {

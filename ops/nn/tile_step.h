@@ -5,9 +5,9 @@
 
 #include <optional>
 
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/kernel.h"
 #include "ops/nn/fused_ops.h"
-#include "ops/vector/elementwise.h"
 
 namespace tenon {
 

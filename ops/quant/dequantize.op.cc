@@ -2,12 +2,12 @@
 #include <Eigen/Core>
 #include <cmath>
 
+#include "kernels/elementwise/quantize_simd.h"
 #include "kernels/interface/parallel.h"
 #include "ops/op.h"
 #include "ops/quant/quantized_types.h"
 #include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"
-#include "ops/vector/quantize_simd.h"
 
 namespace tenon {
 namespace {

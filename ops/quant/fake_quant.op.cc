@@ -4,12 +4,12 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/elementwise/quantize_simd.h"
 #include "kernels/interface/parallel.h"
 #include "ops/op.h"
 #include "ops/quant/nudged_range.h"
 #include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"
-#include "ops/vector/quantize_simd.h"
 
 namespace tenon {
 namespace {

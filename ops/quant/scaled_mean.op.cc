@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "env/status.h"
+#include "kernels/elementwise/quantize_simd.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/parallel.h"
@@ -13,7 +14,6 @@
 #include "ops/op.h"
 #include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"
-#include "ops/vector/quantize_simd.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 // Substr: part of each string, from pos (negative: counted from the end), at most len long.
 #include <algorithm>
 
-#include "ops/math/broadcast.h"
+#include "kernels/elementwise/reference_broadcast.h"
 #include "ops/op.h"
 #include "ops/segment/segments.h"
 #include "ops/strings/elementwise.h"

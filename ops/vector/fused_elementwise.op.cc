@@ -1,16 +1,16 @@
-// _FusedElementwise: a straight-line program of elementwise ops (ops/vector/program.h). Inputs are
-// broadcast together as in NumPy. _FusedElementwiseToIntegers: the same, its result x becomes the
-// 8-bit integer round(x / step + zero), saturated.
+// _FusedElementwise: a straight-line program of elementwise ops (kernels/elementwise/program.h).
+// Inputs are broadcast together as in NumPy. _FusedElementwiseToIntegers: the same, its result x
+// becomes the 8-bit integer round(x / step + zero), saturated.
 #include <algorithm>
 #include <cmath>
 
 #include "absl/container/inlined_vector.h"
 #include "env/status.h"
+#include "kernels/elementwise/broadcast.h"
+#include "kernels/elementwise/elementwise_scalar.h"
+#include "kernels/elementwise/program.h"
 #include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/vector/broadcast.h"
-#include "ops/vector/elementwise_scalar.h"
-#include "ops/vector/program.h"
 
 namespace tenon {
 namespace {

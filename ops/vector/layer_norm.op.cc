@@ -7,11 +7,11 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/elementwise/broadcast.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 #include "ops/op.h"
-#include "ops/vector/broadcast.h"
-#include "ops/vector/elementwise.h"
 #include "ops/vector/row_simd.h"
 
 namespace tenon {

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "env/status.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/parallel.h"
-#include "ops/vector/elementwise.h"
 #include "ops/vector/reduce_simd.h"
 
 namespace tenon {

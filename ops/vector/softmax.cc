@@ -4,10 +4,10 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/elementwise/broadcast.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
-#include "ops/vector/broadcast.h"
-#include "ops/vector/elementwise.h"
 
 namespace tenon {
 namespace {

@@ -5,9 +5,9 @@
 #include "Eigen/Core"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ops/vector/elementwise.h"
-#include "ops/vector/elementwise_scalar.h"
-#include "ops/vector/unary_binary.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/elementwise_scalar.h"
+#include "kernels/elementwise/unary_binary.h"
 #include "tests/unit/vector/support.h"
 
 namespace tenon {

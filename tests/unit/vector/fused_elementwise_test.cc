@@ -5,9 +5,9 @@
 #include "env/flags.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "kernels/elementwise/program.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
-#include "ops/vector/program.h"
 #include "tests/unit/vector/support.h"
 
 namespace tenon {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "ops/vector/half_simd.h"
+#include "kernels/elementwise/half_simd.h"
 
 namespace tenon {
 namespace {

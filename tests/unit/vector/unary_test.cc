@@ -6,8 +6,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ops/vector/elementwise.h"
-#include "ops/vector/unary_binary.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/unary_binary.h"
 #include "tests/unit/vector/support.h"
 
 namespace tenon {

@@ -1,7 +1,7 @@
 // The loops behind the Find… functions of quantize_simd.h, compiled for each instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/vector/quantize_simd.cc"
-#include "ops/vector/quantize_simd.h"
+#define HWY_TARGET_INCLUDE "kernels/elementwise/quantize_simd.cc"
+#include "kernels/elementwise/quantize_simd.h"
 
 #include <cstring>
 

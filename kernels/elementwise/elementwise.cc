@@ -1,4 +1,4 @@
-#include "ops/vector/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 
 namespace tenon {
 namespace {

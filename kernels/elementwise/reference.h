@@ -4,16 +4,16 @@
 //   .reference = Binary<[](auto a, auto b) { return WrapAdd(a, b); }, Numbers>,
 //
 // The lambda sees float for half and bfloat16. A bool result makes a bool output.
-#ifndef TENON_OPS_MATH_ELEMENTWISE_H_
-#define TENON_OPS_MATH_ELEMENTWISE_H_
+#ifndef TENON_KERNELS_ELEMENTWISE_REFERENCE_H_
+#define TENON_KERNELS_ELEMENTWISE_REFERENCE_H_
 
 #include <memory>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "kernels/elementwise/reference_broadcast.h"
 #include "kernels/interface/kernel.h"
 #include "kernels/interface/types.h"
-#include "ops/math/broadcast.h"
 
 namespace tenon {
 
@@ -140,4 +140,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> CheckedBinary(PrepareContext& p) {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_MATH_ELEMENTWISE_H_
+#endif  // TENON_KERNELS_ELEMENTWISE_REFERENCE_H_

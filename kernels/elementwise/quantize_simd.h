@@ -1,6 +1,6 @@
 // Loops between floats and 8-bit integers, with the roundings of the standard kernels.
-#ifndef TENON_OPS_VECTOR_QUANTIZE_SIMD_H_
-#define TENON_OPS_VECTOR_QUANTIZE_SIMD_H_
+#ifndef TENON_KERNELS_ELEMENTWISE_QUANTIZE_SIMD_H_
+#define TENON_KERNELS_ELEMENTWISE_QUANTIZE_SIMD_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -58,4 +58,4 @@ SumIntegersFn FindSumIntegers(EightBits type);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_QUANTIZE_SIMD_H_
+#endif  // TENON_KERNELS_ELEMENTWISE_QUANTIZE_SIMD_H_

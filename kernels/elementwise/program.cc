@@ -1,4 +1,4 @@
-#include "ops/vector/program.h"
+#include "kernels/elementwise/program.h"
 
 #include <utility>
 

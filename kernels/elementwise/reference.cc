@@ -1,4 +1,4 @@
-#include "ops/math/elementwise.h"
+#include "kernels/elementwise/reference.h"
 
 #include <algorithm>
 #include <atomic>

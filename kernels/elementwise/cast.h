@@ -1,6 +1,6 @@
 // Casts between float and bfloat16 or half (round to nearest, ties to even).
-#ifndef TENON_OPS_VECTOR_CAST_H_
-#define TENON_OPS_VECTOR_CAST_H_
+#ifndef TENON_KERNELS_ELEMENTWISE_CAST_H_
+#define TENON_KERNELS_ELEMENTWISE_CAST_H_
 
 #include <memory>
 
@@ -14,4 +14,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorCast(PrepareContext& p);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_CAST_H_
+#endif  // TENON_KERNELS_ELEMENTWISE_CAST_H_

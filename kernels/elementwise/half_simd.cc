@@ -1,6 +1,6 @@
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/vector/half_simd.cc"
-#include "ops/vector/half_simd.h"
+#define HWY_TARGET_INCLUDE "kernels/elementwise/half_simd.cc"
+#include "kernels/elementwise/half_simd.h"
 
 #include <Eigen/Core>
 

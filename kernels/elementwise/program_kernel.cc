@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "env/status.h"
+#include "kernels/elementwise/broadcast.h"
+#include "kernels/elementwise/program.h"
 #include "kernels/interface/parallel.h"
-#include "ops/vector/broadcast.h"
-#include "ops/vector/program.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 // The elementwise ops that vector kernels compute, and the loops that compute them on float tiles.
 // One table: op names (as in TensorFlow, and our own `_...` ones), arity, cost.
-#ifndef TENON_OPS_VECTOR_ELEMENTWISE_H_
-#define TENON_OPS_VECTOR_ELEMENTWISE_H_
+#ifndef TENON_KERNELS_ELEMENTWISE_ELEMENTWISE_H_
+#define TENON_KERNELS_ELEMENTWISE_ELEMENTWISE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -107,4 +107,4 @@ const char* VectorTargetName();
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_ELEMENTWISE_H_
+#endif  // TENON_KERNELS_ELEMENTWISE_ELEMENTWISE_H_

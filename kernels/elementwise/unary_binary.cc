@@ -1,7 +1,7 @@
-#include "ops/vector/unary_binary.h"
+#include "kernels/elementwise/unary_binary.h"
 
 #include "env/status.h"
-#include "ops/vector/program.h"
+#include "kernels/elementwise/program.h"
 
 namespace tenon {
 namespace {

@@ -2,14 +2,14 @@
 // float and bfloat16; Unimplemented for other dtypes. Rows name the op:
 //
 //   .accelerated = VectorUnary<ElementwiseOp::kSqrt>, .native = "_MklNativeSqrt",
-#ifndef TENON_OPS_VECTOR_UNARY_BINARY_H_
-#define TENON_OPS_VECTOR_UNARY_BINARY_H_
+#ifndef TENON_KERNELS_ELEMENTWISE_UNARY_BINARY_H_
+#define TENON_KERNELS_ELEMENTWISE_UNARY_BINARY_H_
 
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/kernel.h"
-#include "ops/vector/elementwise.h"
 
 namespace tenon {
 
@@ -31,4 +31,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorBinary(PrepareContext& p) {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_UNARY_BINARY_H_
+#endif  // TENON_KERNELS_ELEMENTWISE_UNARY_BINARY_H_

@@ -1,4 +1,4 @@
-#include "ops/vector/elementwise_scalar.h"
+#include "kernels/elementwise/elementwise_scalar.h"
 
 #include <cmath>
 

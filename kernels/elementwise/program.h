@@ -6,8 +6,8 @@
 //
 // $i is input i, broadcast as in NumPy; %j the result of instruction j; the last instruction gives
 // the output.
-#ifndef TENON_OPS_VECTOR_PROGRAM_H_
-#define TENON_OPS_VECTOR_PROGRAM_H_
+#ifndef TENON_KERNELS_ELEMENTWISE_PROGRAM_H_
+#define TENON_KERNELS_ELEMENTWISE_PROGRAM_H_
 
 #include <array>
 #include <memory>
@@ -16,9 +16,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/quantize_simd.h"
 #include "kernels/interface/kernel.h"
-#include "ops/vector/elementwise.h"
-#include "ops/vector/quantize_simd.h"
 
 namespace tenon {
 
@@ -56,4 +56,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeProgramKernel(PrepareContext& p, con
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_PROGRAM_H_
+#endif  // TENON_KERNELS_ELEMENTWISE_PROGRAM_H_

@@ -1,6 +1,6 @@
 // Broadcasting several inputs to one output, with as few dimensions as it takes.
-#ifndef TENON_OPS_VECTOR_BROADCAST_H_
-#define TENON_OPS_VECTOR_BROADCAST_H_
+#ifndef TENON_KERNELS_ELEMENTWISE_BROADCAST_H_
+#define TENON_KERNELS_ELEMENTWISE_BROADCAST_H_
 
 #include <cstdint>
 #include <vector>
@@ -24,4 +24,4 @@ absl::StatusOr<CollapsedBroadcast> CollapseBroadcast(const std::vector<Shape>& i
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_BROADCAST_H_
+#endif  // TENON_KERNELS_ELEMENTWISE_BROADCAST_H_

@@ -1,7 +1,7 @@
 // The iteration space of an elementwise op with NumPy broadcasting: neighbouring dimensions that
 // every operand walks alike are merged, so that most ops are one or two loops deep.
-#ifndef TENON_OPS_MATH_BROADCAST_H_
-#define TENON_OPS_MATH_BROADCAST_H_
+#ifndef TENON_KERNELS_ELEMENTWISE_REFERENCE_BROADCAST_H_
+#define TENON_KERNELS_ELEMENTWISE_REFERENCE_BROADCAST_H_
 
 #include <array>
 #include <cstdint>
@@ -67,4 +67,4 @@ class Broadcast {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_MATH_BROADCAST_H_
+#endif  // TENON_KERNELS_ELEMENTWISE_REFERENCE_BROADCAST_H_

@@ -1,9 +1,9 @@
 // The elementwise ops one value at a time, by their definitions: the standard kernel of
 // `_FusedElementwise`.
-#ifndef TENON_OPS_VECTOR_ELEMENTWISE_SCALAR_H_
-#define TENON_OPS_VECTOR_ELEMENTWISE_SCALAR_H_
+#ifndef TENON_KERNELS_ELEMENTWISE_ELEMENTWISE_SCALAR_H_
+#define TENON_KERNELS_ELEMENTWISE_ELEMENTWISE_SCALAR_H_
 
-#include "ops/vector/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 
 namespace tenon {
 
@@ -16,4 +16,4 @@ extern template double ScalarElementwise(ElementwiseOp, double, double, double, 
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_ELEMENTWISE_SCALAR_H_
+#endif  // TENON_KERNELS_ELEMENTWISE_ELEMENTWISE_SCALAR_H_

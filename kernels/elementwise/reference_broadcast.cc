@@ -1,4 +1,4 @@
-#include "ops/math/broadcast.h"
+#include "kernels/elementwise/reference_broadcast.h"
 
 namespace tenon {
 

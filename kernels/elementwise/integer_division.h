@@ -1,6 +1,6 @@
 // Integer quotients and remainders that are defined for every pair but a zero divisor.
-#ifndef TENON_OPS_MATH_INTEGER_DIVISION_H_
-#define TENON_OPS_MATH_INTEGER_DIVISION_H_
+#ifndef TENON_KERNELS_ELEMENTWISE_INTEGER_DIVISION_H_
+#define TENON_KERNELS_ELEMENTWISE_INTEGER_DIVISION_H_
 
 #include <type_traits>
 
@@ -45,4 +45,4 @@ T FloorRemainder(T a, T b) {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_MATH_INTEGER_DIVISION_H_
+#endif  // TENON_KERNELS_ELEMENTWISE_INTEGER_DIVISION_H_

@@ -1,4 +1,4 @@
-#include "ops/vector/broadcast.h"
+#include "kernels/elementwise/broadcast.h"
 
 #include "env/status.h"
 

@@ -1,9 +1,9 @@
-#include "ops/vector/cast.h"
+#include "kernels/elementwise/cast.h"
 
 #include "env/status.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/half_simd.h"
 #include "kernels/interface/parallel.h"
-#include "ops/vector/elementwise.h"
-#include "ops/vector/half_simd.h"
 
 namespace tenon {
 namespace {

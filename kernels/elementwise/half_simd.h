@@ -1,6 +1,6 @@
 // Between half and float, compiled for each instruction set.
-#ifndef TENON_OPS_VECTOR_HALF_SIMD_H_
-#define TENON_OPS_VECTOR_HALF_SIMD_H_
+#ifndef TENON_KERNELS_ELEMENTWISE_HALF_SIMD_H_
+#define TENON_KERNELS_ELEMENTWISE_HALF_SIMD_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -13,4 +13,4 @@ void NarrowToHalf(const float* from, uint16_t* to, size_t n);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_HALF_SIMD_H_
+#endif  // TENON_KERNELS_ELEMENTWISE_HALF_SIMD_H_

@@ -1,13 +1,13 @@
 // The loops behind FindTileFn, compiled for each instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/vector/elementwise_simd.cc"
+#define HWY_TARGET_INCLUDE "kernels/elementwise/elementwise_simd.cc"
 #include <cstring>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/simd/math-inl.h"
 #include "kernels/simd/tail-inl.h"
-#include "ops/vector/elementwise.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
