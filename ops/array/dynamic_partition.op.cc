@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "kernels/interface/axis.h"
+#include "kernels/reduction/segments.h"
 #include "ops/op.h"
-#include "ops/segment/segments.h"
 
 namespace tenon {
 namespace {

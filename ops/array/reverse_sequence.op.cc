@@ -1,7 +1,7 @@
 // ReverseSequence: of batch entry i, the first seq_lengths[i] elements of a dimension are reversed.
 #include "kernels/interface/axis.h"
+#include "kernels/reduction/segments.h"
 #include "ops/op.h"
-#include "ops/segment/segments.h"
 
 namespace tenon {
 namespace {

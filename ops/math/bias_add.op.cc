@@ -2,9 +2,9 @@
 // BiasAddGrad: the sum over all but the channels.
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
-#include "ops/math/reduction.h"
+#include "kernels/reduction/reduce.h"
+#include "kernels/reduction/reference.h"
 #include "ops/op.h"
-#include "ops/vector/reduce.h"
 
 namespace tenon {
 namespace {

@@ -1,10 +1,10 @@
 // Sum, Mean, Prod, Max, Min, EuclideanNorm, All, Any.
-#include "ops/vector/reduce.h"
+#include "kernels/reduction/reduce.h"
 
 #include <cmath>
 #include <limits>
 
-#include "ops/math/reduction.h"
+#include "kernels/reduction/reference.h"
 #include "ops/math/reduction_shape.h"
 #include "ops/op.h"
 

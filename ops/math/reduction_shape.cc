@@ -1,7 +1,7 @@
 #include "ops/math/reduction_shape.h"
 
 #include "env/status.h"
-#include "ops/math/reduction.h"
+#include "kernels/reduction/reference.h"
 
 namespace tenon {
 

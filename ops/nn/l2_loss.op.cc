@@ -5,8 +5,8 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
+#include "kernels/reduction/loss_simd.h"
 #include "ops/op.h"
-#include "ops/vector/loss_simd.h"
 
 namespace tenon {
 namespace {

@@ -9,7 +9,7 @@
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/parallel.h"
-#include "ops/math/reduction.h"
+#include "kernels/reduction/reference.h"
 #include "ops/math/reduction_shape.h"
 #include "ops/op.h"
 #include "ops/quant/range_inputs.h"

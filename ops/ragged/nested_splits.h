@@ -7,7 +7,7 @@
 
 #include "env/status.h"
 #include "kernels/interface/kernel.h"
-#include "ops/segment/segments.h"
+#include "kernels/reduction/segments.h"
 
 namespace tenon {
 

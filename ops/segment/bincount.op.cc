@@ -4,8 +4,8 @@
 
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
+#include "kernels/reduction/segments.h"
 #include "ops/op.h"
-#include "ops/segment/segments.h"
 
 namespace tenon {
 namespace {

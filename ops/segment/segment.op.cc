@@ -1,8 +1,8 @@
 // SegmentSum, SegmentMean, SegmentProd, SegmentMin, SegmentMax: rows combined by sorted segment
 // ids. Segments without rows are 0 (1 for products).
 #include "kernels/interface/axis.h"
+#include "kernels/reduction/segments.h"
 #include "ops/op.h"
-#include "ops/segment/segments.h"
 
 namespace tenon {
 namespace {

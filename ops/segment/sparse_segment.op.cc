@@ -2,8 +2,8 @@
 // gradients: rows that `indices` name are combined by sorted segment ids.
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
+#include "kernels/reduction/segments.h"
 #include "ops/op.h"
-#include "ops/segment/segments.h"
 
 namespace tenon {
 namespace {

@@ -2,8 +2,8 @@
 // order, of any shape that data's shape begins with; negative ids are left out.
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
+#include "kernels/reduction/segments.h"
 #include "ops/op.h"
-#include "ops/segment/segments.h"
 
 namespace tenon {
 namespace {

@@ -3,8 +3,8 @@
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/layout/strided_copy.h"
+#include "kernels/reduction/segments.h"
 #include "ops/op.h"
-#include "ops/segment/segments.h"
 
 namespace tenon {
 namespace {

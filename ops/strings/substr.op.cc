@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "kernels/elementwise/reference_broadcast.h"
+#include "kernels/reduction/segments.h"
 #include "ops/op.h"
-#include "ops/segment/segments.h"
 #include "ops/strings/elementwise.h"
 
 namespace tenon {

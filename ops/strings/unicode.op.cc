@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "kernels/interface/types.h"
+#include "kernels/reduction/segments.h"
 #include "ops/op.h"
-#include "ops/segment/segments.h"
 #include "ops/strings/elementwise.h"
 #include "ops/strings/utf8.h"
 

@@ -1,5 +1,5 @@
 // Mean, Sum, Max, Min over every set of neighbouring axes, against double.
-#include "ops/vector/reduce.h"
+#include "kernels/reduction/reduce.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "ops/math/reduction.h"
+#include "kernels/reduction/reference.h"
 
 #include "kernels/interface/axis.h"
 

@@ -1,6 +1,6 @@
 // What the segment ops share: rows of a tensor that belong to one segment are combined.
-#ifndef TENON_OPS_SEGMENT_SEGMENTS_H_
-#define TENON_OPS_SEGMENT_SEGMENTS_H_
+#ifndef TENON_KERNELS_REDUCTION_SEGMENTS_H_
+#define TENON_KERNELS_REDUCTION_SEGMENTS_H_
 
 #include <algorithm>
 #include <cmath>
@@ -81,4 +81,4 @@ absl::StatusOr<int64_t> NumSegments(const Tensor& t);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_SEGMENT_SEGMENTS_H_
+#endif  // TENON_KERNELS_REDUCTION_SEGMENTS_H_

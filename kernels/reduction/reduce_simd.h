@@ -1,6 +1,6 @@
 // Sums and extremes of float rows and columns. NaN among the values is the extreme.
-#ifndef TENON_OPS_VECTOR_REDUCE_SIMD_H_
-#define TENON_OPS_VECTOR_REDUCE_SIMD_H_
+#ifndef TENON_KERNELS_REDUCTION_REDUCE_SIMD_H_
+#define TENON_KERNELS_REDUCTION_REDUCE_SIMD_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -20,4 +20,4 @@ ReduceColumnsFn FindReduceColumns(ReduceKind kind);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_REDUCE_SIMD_H_
+#endif  // TENON_KERNELS_REDUCTION_REDUCE_SIMD_H_

@@ -1,7 +1,7 @@
 // Vector kernels of reductions: float, and the mean of bfloat16; Unimplemented for other dtypes and
 // for axes that stand apart.
-#ifndef TENON_OPS_VECTOR_REDUCE_H_
-#define TENON_OPS_VECTOR_REDUCE_H_
+#ifndef TENON_KERNELS_REDUCTION_REDUCE_H_
+#define TENON_KERNELS_REDUCTION_REDUCE_H_
 
 #include <memory>
 
@@ -26,4 +26,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorReduce(PrepareContext& p) {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_REDUCE_H_
+#endif  // TENON_KERNELS_REDUCTION_REDUCE_H_

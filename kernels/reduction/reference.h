@@ -4,8 +4,8 @@
 // Combine(Acc, Acc) and Finish(Acc, count):
 //
 //   .reference = Reduction<SumReducer, Numbers>,
-#ifndef TENON_OPS_MATH_REDUCTION_H_
-#define TENON_OPS_MATH_REDUCTION_H_
+#ifndef TENON_KERNELS_REDUCTION_REFERENCE_H_
+#define TENON_KERNELS_REDUCTION_REFERENCE_H_
 
 #include <algorithm>
 #include <memory>
@@ -117,4 +117,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> Reduction(PrepareContext& p) {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_MATH_REDUCTION_H_
+#endif  // TENON_KERNELS_REDUCTION_REFERENCE_H_

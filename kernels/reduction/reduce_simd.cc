@@ -1,7 +1,7 @@
 // The loops behind FindReduceRow and FindReduceColumns, compiled for each instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/vector/reduce_simd.cc"
-#include "ops/vector/reduce_simd.h"
+#define HWY_TARGET_INCLUDE "kernels/reduction/reduce_simd.cc"
+#include "kernels/reduction/reduce_simd.h"
 
 #include <cmath>
 

@@ -2,7 +2,7 @@
 // [outer, reduced, inner] or [reduced, outer, reduced]. Global average pooling is [N, H W, C], a
 // softmax's sum [rows, n, 1], a sum for each channel [N H W, C] or [N, C, H W]. Mean also of
 // bfloat16 [outer, reduced, inner].
-#include "ops/vector/reduce.h"
+#include "kernels/reduction/reduce.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,7 +12,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/parallel.h"
-#include "ops/vector/reduce_simd.h"
+#include "kernels/reduction/reduce_simd.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 // The loops behind FindCrossEntropyRow and FindSquareSum, compiled for each instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/vector/loss_simd.cc"
-#include "ops/vector/loss_simd.h"
+#define HWY_TARGET_INCLUDE "kernels/reduction/loss_simd.cc"
+#include "kernels/reduction/loss_simd.h"
 
 #include <algorithm>
 #include <cmath>

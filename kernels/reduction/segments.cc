@@ -1,4 +1,4 @@
-#include "ops/segment/segments.h"
+#include "kernels/reduction/segments.h"
 
 #include "kernels/interface/axis.h"
 

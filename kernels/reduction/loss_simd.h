@@ -1,6 +1,6 @@
 // Loops of losses in float.
-#ifndef TENON_OPS_VECTOR_LOSS_SIMD_H_
-#define TENON_OPS_VECTOR_LOSS_SIMD_H_
+#ifndef TENON_KERNELS_REDUCTION_LOSS_SIMD_H_
+#define TENON_KERNELS_REDUCTION_LOSS_SIMD_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -28,4 +28,4 @@ SquareSumFn FindSquareSum();
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_LOSS_SIMD_H_
+#endif  // TENON_KERNELS_REDUCTION_LOSS_SIMD_H_
