@@ -1,5 +1,5 @@
 // FusedBatchNorm, V2 and V3, and _FusedBatchNormEx, which adds a side input and applies a Relu.
-#include "ops/nn/batch_norm.h"
+#include "kernels/normalization/batch_norm.h"
 
 #include "env/status.h"
 #include "ops/nn/batch_norm_shape.h"

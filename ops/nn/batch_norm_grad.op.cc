@@ -1,7 +1,7 @@
 // FusedBatchNormGrad, V2 and V3, and _FusedBatchNormGradEx, which goes back through a Relu and to a
 // side input. reserve_space_1 and 2 are mean and variance as the forward op used them.
 #include "env/status.h"
-#include "ops/nn/batch_norm.h"
+#include "kernels/normalization/batch_norm.h"
 #include "ops/nn/batch_norm_shape.h"
 #include "ops/op.h"
 

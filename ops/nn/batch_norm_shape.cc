@@ -1,7 +1,7 @@
 #include "ops/nn/batch_norm_shape.h"
 
 #include "env/status.h"
-#include "ops/nn/batch_norm.h"
+#include "kernels/normalization/batch_norm.h"
 
 namespace tenon {
 

@@ -6,7 +6,7 @@
 //                  Relu or Relu6 whose result was `features`; else `features` is not read
 //
 // Made by rewriting only: TensorFlow passes over memory three and five times for them.
-#include "ops/nn/channel_statistics.h"
+#include "kernels/normalization/channel_statistics.h"
 
 #include <cmath>
 #include <limits>

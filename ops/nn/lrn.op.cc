@@ -12,8 +12,8 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
+#include "kernels/normalization/lrn_simd.h"
 #include "ops/op.h"
-#include "ops/vector/lrn_simd.h"
 
 namespace tenon {
 namespace {

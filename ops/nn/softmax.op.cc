@@ -1,6 +1,6 @@
 // Softmax and LogSoftmax over the last axis, for any rank of at least 1. A row with NaN is NaN
 // throughout.
-#include "ops/vector/softmax.h"
+#include "kernels/normalization/softmax.h"
 
 #include "env/status.h"
 #include "ops/op.h"

@@ -1,8 +1,8 @@
 // _FusedSoftmax: Softmax(logits * scale + mask + ...) over the last axis; where a condition is
 // false, `masked` stands for the argument. Masks and conditions are broadcast.
 #include "env/status.h"
+#include "kernels/normalization/softmax.h"
 #include "ops/op.h"
-#include "ops/vector/softmax.h"
 
 namespace tenon {
 namespace {

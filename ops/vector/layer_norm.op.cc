@@ -11,8 +11,8 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
+#include "kernels/normalization/row_simd.h"
 #include "ops/op.h"
-#include "ops/vector/row_simd.h"
 
 namespace tenon {
 namespace {

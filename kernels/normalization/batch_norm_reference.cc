@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernels/interface/types.h"
-#include "ops/nn/batch_norm.h"
+#include "kernels/normalization/batch_norm.h"
 
 namespace tenon {
 namespace {

@@ -1,6 +1,6 @@
 // Loops over one row (the last axis) in float: layer normalization and softmax.
-#ifndef TENON_OPS_VECTOR_ROW_SIMD_H_
-#define TENON_OPS_VECTOR_ROW_SIMD_H_
+#ifndef TENON_KERNELS_NORMALIZATION_ROW_SIMD_H_
+#define TENON_KERNELS_NORMALIZATION_ROW_SIMD_H_
 
 #include <cstddef>
 
@@ -44,4 +44,4 @@ SelectRowFn FindSelectRow();
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_ROW_SIMD_H_
+#endif  // TENON_KERNELS_NORMALIZATION_ROW_SIMD_H_

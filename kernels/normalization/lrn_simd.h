@@ -1,6 +1,6 @@
 // Loops of local response normalization over one row (the channels of a pixel) in float.
-#ifndef TENON_OPS_VECTOR_LRN_SIMD_H_
-#define TENON_OPS_VECTOR_LRN_SIMD_H_
+#ifndef TENON_KERNELS_NORMALIZATION_LRN_SIMD_H_
+#define TENON_KERNELS_NORMALIZATION_LRN_SIMD_H_
 
 #include <cstddef>
 
@@ -28,4 +28,4 @@ LrnLoops FindLrnLoops();
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_LRN_SIMD_H_
+#endif  // TENON_KERNELS_NORMALIZATION_LRN_SIMD_H_

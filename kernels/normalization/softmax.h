@@ -4,14 +4,14 @@
 //
 // over the last axis, the inputs broadcast to the output. The last `num_conditions` inputs are
 // bool: where one of them is false, the argument is `masked` instead.
-#ifndef TENON_OPS_VECTOR_SOFTMAX_H_
-#define TENON_OPS_VECTOR_SOFTMAX_H_
+#ifndef TENON_KERNELS_NORMALIZATION_SOFTMAX_H_
+#define TENON_KERNELS_NORMALIZATION_SOFTMAX_H_
 
 #include <memory>
 
 #include "absl/status/statusor.h"
 #include "kernels/interface/kernel.h"
-#include "ops/vector/row_simd.h"
+#include "kernels/normalization/row_simd.h"
 
 namespace tenon {
 
@@ -31,4 +31,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeVectorSoftmax(PrepareContext& p,
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_SOFTMAX_H_
+#endif  // TENON_KERNELS_NORMALIZATION_SOFTMAX_H_

@@ -1,7 +1,7 @@
 // The loops behind FindBatchNormLoops, compiled for each instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/vector/batch_norm_simd.cc"
-#include "ops/vector/batch_norm_simd.h"
+#define HWY_TARGET_INCLUDE "kernels/normalization/batch_norm_simd.cc"
+#include "kernels/normalization/batch_norm_simd.h"
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"

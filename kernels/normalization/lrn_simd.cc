@@ -1,7 +1,7 @@
 // The loops behind FindLrnLoops, compiled for each instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/vector/lrn_simd.cc"
-#include "ops/vector/lrn_simd.h"
+#define HWY_TARGET_INCLUDE "kernels/normalization/lrn_simd.cc"
+#include "kernels/normalization/lrn_simd.h"
 
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 //   scale_backprop = r sum(dy (x - mean)), offset_backprop = sum(dy)
 //   x_backprop = scale r (dy - mean(dy) - r^2 (x - mean) mean(dy (x - mean)))   in training
 //   x_backprop = scale r dy                                                     else
-#ifndef TENON_OPS_NN_BATCH_NORM_H_
-#define TENON_OPS_NN_BATCH_NORM_H_
+#ifndef TENON_KERNELS_NORMALIZATION_BATCH_NORM_H_
+#define TENON_KERNELS_NORMALIZATION_BATCH_NORM_H_
 
 #include <cmath>
 #include <limits>
@@ -64,4 +64,4 @@ void StoreBatchNormStatistics(const BatchNormSpec& s, const double* mean, const 
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_BATCH_NORM_H_
+#endif  // TENON_KERNELS_NORMALIZATION_BATCH_NORM_H_

@@ -5,8 +5,8 @@
 //   sum((x - m)^2) = sum over blocks (squares + n_b (m_b - s)^2) - n (m - s)^2, for any s.
 //
 // How the work is cut follows from the shape alone, so results do not depend on threads.
-#ifndef TENON_OPS_NN_CHANNEL_STATISTICS_H_
-#define TENON_OPS_NN_CHANNEL_STATISTICS_H_
+#ifndef TENON_KERNELS_NORMALIZATION_CHANNEL_STATISTICS_H_
+#define TENON_KERNELS_NORMALIZATION_CHANNEL_STATISTICS_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 #include "graph/dtype.h"
 #include "kernels/interface/parallel.h"
-#include "ops/vector/batch_norm_simd.h"
+#include "kernels/normalization/batch_norm_simd.h"
 
 namespace tenon {
 
@@ -128,4 +128,4 @@ ChannelSums GradientSumsOf(const ChannelLayout& layout, const BatchNormLoops& lo
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_CHANNEL_STATISTICS_H_
+#endif  // TENON_KERNELS_NORMALIZATION_CHANNEL_STATISTICS_H_

@@ -1,4 +1,4 @@
-#include "ops/vector/softmax.h"
+#include "kernels/normalization/softmax.h"
 
 #include <algorithm>
 #include <cmath>

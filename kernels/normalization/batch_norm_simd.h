@@ -1,7 +1,7 @@
 // Loops of batch normalization and its gradient over pieces of a tensor, on float or bfloat16
 // elements and float statistics.
-#ifndef TENON_OPS_VECTOR_BATCH_NORM_SIMD_H_
-#define TENON_OPS_VECTOR_BATCH_NORM_SIMD_H_
+#ifndef TENON_KERNELS_NORMALIZATION_BATCH_NORM_SIMD_H_
+#define TENON_KERNELS_NORMALIZATION_BATCH_NORM_SIMD_H_
 
 #include <cstddef>
 #include <limits>
@@ -43,4 +43,4 @@ BatchNormLoops FindBatchNormLoops(BatchNormElement element, ChannelOrder order);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_BATCH_NORM_SIMD_H_
+#endif  // TENON_KERNELS_NORMALIZATION_BATCH_NORM_SIMD_H_

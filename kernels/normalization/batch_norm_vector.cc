@@ -6,8 +6,8 @@
 
 #include "env/status.h"
 #include "kernels/elementwise/elementwise.h"
-#include "ops/nn/batch_norm.h"
-#include "ops/nn/channel_statistics.h"
+#include "kernels/normalization/batch_norm.h"
+#include "kernels/normalization/channel_statistics.h"
 
 namespace tenon {
 namespace {

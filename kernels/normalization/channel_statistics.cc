@@ -1,4 +1,4 @@
-#include "ops/nn/channel_statistics.h"
+#include "kernels/normalization/channel_statistics.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // The loops behind FindLayerNormRow and FindSoftmaxRow, compiled for each instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/vector/row_simd.cc"
-#include "ops/vector/row_simd.h"
+#define HWY_TARGET_INCLUDE "kernels/normalization/row_simd.cc"
+#include "kernels/normalization/row_simd.h"
 
 #include <cmath>
 

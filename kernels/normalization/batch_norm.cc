@@ -1,4 +1,4 @@
-#include "ops/nn/batch_norm.h"
+#include "kernels/normalization/batch_norm.h"
 
 #include <cmath>
 #include <string>
