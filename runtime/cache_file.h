@@ -16,7 +16,7 @@
 
 namespace tenon {
 
-// A packed form (ops/nn/packed_weights.h).
+// A packed form (kernels/contraction/packed_weights.h).
 struct StoredForm {
   std::string key;
   std::string description;

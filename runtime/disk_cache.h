@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "graph_rewrite/pipeline.h"
-#include "ops/nn/packed_weights.h"
+#include "kernels/contraction/packed_weights.h"
 #include "proto/model.h"
 #include "runtime/cache_file.h"
 #include "runtime/model_state.h"

@@ -2,7 +2,7 @@
 #ifndef TENON_OPS_NN_CONTRACTION_SHAPE_H_
 #define TENON_OPS_NN_CONTRACTION_SHAPE_H_
 
-#include "ops/nn/fused_ops.h"
+#include "kernels/contraction/fused_ops.h"
 #include "ops/shape_fn.h"
 
 namespace tenon {

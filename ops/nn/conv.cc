@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "env/status.h"
-#include "ops/nn/contraction.h"
+#include "kernels/contraction/contraction.h"
 #include "ops/nn/conv_product.h"
 #include "ops/nn/conv_reference.h"
 #include "ops/nn/conv_winograd.h"

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "env/status.h"
+#include "kernels/contraction/contraction.h"
 #include "kernels/interface/late_kernel.h"
-#include "ops/nn/contraction.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_gradient_reference.h"
 #include "primitive_cache/convolution_gradient.h"

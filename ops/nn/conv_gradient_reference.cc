@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/contraction/reference_types.h"
 #include "kernels/interface/types.h"
 #include "ops/nn/image_positions.h"
-#include "ops/nn/reference_types.h"
 
 namespace tenon {
 namespace {

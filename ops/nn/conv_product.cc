@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "env/status.h"
+#include "kernels/contraction/contraction.h"
 #include "kernels/interface/parallel.h"
-#include "ops/nn/contraction.h"
 #include "ops/nn/im2col.h"
 #include "primitive_cache/matmul.h"
 

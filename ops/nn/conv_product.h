@@ -6,8 +6,8 @@
 
 #include <memory>
 
+#include "kernels/contraction/fused_ops.h"
 #include "ops/nn/conv_geometry.h"
-#include "ops/nn/fused_ops.h"
 
 namespace tenon {
 

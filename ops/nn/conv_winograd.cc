@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "env/flags.h"
 #include "env/status.h"
-#include "ops/nn/contraction.h"
-#include "ops/nn/packed_weights.h"
-#include "ops/nn/tile_step.h"
+#include "kernels/contraction/contraction.h"
+#include "kernels/contraction/packed_weights.h"
+#include "kernels/contraction/tile_step.h"
 #include "ops/nn/winograd.h"
 #include "primitive_cache/isa.h"
 

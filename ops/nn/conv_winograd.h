@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "kernels/contraction/fused_ops.h"
 #include "kernels/interface/kernel.h"
 #include "ops/nn/conv_geometry.h"
-#include "ops/nn/fused_ops.h"
 
 namespace tenon {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "env/status.h"
-#include "ops/nn/contraction.h"
+#include "kernels/contraction/contraction.h"
 #include "ops/nn/small_product.h"
 
 namespace tenon {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "env/status.h"
+#include "kernels/contraction/contraction.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
-#include "ops/nn/contraction.h"
 #include "ops/nn/pool_geometry.h"
 #include "primitive_cache/pooling.h"
 

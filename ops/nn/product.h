@@ -10,7 +10,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "graph/dtype.h"
-#include "ops/nn/fused_ops.h"
+#include "kernels/contraction/fused_ops.h"
 #include "primitive_cache/matmul.h"
 
 namespace tenon {

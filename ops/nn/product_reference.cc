@@ -4,9 +4,9 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/contraction/reference_types.h"
 #include "kernels/interface/types.h"
 #include "ops/nn/product.h"
-#include "ops/nn/reference_types.h"
 
 namespace tenon {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "absl/types/span.h"
+#include "kernels/contraction/tile_step.h"
 #include "kernels/elementwise/elementwise.h"
-#include "ops/nn/tile_step.h"
 #include "ops/vector/winograd_simd.h"
 
 namespace tenon {

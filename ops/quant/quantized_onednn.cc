@@ -9,7 +9,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "env/status.h"
-#include "ops/nn/packed_weights.h"
+#include "kernels/contraction/packed_weights.h"
 
 namespace tenon {
 namespace {

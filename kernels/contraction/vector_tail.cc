@@ -1,4 +1,4 @@
-#include "ops/nn/vector_tail.h"
+#include "kernels/contraction/vector_tail.h"
 
 #include <algorithm>
 

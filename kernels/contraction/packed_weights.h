@@ -1,6 +1,6 @@
 // A constant packed into a layout that a primitive chose.
-#ifndef TENON_OPS_NN_PACKED_WEIGHTS_H_
-#define TENON_OPS_NN_PACKED_WEIGHTS_H_
+#ifndef TENON_KERNELS_CONTRACTION_PACKED_WEIGHTS_H_
+#define TENON_KERNELS_CONTRACTION_PACKED_WEIGHTS_H_
 
 #include <memory>
 #include <string>
@@ -50,4 +50,4 @@ absl::StatusOr<std::shared_ptr<const PackedWeights>> AddPackedForm(Constant& con
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_PACKED_WEIGHTS_H_
+#endif  // TENON_KERNELS_CONTRACTION_PACKED_WEIGHTS_H_

@@ -1,4 +1,4 @@
-#include "ops/nn/packed_weights.h"
+#include "kernels/contraction/packed_weights.h"
 
 #include "absl/base/thread_annotations.h"
 #include "env/mutex.h"

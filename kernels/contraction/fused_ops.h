@@ -1,8 +1,8 @@
 // What a _Fused… contraction applies to its result: the parsed `fused_ops` attribute, and a plain
 // pass that applies it in memory. The reference kernels use that pass for all of a chain, the
 // oneDNN kernels for what the primitive at hand does not take as a post-op.
-#ifndef TENON_OPS_NN_FUSED_OPS_H_
-#define TENON_OPS_NN_FUSED_OPS_H_
+#ifndef TENON_KERNELS_CONTRACTION_FUSED_OPS_H_
+#define TENON_KERNELS_CONTRACTION_FUSED_OPS_H_
 
 #include <vector>
 
@@ -58,4 +58,4 @@ class FusedPass {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_FUSED_OPS_H_
+#endif  // TENON_KERNELS_CONTRACTION_FUSED_OPS_H_

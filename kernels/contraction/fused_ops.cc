@@ -1,11 +1,11 @@
-#include "ops/nn/fused_ops.h"
+#include "kernels/contraction/fused_ops.h"
 
 #include <Eigen/Core>
 #include <algorithm>
 #include <string>
 
 #include "env/status.h"
-#include "ops/nn/post_op_math.h"
+#include "kernels/contraction/post_op_math.h"
 
 namespace tenon {
 namespace {

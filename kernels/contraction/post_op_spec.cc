@@ -1,4 +1,4 @@
-#include "ops/nn/post_op_spec.h"
+#include "kernels/contraction/post_op_spec.h"
 
 namespace tenon {
 

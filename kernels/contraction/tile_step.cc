@@ -1,4 +1,4 @@
-#include "ops/nn/tile_step.h"
+#include "kernels/contraction/tile_step.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 // The post-ops in plain C++, a row of elements at a time. Half precisions compute in float and
 // round after each step, as separate ops would.
-#ifndef TENON_OPS_NN_POST_OP_MATH_H_
-#define TENON_OPS_NN_POST_OP_MATH_H_
+#ifndef TENON_KERNELS_CONTRACTION_POST_OP_MATH_H_
+#define TENON_KERNELS_CONTRACTION_POST_OP_MATH_H_
 
 #include <Eigen/Core>
 #include <cmath>
@@ -120,4 +120,4 @@ struct PostOpMath {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_POST_OP_MATH_H_
+#endif  // TENON_KERNELS_CONTRACTION_POST_OP_MATH_H_

@@ -1,13 +1,13 @@
 // One op of a fused chain on tiles of float results, by vector code: what Winograd's convolutions
 // and VectorTail apply.
-#ifndef TENON_OPS_NN_TILE_STEP_H_
-#define TENON_OPS_NN_TILE_STEP_H_
+#ifndef TENON_KERNELS_CONTRACTION_TILE_STEP_H_
+#define TENON_KERNELS_CONTRACTION_TILE_STEP_H_
 
 #include <optional>
 
+#include "kernels/contraction/fused_ops.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/kernel.h"
-#include "ops/nn/fused_ops.h"
 
 namespace tenon {
 
@@ -32,4 +32,4 @@ std::optional<NodeTileStep> TileStepOf(const PrepareContext& p, const FusedOp& o
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_TILE_STEP_H_
+#endif  // TENON_KERNELS_CONTRACTION_TILE_STEP_H_

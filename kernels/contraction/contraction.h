@@ -1,16 +1,16 @@
 // What the oneDNN kernels of convolutions and matrix products share: the fused chain becomes
 // post-ops as far as the primitive takes them, constant weights are packed once, a residual may be
 // added in place.
-#ifndef TENON_OPS_NN_CONTRACTION_H_
-#define TENON_OPS_NN_CONTRACTION_H_
+#ifndef TENON_KERNELS_CONTRACTION_CONTRACTION_H_
+#define TENON_KERNELS_CONTRACTION_CONTRACTION_H_
 
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "kernels/contraction/fused_ops.h"
 #include "kernels/interface/kernel.h"
-#include "ops/nn/fused_ops.h"
 #include "primitive_cache/primitive.h"
 #include "primitive_cache/tensor_desc.h"
 
@@ -55,4 +55,4 @@ std::unique_ptr<Kernel> ZeroContraction(PrepareContext& p, const FusedOps& fused
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_CONTRACTION_H_
+#endif  // TENON_KERNELS_CONTRACTION_CONTRACTION_H_

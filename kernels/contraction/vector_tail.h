@@ -1,14 +1,14 @@
 // The end of a fused chain, computed by our own vector code right after the primitive, where that
 // is faster than oneDNN's post-op though the result is read once more.
-#ifndef TENON_OPS_NN_VECTOR_TAIL_H_
-#define TENON_OPS_NN_VECTOR_TAIL_H_
+#ifndef TENON_KERNELS_CONTRACTION_VECTOR_TAIL_H_
+#define TENON_KERNELS_CONTRACTION_VECTOR_TAIL_H_
 
 #include <vector>
 
 #include "absl/types/span.h"
+#include "kernels/contraction/fused_ops.h"
+#include "kernels/contraction/tile_step.h"
 #include "kernels/interface/kernel.h"
-#include "ops/nn/fused_ops.h"
-#include "ops/nn/tile_step.h"
 
 namespace tenon {
 
@@ -34,4 +34,4 @@ class VectorTail {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_VECTOR_TAIL_H_
+#endif  // TENON_KERNELS_CONTRACTION_VECTOR_TAIL_H_

@@ -1,6 +1,6 @@
 // Ops that oneDNN applies itself: how each unary PostOp is said to it.
-#ifndef TENON_OPS_NN_POST_OP_SPEC_H_
-#define TENON_OPS_NN_POST_OP_SPEC_H_
+#ifndef TENON_KERNELS_CONTRACTION_POST_OP_SPEC_H_
+#define TENON_KERNELS_CONTRACTION_POST_OP_SPEC_H_
 
 #include <optional>
 
@@ -17,4 +17,4 @@ bool LosesNan(PostOp op);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_POST_OP_SPEC_H_
+#endif  // TENON_KERNELS_CONTRACTION_POST_OP_SPEC_H_

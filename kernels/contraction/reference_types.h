@@ -1,6 +1,6 @@
 // The type in which reference kernels of convolutions, products and pools sum up.
-#ifndef TENON_OPS_NN_REFERENCE_TYPES_H_
-#define TENON_OPS_NN_REFERENCE_TYPES_H_
+#ifndef TENON_KERNELS_CONTRACTION_REFERENCE_TYPES_H_
+#define TENON_KERNELS_CONTRACTION_REFERENCE_TYPES_H_
 
 #include <cstdint>
 #include <type_traits>
@@ -51,4 +51,4 @@ using AccumulatorType = typename AccumulatorTypeOf<T>::type;
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_REFERENCE_TYPES_H_
+#endif  // TENON_KERNELS_CONTRACTION_REFERENCE_TYPES_H_

@@ -1,4 +1,4 @@
-#include "ops/nn/contraction.h"
+#include "kernels/contraction/contraction.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,9 +7,9 @@
 #include "absl/container/inlined_vector.h"
 #include "env/flags.h"
 #include "env/status.h"
-#include "ops/nn/packed_weights.h"
-#include "ops/nn/post_op_spec.h"
-#include "ops/nn/vector_tail.h"
+#include "kernels/contraction/packed_weights.h"
+#include "kernels/contraction/post_op_spec.h"
+#include "kernels/contraction/vector_tail.h"
 
 namespace tenon {
 namespace {
