@@ -2,8 +2,8 @@
 // [..., M, K] x [..., K, N], either one adjoint.
 #include "absl/strings/match.h"
 #include "env/status.h"
+#include "kernels/matmul/matmul.h"
 #include "ops/nn/contraction_shape.h"
-#include "ops/nn/matmul.h"
 #include "ops/op.h"
 
 namespace tenon {

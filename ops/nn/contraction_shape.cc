@@ -1,7 +1,7 @@
 #include "ops/nn/contraction_shape.h"
 
 #include "env/status.h"
-#include "ops/nn/matmul.h"
+#include "kernels/matmul/matmul.h"
 
 namespace tenon {
 

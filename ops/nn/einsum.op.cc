@@ -3,9 +3,9 @@
 #include <map>
 
 #include "env/status.h"
+#include "kernels/matmul/einsum_equation.h"
+#include "kernels/matmul/matmul.h"
 #include "ops/nn/contraction_shape.h"
-#include "ops/nn/einsum_equation.h"
-#include "ops/nn/matmul.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,5 +1,5 @@
 // MatMul and its fused form: [M, K] x [K, N], either one transposed.
-#include "ops/nn/matmul.h"
+#include "kernels/matmul/matmul.h"
 
 #include "env/status.h"
 #include "ops/nn/contraction_shape.h"

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
 #include "graph_rewrite/quantized.h"
-#include "ops/nn/einsum_equation.h"
+#include "kernels/matmul/einsum_equation.h"
 
 namespace tenon {
 namespace {

@@ -1,5 +1,5 @@
 // Small products on every instruction set against sums in double.
-#include "ops/vector/small_product_simd.h"
+#include "kernels/matmul/small_product_simd.h"
 #include "tests/unit/vector/support.h"
 
 namespace tenon {

@@ -1,7 +1,7 @@
 // Sums of products over labeled dimensions, which matrix products and Einsum all are:
 // out[labels] = sum over the labels not in out of a[labels] * b[labels].
-#ifndef TENON_OPS_NN_PRODUCT_H_
-#define TENON_OPS_NN_PRODUCT_H_
+#ifndef TENON_KERNELS_MATMUL_PRODUCT_H_
+#define TENON_KERNELS_MATMUL_PRODUCT_H_
 
 #include <cstdint>
 #include <functional>
@@ -67,4 +67,4 @@ absl::StatusOr<TensorDesc> LowerOperand(const LoweredProduct& lowered, const Sha
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_PRODUCT_H_
+#endif  // TENON_KERNELS_MATMUL_PRODUCT_H_

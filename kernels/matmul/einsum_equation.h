@@ -1,6 +1,6 @@
 // An Einsum equation over given ranks: labels for every dimension, the ellipsis spelled out.
-#ifndef TENON_OPS_NN_EINSUM_EQUATION_H_
-#define TENON_OPS_NN_EINSUM_EQUATION_H_
+#ifndef TENON_KERNELS_MATMUL_EINSUM_EQUATION_H_
+#define TENON_KERNELS_MATMUL_EINSUM_EQUATION_H_
 
 #include <string>
 #include <vector>
@@ -26,4 +26,4 @@ absl::StatusOr<int> EinsumOperands(const std::string& equation);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_EINSUM_EQUATION_H_
+#endif  // TENON_KERNELS_MATMUL_EINSUM_EQUATION_H_

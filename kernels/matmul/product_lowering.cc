@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "env/status.h"
-#include "ops/nn/product.h"
+#include "kernels/matmul/product.h"
 
 namespace tenon {
 namespace {

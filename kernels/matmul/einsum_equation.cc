@@ -1,4 +1,4 @@
-#include "ops/nn/einsum_equation.h"
+#include "kernels/matmul/einsum_equation.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-#include "ops/nn/small_product.h"
+#include "kernels/matmul/small_product.h"
 
 #include <algorithm>
 
 #include "env/status.h"
-#include "ops/vector/small_product_simd.h"
+#include "kernels/matmul/small_product_simd.h"
 
 namespace tenon {
 namespace {

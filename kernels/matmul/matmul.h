@@ -1,12 +1,12 @@
 // Kernels of matrix products over a LabeledProduct, plain or with fused ops.
-#ifndef TENON_OPS_NN_MATMUL_H_
-#define TENON_OPS_NN_MATMUL_H_
+#ifndef TENON_KERNELS_MATMUL_MATMUL_H_
+#define TENON_KERNELS_MATMUL_MATMUL_H_
 
 #include <memory>
 
 #include "absl/status/statusor.h"
 #include "kernels/interface/kernel.h"
-#include "ops/nn/product.h"
+#include "kernels/matmul/product.h"
 
 namespace tenon {
 
@@ -23,4 +23,4 @@ absl::StatusOr<FusedOps> ProductFusedOps(const AttrReader& attrs, int num_inputs
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_MATMUL_H_
+#endif  // TENON_KERNELS_MATMUL_MATMUL_H_

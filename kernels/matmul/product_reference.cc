@@ -6,7 +6,7 @@
 
 #include "kernels/contraction/reference_types.h"
 #include "kernels/interface/types.h"
-#include "ops/nn/product.h"
+#include "kernels/matmul/product.h"
 
 namespace tenon {
 namespace {

@@ -1,6 +1,6 @@
 // Products so small that what comes before oneDNN's loops takes longer than they do.
-#ifndef TENON_OPS_NN_SMALL_PRODUCT_H_
-#define TENON_OPS_NN_SMALL_PRODUCT_H_
+#ifndef TENON_KERNELS_MATMUL_SMALL_PRODUCT_H_
+#define TENON_KERNELS_MATMUL_SMALL_PRODUCT_H_
 
 #include <memory>
 
@@ -17,4 +17,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> SmallProductKernel(const MatmulProblem& 
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_SMALL_PRODUCT_H_
+#endif  // TENON_KERNELS_MATMUL_SMALL_PRODUCT_H_

@@ -1,7 +1,7 @@
 // A product of two small float matrices on one thread, by code short enough to be fast when it runs
 // now and then, between other work that takes the caches.
-#ifndef TENON_OPS_VECTOR_SMALL_PRODUCT_SIMD_H_
-#define TENON_OPS_VECTOR_SMALL_PRODUCT_SIMD_H_
+#ifndef TENON_KERNELS_MATMUL_SMALL_PRODUCT_SIMD_H_
+#define TENON_KERNELS_MATMUL_SMALL_PRODUCT_SIMD_H_
 
 #include <cstddef>
 
@@ -20,4 +20,4 @@ SmallProductFn FindSmallProduct();
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_SMALL_PRODUCT_SIMD_H_
+#endif  // TENON_KERNELS_MATMUL_SMALL_PRODUCT_SIMD_H_

@@ -1,10 +1,10 @@
-#include "ops/nn/matmul.h"
+#include "kernels/matmul/matmul.h"
 
 #include <utility>
 
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
-#include "ops/nn/small_product.h"
+#include "kernels/matmul/small_product.h"
 
 namespace tenon {
 namespace {

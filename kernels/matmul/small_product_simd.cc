@@ -1,7 +1,7 @@
 // The loops behind FindSmallProduct, compiled for each instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/vector/small_product_simd.cc"
-#include "ops/vector/small_product_simd.h"
+#define HWY_TARGET_INCLUDE "kernels/matmul/small_product_simd.cc"
+#include "kernels/matmul/small_product_simd.h"
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
