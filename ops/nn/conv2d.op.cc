@@ -1,5 +1,5 @@
 // Conv2D and its fused form. input [N, H, W, C] or [N, C, H, W]; filter [h, w, C / groups, O].
-#include "ops/nn/conv.h"
+#include "kernels/convolution/conv.h"
 #include "ops/nn/conv_shape.h"
 #include "ops/op.h"
 

@@ -1,6 +1,6 @@
 // Conv3D and its fused form. input [N, D, H, W, C] or [N, C, D, H, W];
 // filter [d, h, w, C / groups, O].
-#include "ops/nn/conv.h"
+#include "kernels/convolution/conv.h"
 #include "ops/nn/conv_shape.h"
 #include "ops/op.h"
 

@@ -2,8 +2,8 @@
 #ifndef TENON_OPS_NN_CONV_SHAPE_H_
 #define TENON_OPS_NN_CONV_SHAPE_H_
 
-#include "ops/nn/conv_geometry.h"
-#include "ops/nn/conv_gradient.h"
+#include "kernels/convolution/conv_geometry.h"
+#include "kernels/convolution/conv_gradient.h"
 #include "ops/shape_fn.h"
 
 namespace tenon {

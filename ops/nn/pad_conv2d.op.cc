@@ -7,11 +7,11 @@
 
 #include "env/status.h"
 #include "kernels/contraction/fused_ops.h"
+#include "kernels/convolution/conv.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "ops/evaluate.h"
 #include "ops/nn/contraction_shape.h"
-#include "ops/nn/conv.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "graph/tensor.h"
-#include "ops/nn/conv_geometry.h"
+#include "kernels/convolution/conv_geometry.h"
 
 namespace tenon {
 

@@ -2,7 +2,7 @@
 #ifndef TENON_OPS_QUANT_CONTRACTION_SHAPE_H_
 #define TENON_OPS_QUANT_CONTRACTION_SHAPE_H_
 
-#include "ops/nn/conv_geometry.h"
+#include "kernels/convolution/conv_geometry.h"
 #include "ops/quant/quantized_fusion.h"
 #include "ops/shape_fn.h"
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "env/status.h"
+#include "kernels/convolution/conv.h"
+#include "kernels/convolution/conv_reference.h"
+#include "kernels/convolution/im2col.h"
 #include "kernels/interface/types.h"
-#include "ops/nn/conv.h"
-#include "ops/nn/conv_reference.h"
-#include "ops/nn/im2col.h"
 #include "ops/quant/exact_product.h"
 #include "ops/quant/quantized_onednn.h"
 #include "ops/quant/quantized_types.h"

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "ops/nn/conv_geometry.h"
+#include "kernels/convolution/conv_geometry.h"
 #include "ops/quant/quantized_fusion.h"
 
 namespace tenon {

@@ -1,4 +1,4 @@
-#include "ops/nn/winograd.h"
+#include "kernels/convolution/winograd.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // Convolution in plain C++ and Eigen: every dtype, both data formats, groups, dilations, padding.
-#ifndef TENON_OPS_NN_CONV_REFERENCE_H_
-#define TENON_OPS_NN_CONV_REFERENCE_H_
+#ifndef TENON_KERNELS_CONVOLUTION_CONV_REFERENCE_H_
+#define TENON_KERNELS_CONVOLUTION_CONV_REFERENCE_H_
 
 #include "absl/status/statusor.h"
 #include "graph/dtype.h"
-#include "ops/nn/conv_geometry.h"
+#include "kernels/convolution/conv_geometry.h"
 
 namespace tenon {
 
@@ -14,4 +14,4 @@ absl::Status RunConvReference(DType dtype, const ConvGeometry& g, const void* in
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_CONV_REFERENCE_H_
+#endif  // TENON_KERNELS_CONVOLUTION_CONV_REFERENCE_H_

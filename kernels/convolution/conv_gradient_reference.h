@@ -1,11 +1,11 @@
 // Gradients of a convolution in plain C++ and Eigen: every dtype, both data formats, groups,
 // dilations, padding. `g` describes the forward convolution.
-#ifndef TENON_OPS_NN_CONV_GRADIENT_REFERENCE_H_
-#define TENON_OPS_NN_CONV_GRADIENT_REFERENCE_H_
+#ifndef TENON_KERNELS_CONVOLUTION_CONV_GRADIENT_REFERENCE_H_
+#define TENON_KERNELS_CONVOLUTION_CONV_GRADIENT_REFERENCE_H_
 
 #include "absl/status/status.h"
 #include "graph/dtype.h"
-#include "ops/nn/conv_geometry.h"
+#include "kernels/convolution/conv_geometry.h"
 
 namespace tenon {
 
@@ -20,4 +20,4 @@ absl::Status RunBiasGradient(DType dtype, const ConvGeometry& g, const void* out
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_CONV_GRADIENT_REFERENCE_H_
+#endif  // TENON_KERNELS_CONVOLUTION_CONV_GRADIENT_REFERENCE_H_

@@ -5,16 +5,16 @@
 // Tiles are transformed in blocks that fit the second-level cache, then for each panel of outputs
 // multiplied with the transformed filter and transformed back, so that the image is read and
 // written in place, once.
-#ifndef TENON_OPS_NN_WINOGRAD_H_
-#define TENON_OPS_NN_WINOGRAD_H_
+#ifndef TENON_KERNELS_CONVOLUTION_WINOGRAD_H_
+#define TENON_KERNELS_CONVOLUTION_WINOGRAD_H_
 
 #include <cstdint>
 #include <string>
 
 #include "absl/types/span.h"
 #include "kernels/contraction/tile_step.h"
+#include "kernels/convolution/winograd_simd.h"
 #include "kernels/elementwise/elementwise.h"
-#include "ops/vector/winograd_simd.h"
 
 namespace tenon {
 
@@ -79,4 +79,4 @@ class Winograd {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_WINOGRAD_H_
+#endif  // TENON_KERNELS_CONVOLUTION_WINOGRAD_H_

@@ -1,10 +1,10 @@
 // How the reference convolutions and their gradients walk over images and windows.
-#ifndef TENON_OPS_NN_IMAGE_POSITIONS_H_
-#define TENON_OPS_NN_IMAGE_POSITIONS_H_
+#ifndef TENON_KERNELS_CONVOLUTION_IMAGE_POSITIONS_H_
+#define TENON_KERNELS_CONVOLUTION_IMAGE_POSITIONS_H_
 
 #include <cstdint>
 
-#include "ops/nn/conv_geometry.h"
+#include "kernels/convolution/conv_geometry.h"
 
 namespace tenon {
 
@@ -32,4 +32,4 @@ inline int64_t InputPosition(const ConvGeometry& g, int64_t o, int64_t w) {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_IMAGE_POSITIONS_H_
+#endif  // TENON_KERNELS_CONVOLUTION_IMAGE_POSITIONS_H_

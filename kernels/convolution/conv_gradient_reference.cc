@@ -1,12 +1,12 @@
-#include "ops/nn/conv_gradient_reference.h"
+#include "kernels/convolution/conv_gradient_reference.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
 #include <vector>
 
 #include "kernels/contraction/reference_types.h"
+#include "kernels/convolution/image_positions.h"
 #include "kernels/interface/types.h"
-#include "ops/nn/image_positions.h"
 
 namespace tenon {
 namespace {

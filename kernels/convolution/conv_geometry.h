@@ -1,6 +1,6 @@
 // Windows over images: the attributes that convolutions and pools share, resolved against shapes.
-#ifndef TENON_OPS_NN_CONV_GEOMETRY_H_
-#define TENON_OPS_NN_CONV_GEOMETRY_H_
+#ifndef TENON_KERNELS_CONVOLUTION_CONV_GEOMETRY_H_
+#define TENON_KERNELS_CONVOLUTION_CONV_GEOMETRY_H_
 
 #include <vector>
 
@@ -82,4 +82,4 @@ TensorDesc ImageDesc(ElementType type, bool channels_last, int64_t batch, int64_
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_CONV_GEOMETRY_H_
+#endif  // TENON_KERNELS_CONVOLUTION_CONV_GEOMETRY_H_

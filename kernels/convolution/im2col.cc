@@ -1,4 +1,4 @@
-#include "ops/nn/im2col.h"
+#include "kernels/convolution/im2col.h"
 
 namespace tenon {
 

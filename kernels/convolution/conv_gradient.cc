@@ -1,13 +1,13 @@
-#include "ops/nn/conv_gradient.h"
+#include "kernels/convolution/conv_gradient.h"
 
 #include <cstring>
 #include <utility>
 
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
+#include "kernels/convolution/conv.h"
+#include "kernels/convolution/conv_gradient_reference.h"
 #include "kernels/interface/late_kernel.h"
-#include "ops/nn/conv.h"
-#include "ops/nn/conv_gradient_reference.h"
 #include "primitive_cache/convolution_gradient.h"
 
 namespace tenon {

@@ -1,11 +1,11 @@
 // What lies under the windows of a convolution.
-#ifndef TENON_OPS_NN_IM2COL_H_
-#define TENON_OPS_NN_IM2COL_H_
+#ifndef TENON_KERNELS_CONVOLUTION_IM2COL_H_
+#define TENON_KERNELS_CONVOLUTION_IM2COL_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "ops/nn/conv_geometry.h"
+#include "kernels/convolution/conv_geometry.h"
 
 namespace tenon {
 
@@ -15,4 +15,4 @@ std::vector<int64_t> WindowSources(const ConvGeometry& g);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_IM2COL_H_
+#endif  // TENON_KERNELS_CONVOLUTION_IM2COL_H_

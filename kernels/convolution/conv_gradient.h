@@ -1,13 +1,13 @@
 // Gradients of the convolutions, of their input and of their filter: kernels that the
 // rows of the …Backprop… ops share.
-#ifndef TENON_OPS_NN_CONV_GRADIENT_H_
-#define TENON_OPS_NN_CONV_GRADIENT_H_
+#ifndef TENON_KERNELS_CONVOLUTION_CONV_GRADIENT_H_
+#define TENON_KERNELS_CONVOLUTION_CONV_GRADIENT_H_
 
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "kernels/convolution/conv_geometry.h"
 #include "kernels/interface/kernel.h"
-#include "ops/nn/conv_geometry.h"
 
 namespace tenon {
 
@@ -75,4 +75,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvFilterGradient<kOp>::Onednn(PrepareC
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_CONV_GRADIENT_H_
+#endif  // TENON_KERNELS_CONVOLUTION_CONV_GRADIENT_H_

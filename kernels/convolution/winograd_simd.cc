@@ -1,7 +1,7 @@
 // The loops behind FindWinogradLoops, compiled for each instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/vector/winograd_simd.cc"
-#include "ops/vector/winograd_simd.h"
+#define HWY_TARGET_INCLUDE "kernels/convolution/winograd_simd.cc"
+#include "kernels/convolution/winograd_simd.h"
 
 #include <array>
 #include <utility>

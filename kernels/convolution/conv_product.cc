@@ -1,4 +1,4 @@
-#include "ops/nn/conv_product.h"
+#include "kernels/convolution/conv_product.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,8 +7,8 @@
 
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
+#include "kernels/convolution/im2col.h"
 #include "kernels/interface/parallel.h"
-#include "ops/nn/im2col.h"
 #include "primitive_cache/matmul.h"
 
 namespace tenon {

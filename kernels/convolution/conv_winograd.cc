@@ -1,4 +1,4 @@
-#include "ops/nn/conv_winograd.h"
+#include "kernels/convolution/conv_winograd.h"
 
 #include <algorithm>
 #include <optional>
@@ -12,7 +12,7 @@
 #include "kernels/contraction/contraction.h"
 #include "kernels/contraction/packed_weights.h"
 #include "kernels/contraction/tile_step.h"
-#include "ops/nn/winograd.h"
+#include "kernels/convolution/winograd.h"
 #include "primitive_cache/isa.h"
 
 namespace tenon {

@@ -1,11 +1,11 @@
-#include "ops/nn/conv_geometry.h"
+#include "kernels/convolution/conv_geometry.h"
 
 #include <algorithm>
 #include <limits>
 #include <string>
 
 #include "env/status.h"
-#include "ops/nn/image_positions.h"
+#include "kernels/convolution/image_positions.h"
 
 namespace tenon {
 namespace {

@@ -1,13 +1,13 @@
 // The Winograd kernel of convolutions, and where it is the fastest.
-#ifndef TENON_OPS_NN_CONV_WINOGRAD_H_
-#define TENON_OPS_NN_CONV_WINOGRAD_H_
+#ifndef TENON_KERNELS_CONVOLUTION_CONV_WINOGRAD_H_
+#define TENON_KERNELS_CONVOLUTION_CONV_WINOGRAD_H_
 
 #include <memory>
 
 #include "absl/status/statusor.h"
 #include "kernels/contraction/fused_ops.h"
+#include "kernels/convolution/conv_geometry.h"
 #include "kernels/interface/kernel.h"
-#include "ops/nn/conv_geometry.h"
 
 namespace tenon {
 
@@ -22,4 +22,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvWinogradKernel(PrepareContext& p, co
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_CONV_WINOGRAD_H_
+#endif  // TENON_KERNELS_CONVOLUTION_CONV_WINOGRAD_H_

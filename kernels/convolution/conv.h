@@ -1,13 +1,13 @@
 // Kernels of the convolutions, told apart by how many spatial dimensions and
 // which filter layout they have; plain and fused ops alike (a plain one has no fused_ops).
-#ifndef TENON_OPS_NN_CONV_H_
-#define TENON_OPS_NN_CONV_H_
+#ifndef TENON_KERNELS_CONVOLUTION_CONV_H_
+#define TENON_KERNELS_CONVOLUTION_CONV_H_
 
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "kernels/convolution/conv_geometry.h"
 #include "kernels/interface/kernel.h"
-#include "ops/nn/conv_geometry.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {
@@ -22,4 +22,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_CONV_H_
+#endif  // TENON_KERNELS_CONVOLUTION_CONV_H_

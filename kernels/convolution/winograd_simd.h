@@ -6,8 +6,8 @@
 // d: a tile of (m + 2)^2 inputs, g: a filter, Y: m^2 outputs; * is elementwise, so each of the
 // (m + 2)^2 positions is a matrix product [tiles, channels] x [channels, outputs] of its own.
 // (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015.)
-#ifndef TENON_OPS_VECTOR_WINOGRAD_SIMD_H_
-#define TENON_OPS_VECTOR_WINOGRAD_SIMD_H_
+#ifndef TENON_KERNELS_CONVOLUTION_WINOGRAD_SIMD_H_
+#define TENON_KERNELS_CONVOLUTION_WINOGRAD_SIMD_H_
 
 #include <cstddef>
 
@@ -76,4 +76,4 @@ WinogradLoops FindWinogradLoops(WinogradTile tile, WinogradElement element);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_WINOGRAD_SIMD_H_
+#endif  // TENON_KERNELS_CONVOLUTION_WINOGRAD_SIMD_H_

@@ -1,13 +1,13 @@
 // A convolution by large filters that may change from run to run (eager calls, training), as a
 // matrix product: packing such filters for a convolution takes as long as the sums over a few
 // pixels.
-#ifndef TENON_OPS_NN_CONV_PRODUCT_H_
-#define TENON_OPS_NN_CONV_PRODUCT_H_
+#ifndef TENON_KERNELS_CONVOLUTION_CONV_PRODUCT_H_
+#define TENON_KERNELS_CONVOLUTION_CONV_PRODUCT_H_
 
 #include <memory>
 
 #include "kernels/contraction/fused_ops.h"
-#include "ops/nn/conv_geometry.h"
+#include "kernels/convolution/conv_geometry.h"
 
 namespace tenon {
 
@@ -18,4 +18,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvProductKernel(PrepareContext& p, con
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_CONV_PRODUCT_H_
+#endif  // TENON_KERNELS_CONVOLUTION_CONV_PRODUCT_H_

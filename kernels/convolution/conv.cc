@@ -1,12 +1,12 @@
-#include "ops/nn/conv.h"
+#include "kernels/convolution/conv.h"
 
 #include <utility>
 
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
-#include "ops/nn/conv_product.h"
-#include "ops/nn/conv_reference.h"
-#include "ops/nn/conv_winograd.h"
+#include "kernels/convolution/conv_product.h"
+#include "kernels/convolution/conv_reference.h"
+#include "kernels/convolution/conv_winograd.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {
