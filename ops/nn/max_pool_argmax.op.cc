@@ -3,9 +3,9 @@
 #include <string>
 
 #include "env/status.h"
-#include "ops/nn/pool.h"
-#include "ops/nn/pool_grad.h"
-#include "ops/nn/pool_reference.h"
+#include "kernels/pooling/pool.h"
+#include "kernels/pooling/pool_grad.h"
+#include "kernels/pooling/pool_reference.h"
 #include "ops/nn/pool_shape.h"
 #include "ops/op.h"
 

@@ -2,7 +2,7 @@
 // of `grad` that stands where orig_input first equals orig_output; 0 where it nowhere does.
 #include "env/status.h"
 #include "kernels/interface/late_kernel.h"
-#include "ops/nn/pool_reference.h"
+#include "kernels/pooling/pool_reference.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,6 +1,6 @@
 // AvgPool, MaxPool, MaxPoolV2 (the window as inputs) and their 3-D kin. Averages count what lies in
 // the image only.
-#include "ops/nn/pool.h"
+#include "kernels/pooling/pool.h"
 
 #include "ops/nn/pool_shape.h"
 #include "ops/op.h"

@@ -1,5 +1,5 @@
 // AvgPoolGrad, AvgPool3DGrad, MaxPoolGrad, MaxPoolGradV2 (the window as inputs), MaxPool3DGrad.
-#include "ops/nn/pool_grad.h"
+#include "kernels/pooling/pool_grad.h"
 
 #include "kernels/interface/late_kernel.h"
 #include "kernels/layout/channels_last.h"

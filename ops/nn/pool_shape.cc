@@ -1,7 +1,7 @@
 #include "ops/nn/pool_shape.h"
 
 #include "env/status.h"
-#include "ops/nn/pool_geometry.h"
+#include "kernels/pooling/pool_geometry.h"
 
 namespace tenon {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/nn/pool.h"
+#include "kernels/pooling/pool.h"
 #include "ops/nn/pool_shape.h"
 #include "ops/op.h"
 #include "ops/quant/range_inputs.h"

@@ -1,13 +1,13 @@
 // Loops that the standard kernels of pooling gradients share.
-#ifndef TENON_OPS_NN_POOL_REFERENCE_H_
-#define TENON_OPS_NN_POOL_REFERENCE_H_
+#ifndef TENON_KERNELS_POOLING_POOL_REFERENCE_H_
+#define TENON_KERNELS_POOLING_POOL_REFERENCE_H_
 
 #include <cstdint>
 #include <type_traits>
 
 #include "absl/types/span.h"
 #include "kernels/interface/types.h"
-#include "ops/nn/pool_geometry.h"
+#include "kernels/pooling/pool_geometry.h"
 
 namespace tenon {
 
@@ -39,4 +39,4 @@ const Tap& LargestTap(const T* x, int64_t step, absl::Span<const Tap> taps) {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_POOL_REFERENCE_H_
+#endif  // TENON_KERNELS_POOLING_POOL_REFERENCE_H_

@@ -1,6 +1,6 @@
 // Pools with everything known: sizes, padding, and which elements each window holds.
-#ifndef TENON_OPS_NN_POOL_GEOMETRY_H_
-#define TENON_OPS_NN_POOL_GEOMETRY_H_
+#ifndef TENON_KERNELS_POOLING_POOL_GEOMETRY_H_
+#define TENON_KERNELS_POOLING_POOL_GEOMETRY_H_
 
 #include <cstdint>
 #include <vector>
@@ -90,4 +90,4 @@ class TapTable {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_POOL_GEOMETRY_H_
+#endif  // TENON_KERNELS_POOLING_POOL_GEOMETRY_H_

@@ -3,14 +3,14 @@
 // Where several elements of a window are the largest, MaxPoolGrad gives the gradient to the first,
 // as TensorFlow's CPU kernels do; MaxPool3DGrad gives it to every one that is within 1e-5 of the
 // largest.
-#ifndef TENON_OPS_NN_POOL_GRAD_H_
-#define TENON_OPS_NN_POOL_GRAD_H_
+#ifndef TENON_KERNELS_POOLING_POOL_GRAD_H_
+#define TENON_KERNELS_POOLING_POOL_GRAD_H_
 
 #include <memory>
 
 #include "absl/status/statusor.h"
 #include "kernels/interface/kernel.h"
-#include "ops/nn/pool_geometry.h"
+#include "kernels/pooling/pool_geometry.h"
 
 namespace tenon {
 
@@ -40,4 +40,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolArgmaxVector(PrepareContext& p);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_POOL_GRAD_H_
+#endif  // TENON_KERNELS_POOLING_POOL_GRAD_H_

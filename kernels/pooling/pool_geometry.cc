@@ -1,4 +1,4 @@
-#include "ops/nn/pool_geometry.h"
+#include "kernels/pooling/pool_geometry.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 // Pools: max and average over 2 or 3 spatial dimensions.
-#ifndef TENON_OPS_NN_POOL_H_
-#define TENON_OPS_NN_POOL_H_
+#ifndef TENON_KERNELS_POOLING_POOL_H_
+#define TENON_KERNELS_POOLING_POOL_H_
 
 #include <memory>
 
@@ -18,4 +18,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> PoolOnednnKernel(PrepareContext& p, int 
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_NN_POOL_H_
+#endif  // TENON_KERNELS_POOLING_POOL_H_

@@ -8,8 +8,8 @@
 #include "env/status.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/parallel.h"
-#include "ops/nn/pool_grad.h"
-#include "ops/vector/pool_simd.h"
+#include "kernels/pooling/pool_grad.h"
+#include "kernels/pooling/pool_simd.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 // The loops behind FindPoolLoops, compiled for each instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/vector/pool_simd.cc"
-#include "ops/vector/pool_simd.h"
+#define HWY_TARGET_INCLUDE "kernels/pooling/pool_simd.cc"
+#include "kernels/pooling/pool_simd.h"
 
 #include <limits>
 #include <type_traits>

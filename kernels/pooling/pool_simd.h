@@ -1,7 +1,7 @@
 // Loops of pools with their workspace and of pooling gradients, one row of positions at a time,
 // channels last.
-#ifndef TENON_OPS_VECTOR_POOL_SIMD_H_
-#define TENON_OPS_VECTOR_POOL_SIMD_H_
+#ifndef TENON_KERNELS_POOLING_POOL_SIMD_H_
+#define TENON_KERNELS_POOLING_POOL_SIMD_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -49,4 +49,4 @@ PoolLoops FindPoolLoops(PoolElement element);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_VECTOR_POOL_SIMD_H_
+#endif  // TENON_KERNELS_POOLING_POOL_SIMD_H_

@@ -1,10 +1,10 @@
-#include "ops/nn/pool_grad.h"
+#include "kernels/pooling/pool_grad.h"
 
 #include <vector>
 
 #include "env/status.h"
 #include "kernels/interface/late_kernel.h"
-#include "ops/nn/pool_reference.h"
+#include "kernels/pooling/pool_reference.h"
 
 namespace tenon {
 namespace {

@@ -1,4 +1,4 @@
-#include "ops/nn/pool.h"
+#include "kernels/pooling/pool.h"
 
 #include <algorithm>
 #include <limits>
@@ -9,7 +9,7 @@
 #include "kernels/contraction/contraction.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
-#include "ops/nn/pool_geometry.h"
+#include "kernels/pooling/pool_geometry.h"
 #include "primitive_cache/pooling.h"
 
 namespace tenon {
