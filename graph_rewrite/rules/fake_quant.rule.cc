@@ -20,9 +20,9 @@
 #include "env/status.h"
 #include "graph_rewrite/quantized.h"
 #include "graph_rewrite/rule.h"
+#include "kernels/quantized/nudged_range.h"
+#include "kernels/quantized/round_trip.h"
 #include "ops/evaluate.h"
-#include "ops/quant/nudged_range.h"
-#include "ops/quant/round_trip.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {

@@ -1,8 +1,8 @@
 #include "ops/quant/contraction_shape.h"
 
 #include "env/status.h"
-#include "ops/quant/quantized_conv.h"
-#include "ops/quant/quantized_matmul.h"
+#include "kernels/quantized/quantized_conv.h"
+#include "kernels/quantized/quantized_matmul.h"
 #include "ops/quant/range_shape.h"
 
 namespace tenon {

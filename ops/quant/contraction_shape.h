@@ -3,7 +3,7 @@
 #define TENON_OPS_QUANT_CONTRACTION_SHAPE_H_
 
 #include "kernels/convolution/conv_geometry.h"
-#include "ops/quant/quantized_fusion.h"
+#include "kernels/quantized/quantized_fusion.h"
 #include "ops/shape_fn.h"
 
 namespace tenon {

@@ -6,9 +6,9 @@
 
 #include "kernels/elementwise/quantize_simd.h"
 #include "kernels/interface/parallel.h"
+#include "kernels/quantized/nudged_range.h"
+#include "kernels/quantized/range_inputs.h"
 #include "ops/op.h"
-#include "ops/quant/nudged_range.h"
-#include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"
 
 namespace tenon {

@@ -5,10 +5,10 @@
 
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
+#include "kernels/quantized/range_inputs.h"
+#include "kernels/quantized/round_trip.h"
 #include "ops/op.h"
-#include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"
-#include "ops/quant/round_trip.h"
 
 namespace tenon {
 namespace {

@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "kernels/interface/types.h"
+#include "kernels/quantized/quantized_types.h"
+#include "kernels/quantized/range_inputs.h"
 #include "ops/op.h"
-#include "ops/quant/quantized_types.h"
-#include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"
 
 namespace tenon {

@@ -1,9 +1,9 @@
 // QuantizedConv2D, QuantizedDepthwiseConv2D and their fused forms. input [N, H, W, C] in quint8 or
 // qint8; filter [h, w, C, O] (depthwise [h, w, C, M]) in qint8, with one range or one for each
 // output channel.
+#include "kernels/quantized/quantized_conv.h"
 #include "ops/op.h"
 #include "ops/quant/contraction_shape.h"
-#include "ops/quant/quantized_conv.h"
 
 namespace tenon {
 namespace {

@@ -5,10 +5,10 @@
 // Ranges are of mode SCALED. data_zero (convolutions): the data's integer that stands for 0;
 // result_zero (with Requantize): what is added to the result's integers behind the activation.
 #include "absl/strings/str_join.h"
+#include "kernels/quantized/quantized_conv.h"
+#include "kernels/quantized/quantized_matmul.h"
 #include "ops/op.h"
 #include "ops/quant/contraction_shape.h"
-#include "ops/quant/quantized_conv.h"
-#include "ops/quant/quantized_matmul.h"
 
 namespace tenon {
 namespace {

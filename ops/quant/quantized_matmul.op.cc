@@ -1,9 +1,9 @@
 // QuantizedMatMul and, with a bias and what follows it, QuantizedMatMulWithBias….
-#include "ops/quant/quantized_matmul.h"
+#include "kernels/quantized/quantized_matmul.h"
 
+#include "kernels/quantized/range_inputs.h"
 #include "ops/op.h"
 #include "ops/quant/contraction_shape.h"
-#include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"
 
 namespace tenon {

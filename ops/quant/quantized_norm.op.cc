@@ -3,8 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/quantized/range_inputs.h"
 #include "ops/op.h"
-#include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"
 
 namespace tenon {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "kernels/pooling/pool.h"
+#include "kernels/quantized/range_inputs.h"
 #include "ops/nn/pool_shape.h"
 #include "ops/op.h"
-#include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"
 
 namespace tenon {

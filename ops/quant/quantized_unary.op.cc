@@ -1,8 +1,8 @@
 // QuantizedRelu, QuantizedRelu6, QuantizedReluX: the range stays as it is.
 
+#include "kernels/quantized/quantized_types.h"
+#include "kernels/quantized/range_inputs.h"
 #include "ops/op.h"
-#include "ops/quant/quantized_types.h"
-#include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"
 
 namespace tenon {

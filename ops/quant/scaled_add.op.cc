@@ -8,9 +8,9 @@
 #include "env/status.h"
 #include "kernels/elementwise/quantize_simd.h"
 #include "kernels/interface/parallel.h"
+#include "kernels/quantized/quantized_types.h"
+#include "kernels/quantized/range_inputs.h"
 #include "ops/op.h"
-#include "ops/quant/quantized_types.h"
-#include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"
 
 namespace tenon {

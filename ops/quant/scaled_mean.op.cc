@@ -9,10 +9,10 @@
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/parallel.h"
+#include "kernels/quantized/range_inputs.h"
 #include "kernels/reduction/reference.h"
 #include "ops/math/reduction_shape.h"
 #include "ops/op.h"
-#include "ops/quant/range_inputs.h"
 #include "ops/quant/range_shape.h"
 
 namespace tenon {

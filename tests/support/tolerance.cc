@@ -16,7 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "kernels/interface/types.h"
-#include "ops/quant/quantized_types.h"
+#include "kernels/quantized/quantized_types.h"
 
 namespace tenon {
 namespace {

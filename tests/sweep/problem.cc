@@ -13,9 +13,9 @@
 #include "env/flags.h"
 #include "env/status.h"
 #include "kernels/interface/types.h"
+#include "kernels/quantized/quantized_types.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
-#include "ops/quant/quantized_types.h"
 #include "tests/support/tolerance.h"
 
 namespace tenon::sweep {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "env/flags.h"
+#include "kernels/quantized/exact_product.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
-#include "ops/quant/exact_product.h"
 #include "primitive_cache/cache.h"
 #include "primitive_cache/convolution.h"
 

@@ -1,12 +1,12 @@
 // The accelerated kernel of quantized contractions: a oneDNN convolution of 8-bit integers with
 // what a QuantizedFusion says behind it. Products are convolutions with 1x1 filters.
-#ifndef TENON_OPS_QUANT_QUANTIZED_ONEDNN_H_
-#define TENON_OPS_QUANT_QUANTIZED_ONEDNN_H_
+#ifndef TENON_KERNELS_QUANTIZED_QUANTIZED_ONEDNN_H_
+#define TENON_KERNELS_QUANTIZED_QUANTIZED_ONEDNN_H_
 
 #include <memory>
 #include <vector>
 
-#include "ops/quant/quantized_fusion.h"
+#include "kernels/quantized/quantized_fusion.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {
@@ -26,4 +26,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareQuantizedContraction(PrepareConte
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_QUANT_QUANTIZED_ONEDNN_H_
+#endif  // TENON_KERNELS_QUANTIZED_QUANTIZED_ONEDNN_H_

@@ -1,10 +1,10 @@
 // Range inputs of quantized ops: one min and one max for the whole tensor, or one for each slice
 // along an axis.
-#ifndef TENON_OPS_QUANT_RANGE_INPUTS_H_
-#define TENON_OPS_QUANT_RANGE_INPUTS_H_
+#ifndef TENON_KERNELS_QUANTIZED_RANGE_INPUTS_H_
+#define TENON_KERNELS_QUANTIZED_RANGE_INPUTS_H_
 
 #include "kernels/interface/kernel.h"
-#include "ops/quant/range_math.h"
+#include "kernels/quantized/range_math.h"
 
 namespace tenon {
 
@@ -26,4 +26,4 @@ inline void SetRange(RunContext& r, int min_output, FloatRange range) {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_QUANT_RANGE_INPUTS_H_
+#endif  // TENON_KERNELS_QUANTIZED_RANGE_INPUTS_H_

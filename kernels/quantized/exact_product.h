@@ -1,7 +1,7 @@
 // Sums of products of 8-bit integers, exactly, on CPUs without instructions for them: by float
 // products of at most 513 terms. Their sums stay below 2^24, so that no float is rounded.
-#ifndef TENON_OPS_QUANT_EXACT_PRODUCT_H_
-#define TENON_OPS_QUANT_EXACT_PRODUCT_H_
+#ifndef TENON_KERNELS_QUANTIZED_EXACT_PRODUCT_H_
+#define TENON_KERNELS_QUANTIZED_EXACT_PRODUCT_H_
 
 #include <cstdint>
 #include <map>
@@ -43,4 +43,4 @@ void ToFloats(DType dtype, const void* integers, int64_t n, float* floats);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_QUANT_EXACT_PRODUCT_H_
+#endif  // TENON_KERNELS_QUANTIZED_EXACT_PRODUCT_H_

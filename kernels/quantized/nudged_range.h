@@ -1,12 +1,12 @@
 // The steps of fake quantization: a range moved a little, so that 0 is one of its steps.
-#ifndef TENON_OPS_QUANT_NUDGED_RANGE_H_
-#define TENON_OPS_QUANT_NUDGED_RANGE_H_
+#ifndef TENON_KERNELS_QUANTIZED_NUDGED_RANGE_H_
+#define TENON_KERNELS_QUANTIZED_NUDGED_RANGE_H_
 
 #include <cmath>
 
 #include "env/status.h"
 #include "graph/attr_reader.h"
-#include "ops/quant/range_math.h"
+#include "kernels/quantized/range_math.h"
 
 namespace tenon {
 
@@ -40,4 +40,4 @@ struct Nudged {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_QUANT_NUDGED_RANGE_H_
+#endif  // TENON_KERNELS_QUANTIZED_NUDGED_RANGE_H_

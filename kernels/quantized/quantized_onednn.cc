@@ -1,7 +1,7 @@
 // Scales are part of a oneDNN primitive, but ranges are inputs of the op: the kernel keeps the
 // primitive of the ranges that it saw last, and asks the session's cache for another one where
 // they change.
-#include "ops/quant/quantized_onednn.h"
+#include "kernels/quantized/quantized_onednn.h"
 
 #include <atomic>
 #include <cstring>

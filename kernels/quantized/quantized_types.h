@@ -1,7 +1,7 @@
 // The integers that stand for the elements of quantized dtypes, and the step from a run-time dtype
 // to them.
-#ifndef TENON_OPS_QUANT_QUANTIZED_TYPES_H_
-#define TENON_OPS_QUANT_QUANTIZED_TYPES_H_
+#ifndef TENON_KERNELS_QUANTIZED_QUANTIZED_TYPES_H_
+#define TENON_KERNELS_QUANTIZED_QUANTIZED_TYPES_H_
 
 #include <cstdint>
 
@@ -35,4 +35,4 @@ inline absl::Status NotQuantized(DType dtype) {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_QUANT_QUANTIZED_TYPES_H_
+#endif  // TENON_KERNELS_QUANTIZED_QUANTIZED_TYPES_H_

@@ -1,4 +1,4 @@
-#include "ops/quant/range_inputs.h"
+#include "kernels/quantized/range_inputs.h"
 
 namespace tenon {
 

@@ -1,6 +1,6 @@
 // The steps that QuantizeAndDequantize rounds to.
-#ifndef TENON_OPS_QUANT_ROUND_TRIP_H_
-#define TENON_OPS_QUANT_ROUND_TRIP_H_
+#ifndef TENON_KERNELS_QUANTIZED_ROUND_TRIP_H_
+#define TENON_KERNELS_QUANTIZED_ROUND_TRIP_H_
 
 #include <cstdint>
 #include <limits>
@@ -41,4 +41,4 @@ struct RoundTripSteps {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_QUANT_ROUND_TRIP_H_
+#endif  // TENON_KERNELS_QUANTIZED_ROUND_TRIP_H_

@@ -1,4 +1,4 @@
-#include "ops/quant/exact_product.h"
+#include "kernels/quantized/exact_product.h"
 
 #include <algorithm>
 

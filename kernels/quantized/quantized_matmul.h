@@ -1,10 +1,10 @@
 // Products of quantized matrices, [m, k] x [k, n], each side transposed on request.
-#ifndef TENON_OPS_QUANT_QUANTIZED_MATMUL_H_
-#define TENON_OPS_QUANT_QUANTIZED_MATMUL_H_
+#ifndef TENON_KERNELS_QUANTIZED_QUANTIZED_MATMUL_H_
+#define TENON_KERNELS_QUANTIZED_QUANTIZED_MATMUL_H_
 
 #include <memory>
 
-#include "ops/quant/quantized_fusion.h"
+#include "kernels/quantized/quantized_fusion.h"
 
 namespace tenon {
 
@@ -23,4 +23,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> UnsignedMatMulReference(PrepareContext& 
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_QUANT_QUANTIZED_MATMUL_H_
+#endif  // TENON_KERNELS_QUANTIZED_QUANTIZED_MATMUL_H_

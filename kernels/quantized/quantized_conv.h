@@ -1,12 +1,12 @@
 // Quantized convolutions over images, channels last: dense and depthwise, with all that a
 // QuantizedFusion says.
-#ifndef TENON_OPS_QUANT_QUANTIZED_CONV_H_
-#define TENON_OPS_QUANT_QUANTIZED_CONV_H_
+#ifndef TENON_KERNELS_QUANTIZED_QUANTIZED_CONV_H_
+#define TENON_KERNELS_QUANTIZED_QUANTIZED_CONV_H_
 
 #include <memory>
 
 #include "kernels/convolution/conv_geometry.h"
-#include "ops/quant/quantized_fusion.h"
+#include "kernels/quantized/quantized_fusion.h"
 
 namespace tenon {
 
@@ -20,4 +20,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvOnednn(PrepareContext& p, C
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_QUANT_QUANTIZED_CONV_H_
+#endif  // TENON_KERNELS_QUANTIZED_QUANTIZED_CONV_H_

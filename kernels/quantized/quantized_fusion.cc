@@ -1,12 +1,12 @@
-#include "ops/quant/quantized_fusion.h"
+#include "kernels/quantized/quantized_fusion.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "env/status.h"
-#include "ops/quant/quantized_types.h"
-#include "ops/quant/range_inputs.h"
+#include "kernels/quantized/quantized_types.h"
+#include "kernels/quantized/range_inputs.h"
 
 namespace tenon {
 namespace {

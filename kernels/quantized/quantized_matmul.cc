@@ -1,4 +1,4 @@
-#include "ops/quant/quantized_matmul.h"
+#include "kernels/quantized/quantized_matmul.h"
 
 #include <optional>
 #include <string>
@@ -7,10 +7,10 @@
 
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
-#include "ops/quant/exact_product.h"
-#include "ops/quant/quantized_onednn.h"
-#include "ops/quant/quantized_types.h"
-#include "ops/quant/range_inputs.h"
+#include "kernels/quantized/exact_product.h"
+#include "kernels/quantized/quantized_onednn.h"
+#include "kernels/quantized/quantized_types.h"
+#include "kernels/quantized/range_inputs.h"
 
 namespace tenon {
 namespace {

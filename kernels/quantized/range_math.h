@@ -1,8 +1,8 @@
 // How quantized integers and the real numbers they stand for turn into each other, given the range
 // [min, max] that all values of the integer type T cover. The order of the roundings is
 // TensorFlow's, so that results agree to the bit.
-#ifndef TENON_OPS_QUANT_RANGE_MATH_H_
-#define TENON_OPS_QUANT_RANGE_MATH_H_
+#ifndef TENON_KERNELS_QUANTIZED_RANGE_MATH_H_
+#define TENON_KERNELS_QUANTIZED_RANGE_MATH_H_
 
 #include <algorithm>
 #include <cmath>
@@ -119,4 +119,4 @@ class Quantizer {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_QUANT_RANGE_MATH_H_
+#endif  // TENON_KERNELS_QUANTIZED_RANGE_MATH_H_

@@ -5,14 +5,14 @@
 // Data are 8-bit integers q of range [min, max] that stand for q * step with step = max(|min|,
 // |max|) / 255 (unsigned) or / 127; weights likewise, one range for all or one for each output
 // channel. So a sum of products stands for sum * unit, unit = data step * weights step.
-#ifndef TENON_OPS_QUANT_QUANTIZED_FUSION_H_
-#define TENON_OPS_QUANT_QUANTIZED_FUSION_H_
+#ifndef TENON_KERNELS_QUANTIZED_QUANTIZED_FUSION_H_
+#define TENON_KERNELS_QUANTIZED_QUANTIZED_FUSION_H_
 
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "kernels/interface/kernel.h"
-#include "ops/quant/range_math.h"
+#include "kernels/quantized/range_math.h"
 
 namespace tenon {
 
@@ -106,4 +106,4 @@ FusionValues FusionValuesOf(const PrepareContext& p, const QuantizedFusion& fusi
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_QUANT_QUANTIZED_FUSION_H_
+#endif  // TENON_KERNELS_QUANTIZED_QUANTIZED_FUSION_H_
