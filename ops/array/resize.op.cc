@@ -1,9 +1,9 @@
 // ResizeBilinear, ResizeNearestNeighbor, ResizeBicubic and ResizeArea of NHWC images, with
 // align_corners and half_pixel_centers.
+#include "kernels/image/resize_taps.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"
 #include "ops/array/image_shape.h"
-#include "ops/array/resize_taps.h"
 #include "ops/op.h"
 
 namespace tenon {

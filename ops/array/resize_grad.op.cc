@@ -2,10 +2,10 @@
 // pixels it was made of, with their weights.
 #include <algorithm>
 
+#include "kernels/image/resize_taps.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"
 #include "ops/array/image_shape.h"
-#include "ops/array/resize_taps.h"
 #include "ops/op.h"
 
 namespace tenon {

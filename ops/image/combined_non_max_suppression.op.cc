@@ -1,9 +1,9 @@
 // CombinedNonMaxSuppression: suppression in each class of each image, then the best of all classes.
 #include <algorithm>
 
+#include "kernels/image/suppression.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
-#include "ops/image/suppression.h"
 #include "ops/op.h"
 
 namespace tenon {

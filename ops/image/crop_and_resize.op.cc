@@ -1,11 +1,11 @@
 // CropAndResize: boxes cut out of images and resized, bilinear or by the nearest pixel.
 #include <cmath>
 
+#include "kernels/image/crop.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"
 #include "ops/array/image_shape.h"
-#include "ops/image/crop.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <string>
 
+#include "kernels/image/crop.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"
 #include "ops/array/image_shape.h"
-#include "ops/image/crop.h"
 #include "ops/op.h"
 
 namespace tenon {

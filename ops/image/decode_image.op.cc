@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "kernels/image/codecs/bmp.h"
+#include "kernels/image/codecs/gif.h"
+#include "kernels/image/codecs/jpeg.h"
+#include "kernels/image/codecs/png.h"
 #include "kernels/interface/types.h"
-#include "ops/image/bmp.h"
-#include "ops/image/gif.h"
-#include "ops/image/jpeg.h"
-#include "ops/image/png.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,7 +1,7 @@
 // EncodePng, EncodeJpeg, EncodeJpegVariableQuality: image files from pixels.
+#include "kernels/image/codecs/jpeg.h"
+#include "kernels/image/codecs/png.h"
 #include "kernels/interface/axis.h"
-#include "ops/image/jpeg.h"
-#include "ops/image/png.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,8 +1,8 @@
 // NonMaxSuppression, V2 to V5, NonMaxSuppressionWithOverlaps: boxes by falling score, without those
 // that overlap one already taken. V5 can lower scores instead (soft-NMS).
+#include "kernels/image/suppression.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/types.h"
-#include "ops/image/suppression.h"
 #include "ops/op.h"
 
 namespace tenon {

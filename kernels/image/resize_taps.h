@@ -1,7 +1,7 @@
 // Which input pixels an output pixel of a resized image is made of, along one axis: shared by the
 // Resize ops and their gradients.
-#ifndef TENON_OPS_ARRAY_RESIZE_TAPS_H_
-#define TENON_OPS_ARRAY_RESIZE_TAPS_H_
+#ifndef TENON_KERNELS_IMAGE_RESIZE_TAPS_H_
+#define TENON_KERNELS_IMAGE_RESIZE_TAPS_H_
 
 #include <cstdint>
 #include <vector>
@@ -41,4 +41,4 @@ std::vector<ResizeWeights> AreaWeights(const ResizeAxis& axis);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_ARRAY_RESIZE_TAPS_H_
+#endif  // TENON_KERNELS_IMAGE_RESIZE_TAPS_H_

@@ -1,12 +1,12 @@
 // JPEG images in and out of memory, by libjpeg. Its error exits stay within jpeg.cc.
-#ifndef TENON_OPS_IMAGE_JPEG_H_
-#define TENON_OPS_IMAGE_JPEG_H_
+#ifndef TENON_KERNELS_IMAGE_CODECS_JPEG_H_
+#define TENON_KERNELS_IMAGE_CODECS_JPEG_H_
 
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "ops/image/codec.h"
+#include "kernels/image/codecs/codec.h"
 
 namespace tenon {
 
@@ -42,4 +42,4 @@ absl::StatusOr<std::string> EncodeJpeg(const uint8_t* pixels, const ImageSize& s
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_IMAGE_JPEG_H_
+#endif  // TENON_KERNELS_IMAGE_CODECS_JPEG_H_

@@ -1,12 +1,12 @@
 // PNG images in and out of memory, by libpng. Its error exits stay within png.cc.
-#ifndef TENON_OPS_IMAGE_PNG_H_
-#define TENON_OPS_IMAGE_PNG_H_
+#ifndef TENON_KERNELS_IMAGE_CODECS_PNG_H_
+#define TENON_KERNELS_IMAGE_CODECS_PNG_H_
 
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "ops/image/codec.h"
+#include "kernels/image/codecs/codec.h"
 
 namespace tenon {
 
@@ -22,4 +22,4 @@ absl::StatusOr<std::string> EncodePng(const void* pixels, const ImageSize& size,
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_IMAGE_PNG_H_
+#endif  // TENON_KERNELS_IMAGE_CODECS_PNG_H_

@@ -1,4 +1,4 @@
-#include "ops/image/jpeg.h"
+#include "kernels/image/codecs/jpeg.h"
 
 // libjpeg's headers need what stands before them.
 // clang-format off

@@ -1,6 +1,6 @@
 // Where the pixels of a cropped box lie in its image: shared by CropAndResize and its gradients.
-#ifndef TENON_OPS_IMAGE_CROP_H_
-#define TENON_OPS_IMAGE_CROP_H_
+#ifndef TENON_KERNELS_IMAGE_CROP_H_
+#define TENON_KERNELS_IMAGE_CROP_H_
 
 #include <cstdint>
 
@@ -16,4 +16,4 @@ inline float CropPosition(float from, float to, int64_t i, int64_t crop, int64_t
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_IMAGE_CROP_H_
+#endif  // TENON_KERNELS_IMAGE_CROP_H_

@@ -1,4 +1,4 @@
-#include "ops/array/resize_taps.h"
+#include "kernels/image/resize_taps.h"
 
 #include <algorithm>
 #include <cmath>

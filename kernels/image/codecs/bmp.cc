@@ -1,4 +1,4 @@
-#include "ops/image/bmp.h"
+#include "kernels/image/codecs/bmp.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,10 +1,10 @@
 // Reads uncompressed BMP images of 8, 24 or 32 bits a pixel.
-#ifndef TENON_OPS_IMAGE_BMP_H_
-#define TENON_OPS_IMAGE_BMP_H_
+#ifndef TENON_KERNELS_IMAGE_CODECS_BMP_H_
+#define TENON_KERNELS_IMAGE_CODECS_BMP_H_
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "ops/image/codec.h"
+#include "kernels/image/codecs/codec.h"
 
 namespace tenon {
 
@@ -13,4 +13,4 @@ absl::Status DecodeBmp(absl::string_view file, int64_t channels, AllocatePixels 
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_IMAGE_BMP_H_
+#endif  // TENON_KERNELS_IMAGE_CODECS_BMP_H_

@@ -1,10 +1,10 @@
 // Reads GIF images: every frame drawn over the one before it.
-#ifndef TENON_OPS_IMAGE_GIF_H_
-#define TENON_OPS_IMAGE_GIF_H_
+#ifndef TENON_KERNELS_IMAGE_CODECS_GIF_H_
+#define TENON_KERNELS_IMAGE_CODECS_GIF_H_
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "ops/image/codec.h"
+#include "kernels/image/codecs/codec.h"
 
 namespace tenon {
 
@@ -17,4 +17,4 @@ absl::Status DecodeGif(absl::string_view file, GifFrames frames, AllocatePixels 
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_IMAGE_GIF_H_
+#endif  // TENON_KERNELS_IMAGE_CODECS_GIF_H_

@@ -1,4 +1,4 @@
-#include "ops/image/gif.h"
+#include "kernels/image/codecs/gif.h"
 
 #include <gif_lib.h>
 

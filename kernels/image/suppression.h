@@ -1,6 +1,6 @@
 // Non-maximum suppression: which boxes are taken, best first.
-#ifndef TENON_OPS_IMAGE_SUPPRESSION_H_
-#define TENON_OPS_IMAGE_SUPPRESSION_H_
+#ifndef TENON_KERNELS_IMAGE_SUPPRESSION_H_
+#define TENON_KERNELS_IMAGE_SUPPRESSION_H_
 
 #include <algorithm>
 #include <cmath>
@@ -93,4 +93,4 @@ std::vector<Selected<T>> Select(const T* scores, int64_t n, const SuppressionLim
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_IMAGE_SUPPRESSION_H_
+#endif  // TENON_KERNELS_IMAGE_SUPPRESSION_H_

@@ -1,4 +1,4 @@
-#include "ops/image/png.h"
+#include "kernels/image/codecs/png.h"
 
 #include <png.h>
 

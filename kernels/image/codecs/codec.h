@@ -1,6 +1,6 @@
 // What the image codecs share: where decoded pixels go, and how large an image may be.
-#ifndef TENON_OPS_IMAGE_CODEC_H_
-#define TENON_OPS_IMAGE_CODEC_H_
+#ifndef TENON_KERNELS_IMAGE_CODECS_CODEC_H_
+#define TENON_KERNELS_IMAGE_CODECS_CODEC_H_
 
 #include <cstdint>
 
@@ -26,4 +26,4 @@ using AllocatePixels = absl::FunctionRef<absl::StatusOr<void*>(const ImageSize& 
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_IMAGE_CODEC_H_
+#endif  // TENON_KERNELS_IMAGE_CODECS_CODEC_H_
