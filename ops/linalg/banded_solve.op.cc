@@ -2,8 +2,8 @@
 // holds a diagonal, column i what row i of A has of it: the main one first where A is lower, last
 // where it is upper.
 #include "kernels/elementwise/reference_broadcast.h"
+#include "kernels/linalg/systems.h"
 #include "ops/linalg/matrix_shape.h"
-#include "ops/linalg/systems.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -3,8 +3,8 @@
 #include <Eigen/Cholesky>
 #include <limits>
 
+#include "kernels/linalg/systems.h"
 #include "ops/linalg/matrix_shape.h"
-#include "ops/linalg/systems.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,8 +1,8 @@
 // Eig: eigenvalues and eigenvectors of general matrices, complex.
 #include <Eigen/Eigenvalues>
 
+#include "kernels/linalg/systems.h"
 #include "ops/linalg/matrix_shape.h"
-#include "ops/linalg/systems.h"
 #include "ops/op.h"
 
 namespace tenon {

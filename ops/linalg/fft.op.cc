@@ -5,7 +5,7 @@
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"
-#include "ops/linalg/line_fft.h"
+#include "kernels/linalg/line_fft.h"
 #include "ops/op.h"
 
 namespace tenon {

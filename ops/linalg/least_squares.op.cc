@@ -4,8 +4,8 @@
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
 
+#include "kernels/linalg/systems.h"
 #include "ops/linalg/matrix_shape.h"
-#include "ops/linalg/systems.h"
 #include "ops/op.h"
 
 namespace tenon {

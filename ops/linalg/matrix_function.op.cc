@@ -4,8 +4,8 @@
 #include <limits>
 #include <unsupported/Eigen/MatrixFunctions>
 
+#include "kernels/linalg/systems.h"
 #include "ops/linalg/matrix_shape.h"
-#include "ops/linalg/systems.h"
 #include "ops/op.h"
 
 namespace tenon {

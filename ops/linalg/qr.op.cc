@@ -1,7 +1,7 @@
 // Qr: Q R = A with orthonormal columns of Q and upper triangular R, by Householder reflections.
 #include <Eigen/QR>
 
-#include "ops/linalg/matrices.h"
+#include "kernels/linalg/matrices.h"
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
 

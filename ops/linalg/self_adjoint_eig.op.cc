@@ -2,7 +2,7 @@
 // triangles.
 #include <Eigen/Eigenvalues>
 
-#include "ops/linalg/matrices.h"
+#include "kernels/linalg/matrices.h"
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
 

@@ -1,7 +1,7 @@
 // Svd: U diag(s) V^H = A, singular values falling. Computed in double.
 #include <Eigen/SVD>
 
-#include "ops/linalg/matrices.h"
+#include "kernels/linalg/matrices.h"
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
 

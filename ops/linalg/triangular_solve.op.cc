@@ -2,8 +2,8 @@
 // on the diagonal gives infinities); batch dimensions broadcast.
 #include "kernels/elementwise/reference_broadcast.h"
 #include "kernels/interface/axis.h"
+#include "kernels/linalg/systems.h"
 #include "ops/linalg/matrix_shape.h"
-#include "ops/linalg/systems.h"
 #include "ops/op.h"
 
 namespace tenon {

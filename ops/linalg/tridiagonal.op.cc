@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/linalg/matrices.h"
+#include "kernels/linalg/matrices.h"
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
 

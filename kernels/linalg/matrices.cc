@@ -1,4 +1,4 @@
-#include "ops/linalg/matrices.h"
+#include "kernels/linalg/matrices.h"
 
 #include "env/status.h"
 #include "kernels/interface/axis.h"

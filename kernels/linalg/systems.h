@@ -1,8 +1,8 @@
 // What solvers and matrix functions share: double precision, and batches that broadcast.
-#ifndef TENON_OPS_LINALG_SYSTEMS_H_
-#define TENON_OPS_LINALG_SYSTEMS_H_
+#ifndef TENON_KERNELS_LINALG_SYSTEMS_H_
+#define TENON_KERNELS_LINALG_SYSTEMS_H_
 
-#include "ops/linalg/matrices.h"
+#include "kernels/linalg/matrices.h"
 
 namespace tenon {
 
@@ -30,4 +30,4 @@ inline int64_t BatchIndex(const Shape& shape, const Shape& out, int64_t index) {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_LINALG_SYSTEMS_H_
+#endif  // TENON_KERNELS_LINALG_SYSTEMS_H_

@@ -1,4 +1,4 @@
-#include "ops/linalg/line_fft.h"
+#include "kernels/linalg/line_fft.h"
 
 #include <bit>
 #include <cmath>

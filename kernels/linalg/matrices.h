@@ -1,6 +1,6 @@
 // What the linear algebra ops share: tensors as batches of row-major matrices, seen through Eigen.
-#ifndef TENON_OPS_LINALG_MATRICES_H_
-#define TENON_OPS_LINALG_MATRICES_H_
+#ifndef TENON_KERNELS_LINALG_MATRICES_H_
+#define TENON_KERNELS_LINALG_MATRICES_H_
 
 #include <Eigen/Core>
 #include <cstdint>
@@ -37,4 +37,4 @@ MatrixBatch BatchOf(const Shape& shape);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_LINALG_MATRICES_H_
+#endif  // TENON_KERNELS_LINALG_MATRICES_H_
