@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
-#include "ops/strings/fingerprint.h"
+#include "kernels/strings/fingerprint.h"
 
 namespace tenon {
 namespace {

@@ -9,8 +9,8 @@
 #include "absl/strings/str_format.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/types.h"
+#include "kernels/strings/map.h"
 #include "ops/op.h"
-#include "ops/strings/elementwise.h"
 
 namespace tenon {
 namespace {

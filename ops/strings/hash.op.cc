@@ -3,9 +3,9 @@
 #include <bit>
 #include <cstring>
 
+#include "kernels/strings/fingerprint.h"
+#include "kernels/strings/map.h"
 #include "ops/op.h"
-#include "ops/strings/elementwise.h"
-#include "ops/strings/fingerprint.h"
 
 namespace tenon {
 namespace {

@@ -3,9 +3,9 @@
 // is padded); sparse and ragged ones hold as many values as there are.
 #include <algorithm>
 
+#include "kernels/strings/example.h"
+#include "kernels/strings/feature_column.h"
 #include "ops/op.h"
-#include "ops/strings/example.h"
-#include "ops/strings/feature_column.h"
 
 namespace tenon {
 namespace {

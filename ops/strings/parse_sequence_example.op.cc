@@ -4,8 +4,8 @@
 // the longest example, and come with their lengths.
 #include <algorithm>
 
+#include "kernels/strings/feature_column.h"
 #include "ops/op.h"
-#include "ops/strings/feature_column.h"
 
 namespace tenon {
 namespace {

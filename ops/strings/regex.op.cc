@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "kernels/strings/map.h"
 #include "ops/op.h"
-#include "ops/strings/elementwise.h"
 
 namespace tenon {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "kernels/elementwise/reference_broadcast.h"
 #include "kernels/reduction/segments.h"
+#include "kernels/strings/map.h"
 #include "ops/op.h"
-#include "ops/strings/elementwise.h"
 
 namespace tenon {
 namespace {

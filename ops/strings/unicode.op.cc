@@ -6,9 +6,9 @@
 
 #include "kernels/interface/types.h"
 #include "kernels/reduction/segments.h"
+#include "kernels/strings/map.h"
+#include "kernels/strings/utf8.h"
 #include "ops/op.h"
-#include "ops/strings/elementwise.h"
-#include "ops/strings/utf8.h"
 
 namespace tenon {
 namespace {

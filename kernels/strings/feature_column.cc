@@ -1,4 +1,4 @@
-#include "ops/strings/feature_column.h"
+#include "kernels/strings/feature_column.h"
 
 #include "env/status.h"
 

@@ -1,4 +1,4 @@
-#include "ops/strings/elementwise.h"
+#include "kernels/strings/map.h"
 
 namespace tenon {
 

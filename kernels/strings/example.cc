@@ -1,9 +1,9 @@
-#include "ops/strings/example.h"
+#include "kernels/strings/example.h"
 
 #include <cstring>
 
 #include "env/status.h"
-#include "ops/strings/wire.h"
+#include "kernels/strings/wire.h"
 
 namespace tenon {
 namespace {

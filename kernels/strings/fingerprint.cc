@@ -1,4 +1,4 @@
-#include "ops/strings/fingerprint.h"
+#include "kernels/strings/fingerprint.h"
 
 #include <farmhash.h>
 

@@ -1,4 +1,4 @@
-#include "ops/strings/utf8.h"
+#include "kernels/strings/utf8.h"
 
 namespace tenon {
 

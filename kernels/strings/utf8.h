@@ -1,6 +1,6 @@
 // UTF-8, character by character.
-#ifndef TENON_OPS_STRINGS_UTF8_H_
-#define TENON_OPS_STRINGS_UTF8_H_
+#ifndef TENON_KERNELS_STRINGS_UTF8_H_
+#define TENON_KERNELS_STRINGS_UTF8_H_
 
 #include <cstdint>
 #include <string>
@@ -15,4 +15,4 @@ void AppendCharacter(uint32_t character, std::string& to);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_STRINGS_UTF8_H_
+#endif  // TENON_KERNELS_STRINGS_UTF8_H_

@@ -1,6 +1,6 @@
 // Kernels of ops that map each string by itself.
-#ifndef TENON_OPS_STRINGS_ELEMENTWISE_H_
-#define TENON_OPS_STRINGS_ELEMENTWISE_H_
+#ifndef TENON_KERNELS_STRINGS_MAP_H_
+#define TENON_KERNELS_STRINGS_MAP_H_
 
 #include <string>
 #include <vector>
@@ -29,4 +29,4 @@ std::vector<size_t> CharacterStarts(const std::string& text);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_STRINGS_ELEMENTWISE_H_
+#endif  // TENON_KERNELS_STRINGS_MAP_H_

@@ -1,6 +1,6 @@
 // Hash functions whose values models depend on.
-#ifndef TENON_OPS_STRINGS_FINGERPRINT_H_
-#define TENON_OPS_STRINGS_FINGERPRINT_H_
+#ifndef TENON_KERNELS_STRINGS_FINGERPRINT_H_
+#define TENON_KERNELS_STRINGS_FINGERPRINT_H_
 
 #include <cstdint>
 #include <string>
@@ -15,4 +15,4 @@ uint64_t JoinFingerprints(uint64_t first, uint64_t second);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_STRINGS_FINGERPRINT_H_
+#endif  // TENON_KERNELS_STRINGS_FINGERPRINT_H_

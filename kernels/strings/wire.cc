@@ -1,4 +1,4 @@
-#include "ops/strings/wire.h"
+#include "kernels/strings/wire.h"
 
 #include <cstring>
 
