@@ -1,8 +1,8 @@
 // RaggedCross: feature crosses of ragged, sparse and dense columns, as a ragged tensor.
 #include "kernels/interface/types.h"
+#include "kernels/ragged/nested_splits.h"
+#include "kernels/sparse/feature_cross.h"
 #include "ops/op.h"
-#include "ops/ragged/nested_splits.h"
-#include "ops/sparse/feature_cross.h"
 
 namespace tenon {
 namespace {

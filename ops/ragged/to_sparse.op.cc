@@ -4,8 +4,8 @@
 
 #include "kernels/interface/axis.h"
 #include "kernels/interface/types.h"
+#include "kernels/ragged/nested_splits.h"
 #include "ops/op.h"
-#include "ops/ragged/nested_splits.h"
 
 namespace tenon {
 namespace {

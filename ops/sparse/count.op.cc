@@ -4,8 +4,8 @@
 #include <map>
 
 #include "kernels/reduction/segments.h"
+#include "kernels/sparse/coordinates.h"
 #include "ops/op.h"
-#include "ops/sparse/coordinates.h"
 #include "ops/sparse/sparse_shape.h"
 
 namespace tenon {

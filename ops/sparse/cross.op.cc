@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "kernels/interface/types.h"
+#include "kernels/sparse/coordinates.h"
+#include "kernels/sparse/feature_cross.h"
 #include "ops/op.h"
-#include "ops/sparse/coordinates.h"
-#include "ops/sparse/feature_cross.h"
 #include "ops/sparse/sparse_shape.h"
 
 namespace tenon {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "kernels/interface/types.h"
+#include "kernels/sparse/coordinates.h"
 #include "ops/op.h"
-#include "ops/sparse/coordinates.h"
 #include "ops/sparse/sparse_shape.h"
 
 namespace tenon {

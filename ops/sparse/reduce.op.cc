@@ -6,8 +6,8 @@
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"
+#include "kernels/sparse/coordinates.h"
 #include "ops/op.h"
-#include "ops/sparse/coordinates.h"
 #include "ops/sparse/sparse_shape.h"
 
 namespace tenon {

@@ -7,8 +7,8 @@
 
 #include "absl/strings/ascii.h"
 #include "kernels/interface/types.h"
+#include "kernels/sparse/coordinates.h"
 #include "ops/op.h"
-#include "ops/sparse/coordinates.h"
 #include "ops/sparse/sparse_shape.h"
 
 namespace tenon {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "kernels/interface/types.h"
+#include "kernels/sparse/coordinates.h"
 #include "ops/op.h"
-#include "ops/sparse/coordinates.h"
 #include "ops/sparse/sparse_shape.h"
 
 namespace tenon {

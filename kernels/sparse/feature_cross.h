@@ -1,7 +1,7 @@
 // Crosses of features: every way to pick one feature of each column, row by row. What SparseCross
 // and RaggedCross share.
-#ifndef TENON_OPS_SPARSE_FEATURE_CROSS_H_
-#define TENON_OPS_SPARSE_FEATURE_CROSS_H_
+#ifndef TENON_KERNELS_SPARSE_FEATURE_CROSS_H_
+#define TENON_KERNELS_SPARSE_FEATURE_CROSS_H_
 
 #include <cstdint>
 #include <string>
@@ -60,4 +60,4 @@ struct CrossValue {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_SPARSE_FEATURE_CROSS_H_
+#endif  // TENON_KERNELS_SPARSE_FEATURE_CROSS_H_

@@ -1,4 +1,4 @@
-#include "ops/sparse/coordinates.h"
+#include "kernels/sparse/coordinates.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 // Nested row splits: what RaggedGather and RaggedTensorToSparse share.
-#ifndef TENON_OPS_RAGGED_NESTED_SPLITS_H_
-#define TENON_OPS_RAGGED_NESTED_SPLITS_H_
+#ifndef TENON_KERNELS_RAGGED_NESTED_SPLITS_H_
+#define TENON_KERNELS_RAGGED_NESTED_SPLITS_H_
 
 #include <algorithm>
 #include <vector>
@@ -41,4 +41,4 @@ inline absl::StatusOr<NestedSplits> ReadSplits(RunContext& run, DType dtype,
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_RAGGED_NESTED_SPLITS_H_
+#endif  // TENON_KERNELS_RAGGED_NESTED_SPLITS_H_

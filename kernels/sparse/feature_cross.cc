@@ -1,4 +1,4 @@
-#include "ops/sparse/feature_cross.h"
+#include "kernels/sparse/feature_cross.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 // What ops on sparse tensors (int64 indices [n, rank], values [n], shape [rank]) share.
-#ifndef TENON_OPS_SPARSE_COORDINATES_H_
-#define TENON_OPS_SPARSE_COORDINATES_H_
+#ifndef TENON_KERNELS_SPARSE_COORDINATES_H_
+#define TENON_KERNELS_SPARSE_COORDINATES_H_
 
 #include <cstdint>
 #include <vector>
@@ -36,4 +36,4 @@ std::vector<Pair> UnionOf(const Coordinates& a, const Coordinates& b);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_SPARSE_COORDINATES_H_
+#endif  // TENON_KERNELS_SPARSE_COORDINATES_H_
