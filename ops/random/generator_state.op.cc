@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/random/output.h"
+#include "kernels/random/philox.h"
 #include "ops/op.h"
-#include "ops/random/output.h"
-#include "ops/random/philox.h"
 #include "ops/random/shape.h"
 #include "ops/state/update.h"
 

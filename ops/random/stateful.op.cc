@@ -5,12 +5,12 @@
 #include <random>
 
 #include "kernels/interface/types.h"
+#include "kernels/random/output.h"
+#include "kernels/random/philox.h"
+#include "kernels/random/sampling.h"
+#include "kernels/random/shuffle.h"
 #include "ops/op.h"
-#include "ops/random/output.h"
-#include "ops/random/philox.h"
-#include "ops/random/sampling.h"
 #include "ops/random/shape.h"
-#include "ops/random/shuffle.h"
 
 namespace tenon {
 namespace {

@@ -2,13 +2,13 @@
 // Normal, UniformInt, UniformFullInt, StatelessTruncatedNormal, their V2 forms,
 // StatelessMultinomial, StatelessShuffle, and what turns seeds into keys.
 #include "kernels/interface/axis.h"
+#include "kernels/random/output.h"
+#include "kernels/random/philox.h"
+#include "kernels/random/sampling.h"
+#include "kernels/random/shuffle.h"
 #include "kernels/reduction/segments.h"
 #include "ops/op.h"
-#include "ops/random/output.h"
-#include "ops/random/philox.h"
-#include "ops/random/sampling.h"
 #include "ops/random/shape.h"
-#include "ops/random/shuffle.h"
 
 namespace tenon {
 namespace {

@@ -1,4 +1,4 @@
-#include "ops/random/philox.h"
+#include "kernels/random/philox.h"
 
 #include <Eigen/Core>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "ops/random/shuffle.h"
+#include "kernels/random/shuffle.h"
 
 #include <algorithm>
 #include <numeric>

@@ -3,8 +3,8 @@
 //
 //   Philox generator(counter, key);
 //   FillRandom(Distribution::kNormal, DType::kFloat, generator, out, n);
-#ifndef TENON_OPS_RANDOM_PHILOX_H_
-#define TENON_OPS_RANDOM_PHILOX_H_
+#ifndef TENON_KERNELS_RANDOM_PHILOX_H_
+#define TENON_KERNELS_RANDOM_PHILOX_H_
 
 #include <array>
 #include <cstdint>
@@ -54,4 +54,4 @@ void FillRandomInts(DType dtype, const Philox& generator, uint64_t low, uint64_t
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_RANDOM_PHILOX_H_
+#endif  // TENON_KERNELS_RANDOM_PHILOX_H_

@@ -1,11 +1,11 @@
 // Rows in a random order: RandomShuffle and StatelessShuffle.
-#ifndef TENON_OPS_RANDOM_SHUFFLE_H_
-#define TENON_OPS_RANDOM_SHUFFLE_H_
+#ifndef TENON_KERNELS_RANDOM_SHUFFLE_H_
+#define TENON_KERNELS_RANDOM_SHUFFLE_H_
 
 #include <cstdint>
 
 #include "kernels/interface/kernel.h"
-#include "ops/random/philox.h"
+#include "kernels/random/philox.h"
 
 namespace tenon {
 
@@ -22,4 +22,4 @@ struct ShuffledRows {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_RANDOM_SHUFFLE_H_
+#endif  // TENON_KERNELS_RANDOM_SHUFFLE_H_

@@ -1,7 +1,7 @@
 // What the kernels of random ops read and write: an output of a shape told by an input, and ranges
 // of integers.
-#ifndef TENON_OPS_RANDOM_OUTPUT_H_
-#define TENON_OPS_RANDOM_OUTPUT_H_
+#ifndef TENON_KERNELS_RANDOM_OUTPUT_H_
+#define TENON_KERNELS_RANDOM_OUTPUT_H_
 
 #include "absl/status/statusor.h"
 #include "kernels/interface/kernel.h"
@@ -25,4 +25,4 @@ absl::StatusOr<IntRange> RangeAt(DType dtype, const void* minval, const void* ma
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_RANDOM_OUTPUT_H_
+#endif  // TENON_KERNELS_RANDOM_OUTPUT_H_

@@ -1,4 +1,4 @@
-#include "ops/random/sampling.h"
+#include "kernels/random/sampling.h"
 
 #include <algorithm>
 #include <cmath>

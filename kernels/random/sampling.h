@@ -1,10 +1,10 @@
 // Draws of classes from unnormalized log-probabilities: Multinomial and StatelessMultinomial.
-#ifndef TENON_OPS_RANDOM_SAMPLING_H_
-#define TENON_OPS_RANDOM_SAMPLING_H_
+#ifndef TENON_KERNELS_RANDOM_SAMPLING_H_
+#define TENON_KERNELS_RANDOM_SAMPLING_H_
 
 #include "absl/status/statusor.h"
 #include "kernels/interface/kernel.h"
-#include "ops/random/philox.h"
+#include "kernels/random/philox.h"
 
 namespace tenon {
 
@@ -22,4 +22,4 @@ class Sampler {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_RANDOM_SAMPLING_H_
+#endif  // TENON_KERNELS_RANDOM_SAMPLING_H_

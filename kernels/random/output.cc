@@ -1,4 +1,4 @@
-#include "ops/random/output.h"
+#include "kernels/random/output.h"
 
 #include "kernels/interface/axis.h"
 #include "kernels/interface/types.h"
