@@ -5,8 +5,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 #include "env/status.h"
+#include "kernels/state/variable.h"
 #include "ops/op.h"
-#include "ops/state/variable.h"
 #include "proto/variables.h"
 
 namespace tenon {

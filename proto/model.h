@@ -5,8 +5,8 @@
 //
 // What comes out: inputs are Placeholder nodes, variables that are only read are Const nodes (large
 // values view the mapped file), those that the model changes stay VarHandleOp with their value in
-// the checkpoint noted (ops/state/variable.h), function calls are inlined, and the functions that
-// control-flow ops name are in graph.functions(). Only what the outputs need is imported.
+// the checkpoint noted (kernels/state/variable.h), function calls are inlined, and the functions
+// that control-flow ops name are in graph.functions(). Only what the outputs need is imported.
 // Attributes have their defaults.
 #ifndef TENON_PROTO_MODEL_H_
 #define TENON_PROTO_MODEL_H_

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "env/status.h"
-#include "ops/control/tensor_list.h"
+#include "kernels/lists/tensor_list.h"
 
 namespace tenon {
 namespace {

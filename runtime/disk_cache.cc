@@ -12,7 +12,7 @@
 #include "graph/object.h"
 #include "graph/rewriter.h"
 #include "graph/text.h"
-#include "ops/state/variable.h"
+#include "kernels/state/variable.h"
 #include "primitive_cache/isa.h"
 #include "runtime/body.h"
 #include "runtime/content_hash.h"

@@ -1,9 +1,9 @@
 #include "runtime/dynamic_step.h"
 
 #include "env/status.h"
-#include "ops/control/tensor_list.h"
+#include "kernels/lists/tensor_list.h"
+#include "kernels/state/variable.h"
 #include "ops/op.h"
-#include "ops/state/variable.h"
 #include "runtime/call.h"
 #include "runtime/device_step.h"
 

@@ -3,8 +3,8 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "env/status.h"
+#include "kernels/lists/tensor_list.h"
 #include "ops/control/on_device.h"
-#include "ops/control/tensor_list.h"
 #include "ops/op.h"
 #include "runtime/body.h"
 #include "runtime/plan.h"

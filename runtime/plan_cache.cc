@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
-#include "ops/control/tensor_list.h"
+#include "kernels/lists/tensor_list.h"
 
 namespace tenon {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "env/status.h"
-#include "ops/control/tensor_list.h"
+#include "kernels/lists/tensor_list.h"
 #include "runtime/body.h"
 #include "runtime/plugin/device.h"
 #include "runtime/plugin/kernel.h"

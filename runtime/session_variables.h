@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "graph/graph.h"
-#include "ops/state/variable.h"
+#include "kernels/state/variable.h"
 
 namespace tenon {
 

@@ -2,7 +2,7 @@
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"
-#include "ops/control/list_math.h"
+#include "kernels/lists/list_math.h"
 #include "ops/op.h"
 
 namespace tenon {

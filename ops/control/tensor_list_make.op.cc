@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "env/status.h"
-#include "ops/control/tensor_list.h"
+#include "kernels/lists/tensor_list.h"
 #include "ops/op.h"
 
 namespace tenon {

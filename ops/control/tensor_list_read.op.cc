@@ -4,7 +4,7 @@
 
 #include "env/status.h"
 #include "kernels/layout/copy.h"
-#include "ops/control/tensor_list.h"
+#include "kernels/lists/tensor_list.h"
 #include "ops/op.h"
 
 namespace tenon {

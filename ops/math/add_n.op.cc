@@ -1,7 +1,7 @@
 // AddN: the sum of tensors of one shape, or of lists of them.
 #include "kernels/elementwise/unary_binary.h"
 #include "kernels/interface/types.h"
-#include "ops/control/list_math.h"
+#include "kernels/lists/list_math.h"
 #include "ops/op.h"
 
 namespace tenon {

@@ -6,9 +6,9 @@
 
 #include "kernels/random/output.h"
 #include "kernels/random/philox.h"
+#include "kernels/state/update.h"
 #include "ops/op.h"
 #include "ops/random/shape.h"
-#include "ops/state/update.h"
 
 namespace tenon {
 namespace {

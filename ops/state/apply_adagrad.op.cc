@@ -1,8 +1,8 @@
 // Adagrad, Adadelta and RMSProp: rates scaled by the history of squared gradients.
 #include <cmath>
 
+#include "kernels/state/apply.h"
 #include "ops/op.h"
-#include "ops/state/apply.h"
 #include "ops/state/apply_shape.h"
 
 namespace tenon {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/state/apply.h"
 #include "ops/op.h"
-#include "ops/state/apply.h"
 #include "ops/state/apply_shape.h"
 
 namespace tenon {

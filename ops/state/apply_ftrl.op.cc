@@ -1,8 +1,8 @@
 // FTRL-proximal (McMahan et al., 2013), and V2, whose l2_shrinkage adds a plain L2 penalty.
 #include <cmath>
 
+#include "kernels/state/apply.h"
 #include "ops/op.h"
-#include "ops/state/apply.h"
 #include "ops/state/apply_shape.h"
 
 namespace tenon {

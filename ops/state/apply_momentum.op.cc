@@ -1,6 +1,6 @@
 // Gradient descent, and momentum in TensorFlow's and in Keras' form.
+#include "kernels/state/apply.h"
 #include "ops/op.h"
-#include "ops/state/apply.h"
 #include "ops/state/apply_shape.h"
 
 namespace tenon {

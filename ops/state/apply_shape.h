@@ -1,4 +1,4 @@
-// The shape function of the optimizers' ops (ops/state/apply.h).
+// The shape function of the optimizers' ops (kernels/state/apply.h).
 #ifndef TENON_OPS_STATE_APPLY_SHAPE_H_
 #define TENON_OPS_STATE_APPLY_SHAPE_H_
 

@@ -2,9 +2,9 @@
 #include <utility>
 
 #include "env/status.h"
+#include "kernels/state/update.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
-#include "ops/state/update.h"
 
 namespace tenon {
 namespace {

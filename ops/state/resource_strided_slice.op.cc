@@ -2,8 +2,8 @@
 #include "env/status.h"
 #include "kernels/layout/strided_copy.h"
 #include "kernels/layout/strided_slice_spec.h"
+#include "kernels/state/update.h"
 #include "ops/op.h"
-#include "ops/state/update.h"
 
 namespace tenon {
 namespace {

@@ -4,8 +4,8 @@
 #include "env/status.h"
 #include "kernels/interface/types.h"
 #include "kernels/layout/copy.h"
+#include "kernels/state/update.h"
 #include "ops/op.h"
-#include "ops/state/update.h"
 
 namespace tenon {
 namespace {

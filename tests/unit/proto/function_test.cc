@@ -5,8 +5,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/state/variable.h"
 #include "load_testing.h"
-#include "ops/state/variable.h"
 
 namespace tenon {
 namespace {

@@ -8,8 +8,8 @@
 //     Momentum(const AttrReader& attrs, const Scalars<T>& scalar);   // scalar(i): input i
 //     void operator()(T gradient, T* v) const;    // v[k]: this element of variable k
 //   };
-#ifndef TENON_OPS_STATE_APPLY_H_
-#define TENON_OPS_STATE_APPLY_H_
+#ifndef TENON_KERNELS_STATE_APPLY_H_
+#define TENON_KERNELS_STATE_APPLY_H_
 
 #include <array>
 #include <memory>
@@ -19,7 +19,7 @@
 #include "kernels/interface/kernel.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
-#include "ops/state/update.h"
+#include "kernels/state/update.h"
 
 namespace tenon {
 
@@ -81,4 +81,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> Apply(PrepareContext& p) {
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_STATE_APPLY_H_
+#endif  // TENON_KERNELS_STATE_APPLY_H_

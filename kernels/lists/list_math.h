@@ -1,7 +1,7 @@
 // Arithmetic on variants, as gradients of loops need it: lists of tensors are added item by item,
 // and zeros like a list are a list of zeros.
-#ifndef TENON_OPS_CONTROL_LIST_MATH_H_
-#define TENON_OPS_CONTROL_LIST_MATH_H_
+#ifndef TENON_KERNELS_LISTS_LIST_MATH_H_
+#define TENON_KERNELS_LISTS_LIST_MATH_H_
 
 #include <memory>
 
@@ -17,4 +17,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> ZerosLikeVariants(PrepareContext& p);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_CONTROL_LIST_MATH_H_
+#endif  // TENON_KERNELS_LISTS_LIST_MATH_H_

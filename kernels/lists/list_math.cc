@@ -1,10 +1,10 @@
-#include "ops/control/list_math.h"
+#include "kernels/lists/list_math.h"
 
 #include <utility>
 
 #include "env/status.h"
 #include "kernels/interface/types.h"
-#include "ops/control/tensor_list.h"
+#include "kernels/lists/tensor_list.h"
 
 namespace tenon {
 namespace {

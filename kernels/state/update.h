@@ -3,8 +3,8 @@
 //   return UpdateKernel(dtype, {0}, [n](RunContext& run, absl::Span<Tensor* const> variables) {
 //     ...
 //   });
-#ifndef TENON_OPS_STATE_UPDATE_H_
-#define TENON_OPS_STATE_UPDATE_H_
+#ifndef TENON_KERNELS_STATE_UPDATE_H_
+#define TENON_KERNELS_STATE_UPDATE_H_
 
 #include <functional>
 #include <memory>
@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/interface/kernel.h"
-#include "ops/state/variable.h"
+#include "kernels/state/variable.h"
 
 namespace tenon {
 
@@ -28,4 +28,4 @@ absl::Status ExpectShape(absl::Span<Tensor* const> variables, const Shape& shape
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_STATE_UPDATE_H_
+#endif  // TENON_KERNELS_STATE_UPDATE_H_

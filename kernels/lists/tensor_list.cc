@@ -1,4 +1,4 @@
-#include "ops/control/tensor_list.h"
+#include "kernels/lists/tensor_list.h"
 
 #include <algorithm>
 #include <cstring>

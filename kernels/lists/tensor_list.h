@@ -1,8 +1,8 @@
 // Lists of tensors: what the handles (variant scalars) of the TensorList ops lead to. A list does
 // not change once another step may see it: ops copy it (the tensors are shared) and change the
 // copy.
-#ifndef TENON_OPS_CONTROL_TENSOR_LIST_H_
-#define TENON_OPS_CONTROL_TENSOR_LIST_H_
+#ifndef TENON_KERNELS_LISTS_TENSOR_LIST_H_
+#define TENON_KERNELS_LISTS_TENSOR_LIST_H_
 
 #include <memory>
 #include <vector>
@@ -60,4 +60,4 @@ void* ElementAddress(void* data, DType dtype, int64_t element);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_CONTROL_TENSOR_LIST_H_
+#endif  // TENON_KERNELS_LISTS_TENSOR_LIST_H_

@@ -1,4 +1,4 @@
-#include "ops/state/variable.h"
+#include "kernels/state/variable.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "ops/state/update.h"
+#include "kernels/state/update.h"
 
 #include <utility>
 

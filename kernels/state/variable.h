@@ -4,8 +4,8 @@
 // Readers take the tensor as it stands (no copy) and may keep it; a writer changes the memory in
 // place where nobody else holds it, and a fresh copy of it where somebody does. So a reader never
 // sees a change, and concurrent runs see a variable before or after an update, never in between.
-#ifndef TENON_OPS_STATE_VARIABLE_H_
-#define TENON_OPS_STATE_VARIABLE_H_
+#ifndef TENON_KERNELS_STATE_VARIABLE_H_
+#define TENON_KERNELS_STATE_VARIABLE_H_
 
 #include <memory>
 #include <string>
@@ -68,4 +68,4 @@ absl::StatusOr<Variable*> VariableAt(const ObjectPtr* handle);
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_STATE_VARIABLE_H_
+#endif  // TENON_KERNELS_STATE_VARIABLE_H_
