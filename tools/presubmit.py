@@ -35,11 +35,7 @@ RANK = {
     "bench": 8,
 }
 # Pairs of folders of one layer that may include each other, and why.
-KNOWN_CIRCLES = {
-    ("ops/array", "ops/control"): "zeros like a list of tensors",
-    ("ops/array", "ops/segment"): "rows that belong together",
-    ("ops/array", "ops/vector"): "vector kernels read axes",
-}
+KNOWN_CIRCLES = {}
 # Where a header or function may appear, and why elsewhere is a mistake.
 ONLY_IN = [
     (re.compile(r'#include [<"](oneapi/dnnl/|dnnl)'), {"primitive_cache"}, "oneDNN"),

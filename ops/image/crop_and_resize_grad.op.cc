@@ -8,7 +8,7 @@
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"
-#include "ops/array/image_shape.h"
+#include "ops/image/image_shape.h"
 #include "ops/op.h"
 
 namespace tenon {

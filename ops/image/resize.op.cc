@@ -3,7 +3,7 @@
 #include "kernels/image/resize_taps.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"
-#include "ops/array/image_shape.h"
+#include "ops/image/image_shape.h"
 #include "ops/op.h"
 
 namespace tenon {

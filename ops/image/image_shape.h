@@ -1,6 +1,6 @@
 // Shapes of images [N, H, W, C] that are resized.
-#ifndef TENON_OPS_ARRAY_IMAGE_SHAPE_H_
-#define TENON_OPS_ARRAY_IMAGE_SHAPE_H_
+#ifndef TENON_OPS_IMAGE_IMAGE_SHAPE_H_
+#define TENON_OPS_IMAGE_IMAGE_SHAPE_H_
 
 #include "absl/status/status.h"
 #include "ops/shape_fn.h"
@@ -19,4 +19,4 @@ absl::Status SetResized(ShapeContext& c, const Shape& image, int size_input = 1)
 
 }  // namespace tenon
 
-#endif  // TENON_OPS_ARRAY_IMAGE_SHAPE_H_
+#endif  // TENON_OPS_IMAGE_IMAGE_SHAPE_H_

@@ -1,4 +1,4 @@
-#include "ops/array/image_shape.h"
+#include "ops/image/image_shape.h"
 
 #include "env/status.h"
 #include "kernels/interface/axis.h"
