@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "env/status.h"
-#include "runtime/plugin/kernel.h"
+#include "runtime/devices/kernel.h"
 
 namespace tenon {
 namespace {

@@ -1,8 +1,8 @@
 #include "runtime/plan.h"
 
 #include "ops/control/on_device.h"
-#include "runtime/plugin/device.h"
-#include "runtime/plugin/kernel.h"
+#include "runtime/devices/device.h"
+#include "runtime/devices/kernel.h"
 
 namespace tenon {
 namespace {

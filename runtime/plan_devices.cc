@@ -3,7 +3,7 @@
 #include "env/status.h"
 #include "ops/control/on_device.h"
 #include "ops/op.h"
-#include "runtime/plugin/registry.h"
+#include "runtime/devices/registry.h"
 
 namespace tenon {
 

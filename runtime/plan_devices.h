@@ -8,9 +8,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "runtime/devices/kernel.h"
 #include "runtime/plan.h"
 #include "runtime/plan_memory.h"
-#include "runtime/plugin/kernel.h"
 
 namespace tenon {
 

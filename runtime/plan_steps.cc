@@ -5,8 +5,8 @@
 #include "env/status.h"
 #include "kernels/lists/tensor_list.h"
 #include "runtime/body.h"
-#include "runtime/plugin/device.h"
-#include "runtime/plugin/kernel.h"
+#include "runtime/devices/device.h"
+#include "runtime/devices/kernel.h"
 
 namespace tenon {
 

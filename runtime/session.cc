@@ -16,11 +16,11 @@
 #include "runtime/batch_split.h"
 #include "runtime/body.h"
 #include "runtime/cache_folder.h"
+#include "runtime/devices/placement.h"
+#include "runtime/devices/registry.h"
 #include "runtime/disk_cache.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/model_state.h"
-#include "runtime/placement.h"
-#include "runtime/plugin/registry.h"
 #include "runtime/thread_budget.h"
 #include "runtime/thread_count.h"
 

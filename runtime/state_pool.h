@@ -15,7 +15,7 @@
 #include "env/mutex.h"
 #include "graph/tensor.h"
 #include "runtime/arena.h"
-#include "runtime/plugin/device.h"
+#include "runtime/devices/device.h"
 
 namespace tenon {
 

@@ -5,7 +5,7 @@
 #include "env/cpu.h"
 #include "env/flags.h"
 #include "env/status.h"
-#include "runtime/plugin/registry.h"
+#include "runtime/devices/registry.h"
 #include "tools/command.h"
 #include "tools/model_args.h"
 #include "tools/table.h"

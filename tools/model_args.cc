@@ -7,8 +7,8 @@
 #include "absl/strings/str_split.h"
 #include "env/flags.h"
 #include "env/status.h"
-#include "runtime/placement.h"
-#include "runtime/plugin/registry.h"
+#include "runtime/devices/placement.h"
+#include "runtime/devices/registry.h"
 
 namespace tenon {
 

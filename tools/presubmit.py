@@ -65,7 +65,7 @@ def check_layers(path, lines):
             other = include.group(1)
             if other == "tenon":  # public headers are included as "tenon/..."
                 other = "include"
-            if line.startswith('#include "include/tenon/plugin.h"'):
+            if line.startswith('#include "include/tenon/device_plugin.h"'):
                 continue  # declarations of TensorFlow's C interface; includes nothing of ours
             rank = RANK.get(other)
             if rank is not None and other != layer and rank >= RANK[layer]:

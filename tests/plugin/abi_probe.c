@@ -12,7 +12,7 @@
 #include "tensorflow/c/kernels.h"
 #include "tensorflow/c/tf_tensor.h"
 #else
-#include "tenon/plugin.h"
+#include "tenon/device_plugin.h"
 #endif
 
 enum { kMost = 8, kBytes = 64 };

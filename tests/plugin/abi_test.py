@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""include/tenon/plugin.h against TensorFlow's own headers: every struct's size, every field's place
+"""include/tenon/device_plugin.h against TensorFlow's own headers: every struct's size, every field's place
 and type, every function's type, every constant. Both are compiled into the same program.
 
     abi_test.py --tensorflow-include DIR [--cxx g++]
@@ -17,7 +17,7 @@ HEADER = ROOT / "include" / "tenon" / "plugin.h"
 THEIRS = ["experimental/grappler/grappler.h", "experimental/pluggable_profiler/pluggable_profiler.h",
           "experimental/stream_executor/stream_executor.h", "kernels.h"]
 # Not in TensorFlow's headers by that name.
-OWN = {"TENON_PLUGIN_H_", "TF_CAPI_EXPORT", "TF_OFFSET_OF_END", "TF_Bool", "TF_UNAUTHENTICATED",
+OWN = {"TENON_DEVICE_PLUGIN_H_", "TF_CAPI_EXPORT", "TF_OFFSET_OF_END", "TF_Bool", "TF_UNAUTHENTICATED",
        "TF_PayloadVisitor"}
 
 
@@ -69,7 +69,7 @@ def main():
     parser.add_argument("--cxx", default="c++")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        ours, counts = output(args.cxx, folder, "ours", ['#include "tenon/plugin.h"'],
+        ours, counts = output(args.cxx, folder, "ours", ['#include "tenon/device_plugin.h"'],
                               [f"-I{ROOT / 'include'}"])
         theirs, _ = output(args.cxx, folder, "theirs",
                            [f'#include "tensorflow/c/{h}"' for h in THEIRS],

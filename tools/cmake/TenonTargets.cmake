@@ -1,13 +1,17 @@
 # CMake would mark precompiled headers as system headers, which hides warnings in our own.
 set(CMAKE_PCH_PROLOGUE "")
 
-# tenon_layer(NAME [LINK lib…] [PCH header… | PCH_OF layer]): all sources of the current folder
+# tenon_layer(NAME [LINK lib…] [PCH header… | PCH_OF layer] [EXCLUDE folder…]): all sources of the current folder
 # (tests apart) as one object library `tenon_NAME`. Object libraries, so that rows which register
 # themselves are never dropped by the linker. PCH: headers to compile once, those that most of the
 # sources include; PCH_OF: a lower layer's.
+# EXCLUDE: folders of sources that are no part of it, but libraries of their own.
 function(tenon_layer NAME)
-  cmake_parse_arguments(ARG "" "PCH_OF" "LINK;PCH" ${ARGN})
+  cmake_parse_arguments(ARG "" "PCH_OF" "LINK;PCH;EXCLUDE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  foreach(folder ${ARG_EXCLUDE})
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}/")
+  endforeach()
   foreach(folder ${TENON_WITHOUT_OPS})
     list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/(kernels|ops)/${folder}/")
   endforeach()

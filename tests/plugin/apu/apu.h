@@ -1,6 +1,6 @@
 // A sample device plug-in: "APU", an accelerator that is a thread with memory of its own, and that
 // knows one kernel, Relu. It uses TensorFlow's C interface only, in TensorFlow's headers or in
-// tenon/plugin.h: the same shared object is loaded by TensorFlow and by Tenon.
+// tenon/device_plugin.h: the same shared object is loaded by TensorFlow and by Tenon.
 //
 //   apu_device.cc    SE_InitPlugin: platform, device, memory, copies
 //   apu_stream.cc    streams, events and timers: work is queued, and done by the stream's thread
@@ -16,7 +16,7 @@
 #include "tensorflow/c/experimental/stream_executor/stream_executor.h"
 #include "tensorflow/c/kernels.h"
 #else
-#include "tenon/plugin.h"
+#include "tenon/device_plugin.h"
 #endif
 
 #include <atomic>

@@ -12,7 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "graph/text.h"
 #include "ops/op.h"
-#include "runtime/plugin/registry.h"
+#include "runtime/devices/registry.h"
 #include "runtime/session.h"
 #include "tests/support/source_dir.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/plugin/registry.h"
+#include "runtime/devices/registry.h"
 #include "runtime/session.h"
 #include "tests/unit/device/apu_counts.h"
 

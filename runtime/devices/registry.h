@@ -2,8 +2,8 @@
 //
 //   TENON_RETURN_IF_ERROR(PluginRegistry::Global().Load("libapu.so"));
 //   TENON_ASSIGN_OR_RETURN(const Device* device, PluginRegistry::Global().Find("APU:0"));
-#ifndef TENON_RUNTIME_PLUGIN_REGISTRY_H_
-#define TENON_RUNTIME_PLUGIN_REGISTRY_H_
+#ifndef TENON_RUNTIME_DEVICES_REGISTRY_H_
+#define TENON_RUNTIME_DEVICES_REGISTRY_H_
 
 #include <memory>
 #include <string>
@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "env/mutex.h"
 #include "graph/graph.h"
-#include "runtime/plugin/device.h"
+#include "runtime/devices/device.h"
 
 namespace tenon {
 
@@ -56,4 +56,4 @@ class PluginRegistry {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_PLUGIN_REGISTRY_H_
+#endif  // TENON_RUNTIME_DEVICES_REGISTRY_H_

@@ -1,10 +1,10 @@
-#include "runtime/plugin/kernel.h"
+#include "runtime/devices/kernel.h"
 
 #include <algorithm>
 #include <atomic>
 
 #include "env/status.h"
-#include "runtime/plugin/attrs.h"
+#include "runtime/devices/attrs.h"
 
 namespace tenon {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/plugin/attrs.h"
+#include "runtime/devices/attrs.h"
 
 #include <type_traits>
 

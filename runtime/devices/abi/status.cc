@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tf_plugin/abi/abi.h"
+#include "runtime/devices/abi/abi.h"
 
 extern "C" {
 

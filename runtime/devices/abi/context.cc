@@ -1,5 +1,5 @@
 // TF_OpKernelContext: inputs, outputs and memory, while a kernel runs.
-#include "tf_plugin/abi/abi.h"
+#include "runtime/devices/abi/abi.h"
 
 namespace {
 

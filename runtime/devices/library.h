@@ -1,12 +1,12 @@
 // Shared objects of plug-ins, and the one with the C functions that they call.
-#ifndef TENON_RUNTIME_PLUGIN_LIBRARY_H_
-#define TENON_RUNTIME_PLUGIN_LIBRARY_H_
+#ifndef TENON_RUNTIME_DEVICES_LIBRARY_H_
+#define TENON_RUNTIME_DEVICES_LIBRARY_H_
 
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "runtime/plugin/objects.h"
+#include "runtime/devices/objects.h"
 
 namespace tenon {
 
@@ -33,4 +33,4 @@ absl::StatusOr<std::vector<std::string>> PluginFiles(const std::string& path);
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_PLUGIN_LIBRARY_H_
+#endif  // TENON_RUNTIME_DEVICES_LIBRARY_H_

@@ -1,5 +1,5 @@
 // TF_KernelBuilder: what a plug-in registers in TF_InitKernel.
-#include "tf_plugin/abi/abi.h"
+#include "runtime/devices/abi/abi.h"
 
 #ifndef TENON_VERSION
 #define TENON_VERSION ""

@@ -2,8 +2,8 @@
 //
 // A tensor on a device is a Tensor whose raw() is not an address but a DeviceMemory*: only the
 // functions here look at it.
-#ifndef TENON_RUNTIME_PLUGIN_DEVICE_H_
-#define TENON_RUNTIME_PLUGIN_DEVICE_H_
+#ifndef TENON_RUNTIME_DEVICES_DEVICE_H_
+#define TENON_RUNTIME_DEVICES_DEVICE_H_
 
 #include <cstdint>
 #include <memory>
@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "graph/tensor.h"
-#include "runtime/plugin/objects.h"
+#include "runtime/devices/objects.h"
 
 namespace tenon {
 
@@ -100,4 +100,4 @@ class Device {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_PLUGIN_DEVICE_H_
+#endif  // TENON_RUNTIME_DEVICES_DEVICE_H_

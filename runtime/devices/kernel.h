@@ -1,6 +1,6 @@
 // A plug-in's kernel for one node: made once, run by any number of threads.
-#ifndef TENON_RUNTIME_PLUGIN_KERNEL_H_
-#define TENON_RUNTIME_PLUGIN_KERNEL_H_
+#ifndef TENON_RUNTIME_DEVICES_KERNEL_H_
+#define TENON_RUNTIME_DEVICES_KERNEL_H_
 
 #include <memory>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "ops/op.h"
-#include "runtime/plugin/device.h"
+#include "runtime/devices/device.h"
 
 namespace tenon {
 
@@ -48,4 +48,4 @@ class DeviceKernel {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_PLUGIN_KERNEL_H_
+#endif  // TENON_RUNTIME_DEVICES_KERNEL_H_

@@ -1,4 +1,4 @@
-#include "runtime/plugin/library.h"
+#include "runtime/devices/library.h"
 
 #include <dlfcn.h>
 

@@ -1,9 +1,9 @@
-// What stands behind the opaque types of tenon/plugin.h. The runtime makes these objects; the
-// library of the C functions (tf_plugin/abi, a shared object of its own that plug-ins are linked
-// to when they are loaded) reads and writes them. Plain data, so that the library needs no other
-// part of Tenon; the two must come from one build.
-#ifndef TENON_RUNTIME_PLUGIN_OBJECTS_H_
-#define TENON_RUNTIME_PLUGIN_OBJECTS_H_
+// What stands behind the opaque types of tenon/device_plugin.h. The runtime makes these objects;
+// the library of the C functions (runtime/devices/abi, a shared object of its own that plug-ins are
+// linked to when they are loaded) reads and writes them. Plain data, so that the library needs no
+// other part of Tenon; the two must come from one build.
+#ifndef TENON_RUNTIME_DEVICES_OBJECTS_H_
+#define TENON_RUNTIME_DEVICES_OBJECTS_H_
 
 #include <condition_variable>
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "include/tenon/plugin.h"
+#include "include/tenon/device_plugin.h"
 
 struct TSL_Status {
   TF_Code code = TF_OK;
@@ -131,4 +131,4 @@ void tenon_plugin_abi_register_to(tenon::KernelRegistrar* registrar);
 const char* tenon_plugin_abi_version();
 }
 
-#endif  // TENON_RUNTIME_PLUGIN_OBJECTS_H_
+#endif  // TENON_RUNTIME_DEVICES_OBJECTS_H_

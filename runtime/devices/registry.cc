@@ -1,4 +1,4 @@
-#include "runtime/plugin/registry.h"
+#include "runtime/devices/registry.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "env/status.h"
-#include "runtime/plugin/library.h"
+#include "runtime/devices/library.h"
 
 namespace tenon {
 namespace {

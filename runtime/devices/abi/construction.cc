@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#include "tf_plugin/abi/abi.h"
+#include "runtime/devices/abi/abi.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "tf_plugin/abi/abi.h"
+#include "runtime/devices/abi/abi.h"
 
 namespace {
 

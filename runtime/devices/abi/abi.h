@@ -1,13 +1,13 @@
 // Helpers of the C functions that plug-ins call. Nothing here throws across the C border but for
 // want of memory.
-#ifndef TENON_TF_PLUGIN_ABI_ABI_H_
-#define TENON_TF_PLUGIN_ABI_ABI_H_
+#ifndef TENON_RUNTIME_DEVICES_ABI_ABI_H_
+#define TENON_RUNTIME_DEVICES_ABI_ABI_H_
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "runtime/plugin/objects.h"
+#include "runtime/devices/objects.h"
 
 namespace tenon {
 
@@ -41,4 +41,4 @@ int64_t Elements(const std::vector<int64_t>& dims);
 
 }  // namespace tenon
 
-#endif  // TENON_TF_PLUGIN_ABI_ABI_H_
+#endif  // TENON_RUNTIME_DEVICES_ABI_ABI_H_

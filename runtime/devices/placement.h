@@ -1,11 +1,11 @@
 // Which nodes run on a plug-in's device: those that it has a kernel for. They become `_OnDevice`
 // nodes (ops/control/on_device.h) before any rewriting, so that no rule fuses them into others.
-#ifndef TENON_RUNTIME_PLACEMENT_H_
-#define TENON_RUNTIME_PLACEMENT_H_
+#ifndef TENON_RUNTIME_DEVICES_PLACEMENT_H_
+#define TENON_RUNTIME_DEVICES_PLACEMENT_H_
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
-#include "runtime/plugin/device.h"
+#include "runtime/devices/device.h"
 
 namespace tenon {
 
@@ -15,4 +15,4 @@ absl::StatusOr<int> PlaceOnDevices(Graph& graph, const Device* device);
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_PLACEMENT_H_
+#endif  // TENON_RUNTIME_DEVICES_PLACEMENT_H_

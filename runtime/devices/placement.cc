@@ -1,4 +1,4 @@
-#include "runtime/placement.h"
+#include "runtime/devices/placement.h"
 
 #include <algorithm>
 #include <memory>
@@ -8,7 +8,7 @@
 #include "graph/rewriter.h"
 #include "ops/control/on_device.h"
 #include "ops/op.h"
-#include "runtime/plugin/registry.h"
+#include "runtime/devices/registry.h"
 
 namespace tenon {
 namespace {

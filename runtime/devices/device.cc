@@ -1,4 +1,4 @@
-#include "runtime/plugin/device.h"
+#include "runtime/devices/device.h"
 
 #include <algorithm>
 

@@ -1,12 +1,12 @@
 // A node's attributes as a plug-in's kernel reads them.
-#ifndef TENON_RUNTIME_PLUGIN_ATTRS_H_
-#define TENON_RUNTIME_PLUGIN_ATTRS_H_
+#ifndef TENON_RUNTIME_DEVICES_ATTRS_H_
+#define TENON_RUNTIME_DEVICES_ATTRS_H_
 
 #include <map>
 #include <string>
 
 #include "graph/attr.h"
-#include "runtime/plugin/objects.h"
+#include "runtime/devices/objects.h"
 
 namespace tenon {
 
@@ -17,4 +17,4 @@ TF_Tensor HostTensor(const Tensor& tensor);
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_PLUGIN_ATTRS_H_
+#endif  // TENON_RUNTIME_DEVICES_ATTRS_H_
