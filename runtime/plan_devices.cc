@@ -8,7 +8,7 @@
 namespace tenon {
 
 absl::StatusOr<std::shared_ptr<const DeviceKernel>> PlanDevices::KernelOf(const Node& node) {
-  const PluginRegistry& plugins = PluginRegistry::Global();
+  const DeviceRegistry& plugins = DeviceRegistry::Global();
   const std::string* name = node.attr<std::string>(kOnDeviceDevice);
   if (name == nullptr) return InvalidArgument("says no device");
   TENON_ASSIGN_OR_RETURN(const Device* device, plugins.Find(*name));

@@ -144,7 +144,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::New(const SessionOptions& opti
   state.cache_dir = options.cache_dir.empty() ? flags.cache_dir : options.cache_dir;
   TENON_ASSIGN_OR_RETURN(state.precision, ResolvePrecision(options.precision, flags));
   session->report_.note = PrecisionNote(flags, state.precision);
-  PluginRegistry& plugins = PluginRegistry::Global();
+  DeviceRegistry& plugins = DeviceRegistry::Global();
   TENON_RETURN_IF_ERROR(plugins.LoadAll(flags.plugin_path));
   for (const std::string& path : options.plugins) TENON_RETURN_IF_ERROR(plugins.Load(path));
   if (!options.device.empty()) {

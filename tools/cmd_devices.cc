@@ -25,7 +25,7 @@ std::string MemoryText(const DeviceInfo& info) {
 
 absl::Status PrintDevices(const DevicesArgs& args) {
   TENON_ASSIGN_OR_RETURN(const Flags flags, Flags::FromEnvironment());
-  PluginRegistry& plugins = PluginRegistry::Global();
+  DeviceRegistry& plugins = DeviceRegistry::Global();
   TENON_RETURN_IF_ERROR(plugins.LoadAll(flags.plugin_path));
   for (const std::string& path : args.plugins) TENON_RETURN_IF_ERROR(plugins.Load(path));
   Table table({"device", "platform", "hardware", "memory", "kernels", "from"});

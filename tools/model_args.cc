@@ -60,7 +60,7 @@ LoadOptions LoadOptionsOf(const ModelArgs& args) {
 
 absl::StatusOr<const Device*> LoadPlugins(const ModelArgs& args) {
   TENON_ASSIGN_OR_RETURN(const Flags flags, Flags::FromEnvironment());
-  PluginRegistry& plugins = PluginRegistry::Global();
+  DeviceRegistry& plugins = DeviceRegistry::Global();
   TENON_RETURN_IF_ERROR(plugins.LoadAll(flags.plugin_path));
   for (const std::string& path : args.plugins) TENON_RETURN_IF_ERROR(plugins.Load(path));
   if (args.device.empty()) return nullptr;

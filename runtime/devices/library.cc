@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kAbiLibrary[] = "libtenon_plugin_abi.so";
+constexpr char kAbiLibrary[] = "libtenon_device_abi.so";
 
 template <typename F>
 F Symbol(void* library, const char* name) {
@@ -75,9 +75,9 @@ absl::StatusOr<PluginAbi> OpenAbi() {
                      ", not from Tenon: load them in a process without TensorFlow"));
   }
   PluginAbi abi;
-  abi.register_to = Symbol<decltype(abi.register_to)>(library, "tenon_plugin_abi_register_to");
+  abi.register_to = Symbol<decltype(abi.register_to)>(library, "tenon_device_abi_register_to");
   const auto version =
-      Symbol<decltype(&tenon_plugin_abi_version)>(library, "tenon_plugin_abi_version");
+      Symbol<decltype(&tenon_device_abi_version)>(library, "tenon_device_abi_version");
   if (abi.register_to == nullptr || version == nullptr || std::string(version()) != TENON_VERSION) {
     return absl::FailedPreconditionError(
         absl::StrCat(file, " is not of this version of Tenon (", TENON_VERSION, ")"));

@@ -10,9 +10,9 @@
 
 namespace tenon {
 
-// libtenon_plugin_abi.so, opened with global symbols the first time; it stays.
+// libtenon_device_abi.so, opened with global symbols the first time; it stays.
 struct PluginAbi {
-  decltype(&tenon_plugin_abi_register_to) register_to = nullptr;
+  decltype(&tenon_device_abi_register_to) register_to = nullptr;
 
   // FailedPrecondition where the process has these functions from elsewhere (TensorFlow).
   static absl::StatusOr<PluginAbi> Get();

@@ -126,9 +126,9 @@ struct TF_AsyncOpKernelDoneCallback {
 // The library's own interface to the runtime, by these names.
 extern "C" {
 // Kernels that the calling thread registers go there; null: they are refused.
-void tenon_plugin_abi_register_to(tenon::KernelRegistrar* registrar);
+void tenon_device_abi_register_to(tenon::KernelRegistrar* registrar);
 // The version of Tenon that the library is from.
-const char* tenon_plugin_abi_version();
+const char* tenon_device_abi_version();
 }
 
 #endif  // TENON_RUNTIME_DEVICES_OBJECTS_H_

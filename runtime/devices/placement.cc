@@ -25,7 +25,7 @@ struct Place {
 };
 
 absl::StatusOr<Place> Find(const Node& node, const Device* preferred) {
-  const PluginRegistry& plugins = PluginRegistry::Global();
+  const DeviceRegistry& plugins = DeviceRegistry::Global();
   const Device* device = plugins.Requested(node);
   if (device == nullptr) device = preferred;
   if (device == nullptr) return Place();

@@ -102,7 +102,7 @@ bool TypesMatch(const TF_KernelBuilder& kernel, const Node& node) {
 
 }  // namespace
 
-class PluginRegistry::Registrar final : public KernelRegistrar {
+class DeviceRegistry::Registrar final : public KernelRegistrar {
  public:
   void Register(std::unique_ptr<TF_KernelBuilder> kernel) override {
     kernels.push_back(std::move(kernel));
@@ -110,26 +110,26 @@ class PluginRegistry::Registrar final : public KernelRegistrar {
   std::vector<std::unique_ptr<TF_KernelBuilder>> kernels;
 };
 
-PluginRegistry& PluginRegistry::Global() {
-  static auto* registry = new PluginRegistry;
+DeviceRegistry& DeviceRegistry::Global() {
+  static auto* registry = new DeviceRegistry;
   return *registry;
 }
 
-absl::Status PluginRegistry::Load(const std::string& path) {
+absl::Status DeviceRegistry::Load(const std::string& path) {
   TENON_ASSIGN_OR_RETURN(const std::vector<std::string> files, PluginFiles(path));
   MutexLock lock(&mutex_);
   for (const std::string& file : files) TENON_RETURN_IF_ERROR(LoadFile(file));
   return absl::OkStatus();
 }
 
-absl::Status PluginRegistry::LoadAll(const std::string& paths) {
+absl::Status DeviceRegistry::LoadAll(const std::string& paths) {
   for (absl::string_view path : absl::StrSplit(paths, ':', absl::SkipEmpty())) {
     TENON_RETURN_IF_ERROR(Load(std::string(path)));
   }
   return absl::OkStatus();
 }
 
-absl::Status PluginRegistry::LoadFile(const std::string& file) {
+absl::Status DeviceRegistry::LoadFile(const std::string& file) {
   std::error_code error;
   const std::string real = std::filesystem::weakly_canonical(file, error).string();
   if (loaded_.contains(real)) return absl::OkStatus();
@@ -165,14 +165,14 @@ absl::Status PluginRegistry::LoadFile(const std::string& file) {
   return absl::OkStatus();
 }
 
-std::vector<const Device*> PluginRegistry::devices() const {
+std::vector<const Device*> DeviceRegistry::devices() const {
   MutexLock lock(&mutex_);
   std::vector<const Device*> devices;
   for (const auto& device : devices_) devices.push_back(device.get());
   return devices;
 }
 
-absl::StatusOr<const Device*> PluginRegistry::Find(absl::string_view name) const {
+absl::StatusOr<const Device*> DeviceRegistry::Find(absl::string_view name) const {
   std::string wanted = absl::AsciiStrToUpper(name);
   if (!absl::StrContains(wanted, ':')) wanted += ":0";
   if (wanted == "CPU:0") return nullptr;
@@ -185,7 +185,7 @@ absl::StatusOr<const Device*> PluginRegistry::Find(absl::string_view name) const
                          absl::StrJoin(names, ", "));
 }
 
-const Device* PluginRegistry::Requested(const Node& node) const {
+const Device* DeviceRegistry::Requested(const Node& node) const {
   if (node.device.empty()) return nullptr;
   const std::vector<std::string> parts = absl::StrSplit(node.device, "/device:");
   const std::string name = parts.size() < 2 ? absl::StrCat(absl::StripPrefix(node.device, "/"))
@@ -194,7 +194,7 @@ const Device* PluginRegistry::Requested(const Node& node) const {
   return device.ok() ? *device : nullptr;
 }
 
-const TF_KernelBuilder* PluginRegistry::FindKernel(const Device& device, const Node& node,
+const TF_KernelBuilder* DeviceRegistry::FindKernel(const Device& device, const Node& node,
                                                    std::string* why) const {
   MutexLock lock(&mutex_);
   const TF_KernelBuilder* best = nullptr;
@@ -213,7 +213,7 @@ const TF_KernelBuilder* PluginRegistry::FindKernel(const Device& device, const N
   return best;
 }
 
-int PluginRegistry::CountKernels(const std::string& type) const {
+int DeviceRegistry::CountKernels(const std::string& type) const {
   MutexLock lock(&mutex_);
   int count = 0;
   for (const auto& [op, kernels] : kernels_) {

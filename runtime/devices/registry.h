@@ -1,7 +1,7 @@
 // The process's plug-ins: their devices, and the kernels that they registered.
 //
-//   TENON_RETURN_IF_ERROR(PluginRegistry::Global().Load("libapu.so"));
-//   TENON_ASSIGN_OR_RETURN(const Device* device, PluginRegistry::Global().Find("APU:0"));
+//   TENON_RETURN_IF_ERROR(DeviceRegistry::Global().Load("libapu.so"));
+//   TENON_ASSIGN_OR_RETURN(const Device* device, DeviceRegistry::Global().Find("APU:0"));
 #ifndef TENON_RUNTIME_DEVICES_REGISTRY_H_
 #define TENON_RUNTIME_DEVICES_REGISTRY_H_
 
@@ -20,9 +20,9 @@
 namespace tenon {
 
 // Loading twice is loading once. What was loaded stays.
-class PluginRegistry {
+class DeviceRegistry {
  public:
-  static PluginRegistry& Global();
+  static DeviceRegistry& Global();
 
   // A plug-in's file, or a folder of them. Errors name the file.
   absl::Status Load(const std::string& path) ABSL_LOCKS_EXCLUDED(mutex_);

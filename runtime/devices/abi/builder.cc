@@ -23,8 +23,8 @@ TF_KernelBuilder* New(const char* op, const char* device, void* (*create)(TF_OpK
 
 extern "C" {
 
-TF_CAPI_EXPORT void tenon_plugin_abi_register_to(tenon::KernelRegistrar* to) { registrar = to; }
-TF_CAPI_EXPORT const char* tenon_plugin_abi_version() { return TENON_VERSION; }
+TF_CAPI_EXPORT void tenon_device_abi_register_to(tenon::KernelRegistrar* to) { registrar = to; }
+TF_CAPI_EXPORT const char* tenon_device_abi_version() { return TENON_VERSION; }
 
 TF_KernelBuilder* TF_NewKernelBuilder(const char* op_name, const char* device_name,
                                       void* (*create_func)(TF_OpKernelConstruction*),

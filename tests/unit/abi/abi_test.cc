@@ -89,7 +89,7 @@ std::vector<Tensor> Feeds() {
 }
 
 TEST(PluginAbi, AnswersAsTensorFlow) {
-  const auto loaded = PluginRegistry::Global().Load(TENON_APU_PROBE);
+  const auto loaded = DeviceRegistry::Global().Load(TENON_APU_PROBE);
   ASSERT_TRUE(loaded.ok()) << loaded;
   const std::filesystem::path log =
       std::filesystem::path(testing::TempDir()) / absl::StrCat("abi_probe_", getpid());

@@ -18,7 +18,7 @@ namespace tenon {
 class ApuTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    const absl::Status loaded = PluginRegistry::Global().Load(ApuPath());
+    const absl::Status loaded = DeviceRegistry::Global().Load(ApuPath());
     ASSERT_TRUE(loaded.ok()) << loaded;
   }
 

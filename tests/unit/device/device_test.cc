@@ -48,15 +48,15 @@ class DeviceTest : public ApuTest {
 };
 
 TEST_F(DeviceTest, IsListedAndFoundByName) {
-  const auto device = PluginRegistry::Global().Find("apu");
+  const auto device = DeviceRegistry::Global().Find("apu");
   ASSERT_TRUE(device.ok()) << device.status();
   const DeviceInfo info = (*device)->Describe();
   EXPECT_EQ(info.name, "APU:0");
   EXPECT_EQ(info.platform, "SAMPLE_APU");
   EXPECT_EQ(info.source, ApuPath());
   EXPECT_EQ(info.total_bytes, int64_t{1} << 30);
-  EXPECT_EQ(*PluginRegistry::Global().Find("CPU:0"), nullptr);
-  EXPECT_THAT(std::string(PluginRegistry::Global().Find("GPU:3").status().message()),
+  EXPECT_EQ(*DeviceRegistry::Global().Find("CPU:0"), nullptr);
+  EXPECT_THAT(std::string(DeviceRegistry::Global().Find("GPU:3").status().message()),
               HasSubstr("no device 'GPU:3'; devices are CPU:0, APU:0"));
 }
 
@@ -274,14 +274,14 @@ TEST(PluginAbi, ABitcastCannotGrow) {
 }
 
 TEST_F(DeviceTest, WhatIsNoPlugInIsRefused) {
-  PluginRegistry& plugins = PluginRegistry::Global();
+  DeviceRegistry& plugins = DeviceRegistry::Global();
   EXPECT_TRUE(plugins.Load(ApuPath()).ok());  // again: nothing happens
   const absl::Status missing = plugins.Load("/nowhere/libapu.so");
   EXPECT_TRUE(absl::IsNotFound(missing)) << missing;
   EXPECT_THAT(std::string(missing.message()), HasSubstr("/nowhere/libapu.so"));
   const absl::Status source = plugins.Load(SourcePath("README.md"));
   EXPECT_TRUE(absl::IsInvalidArgument(source)) << source;
-  const absl::Status other = plugins.Load(TENON_PLUGIN_ABI);
+  const absl::Status other = plugins.Load(TENON_DEVICE_ABI);
   EXPECT_THAT(std::string(other.message()), HasSubstr("it has no SE_InitPlugin"));
 }
 
