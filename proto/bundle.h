@@ -14,8 +14,8 @@
 #include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "env/mapped_file.h"
 #include "graph/tensor.h"
-#include "proto/mapped_file.h"
 
 namespace tenon {
 

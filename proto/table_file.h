@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "proto/mapped_file.h"
+#include "env/mapped_file.h"
 
 namespace tenon {
 

@@ -10,8 +10,8 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "env/mapped_file.h"
 #include "env/status.h"
-#include "proto/mapped_file.h"
 #include "runtime/content_hash.h"
 
 namespace tenon {

@@ -6,9 +6,9 @@
 #include "env/cpu.h"
 #include "env/flags.h"
 #include "env/status.h"
+#include "env/thread_budget.h"
 #include "ops/rename.h"
 #include "runtime/attr_hash.h"
-#include "runtime/thread_budget.h"
 
 namespace tenon {
 namespace {

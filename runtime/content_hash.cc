@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "env/mapped_file.h"
 #include "env/status.h"
 #include "kernels/interface/parallel.h"
-#include "proto/mapped_file.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

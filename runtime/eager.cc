@@ -4,11 +4,11 @@
 
 #include "env/cpu.h"
 #include "env/status.h"
+#include "env/thread_budget.h"
+#include "env/thread_count.h"
 #include "primitive_cache/cache.h"
 #include "runtime/call_cache.h"
 #include "runtime/eager_queue.h"
-#include "runtime/thread_budget.h"
-#include "runtime/thread_count.h"
 
 namespace tenon {
 

@@ -9,6 +9,8 @@
 #include "absl/strings/str_join.h"
 #include "env/mutex.h"
 #include "env/status.h"
+#include "env/thread_budget.h"
+#include "env/thread_count.h"
 #include "graph/buffer_cache.h"
 #include "graph/text.h"
 #include "primitive_cache/cache.h"
@@ -21,8 +23,6 @@
 #include "runtime/disk_cache.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/model_state.h"
-#include "runtime/thread_budget.h"
-#include "runtime/thread_count.h"
 
 namespace tenon {
 

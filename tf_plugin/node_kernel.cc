@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
+#include "env/thread_budget.h"
 #include "proto/attr_proto.h"
 #include "proto/process_graph.h"
-#include "runtime/thread_budget.h"
 #include "tf_plugin/c_api.h"
 #include "tf_plugin/names.h"
 #include "tf_plugin/process.h"

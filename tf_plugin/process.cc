@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "env/cpu.h"
-#include "runtime/thread_count.h"
+#include "env/thread_count.h"
 
 namespace tenon::plugin {
 

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "env/mapped_file.h"
 #include "kernels/interface/constant.h"
-#include "proto/mapped_file.h"
 #include "runtime/content_hash.h"
 #include "runtime/session.h"
 #include "tests/support/settings.h"

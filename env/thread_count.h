@@ -1,6 +1,6 @@
 // How many threads one op may use.
-#ifndef TENON_RUNTIME_THREAD_COUNT_H_
-#define TENON_RUNTIME_THREAD_COUNT_H_
+#ifndef TENON_ENV_THREAD_COUNT_H_
+#define TENON_ENV_THREAD_COUNT_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -21,4 +21,4 @@ inline int ThreadCount(int asked, const Flags& flags) {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_THREAD_COUNT_H_
+#endif  // TENON_ENV_THREAD_COUNT_H_

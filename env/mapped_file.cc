@@ -1,4 +1,4 @@
-#include "proto/mapped_file.h"
+#include "env/mapped_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

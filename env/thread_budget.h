@@ -3,8 +3,8 @@
 // more threads to work than there are CPUs. Who came first is served first: many who want one CPU
 // do not keep away one who wants all. Nobody who holds a part may ask for another. A process that
 // used it may fork and go on in the child.
-#ifndef TENON_RUNTIME_THREAD_BUDGET_H_
-#define TENON_RUNTIME_THREAD_BUDGET_H_
+#ifndef TENON_ENV_THREAD_BUDGET_H_
+#define TENON_ENV_THREAD_BUDGET_H_
 
 namespace tenon {
 
@@ -25,4 +25,4 @@ class ThreadsInUse {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_THREAD_BUDGET_H_
+#endif  // TENON_ENV_THREAD_BUDGET_H_

@@ -1,4 +1,4 @@
-#include "runtime/thread_budget.h"
+#include "env/thread_budget.h"
 
 #include <omp.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // A file mapped read-only, shared by everything that looks into it.
-#ifndef TENON_PROTO_MAPPED_FILE_H_
-#define TENON_PROTO_MAPPED_FILE_H_
+#ifndef TENON_ENV_MAPPED_FILE_H_
+#define TENON_ENV_MAPPED_FILE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -43,4 +43,4 @@ class MappedFile : public std::enable_shared_from_this<MappedFile> {
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_MAPPED_FILE_H_
+#endif  // TENON_ENV_MAPPED_FILE_H_
