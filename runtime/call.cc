@@ -6,8 +6,8 @@
 
 #include "env/status.h"
 #include "kernels/interface/types.h"
-#include "runtime/body.h"
 #include "runtime/executor.h"
+#include "runtime/plan/body.h"
 
 namespace tenon {
 namespace {

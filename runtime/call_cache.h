@@ -20,7 +20,7 @@
 #include "absl/types/span.h"
 #include "env/mutex.h"
 #include "ops/evaluate.h"
-#include "runtime/kernel_cache.h"
+#include "runtime/plan/kernel_cache.h"
 
 namespace tenon {
 

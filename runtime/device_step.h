@@ -4,7 +4,7 @@
 
 #include "absl/status/status.h"
 #include "runtime/dynamic_step.h"
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 namespace tenon {
 

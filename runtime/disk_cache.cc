@@ -14,8 +14,8 @@
 #include "graph/text.h"
 #include "kernels/state/variable.h"
 #include "primitive_cache/isa.h"
-#include "runtime/body.h"
 #include "runtime/content_hash.h"
+#include "runtime/plan/body.h"
 
 namespace tenon {
 namespace {

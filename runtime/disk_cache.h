@@ -17,7 +17,7 @@
 #include "kernels/contraction/packed_weights.h"
 #include "proto/model.h"
 #include "runtime/cache_file.h"
-#include "runtime/model_state.h"
+#include "runtime/plan/model_state.h"
 
 namespace tenon {
 

@@ -19,7 +19,7 @@
 #include "absl/types/span.h"
 #include "graph/attr.h"
 #include "graph/tensor.h"
-#include "runtime/kernel_cache.h"
+#include "runtime/plan/kernel_cache.h"
 #include "runtime/session.h"
 
 namespace tenon {

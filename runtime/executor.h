@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "graph/tensor.h"
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 namespace tenon {
 

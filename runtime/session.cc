@@ -15,14 +15,14 @@
 #include "graph/text.h"
 #include "primitive_cache/cache.h"
 #include "primitive_cache/isa.h"
-#include "runtime/batch_split.h"
-#include "runtime/body.h"
 #include "runtime/cache_folder.h"
 #include "runtime/devices/placement.h"
 #include "runtime/devices/registry.h"
 #include "runtime/disk_cache.h"
-#include "runtime/kernel_cache.h"
-#include "runtime/model_state.h"
+#include "runtime/plan/batch_split.h"
+#include "runtime/plan/body.h"
+#include "runtime/plan/kernel_cache.h"
+#include "runtime/plan/model_state.h"
 
 namespace tenon {
 

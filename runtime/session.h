@@ -20,8 +20,8 @@
 #include "graph_rewrite/pipeline.h"
 #include "proto/model.h"
 #include "runtime/executor.h"
-#include "runtime/plan.h"
-#include "runtime/plan_cache.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/plan_cache.h"
 
 namespace tenon {
 

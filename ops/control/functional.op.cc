@@ -1,5 +1,5 @@
 // Control flow by functions: If, Case, While. Plans run their bodies as plans of their own
-// (runtime/body.h), so these have signatures and no kernels.
+// (runtime/plan/body.h), so these have signatures and no kernels.
 #include "ops/op.h"
 
 namespace tenon {

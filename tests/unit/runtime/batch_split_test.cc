@@ -1,5 +1,5 @@
 // Batches in parts: the same results as in one piece, and only where every op keeps rows apart.
-#include "runtime/batch_split.h"
+#include "runtime/plan/batch_split.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "graph/text.h"
 #include "ops/op.h"
 #include "runtime/executor.h"
-#include "runtime/row_rules.h"
+#include "runtime/plan/row_rules.h"
 #include "runtime/session.h"
 #include "tests/support/settings.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/state_pool.h"
+#include "runtime/memory/state_pool.h"
 
 #include <gtest/gtest.h>
 

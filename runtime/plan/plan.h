@@ -4,8 +4,8 @@
 //
 // Steps whose shapes only the run finds out are dynamic: they stand in the same list, but their
 // kernel is prepared when they run (through the kernel cache) and their memory is allocated then.
-#ifndef TENON_RUNTIME_PLAN_H_
-#define TENON_RUNTIME_PLAN_H_
+#ifndef TENON_RUNTIME_PLAN_PLAN_H_
+#define TENON_RUNTIME_PLAN_PLAN_H_
 
 #include <cstddef>
 #include <memory>
@@ -17,10 +17,10 @@
 #include "graph/graph.h"
 #include "graph/tensor.h"
 #include "ops/evaluate.h"
-#include "runtime/call_form.h"
-#include "runtime/kernel_cache.h"
-#include "runtime/model_state.h"
-#include "runtime/state_pool.h"
+#include "runtime/memory/state_pool.h"
+#include "runtime/plan/call_form.h"
+#include "runtime/plan/kernel_cache.h"
+#include "runtime/plan/model_state.h"
 
 namespace tenon {
 
@@ -195,4 +195,4 @@ absl::StatusOr<PlanSurvey> SurveyPlan(std::shared_ptr<const ModelState> model,
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_PLAN_H_
+#endif  // TENON_RUNTIME_PLAN_PLAN_H_

@@ -1,9 +1,9 @@
-#include "runtime/model_state.h"
+#include "runtime/plan/model_state.h"
 
 #include <cstdint>
 
 #include "env/status.h"
-#include "runtime/body.h"
+#include "runtime/plan/body.h"
 
 namespace tenon {
 namespace {

@@ -1,8 +1,8 @@
 // A graph as a session keeps it: weights taken out of the Const nodes into Constants, which all
 // plans of the session share and whose plain copies can go once every reader has a packed form;
 // and the memory that runs of those plans work in.
-#ifndef TENON_RUNTIME_MODEL_STATE_H_
-#define TENON_RUNTIME_MODEL_STATE_H_
+#ifndef TENON_RUNTIME_PLAN_MODEL_STATE_H_
+#define TENON_RUNTIME_PLAN_MODEL_STATE_H_
 
 #include <memory>
 #include <vector>
@@ -11,8 +11,8 @@
 #include "graph/graph.h"
 #include "graph/tensor.h"
 #include "kernels/interface/constant.h"
-#include "runtime/session_variables.h"
-#include "runtime/state_pool.h"
+#include "runtime/memory/state_pool.h"
+#include "runtime/plan/session_variables.h"
 
 namespace tenon {
 
@@ -66,4 +66,4 @@ class ModelState {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_MODEL_STATE_H_
+#endif  // TENON_RUNTIME_PLAN_MODEL_STATE_H_

@@ -1,4 +1,4 @@
-#include "runtime/plan_devices.h"
+#include "runtime/plan/plan_devices.h"
 
 #include "env/status.h"
 #include "ops/control/on_device.h"

@@ -1,7 +1,7 @@
 // The variables of a session, by name. Every VarHandleOp of that name, in the graph and in function
 // bodies, leads to the one variable.
-#ifndef TENON_RUNTIME_SESSION_VARIABLES_H_
-#define TENON_RUNTIME_SESSION_VARIABLES_H_
+#ifndef TENON_RUNTIME_PLAN_SESSION_VARIABLES_H_
+#define TENON_RUNTIME_PLAN_SESSION_VARIABLES_H_
 
 #include <memory>
 #include <string>
@@ -31,4 +31,4 @@ class SessionVariables {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_SESSION_VARIABLES_H_
+#endif  // TENON_RUNTIME_PLAN_SESSION_VARIABLES_H_

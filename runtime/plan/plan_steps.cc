@@ -1,12 +1,12 @@
-#include "runtime/plan_steps.h"
+#include "runtime/plan/plan_steps.h"
 
 #include <utility>
 
 #include "env/status.h"
 #include "kernels/lists/tensor_list.h"
-#include "runtime/body.h"
 #include "runtime/devices/device.h"
 #include "runtime/devices/kernel.h"
+#include "runtime/plan/body.h"
 
 namespace tenon {
 

@@ -1,7 +1,7 @@
 // The steps of a plan under construction: what they read and write, where it lies, and which
 // weights they take. plan_builder.cc says which steps there are.
-#ifndef TENON_RUNTIME_PLAN_STEPS_H_
-#define TENON_RUNTIME_PLAN_STEPS_H_
+#ifndef TENON_RUNTIME_PLAN_PLAN_STEPS_H_
+#define TENON_RUNTIME_PLAN_PLAN_STEPS_H_
 
 #include <memory>
 #include <vector>
@@ -11,10 +11,10 @@
 #include "absl/types/span.h"
 #include "graph/graph.h"
 #include "kernels/interface/constant.h"
-#include "runtime/kernel_cache.h"
-#include "runtime/plan.h"
-#include "runtime/plan_devices.h"
-#include "runtime/plan_memory.h"
+#include "runtime/plan/kernel_cache.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/plan_devices.h"
+#include "runtime/plan/plan_memory.h"
 
 namespace tenon {
 
@@ -81,4 +81,4 @@ class PlanSteps {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_PLAN_STEPS_H_
+#endif  // TENON_RUNTIME_PLAN_PLAN_STEPS_H_

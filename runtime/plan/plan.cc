@@ -1,4 +1,4 @@
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 #include "ops/control/on_device.h"
 #include "runtime/devices/device.h"

@@ -1,4 +1,4 @@
-#include "runtime/row_rules.h"
+#include "runtime/plan/row_rules.h"
 
 #include <algorithm>
 #include <string>

@@ -1,7 +1,7 @@
 // Functions that control flow calls, each with its plans: one per set of input shapes, kept like
 // the session's own, over the session's constants, variables and kernels.
-#ifndef TENON_RUNTIME_BODY_H_
-#define TENON_RUNTIME_BODY_H_
+#ifndef TENON_RUNTIME_PLAN_BODY_H_
+#define TENON_RUNTIME_PLAN_BODY_H_
 
 #include <memory>
 #include <string>
@@ -11,10 +11,10 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "runtime/call_form.h"
-#include "runtime/model_state.h"
-#include "runtime/plan.h"
-#include "runtime/plan_cache.h"
+#include "runtime/plan/call_form.h"
+#include "runtime/plan/model_state.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/plan_cache.h"
 
 namespace tenon {
 
@@ -62,4 +62,4 @@ std::vector<Shape> CallOutputShapes(const CallForm& form, absl::Span<const Tenso
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_BODY_H_
+#endif  // TENON_RUNTIME_PLAN_BODY_H_

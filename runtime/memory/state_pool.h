@@ -2,8 +2,8 @@
 // back, under one lock. Tables of pointers belong to a plan; arenas serve all plans of a session,
 // so that a plan which is kept costs no arena, and runs one after the other use the same bytes,
 // whatever their shapes.
-#ifndef TENON_RUNTIME_STATE_POOL_H_
-#define TENON_RUNTIME_STATE_POOL_H_
+#ifndef TENON_RUNTIME_MEMORY_STATE_POOL_H_
+#define TENON_RUNTIME_MEMORY_STATE_POOL_H_
 
 #include <cstddef>
 #include <memory>
@@ -14,8 +14,8 @@
 #include "absl/status/statusor.h"
 #include "env/mutex.h"
 #include "graph/tensor.h"
-#include "runtime/arena.h"
 #include "runtime/devices/device.h"
+#include "runtime/memory/arena.h"
 
 namespace tenon {
 
@@ -72,4 +72,4 @@ class StatePool {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_STATE_POOL_H_
+#endif  // TENON_RUNTIME_MEMORY_STATE_POOL_H_

@@ -6,10 +6,10 @@
 #include "kernels/lists/tensor_list.h"
 #include "ops/control/on_device.h"
 #include "ops/op.h"
-#include "runtime/body.h"
-#include "runtime/plan.h"
-#include "runtime/plan_memory.h"
-#include "runtime/plan_steps.h"
+#include "runtime/plan/body.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/plan_memory.h"
+#include "runtime/plan/plan_steps.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 // Devices in a plan under construction: kernels for nodes placed there, and the copies between a
 // device and the host, of which each tensor gets at most one in each direction.
-#ifndef TENON_RUNTIME_PLAN_DEVICES_H_
-#define TENON_RUNTIME_PLAN_DEVICES_H_
+#ifndef TENON_RUNTIME_PLAN_PLAN_DEVICES_H_
+#define TENON_RUNTIME_PLAN_PLAN_DEVICES_H_
 
 #include <memory>
 #include <utility>
@@ -9,8 +9,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "runtime/devices/kernel.h"
-#include "runtime/plan.h"
-#include "runtime/plan_memory.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/plan_memory.h"
 
 namespace tenon {
 
@@ -48,4 +48,4 @@ class PlanDevices {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_PLAN_DEVICES_H_
+#endif  // TENON_RUNTIME_PLAN_PLAN_DEVICES_H_

@@ -1,8 +1,8 @@
 // Where the intermediate tensors of a plan live: one block of memory, offsets fixed ahead, so that
 // tensors which are never alive together share bytes. A small block that stays in the CPU's caches
 // is worth more than most kernel choices.
-#ifndef TENON_RUNTIME_ARENA_H_
-#define TENON_RUNTIME_ARENA_H_
+#ifndef TENON_RUNTIME_MEMORY_ARENA_H_
+#define TENON_RUNTIME_MEMORY_ARENA_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -54,4 +54,4 @@ class ArenaBlock {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_ARENA_H_
+#endif  // TENON_RUNTIME_MEMORY_ARENA_H_

@@ -1,14 +1,14 @@
 // Large batches, few rows at a time. A network at batch 16 passes tensors on through main memory
 // that at batch 1 stay in the CPU's caches; where all ops treat rows one by one, running the plan
 // of a small part over and over gives the same results sooner, in less memory.
-#ifndef TENON_RUNTIME_BATCH_SPLIT_H_
-#define TENON_RUNTIME_BATCH_SPLIT_H_
+#ifndef TENON_RUNTIME_PLAN_BATCH_SPLIT_H_
+#define TENON_RUNTIME_PLAN_BATCH_SPLIT_H_
 
 #include <memory>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 namespace tenon {
 
@@ -22,4 +22,4 @@ absl::StatusOr<std::shared_ptr<const Plan>> BuildSplitPlan(
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_BATCH_SPLIT_H_
+#endif  // TENON_RUNTIME_PLAN_BATCH_SPLIT_H_

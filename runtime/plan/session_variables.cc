@@ -1,4 +1,4 @@
-#include "runtime/session_variables.h"
+#include "runtime/plan/session_variables.h"
 
 #include "env/status.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/plan_cache.h"
+#include "runtime/plan/plan_cache.h"
 
 #include <algorithm>
 

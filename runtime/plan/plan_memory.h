@@ -1,14 +1,14 @@
 // The memory of a plan under construction: tensors come with lifetimes, may share a buffer (views,
 // in-place), and in the end get a place each.
-#ifndef TENON_RUNTIME_PLAN_MEMORY_H_
-#define TENON_RUNTIME_PLAN_MEMORY_H_
+#ifndef TENON_RUNTIME_PLAN_PLAN_MEMORY_H_
+#define TENON_RUNTIME_PLAN_PLAN_MEMORY_H_
 
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 namespace tenon {
 
@@ -65,4 +65,4 @@ class PlanMemory {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_PLAN_MEMORY_H_
+#endif  // TENON_RUNTIME_PLAN_PLAN_MEMORY_H_

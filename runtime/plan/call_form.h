@@ -1,6 +1,6 @@
 // What a control-flow node calls.
-#ifndef TENON_RUNTIME_CALL_FORM_H_
-#define TENON_RUNTIME_CALL_FORM_H_
+#ifndef TENON_RUNTIME_PLAN_CALL_FORM_H_
+#define TENON_RUNTIME_PLAN_CALL_FORM_H_
 
 #include <vector>
 
@@ -18,4 +18,4 @@ struct CallForm {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_CALL_FORM_H_
+#endif  // TENON_RUNTIME_PLAN_CALL_FORM_H_

@@ -1,4 +1,4 @@
-#include "runtime/body.h"
+#include "runtime/plan/body.h"
 
 #include <algorithm>
 #include <utility>

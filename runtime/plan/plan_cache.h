@@ -1,7 +1,7 @@
 // The plans of a session, one per set of input dtypes and shapes: built once, most recent first,
 // bounded.
-#ifndef TENON_RUNTIME_PLAN_CACHE_H_
-#define TENON_RUNTIME_PLAN_CACHE_H_
+#ifndef TENON_RUNTIME_PLAN_PLAN_CACHE_H_
+#define TENON_RUNTIME_PLAN_PLAN_CACHE_H_
 
 #include <cstdint>
 #include <functional>
@@ -13,7 +13,7 @@
 #include "absl/types/span.h"
 #include "env/mutex.h"
 #include "graph/tensor.h"
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 namespace tenon {
 
@@ -63,4 +63,4 @@ class PlanCache {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_PLAN_CACHE_H_
+#endif  // TENON_RUNTIME_PLAN_PLAN_CACHE_H_

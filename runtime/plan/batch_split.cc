@@ -1,4 +1,4 @@
-#include "runtime/batch_split.h"
+#include "runtime/plan/batch_split.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 #include "env/status.h"
 #include "ops/op.h"
-#include "runtime/row_rules.h"
+#include "runtime/plan/row_rules.h"
 
 namespace tenon {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/plan_memory.h"
+#include "runtime/plan/plan_memory.h"
 
 #include <algorithm>
 
