@@ -19,7 +19,7 @@
 #include "graph/tensor.h"
 #include "graph_rewrite/pipeline.h"
 #include "proto/model.h"
-#include "runtime/executor.h"
+#include "runtime/execution/executor.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/plan_cache.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/executor.h"
+#include "runtime/execution/executor.h"
 
 namespace tenon {
 

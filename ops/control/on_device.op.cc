@@ -1,4 +1,5 @@
-// The plan runs these nodes on their device (runtime/device_step.h): there is no kernel here.
+// The plan runs these nodes on their device (runtime/execution/device_step.h): there is no kernel
+// here.
 #include "ops/control/on_device.h"
 
 #include "env/status.h"

@@ -10,7 +10,7 @@
 #include "env/flags.h"
 #include "graph/text.h"
 #include "ops/op.h"
-#include "runtime/executor.h"
+#include "runtime/execution/executor.h"
 #include "runtime/plan/row_rules.h"
 #include "runtime/session.h"
 #include "tests/support/settings.h"

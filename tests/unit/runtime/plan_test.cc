@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "env/flags.h"
-#include "runtime/executor.h"
+#include "runtime/execution/executor.h"
 #include "tests/unit/runtime/test_ops.h"
 
 namespace tenon {

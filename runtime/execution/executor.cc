@@ -1,4 +1,4 @@
-#include "runtime/executor.h"
+#include "runtime/execution/executor.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,7 +6,7 @@
 
 #include "env/status.h"
 #include "graph/object.h"
-#include "runtime/dynamic_step.h"
+#include "runtime/execution/dynamic_step.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 // Steps of a plan whose shapes only the run finds out: shapes inferred, kernel prepared (through
 // the kernel cache) and memory allocated when the step's turn comes.
-#ifndef TENON_RUNTIME_DYNAMIC_STEP_H_
-#define TENON_RUNTIME_DYNAMIC_STEP_H_
+#ifndef TENON_RUNTIME_EXECUTION_DYNAMIC_STEP_H_
+#define TENON_RUNTIME_EXECUTION_DYNAMIC_STEP_H_
 
 #include <vector>
 
@@ -31,4 +31,4 @@ absl::Status RunDynamicStep(const Plan& plan, const Step& step, RunTensors& run)
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_DYNAMIC_STEP_H_
+#endif  // TENON_RUNTIME_EXECUTION_DYNAMIC_STEP_H_

@@ -1,4 +1,4 @@
-#include "runtime/device_step.h"
+#include "runtime/execution/device_step.h"
 
 #include <utility>
 #include <vector>

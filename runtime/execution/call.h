@@ -1,6 +1,6 @@
 // Runs the functions that control flow calls.
-#ifndef TENON_RUNTIME_CALL_H_
-#define TENON_RUNTIME_CALL_H_
+#ifndef TENON_RUNTIME_EXECUTION_CALL_H_
+#define TENON_RUNTIME_EXECUTION_CALL_H_
 
 #include <vector>
 
@@ -18,4 +18,4 @@ absl::StatusOr<std::vector<Tensor>> RunCall(const CallForm& form, absl::Span<con
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_CALL_H_
+#endif  // TENON_RUNTIME_EXECUTION_CALL_H_

@@ -1,7 +1,7 @@
 // Runs a plan. A warm run takes a state from the plan's pool, sets the pointers of feeds and
 // outputs, and calls one kernel after the other: no hashing, locks or allocation per step.
-#ifndef TENON_RUNTIME_EXECUTOR_H_
-#define TENON_RUNTIME_EXECUTOR_H_
+#ifndef TENON_RUNTIME_EXECUTION_EXECUTOR_H_
+#define TENON_RUNTIME_EXECUTION_EXECUTOR_H_
 
 #include <cstdint>
 #include <vector>
@@ -31,4 +31,4 @@ absl::StatusOr<std::vector<Tensor>> RunPlanShared(const Plan& plan, absl::Span<c
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_EXECUTOR_H_
+#endif  // TENON_RUNTIME_EXECUTION_EXECUTOR_H_

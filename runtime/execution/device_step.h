@@ -1,9 +1,9 @@
 // Steps of a plan that run on a plug-in's device, or copy between it and the host.
-#ifndef TENON_RUNTIME_DEVICE_STEP_H_
-#define TENON_RUNTIME_DEVICE_STEP_H_
+#ifndef TENON_RUNTIME_EXECUTION_DEVICE_STEP_H_
+#define TENON_RUNTIME_EXECUTION_DEVICE_STEP_H_
 
 #include "absl/status/status.h"
-#include "runtime/dynamic_step.h"
+#include "runtime/execution/dynamic_step.h"
 #include "runtime/plan/plan.h"
 
 namespace tenon {
@@ -13,4 +13,4 @@ absl::Status RunDeviceStep(const Plan& plan, const Step& step, const DynamicStep
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_DEVICE_STEP_H_
+#endif  // TENON_RUNTIME_EXECUTION_DEVICE_STEP_H_

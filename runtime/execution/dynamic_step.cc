@@ -1,11 +1,11 @@
-#include "runtime/dynamic_step.h"
+#include "runtime/execution/dynamic_step.h"
 
 #include "env/status.h"
 #include "kernels/lists/tensor_list.h"
 #include "kernels/state/variable.h"
 #include "ops/op.h"
-#include "runtime/call.h"
-#include "runtime/device_step.h"
+#include "runtime/execution/call.h"
+#include "runtime/execution/device_step.h"
 
 namespace tenon {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/call.h"
+#include "runtime/execution/call.h"
 
 #include <memory>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "env/status.h"
 #include "kernels/interface/types.h"
-#include "runtime/executor.h"
+#include "runtime/execution/executor.h"
 #include "runtime/plan/body.h"
 
 namespace tenon {
