@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "env/flags.h"
 #include "env/status.h"
-#include "runtime/cache_folder.h"
+#include "runtime/disk_cache/cache_folder.h"
 #include "tools/command.h"
 #include "tools/table.h"
 

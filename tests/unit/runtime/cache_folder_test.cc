@@ -1,4 +1,4 @@
-#include "runtime/cache_folder.h"
+#include "runtime/disk_cache/cache_folder.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "runtime/disk_cache.h"
+#include "runtime/disk_cache/disk_cache.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -9,7 +9,7 @@
 
 #include "env/mapped_file.h"
 #include "kernels/interface/constant.h"
-#include "runtime/content_hash.h"
+#include "runtime/disk_cache/content_hash.h"
 #include "runtime/session.h"
 #include "tests/support/settings.h"
 #include "tests/support/source_dir.h"
@@ -157,7 +157,7 @@ TEST(CacheFile, NoRecordLeadsOutOfTheFile) {
   std::ifstream in(path, std::ios::binary);
   const std::string whole{std::istreambuf_iterator<char>(in), {}};
 
-  constexpr size_t kHashAt = 24, kHeader = 64, kRecords = 128;  // runtime/cache_file.cc
+  constexpr size_t kHashAt = 24, kHeader = 64, kRecords = 128;  // runtime/disk_cache/cache_file.cc
   const auto read = [&](std::string bytes) {
     bytes.replace(kHashAt, 32, ContentHash(absl::string_view(bytes).substr(kHeader), 1));
     std::ofstream(path, std::ios::binary) << bytes;

@@ -3,8 +3,8 @@
 //
 // Layout: a header (magic, size, hash of what follows, key), records, the graph's text, then the
 // bytes of weights, each at a multiple of 64. Numbers are the machine's own.
-#ifndef TENON_RUNTIME_CACHE_FILE_H_
-#define TENON_RUNTIME_CACHE_FILE_H_
+#ifndef TENON_RUNTIME_DISK_CACHE_CACHE_FILE_H_
+#define TENON_RUNTIME_DISK_CACHE_CACHE_FILE_H_
 
 #include <string>
 #include <vector>
@@ -46,4 +46,4 @@ absl::StatusOr<CacheContent> ReadCacheFile(const std::string& path, const std::s
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_CACHE_FILE_H_
+#endif  // TENON_RUNTIME_DISK_CACHE_CACHE_FILE_H_

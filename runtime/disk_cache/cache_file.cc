@@ -1,4 +1,4 @@
-#include "runtime/cache_file.h"
+#include "runtime/disk_cache/cache_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "env/mapped_file.h"
 #include "env/status.h"
-#include "runtime/content_hash.h"
+#include "runtime/disk_cache/content_hash.h"
 
 namespace tenon {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/content_hash.h"
+#include "runtime/disk_cache/content_hash.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // Hashes of content, 128 bits, by several threads at once: what tells one model from another, and a
 // whole file from a damaged one. Not a guard against malice.
-#ifndef TENON_RUNTIME_CONTENT_HASH_H_
-#define TENON_RUNTIME_CONTENT_HASH_H_
+#ifndef TENON_RUNTIME_DISK_CACHE_CONTENT_HASH_H_
+#define TENON_RUNTIME_DISK_CACHE_CONTENT_HASH_H_
 
 #include <cstdint>
 #include <string>
@@ -25,4 +25,4 @@ absl::StatusOr<std::string> DescribeModelFiles(const std::string& path, int thre
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_CONTENT_HASH_H_
+#endif  // TENON_RUNTIME_DISK_CACHE_CONTENT_HASH_H_

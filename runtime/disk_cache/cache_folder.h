@@ -1,8 +1,8 @@
 // The folder of the cache on disk: which files are in it, and how it stays within a size. Any
 // number of processes may do this at once: a file that somebody reads lives on for them. Files that
 // are not named as ours are never touched.
-#ifndef TENON_RUNTIME_CACHE_FOLDER_H_
-#define TENON_RUNTIME_CACHE_FOLDER_H_
+#ifndef TENON_RUNTIME_DISK_CACHE_CACHE_FOLDER_H_
+#define TENON_RUNTIME_DISK_CACHE_CACHE_FOLDER_H_
 
 #include <cstdint>
 #include <filesystem>
@@ -34,4 +34,4 @@ absl::StatusOr<int> TrimCacheFolder(const std::string& folder, int64_t max_bytes
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_CACHE_FOLDER_H_
+#endif  // TENON_RUNTIME_DISK_CACHE_CACHE_FOLDER_H_

@@ -1,4 +1,4 @@
-#include "runtime/disk_cache.h"
+#include "runtime/disk_cache/disk_cache.h"
 
 #include <filesystem>
 
@@ -14,7 +14,7 @@
 #include "graph/text.h"
 #include "kernels/state/variable.h"
 #include "primitive_cache/isa.h"
-#include "runtime/content_hash.h"
+#include "runtime/disk_cache/content_hash.h"
 #include "runtime/plan/body.h"
 
 namespace tenon {

@@ -4,8 +4,8 @@
 // A file is named after everything that its content depends on: the model's files, how it is
 // loaded, the flags that change rewriting, the CPU, the libraries and this build. Files can be
 // deleted at any time; damaged ones are written anew.
-#ifndef TENON_RUNTIME_DISK_CACHE_H_
-#define TENON_RUNTIME_DISK_CACHE_H_
+#ifndef TENON_RUNTIME_DISK_CACHE_DISK_CACHE_H_
+#define TENON_RUNTIME_DISK_CACHE_DISK_CACHE_H_
 
 #include <memory>
 #include <string>
@@ -16,7 +16,7 @@
 #include "graph_rewrite/pipeline.h"
 #include "kernels/contraction/packed_weights.h"
 #include "proto/model.h"
-#include "runtime/cache_file.h"
+#include "runtime/disk_cache/cache_file.h"
 #include "runtime/plan/model_state.h"
 
 namespace tenon {
@@ -77,4 +77,4 @@ absl::StatusOr<std::vector<std::shared_ptr<const PackedWeights>>> RestoreForms(
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_DISK_CACHE_H_
+#endif  // TENON_RUNTIME_DISK_CACHE_DISK_CACHE_H_
