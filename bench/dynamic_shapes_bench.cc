@@ -10,7 +10,7 @@
 #include <string>
 
 #include "proto/model.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace tenon {
 namespace {

@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "absl/strings/str_join.h"
-#include "runtime/eager.h"
+#include "runtime/eager/eager.h"
 
 namespace tenon {
 namespace {

@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "ops/op.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace tenon {
 namespace {

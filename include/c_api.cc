@@ -1,4 +1,4 @@
-// The C interface over runtime/session.h.
+// The C interface over runtime/session/session.h.
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -9,7 +9,7 @@
 #include "env/status.h"
 #include "include/c_api_types.h"
 #include "proto/model.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tenon/tenon.h"
 
 struct tenon_session {

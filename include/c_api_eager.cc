@@ -1,4 +1,4 @@
-// The C interface over runtime/eager.h.
+// The C interface over runtime/eager/eager.h.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -6,7 +6,7 @@
 #include "env/flags.h"
 #include "env/status.h"
 #include "include/c_api_types.h"
-#include "runtime/eager.h"
+#include "runtime/eager/eager.h"
 
 struct tenon_attrs {
   tenon::AttrMap attrs;

@@ -6,7 +6,7 @@
 #include "env/flags.h"
 #include "kernels/interface/kernel.h"
 #include "primitive_cache/cache.h"
-#include "runtime/call_cache.h"
+#include "runtime/eager/call_cache.h"
 #include "tf_plugin/held_constants.h"
 
 namespace tenon::plugin {

@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
-#include "runtime/eager.h"
-#include "runtime/session.h"
+#include "runtime/eager/eager.h"
+#include "runtime/session/session.h"
 
 namespace tenon {
 

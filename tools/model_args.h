@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "proto/model.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace CLI {
 class App;

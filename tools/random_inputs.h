@@ -7,7 +7,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/status/statusor.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace tenon {
 

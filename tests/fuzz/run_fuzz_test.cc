@@ -18,7 +18,7 @@
 #include "kernels/interface/types.h"
 #include "proto/export.h"
 #include "proto/model.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/support/interpreter.h"
 #include "tests/support/limits.h"
 #include "tests/support/settings.h"

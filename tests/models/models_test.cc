@@ -15,7 +15,7 @@
 #include "kernels/interface/types.h"
 #include "primitive_cache/isa.h"
 #include "proto/model.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/support/settings.h"
 #include "tests/support/source_dir.h"
 #include "tools/npz.h"

@@ -15,7 +15,7 @@
 #include "env/flags.h"
 #include "ops/evaluate.h"
 #include "ops/owned_outputs.h"
-#include "runtime/eager.h"
+#include "runtime/eager/eager.h"
 #include "tests/support/golden_case.h"
 #include "tests/support/source_dir.h"
 #include "tests/support/tolerance.h"

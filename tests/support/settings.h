@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "env/flags.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace tenon {
 

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "env/flags.h"
 #include "graph/graph.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tools/quantize/range.h"
 
 namespace tenon {

@@ -13,7 +13,7 @@
 #include "graph/text.h"
 #include "ops/op.h"
 #include "runtime/devices/registry.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/support/source_dir.h"
 
 namespace tenon {

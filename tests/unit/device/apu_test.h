@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/devices/registry.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/unit/device/apu_counts.h"
 
 namespace tenon {

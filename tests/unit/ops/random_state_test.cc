@@ -4,7 +4,7 @@
 
 #include "env/flags.h"
 #include "graph/text.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace tenon {
 namespace {

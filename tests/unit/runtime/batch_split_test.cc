@@ -12,7 +12,7 @@
 #include "ops/op.h"
 #include "runtime/execution/executor.h"
 #include "runtime/plan/row_rules.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/support/settings.h"
 
 namespace tenon {

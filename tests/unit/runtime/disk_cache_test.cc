@@ -10,7 +10,7 @@
 #include "env/mapped_file.h"
 #include "kernels/interface/constant.h"
 #include "runtime/disk_cache/content_hash.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/support/settings.h"
 #include "tests/support/source_dir.h"
 

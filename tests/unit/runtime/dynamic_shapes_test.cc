@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "proto/model.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/support/settings.h"
 #include "tests/support/source_dir.h"
 

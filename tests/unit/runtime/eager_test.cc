@@ -1,4 +1,4 @@
-#include "runtime/eager.h"
+#include "runtime/eager/eager.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include "runtime/eager_queue.h"
+#include "runtime/eager/eager_queue.h"
 #include "tests/unit/runtime/test_ops.h"
 
 namespace tenon {

@@ -7,7 +7,7 @@
 
 #include "env/flags.h"
 #include "proto/model.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/support/source_dir.h"
 #include "tools/npz.h"
 

@@ -8,7 +8,7 @@
 
 #include "env/flags.h"
 #include "graph/text.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/support/interpreter.h"
 
 namespace tenon {

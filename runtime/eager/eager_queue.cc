@@ -1,4 +1,4 @@
-#include "runtime/eager_queue.h"
+#include "runtime/eager/eager_queue.h"
 
 #include <new>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "runtime/eager.h"
+#include "runtime/eager/eager.h"
 
 #include <utility>
 
@@ -7,8 +7,8 @@
 #include "env/thread_budget.h"
 #include "env/thread_count.h"
 #include "primitive_cache/cache.h"
-#include "runtime/call_cache.h"
-#include "runtime/eager_queue.h"
+#include "runtime/eager/call_cache.h"
+#include "runtime/eager/eager_queue.h"
 
 namespace tenon {
 

@@ -8,8 +8,8 @@
 //   TENON_ASSIGN_OR_RETURN(auto product, context->Submit("MatMul", {a, b}));   // returns at once
 //   TENON_ASSIGN_OR_RETURN(auto y, context->Submit("Relu", {product[0]}));
 //   TENON_ASSIGN_OR_RETURN(Tensor result, y[0].Read());                        // waits
-#ifndef TENON_RUNTIME_EAGER_H_
-#define TENON_RUNTIME_EAGER_H_
+#ifndef TENON_RUNTIME_EAGER_EAGER_H_
+#define TENON_RUNTIME_EAGER_EAGER_H_
 
 #include <memory>
 #include <string>
@@ -20,11 +20,11 @@
 #include "graph/attr.h"
 #include "graph/tensor.h"
 #include "runtime/plan/kernel_cache.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace tenon {
 
-struct EagerValue;  // runtime/eager_queue.h
+struct EagerValue;  // runtime/eager/eager_queue.h
 
 // A tensor that is there or being computed. Copies share it; it may outlive its context.
 class EagerHandle {
@@ -60,7 +60,7 @@ class Eager {
   // As Execute, but returns without waiting. Calls run when their inputs are there, stateful ones
   // in the order of submission. Errors of the call's form (no such op, wrong attributes) come at
   // once; others come from Read, and from Read of all that depends on it. Blocks while too many
-  // calls or bytes are pending (kMaxPending, kMaxPendingBytes in runtime/eager_queue.h).
+  // calls or bytes are pending (kMaxPending, kMaxPendingBytes in runtime/eager/eager_queue.h).
   // Thread-safe.
   absl::StatusOr<std::vector<EagerHandle>> Submit(absl::string_view op,
                                                   absl::Span<const EagerHandle> inputs,
@@ -89,4 +89,4 @@ absl::StatusOr<std::vector<EagerHandle>> Submit(absl::string_view op,
 }  // namespace eager
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_EAGER_H_
+#endif  // TENON_RUNTIME_EAGER_EAGER_H_

@@ -3,8 +3,8 @@
 //
 // Locks: a value's mutex guards its content and who waits for it, the queue's mutex the ready list.
 // Neither is held while the other is taken, nor while a call runs.
-#ifndef TENON_RUNTIME_EAGER_QUEUE_H_
-#define TENON_RUNTIME_EAGER_QUEUE_H_
+#ifndef TENON_RUNTIME_EAGER_EAGER_QUEUE_H_
+#define TENON_RUNTIME_EAGER_EAGER_QUEUE_H_
 
 #include <atomic>
 #include <cstddef>
@@ -90,4 +90,4 @@ class EagerQueue {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_EAGER_QUEUE_H_
+#endif  // TENON_RUNTIME_EAGER_EAGER_QUEUE_H_

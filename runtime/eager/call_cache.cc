@@ -1,4 +1,4 @@
-#include "runtime/call_cache.h"
+#include "runtime/eager/call_cache.h"
 
 #include <algorithm>
 

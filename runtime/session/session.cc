@@ -1,4 +1,4 @@
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <algorithm>
 #include <cstdint>

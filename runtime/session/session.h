@@ -3,8 +3,8 @@
 //
 //   TENON_ASSIGN_OR_RETURN(auto session, Session::Load("model_dir", {}, {}));
 //   TENON_ASSIGN_OR_RETURN(auto outputs, session->Run({{"image", image}}));
-#ifndef TENON_RUNTIME_SESSION_H_
-#define TENON_RUNTIME_SESSION_H_
+#ifndef TENON_RUNTIME_SESSION_SESSION_H_
+#define TENON_RUNTIME_SESSION_SESSION_H_
 
 #include <memory>
 #include <optional>
@@ -155,4 +155,4 @@ class Session {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_SESSION_H_
+#endif  // TENON_RUNTIME_SESSION_SESSION_H_

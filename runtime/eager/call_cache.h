@@ -2,8 +2,8 @@
 // caller writes them, is a CallSite: row, completed attributes and rename are settled once. Under
 // it stand prepared kernels by input shapes, and by the values of those inputs that the shape
 // function or Prepare looked at. A repeated call costs two lookups and builds nothing.
-#ifndef TENON_RUNTIME_CALL_CACHE_H_
-#define TENON_RUNTIME_CALL_CACHE_H_
+#ifndef TENON_RUNTIME_EAGER_CALL_CACHE_H_
+#define TENON_RUNTIME_EAGER_CALL_CACHE_H_
 
 #include <array>
 #include <atomic>
@@ -138,4 +138,4 @@ class CallCache {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_CALL_CACHE_H_
+#endif  // TENON_RUNTIME_EAGER_CALL_CACHE_H_
