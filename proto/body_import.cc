@@ -7,8 +7,8 @@
 #include "absl/strings/str_split.h"
 #include "env/status.h"
 #include "ops/op.h"
-#include "proto/attr_proto.h"
-#include "proto/tenon_graph.pb.h"
+#include "proto/messages/attr_proto.h"
+#include "proto/messages/tenon_graph.pb.h"
 
 namespace tenon {
 namespace {

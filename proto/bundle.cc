@@ -8,9 +8,9 @@
 #include "env/varint.h"
 #include "proto/bundle_slices.h"
 #include "proto/crc32c.h"
+#include "proto/messages/tenon_saved_model.pb.h"
+#include "proto/messages/tensor_proto.h"
 #include "proto/table_file.h"
-#include "proto/tenon_saved_model.pb.h"
-#include "proto/tensor_proto.h"
 
 namespace tenon {
 namespace {

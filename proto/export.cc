@@ -15,11 +15,11 @@
 #include "env/status.h"
 #include "kernels/state/variable.h"
 #include "ops/op.h"
-#include "proto/attr_proto.h"
-#include "proto/message_file.h"
-#include "proto/tenon_graph.pb.h"
-#include "proto/tenon_saved_model.pb.h"
-#include "proto/tensor_proto.h"
+#include "proto/messages/attr_proto.h"
+#include "proto/messages/message_file.h"
+#include "proto/messages/tenon_graph.pb.h"
+#include "proto/messages/tenon_saved_model.pb.h"
+#include "proto/messages/tensor_proto.h"
 
 namespace tenon {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "env/status.h"
 #include "ops/op.h"
-#include "proto/attr_proto.h"
+#include "proto/messages/attr_proto.h"
 
 namespace tenon {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "env/status.h"
 #include "ops/op.h"
-#include "proto/attr_proto.h"
 #include "proto/load.h"
-#include "proto/message_file.h"
-#include "proto/tenon_graph.pb.h"
+#include "proto/messages/attr_proto.h"
+#include "proto/messages/message_file.h"
+#include "proto/messages/tenon_graph.pb.h"
 
 namespace tenon {
 namespace {

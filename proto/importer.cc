@@ -7,9 +7,9 @@
 #include "absl/strings/match.h"
 #include "env/status.h"
 #include "ops/op.h"
-#include "proto/attr_proto.h"
 #include "proto/body_import.h"
-#include "proto/tenon_graph.pb.h"
+#include "proto/messages/attr_proto.h"
+#include "proto/messages/tenon_graph.pb.h"
 
 namespace tenon {
 namespace {

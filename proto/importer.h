@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "proto/draft.h"
-#include "proto/tensor_proto.h"
+#include "proto/messages/tensor_proto.h"
 
 namespace tenon {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "env/status.h"
-#include "proto/tenon_config.pb.h"
+#include "proto/messages/tenon_config.pb.h"
 
 namespace tenon {
 

@@ -13,9 +13,9 @@
 #include "graph/object.h"
 #include "graph/rewriter.h"
 #include "ops/op.h"
-#include "proto/attr_proto.h"
+#include "proto/messages/attr_proto.h"
+#include "proto/messages/tenon_graph.pb.h"
 #include "proto/process_write.h"
-#include "proto/tenon_graph.pb.h"
 
 namespace tenon {
 namespace {

@@ -7,8 +7,8 @@
 #include "absl/strings/str_join.h"
 #include "env/status.h"
 #include "proto/load.h"
-#include "proto/message_file.h"
-#include "proto/tenon_saved_model.pb.h"
+#include "proto/messages/message_file.h"
+#include "proto/messages/tenon_saved_model.pb.h"
 
 namespace tenon {
 namespace {

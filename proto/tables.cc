@@ -10,8 +10,8 @@
 #include "kernels/interface/types.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
+#include "proto/messages/tenon_graph.pb.h"
 #include "proto/table_text.h"
-#include "proto/tenon_graph.pb.h"
 #include "proto/variables.h"
 
 namespace tenon {

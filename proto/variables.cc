@@ -7,7 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "env/status.h"
 #include "proto/bundle_slices.h"
-#include "proto/tenon_saved_model.pb.h"
+#include "proto/messages/tenon_saved_model.pb.h"
 
 namespace tenon {
 namespace {

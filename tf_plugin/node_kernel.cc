@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
 #include "env/thread_budget.h"
-#include "proto/attr_proto.h"
+#include "proto/messages/attr_proto.h"
 #include "proto/process_graph.h"
 #include "tf_plugin/c_api.h"
 #include "tf_plugin/names.h"

@@ -23,7 +23,7 @@ namespace tenon {
 namespace {
 
 constexpr uint32_t kSeed = 20220623;
-// A tensor may repeat one value over 2^31 bytes (proto/tensor_proto.h); the rest is small.
+// A tensor may repeat one value over 2^31 bytes (proto/messages/tensor_proto.h); the rest is small.
 constexpr long kMaxKilobytes = (2L << 20) + (1L << 20);
 
 struct Target {

@@ -1,7 +1,7 @@
 // TensorProto and TensorShapeProto to and from tensors and shapes. Everything that a file says is
 // checked: sizes, counts, negative dimensions; nothing is allocated that the file cannot back.
-#ifndef TENON_PROTO_TENSOR_PROTO_H_
-#define TENON_PROTO_TENSOR_PROTO_H_
+#ifndef TENON_PROTO_MESSAGES_TENSOR_PROTO_H_
+#define TENON_PROTO_MESSAGES_TENSOR_PROTO_H_
 
 #include <cstdint>
 
@@ -48,4 +48,4 @@ absl::Status TensorToProto(const Tensor& tensor, tf::TensorProto& proto);
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_TENSOR_PROTO_H_
+#endif  // TENON_PROTO_MESSAGES_TENSOR_PROTO_H_

@@ -1,4 +1,4 @@
-#include "proto/attr_proto.h"
+#include "proto/messages/attr_proto.h"
 
 #include <memory>
 #include <string>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "env/status.h"
-#include "proto/tenon_graph.pb.h"
+#include "proto/messages/tenon_graph.pb.h"
 
 namespace tenon {
 namespace {

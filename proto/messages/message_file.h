@@ -1,6 +1,6 @@
 // Reads protobuf messages from files, binary or text, chosen by their content.
-#ifndef TENON_PROTO_MESSAGE_FILE_H_
-#define TENON_PROTO_MESSAGE_FILE_H_
+#ifndef TENON_PROTO_MESSAGES_MESSAGE_FILE_H_
+#define TENON_PROTO_MESSAGES_MESSAGE_FILE_H_
 
 #include <string>
 
@@ -24,4 +24,4 @@ absl::Status WriteMessageFile(const std::string& path, const google::protobuf::M
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_MESSAGE_FILE_H_
+#endif  // TENON_PROTO_MESSAGES_MESSAGE_FILE_H_

@@ -1,4 +1,4 @@
-#include "proto/message_file.h"
+#include "proto/messages/message_file.h"
 
 #include <fcntl.h>
 #include <google/protobuf/io/coded_stream.h>

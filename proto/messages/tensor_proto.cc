@@ -1,4 +1,4 @@
-#include "proto/tensor_proto.h"
+#include "proto/messages/tensor_proto.h"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "env/status.h"
-#include "proto/tenon_graph.pb.h"
+#include "proto/messages/tenon_graph.pb.h"
 
 namespace tenon {
 namespace {

@@ -1,12 +1,12 @@
 // AttrValue messages to and from a node's attributes.
-#ifndef TENON_PROTO_ATTR_PROTO_H_
-#define TENON_PROTO_ATTR_PROTO_H_
+#ifndef TENON_PROTO_MESSAGES_ATTR_PROTO_H_
+#define TENON_PROTO_MESSAGES_ATTR_PROTO_H_
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "graph/attr.h"
 #include "ops/op.h"
-#include "proto/tensor_proto.h"
+#include "proto/messages/tensor_proto.h"
 
 namespace google::protobuf {
 template <typename T>
@@ -36,4 +36,4 @@ void TypeEmptyLists(const OpInfo& op, Node& node);
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_ATTR_PROTO_H_
+#endif  // TENON_PROTO_MESSAGES_ATTR_PROTO_H_
