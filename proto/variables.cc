@@ -6,7 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "env/status.h"
-#include "proto/bundle_slices.h"
+#include "proto/checkpoint/bundle_slices.h"
 #include "proto/messages/tenon_saved_model.pb.h"
 
 namespace tenon {

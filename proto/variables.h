@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/bundle.h"
+#include "proto/checkpoint/bundle.h"
 #include "proto/draft.h"
 #include "proto/importer.h"
 

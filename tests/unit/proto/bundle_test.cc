@@ -1,4 +1,4 @@
-#include "proto/bundle.h"
+#include "proto/checkpoint/bundle.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "load_testing.h"
-#include "proto/crc32c.h"
+#include "proto/checkpoint/crc32c.h"
 
 namespace tenon {
 namespace {

@@ -2,8 +2,8 @@
 //
 //   TENON_ASSIGN_OR_RETURN(auto bundle, Bundle::Open("model/variables/variables", {}));
 //   TENON_ASSIGN_OR_RETURN(Tensor t, bundle->Load("dense/kernel"));
-#ifndef TENON_PROTO_BUNDLE_H_
-#define TENON_PROTO_BUNDLE_H_
+#ifndef TENON_PROTO_CHECKPOINT_BUNDLE_H_
+#define TENON_PROTO_CHECKPOINT_BUNDLE_H_
 
 #include <cstdint>
 #include <memory>
@@ -67,4 +67,4 @@ class Bundle {
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_BUNDLE_H_
+#endif  // TENON_PROTO_CHECKPOINT_BUNDLE_H_

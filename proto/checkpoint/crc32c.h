@@ -1,6 +1,6 @@
 // CRC-32C (Castagnoli), in the masked form that tables and bundles store.
-#ifndef TENON_PROTO_CRC32C_H_
-#define TENON_PROTO_CRC32C_H_
+#ifndef TENON_PROTO_CHECKPOINT_CRC32C_H_
+#define TENON_PROTO_CHECKPOINT_CRC32C_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -14,4 +14,4 @@ inline uint32_t MaskCrc(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_CRC32C_H_
+#endif  // TENON_PROTO_CHECKPOINT_CRC32C_H_

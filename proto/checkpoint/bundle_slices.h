@@ -1,6 +1,6 @@
 // Parts of partitioned values in a checkpoint: under which key a part lies, and where in the whole.
-#ifndef TENON_PROTO_BUNDLE_SLICES_H_
-#define TENON_PROTO_BUNDLE_SLICES_H_
+#ifndef TENON_PROTO_CHECKPOINT_BUNDLE_SLICES_H_
+#define TENON_PROTO_CHECKPOINT_BUNDLE_SLICES_H_
 
 #include <cstdint>
 #include <string>
@@ -32,4 +32,4 @@ struct SliceBox {
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_BUNDLE_SLICES_H_
+#endif  // TENON_PROTO_CHECKPOINT_BUNDLE_SLICES_H_

@@ -1,4 +1,4 @@
-#include "proto/bundle.h"
+#include "proto/checkpoint/bundle.h"
 
 #include <cstring>
 #include <utility>
@@ -6,11 +6,11 @@
 #include "absl/strings/str_format.h"
 #include "env/status.h"
 #include "env/varint.h"
-#include "proto/bundle_slices.h"
-#include "proto/crc32c.h"
+#include "proto/checkpoint/bundle_slices.h"
+#include "proto/checkpoint/crc32c.h"
+#include "proto/checkpoint/table_file.h"
 #include "proto/messages/tenon_saved_model.pb.h"
 #include "proto/messages/tensor_proto.h"
-#include "proto/table_file.h"
 
 namespace tenon {
 namespace {

@@ -1,4 +1,4 @@
-#include "proto/crc32c.h"
+#include "proto/checkpoint/crc32c.h"
 
 #include <array>
 #include <cstring>

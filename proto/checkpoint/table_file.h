@@ -1,6 +1,6 @@
 // Reads a leveldb-style table (the index of a variables bundle) from a mapped file.
-#ifndef TENON_PROTO_TABLE_FILE_H_
-#define TENON_PROTO_TABLE_FILE_H_
+#ifndef TENON_PROTO_CHECKPOINT_TABLE_FILE_H_
+#define TENON_PROTO_CHECKPOINT_TABLE_FILE_H_
 
 #include <functional>
 
@@ -16,4 +16,4 @@ absl::Status ReadTable(const MappedFile& file, const TableEntry& entry);
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_TABLE_FILE_H_
+#endif  // TENON_PROTO_CHECKPOINT_TABLE_FILE_H_

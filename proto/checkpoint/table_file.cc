@@ -1,4 +1,4 @@
-#include "proto/table_file.h"
+#include "proto/checkpoint/table_file.h"
 
 #include <leveldb/env.h>
 #include <leveldb/iterator.h>

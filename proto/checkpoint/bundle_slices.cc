@@ -1,4 +1,4 @@
-#include "proto/bundle_slices.h"
+#include "proto/checkpoint/bundle_slices.h"
 
 #include <bit>
 #include <cstring>
