@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "proto/model.h"
+#include "proto/import/model.h"
 #include "runtime/session/session.h"
 
 namespace tenon {

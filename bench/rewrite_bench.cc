@@ -8,7 +8,7 @@
 #include "benchmark/benchmark.h"
 #include "env/flags.h"
 #include "graph_rewrite/pipeline.h"
-#include "proto/model.h"
+#include "proto/import/model.h"
 
 namespace tenon {
 namespace {

@@ -8,7 +8,7 @@
 #include "env/flags.h"
 #include "env/status.h"
 #include "include/c_api_types.h"
-#include "proto/model.h"
+#include "proto/import/model.h"
 #include "runtime/session/session.h"
 #include "tenon/tenon.h"
 

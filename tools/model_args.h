@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "proto/model.h"
+#include "proto/import/model.h"
 #include "runtime/session/session.h"
 
 namespace CLI {

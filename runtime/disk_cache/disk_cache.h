@@ -15,7 +15,7 @@
 #include "graph/graph.h"
 #include "graph_rewrite/pipeline.h"
 #include "kernels/contraction/packed_weights.h"
-#include "proto/model.h"
+#include "proto/import/model.h"
 #include "runtime/disk_cache/cache_file.h"
 #include "runtime/plan/model_state.h"
 

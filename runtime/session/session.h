@@ -18,7 +18,7 @@
 #include "graph/graph.h"
 #include "graph/tensor.h"
 #include "graph_rewrite/pipeline.h"
-#include "proto/model.h"
+#include "proto/import/model.h"
 #include "runtime/execution/executor.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/plan_cache.h"

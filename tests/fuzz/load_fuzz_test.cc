@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "proto/export.h"
-#include "proto/model.h"
+#include "proto/import/model.h"
 #include "tests/support/source_dir.h"
 
 namespace tenon {

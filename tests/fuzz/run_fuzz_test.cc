@@ -17,7 +17,7 @@
 #include "graph/text.h"
 #include "kernels/interface/types.h"
 #include "proto/export.h"
-#include "proto/model.h"
+#include "proto/import/model.h"
 #include "runtime/session/session.h"
 #include "tests/support/interpreter.h"
 #include "tests/support/limits.h"

@@ -14,7 +14,7 @@
 #include "graph/rewriter.h"
 #include "kernels/interface/types.h"
 #include "primitive_cache/isa.h"
-#include "proto/model.h"
+#include "proto/import/model.h"
 #include "runtime/session/session.h"
 #include "tests/support/settings.h"
 #include "tests/support/source_dir.h"

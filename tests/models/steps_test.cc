@@ -12,7 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
-#include "proto/model.h"
+#include "proto/import/model.h"
 #include "runtime/session/session.h"
 #include "tests/support/settings.h"
 #include "tests/support/source_dir.h"

@@ -3,7 +3,7 @@
 #include "graph/text.h"
 #include "graph_rewrite/pipeline.h"
 #include "gtest/gtest.h"
-#include "proto/model.h"
+#include "proto/import/model.h"
 #include "tests/support/source_dir.h"
 
 namespace tenon {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/model.h"
+#include "proto/import/model.h"
 #include "tests/support/source_dir.h"
 
 namespace tenon {

@@ -1,4 +1,4 @@
-#include "proto/model.h"
+#include "proto/import/model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

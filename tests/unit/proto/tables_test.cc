@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "proto/model.h"
-#include "proto/table_text.h"
+#include "proto/import/model.h"
+#include "proto/import/table_text.h"
 
 namespace tenon {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "proto/model.h"
+#include "proto/import/model.h"
 #include "runtime/session/session.h"
 #include "tests/support/settings.h"
 #include "tests/support/source_dir.h"

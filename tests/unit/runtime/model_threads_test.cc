@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "env/flags.h"
-#include "proto/model.h"
+#include "proto/import/model.h"
 #include "runtime/session/session.h"
 #include "tests/support/source_dir.h"
 #include "tools/npz.h"

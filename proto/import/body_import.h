@@ -1,7 +1,7 @@
 // One body (the graph itself or a function called somewhere) on its way into a Draft. Private to
 // importer.cc and body_import.cc.
-#ifndef TENON_PROTO_BODY_IMPORT_H_
-#define TENON_PROTO_BODY_IMPORT_H_
+#ifndef TENON_PROTO_IMPORT_BODY_IMPORT_H_
+#define TENON_PROTO_IMPORT_BODY_IMPORT_H_
 
 #include <string>
 #include <utility>
@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
-#include "proto/importer.h"
+#include "proto/import/importer.h"
 
 namespace tenon {
 
@@ -93,4 +93,4 @@ absl::StatusOr<int> ArgTensors(const std::string& number_attr, const std::string
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_BODY_IMPORT_H_
+#endif  // TENON_PROTO_IMPORT_BODY_IMPORT_H_

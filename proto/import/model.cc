@@ -1,4 +1,4 @@
-#include "proto/model.h"
+#include "proto/import/model.h"
 
 #include <sys/stat.h>
 
@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "env/status.h"
-#include "proto/load.h"
+#include "proto/import/load.h"
 
 namespace tenon {
 namespace {

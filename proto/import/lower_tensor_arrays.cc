@@ -4,7 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "env/status.h"
-#include "proto/lower.h"
+#include "proto/import/lower.h"
 
 namespace tenon {
 namespace {

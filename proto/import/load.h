@@ -1,11 +1,11 @@
 // The two kinds of model that LoadModel (model.h) chooses between.
-#ifndef TENON_PROTO_LOAD_H_
-#define TENON_PROTO_LOAD_H_
+#ifndef TENON_PROTO_IMPORT_LOAD_H_
+#define TENON_PROTO_IMPORT_LOAD_H_
 
 #include <string>
 
-#include "proto/finish.h"
-#include "proto/model.h"
+#include "proto/import/finish.h"
+#include "proto/import/model.h"
 
 namespace tenon {
 
@@ -20,4 +20,4 @@ absl::Status FinishModel(Draft draft, Importer& importer, VariableStore* store, 
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_LOAD_H_
+#endif  // TENON_PROTO_IMPORT_LOAD_H_

@@ -8,8 +8,8 @@
 // the checkpoint noted (kernels/state/variable.h), function calls are inlined, and the functions
 // that control-flow ops name are in graph.functions(). Only what the outputs need is imported.
 // Attributes have their defaults.
-#ifndef TENON_PROTO_MODEL_H_
-#define TENON_PROTO_MODEL_H_
+#ifndef TENON_PROTO_IMPORT_MODEL_H_
+#define TENON_PROTO_IMPORT_MODEL_H_
 
 #include <string>
 #include <vector>
@@ -56,4 +56,4 @@ absl::StatusOr<Model> LoadModel(const std::string& path, const LoadOptions& opti
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_MODEL_H_
+#endif  // TENON_PROTO_IMPORT_MODEL_H_

@@ -1,4 +1,4 @@
-#include "proto/variables.h"
+#include "proto/import/variables.h"
 
 #include <utility>
 #include <vector>

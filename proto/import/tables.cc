@@ -1,4 +1,4 @@
-#include "proto/tables.h"
+#include "proto/import/tables.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,9 +10,9 @@
 #include "kernels/interface/types.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
+#include "proto/import/table_text.h"
+#include "proto/import/variables.h"
 #include "proto/messages/tenon_graph.pb.h"
-#include "proto/table_text.h"
-#include "proto/variables.h"
 
 namespace tenon {
 namespace {

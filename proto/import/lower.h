@@ -1,7 +1,7 @@
 // TensorFlow 1's control flow (Switch and Merge, frames, tensor arrays) becomes the functional form
 // that the rest of Tenon knows: If, While and tensor lists.
-#ifndef TENON_PROTO_LOWER_H_
-#define TENON_PROTO_LOWER_H_
+#ifndef TENON_PROTO_IMPORT_LOWER_H_
+#define TENON_PROTO_IMPORT_LOWER_H_
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/draft.h"
+#include "proto/import/draft.h"
 
 namespace tenon {
 
@@ -95,4 +95,4 @@ class Extraction {
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_LOWER_H_
+#endif  // TENON_PROTO_IMPORT_LOWER_H_

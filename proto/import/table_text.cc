@@ -1,4 +1,4 @@
-#include "proto/table_text.h"
+#include "proto/import/table_text.h"
 
 #include <fstream>
 #include <utility>

@@ -1,10 +1,10 @@
-#include "proto/lower.h"
+#include "proto/import/lower.h"
 
 #include <utility>
 
 #include "env/status.h"
 #include "ops/op.h"
-#include "proto/importer.h"
+#include "proto/import/importer.h"
 
 namespace tenon {
 

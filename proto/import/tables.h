@@ -1,7 +1,7 @@
 // Hash tables that a model fills when it is loaded, or restores from its checkpoint, and only looks
 // up after: their contents become constants.
-#ifndef TENON_PROTO_TABLES_H_
-#define TENON_PROTO_TABLES_H_
+#ifndef TENON_PROTO_IMPORT_TABLES_H_
+#define TENON_PROTO_IMPORT_TABLES_H_
 
 #include <string>
 #include <vector>
@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "graph/tensor.h"
-#include "proto/draft.h"
-#include "proto/importer.h"
+#include "proto/import/draft.h"
+#include "proto/import/importer.h"
 
 namespace tenon {
 
@@ -60,4 +60,4 @@ absl::Status FreezeTables(Draft& draft, TableStore& store);
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_TABLES_H_
+#endif  // TENON_PROTO_IMPORT_TABLES_H_

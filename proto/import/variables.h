@@ -1,6 +1,6 @@
 // Variables: where their values lie in the checkpoint, and their freezing into constants.
-#ifndef TENON_PROTO_VARIABLES_H_
-#define TENON_PROTO_VARIABLES_H_
+#ifndef TENON_PROTO_IMPORT_VARIABLES_H_
+#define TENON_PROTO_IMPORT_VARIABLES_H_
 
 #include <memory>
 #include <string>
@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/checkpoint/bundle.h"
-#include "proto/draft.h"
-#include "proto/importer.h"
+#include "proto/import/draft.h"
+#include "proto/import/importer.h"
 
 namespace tenon {
 
@@ -68,4 +68,4 @@ absl::Status FreezeVariables(Draft& draft, VariableStore* store,
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_VARIABLES_H_
+#endif  // TENON_PROTO_IMPORT_VARIABLES_H_

@@ -1,6 +1,6 @@
 // Tables in text files: one entry a line, fields between delimiters.
-#ifndef TENON_PROTO_TABLE_TEXT_H_
-#define TENON_PROTO_TABLE_TEXT_H_
+#ifndef TENON_PROTO_IMPORT_TABLE_TEXT_H_
+#define TENON_PROTO_IMPORT_TABLE_TEXT_H_
 
 #include <cstdint>
 #include <string>
@@ -25,4 +25,4 @@ absl::StatusOr<std::pair<Tensor, Tensor>> ReadTableText(const TableText& text, D
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_TABLE_TEXT_H_
+#endif  // TENON_PROTO_IMPORT_TABLE_TEXT_H_

@@ -7,7 +7,7 @@
 #include "env/status.h"
 #include "kernels/state/variable.h"
 #include "ops/op.h"
-#include "proto/variables.h"
+#include "proto/import/variables.h"
 
 namespace tenon {
 namespace {

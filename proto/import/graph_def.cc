@@ -5,7 +5,7 @@
 
 #include "env/status.h"
 #include "ops/op.h"
-#include "proto/load.h"
+#include "proto/import/load.h"
 #include "proto/messages/attr_proto.h"
 #include "proto/messages/message_file.h"
 #include "proto/messages/tenon_graph.pb.h"

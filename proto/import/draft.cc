@@ -1,4 +1,4 @@
-#include "proto/draft.h"
+#include "proto/import/draft.h"
 
 #include <algorithm>
 #include <utility>

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "env/status.h"
-#include "proto/load.h"
+#include "proto/import/load.h"
 #include "proto/messages/message_file.h"
 #include "proto/messages/tenon_saved_model.pb.h"
 

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "env/status.h"
-#include "proto/finish.h"
+#include "proto/import/finish.h"
 
 namespace tenon {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "env/status.h"
-#include "proto/lower.h"
+#include "proto/import/lower.h"
 
 namespace tenon {
 namespace {

@@ -1,4 +1,4 @@
-#include "proto/finish.h"
+#include "proto/import/finish.h"
 
 #include <algorithm>
 #include <utility>

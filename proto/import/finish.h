@@ -1,7 +1,7 @@
 // From imported Drafts to Graphs: bodies of control-flow ops, frozen variables, and the check that
 // every op is known and rightly used.
-#ifndef TENON_PROTO_FINISH_H_
-#define TENON_PROTO_FINISH_H_
+#ifndef TENON_PROTO_IMPORT_FINISH_H_
+#define TENON_PROTO_IMPORT_FINISH_H_
 
 #include <string>
 #include <vector>
@@ -11,11 +11,11 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/draft.h"
-#include "proto/importer.h"
-#include "proto/lower.h"
-#include "proto/tables.h"
-#include "proto/variables.h"
+#include "proto/import/draft.h"
+#include "proto/import/importer.h"
+#include "proto/import/lower.h"
+#include "proto/import/tables.h"
+#include "proto/import/variables.h"
 
 namespace tenon {
 
@@ -58,4 +58,4 @@ class Finisher {
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_FINISH_H_
+#endif  // TENON_PROTO_IMPORT_FINISH_H_

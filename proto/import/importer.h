@@ -1,7 +1,7 @@
 // Imports nodes of a GraphDef into a Draft: what the fetches need, with function calls inlined.
 // Variables, functions of control-flow ops and the check for missing ops come after (finish.h).
-#ifndef TENON_PROTO_IMPORTER_H_
-#define TENON_PROTO_IMPORTER_H_
+#ifndef TENON_PROTO_IMPORT_IMPORTER_H_
+#define TENON_PROTO_IMPORT_IMPORTER_H_
 
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "proto/draft.h"
+#include "proto/import/draft.h"
 #include "proto/messages/tensor_proto.h"
 
 namespace tenon {
@@ -86,4 +86,4 @@ bool HasSideEffects(absl::string_view op);
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_IMPORTER_H_
+#endif  // TENON_PROTO_IMPORT_IMPORTER_H_

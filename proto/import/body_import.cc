@@ -1,4 +1,4 @@
-#include "proto/body_import.h"
+#include "proto/import/body_import.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "proto/importer.h"
+#include "proto/import/importer.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "env/status.h"
 #include "ops/op.h"
-#include "proto/body_import.h"
+#include "proto/import/body_import.h"
 #include "proto/messages/attr_proto.h"
 #include "proto/messages/tenon_graph.pb.h"
 

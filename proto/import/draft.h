@@ -1,7 +1,7 @@
 // A graph while it is imported: nodes may still be changed in place. Nodes come after what they
 // read, except for constants added late.
-#ifndef TENON_PROTO_DRAFT_H_
-#define TENON_PROTO_DRAFT_H_
+#ifndef TENON_PROTO_IMPORT_DRAFT_H_
+#define TENON_PROTO_IMPORT_DRAFT_H_
 
 #include <string>
 #include <vector>
@@ -52,4 +52,4 @@ class Draft {
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_DRAFT_H_
+#endif  // TENON_PROTO_IMPORT_DRAFT_H_

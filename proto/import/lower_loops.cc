@@ -9,7 +9,7 @@
 
 #include "absl/container/btree_map.h"
 #include "env/status.h"
-#include "proto/lower.h"
+#include "proto/import/lower.h"
 
 namespace tenon {
 namespace {
