@@ -9,7 +9,7 @@
 #include "env/flags.h"
 #include "env/status.h"
 #include "graph_rewrite/pipeline.h"
-#include "proto/process_graph.h"
+#include "proto/process/process_graph.h"
 #include "tf_plugin/c_api.h"
 #include "tf_plugin/dump.h"
 #include "tf_plugin/names.h"

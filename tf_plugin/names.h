@@ -7,7 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "ops/op.h"
-#include "proto/process_graph.h"
+#include "proto/process/process_graph.h"
 
 namespace tenon::plugin {
 

@@ -10,7 +10,7 @@
 #include "env/status.h"
 #include "env/thread_budget.h"
 #include "proto/messages/attr_proto.h"
-#include "proto/process_graph.h"
+#include "proto/process/process_graph.h"
 #include "tf_plugin/c_api.h"
 #include "tf_plugin/names.h"
 #include "tf_plugin/process.h"

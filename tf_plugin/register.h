@@ -7,7 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/process_graph.h"
+#include "proto/process/process_graph.h"
 
 namespace tenon::plugin {
 

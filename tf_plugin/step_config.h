@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "proto/process_config.h"
+#include "proto/process/process_config.h"
 #include "tensorflow/c/kernels.h"
 
 namespace tenon::plugin {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "env/status.h"
 #include "graph/text.h"
-#include "proto/export.h"
+#include "proto/export/export.h"
 #include "tools/command.h"
 #include "tools/dot.h"
 #include "tools/rewrite_args.h"

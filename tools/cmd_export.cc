@@ -4,7 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "env/status.h"
-#include "proto/export.h"
+#include "proto/export/export.h"
 #include "tools/command.h"
 #include "tools/rewrite_args.h"
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "env/flags.h"
 #include "env/status.h"
-#include "proto/export.h"
+#include "proto/export/export.h"
 #include "tools/command.h"
 #include "tools/model_args.h"
 #include "tools/npz.h"

@@ -1,6 +1,7 @@
 // A node that another program runs: its inputs stay in order, its outputs have the dtypes and
 // shapes that it states, and nothing is known of what it does. Graphs that are rewritten inside
-// TensorFlow (proto/process_graph.h) hold ops that Tenon does not know, or must not touch, as this.
+// TensorFlow (proto/process/process_graph.h) hold ops that Tenon does not know, or must not touch,
+// as this.
 #include "ops/op.h"
 
 namespace tenon {

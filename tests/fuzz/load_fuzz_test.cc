@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/export.h"
+#include "proto/export/export.h"
 #include "proto/import/model.h"
 #include "tests/support/source_dir.h"
 

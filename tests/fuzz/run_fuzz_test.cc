@@ -16,7 +16,7 @@
 #include "graph/rewriter.h"
 #include "graph/text.h"
 #include "kernels/interface/types.h"
-#include "proto/export.h"
+#include "proto/export/export.h"
 #include "proto/import/model.h"
 #include "runtime/session/session.h"
 #include "tests/support/interpreter.h"

@@ -1,4 +1,4 @@
-#include "proto/export.h"
+#include "proto/export/export.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

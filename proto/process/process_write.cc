@@ -1,4 +1,4 @@
-#include "proto/process_write.h"
+#include "proto/process/process_write.h"
 
 #include <algorithm>
 

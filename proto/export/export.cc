@@ -1,4 +1,4 @@
-#include "proto/export.h"
+#include "proto/export/export.h"
 
 #include <google/protobuf/arena.h>
 #include <google/protobuf/text_format.h>

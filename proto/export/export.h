@@ -5,8 +5,8 @@
 //
 // Private ops (`_MklNativeConv2D`, `_FusedConv2D` ...) exist in this process only, so a graph that
 // has any is refused unless the caller only wants to look at it.
-#ifndef TENON_PROTO_EXPORT_H_
-#define TENON_PROTO_EXPORT_H_
+#ifndef TENON_PROTO_EXPORT_EXPORT_H_
+#define TENON_PROTO_EXPORT_EXPORT_H_
 
 #include <string>
 
@@ -35,4 +35,4 @@ absl::StatusOr<std::string> GraphDefText(const Graph& graph, const ExportOptions
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_EXPORT_H_
+#endif  // TENON_PROTO_EXPORT_EXPORT_H_

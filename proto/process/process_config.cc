@@ -1,4 +1,4 @@
-#include "proto/process_config.h"
+#include "proto/process/process_config.h"
 
 #include <algorithm>
 

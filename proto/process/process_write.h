@@ -1,6 +1,6 @@
 // Writes a rewritten graph back as TensorFlow's own nodes: what did not change comes out as it was.
-#ifndef TENON_PROTO_PROCESS_WRITE_H_
-#define TENON_PROTO_PROCESS_WRITE_H_
+#ifndef TENON_PROTO_PROCESS_PROCESS_WRITE_H_
+#define TENON_PROTO_PROCESS_PROCESS_WRITE_H_
 
 #include <string>
 #include <utility>
@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
-#include "proto/process_graph.h"
+#include "proto/process/process_graph.h"
 
 namespace google::protobuf {
 template <typename T>
@@ -65,4 +65,4 @@ class ProcessWriter {
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_PROCESS_WRITE_H_
+#endif  // TENON_PROTO_PROCESS_PROCESS_WRITE_H_

@@ -1,4 +1,4 @@
-#include "proto/process_graph.h"
+#include "proto/process/process_graph.h"
 
 #include <google/protobuf/arena.h>
 
@@ -15,7 +15,7 @@
 #include "ops/op.h"
 #include "proto/messages/attr_proto.h"
 #include "proto/messages/tenon_graph.pb.h"
-#include "proto/process_write.h"
+#include "proto/process/process_write.h"
 
 namespace tenon {
 namespace {

@@ -1,6 +1,6 @@
 // The options of the session, or eager context, that runs a kernel in TensorFlow's process.
-#ifndef TENON_PROTO_PROCESS_CONFIG_H_
-#define TENON_PROTO_PROCESS_CONFIG_H_
+#ifndef TENON_PROTO_PROCESS_PROCESS_CONFIG_H_
+#define TENON_PROTO_PROCESS_PROCESS_CONFIG_H_
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -16,4 +16,4 @@ absl::StatusOr<ProcessConfig> ParseProcessConfig(absl::string_view bytes);
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_PROCESS_CONFIG_H_
+#endif  // TENON_PROTO_PROCESS_PROCESS_CONFIG_H_

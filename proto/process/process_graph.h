@@ -8,8 +8,8 @@
 //   TENON_ASSIGN_OR_RETURN(std::string out, process->Serialize());
 //
 // Private ops are written under names that TensorFlow's process knows (options.names).
-#ifndef TENON_PROTO_PROCESS_GRAPH_H_
-#define TENON_PROTO_PROCESS_GRAPH_H_
+#ifndef TENON_PROTO_PROCESS_PROCESS_GRAPH_H_
+#define TENON_PROTO_PROCESS_PROCESS_GRAPH_H_
 
 #include <functional>
 #include <memory>
@@ -75,4 +75,4 @@ absl::StatusOr<TensorSpec> ParseTensorProperties(absl::string_view bytes);
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_PROCESS_GRAPH_H_
+#endif  // TENON_PROTO_PROCESS_PROCESS_GRAPH_H_
