@@ -10,10 +10,10 @@
 #include "env/cpu.h"
 #include "env/flags.h"
 #include "env/status.h"
+#include "graph/npz/npz.h"
 #include "tools/command.h"
 #include "tools/eager_model.h"
 #include "tools/model_args.h"
-#include "tools/npz.h"
 #include "tools/profile.h"
 #include "tools/random_inputs.h"
 

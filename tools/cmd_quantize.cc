@@ -10,11 +10,11 @@
 #include "absl/strings/str_format.h"
 #include "env/flags.h"
 #include "env/status.h"
+#include "graph/npz/npz.h"
 #include "proto/export/export.h"
+#include "runtime/quantize/quantizer.h"
 #include "tools/command.h"
 #include "tools/model_args.h"
-#include "tools/npz.h"
-#include "tools/quantize/quantizer.h"
 #include "tools/table.h"
 
 namespace tenon {

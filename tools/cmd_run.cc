@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "env/status.h"
+#include "graph/npz/npz.h"
 #include "tools/command.h"
 #include "tools/eager_model.h"
 #include "tools/model_args.h"
-#include "tools/npz.h"
 #include "tools/tensor_text.h"
 
 namespace tenon {

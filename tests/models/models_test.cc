@@ -11,6 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "graph/npz/npz.h"
 #include "graph/rewriter.h"
 #include "kernels/interface/types.h"
 #include "primitive_cache/isa.h"
@@ -18,7 +19,6 @@
 #include "runtime/session/session.h"
 #include "tests/support/settings.h"
 #include "tests/support/source_dir.h"
-#include "tools/npz.h"
 
 namespace tenon {
 namespace {

@@ -12,11 +12,11 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "graph/npz/npz.h"
 #include "proto/import/model.h"
 #include "runtime/session/session.h"
 #include "tests/support/settings.h"
 #include "tests/support/source_dir.h"
-#include "tools/npz.h"
 
 namespace tenon {
 namespace {

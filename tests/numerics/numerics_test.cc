@@ -13,13 +13,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "env/flags.h"
+#include "graph/npz/npz.h"
 #include "ops/evaluate.h"
 #include "ops/owned_outputs.h"
 #include "runtime/eager/eager.h"
 #include "tests/support/golden_case.h"
 #include "tests/support/source_dir.h"
 #include "tests/support/tolerance.h"
-#include "tools/npz.h"
 
 namespace tenon {
 namespace {

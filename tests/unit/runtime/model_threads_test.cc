@@ -6,10 +6,10 @@
 #include <thread>
 
 #include "env/flags.h"
+#include "graph/npz/npz.h"
 #include "proto/import/model.h"
 #include "runtime/session/session.h"
 #include "tests/support/source_dir.h"
-#include "tools/npz.h"
 
 namespace tenon {
 namespace {

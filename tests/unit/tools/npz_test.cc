@@ -1,4 +1,4 @@
-#include "tools/npz.h"
+#include "graph/npz/npz.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "graph/npz/npy.h"
 #include "tests/support/source_dir.h"
-#include "tools/npy.h"
 
 namespace tenon {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/quantize/scheme.h"
+#include "runtime/quantize/scheme.h"
 
 #include <algorithm>
 #include <cmath>

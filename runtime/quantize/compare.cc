@@ -1,4 +1,4 @@
-#include "tools/quantize/compare.h"
+#include "runtime/quantize/compare.h"
 
 #include <algorithm>
 #include <cmath>

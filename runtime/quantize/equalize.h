@@ -7,15 +7,15 @@
 //
 // Relu, sums, zero pads and pools in between only pass the factor on, so all tensors that they join
 // have the same one. A product with a gate of one pixel (squeeze-and-excite) scales the gate.
-#ifndef TENON_TOOLS_QUANTIZE_EQUALIZE_H_
-#define TENON_TOOLS_QUANTIZE_EQUALIZE_H_
+#ifndef TENON_RUNTIME_QUANTIZE_EQUALIZE_H_
+#define TENON_RUNTIME_QUANTIZE_EQUALIZE_H_
 
 #include <cstdint>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "graph_rewrite/context.h"
-#include "tools/quantize/scheme.h"
+#include "runtime/quantize/scheme.h"
 
 namespace tenon {
 
@@ -52,4 +52,4 @@ absl::Status Equalize(RuleContext& context, const Link& link, const ChannelSizes
 
 }  // namespace tenon
 
-#endif  // TENON_TOOLS_QUANTIZE_EQUALIZE_H_
+#endif  // TENON_RUNTIME_QUANTIZE_EQUALIZE_H_

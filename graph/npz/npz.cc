@@ -1,4 +1,4 @@
-#include "tools/npz.h"
+#include "graph/npz/npz.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "env/status.h"
-#include "tools/npy.h"
+#include "graph/npz/npy.h"
 
 namespace tenon {
 namespace {

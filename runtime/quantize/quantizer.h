@@ -1,7 +1,7 @@
 // Post-training static quantization: a float graph and samples in, a graph of standard TensorFlow
 // ops with QuantizeV2/Dequantize pairs out, and what it costs in accuracy.
-#ifndef TENON_TOOLS_QUANTIZE_QUANTIZER_H_
-#define TENON_TOOLS_QUANTIZE_QUANTIZER_H_
+#ifndef TENON_RUNTIME_QUANTIZE_QUANTIZER_H_
+#define TENON_RUNTIME_QUANTIZE_QUANTIZER_H_
 
 #include <functional>
 #include <optional>
@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "env/flags.h"
 #include "graph/graph.h"
+#include "runtime/quantize/range.h"
 #include "runtime/session/session.h"
-#include "tools/quantize/range.h"
 
 namespace tenon {
 
@@ -65,4 +65,4 @@ absl::StatusOr<Quantized> Quantize(Graph graph, std::vector<NamedTensor> samples
 
 }  // namespace tenon
 
-#endif  // TENON_TOOLS_QUANTIZE_QUANTIZER_H_
+#endif  // TENON_RUNTIME_QUANTIZE_QUANTIZER_H_

@@ -5,8 +5,8 @@
 // bool, all integers, half, float, double, complex, `S` and `U` strings (UTF-8 in memory). bfloat16
 // is a two-byte void there ('V2'), as ml_dtypes writes it: it is read and written so. Strings are
 // written as `S`: NumPy drops NULs at the end of each.
-#ifndef TENON_TOOLS_NPY_H_
-#define TENON_TOOLS_NPY_H_
+#ifndef TENON_GRAPH_NPZ_NPY_H_
+#define TENON_GRAPH_NPZ_NPY_H_
 
 #include <cstddef>
 #include <functional>
@@ -47,4 +47,4 @@ absl::StatusOr<NpyFile> FormatNpy(const Tensor& t);
 
 }  // namespace tenon
 
-#endif  // TENON_TOOLS_NPY_H_
+#endif  // TENON_GRAPH_NPZ_NPY_H_

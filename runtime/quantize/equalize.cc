@@ -1,4 +1,4 @@
-#include "tools/quantize/equalize.h"
+#include "runtime/quantize/equalize.h"
 
 #include <algorithm>
 #include <cmath>

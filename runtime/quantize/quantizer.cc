@@ -1,4 +1,4 @@
-#include "tools/quantize/quantizer.h"
+#include "runtime/quantize/quantizer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,12 +11,12 @@
 #include "env/status.h"
 #include "graph_rewrite/pipeline.h"
 #include "ops/op.h"
-#include "tools/quantize/compare.h"
-#include "tools/quantize/dense.h"
-#include "tools/quantize/equalize.h"
-#include "tools/quantize/insert.h"
-#include "tools/quantize/samples.h"
-#include "tools/quantize/scheme.h"
+#include "runtime/quantize/compare.h"
+#include "runtime/quantize/dense.h"
+#include "runtime/quantize/equalize.h"
+#include "runtime/quantize/insert.h"
+#include "runtime/quantize/samples.h"
+#include "runtime/quantize/scheme.h"
 
 namespace tenon {
 namespace {

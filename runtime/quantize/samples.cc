@@ -1,4 +1,4 @@
-#include "tools/quantize/samples.h"
+#include "runtime/quantize/samples.h"
 
 #include <algorithm>
 #include <memory>

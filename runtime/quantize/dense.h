@@ -2,8 +2,8 @@
 // broadcast weights, as products of matrices, which can be quantized:
 //
 //   Einsum("abc,cde->abde", x, W) + b = reshape(MatMul(reshape(x, [-1, C]), W') + b', [A, B, D, E])
-#ifndef TENON_TOOLS_QUANTIZE_DENSE_H_
-#define TENON_TOOLS_QUANTIZE_DENSE_H_
+#ifndef TENON_RUNTIME_QUANTIZE_DENSE_H_
+#define TENON_RUNTIME_QUANTIZE_DENSE_H_
 
 #include "absl/status/status.h"
 #include "graph_rewrite/context.h"
@@ -16,4 +16,4 @@ absl::Status FlattenDenseLayers(RuleContext& context);
 
 }  // namespace tenon
 
-#endif  // TENON_TOOLS_QUANTIZE_DENSE_H_
+#endif  // TENON_RUNTIME_QUANTIZE_DENSE_H_

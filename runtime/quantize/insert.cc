@@ -1,4 +1,4 @@
-#include "tools/quantize/insert.h"
+#include "runtime/quantize/insert.h"
 
 #include <algorithm>
 #include <cmath>

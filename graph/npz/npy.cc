@@ -1,4 +1,4 @@
-#include "tools/npy.h"
+#include "graph/npz/npy.h"
 
 #include <algorithm>
 #include <cstring>

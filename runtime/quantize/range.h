@@ -3,8 +3,8 @@
 //   RangeCollector seen;
 //   seen.Add(values);
 //   const ValueRange range = seen.Range({.method = RangeMethod::kError});
-#ifndef TENON_TOOLS_QUANTIZE_RANGE_H_
-#define TENON_TOOLS_QUANTIZE_RANGE_H_
+#ifndef TENON_RUNTIME_QUANTIZE_RANGE_H_
+#define TENON_RUNTIME_QUANTIZE_RANGE_H_
 
 #include <array>
 #include <cstddef>
@@ -61,4 +61,4 @@ class RangeCollector {
 
 }  // namespace tenon
 
-#endif  // TENON_TOOLS_QUANTIZE_RANGE_H_
+#endif  // TENON_RUNTIME_QUANTIZE_RANGE_H_

@@ -1,4 +1,4 @@
-#include "tools/quantize/dense.h"
+#include "runtime/quantize/dense.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "tools/quantize/range.h"
+#include "runtime/quantize/range.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Samples from an .npz, cut into batches along the first axis.
-#ifndef TENON_TOOLS_QUANTIZE_SAMPLES_H_
-#define TENON_TOOLS_QUANTIZE_SAMPLES_H_
+#ifndef TENON_RUNTIME_QUANTIZE_SAMPLES_H_
+#define TENON_RUNTIME_QUANTIZE_SAMPLES_H_
 
 #include <string>
 #include <vector>
@@ -35,4 +35,4 @@ class Samples {
 
 }  // namespace tenon
 
-#endif  // TENON_TOOLS_QUANTIZE_SAMPLES_H_
+#endif  // TENON_RUNTIME_QUANTIZE_SAMPLES_H_

@@ -6,8 +6,8 @@
 //   - the other operand of a residual sum behind a contraction,
 //   - the result of a contraction with a residual sum or a Relu6, whoever reads it,
 //   - what MaxPool, Pad, Reshape and ConcatV2 read to give one of these; these share one range.
-#ifndef TENON_TOOLS_QUANTIZE_SCHEME_H_
-#define TENON_TOOLS_QUANTIZE_SCHEME_H_
+#ifndef TENON_RUNTIME_QUANTIZE_SCHEME_H_
+#define TENON_RUNTIME_QUANTIZE_SCHEME_H_
 
 #include <string>
 #include <vector>
@@ -52,4 +52,4 @@ bool IsZeroPad(const RuleContext& context, Endpoint e);
 
 }  // namespace tenon
 
-#endif  // TENON_TOOLS_QUANTIZE_SCHEME_H_
+#endif  // TENON_RUNTIME_QUANTIZE_SCHEME_H_

@@ -1,14 +1,14 @@
 // Puts QuantizeV2 and Dequantize into a float graph: standard TensorFlow ops, of mode SCALED, and
 // MIN_COMBINED for ranges with a zero point.
-#ifndef TENON_TOOLS_QUANTIZE_INSERT_H_
-#define TENON_TOOLS_QUANTIZE_INSERT_H_
+#ifndef TENON_RUNTIME_QUANTIZE_INSERT_H_
+#define TENON_RUNTIME_QUANTIZE_INSERT_H_
 
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "graph_rewrite/context.h"
-#include "tools/quantize/scheme.h"
+#include "runtime/quantize/scheme.h"
 
 namespace tenon {
 
@@ -32,4 +32,4 @@ absl::Status InsertMeasures(RuleContext& context, const std::vector<Layer>& laye
 
 }  // namespace tenon
 
-#endif  // TENON_TOOLS_QUANTIZE_INSERT_H_
+#endif  // TENON_RUNTIME_QUANTIZE_INSERT_H_

@@ -1,6 +1,6 @@
 // How far a quantized model's outputs are from the float model's.
-#ifndef TENON_TOOLS_QUANTIZE_COMPARE_H_
-#define TENON_TOOLS_QUANTIZE_COMPARE_H_
+#ifndef TENON_RUNTIME_QUANTIZE_COMPARE_H_
+#define TENON_RUNTIME_QUANTIZE_COMPARE_H_
 
 #include <cstdint>
 #include <vector>
@@ -27,4 +27,4 @@ int64_t CountTop1(const Tensor& scores, const std::vector<int64_t>& labels, int6
 
 }  // namespace tenon
 
-#endif  // TENON_TOOLS_QUANTIZE_COMPARE_H_
+#endif  // TENON_RUNTIME_QUANTIZE_COMPARE_H_

@@ -1,6 +1,6 @@
 // NumPy's .npz: a zip of .npy files, one per named tensor.
-#ifndef TENON_TOOLS_NPZ_H_
-#define TENON_TOOLS_NPZ_H_
+#ifndef TENON_GRAPH_NPZ_NPZ_H_
+#define TENON_GRAPH_NPZ_NPZ_H_
 
 #include <string>
 #include <utility>
@@ -24,4 +24,4 @@ absl::Status WriteNpz(const std::string& path,
 
 }  // namespace tenon
 
-#endif  // TENON_TOOLS_NPZ_H_
+#endif  // TENON_GRAPH_NPZ_NPZ_H_
