@@ -28,7 +28,7 @@ from peer_backends import Backend
 
 VERSION = f"TensorFlow {tf.__version__}"
 EAGER_CALLS = 50  # that one measured run of an eager task makes
-# Classifiers of tools/architectures.py have as many.
+# Classifiers of tests/makers/architectures.py have as many.
 CLASSES = 1000
 # Name: (side of the image, batch).
 STEPS = {"ResNet50": (112, 8), "MobileNetV2": (96, 16)}

@@ -18,7 +18,8 @@ from collections.abc import Callable
 from typing import Any
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "tools"),
+                str(HERE.parent / "tests" / "makers")]
 os.environ["TF_ENABLE_ONEDNN_OPTS"] = sys.argv[1]
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 

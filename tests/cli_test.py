@@ -21,7 +21,7 @@ import numpy as np
 
 TESTS = pathlib.Path(__file__).resolve().parent
 MODELS = TESTS / "models"
-sys.path[:0] = [str(TESTS), str(TESTS.parent / "tools")]
+sys.path[:0] = [str(TESTS), str(TESTS.parent / "tools"), str(TESTS / "makers")]
 
 import cpu  # pylint: disable=wrong-import-position
 import parity  # pylint: disable=wrong-import-position

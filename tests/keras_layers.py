@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Callable
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "tests" / "makers"), str(ROOT / "tests")]
 
 # pylint: disable=wrong-import-position
 import models  # sets the environment before TensorFlow is imported

@@ -3,7 +3,7 @@
 
   tests/parity.py [--tenon build/bin/tenon] [--models NAME,…] [--gates 1,0]
 
-Each model, made when missing (tools/models.py: the stock TensorFlow wheel,
+Each model, made when missing (tests/makers/models.py: the stock TensorFlow wheel,
 oneDNN off), runs at batch 1, batch 2 and another image size or length, with
 the gate on and off. The last line is `N passed, N failed`.
 
@@ -24,7 +24,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "makers")]
 
 # pylint: disable=wrong-import-position
 import environments

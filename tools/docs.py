@@ -181,7 +181,7 @@ PAGES = {"OPS.md": ops_page, "RULES.md": rules_page, "ENV.md": env_page,
 
 def models_page(tool: pathlib.Path, folder: pathlib.Path) -> str:
   text = (f"# Seven models after rewriting\n\n{NOTE}`tenon dump MODEL --stats` on the full-size "
-          "models of `tools/models.py`.\n")
+          "models of `tests/makers/models.py`.\n")
   for name in MODELS:
     stats = tenon(tool, ["dump", str(folder / name / "saved_model"), "--stats",
                          "--markdown"])

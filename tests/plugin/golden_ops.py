@@ -22,7 +22,7 @@ from tensorflow.python.eager import context, execute
 from tensorflow.python.framework import op_def_registry
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "tools"))
+sys.path.insert(0, str(HERE.parent / "makers"))
 GATE = os.environ.get("TF_ENABLE_ONEDNN_OPTS")
 import goldens  # noqa: E402  (sets the variable)
 from golden_cases import QUANTIZED, CaseError, make_input, read_cases  # noqa: E402

@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tests" / "makers"))
 GATE = os.environ.get("TF_ENABLE_ONEDNN_OPTS")
 import models  # noqa: E402  (sets the variable)
 

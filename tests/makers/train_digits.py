@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains the demo's classifier of handwritten digits and exports it.
 
-  tools/train_digits.py [--out tests/models/digits]
+  tests/makers/train_digits.py [--out tests/models/digits]
 
 Data: scikit-learn's digits, 1797 images of 8x8, of which a fifth is held out.
 Writes saved_model/ (Keras `model.export`), the held-out images as inputs.npz,
@@ -25,7 +25,7 @@ from keras import layers
 from sklearn import datasets, model_selection
 
 SEED = 7
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+TESTS = pathlib.Path(__file__).resolve().parent.parent
 REQUIRED_ACCURACY = 0.98
 
 
@@ -64,7 +64,7 @@ def build() -> keras.Model:
 def main() -> int:
   parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
   parser.add_argument("--out", type=pathlib.Path,
-                      default=ROOT / "tests" / "models" / "digits")
+                      default=TESTS / "models" / "digits")
   parser.add_argument("--epochs", type=int, default=40)
   args = parser.parse_args()
   keras.utils.set_random_seed(SEED)

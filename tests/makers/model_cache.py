@@ -13,9 +13,12 @@ import subprocess
 import sys
 import tempfile
 
-import environments
+HERE = pathlib.Path(__file__).resolve().parent
+TOOLS = HERE.parents[1] / "tools"
+sys.path.insert(0, str(TOOLS))
 
-TOOLS = pathlib.Path(__file__).resolve().parent
+import environments  # pylint: disable=wrong-import-position
+
 NAMES = ["resnet50", "mobilenetv2", "efficientnetb0", "inceptionv3",
          "densenet121", "bert4", "mlp"]
 
@@ -23,8 +26,8 @@ NAMES = ["resnet50", "mobilenetv2", "efficientnetb0", "inceptionv3",
 def directory() -> pathlib.Path:
   """Where models of the current scripts belong."""
   digest = hashlib.sha256()
-  for name in ("models.py", "architectures.py", "requirements.txt"):
-    digest.update((TOOLS / name).read_bytes())
+  for path in (HERE / "models.py", HERE / "architectures.py", TOOLS / "requirements.txt"):
+    digest.update(path.read_bytes())
   return environments.CACHE / "models" / digest.hexdigest()[:12]
 
 
@@ -39,10 +42,10 @@ def ensure(names: list[str]) -> pathlib.Path:
   home.mkdir(parents=True, exist_ok=True)
   with tempfile.TemporaryDirectory(dir=home) as temporary:
     made = subprocess.run(
-        [environments.ensure("main"), TOOLS / "models.py", "--out", temporary,
+        [environments.ensure("main"), HERE / "models.py", "--out", temporary,
          *missing], capture_output=True, text=True, check=False)
     if made.returncode != 0:
-      raise SystemExit(f"tools/models.py failed:\n{made.stderr[-3000:]}")
+      raise SystemExit(f"tests/makers/models.py failed:\n{made.stderr[-3000:]}")
     for name in missing:  # a rename: no half-written model is ever seen
       shutil.rmtree(home / name, ignore_errors=True)
       (pathlib.Path(temporary) / name).rename(home / name)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes SavedModels that try the ops on variables, step after step.
 
-  tools/state_models.py --out tests/models/steps [NAME…]
+  tests/makers/state_models.py --out tests/models/steps [NAME…]
 
-tools/stepping.py tells the files.
+tests/makers/stepping.py tells the files.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a frozen graph that TensorFlow's own remapper has been over.
 
-  tools/remapped_model.py --out DIR
+  tests/makers/remapped_model.py --out DIR
 
 The graph has _FusedConv2D, _FusedMatMul and their kin as TensorFlow makes them
 with oneDNN on; the outputs are those of the graph before, with oneDNN off.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the small graphs on which TensorFlow 2.21 with oneDNN on goes wrong.
 
-  tools/defect_models.py --out DIR
+  tests/makers/defect_models.py --out DIR
 
 Each DIR/bNN_NAME holds model.pb (a GraphDef), inputs.npz and outputs.npz (keys:
 tensor names). Outputs come from TensorFlow with oneDNN and graph optimization

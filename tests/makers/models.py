@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the seven networks as SavedModels with TensorFlow's outputs beside.
 
-  tools/models.py --out DIR [--small] [NAME ...]
+  tests/makers/models.py --out DIR [--small] [NAME ...]
 
 Each DIR/NAME holds saved_model/ (Keras 3 `model.export`), pairs of
 inputs*.npz and outputs*.npz (keys: the signature's input and output names):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes small models with control flow: branches, loops, tensor lists, RNNs.
 
-  tools/control_models.py --out tests/models/control [NAME…]
+  tests/makers/control_models.py --out tests/models/control [NAME…]
 
 Each NAME/ holds saved_model (or graph.pb, frozen) and inputs*.npz with
 outputs*.npz, as tests/models/README.md tells.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes golden values per op from real TensorFlow, oneDNN off.
 
-  tools/goldens.py [TOPIC ...]      writes tests/numerics/goldens/TOPIC.npz
-  tools/goldens.py --check          compares instead; exit status 1 on change
+  tests/makers/goldens.py [TOPIC ...]      writes tests/numerics/goldens/TOPIC.npz
+  tests/makers/goldens.py --check          compares instead; exit status 1 on change
 
 The cases are the lines of tests/numerics/cases/TOPIC.txt; the README beside
 describes lines and containers. Each case is a graph of one op, run with every
@@ -38,7 +38,7 @@ from golden_cases import (DTYPE_NAMES, QUANTIZED, QUANTIZED_NAMES, Case,
                           read_cases)
 
 tf1 = tf.compat.v1
-ROOT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "numerics"
+ROOT = pathlib.Path(__file__).resolve().parent.parent / "numerics"
 CASES = ROOT / "cases"
 GOLDENS = ROOT / "goldens"
 

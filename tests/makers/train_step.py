@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Writes SavedModels of which each run is a step that changes variables.
 
-  tools/train_step.py --out tests/models/steps [NAME…]
+  tests/makers/train_step.py --out tests/models/steps [NAME…]
 
 mlp, conv and depthwise are training steps: (images, labels -> loss) with the
 gradients of a small network and SGD with momentum on resource variables.
-tools/stepping.py tells the files.
+tests/makers/stepping.py tells the files.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tiny models in every file format that the loader reads.
 
-  tools/loader_models.py --out DIR
+  tests/makers/loader_models.py --out DIR
 
 Each DIR/NAME holds a model, inputs.npz and outputs.npz (keys: the signature's
 names, or for a GraphDef tensor names such as `x:0`); with several signatures

@@ -80,7 +80,7 @@ _HEAD = re.compile(r"(\w+):\s*(\w+)\(")
 _INPUT = re.compile(r"(\w+)\[([\d,]*)\](?:=(.*))?$")
 # A value is a word, a "string", or a list, perhaps of lists.
 _ATTRIBUTE = r'(\w+=(?:"[^"]*"|\[(?:[^\[\]]|\[[^\]]*\])*\]|\S+))'
-_FILES = pathlib.Path(__file__).resolve().parent.parent / "tests/numerics/files"
+_FILES = pathlib.Path(__file__).resolve().parent.parent / "numerics" / "files"
 _WORDS = ["", "a", "Tenon", "two words", "1.5", " padded ", "naïve", "UPPER"]
 
 
