@@ -2,7 +2,7 @@
 // usual kind: foreach_target compiles this once for each instruction set.
 //
 // Polynomials are weighted minimax fits over the stated range; the error of each function against
-// exact values is a few units in the last place (tests/unit/vector/math_test.cc states it).
+// exact values is a few units in the last place (tests/unit/kernels/unary_test.cc states it).
 #if defined(TENON_KERNELS_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TENON_KERNELS_SIMD_MATH_INL_H_
 #undef TENON_KERNELS_SIMD_MATH_INL_H_

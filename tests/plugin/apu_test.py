@@ -78,7 +78,7 @@ class ApuTest(unittest.TestCase):
 
     def test_interface(self):
         """What TensorFlow answers to a plug-in: abi_probe.txt, which Tenon's answers are compared
-        with as well (tests/unit/abi)."""
+        with as well (tests/unit/device_abi)."""
         with tempfile.TemporaryDirectory() as folder:
             environment = with_plugin(ARGS.probe, None, folder)
             log = pathlib.Path(folder) / "log"

@@ -1,6 +1,6 @@
 // Runs a node on its standard kernel and on its accelerated one, and compares.
-#ifndef TENON_TESTS_UNIT_NN_NN_TEST_UTIL_H_
-#define TENON_TESTS_UNIT_NN_NN_TEST_UTIL_H_
+#ifndef TENON_TESTS_UNIT_KERNELS_NN_TEST_UTIL_H_
+#define TENON_TESTS_UNIT_KERNELS_NN_TEST_UTIL_H_
 
 #include <gtest/gtest.h>
 
@@ -53,4 +53,4 @@ void ExpectNativeMatches(const std::string& op, const AttrMap& attrs,
 
 }  // namespace tenon
 
-#endif  // TENON_TESTS_UNIT_NN_NN_TEST_UTIL_H_
+#endif  // TENON_TESTS_UNIT_KERNELS_NN_TEST_UTIL_H_

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tests/unit/nn/nn_test_util.h"
+#include "tests/unit/kernels/nn_test_util.h"
 
 namespace tenon {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/unit/nn/nn_test_util.h"
+#include "tests/unit/kernels/nn_test_util.h"
 
 #include <Eigen/Core>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Small products on every instruction set against sums in double.
 #include "kernels/matmul/small_product_simd.h"
-#include "tests/unit/vector/support.h"
+#include "tests/unit/kernels/support.h"
 
 namespace tenon {
 namespace {

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kernels/layout/concat.h"
 #include "kernels/layout/transpose.h"
-#include "tests/unit/vector/support.h"
+#include "tests/unit/kernels/support.h"
 
 namespace tenon {
 namespace {

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
-#include "tests/unit/vector/support.h"
+#include "tests/unit/kernels/support.h"
 
 namespace tenon {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "tests/unit/nn/nn_test_util.h"
+#include "tests/unit/kernels/nn_test_util.h"
 
 namespace tenon {
 namespace {

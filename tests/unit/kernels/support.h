@@ -1,6 +1,6 @@
 // Runs a kernel factory on tensors, and compares with a double reference.
-#ifndef TENON_TESTS_UNIT_VECTOR_SUPPORT_H_
-#define TENON_TESTS_UNIT_VECTOR_SUPPORT_H_
+#ifndef TENON_TESTS_UNIT_KERNELS_SUPPORT_H_
+#define TENON_TESTS_UNIT_KERNELS_SUPPORT_H_
 
 #include <cmath>
 #include <limits>
@@ -135,4 +135,4 @@ class TargetTest : public testing::TestWithParam<std::tuple<Target, Case>> {
 
 }  // namespace tenon::vector_test
 
-#endif  // TENON_TESTS_UNIT_VECTOR_SUPPORT_H_
+#endif  // TENON_TESTS_UNIT_KERNELS_SUPPORT_H_

@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/unit/vector/support.h"
+#include "tests/unit/kernels/support.h"
 
 namespace tenon {
 namespace {

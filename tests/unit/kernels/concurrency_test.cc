@@ -5,7 +5,7 @@
 
 #include "env/flags.h"
 #include "ops/op.h"
-#include "tests/unit/nn/nn_test_util.h"
+#include "tests/unit/kernels/nn_test_util.h"
 
 namespace tenon {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "tests/unit/nn/nn_test_util.h"
+#include "tests/unit/kernels/nn_test_util.h"
 
 namespace tenon {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "tests/support/numeric_gradient.h"
-#include "tests/unit/nn/nn_test_util.h"
+#include "tests/unit/kernels/nn_test_util.h"
 
 namespace tenon {
 namespace {

@@ -8,7 +8,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/elementwise_scalar.h"
 #include "kernels/elementwise/unary_binary.h"
-#include "tests/unit/vector/support.h"
+#include "tests/unit/kernels/support.h"
 
 namespace tenon {
 namespace {

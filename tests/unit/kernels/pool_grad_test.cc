@@ -9,7 +9,7 @@
 #include <random>
 
 #include "tests/support/numeric_gradient.h"
-#include "tests/unit/nn/nn_test_util.h"
+#include "tests/unit/kernels/nn_test_util.h"
 
 namespace tenon {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/numeric_gradient.h"
-#include "tests/unit/nn/nn_test_util.h"
+#include "tests/unit/kernels/nn_test_util.h"
 
 namespace tenon {
 namespace {

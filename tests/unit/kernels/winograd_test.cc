@@ -7,8 +7,8 @@
 #include <limits>
 #include <random>
 
-#include "tests/unit/nn/nn_test_util.h"
-#include "tests/unit/vector/support.h"
+#include "tests/unit/kernels/nn_test_util.h"
+#include "tests/unit/kernels/support.h"
 
 namespace tenon {
 namespace {
