@@ -251,6 +251,8 @@ absl::Status ErrorFrom(const dnnl::error& e) {
   if (e.status == dnnl_out_of_memory) return absl::ResourceExhaustedError(message);
   // Most "invalid arguments" are combinations that this version does not take.
   if (e.status == dnnl_invalid_arguments) return absl::UnimplementedError(message);
+  // Code that could not be generated: some chains of post-ops outgrow a kernel's buffer.
+  if (e.status == dnnl_runtime_error) return absl::UnimplementedError(message);
   return absl::InternalError(message);
 }
 

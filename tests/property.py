@@ -77,18 +77,21 @@ class Worker:
     request = {"graph": str(graph), "inputs": str(self.folder / "in.npz"),
                "outputs": str(self.folder / "out.npz"), "fetches": fetches,
                "gate": int(how == "rewritten"), "threads": self.threads, "bfloat16": narrow}
+    late = threading.Event()
+    limit = threading.Timer(TIME_LIMIT, lambda: (late.set(), self.process.kill()))
     try:
+      limit.start()
       self.process.stdin.write(json.dumps(request) + "\n")
       self.process.stdin.flush()
-      hung = threading.Timer(TIME_LIMIT, self.process.kill)
-      hung.start()
       answer = self.process.stdout.readline()
-      hung.cancel()
     except BrokenPipeError:
       answer = ""
+    limit.cancel()
     if not answer:
       status = self.process.wait()
       self.process = None
+      if late.is_set():
+        return f"no answer within {TIME_LIMIT} s"
       return f"the process ended with status {status}"
     error = json.loads(answer)["error"]
     if error:

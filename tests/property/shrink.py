@@ -144,7 +144,7 @@ def shrink(drawn: graphs.Drawn, failure: Failure) -> Part:
   best = failing(drawn.fetches, set())
   if best is None:
     return Part(drawn.graph, drawn.feeds, drawn.fetches,
-                "only seen in the whole graph")
+                "not seen when run again")
   cut: set[str] = set()
 
   def on_the_way() -> list[str]:

@@ -19,6 +19,7 @@ constexpr const char* kProblems[] = {
     R"(p: Conv2DBackpropInput(i32[4]=const:(1,3,10,12), bf16[1,1,12,13]=const, bf16[1,3,10,13]) T=bf16 strides=[1,1,1,1] padding="VALID")",
     R"(p: Conv2DBackpropInput(i32[4]=const:(1,5,1,65), bf16[1,1,65,12]=const, bf16[1,5,1,12]) T=bf16 strides=[1,1,1,1] padding="SAME")",
     R"(p: _FusedConv3D(bf16[3,6,5,6,7], bf16[1,1,1,7,8], bf16[8], bf16[3,6,5,6,8]) T=bf16 strides=[1,1,1,1,1] padding="SAME" num_args=2 fused_ops=["BiasAdd","Mul","Relu6"])",
+    R"(p: _FusedConv2D(bf16[1,9,34,24], bf16[3,3,8,12], bf16[12]) T=bf16 strides=[1,1,1,1] padding="SAME" dilations=[1,2,2,1] num_args=1 fused_ops=["BiasAdd","_Mish"])",
 };
 // clang-format on
 
