@@ -55,8 +55,8 @@ def suites(sample: bool, index: int) -> list[Suite]:
   return [
       Suite("sweep", ["sweep_test"], environment={"TENON_SWEEP_COUNT": draws,
                                                   "TENON_SWEEP_SEED": str(100_000 * index)}),
-      Suite("numerics", ["numerics_test"], shards=8 if sample else 1),
-      Suite("gradients and kernels", ["nn_test"], shards=3 if sample else 1),
+      Suite("numerics", ["numerics_test"], shards=3 if sample else 1),
+      Suite("gradients and kernels", ["nn_test"], shards=6 if sample else 1),
       Suite("vector code", ["vector_test"], shards=3 if sample else 1),
       Suite("models", ["models_test"], shards=4 if sample else 1),
       Suite("property", ["property.py", *graphs]),

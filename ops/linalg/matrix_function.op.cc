@@ -45,7 +45,8 @@ class BlockLogarithm {
 template <Function function>
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixFunction(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
-  return DispatchType(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() {
+  using Result = absl::StatusOr<std::unique_ptr<Kernel>>;
+  return DispatchType(MatrixTypes{}, p.input_dtype(0), [&]<typename T>() -> Result {
     if constexpr (function != Function::kLogarithm || kIsComplex<T>) {
       return MakeKernel([batch](RunContext& run) {
         if (batch.size() == 0) return absl::OkStatus();
@@ -66,6 +67,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> MatrixFunction(PrepareContext& p) {
         }
         return absl::OkStatus();
       });
+    } else {
+      return NoKernelFor(p.input_dtype(0));
     }
   });
 }

@@ -23,7 +23,8 @@ namespace {
 
 // Inputs and outputs get nodes of their signature's keys, for a GraphDef has no signature.
 void NameByKeys(Graph& graph) {
-  for (GraphOutput& output : graph.outputs()) {
+  std::vector<GraphOutput> outputs = graph.outputs();
+  for (GraphOutput& output : outputs) {
     if (output.name.find(':') != std::string::npos || graph.FindNode(output.name) != nullptr) {
       continue;
     }
@@ -39,6 +40,7 @@ void NameByKeys(Graph& graph) {
     named.attrs["T"] = (*dtypes)[port];
     if (const auto id = graph.AddNode(std::move(named)); id.ok()) output.source = {*id, 0};
   }
+  graph.SetOutputs(std::move(outputs));
   Rewriter rw(graph);
   for (const GraphInput& input : graph.inputs()) {
     if (graph.FindNode(input.name) == nullptr) rw.Rename(input.node, input.name);
