@@ -20,11 +20,14 @@ absl::Status AddExtents(const std::vector<int>& labels, const Shape& shape,
     const int label = labels[static_cast<size_t>(i)];
     const bool may_broadcast = label >= 256;
     auto [it, added] = extents.emplace(label, shape[i]);
-    if (added || shape[i] == it->second || shape[i] < 0) continue;
-    if (it->second < 0 || (may_broadcast && it->second == 1)) {
+    const int64_t before = it->second;
+    if (added || shape[i] == before) continue;
+    if (may_broadcast && (before == 1 || shape[i] == 1)) {
+      it->second = before == 1 ? shape[i] : before;  // unknown too: it may be 1 or more
+    } else if (before < 0) {
       it->second = shape[i];
-    } else if (!(may_broadcast && shape[i] == 1)) {
-      return InvalidArgument("a label stands for ", it->second, " and for ", shape[i]);
+    } else if (shape[i] >= 0) {
+      return InvalidArgument("a label stands for ", before, " and for ", shape[i]);
     }
   }
   return absl::OkStatus();
