@@ -6,53 +6,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
 #include <memory>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "env/flags.h"
-#include "graph/npz/npz.h"
 #include "ops/evaluate.h"
 #include "ops/owned_outputs.h"
 #include "runtime/eager/eager.h"
 #include "tests/support/golden_case.h"
-#include "tests/support/source_dir.h"
 #include "tests/support/tolerance.h"
 
 namespace tenon {
 namespace {
-
-const std::string kFolder = SourcePath("tests/numerics/goldens/");
-
-using Arrays = std::map<std::string, Tensor>;
-
-const absl::StatusOr<Arrays>& ArraysOf(const std::string& topic) {
-  static auto* const cache = new std::map<std::string, absl::StatusOr<Arrays>>;
-  auto it = cache->find(topic);
-  if (it != cache->end()) return it->second;
-  absl::StatusOr<Arrays> arrays = Arrays();
-  if (auto read = ReadNpz(kFolder + topic + ".npz"); read.ok()) {
-    arrays->insert(read->begin(), read->end());
-  } else {
-    arrays = read.status();
-  }
-  return cache->emplace(topic, std::move(arrays)).first->second;
-}
-
-// bfloat16 is stored as its bits, quantized elements as the integers that stand for them.
-absl::StatusOr<Tensor> Array(const std::string& topic, const std::string& name, DType dtype) {
-  const absl::StatusOr<Arrays>& arrays = ArraysOf(topic);
-  if (!arrays.ok()) return arrays.status();
-  auto it = arrays->find(name);
-  if (it == arrays->end()) return NotFound("no array ", name);
-  const Tensor& t = it->second;
-  if (dtype != DType::kBfloat16 && !IsQuantized(dtype)) return t;
-  if (SizeOf(dtype) != SizeOf(t.dtype())) return Internal(name, " is not stored as ", Name(dtype));
-  auto owner = std::make_shared<Tensor>(t);
-  return Tensor::FromExternal(dtype, t.shape(), owner->raw(), owner);
-}
 
 enum class InPlace { kNever, kWhereAllowed };
 
@@ -102,12 +68,12 @@ class NumericsTest : public ::testing::Test {
     const OpLookup op = FindOp(case_.op);
     ASSERT_TRUE(op) << case_.op << " is not implemented";
     for (size_t i = 0; i < case_.inputs.size(); ++i) {
-      auto t = Array(topic_, absl::StrCat(case_.name, "/in", i), case_.inputs[i].dtype);
+      auto t = GoldenArray(topic_, absl::StrCat(case_.name, "/in", i), case_.inputs[i].dtype);
       ASSERT_TRUE(t.ok()) << t.status();
       inputs_.push_back(*std::move(t));
     }
     for (size_t i = 0; i < case_.outputs.size(); ++i) {
-      auto t = Array(topic_, absl::StrCat(case_.name, "/out", i), case_.outputs[i]);
+      auto t = GoldenArray(topic_, absl::StrCat(case_.name, "/out", i), case_.outputs[i]);
       ASSERT_TRUE(t.ok()) << t.status();
       goldens_.push_back(*std::move(t));
     }
@@ -212,15 +178,10 @@ class BadCaseFile : public ::testing::Test {
 };
 
 bool RegisterCases() {
-  std::vector<std::string> topics;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(kFolder, error)) {
-    if (entry.path().extension() == ".nodes") topics.push_back(entry.path().stem());
-  }
-  std::sort(topics.begin(), topics.end());
+  std::vector<std::string> topics = GoldenTopics();
   if (topics.empty()) topics.push_back("missing");
   for (const std::string& topic : topics) {
-    absl::StatusOr<std::vector<GoldenCase>> cases = ReadGoldenCases(kFolder + topic + ".nodes");
+    absl::StatusOr<std::vector<GoldenCase>> cases = GoldenCasesOf(topic);
     if (!cases.ok()) {
       ::testing::RegisterTest(
           topic.c_str(), "file", nullptr, nullptr, __FILE__, __LINE__,

@@ -1,13 +1,19 @@
 #include "tests/support/golden_case.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "env/status.h"
+#include "graph/npz/npz.h"
 #include "ops/op.h"
+#include "tests/support/source_dir.h"
 
 namespace tenon {
 namespace {
@@ -83,6 +89,23 @@ absl::StatusOr<AttrValue> AttrOf(absl::string_view kind, absl::string_view text)
   if (kind == "shape") return AttrValue(ShapeOf(text));
   if (kind == "list(shape)") return List<Shape>(text, ShapeOf);
   return InvalidArgument("attributes of kind ", kind, " are not read from case files");
+}
+
+std::string Folder() { return SourcePath("tests/numerics/goldens/"); }
+
+using Arrays = std::map<std::string, Tensor>;
+
+const absl::StatusOr<Arrays>& ArraysOf(const std::string& topic) {
+  static auto* const cache = new std::map<std::string, absl::StatusOr<Arrays>>;
+  auto it = cache->find(topic);
+  if (it != cache->end()) return it->second;
+  absl::StatusOr<Arrays> arrays = Arrays();
+  if (auto read = ReadNpz(Folder() + topic + ".npz"); read.ok()) {
+    arrays->insert(read->begin(), read->end());
+  } else {
+    arrays = read.status();
+  }
+  return cache->emplace(topic, std::move(arrays)).first->second;
 }
 
 }  // namespace
@@ -167,6 +190,34 @@ absl::StatusOr<Node> MakeNode(const GoldenCase& c) {
   }
   TENON_RETURN_IF_ERROR(CompleteAttrs(*op.info, node));
   return node;
+}
+
+std::vector<std::string> GoldenTopics() {
+  std::vector<std::string> topics;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(Folder(), error)) {
+    if (entry.path().extension() == ".nodes") topics.push_back(entry.path().stem());
+  }
+  std::sort(topics.begin(), topics.end());
+  return topics;
+}
+
+absl::StatusOr<std::vector<GoldenCase>> GoldenCasesOf(const std::string& topic) {
+  return ReadGoldenCases(Folder() + topic + ".nodes");
+}
+
+absl::StatusOr<Tensor> GoldenArray(const std::string& topic, const std::string& array,
+                                   DType dtype) {
+  const absl::StatusOr<Arrays>& arrays = ArraysOf(topic);
+  if (!arrays.ok()) return arrays.status();
+  auto it = arrays->find(array);
+  if (it == arrays->end()) return NotFound("no array ", array);
+  const Tensor& t = it->second;
+  // bfloat16 is stored as its bits, quantized elements as the integers that stand for them.
+  if (dtype != DType::kBfloat16 && !IsQuantized(dtype)) return t;
+  if (SizeOf(dtype) != SizeOf(t.dtype())) return Internal(array, " is not stored as ", Name(dtype));
+  auto owner = std::make_shared<Tensor>(t);
+  return Tensor::FromExternal(dtype, t.shape(), owner->raw(), owner);
 }
 
 }  // namespace tenon

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
+#include "graph/tensor.h"
 
 namespace tenon {
 
@@ -34,6 +35,12 @@ absl::StatusOr<std::vector<GoldenCase>> ReadGoldenCases(const std::string& path)
 
 // The case's node, attributes complete. Unimplemented where the op is not in the table.
 absl::StatusOr<Node> MakeNode(const GoldenCase& c);
+
+// Sorted.
+std::vector<std::string> GoldenTopics();
+absl::StatusOr<std::vector<GoldenCase>> GoldenCasesOf(const std::string& topic);
+// "CASE/in0", "CASE/out0" ... of the topic's arrays, as a tensor of that dtype.
+absl::StatusOr<Tensor> GoldenArray(const std::string& topic, const std::string& array, DType dtype);
 
 }  // namespace tenon
 
