@@ -29,9 +29,9 @@ struct Verdict {
   std::string wrong;  // empty where all is right
 };
 
-// Compares the accelerated kernel with the reference kernel: with 1 and 2 threads, and twice, since
-// equal inputs give equal bits whatever the memory held. InvalidArgument where the reference kernel
-// refuses the problem.
+// Compares the accelerated kernel with the reference kernel: with 1 thread and with 2 or 4, twice,
+// since equal inputs give equal bits whatever the memory held. InvalidArgument where the reference
+// kernel refuses the problem.
 absl::StatusOr<Verdict> Check(const Problem& problem);
 
 }  // namespace tenon::sweep
