@@ -18,16 +18,8 @@ struct CloseGif {
 };
 using Gif = std::unique_ptr<GifFileType, CloseGif>;
 
-struct Source {
-  absl::string_view left;
-  // What ends the blocks of an image, and the file. Where they are missing, giflib would refuse a
-  // last row whose pixels are all there.
-  absl::string_view end = absl::string_view("\0;", 2);
-};
-
 int ReadBytes(GifFileType* gif, GifByteType* to, int count) {
-  auto& source = *static_cast<Source*>(gif->UserData);
-  absl::string_view& left = source.left.empty() && count == 1 ? source.end : source.left;
+  auto& left = *static_cast<absl::string_view*>(gif->UserData);
   const size_t n = std::min(left.size(), static_cast<size_t>(count));
   if (n > 0) std::memcpy(to, left.data(), n);
   left.remove_prefix(n);
@@ -147,8 +139,7 @@ absl::Status Draw(const Frame& frame, const ImageSize& size, uint8_t* canvas) {
 
 absl::Status DecodeGif(absl::string_view file, GifFrames which, AllocatePixels allocate) {
   int error = 0;
-  Source source{file};
-  const Gif gif(DGifOpen(&source, ReadBytes, &error));
+  const Gif gif(DGifOpen(&file, ReadBytes, &error));
   if (gif == nullptr) return InvalidArgument("not a GIF: ", GifErrorString(error));
   TENON_ASSIGN_OR_RETURN(std::vector<Frame> frames, ReadFrames(gif.get()));
   ImageSize size{0, 0, 3};
