@@ -272,6 +272,9 @@ TEST(BatchSplitSession, RunsWholeAndSaysWhyWherePartsFail) {
 }
 
 TEST(RowRules, AreOfOpsThatExist) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "that build leaves out families of ops";
+#endif
   for (const std::string& op : OpsWithRowRules()) EXPECT_TRUE(FindOp(op)) << op;
 }
 
