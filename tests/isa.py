@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The numeric suites under each limit of the instruction set.
 
-  tests/isa.py [--build build] [--sample] [LIMIT …]
+  tests/isa.py [--build build] [--sample] [--draws N] [LIMIT …]
 
 oneDNN has other implementations for each family of CPUs, and our vector code
 other loops; ONEDNN_MAX_CPU_ISA holds both to a limit, so that one machine tests
@@ -38,9 +38,10 @@ class Suite:
     if self.shards > 1:
       environment |= {"GTEST_TOTAL_SHARDS": str(self.shards),
                       "GTEST_SHARD_INDEX": str(shard % self.shards)}
-    program = build / "bin" / self.words[0]
-    command = ([program, "--gtest_brief=1"] if program.exists() else
-               [sys.executable, ROOT / "tests" / self.words[0], "--build", build])
+    if self.words[0].endswith(".py"):
+      command = [sys.executable, ROOT / "tests" / self.words[0], "--build", build]
+    else:
+      command = [build / "bin" / self.words[0], "--gtest_brief=1"]
     done = subprocess.run([*command, *self.words[1:]], capture_output=True,
                           text=True, check=False, env=environment, cwd=ROOT)
     if done.returncode == 0:
@@ -48,16 +49,14 @@ class Suite:
     return f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
 
 
-def suites(sample: bool, index: int) -> list[Suite]:
-  """Property tests are given seeds of their own under each limit."""
-  draws = "60" if sample else "5000"
+def suites(sample: bool, draws: str, index: int) -> list[Suite]:
+  """Random tests are given seeds of their own under each limit."""
   graphs = ["--seed", str(100_000 * (index + 1)), "--count", "25" if sample else "300"]
   return [
       Suite("sweep", ["sweep_test"], environment={"TENON_SWEEP_COUNT": draws,
                                                   "TENON_SWEEP_SEED": str(100_000 * index)}),
       Suite("numerics", ["numerics_test"], shards=3 if sample else 1),
-      Suite("gradients and kernels", ["nn_test"], shards=6 if sample else 1),
-      Suite("vector code", ["vector_test"], shards=3 if sample else 1),
+      Suite("kernels and gradients", ["kernels_test"], shards=5 if sample else 1),
       Suite("models", ["models_test"], shards=4 if sample else 1),
       Suite("property", ["property.py", *graphs]),
   ]
@@ -67,6 +66,8 @@ def main() -> int:
   parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
   parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
   parser.add_argument("--sample", action="store_true")
+  parser.add_argument("--draws", type=int, metavar="N",
+                      help="problems of each family of the sweep (5000, or 60 of a sample)")
   parser.add_argument("limits", nargs="*", metavar="LIMIT")
   args = parser.parse_args()
   given = cpu.limits()
@@ -79,7 +80,8 @@ def main() -> int:
       print(f"{limit}: this CPU does not go that far", flush=True)
       continue
     index = list(cpu.LIMITS).index(limit)
-    for suite in suites(args.sample, index):
+    draws = str(args.draws or (60 if args.sample else 5000))
+    for suite in suites(args.sample, draws, index):
       start = time.monotonic()
       wrong = suite.run(args.build.resolve(), limit, index)
       took = time.monotonic() - start
