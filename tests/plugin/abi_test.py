@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADER = ROOT / "include" / "tenon" / "plugin.h"
+HEADER = ROOT / "include" / "tenon" / "device_plugin.h"
 THEIRS = ["experimental/grappler/grappler.h", "experimental/pluggable_profiler/pluggable_profiler.h",
           "experimental/stream_executor/stream_executor.h", "kernels.h"]
 # Not in TensorFlow's headers by that name.
