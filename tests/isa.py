@@ -34,7 +34,9 @@ class Suite:
 
   def run(self, build: pathlib.Path, limit: str, shard: int) -> str:
     """What went wrong, or nothing. Runs every `shards`-th test."""
-    environment = dict(os.environ, ONEDNN_MAX_CPU_ISA=limit, **self.environment)
+    # More threads than CPUs must not wait by spinning.
+    environment = {"OMP_WAIT_POLICY": "passive", **os.environ, "ONEDNN_MAX_CPU_ISA": limit,
+                   **self.environment}
     if self.shards > 1:
       environment |= {"GTEST_TOTAL_SHARDS": str(self.shards),
                       "GTEST_SHARD_INDEX": str(shard % self.shards)}
