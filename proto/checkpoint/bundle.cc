@@ -16,11 +16,11 @@ namespace tenon {
 namespace {
 
 constexpr int kMaxShards = 99999;
-// Below this a view would hold pages for less than it saves.
+// A smaller view would hold whole pages to save less than they cost.
 constexpr uint64_t kViewBytes = 1 << 16;
 
-// Layout: a varint length per string, the lengths' checksum (4 bytes), the strings. `crc` becomes
-// the whole's checksum, which counts lengths as fixed-width integers.
+// Layout: a varint length per string, the checksum of the lengths (4 bytes), the strings. `crc`
+// becomes the checksum of everything, which treats lengths as fixed-width integers.
 absl::StatusOr<Tensor> ReadStrings(const Shape& shape, int64_t n, const char* data, uint64_t bytes,
                                    uint32_t& crc) {
   const char* const end = data + bytes;
@@ -84,7 +84,7 @@ absl::Status Bundle::AddEntry(absl::string_view key, absl::string_view value) {
   }
   Entry entry;
   const absl::StatusOr<DType> dtype = DTypeFromProto(proto.dtype());
-  entry.dtype = dtype.ok() ? *dtype : DType::kInvalid;  // an error only for who needs it
+  entry.dtype = dtype.ok() ? *dtype : DType::kInvalid;  // an error only for callers that need it
   absl::StatusOr<Shape> shape = ShapeFromProto(proto.shape());
   entry.shape = shape.ok() ? *std::move(shape) : Shape::Unknown();
   entry.shard = proto.shard_id();
@@ -158,12 +158,12 @@ absl::StatusOr<Tensor> Bundle::LoadSlices(absl::string_view key, const Entry& en
 }
 
 absl::StatusOr<Tensor> Bundle::LoadEntry(const Entry& entry) {
-  if (!entry.slices.empty()) return InvalidArgument("is partitioned where it must not be");
+  if (!entry.slices.empty()) return InvalidArgument("must not be partitioned");
   if (SizeOf(entry.dtype) == 0) return Unimplemented("dtype ", Name(entry.dtype));
   TENON_ASSIGN_OR_RETURN(const int64_t n, entry.shape.CheckedElements());
   TENON_ASSIGN_OR_RETURN(const MappedFile* file, Shard(entry.shard));
   if (entry.offset > file->size() || entry.bytes > file->size() - entry.offset) {
-    return InvalidArgument("lies outside of ", file->path(), " (", entry.bytes, " bytes at ",
+    return InvalidArgument("is outside of ", file->path(), " (", entry.bytes, " bytes at ",
                            entry.offset, " of ", file->size(), "): is the file cut off?");
   }
   const char* data = file->data() + entry.offset;

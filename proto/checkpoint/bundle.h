@@ -32,23 +32,23 @@ class Bundle {
     uint64_t offset = 0;
     uint64_t bytes = 0;
     uint32_t crc = 0;  // masked crc32c
-    // A partitioned value: where its parts lie (one pair of start and size a dimension; size -1:
-    // all of it). Each part has an entry of its own.
+    // For a partitioned value: the position of its parts (one pair of start and size per dimension;
+    // size -1: the whole dimension). Each part has its own entry.
     struct Slice {
       std::vector<std::pair<int64_t, int64_t>> extents;
     };
     std::vector<Slice> slices;
   };
 
-  // `prefix` is the path without ".index" and ".data-00000-of-00001". Opens the index only.
+  // `prefix` is the path without ".index" and ".data-00000-of-00001". Opens only the index.
   static absl::StatusOr<std::unique_ptr<Bundle>> Open(const std::string& prefix,
                                                       const BundleOptions& options);
 
   const Entry* Find(absl::string_view key) const;  // null: no such key
   const absl::btree_map<std::string, Entry>& entries() const { return entries_; }
 
-  // Large values view the mapped file where it keeps them aligned; others are read. Errors name
-  // the file and the key.
+  // Large values are views of the mapped file if they are aligned there; others are read. Errors
+  // name the file and the key.
   absl::StatusOr<Tensor> Load(absl::string_view key);
 
  private:

@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-// The count of bytes behind, then the bytes, the most significant first.
+// The number of significant bytes, then the bytes, most significant first.
 void AppendUnsigned(std::string& to, uint64_t value) {
   const int bytes = (std::bit_width(value) + 7) / 8;
   to.push_back(static_cast<char>(bytes));
@@ -63,7 +63,7 @@ absl::StatusOr<SliceBox> SliceBox::Of(Extents extents, const Shape& whole) {
     auto [start, size] = extents[static_cast<size_t>(d)];
     if (size < 0) std::tie(start, size) = std::pair(int64_t{0}, whole.dim(d));
     if (start < 0 || size > whole.dim(d) || start > whole.dim(d) - size) {
-      return InvalidArgument("a part lies outside of dimension ", d);
+      return InvalidArgument("a part is outside of dimension ", d);
     }
     box.starts.push_back(start);
     box.shape.push_back(size);

@@ -1,4 +1,4 @@
-// Parts of partitioned values in a checkpoint: under which key a part lies, and where in the whole.
+// The parts of partitioned values in a checkpoint: each part's key, and its position in the whole.
 #ifndef TENON_PROTO_CHECKPOINT_BUNDLE_SLICES_H_
 #define TENON_PROTO_CHECKPOINT_BUNDLE_SLICES_H_
 
@@ -14,19 +14,19 @@
 
 namespace tenon {
 
-// Start and size of a part, a pair a dimension; size -1: the whole dimension.
+// Start and size of a part, one pair per dimension; size -1: the whole dimension.
 using Extents = absl::Span<const std::pair<int64_t, int64_t>>;
 
-// The key of a part's entry in the index: name and extents in an order-preserving code.
+// The key of a part's entry in the index: name and extents in an order-preserving encoding.
 std::string SliceKey(absl::string_view name, Extents extents);
 
 struct SliceBox {
   std::vector<int64_t> starts;
   Shape shape;
 
-  // InvalidArgument where the extents do not lie within `whole`.
+  // InvalidArgument if the extents are not within `whole`.
   static absl::StatusOr<SliceBox> Of(Extents extents, const Shape& whole);
-  // Copies the part's elements, of `size` bytes each, to their places.
+  // Copies the part's elements, of `size` bytes each, to their positions.
   void Copy(const char* part, size_t size, const Shape& whole, char* to) const;
 };
 

@@ -31,7 +31,7 @@ uint32_t Crc32c(uint32_t crc, const void* data, size_t bytes) {
   crc = ~crc;
   for (; bytes >= 8; bytes -= 8, p += 8) {
     uint64_t word;
-    std::memcpy(&word, p, 8);  // little-endian, as everything that Tenon runs on
+    std::memcpy(&word, p, 8);  // little-endian, like every machine that Tenon runs on
     word ^= crc;
     crc = 0;
     for (size_t i = 0; i < 8; ++i) crc ^= kTables[7 - i][(word >> (8 * i)) & 0xff];

@@ -7,7 +7,7 @@
 
 namespace tenon {
 
-// Of `bytes` bytes, continuing from `crc` (0 at the start).
+// The checksum of `bytes` bytes, continuing from `crc` (0 at the start).
 uint32_t Crc32c(uint32_t crc, const void* data, size_t bytes);
 
 inline uint32_t MaskCrc(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }

@@ -19,7 +19,7 @@ class View final : public leveldb::RandomAccessFile {
   explicit View(const MappedFile& file) : file_(file) {}
   leveldb::Status Read(uint64_t offset, size_t n, leveldb::Slice* result, char*) const override {
     if (offset > file_.size() || n > file_.size() - offset) {
-      return leveldb::Status::Corruption("a block lies outside of the file");
+      return leveldb::Status::Corruption("a block is outside of the file");
     }
     *result = leveldb::Slice(file_.data() + offset, n);
     return leveldb::Status::OK();
@@ -29,7 +29,7 @@ class View final : public leveldb::RandomAccessFile {
   const MappedFile& file_;
 };
 
-// The footer has no checksum, and leveldb allocates the sizes that it states before it reads.
+// The footer has no checksum, and leveldb allocates the stated sizes before it reads.
 constexpr uint64_t kFooterBytes = 48;
 bool FooterIsSane(const MappedFile& file) {
   if (file.size() < kFooterBytes) return false;

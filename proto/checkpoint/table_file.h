@@ -10,7 +10,8 @@
 
 namespace tenon {
 
-// Calls `entry` for each key in order, until it gives an error. Every block's checksum is checked.
+// Calls `entry` for each key in order, until it returns an error. Every block's checksum is
+// checked.
 using TableEntry = std::function<absl::Status(absl::string_view key, absl::string_view value)>;
 absl::Status ReadTable(const MappedFile& file, const TableEntry& entry);
 

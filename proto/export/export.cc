@@ -24,7 +24,7 @@
 namespace tenon {
 namespace {
 
-constexpr int kProducer = 1087;  // a version of the GraphDef format that every reader takes
+constexpr int kProducer = 1087;  // a version of the GraphDef format that every reader accepts
 
 bool IsPrivate(const std::string& op) {
   const OpLookup known = FindOp(op);
@@ -38,12 +38,12 @@ void CollectPrivate(const Graph& graph, absl::btree_set<std::string>& ops) {
   for (const auto& [name, body] : graph.functions()) CollectPrivate(*body, ops);
 }
 
-// How inputs are written: "x:1" in a graph, "x:out:0" or the argument's name in a function.
+// How inputs are written: as "x:1" in a graph; in a function, as "x:out:0" or the argument's name.
 class NodeWriter {
  public:
   NodeWriter(const Graph& graph, bool function) : graph_(graph), function_(function) {}
 
-  // Uses of this node's output are written as an argument's name.
+  // Uses of this node's output are written as the argument's name.
   void AddArgument(NodeId id, std::string name) { arguments_[id] = std::move(name); }
   bool IsArgument(NodeId id) const { return arguments_.contains(id); }
 
@@ -90,7 +90,7 @@ class NodeWriter {
   absl::flat_hash_map<NodeId, std::string> arguments_;
 };
 
-// Arguments are named [a-z][a-z0-9_]*, and differ.
+// A unique argument name of the form [a-z][a-z0-9_]*.
 std::string ArgumentName(absl::string_view name, absl::flat_hash_set<std::string>& taken) {
   std::string base = "a";
   if (!name.empty() && absl::ascii_isalpha(static_cast<unsigned char>(name[0]))) base.clear();
@@ -103,7 +103,7 @@ std::string ArgumentName(absl::string_view name, absl::flat_hash_set<std::string
   return unique;
 }
 
-// dtype of an endpoint; invalid where its op is not known.
+// The dtype of an endpoint; invalid if its op is not known.
 DType DTypeOf(const Graph& graph, Endpoint e) {
   const OpLookup op = FindOp(graph.node(e.node).op);
   if (!op) return DType::kInvalid;
@@ -153,7 +153,7 @@ absl::Status WriteGraph(const Graph& graph, const ExportOptions& options, tf::Gr
     CollectPrivate(graph, ops);
     if (!ops.empty()) {
       return absl::FailedPreconditionError(absl::StrCat(
-          "the graph has private ops, which no other program knows: ", absl::StrJoin(ops, ", "),
+          "the graph has private ops, which other programs do not know: ", absl::StrJoin(ops, ", "),
           "; export the graph as it was before rewriting"));
     }
   }
@@ -215,7 +215,7 @@ absl::Status ExportSavedModel(const Graph& graph, const std::string& folder) {
   absl::Status status =
       WriteMessageFile(absl::StrCat(partial, "/saved_model.pb"), saved, MessageFormat::kBinary);
   if (status.ok()) {
-    std::filesystem::rename(partial, whole, error);  // takes the place of an empty folder only
+    std::filesystem::rename(partial, whole, error);  // replaces only an empty folder
     if (error) {
       status = absl::FailedPreconditionError(
           absl::StrCat("cannot write ", whole, ": ", error.message()));

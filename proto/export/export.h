@@ -3,8 +3,8 @@
 //
 //   TENON_RETURN_IF_ERROR(ExportGraph(model.graph, "frozen.pb", {}));
 //
-// Private ops (`_MklNativeConv2D`, `_FusedConv2D` ...) exist in this process only, so a graph that
-// has any is refused unless the caller only wants to look at it.
+// Private ops (`_MklNativeConv2D`, `_FusedConv2D` ...) exist only in this process, so a graph that
+// contains any is refused unless the caller only wants to look at it.
 #ifndef TENON_PROTO_EXPORT_EXPORT_H_
 #define TENON_PROTO_EXPORT_EXPORT_H_
 
@@ -23,14 +23,15 @@ struct ExportOptions {
   bool allow_private = false;
 };
 
-// The file appears whole or not at all. FailedPrecondition naming the private ops.
+// Writes the whole file or nothing. FailedPrecondition, naming the private ops, if there are any.
 absl::Status ExportGraph(const Graph& graph, const std::string& path, const ExportOptions& options);
 
-// A SavedModel folder with the graph under "serve" and its inputs and outputs as serving_default.
-// It appears whole or not at all: FailedPrecondition also where something is there already.
+// Writes a SavedModel folder with the graph under "serve" and its inputs and outputs as
+// serving_default. Writes the whole folder or nothing; FailedPrecondition also if it exists
+// already.
 absl::Status ExportSavedModel(const Graph& graph, const std::string& folder);
 
-// The text form as a string. `options.format` is not looked at.
+// The text form as a string. Ignores `options.format`.
 absl::StatusOr<std::string> GraphDefText(const Graph& graph, const ExportOptions& options);
 
 }  // namespace tenon

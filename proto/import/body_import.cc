@@ -98,7 +98,7 @@ absl::StatusOr<int> BodyImport::Find(const std::string& node) const {
   return it->second;
 }
 
-// The reference's node has been visited.
+// Requires that the reference's node has been visited.
 absl::StatusOr<Endpoint> BodyImport::Resolve(const Reference& r) {
   if (auto fed = feeds.find({r.name, r.port}); fed != feeds.end()) return fed->second;
   if (const std::vector<Endpoint>* arg = FindArg(r.name)) {
@@ -197,7 +197,7 @@ absl::Status BodyImport::VisitOne(int root) {
       case State::kDone:
         break;
       case State::kOpen:
-        return InvalidArgument(Where(index), " lies on a cycle");
+        return InvalidArgument(Where(index), " is on a cycle");
     }
   }
   return absl::OkStatus();
@@ -220,7 +220,7 @@ absl::Status BodyImport::Emit(int index) {
         TENON_ASSIGN_OR_RETURN(const Reference r, Parse(text));
         TENON_ASSIGN_OR_RETURN(const int source, Find(r.name));
         back_edges.push_back({kNoNode, node.inputs.size(), source});
-        node.inputs.push_back(node.inputs[0]);  // until then
+        node.inputs.push_back(node.inputs[0]);  // a placeholder until then
         continue;
       }
       TENON_ASSIGN_OR_RETURN(const Reference r, Parse(text));
@@ -236,11 +236,11 @@ absl::Status BodyImport::Emit(int index) {
         }
         continue;
       }
-      if (after_control) return InvalidArgument("input '", text, "' stands after a control input");
+      if (after_control) return InvalidArgument("input '", text, "' comes after a control input");
       TENON_ASSIGN_OR_RETURN(const Endpoint e, Resolve(r));
       node.inputs.push_back(e);
     }
-    if (node.op == "NoOp") {  // stands for what it waits for
+    if (node.op == "NoOp") {  // replaced by the nodes that it waits for
       value.inlined = true;
       value.num_outputs = 0;
       value.controls.assign(node.control_inputs.begin(), node.control_inputs.end());
@@ -267,13 +267,13 @@ absl::Status BodyImport::Emit(int index) {
     return absl::OkStatus();
   };
   absl::Status status = emit();
-  // An error inside a called function has its node's name already.
+  // An error inside a called function already has its node's name.
   if (absl::StartsWith(status.message(), "node '")) return status;
   return Annotate(status, Where(index));
 }
 
 absl::Status BodyImport::EmitNode(Node node, Value& value) {
-  if (node.op == "PlaceholderWithDefault") {  // nobody feeds it
+  if (node.op == "PlaceholderWithDefault") {  // not fed
     node.op = "Identity";
     if (const DType* dtype = node.attr<DType>("dtype")) node.attrs["T"] = DType(*dtype);
     node.attrs.erase("dtype");
@@ -323,7 +323,7 @@ absl::Status BodyImport::EmitCall(const Node& node, const FuncRef& function, boo
   TENON_RETURN_IF_ERROR(callee.Bind(node.inputs));
   TENON_ASSIGN_OR_RETURN(value.outputs, callee.ImportReturns());
   TENON_ASSIGN_OR_RETURN(value.controls, callee.ImportSideEffects());
-  // A call runs all of its function's effects, whoever reads its results.
+  // A call runs all effects of its function, even if nobody reads its results.
   draft_.targets.insert(draft_.targets.end(), value.controls.begin(), value.controls.end());
   Join(value.controls, Controls(node.control_inputs.begin(), node.control_inputs.end()));
   value.inlined = true;

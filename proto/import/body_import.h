@@ -1,4 +1,4 @@
-// One body (the graph itself or a function called somewhere) on its way into a Draft. Private to
+// Imports one body (the graph itself, or a function that is called) into a Draft. Private to
 // importer.cc and body_import.cc.
 #ifndef TENON_PROTO_IMPORT_BODY_IMPORT_H_
 #define TENON_PROTO_IMPORT_BODY_IMPORT_H_
@@ -19,23 +19,23 @@ class BodyImport {
 
   BodyImport(Importer& importer, const BodyIndex& body, Draft& draft);
 
-  // Names of imported nodes begin with this ("call/").
+  // A prefix for the names of imported nodes ("call/").
   std::string prefix;
-  // What a function's arguments are bound to, by name; one endpoint per tensor.
+  // The endpoints that a function's arguments are bound to, by name; one endpoint per tensor.
   absl::flat_hash_map<std::string, std::vector<Endpoint>> args;
-  // Values of a polymorphic function's attributes.
+  // The values of a polymorphic function's attributes.
   AttrMap attrs;
-  // What every node with side effects waits for.
+  // The nodes that every node with side effects waits for.
   Controls entry;
-  // Tensors ("x:0") that are given from outside.
+  // Tensors ("x:0") that the caller provides.
   absl::flat_hash_map<std::pair<std::string, int>, Endpoint> feeds;
-  // The calls that led here, outermost first.
+  // The calls that led to this body, outermost first.
   std::vector<std::string> calls;
 
-  // The endpoint that a reference means ("x", "x:1", in functions "x:out:1"), imported with all
-  // that it needs.
+  // The endpoint that a reference denotes ("x", "x:1", in functions "x:out:1"). Imports it with
+  // everything that it needs.
   absl::StatusOr<Endpoint> Import(const std::string& reference);
-  // Imports a node and gives the nodes that one waits for by waiting for it.
+  // Imports a node and returns the nodes to wait for in its place.
   absl::StatusOr<Controls> ImportControl(const std::string& node);
   // Binds a function's arguments to the inputs of a call.
   absl::Status Bind(absl::Span<const Endpoint> inputs);
@@ -50,7 +50,7 @@ class BodyImport {
     std::string arg;  // of a function's node; may be empty
     int port = 0;
   };
-  // What an imported node stands for in the draft.
+  // The counterpart of an imported node in the draft.
   struct Value {
     bool inlined = false;
     NodeId node = kNoNode;
@@ -66,7 +66,7 @@ class BodyImport {
   absl::StatusOr<Endpoint> Resolve(const Reference& reference);
   absl::Status Visit(int root);
   absl::Status VisitOne(int root);
-  // A loop's way back is not followed until what it leads to is there.
+  // A loop's back edge is followed only after its target has been imported.
   bool IsBackEdge(int node, int input) const;
   absl::Status Emit(int index);
   absl::Status EmitNode(Node node, Value& value);
@@ -87,7 +87,7 @@ class BodyImport {
   std::vector<Value> values_;
 };
 
-// How many tensors an argument of a function's signature stands for.
+// The number of tensors that an argument of a function's signature stands for.
 absl::StatusOr<int> ArgTensors(const std::string& number_attr, const std::string& type_list_attr,
                                const AttrMap& attrs);
 

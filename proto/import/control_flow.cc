@@ -1,4 +1,4 @@
-// The functions that control-flow ops call (Finisher's part of it; declared in finish.h).
+// The functions that control-flow ops call (a part of Finisher; declared in finish.h).
 #include <utility>
 
 #include "env/status.h"
@@ -7,12 +7,12 @@
 namespace tenon {
 namespace {
 
-// How an op hands its inputs to its functions.
+// How an op passes its inputs to its functions.
 struct Form {
   size_t first_input = 0;           // inputs from here on are the functions' arguments
   const char* types = nullptr;      // list(type) attribute that types them
-  bool loop = false;                // outputs are the body's, one for each argument
-  const char* stateless = nullptr;  // the op where no function has side effects
+  bool loop = false;                // the outputs are the body's, one per argument
+  const char* stateless = nullptr;  // the op to use if no function has side effects
 };
 
 const Form* FormOf(const std::string& op) {
@@ -36,7 +36,7 @@ void EraseMarked(std::vector<T>& list, const std::vector<const Node*>& marked) {
   list.resize(kept);
 }
 
-// The variable or table whose handle an endpoint is, or null.
+// The variable or table that an endpoint is a handle of, or null.
 const Node* HandleAt(const Draft& draft, Endpoint e) {
   const Node* n = &draft.node(e.node);
   while (n->op == "Identity" && n->inputs.size() == 1) n = &draft.node(n->inputs[0].node);
@@ -51,7 +51,7 @@ absl::Status Finisher::ImportBodies(Draft& draft) {
   for (size_t i = 0; i < live.size(); ++i) {
     if (!live[i]) continue;
     const NodeId id = static_cast<NodeId>(i);
-    if (!forward.empty()) {  // what it reads may have moved
+    if (!forward.empty()) {  // its inputs may have moved
       for (Endpoint& e : draft.node(id).inputs) {
         if (auto it = forward.find(e); it != forward.end()) e = it->second;
       }
@@ -153,7 +153,8 @@ absl::StatusOr<FuncRef> Finisher::ImportBody(const FuncRef& function,
   for (size_t i = 0; i < captured.size(); ++i) {
     if (captured[i] != nullptr) absl::StrAppend(&key, "|", i, "=", VariableName(*captured[i]));
   }
-  const bool plain = function.attrs == nullptr;  // instances of polymorphic ones are not shared
+  const bool plain =
+      function.attrs == nullptr;  // instances of polymorphic functions are not shared
   if (auto it = imported_.find(key); plain && it != imported_.end()) return FuncRef{it->second, {}};
   for (const std::string& outer : in_progress_) {
     if (outer == function.name) return Unimplemented("function '", outer, "' calls itself");
@@ -184,7 +185,7 @@ absl::StatusOr<FuncRef> Finisher::ImportBody(const FuncRef& function,
 
   std::string name = function.name;
   for (int i = 1; library_.contains(name); ++i) name = absl::StrCat(function.name, "_", i);
-  library_[name] = nullptr;  // taken
+  library_[name] = nullptr;  // reserved
   TENON_RETURN_IF_ERROR(ImportBodies(draft));
   bodies_.push_back({name, std::move(draft)});
   in_progress_.pop_back();

@@ -67,7 +67,7 @@ void Draft::Forward(const absl::flat_hash_map<Endpoint, Endpoint>& forward) {
 
 void Draft::DropIdleControls(bool (*has_side_effects)(absl::string_view op)) {
   std::vector<bool> waits(nodes_.size(), false);
-  // Once, and again for what was added late and stands after its readers.
+  // Repeats, because constants added late come after their readers.
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t i = 0; i < nodes_.size(); ++i) {

@@ -1,5 +1,5 @@
-// A graph while it is imported: nodes may still be changed in place. Nodes come after what they
-// read, except for constants added late.
+// A graph during import: nodes can still be changed in place. Each node comes after its inputs,
+// except for constants added late.
 #ifndef TENON_PROTO_IMPORT_DRAFT_H_
 #define TENON_PROTO_IMPORT_DRAFT_H_
 
@@ -17,9 +17,9 @@ class Draft {
  public:
   explicit Draft(size_t max_nodes) : max_nodes_(max_nodes) {}
 
-  // Gives the node its id, and another name where its own is taken. ResourceExhausted where there
-  // are max_nodes already. `effect`: running the node, or one that it needs, does something besides
-  // computing its outputs, so others may have to wait for it.
+  // Assigns the node's id, and another name if its own is taken. ResourceExhausted if there are
+  // max_nodes already. `effect`: the node, or one that it needs, has a side effect, so other nodes
+  // may have to wait for it.
   absl::StatusOr<NodeId> Add(Node node, bool effect);
   // A scalar int32 constant.
   absl::StatusOr<NodeId> AddScalar(const std::string& name, int32_t value);
@@ -35,10 +35,10 @@ class Draft {
 
   // For each node, whether outputs, targets or inputs need it.
   std::vector<bool> Live() const;
-  // Replaces every use of `forward`'s keys by their values, followed to the end.
+  // Replaces every use of `forward`'s keys by their values, following chains to the end.
   void Forward(const absl::flat_hash_map<Endpoint, Endpoint>& forward);
-  // Drops control edges from nodes that nobody has to wait for after all: those that neither have
-  // side effects themselves, as `has_side_effects` tells by op, nor wait for one that has.
+  // Drops control edges from nodes that need not be waited for: nodes that neither have side
+  // effects themselves (`has_side_effects` tells by op) nor wait for a node that has.
   void DropIdleControls(bool (*has_side_effects)(absl::string_view op));
   // The live nodes as a graph.
   absl::StatusOr<Graph> ToGraph() &&;

@@ -11,11 +11,11 @@
 namespace tenon {
 namespace {
 
-// Private ops never come from files; TensorFlow's own fused ops ("_FusedConv2D" ...) may.
+// Private ops never come from files, but TensorFlow's own fused ops ("_FusedConv2D" ...) may.
 absl::Status CheckPublic(const OpLookup& op, const Node& node) {
   const bool fused = absl::StartsWith(node.op, "_Fused");
   if (op.native || (op.info->row.internal && !fused)) {
-    return InvalidArgument(NodeLabel(node), ": is a private op; models do not have them");
+    return InvalidArgument(NodeLabel(node), ": is a private op, which models must not contain");
   }
   return absl::OkStatus();
 }
@@ -41,7 +41,7 @@ absl::StatusOr<Graph> Finisher::Finish(Draft draft) {
 }
 
 absl::Status Finisher::LowerAll(Draft& top) {
-  std::vector<LoweredBody> all;  // what a body calls stands before it
+  std::vector<LoweredBody> all;  // callees come before their callers
   for (LoweredBody& body : bodies_) {
     TENON_RETURN_IF_ERROR(LowerControlFlow(body.draft, absl::StrCat(body.name, "/"), all));
     all.push_back(std::move(body));
@@ -55,7 +55,7 @@ absl::StatusOr<Graph> Finisher::FinishBody(Draft draft, const std::string& where
   MarkStateless(draft);
   TENON_RETURN_IF_ERROR(FreezeVariables(draft, store_, changed_));
   draft.DropIdleControls(HasSideEffects);
-  // Each once; a read that nobody waits for is none.
+  // Each name once. A read whose result is unused does not count.
   absl::flat_hash_set<NodeId> seen;
   const auto idle = [&](NodeId id) {
     return IsVariableRead(draft.node(id).op) || !seen.insert(id).second;

@@ -1,5 +1,5 @@
-// From imported Drafts to Graphs: bodies of control-flow ops, frozen variables, and the check that
-// every op is known and rightly used.
+// Turns imported Drafts into Graphs: imports bodies of control-flow ops, freezes variables, and
+// checks that every op is known and used correctly.
 #ifndef TENON_PROTO_IMPORT_FINISH_H_
 #define TENON_PROTO_IMPORT_FINISH_H_
 
@@ -21,22 +21,22 @@ namespace tenon {
 
 class Finisher {
  public:
-  // `store` may be null (a GraphDef).
+  // `store` may be null (for a GraphDef).
   Finisher(Importer& importer, VariableStore* store, TableStore& tables)
       : importer_(importer), store_(store), tables_(tables) {}
 
-  // The graph, with every function that its control-flow ops reach in functions().
+  // The graph, with all functions that its control-flow ops reach in functions().
   absl::StatusOr<Graph> Finish(Draft draft);
-  // Names of nodes by the op that Tenon does not have.
+  // The names of nodes, by op, whose op Tenon does not have.
   const absl::btree_map<std::string, std::vector<std::string>>& missing() const { return missing_; }
 
  private:
   absl::Status LowerAll(Draft& top);
   absl::StatusOr<Graph> FinishBody(Draft draft, const std::string& where);
-  // Control flow none of whose functions has effects becomes the Stateless op.
+  // Turns control flow into the Stateless op if none of its functions has side effects.
   void MarkStateless(Draft& draft) const;
-  // Imports the functions that control-flow nodes name. Handles of variables that they are given
-  // move into the bodies, so that these freeze like any graph.
+  // Imports the functions that control-flow nodes name. Handles of variables that are passed to
+  // them move into the bodies, so that these can be frozen like any graph.
   absl::Status ImportBodies(Draft& draft);
   absl::Status ImportBodiesOf(Draft& draft, NodeId id,
                               absl::flat_hash_map<Endpoint, Endpoint>& forward);
@@ -47,7 +47,7 @@ class Finisher {
   Importer& importer_;
   VariableStore* const store_;
   TableStore& tables_;
-  std::vector<LoweredBody> bodies_;           // those that others call first
+  std::vector<LoweredBody> bodies_;           // callees first
   absl::flat_hash_set<std::string> changed_;  // VariableNames of variables that some body changes
   FunctionLibrary library_;
   absl::flat_hash_set<std::string> with_side_effects_;      // functions of library_

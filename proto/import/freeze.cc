@@ -1,5 +1,5 @@
-// Freezing of variables that are only read (declared in variables.h), and what becomes of those
-// that the model changes.
+// Freezes variables that are only read (declared in variables.h), and rewrites the uses of
+// variables that the model changes.
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -12,8 +12,8 @@
 namespace tenon {
 namespace {
 
-// The op on resource variables that does what an op on TensorFlow 1's variables does; "" where the
-// op changes no variable.
+// The op on resource variables that corresponds to an op on TensorFlow 1's variables; "" if the op
+// changes no variable.
 std::string ResourceOp(absl::string_view op) {
   if (op == "Assign" || op == "AssignAdd" || op == "AssignSub")
     return absl::StrCat(op, "VariableOp");
@@ -28,7 +28,7 @@ std::string ResourceOp(absl::string_view op) {
   return op == "CountUpTo" ? "ResourceCountUpTo" : "";
 }
 
-// Leading inputs that are variables.
+// The number of leading inputs that are variables.
 size_t HandleInputs(const std::string& resource_op) {
   const OpLookup op = FindOp(resource_op);
   if (!op) return 1;
@@ -44,7 +44,7 @@ bool ReadsHandle(const Node& n) {
 
 bool IsReference(const Node& variable) { return variable.op != "VarHandleOp"; }
 
-// Which variable each node's output 0 is the handle of, or the reference to.
+// The variable, for each node, that output 0 is a handle of or a reference to.
 class Handles {
  public:
   explicit Handles(const Draft& draft) : variable_(static_cast<size_t>(draft.end_id()), kNoNode) {
@@ -56,7 +56,7 @@ class Handles {
       } else if (!n.inputs.empty()) {
         const NodeId from = Of(n.inputs[0]);
         if (from == kNoNode) continue;
-        // An Identity of a reference gives its memory on: what reads it sees later changes.
+        // An Identity of a reference passes its memory on: its readers see later changes.
         const bool changes = IsReference(draft.node(from)) && !ResourceOp(n.op).empty();
         if (changes || n.op == "Identity") v = from;
       }
@@ -119,7 +119,7 @@ class Freezer {
         becomes_resource_op = true;
         Node& n = draft_.node(id);
         n.inputs[i] = {variable, 0};
-        if (input.node != variable) n.control_inputs.push_back(input.node);  // a change before it
+        if (input.node != variable) n.control_inputs.push_back(input.node);  // an earlier change
       } else {
         TENON_RETURN_IF_ERROR(ReadReference(id, i, variable));
       }
@@ -134,14 +134,14 @@ class Freezer {
       if (const DType* dtype = n.attr<DType>("T")) n.attrs["dtype"] = DType(*dtype);
       n.attrs.erase("T");
     }
-    // A TensorFlow 1 variable may change its shape unless told to keep it; ours keeps it anyway.
+    // A TensorFlow 1 variable may change its shape unless told to keep it; ours never does.
     n.attrs.erase("validate_shape");
     if (absl::StartsWith(op, "Assign") || op == "ResourceStridedSliceAssign") {
       n.attrs.erase("use_locking");
     }
   }
 
-  // A TensorFlow 1 variable is itself the tensor.
+  // A TensorFlow 1 variable is the tensor itself.
   absl::Status ReadReference(NodeId id, size_t input, NodeId variable) {
     Node& n = draft_.node(id);
     const NodeId source = n.inputs[input].node;
@@ -186,7 +186,7 @@ class Freezer {
       n.attrs["T"] = DType(*dtype);
       return absl::OkStatus();
     }
-    // A read, and the op on what it gives.
+    // A read, and the op on its result.
     Endpoint value{variable, 0};
     if (changes) {
       TENON_ASSIGN_OR_RETURN(value, ReadOf(variable, variable, id));
@@ -232,8 +232,8 @@ class Freezer {
     return absl::OkStatus();
   }
 
-  // A new read for `reader`, which waits for what that waits for, and for `source`, the op that
-  // changed the variable (or the variable itself).
+  // A new read for `reader`. It waits for the nodes that `reader` waits for, and for `source`, the
+  // op that changed the variable (or the variable itself).
   absl::StatusOr<Endpoint> ReadOf(NodeId variable, NodeId source, NodeId reader) {
     Node read;
     read.name = draft_.node(reader).name + "/read";

@@ -1,4 +1,5 @@
-// GraphDef files: placeholders are the inputs, tensors that nobody reads the outputs.
+// Loads GraphDef files: placeholders are the inputs, and tensors that no node reads are the
+// outputs.
 #include <google/protobuf/arena.h>
 
 #include <utility>
@@ -15,21 +16,21 @@ namespace {
 
 std::string NodeOf(const std::string& input) { return input.substr(0, input.find(':')); }
 
-// How many outputs a node has; 1 where the op is not known.
+// The number of outputs of a node; 1 if the op is not known.
 int NumOutputs(tf::NodeDef& def, TensorReader& tensors) {
   const OpLookup op = FindOp(def.op());
   if (!op) return 1;
   Node node;
   node.op = def.op();
   absl::StatusOr<AttrMap> attrs = AttrsFromProto(*def.mutable_attr(), tensors, nullptr);
-  if (!attrs.ok()) return 1;  // importing it gives the error
+  if (!attrs.ok()) return 1;  // import reports the error
   node.attrs = *std::move(attrs);
   if (!CompleteAttrs(*op.info, node).ok()) return 1;
   const absl::StatusOr<std::vector<DType>> dtypes = OutputDTypes(*op.info, node);
   return dtypes.ok() ? static_cast<int>(dtypes->size()) : 1;
 }
 
-// An Identity of a Switch marks a branch.
+// An Identity of a Switch marks a branch (a pivot).
 bool IsPivot(const Importer& importer, const tf::NodeDef& def) {
   if (def.op() != "Identity" || def.input_size() == 0) return false;
   auto it = importer.top().by_name.find(NodeOf(def.input(0)));
@@ -37,8 +38,8 @@ bool IsPivot(const Importer& importer, const tf::NodeDef& def) {
          importer.top().nodes[static_cast<size_t>(it->second)]->op() == "Switch";
 }
 
-// Outputs of nodes that none reads, without those that only hold something. Loop variables that
-// nobody reads (Exit) count only with `exits`: an inner loop's cannot be fetched.
+// Outputs of nodes that no node reads, except nodes that only hold a value. Unread loop variables
+// (Exit) count only with `exits`: those of an inner loop cannot be fetched.
 std::vector<Fetch> Sinks(Importer& importer, bool exits) {
   absl::flat_hash_set<std::string> read;
   for (const tf::NodeDef* def : importer.top().nodes) {
@@ -81,7 +82,7 @@ absl::Status Load(tf::GraphDef& graph, const LoadOptions& options, Model& model)
   if (fetches.empty()) fetches = Sinks(*importer, /*exits=*/true);
   if (fetches.empty()) return InvalidArgument("the graph has no output");
   TENON_ASSIGN_OR_RETURN(Draft draft, importer->ImportGraph(feeds, fetches, {}));
-  if (given == 0) {  // only placeholders that the outputs need
+  if (given == 0) {  // only the placeholders that the outputs need
     std::vector<GraphInput> inputs = std::move(draft.inputs);
     draft.inputs.clear();
     const std::vector<bool> live = draft.Live();

@@ -14,10 +14,10 @@
 namespace tenon {
 namespace {
 
-// Before this version a Placeholder of unknown shape was written as a scalar.
+// Before this version, a Placeholder of unknown shape was written as a scalar.
 constexpr int kScalarPlaceholdersSince = 24;
 
-// How often a model's nodes are imported, on average, and how many nodes any model may have.
+// How many times a model's nodes are imported, on average, and how many nodes any model may have.
 constexpr size_t kMaxUses = 64;
 constexpr size_t kMinMaxNodes = 1 << 16;
 
@@ -44,7 +44,8 @@ Node MakePlaceholder(std::string name, DType dtype, Shape shape) {
   return node;
 }
 
-// dtype of output `port` of a node that becomes a Placeholder; invalid where nothing tells it.
+// The dtype of output `port` of a node that becomes a Placeholder; invalid if it cannot be
+// determined.
 DType OutputDType(const tf::NodeDef& def, const AttrMap& attrs, int port) {
   Node node;
   node.name = def.name();
@@ -150,8 +151,8 @@ absl::StatusOr<Draft> Importer::ImportGraph(absl::Span<const Feed> feeds,
     DType dtype = OutputDType(def, *attrs, port);
     if (dtype == DType::kInvalid) dtype = feed.dtype;
     if (dtype == DType::kInvalid) {
-      return InvalidArgument("input '", feed.name, "': nothing tells the dtype of '", feed.tensor,
-                             "'");
+      return InvalidArgument("input '", feed.name, "': cannot determine the dtype of '",
+                             feed.tensor, "'");
     }
     Shape shape = feed.shape;
     const bool placeholder = def.op() == "Placeholder" || def.op() == "PlaceholderWithDefault";

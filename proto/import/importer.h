@@ -1,5 +1,6 @@
-// Imports nodes of a GraphDef into a Draft: what the fetches need, with function calls inlined.
-// Variables, functions of control-flow ops and the check for missing ops come after (finish.h).
+// Imports nodes of a GraphDef into a Draft: everything that the fetches need, with function calls
+// inlined. Variables, functions of control-flow ops and the check for missing ops follow later
+// (finish.h).
 #ifndef TENON_PROTO_IMPORT_IMPORTER_H_
 #define TENON_PROTO_IMPORT_IMPORTER_H_
 
@@ -22,11 +23,11 @@ class GraphDef;
 class NodeDef;
 }  // namespace tf
 
-// A tensor that callers give: it becomes a Placeholder, whatever computes it in the file.
+// A tensor that callers feed: it becomes a Placeholder, whatever computes it in the file.
 struct Feed {
   std::string tensor;             // "x:0" or "x"
   std::string name;               // of the graph's input
-  DType dtype = DType::kInvalid;  // where the file states them beside the graph
+  DType dtype = DType::kInvalid;  // if the file states it outside the graph
   Shape shape = Shape::Unknown();
 };
 
@@ -35,24 +36,24 @@ struct Fetch {
   std::string name;    // of the graph's output
 };
 
-// Nodes by name, for the graph's own nodes and for the body of each function that is called.
+// An index of nodes by name, for the graph itself and for the body of each function that is called.
 struct BodyIndex {
   tf::FunctionDef* function = nullptr;  // null: the graph itself
   std::vector<tf::NodeDef*> nodes;
-  absl::flat_hash_map<absl::string_view, int> by_name;  // the names are the messages'
+  absl::flat_hash_map<absl::string_view, int> by_name;  // the messages own the names
 };
 
 class Importer {
  public:
-  // `graph` outlives the importer, which moves large tensors out of it.
+  // `graph` must outlive the importer, which moves large tensors out of it.
   static absl::StatusOr<std::unique_ptr<Importer>> Create(tf::GraphDef& graph);
 
-  // `targets` are names of nodes that must run.
+  // `targets` are the names of nodes that must run.
   absl::StatusOr<Draft> ImportGraph(absl::Span<const Feed> feeds, absl::Span<const Fetch> fetches,
                                     absl::Span<const std::string> targets);
 
-  // A function's body. Its inputs become Placeholders, except that input i becomes a copy of
-  // `captured[i]` (a variable's handle) where that is not null.
+  // Imports a function's body. Its inputs become Placeholders, except that input i becomes a copy
+  // of `captured[i]` (a variable's handle) if that is not null.
   absl::StatusOr<Draft> ImportFunction(const FuncRef& function,
                                        absl::Span<const Node* const> captured);
 
@@ -63,11 +64,11 @@ class Importer {
 
  private:
   explicit Importer(tf::GraphDef& graph) : graph_(graph) {}
-  // InvalidArgument where the model does not have it, or it has two nodes of one name.
+  // InvalidArgument if the model does not have the function, or it has two nodes with one name.
   absl::StatusOr<const BodyIndex*> Function(const std::string& name);
 
   tf::GraphDef& graph_;
-  // Calls inside calls may multiply without end; no real model uses its nodes this many times.
+  // Nested calls may multiply without end; no real model uses its nodes this many times.
   size_t max_nodes_ = 0;
   size_t calls_left_ = 0;
   BodyIndex top_;
@@ -77,11 +78,11 @@ class Importer {
   friend class BodyImport;
 };
 
-// Ops that only look at variables: nothing has to wait for them once variables are constants.
+// Ops that only read variables: once variables are constants, nothing has to wait for them.
 bool IsVariableRead(absl::string_view op);
-// Whether an op does something besides computing its outputs, or must keep its place among those
-// that do: reads of variables are such, until freezing has shown that nobody changes the variable.
-// An op that Tenon does not know may.
+// Whether an op has side effects, or must keep its order relative to ops that do. Reads of
+// variables count as such until freezing has shown that nobody changes the variable. An op that
+// Tenon does not know counts too.
 bool HasSideEffects(absl::string_view op);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// The two kinds of model that LoadModel (model.h) chooses between.
+// Loads the two kinds of model that LoadModel (model.h) chooses between.
 #ifndef TENON_PROTO_IMPORT_LOAD_H_
 #define TENON_PROTO_IMPORT_LOAD_H_
 
@@ -14,7 +14,7 @@ absl::StatusOr<Model> LoadSavedModel(const std::string& directory, const std::st
                                      const LoadOptions& options);
 absl::StatusOr<Model> LoadGraphDef(const std::string& path, const LoadOptions& options);
 
-// Puts the finished draft into `model`, or the one error about missing ops.
+// Puts the finished draft into `model`, or returns one error about all missing ops.
 absl::Status FinishModel(Draft draft, Importer& importer, VariableStore* store, TableStore& tables,
                          const LoadOptions& options, Model& model);
 

@@ -66,7 +66,7 @@ absl::Status Extraction::CopyOne(const Node& n) {
   for (NodeId c : n.control_inputs) {
     if (auto it = copies_.find(c); it != copies_.end()) copy.control_inputs.push_back(it->second);
   }
-  // A Switch or Merge is there for what it feeds.
+  // A Switch or Merge only serves the nodes that it feeds.
   const bool effect = HasSideEffects(n.op) && n.op != "Switch" && n.op != "Merge";
   TENON_ASSIGN_OR_RETURN(const NodeId id, to_.Add(std::move(copy), from_.effect(n.id)));
   copies_[n.id] = id;
@@ -76,7 +76,7 @@ absl::Status Extraction::CopyOne(const Node& n) {
 
 absl::Status Extraction::Refuse(const Node& n) {
   return Unimplemented(NodeLabel(n),
-                       ": control flow of TensorFlow 1 in a form that TensorFlow does not write");
+                       ": TensorFlow 1 control flow in a form that TensorFlow does not generate");
 }
 
 }  // namespace tenon

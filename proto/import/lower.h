@@ -1,5 +1,5 @@
-// TensorFlow 1's control flow (Switch and Merge, frames, tensor arrays) becomes the functional form
-// that the rest of Tenon knows: If, While and tensor lists.
+// Functionalizes TensorFlow 1's control flow: Switch and Merge, frames and tensor arrays become If,
+// While and tensor lists, which the rest of Tenon understands.
 #ifndef TENON_PROTO_IMPORT_LOWER_H_
 #define TENON_PROTO_IMPORT_LOWER_H_
 
@@ -13,29 +13,29 @@
 
 namespace tenon {
 
-// A function that lowering made.
+// A function that functionalization created.
 struct LoweredBody {
   std::string name;
   Draft draft;
 };
 
-// Lowers all of it. New functions, inner ones first, get names that begin with `prefix`.
-// Unimplemented, naming a node, where a construct is none that TensorFlow 1 writes.
+// Functionalizes everything. The names of new functions, inner ones first, begin with `prefix`.
+// Unimplemented, naming a node, for a construct that TensorFlow 1 does not generate.
 absl::Status LowerControlFlow(Draft& draft, const std::string& prefix,
                               std::vector<LoweredBody>& bodies);
 
 // ---- its steps ----
-// TensorArrayV3 and its ops become tensor lists, which take the place of the flow.
+// TensorArrayV3 and its ops become tensor lists, which replace the flow.
 absl::Status LowerTensorArrays(Draft& draft);
-// Frames, innermost first; Switch and Merge inside them are lowered too.
+// Frames, innermost first; Switch and Merge inside them are functionalized too.
 absl::Status LowerLoops(Draft& draft, const std::string& prefix, std::vector<LoweredBody>& bodies);
-// Switch and Merge that belong to no loop.
+// Switch and Merge outside of loops.
 absl::Status LowerConds(Draft& draft, const std::string& prefix, std::vector<LoweredBody>& bodies);
 
-// Replaces nodes whose outputs another node gives now, also where they are waited for.
+// Replaces nodes whose outputs another node now provides, in control edges too.
 void Redirect(Draft& draft, const absl::flat_hash_map<Endpoint, Endpoint>& forward);
 bool Uses(const Draft& draft, absl::string_view op);
-// dtype of a node's output; invalid where its op is not known.
+// The dtype of a node's output; invalid if its op is not known.
 DType DTypeOf(const Draft& draft, Endpoint e);
 
 // Copies a part of a graph into a function's body.
@@ -43,14 +43,14 @@ class Extraction {
  public:
   Extraction(const Draft& from, Draft& to) : from_(from), to_(to) {}
 
-  // A new argument, which stands for `e`. Several endpoints may stand for one argument.
+  // A new argument, which represents `e`. Several endpoints may map to one argument.
   absl::StatusOr<Endpoint> AddArgument(const std::string& name, DType dtype);
   void Map(Endpoint from, Endpoint to) { mapped_[from] = to; }
   // Nodes that nothing in the body waits for.
   void Ignore(NodeId id) { ignored_.insert(id); }
 
-  // The endpoint in the body, copied with all that it needs. `may_copy` tells which nodes belong to
-  // the body; what it refuses is an error.
+  // The endpoint in the body, copied with everything that it needs. `may_copy` tells which nodes
+  // belong to the body; any other node is an error.
   template <typename MayCopy>
   absl::StatusOr<Endpoint> Copy(Endpoint e, MayCopy may_copy) {
     if (auto it = mapped_.find(e); it != mapped_.end()) return it->second;

@@ -1,6 +1,6 @@
-// Merges of one condition become an If. A branch is what lies between the condition's Switch nodes
-// and the Merges' inputs; a constant in a branch waits for the branch's pivot, an Identity of a
-// Switch. TensorFlow writes Merge(result if false, result if true).
+// Turns the Merges of one condition into an If. A branch consists of the nodes between the
+// condition's Switch nodes and the Merges' inputs; a constant in a branch waits for the branch's
+// pivot, an Identity of a Switch. TensorFlow generates Merge(result if false, result if true).
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -18,9 +18,9 @@ Endpoint SkipIdentities(const Draft& draft, Endpoint e) {
   return e;
 }
 
-// What is found on the way from a Merge's input up to the next Switch nodes.
+// The nodes on the path from a Merge's input back to the nearest Switch nodes.
 struct Side {
-  std::vector<NodeId> order;           // nodes, each after what it needs
+  std::vector<NodeId> order;           // each node after the nodes that it needs
   absl::flat_hash_set<NodeId> inside;  // those that depend on a Switch
   std::optional<Endpoint> predicate;
   int port = -1;  // of the Switch nodes: 0 false, 1 true
@@ -36,7 +36,8 @@ class Lowering {
     while (true) {
       const std::vector<NodeId> merges = Merges();
       if (merges.empty()) return absl::OkStatus();
-      // The first one reads no other Merge; those of its condition that do not either go with it.
+      // The first one reads no other Merge; other Merges of its condition that read none either
+      // join it.
       std::vector<NodeId> group;
       Endpoint predicate;
       for (NodeId merge : merges) {
@@ -54,7 +55,7 @@ class Lowering {
   }
 
  private:
-  // Live Merge nodes, those that need no other one first.
+  // Live Merge nodes; Merges that need no other one come first.
   std::vector<NodeId> Merges() const {
     const std::vector<bool> live = draft_.Live();
     std::vector<NodeId> merges;
@@ -136,12 +137,12 @@ class Lowering {
     }
     if (!predicate.has_value() || draft_.node(merge).inputs.size() != 2) {
       return Unimplemented(NodeLabel(draft_.node(merge)),
-                           ": joins what is not the two branches of one condition");
+                           ": does not join the two branches of one condition");
     }
     return *predicate;
   }
 
-  // Arguments of both branches: what their Switch nodes take, and tensors from outside.
+  // The arguments of both branches: inputs of their Switch nodes, and tensors from outside.
   absl::Status FindArguments(const Side& side, Endpoint result, std::vector<Endpoint>& arguments) {
     absl::Status status;
     auto add = [&](Endpoint e) {

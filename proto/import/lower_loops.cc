@@ -1,9 +1,9 @@
-// A frame becomes a While. What TensorFlow 1 writes for one loop variable:
+// Turns a frame into a While. For one loop variable, TensorFlow 1 generates:
 //
 //   Enter -> Merge <- NextIteration <- body <- Switch:1 <- Merge, LoopCond
 //                                     Exit <- Switch:0
 //
-// and an Enter alone for what the loop only reads.
+// and only an Enter for a value that the loop does not change.
 #include <algorithm>
 #include <utility>
 
@@ -52,8 +52,8 @@ class Lowering {
     return it == frames_.end() ? 0 : it->second.depth;
   }
 
-  // The frame that a node runs in: its inputs', the Enter's own, an Exit's parent. Goes around
-  // until nothing changes, for loops have cycles.
+  // The frame that a node runs in: its inputs' frame, the Enter's own, or for an Exit the parent.
+  // Iterates until nothing changes, because loops have cycles.
   absl::Status FindFrames() {
     const size_t n = static_cast<size_t>(draft_.end_id());
     frame_of_.assign(n, "");
@@ -84,7 +84,7 @@ class Lowering {
     return absl::OkStatus();
   }
 
-  // True if something changed.
+  // Returns true if something changed.
   bool Settle(NodeId id) {
     const Node& node = draft_.node(id);
     std::string deepest;
@@ -110,7 +110,7 @@ class Lowering {
     return true;
   }
 
-  // An Exit stands in its loop's frame here; its readers are in the parent.
+  // Here an Exit is in its loop's frame; its readers are in the parent.
   std::string ExitFrame(NodeId exit) const {
     auto it = frames_.find(FrameOf(exit));
     return it == frames_.end() ? "" : it->second.parent;
@@ -127,7 +127,7 @@ class Lowering {
         if (op == "Enter" && FrameOf(e.node) == frame.name) v.enter = e.node;
         if (op == "NextIteration") v.next = e.node;
       }
-      if (v.enter == kNoNode || v.next == kNoNode) continue;  // a branch's
+      if (v.enter == kNoNode || v.next == kNoNode) continue;  // it belongs to a branch
       by_merge[id] = frame.variables.size();
       frame.variables.push_back(v);
     }
@@ -151,7 +151,7 @@ class Lowering {
     return absl::OkStatus();
   }
 
-  // The condition, or one iteration.
+  // The body for the condition, or for one iteration.
   absl::StatusOr<Draft> MakeBody(const Frame& frame, const std::vector<NodeId>& constants,
                                  bool condition) {
     Draft body(static_cast<size_t>(draft_.end_id()) * 4 + 64);
@@ -180,7 +180,7 @@ class Lowering {
       extraction.Ignore(enter);
     }
     extraction.Ignore(frame.loop_cond);
-    // Constants that wait for nothing stand outside of all frames.
+    // Constants without inputs are outside of all frames.
     auto may_copy = [&](const Node& n) {
       return n.op == "Const" || (FrameOf(n.id) == frame.name && n.op != "Enter" &&
                                  n.op != "LoopCond" && n.op != "NextIteration");

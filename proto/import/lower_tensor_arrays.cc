@@ -1,5 +1,5 @@
-// TensorArrayV3 and its ops become tensor lists. The order of reads and writes of a tensor array is
-// that of its flow, a float that every op passes on: the list takes the flow's place.
+// Turns TensorArrayV3 and its ops into tensor lists. The order of reads and writes of a tensor
+// array is given by its flow, a float that every op passes on; the list replaces the flow.
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -47,7 +47,7 @@ class Lowering {
     return Endpoint{id, 0};
   }
 
-  // Becomes `op` of these inputs.
+  // Turns the node into `op` with these inputs.
   void Become(NodeId id, const char* op, DType dtype, std::vector<Endpoint> inputs, bool shaped) {
     Node& n = draft_.node(id);
     n.op = op;
@@ -106,7 +106,7 @@ class Lowering {
     return absl::OkStatus();
   }
 
-  // Ops that pass a list on are typed by what they pass.
+  // Ops that pass a list on get the list's dtype.
   void MarkLists() {
     absl::flat_hash_map<Endpoint, std::vector<NodeId>> readers;
     for (NodeId id = 0; id < draft_.end_id(); ++id) {

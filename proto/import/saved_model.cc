@@ -1,4 +1,5 @@
-// SavedModel: MetaGraph by tags, signature by name, variables from the bundle beside it.
+// Loads SavedModels: the MetaGraph by tags, the signature by name, variables from the bundle next
+// to it.
 #include <google/protobuf/arena.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr char kDefaultSignature[] = "serving_default";
 constexpr char kInitSignature[] = "__saved_model_init_op";
-// Where TensorFlow 1 lists a model's assets.
+// The collection in which TensorFlow 1 lists a model's assets.
 constexpr char kAssetsCollection[] = "saved_model_assets";
 
 std::vector<std::string> TagsOf(const tf::MetaGraphDef& graph) {
@@ -64,7 +65,7 @@ absl::StatusOr<const Signature*> ChooseSignature(const tf::MetaGraphDef& graph,
 
 using TensorEntries = google::protobuf::RepeatedPtrField<tf::SignatureDef::TensorEntry>;
 
-// Sorted by key, so that the order is the model's and not the writer's.
+// Sorted by key, so that the order does not depend on the writer.
 absl::StatusOr<std::vector<const tf::SignatureDef::TensorEntry*>> Sorted(
     const TensorEntries& entries, absl::string_view what) {
   std::vector<const tf::SignatureDef::TensorEntry*> sorted;
@@ -126,7 +127,7 @@ absl::Status ReadFetches(const tf::SignatureDef& signature, const LoadOptions& o
   return absl::OkStatus();
 }
 
-// The node that TensorFlow runs once after loading, where the model has one.
+// The node that TensorFlow runs once after loading, if the model has one.
 std::vector<std::string> InitTargets(const tf::MetaGraphDef& graph) {
   std::vector<std::string> targets;
   for (const Signature& entry : graph.signature_def()) {
@@ -139,7 +140,7 @@ std::vector<std::string> InitTargets(const tf::MetaGraphDef& graph) {
   return targets;
 }
 
-// Where each asset lies, by the name of the node that stands for its path.
+// The file of each asset, by the name of the node that represents its path.
 absl::StatusOr<absl::flat_hash_map<std::string, std::string>> Assets(
     const std::string& directory, const tf::MetaGraphDef& graph) {
   absl::flat_hash_map<std::string, std::string> assets;

@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-// One column of a table while it is read.
+// One column of a table during reading.
 class Column {
  public:
   Column(DType dtype, int64_t index) : dtype_(dtype), index_(index) {}
@@ -26,7 +26,7 @@ class Column {
     if (index_ >= 0) {
       const std::vector<absl::string_view> fields = absl::StrSplit(line, delimiter);
       if (static_cast<size_t>(index_) >= fields.size()) {
-        return InvalidArgument("has ", fields.size(), " fields, but field ", index_, " is wanted");
+        return InvalidArgument("has ", fields.size(), " fields, but needs field ", index_);
       }
       field = fields[static_cast<size_t>(index_)];
     }
@@ -66,7 +66,8 @@ class Column {
         return absl::OkStatus();
       case DType::kFloat:
       case DType::kDouble:
-        if (!absl::SimpleAtod(field, &real)) return InvalidArgument("'", field, "' is no number");
+        if (!absl::SimpleAtod(field, &real))
+          return InvalidArgument("'", field, "' is not a number");
         reals_.push_back(real);
         return absl::OkStatus();
       default:

@@ -1,4 +1,4 @@
-// Tables in text files: one entry a line, fields between delimiters.
+// Reads tables from text files: one entry per line, with delimiters between fields.
 #ifndef TENON_PROTO_IMPORT_TABLE_TEXT_H_
 #define TENON_PROTO_IMPORT_TABLE_TEXT_H_
 

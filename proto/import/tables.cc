@@ -27,7 +27,7 @@ bool FillsFromText(absl::string_view op) {
   return op == "InitializeTableFromTextFileV2" || op == "InitializeTableFromTextFile";
 }
 
-// A table that need not be filled: it begins empty.
+// A mutable table, which need not be initialized: it starts empty.
 bool IsMutableTable(const Node& node) {
   return node.op == "MutableHashTableV2" || node.op == "MutableHashTable" ||
          node.op == "MutableDenseHashTableV2" || node.op == "MutableDenseHashTable";
@@ -49,7 +49,7 @@ absl::StatusOr<Tensor> Chosen(const Tensor& t, const std::vector<int64_t>& place
   return out;
 }
 
-// An entry may stand twice, and counts once; TensorFlow refuses one key with two values.
+// A repeated entry counts once; as in TensorFlow, two values for one key are an error.
 template <typename K>
 absl::Status DropRepeated(TableStore::Content& content) {
   const auto& [keys, values] = content;
@@ -199,7 +199,7 @@ absl::Status TableStore::Initialize(const Draft& draft, const Node& n) {
     TENON_ASSIGN_OR_RETURN(content.keys, Flat(second));
     TENON_ASSIGN_OR_RETURN(const Tensor values, ValueOf(draft, n.inputs[2], 0));
     if (values.num_elements() != content.keys.num_elements() && values.shape().rank() > 1) {
-      return Unimplemented("tables whose values are no scalars");
+      return Unimplemented("tables whose values are not scalars");
     }
     TENON_ASSIGN_OR_RETURN(content.values, Flat(values));
   }
@@ -215,7 +215,7 @@ absl::StatusOr<Tensor> TableStore::ValueOf(const Draft& draft, Endpoint e, int d
     return Tensor::Scalar<std::string>(it->second);
   }
   if (n.op == "ReadVariableOp" && n.inputs.size() == 1) {
-    // TensorFlow 2 keeps an asset's path in a variable, which it sets just before.
+    // TensorFlow 2 stores an asset's path in a variable, and assigns it just before.
     for (NodeId id = 0; id < draft.end_id(); ++id) {
       const Node& assign = draft.node(id);
       if (assign.op == "AssignVariableOp" && assign.inputs.size() == 2 &&
@@ -231,7 +231,8 @@ absl::StatusOr<Tensor> TableStore::ValueOf(const Draft& draft, Endpoint e, int d
   if (n.op == "RestoreV2" && store_ != nullptr) return store_->Restored(draft, n, e.port);
   const OpLookup op = FindOp(n.op);
   if (!op || op.info->row.stateful || op.info->row.reference == nullptr || n.inputs.empty()) {
-    return Unimplemented(NodeLabel(n), ": a table is filled from what is not constant");
+    return Unimplemented(NodeLabel(n),
+                         ": a table is initialized with values that are not constant");
   }
   std::vector<Tensor> inputs;
   for (const Endpoint& input : n.inputs) {
@@ -287,7 +288,7 @@ absl::Status FreezeTables(Draft& draft, TableStore& store) {
       forward[{id, 0}] = keys;
       forward[{id, 1}] = values;
     } else {
-      return Unimplemented(NodeLabel(n), ": changes a table while the model runs");
+      return Unimplemented(NodeLabel(n), ": changes a table at run time");
     }
   }
   draft.Forward(forward);

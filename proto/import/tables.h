@@ -1,5 +1,5 @@
-// Hash tables that a model fills when it is loaded, or restores from its checkpoint, and only looks
-// up after: their contents become constants.
+// Hash tables that a model initializes when it is loaded, or restores from its checkpoint, and then
+// only reads: their contents become constants.
 #ifndef TENON_PROTO_IMPORT_TABLES_H_
 #define TENON_PROTO_IMPORT_TABLES_H_
 
@@ -19,12 +19,13 @@ bool IsTable(const Node& node);
 
 class VariableStore;
 
-// What the model's initializers put into its tables, found when the first one is asked for.
+// The contents that the model's initializers give its tables, determined when the first one is
+// requested.
 class TableStore {
  public:
-  // `init_targets`: nodes that TensorFlow would run after loading; without any, every initializer
-  // of a table in the graph counts. `assets`: file by the name of the Const node that names it.
-  // `store` has the checkpoint, if there is one (else null).
+  // `init_targets`: nodes that TensorFlow would run after loading; if there are none, every
+  // initializer of a table in the graph counts. `assets`: files by the name of the Const node that
+  // names them. `store` has the checkpoint; null if there is none.
   TableStore(Importer& importer, std::vector<std::string> init_targets,
              absl::flat_hash_map<std::string, std::string> assets, VariableStore* store)
       : importer_(importer),
@@ -33,14 +34,14 @@ class TableStore {
         store_(store) {}
 
   struct Content {
-    Tensor keys, values;  // [n] each; no key stands twice
+    Tensor keys, values;  // [n] each; keys are unique
   };
-  // FailedPrecondition where nothing fills the table.
+  // FailedPrecondition if nothing initializes the table.
   absl::StatusOr<const Content*> Find(const Node& table);
 
  private:
   absl::Status Load();
-  // Mutable tables are filled by the node that restores the checkpoint.
+  // Mutable tables are initialized by the node that restores the checkpoint.
   absl::Status Fill(const std::vector<std::string>& targets);
   absl::Status Initialize(const Draft& draft, const Node& initializer);
   // The value of a constant expression.
@@ -55,7 +56,7 @@ class TableStore {
   absl::flat_hash_map<std::string, Content> contents_;  // by VariableName
 };
 
-// Turns look-ups into _TableFind on constants, and sizes and exports into constants.
+// Turns lookups into _TableFind on constants, and sizes and exports into constants.
 absl::Status FreezeTables(Draft& draft, TableStore& store);
 
 }  // namespace tenon

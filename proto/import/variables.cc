@@ -28,8 +28,8 @@ const Tensor* ConstStrings(const Draft& draft, Endpoint e) {
   return t != nullptr && t->dtype() == DType::kString ? t : nullptr;
 }
 
-// A part of a partitioned variable, as "300 3 0,125:-": sizes of the whole, then start and size in
-// each dimension, or "-" for all of it.
+// A part of a partitioned variable, as "300 3 0,125:-": the sizes of the whole, then start and size
+// in each dimension, or "-" for the whole dimension.
 std::vector<std::pair<int64_t, int64_t>> ExtentsOf(absl::string_view spec) {
   std::vector<std::pair<int64_t, int64_t>> extents;
   for (absl::string_view extent : absl::StrSplit(spec.substr(spec.rfind(' ') + 1), ':')) {
@@ -38,7 +38,7 @@ std::vector<std::pair<int64_t, int64_t>> ExtentsOf(absl::string_view spec) {
         absl::StrSplit(extent, absl::MaxSplits(',', 1));
     if (extent != "-" &&
         (!absl::SimpleAtoi(parts.first, &e.first) || !absl::SimpleAtoi(parts.second, &e.second))) {
-      return {};  // no key is like this
+      return {};  // matches no key
     }
     extents.push_back(e);
   }
@@ -117,7 +117,7 @@ absl::StatusOr<std::string> VariableStore::Key(const std::string& variable,
     if (it != by_object_.end() && !it->second.empty()) return it->second;
     if (bundle_->Find(name) != nullptr) return name;
   }
-  return NotFound("the checkpoint ", prefix_, " does not hold it");
+  return NotFound("the checkpoint ", prefix_, " does not contain it");
 }
 
 absl::StatusOr<Tensor> VariableStore::Restored(const Draft& draft, const Node& restore, int port) {
@@ -125,7 +125,8 @@ absl::StatusOr<Tensor> VariableStore::Restored(const Draft& draft, const Node& r
   const Tensor* names =
       restore.inputs.size() == 3 ? ConstStrings(draft, restore.inputs[1]) : nullptr;
   if (names == nullptr || port >= names->num_elements()) {
-    return InvalidArgument(NodeLabel(restore), ": what it restores is not constant");
+    return InvalidArgument(NodeLabel(restore),
+                           ": the name of the value to restore is not constant");
   }
   return bundle_->Load(names->data<std::string>()[port]);
 }

@@ -1,4 +1,4 @@
-// Variables: where their values lie in the checkpoint, and their freezing into constants.
+// Finds the values of variables in the checkpoint, and freezes variables into constants.
 #ifndef TENON_PROTO_IMPORT_VARIABLES_H_
 #define TENON_PROTO_IMPORT_VARIABLES_H_
 
@@ -15,10 +15,10 @@
 
 namespace tenon {
 
-// The values of a SavedModel's variables, found when the first one is asked for.
+// The values of a SavedModel's variables, located when the first one is requested.
 class VariableStore {
  public:
-  // `prefix` of the checkpoint; `restore_op` is the node that would restore it (may be empty).
+  // `prefix` is the checkpoint's; `restore_op` is the node that would restore it (may be empty).
   VariableStore(std::string prefix, std::string restore_op, Importer& importer,
                 const BundleOptions& options)
       : prefix_(std::move(prefix)),
@@ -26,18 +26,18 @@ class VariableStore {
         importer_(importer),
         options_(options) {}
 
-  // The value of a VarHandleOp or VariableV2 node. Checks dtype and shape against the node's.
+  // The value of a VarHandleOp or VariableV2 node. Checks dtype and shape against the node.
   absl::StatusOr<Tensor> Value(const Node& variable);
-  // What a RestoreV2 node of `draft` reads from the checkpoint for its output `port`.
+  // The value that a RestoreV2 node of `draft` reads from the checkpoint for its output `port`.
   absl::StatusOr<Tensor> Restored(const Draft& draft, const Node& restore, int port);
-  // The node that would restore the checkpoint; empty: none.
+  // The node that would restore the checkpoint; empty if there is none.
   std::string restore_node() const { return restore_op_.substr(0, restore_op_.find(':')); }
 
  private:
   absl::Status Open();
-  // Follows the restore op: what it would assign to a variable tells the variable's key.
+  // Follows the restore op: its assignments tell each variable's key.
   absl::Status FollowRestoreOp();
-  // The object graph in the checkpoint names variables and their keys too.
+  // Reads the object graph in the checkpoint, which also maps variables to keys.
   absl::Status ReadObjectGraph();
   absl::StatusOr<std::string> Key(const std::string& variable, const std::string& node) const;
 
@@ -51,18 +51,17 @@ class VariableStore {
   absl::flat_hash_map<std::string, Tensor> loaded_;          // by key
 };
 
-// Whether the node stands for a variable, and what identifies that variable in the model.
+// Whether the node is a variable, and the name that identifies that variable in the model.
 bool IsVariable(const Node& node);
 std::string VariableName(const Node& node);
 
-// Adds the names of the variables that live nodes use other than by reading them.
+// Adds the names of the variables that live nodes use in other ways than reading.
 void CollectChangedVariables(const Draft& draft, absl::flat_hash_set<std::string>& changed);
 
-// Turns variables that nobody changes into Const nodes of the variable's name and drops the reads.
-// The others stay as VarHandleOp, with their value in the checkpoint noted on the node, and what
-// uses them as ReadVariableOp and the resource ops that change them; TensorFlow 1's variables
-// become such, too. `store` is null for a GraphDef, which has no values: a variable that is only
-// read is then a FailedPrecondition.
+// Turns variables that nobody changes into Const nodes with the variable's name and drops the
+// reads. Other variables, including TensorFlow 1's, become VarHandleOp with a note of their value
+// in the checkpoint; their uses become ReadVariableOp and resource ops. `store` is null for a
+// GraphDef, which has no values: then a variable that is only read is a FailedPrecondition.
 absl::Status FreezeVariables(Draft& draft, VariableStore* store,
                              const absl::flat_hash_set<std::string>& changed);
 

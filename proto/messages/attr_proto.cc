@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-// DT_INVALID stands in attributes for "none".
+// In attributes, DT_INVALID means "none".
 absl::StatusOr<DType> AttrDType(int number) {
   if (number == 0) return DType::kInvalid;
   return DTypeFromProto(number);

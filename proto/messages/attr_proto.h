@@ -1,4 +1,4 @@
-// AttrValue messages to and from a node's attributes.
+// Converts between AttrValue messages and a node's attributes.
 #ifndef TENON_PROTO_MESSAGES_ATTR_PROTO_H_
 #define TENON_PROTO_MESSAGES_ATTR_PROTO_H_
 
@@ -20,18 +20,18 @@ class AttrEntry;
 class AttrValue;
 }  // namespace tf
 
-// `values` gives what stands for the placeholders of a polymorphic function ("$T"); may be null.
+// `values` has the values of a polymorphic function's placeholders ("$T"); may be null.
 absl::StatusOr<AttrValue> AttrFromProto(tf::AttrValue& proto, TensorReader& tensors,
                                         const AttrMap* values);
 
-// All of a node's attributes but those that TensorFlow keeps for itself ("_output_shapes",
-// "_class" ...). Errors name the attribute.
+// All of a node's attributes except TensorFlow's internal ones ("_output_shapes", "_class" ...).
+// Errors name the attribute.
 absl::StatusOr<AttrMap> AttrsFromProto(google::protobuf::RepeatedPtrField<tf::AttrEntry>& entries,
                                        TensorReader& tensors, const AttrMap* values);
 
 absl::Status AttrToProto(const AttrValue& value, tf::AttrValue& proto);
 
-// A message does not say what an empty list holds; the op's row does.
+// Sets the element type of empty lists, which a message does not state but the op's row does.
 void TypeEmptyLists(const OpInfo& op, Node& node);
 
 }  // namespace tenon

@@ -20,7 +20,7 @@ namespace {
 
 namespace pb = google::protobuf;
 
-constexpr int kMaxDepth = 100;  // messages inside messages, as protobuf has it for binary files
+constexpr int kMaxDepth = 100;  // nesting depth; protobuf's limit for binary files
 constexpr int64_t kMaxBytes = int64_t{1} << 31;
 constexpr int kBlock = 1 << 18;
 
@@ -36,7 +36,7 @@ class FirstError final : public pb::io::ErrorCollector {
   std::string text_;
 };
 
-// Whether a file starts like text. A binary message has lengths and tags below 0x20 in it.
+// Whether a file looks like text. A binary message contains lengths and tags below 0x20.
 bool LooksLikeText(int fd) {
   unsigned char head[1024];
   const ssize_t n = pread(fd, head, sizeof head, 0);

@@ -1,4 +1,4 @@
-// Reads protobuf messages from files, binary or text, chosen by their content.
+// Reads protobuf messages from files, binary or text, detected by their content.
 #ifndef TENON_PROTO_MESSAGES_MESSAGE_FILE_H_
 #define TENON_PROTO_MESSAGES_MESSAGE_FILE_H_
 

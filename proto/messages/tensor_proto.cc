@@ -13,10 +13,11 @@
 namespace tenon {
 namespace {
 
-// From this many bytes on a tensor views its message's bytes in place of copying them.
+// At this size or above, a tensor is a view of its message's bytes instead of a copy.
 constexpr size_t kMoveBytes = 1024;
 
-// Elements `values[i]` converted by `convert`, the last one repeated to the end; zeros for none.
+// The elements of `values`, converted by `convert`; the last one is repeated to the end; zeros if
+// there are none.
 template <typename T, typename Values, typename Convert>
 void Fill(Tensor& t, const Values& values, Convert convert) {
   T* out = t.data<T>();
@@ -44,7 +45,7 @@ void FillComplex(Tensor& t, const Values& values) {
   }
 }
 
-// How many elements the typed field of `dtype` gives; -1 where the dtype has no such field.
+// The number of elements in the typed field of `dtype`; -1 if the dtype has no such field.
 int64_t GivenElements(DType dtype, const tf::TensorProto& p) {
   switch (dtype) {
     case DType::kFloat:
@@ -115,7 +116,7 @@ void FillFromFields(Tensor& t, tf::TensorProto& p) {
       return FillCast<int64_t>(t, p.int64_val());
     case DType::kBool:
       return FillCast<bool>(t, p.bool_val());
-    case DType::kBfloat16:  // both are stored as their 16 bits
+    case DType::kBfloat16:  // both are stored as 16 bits
     case DType::kHalf:
       return FillCast<uint16_t>(t, p.half_val());
     case DType::kUint32:
@@ -135,7 +136,7 @@ absl::StatusOr<Tensor> FromContent(DType dtype, const Shape& shape, int64_t n,
                            " bytes of content");
   }
   if (size >= kMoveBytes && dtype != DType::kBool) {
-    // Moved and not released: in an arena a release copies.
+    // Moved instead of released: in an arena, a release copies.
     const auto bytes = std::make_shared<std::string>(std::move(*proto.mutable_tensor_content()));
     return Tensor::FromExternal(dtype, shape, bytes->data(), bytes);
   }

@@ -1,5 +1,5 @@
-// TensorProto and TensorShapeProto to and from tensors and shapes. Everything that a file says is
-// checked: sizes, counts, negative dimensions; nothing is allocated that the file cannot back.
+// Converts between TensorProto and TensorShapeProto and tensors and shapes. Checks all values from
+// a file (sizes, counts, negative dimensions) and allocates no more than the file can back.
 #ifndef TENON_PROTO_MESSAGES_TENSOR_PROTO_H_
 #define TENON_PROTO_MESSAGES_TENSOR_PROTO_H_
 
@@ -19,18 +19,18 @@ class TensorProto;
 class TensorShapeProto;
 }  // namespace tf
 
-// Reads the tensors of one model. Large contents are moved out of their messages, so it remembers
-// what it read: the same message gives the same tensor again.
+// Reads the tensors of one model. It moves large contents out of their messages, and remembers what
+// it read: the same message gives the same tensor again.
 class TensorReader {
  public:
   absl::StatusOr<Tensor> Read(tf::TensorProto& proto);
 
  private:
   absl::StatusOr<Tensor> Convert(tf::TensorProto& proto);
-  // A tensor that the message need not back byte by byte (all its elements may repeat one value).
+  // A tensor larger than the bytes in its message (all its elements may repeat one value).
   absl::StatusOr<Tensor> AllocateExpanded(DType dtype, const Shape& shape, int64_t given);
 
-  // Bytes that values repeated by compression may still take, in the whole model.
+  // The remaining limit, for the whole model, on bytes that such compression may expand to.
   int64_t expansion_left_ = int64_t{1} << 31;
   absl::flat_hash_map<const tf::TensorProto*, Tensor> read_;
 };

@@ -1,4 +1,4 @@
-// The options of the session, or eager context, that runs a kernel in TensorFlow's process.
+// The options of the session or eager context that runs a kernel in TensorFlow's process.
 #ifndef TENON_PROTO_PROCESS_PROCESS_CONFIG_H_
 #define TENON_PROTO_PROCESS_PROCESS_CONFIG_H_
 
@@ -8,10 +8,10 @@
 namespace tenon {
 
 struct ProcessConfig {
-  int intra_op_threads = 0;  // 0: not said
+  int intra_op_threads = 0;  // 0: not specified
 };
 
-// A ConfigProto; InvalidArgument for other bytes.
+// Parses a ConfigProto; InvalidArgument for other bytes.
 absl::StatusOr<ProcessConfig> ParseProcessConfig(absl::string_view bytes);
 
 }  // namespace tenon

@@ -52,7 +52,7 @@ bool HoldsFunction(const AttrValue& value) {
   return value.get_if<FuncRef>() != nullptr || value.get_if<std::vector<FuncRef>>() != nullptr;
 }
 
-// Compiled elsewhere: not ours.
+// Compiled by another compiler, so left alone.
 bool IsCompiled(const tf::NodeDef& def) {
   return std::any_of(def.attr().begin(), def.attr().end(), [](const tf::AttrEntry& a) {
     return absl::StartsWith(a.key(), "_Xla") || absl::StartsWith(a.key(), "_xla") ||
@@ -95,12 +95,12 @@ class Imported final : public ProcessGraph {
  private:
   absl::Status ReadInputs();
   void ChooseHome();
-  // The op's row where the rewriter may look into the node; `node` gets its attributes.
+  // The op's row if the rewriter may look into the node; `node` gets its attributes.
   const OpInfo* Known(int i, Node& node);
   std::vector<TensorSpec> OutputsOf(int i) const;
   absl::Status AddNodes();
   absl::Status RestoreFetches();
-  // Gives the tensors, as those of a node of that name.
+  // Provides the tensors as outputs of a node with that name.
   absl::Status AddIdentity(const std::string& name, const std::vector<Endpoint>& sources);
 
   google::protobuf::Arena arena_;
@@ -110,8 +110,8 @@ class Imported final : public ProcessGraph {
   Graph graph_;
   std::vector<ProcessOriginal> originals_;  // by NodeId
   absl::flat_hash_map<absl::string_view, int> by_name_;
-  std::vector<int> ports_;  // how many outputs of a node are read
-  std::string home_;        // the device of what we touch
+  std::vector<int> ports_;  // number of outputs read, per node
+  std::string home_;        // the device of new and changed nodes
   bool has_branches_ = false;
 };
 
@@ -140,7 +140,7 @@ absl::Status Imported::ReadInputs() {
         original.controls.push_back(source->second);
         continue;
       }
-      // A loop's way back: written again as it was, and not looked at.
+      // A loop's back edge: written back unchanged, and otherwise ignored.
       if (def.op() == "Merge" && def_->node(source->second).op() == "NextIteration") {
         original.cut.emplace_back(static_cast<int>(original.inputs.size()), text);
         original.inputs.push_back({});
@@ -179,7 +179,7 @@ const OpInfo* Imported::Known(int i, Node& node) {
   for (const Endpoint& e : original.inputs) {
     const std::string& source = def_->node(e.node).op();
     if (GivesReferences(source)) return nullptr;
-    // Marks a branch: control edges from it mean that the branch was taken.
+    // It marks a branch: control edges from it mean that the branch was taken.
     if (def.op() == "Identity" && source == "Switch") return nullptr;
   }
   absl::StatusOr<AttrMap> attrs = AttrsFromProto(*def.mutable_attr(), tensors_, nullptr);
@@ -298,7 +298,7 @@ absl::Status Imported::Import() {
   return AddNodes();
 }
 
-// A fetched tensor is found by the name of its node and its port.
+// A fetched tensor is identified by its node's name and its port.
 absl::Status Imported::RestoreFetches() {
   absl::btree_map<std::string, std::vector<Endpoint>> fetches;
   for (const GraphOutput& output : graph_.outputs()) {
@@ -311,7 +311,7 @@ absl::Status Imported::RestoreFetches() {
       same = sources[port] == Endpoint{there->id, static_cast<int>(port)};
     }
     if (same) continue;
-    // A rule may have left the name to a node behind the tensor.
+    // A rule may have given the name to a node after the tensor.
     if (there != nullptr) Rewriter(graph_).Rename(there->id, graph_.UniqueName(name));
     TENON_RETURN_IF_ERROR(AddIdentity(name, sources));
   }

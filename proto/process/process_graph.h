@@ -1,13 +1,14 @@
-// Graphs that TensorFlow hands over in its own process to be optimized, in and out again. Unlike a
-// model file such a graph stays TensorFlow's: nodes that Tenon does not know, or must not touch
-// (variables, control flow, other devices, what may be fed), become `_Opaque` nodes that keep their
-// place, and come out as they went in. Functions stay in the library, not inlined.
+// Imports and exports graphs that TensorFlow, in its own process, passes to Tenon for optimization.
+// Unlike a model file, such a graph remains TensorFlow's: nodes that Tenon does not know or must
+// not touch (variables, control flow, other devices, nodes that may be fed) become `_Opaque` nodes,
+// which keep their place and are written back unchanged. Functions stay in the library and are not
+// inlined.
 //
 //   TENON_ASSIGN_OR_RETURN(auto process, ProcessGraph::Parse(bytes, options));
 //   ... Rewrite(process->graph()) ...
 //   TENON_ASSIGN_OR_RETURN(std::string out, process->Serialize());
 //
-// Private ops are written under names that TensorFlow's process knows (options.names).
+// Private ops are written with names that TensorFlow's process knows (options.names).
 #ifndef TENON_PROTO_PROCESS_PROCESS_GRAPH_H_
 #define TENON_PROTO_PROCESS_PROCESS_GRAPH_H_
 
@@ -25,52 +26,52 @@
 
 namespace tenon {
 
-// Attribute of private nodes: the inputs that come, each time, from one constant or variable.
+// An attribute of private nodes: the inputs that always come from the same constant or variable.
 inline constexpr char kStableInputsAttr[] = "_tenon_stable_inputs";
 
-// How ops are called in the other process.
+// The names of ops in the other process.
 struct ProcessNames {
-  // The op of our table that `op` means there; null: none.
+  // The row in our table that `op` means there; null if there is none.
   std::function<const OpInfo*(const std::string& op)> row;
-  // What to write for a node: the op's own name or a private one. NotFound: it has none there.
+  // The op name to write for a node: its own or a private one. NotFound if it has none there.
   std::function<absl::StatusOr<std::string>(const OpInfo& row, const Node& node)> name;
 };
 
 struct ProcessGraphOptions {
   ProcessNames names;
-  // Names of nodes that must be there afterwards; those not fetched may be fed.
+  // Names of nodes that must still exist afterwards; those that are not fetched may be fed.
   absl::flat_hash_set<std::string> preserved;
   absl::flat_hash_set<std::string> fetched;
-  // dtype and shape of each output of a node, as TensorFlow infers them; empty where not known.
+  // dtype and shape of each output of a node, as TensorFlow infers them; empty if unknown.
   std::function<std::vector<TensorSpec>(const std::string& node)> outputs;
 };
 
 class ProcessGraph {
  public:
-  // InvalidArgument for bytes that are no GraphDef, or a graph that contradicts itself.
+  // InvalidArgument for bytes that are not a GraphDef, or for an inconsistent graph.
   static absl::StatusOr<std::unique_ptr<ProcessGraph>> Parse(absl::string_view bytes,
                                                              ProcessGraphOptions options);
   virtual ~ProcessGraph() = default;
 
-  // Ops of the nodes, as the bytes name them. Cheap: before Import, which `graph` needs.
+  // The nodes' ops, as named in the bytes. Cheap: works before Import, which `graph` needs.
   virtual std::vector<std::string> Ops() const = 0;
   virtual absl::Status Import() = 0;
   virtual Graph& graph() = 0;
-  // The whole GraphDef. An error where the rewritten graph cannot be said there: the caller then
-  // keeps the graph that it has.
+  // The whole GraphDef. An error if the rewritten graph cannot be expressed there: the caller then
+  // keeps its original graph.
   virtual absl::StatusOr<std::string> Serialize() = 0;
 };
 
 // A NodeDef's op, name and attributes (private ones, "_x", only where they are ints).
 absl::StatusOr<Node> ParseNodeDef(absl::string_view bytes);
-// The ops in an OpList, with how many input and output arguments they have.
+// An op in an OpList, with the number of its input and output arguments.
 struct ProcessOp {
   std::string name;
   int inputs = 0;
   int outputs = 0;
 };
 absl::StatusOr<std::vector<ProcessOp>> ParseOpList(absl::string_view bytes);
-// OpInfo.TensorProperties.
+// Parses OpInfo.TensorProperties.
 absl::StatusOr<TensorSpec> ParseTensorProperties(absl::string_view bytes);
 
 }  // namespace tenon

@@ -24,8 +24,8 @@ absl::StatusOr<NodeId> ProcessWriter::Anchor(NodeId constant) const {
     }
   }
   if (readers > 1 || (readers == 1 && anchor == kNoNode)) {
-    return Unimplemented("nothing tells in which branch the constant '", graph_.node(constant).name,
-                         "' is");
+    return Unimplemented("cannot determine the branch of the constant '",
+                         graph_.node(constant).name, "' is");
   }
   return anchor;
 }
@@ -69,7 +69,7 @@ absl::Status ProcessWriter::WriteInputs(const Node& n, tf::NodeDef& def) const {
 }
 
 absl::Status ProcessWriter::WriteAttrs(const Node& n, const OpInfo& row, tf::NodeDef& def) const {
-  // Those that TensorFlow keeps for itself stay.
+  // TensorFlow's internal attributes stay.
   google::protobuf::RepeatedPtrField<tf::AttrEntry> kept;
   for (tf::AttrEntry& entry : *def.mutable_attr()) {
     if (absl::StartsWith(entry.key(), "_") && entry.key() != kStableInputsAttr) {

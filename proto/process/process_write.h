@@ -1,4 +1,5 @@
-// Writes a rewritten graph back as TensorFlow's own nodes: what did not change comes out as it was.
+// Writes a rewritten graph back as TensorFlow's own nodes; unchanged nodes come out as they went
+// in.
 #ifndef TENON_PROTO_PROCESS_PROCESS_WRITE_H_
 #define TENON_PROTO_PROCESS_PROCESS_WRITE_H_
 
@@ -22,12 +23,12 @@ namespace tf {
 class NodeDef;
 }
 
-// A node as it came in.
+// A node of the original graph.
 struct ProcessOriginal {
   tf::NodeDef* def = nullptr;
-  std::vector<Endpoint> inputs;  // by position in the GraphDef; kNoNode where cut
+  std::vector<Endpoint> inputs;  // by position in the GraphDef; kNoNode if cut
   std::vector<NodeId> controls;
-  std::vector<std::pair<int, std::string>> cut;  // data inputs that the graph does not have
+  std::vector<std::pair<int, std::string>> cut;  // data inputs that are not in the graph
   std::string op;                                // as imported
   AttrMap attrs;
   bool known = false;
@@ -35,8 +36,8 @@ struct ProcessOriginal {
 
 class ProcessWriter {
  public:
-  // `originals` by NodeId; nodes beyond them are new and get device `home`. With `branches`, where
-  // a tensor may be dead or belong to a loop, a new constant waits for what its reader reads.
+  // `originals` by NodeId; later nodes are new and get device `home`. With `branches`, a tensor may
+  // be dead or belong to a loop; there a new constant waits for its reader's inputs.
   ProcessWriter(const Graph& graph, const std::vector<ProcessOriginal>& originals,
                 const ProcessNames& names, const std::string& home, bool branches)
       : graph_(graph), originals_(originals), names_(names), home_(home), branches_(branches) {}
@@ -51,7 +52,7 @@ class ProcessWriter {
   absl::Status WriteNode(const Node& n, tf::NodeDef& def) const;
   absl::Status WriteInputs(const Node& n, tf::NodeDef& def) const;
   absl::Status WriteAttrs(const Node& n, const OpInfo& row, tf::NodeDef& def) const;
-  // Inputs that come from a constant or variable.
+  // The inputs that come from a constant or variable.
   std::vector<int64_t> StableInputs(const Node& n) const;
   // For a new constant in a graph with branches: a node to wait for.
   absl::StatusOr<NodeId> Anchor(NodeId constant) const;
