@@ -1,4 +1,4 @@
-// TensorFlow's C objects with owners, and statuses across the border.
+// Owners for TensorFlow's C objects, and conversion of statuses.
 #ifndef TENON_TF_PLUGIN_C_API_H_
 #define TENON_TF_PLUGIN_C_API_H_
 

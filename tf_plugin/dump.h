@@ -1,5 +1,5 @@
-// Text files of the graphs that TensorFlow has optimized, in TENON_DUMP_DIR:
-// tensorflow_0003_loaded.graph, _clean, _fold, _fuse, and _rules.txt with what fired.
+// Writes the graphs that TensorFlow has optimized to text files in TENON_DUMP_DIR:
+// tensorflow_0003_loaded.graph, _clean, _fold, _fuse, and _rules.txt with the rules that fired.
 #ifndef TENON_TF_PLUGIN_DUMP_H_
 #define TENON_TF_PLUGIN_DUMP_H_
 
@@ -10,7 +10,7 @@
 
 namespace tenon::plugin {
 
-// One graph's files; what cannot be written is left out.
+// The files of one graph; files that cannot be written are skipped.
 class GraphDump {
  public:
   explicit GraphDump(const std::string& folder);

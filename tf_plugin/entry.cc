@@ -1,6 +1,6 @@
-// What TensorFlow loads from site-packages/tensorflow-plugins: opens the real library, beside the
-// Python package, in a scope of its own. TensorFlow's libraries are in the global scope with a
-// protobuf and an abseil of their own, which must not be mixed with ours.
+// The library that TensorFlow loads from site-packages/tensorflow-plugins. It opens the real
+// library, next to the Python package, in a scope of its own: TensorFlow's libraries are in the
+// global scope with their own protobuf and abseil, which must not be mixed with ours.
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/stat.h>
@@ -18,8 +18,8 @@ namespace {
 
 constexpr char kName[] = "/libtenon_tensorflow.so";
 
-// Whether the process has the library from another file: from a second installation, say. What is
-// registered once in a process, protobuf messages among it, is taken.
+// Whether the process has the library from another file, such as a second installation. Names that
+// can be registered only once per process, including protobuf messages, are then taken.
 bool HasAnother(const std::string& library) {
   return dl_iterate_phdr(
              [](dl_phdr_info* info, size_t, void* ours) {
@@ -40,11 +40,10 @@ void* Load() {
   const std::string path = self.dli_fname;
   const std::string library = path.substr(0, path.rfind('/')) + "/../tenon_tensorflow" + kName;
   if (HasAnother(library)) {
-    std::fprintf(stderr, "tenon: %s stays out, another copy is loaded\n", path.c_str());
+    std::fprintf(stderr, "tenon: %s is not used, another copy is loaded\n", path.c_str());
     return nullptr;
   }
-  // For the libgomp that comes with it, whose threads would otherwise take the CPU from
-  // TensorFlow's.
+  // For the libgomp in the wheel, whose threads would otherwise take the CPU from TensorFlow's.
   const bool spin_set = tenon::SetShortSpin();
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   if (spin_set) tenon::UnsetSpin();
@@ -57,11 +56,11 @@ void* Symbol(const char* name) {
   return library == nullptr ? nullptr : dlsym(library, name);
 }
 
-// Where the library is not there: TensorFlow's import fails if nothing is registered, so this is,
-// for a device that nobody has.
+// For a missing library: TensorFlow's import fails if nothing is registered, so this registers an
+// optimizer for a device that does not exist.
 void RegisterNothing(TP_OptimizerRegistrationParams* params) {
   static std::atomic<int> calls = 0;
-  auto* device = new std::string("TENON_OUT_ENTRY_");  // another one at each call, and copy
+  auto* device = new std::string("TENON_OUT_ENTRY_");  // a new one for each call and each copy
   *device += std::to_string(reinterpret_cast<uintptr_t>(&calls)) + "_" + std::to_string(calls++);
   params->struct_size = TP_OPTIMIZER_REGISTRATION_PARAMS_STRUCT_SIZE;
   params->optimizer_configs->struct_size = TP_OPTIMIZER_CONFIGS_STRUCT_SIZE;

@@ -35,14 +35,14 @@ absl::StatusOr<Names> ReadNames(const TF_GrapplerItem* item, SizeFn size, ListFn
   TENON_RETURN_IF_ERROR(FromTf(status.get()));
   Names names;
   for (size_t i = 0; i < values.size(); ++i) {
-    // Fetches may be tensors; the list is of nodes.
+    // Fetches may be tensors, but the list has nodes.
     const std::string name(values[i], lengths[i]);
     names.insert(name.substr(0, name.find(':')));
   }
   return names;
 }
 
-// TensorFlow's inferred dtypes and shapes.
+// The dtypes and shapes that TensorFlow inferred.
 class Properties {
  public:
   explicit Properties(const TF_GrapplerItem* item)
@@ -115,7 +115,7 @@ absl::StatusOr<std::string> RewriteGraphDef(const TF_Buffer& graph, const TF_Gra
   GraphDump dump(process->flags().dump_dir);
   RewriteOptions rewrite;
   rewrite.services = &process->services();
-  rewrite.last = Phase::kFuse;  // names are given when the graph is written
+  rewrite.last = Phase::kFuse;  // native names are assigned when the graph is written
   if (dump.wanted()) {
     rewrite.dump = [&](absl::string_view phase, const Graph& g) { dump.Write(phase, g); };
   }

@@ -1,5 +1,5 @@
-// The graph pass in TensorFlow's process: a GraphDef in, rewritten by the same phases, a GraphDef
-// out.
+// The graph pass in TensorFlow's process: takes a GraphDef, runs the usual phases, returns a
+// GraphDef.
 #ifndef TENON_TF_PLUGIN_GRAPH_PASS_H_
 #define TENON_TF_PLUGIN_GRAPH_PASS_H_
 
@@ -10,8 +10,8 @@
 
 namespace tenon::plugin {
 
-// The rewritten graph; empty where there is nothing for Tenon to do. An error leaves the graph as
-// it is: the caller hands on what it has.
+// The rewritten graph; empty if there is nothing for Tenon to do. After an error, the caller
+// returns the graph that it has.
 absl::StatusOr<std::string> RewriteGraphDef(const TF_Buffer& graph, const TF_GrapplerItem* item);
 
 }  // namespace tenon::plugin

@@ -31,7 +31,7 @@ std::shared_ptr<Constant> HeldConstants::Hold(TensorPtr handle, const Tensor& te
   auto constant = std::make_shared<Constant>(
       Tensor::FromExternal(tensor.dtype(), tensor.shape(), const_cast<void*>(memory), owner));
   known = constant;
-  // Memory that was given back leaves an entry behind.
+  // Freed memory leaves an entry behind.
   if (by_memory_.size() % 256 == 0) {
     absl::erase_if(by_memory_, [](const auto& entry) { return entry.second.expired(); });
   }

@@ -1,4 +1,4 @@
-// Weights of TensorFlow that kernels keep packed. A tensor is known by its memory: while a
+// TensorFlow's weights that kernels keep packed. A tensor is identified by its memory: while a
 // reference to it is held, TensorFlow writes a new value of the variable to other memory, so the
 // same pointer means the same value.
 #ifndef TENON_TF_PLUGIN_HELD_CONSTANTS_H_
@@ -17,11 +17,11 @@ namespace tenon::plugin {
 
 class HeldConstants {
  public:
-  // Nothing more is held where it would be more than `max_bytes`.
+  // Holds no more than `max_bytes`.
   explicit HeldConstants(int64_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // The constant over the tensor's memory; kernels that hold the same weight share it. `handle`
-  // lives as long as the result. Null: the limit is reached.
+  // The constant over the tensor's memory; kernels with the same weight share it. `handle` lives as
+  // long as the result. Null if the limit is reached.
   std::shared_ptr<Constant> Hold(TensorPtr handle, const Tensor& tensor);
 
  private:
@@ -31,8 +31,8 @@ class HeldConstants {
   absl::flat_hash_map<const void*, std::weak_ptr<Constant>> by_memory_ ABSL_GUARDED_BY(mutex_);
 };
 
-// One input of a kernel that comes from a constant or variable. A variable that keeps changing
-// (training) is held less and less often: holding it costs TensorFlow a copy.
+// An input of a kernel that comes from a constant or variable. A variable that keeps changing
+// (training) is held less and less often, because holding it costs TensorFlow a copy.
 class StableInput {
  public:
   explicit StableInput(int input) : input_(input) {}
@@ -40,7 +40,7 @@ class StableInput {
   int input() const { return input_; }
   // The constant for this call's value, or null.
   std::shared_ptr<Constant> Update(HeldConstants& held, TensorPtr& handle, const Tensor& tensor);
-  // The kernel did not want it.
+  // Call this if the kernel does not need the constant.
   void GiveUp() {
     useless_ = true;
     constant_.reset();

@@ -1,4 +1,4 @@
-// What the entry object (entry.cc) calls in this library, with TensorFlow's arguments.
+// The functions that the entry library (entry.cc) calls in this one, with TensorFlow's arguments.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,14 +20,14 @@
 namespace tenon::plugin {
 namespace {
 
-// To TensorFlow's log stream: there is nobody to return an error to.
+// Writes to TensorFlow's log stream, because there is no caller to return an error to.
 void Complain(const std::string& what) { std::fprintf(stderr, "tenon: %s\n", what.c_str()); }
-// Nothing of the plug-in runs.
+// Reports why the plug-in is disabled.
 void StayOut(const absl::Status& status) {
   Complain(absl::StrCat("TensorFlow runs without it: ", status.message()));
 }
 
-// Whether the user wants us, and the environment makes sense.
+// Whether the user wants the plug-in, and the environment is valid.
 bool Wanted() {
   static const bool wanted = [] {
     const absl::StatusOr<Process*> process = Process::Get();
@@ -37,20 +37,20 @@ bool Wanted() {
   return wanted;
 }
 
-// Ops and kernels are there; without them no graph may be rewritten.
+// Whether ops and kernels are registered; otherwise no graph may be rewritten.
 bool& Registered() {
   static bool registered = false;
   return registered;
 }
 
-// Fills in which graphs TensorFlow hands us, and how: those for the CPU, or none. It asks each time
-// it loads the plug-in: when its Python package is loaded anew, or finds the plug-in in a second
-// place.
+// Tells TensorFlow which graphs to pass to us, and how: those for the CPU, or none. TensorFlow asks
+// each time it loads the plug-in: also when its Python package is reloaded, or when it finds the
+// plug-in in a second place.
 void TakeGraphs(TP_OptimizerRegistrationParams& params) {
   static bool asked = false;
   params.device_type = NoDevice();
   if (!Registered() || asked) return;
-  asked = true;  // also for the next line, which asks every plug-in
+  asked = true;  // set before the next line, which asks every plug-in
   const std::vector<OtherPlugin> others = OtherPlugins();
   for (const OtherPlugin& other : others) {
     if (other.device_type != "CPU") continue;
@@ -62,7 +62,7 @@ void TakeGraphs(TP_OptimizerRegistrationParams& params) {
   if (!others.empty()) {
     *params.optimizer_configs = others[0].configs;
   } else {
-    // Where it may fuse first, there is nothing left that our rules know.
+    // If TensorFlow fused first, our rules would not recognize anything.
     params.optimizer_configs->remapping = TF_TriState_Off;
   }
 }
@@ -75,8 +75,8 @@ void HandOver(const void* data, size_t size, TF_Buffer* out) {
   out->data_deallocator = [](void* memory, size_t) { std::free(memory); };
 }
 
-// A graph that stays as it is, because of `why`. Each reason once, and a few at most: there may be
-// thousands of functions, and TensorFlow asks twice for each.
+// Reports that a graph is not rewritten, because of `why`. Reports each reason once, and only a
+// few: there may be thousands of functions, and TensorFlow asks twice for each.
 void SayNotRewritten(const absl::Status& why) {
   constexpr size_t kMost = 8;
   static Mutex mutex;
@@ -91,7 +91,8 @@ void SayNotRewritten(const absl::Status& why) {
 absl::StatusOr<std::string> RewriteOrSayWhy(const TF_Buffer& graph, const TF_GrapplerItem* item) {
   try {
     return RewriteGraphDef(graph, item);
-  } catch (const std::exception& e) {  // no memory, say: nothing may pass through TensorFlow
+  } catch (
+      const std::exception& e) {  // such as out of memory: nothing may propagate through TensorFlow
     return absl::InternalError(e.what());
   }
 }

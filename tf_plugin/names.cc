@@ -27,11 +27,11 @@ const Rows& PrivateRows() {
 const OpInfo* RowOf(const std::string& op) {
   if (auto it = PrivateRows().find(op); it != PrivateRows().end()) return it->second;
   const OpLookup found = FindOp(op);
-  // TensorFlow's own `_FusedConv2D` has other attributes than ours.
+  // TensorFlow's own `_FusedConv2D` has different attributes than ours.
   return found && !found.native && !found.info->row.internal ? found.info : nullptr;
 }
 
-// Rewrites take integers through ops that TensorFlow has no kernels of these dtypes for.
+// Rewrites pass integers through ops for which TensorFlow has no kernels of these dtypes.
 bool IsQuantizedMove(const OpInfo& op, const Node& node) {
   const DType* dtype = node.attr<DType>("T");
   return dtype != nullptr && IsQuantized(*dtype) && absl::string_view(op.row.name) == "Transpose";
@@ -62,7 +62,7 @@ std::string PrivateName(const OpInfo& op) {
 }
 
 OneDnnName NameOfOneDnn(const OpInfo& op) {
-  // Those that never had a layout of their own.
+  // Ops that never had a layout of their own.
   static const auto* const kShort = new absl::flat_hash_set<absl::string_view>(
       {"BatchMatMul", "BatchMatMulV2", "ConjugateTranspose", "Einsum", "MatMul", "Softmax",
        "Transpose"});

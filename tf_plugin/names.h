@@ -1,5 +1,6 @@
-// How Tenon's ops are called in TensorFlow's process: `_MklNativeConv2D` and others exist there, so
-// private ops have names of their own, `_TenonConv2D`, one for each row that graphs may hold.
+// The names of Tenon's ops in TensorFlow's process. `_MklNativeConv2D` and others already exist
+// there, so private ops are called `_TenonConv2D` and so on, one for each row that graphs may
+// contain.
 #ifndef TENON_TF_PLUGIN_NAMES_H_
 #define TENON_TF_PLUGIN_NAMES_H_
 
@@ -11,21 +12,21 @@
 
 namespace tenon::plugin {
 
-// Whether graphs may hold the row as a private op: what rewrites make, and ops with an accelerated
-// kernel worth its call. Elementwise ops that nothing was fused with stay TensorFlow's own.
+// Whether graphs may contain the row as a private op: ops that rewrites create, and ops with an
+// accelerated kernel worth the call. Elementwise ops that were not fused remain TensorFlow's own.
 bool InGraphs(const OpInfo& op);
 
 // "_TenonConv2D" for Conv2D, "_TenonFusedConv2D" for _FusedConv2D.
 std::string PrivateName(const OpInfo& op);
 
-// What TensorFlow's own oneDNN rewrite calls the op, and the label of its kernels:
+// The name that TensorFlow's oneDNN rewrite gives the op, and the label of its kernels:
 // "_MklNativeConv2D", but "_MklMatMul".
 struct OneDnnName {
   std::string op;
   const char* label;
 };
 OneDnnName NameOfOneDnn(const OpInfo& op);
-// The row of an op that is called so; null: none.
+// The row of the op with that name; null if there is none.
 const OpInfo* RowOfOneDnn(absl::string_view name);
 
 ProcessNames NamesInTensorFlow();

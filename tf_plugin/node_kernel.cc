@@ -22,21 +22,21 @@ namespace {
 
 constexpr size_t kMaxKeptScratch = size_t{64} << 20;
 
-// Between our ops TensorFlow's own run, and our threads sleep: waking one takes tens of
+// TensorFlow's own ops run between ours, and our threads sleep; waking one takes tens of
 // microseconds.
 constexpr SmallCalls kSmallNodes = {
     .bytes = size_t{256} << 10, .flops = 2e6, .contraction_bytes = size_t{2} << 20};
-// Eager calls are farther apart, so that the threads mostly do sleep.
+// Eager calls are farther apart, so the threads usually do sleep.
 constexpr SmallCalls kSmallCalls = {
     .bytes = size_t{256} << 10, .flops = 9e6, .contraction_bytes = size_t{2} << 20};
 
-// One for each thread that TensorFlow calls from.
+// One per thread that TensorFlow calls from.
 TF_Status* ThreadStatus() {
   thread_local const StatusPtr status(TF_NewStatus());
   return status.get();
 }
 
-// Scratch that the thread keeps, unless it is very large.
+// Scratch that the thread keeps unless it is very large.
 class Scratch {
  public:
   explicit Scratch(size_t bytes) {
@@ -68,7 +68,7 @@ class Outputs final : public OutputAllocator {
   absl::StatusOr<void*> Allocate(int output, const Shape& shape) override {
     return Allocate(output, shape, /*over=*/-1);
   }
-  // In the memory of input `over` (-1: none) where nobody else needs it.
+  // Reuses the memory of input `over` (-1: none) if nobody else needs it.
   absl::StatusOr<void*> Allocate(int output, const Shape& shape, int over) {
     TF_Status* status = ThreadStatus();
     const TensorSpec& spec = specs_[static_cast<size_t>(output)];
@@ -98,8 +98,8 @@ class NodeKernel {
   absl::Status Compute(TF_OpKernelContext* context);
 
  private:
-  // The last call's kernel, where nothing but the inputs' shapes decided which: most calls of a
-  // node are alike, and to see that takes less than to ask the cache.
+  // The last call's kernel, if it depends only on the inputs' shapes: most calls of a node are
+  // alike, and checking that is cheaper than a cache lookup.
   struct Last {
     int64_t generation = 0;  // of the cache
     int threads = 0;
@@ -107,7 +107,7 @@ class NodeKernel {
     std::shared_ptr<const EagerKernel> kernel;
   };
 
-  // How many the kernel may use, as its session or eager context was asked.
+  // The number of threads that the kernel may use, as its session or eager context was configured.
   int Threads(TF_OpKernelContext* context);
   std::shared_ptr<const EagerKernel> SameAsLast(const Handles& handles, int threads);
   void Keep(const std::shared_ptr<const EagerKernel>& kernel, int64_t generation, int threads,
@@ -120,7 +120,7 @@ class NodeKernel {
   Mutex mutex_;
   std::vector<StableInput> stable_ ABSL_GUARDED_BY(mutex_);
   bool has_stable_ = false;
-  std::atomic<int> threads_ = 0;  // 0: not asked yet
+  std::atomic<int> threads_ = 0;  // 0: not determined yet
   Last last_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -145,7 +145,7 @@ absl::StatusOr<std::unique_ptr<NodeKernel>> NodeKernel::Create(
     }
     node.attrs.erase(it);
   }
-  // TensorFlow's version of the op may have attributes that the row has not.
+  // TensorFlow's version of the op may have attributes that the row does not.
   for (auto it = node.attrs.begin(); it != node.attrs.end();) {
     it = row->signature.FindAttr(it->first) == nullptr ? node.attrs.erase(it) : std::next(it);
   }
@@ -251,7 +251,8 @@ absl::Status NodeKernel::Compute(TF_OpKernelContext* context) {
   if (kernel == nullptr) {
     TENON_ASSIGN_OR_RETURN(kernel, Find(handles, threads));
   }
-  handles.clear();  // the context holds the inputs; now one that nobody else needs can be reused
+  handles.clear();  // the context still holds the inputs; those that nobody else needs can now be
+                    // reused
   return Run(context, *kernel, pointers);
 }
 

@@ -1,5 +1,5 @@
-// One TensorFlow kernel: a node of a graph, or an eager op with its attributes. Prepared kernels
-// come from the process's call cache, by shapes.
+// The TensorFlow kernel of one node of a graph, or of an eager op with its attributes. It gets
+// prepared kernels from the process's call cache, by shapes.
 #ifndef TENON_TF_PLUGIN_NODE_KERNEL_H_
 #define TENON_TF_PLUGIN_NODE_KERNEL_H_
 
@@ -7,7 +7,7 @@
 
 namespace tenon::plugin {
 
-// For TF_NewKernelBuilder: create, compute, delete.
+// The functions for TF_NewKernelBuilder: create, compute, delete.
 void* CreateNodeKernel(TF_OpKernelConstruction* construction);
 void ComputeNodeKernel(void* kernel, TF_OpKernelContext* context);
 void DeleteNodeKernel(void* kernel);

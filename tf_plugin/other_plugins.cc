@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr char kNoDevice[] = "TENON_OUT_";
 
-// Where TensorFlow looks for plug-ins: beside the Python package that this library is in.
+// The folder where TensorFlow looks for plug-ins: next to the Python package that contains this
+// library.
 fs::path PluginFolder() {
   Dl_info self;
   if (dladdr(reinterpret_cast<void*>(&OtherPlugins), &self) == 0) return {};
@@ -49,9 +50,9 @@ std::set<std::string> LoadedFiles() {
   return files;
 }
 
-// The function of that very file, not of a library that it needs; null: it has none.
+// The function in that file itself, not in a library that it needs; null if it has none.
 decltype(&TF_InitGraph) InitGraphOf(const std::string& file) {
-  // TensorFlow has opened it or is about to: it stays either way.
+  // TensorFlow has opened it or is about to: it stays loaded either way.
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return nullptr;
   void* symbol = dlsym(library, "TF_InitGraph");
@@ -62,7 +63,7 @@ decltype(&TF_InitGraph) InitGraphOf(const std::string& file) {
   return reinterpret_cast<decltype(&TF_InitGraph)>(symbol);
 }
 
-// What the plug-in tells TensorFlow; none: it takes no graphs.
+// The plug-in's answer to TensorFlow; none if it takes no graphs.
 std::optional<OtherPlugin> Ask(const std::string& file) {
   const auto init = InitGraphOf(file);
   if (init == nullptr) return std::nullopt;
@@ -99,7 +100,7 @@ std::vector<OtherPlugin> OtherPlugins() {
 
 const char* NoDevice() {
   static std::atomic<int> calls = 0;
-  // Copies of this library have a counter of their own, at another place.
+  // Each copy of this library has a counter of its own, at another address.
   auto* name =
       new std::string(absl::StrCat(kNoDevice, reinterpret_cast<uintptr_t>(&calls), "_", calls++));
   return name->c_str();

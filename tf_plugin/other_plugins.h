@@ -1,9 +1,9 @@
-// Other plug-ins of this TensorFlow that bring a graph optimizer.
+// Finds other plug-ins of this TensorFlow that have a graph optimizer.
 //
-// TensorFlow takes one for a device type, and ends the process at a second one. It (2.21) also ends
-// the process when two optimizers of plug-ins apply to a graph and do not ask for the same settings
-// of its own passes: writing the warning about it, it computes a negative length. So where another
-// plug-in is installed, Tenon asks for what that one asks for.
+// TensorFlow accepts one per device type, and terminates the process at the second one. TensorFlow
+// 2.21 also terminates the process if two plug-in optimizers apply to a graph and do not request
+// the same settings of its own passes, because it computes a negative length while formatting the
+// warning. So if another plug-in is installed, Tenon requests the same settings as that one.
 #ifndef TENON_TF_PLUGIN_OTHER_PLUGINS_H_
 #define TENON_TF_PLUGIN_OTHER_PLUGINS_H_
 
@@ -20,12 +20,12 @@ struct OtherPlugin {
   TP_OptimizerConfigs configs;
 };
 
-// Those that are loaded already, and those in the folder of this one, which are about to be. Asks
-// each of them, and this one too if it is loaded, what it tells TensorFlow.
+// Plug-ins that are already loaded, and those in this plug-in's folder, which are about to be. Asks
+// each of them (and this one too, if it is loaded) what it tells TensorFlow.
 std::vector<OtherPlugin> OtherPlugins();
 
-// A device type that no device has, another one at each call: an optimizer registered for it is
-// never called.
+// A device type that no device has, a new one at each call: an optimizer registered for it is never
+// called.
 const char* NoDevice();
 
 }  // namespace tenon::plugin

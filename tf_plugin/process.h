@@ -1,4 +1,4 @@
-// What the plug-in's parts share for the life of the process.
+// State that the plug-in's parts share for the life of the process.
 #ifndef TENON_TF_PLUGIN_PROCESS_H_
 #define TENON_TF_PLUGIN_PROCESS_H_
 
@@ -13,15 +13,15 @@ namespace tenon::plugin {
 
 class Process {
  public:
-  // Made by the first call from the environment as it is then, and never destroyed: threads may
-  // call while the process ends. An error: a variable has a wrong value.
+  // Created by the first call, from the environment at that time, and never destroyed, because
+  // threads may call while the process exits. An error means that a variable has an invalid value.
   static absl::StatusOr<Process*> Get();
 
   const Flags& flags() const { return flags_; }
-  // For what is computed while a graph is optimized: one thread, because no session says how many.
+  // For values computed while a graph is optimized: one thread, because no session gives a number.
   const Services& services() const { return services_; }
-  // How many threads an op may use where the session asks for `asked`; 0: it does not, and the
-  // environment says. More than there are CPUs would only wait for one another.
+  // How many threads an op may use if the session asks for `asked` (0: it does not, and the
+  // environment decides). More threads than CPUs would only wait for each other.
   int Threads(int asked) const;
   HeldConstants& constants() { return constants_; }
 

@@ -26,7 +26,7 @@ std::string TypeText(DType dtype) {
   return absl::StrCat("DT_", absl::AsciiStrToUpper(Name(dtype)));
 }
 
-// A default as TensorFlow's op definitions spell it.
+// A default value in the syntax of TensorFlow's op definitions.
 struct DefaultText {
   std::string operator()(int64_t v) const { return absl::StrCat(v); }
   std::string operator()(float v) const { return absl::StrCat(v); }
@@ -41,7 +41,7 @@ struct DefaultText {
                       [&](std::string* out, const T& v) { absl::StrAppend(out, (*this)(v)); }),
         "]");
   }
-  // Without a default: rewrites always write the attribute.
+  // No default: rewrites always write the attribute.
   std::string operator()(const std::monostate&) const { return ""; }
   std::string operator()(const Shape&) const { return ""; }
   std::string operator()(const Tensor&) const { return ""; }
@@ -56,7 +56,7 @@ bool CountsArgs(const OpSignature& signature, const std::string& attr) {
 
 std::string AttrText(const OpSignature& signature, const AttrSpec& attr) {
   std::string text = absl::StrCat(attr.name, ": ", attr.kind);
-  // TensorFlow would ask for one element at least.
+  // TensorFlow would require at least one element.
   if (absl::StartsWith(attr.kind, "list(") || CountsArgs(signature, attr.name)) {
     absl::StrAppend(&text, " >= 0");
   }
@@ -71,7 +71,7 @@ std::string ArgText(const ArgSpec& arg) {
                       attr.empty() ? absl::AsciiStrToLower(Name(arg.dtype)) : attr);
 }
 
-// The C API gives a shape function no attributes, so nothing is known of shapes.
+// The C API gives shape functions no attributes, so shapes stay unknown.
 void NoShapes(TF_ShapeInferenceContext* context, TF_Status* status) {
   TF_ShapeInferenceContextSetUnknownShape(context, status);
 }
@@ -158,7 +158,7 @@ absl::Status RegisterEagerKernels(const TensorFlowOps& known) {
     if (type_attr.empty()) continue;
     for (const OneDnnName& name : {OneDnnName{row.name, nullptr}, NameOfOneDnn(*op)}) {
       const auto there = known.find(name.op);
-      // Of another form: not the op that we know.
+      // It differs from the op that we know.
       if (there == known.end() ||
           there->second.inputs != static_cast<int>(op->signature.inputs.size()) ||
           there->second.outputs != static_cast<int>(op->signature.outputs.size())) {

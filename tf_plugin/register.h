@@ -1,4 +1,4 @@
-// Tells TensorFlow of our ops and kernels, straight from the op rows.
+// Registers our ops and kernels with TensorFlow, directly from the op rows.
 #ifndef TENON_TF_PLUGIN_REGISTER_H_
 #define TENON_TF_PLUGIN_REGISTER_H_
 
@@ -11,17 +11,17 @@
 
 namespace tenon::plugin {
 
-// All that TensorFlow knows, by name.
+// All ops that TensorFlow knows, by name.
 using TensorFlowOps = absl::flat_hash_map<std::string, ProcessOp>;
 absl::StatusOr<TensorFlowOps> OpsOfTensorFlow();
 
-// The private ops that graphs may hold, with their kernels. AlreadyExists where TensorFlow knows
-// them: it ends the process at a second op of a name.
+// Registers the private ops that graphs may contain, with their kernels. AlreadyExists if
+// TensorFlow knows them: it terminates the process at a second op with the same name.
 absl::Status RegisterPrivateOps(const TensorFlowOps& known);
 
-// Kernels under TensorFlow's own ops, chosen before its own: for eager, and for graphs that the
-// graph pass does not see. Both under the plain name and under the one that TensorFlow's oneDNN
-// rewrite gives.
+// Registers kernels under TensorFlow's own ops, with higher priority: for eager ops, and for graphs
+// that the graph pass does not see. They are registered under the plain name and under the name
+// that TensorFlow's oneDNN rewrite gives.
 absl::Status RegisterEagerKernels(const TensorFlowOps& known);
 
 }  // namespace tenon::plugin

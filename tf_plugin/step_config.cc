@@ -5,10 +5,11 @@
 namespace tenon::plugin {
 namespace {
 
-// TF_GetSerializedConfigProto goes through the context's function library without a look whether
-// there is one. There is none where constants are evaluated, which tells by the step: 0 (grappler)
-// or a small negative number (shape inference and the folding of constants before a run). Sessions
-// count their steps from 1; a function's call and an eager op draw a negative number of 63 bits.
+// Whether the step is a real run. TF_GetSerializedConfigProto uses the context's function library
+// without checking that there is one. There is none where constants are evaluated, which the step
+// id reveals: 0 (grappler) or a small negative number (shape inference, and constant folding before
+// a run). Sessions count their steps from 1; a function call or an eager op draws a negative number
+// of 63 bits.
 bool IsRun(int64_t step) {
   constexpr int64_t kLeastOfSpecialSteps = -65536;
   return step > 0 || step < kLeastOfSpecialSteps;

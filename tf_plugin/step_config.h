@@ -1,4 +1,4 @@
-// What the session, or eager context, that a kernel runs in was asked for.
+// The configuration of the session or eager context that a kernel runs in.
 #ifndef TENON_TF_PLUGIN_STEP_CONFIG_H_
 #define TENON_TF_PLUGIN_STEP_CONFIG_H_
 
@@ -9,8 +9,8 @@
 
 namespace tenon::plugin {
 
-// The same for all steps of one kernel object, and some microseconds to read: keep it. None where
-// TensorFlow evaluates constants, while it optimizes a graph.
+// The same for all steps of one kernel object, and takes some microseconds to read: keep it. None
+// if TensorFlow is evaluating constants while it optimizes a graph.
 std::optional<ProcessConfig> ConfigOfStep(TF_OpKernelContext* context);
 
 }  // namespace tenon::plugin

@@ -28,8 +28,8 @@ CountedThreads::~CountedThreads() { at_work.fetch_sub(threads_, std::memory_orde
 
 }  // namespace tenon::plugin
 
-// The most threads of one op and the most of all ops at once, since the last call, and the CPUs
-// that there are.
+// The most threads used by one op, and by all ops at once, since the last call; and the number of
+// CPUs.
 extern "C" __attribute__((visibility("default"))) void TenonThreadUse(int* of_an_op, int* at_once,
                                                                       int* cpus) {
   using namespace tenon::plugin;

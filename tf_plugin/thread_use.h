@@ -1,11 +1,11 @@
-// Counts the threads at work in our kernels: what tenon_tensorflow.thread_use() tells. Apart from
-// the thread budget, which they must not exceed.
+// Counts the threads that work in our kernels, for tenon_tensorflow.thread_use(). Independent of
+// the thread budget, whose limit the counts must not exceed.
 #ifndef TENON_TF_PLUGIN_THREAD_USE_H_
 #define TENON_TF_PLUGIN_THREAD_USE_H_
 
 namespace tenon::plugin {
 
-// While it lives, `threads` are at work.
+// Counts `threads` as working during its lifetime.
 class CountedThreads {
  public:
   explicit CountedThreads(int threads);

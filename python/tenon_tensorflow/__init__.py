@@ -1,5 +1,5 @@
-"""What Tenon does inside TensorFlow, to look at. Nothing here is needed for it to work: with the
-wheel installed, `import tensorflow` loads the plug-in.
+"""Shows what Tenon does inside TensorFlow. The plug-in works without this module: with the
+wheel installed, `import tensorflow` loads it.
 
     import tenon_tensorflow
     print(tenon_tensorflow.explain(fn, x))
@@ -20,8 +20,8 @@ ThreadUse = collections.namedtuple("ThreadUse", ["of_an_op", "at_once", "cpus"])
 
 def thread_use():
     """The most threads that one of Tenon's ops, and that all at once, used since the last call of
-    this function, and how many CPUs the process has. OSError where the plug-in is not loaded."""
-    path = pathlib.Path(__file__).with_name("libtenon_tensorflow.so")
+    """The most threads used by one of Tenon's ops, and by all of them at once, since the last call
+    of this function, and the number of CPUs of the process. OSError if the plug-in is not loaded."""
     library = ctypes.CDLL(str(path), mode=os.RTLD_NOLOAD)
     counts = [ctypes.c_int() for _ in ThreadUse._fields]
     library.TenonThreadUse(*map(ctypes.byref, counts))
@@ -32,7 +32,7 @@ PHASES = ("loaded", "clean", "fold", "fuse")
 
 
 def read_dumps(folder):
-    """The graphs that TENON_DUMP_DIR holds: a list of dicts, the text by phase and "rules"."""
+    """The graphs in TENON_DUMP_DIR: a list of dicts, the text by phase and "rules"."""
     graphs = {}
     for path in sorted(pathlib.Path(folder).glob("tensorflow_*_*.*")):
         _, number, what = path.stem.split("_", 2)
@@ -43,8 +43,8 @@ def read_dumps(folder):
 def explain(fn, *args, **kwargs):
     """The rules that fired for a tf.function with these arguments, and its graphs before and after.
 
-    The function runs, in a process of its own with the plug-in's dumps on; it must be possible to
-    save it (tf.saved_model.save), and no argument may be anything but tensors and arrays.
+    The function runs in a separate process, with the plug-in's dumps on. It must be possible to
+    save it (tf.saved_model.save), and all arguments must be tensors or arrays.
     """
     import tensorflow as tf
 
