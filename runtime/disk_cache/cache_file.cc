@@ -51,7 +51,7 @@ class Encoder {
   size_t data_bytes_ = 0;
 };
 
-// After a mistake everything is 0 and empty.
+// After an error it returns only zeros and empty strings.
 class Decoder {
  public:
   Decoder(std::shared_ptr<const MappedFile> file, absl::string_view text, size_t data_at)
@@ -134,7 +134,7 @@ StoredConstant DecodeConstant(Decoder& in) {
     StoredForm form;
     form.key = in.String();
     form.description = in.String();
-    // The size stands twice: as the tensor's shape and in its record.
+    // The size is stored twice: as the tensor's shape and in its record.
     const uint64_t bytes = in.Number();
     form.bytes = in.Bytes(DType::kUint8, Shape({static_cast<int64_t>(bytes)}));
     c.forms.push_back(std::move(form));
@@ -209,7 +209,7 @@ absl::StatusOr<CacheContent> ReadCacheFile(const std::string& path, const std::s
   uint64_t size = 0, records = 0;
   std::memcpy(&size, bytes.data() + kSizeAt, sizeof(size));
   std::memcpy(&records, bytes.data() + kHeader, sizeof(records));
-  // What is written is padded, so that the bytes of weights begin within the file.
+  // The file is padded, so that the weights' bytes begin within it.
   if (size != bytes.size() || records > size - kRecords || Aligned(records) > size - kRecords ||
       ContentHash(bytes.substr(kHeader), threads) != bytes.substr(kHashAt, kHash)) {
     return damaged;

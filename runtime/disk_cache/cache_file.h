@@ -1,8 +1,8 @@
-// A file of the cache on disk: a rewritten graph, and its weights plain or as kernels packed them,
-// mapped where it is read. Private ops may stand in it: it is no model file.
+// A file of the disk cache: a rewritten graph and its weights, plain or as kernels packed them,
+// mapped for reading. It is not a model file, so the graph may contain private ops.
 //
-// Layout: a header (magic, size, hash of what follows, key), records, the graph's text, then the
-// bytes of weights, each at a multiple of 64. Numbers are the machine's own.
+// Layout: a header (magic, size, hash of the rest, key), records, the graph's text, then the bytes
+// of weights, each at a multiple of 64. Numbers have the machine's own byte order.
 #ifndef TENON_RUNTIME_DISK_CACHE_CACHE_FILE_H_
 #define TENON_RUNTIME_DISK_CACHE_CACHE_FILE_H_
 
@@ -26,21 +26,21 @@ struct StoredForm {
 struct StoredConstant {
   DType dtype = DType::kInvalid;
   Shape shape;
-  Tensor plain;  // invalid: the forms tell the value, or nobody needs it
+  Tensor plain;  // invalid: the forms contain the value, or nobody needs it
   std::vector<StoredForm> forms;
 };
 
 struct CacheContent {
-  std::string graph;  // in text form; constants stand in it as numbers
+  std::string graph;  // in text form; constants appear as numbers
   std::vector<StoredConstant> constants;
 };
 
-// Writes under a temporary name and renames: readers see the old file or the new one.
+// Writes to a temporary name and renames: readers see the old file or the new one.
 absl::Status WriteCacheFile(const std::string& path, const std::string& key,
                             const CacheContent& content, int threads);
 
-// Tensors view the mapped file. NotFound where there is none; DataLoss where it is damaged or of
-// another key.
+// Tensors view the mapped file. NotFound if there is none; DataLoss if it is damaged or has another
+// key.
 absl::StatusOr<CacheContent> ReadCacheFile(const std::string& path, const std::string& key,
                                            int threads);
 

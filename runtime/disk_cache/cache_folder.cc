@@ -34,7 +34,7 @@ absl::StatusOr<std::vector<CachedFile>> List(const std::string& folder, Kind kin
   std::vector<CachedFile> files;
   for (auto it = fs::directory_iterator(folder, error); !error && it != fs::directory_iterator();
        it.increment(error)) {
-    // What goes meanwhile, or cannot be looked at, is left out.
+    // Skips files that disappear meanwhile or cannot be examined.
     std::error_code gone;
     if (KindOf(it->path().filename().string()) != kind || !it->is_regular_file(gone)) continue;
     CachedFile file;
@@ -55,7 +55,7 @@ absl::StatusOr<std::vector<CachedFile>> ListCacheFolder(const std::string& folde
   return List(folder, Kind::kFile);
 }
 
-// The time of writing, because file systems are often mounted to keep no time of reading.
+// Sets the modification time, because file systems are often mounted without access times.
 void MarkUsed(const std::string& path) {
   std::error_code ignored;
   fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
@@ -64,7 +64,7 @@ void MarkUsed(const std::string& path) {
 absl::StatusOr<int> TrimCacheFolder(const std::string& folder, int64_t max_bytes,
                                     const std::string& keep) {
   int deleted = 0;
-  std::error_code ignored;  // another process was faster, or the file is another user's
+  std::error_code ignored;  // another process was faster, or another user owns the file
   auto temporary = List(folder, Kind::kTemporary);
   if (!temporary.ok()) return temporary.status();
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);

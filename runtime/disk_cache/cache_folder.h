@@ -1,6 +1,6 @@
-// The folder of the cache on disk: which files are in it, and how it stays within a size. Any
-// number of processes may do this at once: a file that somebody reads lives on for them. Files that
-// are not named as ours are never touched.
+// The folder of the disk cache: lists its files and keeps its size within a limit. Any number of
+// processes may do so concurrently: a process keeps a file that it has mapped even after deletion.
+// Files whose names are not ours are never touched.
 #ifndef TENON_RUNTIME_DISK_CACHE_CACHE_FOLDER_H_
 #define TENON_RUNTIME_DISK_CACHE_CACHE_FOLDER_H_
 
@@ -20,15 +20,15 @@ struct CachedFile {
   std::filesystem::file_time_type used;  // written or read last
 };
 
-// Last used first. NotFound where there is no such folder.
+// Most recently used first. NotFound if there is no such folder.
 absl::StatusOr<std::vector<CachedFile>> ListCacheFolder(const std::string& folder);
 
-// The file counts as used now. Where that cannot be written down, nothing happens.
+// Marks the file as used now. Does nothing if that cannot be recorded.
 void MarkUsed(const std::string& path);
 
-// Deletes files, those used longest ago first, until the rest has at most `max_bytes`; also what
-// processes that died while writing left behind, once it is an hour old. `keep` stays in any case.
-// Gives the number of files that went.
+// Deletes the least recently used files until the rest has at most `max_bytes`, and leftovers of
+// processes that died while writing, once they are an hour old. Never deletes `keep`. Returns the
+// number of deleted files.
 absl::StatusOr<int> TrimCacheFolder(const std::string& folder, int64_t max_bytes,
                                     const std::string& keep);
 

@@ -15,7 +15,7 @@
 namespace tenon {
 namespace {
 
-// Hashed one by one; the hash of their hashes is the content's.
+// Pieces are hashed one by one; the content's hash is the hash of their hashes.
 constexpr size_t kPiece = size_t{1} << 20;
 
 std::string Hex(XXH128_hash_t hash) {
@@ -85,7 +85,7 @@ absl::StatusOr<std::string> DescribeModelFiles(const std::string& path, int thre
     absl::StrAppend(&text, line);
     assets |= name.compare(0, 7, "assets/") == 0;
   }
-  // Graphs hold the paths of assets.
+  // Graphs contain the paths of assets.
   if (assets) absl::StrAppend(&text, "in ", fs::absolute(path, error).string(), "\n");
   return text;
 }

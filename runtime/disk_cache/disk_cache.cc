@@ -20,13 +20,13 @@
 namespace tenon {
 namespace {
 
-// The attribute that holds a node's value; null: it has none.
+// The attribute that holds a node's value; null if it has none.
 const char* ValueAttr(const Node& node) {
   if (node.op == "Const") return "value";
   return node.op == "VarHandleOp" ? kInitialValueAttr : nullptr;
 }
 
-// `visit` may change the value attribute of the node through the rewriter.
+// `visit` may change the node's value attribute through the rewriter.
 using Visit = absl::FunctionRef<absl::Status(const std::string& function, const Node& node,
                                              const char* attr, Rewriter& rewriter)>;
 absl::Status VisitValuesOf(Graph& graph, const std::string& function, Visit visit) {
@@ -49,7 +49,7 @@ absl::Status VisitValues(Graph& graph, Visit visit) {
   return VisitValuesOf(graph, "", visit);
 }
 
-// Null: not in the model, or dead.
+// Null if it is not in the model, or dead.
 Constant* FindConstant(const ModelState& model, const std::string& function,
                        const std::string& name) {
   const ModelState* in = &model;
@@ -113,7 +113,7 @@ absl::StatusOr<DiskCacheDraft> DiskCacheDraft::Create(const Graph& rewritten) {
         }
         if (value->dtype() == DType::kString) return absl::OkStatus();  // stays in the text
         Slot slot{function, node.name, value->dtype(), value->shape(), Tensor()};
-        // Small ones are kept by the session as well.
+        // The session keeps small ones as well.
         if (node.op != "Const" || value->bytes() <= ModelState::kSmallBytes) slot.value = *value;
         rewriter.SetAttr(node.id, attr, static_cast<int64_t>(draft.slots_.size()));
         draft.slots_.push_back(std::move(slot));

@@ -1,9 +1,9 @@
-// The cache on disk: what a session made of a model, kept for the next process that loads the same
-// one. Second starts skip import, rewriting and packing.
+// The disk cache: keeps what a session made from a model for the next process that loads the same
+// model. Second starts skip import, rewriting and packing.
 //
-// A file is named after everything that its content depends on: the model's files, how it is
-// loaded, the flags that change rewriting, the CPU, the libraries and this build. Files can be
-// deleted at any time; damaged ones are written anew.
+// A file is named by a hash of everything that its content depends on: the model's files, how it is
+// loaded, the flags that affect rewriting, the CPU, the libraries and this build. Files can be
+// deleted at any time; damaged ones are written again.
 #ifndef TENON_RUNTIME_DISK_CACHE_DISK_CACHE_H_
 #define TENON_RUNTIME_DISK_CACHE_DISK_CACHE_H_
 
@@ -25,20 +25,20 @@ struct Flags;
 
 struct DiskCacheEntry {
   std::string path;
-  std::string key;  // everything that `path` is the hash of, in words
+  std::string key;  // the text of which `path` has the hash
 };
 absl::StatusOr<DiskCacheEntry> FindDiskCacheEntry(const std::string& folder,
                                                   const std::string& model_path,
                                                   const LoadOptions& load, const Flags& flags,
                                                   Precision precision, int threads);
 
-// What will be written of a rewritten graph, but for its constants: those are taken from the
-// session when kernels have packed them.
+// A rewritten graph to be written, without its constants; those come from the session once kernels
+// have packed them.
 class DiskCacheDraft {
  public:
-  // Unimplemented where the graph holds values that cannot be written (tables).
+  // Unimplemented if the graph holds values that cannot be written (tables).
   static absl::StatusOr<DiskCacheDraft> Create(const Graph& rewritten);
-  // `model` was made from the same graph.
+  // `model` must be made from the same graph.
   absl::StatusOr<CacheContent> Finish(const ModelState& model) const;
 
  private:
@@ -47,13 +47,13 @@ class DiskCacheDraft {
     std::string node;
     DType dtype;
     Shape shape;
-    Tensor value;  // of what is no weight, or small
+    Tensor value;  // for values that are small or are not weights
   };
   std::string graph_;
   std::vector<Slot> slots_;
 };
 
-// The folder is made where there is none.
+// Creates the folder if necessary.
 absl::Status WriteDiskCache(const DiskCacheEntry& entry, const DiskCacheDraft& draft,
                             const ModelState& model, int threads);
 
@@ -69,8 +69,8 @@ struct RestoredGraph {
 };
 // Errors, here and below, mean that the content is damaged.
 absl::StatusOr<RestoredGraph> RestoreGraph(const CacheContent& content);
-// Gives the constants of a model made from that graph their packed forms. Hold what it returns
-// until the first plan is built.
+// Gives the constants of a model made from that graph their packed forms. Hold the result until the
+// first plan is built.
 absl::StatusOr<std::vector<std::shared_ptr<const PackedWeights>>> RestoreForms(
     const CacheContent& content, absl::Span<const RestoredGraph::Weight> weights,
     const ModelState& model, int threads);

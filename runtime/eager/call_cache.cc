@@ -13,9 +13,9 @@
 namespace tenon {
 namespace {
 
-// Values that change from call to call (a computed axis) must not pile up.
+// Values that change from call to call (a computed axis) must not accumulate.
 constexpr size_t kMaxVariants = 8;
-// How many inputs a variadic argument takes: those that the fixed ones leave over.
+// The number of inputs of a variadic argument: all that the fixed arguments leave.
 int64_t Variadic(const OpSignature& signature, size_t num_inputs) {
   int64_t rest = static_cast<int64_t>(num_inputs);
   for (const ArgSpec& arg : signature.inputs) {
@@ -55,7 +55,7 @@ bool SameOutputs(const absl::StatusOr<std::vector<TensorSpec>>& a,
                               });
 }
 
-// Inputs whose value the shape function used: without it, it knows less or complains.
+// Adds the inputs whose value the shape function used: without that value, it knows less or fails.
 void AddShapeInputs(const OpInfo& op, const Node& node, std::vector<TensorSpec> specs,
                     const std::vector<TensorSpec>& outputs, std::vector<int>& used) {
   std::vector<TensorSpec> none = specs;
@@ -74,7 +74,7 @@ bool Matches(const std::vector<std::pair<int, Tensor>>& values, absl::Span<const
   });
 }
 
-// Nothing of a constant that is no longer that input's may stay: it holds the value.
+// Kernels made from a constant that has been replaced must go, because they hold the old value.
 bool SameConstants(absl::Span<const std::shared_ptr<Constant>> a,
                    absl::Span<const std::shared_ptr<Constant>> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
@@ -249,7 +249,7 @@ absl::StatusOr<CallSite::Variant> CallCache::Prepare(
   CallSite::Variant variant;
   variant.constants.assign(constants.begin(), constants.end());
   for (int i : used) {
-    // A copy: the caller may write over the value.
+    // A copy: the caller may overwrite the value.
     TENON_ASSIGN_OR_RETURN(Tensor value, inputs[static_cast<size_t>(i)].Clone());
     variant.values.emplace_back(i, std::move(value));
   }

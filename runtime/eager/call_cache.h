@@ -1,7 +1,7 @@
-// What eager keeps between calls. An op with the dtypes of its inputs and its attributes, as the
-// caller writes them, is a CallSite: row, completed attributes and rename are settled once. Under
-// it stand prepared kernels by input shapes, and by the values of those inputs that the shape
-// function or Prepare looked at. A repeated call costs two lookups and builds nothing.
+// The cache of eager calls. A CallSite stands for an op with given dtypes and attributes: row,
+// completed attributes and rename are determined once. It holds kernels prepared for given input
+// shapes, and for the values of those inputs that the shape function or Prepare read. A repeated
+// call costs two lookups and builds nothing.
 #ifndef TENON_RUNTIME_EAGER_CALL_CACHE_H_
 #define TENON_RUNTIME_EAGER_CALL_CACHE_H_
 
@@ -28,16 +28,16 @@ using DTypes = absl::InlinedVector<DType, 8>;
 
 struct EagerKernel {
   PreparedKernel prepared;
-  // What it may use: 1 where there is too little work to be shared out.
+  // Threads that it may use: 1 if there is too little work for more.
   int threads = 1;
-  // Of the inputs only their shapes decided which kernel, and it may be kept.
+  // The kernel depends only on the inputs' shapes, and may be kept.
   bool by_shapes = false;
 };
 
-// Calls whose work is done, by one thread, before another would have woken up.
+// Limits for small calls, which one thread finishes before another would have woken up.
 struct SmallCalls {
   size_t bytes = size_t{32} << 10;  // read and written
-  // Of contractions, which compute more than they touch.
+  // For contractions, which compute more than they read or write.
   double flops = 4e5;
   size_t contraction_bytes = size_t{32} << 10;
 };
@@ -51,8 +51,8 @@ class CallSite {
  private:
   friend class CallCache;
   struct Variant {
-    std::vector<std::pair<int, Tensor>> values;        // inputs that decided
-    std::vector<std::shared_ptr<Constant>> constants;  // by input, or empty: none
+    std::vector<std::pair<int, Tensor>> values;        // inputs whose values the kernel depends on
+    std::vector<std::shared_ptr<Constant>> constants;  // by input; empty if there are none
     std::shared_ptr<const EagerKernel> kernel;
   };
   using Shapes = absl::InlinedVector<Shape, 2>;
@@ -70,38 +70,38 @@ class CallSite {
   std::vector<DType> output_dtypes_;
   SmallCalls small_;
   mutable Mutex mutex_;
-  // Of the cache, when the entries were made: older ones are dropped.
+  // The cache's generation when the entries were made: older entries are dropped.
   mutable int64_t generation_ ABSL_GUARDED_BY(mutex_) = 0;
-  // By hash of input shapes and threads; a rare clash only replaces.
+  // By hash of input shapes and threads; a rare collision only replaces an entry.
   mutable absl::flat_hash_map<size_t, Entry> entries_ ABSL_GUARDED_BY(mutex_);
 };
 
 class CallCache {
  public:
-  // `flags` bound what is kept: where a new kernel would go beyond cache_entries or cache_bytes,
-  // everything is dropped. What `services` points to outlives the cache.
+  // `flags` give the limits: a new kernel that would exceed cache_entries or cache_bytes first
+  // drops everything. The objects that `services` points to must outlive the cache.
   CallCache(const Flags& flags, const Services& services);
   CallCache(const CallCache&) = delete;
   CallCache& operator=(const CallCache&) = delete;
 
-  // NotFound for ops that do not exist or are private; InvalidArgument where attributes are
-  // missing or wrong. Thread-safe, as is Kernel.
+  // NotFound for ops that do not exist or are private; InvalidArgument if attributes are missing or
+  // wrong. Thread-safe, as is Kernel.
   absl::StatusOr<std::shared_ptr<const CallSite>> Site(absl::string_view op,
                                                        absl::Span<const DType> dtypes,
                                                        const AttrMap& attrs);
-  // The site of a graph's node, for its owner to keep; private ops too. Renamed like a call.
+  // The site of a graph's node, which its owner keeps; also for private ops. Renamed like a call.
   absl::StatusOr<std::shared_ptr<const CallSite>> NodeSite(const Node& node,
                                                            const SmallCalls& small) const;
 
-  // `constants` has one entry per input, null where the input may change, or none at all. A kernel
-  // made from them is kept until a call comes with others. `threads` (0: those of the services):
-  // what it may use, at most all CPUs. What Prepare computes is in the thread budget; the caller
-  // must not be.
+  // `constants` has one entry per input (null if the input may change), or is empty. A kernel made
+  // from constants is kept until a call has different ones. `threads` is how many threads it may
+  // use, at most all CPUs (0: the number in the services). Prepare's computations are within the
+  // thread budget, so the caller must not hold any of it.
   absl::StatusOr<std::shared_ptr<const EagerKernel>> Kernel(
       const CallSite& site, absl::Span<const Tensor> inputs,
       absl::Span<const std::shared_ptr<Constant>> constants = {}, int threads = 0);
 
-  // Grows when everything is dropped: what a caller keeps from before should go too.
+  // Increases when everything is dropped; callers should then drop what they keep, too.
   int64_t generation() const { return generation_.load(std::memory_order_relaxed); }
 
   KernelCacheStats stats() const;
@@ -119,7 +119,7 @@ class CallCache {
   absl::StatusOr<CallSite::Variant> Prepare(const CallSite& site, absl::Span<const Tensor> inputs,
                                             absl::Span<const std::shared_ptr<Constant>> constants,
                                             int threads) const;
-  // Counts what is about to be kept; false where nothing is.
+  // Counts an entry before it is kept; false if nothing is kept.
   bool MakeRoom(int64_t bytes);
   void Clear();
 

@@ -35,7 +35,7 @@ absl::StatusOr<Tensor> EagerHandle::Read() const {
 
 namespace {
 
-// Calls whose ops use all CPUs take turns anyhow.
+// Calls whose ops use all CPUs take turns anyway.
 int Workers(int threads) { return std::max(1, AvailableCpus() / std::max(1, threads)); }
 
 Services MakeServices(const Flags& flags, PrimitiveCache& primitives, int threads) {
@@ -140,7 +140,7 @@ KernelCacheStats Eager::kernel_stats() const { return state_->calls.stats(); }
 namespace eager {
 
 absl::StatusOr<Eager*> DefaultContext() {
-  // Never destroyed: threads may call while the process ends.
+  // Never destroyed, because threads may call while the process exits.
   static const auto* const context =
       new absl::StatusOr<std::unique_ptr<Eager>>(Eager::Create(SessionOptions()));
   if (!context->ok()) return context->status();

@@ -1,8 +1,9 @@
-// Eager: one op at a time. The same rows, renames, shape functions and kernels as in graphs.
+// Eager execution: one op at a time, with the same rows, renames, shape functions and kernels as
+// graphs.
 //
 //   TENON_ASSIGN_OR_RETURN(std::vector<Tensor> y, eager::Execute("Relu", {x}));
 //
-// or with a context of one's own, also asynchronously:
+// or with your own context, also asynchronously:
 //
 //   TENON_ASSIGN_OR_RETURN(auto context, Eager::Create({}));
 //   TENON_ASSIGN_OR_RETURN(auto product, context->Submit("MatMul", {a, b}));   // returns at once
@@ -26,15 +27,16 @@ namespace tenon {
 
 struct EagerValue;  // runtime/eager/eager_queue.h
 
-// A tensor that is there or being computed. Copies share it; it may outlive its context.
+// A tensor that is ready or being computed. Copies share it; it may outlive its context.
 class EagerHandle {
  public:
-  EagerHandle(Tensor value);  // there already
+  EagerHandle(Tensor value);  // ready at once
   explicit EagerHandle(std::shared_ptr<EagerValue> value) : value_(std::move(value)) {}
 
   DType dtype() const;
   bool ready() const;
-  // Waits for the value. The first error of the calls that it depends on, which names that op.
+  // Waits for the value, or for the first error of the calls that it depends on, which names the
+  // op.
   absl::StatusOr<Tensor> Read() const;
 
   const std::shared_ptr<EagerValue>& value() const { return value_; }
@@ -46,22 +48,22 @@ class EagerHandle {
 class Eager {
  public:
   static absl::StatusOr<std::unique_ptr<Eager>> Create(const SessionOptions& options);
-  // Runs what has been submitted first.
+  // Runs the submitted calls first.
   ~Eager();
   Eager(const Eager&) = delete;
   Eager& operator=(const Eager&) = delete;
 
-  // Runs a standard op; with the gate on, by its accelerated kernel where the row has one for the
-  // dtype. Type and number attributes that the inputs decide, and defaults, may be left out.
-  // Private ops are NotFound: they are not for users. Thread-safe.
+  // Runs a TensorFlow op; with the gate on, by its accelerated kernel if the row has one for the
+  // dtype. Type and number attributes that follow from the inputs, and attributes with defaults,
+  // may be omitted. Private ops are NotFound: they are not for users. Thread-safe.
   absl::StatusOr<std::vector<Tensor>> Execute(absl::string_view op, absl::Span<const Tensor> inputs,
                                               const AttrMap& attrs = {});
 
-  // As Execute, but returns without waiting. Calls run when their inputs are there, stateful ones
-  // in the order of submission. Errors of the call's form (no such op, wrong attributes) come at
-  // once; others come from Read, and from Read of all that depends on it. Blocks while too many
-  // calls or bytes are pending (kMaxPending, kMaxPendingBytes in runtime/eager/eager_queue.h).
-  // Thread-safe.
+  // Like Execute, but returns without waiting. Calls run when their inputs are ready, stateful
+  // calls in the order of submission. Errors in the call's form (no such op, wrong attributes) are
+  // returned at once; others come from Read, also for everything that depends on the call. Blocks
+  // while too many calls or bytes are pending (kMaxPending, kMaxPendingBytes in
+  // runtime/eager/eager_queue.h). Thread-safe.
   absl::StatusOr<std::vector<EagerHandle>> Submit(absl::string_view op,
                                                   absl::Span<const EagerHandle> inputs,
                                                   const AttrMap& attrs = {});
@@ -76,10 +78,10 @@ class Eager {
 
 namespace eager {
 
-// The process's own context, made by the first call as the environment says then.
+// The process's own context, created by the first call from the environment at that time.
 absl::StatusOr<Eager*> DefaultContext();
 
-// Eager::Execute and Eager::Submit in that context.
+// Eager::Execute and Eager::Submit in the default context.
 absl::StatusOr<std::vector<Tensor>> Execute(absl::string_view op, absl::Span<const Tensor> inputs,
                                             const AttrMap& attrs = {});
 absl::StatusOr<std::vector<EagerHandle>> Submit(absl::string_view op,

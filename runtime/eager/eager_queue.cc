@@ -25,7 +25,7 @@ void EagerQueue::Submit(std::shared_ptr<EagerCall> call, bool stateful) {
     MutexLock lock(&order_mutex_);
     before = std::exchange(last_stateful_, call->finished);
   }
-  // One more than there are, so that the call cannot start before all are asked.
+  // One more than there are, so that the call cannot start before all inputs were checked.
   call->missing = static_cast<int>(call->inputs.size()) + (before != nullptr ? 2 : 1);
   int there = 1;
   size_t bytes = 0;
@@ -93,12 +93,12 @@ void EagerQueue::Run(EagerCall& call) {
     }
     inputs.push_back(*input->result);
   }
-  call.inputs.clear();  // tensors that nobody else reads go as soon as they can
+  call.inputs.clear();  // free tensors that nobody else reads as early as possible
   absl::StatusOr<std::vector<Tensor>> outputs = std::vector<Tensor>();
   if (status.ok()) {
     try {
       outputs = call.run(inputs);
-    } catch (const std::bad_alloc&) {  // nobody above could take it on this thread
+    } catch (const std::bad_alloc&) {  // nothing above could handle it on this thread
       outputs = absl::ResourceExhaustedError("out of memory");
     }
   } else {

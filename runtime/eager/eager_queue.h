@@ -1,8 +1,8 @@
-// Asynchronous eager calls: each runs on a worker thread once its inputs are there. No more is
-// known here of a call than what it reads, what it makes and a function that runs it.
+// The queue of asynchronous eager calls: each runs on a worker thread once its inputs are ready.
+// The queue knows only a call's inputs, its outputs, and a function that runs it.
 //
-// Locks: a value's mutex guards its content and who waits for it, the queue's mutex the ready list.
-// Neither is held while the other is taken, nor while a call runs.
+// Locks: a value's mutex guards its content and its waiting calls, the queue's mutex the ready
+// list. Neither is held while the other is taken, or while a call runs.
 #ifndef TENON_RUNTIME_EAGER_EAGER_QUEUE_H_
 #define TENON_RUNTIME_EAGER_EAGER_QUEUE_H_
 
@@ -25,7 +25,7 @@ namespace tenon {
 
 struct EagerCall;
 
-// A tensor that is there or being computed.
+// A tensor that is ready or being computed.
 struct EagerValue {
   DType dtype = DType::kInvalid;
   Mutex mutex;
@@ -41,15 +41,16 @@ struct EagerCall {
   EagerFunction run;
   std::vector<std::shared_ptr<EagerValue>> inputs;
   std::vector<std::shared_ptr<EagerValue>> outputs;
-  // Done when the call is; the next stateful call waits for it (null for calls without state).
+  // Ready when the call is done; the next stateful call waits for it (null for calls without
+  // state).
   std::shared_ptr<EagerValue> finished;
-  std::atomic<int> missing = 0;   // values that it waits for
-  std::atomic<size_t> bytes = 0;  // of inputs that are there
+  std::atomic<int> missing = 0;   // values that it still waits for
+  std::atomic<size_t> bytes = 0;  // of inputs that are ready
 };
 
 class EagerQueue {
  public:
-  // Submit blocks above these and goes on at half of them.
+  // Submit blocks above these limits and continues at half of them.
   static constexpr int kMaxPending = 1024;
   static constexpr size_t kMaxPendingBytes = size_t{1} << 30;
 
@@ -65,9 +66,9 @@ class EagerQueue {
   void WaitForRoom();
   void Work();
   void Run(EagerCall& call);
-  // Tells the value to the calls that wait for it.
+  // Passes the value to the calls that wait for it.
   void Finish(EagerValue& value, absl::StatusOr<Tensor> result);
-  // `values` more that the call waited for, of `bytes` together, are there.
+  // `values` more inputs of the call, with `bytes` in total, are ready.
   void Arrived(const std::shared_ptr<EagerCall>& call, int values, size_t bytes);
 
   const int num_workers_;
@@ -81,7 +82,8 @@ class EagerQueue {
   bool full_ ABSL_GUARDED_BY(mutex_) = false;
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
 
-  Mutex room_mutex_;  // apart, so that a worker's unlocking does not wake those who wait for room
+  Mutex room_mutex_;  // separate, so that a worker's unlocking does not wake threads that wait for
+                      // room
   bool room_ ABSL_GUARDED_BY(room_mutex_) = true;
 
   Mutex order_mutex_;

@@ -71,9 +71,9 @@ absl::StatusOr<ArenaBlock> ArenaBlock::Allocate(size_t bytes) {
     if (p == nullptr) return none;
     return ArenaBlock(static_cast<char*>(p), size);
   }
-  // Huge pages spare TLB misses; whether they are given is the system's choice. Of its own mapping,
-  // which goes back whole: in malloc's heap such blocks leave holes that its small ones scatter
-  // over.
+  // Huge pages avoid TLB misses; the system decides whether to use them. The block is a separate
+  // mapping, which is returned whole: in malloc's heap, such blocks leave holes that small blocks
+  // fragment.
   void* p = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return none;
   char* const begin = static_cast<char*>(p);

@@ -1,6 +1,6 @@
-// Where the intermediate tensors of a plan live: one block of memory, offsets fixed ahead, so that
-// tensors which are never alive together share bytes. A small block that stays in the CPU's caches
-// is worth more than most kernel choices.
+// The arena: one block of memory for a plan's intermediate tensors, with offsets fixed at planning
+// time, so that tensors with disjoint lifetimes share bytes. A small block that stays in the CPU's
+// caches is worth more than most kernel choices.
 #ifndef TENON_RUNTIME_MEMORY_ARENA_H_
 #define TENON_RUNTIME_MEMORY_ARENA_H_
 
@@ -17,7 +17,7 @@ namespace tenon {
 inline constexpr size_t kArenaAlignment = 64;
 inline constexpr size_t kMostArenaBytes = size_t{1} << 46;
 
-// Alive from step `first` (which writes it) to step `last` (the last to read it), both included.
+// Live from step `first` (which writes it) to step `last` (the last to read it), inclusive.
 struct ArenaItem {
   size_t bytes = 0;
   int first = 0;
@@ -29,16 +29,16 @@ struct ArenaLayout {
   size_t bytes = 0;             // of the whole block
 };
 
-// Largest first, each at the tightest gap among those alive at the same time. Items of no bytes
-// get offset 0. ResourceExhausted where the total is beyond what can be had.
+// Places the largest item first, each in the tightest gap between items that are live at the same
+// time. Items of no bytes get offset 0. ResourceExhausted if the total is too large.
 absl::StatusOr<ArenaLayout> LayOutArena(absl::Span<const ArenaItem> items);
 
-// The block itself, aligned to kArenaAlignment or better. ResourceExhausted where there is none.
+// The memory block, aligned to at least kArenaAlignment. ResourceExhausted if there is no memory.
 class ArenaBlock {
  public:
   ArenaBlock() = default;
   static absl::StatusOr<ArenaBlock> Allocate(size_t bytes);
-  // How large a block Allocate gives for that (at most kMostArenaBytes).
+  // The size of the block that Allocate returns for `bytes` (at most kMostArenaBytes).
   static size_t SizeFor(size_t bytes);
   char* data() const { return data_.get(); }
   size_t bytes() const { return data_ == nullptr ? 0 : data_.get_deleter().bytes; }

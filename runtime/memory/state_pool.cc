@@ -37,8 +37,8 @@ absl::StatusOr<std::unique_ptr<ExecState>> StatePool::Shelf::Take() {
       state = std::move(free_.back());
       free_.pop_back();
     }
-    // The smallest that is large enough. Where none is, the largest makes room for a new one: there
-    // are never more than runs at once.
+    // Takes the smallest one that is large enough. If there is none, the largest is freed to make
+    // room for a new one, so there are never more arenas than concurrent runs.
     auto it = std::find_if(pool.arenas_.begin(), pool.arenas_.end(),
                            [&](const ArenaBlock& a) { return a.bytes() >= arena_bytes_; });
     if (it != pool.arenas_.end()) {

@@ -1,7 +1,6 @@
-// What executions of plans work on, kept between them: a warm run takes what it needs and gives it
-// back, under one lock. Tables of pointers belong to a plan; arenas serve all plans of a session,
-// so that a plan which is kept costs no arena, and runs one after the other use the same bytes,
-// whatever their shapes.
+// A pool of execution states: a warm run takes one and returns it, under one lock. Tables of
+// pointers belong to a plan; arenas serve all plans of a session, so that keeping a plan costs no
+// arena, and consecutive runs use the same bytes, whatever their shapes.
 #ifndef TENON_RUNTIME_MEMORY_STATE_POOL_H_
 #define TENON_RUNTIME_MEMORY_STATE_POOL_H_
 
@@ -20,27 +19,28 @@
 namespace tenon {
 
 struct ExecState {
-  std::vector<std::shared_ptr<DeviceStream>> streams;  // one a device, made when first needed
+  std::vector<std::shared_ptr<DeviceStream>> streams;  // one per device, created when first needed
   ArenaBlock arena;                                    // none between runs
-  const char* bound_to = nullptr;                      // the arena that `pointers` lead into
-  std::vector<void*> pointers;                         // resolved, but for feeds and outputs
+  const char* bound_to = nullptr;                      // the arena that `pointers` point into
+  std::vector<void*> pointers;                         // resolved, except for feeds and outputs
   std::vector<Tensor> strings;
   std::vector<Tensor> dynamic;  // empty between runs
 };
 
 class StatePool {
  public:
-  // A plan's states that no run uses. Made with the pool that guards it.
+  // The states of a plan that no run uses. Created with the pool, whose mutex guards it.
   class Shelf {
    public:
-    // For runs that need so many bytes. The pool keeps no arena larger than the largest shelf asks.
+    // For runs that need `arena_bytes`. The pool keeps no arena larger than the largest shelf
+    // needs.
     Shelf(std::shared_ptr<StatePool> pool, size_t arena_bytes);
     ~Shelf();
     Shelf(const Shelf&) = delete;
     Shelf& operator=(const Shelf&) = delete;
 
-    // With an arena of at least arena_bytes. No pointers: a fresh one, of which the caller makes
-    // what it needs. ResourceExhausted where there is no memory.
+    // A state with an arena of at least arena_bytes. Without pointers it is new, and the caller
+    // initializes it. ResourceExhausted if there is no memory.
     absl::StatusOr<std::unique_ptr<ExecState>> Take();
     void Give(std::unique_ptr<ExecState> state);
     size_t size() const;
@@ -52,13 +52,13 @@ class StatePool {
     std::vector<std::unique_ptr<ExecState>> free_;  // guarded by the pool's mutex
   };
 
-  // Of the arenas that no run uses.
+  // The total size of the arenas that no run uses.
   size_t arena_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
   size_t arenas() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   using Arenas = std::vector<ArenaBlock>;
-  // Moves out what is larger than any shelf asks for.
+  // Moves out the arenas that are larger than any shelf needs.
   void TrimInto(Arenas& leaving) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   size_t Largest() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return sizes_.empty() ? 0 : sizes_.rbegin()->first;
@@ -66,8 +66,9 @@ class StatePool {
 
   static constexpr size_t kKept = 16;
   mutable Mutex mutex_;
-  Arenas arenas_ ABSL_GUARDED_BY(mutex_);                       // smallest first
-  absl::btree_map<size_t, int> sizes_ ABSL_GUARDED_BY(mutex_);  // of the shelves: how many each
+  Arenas arenas_ ABSL_GUARDED_BY(mutex_);  // smallest first
+  absl::btree_map<size_t, int> sizes_
+      ABSL_GUARDED_BY(mutex_);  // of the shelves: the number of each
 };
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// How far a quantized model's outputs are from the float model's.
+// Measures how far a quantized model's outputs are from the float model's.
 #ifndef TENON_RUNTIME_QUANTIZE_COMPARE_H_
 #define TENON_RUNTIME_QUANTIZE_COMPARE_H_
 
@@ -9,10 +9,10 @@
 
 namespace tenon {
 
-// Sums over all that was added.
+// Sums over all tensors added.
 class Difference {
  public:
-  // Of one dtype (float) and one size.
+  // Both must be float and of the same size.
   void Add(const Tensor& exact, const Tensor& other);
   double error() const;        // sqrt(sum (exact - other)^2 / sum exact^2)
   double correlation() const;  // Pearson's
@@ -21,8 +21,8 @@ class Difference {
   double n_ = 0, x_ = 0, y_ = 0, xx_ = 0, yy_ = 0, xy_ = 0, dd_ = 0;
 };
 
-// Of `scores` [n, classes], how many have the largest where `labels` (all samples' classes) say,
-// from sample `first` on.
+// The number of rows of `scores` [n, classes] whose largest score is at the class in `labels`
+// (which has all samples' labels), starting at sample `first`.
 int64_t CountTop1(const Tensor& scores, const std::vector<int64_t>& labels, int64_t first);
 
 }  // namespace tenon

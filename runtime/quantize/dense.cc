@@ -16,7 +16,7 @@ namespace {
 
 using quantized::AttrOr;
 
-// How many dimensions of the weights are summed over, all of them in front; 0: another product.
+// The number of leading weight dimensions that are summed over; 0 for another product.
 int SummedDims(const RuleContext& context, const Node& n, int rank, int weights_rank) {
   if (n.op == "BatchMatMulV2") {
     const bool plain = !AttrOr(n, "adj_x", false) && !AttrOr(n, "adj_y", false);
@@ -117,7 +117,7 @@ class Flattening {
     return Add("ConcatV2", {front, Vector(tail), axis}, "T", DType::kInt32);
   }
 
-  // y + b where the only reader adds a constant of the tail's shape; `last` is the reader then.
+  // y + b, if the only reader adds a constant of the tail's shape; `last` is then the reader.
   absl::Status TakeBias(const std::vector<int32_t>& tail, Endpoint& y, NodeId& last) {
     const NodeId reader = context_.OnlyReader(id_);
     if (reader == kNoNode) return absl::OkStatus();

@@ -1,5 +1,5 @@
-// Dense layers on tensors of rank 3 and more, which Keras writes as Einsum and as products with
-// broadcast weights, as products of matrices, which can be quantized:
+// Rewrites dense layers on tensors of rank 3 and more, which Keras writes as Einsum or as products
+// with broadcast weights, as matrix products, which can be quantized:
 //
 //   Einsum("abc,cde->abde", x, W) + b = reshape(MatMul(reshape(x, [-1, C]), W') + b', [A, B, D, E])
 #ifndef TENON_RUNTIME_QUANTIZE_DENSE_H_
@@ -10,8 +10,8 @@
 
 namespace tenon {
 
-// All Einsum and BatchMatMulV2 with constant weights behind all other dimensions; a constant bias
-// that is added next goes along.
+// Rewrites all Einsum and BatchMatMulV2 with constant weights that contract the last dimensions,
+// together with a constant bias that is added next.
 absl::Status FlattenDenseLayers(RuleContext& context);
 
 }  // namespace tenon

@@ -20,7 +20,7 @@ bool IsPool(const Node& n) { return n.op == "MaxPool" || n.op == "AvgPool"; }
 bool IsAdd(const Node& n) { return n.op == "AddV2" || n.op == "Add"; }
 bool ChannelsLast(const Node& n) { return AttrOr<std::string>(n, "data_format", "NHWC") == "NHWC"; }
 
-// Grows a link from one tensor on.
+// Grows a link, starting at one tensor.
 class Search {
  public:
   Search(RuleContext& context, Endpoint start) : context_(context) {
@@ -43,7 +43,7 @@ class Search {
     if (known_.insert(e).second) tensors_.push_back(e);
   }
 
-  // A constant with an element for each channel, alone or behind dimensions of 1.
+  // Whether it is a constant with one element per channel, alone or after dimensions of 1.
   bool IsVector(Endpoint e) const {
     const Tensor* t = context_.Constant(e);
     return t != nullptr && t->dtype() == DType::kFloat && t->shape().rank() > 0 &&
@@ -51,7 +51,7 @@ class Search {
            t->shape()[t->shape().rank() - 1] == link_.channels;
   }
 
-  // The axis of a contraction's constant weights that has the channels, or -1.
+  // The channel axis of a contraction's constant weights, or -1.
   int WeightsAxis(const Node& n, bool out) const {
     const bool depthwise = n.op == "DepthwiseConv2dNative", matmul = n.op == "MatMul";
     if (!depthwise && !matmul && n.op != "Conv2D") return -1;
@@ -64,7 +64,7 @@ class Search {
     return w->shape()[axis] == link_.channels ? axis : -1;
   }
 
-  // What makes the tensor divides, or passes the factors on.
+  // Whether the tensor's producer can be divided, or passes the factors on.
   bool Makes(Endpoint e) {
     const NodeId id = e.node;
     const Node& n = context_.node(id);
@@ -117,7 +117,7 @@ class Search {
     return false;
   }
 
-  // All readers multiply, or pass the factors on.
+  // Whether all readers can be multiplied, or pass the factors on.
   bool Reads(Endpoint e) {
     for (const Use& use : context_.rw.uses(e.node)) {
       if (use.is_control() || use.port != 0) return false;
@@ -144,7 +144,7 @@ class Search {
   absl::flat_hash_set<Endpoint> known_;
 };
 
-// The constant of a place with each slice along its axis times factors[i].
+// Multiplies each slice of a place's constant, along its axis, by factors[i].
 absl::Status Scale(RuleContext& context, const Link::Place& place,
                    const std::vector<float>& factors) {
   const Endpoint old = context.node(place.node).inputs[static_cast<size_t>(place.slot)];
@@ -174,7 +174,7 @@ absl::Status Scale(RuleContext& context, const Link::Place& place,
   return absl::OkStatus();
 }
 
-// What a reader's weights say of each channel.
+// The weights of a reader, per channel.
 struct Reader {
   std::vector<double> squares;  // sums over all weights of the channel
   int64_t outputs = 1;
@@ -208,8 +208,8 @@ Reader ReadWeights(RuleContext& context, const Link& link, const Link::Place& pl
   return r;
 }
 
-// The square of the readers' expected relative error, rounding being even noise: data of one step
-// and weights of a step for each output.
+// The square of the readers' expected relative error, with rounding as uniform noise: one scale for
+// the data, and one per output for the weights.
 double ExpectedError(const std::vector<Reader>& readers, const ChannelSizes& sizes,
                      const std::vector<float>& factors) {
   const size_t channels = factors.size();
@@ -241,7 +241,7 @@ double ExpectedError(const std::vector<Reader>& readers, const ChannelSizes& siz
   return total;
 }
 
-// The readers' weights of each channel (root of the sum of squares), as parts of the largest.
+// The readers' weights of each channel (root of the sum of squares), relative to the largest.
 std::vector<float> WeightShares(const std::vector<Reader>& readers, size_t channels) {
   std::vector<float> shares(channels, 0.0f);
   for (const Reader& r : readers) {
@@ -254,10 +254,11 @@ std::vector<float> WeightShares(const std::vector<Reader>& readers, size_t chann
   return shares;
 }
 
-// Half of the way, as logarithms, from weights of like sizes to data of like sizes:
-// sqrt(largest / shares), the mean factor being 1; 1 for channels that hold or get nothing.
+// Half of the way, on a logarithmic scale, from weights of similar ranges to data of similar
+// ranges: sqrt(largest / shares), normalized to a mean factor of 1; 1 for channels without data or
+// weights.
 std::vector<float> FactorsOf(const ChannelSizes& sizes, const std::vector<float>& shares) {
-  constexpr float kMost = 6;  // a factor is at most 2^6 of the mean one, or the inverse
+  constexpr float kMost = 6;  // a factor is between 2^-6 and 2^6 times the mean
   std::vector<float> logs(shares.size(), 0.0f), factors(shares.size(), 1.0f);
   const auto used = [&](size_t c) {
     return sizes.largest[c] > 0 && std::isfinite(sizes.largest[c]) && shares[c] > 0;

@@ -1,12 +1,14 @@
-// Channels of a tensor that shares one range, brought to like sizes before it is quantized.
+// Cross-layer equalization: rescales the channels of a tensor to similar ranges before it is
+// quantized.
 //
-// Where a tensor's producers and readers are linear in each channel, channel c may be divided by
-// any f[c] > 0 where it is made and multiplied where it is read, in constants alone:
+// If a tensor's producers and readers are linear in each channel, channel c can be divided by any
+// f[c] > 0 in the producers and multiplied in the readers, in constants alone:
 //
 //   conv(x, w) + b -> relu -> conv(., v)  =  conv(x, w / f) + b / f -> relu -> conv(., f v)
 //
-// Relu, sums, zero pads and pools in between only pass the factor on, so all tensors that they join
-// have the same one. A product with a gate of one pixel (squeeze-and-excite) scales the gate.
+// Relu, sums, zero pads and pools in between pass the factor on, so all tensors that they connect
+// have the same factor. In a product with a gate of one pixel (squeeze-and-excite), the gate is
+// scaled.
 #ifndef TENON_RUNTIME_QUANTIZE_EQUALIZE_H_
 #define TENON_RUNTIME_QUANTIZE_EQUALIZE_H_
 
@@ -19,7 +21,7 @@
 
 namespace tenon {
 
-// Tensors with the same factors, and where these go.
+// A group of tensors with the same factors, and the places where these are applied.
 struct Link {
   struct Place {
     NodeId node = kNoNode;
@@ -28,14 +30,14 @@ struct Link {
   };
   int64_t channels = 0;
   std::vector<Endpoint> seen;     // those that contractions read
-  std::vector<Place> divided;     // in what makes the tensors
-  std::vector<Place> multiplied;  // in what reads them
+  std::vector<Place> divided;     // in the tensors' producers
+  std::vector<Place> multiplied;  // in the tensors' readers
 };
 
-// Of the data of layers that are not kept.
+// The links of the data of all quantized layers.
 std::vector<Link> FindLinks(RuleContext& context, const std::vector<Layer>& layers);
 
-// Of each channel (the last dimension): the largest magnitude and the sum of squares.
+// For each channel (the last dimension): the largest magnitude and the sum of squares.
 struct ChannelSizes {
   explicit ChannelSizes(int64_t channels)
       : largest(static_cast<size_t>(channels), 0.0f), squares(largest.size(), 0.0) {}
@@ -46,8 +48,8 @@ struct ChannelSizes {
   int64_t rows = 0;
 };
 
-// `sizes`: of the link's tensors in all samples. Nothing changes where no factors make the expected
-// error smaller.
+// `sizes` cover the link's tensors in all samples. Changes nothing if no factors reduce the
+// expected error.
 absl::Status Equalize(RuleContext& context, const Link& link, const ChannelSizes& sizes);
 
 }  // namespace tenon

@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-// The Dequantize of a QuantizeV2 of `tensor`.
+// Adds a QuantizeV2 of `tensor` and a Dequantize of its result; returns the Dequantize.
 absl::StatusOr<NodeId> AddPair(RuleContext& context, Endpoint tensor, const GroupRange& range) {
   const std::string name = context.node(tensor).name;
   const NodeId min =
@@ -35,7 +35,7 @@ absl::StatusOr<NodeId> AddPair(RuleContext& context, Endpoint tensor, const Grou
   return context.AddNode(std::move(dequantize));
 }
 
-// A qint8 constant and its Dequantize, with a range for each output channel.
+// Adds a qint8 constant and its Dequantize, with one range per output channel.
 absl::StatusOr<NodeId> AddWeights(RuleContext& context, const Layer& layer) {
   const Tensor weights = *context.Constant(layer.weights);
   const std::string name = layer.name;
@@ -50,7 +50,7 @@ absl::StatusOr<NodeId> AddWeights(RuleContext& context, const Layer& layer) {
   }
   std::vector<float> bottom;
   for (float& v : top) {
-    if (v < 1e-30f) v = 1;  // nothing but zeros
+    if (v < 1e-30f) v = 1;  // all zeros
     bottom.push_back(-v);
   }
   TENON_ASSIGN_OR_RETURN(Tensor q, Tensor::Allocate(DType::kQint8, weights.shape()));
@@ -89,7 +89,7 @@ absl::StatusOr<Endpoint> AddOp(RuleContext& context, const std::string& name, co
   return Endpoint{id, 0};
 }
 
-// The sum of all elements.
+// Adds the sum of all elements.
 absl::StatusOr<Endpoint> AddSum(RuleContext& context, const std::string& name, Endpoint e) {
   const Endpoint flat{context.AddConst(name, Tensor::Vector<int32_t>({-1})), 0};
   TENON_ASSIGN_OR_RETURN(const Endpoint row, AddOp(context, name, "Reshape", {e, flat}));
@@ -129,7 +129,7 @@ absl::Status InsertMeasures(RuleContext& context, const std::vector<Layer>& laye
   outputs.clear();
   for (const Layer& layer : layers) {
     if (!layer.kept.empty()) continue;
-    // The Pads between, on the dequantized data, the outermost last.
+    // The Pads in between, applied to the dequantized data, the outermost last.
     std::vector<Node> pads;
     for (Endpoint e = context.node(layer.node).inputs[0]; e != layer.data;) {
       pads.push_back(context.node(e));

@@ -1,4 +1,4 @@
-// Puts QuantizeV2 and Dequantize into a float graph: standard TensorFlow ops, of mode SCALED, and
+// Inserts QuantizeV2 and Dequantize into a float graph: standard TensorFlow ops, in mode SCALED, or
 // MIN_COMBINED for ranges with a zero point.
 #ifndef TENON_RUNTIME_QUANTIZE_INSERT_H_
 #define TENON_RUNTIME_QUANTIZE_INSERT_H_
@@ -12,20 +12,21 @@
 
 namespace tenon {
 
-// What a group's integers stand for: [low, high]. quint8 from 0 on, qint8 from -high on, or quint8
-// from below 0 on: then an integer between stands for 0, exactly.
+// The range [low, high] that a group's integers represent: quint8 if low is 0, qint8 if low is
+// -high, otherwise quint8 with a zero point, so that an integer represents 0 exactly.
 struct GroupRange {
   DType dtype = DType::kQint8;
   float low = -1, high = 1;
   bool has_zero_point() const { return dtype == DType::kQuint8 && low < 0; }
 };
 
-// Tensors and the weights of the layers that are not kept, in place.
+// Inserts pairs at the tensors and the weights of all quantized layers.
 absl::Status InsertPairs(RuleContext& context, const std::vector<Layer>& layers,
                          const Scheme& scheme, const std::vector<GroupRange>& ranges);
 
-// Beside each layer that is not kept a copy of it on quantized data and weights. The outputs are,
-// for each, the sum of squared differences and that of the layer's squares (before its bias).
+// Adds, next to each quantized layer, a copy that works on quantized data and weights. The outputs
+// for each are the sum of squared differences, and the sum of squares of the layer's result (before
+// its bias).
 absl::Status InsertMeasures(RuleContext& context, const std::vector<Layer>& layers,
                             const Scheme& scheme, const std::vector<GroupRange>& ranges,
                             std::vector<GraphOutput>& outputs);

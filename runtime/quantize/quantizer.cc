@@ -21,7 +21,7 @@
 namespace tenon {
 namespace {
 
-// Inputs and outputs get nodes of their signature's keys, for a GraphDef has no signature.
+// Names input and output nodes after their signature's keys, because a GraphDef has no signature.
 void NameByKeys(Graph& graph) {
   std::vector<GraphOutput> outputs = graph.outputs();
   for (GraphOutput& output : outputs) {
@@ -47,12 +47,12 @@ void NameByKeys(Graph& graph) {
   }
 }
 
-// Symmetric, from 0 on, or, where a symmetric range would make steps larger by more than
-// kLopsided, with a zero point: low becomes a whole number of steps.
+// Makes a range symmetric or non-negative; or, if a symmetric range would make the scale larger by
+// more than kLopsided, gives it a zero point: low becomes a multiple of the scale.
 void Settle(GroupRange& range) {
   constexpr float kLopsided = 1.05f;
   const float top = std::max(range.high, -range.low), span = range.high - range.low;
-  if (top < 1e-30f) {  // nothing but zeros was seen
+  if (top < 1e-30f) {  // only zeros were seen
     range.high = 1;
     range.low = range.dtype == DType::kQint8 ? -1 : 0;
   } else if (range.dtype == DType::kQuint8) {
@@ -80,14 +80,14 @@ class Quantizer {
   absl::StatusOr<Quantized> Run(std::vector<NamedTensor> arrays);
 
  private:
-  // A copy of the float graph, for a session or to be changed.
+  // A copy of the float graph, for a session or for changes.
   absl::StatusOr<std::unique_ptr<Session>> MakeSession(Graph graph) const {
     SessionOptions options;
     options.flags = options_.flags;
     options.threads = options_.threads;
     return Session::Create(std::move(graph), options);
   }
-  // For all batches: consume(outputs, first sample).
+  // Calls consume(outputs, first sample) for all batches.
   template <typename Consume>
   absl::Status ForBatches(Session& session, absl::string_view stage, Consume consume) const;
 
@@ -97,7 +97,8 @@ class Quantizer {
   absl::Status EqualizeChannels();
   absl::Status Choose();
   absl::Status Calibrate();
-  // The error of each layer; whether one is above the bound, and is kept from now on.
+  // Computes the error of each layer; returns whether one is above the limit and stays in fp32 from
+  // now on.
   absl::StatusOr<bool> Measure();
   absl::StatusOr<Graph> Build();
   absl::Status Compare(const Graph& quantized);
@@ -168,7 +169,7 @@ absl::Status Quantizer::FindAllLayers() {
     const auto it = std::find_if(layers_.begin(), layers_.end(),
                                  [&](const Layer& layer) { return layer.name == name; });
     if (it == layers_.end()) return InvalidArgument("there is no layer '", name, "' to keep");
-    if (it->kept.empty()) it->kept = "asked for";
+    if (it->kept.empty()) it->kept = "as requested";
   }
   if (!layers_.empty() && options_.keep_first && layers_.front().kept.empty()) {
     layers_.front().kept = "the first layer";
@@ -295,7 +296,7 @@ absl::StatusOr<bool> Quantizer::Measure() {
       report.low = ranges_[static_cast<size_t>(t.group)].low;
       report.high = ranges_[static_cast<size_t>(t.group)].high;
     }
-    // Also where the error is not a number.
+    // Also true if the error is NaN.
     if (options_.max_error > 0 && !(report.error <= options_.max_error)) {
       layer.kept = absl::StrCat("its error is above ", 100 * options_.max_error, " %");
       kept = true;

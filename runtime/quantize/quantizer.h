@@ -1,5 +1,5 @@
-// Post-training static quantization: a float graph and samples in, a graph of standard TensorFlow
-// ops with QuantizeV2/Dequantize pairs out, and what it costs in accuracy.
+// Post-training static quantization: takes a float graph and samples; returns a graph of standard
+// TensorFlow ops with QuantizeV2/Dequantize pairs, and the loss of accuracy.
 #ifndef TENON_RUNTIME_QUANTIZE_QUANTIZER_H_
 #define TENON_RUNTIME_QUANTIZE_QUANTIZER_H_
 
@@ -20,29 +20,30 @@ struct QuantizeOptions {
   Flags flags;
   int threads = 0;
   RangeOptions range;
-  bool equalize = true;  // channels of one tensor (equalize.h)
-  int64_t batch = 0;     // samples in one run; 0: the model's own, else 8
-  // Layers with a larger relative error stay in fp32; 0: none does for that.
+  bool equalize = true;  // cross-layer equalization (equalize.h)
+  int64_t batch = 0;     // samples per run; 0: the model's fixed batch size, or 8
+  // Layers with a larger relative error stay in fp32; 0: no limit.
   double max_error = 0;
   bool keep_first = false, keep_last = false;
   std::vector<std::string> keep;  // names of layers that stay in fp32
-  // A class for each sample: top-1 is counted in the first output of rank 2.
+  // The class of each sample: top-1 is counted in the first output of rank 2.
   std::optional<Tensor> labels;
   std::function<void(absl::string_view stage, int64_t done, int64_t total)> progress;
 };
 
 struct LayerReport {
   std::string name, op;
-  std::string kept;  // why in fp32; empty: int8
-  // sqrt(sum (fp32 - int8)^2 / sum fp32^2) of the layer's products on exact inputs; -1: not taken.
+  std::string kept;  // why it stays in fp32; empty: int8
+  // sqrt(sum (fp32 - int8)^2 / sum fp32^2) of the layer's products on exact inputs; -1: not
+  // measured.
   double error = -1;
-  DType data = DType::kInvalid;  // of the integers it reads, which stand for [low, high]
+  DType data = DType::kInvalid;  // dtype of the integers that it reads, which represent [low, high]
   float low = 0, high = 0;
 };
 
 struct OutputReport {
   std::string name;
-  double error = 0;  // as for a layer, of the whole model
+  double error = 0;  // the same error, for the whole model
   double correlation = 0;
 };
 
@@ -58,8 +59,8 @@ struct Quantized {
   QuantizeReport report;
 };
 
-// `graph` as loaded. InvalidArgument for samples or labels that do not fit, FailedPrecondition
-// where there is nothing to quantize.
+// `graph` is as loaded. InvalidArgument for samples or labels that do not match, FailedPrecondition
+// if there is nothing to quantize.
 absl::StatusOr<Quantized> Quantize(Graph graph, std::vector<NamedTensor> samples,
                                    const QuantizeOptions& options);
 

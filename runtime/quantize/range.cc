@@ -10,8 +10,8 @@ namespace {
 
 constexpr float kSteps = 255;  // between 256 integers
 
-// Squared error of the numbers of one sign that lie beyond a cut, by the cut's bin:
-// sum of (v - cut)^2 = sum of v^2 - 2 cut (sum of v) + cut^2 count.
+// Squared error of clipping the numbers of one sign, by the bin at which they are clipped: sum of
+// (v - cut)^2 = sum of v^2 - 2 cut (sum of v) + cut^2 count.
 std::vector<double> ErrorBeyond(absl::Span<const int64_t> bins, double width) {
   std::vector<double> error(bins.size() + 1, 0.0);
   double count = 0, sum = 0, squares = 0;
@@ -50,7 +50,7 @@ void RangeCollector::Add(absl::Span<const float> values) {
     bins_[0][0] += static_cast<int64_t>(values.size());
     return;
   }
-  if (width_ == 0) {  // what came before were zeros, in the lowest bin
+  if (width_ == 0) {  // only zeros so far, in the lowest bin
     width_ = std::max(largest / kBins * 1.0001f, std::numeric_limits<float>::min());
   }
   while (largest >= width_ * kBins) {
@@ -97,10 +97,10 @@ float RangeCollector::Percentile(double percent) const {
   return width_ * kBins;
 }
 
-// The cut at which the distribution of magnitudes and its quantized form differ least
-// (Kullback-Leibler divergence): what lies above the cut is added to the last bin, the bins below
-// are joined to one group for each integer of that sign, and each group's count is spread over
-// those of its bins that have any.
+// The clipping threshold at which the distribution of magnitudes and its quantized form differ
+// least (Kullback-Leibler divergence). Magnitudes above the threshold count in the last bin; the
+// bins below are grouped, one group per integer of that sign, and each group's count is spread over
+// its nonempty bins.
 float RangeCollector::Entropy() const {
   const size_t groups = min_ < 0 ? 128 : 256;
   constexpr size_t kStep = 16;
@@ -108,7 +108,7 @@ float RangeCollector::Entropy() const {
   while (used > groups && Both(used - 1) == 0) --used;
   std::vector<int64_t> outside(used + 1, 0);  // counts from bin i on
   for (size_t i = used; i-- > 0;) outside[i] = outside[i + 1] + Both(i);
-  // Bin 0 is left out: zeros (behind a relu half of all) are exact whatever the cut.
+  // Bin 0 does not count: zeros (after a relu, half of all numbers) are exact at any threshold.
   const double total = static_cast<double>(outside[1]);
   double best = std::numeric_limits<double>::infinity();
   size_t cut = used;
@@ -130,7 +130,7 @@ float RangeCollector::Entropy() const {
         if (Both(i) > 0) divergence += p * std::log(p / spread);
       }
     }
-    // The last bin has no count of its own: what was cut off has no counterpart at all.
+    // The last bin is otherwise empty: the clipped magnitudes have no counterpart.
     if (Both(bins - 1) == 0 && outside[bins] > 0) {
       const double p = static_cast<double>(outside[bins]);
       divergence += p * std::log(p / 1e-4);
@@ -143,10 +143,10 @@ float RangeCollector::Entropy() const {
   return width_ * static_cast<float>(cut);
 }
 
-// The cuts with the least sum of squared errors: of what lies between them, step^2 / 12 each (zeros
-// are exact; those of bin 0 are taken for zeros), and of what is cut off.
+// The thresholds with the least sum of squared errors: scale^2 / 12 for each number in between
+// (zeros are exact; all numbers in bin 0 count as zeros), plus the clipping error.
 ValueRange RangeCollector::LeastError() const {
-  constexpr size_t kTries = 128;  // cuts of each sign
+  constexpr size_t kTries = 128;  // thresholds of each sign
   const double width = width_;
   std::array<std::vector<size_t>, 2> cuts;
   std::array<std::vector<double>, 2> beyond;

@@ -1,4 +1,5 @@
-// The range that a tensor's integers shall cover, from what it held while a model ran on samples.
+// Chooses the range of a tensor's integers during calibration, from the values that it had on
+// samples.
 //
 //   RangeCollector seen;
 //   seen.Add(values);
@@ -26,33 +27,33 @@ struct ValueRange {
   float low = 0, high = 0;
 };
 
-// Counts numbers of either sign in bins of one width, which doubles whenever a larger one comes.
+// Counts numbers of both signs in bins of equal width, which doubles when a larger number arrives.
 class RangeCollector {
  public:
   static constexpr int kBins = 4096;  // of each sign
 
-  // NaN and infinities are counted apart.
+  // NaN and infinities are counted separately.
   void Add(absl::Span<const float> values);
 
   int64_t count() const { return count_; }
   int64_t not_finite() const { return not_finite_; }
   bool negative() const { return min_ < 0; }
 
-  // What the lowest and the highest of 256 integers stand for; both 0 where nothing but zeros was
-  // seen.
+  // The numbers that the lowest and the highest of 256 integers represent; both 0 if there were
+  // only zeros.
   ValueRange Range(const RangeOptions& options) const;
 
  private:
   using Bins = std::array<int64_t, kBins>;
 
-  // Cuts of both signs at one magnitude.
+  // Clips both signs at the same magnitude.
   ValueRange CutAt(float magnitude) const;
   int64_t Both(size_t bin) const { return bins_[0][bin] + bins_[1][bin]; }
   float Percentile(double percent) const;
   float Entropy() const;
   ValueRange LeastError() const;
 
-  std::array<Bins, 2> bins_{};  // of numbers from 0 on, and of those below 0
+  std::array<Bins, 2> bins_{};  // for numbers >= 0, and for those below 0
   float width_ = 0;
   float min_ = 0, max_ = 0;
   int64_t count_ = 0;

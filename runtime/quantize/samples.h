@@ -12,16 +12,16 @@ namespace tenon {
 
 class Samples {
  public:
-  // The arrays that are inputs of the model; others are left out. `batch` 0: the model's own where
-  // its inputs fix it, else 8. InvalidArgument where an input is missing, samples differ in number
-  // or there are none, or the batch is not what the model fixes.
+  // Keeps the arrays that are inputs of the model and ignores others. `batch` 0 means the batch
+  // size that the model's inputs fix, or 8. InvalidArgument if an input is missing, the arrays have
+  // different numbers of samples or none, or the batch size differs from the model's.
   static absl::StatusOr<Samples> Create(std::vector<NamedTensor> arrays,
                                         const std::vector<TensorInfo>& inputs, int64_t batch);
 
   int64_t num_batches() const { return (used_ + batch_ - 1) / batch_; }
   int64_t batch_size() const { return batch_; }
   int64_t used() const { return used_; }    // samples in all batches
-  int64_t total() const { return total_; }  // those that do not fill a fixed batch are left out
+  int64_t total() const { return total_; }  // samples that do not fill a fixed batch are left out
 
   // Views of the arrays.
   std::vector<NamedTensor> Batch(int64_t i) const;

@@ -13,16 +13,16 @@ namespace {
 
 using quantized::AttrOr;
 
-// Below this many weights a convolution of one pixel (squeeze-and-excite) takes less time than the
-// two steps to integers and back.
+// Below this many weights, a convolution of one pixel (squeeze-and-excite) takes less time than the
+// conversions to integers and back.
 constexpr int64_t kFewWeights = 1 << 17;
 
-// Why the graph itself rules the contraction out; empty: it does not.
+// Why the graph itself rules out quantizing the contraction; empty if it does not.
 std::string WhyKept(RuleContext& context, const Node& n, const Tensor& weights) {
   if (AttrOr(n, "T", DType::kInvalid) != DType::kFloat) return "not float32";
   if (!n.control_inputs.empty()) return "control inputs";
   if (AttrOr<std::string>(n, "data_format", "NHWC") != "NHWC") return "not NHWC";
-  if (AttrOr(n, "transpose_a", false)) return "the data are transposed";
+  if (AttrOr(n, "transpose_a", false)) return "its data are transposed";
   if (n.op == "DepthwiseConv2dNative" && weights.shape()[3] != 1) return "a channel multiplier";
   if (n.op == "Conv2D") {
     const Shape& data = context.shapes.shape(n.inputs[0]);
@@ -40,10 +40,10 @@ std::string WhyKept(RuleContext& context, const Node& n, const Tensor& weights) 
   return "";
 }
 
-// Tensors found so far, with their groups as a forest.
+// The tensors found so far, with their groups as a union-find forest.
 class Tensors {
  public:
-  // The tensor's index; it is new where index == size before.
+  // The tensor's index; it is new if the index equals the previous size.
   size_t Add(Endpoint e) {
     const auto [it, fresh] = index_.try_emplace(e, list_.size());
     if (fresh) {
@@ -65,7 +65,8 @@ class Tensors {
   std::vector<size_t> parent_;
 };
 
-// Ops whose results lie in the range of these inputs and are computed on integers as on floats.
+// The inputs whose range contains the op's results, for ops that compute the same on integers as on
+// floats.
 std::vector<Endpoint> MovedInputs(RuleContext& context, Endpoint e) {
   const Node& n = context.node(e);
   if (e.port != 0 || !n.control_inputs.empty()) return {};
@@ -105,13 +106,13 @@ bool NeverNegative(RuleContext& context, Endpoint e, int depth) {
   });
 }
 
-// A contraction and what follows it in the same integer op.
+// A contraction and the ops after it that become one integer op.
 struct Chain {
   Endpoint end;
   bool must_end_in_integers = false;  // a sum or Relu6: there is no such op with a float result
 };
 
-// `claimed`: sums that another contraction already has taken in.
+// `claimed`: sums that another contraction has already absorbed.
 absl::StatusOr<Chain> Follow(RuleContext& context, NodeId contraction,
                              absl::flat_hash_set<NodeId>& claimed, Tensors& tensors) {
   Chain chain{{contraction, 0}, false};
@@ -187,7 +188,7 @@ absl::StatusOr<Scheme> ChooseTensors(RuleContext& context, const std::vector<Lay
   for (const Layer& layer : layers) {
     if (layer.kept.empty()) tensors.Add(layer.data);
   }
-  // Of two contractions that are added, the later one takes the sum in.
+  // If two contractions are added, the later one absorbs the sum.
   absl::flat_hash_set<NodeId> claimed;
   for (auto it = layers.rbegin(); it != layers.rend(); ++it) {
     if (!it->kept.empty()) continue;
