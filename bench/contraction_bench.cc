@@ -1,4 +1,4 @@
-// The contractions of bench/shapes/*.txt: each line as a kernel of its own (Prepare once, then
+// Measures the contractions in bench/shapes/*.txt: each line as one kernel (Prepare once, then
 // Run), and each file as a whole, in sequence over two buffers, as a plan would lay them out.
 //
 //   contraction_bench --benchmark_filter=resnet50
@@ -45,7 +45,7 @@ struct Problem {
   std::string text;
   int times = 1;
   Node node;
-  std::vector<Shape> inputs;  // extra inputs of the fused ops are added when the output is known
+  std::vector<Shape> inputs;  // the fused ops' extra inputs are added once the output is known
   std::vector<std::string> fused;
   bool gradient = false;  // `inputs` are the forward convolution's
 };
@@ -95,7 +95,7 @@ Tensor Random(const Shape& shape) {
   return t;
 }
 
-// A prepared problem. Activations lie in `arena` buffers given to Run; weights are its own.
+// A prepared problem. Activations are in `arena` buffers passed to Run; it owns the weights.
 class Prepared {
  public:
   static absl::StatusOr<std::unique_ptr<Prepared>> Make(Problem problem, const Services& services) {
@@ -104,7 +104,7 @@ class Prepared {
     Node& node = problem.node;
     const OpLookup op = FindOp(node.op);
     if (!op) return NotFound(node.op);
-    // The output's shape tells the extra inputs'.
+    // The output's shape determines the extra inputs' shapes.
     Node bare = node;
     bare.attrs["fused_ops"] = std::vector<std::string>();
     bare.attrs["num_args"] = 0;
@@ -136,7 +136,7 @@ class Prepared {
     return p;
   }
 
-  // Gradients take the gradient of the output from the arena; the filter is not constant.
+  // Gradients read the gradient of the output from the arena; the filter is not constant.
   static absl::StatusOr<std::unique_ptr<Prepared>> MakeGradient(const Problem& problem,
                                                                 const Services& services) {
     auto p = std::make_unique<Prepared>();
@@ -173,7 +173,7 @@ class Prepared {
   size_t scratch_bytes() const { return kernel_.scratch_bytes; }
   const Kernel& kernel() const { return *kernel_.kernel; }
 
-  // An addend lies where the output goes, as in a plan.
+  // An addend is at the output's address, as in a plan.
   absl::Status Run(float* in, float* out, void* scratch) const {
     absl::InlinedVector<const void*, 6> inputs;
     for (size_t i = 0; i < tensors_.size(); ++i) {
@@ -189,7 +189,7 @@ class Prepared {
   std::vector<Tensor> tensors_;
   std::vector<std::unique_ptr<Constant>> constants_;
   int64_t elements_ = 0;
-  size_t activation_ = 0;  // the input that the arena holds
+  size_t activation_ = 0;  // the input in the arena
 };
 
 struct Memory {

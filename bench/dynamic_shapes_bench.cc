@@ -1,5 +1,5 @@
-// Many image sizes through one session: resident memory as they pass, and what it costs to come
-// back to a size that is kept, against a session that never saw another.
+// Measures many image sizes in one session: resident memory, and the cost of returning to a size
+// whose plan is kept, compared with a session that saw no other size.
 //
 //   dynamic_shapes_bench MODEL [SIZES=400] [THREADS=2]
 #include <algorithm>
@@ -33,7 +33,7 @@ Tensor Image(int64_t height, int64_t width) {
                              std::vector<float>(static_cast<size_t>(shape.num_elements()), 0.5f));
 }
 
-// Best of `runs`, in ms; negative after an error.
+// The best of `runs`, in ms; negative after an error.
 double Best(Session& session, const Tensor& image, int runs) {
   double best = 1e9;
   for (int i = 0; i < runs; ++i) {
@@ -66,7 +66,7 @@ int Measure(const std::string& model, int sizes, int threads) {
                 mb(b.packed), mb(b.plans), static_cast<int>((*session)->plan_stats().entries),
                 mb(b.primitives));
   }
-  // In turn, so that a busy moment hits both.
+  // Alternating, so that other load on the machine affects both.
   double revisited = 1e9, alone = 1e9;
   const Tensor other = Image(200, 216);
   for (int round = 0; round < 10; ++round) {

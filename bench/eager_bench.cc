@@ -1,5 +1,5 @@
-// What an eager call costs (goal: a small op that was called before under 1 us, with the memory of
-// its output), synchronously and submitted.
+// Measures the cost of an eager call, synchronous and submitted (goal: a repeated small op takes
+// less than 1 us, including its output's memory).
 #include <benchmark/benchmark.h>
 
 #include "absl/strings/str_join.h"
@@ -42,7 +42,7 @@ void Sync(benchmark::State& state, const Call& call) {
   }
 }
 
-// A chain of calls, each on the last one's result, then one Read.
+// A chain of calls, each reading the previous result, then one Read.
 void Async(benchmark::State& state) {
   SessionOptions options;
   auto eager = Eager::Create(options);

@@ -1,5 +1,5 @@
-// The convolutions of bench/shapes/FILE in fp32, bf16 and int8 (QuantizedConv2DWithBias… of the
-// same fusion, result requantized), one kernel of each after another. `direct`: without Winograd's
+// Measures the convolutions in bench/shapes/FILE in fp32, bf16 and int8 (QuantizedConv2DWithBias…
+// with the same fusion and requantization), one kernel after another. `direct`: without Winograd's
 // algorithm.
 //
 //   int8_bench [resnet50] [threads] [direct]
@@ -28,7 +28,7 @@ namespace {
 using Ints = std::vector<int64_t>;
 constexpr int kRuns = 200;
 
-// A prepared node with memory of its own; inputs from 1 on may be constants.
+// A prepared node with its own memory; inputs from 1 on may be constants.
 struct Bench {
   std::vector<Tensor> tensors;
   std::vector<std::unique_ptr<Constant>> constants;
@@ -60,7 +60,7 @@ struct Bench {
     return absl::OkStatus();
   }
 
-  // Milliseconds of the fastest run. An addend lies where the result goes, as in a plan.
+  // Milliseconds of the fastest run. An addend is at the result's address, as in a plan.
   absl::StatusOr<double> Fastest(int addend) {
     std::vector<const void*> in;
     for (const Tensor& t : tensors) in.push_back(t.raw());

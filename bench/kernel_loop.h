@@ -1,4 +1,4 @@
-// One kernel in a benchmark's loop, for the *_bench.cc programs.
+// Measures one kernel in a benchmark loop, for the *_bench.cc programs.
 #ifndef TENON_BENCH_KERNEL_LOOP_H_
 #define TENON_BENCH_KERNEL_LOOP_H_
 
@@ -12,8 +12,8 @@
 
 namespace tenon {
 
-// Runs the node's kernel on the inputs with state.range(0) threads; reports bytes moved (each input
-// and output once) per second and which implementation ran.
+// Runs the node's kernel on the inputs with state.range(0) threads; reports bytes moved per second
+// (each input and output once) and the implementation that ran.
 inline void MeasureKernel(benchmark::State& state, const Node& node,
                           const std::vector<Tensor>& inputs) {
   static const Flags& flags = *new Flags();

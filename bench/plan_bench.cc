@@ -1,5 +1,5 @@
-// What running a plan costs beside its kernels (goal: under 0.2 µs a step), and
-// what building one costs. Problem: chains of ops that do nothing.
+// Measures the overhead of running a plan without its kernels (goal: less than 0.2 µs per step),
+// and the cost of building one. The problem is a chain of ops that do nothing.
 #include <benchmark/benchmark.h>
 
 #include "ops/op.h"

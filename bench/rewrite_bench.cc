@@ -1,4 +1,4 @@
-// Time of rewriting whole models, loading apart.
+// Measures the time to rewrite whole models, without loading.
 //
 //   build/bin/rewrite_bench [MODEL...]      SavedModels or GraphDefs; default: the small test
 //   models
@@ -18,7 +18,7 @@ void BM_Rewrite(benchmark::State& state, const std::string& path) {
   const Services services{.flags = &flags, .threads = 2};
   double phases[std::size(kPhases)] = {};
   for (auto _ : state) {
-    // Folding may write over weights that it owns alone: each time a fresh graph.
+    // Uses a fresh graph each time, because folding may overwrite weights that only it holds.
     absl::StatusOr<Model> model = LoadModel(path, {});
     if (!model.ok()) {
       state.SkipWithError(model.status().ToString().c_str());

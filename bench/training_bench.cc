@@ -1,5 +1,5 @@
-// Ops of training at the shapes of ResNet-50, batch 8: time and bytes moved (each input and output
-// once) per second. The second argument is the number of threads.
+// Measures training ops at the shapes of ResNet-50, batch 8: time, and bytes moved per second (each
+// input and output once). The second argument is the number of threads.
 #include <benchmark/benchmark.h>
 
 #include "bench/kernel_loop.h"

@@ -1,5 +1,5 @@
-// Vector kernels on shapes of DenseNet-121, EfficientNet-B0, BERT-base: time and bytes moved (each
-// input and output once) per second. The second argument is the number of threads.
+// Measures vector kernels at shapes of DenseNet-121, EfficientNet-B0 and BERT-base: time, and bytes
+// moved per second (each input and output once). The second argument is the number of threads.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -15,7 +15,7 @@ struct Case {
   const char* name;
   Node node;
   std::vector<Shape> shapes;
-  std::vector<int32_t> extra;  // a last input: axes, perm or axis
+  std::vector<int32_t> extra;  // a final input: axes, perm or axis
   bool scalar_extra = false;
 };
 

@@ -1,4 +1,4 @@
-// tenon bench: warm latency, and where the time goes.
+// tenon bench: measures warm latency, and time per op.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -48,11 +48,11 @@ Timing Summarize(std::vector<double> ms) {
   t.p99_ms = ms[std::min(ms.size() - 1,
                          static_cast<size_t>(std::ceil(0.99 * static_cast<double>(ms.size()))))];
   for (double v : ms) t.mean_ms += v / static_cast<double>(ms.size());
-  t.runs_per_s = 1000 / t.mean_ms;  // of one caller
+  t.runs_per_s = 1000 / t.mean_ms;  // of one thread
   return t;
 }
 
-// `model`: a Session or an EagerModel, here and below.
+// `model` is a Session or an EagerModel, here and below.
 template <typename M>
 absl::StatusOr<std::vector<Tensor>> Inputs(const BenchArgs& args, const M& model) {
   if (!args.inputs.empty()) {
@@ -77,7 +77,7 @@ absl::StatusOr<Timing> Measure(M& model, absl::Span<const Tensor> inputs, double
   return Summarize(std::move(ms));
 }
 
-// `streams` threads of the caller, each with a run under way at any time; times of single runs.
+// Measures with `streams` threads, each with one run at a time; the times are of single runs.
 absl::StatusOr<Timing> MeasureStreams(Session& session, absl::Span<const Tensor> inputs,
                                       int streams, double seconds) {
   std::vector<std::vector<double>> ms(static_cast<size_t>(streams));
@@ -126,12 +126,12 @@ Json ToJson(const Timing& t, const Flags& flags) {
           {"cpu", CpuName()}};
 }
 
-// In one line; bytes that are not UTF-8 (of a CPU's name) are replaced.
+// Prints it in one line, replacing bytes that are not UTF-8 (in a CPU's name).
 void Print(const Json& json) {
   std::printf("%s\n", json.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
-// Caches, frequencies and the thread pool settle before the clock counts.
+// Lets caches, frequencies and the thread pool settle before timing.
 template <typename M>
 absl::StatusOr<Timing> Warm(M& model, absl::Span<const Tensor> inputs, double seconds) {
   TENON_RETURN_IF_ERROR(Measure(model, inputs, std::min(0.2, seconds / 4)).status());
@@ -170,7 +170,7 @@ absl::Status Bench(const BenchArgs& args) {
   if (args.eager) return BenchEager(args);
   ModelArgs model = args.model;
   if (args.streams > 1) {
-    // The threads at hand, divided.
+    // Divides the available threads.
     if (model.threads == 0) model.threads = AvailableCpus();
     model.threads = std::max(1, model.threads / args.streams);
   }
@@ -217,7 +217,7 @@ Command AddBenchCommand(CLI::App& parent) {
   CLI::App* app = parent.add_subcommand("bench", "Measures warm latency");
   AddModelArgs(*app, args->model);
   AddSessionArgs(*app, args->model);
-  app->add_option("--inputs", args->inputs, ".npz with the inputs; without it seeded random ones");
+  app->add_option("--inputs", args->inputs, ".npz with the inputs; by default, seeded random ones");
   app->add_option("--batch", args->batch, "size of an unknown first dimension (1)")
       ->check(CLI::Range(1, 1 << 30));
   app->add_option("--shape", args->shapes, "shape of a random input: NAME=1,224,224,3")
@@ -225,13 +225,14 @@ Command AddBenchCommand(CLI::App& parent) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app->add_option("--seconds", args->seconds, "how long to measure (2)")
       ->check(CLI::Range(0.0, 86400.0));
-  app->add_flag("--json", args->json, "the last line is a JSON object");
+  app->add_flag("--json", args->json, "print a JSON object as the last line");
   CLI::Option* profile =
-      app->add_flag("--profile", args->profile, "tables of time by node and by op");
-  app->add_flag("--eager", args->eager, "one eager call per node; no graph is rewritten or planned")
+      app->add_flag("--profile", args->profile, "print time per node and per op");
+  app->add_flag("--eager", args->eager,
+                "one eager call per node; without graph rewriting or planning")
       ->excludes(profile);
   app->add_option("--streams", args->streams,
-                  "runs under way at once, over shared weights; --threads is divided among them")
+                  "concurrent runs over shared weights; --threads is divided among them")
       ->check(CLI::Range(1, 1024))
       ->excludes(profile);
   return {app, [args] { return Bench(*args); }};

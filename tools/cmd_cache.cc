@@ -1,4 +1,4 @@
-// tenon cache: what the cache on disk holds; empties it.
+// tenon cache: lists the files of the disk cache, or deletes them.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -45,7 +45,7 @@ absl::Status ListOrClear(const CacheArgs& args) {
     return absl::OkStatus();
   }
   TENON_ASSIGN_OR_RETURN(const std::vector<CachedFile> files, ListCacheFolder(folder));
-  Table table({"file", "MB", "used ago"});
+  Table table({"file", "MB", "last used"});
   int64_t bytes = 0;
   for (const CachedFile& file : files) {
     table.Add(
@@ -64,7 +64,7 @@ absl::Status ListOrClear(const CacheArgs& args) {
 
 Command AddCacheCommand(CLI::App& parent) {
   auto args = std::make_shared<CacheArgs>();
-  CLI::App* app = parent.add_subcommand("cache", "Lists the files of the cache on disk");
+  CLI::App* app = parent.add_subcommand("cache", "Lists the files of the disk cache");
   app->add_option("--cache-dir", args->folder, "Its folder; default: TENON_CACHE_DIR");
   app->add_flag("--clear", args->clear, "Deletes them");
   return {app, [args] { return ListOrClear(*args); }};

@@ -1,4 +1,4 @@
-// tenon devices: the CPU, and the devices of plug-ins.
+// tenon devices: lists the CPU and the devices of plug-ins.
 #include <CLI/CLI.hpp>
 #include <memory>
 

@@ -1,4 +1,4 @@
-// tenon dump: the graph before and after each phase, what each rule changed, or counts.
+// tenon dump: prints the graph before and after each phase, the changes of each rule, or counts.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -20,7 +20,7 @@ constexpr int64_t kShownElements = 16;
 
 struct DumpArgs {
   ModelArgs model;
-  std::string phase;  // empty: not asked for
+  std::string phase;  // empty: not given
   std::string format = "text";
   bool steps = false;
   bool stats = false;
@@ -32,7 +32,7 @@ absl::StatusOr<std::string> GraphText(const Graph& graph, const std::string& for
   if (format == "pbtxt") {
     ExportOptions options;
     options.format = GraphFormat::kText;
-    options.allow_private = true;  // to look at
+    options.allow_private = true;  // for inspection
     return GraphDefText(graph, options);
   }
   PrintOptions options;
@@ -49,7 +49,7 @@ void PrintSteps(const RewriteReport& report) {
   }
 }
 
-// "loaded", then the phases: which of them `--phase` asks for.
+// The snapshots ("loaded", then the phases) that `--phase` selects.
 class Shown {
  public:
   static absl::StatusOr<Shown> From(const DumpArgs& args) {
@@ -59,7 +59,7 @@ class Shown {
       if (args.steps || args.stats) {
         shown.phase_ = "none";
       } else {
-        // Other programs read these formats: one graph, the final one.
+        // These formats are for other programs: one graph, the final one.
         shown.phase_ = args.format == "text" ? "all" : Name(Phase::kRename);
       }
     } else if (args.phase != "all" && args.phase != "loaded") {
@@ -88,7 +88,7 @@ absl::Status PrintGraphs(const Shown& shown, const std::vector<Snapshot>& snapsh
   for (size_t i = 0; i < snapshots.size(); ++i) {
     const bool last = i + 1 == snapshots.size();
     const std::string next = last ? "" : snapshots[i + 1].name;
-    // With the gate off there are no phases: the graph as loaded is what every phase gives.
+    // With the gate off there are no phases: every phase shows the graph as loaded.
     if (!shown.Wants(snapshots[i].name, next) && snapshots.size() > 1) continue;
     TENON_ASSIGN_OR_RETURN(const std::string text, GraphText(snapshots[i].graph, format));
     if (format == "text") {
@@ -129,14 +129,13 @@ absl::Status Dump(const DumpArgs& args) {
 
 Command AddDumpCommand(CLI::App& parent) {
   auto args = std::make_shared<DumpArgs>();
-  CLI::App* app = parent.add_subcommand("dump", "Shows the graph and what rewriting did to it");
+  CLI::App* app = parent.add_subcommand("dump", "Shows the graph and how rewriting changed it");
   AddModelArgs(*app, args->model);
   AddPrecisionArg(*app, args->model);
-  app->add_option("--phase", args->phase,
-                  "all (default), loaded, clean, fold, fuse or rename: before and after it");
-  app->add_flag("--steps", args->steps, "a diff for each rule that fired");
+  app->add_option("--phase", args->phase, "all (default), loaded, clean, fold, fuse or rename");
+  app->add_flag("--steps", args->steps, "print a diff for each rule that fired");
   app->add_flag("--stats", args->stats,
-                "how often rules fired, ops before and after, what is left");
+                "print how often rules fired, ops before and after, and ops left unaccelerated");
   AddMarkdownArg(*app, args->markdown);
   app->add_option("--format", args->format, "text, pbtxt or dot")
       ->check(CLI::IsMember({"text", "pbtxt", "dot"}));

@@ -1,4 +1,4 @@
-// tenon explain: which rules were tried at a node, and why they did not fire.
+// tenon explain: shows which rules were tried at a node, and why they did not fire.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -36,7 +36,7 @@ absl::Status ExplainNodes(const ExplainArgs& args) {
 
 Command AddExplainCommand(CLI::App& parent) {
   auto args = std::make_shared<ExplainArgs>();
-  CLI::App* app = parent.add_subcommand("explain", "Tells why rules did or did not fire at a node");
+  CLI::App* app = parent.add_subcommand("explain", "Shows why rules did or did not fire at a node");
   AddModelArgs(*app, args->model);
   AddPrecisionArg(*app, args->model);
   app->add_option("NODE", args->nodes, "nodes of the model as loaded; default: every contraction");

@@ -1,4 +1,4 @@
-// tenon export: the rewritten graph as a GraphDef file.
+// tenon export: writes the rewritten graph to a GraphDef file.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -31,7 +31,7 @@ absl::Status Export(const ExportArgs& args) {
   options.allow_private = args.allow_private;
   const absl::Status status = ExportGraph(model.graph, args.output, options);
   if (!absl::IsFailedPrecondition(status)) return status;
-  return Annotate(status, "give --private to look at it, or --plain for the graph as loaded");
+  return Annotate(status, "use --private to inspect it, or --plain for the graph as loaded");
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ Command AddExportCommand(CLI::App& parent) {
   app->add_option("OUTPUT,--output", args->output, "file to write: .pb, or .pbtxt for text")
       ->required();
   app->add_flag("--private", args->allow_private,
-                "also with ops that exist in Tenon only, for inspection");
+                "allow ops that exist only in Tenon, for inspection");
   app->add_flag("--plain", args->plain, "the graph as loaded: frozen, inlined, not rewritten");
   return {app, [args] { return Export(*args); }};
 }

@@ -1,4 +1,4 @@
-// tenon ops: the op table; how many ops there are; how much of a model they cover.
+// tenon ops: prints the op table, the number of ops, or how much of a model they cover.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -24,7 +24,7 @@ struct OpsArgs {
 };
 
 std::string DTypes(const OpInfo& op) {
-  // The first type attribute of the signature is the one that decides the kernel.
+  // The first type attribute of the signature decides the kernel.
   for (const AttrSpec& attr : op.signature.attrs) {
     if (attr.kind != "type") continue;
     const auto it = op.signature.types.find(attr.name);
@@ -86,8 +86,8 @@ Command AddOpsCommand(CLI::App& parent) {
   auto args = std::make_shared<OpsArgs>();
   CLI::App* app = parent.add_subcommand("ops", "Lists the ops that exist");
   AddMarkdownArg(*app, args->coverage.markdown);
-  app->add_flag("--internal", args->internal, "also the ops that only rewriting makes");
-  app->add_flag("--count", args->count, "how many TensorFlow ops there are");
+  app->add_flag("--internal", args->internal, "include ops that only rewriting creates");
+  app->add_flag("--count", args->count, "print the number of TensorFlow ops");
   app->add_option("--coverage", args->models,
                   "MODEL…: which of their ops run accelerated, on standard kernels, or not at all")
       ->expected(1, 1 << 20);

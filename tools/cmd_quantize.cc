@@ -88,7 +88,7 @@ absl::Status RunQuantize(QuantizeArgs args) {
   if (folder && std::filesystem::exists(args.output, error) &&
       !std::filesystem::is_empty(args.output, error)) {
     return InvalidArgument("--output ", args.output,
-                           ": is there already; name a new folder, or a file .pb or .pbtxt");
+                           ": exists already; name a new folder, or a .pb or .pbtxt file");
   }
   if (args.labels.empty() != args.accuracy.empty() && args.accuracy.empty()) {
     return InvalidArgument("--labels needs --accuracy KEY, the name of the array in it");
@@ -119,38 +119,35 @@ absl::Status RunQuantize(QuantizeArgs args) {
 
 Command AddQuantizeCommand(CLI::App& parent) {
   auto args = std::make_shared<QuantizeArgs>();
-  CLI::App* app = parent.add_subcommand("quantize", "Writes an int8 form of a float model");
+  CLI::App* app = parent.add_subcommand("quantize", "Writes an int8 version of a float model");
   AddModelArgs(*app, args->model);
-  app->add_option("--threads", args->model.threads, "threads that one op may use")
-      ->check(CLI::Range(1, 1024));
+  app->add_option("--threads", args->model.threads, "threads per op")->check(CLI::Range(1, 1024));
   app->add_option("--data", args->data,
-                  ".npz with samples to calibrate on, along the first axis of each input")
+                  ".npz with calibration samples, along the first axis of each input")
       ->required();
   app->add_option("--output", args->output,
                   "file to write: .pb, or .pbtxt for text; any other name: a SavedModel folder")
       ->required();
   QuantizeOptions& options = args->options;
   app->add_option("--method", args->method,
-                  "what activation ranges are taken from: error, minmax, percentile or entropy "
+                  "how activation ranges are chosen: error, minmax, percentile or entropy "
                   "(error)")
       ->check(CLI::IsMember({"error", "minmax", "percentile", "entropy"}));
   app->add_option("--percentile", options.range.percentile,
                   "percent of an activation's magnitudes that its range covers (99.999)")
       ->check(CLI::Range(50.0, 100.0));
-  app->add_option("--batch", options.batch, "samples in one run (the model's own, else 8)")
+  app->add_option("--batch", options.batch, "samples per run (the model's batch size, or 8)")
       ->check(CLI::Range(1, 1 << 20));
   app->add_option("--max-error", options.max_error,
                   "percent: layers whose error is larger stay in fp32")
       ->check(CLI::Range(0.001, 1000.0));
-  app->add_flag("!--no-equalize", options.equalize,
-                "channels of a tensor are not scaled to like sizes");
-  app->add_flag("--keep-first", options.keep_first, "the first layer stays in fp32");
-  app->add_flag("--keep-last", options.keep_last, "the last layer stays in fp32");
-  app->add_option("--keep", options.keep, "a layer that stays in fp32; may be given several times")
-      ->take_all();
+  app->add_flag("!--no-equalize", options.equalize, "no cross-layer equalization");
+  app->add_flag("--keep-first", options.keep_first, "keep the first layer in fp32");
+  app->add_flag("--keep-last", options.keep_last, "keep the last layer in fp32");
+  app->add_option("--keep", options.keep, "keep a layer in fp32; may be repeated")->take_all();
   app->add_option("--accuracy", args->accuracy,
-                  "array of class labels: top-1 before and after is reported");
-  app->add_option("--labels", args->labels, ".npz that has the labels, if --data has not");
+                  "array of class labels: report top-1 accuracy before and after");
+  app->add_option("--labels", args->labels, ".npz with the labels, if they are not in --data");
   return {app, [args] {
             args->options.max_error /= 100;
             return RunQuantize(*args);

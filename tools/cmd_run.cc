@@ -1,4 +1,4 @@
-// tenon run: one execution or several, from npz to npz or to a summary.
+// tenon run: runs a model once or several times, from npz to npz or to a summary.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstring>
@@ -21,7 +21,7 @@ struct RunArgs {
   bool stacked = false, eager = false;
 };
 
-// Row `i` of the first dimension, which is counted around.
+// Row `i` of the first dimension, wrapping around.
 absl::StatusOr<Tensor> Row(const std::string& name, const Tensor& stacked, int64_t i) {
   if (stacked.shape().rank() < 1 || stacked.shape().dim(0) < 1) {
     return InvalidArgument("input '", name, "' is not stacked: it has shape ",
@@ -42,7 +42,7 @@ absl::StatusOr<Tensor> Row(const std::string& name, const Tensor& stacked, int64
   return row;
 }
 
-// One output of all steps along a new first dimension.
+// Stacks one output of all steps along a new first dimension.
 absl::StatusOr<Tensor> Stack(const std::string& name, const std::vector<Tensor>& steps) {
   Shape shape({static_cast<int64_t>(steps.size())});
   for (int64_t d : steps[0].shape().dims()) shape.push_back(d);
@@ -153,22 +153,23 @@ absl::Status Run(const RunArgs& args) {
 
 Command AddRunCommand(CLI::App& parent) {
   auto args = std::make_shared<RunArgs>();
-  CLI::App* app = parent.add_subcommand("run", "Runs a model once, or step after step");
+  CLI::App* app = parent.add_subcommand("run", "Runs a model once or several times");
   AddModelArgs(*app, args->model);
   AddSessionArgs(*app, args->model);
   app->add_option("--inputs", args->inputs,
                   ".npz with the inputs: the signature's names, or tensor names for a GraphDef");
-  app->add_option("--outputs", args->outputs, ".npz to write; without it a summary is printed");
+  app->add_option("--outputs", args->outputs, ".npz to write; by default, a summary is printed");
   app->add_option("--steps", args->steps,
                   "run this many times in one session, whose variables keep their values; "
                   "outputs get a first dimension for the step")
       ->check(CLI::Range(1, 1 << 30));
   app->add_flag("--stacked", args->stacked,
-                "inputs have a first dimension for the step, counted around");
+                "the first dimension of inputs is the step, wrapping around");
   app->add_option("--variables", args->variables,
-                  ".npz to write: the variables that the model changes, after the last run");
+                  ".npz to write with the variables that the model changes, after the last run");
   CLI::Option* steps = app->get_option("--steps");
-  app->add_flag("--eager", args->eager, "one eager call per node; no graph is rewritten or planned")
+  app->add_flag("--eager", args->eager,
+                "one eager call per node; without graph rewriting or planning")
       ->excludes(steps);
   return {app, [args] { return Run(*args); }};
 }

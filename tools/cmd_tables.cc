@@ -1,4 +1,4 @@
-// tenon rules, tenon env: the tables of what exists.
+// tenon rules, tenon env: print the rules, and the environment variables.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -27,7 +27,7 @@ absl::Status PrintRules(const TableArgs& args) {
 }
 
 absl::Status PrintEnv(const TableArgs& args) {
-  // The reference page must not depend on the environment that made it.
+  // The reference page must not depend on the current environment.
   Flags flags;
   if (!args.markdown) {
     TENON_ASSIGN_OR_RETURN(flags, Flags::FromEnvironment());

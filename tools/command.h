@@ -1,5 +1,5 @@
-// A subcommand of the CLI: cmd_<name>.cc adds it with its options and gives what to do once they
-// are parsed.
+// A subcommand of the command line: cmd_<name>.cc adds it with its options, and returns the
+// function to run after parsing.
 #ifndef TENON_TOOLS_COMMAND_H_
 #define TENON_TOOLS_COMMAND_H_
 

@@ -43,9 +43,9 @@ struct OpUse {
 
 struct Coverage {
   std::string model;
-  // One op may run both ways, for different dtypes and shapes.
+  // One op may run on both, for different dtypes and shapes.
   absl::btree_map<std::pair<Kind, std::string>, OpUse> ops;
-  int free_nodes = 0;  // computed while planning, or only passing memory on
+  int free_nodes = 0;  // computed while planning, or aliases
   absl::btree_map<std::string, std::vector<std::string>> missing;
   double ms = 0;
   absl::Status status;
@@ -69,14 +69,14 @@ std::string ModelName(const std::string& path) {
   return p.filename().string();
 }
 
-// Those of an inputs.npz beside the model's folder, else random ones.
+// The inputs in an inputs.npz next to the model's folder, or random ones.
 absl::StatusOr<std::vector<Tensor>> InputsFor(const std::string& path, const Session& session) {
   const std::filesystem::path beside = std::filesystem::path(path).parent_path() / "inputs.npz";
   std::error_code error;
   if (std::filesystem::exists(beside, error)) {
     TENON_ASSIGN_OR_RETURN(const std::vector<NamedTensor> named, ReadNpz(beside.string()));
     absl::StatusOr<std::vector<Tensor>> arranged = session.Arrange(named);
-    if (arranged.ok()) return arranged;  // else they are for another model or signature
+    if (arranged.ok()) return arranged;  // otherwise they are for another model or signature
   }
   return RandomInputs(session.inputs(), InputShapes());
 }
@@ -86,7 +86,7 @@ Kind KindOf(const StepInfo& step) {
   return FindOp(step.op).native ? Kind::kAccelerated : Kind::kStandard;
 }
 
-// A model that cannot run: what its nodes would run on, before any rewriting.
+// For a model that cannot run: what its nodes would run on, without rewriting.
 void CountNodes(const Model& model, Coverage& coverage) {
   for (const NodeId id : model.graph.NodeIds()) {
     const Node& node = model.graph.node(id);
@@ -112,7 +112,7 @@ absl::Status Measure(const std::string& path, const CoverageOptions& options, Co
   const std::vector<StepInfo> steps = plan->Describe();
   Profile profile(*plan);
   if (options.seconds > 0) {
-    TENON_RETURN_IF_ERROR(session.Run(inputs).status());  // caches and threads settle
+    TENON_RETURN_IF_ERROR(session.Run(inputs).status());  // lets caches and threads settle
     const double end = NowMs() + options.seconds * 1000;
     do {
       TENON_RETURN_IF_ERROR(session.Run(inputs, &profile).status());

@@ -1,4 +1,4 @@
-// How much of a model runs accelerated: by nodes, and by time.
+// Measures how much of a model runs accelerated: by nodes, and by time.
 #ifndef TENON_TOOLS_COVERAGE_H_
 #define TENON_TOOLS_COVERAGE_H_
 
@@ -15,10 +15,10 @@ struct CoverageOptions {
   int threads = 0;
 };
 
-// A table of the models (SavedModel folders or GraphDef files), then one of each model's ops and,
-// where there are any, the ops that Tenon does not have with their nodes. Inputs are those of an
-// inputs.npz beside the model's folder, else random. What
-// keeps a model from running stands in its row; the others are still reported.
+// A table of the models (SavedModel folders or GraphDef files), then one table of each model's ops
+// and, if there are any, the ops that Tenon does not have with their nodes. Inputs come from an
+// inputs.npz next to the model's folder, or are random. The row of a model that cannot run says
+// why; the others are still reported.
 absl::StatusOr<std::string> CoverageText(const std::vector<std::string>& models,
                                          const CoverageOptions& options);
 

@@ -17,7 +17,7 @@ std::string Label(const Node& node) {
   if (const auto* fused = node.attr<std::vector<std::string>>("fused_ops")) {
     absl::StrAppend(&label, "\n+ ", absl::StrJoin(*fused, ", "));
   }
-  // The line break must stay one after quoting.
+  // Quoting must keep the line break.
   return absl::StrReplaceAll(Quoted(label), {{"\n", "\\n"}});
 }
 

@@ -1,4 +1,4 @@
-// A graph in Graphviz's language. Constants are left out: they hide the rest.
+// Prints a graph in Graphviz's language, without constants, which would hide the rest.
 #ifndef TENON_TOOLS_DOT_H_
 #define TENON_TOOLS_DOT_H_
 

@@ -1,5 +1,5 @@
-// A model run op by op through the eager path, for comparing and measuring: nothing is rewritten
-// but single ops, nothing planned.
+// Runs a model op by op through the eager path, for comparisons and measurements: only single ops
+// are rewritten, and nothing is planned.
 #ifndef TENON_TOOLS_EAGER_MODEL_H_
 #define TENON_TOOLS_EAGER_MODEL_H_
 
@@ -15,13 +15,13 @@ namespace tenon {
 
 class EagerModel {
  public:
-  // As the loader gives graphs: variables are Const nodes.
+  // `graph` is as loaded: variables are Const nodes.
   static absl::StatusOr<std::unique_ptr<EagerModel>> Create(Graph graph,
                                                             const SessionOptions& options);
 
-  // Dtypes and shapes as the graph's Placeholder nodes say.
+  // The dtypes and shapes of the graph's Placeholder nodes.
   std::vector<TensorInfo> inputs() const;
-  // In the order of the graph's inputs and outputs. Errors name the node.
+  // Inputs and outputs are in the graph's order. Errors name the node.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> inputs);
   absl::StatusOr<std::vector<NamedTensor>> Run(absl::Span<const NamedTensor> inputs);
   absl::StatusOr<std::vector<Tensor>> Arrange(absl::Span<const NamedTensor> inputs) const;
@@ -31,7 +31,7 @@ class EagerModel {
 
   Graph graph_;
   std::unique_ptr<Eager> eager_;
-  std::vector<NodeId> calls_;                // in an order in which they can run
+  std::vector<NodeId> calls_;                // in execution order
   std::vector<std::vector<Tensor>> values_;  // by node; constants stay
 };
 

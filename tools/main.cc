@@ -1,5 +1,5 @@
-// tenon: loads TensorFlow models, rewrites them, shows why, runs them.
-// Exit status: 0, 1 after an error (one line on stderr), 2 for a command line that makes no sense.
+// tenon: loads TensorFlow models, rewrites them, shows why, runs them. Exit status: 0; 1 after an
+// error (one line on stderr); 2 for an invalid command line.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -21,7 +21,7 @@ void Complain(absl::string_view message) {
   std::fprintf(stderr, "tenon: %s\n", line.c_str());
 }
 
-// By its own path, so that it goes by its own name in lists of processes.
+// Under its own path, so that lists of processes show its own name.
 void StartAgain(char** argv) {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -31,7 +31,7 @@ void StartAgain(char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Where it cannot be started again this one goes on, with threads that spin for long.
+  // If it cannot restart, this process continues, with threads that spin for long.
   if (tenon::SetShortSpin()) StartAgain(argv);
   CLI::App app("Runs TensorFlow models on CPUs with oneDNN.", "tenon");
   app.set_version_flag("--version", "tenon " TENON_VERSION);
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   for (const tenon::Command& command : commands) {
     if (!command.app->parsed()) continue;
     const absl::Status status = command.run();
-    // What was printed must have arrived: a full disk is an error too.
+    // Output must have been written: a full disk is an error too.
     if (status.ok() && std::fflush(stdout) == 0) return 0;
     Complain(status.ok() ? "standard output cannot be written" : status.message());
     return 1;

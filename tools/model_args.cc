@@ -16,10 +16,10 @@ void AddModelArgs(CLI::App& app, ModelArgs& args) {
   app.add_option("MODEL", args.path, "SavedModel folder, or GraphDef file (.pb, .pbtxt)")
       ->required();
   app.add_option("--signature", args.signature, "signature of a SavedModel (serving_default)");
-  app.add_option("--fetch", args.fetch, "tensors to compute in place of the outputs: a:0,b:0");
+  app.add_option("--fetch", args.fetch, "tensors to compute instead of the outputs: a:0,b:0");
   AddPluginArg(app, args.plugins);
   app.add_option("--device", args.device,
-                 "where nodes go that it has a kernel for: a plug-in's device (tenon devices)");
+                 "plug-in's device, which runs the nodes that it has a kernel for (tenon devices)");
 }
 
 void AddPluginArg(CLI::App& app, std::vector<std::string>& plugins) {
@@ -29,18 +29,17 @@ void AddPluginArg(CLI::App& app, std::vector<std::string>& plugins) {
 }
 
 void AddSessionArgs(CLI::App& app, ModelArgs& args) {
-  app.add_option("--threads", args.threads, "threads that one op may use")
-      ->check(CLI::Range(1, 1024));
+  app.add_option("--threads", args.threads, "threads per op")->check(CLI::Range(1, 1024));
   app.add_option("--cache-dir", args.cache_dir,
-                 "folder that keeps the rewritten graph and packed weights for the next start "
+                 "folder for the disk cache of rewritten graphs and packed weights "
                  "(TENON_CACHE_DIR)");
   AddPrecisionArg(app, args);
 }
 
 void AddPrecisionArg(CLI::App& app, ModelArgs& args) {
   app.add_option("--precision", args.precision,
-                 "bf16: contractions and what stands between them compute in bfloat16 "
-                 "(fp32, or what TF_SET_ONEDNN_FPMATH_MODE says)")
+                 "bf16: contractions and the ops between them compute in bfloat16 "
+                 "(fp32, or as TF_SET_ONEDNN_FPMATH_MODE says)")
       ->check(CLI::IsMember({"fp32", "bf16"}));
 }
 
@@ -104,7 +103,7 @@ void NoteFallbacks(const Session& session) {
                  std::string(report.status.message()).c_str());
   }
   if (const absl::Status split = session.split_status(); !split.ok()) {
-    std::fprintf(stderr, "tenon: the batch runs whole, not in parts: %s\n",
+    std::fprintf(stderr, "tenon: the batch is not split: %s\n",
                  std::string(split.message()).c_str());
   }
 }

@@ -1,4 +1,4 @@
-// What all commands that load a model share: their options, and a session made from them.
+// The options that all commands with a model share, and the session made from them.
 #ifndef TENON_TOOLS_MODEL_ARGS_H_
 #define TENON_TOOLS_MODEL_ARGS_H_
 
@@ -42,12 +42,11 @@ absl::StatusOr<Model> OpenModel(const ModelArgs& args, bool allow_missing_ops = 
 
 struct OpenedSession {
   std::unique_ptr<Session> session;
-  double load_ms = 0;  // file to session, rewriting included
+  double load_ms = 0;  // from file to session, including rewriting
 };
-// A rewrite that failed is an error here: the command line is where one wants to know.
+// Here a failed rewrite is an error, because users of the command line want to know.
 absl::StatusOr<OpenedSession> OpenSession(const ModelArgs& args);
-// On stderr, after a first run: why the cache on disk is not used, why a batch does not run in
-// parts.
+// After a first run, prints to stderr why the disk cache is not used, or why a batch is not split.
 void NoteFallbacks(const Session& session);
 
 // Milliseconds since an arbitrary start.

@@ -1,4 +1,4 @@
-// Time by node and by op, gathered over several runs of one plan.
+// Time per node and per op, collected over several runs of one plan.
 #ifndef TENON_TOOLS_PROFILE_H_
 #define TENON_TOOLS_PROFILE_H_
 
@@ -21,9 +21,10 @@ class Profile final : public StepObserver {
   }
   void EndRun() { ++runs_; }
 
-  // Of each step in its fastest run: what else the machine does only adds. 0 without runs.
+  // The time of each step in its fastest run, because other load on the machine only adds. 0
+  // without runs.
   std::vector<double> FastestMilliseconds() const;
-  // Two tables; "ref" marks what did not run accelerated, or ran oneDNN's own reference.
+  // Two tables; "ref" marks steps that ran a reference kernel, or oneDNN's own reference.
   std::string Text() const;
 
  private:

@@ -76,7 +76,7 @@ absl::Status Fill(Tensor& t, Random& random) {
   return absl::OkStatus();
 }
 
-// Not std::hash: the same on every machine.
+// Not std::hash, so that it is the same on every machine.
 uint32_t Seed(const std::string& name) {
   uint32_t seed = 2166136261u;
   for (unsigned char c : name) seed = (seed ^ c) * 16777619u;

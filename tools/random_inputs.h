@@ -1,4 +1,4 @@
-// Inputs for measuring where none are given.
+// Random inputs for measurements without given inputs.
 #ifndef TENON_TOOLS_RANDOM_INPUTS_H_
 #define TENON_TOOLS_RANDOM_INPUTS_H_
 
@@ -19,8 +19,8 @@ struct InputShapes {
 // "NAME=1,224,224,3"; "NAME=" is a scalar.
 absl::Status ParseShapeArg(const std::string& text, InputShapes& shapes);
 
-// Seeded: the same for the same name, dtype and shape. Floats in 0..1, integers 0 or 1 (which any
-// table can be indexed with), images of bytes 0..255. Unknown dimensions are 1 unless given.
+// Seeded: the same name, dtype and shape give the same values. Floats are in 0..1, integers 0 or 1
+// (which can index any table), images bytes 0..255. Unknown dimensions are 1 unless given.
 absl::StatusOr<std::vector<Tensor>> RandomInputs(const std::vector<TensorInfo>& inputs,
                                                  const InputShapes& shapes);
 

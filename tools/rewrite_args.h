@@ -1,4 +1,4 @@
-// A model, loaded and rewritten for looking at: what dump, explain and export share.
+// A model, loaded and rewritten for inspection: the common part of dump, explain and export.
 #ifndef TENON_TOOLS_REWRITE_ARGS_H_
 #define TENON_TOOLS_REWRITE_ARGS_H_
 
@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-// Flags from the environment and the services that rewriting asks for.
+// The flags from the environment, and the services that rewriting needs.
 class RewriteServices {
  public:
   static absl::StatusOr<std::unique_ptr<RewriteServices>> Create();
@@ -26,11 +26,11 @@ class RewriteServices {
   Services services_;
 };
 
-// The phase of that name, or InvalidArgument listing all.
+// The phase of that name; InvalidArgument lists all phases.
 absl::StatusOr<Phase> PhaseFromName(const std::string& name);
 
-// For `dump --stats`: rules and how often each fired, ops before and after, what is left that is
-// not accelerated. In Markdown without what differs from run to run.
+// For `dump --stats`: rules and how often each fired, ops before and after, and nodes left
+// unaccelerated. The Markdown form omits figures that differ from run to run.
 enum class StatsFormat { kText, kMarkdown };
 std::string StatsText(const Graph& graph, const RewriteReport& report, StatsFormat format);
 

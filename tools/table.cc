@@ -47,7 +47,7 @@ std::string Table::Markdown() const {
 }
 
 void AddMarkdownArg(CLI::App& app, bool& markdown) {
-  app.add_flag("--markdown", markdown, "tables in Markdown, for the reference pages");
+  app.add_flag("--markdown", markdown, "print tables in Markdown, for the reference pages");
 }
 
 void Print(const Table& table, bool markdown) {

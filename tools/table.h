@@ -1,4 +1,4 @@
-// A table for people: aligned text, or Markdown for the reference pages.
+// A table as aligned text, or as Markdown for the reference pages.
 #ifndef TENON_TOOLS_TABLE_H_
 #define TENON_TOOLS_TABLE_H_
 

@@ -34,7 +34,7 @@ struct Add {
   void operator()(const std::vector<T>& list) const {
     attr.list = true;
     if (list.empty()) {
-      // So that an empty list has a kind: that of its declared elements.
+      // Gives an empty list a type: that of its declared elements.
       if constexpr (std::is_same_v<T, float>) attr.kind = Kind::kFloat;
       if constexpr (std::is_same_v<T, bool>) attr.kind = Kind::kBool;
       if constexpr (std::is_same_v<T, std::string>) attr.kind = Kind::kString;

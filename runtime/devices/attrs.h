@@ -1,4 +1,4 @@
-// A node's attributes as a plug-in's kernel reads them.
+// A node's attributes in the form that a plug-in's kernel reads.
 #ifndef TENON_RUNTIME_DEVICES_ATTRS_H_
 #define TENON_RUNTIME_DEVICES_ATTRS_H_
 
@@ -12,7 +12,7 @@ namespace tenon {
 
 std::map<std::string, PluginAttr> PluginAttrs(const AttrMap& attrs);
 
-// A tensor of the host, sharing its memory.
+// A tensor in host memory that shares its memory with `tensor`.
 TF_Tensor HostTensor(const Tensor& tensor);
 
 }  // namespace tenon

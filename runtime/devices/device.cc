@@ -25,7 +25,7 @@ absl::Status FromPlugin(const TSL_Status& status) {
 // ---- streams ----
 
 DeviceStream::~DeviceStream() {
-  Synchronize().IgnoreError();  // nobody is left to be told
+  Synchronize().IgnoreError();  // no caller is left to report it to
   device_.executor_.destroy_stream(&device_.device_, handle_);
 }
 
@@ -61,7 +61,7 @@ absl::StatusOr<Tensor> DeviceStream::ToDevice(const Tensor& host) {
   device_.executor_.memcpy_htod(&device_.device_, handle_, &MemoryOf(tensor)->block, host.raw(),
                                 host.bytes(), &status);
   busy_ = true;
-  // The caller may write over `host` next.
+  // The caller may overwrite `host` next.
   const absl::Status done = Synchronize();
   TENON_RETURN_IF_ERROR(FromPlugin(status));
   TENON_RETURN_IF_ERROR(done);

@@ -1,7 +1,7 @@
-// A device of a plug-in: its memory and streams. Devices stay for the life of the process.
+// A plug-in's device, with its memory and streams. Devices live as long as the process.
 //
-// A tensor on a device is a Tensor whose raw() is not an address but a DeviceMemory*: only the
-// functions here look at it.
+// A tensor on a device is a Tensor whose raw() is not an address but a DeviceMemory*; only the
+// functions here use it.
 #ifndef TENON_RUNTIME_DEVICES_DEVICE_H_
 #define TENON_RUNTIME_DEVICES_DEVICE_H_
 
@@ -18,11 +18,11 @@ namespace tenon {
 
 absl::Status FromPlugin(const TSL_Status& status);
 
-// Facts for `tenon devices`.
+// Information for `tenon devices`.
 struct DeviceInfo {
   std::string name;      // "APU:0"
   std::string type;      // "APU"
-  std::string platform;  // what the plug-in calls it
+  std::string platform;  // the plug-in's name for it
   std::string hardware;
   std::string vendor;
   std::string source;  // the plug-in's file
@@ -33,7 +33,7 @@ struct DeviceInfo {
 
 class Device;
 
-// Work in order, and memory that may be used again in that order. For one thread at a time.
+// A stream: runs work in order, and reuses memory in that order. For one thread at a time.
 class DeviceStream : public std::enable_shared_from_this<DeviceStream> {
  public:
   DeviceStream(const Device& device, SP_Stream handle) : device_(device), handle_(handle) {}
@@ -44,14 +44,14 @@ class DeviceStream : public std::enable_shared_from_this<DeviceStream> {
   const Device& device() const { return device_; }
   SP_Stream handle() const { return handle_; }
 
-  // Uninitialized; ResourceExhausted where the device has no more.
+  // Uninitialized; ResourceExhausted if the device has no more memory.
   absl::StatusOr<Tensor> Allocate(DType dtype, const Shape& shape);
-  // Copies; the host's memory is read or written when they return.
+  // Copies; the host memory has been read or written when they return.
   absl::StatusOr<Tensor> ToDevice(const Tensor& host);
   absl::Status ToHost(const Tensor& on_device, void* host);
-  // Says that work was enqueued: memory is kept until that is done.
+  // Records that work was enqueued: memory is kept until it is done.
   void MarkBusy() { busy_ = true; }
-  // Waits for all work. Gives the device back what was kept.
+  // Waits for all work, and returns kept memory to the device.
   absl::Status Synchronize();
 
  private:
@@ -61,7 +61,7 @@ class DeviceStream : public std::enable_shared_from_this<DeviceStream> {
   const Device& device_;
   const SP_Stream handle_;
   bool busy_ = false;
-  std::vector<SP_DeviceMemoryBase> retired_;  // of dead tensors, that enqueued work may still use
+  std::vector<SP_DeviceMemoryBase> retired_;  // of freed tensors; enqueued work may still use it
 };
 
 struct DeviceMemory : std::enable_shared_from_this<DeviceMemory> {
@@ -70,14 +70,15 @@ struct DeviceMemory : std::enable_shared_from_this<DeviceMemory> {
   SP_DeviceMemoryBase block = {};
 };
 
-// What a tensor's raw() is, on a device.
+// The raw() of a tensor on a device.
 inline DeviceMemory* MemoryOf(const Tensor& on_device) {
   return static_cast<DeviceMemory*>(const_cast<void*>(on_device.raw()));
 }
 
 class Device {
  public:
-  // `platform` and `functions` must stay. Errors say which function failed, or is missing.
+  // `platform` and `functions` must outlive the device. Errors say which function failed or is
+  // missing.
   static absl::StatusOr<std::unique_ptr<Device>> Create(const SP_Platform& platform,
                                                         const SP_PlatformFns& functions,
                                                         int ordinal, const std::string& source);

@@ -58,7 +58,7 @@ absl::StatusOr<Tensor> FromOutput(const TF_Tensor& t, DType dtype, bool on_host)
     return InvalidArgument("has ", t.bytes, " bytes for shape ", shape.ToString());
   }
   if (on_host) return Tensor::FromExternal(dtype, shape, t.data, t.memory);
-  // Made by this file: the plug-in has no other way to memory of the device in a tensor.
+  // Made by this file, because a plug-in has no other way to get device memory into a tensor.
   auto memory = std::static_pointer_cast<DeviceMemory>(t.memory);
   DeviceMemory* const raw = memory.get();
   return Tensor::FromExternal(dtype, shape, raw, std::move(memory));
@@ -128,7 +128,7 @@ absl::StatusOr<std::vector<Tensor>> DeviceKernel::Run(DeviceStream& stream,
   context.input_args = input_args_;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const bool on_host = input_on_host_[i];
-    // Another name for the memory, here or in the run, would see it change.
+    // Another tensor over the same memory, here or in the run, would see the change.
     context.may_forward.push_back(released[i] && !on_host &&
                                   MemoryOf(inputs[i])->weak_from_this().use_count() == 1);
     context.inputs.push_back(on_host ? HostTensor(inputs[i]) : OnDevice(inputs[i]));

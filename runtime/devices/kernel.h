@@ -1,4 +1,4 @@
-// A plug-in's kernel for one node: made once, run by any number of threads.
+// A plug-in's kernel for one node: created once, run by any number of threads.
 #ifndef TENON_RUNTIME_DEVICES_KERNEL_H_
 #define TENON_RUNTIME_DEVICES_KERNEL_H_
 
@@ -14,7 +14,8 @@ namespace tenon {
 
 class DeviceKernel {
  public:
-  // `node` is the standard op's, attributes complete. `builder` and `device` must stay.
+  // `node` is the TensorFlow op's node, with complete attributes. `builder` and `device` must
+  // outlive the kernel.
   static absl::StatusOr<std::shared_ptr<const DeviceKernel>> Create(const Device& device,
                                                                     const TF_KernelBuilder& builder,
                                                                     const OpInfo& op,
@@ -27,8 +28,8 @@ class DeviceKernel {
   bool input_on_host(int i) const { return input_on_host_[static_cast<size_t>(i)]; }
   bool output_on_host(int i) const { return output_on_host_[static_cast<size_t>(i)]; }
 
-  // Enqueues the kernel. Inputs and outputs are where the functions above say. Of a `released`
-  // input, one that the caller holds no more, the memory may become an output's.
+  // Enqueues the kernel. The functions above say where inputs and outputs are. The memory of a
+  // `released` input, which the caller no longer holds, may become an output's.
   absl::StatusOr<std::vector<Tensor>> Run(DeviceStream& stream, std::vector<Tensor> inputs,
                                           const std::vector<bool>& released) const;
 

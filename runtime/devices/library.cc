@@ -21,7 +21,7 @@ F Symbol(void* library, const char* name) {
   return reinterpret_cast<F>(dlsym(library, name));
 }
 
-// What dlerror says, without the file's name in front.
+// The text of dlerror without the file name at the start.
 std::string LastError(const std::string& path) {
   const char* error = dlerror();
   std::string text = error == nullptr ? "unknown error" : error;
@@ -29,7 +29,7 @@ std::string LastError(const std::string& path) {
   return text;
 }
 
-// Beside the library or program that this code is in, and where an installation has it.
+// Next to the library or program that contains this code, and where an installation puts it.
 std::vector<fs::path> AbiPlaces() {
   std::vector<fs::path> folders;
   Dl_info self;
@@ -60,8 +60,8 @@ absl::StatusOr<PluginAbi> OpenAbi() {
     file = place.string();
     break;
   }
-  // Plug-ins find the functions in the global scope, where they come after those of all libraries
-  // that are there by now.
+  // Plug-ins find the functions in the global scope, after those of all libraries that are already
+  // loaded.
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) {
     return absl::FailedPreconditionError(
@@ -80,7 +80,7 @@ absl::StatusOr<PluginAbi> OpenAbi() {
       Symbol<decltype(&tenon_device_abi_version)>(library, "tenon_device_abi_version");
   if (abi.register_to == nullptr || version == nullptr || std::string(version()) != TENON_VERSION) {
     return absl::FailedPreconditionError(
-        absl::StrCat(file, " is not of this version of Tenon (", TENON_VERSION, ")"));
+        absl::StrCat(file, " does not belong to this version of Tenon (", TENON_VERSION, ")"));
   }
   return abi;
 }
@@ -96,7 +96,7 @@ absl::StatusOr<PluginLibrary> PluginLibrary::Open(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return NotFound("plug-in '", path, "': no such file");
   TENON_RETURN_IF_ERROR(PluginAbi::Get().status());
-  // An absolute path, or the name would be searched for.
+  // dlopen would search for a name that is not an absolute path.
   const std::string file = fs::absolute(path, error).string();
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {

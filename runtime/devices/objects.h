@@ -1,6 +1,6 @@
-// What stands behind the opaque types of tenon/device_plugin.h. The runtime makes these objects;
-// the library of the C functions (runtime/devices/abi, a shared object of its own that plug-ins are
-// linked to when they are loaded) reads and writes them. Plain data, so that the library needs no
+// The structs behind the opaque types of tenon/device_plugin.h. The runtime creates these objects;
+// the library of C functions (runtime/devices/abi, a separate shared library that plug-ins bind to
+// when they are loaded) reads and writes them. They are plain data, so that the library needs no
 // other part of Tenon; the two must come from one build.
 #ifndef TENON_RUNTIME_DEVICES_OBJECTS_H_
 #define TENON_RUNTIME_DEVICES_OBJECTS_H_
@@ -26,7 +26,7 @@ struct TSL_Status {
 struct TF_Tensor {
   TF_DataType type = TF_FLOAT;
   std::vector<int64_t> dims;
-  void* data = nullptr;  // an address of the device, or of the host
+  void* data = nullptr;  // an address on the device, or in host memory
   size_t bytes = 0;
   std::shared_ptr<void> memory;  // owner of `data`; shared by tensors over the same memory
   bool on_host = true;
@@ -47,7 +47,7 @@ struct TF_KernelBuilder {
 
 namespace tenon {
 
-// An attribute's value, in one of the vectors; a scalar is a vector of one.
+// An attribute's value, in one of the vectors; a scalar is a vector of size one.
 struct PluginAttr {
   enum class Kind { kInt, kFloat, kBool, kString, kType, kShape, kTensor, kOther };
   Kind kind = Kind::kOther;
@@ -61,14 +61,14 @@ struct PluginAttr {
   std::vector<TF_Tensor> tensors;
 };
 
-// Tensors that an argument of the op stands for: its name, and a range of their indices.
+// The tensors of one argument of the op: its name, and a range of indices.
 struct PluginArg {
   std::string name;
   int start = 0;
   int stop = 0;
 };
 
-// Where TF_RegisterKernelBuilder puts kernels while a plug-in is loaded.
+// Receives the kernels from TF_RegisterKernelBuilder while a plug-in is loaded.
 class KernelRegistrar {
  public:
   virtual ~KernelRegistrar() = default;
@@ -80,13 +80,13 @@ class KernelRegistrar {
 struct TF_OpKernelConstruction {
   std::string node;
   std::map<std::string, tenon::PluginAttr> attrs;
-  TSL_Status status;  // what the kernel says of its making
+  TSL_Status status;  // the kernel's status after its construction
 };
 
 // One execution of a kernel.
 struct TF_OpKernelContext {
   virtual ~TF_OpKernelContext() = default;
-  // Memory for a tensor; null and a status where there is none.
+  // Memory for a tensor; null, with a status, if there is none.
   virtual std::optional<TF_Tensor> Allocate(TF_DataType type, std::vector<int64_t> dims,
                                             bool on_host, TSL_Status& status) = 0;
 
@@ -96,7 +96,7 @@ struct TF_OpKernelContext {
   int64_t step = 0;
   SP_Stream stream = nullptr;
   std::vector<TF_Tensor> inputs;
-  // The memory of this input is nobody else's after this run: an output may have it.
+  // Nobody else needs the memory of this input after this run, so an output may use it.
   std::vector<bool> may_forward;
   std::vector<long> input_owners;  // of each input's memory, while the kernel has no handle
   std::vector<tenon::PluginArg> input_args;
@@ -123,11 +123,11 @@ struct TF_AsyncOpKernelDoneCallback {
   }
 };
 
-// The library's own interface to the runtime, by these names.
+// The library's own interface to the runtime, under these names.
 extern "C" {
-// Kernels that the calling thread registers go there; null: they are refused.
+// Sets the destination of kernels that the calling thread registers; null: they are refused.
 void tenon_device_abi_register_to(tenon::KernelRegistrar* registrar);
-// The version of Tenon that the library is from.
+// The version of Tenon that the library belongs to.
 const char* tenon_device_abi_version();
 }
 

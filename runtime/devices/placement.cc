@@ -18,7 +18,7 @@ bool CanBeThere(absl::Span<const DType> dtypes) {
                      [](DType d) { return SizeOf(d) > 0 && d != DType::kString; });
 }
 
-// Where `node` can go: its device, and the dtypes of inputs and outputs.
+// The possible placement of `node`: its device, and the dtypes of inputs and outputs.
 struct Place {
   const Device* device = nullptr;
   std::vector<DType> inputs, outputs;
@@ -32,7 +32,7 @@ absl::StatusOr<Place> Find(const Node& node, const Device* preferred) {
   const OpLookup op = FindOp(node.op);
   if (!op || op.native || op.info->row.stateful || op.info->row.internal) return Place();
   Node complete = node;
-  if (!CompleteAttrs(*op.info, complete).ok()) return Place();  // import has its say later
+  if (!CompleteAttrs(*op.info, complete).ok()) return Place();  // import will report it
   if (plugins.FindKernel(*device, complete) == nullptr) return Place();
   Place place{device, {}, {}};
   TENON_ASSIGN_OR_RETURN(place.inputs, InputDTypes(*op.info, complete));

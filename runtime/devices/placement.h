@@ -1,5 +1,6 @@
-// Which nodes run on a plug-in's device: those that it has a kernel for. They become `_OnDevice`
-// nodes (ops/control/on_device.h) before any rewriting, so that no rule fuses them into others.
+// Placement: decides which nodes run on a plug-in's device, namely those that it has a kernel for.
+// They become `_OnDevice` nodes (ops/control/on_device.h) before any rewriting, so that no rule
+// fuses them into others.
 #ifndef TENON_RUNTIME_DEVICES_PLACEMENT_H_
 #define TENON_RUNTIME_DEVICES_PLACEMENT_H_
 
@@ -9,8 +10,8 @@
 
 namespace tenon {
 
-// Of a node that names a loaded device that device, of others `device` (null: the CPU). Bodies of
-// control flow too. How many nodes were placed.
+// A node that names a loaded device is placed there, others on `device` (null: the CPU). Includes
+// bodies of control flow. Returns the number of placed nodes.
 absl::StatusOr<int> PlaceOnDevices(Graph& graph, const Device* device);
 
 }  // namespace tenon

@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-// What a plug-in says of itself; the plug-in's devices keep pointers into it.
+// A plug-in's description of itself; the plug-in's devices keep pointers into it.
 struct Platform {
   SP_Platform platform = {};
   SP_PlatformFns functions = {};
@@ -26,9 +26,10 @@ absl::Status CheckSize(const char* what, size_t size, size_t needed) {
 
 absl::Status CheckPlatform(const SE_PlatformRegistrationParams& params) {
   if (params.major_version != SE_MAJOR) {
-    return InvalidArgument("it speaks version ", params.major_version, ".", params.minor_version,
-                           ".", params.patch_version, " of the device interface, Tenon ", SE_MAJOR,
-                           ".", SE_MINOR, ".", SE_PATCH);
+    return InvalidArgument("it implements version ", params.major_version, ".",
+                           params.minor_version, ".", params.patch_version,
+                           " of the device interface, Tenon ", SE_MAJOR, ".", SE_MINOR, ".",
+                           SE_PATCH);
   }
   TENON_RETURN_IF_ERROR(CheckSize("SE_PlatformRegistrationParams", params.struct_size,
                                   TF_OFFSET_OF_END(SE_PlatformRegistrationParams, platform_fns)));
@@ -67,7 +68,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Device>>> InitPlatform(const PluginLi
   int count = 0;
   owned->functions.get_device_count(&owned->platform, &count, &status);
   if (status.code != TF_OK) return Annotate(FromPlugin(status), "get_device_count");
-  // For the life of the process, as the plug-in is. The registry's mutex is held.
+  // Lives as long as the process, like the plug-in. The registry's mutex must be held.
   static auto* const platforms = new std::vector<std::unique_ptr<Platform>>;
   const Platform& kept = *platforms->emplace_back(std::move(owned));
   std::vector<std::unique_ptr<Device>> devices;

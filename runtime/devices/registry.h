@@ -1,4 +1,4 @@
-// The process's plug-ins: their devices, and the kernels that they registered.
+// The process's registry of plug-ins: their devices, and the kernels that they registered.
 //
 //   TENON_RETURN_IF_ERROR(DeviceRegistry::Global().Load("libapu.so"));
 //   TENON_ASSIGN_OR_RETURN(const Device* device, DeviceRegistry::Global().Find("APU:0"));
@@ -19,27 +19,27 @@
 
 namespace tenon {
 
-// Loading twice is loading once. What was loaded stays.
+// Loading a plug-in again has no effect. Plug-ins are never unloaded.
 class DeviceRegistry {
  public:
   static DeviceRegistry& Global();
 
-  // A plug-in's file, or a folder of them. Errors name the file.
+  // Loads a plug-in's file, or all in a folder. Errors name the file.
   absl::Status Load(const std::string& path) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Every path of a list that is separated by ':'.
+  // Loads every path in a list separated by ':'.
   absl::Status LoadAll(const std::string& paths);
 
   std::vector<const Device*> devices() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // By name, "APU:0" or "APU", in any case. InvalidArgument lists the devices that there are; null
+  // By name, "APU:0" or "APU", ignoring case. InvalidArgument lists the existing devices. Null
   // stands for the CPU, which "CPU" and "CPU:0" name.
   absl::StatusOr<const Device*> Find(absl::string_view name) const;
-  // The device that a node of a model asks for ("/device:APU:0"); null: none that is loaded.
+  // The device that a node of a model requests ("/device:APU:0"); null if it is not loaded.
   const Device* Requested(const Node& node) const;
 
-  // The kernel for a node (attributes complete) on a device, or null; `why` says why there is none.
+  // The kernel for a node (with complete attributes) on a device; if null, `why` says why.
   const TF_KernelBuilder* FindKernel(const Device& device, const Node& node,
                                      std::string* why = nullptr) const ABSL_LOCKS_EXCLUDED(mutex_);
-  // How many kernels there are for a type of device.
+  // The number of kernels for a device type.
   int CountKernels(const std::string& type) const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -1,5 +1,5 @@
-// Helpers of the C functions that plug-ins call. Nothing here throws across the C border but for
-// want of memory.
+// Helpers for the C functions that plug-ins call. Nothing here throws across the C boundary, except
+// when memory runs out.
 #ifndef TENON_RUNTIME_DEVICES_ABI_ABI_H_
 #define TENON_RUNTIME_DEVICES_ABI_ABI_H_
 
@@ -19,7 +19,7 @@ inline void Set(TF_Status* status, TF_Code code, std::string message = "") {
 
 inline TF_StringView View(const std::string& s) { return {s.data(), s.size()}; }
 
-// False, and a status, unless `i` is below `n`.
+// Returns false, and sets the status, unless `i` is below `n`.
 inline bool InRange(int i, size_t n, const char* what, TF_Status* status) {
   if (i >= 0 && static_cast<size_t>(i) < n) {
     Set(status, TF_OK);
@@ -31,12 +31,12 @@ inline bool InRange(int i, size_t n, const char* what, TF_Status* status) {
   return false;
 }
 
-// A plug-in's dimensions; none where it says less than one.
+// A plug-in's dimensions; none if it gives fewer than one.
 inline std::vector<int64_t> Dims(const int64_t* dims, int n) {
   return n > 0 ? std::vector<int64_t>(dims, dims + n) : std::vector<int64_t>();
 }
 
-// Elements of a tensor of these dimensions; -1 where that does not fit.
+// The number of elements of a tensor with these dimensions; -1 if it overflows.
 int64_t Elements(const std::vector<int64_t>& dims);
 
 }  // namespace tenon

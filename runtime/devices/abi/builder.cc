@@ -1,4 +1,4 @@
-// TF_KernelBuilder: what a plug-in registers in TF_InitKernel.
+// TF_KernelBuilder: the kernels that a plug-in registers in TF_InitKernel.
 #include "runtime/devices/abi/abi.h"
 
 #ifndef TENON_VERSION

@@ -1,4 +1,4 @@
-// TF_OpKernelConstruction: a node's attributes, while its kernel is made.
+// TF_OpKernelConstruction: a node's attributes during construction of its kernel.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -24,8 +24,8 @@ void SetMissing(const char* name, TF_Code code, TF_Status* status) {
 
 bool IsEmptyList(const PluginAttr& a) { return a.list && Size(a) == 0; }
 
-// The attribute, or null and a status where there is none (`missing`, TensorFlow's code for it), or
-// it is of another kind.
+// The attribute; or null, with a status, if there is none (`missing`, TensorFlow's code for that)
+// or it has another type.
 const PluginAttr* Find(TF_OpKernelConstruction* ctx, const char* name, Kind kind, Form form,
                        TF_Code missing, TF_Status* status) {
   const auto it = ctx->attrs.find(name);
@@ -34,7 +34,7 @@ const PluginAttr* Find(TF_OpKernelConstruction* ctx, const char* name, Kind kind
     return nullptr;
   }
   const PluginAttr& attr = it->second;
-  // A list without elements does not know what it is a list of.
+  // An empty list has no element type.
   const bool empty = form == Form::kList && IsEmptyList(attr);
   if (!empty && (attr.kind != kind || attr.list != (form == Form::kList))) {
     Set(status, TF_INVALID_ARGUMENT, "attribute '" + std::string(name) + "' is of another type");
@@ -67,7 +67,7 @@ bool FitsInt32(const PluginAttr& attr) {
   });
 }
 
-// False, and a status, where an int32 is asked for and the value is larger.
+// Returns false, and sets the status, if an int32 is requested but the value is larger.
 bool CheckInt32(TF_OpKernelConstruction* ctx, const char* name, TF_Status* status) {
   const auto it = ctx->attrs.find(name);
   if (it == ctx->attrs.end() || FitsInt32(it->second)) return true;
@@ -85,7 +85,7 @@ TF_StringView TF_OpKernelConstruction_GetName(TF_OpKernelConstruction* ctx) {
 }
 
 TF_Buffer* TF_OpKernelConstruction_GetNodeDef(TF_OpKernelConstruction*, TF_Status* status) {
-  Set(status, TF_UNIMPLEMENTED, "Tenon does not give the NodeDef; ask for attributes");
+  Set(status, TF_UNIMPLEMENTED, "Tenon does not provide the NodeDef; read attributes instead");
   return nullptr;
 }
 
@@ -194,7 +194,7 @@ void TF_OpKernelConstruction_GetAttrStringList(TF_OpKernelConstruction* ctx, con
   for (size_t i = 0; i < attr->strings.size() && static_cast<int>(i) < max_values; ++i) {
     const std::string& s = attr->strings[i];
     if (s.size() > storage_size) {
-      return Set(status, TF_INVALID_ARGUMENT, "not enough room for the strings");
+      return Set(status, TF_INVALID_ARGUMENT, "the buffer is too small for the strings");
     }
     std::memcpy(next, s.data(), s.size());
     values[i] = next;
@@ -216,7 +216,7 @@ void TF_OpKernelConstruction_GetAttrTensorList(TF_OpKernelConstruction* ctx, con
 
 TF_Buffer* TF_OpKernelConstruction_GetAttrFunction(TF_OpKernelConstruction*, const char*,
                                                    TF_Status* status) {
-  Set(status, TF_UNIMPLEMENTED, "Tenon gives no functions to plug-ins");
+  Set(status, TF_UNIMPLEMENTED, "Tenon does not provide functions to plug-ins");
   return nullptr;
 }
 

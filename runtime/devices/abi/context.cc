@@ -1,4 +1,4 @@
-// TF_OpKernelContext: inputs, outputs and memory, while a kernel runs.
+// TF_OpKernelContext: inputs, outputs and memory during a run of a kernel.
 #include "runtime/devices/abi/abi.h"
 
 namespace {
@@ -6,7 +6,7 @@ namespace {
 using tenon::InRange;
 using tenon::Set;
 
-// A tensor that is an output of the context from now on; the kernel gets a handle of its own.
+// Makes the tensor an output of the context; the kernel gets its own handle.
 TF_Tensor* Keep(TF_OpKernelContext* ctx, int index, TF_Tensor tensor) {
   auto& output = ctx->outputs[static_cast<size_t>(index)];
   output = std::move(tensor);
@@ -26,7 +26,7 @@ bool CanForward(const TF_OpKernelContext& ctx, int input, int output,
   if (input < 0 || static_cast<size_t>(input) >= ctx.inputs.size()) return false;
   const TF_Tensor& in = ctx.inputs[static_cast<size_t>(input)];
   const size_t o = static_cast<size_t>(output);
-  // A kernel that has a handle of the input may go on reading it.
+  // A kernel that has a handle of the input may continue to read it.
   const bool held = in.memory.use_count() > ctx.input_owners[static_cast<size_t>(input)];
   return ctx.may_forward[static_cast<size_t>(input)] && !held && in.type == ctx.output_types[o] &&
          in.on_host == ctx.output_on_host[o] && tenon::Elements(in.dims) == tenon::Elements(dims);
@@ -78,13 +78,13 @@ TF_Tensor* TF_GetMutableOutput(TF_OpKernelContext* ctx, int i, TF_Status* status
 }
 
 void TF_GetSerializedFunctionDefLibrary(TF_OpKernelContext*, TF_Buffer*, TF_Status* status) {
-  Set(status, TF_UNIMPLEMENTED, "Tenon gives no functions to plug-ins");
+  Set(status, TF_UNIMPLEMENTED, "Tenon does not provide functions to plug-ins");
 }
 void TF_GetSerializedConfigProto(TF_OpKernelContext*, TF_Buffer*, TF_Status* status) {
   Set(status, TF_UNIMPLEMENTED, "Tenon has no ConfigProto");
 }
 void TF_GetSerializedResourceHandleProto(TF_OpKernelContext*, int, TF_Buffer*, TF_Status* status) {
-  Set(status, TF_UNIMPLEMENTED, "Tenon gives no resources to plug-ins");
+  Set(status, TF_UNIMPLEMENTED, "Tenon does not provide resources to plug-ins");
 }
 
 void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status) {
@@ -141,7 +141,7 @@ TF_Tensor* TF_ForwardInputOrAllocateOutput(TF_OpKernelContext* ctx,
     const int input = candidate_input_indices[i];
     if (!CanForward(*ctx, input, output_index, dims)) continue;
     const size_t at = static_cast<size_t>(input);
-    ctx->may_forward[at] = false;  // once
+    ctx->may_forward[at] = false;  // only once
     TF_Tensor tensor = ctx->inputs[at];
     tensor.dims = std::move(dims);
     if (forwarded_input != nullptr) *forwarded_input = input;
@@ -160,7 +160,7 @@ TF_Tensor* TF_AllocateTemp(TF_OpKernelContext* ctx, TF_DataType dtype, const int
   return new TF_Tensor(*std::move(tensor));
 }
 
-// For kernels that go on after they returned; Tenon waits for the stream in any case.
+// For kernels that continue after they returned; Tenon waits for the stream in any case.
 void TF_IncNumDeferredOps(TF_OpKernelContext*) {}
 void TF_DecNumDeferredOps(TF_OpKernelContext*) {}
 

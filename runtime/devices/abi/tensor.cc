@@ -104,7 +104,8 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to
   if (__builtin_mul_overflow(tenon::Elements(cast.dims),
                              static_cast<int64_t>(TF_DataTypeSize(type)), &bytes) ||
       bytes != static_cast<int64_t>(from->bytes)) {
-    return tenon::Set(status, TF_INVALID_ARGUMENT, "the new shape and type need other bytes");
+    return tenon::Set(status, TF_INVALID_ARGUMENT,
+                      "the new shape and type need a different number of bytes");
   }
   *to = std::move(cast);
   tenon::Set(status, TF_OK);
