@@ -1,5 +1,5 @@
-// Damaged model files: whatever is cut off or flipped, loading gives a model or an error, never a
-// crash, never memory beyond all bounds. The seed is fixed, and printed where something is wrong.
+// Loads damaged model files: however they are cut or changed, loading returns a model or an error.
+// It never crashes and never uses unbounded memory. The seed is fixed, and printed on failure.
 //
 //   TENON_FUZZ_ROUNDS=100000 build/bin/fuzz_test     many more rounds than the default
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ constexpr long kMaxKilobytes = (2L << 20) + (1L << 20);
 struct Target {
   const char* name;
   const char* model;  // below tests/
-  const char* file;   // the one that is damaged; empty: the model is that file
+  const char* file;   // the file to damage; empty: the model is that file
   int rounds;
 };
 
@@ -63,7 +63,7 @@ class DamagedModel : public testing::TestWithParam<Target> {
   }
   void TearDown() override { std::filesystem::remove_all(copy_); }
 
-  // Loads the model with `bytes` in place of the damaged file. The error has a text.
+  // Loads the model with `bytes` instead of the damaged file. An error must have a message.
   bool Load(const std::string& bytes) {
     WriteFile(file_, bytes);
     LoadOptions options;
@@ -79,7 +79,7 @@ class DamagedModel : public testing::TestWithParam<Target> {
     return true;
   }
 
-  // What a session would look at: order, names, the first and last byte of each constant.
+  // Reads what a session would read: order, names, the first and last byte of each constant.
   static void Touch(const Graph& graph) {
     (void)graph.TopologicalOrder();
     volatile unsigned char sink = 0;
@@ -104,7 +104,7 @@ TEST_P(DamagedModel, GivesAnErrorOrAModel) {
   std::mt19937 random(kSeed);
   auto below = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
 
-  // Cut off at even distances, and at every one of the first and last bytes.
+  // Cuts at regular distances, and at each of the first and last bytes.
   std::vector<size_t> cuts;
   for (int i = 0; i < rounds / 4; ++i) {
     cuts.push_back(bytes_.size() * static_cast<size_t>(i) / static_cast<size_t>(rounds / 4 + 1));
@@ -146,8 +146,8 @@ TEST_P(DamagedModel, GivesAnErrorOrAModel) {
 
 class DamagedData : public DamagedModel {};
 
-// With checksums on, damaged data gives an error or, where the signature does not need it, the
-// very constants of the whole model.
+// With checksums on, damaged data give an error or, if the signature does not need the data,
+// exactly the constants of the intact model.
 TEST_P(DamagedData, ChecksumsFindEveryFlip) {
   verify_ = true;
   ASSERT_TRUE(Load(bytes_));

@@ -1,5 +1,5 @@
-// Well-formed graphs with absurd attributes, constants and shapes: what passes the import runs, or
-// gives an error. Never a crash, and never an error that blames Tenon.
+// Runs well-formed graphs with absurd attributes, constants and shapes. A graph that import accepts
+// either runs or gives an error: never a crash, and never an internal error.
 //
 //   TENON_FUZZ_ROUNDS=10000 build/bin/fuzz_test --gtest_filter=*AbsurdGraph*
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ class Mutator {
                     Limits::max(), Limits::min()});
   }
 
-  // Null: this kind is left as it is.
+  // Null: values of this type are not changed.
   AttrValue Absurd(const AttrValue& value) {
     if (value.get_if<int64_t>() != nullptr) return AbsurdInt<int64_t>();
     if (value.get_if<bool>() != nullptr) return !*value.get_if<bool>();
@@ -81,7 +81,7 @@ class Mutator {
                   Pick<int64_t>({-1, 0, 1, 2, 3, 7}));
     return shape;
   }
-  // Of small ones the elements, or the shape.
+  // Changes elements of small tensors, or the shape.
   AttrValue AbsurdTensor(const Tensor& tensor) {
     if (tensor.num_elements() == 0 || tensor.num_elements() > 4096) return {};
     if (Below(4) == 0) {
@@ -148,7 +148,7 @@ struct Target {
   int rounds;        // for each graph
 };
 
-// Those that a model may hold, of the cases in a file (tests/unit/graph_rewrite/data_test.cc).
+// The cases in a file (tests/unit/graph_rewrite/data_test.cc) that a model may contain.
 std::vector<Graph> CasesOf(const std::string& path) {
   std::ifstream in(path);
   const std::string text{std::istreambuf_iterator<char>(in), {}};

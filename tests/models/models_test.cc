@@ -1,4 +1,4 @@
-// Every model under tests/models, against the outputs that TensorFlow gave for it: gate on and off,
+// Compares every model under tests/models with the outputs that TensorFlow gave: gate on and off,
 // session cache on and off, one thread and two.
 #include <gtest/gtest.h>
 
@@ -74,13 +74,13 @@ std::vector<ModelCase> AllCases() {
   return cases;
 }
 
-// Sums of products that rounding errors pass through, one after the other at most.
+// The number of contractions that rounding errors pass through, at most.
 int Contractions(const Graph& graph) {
   const std::set<std::string> ops = {"Conv2D", "DepthwiseConv2dNative", "MatMul", "BatchMatMulV2",
                                      "Einsum", "Conv2DBackpropInput"};
   int count = 0;
   for (NodeId id : graph.NodeIds()) {
-    // TensorFlow's own fused forms count like the plain ones.
+    // TensorFlow's own fused ops count like the plain ones.
     count +=
         static_cast<int>(ops.count(std::string(absl::StripPrefix(graph.node(id).op, "_Fused"))));
   }
@@ -88,7 +88,7 @@ int Contractions(const Graph& graph) {
   return std::max(count, 1);
 }
 
-// Largest difference over the largest expected value; infinity where NaNs or infinities differ.
+// The largest difference over the largest expected value; infinite if NaNs or infinities differ.
 double RelativeDifference(const Tensor& got, const Tensor& expected) {
   double worst = 0, scale = 0;
   for (int64_t i = 0; i < expected.num_elements(); ++i) {
@@ -134,7 +134,7 @@ TEST_P(ModelTest, AgreesWithTensorFlow) {
   load.signature = c.signature;
   const auto model = LoadModel(c.model, load);
   ASSERT_TRUE(model.ok()) << model.status();
-  // 1e-5 of the scale is the bar at ResNet-50's depth; independent rounding errors of the layers
+  // 1e-5 of the scale is the limit at ResNet-50's depth; independent rounding errors of the layers
   // grow with the root of their number.
   const double tolerance = 1e-5 * std::sqrt(Contractions(model->graph) / 50.0) + 1e-6;
 
@@ -155,7 +155,7 @@ TEST_P(ModelTest, AgreesWithTensorFlow) {
   }
 }
 
-// The second start reads what the first one wrote, and gives the same bits for the inputs of both.
+// The second start reads what the first one wrote, and gives the same bits for both inputs.
 TEST_P(ModelTest, SecondStartGivesTheSameBits) {
   const ModelCase& c = GetParam();
   const auto inputs = ReadNpz(c.inputs);
@@ -201,8 +201,7 @@ Tensor RoundedToBfloat16(const Tensor& t) {
   return Tensor::From<float>(t.shape(), values);
 }
 
-// By how much of their scale the float outputs change when inputs and weights are rounded to
-// bfloat16 and nothing else is.
+// The relative change of the float outputs if only inputs and weights are rounded to bfloat16.
 double EffectOfRoundedInputs(Graph graph, std::vector<NamedTensor> inputs,
                              const std::vector<NamedTensor>& expected) {
   Rewriter rewriter(graph);
@@ -224,8 +223,8 @@ double EffectOfRoundedInputs(Graph graph, std::vector<NamedTensor> inputs,
   return worst;
 }
 
-// In bfloat16 each layer's operands and its result are rounded to 8 bits, three errors of up to
-// 2^-9; independent errors grow with the root of the depth. Outputs keep their dtype.
+// In bfloat16, each layer's operands and result are rounded to 8 bits: three errors of up to 2^-9.
+// Independent errors grow with the root of the depth. Outputs keep their dtype.
 TEST_P(ModelTest, AgreesInBfloat16) {
   const ModelCase& c = GetParam();
   const auto inputs = ReadNpz(c.inputs);
@@ -251,13 +250,13 @@ TEST_P(ModelTest, AgreesInBfloat16) {
   if (contractions > 2) {
     EXPECT_GT(report.rewrite.Fired("ConvertToBfloat16"), 0);
   }
-  if (absl::StrContains(c.model, "/defects/")) return;  // made of infinities and their like
+  if (absl::StrContains(c.model, "/defects/")) return;  // consists of infinities and the like
   const double rounding = EffectOfRoundedInputs(model->graph, *inputs, *expected);
   if (rounding > std::ldexp(1, -6)) {
     GTEST_SKIP() << "ill-conditioned: rounding inputs and weights alone changes the outputs by "
                     "more than 1/64";
   }
-  // Inputs and weights rounded, which cannot be had for less, and then the result.
+  // The rounding of inputs and weights, which is unavoidable, and of the result.
   const double least = rounding + std::ldexp(1, -8);
   ExpectOutputs(*got, *expected, std::max(least, std::ldexp(3 * std::sqrt(contractions), -9)));
 }

@@ -1,6 +1,6 @@
-// Models that change variables (tests/models/steps): run after run in one session, against the
-// outputs that TensorFlow gave for each; gate on and off, session cache on and off, one thread and
-// two. A new session begins at the saved values again.
+// Models that change variables (tests/models/steps): consecutive runs in one session, compared with
+// the outputs that TensorFlow gave for each; gate on and off, session cache on and off, one thread
+// and two. A new session starts from the saved values.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,8 +83,8 @@ void ExpectClose(const Tensor& got, const Tensor& expected, double tolerance) {
   }
 }
 
-// Rounding errors pass from step to step through the variables: one step is good to a few units in
-// the last place of float, and they grow with the steps.
+// Rounding errors pass from step to step through the variables: one step is accurate to a few units
+// in the last place of float, and the error grows with the steps.
 void ExpectStep(const std::vector<NamedTensor>& got, const std::vector<NamedTensor>& expected,
                 int64_t step) {
   for (const auto& [name, tensor] : expected) {

@@ -1,4 +1,4 @@
-// Runs every golden case on the standard kernel and, where the op has one, the accelerated kernel,
+// Runs every golden case on the reference kernel and, if the op has one, the accelerated kernel,
 // with 1 and 2 threads, and through the eager path with the gate on and off, and compares with
 // TensorFlow's values. One test per case:
 //
@@ -22,7 +22,8 @@ namespace {
 
 enum class InPlace { kNever, kWhereAllowed };
 
-// As a plan runs it: unread inputs are null, outputs may lie over inputs where the kernel says so.
+// Runs it as a plan does: unread inputs are null, and outputs may overlap inputs if the kernel
+// allows it.
 absl::StatusOr<std::vector<Tensor>> RunPrepared(const PreparedKernel& prepared,
                                                 const std::vector<Tensor>& inputs,
                                                 InPlace in_place) {
@@ -96,9 +97,9 @@ class NumericsTest : public ::testing::Test {
     }
     if (op.info->row.internal) return;  // not for users
     for (const bool gate : {true, false}) {
-      // The second call finds what the first one kept.
+      // The second call uses what the first one cached.
       for (const char* call : {"first", "second"}) {
-        // Of random ops with a state it goes on in their sequence, and has no golden value.
+        // A stateful random op would continue its sequence, for which there is no golden value.
         if (op.info->row.stateful && call == std::string("second")) break;
         SCOPED_TRACE(absl::StrCat("eager, gate ", gate ? "on, " : "off, ", call, " call"));
         Compare(EagerContext(gate).Execute(case_.op, inputs_, node->attrs));

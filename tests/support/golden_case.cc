@@ -142,7 +142,7 @@ absl::StatusOr<GoldenCase> ParseGoldenCase(const std::string& line) {
   absl::string_view rest = absl::string_view(line).substr(close + 1);
   if (absl::ConsumeSuffix(&rest, " => error")) c.fails = true;
   if (absl::ConsumePrefix(&rest, " -> ")) {
-    // Outputs end where the next word is an attribute.
+    // Outputs end before the first attribute.
     std::string outputs;
     std::vector<std::string> words = SplitArguments(rest, " ");
     size_t i = 0;
@@ -213,7 +213,7 @@ absl::StatusOr<Tensor> GoldenArray(const std::string& topic, const std::string& 
   auto it = arrays->find(array);
   if (it == arrays->end()) return NotFound("no array ", array);
   const Tensor& t = it->second;
-  // bfloat16 is stored as its bits, quantized elements as the integers that stand for them.
+  // bfloat16 is stored as bits, quantized elements as integers.
   if (dtype != DType::kBfloat16 && !IsQuantized(dtype)) return t;
   if (SizeOf(dtype) != SizeOf(t.dtype())) return Internal(array, " is not stored as ", Name(dtype));
   auto owner = std::make_shared<Tensor>(t);

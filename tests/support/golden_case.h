@@ -1,5 +1,5 @@
-// Golden cases: lines of tests/numerics/goldens/TOPIC.nodes (the format is told in
-// tests/numerics/README.md) and the arrays of TOPIC.npz.
+// Golden cases: lines of tests/numerics/goldens/TOPIC.nodes (tests/numerics/README.md describes the
+// format) and the arrays of TOPIC.npz.
 #ifndef TENON_TESTS_SUPPORT_GOLDEN_CASE_H_
 #define TENON_TESTS_SUPPORT_GOLDEN_CASE_H_
 
@@ -22,7 +22,7 @@ struct GoldenCase {
   std::string op;
   std::vector<Input> inputs;
   std::vector<DType> outputs;  // those with a defined value
-  // As written: attribute text by name. MakeNode turns it into values by the op's signature.
+  // Attribute text by name, as written. MakeNode converts it to values by the op's signature.
   std::vector<std::pair<std::string, std::string>> attributes;
   bool fails = false;  // TensorFlow refuses it
 };
@@ -33,13 +33,13 @@ DType GoldenDType(absl::string_view name);
 absl::StatusOr<GoldenCase> ParseGoldenCase(const std::string& line);
 absl::StatusOr<std::vector<GoldenCase>> ReadGoldenCases(const std::string& path);
 
-// The case's node, attributes complete. Unimplemented where the op is not in the table.
+// The case's node, with complete attributes. Unimplemented if the op is not in the table.
 absl::StatusOr<Node> MakeNode(const GoldenCase& c);
 
 // Sorted.
 std::vector<std::string> GoldenTopics();
 absl::StatusOr<std::vector<GoldenCase>> GoldenCasesOf(const std::string& topic);
-// "CASE/in0", "CASE/out0" ... of the topic's arrays, as a tensor of that dtype.
+// An array of the topic ("CASE/in0", "CASE/out0" ...), as a tensor of that dtype.
 absl::StatusOr<Tensor> GoldenArray(const std::string& topic, const std::string& array, DType dtype);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// A graph, run node by node through ops/evaluate.h: the plainest way to its numbers, for tests.
+// Runs a graph node by node through ops/evaluate.h: the simplest way to its results, for tests.
 #ifndef TENON_TESTS_SUPPORT_INTERPRETER_H_
 #define TENON_TESTS_SUPPORT_INTERPRETER_H_
 
@@ -57,7 +57,7 @@ inline absl::StatusOr<std::vector<Tensor>> Interpret(const Graph& graph,
   return out;
 }
 
-// Fills in what a test's text leaves out: type attributes that inputs decide, counts, defaults.
+// Fills in what a test's text omits: type attributes that follow from inputs, counts, defaults.
 inline absl::Status CompleteGraph(Graph& graph) {
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, graph.TopologicalOrder());
   Rewriter rw(graph);
@@ -106,8 +106,8 @@ inline absl::Status CompleteGraph(Graph& graph) {
   return absl::OkStatus();
 }
 
-// Seeded values for every Placeholder that `feeds` lacks: floats in -2..2, integers in 0..3.
-// Unknown dimensions become `unknown`; an unknown rank is a vector.
+// Adds seeded values for every Placeholder that is not in `feeds`: floats in -2..2, integers in
+// 0..3. Unknown dimensions become `unknown`; an unknown rank becomes a vector.
 inline absl::Status FeedRandomly(const Graph& graph, uint32_t seed, int64_t unknown,
                                  std::map<std::string, Tensor>& feeds) {
   std::mt19937 gen(seed);

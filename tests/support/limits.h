@@ -1,4 +1,4 @@
-// Memory bounds for tests of absurd sizes, which have to be refused where there is no such memory.
+// Memory limits for tests of absurd sizes, which must be refused for lack of memory.
 #ifndef TENON_TESTS_SUPPORT_LIMITS_H_
 #define TENON_TESTS_SUPPORT_LIMITS_H_
 
@@ -9,8 +9,8 @@
 
 namespace tenon {
 
-// While this lives, the process gets no more than about a GiB in addition to what it has.
-// (AddressSanitizer, which reserves terabytes, has an option of its own.)
+// During its lifetime, the process can allocate at most about one more GiB. (AddressSanitizer,
+// which reserves terabytes, has its own option.)
 class MemoryLimit {
  public:
   MemoryLimit() {

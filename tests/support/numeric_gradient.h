@@ -1,8 +1,9 @@
-// A gradient op against differences of the function that it belongs to:
+// Compares a gradient op with differences of the function that it belongs to:
 //
 //   ExpectNumericGradient([&](const Tensor& x) { return Run("Relu", {x}); }, x, dy, gradient);
 //
-// checks that gradient[i] is the derivative by x[i] of sum(dy * f(x)). x is float or double.
+// checks that gradient[i] is the derivative of sum(dy * f(x)) with respect to x[i]. x is float or
+// double.
 #ifndef TENON_TESTS_SUPPORT_NUMERIC_GRADIENT_H_
 #define TENON_TESTS_SUPPORT_NUMERIC_GRADIENT_H_
 
@@ -18,7 +19,7 @@
 
 namespace tenon::testing {
 
-// A bound of |f'''|: central differences are off by a sixth of it times the square of the step.
+// A bound on |f'''|: central differences are off by a sixth of it times the square of the step.
 struct Curvature {
   double third_derivative = 1;
 };
@@ -49,7 +50,7 @@ void ExpectNumericGradientOf(const std::function<absl::StatusOr<Tensor>(const Te
     }
     at.template data<T>()[i] = x.data<T>()[i];
     const double numeric = difference / (2 * step);
-    // Roundings of the terms are independent; the step itself is rounded, too.
+    // The terms' rounding errors are independent; the step itself is rounded, too.
     const double allowed = 4 * eps * std::sqrt(rounding) / step +
                            step * step / 6 * curvature.third_derivative * weight +
                            eps / step * (std::abs(numeric) + 1);

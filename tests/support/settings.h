@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-// Untouched by the environment.
+// Options that do not depend on the environment.
 inline SessionOptions DefaultOptions(int threads) {
   SessionOptions options;
   options.flags = *Flags::From([](const char*) { return std::nullopt; });
@@ -25,7 +25,7 @@ struct Setting {
   SessionOptions options;
 };
 
-// Gate and cache on and off, one thread and two. NaN is kept everywhere, as TensorFlow keeps it.
+// Gate and cache on and off, one thread and two. NaN is kept everywhere, as in TensorFlow.
 inline std::vector<Setting> AllSettings() {
   std::vector<Setting> settings;
   for (bool gate : {true, false}) {

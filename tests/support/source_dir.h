@@ -1,4 +1,4 @@
-// Files of the source tree that tests read.
+// Locates files of the source tree that tests read.
 #ifndef TENON_TESTS_SUPPORT_SOURCE_DIR_H_
 #define TENON_TESTS_SUPPORT_SOURCE_DIR_H_
 
@@ -6,8 +6,8 @@
 
 namespace tenon {
 
-// The absolute path of `path`, which is relative to the root of the source tree. One function, so
-// that only its own file has to be compiled anew in another clone.
+// The absolute path of `path`, which is relative to the root of the source tree. A separate
+// function, so that in another clone only its file must be compiled again.
 std::string SourcePath(const std::string& path);
 
 }  // namespace tenon

@@ -12,7 +12,7 @@ using Ints = std::vector<int64_t>;
 
 std::string List(const Ints& values) { return absl::StrCat("[", absl::StrJoin(values, ","), "]"); }
 
-// "f32[1,2,3]", with values as the case files write them.
+// An input such as "f32[1,2,3]", with values as in the case files.
 std::string In(const std::string& dtype, const Ints& dims, const std::string& values = "") {
   return absl::StrCat(dtype, List(dims), values.empty() ? "" : "=", values);
 }
@@ -28,12 +28,12 @@ int64_t Channels(Dice& d) {
   return d.OneIn(4) ? d.Pick<int64_t>({20, 24, 31, 32, 33, 48, 63, 64, 65, 66, 96, 100, 128, 129})
                     : d.Int(1, 17);
 }
-// Kernels of little work stay on one thread; large batches give them enough for two.
+// Kernels with little work stay on one thread; large batches give them enough for two.
 int64_t Batch(Dice& d) { return d.OneIn(5) ? d.Int(4, 24) : d.Pick<int64_t>({1, 1, 2, 3}); }
 int64_t Side(Dice& d) { return d.OneIn(10) ? d.Int(12, 35) : d.Int(1, 11); }
 std::string FloatType(Dice& d) { return d.OneIn(3) ? "bf16" : "f32"; }
 
-// Shapes of a convolution, before the channels are put where the format wants them.
+// Shapes of a convolution, before channels are placed according to the format.
 struct Window {
   std::string type;
   int64_t batch = 1, in = 1, out = 1, groups = 1;
@@ -98,7 +98,7 @@ Window DrawWindow(Dice& d, int spatial, Explicit allowed) {
     const int64_t reach = (k - 1) * dilation + 1;
     int64_t size = spatial == 3 ? d.Int(1, 6) : Side(d);
     int64_t before = 0, after = 0;
-    if (w.padding == "EXPLICIT") {  // some windows may lie in the padding altogether
+    if (w.padding == "EXPLICIT") {  // some windows may lie entirely in the padding
       const int64_t deepest = d.OneIn(3) ? reach + 1 : 3;
       before = d.Int(0, deepest);
       after = d.Int(0, deepest);
@@ -126,7 +126,7 @@ void DrawGroups(Dice& d, Window& w) {
   w.out = w.groups * d.Int(1, 9);
 }
 
-// "fused_ops=… num_args=…", and the inputs that they take.
+// "fused_ops=… num_args=…" and the extra inputs.
 std::string DrawFusion(Dice& d, const std::string& type, int64_t channels, const Ints& result,
                        std::vector<std::string>& inputs) {
   std::vector<std::string> ops;
@@ -188,7 +188,7 @@ std::string Conv3DInputGradient(Dice& d) { return InputGradient(d, 3); }
 std::string Conv2DFilterGradient(Dice& d) { return FilterGradient(d, 2); }
 std::string Conv3DFilterGradient(Dice& d) { return FilterGradient(d, 3); }
 
-// 1x1 filters with strides over few channels: where oneDNN first reduces to unit stride.
+// 1x1 filters with strides over few channels, for which oneDNN first reduces to unit stride.
 std::string PointwiseGradient(Dice& d) {
   Window w;
   w.type = FloatType(d);
@@ -377,7 +377,7 @@ std::string Normalize(Dice& d) {
       " => ", training ? 5 : 1, " outputs");
 }
 
-// Ranges of data, and of each filter of a contraction.
+// Ranges of the data, and of each filter of a contraction.
 std::vector<std::string> Ranges(Dice& d, bool is_signed, int64_t channels) {
   const Ints each = d.OneIn(2) ? Ints{channels} : Ints{};
   return {In("f32", {}, is_signed ? "(-6)" : "(0)"), In("f32", {}, "(6)"),

@@ -1,9 +1,9 @@
-// Random problems for the sweep, each a line of the form that tests/numerics/README.md tells, with
-// type and count attributes written out:
+// Draws random problems for the sweep. Each is a line as described in tests/numerics/README.md,
+// with type and count attributes written out:
 //
 //   p: Conv2DBackpropFilter(f32[1,6,8,3], i32[4]=const:(1,1,3,8), f32[1,3,4,8]) T=f32 …
 //
-// so that a line that fails can be run again, shortened by hand, and kept as a case.
+// so that a failing line can be run again, shortened by hand, and kept as a case.
 #ifndef TENON_TESTS_SWEEP_DRAW_H_
 #define TENON_TESTS_SWEEP_DRAW_H_
 

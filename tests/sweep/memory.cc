@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-// glibc's own names of what is replaced here.
+// glibc's own names of the functions replaced here.
 extern "C" {
 void* __libc_malloc(size_t);
 void* __libc_memalign(size_t, size_t);
@@ -28,7 +28,7 @@ void* Poisoned(void* p) {
 
 }  // namespace
 
-// The program's own definitions serve the libraries that it links as well, if they can see them.
+// The program's definitions also serve the libraries that it links, if they are visible.
 #pragma GCC visibility push(default)
 extern "C" {
 void* malloc(size_t n) { return Poisoned(__libc_malloc(n)); }

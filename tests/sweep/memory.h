@@ -1,4 +1,4 @@
-// Memory for the sweep that tells whether a kernel reads or writes what is not its own.
+// Guarded memory for the sweep: detects kernels that read or write outside their tensors.
 #ifndef TENON_TESTS_SWEEP_MEMORY_H_
 #define TENON_TESTS_SWEEP_MEMORY_H_
 
@@ -10,17 +10,17 @@
 
 namespace tenon::sweep {
 
-// Fills what malloc and its kin give, and what is freed, with bytes of 0xff: NaN in every floating
-// dtype, so that a product with memory that nobody wrote shows even where its weight is 0. Since
-// oneDNN allocates through them as well, this reaches its buffers. On from the first call.
+// Fills memory from malloc and related functions, and freed memory, with bytes of 0xff: NaN in
+// every floating-point dtype, so that a product with unwritten memory shows even if its weight is
+// 0. oneDNN allocates through them as well, so this covers its buffers. On from the first call.
 void PoisonAllocations();
 
-// A block with 64-byte aligned bytes between two guards. All is 0xff at first.
+// A block of 64-byte aligned bytes between two guards. All bytes are 0xff at first.
 class Guarded {
  public:
   explicit Guarded(size_t bytes);
   void* data() const { return block_.get() + kGuard; }
-  // Nothing was written before or behind the bytes.
+  // Whether nothing was written before or after the bytes.
   bool Intact() const;
 
  private:

@@ -27,7 +27,7 @@ bool VisitNumbers(DType dtype, F&& f) {
   return VisitTypes(NumbersAndBool{}, dtype, f);
 }
 
-// Writes the values that "(1,2)", "uniform(low,high)" or "" (standard normal) tell.
+// Writes values as described by "(1,2)", "uniform(low,high)" or "" (standard normal).
 absl::Status Fill(Tensor& t, absl::string_view values, std::mt19937_64& random) {
   std::vector<double> given;
   const bool uniform = absl::ConsumePrefix(&values, "uniform");
@@ -102,7 +102,7 @@ absl::StatusOr<Prepared> Prepare(const Problem& p, const Node& node, const Flags
   return prepared;
 }
 
-// As a plan runs it, but for the guards around all memory.
+// Runs the kernel as a plan does, with guards around all memory.
 absl::StatusOr<std::vector<Tensor>> Run(const Problem& p, const PreparedKernel& prepared) {
   std::vector<const void*> in;
   for (const GuardedTensor& t : p.inputs) in.push_back(t.tensor.raw());
@@ -136,7 +136,7 @@ absl::StatusOr<Problem> MakeProblem(const std::string& line, uint64_t seed) {
   if (close == std::string::npos) return InvalidArgument("'", line, "' is no problem");
   const std::vector<std::string> inputs =
       absl::StrSplit(line.substr(open + 1, close - open - 1), ", ");
-  // A golden case has its values elsewhere.
+  // The values of a golden case are in another file.
   std::vector<std::string> bare;
   for (const std::string& text : inputs) {
     const bool constant = absl::StrContains(text, "=const");

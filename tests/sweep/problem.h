@@ -1,4 +1,4 @@
-// A problem of the sweep: a line made executable.
+// A problem of the sweep: a line, made executable.
 #ifndef TENON_TESTS_SWEEP_PROBLEM_H_
 #define TENON_TESTS_SWEEP_PROBLEM_H_
 
@@ -20,18 +20,18 @@ struct Problem {
   std::vector<GuardedTensor> inputs;
 };
 
-// `line` as draw.h tells, its random inputs drawn from `seed`.
+// `line` is as described in draw.h; its random inputs are drawn from `seed`.
 absl::StatusOr<Problem> MakeProblem(const std::string& line, uint64_t seed);
 
 struct Verdict {
   bool accelerated = false;  // false: there was nothing to compare
   std::string implementation;
-  std::string wrong;  // empty where all is right
+  std::string wrong;  // empty if the results are right
 };
 
 // Compares the accelerated kernel with the reference kernel: with 1 thread and with 2 or 4, twice,
-// since equal inputs give equal bits whatever the memory held. InvalidArgument where the reference
-// kernel refuses the problem.
+// because equal inputs must give equal bits whatever memory contains. InvalidArgument if the
+// reference kernel refuses the problem.
 absl::StatusOr<Verdict> Check(const Problem& problem);
 
 }  // namespace tenon::sweep

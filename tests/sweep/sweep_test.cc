@@ -1,11 +1,12 @@
-// Random problems of every kind that oneDNN and our vector code compute, each against its reference
-// kernel, in memory full of NaN. Run it with ONEDNN_MAX_CPU_ISA set to have other implementations:
+// The sweep: compares random problems of every kind that oneDNN and our vector code compute with
+// the reference kernel, in memory full of NaN. Set ONEDNN_MAX_CPU_ISA to test other
+// implementations:
 //
 //   ONEDNN_MAX_CPU_ISA=AVX2 TENON_SWEEP_COUNT=20000 sweep_test --gtest_filter='*gradient*'
 //
-// TENON_SWEEP_COUNT is the number of problems of each family (default 100), TENON_SWEEP_SEED the
-// first seed. A failure prints its line; TENON_SWEEP_LINE='p: …' runs one line alone, and
-// TENON_SWEEP_LIST=1 prints each problem, then its implementation and whether it was right.
+// TENON_SWEEP_COUNT is the number of problems per family (default 100), TENON_SWEEP_SEED the first
+// seed. A failure prints its line; TENON_SWEEP_LINE='p: …' runs a single line, and
+// TENON_SWEEP_LIST=1 prints each problem, its implementation, and whether it was right.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -46,7 +47,8 @@ class SweepTest : public ::testing::Test {
       const std::string line = family_.draw(dice);
       const absl::StatusOr<Problem> problem = MakeProblem(line, static_cast<uint64_t>(i));
       ASSERT_TRUE(problem.ok()) << problem.status() << "\n" << line;
-      if (list) std::cout << line << std::endl;  // to be seen even if the problem ends the process
+      if (list)
+        std::cout << line << std::endl;  // flushed, so that it shows even if the problem crashes
       const absl::StatusOr<Verdict> verdict = Check(*problem);
       if (!verdict.ok()) {
         EXPECT_TRUE(absl::IsInvalidArgument(verdict.status()) ||
@@ -70,7 +72,7 @@ class SweepTest : public ::testing::Test {
       ++wrong;
       ADD_FAILURE() << "seed " << i << ": " << verdict->wrong << "\n  " << line;
     }
-    // What TensorFlow refuses is rare in these draws; a family of refused problems tests nothing.
+    // TensorFlow refuses few of these draws; a family of refused problems would test nothing.
     EXPECT_LE(refused, count / 5) << "problems refused by the reference kernel";
     std::cout << family_.name << ": " << count << " problems, " << refused << " refused, " << plain
               << " on the reference kernel\n";

@@ -1,6 +1,6 @@
-// A sample device plug-in: "APU", an accelerator that is a thread with memory of its own, and that
-// knows one kernel, Relu. It uses TensorFlow's C interface only, in TensorFlow's headers or in
-// tenon/device_plugin.h: the same shared object is loaded by TensorFlow and by Tenon.
+// A sample device plug-in: "APU", an accelerator that is a thread with its own memory and has one
+// kernel, Relu. It uses only TensorFlow's C interface, from TensorFlow's headers or from
+// tenon/device_plugin.h: TensorFlow and Tenon load the same shared library.
 //
 //   apu_device.cc    SE_InitPlugin: platform, device, memory, copies
 //   apu_stream.cc    streams, events and timers: work is queued, and done by the stream's thread
@@ -30,7 +30,7 @@ inline constexpr char kDeviceType[] = "APU";
 inline constexpr char kPlatform[] = "SAMPLE_APU";
 inline constexpr uint64_t kMemory = uint64_t{1} << 30;
 
-// ---- what the tests look at: apu_count() ----
+// ---- for the tests: apu_count() ----
 enum Counter {
   kKernelsMade,
   kKernelsDeleted,
@@ -49,7 +49,7 @@ enum Counter {
 };
 std::atomic<int64_t>& Count(Counter counter);
 
-// Whether all of it is memory of this device.
+// Whether the whole range is memory of this device.
 bool IsDeviceMemory(const void* address, uint64_t bytes);
 
 // ---- apu_stream.cc ----
@@ -61,7 +61,7 @@ uint64_t TimerNanoseconds(SP_Timer timer);
 int64_t NowNs();
 void RecordRun(int64_t start_ns, int64_t end_ns);  // while a profile is taken
 
-// The environment variable APU_FAIL, where a test wants something to go wrong: "init", "kernel" …
+// The environment variable APU_FAIL, with which a test causes a failure: "init", "kernel" …
 bool MustFail(const char* where);
 
 inline void Ok(TF_Status* status) { TF_SetStatus(status, TF_OK, ""); }

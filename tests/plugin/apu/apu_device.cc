@@ -1,5 +1,5 @@
-// SE_InitPlugin: one platform with one device. Its memory is the host's, but known apart, so that
-// whoever hands a kernel memory of the host is found out.
+// SE_InitPlugin: one platform with one device. Its memory is host memory, but tracked, so that
+// passing ordinary host memory to a kernel is detected.
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -19,7 +19,7 @@ std::map<const char*, uint64_t>& Blocks() {
   return *blocks;
 }
 
-// TensorFlow's kernels for the host work on such memory too, and want it aligned.
+// TensorFlow's CPU kernels use such memory too, and need it aligned.
 void* Aligned(uint64_t size) {
   void* block = nullptr;
   return posix_memalign(&block, 64, size == 0 ? 1 : size) == 0 ? block : nullptr;
@@ -49,7 +49,7 @@ void Deallocate(const SP_Device*, SP_DeviceMemoryBase* memory) {
   Count(kBytesInUse) -= static_cast<int64_t>(block->second);
   --Count(kBlocksInUse);
   Blocks().erase(block);
-  // Whoever still reads it reads nonsense.
+  // Invalidates the bytes for anyone who still reads them.
   std::memset(memory->opaque, 0xee, memory->size);
   std::free(memory->opaque);
   memory->opaque = nullptr;
@@ -72,7 +72,7 @@ TF_Bool MemoryUsage(const SP_Device*, int64_t* free, int64_t* total) {
   return 1;
 }
 
-// Copies in the order of a stream.
+// Copies in stream order.
 void CopyToHost(const SP_Device*, SP_Stream stream, void* to, const SP_DeviceMemoryBase* from,
                 uint64_t size, TF_Status* status) {
   ++Count(kCopiesToHost);
@@ -92,7 +92,7 @@ void CopyOnDevice(const SP_Device*, SP_Stream stream, SP_DeviceMemoryBase* to,
   Ok(status);
 }
 
-// Copies that are done when the call returns.
+// Synchronous copies.
 void CopyToHostNow(const SP_Device*, void* to, const SP_DeviceMemoryBase* from, uint64_t size,
                    TF_Status* status) {
   ++Count(kCopiesToHost);
@@ -131,7 +131,7 @@ void FillWords(const SP_Device*, SP_Stream stream, SP_DeviceMemoryBase* memory, 
   Ok(status);
 }
 
-// Streams are waited for one by one; nothing else runs on this device.
+// Streams are synchronized one by one; nothing else runs on this device.
 void SynchronizeAll(const SP_Device*, TF_Status* status) { Ok(status); }
 
 void CreateStreamExecutor(const SP_Platform*, SE_CreateStreamExecutorParams* params,
@@ -189,7 +189,7 @@ void CreateTimerFns(const SP_Platform*, SP_TimerFns* timer, TF_Status* status) {
   Ok(status);
 }
 
-// Nothing here is allocated for the caller's structs.
+// The caller's structs own no allocations.
 void DestroyDevice(const SP_Platform*, SP_Device*) {}
 void DestroyDeviceFns(const SP_Platform*, SP_DeviceFns*) {}
 void DestroyStreamExecutor(const SP_Platform*, SP_StreamExecutor*) {}
@@ -239,7 +239,7 @@ __attribute__((visibility("default"))) void SE_InitPlugin(SE_PlatformRegistratio
   platform->struct_size = MustFail("size") ? 0 : SP_PLATFORM_STRUCT_SIZE;
   platform->name = kPlatform;
   platform->type = kDeviceType;
-  // Memory that a stream may still use is not given away: the framework's allocator sees to it.
+  // The framework's allocator makes sure that memory which a stream may still use is not reused.
   platform->use_bfc_allocator = 1;
   platform->force_memory_growth = 1;
 

@@ -60,7 +60,7 @@ void Run(void*, TF_OpKernelContext* context) {
   const int64_t n = TF_TensorElementCount(input.get);
   const size_t bytes = TF_TensorByteSize(input.get);
   const auto* x = static_cast<const float*>(TF_TensorData(input.get));
-  // While there is a handle of it, the output cannot have its memory, which the context keeps.
+  // While a handle exists, the output cannot reuse the memory, which the context keeps.
   input.Reset();
   const int candidates[] = {0};
   int forwarded = -1;

@@ -1,5 +1,5 @@
-// TF_InitProfiler: while a profile is taken, each run of the kernel is an event on a plane of its
-// own, given as a serialized XSpace message.
+// TF_InitProfiler: while a profile is being recorded, each run of the kernel is an event on a
+// separate plane, in a serialized XSpace message.
 #include <chrono>
 #include <cstring>
 #include <mutex>
@@ -22,7 +22,7 @@ Recording& TheRecording() {
   return *recording;
 }
 
-// ---- protocol buffer wire format, as far as it is needed here ----
+// ---- the needed parts of the protocol buffer wire format ----
 void Varint(std::string& out, uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
   out += static_cast<char>(value);

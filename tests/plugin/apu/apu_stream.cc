@@ -1,5 +1,5 @@
-// Streams, events and timers. A stream is a queue of work with a thread; all that is enqueued runs
-// in order, some time later, as on a real accelerator.
+// Streams, events and timers. A stream is a work queue with a thread; enqueued work runs in order,
+// some time later, as on a real accelerator.
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// How often an event was recorded, and how many of those the streams have reached.
+// How many times an event was recorded, and how many of these the streams have reached.
 struct EventState {
   std::mutex mutex;
   std::condition_variable changed;
@@ -38,7 +38,7 @@ struct EventState {
 
 }  // namespace
 
-// Work that is still queued may outlive an event: it holds the state.
+// Queued work may outlive an event, so it holds the state.
 struct SP_Event_st {
   std::shared_ptr<EventState> state = std::make_shared<EventState>();
 };

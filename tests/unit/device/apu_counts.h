@@ -1,4 +1,4 @@
-// What the sample plug-in (tests/plugin/apu) counts, and how it is made to fail.
+// The counters of the sample plug-in (tests/plugin/apu), and how to make it fail.
 #ifndef TENON_TESTS_UNIT_DEVICE_APU_COUNTS_H_
 #define TENON_TESTS_UNIT_DEVICE_APU_COUNTS_H_
 
@@ -22,7 +22,7 @@ inline int64_t ApuCount(const char* name) {
   return count(name);
 }
 
-// What is counted from its construction on.
+// Counts from its construction on.
 class ApuCounts {
  public:
   int64_t operator()(const char* name) const { return ApuCount(name) - start_.at(name); }
@@ -39,7 +39,7 @@ class ApuCounts {
   }();
 };
 
-// APU_FAIL, while it lives.
+// Sets APU_FAIL during its lifetime.
 class ApuFails {
  public:
   explicit ApuFails(const char* where) { setenv("APU_FAIL", where, 1); }

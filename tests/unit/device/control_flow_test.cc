@@ -1,4 +1,5 @@
-// Nodes of the sample plug-in's device (tests/plugin/apu) in functions that control flow calls.
+// Runs nodes of the sample plug-in's device (tests/plugin/apu) in functions that control flow
+// calls.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Three times "step", which the tests make.
+// Calls the function "step", which the tests define, three times.
 constexpr char kCall[] = R"(
 in x = %x
 %x = Placeholder() {dtype=float, shape=<?>}
@@ -45,7 +46,7 @@ std::string Loop() {
 )"));
 }
 
-// The body of such a loop; `result` is made in `text`.
+// The body of such a loop; `text` defines `result`.
 std::string Step(const std::string& name, const std::string& text) {
   constexpr char kStart[] = R"(
   %one = Const() {dtype=int32, value=int32<>{1}}

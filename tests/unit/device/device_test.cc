@@ -78,7 +78,7 @@ TEST_F(DeviceTest, CopiesOnlyWhereTheDeviceChanges) {
       EXPECT_EQ(since("kernel_runs"), 2 * run);
       EXPECT_EQ(since("copies_to_device"), run);
       EXPECT_EQ(since("copies_to_host"), run);
-      // Both kernels write over their input.
+      // Both kernels overwrite their input.
       EXPECT_EQ(since("allocations"), run);
       EXPECT_EQ(since("blocks_in_use"), 0);
     }
@@ -94,7 +94,7 @@ TEST_F(DeviceTest, ATensorIsCopiedOnceForAllItsReaders) {
   const Endpoint x = Input("x");
   const Endpoint a = Op("Relu", "a", {x});
   const Endpoint b = Op("Relu", "b", {x});
-  const Endpoint c = Op("Relu", "c", {a});  // `a` is read on: no kernel may write over it
+  const Endpoint c = Op("Relu", "c", {a});  // `a` has another reader: no kernel may overwrite it
   Output(Op("Neg", "d", {a}));
   Output(Op("Exp", "e", {a}));
   Output(a);
@@ -180,7 +180,7 @@ TEST_F(DeviceTest, ShapesThatOnlyTheRunKnows) {
     ASSERT_EQ(out.size(), 1u);
     EXPECT_THAT(out[0].flat<float>(), ::testing::ElementsAreArray(y));
   }
-  EXPECT_EQ(since("kernel_runs"), 2);  // none for no elements
+  EXPECT_EQ(since("kernel_runs"), 2);  // none for empty tensors
   EXPECT_EQ(since("blocks_in_use"), 0);
 }
 

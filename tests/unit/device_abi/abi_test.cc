@@ -1,5 +1,5 @@
-// The C functions that Tenon gives to plug-ins: a plug-in that asks for everything (tests/plugin/
-// abi_probe.c) hears what it hears in TensorFlow, whose answers are in abi_probe.txt.
+// Tests the C functions that Tenon provides to plug-ins: a plug-in that calls all of them
+// (tests/plugin/abi_probe.c) gets the same answers as in TensorFlow, which are in abi_probe.txt.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// An op of TensorFlow's own tests, as the graphs below know it.
+// An op from TensorFlow's own tests, as the graphs below use it.
 const OpRegistration default_attrs({
     .name = "DefaultAttrs",
     .attrs = "string_val: string = abc; string_list_val: list(string); int_val: int = 123; "
@@ -122,7 +122,7 @@ TEST(PluginAbi, AnswersAsTensorFlow) {
   const std::vector<std::string> want = Lines(SourcePath("tests/plugin/abi_probe.txt"));
   std::filesystem::remove(log);
   ASSERT_GT(want.size(), 500u);
-  std::string about;  // the line above that is less indented
+  std::string about;  // the line above with less indentation
   for (size_t i = 0; i < std::min(got.size(), want.size()); ++i) {
     if (!want[i].starts_with("  ")) about = want[i];
     EXPECT_EQ(got[i], want[i]) << "line " << i + 1 << ", after" << about;

@@ -19,7 +19,7 @@ Graph Parse(absl::string_view text) {
   return g.ok() ? *std::move(g) : Graph();
 }
 
-// The use lists that a rewriter made from scratch would have.
+// Compares the use lists with those of a new rewriter.
 void ExpectUsesRight(Rewriter& rw) {
   Graph copy = rw.graph();
   Rewriter fresh(copy);
@@ -83,7 +83,7 @@ TEST(Rewriter, UseListsStayRightUnderRandomEdits) {
     std::mt19937 gen(seed);
     Graph g;
     Rewriter rw(g);
-    auto pick = [&](NodeId below) {  // an earlier node, so that no cycle can come about
+    auto pick = [&](NodeId below) {  // an earlier node, so that no cycle can arise
       std::vector<NodeId> ids;
       for (NodeId id : g.NodeIds()) {
         if (id < below) ids.push_back(id);

@@ -13,7 +13,7 @@ TEST(Shape, ElementsAreCounted) {
   EXPECT_FALSE(Shape::Unknown().CheckedElements().ok());
 }
 
-// What stands beside an empty dimension is multiplied too, by ops that look at some dimensions.
+// Ops that look at a subset of the dimensions multiply the dimensions next to an empty one.
 TEST(Shape, EmptyOnesMayNotOverflowEither) {
   const int64_t large = int64_t{1} << 40;
   EXPECT_FALSE(Shape({large, large}).CheckedElements().ok());

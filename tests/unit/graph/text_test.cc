@@ -97,12 +97,12 @@ TEST(Text, KeepsEveryKindOfAttribute) {
   ExpectRoundTrip(g);
   const Graph back = Parse(PrintGraph(g));
   for (const auto& [name, value] : original.attrs) {
-    if (name == "no tensor") continue;  // Identical() compares no data of two invalid ones
+    if (name == "no tensor") continue;  // Identical() does not compare two invalid tensors
     EXPECT_EQ(back.node(0).attrs.at(name), value) << name;
   }
 }
 
-// Every bit pattern of the small floats, and random ones of the large, come back.
+// Every bit pattern of the small floats, and random ones of the large, survive a round trip.
 TEST(Text, KeepsTheBitsOfTensors) {
   std::mt19937_64 gen(7);
   for (DType dtype :
@@ -173,7 +173,7 @@ TEST(Text, ErrorsCarryTheLine) {
               HasSubstr("line 1: a tensor of shape [3] has 2 elements"));
 }
 
-// Cuts and byte changes of a text give a graph or an error, nothing else.
+// Truncated or changed text gives a graph or an error, nothing else.
 TEST(Text, SurvivesDamagedText) {
   const std::string text =
       "in x = %x\n%x = Placeholder() {dtype=float, shape=<?,8>, f=@g{a=[1.0, 2.5]}}\n"

@@ -1,4 +1,4 @@
-// What ConvertToBfloat16 takes along and what it leaves in float.
+// What ConvertToBfloat16 converts, and what it leaves in float.
 #include <gtest/gtest.h>
 
 #include "tests/unit/graph_rewrite/rewritten.h"
@@ -19,7 +19,7 @@ in x = %x
 out y = %y
 )");
   EXPECT_EQ(TypeOf(g, "y"), DType::kBfloat16);
-  EXPECT_EQ(CountOf(g, "Cast"), 2);  // of x, and back
+  EXPECT_EQ(CountOf(g, "Cast"), 2);  // of x, and of the result
   const Node& out = g.node(g.outputs()[0].source.node);
   EXPECT_EQ(out.op, "Cast");
   for (NodeId id : g.NodeIds()) {

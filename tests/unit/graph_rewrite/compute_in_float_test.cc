@@ -1,4 +1,4 @@
-// Regions in half compute in float: what goes along, and what the graph gives out stays half.
+// Regions in half compute in float: which nodes are converted, and that outputs stay half.
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
@@ -13,7 +13,7 @@ Graph InFloat(const char* text, Phase last = Phase::kFold, const char* disabled 
   return Rewritten(text, {.last = last}, disabled);
 }
 
-// A layer as a mixed-precision Keras model has it: float weights and norm, half between.
+// A layer as in a mixed-precision Keras model: float weights and norm, half in between.
 constexpr char kMixed[] = R"(
 %x = Placeholder() {dtype=float, shape=<2,5,5,3>}
 %w = Const() {value=float<3,3,3,4>{random 1 -1 1}}

@@ -1,18 +1,18 @@
 // The cases of tests/rewrite/*.graph. A case:
 //
-//   === what it shows
-//   expect = FuseSwish          # fires; several rules: several lines
+//   === title of the case
+//   expect = FuseSwish          # must fire; one line per rule
 //   expect-not = FuseHardSwish  # must not fire
-//   ops = _Swish:1 Mul:2        # all nodes after the fuse phase, but Const and Placeholder
-//   unknown = 3                 # what unknown dimensions are when it runs (default 2)
+//   ops = _Swish:1 Mul:2        # all nodes after the fuse phase, except Const and Placeholder
+//   unknown = 3                 # value of unknown dimensions when it runs (default 2)
 //   feed x = float<2>{nan, 1}   # instead of seeded numbers
 //   flags = strict_nan
-//   within = 0.02                # a step of integers, where ties are rounded another way
-//   needs = int8                # a CPU that adds up 8-bit products exactly; else skipped
+//   within = 0.02               # one scale of the integers, if ties may round differently
+//   needs = int8                # a CPU that sums 8-bit products exactly; otherwise skipped
 //   ---
-//   the graph, as in graph/text.h; types and defaults fill themselves
+//   the graph, as in graph/text.h; types and defaults are filled in
 //
-// Each case is run three ways, node by node: as written, after the fuse phase, and renamed; the
+// Each case runs in three forms, node by node: as written, after the fuse phase, and renamed. The
 // results must agree.
 #include <algorithm>
 #include <cmath>
@@ -132,8 +132,8 @@ std::string Sorted(absl::string_view ops) {
   return absl::StrJoin(parts, " ");
 }
 
-// Rewrites may change rounding only: 2e-5 of the output's scale covers reordered fp32 sums of the
-// lengths that stand in these files (up to a few hundred terms).
+// Rewrites may change only rounding: 2e-5 of the output's scale covers reordered fp32 sums as long
+// as those in these files (up to a few hundred terms).
 void ExpectNear(const Tensor& want, const Tensor& got, float within, const std::string& what) {
   ASSERT_EQ(want.dtype(), got.dtype()) << what;
   ASSERT_EQ(want.shape().ToString(), got.shape().ToString()) << what;

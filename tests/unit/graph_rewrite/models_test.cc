@@ -1,4 +1,4 @@
-// The small versions of the seven models, rewritten: what is left is what the design promises.
+// Rewrites the small versions of the seven models, and checks which ops remain.
 #include "env/flags.h"
 #include "graph/text.h"
 #include "graph_rewrite/pipeline.h"
@@ -11,7 +11,7 @@ namespace {
 
 struct Expected {
   const char* model;
-  // After the fuse phase: all ops but Const and Placeholder.
+  // All ops after the fuse phase, except Const and Placeholder.
   const char* ops;
 };
 
@@ -41,17 +41,17 @@ INSTANTIATE_TEST_SUITE_P(
         Expected{"resnet50", "MaxPool:1 Mean:1 _FusedConv2D:16 _FusedMatMul:1 "},
         Expected{"mobilenetv2",
                  "Mean:1 _FusedConv2D:25 _FusedDepthwiseConv2dNative:12 _FusedMatMul:1 "},
-        // The gates of squeeze and excite: a Mean whose dimensions come back, and the product.
+        // The gates of squeeze-and-excite: a Mean that keeps its dimensions, and the product.
         Expected{"efficientnetb0",
                  "Mean:9 Mul:9 Reshape:8 _FusedConv2D:33 _FusedDepthwiseConv2dNative:8 "
                  "_FusedMatMul:1 "},
         Expected{"inceptionv3",
                  "AvgPool:3 ConcatV2:7 MaxPool:4 Mean:1 _FusedConv2D:41 _FusedMatMul:1 "},
-        // Batch norm and Relu stand before the convolutions, which read concatenations.
+        // Batch norm and Relu come before the convolutions, which read concatenations.
         Expected{"densenet121",
                  "AvgPool:3 ConcatV2:8 Conv2D:11 MaxPool:1 Mean:1 _FusedConv2D:9 "
                  "_FusedElementwise:12 _FusedMatMul:1 "},
-        // What is not fused works on token ids, the mask, and shapes.
+        // The remaining ops work on token ids, the mask, and shapes.
         Expected{"bert4",
                  "AddV2:3 Cast:1 Einsum:4 ExpandDims:1 GatherV2:3 Less:3 Pack:1 Range:1 "
                  "Reshape:1 SelectV2:3 Shape:2 StridedSlice:3 _AddLayerNorm:4 "

@@ -1,4 +1,4 @@
-// A graph in text form, rewritten, and what has become of its nodes.
+// Rewrites a graph in text form, and finds what its nodes became.
 #ifndef TENON_TESTS_UNIT_GRAPH_REWRITE_REWRITTEN_H_
 #define TENON_TESTS_UNIT_GRAPH_REWRITE_REWRITTEN_H_
 
@@ -14,7 +14,7 @@
 
 namespace tenon {
 
-// `options` without services; `disabled` as TENON_DISABLE_RULES.
+// `options` without services; `disabled` is as in TENON_DISABLE_RULES.
 inline Graph Rewritten(const char* text, RewriteOptions options, const std::string& disabled = "") {
   Flags flags;
   flags.disabled_rules = disabled;

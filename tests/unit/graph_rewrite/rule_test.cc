@@ -85,7 +85,7 @@ TEST(Rewrite, BodiesOfFunctionsAreRewritten) {
   EXPECT_THAT(dumped, ::testing::ElementsAre("loaded", "clean", "fold", "fuse"));
 }
 
-// A second run finds nothing to do: TensorFlow calls graph optimizers more than once.
+// A second run must find nothing to do: TensorFlow calls graph optimizers more than once.
 TEST(Rewrite, IsIdempotent) {
   auto parsed = ParseGraph(R"(
     %x = Placeholder() {shape=<?,5,6,3>}

@@ -1,4 +1,4 @@
-// Eager calls through the C interface and through the C++ one over it.
+// Eager calls through the C interface, and through the C++ interface over it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

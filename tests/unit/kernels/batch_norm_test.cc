@@ -1,5 +1,5 @@
-// Batch normalization: accelerated against standard kernels at sizes that goldens do not have,
-// gradients against numeric differentiation, the forms with a side input and a Relu.
+// Batch normalization: accelerated against reference kernels at sizes that goldens do not have,
+// gradients against numeric differentiation, and the forms with a side input and a Relu.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -49,7 +49,8 @@ TEST(BatchNorm, AcceleratedMatchesStandard) {
         AttrMap attrs = Attrs(training);
         attrs["data_format"] = c.format;
         const RunOptions options{.threads = threads};
-        // The reference sums in double, the accelerated kernel blocks of at most 16384 in float.
+        // The reference kernel sums in double, the accelerated kernel sums blocks of at most 16384
+        // in float.
         ExpectNativeMatches("FusedBatchNormV3", attrs,
                             {in.x, in.scale, in.offset, in.mean, in.variance}, options, 64);
         ExpectNativeMatches("FusedBatchNormGradV3", attrs,
@@ -81,7 +82,8 @@ TEST(BatchNorm, ThreadsDoNotChangeBits) {
   }
 }
 
-// The gradients by x, scale, offset and the side input against differences of the forward op.
+// Compares the gradients with respect to x, scale, offset and the side input with differences of
+// the forward op.
 void ExpectGradients(bool training, const char* activation, int64_t sides) {
   SCOPED_TRACE(absl::StrCat(training ? "training " : "inference ", activation, " ", sides));
   const Inputs in({2, 2, 3, 3}, 3);

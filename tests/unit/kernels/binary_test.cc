@@ -1,4 +1,4 @@
-// Binary ops over every way to broadcast, against plain loops.
+// Binary ops with every form of broadcasting, against plain loops.
 #include <cmath>
 #include <cstring>
 
@@ -41,8 +41,8 @@ double Reference(ElementwiseOp op, double a, double b) {
   }
 }
 
-// Their derivatives are differences, so that errors are relative to the operands. Special values
-// are in the golden cases.
+// Their derivatives are differences, so errors are relative to the operands. The golden cases cover
+// special values.
 bool IsGradient(ElementwiseOp op) {
   return op >= ElementwiseOp::kReluGrad && op <= ElementwiseOp::kReciprocalGrad;
 }
@@ -73,8 +73,8 @@ TEST_P(BinaryTest, BroadcastsLikeNumPy) {
     const auto threaded = RunBinary(info, {a, b}, {out}, 2);
     ASSERT_TRUE(threaded.ok());
     EXPECT_EQ(0, std::memcmp((*y)[0].raw(), (*threaded)[0].raw(), (*y)[0].bytes()));
-    // One rounding; the square doubles the relative error of the difference, which is up to one
-    // unit of the result for each half.
+    // One rounding. Squaring doubles the relative error of the difference, which is up to one unit
+    // of the result per half.
     const double ulps = info.op == ElementwiseOp::kSquaredDifference ? 2.5 : 0.5;
     for (int64_t i = 0; i < out.num_elements(); ++i) {
       const double va = At(a, out, i), vb = At(b, out, i);

@@ -1,4 +1,4 @@
-// One prepared kernel run by several threads at once; weights shared by several kernels.
+// One prepared kernel run by several threads at once, and weights shared by several kernels.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -38,7 +38,7 @@ TEST(Concurrency, ThreadsShareKernelsCacheAndWeights) {
   const Tensor bias = RandomTensor(DType::kFloat, kBias, 3);
   Constant filter(filter_value);
   Flags flags;
-  flags.winograd = false;  // what is shared is a primitive of oneDNN
+  flags.winograd = false;  // so that the shared object is a oneDNN primitive
   PrimitiveCache cache;
   const Services services{&flags, &cache, 1};
 
@@ -57,7 +57,7 @@ TEST(Concurrency, ThreadsShareKernelsCacheAndWeights) {
       absl::StatusOr<PreparedKernel> prepared = Prepare(filter, services);
       ASSERT_TRUE(prepared.ok()) << prepared.status();
       const size_t i = static_cast<size_t>(t);
-      // Implementations that read the filter as it is keep no packed form of it.
+      // Implementations that read the plain filter keep no packed form of it.
       const bool packed = !prepared->unread.empty();
       const Tensor in[] = {inputs[i], packed ? Tensor() : filter_value, bias};
       for (int run = 0; run < 20; ++run) {
@@ -73,7 +73,7 @@ TEST(Concurrency, ThreadsShareKernelsCacheAndWeights) {
   const absl::StatusOr<PreparedKernel> prepared = Prepare(filter, services);
   ASSERT_TRUE(prepared.ok()) << prepared.status();
   if (prepared->unread.empty()) return;
-  // The plain filter can go and be rebuilt, bit for bit, from the packed one.
+  // The plain filter can be freed and rebuilt, bit for bit, from the packed one.
   ASSERT_TRUE(filter.ReleasePlain());
   EXPECT_FALSE(filter.holds_plain());
   absl::StatusOr<Tensor> rebuilt = filter.Plain();

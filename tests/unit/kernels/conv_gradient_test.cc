@@ -1,5 +1,5 @@
-// Gradients of convolutions: against differences of the forward op, and the oneDNN kernels against
-// the reference.
+// Gradients of convolutions: compared with differences of the forward op, and the oneDNN kernels
+// with the reference kernels.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -96,7 +96,7 @@ Tensor SizesOf(const Shape& shape) {
   return Tensor::Vector(std::vector<int32_t>(shape.dims().begin(), shape.dims().end()));
 }
 
-// Inputs of both gradient ops, and of the forward op.
+// The inputs of both gradient ops and of the forward op.
 struct Operands {
   Tensor input, filter, out_backprop;
 
@@ -125,8 +125,8 @@ int64_t LongestSum(const Operands& o) {
 
 class ConvGradient : public testing::TestWithParam<GradientCase> {};
 
-// A convolution is linear in each operand, so that central differences with a step of 1 are exact
-// but for rounding.
+// A convolution is linear in each operand, so central differences with a step of 1 are exact except
+// for rounding.
 TEST_P(ConvGradient, IsTheDerivative) {
   const GradientCase& c = GetParam();
   const auto operands = MakeOperands(c, DType::kDouble);
@@ -148,7 +148,7 @@ TEST_P(ConvGradient, IsTheDerivative) {
     double* const x = perturbed.data<double>();
     const int64_t n = perturbed.num_elements();
     ASSERT_EQ(gradient->outputs[0].shape(), perturbed.shape());
-    // Every element costs two convolutions: a dozen, spread over all.
+    // Each element costs two convolutions, so only a dozen are checked, spread over all.
     for (int64_t i = 0; i < n; i += std::max<int64_t>(1, n / 13)) {
       const double value = x[i];
       x[i] = value + 1;
@@ -156,7 +156,7 @@ TEST_P(ConvGradient, IsTheDerivative) {
       x[i] = value - 1;
       const double below = loss_of(perturbed);
       x[i] = value;
-      // The losses are sums of that many products below 1, each rounded.
+      // The losses are sums of this many products below 1, each rounded.
       const double rounding = 2.3e-16 * static_cast<double>(LongestSum(*operands)) * 16;
       EXPECT_NEAR((above - below) / 2, gradient->outputs[0].data<double>()[i], rounding)
           << GradientOp(c, of) << ", element " << i;
@@ -189,7 +189,7 @@ TEST_P(ConvGradient, OnednnMatchesReference) {
 INSTANTIATE_TEST_SUITE_P(Cases, ConvGradient, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// Geometries that nobody thought of; the seed is the test's name.
+// Random geometries; the seed is the test's name.
 class RandomConvGradient : public testing::TestWithParam<uint32_t> {};
 
 TEST_P(RandomConvGradient, OnednnMatchesReference) {
@@ -249,7 +249,7 @@ TEST(ConvGradientWithBias, GivesBoth) {
     ASSERT_TRUE(operands.ok()) << operands.status();
     ExpectNativeMatches("_Conv2DBackpropFilterWithBias", Attrs(c, dtype), operands->ForFilter(),
                         {.threads = 2, .constants = {1}}, LongestSum(*operands),
-                        /*must_accelerate=*/dtype == DType::kFloat);  // bfloat16: not every CPU
+                        /*must_accelerate=*/dtype == DType::kFloat);  // bfloat16 needs CPU support
   }
 }
 

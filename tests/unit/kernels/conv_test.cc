@@ -38,7 +38,7 @@ const ConvCase kCases[] = {
     {.name = "nchw", .input = {2, 16, 7, 9}, .filter = {3, 3, 16, 8}, .nchw = true},
     {.name = "window_is_image", .input = {2, 4, 4, 8}, .filter = {4, 4, 8, 10}, .padding = "VALID"},
     {.name = "asymmetric", .input = {1, 17, 17, 32}, .filter = {1, 7, 32, 24}},
-    // Filters large enough for a matrix product where they are not constant.
+    // Filters large enough for a matrix product if they are not constant.
     {.name = "large_filter", .input = {1, 7, 7, 160}, .filter = {3, 3, 160, 192}},
     {.name = "large_filter_explicit",
      .input = {2, 9, 8, 130},
@@ -51,7 +51,7 @@ const ConvCase kCases[] = {
      .filter = {3, 3, 130, 230},
      .dilation = 2},
     {.name = "large_filter_1x1", .input = {3, 7, 7, 513}, .filter = {1, 1, 513, 520}},
-    // Large enough for Winograd's algorithm where the filter is constant.
+    // Large enough for Winograd's algorithm if the filter is constant.
     {.name = "winograd", .input = {1, 28, 28, 32}, .filter = {3, 3, 32, 48}},
     {.name = "winograd_valid",
      .input = {3, 17, 19, 32},
@@ -205,7 +205,7 @@ TEST(ConvShapes, EmptyBatchAndChannels) {
   }
 }
 
-// As TensorFlow's kernels: no outputs, until the count would be negative.
+// As in TensorFlow's kernels: the result is empty, until the count would be negative.
 TEST(ConvShapes, WindowLargerThanImage) {
   const Tensor x = RandomTensor(DType::kFloat, {1, 2, 2, 4}, 1);
   const Tensor filter = RandomTensor(DType::kFloat, {3, 3, 4, 1}, 2);
@@ -317,7 +317,7 @@ TEST(ConvErrors, TellWhatIsWrong) {
   EXPECT_TRUE(absl::IsInvalidArgument(run({1, 2, 2, 3}, {5, 5, 3, 4})));
 }
 
-// Pad, then convolution: in one op, and one after the other.
+// Compares pad and convolution in one op with pad and convolution in two.
 TEST(PadConv, MatchesPadAndConv) {
   const Tensor x = RandomTensor(DType::kFloat, {2, 6, 5, 8}, 1);
   const Tensor bias = RandomTensor(DType::kFloat, {16}, 3);

@@ -30,7 +30,7 @@ const EinsumCase kCases[] = {
     {"...ij,...jk->...ik", {2, 1, 3, 4}, {3, 4, 5}},
     {"...d,de->...e", {2, 3, 4}, {4, 5}},
     {"abcd,abed->abce", {2, 3, 1, 8}, {2, 3, 5, 8}},
-    {"abc,adc->bd", {4, 2, 3}, {4, 5, 3}, false},  // the sum over a and c does not join in b
+    {"abc,adc->bd", {4, 2, 3}, {4, 5, 3}, false},  // the sum over a and c is not contiguous in b
     {"ab,b->a", {4, 6}, {6}},
     {"ij,ij->ij", {3, 4}, {3, 4}, false},
     {"ijk,kl->l", {2, 3, 4}, {4, 5}, false},
@@ -51,7 +51,7 @@ TEST_P(Einsum, MatchesReference) {
   }
 }
 
-// The reference against sums written out.
+// Compares the reference kernel with explicit sums.
 TEST(EinsumReference, GivesSumsOfProducts) {
   const auto run = [](const std::string& equation, std::vector<Tensor> inputs) {
     const AttrMap attrs{

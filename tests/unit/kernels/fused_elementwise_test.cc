@@ -1,4 +1,4 @@
-// Programs: parsing, joining instructions, and the vector kernel against the standard one.
+// Programs: parsing, joining instructions, and the vector kernel against the reference kernel.
 #include <cstring>
 
 #include "Eigen/Core"
@@ -100,8 +100,8 @@ TEST_P(FusedElementwiseTest, AgreesWithTheStandardKernelInDouble) {
   const auto two = Evaluate(node, inputs, services);
   ASSERT_TRUE(two.ok()) << two.status();
   EXPECT_TRUE(Identical((*one)[0], (*two)[0]));
-  // Each instruction adds a few roundings of values of about 10 at most; where terms cancel the
-  // error is relative to them, not to the result.
+  // Each instruction adds a few roundings of values of about 10 at most; when terms cancel, the
+  // error is relative to the terms, not to the result.
   const double tolerance = 4.0 * static_cast<double>(c.program.size()) * 0x1p-23 * 10;
   ASSERT_EQ((*one)[0].shape(), (*expected)[0].shape());
   for (int64_t i = 0; i < (*one)[0].num_elements(); ++i) {

@@ -1,5 +1,5 @@
-// Gradients of activations, roots, losses and LRN against numeric differentiation; LRN and losses
-// accelerated against standard at sizes that goldens do not have.
+// Gradients of activations, roots, losses and LRN, compared with numeric differentiation; LRN and
+// losses accelerated against reference at sizes that goldens do not have.
 #include <gtest/gtest.h>
 
 #include "tests/support/numeric_gradient.h"
@@ -79,7 +79,7 @@ TEST(Gradient, CrossEntropies) {
     for (int64_t i = 0; i < 3; ++i) {
       dtype == DType::kDouble ? ones.data<double>()[i] = 1 : ones.data<float>()[i] = 1;
     }
-    // Labels add up to one, as softmax's derivative has it.
+    // Labels must sum to one for softmax's derivative.
     const auto labels = First("Softmax", {{"T", dtype}}, {RandomTensor(dtype, {3, 5}, 2)});
     ASSERT_TRUE(labels.ok());
     const AttrMap attrs{{"T", dtype}, {"Tlabels", DType::kInt32}};
@@ -142,7 +142,7 @@ TEST(CrossEntropy, AcceleratedMatchesStandard) {
     const Tensor logits = RandomTensor(dtype, {300, 1000}, 1, -5, 5);
     const Tensor labels = RandomTensor(dtype, {300, 1000}, 2, 0, 0.002f);
     for (const int threads : {1, 2}) {
-      // The loss adds up 1000 terms.
+      // The loss sums 1000 terms.
       ExpectNativeMatches("SoftmaxCrossEntropyWithLogits", {{"T", dtype}}, {logits, labels},
                           {.threads = threads, .in_place = threads > 1}, 1000);
     }

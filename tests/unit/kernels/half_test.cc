@@ -1,4 +1,4 @@
-// Every half, and the floats around the values where rounding turns, against Eigen's conversions.
+// Compares every half, and the floats around each rounding boundary, with Eigen's conversions.
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
@@ -16,7 +16,7 @@ namespace {
 bool IsNan(uint16_t half) { return (half & 0x7c00) == 0x7c00 && (half & 0x3ff) != 0; }
 
 std::vector<uint16_t> EveryHalf() {
-  std::vector<uint16_t> halves(65536 + 3);  // three beyond the last whole vector
+  std::vector<uint16_t> halves(65536 + 3);  // three more than fill whole vectors
   for (size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<uint16_t>(i);
   return halves;
 }

@@ -73,7 +73,7 @@ TEST(MatMul, FusedChainsMatchReference) {
   }
 }
 
-// Each activation on a wide range: what goes in is what the product gives, a times one.
+// Each activation on a wide range of inputs: its input is the product, a times one.
 TEST(MatMul, ActivationsOnTheWholeRange) {
   Tensor a = RandomTensor(DType::kFloat, {128, 1}, 1, -120, 120);
   const float special[] = {0.0f,  -0.0f,  1e-30f, -1e-30f, 1e-4f, -1e-4f, 3.0f,   -3.0f, 6.0f,
@@ -95,7 +95,7 @@ TEST(MatMul, ActivationsOnTheWholeRange) {
       if (std::isnan(w) || std::isinf(w)) {
         EXPECT_TRUE(std::isnan(w) ? std::isnan(g) : w == g) << op << "(" << x << ") " << g;
       } else {
-        // exp(x) moves by |x| times the relative rounding of its argument.
+        // exp(x) changes by |x| times the relative rounding of its argument.
         const double exponent = op == std::string("Exp") ? std::abs(x) * std::ldexp(1.0, -24) : 0;
         EXPECT_NEAR(g, w, 1e-6 + std::max(4e-6, exponent) * std::abs(w)) << op << "(" << x << ")";
       }

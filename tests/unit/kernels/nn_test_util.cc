@@ -88,7 +88,7 @@ absl::StatusOr<RunResult> RunNode(const Node& plain_node, const std::vector<Tens
   std::vector<Constant*> constants(inputs.size(), nullptr);
   for (const Tensor& t : inputs) specs.push_back({t.dtype(), t.shape(), nullptr});
   for (int i : options.constants) {
-    // As in a session: its value is known, too.
+    // As in a session, its value is known.
     specs[static_cast<size_t>(i)].value = &inputs[static_cast<size_t>(i)];
     owned.push_back(std::make_unique<Constant>(inputs[static_cast<size_t>(i)]));
     constants[static_cast<size_t>(i)] = owned.back().get();
@@ -159,9 +159,9 @@ void ExpectNativeMatches(const std::string& op, const AttrMap& attrs,
   }
   const double unit = want->outputs[0].dtype() == DType::kBfloat16 ? 1.0 / 256 : 1.2e-7;
   // Partial sums of n products of uniform values grow like sqrt(n) / 3, and each addition rounds
-  // one: the errors add up to about n / 8 units, four sigma are n / 2. The chain adds a few more.
-  // Winograd's transforms of 4x4 tiles weigh terms by up to 5 in each direction, so that what they
-  // round is some four times as large.
+  // one: the errors add up to about n / 8 units, so four sigma are n / 2. The chain adds a few
+  // more. Winograd's transforms of 4x4 tiles weight terms by up to 5 in each direction, so that
+  // their rounding errors are about four times as large.
   const double growth = absl::StrContains(got->implementation, "wino") ? 4 : 1;
   const double tolerance = unit * growth * (4 + static_cast<double>(length) / 2);
   for (size_t i = 0; i < want->outputs.size(); ++i) {

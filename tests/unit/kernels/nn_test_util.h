@@ -1,4 +1,4 @@
-// Runs a node on its standard kernel and on its accelerated one, and compares.
+// Runs a node on its reference kernel and on its accelerated kernel, and compares the results.
 #ifndef TENON_TESTS_UNIT_KERNELS_NN_TEST_UTIL_H_
 #define TENON_TESTS_UNIT_KERNELS_NN_TEST_UTIL_H_
 
@@ -16,7 +16,7 @@
 
 namespace tenon {
 
-// Uniform values in low..high from a seed.
+// Seeded uniform values in low..high.
 Tensor RandomTensor(DType dtype, const Shape& shape, uint32_t seed, float low = -1, float high = 1);
 
 Node MakeNode(const std::string& op, AttrMap attrs);
@@ -26,9 +26,9 @@ struct RunOptions {
   bool cache = true;
   bool strict_nan = false;
   bool winograd = true;
-  // Inputs that are constants of the session (weights).
+  // Inputs that are session constants (weights).
   std::vector<int> constants = {};
-  // Lay the output over an input that the kernel allows.
+  // Whether to place the output over an input if the kernel allows it.
   bool in_place = false;
 };
 
@@ -42,11 +42,12 @@ struct RunResult {
 absl::StatusOr<RunResult> RunNode(const Node& node, const std::vector<Tensor>& inputs,
                                   const RunOptions& options);
 
-// Largest |a - b| over the largest |b| (at least 1); infinite where one has NaN or an infinity
-// that the other has not.
+// The largest |a - b| over the largest |b| (at least 1); infinite if only one has NaN or an
+// infinity.
 double RelativeError(const Tensor& a, const Tensor& b);
 
-// `op`'s native name against its plain name on the same inputs. Sums of `length` products.
+// Compares `op`'s native name with its plain name on the same inputs, for sums of `length`
+// products.
 void ExpectNativeMatches(const std::string& op, const AttrMap& attrs,
                          const std::vector<Tensor>& inputs, const RunOptions& options,
                          int64_t length, bool must_accelerate = true);

@@ -1,5 +1,5 @@
 // Gradients of pools: numeric differentiation, channels first against channels last, explicit
-// padding, the workspace, bad values.
+// padding, the workspace, invalid values.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ AttrMap Attrs(DType dtype, int64_t window, int64_t stride, const char* padding) 
           {"strides", Ints{1, stride, stride, 1}}};
 }
 
-// Values apart from each other, so that a small step does not change which one is largest.
+// Values far enough apart that a small step does not change which one is largest.
 template <typename T>
 Tensor Apart(DType dtype, const Shape& shape, uint32_t seed) {
   Tensor t = *Tensor::Allocate(dtype, shape);

@@ -1,6 +1,6 @@
-// Quantized contractions: the accelerated kernel is used where sums of 8-bit products are exact,
-// follows ranges that change from run to run, and gives what the standard kernel gives, with the
-// cache on and off, from several threads.
+// Quantized contractions: the accelerated kernel is used if sums of 8-bit products are exact; it
+// follows ranges that change from run to run, and its results match the reference kernel's, with
+// the cache on and off, from several threads.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -55,7 +55,7 @@ std::vector<Tensor> Inputs(float data_max, float result_max) {
           Tensor::Scalar(result_max)};
 }
 
-// At most one step apart: a tie may fall either way.
+// At most one scale apart: a tie may round either way.
 void ExpectClose(const Tensor& a, const Tensor& b) {
   ASSERT_EQ(a.shape(), b.shape());
   int varied = 0;
@@ -67,8 +67,8 @@ void ExpectClose(const Tensor& a, const Tensor& b) {
   EXPECT_GT(varied, a.num_elements() / 8) << "the case saturates";
 }
 
-// Ranges that no float can subtract, of no size, not ordered, not a number: a status or some
-// numbers, never undefined arithmetic (the sanitizers' run of this test says so).
+// Ranges that no float can subtract, empty, unordered, or NaN: the result is a status or some
+// numbers, never undefined behavior (checked when sanitizers run this test).
 TEST(QuantizedMath, TakesAnyRange) {
   const Flags flags;
   const Services services{&flags, nullptr, 1};
@@ -198,7 +198,7 @@ TEST_F(QuantizedConv, RunsOnSeveralThreadsWithDifferentRanges) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Every sum at its largest, over several tiles of rows and pieces of terms.
+// Every sum has its largest value, over several tiles of rows and blocks of terms.
 TEST(ExactProduct, LargestSumsOverPieces) {
   const Flags flags;
   const Services services{&flags, nullptr, 2};

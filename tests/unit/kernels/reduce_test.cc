@@ -1,4 +1,4 @@
-// Mean, Sum, Max, Min over every set of neighbouring axes, against double.
+// Mean, Sum, Max and Min over every set of adjacent axes, against double.
 #include "kernels/reduction/reduce.h"
 
 #include <cmath>
@@ -16,7 +16,7 @@ using namespace vector_test;
 struct Case {
   Shape shape;
   std::vector<int32_t> axes;
-  int64_t outer, reduced, inner;  // what it comes to
+  int64_t outer, reduced, inner;  // the equivalent three dimensions
   friend void PrintTo(const Case& c, std::ostream* os) {
     *os << c.shape.ToString() << " over";
     for (int32_t a : c.axes) *os << " " << a;
@@ -55,8 +55,8 @@ TEST_P(ReduceTest, AgreesWithDouble) {
           smallest = std::min(smallest, v);
         }
         const double n = static_cast<double>(c.reduced);
-        // Sums of sums: the longest chain of roundings is reduced / 8 for columns, and 64 values
-        // stand side by side in rows; by chance they cancel to about the square root.
+        // Sums of sums: the longest chain of roundings is reduced / 8 for columns, and rows sum 64
+        // values side by side; the errors cancel randomly to about the square root.
         const double rounding = 0x1p-24 * (6 + std::sqrt(n));
         const float got = (*one)[0].data<float>()[o * c.inner + i];
         if (op == "Sum") {

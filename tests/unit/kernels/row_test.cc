@@ -1,4 +1,4 @@
-// Layer normalization and softmax, vector and standard kernels against loops in double.
+// Layer normalization and softmax: vector and reference kernels against loops in double.
 #include <cmath>
 #include <cstring>
 
@@ -24,7 +24,8 @@ absl::StatusOr<std::vector<Tensor>> RunNode(const Node& node, const std::vector<
   return Evaluate(node, inputs, services);
 }
 
-// The native and the plain op, on one and two threads; the threads must not change a bit.
+// Runs the native and the plain op on one and two threads; the number of threads must not change a
+// bit.
 std::vector<std::vector<Tensor>> RunEveryWay(Node node, const std::string& native,
                                              const std::vector<Tensor>& inputs) {
   std::vector<std::vector<Tensor>> results;
@@ -80,7 +81,7 @@ TEST_P(LayerNormTest, AgreesWithDouble) {
           double mean = 0, variance = 0, largest = 0;
           for (int64_t i = 0; i < n; ++i) {
             const float xi = x.data<float>()[r * n + i];
-            // The sum is an output of its own: rounded to float.
+            // The sum is also an output, rounded to float.
             s.push_back(add ? xi + residual.data<float>()[r * n + i] : xi);
             if (add) {
               ASSERT_EQ(result[1].data<float>()[r * n + i], static_cast<float>(s.back()));
@@ -132,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      Shape({2, 100}), Shape({300, 768}),
                                      Shape({1, 2, 1, 2, 2051}))));
 
-// TensorFlow with oneDNN once took 0.001 for any epsilon: rows of small variance tell.
+// TensorFlow with oneDNN once used 0.001 for any epsilon: rows of small variance reveal it.
 TEST(LayerNorm, KeepsItsEpsilon) {
   Node node = MakeNode("_MklNativeLayerNorm");
   node.attrs["epsilon"] = AttrValue(1e-12f);

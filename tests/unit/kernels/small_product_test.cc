@@ -1,4 +1,4 @@
-// Small products on every instruction set against sums in double.
+// Small products on every instruction set, compared with sums in double.
 #include "kernels/matmul/small_product_simd.h"
 #include "tests/unit/kernels/support.h"
 
@@ -13,8 +13,8 @@ struct Sizes {
 
 class SmallProductTest : public TargetTest<Sizes> {};
 
-// In memory that ends where the matrix does, so that reading on is found; `gap` elements of NaN
-// lie between rows.
+// The memory ends where the matrix does, so that reads beyond it are detected; `gap` elements of
+// NaN separate rows.
 std::vector<float> Rows(size_t rows, size_t columns, size_t gap, std::mt19937& random) {
   std::uniform_real_distribution<float> uniform(-1, 1);
   std::vector<float> all(rows * (columns + gap) - gap, kNaN);
@@ -49,7 +49,7 @@ TEST_P(SmallProductTest, SumsProducts) {
           if (j >= n) {
             EXPECT_EQ(got, 5.0) << "written past row " << i;
           } else {
-            // Each of k roundings is at most half a unit of the sum of sizes.
+            // Each of k roundings is at most half a unit of the sum of magnitudes.
             EXPECT_NEAR(got, sum, size * static_cast<double>(k) * 6e-8) << i << ", " << j;
           }
         }

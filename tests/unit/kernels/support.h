@@ -1,4 +1,4 @@
-// Runs a kernel factory on tensors, and compares with a double reference.
+// Runs a kernel factory on tensors, and compares the results with a reference in double.
 #ifndef TENON_TESTS_UNIT_KERNELS_SUPPORT_H_
 #define TENON_TESTS_UNIT_KERNELS_SUPPORT_H_
 
@@ -32,7 +32,7 @@ inline Node MakeNode(const std::string& op) {
   return node;
 }
 
-// The element of `t` that broadcasting puts at flat position `i` of `out`.
+// The element of `t` that broadcasting maps to flat position `i` of `out`.
 inline float At(const Tensor& t, const Shape& out, int64_t i) {
   int64_t index = 0, stride = 1;
   for (int d = out.rank() - 1; d >= 0; --d) {
@@ -49,7 +49,7 @@ inline float At(const Tensor& t, const Shape& out, int64_t i) {
 // A kernel factory, or a lambda that passes on what it captured.
 using FactoryRef = absl::FunctionRef<absl::StatusOr<std::unique_ptr<Kernel>>(PrepareContext&)>;
 
-// Prepares `factory` for the tensors (their values known to it) and runs it once.
+// Prepares `factory` for the tensors (with known values) and runs it once.
 inline absl::StatusOr<std::vector<Tensor>> RunFactory(FactoryRef factory, const Node& node,
                                                       const std::vector<Tensor>& inputs,
                                                       const std::vector<Shape>& output_shapes,
@@ -93,8 +93,8 @@ inline Tensor Uniform(const Shape& shape, unsigned seed, float low = -2, float h
   return t;
 }
 
-// |got - expected| in units in the last place of a float near `expected` (of the smallest normal
-// float near 0). 0 where both are NaN or the same infinity, infinite where only one is.
+// |got - expected| in units in the last place of a float near `expected` (near 0, of the smallest
+// normal float). 0 if both are NaN or the same infinity, infinite if only one is.
 inline double Ulps(float got, double expected) {
   if (std::isnan(got) || std::isnan(expected)) {
     return std::isnan(got) && std::isnan(expected) ? 0 : kInf;
@@ -106,7 +106,7 @@ inline double Ulps(float got, double expected) {
   return std::fabs(got - expected) / ulp;
 }
 
-// A test that runs on each instruction set that this CPU has and the kernels are compiled for.
+// A test that runs on each instruction set that this CPU supports and the kernels are compiled for.
 struct Target {
   int64_t bit;
   friend void PrintTo(const Target& t, std::ostream* os) { *os << hwy::TargetName(t.bit); }
@@ -120,7 +120,7 @@ inline std::vector<Target> Targets() {
   return targets;
 }
 
-inline void UseTarget(int64_t bit) {  // 0: the best again
+inline void UseTarget(int64_t bit) {  // 0: back to the best one
   hwy::SetSupportedTargetsForTest(bit);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }

@@ -1,4 +1,4 @@
-// Every unary op against its definition in double, on every kind of value and length.
+// Compares every unary op with its definition in double, on every kind of value and length.
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -18,8 +18,8 @@ using namespace vector_test;
 struct Reference {
   std::function<double(double)> f;
   double ulps;      // allowed, relative to the exact value, plus
-  double absolute;  // an absolute error where the formula itself cancels
-  // Further ulps for each x^2: an argument of erfc that is rounded once costs that many.
+  double absolute;  // an absolute error if the formula itself cancels
+  // Additional ulps per x^2: an argument of erfc that is rounded once costs that many.
   double ulps_by_square = 0;
 };
 
@@ -115,7 +115,8 @@ TEST_P(UnaryTest, HasTheValuesOfItsDefinition) {
   for (int64_t i = 0; i < x.num_elements(); ++i) {
     const float xi = x.data<float>()[i], got = (*y)[0].data<float>()[i];
     const double expected = reference.f(xi);
-    // Results that overflow or fall below the smallest normal in between are not asked for.
+    // Results that overflow, or whose intermediates fall below the smallest normal, are not
+    // checked.
     if (std::fabs(got - expected) <= reference.absolute) continue;
     double ulps = Ulps(got, expected);
     if (std::isfinite(xi)) ulps -= reference.ulps_by_square * xi * xi;

@@ -88,7 +88,7 @@ std::vector<double> Direct(const WinogradShape& s, const std::vector<float>& x,
 std::vector<float> Convolve(const WinogradShape& s, WinogradTile tile, int threads,
                             const std::vector<float>& x, const std::vector<float>& filter) {
   const Winograd winograd(s, tile, threads);
-  // Whatever the memory holds must not matter.
+  // The previous contents of memory must not matter.
   auto filled = [](size_t bytes) {
     Tensor t = *Tensor::Allocate(DType::kFloat, Shape({static_cast<int64_t>(bytes / 4)}));
     std::fill_n(t.data<float>(), bytes / 4, std::numeric_limits<float>::quiet_NaN());
@@ -225,7 +225,7 @@ Tensor Widened(const Tensor& t) {
   return wide;
 }
 
-// What is between the images is float, whatever they are.
+// Intermediate values are float, whatever the images' dtype.
 TEST_P(WinogradKernel, Bfloat16IsFloatRoundedOnce) {
   const Shape filter({3, 3, 49, 67}), out({1, 27, 30, 67});
   std::vector<Tensor> narrow{RandomTensor(DType::kBfloat16, Shape({1, 27, 30, 49}), 1),

@@ -1,5 +1,5 @@
-// Inputs that single ops must refuse, or bear: each was once a crash, an overflow or a run without
-// end. Random ones are in op_property_test.cc.
+// Inputs that single ops must refuse or handle: each one once caused a crash, an overflow or an
+// endless run. For random inputs see op_property_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST(HostileInput, ACountOfTheLargestNumber) {
   EXPECT_THAT(std::string(counts.status().message()), HasSubstr("too large"));
 }
 
-// Zeros have no logarithm: NaN, and soon.
+// Zeros have no logarithm: the result is NaN, and comes quickly.
 TEST(HostileInput, TheLogarithmOfASingularMatrix) {
   const auto log =
       RunOp("MatrixLogarithm", {{"T", DType::kComplex128}},

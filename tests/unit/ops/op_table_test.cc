@@ -9,7 +9,7 @@ TEST(OpTable, EveryRowParses) {
   for (const std::string& error : OpTableErrors()) ADD_FAILURE() << error;
 }
 
-// Rows register themselves: files that are not linked would only be missed.
+// Rows register themselves, so files that are not linked would go unnoticed.
 TEST(OpTable, HasItsRows) {
   EXPECT_GE(AllOps().size(), 680u);
   for (const char* op : {"Conv2D", "MatMul", "While", "DecodeGif", "_FusedElementwise"}) {

@@ -1,4 +1,4 @@
-// Array ops on string tensors, which golden cases do not cover, and errors that tell what is wrong.
+// Array ops on string tensors, which golden cases do not cover, and errors that say what is wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ absl::StatusOr<std::vector<Tensor>> RunOp(const std::string& op, const std::vect
   return Evaluate(node, inputs, services);
 }
 
-// Output 0's strings.
+// The strings of output 0.
 std::vector<std::string> Strings(const std::string& op, const std::vector<Tensor>& inputs,
                                  const Attrs& attrs) {
   const auto outputs = RunOp(op, inputs, attrs);

@@ -85,12 +85,12 @@ TEST(PrimitiveCache, OthersWaitForTheOneBuild) {
   };
   std::thread first(get);
   started.wait();
-  // A build under way holds no lock: another key goes through.
+  // A build in progress holds no lock: another key is not blocked.
   EXPECT_TRUE(cache.GetOrCreate<Blob>(NumberKey{2}, [] { return MakeBlob(6); }).ok());
   std::vector<std::thread> others;
   for (int i = 0; i < 8; ++i) others.emplace_back(get);
   while (cache.statistics().hits < 8) std::this_thread::yield();
-  cache.Clear();  // leaves what is being built
+  cache.Clear();  // leaves entries being built
   go.count_down();
   first.join();
   for (std::thread& t : others) t.join();
@@ -118,7 +118,7 @@ TEST(PrimitiveCache, EvictsWhatWasUsedLongestAgo) {
   get(1);
   get(2);
   get(1);
-  get(3);  // 2 goes
+  get(3);  // evicts 2
   EXPECT_EQ(cache.statistics().evictions, 1);
   EXPECT_EQ(cache.statistics().entries, 2);
   get(1);
@@ -136,7 +136,7 @@ TEST(PrimitiveCache, BoundedByBytes) {
   }
   EXPECT_EQ(cache.statistics().evictions, 4);
   EXPECT_EQ((*held)->value, 9);
-  // Bigger than the whole cache: given, not kept.
+  // Larger than the whole cache: returned but not kept.
   EXPECT_TRUE(cache.GetOrCreate<Blob>(NumberKey{9}, [] { return MakeBlob(1, 1000); }).ok());
   EXPECT_EQ(cache.statistics().bytes, 0);
 }

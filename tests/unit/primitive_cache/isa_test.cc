@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-// In a process of its own: oneDNN reads its limit once.
+// In a separate process, because oneDNN reads its limit once.
 [[noreturn]] void ExitWithAvx512Targets(const char* limit) {
   setenv("ONEDNN_MAX_CPU_ISA", limit, /*overwrite=*/1);
   const PrimitiveCache cache;

@@ -74,7 +74,7 @@ TEST(Bundle, ErrorsNameFileAndKey) {
               HasSubstr("has no entry 'nope'"));
 }
 
-// Pages of a range go when its last holder goes; others, and later reads, see the same bytes.
+// Pages of a range are released with its last holder; others, and later reads, see the same bytes.
 TEST(MappedFile, HeldPagesAreGivenBack) {
   const ScratchPath path("pages");
   constexpr uint64_t kPage = 4096;
@@ -92,7 +92,7 @@ TEST(MappedFile, HeldPagesAreGivenBack) {
   first.reset();
   EXPECT_EQ(std::string(data, 5 * kPage), bytes.substr(0, 5 * kPage));
   second.reset();
-  EXPECT_EQ(std::string(data, bytes.size()), bytes);  // come back from the file
+  EXPECT_EQ(std::string(data, bytes.size()), bytes);  // read from the file again
 }
 
 }  // namespace

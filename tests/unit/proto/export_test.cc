@@ -85,7 +85,7 @@ TEST(Export, PrivateOpsAreRefused) {
     EXPECT_TRUE(std::filesystem::exists(path.str()));
     std::filesystem::remove(path.str());
   }
-  Graph graph = WithOp("StatelessWhile");  // in a function it is no less private
+  Graph graph = WithOp("StatelessWhile");  // in a function it is private too
   graph.SetFunction("f", std::make_shared<const Graph>(WithOp("_MklNativeConv2D")));
   EXPECT_EQ(ExportGraph(graph, path.str(), {}).code(), absl::StatusCode::kFailedPrecondition);
 }

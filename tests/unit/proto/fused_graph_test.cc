@@ -1,4 +1,4 @@
-// Graphs that TensorFlow's own optimizer has fused load and run.
+// Graphs that TensorFlow's own optimizer has fused can be loaded and run.
 #include <gtest/gtest.h>
 
 #include <cmath>

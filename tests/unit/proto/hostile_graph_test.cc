@@ -1,4 +1,4 @@
-// Graphs that contradict themselves: an error that names the file and the node.
+// Inconsistent graphs give an error that names the file and the node.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Empty", "versions { producer: 1 }", "it has no nodes"}),
     [](const auto& param) { return param.param.name; });
 
-// An op that Tenon does not have, under a name that begins as one of a table's.
+// An op that Tenon does not have, whose name begins like a table op's.
 TEST(HostileTable, AFindOfTooFewInputs) {
   const auto model = LoadText(
       "node { name: 't' op: 'MutableHashTableV2' attr { key: 'key_dtype' value { type: DT_INT64 } }"
@@ -93,7 +93,7 @@ TEST(HostileTable, AFindOfTooFewInputs) {
   EXPECT_EQ(model.status().code(), absl::StatusCode::kInvalidArgument) << model.status();
 }
 
-// A text that nests deeper than any model may not exhaust the stack.
+// Text with deeper nesting than any model has must not exhaust the stack.
 TEST(HostileText, DeepNesting) {
   std::string text = "node { name: 'y' op: 'f' ";
   for (int i = 0; i < 100000; ++i) text += "attr { key: 'a' value { func { ";

@@ -22,14 +22,14 @@ inline std::string DataPath(const std::string& name) {
   return SourcePath("tests/unit/proto/data/" + name);
 }
 
-// Which ops exist is none of the loader's business.
+// These tests do not depend on which ops exist.
 inline LoadOptions Lenient() {
   LoadOptions options;
   options.allow_missing_ops = true;
   return options;
 }
 
-// A path that is this test's alone; what lies there goes when the test ends.
+// A path for this test only; it is deleted when the test ends.
 class ScratchPath {
  public:
   explicit ScratchPath(const std::string& suffix)

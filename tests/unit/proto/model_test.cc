@@ -31,7 +31,7 @@ TEST(LoadModel, KerasSavedModel) {
   for (NodeId id : g.NodeIds()) EXPECT_TRUE(g.node(id).control_inputs.empty());
 }
 
-// Every model loads; no variable, call or control edge is left, and the graph is sound.
+// Every model loads; no variable, call or control edge remains, and the graph is valid.
 class EveryModel : public testing::TestWithParam<const char*> {};
 
 TEST_P(EveryModel, Loads) {
@@ -80,7 +80,7 @@ TEST(LoadModel, GraphDefBinaryAndTextAreTheSame) {
   }
 }
 
-// Variables of three data files, written by the TensorFlow 1 builder, equal those of one.
+// Variables in three data files, written by the TensorFlow 1 builder, equal those in one.
 TEST(LoadModel, ShardsHoldTheSameValues) {
   const auto one = LoadModel(ModelPath("loader/tf1_variable_v2/saved_model"), Lenient());
   const auto three = LoadModel(ModelPath("loader/tf1_three_shards/saved_model"), Lenient());

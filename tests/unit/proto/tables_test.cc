@@ -1,5 +1,5 @@
-// Tables in text files, and models whose tables cannot be had. Whole models with tables are under
-// tests/models/loader.
+// Tables in text files, and models whose tables cannot be initialized. Complete models with tables
+// are in tests/models/loader.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ class TableGraphTest : public ::testing::Test {
  protected:
   ~TableGraphTest() override { std::filesystem::remove(path_); }
 
-  // A graph that looks `keys` up in an int64 table, with more nodes.
+  // A graph that looks up `keys` in an int64 table, with additional nodes.
   absl::Status LoadWith(const std::string& more) {
     std::ofstream(path_) << R"(
 node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_INT64 } } }

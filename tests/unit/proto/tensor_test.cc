@@ -1,4 +1,4 @@
-// TensorProto in each of its encodings, and what must not be believed.
+// TensorProto in each of its encodings, and contents that must not be trusted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -107,7 +107,7 @@ TEST(TensorProto, Content) {
   EXPECT_THAT(
       Values<int16_t>("DT_INT16", absl::StrCat(kTwo, R"(tensor_content: "\001\000\377\377")")),
       ElementsAre(1, -1));
-  // A bool is 0 or 1, whatever the file has.
+  // A bool is read as 0 or 1, whatever the file contains.
   EXPECT_THAT(Values<bool>("DT_BOOL", absl::StrCat(kTwo, R"(tensor_content: "\002\000")")),
               ElementsAre(true, false));
   std::string many;
@@ -129,7 +129,7 @@ TEST(TensorProto, HostileShapesAndCounts) {
               HasSubstr("dimension -7"));
   EXPECT_THAT(ErrorOf("DT_FLOAT", "tensor_shape { unknown_rank: true } float_val: 1"),
               HasSubstr("node 'c'"));
-  // Two to the 40 elements out of one value; and a product that overflows.
+  // 2^40 elements from one value; and a product that overflows.
   EXPECT_THAT(ErrorOf("DT_FLOAT", "tensor_shape { dim { size: 1099511627776 } } float_val: 1"),
               HasSubstr("is given by 1 values: too large"));
   EXPECT_THAT(ErrorOf("DT_STRING", "tensor_shape { dim { size: 1099511627776 } } string_val: 'a'"),
@@ -142,7 +142,7 @@ TEST(TensorProto, HostileShapesAndCounts) {
   EXPECT_THAT(ErrorOf("DT_FLOAT8_E5M2", ""), HasSubstr("dtype number 24"));
 }
 
-// Repeated values are counted over the whole file: each of these alone would do.
+// Repeated values are counted over the whole file: each of these alone would be accepted.
 TEST(TensorProto, RepeatsAddUp) {
   auto zeros = [](const std::string& name, int64_t bytes) {
     return absl::StrCat("node { name: '", name,

@@ -22,7 +22,7 @@ Tensor Run(const Graph& graph, const Tensor& x) {
   return (*outputs)[0].second;
 }
 
-// Equalizes all links with channels of sizes 1, 2, 4 ...; how many links there are.
+// Equalizes all links with channels of sizes 1, 2, 4 ...; returns the number of links.
 size_t EqualizeAll(Graph& graph) {
   Flags flags;
   Services services;

@@ -24,7 +24,7 @@ std::vector<float> Normal(int n, unsigned seed) {
   return values;
 }
 
-// What rounding to the 256 integers of a range costs.
+// The error of rounding to the 256 integers of a range.
 double SquaredError(const std::vector<float>& values, ValueRange range) {
   const double step = (static_cast<double>(range.high) - range.low) / 255;
   double sum = 0;
@@ -62,7 +62,7 @@ TEST(RangeCollector, NumbersOfAnySize) {
 
 TEST(RangeCollector, PercentilesOfUniformNumbers) {
   RangeCollector seen;
-  for (int part = 1; part <= 4; ++part) {  // ranges grow, bins are joined
+  for (int part = 1; part <= 4; ++part) {  // ranges grow, so bins are joined
     std::vector<float> values;
     for (int i = 0; i < 2500; ++i) {
       values.push_back(static_cast<float>((part - 1) * 2500 + i + 1) * 1e-4f);

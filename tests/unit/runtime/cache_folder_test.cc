@@ -65,7 +65,7 @@ TEST_F(CacheFolderTest, TheFileJustWrittenStays) {
 
 TEST_F(CacheFolderTest, ForeignFilesAreNotTouched) {
   const std::set<std::string> foreign = {"notes.txt", "a.tenon", std::string(32, 'a'),
-                                         Name('g'),  // no hexadecimal digit
+                                         Name('g'),  // not a hexadecimal digit
                                          Name('a') + ".bak"};
   for (const std::string& name : foreign) Write(name, 100, 1000);
   fs::create_directory(home_ / Name('d'));

@@ -98,7 +98,7 @@ TEST_F(DiskCacheTest, NothingIsPackedAgain) {
   EXPECT_GT(packed, 0);
   Result(*session);
   EXPECT_EQ(session->bytes().packed, packed);
-  // Another batch: forms of other layouts come from those that were read.
+  // Another batch size: forms in other layouts are derived from those that were read.
   SessionOptions without = options_;
   without.cache_dir.clear();
   EXPECT_TRUE(Identical(Result(*session, 3), Result(*Open(without), 3)));
@@ -140,9 +140,8 @@ TEST_F(DiskCacheTest, DamagedFilesAreWrittenAnew) {
   EXPECT_EQ(Start().disk.state, State::kRead);
 }
 
-// As if one file had been renamed to the other's name.
-// As DamagedFilesAreWrittenAnew, but with the right hash: records that lead out of the file, and
-// values that cannot be.
+// Like DamagedFilesAreWrittenAnew, but with the correct hash: records that point outside the file,
+// and invalid values.
 TEST(CacheFile, NoRecordLeadsOutOfTheFile) {
   const fs::path path =
       fs::path(::testing::TempDir()) / absl::StrCat("tenon_cache_file_", getpid());
@@ -181,7 +180,7 @@ TEST(CacheFile, NoRecordLeadsOutOfTheFile) {
       read(std::move(damaged));
     }
   }
-  // Records that end with the file, whose padding would lie behind it.
+  // Records that end with the file, so that their padding would be past its end.
   for (size_t cut = kRecords + 1; cut < kRecords + 64; ++cut) {
     std::string damaged = whole.substr(0, cut);
     const uint64_t size = cut, records = cut - kRecords;
@@ -225,7 +224,7 @@ TEST_F(DiskCacheTest, OtherSettingsHaveFilesOfTheirOwn) {
     EXPECT_EQ(Start(other).disk.state, State::kRead);
   }
   EXPECT_GE(files, 3u);
-  // What does not change the graph shares it.
+  // A setting that does not change the graph shares the file.
   options_.flags->plan_entries = 3;
   options_.flags->cache_entries = 77;
   options_.threads = 2;
@@ -247,12 +246,12 @@ TEST_F(DiskCacheTest, AChangedModelIsAnotherModel) {
 }
 
 TEST_F(DiskCacheTest, TheFolderStaysWithinItsLimit) {
-  options_.flags->cache_dir_bytes = 1;  // less than any file: the newest stays
+  options_.flags->cache_dir_bytes = 1;  // less than any file: the newest one stays
   EXPECT_EQ(Start().disk.state, State::kWritten);
   const std::vector<fs::path> first = Files();
   ASSERT_EQ(first.size(), 1u);
   SessionOptions other = options_;
-  other.flags->strict_nan = true;  // a file of its own
+  other.flags->strict_nan = true;  // has its own file
   EXPECT_EQ(Start(other).disk.state, State::kWritten);
   ASSERT_EQ(Files().size(), 1u);
   EXPECT_NE(Files()[0], first[0]);

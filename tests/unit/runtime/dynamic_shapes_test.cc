@@ -1,4 +1,4 @@
-// Many image sizes through one session: what it holds stays within what its limits allow.
+// Many image sizes through one session: its memory stays within the limits.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ TEST_P(DynamicShapes, BytesStayWithinTheLimits) {
     GTEST_SKIP() << "the model takes one size";
   }
   constexpr int kSizes = 120;
-  int64_t settled = 0, most = 0;  // in the first third, in the others
+  int64_t settled = 0, most = 0;  // in the first third, and in the rest
   for (int i = 0; i < kSizes; ++i) {
     // All different, none larger than the first.
     const absl::Status done = RunSize(*session, 64 - i % 12, 64 - i / 12);
@@ -72,8 +72,8 @@ int64_t ResidentBytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-// Images of megabytes, every plan kept: arenas are shared, and what the process holds follows what
-// the session counts.
+// Images of megabytes, every plan kept: arenas are shared, and the process's resident memory
+// matches the session's counters.
 TEST(DynamicShapesTest, ResidentMemoryFollowsTheCounters) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers keep freed memory";
@@ -81,7 +81,7 @@ TEST(DynamicShapesTest, ResidentMemoryFollowsTheCounters) {
   SessionOptions options = DefaultOptions(1);
   auto session = Session::Load(SourcePath("tests/models/mobilenetv2/saved_model"), {}, options);
   ASSERT_TRUE(session.ok()) << session.status();
-  // One block for all images: what malloc makes of the caller's comings and goings is not asked.
+  // One block for all images, so that malloc's treatment of the caller's memory does not matter.
   const Tensor pixels = Image(512, 512);
   auto image = [&](int64_t width) {
     return std::vector<Tensor>{Tensor::FromExternal(DType::kFloat, Shape({1, 512, width, 3}),
@@ -108,7 +108,7 @@ TEST(DynamicShapesTest, ResidentMemoryFollowsTheCounters) {
   EXPECT_LT(ResidentBytes() - resident, bytes.total() - counted + 2 * arena);
 }
 
-// A large image leaves no large arena behind once its plan is gone.
+// A large image leaves no large arena behind once its plan is evicted.
 TEST(DynamicShapesTest, TheArenaGoesWithTheLargestPlan) {
   const auto session = Open("mobilenetv2");
   ASSERT_NE(session, nullptr);

@@ -207,7 +207,7 @@ TEST(EagerAsync, SeveralThreadsShareAContext) {
   for (std::thread& t : threads) t.join();
 }
 
-// One call that waits until it is let go: what is behind it stays pending.
+// One call waits until it is released, so the calls after it stay pending.
 TEST(EagerAsync, BlocksWhileTooMuchIsPending) {
   EagerQueue queue(1);
   Mutex mutex;

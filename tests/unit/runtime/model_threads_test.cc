@@ -1,5 +1,5 @@
-// Real models: one session under many threads, and results that depend on neither the run, nor the
-// thread, nor the caches.
+// Real models: one session used by many threads, with results that depend neither on the run, nor
+// on the thread, nor on the caches.
 #include <gtest/gtest.h>
 
 #include <atomic>

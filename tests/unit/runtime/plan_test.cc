@@ -61,7 +61,7 @@ TEST_F(PlanTest, ChainRunsInPlaceAndLeavesTheFeedAlone) {
   maker_.Output("y", maker_.Node("TestNeg", "d", {c}));
   Tensor feed = Floats({3}, {1, 2, 3});
   auto plan = Build({feed});
-  // a may not write over the feed, d writes the caller's memory: b and c share a's.
+  // a must not overwrite the feed, d writes the caller's memory: b and c share a's.
   EXPECT_EQ(plan->stats.in_place, 2);
   EXPECT_EQ(plan->arena_bytes, 64u);
   for (int i = 0; i < 2; ++i) EXPECT_THAT(Run(*plan, {feed}), ElementsAre(ElementsAre(1, 2, 3)));

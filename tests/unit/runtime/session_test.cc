@@ -90,7 +90,7 @@ TEST(Session, PlansAreKeptAndBounded) {
   EXPECT_TRUE(run(3));
   EXPECT_TRUE(run(3));
   EXPECT_EQ(session->plan_stats().hits, 2);
-  EXPECT_TRUE(run(6));  // batch 4 was used longest ago
+  EXPECT_TRUE(run(6));  // batch 4 was the least recently used
   EXPECT_TRUE(run(3));
   EXPECT_TRUE(run(5));
   EXPECT_EQ(session->plan_stats().hits, 4);

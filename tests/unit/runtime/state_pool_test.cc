@@ -62,7 +62,7 @@ TEST(StatePool, ArenasThatNoPlanNeedsGo) {
     late = std::move(second);
   }
   EXPECT_EQ(pool->arena_bytes(), 0u);
-  small.Give(std::move(late));  // of a plan that was thrown out while it ran
+  small.Give(std::move(late));  // of a plan that was evicted while it ran
   EXPECT_EQ(pool->arena_bytes(), 0u);
   small.Give(Take(small));
   EXPECT_EQ(pool->arenas(), 1u);

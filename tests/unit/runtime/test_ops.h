@@ -1,4 +1,4 @@
-// A few ops of the tests' own, and a short way to write graphs with them.
+// A few ops for tests, and a short way to write graphs with them.
 #ifndef TENON_TESTS_UNIT_RUNTIME_TEST_OPS_H_
 #define TENON_TESTS_UNIT_RUNTIME_TEST_OPS_H_
 
@@ -10,11 +10,12 @@
 
 namespace tenon::testing {
 
-// "TestAdd(x, y)": elementwise, may write over x. "TestNeg(x)": likewise. "TestCopy(x)": never in
+// "TestAdd(x, y)": elementwise, may overwrite x. "TestNeg(x)": likewise. "TestCopy(x)": never in
 // place. "TestView(x); shape: shape": alias. "TestShape(x)": int32 [rank], from the shape alone.
-// "TestPositive(x)": the positive elements; the run finds the shape. "TestRepeat(x, n)": x n times,
-// n read at Prepare. "TestPacked(x, w)": x + w with w packed, never read plain; the packed form can
-// give w back. "TestFail(x)": Run fails. "TestUpper(x)": strings. "TestScratch(x)": uses scratch.
+// "TestPositive(x)": the positive elements; its shape depends on data. "TestRepeat(x, n)": x n
+// times, n is read at Prepare. "TestPacked(x, w)": x + w with w packed, never read plain; w can be
+// recovered from the packed form. "TestFail(x)": Run fails. "TestUpper(x)": strings.
+// "TestScratch(x)": uses scratch.
 class GraphMaker {
  public:
   explicit GraphMaker(Graph* graph) : graph_(graph) {}

@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-// Threads that take one CPU and threads that take all, together.
+// Threads that take one CPU, together with threads that take all.
 TEST(ThreadBudget, NeverMoreThanCpus) {
   const int cpus = AvailableCpus();
   std::atomic<int> in_use = 0;
@@ -39,7 +39,7 @@ TEST(ThreadBudget, NeverMoreThanCpus) {
   const ThreadsInUse all(cpus);  // all were given back
 }
 
-// Whoever wants all CPUs gets its turn among those that always want one.
+// A thread that wants all CPUs gets its turn among those that always want one.
 TEST(ThreadBudget, NobodyStarves) {
   const int cpus = AvailableCpus();
   std::atomic<bool> stop = false;

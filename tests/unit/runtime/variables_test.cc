@@ -1,4 +1,4 @@
-// Variables that a model changes: order, lifetime, several runs at once.
+// Variables that a model changes: order, lifetime, concurrent runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ TEST(Variables, AreReadAndAssignedFromOutside) {
   auto got = session->Run(std::vector<Tensor>{Vector(1, 1)});
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_THAT((*got)[1].flat<float>(), ElementsAre(6, 7));
-  // What was given out is nobody else's.
+  // A returned tensor belongs to the caller alone.
   (*got)[1].data<float>()[0] = 100;
   EXPECT_THAT(session->ReadVariable("v")->flat<float>(), ElementsAre(6, 7));
   EXPECT_THAT(session->AssignVariable("v", Tensor::Scalar<float>(1)).message(),
@@ -78,7 +78,7 @@ out y = %read
   EXPECT_THAT(std::string(got.status().message()), HasSubstr("variable 'v' is not initialized"));
 }
 
-// Every run adds one to all elements: whoever reads sees them all alike, and none is lost.
+// Every run adds one to all elements: each reader sees all elements equal, and no update is lost.
 TEST(Variables, RunsAtOnceSeeWholeUpdates) {
   auto session = Make(R"(
 %one = Const() {dtype=float, value=float<5000>{= 1}}
