@@ -1,4 +1,4 @@
-"""Another revision's `tenon`, built for bench/compare --against."""
+"""Builds another revision's `tenon` for bench/compare --against."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Beyond this a model counts as slowed down.
+# Beyond this a model counts as slower.
 LARGEST_SLOWDOWN = 1.05
 
 
 def commit(revision: str) -> str:
-  """The full hash of a revision; SystemExit where there is none."""
+  """The full hash of a revision; SystemExit if there is none."""
   done = subprocess.run(
       ["git", "-C", ROOT, "rev-parse", "--verify", "--quiet",
        f"{revision}^{{commit}}"], capture_output=True, text=True, check=False)
@@ -34,7 +34,7 @@ def build(revision: str, cache: pathlib.Path) -> pathlib.Path:
     return kept
   with tempfile.TemporaryDirectory(prefix="tenon-against-") as scratch:
     tree = pathlib.Path(scratch, "tree")
-    out = tree / "build"  # seen from there all trees look alike: ccache shares
+    out = tree / "build"  # relative to it all trees look alike, so ccache shares
     log = pathlib.Path(scratch, "log")
     print(f"building {revision} ({sha[:9]}) …", flush=True)
     configure = ["cmake", "-S", tree, "-B", out, "-G", "Ninja",
@@ -43,7 +43,8 @@ def build(revision: str, cache: pathlib.Path) -> pathlib.Path:
     environment = dict(os.environ)
     if shutil.which("ccache"):
       configure.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
-      # Paths below this folder are equal for ccache, so that trees share.
+      # Paths below this folder are equal to ccache, so that trees share its
+      # entries.
       environment.setdefault("CCACHE_BASEDIR", scratch)
       environment.setdefault("CCACHE_NOHASHDIR", "1")
     try:
@@ -61,20 +62,20 @@ def build(revision: str, cache: pathlib.Path) -> pathlib.Path:
       subprocess.run(["git", "-C", ROOT, "worktree", "remove", "--force",
                       tree], check=False, capture_output=True)
     kept.parent.mkdir(parents=True, exist_ok=True)
-    # Renamed: an interrupted copy is never taken for a program.
+    # Renamed, so that an interrupted copy is never used as a program.
     shutil.copy2(out / "bin" / "tenon", kept.with_suffix(".new"))
     kept.with_suffix(".new").rename(kept)
   return kept
 
 
 def slower(results: dict, peer: str) -> dict[str, float]:
-  """Models on which Tenon takes too much longer than `peer`, and how much."""
+  """Models on which Tenon is too much slower than `peer`, and by how much."""
   found = {}
   for model, row in results.items():
     now, before = row.get("tenon", {}), row.get(peer, {})
     if "min_ms" not in now or "min_ms" not in before:
       continue
-    # Both, so that one lucky or one unlucky slice is no finding.
+    # Both, so that one lucky or unlucky slice is not reported.
     ratio = min(now[k] / before[k] for k in ("min_ms", "median_ms"))
     if ratio > LARGEST_SLOWDOWN:
       found[model] = ratio

@@ -1,4 +1,4 @@
-"""What bench/compare measures: Tenon's CLI, and peers in worker processes."""
+"""The contestants of bench/compare: Tenon's CLI, and peers in worker processes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Task:
 
 
 class Tenon:
-  """`tenon bench`, one process a slice. `streams` calls at once share threads."""
+  """`tenon bench`, one process per slice. `streams` concurrent calls share threads."""
 
   def __init__(self, tenon: pathlib.Path, task: Task, threads: int,
                streams: int, precision: str, cache: pathlib.Path):
@@ -58,7 +58,7 @@ class Tenon:
         self._model = quantized.by_tenon(tenon, task.model, task.samples, cache)
       except RuntimeError as error:
         raise Failure(str(error)) from error
-      precision = "fp32"  # of what stays float in the quantized model
+      precision = "fp32"  # of the float parts of the quantized model
     self._options = ["--threads", threads, "--precision", precision]
     self._streams = streams
     outputs = task.scratch / f"{task.name}-tenon-{precision}.npz"
@@ -92,7 +92,7 @@ class Tenon:
 
 
 class Worker:
-  """A process that takes requests, a line each, and answers with lines of JSON."""
+  """A process that reads requests, one per line, and answers with lines of JSON."""
 
   def __init__(self, command: list, log: pathlib.Path,
                env: dict[str, str] | None = None):
@@ -130,7 +130,7 @@ class Worker:
 
 
 class Peer(Worker):
-  """A peer in a process of its own, which keeps the model warm."""
+  """A peer in a separate process, which keeps the model warm."""
 
   def __init__(self, peer: str, python: pathlib.Path, task: Task, threads: int,
                streams: int, cache: pathlib.Path):
@@ -156,5 +156,5 @@ class Peer(Worker):
 
 
 def pause(seconds: float = 0.05) -> None:
-  """Lets the last contestant's spinning threads go to sleep."""
+  """Waits until the last contestant's spinning threads sleep."""
   time.sleep(seconds)

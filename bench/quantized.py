@@ -12,7 +12,7 @@ import subprocess
 
 
 def digest(*paths: pathlib.Path) -> str:
-  """Of the bytes of files and of all files in folders."""
+  """A hash of the bytes of files, and of all files in folders."""
   state = hashlib.sha256()
   for path in paths:
     files = sorted(path.rglob("*")) if path.is_dir() else [path]

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The demo: handwritten digits that the model has not seen, classified by Tenon.
+"""The demo: Tenon classifies handwritten digits that the model has not seen.
 
   tools/demo.py --tenon build/bin/tenon
 
 Runs `tenon run` on the held-out digits of tests/models/digits and prints how
-many it gets right, what rewriting did to the graph, and the time with the gate
-(TF_ENABLE_ONEDNN_OPTS) on and off. Fails below the accuracy that training
-reached in TensorFlow.
+many it gets right, how rewriting changed the graph, and the time with the gate
+(TF_ENABLE_ONEDNN_OPTS) on and off. Fails if the accuracy is below the one that
+training reached in TensorFlow.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MODEL = ROOT / "tests/models/digits"
 
 
 def tenon(args: list[str], gate: str = "1") -> str:
-  """Standard output of one `tenon` call; its error ends the demo."""
+  """Standard output of one `tenon` call; an error ends the demo."""
   environment = {**os.environ, "TF_ENABLE_ONEDNN_OPTS": gate}
   result = subprocess.run(args, env=environment, capture_output=True, text=True)
   if result.returncode != 0:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs the demo: a small convolutional classifier of
-# handwritten digits, trained and exported by tests/makers/train_digits.py, on digits it has not seen.
+# Installs missing packages, builds, and runs the demo: a small convolutional classifier of handwritten
+# digits, trained and exported by tests/makers/train_digits.py, on digits that it has not seen.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 install_build_packages

@@ -26,7 +26,7 @@ MODELS = ["resnet50", "mobilenetv2", "efficientnetb0", "inceptionv3",
 # Below this line a page holds measurements, which --check leaves alone.
 MEASURED = "<!-- measured: tools/docs.py --models -->\n"
 
-# The table of ops that Tenon sets out to accelerate, row by row: the ops, and
+# The ops that Tenon sets out to accelerate, row by row: the ops, and whether in eager calls too.
 # whether in eager calls too.
 GOALS = [
     ("BatchMatMul BatchMatMulV2 MatMul Einsum", True),
@@ -48,7 +48,7 @@ GOALS = [
 
 
 def tenon(tool: pathlib.Path, args: list[str]) -> str:
-  # Pages must not depend on the settings of whoever writes them.
+  # Pages must not depend on the current environment's settings.
   environment = {k: v for k, v in os.environ.items()
                  if not k.startswith(("TENON_", "TF_", "OMP_"))}
   done = subprocess.run([tool, *args], env=environment, capture_output=True,
@@ -59,7 +59,7 @@ def tenon(tool: pathlib.Path, args: list[str]) -> str:
 
 
 def cases_by_op() -> dict[str, collections.Counter[str]]:
-  """Golden cases: how many of each topic an op has."""
+  """The number of an op's golden cases per topic."""
   found: dict[str, collections.Counter[str]] = collections.defaultdict(
       collections.Counter)
   for path in sorted((ROOT / "tests/numerics/cases").glob("*.txt")):
@@ -69,7 +69,7 @@ def cases_by_op() -> dict[str, collections.Counter[str]]:
 
 
 def rewrites_of(op: str) -> list[str]:
-  """Data tests of rewriting that expect the op."""
+  """Rewrite test cases that expect the op."""
   return sorted(path.name for path in (ROOT / "tests/rewrite").glob("*.graph")
                 if re.search(rf"\b{op}\b", path.read_text()))
 
@@ -92,7 +92,7 @@ def goals_section(table: dict[str, dict[str, str]],
   for names, in_eager in GOALS:
     for name in names.split():
       row = None
-      # "A=B": what A stands for is a case of B.
+      # "A=B": the row A is tested by cases of B.
       name, _, case_of = name.partition("=")
       op = name
       for op in (case_of or name, f"_{name}"):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Python environments outside of the repository, made when missing.
+"""Python environments outside the repository, created when missing.
 
   tools/environments.py main|peers     prints the environment's python
 
-`main` has TensorFlow (tools/requirements.txt), `peers` also what bench/compare
-measures (bench/requirements.txt). They lie in ~/.cache/tenon, or where TENON_CACHE says.
+`main` has TensorFlow (tools/requirements.txt), `peers` also everything that bench/compare
+measures (bench/requirements.txt). They are in ~/.cache/tenon, or in the folder TENON_CACHE.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# The same places and stamps as in tools/lib/common.sh.
+# The same paths and stamps as in tools/lib/common.sh.
 CACHE = pathlib.Path(os.environ.get("TENON_CACHE") or pathlib.Path(
     os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") /
                      "tenon")
@@ -26,9 +26,9 @@ KINDS = {"main": ("venv", ROOT / "tools" / "requirements.txt"),
 
 
 def ensure(kind: str) -> pathlib.Path:
-  """The python of an environment; makes the environment if it is missing.
+  """The python of an environment, which is created if it is missing.
 
-  A change of its requirements installs them anew.
+  A change of its requirements installs them again.
   """
   name, requirements = KINDS[kind]
   home = CACHE / name
@@ -53,7 +53,7 @@ def ensure(kind: str) -> pathlib.Path:
 
 
 def reexec(kind: str) -> None:
-  """Goes on in the environment's python, unless this is it."""
+  """Continues in the environment's python, unless this is it."""
   python = ensure(kind)
   if pathlib.Path(sys.prefix) != python.parent.parent:
     os.execv(python, [str(python), *sys.argv])
@@ -61,9 +61,9 @@ def reexec(kind: str) -> None:
 
 def borrow(folder: pathlib.Path, python: pathlib.Path,
            extra: pathlib.Path | None = None) -> pathlib.Path:
-  """The python of a new environment in `folder` with the packages of `python`'s.
+  """The python of a new environment in `folder` with the packages of `python`'s environment,
 
-  And those in the folder `extra`, as if they were installed beside.
+  and those in the folder `extra`, as if they were installed too.
   """
   subprocess.run([python, "-m", "venv", "--without-pip", folder], check=True)
   (site,) = folder.glob("lib/python3*/site-packages")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# What takes hours: all tests, the numeric suites whole under each limit of the instruction set, the
-# unit tests under sanitizers, the plug-in in older TensorFlows. Goes on after a failure; ends with
-# a line for each part.
-# Options: the parts to run (tests, isa, asan, versions); all where none is named.
+# Runs tests that take hours: all tests, the complete numeric suites under each limit of the
+# instruction set, the unit tests under sanitizers, the plug-in in older TensorFlows. Continues after
+# a failure; ends with a line per part.
+# Options: the parts to run (tests, isa, asan, versions); default: all.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 parts=("$@")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks what the compiler does not: layers, circles of folders, where libraries may appear, file
-sizes, formatting.
+"""Checks what the compiler does not: layers, circular dependencies of folders, where libraries may
+appear, file sizes, formatting.
 
     tools/presubmit.py            check the whole tree
     tools/presubmit.py --fix      run clang-format over it first
 
-Prints one line a finding, then a summary; exits 1 if there was any.
+Prints one line per finding, then a summary; exits with 1 if there are findings.
 """
 
 import argparse
@@ -76,7 +76,7 @@ def check_layers(path, lines):
 
 
 def folder_includes(path, lines):
-    """Yields the folders of the same layer, but its own, that a source file includes from."""
+    """Yields the other folders of the same layer that a source file includes from."""
     for line in lines:
         include = re.match(r'#include "([a-z_]+)/(.*/)?[^/]+"', line)
         if include and include.group(1) == path.parts[0]:
@@ -86,12 +86,12 @@ def folder_includes(path, lines):
 
 
 def check_circles(edges):
-    """Yields the circles among folders: `edges` has for each (from, to) a file that includes."""
+    """Yields the circles among folders; `edges` maps (from, to) to a file that includes."""
     graph = {}
     for start, end in edges:
         graph.setdefault(start, set()).add(end)
     for start in sorted(graph):
-        ways = {start: None}  # folder -> the one before it; breadth first, so the shortest way
+        ways = {start: None}  # folder -> its predecessor; breadth first, so the path is shortest
         queue = [start]
         for folder in queue:
             for other in sorted(graph.get(folder, ())):

@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# tools/sanitize.sh KIND [TEST…]: builds test programs with a sanitizer in a folder of its own and
-# runs them; all of them where none is named. KIND: address,undefined or thread.
+# tools/sanitize.sh KIND [TEST…]: builds test programs with a sanitizer in a separate folder and
+# runs them; default: all of them. KIND: address,undefined or thread.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 kind=$1
 shift
 dir=$TENON_ROOT/build-${kind%%,*}
 options=()
-# What is tested for races is the runtime; op families that it has nothing special for only cost
-# time to build.
+# The race tests are about the runtime; op families that need nothing special from it would only
+# cost build time.
 [ "$kind" = thread ] && options+=("-DTENON_WITHOUT_OPS=image;linalg;ragged;random;sparse;strings")
-# Optimizing sanitized code takes several times as long as it saves in the tests.
+# Optimizing sanitized code takes several times longer than it saves in the tests.
 configure "$dir" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1 -DNDEBUG" \
   -DTENON_SANITIZE="$kind" -DTENON_BUILD_BENCH=OFF "${options[@]}"
 cmake --build "$dir" -j "$TENON_JOBS" --target "${@:-unit_tests}"
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:max_allocation_size_mb=4096
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export LSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/lsan.supp
-# libgomp's barriers are futexes that ThreadSanitizer cannot see, so each kernel runs on one thread
-# there; the threads under test are those that share a session.
+# ThreadSanitizer cannot see libgomp's barriers, which are futexes, so each kernel runs on one
+# thread there; the threads under test are those that share a session.
 [ "$kind" = thread ] && export OMP_NUM_THREADS=1
 export TSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/tsan.supp:halt_on_error=1
 pattern=$(IFS='|' && echo "$*")

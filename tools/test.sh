@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, runs the demo and then all tests: units, op numerics, rewrite
-# data, models against TensorFlow, the installed package. Ends with ctest's summary.
-# Options go to ctest: tools/test.sh -R ops_test; tools/test.sh -LE slow.
+# Installs missing packages, builds, runs the demo and then all tests: units, op numerics, rewrite
+# rules, models against TensorFlow, the installed package. Ends with ctest's summary.
+# Options are passed to ctest: tools/test.sh -R ops_test; tools/test.sh -LE slow.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 "$TENON_ROOT/tools/demo.sh"

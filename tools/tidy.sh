@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/tidy.sh [FILE…]: clang-tidy with the checks of .clang-tidy over the named sources; over
-# those that differ from main where none is named; over all of them with --all. Exits 1 on findings.
+# tools/tidy.sh [FILE…]: runs clang-tidy with the checks of .clang-tidy on the named sources; by
+# default on those that differ from main; with --all on all of them. Exits with 1 on findings.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 install_packages clang-tidy

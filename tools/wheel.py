@@ -3,8 +3,8 @@
 
     tools/wheel.py [--build build] [--output dist]
 
-The libraries that the plug-in needs are bundled, but for those that every system with TensorFlow
-has. One wheel serves every Python and every TensorFlow whose C interface has what it uses.
+The libraries that the plug-in needs are bundled, except those that every system with TensorFlow
+has. One wheel works with every Python and every TensorFlow whose C interface has the functions that it uses.
 """
 
 import argparse
@@ -18,13 +18,13 @@ import tempfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Parts of the system: they must not be there twice in a process.
+# Parts of the system: they must not be in a process twice.
 SYSTEM = re.compile(r"(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.")
 PACKAGE = "tenon_tensorflow"
 
 
 def bundled(library):
-    """Paths of the shared libraries to carry along, by soname."""
+    """Paths of the shared libraries to bundle, by soname."""
     out = subprocess.run(["ldd", library], check=True, capture_output=True, text=True).stdout
     found = {}
     for line in out.splitlines():

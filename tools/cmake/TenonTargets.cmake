@@ -1,4 +1,4 @@
-# CMake would mark precompiled headers as system headers, which hides warnings in our own.
+# CMake would treat precompiled headers as system headers, which hides warnings in our own.
 set(CMAKE_PCH_PROLOGUE "")
 
 # tenon_layer(NAME [LINK lib…] [PCH header… | PCH_OF layer] [EXCLUDE folder…]): all sources of the current folder

@@ -1,4 +1,4 @@
-# Sourced by the scripts in tools/: where things are, and how missing things get installed.
+# Sourced by the scripts in tools/: paths, and functions that install missing packages.
 # shellcheck shell=bash
 set -euo pipefail
 
@@ -17,7 +17,7 @@ as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# install_packages PACKAGE…: those of the Debian packages that are missing.
+# install_packages PACKAGE…: installs those of the Debian packages that are missing.
 install_packages() {
   local missing=() package
   for package in "$@"; do
@@ -30,7 +30,7 @@ install_packages() {
 }
 
 install_build_packages() {
-  # One package a line in tools/packages.txt: the same list serves people who install by hand.
+  # tools/packages.txt has one package per line; people who install by hand use the same list.
   local packages
   mapfile -t packages < <(grep -v '^#' "$TENON_ROOT/tools/packages.txt")
   install_packages "${packages[@]}"
