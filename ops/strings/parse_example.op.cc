@@ -3,8 +3,8 @@
 // is padded); sparse and ragged ones hold as many values as there are.
 #include <algorithm>
 
-#include "kernels/strings/example.h"
-#include "kernels/strings/feature_column.h"
+#include "kernels/example_proto/example.h"
+#include "kernels/example_proto/feature_column.h"
 #include "ops/op.h"
 
 namespace tenon {

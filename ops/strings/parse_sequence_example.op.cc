@@ -4,7 +4,7 @@
 // the longest example, and come with their lengths.
 #include <algorithm>
 
-#include "kernels/strings/feature_column.h"
+#include "kernels/example_proto/feature_column.h"
 #include "ops/op.h"
 
 namespace tenon {

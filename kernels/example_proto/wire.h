@@ -4,8 +4,8 @@
 //   WireField f;
 //   while (reader.Next(f)) { if (f.number == 1 && f.is_bytes()) ... f.bytes ... }
 //   if (!reader.ok()) return InvalidArgument("truncated");
-#ifndef TENON_KERNELS_STRINGS_WIRE_H_
-#define TENON_KERNELS_STRINGS_WIRE_H_
+#ifndef TENON_KERNELS_EXAMPLE_PROTO_WIRE_H_
+#define TENON_KERNELS_EXAMPLE_PROTO_WIRE_H_
 
 #include <cstdint>
 
@@ -49,4 +49,4 @@ class WireReader {
 
 }  // namespace tenon
 
-#endif  // TENON_KERNELS_STRINGS_WIRE_H_
+#endif  // TENON_KERNELS_EXAMPLE_PROTO_WIRE_H_

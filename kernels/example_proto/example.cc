@@ -1,9 +1,9 @@
-#include "kernels/strings/example.h"
+#include "kernels/example_proto/example.h"
 
 #include <cstring>
 
 #include "env/status.h"
-#include "kernels/strings/wire.h"
+#include "kernels/example_proto/wire.h"
 
 namespace tenon {
 namespace {

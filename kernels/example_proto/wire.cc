@@ -1,4 +1,4 @@
-#include "kernels/strings/wire.h"
+#include "kernels/example_proto/wire.h"
 
 #include <cstring>
 

@@ -1,6 +1,6 @@
 // What tf.train.Example and tf.train.SequenceExample messages hold, as views of their bytes.
-#ifndef TENON_KERNELS_STRINGS_EXAMPLE_H_
-#define TENON_KERNELS_STRINGS_EXAMPLE_H_
+#ifndef TENON_KERNELS_EXAMPLE_PROTO_EXAMPLE_H_
+#define TENON_KERNELS_EXAMPLE_PROTO_EXAMPLE_H_
 
 #include <string>
 #include <vector>
@@ -35,4 +35,4 @@ absl::Status AppendValues(const Feature& feature, std::vector<std::string>& out)
 
 }  // namespace tenon
 
-#endif  // TENON_KERNELS_STRINGS_EXAMPLE_H_
+#endif  // TENON_KERNELS_EXAMPLE_PROTO_EXAMPLE_H_

@@ -1,4 +1,4 @@
-#include "kernels/strings/feature_column.h"
+#include "kernels/example_proto/feature_column.h"
 
 #include "env/status.h"
 

@@ -1,7 +1,7 @@
 // Features of many examples as columns: what the ops that parse tf.train.Example and
 // tf.train.SequenceExample share.
-#ifndef TENON_KERNELS_STRINGS_FEATURE_COLUMN_H_
-#define TENON_KERNELS_STRINGS_FEATURE_COLUMN_H_
+#ifndef TENON_KERNELS_EXAMPLE_PROTO_FEATURE_COLUMN_H_
+#define TENON_KERNELS_EXAMPLE_PROTO_FEATURE_COLUMN_H_
 
 #include <algorithm>
 #include <string>
@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/interface/kernel.h"
 #include "kernels/interface/types.h"
-#include "kernels/strings/example.h"
+#include "kernels/example_proto/example.h"
 
 namespace tenon {
 
@@ -66,4 +66,4 @@ Shape Batched(const Shape& batch, const Shape& shape);
 
 }  // namespace tenon
 
-#endif  // TENON_KERNELS_STRINGS_FEATURE_COLUMN_H_
+#endif  // TENON_KERNELS_EXAMPLE_PROTO_FEATURE_COLUMN_H_
