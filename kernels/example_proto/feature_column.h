@@ -9,11 +9,15 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "kernels/example_proto/example.h"
 #include "kernels/interface/kernel.h"
 #include "kernels/interface/types.h"
-#include "kernels/example_proto/example.h"
 
 namespace tenon {
+
+// Where the keys of the features to read stand: in attributes, in an input each, or in one input of
+// keys for each kind of feature.
+enum class KeyForm { kAttributes, kScalars, kVectors };
 
 using FeatureTypes = TypeList<float, int64_t, std::string>;
 

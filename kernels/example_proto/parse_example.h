@@ -1,0 +1,60 @@
+// Features of serialized tf.train.Example messages as tensors. Dense ones have a shape, of which
+// only the first size may be left open, and is padded; sparse and ragged ones hold as many
+// values as there are.
+#ifndef TENON_KERNELS_EXAMPLE_PROTO_PARSE_EXAMPLE_H_
+#define TENON_KERNELS_EXAMPLE_PROTO_PARSE_EXAMPLE_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kernels/example_proto/feature_column.h"
+#include "kernels/interface/kernel.h"
+
+namespace tenon {
+
+// The features that are read, by kind: dtypes, and of dense ones shapes; and where inputs and
+// outputs stand.
+struct ExampleSignature {
+  KeyForm keys;
+  std::vector<DType> sparse, dense, ragged, splits;
+  std::vector<Shape> dense_shapes;
+
+  // Keys that are attributes go with one example, which is a scalar.
+  bool single() const { return keys == KeyForm::kAttributes; }
+  bool vectors() const { return keys == KeyForm::kVectors; }
+  // Places of inputs.
+  int sparse_keys() const { return 2; }
+  int dense_keys() const { return vectors() ? 3 : 2 + static_cast<int>(sparse.size()); }
+  int ragged_keys() const { return 4; }
+  int defaults() const {
+    if (single()) return 1;
+    return vectors() ? 5 : dense_keys() + static_cast<int>(dense.size());
+  }
+  // Places of outputs.
+  int sparse_output(size_t i, int part) const {
+    return static_cast<int>(i + static_cast<size_t>(part) * sparse.size());
+  }
+  int dense_output(size_t i) const { return static_cast<int>(3 * sparse.size() + i); }
+  int ragged_output(size_t i) const { return dense_output(dense.size() + i); }
+  int splits_output(size_t i) const { return ragged_output(ragged.size() + i); }
+};
+
+// From the attributes. InvalidArgument where lists differ in length or a dense shape is not known.
+absl::StatusOr<ExampleSignature> ReadExampleSignature(const AttrReader& attrs, KeyForm keys);
+
+// Whether the first size of a dense shape is left open.
+bool VariableLength(const Shape& shape);
+
+// Input 0: messages, a vector, or (single()) one. Features are float, int64 or string.
+// InvalidArgument where a message does not parse, a feature has another dtype or does not fill its
+// shape, or one without a default is missing.
+absl::StatusOr<std::unique_ptr<Kernel>> ParseExampleKernel(PrepareContext& p, KeyForm keys);
+template <KeyForm keys>
+absl::StatusOr<std::unique_ptr<Kernel>> ParseExampleKernel(PrepareContext& p) {
+  return ParseExampleKernel(p, keys);
+}
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_EXAMPLE_PROTO_PARSE_EXAMPLE_H_

@@ -1,0 +1,18 @@
+// Text that shows tensors.
+#ifndef TENON_KERNELS_STRINGS_FORMAT_H_
+#define TENON_KERNELS_STRINGS_FORMAT_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kernels/interface/kernel.h"
+
+namespace tenon {
+
+// A scalar: `template` with each placeholder replaced by a summary of an input (any dtype and
+// shape). InvalidArgument where there are not as many placeholders as inputs.
+absl::StatusOr<std::unique_ptr<Kernel>> StringFormatKernel(PrepareContext& p);
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_STRINGS_FORMAT_H_

@@ -1,0 +1,29 @@
+// Conversions between UTF-8 text and code points, and from UTF-8 to UTF-16 and UTF-32
+// (big-endian). Input encodings other than UTF-8 are Unimplemented.
+#ifndef TENON_KERNELS_STRINGS_UNICODE_H_
+#define TENON_KERNELS_STRINGS_UNICODE_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kernels/interface/kernel.h"
+
+namespace tenon {
+
+// Code points (int32) of a tensor of UTF-8 strings, with row splits (int32 or int64) for each
+// string and, where there is a third output, the byte at which each character begins.
+// InvalidArgument for text that is not UTF-8 under errors=strict.
+absl::StatusOr<std::unique_ptr<Kernel>> UnicodeDecodeKernel(PrepareContext& p);
+
+// Strings of any shape in the encoding that output_encoding names. InvalidArgument for text that
+// is not UTF-8 under errors=strict.
+absl::StatusOr<std::unique_ptr<Kernel>> UnicodeTranscodeKernel(PrepareContext& p);
+
+// One string for each row of code points (int32 [n], row splits int32 or int64). InvalidArgument
+// where the splits do not rise from 0 to n, and for values that are no characters under
+// errors=strict.
+absl::StatusOr<std::unique_ptr<Kernel>> UnicodeEncodeKernel(PrepareContext& p);
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_STRINGS_UNICODE_H_
