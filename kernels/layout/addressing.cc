@@ -1,18 +1,24 @@
 #include "kernels/layout/addressing.h"
 
+#include <algorithm>
+
 #include "kernels/interface/axis.h"
 
 namespace tenon {
 
-absl::StatusOr<Addressing> MakeAddressing(const AttrReader& attrs, const Shape& whole,
-                                          const Shape& indices) {
+absl::StatusOr<bool> IgnoresBadIndices(const AttrReader& attrs) {
   const std::string policy = attrs.String("bad_indices_policy", "");
   if (policy != "" && policy != "DEFAULT" && policy != "ERROR" && policy != "IGNORE") {
     return InvalidArgument("bad_indices_policy '", policy, "'");
   }
+  return policy == "IGNORE";
+}
+
+absl::StatusOr<Addressing> MakeAddressing(bool ignore_bad, const Shape& whole,
+                                          const Shape& indices) {
   Addressing a;
   a.whole = whole;
-  a.ignore_bad = policy == "IGNORE";
+  a.ignore_bad = ignore_bad;
   if (indices.rank() < 1) return InvalidArgument("indices must be at least a vector");
   a.depth = indices.dim(indices.rank() - 1);
   if (a.depth > whole.rank()) {
@@ -23,8 +29,35 @@ absl::StatusOr<Addressing> MakeAddressing(const AttrReader& attrs, const Shape& 
   return a;
 }
 
+absl::StatusOr<Addressing> MakeAddressing(const AttrReader& attrs, const Shape& whole,
+                                          const Shape& indices) {
+  TENON_ASSIGN_OR_RETURN(const bool ignore_bad, IgnoresBadIndices(attrs));
+  return MakeAddressing(ignore_bad, whole, indices);
+}
+
 absl::Status BadIndex(int64_t i, const Shape& whole) {
   return InvalidArgument("index vector ", i, " does not index into shape ", whole.ToString());
+}
+
+absl::Status ForEachOffsets(
+    const Addressing& a, DType index_type, const void* indices,
+    absl::FunctionRef<void(int64_t first, absl::Span<const int64_t> offsets)> visit) {
+  constexpr int64_t kBlock = 256;  // offsets that stay in the cache
+  return DispatchType(TypeList<int16_t, uint16_t, int32_t, int64_t>{}, index_type,
+                      [&]<typename I>() -> absl::Status {
+                        const I* index = static_cast<const I*>(indices);
+                        int64_t offsets[kBlock];
+                        for (int64_t first = 0; first < a.count; first += kBlock) {
+                          const int64_t n = std::min(kBlock, a.count - first);
+                          for (int64_t k = 0; k < n; ++k, index += a.depth) {
+                            offsets[k] = a.Offset(index);
+                            if (offsets[k] < 0 && !a.ignore_bad)
+                              return BadIndex(first + k, a.whole);
+                          }
+                          visit(first, absl::MakeConstSpan(offsets, static_cast<size_t>(n)));
+                        }
+                        return absl::OkStatus();
+                      });
 }
 
 absl::Status CheckUpdates(const Shape& whole, const Shape& indices, const Shape& updates) {

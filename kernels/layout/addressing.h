@@ -4,7 +4,9 @@
 
 #include <cstdint>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "graph/attr_reader.h"
 #include "kernels/interface/types.h"
 
@@ -31,10 +33,24 @@ struct Addressing {
   }
 };
 
+// Whether bad_indices_policy is IGNORE. InvalidArgument for a policy that is not known.
+absl::StatusOr<bool> IgnoresBadIndices(const AttrReader& attrs);
+
+// InvalidArgument for index vectors of more dimensions than `whole` has.
+absl::StatusOr<Addressing> MakeAddressing(bool ignore_bad, const Shape& whole,
+                                          const Shape& indices);
 absl::StatusOr<Addressing> MakeAddressing(const AttrReader& attrs, const Shape& whole,
                                           const Shape& indices);
 // The error of index vector `i`.
 absl::Status BadIndex(int64_t i, const Shape& whole);
+
+// Calls visit(first, offsets) for blocks of index vectors, in order: offsets[k] is where the slice
+// of vector first + k begins, -1 for one that is out of range where these are ignored. Else the
+// error of the first such vector, after the blocks before it. Indices are int16, uint16, int32 or
+// int64.
+absl::Status ForEachOffsets(
+    const Addressing& a, DType index_type, const void* indices,
+    absl::FunctionRef<void(int64_t first, absl::Span<const int64_t> offsets)> visit);
 
 // Checks shapes of indices and updates against those of the tensor that is updated, as far as they
 // are known.

@@ -20,6 +20,15 @@ void CopyElements(DType dtype, const void* src, void* dst, int64_t n) {
   }
 }
 
+const void* ElementAddress(const void* data, DType dtype, int64_t element) {
+  const size_t size = HoldsObjects(dtype) ? sizeof(ObjectPtr) : SizeOf(dtype);
+  return static_cast<const char*>(data) + static_cast<size_t>(element) * size;
+}
+
+void* ElementAddress(void* data, DType dtype, int64_t element) {
+  return const_cast<void*>(ElementAddress(static_cast<const void*>(data), dtype, element));
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> CopyKernel(PrepareContext& p) {
   std::vector<TensorSpec> specs;
   for (int i = 0; i < p.num_outputs(); ++i) {

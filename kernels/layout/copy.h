@@ -12,6 +12,10 @@ namespace tenon {
 // Copies n elements; strings are assigned.
 void CopyElements(DType dtype, const void* src, void* dst, int64_t n);
 
+// Position `element` of an array of `dtype`.
+const void* ElementAddress(const void* data, DType dtype, int64_t element);
+void* ElementAddress(void* data, DType dtype, int64_t element);
+
 // Copies every output i from input i; further inputs are not read. The outputs' shapes must be
 // known.
 absl::StatusOr<std::unique_ptr<Kernel>> CopyKernel(PrepareContext& p);

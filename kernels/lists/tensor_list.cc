@@ -106,9 +106,4 @@ void WriteItem(const std::shared_ptr<const Tensor>& item, DType dtype, int64_t e
   }
 }
 
-void* ElementAddress(void* data, DType dtype, int64_t element) {
-  const size_t size = HoldsObjects(dtype) ? sizeof(ObjectPtr) : SizeOf(dtype);
-  return static_cast<char*>(data) + static_cast<size_t>(element) * size;
-}
-
 }  // namespace tenon

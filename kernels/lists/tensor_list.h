@@ -55,8 +55,6 @@ std::shared_ptr<const Tensor> RowsOf(const std::shared_ptr<const Tensor>& kept, 
 
 // Copies an item, or zeros, to `out`.
 void WriteItem(const std::shared_ptr<const Tensor>& item, DType dtype, int64_t elements, void* out);
-// Position `element` of an array of `dtype`.
-void* ElementAddress(void* data, DType dtype, int64_t element);
 
 }  // namespace tenon
 

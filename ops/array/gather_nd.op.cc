@@ -1,8 +1,8 @@
 // GatherNd (slices that index vectors name) and ScatterNd (their sum into zeros).
 #include "kernels/interface/axis.h"
-#include "kernels/interface/late_kernel.h"
-#include "kernels/interface/types.h"
 #include "kernels/layout/addressing.h"
+#include "kernels/layout/gather.h"
+#include "kernels/layout/scatter.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -28,34 +28,6 @@ absl::Status GatherNdShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> GatherNd(PrepareContext& p) {
-  TENON_ASSIGN_OR_RETURN(const Addressing a,
-                         MakeAddressing(p.attrs(), p.input_shape(0), p.input_shape(1)));
-  const DType dtype = p.input_dtype(0);
-  return DispatchType(TypeList<int16_t, int32_t, int64_t>{}, p.input_dtype(1), [&]<typename I>() {
-    return MakeKernel([a, dtype](RunContext& run) {
-      absl::Status status;
-      VisitStorage(dtype, [&]<typename T>() {
-        const T* in = run.input<T>(0);
-        T* out = run.output<T>(0);
-        const I* index = run.input<I>(1);
-        for (int64_t i = 0; i < a.count; ++i, index += a.depth, out += a.slice) {
-          const int64_t offset = a.Offset(index);
-          if (offset >= 0) {
-            std::copy_n(in + offset, a.slice, out);
-          } else if (a.ignore_bad) {
-            std::fill_n(out, a.slice, T());
-          } else {
-            status = BadIndex(i, a.whole);
-            return;
-          }
-        }
-      });
-      return status;
-    });
-  });
-}
-
 absl::Status ScatterNdShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(2, 1));
   if (c.value(2) == nullptr) {
@@ -70,33 +42,6 @@ absl::Status ScatterNdShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> ScatterNd(PrepareContext& p) {
-  if (!p.output_shape(0).IsComplete()) return PrepareLate(p, ScatterNd, {2});
-  p.InputNotRead(2);
-  TENON_ASSIGN_OR_RETURN(const Addressing a,
-                         MakeAddressing(p.attrs(), p.output_shape(0), p.input_shape(0)));
-  const int64_t n = p.output_shape(0).num_elements();
-  return DispatchType(AllTypes{}, p.input_dtype(1), [&]<typename T>() {
-    return DispatchType(TypeList<int16_t, int32_t, int64_t>{}, p.input_dtype(0), [&]<typename I>() {
-      return MakeKernel([a, n](RunContext& run) -> absl::Status {
-        T* out = run.output<T>(0);
-        const I* index = run.input<I>(0);
-        const T* updates = run.input<T>(1);
-        std::fill_n(out, n, T());
-        for (int64_t i = 0; i < a.count; ++i, index += a.depth, updates += a.slice) {
-          const int64_t offset = a.Offset(index);
-          if (offset < 0 && a.ignore_bad) continue;
-          if (offset < 0) return BadIndex(i, a.whole);
-          for (int64_t k = 0; k < a.slice; ++k) {
-            out[offset + k] = Accumulate<T>(out[offset + k], updates[k]);
-          }
-        }
-        return absl::OkStatus();
-      });
-    });
-  });
-}
-
 const OpRegistration gather_nd({
     .name = "GatherNd",
     .inputs = "params: Tparams, indices: Tindices",
@@ -104,7 +49,7 @@ const OpRegistration gather_nd({
     .attrs = "Tparams: type; Tindices: type; bad_indices_policy: string = ",
     .types = "Tindices: int16 int32 int64",
     .shape = GatherNdShape,
-    .reference = GatherNd,
+    .reference = GatherNdKernel,
 });
 
 const OpRegistration scatter_nd({
@@ -114,7 +59,7 @@ const OpRegistration scatter_nd({
     .attrs = "T: type; Tindices: type; bad_indices_policy: string = ",
     .types = "Tindices: int16 int32 int64",
     .shape = ScatterNdShape,
-    .reference = ScatterNd,
+    .reference = ScatterNdKernel,
 });
 
 }  // namespace

@@ -1,34 +1,13 @@
 // MatrixDiag, V2, V3 make matrices from diagonals; MatrixDiagPart, V2, V3 take diagonals out;
 // MatrixSetDiag, V2, V3 replace them. The BatchMatrix names are older ones of the first versions.
+#include "kernels/layout/matrix_diag.h"
+
 #include "kernels/interface/axis.h"
-#include "kernels/interface/late_kernel.h"
-#include "kernels/interface/types.h"
-#include "kernels/layout/copy.h"
 #include "kernels/layout/diagonals.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
-
-template <typename Context>
-bool Known(Context& c, int first, int last) {
-  for (int i = first; i <= last; ++i) {
-    if (c.value(i) == nullptr) return false;
-  }
-  return true;
-}
-
-// Copies between matrices and packed diagonals: f(matrix element, packed element) for every element
-// of a diagonal.
-template <typename F>
-void ForEachElement(const Diagonals& d, int64_t rows, int64_t cols, int64_t longest, F&& f) {
-  for (int64_t k = d.upper; k >= d.lower; --k) {
-    const int64_t n = Diagonals::Length(k, rows, cols);
-    const int64_t packed = (d.upper - k) * longest + d.Offset(k, rows, cols, longest);
-    int64_t at = k >= 0 ? k : -k * cols;
-    for (int64_t i = 0; i < n; ++i, at += cols + 1) f(at, packed + i);
-  }
-}
 
 // The matrix that diagonals fill: at least `rows` and `cols` where these are given (not -1).
 absl::StatusOr<Shape> MatrixOf(const Shape& diagonal, const Diagonals& d, int64_t rows,
@@ -70,7 +49,7 @@ absl::Status DiagShape(ShapeContext& c) {
   const Shape& in = c.input(0);
   if (in.has_rank() && in.rank() < 1) return InvalidArgument("diagonal must not be a scalar");
   const bool parameters = c.num_inputs() > 1;
-  if (!in.has_rank() || (parameters && !Known(c, 1, 3))) return absl::OkStatus();
+  if (!in.has_rank() || (parameters && !ValuesKnown(c, 1, 3))) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(const Diagonals d,
                          MakeDiagonals(c.attrs(), parameters ? c.value(1) : nullptr));
   if (d.count() > 1 && in.rank() < 2) {
@@ -88,31 +67,6 @@ absl::Status DiagShape(ShapeContext& c) {
   TENON_ASSIGN_OR_RETURN(Shape out, MatrixOf(in, d, rows, cols));
   c.set_output(0, std::move(out));
   return absl::OkStatus();
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> MatrixDiag(PrepareContext& p) {
-  const bool parameters = p.num_inputs() > 1;
-  if (parameters && !Known(p, 1, 3)) return PrepareLate(p, MatrixDiag, {1, 2, 3});
-  TENON_ASSIGN_OR_RETURN(const Diagonals d,
-                         MakeDiagonals(p.attrs(), parameters ? p.value(1) : nullptr));
-  const Shape& in = p.input_shape(0);
-  const Shape& out = p.output_shape(0);
-  const int64_t rows = out.dim(out.rank() - 2), cols = out.dim(out.rank() - 1);
-  const int64_t batch = Product(out, 0, out.rank() - 2), longest = in.dim(in.rank() - 1);
-  if (rows > 0 && cols > 0) TENON_RETURN_IF_ERROR(d.Check(rows, cols));
-  const DType dtype = p.input_dtype(0);
-  return MakeKernel([=](RunContext& run) {
-    VisitStorage(dtype, [&]<typename T>() {
-      const T* x = run.input<T>(0);
-      T* y = run.output<T>(0);
-      std::fill_n(y, batch * rows * cols, parameters ? *run.input<T>(4) : T());
-      if (rows == 0 || cols == 0) return;
-      for (int64_t b = 0; b < batch; ++b, x += d.count() * longest, y += rows * cols) {
-        ForEachElement(d, rows, cols, longest, [&](int64_t at, int64_t from) { y[at] = x[from]; });
-      }
-    });
-    return absl::OkStatus();
-  });
 }
 
 absl::Status ExpectMatrices(const Shape& in) {
@@ -147,30 +101,6 @@ absl::Status DiagPartShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> MatrixDiagPart(PrepareContext& p) {
-  const bool parameters = p.num_inputs() > 1;
-  if (parameters && !Known(p, 1, 1)) return PrepareLate(p, MatrixDiagPart, {1});
-  TENON_ASSIGN_OR_RETURN(const Diagonals d,
-                         MakeDiagonals(p.attrs(), parameters ? p.value(1) : nullptr));
-  const Shape& in = p.input_shape(0);
-  const int64_t rows = in.dim(in.rank() - 2), cols = in.dim(in.rank() - 1);
-  const int64_t batch = Product(in, 0, in.rank() - 2);
-  const int64_t longest = p.output_shape(0).dim(p.output_shape(0).rank() - 1);
-  const DType dtype = p.input_dtype(0);
-  return MakeKernel([=](RunContext& run) {
-    VisitStorage(dtype, [&]<typename T>() {
-      const T* x = run.input<T>(0);
-      T* y = run.output<T>(0);
-      std::fill_n(y, batch * d.count() * longest, parameters ? *run.input<T>(2) : T());
-      if (rows == 0 || cols == 0) return;
-      for (int64_t b = 0; b < batch; ++b, x += rows * cols, y += d.count() * longest) {
-        ForEachElement(d, rows, cols, longest, [&](int64_t at, int64_t to) { y[to] = x[at]; });
-      }
-    });
-    return absl::OkStatus();
-  });
-}
-
 absl::Status SetDiagShape(ShapeContext& c) {
   const Shape& in = c.input(0);
   c.set_output(0, in);
@@ -190,38 +120,13 @@ absl::Status SetDiagShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> MatrixSetDiag(PrepareContext& p) {
-  const bool parameters = p.num_inputs() > 2;
-  if (parameters && !Known(p, 2, 2)) return PrepareLate(p, MatrixSetDiag, {2});
-  TENON_ASSIGN_OR_RETURN(const Diagonals d,
-                         MakeDiagonals(p.attrs(), parameters ? p.value(2) : nullptr));
-  const Shape& in = p.input_shape(0);
-  const int64_t rows = in.dim(in.rank() - 2), cols = in.dim(in.rank() - 1);
-  const int64_t batch = Product(in, 0, in.rank() - 2);
-  const int64_t longest = p.input_shape(1).dim(p.input_shape(1).rank() - 1);
-  const DType dtype = p.input_dtype(0);
-  p.AllowInPlace(0, 0);
-  return MakeKernel([=](RunContext& run) {
-    CopyElements(dtype, run.input(0), run.output(0), batch * rows * cols);
-    if (rows == 0 || cols == 0) return absl::OkStatus();
-    VisitStorage(dtype, [&]<typename T>() {
-      const T* x = run.input<T>(1);
-      T* y = run.output<T>(0);
-      for (int64_t b = 0; b < batch; ++b, y += rows * cols, x += d.count() * longest) {
-        ForEachElement(d, rows, cols, longest, [&](int64_t at, int64_t from) { y[at] = x[from]; });
-      }
-    });
-    return absl::OkStatus();
-  });
-}
-
 const OpRegistration matrix_diag_op({
     .name = "MatrixDiag",
     .inputs = "diagonal: T",
     .outputs = "output: T",
     .attrs = "T: type",
     .shape = DiagShape,
-    .reference = MatrixDiag,
+    .reference = MatrixDiagKernel,
 });
 
 const OpRegistration matrix_diag_v2_op({
@@ -230,7 +135,7 @@ const OpRegistration matrix_diag_v2_op({
     .outputs = "output: T",
     .attrs = "T: type",
     .shape = DiagShape,
-    .reference = MatrixDiag,
+    .reference = MatrixDiagKernel,
 });
 
 const OpRegistration matrix_diag_v3_op({
@@ -239,7 +144,7 @@ const OpRegistration matrix_diag_v3_op({
     .outputs = "output: T",
     .attrs = "T: type; align: string = RIGHT_LEFT",
     .shape = DiagShape,
-    .reference = MatrixDiag,
+    .reference = MatrixDiagKernel,
 });
 
 const OpRegistration batch_matrix_diag_op({
@@ -248,7 +153,7 @@ const OpRegistration batch_matrix_diag_op({
     .outputs = "output: T",
     .attrs = "T: type",
     .shape = DiagShape,
-    .reference = MatrixDiag,
+    .reference = MatrixDiagKernel,
 });
 
 const OpRegistration matrix_diag_part_op({
@@ -257,7 +162,7 @@ const OpRegistration matrix_diag_part_op({
     .outputs = "diagonal: T",
     .attrs = "T: type",
     .shape = DiagPartShape,
-    .reference = MatrixDiagPart,
+    .reference = MatrixDiagPartKernel,
 });
 
 const OpRegistration matrix_diag_part_v2_op({
@@ -266,7 +171,7 @@ const OpRegistration matrix_diag_part_v2_op({
     .outputs = "diagonal: T",
     .attrs = "T: type",
     .shape = DiagPartShape,
-    .reference = MatrixDiagPart,
+    .reference = MatrixDiagPartKernel,
 });
 
 const OpRegistration matrix_diag_part_v3_op({
@@ -275,7 +180,7 @@ const OpRegistration matrix_diag_part_v3_op({
     .outputs = "diagonal: T",
     .attrs = "T: type; align: string = RIGHT_LEFT",
     .shape = DiagPartShape,
-    .reference = MatrixDiagPart,
+    .reference = MatrixDiagPartKernel,
 });
 
 const OpRegistration batch_matrix_diag_part_op({
@@ -284,7 +189,7 @@ const OpRegistration batch_matrix_diag_part_op({
     .outputs = "diagonal: T",
     .attrs = "T: type",
     .shape = DiagPartShape,
-    .reference = MatrixDiagPart,
+    .reference = MatrixDiagPartKernel,
 });
 
 const OpRegistration matrix_set_diag_op({
@@ -293,7 +198,7 @@ const OpRegistration matrix_set_diag_op({
     .outputs = "output: T",
     .attrs = "T: type",
     .shape = SetDiagShape,
-    .reference = MatrixSetDiag,
+    .reference = MatrixSetDiagKernel,
 });
 
 const OpRegistration matrix_set_diag_v2_op({
@@ -302,7 +207,7 @@ const OpRegistration matrix_set_diag_v2_op({
     .outputs = "output: T",
     .attrs = "T: type",
     .shape = SetDiagShape,
-    .reference = MatrixSetDiag,
+    .reference = MatrixSetDiagKernel,
 });
 
 const OpRegistration matrix_set_diag_v3_op({
@@ -311,7 +216,7 @@ const OpRegistration matrix_set_diag_v3_op({
     .outputs = "output: T",
     .attrs = "T: type; align: string = RIGHT_LEFT",
     .shape = SetDiagShape,
-    .reference = MatrixSetDiag,
+    .reference = MatrixSetDiagKernel,
 });
 
 const OpRegistration batch_matrix_set_diag_op({
@@ -320,7 +225,7 @@ const OpRegistration batch_matrix_set_diag_op({
     .outputs = "output: T",
     .attrs = "T: type",
     .shape = SetDiagShape,
-    .reference = MatrixSetDiag,
+    .reference = MatrixSetDiagKernel,
 });
 
 }  // namespace

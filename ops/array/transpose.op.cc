@@ -1,32 +1,13 @@
 // Transpose, ConjugateTranspose, InvertPermutation.
 #include "kernels/layout/transpose.h"
 
-#include <complex>
-#include <memory>
 #include <utility>
 
-#include "kernels/interface/axis.h"
-#include "kernels/interface/late_kernel.h"
-#include "kernels/interface/parallel.h"
-#include "kernels/interface/types.h"
-#include "kernels/layout/strided_copy.h"
+#include "kernels/layout/transpose_reference.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
-
-absl::StatusOr<std::vector<int64_t>> Permutation(const Tensor& t, int rank) {
-  if (t.shape().rank() != 1 || t.num_elements() != rank) {
-    return InvalidArgument("perm must be a vector of ", rank, ", but has shape ",
-                           t.shape().ToString());
-  }
-  TENON_ASSIGN_OR_RETURN(std::vector<int64_t> perm, IntegersOf(t));
-  for (int64_t& axis : perm) {
-    TENON_ASSIGN_OR_RETURN(axis, NormalizeAxis(axis, rank));
-  }
-  TENON_RETURN_IF_ERROR(AxisMask(perm, rank).status());
-  return perm;
-}
 
 absl::Status TransposeShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
@@ -44,65 +25,11 @@ absl::Status TransposeShape(ShapeContext& c) {
     }
     return absl::OkStatus();
   }
-  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> perm, Permutation(*perm_value, in.rank()));
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> perm, ReadPermutation(*perm_value, in.rank()));
   Shape out;
   for (int64_t axis : perm) out.push_back(in.dim(static_cast<int>(axis)));
   c.set_output(0, std::move(out));
   return absl::OkStatus();
-}
-
-template <bool conjugate>
-absl::StatusOr<std::unique_ptr<Kernel>> TransposeReference(PrepareContext& p) {
-  const Tensor* value = p.value(1);
-  if (value == nullptr) return PrepareLate(p, TransposeReference<conjugate>, {1});
-  p.InputNotRead(1);
-  const Shape& in = p.input_shape(0);
-  const Shape& out = p.output_shape(0);
-  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> perm, Permutation(*value, in.rank()));
-  const std::vector<int64_t> dense = DenseStrides(in);
-  std::vector<int64_t> src;
-  for (int64_t axis : perm) src.push_back(dense[static_cast<size_t>(axis)]);
-  const StridedCopy copy(out.dims(), src, DenseStrides(out));
-  const DType dtype = p.input_dtype(0);
-  const int64_t n = conjugate && IsComplex(dtype) ? out.num_elements() : 0;
-  return MakeKernel([copy, dtype, n](RunContext& run) {
-    copy.Run(dtype, run.input(0), run.output(0));
-    if constexpr (conjugate) {
-      VisitTypes(Complexes{}, dtype, [&]<typename T>() {
-        T* out = run.output<T>(0);
-        for (int64_t i = 0; i < n; ++i) out[i] = std::conj(out[i]);
-      });
-    }
-    return absl::OkStatus();
-  });
-}
-
-template <typename R>
-void Conjugate(R* parts, int64_t begin, int64_t end) {
-  for (int64_t i = begin; i < end; ++i) parts[2 * i + 1] = -parts[2 * i + 1];
-}
-
-// The vector transpose; complex numbers are conjugated where they now are.
-absl::StatusOr<std::unique_ptr<Kernel>> VectorConjugateTranspose(PrepareContext& p) {
-  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Kernel> turn, VectorTranspose(p));
-  const DType dtype = p.input_dtype(0);
-  if (!IsComplex(dtype)) return turn;
-  const int64_t n = p.output_shape(0).num_elements();
-  const int threads = p.services().threads;
-  return MakeKernel(
-      [turn = std::shared_ptr<const Kernel>(std::move(turn)), dtype, n,
-       threads](RunContext& run) -> absl::Status {
-        TENON_RETURN_IF_ERROR(turn->Run(run));
-        ParallelFor(threads, n, ParallelGrain(0.5), [&](int64_t begin, int64_t end) {
-          if (dtype == DType::kComplex64) {
-            Conjugate(run.output<float>(0), begin, end);
-          } else {
-            Conjugate(run.output<double>(0), begin, end);
-          }
-        });
-        return absl::OkStatus();
-      },
-      "vector");
 }
 
 constexpr char kTransposeTypes[] =
@@ -116,7 +43,7 @@ const OpRegistration transpose({
     .attrs = "T: type; Tperm: type = int32",
     .types = "Tperm: int32 int64",
     .shape = TransposeShape,
-    .reference = TransposeReference<false>,
+    .reference = TransposeReference,
     .accelerated = VectorTranspose,
     .native = "_MklNativeTranspose",
     .native_types = kTransposeTypes,
@@ -129,7 +56,7 @@ const OpRegistration conjugate_transpose({
     .attrs = "T: type; Tperm: type = int32",
     .types = "Tperm: int32 int64",
     .shape = TransposeShape,
-    .reference = TransposeReference<true>,
+    .reference = ConjugateTransposeReference,
     .accelerated = VectorConjugateTranspose,
     .native = "_MklNativeConjugateTranspose",
     .native_types = kTransposeTypes,
@@ -141,23 +68,6 @@ absl::Status VectorShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> InvertPermutation(PrepareContext& p) {
-  const int64_t n = p.input_shape(0).dim(0);
-  return DispatchType(TypeList<int32_t, int64_t>{}, p.input_dtype(0), [&]<typename T>() {
-    return MakeKernel([n](RunContext& run) -> absl::Status {
-      const T* x = run.input<T>(0);
-      T* y = run.output<T>(0);
-      std::fill_n(y, n, T(-1));
-      for (int64_t i = 0; i < n; ++i) {
-        if (x[i] < 0 || x[i] >= n) return InvalidArgument(x[i], " is not between 0 and ", n);
-        if (y[x[i]] != -1) return InvalidArgument(x[i], " is there twice");
-        y[x[i]] = static_cast<T>(i);
-      }
-      return absl::OkStatus();
-    });
-  });
-}
-
 const OpRegistration invert_permutation({
     .name = "InvertPermutation",
     .inputs = "x: T",
@@ -165,7 +75,7 @@ const OpRegistration invert_permutation({
     .attrs = "T: type = int32",
     .types = "T: int32 int64",
     .shape = VectorShape,
-    .reference = InvertPermutation,
+    .reference = InvertPermutationKernel,
 });
 
 }  // namespace

@@ -1,0 +1,94 @@
+#include "kernels/layout/gather.h"
+
+#include <algorithm>
+
+#include "env/status.h"
+#include "kernels/interface/axis.h"
+#include "kernels/interface/late_kernel.h"
+#include "kernels/interface/types.h"
+#include "kernels/layout/addressing.h"
+
+namespace tenon {
+
+absl::StatusOr<GatherAxes> FindGatherAxes(const AttrReader& attrs, const Shape& params,
+                                          const Shape& indices, const Tensor* axis) {
+  GatherAxes out{0, 0};
+  const int64_t batch_dims = attrs.Int("batch_dims", 0);
+  if (batch_dims < -indices.rank() || batch_dims > indices.rank()) {
+    return InvalidArgument("batch_dims ", batch_dims, " for indices of shape ", indices.ToString());
+  }
+  out.batch_dims = static_cast<int>(batch_dims < 0 ? batch_dims + indices.rank() : batch_dims);
+  int64_t value = 0;
+  if (axis != nullptr) {
+    TENON_ASSIGN_OR_RETURN(value, ScalarInteger(*axis, "axis"));
+  }
+  TENON_ASSIGN_OR_RETURN(out.axis, NormalizeAxis(value, params.rank()));
+  if (out.batch_dims > out.axis) {
+    return InvalidArgument("batch_dims ", out.batch_dims, " is greater than axis ", out.axis);
+  }
+  for (int i = 0; i < out.batch_dims; ++i) {
+    if (params.dim(i) >= 0 && indices.dim(i) >= 0 && params.dim(i) != indices.dim(i)) {
+      return InvalidArgument("batch dimension ", i, " differs: params ", params.ToString(),
+                             ", indices ", indices.ToString());
+    }
+  }
+  return out;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> GatherKernel(PrepareContext& p) {
+  const bool has_axis = p.num_inputs() > 2;
+  const Tensor* axis = has_axis ? p.value(2) : nullptr;
+  if (has_axis && axis == nullptr) return PrepareLate(p, GatherKernel, {2});
+  if (has_axis) p.InputNotRead(2);
+  const Shape& params = p.input_shape(0);
+  const Shape& indices = p.input_shape(1);
+  TENON_ASSIGN_OR_RETURN(const GatherAxes axes, FindGatherAxes(p.attrs(), params, indices, axis));
+  const int64_t batch = Product(params, 0, axes.batch_dims);
+  const int64_t outer = Product(params, axes.batch_dims, axes.axis);
+  const int64_t limit = params.dim(axes.axis);
+  const int64_t inner = Product(params, axes.axis + 1, params.rank());
+  const int64_t count = Product(indices, axes.batch_dims, indices.rank());
+  const DType dtype = p.input_dtype(0);
+  return DispatchType(TypeList<int16_t, int32_t, int64_t>{}, p.input_dtype(1), [&]<typename I>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
+      const I* ids = run.input<I>(1);
+      for (int64_t i = 0; i < batch * count; ++i) {
+        if (ids[i] < 0 || ids[i] >= limit) {
+          return InvalidArgument("index ", i, " is ", ids[i], ", which is not in [0, ", limit, ")");
+        }
+      }
+      VisitStorage(dtype, [&]<typename T>() {
+        const T* in = run.input<T>(0);
+        T* out = run.output<T>(0);
+        for (int64_t b = 0; b < batch; ++b, ids += count) {
+          for (int64_t o = 0; o < outer; ++o, in += limit * inner) {
+            for (int64_t i = 0; i < count; ++i, out += inner) {
+              std::copy_n(in + ids[i] * inner, inner, out);
+            }
+          }
+        }
+      });
+      return absl::OkStatus();
+    });
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> GatherNdKernel(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const Addressing a,
+                         MakeAddressing(p.attrs(), p.input_shape(0), p.input_shape(1)));
+  const DType dtype = p.input_dtype(0), index_type = p.input_dtype(1);
+  return MakeKernel([=](RunContext& run) {
+    return ForEachOffsets(a, index_type, run.input(1), [&](int64_t first, auto offsets) {
+      VisitStorage(dtype, [&]<typename T>() {
+        const T* in = run.input<T>(0);
+        T* out = run.output<T>(0) + first * a.slice;
+        for (const int64_t offset : offsets) {
+          out =
+              offset >= 0 ? std::copy_n(in + offset, a.slice, out) : std::fill_n(out, a.slice, T());
+        }
+      });
+    });
+  });
+}
+
+}  // namespace tenon
