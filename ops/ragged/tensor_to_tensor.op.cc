@@ -1,276 +1,33 @@
 // RaggedTensorToTensor: rows of different lengths as a dense tensor, short rows filled with the
 // default, long ones cut where a shape is given.
-#include <algorithm>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "env/status.h"
-#include "kernels/interface/types.h"
-#include "kernels/layout/copy.h"
+#include "kernels/ragged/to_dense.h"
+#include "kernels/reduction/segments.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
 
-constexpr int kShape = 0, kValues = 1, kDefault = 2, kPartitions = 3;
-
-enum class Partition { kFirstDimSize, kValueRowIds, kRowSplits };
-
-absl::StatusOr<std::vector<Partition>> PartitionsOf(const AttrReader& attrs) {
-  TENON_ASSIGN_OR_RETURN(const std::vector<std::string> names,
-                         attrs.Strings("row_partition_types"));
-  std::vector<Partition> types;
-  for (const std::string& name : names) {
-    if (name == "FIRST_DIM_SIZE") {
-      types.push_back(Partition::kFirstDimSize);
-    } else if (name == "VALUE_ROWIDS") {
-      types.push_back(Partition::kValueRowIds);
-    } else if (name == "ROW_SPLITS") {
-      types.push_back(Partition::kRowSplits);
-    } else {
-      return InvalidArgument("row_partition_types: '", name,
-                             "' is not FIRST_DIM_SIZE, VALUE_ROWIDS or ROW_SPLITS");
-    }
-  }
-  if (types.empty()) return InvalidArgument("row_partition_types is empty");
-  for (size_t i = 0; i < types.size(); ++i) {
-    if ((types[i] == Partition::kFirstDimSize) !=
-        (i == 0 && types[0] == Partition::kFirstDimSize)) {
-      return InvalidArgument("FIRST_DIM_SIZE stands only at the beginning");
-    }
-  }
-  if (types[0] == Partition::kValueRowIds) {
-    return InvalidArgument("VALUE_ROWIDS needs FIRST_DIM_SIZE before it");
-  }
-  if (types.size() == 1 && types[0] == Partition::kFirstDimSize) {
-    return InvalidArgument("FIRST_DIM_SIZE stands alone");
-  }
-  return types;
-}
-
-// The dimensions that `shape` asks for, merged with what the values fix; -1: as long as it takes.
-absl::StatusOr<std::vector<int64_t>> WantedDims(const Shape& shape_shape,
-                                                const std::vector<int64_t>& shape, int ragged_dims,
-                                                const Shape& values) {
-  std::vector<int64_t> dims(static_cast<size_t>(ragged_dims), -1);
-  for (int d = 1; d < values.rank(); ++d) dims.push_back(values.dim(d));
-  if (shape_shape.rank() == 0) {
-    if (shape.size() == 1 && shape[0] == -1) return dims;
-    return InvalidArgument("a scalar shape must be -1");
-  }
-  if (shape.size() != dims.size()) {
-    return InvalidArgument("shape has ", shape.size(), " dimensions, the tensor ", dims.size());
-  }
-  for (size_t d = 0; d < dims.size(); ++d) {
-    if (shape[d] < -1) return InvalidArgument("shape has the dimension ", shape[d]);
-    if (shape[d] < 0) continue;
-    if (d >= static_cast<size_t>(ragged_dims) && dims[d] >= 0 && dims[d] != shape[d]) {
-      return InvalidArgument("shape has ", shape[d], " at dimension ", d, ", the values ", dims[d]);
-    }
-    dims[d] = shape[d];
-  }
-  return dims;
-}
-
-std::vector<int64_t> ToInt64(DType dtype, const void* data, int64_t n) {
-  if (dtype == DType::kInt64) {
-    const auto* v = static_cast<const int64_t*>(data);
-    return {v, v + n};
-  }
-  const auto* v = static_cast<const int32_t*>(data);
-  return {v, v + n};
-}
-
-// One ragged dimension: the length of each row, whichever way it was said.
-absl::StatusOr<std::vector<int64_t>> RowLengths(Partition type, const std::vector<int64_t>& values,
-                                                int64_t rows) {
-  if (type == Partition::kRowSplits) {
-    if (values.empty()) return InvalidArgument("row splits are empty");
-    if (values[0] != 0) return InvalidArgument("row splits begin with ", values[0], ", not 0");
-    if (rows >= 0 && static_cast<int64_t>(values.size()) != rows + 1) {
-      return InvalidArgument("there are ", values.size(), " row splits for ", rows, " rows");
-    }
-    std::vector<int64_t> lengths;
-    for (size_t i = 1; i < values.size(); ++i) {
-      if (values[i] < values[i - 1]) return InvalidArgument("row splits decrease");
-      lengths.push_back(values[i] - values[i - 1]);
-    }
-    return lengths;
-  }
-  std::vector<int64_t> lengths(static_cast<size_t>(rows), 0);
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i] < 0 || values[i] >= rows) {
-      return InvalidArgument("row id ", values[i], " is not below ", rows);
-    }
-    if (i > 0 && values[i] < values[i - 1]) return InvalidArgument("row ids decrease");
-    ++lengths[static_cast<size_t>(values[i])];
-  }
-  return lengths;
-}
-
-class ToTensor final : public Kernel {
- public:
-  ToTensor(PrepareContext& p, std::vector<Partition> types)
-      : types_(std::move(types)),
-        dtype_(p.input_dtype(kValues)),
-        index_dtype_(p.input_dtype(kPartitions)),
-        shape_dtype_(p.input_dtype(kShape)),
-        values_(p.input_shape(kValues)),
-        default_(p.input_shape(kDefault)),
-        shape_(p.input_shape(kShape)),
-        planned_(p.output_shape(0).IsComplete()) {
-    for (int i = kPartitions; i < p.num_inputs(); ++i) {
-      partitions_.push_back(p.input_shape(i).num_elements());
-    }
-  }
-
-  absl::Status Run(RunContext& run) const override {
-    const bool first_size = types_[0] == Partition::kFirstDimSize;
-    const int ragged_dims = static_cast<int>(types_.size()) + (first_size ? 0 : 1);
-    TENON_ASSIGN_OR_RETURN(
-        std::vector<int64_t> dims,
-        WantedDims(shape_, ToInt64(shape_dtype_, run.input(kShape), shape_.num_elements()),
-                   ragged_dims, values_));
-
-    std::vector<std::vector<int64_t>> lengths;  // by ragged dimension after the first
-    int64_t rows = -1;
-    for (size_t i = 0; i < types_.size(); ++i) {
-      const std::vector<int64_t> values =
-          ToInt64(index_dtype_, run.input(kPartitions + static_cast<int>(i)), partitions_[i]);
-      if (types_[i] == Partition::kFirstDimSize) {
-        if (values.size() != 1 || values[0] < 0) return InvalidArgument("a bad FIRST_DIM_SIZE");
-        rows = values[0];
-        if (rows > kMostRows) return InvalidArgument("FIRST_DIM_SIZE is ", rows);
-        if (dims[0] < 0) dims[0] = rows;
-        continue;
-      }
-      TENON_ASSIGN_OR_RETURN(std::vector<int64_t> row_lengths, RowLengths(types_[i], values, rows));
-      if (rows < 0 && dims[0] < 0) dims[0] = static_cast<int64_t>(row_lengths.size());
-      int64_t longest = 0;
-      rows = 0;
-      for (int64_t n : row_lengths) {
-        longest = std::max(longest, n);
-        rows += n;
-      }
-      lengths.push_back(std::move(row_lengths));
-      if (dims[lengths.size()] < 0) dims[lengths.size()] = longest;
-    }
-    if (rows > values_.dim(0)) {
-      return InvalidArgument("the rows hold ", rows, " values, but there are ", values_.dim(0));
-    }
-    return Write(run, dims, lengths);
-  }
-
- private:
-  // More rows than this do not come from data.
-  static constexpr int64_t kMostRows = int64_t{1} << 26;
-
-  absl::Status Write(RunContext& run, const std::vector<int64_t>& dims,
-                     const std::vector<std::vector<int64_t>>& lengths) const {
-    const Shape shape(dims);
-    TENON_ASSIGN_OR_RETURN(const int64_t elements, shape.CheckedElements());
-    void* out = run.output(0);
-    if (!planned_) {
-      TENON_ASSIGN_OR_RETURN(out, run.AllocateOutput(0, shape));
-    }
-    int64_t inner = 1;
-    for (int d = 1; d < values_.rank(); ++d) inner *= values_.dim(d);
-    FillDefault(run, out, elements, inner);
-
-    // Where each row of the current dimension begins, in steps of that dimension; -1: cut off.
-    std::vector<int64_t> at;
-    const size_t first = lengths.empty() ? 0 : lengths[0].size();
-    for (size_t i = 0; i < first; ++i) {
-      at.push_back(static_cast<int64_t>(i) < dims[0] ? static_cast<int64_t>(i) : -1);
-    }
-    for (size_t level = 0; level < lengths.size(); ++level) {
-      const int64_t width = dims[level + 1];
-      std::vector<int64_t> next;
-      for (size_t row = 0; row < lengths[level].size(); ++row) {
-        for (int64_t j = 0; j < lengths[level][row]; ++j) {
-          next.push_back(at[row] >= 0 && j < width ? at[row] * width + j : -1);
-        }
-      }
-      at = std::move(next);
-    }
-    const auto* values = static_cast<const char*>(run.input(kValues));
-    const size_t size = SizeOf(dtype_) * static_cast<size_t>(inner);
-    for (size_t i = 0; i < at.size(); ++i) {
-      if (at[i] < 0) continue;
-      CopyElements(dtype_, values + i * size,
-                   static_cast<char*>(out) + static_cast<size_t>(at[i]) * size, inner);
-    }
-    return absl::OkStatus();
-  }
-
-  // The default is broadcast to one value: [inner ...].
-  void FillDefault(RunContext& run, void* out, int64_t elements, int64_t inner) const {
-    std::vector<int64_t> from;  // of each element of a value
-    for (int64_t i = 0; i < inner; ++i) {
-      int64_t rest = i, offset = 0, stride = 1;
-      for (int d = 0; d < default_.rank(); ++d) {
-        const int axis = default_.rank() - 1 - d;
-        const int64_t n = values_.dim(values_.rank() - 1 - d);
-        if (default_.dim(axis) != 1) offset += rest % n * stride;
-        stride *= default_.dim(axis);
-        rest /= n;
-      }
-      from.push_back(offset);
-    }
-    const auto* value = static_cast<const char*>(run.input(kDefault));
-    const size_t size = SizeOf(dtype_);
-    for (int64_t e = 0; e < elements; ++e) {
-      CopyElements(dtype_, value + static_cast<size_t>(from[static_cast<size_t>(e % inner)]) * size,
-                   static_cast<char*>(out) + static_cast<size_t>(e) * size, 1);
-    }
-  }
-
-  const std::vector<Partition> types_;
-  const DType dtype_, index_dtype_, shape_dtype_;
-  const Shape values_, default_, shape_;
-  const bool planned_;
-  std::vector<int64_t> partitions_;  // elements of each
-};
-
-absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
-  TENON_ASSIGN_OR_RETURN(std::vector<Partition> types, PartitionsOf(p.attrs()));
-  if (static_cast<size_t>(p.num_inputs() - kPartitions) != types.size()) {
-    return InvalidArgument("there are ", p.num_inputs() - kPartitions, " row partitions and ",
-                           types.size(), " types");
-  }
-  const Shape& values = p.input_shape(kValues);
-  const Shape& fill = p.input_shape(kDefault);
-  if (fill.rank() >= values.rank()) {
-    return InvalidArgument("default_value has rank ", fill.rank(), ", the values ", values.rank());
-  }
-  for (int d = 0; d < fill.rank(); ++d) {
-    const int64_t have = fill.dim(fill.rank() - 1 - d), want = values.dim(values.rank() - 1 - d);
-    if (have != want && have != 1) {
-      return InvalidArgument("default_value cannot be broadcast to a value");
-    }
-  }
-  return std::make_unique<ToTensor>(p, std::move(types));
-}
+using In = RaggedToDenseInputs;
 
 absl::Status ToTensorShape(ShapeContext& c) {
-  TENON_ASSIGN_OR_RETURN(const std::vector<Partition> types, PartitionsOf(c.attrs()));
-  const Shape& values = c.input(kValues);
+  TENON_ASSIGN_OR_RETURN(const std::vector<RowPartition> types, ReadRowPartitions(c.attrs()));
+  const Shape& values = c.input(In::kValues);
   if (!values.has_rank()) return absl::OkStatus();
   if (values.rank() == 0) return InvalidArgument("values must have an axis");
-  if (c.input(kShape).has_rank() && c.input(kShape).rank() > 1) {
+  if (c.input(In::kShape).has_rank() && c.input(In::kShape).rank() > 1) {
     return InvalidArgument("shape must be a vector, or -1");
   }
   const int ragged_dims =
-      static_cast<int>(types.size()) + (types[0] == Partition::kFirstDimSize ? 0 : 1);
+      static_cast<int>(types.size()) + (types[0] == RowPartition::kFirstDimSize ? 0 : 1);
   std::vector<int64_t> shape = {-1};
   Shape shape_shape;
-  if (const Tensor* value = c.value(kShape)) {
-    shape = ToInt64(value->dtype(), value->raw(), value->num_elements());
+  if (const Tensor* value = c.value(In::kShape)) {
+    shape = IntegersAt(value->dtype(), value->raw(), value->num_elements());
     shape_shape = value->shape();
   }
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> dims,
-                         WantedDims(shape_shape, shape, ragged_dims, values));
+                         RaggedToDenseDims(shape_shape, shape, ragged_dims, values));
   c.set_output(0, Shape(dims));
   return absl::OkStatus();
 }
@@ -284,7 +41,7 @@ const OpRegistration to_tensor({
              "row_partition_types: list(string)",
     .types = "Tindex: int64 int32; Tshape: int64 int32",
     .shape = ToTensorShape,
-    .reference = Reference,
+    .reference = RaggedToDenseKernel,
 });
 
 }  // namespace

@@ -1,0 +1,42 @@
+// Feature crosses of sparse and dense columns of strings and numbers, as sparse tensors of
+// joined texts or of buckets of joined hashes.
+#ifndef TENON_KERNELS_SPARSE_CROSS_H_
+#define TENON_KERNELS_SPARSE_CROSS_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kernels/interface/kernel.h"
+
+namespace tenon {
+
+// Inputs: indices [n, 2] of each sparse column, their values, their shapes, dense columns, and
+// what the op has besides.
+struct CrossLayout {
+  int sparse = 0;
+  int dense = 0;
+
+  int values(int i) const { return sparse + i; }
+  int shapes(int i) const { return 2 * sparse + i; }
+  int denses(int i) const { return 3 * sparse + i; }
+  int others() const { return 3 * sparse + dense; }
+};
+
+// From the lists of dtypes. InvalidArgument where N differs from their length.
+absl::StatusOr<CrossLayout> ReadCrossLayout(const AttrReader& attrs);
+
+// Texts or buckets, by the output dtype; num_buckets and hash_key are attributes.
+// InvalidArgument where columns have different numbers of rows, and for numbers where
+// internal_type is string.
+absl::StatusOr<std::unique_ptr<Kernel>> SparseCrossKernel(PrepareContext& p);
+
+// Texts; the first input behind the columns is the separator.
+absl::StatusOr<std::unique_ptr<Kernel>> SparseCrossTextKernel(PrepareContext& p);
+
+// Buckets; the inputs behind the columns are their number, whether hashes are keyed, and the key
+// (2 numbers).
+absl::StatusOr<std::unique_ptr<Kernel>> SparseCrossHashKernel(PrepareContext& p);
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_SPARSE_CROSS_H_
