@@ -1,10 +1,9 @@
 // Optimizer steps: dense updates of a variable and its slots, element by element.
 //
-// An op's inputs are `variables` handles, then scalars, then the gradient at `gradient`; further
-// scalars may follow. Its formula is a struct
+// The formula is a struct
 //
 //   template <typename T> struct Momentum {       // T: the type of the computation
-//     static constexpr int kVariables = 2, kGradient = 3;
+//     static constexpr ApplyInputs kInputs = kMomentumInputs;
 //     Momentum(const AttrReader& attrs, const Scalars<T>& scalar);   // scalar(i): input i
 //     void operator()(T gradient, T* v) const;    // v[k]: this element of variable k
 //   };
@@ -19,6 +18,7 @@
 #include "kernels/interface/kernel.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
+#include "kernels/state/optimizers.h"
 #include "kernels/state/update.h"
 
 namespace tenon {
@@ -45,14 +45,14 @@ VariableUpdate ApplyUpdate(const Node& node, DType dtype, const Shape& shape, in
   using Compute = ComputeType<T>;
   return [node, dtype, shape, threads](RunContext& run,
                                        absl::Span<Tensor* const> variables) -> absl::Status {
-    constexpr int kVariables = Formula<Compute>::kVariables;
+    constexpr int kVariables = Formula<Compute>::kInputs.variables;
     TENON_RETURN_IF_ERROR(ExpectShape(variables, shape));
     const Formula<Compute> formula(AttrReader(node), Scalars<Compute>(run, dtype));
     std::array<T*, kVariables> data;
     for (int k = 0; k < kVariables; ++k) {
       data[static_cast<size_t>(k)] = variables[static_cast<size_t>(k)]->template data<T>();
     }
-    const T* gradient = run.input<T>(Formula<Compute>::kGradient);
+    const T* gradient = run.input<T>(Formula<Compute>::kInputs.gradient);
     ParallelFor(threads, shape.num_elements(), ParallelGrain(kVariables),
                 [&](int64_t begin, int64_t end) {
                   for (int64_t i = begin; i < end; ++i) {
@@ -68,10 +68,10 @@ VariableUpdate ApplyUpdate(const Node& node, DType dtype, const Shape& shape, in
 
 template <template <typename> class Formula>
 absl::StatusOr<std::unique_ptr<Kernel>> Apply(PrepareContext& p) {
-  constexpr int kGradient = Formula<float>::kGradient;
+  constexpr int kGradient = Formula<float>::kInputs.gradient;
   const DType dtype = p.input_dtype(kGradient);
   std::vector<int> handles;
-  for (int i = 0; i < Formula<float>::kVariables; ++i) handles.push_back(i);
+  for (int i = 0; i < Formula<float>::kInputs.variables; ++i) handles.push_back(i);
   return DispatchType(Floats{}, dtype, [&]<typename T>() {
     return UpdateKernel(
         dtype, handles,
