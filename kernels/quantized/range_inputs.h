@@ -3,10 +3,18 @@
 #ifndef TENON_KERNELS_QUANTIZED_RANGE_INPUTS_H_
 #define TENON_KERNELS_QUANTIZED_RANGE_INPUTS_H_
 
+#include "absl/status/statusor.h"
 #include "kernels/interface/kernel.h"
 #include "kernels/quantized/range_math.h"
 
 namespace tenon {
+
+// How integers and the range they cover go together. MIN_COMBINED and MIN_FIRST put the lowest
+// integer at min (with different roundings), SCALED keeps 0 at 0.
+enum class RangeMode { kMinCombined, kMinFirst, kScaled };
+
+// From the attribute mode. InvalidArgument where it is none of these.
+absl::StatusOr<RangeMode> ReadRangeMode(const AttrReader& attrs);
 
 // A tensor cut along `axis` into `count` slices: [outer, count, inner]. axis -1: one slice.
 struct Slices {

@@ -1,73 +1,16 @@
 // Requantize, RequantizationRange, QuantizeDownAndShrinkRange (both in one), and the first two with
 // a range for each channel.
-#include <cmath>
-#include <vector>
+#include "kernels/quantized/requantize.h"
 
-#include "kernels/quantized/range_inputs.h"
 #include "ops/op.h"
 #include "ops/quant/range_shape.h"
 
 namespace tenon {
 namespace {
 
-// int32 brought down to 8 bits under another range. Fixed-point, 16 bits of fraction.
-void RequantizeToUint8(const int32_t* x, int64_t n, FloatRange from, FloatRange to, uint8_t* y) {
-  constexpr int kShift = 16;
-  constexpr double kOne = 1 << kShift;
-  const float from_size = from.max - from.min, to_size = to.max - to.min;
-  int64_t scale = 0, offset = 0;
-  if (to_size != 0) {
-    const float reciprocal = static_cast<float>(255.0 / to_size);
-    const float middle = static_cast<float>((from.min + from.max) / 2.0);
-    scale = TruncateToInt64(255.0 * kOne * from_size / to_size);
-    offset = TruncateToInt64(middle * reciprocal * static_cast<float>(kOne));
-    const double shift = kOne * (to.min * 255.0) / to_size;
-    offset = AddWrapped(offset, TruncateToInt64(-std::round(shift)));
-  }
-  offset = AddWrapped(offset, int64_t{1} << (kShift - 1));
-  for (int64_t i = 0; i < n; ++i) {
-    const auto product =
-        static_cast<int64_t>(static_cast<uint64_t>(int64_t{x[i]}) * static_cast<uint64_t>(scale));
-    const int64_t v = AddWrapped(product >> 32, offset) >> kShift;
-    y[i] = static_cast<uint8_t>(std::clamp<int64_t>(v, 0, 255));
-  }
-}
-
-// The range of the values really found in x, with 0 in it.
-FloatRange ActualRange(const int32_t* x, int64_t n, FloatRange range) {
-  int32_t low = INT32_MAX, high = INT32_MIN;
-  for (int64_t i = 0; i < n; ++i) {
-    low = std::min(low, x[i]);
-    high = std::max(high, x[i]);
-  }
-  return {std::min(0.0f, DequantizeValue(low, range)), DequantizeValue(high, range)};
-}
-
 absl::Status RequantizeShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(ExpectScalars(c, {1, 2, 3, 4}));
   return UnchangedAndScalarsShape(c);
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> Requantize(PrepareContext& p) {
-  const int64_t n = p.output_shape(0).num_elements();
-  const bool to_unsigned = p.output_dtype(0) == DType::kQuint8;
-  return MakeKernel([n, to_unsigned](RunContext& r) -> absl::Status {
-    const FloatRange from = ScalarRange(r, 1), to = ScalarRange(r, 3);
-    if (!(to.min <= 0)) return InvalidArgument("requested_output_min must be <= 0, is ", to.min);
-    if (!(to.max >= to.min)) {
-      return InvalidArgument("requested_output_max ", to.max, " is below requested_output_min");
-    }
-    const int32_t* x = r.input<int32_t>(0);
-    if (to_unsigned) {
-      RequantizeToUint8(x, n, from, to, r.output<uint8_t>(0));
-    } else {
-      const Dequantizer<int32_t> dequantize(from);
-      const Quantizer<int8_t> quantize(to);
-      for (int64_t i = 0; i < n; ++i) r.output<int8_t>(0)[i] = quantize(dequantize(x[i]));
-    }
-    SetRange(r, 1, to);
-    return absl::OkStatus();
-  });
 }
 
 absl::Status RangeShape(ShapeContext& c) {
@@ -75,33 +18,10 @@ absl::Status RangeShape(ShapeContext& c) {
   return ScalarShape(c);
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Range(PrepareContext& p) {
-  const int64_t n = p.input_shape(0).num_elements();
-  return MakeKernel([n](RunContext& r) {
-    SetRange(r, 0, ActualRange(r.input<int32_t>(0), n, ScalarRange(r, 1)));
-    return absl::OkStatus();
-  });
-}
-
 absl::Status ShrinkShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(ExpectScalars(c, {1, 2}));
   return UnchangedAndScalarsShape(c);
 }
-
-absl::StatusOr<std::unique_ptr<Kernel>> Shrink(PrepareContext& p) {
-  const int64_t n = p.input_shape(0).num_elements();
-  return MakeKernel([n](RunContext& r) {
-    const int32_t* x = r.input<int32_t>(0);
-    const FloatRange from = ScalarRange(r, 1), to = ActualRange(x, n, from);
-    RequantizeToUint8(x, n, from, to, r.output<uint8_t>(0));
-    SetRange(r, 1, to);
-    return absl::OkStatus();
-  });
-}
-
-// ---- a range for each channel: images, channels last ----
-
-float Magnitude(float a, float b) { return std::max(std::fabs(a), std::fabs(b)); }
 
 absl::Status CheckChannels(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 4));
@@ -114,62 +34,12 @@ absl::Status RequantizePerChannelShape(ShapeContext& c) {
   return UnchangedAndScalarsShape(c);
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> RequantizePerChannel(PrepareContext& p) {
-  const Slices s = SlicesOf(p.input_shape(0), 3);
-  const bool to_unsigned = p.output_dtype(0) == DType::kQuint8;
-  return MakeKernel([s, to_unsigned](RunContext& r) -> absl::Status {
-    const FloatRange to = ScalarRange(r, 3);
-    if (!to_unsigned && !(to.min < 0)) {
-      return InvalidArgument("requested_output_min must be < 0 for qint8, is ", to.min);
-    }
-    const float limit = to_unsigned ? 255.0f : 127.0f, requested = Magnitude(to.min, to.max);
-    const int32_t* x = r.input<int32_t>(0);
-    for (int64_t k = 0; k < s.count; ++k) {
-      const float from = Magnitude(r.input<float>(1)[k], r.input<float>(2)[k]);
-      const float scale = limit * (from / requested / 2147483648.0f);
-      for (int64_t i = k; i < s.outer * s.count; i += s.count) {
-        const float v = std::nearbyint(static_cast<float>(x[i]) * scale);
-        if (to_unsigned) {
-          r.output<uint8_t>(0)[i] = TruncateTo<uint8_t>(std::min(std::max(v, 0.0f), 255.0f));
-        } else {
-          r.output<int8_t>(0)[i] = TruncateTo<int8_t>(std::min(std::max(v, -128.0f), 127.0f));
-        }
-      }
-    }
-    SetRange(r, 1, to);
-    return absl::OkStatus();
-  });
-}
-
 absl::Status RangePerChannelShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(CheckChannels(c));
   if (c.input(0).IsComplete() && c.input(0).num_elements() == 0) {
     return InvalidArgument("input must not be empty");
   }
   return ScalarShape(c);
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> RangePerChannel(PrepareContext& p) {
-  const Slices s = SlicesOf(p.input_shape(0), 3);
-  TENON_ASSIGN_OR_RETURN(const float clip, p.attrs().Float("clip_value_max"));
-  return MakeKernel([s, clip](RunContext& r) {
-    const int32_t* x = r.input<int32_t>(0);
-    float largest = std::numeric_limits<float>::min();
-    bool negative = false;
-    for (int64_t k = 0; k < s.count; ++k) {
-      uint32_t most = 0;
-      for (int64_t i = k; i < s.outer * s.count; i += s.count) {
-        negative |= x[i] < 0;
-        most = std::max(most,
-                        x[i] < 0 ? 0u - static_cast<uint32_t>(x[i]) : static_cast<uint32_t>(x[i]));
-      }
-      const float from = Magnitude(r.input<float>(1)[k], r.input<float>(2)[k]);
-      largest = std::max(largest, from * static_cast<float>(most) / 2147483648.0f);
-    }
-    largest = std::min(largest, clip);
-    SetRange(r, 0, {negative ? -largest : 0.0f, largest});
-    return absl::OkStatus();
-  });
 }
 
 const OpRegistration requantize({
@@ -180,8 +50,9 @@ const OpRegistration requantize({
     .attrs = "Tinput: type; out_type: type",
     .types = "Tinput: qint32; out_type: quint8 qint8",
     .shape = RequantizeShape,
-    .reference = Requantize,
+    .reference = RequantizeKernel,
 });
+
 const OpRegistration requantization_range({
     .name = "RequantizationRange",
     .inputs = "input: Tinput, input_min: float, input_max: float",
@@ -189,8 +60,9 @@ const OpRegistration requantization_range({
     .attrs = "Tinput: type",
     .types = "Tinput: qint32",
     .shape = RangeShape,
-    .reference = Range,
+    .reference = RequantizationRangeKernel,
 });
+
 const OpRegistration quantize_down({
     .name = "QuantizeDownAndShrinkRange",
     .inputs = "input: Tinput, input_min: float, input_max: float",
@@ -198,8 +70,9 @@ const OpRegistration quantize_down({
     .attrs = "Tinput: type; out_type: type",
     .types = "Tinput: qint32; out_type: quint8",
     .shape = ShrinkShape,
-    .reference = Shrink,
+    .reference = RequantizeAndShrinkKernel,
 });
+
 const OpRegistration requantize_per_channel({
     .name = "RequantizePerChannel",
     .inputs = "input: T, input_min: float, input_max: float, requested_output_min: float, "
@@ -208,8 +81,9 @@ const OpRegistration requantize_per_channel({
     .attrs = "T: type = qint32; out_type: type = quint8",
     .types = "T: qint32; out_type: quint8 qint8",
     .shape = RequantizePerChannelShape,
-    .reference = RequantizePerChannel,
+    .reference = RequantizePerChannelKernel,
 });
+
 const OpRegistration range_per_channel({
     .name = "RequantizationRangePerChannel",
     .inputs = "input: T, input_min: float, input_max: float",
@@ -217,7 +91,7 @@ const OpRegistration range_per_channel({
     .attrs = "T: type = qint32; clip_value_max: float",
     .types = "T: qint32",
     .shape = RangePerChannelShape,
-    .reference = RangePerChannel,
+    .reference = RequantizationRangePerChannelKernel,
 });
 
 }  // namespace

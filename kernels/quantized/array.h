@@ -1,0 +1,38 @@
+// 8-bit and other quantized tensors reshaped and joined.
+#ifndef TENON_KERNELS_QUANTIZED_ARRAY_H_
+#define TENON_KERNELS_QUANTIZED_ARRAY_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kernels/interface/kernel.h"
+
+namespace tenon {
+
+// The same integers and range under another shape.
+absl::StatusOr<std::unique_ptr<Kernel>> QuantizedReshapeKernel(PrepareContext& p);
+
+// Where the axis and the first value stand; the ranges follow: all minima, then all maxima.
+struct ConcatPlaces {
+  int axis, values, count;
+  int ranges() const { return count + 1; }
+};
+
+// Where the axis stands among the inputs.
+enum class ConcatAxisAt { kFirst, kBehindValues };
+
+// For that many inputs.
+inline ConcatPlaces ConcatPlacesOf(ConcatAxisAt axis, int inputs) {
+  const int count = (inputs - 1) / 3;
+  if (axis == ConcatAxisAt::kFirst) return {0, 1, count};
+  return {count, 0, count};
+}
+
+// Tensors of any quantized dtype joined along an axis; where their ranges differ, brought to one
+// that holds them all.
+template <ConcatAxisAt kAxis>
+absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConcatKernel(PrepareContext& p);
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_QUANTIZED_ARRAY_H_

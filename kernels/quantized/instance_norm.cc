@@ -1,0 +1,67 @@
+#include "kernels/quantized/instance_norm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "env/status.h"
+#include "kernels/quantized/range_inputs.h"
+
+namespace tenon {
+
+absl::StatusOr<InstanceNormAttrs> ReadInstanceNormAttrs(const AttrReader& attrs) {
+  InstanceNormAttrs a;
+  a.range_given = attrs.Bool("output_range_given", false);
+  a.given = {attrs.Float("given_y_min", 0), attrs.Float("given_y_max", 0)};
+  a.epsilon = attrs.Float("variance_epsilon", 1e-5f);
+  a.separation = attrs.Float("min_separation", 1e-3f);
+  if (a.range_given && !(a.given.min < a.given.max)) {
+    return InvalidArgument("given_y_min must be below given_y_max, they are ", a.given.min, " and ",
+                           a.given.max);
+  }
+  return a;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> QuantizedInstanceNormKernel(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const InstanceNormAttrs a, ReadInstanceNormAttrs(p.attrs()));
+  const Shape& in = p.input_shape(0);
+  const int64_t images = in[0], positions = in[1] * in[2], channels = in[3];
+  return MakeKernel([=](RunContext& r) -> absl::Status {
+    const FloatRange from = ScalarRange(r, 1);
+    if (!(from.min < from.max)) return InvalidArgument("x_min must be below x_max");
+    const float step = (from.max - from.min) / 255.0f;
+    const uint8_t* x = r.input<uint8_t>(0);
+    std::vector<float> normed(static_cast<size_t>(images * positions * channels));
+    FloatRange to{std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()};
+    for (int64_t n = 0; n < images; ++n) {
+      for (int64_t c = 0; c < channels; ++c) {
+        const int64_t first = n * positions * channels + c;
+        auto each = [&](auto&& f) {
+          for (int64_t i = 0; i < positions; ++i) f(first + i * channels);
+        };
+        double sum = 0, squares = 0;
+        each([&](int64_t i) { sum += x[i]; });
+        const auto mean = static_cast<float>(sum / static_cast<double>(positions));
+        each([&](int64_t i) {
+          const float d = step * (static_cast<float>(x[i]) - mean);
+          squares += static_cast<double>(d) * d;
+        });
+        const auto variance = static_cast<float>(squares / static_cast<double>(positions));
+        const float factor = 1.0f / std::sqrt(variance + a.epsilon);
+        each([&](int64_t i) {
+          const float v = step * (static_cast<float>(x[i]) - mean) * factor;
+          normed[static_cast<size_t>(i)] = v;
+          to = {std::min(to.min, v), std::max(to.max, v)};
+        });
+      }
+    }
+    if (a.range_given) to = a.given;
+    if (to.max - to.min < a.separation) to.max = to.min + a.separation;
+    const Quantizer<uint8_t> quantize(to);
+    for (size_t i = 0; i < normed.size(); ++i) r.output<uint8_t>(0)[i] = quantize(normed[i]);
+    SetRange(r, 1, to);
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace tenon
