@@ -51,11 +51,8 @@ bool SuitsWinograd(const ConvolutionProblem& p) {
   if (!p.allow_winograd || p.grouped || p.src.type != ElementType::kF32 ||
       p.dst.type != ElementType::kF32 || !p.scales.empty() || p.src.dims.size() != 4 ||
       p.weights.dims[2] != 3 || p.weights.dims[3] != 3 || !all(p.strides, 1) ||
-      !all(p.dilations, 1)) {
+      !all(p.dilations, 1) || p.has_binary_post_op()) {
     return false;
-  }
-  for (const PostOpSpec& op : p.post_ops) {
-    if (op.binary()) return false;
   }
   return p.dst.num_elements() * p.weights.dims[1] * 9 >= kLeastWinogradProducts;
 }
@@ -69,11 +66,6 @@ absl::StatusOr<Conv::primitive_desc> Winograd(const ConvolutionProblem& p,
                  AnyLayout(p.dst)),
         attr, AcceptAll);
   });
-}
-
-bool AddsToDestination(const ConvolutionProblem& p) {
-  return std::any_of(p.post_ops.begin(), p.post_ops.end(),
-                     [](const PostOpSpec& op) { return op.kind == PostOpSpec::Kind::kSum; });
 }
 
 absl::StatusOr<std::shared_ptr<const Primitive>> Build(const ConvolutionProblem& p) {
@@ -100,11 +92,21 @@ absl::StatusOr<std::shared_ptr<const Primitive>> Build(const ConvolutionProblem&
   parts.threads = p.threads;
   using Use = PlainArgument::Use;
   return WrapWithPlainArguments(
-      std::move(parts),
-      {{0, p.src, Use::kRead}, {dst, p.dst, AddsToDestination(p) ? Use::kUpdated : Use::kWritten}});
+      std::move(parts), {{0, p.src, Use::kRead},
+                         {dst, p.dst, p.adds_to_destination() ? Use::kUpdated : Use::kWritten}});
 }
 
 }  // namespace
+
+bool ConvolutionProblem::adds_to_destination() const {
+  return std::any_of(post_ops.begin(), post_ops.end(),
+                     [](const PostOpSpec& op) { return op.kind == PostOpSpec::Kind::kSum; });
+}
+
+bool ConvolutionProblem::has_binary_post_op() const {
+  return std::any_of(post_ops.begin(), post_ops.end(),
+                     [](const PostOpSpec& op) { return op.binary(); });
+}
 
 bool HasExactInt8() {
   switch (dnnl::get_effective_cpu_isa()) {

@@ -38,6 +38,10 @@ struct ConvolutionProblem {
   bool allow_winograd = false;
   int threads = 1;
 
+  // Whether a post-op reads what the destination held before.
+  bool adds_to_destination() const;
+  bool has_binary_post_op() const;
+
   friend bool operator==(const ConvolutionProblem&, const ConvolutionProblem&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const ConvolutionProblem& p) {

@@ -13,22 +13,8 @@ bool Always(const ConvolutionProblem&) { return true; }
 int64_t ResultsPerGroup(const ConvolutionProblem& p) { return p.weights.dims[p.grouped ? 1 : 0]; }
 int64_t SourcesPerGroup(const ConvolutionProblem& p) { return p.weights.dims[p.grouped ? 2 : 1]; }
 
-bool HasBinaryPostOp(const ConvolutionProblem& p) {
-  return std::any_of(p.post_ops.begin(), p.post_ops.end(),
-                     [](const PostOpSpec& op) { return op.binary(); });
-}
-
-bool IsDepthwise(const ConvolutionProblem& p) {
-  return p.grouped && p.weights.dims[1] == 1 && p.weights.dims[2] == 1;
-}
-
 bool HasStrides(const ConvolutionProblem& p) {
   return std::any_of(p.strides.begin(), p.strides.end(), [](int64_t s) { return s != 1; });
-}
-
-bool HasSum(const ConvolutionProblem& p) {
-  return std::any_of(p.post_ops.begin(), p.post_ops.end(),
-                     [](const PostOpSpec& op) { return op.kind == PostOpSpec::Kind::kSum; });
 }
 
 // Whether some window along `dim` has no tap in the image.
@@ -52,63 +38,65 @@ bool HasWindowInPadding(const ConvolutionProblem& p) {
   return false;
 }
 
+struct KnownDefect {
+  Computes computes;
+  const char* implementation;  // a part of its name; ";" stands for the end
+  Remedy remedy;
+  bool (*applies)(const ConvolutionProblem&);
+};
+
+// All were seen in oneDNN 2.6.3.
 constexpr KnownDefect kDefects[] = {
-    {Computes::kResult, "gemm:", Remedy::kRefuse, HasBinaryPostOp,
-     "binary post-ops take wrong elements with more than one image, or a value for each image and "
-     "channel",
-     "2.6.3"},
+    // Binary post-ops take wrong elements with more than one image, or a value for each image and
+    // channel.
+    {Computes::kResult, "gemm:", Remedy::kRefuse,
+     [](const ConvolutionProblem& p) { return p.has_binary_post_op(); }},
+    // Where a depthwise result is one pixel of more than 16 channels, binary post-ops take wrong
+    // elements.
     {Computes::kResult, "", Remedy::kRefuse,
      [](const ConvolutionProblem& p) {
-       return IsDepthwise(p) && HasBinaryPostOp(p) && p.dst.num_elements() == p.dst.dims[1];
-     },
-     "where a depthwise result is one pixel of more than 16 channels, binary post-ops take wrong "
-     "elements",
-     "2.6.3"},
+       return p.grouped && SourcesPerGroup(p) == 1 && p.has_binary_post_op() &&
+              p.dst.num_elements() == p.dst.dims[1];
+     }},
+    // Where a window lies in the padding altogether, a sum gives wrong values or ends the process.
     {Computes::kResult, "brgconv", Remedy::kRefuse,
      [](const ConvolutionProblem& p) {
-       return (HasSum(p) || HasBinaryPostOp(p)) && HasWindowInPadding(p);
-     },
-     "where a window lies in the padding altogether, a sum gives wrong values or ends the process",
-     "2.6.3"},
+       return (p.adds_to_destination() || p.has_binary_post_op()) && HasWindowInPadding(p);
+     }},
+    // A sum reads the result by aligned loads, which end the process.
     {Computes::kResult, "jit_dw:sse41", Remedy::kRefuse,
-     [](const ConvolutionProblem& p) { return HasSum(p) && p.dst.dims[1] % 4 != 0; },
-     "a sum reads the result by aligned loads, which end the process", "2.6.3"},
-    // The source is first gathered into scratch memory, by whole vectors.
+     [](const ConvolutionProblem& p) { return p.adds_to_destination() && p.dst.dims[1] % 4 != 0; }},
+    // With strides and few source channels it writes past its scratch memory, into which it first
+    // gathers the source by whole vectors.
     {Computes::kWeightsGradient, "1x1:avx2", Remedy::kRefuse,
-     [](const ConvolutionProblem& p) { return HasStrides(p) && p.src.dims[1] < 8; },
-     "with strides and few source channels it writes past its scratch memory", "2.6.3"},
+     [](const ConvolutionProblem& p) { return HasStrides(p) && p.src.dims[1] < 8; }},
     {Computes::kWeightsGradient, "1x1:avx512", Remedy::kRefuse,
-     [](const ConvolutionProblem& p) { return HasStrides(p) && p.src.dims[1] < 16; },
-     "with strides and few source channels it writes past its scratch memory", "2.6.3"},
-    // Gradients in bfloat16 copy rows in other orders first.
+     [](const ConvolutionProblem& p) { return HasStrides(p) && p.src.dims[1] < 16; }},
+    // Gradients in bfloat16 copy rows in other orders first. In three dimensions, with strides, it
+    // reads beyond the image or ends the process.
     {Computes::kWeightsGradient, "jit_bf16:", Remedy::kRefuse,
-     [](const ConvolutionProblem& p) { return p.strides.size() == 3; },
-     "in three dimensions, with strides, it reads beyond the image or ends the process", "2.6.3"},
+     [](const ConvolutionProblem& p) { return p.strides.size() == 3; }},
+    // With strides and a result one element wide it reads beyond the image.
     {Computes::kWeightsGradient, "jit_bf16:", Remedy::kRefuse,
-     [](const ConvolutionProblem& p) { return HasStrides(p) && p.dst.dims.back() == 1; },
-     "with strides and a result one element wide it reads beyond the image", "2.6.3"},
+     [](const ConvolutionProblem& p) { return HasStrides(p) && p.dst.dims.back() == 1; }},
+    // Dilated rows of more than 32 elements give wrong values.
     {Computes::kWeightsGradient, "jit_bf16:", Remedy::kRefuse,
-     [](const ConvolutionProblem& p) { return p.dilations.back() != 1; },
-     "dilated rows of more than 32 elements give wrong values", "2.6.3"},
-    {Computes::kWeightsGradient, "jit_bf16:", Remedy::kClearScratch, Always,
-     "it multiplies what lies in unwritten scratch memory by zero", "2.6.3"},
-    // Without instructions for bfloat16 it runs out of registers.
-    {Computes::kResult, "jit_bf16_1x1:avx512_core;", Remedy::kRefuse, Always,
-     "five pixels and more than 64 result channels give wrong values", "2.6.3"},
-    {Computes::kSourceGradient, "jit_bf16_1x1:avx512_core;", Remedy::kRefuse, Always,
-     "five pixels and more than 64 source channels give wrong values", "2.6.3"},
-    // Products of pairs: the last of an odd number of channels meets the next pixel's first.
+     [](const ConvolutionProblem& p) { return p.dilations.back() != 1; }},
+    // It multiplies unwritten scratch memory by zero.
+    {Computes::kWeightsGradient, "jit_bf16:", Remedy::kClearScratch, Always},
+    // Without instructions for bfloat16 it runs out of registers: five pixels and more than 64
+    // channels of what it computes give wrong values.
+    {Computes::kResult, "jit_bf16_1x1:avx512_core;", Remedy::kRefuse, Always},
+    {Computes::kSourceGradient, "jit_bf16_1x1:avx512_core;", Remedy::kRefuse, Always},
+    // It multiplies channels in pairs: where pixels fill blocks of 30, the last of an odd number of
+    // channels meets the next pixel's first.
     {Computes::kResult, "jit_bf16_1x1:", Remedy::kRefuse,
-     [](const ConvolutionProblem& p) { return SourcesPerGroup(p) % 2 == 1; },
-     "an odd number of source channels gives wrong values where pixels fill blocks of 30", "2.6.3"},
+     [](const ConvolutionProblem& p) { return SourcesPerGroup(p) % 2 == 1; }},
     {Computes::kSourceGradient, "jit_bf16_1x1:", Remedy::kRefuse,
-     [](const ConvolutionProblem& p) { return ResultsPerGroup(p) % 2 == 1; },
-     "an odd number of result channels gives wrong values where pixels fill blocks of 30", "2.6.3"},
+     [](const ConvolutionProblem& p) { return ResultsPerGroup(p) % 2 == 1; }},
 };
 
 }  // namespace
-
-absl::Span<const KnownDefect> KnownDefects() { return kDefects; }
 
 Remedy RemedyFor(Computes computes, const ConvolutionProblem& problem,
                  absl::string_view implementation) {

@@ -1,11 +1,10 @@
-// Private to this folder: convolution implementations of oneDNN that give wrong results, and on
-// which problems. A refused implementation is passed over like oneDNN's plain loops, so that the
-// next one serves. tests/sweep looks for more.
+// Private to this folder: what to do about convolution implementations of oneDNN that give wrong
+// results for some problems. A refused implementation is passed over like oneDNN's plain loops, so
+// that the next one serves. tests/sweep looks for more.
 #ifndef TENON_PRIMITIVE_CACHE_KNOWN_DEFECTS_H_
 #define TENON_PRIMITIVE_CACHE_KNOWN_DEFECTS_H_
 
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {
@@ -17,17 +16,6 @@ enum class Remedy {
   kClearScratch,  // it reads scratch memory that it did not write: fill that with zeros first
   kRefuse,
 };
-
-struct KnownDefect {
-  Computes computes;
-  const char* implementation;  // a part of its name; ";" stands for the end
-  Remedy remedy;
-  bool (*applies)(const ConvolutionProblem&);
-  const char* reason;
-  const char* versions;  // of oneDNN in which it was seen
-};
-
-absl::Span<const KnownDefect> KnownDefects();
 
 // What to do about `implementation` ("jit_1x1:avx2") for the problem: the strongest of its rows.
 Remedy RemedyFor(Computes computes, const ConvolutionProblem& problem,
