@@ -33,6 +33,9 @@ int64_t Batch(Dice& d) { return d.OneIn(5) ? d.Int(4, 24) : d.Pick<int64_t>({1, 
 int64_t Side(Dice& d) { return d.OneIn(10) ? d.Int(12, 35) : d.Int(1, 11); }
 std::string FloatType(Dice& d) { return d.OneIn(3) ? "bf16" : "f32"; }
 
+// How many elements a dilated filter spans.
+int64_t Reach(int64_t taps, int64_t dilation) { return (taps - 1) * dilation + 1; }
+
 // Shapes of a convolution, before channels are placed according to the format.
 struct Window {
   std::string type;
@@ -49,6 +52,22 @@ struct Window {
     dims.insert(dims.end(), inner.begin(), inner.end());
     if (!channels_first) dims.push_back(channels);
     return dims;
+  }
+  // Sets `result` from the rest.
+  void ComputeResult() {
+    result.clear();
+    for (size_t i = 0; i < image.size(); ++i) {
+      const int64_t size = image[i], s = strides[i];
+      if (padding == "SAME") {
+        result.push_back((size + s - 1) / s);
+        continue;
+      }
+      const size_t axis = i + (channels_first ? 2 : 1);
+      const int64_t around = explicit_paddings.empty()
+                                 ? 0
+                                 : explicit_paddings[2 * axis] + explicit_paddings[2 * axis + 1];
+      result.push_back((size + around - Reach(filter[i], dilations[i])) / s + 1);
+    }
   }
   Ints PlaceOnes(const Ints& inner) const {
     Ints dims = Place(inner, 1);
@@ -95,7 +114,7 @@ Window DrawWindow(Dice& d, int spatial, Explicit allowed) {
   for (int i = 0; i < spatial; ++i) {
     const int64_t k = one_by_one ? 1 : square ? width : d.Int(1, std::min<int64_t>(most, 5));
     const int64_t s = square ? stride : d.Int(1, 3);
-    const int64_t reach = (k - 1) * dilation + 1;
+    const int64_t reach = Reach(k, dilation);
     int64_t size = spatial == 3 ? d.Int(1, 6) : Side(d);
     int64_t before = 0, after = 0;
     if (w.padding == "EXPLICIT") {  // some windows may lie entirely in the padding
@@ -112,10 +131,9 @@ Window DrawWindow(Dice& d, int spatial, Explicit allowed) {
     w.filter.push_back(k);
     w.strides.push_back(s);
     w.dilations.push_back(dilation);
-    w.result.push_back(w.padding == "SAME" ? (size + s - 1) / s
-                                           : (size + before + after - reach) / s + 1);
   }
   if (w.padding == "EXPLICIT") w.explicit_paddings = paddings;
+  w.ComputeResult();
   return w;
 }
 
@@ -124,6 +142,12 @@ void DrawGroups(Dice& d, Window& w) {
   w.groups = d.Int(2, 4);
   w.in = w.groups * d.Int(1, 9);
   w.out = w.groups * d.Int(1, 9);
+}
+
+Window DrawConvolution(Dice& d, int spatial) {
+  Window w = DrawWindow(d, spatial, Explicit::kAllowed);
+  if (spatial == 2) DrawGroups(d, w);
+  return w;
 }
 
 // "fused_ops=… num_args=…" and the extra inputs.
@@ -150,8 +174,7 @@ std::string DrawFusion(Dice& d, const std::string& type, int64_t channels, const
 std::string Const(Dice& d) { return d.OneIn(3) ? "" : "const"; }
 
 std::string Forward(Dice& d, int spatial) {
-  Window w = DrawWindow(d, spatial, Explicit::kAllowed);
-  if (spatial == 2) DrawGroups(d, w);
+  const Window w = DrawConvolution(d, spatial);
   std::vector<std::string> inputs{In(w.type, w.Place(w.image, w.in)),
                                   In(w.type, w.Filter(), Const(d))};
   const std::string op = absl::StrCat("Conv", spatial, "D");
@@ -160,21 +183,17 @@ std::string Forward(Dice& d, int spatial) {
   return Line("_Fused" + op, inputs, w.Attributes() + fusion);
 }
 
-std::string InputGradient(Dice& d, int spatial) {
-  Window w = DrawWindow(d, spatial, Explicit::kAllowed);
-  if (spatial == 2) DrawGroups(d, w);
-  return Line(spatial == 3 ? "Conv3DBackpropInputV2" : "Conv2DBackpropInput",
+std::string InputGradient(Dice& d, const Window& w) {
+  return Line(w.spatial() == 3 ? "Conv3DBackpropInputV2" : "Conv2DBackpropInput",
               {Sizes(w.Place(w.image, w.in)), In(w.type, w.Filter(), Const(d)),
                In(w.type, w.Place(w.result, w.out))},
               w.Attributes());
 }
 
-std::string FilterGradient(Dice& d, int spatial) {
-  Window w = DrawWindow(d, spatial, Explicit::kAllowed);
-  if (spatial == 2) DrawGroups(d, w);
-  const char* op = spatial == 3 ? "Conv3DBackpropFilterV2"
-                   : d.OneIn(3) ? "_Conv2DBackpropFilterWithBias"
-                                : "Conv2DBackpropFilter";
+std::string FilterGradient(Dice& d, const Window& w) {
+  const char* op = w.spatial() == 3 ? "Conv3DBackpropFilterV2"
+                   : d.OneIn(3)     ? "_Conv2DBackpropFilterWithBias"
+                                    : "Conv2DBackpropFilter";
   return Line(
       op,
       {In(w.type, w.Place(w.image, w.in)), Sizes(w.Filter()), In(w.type, w.Place(w.result, w.out))},
@@ -183,10 +202,10 @@ std::string FilterGradient(Dice& d, int spatial) {
 
 std::string Conv2D(Dice& d) { return Forward(d, 2); }
 std::string Conv3D(Dice& d) { return Forward(d, 3); }
-std::string Conv2DInputGradient(Dice& d) { return InputGradient(d, 2); }
-std::string Conv3DInputGradient(Dice& d) { return InputGradient(d, 3); }
-std::string Conv2DFilterGradient(Dice& d) { return FilterGradient(d, 2); }
-std::string Conv3DFilterGradient(Dice& d) { return FilterGradient(d, 3); }
+std::string Conv2DInputGradient(Dice& d) { return InputGradient(d, DrawConvolution(d, 2)); }
+std::string Conv3DInputGradient(Dice& d) { return InputGradient(d, DrawConvolution(d, 3)); }
+std::string Conv2DFilterGradient(Dice& d) { return FilterGradient(d, DrawConvolution(d, 2)); }
+std::string Conv3DFilterGradient(Dice& d) { return FilterGradient(d, DrawConvolution(d, 3)); }
 
 // 1x1 filters with strides over few channels, for which oneDNN first reduces to unit stride.
 std::string PointwiseGradient(Dice& d) {
@@ -202,37 +221,17 @@ std::string PointwiseGradient(Dice& d) {
     w.filter.push_back(1);
     w.strides.push_back(s);
     w.dilations.push_back(1);
-    w.result.push_back((size + s - 1) / s);
   }
   if (!d.OneIn(4)) w.strides[1] = w.strides[0];
-  for (size_t i = 0; i < 2; ++i) {
-    w.result[i] = (w.image[i] + w.strides[i] - 1) / w.strides[i];
-  }
-  if (d.OneIn(2)) {
-    return Line("Conv2DBackpropInput",
-                {Sizes(w.Place(w.image, w.in)), In(w.type, w.Filter(), Const(d)),
-                 In(w.type, w.Place(w.result, w.out))},
-                w.Attributes());
-  }
-  return Line(
-      d.OneIn(3) ? "_Conv2DBackpropFilterWithBias" : "Conv2DBackpropFilter",
-      {In(w.type, w.Place(w.image, w.in)), Sizes(w.Filter()), In(w.type, w.Place(w.result, w.out))},
-      w.Attributes());
+  w.ComputeResult();
+  return d.OneIn(2) ? InputGradient(d, w) : FilterGradient(d, w);
 }
 
 std::string Depthwise(Dice& d) {
   Window w = DrawWindow(d, 2, Explicit::kAllowed);
   const int64_t multiplier = d.OneIn(4) ? d.Int(2, 3) : 1;
   w.strides[1] = w.strides[0];
-  if (w.padding == "SAME") w.result[1] = (w.image[1] + w.strides[1] - 1) / w.strides[1];
-  if (w.padding == "VALID" || w.padding == "EXPLICIT") {
-    const size_t axis = w.channels_first ? 3 : 2;
-    const int64_t extra = w.padding == "VALID"
-                              ? 0
-                              : w.explicit_paddings[2 * axis] + w.explicit_paddings[2 * axis + 1];
-    const int64_t reach = (w.filter[1] - 1) * w.dilations[1] + 1;
-    w.result[1] = (w.image[1] + extra - reach) / w.strides[1] + 1;
-  }
+  w.ComputeResult();
   Ints filter = w.filter;
   filter.push_back(w.in);
   filter.push_back(multiplier);
@@ -293,11 +292,8 @@ std::string BatchMatMul(Dice& d) {
 std::string Pool(Dice& d) {
   const int spatial = d.OneIn(4) ? 3 : 2;
   Window w = DrawWindow(d, spatial, Explicit::kNever);
-  for (int i = 0; i < spatial; ++i) {  // a window has no dilation
-    const size_t s = static_cast<size_t>(i);
-    if (w.padding == "SAME") continue;
-    w.result[s] = (w.image[s] - w.filter[s]) / w.strides[s] + 1;
-  }
+  std::fill(w.dilations.begin(), w.dilations.end(), 1);  // a pooling window has none
+  w.ComputeResult();
   const std::string attributes =
       absl::StrCat("T=", w.type, " ksize=", List(w.PlaceOnes(w.filter)),
                    " strides=", List(w.PlaceOnes(w.strides)), " padding=\"", w.padding,
