@@ -11,10 +11,6 @@ install_build_packages
 tensorflow_python
 
 run_tests() { "$TENON_ROOT/tools/test.sh"; }
-build_all() {
-  configure "$TENON_BUILD" -DCMAKE_BUILD_TYPE=Release -DTENON_PYTHON="$TENON_PYTHON"
-  cmake --build "$TENON_BUILD" -j "$TENON_JOBS"
-}
 run_isa() { build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/isa.py" --build "$TENON_BUILD"; }
 run_asan() { "$TENON_ROOT/tools/sanitize.sh" address,undefined; }
 run_versions() {

@@ -7,7 +7,6 @@
 "$TENON_ROOT/tools/demo.sh"
 tensorflow_python
 say "Building the tests"
-configure "$TENON_BUILD" -DCMAKE_BUILD_TYPE=Release -DTENON_PYTHON="$TENON_PYTHON"
-cmake --build "$TENON_BUILD" -j "$TENON_JOBS"
+build_all
 say "Testing"
 exec ctest --test-dir "$TENON_BUILD" -j "$TENON_JOBS" --output-on-failure --no-tests=error "$@"

@@ -59,3 +59,9 @@ configure() {
   if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
   cmake -S "$TENON_ROOT" -B "$dir" -G Ninja "${launcher[@]}" "$@" >/dev/null
 }
+
+# build_all: the command line, the plug-in, the tests and what they need. After tensorflow_python.
+build_all() {
+  configure "$TENON_BUILD" -DCMAKE_BUILD_TYPE=Release -DTENON_PYTHON="$TENON_PYTHON"
+  cmake --build "$TENON_BUILD" -j "$TENON_JOBS"
+}
