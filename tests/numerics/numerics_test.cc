@@ -15,6 +15,7 @@
 #include "ops/owned_outputs.h"
 #include "runtime/eager/eager.h"
 #include "tests/support/golden_case.h"
+#include "tests/support/prepared_case.h"
 #include "tests/support/tolerance.h"
 
 namespace tenon {
@@ -148,18 +149,9 @@ class NumericsTest : public ::testing::Test {
     Services services;
     services.flags = &flags;
     services.threads = threads;
-    std::vector<TensorSpec> specs;
-    std::vector<std::unique_ptr<Constant>> owned;
-    std::vector<Constant*> constants;
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      const bool constant = case_.inputs[i].constant;
-      specs.push_back({inputs_[i].dtype(), inputs_[i].shape(), constant ? &inputs_[i] : nullptr});
-      owned.push_back(constant ? std::make_unique<Constant>(inputs_[i]) : nullptr);
-      constants.push_back(owned.back().get());
-    }
-    TENON_ASSIGN_OR_RETURN(const PreparedKernel prepared,
-                           PrepareNode(node, specs, constants, services));
-    return RunPrepared(prepared, inputs_, in_place);
+    TENON_ASSIGN_OR_RETURN(const PreparedCase prepared,
+                           PrepareCase(case_, node, inputs_, services));
+    return RunPrepared(prepared.kernel, inputs_, in_place);
   }
 
   const std::string topic_;

@@ -16,6 +16,7 @@
 #include "kernels/quantized/quantized_types.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
+#include "tests/support/prepared_case.h"
 #include "tests/support/tolerance.h"
 
 namespace tenon::sweep {
@@ -76,30 +77,6 @@ absl::StatusOr<GuardedTensor> MakeInput(absl::string_view text, std::mt19937_64&
   GuardedTensor t = AllocateGuarded(GoldenDType(text.substr(0, open)), shape);
   TENON_RETURN_IF_ERROR(Fill(t.tensor, values, random));
   return t;
-}
-
-struct Prepared {
-  PreparedKernel kernel;
-  std::vector<std::unique_ptr<Constant>> constants;  // the kernel reads them
-};
-
-absl::StatusOr<Prepared> Prepare(const Problem& p, const Node& node, const Flags& flags,
-                                 int threads) {
-  Services services;
-  services.flags = &flags;
-  services.threads = threads;
-  Prepared prepared;
-  std::vector<TensorSpec> specs;
-  std::vector<Constant*> constants;
-  for (size_t i = 0; i < p.inputs.size(); ++i) {
-    const Tensor& t = p.inputs[i].tensor;
-    const bool constant = p.golden.inputs[i].constant;
-    specs.push_back({t.dtype(), t.shape(), constant ? &t : nullptr});
-    prepared.constants.push_back(constant ? std::make_unique<Constant>(t) : nullptr);
-    constants.push_back(prepared.constants.back().get());
-  }
-  TENON_ASSIGN_OR_RETURN(prepared.kernel, PrepareNode(node, specs, constants, services));
-  return prepared;
 }
 
 // Runs the kernel as a plan does, with guards around all memory.
@@ -165,14 +142,19 @@ absl::StatusOr<Verdict> Check(const Problem& p) {
   if (name == nullptr) return verdict;
   Node native = p.node;
   native.op = name;
-  TENON_ASSIGN_OR_RETURN(const Prepared reference, Prepare(p, p.node, flags, 1));
-  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> wanted, Run(p, reference.kernel));
   std::vector<Tensor> inputs;
   for (const GuardedTensor& t : p.inputs) inputs.push_back(t.tensor);
+  Services services;
+  services.flags = &flags;
+  TENON_ASSIGN_OR_RETURN(const PreparedCase reference,
+                         PrepareCase(p.golden, p.node, inputs, services));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> wanted, Run(p, reference.kernel));
 
   const int several = p.golden.line.size() % 2 == 0 ? 2 : 4;
   for (int threads : {1, several}) {
-    TENON_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(p, native, flags, threads));
+    services.threads = threads;
+    TENON_ASSIGN_OR_RETURN(const PreparedCase prepared,
+                           PrepareCase(p.golden, native, inputs, services));
     if (!prepared.kernel.accelerated) return verdict;
     verdict.accelerated = true;
     verdict.implementation = prepared.kernel.kernel->Implementation();
