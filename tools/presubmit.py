@@ -34,8 +34,6 @@ RANK = {
     "tests": 8,
     "bench": 8,
 }
-# Pairs of folders of one layer that may include each other, and why.
-KNOWN_CIRCLES = {}
 # Where a header or function may appear, and why elsewhere is a mistake.
 ONLY_IN = [
     (re.compile(r'#include [<"](oneapi/dnnl/|dnnl)'), {"primitive_cache"}, "oneDNN"),
@@ -43,6 +41,7 @@ ONLY_IN = [
     (re.compile(r"\b(secure_)?getenv\s*\("), {"env"}, "getenv"),
 ]
 MAX_LINES = 800
+MAX_BYTES = 30_000
 SOURCE = {".h", ".cc", ".hpp", ".inc"}
 
 
@@ -138,10 +137,12 @@ def main():
         lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
         findings += check_layers(path, lines)
         for folder in folder_includes(path, lines):
-            if tuple(sorted((folder, str(path.parent)))) not in KNOWN_CIRCLES:
-                edges.setdefault((str(path.parent), folder), str(path))
+            edges.setdefault((str(path.parent), folder), str(path))
         if len(lines) > MAX_LINES:
             findings.append(f"{path}: {len(lines)} lines (at most {MAX_LINES})")
+        size = (ROOT / path).stat().st_size
+        if size > MAX_BYTES:
+            findings.append(f"{path}: {size} bytes (at most {MAX_BYTES})")
     findings += check_circles(edges)
     findings += check_format(sources)
     for finding in findings:

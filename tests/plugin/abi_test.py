@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""include/tenon/device_plugin.h against TensorFlow's own headers: every struct's size, every field's place
-and type, every function's type, every constant. Both are compiled into the same program.
+"""include/tenon/device_plugin*.h against TensorFlow's own headers: every struct's size, every
+field's place and type, every function's type, every constant. Both are compiled into the same
+program.
 
     abi_test.py --tensorflow-include DIR [--cxx g++]
 """
@@ -13,12 +14,12 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADER = ROOT / "include" / "tenon" / "device_plugin.h"
+OURS = ["device_plugin.h", "device_plugin_tools.h"]
 THEIRS = ["experimental/grappler/grappler.h", "experimental/pluggable_profiler/pluggable_profiler.h",
           "experimental/stream_executor/stream_executor.h", "kernels.h"]
 # Not in TensorFlow's headers by that name.
-OWN = {"TENON_DEVICE_PLUGIN_H_", "TF_CAPI_EXPORT", "TF_OFFSET_OF_END", "TF_Bool", "TF_UNAUTHENTICATED",
-       "TF_PayloadVisitor"}
+OWN = {"TENON_DEVICE_PLUGIN_H_", "TENON_DEVICE_PLUGIN_TOOLS_H_", "TF_CAPI_EXPORT",
+       "TF_OFFSET_OF_END", "TF_Bool", "TF_UNAUTHENTICATED", "TF_PayloadVisitor"}
 
 
 def declared(text):
@@ -39,7 +40,8 @@ def declared(text):
 
 
 def program(includes):
-    fields, functions, constants = declared(HEADER.read_text())
+    fields, functions, constants = declared(
+        "".join((ROOT / "include" / "tenon" / h).read_text() for h in OURS))
     lines = [*includes, "#include <cstdio>", "#include <cstddef>", "#include <typeinfo>",
              "int main() {"]
     for struct in dict.fromkeys(s for s, _ in fields):
@@ -69,7 +71,7 @@ def main():
     parser.add_argument("--cxx", default="c++")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        ours, counts = output(args.cxx, folder, "ours", ['#include "tenon/device_plugin.h"'],
+        ours, counts = output(args.cxx, folder, "ours", [f'#include "tenon/{h}"' for h in OURS],
                               [f"-I{ROOT / 'include'}"])
         theirs, _ = output(args.cxx, folder, "theirs",
                            [f'#include "tensorflow/c/{h}"' for h in THEIRS],

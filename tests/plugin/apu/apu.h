@@ -17,6 +17,7 @@
 #include "tensorflow/c/kernels.h"
 #else
 #include "tenon/device_plugin.h"
+#include "tenon/device_plugin_tools.h"
 #endif
 
 #include <atomic>
