@@ -13,55 +13,56 @@ constexpr bool kRunningOnly = true;
 
 const FlagRow kRows[] = {
     {"TF_ENABLE_ONEDNN_OPTS", &Flags::onednn_opts, "1",
-     "1: rewrite graphs and eager ops to oneDNN kernels; 0: run standard kernels on the graph as "
-     "it is"},
+     "1: rewrite graphs and eager ops to oneDNN kernels; 0: run reference kernels on the unchanged "
+     "graph"},
     {"TF_NUM_INTRAOP_THREADS", &Flags::intra_op_threads, "0",
-     "threads that one op may use; 0: OMP_NUM_THREADS, then the CPUs this process may use",
+     "threads per op; 0: OMP_NUM_THREADS, then the number of CPUs this process may use",
      kRunningOnly},
     {"OMP_NUM_THREADS", &Flags::omp_threads, "0",
-     "threads when neither --threads nor TF_NUM_INTRAOP_THREADS says so", kRunningOnly},
+     "threads if neither --threads nor TF_NUM_INTRAOP_THREADS is set", kRunningOnly},
     {"TENON_PRIMITIVE_CACHE", &Flags::primitive_cache, "1",
-     "0: create every oneDNN primitive anew (for tests; results do not depend on it)",
-     kRunningOnly},
+     "0: do not cache oneDNN primitives (for tests; results do not depend on it)", kRunningOnly},
     {"TENON_CACHE_ENTRIES", &Flags::cache_entries, "4096",
-     "most entries of the session cache (primitives and prepared kernels)", kRunningOnly},
+     "maximum number of entries in the session cache (primitives and prepared kernels)",
+     kRunningOnly},
     {"TENON_CACHE_BYTES", &Flags::cache_bytes, "1073741824",
-     "most bytes that entries of the session cache may hold together", kRunningOnly},
+     "maximum total bytes of the session cache's entries", kRunningOnly},
     {"TENON_PLAN_ENTRIES", &Flags::plan_entries, "64",
-     "most plans (one per set of input shapes) that a session keeps", kRunningOnly},
+     "maximum number of plans (one per set of input shapes) that a session keeps", kRunningOnly},
     {"TENON_PLAN_BYTES", &Flags::plan_bytes, "268435456",
-     "most bytes that the plans of a session may hold together, kernels counted, weights and "
-     "arenas not; 0: no limit",
+     "maximum total bytes of a session's plans, including kernels but not weights and arenas; "
+     "0: no limit",
      kRunningOnly},
     {"TENON_DISABLE_RULES", &Flags::disabled_rules, "",
      "comma-separated names of rewrite rules that must not fire (tenon rules lists them)"},
     {"TENON_DUMP_DIR", &Flags::dump_dir, "",
      "folder for text dumps of each graph before and after each phase; empty: none", kRunningOnly},
     {"TENON_CACHE_DIR", &Flags::cache_dir, "",
-     "folder where rewritten graphs and packed weights are kept for the next start; empty: none",
-     kRunningOnly},
+     "folder of the disk cache (rewritten graphs and packed weights); empty: none", kRunningOnly},
     {"TENON_CACHE_DIR_BYTES", &Flags::cache_dir_bytes, "4294967296",
-     "most bytes of cache files in that folder: those used longest ago are deleted when one is "
-     "written; 0: no limit",
+     "maximum total bytes of cache files in that folder: writing a file deletes the least "
+     "recently used ones; 0: no limit",
      kRunningOnly},
     {"TENON_PLUGIN_PATH", &Flags::plugin_path, "",
      "device plug-ins: files, or folders of them, separated by ':' (docs/DEVICES.md); empty: none",
      kRunningOnly},
     {"TENON_STRICT_NAN", &Flags::strict_nan, "0",
      "1: NaN passes through fused Relu and Relu6, and infinities through 3x3 convolutions, as in "
-     "TensorFlow's standard kernels"},
+     "TensorFlow's kernels"},
     {"TENON_WINOGRAD", &Flags::winograd, "1",
      "0: 3x3 convolutions multiply directly, never by Winograd's algorithm, whose rounding differs "
      "and which spreads an infinity over a tile of results"},
     {"TF_SET_ONEDNN_FPMATH_MODE", &Flags::fpmath_mode, "",
-     "BF16: compute in bfloat16 where that is safe, as --precision bf16 does; empty: float32"},
+     "BF16: compute in bfloat16 where that is safe, as with --precision bf16; empty: float32"},
     {"GOMP_SPINCOUNT", &Flags::spin_count, "",
-     "how often an idle OpenMP thread looks for work before it sleeps; empty: 10000 on the command "
-     "line, elsewhere libgomp's own choice (for milliseconds: barriers stall on a busy machine)",
+     "how many times an idle OpenMP thread looks for work before it sleeps; empty: 10000 on the "
+     "command line, otherwise libgomp's default (milliseconds, so barriers stall on a busy "
+     "machine)",
      kRunningOnly},
     {"OMP_WAIT_POLICY", &Flags::wait_policy, "",
-     "active or passive: libgomp's own way to say how idle threads wait; the command line then "
-     "leaves GOMP_SPINCOUNT alone",
+     "active or passive: libgomp's setting for how idle threads wait; if it is set, the command "
+     "line "
+     "does not change GOMP_SPINCOUNT",
      kRunningOnly},
 };
 

@@ -43,17 +43,17 @@ const char* YesIf(bool yes) { return yes ? "yes" : ""; }
 
 void PrintTable(const OpsArgs& args) {
   Table table({"op", "eager", "graph", "after rewriting", "accelerated for", "post-op",
-               "standard kernel for"});
+               "reference kernel for"});
   for (const OpInfo* op : AllOps()) {
     const OpRow& row = op->row;
     if (row.internal && !args.internal) continue;
     const bool native = row.native != nullptr;
-    std::string standard = row.reference == nullptr ? "" : DTypes(*op);
-    if (row.alias) standard = absl::StrCat("(shares memory) ", standard);
-    // Eager has every op; where it does not rename, the standard kernel runs.
-    const char* eager = row.internal ? "" : native && !row.eager ? "standard" : "yes";
+    std::string reference = row.reference == nullptr ? "" : DTypes(*op);
+    if (row.alias) reference = absl::StrCat("(shares memory) ", reference);
+    // Eager has every op; where it does not rename, the reference kernel runs.
+    const char* eager = row.internal ? "" : native && !row.eager ? "reference" : "yes";
     table.Add({row.name, eager, "yes", native ? row.native : "", native ? row.native_types : "",
-               YesIf(row.post_op != PostOp::kNone), standard});
+               YesIf(row.post_op != PostOp::kNone), reference});
   }
   Print(table, args.coverage.markdown);
 }
@@ -88,8 +88,9 @@ Command AddOpsCommand(CLI::App& parent) {
   AddMarkdownArg(*app, args->coverage.markdown);
   app->add_flag("--internal", args->internal, "include ops that only rewriting creates");
   app->add_flag("--count", args->count, "print the number of TensorFlow ops");
-  app->add_option("--coverage", args->models,
-                  "MODEL…: which of their ops run accelerated, on standard kernels, or not at all")
+  app->add_option(
+         "--coverage", args->models,
+         "MODEL…: which of their ops are accelerated, run on reference kernels, or are missing")
       ->expected(1, 1 << 20);
   app->add_option("--seconds", args->coverage.seconds,
                   "with --coverage: how long to profile a model (1)")

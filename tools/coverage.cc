@@ -22,14 +22,14 @@
 namespace tenon {
 namespace {
 
-enum class Kind { kAccelerated, kStandard, kMissing };
+enum class Kind { kAccelerated, kReference, kMissing };
 
 const char* Name(Kind kind) {
   switch (kind) {
     case Kind::kAccelerated:
       return "accelerated";
-    case Kind::kStandard:
-      return "standard kernel";
+    case Kind::kReference:
+      return "reference kernel";
     case Kind::kMissing:
       return "missing";
   }
@@ -82,8 +82,8 @@ absl::StatusOr<std::vector<Tensor>> InputsFor(const std::string& path, const Ses
 }
 
 Kind KindOf(const StepInfo& step) {
-  if (!step.dynamic) return step.accelerated ? Kind::kAccelerated : Kind::kStandard;
-  return FindOp(step.op).native ? Kind::kAccelerated : Kind::kStandard;
+  if (!step.dynamic) return step.accelerated ? Kind::kAccelerated : Kind::kReference;
+  return FindOp(step.op).native ? Kind::kAccelerated : Kind::kReference;
 }
 
 // For a model that cannot run: what its nodes would run on, without rewriting.
@@ -91,7 +91,7 @@ void CountNodes(const Model& model, Coverage& coverage) {
   for (const NodeId id : model.graph.NodeIds()) {
     const Node& node = model.graph.node(id);
     const OpLookup op = FindOp(node.op);
-    Kind kind = Kind::kStandard;
+    Kind kind = Kind::kReference;
     if (!op) {
       kind = Kind::kMissing;
     } else if (NativeName(*op.info, node) != nullptr) {
@@ -156,20 +156,20 @@ std::string Share(double part, double whole) {
 
 Table ModelTable(const std::vector<Coverage>& models, const CoverageOptions& options) {
   const bool times = options.seconds > 0;
-  std::vector<std::string> header = {"model",   "steps", "accelerated", "standard kernel",
+  std::vector<std::string> header = {"model",   "steps", "accelerated", "reference kernel",
                                      "missing", "free",  "note"};
   if (times) header.insert(header.end() - 1, {"ms", "time accelerated"});
   Table table(header);
   for (const Coverage& c : models) {
     const OpUse accelerated = c.Sum(Kind::kAccelerated);
-    const OpUse standard = c.Sum(Kind::kStandard);
+    const OpUse reference = c.Sum(Kind::kReference);
     const int missing = c.Sum(Kind::kMissing).nodes;
     std::string note = c.status.ok() ? "" : std::string(c.status.message());
     if (missing > 0) note = "does not run: nodes as they stand in the file";
     std::vector<std::string> row = {c.model,
-                                    absl::StrCat(accelerated.nodes + standard.nodes + missing),
+                                    absl::StrCat(accelerated.nodes + reference.nodes + missing),
                                     absl::StrCat(accelerated.nodes),
-                                    absl::StrCat(standard.nodes),
+                                    absl::StrCat(reference.nodes),
                                     absl::StrCat(missing),
                                     absl::StrCat(c.free_nodes)};
     if (times) {

@@ -109,8 +109,8 @@ def goals_section(table: dict[str, dict[str, str]],
       done = accelerated and tests and (not in_eager or eager == "accelerated")
       shown = f"{name} (as {op})" if case_of else op
       lines.append(f"| {'done' if done else 'open'} | {shown} | {eager} | "
-                   f"{'accelerated' if accelerated else 'standard'} | "
-                   f"{accelerated or row['standard kernel for']} | {tests} |")
+                   f"{'accelerated' if accelerated else 'reference'} | "
+                   f"{accelerated or row['reference kernel for']} | {tests} |")
     lines.append("| | | | | | |")
   return "\n".join(lines[:-1])
 
@@ -128,13 +128,13 @@ def ops_page(tool: pathlib.Path) -> str:
   return (
       f"# Ops\n\n{NOTE}{tenon(tool, ['ops', '--count']).strip()}.\n\n"
       "## The ops to accelerate\n\n"
-      "Row by row what Tenon sets out to do. Done: there is an accelerated kernel, in "
-      "eager calls too where the row asks for it (`-`: it does not), and tests.\n\n"
+      "The ops that Tenon sets out to accelerate. Done: there is an accelerated kernel, in "
+      "eager calls too if the row requires it (`-`: it does not), and tests.\n\n"
       f"{goals_section(table, cases)}\n\n"
       "## Every op\n\n"
       "What `tenon ops` lists: whether eager calls and graphs have the op, the name that rewriting "
-      "gives it, the dtypes that its accelerated and its standard kernel take (of the first type "
-      "attribute). Ops that begin with `_` are made by rewriting only. Tests: topics of "
+      "gives it, the dtypes that its accelerated and its reference kernel support (of the first type "
+      "attribute). Ops that begin with `_` are created only by rewriting. Tests: topics of "
       "`tests/numerics/cases` with the number of golden cases; for private ops, files of "
       "`tests/rewrite`.\n\n" + "\n".join(text) + "\n")
 
@@ -162,7 +162,7 @@ def coverage_page(tool: pathlib.Path) -> str:
   measured = old[old.index(MEASURED):] if MEASURED in old else ""
   return (
       f"# Coverage\n\n{NOTE}What `tenon ops --coverage MODEL…` prints: per model, the steps of its "
-      "plan that run accelerated and on standard kernels; free: nodes that are computed while "
+      "plan that run on accelerated and on reference kernels; free: nodes that are computed during "
       "planning or only pass memory on; missing: ops that Tenon does not have.\n\n"
       f"## The small models of tests/models\n\n{counts.strip()}\n{measured}")
 
