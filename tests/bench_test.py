@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What bench/compare --against calls slower, on made-up results.
+"""Tests when bench/compare --against reports a model as slower, on made-up results.
 
   tests/bench_test.py [-v]
 """
@@ -40,7 +40,7 @@ class Slower(unittest.TestCase):
                      ["a"])
 
   def test_one_unlucky_slice_is_no_finding(self) -> None:
-    # The best run, or the median alone.
+    # The best run alone, or the median alone.
     self.assertEqual(self.slower(a=row((12.0, 10.0), (10.0, 10.0)),
                                  b=row((10.0, 15.0), (10.0, 10.0))), {})
 

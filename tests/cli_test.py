@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The command line's contract: commands, options, outputs, errors.
+"""Tests the command line's contract: commands, options, outputs, errors.
 
   tests/cli_test.py [--tenon build/bin/tenon] [-v] [TEST …]
 
-Other programs rely on it. Runs the models of tests/models; needs NumPy only.
+Other programs rely on it. Runs the models of tests/models; needs only NumPy.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import cpu  # pylint: disable=wrong-import-position
 import parity  # pylint: disable=wrong-import-position
 
 TENON = TESTS.parent / "build" / "bin" / "tenon"
-LARGE = 1e-5  # relative to the output's scale, for models that parity lacks
+LARGE = 1e-5  # relative to the output's scale, for models that are not in parity
 
 
 def tenon(*words: object, gate: str | None = None,
@@ -482,7 +482,7 @@ class QuantizeTest(unittest.TestCase):
       return dict(arrays)
 
   def assert_agrees(self, folder: pathlib.Path, case: str = "") -> None:
-    """The model's one output goes with TensorFlow's in float."""
+    """The model's only output is close to TensorFlow's in float."""
     (got,) = self.outputs(self.output, folder / f"inputs{case}.npz").values()
     with np.load(folder / f"outputs{case}.npz") as arrays:
       (want,) = arrays.values()
@@ -521,7 +521,7 @@ class QuantizeTest(unittest.TestCase):
       results.append(self.outputs(self.output, self.DIGITS / "inputs.npz"))
     self.assertEqual([p.name for p in self.output.iterdir()],
                      ["saved_model.pb"])
-    # In a GraphDef outputs are called after their tensors.
+    # In a GraphDef, outputs are named after their tensors.
     (file,), (folder,) = (list(r.values()) for r in results)
     np.testing.assert_array_equal(file, folder)
     self.assertEqual(list(results[1]), ["output_0"])
@@ -545,7 +545,7 @@ class QuantizeTest(unittest.TestCase):
     self.assert_agrees(folder)
 
   def test_an_encoder(self) -> None:
-    """Dense layers that are Einsum and broadcast products, any length."""
+    """Dense layers written as Einsum and broadcast products, with any length."""
     folder = MODELS / "bert4"
     done = self.quantize(model=folder / "saved_model",
                          data=folder / "inputs_b2.npz")
@@ -576,7 +576,7 @@ class QuantizeTest(unittest.TestCase):
       self.assertNotIn(f"= _{op}(", after)
 
   def test_equalized_channels_keep_the_numbers(self) -> None:
-    """The float model inside is the same; what is kept in fp32 shows it."""
+    """The float model inside is the same: layers kept in fp32 show it."""
     with np.load(self.DIGITS / "outputs.npz") as arrays:
       want = arrays["output_0"]
     errors = {}
@@ -590,7 +590,7 @@ class QuantizeTest(unittest.TestCase):
     self.assertLess(errors["--no-equalize",], 0.05)
 
   def test_swish_and_gates(self) -> None:
-    """Zero points behind swish; gates of squeeze-and-excite are scaled."""
+    """Zero points after swish; gates of squeeze-and-excite are equalized."""
     folder = MODELS / "efficientnetb0"
     done = self.quantize(model=folder / "saved_model",
                          data=folder / "inputs_b2.npz")

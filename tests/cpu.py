@@ -1,10 +1,10 @@
-"""What the CPU can do, as far as tests depend on it."""
+"""CPU features on which tests depend."""
 
 import os
 import pathlib
 
-# Values of ONEDNN_MAX_CPU_ISA, from less to more, and the flag of /proc/cpuinfo that a CPU has
-# which goes that far.
+# Values of ONEDNN_MAX_CPU_ISA, from lowest to highest, and the flag in /proc/cpuinfo that a CPU
+# needs to support each.
 LIMITS = {"SSE41": "sse4_1", "AVX": "avx", "AVX2": "avx2", "AVX512_CORE": "avx512bw",
           "AVX512_CORE_VNNI": "avx512_vnni", "AVX512_CORE_BF16": "avx512_bf16"}
 
@@ -17,12 +17,12 @@ def flags() -> set[str]:
 
 
 def limits() -> list[str]:
-  """Those of LIMITS that this CPU can be held to, its own included."""
+  """The values of LIMITS that this CPU supports, including its own."""
   has = flags()
   return [limit for limit, flag in LIMITS.items() if flag in has]
 
 
 def has_exact_int8() -> bool:
-  """Sums of 8-bit products do not saturate: VNNI, which oneDNN may use."""
+  """Whether sums of 8-bit products are exact: the CPU has VNNI, and oneDNN may use it."""
   limited = os.environ.get("ONEDNN_MAX_CPU_ISA", "")
   return "avx512_vnni" in flags() and limited.upper() not in ("SSE41", "AVX", "AVX2", "AVX512_CORE")

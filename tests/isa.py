@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The numeric suites under each limit of the instruction set.
+"""Runs the numeric suites under each limit of the instruction set.
 
   tests/isa.py [--build build] [--sample] [--draws N] [LIMIT …]
 
-oneDNN has other implementations for each family of CPUs, and our vector code
-other loops; ONEDNN_MAX_CPU_ISA holds both to a limit, so that one machine tests
-the families below its own. LIMIT: of tests/cpu.py; all that are below the CPU's
-own where none is named. --sample takes a part of each suite, another part under
-each limit; tools/nightly.sh runs all.
+oneDNN has different implementations for each family of CPUs, and our vector code
+different loops; ONEDNN_MAX_CPU_ISA limits both, so that one machine tests
+the families below its own. LIMIT: a value in tests/cpu.py; default: all below the
+CPU's own. --sample runs a part of each suite, a different part under
+each limit; tools/nightly.sh runs everything.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Suite:
     self.environment = environment or {}
 
   def run(self, build: pathlib.Path, limit: str, shard: int) -> str:
-    """What went wrong, or nothing. Runs every `shards`-th test."""
+    """Runs every `shards`-th test; returns what went wrong, or nothing."""
     # More threads than CPUs must not wait by spinning.
     environment = {"OMP_WAIT_POLICY": "passive", **os.environ, "ONEDNN_MAX_CPU_ISA": limit,
                    **self.environment}
@@ -52,7 +52,7 @@ class Suite:
 
 
 def suites(sample: bool, draws: str, index: int) -> list[Suite]:
-  """Random tests are given seeds of their own under each limit."""
+  """Random tests get different seeds under each limit."""
   graphs = ["--seed", str(100_000 * (index + 1)), "--count", "25" if sample else "300"]
   return [
       Suite("sweep", ["sweep_test"], environment={"TENON_SWEEP_COUNT": draws,

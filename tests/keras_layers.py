@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keras layers one by one: exported, run in Tenon, compared with TensorFlow.
+"""Exports Keras layers one by one, runs them in Tenon, and compares with TensorFlow.
 
   tests/keras_layers.py [--tenon build/bin/tenon] [--only NAME,…]
 
@@ -7,8 +7,8 @@ Each case is a small model of one layer (or a few) with seeded weights, written
 by `model.export` and run with the gate on and off. The last line is
 `N passed, N failed`.
 
-Tolerance: 2e-5 of the output's scale. A case has at most a dozen sums one after
-the other (the steps of a recurrent layer), each good to about 1e-6 of it.
+Tolerance: 2e-5 of the output's scale. A case has at most a dozen consecutive
+sums (the steps of a recurrent layer), each accurate to about 1e-6 of it.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from keras import layers as L
 from keras import ops as K
 
 # By the output's dtype. TensorFlow rounds to half after each op of a layer,
-# Tenon less often: some ten roundings of 2^-11.
+# Tenon less often: about ten roundings of 2^-11.
 TOLERANCES = {"float32": 2e-5, "float16": 5e-3}
 BATCH = 2
 IDS = 20  # how many different ids there are
 
-# What a model is given: shape without batch, dtype.
+# The model's inputs: shape without batch, dtype.
 VECTOR = ((10,), "float32")
 SEQUENCE = ((9, 6), "float32")
 TOKENS = ((7, 8), "float32")
@@ -54,12 +54,12 @@ Build = Callable[["keras.KerasTensor"], "keras.KerasTensor"]
 
 
 def masked(layer: Build) -> Build:
-  """The layer behind an embedding whose id 0 is masked."""
+  """The layer after an embedding whose id 0 is masked."""
   return lambda x: layer(L.Embedding(IDS, 6, mask_zero=True)(x))
 
 
 def in_half(layer: Build) -> Build:
-  """The layer under Keras's mixed_float16: float variables, half between."""
+  """The layer with Keras's mixed_float16: float variables, half computation."""
   def build(x):
     keras.config.set_dtype_policy("mixed_float16")
     try:
@@ -70,7 +70,7 @@ def in_half(layer: Build) -> Build:
 
 
 def half_tower(x: "keras.KerasTensor") -> "keras.KerasTensor":
-  """A convolutional network in small."""
+  """A small convolutional network."""
   x = L.ReLU()(L.BatchNormalization()(L.Conv2D(8, 3, padding="same")(x)))
   x = L.ReLU(6)(L.BatchNormalization()(L.DepthwiseConv2D(3, strides=2)(x)))
   x = L.Add()([L.Conv2D(8, 1, activation="swish")(x),
@@ -79,13 +79,13 @@ def half_tower(x: "keras.KerasTensor") -> "keras.KerasTensor":
 
 
 def half_attention(x: "keras.KerasTensor") -> "keras.KerasTensor":
-  """An encoder's layer."""
+  """An encoder layer."""
   x = L.LayerNormalization()(L.Add()([x, L.MultiHeadAttention(2, 4)(x, x)]))
   return L.Dense(4)(L.Dense(16, activation="gelu")(x))
 
 
 def mixture(x: "keras.KerasTensor") -> "keras.KerasTensor":
-  """Many array functions of one matrix a sample."""
+  """Many array functions of one matrix per sample."""
   return K.concatenate([
       K.cumsum(x, 1), K.sort(x, -1), K.flip(x, 1), K.roll(x, 2, 1),
       K.take(x, [1, 0, 2, 3, 4, 5], 1), K.tril(x), K.clip(x, -.5, .5),
@@ -257,7 +257,7 @@ def example(shape: tuple, dtype: str, rng: np.random.Generator) -> np.ndarray:
 
 
 def randomize(model: keras.Model, rng: np.random.Generator) -> None:
-  """Weights that are nowhere zero, variances that are positive."""
+  """Weights without zeros, positive variances."""
   for variable in model.weights:
     if "float" not in str(variable.dtype) or "seed" in variable.path:
       continue
@@ -270,7 +270,7 @@ def randomize(model: keras.Model, rng: np.random.Generator) -> None:
 
 
 def differences(got: dict, wanted: dict) -> list[str]:
-  """What is wrong, in words."""
+  """Describes what is wrong."""
   if set(got) != set(wanted):
     return [f"outputs {sorted(got)}, wanted {sorted(wanted)}"]
   found = []

@@ -3,7 +3,7 @@
 
   tests/parity.py [--tenon build/bin/tenon] [--models NAME,…] [--gates 1,0]
 
-Each model, made when missing (tests/makers/models.py: the stock TensorFlow wheel,
+Each model, created if missing (tests/makers/models.py: the stock TensorFlow wheel,
 oneDNN off), runs at batch 1, batch 2 and another image size or length, with
 the gate on and off. The last line is `N passed, N failed`.
 
@@ -60,7 +60,7 @@ def run_tenon(tenon: pathlib.Path, model: pathlib.Path, inputs: pathlib.Path,
 
 
 def compare(name: str, got: dict, wanted: dict) -> tuple[bool, str]:
-  """Whether outputs agree, and the figures of the worst of them."""
+  """Whether outputs agree, and the figures of the worst one."""
   import numpy as np  # pylint: disable=import-outside-toplevel
   if set(got) != set(wanted):
     return False, f"outputs {sorted(got)}, expected {sorted(wanted)}"

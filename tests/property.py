@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Random graphs: rewritten, unrewritten, and TensorFlow must agree.
+"""Random graphs: results with rewriting, without it, and of TensorFlow must agree.
 
   tests/property.py [--build build] [--seed N] [--count N]
 
 Each seed is a graph of 5 to 25 kinds of nodes (tests/property/graphs.py), run
-in Tenon with the gate on and off, some also op by op (eager), and in TensorFlow
-with oneDNN off. A failure
-prints its seed, what differs and a shrunken graph, and leaves graph and inputs
+in Tenon with the gate on and off, in some cases also op by op (eager), and in
+TensorFlow with oneDNN off. A failure
+prints its seed, the difference and a shrunken graph, and leaves graph and inputs
 in --keep. The same seed gives the same graph.
 
 Tolerance, relative to the largest value of the reference: 4 eps for each node
-on the way, as each rounds its result and sums a few rounded products. Values on
-the way are near 1, so a much smaller result is what cancellation left, and 0.1
-the least that counts. What goes beyond is compared with the same graph in double precision: a graph that
-magnifies rounding errors moves TensorFlow's float result as well, and Tenon
+on the path, because each rounds its result and sums a few rounded products.
+Intermediate values are near 1, so a much smaller result comes from cancellation, and
+the scale is taken as at least 0.1. Larger differences are compared with the same graph in double precision: a graph that
+magnifies rounding errors changes TensorFlow's float result as well, and Tenon
 may be 4 times as far off.
 """
 
@@ -40,13 +40,13 @@ import shrink
 import tensorflow as tf
 from reference import run_tensorflow
 
-TIME_LIMIT = 120  # seconds for a graph
+TIME_LIMIT = 120  # seconds per graph
 HOW = ("rewritten", "unrewritten", "eager")
 EPS = {"float32": 2.0 ** -23, "bfloat16": 2.0 ** -7, "float64": 2.0 ** -52}
 
 
 class Worker:
-  """Tenon in a process of its own, started again when it dies."""
+  """Tenon in a separate process, restarted when it dies."""
 
   def __init__(self, build: pathlib.Path, folder: pathlib.Path,
                threads: int) -> None:
@@ -54,7 +54,7 @@ class Worker:
     self.process: Any = None
 
   def start(self) -> None:
-    # NaN through fused Relu as in TensorFlow.
+    # NaN passes through fused Relu as in TensorFlow.
     environment = dict(os.environ, TENON_STRICT_NAN="1")
     self.process = subprocess.Popen(
         [sys.executable, ROOT / "tests/property/worker.py",
@@ -100,7 +100,7 @@ class Worker:
       return dict(arrays)
 
   def run_eager(self, fetches: list[str]) -> dict[str, np.ndarray] | str:
-    """What `run` has written, by the command line."""
+    """The result of `run`, by the command line."""
     done = subprocess.run(
         [self.build / "bin/tenon", "run", self.folder / "graph.pb", "--eager",
          "--threads", str(self.threads), "--fetch", ",".join(fetches),
@@ -118,14 +118,14 @@ class Worker:
 
 
 def widen(value: np.ndarray, like: np.ndarray) -> np.ndarray:
-  """bfloat16 comes as its bits."""
+  """bfloat16 is stored as its bits."""
   if value.dtype == np.uint16 and like.dtype == ml_dtypes.bfloat16:
     value = value.view(ml_dtypes.bfloat16)
   return value.astype(np.float64)
 
 
 def distance(a: np.ndarray, b: np.ndarray) -> float:
-  """Largest difference; infinite where only one of both is not finite."""
+  """Largest difference; infinite if only one of the two is not finite."""
   if a.size == 0:
     return 0.0
   same = (a == b) | (np.isnan(a) & np.isnan(b))
@@ -136,7 +136,7 @@ def distance(a: np.ndarray, b: np.ndarray) -> float:
 
 
 class Check:
-  """One graph in all three; the same check serves shrinking."""
+  """Checks one graph in all three; also used for shrinking."""
 
   def __init__(self, worker: Worker, drawn: graphs.Drawn,
                double: graphs.Drawn | None, how: tuple[str, ...]) -> None:
@@ -183,7 +183,7 @@ class Check:
 
 
 def text(definition: Any) -> str:
-  """A node a line."""
+  """One node per line."""
   lines = []
   for node in definition.node:
     attrs = {}
@@ -210,7 +210,7 @@ def dtype_of(seed: int) -> Any:
 
 
 def test(seed: int, worker: Worker, keep: pathlib.Path) -> str:
-  """What became of the seed: one of RESULTS."""
+  """The outcome for the seed: one of RESULTS."""
   dtype = dtype_of(seed)
   drawn = graphs.draw(seed, dtype)
   try:
@@ -218,7 +218,7 @@ def test(seed: int, worker: Worker, keep: pathlib.Path) -> str:
   except tf.errors.OpError:
     return "not run by TensorFlow"
   double = None if dtype == tf.float64 else graphs.draw(seed, tf.float64)
-  # .npz files have no name for bfloat16, so the command line cannot be fed it.
+  # .npz files cannot represent bfloat16, so the command line cannot be fed it.
   eager = dtype != tf.bfloat16 and seed % 4 == 0
   check = Check(worker, drawn, double, HOW if eager else HOW[:2])
   failure = check.failure(drawn.graph, drawn.feeds, drawn.fetches, wanted,
@@ -242,7 +242,7 @@ def test(seed: int, worker: Worker, keep: pathlib.Path) -> str:
 
 
 def can_fail(worker: Worker) -> bool:
-  """Whether it is seen that Tenon is fed something a little different."""
+  """Whether the test notices that Tenon is fed slightly different values."""
   drawn = graphs.draw(0, tf.float32)
   wanted = run_tensorflow(drawn.graph, drawn.feeds, drawn.fetches)
   other = {k: v * np.float32(1.001) for k, v in drawn.feeds.items()}
@@ -270,7 +270,7 @@ def main() -> int:
       counts[test(seed, worker, args.keep)] += 1
     worker.stop()
   print(", ".join(f"{n} {what}" for what, n in counts.items()))
-  # A test that draws what nobody can run tests nothing.
+  # A test whose graphs cannot run would test nothing.
   enough = counts["passed"] >= 0.8 * args.count
   return 0 if enough and not counts["failed"] else 1
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The shrinker of the property test, with wrong results put in.
+"""Tests the property test's shrinker by injecting wrong results.
 
   tests/property_shrink_test.py [-v] [TEST …]
 
-A fake worker runs graphs in TensorFlow and changes what one node gives. Needs
+A fake worker runs graphs in TensorFlow and changes the result of one node. Needs
 no build.
 """
 

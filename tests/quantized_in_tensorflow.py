@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What `tenon quantize` writes runs in TensorFlow, and gives the same integers.
+"""Checks that TensorFlow runs the output of `tenon quantize`, with the same integers.
 
   tests/quantized_in_tensorflow.py [--tenon build/bin/tenon] [MODEL …]
 
-Every quantized tensor is compared: no element may differ by more than one
-quantization step (both round to nearest, but sums differ in their last bits),
+Every quantized tensor is compared: no element may differ by more than 1
+(both round to nearest, but sums differ in their last bits),
 and few may differ at all. Needs TensorFlow.
 """
 

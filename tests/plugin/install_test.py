@@ -1,4 +1,4 @@
-"""The wheel: what pip installs, what is loaded, how it is switched off, and that it goes."""
+"""The wheel: what pip installs, what is loaded, how to switch it off, how to uninstall it."""
 
 import subprocess
 
@@ -30,7 +30,7 @@ print("rewritten" if glob.glob(folder + "/*") else "no private op")
 
 class InstallTest(PluginCase):
     def test_bundled_libraries(self):
-        """The wheel works with the libraries that it carries."""
+        """The wheel works with the libraries that it contains."""
         out = self.run_python("-c", MAPPED)
         out = {line for line in out.splitlines() if line.startswith("/")}
         for library in ("libtenon_tensorflow.so", "lib/libdnnl.so.2", "lib/libgomp.so.1"):
@@ -45,7 +45,7 @@ class InstallTest(PluginCase):
         self.assertEqual(self.run_python("-c", SWITCHED_OFF).strip(), "no private op")
 
     def test_uninstall(self):
-        """Nothing stays behind, and TensorFlow runs on without it."""
+        """Nothing stays behind, and TensorFlow still runs without it."""
         environment = self.environment
         try:
             environment.pip("uninstall", "-y", "tenon-tensorflow")

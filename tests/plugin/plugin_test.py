@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Stock TensorFlow with the plug-in against the same without it.
+"""Compares stock TensorFlow with the plug-in and without it.
 
     plugin_test.py --python PYTHON_WITH_TENSORFLOW --site-packages BUILD/site-packages [--sample] [Class.test…]
 
-The plug-in's wheel goes into a virtual environment of its own, which borrows TensorFlow from
-PYTHON's. What the scripts beside this file do in there is compared, or they check it themselves.
+The plug-in's wheel is installed in a separate virtual environment, which borrows TensorFlow from
+PYTHON's. The scripts next to this file run there; their output is compared, or they check themselves.
 """
 
 import argparse

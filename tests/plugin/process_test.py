@@ -1,4 +1,4 @@
-"""One process and several: threads, fork, spawn, the plug-in loaded again, shapes without end."""
+"""One process and several: threads, fork, spawn, reloading the plug-in, endlessly many shapes."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Processes that start others, and shapes without end.
+"""Processes that start others, and endlessly many shapes.
 
     processes.py fork_after_import | fork_after_eager | spawn | reload | shapes | eager_shapes
 """
@@ -89,7 +89,7 @@ def resident():
 
 
 def many_shapes(run, side):
-    """Runs side * side shapes, more than anything keeps; memory must not grow with them."""
+    """Runs side * side shapes, more than any cache keeps; memory must not grow with them."""
     rng = np.random.default_rng(3)
     sizes = [(h, w) for h in range(3, 3 + side) for w in range(3, 3 + side)]
     rng.shuffle(sizes)

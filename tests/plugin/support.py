@@ -1,4 +1,4 @@
-"""What the plug-in's test cases share: an environment with the wheel, and scripts run in it."""
+"""Shared by the plug-in's test cases: an environment with the wheel, and scripts run in it."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ from cpu import has_exact_int8  # noqa: E402, F401  pylint: disable=wrong-import
 
 
 def borrowed_packages(python):
-    """The folder that `python` has TensorFlow in."""
+    """The folder in which `python` has TensorFlow."""
     return subprocess.run(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         check=True, capture_output=True, text=True).stdout.strip()
@@ -54,7 +54,7 @@ class Environment:
         return self._run(self.python, *args, onednn=onednn, timeout=timeout, **env)
 
     def run_without(self, *args, **kwargs):
-        """The same where the plug-in is not installed."""
+        """The same without the plug-in."""
         return self._run(self.borrowed_from, *args, **kwargs)
 
     def _run(self, python, *args, onednn="1", timeout=900, **env):
@@ -80,7 +80,7 @@ class PluginCase(unittest.TestCase):
         return result.stdout
 
     def same_results(self, script, *args, least=1, **env):
-        """Runs a script that writes an .npz with the plug-in out and in, and compares."""
+        """Runs a script that writes an .npz, without and with the plug-in, and compares."""
         files = {}
         for onednn in ("0", "1"):
             files[onednn] = self.scratch / f"results{onednn}.npz"

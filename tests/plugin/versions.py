@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The plug-in's tests in other versions of TensorFlow, with the wheel as it was built.
+"""Runs the plug-in's tests in other versions of TensorFlow, with the same wheel.
 
     versions.py --site-packages BUILD/site-packages [--versions 2.19.1,2.20.0] [--sample] [Class.test…]
 

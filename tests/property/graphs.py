@@ -1,8 +1,8 @@
-"""Random small graphs, from the kinds of nodes that networks are made of.
+"""Generates small random graphs from the kinds of nodes that networks consist of.
 
-A graph is a function of its seed and dtype alone: the same seed in float64 is
-the same graph. Magnitudes stay near 1, and nothing is drawn that turns a
-rounding error into another result (rounding, comparisons of computed values).
+A graph depends only on its seed and dtype: the same seed in float64 gives
+the same graph. Magnitudes stay near 1, and no node can turn a
+rounding error into a different result (rounding, comparisons of computed values).
 """
 
 from __future__ import annotations
@@ -55,18 +55,18 @@ class Builder:
     return values[int(self.random.integers(len(values)))]
 
   def whole(self, low: int, high: int) -> int:
-    """Both ends included."""
+    """Both bounds are included."""
     return int(self.random.integers(low, high + 1))
 
   def const(self, *shape: int, scale: float = 1.0, near: float = 0.0) -> Any:
-    """Seeded values; the same constant again, now and then, is shared."""
+    """Seeded values; sometimes an earlier constant is shared."""
     key = (shape, scale, near)
     if key in self.weights and self.chance(0.4):
       return self.weights[key]
     values = near + scale * self.random.standard_normal(shape)
     fed = self.chance(0.08)
     with tf.control_dependencies(None):
-      if fed:  # a weight that is no constant
+      if fed:  # a weight that is not constant
         name = f"weight_{len(self.feeds)}"
         self.feeds[name] = values
         self.weights[key] = tf1.placeholder(self.dtype, shape, name)
@@ -75,7 +75,7 @@ class Builder:
     return self.weights[key]
 
   def shape(self, x: Any) -> tuple[int, ...]:
-    """As it will be when run."""
+    """As it will be at run time."""
     if x.shape.is_fully_defined():
       return tuple(x.shape.as_list())
     return tuple(self.batch if d is None else d for d in x.shape.as_list())
@@ -135,7 +135,7 @@ BINARY: list[Callable[[Any, Any], Any]] = [
 
 
 def binary(b: Builder) -> Any:
-  """With a constant of some broadcast shape, or with another tensor."""
+  """With a constant of a broadcast shape, or with another tensor."""
   x = b.any()
   shape = b.shape(x)
   kind = b.whole(0, 4)
@@ -355,7 +355,7 @@ def transpose(b: Builder) -> Any:
   if x is None:
     return None
   perm = [int(i) for i in b.random.permutation(x.shape.rank)]
-  if b.chance(0.6):  # the batch stays in front
+  if b.chance(0.6):  # the batch dimension stays first
     perm.remove(0)
     perm.insert(0, 0)
   return tf.transpose(x, perm)
@@ -444,7 +444,7 @@ def spread(b: Builder) -> Any:
 
 
 def mask(b: Builder) -> Any:
-  """Comparisons, of what is fed: their results do not hang on rounding."""
+  """Comparisons of fed values: their results do not depend on rounding."""
   fed = b.pool[0]
   x = b.any()
   shape = b.shape(x)
@@ -500,7 +500,7 @@ GRADIENTS = 8  # one seed in so many also has the gradients
 
 
 def gradients(b: Builder, made: list[Any]) -> list[Any]:
-  """Of the last tensor's sum, by the inputs and weights that it hangs on."""
+  """Gradients of the last tensor's sum with respect to the inputs and weights that it depends on."""
   sources = [*b.pool[:1], *[w for w in b.weights.values() if w.shape.rank]]
   found = tf.gradients(made[-1], sources)
   return [g for g in found if isinstance(g, tf.Tensor)]
@@ -519,7 +519,7 @@ def draw_input(b: Builder, index: int) -> None:
 
 
 def draw(seed: int, dtype: Any) -> Drawn:
-  """The graph of a seed."""
+  """The graph for a seed."""
   with tf.Graph().as_default() as graph:
     b = Builder(seed, dtype)
     for i in range(b.whole(1, 2)):

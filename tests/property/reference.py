@@ -1,4 +1,4 @@
-"""TensorFlow's values, for whoever compares with them."""
+"""TensorFlow's values, to compare with."""
 
 from __future__ import annotations
 

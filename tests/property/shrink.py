@@ -1,7 +1,7 @@
 """Shrinks a failing graph: a small part of it that still fails.
 
-A node is cut by feeding what it gives: each of its outputs that is still read
-becomes a placeholder, and what lies behind it goes.
+A node is cut by feeding its outputs: each output that is still read
+becomes a placeholder, and the nodes before it are removed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Runs graphs in Tenon, through the C interface, for whoever writes requests.
+"""Runs graphs in Tenon through the C interface, on request.
 
-A process of its own, because TensorFlow's libraries and Tenon's cannot share
-one, and because a crash must not take the test along. Requests are lines of
+It is a separate process, because TensorFlow's libraries and Tenon's cannot share
+one, and because a crash must not end the test. Requests are lines of
 JSON on stdin {"graph", "inputs", "outputs", "fetches", "gate", "threads"};
 answers are lines {"error": null or text} on stdout.
 """
@@ -31,7 +31,7 @@ class SessionOptions(ctypes.Structure):
 
 
 class Tenon:
-  """What is needed of libtenon."""
+  """The functions of libtenon that are used here."""
 
   def __init__(self, library: str) -> None:
     self.lib = ctypes.CDLL(library)
@@ -89,7 +89,7 @@ class Tenon:
       outputs = self.lib.tenon_session_num_outputs(session)
       out = (ctypes.c_void_p * outputs)()
       try:
-        # Twice: the second run takes the plan and kernels of the first.
+        # Twice: the second run uses the plan and kernels of the first.
         for _ in range(2):
           self.check(self.lib.tenon_session_run(
               session, (ctypes.c_void_p * count)(*views), count, out, outputs))
