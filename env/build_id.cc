@@ -13,7 +13,7 @@ namespace tenon {
 namespace {
 
 struct Search {
-  uintptr_t code;  // in the module that is looked for
+  uintptr_t code;  // an address in the module to find
   std::string id;
 };
 

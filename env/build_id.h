@@ -1,5 +1,5 @@
-// What tells one build of this program from another, so that what one build wrote for its own use
-// is not read by the next.
+// Identifies the build of this program, so that one build does not read files that another build
+// wrote for its own use.
 #ifndef TENON_ENV_BUILD_ID_H_
 #define TENON_ENV_BUILD_ID_H_
 
@@ -7,8 +7,8 @@
 
 namespace tenon {
 
-// Hexadecimal: the linker's build ID of the program or library that this code is in. "" where the
-// linker wrote none.
+// The linker's build ID, in hexadecimal, of the program or library that contains this code. "" if
+// the linker wrote none.
 std::string BuildId();
 
 }  // namespace tenon

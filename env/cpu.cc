@@ -58,8 +58,8 @@ int LimitV1(const std::string& folder) {
   return FromQuota(quota, period);
 }
 
-// The tightest limit from `path` up to the mount point (inside a container the path may not exist
-// below the mount: then only the mount point itself answers).
+// The tightest limit from `path` up to the mount point. (Inside a container, the path may not exist
+// below the mount; then only the mount point counts.)
 template <typename Limit>
 int TightestLimit(const std::string& mount, std::string path, Limit limit) {
   int best = limit(mount);

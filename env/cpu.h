@@ -1,4 +1,4 @@
-// The CPUs that this process may use, and their name.
+// The number of CPUs that this process may use, the CPU's name, and peak memory.
 #ifndef TENON_ENV_CPU_H_
 #define TENON_ENV_CPU_H_
 
@@ -7,14 +7,14 @@
 
 namespace tenon {
 
-// CPUs in the affinity mask, no more than the cgroup quota (v1 and v2) rounded up; at least 1.
-// Read anew at each call: containers change both.
+// The number of CPUs in the affinity mask, at most the cgroup quota (v1 and v2) rounded up; at
+// least 1. Read again at each call, because container limits change.
 int AvailableCpus();
 
 // "AMD EPYC 9R14 96-Core Processor", or "unknown CPU".
 std::string CpuName();
 
-// Peak resident memory of this process so far, in bytes; 0 where the system does not tell.
+// Peak resident memory of this process so far, in bytes; 0 if the system does not report it.
 int64_t PeakResidentBytes();
 
 }  // namespace tenon

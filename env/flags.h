@@ -50,7 +50,7 @@ struct FlagRow {
   std::variant<bool Flags::*, int64_t Flags::*, std::string Flags::*> field;
   const char* default_text;  // parsed like a user's value
   const char* doc;           // one line
-  // Neither the rewritten graph nor packed weights depend on it.
+  // Neither the rewritten graph nor packed weights depend on this flag.
   bool running_only = false;
 };
 

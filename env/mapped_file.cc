@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-// Gives the pages of a range back when it is destroyed.
+// Releases the pages of a range when it is destroyed.
 struct Range {
   std::shared_ptr<const MappedFile> file;
   uint64_t offset;

@@ -1,4 +1,4 @@
-// A file mapped read-only, shared by everything that looks into it.
+// A file mapped read-only, shared by all its readers.
 #ifndef TENON_ENV_MAPPED_FILE_H_
 #define TENON_ENV_MAPPED_FILE_H_
 
@@ -14,7 +14,7 @@ namespace tenon {
 
 class MappedFile : public std::enable_shared_from_this<MappedFile> {
  public:
-  // NotFound where there is no such file; InvalidArgument where it is not a regular one.
+  // NotFound if there is no such file; InvalidArgument if it is not a regular file.
   static absl::StatusOr<std::shared_ptr<const MappedFile>> Open(const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
@@ -24,11 +24,11 @@ class MappedFile : public std::enable_shared_from_this<MappedFile> {
   const char* data() const { return data_; }
   uint64_t size() const { return size_; }
 
-  // Keeps the mapping alive. When the last copy of what it returns goes, the whole pages of the
-  // range leave this process's memory; a page that somebody reads again comes back from the file.
+  // Keeps the mapping alive. When the last copy of the returned pointer is destroyed, the whole
+  // pages of the range leave this process's memory; a later read loads them from the file again.
   std::shared_ptr<const void> Hold(uint64_t offset, uint64_t bytes) const;
 
-  // Reads without touching the mapping's pages. OutOfRange where the file is too short.
+  // Reads without touching the mapping's pages. OutOfRange if the file is too short.
   absl::Status Read(uint64_t offset, uint64_t bytes, void* to) const;
 
  private:

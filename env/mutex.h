@@ -1,5 +1,5 @@
-// A mutex on std::mutex, so that ThreadSanitizer sees it (the distribution's abseil is not
-// instrumented), with the one thing of absl::Mutex that the project uses: waiting for a condition.
+// A mutex over std::mutex with the one extra feature of absl::Mutex that the project uses: waiting
+// for a condition. ThreadSanitizer sees it (the distribution's abseil is not instrumented).
 //
 //   MutexLock lock(&mutex_);
 //   mutex_.Await([&] { return ready; });
@@ -20,8 +20,8 @@ class ABSL_LOCKABLE Mutex {
     if (waiting_ > 0) changed_.notify_all();
     mutex_.unlock();
   }
-  // Gives the mutex up until `condition` holds; it is asked again whenever someone unlocks. The
-  // caller holds the mutex before and after.
+  // Releases the mutex until `condition` holds; the condition is checked again whenever a thread
+  // unlocks. The caller holds the mutex before and after.
   template <typename Condition>
   void Await(const Condition& condition) {
     if (condition()) return;

@@ -14,11 +14,11 @@ bool SetShortSpin() {
   if (std::getenv(kSpinCount) != nullptr || std::getenv(kWaitPolicy) != nullptr) {
     return false;
   }
-  // Some 0.1 ms: longer than the pauses between the steps of a run.
+  // About 0.1 ms: longer than the pauses between the steps of a run.
   if (setenv(kSpinCount, "10000", 0) != 0) return false;
-  // Each thread that used OpenMP has helpers of its own. Where all of them are more than the CPUs,
-  // libgomp lets them look for work no more than 100 times, and with this policy 1000 times: still
-  // longer than most pauses.
+  // Each thread that used OpenMP has its own helpers. If they outnumber the CPUs, libgomp lets them
+  // spin no more than 100 times, or 1000 times with this policy, which is still longer than most
+  // pauses.
   setenv(kWaitPolicy, "active", 0);
   return true;
 }

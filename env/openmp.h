@@ -1,18 +1,18 @@
-// How OpenMP's idle threads wait.
+// Settings for how OpenMP's idle threads wait.
 #ifndef TENON_ENV_OPENMP_H_
 #define TENON_ENV_OPENMP_H_
 
 namespace tenon {
 
-// Puts a short GOMP_SPINCOUNT into the environment, and OMP_WAIT_POLICY, unless one of them is
-// there. True if it did. libgomp reads its settings when it is loaded: a program that is linked to
-// it must start again.
+// Sets a short GOMP_SPINCOUNT, and OMP_WAIT_POLICY, in the environment, unless one of them is set
+// already. Returns true if it did. libgomp reads its settings when it is loaded, so a program
+// linked to it must restart.
 //
-// By default idle threads spin for milliseconds. On a machine that does other work as well the
-// thread that they wait for then gets no CPU: a barrier takes as long as a time slice.
+// By default, idle threads spin for milliseconds. On a machine with other work, the thread that
+// they wait for then gets no CPU, and a barrier takes as long as a time slice.
 bool SetShortSpin();
 
-// Takes them out of the environment again, once libgomp has been loaded.
+// Removes the settings from the environment again, once libgomp has been loaded.
 void UnsetSpin();
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Helpers over absl::Status: early return, and context added as an error travels outward.
+// Helpers for absl::Status: early return, and context added to an error as it propagates.
 //
 //   TENON_RETURN_IF_ERROR(Check(x));
 //   TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(dtype, shape));
@@ -14,7 +14,7 @@
 
 namespace tenon {
 
-// The same code, with "context: " in front of the message. OK stays OK.
+// The same status with "context: " prepended to its message. OK stays OK.
 inline absl::Status Annotate(const absl::Status& status, absl::string_view context) {
   if (status.ok()) return status;
   return absl::Status(status.code(), absl::StrCat(context, ": ", status.message()));

@@ -35,12 +35,13 @@ class Budget {
 
   void Give(int cpus) {
     if (Waiting(state_.fetch_add(Cpus(cpus))) == 0) return;
-    MutexLock lock(&mutex_);  // giving it up wakes them
+    MutexLock lock(&mutex_);  // releasing it wakes them
   }
 
  private:
-  // Who waits, in the upper half, and what is free, in the lower: in one word, so that either a
-  // waiting thread sees what was given back or the giver sees that one waits.
+  // The upper half counts waiting threads, the lower half free CPUs. Both are in one word, so that
+  // either a waiting thread sees the CPUs that were returned, or the thread that returns them sees
+  // the waiter.
   static constexpr uint64_t kOneWaiting = uint64_t{1} << 32;
   static uint64_t Waiting(uint64_t state) { return state >> 32; }
   static int Free(uint64_t state) { return static_cast<int>(state & (kOneWaiting - 1)); }
@@ -63,8 +64,8 @@ class Budget {
 
 Budget& TheBudget();
 
-// A child of fork() has the calling thread alone. Its OpenMP helpers would be waited for, without
-// end: both processes start new ones. What other threads held of the budget is free in the child.
+// A child of fork() has only the calling thread. It would wait forever for its OpenMP helpers, so
+// both processes start new ones. CPUs that other threads held are free in the child.
 void BeforeFork() { omp_pause_resource_all(omp_pause_hard); }
 void InChild() { new (&TheBudget()) Budget; }
 

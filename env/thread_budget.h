@@ -1,16 +1,16 @@
-// One budget of CPUs for the whole process: a run takes as many as its session's threads and waits
-// where they are not free, so that several threads with a session each, or sharing one, never put
-// more threads to work than there are CPUs. Who came first is served first: many who want one CPU
-// do not keep away one who wants all. Nobody who holds a part may ask for another. A process that
-// used it may fork and go on in the child.
+// One budget of CPUs for the whole process. A run takes as many CPUs as its session has threads,
+// and waits until they are free, so that several threads, each with a session or sharing one, never
+// put more threads to work than there are CPUs. Service is first come, first served: many requests
+// for one CPU do not starve a request for all. A thread that holds part of the budget must not ask
+// for more. A process that used the budget may fork, and the child can keep using it.
 #ifndef TENON_ENV_THREAD_BUDGET_H_
 #define TENON_ENV_THREAD_BUDGET_H_
 
 namespace tenon {
 
-// Holds `threads` CPUs of the budget (at most all of them) while it lives, and makes OpenMP, and
-// with it oneDNN, use that many threads when called from this thread. Where enough are free it
-// takes no lock.
+// Holds `threads` CPUs of the budget (at most all of them) during its lifetime, and makes OpenMP,
+// and therefore oneDNN, use that many threads when called from this thread. Takes no lock if enough
+// CPUs are free.
 class ThreadsInUse {
  public:
   explicit ThreadsInUse(int threads);

@@ -1,4 +1,4 @@
-// How many threads one op may use.
+// Decides how many threads one op may use.
 #ifndef TENON_ENV_THREAD_COUNT_H_
 #define TENON_ENV_THREAD_COUNT_H_
 
@@ -10,7 +10,8 @@
 
 namespace tenon {
 
-// `asked` if positive, else TF_NUM_INTRAOP_THREADS, else OMP_NUM_THREADS, else the CPUs at hand.
+// `asked` if positive; otherwise TF_NUM_INTRAOP_THREADS, OMP_NUM_THREADS, or the number of
+// available CPUs.
 inline int ThreadCount(int asked, const Flags& flags) {
   constexpr int64_t kMost = 1024;
   if (asked > 0) return asked;

@@ -1,5 +1,4 @@
-// Integers of variable length, seven bits a byte, low ones first, as in protocol buffers and
-// tables.
+// Variable-length integers as in protocol buffers and tables: seven bits per byte, low bits first.
 #ifndef TENON_ENV_VARINT_H_
 #define TENON_ENV_VARINT_H_
 
@@ -7,7 +6,8 @@
 
 namespace tenon {
 
-// Moves `p` behind the number. False: it does not end before `end`, or within 64 bits.
+// Reads a number and moves `p` past it. Returns false if the number does not end before `end` or
+// does not fit 64 bits.
 inline bool ReadVarint(const char*& p, const char* end, uint64_t& value) {
   value = 0;
   for (int shift = 0; shift < 64 && p < end; shift += 7) {

@@ -18,14 +18,14 @@ namespace tenon {
 class AttrValue;
 using AttrMap = absl::btree_map<std::string, AttrValue>;
 
-// A function's name and the attributes that it is called with.
+// A function's name and the attributes of the call.
 struct FuncRef {
   std::string name;
   std::shared_ptr<const AttrMap> attrs;  // may be null: none
 };
 bool operator==(const FuncRef& a, const FuncRef& b);
 
-// One of the types below; an empty list of unknown element type is an empty int list.
+// A value of one of the types below. An empty list of unknown element type is an empty int list.
 class AttrValue {
  public:
   using Variant = std::variant<std::monostate, int64_t, float, bool, std::string, DType, Shape,
@@ -33,7 +33,7 @@ class AttrValue {
                                std::vector<bool>, std::vector<std::string>, std::vector<DType>,
                                std::vector<Shape>, std::vector<Tensor>, std::vector<FuncRef>>;
 
-  // Not inline: a variant of so many types would be spelled out in nearly every source.
+  // Not inline: almost every source would instantiate this large variant.
   AttrValue();
   AttrValue(const AttrValue&);
   AttrValue(AttrValue&&) noexcept;
@@ -52,7 +52,7 @@ class AttrValue {
   AttrValue(Tensor v);
   AttrValue(FuncRef v);
   template <typename T>
-  AttrValue(std::vector<T> v);  // of the types above, but for const char*
+  AttrValue(std::vector<T> v);  // of the types above except const char*
 
   template <typename T>
   const T* get_if() const {

@@ -9,7 +9,7 @@ template <typename T>
 absl::StatusOr<T> Get(const Node& node, absl::string_view name) {
   const T* value = node.attr<T>(name);
   if (value == nullptr)
-    return InvalidArgument("attribute '", name, "' is missing or of another kind");
+    return InvalidArgument("attribute '", name, "' is missing or of the wrong type");
   return *value;
 }
 
@@ -18,7 +18,7 @@ absl::StatusOr<std::vector<T>> GetList(const Node& node, absl::string_view name)
   if (const auto* list = node.attr<std::vector<T>>(name)) return *list;
   const auto* empty = node.attr<std::vector<int64_t>>(name);
   if (empty != nullptr && empty->empty()) return std::vector<T>();
-  return InvalidArgument("attribute '", name, "' is missing or of another kind");
+  return InvalidArgument("attribute '", name, "' is missing or of the wrong type");
 }
 
 }  // namespace

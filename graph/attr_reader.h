@@ -13,8 +13,8 @@
 
 namespace tenon {
 
-// The getters without a default give InvalidArgument naming the attribute where it is absent or of
-// another type (CompleteAttrs has run: ops can rely on their defaults).
+// Getters without a default return InvalidArgument, naming the attribute, if it is absent or has
+// another type. (CompleteAttrs has run, so ops can rely on their defaults.)
 class AttrReader {
  public:
   explicit AttrReader(const Node& node) : node_(node) {}

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kMostBlocks = 64;
 
-// A kept block would hide reads after free.
+// A kept block would hide reads after free from the sanitizer.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kKeep = false;
 #else
@@ -24,7 +24,7 @@ BufferCache& BufferCache::Global() {
 
 void* BufferCache::Take(size_t bytes) {
   MutexLock lock(&mutex_);
-  // The one given last is the likeliest to be in the CPU's caches.
+  // The block returned last is the most likely to be in the CPU's caches.
   const auto found = std::find_if(blocks_.rbegin(), blocks_.rend(),
                                   [&](const Block& b) { return b.bytes == bytes; });
   if (found == blocks_.rend()) return nullptr;

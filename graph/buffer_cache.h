@@ -1,7 +1,7 @@
-// Memory of tensors that were just freed, for the next ones of the same size. Otherwise malloc
-// gives a freed output back to the system and the next call pays for its pages again, which costs
-// more than most ops on it. Small blocks malloc keeps by itself. What is held is bounded by
-// kMostBytes, and given back by Clear: after a model was loaded, and when memory runs out.
+// Reuses the memory of freed tensors for new ones of the same size. Without this, malloc returns a
+// freed output to the system and the next call pays for its pages again, which costs more than most
+// ops on it. (malloc keeps small blocks by itself.) The cache holds at most kMostBytes; Clear frees
+// them after a model was loaded and when memory runs out.
 #ifndef TENON_GRAPH_BUFFER_CACHE_H_
 #define TENON_GRAPH_BUFFER_CACHE_H_
 
@@ -19,14 +19,14 @@ class BufferCache {
   static constexpr size_t kLargest = size_t{32} << 20;
   static constexpr size_t kMostBytes = size_t{64} << 20;
 
-  // The process's own.
+  // The cache of the whole process.
   static BufferCache& Global();
 
-  // A block of exactly this size that was given, or null.
+  // A kept block of exactly this size, or null.
   void* Take(size_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
   // Keeps a block that std::free can free, or frees it.
   void Give(void* block, size_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Frees all that is kept.
+  // Frees all blocks.
   void Clear() ABSL_LOCKS_EXCLUDED(mutex_);
   size_t bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -36,7 +36,7 @@ class BufferCache {
     size_t bytes;
   };
   mutable Mutex mutex_;
-  std::vector<Block> blocks_ ABSL_GUARDED_BY(mutex_);  // given last, stands last
+  std::vector<Block> blocks_ ABSL_GUARDED_BY(mutex_);  // the last one was returned last
   size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

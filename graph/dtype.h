@@ -17,7 +17,7 @@ struct bfloat16;
 
 namespace tenon {
 
-using half = Eigen::half;          // include <Eigen/Core> where values are touched
+using half = Eigen::half;          // to use values, include <Eigen/Core>
 using bfloat16 = Eigen::bfloat16;  // likewise
 
 enum class DType : int {

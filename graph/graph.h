@@ -1,9 +1,9 @@
-// The graph: nodes with data inputs, control inputs and attributes; named signature inputs and
-// outputs; and the function library that control-flow ops call.
+// The graph: nodes with data inputs, control inputs and attributes; the named inputs and outputs of
+// the signature; and the library of functions that control-flow ops call.
 //
-// Build it with the Add and Set functions; after that only the Rewriter (graph/rewriter.h) changes
-// nodes, so that use lists and the trace of edits stay right. Node ids are stable: a removed node
-// leaves a gap.
+// Build a graph with the Add and Set functions. After that, only the Rewriter (graph/rewriter.h)
+// changes nodes, so that use lists and the trace of edits stay correct. Node ids are stable: a
+// removed node leaves a gap.
 #ifndef TENON_GRAPH_GRAPH_H_
 #define TENON_GRAPH_GRAPH_H_
 
@@ -49,7 +49,7 @@ struct Node {
   absl::InlinedVector<NodeId, 1> control_inputs;
   AttrMap attrs;
 
-  // Null where the attribute is absent or of another type.
+  // Null if the attribute is absent or has another type.
   template <typename T>
   const T* attr(absl::string_view key) const {
     auto it = attrs.find(key);
@@ -71,8 +71,8 @@ struct GraphOutput {
 
 class Graph;
 
-// Functions that If, While and their kin call, by name. A function is a graph whose inputs and
-// outputs stand in its signature's order. Immutable: a rewrite puts a new graph in its place.
+// The functions that If, While and similar ops call, by name. A function is a graph whose inputs
+// and outputs are in its signature's order. Functions are immutable: a rewrite replaces the graph.
 using FunctionLibrary = absl::btree_map<std::string, std::shared_ptr<const Graph>>;
 
 class Graph {
@@ -84,10 +84,10 @@ class Graph {
   Graph& operator=(Graph&&) noexcept;
   ~Graph();
 
-  // AlreadyExists where the name is taken. Inputs may name nodes added later (cyclic input is
-  // found by TopologicalOrder and the verifier).
+  // AlreadyExists if the name is taken. Inputs may refer to nodes added later; TopologicalOrder and
+  // the verifier detect cycles.
   absl::StatusOr<NodeId> AddNode(Node node);
-  // `name`, or `name_1`, `name_2` ... where it is taken.
+  // `name`, or `name_1`, `name_2` ... if it is taken.
   std::string UniqueName(absl::string_view name) const;
 
   const Node* FindNode(absl::string_view name) const;  // null: none
@@ -101,23 +101,24 @@ class Graph {
   size_t num_nodes() const { return by_name_.size(); }
   std::vector<NodeId> NodeIds() const;
 
-  // Every node after its data and control inputs; ties in order of id, so the order is a function
-  // of the graph alone. InvalidArgument naming a node on a cycle, or one with a missing input.
+  // Each node comes after its data and control inputs; ties are in id order, so the order depends
+  // only on the graph. InvalidArgument, naming the node, on a cycle or a missing input.
   absl::StatusOr<std::vector<NodeId>> TopologicalOrder() const;
 
   const std::vector<GraphInput>& inputs() const { return inputs_; }
   void AddInput(GraphInput input) { inputs_.push_back(std::move(input)); }
   const std::vector<GraphOutput>& outputs() const { return outputs_; }
   void AddOutput(GraphOutput output) { outputs_.push_back(std::move(output)); }
-  // Other fetches of the same nodes. Not while a Rewriter is at work on the graph.
+  // Replaces the fetches; the nodes stay the same. Do not call it while a Rewriter works on the
+  // graph.
   void SetOutputs(std::vector<GraphOutput> outputs) { outputs_ = std::move(outputs); }
-  // Nodes that must run though no output needs them (initializers, assignments).
+  // Nodes that must run even if no output needs them (initializers, assignments).
   const std::vector<NodeId>& targets() const { return targets_; }
   void AddTarget(NodeId id) { targets_.push_back(id); }
 
   const FunctionLibrary& functions() const { return functions_; }
   void SetFunctions(FunctionLibrary functions) { functions_ = std::move(functions); }
-  // Adds a function, or replaces the one of that name; iterators over functions() then stay valid.
+  // Adds a function, or replaces the function of that name; iterators over functions() stay valid.
   void SetFunction(const std::string& name, std::shared_ptr<const Graph> body) {
     functions_[name] = std::move(body);
   }
@@ -136,7 +137,7 @@ class Graph {
   FunctionLibrary functions_;
 };
 
-// "node 'x' (Op)", as errors name a node.
+// "node 'x' (Op)", the form in which errors name a node.
 std::string NodeLabel(absl::string_view name, absl::string_view op);
 inline std::string NodeLabel(const Node& node) { return NodeLabel(node.name, node.op); }
 // "name:port", or "name" for port 0.

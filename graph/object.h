@@ -1,9 +1,9 @@
-// Elements of resource and variant tensors: shared objects (a variable, a list of tensors). Such a
-// tensor holds an ObjectPtr per element, null where nothing was put.
+// The elements of resource and variant tensors: shared objects (a variable, a list of tensors).
+// Such a tensor holds an ObjectPtr per element; unset elements are null.
 //
 //   struct Queue : Object { ... };
 //   Tensor handle = ObjectTensor(DType::kResource, std::make_shared<Queue>());
-//   auto queue = ObjectAs<Queue>(handle.data<ObjectPtr>()[0]);   // null: another kind
+//   auto queue = ObjectAs<Queue>(handle.data<ObjectPtr>()[0]);   // null if it has another type
 #ifndef TENON_GRAPH_OBJECT_H_
 #define TENON_GRAPH_OBJECT_H_
 
@@ -24,7 +24,7 @@ inline bool HoldsObjects(DType dtype) {
   return dtype == DType::kResource || dtype == DType::kVariant;
 }
 
-// A scalar. Never fails: one element.
+// A scalar that holds `object`. Never fails.
 inline Tensor ObjectTensor(DType dtype, ObjectPtr object) {
   Tensor t = *Tensor::Allocate(dtype, Shape());
   t.data<ObjectPtr>()[0] = std::move(object);

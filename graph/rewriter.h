@@ -1,5 +1,5 @@
-// The only way to change a graph that is built: keeps use lists right, knows which nodes changed
-// since when, and, if asked, writes down each step as a diff tagged with the rule that made it.
+// The only way to change a finished graph. Keeps use lists correct, tracks which nodes changed, and
+// can record each step as a diff tagged with the rule that made it.
 //
 //   Rewriter rw(graph);
 //   rw.BeginStep("FuseConv2D", relu_name);
@@ -8,7 +8,8 @@
 //   rw.Remove(relu);
 //   rw.EndStep();
 //
-// Edits cannot fail: a rule computes all that can (shapes, new constants) before the first one.
+// Edits cannot fail: a rule computes everything that can fail (shapes, new constants) before its
+// first edit.
 #ifndef TENON_GRAPH_REWRITER_H_
 #define TENON_GRAPH_REWRITER_H_
 
@@ -22,7 +23,7 @@
 
 namespace tenon {
 
-// One place that reads a node: data input `slot` of `reader` (from `port`), or a control edge.
+// One use of a node: data input `slot` of `reader` (from `port`), or a control edge.
 struct Use {
   static constexpr int kControl = -1;
   NodeId reader = kNoNode;
@@ -31,7 +32,7 @@ struct Use {
   bool is_control() const { return slot == kControl; }
 };
 
-// One rule that fired once: lines "- ..." and "+ ..." of the nodes that it changed.
+// One firing of a rule: lines "- ..." and "+ ..." for the nodes that it changed.
 struct RewriteStep {
   std::string rule;
   std::string node;  // where it fired
@@ -40,31 +41,32 @@ struct RewriteStep {
 
 class Rewriter {
  public:
-  // The graph must outlive the rewriter; nobody else changes it meanwhile.
+  // The graph must outlive the rewriter; nobody else may change it in the meantime.
   explicit Rewriter(Graph& graph);
 
   const Graph& graph() const { return graph_; }
   const Node& node(NodeId id) const { return graph_.node(id); }
   bool Has(NodeId id) const { return graph_.Has(id); }
 
-  // ---- looking ----
+  // ---- queries ----
   absl::Span<const Use> uses(NodeId id) const { return uses_[static_cast<size_t>(id)]; }
-  // Data inputs that read this port.
+  // The number of data inputs that read this port.
   int NumReaders(Endpoint e) const;
-  // The port is an output of the graph; for a node: any port, or it is a target or an input.
+  // Whether the port is an output of the graph. For a node: whether any port is, or the node is a
+  // target or an input.
   bool IsOutput(Endpoint e) const;
   bool IsKept(NodeId id) const;
-  // Whether `node` reads, directly or not, anything that `from` gives (data or control edges).
+  // Whether `node` depends, directly or indirectly, on `from` (by data or control edges).
   bool DependsOn(NodeId node, NodeId from) const;
-  // Counts up whenever the node's op, inputs or attributes change; never repeats within one id.
+  // Increases whenever the node's op, inputs or attributes change; never repeats for one id.
   uint32_t version(NodeId id) const { return versions_[static_cast<size_t>(id)]; }
-  // Nodes added or changed, or whose readers changed, since the last call.
+  // Nodes that were added, were changed, or have other readers since the last call.
   std::vector<NodeId> TakeTouched();
 
-  // ---- changing ----
-  // The node's name is made unique; its inputs must be in the graph.
+  // ---- edits ----
+  // Makes the node's name unique; its inputs must be in the graph.
   NodeId AddNode(Node node);
-  // Nothing may read the node any more (and it is no output, input or target).
+  // Nothing may read the node any more, and it must not be an output, input or target.
   void Remove(NodeId id);
   void SetOp(NodeId id, absl::string_view op);
   void SetInput(NodeId id, int slot, Endpoint value);
@@ -72,24 +74,24 @@ class Rewriter {
   void SetControlInputs(NodeId id, absl::Span<const NodeId> controls);
   void SetAttr(NodeId id, absl::string_view name, AttrValue value);
   void EraseAttr(NodeId id, absl::string_view name);
-  // Takes an attribute's value out, so that its buffer can be changed in place if nobody else
-  // holds it; put it back with SetAttr.
+  // Moves an attribute's value out, so that its buffer can be changed in place if nobody else holds
+  // it; put it back with SetAttr.
   AttrValue TakeAttr(NodeId id, absl::string_view name);
   // The new name must be free.
   void Rename(NodeId id, absl::string_view name);
-  // Readers and outputs of `from` get `to` instead.
+  // Makes readers and outputs of `from` use `to` instead.
   void ReplaceAllUses(Endpoint from, Endpoint to);
-  // Control edges from `from` come from `to` instead.
+  // Makes control edges from `from` come from `to` instead.
   void ReplaceControlUses(NodeId from, NodeId to);
-  // `by` takes over the place of `old`: all uses of old's port 0 become `by`, old's control edges
-  // and name go to `by`, and old is removed.
+  // Replaces `old` by `by`: all uses of old's port 0, its control edges and its name move to `by`,
+  // and `old` is removed.
   void ReplaceNode(NodeId old, Endpoint by);
 
   // ---- the trace ----
-  // Without this, steps are counted but not described.
+  // If off, steps are counted but not described.
   void RecordDiffs(bool record) { record_ = record; }
   void BeginStep(absl::string_view rule, absl::string_view node);
-  // True if anything was changed since BeginStep.
+  // Returns true if anything changed since BeginStep.
   bool EndStep();
   const std::vector<RewriteStep>& steps() const { return steps_; }
   std::vector<RewriteStep> TakeSteps() { return std::move(steps_); }

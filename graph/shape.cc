@@ -20,7 +20,8 @@ int64_t Shape::num_elements() const {
 
 absl::StatusOr<int64_t> Shape::CheckedElements() const {
   if (!IsComplete()) return InvalidArgument("shape ", ToString(), " is not fully known");
-  // Without its empty dimensions as well, so that the product of any of them can be had.
+  // The product without empty dimensions must fit as well, so that the product of any subset of the
+  // dimensions fits.
   int64_t n = 1;
   bool empty = false;
   for (int64_t d : dims_) {
@@ -85,7 +86,7 @@ absl::StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b) {
     } else if (db == 1) {
       d = da;
     } else if (da < 0) {
-      d = db;  // the unknown side must turn out as 1 or equal
+      d = db;  // the unknown side must be 1 or equal
     } else if (db < 0) {
       d = da;
     } else {

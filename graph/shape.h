@@ -1,4 +1,4 @@
-// A shape, complete or partial: dimensions of -1 are unknown, and the rank itself may be unknown.
+// A shape, complete or partial: a dimension of -1 is unknown, and the rank itself may be unknown.
 //
 //   Shape s({2, -1, 3});   s.rank() == 3, !s.IsComplete(), s.ToString() == "[2,?,3]"
 //   Shape::Unknown()       nothing is known: ToString() == "?"
@@ -34,7 +34,7 @@ class Shape {
   }
 
   bool has_rank() const { return !unknown_rank_; }
-  // 0 where the rank is unknown: ask has_rank() first.
+  // 0 if the rank is unknown: check has_rank() first.
   int rank() const { return static_cast<int>(dims_.size()); }
   int64_t dim(int i) const { return dims_[static_cast<size_t>(i)]; }
   int64_t operator[](int i) const { return dim(i); }
@@ -44,14 +44,14 @@ class Shape {
   void erase(int i) { dims_.erase(dims_.begin() + i); }
   absl::Span<const int64_t> dims() const { return dims_; }
 
-  // Rank and every dimension known.
+  // True if the rank and every dimension are known.
   bool IsComplete() const;
-  // Product of the dimensions; -1 where not complete. Call CheckedElements() on untrusted shapes.
+  // The product of the dimensions; -1 if not complete. Call CheckedElements() on untrusted shapes.
   int64_t num_elements() const;
-  // InvalidArgument on negative dimensions, on partial shapes, and where the product overflows.
+  // InvalidArgument for negative dimensions, for partial shapes, and if the product overflows.
   absl::StatusOr<int64_t> CheckedElements() const;
 
-  // Equal in everything that both know.
+  // Whether the shapes agree in everything that both know.
   bool CompatibleWith(const Shape& other) const;
 
   std::string ToString() const;
@@ -70,7 +70,7 @@ class Shape {
   bool unknown_rank_ = false;
 };
 
-// What both know together. InvalidArgument where they contradict each other.
+// Combines what both shapes know. InvalidArgument if they contradict each other.
 absl::StatusOr<Shape> MergeShapes(const Shape& a, const Shape& b);
 
 // NumPy broadcasting. Unknown dimensions give unknown results unless the other side decides.

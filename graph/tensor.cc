@@ -13,11 +13,12 @@ namespace tenon {
 namespace {
 
 constexpr size_t kAlignment = 64;
-// Weights in huge pages: their first touch costs a third, and contractions miss the TLB less.
+// Large tensors (weights) use huge pages: their first touch costs a third, and contractions have
+// fewer TLB misses.
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kHugeBytes = 2 * kHugePage;
-// malloc serves blocks up to about this size from a cache per thread, aligned allocation never:
-// aligning by hand makes small tensors, and with them small eager calls, much cheaper.
+// malloc serves blocks up to about this size from a per-thread cache, but aligned allocation never
+// does: aligning by hand makes small tensors, and so small eager calls, much cheaper.
 constexpr size_t kSmallBytes = 896;
 
 std::shared_ptr<const void> AllocateSmall(size_t rounded) {
@@ -29,7 +30,7 @@ std::shared_ptr<const void> AllocateSmall(size_t rounded) {
   return std::shared_ptr<const void>(p, [block](const void*) { std::free(block); });
 }
 
-// n constructed elements in `p`, destroyed and freed together.
+// `n` constructed elements in `p`, destroyed and freed together.
 template <typename T>
 std::shared_ptr<const void> Constructed(void* p, int64_t n) {
   auto* elements = static_cast<T*>(p);
@@ -107,8 +108,8 @@ Tensor Tensor::FromExternal(DType dtype, const Shape& shape, void* data,
 
 bool Tensor::OwnsAlone() const {
   if (!owned_ || buffer_.use_count() != 1) return false;
-  // The count alone is read without order; taking and dropping a reference puts the last reader's
-  // reads before what is written next.
+  // The count alone is read without ordering; taking and dropping a reference orders the last
+  // reader's reads before the next writes.
   const auto reference = buffer_;
   return true;
 }

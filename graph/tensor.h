@@ -22,15 +22,16 @@ class Tensor {
  public:
   Tensor() = default;  // no dtype, no elements: !valid()
 
-  // Uninitialized elements (empty strings for kString). InvalidArgument on partial or negative
-  // shapes and on dtypes without elements; ResourceExhausted where memory cannot be had.
+  // A tensor with uninitialized elements (empty strings for kString). InvalidArgument for partial
+  // or negative shapes and for dtypes without elements; ResourceExhausted if there is not enough
+  // memory.
   static absl::StatusOr<Tensor> Allocate(DType dtype, const Shape& shape);
 
   // A view of memory that `owner` keeps alive (a mapped file, a user's array).
   static Tensor FromExternal(DType dtype, const Shape& shape, void* data,
                              std::shared_ptr<const void> owner);
 
-  // For small values made by the program itself: never fails.
+  // For small values that the program itself makes: never fails.
   template <typename T>
   static Tensor Scalar(T value) {
     return From<T>(Shape(), {std::move(value)});
@@ -73,15 +74,15 @@ class Tensor {
     return absl::Span<const T>(data<T>(), static_cast<size_t>(num_elements_));
   }
 
-  // Nobody else holds the buffer, and it is writable memory of our own. What other holders read
-  // before they let go is done before this returns true.
+  // Whether nobody else holds the buffer, and it is our own writable memory. Before this returns
+  // true, all reads by former holders are complete.
   bool OwnsAlone() const;
-  // Two tensors over the same memory.
+  // Whether two tensors use the same memory.
   bool SharesBufferWith(const Tensor& other) const { return data_ == other.data_; }
 
-  // The same buffer under another shape with as many elements.
+  // The same buffer with another shape that has as many elements.
   absl::StatusOr<Tensor> Reshaped(const Shape& shape) const;
-  // A deep copy in memory of its own.
+  // A deep copy with its own memory.
   absl::StatusOr<Tensor> Clone() const;
 
  private:
@@ -93,10 +94,11 @@ class Tensor {
   std::shared_ptr<const void> buffer_;
 };
 
-// Same dtype, shape and bytes (strings by value; NaN equals NaN of the same bits).
+// Whether dtype, shape and bytes are the same (strings by value; NaN equals NaN with the same
+// bits).
 bool Identical(const Tensor& a, const Tensor& b);
 
-// All integer elements of an int32 or int64 tensor. InvalidArgument for other dtypes.
+// All elements of an int32 or int64 tensor. InvalidArgument for other dtypes.
 absl::StatusOr<std::vector<int64_t>> IntegerValues(const Tensor& t);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// A tensor as far as it is known before it is computed: what shape functions and Prepare see.
+// What is known of a tensor before it is computed: the input of shape functions and Prepare.
 #ifndef TENON_GRAPH_TENSOR_SPEC_H_
 #define TENON_GRAPH_TENSOR_SPEC_H_
 

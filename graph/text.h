@@ -1,4 +1,4 @@
-// The one text form of a graph, for dumps, diffs and tests. ParseGraph(PrintGraph(g)) gives a graph
+// The text form of a graph, for dumps, diffs and tests. ParseGraph(PrintGraph(g)) returns a graph
 // with the same nodes, in a topological order.
 //
 //   in image = %x                                      # signature inputs
@@ -10,13 +10,13 @@
 //   target %init
 //   function "body" { ... }                            # a graph of its own
 //
-// Names of other characters than letters, digits and _ . / - > are quoted: %"a b". Attribute
-// values:
+// Names that contain other characters than letters, digits and _ . / - > are quoted: %"a b".
+// Attribute values:
 //   3  1.5  inf  true  "text"  float (a dtype)  <2,?> (a shape; <*>: unknown rank)  @f{n=1}
-//   (function) none  [1, 2] (list; an empty one of a kind other than int: [:string])
+//   (function) none  [1, 2] (list; an empty one of a type other than int: [:string])
 //   float<2,2>{...} (tensor: row-major elements; {= 0.5}: all the same; {random 7 -1 1}: seeded
-//   uniform numbers, read only). An elided tensor float<1000>{...} is for people: it is not parsed.
-// "#" starts a comment. Line breaks mean nothing.
+//   uniform numbers, for reading only). An elided tensor float<1000>{...} cannot be parsed.
+// "#" starts a comment. Line breaks have no meaning.
 #ifndef TENON_GRAPH_TEXT_H_
 #define TENON_GRAPH_TEXT_H_
 
@@ -30,7 +30,7 @@
 namespace tenon {
 
 struct PrintOptions {
-  // Tensors of more elements are elided; -1: never.
+  // Tensors with more elements are elided; -1: none are.
   int64_t max_elements = -1;
 };
 
@@ -40,18 +40,18 @@ std::string PrintNode(const Graph& graph, const Node& node, const PrintOptions& 
 std::string PrintAttr(const AttrValue& value, const PrintOptions& options = {});
 
 struct ParseOptions {
-  // For patterns: a name that nothing defines becomes a node of op "_Capture", a number that stands
-  // as an operand a Const with a scalar float value.
+  // For patterns: an undefined name becomes a node of op "_Capture", and a number as an operand
+  // becomes a Const with a scalar float value.
   bool pattern = false;
-  // Bytes that tensors written as {= v} or {random s} may take, all together.
+  // A limit on the bytes of all tensors written as {= v} or {random s}.
   int64_t max_generated_bytes = int64_t{1} << 28;
 };
 
-// InvalidArgument "line 3: ..." on any text that is not as above.
+// InvalidArgument "line 3: ..." for text that is not in the form above.
 absl::StatusOr<Graph> ParseGraph(absl::string_view text, const ParseOptions& options = {});
 
-// The same nodes by name, signature and functions, whatever their ids. "" where equal, else what
-// differs first.
+// Compares two graphs: nodes by name (ids do not matter), signature and functions. Returns "" if
+// they are equal, otherwise the first difference.
 std::string GraphDifference(const Graph& a, const Graph& b);
 
 }  // namespace tenon

@@ -17,7 +17,7 @@ constexpr int kMaxDepth = 32;  // of nested functions, function attributes and l
 constexpr int kMaxRank = 254;  // TensorFlow's own limit
 constexpr int64_t kMaxPort = 1 << 20;
 
-// Characters, with the line they stand in.
+// Reads characters and counts lines.
 class Scanner {
  public:
   explicit Scanner(absl::string_view text) : text_(text) {}
@@ -38,7 +38,7 @@ class Scanner {
     }
     return 0;
   }
-  // The character right here, spaces not skipped.
+  // The current character, without skipping spaces.
   char Raw() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   void Skip() { ++at_; }
   bool TryTake(char c) {
@@ -50,7 +50,7 @@ class Scanner {
     if (TryTake(c)) return absl::OkStatus();
     return Error(absl::StrCat("expected '", std::string(1, c), "' ", Found()));
   }
-  // Bare characters (and those of `more`), as many as there are.
+  // The longest run of bare characters (and characters in `more`).
   absl::string_view Word(absl::string_view more = "") {
     Peek();
     const size_t start = at_;
@@ -155,7 +155,7 @@ class Parser {
   absl::StatusOr<Tensor> Generated(DType dtype, const Shape& shape);
   absl::StatusOr<Endpoint> Resolve(Graph& graph, const Ref& ref);
 
-  struct Section {  // what one graph still has to resolve
+  struct Section {  // names that one graph still has to resolve
     std::vector<Pending> nodes;
     std::vector<std::pair<std::string, Ref>> ins, outs;
     std::vector<Ref> targets;
@@ -185,8 +185,8 @@ absl::StatusOr<Graph> Parser::Body(int depth) {
     if (!id.ok()) return InvalidArgument("line ", p.line, ": ", id.status().message());
     added.emplace_back(*id, &p);
   }
-  // Inputs are resolved when every name is known: a graph has no nodes but these, and AddNode is
-  // its only mutator here, so the resolved nodes go into a fresh graph in the same order.
+  // Inputs are resolved once every name is known. AddNode is the only mutator used here, so the
+  // resolved nodes go into a fresh graph in the same order.
   Graph out;
   out.SetFunctions(graph.functions());
   std::vector<Node> nodes;
@@ -203,7 +203,8 @@ absl::StatusOr<Graph> Parser::Body(int depth) {
   }
   for (const auto& [name, ref] : section.ins) {
     TENON_ASSIGN_OR_RETURN(const Endpoint e, Resolve(graph, ref));
-    if (e.port != 0) return InvalidArgument("line ", ref.line, ": an input names a node, no port");
+    if (e.port != 0)
+      return InvalidArgument("line ", ref.line, ": an input names a node, not a port");
     out.AddInput({name, e.node});
   }
   for (const auto& [name, ref] : section.outs) {
@@ -319,7 +320,7 @@ absl::StatusOr<Parser::Pending> Parser::ReadNode() {
     TENON_RETURN_IF_ERROR(scan_.Expect(')'));
   }
   if (scan_.TryTake('{')) TENON_RETURN_IF_ERROR(Attrs(0, p.node.attrs));
-  // "on" is the only word that may follow here and start no statement.
+  // "on" is the only word that may follow here; any other word starts a statement.
   if (scan_.Peek() == 'o') {
     Scanner ahead = scan_;
     if (ahead.Word() == "on") {
@@ -343,7 +344,7 @@ absl::Status Parser::Attrs(int depth, AttrMap& attrs) {
     TENON_RETURN_IF_ERROR(scan_.Expect('='));
     TENON_ASSIGN_OR_RETURN(AttrValue value, Value(depth));
     if (!attrs.emplace(name, std::move(value)).second) {
-      return scan_.Error(absl::StrCat("attribute '", name, "' stands twice"));
+      return scan_.Error(absl::StrCat("attribute '", name, "' appears twice"));
     }
   } while (scan_.TryTake(','));
   return scan_.Expect('}');
@@ -407,7 +408,7 @@ absl::StatusOr<AttrValue> Parser::WordValue() {
   float f;
   if (text::ReadFloat(w, &f)) return AttrValue(f);
   if (w.empty()) return scan_.Error(absl::StrCat("expected a value ", scan_.Found()));
-  return scan_.Error(absl::StrCat("'", w, "' is no value"));
+  return scan_.Error(absl::StrCat("'", w, "' is not a value"));
 }
 
 template <typename T>
@@ -415,7 +416,7 @@ absl::StatusOr<AttrValue> ListOf(std::vector<AttrValue>& items) {
   std::vector<T> out;
   for (AttrValue& item : items) {
     const T* v = item.get_if<T>();
-    if (v == nullptr) return InvalidArgument("a list mixes kinds");
+    if (v == nullptr) return InvalidArgument("a list mixes types");
     out.push_back(*v);
   }
   return AttrValue(std::move(out));
@@ -433,7 +434,7 @@ absl::StatusOr<AttrValue> Parser::List(int depth) {
     if (kind == "shape") return AttrValue(std::vector<Shape>());
     if (kind == "tensor") return AttrValue(std::vector<Tensor>());
     if (kind == "func") return AttrValue(std::vector<FuncRef>());
-    return scan_.Error(absl::StrCat("'", kind, "' is no kind of list"));
+    return scan_.Error(absl::StrCat("'", kind, "' is not a type of list"));
   }
   if (scan_.TryTake(']')) return AttrValue(std::vector<int64_t>());
   std::vector<AttrValue> items;
@@ -442,7 +443,7 @@ absl::StatusOr<AttrValue> Parser::List(int depth) {
     items.push_back(std::move(v));
   } while (scan_.TryTake(','));
   TENON_RETURN_IF_ERROR(scan_.Expect(']'));
-  absl::StatusOr<AttrValue> list = InvalidArgument("no list of this kind");
+  absl::StatusOr<AttrValue> list = InvalidArgument("no list of this type");
   const AttrValue& first = items.front();
   if (first.get_if<int64_t>()) list = ListOf<int64_t>(items);
   if (first.get_if<float>()) list = ListOf<float>(items);
@@ -535,7 +536,7 @@ absl::StatusOr<AttrValue> Parser::ReadTensor(DType dtype) {
       TENON_ASSIGN_OR_RETURN(Tensor t, Generated(dtype, shape));
       std::mt19937 gen(static_cast<uint32_t>(static_cast<int64_t>(numbers[0])));
       for (float& v : t.flat<float>()) {
-        // By hand: the library's distributions differ from one library to the next.
+        // By hand, because distributions differ between standard libraries.
         v = static_cast<float>(numbers[1] + (numbers[2] - numbers[1]) * (gen() / 4294967296.0));
       }
       return AttrValue(std::move(t));
@@ -556,7 +557,7 @@ absl::StatusOr<AttrValue> Parser::ReadTensor(DType dtype) {
     if (dtype == DType::kString) {
       t->data<std::string>()[i] = std::move(s);
     } else if (!text::StoreElement(*t, i, s)) {
-      return scan_.Error(absl::StrCat("'", s, "' is no ", Name(dtype)));
+      return scan_.Error(absl::StrCat("'", s, "' is not of dtype ", Name(dtype)));
     }
   }
   return AttrValue(*std::move(t));

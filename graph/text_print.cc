@@ -21,7 +21,7 @@ class AttrPrinter {
   void operator()(const std::string& v) { out_ += Quoted(v); }
   void operator()(float v) {
     std::string s = text::FloatText(v);
-    // A float must not read back as an int.
+    // A float must not be read back as an int.
     if (s.find_first_not_of("-0123456789") == std::string::npos) s += ".0";
     out_ += s;
   }

@@ -47,7 +47,7 @@ bool ReadNumber(absl::string_view s, F* v) {
   return r.ec == std::errc() && r.ptr == end;
 }
 
-// Sixteen-bit floats: their value as a float, which is exact; NaN by its bits.
+// 16-bit floats: printed as a float, which is exact; NaN by its bits.
 template <typename H>
 std::string SmallFloatText(H v) {
   const auto bits = Eigen::numext::bit_cast<uint16_t>(v);

@@ -8,7 +8,7 @@ namespace tenon {
 absl::Status VerifyGraph(const Graph& graph, const NodeCheck& check) {
   std::vector<int> num_outputs(static_cast<size_t>(graph.end_id()), -1);
   auto endpoint = [&](Endpoint e, absl::string_view what) -> absl::Status {
-    if (!graph.Has(e.node)) return Internal(what, " is no node of the graph");
+    if (!graph.Has(e.node)) return Internal(what, " is not a node of the graph");
     const int count = num_outputs[static_cast<size_t>(e.node)];
     if (e.port < 0 || (count >= 0 && e.port >= count)) {
       return Internal(what, " is port ", e.port, " of '", graph.node(e.node).name, "' (",

@@ -42,7 +42,7 @@ absl::Status CreateSession(const char* path, const tenon_session_options* given,
   if (path == nullptr || out == nullptr) return InvalidArgument("null argument");
   tenon_session_options wanted = TENON_SESSION_OPTIONS_INIT;
   if (given != nullptr) {
-    // Callers of the first versions had no cache_dir, or no plugins.
+    // Callers built for the first versions have no cache_dir, or no plugins.
     if (given->size != sizeof(wanted) && given->size != offsetof(tenon_session_options, plugins) &&
         given->size != offsetof(tenon_session_options, cache_dir)) {
       return InvalidArgument("options of an unknown size");
@@ -77,8 +77,8 @@ absl::Status RunSession(tenon_session* session, const tenon_tensor* const* input
     return InvalidArgument("null argument");
   }
   if (num_outputs != static_cast<int>(session->session->outputs().size())) {
-    return InvalidArgument("the model has ", session->session->outputs().size(), " outputs, ",
-                           num_outputs, " asked for");
+    return InvalidArgument("the model has ", session->session->outputs().size(),
+                           " outputs, but the caller asked for ", num_outputs);
   }
   std::vector<Tensor> in;
   for (int i = 0; i < num_inputs; ++i) {
@@ -160,7 +160,7 @@ tenon_status* tenon_tensor_view(tenon_dtype dtype, const int64_t* dims, int rank
     size_t need = 0;
     if (__builtin_mul_overflow(static_cast<size_t>(elements), tenon::SizeOf(d), &need) ||
         need != bytes) {
-      return InvalidArgument("shape ", shape.ToString(), " does not take ", bytes, " bytes");
+      return InvalidArgument("shape ", shape.ToString(), " does not have ", bytes, " bytes");
     }
     auto view = std::make_unique<tenon_tensor>();
     std::shared_ptr<const void> owner;

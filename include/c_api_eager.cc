@@ -27,7 +27,7 @@ using tenon::InvalidArgument;
 using tenon::Shape;
 using tenon::Tensor;
 
-// `make` gives absl::StatusOr<AttrValue>.
+// `make` returns absl::StatusOr<AttrValue>.
 template <typename Make>
 tenon_status* Set(tenon_attrs* attrs, const char* name, Make make) {
   return Guard([&]() -> absl::Status {
@@ -70,7 +70,7 @@ absl::Status CreateEager(const tenon_eager_options* given, tenon_eager** out) {
   return absl::OkStatus();
 }
 
-// What Execute and Submit have in common. T: Tensor or EagerHandle; C: the C struct around it.
+// The common part of Execute and Submit. T: Tensor or EagerHandle; C: the C struct around it.
 template <typename T, typename C, typename Call>
 absl::Status RunCall(tenon_eager* eager, const char* op, const C* const* inputs, int num_inputs,
                      const tenon_attrs* attrs, C** outputs, int* num_outputs, T C::*member,
@@ -89,7 +89,7 @@ absl::Status RunCall(tenon_eager* eager, const char* op, const C* const* inputs,
   TENON_ASSIGN_OR_RETURN(std::vector<T> out,
                          call(*context, absl::MakeConstSpan(in), attrs ? attrs->attrs : *none));
   if (out.size() > static_cast<size_t>(std::max(*num_outputs, 0))) {
-    return InvalidArgument("op '", op, "' has ", out.size(), " outputs, there is room for ",
+    return InvalidArgument("op '", op, "' has ", out.size(), " outputs, but there is room for ",
                            *num_outputs);
   }
   absl::InlinedVector<std::unique_ptr<C>, 4> made;
@@ -134,7 +134,7 @@ tenon_status* tenon_attrs_set_tensor(tenon_attrs* attrs, const char* name,
                                      const tenon_tensor* value) {
   return Set(attrs, name, [&]() -> absl::StatusOr<AttrValue> {
     if (value == nullptr) return InvalidArgument("null argument");
-    // A copy: the caller may write over its own.
+    // A copy, because the caller may overwrite its own tensor.
     TENON_ASSIGN_OR_RETURN(Tensor copy, value->tensor.Clone());
     return AttrValue(std::move(copy));
   });

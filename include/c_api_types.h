@@ -1,4 +1,4 @@
-// What stands behind the C interface's handles, and how statuses cross it.
+// The objects behind the C interface's handles, and the conversion of statuses.
 #ifndef TENON_INCLUDE_C_API_TYPES_H_
 #define TENON_INCLUDE_C_API_TYPES_H_
 
@@ -24,7 +24,7 @@ inline tenon_status* WrapStatus(const absl::Status& status) {
   return new tenon_status{status, std::string(status.message())};
 }
 
-// Out of memory is the one exception that the code below may meet.
+// Out of memory is the only exception that the code below may raise.
 template <typename F>
 tenon_status* Guard(F f) {
   try {

@@ -1,5 +1,5 @@
-// From an op row to results: output specs, a prepared kernel, one evaluation. Constant folding,
-// plans, eager and tests all come through here.
+// From an op row to results: infers output specs, prepares a kernel, evaluates it once. Used by
+// constant folding, plans, eager calls and tests.
 #ifndef TENON_OPS_EVALUATE_H_
 #define TENON_OPS_EVALUATE_H_
 
@@ -16,30 +16,31 @@
 
 namespace tenon {
 
-// dtype and shape of every output. Checks the number and dtypes of the inputs against the op's
+// The dtype and shape of every output. Checks the number and dtypes of the inputs against the op's
 // signature. Errors name the node.
 absl::StatusOr<std::vector<TensorSpec>> InferOutputs(const OpInfo& op, const Node& node,
                                                      absl::Span<const TensorSpec> inputs);
 
-// A kernel with what its Prepare asked for.
+// A kernel with the requests of its Prepare.
 struct PreparedKernel {
   std::shared_ptr<const Kernel> kernel;
   std::vector<TensorSpec> outputs;  // value is always null
   size_t scratch_bytes = 0;
   std::vector<std::pair<int, int>> in_place;  // (input, output)
   std::vector<int> unread;                    // inputs that Run never reads
-  std::vector<int> value_inputs;              // inputs whose value is part of the kernel
+  std::vector<int> value_inputs;              // inputs whose values the kernel depends on
   bool accelerated = false;
 };
 
-// Prepares the kernel of a node: for a native op name the accelerated one and, where that is
-// Unimplemented, the standard one; for a plain name the standard one. `inputs` have complete
-// shapes; `constants` is empty or has one entry (may be null) per input. Errors name the node.
+// Prepares the kernel of a node. For a native op name it is the accelerated kernel, or the
+// reference kernel if that is Unimplemented; for a plain name it is the reference kernel. `inputs`
+// have complete shapes; `constants` is empty or has one entry (may be null) per input. Errors name
+// the node.
 absl::StatusOr<PreparedKernel> PrepareNode(const Node& node, absl::Span<const TensorSpec> inputs,
                                            absl::Span<Constant* const> constants,
                                            const Services& services);
 
-// Runs a prepared kernel once, with memory of its own.
+// Runs a prepared kernel once, with its own memory.
 absl::StatusOr<std::vector<Tensor>> RunKernel(const PreparedKernel& prepared,
                                               absl::Span<const Tensor> inputs);
 

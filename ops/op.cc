@@ -16,13 +16,13 @@ struct Table {
   std::vector<std::string> errors;
 };
 
-// Filled while the program's statics are constructed (one thread), read-only after that.
+// Filled during static initialization (on one thread), read-only after that.
 Table& TheTable() {
   static Table* const table = new Table;
   return *table;
 }
 
-// The tensors that an argument stands for.
+// The tensors that an argument represents.
 absl::Status ExpandArg(const ArgSpec& arg, const Node& node, std::vector<DType>& out) {
   auto missing = [&](const std::string& attr) {
     return InvalidArgument(NodeLabel(node), ": attribute '", attr,

@@ -1,5 +1,5 @@
-// The op table: one row states everything that Tenon knows of an op. Rows register themselves
-// from the op's own file (ops/<topic>/<name>.op.cc), so adding an op is adding one file:
+// The op table: one row states everything that Tenon knows about an op. Rows register themselves
+// from the op's own file (ops/<topic>/<name>.op.cc), so adding an op means adding one file:
 //
 //   const OpRegistration relu({
 //       .name = "Relu",
@@ -14,10 +14,10 @@
 //       .post_op = PostOp::kRelu,
 //   });
 //
-// Inputs and outputs are written as in TensorFlow's op definitions: "value: T", "values: N * T",
-// "components: Tlist" (a list(type) attribute), "index: int32". Attributes: "name: kind" or
-// "name: kind = default", separated by ";"; kinds: int float bool string type shape tensor func and
-// list(...) of them; defaults as in "3", "0.5", "true", "SAME", "float", "[1, 1]".
+// Inputs and outputs have the syntax of TensorFlow's op definitions: "value: T", "values: N * T",
+// "components: Tlist" (a list(type) attribute), "index: int32". Attributes: "name: kind" or "name:
+// kind = default", separated by ";"; kinds: int float bool string type shape tensor func and
+// list(...) of them; defaults such as "3", "0.5", "true", "SAME", "float", "[1, 1]".
 #ifndef TENON_OPS_OP_H_
 #define TENON_OPS_OP_H_
 
@@ -46,29 +46,29 @@ struct OpRow {
   const char* types = "";
 
   ShapeFn shape = nullptr;              // output shapes (dtypes follow from `outputs`)
-  KernelFactory reference = nullptr;    // standard kernel: every dtype the op has
+  KernelFactory reference = nullptr;    // reference kernel: every dtype of the op
   KernelFactory accelerated = nullptr;  // oneDNN or vector kernel; null: none
-  // Name of the op after the rename phase; null: never renamed. A native op has the inputs,
-  // outputs and attributes of this row and runs `accelerated`; where that gives Unimplemented for
-  // the shapes and dtypes at hand, `reference` runs.
+  // The op's name after the rename phase; null: never renamed. A native op has the inputs, outputs
+  // and attributes of this row and runs `accelerated`; if that returns Unimplemented for the given
+  // shapes and dtypes, it runs `reference`.
   const char* native = nullptr;
-  // dtypes that `accelerated` takes for the first type attribute ("float bfloat16").
+  // The dtypes that `accelerated` supports for the first type attribute ("float bfloat16").
   const char* native_types = "float";
 
-  PostOp post_op = PostOp::kNone;  // what a contraction may apply to its result in place of this op
+  PostOp post_op = PostOp::kNone;  // what a contraction may apply to its result instead of this op
   bool commutative = false;        // binary, and the order of inputs 0 and 1 does not matter
-  // Output i is input i's bytes, perhaps under another shape: where the output's shape is known,
-  // the plan passes the input's memory on and runs nothing. (The kernel copies; eager uses it.)
+  // Output i has input i's bytes, possibly with another shape: if the output's shape is known, the
+  // plan passes the input's memory on and runs nothing. (The kernel copies; eager calls use it.)
   bool alias = false;
   bool elementwise = false;  // output element i depends on (broadcast) element i of each input
-  // Outputs follow from the inputs' shapes alone (Shape, Size, Rank): Run never reads an input.
+  // Outputs depend only on the inputs' shapes (Shape, Size, Rank): Run never reads an input.
   bool shape_only = false;
-  bool stateful = false;  // never folded, merged or dropped as dead when it is a target
-  bool eager = true;      // may be renamed in the eager pass
-  bool internal = false;  // made by rewrites only; hidden from users, never imported
+  bool stateful = false;  // never folded or merged, and never dropped as dead if it is a target
+  bool eager = true;      // may be renamed in eager calls
+  bool internal = false;  // created only by rewrites; hidden from users, never imported
 };
 
-// What OpRow's signature strings say, parsed once.
+// An argument in OpRow's signature strings, after parsing.
 struct ArgSpec {
   std::string name;
   DType dtype = DType::kInvalid;  // fixed dtype, or
@@ -96,14 +96,14 @@ struct OpInfo {
   OpSignature signature;
 };
 
-// Puts a row into the table when the program starts. A bad row (twice the same name, a signature
-// that does not parse) is kept out and reported by OpTableErrors, which a test reads.
+// Adds a row to the table during static initialization. A bad row (a duplicate name, a signature
+// that does not parse) is left out and reported by OpTableErrors, which a test reads.
 class OpRegistration {
  public:
   explicit OpRegistration(const OpRow& row);
 };
 
-// The op of that name, or null. Finds native names too: `native` is then true.
+// The op with that name, or null. Also finds native names: `native` is then true.
 struct OpLookup {
   const OpInfo* info = nullptr;
   bool native = false;
@@ -115,17 +115,17 @@ OpLookup FindOp(absl::string_view name);
 std::vector<const OpInfo*> AllOps();
 std::vector<std::string> OpTableErrors();
 
-// dtypes of the node's outputs, from its attributes (defaults filled in). One entry per tensor.
+// The dtypes of the node's outputs, from its attributes (defaults filled in). One entry per tensor.
 absl::StatusOr<std::vector<DType>> OutputDTypes(const OpInfo& op, const Node& node);
-// Tensors that each output argument stands for, in order: {"output", 1}, {"components", 3} ...
+// The number of tensors of each output argument, in order: {"output", 1}, {"components", 3} ...
 absl::StatusOr<std::vector<std::pair<std::string, int>>> OutputArgs(const OpInfo& op,
                                                                     const Node& node);
-// dtypes of the node's data inputs: as many as it must have.
+// The dtypes of the node's data inputs, one for each input that it must have.
 absl::StatusOr<std::vector<DType>> InputDTypes(const OpInfo& op, const Node& node);
 
-// Fills attributes that the node leaves to their defaults and checks the rest: an attribute that
-// is missing, of a wrong kind, or a dtype that the op does not take is an InvalidArgument that
-// names the node, the op and the attribute. Attributes the op does not know are left alone.
+// Fills in attributes that the node leaves at their defaults and checks the others: a missing
+// attribute, a wrong kind, or a dtype that the op does not allow is an InvalidArgument that names
+// the node, the op and the attribute. Attributes that the op does not know are left alone.
 absl::Status CompleteAttrs(const OpInfo& op, Node& node);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Outputs whose shape only the kernel knows, each in a tensor of its own.
+// Outputs whose shape only the kernel determines, each in its own tensor.
 #ifndef TENON_OPS_OWNED_OUTPUTS_H_
 #define TENON_OPS_OWNED_OUTPUTS_H_
 
@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-// `specs` (dtypes are read) must outlive it.
+// `specs` (whose dtypes are read) must outlive it.
 class OwnedOutputs final : public OutputAllocator {
  public:
   explicit OwnedOutputs(const std::vector<TensorSpec>& specs)

@@ -6,8 +6,7 @@
 namespace tenon {
 namespace {
 
-// What the first type attribute of the row says; for a row without any, the dtype of its first
-// input.
+// The value of the row's first type attribute; for a row without any, the dtype of its first input.
 DType MainDType(const OpInfo& op, const Node& node) {
   for (const AttrSpec& attr : op.signature.attrs) {
     if (attr.kind != "type") continue;

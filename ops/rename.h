@@ -1,4 +1,4 @@
-// Standard op to private op: the one decision that the graph's rename phase and eager share.
+// Renames ops to native ops: the decision that the graph's rename phase and eager calls share.
 #ifndef TENON_OPS_RENAME_H_
 #define TENON_OPS_RENAME_H_
 
@@ -8,8 +8,8 @@
 
 namespace tenon {
 
-// The row's native name if it has an accelerated kernel for the node's dtype; else null and, where
-// `why` is given, the reason.
+// The row's native name if it has an accelerated kernel for the node's dtype; otherwise null and,
+// if `why` is given, the reason.
 const char* NativeName(const OpInfo& op, const Node& node, std::string* why = nullptr);
 
 }  // namespace tenon

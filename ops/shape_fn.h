@@ -1,10 +1,10 @@
-// Shape functions: output shapes from input shapes, attributes and the inputs whose values are
-// known. Shared by import, rewriting, plans and eager.
+// Shape functions: compute output shapes from input shapes, attributes and known input values.
+// Import, rewriting, plans and eager calls share them.
 //
-// A shape function must accept partial shapes (unknown rank, dimensions of -1) and give what
-// follows from them; with complete inputs it gives complete outputs, unless the op's output shape
-// depends on data that is not known (then it leaves dimensions unknown). It also checks: wrong
-// ranks or sizes are InvalidArgument; the caller adds the node's name.
+// A shape function must accept partial shapes (unknown rank, dimensions of -1) and return what
+// follows from them. For complete inputs it returns complete outputs, unless the output shape
+// depends on unknown data (then it leaves dimensions unknown). It also checks inputs: wrong ranks
+// or sizes are InvalidArgument; the caller adds the node's name.
 #ifndef TENON_OPS_SHAPE_FN_H_
 #define TENON_OPS_SHAPE_FN_H_
 
@@ -34,10 +34,10 @@ class ShapeContext {
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
   const Shape& input(int i) const { return inputs_[static_cast<size_t>(i)].shape; }
   DType dtype(int i) const { return inputs_[static_cast<size_t>(i)].dtype; }
-  // The value of an input where it is known, else null.
+  // The value of an input if it is known; otherwise null.
   const Tensor* value(int i) const { return inputs_[static_cast<size_t>(i)].value; }
 
-  // InvalidArgument unless input i has that rank (or its rank is unknown).
+  // InvalidArgument unless input i has that rank, or its rank is unknown.
   absl::Status ExpectRank(int i, int rank) const;
 
   void set_output(int i, Shape shape) { outputs_[static_cast<size_t>(i)] = std::move(shape); }
@@ -51,11 +51,11 @@ class ShapeContext {
 
 using ShapeFn = absl::Status (*)(ShapeContext&);
 
-// Shape functions that many ops share.
+// Shape functions that many ops use.
 absl::Status UnchangedShape(ShapeContext& c);        // every output has input 0's shape
 absl::Status BroadcastBinaryShape(ShapeContext& c);  // NumPy broadcast of inputs 0 and 1
 absl::Status ScalarShape(ShapeContext& c);           // every output is a scalar
-absl::Status UnknownShape(ShapeContext& c);          // decided by data: nothing is known before
+absl::Status UnknownShape(ShapeContext& c);          // depends on data: nothing is known in advance
 
 }  // namespace tenon
 

@@ -1,4 +1,4 @@
-// Parses the signature strings of an OpRow (the format is told in ops/op.h).
+// Parses the signature strings of an OpRow (ops/op.h describes the format).
 #ifndef TENON_OPS_SIGNATURE_H_
 #define TENON_OPS_SIGNATURE_H_
 

@@ -37,7 +37,7 @@ struct PrimitiveCache::State {
     list.erase(it);
   }
 
-  // Entries being built are never thrown out: somebody waits for them.
+  // Entries being built are never evicted: a thread is waiting for them.
   void Shrink() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     auto it = list.end();
     while (it != list.begin() && (stats.entries > max_entries || stats.bytes > max_bytes)) {

@@ -1,8 +1,8 @@
 // The session's cache of primitives. Keys are typed structs (hashed with absl, compared with ==);
-// each key type is a name space of its own. A value is built once, outside the lock; threads that
-// ask for it meanwhile wait for that one build. A failed build is told to all who waited and then
-// forgotten. Bounded by count and bytes; what was used longest ago goes first. Results never depend
-// on the cache: whoever holds a value keeps it alive after it was evicted.
+// each key type is a separate name space. A value is built once, outside the lock; threads that ask
+// for it in the meantime wait for that build. If a build fails, all waiting threads get the error,
+// and nothing is cached. The cache is bounded by count and bytes and evicts the least recently used
+// entry. Results never depend on the cache: whoever holds a value keeps it alive after eviction.
 //
 //   auto conv = cache.GetOrCreate<Primitive>(problem, [&] { return Build(problem); });
 #ifndef TENON_PRIMITIVE_CACHE_CACHE_H_
@@ -45,7 +45,7 @@ class PrimitiveCache {
   PrimitiveCache(const PrimitiveCache&) = delete;
   PrimitiveCache& operator=(const PrimitiveCache&) = delete;
 
-  // `make` gives absl::StatusOr<std::shared_ptr<const Value>>; Value has `size_t bytes() const`.
+  // `make` returns absl::StatusOr<std::shared_ptr<const Value>>; Value has `size_t bytes() const`.
   // A disabled cache calls `make` every time.
   template <typename Value, typename Key, typename Make>
   absl::StatusOr<std::shared_ptr<const Value>> GetOrCreate(const Key& key, Make make) {
@@ -60,7 +60,7 @@ class PrimitiveCache {
   }
 
   Statistics statistics() const;
-  void Clear();  // statistics stay
+  void Clear();  // keeps the statistics
 
  private:
   struct AnyKey {
@@ -89,7 +89,7 @@ class PrimitiveCache {
   const std::unique_ptr<State> state_;
 };
 
-// Through `cache`, or straight where it is null.
+// Gets the value from `cache`, or builds it directly if `cache` is null.
 template <typename Value, typename Key, typename Make>
 absl::StatusOr<std::shared_ptr<const Value>> GetOrCreate(PrimitiveCache* cache, const Key& key,
                                                          Make make) {

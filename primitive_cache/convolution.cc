@@ -40,8 +40,8 @@ absl::StatusOr<Conv::primitive_desc> Direct(const ConvolutionProblem& p,
   return pd.ok() ? pd : with(ToDnnl(p.weights));
 }
 
-// Below this many multiply-adds (as a direct convolution counts them) the transforms cost more than
-// they save.
+// Below this many multiply-adds (counted as for a direct convolution), the transforms cost more
+// than they save.
 constexpr int64_t kLeastWinogradProducts = 2'000'000;
 
 bool SuitsWinograd(const ConvolutionProblem& p) {
@@ -57,7 +57,8 @@ bool SuitsWinograd(const ConvolutionProblem& p) {
   return p.dst.num_elements() * p.weights.dims[1] * 9 >= kLeastWinogradProducts;
 }
 
-// Winograd's own layouts; the caller's are reordered on the way.
+// Winograd with its own layouts; tensors in the caller's layouts are reordered on the way in and
+// out.
 absl::StatusOr<Conv::primitive_desc> Winograd(const ConvolutionProblem& p,
                                               const dnnl::primitive_attr& attr) {
   return Guarded([&] {

@@ -1,4 +1,4 @@
-// Forward convolution, 1 to 3 spatial dimensions, with groups (depthwise: one group a channel).
+// Forward convolution, 1 to 3 spatial dimensions, with groups (depthwise: one group per channel).
 #ifndef TENON_PRIMITIVE_CACHE_CONVOLUTION_H_
 #define TENON_PRIMITIVE_CACHE_CONVOLUTION_H_
 
@@ -13,28 +13,28 @@
 
 namespace tenon {
 
-// Arguments: src, weights, bias (where has_bias), dst, then the operand of each binary post-op.
-// No dimension may be 0.
+// Arguments: src, weights, bias (if has_bias), dst, then the operand of each binary post-op. No
+// dimension may be 0.
 struct ConvolutionProblem {
   TensorDesc src;      // N, C, spatial
   TensorDesc weights;  // as the caller holds them: (G,) O, I, spatial
   TensorDesc dst;      // N, C, spatial
   bool grouped = false;
-  // One value for each output channel, of the destination's type; float where that is an integer.
+  // One value per output channel, of the destination's type; float if that is an integer.
   bool has_bias = false;
-  // What the sum of products and bias is multiplied with, before the post-ops: nothing, one value,
-  // or one for each output channel.
+  // Factors on the sum of products and bias, before the post-ops: none, one, or one per output
+  // channel.
   std::vector<float> scales;
-  // Sums are of (src - src_zero) * weights, around the image too; dst_zero is added behind the
-  // post-ops. Of 8-bit integers.
+  // For 8-bit integers: the sums are of (src - src_zero) * weights, also in the padding; dst_zero
+  // is added after the post-ops.
   int32_t src_zero = 0, dst_zero = 0;
   Dims strides;
   Dims dilations;  // 1: dense
   Dims pads_begin;
   Dims pads_end;
   std::vector<PostOpSpec> post_ops;
-  // Winograd's minimal filtering may be used where it is faster: fewer products, and rounding of
-  // the same order; but an infinity or NaN reaches all of its tile (up to 4x4 results).
+  // Whether Winograd's minimal filtering may be used if it is faster. It needs fewer products and
+  // rounds about as much, but an infinity or NaN spreads over its whole tile (up to 4x4 results).
   bool allow_winograd = false;
   int threads = 1;
 
@@ -51,11 +51,11 @@ struct ConvolutionProblem {
   }
 };
 
-// Whether products of 8-bit integers are added up exactly. Without VNNI instructions oneDNN adds
+// Whether products of 8-bit integers are summed exactly. Without VNNI instructions, oneDNN adds
 // pairs of them in 16 bits, which saturate.
 bool HasExactInt8();
 
-// Unimplemented where oneDNN has only plain loops for it.
+// Unimplemented if oneDNN has only plain loops for the problem.
 absl::StatusOr<std::shared_ptr<const Primitive>> GetConvolution(const ConvolutionProblem& problem,
                                                                 PrimitiveCache* cache);
 

@@ -14,7 +14,7 @@ using Of = ConvolutionGradientProblem::Of;
 
 constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 
-// Layouts that an implementation is asked for.
+// Layouts to request from an implementation.
 struct Layouts {
   Desc src, weights, dst;
 };
@@ -31,8 +31,8 @@ TensorDesc ChannelsLast(const TensorDesc& d) {
   return last;
 }
 
-// In the order of preference. Only one activation left to the implementation's choice would give
-// plain loops in oneDNN 2.6.3.
+// In order of preference. If only one activation were left to the implementation's choice, oneDNN
+// 2.6.3 would use plain loops.
 std::vector<Layouts> Candidates(const ConvolutionProblem& p) {
   const Desc src = ToDnnl(p.src), dst = ToDnnl(p.dst), any = AnyLayout(p.weights);
   const Desc src_last = ToDnnl(ChannelsLast(p.src)), dst_last = ToDnnl(ChannelsLast(p.dst));
@@ -105,7 +105,7 @@ BackwardWeights::desc Describe(const BackwardWeights*, const ConvolutionProblem&
   return {kDirect, l.src, l.weights, BiasDesc(p), l.dst, g.strides, g.gaps, g.begin, g.end};
 }
 
-// The first direct implementation; where there is none, the first compiled one (by way of gemm).
+// The first direct implementation; if there is none, the first compiled one (which uses gemm).
 template <typename Backward>
 absl::StatusOr<PrimitiveParts> Choose(const ConvolutionProblem& p, Computes computes) {
   using Pd = typename Backward::primitive_desc;

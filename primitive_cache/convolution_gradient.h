@@ -1,4 +1,4 @@
-// Gradients of a convolution: of its source, and of its weights (with the bias').
+// Gradients of a convolution with respect to its source, and to its weights (and bias).
 #ifndef TENON_PRIMITIVE_CACHE_CONVOLUTION_GRADIENT_H_
 #define TENON_PRIMITIVE_CACHE_CONVOLUTION_GRADIENT_H_
 
@@ -12,7 +12,7 @@ namespace tenon {
 
 // Arguments, in the layouts that `forward` describes:
 //   kSource:  gradient of dst, weights, gradient of src (weights_layout() may ask for packed ones)
-//   kWeights: src, gradient of dst, gradient of the weights, gradient of the bias (where has_bias)
+//   kWeights: src, gradient of dst, gradient of the weights, gradient of the bias (if has_bias)
 struct ConvolutionGradientProblem {
   enum class Of { kSource, kWeights };
   Of of = Of::kSource;
@@ -26,7 +26,7 @@ struct ConvolutionGradientProblem {
   }
 };
 
-// Unimplemented where oneDNN has only plain loops for it.
+// Unimplemented if oneDNN has only plain loops for the problem.
 absl::StatusOr<std::shared_ptr<const Primitive>> GetConvolutionGradient(
     const ConvolutionGradientProblem& problem, PrimitiveCache* cache);
 

@@ -12,8 +12,8 @@
 namespace tenon {
 namespace {
 
-// oneDNN does not tell the size of a primitive's code and tables; measured over convolutions of
-// many sizes, the process grows by about this much for each.
+// oneDNN does not report the size of a primitive's code and tables. Measured over convolutions of
+// many sizes, the process grows by about this much per primitive.
 constexpr size_t kEstimatedBytes = 96 << 10;
 
 dnnl::algorithm ToDnnl(Eltwise e) {
@@ -53,8 +53,8 @@ dnnl::algorithm ToDnnl(Eltwise e) {
   return algorithm::undef;
 }
 
-// Memory objects and stream of one execution. oneDNN's memory objects hold the pointer, so each
-// execution under way needs its own set.
+// The memory objects and the stream of one execution. oneDNN's memory objects hold the pointer, so
+// each concurrent execution needs its own set.
 struct ArgumentSet {
   dnnl::stream stream;
   std::vector<dnnl::memory> memories;
@@ -181,7 +181,8 @@ class DnnlLayout final : public PackedLayout {
 
   const std::string& key() const override { return key_; }
   size_t bytes() const override { return packed_.get_size(); }
-  // Weights that are not constant come here at every Run; those in the cache on disk never do.
+  // Weights that are not constant are packed here at every Run; weights in the disk cache never
+  // are.
   absl::Status Pack(const void* plain, void* packed) const override {
     TENON_RETURN_IF_ERROR(Guarded([&]() -> absl::Status {
       std::call_once(pack_made_, [&] { pack_ = MakeReorder(plain_, packed_, threads_); });
@@ -192,7 +193,7 @@ class DnnlLayout final : public PackedLayout {
     }
     return Reorder(plain_, plain, packed_, packed);
   }
-  // Signed 8-bit sources come with sums of the weights behind the weights; Winograd's are
+  // For signed 8-bit sources, sums of the weights follow the weights; Winograd's weights are
   // transformed.
   bool can_unpack() const override {
     return packed_.data.extra.flags == 0 && packed_.data.format_kind == dnnl_blocked;
@@ -217,7 +218,7 @@ class DnnlLayout final : public PackedLayout {
       dnnl::memory src(from_desc, engine, const_cast<void*>(from));
       dnnl::memory dst(to_desc, engine, to);
       dnnl::stream stream(engine);
-      // oneDNN keeps compiled reorders itself, by the same descriptions.
+      // oneDNN itself caches compiled reorders, under the same descriptions.
       dnnl::reorder(src, dst).execute(stream, src, dst);
       stream.wait();
       return absl::OkStatus();
@@ -236,9 +237,9 @@ class DnnlLayout final : public PackedLayout {
 
 const dnnl::engine& CpuEngine() {
   static const dnnl::engine* const engine = [] {
-    // oneDNN keeps primitives of its own accord, beyond what the session's cache counts. A few are
-    // worth it: sessions of one process share them, and reorders. Unless the user set another
-    // number (ONEDNN_PRIMITIVE_CACHE_CAPACITY).
+    // oneDNN has its own cache of primitives, which the session's cache does not count. A small one
+    // is worthwhile, because sessions of one process share primitives and reorders in it. Leave it
+    // alone if the user set a size (ONEDNN_PRIMITIVE_CACHE_CAPACITY).
     if (dnnl::get_primitive_cache_capacity() == 1024) dnnl::set_primitive_cache_capacity(256);
     return new dnnl::engine(dnnl::engine::kind::cpu, 0);
   }();
@@ -249,9 +250,9 @@ absl::Status ErrorFrom(const dnnl::error& e) {
   const std::string message = absl::StrCat("oneDNN: ", e.what());
   if (e.status == dnnl_unimplemented) return absl::UnimplementedError(message);
   if (e.status == dnnl_out_of_memory) return absl::ResourceExhaustedError(message);
-  // Most "invalid arguments" are combinations that this version does not take.
+  // Most "invalid arguments" errors are combinations that this version does not support.
   if (e.status == dnnl_invalid_arguments) return absl::UnimplementedError(message);
-  // Code that could not be generated: some chains of post-ops outgrow a kernel's buffer.
+  // Code generation failed: some chains of post-ops outgrow a kernel's buffer.
   if (e.status == dnnl_runtime_error) return absl::UnimplementedError(message);
   return absl::InternalError(message);
 }

@@ -1,5 +1,5 @@
-// Private to this folder: oneDNN's types from ours, exceptions turned into statuses, and the
-// Primitive that wraps any oneDNN primitive.
+// Private to this folder: conversions from our types to oneDNN's, exceptions turned into statuses,
+// and the Primitive that wraps any oneDNN primitive.
 #ifndef TENON_PRIMITIVE_CACHE_DNNL_PRIMITIVE_H_
 #define TENON_PRIMITIVE_CACHE_DNNL_PRIMITIVE_H_
 
@@ -23,8 +23,8 @@ const dnnl::engine& CpuEngine();
 
 absl::Status ErrorFrom(const dnnl::error& e);
 
-// Calls `f`, which gives an absl::StatusOr or absl::Status; oneDNN's exceptions become statuses
-// (what it has no implementation for: Unimplemented).
+// Calls `f`, which returns an absl::StatusOr or absl::Status, and turns oneDNN's exceptions into
+// statuses (Unimplemented if it has no implementation).
 template <typename F>
 auto Guarded(F f) -> decltype(f()) {
   try {
@@ -39,11 +39,12 @@ auto Guarded(F f) -> decltype(f()) {
 dnnl::memory::data_type ToDnnl(ElementType type);
 dnnl::memory::dims ToDnnl(const Dims& dims);
 dnnl::memory::desc ToDnnl(const TensorDesc& desc);
-// The implementation's own choice of layout.
+// A description that leaves the layout to the implementation.
 dnnl::memory::desc AnyLayout(const TensorDesc& desc);
 dnnl::primitive_attr Attributes(absl::Span<const PostOpSpec> post_ops);
 
-// oneDNN plans and runs with OpenMP's thread count: sets it for this thread, and back at the end.
+// Sets OpenMP's thread count for this thread and restores it at the end; oneDNN plans and runs with
+// that count.
 class ThreadScope {
  public:
   explicit ThreadScope(int threads);
@@ -55,12 +56,12 @@ class ThreadScope {
   int before_ = 0;
 };
 
-// Whether an implementation may serve, by its name.
+// Decides by its name whether an implementation may be used.
 using AcceptImplementation = absl::FunctionRef<bool(absl::string_view name)>;
 inline bool AcceptAll(absl::string_view) { return true; }
 
 // The first implementation that is compiled code (oneDNN's plain loops are named "ref...") and that
-// `accept` takes. Gradients take the description of their forward primitive as `hint`.
+// `accept` approves. Gradients pass the description of their forward primitive as `hint`.
 template <typename Pd, typename Desc, typename... Hint>
 absl::StatusOr<Pd> CompiledImplementation(const Desc& desc, const dnnl::primitive_attr& attr,
                                           AcceptImplementation accept, const Hint&... hint) {
@@ -89,26 +90,26 @@ struct PrimitiveParts {
 };
 std::shared_ptr<const Primitive> WrapPrimitive(PrimitiveParts parts);
 
-// Arguments: from, to. May throw.
+// A reorder primitive. Arguments: from, to. May throw.
 std::shared_ptr<const Primitive> MakeReorder(const dnnl::memory::desc& from,
                                              const dnnl::memory::desc& to, int threads);
 
-// An argument that the caller holds in another layout than the primitive's.
+// An argument that the caller holds in a different layout than the primitive's.
 struct PlainArgument {
   size_t index;
   TensorDesc plain;
   enum class Use { kRead, kWritten, kUpdated } use;  // kUpdated: read and written
 };
-// The primitive with those arguments as the caller holds them, reordered through scratch where
-// the layouts differ.
+// Wraps the primitive so that it takes those arguments in the caller's layouts; they are reordered
+// through scratch if the layouts differ.
 absl::StatusOr<std::shared_ptr<const Primitive>> WrapWithPlainArguments(
     PrimitiveParts parts, absl::Span<const PlainArgument> plain);
 
-// The arguments of binary post-ops, in their order.
+// Appends the arguments of binary post-ops, in order.
 void AppendPostOpArguments(absl::Span<const PostOpSpec> post_ops,
                            std::vector<PrimitiveArgument>& arguments);
 
-// The way from `plain` to `packed`; null where they are the same layout.
+// The packing from `plain` to `packed`; null if they are the same layout.
 std::shared_ptr<const PackedLayout> LayoutFor(const TensorDesc& plain,
                                               const dnnl::memory::desc& packed, int threads);
 

@@ -12,7 +12,7 @@ constexpr int64_t kFewRows = 256;
 constexpr int64_t kLargeWeights = int64_t{1} << 18;
 constexpr int64_t kWorthACall = 4096;
 
-// Where a matrix lies: rows `ld` elements apart, or columns if it is transposed.
+// A matrix in memory: rows `ld` elements apart, or columns if it is transposed.
 struct Matrix {
   char transposed = 'N';
   int64_t ld = 0;

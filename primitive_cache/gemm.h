@@ -1,5 +1,5 @@
-// Private to this folder: a product by oneDNN's gemm function, which packs the weights piece by
-// piece as it reads them.
+// Private to this folder: a matrix product by oneDNN's gemm function, which packs the weights piece
+// by piece as it reads them.
 #ifndef TENON_PRIMITIVE_CACHE_GEMM_H_
 #define TENON_PRIMITIVE_CACHE_GEMM_H_
 
@@ -9,9 +9,9 @@
 
 namespace tenon {
 
-// Null where oneDNN's matmul is as fast or the only one that can. Measured on AVX-512: with weights
-// that may not be packed ahead, gemm is faster for one row (2.7 times), and for few rows and large
-// weights (128x768x3072: 6.3 ms against 7.9).
+// Null if oneDNN's matmul is as fast, or is the only one that supports the problem. Measured on
+// AVX-512: if weights may not be packed ahead of time, gemm is faster for one row (2.7 times), and
+// for few rows and large weights (128x768x3072: 6.3 ms against 7.9).
 std::shared_ptr<const Primitive> GemmFor(const MatmulProblem& problem);
 
 }  // namespace tenon

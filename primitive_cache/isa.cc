@@ -10,7 +10,7 @@ namespace tenon {
 namespace {
 
 bool Allowed(dnnl::cpu_isa isa) {
-  // Instruction sets are bit sets that contain those below them.
+  // Each instruction set is a bit set that contains the lower ones.
   const auto have = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
   const auto want = static_cast<unsigned>(isa);
   return (have & want) == want;

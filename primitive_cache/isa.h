@@ -1,5 +1,5 @@
-// What the CPU can do, as far as oneDNN may use it (ONEDNN_MAX_CPU_ISA can take some of it away,
-// from our own vector code as well).
+// Queries the CPU's instruction sets, as far as oneDNN may use them (ONEDNN_MAX_CPU_ISA can
+// restrict them, for our own vector code as well).
 #ifndef TENON_PRIMITIVE_CACHE_ISA_H_
 #define TENON_PRIMITIVE_CACHE_ISA_H_
 
@@ -7,11 +7,11 @@
 
 namespace tenon {
 
-// Holds our own vector code (Highway's dispatch) to the limit that oneDNN obeys. The first call
-// counts; a PrimitiveCache makes it before any kernel runs.
+// Applies oneDNN's limit to our own vector code (Highway's dispatch). Only the first call has an
+// effect; a PrimitiveCache makes it before any kernel runs.
 void LimitVectorCode();
 
-// Dot products of bfloat16 in hardware (AVX-512 BF16 or AMX).
+// Whether the hardware has dot products of bfloat16 (AVX-512 BF16 or AMX).
 bool HasBfloat16Instructions();
 
 // oneDNN's version and the instruction set that it uses: "onednn 2.6.3 isa 495".

@@ -17,7 +17,7 @@ bool HasStrides(const ConvolutionProblem& p) {
   return std::any_of(p.strides.begin(), p.strides.end(), [](int64_t s) { return s != 1; });
 }
 
-// Whether some window along `dim` has no tap in the image.
+// Whether some window along `dim` lies entirely outside the image.
 bool MissesImage(const ConvolutionProblem& p, size_t dim) {
   const int64_t size = p.src.dims[2 + dim], taps = p.weights.dims[(p.grouped ? 3 : 2) + dim];
   for (int64_t o = 0; o < p.dst.dims[2 + dim]; ++o) {
@@ -40,43 +40,43 @@ bool HasWindowInPadding(const ConvolutionProblem& p) {
 
 struct KnownDefect {
   Computes computes;
-  const char* implementation;  // a part of its name; ";" stands for the end
+  const char* implementation;  // part of its name; ";" stands for the end
   Remedy remedy;
   bool (*applies)(const ConvolutionProblem&);
 };
 
 // All were seen in oneDNN 2.6.3.
 constexpr KnownDefect kDefects[] = {
-    // Binary post-ops take wrong elements with more than one image, or a value for each image and
+    // Binary post-ops read wrong elements with more than one image, or with one value per image and
     // channel.
     {Computes::kResult, "gemm:", Remedy::kRefuse,
      [](const ConvolutionProblem& p) { return p.has_binary_post_op(); }},
-    // Where a depthwise result is one pixel of more than 16 channels, binary post-ops take wrong
+    // If a depthwise result is one pixel of more than 16 channels, binary post-ops read wrong
     // elements.
     {Computes::kResult, "", Remedy::kRefuse,
      [](const ConvolutionProblem& p) {
        return p.grouped && SourcesPerGroup(p) == 1 && p.has_binary_post_op() &&
               p.dst.num_elements() == p.dst.dims[1];
      }},
-    // Where a window lies in the padding altogether, a sum gives wrong values or ends the process.
+    // If a window lies entirely in the padding, a sum gives wrong values or crashes.
     {Computes::kResult, "brgconv", Remedy::kRefuse,
      [](const ConvolutionProblem& p) {
        return (p.adds_to_destination() || p.has_binary_post_op()) && HasWindowInPadding(p);
      }},
-    // A sum reads the result by aligned loads, which end the process.
+    // A sum reads the result by aligned loads, which crash.
     {Computes::kResult, "jit_dw:sse41", Remedy::kRefuse,
      [](const ConvolutionProblem& p) { return p.adds_to_destination() && p.dst.dims[1] % 4 != 0; }},
-    // With strides and few source channels it writes past its scratch memory, into which it first
-    // gathers the source by whole vectors.
+    // With strides and few source channels, it writes past its scratch memory, into which it first
+    // gathers the source in whole vectors.
     {Computes::kWeightsGradient, "1x1:avx2", Remedy::kRefuse,
      [](const ConvolutionProblem& p) { return HasStrides(p) && p.src.dims[1] < 8; }},
     {Computes::kWeightsGradient, "1x1:avx512", Remedy::kRefuse,
      [](const ConvolutionProblem& p) { return HasStrides(p) && p.src.dims[1] < 16; }},
-    // Gradients in bfloat16 copy rows in other orders first. In three dimensions, with strides, it
-    // reads beyond the image or ends the process.
+    // Gradients in bfloat16 first copy rows into another order. In three dimensions, with strides,
+    // this reads beyond the image or crashes.
     {Computes::kWeightsGradient, "jit_bf16:", Remedy::kRefuse,
      [](const ConvolutionProblem& p) { return p.strides.size() == 3; }},
-    // With strides and a result one element wide it reads beyond the image.
+    // With strides and a result one element wide, it reads beyond the image.
     {Computes::kWeightsGradient, "jit_bf16:", Remedy::kRefuse,
      [](const ConvolutionProblem& p) { return HasStrides(p) && p.dst.dims.back() == 1; }},
     // Dilated rows of more than 32 elements give wrong values.
@@ -84,12 +84,12 @@ constexpr KnownDefect kDefects[] = {
      [](const ConvolutionProblem& p) { return p.dilations.back() != 1; }},
     // It multiplies unwritten scratch memory by zero.
     {Computes::kWeightsGradient, "jit_bf16:", Remedy::kClearScratch, Always},
-    // Without instructions for bfloat16 it runs out of registers: five pixels and more than 64
-    // channels of what it computes give wrong values.
+    // Without bfloat16 instructions it runs out of registers: five pixels and more than 64 channels
+    // of its result give wrong values.
     {Computes::kResult, "jit_bf16_1x1:avx512_core;", Remedy::kRefuse, Always},
     {Computes::kSourceGradient, "jit_bf16_1x1:avx512_core;", Remedy::kRefuse, Always},
-    // It multiplies channels in pairs: where pixels fill blocks of 30, the last of an odd number of
-    // channels meets the next pixel's first.
+    // It multiplies channels in pairs: if pixels fill blocks of 30, the last of an odd number of
+    // channels is paired with the next pixel's first one.
     {Computes::kResult, "jit_bf16_1x1:", Remedy::kRefuse,
      [](const ConvolutionProblem& p) { return SourcesPerGroup(p) % 2 == 1; }},
     {Computes::kSourceGradient, "jit_bf16_1x1:", Remedy::kRefuse,

@@ -1,6 +1,6 @@
-// Private to this folder: what to do about convolution implementations of oneDNN that give wrong
-// results for some problems. A refused implementation is passed over like oneDNN's plain loops, so
-// that the next one serves. tests/sweep looks for more.
+// Private to this folder: remedies for convolution implementations in oneDNN that give wrong
+// results for some problems. A refused implementation is skipped, as oneDNN's plain loops are, and
+// the next one is used. tests/sweep looks for more.
 #ifndef TENON_PRIMITIVE_CACHE_KNOWN_DEFECTS_H_
 #define TENON_PRIMITIVE_CACHE_KNOWN_DEFECTS_H_
 
@@ -17,7 +17,7 @@ enum class Remedy {
   kRefuse,
 };
 
-// What to do about `implementation` ("jit_1x1:avx2") for the problem: the strongest of its rows.
+// The strongest remedy among the rows that match `implementation` ("jit_1x1:avx2") and the problem.
 Remedy RemedyFor(Computes computes, const ConvolutionProblem& problem,
                  absl::string_view implementation);
 

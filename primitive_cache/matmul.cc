@@ -16,7 +16,7 @@ matmul::desc Describe(const MatmulProblem& p, const dnnl::memory::desc& weights)
   return matmul::desc(ToDnnl(p.src), weights, ToDnnl(p.dst));
 }
 
-// [m, n] as an image of one column: 1 x n channels x m x 1, channels last.
+// [m, n] as an image with one column: 1 x n channels x m x 1, channels last.
 TensorDesc AsImage(const TensorDesc& d) {
   const int64_t row = d.strides[0];
   return {d.type, {1, d.dims[1], d.dims[0], 1}, {row * d.dims[0], d.strides[1], row, row}};
@@ -24,8 +24,8 @@ TensorDesc AsImage(const TensorDesc& d) {
 
 bool IsDense(const TensorDesc& d) { return d.strides == DenseStrides(d.dims); }
 
-// A product with packed weights as a convolution with 1x1 filters. Below AVX-512 oneDNN's matmul is
-// its gemm, which is half as fast where rows lie multiples of 4 KiB apart (768 x 3072).
+// Computes a product with packed weights as a convolution with 1x1 filters. Below AVX-512, oneDNN's
+// matmul is its gemm, which is half as fast if rows are multiples of 4 KiB apart (768 x 3072).
 absl::StatusOr<std::shared_ptr<const Primitive>> BuildAsConvolution(const MatmulProblem& p) {
   if (p.src.dims.size() != 2 || p.src.dims[0] < 16 || !IsDense(p.src) || !IsDense(p.dst)) {
     return Unimplemented("not a convolution");

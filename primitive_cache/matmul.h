@@ -14,14 +14,14 @@
 
 namespace tenon {
 
-// Arguments: src, weights, bias (where it has one), dst, then the operand of each binary post-op.
-// All have the same number of dimensions; batch dimensions of 1 in src or weights are broadcast.
-// No dimension may be 0.
+// Arguments: src, weights, bias (if it has one), dst, then the operand of each binary post-op. All
+// have the same number of dimensions; batch dimensions of 1 in src or weights are broadcast. No
+// dimension may be 0.
 struct MatmulProblem {
   TensorDesc src;
   TensorDesc weights;  // as the caller holds them
   TensorDesc dst;
-  // The implementation may choose the weights' layout: for weights packed once.
+  // Whether the implementation may choose the weights' layout, for weights that are packed once.
   bool pack_weights = false;
   bool has_bias = false;
   TensorDesc bias;  // dims of 1 are broadcast
@@ -36,7 +36,7 @@ struct MatmulProblem {
   }
 };
 
-// Unimplemented where oneDNN has only plain loops for it.
+// Unimplemented if oneDNN has only plain loops for the problem.
 absl::StatusOr<std::shared_ptr<const Primitive>> GetMatmul(const MatmulProblem& problem,
                                                            PrimitiveCache* cache);
 

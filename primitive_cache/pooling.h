@@ -14,7 +14,7 @@ namespace tenon {
 
 // Arguments: src, dst. No dimension may be 0.
 struct PoolingProblem {
-  enum class Kind { kMax, kAverage };  // averages leave padding out of the count
+  enum class Kind { kMax, kAverage };  // averages do not count padding
   Kind kind = Kind::kMax;
   TensorDesc src;  // N, C, spatial
   TensorDesc dst;
@@ -32,7 +32,7 @@ struct PoolingProblem {
   }
 };
 
-// Unimplemented where oneDNN has only plain loops for it.
+// Unimplemented if oneDNN has only plain loops for the problem.
 absl::StatusOr<std::shared_ptr<const Primitive>> GetPooling(const PoolingProblem& problem,
                                                             PrimitiveCache* cache);
 

@@ -1,4 +1,4 @@
-// A primitive some of whose arguments are reordered on the way in and out.
+// A primitive that reorders some of its arguments on the way in and out.
 #include "absl/container/inlined_vector.h"
 #include "primitive_cache/dnnl_primitive.h"
 
@@ -10,7 +10,7 @@ size_t Align64(size_t n) { return (n + 63) / 64 * 64; }
 struct Reordered {
   size_t index;
   std::shared_ptr<const Primitive> in, out;  // arguments: from, to; null where not needed
-  size_t offset;                             // in the scratch, of the primitive's own form
+  size_t offset;                             // of the primitive's own form, in the scratch
 };
 
 class ReorderedPrimitive final : public Primitive {
@@ -55,7 +55,7 @@ class ReorderedPrimitive final : public Primitive {
  private:
   const std::shared_ptr<const Primitive> inner_;
   const std::vector<Reordered> reordered_;
-  const size_t inner_scratch_;  // what the primitive itself and the reorders use, in turn
+  const size_t inner_scratch_;  // used by the primitive itself and by the reorders, in turn
   const size_t scratch_;
 };
 

@@ -1,5 +1,5 @@
-// Plain descriptions of memory and of post-ops, free of oneDNN's own types: what the problem
-// structs of this folder are made of. Hashable and comparable, so that problems can be keys.
+// Plain descriptions of memory and of post-ops, without oneDNN's types; the problem structs of this
+// folder consist of them. They can be hashed and compared, so that problems can be keys.
 #ifndef TENON_PRIMITIVE_CACHE_TENSOR_DESC_H_
 #define TENON_PRIMITIVE_CACHE_TENSOR_DESC_H_
 
@@ -29,11 +29,11 @@ inline size_t SizeOf(ElementType type) {
 
 using Dims = absl::InlinedVector<int64_t, 6>;
 
-// Logical dimensions in oneDNN's order (N, C, spatial; or batch, M, K) and where they lie.
+// Logical dimensions in oneDNN's order (N, C, spatial; or batch, M, K) and their strides.
 struct TensorDesc {
   ElementType type = ElementType::kF32;
   Dims dims;
-  Dims strides;  // in elements, one for each dimension
+  Dims strides;  // in elements, one per dimension
 
   int64_t num_elements() const {
     int64_t n = 1;
@@ -81,7 +81,7 @@ enum class Eltwise {
 struct PostOpSpec {
   enum class Kind {
     kEltwise,    // dst = scale * f(dst)
-    kSum,        // dst += scale * what dst held before (of operand's type where that is set)
+    kSum,        // dst += scale * previous dst (of operand's type if that is set)
     kBinaryAdd,  // dst += operand
     kBinaryMul,  // dst *= operand
   };

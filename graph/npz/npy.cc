@@ -33,7 +33,7 @@ constexpr Match kDTypes[] = {
     {'u', 2, DType::kQuint16},   {'i', 4, DType::kQint32},
 };
 
-// A reader of the header's Python literal.
+// Scans the Python literal in the header.
 class Scanner {
  public:
   explicit Scanner(absl::string_view text) : text_(text) {}
@@ -136,7 +136,7 @@ absl::StatusOr<NpyHeader> ReadHeader(size_t file_size, const NpyRead& read, size
     return Unimplemented(".npy version ", int{head[6]}, " is not supported");
   }
   if (size > kMostHeaderBytes || size > file_size - consumed) {
-    return InvalidArgument("damaged .npy header: says it has ", size, " bytes");
+    return InvalidArgument("damaged .npy header: states a size of ", size, " bytes");
   }
   std::string text(size, '\0');
   TENON_RETURN_IF_ERROR(read(text.data(), size));
@@ -176,7 +176,7 @@ std::string StringAt(const NpyHeader& header, const char* item) {
   return out;
 }
 
-// Position in Fortran order of the element that stands at `c_index` in C order.
+// The position in Fortran order of the element at `c_index` in C order.
 template <typename Move>
 void ForEachTransposed(const Shape& shape, Move move) {
   const int rank = shape.rank();
@@ -229,7 +229,7 @@ std::string HeaderBytes(const std::string& descr, const Shape& shape) {
   for (int64_t d : shape.dims()) absl::StrAppend(&dims, d, ", ");
   std::string text =
       absl::StrCat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (", dims, "), }");
-  // Elements start at a multiple of 64, so that they can be mapped.
+  // Elements start at a multiple of 64, so that the file can be mapped.
   const bool long_form = text.size() > 60000;
   const size_t before = long_form ? 12 : 10;
   text.append(63 - (before + text.size()) % 64, ' ');
@@ -288,7 +288,7 @@ absl::StatusOr<Tensor> ReadNpy(size_t file_size, const NpyRead& read) {
                            file_size - consumed, " bytes of elements");
   }
   if (header.dtype == DType::kString) {
-    // Strings of no bytes promise elements that cost nothing in the file.
+    // A file can promise any number of empty strings without storing a byte.
     if (header.item_size == 0 && elements > (int64_t{1} << 24)) {
       return InvalidArgument("a .npy of ", elements, " empty strings is refused");
     }
@@ -300,7 +300,7 @@ absl::StatusOr<Tensor> ReadNpy(size_t file_size, const NpyRead& read) {
     SwapBytes(t.data<char>(), bytes, header.kind == 'c' ? header.item_size / 2 : header.item_size);
   }
   if (header.kind == 'b') {
-    // Another value than 0 or 1 is no bool.
+    // A bool is only 0 or 1.
     for (int64_t i = 0; i < elements; ++i) t.data<uint8_t>()[i] = t.data<uint8_t>()[i] != 0;
   }
   if (header.fortran_order && header.shape.rank() > 1) return FromFortran(t, header.item_size);

@@ -1,10 +1,11 @@
-// NumPy's .npy format, versions 1 to 3: the header, and the dtypes that Tenon shares with it.
+// Reads and writes NumPy's .npy format, versions 1 to 3: the header, and the dtypes that Tenon also
+// has.
 //
 //   TENON_ASSIGN_OR_RETURN(NpyHeader header, ParseNpyHeader(bytes));
 //
-// bool, all integers, half, float, double, complex, `S` and `U` strings (UTF-8 in memory). bfloat16
-// is a two-byte void there ('V2'), as ml_dtypes writes it: it is read and written so. Strings are
-// written as `S`: NumPy drops NULs at the end of each.
+// Supported: bool, all integers, half, float, double, complex, `S` and `U` strings (UTF-8 in
+// memory). bfloat16 is read and written as ml_dtypes does, as a two-byte void ('V2'). Strings are
+// written as `S`; NumPy drops NULs at the end of each string.
 #ifndef TENON_GRAPH_NPZ_NPY_H_
 #define TENON_GRAPH_NPZ_NPY_H_
 
@@ -27,21 +28,21 @@ struct NpyHeader {
   size_t item_size = 0;  // bytes of one element in the file
 };
 
-// Gives the next `size` bytes of the file, or an error where they are not there.
+// Reads the next `size` bytes of the file, or returns an error if they are missing.
 using NpyRead = std::function<absl::Status(void* to, size_t size)>;
 
-// Reads a whole .npy of `file_size` bytes. The size is compared with what the header promises
-// before anything is allocated. InvalidArgument where the file is damaged, Unimplemented for dtypes
-// that have no counterpart (objects, records, dates).
+// Reads a whole .npy of `file_size` bytes. Compares the size with the header before allocating
+// anything. InvalidArgument if the file is damaged; Unimplemented for dtypes without a counterpart
+// (objects, records, dates).
 absl::StatusOr<Tensor> ReadNpy(size_t file_size, const NpyRead& read);
 
 // The header's dictionary: "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }".
 absl::StatusOr<NpyHeader> ParseNpyDictionary(absl::string_view text);
 
-// A .npy file: what stands before the elements, and the elements (which may view `t`).
+// A .npy file to write: the bytes before the elements, and the elements (which may view `t`).
 struct NpyFile {
   std::string header;
-  Tensor data;  // bytes: raw() and bytes()
+  Tensor data;  // only raw() and bytes() matter
 };
 absl::StatusOr<NpyFile> FormatNpy(const Tensor& t);
 

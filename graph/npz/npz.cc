@@ -17,7 +17,7 @@
 namespace tenon {
 namespace {
 
-// The best that deflate can do is 1032 to 1.
+// deflate compresses at most 1032 to 1.
 constexpr uint64_t kMostExpansion = 1100;
 
 struct Discard {
@@ -41,8 +41,8 @@ absl::StatusOr<Zip> Open(const std::string& path, int flags) {
 
 absl::StatusOr<Tensor> ReadEntry(zip_t* zip, zip_uint64_t index, const zip_stat_t& stat) {
   if (stat.size > (uint64_t{1} << 46) || stat.size > stat.comp_size * kMostExpansion + 1024) {
-    return InvalidArgument("promises ", stat.size, " bytes, which its ", stat.comp_size,
-                           " compressed ones cannot give");
+    return InvalidArgument("promises ", stat.size, " bytes, but has only ", stat.comp_size,
+                           " compressed bytes");
   }
   ZipFile file(zip_fopen_index(zip, index, 0));
   if (file == nullptr) return InvalidArgument(zip_strerror(zip));
@@ -57,7 +57,7 @@ absl::StatusOr<Tensor> ReadEntry(zip_t* zip, zip_uint64_t index, const zip_stat_
                            }
                            return absl::OkStatus();
                          }));
-  // libzip compares the checksum when it meets the end.
+  // libzip compares the checksum when it reaches the end.
   char beyond;
   if (zip_fread(file.get(), &beyond, 1) != 0) {
     return InvalidArgument("damaged: ", zip_file_strerror(file.get()));
@@ -65,7 +65,8 @@ absl::StatusOr<Tensor> ReadEntry(zip_t* zip, zip_uint64_t index, const zip_stat_
   return t;
 }
 
-// What stands at `path` already, links followed: a device or pipe must be written to, not replaced.
+// Whether `path`, with links followed, is a device or pipe, which must be written to and not
+// replaced.
 bool IsSpecial(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);

@@ -1,4 +1,4 @@
-// NumPy's .npz: a zip of .npy files, one per named tensor.
+// Reads and writes NumPy's .npz: a zip of .npy files, one per named tensor.
 #ifndef TENON_GRAPH_NPZ_NPZ_H_
 #define TENON_GRAPH_NPZ_NPZ_H_
 
@@ -13,12 +13,12 @@
 
 namespace tenon {
 
-// In the order of the file. Errors name the file and the entry. Sizes that the zip promises are
-// believed only as far as its compressed bytes can give.
+// In file order. Errors name the file and the entry. A stated size is trusted only as far as the
+// compressed bytes can expand.
 absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> ReadNpz(const std::string& path);
 
-// Whole or not at all: written beside `path` and renamed (devices and pipes are written to). Not
-// compressed, as by numpy.savez.
+// Writes the whole file or nothing: writes beside `path` and renames (devices and pipes are written
+// to directly). Not compressed, like numpy.savez.
 absl::Status WriteNpz(const std::string& path,
                       absl::Span<const std::pair<std::string, Tensor>> tensors);
 

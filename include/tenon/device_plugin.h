@@ -1,5 +1,5 @@
-/* What a device plug-in ("PluggableDevice") and its host say to each other: the part of
- * TensorFlow's C interface that such a plug-in implements and calls, declared anew. Names, values
+/* The interface between a device plug-in ("PluggableDevice") and its host: the part of TensorFlow's
+ * C interface that a plug-in implements and calls, declared again. Names, values
  * and layouts are TensorFlow's own, so an object compiled against these declarations loads in
  * TensorFlow, and one compiled against TensorFlow's headers loads in Tenon. (Include one or the
  * other.) A test compares them with TensorFlow's headers.
@@ -9,11 +9,12 @@
  *   SE_InitPlugin     its platform: devices, memory, streams   (needed)
  *   TF_InitKernel     registers kernels for the device type    (needed to run anything)
  *
- * and perhaps what device_plugin_tools.h declares. It finds the other functions here when it is
- * loaded. docs/DEVICES.md says how Tenon uses it; tests/plugin/apu is a whole one.
+ * and possibly the functions of device_plugin_tools.h. It finds the other functions here when it is
+ * loaded. docs/DEVICES.md says how Tenon uses it; tests/plugin/apu is a complete plug-in.
  *
- * Each struct starts with its size, so that fields can be added at the end: whoever fills it sets
- * `struct_size` to the matching …_STRUCT_SIZE. Fields called `ext` are for the plug-in. */
+ * Each struct starts with its size, so that fields can be added at the end: whoever fills in the
+ * struct sets `struct_size` to the matching …_STRUCT_SIZE. Fields called `ext` are for the plug-in.
+ */
 #ifndef TENON_DEVICE_PLUGIN_H_
 #define TENON_DEVICE_PLUGIN_H_
 
@@ -147,7 +148,7 @@ typedef struct TF_AllocatorAttributes {
 } TF_AllocatorAttributes;
 #define TF_ALLOCATOR_ATTRIBUTES_STRUCT_SIZE TF_OFFSET_OF_END(TF_AllocatorAttributes, on_host)
 
-/* A tensor over the caller's memory, given back through `deallocator`. */
+/* A tensor over the caller's memory, freed by `deallocator`. */
 TF_CAPI_EXPORT TF_Tensor* TF_NewTensor(TF_DataType, const int64_t* dims, int num_dims, void* data,
                                        size_t len,
                                        void (*deallocator)(void* data, size_t len, void* arg),
@@ -155,7 +156,7 @@ TF_CAPI_EXPORT TF_Tensor* TF_NewTensor(TF_DataType, const int64_t* dims, int num
 TF_CAPI_EXPORT size_t TF_TensorDefaultAlignment();
 TF_CAPI_EXPORT TF_Tensor* TF_AllocateTensor(TF_DataType, const int64_t* dims, int num_dims,
                                             size_t len); /* in the host's memory */
-/* The tensor under a new handle, where nobody else shares its memory; else NULL. */
+/* The tensor under a new handle if nobody else shares its memory; otherwise NULL. */
 TF_CAPI_EXPORT TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor);
 TF_CAPI_EXPORT void TF_DeleteTensor(TF_Tensor*);
 TF_CAPI_EXPORT TF_DataType TF_TensorType(const TF_Tensor*);
@@ -163,7 +164,8 @@ TF_CAPI_EXPORT void TF_SetShape(TF_Tensor* tensor, const int64_t* dims, int num_
 TF_CAPI_EXPORT int TF_NumDims(const TF_Tensor*);
 TF_CAPI_EXPORT int64_t TF_Dim(const TF_Tensor* tensor, int dim_index);
 TF_CAPI_EXPORT size_t TF_TensorByteSize(const TF_Tensor*);
-TF_CAPI_EXPORT void* TF_TensorData(const TF_Tensor*); /* the device's address, where it is there */
+TF_CAPI_EXPORT void* TF_TensorData(
+    const TF_Tensor*); /* the device's address if it is on a device */
 TF_CAPI_EXPORT int64_t TF_TensorElementCount(const TF_Tensor* tensor);
 TF_CAPI_EXPORT void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to,
                                          const int64_t* new_dims, int num_new_dims,
@@ -243,7 +245,7 @@ typedef struct SP_DeviceFns {
   size_t struct_size;
   void* ext;
   int32_t (*get_numa_node)(const SP_Device* device);
-  int64_t (*get_memory_bandwidth)(const SP_Device* device); /* bytes a second */
+  int64_t (*get_memory_bandwidth)(const SP_Device* device); /* bytes per second */
   double (*get_gflops)(const SP_Device* device);
 } SP_DeviceFns;
 #define SP_DEVICE_FNS_STRUCT_SIZE TF_OFFSET_OF_END(SP_DeviceFns, get_gflops)
@@ -271,7 +273,7 @@ typedef struct SP_StreamExecutor {
   TF_Bool (*get_allocator_stats)(const SP_Device* device, SP_AllocatorStats* stats);
   TF_Bool (*device_memory_usage)(const SP_Device* device, int64_t* free, int64_t* total);
 
-  /* Streams: work on one is done in order. */
+  /* Streams: work in a stream is done in order. */
   void (*create_stream)(const SP_Device* device, SP_Stream* stream, TF_Status* status);
   void (*destroy_stream)(const SP_Device* device, SP_Stream stream);
   void (*create_stream_dependency)(const SP_Device* device, SP_Stream dependent, SP_Stream other,
@@ -293,7 +295,7 @@ typedef struct SP_StreamExecutor {
   void (*start_timer)(const SP_Device* device, SP_Stream stream, SP_Timer timer, TF_Status* status);
   void (*stop_timer)(const SP_Device* device, SP_Stream stream, SP_Timer timer, TF_Status* status);
 
-  /* Copies, as work of a stream, then such as are done on return. "dtoh": device to host. */
+  /* Copies: first as work of a stream, then synchronous ones. "dtoh": device to host. */
   void (*memcpy_dtoh)(const SP_Device* device, SP_Stream stream, void* host_dst,
                       const SP_DeviceMemoryBase* device_src, uint64_t size, TF_Status* status);
   void (*memcpy_htod)(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBase* device_dst,
@@ -307,7 +309,7 @@ typedef struct SP_StreamExecutor {
   void (*sync_memcpy_dtod)(const SP_Device* device, SP_DeviceMemoryBase* device_dst,
                            const SP_DeviceMemoryBase* device_src, uint64_t size, TF_Status* status);
 
-  /* The host waits. block_host_until_done may be NULL: an event serves. */
+  /* The host waits. block_host_until_done may be NULL; then an event is used. */
   void (*block_host_for_event)(const SP_Device* device, SP_Event event, TF_Status* status);
   void (*block_host_until_done)(const SP_Device* device, SP_Stream stream, TF_Status* status);
   void (*synchronize_all_activity)(const SP_Device* device, TF_Status* status);
@@ -392,17 +394,17 @@ TF_CAPI_EXPORT TF_KernelBuilder* TF_NewAsyncKernelBuilder(
     const char* op_name, const char* device_name, void* (*create_func)(TF_OpKernelConstruction*),
     void (*compute_async_func)(void*, TF_OpKernelContext*, TF_AsyncOpKernelDoneCallback* done),
     void (*delete_func)(void*));
-/* Several for one attribute: any of the types. */
+/* Call it several times for one attribute to allow any of the types. */
 TF_CAPI_EXPORT void TF_KernelBuilder_TypeConstraint(TF_KernelBuilder* kernel_builder,
                                                     const char* attr_name, TF_DataType type,
                                                     TF_Status* status);
-/* That input or output is in the host's memory. */
+/* This input or output is in host memory. */
 TF_CAPI_EXPORT void TF_KernelBuilder_HostMemory(TF_KernelBuilder* kernel_builder,
                                                 const char* arg_name);
 TF_CAPI_EXPORT void TF_KernelBuilder_Priority(TF_KernelBuilder* kernel_builder,
                                               int32_t priority_number);
 TF_CAPI_EXPORT void TF_KernelBuilder_Label(TF_KernelBuilder* kernel_builder, const char* label);
-/* Takes the builder. */
+/* Takes ownership of the builder. */
 TF_CAPI_EXPORT void TF_RegisterKernelBuilder(const char* kernel_name, TF_KernelBuilder* builder,
                                              TF_Status* status);
 TF_CAPI_EXPORT void TF_RegisterKernelBuilderWithKernelDef(const char* serialized_kernel_def,
@@ -411,7 +413,7 @@ TF_CAPI_EXPORT void TF_RegisterKernelBuilderWithKernelDef(const char* serialized
                                                           TF_Status* status);
 TF_CAPI_EXPORT void TF_DeleteKernelBuilder(TF_KernelBuilder* builder);
 
-/* While a kernel runs. Tensors that these functions give are the kernel's to delete. */
+/* For use while a kernel runs. The kernel must delete the tensors that these functions return. */
 TF_CAPI_EXPORT SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status);
 TF_CAPI_EXPORT int TF_NumInputs(TF_OpKernelContext* ctx);
 TF_CAPI_EXPORT int TF_NumOutputs(TF_OpKernelContext* ctx);
@@ -455,7 +457,7 @@ TF_CAPI_EXPORT int TF_GetGraphDefVersion(TF_OpKernelContext* ctx);
 TF_CAPI_EXPORT TF_StringView TF_GetOpKernelName(TF_OpKernelContext* ctx);
 TF_CAPI_EXPORT TF_StringView TF_GetResourceMgrDefaultContainerName(TF_OpKernelContext* ctx);
 TF_CAPI_EXPORT TF_StringView TF_GetOpKernelRequestedInput(TF_OpKernelContext* ctx, size_t index);
-/* Memory of the device, or of the host for an output that is there. `len` is in bytes. */
+/* Device memory, or host memory for an output in host memory. `len` is in bytes. */
 TF_CAPI_EXPORT TF_Tensor* TF_AllocateOutput(TF_OpKernelContext* context, int index,
                                             TF_DataType dtype, const int64_t* dims, int num_dims,
                                             size_t len, TF_Status* status);
@@ -470,14 +472,14 @@ TF_CAPI_EXPORT TF_Tensor* TF_AllocateTemp(TF_OpKernelContext* context, TF_DataTy
 TF_CAPI_EXPORT void TF_IncNumDeferredOps(TF_OpKernelContext* context);
 TF_CAPI_EXPORT void TF_DecNumDeferredOps(TF_OpKernelContext* context);
 
-/* While a kernel is made: the node's attributes. */
+/* For use while a kernel is created: the node's attributes. */
 TF_CAPI_EXPORT TF_Buffer* TF_OpKernelConstruction_GetNodeDef(TF_OpKernelConstruction* ctx,
                                                              TF_Status* status);
 TF_CAPI_EXPORT TF_StringView TF_OpKernelConstruction_GetName(TF_OpKernelConstruction* ctx);
 TF_CAPI_EXPORT bool TF_OpKernelConstruction_HasAttr(TF_OpKernelConstruction* ctx,
                                                     const char* attr_name, TF_Status* status);
-/* Of a list: its length (else -1). Of strings: their bytes together (else -1); of a shape: its
- * rank, of shapes: their dimensions together. */
+/* `list_size`: a list's length (otherwise -1). `total_size`: the bytes of all strings (otherwise
+ * -1), a shape's rank, or the sum of the ranks of all shapes. */
 TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrSize(TF_OpKernelConstruction* ctx,
                                                         const char* attr_name, int32_t* list_size,
                                                         int32_t* total_size, TF_Status* status);
@@ -518,7 +520,7 @@ TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrFloatList(TF_OpKernelConstruc
 TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrBoolList(TF_OpKernelConstruction* ctx,
                                                             const char* attr_name, TF_Bool* vals,
                                                             int max_vals, TF_Status* status);
-/* `values` point into `storage`, which must have room for the bytes of all. */
+/* `values` point into `storage`, which must be large enough for all the bytes. */
 TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrStringList(TF_OpKernelConstruction* ctx,
                                                               const char* attr_name, char** values,
                                                               size_t* lengths, int max_values,

@@ -1,5 +1,5 @@
-/* A graph optimizer and a profiler, which a device plug-in may define beside what device_plugin.h
- * declares. TensorFlow calls them; Tenon does not. */
+/* A graph optimizer and a profiler, which a device plug-in may define in addition to the functions
+ * of device_plugin.h. TensorFlow calls them; Tenon does not. */
 #ifndef TENON_DEVICE_PLUGIN_TOOLS_H_
 #define TENON_DEVICE_PLUGIN_TOOLS_H_
 
@@ -84,7 +84,7 @@ typedef struct TP_ProfilerFns {
   void* ext;
   void (*start)(const TP_Profiler* profiler, TF_Status* status);
   void (*stop)(const TP_Profiler* profiler, TF_Status* status);
-  /* A serialized XSpace; with `buffer` NULL only its size. */
+  /* A serialized XSpace; if `buffer` is NULL, only its size. */
   void (*collect_data_xspace)(const TP_Profiler* profiler, uint8_t* buffer, size_t* size_in_bytes,
                               TF_Status* status);
 } TP_ProfilerFns;

@@ -1,5 +1,5 @@
-// Tenon's C++ interface: a thin layer over tenon.h that owns what it holds. It is compiled into the
-// caller; the library itself knows only C. Failures are thrown as tenon::Error.
+// Tenon's C++ interface: a thin layer over tenon.h that owns its objects. It is compiled into the
+// caller; the library itself exports only C. Failures are thrown as tenon::Error.
 //
 //   tenon::Session session("resnet50");
 //   tenon::Tensor image = tenon::Tensor::Create<float>({1, 224, 224, 3});
@@ -83,7 +83,7 @@ class Tensor {
   static Tensor Create(const std::vector<int64_t>& dims) {
     return Create(DTypeOf<T>::value, dims);
   }
-  // Views `data`, which must outlive the tensor and stay as it is.
+  // A view of `data`, which must outlive the tensor and must not change.
   template <typename T>
   static Tensor View(const std::vector<int64_t>& dims, T* data, size_t elements) {
     tenon_tensor* tensor = nullptr;
@@ -99,7 +99,7 @@ class Tensor {
   }
   int64_t num_elements() const { return tenon_tensor_num_elements(get()); }
   size_t bytes() const { return tenon_tensor_bytes(get()); }
-  // Error where T is not the tensor's dtype.
+  // Throws Error if T is not the tensor's dtype.
   template <typename T>
   T* data() {
     if (dtype() != DTypeOf<T>::value)
@@ -126,12 +126,12 @@ class Tensor {
 
 struct SessionOptions {
   int threads = 0;
-  int onednn_opts = -1;  // 1, 0, or -1: as the environment says
+  int onednn_opts = -1;  // 1, 0, or -1: as in the environment
   std::string signature;
   std::string fetches;
-  std::string cache_dir;  // empty: as TENON_CACHE_DIR says
+  std::string cache_dir;  // empty: TENON_CACHE_DIR
   std::string plugins;    // device plug-ins to load: "a.so:folder"
-  std::string device;     // where nodes go that it has a kernel for: "APU:0"; empty: the CPU
+  std::string device;     // where nodes run if it has a kernel for them: "APU:0"; empty: the CPU
 };
 
 class Session {
@@ -166,7 +166,7 @@ class Session {
     return names;
   }
 
-  // By position; null for an input that is left out. Several threads may call it at once.
+  // By position; null for an omitted optional input. Several threads may call it at once.
   std::vector<Tensor> Run(const std::vector<const Tensor*>& inputs) {
     std::vector<const tenon_tensor*> in;
     for (const Tensor* t : inputs) in.push_back(t == nullptr ? nullptr : t->get());
@@ -255,7 +255,7 @@ class Attrs {
   std::unique_ptr<tenon_attrs, Free> attrs_;
 };
 
-// A tensor that is there or being computed.
+// A tensor that is ready or being computed.
 class Handle {
  public:
   explicit Handle(tenon_handle* owned) : handle_(owned) {}
@@ -280,7 +280,7 @@ class Handle {
   std::unique_ptr<tenon_handle, Free> handle_;
 };
 
-// One op at a time. Outputs beyond kMaxOutputs are an error.
+// Runs one op at a time. More than kMaxOutputs outputs are an error.
 class Eager {
  public:
   static constexpr int kMaxOutputs = 64;
@@ -322,7 +322,7 @@ class Eager {
   std::unique_ptr<tenon_eager, Free> eager_;
 };
 
-// In the process's own context.
+// Uses the process's own context.
 namespace eager {
 inline std::vector<Tensor> Execute(const char* op, const std::vector<const Tensor*>& inputs,
                                    const Attrs& attrs = {}) {

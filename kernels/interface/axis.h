@@ -1,4 +1,4 @@
-// Reading the small integer inputs of array ops: axes, shapes, paddings.
+// Reads the small integer inputs of array ops: axes, shapes, paddings.
 #ifndef TENON_KERNELS_INTERFACE_AXIS_H_
 #define TENON_KERNELS_INTERFACE_AXIS_H_
 
@@ -11,24 +11,24 @@
 
 namespace tenon {
 
-// Elements of a tensor of any integer dtype.
+// The elements of a tensor of any integer dtype.
 absl::StatusOr<std::vector<int64_t>> IntegersOf(const Tensor& t);
-// The one element of a scalar (or one-element) integer tensor.
+// The single element of a scalar (or one-element) integer tensor.
 absl::StatusOr<int64_t> ScalarInteger(const Tensor& t, absl::string_view what);
 
 // `axis` counted from the front; it may be -rank .. rank - 1.
 absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank);
-// Which of `rank` dimensions `axes` name. Repeated axes are InvalidArgument.
+// A mask of the dimensions that `axes` name. Repeated axes are InvalidArgument.
 absl::StatusOr<std::vector<bool>> AxisMask(const std::vector<int64_t>& axes, int rank);
 
-// A shape given as a vector of sizes; `unknown` sizes of -1 are accepted where allowed.
+// A shape given as a vector of sizes; -1 (unknown) is accepted if allowed.
 enum class MinusOne { kRefused, kUnknown };
 absl::StatusOr<Shape> ShapeOfValue(const Tensor& t, MinusOne minus_one);
 
-// Product of dims [from, to) of a complete shape.
+// The product of dims [from, to) of a complete shape.
 int64_t Product(const Shape& shape, int from, int to);
 
-// a + b, a * b where -1 stands for unknown.
+// a + b and a * b, with -1 for unknown.
 inline int64_t AddDims(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : a + b; }
 inline int64_t MulDims(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : a * b; }
 

@@ -7,8 +7,8 @@ namespace {
 
 using Forms = absl::flat_hash_map<std::string, std::shared_ptr<const DerivedConstant>>;
 
-// Forms that nobody else holds go, but for `recent`, those that take no room, and one that gives a
-// released plain value back. So they stay for as long as a plan or a cached kernel reads them.
+// Drops forms that nobody else holds, except `recent`, forms of no size, and one that can restore a
+// released plain value. Forms thus stay as long as a plan or a cached kernel reads them.
 void DropUnused(Forms& forms, bool has_plain,
                 const std::shared_ptr<const DerivedConstant>& recent) {
   if (forms.size() < 2 || recent->bytes() == 0) return;
@@ -37,7 +37,7 @@ absl::StatusOr<Tensor> Constant::PlainLocked() {
     TENON_ASSIGN_OR_RETURN(plain_, form->Plain());
     return plain_;
   }
-  return Internal("a released constant has no form that gives its value back");
+  return Internal("a released constant has no form that can restore its value");
 }
 
 absl::StatusOr<Tensor> Constant::Plain() {
@@ -57,7 +57,7 @@ absl::StatusOr<std::shared_ptr<const DerivedConstant>> Constant::Derive(const st
   TENON_ASSIGN_OR_RETURN(Tensor plain, PlainLocked());
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<const DerivedConstant> form, make(plain));
   derived_.emplace(key, form);
-  if (!had_plain) plain_ = Tensor();  // it was only unpacked for this
+  if (!had_plain) plain_ = Tensor();  // it was unpacked only for this
   DropUnused(derived_, had_plain, form);
   return form;
 }

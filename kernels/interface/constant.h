@@ -1,6 +1,6 @@
 // A constant of a session's graph (a weight), and the forms that kernels derived from it: packed
 // into a oneDNN layout, transposed, converted. Derived forms are built once and shared by all plans
-// of the session; when every reader has a derived form, the plain copy can go.
+// of the session; once every reader has a derived form, the plain copy can be freed.
 #ifndef TENON_KERNELS_INTERFACE_CONSTANT_H_
 #define TENON_KERNELS_INTERFACE_CONSTANT_H_
 
@@ -21,11 +21,11 @@ class DerivedConstant {
  public:
   virtual ~DerivedConstant() = default;
   virtual size_t bytes() const = 0;
-  // Whether Plain() can give the plain value again, bit for bit. A constant whose forms have all
-  // lost something keeps its plain copy.
+  // Whether Plain() can restore the plain value, bit for bit. A constant whose forms have all lost
+  // information keeps its plain copy.
   virtual bool CanUnpack() const { return false; }
   virtual absl::StatusOr<Tensor> Plain() const {
-    return absl::UnimplementedError("this form cannot be turned back");
+    return absl::UnimplementedError("this form cannot be unpacked");
   }
 };
 
@@ -37,18 +37,18 @@ class Constant {
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
 
-  // The plain value; rebuilt from a derived form (and kept again) after a release.
+  // The plain value; after a release, it is rebuilt from a derived form (and kept again).
   absl::StatusOr<Tensor> Plain() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // The form under `key` (a layout, spelled out so that equal keys mean equal bytes), made by
-  // `make` from the plain value the first time. Other threads that ask meanwhile wait.
+  // The form under `key` (a layout, described so that equal keys mean equal bytes); `make` creates
+  // it from the plain value the first time. Other threads that ask in the meantime wait.
   using Make =
       std::function<absl::StatusOr<std::shared_ptr<const DerivedConstant>>(const Tensor& plain)>;
   absl::StatusOr<std::shared_ptr<const DerivedConstant>> Derive(const std::string& key,
                                                                 const Make& make)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Drops the plain copy if a derived form can give it back. True if it went.
+  // Frees the plain copy if a derived form can restore it. Returns true if it was freed.
   bool ReleasePlain() ABSL_LOCKS_EXCLUDED(mutex_);
   bool holds_plain() const ABSL_LOCKS_EXCLUDED(mutex_);
   size_t derived_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);

@@ -1,9 +1,9 @@
 // Kernel = Prepare + Run.
 //
-// Prepare (a KernelFactory) gets dtypes, complete shapes, attributes and constant inputs; it
-// chooses layouts and primitives, prepacks constants, and gives an immutable Kernel that any
-// number of threads may Run at once, each with its own memory. The plan, eager and the TensorFlow
-// plug-in call the same two; the session cache keeps what Prepare gave.
+// Prepare (a KernelFactory) gets dtypes, complete shapes, attributes and constant inputs. It
+// chooses layouts and primitives, prepacks constants, and returns an immutable Kernel that any
+// number of threads may Run concurrently, each with its own memory. Plans, eager calls and the
+// TensorFlow plug-in use the same two functions; the session cache keeps the prepared kernels.
 //
 //   absl::StatusOr<std::unique_ptr<Kernel>> Square(PrepareContext& p) {
 //     const int64_t n = p.output_shape(0).num_elements();
@@ -37,22 +37,22 @@ namespace tenon {
 struct Flags;          // env/flags.h
 class PrimitiveCache;  // primitive_cache/cache.h
 
-// What kernels share for a session's lifetime. Outlives every kernel.
+// Services that kernels share for a session's lifetime. They outlive every kernel.
 struct Services {
   const Flags* flags = nullptr;
   PrimitiveCache* cache = nullptr;  // null: nothing is cached
-  int threads = 1;                  // that one op may use
+  int threads = 1;                  // threads per op
 };
 
-// Memory for outputs whose shape only Run finds out (NonMaxSuppression, Where, Unique).
+// Allocates outputs whose shape depends on data (NonMaxSuppression, Where, Unique).
 class OutputAllocator {
  public:
   virtual ~OutputAllocator() = default;
   virtual absl::StatusOr<void*> Allocate(int output, const Shape& shape) = 0;
 };
 
-// One execution's memory: plain row-major elements, 64-byte aligned outputs and scratch.
-// Strings are arrays of std::string (constructed).
+// The memory of one execution: plain row-major elements, 64-byte aligned outputs and scratch.
+// Strings are arrays of constructed std::string.
 class RunContext {
  public:
   RunContext(const void* const* inputs, void* const* outputs, void* scratch,
@@ -69,7 +69,7 @@ class RunContext {
   }
   void* scratch() const { return scratch_; }
 
-  // Only for outputs that the shape function left unknown.
+  // Only for outputs whose shape the shape function left unknown.
   absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) {
     return allocator_->Allocate(i, shape);
   }
@@ -87,21 +87,21 @@ class Kernel {
   virtual absl::Status Run(RunContext& context) const = 0;
   // The implementation, for `tenon bench --profile`: "brgconv:avx512_core", "reference" ...
   virtual std::string Implementation() const { return "reference"; }
-  // Floating-point operations of one Run (a multiply-add counts two); 0: not counted.
+  // Floating-point operations of one Run (a multiply-add counts as two); 0: not counted.
   virtual double Flops() const { return 0; }
   // Bytes held beyond sizeof (prepacked weights are held by their Constant, not counted here).
   virtual size_t HeldBytes() const { return 0; }
 };
 
-// Output specs of a node from its inputs, by its op's shape function.
+// Computes a node's output specs from its inputs, by its op's shape function.
 using InferOutputsFn = absl::StatusOr<std::vector<TensorSpec>> (*)(
     const Node& node, absl::Span<const TensorSpec> inputs);
 
-// What Prepare sees, and what it asks for.
+// What Prepare knows, and what it requests.
 class PrepareContext {
  public:
-  // `constants[i]` may be null. Output shapes come from the op's shape function. `infer_outputs`
-  // serves kernels that read a value at Run only (kernels/interface/late_kernel.h).
+  // `constants[i]` may be null. Output shapes come from the op's shape function. `infer_outputs` is
+  // for kernels that read a value only at Run (kernels/interface/late_kernel.h).
   PrepareContext(const Node& node, absl::Span<const TensorSpec> inputs,
                  absl::Span<Constant* const> constants, absl::Span<const TensorSpec> outputs,
                  const Services& services, InferOutputsFn infer_outputs = nullptr)
@@ -122,24 +122,24 @@ class PrepareContext {
   DType input_dtype(int i) const { return inputs_[static_cast<size_t>(i)].dtype; }
   const Shape& input_shape(int i) const { return inputs_[static_cast<size_t>(i)].shape; }
   DType output_dtype(int i) const { return outputs_[static_cast<size_t>(i)].dtype; }
-  // Complete, but for outputs whose shape only Run finds out.
+  // Complete, except for outputs whose shape depends on data.
   const Shape& output_shape(int i) const { return outputs_[static_cast<size_t>(i)].shape; }
 
-  // A weight that stays the same for the session, or null. Prefer this for prepacking.
+  // A weight that does not change during the session, or null. Prefer this for prepacking.
   Constant* constant(int i) const {
     return i < static_cast<int>(constants_.size()) ? constants_[static_cast<size_t>(i)] : nullptr;
   }
-  // The value of a small input known now (axis, paddings, shape ...), or null. In eager every
-  // input's value is known. A kernel prepared from a value is used only for that value: reading
-  // one through this marks it as part of the kernel's identity (see value_inputs()).
+  // The value of a small input that is known now (axis, paddings, shape ...), or null. In eager
+  // calls every input's value is known. Reading a value here makes it part of the kernel's
+  // identity: the kernel is used only for that value (see value_inputs()).
   const Tensor* value(int i);
 
-  // ---- what Prepare asks for ----
+  // ---- requests ----
   void RequestScratch(size_t bytes) { scratch_bytes_ = bytes; }
-  // Output `o` may be written over input `i` while it is read (same bytes, elementwise access).
+  // Output `o` may overwrite input `i` while it is read (same bytes, elementwise access).
   void AllowInPlace(int input, int output) { in_place_.push_back({input, output}); }
   // Run never reads input i: the kernel holds a prepacked form (constant(i) is not null), or has
-  // taken its value at Prepare. The plan then passes null and may release the plain copy.
+  // used its value in Prepare. The plan then passes null and may release the plain copy.
   void InputNotRead(int i) { unread_.push_back(i); }
 
   size_t scratch_bytes() const { return scratch_bytes_; }

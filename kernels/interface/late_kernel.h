@@ -1,6 +1,6 @@
-// Kernels whose parameters stand in small inputs (axis, shape, paddings ...) are prepared from
-// their values. Where such a value is known only at Run, PrepareLate gives a kernel that then reads
-// it, infers the output shapes, and prepares and runs the real one.
+// Prepares kernels late. Kernels whose parameters are small inputs (axis, shape, paddings ...) are
+// prepared from their values. If such a value is known only at Run, PrepareLate returns a kernel
+// that reads it at Run, infers the output shapes, and prepares and runs the real kernel.
 //
 //   absl::StatusOr<std::unique_ptr<Kernel>> Tile(PrepareContext& p) {
 //     const Tensor* multiples = p.value(1);

@@ -21,7 +21,7 @@ void ParallelForRanges(int threads, int64_t n, int64_t grain,
   if (n <= 0) return;
   const int ranges = ParallelRanges(threads, n, grain);
   const int64_t size = n / ranges;
-  const int64_t longer = n % ranges;  // the first `longer` ranges have one iteration more
+  const int64_t longer = n % ranges;  // the first `longer` ranges have one more iteration
   const auto run = [&](int r) {
     const int64_t begin = r * size + std::min<int64_t>(r, longer);
     fn(r, begin, begin + size + (r < longer ? 1 : 0));
@@ -30,7 +30,7 @@ void ParallelForRanges(int threads, int64_t n, int64_t grain,
     for (int r = 0; r < ranges; ++r) run(r);
     return;
   }
-  // Always the whole team: OpenMP ends and starts threads when a team's size changes.
+  // Always use the whole team: OpenMP ends and starts threads when a team's size changes.
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
   for (int r = 0; r < ranges; ++r) run(r);
 }

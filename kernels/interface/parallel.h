@@ -1,11 +1,11 @@
-// Splits a kernel's loop over the one thread pool (OpenMP's, which libdnnl uses too).
+// Splits a kernel's loop over the one thread pool (OpenMP's, which oneDNN uses too).
 //
 //   ParallelFor(threads, rows, /*grain=*/64, [&](int64_t begin, int64_t end) { ... });
 //
-// The ranges are a function of (threads, n, grain) alone, so the same threads give the same bits.
-// There are at most `threads` of them, each of at least `grain` iterations (choose it with
-// ParallelGrain: less work does not pay for a barrier). Called inside a parallel region the ranges
-// run one after another. `fn` must not throw.
+// The ranges depend only on (threads, n, grain), so the same number of threads gives the same bits.
+// There are at most `threads` ranges, each of at least `grain` iterations (choose it with
+// ParallelGrain: less work is not worth a barrier). Inside a parallel region, the ranges run
+// sequentially. `fn` must not throw.
 #ifndef TENON_KERNELS_INTERFACE_PARALLEL_H_
 #define TENON_KERNELS_INTERFACE_PARALLEL_H_
 
@@ -15,16 +15,16 @@
 
 namespace tenon {
 
-// Iterations that stand for about 8 us of work, at least 1; `ns` is the cost of one iteration.
+// The number of iterations that take about 8 us, at least 1; `ns` is the cost of one iteration.
 int64_t ParallelGrain(double ns);
 
-// How many ranges a loop is split into: at least 1.
+// The number of ranges that a loop is split into: at least 1.
 int ParallelRanges(int threads, int64_t n, int64_t grain);
 
 void ParallelFor(int threads, int64_t n, int64_t grain,
                  absl::FunctionRef<void(int64_t begin, int64_t end)> fn);
 
-// As above; `range` (0 <= range < ParallelRanges(threads, n, grain)) picks private scratch.
+// The same; `range` (0 <= range < ParallelRanges(threads, n, grain)) selects private scratch.
 void ParallelForRanges(int threads, int64_t n, int64_t grain,
                        absl::FunctionRef<void(int range, int64_t begin, int64_t end)> fn);
 

@@ -9,13 +9,13 @@ namespace {
 
 using PostOps = absl::flat_hash_map<std::string, PostOp>;
 
-// Filled while the program's statics are constructed (one thread), read-only after that.
+// Filled during static initialization (on one thread), read-only after that.
 PostOps& RowPostOps() {
   static PostOps* const post_ops = new PostOps;
   return *post_ops;
 }
 
-// TensorFlow's own spellings, of which the op table knows nothing.
+// TensorFlow's own spellings, which are not in the op table.
 PostOp SpelledByTensorFlow(absl::string_view name) {
   if (name == "BiasAdd") return PostOp::kBiasAdd;
   if (name == "Add") return PostOp::kAdd;

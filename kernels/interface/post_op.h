@@ -1,4 +1,5 @@
-// What oneDNN (or a kernel of ours) can apply to a contraction's result before it is stored.
+// Post-ops: what oneDNN (or a kernel of ours) can apply to a contraction's result before storing
+// it.
 #ifndef TENON_KERNELS_INTERFACE_POST_OP_H_
 #define TENON_KERNELS_INTERFACE_POST_OP_H_
 
@@ -33,8 +34,8 @@ enum class PostOp {
   kAbs,
 };
 
-// The post-op that a name in `fused_ops` stands for: what the row of the op of that name says, or
-// TensorFlow's own spelling. kNone: none.
+// The post-op of a name in `fused_ops`: as given by the row of that op, or TensorFlow's own
+// spelling. kNone: none.
 PostOp FindPostOp(absl::string_view name);
 // The op table calls this for each row with a post-op, before main.
 void RegisterPostOp(absl::string_view name, PostOp post_op);

@@ -1,8 +1,9 @@
-// Lists of element types for kernels, and the step from a run-time dtype to a compile-time type.
+// Lists of element types for kernels, and the dispatch from a run-time dtype to a compile-time
+// type.
 //
 //   VisitTypes(Floats{}, dtype, [&]<typename T>() { Work<T>(); });   // false: not in the list
 //
-// Kernels that only move elements go by size: VisitStorage.
+// Kernels that only move elements dispatch on element size: VisitStorage.
 #ifndef TENON_KERNELS_INTERFACE_TYPES_H_
 #define TENON_KERNELS_INTERFACE_TYPES_H_
 
@@ -69,8 +70,8 @@ bool VisitTypes(TypeList<Ts...>, DType dtype, F&& f) {
   return ((dtype == DTypeTraits<Ts>::value ? (f.template operator()<Ts>(), true) : false) || ...);
 }
 
-// f<U>() with U an unsigned integer (or complex128, or std::string) that stands for elements of
-// `dtype` where they are only copied. False: the dtype has no elements.
+// Calls f<U>() with an unsigned integer U (or complex128, or std::string) that represents elements
+// of `dtype` for copying. Returns false if the dtype has no elements.
 template <typename F>
 bool VisitStorage(DType dtype, F&& f) {
   if (dtype == DType::kString) return f.template operator()<std::string>(), true;
@@ -93,8 +94,8 @@ inline absl::Status NoKernelFor(DType dtype) {
   return Unimplemented("no standard kernel for ", Name(dtype));
 }
 
-// What f<T>(), a Status or StatusOr, returns for the element type of `dtype`; NoKernelFor where the
-// list lacks it.
+// Returns the result of f<T>(), a Status or StatusOr, for the element type of `dtype`; NoKernelFor
+// if it is not in the list.
 //
 //   return DispatchType(Floats{}, dtype, [&]<typename T>() { return MakeKernel(Work<T>); });
 template <typename T, typename... Ts, typename F>

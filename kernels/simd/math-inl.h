@@ -1,5 +1,5 @@
-// Elementary functions on float vectors, for the target being compiled. No include guard of the
-// usual kind: foreach_target compiles this once for each instruction set.
+// Elementary functions on float vectors, for the target being compiled. It has no ordinary include
+// guard, because foreach_target compiles it once per instruction set.
 //
 // Polynomials are weighted minimax fits over the stated range; the error of each function against
 // exact values is a few units in the last place (tests/unit/kernels/unary_test.cc states it).
@@ -33,7 +33,7 @@ HWY_INLINE Vf Horner(Vf x, float c, Cs... cs) {
   return hn::MulAdd(x, Horner(x, cs...), Const(c));
 }
 
-// NaN where x is NaN, else y.
+// NaN if x is NaN, otherwise y.
 HWY_INLINE Vf KeepNaN(Vf x, Vf y) { return hn::IfThenElse(hn::IsNaN(x), x, y); }
 
 // x = q ln 2 + r with |r| <= ln(2) / 2, q integral. For |x| below 150.
@@ -61,7 +61,7 @@ HWY_INLINE Vf PowerOfTwo(Vi q) {
   return hn::BitCast(FloatTag(), hn::ShiftLeft<23>(hn::Add(q, hn::Set(IntTag(), 127))));
 }
 
-// As ReduceByLn2, with scale = 2^q, for |x| below 87.5. The sum with 1.5 * 2^23 leaves q as an
+// Like ReduceByLn2, with scale = 2^q, for |x| below 87.5. The sum with 1.5 * 2^23 leaves q as an
 // integer in its low bits.
 HWY_INLINE void ReduceByLn2(Vf x, Vf& r, Vf& scale) {
   const Vf magic = Const(12582912.0f);
@@ -73,17 +73,17 @@ HWY_INLINE void ReduceByLn2(Vf x, Vf& r, Vf& scale) {
 }
 
 HWY_INLINE Vf Exp(Vf x) {
-  // Beyond the bounds the result is 0 or infinity all the same.
+  // Beyond these bounds the result is 0 or infinity in any case.
   const Vf clamped = hn::Min(hn::Max(x, Const(-104.0f)), Const(89.0f));
   Vf r;
   const auto q = hn::ConvertTo(IntTag(), ReduceByLn2(clamped, r));
-  // In two steps, so that subnormal results and values up to the largest come out.
+  // In two steps, so that subnormal results and values up to the largest are right.
   const auto half = hn::ShiftRight<1>(q);
   const Vf y = hn::Mul(hn::Mul(ExpReduced(r), PowerOfTwo(half)), PowerOfTwo(hn::Sub(q, half)));
   return KeepNaN(x, y);
 }
 
-// e^x for x <= 0, where results below the smallest normal may become 0. NaN gives any value.
+// e^x for x <= 0; results below the smallest normal may become 0. NaN gives an arbitrary value.
 HWY_INLINE Vf ExpOfNegative(Vf x) {
   Vf r, scale;
   ReduceByLn2(hn::Max(x, Const(-87.0f)), r, scale);
@@ -131,7 +131,7 @@ HWY_INLINE Vf Log1p(Vf x) {
   const Vf u = hn::Add(x, one);
   const Vf correction = hn::Div(hn::Sub(x, hn::Sub(u, one)), u);
   const Vf log = Log(u);
-  // At u = 0 and u = infinity the correction is no number.
+  // At u = 0 and u = infinity the correction is NaN.
   return hn::IfThenElse(hn::Eq(correction, correction), hn::Add(log, correction), log);
 }
 
@@ -144,13 +144,13 @@ HWY_INLINE Vf Log1pUpToOne(Vf x) {
 }
 
 HWY_INLINE Vf Sigmoid(Vf x) {
-  // 1 / (1 + e^-x), or e^x / (1 + e^x) where x < 0: small values keep their relative accuracy.
+  // 1 / (1 + e^-x), or e^x / (1 + e^x) if x < 0: small values keep their relative accuracy.
   const Vf e = ExpOfNegative(hn::Neg(hn::Abs(x)));
   const Vf numerator = hn::IfThenElse(hn::Lt(x, Const(0.0f)), e, Const(1.0f));
   return KeepNaN(x, hn::Div(numerator, hn::Add(Const(1.0f), e)));
 }
 
-// x / (1 + e^-x). Below -87 it is 0, and no number at -infinity.
+// x / (1 + e^-x). Below -87 it is 0, and NaN at -infinity.
 HWY_INLINE Vf Swish(Vf x) {
   Vf r, scale;
   ReduceByLn2(hn::Min(hn::Max(hn::Neg(x), Const(-87.0f)), Const(87.0f)), r, scale);

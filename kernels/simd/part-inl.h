@@ -1,5 +1,5 @@
-// Rows in vectors: whole ones, then what is left, by one piece of code. Elements are float, or
-// bfloat16 bits in uint16_t. For the target being compiled.
+// Processes rows in vectors, whole ones and then the rest, with the same code. Elements are float,
+// or bfloat16 bits in uint16_t. For the target being compiled.
 //
 //   ForParts(n, [&](auto part, size_t i) {
 //     part.Store(hn::Mul(part.Load(x + i), factor), y + i);

@@ -1,5 +1,5 @@
-// Loads and stores of less than a vector, touching nothing past the end. For the target being
-// compiled.
+// Loads and stores of less than a vector, without accessing anything past the end. For the target
+// being compiled.
 #if defined(TENON_KERNELS_SIMD_TAIL_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TENON_KERNELS_SIMD_TAIL_INL_H_
 #undef TENON_KERNELS_SIMD_TAIL_INL_H_
