@@ -622,7 +622,7 @@ class QuantizeTest(unittest.TestCase):
     self.output = self.scratch / "folder"
     self.output.mkdir()
     (self.output / "mine").touch()
-    self.assert_refused(self.quantize(), "is there already")
+    self.assert_refused(self.quantize(), "exists already")
 
   def test_bad_data(self) -> None:
     with np.load(self.DIGITS / "inputs.npz") as arrays:
