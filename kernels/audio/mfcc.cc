@@ -12,7 +12,7 @@ namespace {
 
 double MelOf(double hertz) { return 1127.0 * std::log1p(hertz / 700.0); }
 
-// Triangular bands, evenly spaced in mel: each frequency shares its amplitude between two.
+// Triangular bands, evenly spaced in mel: each frequency splits its amplitude between two bands.
 class MelBands {
  public:
   static absl::StatusOr<MelBands> Make(const MfccSpec& spec, int64_t frequencies, int64_t rate) {
@@ -54,7 +54,7 @@ class MelBands {
  private:
   int64_t bands_ = 0, first_ = 0, last_ = 0;
   std::vector<int64_t> below_;  // the band at or below each frequency; -1: none
-  std::vector<double> share_;   // of its amplitude that this band gets
+  std::vector<double> share_;   // the fraction of its amplitude that this band gets
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ struct Wav {
 absl::StatusOr<Wav> ParseWav(absl::string_view file) {
   constexpr size_t kRiffBytes = 12, kHeaderBytes = 8;
   if (file.size() < kRiffBytes || file.substr(0, 4) != "RIFF" || file.substr(8, 4) != "WAVE") {
-    return InvalidArgument("contents is no WAV file");
+    return InvalidArgument("contents is not a WAV file");
   }
   file.remove_prefix(kRiffBytes);
   Wav wav;
@@ -88,9 +88,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> DecodeWavKernel(PrepareContext& p) {
     float* out = static_cast<float*>(memory);
     for (int64_t i = 0; i < samples; ++i) {
       for (int64_t c = 0; c < channels; ++c) {
-        int16_t v = 0;  // behind the end
+        int16_t v = 0;  // past the end
         if (i < wav.count()) {
-          // Channels that the file lacks repeat its last one.
+          // Missing channels repeat the file's last one.
           const int64_t at = i * wav.channels + std::min(c, wav.channels - 1);
           std::memcpy(&v, wav.samples.data() + 2 * at, sizeof v);
         }

@@ -19,7 +19,7 @@ absl::StatusOr<int64_t> RangeLength(T start, T limit, T delta) {
   }
   double length;
   if constexpr (kIsInt<T>) {
-    // The span of two int64 may need 65 bits.
+    // The distance between two int64 may need 65 bits.
     const auto distance = limit > start
                               ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start)
                               : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);

@@ -10,7 +10,7 @@ namespace {
 
 absl::Status Malformed() { return InvalidArgument("could not parse the example"); }
 
-// each(field) for every field of a message that is a string or a message.
+// Calls each(field) for every field of a message that is a string or a message.
 template <typename F>
 absl::Status ForEachField(absl::string_view message, F&& each) {
   WireReader reader(message);
@@ -29,7 +29,7 @@ absl::Status ParseFeature(absl::string_view message, Feature& feature) {
   });
 }
 
-// each(key, value) for every entry of the map that the message's field 1 is.
+// Calls each(key, value) for every entry of the map in the message's field 1.
 template <typename F>
 absl::Status ForEachEntry(absl::string_view message, F&& each) {
   return ForEachField(message, [&](const WireField& entry) -> absl::Status {
@@ -53,7 +53,7 @@ absl::Status ParseFeatures(absl::string_view message, FeatureMap& features) {
   });
 }
 
-// each(number) for numbers that are packed into one field 1, or are fields of their own.
+// Calls each(number) for numbers packed into field 1, or in fields of their own.
 template <typename F>
 absl::Status ForEachNumber(absl::string_view list, WireField::Type type, F&& each) {
   WireReader reader(list);

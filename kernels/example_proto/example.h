@@ -1,4 +1,4 @@
-// What tf.train.Example and tf.train.SequenceExample messages hold, as views of their bytes.
+// Parses tf.train.Example and tf.train.SequenceExample messages into views of their bytes.
 #ifndef TENON_KERNELS_EXAMPLE_PROTO_EXAMPLE_H_
 #define TENON_KERNELS_EXAMPLE_PROTO_EXAMPLE_H_
 
@@ -14,12 +14,12 @@ namespace tenon {
 
 // A list of strings, floats or int64s.
 struct Feature {
-  DType dtype = DType::kInvalid;  // kInvalid: the feature says nothing
+  DType dtype = DType::kInvalid;  // kInvalid: the feature has no values
   absl::string_view list;
 };
 using FeatureMap = absl::flat_hash_map<absl::string_view, Feature>;
 
-// Of one name, the last feature counts.
+// If a name is repeated, the last feature counts.
 absl::Status ParseExample(absl::string_view bytes, FeatureMap& features);
 
 struct SequenceExample {
@@ -28,7 +28,7 @@ struct SequenceExample {
 };
 absl::Status ParseSequenceExample(absl::string_view bytes, SequenceExample& example);
 
-// Appends what the feature holds; its dtype must be the vector's.
+// Appends the feature's values; its dtype must be the vector's.
 absl::Status AppendValues(const Feature& feature, std::vector<float>& out);
 absl::Status AppendValues(const Feature& feature, std::vector<int64_t>& out);
 absl::Status AppendValues(const Feature& feature, std::vector<std::string>& out);

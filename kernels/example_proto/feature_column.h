@@ -1,5 +1,5 @@
-// Features of many examples as columns: what the ops that parse tf.train.Example and
-// tf.train.SequenceExample share.
+// Features of many examples as columns: shared by the ops that parse tf.train.Example and
+// tf.train.SequenceExample.
 #ifndef TENON_KERNELS_EXAMPLE_PROTO_FEATURE_COLUMN_H_
 #define TENON_KERNELS_EXAMPLE_PROTO_FEATURE_COLUMN_H_
 
@@ -21,7 +21,7 @@ enum class KeyForm { kAttributes, kScalars, kVectors };
 
 using FeatureTypes = TypeList<float, int64_t, std::string>;
 
-// The values of one feature in all examples (or in all steps of them), and where each one's end.
+// The values of one feature in all examples (or in all their steps), and where each one's end.
 struct Column {
   std::vector<float> floats;
   std::vector<int64_t> ints;
@@ -46,15 +46,15 @@ struct Column {
   }
 };
 
-// Whether all are dtypes that features have.
+// Whether all of them are dtypes that features can have.
 bool AreFeatures(const std::vector<DType>& dtypes);
-// The feature of that name, where it says something.
+// The feature with that name, if it has values.
 const Feature* FindFeature(const FeatureMap& features, const std::string& key);
-// Appends what the example has of the feature; how many values that was.
+// Appends the example's values of the feature; returns how many there were.
 absl::StatusOr<int64_t> AppendFeature(const std::string& key, DType dtype, const Feature& feature,
                                       Column& column);
 void AppendNothing(Column& column);
-// The column's values, moved to an output that is allocated for them.
+// Moves the column's values to an output that is allocated for them.
 absl::Status WriteValues(RunContext& run, int output, DType dtype, Column& column);
 // 0 and the ends, as int32 or int64.
 void WriteSplits(DType dtype, const std::vector<int64_t>& ends, void* out);
@@ -65,7 +65,7 @@ std::vector<T> ListAttr(const Node& node, absl::string_view name) {
   const auto* list = node.attr<std::vector<T>>(name);
   return list == nullptr ? std::vector<T>() : *list;
 }
-// The dimensions of `batch` with those of `shape` behind.
+// The dimensions of `batch` followed by those of `shape`.
 Shape Batched(const Shape& batch, const Shape& shape);
 
 }  // namespace tenon

@@ -99,7 +99,7 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // Values in one step along the first dimension of a dense shape.
+  // The number of values per step along the first dimension of a dense shape.
   static int64_t Row(const Shape& shape) {
     int64_t row = 1;
     for (int d = 1; d < shape.rank(); ++d) row *= shape.dim(d);
@@ -165,7 +165,7 @@ class Parser {
   const ExampleSignature s_;
   const Shape batch_;
   const std::vector<Shape> defaults_;
-  const Keys keys_;  // where they are attributes
+  const Keys keys_;  // if they are attributes
 };
 
 }  // namespace
@@ -216,7 +216,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ParseExampleKernel(PrepareContext& p, Ke
     keys.sparse = ListAttr<std::string>(p.node(), "sparse_keys");
     keys.dense = ListAttr<std::string>(p.node(), "dense_keys");
     if (keys.sparse.size() != s.sparse.size() || keys.dense.size() != s.dense.size()) {
-      return InvalidArgument("not as many keys as types");
+      return InvalidArgument("the numbers of keys and types differ");
     }
   }
   std::vector<Shape> defaults;

@@ -23,7 +23,7 @@ struct ExampleSignature {
   // Keys that are attributes go with one example, which is a scalar.
   bool single() const { return keys == KeyForm::kAttributes; }
   bool vectors() const { return keys == KeyForm::kVectors; }
-  // Places of inputs.
+  // Positions of inputs.
   int sparse_keys() const { return 2; }
   int dense_keys() const { return vectors() ? 3 : 2 + static_cast<int>(sparse.size()); }
   int ragged_keys() const { return 4; }
@@ -31,7 +31,7 @@ struct ExampleSignature {
     if (single()) return 1;
     return vectors() ? 5 : dense_keys() + static_cast<int>(dense.size());
   }
-  // Places of outputs.
+  // Positions of outputs.
   int sparse_output(size_t i, int part) const {
     return static_cast<int>(i + static_cast<size_t>(part) * sparse.size());
   }

@@ -36,7 +36,7 @@ absl::Status ReadGroup(const AttrReader& attrs, const std::string& prefix, Featu
   return absl::OkStatus();
 }
 
-// A feature of lists: values by step, and how many steps there are up to each example's end.
+// A feature of lists: values by step, and the number of steps up to each example's end.
 struct Steps {
   Column column;
   std::vector<int64_t> ends;
@@ -50,7 +50,7 @@ struct Steps {
 
 struct Keys {
   std::vector<std::string> of[2][3];  // [context, lists][sparse, dense, ragged]
-  std::vector<std::string> may_miss;  // dense lists that count as empty where they are missing
+  std::vector<std::string> may_miss;  // dense lists that count as empty if they are missing
 };
 
 class Parser {
@@ -173,7 +173,7 @@ class Parser {
 
   absl::Status WriteContext(RunContext& run, std::vector<Column>* columns) const {
     for (size_t i = 0; i < columns[0].size(); ++i) {
-      Steps steps;  // one step an example
+      Steps steps;  // one step per example
       steps.column = std::move(columns[0][i]);
       TENON_RETURN_IF_ERROR(WriteSparse(run, false, static_cast<int>(i), steps));
     }
@@ -220,7 +220,7 @@ class Parser {
                 run.output(s_.ragged_output(list, 1, i)));
   }
 
-  // Indices are [example,] [step,] place.
+  // Indices are [example,] [step,] position.
   absl::Status WriteSparse(RunContext& run, bool list, int i, Steps& steps) const {
     const int64_t rank = batch_.rank() + (list ? 2 : 1);
     const std::vector<int64_t>& ends = steps.column.ends;
@@ -275,7 +275,7 @@ class Parser {
   const SequenceSignature s_;
   const Shape batch_;
   const std::vector<int64_t> defaults_;  // elements of each
-  const Keys keys_;                      // where they are attributes
+  const Keys keys_;                      // if they are attributes
   const int64_t may_miss_;               // elements of that input
 };
 

@@ -45,8 +45,9 @@ struct SequenceSignature {
   int missing() const { return vectors() ? 8 : 1; }  // nor this
   int defaults() const { return vectors() ? 9 : single() ? keys(true, 2) : 2; }
 
-  // Outputs of the context: indices, values and shapes of sparse ones, dense ones, values and
-  // splits of ragged ones. Then of lists, with lengths behind dense ones and splits of both levels.
+  // Outputs of the context: indices, values and shapes of sparse features, dense features, values
+  // and splits of ragged ones. Then those of lists, with lengths after dense ones and splits of
+  // both levels.
   int sparse_output(bool list, int part, int i) const {
     const FeatureGroup& c = context;
     const int before = list ? 3 * c.count(0) + c.count(1) + 2 * c.count(2) : 0;

@@ -1,4 +1,4 @@
-// Slices of a tensor that index vectors name: GatherNd, ScatterNd, TensorScatter.
+// Addresses slices of a tensor by index vectors: for GatherNd, ScatterNd, TensorScatter.
 #ifndef TENON_KERNELS_LAYOUT_ADDRESSING_H_
 #define TENON_KERNELS_LAYOUT_ADDRESSING_H_
 
@@ -20,7 +20,7 @@ struct Addressing {
   int64_t slice = 1;
   bool ignore_bad = false;
 
-  // Where a slice begins; -1 for an index out of range.
+  // The offset of a slice; -1 if an index is out of range.
   template <typename I>
   int64_t Offset(const I* index) const {
     int64_t offset = 0;
@@ -41,7 +41,7 @@ absl::StatusOr<Addressing> MakeAddressing(bool ignore_bad, const Shape& whole,
                                           const Shape& indices);
 absl::StatusOr<Addressing> MakeAddressing(const AttrReader& attrs, const Shape& whole,
                                           const Shape& indices);
-// The error of index vector `i`.
+// The error for index vector `i`.
 absl::Status BadIndex(int64_t i, const Shape& whole);
 
 // Calls visit(first, offsets) for blocks of index vectors, in order: offsets[k] is where the slice
@@ -52,11 +52,11 @@ absl::Status ForEachOffsets(
     const Addressing& a, DType index_type, const void* indices,
     absl::FunctionRef<void(int64_t first, absl::Span<const int64_t> offsets)> visit);
 
-// Checks shapes of indices and updates against those of the tensor that is updated, as far as they
-// are known.
+// Checks the shapes of indices and updates against those of the updated tensor, as far as they are
+// known.
 absl::Status CheckUpdates(const Shape& whole, const Shape& indices, const Shape& updates);
 
-// The sum that scattering forms: integers wrap around, bools are or-ed, strings are joined.
+// The sum for scattering: integers wrap around, bools are or-ed, strings are joined.
 template <typename T>
 T Accumulate(const T& a, const T& b) {
   if constexpr (kIsSmallFloat<T>) {

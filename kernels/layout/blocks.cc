@@ -13,7 +13,7 @@ namespace tenon {
 namespace {
 
 // `deep` has block * block times the channels of `wide`. In both, the element at (n, h, w, bh, bw,
-// c) is pixel (h * block + bh, w * block + bw), channel c, of the wide one.
+// c) is pixel (h * block + bh, w * block + bw), channel c, of `wide`.
 absl::StatusOr<std::unique_ptr<Kernel>> Trade(PrepareContext& p, const Shape& deep,
                                               const Shape& wide, bool deep_to_wide) {
   TENON_ASSIGN_OR_RETURN(const BlockLayout l, ReadBlockLayout(p.attrs()));
@@ -29,7 +29,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Trade(PrepareContext& p, const Shape& de
                              at(ds, l.c)};
   const int64_t of_wide[] = {at(ws, 0),   l.block * at(ws, l.h), l.block * at(ws, l.w),
                              at(ws, l.h), at(ws, l.w),           at(ws, l.c)};
-  // The loop order of the destination: channels inmost for NHWC, pixels for NCHW.
+  // The loop order is the destination's: channels innermost for NHWC, pixels for NCHW.
   const int nhwc[] = {0, 1, 3, 2, 4, 5}, nchw[] = {0, 5, 1, 3, 2, 4};
   std::vector<int64_t> d, src, dst;
   for (int i : l.c == 3 ? nhwc : nchw) {
@@ -48,7 +48,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Trade(PrepareContext& p, const Shape& de
 enum class Direction { kToBatch, kFromBatch };
 
 // For every position k in a block, the pixels k, k + block ... are one strided copy between a batch
-// entry and the image; what falls into the margin is left out.
+// entry and the image; pixels in the margin are left out.
 absl::StatusOr<std::unique_ptr<Kernel>> BatchSpace(PrepareContext& p, Direction direction,
                                                    KernelFactory late) {
   const bool to_batch = direction == Direction::kToBatch;
@@ -64,7 +64,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> BatchSpace(PrepareContext& p, Direction 
   const Shape& batch = to_batch ? p.output_shape(0) : p.input_shape(0);
   const std::vector<int64_t> is = DenseStrides(image), bs = DenseStrides(batch);
   std::vector<StridedCopy> copies;
-  // Of an empty output there may be any number of blocks.
+  // An empty output may have any number of blocks.
   const int64_t blocks = p.output_shape(0).num_elements() == 0 ? 0 : b.product;
   for (int64_t k = 0; k < blocks; ++k) {
     std::vector<int64_t> dims(image.dims().begin(), image.dims().end());
@@ -107,7 +107,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> BatchSpace(PrepareContext& p, Direction 
 
 absl::StatusOr<BlockLayout> ReadBlockLayout(const AttrReader& attrs) {
   TENON_ASSIGN_OR_RETURN(const int64_t block, attrs.Int("block_size"));
-  // Its square is a number too.
+  // Its square must fit as well.
   if (block < 2 || block > INT32_MAX) {
     return InvalidArgument("block_size must be an int32 of at least 2, but is ", block);
   }

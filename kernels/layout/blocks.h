@@ -27,7 +27,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> DepthToSpaceKernel(PrepareContext& p);
 // The inverse of DepthToSpaceKernel.
 absl::StatusOr<std::unique_ptr<Kernel>> SpaceToDepthKernel(PrepareContext& p);
 
-// Block sizes, and for each blocked dimension what is padded or cropped before and after.
+// Block sizes, and the padding or cropping before and after each blocked dimension.
 struct Blocks {
   std::vector<int64_t> size;
   std::vector<int64_t> before;
@@ -35,7 +35,7 @@ struct Blocks {
   int64_t product = 1;
 };
 
-// Blocks and margins beyond have no tensors; below, sums of them do not overflow.
+// No tensor has blocks or margins beyond this; below, their sums do not overflow.
 inline constexpr int64_t kLargestBlocks = int64_t{1} << 40;
 
 // Of a tensor of that rank, from the values of both inputs. InvalidArgument where they do not fit.

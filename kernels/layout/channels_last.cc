@@ -14,7 +14,7 @@ namespace {
 
 size_t Align64(size_t n) { return (n + 63) / 64 * 64; }
 
-// [N, C, spatial...] to [N, spatial..., C]; each dimension has `per` elements.
+// [N, C, spatial...] to [N, spatial..., C]; `per` elements per dimension.
 template <typename V>
 V ToLast(const V& v, int per) {
   V out(v);
@@ -27,11 +27,11 @@ Shape ToLast(const Shape& s) {
   return Shape(ToLast(dims, 1));
 }
 
-// One tensor: `images` planes of channels x positions.
+// One tensor to transpose: `images` planes of channels x positions.
 struct Turned {
   int input = -1;  // -1: the output
   int64_t images = 0, channels = 0, positions = 0;
-  size_t offset = 0;  // of the turned form, in scratch
+  size_t offset = 0;  // of the transposed form, in scratch
 
   Turned(int i, const Shape& s, size_t at)
       : input(i), images(s[0]), channels(s[1]), positions(1), offset(at) {
@@ -46,7 +46,7 @@ struct Turned {
     const int64_t plane = channels * positions;
     const auto* source = static_cast<const uint32_t*>(from);
     auto* target = static_cast<uint32_t*>(to);
-    // Strips of rows, so that one image is shared out too.
+    // Strips of rows, so that a single image is split among threads too.
     constexpr int64_t kStrip = 16;
     const int64_t strips = (rows + kStrip - 1) / kStrip;
     const double ns = 0.3 * static_cast<double>(kStrip * columns);

@@ -31,7 +31,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorConcat(PrepareContext& p, int axis
   const int64_t rows = row_bytes == 0 ? 0 : Product(out, 0, axis);
   const int threads = p.services().threads;
   if (rows == 1) {
-    // One row: shares of bytes instead of shares of rows.
+    // With only one row, split by bytes instead of rows.
     constexpr size_t kShare = 16384;
     return MakeKernel(
         [=](RunContext& context) {

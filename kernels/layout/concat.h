@@ -1,4 +1,4 @@
-// Joins tensors along an axis, row after row, each part's piece by memcpy.
+// Concatenates tensors along an axis, row after row, copying each part's piece with memcpy.
 #ifndef TENON_KERNELS_LAYOUT_CONCAT_H_
 #define TENON_KERNELS_LAYOUT_CONCAT_H_
 
@@ -9,8 +9,8 @@
 
 namespace tenon {
 
-// Input `axis_input`, the first or the last, is the axis, which must be known; the others are the
-// parts. Every dtype but string.
+// Input `axis_input`, the first or the last, is the axis, whose value must be known; the others are
+// the parts. Supports every dtype except string.
 absl::StatusOr<std::unique_ptr<Kernel>> VectorConcat(PrepareContext& p, int axis_input);
 
 }  // namespace tenon

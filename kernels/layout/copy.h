@@ -1,4 +1,4 @@
-// The kernel of ops whose outputs are their inputs' elements (aliases in a plan).
+// The kernel of ops whose outputs have their inputs' elements (aliases in a plan).
 #ifndef TENON_KERNELS_LAYOUT_COPY_H_
 #define TENON_KERNELS_LAYOUT_COPY_H_
 
@@ -16,8 +16,8 @@ void CopyElements(DType dtype, const void* src, void* dst, int64_t n);
 const void* ElementAddress(const void* data, DType dtype, int64_t element);
 void* ElementAddress(void* data, DType dtype, int64_t element);
 
-// Copies every output i from input i; further inputs are not read. The outputs' shapes must be
-// known.
+// Copies input i to output i, for every output; does not read further inputs. The outputs' shapes
+// must be known.
 absl::StatusOr<std::unique_ptr<Kernel>> CopyKernel(PrepareContext& p);
 
 }  // namespace tenon

@@ -5,7 +5,7 @@
 namespace tenon {
 namespace {
 
-// part: `outer` rows of `chunk` elements, dense; whole: the same rows at distance `width`.
+// part: `outer` dense rows of `chunk` elements; whole: the same rows, `width` apart.
 enum class Direction { kToWhole, kFromWhole };
 
 template <Direction direction>

@@ -12,8 +12,8 @@
 namespace tenon {
 namespace {
 
-// Copies between matrices and packed diagonals: f(matrix element, packed element) for every element
-// of a diagonal.
+// Copies between matrices and packed diagonals: calls f(matrix element, packed element) for every
+// element of a diagonal.
 template <typename F>
 void ForEachElement(const Diagonals& d, int64_t rows, int64_t cols, int64_t longest, F&& f) {
   for (int64_t k = d.upper; k >= d.lower; --k) {

@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-// Rows of the padded tensor: the last padded dimension with all behind it. A row is all constant,
+// The rows of the padded tensor: the last padded dimension and all after it. A row is all constant,
 // or a row of the input with constants before and after.
 struct PaddedRows {
   struct Dim {
@@ -41,7 +41,7 @@ struct PaddedRows {
   }
   int64_t size() const { return before + middle + after; }
 
-  // The input's row that an output row holds; -1: none.
+  // The input row in an output row; -1: none.
   int64_t Source(int64_t row) const {
     int64_t source = 0, scale = 1;
     for (const Dim& d : outer) {
@@ -70,7 +70,7 @@ struct PaddedRows {
   }
 };
 
-// Where padded elements come from: element i of dimension d from offset sources[d][i].
+// The source of padded elements: element i of dimension d comes from offset sources[d][i].
 std::vector<std::vector<int64_t>> MirrorSources(const Shape& plain, const Shape& padded,
                                                 const std::vector<Padding>& pads, int64_t skip) {
   std::vector<std::vector<int64_t>> sources;
@@ -89,7 +89,8 @@ std::vector<std::vector<int64_t>> MirrorSources(const Shape& plain, const Shape&
   return sources;
 }
 
-// f(offset of the source) for every padded element, row-major. There must be some.
+// Calls f(offset of the source) for every padded element, in row-major order. There must be at
+// least one.
 template <typename F>
 void ForEachMirrored(const std::vector<std::vector<int64_t>>& sources, F&& f) {
   std::vector<size_t> index(sources.size() - 1, 0);

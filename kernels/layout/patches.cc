@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-// Attributes of spatial + 2 entries, the first and last 1.
+// Attributes with spatial + 2 entries, of which the first and last are 1.
 absl::StatusOr<std::vector<int64_t>> Spatial(const AttrReader& attrs, const char* name, int rank) {
   TENON_ASSIGN_OR_RETURN(std::vector<int64_t> v, attrs.Ints(name));
   if (std::ssize(v) != rank || v.front() != 1 || v.back() != 1) {

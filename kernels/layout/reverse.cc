@@ -60,9 +60,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> RollKernel(PrepareContext& p) {
     TENON_ASSIGN_OR_RETURN(const int k, NormalizeAxis(axes[i], in.rank()));
     int64_t& b = by[static_cast<size_t>(k)];
     const int64_t d = in.dim(k);
-    if (d > 0) b = ((b + shifts[i] % d) % d + d) % d;  // shifts of one axis add up
+    if (d > 0) b = ((b + shifts[i] % d) % d + d) % d;  // shifts of the same axis add up
   }
-  // A shifted dimension is two blocks that trade places; every combination is one copy.
+  // A shifted dimension is two blocks that change places; every combination is one copy.
   const std::vector<int64_t> dense = DenseStrides(in);
   struct Part {
     Shape size;

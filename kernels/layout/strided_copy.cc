@@ -32,8 +32,8 @@ StridedCopy::StridedCopy(absl::Span<const int64_t> dims, absl::Span<const int64_
       dims_.push_back(dim);
     }
   }
-  // A transposition reads best with the dimension that is dense in the source just outside the
-  // one that is dense in the destination: a block of both stays in cache.
+  // A transpose is fastest if the dimension that is dense in the source is just outside the one
+  // that is dense in the destination: a block of both stays in cache.
   if (dims_.size() > 2 && dims_.back().src != 1) {
     auto dense = std::find_if(dims_.begin(), dims_.end() - 1, [](Dim d) { return d.src == 1; });
     if (dense != dims_.end() - 1) std::rotate(dense, dense + 1, dims_.end() - 1);

@@ -1,5 +1,5 @@
 // Copies an N-dimensional block between two strided layouts. Slices, transposes, tiles, broadcasts,
-// reversals and paddings are all this copy with other strides (0 repeats, negative reverses).
+// reversals and paddings are this copy with different strides (0 repeats, negative reverses).
 #ifndef TENON_KERNELS_LAYOUT_STRIDED_COPY_H_
 #define TENON_KERNELS_LAYOUT_STRIDED_COPY_H_
 
@@ -23,7 +23,7 @@ class StridedCopy {
               absl::Span<const int64_t> dst_strides, int64_t src_offset = 0,
               int64_t dst_offset = 0);
 
-  // Elements of `dtype`; strings are assigned to constructed strings.
+  // Elements have dtype `dtype`; strings are assigned to constructed strings.
   void Run(DType dtype, const void* src, void* dst) const;
 
  private:
@@ -35,7 +35,8 @@ class StridedCopy {
     int64_t src;
     int64_t dst;
   };
-  // Outermost first; neighbours that walk on in both layouts are merged. At least two.
+  // Outermost first; adjacent dimensions that are contiguous in both layouts are merged. At least
+  // two.
   std::vector<Dim> dims_;
   int64_t src_offset_ = 0;
   int64_t dst_offset_ = 0;

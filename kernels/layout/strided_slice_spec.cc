@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-// One entry of the index as written; begin, end or stride that are not known yet are absent.
+// One entry of the index as written; begin, end or stride are absent if not known yet.
 struct Index {
   std::optional<int64_t> begin;
   std::optional<int64_t> end;
@@ -39,7 +39,7 @@ absl::StatusOr<SliceSpec::Range> Resolve(const Index& index, int64_t dim, int i)
   const int64_t lowest = stride > 0 ? 0 : -1;
   const int64_t highest = stride > 0 ? dim : dim - 1;
   auto clamp = [&](int64_t v) {
-    // Far out of range, v + dim must not overflow.
+    // v + dim must not overflow even if v is far out of range.
     const int64_t forward = v < 0 ? v + dim : v;
     return std::min(std::max(forward, lowest), highest);
   };
@@ -105,7 +105,7 @@ absl::StatusOr<SliceSpec> MakeSliceSpec(const AttrReader& attrs, const Shape& in
   auto bit = [](uint64_t m, int64_t i) { return (m >> i & 1) != 0; };
 
   int ellipses = 0;
-  int64_t consumed = 0;  // input dimensions that written indices take
+  int64_t consumed = 0;  // input dimensions that written indices consume
   for (int64_t i = 0; i < n; ++i) {
     if (bit(ellipsis_mask, i)) {
       ++ellipses;

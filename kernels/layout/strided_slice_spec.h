@@ -1,4 +1,4 @@
-// How a strided slice's begin, end, strides and masks read (NumPy's basic indexing).
+// Interprets a strided slice's begin, end, strides and masks (NumPy's basic indexing).
 #ifndef TENON_KERNELS_LAYOUT_STRIDED_SLICE_SPEC_H_
 #define TENON_KERNELS_LAYOUT_STRIDED_SLICE_SPEC_H_
 
@@ -13,7 +13,7 @@ namespace tenon {
 
 inline constexpr int kNewAxis = -1;
 
-// What each input dimension keeps, and how the output's dimensions follow.
+// The part of each input dimension that is kept, and the resulting output dimensions.
 struct SliceSpec {
   struct Range {
     int64_t begin = 0;
@@ -24,7 +24,7 @@ struct SliceSpec {
   std::vector<int> output_dims;  // the input dimension of each output dimension, or kNewAxis
 
   Shape OutputShape() const;
-  // Where the slice's elements stand in a dense tensor of shape `input`; sizes must be known.
+  // The position of the slice's elements in a dense tensor of shape `input`; sizes must be known.
   struct Region {
     Shape taken;  // elements per input dimension
     std::vector<int64_t> strides;
@@ -33,7 +33,7 @@ struct SliceSpec {
   Region RegionOf(const Shape& input) const;
 };
 
-// `input` has a known rank. Null tensors: values not known yet, but `n` of them.
+// `input` has a known rank. Null tensors have `n` values that are not known yet.
 absl::StatusOr<SliceSpec> MakeSliceSpec(const AttrReader& attrs, const Shape& input, int64_t n,
                                         const Tensor* begin, const Tensor* end,
                                         const Tensor* strides);

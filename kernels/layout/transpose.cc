@@ -1,6 +1,6 @@
-// After joining neighbouring axes that stay together there are two kinds: the last axis
-// stays last, and rows are copied; or it does not, and blocks of the plane of the two axes that are
-// dense in the input and in the output are turned in cache.
+// After merging adjacent axes that stay together, there are two kinds: the last axis stays last,
+// and rows are copied; or it does not, and the two axes that are dense in the input and in the
+// output form planes, which are transposed in cache-sized blocks.
 #include "kernels/layout/transpose.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Axis {
 };
 using Axes = absl::InlinedVector<Axis, 6>;
 
-// In the order of the output.
+// In output order.
 Axes Collapse(const Shape& in, const std::vector<int64_t>& perm) {
   std::vector<int64_t> strides(static_cast<size_t>(in.rank()));
   int64_t stride = 1;
@@ -52,7 +52,7 @@ Axes Collapse(const Shape& in, const std::vector<int64_t>& perm) {
   return axes;
 }
 
-// Calls f(from, to) with the element offsets of the iterations [begin, end) over `outer`.
+// Calls f(from, to) with the element offsets of iterations [begin, end) over `outer`.
 template <typename F>
 void ForEachOffset(const Axes& outer, int64_t begin, int64_t end, const F& f) {
   absl::InlinedVector<int64_t, 6> index(outer.size(), 0);
@@ -82,7 +82,7 @@ int64_t Count(const Axes& axes) {
   return n;
 }
 
-// The last axis stays last: rows of `bytes`.
+// For a last axis that stays last: copies rows of `bytes`.
 absl::StatusOr<std::unique_ptr<Kernel>> CopyRows(Axes axes, size_t element, int threads) {
   const size_t bytes = static_cast<size_t>(axes.back().size) * element;
   axes.pop_back();
@@ -112,7 +112,7 @@ void Turn(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t 
   }
 }
 
-// `row` runs dense in the output, `column` dense in the input.
+// `row` is dense in the output, `column` is dense in the input.
 template <typename T>
 absl::StatusOr<std::unique_ptr<Kernel>> TurnPlanes(Axes axes, int threads) {
   const Axis row = axes.back();

@@ -105,7 +105,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> InvertPermutationKernel(PrepareContext& 
       std::fill_n(y, n, T(-1));
       for (int64_t i = 0; i < n; ++i) {
         if (x[i] < 0 || x[i] >= n) return InvalidArgument(x[i], " is not between 0 and ", n);
-        if (y[x[i]] != -1) return InvalidArgument(x[i], " is there twice");
+        if (y[x[i]] != -1) return InvalidArgument(x[i], " is repeated");
         y[x[i]] = static_cast<T>(i);
       }
       return absl::OkStatus();

@@ -20,7 +20,7 @@ HWY_INLINE void TurnFour(const uint32_t* from, int64_t from_stride, uint32_t* to
   }
 }
 #else
-// Four rows of four: pairs of 32 bits, then pairs of 64.
+// Transposes four rows of four: pairs of 32 bits, then pairs of 64.
 HWY_INLINE void TurnFour(const uint32_t* from, int64_t from_stride, uint32_t* to,
                          int64_t to_stride) {
   const hn::FixedTag<uint32_t, 4> d;

@@ -1,4 +1,4 @@
-// Turns planes of 4-byte elements.
+// Transposes 2-D planes of 4-byte elements.
 #ifndef TENON_KERNELS_LAYOUT_TRANSPOSE_SIMD_H_
 #define TENON_KERNELS_LAYOUT_TRANSPOSE_SIMD_H_
 

@@ -58,7 +58,7 @@ struct SliceFns {
   decltype(&EqualSlices<float>) equal;
 };
 
-// Integers and bools are equal where their bytes are; NaN equals nothing.
+// Integers and bools are equal if their bytes are; NaN equals nothing.
 absl::StatusOr<SliceFns> SliceFnsOf(DType dtype) {
   if (IsInteger(dtype) || dtype == DType::kBool) {
     const DType by_size[] = {DType::kUint8, DType::kUint16, DType::kInvalid, DType::kUint32};
@@ -83,7 +83,7 @@ struct SliceEqual {
   bool operator()(int64_t a, int64_t b) const { return equal(data, s, a, b); }
 };
 
-// The distinct slices' positions, their counts, and for each slice which it is.
+// The positions of the distinct slices, their counts, and the index of each slice among them.
 struct Groups {
   std::vector<int64_t> first;
   std::vector<int64_t> counts;

@@ -78,7 +78,7 @@ absl::StatusOr<ObjectPtr> ZerosLikeList(const ObjectPtr& x) {
   zeros->dtype = list->dtype;
   zeros->element_shape = list->element_shape;
   zeros->common = list->common;
-  Item last;  // tensors in lists do not change: those of one shape share their zeros
+  Item last;  // tensors in lists do not change, so those of one shape share their zeros
   for (const Item& item : list->items) {
     const bool same = item != nullptr && last != nullptr && list->dtype != DType::kVariant &&
                       item->shape() == last->shape();

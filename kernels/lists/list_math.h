@@ -1,5 +1,5 @@
-// Arithmetic on variants, as gradients of loops need it: lists of tensors are added item by item,
-// and zeros like a list are a list of zeros.
+// Arithmetic on variants, as needed by gradients of loops: lists of tensors are added item by item,
+// and the zeros of a list are a list of zeros.
 #ifndef TENON_KERNELS_LISTS_LIST_MATH_H_
 #define TENON_KERNELS_LISTS_LIST_MATH_H_
 
@@ -9,9 +9,9 @@
 
 namespace tenon {
 
-// AddN and ZerosLike of dtype variant. Items that are not set count as zeros and stay so in what is
-// made of them alone; lists in lists are added likewise. Running, InvalidArgument where variants
-// hold no lists, or lists of unequal dtypes, lengths or shapes.
+// AddN and ZerosLike of dtype variant. Unset items count as zeros, and stay unset if all operands'
+// are; nested lists are added likewise. At run time, InvalidArgument if variants do not hold lists,
+// or lists have different dtypes, lengths or shapes.
 absl::StatusOr<std::unique_ptr<Kernel>> AddVariants(PrepareContext& p);
 absl::StatusOr<std::unique_ptr<Kernel>> ZerosLikeVariants(PrepareContext& p);
 

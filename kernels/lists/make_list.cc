@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> NewList(PrepareContext& p,
   });
 }
 
-// The tensor and a new list of its dtype, with the element shape that input 1 (or 2) says.
+// The tensor, and a new list with its dtype and the element shape from input 1 (or 2).
 struct Source {
   DType dtype;
   Shape shape;  // of the tensor
@@ -70,7 +70,7 @@ struct Source {
   absl::StatusOr<std::shared_ptr<const Tensor>> Kept(const RunContext& run) const {
     return Keep(dtype, shape, run.input(tensor_input));
   }
-  // `rows`: items are rows, else pieces along the first dimension.
+  // `rows`: items are rows; otherwise pieces along the first dimension.
   absl::StatusOr<std::shared_ptr<TensorList>> List(const RunContext& run, bool rows) const {
     auto list = std::make_shared<TensorList>();
     list->dtype = dtype;

@@ -14,7 +14,7 @@ TensorSpec SpecOf(const PrepareContext& p, int i) {
   return {p.input_dtype(i), p.input_shape(i), nullptr};
 }
 
-// The complete shape of items, as needed to lay them side by side.
+// The items' complete shape, which is needed to concatenate them.
 absl::StatusOr<Shape> CompleteItemShape(const TensorList& list, const Shape& wanted) {
   TENON_ASSIGN_OR_RETURN(Shape shape, list.ItemShape(wanted));
   if (!shape.IsComplete()) {
@@ -23,7 +23,7 @@ absl::StatusOr<Shape> CompleteItemShape(const TensorList& list, const Shape& wan
   return shape;
 }
 
-// Items one after the other, under a new first dimension.
+// Stacks items along a new first dimension.
 absl::Status Stacked(RunContext& run, const TensorList& list, const Shape& wanted,
                      const Shape& planned, absl::Span<const int64_t> order) {
   TENON_ASSIGN_OR_RETURN(const Shape item, CompleteItemShape(list, wanted));

@@ -15,7 +15,7 @@
 namespace tenon {
 namespace {
 
-// All values of an 8-bit type brought to another range: a byte's result at its own position.
+// All values of an 8-bit type converted to another range: a table indexed by the byte.
 template <typename T>
 std::array<T, 256> ConversionTable(const Dequantizer<T>& dequantize, const Quantizer<T>& quantize) {
   std::array<T, 256> table;

@@ -12,7 +12,7 @@ namespace tenon {
 // The same integers and range under another shape.
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedReshapeKernel(PrepareContext& p);
 
-// Where the axis and the first value stand; the ranges follow: all minima, then all maxima.
+// The positions of the axis and the first value; the ranges follow: all minima, then all maxima.
 struct ConcatPlaces {
   int axis, values, count;
   int ranges() const { return count + 1; }

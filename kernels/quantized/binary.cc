@@ -17,7 +17,7 @@ absl::Status CheckOrdered(FloatRange range, const char* name) {
                          " and ", range.min);
 }
 
-// Where the elements of two broadcast operands stand.
+// The positions of two broadcast operands' elements.
 class Broadcast {
  public:
   Broadcast(const Shape& x, const Shape& y, const Shape& out) : out_(out) {
@@ -53,7 +53,7 @@ class Broadcast {
   Shape::Dims x_, y_;
 };
 
-// uint8 of one range in int32 steps of another: a line through the images of 0 and 1.
+// Converts uint8 with one range to int32 with another scale: a line through the images of 0 and 1.
 class Widen {
  public:
   Widen(FloatRange from, FloatRange to)
@@ -81,7 +81,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedAddKernel(PrepareContext& p) {
     const FloatRange x_range = ScalarRange(r, 2), y_range = ScalarRange(r, 4);
     TENON_RETURN_IF_ERROR(CheckOrdered(x_range, "x"));
     TENON_RETURN_IF_ERROR(CheckOrdered(y_range, "y"));
-    // Around 0, with room for the sum.
+    // Symmetric, with room for the sum.
     const float limit = std::max(std::fabs(std::min(x_range.min, y_range.min)),
                                  std::fabs(std::max(x_range.max, y_range.max))) *
                         (1 << 14);
@@ -94,7 +94,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedAddKernel(PrepareContext& p) {
       return QuantizeValue<int32_t>(DequantizeValue(q, from), range);
     };
     broadcast.ForEach([&](int64_t i, int64_t a, int64_t b) {
-      // A lone scalar is rounded by itself.
+      // A single scalar is rounded separately.
       z[i] = WrapAdd(x_scalar ? exact(x[a], x_range) : widen_x(x[a]),
                      y_scalar ? exact(y[b], y_range) : widen_y(y[b]));
     });

@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-// y = (x + half) * scale + offset, but for MIN_FIRST.
+// y = (x + half) * scale + offset, except for MIN_FIRST.
 template <typename T>
 DequantizeMap LinearMap(const DequantizeAttrs& a, FloatRange range) {
   const auto low = static_cast<float>(static_cast<int32_t>(kLowest<T>) + a.narrow_range);
@@ -66,10 +66,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeDequantize(PrepareContext& p, Dequan
   const DType from = p.input_dtype(0), to = p.output_dtype(0);
   const Slices s = SlicesOf(p.input_shape(0), a.axis);
   if (to == DType::kBfloat16 && a.mode != RangeMode::kMinCombined) {
-    return InvalidArgument("bfloat16 results go with mode MIN_COMBINED only");
+    return InvalidArgument("bfloat16 results require mode MIN_COMBINED");
   }
   if (a.mode == RangeMode::kMinFirst && s.count > 1) {
-    return InvalidArgument("mode MIN_FIRST does not go with an axis");
+    return InvalidArgument("mode MIN_FIRST does not support an axis");
   }
   const int threads = p.services().threads;
   return MakeKernel(

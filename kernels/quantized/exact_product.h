@@ -1,5 +1,5 @@
-// Sums of products of 8-bit integers, exactly, on CPUs without instructions for them: by float
-// products of at most 513 terms. Their sums stay below 2^24, so that no float is rounded.
+// Exact sums of products of 8-bit integers, for CPUs without instructions for them: float products
+// of at most 513 terms, whose sums stay below 2^24, so that nothing is rounded.
 #ifndef TENON_KERNELS_QUANTIZED_EXACT_PRODUCT_H_
 #define TENON_KERNELS_QUANTIZED_EXACT_PRODUCT_H_
 
@@ -17,14 +17,14 @@ namespace tenon {
 
 class ExactProduct {
  public:
-  // sums[rows, columns] = left[rows, terms] . right[terms, columns]. Unimplemented where oneDNN has
-  // no compiled product, or something is empty.
+  // sums[rows, columns] = left[rows, terms] . right[terms, columns]. Unimplemented if oneDNN has no
+  // compiled product, or something is empty.
   static absl::StatusOr<ExactProduct> Make(int64_t rows, int64_t terms, int64_t columns,
                                            const Services& services);
 
   size_t scratch_bytes() const;
-  // `fill` writes rows [begin, end) of the left side, and the right side is given, as floats that
-  // are integers of 8 bits, or unsigned on one side.
+  // `fill` writes rows [begin, end) of the left side; the right side is passed. Both are floats
+  // with the values of 8-bit integers, which may be unsigned on one side.
   absl::Status Run(absl::FunctionRef<void(int64_t begin, int64_t end, float* left)> fill,
                    const float* right, int32_t* sums, void* scratch) const;
 
@@ -34,11 +34,11 @@ class ExactProduct {
   int64_t rows_ = 0, terms_ = 0, columns_ = 0;
   int threads_ = 1;
   size_t primitive_scratch_ = 0;
-  // By rows of a tile and terms of a piece.
+  // By rows of a tile and terms of a block.
   std::map<std::pair<int64_t, int64_t>, std::shared_ptr<const Primitive>> products_;
 };
 
-// n integers of a dtype of 8 bits, as floats.
+// Converts n integers of an 8-bit dtype to floats.
 void ToFloats(DType dtype, const void* integers, int64_t n, float* floats);
 
 }  // namespace tenon

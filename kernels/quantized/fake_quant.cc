@@ -82,7 +82,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeVars(PrepareContext& p, RoundToSteps
       implementation);
 }
 
-// dx where x lies in the range; what lies below or above is added up.
+// dx where x is in the range; gradients below or above it are summed.
 FloatRange Gradient(const Nudged& g, const float* dy, const float* x, float* dx, int64_t n,
                     int64_t step) {
   FloatRange sums;

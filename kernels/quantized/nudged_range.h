@@ -1,4 +1,4 @@
-// The steps of fake quantization: a range moved a little, so that 0 is one of its steps.
+// The integers of fake quantization: a range is moved slightly, so that an integer represents 0.
 #ifndef TENON_KERNELS_QUANTIZED_NUDGED_RANGE_H_
 #define TENON_KERNELS_QUANTIZED_NUDGED_RANGE_H_
 
@@ -15,7 +15,7 @@ struct Steps {
   float low = 0, high = 255;
 };
 
-// From the attributes num_bits and narrow_range.
+// Read from the attributes num_bits and narrow_range.
 inline absl::StatusOr<Steps> ReadSteps(const AttrReader& attrs) {
   const int64_t bits = attrs.Int("num_bits", 8);
   if (bits < 2 || bits > 16) return InvalidArgument("num_bits must be 2 to 16, is ", bits);
@@ -23,7 +23,7 @@ inline absl::StatusOr<Steps> ReadSteps(const AttrReader& attrs) {
                static_cast<float>((1 << bits) - 1)};
 }
 
-// The integer k stands for (k - point) * scale.
+// The integer k represents (k - point) * scale.
 struct Nudged {
   float min, max, scale, inverse, zero, point;
 

@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-// One slice's mapping, and the range that it really has.
+// One slice's mapping, and its actual range.
 template <typename T>
 struct Mapping {
   FloatRange range;
@@ -36,7 +36,7 @@ struct Mapping {
     }
   }
 
-  // What Run does, in the vector loop's terms. Not for mode MIN_FIRST.
+  // The same mapping for the vector loop. Not for mode MIN_FIRST.
   QuantizeMap VectorMap(const QuantizeAttrs& a) const {
     using Round = QuantizeMap::Round;
     QuantizeMap map{range.min, range.max, scale};
@@ -50,7 +50,7 @@ struct Mapping {
     return map;
   }
 
-  // `vector`: the loop that does the same of 8 bits, or null.
+  // `vector`: the loop that does the same for 8 bits, or null.
   void Run(const QuantizeAttrs& a, QuantizeFn vector, const float* x, T* y, int64_t n) const {
     const auto [low, high] = range;
     if (vector != nullptr) {

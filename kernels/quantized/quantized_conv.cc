@@ -28,7 +28,7 @@ std::vector<int32_t> Widened(DType dtype, const void* data, int64_t n, int32_t z
   return wide;
 }
 
-// The sums of a convolution over 8 bits without groups and zero points, by float products.
+// The sums of an 8-bit convolution without groups and zero points, by float products.
 class ExactSums {
  public:
   static absl::StatusOr<ExactSums> Make(PrepareContext& p, const ConvGeometry& g) {
@@ -87,7 +87,7 @@ class ExactSums {
   int64_t image_ = 0, channels_ = 0, window_ = 0, weights_ = 0;
 };
 
-// The standard kernel, or with `exact` the same with other sums.
+// The reference kernel; with `exact`, the same with different sums.
 class SumsKernel final : public Kernel {
  public:
   SumsKernel(PrepareContext& p, ConvGeometry g, const QuantizedFusion& fusion,
@@ -108,7 +108,7 @@ class SumsKernel final : public Kernel {
     GatherRanges(
         fusion_, [&r](int i) { return r.input<float>(i); }, v);
     if (fusion_.bias) v.bias = r.input(in.bias);
-    // Unsigned weights are those of the op without oneDNN: both sides have a zero point.
+    // Unsigned weights belong to the op without oneDNN: both sides have a zero point.
     const bool zero_points = weights_dtype_ == DType::kQuint8;
     int32_t data_zero = fusion_.data_zero, weights_zero = 0;
     FloatRange weights;

@@ -1,5 +1,5 @@
-// Quantized convolutions over images, channels last: dense and depthwise, with all that a
-// QuantizedFusion says.
+// Quantized convolutions over images, channels last: dense and depthwise, with everything in a
+// QuantizedFusion.
 #ifndef TENON_KERNELS_QUANTIZED_QUANTIZED_CONV_H_
 #define TENON_KERNELS_QUANTIZED_QUANTIZED_CONV_H_
 
@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-// The node with padding_list, where it is given, as its explicit_paddings.
+// The node with padding_list, if given, as its explicit_paddings.
 Node WithExplicitPadding(const Node& node);
 
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvReference(PrepareContext& p, ConvKind kind,

@@ -30,7 +30,7 @@ T Saturate(float v) {
   return TruncateTo<T>(std::min(std::max(std::nearbyint(v), low), high));
 }
 
-// A bias beyond any sum of products saturates the result all the same.
+// A bias beyond any sum of products saturates the result in any case.
 int64_t WholeBias(float v) { return TruncateToInt64(std::isnan(v) ? 0 : Clamp(v, -1e12f, 1e12f)); }
 
 float SummandAt(DType dtype, const void* summand, int64_t i) {
@@ -108,7 +108,7 @@ void ApplyEpilogue(const QuantizedFusion& fusion, const FusionValues& v, const E
     if (fusion.result == QuantizedFusion::Result::kInt32) {
       int64_t sum = sums[i];
       if (fusion.bias) {
-        // A qint32 bias is exact in itself, but not as a float.
+        // A qint32 bias is exact as an integer, but not as a float.
         sum += v.bias_dtype == DType::kQint32 ? static_cast<const int32_t*>(v.bias)[c]
                                               : WholeBias(e.bias[static_cast<size_t>(c)]);
       }

@@ -1,10 +1,11 @@
-// What follows the int32 sums of a quantized convolution or matrix product: bias, a summand, relu
-// or swish, and the step to the result's own range. One description for every op that fuses some of
-// it, on the standard and on the accelerated kernels.
+// The ops after the int32 sums of a quantized convolution or matrix product: bias, a summand, relu
+// or swish, and requantization to the result's range. One description for every op that fuses some
+// of them, for reference and accelerated kernels.
 //
-// Data are 8-bit integers q of range [min, max] that stand for q * step with step = max(|min|,
-// |max|) / 255 (unsigned) or / 127; weights likewise, one range for all or one for each output
-// channel. So a sum of products stands for sum * unit, unit = data step * weights step.
+// Data are 8-bit integers q with range [min, max] that represent q * scale, where scale =
+// max(|min|, |max|) / 255 (unsigned) or / 127; weights likewise, with one range for all or one per
+// output channel. A sum of products therefore represents sum * unit, where unit = data scale *
+// weights scale.
 #ifndef TENON_KERNELS_QUANTIZED_QUANTIZED_FUSION_H_
 #define TENON_KERNELS_QUANTIZED_QUANTIZED_FUSION_H_
 
@@ -25,15 +26,16 @@ struct QuantizedFusion {
   bool relu = false;
   bool swish = false;  // x * sigmoid(x); not with int32 results
   Result result = Result::kInt32;
-  // The data's integer that stands for 0, so that sums are of (q - data_zero) * weights, and the
-  // one that is added to an 8-bit result behind the activation.
+  // The data's zero point, so that sums are of (q - data_zero) * weights, and the zero point that
+  // is added to an 8-bit result after the activation.
   int32_t data_zero = 0, result_zero = 0;
   // The order of inputs: bias and summand before all ranges (the ops with `fused_ops`), or the
-  // summand and its range behind the other ranges.
+  // summand and its range after the other ranges.
   bool ranges_last = false;
 };
 
-// Where each argument stands among an op's inputs. A range is two inputs, min and max. -1: absent.
+// The position of each argument among an op's inputs. A range is two inputs, min and max. -1:
+// absent.
 struct QuantizedInputs {
   int data = 0;
   int weights = 1;
@@ -47,7 +49,7 @@ struct QuantizedInputs {
 };
 QuantizedInputs InputsOf(const QuantizedFusion& fusion);
 
-// Everything but the sums themselves. Pointers are inputs of the op.
+// Everything except the sums themselves. Pointers are inputs of the op.
 struct FusionValues {
   DType data_dtype = DType::kQuint8;
   DType bias_dtype = DType::kFloat;     // float, or qint32 in units of the sums
@@ -61,17 +63,17 @@ struct FusionValues {
   FloatRange result;
   FloatRange summand;
   int64_t channels = 0;
-  // The data's lowest integer stands for data.min (MIN_FIRST), not 0 for 0: a float bias takes the
-  // difference, which is this many times the sum of the channel's weights.
+  // The data's lowest integer represents data.min (MIN_FIRST), instead of 0 representing 0: a float
+  // bias compensates the difference, which is this many times the sum of the channel's weights.
   bool min_first = false;
   const int32_t* weight_sums = nullptr;
 };
 
 // result = relu((sum + bias[c]) * scale[c] + sum_scale[c] * summand), rounded to even, saturated.
-// With swish: the same without relu is a real number x, and result = swish_scale * swish(x).
-// The result's zero is added before rounding.
-// scale, sum_scale: one value, or one for each channel; bias: none or one for each channel. int32
-// results have a scale of 1 and whole numbers for the bias, so that they are exact.
+// With swish: the same without relu is a real number x, and result = swish_scale * swish(x). The
+// result's zero point is added before rounding. scale, sum_scale: one value, or one per channel;
+// bias: none, or one per channel. int32 results have a scale of 1 and integers for the bias, so
+// that they are exact.
 struct Epilogue {
   std::vector<float> scale;
   std::vector<float> bias;
@@ -80,17 +82,17 @@ struct Epilogue {
 };
 Epilogue MakeEpilogue(const QuantizedFusion& fusion, const FusionValues& v);
 
-// `rows` x channels sums to results.
+// Converts `rows` x channels sums to results.
 void ApplyEpilogue(const QuantizedFusion& fusion, const FusionValues& v, const Epilogue& e,
                    const int32_t* sums, const void* summand, int64_t rows, void* result);
 
-// The range that the op gives with its result; as many as there are weight ranges for int32
-// results, one otherwise.
+// The range that the op outputs with its result; for int32 results, as many as there are weight
+// ranges, otherwise one.
 std::vector<FloatRange> ResultRanges(const QuantizedFusion& fusion, const FusionValues& v);
 
 void SetRanges(RunContext& r, const std::vector<FloatRange>& ranges);
 
-// The values that stand in `get(input)`; null where they are not known.
+// The values that `get(input)` returns; null if not known.
 template <typename Get>
 void GatherRanges(const QuantizedFusion& fusion, const Get& get, FusionValues& v) {
   const QuantizedInputs in = InputsOf(fusion);

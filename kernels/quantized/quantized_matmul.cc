@@ -69,7 +69,7 @@ std::vector<int32_t> ColumnSums(const Side& b, const int8_t* weights) {
   return sums;
 }
 
-// The standard kernel, or with `exact` the same by float products.
+// The reference kernel; with `exact`, the same by float products.
 class FusedKernel final : public Kernel {
  public:
   FusedKernel(PrepareContext& p, const QuantizedFusion& fusion, const Sides& s, bool min_first,

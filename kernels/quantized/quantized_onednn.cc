@@ -1,6 +1,6 @@
 // Scales are part of a oneDNN primitive, but ranges are inputs of the op: the kernel keeps the
-// primitive of the ranges that it saw last, and asks the session's cache for another one where
-// they change.
+// primitive for the ranges that it saw last, and asks the session's cache for another one when they
+// change.
 #include "kernels/quantized/quantized_onednn.h"
 
 #include <atomic>
@@ -34,10 +34,10 @@ absl::StatusOr<ElementType> ElementOf(DType dtype) {
   }
 }
 
-// One set of ranges, and what follows from it.
+// One set of ranges, and the values that follow from it.
 struct Variant {
   std::vector<float> ranges;
-  std::vector<float> bias;  // in units of the sums; empty where it may change from run to run
+  std::vector<float> bias;  // in units of the sums; empty if it may change from run to run
   std::vector<FloatRange> result_ranges;
   std::shared_ptr<const Primitive> primitive;
 };
@@ -75,7 +75,7 @@ class OnednnKernel final : public Kernel {
       }
     }
     if (scratch > 0) p.RequestScratch(scratch);
-    // A result over the summand, but never over the source.
+    // The result may overlap the summand, but never the source.
     const auto& sources = p.node().inputs;
     const auto summand = static_cast<size_t>(in_.summand);
     if (in_.summand >= 0 && sources.size() > summand && sources[summand] != sources[0]) {
@@ -94,7 +94,8 @@ class OnednnKernel final : public Kernel {
     }
     void* const result = r.output(0);
     if (in_.summand >= 0 && r.input(in_.summand) != result) {
-      if (r.input(in_.data) == result) return Internal("a contraction's result over its source");
+      if (r.input(in_.data) == result)
+        return Internal("a contraction's result overlaps its source");
       std::memcpy(result, r.input(in_.summand), result_bytes_);
     }
     absl::InlinedVector<void*, 4> pointers{const_cast<void*>(r.input(in_.data)), weights};
@@ -176,7 +177,7 @@ class OnednnKernel final : public Kernel {
         Get(std::move(e.scale), e.sum_scale.empty() ? 0.0f : e.sum_scale[0], e.swish_scale));
     if (Align64(made->primitive->scratch_bytes()) > primitive_scratch_ ||
         made->primitive->implementation() != model_->implementation()) {
-      return Internal("other scales gave another implementation");
+      return Internal("different scales gave a different implementation");
     }
     std::shared_ptr<const Variant> shared = std::move(made);
     last_.store(shared, std::memory_order_release);

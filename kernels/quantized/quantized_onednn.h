@@ -1,5 +1,5 @@
-// The accelerated kernel of quantized contractions: a oneDNN convolution of 8-bit integers with
-// what a QuantizedFusion says behind it. Products are convolutions with 1x1 filters.
+// The accelerated kernel of quantized contractions: a oneDNN convolution of 8-bit integers,
+// followed by everything in a QuantizedFusion. Products are convolutions with 1x1 filters.
 #ifndef TENON_KERNELS_QUANTIZED_QUANTIZED_ONEDNN_H_
 #define TENON_KERNELS_QUANTIZED_QUANTIZED_ONEDNN_H_
 
@@ -13,14 +13,14 @@ namespace tenon {
 
 struct QuantizedContraction {
   QuantizedFusion fusion;
-  // Of plain tensors, without bias, scales and post-ops; element types are filled in.
+  // For plain tensors, without bias, scales and post-ops; element types are filled in.
   ConvolutionProblem problem;
   double flops = 0;
   bool min_first = false;            // as in FusionValues
   std::vector<int32_t> weight_sums;  // likewise; for float biases
 };
 
-// Unimplemented where oneDNN's sums would not be exact, for float summands and empty tensors.
+// Unimplemented if oneDNN's sums would not be exact, and for float summands and empty tensors.
 absl::StatusOr<std::unique_ptr<Kernel>> PrepareQuantizedContraction(PrepareContext& p,
                                                                     QuantizedContraction c);
 

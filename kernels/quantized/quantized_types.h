@@ -1,5 +1,4 @@
-// The integers that stand for the elements of quantized dtypes, and the step from a run-time dtype
-// to them.
+// The integer types of quantized dtypes' elements, and the dispatch from a run-time dtype to them.
 #ifndef TENON_KERNELS_QUANTIZED_QUANTIZED_TYPES_H_
 #define TENON_KERNELS_QUANTIZED_QUANTIZED_TYPES_H_
 
@@ -10,7 +9,7 @@
 
 namespace tenon {
 
-// f<T>() with T the integer of `dtype`; false: not a quantized dtype.
+// Calls f<T>() with the integer type T of `dtype`; returns false if it is not a quantized dtype.
 template <typename F>
 bool VisitQuantized(DType dtype, F&& f) {
   switch (dtype) {

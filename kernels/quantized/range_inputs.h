@@ -1,4 +1,4 @@
-// Range inputs of quantized ops: one min and one max for the whole tensor, or one for each slice
+// Range inputs of quantized ops: one min and one max for the whole tensor, or one of each per slice
 // along an axis.
 #ifndef TENON_KERNELS_QUANTIZED_RANGE_INPUTS_H_
 #define TENON_KERNELS_QUANTIZED_RANGE_INPUTS_H_

@@ -1,6 +1,6 @@
-// How quantized integers and the real numbers they stand for turn into each other, given the range
-// [min, max] that all values of the integer type T cover. The order of the roundings is
-// TensorFlow's, so that results agree to the bit.
+// Conversions between quantized integers and the real numbers that they represent, given the range
+// [min, max] that all values of the integer type T cover. Roundings are in TensorFlow's order, so
+// that results agree to the bit.
 #ifndef TENON_KERNELS_QUANTIZED_RANGE_MATH_H_
 #define TENON_KERNELS_QUANTIZED_RANGE_MATH_H_
 
@@ -17,7 +17,8 @@ struct FloatRange {
   float max = 0;
 };
 
-// Towards zero; what no int32 or int64 can hold, NaN included, becomes the lowest (as on x86).
+// Truncates towards zero; values that int32 or int64 cannot hold, including NaN, become the lowest
+// (as on x86).
 inline int32_t TruncateToInt32(float v) {
   constexpr float kLimit = 2147483648.0f;
   return v >= -kLimit && v < kLimit ? static_cast<int32_t>(v) : INT32_MIN;
@@ -26,7 +27,7 @@ inline int64_t TruncateToInt64(double v) {
   constexpr double kLimit = 9223372036854775808.0;
   return v >= -kLimit && v < kLimit ? static_cast<int64_t>(v) : INT64_MIN;
 }
-// Ranges may be anything: sums of what follows from them wrap around.
+// Ranges may be arbitrary: sums derived from them wrap around.
 inline int64_t AddWrapped(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
@@ -35,7 +36,7 @@ T TruncateTo(float v) {
   return static_cast<T>(TruncateToInt32(v));
 }
 
-// Of the value and the bounds, in TensorFlow's order: NaN stays NaN.
+// The arguments of min and max are in TensorFlow's order: NaN stays NaN.
 inline float Clamp(float v, float low, float high) { return std::max(std::min(v, high), low); }
 
 template <typename T>
@@ -71,7 +72,7 @@ float DequantizeValue(T q, FloatRange r) {
                             (static_cast<double>(q) - static_cast<double>(kLowest<T>)) * scale);
 }
 
-// What one step of T is worth.
+// The scale of T.
 template <typename T>
 float OneLevel(FloatRange r) {
   return (r.max - r.min) / static_cast<float>(kHighest<T> - kLowest<T>);
@@ -107,7 +108,7 @@ class Quantizer {
       : scale_(r.max == r.min ? 0.0f : static_cast<float>(kSteps<T> / (r.max - r.min))),
         offset_(std::round(r.min * scale_) - static_cast<float>(kLowest<T>)) {}
   T operator()(float v) const {
-    // Bounds that a float can hold exactly and an int32 too.
+    // Bounds that both a float and an int32 can hold exactly.
     constexpr float kLow = std::max(static_cast<float>(kLowest<T>), -2147483648.0f);
     constexpr float kHigh = std::min(static_cast<float>(kHighest<T>), 2147483520.0f);
     return TruncateTo<T>(std::min(std::max(std::round(v * scale_) - offset_, kLow), kHigh));

@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-// int32 brought down to 8 bits under another range. Fixed-point, 16 bits of fraction.
+// Converts int32 to 8 bits with another range, in fixed point with 16 fraction bits.
 void RequantizeToUint8(const int32_t* x, int64_t n, FloatRange from, FloatRange to, uint8_t* y) {
   constexpr int kShift = 16;
   constexpr double kOne = 1 << kShift;
@@ -32,7 +32,7 @@ void RequantizeToUint8(const int32_t* x, int64_t n, FloatRange from, FloatRange 
   }
 }
 
-// The range of the values really found in x, with 0 in it.
+// The range of the values actually in x, extended to include 0.
 FloatRange ActualRange(const int32_t* x, int64_t n, FloatRange range) {
   int32_t low = INT32_MAX, high = INT32_MIN;
   for (int64_t i = 0; i < n; ++i) {

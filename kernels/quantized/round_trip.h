@@ -1,4 +1,4 @@
-// The steps that QuantizeAndDequantize rounds to.
+// The integers to which QuantizeAndDequantize rounds.
 #ifndef TENON_KERNELS_QUANTIZED_ROUND_TRIP_H_
 #define TENON_KERNELS_QUANTIZED_ROUND_TRIP_H_
 
@@ -9,12 +9,12 @@ namespace tenon {
 
 struct RoundTripIntegers {
   bool is_signed = true;
-  bool narrow = false;  // without the lowest
+  bool narrow = false;  // without the lowest integer
   int64_t bits = 8;
 };
 
 // The largest scale at which [min, max] fits the integers and 0 stays 0: integers are scale *
-// values, and 1 is worth `inverse`. [min, max] becomes what the integers say.
+// values, and 1 represents `inverse`. [min, max] becomes the range that the integers represent.
 template <typename T>
 struct RoundTripSteps {
   T min, max, scale, inverse;

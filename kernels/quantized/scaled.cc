@@ -17,7 +17,7 @@ namespace {
 
 enum class Loops { kPlain, kVector };
 
-// int32 holds that many 8-bit integers' sum.
+// int32 can hold the sum of this many 8-bit integers.
 constexpr int64_t kMostReduced = int64_t{1} << 23;
 
 absl::StatusOr<Slices> ReducedSlices(PrepareContext& p) {
@@ -27,7 +27,7 @@ absl::StatusOr<Slices> ReducedSlices(PrepareContext& p) {
   const auto first = std::find(mask.begin(), mask.end(), true);
   const auto last = std::find(first, mask.end(), false);
   if (std::find(last, mask.end(), true) != mask.end()) {
-    return InvalidArgument("the axes to reduce must stand side by side");
+    return InvalidArgument("the axes to reduce must be adjacent");
   }
   const int begin = static_cast<int>(first - mask.begin());
   const int end = static_cast<int>(last - mask.begin());
@@ -35,7 +35,7 @@ absl::StatusOr<Slices> ReducedSlices(PrepareContext& p) {
   s.outer = Product(in, 0, begin);
   s.count = Product(in, begin, end);
   s.inner = Product(in, end, in.rank());
-  if (s.count > kMostReduced) return InvalidArgument("the sums of so many elements overflow");
+  if (s.count > kMostReduced) return InvalidArgument("the sums of this many elements overflow");
   return s;
 }
 
@@ -48,7 +48,7 @@ EightBits BitsOf(DType dtype) {
   return dtype == DType::kQint8 ? EightBits::kSigned : EightBits::kUnsigned;
 }
 
-// Of the range in inputs i and i + 1.
+// The scale of the range in inputs i and i + 1.
 float StepOf(const RunContext& r, int i, DType dtype) {
   const FloatRange range = ScalarRange(r, i);
   return std::max(std::fabs(range.min), std::fabs(range.max)) /
@@ -83,7 +83,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeScaledMean(PrepareContext& p, Kernel
           : nullptr;
   const int threads = p.services().threads;
   const double offset = p.attrs().Float("offset", 0);
-  // A share of the columns is a cache line at least.
+  // A range of columns is at least one cache line.
   constexpr int64_t kColumns = 64;
   const int64_t parts = std::max<int64_t>(1, s.inner / kColumns);
   return MakeKernel(

@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> RaggedCrossKernel(PrepareContext& p) {
   const Shape planned = p.output_shape(1);
   return MakeKernel([=](RunContext& run) -> absl::Status {
     auto shape = [&](int i) -> const Shape& { return inputs[static_cast<size_t>(i)].shape; };
-    int64_t rows = planned.dim(0) - 1;  // -2: only sparse columns, whose shapes say it
+    int64_t rows = planned.dim(0) - 1;  // -2: only sparse columns, whose shapes give the number
     for (int i = 0; i < layout.sparse; ++i) {
       const int64_t own = run.input<int64_t>(layout.shapes(i))[0];
       if (own < 0 || (rows >= 0 && own != rows)) {

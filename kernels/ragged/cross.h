@@ -11,10 +11,10 @@
 
 namespace tenon {
 
-// Counts of columns by kind, and the inputs each has.
+// The number of columns of each kind, and the inputs of each.
 struct RaggedCrossLayout {
   int ragged = 0, sparse = 0, dense = 0;
-  std::string order;  // R, S or D for each column
+  std::string order;  // R, S or D per column
 
   int splits(int i) const { return ragged + i; }
   int indices(int i) const { return 2 * ragged + i; }

@@ -1,4 +1,4 @@
-// Nested row splits: what RaggedGather and RaggedTensorToSparse share.
+// Nested row splits, for RaggedGather and RaggedTensorToSparse.
 #ifndef TENON_KERNELS_RAGGED_NESTED_SPLITS_H_
 #define TENON_KERNELS_RAGGED_NESTED_SPLITS_H_
 
@@ -13,8 +13,8 @@ namespace tenon {
 
 using NestedSplits = std::vector<std::vector<int64_t>>;
 
-// Inputs first .. first + sizes.size() - 1. Each splits the rows of the next, the last one `values`
-// rows. The outermost begins at 0 and ends with the rows there are where `complete`.
+// Reads inputs first .. first + sizes.size() - 1. Each splits the rows of the next, the last one
+// `values` rows. If `complete`, the outermost begins at 0 and ends with the number of rows.
 inline absl::StatusOr<NestedSplits> ReadSplits(RunContext& run, DType dtype,
                                                const std::vector<int64_t>& sizes, int64_t values,
                                                bool complete, int first = 0) {

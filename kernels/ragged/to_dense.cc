@@ -14,7 +14,7 @@ namespace {
 
 using In = RaggedToDenseInputs;
 
-// One ragged dimension: the length of each row, whichever way it was said.
+// One ragged dimension: the length of each row, in any of the encodings.
 absl::StatusOr<std::vector<int64_t>> RowLengths(RowPartition type,
                                                 const std::vector<int64_t>& values, int64_t rows) {
   if (type == RowPartition::kRowSplits) {
@@ -96,7 +96,7 @@ class ToTensor final : public Kernel {
   }
 
  private:
-  // More rows than this do not come from data.
+  // Real data does not have more rows than this.
   static constexpr int64_t kMostRows = int64_t{1} << 26;
 
   absl::Status Write(RunContext& run, const std::vector<int64_t>& dims,
@@ -111,7 +111,7 @@ class ToTensor final : public Kernel {
     for (int d = 1; d < values_.rank(); ++d) inner *= values_.dim(d);
     FillDefault(run, out, elements, inner);
 
-    // Where each row of the current dimension begins, in steps of that dimension; -1: cut off.
+    // The start of each row of the current dimension, in units of that dimension; -1: cut off.
     std::vector<int64_t> at;
     const size_t first = lengths.empty() ? 0 : lengths[0].size();
     for (size_t i = 0; i < first; ++i) {
@@ -137,7 +137,7 @@ class ToTensor final : public Kernel {
     return absl::OkStatus();
   }
 
-  // The default is broadcast to one value: [inner ...].
+  // Broadcasts the default to one value: [inner ...].
   void FillDefault(RunContext& run, void* out, int64_t elements, int64_t inner) const {
     std::vector<int64_t> from;  // of each element of a value
     for (int64_t i = 0; i < inner; ++i) {
@@ -188,14 +188,14 @@ absl::StatusOr<std::vector<RowPartition>> ReadRowPartitions(const AttrReader& at
   for (size_t i = 0; i < types.size(); ++i) {
     if ((types[i] == RowPartition::kFirstDimSize) !=
         (i == 0 && types[0] == RowPartition::kFirstDimSize)) {
-      return InvalidArgument("FIRST_DIM_SIZE stands only at the beginning");
+      return InvalidArgument("FIRST_DIM_SIZE must be first");
     }
   }
   if (types[0] == RowPartition::kValueRowIds) {
     return InvalidArgument("VALUE_ROWIDS needs FIRST_DIM_SIZE before it");
   }
   if (types.size() == 1 && types[0] == RowPartition::kFirstDimSize) {
-    return InvalidArgument("FIRST_DIM_SIZE stands alone");
+    return InvalidArgument("FIRST_DIM_SIZE must not be the only one");
   }
   return types;
 }

@@ -60,7 +60,7 @@ class Crosser {
  private:
   const Shape& shape(int i) const { return shapes_[static_cast<size_t>(i)]; }
 
-  // The same in all columns.
+  // The number of rows, which all columns share.
   absl::StatusOr<int64_t> Rows(RunContext& run) const {
     int64_t rows = -1;
     for (int i = 0; i < layout_.sparse + layout_.dense; ++i) {

@@ -28,7 +28,7 @@ int64_t Levenshtein(const void* a_values, Row a_row, const void* b_values, Row b
   const T* a = static_cast<const T*>(a_values) + a_row.begin;
   const T* b = static_cast<const T*>(b_values) + b_row.begin;
   const int64_t a_size = a_row.size(), b_size = b_row.size();
-  std::vector<int64_t> costs;  // of a's beginning against b's first j
+  std::vector<int64_t> costs;  // of a's prefix against b's first j
   for (int64_t j = 0; j <= b_size; ++j) costs.push_back(j);
   for (int64_t i = 0; i < a_size; ++i) {
     int64_t diagonal = i;

@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-// The rows of one column, asked for in rising order.
+// The rows of one column, requested in ascending order.
 class RowCursor {
  public:
   explicit RowCursor(const FeatureColumn& column) : column_(column) {}
@@ -27,7 +27,7 @@ class RowCursor {
     return {begin, at_ - begin};
   }
   int64_t Row(int64_t entry) const { return column_.coordinates[2 * entry]; }
-  // The next row that has an entry; `rows`: none.
+  // The next row that has an entry; `rows` if there is none.
   int64_t NextRow(int64_t rows) const { return at_ < column_.entries ? Row(at_) : rows; }
   void SkipBelow(int64_t row) {
     while (at_ < column_.entries && Row(at_) < row) ++at_;
@@ -42,7 +42,7 @@ uint64_t HashOf(const CrossValue& value, const FeatureColumn& column, int64_t i)
   if (column.texts == nullptr && !value.strong) return static_cast<uint64_t>(column.numbers[i]);
   if (column.texts != nullptr && !value.strong) return Fingerprint64(column.texts[i]);
   if (column.texts != nullptr) return SipHash(column.texts[i], value.key[0], value.key[1]);
-  // TensorFlow takes as many bytes of the number as its dtype enumeration has: four.
+  // TensorFlow hashes as many bytes of the number as its dtype enumeration has: four.
   const std::string bytes(reinterpret_cast<const char*>(&column.numbers[i]), sizeof(int32_t));
   return SipHash(bytes, value.key[0], value.key[1]);
 }
@@ -54,10 +54,10 @@ absl::Status ForEachCrossedRow(
     absl::FunctionRef<absl::Status(int64_t, absl::Span<const FeatureRange>, int64_t)> visit) {
   if (columns.empty()) return absl::OkStatus();
   std::vector<RowCursor> cursors;
-  RowCursor* sparse = nullptr;  // rows may be many more than there are entries
+  RowCursor* sparse = nullptr;  // rows may far outnumber the entries
   cursors.reserve(columns.size());
   for (const FeatureColumn& column : columns) {
-    if (column.dense == 0) return absl::OkStatus();  // whatever the rows
+    if (column.dense == 0) return absl::OkStatus();  // for any row
     cursors.emplace_back(column);
     if (column.coordinates != nullptr && sparse == nullptr) sparse = &cursors.back();
   }

@@ -42,7 +42,8 @@ using Place = std::vector<int64_t>;
 template <typename T>
 using Sets = std::map<Place, std::set<T>>;
 
-// Coordinates may be unchecked and out of order only where the op says so; out of bounds, never.
+// Coordinates may be unchecked and out of order only if the op says so; they must never be out of
+// bounds.
 template <typename T>
 absl::Status AddSparse(const Coordinates& at, const std::vector<T>& values, const int64_t* shape,
                        bool expect_order, Sets<T>& sets) {
@@ -95,7 +96,7 @@ std::set<T> Combine(SetOperationKind operation, const std::set<T>& a, const std:
 struct Operand {
   bool dense;
   int first;
-  Shape shape;  // of a dense one, else of the indices
+  Shape shape;  // of a dense one; otherwise of the indices
 
   int64_t rank() const { return dense ? shape.rank() : shape.dim(1); }
   int64_t dim(const RunContext& run, int64_t d) const {

@@ -23,7 +23,7 @@
 
 namespace tenon {
 
-// The scalar inputs of an optimizer's op, in its computation's type.
+// The scalar inputs of an optimizer op, in its computation's type.
 template <typename T>
 class Scalars {
  public:

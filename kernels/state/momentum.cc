@@ -13,8 +13,8 @@ struct GradientDescent {
   T rate;
 };
 
-// accum = accum * momentum + g; the variable goes down by rate * accum (Nesterov: by
-// rate * (g + momentum * accum)).
+// accum = accum * momentum + g; the variable decreases by rate * accum (Nesterov: by rate * (g +
+// momentum * accum)).
 template <typename T>
 struct Momentum {
   static constexpr ApplyInputs kInputs = kMomentumInputs;
@@ -28,7 +28,7 @@ struct Momentum {
   bool nesterov;
 };
 
-// accum = accum * momentum - rate * g, and the variable moves by accum.
+// accum = accum * momentum - rate * g, and the variable changes by accum.
 template <typename T>
 struct KerasMomentum {
   static constexpr ApplyInputs kInputs = kKerasMomentumInputs;

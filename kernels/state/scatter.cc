@@ -19,7 +19,7 @@ struct ScatterDims {
     return index_dtype == DType::kInt32 ? static_cast<const int32_t*>(data)[i]
                                         : static_cast<const int64_t*>(data)[i];
   }
-  // Elements of one row of the variable, or an error.
+  // The number of elements per row of the variable, or an error.
   absl::StatusOr<int64_t> Check(const Tensor& variable, const void* data) const {
     const Shape& shape = variable.shape();
     if (shape.rank() < 1) return InvalidArgument("the variable must have at least one dimension");

@@ -14,7 +14,7 @@ namespace {
 
 using KeyTypes = TypeList<std::string, int32_t, int64_t>;
 
-// Position by key; the first of equal keys counts.
+// Position by key; of equal keys, the first one counts.
 template <typename K>
 class Index final : public DerivedConstant {
  public:
@@ -40,7 +40,7 @@ void Pick(RunContext& run, int64_t i, int64_t position) {
 
 using PickFn = void (*)(RunContext& run, int64_t i, int64_t position);
 
-// Values are copied, so only their size counts.
+// Values are copied, so only their size matters.
 PickFn PickFor(DType dtype) {
   if (dtype == DType::kString) return Pick<std::string>;
   switch (SizeOf(dtype)) {

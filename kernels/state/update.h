@@ -18,12 +18,12 @@ namespace tenon {
 
 using VariableUpdate = std::function<absl::Status(RunContext&, absl::Span<Tensor* const>)>;
 
-// `handles` are the inputs that hold the variables, which must be of `dtype`. The function gets
-// their values, exclusively; it checks their shapes.
+// `handles` are the inputs with the variables, which must have dtype `dtype`. The function gets
+// exclusive access to their values; it checks their shapes.
 absl::StatusOr<std::unique_ptr<Kernel>> UpdateKernel(DType dtype, std::vector<int> handles,
                                                      VariableUpdate update);
 
-// InvalidArgument unless the variables all have that shape.
+// InvalidArgument unless all the variables have that shape.
 absl::Status ExpectShape(absl::Span<Tensor* const> variables, const Shape& shape);
 
 }  // namespace tenon

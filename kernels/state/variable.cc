@@ -40,7 +40,7 @@ void Variable::Reset() {
   value_ = Tensor();
 }
 
-// The locks are taken in the order of addresses, which the analysis cannot follow.
+// The locks are taken in address order, which the thread-safety analysis cannot follow.
 absl::Status UpdateVariables(absl::Span<Variable* const> variables,
                              absl::FunctionRef<absl::Status(absl::Span<Tensor* const>)> update)
     ABSL_NO_THREAD_SAFETY_ANALYSIS {

@@ -1,9 +1,9 @@
-// A variable: a tensor that outlives a run. Sessions hold them by name; handles (scalars of dtype
-// resource) lead to them.
+// A variable: a tensor that outlives a run. Sessions hold variables by name; handles (scalars of
+// dtype resource) point to them.
 //
-// Readers take the tensor as it stands (no copy) and may keep it; a writer changes the memory in
-// place where nobody else holds it, and a fresh copy of it where somebody does. So a reader never
-// sees a change, and concurrent runs see a variable before or after an update, never in between.
+// Readers take the current tensor (without a copy) and may keep it. A writer changes the memory in
+// place if nobody else holds it, and otherwise a fresh copy. So a reader never sees a change, and
+// concurrent runs see a variable before or after an update, never in between.
 #ifndef TENON_KERNELS_STATE_VARIABLE_H_
 #define TENON_KERNELS_STATE_VARIABLE_H_
 
@@ -20,15 +20,15 @@
 
 namespace tenon {
 
-// What import notes on nodes: on VarHandleOp the value in the checkpoint (absent: none), on
+// Attributes that import sets: on VarHandleOp the value in the checkpoint (absent: none), on
 // ReadVariableOp the shape that every value has.
 inline constexpr char kInitialValueAttr[] = "_initial_value";
 inline constexpr char kVariableShapeAttr[] = "_shape";
 
 class Variable final : public Object {
  public:
-  // `shape` may be partial: what every value must be compatible with. `initial` may be invalid: not
-  // initialized.
+  // `shape` may be partial; every value must be compatible with it. `initial` may be invalid: the
+  // variable is then uninitialized.
   Variable(std::string name, DType dtype, Shape shape, Tensor initial)
       : name_(std::move(name)),
         dtype_(dtype),
@@ -40,9 +40,10 @@ class Variable final : public Object {
   const Shape& shape() const { return shape_; }
 
   bool initialized() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Shares the variable's memory: not to be written. FailedPrecondition while there is no value.
+  // Shares the variable's memory, which must not be written. FailedPrecondition if there is no
+  // value yet.
   absl::StatusOr<Tensor> Read() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Copies. InvalidArgument where dtype or shape are not the variable's.
+  // Copies the value. InvalidArgument if dtype or shape do not match the variable's.
   absl::Status Assign(const Tensor& value) ABSL_LOCKS_EXCLUDED(mutex_);
   void Reset() ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -59,11 +60,11 @@ class Variable final : public Object {
 };
 
 // Calls `update` with the variables' values in memory that nobody else reads, all locked at once.
-// InvalidArgument where one variable is given twice.
+// InvalidArgument if one variable is given twice.
 absl::Status UpdateVariables(absl::Span<Variable* const> variables,
                              absl::FunctionRef<absl::Status(absl::Span<Tensor* const>)> update);
 
-// What the element of a handle leads to. InvalidArgument where it is no variable.
+// The variable that the element of a handle points to. InvalidArgument if it is not a variable.
 absl::StatusOr<Variable*> VariableAt(const ObjectPtr* handle);
 
 }  // namespace tenon

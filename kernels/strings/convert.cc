@@ -28,15 +28,15 @@ absl::StatusOr<NumberFormat> FormatOf(PrepareContext& p) {
   const DType dtype = p.input_dtype(0);
   if (IsInteger(dtype) || dtype == DType::kBool) {
     if (scientific || shortest) {
-      return InvalidArgument("scientific and shortest formats are not for ", Name(dtype));
+      return InvalidArgument("scientific and shortest formats are not supported for ", Name(dtype));
     }
-    if (precision >= 0) return InvalidArgument("a precision is not for ", Name(dtype));
+    if (precision >= 0) return InvalidArgument("a precision is not supported for ", Name(dtype));
   }
   if (fill.size() > 1 || (!fill.empty() && !strchr(" +-0#", fill[0]))) {
     return InvalidArgument("fill must be one of ' ', '+', '-', '0', '#', but is '", fill, "'");
   }
   if (scientific && shortest) return InvalidArgument("scientific and shortest exclude each other");
-  // More than any number has, and no more than printf takes.
+  // More than any number has, and no more than printf accepts.
   if (precision > 4096 || width > 4096) return InvalidArgument("a width or precision above 4096");
   NumberFormat f;
   f.prefix = "%" + fill;
@@ -105,7 +105,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> StringToNumberKernel(PrepareContext& p) 
                       p.output_dtype(0), [&]<typename T>() {
                         return MapStrings<T>(p, [](const std::string& in, T& out) {
                           if (Parse(in, out)) return absl::OkStatus();
-                          return InvalidArgument("'", in, "' is no number");
+                          return InvalidArgument("'", in, "' is not a number");
                         });
                       });
 }
@@ -125,7 +125,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> DecodeRawKernel(PrepareContext& p) {
       }
     }
     if (bytes % size != 0) {
-      return InvalidArgument(bytes, " bytes are no whole number of ", Name(dtype));
+      return InvalidArgument(bytes, " bytes are not a multiple of the size of ", Name(dtype));
     }
     Shape shape = in;
     shape.push_back(static_cast<int64_t>(bytes / size));

@@ -13,7 +13,7 @@ namespace {
 
 bool IsLineEnd(char c) { return c == '\n' || c == '\r'; }
 
-// The fields of one record; a field that is not chosen is dropped.
+// The fields of one record, without those that are not chosen.
 absl::StatusOr<std::vector<std::string>> FieldsOf(absl::string_view text, const CsvDialect& d) {
   std::vector<std::string> fields;
   if (text.empty()) return fields;
@@ -105,7 +105,7 @@ absl::StatusOr<CsvDialect> ReadCsvDialect(const AttrReader& attrs, int columns) 
   }
   for (size_t i = 0; i < d.chosen.size(); ++i) {
     if (d.chosen[i] < 0 || (i > 0 && d.chosen[i] <= d.chosen[i - 1])) {
-      return InvalidArgument("select_cols must rise from 0 on");
+      return InvalidArgument("select_cols must be non-negative and ascending");
     }
   }
   return d;
@@ -143,8 +143,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> DecodeCsvKernel(PrepareContext& p) {
                      if (missing) out = *run.input<T>(k + 1);
                    });
         if (!parsed) {
-          return InvalidArgument("field ", i, " of record ", r, " is no ", Name(dtypes[i]), ": '",
-                                 field, "'");
+          return InvalidArgument("field ", i, " of record ", r, " is not a valid ", Name(dtypes[i]),
+                                 ": '", field, "'");
         }
       }
     }

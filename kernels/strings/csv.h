@@ -15,8 +15,8 @@ namespace tenon {
 struct CsvDialect {
   char delimiter = ',';
   bool quotes = true;
-  std::string missing;          // this text stands for no value
-  std::vector<int64_t> chosen;  // columns, rising; empty: all
+  std::string missing;          // this text represents a missing value
+  std::vector<int64_t> chosen;  // columns, ascending; empty: all
 };
 
 // From field_delim, use_quote_delim, na_value and select_cols, for `columns` outputs.

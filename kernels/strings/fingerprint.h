@@ -10,7 +10,7 @@ namespace tenon {
 uint64_t Fingerprint64(const std::string& text);  // FarmHash
 uint64_t MurmurHash64(const std::string& text);   // MurmurHash64A with TensorFlow's seed
 uint64_t SipHash(const std::string& text, uint64_t key0, uint64_t key1);  // SipHash-2-4
-// One fingerprint of two, in their order, by MurmurHash's mixing.
+// One fingerprint from two, in order, by MurmurHash's mixing.
 uint64_t JoinFingerprints(uint64_t first, uint64_t second);
 
 }  // namespace tenon

@@ -14,7 +14,7 @@
 namespace tenon {
 namespace {
 
-// The fewer of two numbers of digits that gives the value back.
+// The shorter of two numbers of digits that reproduces the value.
 std::string ShortOrExact(double v, int few, int many, bool is_float) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.*g", few, v);
@@ -30,7 +30,7 @@ std::string Element(const void* data, int64_t i) {
   if constexpr (std::is_same_v<T, std::string>) {
     return absl::StrCat("\"", absl::Utf8SafeCEscape(v), "\"");
   } else if constexpr (kIsComplex<T>) {
-    return "?";  // as TensorFlow has it
+    return "?";  // as in TensorFlow
   } else if constexpr (std::is_same_v<T, double>) {
     return ShortOrExact(v, 15, 17, false);
   } else if constexpr (kIsFloat<T>) {

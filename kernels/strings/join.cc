@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ReduceJoinKernel(PrepareContext& p) {
   const Shape in = p.input_shape(0);
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, JoinedAxes(*p.value(1), in.rank()));
   const std::string separator = p.attrs().String("separator", "");
-  // Offsets of the strings that one output joins, and of the first of each output.
+  // Offsets of the strings that one output joins, and of the first string of each output.
   const std::vector<int64_t> strides = DenseStrides(in);
   auto offsets = [&](const std::vector<int64_t>& dims) {
     std::vector<int64_t> all = {0};

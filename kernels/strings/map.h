@@ -1,4 +1,4 @@
-// Kernels of ops that map each string by itself.
+// Kernels of ops that map each string independently.
 #ifndef TENON_KERNELS_STRINGS_MAP_H_
 #define TENON_KERNELS_STRINGS_MAP_H_
 

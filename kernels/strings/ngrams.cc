@@ -18,7 +18,7 @@ struct NGrams {
   int64_t pad_width;
   bool keep_short;
 
-  // Padding never makes a run of nothing else.
+  // Padding never forms a sequence on its own.
   int64_t PadOf(int64_t width) const {
     return std::min(pad_width < 0 ? width - 1 : pad_width, width - 1);
   }
@@ -27,7 +27,7 @@ struct NGrams {
   }
 };
 
-// Run `index` of `count`.
+// Sequence `index` of `count`.
 std::string Run(const NGrams& n, const std::string* tokens, int64_t index, int64_t count,
                 int64_t width) {
   const int64_t pad = n.PadOf(width);

@@ -12,7 +12,7 @@ namespace {
 
 using Parts = std::vector<absl::string_view>;
 
-// split(text) gives a string's parts.
+// split(text) returns a string's parts.
 template <typename F>
 absl::Status RunSplit(RunContext& run, int64_t n, F&& split) {
   std::vector<Parts> rows;
@@ -39,7 +39,7 @@ absl::Status RunSplit(RunContext& run, int64_t n, F&& split) {
   return absl::OkStatus();
 }
 
-// At every byte that is in `delimiters`; between all bytes where there are none.
+// Splits at every byte that is in `delimiters`; between all bytes if it is empty.
 Parts SplitAtAny(absl::string_view text, absl::string_view delimiters, bool skip_empty) {
   Parts parts;
   if (text.empty()) return parts;
@@ -54,7 +54,7 @@ Parts SplitAtAny(absl::string_view text, absl::string_view delimiters, bool skip
   return parts;
 }
 
-// At runs of white space; what is left after `most` parts is one more part.
+// Splits at whitespace; the rest after `most` parts is one more part.
 Parts SplitAtSpace(absl::string_view text, int64_t most) {
   Parts parts;
   text = absl::StripLeadingAsciiWhitespace(text);

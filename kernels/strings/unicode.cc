@@ -22,7 +22,7 @@ struct Options {
   bool replace_control_characters;
 };
 
-// Neither a surrogate nor a noncharacter nor beyond the last plane.
+// Whether it is not a surrogate, not a noncharacter, and not beyond the last plane.
 bool IsCharacter(int64_t c) {
   return c >= 0 && c <= 0x10FFFF && !(c >= 0xD800 && c <= 0xDFFF) &&
          !(c >= 0xFDD0 && c <= 0xFDEF) && (c & 0xFFFE) != 0xFFFE;
@@ -53,7 +53,7 @@ absl::Status CheckInputEncoding(const AttrReader& attrs) {
   return Unimplemented("input_encoding '", encoding, "'");
 }
 
-// visit(character, its first byte), after errors have been dealt with.
+// Calls visit(character, its first byte), after handling errors.
 template <typename Visit>
 absl::Status ForEachCharacter(const std::string& text, const Options& options, Visit visit) {
   for (size_t at = 0; at < text.size();) {

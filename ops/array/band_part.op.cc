@@ -1,5 +1,5 @@
-// MatrixBandPart: of each matrix, the diagonals from num_lower below to num_upper above the main
-// one; zeros elsewhere. A negative number keeps all on that side.
+// MatrixBandPart: keeps the diagonals of each matrix from num_lower below to num_upper above the
+// main one, and sets the rest to zero. A negative number keeps all on that side.
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"

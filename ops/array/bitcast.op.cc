@@ -1,5 +1,5 @@
-// Bitcast: the same bytes as another dtype. Narrower elements come out as a new last dimension;
-// wider ones take the last dimension up.
+// Bitcast: the same bytes as another dtype. Narrower elements form a new last dimension; wider ones
+// consume the last dimension.
 #include <cstring>
 
 #include "ops/op.h"

@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-// Where the axis and the values stand among the inputs.
+// The positions of the axis and the values among the inputs.
 struct Arguments {
   int axis;
   int first;
@@ -124,7 +124,7 @@ absl::Status OffsetShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// Where each part begins in the whole: zero but along the axis.
+// The position of each part in the whole: zero except along the axis.
 absl::StatusOr<std::unique_ptr<Kernel>> ConcatOffset(PrepareContext& p) {
   const DType dtype = p.output_dtype(0);
   const int parts = p.num_outputs();

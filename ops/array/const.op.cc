@@ -1,5 +1,5 @@
-// Const and Placeholder. Sessions bind both without running anything; Const's kernel serves eager
-// and folding.
+// Const and Placeholder. Sessions bind both without running anything; Const's kernel is for eager
+// calls and folding.
 #include "kernels/layout/copy.h"
 #include "ops/op.h"
 

@@ -1,5 +1,5 @@
 // DynamicPartition sorts a tensor's slices into several tensors; DynamicStitch and
-// ParallelDynamicStitch put slices of several tensors together again.
+// ParallelDynamicStitch merge slices of several tensors.
 #include "kernels/layout/dynamic_partition.h"
 
 #include <algorithm>

@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ZerosLike(PrepareContext& p) {
   });
 }
 
-// Its elements are not defined where init is false; zeros are as good as any.
+// The elements are undefined if init is false, so zeros are as good as any.
 absl::StatusOr<std::unique_ptr<Kernel>> Empty(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, Empty, {0});
   return ZerosLike(p);

@@ -1,4 +1,4 @@
-// GatherNd (slices that index vectors name) and ScatterNd (their sum into zeros).
+// GatherNd (slices given by index vectors) and ScatterNd (their sum into zeros).
 #include "kernels/interface/axis.h"
 #include "kernels/layout/addressing.h"
 #include "kernels/layout/gather.h"

@@ -60,7 +60,7 @@ const OpRegistration snapshot({
     .alias = true,
 });
 
-// Not fed, it is its input.
+// If it is not fed, it is its input.
 const OpRegistration placeholder_with_default({
     .name = "PlaceholderWithDefault",
     .inputs = "input: dtype",

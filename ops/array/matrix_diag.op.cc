@@ -1,5 +1,5 @@
-// MatrixDiag, V2, V3 make matrices from diagonals; MatrixDiagPart, V2, V3 take diagonals out;
-// MatrixSetDiag, V2, V3 replace them. The BatchMatrix names are older ones of the first versions.
+// MatrixDiag, V2, V3 make matrices from diagonals; MatrixDiagPart, V2, V3 extract diagonals;
+// MatrixSetDiag, V2, V3 replace them. The BatchMatrix names are from TensorFlow's first versions.
 #include "kernels/layout/matrix_diag.h"
 
 #include "kernels/interface/axis.h"
@@ -9,7 +9,8 @@
 namespace tenon {
 namespace {
 
-// The matrix that diagonals fill: at least `rows` and `cols` where these are given (not -1).
+// The shape of the matrix that diagonals fill: at least `rows` and `cols` if these are given (not
+// -1).
 absl::StatusOr<Shape> MatrixOf(const Shape& diagonal, const Diagonals& d, int64_t rows,
                                int64_t cols) {
   const int rank = diagonal.rank();
@@ -74,7 +75,7 @@ absl::Status ExpectMatrices(const Shape& in) {
   return InvalidArgument("input must have at least 2 dimensions, but has shape ", in.ToString());
 }
 
-// [batch..., diagonals, longest], or without the diagonals where there is one.
+// [batch..., diagonals, longest], without `diagonals` if there is only one.
 Shape PackedShape(const Shape& matrices, const Diagonals& d) {
   const int rank = matrices.rank();
   Shape out(matrices.dims().subspan(0, static_cast<size_t>(rank - 2)));

@@ -1,5 +1,5 @@
-// OneHot: on_value where the new axis has the index, off_value elsewhere (also for an index out of
-// range).
+// OneHot: on_value at the index along the new axis, off_value elsewhere (also if the index is out
+// of range).
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"

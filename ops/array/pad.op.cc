@@ -1,4 +1,4 @@
-// Pad, PadV2 (a constant around), MirrorPad (the tensor's own border, mirrored), MirrorPadGrad.
+// Pad and PadV2 (a constant border), MirrorPad (the tensor's own border, mirrored), MirrorPadGrad.
 #include "kernels/layout/pad.h"
 
 #include <algorithm>
@@ -79,7 +79,7 @@ absl::Status MirrorPadGradShape(ShapeContext& c) {
   for (int i = 0; i < in.rank(); ++i) {
     const Padding& pad = pads[static_cast<size_t>(i)];
     if (in.dim(i) < 0) continue;
-    // Each is at most the input's size, so that nothing overflows.
+    // Each is at most the input's size, so nothing overflows.
     const int64_t widest = std::max(pad.before, pad.after);
     const int64_t rest = widest > in.dim(i) ? -1 : in.dim(i) - pad.before - pad.after;
     if (rest < 0 || widest > std::max<int64_t>(rest - skip, 0)) {

@@ -1,4 +1,4 @@
-// Reshape, Squeeze, ExpandDims, EnsureShape: other shapes over the same elements.
+// Reshape, Squeeze, ExpandDims, EnsureShape: the same elements with other shapes.
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/layout/copy.h"
@@ -45,7 +45,7 @@ absl::Status ReshapeShape(ShapeContext& c) {
       out.set_dim(inferred, n / known);
     }
   } else if (inferred >= 0 && known > 0 && in.has_rank()) {
-    // One unknown dimension may pass through: [?,7,7,64] to [-1,3136].
+    // One unknown dimension can be passed through: [?,7,7,64] to [-1,3136].
     int unknown = 0;
     int64_t rest = 1;
     for (int64_t d : in.dims()) {
@@ -78,7 +78,8 @@ absl::Status SqueezeShape(ShapeContext& c) {
   for (int i = 0; i < in.rank(); ++i) {
     const int64_t d = in.dim(i);
     if (axes.empty()) {
-      if (d < 0) return absl::OkStatus();  // it may be 1 or not: the rank is not known
+      if (d < 0)
+        return absl::OkStatus();  // the rank is unknown, because this dimension may or may not be 1
       if (d != 1) out.push_back(d);
     } else if (!chosen[static_cast<size_t>(i)]) {
       out.push_back(d);

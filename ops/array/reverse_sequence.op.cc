@@ -1,4 +1,4 @@
-// ReverseSequence: of batch entry i, the first seq_lengths[i] elements of a dimension are reversed.
+// ReverseSequence: reverses the first seq_lengths[i] elements of a dimension in batch entry i.
 #include "kernels/interface/axis.h"
 #include "kernels/reduction/segments.h"
 #include "ops/op.h"

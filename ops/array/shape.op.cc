@@ -1,4 +1,4 @@
-// Shape, ShapeN, Size, Rank: facts about inputs' shapes. Their elements are never read.
+// Shape, ShapeN, Size, Rank: results that depend only on shapes; elements are never read.
 #include "ops/op.h"
 
 namespace tenon {

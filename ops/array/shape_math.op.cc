@@ -1,5 +1,5 @@
-// BroadcastGradientArgs (which dimensions a gradient is summed over) and UnravelIndex (flat indices
-// as coordinates).
+// BroadcastGradientArgs (the dimensions over which a gradient is summed) and UnravelIndex (flat
+// indices as coordinates).
 #include <algorithm>
 
 #include "kernels/interface/axis.h"
@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> GradientArgs(PrepareContext& p) {
           return InvalidArgument("shapes that do not broadcast: ", d[0], " and ", d[1],
                                  " of dimension ", i);
         }
-        // Where both are 1 the sum changes nothing, and is done on both sides.
+        // If both are 1, the sum changes nothing and is done on both sides.
         for (int k = 0; k < 2; ++k) {
           if (d[k] == 1) reduced[k].push_back(static_cast<I>(i));
         }
@@ -77,7 +77,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> UnravelIndex(PrepareContext& p) {
         }
       }
       for (int64_t i = 0; i < n; ++i) {
-        if (indices[i] >= count) {  // negative ones pass, and give a negative coordinate
+        if (indices[i] >= count) {  // negative ones are accepted, and give a negative coordinate
           return InvalidArgument("index ", indices[i], " is not below ", count);
         }
         I rest = indices[i];

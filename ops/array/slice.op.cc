@@ -1,4 +1,4 @@
-// Slice: a block of given begin and size; a size of -1 is all that is left.
+// Slice: a block with given begin and size; a size of -1 means the rest.
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/layout/strided_copy.h"

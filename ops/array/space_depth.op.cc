@@ -1,5 +1,5 @@
-// DepthToSpace, SpaceToDepth, BatchToSpace(ND), SpaceToBatch(ND): blocks of pixels traded for
-// channels or for batch entries. Each is one strided copy.
+// DepthToSpace, SpaceToDepth, BatchToSpace(ND), SpaceToBatch(ND): rearrange blocks of pixels into
+// channels or batch entries. Each is one strided copy.
 #include "kernels/layout/blocks.h"
 #include "ops/op.h"
 
@@ -33,7 +33,7 @@ absl::Status SpaceToDepthShape(ShapeContext& c) {
   for (int axis : {l.h, l.w}) {
     if (out.dim(axis) < 0) continue;
     if (out.dim(axis) % l.block != 0) {
-      return InvalidArgument("a size of ", out.dim(axis), " is no multiple of ", l.block);
+      return InvalidArgument("a size of ", out.dim(axis), " is not a multiple of ", l.block);
     }
     out.set_dim(axis, out.dim(axis) / l.block);
   }
@@ -67,7 +67,7 @@ absl::Status BatchSpaceShape(ShapeContext& c) {
     if (to_batch) {
       const int64_t padded = d + b.before[i] + b.after[i];
       if (padded % b.size[i] != 0) {
-        return InvalidArgument("a padded size of ", padded, " is no multiple of ", b.size[i]);
+        return InvalidArgument("a padded size of ", padded, " is not a multiple of ", b.size[i]);
       }
       out.set_dim(axis, padded / b.size[i]);
     } else {
@@ -82,7 +82,7 @@ absl::Status BatchSpaceShape(ShapeContext& c) {
   }
   if (in.dim(0) >= 0) {
     if (!to_batch && in.dim(0) % b.product != 0) {
-      return InvalidArgument("a batch of ", in.dim(0), " is no multiple of ", b.product);
+      return InvalidArgument("a batch of ", in.dim(0), " is not a multiple of ", b.product);
     }
     int64_t batch = in.dim(0) / b.product;
     if (to_batch && __builtin_mul_overflow(in.dim(0), b.product, &batch)) {

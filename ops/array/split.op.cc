@@ -29,7 +29,7 @@ absl::Status SplitShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// Sizes with one -1 filled in so that they add up to `total` (-1: unknown).
+// The sizes, with a -1 replaced such that they add up to `total` (-1: unknown).
 absl::StatusOr<std::vector<int64_t>> PartSizes(const Tensor& t, int64_t total, int parts) {
   if (t.shape().rank() != 1 || t.num_elements() != parts) {
     return InvalidArgument("size_splits must be a vector of ", parts, ", but has shape ",

@@ -1,4 +1,4 @@
-// StridedSliceGrad (zeros with a gradient in the slice's place) and TensorStridedSliceUpdate (a
+// StridedSliceGrad (zeros, with a gradient at the slice's position) and TensorStridedSliceUpdate (a
 // copy of a tensor with the slice replaced).
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"

@@ -1,4 +1,4 @@
-// Tile, BroadcastTo, BroadcastArgs: a tensor repeated.
+// Tile, BroadcastTo, BroadcastArgs: repeat a tensor.
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"

@@ -1,6 +1,6 @@
-// Unique, UniqueV2, UniqueWithCounts, UniqueWithCountsV2: the different slices of a tensor in order
-// of first appearance, which of them each slice is, and how often each appears. ListDiff: elements
-// of one vector that another lacks.
+// Unique, UniqueV2, UniqueWithCounts, UniqueWithCountsV2: the distinct slices of a tensor in order
+// of first appearance, the index of each slice among them, and the number of occurrences. ListDiff:
+// the elements of one vector that are not in another.
 #include "kernels/layout/unique.h"
 
 #include <algorithm>

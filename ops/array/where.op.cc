@@ -1,4 +1,4 @@
-// Where: the coordinates of elements that are not zero, row by row. How many is found by Run.
+// Where: the coordinates of nonzero elements, one per row. Their number is known only at Run.
 #include "kernels/interface/types.h"
 #include "kernels/layout/strided_copy.h"
 #include "ops/op.h"

@@ -1,4 +1,4 @@
-// DecodeWav, EncodeWav: WAV files of 16-bit PCM samples, which stand for [-1, 1).
+// DecodeWav, EncodeWav: WAV files of 16-bit PCM samples, which represent [-1, 1).
 #include "kernels/audio/wav.h"
 
 #include <algorithm>

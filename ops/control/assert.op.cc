@@ -1,4 +1,4 @@
-// Assert (an error unless its condition holds); CheckNumerics and V2 (an error on NaN or infinity).
+// Assert (an error if its condition is false); CheckNumerics and V2 (an error on NaN or infinity).
 #include <cmath>
 
 #include "absl/strings/str_join.h"

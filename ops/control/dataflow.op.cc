@@ -1,4 +1,4 @@
-// TensorFlow 1's control flow: dead tensors and frames. Import turns it into If and While
+// TensorFlow 1's control flow: dead tensors and frames. Import functionalizes it into If and While
 // (proto/import/lower.h), so these have signatures and no kernels.
 #include "ops/op.h"
 

@@ -1,4 +1,4 @@
-// Control flow by functions: If, Case, While. Plans run their bodies as plans of their own
+// Control flow with functions: If, Case, While. Plans run their bodies with separate plans
 // (runtime/plan/body.h), so these have signatures and no kernels.
 #include "ops/op.h"
 

@@ -1,4 +1,4 @@
-// NoOp: nothing runs; it only carries control edges.
+// NoOp: does nothing; it only carries control edges.
 #include "ops/op.h"
 
 namespace tenon {

@@ -1,5 +1,5 @@
-// The plan runs these nodes on their device (runtime/execution/device_step.h): there is no kernel
-// here.
+// The plan runs these nodes on their device (runtime/execution/device_step.h), so there is no
+// kernel here.
 #include "ops/control/on_device.h"
 
 #include "env/status.h"
@@ -44,7 +44,7 @@ const OpRegistration on_device({
     .outputs = "results: _Tout",
     .attrs = "_Tin: list(type); _Tout: list(type); _op: string; _device: string",
     .shape = OnDeviceShape,
-    .stateful = true,  // it runs where the user wants it, each time
+    .stateful = true,  // it must run on the chosen device each time
     .eager = false,
     .internal = true,
 });

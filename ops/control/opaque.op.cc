@@ -1,7 +1,7 @@
-// A node that another program runs: its inputs stay in order, its outputs have the dtypes and
-// shapes that it states, and nothing is known of what it does. Graphs that are rewritten inside
-// TensorFlow (proto/process/process_graph.h) hold ops that Tenon does not know, or must not touch,
-// as this.
+// An opaque node, which another program runs: its inputs stay in order, its outputs have the dtypes
+// and shapes that it states, and nothing else is known about it. In graphs that are rewritten
+// inside TensorFlow (proto/process/process_graph.h), it represents an op that Tenon does not know
+// or must not touch.
 #include "ops/op.h"
 
 namespace tenon {

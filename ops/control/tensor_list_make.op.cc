@@ -1,4 +1,4 @@
-// Ops that make tensor lists: EmptyTensorList, TensorListReserve, FromTensor, Split, Scatter(V2),
+// Ops that create tensor lists: EmptyTensorList, TensorListReserve, FromTensor, Split, Scatter(V2),
 // and those that change one: SetItem, PushBack, PopBack, Resize, ScatterIntoExistingList,
 // ConcatLists.
 #include <algorithm>

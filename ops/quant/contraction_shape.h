@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-// Checks bias, summand and ranges against the result's shape, whose last dimension are channels,
+// Checks bias, summand and ranges against the result's shape, whose last dimension is the channels,
 // and sets the outputs.
 absl::Status QuantizedFusionShape(ShapeContext& c, const QuantizedFusion& fusion, Shape result);
 

@@ -1,4 +1,4 @@
-// Dequantize: integers of a given range back to floats or bfloat16.
+// Dequantize: converts integers with a given range back to float or bfloat16.
 #include "kernels/quantized/dequantize.h"
 
 #include "ops/op.h"

@@ -1,5 +1,5 @@
-// FakeQuantWithMinMaxArgs, …Vars, …VarsPerChannel: floats rounded to the steps of a range that is
-// nudged so that 0 is a step; and their gradients.
+// FakeQuantWithMinMaxArgs, …Vars, …VarsPerChannel: rounds floats to integer multiples of a scale,
+// with the range nudged so that it has an integer zero point; and their gradients.
 #include "kernels/quantized/fake_quant.h"
 
 #include "ops/op.h"
@@ -14,7 +14,7 @@ absl::Status VarsShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// min and max: a value for each slice of the last dimension of input `data`.
+// min and max: one value per slice of the last dimension of input `data`.
 absl::Status CheckPerChannel(ShapeContext& c, int data) {
   const Shape& in = c.input(data);
   if (in.has_rank() && in.rank() == 0) return InvalidArgument("inputs must not be a scalar");

@@ -1,5 +1,5 @@
-// QuantizeV2: floats to integers of a given range, for the whole tensor or for each slice of an
-// axis. MIN_COMBINED and MIN_FIRST put the lowest integer at min; SCALED keeps 0 at 0.
+// QuantizeV2: converts floats to integers with a given range, for the whole tensor or per slice
+// along an axis. MIN_COMBINED and MIN_FIRST map min to the lowest integer; SCALED maps 0 to 0.
 #include "kernels/quantized/quantize.h"
 
 #include "ops/op.h"
@@ -17,10 +17,10 @@ absl::Status QuantizeShape(ShapeContext& c) {
     const Shape& in = c.input(0);
     const int64_t slices = in.has_rank() ? in[static_cast<int>(a.axis)] : -1;
     if (slices < 0) range = Shape::Unknown();
-    // One slice alone gives scalars, as one range for all does.
+    // A single slice has scalars, like a single range for everything.
     if (slices >= 0 && slices != 1) range = Shape({slices});
     if (slices > 1 && a.mode == RangeMode::kMinFirst) {
-      return InvalidArgument("mode MIN_FIRST does not go with an axis");
+      return InvalidArgument("mode MIN_FIRST does not support an axis");
     }
   }
   c.set_output(1, range);

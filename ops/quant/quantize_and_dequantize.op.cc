@@ -1,5 +1,5 @@
-// QuantizeAndDequantize (V1 to V4): floats rounded to what `num_bits` integers can say, and back.
-// V4Grad passes gradients where the input lies in the range.
+// QuantizeAndDequantize (V1 to V4): rounds floats to values that `num_bits` integers can represent.
+// V4Grad passes gradients where the input is in the range.
 #include "kernels/quantized/quantize_dequantize.h"
 #include "ops/op.h"
 #include "ops/quant/range_shape.h"

@@ -1,5 +1,5 @@
-// QuantizedReshape, QuantizedConcat, QuantizedConcatV2: elements moved; where concatenated tensors
-// have different ranges, brought to one that holds them all.
+// QuantizedReshape, QuantizedConcat, QuantizedConcatV2: move elements; if concatenated tensors have
+// different ranges, they are converted to a range that includes all of them.
 #include "kernels/quantized/array.h"
 #include "ops/op.h"
 #include "ops/quant/range_shape.h"
@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-// The shape that the op without ranges has, given some of the inputs.
+// The output shape of the op without ranges, from some of the inputs.
 absl::Status ShapeOfPlainOp(ShapeContext& c, absl::string_view op,
                             const std::vector<TensorSpec>& inputs) {
   const OpLookup plain = FindOp(op);

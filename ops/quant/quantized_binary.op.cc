@@ -1,4 +1,5 @@
-// QuantizedAdd, QuantizedMul, QuantizedBiasAdd: 8-bit operands of different ranges, 32-bit results.
+// QuantizedAdd, QuantizedMul, QuantizedBiasAdd: 8-bit operands with different ranges, 32-bit
+// results.
 #include "kernels/quantized/binary.h"
 #include "ops/op.h"
 #include "ops/quant/range_shape.h"

@@ -1,6 +1,6 @@
 // QuantizedConv2D, QuantizedDepthwiseConv2D and their fused forms. input [N, H, W, C] in quint8 or
-// qint8; filter [h, w, C, O] (depthwise [h, w, C, M]) in qint8, with one range or one for each
-// output channel.
+// qint8; filter [h, w, C, O] (depthwise [h, w, C, M]) in qint8, with one range, or one per output
+// channel.
 #include "kernels/quantized/quantized_conv.h"
 #include "ops/op.h"
 #include "ops/quant/contraction_shape.h"
@@ -35,7 +35,7 @@ struct Functions {
   }
 };
 
-// What the row of an op takes from its fusion.
+// The parts of an op's row that depend on its fusion.
 struct Text {
   const char* inputs;
   const char* attrs;

@@ -1,9 +1,9 @@
 // _FusedQuantizedConv2D, _FusedQuantizedDepthwiseConv2D and _QuantizedMatMul: the fusion is an
-// attribute. fused_ops: BiasAdd, Sum (matrix products: Add), Relu or (with what follows) _Swish,
-// Requantize or Dequantize, any of them, in this order. Inputs: data, weights, bias, summand; then
-// two for each range: data, weights, summand (where it is quantized), result (with Requantize).
-// Ranges are of mode SCALED. data_zero (convolutions): the data's integer that stands for 0;
-// result_zero (with Requantize): what is added to the result's integers behind the activation.
+// attribute. fused_ops: BiasAdd, Sum (for matrix products: Add), Relu or (if one of the next
+// follows) _Swish, Requantize or Dequantize, any of them, in this order. Inputs: data, weights,
+// bias, summand; then two for each range: data, weights, summand (if it is quantized), result (with
+// Requantize). Ranges have mode SCALED. data_zero (convolutions): the data's zero point;
+// result_zero (with Requantize): the zero point that is added to the result after the activation.
 #include "absl/strings/str_join.h"
 #include "kernels/quantized/quantized_conv.h"
 #include "kernels/quantized/quantized_matmul.h"
@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-// An integer of 8 bits; the signs of both dtypes are taken, saturation does the rest.
+// An 8-bit integer: the range of both dtypes is allowed, and saturation does the rest.
 absl::StatusOr<int32_t> ReadZero(const AttrReader& attrs, const char* name) {
   const int64_t zero = attrs.Int(name, 0);
   if (zero < -128 || zero > 255) {
@@ -48,7 +48,7 @@ absl::StatusOr<QuantizedFusion> ReadFusion(const AttrReader& attrs, const char* 
   TENON_ASSIGN_OR_RETURN(fusion.data_zero, ReadZero(attrs, "data_zero"));
   TENON_ASSIGN_OR_RETURN(fusion.result_zero, ReadZero(attrs, "result_zero"));
   if (fusion.result_zero != 0 && fusion.result != QuantizedFusion::Result::kRequantized) {
-    return InvalidArgument("result_zero goes with Requantize");
+    return InvalidArgument("result_zero requires Requantize");
   }
   const bool whole = fusion.result == QuantizedFusion::Result::kInt32;
   if (i != ops.size() || (fusion.swish && whole)) {
@@ -59,8 +59,8 @@ absl::StatusOr<QuantizedFusion> ReadFusion(const AttrReader& attrs, const char* 
   return fusion;
 }
 
-// Lists of inputs and outputs are free: they must be as many, and of such dtypes, as the fusion
-// says.
+// The lists of inputs and outputs are unconstrained, so their lengths and dtypes are checked
+// against the fusion.
 absl::Status CheckArguments(const ShapeContext& c, const QuantizedFusion& fusion) {
   const QuantizedInputs in = InputsOf(fusion);
   if (c.num_inputs() != in.count) {

@@ -1,4 +1,4 @@
-// QuantizedMatMul and, with a bias and what follows it, QuantizedMatMulWithBias….
+// QuantizedMatMul and, with a bias and further fused ops, QuantizedMatMulWithBias….
 #include "kernels/quantized/quantized_matmul.h"
 
 #include "kernels/quantized/range_inputs.h"

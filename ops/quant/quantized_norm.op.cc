@@ -1,5 +1,5 @@
-// QuantizedInstanceNorm: each channel of each image [N, H, W, C] brought to mean 0 and variance 1,
-// and quantized again under the range of the result, or a given one.
+// QuantizedInstanceNorm: normalizes each channel of each image [N, H, W, C] to mean 0 and variance
+// 1, and quantizes it with the range of the result, or a given one.
 #include "kernels/quantized/instance_norm.h"
 #include "ops/op.h"
 #include "ops/quant/range_shape.h"

@@ -1,5 +1,5 @@
 // QuantizedMaxPool, QuantizedAvgPool: pools over 8-bit images [N, H, W, C]; the range stays.
-// Averages are cut off towards 0 on the standard kernel, rounded on the accelerated one.
+// Averages are truncated towards 0 by the reference kernel, and rounded by the accelerated one.
 #include "kernels/quantized/pool.h"
 #include "ops/nn/pool_shape.h"
 #include "ops/op.h"
@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-// The pool itself, which knows nothing of ranges.
+// The pool itself, without ranges.
 absl::Status PoolShape2D(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(ExpectScalars(c, {1, 2}));
   const TensorSpec image{c.dtype(0), c.input(0), nullptr};

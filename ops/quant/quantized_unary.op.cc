@@ -1,4 +1,4 @@
-// QuantizedRelu, QuantizedRelu6, QuantizedReluX: the range stays as it is.
+// QuantizedRelu, QuantizedRelu6, QuantizedReluX: the range stays the same.
 #include "kernels/quantized/relu.h"
 #include "ops/op.h"
 #include "ops/quant/range_shape.h"

@@ -1,5 +1,4 @@
-// What the shape functions of quantized ops share: their ranges are scalars, or vectors along an
-// axis.
+// Shared by the shape functions of quantized ops: ranges are scalars, or vectors along an axis.
 #ifndef TENON_OPS_QUANT_RANGE_SHAPE_H_
 #define TENON_OPS_QUANT_RANGE_SHAPE_H_
 
@@ -13,11 +12,12 @@ namespace tenon {
 absl::Status ExpectScalars(const ShapeContext& c, std::initializer_list<int> inputs);
 
 // Checks the axis (-1: none) against input `data`, and that the range inputs are scalars (no axis)
-// or vectors with an element for each slice.
+// or vectors with one element per slice.
 absl::Status CheckAxisRanges(const ShapeContext& c, int64_t axis, int data,
                              std::initializer_list<int> ranges);
 
-// Shape function of ops whose first output has input 0's shape and whose others are scalars.
+// The shape function of ops whose first output has input 0's shape and whose other outputs are
+// scalars.
 absl::Status UnchangedAndScalarsShape(ShapeContext& c);
 
 }  // namespace tenon

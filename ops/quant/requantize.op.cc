@@ -1,5 +1,5 @@
 // Requantize, RequantizationRange, QuantizeDownAndShrinkRange (both in one), and the first two with
-// a range for each channel.
+// a range per channel.
 #include "kernels/quantized/requantize.h"
 
 #include "ops/op.h"

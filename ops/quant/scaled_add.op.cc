@@ -1,7 +1,6 @@
-// _ScaledAdd: the sum of two tensors of 8-bit integers as 8-bit integers, each of mode SCALED with
-// a range of its own: y = round(relu(a * a's step + b * b's step + offset) / y's step), saturated.
-// With `zero` that integer stands for the result's 0 (its part of `offset` is the caller's): relu
-// bounds the sum there.
+// _ScaledAdd: the sum of two tensors of 8-bit integers as 8-bit integers, each in mode SCALED with
+// its own range: y = round(relu(a * a's scale + b * b's scale + offset) / y's scale), saturated.
+// `zero` is the result's zero point, at which relu clips (the caller includes it in `offset`).
 #include <algorithm>
 
 #include "env/status.h"

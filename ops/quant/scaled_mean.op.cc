@@ -1,5 +1,5 @@
-// _ScaledMean: the mean of 8-bit integers of mode SCALED, plus an offset, as float. The reduced
-// axes stand side by side (an image's pixels, say). Sums are whole numbers.
+// _ScaledMean: the mean of 8-bit integers in mode SCALED, plus an offset, as float. The reduced
+// axes are adjacent (an image's pixels, for example). Sums are integers.
 #include "env/status.h"
 #include "kernels/quantized/scaled.h"
 #include "ops/math/reduction_shape.h"

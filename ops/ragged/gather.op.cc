@@ -42,7 +42,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Gather(PrepareContext& p) {
     const std::vector<int64_t> wanted =
         IntegersAt(index_type, run.input(splits + 1), indices.num_elements());
     NestedSplits results(static_cast<size_t>(out), {0});
-    // The dimensions of a dense `indices` but the last split evenly.
+    // The dimensions of a dense `indices`, except the last, are split evenly.
     int64_t rows = 1;
     for (int d = 0; d + 1 < indices.rank(); ++d) {
       rows *= indices.dim(d);

@@ -1,4 +1,4 @@
-// RaggedRange: a range a row.
+// RaggedRange: one range per row.
 #include <algorithm>
 #include <cmath>
 

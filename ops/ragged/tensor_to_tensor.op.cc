@@ -1,5 +1,5 @@
-// RaggedTensorToTensor: rows of different lengths as a dense tensor, short rows filled with the
-// default, long ones cut where a shape is given.
+// RaggedTensorToTensor: rows of different lengths as a dense tensor; short rows are filled with the
+// default, long ones are cut if a shape is given.
 #include "env/status.h"
 #include "kernels/ragged/to_dense.h"
 #include "kernels/reduction/segments.h"

@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ToSparse(PrepareContext& p) {
                            ReadSplits(run, splits_type, sizes, values.dim(0), true));
     const int64_t count = values.num_elements(), inner = Product(values, 1, values.rank());
     int64_t* to = run.output<int64_t>(0);
-    std::vector<size_t> row(nested.size(), 0);  // of each level, that the value is in
+    std::vector<size_t> row(nested.size(), 0);  // of each level, the row that contains the value
     for (int64_t i = 0; i < count; ++i) {
       int64_t at = i / inner;
       std::vector<int64_t> places;  // innermost level first

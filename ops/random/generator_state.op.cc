@@ -15,10 +15,10 @@ namespace {
 
 constexpr int64_t kPhiloxAlgorithm = 1;
 constexpr int64_t kStateSize = 3;
-// What is set aside for each output, whatever the distribution.
+// Reserved for each output, whatever the distribution.
 constexpr uint64_t kBlocksPerOutput = 256;
 
-// What stands in the state is used up; the state moves behind `outputs` more.
+// Returns the current state, and advances it past `outputs` outputs.
 absl::StatusOr<std::array<uint64_t, kStateSize>> Advance(Tensor& state, int64_t algorithm,
                                                          uint64_t outputs) {
   if (algorithm != kPhiloxAlgorithm) {
@@ -74,7 +74,7 @@ absl::Status DrawShape(ShapeContext& c) {
   return RandomShapeOf(c, 2);
 }
 
-// `fill(run, generator, out)` gets what the output holds.
+// `fill(run, generator, out)` writes the output's content.
 template <typename F>
 absl::StatusOr<std::unique_ptr<Kernel>> Draw(PrepareContext& p, F fill) {
   const Shape planned = p.output_shape(0);

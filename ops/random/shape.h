@@ -1,4 +1,4 @@
-// Shape functions of random ops: the shape is input 0, or another.
+// Shape functions of random ops: input 0, or another one, gives the shape.
 #ifndef TENON_OPS_RANDOM_SHAPE_H_
 #define TENON_OPS_RANDOM_SHAPE_H_
 
@@ -6,7 +6,7 @@
 
 namespace tenon {
 
-// Output 0 has the shape that input 0 says.
+// Output 0 has the shape in input 0.
 absl::Status RandomShape(ShapeContext& c);
 absl::Status RandomShapeOf(ShapeContext& c, int input);
 

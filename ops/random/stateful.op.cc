@@ -1,6 +1,6 @@
 // Random ops with a state: RandomUniform, RandomStandardNormal, TruncatedNormal, RandomUniformInt,
-// RandomShuffle, Multinomial. Each kernel holds a sequence, seeded by the attributes seed and seed2
-// (at random where both are 0), and every Run takes the next part of it.
+// RandomShuffle, Multinomial. Each kernel has a sequence, seeded by the attributes seed and seed2
+// (randomly if both are 0), and every Run consumes the next part of it.
 #include <atomic>
 #include <random>
 
@@ -29,7 +29,7 @@ class Sequence {
   }
   Sequence(uint64_t seed, uint64_t seed2) : start_(Philox::FromSeeds(seed, seed2)) {}
 
-  // A generator of which `samples` numbers of 32 bits may be used.
+  // A generator of which `samples` 32-bit numbers may be used.
   Philox Take(uint64_t samples) {
     Philox generator = start_;
     generator.Skip(used_.fetch_add((samples + 3) / 4, std::memory_order_relaxed));
@@ -41,7 +41,7 @@ class Sequence {
   std::atomic<uint64_t> used_ = 0;
 };
 
-// What is set aside for each output, whatever the distribution.
+// Reserved for each output, whatever the distribution.
 constexpr uint64_t kSamplesPerOutput = 256;
 
 template <Distribution distribution>
@@ -92,7 +92,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Multinomial(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Sampler sampler, Sampler::Make(p));
   return MakeKernel([=, sequence = Sequence::Make(p.attrs())](RunContext& run) {
     const int64_t samples = std::max<int64_t>(0, *run.input<int32_t>(1));
-    // Two numbers a sample, in fours.
+    // Two numbers per sample, in groups of four.
     const uint64_t outputs = static_cast<uint64_t>(batch * ((samples + 3) / 4 * 4) * 2);
     return sampler.Run(run, sequence->Take(outputs * kSamplesPerOutput));
   });

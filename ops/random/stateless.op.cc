@@ -1,6 +1,6 @@
-// Stateless random ops: seeds, or a key and a counter, decide the numbers. StatelessRandomUniform,
-// Normal, UniformInt, UniformFullInt, StatelessTruncatedNormal, their V2 forms,
-// StatelessMultinomial, StatelessShuffle, and what turns seeds into keys.
+// Stateless random ops: seeds, or a key and a counter, determine the numbers.
+// StatelessRandomUniform, Normal, UniformInt, UniformFullInt, StatelessTruncatedNormal, their V2
+// forms, StatelessMultinomial, StatelessShuffle, and the ops that turn seeds into keys.
 #include "kernels/interface/axis.h"
 #include "kernels/random/output.h"
 #include "kernels/random/philox.h"
@@ -21,7 +21,7 @@ struct KeyAndCounter {
   Philox::Block counter;
 };
 
-// Seeds need not be well mixed: one block of a fixed key mixes them.
+// Seeds may be poorly mixed: one block with a fixed key mixes them.
 KeyAndCounter Scramble(uint64_t seed0, uint64_t seed1) {
   const Philox::Block mixed =
       Philox({static_cast<uint32_t>(seed0), static_cast<uint32_t>(seed0 >> 32),
@@ -67,11 +67,11 @@ absl::Status StatelessShape(ShapeContext& c) {
   return RandomShape(c);
 }
 
-// How the op gives its generator: by a seed, or (V2) by key, counter and algorithm.
+// How the op specifies its generator: by a seed, or (V2) by key, counter and algorithm.
 struct Source {
   bool keyed = false;
   DType seed_type = DType::kInvalid;
-  int bounds = 0;  // the input of minval, where there is one
+  int bounds = 0;  // the input with minval, if there is one
 
   absl::StatusOr<Philox> Generator(RunContext& run) const {
     if (!keyed) {

@@ -1,5 +1,5 @@
-// SparseAdd, SparseSparseMaximum, SparseSparseMinimum: two sparse tensors of one shape combined
-// where either has an element; an absent one counts as 0.
+// SparseAdd, SparseSparseMaximum, SparseSparseMinimum: combine two sparse tensors with the same
+// shape where either has an element; a missing one counts as 0.
 #include "kernels/sparse/combine.h"
 
 #include "ops/op.h"

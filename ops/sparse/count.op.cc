@@ -1,5 +1,6 @@
-// DenseCountSparseOutput, SparseCountSparseOutput, RaggedCountSparseOutput: how often each number
-// occurs in each row, or the sum of the weights at its places, as a sparse tensor.
+// DenseCountSparseOutput, SparseCountSparseOutput, RaggedCountSparseOutput: the number of
+// occurrences of each number in each row, or the sum of the weights at its positions, as a sparse
+// tensor.
 #include "kernels/sparse/count.h"
 
 #include <algorithm>

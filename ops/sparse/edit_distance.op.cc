@@ -1,5 +1,5 @@
 // EditDistance: insertions, deletions and substitutions between the innermost rows of two sparse
-// tensors (Levenshtein), in shares of the true row's length where that is asked for.
+// tensors (Levenshtein), optionally divided by the length of the true row.
 #include "kernels/sparse/edit_distance.h"
 
 #include "ops/op.h"

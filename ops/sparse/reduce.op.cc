@@ -1,4 +1,4 @@
-// SparseReduceSum, SparseReduceMax: a sparse tensor reduced to a dense one, where rows without
+// SparseReduceSum, SparseReduceMax: reduce a sparse tensor to a dense one, in which rows without
 // elements are 0. SparseSoftmax: over the elements of each innermost row.
 #include "kernels/sparse/reduce.h"
 

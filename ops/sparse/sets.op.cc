@@ -1,5 +1,5 @@
 // SetSize, DenseToDenseSetOperation, DenseToSparseSetOperation, SparseToSparseSetOperation: the
-// last dimension of a tensor as a set for each place in the dimensions before.
+// last dimension of a tensor as a set for each position in the other dimensions.
 #include "kernels/sparse/sets.h"
 
 #include <algorithm>

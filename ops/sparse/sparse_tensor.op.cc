@@ -1,5 +1,5 @@
-// SparseToDense, SparseTensorDenseMatMul, SparseReshape, SparseFillEmptyRows: tensors given by the
-// coordinates of their elements.
+// SparseToDense, SparseTensorDenseMatMul, SparseReshape, SparseFillEmptyRows: ops on tensors given
+// by the coordinates of their elements.
 #include <algorithm>
 
 #include "kernels/interface/axis.h"

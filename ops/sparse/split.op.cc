@@ -1,5 +1,5 @@
-// SparseSplit: a sparse tensor cut along one dimension into num_split parts; the first ones are
-// larger where the size does not divide.
+// SparseSplit: splits a sparse tensor along one dimension into num_split parts; the first ones are
+// larger if the size is not divisible.
 #include "kernels/sparse/rearrange.h"
 #include "ops/op.h"
 #include "ops/sparse/sparse_shape.h"

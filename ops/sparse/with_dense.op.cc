@@ -1,5 +1,5 @@
-// SparseTensorDenseAdd; SparseDenseCwiseAdd, SparseDenseCwiseMul, SparseDenseCwiseDiv: a sparse
-// tensor's elements with those of a dense one, which the latter three broadcast.
+// SparseTensorDenseAdd; SparseDenseCwiseAdd, SparseDenseCwiseMul, SparseDenseCwiseDiv: combine a
+// sparse tensor's elements with those of a dense one, which the last three broadcast.
 #include "kernels/sparse/with_dense.h"
 
 #include "ops/op.h"

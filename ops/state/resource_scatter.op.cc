@@ -5,7 +5,7 @@
 namespace tenon {
 namespace {
 
-// Updates are a scalar, or of shape indices.shape + variable.shape[1:].
+// Updates are a scalar, or have shape indices.shape + variable.shape[1:].
 absl::Status ScatterShape(ShapeContext& c) {
   const Shape& indices = c.input(1);
   const Shape& updates = c.input(2);

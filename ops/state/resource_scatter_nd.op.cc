@@ -1,4 +1,4 @@
-// ResourceScatterNd{Update,Add,Sub,Min,Max}: what TensorScatter… does, on a variable.
+// ResourceScatterNd{Update,Add,Sub,Min,Max}: the TensorScatter… ops, on a variable.
 #include "kernels/state/scatter.h"
 #include "ops/op.h"
 

@@ -1,5 +1,5 @@
 // Resource variables: handle, read, assignment. A session puts the variable itself behind
-// VarHandleOp, so that op has no kernel. Reads of a known shape share the variable's memory (the
+// VarHandleOp, so that op has no kernel. Reads with a known shape share the variable's memory (the
 // plan does that); the kernel here copies.
 #include "env/status.h"
 #include "kernels/interface/types.h"
@@ -19,7 +19,7 @@ const OpRegistration var_handle({
     .stateful = true,
 });
 
-// Import notes the variable's shape on the node where the model states it.
+// Import stores the variable's shape on the node if the model states it.
 absl::Status ReadShape(ShapeContext& c) {
   if (const Shape* shape = c.node().attr<Shape>(kVariableShapeAttr)) c.set_output(0, *shape);
   return absl::OkStatus();
@@ -55,7 +55,7 @@ const OpRegistration read_variable({
     .stateful = true,
 });
 
-// Import makes a read and a gather (a Shape) of the next three.
+// Import turns the next three into a read and a gather (or a Shape).
 const OpRegistration resource_gather({
     .name = "ResourceGather",
     .inputs = "resource: resource, indices: Tindices",

@@ -1,6 +1,6 @@
-// Hash tables. Import turns a table that is filled or restored when the model is loaded and only
-// looked up after into two constants, and the look-up into _TableFind; the other ops have
-// signatures and no kernels.
+// Hash tables. If a table is initialized or restored when the model is loaded, and only read
+// afterwards, import turns it into two constants, and the lookup into _TableFind; the other ops
+// have signatures and no kernels.
 #include "env/status.h"
 #include "kernels/state/table.h"
 #include "ops/op.h"

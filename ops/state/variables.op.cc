@@ -1,5 +1,5 @@
 // TensorFlow 1 variables and checkpoints. Import turns those variables into resource variables or
-// constants and follows checkpoint ops to find their values, so these have signatures and no
+// constants, and follows checkpoint ops to find their values, so these have signatures and no
 // kernels.
 #include "ops/op.h"
 

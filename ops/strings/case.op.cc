@@ -1,5 +1,5 @@
-// StringLower, StringUpper, StringStrip, StringLength. Case is ASCII's, or with encoding "utf-8"
-// that of every character.
+// StringLower, StringUpper, StringStrip, StringLength. Case conversion covers ASCII, or all
+// characters with encoding "utf-8".
 #include <locale.h>
 
 #include <clocale>

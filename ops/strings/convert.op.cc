@@ -1,5 +1,5 @@
-// AsString, StringToNumber, DecodeRaw, EncodeBase64, DecodeBase64: between strings and other
-// values.
+// AsString, StringToNumber, DecodeRaw, EncodeBase64, DecodeBase64: conversions between strings and
+// other values.
 #include "kernels/strings/convert.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// DecodeCSV: columns of lines of comma-separated values (RFC 4180), one tensor a column.
+// DecodeCSV: columns of lines of comma-separated values (RFC 4180), one tensor per column.
 #include "kernels/strings/csv.h"
 #include "ops/op.h"
 

@@ -1,5 +1,5 @@
-// DecodePaddedRaw: the bytes of strings as numbers, each string cut or padded with zeros to one
-// length.
+// DecodePaddedRaw: the bytes of strings as numbers; each string is cut or padded with zeros to the
+// same length.
 #include <algorithm>
 #include <cstring>
 
@@ -14,7 +14,8 @@ absl::StatusOr<int64_t> NumbersIn(int64_t bytes, DType dtype) {
   const int64_t size = static_cast<int64_t>(SizeOf(dtype));
   if (bytes <= 0) return InvalidArgument("fixed_length must be positive, but is ", bytes);
   if (bytes % size != 0) {
-    return InvalidArgument("fixed_length ", bytes, " is no whole number of ", Name(dtype));
+    return InvalidArgument("fixed_length ", bytes, " is not a multiple of the size of ",
+                           Name(dtype));
   }
   return bytes / size;
 }

@@ -1,5 +1,5 @@
-// StringFormat, which writes tensors into a text, and what it is mostly for: Print and PrintV2.
-// These print nothing here, as the library never does: they pass on what they are given.
+// StringFormat, which formats tensors as text, and its main users: Print and PrintV2. These print
+// nothing here, because the library never prints: they pass their input on.
 #include "kernels/strings/format.h"
 
 #include "kernels/layout/copy.h"

@@ -1,5 +1,5 @@
-// StringNGrams: each row's runs of tokens, of every width asked for, joined by a separator; rows
-// may be padded at both ends.
+// StringNGrams: each row's sequences of tokens, of every requested width, joined by a separator;
+// rows may be padded at both ends.
 #include "kernels/strings/ngrams.h"
 
 #include "ops/op.h"

@@ -1,6 +1,6 @@
 // ParseExample, ParseExampleV2, ParseSingleExample: features of serialized tf.train.Example
-// messages as tensors. Dense ones have a shape (of which only the first size may be left open, and
-// is padded); sparse and ragged ones hold as many values as there are.
+// messages as tensors. Dense features have a shape (of which only the first size may be unknown,
+// and is then padded); sparse and ragged ones have as many values as there are.
 #include "kernels/example_proto/parse_example.h"
 
 #include <algorithm>

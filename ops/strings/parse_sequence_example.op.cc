@@ -1,7 +1,7 @@
 // ParseSequenceExample, ParseSequenceExampleV2, ParseSingleSequenceExample: features of serialized
-// tf.train.SequenceExample messages as tensors. Those of the context belong to an example as in
-// tf.train.Example; those of feature lists to each step of it. Dense lists are padded with zeros to
-// the longest example, and come with their lengths.
+// tf.train.SequenceExample messages as tensors. Context features belong to an example, as in
+// tf.train.Example; features in feature lists belong to each of its steps. Dense lists are padded
+// with zeros to the longest example, and come with their lengths.
 #include "kernels/example_proto/parse_sequence_example.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ absl::Status SequenceShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(CheckInputs(c, s));
   const Shape& batch = c.input(0);
   if (!batch.has_rank()) return absl::OkStatus();
-  // Of one example, TensorFlow gives a 0 where the outer splits would be.
+  // For a single example, TensorFlow returns a 0 instead of the outer splits.
   const Shape splits = batch.rank() == 0  ? Shape()
                        : batch.dim(0) < 0 ? Shape({-1})
                                           : Shape({batch.dim(0) + 1});

@@ -1,4 +1,4 @@
-// StringSplit, StringSplitV2: the parts of strings as a sparse tensor, one row a string.
+// StringSplit, StringSplitV2: the parts of strings as a sparse tensor, one row per string.
 #include "kernels/strings/split.h"
 
 #include "ops/op.h"

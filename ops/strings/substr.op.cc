@@ -1,4 +1,4 @@
-// Substr: part of each string, from pos (negative: counted from the end), at most len long.
+// Substr: a part of each string, from pos (negative: counted from the end), at most len long.
 #include <algorithm>
 
 #include "kernels/elementwise/reference_broadcast.h"

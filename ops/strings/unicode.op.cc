@@ -1,5 +1,5 @@
-// UnicodeDecode(WithOffsets), UnicodeEncode, UnicodeTranscode: between UTF-8 and code points (and
-// to UTF-16-BE and UTF-32-BE). Other input encodings are Unimplemented.
+// UnicodeDecode(WithOffsets), UnicodeEncode, UnicodeTranscode: conversions between UTF-8 and code
+// points (and to UTF-16-BE and UTF-32-BE). Other input encodings are Unimplemented.
 #include "kernels/strings/unicode.h"
 
 #include "ops/op.h"
