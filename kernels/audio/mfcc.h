@@ -9,17 +9,17 @@
 
 namespace tenon {
 
-// Bands in hertz, and how many coefficients are kept.
+// Bands in hertz, and the number of coefficients to keep.
 struct MfccSpec {
   double upper = 4000, lower = 20;
   int64_t bands = 40, coefficients = 13;
 };
 
-// From the attributes. InvalidArgument where one is out of range.
+// Reads the attributes. InvalidArgument if one is out of range.
 absl::StatusOr<MfccSpec> ReadMfccSpec(const AttrReader& attrs);
 
 // Float [channels, windows, frequencies] of squared magnitudes to float [channels, windows,
-// coefficients]; input 1 is the sample rate. InvalidArgument where that is below twice
+// coefficients]; input 1 is the sample rate. InvalidArgument if that is below twice
 // upper_frequency_limit.
 absl::StatusOr<std::unique_ptr<Kernel>> MfccKernel(PrepareContext& p);
 

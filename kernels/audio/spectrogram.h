@@ -19,7 +19,7 @@ struct SpectrogramWindows {
   }
 };
 
-// From window_size and stride. InvalidArgument where one is out of range.
+// Reads window_size and stride. InvalidArgument if one is out of range.
 absl::StatusOr<SpectrogramWindows> ReadSpectrogramWindows(const AttrReader& attrs);
 
 // Float [samples, channels] to float [channels, windows, frequencies]: magnitudes, or their

@@ -1,4 +1,4 @@
-// WAV files of 16-bit PCM samples, which stand for [-1, 1).
+// Reads and writes WAV files of 16-bit PCM samples, which represent [-1, 1).
 #ifndef TENON_KERNELS_AUDIO_WAV_H_
 #define TENON_KERNELS_AUDIO_WAV_H_
 
@@ -9,13 +9,12 @@
 
 namespace tenon {
 
-// A file's bytes (a scalar string) to float [samples, channels] and the sample rate; cut or
-// padded to the planned shape where that is known. InvalidArgument where the file is not 16-bit
-// PCM.
+// A file's bytes (a scalar string) to float [samples, channels] and the sample rate; cut or padded
+// to the planned shape if that is known. InvalidArgument if the file is not 16-bit PCM.
 absl::StatusOr<std::unique_ptr<Kernel>> DecodeWavKernel(PrepareContext& p);
 
 // Float [samples, channels], clamped to [-1, 1), and a sample rate to the bytes of a file.
-// InvalidArgument where the sizes do not fit the header or the rate is not positive.
+// InvalidArgument if the sizes do not fit the header or the rate is not positive.
 absl::StatusOr<std::unique_ptr<Kernel>> EncodeWavKernel(PrepareContext& p);
 
 }  // namespace tenon

@@ -15,8 +15,8 @@
 
 namespace tenon {
 
-// Where the keys of the features to read stand: in attributes, in an input each, or in one input of
-// keys for each kind of feature.
+// How the keys of the requested features are passed: as attributes, one input per key, or one input
+// of keys per kind of feature.
 enum class KeyForm { kAttributes, kScalars, kVectors };
 
 using FeatureTypes = TypeList<float, int64_t, std::string>;

@@ -1,6 +1,6 @@
-// Features of serialized tf.train.Example messages as tensors. Dense ones have a shape, of which
-// only the first size may be left open, and is padded; sparse and ragged ones hold as many
-// values as there are.
+// Parses features of serialized tf.train.Example messages into tensors. Dense features have a
+// shape, of which only the first size may be unknown, and is then padded; sparse and ragged ones
+// have as many values as there are.
 #ifndef TENON_KERNELS_EXAMPLE_PROTO_PARSE_EXAMPLE_H_
 #define TENON_KERNELS_EXAMPLE_PROTO_PARSE_EXAMPLE_H_
 
@@ -13,14 +13,14 @@
 
 namespace tenon {
 
-// The features that are read, by kind: dtypes, and of dense ones shapes; and where inputs and
-// outputs stand.
+// The requested features, by kind: dtypes, and shapes of dense ones; and the positions of inputs
+// and outputs.
 struct ExampleSignature {
   KeyForm keys;
   std::vector<DType> sparse, dense, ragged, splits;
   std::vector<Shape> dense_shapes;
 
-  // Keys that are attributes go with one example, which is a scalar.
+  // If keys are attributes, there is one example, a scalar.
   bool single() const { return keys == KeyForm::kAttributes; }
   bool vectors() const { return keys == KeyForm::kVectors; }
   // Positions of inputs.
@@ -40,14 +40,14 @@ struct ExampleSignature {
   int splits_output(size_t i) const { return ragged_output(ragged.size() + i); }
 };
 
-// From the attributes. InvalidArgument where lists differ in length or a dense shape is not known.
+// Reads the attributes. InvalidArgument if lists differ in length or a dense shape is not known.
 absl::StatusOr<ExampleSignature> ReadExampleSignature(const AttrReader& attrs, KeyForm keys);
 
-// Whether the first size of a dense shape is left open.
+// Whether the first size of a dense shape is unknown.
 bool VariableLength(const Shape& shape);
 
-// Input 0: messages, a vector, or (single()) one. Features are float, int64 or string.
-// InvalidArgument where a message does not parse, a feature has another dtype or does not fill its
+// Input 0: messages, a vector, or (single()) one message. Features are float, int64 or string.
+// InvalidArgument if a message does not parse, a feature has another dtype or does not match its
 // shape, or one without a default is missing.
 absl::StatusOr<std::unique_ptr<Kernel>> ParseExampleKernel(PrepareContext& p, KeyForm keys);
 template <KeyForm keys>

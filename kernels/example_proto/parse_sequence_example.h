@@ -1,6 +1,6 @@
-// Features of serialized tf.train.SequenceExample messages as tensors. Those of the context
-// belong to an example as in tf.train.Example; those of feature lists to each step of it. Dense
-// lists are padded with zeros to the longest example, and come with their lengths.
+// Parses features of serialized tf.train.SequenceExample messages into tensors. Context features
+// belong to an example, as in tf.train.Example; features in feature lists belong to each of its
+// steps. Dense lists are padded with zeros to the longest example, and come with their lengths.
 #ifndef TENON_KERNELS_EXAMPLE_PROTO_PARSE_SEQUENCE_EXAMPLE_H_
 #define TENON_KERNELS_EXAMPLE_PROTO_PARSE_SEQUENCE_EXAMPLE_H_
 
@@ -13,7 +13,7 @@
 
 namespace tenon {
 
-// The features of one group: dtypes by kind, and of dense ones shapes.
+// The features of one group: dtypes by kind, and shapes of dense ones.
 struct FeatureGroup {
   std::vector<DType> sparse, dense, ragged, splits;
   std::vector<Shape> shapes;
@@ -23,17 +23,17 @@ struct FeatureGroup {
   }
 };
 
-// The features that are read, and where inputs and outputs stand.
+// The requested features, and the positions of inputs and outputs.
 struct SequenceSignature {
   KeyForm key_form;
   FeatureGroup context, lists;
 
-  // Keys that stand in an input each go with one example, which is a scalar.
+  // If each key is an input, there is one example, a scalar.
   bool single() const { return key_form == KeyForm::kScalars; }
   bool vectors() const { return key_form == KeyForm::kVectors; }
   const FeatureGroup& group(bool list) const { return list ? lists : context; }
 
-  // Not where keys are attributes.
+  // Not if keys are attributes.
   int keys(bool list, int kind) const {
     if (vectors()) return 2 + 3 * list + kind;
     int at = 2;
@@ -61,12 +61,12 @@ struct SequenceSignature {
   }
 };
 
-// From the attributes. InvalidArgument where counts, types and shapes differ, or features are
-// not float, int64 or string.
+// Reads the attributes. InvalidArgument if counts, types and shapes differ, or features are not
+// float, int64 or string.
 absl::StatusOr<SequenceSignature> ReadSequenceSignature(const AttrReader& attrs, KeyForm keys);
 
-// Input 0: messages, a vector or one. InvalidArgument where a message does not parse, a feature has
-// another dtype or does not fill its shape, or one without a default is missing.
+// Input 0: messages, a vector or one. InvalidArgument if a message does not parse, a feature has
+// another dtype or does not match its shape, or one without a default is missing.
 absl::StatusOr<std::unique_ptr<Kernel>> ParseSequenceExampleKernel(PrepareContext& p, KeyForm keys);
 template <KeyForm keys>
 absl::StatusOr<std::unique_ptr<Kernel>> ParseSequenceExampleKernel(PrepareContext& p) {

@@ -33,10 +33,10 @@ struct Addressing {
   }
 };
 
-// Whether bad_indices_policy is IGNORE. InvalidArgument for a policy that is not known.
+// Whether bad_indices_policy is IGNORE. InvalidArgument for an unknown policy.
 absl::StatusOr<bool> IgnoresBadIndices(const AttrReader& attrs);
 
-// InvalidArgument for index vectors of more dimensions than `whole` has.
+// InvalidArgument if index vectors have more dimensions than `whole`.
 absl::StatusOr<Addressing> MakeAddressing(bool ignore_bad, const Shape& whole,
                                           const Shape& indices);
 absl::StatusOr<Addressing> MakeAddressing(const AttrReader& attrs, const Shape& whole,
@@ -44,10 +44,10 @@ absl::StatusOr<Addressing> MakeAddressing(const AttrReader& attrs, const Shape& 
 // The error for index vector `i`.
 absl::Status BadIndex(int64_t i, const Shape& whole);
 
-// Calls visit(first, offsets) for blocks of index vectors, in order: offsets[k] is where the slice
-// of vector first + k begins, -1 for one that is out of range where these are ignored. Else the
-// error of the first such vector, after the blocks before it. Indices are int16, uint16, int32 or
-// int64.
+// Calls visit(first, offsets) for blocks of index vectors, in order: offsets[k] is the start of the
+// slice of vector first + k, or -1 if it is out of range and such vectors are ignored. Otherwise
+// returns the error of the first such vector, after the blocks before it. Indices are int16,
+// uint16, int32 or int64.
 absl::Status ForEachOffsets(
     const Addressing& a, DType index_type, const void* indices,
     absl::FunctionRef<void(int64_t first, absl::Span<const int64_t> offsets)> visit);

@@ -1,5 +1,5 @@
-// Blocks of pixels traded for channels or for batch entries. Each is one strided copy, or one
-// for each position in a block; any dtype.
+// Rearranges blocks of pixels into channels or batch entries. Each is one strided copy, or one per
+// position in a block; any dtype.
 #ifndef TENON_KERNELS_LAYOUT_BLOCKS_H_
 #define TENON_KERNELS_LAYOUT_BLOCKS_H_
 
@@ -17,11 +17,11 @@ struct BlockLayout {
   int h, w, c;  // axes
 };
 
-// From block_size and data_format. InvalidArgument for a size below 2, Unimplemented for formats
-// but NHWC and NCHW.
+// Reads block_size and data_format. InvalidArgument for a size below 2, Unimplemented for formats
+// other than NHWC and NCHW.
 absl::StatusOr<BlockLayout> ReadBlockLayout(const AttrReader& attrs);
 
-// [n, h, w, block * block * c] to [n, h * block, w * block, c], or the same of NCHW.
+// [n, h, w, block * block * c] to [n, h * block, w * block, c], or the same for NCHW.
 absl::StatusOr<std::unique_ptr<Kernel>> DepthToSpaceKernel(PrepareContext& p);
 
 // The inverse of DepthToSpaceKernel.
@@ -38,11 +38,12 @@ struct Blocks {
 // No tensor has blocks or margins beyond this; below, their sums do not overflow.
 inline constexpr int64_t kLargestBlocks = int64_t{1} << 40;
 
-// Of a tensor of that rank, from the values of both inputs. InvalidArgument where they do not fit.
+// For a tensor with that rank, from the values of both inputs. InvalidArgument if they do not
+// match.
 absl::StatusOr<Blocks> ReadBlocks(const Tensor& sizes, const Tensor& margins, int rank);
 
-// Where block sizes and margins stand: inputs, or an attribute that says square blocks of two
-// dimensions. Null: not known.
+// The block sizes and margins: inputs, or an attribute that means square blocks of two dimensions.
+// Null: not known.
 struct BlockArgs {
   Tensor square;
   const Tensor* sizes = nullptr;
@@ -50,7 +51,7 @@ struct BlockArgs {
   bool known() const { return sizes != nullptr && margins != nullptr; }
 };
 
-// From the inputs of a ShapeContext or PrepareContext.
+// Reads the inputs of a ShapeContext or PrepareContext.
 template <typename Context>
 absl::StatusOr<BlockArgs> FindBlockArgs(Context& c) {
   BlockArgs args;
@@ -65,7 +66,7 @@ absl::StatusOr<BlockArgs> FindBlockArgs(Context& c) {
   return args;
 }
 
-// Every position in a block becomes batch entries of its own; paddings are the last input. Block
+// Every position in a block becomes separate batch entries; paddings are the last input. Block
 // sizes are input 1 or an attribute.
 absl::StatusOr<std::unique_ptr<Kernel>> SpaceToBatchKernel(PrepareContext& p);
 // The inverse; crops are the last input.

@@ -1,4 +1,4 @@
-// Slices of a tensor picked by index. Any dtype.
+// Gathers slices of a tensor by index. Any dtype.
 #ifndef TENON_KERNELS_LAYOUT_GATHER_H_
 #define TENON_KERNELS_LAYOUT_GATHER_H_
 
@@ -9,23 +9,23 @@
 
 namespace tenon {
 
-// The axis that is indexed, and how many leading dimensions belong together.
+// The indexed axis, and the number of leading batch dimensions.
 struct GatherAxes {
   int axis;
   int batch_dims;
 };
 
-// From batch_dims and the value of an axis (null: 0). InvalidArgument where they do not fit the
+// From batch_dims and the value of an axis (null: 0). InvalidArgument if they do not match the
 // shapes.
 absl::StatusOr<GatherAxes> FindGatherAxes(const AttrReader& attrs, const Shape& params,
                                           const Shape& indices, const Tensor* axis);
 
-// Slices of input 0 along the axis in input 2 (without it: 0) that input 1 (int16, int32 or
-// int64) lists. InvalidArgument for an index out of range.
+// Slices of input 0 along the axis in input 2 (default 0), listed in input 1 (int16, int32 or
+// int64). InvalidArgument for an index out of range.
 absl::StatusOr<std::unique_ptr<Kernel>> GatherKernel(PrepareContext& p);
 
-// Slices of input 0 that the index vectors of input 1 name. InvalidArgument for an index out of
-// range; zeros with bad_indices_policy=IGNORE.
+// Slices of input 0 given by the index vectors in input 1. An index out of range is an
+// InvalidArgument, or gives zeros with bad_indices_policy=IGNORE.
 absl::StatusOr<std::unique_ptr<Kernel>> GatherNdKernel(PrepareContext& p);
 
 }  // namespace tenon

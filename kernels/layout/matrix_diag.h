@@ -1,5 +1,5 @@
-// Matrices made from diagonals, diagonals taken out of matrices, and diagonals replaced. Any
-// dtype and batch dimensions.
+// Makes matrices from diagonals, extracts diagonals, and replaces them. Any dtype and batch
+// dimensions.
 #ifndef TENON_KERNELS_LAYOUT_MATRIX_DIAG_H_
 #define TENON_KERNELS_LAYOUT_MATRIX_DIAG_H_
 
@@ -20,16 +20,14 @@ bool ValuesKnown(Context& c, int first, int last) {
   return true;
 }
 
-// Diagonals to matrices. Input 1 says which ones (without it, the main one), 2 and 3 the rows
-// and columns, 4 what stands elsewhere.
+// Diagonals to matrices. Input 1 selects them (default: the main one), 2 and 3 are the numbers of
+// rows and columns, 4 is the value elsewhere.
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixDiagKernel(PrepareContext& p);
 
-// The diagonals of matrices: input 1 says which ones (without it, the main one), 2 what fills
-// short ones up.
+// The diagonals of matrices: input 1 selects them (default: the main one), 2 pads short ones.
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixDiagPartKernel(PrepareContext& p);
 
-// Matrices (input 0) with the diagonals of input 1; input 2 says which ones (without it, the
-// main one).
+// Matrices (input 0) with the diagonals in input 1; input 2 selects them (default: the main one).
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixSetDiagKernel(PrepareContext& p);
 
 }  // namespace tenon

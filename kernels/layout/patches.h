@@ -1,4 +1,4 @@
-// The window around each position of an image or volume, laid out as channels.
+// Extracts the window around each position of an image or volume, laid out as channels.
 #ifndef TENON_KERNELS_LAYOUT_PATCHES_H_
 #define TENON_KERNELS_LAYOUT_PATCHES_H_
 
@@ -16,8 +16,8 @@ struct Patches {
   bool same = false;
 };
 
-// From ksizes, strides, rates (rank 4 only) and padding. InvalidArgument where one does not fit
-// the rank.
+// Reads ksizes, strides, rates (rank 4 only) and padding. InvalidArgument if one does not match the
+// rank.
 absl::StatusOr<Patches> ReadPatches(const AttrReader& attrs, int rank);
 
 // [batch, height, width, channels] or, with one more dimension, a volume to [batch, windows ...,

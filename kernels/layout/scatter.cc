@@ -33,7 +33,7 @@ struct Mul {
 struct Div {
   template <typename T>
   T operator()(const T& v, const T& u) const {
-    // The one quotient that overflows wraps.
+    // The only quotient that overflows wraps.
     if constexpr (std::is_signed_v<T> && std::is_integral_v<T>) {
       if (u == T(-1)) return WrapSub(T(0), v);
     }

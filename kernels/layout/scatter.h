@@ -1,4 +1,4 @@
-// Slices of a tensor replaced by updates, or combined with them, in the order of the updates.
+// Replaces slices of a tensor by updates, or combines them, in the order of the updates.
 #ifndef TENON_KERNELS_LAYOUT_SCATTER_H_
 #define TENON_KERNELS_LAYOUT_SCATTER_H_
 
@@ -10,11 +10,11 @@
 
 namespace tenon {
 
-// What becomes of an element `v` and its update `u`: u, v + u, v - u, v * u, v / u, the lesser or
-// the greater. Sums of bools are or-ed, of strings joined; integers wrap around.
+// The new value of an element `v` with update `u`: u, v + u, v - u, v * u, v / u, the minimum or
+// the maximum. Sums of bools are or-ed, of strings concatenated; integers wrap around.
 enum class ScatterFunction { kUpdate, kAdd, kSub, kMul, kDiv, kMin, kMax };
 
-// A slice for each offset, or one element for all of them.
+// One slice per offset, or one element for all of them.
 enum class ScatterUpdates { kSlices, kScalar };
 
 // Combines `slice` elements at each offset of `out` (negative: skipped) with the updates. Integers
@@ -22,12 +22,12 @@ enum class ScatterUpdates { kSlices, kScalar };
 using ScatterFn = void (*)(void* out, const void* updates, absl::Span<const int64_t> offsets,
                            int64_t slice, ScatterUpdates kind);
 
-// Null where the function is not for the dtype: all take real numbers, kUpdate and kAdd everything,
-// kSub, kMul and kDiv complex numbers too.
+// Null if the function does not support the dtype: all support real numbers, kUpdate and kAdd
+// everything, kSub, kMul and kDiv complex numbers too.
 ScatterFn FindScatter(ScatterFunction function, DType dtype);
 
-// A copy of input 0 with the slices that input 1 (index vectors) names combined with input 2. All
-// dtypes of FindScatter but sums of strings. InvalidArgument for an index out of range, unless
+// A copy of input 0 with the slices given by input 1 (index vectors) combined with input 2. All
+// dtypes of FindScatter except sums of strings. InvalidArgument for an index out of range, unless
 // bad_indices_policy is IGNORE.
 absl::StatusOr<std::unique_ptr<Kernel>> TensorScatterKernel(PrepareContext& p,
                                                             ScatterFunction function);
@@ -36,8 +36,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> TensorScatterKernel(PrepareContext& p) {
   return TensorScatterKernel(p, function);
 }
 
-// The sum of the updates (input 1) at the slices of zeros that input 0 names; input 2 is the shape.
-// Any dtype. InvalidArgument as above.
+// Zeros with the updates (input 1) added at the slices given by input 0; input 2 is the shape. Any
+// dtype. InvalidArgument as above.
 absl::StatusOr<std::unique_ptr<Kernel>> ScatterNdKernel(PrepareContext& p);
 
 }  // namespace tenon

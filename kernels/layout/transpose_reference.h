@@ -1,4 +1,4 @@
-// Transposes by strided copies, conjugating ones, and the inverse of a permutation.
+// Transposes by strided copies, conjugate transposes, and the inverse of a permutation.
 #ifndef TENON_KERNELS_LAYOUT_TRANSPOSE_REFERENCE_H_
 #define TENON_KERNELS_LAYOUT_TRANSPOSE_REFERENCE_H_
 
@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-// Of `rank` axes, from a vector. InvalidArgument where it is none.
+// A permutation of `rank` axes, from a vector. InvalidArgument if it is not one.
 absl::StatusOr<std::vector<int64_t>> ReadPermutation(const Tensor& t, int rank);
 
 // Input 0 with its axes in the order of input 1; any dtype.
@@ -19,10 +19,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> TransposeReference(PrepareContext& p);
 // The same; complex numbers are conjugated.
 absl::StatusOr<std::unique_ptr<Kernel>> ConjugateTransposeReference(PrepareContext& p);
 
-// VectorTranspose; complex numbers are conjugated where they now are.
+// VectorTranspose; complex numbers are then conjugated in place.
 absl::StatusOr<std::unique_ptr<Kernel>> VectorConjugateTranspose(PrepareContext& p);
 
-// Of a vector of int32 or int64. InvalidArgument where it is no permutation.
+// For a vector of int32 or int64. InvalidArgument if it is not a permutation.
 absl::StatusOr<std::unique_ptr<Kernel>> InvertPermutationKernel(PrepareContext& p);
 
 }  // namespace tenon

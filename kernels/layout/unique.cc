@@ -172,7 +172,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ListDiffKernel(PrepareContext& p) {
   const DType dtype = p.input_dtype(0), index = p.output_dtype(1);
   TENON_ASSIGN_OR_RETURN(const SliceFns fns, SliceFnsOf(dtype));
   return MakeKernel([=](RunContext& run) -> absl::Status {
-    // Groups of one joined list, y before x: what first appears in x, y lacks.
+    // Groups of the concatenated list, y before x: slices that first appear in x are not in y.
     Groups g;
     VisitStorage(dtype, [&]<typename T>() {
       std::vector<T> all(run.input<T>(1), run.input<T>(1) + ny);

@@ -28,7 +28,7 @@ absl::Status CheckCount(int64_t n) {
   return InvalidArgument("a list of ", n, " tensors");
 }
 
-// A list of that many items, with the element shape that input 0 says.
+// A list with that many items, and the element shape from input 0.
 absl::StatusOr<std::unique_ptr<Kernel>> NewList(PrepareContext& p,
                                                 int32_t (*count)(const RunContext&)) {
   TENON_ASSIGN_OR_RETURN(const DType dtype, ElementType(p));

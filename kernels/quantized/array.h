@@ -1,4 +1,4 @@
-// 8-bit and other quantized tensors reshaped and joined.
+// Reshapes and concatenates 8-bit and other quantized tensors.
 #ifndef TENON_KERNELS_QUANTIZED_ARRAY_H_
 #define TENON_KERNELS_QUANTIZED_ARRAY_H_
 
@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-// The same integers and range under another shape.
+// The same integers and range with another shape.
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedReshapeKernel(PrepareContext& p);
 
 // The positions of the axis and the first value; the ranges follow: all minima, then all maxima.
@@ -18,18 +18,18 @@ struct ConcatPlaces {
   int ranges() const { return count + 1; }
 };
 
-// Where the axis stands among the inputs.
+// The position of the axis among the inputs.
 enum class ConcatAxisAt { kFirst, kBehindValues };
 
-// For that many inputs.
+// The positions for that many inputs.
 inline ConcatPlaces ConcatPlacesOf(ConcatAxisAt axis, int inputs) {
   const int count = (inputs - 1) / 3;
   if (axis == ConcatAxisAt::kFirst) return {0, 1, count};
   return {count, 0, count};
 }
 
-// Tensors of any quantized dtype joined along an axis; where their ranges differ, brought to one
-// that holds them all.
+// Concatenates tensors of any quantized dtype along an axis; if their ranges differ, converts them
+// to one that includes all of them.
 template <ConcatAxisAt kAxis>
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConcatKernel(PrepareContext& p);
 

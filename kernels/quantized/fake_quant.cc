@@ -17,7 +17,7 @@ namespace {
 
 bool IsEmpty(FloatRange r) { return r.min == 0.0f && r.max == 0.0f; }
 
-// …FakeQuantVars divides where the others multiply by the inverse.
+// …FakeQuantVars divides; the others multiply by the inverse.
 enum class Scaling { kMultiply, kDivide };
 
 void FakeQuant(const Nudged& g, Scaling scaling, const float* x, float* y, int64_t n, int64_t step,

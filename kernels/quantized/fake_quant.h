@@ -1,5 +1,5 @@
-// Floats rounded to the steps of a range that is nudged so that 0 is a step; and their
-// gradients. Ranges of 0 to 0 give 0, and pass gradients on.
+// Rounds floats to the integers of a range that is nudged so that it has an integer zero point; and
+// the gradients. Ranges of 0 to 0 give 0, and pass gradients on.
 #ifndef TENON_KERNELS_QUANTIZED_FAKE_QUANT_H_
 #define TENON_KERNELS_QUANTIZED_FAKE_QUANT_H_
 
@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-// The range is attributes: min, max. InvalidArgument where min is not below max.
+// The range is given by attributes: min, max. InvalidArgument if min is not below max.
 absl::StatusOr<std::unique_ptr<Kernel>> FakeQuantArgs(PrepareContext& p);
 
 // The same by vector code.
@@ -22,17 +22,17 @@ absl::StatusOr<std::unique_ptr<Kernel>> FakeQuantVars(PrepareContext& p);
 // The same by vector code.
 absl::StatusOr<std::unique_ptr<Kernel>> FakeQuantVarsVector(PrepareContext& p);
 
-// Inputs 1 and 2 are vectors: a range for each slice of the last dimension.
+// Inputs 1 and 2 are vectors: one range per slice of the last dimension.
 absl::StatusOr<std::unique_ptr<Kernel>> FakeQuantPerChannel(PrepareContext& p);
 
-// The same by vector code: the numbers of every channel, in scratch, then row by row.
+// The same by vector code: every channel's parameters, in scratch, then row by row.
 absl::StatusOr<std::unique_ptr<Kernel>> FakeQuantPerChannelVector(PrepareContext& p);
 
-// dx from dy (input 0) and x (input 1): dy where x lies in the range, else 0.
+// dx from dy (input 0) and x (input 1): dy where x is in the range, otherwise 0.
 absl::StatusOr<std::unique_ptr<Kernel>> FakeQuantArgsGradient(PrepareContext& p);
 
-// Of scalar ranges (one slice) and of ranges by channel: dx, and the sums of dy below and above
-// the range.
+// For scalar ranges (one slice) and ranges per channel: dx, and the sums of dy below and above the
+// range.
 absl::StatusOr<std::unique_ptr<Kernel>> FakeQuantVarsGradient(PrepareContext& p);
 
 }  // namespace tenon

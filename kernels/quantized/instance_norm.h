@@ -1,4 +1,4 @@
-// Each channel of each 8-bit image [N, H, W, C] brought to mean 0 and variance 1.
+// Normalizes each channel of each 8-bit image [N, H, W, C] to mean 0 and variance 1.
 #ifndef TENON_KERNELS_QUANTIZED_INSTANCE_NORM_H_
 #define TENON_KERNELS_QUANTIZED_INSTANCE_NORM_H_
 
@@ -10,8 +10,8 @@
 
 namespace tenon {
 
-// The range of the result (where it is given), what is added to the variance, and the least span
-// of the range.
+// The range of the result (if it is given), the epsilon added to the variance, and the smallest
+// span of the range.
 struct InstanceNormAttrs {
   bool range_given = false;
   FloatRange given;
@@ -22,7 +22,7 @@ struct InstanceNormAttrs {
 // InvalidArgument for a given range that is empty.
 absl::StatusOr<InstanceNormAttrs> ReadInstanceNormAttrs(const AttrReader& attrs);
 
-// quint8 of the range in inputs 1 and 2, to quint8 under the range of the result, or the given
+// quint8 with the range in inputs 1 and 2, to quint8 with the range of the result, or the given
 // one. InvalidArgument for an empty range.
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedInstanceNormKernel(PrepareContext& p);
 

@@ -1,4 +1,4 @@
-// Pools over 8-bit images [N, H, W, C]; the range (inputs 1 and 2) stays.
+// Pools over 8-bit images [N, H, W, C]; the range (inputs 1 and 2) stays the same.
 #ifndef TENON_KERNELS_QUANTIZED_POOL_H_
 #define TENON_KERNELS_QUANTIZED_POOL_H_
 
@@ -13,7 +13,7 @@ namespace tenon {
 // By plain loops.
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedMaxPoolReference(PrepareContext& p);
 
-// By plain loops; averages are cut off towards 0.
+// By plain loops; averages are truncated towards 0.
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedAveragePoolReference(PrepareContext& p);
 
 // By oneDNN; averages are rounded.

@@ -1,5 +1,5 @@
-// Floats to integers of a given range, for the whole tensor or for each slice of an axis.
-// MIN_COMBINED and MIN_FIRST put the lowest integer at min; SCALED keeps 0 at 0.
+// Converts floats to integers with a given range, for the whole tensor or per slice along an axis.
+// MIN_COMBINED and MIN_FIRST map min to the lowest integer; SCALED maps 0 to 0.
 #ifndef TENON_KERNELS_QUANTIZED_QUANTIZE_H_
 #define TENON_KERNELS_QUANTIZED_QUANTIZE_H_
 
@@ -20,15 +20,15 @@ struct QuantizeAttrs {
   float minimum_range = 0.01f;
 };
 
-// From mode, round_mode, narrow_range, axis and ensure_minimum_range. InvalidArgument where they
-// do not go together.
+// Reads mode, round_mode, narrow_range, axis and ensure_minimum_range. InvalidArgument if they are
+// incompatible.
 absl::StatusOr<QuantizeAttrs> ReadQuantizeAttrs(const AttrReader& attrs);
 
-// Input 0 float, inputs 1 and 2 its range; outputs integers of any quantized dtype and the range
-// that they really have. InvalidArgument for a range whose max is below its min.
+// Input 0 is float, inputs 1 and 2 its range; outputs are integers of any quantized dtype and their
+// actual range. InvalidArgument for a range whose max is below its min.
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizeReference(PrepareContext& p);
 
-// The same by vector code. Unimplemented but for 8 bits, and for MIN_FIRST.
+// The same by vector code. Unimplemented for MIN_FIRST, and for anything other than 8 bits.
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizeVector(PrepareContext& p);
 
 }  // namespace tenon

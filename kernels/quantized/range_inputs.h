@@ -9,11 +9,11 @@
 
 namespace tenon {
 
-// How integers and the range they cover go together. MIN_COMBINED and MIN_FIRST put the lowest
-// integer at min (with different roundings), SCALED keeps 0 at 0.
+// How integers map to their range. MIN_COMBINED and MIN_FIRST map min to the lowest integer (with
+// different rounding), SCALED maps 0 to 0.
 enum class RangeMode { kMinCombined, kMinFirst, kScaled };
 
-// From the attribute mode. InvalidArgument where it is none of these.
+// Reads the attribute mode. InvalidArgument if it is none of these.
 absl::StatusOr<RangeMode> ReadRangeMode(const AttrReader& attrs);
 
 // A tensor cut along `axis` into `count` slices: [outer, count, inner]. axis -1: one slice.

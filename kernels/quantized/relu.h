@@ -1,4 +1,4 @@
-// Relu on quantized integers, bounded or not.
+// Relu on quantized integers, with or without an upper bound.
 #ifndef TENON_KERNELS_QUANTIZED_RELU_H_
 #define TENON_KERNELS_QUANTIZED_RELU_H_
 
@@ -9,13 +9,13 @@
 
 namespace tenon {
 
-// What results are at most.
+// The upper bound of results.
 enum class ReluBound { kNone, kSix, kInput };
 
-// Where the range stands among the inputs: behind the bound that is one.
+// The position of the range among the inputs: after the bound, if that is an input.
 constexpr int ReluRangeInput(ReluBound bound) { return bound == ReluBound::kInput ? 2 : 1; }
 
-// quint8 or qint32, in the same range. InvalidArgument where input and output dtypes differ.
+// quint8 or qint32, in the same range. InvalidArgument if input and output dtypes differ.
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedReluKernel(PrepareContext& p, ReluBound bound);
 template <ReluBound bound>
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedReluKernel(PrepareContext& p) {

@@ -23,11 +23,11 @@ struct RaggedCrossLayout {
   int denses(int i) const { return 2 * ragged + 3 * sparse + i; }
 };
 
-// From the lists of dtypes and input_order. InvalidArgument where these do not agree.
+// Reads the lists of dtypes and input_order. InvalidArgument if these do not agree.
 absl::StatusOr<RaggedCrossLayout> ReadRaggedCrossLayout(const AttrReader& attrs);
 
-// Joined texts or buckets of joined hashes, by the output dtype, and row splits (int32 or
-// int64). InvalidArgument where columns have different numbers of rows or bad splits.
+// Joined texts or buckets of joined hashes, by the output dtype, and row splits (int32 or int64).
+// InvalidArgument if columns have different numbers of rows or bad splits.
 absl::StatusOr<std::unique_ptr<Kernel>> RaggedCrossKernel(PrepareContext& p);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Rows of different lengths as a dense tensor.
+// Converts rows of different lengths to a dense tensor.
 #ifndef TENON_KERNELS_RAGGED_TO_DENSE_H_
 #define TENON_KERNELS_RAGGED_TO_DENSE_H_
 
@@ -10,25 +10,25 @@
 
 namespace tenon {
 
-// How a ragged dimension says where its rows are.
+// How a ragged dimension encodes its rows.
 enum class RowPartition { kFirstDimSize, kValueRowIds, kRowSplits };
 
-// From the attribute row_partition_types. InvalidArgument where they do not go together.
+// Reads the attribute row_partition_types. InvalidArgument if they are incompatible.
 absl::StatusOr<std::vector<RowPartition>> ReadRowPartitions(const AttrReader& attrs);
 
 struct RaggedToDenseInputs {
   static constexpr int kShape = 0, kValues = 1, kDefault = 2, kPartitions = 3;
 };
 
-// The dimensions that `shape` (of shape `shape_shape`) asks for, merged with what the values fix;
-// -1: as long as it takes. InvalidArgument where the two contradict each other.
+// The dimensions from `shape` (of shape `shape_shape`), merged with those that the values
+// determine; -1: as long as necessary. InvalidArgument if the two contradict each other.
 absl::StatusOr<std::vector<int64_t>> RaggedToDenseDims(const Shape& shape_shape,
                                                        const std::vector<int64_t>& shape,
                                                        int ragged_dims, const Shape& values);
 
-// Inputs: shape (-1: as long as the rows), values, default, and one partition for each ragged
-// dimension. Short rows are filled with the default, long ones cut. Any dtype. InvalidArgument
-// where partitions contradict each other or the values.
+// Inputs: shape (-1: as long as the rows), values, default, and one partition per ragged dimension.
+// Short rows are filled with the default, long ones are cut. Any dtype. InvalidArgument if
+// partitions contradict each other or the values.
 absl::StatusOr<std::unique_ptr<Kernel>> RaggedToDenseKernel(PrepareContext& p);
 
 }  // namespace tenon

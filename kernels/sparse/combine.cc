@@ -31,7 +31,7 @@ absl::StatusOr<Operands> OperandsOf(const RunContext& run, int64_t a_count, int6
   return o;
 }
 
-// Gives the coordinates of the pairs as output 0, and memory for their values.
+// Writes the coordinates of the pairs to output 0; returns memory for their values.
 absl::StatusOr<void*> WriteCoordinates(RunContext& run, const Operands& o,
                                        const std::vector<Pair>& pairs) {
   const int64_t count = std::ssize(pairs);
@@ -56,7 +56,7 @@ void Choose(Extremum which, const std::vector<Pair>& pairs, const void* a, const
   }
 }
 
-// Leaves out the sums of two elements that are smaller than the threshold.
+// Drops the sums of two elements that are smaller than the threshold.
 template <typename T, typename Threshold>
 void DropSmallSums(const void* a, const void* b, const void* threshold, std::vector<Pair>& pairs) {
   const Threshold least = *static_cast<const Threshold*>(threshold);

@@ -1,4 +1,4 @@
-// How often each number occurs in each row, as a sparse tensor.
+// Counts the occurrences of each number in each row, as a sparse tensor.
 #ifndef TENON_KERNELS_SPARSE_COUNT_H_
 #define TENON_KERNELS_SPARSE_COUNT_H_
 
@@ -9,10 +9,10 @@
 
 namespace tenon {
 
-// How the values are split into rows: dimensions, coordinates or splits.
+// How the values are split into rows: by dimensions, coordinates or splits.
 enum class CountedRows { kDense, kSparse, kSplits };
 
-// Where the inputs stand; a shape is there with kSparse only.
+// The positions of the inputs; only kSparse has a shape.
 struct CountInputs {
   int values, shape, weights;
 };
@@ -22,9 +22,9 @@ constexpr CountInputs InputsOf(CountedRows rows) {
   return {1, 2, 3};
 }
 
-// Counts (or with weights sums of them: int32, int64, float or double) of values (int32 or int64)
-// of at least 0, below maxlength where that is positive; 1 for each with binary_output.
-// InvalidArgument for negative values and bad rows.
+// Counts (or with weights, their sums: int32, int64, float or double) of values (int32 or int64) of
+// at least 0, and below maxlength if that is positive; 1 each with binary_output. InvalidArgument
+// for negative values and bad rows.
 absl::StatusOr<std::unique_ptr<Kernel>> CountKernel(PrepareContext& p, CountedRows rows);
 template <CountedRows rows>
 absl::StatusOr<std::unique_ptr<Kernel>> CountKernel(PrepareContext& p) {

@@ -10,8 +10,8 @@
 
 namespace tenon {
 
-// Inputs: indices [n, 2] of each sparse column, their values, their shapes, dense columns, and
-// what the op has besides.
+// Inputs: indices [n, 2] of each sparse column, their values, their shapes, dense columns, and the
+// op's other inputs.
 struct CrossLayout {
   int sparse = 0;
   int dense = 0;
@@ -22,19 +22,18 @@ struct CrossLayout {
   int others() const { return 3 * sparse + dense; }
 };
 
-// From the lists of dtypes. InvalidArgument where N differs from their length.
+// Reads the lists of dtypes. InvalidArgument if N differs from their length.
 absl::StatusOr<CrossLayout> ReadCrossLayout(const AttrReader& attrs);
 
-// Texts or buckets, by the output dtype; num_buckets and hash_key are attributes.
-// InvalidArgument where columns have different numbers of rows, and for numbers where
-// internal_type is string.
+// Texts or buckets, by the output dtype; num_buckets and hash_key are attributes. InvalidArgument
+// if columns have different numbers of rows, and for numbers if internal_type is string.
 absl::StatusOr<std::unique_ptr<Kernel>> SparseCrossKernel(PrepareContext& p);
 
-// Texts; the first input behind the columns is the separator.
+// Texts; the first input after the columns is the separator.
 absl::StatusOr<std::unique_ptr<Kernel>> SparseCrossTextKernel(PrepareContext& p);
 
-// Buckets; the inputs behind the columns are their number, whether hashes are keyed, and the key
-// (2 numbers).
+// Buckets; the inputs after the columns are their number, whether hashes are keyed, and the key (2
+// numbers).
 absl::StatusOr<std::unique_ptr<Kernel>> SparseCrossHashKernel(PrepareContext& p);
 
 }  // namespace tenon

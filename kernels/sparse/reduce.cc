@@ -15,7 +15,7 @@
 namespace tenon {
 namespace {
 
-// Elements by the offset of the result they belong to; those of one stay in their order.
+// Elements by the offset of their result; elements of the same result keep their order.
 using Terms = std::vector<std::pair<int64_t, int64_t>>;  // offset, element
 
 template <typename T, typename F>

@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-// Which dimensions a list of axes names. InvalidArgument where one is out of range.
+// A mask of the dimensions that a list of axes names. InvalidArgument if one is out of range.
 absl::StatusOr<std::vector<bool>> ReducedSparseAxes(const Tensor& axes, int rank);
 
 // Softmax over the elements of each innermost row: float, double or half (computed in float).

@@ -14,7 +14,7 @@
 namespace tenon {
 namespace {
 
-// f<T>() with T what the sets of a dtype hold: int64_t for integers, or std::string.
+// Calls f<T>() with the element type of sets of a dtype: int64_t for integers, or std::string.
 template <typename F>
 auto DispatchElements(DType dtype, F&& f) {
   const bool integers = IsInteger(dtype) && dtype != DType::kUint64;

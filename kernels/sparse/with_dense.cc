@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-// Where the elements stand in a dense tensor that broadcasts to the last dimensions of theirs.
+// The positions of the elements in a dense tensor that broadcasts to their last dimensions.
 std::vector<int64_t> Offsets(const Coordinates& at, const Shape& dense) {
   const int64_t skipped = at.rank - dense.rank();
   std::vector<int64_t> offsets(static_cast<size_t>(at.n), 0);
@@ -47,7 +47,7 @@ absl::Status CombineAt(SparseDenseOp op, const std::vector<int64_t>& offsets, co
       const T x = *a++, y = b[offset];
       if constexpr (kIsInt<T>) {
         if (y == T(0)) return InvalidArgument("integer division by zero");
-        // The one quotient that overflows wraps.
+        // The only quotient that overflows wraps.
         if (std::is_signed_v<T> && y == static_cast<T>(-1)) {
           *to++ = WrapSub(T(0), x);
           continue;

@@ -1,4 +1,4 @@
-// Adagrad, Adadelta and RMSProp: rates scaled by the history of squared gradients.
+// Adagrad, Adadelta and RMSProp: learning rates scaled by the history of squared gradients.
 #include <cmath>
 
 #include "kernels/state/apply.h"

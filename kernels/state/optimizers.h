@@ -1,5 +1,5 @@
-// Optimizer steps on a variable and its slots. half and bfloat16 are computed in float. Running,
-// InvalidArgument where a variable has another shape than the gradient.
+// Optimizer steps on a variable and its slots. half and bfloat16 are computed in float. At run
+// time, InvalidArgument if a variable's shape differs from the gradient's.
 #ifndef TENON_KERNELS_STATE_OPTIMIZERS_H_
 #define TENON_KERNELS_STATE_OPTIMIZERS_H_
 
@@ -10,14 +10,14 @@
 
 namespace tenon {
 
-// Inputs of an optimizer's kernel: handles of the variable and its slots, then scalars, the
-// gradient among them.
+// The inputs of an optimizer's kernel: handles of the variable and its slots, then scalars and the
+// gradient.
 struct ApplyInputs {
   int variables;
   int gradient;
 };
 
-// Adagrad; accum stays without update_slots.
+// Adagrad; without update_slots, accum does not change.
 // Inputs: var, accum, lr, grad.
 inline constexpr ApplyInputs kAdagradInputs{.variables = 2, .gradient = 3};
 absl::StatusOr<std::unique_ptr<Kernel>> AdagradKernel(PrepareContext& p);
@@ -37,7 +37,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> AdadeltaKernel(PrepareContext& p);
 inline constexpr ApplyInputs kRmsPropInputs{.variables = 3, .gradient = 7};
 absl::StatusOr<std::unique_ptr<Kernel>> RmsPropKernel(PrepareContext& p);
 
-// RMSProp by the variance.
+// RMSProp with the centered variance.
 // Inputs: var, mg, ms, mom, lr, rho, momentum, epsilon, grad.
 inline constexpr ApplyInputs kCenteredRmsPropInputs{.variables = 4, .gradient = 8};
 absl::StatusOr<std::unique_ptr<Kernel>> CenteredRmsPropKernel(PrepareContext& p);
@@ -67,12 +67,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> FtrlV2Kernel(PrepareContext& p);
 inline constexpr ApplyInputs kGradientDescentInputs{.variables = 1, .gradient = 2};
 absl::StatusOr<std::unique_ptr<Kernel>> GradientDescentKernel(PrepareContext& p);
 
-// Momentum; with use_nesterov, Nesterov's.
+// Momentum; with use_nesterov, Nesterov momentum.
 // Inputs: var, accum, lr, grad, momentum.
 inline constexpr ApplyInputs kMomentumInputs{.variables = 2, .gradient = 3};
 absl::StatusOr<std::unique_ptr<Kernel>> MomentumKernel(PrepareContext& p);
 
-// The same in Keras' form.
+// The same in Keras's form.
 // Inputs: var, accum, lr, grad, momentum.
 inline constexpr ApplyInputs kKerasMomentumInputs{.variables = 2, .gradient = 3};
 absl::StatusOr<std::unique_ptr<Kernel>> KerasMomentumKernel(PrepareContext& p);

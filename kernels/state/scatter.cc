@@ -102,7 +102,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> VariableScatterNdKernel(PrepareContext& 
         }
         TENON_RETURN_IF_ERROR(CheckUpdates(shape, indices, updates));
         TENON_ASSIGN_OR_RETURN(const Addressing a, MakeAddressing(ignore_bad, shape, indices));
-        // Nothing is changed before all indices are known to be good.
+        // Changes nothing until all indices have been checked.
         TENON_RETURN_IF_ERROR(ForEachOffsets(a, index_type, run.input(1), [](int64_t, auto) {}));
         return Scatter(run, a, index_type, dtype, scatter, ScatterUpdates::kSlices, *variables[0]);
       });

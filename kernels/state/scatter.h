@@ -1,4 +1,4 @@
-// Rows and slices of a variable replaced by updates, or combined with them, in their order.
+// Replaces rows and slices of a variable by updates, or combines them, in order.
 #ifndef TENON_KERNELS_STATE_SCATTER_H_
 #define TENON_KERNELS_STATE_SCATTER_H_
 
@@ -10,10 +10,10 @@
 
 namespace tenon {
 
-// Input 0 leads to the variable, input 1 (int32 or int64) lists its rows, input 2 holds the
-// updates: a scalar, or of shape indices.shape + variable.shape[1:]. All dtypes of FindScatter, but
-// bools and strings are only replaced. Running, InvalidArgument where a shape does not fit, an
-// index is out of range, or an integer would be divided by 0: the variable is then unchanged.
+// Input 0 is the variable's handle, input 1 (int32 or int64) lists its rows, input 2 has the
+// updates: a scalar, or shape indices.shape + variable.shape[1:]. All dtypes of FindScatter, but
+// bools and strings can only be replaced. At run time, InvalidArgument if a shape does not match,
+// an index is out of range, or an integer would be divided by 0: the variable is then unchanged.
 absl::StatusOr<std::unique_ptr<Kernel>> VariableScatterKernel(PrepareContext& p,
                                                               ScatterFunction function);
 template <ScatterFunction function>
@@ -21,8 +21,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> VariableScatterKernel(PrepareContext& p)
   return VariableScatterKernel(p, function);
 }
 
-// What TensorScatterKernel does, on the variable that input 0 leads to. Running, InvalidArgument
-// where a shape does not fit or an index is out of range (unless bad_indices_policy is IGNORE): the
+// Like TensorScatterKernel, on the variable whose handle is input 0. At run time, InvalidArgument
+// if a shape does not match or an index is out of range (unless bad_indices_policy is IGNORE): the
 // variable is then unchanged.
 absl::StatusOr<std::unique_ptr<Kernel>> VariableScatterNdKernel(PrepareContext& p,
                                                                 ScatterFunction function);

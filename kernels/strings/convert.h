@@ -10,21 +10,21 @@
 namespace tenon {
 
 // Elements of any dtype as text, formatted like printf by precision, width, fill, scientific and
-// shortest. InvalidArgument where these contradict each other or the dtype.
+// shortest. InvalidArgument if these are incompatible with each other or with the dtype.
 absl::StatusOr<std::unique_ptr<Kernel>> AsStringKernel(PrepareContext& p);
 
-// Text parsed as float, double, int32, int64, uint32 or uint64; same shape. InvalidArgument
-// where a string is no number.
+// Text parsed as float, double, int32, int64, uint32 or uint64; same shape. InvalidArgument if a
+// string is not a number.
 absl::StatusOr<std::unique_ptr<Kernel>> StringToNumberKernel(PrepareContext& p);
 
-// Bytes of strings (all of one length, a multiple of the element size) as elements of the output
-// dtype, in one more dimension; swapped where little_endian is false.
+// Bytes of strings (all of the same length, a multiple of the element size) as elements of the
+// output dtype, in one more dimension; bytes are swapped if little_endian is false.
 absl::StatusOr<std::unique_ptr<Kernel>> DecodeRawKernel(PrepareContext& p);
 
-// Strings of any shape as web-safe base64, padded with = where `pad` is set.
+// Strings of any shape as web-safe base64, padded with = if `pad` is set.
 absl::StatusOr<std::unique_ptr<Kernel>> EncodeBase64Kernel(PrepareContext& p);
 
-// Text of web-safe base64, padded or not, decoded. InvalidArgument where it is invalid.
+// Web-safe base64 text, padded or not, decoded. InvalidArgument if it is invalid.
 absl::StatusOr<std::unique_ptr<Kernel>> DecodeBase64Kernel(PrepareContext& p);
 
 }  // namespace tenon

@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-// How records are written, and which columns are read.
+// The format of records, and the columns to read.
 struct CsvDialect {
   char delimiter = ',';
   bool quotes = true;
@@ -19,13 +19,13 @@ struct CsvDialect {
   std::vector<int64_t> chosen;  // columns, ascending; empty: all
 };
 
-// From field_delim, use_quote_delim, na_value and select_cols, for `columns` outputs.
-// InvalidArgument where these do not fit.
+// Reads field_delim, use_quote_delim, na_value and select_cols, for `columns` outputs.
+// InvalidArgument if these are inconsistent.
 absl::StatusOr<CsvDialect> ReadCsvDialect(const AttrReader& attrs, int columns);
 
-// Input 0: records of any shape. One default (empty: none) and one output of that shape for each
-// column: float, double, int32, int64 or string. InvalidArgument where a record is malformed, a
-// field does not parse, or one without a default is missing.
+// Input 0: records of any shape. One default (empty: none) and one output of that shape per column:
+// float, double, int32, int64 or string. InvalidArgument if a record is malformed, a field does not
+// parse, or one without a default is missing.
 absl::StatusOr<std::unique_ptr<Kernel>> DecodeCsvKernel(PrepareContext& p);
 
 }  // namespace tenon

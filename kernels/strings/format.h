@@ -1,4 +1,4 @@
-// Text that shows tensors.
+// Formats tensors as text.
 #ifndef TENON_KERNELS_STRINGS_FORMAT_H_
 #define TENON_KERNELS_STRINGS_FORMAT_H_
 
@@ -10,7 +10,7 @@
 namespace tenon {
 
 // A scalar: `template` with each placeholder replaced by a summary of an input (any dtype and
-// shape). InvalidArgument where there are not as many placeholders as inputs.
+// shape). InvalidArgument if the numbers of placeholders and inputs differ.
 absl::StatusOr<std::unique_ptr<Kernel>> StringFormatKernel(PrepareContext& p);
 
 }  // namespace tenon

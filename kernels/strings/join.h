@@ -1,4 +1,4 @@
-// Strings joined with a separator: elementwise, along axes, by segment.
+// Joins strings with a separator: elementwise, along axes, by segment.
 #ifndef TENON_KERNELS_STRINGS_JOIN_H_
 #define TENON_KERNELS_STRINGS_JOIN_H_
 
@@ -10,18 +10,18 @@
 
 namespace tenon {
 
-// Element by element over all inputs, which have one shape or are scalars.
+// Element by element over all inputs, which have the same shape or are scalars.
 absl::StatusOr<std::unique_ptr<Kernel>> StringJoinKernel(PrepareContext& p);
 
-// The axes of a tensor of that rank that a value lists, in its order, as non-negative numbers.
-// InvalidArgument where one is out of range or repeated.
+// The axes of a tensor with that rank that a value lists, in its order, as non-negative numbers.
+// InvalidArgument if one is out of range or repeated.
 absl::StatusOr<std::vector<int64_t>> JoinedAxes(const Tensor& t, int rank);
 
-// Along the axes that input 1 lists, in their order, the first one fastest; kept with size 1
-// under keep_dims. InvalidArgument where one is out of range or repeated.
+// Along the axes listed in input 1, in their order, the first one varying fastest; kept with size 1
+// with keep_dims. InvalidArgument if one is out of range or repeated.
 absl::StatusOr<std::unique_ptr<Kernel>> ReduceJoinKernel(PrepareContext& p);
 
-// Rows of input 0 with the same id (input 1, int32 or int64) joined in order; negative ids are
+// Rows of input 0 with the same id (input 1, int32 or int64), joined in order; negative ids are
 // dropped. InvalidArgument for ids beyond the number of segments (input 2).
 absl::StatusOr<std::unique_ptr<Kernel>> SegmentJoinKernel(PrepareContext& p);
 

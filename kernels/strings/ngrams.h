@@ -1,5 +1,5 @@
-// Each row's runs of tokens, of every width asked for, joined by a separator; rows may be padded
-// at both ends.
+// Joins each row's sequences of tokens, of every requested width, with a separator; rows may be
+// padded at both ends.
 #ifndef TENON_KERNELS_STRINGS_NGRAMS_H_
 #define TENON_KERNELS_STRINGS_NGRAMS_H_
 
@@ -10,8 +10,8 @@
 
 namespace tenon {
 
-// Tokens [n] and row splits (int32 or int64) to runs and their row splits. InvalidArgument for
-// widths below 1 and splits that do not rise from 0 to n.
+// Tokens [n] and row splits (int32 or int64) to n-grams and their row splits. InvalidArgument for
+// widths below 1 and splits that do not increase from 0 to n.
 absl::StatusOr<std::unique_ptr<Kernel>> NGramsKernel(PrepareContext& p);
 
 }  // namespace tenon

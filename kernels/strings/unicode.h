@@ -10,18 +10,17 @@
 
 namespace tenon {
 
-// Code points (int32) of a tensor of UTF-8 strings, with row splits (int32 or int64) for each
-// string and, where there is a third output, the byte at which each character begins.
-// InvalidArgument for text that is not UTF-8 under errors=strict.
+// Code points (int32) of a tensor of UTF-8 strings, with row splits (int32 or int64) for the
+// strings and, if there is a third output, the byte at which each character begins. InvalidArgument
+// for text that is not UTF-8 with errors=strict.
 absl::StatusOr<std::unique_ptr<Kernel>> UnicodeDecodeKernel(PrepareContext& p);
 
-// Strings of any shape in the encoding that output_encoding names. InvalidArgument for text that
-// is not UTF-8 under errors=strict.
+// Strings of any shape in the encoding output_encoding. InvalidArgument for text that is not UTF-8
+// with errors=strict.
 absl::StatusOr<std::unique_ptr<Kernel>> UnicodeTranscodeKernel(PrepareContext& p);
 
-// One string for each row of code points (int32 [n], row splits int32 or int64). InvalidArgument
-// where the splits do not rise from 0 to n, and for values that are no characters under
-// errors=strict.
+// One string per row of code points (int32 [n], row splits int32 or int64). InvalidArgument if the
+// splits do not increase from 0 to n, and for values that are not characters with errors=strict.
 absl::StatusOr<std::unique_ptr<Kernel>> UnicodeEncodeKernel(PrepareContext& p);
 
 }  // namespace tenon

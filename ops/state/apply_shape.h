@@ -1,4 +1,4 @@
-// The shape function of the optimizers' ops (kernels/state/optimizers.h).
+// The shape function of optimizer ops (kernels/state/optimizers.h).
 #ifndef TENON_OPS_STATE_APPLY_SHAPE_H_
 #define TENON_OPS_STATE_APPLY_SHAPE_H_
 
