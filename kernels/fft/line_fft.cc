@@ -1,4 +1,4 @@
-#include "kernels/linalg/line_fft.h"
+#include "kernels/fft/line_fft.h"
 
 #include <bit>
 #include <cmath>

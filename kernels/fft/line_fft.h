@@ -2,8 +2,8 @@
 //
 //   LineFft fft(n);
 //   fft.Forward(line);   // in place; Inverse scales by 1/n
-#ifndef TENON_KERNELS_LINALG_LINE_FFT_H_
-#define TENON_KERNELS_LINALG_LINE_FFT_H_
+#ifndef TENON_KERNELS_FFT_LINE_FFT_H_
+#define TENON_KERNELS_FFT_LINE_FFT_H_
 
 #include <complex>
 #include <cstdint>
@@ -35,4 +35,4 @@ class LineFft {
 
 }  // namespace tenon
 
-#endif  // TENON_KERNELS_LINALG_LINE_FFT_H_
+#endif  // TENON_KERNELS_FFT_LINE_FFT_H_
