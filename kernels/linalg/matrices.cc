@@ -1,13 +1,54 @@
 #include "kernels/linalg/matrices.h"
 
-#include "env/status.h"
-#include "kernels/interface/axis.h"
+#include <algorithm>
 
 namespace tenon {
+namespace {
 
-MatrixBatch BatchOf(const Shape& shape) {
-  const int rank = shape.rank();
-  return {Product(shape, 0, rank - 2), shape.dim(rank - 2), shape.dim(rank - 1)};
+template <typename S>
+using StoredTypes = std::conditional_t<
+    std::is_same_v<S, float>, TypeList<float, half, bfloat16>,
+    std::conditional_t<
+        std::is_same_v<S, double>, TypeList<float, double, half, bfloat16>,
+        std::conditional_t<std::is_same_v<S, complex64>, TypeList<complex64>, Complexes>>>;
+
+}  // namespace
+
+DType MatrixDType(DType dtype) {
+  return dtype == DType::kHalf || dtype == DType::kBfloat16 ? DType::kFloat : dtype;
 }
+
+DType WideDType(DType dtype) {
+  const bool complex = dtype == DType::kComplex64 || dtype == DType::kComplex128;
+  return complex ? DType::kComplex128 : DType::kDouble;
+}
+
+template <typename S>
+Matrix<S> LoadMatrix(DType dtype, const void* tensor, const MatrixBatch& batch, int64_t index) {
+  Matrix<S> m(batch.rows, batch.cols);
+  VisitTypes(StoredTypes<S>{}, dtype, [&]<typename T>() {
+    const T* from = static_cast<const T*>(tensor) + index * batch.size();
+    std::transform(from, from + batch.size(), m.data(),
+                   [](const T& v) { return static_cast<S>(ToCompute(v)); });
+  });
+  return m;
+}
+
+template <typename S>
+void StoreElements(const S* elements, int64_t n, DType dtype, void* tensor, int64_t at) {
+  VisitTypes(StoredTypes<S>{}, dtype, [&]<typename T>() {
+    std::transform(elements, elements + n, static_cast<T*>(tensor) + at,
+                   [](const S& v) { return static_cast<T>(static_cast<ComputeType<T>>(v)); });
+  });
+}
+
+template Matrix<float> LoadMatrix(DType, const void*, const MatrixBatch&, int64_t);
+template Matrix<double> LoadMatrix(DType, const void*, const MatrixBatch&, int64_t);
+template Matrix<complex64> LoadMatrix(DType, const void*, const MatrixBatch&, int64_t);
+template Matrix<complex128> LoadMatrix(DType, const void*, const MatrixBatch&, int64_t);
+template void StoreElements(const float*, int64_t, DType, void*, int64_t);
+template void StoreElements(const double*, int64_t, DType, void*, int64_t);
+template void StoreElements(const complex64*, int64_t, DType, void*, int64_t);
+template void StoreElements(const complex128*, int64_t, DType, void*, int64_t);
 
 }  // namespace tenon

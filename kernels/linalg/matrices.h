@@ -1,39 +1,41 @@
-// What the linear algebra ops share: tensors as batches of row-major matrices, seen through Eigen.
+// Eigen matrices from tensors and back. Decompositions are compiled for four scalar types; the
+// dtypes in memory are converted on the way in and out.
 #ifndef TENON_KERNELS_LINALG_MATRICES_H_
 #define TENON_KERNELS_LINALG_MATRICES_H_
 
 #include <Eigen/Core>
 #include <cstdint>
 
-#include "absl/status/statusor.h"
-#include "kernels/interface/kernel.h"
 #include "kernels/interface/types.h"
+#include "kernels/linalg/batches.h"
 
 namespace tenon {
 
-using MatrixTypes = TypeList<float, double, half, complex64, complex128>;
+template <typename S>
+using Matrix = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-template <typename T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using MatrixScalars = TypeList<float, double, complex64, complex128>;
+using WideScalars = TypeList<double, complex128>;
 
-// half is computed in float.
-template <typename T>
-Matrix<ComputeType<T>> LoadMatrix(const T* data, int64_t rows, int64_t cols) {
-  return Eigen::Map<const Matrix<T>>(data, rows, cols).template cast<ComputeType<T>>();
+// The scalar type that matrices of `dtype` are computed in: float for half and bfloat16.
+DType MatrixDType(DType dtype);
+// double or complex128, where one instantiation of a long algorithm serves all dtypes.
+DType WideDType(DType dtype);
+
+// Matrix `index` of a tensor of `dtype`, each of `batch`'s rows and columns. S is dtype's
+// MatrixDType or WideDType.
+template <typename S>
+Matrix<S> LoadMatrix(DType dtype, const void* tensor, const MatrixBatch& batch, int64_t index);
+
+// Stores n elements from element `at` of a tensor of `dtype` on, rounded.
+template <typename S>
+void StoreElements(const S* elements, int64_t n, DType dtype, void* tensor, int64_t at);
+
+// Stores m as matrix `index` of a tensor of matrices of its size.
+template <typename S>
+void StoreMatrix(const Matrix<S>& m, DType dtype, void* tensor, int64_t index) {
+  StoreElements(m.data(), m.size(), dtype, tensor, index * m.size());
 }
-template <typename T, typename M>
-void StoreMatrix(const M& m, T* data) {
-  Eigen::Map<Matrix<T>>(data, m.rows(), m.cols()) = m.template cast<T>();
-}
-
-// The matrices of a shape of at least two dimensions.
-struct MatrixBatch {
-  int64_t count = 1;
-  int64_t rows = 0;
-  int64_t cols = 0;
-  int64_t size() const { return rows * cols; }
-};
-MatrixBatch BatchOf(const Shape& shape);
 
 }  // namespace tenon
 

@@ -1,7 +1,8 @@
 // Svd: U diag(s) V^H = A, singular values falling. Computed in double.
-#include <Eigen/SVD>
+#include "kernels/linalg/svd.h"
 
-#include "kernels/linalg/matrices.h"
+#include <algorithm>
+
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
 
@@ -24,46 +25,6 @@ absl::Status SvdShape(ShapeContext& c) {
   c.set_output(1, WithMatrix(in, {m, full ? m : p}));
   c.set_output(2, WithMatrix(in, {n, full ? n : p}));
   return absl::OkStatus();
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> Svd(PrepareContext& p) {
-  const MatrixBatch in = BatchOf(p.input_shape(0));
-  const int64_t values = std::min(in.rows, in.cols);
-  const bool vectors = p.attrs().Bool("compute_uv", true);
-  const bool full = p.attrs().Bool("full_matrices", false);
-  const int64_t u_cols = full ? in.rows : values, v_cols = full ? in.cols : values;
-  return DispatchType(
-      TypeList<float, double, complex64, complex128>{}, p.input_dtype(0), [&]<typename T>() {
-        using C = std::conditional_t<kIsComplex<T>, complex128, double>;
-        using M = Matrix<C>;
-        return MakeKernel([=](RunContext& run) {
-          unsigned options = 0;
-          if (vectors) {
-            options = full ? Eigen::ComputeFullU | Eigen::ComputeFullV
-                           : Eigen::ComputeThinU | Eigen::ComputeThinV;
-          }
-          for (int64_t b = 0; b < in.count; ++b) {
-            M u = M::Identity(in.rows, u_cols), v = M::Identity(in.cols, v_cols);
-            if (in.size() > 0) {
-              const M matrix =
-                  LoadMatrix(run.input<T>(0) + b * in.size(), in.rows, in.cols).template cast<C>();
-              const Eigen::JacobiSVD<Eigen::Matrix<C, Eigen::Dynamic, Eigen::Dynamic>> svd(matrix,
-                                                                                           options);
-              for (int64_t i = 0; i < values; ++i) {
-                run.output<T>(0)[b * values + i] = static_cast<T>(svd.singularValues()(i));
-              }
-              if (vectors) {
-                u = svd.matrixU();
-                v = svd.matrixV();
-              }
-            }
-            if (!vectors) continue;
-            StoreMatrix(u, run.output<T>(1) + b * u.size());
-            StoreMatrix(v, run.output<T>(2) + b * v.size());
-          }
-          return absl::OkStatus();
-        });
-      });
 }
 
 const OpRegistration svd_op({

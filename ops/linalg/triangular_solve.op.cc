@@ -1,8 +1,7 @@
 // MatrixTriangularSolve: X with A X = B for a triangular A, by substitution (a zero
 // on the diagonal gives infinities); batch dimensions broadcast.
-#include "kernels/elementwise/reference_broadcast.h"
-#include "kernels/interface/axis.h"
-#include "kernels/linalg/systems.h"
+#include "kernels/linalg/triangular_solve.h"
+
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
 
@@ -24,40 +23,6 @@ absl::Status TriangularShape(ShapeContext& c) {
   out.push_back(rhs.dim(rhs.rank() - 1));
   c.set_output(0, std::move(out));
   return absl::OkStatus();
-}
-
-template <typename T>
-void Solve(const Matrix<T>& m, bool lower, Matrix<T>& x) {
-  if (lower) {
-    m.template triangularView<Eigen::Lower>().solveInPlace(x);
-  } else {
-    m.template triangularView<Eigen::Upper>().solveInPlace(x);
-  }
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> TriangularSolve(PrepareContext& p) {
-  const MatrixBatch left = BatchOf(p.input_shape(0)), right = BatchOf(p.input_shape(1));
-  const Shape left_batch = WithMatrix(p.input_shape(0), {});
-  const Shape right_batch = WithMatrix(p.input_shape(1), {});
-  const Shape batch = WithMatrix(p.output_shape(0), {});
-  const bool adjoint = p.attrs().Bool("adjoint", false);
-  const bool lower = p.attrs().Bool("lower", true);
-  return DispatchType(
-      Joined<MatrixTypes, TypeList<bfloat16>>{}, p.input_dtype(0), [&]<typename T>() {
-        return MakeKernel([=](RunContext& run) {
-          if (left.size() == 0 || right.size() == 0) return absl::OkStatus();
-          for (int64_t b = 0; b < batch.num_elements(); ++b) {
-            const T* from = run.input<T>(0) + BatchIndex(left_batch, batch, b) * left.size();
-            const T* rhs = run.input<T>(1) + BatchIndex(right_batch, batch, b) * right.size();
-            Matrix<ComputeType<T>> m = LoadMatrix(from, left.rows, left.cols);
-            if (adjoint) m = m.adjoint().eval();
-            Matrix<ComputeType<T>> x = LoadMatrix(rhs, right.rows, right.cols);
-            Solve(m, lower != adjoint, x);
-            StoreMatrix(x, run.output<T>(0) + b * right.size());
-          }
-          return absl::OkStatus();
-        });
-      });
 }
 
 const OpRegistration matrix_triangular_solve_op({

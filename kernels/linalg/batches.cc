@@ -1,0 +1,29 @@
+#include "kernels/linalg/batches.h"
+
+#include "kernels/interface/axis.h"
+
+namespace tenon {
+
+MatrixBatch BatchOf(const Shape& shape) {
+  const int rank = shape.rank();
+  return {Product(shape, 0, rank - 2), shape.dim(rank - 2), shape.dim(rank - 1)};
+}
+
+Shape BatchShape(const Shape& shape) {
+  return Shape(shape.dims().subspan(0, static_cast<size_t>(shape.rank() - 2)));
+}
+
+int64_t BatchIndex(const Shape& batch, const Shape& out, int64_t index) {
+  int64_t at = 0, stride = 1;
+  for (int k = 1; k <= out.rank(); ++k) {
+    const int64_t d = out.dim(out.rank() - k), i = index % d;
+    index /= d;
+    if (k > batch.rank()) continue;
+    const int64_t size = batch.dim(batch.rank() - k);
+    if (size != 1) at += i * stride;
+    stride *= size;
+  }
+  return at;
+}
+
+}  // namespace tenon

@@ -1,0 +1,29 @@
+// Tensors as batches of row-major matrices: their last two dimensions are one matrix's.
+#ifndef TENON_KERNELS_LINALG_BATCHES_H_
+#define TENON_KERNELS_LINALG_BATCHES_H_
+
+#include <cstdint>
+
+#include "graph/shape.h"
+
+namespace tenon {
+
+// The matrices of a shape of at least two dimensions.
+struct MatrixBatch {
+  int64_t count = 1;
+  int64_t rows = 0;
+  int64_t cols = 0;
+  int64_t size() const { return rows * cols; }
+};
+MatrixBatch BatchOf(const Shape& shape);
+
+// The dimensions before the last two.
+Shape BatchShape(const Shape& shape);
+
+// Which matrix of a tensor with that batch shape is read for the one at `index` of the broadcast
+// batch shape `out`.
+int64_t BatchIndex(const Shape& batch, const Shape& out, int64_t index);
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_LINALG_BATCHES_H_

@@ -1,0 +1,53 @@
+#include "kernels/linalg/least_squares.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/QR>
+#include <cstring>
+
+#include "kernels/linalg/matrices.h"
+
+namespace tenon {
+namespace {
+
+template <typename M>
+absl::StatusOr<M> SolveNormal(const M& a, const M& b, double l2) {
+  const bool tall = a.rows() >= a.cols();
+  M gram = tall ? M(a.adjoint() * a) : M(a * a.adjoint());
+  gram.diagonal().array() += typename M::Scalar(l2);
+  const Eigen::LLT<M> llt(gram);
+  if (llt.info() != Eigen::Success) {
+    return InvalidArgument("the matrix is rank-deficient, or l2_regularizer too small");
+  }
+  return tall ? M(llt.solve(a.adjoint() * b)) : M(a.adjoint() * llt.solve(b));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> LeastSquares(PrepareContext& p) {
+  const MatrixBatch batch = BatchOf(p.input_shape(0)), rhs = BatchOf(p.input_shape(1));
+  const bool fast = p.attrs().Bool("fast", true);
+  const DType dtype = p.input_dtype(0);
+  const size_t out_bytes = static_cast<size_t>(p.output_shape(0).num_elements()) * SizeOf(dtype);
+  return DispatchType(WideScalars{}, WideDType(dtype), [&]<typename S>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
+      if (batch.size() == 0 || rhs.size() == 0) {
+        std::memset(run.output(0), 0, out_bytes);
+        return absl::OkStatus();
+      }
+      for (int64_t i = 0; i < batch.count; ++i) {
+        const Matrix<S> a = LoadMatrix<S>(dtype, run.input(0), batch, i);
+        const Matrix<S> b = LoadMatrix<S>(dtype, run.input(1), rhs, i);
+        Matrix<S> x;
+        if (fast) {
+          TENON_ASSIGN_OR_RETURN(x, SolveNormal(a, b, *run.input<double>(2)));
+        } else {
+          x = Eigen::CompleteOrthogonalDecomposition<Matrix<S>>(a).solve(b);
+        }
+        StoreMatrix(x, dtype, run.output(0), i);
+      }
+      return absl::OkStatus();
+    });
+  });
+}
+
+}  // namespace tenon

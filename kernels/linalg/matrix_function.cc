@@ -1,0 +1,87 @@
+#include "kernels/linalg/matrix_function.h"
+
+#include <Eigen/Dense>
+#include <limits>
+#include <unsupported/Eigen/MatrixFunctions>
+
+#include "kernels/linalg/matrices.h"
+#include "kernels/linalg/schur.h"
+
+namespace tenon {
+namespace {
+
+// The logarithm of a triangular block with eigenvalues that are close together, as Eigen's
+// matrix_function_compute asks for it. Eigen takes square roots until one is near the identity;
+// with an eigenvalue of 0 none ever is, and the block has no logarithm.
+class BlockLogarithm {
+ public:
+  using Block = Eigen::Matrix<complex128, Eigen::Dynamic, Eigen::Dynamic>;
+
+  Block compute(const Block& block) {
+    if (block.rows() > 2 && !RootsReachIdentity(block)) {
+      return Block::Constant(block.rows(), block.cols(), std::numeric_limits<double>::quiet_NaN());
+    }
+    return Eigen::internal::MatrixLogarithmAtomic<Block>().compute(block);
+  }
+
+ private:
+  static bool RootsReachIdentity(Block t) {
+    constexpr double kNear = 0.1;  // less than what Eigen goes on from
+    constexpr int kMostRoots = 64;
+    const Block identity = Block::Identity(t.rows(), t.cols());
+    Block root = t;
+    for (int i = 0; i < kMostRoots; ++i) {
+      if ((t - identity).cwiseAbs().colwise().sum().maxCoeff() < kNear) return true;
+      Eigen::matrix_sqrt_triangular(t, root);
+      t = root.triangularView<Eigen::Upper>();
+    }
+    return false;
+  }
+};
+
+template <typename S>
+Matrix<S> SquareRoot(const Matrix<S>& m) {
+  return m.sqrt();
+}
+
+Matrix<complex128> Logarithm(const Matrix<complex128>& m) {
+  Matrix<complex128> out = m;
+  BlockLogarithm logarithm;
+  Eigen::internal::matrix_function_compute<Matrix<complex128>>::run(m, logarithm, out);
+  return out;
+}
+
+// `function` of each matrix, computed in S.
+template <typename S>
+absl::StatusOr<std::unique_ptr<Kernel>> ForEachMatrix(PrepareContext& p,
+                                                      Matrix<S> (*function)(const Matrix<S>&)) {
+  const MatrixBatch batch = BatchOf(p.input_shape(0));
+  const DType dtype = p.input_dtype(0);
+  return MakeKernel([=](RunContext& run) {
+    if (batch.size() == 0) return absl::OkStatus();
+    for (int64_t b = 0; b < batch.count; ++b) {
+      Matrix<S> m = LoadMatrix<S>(dtype, run.input(0), batch, b);
+      // Eigen's iterations need not end for infinities and NaN.
+      if (m.allFinite()) {
+        m = function(m);
+      } else {
+        m.setConstant(S(std::numeric_limits<double>::quiet_NaN()));
+      }
+      StoreMatrix(m, dtype, run.output(0), b);
+    }
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> MatrixSquareRoot(PrepareContext& p) {
+  return DispatchType(WideScalars{}, WideDType(p.input_dtype(0)),
+                      [&]<typename S>() { return ForEachMatrix<S>(p, SquareRoot<S>); });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> MatrixLogarithm(PrepareContext& p) {
+  return ForEachMatrix<complex128>(p, Logarithm);
+}
+
+}  // namespace tenon

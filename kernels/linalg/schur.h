@@ -1,0 +1,21 @@
+// Eigen's Schur decompositions of the matrices here, compiled once (schur.cc): eigenvalues and
+// matrix functions build on them. Include this where a class of Eigen's would instantiate them.
+#ifndef TENON_KERNELS_LINALG_SCHUR_H_
+#define TENON_KERNELS_LINALG_SCHUR_H_
+
+#include <Eigen/Eigenvalues>
+
+#include "kernels/linalg/matrices.h"
+
+namespace Eigen {
+
+extern template RealSchur<tenon::Matrix<double>>& RealSchur<tenon::Matrix<double>>::compute(
+    const EigenBase<tenon::Matrix<double>>&, bool);
+
+extern template ComplexSchur<tenon::Matrix<tenon::complex128>>&
+ComplexSchur<tenon::Matrix<tenon::complex128>>::compute(
+    const EigenBase<tenon::Matrix<tenon::complex128>>&, bool);
+
+}  // namespace Eigen
+
+#endif  // TENON_KERNELS_LINALG_SCHUR_H_

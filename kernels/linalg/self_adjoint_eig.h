@@ -1,0 +1,18 @@
+// Eigenvalues and eigenvectors of Hermitian matrices, [..., n, n], from their lower triangles.
+#ifndef TENON_KERNELS_LINALG_SELF_ADJOINT_EIG_H_
+#define TENON_KERNELS_LINALG_SELF_ADJOINT_EIG_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kernels/interface/kernel.h"
+
+namespace tenon {
+
+// Outputs: values [..., n], rising, and, with attribute compute_v, vectors as columns. float,
+// double, half and complex. InvalidArgument at Run where the iteration does not converge.
+absl::StatusOr<std::unique_ptr<Kernel>> SelfAdjointEig(PrepareContext& p);
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_LINALG_SELF_ADJOINT_EIG_H_

@@ -1,0 +1,22 @@
+// Products and linear systems of tridiagonal matrices, given by their diagonals: above (its last
+// element is not used), main, and below (its first is not used). float, double and complex.
+#ifndef TENON_KERNELS_LINALG_TRIDIAGONAL_H_
+#define TENON_KERNELS_LINALG_TRIDIAGONAL_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kernels/interface/kernel.h"
+
+namespace tenon {
+
+// Inputs: diagonals [..., 3, n] and right-hand sides [..., n, k]. Gaussian elimination, with
+// attribute partial_pivoting by rows; a zero pivot gives NaN for the whole matrix.
+absl::StatusOr<std::unique_ptr<Kernel>> TridiagonalSolve(PrepareContext& p);
+
+// Inputs: three diagonals [..., 1, n] and matrices [..., n, k].
+absl::StatusOr<std::unique_ptr<Kernel>> TridiagonalMatMul(PrepareContext& p);
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_LINALG_TRIDIAGONAL_H_
