@@ -1,10 +1,10 @@
 // Bincount, DenseBincount, RaggedBincount, SparseBincount: how often each small number occurs, or
 // the sum of the weights at its places. Numbers from `size` on are left out.
+#include "kernels/reduction/bincount.h"
+
 #include <algorithm>
 
 #include "kernels/interface/axis.h"
-#include "kernels/interface/late_kernel.h"
-#include "kernels/reduction/segments.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -67,71 +67,6 @@ absl::Status SparseBincountShape(ShapeContext& c) {
   return SetBins(c, 1, 3, dims.size() == 2 ? Shape({dims[0]}) : Shape());
 }
 
-enum class BinRows { kOne, kDense, kSplits, kCoordinates };
-
-// Inputs: [what gives the row], values, [dense_shape], size, weights.
-template <BinRows how>
-absl::StatusOr<std::unique_ptr<Kernel>> Bins(PrepareContext& p) {
-  constexpr bool kLater = how == BinRows::kSplits || how == BinRows::kCoordinates;
-  constexpr int kValues = kLater ? 1 : 0;
-  constexpr int kSize = how == BinRows::kCoordinates ? 3 : kValues + 1;
-  const Shape& out_shape = p.output_shape(0);
-  if (!out_shape.IsComplete()) {
-    return PrepareLate(
-        p, Bins<how>,
-        how == BinRows::kCoordinates ? std::vector<int>{2, kSize} : std::vector<int>{kSize});
-  }
-  p.InputNotRead(kSize);
-  const Shape& in = p.input_shape(kValues);
-  const int64_t n = in.num_elements();
-  const int64_t bins = out_shape.dim(out_shape.rank() - 1);
-  const int64_t rows = out_shape.rank() == 2 ? out_shape.dim(0) : 1;
-  const int64_t row_size = how == BinRows::kDense && in.rank() == 2 ? in.dim(1) : n;
-  const bool weighted = p.input_shape(kSize + 1).num_elements() > 0;
-  const bool binary = p.attrs().Bool("binary_output", false);
-  const DType value_type = p.input_dtype(kValues);
-  const int64_t given = kLater ? p.input_shape(0).num_elements() : 0;
-  const int64_t coordinates = how == BinRows::kCoordinates ? p.input_shape(0).dim(1) : 1;
-  if (how == BinRows::kCoordinates && p.input_shape(0).dim(0) != n) {
-    return InvalidArgument("indices of shape ", p.input_shape(0).ToString(), " for ", n, " values");
-  }
-  if (how == BinRows::kCoordinates && coordinates != out_shape.rank()) {
-    return InvalidArgument("indices of ", coordinates, " columns for a dense_shape of ",
-                           out_shape.rank());
-  }
-  return DispatchType(
-      TypeList<int32_t, int64_t, float, double>{}, p.output_dtype(0), [&]<typename T>() {
-        return MakeKernel([=](RunContext& run) -> absl::Status {
-          const std::vector<int64_t> values = IntegersAt(value_type, run.input(kValues), n);
-          const int64_t* row_input = kLater ? run.input<int64_t>(0) : nullptr;
-          const T* weights = weighted ? run.input<T>(kSize + 1) : nullptr;
-          T* out = run.output<T>(0);
-          std::fill_n(out, rows * bins, T(0));
-          if (how == BinRows::kSplits) {
-            if (row_input[0] != 0 || row_input[given - 1] != n ||
-                !std::is_sorted(row_input, row_input + given)) {
-              return InvalidArgument("splits must rise from 0 to the ", n, " values");
-            }
-          }
-          int64_t row = 0;
-          for (int64_t i = 0; i < n; ++i) {
-            const int64_t v = values[static_cast<size_t>(i)];
-            if (v < 0) return InvalidArgument("values must not be negative, but one is ", v);
-            if (how == BinRows::kDense && rows > 1) row = i / row_size;
-            if (how == BinRows::kSplits) {
-              while (row_input[row + 1] <= i) ++row;
-            }
-            if (how == BinRows::kCoordinates && coordinates == 2) row = row_input[2 * i];
-            if (row < 0 || row >= rows) return InvalidArgument("row ", row, " of ", rows);
-            if (v >= bins) continue;
-            T& bin = out[row * bins + v];
-            bin = binary ? T(1) : WrapAdd(bin, weighted ? weights[i] : T(1));
-          }
-          return absl::OkStatus();
-        });
-      });
-}
-
 const OpRegistration bincount_op({
     .name = "Bincount",
     .inputs = "arr: int32, size: int32, weights: T",
@@ -139,7 +74,7 @@ const OpRegistration bincount_op({
     .attrs = "T: type",
     .types = "T: int32 int64 float double",
     .shape = BincountShape,
-    .reference = Bins<BinRows::kOne>,
+    .reference = Bincount<BinRows::kOne>,
 });
 
 const OpRegistration dense_bincount_op({
@@ -149,7 +84,7 @@ const OpRegistration dense_bincount_op({
     .attrs = "Tidx: type; T: type; binary_output: bool = false",
     .types = "Tidx: int32 int64; T: int32 int64 float double",
     .shape = DenseBincountShape,
-    .reference = Bins<BinRows::kDense>,
+    .reference = Bincount<BinRows::kDense>,
 });
 
 const OpRegistration ragged_bincount_op({
@@ -159,7 +94,7 @@ const OpRegistration ragged_bincount_op({
     .attrs = "Tidx: type; T: type; binary_output: bool = false",
     .types = "Tidx: int32 int64; T: int32 int64 float double",
     .shape = RaggedBincountShape,
-    .reference = Bins<BinRows::kSplits>,
+    .reference = Bincount<BinRows::kSplits>,
 });
 
 const OpRegistration sparse_bincount_op({
@@ -169,7 +104,7 @@ const OpRegistration sparse_bincount_op({
     .attrs = "Tidx: type; T: type; binary_output: bool = false",
     .types = "Tidx: int32 int64; T: int32 int64 float double",
     .shape = SparseBincountShape,
-    .reference = Bins<BinRows::kCoordinates>,
+    .reference = Bincount<BinRows::kCoordinates>,
 });
 
 }  // namespace

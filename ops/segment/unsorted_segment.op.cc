@@ -1,7 +1,6 @@
 // UnsortedSegmentSum, UnsortedSegmentProd, UnsortedSegmentMin, UnsortedSegmentMax: ids in any
 // order, of any shape that data's shape begins with; negative ids are left out.
-#include "kernels/interface/axis.h"
-#include "kernels/interface/late_kernel.h"
+#include "kernels/reduction/segment_reduce.h"
 #include "kernels/reduction/segments.h"
 #include "ops/op.h"
 
@@ -29,37 +28,6 @@ absl::Status UnsortedShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-template <SegmentOp op>
-absl::StatusOr<std::unique_ptr<Kernel>> Unsorted(PrepareContext& p) {
-  if (!p.output_shape(0).IsComplete()) return PrepareLate(p, Unsorted<op>, {2});
-  p.InputNotRead(2);
-  const Shape& out_shape = p.output_shape(0);
-  const int64_t rows = p.input_shape(1).num_elements();
-  const int64_t segments = out_shape.dim(0);
-  const int64_t width = Product(out_shape, 1, out_shape.rank());
-  const DType ids_type = p.input_dtype(1);
-  return DispatchType(Numbers{}, p.input_dtype(0), [&]<typename T>() {
-    using C = ComputeType<T>;
-    if (kIsSmallFloat<T>) p.RequestScratch(static_cast<size_t>(segments * width) * sizeof(C));
-    return MakeKernel([=](RunContext& run) -> absl::Status {
-      const std::vector<int64_t> ids = IntegersAt(ids_type, run.input(1), rows);
-      T* out = run.output<T>(0);
-      C* acc = static_cast<C*>(kIsSmallFloat<T> ? run.scratch() : static_cast<void*>(out));
-      std::fill_n(acc, segments * width, ToCompute(SegmentIdentity<T>(op)));
-      const T* row = run.input<T>(0);
-      for (int64_t id : ids) {
-        if (id >= segments) {
-          return InvalidArgument("segment id ", id, " is out of range [0, ", segments, ")");
-        }
-        if (id >= 0) CombineRow(op, row, acc + id * width, width);
-        row += width;
-      }
-      if (kIsSmallFloat<T>) FinishRow(op, 1, acc, out, segments * width);
-      return absl::OkStatus();
-    });
-  });
-}
-
 const OpRegistration unsorted_segment_sum_op({
     .name = "UnsortedSegmentSum",
     .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments",
@@ -68,7 +36,7 @@ const OpRegistration unsorted_segment_sum_op({
     .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
              "half uint32 uint64; Tindices: int16 int32 int64; Tnumsegments: int32 int64",
     .shape = UnsortedShape,
-    .reference = Unsorted<SegmentOp::kSum>,
+    .reference = UnsortedSegments<SegmentOp::kSum>,
 });
 
 const OpRegistration unsorted_segment_prod_op({
@@ -79,7 +47,7 @@ const OpRegistration unsorted_segment_prod_op({
     .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
              "half uint32 uint64; Tindices: int32 int64; Tnumsegments: int32 int64",
     .shape = UnsortedShape,
-    .reference = Unsorted<SegmentOp::kProd>,
+    .reference = UnsortedSegments<SegmentOp::kProd>,
 });
 
 const OpRegistration unsorted_segment_min_op({
@@ -90,7 +58,7 @@ const OpRegistration unsorted_segment_min_op({
     .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
              "Tindices: int32 int64; Tnumsegments: int32 int64",
     .shape = UnsortedShape,
-    .reference = Unsorted<SegmentOp::kMin>,
+    .reference = UnsortedSegments<SegmentOp::kMin>,
 });
 
 const OpRegistration unsorted_segment_max_op({
@@ -101,7 +69,7 @@ const OpRegistration unsorted_segment_max_op({
     .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
              "Tindices: int32 int64; Tnumsegments: int32 int64",
     .shape = UnsortedShape,
-    .reference = Unsorted<SegmentOp::kMax>,
+    .reference = UnsortedSegments<SegmentOp::kMax>,
 });
 
 }  // namespace
