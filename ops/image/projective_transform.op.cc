@@ -1,12 +1,7 @@
 // ImageProjectiveTransformV2, V3: images seen through a projective map from output to input
 // positions: (a0 x + a1 y + a2, b0 x + b1 y + b2) / (c0 x + c1 y + 1).
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <string>
+#include "kernels/image/projective_transform.h"
 
-#include "kernels/interface/late_kernel.h"
-#include "kernels/interface/types.h"
 #include "ops/image/image_shape.h"
 #include "ops/op.h"
 
@@ -29,121 +24,6 @@ absl::Status TransformShape(ShapeContext& c) {
   return SetResized(c, images, 2);
 }
 
-enum class Fill { kReflect, kWrap, kConstant, kNearest };
-
-// A position mapped into 0 .. size - 1. NaN and, with kConstant, places outside stay as they are.
-float Inside(Fill fill, float at, int64_t size) {
-  if (fill == Fill::kConstant || std::isnan(at)) return at;
-  const float n = static_cast<float>(size), last = n - 1;
-  const bool outside = at < 0 || at > last;
-  if (outside && size <= 1) return 0;
-  if (outside && fill == Fill::kReflect) {  // dcba|abcd|dcba
-    if (at < 0) {
-      at += 2 * n * std::trunc(-at / (2 * n));
-      at = at < -n ? at + 2 * n : -at - 1;
-    } else {
-      at -= 2 * n * std::trunc(at / (2 * n));
-      if (at >= n) at = 2 * n - at - 1;
-    }
-  } else if (outside && fill == Fill::kWrap) {  // abcd|abcd|abcd
-    at += at < 0 ? n * (std::trunc(-at / last) + 1) : -n * std::trunc(at / last);
-  }
-  return std::min(std::max(at, 0.0f), last);
-}
-
-// Numbers beyond an integer dtype become its limits.
-template <typename T>
-T Converted(float v) {
-  if constexpr (kIsInt<T>) {
-    using Limits = std::numeric_limits<T>;
-    if (!(v >= static_cast<float>(Limits::min()))) return std::isnan(v) ? T(0) : Limits::min();
-    if (v >= static_cast<float>(Limits::max())) return Limits::max();
-  }
-  return static_cast<T>(v);
-}
-
-template <typename T>
-struct Image {
-  const T* data;
-  int64_t rows, cols, channels;
-  T fill;
-
-  float at(int64_t y, int64_t x, int64_t c) const {
-    const bool inside = y >= 0 && y < rows && x >= 0 && x < cols;
-    return static_cast<float>(ToCompute(inside ? data[(y * cols + x) * channels + c] : fill));
-  }
-};
-
-template <typename T>
-void Bilinear(const Image<T>& image, float y, float x, T* out) {
-  const float top = std::floor(y), left = std::floor(x), bottom = top + 1, right = left + 1;
-  const int64_t r = static_cast<int64_t>(top), k = static_cast<int64_t>(left);
-  for (int64_t c = 0; c < image.channels; ++c) {
-    const float upper = (right - x) * image.at(r, k, c) + (x - left) * image.at(r, k + 1, c);
-    const float lower =
-        (right - x) * image.at(r + 1, k, c) + (x - left) * image.at(r + 1, k + 1, c);
-    out[c] = Converted<T>((bottom - y) * upper + (y - top) * lower);
-  }
-}
-
-absl::StatusOr<Fill> FillOf(const std::string& name) {
-  if (name == "REFLECT") return Fill::kReflect;
-  if (name == "WRAP") return Fill::kWrap;
-  if (name == "CONSTANT") return Fill::kConstant;
-  if (name == "NEAREST") return Fill::kNearest;
-  return InvalidArgument("fill_mode '", name, "'");
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> Transform(PrepareContext& p) {
-  const std::string interpolation = p.attrs().String("interpolation", "");
-  if (interpolation != "NEAREST" && interpolation != "BILINEAR") {
-    return InvalidArgument("interpolation '", interpolation, "'");
-  }
-  TENON_ASSIGN_OR_RETURN(const Fill mode, FillOf(p.attrs().String("fill_mode", "CONSTANT")));
-  if (!p.output_shape(0).IsComplete()) return PrepareLate(p, Transform, {2});
-  p.InputNotRead(2);
-  const bool nearest = interpolation == "NEAREST", filled = p.num_inputs() > 3;
-  const bool one = p.input_shape(1).dim(0) == 1;
-  const Shape in = p.input_shape(0), out = p.output_shape(0);
-  return DispatchType(
-      Joined<Floats, TypeList<uint8_t, int32_t, int64_t>>{}, p.input_dtype(0), [&]<typename T>() {
-        return MakeKernel([=](RunContext& run) {
-          const int64_t rows = in.dim(1), cols = in.dim(2), channels = in.dim(3);
-          const T fill = Converted<T>(filled ? *run.input<float>(3) : 0.0f);
-          T* to = run.output<T>(0);
-          for (int64_t b = 0; b < out.dim(0); ++b) {
-            const float* t = run.input<float>(1) + (one ? 0 : 8 * b);
-            const Image<T> image = {run.input<T>(0) + b * rows * cols * channels, rows, cols,
-                                    channels, fill};
-            for (int64_t r = 0; r < out.dim(1); ++r) {
-              for (int64_t k = 0; k < out.dim(2); ++k, to += channels) {
-                const float y = static_cast<float>(r), x = static_cast<float>(k);
-                const float depth = t[6] * x + t[7] * y + 1;
-                const float in_x = Inside(mode, (t[0] * x + t[1] * y + t[2]) / depth, cols);
-                const float in_y = Inside(mode, (t[3] * x + t[4] * y + t[5]) / depth, rows);
-                // A pixel beyond the border counts as the fill value, in a mixture too.
-                if (depth == 0 || !(in_x >= -1 && in_x <= static_cast<float>(cols) && in_y >= -1 &&
-                                    in_y <= static_cast<float>(rows))) {
-                  std::fill_n(to, channels, fill);
-                } else if (nearest) {
-                  const int64_t at_y = static_cast<int64_t>(std::round(in_y));
-                  const int64_t at_x = static_cast<int64_t>(std::round(in_x));
-                  if (at_y < 0 || at_y >= rows || at_x < 0 || at_x >= cols) {
-                    std::fill_n(to, channels, fill);
-                  } else {
-                    std::copy_n(image.data + (at_y * cols + at_x) * channels, channels, to);
-                  }
-                } else {
-                  Bilinear(image, in_y, in_x, to);
-                }
-              }
-            }
-          }
-          return absl::OkStatus();
-        });
-      });
-}
-
 const OpRegistration image_projective_transform_v2({
     .name = "ImageProjectiveTransformV2",
     .inputs = "images: dtype, transforms: float, output_shape: int32",
@@ -151,7 +31,7 @@ const OpRegistration image_projective_transform_v2({
     .attrs = "dtype: type; interpolation: string; fill_mode: string = CONSTANT",
     .types = "dtype: uint8 int32 int64 half bfloat16 float double",
     .shape = TransformShape,
-    .reference = Transform,
+    .reference = ProjectiveTransform,
 });
 
 const OpRegistration image_projective_transform_v3({
@@ -161,7 +41,7 @@ const OpRegistration image_projective_transform_v3({
     .attrs = "dtype: type; interpolation: string; fill_mode: string = CONSTANT",
     .types = "dtype: uint8 int32 int64 half bfloat16 float double",
     .shape = TransformShape,
-    .reference = Transform,
+    .reference = ProjectiveTransform,
 });
 
 }  // namespace

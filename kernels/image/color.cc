@@ -1,0 +1,114 @@
+#include "kernels/image/color.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "kernels/interface/axis.h"
+#include "kernels/interface/types.h"
+
+namespace tenon {
+namespace {
+
+template <typename C>
+using Pixel = std::array<C, 3>;
+
+template <typename C>
+Pixel<C> ToHsv(const Pixel<C>& rgb) {
+  const auto [r, g, b] = rgb;
+  const C value = std::max({r, g, b}), range = value - std::min({r, g, b});
+  const C saturation = value > 0 ? range / value : C(0);
+  const C norm = C(1) / (C(6) * range);
+  C hue = r == value   ? norm * (g - b)
+          : g == value ? norm * (b - r) + C(2) / C(6)
+                       : norm * (r - g) + C(4) / C(6);
+  if (!(range > 0)) hue = 0;
+  if (hue < 0) hue += 1;
+  return {hue, saturation, value};
+}
+
+template <typename C>
+Pixel<C> ToRgb(const Pixel<C>& hsv) {
+  const auto [h, s, v] = hsv;
+  auto ramp = [](C x) { return std::min(std::max(x, C(0)), C(1)); };
+  const C h6 = h * C(6);
+  const C red = ramp(std::abs(h6 - C(3)) - C(1)), green = ramp(C(2) - std::abs(h6 - C(2))),
+          blue = ramp(C(2) - std::abs(h6 - C(4)));
+  return {(C(1) - s + s * red) * v, (C(1) - s + s * green) * v, (C(1) - s + s * blue) * v};
+}
+
+// f(pixel, amount): amount is the scalar input 1, where there is one.
+template <auto f>
+absl::StatusOr<std::unique_ptr<Kernel>> PerPixel(PrepareContext& p) {
+  const int64_t n = p.input_shape(0).num_elements() / 3;
+  const bool scaled = p.num_inputs() > 1;
+  p.AllowInPlace(0, 0);
+  return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([n, scaled](RunContext& run) {
+      using C = ComputeType<T>;
+      const C amount = scaled ? static_cast<C>(*run.input<float>(1)) : C(0);
+      const T* in = run.input<T>(0);
+      T* out = run.output<T>(0);
+      for (int64_t i = 0; i < n; ++i, in += 3, out += 3) {
+        const Pixel<C> result =
+            f(Pixel<C>{ToCompute(in[0]), ToCompute(in[1]), ToCompute(in[2])}, amount);
+        for (size_t k = 0; k < 3; ++k) out[k] = static_cast<T>(result[k]);
+      }
+      return absl::OkStatus();
+    });
+  });
+}
+
+constexpr auto kToHsv = [](const auto& pixel, auto) { return ToHsv(pixel); };
+constexpr auto kToRgb = [](const auto& pixel, auto) { return ToRgb(pixel); };
+constexpr auto kHue = [](const auto& pixel, auto delta) {
+  auto hsv = ToHsv(pixel);
+  hsv[0] += delta;
+  hsv[0] -= std::floor(hsv[0]);
+  return ToRgb(hsv);
+};
+constexpr auto kSaturation = [](const auto& pixel, auto scale) {
+  auto hsv = ToHsv(pixel);
+  using C = decltype(scale);
+  hsv[1] = std::min(std::max(hsv[1] * scale, C(0)), C(1));
+  return ToRgb(hsv);
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> RgbToHsv(PrepareContext& p) { return PerPixel<kToHsv>(p); }
+absl::StatusOr<std::unique_ptr<Kernel>> HsvToRgb(PrepareContext& p) { return PerPixel<kToRgb>(p); }
+absl::StatusOr<std::unique_ptr<Kernel>> AdjustHue(PrepareContext& p) { return PerPixel<kHue>(p); }
+absl::StatusOr<std::unique_ptr<Kernel>> AdjustSaturation(PrepareContext& p) {
+  return PerPixel<kSaturation>(p);
+}
+
+// Distances from each channel's mean, scaled.
+absl::StatusOr<std::unique_ptr<Kernel>> AdjustContrast(PrepareContext& p) {
+  const Shape& in = p.input_shape(0);
+  const int64_t images = Product(in, 0, in.rank() - 3), channels = in.dim(in.rank() - 1);
+  const int64_t pixels = in.dim(in.rank() - 3) * in.dim(in.rank() - 2);
+  return DispatchType(TypeList<float, half>{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
+      const float factor = *run.input<float>(1);
+      std::vector<double> means(static_cast<size_t>(channels));
+      for (int64_t b = 0; b < images; ++b) {
+        const T* x = run.input<T>(0) + b * pixels * channels;
+        T* y = run.output<T>(0) + b * pixels * channels;
+        std::fill(means.begin(), means.end(), 0);
+        for (int64_t i = 0; i < pixels * channels; ++i) {
+          means[static_cast<size_t>(i % channels)] += static_cast<float>(x[i]);
+        }
+        for (double& m : means) m /= static_cast<double>(pixels);
+        for (int64_t i = 0; i < pixels * channels; ++i) {
+          const float mean = static_cast<float>(means[static_cast<size_t>(i % channels)]);
+          y[i] = static_cast<T>((static_cast<float>(x[i]) - mean) * factor + mean);
+        }
+      }
+      return absl::OkStatus();
+    });
+  });
+}
+
+}  // namespace tenon

@@ -1,0 +1,28 @@
+// Colors of images with channels last: hue, saturation, contrast.
+#ifndef TENON_KERNELS_IMAGE_COLOR_H_
+#define TENON_KERNELS_IMAGE_COLOR_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kernels/interface/kernel.h"
+
+namespace tenon {
+
+// Input 0: pixels of 3 channels, floating-point. Between red, green, blue and hue, saturation,
+// value, each 0 to 1.
+absl::StatusOr<std::unique_ptr<Kernel>> RgbToHsv(PrepareContext& p);
+absl::StatusOr<std::unique_ptr<Kernel>> HsvToRgb(PrepareContext& p);
+
+// Of red, green, blue; input 1: what is added to the hue, or what the saturation is multiplied
+// with.
+absl::StatusOr<std::unique_ptr<Kernel>> AdjustHue(PrepareContext& p);
+absl::StatusOr<std::unique_ptr<Kernel>> AdjustSaturation(PrepareContext& p);
+
+// Images [..., height, width, channels], float or half: distances from each channel's mean,
+// multiplied with input 1.
+absl::StatusOr<std::unique_ptr<Kernel>> AdjustContrast(PrepareContext& p);
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_IMAGE_COLOR_H_

@@ -1,0 +1,32 @@
+// Pixels of image files. What a file is, its first bytes say.
+#ifndef TENON_KERNELS_IMAGE_DECODE_H_
+#define TENON_KERNELS_IMAGE_DECODE_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kernels/interface/kernel.h"
+
+namespace tenon {
+
+// The kind of files that a kernel is for; all but kJpegCrop and kBmp read PNG and GIF files too,
+// and all but kBmp JPEG files.
+enum class ImageFile { kAny, kJpeg, kJpegCrop, kPng, kGif, kBmp };
+
+// Input 0: the file, a string; kJpegCrop has the window as input 1. Output, of a shape that the
+// file decides: uint8, uint16 or float. InvalidArgument on attributes out of range and, at Run, on
+// files that are damaged or of another kind.
+absl::StatusOr<std::unique_ptr<Kernel>> DecodeImage(PrepareContext& p, ImageFile kind);
+
+// DecodeImage as a kernel factory.
+template <ImageFile kKind>
+absl::StatusOr<std::unique_ptr<Kernel>> DecodeImage(PrepareContext& p) {
+  return DecodeImage(p, kKind);
+}
+
+// Height, width and channels of a JPEG file: int32 or int64.
+absl::StatusOr<std::unique_ptr<Kernel>> JpegShape(PrepareContext& p);
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_IMAGE_DECODE_H_
