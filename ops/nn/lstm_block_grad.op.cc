@@ -1,31 +1,18 @@
 // LSTMBlockCellGrad, BlockLSTMGrad, BlockLSTMGradV2: the gradients of an LSTM's step, or of all its
 // steps, from the gates that the forward op gave.
-#include <algorithm>
-#include <array>
-
-#include "kernels/interface/types.h"
+#include "kernels/sequence/lstm_grad.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
 
-// Inputs, counted from x: the ops over all steps have seq_len_max before it, and h behind co.
-constexpr int kX = 0, kCsPrev = 1, kHPrev = 2, kW = 3, kWci = 4, kWcf = 5, kWco = 6, kB = 7;
-constexpr int kI = 8, kCs = 9, kF = 10, kO = 11, kCi = 12, kCo = 13;
-enum class Steps { kOne, kAll };
-
-template <Steps steps>
-constexpr int kFirst = steps == Steps::kAll ? 1 : 0;
-template <Steps steps>
-constexpr int kCsGrad = steps == Steps::kAll ? 15 : 14;
-
-template <Steps steps>
+template <LstmForm form>
 absl::Status GradShape(ShapeContext& c) {
-  constexpr int first = kFirst<steps>;
-  TENON_RETURN_IF_ERROR(c.ExpectRank(first + kX, 2 + first));
-  TENON_RETURN_IF_ERROR(c.ExpectRank(first + kCsPrev, 2));
+  constexpr int first = LstmFirst(form);
+  TENON_RETURN_IF_ERROR(c.ExpectRank(first + kLstmX, 2 + first));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(first + kLstmCsPrev, 2));
   if (first > 0) TENON_RETURN_IF_ERROR(c.ExpectRank(0, 0));
-  const Shape &x = c.input(first + kX), &state = c.input(first + kCsPrev);
+  const Shape &x = c.input(first + kLstmX), &state = c.input(first + kLstmCsPrev);
   if (!x.has_rank() || !state.has_rank()) return absl::OkStatus();
   const int64_t batch = x.dim(first), features = x.dim(first + 1), cell = state.dim(1);
   if (cell > (int64_t{1} << 60)) return InvalidArgument("a cell of ", cell, " units");
@@ -33,27 +20,27 @@ absl::Status GradShape(ShapeContext& c) {
   const Shape w({cell < 0 || features < 0 ? -1 : features + cell, gates});
   const Shape each = first > 0 ? Shape({x.dim(0), batch, cell}) : Shape({batch, cell});
   const bool peephole = c.attrs().Bool("use_peephole", false);
-  for (int i = first + kCsPrev; i < c.num_inputs(); ++i) {
+  for (int i = first + kLstmCsPrev; i < c.num_inputs(); ++i) {
     const int k = i - first;
-    const Shape wanted = k <= kHPrev ? Shape({batch, cell})
-                         : k == kW   ? w
-                         : k == kB   ? Shape({gates})
-                         : k <= kWco ? Shape({cell})
-                                     : each;
-    if (k >= kWci && k <= kWco && first == 0 && !peephole) continue;
+    const Shape wanted = k <= kLstmHPrev ? Shape({batch, cell})
+                         : k == kLstmW   ? w
+                         : k == kLstmB   ? Shape({gates})
+                         : k <= kLstmWco ? Shape({cell})
+                                         : each;
+    if (k >= kLstmWci && k <= kLstmWco && first == 0 && !peephole) continue;
     if (wanted.CompatibleWith(c.input(i))) continue;
     return InvalidArgument("input ", i, " has shape ", c.input(i).ToString(), ", but must have ",
                            wanted.ToString());
   }
-  if (steps == Steps::kOne) {
+  if (form == LstmForm::kStep) {
     c.set_output(0, state);
     c.set_output(1, Shape({batch, gates}));
-    for (int i = 0; i < 3; ++i) c.set_output(2 + i, c.input(kWci + i));
+    for (int i = 0; i < 3; ++i) c.set_output(2 + i, c.input(kLstmWci + i));
     return absl::OkStatus();
   }
   const Shape outputs[] = {x,
                            state,
-                           c.input(first + kHPrev),
+                           c.input(first + kLstmHPrev),
                            w,
                            Shape({cell}),
                            Shape({cell}),
@@ -63,168 +50,6 @@ absl::Status GradShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-using Array = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Row = Eigen::Array<float, 1, Eigen::Dynamic>;
-
-// One step in float.
-struct Step {
-  Array cs_prev, i, cs, f, o, ci, co;
-  Array cs_grad, h_grad;
-};
-struct Peephole {
-  bool used = false;
-  std::array<Row, 3> weights;  // wci, wcf, wco
-  std::array<Row, 3> grads;
-};
-
-struct GatePlaces {
-  int64_t cell_input,
-      forget;  // in units of the cell; the input gate is first, the output gate last
-};
-
-// Gradients of the gates before their activations, [batch, 4 * cell], and of cs_prev.
-std::pair<Array, Array> Backward(const Step& s, const GatePlaces& at, Peephole& peep) {
-  const Array d_o = s.o * (1 - s.o) * s.h_grad * s.co;
-  Array dcs = (1 - s.co * s.co) * s.h_grad * s.o + s.cs_grad;
-  if (peep.used) dcs += d_o.rowwise() * peep.weights[2];
-  const Array dci = (1 - s.ci * s.ci) * dcs * s.i;
-  const Array df = s.f * (1 - s.f) * dcs * s.cs_prev;
-  const Array di = s.i * (1 - s.i) * dcs * s.ci;
-  const int64_t cell = s.i.cols();
-  Array gates(s.i.rows(), 4 * cell);
-  gates.middleCols(0, cell) = di;
-  gates.middleCols(at.cell_input * cell, cell) = dci;
-  gates.middleCols(at.forget * cell, cell) = df;
-  gates.middleCols(3 * cell, cell) = d_o;
-  Array cs_prev_grad = dcs * s.f;
-  if (peep.used) {
-    cs_prev_grad += di.rowwise() * peep.weights[0] + df.rowwise() * peep.weights[1];
-    peep.grads[0] += (di * s.cs_prev).colwise().sum();
-    peep.grads[1] += (df * s.cs_prev).colwise().sum();
-    peep.grads[2] += (d_o * s.cs).colwise().sum();
-  }
-  return {std::move(gates), std::move(cs_prev_grad)};
-}
-
-template <typename T>
-Array Load(const T* data, int64_t rows, int64_t cols) {
-  using Stored = Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  return Eigen::Map<const Stored>(data, rows, cols).template cast<float>();
-}
-template <typename T, typename M>
-void Store(const M& m, T* data) {
-  using Stored = Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  Eigen::Map<Stored>(data, m.rows(), m.cols()) = m.array().template cast<T>();
-}
-
-struct Sizes {
-  int64_t steps, batch, features, cell;
-};
-
-// Step t, of which cs_grad and h_grad are what the op was given.
-template <typename T, Steps steps>
-Step LoadStep(const RunContext& run, const Sizes& n, int64_t t) {
-  constexpr int first = kFirst<steps>;
-  const int64_t size = n.batch * n.cell;
-  auto at = [&](int input, int64_t step) {
-    return Load(run.input<T>(first + input) + step * size, n.batch, n.cell);
-  };
-  return {t == 0 ? at(kCsPrev, 0) : at(kCs, t - 1),
-          at(kI, t),
-          at(kCs, t),
-          at(kF, t),
-          at(kO, t),
-          at(kCi, t),
-          at(kCo, t),
-          at(kCsGrad<steps>, t),
-          at(kCsGrad<steps> + 1, t)};
-}
-
-template <typename T>
-Peephole LoadPeephole(const RunContext& run, int first, bool used, int64_t cell) {
-  Peephole peep;
-  peep.used = used;
-  for (size_t k = 0; k < 3; ++k) {
-    if (used) peep.weights[k] = Load(run.input<T>(first + kWci + static_cast<int>(k)), 1, cell);
-    peep.grads[k] = Row::Zero(cell);
-  }
-  return peep;
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> CellGrad(PrepareContext& p) {
-  const Sizes n = {1, p.input_shape(kX).dim(0), p.input_shape(kX).dim(1),
-                   p.input_shape(kCsPrev).dim(1)};
-  const bool peephole = p.attrs().Bool("use_peephole", false);
-  std::array<int64_t, 3> peep_sizes{};
-  for (int k = 0; k < 3; ++k) {
-    peep_sizes[static_cast<size_t>(k)] = p.output_shape(2 + k).num_elements();
-  }
-  return DispatchType(TypeList<float, half>{}, p.input_dtype(kX), [&]<typename T>() {
-    return MakeKernel([=](RunContext& run) {
-      Peephole peep = LoadPeephole<T>(run, 0, peephole, n.cell);
-      const Step s = LoadStep<T, Steps::kOne>(run, n, 0);
-      const auto [gates, cs_prev_grad] = Backward(s, {1, 2}, peep);
-      Store(cs_prev_grad, run.output<T>(0));
-      Store(gates, run.output<T>(1));
-      for (size_t k = 0; k < 3; ++k) {
-        T* out = run.output<T>(2 + static_cast<int>(k));
-        std::fill_n(out, peep_sizes[k], T(0));
-        if (peephole) Store(peep.grads[k], out);
-      }
-      return absl::OkStatus();
-    });
-  });
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> BlockGrad(PrepareContext& p) {
-  const Shape& x_shape = p.input_shape(1);
-  const Sizes n = {x_shape.dim(0), x_shape.dim(1), x_shape.dim(2),
-                   p.input_shape(1 + kCsPrev).dim(1)};
-  const GatePlaces places = p.node().op == "BlockLSTMGradV2" ? GatePlaces{2, 1} : GatePlaces{1, 2};
-  const bool peephole = p.attrs().Bool("use_peephole", false);
-  return DispatchType(TypeList<float, half>{}, p.input_dtype(1), [&]<typename T>() {
-    return MakeKernel([=](RunContext& run) -> absl::Status {
-      const int64_t length = *run.input<int64_t>(0);
-      if (length < 0 || length > n.steps) {
-        return InvalidArgument("seq_len_max must be 0 to ", n.steps, ", but is ", length);
-      }
-      const int64_t rows = n.features + n.cell, size = n.batch * n.cell;
-      Peephole peep = LoadPeephole<T>(run, 1, peephole, n.cell);
-      const Matrix w = Load(run.input<T>(1 + kW), rows, 4 * n.cell).matrix();
-      Matrix w_grad = Matrix::Zero(rows, 4 * n.cell);
-      Row b_grad = Row::Zero(4 * n.cell);
-      Array cs_grad = Array::Zero(n.batch, n.cell), h_grad = cs_grad;
-      constexpr int kH = 15;  // behind co, seq_len_max counted
-      for (int64_t t = length - 1; t >= 0; --t) {
-        Step s = LoadStep<T, Steps::kAll>(run, n, t);
-        s.cs_grad += cs_grad;
-        s.h_grad += h_grad;
-        Array gates;
-        std::tie(gates, cs_grad) = Backward(s, places, peep);
-        const Matrix joined_grad = gates.matrix() * w.transpose();
-        Store(joined_grad.leftCols(n.features), run.output<T>(0) + t * n.batch * n.features);
-        h_grad = joined_grad.rightCols(n.cell).array();
-        Matrix joined(n.batch, rows);
-        joined.leftCols(n.features) =
-            Load(run.input<T>(1) + t * n.batch * n.features, n.batch, n.features).matrix();
-        const T* h_prev = t == 0 ? run.input<T>(1 + kHPrev) : run.input<T>(kH) + (t - 1) * size;
-        joined.rightCols(n.cell) = Load(h_prev, n.batch, n.cell).matrix();
-        w_grad.noalias() += joined.transpose() * gates.matrix();
-        b_grad += gates.colwise().sum();
-      }
-      std::fill_n(run.output<T>(0) + length * n.batch * n.features,
-                  (n.steps - length) * n.batch * n.features, T(0));
-      Store(cs_grad, run.output<T>(1));
-      Store(h_grad, run.output<T>(2));
-      Store(w_grad, run.output<T>(3));
-      for (size_t k = 0; k < 3; ++k) Store(peep.grads[k], run.output<T>(4 + static_cast<int>(k)));
-      Store(b_grad, run.output<T>(7));
-      return absl::OkStatus();
-    });
-  });
-}
-
 const OpRegistration lstm_block_cell_grad({
     .name = "LSTMBlockCellGrad",
     .inputs = "x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T, i: T, cs: T, f: T, "
@@ -232,8 +57,8 @@ const OpRegistration lstm_block_cell_grad({
     .outputs = "cs_prev_grad: T, dicfo: T, wci_grad: T, wcf_grad: T, wco_grad: T",
     .attrs = "use_peephole: bool; T: type",
     .types = "T: half float",
-    .shape = GradShape<Steps::kOne>,
-    .reference = CellGrad,
+    .shape = GradShape<LstmForm::kStep>,
+    .reference = LstmStepGrad,
 });
 
 constexpr OpRow kBlockGrad = {
@@ -246,13 +71,14 @@ constexpr OpRow kBlockGrad = {
         "wco_grad: T, b_grad: T",
     .attrs = "use_peephole: bool; T: type",
     .types = "T: half float",
-    .shape = GradShape<Steps::kAll>,
-    .reference = BlockGrad,
+    .shape = GradShape<LstmForm::kSteps>,
+    .reference = LstmGrad<LstmForm::kSteps>,
 };
 const OpRegistration block_lstm_grad(kBlockGrad);
 const OpRegistration block_lstm_grad_v2([] {
   OpRow row = kBlockGrad;
   row.name = "BlockLSTMGradV2";
+  row.reference = LstmGrad<LstmForm::kStepsV2>;
   return row;
 }());
 
