@@ -1,10 +1,7 @@
 // Dilation2D: gray-scale dilation, the largest sum of image and filter in each window. Its
 // gradients go to the elements that were the first largest ones.
-#include <algorithm>
-#include <array>
-#include <limits>
+#include "kernels/pooling/dilation.h"
 
-#include "kernels/interface/types.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -13,152 +10,23 @@ namespace {
 constexpr char kRealTypes[] =
     "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64";
 
-// One spatial dimension.
-struct Axis {
-  int64_t in = 0, filter = 0, out = 0;
-  int64_t stride = 1, rate = 1, pad = 0;
-
-  // Where tap k of window o stands; outside [0, in): in the padding.
-  int64_t at(int64_t o, int64_t k) const { return o * stride - pad + k * rate; }
-};
-
-struct Geometry {
-  int64_t batch = 0, channels = 0;
-  std::array<Axis, 2> axes;
-};
-
-absl::StatusOr<std::array<int64_t, 2>> SpatialOf(const AttrReader& attrs, const char* name) {
-  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> v, attrs.Ints(name));
-  constexpr int64_t kMost = INT32_MAX;
-  if (v.size() != 4 || v[0] != 1 || v[3] != 1 || v[1] < 1 || v[2] < 1 || v[1] > kMost ||
-      v[2] > kMost) {
-    return InvalidArgument(name, " must be [1, rows, columns, 1] with positive numbers");
-  }
-  return std::array<int64_t, 2>{v[1], v[2]};
-}
-
-// `in` and `filter` have their ranks and these sizes: -1 where unknown, then out is -1 too.
-absl::StatusOr<Geometry> GeometryOf(const AttrReader& attrs, const Shape& in, const Shape& filter) {
-  TENON_ASSIGN_OR_RETURN(const auto strides, SpatialOf(attrs, "strides"));
-  TENON_ASSIGN_OR_RETURN(const auto rates, SpatialOf(attrs, "rates"));
-  TENON_ASSIGN_OR_RETURN(const std::string padding, attrs.String("padding"));
-  if (padding != "SAME" && padding != "VALID") {
-    return InvalidArgument("padding must be SAME or VALID, but is '", padding, "'");
-  }
-  Geometry g;
-  g.batch = in.dim(0);
-  g.channels = in.dim(3);
-  if (g.channels >= 0 && filter.dim(2) >= 0 && g.channels != filter.dim(2)) {
-    return InvalidArgument("an input of ", g.channels, " channels and a filter of ", filter.dim(2));
-  }
-  for (int d = 0; d < 2; ++d) {
-    const size_t k = static_cast<size_t>(d);
-    Axis& a = g.axes[k];
-    a = {in.dim(1 + d), filter.dim(d), -1, strides[k], rates[k], 0};
-    if (a.in < 0 || a.filter < 0) continue;
-    if (a.filter == 0 || a.filter > INT32_MAX || a.in > INT32_MAX) {
-      return InvalidArgument("a filter of ", a.filter, " for an image of ", a.in);
-    }
-    const int64_t reach = (a.filter - 1) * a.rate + 1;
-    if (padding == "SAME") {
-      a.out = (a.in + a.stride - 1) / a.stride;
-      a.pad = std::max<int64_t>(0, (a.out - 1) * a.stride + reach - a.in) / 2;
-    } else {
-      a.out = (a.in - reach + a.stride) / a.stride;
-      if (a.out < 0)
-        return InvalidArgument("a dilated filter of ", reach, " for an image of ", a.in);
-    }
-  }
-  return g;
-}
-
-enum class Result { kOutput, kInput, kFilter };
-
-template <Result result>
+template <DilationResult result>
 absl::Status DilationShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 4));
   TENON_RETURN_IF_ERROR(c.ExpectRank(1, 3));
   const Shape &in = c.input(0), &filter = c.input(1);
   if (!in.has_rank() || !filter.has_rank()) return absl::OkStatus();
-  TENON_ASSIGN_OR_RETURN(const Geometry g, GeometryOf(c.attrs(), in, filter));
+  TENON_ASSIGN_OR_RETURN(const DilationGeometry g, DilationGeometryOf(c.attrs(), in, filter));
   Shape out({g.batch, g.axes[0].out, g.axes[1].out, g.channels});
   if (out.IsComplete()) TENON_RETURN_IF_ERROR(out.CheckedElements().status());
-  if (result != Result::kOutput && !out.CompatibleWith(c.input(2))) {
+  if (result != DilationResult::kOutput && !out.CompatibleWith(c.input(2))) {
     return InvalidArgument("out_backprop must have shape ", out.ToString(), ", but has ",
                            c.input(2).ToString());
   }
-  c.set_output(0, result == Result::kOutput ? out : result == Result::kInput ? in : filter);
+  c.set_output(0, result == DilationResult::kOutput  ? out
+                  : result == DilationResult::kInput ? in
+                                                     : filter);
   return absl::OkStatus();
-}
-
-template <typename T>
-T Lowest() {
-  if constexpr (kIsFloat<T>) {
-    return static_cast<T>(std::numeric_limits<ComputeType<T>>::lowest());
-  } else {
-    return std::numeric_limits<T>::lowest();
-  }
-}
-
-// f(output element, input element, filter element, sum) for the first largest sum of each window.
-template <typename T, typename F>
-void ForEachLargest(const Geometry& g, const T* in, const T* filter, F&& f) {
-  const auto& [rows, cols] = g.axes;
-  int64_t out = 0;
-  for (int64_t b = 0; b < g.batch; ++b) {
-    for (int64_t y = 0; y < rows.out; ++y) {
-      for (int64_t x = 0; x < cols.out; ++x) {
-        for (int64_t c = 0; c < g.channels; ++c, ++out) {
-          T best = Lowest<T>();
-          int64_t from = -1, tap = -1;
-          for (int64_t i = 0; i < rows.filter; ++i) {
-            const int64_t h = rows.at(y, i);
-            if (h < 0 || h >= rows.in) continue;
-            for (int64_t j = 0; j < cols.filter; ++j) {
-              const int64_t w = cols.at(x, j);
-              if (w < 0 || w >= cols.in) continue;
-              const int64_t at = ((b * rows.in + h) * cols.in + w) * g.channels + c;
-              const int64_t k = (i * cols.filter + j) * g.channels + c;
-              const T sum = WrapAdd(in[at], filter[k]);
-              if (from < 0) {
-                from = at;
-                tap = k;
-              }
-              if (sum > best) {
-                best = sum;
-                from = at;
-                tap = k;
-              }
-            }
-          }
-          f(out, from, tap, best);
-        }
-      }
-    }
-  }
-}
-
-template <Result result>
-absl::StatusOr<std::unique_ptr<Kernel>> Dilation(PrepareContext& p) {
-  TENON_ASSIGN_OR_RETURN(const Geometry g,
-                         GeometryOf(p.attrs(), p.input_shape(0), p.input_shape(1)));
-  const int64_t elements = p.output_shape(0).num_elements();
-  return DispatchType(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
-    return MakeKernel([g, elements](RunContext& run) {
-      T* to = run.output<T>(0);
-      if (result != Result::kOutput) std::fill_n(to, elements, T(0));
-      ForEachLargest(g, run.input<T>(0), run.input<T>(1),
-                     [&](int64_t out, int64_t from, int64_t tap, T best) {
-                       if (result == Result::kOutput) {
-                         to[out] = best;
-                       } else if (from >= 0) {
-                         T& grad = to[result == Result::kInput ? from : tap];
-                         grad = WrapAdd(grad, run.input<T>(2)[out]);
-                       }
-                     });
-      return absl::OkStatus();
-    });
-  });
 }
 
 const OpRegistration dilation({
@@ -167,8 +35,8 @@ const OpRegistration dilation({
     .outputs = "output: T",
     .attrs = "T: type; strides: list(int); rates: list(int); padding: string",
     .types = kRealTypes,
-    .shape = DilationShape<Result::kOutput>,
-    .reference = Dilation<Result::kOutput>,
+    .shape = DilationShape<DilationResult::kOutput>,
+    .reference = Dilation<DilationResult::kOutput>,
 });
 
 const OpRegistration dilation_backprop_input({
@@ -177,8 +45,8 @@ const OpRegistration dilation_backprop_input({
     .outputs = "in_backprop: T",
     .attrs = "T: type; strides: list(int); rates: list(int); padding: string",
     .types = kRealTypes,
-    .shape = DilationShape<Result::kInput>,
-    .reference = Dilation<Result::kInput>,
+    .shape = DilationShape<DilationResult::kInput>,
+    .reference = Dilation<DilationResult::kInput>,
 });
 
 const OpRegistration dilation_backprop_filter({
@@ -187,8 +55,8 @@ const OpRegistration dilation_backprop_filter({
     .outputs = "filter_backprop: T",
     .attrs = "T: type; strides: list(int); rates: list(int); padding: string",
     .types = kRealTypes,
-    .shape = DilationShape<Result::kFilter>,
-    .reference = Dilation<Result::kFilter>,
+    .shape = DilationShape<DilationResult::kFilter>,
+    .reference = Dilation<DilationResult::kFilter>,
 });
 
 }  // namespace

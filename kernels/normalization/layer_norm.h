@@ -1,0 +1,24 @@
+// Layer normalization over the last axis,
+//
+//   y = (s - mean(s)) / sqrt(variance(s) + epsilon) * gamma + beta
+//
+// with s = x, or x + residual (which may broadcast each other).
+#ifndef TENON_KERNELS_NORMALIZATION_LAYER_NORM_H_
+#define TENON_KERNELS_NORMALIZATION_LAYER_NORM_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kernels/interface/kernel.h"
+
+namespace tenon {
+
+// Inputs: x, perhaps the residual, gamma, beta; outputs: y, and s where there is a residual.
+// Floating dtypes.
+absl::StatusOr<std::unique_ptr<Kernel>> LayerNormReference(PrepareContext& p);
+// float and bfloat16, without broadcasting.
+absl::StatusOr<std::unique_ptr<Kernel>> LayerNormVector(PrepareContext& p);
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_NORMALIZATION_LAYER_NORM_H_

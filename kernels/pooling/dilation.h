@@ -1,0 +1,51 @@
+// Gray-scale dilation of images, [batch, height, width, channels]: the largest sum of image and
+// filter, [rows, columns, channels], in each window. Its gradients go to the elements that were the
+// first largest.
+#ifndef TENON_KERNELS_POOLING_DILATION_H_
+#define TENON_KERNELS_POOLING_DILATION_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "graph/attr_reader.h"
+#include "graph/shape.h"
+#include "kernels/interface/kernel.h"
+
+namespace tenon {
+
+// One spatial dimension.
+struct DilationAxis {
+  int64_t in = 0, filter = 0, out = 0;
+  int64_t stride = 1, rate = 1, pad = 0;
+
+  // The position of tap k of window o; outside [0, in): in the padding.
+  int64_t at(int64_t o, int64_t k) const { return o * stride - pad + k * rate; }
+};
+
+struct DilationGeometry {
+  int64_t batch = 0, channels = 0;
+  std::array<DilationAxis, 2> axes;
+};
+
+// By attributes strides, rates and padding. `in` and `filter` have their ranks and these sizes: -1
+// where unknown, then out is -1 too. InvalidArgument on sizes that do not fit.
+absl::StatusOr<DilationGeometry> DilationGeometryOf(const AttrReader& attrs, const Shape& in,
+                                                    const Shape& filter);
+
+// What a kernel gives: the dilation, or the gradient of its input or filter.
+enum class DilationResult { kOutput, kInput, kFilter };
+
+// Inputs: images, the filter and, of gradients, the output's gradient. Real numbers.
+absl::StatusOr<std::unique_ptr<Kernel>> Dilation(PrepareContext& p, DilationResult result);
+
+// Dilation as a kernel factory.
+template <DilationResult kResult>
+absl::StatusOr<std::unique_ptr<Kernel>> Dilation(PrepareContext& p) {
+  return Dilation(p, kResult);
+}
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_POOLING_DILATION_H_
