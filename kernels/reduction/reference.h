@@ -1,13 +1,7 @@
-// Standard kernels of reductions over a set of axes.
-//
-// A reducer is a template over the element type T with an accumulator type Acc, Init(), Map(T),
-// Combine(Acc, Acc) and Finish(Acc, count):
-//
-//   .reference = Reduction<SumReducer, Numbers>,
+// Reference kernels of reductions over a set of axes.
 #ifndef TENON_KERNELS_REDUCTION_REFERENCE_H_
 #define TENON_KERNELS_REDUCTION_REFERENCE_H_
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -38,82 +32,24 @@ struct ReductionSpace {
   static absl::StatusOr<ReductionSpace> Make(const Shape& input, const Tensor& axes);
 };
 
-namespace reduction {
+// kNorm: the square root of the sum of squares. Sums and means of floats are computed in double, of
+// integers in their own range (sums) or in 64 bits (means); half and bfloat16 are rounded once.
+enum class ReferenceReduction { kSum, kMean, kProduct, kMax, kMin, kNorm, kAll, kAny };
 
-// Several partial results side by side: shorter dependency chains, and less rounding.
-template <typename R, typename T>
-typename R::Acc Row(const T* in, int64_t n) {
-  constexpr int64_t kLanes = 8;
-  typename R::Acc lane[kLanes];
-  std::fill_n(lane, kLanes, R::Init());
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int64_t k = 0; k < kLanes; ++k) lane[k] = R::Combine(lane[k], R::Map(in[i + k]));
-  }
-  for (; i < n; ++i) lane[i % kLanes] = R::Combine(lane[i % kLanes], R::Map(in[i]));
-  for (int64_t width = kLanes / 2; width > 0; width /= 2) {
-    for (int64_t k = 0; k < width; ++k) lane[k] = R::Combine(lane[k], lane[k + width]);
-  }
-  return lane[0];
+// Input 0 over the axes that input 1 holds; kAll and kAny of bools, kMax and kMin of real numbers,
+// the others of all numbers.
+absl::StatusOr<std::unique_ptr<Kernel>> ReduceReference(PrepareContext& p,
+                                                        ReferenceReduction reduction);
+
+// ReduceReference as a kernel factory; axes that Prepare does not know are read at Run.
+template <ReferenceReduction kReduction>
+absl::StatusOr<std::unique_ptr<Kernel>> ReduceReference(PrepareContext& p) {
+  if (p.value(1) == nullptr) return PrepareLate(p, ReduceReference<kReduction>, {1});
+  return ReduceReference(p, kReduction);
 }
 
-template <typename R, typename T>
-void Run(const ReductionSpace& space, const T* in, typename R::Acc* acc, T* out) {
-  std::fill_n(acc, space.out_elements, R::Init());
-  std::vector<int64_t> index(space.outer.size(), 0);
-  typename R::Acc* a = acc;
-  bool more = space.in_elements > 0;
-  while (more) {
-    if (space.inner_reduced) {
-      *a = R::Combine(*a, Row<R, T>(in, space.inner));
-    } else {
-      for (int64_t i = 0; i < space.inner; ++i) a[i] = R::Combine(a[i], R::Map(in[i]));
-    }
-    more = false;
-    for (size_t k = space.outer.size(); k > 0; --k) {
-      const ReductionSpace::Dim& dim = space.outer[k - 1];
-      in += dim.in;
-      a += dim.out;
-      if (++index[k - 1] < dim.size) {
-        more = true;
-        break;
-      }
-      index[k - 1] = 0;
-      in -= dim.in * dim.size;
-      a -= dim.out * dim.size;
-    }
-  }
-  for (int64_t i = 0; i < space.out_elements; ++i) out[i] = R::Finish(acc[i], space.count);
-}
-
-}  // namespace reduction
-
-// Input 0 reduced over `space`.
-template <template <typename> typename Reducer, typename Types>
-absl::StatusOr<std::unique_ptr<Kernel>> ReductionOver(PrepareContext& p,
-                                                      const ReductionSpace& space) {
-  return DispatchType(Types{}, p.input_dtype(0), [&]<typename T>() {
-    using R = Reducer<T>;
-    p.RequestScratch(static_cast<size_t>(space.out_elements) * sizeof(typename R::Acc));
-    return MakeKernel([space](RunContext& run) {
-      reduction::Run<R, T>(space, run.input<T>(0), static_cast<typename R::Acc*>(run.scratch()),
-                           run.output<T>(0));
-      return absl::OkStatus();
-    });
-  });
-}
-
-// Sums, of every dtype that is a number.
+// Sums of input 0 over `space`, of all numbers.
 absl::StatusOr<std::unique_ptr<Kernel>> SumOver(PrepareContext& p, const ReductionSpace& space);
-
-template <template <typename> typename Reducer, typename Types>
-absl::StatusOr<std::unique_ptr<Kernel>> Reduction(PrepareContext& p) {
-  const Tensor* axes = p.value(1);
-  if (axes == nullptr) return PrepareLate(p, Reduction<Reducer, Types>, {1});
-  p.InputNotRead(1);
-  TENON_ASSIGN_OR_RETURN(const ReductionSpace space, ReductionSpace::Make(p.input_shape(0), *axes));
-  return ReductionOver<Reducer, Types>(p, space);
-}
 
 }  // namespace tenon
 
