@@ -1,0 +1,116 @@
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "kernels/elementwise/cast.h"
+#include "kernels/interface/types.h"
+#include "kernels/layout/copy.h"
+
+namespace tenon {
+namespace {
+
+template <typename I, typename F>
+I FloatToInt(F v) {
+  if constexpr (std::is_same_v<I, uint64_t>) {
+    if (v >= F(9223372036854775808.0)) {
+      return v < F(18446744073709551616.0)
+                 ? static_cast<uint64_t>(static_cast<int64_t>(v - F(9223372036854775808.0))) +
+                       (uint64_t{1} << 63)
+                 : 0;
+    }
+    return static_cast<uint64_t>(FloatToInt<int64_t>(v));
+  } else if constexpr (std::is_same_v<I, int64_t> || std::is_same_v<I, int32_t>) {
+    constexpr F kLimit = sizeof(I) == 8 ? F(9223372036854775808.0) : F(2147483648.0);
+    // For int32 from double, -2147483648.9 still truncates into range.
+    const bool fits =
+        sizeof(I) == 4 ? std::trunc(v) >= -kLimit && v < kLimit : v >= -kLimit && v < kLimit;
+    return fits ? static_cast<I>(v) : std::numeric_limits<I>::lowest();
+  } else if constexpr (std::is_same_v<I, uint32_t>) {
+    return static_cast<uint32_t>(FloatToInt<int64_t>(v));
+  } else {
+    return static_cast<I>(FloatToInt<int32_t>(v));
+  }
+}
+
+template <typename S, typename D>
+D CastValue(S v) {
+  if constexpr (std::is_same_v<S, D>) {
+    return v;
+  } else if constexpr (std::is_same_v<D, bool>) {
+    if constexpr (kIsComplex<S>) {
+      return v != S(0);
+    } else {
+      return ToCompute(v) != ComputeType<S>(0);
+    }
+  } else if constexpr (kIsComplex<S>) {
+    if constexpr (kIsComplex<D>) {
+      return static_cast<D>(v);
+    } else {
+      return CastValue<typename S::value_type, D>(v.real());
+    }
+  } else if constexpr (kIsComplex<D>) {
+    return D(static_cast<typename D::value_type>(ToCompute(v)));
+  } else if constexpr (kIsFloat<S> && kIsInt<D>) {
+    return FloatToInt<D>(ToCompute(v));
+  } else if constexpr (kIsSmallFloat<D>) {
+    return static_cast<D>(static_cast<float>(ToCompute(v)));
+  } else {
+    return static_cast<D>(ToCompute(v));
+  }
+}
+
+// Clears the mantissa bits that D does not have, so that nothing is left to round.
+template <typename S, typename D>
+D TruncateFloat(S v) {
+  using Bits = std::conditional_t<sizeof(S) == 4, uint32_t, uint64_t>;
+  constexpr int kDropped = (sizeof(S) == 4 ? 23 : 52) - (std::is_same_v<D, half> ? 10 : 7);
+  Bits bits;
+  std::memcpy(&bits, &v, sizeof(bits));
+  bits &= ~((Bits{1} << kDropped) - 1);
+  std::memcpy(&v, &bits, sizeof(v));
+  return CastValue<S, D>(v);
+}
+
+using Loop = void (*)(const void* src, void* dst, int64_t n);
+
+template <typename S, typename D, bool truncate>
+void CastLoop(const void* src, void* dst, int64_t n) {
+  const S* in = static_cast<const S*>(src);
+  D* out = static_cast<D*>(dst);
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (truncate) {
+      out[i] = TruncateFloat<S, D>(in[i]);
+    } else {
+      out[i] = CastValue<S, D>(in[i]);
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> CastReference(PrepareContext& p) {
+  const DType src = p.input_dtype(0);
+  const DType dst = p.output_dtype(0);
+  const int64_t n = p.input_shape(0).num_elements();
+  if (src == dst) return CopyKernel(p);
+  const bool truncate = p.attrs().Bool("Truncate", false);
+  Loop loop = nullptr;
+  VisitTypes(NumbersAndBool{}, src, [&]<typename S>() {
+    VisitTypes(NumbersAndBool{}, dst, [&]<typename D>() {
+      loop = &CastLoop<S, D, false>;
+      if constexpr (kIsSmallFloat<D> && std::is_floating_point_v<S>) {
+        if (truncate) loop = &CastLoop<S, D, true>;
+      }
+    });
+  });
+  if (loop == nullptr) {
+    return Unimplemented("no cast from ", Name(src), " to ", Name(dst));
+  }
+  if (SizeOf(src) == SizeOf(dst)) p.AllowInPlace(0, 0);
+  return MakeKernel([loop, n](RunContext& run) {
+    loop(run.input(0), run.output(0), n);
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace tenon
