@@ -1,40 +1,13 @@
 // Stateless random ops: seeds, or a key and a counter, determine the numbers.
 // StatelessRandomUniform, Normal, UniformInt, UniformFullInt, StatelessTruncatedNormal, their V2
 // forms, StatelessMultinomial, StatelessShuffle, and the ops that turn seeds into keys.
-#include "kernels/interface/axis.h"
-#include "kernels/random/output.h"
-#include "kernels/random/philox.h"
-#include "kernels/random/sampling.h"
-#include "kernels/random/shuffle.h"
-#include "kernels/reduction/segments.h"
+#include "kernels/random/stateless.h"
+
 #include "ops/op.h"
 #include "ops/random/shape.h"
 
 namespace tenon {
 namespace {
-
-constexpr int32_t kPhiloxAlgorithm = 1;
-constexpr int32_t kAnyAlgorithm = 3;
-
-struct KeyAndCounter {
-  Philox::Key key;
-  Philox::Block counter;
-};
-
-// Seeds may be poorly mixed: one block with a fixed key mixes them.
-KeyAndCounter Scramble(uint64_t seed0, uint64_t seed1) {
-  const Philox::Block mixed =
-      Philox({static_cast<uint32_t>(seed0), static_cast<uint32_t>(seed0 >> 32),
-              static_cast<uint32_t>(seed1), static_cast<uint32_t>(seed1 >> 32)},
-             {0x3ec8f720, 0x02461e29})
-          .Next();
-  return {{mixed[0], mixed[1]}, {0, 0, mixed[2], mixed[3]}};
-}
-
-KeyAndCounter FromSeedInput(DType dtype, const void* seed) {
-  const std::vector<int64_t> v = IntegersAt(dtype, seed, 2);
-  return Scramble(static_cast<uint64_t>(v[0]), static_cast<uint64_t>(v[1]));
-}
 
 absl::Status ExpectSeed(const Shape& seed) {
   if (seed.CompatibleWith(Shape({2}))) return absl::OkStatus();
@@ -67,73 +40,6 @@ absl::Status StatelessShape(ShapeContext& c) {
   return RandomShape(c);
 }
 
-// How the op specifies its generator: by a seed, or (V2) by key, counter and algorithm.
-struct Source {
-  bool keyed = false;
-  DType seed_type = DType::kInvalid;
-  int bounds = 0;  // the input with minval, if there is one
-
-  absl::StatusOr<Philox> Generator(RunContext& run) const {
-    if (!keyed) {
-      const KeyAndCounter k = FromSeedInput(seed_type, run.input(1));
-      return Philox(k.counter, k.key);
-    }
-    const int32_t algorithm = *run.input<int32_t>(3);
-    if (algorithm != kPhiloxAlgorithm && algorithm != kAnyAlgorithm) {
-      return InvalidArgument("algorithm ", algorithm, " is not Philox (1)");
-    }
-    const uint64_t key = *run.input<uint64_t>(1);
-    const uint64_t* counter = run.input<uint64_t>(2);
-    return Philox({static_cast<uint32_t>(counter[0]), static_cast<uint32_t>(counter[0] >> 32),
-                   static_cast<uint32_t>(counter[1]), static_cast<uint32_t>(counter[1] >> 32)},
-                  {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)});
-  }
-};
-
-Source SourceOf(PrepareContext& p) {
-  Source s;
-  s.keyed =
-      p.num_inputs() > 3 && p.input_dtype(2) == DType::kUint64 && p.input_dtype(3) == DType::kInt32;
-  s.seed_type = p.input_dtype(1);
-  s.bounds = s.keyed ? 4 : 2;
-  return s;
-}
-
-template <Distribution distribution>
-absl::StatusOr<std::unique_ptr<Kernel>> Stateless(PrepareContext& p) {
-  const Source source = SourceOf(p);
-  const Shape planned = p.output_shape(0);
-  const DType dtype = p.output_dtype(0), shape_type = p.input_dtype(0);
-  const int64_t rank = p.input_shape(0).dim(0);
-  return MakeKernel([=](RunContext& run) -> absl::Status {
-    TENON_ASSIGN_OR_RETURN(const Philox generator, source.Generator(run));
-    TENON_ASSIGN_OR_RETURN(const RandomOutput out, OutputAtRun(run, planned, shape_type, rank));
-    FillRandom(distribution, dtype, generator, out.data, out.count);
-    return absl::OkStatus();
-  });
-}
-
-enum class Bounds { kFull, kGiven };
-
-template <Bounds bounds>
-absl::StatusOr<std::unique_ptr<Kernel>> StatelessInts(PrepareContext& p) {
-  const Source source = SourceOf(p);
-  const Shape planned = p.output_shape(0);
-  const DType dtype = p.output_dtype(0), shape_type = p.input_dtype(0);
-  const int64_t rank = p.input_shape(0).dim(0);
-  return MakeKernel([=](RunContext& run) -> absl::Status {
-    TENON_ASSIGN_OR_RETURN(const Philox generator, source.Generator(run));
-    IntRange range;
-    if (bounds == Bounds::kGiven) {
-      TENON_ASSIGN_OR_RETURN(
-          range, RangeAt(dtype, run.input(source.bounds), run.input(source.bounds + 1)));
-    }
-    TENON_ASSIGN_OR_RETURN(const RandomOutput out, OutputAtRun(run, planned, shape_type, rank));
-    FillRandomInts(dtype, generator, range.low, range.size, out.data, out.count);
-    return absl::OkStatus();
-  });
-}
-
 absl::Status KeyCounterShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(ExpectSeed(c.input(0)));
   c.set_output(0, Shape({1}));
@@ -142,53 +48,14 @@ absl::Status KeyCounterShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> KeyCounter(PrepareContext& p) {
-  const DType seed_type = p.input_dtype(0);
-  const bool algorithm = p.num_outputs() > 2;
-  return MakeKernel([=](RunContext& run) {
-    const KeyAndCounter k = FromSeedInput(seed_type, run.input(0));
-    *run.output<uint64_t>(0) = k.key[0] | uint64_t{k.key[1]} << 32;
-    run.output<uint64_t>(1)[0] = k.counter[0] | uint64_t{k.counter[1]} << 32;
-    run.output<uint64_t>(1)[1] = k.counter[2] | uint64_t{k.counter[3]} << 32;
-    if (algorithm) *run.output<int32_t>(2) = kPhiloxAlgorithm;
-    return absl::OkStatus();
-  });
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> Algorithm(PrepareContext& p) {
-  return MakeKernel([](RunContext& run) {
-    *run.output<int32_t>(0) = kPhiloxAlgorithm;
-    return absl::OkStatus();
-  });
-}
-
 absl::Status StatelessMultinomialShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(ExpectSeed(c.input(2)));
   return MultinomialShape(c);
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> StatelessMultinomial(PrepareContext& p) {
-  const DType seed_type = p.input_dtype(2);
-  TENON_ASSIGN_OR_RETURN(const Sampler sampler, Sampler::Make(p));
-  return MakeKernel([=](RunContext& run) {
-    const KeyAndCounter k = FromSeedInput(seed_type, run.input(2));
-    return sampler.Run(run, Philox(k.counter, k.key));
-  });
-}
-
 absl::Status StatelessShuffleShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(ExpectKeyed(c));
   return UnchangedShape(c);
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> StatelessShuffle(PrepareContext& p) {
-  const Source source = SourceOf(p);
-  const ShuffledRows rows = ShuffledRows::Of(p);
-  return MakeKernel([=](RunContext& run) -> absl::Status {
-    TENON_ASSIGN_OR_RETURN(const Philox generator, source.Generator(run));
-    rows.Run(run, generator);
-    return absl::OkStatus();
-  });
 }
 
 const OpRegistration stateless_random_uniform_op({
@@ -198,7 +65,7 @@ const OpRegistration stateless_random_uniform_op({
     .attrs = "dtype: type = float; T: type = int32; Tseed: type = int64",
     .types = "dtype: half bfloat16 float double; T: int32 int64; Tseed: int32 int64",
     .shape = StatelessShape,
-    .reference = Stateless<Distribution::kUniform>,
+    .reference = StatelessFloats<Distribution::kUniform>,
 });
 
 const OpRegistration stateless_random_normal_op({
@@ -208,7 +75,7 @@ const OpRegistration stateless_random_normal_op({
     .attrs = "dtype: type = float; T: type = int32; Tseed: type = int64",
     .types = "dtype: half bfloat16 float double; T: int32 int64; Tseed: int32 int64",
     .shape = StatelessShape,
-    .reference = Stateless<Distribution::kNormal>,
+    .reference = StatelessFloats<Distribution::kNormal>,
 });
 
 const OpRegistration stateless_truncated_normal_op({
@@ -218,7 +85,7 @@ const OpRegistration stateless_truncated_normal_op({
     .attrs = "dtype: type = float; T: type = int32; Tseed: type = int64",
     .types = "dtype: half bfloat16 float double; T: int32 int64; Tseed: int32 int64",
     .shape = StatelessShape,
-    .reference = Stateless<Distribution::kTruncatedNormal>,
+    .reference = StatelessFloats<Distribution::kTruncatedNormal>,
 });
 
 const OpRegistration stateless_random_uniform_int_op({
@@ -228,7 +95,7 @@ const OpRegistration stateless_random_uniform_int_op({
     .attrs = "dtype: type; T: type; Tseed: type = int64",
     .types = "dtype: int32 int64; T: int32 int64; Tseed: int32 int64",
     .shape = StatelessShape,
-    .reference = StatelessInts<Bounds::kGiven>,
+    .reference = StatelessInts<RandomBounds::kGiven>,
 });
 
 const OpRegistration stateless_random_uniform_full_int_op({
@@ -238,7 +105,7 @@ const OpRegistration stateless_random_uniform_full_int_op({
     .attrs = "dtype: type = uint64; T: type = int32; Tseed: type = int64",
     .types = "dtype: int32 int64 uint32 uint64; T: int32 int64; Tseed: int32 int64 uint32 uint64",
     .shape = StatelessShape,
-    .reference = StatelessInts<Bounds::kFull>,
+    .reference = StatelessInts<RandomBounds::kFull>,
 });
 
 const OpRegistration stateless_random_uniform_v2_op({
@@ -248,7 +115,7 @@ const OpRegistration stateless_random_uniform_v2_op({
     .attrs = "dtype: type = float; Tshape: type = int32",
     .types = "dtype: half bfloat16 float double; Tshape: int32 int64",
     .shape = StatelessShape,
-    .reference = Stateless<Distribution::kUniform>,
+    .reference = StatelessFloats<Distribution::kUniform>,
 });
 
 const OpRegistration stateless_random_normal_v2_op({
@@ -258,7 +125,7 @@ const OpRegistration stateless_random_normal_v2_op({
     .attrs = "dtype: type = float; Tshape: type = int32",
     .types = "dtype: half bfloat16 float double; Tshape: int32 int64",
     .shape = StatelessShape,
-    .reference = Stateless<Distribution::kNormal>,
+    .reference = StatelessFloats<Distribution::kNormal>,
 });
 
 const OpRegistration stateless_truncated_normal_v2_op({
@@ -268,7 +135,7 @@ const OpRegistration stateless_truncated_normal_v2_op({
     .attrs = "dtype: type = float; Tshape: type = int32",
     .types = "dtype: half bfloat16 float double; Tshape: int32 int64",
     .shape = StatelessShape,
-    .reference = Stateless<Distribution::kTruncatedNormal>,
+    .reference = StatelessFloats<Distribution::kTruncatedNormal>,
 });
 
 const OpRegistration stateless_random_uniform_int_v2_op({
@@ -279,7 +146,7 @@ const OpRegistration stateless_random_uniform_int_v2_op({
     .attrs = "dtype: type; Tshape: type = int32",
     .types = "dtype: int32 int64 uint32 uint64; Tshape: int32 int64",
     .shape = StatelessShape,
-    .reference = StatelessInts<Bounds::kGiven>,
+    .reference = StatelessInts<RandomBounds::kGiven>,
 });
 
 const OpRegistration stateless_random_uniform_full_int_v2_op({
@@ -289,7 +156,7 @@ const OpRegistration stateless_random_uniform_full_int_v2_op({
     .attrs = "dtype: type = uint64; Tshape: type = int32",
     .types = "dtype: int32 int64 uint32 uint64; Tshape: int32 int64",
     .shape = StatelessShape,
-    .reference = StatelessInts<Bounds::kFull>,
+    .reference = StatelessInts<RandomBounds::kFull>,
 });
 
 const OpRegistration stateless_random_get_key_counter_op({
@@ -299,7 +166,7 @@ const OpRegistration stateless_random_get_key_counter_op({
     .attrs = "Tseed: type = int64",
     .types = "Tseed: int32 int64",
     .shape = KeyCounterShape,
-    .reference = KeyCounter,
+    .reference = RandomKeyCounter,
 });
 
 const OpRegistration stateless_random_get_key_counter_alg_op({
@@ -309,14 +176,14 @@ const OpRegistration stateless_random_get_key_counter_alg_op({
     .attrs = "Tseed: type = int64",
     .types = "Tseed: int32 int64",
     .shape = KeyCounterShape,
-    .reference = KeyCounter,
+    .reference = RandomKeyCounter,
 });
 
 const OpRegistration stateless_random_get_alg_op({
     .name = "StatelessRandomGetAlg",
     .outputs = "alg: int32",
     .shape = ScalarShape,
-    .reference = Algorithm,
+    .reference = RandomAlgorithm,
 });
 
 const OpRegistration stateless_multinomial_op({

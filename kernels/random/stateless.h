@@ -1,0 +1,45 @@
+// Random numbers that inputs decide: a seed of two integers (shape, seed, ...), or key, counter and
+// algorithm (shape, key, counter, algorithm, ...). InvalidArgument at Run on an algorithm other
+// than Philox.
+#ifndef TENON_KERNELS_RANDOM_STATELESS_H_
+#define TENON_KERNELS_RANDOM_STATELESS_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kernels/interface/kernel.h"
+#include "kernels/random/philox.h"
+
+namespace tenon {
+
+// Floating dtypes. Input 0 holds the output's shape.
+absl::StatusOr<std::unique_ptr<Kernel>> StatelessFloats(PrepareContext& p,
+                                                        Distribution distribution);
+
+// All bits, or between the bounds behind the generator's inputs. 32 and 64 bits.
+enum class RandomBounds { kFull, kGiven };
+absl::StatusOr<std::unique_ptr<Kernel>> StatelessInts(PrepareContext& p, RandomBounds bounds);
+
+// These as kernel factories.
+template <Distribution kDistribution>
+absl::StatusOr<std::unique_ptr<Kernel>> StatelessFloats(PrepareContext& p) {
+  return StatelessFloats(p, kDistribution);
+}
+template <RandomBounds kBounds>
+absl::StatusOr<std::unique_ptr<Kernel>> StatelessInts(PrepareContext& p) {
+  return StatelessInts(p, kBounds);
+}
+
+// Key [1], counter [2] and perhaps the algorithm that a seed, input 0, stands for.
+absl::StatusOr<std::unique_ptr<Kernel>> RandomKeyCounter(PrepareContext& p);
+// The algorithm: Philox.
+absl::StatusOr<std::unique_ptr<Kernel>> RandomAlgorithm(PrepareContext& p);
+
+// Inputs: logits, the number of samples, a seed.
+absl::StatusOr<std::unique_ptr<Kernel>> StatelessMultinomial(PrepareContext& p);
+// Rows of input 0 in a random order, by key, counter and algorithm.
+absl::StatusOr<std::unique_ptr<Kernel>> StatelessShuffle(PrepareContext& p);
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_RANDOM_STATELESS_H_
