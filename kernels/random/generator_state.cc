@@ -1,0 +1,99 @@
+#include "kernels/random/generator_state.h"
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/random/output.h"
+#include "kernels/random/philox.h"
+#include "kernels/state/update.h"
+
+namespace tenon {
+namespace {
+
+constexpr int64_t kPhiloxAlgorithm = 1;
+// Reserved for each output, whatever the distribution.
+constexpr uint64_t kBlocksPerOutput = 256;
+
+// Returns the current state, and advances it past `outputs` outputs.
+absl::StatusOr<std::array<uint64_t, kGeneratorStateSize>> Advance(Tensor& state, int64_t algorithm,
+                                                                  uint64_t outputs) {
+  if (algorithm != kPhiloxAlgorithm) {
+    return InvalidArgument("algorithm ", algorithm, " is not Philox (1)");
+  }
+  if (state.shape().rank() != 1 || state.num_elements() < kGeneratorStateSize) {
+    return InvalidArgument("a generator's state must have ", kGeneratorStateSize,
+                           " elements, but has shape ", state.shape().ToString());
+  }
+  int64_t* data = state.data<int64_t>();
+  std::array<uint64_t, kGeneratorStateSize> before;
+  std::transform(data, data + kGeneratorStateSize, before.begin(),
+                 [](int64_t v) { return static_cast<uint64_t>(v); });
+  const uint64_t low = before[0] + outputs * kBlocksPerOutput;
+  data[0] = static_cast<int64_t>(low);
+  if (low < before[0]) data[1] = static_cast<int64_t>(before[1] + 1);
+  return before;
+}
+
+Philox GeneratorOf(const std::array<uint64_t, kGeneratorStateSize>& state) {
+  const auto low = [](uint64_t v) { return static_cast<uint32_t>(v); };
+  const auto high = [](uint64_t v) { return static_cast<uint32_t>(v >> 32); };
+  return Philox({low(state[0]), high(state[0]), low(state[1]), high(state[1])},
+                {low(state[2]), high(state[2])});
+}
+
+// `fill(run, generator, out)` writes the output's content.
+template <typename F>
+absl::StatusOr<std::unique_ptr<Kernel>> Draw(PrepareContext& p, F fill) {
+  const Shape planned = p.output_shape(0);
+  const DType shape_type = p.input_dtype(2);
+  const int64_t rank = p.input_shape(2).dim(0);
+  return UpdateKernel(
+      DType::kInt64, {0}, [=](RunContext& run, absl::Span<Tensor* const> state) -> absl::Status {
+        TENON_ASSIGN_OR_RETURN(const RandomOutput out,
+                               OutputAtRun(run, planned, shape_type, rank, 2));
+        TENON_ASSIGN_OR_RETURN(const auto before, Advance(*state[0], *run.input<int64_t>(1),
+                                                          static_cast<uint64_t>(out.count)));
+        return fill(run, GeneratorOf(before), out);
+      });
+}
+
+}  // namespace
+
+// The algorithm is int32 or int64, delta as wide as int64.
+absl::StatusOr<std::unique_ptr<Kernel>> SkipGenerator(PrepareContext& p) {
+  const bool read = p.num_outputs() > 0;
+  const bool narrow = p.input_dtype(1) == DType::kInt32;
+  return UpdateKernel(
+      DType::kInt64, {0},
+      [read, narrow](RunContext& run, absl::Span<Tensor* const> state) -> absl::Status {
+        const int64_t algorithm = narrow ? *run.input<int32_t>(1) : *run.input<int64_t>(1);
+        TENON_ASSIGN_OR_RETURN(const auto before,
+                               Advance(*state[0], algorithm, *run.input<uint64_t>(2)));
+        if (read) std::copy(before.begin(), before.end(), run.output<uint64_t>(0));
+        return absl::OkStatus();
+      });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> DrawFloats(PrepareContext& p, Distribution distribution) {
+  const DType dtype = p.output_dtype(0);
+  return Draw(p, [=](RunContext&, const Philox& generator, const RandomOutput& out) {
+    FillRandom(distribution, dtype, generator, out.data, out.count);
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> DrawInts(PrepareContext& p) {
+  const DType dtype = p.output_dtype(0);
+  const bool bounded = p.num_inputs() > 3;
+  return Draw(
+      p, [=](RunContext& run, const Philox& generator, const RandomOutput& out) -> absl::Status {
+        IntRange range;
+        if (bounded) {
+          TENON_ASSIGN_OR_RETURN(range, RangeAt(dtype, run.input(3), run.input(4)));
+        }
+        FillRandomInts(dtype, generator, range.low, range.size, out.data, out.count);
+        return absl::OkStatus();
+      });
+}
+
+}  // namespace tenon

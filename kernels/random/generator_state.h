@@ -1,0 +1,35 @@
+// Random numbers from generators whose state is a variable, int64 [counter low, counter high, key].
+// InvalidArgument at Run on an algorithm other than Philox, or a state of fewer elements.
+#ifndef TENON_KERNELS_RANDOM_GENERATOR_STATE_H_
+#define TENON_KERNELS_RANDOM_GENERATOR_STATE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kernels/interface/kernel.h"
+#include "kernels/random/philox.h"
+
+namespace tenon {
+
+inline constexpr int64_t kGeneratorStateSize = 3;
+
+// Inputs: the variable, the algorithm (int32 or int64), how many outputs are skipped. Perhaps an
+// output: the state before.
+absl::StatusOr<std::unique_ptr<Kernel>> SkipGenerator(PrepareContext& p);
+
+// Inputs: the variable, the algorithm, the output's shape. Floating dtypes.
+absl::StatusOr<std::unique_ptr<Kernel>> DrawFloats(PrepareContext& p, Distribution distribution);
+
+// All bits, or between the bounds that stand behind DrawFloats' inputs. 32 and 64 bits.
+absl::StatusOr<std::unique_ptr<Kernel>> DrawInts(PrepareContext& p);
+
+// DrawFloats as a kernel factory.
+template <Distribution kDistribution>
+absl::StatusOr<std::unique_ptr<Kernel>> DrawFloats(PrepareContext& p) {
+  return DrawFloats(p, kDistribution);
+}
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_RANDOM_GENERATOR_STATE_H_
