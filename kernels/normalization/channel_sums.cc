@@ -18,7 +18,7 @@ struct Problem {
   int64_t outer = 1, channels = 1, inner = 1;
   DType dtype = DType::kFloat;
   int threads = 1;
-  bool gated = false;  // of _GradientSums
+  bool gated = false;  // of gradient sums
   float gate_limit = std::numeric_limits<float>::infinity();
 
   ChannelLayout Layout() const { return ChannelLayout(outer, channels, inner, dtype); }
