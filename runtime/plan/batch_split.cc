@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "env/status.h"
+#include "ops/batch_axis.h"
 #include "ops/op.h"
-#include "runtime/plan/row_rules.h"
 
 namespace tenon {
 namespace {

@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "env/flags.h"
 #include "graph/text.h"
+#include "ops/batch_axis.h"
 #include "ops/op.h"
 #include "runtime/execution/executor.h"
-#include "runtime/plan/row_rules.h"
 #include "runtime/session/session.h"
 #include "tests/support/settings.h"
 

@@ -1,7 +1,7 @@
 // Which ops treat the rows of their inputs, the slices along axis 0, one by one: what such an op
 // gives for a part of the rows is that part of what it gives for all of them.
-#ifndef TENON_RUNTIME_PLAN_ROW_RULES_H_
-#define TENON_RUNTIME_PLAN_ROW_RULES_H_
+#ifndef TENON_OPS_BATCH_AXIS_H_
+#define TENON_OPS_BATCH_AXIS_H_
 
 #include <string>
 #include <vector>
@@ -41,4 +41,4 @@ std::vector<std::string> OpsWithRowRules();
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_PLAN_ROW_RULES_H_
+#endif  // TENON_OPS_BATCH_AXIS_H_

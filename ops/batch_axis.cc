@@ -1,4 +1,4 @@
-#include "runtime/plan/row_rules.h"
+#include "ops/batch_axis.h"
 
 #include <algorithm>
 #include <string>
