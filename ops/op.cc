@@ -112,6 +112,19 @@ OpLookup FindOp(absl::string_view name) {
   return found;
 }
 
+const OpRow& FactsOf(absl::string_view name) {
+  static constexpr OpRow kUnknown;
+  const OpLookup op = FindOp(name);
+  return op ? op.info->row : kUnknown;
+}
+
+bool IsBroadcastBinary(const OpInfo& op) {
+  const std::vector<ArgSpec>&in = op.signature.inputs, &out = op.signature.outputs;
+  return op.row.elementwise && op.row.shape == BroadcastBinaryShape && in.size() == 2 &&
+         out.size() == 1 && !out[0].type_attr.empty() && in[0].type_attr == out[0].type_attr &&
+         in[1].type_attr == out[0].type_attr;
+}
+
 std::vector<const OpInfo*> AllOps() {
   std::vector<const OpInfo*> ops;
   for (const auto& [name, info] : TheTable().by_name) ops.push_back(info.get());

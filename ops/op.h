@@ -33,6 +33,9 @@
 #include "graph/graph.h"
 #include "kernels/interface/kernel.h"
 #include "kernels/interface/post_op.h"
+#include "ops/batch_axis.h"
+#include "ops/error_bound.h"
+#include "ops/op_facts.h"
 #include "ops/shape_fn.h"
 
 namespace tenon {
@@ -66,6 +69,22 @@ struct OpRow {
   bool stateful = false;  // never folded or merged, and never dropped as dead if it is a target
   bool eager = true;      // may be renamed in eager calls
   bool internal = false;  // created only by rewrites; hidden from users, never imported
+
+  // Facts (ops/op_facts.h): what rewrites, plans, the quantizer, the import and the tests may rely
+  // on. Left out, nothing is known.
+  bool moves_elements = false;  // elements move, none changes: the op is the same in every dtype
+  bool discontinuous = false;   // a rounding error of an input may change the output by a step
+  Sign sign = Sign::kAny;
+  Precision precision = Precision::kFloat;
+  BatchAxisFn batch_axis = nullptr;  // how it treats rows; null: see KeepsRowsApart
+  // Outputs 1 and 2, the range of quantized output 0, depend on the ranges that are given and not
+  // on the data.
+  bool range_of_ranges = false;
+  OnIntegers on_integers = OnIntegers::kNone;
+  ImportRole import_role = ImportRole::kNone;
+  ControlFlow control_flow = ControlFlow::kNone;
+  ErrorBound error_bound = ErrorBound::kFewRoundings;
+  bool rounds_to_integers = false;  // quantized results are rounded reals: a tie may go either way
 };
 
 // An argument in OpRow's signature strings, after parsing.
@@ -110,6 +129,12 @@ struct OpLookup {
   explicit operator bool() const { return info != nullptr; }
 };
 OpLookup FindOp(absl::string_view name);
+
+// The row of the op of that name, for what it says about the op; an empty row where there is none.
+const OpRow& FactsOf(absl::string_view name);
+
+// Two operands are broadcast as NumPy does, and the result has their dtype.
+bool IsBroadcastBinary(const OpInfo& op);
 
 // Every row, by name.
 std::vector<const OpInfo*> AllOps();

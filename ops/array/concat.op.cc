@@ -97,6 +97,7 @@ const OpRegistration concat({
     .native_types =
         "float bfloat16 half double int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool "
         "complex64 complex128 qint8 quint8",
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration concat_v2({
@@ -112,6 +113,10 @@ const OpRegistration concat_v2({
     .native_types =
         "float bfloat16 half double int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool "
         "complex64 complex128 qint8 quint8",
+    .moves_elements = true,
+    .sign = Sign::kOfInputs,
+    .batch_axis = batch_axis::Concat,
+    .on_integers = OnIntegers::kJoins,
 });
 
 absl::Status OffsetShape(ShapeContext& c) {

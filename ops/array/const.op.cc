@@ -37,6 +37,7 @@ const OpRegistration const_op({
     .attrs = "value: tensor; dtype: type",
     .shape = ConstShape,
     .reference = ConstReference,
+    .import_role = ImportRole::kValue,
 });
 
 absl::Status PlaceholderShape(ShapeContext& c) {
@@ -49,6 +50,7 @@ const OpRegistration placeholder({
     .outputs = "output: dtype",
     .attrs = "dtype: type; shape: shape = ?",
     .shape = PlaceholderShape,
+    .import_role = ImportRole::kValue,
 });
 
 }  // namespace

@@ -68,6 +68,8 @@ const OpRegistration fill({
     .types = "index_type: int32 int64",
     .shape = FillShape,
     .reference = Fill,
+    .batch_axis = batch_axis::Fill,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration zeros_like({
@@ -78,6 +80,7 @@ const OpRegistration zeros_like({
     .shape = UnchangedShape,
     .reference = ZerosLike,
     .shape_only = true,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration ones_like({
@@ -90,6 +93,7 @@ const OpRegistration ones_like({
     .shape = UnchangedShape,
     .reference = OnesLike,
     .shape_only = true,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration empty({

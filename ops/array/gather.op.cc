@@ -43,6 +43,8 @@ const OpRegistration gather({
     .types = "Tindices: int32 int64",
     .shape = GatherShape,
     .reference = GatherKernel,
+    .batch_axis = batch_axis::Gather,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration gather_v2({
@@ -53,6 +55,8 @@ const OpRegistration gather_v2({
     .types = "Tindices: int16 int32 int64; Taxis: int32 int64",
     .shape = GatherShape,
     .reference = GatherKernel,
+    .batch_axis = batch_axis::Gather,
+    .error_bound = ErrorBound::kExact,
 });
 
 }  // namespace

@@ -50,6 +50,7 @@ const OpRegistration gather_nd({
     .types = "Tindices: int16 int32 int64",
     .shape = GatherNdShape,
     .reference = GatherNdKernel,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration scatter_nd({
@@ -60,6 +61,7 @@ const OpRegistration scatter_nd({
     .types = "Tindices: int16 int32 int64",
     .shape = ScatterNdShape,
     .reference = ScatterNdKernel,
+    .error_bound = ErrorBound::kScatter,
 });
 
 }  // namespace

@@ -18,6 +18,9 @@ const OpRegistration identity({
     .shape = UnchangedShape,
     .reference = CopyKernel,
     .alias = true,
+    .moves_elements = true,
+    .sign = Sign::kOfInputs,
+    .import_role = ImportRole::kValue,
 });
 
 const OpRegistration identity_n({

@@ -68,6 +68,8 @@ const OpRegistration one_hot({
     .types = "TI: uint8 int8 int32 int64",
     .shape = OneHotShape,
     .reference = OneHot,
+    .batch_axis = batch_axis::OneHot,
+    .error_bound = ErrorBound::kExact,
 });
 
 }  // namespace

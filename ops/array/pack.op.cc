@@ -64,6 +64,8 @@ const OpRegistration pack({
     .attrs = "N: int; T: type; axis: int = 0",
     .shape = PackShape,
     .reference = Pack,
+    .moves_elements = true,
+    .batch_axis = batch_axis::Pack,
 });
 
 const OpRegistration unpack({
@@ -73,6 +75,8 @@ const OpRegistration unpack({
     .attrs = "num: int; T: type; axis: int = 0",
     .shape = UnpackShape,
     .reference = Unpack,
+    .moves_elements = true,
+    .batch_axis = batch_axis::Unpack,
 });
 
 }  // namespace

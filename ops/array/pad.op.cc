@@ -100,6 +100,10 @@ const OpRegistration pad({
     .types = "Tpaddings: int32 int64",
     .shape = PadShape,
     .reference = PadKernel,
+    .moves_elements = true,
+    .sign = Sign::kOfInputs,
+    .batch_axis = batch_axis::FirstInput,
+    .on_integers = OnIntegers::kPads,
 });
 
 const OpRegistration pad_v2({
@@ -110,6 +114,10 @@ const OpRegistration pad_v2({
     .types = "Tpaddings: int32 int64",
     .shape = PadShape,
     .reference = PadKernel,
+    .moves_elements = true,
+    .sign = Sign::kOfInputs,
+    .batch_axis = batch_axis::FirstInput,
+    .on_integers = OnIntegers::kPads,
 });
 
 const OpRegistration mirror_pad({
@@ -120,6 +128,8 @@ const OpRegistration mirror_pad({
     .types = "Tpaddings: int32 int64",
     .shape = MirrorPadShape,
     .reference = MirrorPadKernel,
+    .moves_elements = true,
+    .batch_axis = batch_axis::FirstInput,
 });
 
 const OpRegistration mirror_pad_grad({
@@ -130,6 +140,7 @@ const OpRegistration mirror_pad_grad({
     .types = "Tpaddings: int32 int64",
     .shape = MirrorPadGradShape,
     .reference = MirrorPadGradKernel,
+    .error_bound = ErrorBound::kFoldedPads,
 });
 
 }  // namespace

@@ -132,6 +132,9 @@ const OpRegistration reshape({
     .shape = ReshapeShape,
     .reference = ReshapeReference,
     .alias = true,
+    .moves_elements = true,
+    .sign = Sign::kOfInputs,
+    .on_integers = OnIntegers::kRearranges,
 });
 
 const OpRegistration squeeze({
@@ -142,6 +145,9 @@ const OpRegistration squeeze({
     .shape = SqueezeShape,
     .reference = CopyKernel,
     .alias = true,
+    .moves_elements = true,
+    .sign = Sign::kOfInputs,
+    .on_integers = OnIntegers::kRearranges,
 });
 
 const OpRegistration expand_dims({
@@ -153,6 +159,9 @@ const OpRegistration expand_dims({
     .shape = ExpandDimsShape,
     .reference = ExpandDimsReference,
     .alias = true,
+    .moves_elements = true,
+    .sign = Sign::kOfInputs,
+    .on_integers = OnIntegers::kRearranges,
 });
 
 const OpRegistration ensure_shape({

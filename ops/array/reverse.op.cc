@@ -40,6 +40,8 @@ const OpRegistration reverse_v2({
              "bfloat16 half float double complex64 complex128 string",
     .shape = ReverseShape,
     .reference = ReverseKernel,
+    .moves_elements = true,
+    .batch_axis = batch_axis::AlongOtherAxes,
 });
 
 const OpRegistration reverse({

@@ -88,6 +88,9 @@ const OpRegistration slice({
     .types = "Index: int32 int64",
     .shape = SliceShape,
     .reference = Slice,
+    .moves_elements = true,
+    .batch_axis = batch_axis::Slice,
+    .on_integers = OnIntegers::kSelects,
 });
 
 }  // namespace

@@ -101,6 +101,8 @@ const OpRegistration depth_to_space({
     .attrs = "T: type; block_size: int; data_format: string = NHWC",
     .shape = DepthToSpaceShape,
     .reference = DepthToSpaceKernel,
+    .moves_elements = true,
+    .batch_axis = batch_axis::FirstInput,
 });
 
 const OpRegistration space_to_depth({
@@ -110,6 +112,8 @@ const OpRegistration space_to_depth({
     .attrs = "T: type; block_size: int; data_format: string = NHWC",
     .shape = SpaceToDepthShape,
     .reference = SpaceToDepthKernel,
+    .moves_elements = true,
+    .batch_axis = batch_axis::FirstInput,
 });
 
 const OpRegistration space_to_batch_nd({
@@ -120,6 +124,7 @@ const OpRegistration space_to_batch_nd({
     .types = "Tblock_shape: int32 int64; Tpaddings: int32 int64",
     .shape = BatchSpaceShape<true>,
     .reference = SpaceToBatchKernel,
+    .moves_elements = true,
 });
 
 const OpRegistration batch_to_space_nd({
@@ -130,6 +135,7 @@ const OpRegistration batch_to_space_nd({
     .types = "Tblock_shape: int32 int64; Tcrops: int32 int64",
     .shape = BatchSpaceShape<false>,
     .reference = BatchToSpaceKernel,
+    .moves_elements = true,
 });
 
 const OpRegistration space_to_batch({

@@ -109,6 +109,8 @@ const OpRegistration split({
     .attrs = "num_split: int; T: type",
     .shape = SplitShape,
     .reference = Split,
+    .moves_elements = true,
+    .batch_axis = batch_axis::Split,
 });
 
 const OpRegistration split_v({
@@ -119,6 +121,8 @@ const OpRegistration split_v({
     .types = "Tlen: int8 int32 int64",
     .shape = SplitVShape,
     .reference = SplitV,
+    .moves_elements = true,
+    .batch_axis = batch_axis::SplitV,
 });
 
 }  // namespace

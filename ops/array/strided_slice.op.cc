@@ -50,6 +50,9 @@ const OpRegistration strided_slice({
     .types = "Index: int16 int32 int64",
     .shape = StridedSliceShape,
     .reference = StridedSlice,
+    .moves_elements = true,
+    .batch_axis = batch_axis::StridedSlice,
+    .on_integers = OnIntegers::kSelects,
 });
 
 }  // namespace

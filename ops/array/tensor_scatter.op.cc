@@ -18,7 +18,8 @@ absl::Status TensorScatterShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-OpRow Row(const char* name, const char* inputs, const char* types, KernelFactory reference) {
+OpRow Row(const char* name, const char* inputs, const char* types, KernelFactory reference,
+          ErrorBound error_bound) {
   return {
       .name = name,
       .inputs = inputs,
@@ -27,6 +28,7 @@ OpRow Row(const char* name, const char* inputs, const char* types, KernelFactory
       .types = types,
       .shape = TensorScatterShape,
       .reference = reference,
+      .error_bound = error_bound,
   };
 }
 
@@ -36,25 +38,28 @@ constexpr char kIndexTypes[] = "Tindices: int32 int64";
 
 const OpRegistration update_op(Row("TensorScatterUpdate", kInputs,
                                    "Tindices: int16 int32 int64 uint16",
-                                   TensorScatterKernel<ScatterFunction::kUpdate>));
+                                   TensorScatterKernel<ScatterFunction::kUpdate>,
+                                   ErrorBound::kExact));
 
 const OpRegistration add_op(Row("TensorScatterAdd", kInputs, kIndexTypes,
-                                TensorScatterKernel<ScatterFunction::kAdd>));
+                                TensorScatterKernel<ScatterFunction::kAdd>,
+                                ErrorBound::kSegmentSum));
 
 const OpRegistration sub_op(Row("TensorScatterSub", kInputs, kIndexTypes,
-                                TensorScatterKernel<ScatterFunction::kSub>));
+                                TensorScatterKernel<ScatterFunction::kSub>,
+                                ErrorBound::kSegmentSum));
 
 const OpRegistration min_op(Row("TensorScatterMin", kInputs, kIndexTypes,
-                                TensorScatterKernel<ScatterFunction::kMin>));
+                                TensorScatterKernel<ScatterFunction::kMin>, ErrorBound::kExact));
 
 const OpRegistration max_op(Row("TensorScatterMax", kInputs, kIndexTypes,
-                                TensorScatterKernel<ScatterFunction::kMax>));
+                                TensorScatterKernel<ScatterFunction::kMax>, ErrorBound::kExact));
 
 const OpRegistration non_aliasing_add_op(
     Row("ScatterNdNonAliasingAdd", "input: T, indices: Tindices, updates: T",
         "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 half "
         "uint32 uint64 bool; Tindices: int32 int64",
-        TensorScatterKernel<ScatterFunction::kAdd>));
+        TensorScatterKernel<ScatterFunction::kAdd>, ErrorBound::kSegmentSum));
 
 }  // namespace
 }  // namespace tenon

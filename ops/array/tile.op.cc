@@ -149,6 +149,8 @@ const OpRegistration tile({
     .types = "Tmultiples: int32 int64",
     .shape = TileShape,
     .reference = Tile,
+    .moves_elements = true,
+    .batch_axis = batch_axis::Tile,
 });
 
 const OpRegistration broadcast_to({
@@ -159,6 +161,8 @@ const OpRegistration broadcast_to({
     .types = "Tidx: int32 int64",
     .shape = BroadcastToShape,
     .reference = BroadcastTo,
+    .moves_elements = true,
+    .batch_axis = batch_axis::BroadcastTo,
 });
 
 const OpRegistration broadcast_args({

@@ -47,6 +47,10 @@ const OpRegistration transpose({
     .accelerated = VectorTranspose,
     .native = "_MklNativeTranspose",
     .native_types = kTransposeTypes,
+    .moves_elements = true,
+    .sign = Sign::kOfInputs,
+    .batch_axis = batch_axis::Transpose,
+    .on_integers = OnIntegers::kRearranges,
 });
 
 const OpRegistration conjugate_transpose({

@@ -17,6 +17,7 @@ const OpRegistration if_op({
     .attrs = kIfAttrs,
     .shape = UnknownShape,
     .stateful = true,
+    .control_flow = ControlFlow::kIf,
 });
 
 const OpRegistration stateless_if({
@@ -25,6 +26,7 @@ const OpRegistration stateless_if({
     .outputs = "output: Tout",
     .attrs = kIfAttrs,
     .shape = UnknownShape,
+    .control_flow = ControlFlow::kIf,
 });
 
 constexpr char kCaseInputs[] = "branch_index: int32, input: Tin";
@@ -38,6 +40,7 @@ const OpRegistration case_op({
     .attrs = kCaseAttrs,
     .shape = UnknownShape,
     .stateful = true,
+    .control_flow = ControlFlow::kCase,
 });
 
 const OpRegistration stateless_case({
@@ -46,6 +49,7 @@ const OpRegistration stateless_case({
     .outputs = "output: Tout",
     .attrs = kCaseAttrs,
     .shape = UnknownShape,
+    .control_flow = ControlFlow::kCase,
 });
 
 constexpr char kWhileAttrs[] =
@@ -59,6 +63,7 @@ const OpRegistration while_op({
     .attrs = kWhileAttrs,
     .shape = UnknownShape,
     .stateful = true,
+    .control_flow = ControlFlow::kWhile,
 });
 
 const OpRegistration stateless_while({
@@ -67,6 +72,7 @@ const OpRegistration stateless_while({
     .outputs = "output: T",
     .attrs = kWhileAttrs,
     .shape = UnknownShape,
+    .control_flow = ControlFlow::kWhile,
 });
 
 }  // namespace

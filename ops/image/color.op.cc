@@ -41,6 +41,7 @@ const OpRegistration rgb_to_hsv_op({
     .types = "T: half bfloat16 float double",
     .shape = ColorShape<1>,
     .reference = RgbToHsv,
+    .error_bound = ErrorBound::kColor,
 });
 
 const OpRegistration hsv_to_rgb_op({
@@ -51,6 +52,7 @@ const OpRegistration hsv_to_rgb_op({
     .types = "T: half bfloat16 float double",
     .shape = ColorShape<1>,
     .reference = HsvToRgb,
+    .error_bound = ErrorBound::kColor,
 });
 
 const OpRegistration adjust_hue_op({
@@ -61,6 +63,7 @@ const OpRegistration adjust_hue_op({
     .types = "T: half float",
     .shape = ColorShape<3>,
     .reference = AdjustHue,
+    .error_bound = ErrorBound::kColor,
 });
 
 const OpRegistration adjust_saturation_op({
@@ -71,6 +74,7 @@ const OpRegistration adjust_saturation_op({
     .types = "T: half float",
     .shape = ColorShape<3>,
     .reference = AdjustSaturation,
+    .error_bound = ErrorBound::kColor,
 });
 
 const OpRegistration adjust_contrastv2_op({
@@ -81,6 +85,7 @@ const OpRegistration adjust_contrastv2_op({
     .types = "T: half float",
     .shape = ContrastShape,
     .reference = AdjustContrast,
+    .error_bound = ErrorBound::kColor,
 });
 
 }  // namespace

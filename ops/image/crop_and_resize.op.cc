@@ -103,6 +103,7 @@ const OpRegistration crop_and_resize_op({
     .types = "T: uint8 uint16 int8 int16 int32 int64 half float double",
     .shape = CropShape,
     .reference = CropAndResize,
+    .error_bound = ErrorBound::kImagePositions,
 });
 
 }  // namespace

@@ -88,6 +88,7 @@ const OpRegistration non_max_suppression_v5_op({
     .types = "T: half float",
     .shape = SuppressionShape<SuppressionInput::kBoxes>,
     .reference = NonMaxSuppression<SuppressionInput::kBoxes>,
+    .error_bound = ErrorBound::kExponential,
 });
 
 const OpRegistration non_max_suppression_with_overlaps_op({

@@ -24,6 +24,8 @@ const OpRegistration resize_bilinear({
     .types = "T: int8 uint8 int16 uint16 int32 int64 bfloat16 half float double",
     .shape = ResizeShape,
     .reference = ResizeBilinear,
+    .batch_axis = batch_axis::FirstInput,
+    .error_bound = ErrorBound::kBilinear,
 });
 
 const OpRegistration resize_nearest_neighbor({
@@ -34,6 +36,8 @@ const OpRegistration resize_nearest_neighbor({
     .types = "T: int8 uint8 int16 uint16 int32 int64 half float double bfloat16",
     .shape = ResizeShape,
     .reference = ResizeNearest,
+    .moves_elements = true,
+    .batch_axis = batch_axis::FirstInput,
 });
 
 const OpRegistration resize_bicubic({
@@ -44,6 +48,8 @@ const OpRegistration resize_bicubic({
     .types = "T: int8 uint8 int16 uint16 int32 int64 half float double bfloat16",
     .shape = ResizeShape,
     .reference = ResizeBicubic,
+    .batch_axis = batch_axis::FirstInput,
+    .error_bound = ErrorBound::kImagePositions,
 });
 
 const OpRegistration resize_area({
@@ -54,6 +60,8 @@ const OpRegistration resize_area({
     .types = "T: int8 uint8 int16 uint16 int32 int64 half float double bfloat16",
     .shape = ResizeShape,
     .reference = ResizeArea,
+    .batch_axis = batch_axis::FirstInput,
+    .error_bound = ErrorBound::kImagePositions,
 });
 
 }  // namespace

@@ -36,6 +36,7 @@ const OpRegistration banded_triangular_solve_op({
     .types = "T: double float half complex64 complex128",
     .shape = BandedShape,
     .reference = BandedTriangularSolve,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 }  // namespace

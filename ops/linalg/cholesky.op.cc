@@ -25,6 +25,7 @@ const OpRegistration cholesky_grad_op({
     .types = "T: half float double",
     .shape = GradShape,
     .reference = CholeskyGrad,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 const OpRegistration batch_cholesky_grad_op({
@@ -35,6 +36,7 @@ const OpRegistration batch_cholesky_grad_op({
     .types = "T: float double",
     .shape = GradShape,
     .reference = CholeskyGrad,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 const OpRegistration cholesky_op({
@@ -45,6 +47,7 @@ const OpRegistration cholesky_op({
     .types = "T: double float half complex64 complex128",
     .shape = SquareToSquareShape,
     .reference = Cholesky,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 const OpRegistration batch_cholesky_op({
@@ -55,6 +58,7 @@ const OpRegistration batch_cholesky_op({
     .types = "T: double float",
     .shape = SquareToSquareShape,
     .reference = Cholesky,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 }  // namespace

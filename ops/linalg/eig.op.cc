@@ -24,6 +24,7 @@ const OpRegistration eig_op({
     .types = "T: float double complex64 complex128; Tout: complex64 complex128",
     .shape = EigShape,
     .reference = Eig,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 }  // namespace

@@ -64,6 +64,7 @@ const OpRegistration fft_op({
     .types = "Tcomplex: complex64 complex128",
     .shape = FftShape<1>,
     .reference = Fft<1, FftDirection::kForward>,
+    .error_bound = ErrorBound::kFourier,
 });
 
 const OpRegistration ifft_op({
@@ -74,6 +75,7 @@ const OpRegistration ifft_op({
     .types = "Tcomplex: complex64 complex128",
     .shape = FftShape<1>,
     .reference = Fft<1, FftDirection::kInverse>,
+    .error_bound = ErrorBound::kFourier,
 });
 
 const OpRegistration fft2_d_op({
@@ -84,6 +86,7 @@ const OpRegistration fft2_d_op({
     .types = "Tcomplex: complex64 complex128",
     .shape = FftShape<2>,
     .reference = Fft<2, FftDirection::kForward>,
+    .error_bound = ErrorBound::kFourier,
 });
 
 const OpRegistration ifft2_d_op({
@@ -94,6 +97,7 @@ const OpRegistration ifft2_d_op({
     .types = "Tcomplex: complex64 complex128",
     .shape = FftShape<2>,
     .reference = Fft<2, FftDirection::kInverse>,
+    .error_bound = ErrorBound::kFourier,
 });
 
 const OpRegistration fft3_d_op({
@@ -104,6 +108,7 @@ const OpRegistration fft3_d_op({
     .types = "Tcomplex: complex64 complex128",
     .shape = FftShape<3>,
     .reference = Fft<3, FftDirection::kForward>,
+    .error_bound = ErrorBound::kFourier,
 });
 
 const OpRegistration ifft3_d_op({
@@ -114,6 +119,7 @@ const OpRegistration ifft3_d_op({
     .types = "Tcomplex: complex64 complex128",
     .shape = FftShape<3>,
     .reference = Fft<3, FftDirection::kInverse>,
+    .error_bound = ErrorBound::kFourier,
 });
 
 const OpRegistration rfft_op({
@@ -124,6 +130,7 @@ const OpRegistration rfft_op({
     .types = "Treal: float double; Tcomplex: complex64 complex128",
     .shape = RealFftShape<1, FftDirection::kForward>,
     .reference = RealFft<1>,
+    .error_bound = ErrorBound::kFourier,
 });
 
 const OpRegistration rfft2_d_op({
@@ -134,6 +141,7 @@ const OpRegistration rfft2_d_op({
     .types = "Treal: float double; Tcomplex: complex64 complex128",
     .shape = RealFftShape<2, FftDirection::kForward>,
     .reference = RealFft<2>,
+    .error_bound = ErrorBound::kFourier,
 });
 
 const OpRegistration rfft3_d_op({
@@ -144,6 +152,7 @@ const OpRegistration rfft3_d_op({
     .types = "Treal: float double; Tcomplex: complex64 complex128",
     .shape = RealFftShape<3, FftDirection::kForward>,
     .reference = RealFft<3>,
+    .error_bound = ErrorBound::kFourier,
 });
 
 const OpRegistration irfft_op({
@@ -154,6 +163,7 @@ const OpRegistration irfft_op({
     .types = "Treal: float double; Tcomplex: complex64 complex128",
     .shape = RealFftShape<1, FftDirection::kInverse>,
     .reference = InverseRealFft<1>,
+    .error_bound = ErrorBound::kFourier,
 });
 
 const OpRegistration irfft2_d_op({
@@ -164,6 +174,7 @@ const OpRegistration irfft2_d_op({
     .types = "Treal: float double; Tcomplex: complex64 complex128",
     .shape = RealFftShape<2, FftDirection::kInverse>,
     .reference = InverseRealFft<2>,
+    .error_bound = ErrorBound::kFourier,
 });
 
 const OpRegistration irfft3_d_op({
@@ -174,6 +185,7 @@ const OpRegistration irfft3_d_op({
     .types = "Treal: float double; Tcomplex: complex64 complex128",
     .shape = RealFftShape<3, FftDirection::kInverse>,
     .reference = InverseRealFft<3>,
+    .error_bound = ErrorBound::kFourier,
 });
 
 }  // namespace

@@ -32,6 +32,7 @@ const OpRegistration matrix_solve_ls_op({
     .types = "T: double float half complex64 complex128",
     .shape = LeastSquaresShape,
     .reference = LeastSquares,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 }  // namespace

@@ -45,6 +45,7 @@ const OpRegistration matrix_inverse_op({
     .types = "T: double float half complex64 complex128",
     .shape = SquareToSquareShape,
     .reference = MatrixInverse,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 const OpRegistration batch_matrix_inverse_op({
@@ -55,6 +56,7 @@ const OpRegistration batch_matrix_inverse_op({
     .types = "T: double float",
     .shape = SquareToSquareShape,
     .reference = MatrixInverse,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 const OpRegistration matrix_determinant_op({
@@ -65,6 +67,7 @@ const OpRegistration matrix_determinant_op({
     .types = "T: half float double complex64 complex128",
     .shape = DeterminantShape,
     .reference = MatrixDeterminant,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 const OpRegistration batch_matrix_determinant_op({
@@ -75,6 +78,7 @@ const OpRegistration batch_matrix_determinant_op({
     .types = "T: float double complex64 complex128",
     .shape = DeterminantShape,
     .reference = MatrixDeterminant,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 const OpRegistration log_matrix_determinant_op({
@@ -85,6 +89,7 @@ const OpRegistration log_matrix_determinant_op({
     .types = "T: half float double complex64 complex128",
     .shape = DeterminantShape,
     .reference = LogMatrixDeterminant,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 const OpRegistration matrix_solve_op({
@@ -95,6 +100,7 @@ const OpRegistration matrix_solve_op({
     .types = "T: double float half complex64 complex128",
     .shape = SolveShape,
     .reference = MatrixSolve,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 const OpRegistration batch_matrix_solve_op({
@@ -105,6 +111,7 @@ const OpRegistration batch_matrix_solve_op({
     .types = "T: double float",
     .shape = SolveShape,
     .reference = MatrixSolve,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 const OpRegistration lu_op({
@@ -115,6 +122,7 @@ const OpRegistration lu_op({
     .types = "T: double float half complex64 complex128; output_idx_type: int32 int64",
     .shape = LuShape,
     .reference = Lu,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 }  // namespace

@@ -16,6 +16,7 @@ const OpRegistration matrix_square_root_op({
     .types = "T: double float half complex64 complex128",
     .shape = SquareToSquareShape,
     .reference = MatrixSquareRoot,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 const OpRegistration matrix_logarithm_op({
@@ -26,6 +27,7 @@ const OpRegistration matrix_logarithm_op({
     .types = "T: complex64 complex128",
     .shape = SquareToSquareShape,
     .reference = MatrixLogarithm,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 }  // namespace

@@ -29,6 +29,7 @@ const OpRegistration qr_op({
     .types = "T: double float half complex64 complex128",
     .shape = QrShape,
     .reference = Qr,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 }  // namespace

@@ -25,6 +25,7 @@ const OpRegistration self_adjoint_eig_v2_op({
     .types = "T: double float half complex64 complex128",
     .shape = SelfAdjointEigShape,
     .reference = SelfAdjointEig,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 const OpRegistration batch_self_adjoint_eig_v2_op({
@@ -35,6 +36,7 @@ const OpRegistration batch_self_adjoint_eig_v2_op({
     .types = "T: double float",
     .shape = SelfAdjointEigShape,
     .reference = SelfAdjointEig,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 }  // namespace

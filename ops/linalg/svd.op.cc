@@ -35,6 +35,7 @@ const OpRegistration svd_op({
     .types = "T: double float complex64 complex128",
     .shape = SvdShape,
     .reference = Svd,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 const OpRegistration batch_svd_op({
@@ -45,6 +46,7 @@ const OpRegistration batch_svd_op({
     .types = "T: double float complex64 complex128",
     .shape = SvdShape,
     .reference = Svd,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 }  // namespace

@@ -33,6 +33,7 @@ const OpRegistration matrix_triangular_solve_op({
     .types = "T: bfloat16 double float half complex64 complex128",
     .shape = TriangularShape,
     .reference = TriangularSolve,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 const OpRegistration batch_matrix_triangular_solve_op({
@@ -43,6 +44,7 @@ const OpRegistration batch_matrix_triangular_solve_op({
     .types = "T: double float",
     .shape = TriangularShape,
     .reference = TriangularSolve,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 }  // namespace

@@ -49,6 +49,7 @@ const OpRegistration tridiagonal_solve_op({
     .types = "T: double float complex64 complex128",
     .shape = SolveShape,
     .reference = TridiagonalSolve,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 const OpRegistration tridiagonal_mat_mul_op({
@@ -59,6 +60,7 @@ const OpRegistration tridiagonal_mat_mul_op({
     .types = "T: double float complex64 complex128",
     .shape = MatMulShape,
     .reference = TridiagonalMatMul,
+    .error_bound = ErrorBound::kLinearAlgebra,
 });
 
 }  // namespace

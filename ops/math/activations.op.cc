@@ -61,6 +61,9 @@ const OpRegistration relu({
     .native_types = "float bfloat16",
     .post_op = PostOp::kRelu,
     .elementwise = true,
+    .sign = Sign::kNeverNegative,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration relu6({
@@ -76,6 +79,9 @@ const OpRegistration relu6({
     .native_types = "float bfloat16",
     .post_op = PostOp::kRelu6,
     .elementwise = true,
+    .sign = Sign::kNeverNegative,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration elu({
@@ -91,6 +97,8 @@ const OpRegistration elu({
     .native_types = "float bfloat16",
     .post_op = PostOp::kElu,
     .elementwise = true,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration selu({
@@ -106,6 +114,8 @@ const OpRegistration selu({
     .native_types = "float bfloat16",
     .post_op = PostOp::kSelu,
     .elementwise = true,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration softplus({
@@ -121,6 +131,9 @@ const OpRegistration softplus({
     .native_types = "float bfloat16",
     .post_op = PostOp::kSoftplus,
     .elementwise = true,
+    .sign = Sign::kNeverNegative,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration softsign({
@@ -135,6 +148,8 @@ const OpRegistration softsign({
     .native = "_MklNativeSoftsign",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration leaky_relu({
@@ -150,6 +165,7 @@ const OpRegistration leaky_relu({
     .native_types = "float bfloat16",
     .post_op = PostOp::kLeakyRelu,
     .elementwise = true,
+    .precision = Precision::kFollows,
 });
 
 }  // namespace

@@ -50,6 +50,8 @@ const OpRegistration gelu_exact({
     .post_op = PostOp::kGeluErf,
     .elementwise = true,
     .internal = true,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration gelu_approximate({
@@ -66,6 +68,8 @@ const OpRegistration gelu_approximate({
     .post_op = PostOp::kGeluTanh,
     .elementwise = true,
     .internal = true,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration swish({
@@ -82,6 +86,8 @@ const OpRegistration swish({
     .post_op = PostOp::kSwish,
     .elementwise = true,
     .internal = true,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration hard_swish({
@@ -98,6 +104,8 @@ const OpRegistration hard_swish({
     .post_op = PostOp::kHardSwish,
     .elementwise = true,
     .internal = true,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration mish({
@@ -114,6 +122,8 @@ const OpRegistration mish({
     .post_op = PostOp::kMish,
     .elementwise = true,
     .internal = true,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 }  // namespace

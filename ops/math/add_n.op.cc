@@ -61,6 +61,8 @@ const OpRegistration add_n({
     .native_types = "float bfloat16",
     .commutative = true,
     .elementwise = true,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kAddN,
 });
 
 }  // namespace

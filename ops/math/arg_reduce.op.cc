@@ -77,6 +77,8 @@ const OpRegistration arg_max({
              "bool; Tidx: int16 int32 int64; output_type: int16 uint16 int32 int64",
     .shape = ArgReduceShape,
     .reference = ArgReduce<true>,
+    .discontinuous = true,
+    .batch_axis = batch_axis::AlongOtherAxes,
 });
 
 const OpRegistration arg_min({
@@ -88,6 +90,8 @@ const OpRegistration arg_min({
              "bool; Tidx: int32 int64; output_type: int32 int64",
     .shape = ArgReduceShape,
     .reference = ArgReduce<false>,
+    .discontinuous = true,
+    .batch_axis = batch_axis::AlongOtherAxes,
 });
 
 }  // namespace

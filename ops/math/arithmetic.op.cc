@@ -35,6 +35,9 @@ const OpRegistration add({
     .native = "_MklNativeAdd",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .precision = Precision::kFollows,
+    .on_integers = OnIntegers::kAdds,
+    .error_bound = ErrorBound::kOneRounding,
 });
 
 const OpRegistration add_v2({
@@ -50,6 +53,9 @@ const OpRegistration add_v2({
     .native_types = "float bfloat16",
     .commutative = true,
     .elementwise = true,
+    .precision = Precision::kFollows,
+    .on_integers = OnIntegers::kAdds,
+    .error_bound = ErrorBound::kOneRounding,
 });
 
 const OpRegistration sub({
@@ -64,6 +70,8 @@ const OpRegistration sub({
     .native = "_MklNativeSub",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kOneRounding,
 });
 
 const OpRegistration mul({
@@ -79,6 +87,8 @@ const OpRegistration mul({
     .native_types = "float bfloat16",
     .commutative = true,
     .elementwise = true,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kOneRounding,
 });
 
 const OpRegistration squared_difference({

@@ -17,6 +17,7 @@ const OpRegistration bessel_i0_op({
     .shape = UnchangedShape,
     .reference = Unary<[](auto x) { return Eigen::numext::bessel_i0(x); }, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration bessel_i0e_op({
@@ -28,6 +29,7 @@ const OpRegistration bessel_i0e_op({
     .shape = UnchangedShape,
     .reference = Unary<[](auto x) { return Eigen::numext::bessel_i0e(x); }, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration bessel_i1_op({
@@ -39,6 +41,7 @@ const OpRegistration bessel_i1_op({
     .shape = UnchangedShape,
     .reference = Unary<[](auto x) { return Eigen::numext::bessel_i1(x); }, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration bessel_i1e_op({
@@ -50,6 +53,7 @@ const OpRegistration bessel_i1e_op({
     .shape = UnchangedShape,
     .reference = Unary<[](auto x) { return Eigen::numext::bessel_i1e(x); }, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration bessel_j0_op({
@@ -61,6 +65,7 @@ const OpRegistration bessel_j0_op({
     .shape = UnchangedShape,
     .reference = Unary<[](auto x) { return Eigen::numext::bessel_j0(x); }, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration bessel_j1_op({
@@ -72,6 +77,7 @@ const OpRegistration bessel_j1_op({
     .shape = UnchangedShape,
     .reference = Unary<[](auto x) { return Eigen::numext::bessel_j1(x); }, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration bessel_k0_op({
@@ -83,6 +89,7 @@ const OpRegistration bessel_k0_op({
     .shape = UnchangedShape,
     .reference = Unary<[](auto x) { return Eigen::numext::bessel_k0(x); }, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration bessel_k0e_op({
@@ -94,6 +101,7 @@ const OpRegistration bessel_k0e_op({
     .shape = UnchangedShape,
     .reference = Unary<[](auto x) { return Eigen::numext::bessel_k0e(x); }, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration bessel_k1_op({
@@ -105,6 +113,7 @@ const OpRegistration bessel_k1_op({
     .shape = UnchangedShape,
     .reference = Unary<[](auto x) { return Eigen::numext::bessel_k1(x); }, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration bessel_k1e_op({
@@ -116,6 +125,7 @@ const OpRegistration bessel_k1e_op({
     .shape = UnchangedShape,
     .reference = Unary<[](auto x) { return Eigen::numext::bessel_k1e(x); }, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration bessel_y0_op({
@@ -127,6 +137,7 @@ const OpRegistration bessel_y0_op({
     .shape = UnchangedShape,
     .reference = Unary<[](auto x) { return Eigen::numext::bessel_y0(x); }, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration bessel_y1_op({
@@ -138,6 +149,7 @@ const OpRegistration bessel_y1_op({
     .shape = UnchangedShape,
     .reference = Unary<[](auto x) { return Eigen::numext::bessel_y1(x); }, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 }  // namespace

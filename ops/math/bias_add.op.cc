@@ -96,6 +96,7 @@ const OpRegistration bias_add_grad({
     .reference = BiasAddGradReference,
     .accelerated = BiasAddGradVector,
     .native = "_MklNativeBiasAddGrad",
+    .error_bound = ErrorBound::kSum,
 });
 
 const OpRegistration bias_add({
@@ -109,6 +110,8 @@ const OpRegistration bias_add({
     .reference = BiasAddReference,
     .accelerated = BiasAddVector,
     .native = "_MklNativeBiasAdd",
+    .precision = Precision::kFollows,
+    .batch_axis = batch_axis::FirstInput,
 });
 
 const OpRegistration bias_add_v1({
@@ -120,6 +123,7 @@ const OpRegistration bias_add_v1({
              "half uint32 uint64",
     .shape = BiasAddShape,
     .reference = BiasAddReference,
+    .batch_axis = batch_axis::FirstInput,
 });
 
 }  // namespace

@@ -121,6 +121,7 @@ const OpRegistration bucketize_op({
     .types = "T: int32 int64 float double",
     .shape = UnchangedShape,
     .reference = Bucketize,
+    .discontinuous = true,
 });
 
 const OpRegistration histogram_fixed_width_op({

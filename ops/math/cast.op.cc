@@ -17,6 +17,8 @@ const OpRegistration cast({
     .native = "_MklNativeCast",
     .native_types = "float half bfloat16",
     .elementwise = true,
+    .precision = Precision::kAsStated,
+    .error_bound = ErrorBound::kExact,
 });
 
 }  // namespace

@@ -52,6 +52,7 @@ const OpRegistration clip_by_value({
     .shape = ClipShape,
     .reference = Clip,
     .elementwise = true,
+    .error_bound = ErrorBound::kExact,
 });
 
 }  // namespace

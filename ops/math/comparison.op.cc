@@ -21,6 +21,7 @@ const OpRegistration less_op({
     .shape = BroadcastBinaryShape,
     .reference = Binary<kLess, RealNumbers>,
     .elementwise = true,
+    .discontinuous = true,
 });
 
 const OpRegistration less_equal_op({
@@ -32,6 +33,7 @@ const OpRegistration less_equal_op({
     .shape = BroadcastBinaryShape,
     .reference = Binary<kLessEqual, RealNumbers>,
     .elementwise = true,
+    .discontinuous = true,
 });
 
 const OpRegistration greater_op({
@@ -43,6 +45,7 @@ const OpRegistration greater_op({
     .shape = BroadcastBinaryShape,
     .reference = Binary<kGreater, RealNumbers>,
     .elementwise = true,
+    .discontinuous = true,
 });
 
 const OpRegistration greater_equal_op({
@@ -54,6 +57,7 @@ const OpRegistration greater_equal_op({
     .shape = BroadcastBinaryShape,
     .reference = Binary<kGreaterEqual, RealNumbers>,
     .elementwise = true,
+    .discontinuous = true,
 });
 
 }  // namespace

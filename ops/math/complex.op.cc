@@ -115,6 +115,7 @@ const OpRegistration angle({
     .shape = RealOutput,
     .reference = Unary<kAngle, Complexes>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 }  // namespace

@@ -51,6 +51,7 @@ const OpRegistration cross_op({
     .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
     .shape = CrossShape,
     .reference = Cross,
+    .error_bound = ErrorBound::kCrossProduct,
 });
 
 }  // namespace

@@ -81,6 +81,7 @@ const OpRegistration floor_div({
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kFloorDiv, kNotZero, RealNumbers>,
     .elementwise = true,
+    .discontinuous = true,
 });
 
 const OpRegistration truncate_div({
@@ -92,6 +93,7 @@ const OpRegistration truncate_div({
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kTruncateDiv, kNotZero, RealNumbers>,
     .elementwise = true,
+    .discontinuous = true,
 });
 
 const OpRegistration div_no_nan({

@@ -44,6 +44,7 @@ const OpRegistration equal({
     .reference = Equality<kEqual, false>,
     .commutative = true,
     .elementwise = true,
+    .discontinuous = true,
 });
 
 const OpRegistration not_equal({
@@ -55,6 +56,7 @@ const OpRegistration not_equal({
     .reference = Equality<kNotEqual, true>,
     .commutative = true,
     .elementwise = true,
+    .discontinuous = true,
 });
 
 absl::Status SameShapes(ShapeContext& c) {
@@ -95,6 +97,7 @@ const OpRegistration approximate_equal({
     .reference = ApproximateEqual,
     .commutative = true,
     .elementwise = true,
+    .discontinuous = true,
 });
 
 }  // namespace

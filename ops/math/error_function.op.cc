@@ -46,6 +46,7 @@ const OpRegistration erf_op({
     .native = "_MklNativeErf",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration erfc_op({
@@ -60,6 +61,7 @@ const OpRegistration erfc_op({
     .native = "_MklNativeErfc",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration erfinv_op({
@@ -71,6 +73,7 @@ const OpRegistration erfinv_op({
     .shape = UnchangedShape,
     .reference = Unary<kErfinv, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 }  // namespace

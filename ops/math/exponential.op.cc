@@ -45,6 +45,7 @@ const OpRegistration sqrt_op({
     .native_types = "float bfloat16",
     .post_op = PostOp::kSqrt,
     .elementwise = true,
+    .sign = Sign::kNeverNegative,
 });
 
 const OpRegistration rsqrt_op({
@@ -74,6 +75,8 @@ const OpRegistration exp_op({
     .native_types = "float bfloat16",
     .post_op = PostOp::kExp,
     .elementwise = true,
+    .sign = Sign::kNeverNegative,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration expm1_op({
@@ -88,6 +91,7 @@ const OpRegistration expm1_op({
     .native = "_MklNativeExpm1",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration log_op({
@@ -103,6 +107,7 @@ const OpRegistration log_op({
     .native_types = "float bfloat16",
     // No post-op: oneDNN's logarithm is off by 1 % close to 1.
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration log1p_op({
@@ -117,6 +122,7 @@ const OpRegistration log1p_op({
     .native = "_MklNativeLog1p",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 }  // namespace

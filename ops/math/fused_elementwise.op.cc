@@ -46,6 +46,8 @@ const OpRegistration fused_elementwise({
     .elementwise = true,
     .eager = false,
     .internal = true,
+    .precision = Precision::kFollows,
+    .batch_axis = batch_axis::Elementwise,
 });
 
 }  // namespace

@@ -52,6 +52,7 @@ const OpRegistration lgamma_op({
     .shape = UnchangedShape,
     .reference = Unary<kLgamma, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration digamma_op({
@@ -63,6 +64,7 @@ const OpRegistration digamma_op({
     .shape = UnchangedShape,
     .reference = Unary<kDigamma, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kDigamma,
 });
 
 }  // namespace

@@ -138,6 +138,7 @@ const OpRegistration elu_grad({
     .native = "_MklNativeEluGrad",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .error_bound = ErrorBound::kExponentialSlope,
 });
 
 const OpRegistration selu_grad({
@@ -152,6 +153,7 @@ const OpRegistration selu_grad({
     .native = "_MklNativeSeluGrad",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .error_bound = ErrorBound::kExponentialSlope,
 });
 
 const OpRegistration leaky_relu_grad({
@@ -180,6 +182,7 @@ const OpRegistration softplus_grad({
     .native = "_MklNativeSoftplusGrad",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .error_bound = ErrorBound::kExponential,
 });
 
 const OpRegistration softsign_grad({
@@ -208,6 +211,7 @@ const OpRegistration tanh_grad({
     .native = "_MklNativeTanhGrad",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .error_bound = ErrorBound::kSlopeOfGradient,
 });
 
 const OpRegistration sigmoid_grad({
@@ -222,6 +226,7 @@ const OpRegistration sigmoid_grad({
     .native = "_MklNativeSigmoidGrad",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .error_bound = ErrorBound::kSlopeOfGradient,
 });
 
 const OpRegistration sqrt_grad({

@@ -29,6 +29,7 @@ const OpRegistration sinh_op({
     .shape = UnchangedShape,
     .reference = Unary<kSinh, FloatsAndComplexes>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration cosh_op({
@@ -40,6 +41,7 @@ const OpRegistration cosh_op({
     .shape = UnchangedShape,
     .reference = Unary<kCosh, FloatsAndComplexes>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration tanh_op({
@@ -55,6 +57,8 @@ const OpRegistration tanh_op({
     .native_types = "float bfloat16",
     .post_op = PostOp::kTanh,
     .elementwise = true,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration asinh_op({
@@ -66,6 +70,7 @@ const OpRegistration asinh_op({
     .shape = UnchangedShape,
     .reference = Unary<kAsinh, FloatsAndComplexes>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration acosh_op({
@@ -77,6 +82,7 @@ const OpRegistration acosh_op({
     .shape = UnchangedShape,
     .reference = Unary<kAcosh, FloatsAndComplexes>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration atanh_op({
@@ -88,6 +94,7 @@ const OpRegistration atanh_op({
     .shape = UnchangedShape,
     .reference = Unary<kAtanh, FloatsAndComplexes>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration sigmoid_op({
@@ -103,6 +110,9 @@ const OpRegistration sigmoid_op({
     .native_types = "float bfloat16",
     .post_op = PostOp::kSigmoid,
     .elementwise = true,
+    .sign = Sign::kNeverNegative,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 }  // namespace

@@ -63,6 +63,7 @@ const OpRegistration in_top_k_op({
     .types = "T: int32 int64",
     .shape = InTopKShape,
     .reference = InTopK,
+    .discontinuous = true,
 });
 
 const OpRegistration in_top_kv2_op({
@@ -73,6 +74,7 @@ const OpRegistration in_top_kv2_op({
     .types = "T: int32 int64",
     .shape = InTopKShape,
     .reference = InTopK,
+    .discontinuous = true,
 });
 
 }  // namespace

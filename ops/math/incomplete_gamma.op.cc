@@ -73,6 +73,7 @@ const OpRegistration igamma_op({
     .shape = BroadcastBinaryShape,
     .reference = Binary<kIgamma, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration igammac_op({
@@ -84,6 +85,7 @@ const OpRegistration igammac_op({
     .shape = BroadcastBinaryShape,
     .reference = Binary<kIgammac, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration igamma_grad_a_op({
@@ -95,6 +97,7 @@ const OpRegistration igamma_grad_a_op({
     .shape = BroadcastBinaryShape,
     .reference = Binary<kIgammaGradA, FloatAndDouble>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration zeta_op({
@@ -106,6 +109,7 @@ const OpRegistration zeta_op({
     .shape = BroadcastBinaryShape,
     .reference = Binary<kZeta, FloatAndDouble>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration polygamma_op({
@@ -117,6 +121,7 @@ const OpRegistration polygamma_op({
     .shape = BroadcastBinaryShape,
     .reference = Binary<kPolygamma, FloatAndDouble>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration ndtri_op({
@@ -128,6 +133,7 @@ const OpRegistration ndtri_op({
     .shape = UnchangedShape,
     .reference = Unary<kNdtri, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration betainc_op({
@@ -138,6 +144,7 @@ const OpRegistration betainc_op({
     .types = "T: float double",
     .shape = BetaincShape,
     .reference = Betainc,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 }  // namespace

@@ -21,6 +21,7 @@ const OpRegistration dawsn_op({
     .shape = UnchangedShape,
     .reference = Unary<kInDouble<Dawson>, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration expint_op({
@@ -32,6 +33,7 @@ const OpRegistration expint_op({
     .shape = UnchangedShape,
     .reference = Unary<kInDouble<Expint>, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration fresnel_cos_op({
@@ -43,6 +45,7 @@ const OpRegistration fresnel_cos_op({
     .shape = UnchangedShape,
     .reference = Unary<kInDouble<FresnelCos>, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration fresnel_sin_op({
@@ -54,6 +57,7 @@ const OpRegistration fresnel_sin_op({
     .shape = UnchangedShape,
     .reference = Unary<kInDouble<FresnelSin>, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 const OpRegistration spence_op({
@@ -65,6 +69,7 @@ const OpRegistration spence_op({
     .shape = UnchangedShape,
     .reference = Unary<kInDouble<Spence>, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kSpecialFunction,
 });
 
 }  // namespace

@@ -33,6 +33,8 @@ const OpRegistration maximum({
     .native = "_MklNativeMaximum",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration minimum({
@@ -47,6 +49,8 @@ const OpRegistration minimum({
     .native = "_MklNativeMinimum",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kExact,
 });
 
 }  // namespace

@@ -36,6 +36,7 @@ const OpRegistration floor_mod({
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kFloorMod, kNotZero, RealNumbers>,
     .elementwise = true,
+    .discontinuous = true,
 });
 
 const OpRegistration mod({
@@ -47,6 +48,7 @@ const OpRegistration mod({
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kTruncateMod, kNotZero, ModTypes>,
     .elementwise = true,
+    .discontinuous = true,
 });
 
 const OpRegistration truncate_mod({
@@ -58,6 +60,7 @@ const OpRegistration truncate_mod({
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kTruncateMod, kNotZero, ModTypes>,
     .elementwise = true,
+    .discontinuous = true,
 });
 
 }  // namespace

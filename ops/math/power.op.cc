@@ -50,6 +50,7 @@ const OpRegistration pow({
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kPow, kNotNegative, Joined<FloatsAndComplexes, SignedInts>>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration atan2({
@@ -61,6 +62,7 @@ const OpRegistration atan2({
     .shape = BroadcastBinaryShape,
     .reference = Binary<kAtan2, Floats>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration xdivy({
@@ -83,6 +85,7 @@ const OpRegistration xlogy({
     .shape = BroadcastBinaryShape,
     .reference = Binary<kXlogy, FloatsAndComplexes>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration xlog1py({
@@ -94,6 +97,7 @@ const OpRegistration xlog1py({
     .shape = BroadcastBinaryShape,
     .reference = Binary<kXlog1py, FloatsAndComplexes>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 }  // namespace

@@ -16,8 +16,9 @@ constexpr char kRealTypes[] =
     "Tidx: int32 int64";
 
 // `native` and `accelerated`: null where there is no vector kernel.
-OpRow OfNumbers(const char* name, const char* types, KernelFactory reference,
-                const char* native = nullptr, KernelFactory accelerated = nullptr) {
+OpRow OfNumbers(const char* name, const char* types, ErrorBound error_bound,
+                KernelFactory reference, const char* native = nullptr,
+                KernelFactory accelerated = nullptr) {
   return {
       .name = name,
       .inputs = "input: T, reduction_indices: Tidx",
@@ -28,6 +29,8 @@ OpRow OfNumbers(const char* name, const char* types, KernelFactory reference,
       .reference = reference,
       .accelerated = accelerated,
       .native = native,
+      .batch_axis = batch_axis::AlongOtherAxes,
+      .error_bound = error_bound,
   };
 }
 
@@ -40,26 +43,37 @@ OpRow OfBools(const char* name, KernelFactory reference) {
       .types = "Tidx: int32 int64",
       .shape = ReductionShape,
       .reference = reference,
+      .batch_axis = batch_axis::AlongOtherAxes,
   };
 }
 
-const OpRegistration sum_op(OfNumbers("Sum", kNumberTypes,
+const OpRegistration sum_op(OfNumbers("Sum", kNumberTypes, ErrorBound::kSum,
                                       ReduceReference<ReferenceReduction::kSum>, "_MklNativeSum",
                                       VectorReduce<VectorReduction::kSum>));
 OpRow Mean() {
-  OpRow row = OfNumbers("Mean", kNumberTypes, ReduceReference<ReferenceReduction::kMean>,
-                        "_MklNativeMean", VectorReduce<VectorReduction::kMean>);
+  OpRow row =
+      OfNumbers("Mean", kNumberTypes, ErrorBound::kMean, ReduceReference<ReferenceReduction::kMean>,
+                "_MklNativeMean", VectorReduce<VectorReduction::kMean>);
   row.native_types = "float bfloat16";
+  row.sign = Sign::kOfInputs;
+  row.on_integers = OnIntegers::kAverages;
   return row;
 }
 const OpRegistration mean_op(Mean());
-const OpRegistration max_op(OfNumbers("Max", kRealTypes, ReduceReference<ReferenceReduction::kMax>,
-                                      "_MklNativeMax", VectorReduce<VectorReduction::kMax>));
-const OpRegistration min_op(OfNumbers("Min", kRealTypes, ReduceReference<ReferenceReduction::kMin>,
-                                      "_MklNativeMin", VectorReduce<VectorReduction::kMin>));
-const OpRegistration prod_op(OfNumbers("Prod", kNumberTypes,
+OpRow Max() {
+  OpRow row =
+      OfNumbers("Max", kRealTypes, ErrorBound::kExact, ReduceReference<ReferenceReduction::kMax>,
+                "_MklNativeMax", VectorReduce<VectorReduction::kMax>);
+  row.sign = Sign::kOfInputs;
+  return row;
+}
+const OpRegistration max_op(Max());
+const OpRegistration min_op(OfNumbers("Min", kRealTypes, ErrorBound::kExact,
+                                      ReduceReference<ReferenceReduction::kMin>, "_MklNativeMin",
+                                      VectorReduce<VectorReduction::kMin>));
+const OpRegistration prod_op(OfNumbers("Prod", kNumberTypes, ErrorBound::kProduct,
                                        ReduceReference<ReferenceReduction::kProduct>));
-const OpRegistration euclidean_norm_op(OfNumbers("EuclideanNorm", kNumberTypes,
+const OpRegistration euclidean_norm_op(OfNumbers("EuclideanNorm", kNumberTypes, ErrorBound::kSum,
                                                  ReduceReference<ReferenceReduction::kNorm>));
 const OpRegistration all_op(OfBools("All", ReduceReference<ReferenceReduction::kAll>));
 const OpRegistration any_op(OfBools("Any", ReduceReference<ReferenceReduction::kAny>));

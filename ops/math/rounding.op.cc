@@ -34,6 +34,8 @@ const OpRegistration floor_op({
     .native = "_MklNativeFloor",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .discontinuous = true,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration ceil_op({
@@ -48,6 +50,8 @@ const OpRegistration ceil_op({
     .native = "_MklNativeCeil",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .discontinuous = true,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration round_op({
@@ -62,6 +66,8 @@ const OpRegistration round_op({
     .native = "_MklNativeRound",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .discontinuous = true,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration rint_op({
@@ -76,6 +82,8 @@ const OpRegistration rint_op({
     .native = "_MklNativeRint",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .discontinuous = true,
+    .error_bound = ErrorBound::kExact,
 });
 
 }  // namespace

@@ -101,6 +101,8 @@ const OpRegistration cumsum({
              "half uint32 uint64; Tidx: int32 int64",
     .shape = ScanShape,
     .reference = Scan<SumScan, Numbers>,
+    .batch_axis = batch_axis::AlongOtherAxes,
+    .error_bound = ErrorBound::kRunningSum,
 });
 
 const OpRegistration cumprod({
@@ -112,6 +114,8 @@ const OpRegistration cumprod({
              "half uint32 uint64; Tidx: int32 int64",
     .shape = ScanShape,
     .reference = Scan<ProdScan, Numbers>,
+    .batch_axis = batch_axis::AlongOtherAxes,
+    .error_bound = ErrorBound::kRunningProduct,
 });
 
 const OpRegistration cumulative_logsumexp({
@@ -122,6 +126,7 @@ const OpRegistration cumulative_logsumexp({
     .types = "T: bfloat16 half float double; Tidx: int32 int64",
     .shape = ScanShape,
     .reference = Scan<LogSumExpScan, Floats>,
+    .error_bound = ErrorBound::kRunningLogSum,
 });
 
 }  // namespace

@@ -77,6 +77,7 @@ const OpRegistration select_v2({
     .shape = SelectV2Shape,
     .reference = SelectV2Reference,
     .elementwise = true,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration select({
@@ -86,6 +87,7 @@ const OpRegistration select({
     .attrs = "T: type",
     .shape = SelectShape,
     .reference = SelectReference,
+    .error_bound = ErrorBound::kExact,
 });
 
 }  // namespace

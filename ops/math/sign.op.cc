@@ -60,6 +60,9 @@ const OpRegistration abs_op({
     .native_types = "float bfloat16",
     .post_op = PostOp::kAbs,
     .elementwise = true,
+    .sign = Sign::kNeverNegative,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration neg_op({
@@ -74,6 +77,8 @@ const OpRegistration neg_op({
     .native = "_MklNativeNeg",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration sign_op({
@@ -88,6 +93,8 @@ const OpRegistration sign_op({
     .native = "_MklNativeSign",
     .native_types = "float bfloat16",
     .elementwise = true,
+    .discontinuous = true,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration square_op({
@@ -104,6 +111,9 @@ const OpRegistration square_op({
     .native_types = "float bfloat16",
     .post_op = PostOp::kSquare,
     .elementwise = true,
+    .sign = Sign::kNeverNegative,
+    .precision = Precision::kFollows,
+    .error_bound = ErrorBound::kOneRounding,
 });
 
 const OpRegistration reciprocal_op({

@@ -85,6 +85,8 @@ const OpRegistration top_k_v2({
              "Tk: int16 int32 int64; index_type: int16 int32 int64",
     .shape = TopKV2Shape,
     .reference = TopK,
+    .batch_axis = batch_axis::WithinLastAxis,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration top_k({

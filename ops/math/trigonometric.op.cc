@@ -24,6 +24,7 @@ const OpRegistration sin_op({
     .shape = UnchangedShape,
     .reference = Unary<kSin, FloatsAndComplexes>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration cos_op({
@@ -35,6 +36,7 @@ const OpRegistration cos_op({
     .shape = UnchangedShape,
     .reference = Unary<kCos, FloatsAndComplexes>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration tan_op({
@@ -46,6 +48,7 @@ const OpRegistration tan_op({
     .shape = UnchangedShape,
     .reference = Unary<kTan, FloatsAndComplexes>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration asin_op({
@@ -57,6 +60,7 @@ const OpRegistration asin_op({
     .shape = UnchangedShape,
     .reference = Unary<kAsin, FloatsAndComplexes>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration acos_op({
@@ -68,6 +72,7 @@ const OpRegistration acos_op({
     .shape = UnchangedShape,
     .reference = Unary<kAcos, FloatsAndComplexes>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 const OpRegistration atan_op({
@@ -79,6 +84,7 @@ const OpRegistration atan_op({
     .shape = UnchangedShape,
     .reference = Unary<kAtan, FloatsAndComplexes>,
     .elementwise = true,
+    .error_bound = ErrorBound::kTranscendental,
 });
 
 }  // namespace

@@ -89,6 +89,9 @@ const OpRegistration batch_matmul({
     .accelerated = Onednn,
     .native = "_MklNativeBatchMatMul",
     .native_types = "float bfloat16",
+    .precision = Precision::kLeads,
+    .batch_axis = batch_axis::BatchMatMul,
+    .error_bound = ErrorBound::kMatrixProduct,
 });
 
 const OpRegistration batch_matmul_v2({
@@ -103,6 +106,9 @@ const OpRegistration batch_matmul_v2({
     .accelerated = Onednn,
     .native = "_MklNativeBatchMatMulV2",
     .native_types = "float bfloat16",
+    .precision = Precision::kLeads,
+    .batch_axis = batch_axis::BatchMatMul,
+    .error_bound = ErrorBound::kMatrixProduct,
 });
 
 const OpRegistration batch_matmul_v3({
@@ -119,6 +125,8 @@ const OpRegistration batch_matmul_v3({
     .accelerated = Onednn,
     .native = "_MklNativeBatchMatMulV3",
     .native_types = "float bfloat16",
+    .batch_axis = batch_axis::BatchMatMul,
+    .error_bound = ErrorBound::kMatrixProduct,
 });
 
 const OpRegistration fused_batch_matmul({
@@ -136,6 +144,9 @@ const OpRegistration fused_batch_matmul({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
+    .precision = Precision::kLeads,
+    .batch_axis = batch_axis::BatchMatMul,
+    .error_bound = ErrorBound::kMatrixProduct,
 });
 
 }  // namespace

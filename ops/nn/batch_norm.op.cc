@@ -48,6 +48,8 @@ const OpRegistration v1({
     .accelerated = BatchNormVector,
     .native = "_MklNativeFusedBatchNorm",
     .native_types = "float",
+    .batch_axis = batch_axis::BatchNorm,
+    .error_bound = ErrorBound::kBatchNorm,
 });
 
 const OpRegistration v2({
@@ -62,6 +64,9 @@ const OpRegistration v2({
     .accelerated = BatchNormVector,
     .native = "_MklNativeFusedBatchNormV2",
     .native_types = "float bfloat16",
+    .precision = Precision::kFollows,
+    .batch_axis = batch_axis::BatchNorm,
+    .error_bound = ErrorBound::kBatchNorm,
 });
 
 const OpRegistration v3({
@@ -77,6 +82,9 @@ const OpRegistration v3({
     .accelerated = BatchNormVector,
     .native = "_MklNativeFusedBatchNormV3",
     .native_types = "float bfloat16",
+    .precision = Precision::kFollows,
+    .batch_axis = batch_axis::BatchNorm,
+    .error_bound = ErrorBound::kBatchNorm,
 });
 
 // TensorFlow's own: graphs that its optimizer has written carry it.

@@ -46,6 +46,7 @@ const OpRegistration v1({
     .accelerated = BatchNormGradVector,
     .native = "_MklNativeFusedBatchNormGrad",
     .native_types = "float",
+    .error_bound = ErrorBound::kBatchNorm,
 });
 
 const OpRegistration v2({
@@ -61,6 +62,7 @@ const OpRegistration v2({
     .accelerated = BatchNormGradVector,
     .native = "_MklNativeFusedBatchNormGradV2",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kBatchNorm,
 });
 
 const OpRegistration v3({
@@ -77,6 +79,7 @@ const OpRegistration v3({
     .accelerated = BatchNormGradVector,
     .native = "_MklNativeFusedBatchNormGradV3",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kBatchNorm,
 });
 
 const OpRegistration ex({

@@ -27,6 +27,10 @@ const OpRegistration conv2d({
     .accelerated = Onednn,
     .native = "_MklNativeConv2D",
     .native_types = "float bfloat16",
+    .precision = Precision::kLeads,
+    .batch_axis = batch_axis::Contraction,
+    .on_integers = OnIntegers::kContraction,
+    .error_bound = ErrorBound::kConvolution,
 });
 
 const OpRegistration fused_conv2d({
@@ -45,6 +49,10 @@ const OpRegistration fused_conv2d({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
+    .precision = Precision::kLeads,
+    .batch_axis = batch_axis::Contraction,
+    .on_integers = OnIntegers::kFusedContraction,
+    .error_bound = ErrorBound::kConvolution,
 });
 
 }  // namespace

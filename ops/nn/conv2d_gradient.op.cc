@@ -28,6 +28,8 @@ const OpRegistration input_gradient({
     .accelerated = InputGradient::Onednn,
     .native = "_MklNativeConv2DBackpropInput",
     .native_types = "float bfloat16",
+    .batch_axis = batch_axis::TransposedConvolution,
+    .error_bound = ErrorBound::kInputGradient,
 });
 
 const OpRegistration input_gradient_v2({
@@ -41,6 +43,7 @@ const OpRegistration input_gradient_v2({
     .accelerated = InputGradientV2::Onednn,
     .native = "_MklNativeConv2DBackpropInputV2",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kInputGradient,
 });
 
 const OpRegistration filter_gradient({
@@ -54,6 +57,7 @@ const OpRegistration filter_gradient({
     .accelerated = FilterGradient::Onednn,
     .native = "_MklNativeConv2DBackpropFilter",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kFilterGradient,
 });
 
 const OpRegistration filter_gradient_v2({
@@ -67,6 +71,7 @@ const OpRegistration filter_gradient_v2({
     .accelerated = FilterGradientV2::Onednn,
     .native = "_MklNativeConv2DBackpropFilterV2",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kFilterGradient,
 });
 
 // With the gradient of the bias that was added after the convolution.
@@ -83,6 +88,8 @@ const OpRegistration filter_gradient_with_bias({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
+    .error_bound = ErrorBound::kFilterGradient,
+    .rounds_to_integers = true,
 });
 
 }  // namespace

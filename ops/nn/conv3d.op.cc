@@ -28,6 +28,9 @@ const OpRegistration conv3d({
     .accelerated = Onednn,
     .native = "_MklNativeConv3D",
     .native_types = "float bfloat16",
+    .precision = Precision::kLeads,
+    .batch_axis = batch_axis::Contraction,
+    .error_bound = ErrorBound::kConvolution,
 });
 
 const OpRegistration fused_conv3d({
@@ -46,6 +49,9 @@ const OpRegistration fused_conv3d({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
+    .precision = Precision::kLeads,
+    .batch_axis = batch_axis::Contraction,
+    .error_bound = ErrorBound::kConvolution,
 });
 
 }  // namespace

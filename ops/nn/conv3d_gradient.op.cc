@@ -25,6 +25,7 @@ const OpRegistration input_gradient({
     .reference = ConvInputGradientRow<kByTensor>::Reference,
     .accelerated = ConvInputGradientRow<kByTensor>::Onednn,
     .native = "_MklNativeConv3DBackpropInput",
+    .error_bound = ErrorBound::kInputGradient,
 });
 
 const OpRegistration input_gradient_v2({
@@ -39,6 +40,8 @@ const OpRegistration input_gradient_v2({
     .accelerated = ConvInputGradientRow<kByVector>::Onednn,
     .native = "_MklNativeConv3DBackpropInputV2",
     .native_types = "float bfloat16",
+    .batch_axis = batch_axis::TransposedConvolution,
+    .error_bound = ErrorBound::kInputGradient,
 });
 
 const OpRegistration filter_gradient({
@@ -51,6 +54,7 @@ const OpRegistration filter_gradient({
     .reference = ConvFilterGradientRow<kByTensor>::Reference,
     .accelerated = ConvFilterGradientRow<kByTensor>::Onednn,
     .native = "_MklNativeConv3DBackpropFilter",
+    .error_bound = ErrorBound::kFilterGradient,
 });
 
 const OpRegistration filter_gradient_v2({
@@ -64,6 +68,7 @@ const OpRegistration filter_gradient_v2({
     .accelerated = ConvFilterGradientRow<kByVector>::Onednn,
     .native = "_MklNativeConv3DBackpropFilterV2",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kFilterGradient,
 });
 
 }  // namespace

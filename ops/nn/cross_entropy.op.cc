@@ -51,6 +51,7 @@ const OpRegistration dense({
     .accelerated = CrossEntropyVector,
     .native = "_MklNativeSoftmaxCrossEntropyWithLogits",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kCrossEntropy,
 });
 
 const OpRegistration sparse({
@@ -64,6 +65,7 @@ const OpRegistration sparse({
     .accelerated = CrossEntropyVector,
     .native = "_MklNativeSparseSoftmaxCrossEntropyWithLogits",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kSparseCrossEntropy,
 });
 
 }  // namespace

@@ -43,6 +43,7 @@ const OpRegistration loss({
     .types = "T: float double",
     .shape = LossShape,
     .reference = CtcLoss,
+    .error_bound = ErrorBound::kPathSum,
 });
 
 }  // namespace

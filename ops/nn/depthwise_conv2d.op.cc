@@ -28,6 +28,10 @@ const OpRegistration depthwise_conv2d({
     .accelerated = Onednn,
     .native = "_MklNativeDepthwiseConv2dNative",
     .native_types = "float bfloat16",
+    .precision = Precision::kLeads,
+    .batch_axis = batch_axis::Contraction,
+    .on_integers = OnIntegers::kContraction,
+    .error_bound = ErrorBound::kDepthwiseConvolution,
 });
 
 const OpRegistration fused_depthwise_conv2d({
@@ -46,6 +50,10 @@ const OpRegistration fused_depthwise_conv2d({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
+    .precision = Precision::kLeads,
+    .batch_axis = batch_axis::Contraction,
+    .on_integers = OnIntegers::kFusedContraction,
+    .error_bound = ErrorBound::kDepthwiseConvolution,
 });
 
 }  // namespace

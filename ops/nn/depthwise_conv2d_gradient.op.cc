@@ -22,6 +22,7 @@ const OpRegistration input_gradient({
     .accelerated = ConvInputGradientRow<kOp>::Onednn,
     .native = "_MklNativeDepthwiseConv2dNativeBackpropInput",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kInputGradient,
 });
 
 const OpRegistration filter_gradient({
@@ -35,6 +36,7 @@ const OpRegistration filter_gradient({
     .accelerated = ConvFilterGradientRow<kOp>::Onednn,
     .native = "_MklNativeDepthwiseConv2dNativeBackpropFilter",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kDepthwiseFilterGradient,
 });
 
 }  // namespace

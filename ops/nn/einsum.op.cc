@@ -100,6 +100,9 @@ const OpRegistration einsum({
     .accelerated = Onednn,
     .native = "_MklNativeEinsum",
     .native_types = "float bfloat16",
+    .precision = Precision::kLeads,
+    .batch_axis = batch_axis::Einsum,
+    .error_bound = ErrorBound::kEinsum,
 });
 
 const OpRegistration fused_einsum({
@@ -116,6 +119,9 @@ const OpRegistration fused_einsum({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
+    .precision = Precision::kLeads,
+    .batch_axis = batch_axis::Einsum,
+    .error_bound = ErrorBound::kEinsum,
 });
 
 }  // namespace

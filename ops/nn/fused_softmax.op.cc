@@ -49,6 +49,8 @@ const OpRegistration fused_softmax({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
+    .precision = Precision::kFollows,
+    .batch_axis = batch_axis::Softmax,
 });
 
 }  // namespace

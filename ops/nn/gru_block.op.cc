@@ -75,6 +75,7 @@ const OpRegistration gru_block_cell({
     .types = "T: float",
     .shape = GruShape,
     .reference = Prepare,
+    .error_bound = ErrorBound::kGruCell,
 });
 
 }  // namespace

@@ -76,6 +76,7 @@ const OpRegistration gru_block_cell_grad({
     .types = "T: float",
     .shape = GradShape,
     .reference = Prepare,
+    .error_bound = ErrorBound::kGruCell,
 });
 
 }  // namespace

@@ -62,6 +62,7 @@ const OpRegistration l2_loss({
     .accelerated = Vector,
     .native = "_MklNativeL2Loss",
     .native_types = "float",
+    .error_bound = ErrorBound::kSumOfSquares,
 });
 
 }  // namespace

@@ -42,6 +42,8 @@ const OpRegistration layer_norm({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
+    .precision = Precision::kFollows,
+    .batch_axis = batch_axis::WithinLastAxis,
 });
 
 const OpRegistration add_layer_norm({
@@ -57,6 +59,8 @@ const OpRegistration add_layer_norm({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
+    .precision = Precision::kFollows,
+    .batch_axis = batch_axis::AddLayerNorm,
 });
 
 }  // namespace

@@ -42,6 +42,8 @@ const OpRegistration lrn({
     .accelerated = LrnVector<LrnDirection::kForward>,
     .native = "_MklNativeLRN",
     .native_types = "float bfloat16",
+    .batch_axis = batch_axis::FirstInput,
+    .error_bound = ErrorBound::kLocalNormalization,
 });
 
 const OpRegistration lrn_grad({
@@ -56,6 +58,7 @@ const OpRegistration lrn_grad({
     .accelerated = LrnVector<LrnDirection::kGradient>,
     .native = "_MklNativeLRNGrad",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kLocalNormalizationGradient,
 });
 
 }  // namespace

@@ -50,6 +50,7 @@ const OpRegistration lstm_block_cell({
     .types = "T: half float",
     .shape = LstmShape<LstmForm::kStep>,
     .reference = Lstm<LstmForm::kStep>,
+    .error_bound = ErrorBound::kLstmCell,
 });
 
 const OpRegistration block_lstm({
@@ -61,6 +62,7 @@ const OpRegistration block_lstm({
     .types = "T: half float",
     .shape = LstmShape<LstmForm::kSteps>,
     .reference = Lstm<LstmForm::kSteps>,
+    .error_bound = ErrorBound::kLstmSteps,
 });
 
 const OpRegistration block_lstm_v2({
@@ -71,6 +73,7 @@ const OpRegistration block_lstm_v2({
     .types = "T: half float",
     .shape = LstmShape<LstmForm::kSteps>,
     .reference = Lstm<LstmForm::kStepsV2>,
+    .error_bound = ErrorBound::kLstmSteps,
 });
 
 }  // namespace

@@ -59,6 +59,7 @@ const OpRegistration lstm_block_cell_grad({
     .types = "T: half float",
     .shape = GradShape<LstmForm::kStep>,
     .reference = LstmStepGrad,
+    .error_bound = ErrorBound::kLstmCell,
 });
 
 constexpr OpRow kBlockGrad = {
@@ -73,6 +74,7 @@ constexpr OpRow kBlockGrad = {
     .types = "T: half float",
     .shape = GradShape<LstmForm::kSteps>,
     .reference = LstmGrad<LstmForm::kSteps>,
+    .error_bound = ErrorBound::kLstmSteps,
 };
 const OpRegistration block_lstm_grad(kBlockGrad);
 const OpRegistration block_lstm_grad_v2([] {

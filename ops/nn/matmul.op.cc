@@ -58,6 +58,10 @@ const OpRegistration matmul({
     .accelerated = Onednn,
     .native = "_MklNativeMatMul",
     .native_types = "float bfloat16",
+    .precision = Precision::kLeads,
+    .batch_axis = batch_axis::MatMul,
+    .on_integers = OnIntegers::kContraction,
+    .error_bound = ErrorBound::kMatrixProduct,
 });
 
 const OpRegistration fused_matmul({
@@ -75,6 +79,10 @@ const OpRegistration fused_matmul({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
+    .precision = Precision::kLeads,
+    .batch_axis = batch_axis::MatMul,
+    .on_integers = OnIntegers::kFusedContraction,
+    .error_bound = ErrorBound::kMatrixProduct,
 });
 
 }  // namespace

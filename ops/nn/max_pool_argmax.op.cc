@@ -37,6 +37,8 @@ const OpRegistration forward({
     .reference = MaxPoolArgmaxReference,
     .accelerated = MaxPoolArgmaxVector,
     .native = "_MklNativeMaxPoolWithArgmax",
+    .discontinuous = true,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration grad({
@@ -48,6 +50,7 @@ const OpRegistration grad({
     .types = kTypes,
     .shape = UnchangedShape,
     .reference = MaxPoolArgmaxGrad,
+    .error_bound = ErrorBound::kPoolGradient,
 });
 
 const OpRegistration grad_grad({
@@ -59,6 +62,7 @@ const OpRegistration grad_grad({
     .types = kTypes,
     .shape = GradGradShape,
     .reference = MaxPoolArgmaxGradGrad,
+    .error_bound = ErrorBound::kPoolGradient,
 });
 
 }  // namespace

@@ -73,6 +73,7 @@ const OpRegistration grad_grad({
     .types = kRealTypes,
     .shape = GradGradShape<2>,
     .reference = Reference<2>,
+    .error_bound = ErrorBound::kPoolGradient,
 });
 
 const OpRegistration grad_grad_v2({
@@ -83,6 +84,7 @@ const OpRegistration grad_grad_v2({
     .types = kRealTypes,
     .shape = GradGradShape<2>,
     .reference = Reference<2>,
+    .error_bound = ErrorBound::kPoolGradient,
 });
 
 const OpRegistration grad_grad_3d({
@@ -94,6 +96,7 @@ const OpRegistration grad_grad_3d({
     .types = kRealTypes,
     .shape = GradGradShape<3>,
     .reference = Reference<3>,
+    .error_bound = ErrorBound::kPoolGradient,
 });
 
 }  // namespace

@@ -120,6 +120,7 @@ const OpRegistration grad({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
+    .error_bound = ErrorBound::kPoolGradient,
 });
 
 }  // namespace

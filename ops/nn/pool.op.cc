@@ -35,6 +35,11 @@ const OpRegistration avg_pool({
     .accelerated = Onednn<2, PoolKind::kAverage>,
     .native = "_MklNativeAvgPool",
     .native_types = "float bfloat16",
+    .sign = Sign::kOfInputs,
+    .precision = Precision::kFollows,
+    .batch_axis = batch_axis::FirstInput,
+    .on_integers = OnIntegers::kPools,
+    .error_bound = ErrorBound::kAveragePool,
 });
 
 const OpRegistration max_pool({
@@ -49,6 +54,11 @@ const OpRegistration max_pool({
     .accelerated = Onednn<2, PoolKind::kMax>,
     .native = "_MklNativeMaxPool",
     .native_types = "float bfloat16",
+    .sign = Sign::kOfInputs,
+    .precision = Precision::kFollows,
+    .batch_axis = batch_axis::FirstInput,
+    .on_integers = OnIntegers::kPools,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration max_pool_v2({
@@ -62,6 +72,8 @@ const OpRegistration max_pool_v2({
     .accelerated = Onednn<2, PoolKind::kMax>,
     .native = "_MklNativeMaxPoolV2",
     .native_types = "float bfloat16",
+    .batch_axis = batch_axis::FirstInput,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration avg_pool_3d({
@@ -76,6 +88,9 @@ const OpRegistration avg_pool_3d({
     .accelerated = Onednn<3, PoolKind::kAverage>,
     .native = "_MklNativeAvgPool3D",
     .native_types = "float bfloat16",
+    .precision = Precision::kFollows,
+    .batch_axis = batch_axis::FirstInput,
+    .error_bound = ErrorBound::kAveragePool,
 });
 
 const OpRegistration max_pool_3d({
@@ -90,6 +105,9 @@ const OpRegistration max_pool_3d({
     .accelerated = Onednn<3, PoolKind::kMax>,
     .native = "_MklNativeMaxPool3D",
     .native_types = "float bfloat16",
+    .precision = Precision::kFollows,
+    .batch_axis = batch_axis::FirstInput,
+    .error_bound = ErrorBound::kExact,
 });
 
 }  // namespace

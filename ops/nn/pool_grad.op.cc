@@ -49,6 +49,7 @@ const OpRegistration avg_pool_grad({
     .accelerated = Vector<2, PoolGradKind::kAverage>,
     .native = "_MklNativeAvgPoolGrad",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kPoolGradient,
 });
 
 const OpRegistration avg_pool_3d_grad({
@@ -63,6 +64,7 @@ const OpRegistration avg_pool_3d_grad({
     .accelerated = Vector<3, PoolGradKind::kAverage>,
     .native = "_MklNativeAvgPool3DGrad",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kPoolGradient,
 });
 
 const OpRegistration max_pool_grad({
@@ -77,6 +79,7 @@ const OpRegistration max_pool_grad({
     .accelerated = Vector<2, PoolGradKind::kMax>,
     .native = "_MklNativeMaxPoolGrad",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kPoolGradient,
 });
 
 const OpRegistration max_pool_grad_v2({
@@ -90,6 +93,7 @@ const OpRegistration max_pool_grad_v2({
     .accelerated = Vector<2, PoolGradKind::kMax>,
     .native = "_MklNativeMaxPoolGradV2",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kPoolGradient,
 });
 
 const OpRegistration max_pool_3d_grad({
@@ -104,6 +108,7 @@ const OpRegistration max_pool_3d_grad({
     .accelerated = Vector<3, PoolGradKind::kMaxTies>,
     .native = "_MklNativeMaxPool3DGrad",
     .native_types = "float bfloat16",
+    .error_bound = ErrorBound::kPoolGradient,
 });
 
 }  // namespace

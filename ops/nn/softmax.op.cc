@@ -38,6 +38,10 @@ const OpRegistration softmax({
     .accelerated = Accelerated<SoftmaxKind::kSoftmax>,
     .native = "_MklNativeSoftmax",
     .native_types = "float bfloat16",
+    .sign = Sign::kNeverNegative,
+    .precision = Precision::kFollows,
+    .batch_axis = batch_axis::Softmax,
+    .error_bound = ErrorBound::kSoftmax,
 });
 
 const OpRegistration log_softmax({
@@ -51,6 +55,8 @@ const OpRegistration log_softmax({
     .accelerated = Accelerated<SoftmaxKind::kLogSoftmax>,
     .native = "_MklNativeLogSoftmax",
     .native_types = "float bfloat16",
+    .batch_axis = batch_axis::Softmax,
+    .error_bound = ErrorBound::kLogSoftmax,
 });
 
 }  // namespace

@@ -26,6 +26,8 @@ const OpRegistration dequantize({
     .accelerated = DequantizeVector,
     .native = "_MklNativeDequantize",
     .native_types = "qint8 quint8",
+    .precision = Precision::kAsStated,
+    .batch_axis = batch_axis::Quantize,
 });
 
 }  // namespace

@@ -68,6 +68,8 @@ const OpRegistration args({
     .reference = FakeQuantArgs,
     .accelerated = FakeQuantArgsVector,
     .native = "_MklNativeFakeQuantWithMinMaxArgs",
+    .discontinuous = true,
+    .on_integers = OnIntegers::kRounds,
 });
 
 const OpRegistration args_gradient({
@@ -88,6 +90,8 @@ const OpRegistration vars({
     .reference = FakeQuantVars,
     .accelerated = FakeQuantVarsVector,
     .native = "_MklNativeFakeQuantWithMinMaxVars",
+    .discontinuous = true,
+    .on_integers = OnIntegers::kRounds,
 });
 
 const OpRegistration vars_gradient({
@@ -97,6 +101,7 @@ const OpRegistration vars_gradient({
     .attrs = kVarsAttrs,
     .shape = VarsGradientShape,
     .reference = FakeQuantVarsGradient,
+    .error_bound = ErrorBound::kSum,
 });
 
 const OpRegistration per_channel({
@@ -108,6 +113,8 @@ const OpRegistration per_channel({
     .reference = FakeQuantPerChannel,
     .accelerated = FakeQuantPerChannelVector,
     .native = "_MklNativeFakeQuantWithMinMaxVarsPerChannel",
+    .discontinuous = true,
+    .on_integers = OnIntegers::kRounds,
 });
 
 const OpRegistration per_channel_gradient({
@@ -117,6 +124,7 @@ const OpRegistration per_channel_gradient({
     .attrs = kVarsAttrs,
     .shape = PerChannelGradientShape,
     .reference = FakeQuantVarsGradient,
+    .error_bound = ErrorBound::kSum,
 });
 
 }  // namespace

@@ -40,6 +40,9 @@ const OpRegistration quantize_v2({
     .accelerated = QuantizeVector,
     .native = "_MklNativeQuantizeV2",
     .native_types = "qint8 quint8",
+    .discontinuous = true,
+    .batch_axis = batch_axis::Quantize,
+    .range_of_ranges = true,
 });
 
 }  // namespace

@@ -41,6 +41,8 @@ const OpRegistration v1({
     .types = kTypes,
     .shape = RoundTripShape,
     .reference = QuantizeDequantizeKernel,
+    .discontinuous = true,
+    .on_integers = OnIntegers::kRounds,
 });
 
 const OpRegistration v2({
@@ -51,6 +53,8 @@ const OpRegistration v2({
     .types = kTypes,
     .shape = RoundTripShape,
     .reference = QuantizeDequantizeKernel,
+    .discontinuous = true,
+    .on_integers = OnIntegers::kRounds,
 });
 
 const OpRegistration v3({
@@ -62,6 +66,8 @@ const OpRegistration v3({
     .types = kTypes,
     .shape = RoundTripShape,
     .reference = QuantizeDequantizeKernel,
+    .discontinuous = true,
+    .on_integers = OnIntegers::kRounds,
 });
 
 const OpRegistration v4({
@@ -72,6 +78,8 @@ const OpRegistration v4({
     .types = kTypes,
     .shape = RoundTripShape,
     .reference = QuantizeDequantizeKernel,
+    .discontinuous = true,
+    .on_integers = OnIntegers::kRounds,
 });
 
 const OpRegistration v4_grad({

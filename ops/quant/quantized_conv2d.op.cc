@@ -55,6 +55,9 @@ OpRow Row(const char* name, const char* native, const Text& text) {
       .accelerated = Functions<kKind, kFusion>::Onednn,
       .native = native,
       .native_types = "quint8 qint8",
+      .error_bound = kKind == ConvKind::kDepthwise ? ErrorBound::kDepthwiseConvolution
+                                                   : ErrorBound::kConvolution,
+      .rounds_to_integers = kFusion.bias || kFusion.result == Result::kRequantized,
   };
 }
 template <const QuantizedFusion& kFusion>

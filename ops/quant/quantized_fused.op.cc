@@ -168,6 +168,9 @@ const OpRegistration conv({
     .native = "_MklNativeFusedQuantizedConv2D",
     .native_types = "quint8 qint8",
     .internal = true,
+    .batch_axis = batch_axis::Contraction,
+    .range_of_ranges = true,
+    .error_bound = ErrorBound::kConvolution,
 });
 const OpRegistration depthwise({
     .name = "_FusedQuantizedDepthwiseConv2D",
@@ -181,6 +184,9 @@ const OpRegistration depthwise({
     .native = "_MklNativeFusedQuantizedDepthwiseConv2D",
     .native_types = "quint8 qint8",
     .internal = true,
+    .batch_axis = batch_axis::Contraction,
+    .range_of_ranges = true,
+    .error_bound = ErrorBound::kDepthwiseConvolution,
 });
 const OpRegistration matmul({
     .name = "_QuantizedMatMul",
@@ -199,6 +205,9 @@ const OpRegistration matmul({
     .accelerated = MatMulOnednn,
     .native = "_MklNativeFusedQuantizedMatMul",
     .native_types = "quint8 qint8",
+    .batch_axis = batch_axis::MatMul,
+    .range_of_ranges = true,
+    .error_bound = ErrorBound::kMatrixProduct,
 });
 
 }  // namespace

@@ -54,6 +54,7 @@ const OpRegistration plain({
     .types = "T1: quint8; T2: quint8; Toutput: qint32",
     .shape = UnsignedMatMulShape,
     .reference = UnsignedMatMulReference,
+    .error_bound = ErrorBound::kMatrixProduct,
 });
 const OpRegistration bias({
     .name = "QuantizedMatMulWithBias",
@@ -67,6 +68,8 @@ const OpRegistration bias({
     .accelerated = Functions<kBias>::Onednn,
     .native = "_MklNativeQuantizedMatMulWithBias",
     .native_types = "quint8 qint8",
+    .error_bound = ErrorBound::kMatrixProduct,
+    .rounds_to_integers = true,
 });
 const OpRegistration bias_relu({
     .name = "QuantizedMatMulWithBiasAndRelu",
@@ -80,6 +83,8 @@ const OpRegistration bias_relu({
     .accelerated = Functions<kBiasRelu>::Onednn,
     .native = "_MklNativeQuantizedMatMulWithBiasAndRelu",
     .native_types = "quint8 qint8",
+    .error_bound = ErrorBound::kMatrixProduct,
+    .rounds_to_integers = true,
 });
 const OpRegistration bias_requantize({
     .name = "QuantizedMatMulWithBiasAndRequantize",
@@ -92,6 +97,8 @@ const OpRegistration bias_requantize({
     .accelerated = Functions<kBiasRequantize>::Onednn,
     .native = "_MklNativeQuantizedMatMulWithBiasAndRequantize",
     .native_types = "quint8 qint8",
+    .error_bound = ErrorBound::kMatrixProduct,
+    .rounds_to_integers = true,
 });
 const OpRegistration bias_relu_requantize({
     .name = "QuantizedMatMulWithBiasAndReluAndRequantize",
@@ -104,6 +111,8 @@ const OpRegistration bias_relu_requantize({
     .accelerated = Functions<kBiasReluRequantize>::Onednn,
     .native = "_MklNativeQuantizedMatMulWithBiasAndReluAndRequantize",
     .native_types = "quint8 qint8",
+    .error_bound = ErrorBound::kMatrixProduct,
+    .rounds_to_integers = true,
 });
 const OpRegistration bias_dequantize({
     .name = "QuantizedMatMulWithBiasAndDequantize",
@@ -117,6 +126,8 @@ const OpRegistration bias_dequantize({
     .accelerated = Functions<kBiasDequantize>::Onednn,
     .native = "_MklNativeQuantizedMatMulWithBiasAndDequantize",
     .native_types = "quint8 qint8",
+    .error_bound = ErrorBound::kMatrixProduct,
+    .rounds_to_integers = true,
 });
 
 }  // namespace

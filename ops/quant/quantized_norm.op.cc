@@ -24,6 +24,7 @@ const OpRegistration instance_norm({
     .types = "T: quint8",
     .shape = NormShape,
     .reference = QuantizedInstanceNormKernel,
+    .rounds_to_integers = true,
 });
 
 }  // namespace

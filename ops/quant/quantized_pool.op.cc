@@ -50,6 +50,7 @@ const OpRegistration avg_pool({
     .accelerated = QuantizedPoolOnednn<PoolKind::kAverage>,
     .native = "_MklNativeQuantizedAvgPool",
     .native_types = "qint8 quint8",
+    .rounds_to_integers = true,
 });
 
 }  // namespace

@@ -75,6 +75,7 @@ const OpRegistration stateful_truncated_normal_op({
     .shape = DrawShape,
     .reference = DrawFloats<Distribution::kTruncatedNormal>,
     .stateful = true,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration stateful_uniform_int_op({

@@ -107,6 +107,7 @@ const OpRegistration random_uniform_op({
     .shape = RandomShape,
     .reference = Random<Distribution::kUniform>,
     .stateful = true,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration random_standard_normal_op({
@@ -118,6 +119,7 @@ const OpRegistration random_standard_normal_op({
     .shape = RandomShape,
     .reference = Random<Distribution::kNormal>,
     .stateful = true,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration truncated_normal_op({
@@ -129,6 +131,7 @@ const OpRegistration truncated_normal_op({
     .shape = RandomShape,
     .reference = Random<Distribution::kTruncatedNormal>,
     .stateful = true,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration random_uniform_int_op({
@@ -140,6 +143,7 @@ const OpRegistration random_uniform_int_op({
     .shape = UniformIntShape,
     .reference = UniformInt,
     .stateful = true,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration random_shuffle_op({
@@ -150,6 +154,7 @@ const OpRegistration random_shuffle_op({
     .shape = UnchangedShape,
     .reference = Shuffle,
     .stateful = true,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration multinomial_op({

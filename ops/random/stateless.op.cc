@@ -66,6 +66,7 @@ const OpRegistration stateless_random_uniform_op({
     .types = "dtype: half bfloat16 float double; T: int32 int64; Tseed: int32 int64",
     .shape = StatelessShape,
     .reference = StatelessFloats<Distribution::kUniform>,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration stateless_random_normal_op({
@@ -76,6 +77,7 @@ const OpRegistration stateless_random_normal_op({
     .types = "dtype: half bfloat16 float double; T: int32 int64; Tseed: int32 int64",
     .shape = StatelessShape,
     .reference = StatelessFloats<Distribution::kNormal>,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration stateless_truncated_normal_op({
@@ -86,6 +88,7 @@ const OpRegistration stateless_truncated_normal_op({
     .types = "dtype: half bfloat16 float double; T: int32 int64; Tseed: int32 int64",
     .shape = StatelessShape,
     .reference = StatelessFloats<Distribution::kTruncatedNormal>,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration stateless_random_uniform_int_op({
@@ -96,6 +99,7 @@ const OpRegistration stateless_random_uniform_int_op({
     .types = "dtype: int32 int64; T: int32 int64; Tseed: int32 int64",
     .shape = StatelessShape,
     .reference = StatelessInts<RandomBounds::kGiven>,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration stateless_random_uniform_full_int_op({
@@ -106,6 +110,7 @@ const OpRegistration stateless_random_uniform_full_int_op({
     .types = "dtype: int32 int64 uint32 uint64; T: int32 int64; Tseed: int32 int64 uint32 uint64",
     .shape = StatelessShape,
     .reference = StatelessInts<RandomBounds::kFull>,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration stateless_random_uniform_v2_op({
@@ -116,6 +121,7 @@ const OpRegistration stateless_random_uniform_v2_op({
     .types = "dtype: half bfloat16 float double; Tshape: int32 int64",
     .shape = StatelessShape,
     .reference = StatelessFloats<Distribution::kUniform>,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration stateless_random_normal_v2_op({
@@ -126,6 +132,7 @@ const OpRegistration stateless_random_normal_v2_op({
     .types = "dtype: half bfloat16 float double; Tshape: int32 int64",
     .shape = StatelessShape,
     .reference = StatelessFloats<Distribution::kNormal>,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration stateless_truncated_normal_v2_op({
@@ -136,6 +143,7 @@ const OpRegistration stateless_truncated_normal_v2_op({
     .types = "dtype: half bfloat16 float double; Tshape: int32 int64",
     .shape = StatelessShape,
     .reference = StatelessFloats<Distribution::kTruncatedNormal>,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration stateless_random_uniform_int_v2_op({
@@ -147,6 +155,7 @@ const OpRegistration stateless_random_uniform_int_v2_op({
     .types = "dtype: int32 int64 uint32 uint64; Tshape: int32 int64",
     .shape = StatelessShape,
     .reference = StatelessInts<RandomBounds::kGiven>,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration stateless_random_uniform_full_int_v2_op({
@@ -157,6 +166,7 @@ const OpRegistration stateless_random_uniform_full_int_v2_op({
     .types = "dtype: int32 int64 uint32 uint64; Tshape: int32 int64",
     .shape = StatelessShape,
     .reference = StatelessInts<RandomBounds::kFull>,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration stateless_random_get_key_counter_op({
@@ -167,6 +177,7 @@ const OpRegistration stateless_random_get_key_counter_op({
     .types = "Tseed: int32 int64",
     .shape = KeyCounterShape,
     .reference = RandomKeyCounter,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration stateless_random_get_key_counter_alg_op({
@@ -177,6 +188,7 @@ const OpRegistration stateless_random_get_key_counter_alg_op({
     .types = "Tseed: int32 int64",
     .shape = KeyCounterShape,
     .reference = RandomKeyCounter,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration stateless_random_get_alg_op({
@@ -184,6 +196,7 @@ const OpRegistration stateless_random_get_alg_op({
     .outputs = "alg: int32",
     .shape = ScalarShape,
     .reference = RandomAlgorithm,
+    .error_bound = ErrorBound::kRandom,
 });
 
 const OpRegistration stateless_multinomial_op({

@@ -75,6 +75,7 @@ const OpRegistration bincount_op({
     .types = "T: int32 int64 float double",
     .shape = BincountShape,
     .reference = Bincount<BinRows::kOne>,
+    .error_bound = ErrorBound::kSegmentSum,
 });
 
 const OpRegistration dense_bincount_op({
@@ -85,6 +86,7 @@ const OpRegistration dense_bincount_op({
     .types = "Tidx: int32 int64; T: int32 int64 float double",
     .shape = DenseBincountShape,
     .reference = Bincount<BinRows::kDense>,
+    .error_bound = ErrorBound::kSegmentSum,
 });
 
 const OpRegistration ragged_bincount_op({
@@ -95,6 +97,7 @@ const OpRegistration ragged_bincount_op({
     .types = "Tidx: int32 int64; T: int32 int64 float double",
     .shape = RaggedBincountShape,
     .reference = Bincount<BinRows::kSplits>,
+    .error_bound = ErrorBound::kSegmentSum,
 });
 
 const OpRegistration sparse_bincount_op({
@@ -105,6 +108,7 @@ const OpRegistration sparse_bincount_op({
     .types = "Tidx: int32 int64; T: int32 int64 float double",
     .shape = SparseBincountShape,
     .reference = Bincount<BinRows::kCoordinates>,
+    .error_bound = ErrorBound::kSegmentSum,
 });
 
 }  // namespace

@@ -29,6 +29,7 @@ const OpRegistration segment_sum_op({
              "half uint32 uint64; Tindices: int32 int64",
     .shape = SegmentShape,
     .reference = SortedSegments<SegmentOp::kSum>,
+    .error_bound = ErrorBound::kSegmentSum,
 });
 
 const OpRegistration segment_mean_op({
@@ -40,6 +41,7 @@ const OpRegistration segment_mean_op({
              "half uint32 uint64; Tindices: int32 int64",
     .shape = SegmentShape,
     .reference = SortedSegments<SegmentOp::kMean>,
+    .error_bound = ErrorBound::kSegmentSum,
 });
 
 const OpRegistration segment_prod_op({
@@ -51,6 +53,7 @@ const OpRegistration segment_prod_op({
              "half uint32 uint64; Tindices: int32 int64",
     .shape = SegmentShape,
     .reference = SortedSegments<SegmentOp::kProd>,
+    .error_bound = ErrorBound::kSegmentProduct,
 });
 
 const OpRegistration segment_min_op({
@@ -62,6 +65,7 @@ const OpRegistration segment_min_op({
              "Tindices: int32 int64",
     .shape = SegmentShape,
     .reference = SortedSegments<SegmentOp::kMin>,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration segment_max_op({
@@ -73,6 +77,7 @@ const OpRegistration segment_max_op({
              "Tindices: int32 int64",
     .shape = SegmentShape,
     .reference = SortedSegments<SegmentOp::kMax>,
+    .error_bound = ErrorBound::kExact,
 });
 
 }  // namespace

@@ -47,6 +47,7 @@ OpRow Row(const char* name, const char* types, KernelFactory reference) {
       .types = types,
       .shape = SparseSegmentShape,
       .reference = reference,
+      .error_bound = ErrorBound::kSegmentSum,
   };
 }
 

@@ -37,6 +37,7 @@ const OpRegistration unsorted_segment_sum_op({
              "half uint32 uint64; Tindices: int16 int32 int64; Tnumsegments: int32 int64",
     .shape = UnsortedShape,
     .reference = UnsortedSegments<SegmentOp::kSum>,
+    .error_bound = ErrorBound::kSegmentSum,
 });
 
 const OpRegistration unsorted_segment_prod_op({
@@ -48,6 +49,7 @@ const OpRegistration unsorted_segment_prod_op({
              "half uint32 uint64; Tindices: int32 int64; Tnumsegments: int32 int64",
     .shape = UnsortedShape,
     .reference = UnsortedSegments<SegmentOp::kProd>,
+    .error_bound = ErrorBound::kSegmentProduct,
 });
 
 const OpRegistration unsorted_segment_min_op({
@@ -59,6 +61,7 @@ const OpRegistration unsorted_segment_min_op({
              "Tindices: int32 int64; Tnumsegments: int32 int64",
     .shape = UnsortedShape,
     .reference = UnsortedSegments<SegmentOp::kMin>,
+    .error_bound = ErrorBound::kExact,
 });
 
 const OpRegistration unsorted_segment_max_op({
@@ -70,6 +73,7 @@ const OpRegistration unsorted_segment_max_op({
              "Tindices: int32 int64; Tnumsegments: int32 int64",
     .shape = UnsortedShape,
     .reference = UnsortedSegments<SegmentOp::kMax>,
+    .error_bound = ErrorBound::kExact,
 });
 
 }  // namespace

@@ -123,6 +123,7 @@ const OpRegistration sparse_tensor_dense_mat_mul_op({
     .types = "Tindices: int32 int64",
     .shape = SparseMatMulShape,
     .reference = SparseMatMulKernel,
+    .error_bound = ErrorBound::kSparseProduct,
 });
 
 const OpRegistration sparse_reshape_op({

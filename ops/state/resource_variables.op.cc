@@ -17,6 +17,7 @@ const OpRegistration var_handle({
              "allowed_devices: list(string) = []",
     .shape = ScalarShape,
     .stateful = true,
+    .import_role = ImportRole::kHandle,
 });
 
 // Import stores the variable's shape on the node if the model states it.
@@ -53,6 +54,7 @@ const OpRegistration read_variable({
     .shape = ReadShape,
     .reference = ReadVariable,
     .stateful = true,
+    .import_role = ImportRole::kReads,
 });
 
 // Import turns the next three into a read and a gather (or a Shape).
@@ -64,6 +66,7 @@ const OpRegistration resource_gather({
     .types = "Tindices: int32 int64",
     .shape = UnknownShape,
     .stateful = true,
+    .import_role = ImportRole::kReads,
 });
 
 const OpRegistration resource_gather_nd({
@@ -74,6 +77,7 @@ const OpRegistration resource_gather_nd({
     .types = "Tindices: int32 int64",
     .shape = UnknownShape,
     .stateful = true,
+    .import_role = ImportRole::kReads,
 });
 
 const OpRegistration variable_shape({
@@ -84,6 +88,7 @@ const OpRegistration variable_shape({
     .types = "out_type: int32 int64",
     .shape = UnknownShape,
     .stateful = true,
+    .import_role = ImportRole::kReads,
 });
 
 absl::StatusOr<std::unique_ptr<Kernel>> VarIsInitialized(PrepareContext&) {
@@ -101,6 +106,7 @@ const OpRegistration var_is_initialized({
     .shape = ScalarShape,
     .reference = VarIsInitialized,
     .stateful = true,
+    .import_role = ImportRole::kReads,
 });
 
 absl::StatusOr<std::unique_ptr<Kernel>> DestroyResource(PrepareContext& p) {
@@ -132,6 +138,7 @@ const OpRegistration disable_copy_on_read({
     .inputs = "resource: resource",
     .reference = Nothing,
     .stateful = true,
+    .import_role = ImportRole::kHint,
 });
 
 absl::StatusOr<std::unique_ptr<Kernel>> AssignVariable(PrepareContext& p) {

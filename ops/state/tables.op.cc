@@ -17,6 +17,7 @@ const OpRegistration hash_table_v2({
     .outputs = "table_handle: resource",
     .attrs = kTableAttrs,
     .shape = ScalarShape,
+    .import_role = ImportRole::kTable,
 });
 
 const OpRegistration hash_table({
@@ -24,6 +25,7 @@ const OpRegistration hash_table({
     .outputs = "table_handle: string",
     .attrs = kTableAttrs,
     .shape = UnknownShape,
+    .import_role = ImportRole::kTable,
 });
 
 const OpRegistration mutable_hash_table_v2({
@@ -31,6 +33,7 @@ const OpRegistration mutable_hash_table_v2({
     .outputs = "table_handle: resource",
     .attrs = kTableAttrs,
     .shape = ScalarShape,
+    .import_role = ImportRole::kMutableTable,
 });
 
 const OpRegistration mutable_hash_table({
@@ -38,6 +41,7 @@ const OpRegistration mutable_hash_table({
     .outputs = "table_handle: string",
     .attrs = kTableAttrs,
     .shape = UnknownShape,
+    .import_role = ImportRole::kMutableTable,
 });
 
 constexpr char kDenseTableAttrs[] =
@@ -51,6 +55,7 @@ const OpRegistration mutable_dense_hash_table_v2({
     .outputs = "table_handle: resource",
     .attrs = kDenseTableAttrs,
     .shape = ScalarShape,
+    .import_role = ImportRole::kMutableTable,
 });
 
 const OpRegistration mutable_dense_hash_table({
@@ -59,6 +64,7 @@ const OpRegistration mutable_dense_hash_table({
     .outputs = "table_handle: string",
     .attrs = kDenseTableAttrs,
     .shape = UnknownShape,
+    .import_role = ImportRole::kMutableTable,
 });
 
 const OpRegistration initialize_table_v2({
@@ -66,6 +72,7 @@ const OpRegistration initialize_table_v2({
     .inputs = "table_handle: resource, keys: Tkey, values: Tval",
     .attrs = "Tkey: type; Tval: type",
     .stateful = true,
+    .import_role = ImportRole::kFillsTable,
 });
 
 const OpRegistration initialize_table({
@@ -73,6 +80,7 @@ const OpRegistration initialize_table({
     .inputs = "table_handle: string, keys: Tkey, values: Tval",
     .attrs = "Tkey: type; Tval: type",
     .stateful = true,
+    .import_role = ImportRole::kFillsTable,
 });
 
 const OpRegistration lookup_table_import_v2({
@@ -80,6 +88,7 @@ const OpRegistration lookup_table_import_v2({
     .inputs = "table_handle: resource, keys: Tin, values: Tout",
     .attrs = "Tin: type; Tout: type",
     .stateful = true,
+    .import_role = ImportRole::kFillsTable,
 });
 
 constexpr char kTextFileAttrs[] =
@@ -91,6 +100,7 @@ const OpRegistration initialize_from_text_file_v2({
     .inputs = "table_handle: resource, filename: string",
     .attrs = kTextFileAttrs,
     .stateful = true,
+    .import_role = ImportRole::kFillsTableFromText,
 });
 
 const OpRegistration initialize_from_text_file({
@@ -98,6 +108,7 @@ const OpRegistration initialize_from_text_file({
     .inputs = "table_handle: string, filename: string",
     .attrs = kTextFileAttrs,
     .stateful = true,
+    .import_role = ImportRole::kFillsTableFromText,
 });
 
 const OpRegistration lookup_table_find_v2({

@@ -12,6 +12,7 @@ const OpRegistration variable_v2({
     .attrs = "shape: shape; dtype: type; container: string = ; shared_name: string = ",
     .shape = UnknownShape,
     .stateful = true,
+    .import_role = ImportRole::kReference,
 });
 
 const OpRegistration variable_v1({
@@ -20,6 +21,7 @@ const OpRegistration variable_v1({
     .attrs = "shape: shape; dtype: type; container: string = ; shared_name: string = ",
     .shape = UnknownShape,
     .stateful = true,
+    .import_role = ImportRole::kReference,
 });
 
 const OpRegistration is_variable_initialized({
@@ -29,6 +31,7 @@ const OpRegistration is_variable_initialized({
     .attrs = "dtype: type",
     .shape = ScalarShape,
     .stateful = true,
+    .import_role = ImportRole::kReads,
 });
 
 const OpRegistration assign({
@@ -65,6 +68,7 @@ const OpRegistration restore_v2({
     .attrs = "dtypes: list(type)",
     .shape = UnknownShape,
     .stateful = true,
+    .import_role = ImportRole::kRestores,
 });
 
 const OpRegistration save_v2({

@@ -91,6 +91,7 @@ const OpRegistration unsorted_segment_join_op({
     .types = "Tindices: int32 int64; Tnumsegments: int32 int64",
     .shape = SegmentJoinShape,
     .reference = SegmentJoinKernel,
+    .error_bound = ErrorBound::kSegmentSum,
 });
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "env/status.h"
-#include "ops/batch_axis.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -59,9 +58,10 @@ bool OneRow(const Tensor& a, const Tensor& b) {
 }
 
 // Compares what two surveys say of each tensor.
-class RowAnalysis {
+class BatchAxisAnalysis {
  public:
-  RowAnalysis(const ModelState& model, const PlanSurvey& all, const PlanSurvey& part, int64_t parts)
+  BatchAxisAnalysis(const ModelState& model, const PlanSurvey& all, const PlanSurvey& part,
+                    int64_t parts)
       : model_(model), all_(all), part_(part), parts_(parts) {
     rows_.resize(all.outputs.size());
   }
@@ -71,12 +71,12 @@ class RowAnalysis {
     const Graph& graph = model_.graph();
     for (size_t i = 0; i < graph.inputs().size(); ++i) {
       if (feeds[i].dtype == DType::kInvalid) continue;  // a default, as other nodes are
-      std::vector<Rows>& fed = rows_[static_cast<size_t>(graph.inputs()[i].node)];
+      std::vector<BatchAxis>& fed = rows_[static_cast<size_t>(graph.inputs()[i].node)];
       if (!fed.empty() || all_.outputs[static_cast<size_t>(graph.inputs()[i].node)].empty()) {
         continue;
       }
       if (model_.is_live(graph.inputs()[i].node)) {
-        fed = {free_rows[i] ? Rows::kRows : Rows::kFree};
+        fed = {free_rows[i] ? BatchAxis::kFirst : BatchAxis::kNone};
       }
     }
     for (NodeId id : model_.order()) {
@@ -84,10 +84,10 @@ class RowAnalysis {
     }
     return std::all_of(graph.outputs().begin(), graph.outputs().end(), [&](const auto& output) {
       const TensorSpec& spec = Spec(all_, output.source);
-      return Of(output.source) != Rows::kOther && SizeOf(spec.dtype) > 0;
+      return Of(output.source) != BatchAxis::kOther && SizeOf(spec.dtype) > 0;
     });
   }
-  Rows Of(Endpoint e) const {
+  BatchAxis Of(Endpoint e) const {
     return rows_[static_cast<size_t>(e.node)][static_cast<size_t>(e.port)];
   }
   const TensorSpec& Spec(Endpoint e) const { return Spec(all_, e); }
@@ -97,41 +97,41 @@ class RowAnalysis {
     return survey.outputs[static_cast<size_t>(e.node)][static_cast<size_t>(e.port)];
   }
 
-  // kRows: axis 0 is `parts` times as long; kFree: the same shape.
-  Rows ByShape(const Shape& all, const Shape& part) const {
-    if (all == part) return Rows::kFree;
-    if (all.rank() != part.rank() || all.rank() < 1) return Rows::kOther;
+  // kFirst: axis 0 is `parts` times as long; kNone: the same shape.
+  BatchAxis ByShape(const Shape& all, const Shape& part) const {
+    if (all == part) return BatchAxis::kNone;
+    if (all.rank() != part.rank() || all.rank() < 1) return BatchAxis::kOther;
     for (int d = 1; d < all.rank(); ++d) {
-      if (all.dim(d) != part.dim(d)) return Rows::kOther;
+      if (all.dim(d) != part.dim(d)) return BatchAxis::kOther;
     }
-    return all.dim(0) == parts_ * part.dim(0) ? Rows::kRows : Rows::kOther;
+    return all.dim(0) == parts_ * part.dim(0) ? BatchAxis::kFirst : BatchAxis::kOther;
   }
 
-  Rows ByValue(const Tensor& all, const Tensor& part) const {
+  BatchAxis ByValue(const Tensor& all, const Tensor& part) const {
     switch (ByShape(all.shape(), part.shape())) {
-      case Rows::kFree:
-        return Identical(all, part) ? Rows::kFree : Rows::kOther;
-      case Rows::kRows:
-        return OneRow(all, part) ? Rows::kRows : Rows::kOther;
-      case Rows::kOther:
+      case BatchAxis::kNone:
+        return Identical(all, part) ? BatchAxis::kNone : BatchAxis::kOther;
+      case BatchAxis::kFirst:
+        return OneRow(all, part) ? BatchAxis::kFirst : BatchAxis::kOther;
+      case BatchAxis::kOther:
         break;
     }
-    return Rows::kOther;
+    return BatchAxis::kOther;
   }
 
   // False: rows cannot be told apart behind this node.
   bool Visit(const Node& node) {
     const Specs& all = all_.outputs[static_cast<size_t>(node.id)];
     const Specs& part = part_.outputs[static_cast<size_t>(node.id)];
-    std::vector<Rows>& rows = rows_[static_cast<size_t>(node.id)];
+    std::vector<BatchAxis>& rows = rows_[static_cast<size_t>(node.id)];
     if (all.size() != part.size()) return false;
     if (model_.constant(node.id) != nullptr) {
-      rows.assign(all.size(), Rows::kFree);
+      rows.assign(all.size(), BatchAxis::kNone);
       return true;
     }
     const OpLookup op = FindOp(node.op);
     if (!op || op.info->row.stateful) return false;
-    std::vector<Rows> inputs;
+    std::vector<BatchAxis> inputs;
     Specs in;
     for (const Endpoint& e : node.inputs) {
       inputs.push_back(Of(e));
@@ -144,18 +144,18 @@ class RowAnalysis {
         rows.push_back(ByValue(*all[i].value, *part[i].value));
         continue;
       }
-      const bool free =
-          std::all_of(inputs.begin(), inputs.end(), [](Rows r) { return r == Rows::kFree; });
-      const Rows by_shape = ByShape(all[i].shape, part[i].shape);
+      const bool free = std::all_of(inputs.begin(), inputs.end(),
+                                    [](BatchAxis a) { return a == BatchAxis::kNone; });
+      const BatchAxis by_shape = ByShape(all[i].shape, part[i].shape);
       if (free) {
-        if (by_shape != Rows::kFree) return false;
-        rows.push_back(Rows::kFree);
+        if (by_shape != BatchAxis::kNone) return false;
+        rows.push_back(BatchAxis::kNone);
         continue;
       }
-      if (!keeps.has_value()) keeps = KeepsRows({node, op.info->row, inputs, in, all});
+      if (!keeps.has_value()) keeps = KeepsRowsApart(op.info->row, {node, inputs, in, all});
       if (!*keeps) return false;
-      const bool range = by_shape == Rows::kFree && RangesFollowRanges(op.info->row);
-      rows.push_back(by_shape == Rows::kRows || range ? by_shape : Rows::kOther);
+      const bool range = by_shape == BatchAxis::kNone && op.info->row.range_of_ranges;
+      rows.push_back(by_shape == BatchAxis::kFirst || range ? by_shape : BatchAxis::kOther);
     }
     return true;
   }
@@ -164,7 +164,7 @@ class RowAnalysis {
   const PlanSurvey& all_;
   const PlanSurvey& part_;
   const int64_t parts_;
-  std::vector<std::vector<Rows>> rows_;  // by node, then port
+  std::vector<std::vector<BatchAxis>> rows_;  // by node, then port
 };
 
 // All that are less than `rows`, rising.
@@ -214,7 +214,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> BuildSplitPlan(
   const Specs part_feeds = WithRows(feeds, free_rows, part_rows);
   const absl::StatusOr<PlanSurvey> part = SurveyPlan(model, part_feeds, services);
   if (!part.ok() || part->dynamic) return nullptr;
-  RowAnalysis analysis(*model, *all, *part, rows / part_rows);
+  BatchAxisAnalysis analysis(*model, *all, *part, rows / part_rows);
   if (!analysis.Run(feeds, free_rows)) return nullptr;
 
   auto split = std::make_unique<BatchSplit>();
@@ -223,7 +223,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> BuildSplitPlan(
   for (const GraphOutput& output : model->graph().outputs()) {
     const TensorSpec& spec = analysis.Spec(output.source);
     split->outputs.push_back({spec.dtype, spec.shape, nullptr});
-    split->split_outputs.push_back(analysis.Of(output.source) == Rows::kRows);
+    split->split_outputs.push_back(analysis.Of(output.source) == BatchAxis::kFirst);
   }
   TENON_ASSIGN_OR_RETURN(split->part, BuildPlan(model, part_feeds, services, cache));
   auto plan = std::make_shared<Plan>();

@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "env/flags.h"
 #include "graph/text.h"
-#include "ops/batch_axis.h"
 #include "ops/op.h"
 #include "runtime/execution/executor.h"
 #include "runtime/session/session.h"
@@ -269,13 +268,6 @@ TEST(BatchSplitSession, RunsWholeAndSaysWhyWherePartsFail) {
   EXPECT_THAT((*session)->split_status().message(), ::testing::HasSubstr("too few rows"));
   // Where the whole cannot be planned either, that is the run's error.
   EXPECT_FALSE((*session)->Run({Image(kRows - 1)}).ok());
-}
-
-TEST(RowRules, AreOfOpsThatExist) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "that build leaves out families of ops";
-#endif
-  for (const std::string& op : OpsWithRowRules()) EXPECT_TRUE(FindOp(op)) << op;
 }
 
 }  // namespace
