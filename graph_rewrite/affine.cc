@@ -133,6 +133,7 @@ absl::StatusOr<Step> StepOf(RuleContext& context, const Node& n) {
     }
     return step;
   }
+  // op names: what each computes is spelled out below.
   const bool mul = n.op == "Mul", div = n.op == "RealDiv", sub = n.op == "Sub";
   if (!mul && !div && !sub && n.op != "AddV2" && n.op != "Add") {
     return No("it is no product or sum with a constant");

@@ -117,6 +117,7 @@ class ChainMatcher {
     if (!n.control_inputs.empty()) return Stop(n, "has control inputs");
     const int slot = n.inputs[0] == Endpoint{last_, 0} ? 0 : 1;
     if (n.op == "BiasAdd") return slot == 0 ? Bias(n) : Stop(n, "adds it as a bias");
+    // op names: the binary post-ops, whose names in fused_ops Binary tells.
     if (n.op == "AddV2" || n.op == "Add" || n.op == "Mul") return Binary(n, slot);
     if (!IsUnaryPostOp(n)) {
       return Stop(n, "cannot be applied to a contraction's result before it is stored");

@@ -7,7 +7,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "env/status.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
@@ -15,13 +14,6 @@
 
 namespace tenon {
 namespace {
-
-using OpSet = absl::flat_hash_set<absl::string_view>;
-
-constexpr const char kMovers[] =
-    "Identity Reshape Squeeze ExpandDims Transpose ConcatV2 Pack Unpack Pad PadV2 MirrorPad "
-    "Slice StridedSlice Split SplitV Tile BroadcastTo ReverseV2 "
-    "DepthToSpace SpaceToDepth BatchToSpaceND SpaceToBatchND ResizeNearestNeighbor";
 
 // A node that can move: the attribute to set, and the inputs and outputs that follow it.
 struct Candidate {
@@ -263,11 +255,6 @@ class Regions {
 };
 
 }  // namespace
-
-bool OnlyMovesElements(absl::string_view op) {
-  static const OpSet* const movers = new OpSet(absl::StrSplit(kMovers, ' '));
-  return movers->contains(op);
-}
 
 absl::Status MoveRegions(RuleContext& context, const RegionSpec& spec) {
   return Regions(context, spec).Run();

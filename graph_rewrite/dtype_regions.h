@@ -6,7 +6,6 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "graph_rewrite/context.h"
 
 namespace tenon {
@@ -28,9 +27,6 @@ struct RegionSpec {
   // Existing casts between the two dtypes vanish at the border and, with what they round, inside.
   bool absorb_casts = false;
 };
-
-// Identity, Reshape, Transpose, ConcatV2, Slice...
-bool OnlyMovesElements(absl::string_view op);
 
 // Errors: a constant that can't be cast.
 absl::Status MoveRegions(RuleContext& context, const RegionSpec& spec);

@@ -62,7 +62,7 @@ std::string PrivateName(const OpInfo& op) {
 }
 
 OneDnnName NameOfOneDnn(const OpInfo& op) {
-  // Ops that never had a layout of their own.
+  // op names: ops that never had a layout of their own are spelled otherwise in TensorFlow.
   static const auto* const kShort = new absl::flat_hash_set<absl::string_view>(
       {"BatchMatMul", "BatchMatMulV2", "ConjugateTranspose", "Einsum", "MatMul", "Softmax",
        "Transpose"});

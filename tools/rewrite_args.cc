@@ -13,6 +13,7 @@ namespace tenon {
 namespace {
 
 bool Computes(const std::string& op) {
+  // op names: the nodes that only hold something.
   if (op == "Const" || op == "Placeholder" || op == "NoOp") return false;
   const OpLookup found = FindOp(op);
   return !found || (!found.info->row.alias && !found.info->row.shape_only);

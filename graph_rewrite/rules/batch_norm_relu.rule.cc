@@ -16,6 +16,7 @@ struct Parts {
   Endpoint side{kNoNode, 0};  // what is added
 };
 
+// op names: the pattern of this rule.
 bool IsBatchNorm(const Node& n) {
   return n.op == "FusedBatchNorm" || n.op == "FusedBatchNormV2" || n.op == "FusedBatchNormV3";
 }

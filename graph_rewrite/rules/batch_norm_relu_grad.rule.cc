@@ -26,6 +26,7 @@ Outcome FuseReluGrad(RuleContext& context, NodeId id) {
   fused.op = "_FusedBatchNormGradEx";
   fused.name = absl::StrCat(old.name, "/fused");
   fused.attrs["U"] = DType::kFloat;
+  // op names: values of the attribute.
   fused.attrs["activation_mode"] = std::string(relu.op == "ReluGrad" ? "Relu" : "Relu6");
   fused.attrs["num_side_inputs"] = int64_t{0};
   // y is read for its sign only; neither the third reserve space nor the offset is read at all.

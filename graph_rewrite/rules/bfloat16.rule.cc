@@ -1,34 +1,31 @@
 // Contractions in bfloat16, and with them what stands between them. The graph's inputs and outputs
-// keep their dtype; everything that is not named here stays in float (sums over many elements,
-// exponentials, variables, gradients), behind casts. Norms and softmax read and write bfloat16 but
-// compute in float, which is how their kernels work.
+// keep their dtype; every op whose row does not say that it leads or follows stays in float (sums
+// over many elements, exponentials, variables, gradients), behind casts. Norms and softmax read and
+// write bfloat16 but compute in float, which is how their kernels work.
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
-#include "absl/strings/str_split.h"
 #include "env/status.h"
-#include "graph_rewrite/contraction.h"
 #include "graph_rewrite/dtype_regions.h"
 #include "graph_rewrite/rule.h"
+#include "ops/op.h"
 
 namespace tenon {
 namespace {
 
 constexpr const char kRule[] = "ConvertToBfloat16";
 
-// What goes along with a contraction whose result it reads.
-constexpr const char kFollowers[] =
-    "Add AddV2 Sub Mul AddN BiasAdd Maximum Minimum Neg Abs Square "
-    "Relu Relu6 LeakyRelu Elu Selu Tanh Sigmoid Softplus Softsign "
-    "_GeluExact _GeluApproximate _Swish _HardSwish _Mish _FusedElementwise "
-    "MaxPool AvgPool MaxPool3D AvgPool3D FusedBatchNormV2 FusedBatchNormV3 "
-    "Softmax _FusedSoftmax _LayerNorm _AddLayerNorm";
-RegionRole RoleOf(const std::string& op) {
-  static const auto* const followers =
-      new absl::flat_hash_set<absl::string_view>(absl::StrSplit(kFollowers, ' '));
-  if (IsContraction(op) || op == "_PadWithFusedConv2D") return RegionRole::kStart;
-  if (OnlyMovesElements(op)) return RegionRole::kMover;
-  return followers->contains(op) ? RegionRole::kFollower : RegionRole::kNone;
+RegionRole RoleOf(const OpRow& row) {
+  if (row.moves_elements) return RegionRole::kMover;
+  switch (row.precision) {
+    case Precision::kLeads:
+      return RegionRole::kStart;
+    case Precision::kFollows:
+      return RegionRole::kFollower;
+    case Precision::kFloat:
+    case Precision::kAsStated:
+      break;
+  }
+  return RegionRole::kNone;
 }
 
 // Of an image's pixels (NHWC): its kernel sums in float.
@@ -50,7 +47,7 @@ absl::Status ConvertToBfloat16(RuleContext& context) {
     if (n.op == "Mean") {
       return IsGlobalAverage(context, n) ? RegionRole::kFollower : RegionRole::kNone;
     }
-    return RoleOf(n.op);
+    return RoleOf(FactsOf(n.op));
   };
   return MoveRegions(context, {kRule, DType::kFloat, DType::kBfloat16, role});
 }

@@ -109,7 +109,7 @@ bool FindOtherSum(RuleContext& context, Parts& parts) {
 }
 
 // The activation behind whose gradient g is, where no more than one elementwise op reads it beside
-// the two sums: that op can compute it, too.
+// the two sums: that op can compute it, too. op names: values of the attribute activation_mode.
 std::string ActivationOf(const RuleContext& context, const Parts& parts) {
   const Node& g = context.node(parts.g);
   if ((g.op != "ReluGrad" && g.op != "Relu6Grad") || HasControlEdges(context, g.id) ||
@@ -123,7 +123,7 @@ std::string ActivationOf(const RuleContext& context, const Parts& parts) {
     ++others;
   }
   if (others > 1) return "Identity";
-  return g.op == "ReluGrad" ? "Relu" : "Relu6";
+  return g.op == "ReluGrad" ? "Relu" : "Relu6";  // op names: as above
 }
 
 Outcome FuseGradientSums(RuleContext& context, NodeId id) {

@@ -51,8 +51,8 @@ std::vector<Tensor> ValuesOf(RuleContext& context, NodeId id) {
   const OpLookup op = FindOp(n.op);
   if (!op || op.info->row.stateful || n.op == "Const" || n.op == "Placeholder") return {};
   if (IsQuantizedWeight(context, n)) return {};
+  // Only the shape of the input counts. op names: what each gives of it is spelled out.
   if (n.op == "Shape" || n.op == "Size" || n.op == "Rank") {
-    // Only the shape of the input counts.
     const Shape& s = context.shapes.shape(n.inputs[0]);
     std::vector<int64_t> values;
     if (n.op == "Rank" && s.has_rank()) {

@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
@@ -23,6 +22,7 @@
 #include "kernels/quantized/nudged_range.h"
 #include "kernels/quantized/round_trip.h"
 #include "ops/evaluate.h"
+#include "ops/op.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {
@@ -32,12 +32,9 @@ using quantized::AttrOr;
 
 absl::Status No(absl::string_view reason) { return absl::FailedPreconditionError(reason); }
 
-bool IsFakeQuant(const Node& n) {
-  return n.op == "FakeQuantWithMinMaxVars" || n.op == "FakeQuantWithMinMaxArgs" ||
-         n.op == "FakeQuantWithMinMaxVarsPerChannel";
-}
-bool IsRoundTrip(const Node& n) { return absl::StartsWith(n.op, "QuantizeAndDequantize"); }
-bool Rounds(const Node& n) { return IsFakeQuant(n) || IsRoundTrip(n); }
+bool Rounds(const Node& n) { return FactsOf(n.op).on_integers == OnIntegers::kRounds; }
+// Of the two families that round, by the names of their attributes.
+bool IsFakeQuant(const Node& n) { return absl::StartsWith(n.op, "FakeQuant"); }
 
 // The integers that the op's steps are, for each slice along an axis (-1: one for all): the k-th of
 // 256 stands for low + k * step.
@@ -138,7 +135,7 @@ absl::StatusOr<NodeId> AddDequantize(RuleContext& context, const std::string& na
 
 bool IsQuantizedContraction(const RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
-  return (n.op == "Conv2D" || n.op == "DepthwiseConv2dNative" || n.op == "MatMul") &&
+  return FactsOf(n.op).on_integers == OnIntegers::kContraction &&
          context.node(n.inputs[1]).op == "Dequantize";
 }
 
@@ -156,15 +153,27 @@ bool IsRounded(const RuleContext& context, NodeId id, int most_activations = 2) 
   return false;
 }
 
+// Gives integers where rounded data are integers.
+bool PassesIntegersOn(const Node& n) {
+  switch (FactsOf(n.op).on_integers) {
+    case OnIntegers::kRearranges:
+    case OnIntegers::kPads:
+    case OnIntegers::kPools:
+    case OnIntegers::kJoins:
+    case OnIntegers::kAdds:
+    case OnIntegers::kAverages:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Whether an op that reads or gives the rounded data may be one on integers.
 bool HasUse(const RuleContext& context, NodeId id) {
-  static const auto* const kReaders = new absl::flat_hash_set<std::string>{
-      "AddV2",   "Add",        "AvgPool",   "MaxPool", "ConcatV2", "Reshape",
-      "Squeeze", "ExpandDims", "Transpose", "Pad",     "PadV2",    "Mean"};
   for (const Use& use : context.rw.uses(id)) {
     if (use.is_control()) continue;
     if (IsQuantizedContraction(context, use.reader)) return true;
-    if (!kReaders->contains(context.node(use.reader).op)) continue;
+    if (!PassesIntegersOn(context.node(use.reader))) continue;
     const auto next = context.rw.uses(use.reader);
     if (IsRounded(context, use.reader) || std::any_of(next.begin(), next.end(), [&](const Use& u) {
           return !u.is_control() && IsQuantizedContraction(context, u.reader);
@@ -172,15 +181,16 @@ bool HasUse(const RuleContext& context, NodeId id) {
       return true;
     }
   }
-  // Between a contraction and this there may be a bias, a sum and a relu.
+  // op names: between a contraction and this there may be a bias, a sum and a relu.
   NodeId source = context.node(id).inputs[0].node;
   for (int hops = 0; hops < 4; ++hops) {
     if (IsQuantizedContraction(context, source)) return true;
     const Node& n = context.node(source);
-    if (kReaders->contains(n.op)) {
+    if (PassesIntegersOn(n)) {
       const Node& data = context.node(n.inputs[0]);
       if (data.op == "Dequantize" || Rounds(data)) return true;
     }
+    // op names: as above.
     if (n.op != "BiasAdd" && n.op != "Relu" && n.op != "Relu6" && n.op != "AddV2") return false;
     source = n.inputs[0].node;
   }
@@ -286,6 +296,7 @@ absl::Status ReplaceWeights(RuleContext& context, NodeId contraction, Weights w)
 // Weights are worth nothing as integers where the data are none.
 absl::Status CheckData(RuleContext& context, const Node& contraction) {
   const Node* n = &context.node(contraction.inputs[0]);
+  // op names: what stands between the two in models.
   while (n->op == "Pad" || n->op == "Reshape" || n->op == "MaxPool")
     n = &context.node(n->inputs[0]);
   if (n->op == "Dequantize") return absl::OkStatus();

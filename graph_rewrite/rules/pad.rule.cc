@@ -13,12 +13,11 @@
 #include "absl/strings/str_cat.h"
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
+#include "graph_rewrite/sign.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
-
-constexpr int kMaxSteps = 16;
 
 // A pad on the spatial dimensions, from constant values.
 struct SpatialPad {
@@ -166,37 +165,6 @@ const RuleRegistration computed_pad({
     .last = true,
 });
 
-// Zero or more (or NaN), whatever the inputs.
-bool NonNegative(RuleContext& context, Endpoint e) {
-  for (int steps = 0; steps < kMaxSteps; ++steps) {
-    const Node& n = context.node(e);
-    for (const char* op :
-         {"Relu", "Relu6", "Sigmoid", "Softplus", "Softmax", "Abs", "Square", "Exp", "Sqrt"}) {
-      if (n.op == op) return true;
-    }
-    if (const auto* fused = n.attr<std::vector<std::string>>("fused_ops")) {
-      if (fused->empty()) return false;
-      for (const char* op : {"Relu", "Relu6", "Sigmoid", "Softplus", "Abs", "Square", "Exp"}) {
-        if (fused->back() == op) return true;
-      }
-      return false;
-    }
-    if (n.op == "MaxPool" || n.op == "AvgPool" || n.op == "Identity" || n.op == "Reshape" ||
-        n.op == "Pad") {
-      e = n.inputs[0];
-      continue;
-    }
-    if (n.op == "ConcatV2") {
-      for (size_t i = 0; i + 1 < n.inputs.size(); ++i) {
-        if (steps > 2 || !NonNegative(context, n.inputs[i])) return false;
-      }
-      return true;
-    }
-    return false;
-  }
-  return false;
-}
-
 Outcome PadIntoMaxPool(RuleContext& context, NodeId id) {
   const Node* pad = PadBefore(context, id);
   if (pad == nullptr) return Outcome::NotMine();
@@ -211,7 +179,7 @@ Outcome PadIntoMaxPool(RuleContext& context, NodeId id) {
   if (!own.ok()) return skip(own.status().message());
   // What pads lower than every float is what the pool pads with.
   const bool lowest = pads->fill <= std::numeric_limits<float>::lowest();
-  if (!lowest && !(pads->fill == 0 && NonNegative(context, pad->inputs[0]))) {
+  if (!lowest && !(pads->fill == 0 && IsNeverNegative(context, pad->inputs[0]))) {
     return skip("its input may be below what it pads with");
   }
   const auto* ksize = pool.attr<std::vector<int64_t>>("ksize");

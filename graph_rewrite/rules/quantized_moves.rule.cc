@@ -9,6 +9,7 @@
 #include "env/status.h"
 #include "graph_rewrite/quantized.h"
 #include "graph_rewrite/rule.h"
+#include "ops/op.h"
 
 namespace tenon {
 namespace {
@@ -16,12 +17,15 @@ namespace {
 using quantized::AttrOr;
 using quantized::Source;
 
-// Ops that are the same op on integers, all inputs but the first as they are.
-bool IsMove(absl::string_view op) {
-  return op == "Reshape" || op == "Squeeze" || op == "ExpandDims" || op == "Transpose" ||
-         op == "Slice" || op == "StridedSlice";
+bool IsPool(const Node& n) { return FactsOf(n.op).on_integers == OnIntegers::kPools; }
+bool IsPad(const Node& n) { return FactsOf(n.op).on_integers == OnIntegers::kPads; }
+bool IsJoin(const Node& n) { return FactsOf(n.op).on_integers == OnIntegers::kJoins; }
+// One of these, or the same op on integers with all inputs but the first as they are.
+bool IsMove(const Node& n) {
+  const OnIntegers kind = FactsOf(n.op).on_integers;
+  return kind == OnIntegers::kRearranges || kind == OnIntegers::kSelects || IsPool(n) || IsPad(n) ||
+         IsJoin(n);
 }
-bool IsPool(absl::string_view op) { return op == "MaxPool" || op == "AvgPool"; }
 
 bool SameStep(const Source& source, DType dtype, const quantized::Scale& scale) {
   if (source.dtype != dtype || source.axis >= 0) return false;
@@ -33,9 +37,11 @@ bool SameStep(const Source& source, DType dtype, const quantized::Scale& scale) 
 // how. FailedPrecondition: not in this form.
 absl::StatusOr<std::vector<Endpoint>> MovedInputs(const RuleContext& context, const Node& n) {
   if (!n.control_inputs.empty()) return absl::FailedPreconditionError("control inputs");
-  if (n.inputs.size() < 2 && n.op == "ConcatV2") return absl::FailedPreconditionError("no inputs");
-  if (n.op == "ConcatV2") return std::vector<Endpoint>(n.inputs.begin(), n.inputs.end() - 1);
-  if (IsPool(n.op)) {
+  if (IsJoin(n)) {
+    if (n.inputs.size() < 2) return absl::FailedPreconditionError("no inputs");
+    return std::vector<Endpoint>(n.inputs.begin(), n.inputs.end() - 1);
+  }
+  if (IsPool(n)) {
     const std::string padding = AttrOr<std::string>(n, "padding", "");
     if (AttrOr<std::string>(n, "data_format", "NHWC") != "NHWC" ||
         (padding != "SAME" && padding != "VALID")) {
@@ -60,7 +66,7 @@ absl::StatusOr<Node> OnIntegers(RuleContext& context, const Node& n, DType dtype
   moved.name = n.name;
   moved.attrs["T"] = dtype;
   moved.inputs.assign(integers.begin(), integers.end());
-  if (IsPool(n.op)) {
+  if (IsPool(n)) {
     moved.op = "Quantized" + n.op;
     for (const char* attr : {"ksize", "strides", "padding"}) {
       moved.attrs[attr] = n.attrs.find(attr)->second;
@@ -70,7 +76,7 @@ absl::StatusOr<Node> OnIntegers(RuleContext& context, const Node& n, DType dtype
     moved.inputs.insert(moved.inputs.end(), {{low, 0}, {high, 0}});
     return moved;
   }
-  if (n.op == "Pad" || n.op == "PadV2") {
+  if (IsPad(n)) {
     moved.op = zero == 0 ? "Pad" : "PadV2";
     moved.attrs["Tpaddings"] = AttrOr(n, "Tpaddings", DType::kInt32);
     moved.inputs.push_back(n.inputs[1]);
@@ -94,15 +100,14 @@ Outcome Move(RuleContext& context, NodeId id) {
   const DType dtype = AttrOr(q, "T", DType::kInvalid);
   if (!quantized::IsEightBits(dtype) || !q.control_inputs.empty()) return Outcome::NotMine();
   const Node& before = context.node(q.inputs[0]);
-  const bool moves = IsPool(before.op) || before.op == "Pad" || before.op == "PadV2" ||
-                     IsMove(before.op) || before.op == "ConcatV2";
+  const bool moves = IsMove(before);
+  // op names: of integers from 0 on, the step to integers ends where Relu and Relu6 do.
   const bool nothing = before.op == "Dequantize" ||
                        (dtype == DType::kQuint8 && (before.op == "Relu" || before.op == "Relu6"));
   if (!moves && !nothing) return Outcome::NotMine();
   auto skip = [&](absl::string_view reason) {
     return Outcome::Skip(2, std::string(reason), before.id);
   };
-  // Of integers from 0 on, the step to integers ends where Relu and Relu6 do.
   std::vector<Endpoint> inputs{before.op == "Dequantize" ? q.inputs[0] : before.inputs[0]};
   if (moves) {
     auto moved = MovedInputs(context, before);
@@ -118,7 +123,7 @@ Outcome Move(RuleContext& context, NodeId id) {
   if (before.op == "Relu6" && !(top <= 6 * 1.000001f)) return skip("the range goes beyond 6");
   if (nothing && before.op != "Dequantize" && scale->offset != 0) return skip("0 is no integer 0");
   const auto zero = quantized::ZeroOf(dtype, *scale);
-  if ((before.op == "Pad" || before.op == "PadV2") && !zero.has_value()) {
+  if (IsPad(before) && !zero.has_value()) {
     return skip("no integer stands for 0");
   }
   std::vector<Endpoint> integers;

@@ -22,6 +22,7 @@
 #include "graph_rewrite/quantized.h"
 #include "graph_rewrite/rule.h"
 #include "ops/evaluate.h"
+#include "ops/op.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {
@@ -94,6 +95,7 @@ absl::StatusOr<Region> ReadRegion(RuleContext& context, NodeId id) {
   Region region;
   const bool matmul = n.op == "MatMul" || n.op == "_FusedMatMul";
   const bool depthwise = absl::StrContains(n.op, "Depthwise");
+  // op names: the replacements of this rule.
   region.op = matmul      ? "_QuantizedMatMul"
               : depthwise ? "_FusedQuantizedDepthwiseConv2D"
                           : "_FusedQuantizedConv2D";
@@ -252,9 +254,8 @@ absl::StatusOr<NodeId> AddFused(RuleContext& context, NodeId contraction, const 
 Outcome ToInteger(RuleContext& context, NodeId id) {
   const Node& q = context.node(id);
   const NodeId contraction = q.inputs[0].node;
-  const std::string& op = context.node(contraction).op;
-  if (op != "Conv2D" && op != "_FusedConv2D" && op != "DepthwiseConv2dNative" &&
-      op != "_FusedDepthwiseConv2dNative" && op != "MatMul" && op != "_FusedMatMul") {
+  const OnIntegers kind = FactsOf(context.node(contraction).op).on_integers;
+  if (kind != OnIntegers::kContraction && kind != OnIntegers::kFusedContraction) {
     return Outcome::NotMine();
   }
   auto skip = [&](absl::string_view reason) {

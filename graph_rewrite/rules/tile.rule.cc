@@ -4,13 +4,11 @@
 //   x + Tile(s)    = x + s                 x has the shape of Tile(s)
 //   AddN(x, Tile(s), y) = (x + s) + y
 //   Tile(s) * c    = Tile(s * c)           c is one number
-#include <algorithm>
-#include <iterator>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "graph_rewrite/rule.h"
+#include "ops/op.h"
 
 namespace tenon {
 namespace {
@@ -32,9 +30,8 @@ Shape Repeated(RuleContext& context, const Node& tile) {
 }
 
 bool Broadcasts(const Node& n) {
-  constexpr absl::string_view kOps[] = {"Add",     "AddV2",   "Sub",     "Mul",
-                                        "RealDiv", "Maximum", "Minimum", "SquaredDifference"};
-  return std::find(std::begin(kOps), std::end(kOps), n.op) != std::end(kOps);
+  const OpLookup op = FindOp(n.op);
+  return op && IsBroadcastBinary(*op.info);
 }
 
 bool IsNumber(RuleContext& context, Endpoint e, int rank) {

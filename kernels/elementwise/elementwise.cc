@@ -5,6 +5,7 @@ namespace {
 
 using Op = ElementwiseOp;
 
+// op names: instructions of programs are spelled like the ops that they stand for.
 constexpr ElementwiseInfo kTable[] = {
     {"Identity", Op::kCopy, 1, 0.1f, nullptr, 0},
     {"Abs", Op::kAbs, 1, 0.1f, nullptr, 0},

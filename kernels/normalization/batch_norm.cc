@@ -18,6 +18,7 @@ absl::Status CheckBatchNormAttrs(const AttrReader& attrs) {
     return InvalidArgument("data_format must be NHWC, NCHW, NDHWC or NCDHW, but is ", format);
   }
   const std::string activation = attrs.String("activation_mode", "Identity");
+  // op names: values of the attribute.
   if (activation != "Identity" && activation != "Relu" && activation != "Relu6") {
     return InvalidArgument("activation_mode must be Identity, Relu or Relu6, but is ", activation);
   }

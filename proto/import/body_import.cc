@@ -396,7 +396,7 @@ absl::StatusOr<BodyImport::Controls> BodyImport::ImportSideEffects() {
   if (function.control_ret_size() > 0) return controls;
   for (const tf::NodeDef* def : body_.nodes) {  // older files do not list them
     const OpLookup known = FindOp(def->op());
-    if (!known || !known.info->row.stateful || IsVariableRead(def->op())) continue;
+    if (!known || !known.info->row.stateful || NeedsNoOrder(def->op())) continue;
     TENON_ASSIGN_OR_RETURN(const Controls more, ImportControl(def->name()));
     Join(controls, more);
   }

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "env/status.h"
+#include "ops/op.h"
 #include "proto/import/finish.h"
 
 namespace tenon {
@@ -19,9 +20,16 @@ const Form* FormOf(const std::string& op) {
   static const Form kIf{1, "Tin", false, "StatelessIf"};
   static const Form kCase{1, "Tin", false, "StatelessCase"};
   static const Form kWhile{0, "T", true, "StatelessWhile"};
-  if (op == "If" || op == "StatelessIf") return &kIf;
-  if (op == "Case" || op == "StatelessCase") return &kCase;
-  if (op == "While" || op == "StatelessWhile") return &kWhile;
+  switch (FactsOf(op).control_flow) {
+    case ControlFlow::kIf:
+      return &kIf;
+    case ControlFlow::kCase:
+      return &kCase;
+    case ControlFlow::kWhile:
+      return &kWhile;
+    case ControlFlow::kNone:
+      break;
+  }
   return nullptr;
 }
 

@@ -58,7 +58,7 @@ absl::StatusOr<Graph> Finisher::FinishBody(Draft draft, const std::string& where
   // Each name once. A read whose result is unused does not count.
   absl::flat_hash_set<NodeId> seen;
   const auto idle = [&](NodeId id) {
-    return IsVariableRead(draft.node(id).op) || !seen.insert(id).second;
+    return NeedsNoOrder(draft.node(id).op) || !seen.insert(id).second;
   };
   draft.targets.erase(std::remove_if(draft.targets.begin(), draft.targets.end(), idle),
                       draft.targets.end());

@@ -13,7 +13,7 @@ namespace tenon {
 namespace {
 
 // The op on resource variables that corresponds to an op on TensorFlow 1's variables; "" if the op
-// changes no variable.
+// changes no variable. op names: TensorFlow 1's ops have no kernels; the spelling maps them.
 std::string ResourceOp(absl::string_view op) {
   if (op == "Assign" || op == "AssignAdd" || op == "AssignSub")
     return absl::StrCat(op, "VariableOp");
@@ -38,8 +38,8 @@ size_t HandleInputs(const std::string& resource_op) {
 }
 
 bool ReadsHandle(const Node& n) {
-  return n.op == "ReadVariableOp" || n.op == "ResourceGather" || n.op == "ResourceGatherNd" ||
-         n.op == "VariableShape" || n.op == "VarIsInitializedOp" || n.op == "DisableCopyOnRead";
+  const ImportRole role = FactsOf(n.op).import_role;
+  return role == ImportRole::kReads || role == ImportRole::kHint;
 }
 
 bool IsReference(const Node& variable) { return variable.op != "VarHandleOp"; }

@@ -51,7 +51,9 @@ std::vector<Fetch> Sinks(Importer& importer, bool exits) {
   for (tf::NodeDef* def : importer.top().nodes) {
     if (read.contains(def->name())) continue;
     const std::string& op = def->op();
+    // op names: these compute nothing, and the next are parts of control flow.
     if (op == "Const" || op == "Placeholder" || op == "NoOp" || op == "VarHandleOp") continue;
+    // op names: as above.
     if (op == "Switch" || op == "Merge" || op == "NextIteration" || op == "TensorArrayCloseV3" ||
         (op == "Exit" && !exits) || IsPivot(importer, *def)) {
       continue;

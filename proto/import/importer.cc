@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "env/status.h"
 #include "ops/op.h"
@@ -79,22 +78,26 @@ absl::Status SplitTensorName(const std::string& tensor, std::string& node, int& 
 
 }  // namespace
 
-bool IsVariableRead(absl::string_view op) {
-  static const auto* const kOps = new absl::flat_hash_set<absl::string_view>{
-      "VarHandleOp",           "ReadVariableOp", "ResourceGather",
-      "ResourceGatherNd",      "VariableShape",  "VarIsInitializedOp",
-      "DisableCopyOnRead",     "VariableV2",     "Variable",
-      "IsVariableInitialized", "RestoreV2",      "Const",
-      "Placeholder",           "Identity"};
-  return kOps->contains(op);
+bool NeedsNoOrder(absl::string_view op) {
+  switch (FactsOf(op).import_role) {
+    case ImportRole::kValue:
+    case ImportRole::kHandle:
+    case ImportRole::kReference:
+    case ImportRole::kReads:
+    case ImportRole::kHint:
+    case ImportRole::kRestores:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool HasSideEffects(absl::string_view op) {
-  static const auto* const kNone = new absl::flat_hash_set<absl::string_view>{
-      "VarHandleOp", "DisableCopyOnRead", "RestoreV2", "Const", "Placeholder", "Identity"};
-  if (kNone->contains(op)) return false;
   const OpLookup known = FindOp(op);
-  return known ? known.info->row.stateful : !absl::StartsWith(op, "Stateless");
+  if (!known) return !absl::StartsWith(op, "Stateless");
+  const ImportRole role = known.info->row.import_role;
+  return known.info->row.stateful && role != ImportRole::kHandle && role != ImportRole::kHint &&
+         role != ImportRole::kRestores;
 }
 
 absl::StatusOr<std::unique_ptr<Importer>> Importer::Create(tf::GraphDef& graph) {

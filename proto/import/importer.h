@@ -78,8 +78,9 @@ class Importer {
   friend class BodyImport;
 };
 
-// Ops that only read variables: once variables are constants, nothing has to wait for them.
-bool IsVariableRead(absl::string_view op);
+// The op is a value or only reads variables: once variables are constants, nothing has to wait for
+// it.
+bool NeedsNoOrder(absl::string_view op);
 // Whether an op has side effects, or must keep its order relative to ops that do. Reads of
 // variables count as such until freezing has shown that nobody changes the variable. An op that
 // Tenon does not know counts too.

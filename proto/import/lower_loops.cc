@@ -180,7 +180,7 @@ class Lowering {
       extraction.Ignore(enter);
     }
     extraction.Ignore(frame.loop_cond);
-    // Constants without inputs are outside of all frames.
+    // Constants without inputs are outside of all frames. op names: the frame's own ops.
     auto may_copy = [&](const Node& n) {
       return n.op == "Const" || (FrameOf(n.id) == frame.name && n.op != "Enter" &&
                                  n.op != "LoopCond" && n.op != "NextIteration");

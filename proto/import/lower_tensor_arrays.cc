@@ -117,6 +117,7 @@ class Lowering {
       lists_.pop_back();
       for (NodeId id : readers[e]) {
         Node& n = draft_.node(id);
+        // op names: TensorFlow 1's dataflow, which only import meets.
         const bool passes = n.op == "Enter" || n.op == "Exit" || n.op == "NextIteration" ||
                             n.op == "Merge" || n.op == "Switch" || n.op == "Identity";
         const DType* now = n.attr<DType>("T");

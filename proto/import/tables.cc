@@ -20,17 +20,16 @@ namespace {
 constexpr int kMaxDepth = 64;  // of a constant expression
 
 bool FillsFromTensors(absl::string_view op) {
-  return op == "InitializeTableV2" || op == "InitializeTable" || op == "LookupTableImportV2" ||
-         op == "LookupTableImport";
+  // The last has no row: import alone meets it.
+  return FactsOf(op).import_role == ImportRole::kFillsTable || op == "LookupTableImport";
 }
 bool FillsFromText(absl::string_view op) {
-  return op == "InitializeTableFromTextFileV2" || op == "InitializeTableFromTextFile";
+  return FactsOf(op).import_role == ImportRole::kFillsTableFromText;
 }
 
 // A mutable table, which need not be initialized: it starts empty.
 bool IsMutableTable(const Node& node) {
-  return node.op == "MutableHashTableV2" || node.op == "MutableHashTable" ||
-         node.op == "MutableDenseHashTableV2" || node.op == "MutableDenseHashTable";
+  return FactsOf(node.op).import_role == ImportRole::kMutableTable;
 }
 
 NodeId TableOf(const Draft& draft, Endpoint e) {
@@ -111,7 +110,7 @@ absl::StatusOr<Endpoint> AddConst(Draft& draft, const std::string& name, Tensor 
 }  // namespace
 
 bool IsTable(const Node& node) {
-  return node.op == "HashTableV2" || node.op == "HashTable" || IsMutableTable(node);
+  return FactsOf(node.op).import_role == ImportRole::kTable || IsMutableTable(node);
 }
 
 absl::StatusOr<const TableStore::Content*> TableStore::Find(const Node& table) {

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "env/status.h"
+#include "ops/op.h"
 #include "proto/checkpoint/bundle_slices.h"
 #include "proto/messages/tenon_saved_model.pb.h"
 
@@ -48,7 +49,8 @@ std::vector<std::pair<int64_t, int64_t>> ExtentsOf(absl::string_view spec) {
 }  // namespace
 
 bool IsVariable(const Node& node) {
-  return node.op == "VarHandleOp" || node.op == "VariableV2" || node.op == "Variable";
+  const ImportRole role = FactsOf(node.op).import_role;
+  return role == ImportRole::kHandle || role == ImportRole::kReference;
 }
 
 std::string VariableName(const Node& node) {

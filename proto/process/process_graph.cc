@@ -42,6 +42,7 @@ absl::StatusOr<InputText> SplitInput(const std::string& text) {
 
 bool IsControl(const std::string& text) { return !text.empty() && text[0] == '^'; }
 
+// op names: by spelling, for most have no rows.
 bool GivesReferences(absl::string_view op) {
   return op == "Variable" || op == "VariableV2" || op == "TemporaryVariable" ||
          absl::StartsWith(op, "Ref") || absl::StartsWith(op, "Assign") ||

@@ -5,6 +5,7 @@
 
 #include "env/status.h"
 #include "kernels/lists/tensor_list.h"
+#include "ops/op.h"
 
 namespace tenon {
 namespace {
@@ -52,17 +53,15 @@ void Bodies::Add(const std::string& name, std::unique_ptr<Body> body) {
   bodies_[name] = std::move(body);
 }
 
-bool IsCall(absl::string_view op) {
-  return op == "If" || op == "StatelessIf" || op == "Case" || op == "StatelessCase" ||
-         op == "While" || op == "StatelessWhile";
-}
+bool IsCall(absl::string_view op) { return FactsOf(op).control_flow != ControlFlow::kNone; }
 
 absl::StatusOr<CallForm> CallFormOf(const Node& node, const Bodies& bodies) {
   CallForm form;
   std::vector<const FuncRef*> functions;
-  if (node.op == "If" || node.op == "StatelessIf") {
+  const ControlFlow flow = FactsOf(node.op).control_flow;
+  if (flow == ControlFlow::kIf) {
     functions = {node.attr<FuncRef>("then_branch"), node.attr<FuncRef>("else_branch")};
-  } else if (node.op == "While" || node.op == "StatelessWhile") {
+  } else if (flow == ControlFlow::kWhile) {
     form.kind = CallForm::kWhile;
     functions = {node.attr<FuncRef>("cond"), node.attr<FuncRef>("body")};
   } else {

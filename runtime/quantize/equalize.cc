@@ -10,14 +10,15 @@
 #include "env/status.h"
 #include "graph_rewrite/quantized.h"
 #include "kernels/interface/axis.h"
+#include "ops/op.h"
 
 namespace tenon {
 namespace {
 
 using quantized::AttrOr;
 
-bool IsPool(const Node& n) { return n.op == "MaxPool" || n.op == "AvgPool"; }
-bool IsAdd(const Node& n) { return n.op == "AddV2" || n.op == "Add"; }
+bool IsPool(const Node& n) { return FactsOf(n.op).on_integers == OnIntegers::kPools; }
+bool IsAdd(const Node& n) { return FactsOf(n.op).on_integers == OnIntegers::kAdds; }
 bool ChannelsLast(const Node& n) { return AttrOr<std::string>(n, "data_format", "NHWC") == "NHWC"; }
 
 // Grows a link, starting at one tensor.
@@ -53,8 +54,8 @@ class Search {
 
   // The channel axis of a contraction's constant weights, or -1.
   int WeightsAxis(const Node& n, bool out) const {
+    if (FactsOf(n.op).on_integers != OnIntegers::kContraction) return -1;
     const bool depthwise = n.op == "DepthwiseConv2dNative", matmul = n.op == "MatMul";
-    if (!depthwise && !matmul && n.op != "Conv2D") return -1;
     const Tensor* w = context_.Constant(n.inputs[1]);
     if (w == nullptr || w->dtype() != DType::kFloat || !ChannelsLast(n)) return -1;
     if (w->shape().rank() != (matmul ? 2 : 4) || AttrOr(n, "transpose_a", false)) return -1;

@@ -7,6 +7,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "env/status.h"
 #include "graph_rewrite/quantized.h"
+#include "graph_rewrite/sign.h"
+#include "ops/op.h"
 
 namespace tenon {
 namespace {
@@ -71,39 +73,27 @@ std::vector<Endpoint> MovedInputs(RuleContext& context, Endpoint e) {
   const Node& n = context.node(e);
   if (e.port != 0 || !n.control_inputs.empty()) return {};
   if (AttrOr(n, "T", DType::kInvalid) != DType::kFloat) return {};
-  if (n.op == "MaxPool" || n.op == "AvgPool") {
-    const std::string padding = AttrOr<std::string>(n, "padding", "");
-    const bool plain = AttrOr<std::string>(n, "data_format", "NHWC") == "NHWC" &&
-                       (padding == "SAME" || padding == "VALID");
-    return plain ? std::vector<Endpoint>{n.inputs[0]} : std::vector<Endpoint>{};
-  }
-  if (IsZeroPad(context, e) || n.op == "Reshape" || n.op == "Squeeze" || n.op == "ExpandDims" ||
-      n.op == "Transpose") {
-    return {n.inputs[0]};
-  }
-  if (n.op == "ConcatV2") {
-    const std::vector<Endpoint> parts(n.inputs.begin(), n.inputs.end() - 1);
-    for (const Endpoint& part : parts) {
-      if (context.Constant(part) != nullptr) return {};
+  switch (FactsOf(n.op).on_integers) {
+    case OnIntegers::kPools: {
+      const std::string padding = AttrOr<std::string>(n, "padding", "");
+      const bool plain = AttrOr<std::string>(n, "data_format", "NHWC") == "NHWC" &&
+                         (padding == "SAME" || padding == "VALID");
+      return plain ? std::vector<Endpoint>{n.inputs[0]} : std::vector<Endpoint>{};
     }
-    return parts;
+    case OnIntegers::kPads:
+      return IsZeroPad(context, e) ? std::vector<Endpoint>{n.inputs[0]} : std::vector<Endpoint>{};
+    case OnIntegers::kRearranges:
+      return {n.inputs[0]};
+    case OnIntegers::kJoins: {
+      const std::vector<Endpoint> parts(n.inputs.begin(), n.inputs.end() - 1);
+      for (const Endpoint& part : parts) {
+        if (context.Constant(part) != nullptr) return {};
+      }
+      return parts;
+    }
+    default:
+      return {};
   }
-  return {};
-}
-
-bool NeverNegative(RuleContext& context, Endpoint e, int depth) {
-  static const auto* const kPositive = new absl::flat_hash_set<std::string>{
-      "Relu", "Relu6", "Sigmoid", "Softmax", "Softplus", "Exp", "Square", "Abs", "Sqrt"};
-  static const auto* const kKeeping = new absl::flat_hash_set<std::string>{
-      "MaxPool", "AvgPool", "Mean", "Max", "Reshape", "Squeeze", "ExpandDims", "Transpose"};
-  const Node& n = context.node(e);
-  if (e.port != 0 || depth > 64) return false;
-  if (kPositive->contains(n.op)) return true;
-  if (kKeeping->contains(n.op)) return NeverNegative(context, n.inputs[0], depth + 1);
-  const std::vector<Endpoint> moved = MovedInputs(context, e);
-  return !moved.empty() && std::all_of(moved.begin(), moved.end(), [&](Endpoint in) {
-    return NeverNegative(context, in, depth + 1);
-  });
 }
 
 // A contraction and the ops after it that become one integer op.
@@ -163,8 +153,8 @@ absl::StatusOr<std::vector<Layer>> FindLayers(RuleContext& context) {
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, context.graph().TopologicalOrder());
   for (NodeId id : order) {
     const Node& n = context.node(id);
+    if (FactsOf(n.op).on_integers != OnIntegers::kContraction) continue;
     const bool matmul = n.op == "MatMul", depthwise = n.op == "DepthwiseConv2dNative";
-    if (!matmul && !depthwise && n.op != "Conv2D") continue;
     const Tensor* weights = context.Constant(n.inputs[1]);
     if (weights == nullptr || context.Constant(n.inputs[0]) != nullptr) continue;
     if (weights->shape().rank() != (matmul ? 2 : 4) || weights->num_elements() == 0) continue;
@@ -208,7 +198,7 @@ absl::StatusOr<Scheme> ChooseTensors(RuleContext& context, const std::vector<Lay
     const auto [group, fresh] = groups.try_emplace(tensors.Root(i), scheme.num_groups);
     scheme.num_groups += fresh;
     scheme.tensors.push_back(
-        {e, group->second, NeverNegative(context, e, 0), op == "Placeholder", op == "Relu6"});
+        {e, group->second, IsNeverNegative(context, e), op == "Placeholder", op == "Relu6"});
   }
   return scheme;
 }

@@ -5,6 +5,7 @@
 #include "graph/text.h"
 #include "graph_rewrite/pipeline.h"
 #include "gtest/gtest.h"
+#include "ops/op.h"
 #include "tests/support/interpreter.h"
 
 namespace tenon {
@@ -16,6 +17,17 @@ using ::testing::IsEmpty;
 TEST(RuleTable, HasNoErrors) {
   EXPECT_THAT(RuleTableErrors(), IsEmpty());
   EXPECT_FALSE(AllRules().empty());
+}
+
+TEST(RuleTable, ContractionsLeadReducedPrecision) {
+  int contractions = 0;
+  for (const Rule& rule : AllRules()) {
+    if (rule.contraction == nullptr) continue;
+    ++contractions;
+    EXPECT_EQ(FactsOf(rule.contraction).precision, Precision::kLeads) << rule.contraction;
+    EXPECT_EQ(FactsOf(rule.fused).precision, Precision::kLeads) << rule.fused;
+  }
+  EXPECT_GE(contractions, 7);
 }
 
 TEST(RuleTable, LargerPatternsComeFirst) {
