@@ -5,18 +5,13 @@
 #include <cmath>
 #include <complex>
 #include <limits>
-#include <optional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/escaping.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "kernels/interface/types.h"
 #include "kernels/quantized/quantized_types.h"
+#include "ops/op.h"
 
 namespace tenon {
 namespace {
@@ -70,156 +65,261 @@ int64_t Window(const Node& node) {
   return n;
 }
 
-// Terms that one element of the output adds up; 0: the op is no sum of products.
-int64_t ContractionLength(const Node& node, absl::Span<const Tensor> in) {
-  if (in.size() < 2) return 0;
-  const Shape& a = in[0].shape();
-  const Shape& b = in[1].shape();
-  if (absl::StrContains(node.op, "Depthwise")) return b.rank() < 2 ? 1 : b.dim(0) * b.dim(1);
-  if (absl::StrContains(node.op, "Conv")) {
-    return b.rank() == 0 ? 1 : b.num_elements() / std::max<int64_t>(1, b.dim(b.rank() - 1));
-  }
-  if (absl::StrContains(node.op, "MatMul")) {
-    if (a.rank() < 2) return 1;
-    const bool* transposed = node.attr<bool>("transpose_a");
-    if (transposed == nullptr) transposed = node.attr<bool>("adj_x");
-    return transposed != nullptr && *transposed ? a.dim(a.rank() - 2) : a.dim(a.rank() - 1);
-  }
-  if (absl::StrContains(node.op, "Einsum")) {
-    // No more than every dimension of the smaller operand.
-    return std::max<int64_t>(1, std::min(a.num_elements(), b.num_elements()));
-  }
-  return 0;
-}
+// The bound of an op's error: one formula for each ErrorBound.
+class Bound {
+ public:
+  Bound(const Node& node, absl::Span<const Tensor> inputs, const Tensor& golden)
+      : node_(node), in_(inputs), golden_(golden), eps_(Epsilon(golden.dtype())) {}
 
-// Gradients of a convolution: which inputs are multiplied, and how many products an element of
-// `golden` adds up at most (groups and padding leave some out).
-struct GradientSum {
-  size_t a = 0, b = 2;
-  int64_t length = 1;
+  Tolerance Of(ErrorBound kind) const {
+    switch (kind) {
+      case ErrorBound::kExact:
+        return {0, 0};
+      case ErrorBound::kOneRounding:
+        return {eps_, 0};
+      case ErrorBound::kFewRoundings:
+        return {4 * eps_, 0};
+      case ErrorBound::kTranscendental:
+        return {8 * eps_, 2 * eps_};
+      case ErrorBound::kSpecialFunction:
+        return {32 * eps_, 16 * eps_};
+      case ErrorBound::kExponential:
+        return {8 * eps_, 0};
+      case ErrorBound::kDigamma:
+        return Sum(10, 1);
+      case ErrorBound::kSlopeOfGradient:
+        return {4 * eps_, 2 * eps_ * max(1)};
+      case ErrorBound::kExponentialSlope:  // up to 1.76
+        return {4 * eps_, 4 * eps_ * max(0)};
+      case ErrorBound::kRandom:  // logarithms and sines of numbers up to about 6
+        return {4 * eps_, 16 * eps_};
+      case ErrorBound::kColor:
+        return {8 * eps_, 16 * eps_ * std::max(1.0, size_of_result())};
+      default:
+        return OfProducts(kind);
+    }
+  }
+
+ private:
+  // A sum of L terms of size t, rounded at each step: about eps sqrt(L) times the largest partial
+  // sum, which is sqrt(L) t for terms of both signs and the result itself for terms of one.
+  Tolerance Sum(double length, double term) const {
+    const double root = std::sqrt(length);
+    const double partial = std::max(size_of_result(), root * term);
+    return {2 * eps_, 2 * eps_ * root * partial};
+  }
+  Tolerance Sum(int64_t length, double term) const {
+    return Sum(static_cast<double>(length), term);
+  }
+  double rms(size_t i) const { return SizeOfValues(in_[i]).rms; }
+  double max(size_t i) const { return SizeOfValues(in_[i]).max; }
+  double size_of_result() const { return SizeOfValues(golden_).max; }
+  const Shape& shape(size_t i) const { return in_[i].shape(); }
+
+  // Of input 0.
+  double longest() const {
+    double longest = 1;
+    for (int64_t d : shape(0).dims()) longest = std::max(longest, static_cast<double>(d));
+    return longest;
+  }
+  // Elements of input 0 for each of the output.
+  double reduced() const {
+    const int64_t n = golden_.num_elements();
+    if (n == 0) return 1;
+    return static_cast<double>(std::max<int64_t>(1, in_[0].num_elements() / n));
+  }
+  double window() const {
+    int64_t n = 1;
+    if (const auto* ksize = node_.attr<std::vector<int64_t>>("ksize")) {
+      for (int64_t k : *ksize) n *= k;
+    }
+    return static_cast<double>(n);
+  }
+
+  // ---- sums of products ----
+
+  Tolerance OfProducts(ErrorBound kind) const {
+    switch (kind) {
+      case ErrorBound::kConvolution: {
+        const Shape& filter = shape(1);
+        const int64_t channels = filter.rank() == 0 ? 1 : filter.dim(filter.rank() - 1);
+        return Product(filter.rank() == 0 ? 1
+                                          : filter.num_elements() / std::max<int64_t>(1, channels));
+      }
+      case ErrorBound::kDepthwiseConvolution:
+        return Product(shape(1).rank() < 2 ? 1 : shape(1).dim(0) * shape(1).dim(1));
+      case ErrorBound::kInputGradient: {
+        const Shape& filter = shape(1);  // [window..., I, O]
+        int64_t length = 1;
+        for (int i = 0; i < filter.rank(); ++i) {
+          if (i != filter.rank() - 2) length *= filter.dim(i);
+        }
+        return Sum(length, rms(1) * rms(2));
+      }
+      case ErrorBound::kFilterGradient:
+        return FilterGradient(golden_.shape().dim(golden_.shape().rank() - 1));
+      case ErrorBound::kDepthwiseFilterGradient:
+        return FilterGradient(golden_.shape().dim(golden_.shape().rank() - 1) *
+                              golden_.shape().dim(golden_.shape().rank() - 2));
+      case ErrorBound::kMatrixProduct: {
+        const Shape& a = shape(0);
+        if (a.rank() < 2) return Product(1);
+        const bool* transposed = node_.attr<bool>("transpose_a");
+        if (transposed == nullptr) transposed = node_.attr<bool>("adj_x");
+        return Product(a.dim(transposed != nullptr && *transposed ? a.rank() - 2 : a.rank() - 1));
+      }
+      case ErrorBound::kEinsum:  // no more than every dimension of the smaller operand
+        return Product(
+            std::max<int64_t>(1, std::min(in_[0].num_elements(), in_[1].num_elements())));
+      case ErrorBound::kSparseProduct:  // at most as many products as there are elements
+        return Sum(std::max<int64_t>(1, in_[1].num_elements()), max(1) * max(3));
+      case ErrorBound::kCrossProduct:
+        return {2 * eps_, 2 * eps_ * max(0) * max(1)};
+      case ErrorBound::kLinearAlgebra: {
+        const double n = shape(0).rank() < 2 ? 1 : static_cast<double>(shape(0).dims().back());
+        return {16 * n * eps_, 16 * n * eps_ * size_of_result()};
+      }
+      case ErrorBound::kFourier: {
+        const double n = std::max(2.0, static_cast<double>(golden_.num_elements()));
+        return {2 * eps_, 2 * eps_ * std::log2(n) * size_of_result()};
+      }
+      case ErrorBound::kLstmSteps:
+        return Gates(1, 4, static_cast<double>(shape(1).dim(0)));
+      case ErrorBound::kLstmCell:
+        return Gates(0, 3, 1);
+      case ErrorBound::kGruCell:
+        return Gates(0, 2, 1);
+      default:
+        return OfReductions(kind);
+    }
+  }
+  Tolerance Product(int64_t length) const {
+    return length > 0 ? Sum(length, rms(0) * rms(1)) : Tolerance{4 * eps_, 0};
+  }
+  // Every image and position of the output.
+  Tolerance FilterGradient(int64_t channels) const {
+    return Sum(std::max<int64_t>(1, in_[2].num_elements() / std::max<int64_t>(1, channels)),
+               rms(0) * rms(2));
+  }
+  // Gates are sums of products, passed through functions of slope at most 1; a step's error stays
+  // in the state and adds to the next one's.
+  Tolerance Gates(size_t x, size_t weights, double steps) const {
+    const double error = Sum(shape(weights).dim(0), rms(x) * rms(weights)).absolute;
+    return {4 * eps_, steps * (error + 4 * eps_)};
+  }
+
+  // ---- reductions ----
+
+  Tolerance OfReductions(ErrorBound kind) const {
+    switch (kind) {
+      case ErrorBound::kSum:
+        return Sum(reduced(), rms(0));
+      case ErrorBound::kMean:
+        return Sum(reduced(), rms(0) / reduced());
+      case ErrorBound::kProduct:
+        return {(2 + reduced()) * eps_, 0};
+      case ErrorBound::kSumOfSquares:
+        return Sum(reduced(), rms(0) * rms(0));
+      case ErrorBound::kAddN:
+        return Sum(static_cast<double>(in_.size()), max(0));
+      case ErrorBound::kRunningSum:
+        return Sum(longest(), rms(0));
+      case ErrorBound::kRunningProduct:
+        return {(2 + longest()) * eps_, 0};
+      case ErrorBound::kRunningLogSum:
+        return {8 * eps_ * longest(), 8 * eps_ * longest()};
+      case ErrorBound::kSegmentSum:
+      case ErrorBound::kSegmentProduct:
+        return OfSegments(kind == ErrorBound::kSegmentProduct);
+      case ErrorBound::kScatter:
+        return Sum(std::max<int64_t>(1, in_[0].num_elements()), rms(1));
+      case ErrorBound::kPathSum: {
+        // A path's logarithm gains a term each step and is rounded at its size. TensorFlow adds
+        // probabilities by exponentials in float, whatever the dtype.
+        const Shape& logits = shape(0);
+        const double steps = static_cast<double>(logits.dim(0));
+        const double term = std::log(static_cast<double>(logits.dim(2))) + 2 * max(0);
+        const double float_eps = Epsilon(DType::kFloat);
+        return {2 * float_eps, 2 * float_eps + 2 * eps_ * std::sqrt(steps) * steps * term};
+      }
+      case ErrorBound::kAveragePool:
+        return Sum(window(), max(0) / window());
+      case ErrorBound::kPoolGradient: {
+        // Every element is in at most as many windows as a window has elements.
+        size_t gradient = in_.size() - 1;
+        while (gradient > 0 && !IsFloating(in_[gradient].dtype())) --gradient;
+        return Sum(window(), rms(gradient));
+      }
+      default:
+        return OfNormalization(kind);
+    }
+  }
+  Tolerance OfSegments(bool product) const {
+    double rows = 1, largest = 0;
+    for (const Tensor& t : in_) {
+      if (t.shape().rank() > 0) rows = std::max(rows, static_cast<double>(t.shape().dim(0)));
+      if (!IsInteger(t.dtype())) largest = std::max(largest, SizeOfValues(t).max);
+    }
+    if (product) return {(2 + rows) * eps_, 0};
+    return {2 * eps_, eps_ * rows * largest};
+  }
+
+  // ---- normalization, losses, images ----
+
+  Tolerance OfNormalization(ErrorBound kind) const {
+    switch (kind) {
+      case ErrorBound::kSoftmax:  // exp and the sum of one row
+        return {(8 + 2 * RootOfRow()) * eps_, 0};
+      case ErrorBound::kLogSoftmax:  // log(sum) and the subtraction, at the logits' size
+        return {4 * eps_, (2 + RootOfRow()) * eps_ * std::max(1.0, max(0))};
+      case ErrorBound::kBatchNorm:
+        // x - mean cancels at the size of x, and is then scaled like the result.
+        return {8 * eps_, 8 * eps_ * std::max(size_of_result(), max(0))};
+      case ErrorBound::kLocalNormalization:
+        return {(8 + Neighbors()) * eps_, 0};
+      case ErrorBound::kLocalNormalizationGradient: {
+        // A sum of 2r + 1 terms, each a product of all three inputs.
+        const double slope =
+            2 * std::abs(*node_.attr<float>("alpha")) * std::abs(*node_.attr<float>("beta"));
+        return {(8 + Neighbors()) * eps_,
+                eps_ * (Neighbors() + 8) * (max(0) + slope * max(0) * max(1) * max(2))};
+      }
+      case ErrorBound::kCrossEntropy:
+        return OfLoss(std::max(1.0, max(1)));
+      case ErrorBound::kSparseCrossEntropy:
+        return OfLoss(1);
+      case ErrorBound::kBilinear:  // one rounding of the largest index
+        return {4 * eps_, eps_ * (4 + longest()) * max(0)};
+      case ErrorBound::kImagePositions: {
+        const double side = static_cast<double>(std::max(shape(0).dim(1), shape(0).dim(2)));
+        return {4 * eps_, eps_ * (8 + 4 * side) * max(0)};
+      }
+      case ErrorBound::kFoldedPads:
+        return {2 * eps_, eps_ * std::pow(3.0, shape(0).rank()) * max(0)};
+      default:
+        return {4 * eps_, 0};
+    }
+  }
+  double RootOfRow() const {
+    const Shape& s = shape(0);
+    const double row = s.rank() == 0 ? 1 : static_cast<double>(s.dim(s.rank() - 1));
+    return std::sqrt(std::max(row, 1.0));
+  }
+  // A sum of squares to a power, by way of exp and log.
+  double Neighbors() const {
+    const auto* radius = node_.attr<int64_t>("depth_radius");
+    return std::min(longest(), radius == nullptr ? 11 : 2.0 * static_cast<double>(*radius) + 1);
+  }
+  // A logarithm of a sum over one row, subtracted from logits, and a sum of labels times that.
+  Tolerance OfLoss(double labels) const {
+    return Sum(longest(), 8 * std::max(1.0, max(0)) * labels / std::sqrt(longest()));
+  }
+
+  const Node& node_;
+  const absl::Span<const Tensor> in_;
+  const Tensor& golden_;
+  const double eps_;
 };
-std::optional<GradientSum> ConvolutionGradient(absl::string_view op, absl::Span<const Tensor> in,
-                                               const Tensor& golden) {
-  if (!absl::StrContains(op, "Conv") || !absl::StrContains(op, "Backprop")) return std::nullopt;
-  if (in.size() != 3) return std::nullopt;
-  GradientSum sum;
-  if (absl::StrContains(op, "BackpropFilter")) {
-    // Every image and position of the output.
-    const Shape& filter = golden.shape();
-    int64_t channels = filter.dim(filter.rank() - 1);
-    if (absl::StrContains(op, "Depthwise")) channels *= filter.dim(filter.rank() - 2);
-    sum.length = std::max<int64_t>(1, in[2].num_elements() / std::max<int64_t>(1, channels));
-    return sum;
-  }
-  sum.a = 1;
-  const Shape& filter = in[1].shape();  // [window..., I, O]
-  sum.length = 1;
-  for (int i = 0; i < filter.rank(); ++i) {
-    if (i != filter.rank() - 2) sum.length *= filter.dim(i);
-  }
-  return sum;
-}
-
-int64_t ReducedLength(absl::Span<const Tensor> in, const Tensor& out) {
-  const int64_t n = out.num_elements();
-  return n == 0 ? 1 : std::max<int64_t>(1, in[0].num_elements() / n);
-}
-
-// Ops that only choose among their inputs' elements.
-bool Selects(absl::string_view op) {
-  static const auto* const kOps =
-      new absl::flat_hash_set<absl::string_view>({"Max",          "Min",
-                                                  "Maximum",      "Minimum",
-                                                  "MaxPool",      "MaxPoolV2",
-                                                  "MaxPool3D",    "MaxPoolWithArgmax",
-                                                  "Abs",          "Neg",
-                                                  "Relu",         "Relu6",
-                                                  "Identity",     "Reshape",
-                                                  "Transpose",    "ConcatV2",
-                                                  "Concat",       "Pad",
-                                                  "PadV2",        "MirrorPad",
-                                                  "GatherV2",     "Gather",
-                                                  "GatherNd",     "SelectV2",
-                                                  "Select",       "Tile",
-                                                  "Slice",        "StridedSlice",
-                                                  "Split",        "SplitV",
-                                                  "Pack",         "Unpack",
-                                                  "TopKV2",       "ResizeNearestNeighbor",
-                                                  "DepthToSpace", "SpaceToDepth",
-                                                  "Floor",        "Ceil",
-                                                  "Round",        "Rint",
-                                                  "Sign",         "ClipByValue",
-                                                  "BroadcastTo",  "ReverseV2",
-                                                  "Fill",         "ZerosLike",
-                                                  "OnesLike",     "OneHot",
-                                                  "Cast"});
-  return kOps->contains(op);
-}
-
-// Sums, products and choices of rows that come together; 0: another op.
-std::optional<Tolerance> SegmentTolerance(absl::string_view op, double eps,
-                                          absl::Span<const Tensor> in) {
-  if (!absl::StrContains(op, "Segment") && !absl::StrContains(op, "TensorScatter") &&
-      !absl::StrContains(op, "NonAliasing") && !absl::StrContains(op, "Bincount")) {
-    return std::nullopt;
-  }
-  if (absl::EndsWith(op, "Min") || absl::EndsWith(op, "Max") || absl::EndsWith(op, "Update")) {
-    return Tolerance{0, 0};
-  }
-  double rows = 1, largest = 0;
-  for (const Tensor& t : in) {
-    if (t.shape().rank() > 0) rows = std::max(rows, static_cast<double>(t.shape().dim(0)));
-    if (!IsInteger(t.dtype())) largest = std::max(largest, SizeOfValues(t).max);
-  }
-  if (absl::EndsWith(op, "Prod")) return Tolerance{(2 + rows) * eps, 0};
-  return Tolerance{2 * eps, eps * rows * largest};  // at most all rows in one sum
-}
-
-// Ops computed by a library function or an approximation of one: a few ulps; near a zero of the
-// function, a few of 1's.
-bool Transcendental(absl::string_view op) {
-  static const auto* const kOps = new absl::flat_hash_set<absl::string_view>(
-      {"Exp",      "Expm1",      "Log",        "Log1p",
-       "Sin",      "Cos",        "Tan",        "Asin",
-       "Acos",     "Atan",       "Sinh",       "Cosh",
-       "Tanh",     "Asinh",      "Acosh",      "Atanh",
-       "Sigmoid",  "Erf",        "Erfc",       "Erfinv",
-       "Lgamma",   "Digamma",    "Elu",        "Selu",
-       "Softplus", "Softsign",   "Pow",        "Atan2",
-       "Xlogy",    "Xlog1py",    "_GeluExact", "_GeluApproximate",
-       "_Swish",   "_HardSwish", "_Mish"});
-  return kOps->contains(op);
-}
-
-// Special functions by series, continued fractions and rational approximations in the element type
-// of TensorFlow's kernel: its own error is some tens of ulps; near zeros of the function, of 1's.
-bool SpecialFunction(absl::string_view op) {
-  static const auto* const kOps = new absl::flat_hash_set<absl::string_view>(
-      {"Igamma", "Igammac", "IgammaGradA", "Betainc", "Zeta", "Polygamma", "Ndtri", "Dawsn",
-       "Expint", "FresnelCos", "FresnelSin", "Spence", "Angle"});
-  return absl::StartsWith(op, "Bessel") || kOps->contains(op);
-}
-
-// Integers are exact, but where a real number is rounded to one: a rounding of that number may
-// decide a tie. 32-bit sums pass through a float when they meet a bias.
-Tolerance QuantizedTolerance(const Node& node, DType dtype) {
-  const absl::string_view op = node.op;
-  const bool rounded = absl::StrContains(op, "WithBias") || absl::StrContains(op, "Requantize") ||
-                       absl::EndsWith(op, "AvgPool") || absl::EndsWith(op, "InstanceNorm");
-  if (absl::StartsWith(op, "Requantize") || !rounded) return {0, 0};
-  return {dtype == DType::kQint32 ? std::ldexp(1.0, -24) : 0, 1};
-}
-
-// Decompositions of n by n matrices: errors grow with n, and are relative to the largest element.
-bool LinearAlgebra(absl::string_view op) {
-  static const auto* const kOps = new absl::flat_hash_set<absl::string_view>(
-      {"Cholesky", "MatrixInverse", "MatrixDeterminant", "LogMatrixDeterminant", "MatrixSolve",
-       "Lu", "MatrixTriangularSolve", "Qr", "Svd", "SelfAdjointEigV2", "TridiagonalSolve",
-       "TridiagonalMatMul", "CholeskyGrad", "BandedTriangularSolve", "Eig", "MatrixSolveLs",
-       "MatrixSquareRoot", "MatrixLogarithm"});
-  absl::ConsumePrefix(&op, "Batch");
-  return kOps->contains(op);
-}
 
 }  // namespace
 
@@ -241,146 +341,16 @@ double Epsilon(DType dtype) {
 }
 
 Tolerance ToleranceFor(const Node& node, absl::Span<const Tensor> inputs, const Tensor& golden) {
-  if (IsQuantized(golden.dtype())) return QuantizedTolerance(node, golden.dtype());
-  const double eps = Epsilon(golden.dtype());
-  if (eps == 0 || inputs.empty()) return {};
-  const absl::string_view op = node.op;
-  // A sum of L terms of size t, rounded at each step: about eps sqrt(L) times the largest partial
-  // sum, which is sqrt(L) t for terms of both signs and the result itself for terms of one.
-  auto sum = [&](double length, double term) {
-    const double root = std::sqrt(length);
-    const double partial = std::max(SizeOfValues(golden).max, root * term);
-    return Tolerance{2 * eps, 2 * eps * root * partial};
-  };
-  auto rms = [&](size_t i) { return SizeOfValues(inputs[i]).rms; };
-  auto max = [&](size_t i) { return SizeOfValues(inputs[i]).max; };
-
-  if (const auto gradient = ConvolutionGradient(op, inputs, golden)) {
-    return sum(static_cast<double>(gradient->length), rms(gradient->a) * rms(gradient->b));
+  const OpRow& row = FactsOf(node.op);
+  if (IsQuantized(golden.dtype())) {
+    // Integers are exact, but where a real number is rounded to one: a rounding of that number may
+    // decide a tie. 32-bit sums pass through a float when they meet a bias.
+    if (!row.rounds_to_integers) return {0, 0};
+    return {golden.dtype() == DType::kQint32 ? std::ldexp(1.0, -24) : 0, 1};
   }
-  if (const int64_t length = ContractionLength(node, inputs); length > 0) {
-    return sum(static_cast<double>(length), rms(0) * rms(1));
-  }
-  if (const auto segment = SegmentTolerance(op, eps, inputs)) return *segment;
-  // The same bits; logarithms and sines of another library, of numbers up to about 6.
-  if (absl::StrContains(op, "Random") || absl::EndsWith(op, "TruncatedNormal") ||
-      absl::EndsWith(op, "TruncatedNormalV2")) {
-    return {4 * eps, 16 * eps};
-  }
-  // Colors: differences of channels, divided by their range, and back; scores: an exponential.
-  if (absl::StartsWith(op, "Adjust") || op == "RGBToHSV" || op == "HSVToRGB") {
-    return {8 * eps, 16 * eps * std::max(1.0, SizeOfValues(golden).max)};
-  }
-  if (op == "NonMaxSuppressionV5") return {8 * eps, 0};
-  if (op == "SparseTensorDenseMatMul") {  // at most as many products as there are elements
-    return sum(std::max<double>(1, inputs[1].num_elements()), max(1) * max(3));
-  }
-  if (op == "CropAndResize" || op == "ResizeBicubic" ||
-      op == "ResizeArea") {  // positions are rounded at the size of the image
-    const double side =
-        static_cast<double>(std::max(inputs[0].shape().dim(1), inputs[0].shape().dim(2)));
-    return {4 * eps, eps * (8 + 4 * side) * max(0)};
-  }
-  if (absl::StrContains(op, "LSTM") || absl::StrContains(op, "GRUBlockCell")) {
-    // Gates are sums of products, passed through functions of slope at most 1; a step's error
-    // stays in the state and adds to the next one's.
-    const bool all_steps = absl::StartsWith(op, "Block");
-    const size_t w = all_steps ? 4 : absl::StrContains(op, "GRUBlockCell") ? 2 : 3;
-    const double steps = all_steps ? static_cast<double>(inputs[1].shape().dim(0)) : 1;
-    const double length = static_cast<double>(inputs[w].shape().dim(0));
-    const double error = sum(length, rms(all_steps ? 1 : 0) * rms(w)).absolute;
-    return {4 * eps, steps * (error + 4 * eps)};
-  }
-  if (op == "CTCLoss") {
-    // A path's logarithm gains a term each step and is rounded at its size. TensorFlow adds
-    // probabilities by exponentials in float, whatever the dtype.
-    const Shape& logits = inputs[0].shape();
-    const double steps = static_cast<double>(logits.dim(0));
-    const double term = std::log(static_cast<double>(logits.dim(2))) + 2 * max(0);
-    const double float_eps = Epsilon(DType::kFloat);
-    return {2 * float_eps, 2 * float_eps + 2 * eps * std::sqrt(steps) * steps * term};
-  }
-  if (LinearAlgebra(op)) {
-    const double n = inputs[0].shape().rank() < 2 ? 1 : inputs[0].shape().dims().back();
-    return {16 * n * eps, 16 * n * eps * SizeOfValues(golden).max};
-  }
-  if (absl::EndsWith(op, "FFT") || absl::EndsWith(op, "FFT2D") || absl::EndsWith(op, "FFT3D")) {
-    // log2(n) additions of terms that grow up to the largest.
-    const double n = std::max<double>(2, golden.num_elements());
-    return {2 * eps, 2 * eps * std::log2(n) * SizeOfValues(golden).max};
-  }
-  const double reduced = static_cast<double>(ReducedLength(inputs, golden));
-  if (op == "Sum" || op == "EuclideanNorm" || op == "BiasAddGrad") return sum(reduced, rms(0));
-  if (absl::StrContains(op, "QuantWithMinMaxVars") && absl::EndsWith(op, "Gradient")) {
-    return sum(reduced, rms(0));
-  }
-  if (op == "Mean") return sum(reduced, rms(0) / reduced);
-  if (op == "Prod") return {(2 + reduced) * eps, 0};
-  if (absl::StrContains(op, "PoolGrad") || absl::StrContains(op, "Pool3DGrad")) {
-    // Every element is in at most as many windows as a window has elements.
-    const bool second = absl::StartsWith(op, "AvgPool") || absl::StrContains(op, "Argmax");
-    return sum(static_cast<double>(Window(node)), rms(second ? 1 : 2));
-  }
-  if (op == "AvgPool" || op == "AvgPool3D") {
-    const double window = static_cast<double>(Window(node));
-    return sum(window, max(0) / window);
-  }
-  const Shape& shape = inputs[0].shape();
-  double longest = 1;
-  for (int64_t d : shape.dims()) longest = std::max(longest, static_cast<double>(d));
-  if (op == "AddN") return sum(static_cast<double>(inputs.size()), max(0));
-  if (op == "Cumsum") return sum(longest, rms(0));
-  if (op == "Cumprod") return {(2 + longest) * eps, 0};
-  if (op == "ScatterNd") return sum(std::max<double>(1, inputs[0].num_elements()), rms(1));
-  if (op == "Softmax" || op == "LogSoftmax") {
-    // exp and the sum of one row; log(sum) and the subtraction are rounded at the logits' size.
-    const double row = shape.rank() == 0 ? 1 : static_cast<double>(shape.dim(shape.rank() - 1));
-    const double root = std::sqrt(std::max(row, 1.0));
-    if (op == "Softmax") return {(8 + 2 * root) * eps, 0};
-    return {4 * eps, (2 + root) * eps * std::max(1.0, max(0))};
-  }
-  if (absl::StartsWith(op, "FusedBatchNorm")) {
-    // x - mean cancels at the size of x, and is then scaled like the result.
-    return {8 * eps, 8 * eps * std::max(SizeOfValues(golden).max, max(0))};
-  }
-  if (op == "ResizeBilinear") {
-    // Positions are products of an index and a scale: one rounding of the largest index.
-    return {4 * eps, eps * (4 + longest) * max(0)};
-  }
-  if (op == "Digamma") return sum(10, 1);  // reciprocals up to 10, then a logarithm
-  if (op == "LRN" || op == "LRNGrad") {
-    // A sum of squares to a power, by way of exp and log; the gradient is a sum of 2r + 1 terms,
-    // each a product of all three inputs.
-    const auto* radius = node.attr<int64_t>("depth_radius");
-    const double terms = std::min(longest, radius == nullptr ? 11 : 2.0 * *radius + 1);
-    if (op == "LRN") return {(8 + terms) * eps, 0};
-    const auto* alpha = node.attr<float>("alpha");
-    const auto* beta = node.attr<float>("beta");
-    const double slope = 2 * std::abs(*alpha) * std::abs(*beta);
-    return {(8 + terms) * eps, eps * (terms + 8) * (max(0) + slope * max(0) * max(1) * max(2))};
-  }
-  if (op == "L2Loss") return sum(reduced, rms(0) * rms(0));
-  if (op == "SoftmaxCrossEntropyWithLogits" || op == "SparseSoftmaxCrossEntropyWithLogits") {
-    // A logarithm of a sum over one row, subtracted from logits, and a sum of labels times that.
-    const double labels = op == "SoftmaxCrossEntropyWithLogits" ? std::max(1.0, max(1)) : 1;
-    return sum(longest, 8 * std::max(1.0, max(0)) * labels / std::sqrt(longest));
-  }
-  if (Transcendental(op)) return {8 * eps, 2 * eps};
-  // The derivative is a difference from 1 (or 1.76), times the gradient.
-  if (op == "TanhGrad" || op == "SigmoidGrad") return {4 * eps, 2 * eps * max(1)};
-  if (op == "EluGrad" || op == "SeluGrad") return {4 * eps, 4 * eps * max(0)};
-  if (op == "SoftplusGrad") return {8 * eps, 0};
-  if (SpecialFunction(op)) return {32 * eps, 16 * eps};
-  if (op == "CumulativeLogsumexp") return {8 * eps * longest, 8 * eps * longest};
-  if (op == "MirrorPadGrad") {  // each dimension folds up to three elements into one
-    return {2 * eps, eps * std::pow(3.0, shape.rank()) * max(0)};
-  }
-  if (op == "Cross") return {2 * eps, 2 * eps * max(0) * max(1)};  // the products cancel
-  if (Selects(op)) return {0, 0};
-  if (op == "Square" || op == "AddV2" || op == "Add" || op == "Sub" || op == "Mul") {
-    return {eps, 0};
-  }
-  return {4 * eps, 0};  // a few roundings: divisions by way of a reciprocal, reciprocal roots
+  if (Epsilon(golden.dtype()) == 0 || inputs.empty()) return {};
+  const bool moved = row.moves_elements && row.error_bound == ErrorBound::kFewRoundings;
+  return Bound(node, inputs, golden).Of(moved ? ErrorBound::kExact : row.error_bound);
 }
 
 std::string Difference(const Tensor& result, const Tensor& golden, Tolerance tolerance) {
