@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks what the compiler does not: layers, circular dependencies of folders, where libraries may
-appear, file sizes, formatting.
+appear, lists of op names outside the op table, file sizes, formatting.
 
     tools/presubmit.py            check the whole tree
     tools/presubmit.py --fix      run clang-format over it first
@@ -40,6 +40,14 @@ ONLY_IN = [
     (re.compile(r'#include [<"](.*\.pb\.h|google/protobuf/)'), {"proto"}, "protobuf"),
     (re.compile(r"\b(secure_)?getenv\s*\("), {"env"}, "getenv"),
 ]
+# What is known of an op stands in its row: a statement elsewhere may name this many ops, or say in a
+# comment "op names: …" why it names more. Tests and benchmarks name what they run.
+MAX_OP_NAMES = 2
+NAMES_OPS = re.compile(r"ops/|bench/|tests/(?!support/)")
+# Fields of a rule that name what it matches.
+RULE_FIELDS = re.compile(r'\.(?:anchors|contraction|fused)\s*=\s*(?:"[^"]*"\s*)+')
+# String literals, comments, characters, ends of lines and of statements.
+TOKEN = re.compile(r'''"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)+'|\n|;''', re.S)
 MAX_LINES = 800
 MAX_BYTES = 30_000
 SOURCE = {".h", ".cc", ".hpp", ".inc"}
@@ -109,6 +117,45 @@ def check_circles(edges):
                     queue.append(other)
 
 
+def known_ops():
+    """The names of the op table, as the generated docs/OPS.md lists them, and their native names."""
+    page = (ROOT / "docs/OPS.md").read_text(encoding="utf-8").partition("## Every op")[2]
+    return set(re.findall(r"^\| (\w+) \|", page, re.MULTILINE)) | set(
+        re.findall(r"\b_Mkl\w+", page))
+
+
+def statements(text):
+    """Yields each statement as a list of (line, string literal), without its comments."""
+    blank = lambda found: "\n" * found.group().count("\n")
+    number, literals = 1, []
+    for token in TOKEN.finditer(RULE_FIELDS.sub(blank, text)):
+        word = token.group()
+        if word[0] == '"':
+            literals.append((number, word[1:-1]))
+        elif word == ";":
+            yield literals
+            literals = []
+        number += word.count("\n")
+
+
+def check_op_names(path, text, ops):
+    """Yields the statements of a source file that are lists of op names."""
+    if NAMES_OPS.match(str(path)):
+        return
+    lines = text.splitlines()
+    for literals in statements(text):
+        named = {}  # op -> line
+        for number, literal in literals:
+            words = re.split(r"[ |,]+", literal.strip())
+            named.update({word: number for word in words if ops.issuperset(words)})
+        if len(named) <= MAX_OP_NAMES:
+            continue
+        first, last = min(named.values()), max(named.values())
+        if not any("op names: " in line for line in lines[max(0, first - 4):last]):
+            yield (f"{path}:{first}: a list of ops ({', '.join(sorted(named)[:3])}…): say it in "
+                   "their rows, or why not: // op names: …")
+
+
 def check_format(sources):
     if shutil.which("clang-format") is None:
         yield "clang-format is not installed"
@@ -132,10 +179,12 @@ def main():
     sources = [p for p in tracked_files() if p.suffix in SOURCE]
     if args.fix:
         subprocess.run(["clang-format", "-i", *map(str, sources)], cwd=ROOT, check=True)
-    findings, edges = [], {}
+    findings, edges, ops = [], {}, known_ops()
     for path in sources:
-        lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
+        text = (ROOT / path).read_text(encoding="utf-8")
+        lines = text.splitlines()
         findings += check_layers(path, lines)
+        findings += check_op_names(path, text, ops)
         for folder in folder_includes(path, lines):
             edges.setdefault((str(path.parent), folder), str(path))
         if len(lines) > MAX_LINES:
