@@ -39,11 +39,24 @@ bool IsTensorFlows(const OpRow& row) {
   return !row.internal && row.reference != nullptr && !absl::StartsWith(row.name, "_");
 }
 
+// What rewrites, plans and the quantizer rely on, in short.
+std::string FactsText(const OpRow& row) {
+  std::vector<const char*> facts;
+  if (row.moves_elements) facts.push_back("moves elements");
+  if (row.discontinuous) facts.push_back("discontinuous");
+  if (row.sign == Sign::kNeverNegative) facts.push_back("never negative");
+  if (row.precision == Precision::kLeads) facts.push_back("leads bfloat16");
+  if (row.precision == Precision::kFollows) facts.push_back("follows bfloat16");
+  if (row.batch_axis != nullptr) facts.push_back("keeps rows apart");
+  if (row.on_integers != OnIntegers::kNone) facts.push_back("runs on integers");
+  return absl::StrJoin(facts, ", ");
+}
+
 const char* YesIf(bool yes) { return yes ? "yes" : ""; }
 
 void PrintTable(const OpsArgs& args) {
   Table table({"op", "eager", "graph", "after rewriting", "accelerated for", "post-op",
-               "reference kernel for"});
+               "reference kernel for", "facts"});
   for (const OpInfo* op : AllOps()) {
     const OpRow& row = op->row;
     if (row.internal && !args.internal) continue;
@@ -53,7 +66,7 @@ void PrintTable(const OpsArgs& args) {
     // Eager has every op; where it does not rename, the reference kernel runs.
     const char* eager = row.internal ? "" : native && !row.eager ? "reference" : "yes";
     table.Add({row.name, eager, "yes", native ? row.native : "", native ? row.native_types : "",
-               YesIf(row.post_op != PostOp::kNone), reference});
+               YesIf(row.post_op != PostOp::kNone), reference, FactsText(row)});
   }
   Print(table, args.coverage.markdown);
 }
