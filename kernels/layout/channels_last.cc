@@ -28,12 +28,12 @@ Shape ToLast(const Shape& s) {
 }
 
 // One tensor to transpose: `images` planes of channels x positions.
-struct Turned {
+struct Transposed {
   int input = -1;  // -1: the output
   int64_t images = 0, channels = 0, positions = 0;
   size_t offset = 0;  // of the transposed form, in scratch
 
-  Turned(int i, const Shape& s, size_t at)
+  Transposed(int i, const Shape& s, size_t at)
       : input(i), images(s[0]), channels(s[1]), positions(1), offset(at) {
     for (int d = 2; d < s.rank(); ++d) positions *= s[d];
   }
@@ -41,7 +41,7 @@ struct Turned {
     return static_cast<size_t>(images * channels * positions) * sizeof(float);
   }
   void Run(const void* from, void* to, bool to_last, int threads) const {
-    static const TurnFn turn = FindTurn();
+    static const TransposeFn transpose = FindTranspose();
     const int64_t rows = to_last ? channels : positions, columns = to_last ? positions : channels;
     const int64_t plane = channels * positions;
     const auto* source = static_cast<const uint32_t*>(from);
@@ -53,17 +53,17 @@ struct Turned {
     ParallelFor(threads, images * strips, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t image = i / strips * plane, first = i % strips * kStrip;
-        turn(source + image + first * columns, columns, target + image + first, rows,
-             std::min(kStrip, rows - first), columns);
+        transpose(source + image + first * columns, columns, target + image + first, rows,
+                  std::min(kStrip, rows - first), columns);
       }
     });
   }
 };
 
-class TurnedKernel final : public Kernel {
+class TransposedKernel final : public Kernel {
  public:
-  TurnedKernel(std::unique_ptr<Kernel> inner, int num_inputs, std::vector<Turned> inputs,
-               Turned output, int threads)
+  TransposedKernel(std::unique_ptr<Kernel> inner, int num_inputs, std::vector<Transposed> inputs,
+                   Transposed output, int threads)
       : inner_(std::move(inner)),
         num_inputs_(num_inputs),
         inputs_(std::move(inputs)),
@@ -74,7 +74,7 @@ class TurnedKernel final : public Kernel {
     char* const scratch = static_cast<char*>(r.scratch());
     absl::InlinedVector<const void*, 8> inputs;
     for (int i = 0; i < num_inputs_; ++i) inputs.push_back(r.input(i));
-    for (const Turned& t : inputs_) {
+    for (const Transposed& t : inputs_) {
       if (r.input(t.input) == nullptr) continue;  // not read
       t.Run(r.input(t.input), scratch + t.offset, /*to_last=*/true, threads_);
       inputs[static_cast<size_t>(t.input)] = scratch + t.offset;
@@ -94,8 +94,8 @@ class TurnedKernel final : public Kernel {
  private:
   const std::unique_ptr<Kernel> inner_;
   const int num_inputs_;
-  const std::vector<Turned> inputs_;
-  const Turned output_;
+  const std::vector<Transposed> inputs_;
+  const Transposed output_;
   const int threads_;
 };
 
@@ -124,13 +124,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareChannelsLast(PrepareContext& p, i
   const Node node = ChannelsLast(p.node(), spatial);
   std::vector<TensorSpec> specs;
   std::vector<Tensor> values(static_cast<size_t>(p.num_inputs()));
-  std::vector<int> turned;
+  std::vector<int> transposed;
   for (int i = 0; i < p.num_inputs(); ++i) {
     TensorSpec spec{p.input_dtype(i), p.input_shape(i), nullptr};
     if (spec.shape.rank() == rank) {
       if (spec.dtype != DType::kFloat) return Unimplemented("not float");
       spec.shape = ToLast(spec.shape);
-      turned.push_back(i);
+      transposed.push_back(i);
     } else {
       const Tensor* const value = p.value(i);
       if (value == nullptr || spec.dtype != DType::kInt32 || spec.shape != Shape({rank})) {
@@ -149,18 +149,18 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareChannelsLast(PrepareContext& p, i
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Kernel> kernel, channels_last(inner));
 
   size_t scratch = Align64(inner.scratch_bytes());
-  std::vector<Turned> inputs;
-  for (int i : turned) {
+  std::vector<Transposed> inputs;
+  for (int i : transposed) {
     const bool unread = std::count(inner.unread().begin(), inner.unread().end(), i) > 0;
     if (unread) continue;
     inputs.emplace_back(i, p.input_shape(i), scratch);
     scratch += Align64(inputs.back().bytes());
   }
-  const Turned result(-1, p.output_shape(0), scratch);
+  const Transposed result(-1, p.output_shape(0), scratch);
   p.RequestScratch(scratch + result.bytes());
   for (int i : inner.unread()) p.InputNotRead(i);
-  return std::make_unique<TurnedKernel>(std::move(kernel), p.num_inputs(), std::move(inputs),
-                                        result, p.services().threads);
+  return std::make_unique<TransposedKernel>(std::move(kernel), p.num_inputs(), std::move(inputs),
+                                            result, p.services().threads);
 }
 
 }  // namespace tenon

@@ -105,8 +105,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CopyRows(Axes axes, size_t element, int 
 constexpr int64_t kBlock = 16;
 
 template <typename T>
-void Turn(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t rows,
-          int64_t columns) {
+void TransposePlane(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t rows,
+                    int64_t columns) {
   for (int64_t c = 0; c < columns; ++c) {
     for (int64_t r = 0; r < rows; ++r) to[c * to_stride + r] = from[r * from_stride + c];
   }
@@ -114,7 +114,7 @@ void Turn(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t 
 
 // `row` is dense in the output, `column` is dense in the input.
 template <typename T>
-absl::StatusOr<std::unique_ptr<Kernel>> TurnPlanes(Axes axes, int threads) {
+absl::StatusOr<std::unique_ptr<Kernel>> TransposePlanes(Axes axes, int threads) {
   const Axis row = axes.back();
   axes.pop_back();
   const auto dense = std::find_if(axes.begin(), axes.end(), [](Axis a) { return a.from == 1; });
@@ -123,8 +123,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> TurnPlanes(Axes axes, int threads) {
   // A band: kBlock columns of a plane, which become kBlock rows of the output.
   const int64_t bands = (column.size + kBlock - 1) / kBlock;
   axes.push_back({bands, kBlock, kBlock * column.to});
-  void (*turn)(const T*, int64_t, T*, int64_t, int64_t, int64_t) = &Turn<T>;
-  if constexpr (std::is_same_v<T, uint32_t>) turn = FindTurn();
+  void (*transpose)(const T*, int64_t, T*, int64_t, int64_t, int64_t) = &TransposePlane<T>;
+  if constexpr (std::is_same_v<T, uint32_t>) transpose = FindTranspose();
   const int64_t grain =
       ParallelGrain(0.3 * static_cast<double>(std::min(kBlock, column.size) * row.size));
   return MakeKernel(
@@ -136,8 +136,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> TurnPlanes(Axes axes, int threads) {
           ForEachOffset(axes, begin, end, [&](int64_t from, int64_t to) {
             const int64_t columns = std::min(kBlock, column.size - band * kBlock);
             for (int64_t r = 0; r < row.size; r += kBlock) {
-              turn(x + from + r * row.from, row.from, y + to + r, column.to,
-                   std::min(kBlock, row.size - r), columns);
+              transpose(x + from + r * row.from, row.from, y + to + r, column.to,
+                        std::min(kBlock, row.size - r), columns);
             }
             if (++band == bands) band = 0;
           });
@@ -174,15 +174,15 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorTranspose(PrepareContext& p) {
   if (axes.back().from == 1) return CopyRows(std::move(axes), element, threads);
   switch (element) {
     case 1:
-      return TurnPlanes<uint8_t>(std::move(axes), threads);
+      return TransposePlanes<uint8_t>(std::move(axes), threads);
     case 2:
-      return TurnPlanes<uint16_t>(std::move(axes), threads);
+      return TransposePlanes<uint16_t>(std::move(axes), threads);
     case 4:
-      return TurnPlanes<uint32_t>(std::move(axes), threads);
+      return TransposePlanes<uint32_t>(std::move(axes), threads);
     case 8:
-      return TurnPlanes<uint64_t>(std::move(axes), threads);
+      return TransposePlanes<uint64_t>(std::move(axes), threads);
     case 16:
-      return TurnPlanes<std::complex<double>>(std::move(axes), threads);
+      return TransposePlanes<std::complex<double>>(std::move(axes), threads);
   }
   return Unimplemented("elements of ", element, " bytes");
 }

@@ -1,4 +1,4 @@
-// The loop behind FindTurn, compiled for each instruction set.
+// The loop behind FindTranspose, compiled for each instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/layout/transpose_simd.cc"
 #include "kernels/layout/transpose_simd.h"
@@ -13,16 +13,16 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
-HWY_INLINE void TurnFour(const uint32_t* from, int64_t from_stride, uint32_t* to,
-                         int64_t to_stride) {
+HWY_INLINE void TransposeFour(const uint32_t* from, int64_t from_stride, uint32_t* to,
+                              int64_t to_stride) {
   for (int64_t c = 0; c < 4; ++c) {
     for (int64_t r = 0; r < 4; ++r) to[c * to_stride + r] = from[r * from_stride + c];
   }
 }
 #else
 // Transposes four rows of four: pairs of 32 bits, then pairs of 64.
-HWY_INLINE void TurnFour(const uint32_t* from, int64_t from_stride, uint32_t* to,
-                         int64_t to_stride) {
+HWY_INLINE void TransposeFour(const uint32_t* from, int64_t from_stride, uint32_t* to,
+                              int64_t to_stride) {
   const hn::FixedTag<uint32_t, 4> d;
   const hn::FixedTag<uint64_t, 2> d64;
   const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + from_stride);
@@ -38,12 +38,12 @@ HWY_INLINE void TurnFour(const uint32_t* from, int64_t from_stride, uint32_t* to
 }
 #endif
 
-void Turn(const uint32_t* from, int64_t from_stride, uint32_t* to, int64_t to_stride, int64_t rows,
-          int64_t columns) {
+void TransposePlane(const uint32_t* from, int64_t from_stride, uint32_t* to, int64_t to_stride,
+                    int64_t rows, int64_t columns) {
   const int64_t whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
   for (int64_t c = 0; c < whole_columns; c += 4) {
     for (int64_t r = 0; r < whole_rows; r += 4) {
-      TurnFour(from + r * from_stride + c, from_stride, to + c * to_stride + r, to_stride);
+      TransposeFour(from + r * from_stride + c, from_stride, to + c * to_stride + r, to_stride);
     }
   }
   for (int64_t c = 0; c < columns; ++c) {
@@ -53,7 +53,7 @@ void Turn(const uint32_t* from, int64_t from_stride, uint32_t* to, int64_t to_st
   }
 }
 
-TurnFn GetTurn() { return &Turn; }
+TransposeFn GetTranspose() { return &TransposePlane; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon
@@ -62,9 +62,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tenon {
 
-HWY_EXPORT(GetTurn);
+HWY_EXPORT(GetTranspose);
 
-TurnFn FindTurn() { return HWY_DYNAMIC_DISPATCH(GetTurn)(); }
+TransposeFn FindTranspose() { return HWY_DYNAMIC_DISPATCH(GetTranspose)(); }
 
 }  // namespace tenon
 #endif

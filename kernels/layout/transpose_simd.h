@@ -7,9 +7,9 @@
 namespace tenon {
 
 // to[c * to_stride + r] = from[r * from_stride + c] for r in [0, rows), c in [0, columns).
-using TurnFn = void (*)(const uint32_t* from, int64_t from_stride, uint32_t* to, int64_t to_stride,
-                        int64_t rows, int64_t columns);
-TurnFn FindTurn();
+using TransposeFn = void (*)(const uint32_t* from, int64_t from_stride, uint32_t* to,
+                             int64_t to_stride, int64_t rows, int64_t columns);
+TransposeFn FindTranspose();
 
 }  // namespace tenon
 
