@@ -1,6 +1,6 @@
-// What the oneDNN kernels of convolutions and matrix products share: the fused chain becomes
-// post-ops as far as the primitive takes them, constant weights are packed once, a residual may be
-// added in place.
+// The common part of the oneDNN kernels of convolutions and matrix products: turns the fused chain
+// into post-ops as far as the primitive supports them, packs constant weights once, and may add a
+// residual in place.
 #ifndef TENON_KERNELS_CONTRACTION_CONTRACTION_H_
 #define TENON_KERNELS_CONTRACTION_CONTRACTION_H_
 
@@ -19,14 +19,14 @@ namespace tenon {
 // Unimplemented for dtypes that oneDNN does not contract.
 absl::StatusOr<ElementType> ElementTypeOf(DType dtype);
 
-// How many of `threads` so much work is worth: below some microseconds a second thread costs more
-// than it gives. `bytes` that are read but once (weights) count too.
+// How many of `threads` are worth using: below some microseconds of work, a second thread costs
+// more than it gains. `bytes` that are read only once (weights) count too.
 int ThreadsWorth(int threads, double flops, size_t bytes);
 
 // Whether two of the node's inputs are the same tensor.
 bool SameInput(const PrepareContext& p, int a, int b);
 
-// Whether TENON_STRICT_NAN asks for NaN and infinities exactly as TensorFlow has them.
+// Whether TENON_STRICT_NAN requests TensorFlow's treatment of NaN and infinities.
 bool StrictNan(const PrepareContext& p);
 
 struct Contraction {
@@ -36,21 +36,21 @@ struct Contraction {
   Get get;
   int src_input = 0;
   int weights_input = 1;
-  // Bias as the primitive's own argument, or as a binary post-op.
+  // Whether the bias is the primitive's own argument; otherwise it is a binary post-op.
   bool native_bias = true;
   FusedOps fused;
   int channel_axis = 0;  // of the output, for BiasAdd
-  // An extra input in the primitive's logical dimensions (1: broadcast); Unimplemented where the
-  // input's shape cannot be said so.
+  // An extra input in the primitive's logical dimensions (1: broadcast); Unimplemented if its shape
+  // cannot be expressed in them.
   std::function<absl::StatusOr<TensorDesc>(const FusedOp& op, const Shape& operand)> operand;
   double flops = 0;
 };
 
-// Unimplemented where not even the bare contraction has a compiled implementation.
+// Unimplemented if not even the bare contraction has a compiled implementation.
 absl::StatusOr<std::unique_ptr<Kernel>> PrepareContraction(PrepareContext& p, Contraction c);
 
-// A kernel for outputs that are all zeros before the fused chain (nothing to sum over), and for
-// empty outputs.
+// A kernel for empty outputs, and for outputs that are all zeros before the fused chain (an empty
+// sum).
 std::unique_ptr<Kernel> ZeroContraction(PrepareContext& p, const FusedOps& fused, int channel_axis);
 
 }  // namespace tenon

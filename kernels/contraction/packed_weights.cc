@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-// Which packed forms there are: itself a form of the constant, of no size, so that it stays.
+// The list of packed forms: itself a form of the constant, of no size, so that it stays.
 class FormList final : public DerivedConstant {
  public:
   size_t bytes() const override { return 0; }
@@ -41,7 +41,7 @@ absl::StatusOr<std::shared_ptr<const FormList>> ListOf(Constant& constant) {
   return std::static_pointer_cast<const FormList>(std::move(list));
 }
 
-// Only a name: of bytes that were packed elsewhere, by a layout of which nothing else is known.
+// Only a name, for bytes that were packed elsewhere in a layout that is not known here.
 class NamedLayout final : public PackedLayout {
  public:
   NamedLayout(std::string key, size_t bytes) : key_(std::move(key)), bytes_(bytes) {}

@@ -33,16 +33,16 @@ class PackedWeights final : public DerivedConstant {
   const Shape shape_;
 };
 
-// The constant in that layout; packed the first time.
+// Returns the constant in that layout; packs it the first time.
 absl::StatusOr<std::shared_ptr<const PackedWeights>> PackConstant(
     Constant& constant, std::shared_ptr<const PackedLayout> layout);
 
-// All packed forms that the constant has now.
+// All packed forms that the constant currently has.
 absl::StatusOr<std::vector<std::shared_ptr<const PackedWeights>>> PackedForms(Constant& constant);
 
-// Gives the constant a form that another process packed: PackConstant finds it under `key` for as
-// long as somebody holds what this returns. With the layout's description (may be empty) the form
-// also gives the plain value back.
+// Gives the constant a form that another process packed: PackConstant finds it under `key` as long
+// as somebody holds the result. With the layout's description (may be empty), the form can also
+// restore the plain value.
 absl::StatusOr<std::shared_ptr<const PackedWeights>> AddPackedForm(Constant& constant,
                                                                    const std::string& key,
                                                                    const std::string& description,

@@ -1,4 +1,4 @@
-// The type in which reference kernels of convolutions, products and pools sum up.
+// The accumulator types of the reference kernels of convolutions, products and pools.
 #ifndef TENON_KERNELS_CONTRACTION_REFERENCE_TYPES_H_
 #define TENON_KERNELS_CONTRACTION_REFERENCE_TYPES_H_
 
@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-// Sums of half precisions are kept in float; integers wrap around, as unsigned ones may.
+// Sums of half precisions are in float; integers wrap around, like unsigned ones.
 template <typename T>
 struct AccumulatorTypeOf {
   using type = T;

@@ -1,5 +1,5 @@
-// One op of a fused chain on tiles of float results, by vector code: what Winograd's convolutions
-// and VectorTail apply.
+// One op of a fused chain, applied to tiles of float results by vector code; used by Winograd's
+// convolutions and VectorTail.
 #ifndef TENON_KERNELS_CONTRACTION_TILE_STEP_H_
 #define TENON_KERNELS_CONTRACTION_TILE_STEP_H_
 
@@ -17,17 +17,18 @@ struct TileStep {
   TileFn fn = nullptr;
   float parameter = 0;
   Operand kind = Operand::kNone;
-  const float* operand = nullptr;  // set when it runs
+  const float* operand = nullptr;  // set at run time
 };
 
-// A step of a node: `input` is the operand's, or -1.
+// A step of a node: `input` is the operand's input, or -1.
 struct NodeTileStep {
   TileStep step;
   int input = -1;
-  double ns = 0;  // an element
+  double ns = 0;  // per element
 };
 
-// None for batch normalization, and for operands that broadcast otherwise. Channels come last.
+// None for batch normalization, and for operands with other forms of broadcasting. Channels come
+// last.
 std::optional<NodeTileStep> TileStepOf(const PrepareContext& p, const FusedOp& op);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// The end of a fused chain, computed by our own vector code right after the primitive, where that
-// is faster than oneDNN's post-op though the result is read once more.
+// Computes the end of a fused chain by our own vector code right after the primitive, for ops for
+// which this is faster than oneDNN's post-op even though the result is read once more.
 #ifndef TENON_KERNELS_CONTRACTION_VECTOR_TAIL_H_
 #define TENON_KERNELS_CONTRACTION_VECTOR_TAIL_H_
 
@@ -16,8 +16,8 @@ class VectorTail {
  public:
   VectorTail() = default;
 
-  // Where in `fused` the tail should begin; fused.size(): nowhere. Of float results only, and of
-  // those large enough.
+  // The position in `fused` at which the tail should begin; fused.size() if nowhere. Only for float
+  // results that are large enough.
   static size_t Begin(const PrepareContext& p, const FusedOps& fused);
   // For ops[Begin..].
   VectorTail(const PrepareContext& p, absl::Span<const FusedOp> ops);

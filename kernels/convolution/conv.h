@@ -1,5 +1,5 @@
-// Kernels of the convolutions, told apart by how many spatial dimensions and
-// which filter layout they have; plain and fused ops alike (a plain one has no fused_ops).
+// Convolution kernels, for a given number of spatial dimensions and filter layout; for plain and
+// fused ops alike (a plain op has no fused_ops).
 #ifndef TENON_KERNELS_CONVOLUTION_CONV_H_
 #define TENON_KERNELS_CONVOLUTION_CONV_H_
 
@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-// The forward convolution of plain tensors as oneDNN is told of it: no bias, no post-ops.
+// The forward convolution of plain tensors as a oneDNN problem, without bias and post-ops.
 ConvolutionProblem ConvProblem(const ConvGeometry& g, ElementType type, int threads);
 
 absl::StatusOr<std::unique_ptr<Kernel>> ConvReferenceKernel(PrepareContext& p, int spatial,

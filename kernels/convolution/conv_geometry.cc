@@ -10,10 +10,10 @@
 namespace tenon {
 namespace {
 
-// TensorFlow's limit; sums and products with it cannot overflow.
+// TensorFlow's limit; it keeps sums and products from overflowing.
 constexpr int64_t kLargestAttribute = std::numeric_limits<int32_t>::max();
 
-// The spatial entries of a list in data_format's order; the other two must be 1.
+// The spatial entries of a list, in data_format's order; the other two must be 1.
 absl::StatusOr<Dims> SpatialEntries(const WindowAttrs& a, absl::string_view name,
                                     const std::vector<int64_t>& list) {
   if (static_cast<int>(list.size()) != a.rank()) {
@@ -35,7 +35,7 @@ absl::StatusOr<Dims> SpatialEntries(const WindowAttrs& a, absl::string_view name
 
 absl::Status ReadPadding(const AttrReader& attrs, WindowAttrs& a) {
   TENON_ASSIGN_OR_RETURN(std::string padding, attrs.String("padding"));
-  // TensorFlow's _FusedConv3D may carry the pads of a Pad that went into it.
+  // TensorFlow's _FusedConv3D may carry the paddings of a Pad that was fused into it.
   const char* list = "explicit_paddings";
   if (const auto pads = attrs.Ints("padding_list"); pads.ok() && !pads->empty()) {
     list = "padding_list";
@@ -89,7 +89,7 @@ absl::StatusOr<WindowAttrs> ReadWindowAttrs(const AttrReader& attrs, int spatial
     return Unimplemented("data_format '", format, "'");
   }
   if (static_cast<int>(format.size()) != a.rank()) {
-    return InvalidArgument("data_format '", format, "' does not fit ", spatial,
+    return InvalidArgument("data_format '", format, "' does not match ", spatial,
                            " spatial dimensions");
   }
   if (const std::string filter = attrs.String("filter_format", "HWIO"); filter != "HWIO") {
@@ -130,7 +130,7 @@ absl::StatusOr<WindowSpan> ResolveWindow(const WindowAttrs& attrs, int dim, int6
     span.pad_end = pad - pad / 2;
     return span;
   }
-  // A window somewhat larger than the image gives no outputs, as in TensorFlow's kernels.
+  // A window slightly larger than the image gives an empty output, as in TensorFlow's kernels.
   span.output = (input + span.pad_begin + span.pad_end - reach + stride) / stride;
   if (span.output < 0) {
     return InvalidArgument("the window (", reach, ") is larger than the padded input (",

@@ -1,4 +1,5 @@
-// Windows over images: the attributes that convolutions and pools share, resolved against shapes.
+// The geometry of windows over images: the attributes that convolutions and pools share, resolved
+// against shapes.
 #ifndef TENON_KERNELS_CONVOLUTION_CONV_GEOMETRY_H_
 #define TENON_KERNELS_CONVOLUTION_CONV_GEOMETRY_H_
 
@@ -26,11 +27,12 @@ struct WindowAttrs {
   int spatial_axis(int i) const { return channels_last ? i + 1 : i + 2; }
 };
 
-// InvalidArgument on what TensorFlow refuses: strides or windows over batch or channels, values
-// below 1, explicit paddings that do not fit.
+// InvalidArgument for anything that TensorFlow refuses: strides or windows over batch or channels,
+// values below 1, invalid explicit paddings.
 absl::StatusOr<WindowAttrs> ReadWindowAttrs(const AttrReader& attrs, int spatial);
 
-// One dimension's output size and padding; -1 in gives -1 out. InvalidArgument on a negative size.
+// Output size and padding of one dimension; -1 in gives -1 out. InvalidArgument for a negative
+// size.
 struct WindowSpan {
   int64_t output = -1;
   int64_t pad_begin = 0;
@@ -39,7 +41,7 @@ struct WindowSpan {
 absl::StatusOr<WindowSpan> ResolveWindow(const WindowAttrs& attrs, int dim, int64_t input,
                                          int64_t window);
 
-// A convolution with everything known. Two-dimensional ones have two spatial entries.
+// A convolution with all sizes known. Two-dimensional ones have two spatial entries.
 struct ConvGeometry {
   WindowAttrs attrs;
   int64_t batch = 0;
@@ -59,14 +61,14 @@ struct ConvGeometry {
 
 enum class ConvKind { kDense, kDepthwise };
 
-// Output shape from possibly partial shapes.
+// The output shape for possibly partial shapes.
 absl::StatusOr<Shape> ConvOutputShape(const WindowAttrs& attrs, ConvKind kind, const Shape& input,
                                       const Shape& filter);
 absl::StatusOr<ConvGeometry> ResolveConv(const AttrReader& attrs, int spatial, ConvKind kind,
                                          const Shape& input, const Shape& filter);
 
-// Strides, in elements, of [N, positions, C] or [N, C, positions]: `positions` counts the spatial
-// dimensions, row-major, as one.
+// Strides, in elements, of [N, positions, C] or [N, C, positions]: the spatial dimensions, in
+// row-major order, count as one.
 struct ImageStrides {
   int64_t batch, channel, position;
   ImageStrides(bool channels_last, int64_t channels, int64_t positions)
@@ -75,8 +77,8 @@ struct ImageStrides {
         position(channels_last ? channels : 1) {}
 };
 
-// [N, spatial..., C] or [N, C, spatial...] as oneDNN sees it: dims N, C, spatial with the strides
-// of the order in memory.
+// [N, spatial..., C] or [N, C, spatial...] as oneDNN describes it: dims N, C, spatial, with the
+// strides of the actual order in memory.
 TensorDesc ImageDesc(ElementType type, bool channels_last, int64_t batch, int64_t channels,
                      const Dims& spatial);
 

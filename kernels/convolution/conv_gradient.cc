@@ -15,7 +15,7 @@ namespace {
 
 using Of = ConvolutionGradientProblem::Of;
 
-// Shapes of a gradient with everything known.
+// The shapes of a gradient, all known.
 struct GradientShapes {
   Shape input, filter, out_backprop;
 };
@@ -105,7 +105,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> WithSizes(PrepareContext& p, const ConvG
     return Internal("the sizes are known, but not the gradient's shape");
   }
   TENON_ASSIGN_OR_RETURN(auto kernel, prepare(p, op));
-  // The output's shape says it all: the value is part of the kernel.
+  // The output's shape is sufficient: the value is part of the kernel.
   if (op.sizes == ConvGradientOp::Sizes::kVector) p.value(sizes);
   p.InputNotRead(sizes);
   return kernel;
@@ -148,7 +148,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvFilterGradientOnednn(PrepareContext&
   TENON_ASSIGN_OR_RETURN(const ConvGeometry g, ResolveFilterGradient(p, op));
   const bool bias = p.num_outputs() > 1;
   if (NothingToSum(p, 0, kOutBackprop)) {
-    // Of two gradients the bias' may be something still.
+    // The bias gradient may still be nonempty.
     if (bias) return Unimplemented("nothing to sum over");
     return ZeroContraction(p, {}, g.attrs.channel_axis());
   }

@@ -1,5 +1,5 @@
-// Gradients of the convolutions, of their input and of their filter: kernels that the
-// rows of the …Backprop… ops share.
+// Gradients of convolutions with respect to their input and their filter: kernels that the rows of
+// the …Backprop… ops share.
 #ifndef TENON_KERNELS_CONVOLUTION_CONV_GRADIENT_H_
 #define TENON_KERNELS_CONVOLUTION_CONV_GRADIENT_H_
 
@@ -17,7 +17,7 @@ inline constexpr int kOutBackprop = 2;
 struct ConvGradientOp {
   int spatial = 2;
   ConvKind kind = ConvKind::kDense;
-  // How the gradient's own shape is told: by a vector of sizes, or by a tensor that has it.
+  // How the gradient's shape is given: by a vector of sizes, or by a tensor that has it.
   enum class Sizes { kVector, kTensor } sizes = Sizes::kVector;
 };
 
@@ -27,7 +27,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvInputGradientReference(PrepareContex
 absl::StatusOr<std::unique_ptr<Kernel>> ConvInputGradientOnednn(PrepareContext& p,
                                                                 const ConvGradientOp& op);
 
-// Inputs: input, filter sizes, out_backprop. A second output is the bias' gradient.
+// Inputs: input, filter sizes, out_backprop. A second output is the bias gradient.
 absl::StatusOr<std::unique_ptr<Kernel>> ConvFilterGradientReference(PrepareContext& p,
                                                                     const ConvGradientOp& op);
 absl::StatusOr<std::unique_ptr<Kernel>> ConvFilterGradientOnednn(PrepareContext& p,
@@ -37,7 +37,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvFilterGradientOnednn(PrepareContext&
 absl::Status CheckOutBackprop(const WindowAttrs& a, ConvKind kind, const Shape& input,
                               const Shape& filter, const Shape& out_backprop);
 
-// The above as kernel factories, for one op.
+// The kernels above as factories, for one op.
 template <ConvGradientOp kOp>
 struct ConvInputGradient {
   static absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p);
@@ -49,7 +49,8 @@ struct ConvFilterGradient {
   static absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p);
 };
 
-// `prepare`, or a kernel that prepares it at Run where the sizes (input `sizes`) are not known yet.
+// Calls `prepare`, or returns a kernel that does so at Run if the sizes (input `sizes`) are not
+// known yet.
 using PrepareConvGradient = absl::StatusOr<std::unique_ptr<Kernel>> (*)(PrepareContext&,
                                                                         const ConvGradientOp&);
 absl::StatusOr<std::unique_ptr<Kernel>> WithSizes(PrepareContext& p, const ConvGradientOp& op,

@@ -15,18 +15,18 @@ template <typename C>
 using Matrix = Eigen::Matrix<C, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr int64_t kRows = 256;       // output positions at a time
-constexpr int64_t kLeastBlock = 16;  // input channels of a task
+constexpr int64_t kLeastBlock = 16;  // input channels per task
 
-// A share of the input channels of one group.
+// A range of the input channels of one group.
 struct Block {
   int64_t group, first, count;
 };
 
 class Blocks {
  public:
-  // Enough tasks for the threads where each block is done `times` times.
+  // Makes enough tasks for the threads if each block is computed `times` times.
   Blocks(const ConvGeometry& g, int64_t times, int threads) : channels_(g.in_per_group()) {
-    // The groups of a depthwise convolution have one channel each; take many at a time.
+    // The groups of a depthwise convolution have one channel each, so each task takes many.
     if (g.depthwise) channels_ = g.in_channels;
     groups_ = g.depthwise ? 1 : g.groups;
     const int64_t tasks = std::max<int64_t>(times * groups_, 1);
@@ -109,7 +109,7 @@ class Gradient {
   }
 
  private:
-  // [count, outputs of the group] from position `first` on.
+  // [count, outputs of the group], starting at position `first`.
   void GatherOut(const T* dy, int64_t n, int64_t group, int64_t first, Matrix<C>& rows) const {
     const T* y =
         dy + n * out_.batch + first * out_.position + group * g_.out_per_group() * out_.channel;
@@ -120,8 +120,8 @@ class Gradient {
     }
   }
 
-  // Output gradients [positions, O] times the transposed filter [window * block, O]: what each
-  // window adds to the inputs under it.
+  // Output gradients [positions, O] times the transposed filter [window * block, O]: the
+  // contribution of each window to its input pixels.
   void InputDense(int64_t n, const Block& b, const T* filter, const T* dy, Matrix<C>& sum) const {
     const int64_t outputs = g_.out_per_group();
     Matrix<C> weights(window_ * b.count, outputs);
@@ -166,7 +166,7 @@ class Gradient {
     }
   }
 
-  // The inputs under one tap of the window, transposed, times the output gradients.
+  // The inputs at one tap of the window, transposed, times the output gradients.
   void FilterDense(int64_t w, const Block& b, const T* x, const T* dy, T* dw) const {
     const int64_t outputs = g_.out_per_group();
     Matrix<C> sum = Matrix<C>::Zero(b.count, outputs), in, out;
@@ -181,7 +181,7 @@ class Gradient {
         for (int64_t i = 0; i < rows; ++i) {
           const int64_t position = InputPosition(g_, first + i, w);
           if (position < 0) {
-            // Not as a product with zero: what is there may be infinite.
+            // Not a product with zero, because the input may be infinite.
             in.row(i).setZero();
             out.row(i).setZero();
             continue;

@@ -9,12 +9,12 @@
 
 namespace tenon {
 
-// Unimplemented for dtypes that no convolution has.
+// Unimplemented for dtypes that convolutions do not support.
 absl::Status RunInputGradient(DType dtype, const ConvGeometry& g, const void* filter,
                               const void* out_backprop, void* input_gradient, int threads);
 absl::Status RunFilterGradient(DType dtype, const ConvGeometry& g, const void* input,
                                const void* out_backprop, void* filter_gradient, int threads);
-// One sum for each output channel.
+// One sum per output channel.
 absl::Status RunBiasGradient(DType dtype, const ConvGeometry& g, const void* out_backprop,
                              void* bias_gradient);
 

@@ -18,7 +18,7 @@ constexpr int64_t kFewPixels = 256;
 constexpr int64_t kLargeFilter = int64_t{1} << 18;
 constexpr int64_t kMostWindow = 256;
 
-// The im2col matrix: a row for each output pixel, with the pixels under the window.
+// The im2col matrix: one row per output pixel, with the input pixels of its window.
 struct Columns {
   std::vector<int64_t> sources;
   int64_t batch, image, channels;
@@ -80,7 +80,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvProductKernel(PrepareContext& p, con
   if (p.constant(1) != nullptr || p.output_dtype(0) != DType::kFloat || !g.attrs.channels_last ||
       g.groups != 1 || g.depthwise || !fused.empty() || rows > kFewPixels ||
       filter < kLargeFilter || g.window_positions() > kMostWindow) {
-    return Unimplemented("a convolution that packing its filter suits better");
+    return Unimplemented("a convolution that is faster with a packed filter");
   }
   const int64_t terms = g.window_positions() * g.in_channels;
   MatmulProblem problem;

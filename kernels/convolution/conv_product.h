@@ -1,5 +1,5 @@
-// A convolution by large filters that may change from run to run (eager calls, training), as a
-// matrix product: packing such filters for a convolution takes as long as the sums over a few
+// Computes a convolution with large filters that may change from run to run (eager calls, training)
+// as a matrix product: packing such filters for a convolution takes as long as the sums over a few
 // pixels.
 #ifndef TENON_KERNELS_CONVOLUTION_CONV_PRODUCT_H_
 #define TENON_KERNELS_CONVOLUTION_CONV_PRODUCT_H_
@@ -11,8 +11,8 @@
 
 namespace tenon {
 
-// Unimplemented where the filter is constant, small or grouped, the pixels are many, the image is
-// not float with channels last, or something is fused.
+// Unimplemented if the filter is constant, small or grouped, there are many pixels, the image is
+// not float with channels last, or anything is fused.
 absl::StatusOr<std::unique_ptr<Kernel>> ConvProductKernel(PrepareContext& p, const ConvGeometry& g,
                                                           const FusedOps& fused);
 

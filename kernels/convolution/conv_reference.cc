@@ -32,7 +32,7 @@ class ConvReference {
   void Run(int threads) const {
     const int64_t positions = g_.out_positions();
     const int64_t depth = g_.window_positions() * g_.in_per_group();
-    // Rows of the unfolded input that fit about a quarter megabyte.
+    // Rows of the unfolded input that fill about a quarter megabyte.
     const int64_t rows = std::clamp<int64_t>((int64_t{1} << 16) / std::max<int64_t>(depth, 1), 4,
                                              std::max<int64_t>(positions, 4));
     const int64_t chunks = (positions + rows - 1) / rows;
@@ -50,7 +50,7 @@ class ConvReference {
   }
 
  private:
-  // Each group: unfolded input [count, window * I] times filter [window * I, O].
+  // Per group: unfolded input [count, window * I] times filter [window * I, O].
   void Dense(int64_t n, int64_t first, int64_t count) const {
     const int64_t window = g_.window_positions(), channels = g_.in_per_group();
     const int64_t outputs = g_.out_per_group();

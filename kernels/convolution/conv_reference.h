@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-// Unimplemented for dtypes that no convolution has.
+// Unimplemented for dtypes that convolutions do not support.
 absl::Status RunConvReference(DType dtype, const ConvGeometry& g, const void* input,
                               const void* filter, void* output, int threads);
 

@@ -1,4 +1,4 @@
-// The Winograd kernel of convolutions, and where it is the fastest.
+// The Winograd kernel of convolutions, and the rule for when it is the fastest.
 #ifndef TENON_KERNELS_CONVOLUTION_CONV_WINOGRAD_H_
 #define TENON_KERNELS_CONVOLUTION_CONV_WINOGRAD_H_
 
@@ -11,12 +11,12 @@
 
 namespace tenon {
 
-// Whether the filter is a constant, so that its transform is made once, and flags allow it:
-// TENON_STRICT_NAN does not, as an infinity or NaN reaches all of its tile.
+// Whether the filter is a constant, so that it is transformed only once, and flags allow it.
+// (TENON_STRICT_NAN does not, because an infinity or NaN spreads over its whole tile.)
 bool MayUseWinograd(const PrepareContext& p);
 
-// Inputs 0 and 1 are image and filter. Unimplemented where a direct convolution is as fast, and
-// where the above says so. No dimension may be 0.
+// Inputs 0 and 1 are image and filter. Unimplemented if a direct convolution is as fast, or the
+// function above returns false. No dimension may be 0.
 absl::StatusOr<std::unique_ptr<Kernel>> ConvWinogradKernel(PrepareContext& p, const ConvGeometry& g,
                                                            const FusedOps& fused);
 

@@ -1,4 +1,4 @@
-// What lies under the windows of a convolution.
+// The source pixel index of each window position of a convolution.
 #ifndef TENON_KERNELS_CONVOLUTION_IM2COL_H_
 #define TENON_KERNELS_CONVOLUTION_IM2COL_H_
 
@@ -9,8 +9,8 @@
 
 namespace tenon {
 
-// For each output position and, inside of it, each position of the window: the input's position, or
-// -1 where that is padding.
+// For each output position and, within it, each window position: the input position, or -1 for
+// padding.
 std::vector<int64_t> WindowSources(const ConvGeometry& g);
 
 }  // namespace tenon

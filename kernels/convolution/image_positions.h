@@ -1,4 +1,4 @@
-// How the reference convolutions and their gradients walk over images and windows.
+// How the reference convolutions and their gradients iterate over images and windows.
 #ifndef TENON_KERNELS_CONVOLUTION_IMAGE_POSITIONS_H_
 #define TENON_KERNELS_CONVOLUTION_IMAGE_POSITIONS_H_
 
@@ -14,8 +14,8 @@ inline int64_t ProductOf(const Dims& dims) {
   return n;
 }
 
-// The input position under window position `w` of output position `o`; -1 in the padding.
-// `o` and `w` are row-major indices over the spatial dimensions.
+// The input position at window position `w` of output position `o`; -1 in the padding. `o` and `w`
+// are row-major indices over the spatial dimensions.
 inline int64_t InputPosition(const ConvGeometry& g, int64_t o, int64_t w) {
   int64_t position = 0, scale = 1;
   for (size_t d = g.in.size(); d-- > 0;) {

@@ -8,14 +8,14 @@
 namespace tenon {
 namespace {
 
-// Of transformed inputs in a block: half of a small second-level cache.
+// The bytes of transformed inputs in a block: half of a small second-level cache.
 constexpr int64_t kBlockBytes = 256 << 10;
 constexpr size_t kSmallFilterBytes = 2 << 20;
 constexpr int64_t kLineFloats = 16;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Positions lie an odd number of cache lines apart, so that they do not share a cache set.
+// Rounds up to an odd number of cache lines, so that positions do not share a cache set.
 int64_t OddLines(int64_t floats) {
   const int64_t lines = CeilDiv(floats, kLineFloats);
   return (lines | 1) * kLineFloats;
@@ -43,7 +43,8 @@ Winograd::Winograd(const WinogradShape& shape, WinogradTile tile, int threads)
   const int64_t most =
       std::max<int64_t>(kBlockBytes / (positions_ * channels * int64_t{sizeof(float)}), 24);
   blocks_ = CeilDiv(tiles_, most);
-  // Each thread reads all of the filter where threads take blocks; panels may not come out even.
+  // If threads take blocks, each reads the whole filter; if they take panels, the work may be
+  // uneven.
   const bool uneven = panels_ % threads_ != 0 && panels_ < 4 * threads_;
   share_blocks_ = threads_ > 1 && tiles_ >= 4 * threads_ &&
                   (blocks_ >= 2 * threads_ || filter_bytes() <= kSmallFilterBytes || uneven);
@@ -157,7 +158,7 @@ void Winograd::RunPanel(const float* filter, const Block& block, int64_t panel, 
   }
 }
 
-// `at`: the tile's first element, which is of `channel`.
+// `at`: the tile's first element, which belongs to `channel`.
 void Winograd::RunSteps(const WinogradFinish& finish, const WinogradOutput& o, int64_t at,
                         int64_t channel, float* y) const {
   for (size_t i = 0; i < o.rows; ++i) {

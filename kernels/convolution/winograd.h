@@ -1,8 +1,8 @@
 // Stride-1 3x3 convolutions of float or bfloat16 images (NHWC) by Winograd's minimal filtering:
-// fewer products (4 or 2.25 for each output and channel instead of 9), rounding of the same order.
-// But an infinity or NaN reaches all of its tile.
+// fewer products (4 or 2.25 per output and channel instead of 9), and rounding of the same order.
+// But an infinity or NaN spreads over its whole tile.
 //
-// Tiles are transformed in blocks that fit the second-level cache, then for each panel of outputs
+// Tiles are transformed in blocks that fit the second-level cache. Each panel of outputs is then
 // multiplied with the transformed filter and transformed back, so that the image is read and
 // written in place, once.
 #ifndef TENON_KERNELS_CONVOLUTION_WINOGRAD_H_
@@ -25,10 +25,10 @@ struct WinogradShape {
   WinogradElement element = WinogradElement::kFloat;  // products are float
 };
 
-// What is applied to the outputs, in this order.
+// The ops applied to the outputs, in this order.
 struct WinogradFinish {
-  const void* bias = nullptr;                  // one value for each output channel, or null
-  const void* addend = nullptr;                // of the output's shape, or null; may be the output
+  const void* bias = nullptr;    // one value per output channel, or null
+  const void* addend = nullptr;  // of the output's shape, or null; may be the output itself
   bool clamp_low = false, clamp_high = false;  // at 0, at 6
   absl::Span<const TileStep> steps;            // operands must not be the output
 };
@@ -39,8 +39,8 @@ class Winograd {
 
   std::string Name() const;  // "winograd4x4:AVX2"
 
-  // The filter [3, 3, in_channels, out_channels] transformed: filter_bytes() bytes, 64-byte
-  // aligned. The form depends on channels, tile and instruction set only.
+  // Transforms the filter [3, 3, in_channels, out_channels] into filter_bytes() bytes, 64-byte
+  // aligned. The result's layout depends only on channels, tile and instruction set.
   size_t filter_bytes() const;
   std::string filter_key() const;
   void TransformFilter(const float* filter, float* transformed) const;
@@ -66,14 +66,14 @@ class Winograd {
   const WinogradLoops loops_;
   int threads_;
   const int64_t bytes_;     // of an element of the image
-  int64_t in_, out_;        // a tile's inputs and outputs each way
+  int64_t in_, out_;        // inputs and outputs of a tile, per dimension
   int64_t positions_;       // in_ * in_
   int64_t rows_, columns_;  // of tiles
   int64_t tiles_;           // of all images
   int64_t width_;           // outputs of a panel
   int64_t panels_;
   int64_t blocks_, block_tiles_;
-  bool share_blocks_;  // threads take blocks; else all work on one, taking panels
+  bool share_blocks_;  // threads take blocks; otherwise all work on one block and take panels
   int64_t input_stride_, product_stride_;  // floats between positions
 };
 

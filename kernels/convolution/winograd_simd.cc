@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
 
-// One dimension of the transforms, of kIn values s apart to kIn or kOut values t apart. Toom-Cook
+// One dimension of the transforms: kIn values, s apart, to kIn or kOut values, t apart. Toom-Cook
 // at the points 0, 1, -1 and infinity.
 struct Tile2 {
   static constexpr size_t kIn = 4, kOut = 2;
@@ -42,8 +42,8 @@ struct Tile2 {
   }
 };
 
-// At 0, a, -a, b, -b and infinity. 5/8 and 3/2 keep the rounding error low (about a fourth of that
-// of 1 and 2) and all products exact.
+// At the points 0, a, -a, b, -b and infinity. 5/8 and 3/2 keep the rounding error low (about a
+// fourth of that of 1 and 2) and all products exact.
 struct Tile4 {
   static constexpr size_t kIn = 6, kOut = 4;
   static constexpr float a = 0.625f, b = 1.5f, aa = a * a, bb = b * b;
@@ -174,8 +174,7 @@ void Filter(const WinogradFilter& f) {
   }
 }
 
-// Sums stay in registers: rows x vectors of them, and of the others two vectors of b and one
-// element of a.
+// Sums stay in registers: rows x vectors of them, plus two vectors of b and one element of a.
 constexpr size_t kMaxRows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
 
 template <size_t rows, size_t vectors>

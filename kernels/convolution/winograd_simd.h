@@ -1,10 +1,10 @@
-// Loops of Winograd's minimal filtering for 3x3 windows, over channels: from windows of an image to
-// transformed tiles, the products of these with transformed filters, and back to the image.
+// The loops of Winograd's minimal filtering for 3x3 windows, over channels: windows of an image to
+// transformed tiles, products of these with transformed filters, and results back to the image.
 //
 //   Y = A' [sum over channels of (B' d B) * (G g G')] A
 //
-// d: a tile of (m + 2)^2 inputs, g: a filter, Y: m^2 outputs; * is elementwise, so each of the
-// (m + 2)^2 positions is a matrix product [tiles, channels] x [channels, outputs] of its own.
+// d: a tile of (m + 2)^2 inputs, g: a filter, Y: m^2 outputs; * is elementwise, so each of the (m +
+// 2)^2 positions is a separate matrix product [tiles, channels] x [channels, outputs].
 // (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015.)
 #ifndef TENON_KERNELS_CONVOLUTION_WINOGRAD_SIMD_H_
 #define TENON_KERNELS_CONVOLUTION_WINOGRAD_SIMD_H_
@@ -13,16 +13,16 @@
 
 namespace tenon {
 
-// m outputs each way.
+// m outputs per dimension.
 enum class WinogradTile { k2x2, k4x4 };
 
-// Of images, bias and addends; all between them is float.
+// Of images, bias and addends; all intermediate values are float.
 enum class WinogradElement { kFloat, kBfloat16 };
 
-// One tile of inputs: at[i] is where position i's channels lie. Position i of the result goes to
-// out + i * position_stride, in blocks of `lanes` channels that lie block_stride apart. A last
-// block of fewer ends with the last channel (what stands before are channels of the block before),
-// but where all channels are fewer than `lanes` they are followed by zeros.
+// One tile of inputs: at[i] points to position i's channels. Position i of the result goes to out +
+// i * position_stride, in blocks of `lanes` channels that are block_stride apart. A partial last
+// block ends with the last channel (its first channels repeat those of the block before); if there
+// are fewer than `lanes` channels in total, zeros follow them.
 struct WinogradInput {
   const void* const* at = nullptr;
   size_t channels = 0;
@@ -30,8 +30,8 @@ struct WinogradInput {
   size_t position_stride = 0, block_stride = 0;
 };
 
-// out[t, o] = sum over c of a[t, c] * b[c, o] for `width` outputs (lanes, or 2 lanes). a as above:
-// tile t of a block is at t * lanes. b and out are dense.
+// out[t, o] = sum over c of a[t, c] * b[c, o] for `width` outputs (lanes, or 2 lanes). a is laid
+// out as above: tile t of a block is at t * lanes. b and out are dense.
 struct WinogradProduct {
   const float* a = nullptr;
   size_t block_stride = 0;
@@ -40,9 +40,9 @@ struct WinogradProduct {
   float* out = nullptr;
 };
 
-// One tile of products, position i at in + i * position_stride, to `rows` x `columns` of its
-// outputs. y = low..high of (result + bias + addend); bias and addend may be null; `addend` lies as
-// `out` does. A NaN stays NaN.
+// One tile of products, position i at in + i * position_stride, to `rows` x `columns` outputs. y =
+// clamp(result + bias + addend) to low..high; bias and addend may be null; `addend` has the layout
+// of `out`. A NaN stays NaN.
 struct WinogradOutput {
   const float* in = nullptr;
   size_t position_stride = 0;
@@ -56,7 +56,7 @@ struct WinogradOutput {
 };
 
 // `outputs` filters over one input channel: tap i at taps + i * tap_stride; position i of the
-// result goes to out + i * position_stride, zeros up to `width`.
+// result goes to out + i * position_stride, with zeros up to `width`.
 struct WinogradFilter {
   const float* taps = nullptr;
   size_t tap_stride = 0;

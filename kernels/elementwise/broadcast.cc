@@ -7,7 +7,7 @@ namespace tenon {
 absl::StatusOr<CollapsedBroadcast> CollapseBroadcast(const std::vector<Shape>& inputs,
                                                      const Shape& output) {
   const size_t n = inputs.size();
-  // Strides of every input over all dimensions of the output.
+  // The strides of every input over all dimensions of the output.
   std::vector<absl::InlinedVector<int64_t, 6>> full(n);
   for (size_t i = 0; i < n; ++i) {
     const int missing = output.rank() - inputs[i].rank();

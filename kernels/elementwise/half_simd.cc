@@ -15,7 +15,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using FloatTag = hn::ScalableTag<float>;
 using HalfTag = hn::Rebind<hwy::float16_t, FloatTag>;
 
-// Before AVX2 there is no instruction for it.
+// There is no instruction for it before AVX2.
 constexpr bool kHasInstructions = HWY_TARGET <= HWY_AVX2;
 
 void WidenHalves(const uint16_t* from, float* to, size_t n) {

@@ -1,4 +1,4 @@
-// Between half and float, compiled for each instruction set.
+// Conversions between half and float, compiled for each instruction set.
 #ifndef TENON_KERNELS_ELEMENTWISE_HALF_SIMD_H_
 #define TENON_KERNELS_ELEMENTWISE_HALF_SIMD_H_
 

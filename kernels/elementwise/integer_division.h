@@ -1,4 +1,4 @@
-// Integer quotients and remainders that are defined for every pair but a zero divisor.
+// Integer quotients and remainders that are defined for every pair except a zero divisor.
 #ifndef TENON_KERNELS_ELEMENTWISE_INTEGER_DIVISION_H_
 #define TENON_KERNELS_ELEMENTWISE_INTEGER_DIVISION_H_
 

@@ -1,11 +1,11 @@
-// A short straight-line program of elementwise ops, and the kernel that runs it over tiles that
-// stay in the first-level cache. VectorUnary and VectorBinary are programs of one instruction;
-// `_FusedElementwise` brings its own as text:
+// A program: a short straight-line sequence of elementwise ops, and the kernel that runs it over
+// tiles that stay in the first-level cache. VectorUnary and VectorBinary are programs of one
+// instruction; `_FusedElementwise` has its own as text:
 //
 //   "Mul $0 $1", "Add %0 $2", "LeakyRelu:alpha=0.1 %1"
 //
-// $i is input i, broadcast as in NumPy; %j the result of instruction j; the last instruction gives
-// the output.
+// $i is input i, broadcast as in NumPy; %j is the result of instruction j; the last instruction
+// computes the output.
 #ifndef TENON_KERNELS_ELEMENTWISE_PROGRAM_H_
 #define TENON_KERNELS_ELEMENTWISE_PROGRAM_H_
 
@@ -39,18 +39,19 @@ struct Instruction {
 
 using Program = std::vector<Instruction>;
 
-// InvalidArgument that quotes the instruction: unknown op, wrong number of operands, an operand
-// that is not there (yet), an empty program, an input that nothing reads.
+// InvalidArgument, quoting the instruction: unknown op, wrong number of operands, an operand that
+// does not exist (yet), an empty program, an input that nothing reads.
 absl::StatusOr<Program> ParseProgram(absl::Span<const std::string> text, int num_inputs);
 
-// Joins Mul and Add (and Relu) into one instruction where nothing else reads what is between.
+// Merges Mul and Add (and Relu) into one instruction if nothing else reads the intermediate
+// results.
 Program OptimizeProgram(const Program& program);
 
-// The kernel of `program` over the context's inputs and its output 0. float and bfloat16 (computed
-// in float); Unimplemented for others. Asks for scratch and in-place use.
+// A kernel that runs `program` over the context's inputs and writes its output 0. For float and
+// bfloat16 (computed in float); Unimplemented for others. Requests scratch and in-place use.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeProgramKernel(PrepareContext& p,
                                                           const Program& program);
-// The same of float inputs, whose results become 8-bit integers while they are in the cache.
+// The same for float inputs, with results converted to 8-bit integers while they are in the cache.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeProgramKernel(PrepareContext& p, const Program& program,
                                                           const QuantizeMap& to_integers);
 

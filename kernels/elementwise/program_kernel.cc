@@ -1,6 +1,6 @@
-// The kernel of a program. The output is cut into tiles: pieces of one long row, or several whole
-// short rows. A tile's operands are pointers straight into the inputs wherever an input runs along
-// with the output; rows that repeat are copied into a tile once and kept while they stay the same.
+// The kernel of a program. The output is cut into tiles: parts of one long row, or several whole
+// short rows. A tile's operands point directly into the inputs if an input runs along with the
+// output; rows that repeat are copied into a tile once, and kept until they change.
 #include <algorithm>
 #include <cstring>
 
@@ -13,7 +13,7 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kTile = 1024;    // elements: a handful of 4 KiB tiles stay in 32 KiB
-constexpr int64_t kLongRow = 512;  // rows from here on are tiles of their own
+constexpr int64_t kLongRow = 512;  // rows of at least this length are split into tiles
 constexpr int kMaxInputs = 16;
 
 enum class Feed : uint8_t {
@@ -64,13 +64,13 @@ class ProgramKernel final : public Kernel {
   int threads_ = 1;
   int private_tiles_ = 0;
   bool bfloat16_ = false;
-  QuantizeFn quantize_ = nullptr;  // null: the output is what the inputs are
+  QuantizeFn quantize_ = nullptr;  // null: the output has the inputs' dtype
   QuantizeMap map_ = {};
 };
 
 struct ProgramKernel::Worker {
   float* tiles = nullptr;
-  // What a kRow tile holds: which row, and how many copies of it.
+  // The content of a kRow tile: which row, and how many copies of it.
   std::array<const void*, kMaxInputs> row_held{};
   std::array<int64_t, kMaxInputs> elements_held{};
   float* tile(int i) const { return tiles + i * kTile; }
@@ -138,8 +138,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProgramKernel::Make(PrepareContext& p,
     }
   }
 
-  // Where one value meets the vectors of a binary op, the loop with a scalar operand serves;
-  // anywhere else the value fills a tile.
+  // If a single value meets the vectors of a binary op, the loop with a scalar operand is used;
+  // elsewhere the value fills a tile.
   const auto is_one_value = [&](const Operand& o) {
     return o.kind == Operand::Kind::kInput &&
            k.sources_[static_cast<size_t>(o.index)].feed == Feed::kOneValue;
@@ -159,7 +159,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProgramKernel::Make(PrepareContext& p,
     }
   }
 
-  // Registers: tiles for results, free again after their last reader.
+  // Register allocation: tiles for results, free again after their last reader.
   std::vector<int> last_reader(program.size(), -1);
   for (size_t i = 0; i < program.size(); ++i) {
     for (const Operand& o : program[i].operands) {
@@ -184,7 +184,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProgramKernel::Make(PrepareContext& p,
       if (o.kind == Operand::Kind::kResult &&
           last_reader[static_cast<size_t>(o.index)] == static_cast<int>(i)) {
         free_tiles.push_back(k.steps_[static_cast<size_t>(o.index)].destination);
-        last_reader[static_cast<size_t>(o.index)] = -1;  // an operand may be named twice
+        last_reader[static_cast<size_t>(o.index)] = -1;  // an operand may appear twice
       }
     }
     const bool last = i + 1 == program.size();
@@ -239,7 +239,7 @@ const float* ProgramKernel::Fetch(const RunContext& context, Worker& worker, siz
     }
     case Feed::kPerRow: {
       const int64_t row_stride = s.strides.size() > 1 ? s.strides[s.strides.size() - 2] : 0;
-      if (row_stride == 0) {  // one value that fills the tile
+      if (row_stride == 0) {  // one value fills the tile
         if (worker.row_held[input] == from && worker.elements_held[input] >= rows * columns) break;
         load(from, tile, 1);
         std::fill_n(tile, rows * columns, tile[0]);
@@ -259,7 +259,7 @@ const float* ProgramKernel::Fetch(const RunContext& context, Worker& worker, siz
 }
 
 void ProgramKernel::RunTile(const RunContext& context, Worker& worker, int64_t tile) const {
-  // Where the tile begins: column, row, then the outer dimensions.
+  // The tile's first column, row, and outer dimensions.
   const int64_t column = tile % column_tiles_ * tile_columns_;
   int64_t rest = tile / column_tiles_;
   const int64_t row = rest % row_tiles_ * tile_rows_;

@@ -14,17 +14,17 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
 
-// As std::max(std::min(x, high), low): NaN stays.
+// Like std::max(std::min(x, high), low): NaN stays.
 HWY_INLINE Vf ClampLanes(Vf x, Vf low, Vf high) {
   const Vf below = hn::IfThenElse(hn::Lt(high, x), high, x);
   return hn::IfThenElse(hn::Lt(below, low), low, below);
 }
 
-// What rounds to the nearest integer, halves away from 0, when it is cut off towards 0. The addend
-// is the largest float below 1/2: with 1/2 itself, the float below 1/2 would become 1.
+// Adds a value such that truncation rounds to the nearest integer, with halves away from 0. The
+// addend is the largest float below 1/2: with 1/2 itself, the float below 1/2 would become 1.
 HWY_INLINE Vf TowardsAway(Vf x) { return hn::Add(x, hn::CopySign(Const(0.49999997f), x)); }
 
-// Cut off towards 0.
+// Truncation towards 0.
 template <typename T>
 HWY_INLINE void StoreNarrow(Vf v, T* y) {
   const hn::Rebind<T, FloatTag> narrow;
@@ -117,7 +117,7 @@ void RoundColumns(const StepsColumns& map, const float* x, float* y, size_t n) {
   StoreTail(one([rest](const float* p) HWY_ATTR { return LoadTail(p, rest); }, i), y + i, rest);
 }
 
-// Integers as floats, all that a vector holds or the first n.
+// Integers as floats: a whole vector, or the first n.
 template <typename T>
 HWY_INLINE Vf LoadIntegers(const T* from) {
   const hn::Rebind<T, FloatTag> narrow;

@@ -1,4 +1,4 @@
-// Loops between floats and 8-bit integers, with the roundings of the standard kernels.
+// Loops between floats and 8-bit integers, with the rounding of the reference kernels.
 #ifndef TENON_KERNELS_ELEMENTWISE_QUANTIZE_SIMD_H_
 #define TENON_KERNELS_ELEMENTWISE_QUANTIZE_SIMD_H_
 
@@ -9,10 +9,10 @@ namespace tenon {
 
 enum class EightBits { kSigned, kUnsigned };
 
-// y = round((clamp(x, low, high) - origin) * scale + zero); NaN gives 0. For low and high this must
-// be values of the integer type.
+// y = round((clamp(x, low, high) - origin) * scale + zero); NaN gives 0. Low and high must map to
+// values of the integer type.
 struct QuantizeMap {
-  enum class Round { kHalfToEven, kHalfAway, kDown };  // kDown: of numbers from 0 on
+  enum class Round { kHalfToEven, kHalfAway, kDown };  // kDown: for non-negative numbers
   float low, high, scale;
   Round round = Round::kHalfToEven;
   float origin = 0, zero = 0;
@@ -36,15 +36,15 @@ struct StepsMap {
 using RoundToStepsFn = void (*)(const StepsMap& map, const float* x, float* y, size_t n);
 RoundToStepsFn FindRoundToSteps();
 
-// The same (never divided) of n elements, each with numbers of its own.
+// The same (never divided) for n elements, each with its own parameters.
 struct StepsColumns {
   const float *low, *high, *scale, *inverse, *zero;
 };
 using RoundColumnsFn = void (*)(const StepsColumns& map, const float* x, float* y, size_t n);
 RoundColumnsFn FindRoundColumns();
 
-// y = round to even of clamp(a * a_scale + b * b_scale + offset, low, high), which are values of
-// y's type.
+// y = clamp(a * a_scale + b * b_scale + offset, low, high), rounded to even; low and high are
+// values of y's type.
 struct AddIntegersMap {
   float a_scale, b_scale, offset, low, high;
 };

@@ -8,7 +8,8 @@
 namespace tenon {
 namespace {
 
-// Of one element, for choosing how finely a loop is split. Arithmetic costs less, functions more.
+// The assumed time per element, for choosing how finely a loop is split. Arithmetic costs less,
+// functions more.
 constexpr double kNanoseconds = 1;
 
 }  // namespace

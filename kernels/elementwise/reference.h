@@ -1,9 +1,9 @@
-// Standard kernels of unary and binary elementwise ops, from one captureless lambda each:
+// Reference kernels of unary and binary elementwise ops, each from one captureless lambda:
 //
 //   .reference = Unary<[](auto x) { return std::sqrt(x); }, FloatsAndComplexes>,
 //   .reference = Binary<[](auto a, auto b) { return WrapAdd(a, b); }, Numbers>,
 //
-// The lambda sees float for half and bfloat16. A bool result makes a bool output.
+// For half and bfloat16, the lambda gets float. A bool result makes a bool output.
 #ifndef TENON_KERNELS_ELEMENTWISE_REFERENCE_H_
 #define TENON_KERNELS_ELEMENTWISE_REFERENCE_H_
 
@@ -27,19 +27,19 @@ using BinaryLoop = const char* (*)(const Tile& tile, const void* a, const void* 
 
 // A loop over input 0's elements.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeUnaryKernel(PrepareContext& p, const UnaryLoop& loop);
-// Inputs 0 and 1, broadcast. `same_size`: input and output elements have as many bytes.
+// Inputs 0 and 1, broadcast. `same_size`: input and output elements have the same size.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeBinaryKernel(PrepareContext& p, BinaryLoop loop,
                                                          bool same_size);
 absl::StatusOr<std::unique_ptr<Kernel>> MakeBinaryKernel(PrepareContext& p, BinaryLoop loop,
                                                          Broadcast space);
 
-// Splits a tile among threads; `ns` is the cost of one element.
+// Splits a tile among threads; `ns` is the cost per element.
 void ForTileParts(int threads, const Tile& tile, double ns,
                   absl::FunctionRef<void(const Tile& part)> f);
 
 namespace elementwise {
 
-// Type stored for a result R computed from elements of T.
+// The type in which a result R, computed from elements of T, is stored.
 template <typename T, typename R>
 using Stored =
     std::conditional_t<std::is_same_v<R, bool>, bool,
@@ -86,7 +86,7 @@ const char* BinaryLoopOf(const Tile& tile, const void* a, const void* b, void* o
   return nullptr;
 }
 
-// Refuses a tile in which b has an element that `bad` is true of.
+// Refuses a tile if `bad` is true for some element of b.
 template <auto op, auto bad, typename T>
 const char* CheckedBinaryLoopOf(const Tile& tile, const void* a, const void* b, void* out) {
   const T* row = static_cast<const T*>(b) + tile.offset[1];
@@ -123,7 +123,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Binary(PrepareContext& p) {
   return MakeBinaryKernel(p, loop, same_size);
 }
 
-// As Binary; `bad(b)` gives an error text for elements of input 1 that integer types refuse.
+// Like Binary; `bad(b)` returns an error text for elements of input 1 that integer types refuse.
 template <auto op, auto bad, typename Types>
 absl::StatusOr<std::unique_ptr<Kernel>> CheckedBinary(PrepareContext& p) {
   BinaryLoop loop = nullptr;

@@ -7,7 +7,7 @@ Broadcast::Broadcast(const Shape& out, absl::Span<const Shape> operands)
   const int rank = out.rank();
   std::array<int64_t, kMaxOperands> elements;
   elements.fill(1);
-  // From the innermost dimension outward; dims_ is innermost first until the end.
+  // From the innermost dimension outward; dims_ is reversed at the end.
   for (int i = rank - 1; i >= 0; --i) {
     Dim dim;
     dim.size = out.dim(i);
@@ -28,7 +28,7 @@ Broadcast::Broadcast(const Shape& out, absl::Span<const Shape> operands)
       dims_.push_back(dim);
     }
   }
-  // The two innermost become the tile.
+  // The two innermost dimensions become the tile.
   if (!dims_.empty()) {
     first_.cols = dims_[0].size;
     first_.col_stride = dims_[0].stride;

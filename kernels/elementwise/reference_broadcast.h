@@ -1,5 +1,5 @@
-// The iteration space of an elementwise op with NumPy broadcasting: neighbouring dimensions that
-// every operand walks alike are merged, so that most ops are one or two loops deep.
+// The iteration space of an elementwise op with NumPy broadcasting: adjacent dimensions that every
+// operand traverses alike are merged, so that most ops need only one or two loops.
 #ifndef TENON_KERNELS_ELEMENTWISE_REFERENCE_BROADCAST_H_
 #define TENON_KERNELS_ELEMENTWISE_REFERENCE_BROADCAST_H_
 
@@ -14,8 +14,8 @@ namespace tenon {
 
 inline constexpr int kMaxOperands = 3;
 
-// Two inner loops: `rows` times `cols` elements of a contiguous output, and where each operand
-// stands. Strides are in elements; col strides are 0 or 1.
+// The two inner loops: `rows` times `cols` elements of a contiguous output, and the position of
+// each operand. Strides are in elements; col strides are 0 or 1.
 struct Tile {
   int64_t out = 0;
   int64_t rows = 1;
@@ -27,12 +27,12 @@ struct Tile {
 
 class Broadcast {
  public:
-  // `operands` broadcast to `out`; all complete.
+  // `operands` broadcast to `out`; all shapes are complete.
   Broadcast(const Shape& out, absl::Span<const Shape> operands);
 
   int64_t num_elements() const { return num_elements_; }
 
-  // f(const Tile&) for each tile, in order; stops at the first false.
+  // Calls f(const Tile&) for each tile, in order; stops when it returns false.
   template <typename F>
   bool ForEachTile(F&& f) const {
     if (num_elements_ == 0) return true;

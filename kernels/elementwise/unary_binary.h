@@ -1,5 +1,5 @@
-// Vector kernels of one elementwise op (AVX-512, AVX2 or SSE4, chosen when the program runs), for
-// float and bfloat16; Unimplemented for other dtypes. Rows name the op:
+// Vector kernels of one elementwise op (AVX-512, AVX2 or SSE4, chosen at run time), for float and
+// bfloat16; Unimplemented for other dtypes. Rows pass the op:
 //
 //   .accelerated = VectorUnary<ElementwiseOp::kSqrt>, .native = "_MklNativeSqrt",
 #ifndef TENON_KERNELS_ELEMENTWISE_UNARY_BINARY_H_
@@ -16,7 +16,7 @@ namespace tenon {
 absl::StatusOr<std::unique_ptr<Kernel>> VectorUnary(PrepareContext& p, ElementwiseOp op);
 // With broadcasting.
 absl::StatusOr<std::unique_ptr<Kernel>> VectorBinary(PrepareContext& p, ElementwiseOp op);
-// The sum of two inputs or more.
+// The sum of two or more inputs.
 absl::StatusOr<std::unique_ptr<Kernel>> VectorAddN(PrepareContext& p);
 
 // The same as kernel factories.

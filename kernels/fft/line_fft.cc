@@ -7,8 +7,8 @@
 namespace tenon {
 namespace {
 
-// Eigen's cost for a prime factor p is p operations an element; three transforms of twice the size
-// and more pay from about here.
+// Eigen's cost for a prime factor p is p operations per element; three transforms of at least twice
+// the size are worthwhile from about here.
 constexpr int64_t kLargePrime = 64;
 
 int64_t LargestPrimeFactor(int64_t n) {
@@ -27,7 +27,7 @@ LineFft::LineFft(int64_t n) : n_(n) {
   chirp_.resize(static_cast<size_t>(n));
   std::vector<Complex> inverse(size);
   for (int64_t k = 0; k < n; ++k) {
-    // k^2 modulo 2n keeps the angle small, and so exact.
+    // k^2 modulo 2n keeps the angle small, and therefore exact.
     const auto square =
         static_cast<double>(static_cast<unsigned __int128>(k) * static_cast<uint64_t>(k) %
                             (2 * static_cast<uint64_t>(n)));

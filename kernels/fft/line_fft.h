@@ -26,9 +26,9 @@ class LineFft {
   const int64_t n_;
   Eigen::FFT<double> fft_;
   std::vector<Complex> out_;
-  // Where n has a large prime factor, Bluestein's algorithm: with w(k) = exp(-i pi k^2 / n), the
-  // transform of x is w times the convolution of x w with 1/w, by transforms whose size is a power
-  // of 2. Empty elsewhere.
+  // If n has a large prime factor: Bluestein's algorithm. With w(k) = exp(-i pi k^2 / n), the
+  // transform of x is w times the convolution of x w with 1/w, computed by transforms whose size is
+  // a power of 2. Otherwise empty.
   std::vector<Complex> chirp_;
   std::vector<Complex> kernel_;  // the transform of 1/w
 };

@@ -1,4 +1,4 @@
-// Where the pixels of a cropped box lie in its image: shared by CropAndResize and its gradients.
+// The positions of a cropped box's pixels in its image: shared by CropAndResize and its gradients.
 #ifndef TENON_KERNELS_IMAGE_CROP_H_
 #define TENON_KERNELS_IMAGE_CROP_H_
 
@@ -6,7 +6,7 @@
 
 namespace tenon {
 
-// Position i of `crop` between two fractions of an axis of `size` pixels.
+// Position i of `crop` positions between two fractions of an axis of `size` pixels.
 inline float CropPosition(float from, float to, int64_t i, int64_t crop, int64_t size) {
   const float last = static_cast<float>(size - 1);
   if (crop <= 1) return 0.5f * (from + to) * last;

@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-// Where along an axis a crop's pixel was taken from.
+// The position along an axis that a crop's pixel was sampled from.
 struct Place {
   bool inside;
   float at;
@@ -28,7 +28,8 @@ Place PlaceOf(float from, float to, int64_t i, int64_t crop, int64_t size) {
           at - static_cast<float>(lower)};
 }
 
-// visit(crop, image, row, column, gradients) for each pixel of a crop that lies in its image.
+// Calls visit(crop, image, row, column, gradients) for each pixel of a crop that is inside its
+// image.
 template <typename Visit>
 absl::Status ForEachPixel(const float* from, const Shape& grads, const Shape& image,
                           const float* boxes, const int32_t* indices, Visit visit) {

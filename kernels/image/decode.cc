@@ -51,7 +51,8 @@ absl::StatusOr<Decoding> DecodingOf(const AttrReader& attrs, ImageFile kind, DTy
   return d;
 }
 
-// The output of one Run. Decoders that only know uint8 (or uint16) write aside, and Finish scales.
+// The output of one Run. Decoders that only support uint8 (or uint16) write to a separate buffer,
+// and Finish scales it.
 class Target {
  public:
   Target(RunContext& run, const Decoding& how) : run_(run), how_(how) {}
@@ -104,7 +105,7 @@ absl::Status Decode(const Decoding& how, absl::string_view file, Target& target)
   const bool only_jpeg = how.kind == ImageFile::kJpegCrop, only_bmp = how.kind == ImageFile::kBmp;
   if (absl::StartsWith(file, "\xFF\xD8\xFF")) {
     if (only_bmp) return InvalidArgument("contents is a JPEG, not a BMP");
-    if (how.channels == 4) return InvalidArgument("a JPEG has no 4 channels");
+    if (how.channels == 4) return InvalidArgument("a JPEG does not have 4 channels");
     return DecodeJpeg(file, how.jpeg, bytes);
   }
   if (absl::StartsWith(file, "\x89PNG\r\n\x1A\n")) {
@@ -127,10 +128,10 @@ absl::Status Decode(const Decoding& how, absl::string_view file, Target& target)
     if (how.kind != ImageFile::kBmp && how.kind != ImageFile::kAny) {
       return InvalidArgument("contents is a BMP, which only DecodeBmp and DecodeImage read");
     }
-    if (how.channels == 1) return InvalidArgument("a BMP is not read as 1 channel");
+    if (how.channels == 1) return InvalidArgument("a BMP cannot be read as 1 channel");
     return DecodeBmp(file, how.channels, bytes);
   }
-  return InvalidArgument("contents is no JPEG, PNG, GIF or BMP image");
+  return InvalidArgument("contents is not a JPEG, PNG, GIF or BMP image");
 }
 
 }  // namespace

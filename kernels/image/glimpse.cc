@@ -10,7 +10,7 @@ namespace {
 
 enum class Noise { kZero, kUniform, kGaussian };
 
-// Where along one axis the window begins.
+// The window's start along one axis.
 int64_t Begin(float offset, int64_t image, int64_t window, GlimpseOffset of, bool normalized,
               bool centered) {
   const float size = static_cast<float>(image), half = static_cast<float>(window) / 2;
@@ -22,13 +22,13 @@ int64_t Begin(float offset, int64_t image, int64_t window, GlimpseOffset of, boo
     if (centered) offset = offset / 2 + size / 2;
     offset -= half;
   }
-  // Beyond these the window is outside of the image anyway; NaN stays nowhere.
+  // Beyond these the window is outside the image in any case; NaN stays outside.
   const float limit = size + static_cast<float>(window) + 1;
   if (!(offset > -limit)) return -static_cast<int64_t>(limit);
   return static_cast<int64_t>(std::min(offset, limit));
 }
 
-// Fills a window with noise of the image's kind.
+// Fills a window with noise that resembles the image.
 void FillNoise(Noise noise, const float* image, int64_t pixels, int64_t channels, float* out,
                int64_t count) {
   std::fill_n(out, count * channels, 0.0f);

@@ -13,7 +13,7 @@ namespace {
 
 enum class Fill { kReflect, kWrap, kConstant, kNearest };
 
-// A position mapped into 0 .. size - 1. NaN and, with kConstant, places outside stay as they are.
+// A position mapped into 0 .. size - 1. NaN and, with kConstant, positions outside are unchanged.
 float Inside(Fill fill, float at, int64_t size) {
   if (fill == Fill::kConstant || std::isnan(at)) return at;
   const float n = static_cast<float>(size), last = n - 1;
@@ -33,7 +33,7 @@ float Inside(Fill fill, float at, int64_t size) {
   return std::min(std::max(at, 0.0f), last);
 }
 
-// Numbers beyond an integer dtype become its limits.
+// Numbers outside an integer dtype's range are clamped to it.
 template <typename T>
 T Converted(float v) {
   if constexpr (kIsInt<T>) {
@@ -105,7 +105,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProjectiveTransform(PrepareContext& p) {
                 const float depth = t[6] * x + t[7] * y + 1;
                 const float in_x = Inside(mode, (t[0] * x + t[1] * y + t[2]) / depth, cols);
                 const float in_y = Inside(mode, (t[3] * x + t[4] * y + t[5]) / depth, rows);
-                // A pixel beyond the border counts as the fill value, in a mixture too.
+                // A pixel beyond the border counts as the fill value, also in interpolation.
                 if (depth == 0 || !(in_x >= -1 && in_x <= static_cast<float>(cols) && in_y >= -1 &&
                                     in_y <= static_cast<float>(rows))) {
                   std::fill_n(to, channels, fill);

@@ -30,7 +30,7 @@ std::vector<ResizeWeights> Bilinear(const ResizeAxis& axis) {
   return all;
 }
 
-// Products are made in P and added up in T, as TensorFlow does.
+// Products are computed in P and summed in T, as in TensorFlow.
 template <typename P, typename G, typename T>
 void Spread(const G* from, const Shape& grads, const Shape& image,
             const std::vector<ResizeWeights>& rows, const std::vector<ResizeWeights>& cols,
@@ -62,7 +62,7 @@ void Spread(const G* from, const Shape& grads, const Shape& image,
 
 }  // namespace
 
-// Float gradients, an image of another dtype.
+// Float gradients, with an image of another dtype.
 absl::StatusOr<std::unique_ptr<Kernel>> ResizeBilinearGrad(PrepareContext& p) {
   p.InputNotRead(1);
   const Shape grads = p.input_shape(0), image = p.output_shape(0);

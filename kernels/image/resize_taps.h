@@ -1,5 +1,5 @@
-// Which input pixels an output pixel of a resized image is made of, along one axis: shared by the
-// Resize ops and their gradients.
+// The input pixels and weights from which a pixel of a resized image is computed, along one axis:
+// shared by the Resize ops and their gradients.
 #ifndef TENON_KERNELS_IMAGE_RESIZE_TAPS_H_
 #define TENON_KERNELS_IMAGE_RESIZE_TAPS_H_
 
@@ -27,16 +27,17 @@ std::vector<BilinearTap> BilinearTaps(const ResizeAxis& axis);
 
 std::vector<int64_t> NearestTaps(const ResizeAxis& axis);
 
-// What one output position takes from an axis.
+// The input pixels and weights of one output position along an axis.
 struct ResizeWeights {
   std::vector<int64_t> at;
   std::vector<float> weight;
 };
 
-// Four taps of a cubic kernel, from a table of 1024 steps: Keys' (a = -0.5) with half pixel
-// centers, where taps outside count nothing, else a = -0.75 with the border repeated.
+// Four taps of a cubic kernel, from a table of 1024 steps: Keys' kernel (a = -0.5) with half pixel
+// centers, where taps outside the image have no weight; otherwise a = -0.75 with the border
+// repeated.
 std::vector<ResizeWeights> BicubicWeights(const ResizeAxis& axis);
-// The share of each pixel that an output pixel covers.
+// The fraction of each pixel that an output pixel covers.
 std::vector<ResizeWeights> AreaWeights(const ResizeAxis& axis);
 
 }  // namespace tenon

@@ -66,7 +66,8 @@ absl::StatusOr<Sampler> SamplerOf(const AttrReader& attrs) {
   return InvalidArgument("kernel_type '", name, "'");
 }
 
-// The input positions start .. start + weights.size() - 1 that an output position is made of.
+// The input positions start .. start + weights.size() - 1 from which an output position is
+// computed.
 struct Span {
   int64_t start = 0;
   std::vector<float> weights;
@@ -75,7 +76,7 @@ struct Span {
 absl::StatusOr<std::vector<Span>> SpansOf(const Sampler& sampler, bool antialias, int64_t out,
                                           int64_t in, float scale, float shift) {
   if (!(scale > 0)) return InvalidArgument("scale must be positive, but is ", scale);
-  // From output to input. The kernel widens where pixels are merged, never where they are spread.
+  // From output to input. The kernel widens when the image shrinks, but not when it grows.
   const float inverse = 1 / scale, inverse_shift = -inverse * shift;
   const float widening = antialias ? std::max(inverse, 1.0f) : 1.0f;
   const float reach = sampler.radius * widening, last = static_cast<float>(in - 1);
@@ -109,7 +110,7 @@ absl::StatusOr<std::vector<Span>> SpansOf(const Sampler& sampler, bool antialias
   return spans;
 }
 
-// The same weights seen from the input: which outputs each input position went to.
+// The same weights from the input's view: the outputs to which each input position contributes.
 std::vector<Span> Transposed(const std::vector<Span>& spans, int64_t in) {
   std::vector<Span> back(static_cast<size_t>(in));
   for (size_t i = 0; i < spans.size(); ++i) {
@@ -125,7 +126,7 @@ std::vector<Span> Transposed(const std::vector<Span>& spans, int64_t in) {
   return back;
 }
 
-// `shape`: of `image`; its rows and then its columns become what `rows` and `cols` say.
+// `shape` is the shape of `image`; rows and then columns are resampled as in `rows` and `cols`.
 template <typename T>
 void Resample(const T* image, const Shape& shape, const std::vector<Span>& rows,
               const std::vector<Span>& cols, float* out) {

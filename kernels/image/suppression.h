@@ -1,4 +1,4 @@
-// Non-maximum suppression: which boxes are taken, best first.
+// Non-maximum suppression: selects boxes, best first.
 #ifndef TENON_KERNELS_IMAGE_SUPPRESSION_H_
 #define TENON_KERNELS_IMAGE_SUPPRESSION_H_
 
@@ -13,8 +13,8 @@
 
 namespace tenon {
 
-// Intersection over union of two boxes, each two opposite corners (y, x, y, x); 0 where one is
-// empty.
+// Intersection over union of two boxes, each given by two opposite corners (y, x, y, x); 0 if one
+// is empty.
 template <typename T>
 T Overlap(const T* a, const T* b) {
   auto low = [](const T* box, int k) { return std::min(box[k], box[k + 2]); };
@@ -32,10 +32,10 @@ T Overlap(const T* a, const T* b) {
 
 template <typename T>
 struct SuppressionLimits {
-  int64_t count = 0;                           // boxes taken at most
-  T overlap = T(0);                            // more than this suppresses
-  T score = std::numeric_limits<T>::lowest();  // not more than this is never taken
-  T sigma = T(0);  // above 0: scores fall with overlap instead, as exp(-overlap^2 / (2 sigma))
+  int64_t count = 0;                           // maximum number of selected boxes
+  T overlap = T(0);                            // a larger overlap suppresses
+  T score = std::numeric_limits<T>::lowest();  // a score that is not larger is never selected
+  T sigma = T(0);  // if above 0, scores decay with overlap instead, by exp(-overlap^2 / (2 sigma))
 };
 
 template <typename T>
@@ -44,14 +44,14 @@ struct Selected {
   T score;
 };
 
-// overlap(i, j) of boxes i and j. Of equal scores the lower index comes first.
+// overlap(i, j) is of boxes i and j. For equal scores, the lower index comes first.
 template <typename T, typename F>
 std::vector<Selected<T>> Select(const T* scores, int64_t n, const SuppressionLimits<T>& limits,
                                 F&& overlap) {
   struct Candidate {
     int64_t index;
     T score;
-    int64_t compared;  // selected boxes that it was compared with
+    int64_t compared;  // number of selected boxes it was compared with
     bool operator<(const Candidate& other) const {
       return score < other.score || (score == other.score && index > other.index);
     }

@@ -10,7 +10,8 @@
 namespace tenon {
 namespace {
 
-// Labels of the ellipsis's dimensions, counted from the right, lie above those of letters.
+// The labels of the ellipsis's dimensions, counted from the right, are larger than those of
+// letters.
 constexpr int kEllipsis = 256;
 
 struct Subscript {

@@ -85,8 +85,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
     with.post_ops = post_ops;
     return GetMatmul(with, cache);
   };
-  // A bias of the output's last dimension alone is the primitive's own where that dimension is all
-  // of its columns.
+  // A bias along only the output's last dimension is the primitive's own if that dimension
+  // comprises all of its columns.
   c.native_bias = lowered.out_axes.back().size() == 1 && output.rank() > 0 &&
                   lowered.out_axes.back()[0] == output.rank() - 1;
   c.fused = std::move(fused);

@@ -10,15 +10,14 @@
 
 namespace tenon {
 
-// Inputs 0 and 1 are the product's operands (only 0 where it has one); `fused` is applied to
-// output 0.
+// Inputs 0 and 1 are the product's operands (only 0 if it has one); `fused` is applied to output 0.
 absl::StatusOr<std::unique_ptr<Kernel>> ProductReferenceKernel(PrepareContext& p,
                                                                LabeledProduct product,
                                                                const FusedOps& fused);
 absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
                                                             LabeledProduct product, FusedOps fused);
 
-// `fused_ops` of the node, or none where it has no such attribute.
+// The node's `fused_ops`, or none if it has no such attribute.
 absl::StatusOr<FusedOps> ProductFusedOps(const AttrReader& attrs, int num_inputs);
 
 }  // namespace tenon

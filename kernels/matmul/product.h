@@ -1,4 +1,4 @@
-// Sums of products over labeled dimensions, which matrix products and Einsum all are:
+// Sums of products over labeled dimensions; matrix products and Einsum are of this form:
 // out[labels] = sum over the labels not in out of a[labels] * b[labels].
 #ifndef TENON_KERNELS_MATMUL_PRODUCT_H_
 #define TENON_KERNELS_MATMUL_PRODUCT_H_
@@ -15,7 +15,7 @@
 
 namespace tenon {
 
-// One tensor of a product: a label, an extent and a stride (in elements) for each dimension.
+// One tensor of a product: a label, an extent and a stride (in elements) per dimension.
 struct LabeledTensor {
   struct Dim {
     int label = 0;
@@ -33,10 +33,10 @@ struct LabeledTensor {
   }
 };
 
-// A row-major tensor with these labels. A label that stands twice is its diagonal.
+// A row-major tensor with these labels. A repeated label means its diagonal.
 LabeledTensor RowMajor(const std::vector<int>& labels, const Shape& shape);
 
-// Extents of one label are equal, or 1 in a or b where that one broadcasts.
+// Extents of one label are equal, or 1 in a or b if that one broadcasts.
 struct LabeledProduct {
   LabeledTensor a, b, out;
   bool has_b = true;  // false: one operand, its labels not in out summed
@@ -50,18 +50,18 @@ absl::Status RunProductReference(const LabeledProduct& product, DType a_type, DT
                                  DType out_type, const void* a, const void* b, void* out,
                                  int threads);
 
-// The product as one oneDNN matmul on the operands where they lie.
+// The product as one oneDNN matmul on the operands in place.
 struct LoweredProduct {
   MatmulProblem problem;  // no bias, no post-ops
   bool swapped = false;   // b is src and a is weights
-  // For each dimension of dst: which dimensions of the output it joins, outer to inner.
+  // For each dimension of dst: the output dimensions that it merges, outer to inner.
   std::vector<std::vector<int>> out_axes;
 };
-// Unimplemented where strides cannot say it.
+// Unimplemented if strides cannot express it.
 absl::StatusOr<LoweredProduct> LowerProduct(const LabeledProduct& product, ElementType type);
 
-// A tensor that broadcasts to the output, in dst's dimensions. Unimplemented where strides cannot
-// say it.
+// A tensor that broadcasts to the output, in dst's dimensions. Unimplemented if strides cannot
+// express it.
 absl::StatusOr<TensorDesc> LowerOperand(const LoweredProduct& lowered, const Shape& output,
                                         const Shape& operand);
 

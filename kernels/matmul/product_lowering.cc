@@ -37,8 +37,8 @@ bool Joins(const LabeledTensor& t, const LabeledProduct& p, int outer, int inner
   return StrideOf(t, outer) == StrideOf(t, inner) * p.extent(inner);
 }
 
-// Splits `labels` (outer to inner) into the longest tail that is one dimension in both tensors,
-// and the rest.
+// Splits `labels` (outer to inner) into the longest tail that is a single dimension in both
+// tensors, and the rest.
 std::vector<int> TakeJoinedTail(const LabeledProduct& p, const LabeledTensor& x,
                                 const LabeledTensor& y, std::vector<int>& labels) {
   std::vector<int> tail;
@@ -90,7 +90,7 @@ absl::StatusOr<LoweredProduct> LowerProduct(const LabeledProduct& product, Eleme
   LabeledProduct p = product;
   TENON_ASSIGN_OR_RETURN(Groups g, Classify(p));
 
-  // The output's innermost dimension has to be the columns.
+  // The output's innermost dimension must be the columns.
   int innermost = -1;
   for (const LabeledTensor::Dim& d : p.out.dims) {
     if (d.extent > 1) innermost = d.label;
@@ -105,7 +105,7 @@ absl::StatusOr<LoweredProduct> LowerProduct(const LabeledProduct& product, Eleme
     lowered.swapped = true;
   }
 
-  // Contracted labels must be one dimension: in a's order or in b's.
+  // Contracted labels must form one dimension, in a's order or in b's.
   auto by_stride = [](const LabeledTensor& t) {
     return [&t](int x, int y) { return StrideOf(t, x) > StrideOf(t, y); };
   };
@@ -114,7 +114,7 @@ absl::StatusOr<LoweredProduct> LowerProduct(const LabeledProduct& product, Eleme
   const std::vector<int> k = TakeJoinedTail(p, p.a, p.b, left);
   if (!left.empty()) return Unimplemented("contracted dimensions that strides cannot join");
 
-  // Rows and columns that do not join become batch dimensions, broadcast on the other side.
+  // Rows and columns that cannot be merged become batch dimensions, broadcast on the other side.
   const std::vector<int> m = TakeJoinedTail(p, p.a, p.out, g.rows);
   const std::vector<int> n = TakeJoinedTail(p, p.b, p.out, g.columns);
   std::vector<std::vector<int>> batch;
@@ -123,7 +123,7 @@ absl::StatusOr<LoweredProduct> LowerProduct(const LabeledProduct& product, Eleme
       return std::find(labels.begin(), labels.end(), d.label) != labels.end();
     };
     if (!in(g.batch) && !in(g.rows) && !in(g.columns)) continue;
-    // Batch dimensions join as well, where all three tensors let them.
+    // Batch dimensions are merged too, if all three tensors allow it.
     if (!batch.empty()) {
       const int outer = batch.back().back();
       auto joins = [&](const LabeledTensor& t) {
@@ -152,8 +152,8 @@ absl::StatusOr<LoweredProduct> LowerProduct(const LabeledProduct& product, Eleme
       d.dims.push_back(ExtentOf(p, *joined));
       d.strides.push_back(joined->empty() ? 0 : StrideOf(t, joined->back()));
     }
-    // Strides of single-element dimensions say nothing, but oneDNN reads layouts from them: as if
-    // the tensor were dense there.
+    // Strides of single-element dimensions do not matter, but oneDNN derives layouts from them: set
+    // them as if the tensor were dense.
     const size_t rank = d.dims.size();
     if (d.strides[rank - 1] == 0) d.strides[rank - 1] = 1;
     if (d.strides[rank - 2] == 0) {
@@ -169,7 +169,7 @@ absl::StatusOr<LoweredProduct> LowerProduct(const LabeledProduct& product, Eleme
   lowered.problem.weights = describe(p.b, k, n);
   lowered.problem.dst = describe(p.out, m, n);
   const TensorDesc& dst = lowered.problem.dst;
-  if (dst.strides.back() != 1) return Unimplemented("columns that are not side by side");
+  if (dst.strides.back() != 1) return Unimplemented("columns that are not adjacent");
 
   auto axes_of = [&p](const std::vector<int>& joined) {
     std::vector<int> axes;
@@ -188,7 +188,7 @@ absl::StatusOr<LoweredProduct> LowerProduct(const LabeledProduct& product, Eleme
 
 absl::StatusOr<TensorDesc> LowerOperand(const LoweredProduct& lowered, const Shape& output,
                                         const Shape& operand) {
-  // The operand's extents and strides on the output's axes.
+  // The operand's extents and strides along the output's axes.
   const int rank = output.rank();
   Dims extents(static_cast<size_t>(rank), 1), strides(static_cast<size_t>(rank), 0);
   int64_t stride = 1;

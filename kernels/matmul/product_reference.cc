@@ -53,7 +53,7 @@ void ForEachOffset(const Axes& axes, F f) {
   }
 }
 
-// The axes of `labels` in `t`: a label on several dimensions walks their diagonal.
+// The axes of `labels` in `t`: a label on several dimensions follows their diagonal.
 Axes AxesOf(const LabeledProduct& p, const LabeledTensor& t, const std::vector<int>& labels) {
   Axes axes;
   for (int label : labels) {
@@ -76,7 +76,7 @@ C Conjugate(C v, bool conjugate) {
 }
 
 // An operand as a dense array of C over `keep`, summed over `sum`. Points into the operand itself
-// where that is dense already.
+// if that is already dense.
 template <typename C>
 using GatherFn = const C* (*)(const void* data, const Axes& keep, const Axes& sum, bool conjugate,
                               std::vector<C>& storage);
@@ -103,17 +103,17 @@ const C* Gather(const void* operand, const Axes& keep, const Axes& sum, bool con
   return storage.data();
 }
 
-// What is computed in C, as an output with `elements` elements, of which `axes` are set.
+// A result computed in C, as an output with `elements` elements, of which `axes` are set.
 template <typename C>
 struct Destination {
   void (*store)(const C* result, const Axes& axes, int64_t elements, void* out);
-  bool same_bytes;  // as C: a dense output can take the result itself
+  bool same_bytes;  // if so, a dense output can hold the result itself
 };
 
 template <typename C, typename T>
 void Store(const C* result, const Axes& axes, int64_t elements, void* out) {
   T* const y = static_cast<T*>(out);
-  // A label twice in the output: zeros off the diagonal.
+  // A repeated label in the output: zeros off the diagonal.
   if (elements != Elements(axes)) std::fill(y, y + elements, T(0));
   ForEachOffset(axes, [&](int64_t offset) { y[offset] = static_cast<T>(*result++); });
 }
@@ -123,7 +123,7 @@ Destination<C> DestinationOf() {
   return {&Store<C, T>, sizeof(C) == sizeof(T)};
 }
 
-// Labels by where they stand.
+// Labels by the tensors in which they appear.
 struct LabelGroups {
   std::vector<int> batch, rows, columns, contracted, only_a, only_b;
 };
@@ -176,7 +176,7 @@ void BatchGemm(const C* a, const C* b, C* out, int64_t batch, int64_t m, int64_t
   }
 }
 
-// One form for each type that is computed in; operands and result are converted apart from it.
+// One instantiation per computation type; operands and result are converted separately.
 template <typename C>
 void RunIn(const LabeledProduct& p, GatherFn<C> gather_a, GatherFn<C> gather_b,
            const Destination<C>& destination, const void* a, const void* b, void* out,
@@ -263,7 +263,7 @@ absl::Status RunProductReference(const LabeledProduct& product, DType a_type, DT
       return absl::OkStatus();
     });
   }
-  // BatchMatMulV3 with bytes in and something wider out.
+  // BatchMatMulV3 with bytes in and a wider type out.
   using Wide = TypeList<half, bfloat16, float, double, int16_t, int32_t, int64_t>;
   return DispatchType(Wide{}, out_type, [&]<typename T>() -> absl::Status {
     using C = AccumulatorType<T>;

@@ -1,4 +1,4 @@
-// Products so small that what comes before oneDNN's loops takes longer than they do.
+// Products so small that oneDNN's overhead takes longer than its loops.
 #ifndef TENON_KERNELS_MATMUL_SMALL_PRODUCT_H_
 #define TENON_KERNELS_MATMUL_SMALL_PRODUCT_H_
 
@@ -10,8 +10,8 @@
 
 namespace tenon {
 
-// The node's inputs `src` and `weights` multiplied as `problem` says; there is nothing fused.
-// Unimplemented where oneDNN is as fast.
+// Multiplies the node's inputs `src` and `weights` as described in `problem`; nothing is fused.
+// Unimplemented if oneDNN is as fast.
 absl::StatusOr<std::unique_ptr<Kernel>> SmallProductKernel(const MatmulProblem& problem, int src,
                                                            int weights);
 

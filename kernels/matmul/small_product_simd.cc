@@ -11,15 +11,15 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
 
-// A block of the output stays in registers: so many rows, by so many vectors.
+// A block of the output stays in registers: this many rows, by this many vectors.
 constexpr size_t kRows = 6;
 constexpr size_t kVectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
-// Rows of b that one pass over a single row of the output adds up; 8 are more streams than the
+// Rows of b that one pass over a single row of the output sums; 8 are more streams than the
 // prefetchers follow well.
 constexpr size_t kTerms = 4;
 
 #if HWY_TARGET <= HWY_AVX2
-// Masked lanes are not touched on these targets.
+// Masked lanes are not accessed on these targets.
 struct Rest {
   explicit Rest(size_t count) : mask(hn::FirstN(FloatTag(), count)) {}
   HWY_INLINE Vf Load(const float* from) const { return hn::MaskedLoad(mask, FloatTag(), from); }
@@ -68,7 +68,7 @@ HWY_INLINE void Block(const SmallProduct& p, Part part, const float* HWY_RESTRIC
   }
 }
 
-// All rows of `vectors` vectors' columns.
+// All rows for the columns of `vectors` vectors.
 template <size_t vectors, class Part>
 HWY_INLINE void Columns(const SmallProduct& p, Part part, const float* a, const float* b,
                         float* out) {
@@ -82,7 +82,7 @@ HWY_INLINE void Columns(const SmallProduct& p, Part part, const float* a, const 
   if (i < p.m) Block<1, vectors>(p, part, a + i * p.a_row, b, out + i * p.out_row);
 }
 
-// One row reads b once, so it should read it in order. The output collects sums.
+// A single row reads b once, so it should read it in order. The output accumulates sums.
 template <size_t terms, class Part>
 HWY_INLINE void AddTerms(const SmallProduct& p, Part part, bool first, const Vf* factors,
                          const float* b, float* out) {

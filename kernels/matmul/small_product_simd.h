@@ -1,5 +1,5 @@
 // A product of two small float matrices on one thread, by code short enough to be fast when it runs
-// now and then, between other work that takes the caches.
+// occasionally, between other work that evicts it from the caches.
 #ifndef TENON_KERNELS_MATMUL_SMALL_PRODUCT_SIMD_H_
 #define TENON_KERNELS_MATMUL_SMALL_PRODUCT_SIMD_H_
 
@@ -7,7 +7,7 @@
 
 namespace tenon {
 
-// out[m, n] = a[m, k] * b[k, n]; strides in elements. Rows of b and out are contiguous. Nothing is
+// out[m, n] = a[m, k] * b[k, n]; strides in elements. Rows of b and out are contiguous. No size is
 // 0, and out overlaps neither a nor b.
 struct SmallProduct {
   size_t m = 0, n = 0, k = 0;

@@ -1,4 +1,4 @@
-// Standard kernels of batch normalization: the definition, statistics in double.
+// Reference kernels of batch normalization: the definition, with statistics in double.
 #include <Eigen/Core>
 #include <cmath>
 #include <vector>
@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-// f(channel, element) for every element, in the order of memory.
+// Calls f(channel, element) for every element, in memory order.
 template <typename F>
 void ForElements(const BatchNormSpec& s, F f) {
   int64_t i = 0;

@@ -18,7 +18,7 @@ HWY_INLINE Two operator+(Two a, Two b) {
   return {hn::Add(a.first, b.first), hn::Add(a.second, b.second)};
 }
 
-// sum += the terms' first, product += their second. `term(part, at, i)` is about the elements at
+// sum += the terms' first, product += their second. `term(part, at, i)` is for the elements at
 // `at`, of the channels from i on.
 template <ChannelOrder kOrder, bool kTwo, class Term>
 HWY_INLINE void Accumulate(const BatchNormPiece& p, Term term) {

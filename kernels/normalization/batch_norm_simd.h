@@ -1,4 +1,4 @@
-// Loops of batch normalization and its gradient over pieces of a tensor, on float or bfloat16
+// Loops of batch normalization and its gradient over parts of a tensor, with float or bfloat16
 // elements and float statistics.
 #ifndef TENON_KERNELS_NORMALIZATION_BATCH_NORM_SIMD_H_
 #define TENON_KERNELS_NORMALIZATION_BATCH_NORM_SIMD_H_
@@ -10,9 +10,9 @@ namespace tenon {
 
 enum class ChannelOrder { kLast, kFirst };
 
-// `rows` rows of n elements, one after the other. Channels last: a row is n channels, and what is
-// per channel has n values. Channels first: one row of one channel, and what is per channel has
-// one value. Which fields a loop reads stands beside it.
+// `rows` consecutive rows of n elements. Channels last: a row has n channels, and per-channel
+// arrays have n values. Channels first: one row of one channel, and per-channel arrays have one
+// value. The loops below list the fields that they read.
 struct BatchNormPiece {
   size_t rows = 1, n = 0;
   const void* x = nullptr;
@@ -24,7 +24,7 @@ struct BatchNormPiece {
   bool relu = false;
   float relu_limit = std::numeric_limits<float>::infinity();
   void* y = nullptr;
-  void* gated = nullptr;  // receives dy as it counts; or null
+  void* gated = nullptr;  // receives the counted dy; or null
   // Per channel.
   const float *mean = nullptr, *scale = nullptr, *offset = nullptr, *curve = nullptr;
   float *sum = nullptr, *product = nullptr;

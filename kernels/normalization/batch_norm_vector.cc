@@ -48,7 +48,7 @@ class ForwardKernel final : public BatchNormKernel {
     float* const scale = scratch.operand(1);
     float* const offset = scratch.operand(2);
     for (size_t c = 0; c < channels; ++c) {
-      // The mean as a float, and what that loses in the offset.
+      // The mean as a float; the offset compensates its rounding.
       const double m = r.input<float>(1)[c] / std::sqrt(variance[c] + spec_.epsilon);
       centre[c] = static_cast<float>(mean[c]);
       scale[c] = static_cast<float>(m);

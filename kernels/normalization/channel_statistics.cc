@@ -5,11 +5,12 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kBlockBytes = 64 << 10;  // read twice, from the second-level cache
+constexpr int64_t kBlockBytes = 64
+                                << 10;  // read twice, the second time from the second-level cache
 constexpr int64_t kChunkElements = 1 << 16;
 constexpr int64_t kMaxChunks = 24;
 
-// Each channel's partial results: f(channel, chunk, index in the chunk).
+// Each channel's partial results: calls f(channel, chunk, index in the chunk).
 template <typename F>
 void ForPartials(const ChannelLayout& layout, F f) {
   for (int64_t k = 0; k < layout.chunks; ++k) {
@@ -21,7 +22,7 @@ void ForPartials(const ChannelLayout& layout, F f) {
   }
 }
 
-// f(chunk), in parallel; `ns` is the cost of an element.
+// Calls f(chunk), in parallel; `ns` is the cost per element.
 template <typename F>
 void ForChunks(const ChannelLayout& layout, int threads, double ns, F f) {
   const double elements = static_cast<double>(layout.elements() / layout.chunks);
@@ -128,7 +129,7 @@ ChannelMoments MomentsOf(const ChannelLayout& layout, const BatchNormLoops& loop
   ForChunks(layout, threads, 0.2, [&](int64_t k) {
     counts[static_cast<size_t>(k)] = ChunkMoments(layout, loops, x, scratch, k);
   });
-  // A chunk's sum is about its shift: its first block's mean.
+  // A chunk's sum is relative to its shift: its first block's mean.
   const double n = static_cast<double>(layout.outer * layout.inner);
   ForPartials(layout, [&](int64_t c, int64_t k, int64_t i) {
     const double shift = scratch.narrow(k, 3)[i];
@@ -139,7 +140,7 @@ ChannelMoments MomentsOf(const ChannelLayout& layout, const BatchNormLoops& loop
     const double shift = scratch.narrow(k, 3)[i];
     const double count = counts[static_cast<size_t>(k)];
     const double d = result.mean[static_cast<size_t>(c)] - shift;
-    // Squares about the mean from those about the shift.
+    // Squares relative to the mean, from those relative to the shift.
     const double squares = scratch.wide(k, 1)[i] - 2 * d * scratch.wide(k, 0)[i] + count * d * d;
     result.variance[static_cast<size_t>(c)] += squares / n;
   });

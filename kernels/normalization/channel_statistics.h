@@ -1,10 +1,11 @@
-// Moments and sums for each channel of a tensor [outer, channels, inner], float or bfloat16, in one
-// pass over memory: batch norms, their gradients, tf.nn.moments. A block that fits the cache gives
-// its mean and its squares about that mean, and blocks are joined in double:
+// Moments and sums per channel of a tensor [outer, channels, inner], float or bfloat16, in one pass
+// over memory: for batch norms, their gradients, tf.nn.moments. Each block that fits the cache
+// gives its mean and its squares relative to that mean, and blocks are combined in double:
 //
 //   sum((x - m)^2) = sum over blocks (squares + n_b (m_b - s)^2) - n (m - s)^2, for any s.
 //
-// How the work is cut follows from the shape alone, so results do not depend on threads.
+// The split of the work depends only on the shape, so results do not depend on the number of
+// threads.
 #ifndef TENON_KERNELS_NORMALIZATION_CHANNEL_STATISTICS_H_
 #define TENON_KERNELS_NORMALIZATION_CHANNEL_STATISTICS_H_
 
@@ -18,8 +19,9 @@
 
 namespace tenon {
 
-// Channels last (inner is 1): chunks of whole rows; several pixels make one row where channels are
-// few ("fold"), and what is per channel is repeated as often. Channels first: a chunk is a channel.
+// Channels last (inner is 1): chunks of whole rows; several pixels make one row if there are few
+// channels ("fold"), and per-channel values are repeated accordingly. Channels first: a chunk is a
+// channel.
 struct ChannelLayout {
   ChannelOrder order = ChannelOrder::kLast;
   int64_t outer = 0, channels = 0, inner = 0;
@@ -50,7 +52,7 @@ struct ChannelLayout {
     for (int64_t i = channels; i < operands(); ++i) values[i] = values[i - channels];
   }
 
-  // f(first element, rows, elements of a row) for each block of a chunk.
+  // Calls f(first element, rows, elements per row) for each block of a chunk.
   template <typename F>
   void ForBlocks(int64_t chunk, F f) const {
     if (order == ChannelOrder::kLast) {
@@ -66,7 +68,8 @@ struct ChannelLayout {
     }
   }
 
-  // f(first element, rows, elements of a row, first channel operand) over everything, in parallel.
+  // Calls f(first element, rows, elements per row, first channel operand) over everything, in
+  // parallel.
   template <typename F>
   void ForAll(int threads, F f) const {
     const double ns = 0.15;
@@ -86,8 +89,8 @@ struct ChannelLayout {
   }
 };
 
-// Memory of one run: per chunk two doubles and four floats an operand, then four floats a channel
-// operand.
+// The memory of one run: per chunk two doubles and four floats per operand, then four floats per
+// channel operand.
 class ChannelScratch {
  public:
   ChannelScratch(const ChannelLayout& layout, void* memory)
@@ -120,9 +123,9 @@ ChannelMoments MomentsOf(const ChannelLayout& layout, const BatchNormLoops& loop
 
 // dy, x and gate of `piece` are whole tensors.
 struct ChannelSums {
-  std::vector<double> sum, product;  // sum(dy), sum(dy * (x - centre)), dy as it counts
+  std::vector<double> sum, product;  // sum(dy), sum(dy * (x - center)), for the counted dy
 };
-// scratch.operand(0) holds the centre.
+// scratch.operand(0) holds the center.
 ChannelSums GradientSumsOf(const ChannelLayout& layout, const BatchNormLoops& loops, int threads,
                            const BatchNormPiece& whole, const ChannelScratch& scratch);
 

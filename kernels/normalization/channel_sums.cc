@@ -42,7 +42,7 @@ absl::StatusOr<Problem> ProblemOf(const PrepareContext& p) {
   return problem;
 }
 
-// f(channel, element) for each element.
+// Calls f(channel, element) for each element.
 template <typename F>
 void ForElements(const Problem& p, F f) {
   for (int64_t o = 0; o < p.outer; ++o) {

@@ -24,7 +24,8 @@ HWY_INLINE Vf PowerOf(Vf n, float minus_beta) {
   return Exp(hn::Mul(Const(minus_beta), Log(n)));
 }
 
-// Zeros at both ends of a buffer of radius + n + radius; gives where the n values go.
+// Writes zeros at both ends of a buffer of radius + n + radius; returns the position of the n
+// values.
 HWY_INLINE float* Padded(const LrnRow& row, float* buffer) {
   std::fill_n(buffer, row.radius, 0.0f);
   std::fill_n(buffer + row.radius + row.n, row.radius, 0.0f);

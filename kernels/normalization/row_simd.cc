@@ -92,7 +92,7 @@ HWY_INLINE Vf LoadTailOf(const SoftmaxRow& row, int input, size_t i, size_t rest
   return row.repeated[input] ? Const(from[0]) : LoadTail(from + i, rest);
 }
 
-// Writes t to y where it is not x itself, and gives its largest value.
+// Writes t to y unless it is x itself, and returns its largest value.
 HWY_INLINE float ScaleAndMask(const SoftmaxRow& row, size_t whole, size_t rest) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
@@ -141,7 +141,7 @@ HWY_INLINE float LargestOf(const float* x, size_t whole, size_t rest) {
   return Largest(largest);
 }
 
-// What e^(t - largest) is; NaN stays NaN, also that of infinity - infinity.
+// e^(t - largest); NaN stays NaN, including that of infinity - infinity.
 HWY_INLINE Vf ExpOfDifference(Vf t, Vf largest) {
   const Vf x = hn::Sub(t, largest);
   return KeepNaN(x, ExpOfNegative(x));

@@ -6,9 +6,9 @@
 
 namespace tenon {
 
-// y = (s - mean(s)) / sqrt(variance(s) + epsilon) * gamma + beta, s = x (+ residual unless null).
-// `sum` receives s, or is null. The variance is the mean square of s - mean(s). y and sum may be x
-// or residual, but not each other.
+// y = (s - mean(s)) / sqrt(variance(s) + epsilon) * gamma + beta, with s = x (+ residual unless
+// null). `sum` receives s, or is null. The variance is the mean square of s - mean(s). y and sum
+// may be x or residual, but not each other.
 struct LayerNormRow {
   const float* x = nullptr;
   const float* residual = nullptr;
@@ -23,7 +23,7 @@ using LayerNormRowFn = void (*)(const LayerNormRow& row);
 LayerNormRowFn FindLayerNormRow();
 
 // y = softmax(t) or log softmax(t) over t = inputs[0] * scale + inputs[1] + ...; an input with
-// `repeated` has one value for the whole row. A NaN or an infinity among t makes the row NaN as in
+// `repeated` has one value for the whole row. A NaN or an infinity in t makes the row NaN, as in
 // TensorFlow. y may be one of the inputs.
 struct SoftmaxRow {
   const float* const* inputs = nullptr;
@@ -37,7 +37,7 @@ using SoftmaxRowFn = void (*)(const SoftmaxRow& row);
 enum class SoftmaxKind { kSoftmax, kLogSoftmax };
 SoftmaxRowFn FindSoftmaxRow(SoftmaxKind kind);
 
-// y[i] = x[i] * scale where keep[i], else masked. y may be x.
+// y[i] = x[i] * scale if keep[i], otherwise masked. y may be x.
 using SelectRowFn = void (*)(const float* x, float scale, const bool* keep, float masked, float* y,
                              size_t n);
 SelectRowFn FindSelectRow();

@@ -14,16 +14,16 @@ namespace {
 
 constexpr int kMaxInputs = 8;
 
-// Where each row of the output finds its inputs.
+// The position of each output row's inputs.
 struct Rows {
   int num_inputs = 1;
-  int num_values = 1;  // those before the conditions
+  int num_values = 1;  // the inputs before the conditions
   int64_t rows = 0, columns = 0;
-  CollapsedBroadcast outer;                  // over all axes but the last; strides in rows
-  std::array<int64_t, kMaxInputs> length{};  // of an input's own rows: `columns` or 1
+  CollapsedBroadcast outer;                  // over all axes except the last; strides in rows
+  std::array<int64_t, kMaxInputs> length{};  // length of an input's rows: `columns` or 1
   std::array<bool, kMaxInputs> repeated{};   // one value for the whole row
 
-  // Element offsets of output row `row` in each input.
+  // The element offsets of output row `row` in each input.
   void Locate(int64_t row, int64_t* offsets) const {
     std::fill_n(offsets, num_inputs, 0);
     for (size_t d = outer.dims.size(); d-- > 0 && row > 0;) {
@@ -101,7 +101,7 @@ class VectorSoftmaxKernel final : public Kernel {
         threads_(threads),
         grain_(ParallelGrain(0.6 * static_cast<double>(rows.columns) + 20)) {}
 
-  // Per range, for bfloat16: each input's row and the output's in float.
+  // Per range, for bfloat16: each input's row and the output's, in float.
   size_t ScratchFloats() const {
     if (!bfloat16_) return 0;
     const int ranges = ParallelRanges(threads_, rows_.rows, grain_);
@@ -156,12 +156,13 @@ class VectorSoftmaxKernel final : public Kernel {
     }
   }
 
-  // The arguments go to the output's row first.
+  // The arguments are written to the output's row first.
   void RunMaskedRow(const RunContext& context, const int64_t* offsets,
                     const SoftmaxRow& row) const {
     float* y = row.y;
     int done = rows_.num_values;  // inputs that have been applied
-    if (rows_.num_values == 1 && !row.repeated[0] && !row.repeated[1]) {  // the usual case at once
+    if (rows_.num_values == 1 && !row.repeated[0] &&
+        !row.repeated[1]) {  // the usual case, in one pass
       select_fn_(row.inputs[0], scale_, context.input<bool>(1) + offsets[1], masked_, y, row.n);
       done = 2;
     } else {

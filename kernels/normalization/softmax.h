@@ -1,9 +1,9 @@
-// What Softmax, LogSoftmax and _FusedSoftmax share: kernels of
+// Shared by Softmax, LogSoftmax and _FusedSoftmax: kernels of
 //
 //   softmax(inputs[0] * scale + inputs[1] + ...)
 //
-// over the last axis, the inputs broadcast to the output. The last `num_conditions` inputs are
-// bool: where one of them is false, the argument is `masked` instead.
+// over the last axis, with the inputs broadcast to the output. The last `num_conditions` inputs are
+// bool: if one of them is false, the argument is `masked` instead.
 #ifndef TENON_KERNELS_NORMALIZATION_SOFTMAX_H_
 #define TENON_KERNELS_NORMALIZATION_SOFTMAX_H_
 

@@ -30,7 +30,8 @@ T Lowest() {
   }
 }
 
-// f(output element, input element, filter element, sum) for the first largest sum of each window.
+// Calls f(output element, input element, filter element, sum) for the first largest sum of each
+// window.
 template <typename T, typename F>
 void ForEachLargest(const DilationGeometry& g, const T* in, const T* filter, F&& f) {
   const auto& [rows, cols] = g.axes;

@@ -92,7 +92,7 @@ class PoolReference {
   }
 
   static C Lowest() {
-    // TensorFlow starts from the lowest finite number, so -inf alone in a window is lost.
+    // TensorFlow starts from the lowest finite number, so a window of only -inf gives that number.
     return std::numeric_limits<C>::lowest();
   }
 

@@ -105,7 +105,7 @@ TapTable::TapTable(const PoolGeometry& g, Direction direction) {
     dim.other = to_input ? g.in[d] : g.out[d];
     const int64_t size = to_input ? g.out[d] : g.in[d];
     const auto first_of = [&](int64_t o) { return o * g.attrs.strides[d] - g.pads_begin[d]; };
-    // The coordinates of output o's window that lie in the image.
+    // The coordinates of output o's window that are inside the image.
     const auto inside = [&](int64_t o) {
       const int64_t begin = std::max<int64_t>(first_of(o), 0);
       const int64_t end = std::min(first_of(o) + dim.window, g.in[d]);

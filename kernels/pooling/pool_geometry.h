@@ -1,4 +1,4 @@
-// Pools with everything known: sizes, padding, and which elements each window holds.
+// The geometry of pools: sizes, padding, and the elements of each window.
 #ifndef TENON_KERNELS_POOLING_POOL_GEOMETRY_H_
 #define TENON_KERNELS_POOLING_POOL_GEOMETRY_H_
 
@@ -24,28 +24,28 @@ struct PoolGeometry {
   Shape out_shape() const;           // in data_format's order
 };
 
-// Window attributes; those of a V2 op, whose window is an input, from its values.
+// The window attributes; for a V2 op, whose window is an input, from its values.
 absl::StatusOr<WindowAttrs> PoolAttrs(const AttrReader& attrs, int spatial, const Tensor* ksize,
                                       const Tensor* strides);
-// MaxPoolV2 has inputs 1 and 2 in place of ksize and strides.
+// Whether it is MaxPoolV2, whose inputs 1 and 2 replace ksize and strides.
 bool WindowIsInput(const AttrReader& attrs);
-// The shape of rank `rank` that AvgPoolGrad's first input holds.
+// The shape of rank `rank` in AvgPoolGrad's first input.
 absl::StatusOr<Shape> PoolShapeOfValue(const Tensor& value, int rank);
 absl::StatusOr<PoolGeometry> ResolvePool(const WindowAttrs& attrs, const Shape& input);
-// As above; InvalidArgument also where a TapTable would be too large to be written down.
+// The same; InvalidArgument also if a TapTable would be too large.
 absl::StatusOr<PoolGeometry> ResolvePoolTaps(const WindowAttrs& attrs, const Shape& input);
 
 ImageStrides StridesOf(const PoolGeometry& g, int64_t positions);
 
-// An element of the other side that a position belongs together with.
+// An element of the other side that corresponds to a position.
 struct Tap {
   int64_t position = 0;
-  int32_t index = 0;  // the input position's place in the window, row-major
-  double weight = 0;  // 1 / elements of the image in the window
+  int32_t index = 0;  // the input position's index in the window, row-major
+  double weight = 0;  // 1 / (elements of the image in the window)
 };
 
 // kToInput: for each output position, the input positions in its window. kToOutput: for each input
-// position, the output positions whose windows hold it. Both in row-major order.
+// position, the output positions whose windows contain it. Both in row-major order.
 class TapTable {
  public:
   enum class Direction { kToInput, kToOutput };
@@ -54,7 +54,7 @@ class TapTable {
   // A row is all positions that differ only in the last spatial dimension.
   int64_t rows() const { return rows_; }
   int64_t row_length() const { return static_cast<int64_t>(dims_.back().begin.size()) - 1; }
-  // f(position, taps) for each position of a row.
+  // Calls f(position, taps) for each position of a row.
   template <typename F>
   void ForRow(int64_t row, F f) const {
     Taps outer = OuterTaps(row), taps;

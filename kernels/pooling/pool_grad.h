@@ -1,8 +1,7 @@
 // Gradients of pools.
 //
-// Where several elements of a window are the largest, MaxPoolGrad gives the gradient to the first,
-// as TensorFlow's CPU kernels do; MaxPool3DGrad gives it to every one that is within 1e-5 of the
-// largest.
+// If several elements of a window are the largest, MaxPoolGrad gives the gradient to the first, as
+// TensorFlow's CPU kernels do; MaxPool3DGrad gives it to all that are within 1e-5 of the largest.
 #ifndef TENON_KERNELS_POOLING_POOL_GRAD_H_
 #define TENON_KERNELS_POOLING_POOL_GRAD_H_
 
@@ -16,12 +15,12 @@ namespace tenon {
 
 enum class PoolGradKind { kAverage, kMax, kMaxTies };
 
-// The pool whose gradient a node is. Inputs: the pool's input's shape and dy, or the pool's input,
-// its output and dy, then perhaps ksize and strides. InvalidArgument where a shape is not what the
-// pool gives; Unimplemented where an input must be known and is not.
+// The pool that a gradient node belongs to. Inputs: the shape of the pool's input and dy; or the
+// pool's input, its output and dy; possibly ksize and strides. InvalidArgument if a shape does not
+// match the pool; Unimplemented if an input must be known and is not.
 absl::StatusOr<PoolGeometry> PoolGradGeometry(PrepareContext& p, int spatial, PoolGradKind kind);
 
-// Inputs of a node that must be known before it can be prepared.
+// The inputs of a node that must be known in Prepare.
 std::vector<int> PoolGradParameters(const PrepareContext& p, PoolGradKind kind);
 
 absl::StatusOr<std::unique_ptr<Kernel>> PoolGradReference(PrepareContext& p, int spatial,
@@ -30,8 +29,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> PoolGradReference(PrepareContext& p, int
 absl::StatusOr<std::unique_ptr<Kernel>> PoolGradVector(PrepareContext& p, int spatial,
                                                        PoolGradKind kind);
 
-// A max pool that also gives each window's first largest element as its place in the window, and
-// the gradient that reads those places. Unimplemented for windows of more than 256 elements.
+// A max pool that also outputs the position of each window's first largest element, and the
+// gradient that reads these positions. Unimplemented for windows of more than 256 elements.
 absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolWorkspaceVector(PrepareContext& p, int spatial);
 absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolGradWorkspaceVector(PrepareContext& p, int spatial);
 

@@ -1,6 +1,6 @@
-// Accelerated pooling gradients. A position of the pool's input sums over the windows that hold it,
-// so that every element is written once and rows are independent. MaxPoolGrad first finds each
-// window's largest element, as the max pool with a workspace does.
+// Accelerated pooling gradients. Each position of the pool's input sums over the windows that
+// contain it, so that every element is written once and rows are independent. MaxPoolGrad first
+// finds each window's largest element, as the max pool with a workspace does.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -14,7 +14,7 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMaxWindow = 256;  // places are bytes
+constexpr int64_t kMaxWindow = 256;  // positions are bytes
 
 struct Pool {
   PoolGeometry g;
@@ -40,7 +40,7 @@ absl::StatusOr<Pool> PoolOf(const PrepareContext& p, PoolGeometry g, DType dtype
   return pool;
 }
 
-// Places of every window. Unimplemented where some window holds nothing of the image.
+// Checks the positions in every window. Unimplemented if some window has no element of the image.
 absl::Status CheckPlaces(const PoolGeometry& g) {
   if (g.window_positions() > kMaxWindow) return Unimplemented("a large window");
   for (size_t d = 0; d < g.in.size(); ++d) {
@@ -58,10 +58,10 @@ char* At(void* base, int64_t element, const Pool& pool) {
   return static_cast<char*>(base) + element * pool.element;
 }
 
-// The taps of all rows. Rows whose taps differ only in where they begin share them.
+// The taps of all rows. Rows whose taps differ only by an offset share them.
 class RowTaps {
  public:
-  // Unimplemented where there are too many to write down.
+  // Unimplemented if there are too many.
   static absl::StatusOr<RowTaps> Make(const Pool& pool, TapTable::Direction direction) {
     const TapTable table(pool.g, direction);
     const bool to_input = direction == TapTable::Direction::kToInput;
@@ -104,7 +104,7 @@ class RowTaps {
     return out;
   }
 
-  // f(first element of the row, first element of its taps, row) for all rows, in parallel.
+  // Calls f(first element of the row, first element of its taps, row) for all rows, in parallel.
   template <typename F>
   void ForRows(const Pool& pool, F f) const {
     const int64_t rows = static_cast<int64_t>(rows_.size()), c = pool.g.channels;
@@ -141,7 +141,7 @@ class RowTaps {
   int64_t length_ = 0, other_image_ = 0;
 };
 
-// y (unless null) and places from x.
+// Computes y (unless null) and positions from x.
 void FindPlaces(const Pool& pool, const RowTaps& inputs, const void* x, void* y, uint8_t* places) {
   inputs.ForRows(pool, [&](int64_t at, int64_t origin, PoolRow row) {
     row.x = At(x, origin, pool);
@@ -237,7 +237,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolArgmaxVector(PrepareContext& p) {
       row.out_places = places + at;
       pool.loops.maximum(row);
       const int64_t counted_from = batch_in_index ? 0 : origin / image * image;
-      std::array<int64_t, kMaxWindow> from;  // where a place's first channel is
+      std::array<int64_t, kMaxWindow> from;  // offset of a position's first channel
       for (size_t i = 0; i < row.positions; ++i) {
         for (uint32_t t = row.begin[i]; t < row.begin[i + 1]; ++t) {
           from[static_cast<size_t>(row.taps[t].index)] = origin + row.taps[t].offset;

@@ -1,4 +1,4 @@
-// Loops that the standard kernels of pooling gradients share.
+// Loops shared by the reference kernels of pooling gradients.
 #ifndef TENON_KERNELS_POOLING_POOL_REFERENCE_H_
 #define TENON_KERNELS_POOLING_POOL_REFERENCE_H_
 
@@ -11,11 +11,11 @@
 
 namespace tenon {
 
-// Sums of gradients: small floats in float; integers wrap around.
+// Accumulators for gradients: small floats sum in float; integers wrap around.
 template <typename T>
 using PoolSum = std::conditional_t<kIsInt<T>, uint64_t, ComputeType<T>>;
 
-// f(image, position, taps) for every position of the table's side.
+// Calls f(image, position, taps) for every position of the table's side.
 template <typename F>
 void ForPoolPositions(const PoolGeometry& g, const TapTable& table, F f) {
   for (int64_t n = 0; n < g.batch; ++n) {
@@ -26,8 +26,8 @@ void ForPoolPositions(const PoolGeometry& g, const TapTable& table, F f) {
   }
 }
 
-// The tap with the largest element: the first of them, and a NaN only where it comes first. `x` is
-// the image's channel.
+// The tap with the largest element: the first of them, and a NaN only if it comes first. `x` is the
+// image's channel.
 template <typename T>
 const Tap& LargestTap(const T* x, int64_t step, absl::Span<const Tap> taps) {
   const Tap* best = &taps[0];

@@ -34,7 +34,7 @@ HWY_INLINE void StorePlaces(RestPart part, Vi v, uint8_t* to) {
   std::memcpy(to, lanes, part.n);
 }
 
-// f(count, taps, position) with the number of taps as a constant where it is one of the usual.
+// Calls f(count, taps, position) with the number of taps as a constant if it is a common one.
 template <class F>
 HWY_INLINE void ForPositions(const PoolRow& row, F f) {
   for (size_t i = 0; i < row.positions; ++i) {

@@ -8,16 +8,16 @@
 
 namespace tenon {
 
-// An element of the other side that a position belongs together with.
+// An element of the other side that corresponds to a position.
 struct PoolTap {
-  int64_t offset = 0;  // of its first channel, in elements, from where the row's taps begin
-  int32_t index = 0;   // place in the window
+  int64_t offset = 0;  // of its first channel, in elements, relative to the start of the row's taps
+  int32_t index = 0;   // position in the window
   float weight = 0;
 };
 
 // Position i of a row has taps[begin[i]] to taps[begin[i + 1]], and `channels` elements in x or
-// out. What stands on the other side begins at the row's taps. Fields that a loop does not name are
-// not read.
+// out. Elements of the other side are relative to the row's taps. A loop reads only the fields that
+// it names.
 struct PoolRow {
   const PoolTap* taps = nullptr;
   const uint32_t* begin = nullptr;
@@ -33,9 +33,9 @@ struct PoolRow {
 using PoolLoop = void (*)(const PoolRow& row);
 
 struct PoolLoops {
-  // out (unless null) = the largest x at a tap, beginning with the lowest number, as MaxPool does:
-  // a NaN never wins. out_places = the index of the tap with the largest x: the first of them, and
-  // a NaN only where it comes first. Every position has a tap.
+  // out (unless null) = the largest x at a tap, starting from the lowest number, as in MaxPool: a
+  // NaN never wins. out_places = the index of the tap with the largest x: the first of them, and a
+  // NaN only if it comes first. Every position has a tap.
   PoolLoop maximum;
   // out = sum of dy at taps where `places` is the tap's index.
   PoolLoop route;

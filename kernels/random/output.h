@@ -1,5 +1,4 @@
-// What the kernels of random ops read and write: an output of a shape told by an input, and ranges
-// of integers.
+// Inputs and outputs of random ops: an output whose shape an input gives, and ranges of integers.
 #ifndef TENON_KERNELS_RANDOM_OUTPUT_H_
 #define TENON_KERNELS_RANDOM_OUTPUT_H_
 
@@ -8,7 +7,7 @@
 
 namespace tenon {
 
-// Output 0 at Run, allocated by the shape's value where the shape was not known before.
+// Output 0 at Run, allocated from the shape's value if the shape was not known before.
 struct RandomOutput {
   void* data = nullptr;
   int64_t count = 0;
@@ -16,7 +15,7 @@ struct RandomOutput {
 absl::StatusOr<RandomOutput> OutputAtRun(RunContext& run, const Shape& planned, DType shape_type,
                                          int64_t rank, int input = 0);
 
-// minval < maxval, as where the range begins and its size.
+// minval < maxval, as the start of the range and its size.
 struct IntRange {
   uint64_t low = 0;
   uint64_t size = 0;

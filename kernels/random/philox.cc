@@ -12,7 +12,7 @@ namespace {
 constexpr int kRounds = 10;
 constexpr uint32_t kMultiplier[2] = {0xD2511F53, 0xCD9E8D57};
 constexpr uint32_t kWeyl[2] = {0x9E3779B9, 0xBB67AE85};
-// Truncated normals reject samples: each output has a part of the sequence of its own.
+// Truncated normals reject samples, so each output has its own part of the sequence.
 constexpr int64_t kReservedSamples = 256;
 
 // Random bits as the fraction of a number in [1, 2), minus 1.
@@ -38,7 +38,7 @@ bfloat16 UnitBfloat16(uint32_t bits) {
   return static_cast<bfloat16>(static_cast<float>(Eigen::numext::bit_cast<bfloat16>(word)) - 1.0f);
 }
 
-// Two normal numbers from two uniform ones (Box and Muller).
+// Two normal numbers from two uniform ones (Box-Muller).
 template <typename T>
 void BoxMuller(T radius, T angle, T out[2]) {
   const T u = std::max(radius, T(1e-7));
@@ -99,7 +99,7 @@ void TruncatedBlock(PhiloxStream& stream, T* out) {
   }
 }
 
-// make(group, out) gives kPerBlock<T> elements; the last group may be cut.
+// make(group, out) writes kPerBlock<T> elements; the last group may be partial.
 template <typename T, typename F>
 void FillGroups(T* out, int64_t n, F&& make) {
   constexpr int64_t kGroup = kPerBlock<T>;

@@ -1,5 +1,5 @@
 // Philox-4x32-10, a counter-based generator (Salmon et al., "Parallel random numbers: as easy as 1,
-// 2, 3"), and the distributions that TensorFlow draws with it, number for number.
+// 2, 3"), and TensorFlow's distributions on it, with identical numbers.
 //
 //   Philox generator(counter, key);
 //   FillRandom(Distribution::kNormal, DType::kFloat, generator, out, n);
@@ -19,7 +19,7 @@ class Philox {
   using Key = std::array<uint32_t, 2>;
 
   Philox(const Block& counter, const Key& key) : counter_(counter), key_(key) {}
-  // As seeded by an op's attributes seed and seed2.
+  // Seeded from an op's attributes seed and seed2.
   static Philox FromSeeds(uint64_t seed, uint64_t seed2);
 
   Block Next();
@@ -30,7 +30,7 @@ class Philox {
   Key key_;
 };
 
-// The numbers of a generator one by one.
+// A generator's numbers, one by one.
 class PhiloxStream {
  public:
   explicit PhiloxStream(const Philox& generator) : generator_(generator) {}
@@ -45,10 +45,10 @@ class PhiloxStream {
 
 enum class Distribution { kUniform, kNormal, kTruncatedNormal };
 
-// n floating-point numbers: uniform in [0, 1), or normal of deviation 1 (truncated: within 2).
+// n floating-point numbers: uniform in [0, 1), or normal with deviation 1 (truncated: within 2).
 void FillRandom(Distribution distribution, DType dtype, const Philox& generator, void* out,
                 int64_t n);
-// n integers: all bits, where range is 0, else low + bits modulo range.
+// n integers: all bits if range is 0, otherwise low + bits modulo range.
 void FillRandomInts(DType dtype, const Philox& generator, uint64_t low, uint64_t range, void* out,
                     int64_t n);
 

@@ -32,7 +32,7 @@ absl::Status Sampler::Run(RunContext& run, const Philox& generator) const {
   std::vector<double> sums(static_cast<size_t>(classes));
   return DispatchType(RealNumbers{}, logits_type_, [&]<typename T>() {
     for (int64_t b = 0; b < batch; ++b) {
-      // Sums of probabilities, scaled by the largest; classes that are not finite have none.
+      // Cumulative probabilities, scaled by the largest; classes that are not finite have none.
       const T* row = run.input<T>(0) + b * classes;
       auto value = [row](int64_t i) { return static_cast<double>(ToCompute(row[i])); };
       double largest = -std::numeric_limits<double>::infinity(), total = 0;

@@ -1,4 +1,4 @@
-// Draws of classes from unnormalized log-probabilities: Multinomial and StatelessMultinomial.
+// Samples classes from unnormalized log-probabilities: Multinomial and StatelessMultinomial.
 #ifndef TENON_KERNELS_RANDOM_SAMPLING_H_
 #define TENON_KERNELS_RANDOM_SAMPLING_H_
 

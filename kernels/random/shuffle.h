@@ -1,4 +1,4 @@
-// Rows in a random order: RandomShuffle and StatelessShuffle.
+// Shuffles rows: RandomShuffle and StatelessShuffle.
 #ifndef TENON_KERNELS_RANDOM_SHUFFLE_H_
 #define TENON_KERNELS_RANDOM_SHUFFLE_H_
 
@@ -9,14 +9,14 @@
 
 namespace tenon {
 
-// What input 0 has along its first dimension.
+// The rows of input 0 along its first dimension.
 struct ShuffledRows {
   DType dtype = DType::kInvalid;
   int64_t rows = 1;
   int64_t width = 1;
 
   static ShuffledRows Of(const PrepareContext& p);
-  // Input 0 to output 0. `generator` gives a number for each row but the last.
+  // Shuffles input 0 into output 0. `generator` gives a number for each row but the last.
   void Run(RunContext& run, const Philox& generator) const;
 };
 

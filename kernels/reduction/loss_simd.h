@@ -8,13 +8,13 @@
 namespace tenon {
 
 // One row of a cross entropy: returns the sum of labels * (log(sum(exp(logits))) - logits) and
-// writes backprop = softmax(logits) - labels. backprop may be logits or labels. A NaN among the
-// logits makes all of it NaN.
+// writes backprop = softmax(logits) - labels. backprop may be logits or labels. A NaN in the logits
+// makes the whole row NaN.
 struct CrossEntropyRow {
   const float* logits = nullptr;
   const float* labels = nullptr;  // null: 1 at `label`, else 0
   int64_t label = 0;
-  // One value for the whole row instead of n.
+  // Whether there is one value for the whole row instead of n.
   bool repeated_logits = false, repeated_labels = false;
   float* backprop = nullptr;
   size_t n = 0;
@@ -22,7 +22,7 @@ struct CrossEntropyRow {
 using CrossEntropyRowFn = float (*)(const CrossEntropyRow& row);
 CrossEntropyRowFn FindCrossEntropyRow();
 
-// The sum of x[i] * x[i]. Blocks are summed in float and added up in double.
+// The sum of x[i] * x[i]. Blocks are summed in float and combined in double.
 using SquareSumFn = double (*)(const float* x, size_t n);
 SquareSumFn FindSquareSum();
 

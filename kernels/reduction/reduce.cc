@@ -1,7 +1,7 @@
-// Mean, Sum, Max, Min and BiasAddGrad of float where, after joining neighbours, the input is
+// Mean, Sum, Max, Min and BiasAddGrad of float if, after merging adjacent axes, the input is
 // [outer, reduced, inner] or [reduced, outer, reduced]. Global average pooling is [N, H W, C], a
-// softmax's sum [rows, n, 1], a sum for each channel [N H W, C] or [N, C, H W]. Mean also of
-// bfloat16 [outer, reduced, inner].
+// softmax's sum [rows, n, 1], a sum per channel [N H W, C] or [N, C, H W]. Also Mean of bfloat16
+// [outer, reduced, inner].
 #include "kernels/reduction/reduce.h"
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 namespace tenon {
 namespace {
 
-// What is reduced is cut into blocks of a fixed length, whatever the threads, so that the bits of
-// a sum do not depend on them: so many elements, in at least so many rows of columns.
+// The reduced axes are cut into blocks of a fixed length, so that the bits of a sum do not depend
+// on the number of threads: this many elements, in at least this many rows of columns.
 constexpr int64_t kBlock = int64_t{1} << 17;
 constexpr int64_t kLeastRows = 64;
 constexpr int64_t kColumns = 64;  // a thread's share of columns is a multiple of a cache line
@@ -27,7 +27,7 @@ struct Problem {
   ReduceKind kind = ReduceKind::kSum;
   bool mean = false;
   int64_t outer = 1, reduced = 1, inner = 1;
-  int64_t repeat = 1;  // reduced in front of `outer`; then inner is 1
+  int64_t repeat = 1;  // reduced axes before `outer`; then inner is 1
 };
 
 ReduceKind KindOf(VectorReduction reduction) {
@@ -42,7 +42,7 @@ absl::Status CheckDType(const PrepareContext& p, VectorReduction reduction) {
   return absl::OkStatus();
 }
 
-// `mask`: which axes are reduced.
+// `mask`: the reduced axes.
 absl::StatusOr<Problem> ProblemOf(const Shape& in, VectorReduction reduction,
                                   const std::vector<bool>& mask) {
   Problem problem;
@@ -56,7 +56,7 @@ absl::StatusOr<Problem> ProblemOf(const Shape& in, VectorReduction reduction,
     if (reduce) {
       if (part == kInner) {
         if (problem.outer != 1 || problem.repeat != 1) {
-          return Unimplemented("reduced axes that stand apart");
+          return Unimplemented("reduced axes that are not adjacent");
         }
         problem.repeat = std::exchange(problem.reduced, 1);
         problem.outer = std::exchange(problem.inner, 1);
@@ -70,7 +70,7 @@ absl::StatusOr<Problem> ProblemOf(const Shape& in, VectorReduction reduction,
       problem.inner *= in.dim(d);
     }
   }
-  if (problem.repeat > 1 && problem.inner > 1) return Unimplemented("axes that stand apart");
+  if (problem.repeat > 1 && problem.inner > 1) return Unimplemented("axes that are not adjacent");
   if (in.num_elements() == 0) return Unimplemented("nothing to reduce");
   return problem;
 }
@@ -142,7 +142,7 @@ class ReduceKernel final : public Kernel {
     Divide(y, problem_.outer);
   }
 
-  // f(plane, from, to) for stretches of columns of `planes` planes of about `rows` rows, in
+  // Calls f(plane, from, to) for ranges of columns of `planes` planes of about `rows` rows, in
   // parallel.
   template <typename F>
   void Columns(int64_t planes, int64_t rows, const F& f) const {
@@ -213,7 +213,7 @@ class Bfloat16MeanKernel final : public Kernel {
  private:
   static constexpr int64_t kRows = 32;
 
-  // Row 0 of the buffer holds the sum so far.
+  // Row 0 of the buffer holds the current sum.
   void Share(const uint16_t* x, size_t columns, uint16_t* y) const {
     alignas(64) float buffer[(kRows + 1) * kColumns];
     alignas(64) float sum[kColumns] = {};

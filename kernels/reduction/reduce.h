@@ -1,5 +1,5 @@
 // Vector kernels of reductions: float, and the mean of bfloat16; Unimplemented for other dtypes and
-// for axes that stand apart.
+// for axes that are not adjacent.
 #ifndef TENON_KERNELS_REDUCTION_REDUCE_H_
 #define TENON_KERNELS_REDUCTION_REDUCE_H_
 
@@ -12,9 +12,9 @@ namespace tenon {
 
 enum class VectorReduction { kSum, kMean, kMax, kMin };
 
-// Over the axes that input 1 holds, which must be known.
+// Over the axes in input 1, which must be known.
 absl::StatusOr<std::unique_ptr<Kernel>> VectorReduce(PrepareContext& p, VectorReduction reduction);
-// Over every axis of input 0 but `kept`.
+// Over every axis of input 0 except `kept`.
 absl::StatusOr<std::unique_ptr<Kernel>> VectorReduceAllBut(PrepareContext& p,
                                                            VectorReduction reduction, int kept);
 

@@ -54,7 +54,7 @@ float Row(const float* x, size_t n) {
   for (; i + lanes <= n; i += lanes) a0 = Op::Of(a0, hn::LoadU(d, x + i));
   HWY_ALIGN float total[hn::MaxLanes(FloatTag())];
   hn::Store(Op::Of(Op::Of(a0, a1), Op::Of(a2, a3)), d, total);
-  // Halves together, so that the lanes' sum is as exact as theirs.
+  // Adds halves pairwise, so that the lanes' sum is as exact as the lanes.
   for (size_t width = lanes / 2; width > 0; width /= 2) {
     for (size_t k = 0; k < width; ++k) total[k] = Op::One(total[k], total[k + width]);
   }

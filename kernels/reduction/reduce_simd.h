@@ -1,4 +1,4 @@
-// Sums and extremes of float rows and columns. NaN among the values is the extreme.
+// Sums and extremes of float rows and columns. If a value is NaN, the extreme is NaN.
 #ifndef TENON_KERNELS_REDUCTION_REDUCE_SIMD_H_
 #define TENON_KERNELS_REDUCTION_REDUCE_SIMD_H_
 
@@ -9,7 +9,7 @@ namespace tenon {
 
 enum class ReduceKind { kSum, kMax, kMin };
 
-// One value from n >= 1 values that stand together.
+// One value from n >= 1 contiguous values.
 using ReduceRowFn = float (*)(const float* x, size_t n);
 ReduceRowFn FindReduceRow(ReduceKind kind);
 

@@ -12,10 +12,10 @@
 
 namespace tenon {
 
-// Which axes of `input` reduction indices (a scalar or a vector) name.
+// A mask of the axes of `input` that reduction indices (a scalar or a vector) name.
 absl::StatusOr<std::vector<bool>> ReducedAxes(const Shape& input, const Tensor& axes);
 
-// The loops of one reduction, with neighbouring axes of a kind merged.
+// The loops of one reduction, with adjacent axes of the same kind merged.
 struct ReductionSpace {
   struct Dim {
     int64_t size = 1;

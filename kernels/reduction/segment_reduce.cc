@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-// What a sum, product, minimum or maximum of nothing is.
+// The sum, product, minimum or maximum of no elements.
 template <typename T>
 T SegmentIdentity(SegmentOp op) {
   if constexpr (!kIsComplex<T>) {
@@ -48,7 +48,7 @@ void CombineRow(SegmentOp op, const T* row, ComputeType<T>* acc, int64_t n) {
   }
 }
 
-// The combined value of `count` rows as it is stored.
+// The combined value of `count` rows, as it is stored.
 template <typename T>
 void FinishRow(SegmentOp op, int64_t count, const ComputeType<T>* acc, T* out, int64_t n) {
   using C = ComputeType<T>;

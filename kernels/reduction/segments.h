@@ -11,14 +11,14 @@
 
 namespace tenon {
 
-// Elements of an integer input at Run.
+// The elements of an integer input at Run.
 std::vector<int64_t> IntegersAt(DType dtype, const void* data, int64_t n);
 
-// The number of segments that sorted ids make: the last one plus 1. InvalidArgument where ids are
-// negative or not sorted.
+// The number of segments for sorted ids: the last id plus 1. InvalidArgument if ids are negative or
+// not sorted.
 absl::StatusOr<int64_t> CheckSortedIds(const std::vector<int64_t>& ids);
 
-// The value of a num_segments input: not negative.
+// The value of a num_segments input, which must not be negative.
 absl::StatusOr<int64_t> NumSegments(const Tensor& t);
 
 }  // namespace tenon

@@ -24,7 +24,7 @@ absl::Status CheckLengths(const int32_t* lengths, const Shape& in) {
   return absl::OkStatus();
 }
 
-// One path of every sequence, as a sparse tensor.
+// Stores one path of every sequence as a sparse tensor.
 absl::Status Store(RunContext& run, int path, int paths, const std::vector<Labels>& sequences) {
   int64_t count = 0, longest = 0;
   for (const Labels& labels : sequences) {
@@ -51,7 +51,7 @@ absl::Status Store(RunContext& run, int path, int paths, const std::vector<Label
 template <typename T>
 constexpr T kLogZero = -std::numeric_limits<T>::infinity();
 
-// TensorFlow takes the exponential and the logarithm in float for every dtype.
+// TensorFlow computes the exponential and the logarithm in float for every dtype.
 template <typename T>
 T LogAdd(T a, T b) {
   if (a == kLogZero<T>) return b;
@@ -60,7 +60,7 @@ T LogAdd(T a, T b) {
   return std::max(a, b) + static_cast<T>(std::log1p(std::exp(apart)));
 }
 
-// Log probabilities of a prefix: that it ends in a blank, in its last label, either.
+// The log probabilities that a prefix ends in a blank, in its last label, or in either.
 template <typename T>
 struct Probability {
   T total = kLogZero<T>, blank = kLogZero<T>, label = kLogZero<T>;
@@ -133,11 +133,12 @@ class BeamSearch {
     }
   }
 
-  // The prefixes kept, the likeliest first.
+  // The kept prefixes, most likely first.
   const std::vector<Prefix<T>*>& beam() const { return beam_; }
 
  private:
-  // Of a prefix and one more label, from the step before: a label repeated needs a blank between.
+  // The log probability of a prefix with one more label, from the step before: a repeated label
+  // needs a blank in between.
   static T Grown(const Prefix<T>& prefix, int64_t label) {
     return label == prefix.label ? prefix.before.blank : prefix.before.total;
   }
@@ -155,7 +156,7 @@ class BeamSearch {
   }
 
   const int64_t width_;
-  std::deque<Prefix<T>> prefixes_;  // stay where they are
+  std::deque<Prefix<T>> prefixes_;  // at stable addresses
   std::vector<Prefix<T>*> beam_;
 };
 

@@ -1,4 +1,4 @@
-// CombinedNonMaxSuppression: suppression in each class of each image, then the best of all classes.
+// CombinedNonMaxSuppression: suppression per class and image, then the best boxes of all classes.
 #include <algorithm>
 
 #include "kernels/image/suppression.h"
@@ -10,7 +10,7 @@ namespace tenon {
 namespace {
 
 struct Sizes {
-  int64_t batch, boxes, sharing, classes;  // sharing: 1 where all classes have the same boxes
+  int64_t batch, boxes, sharing, classes;  // sharing: 1 if all classes have the same boxes
 };
 
 absl::StatusOr<Sizes> SizesOf(const Shape& boxes, const Shape& scores) {

@@ -1,5 +1,5 @@
-// CropAndResizeGradImage, CropAndResizeGradBoxes: what CropAndResize's crops say about the image
-// and about the boxes.
+// CropAndResizeGradImage, CropAndResizeGradBoxes: gradients of CropAndResize with respect to the
+// image and to the boxes.
 #include "kernels/image/crop_and_resize_grad.h"
 
 #include "kernels/interface/axis.h"

@@ -1,6 +1,6 @@
 // DecodeImage, DecodeJpeg, DecodeAndCropJpeg, DecodePng, DecodeGif, DecodeBmp: the pixels of an
-// image file. What the file is, its first bytes say: most of these ops read more than the kind
-// that they are named after.
+// image file. The file's first bytes determine its format: most of these ops read more formats than
+// their name says.
 #include "kernels/image/decode.h"
 #include "ops/op.h"
 

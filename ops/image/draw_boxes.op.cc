@@ -33,12 +33,12 @@ absl::Status DrawShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// TensorFlow's colors, used in turn. In gray images every line is white.
+// TensorFlow's colors, used in turn. In grayscale images every line is white.
 constexpr std::array<float, 4> kColors[] = {
     {1, 1, 0, 1},       {0, 0, 1, 1},    {1, 0, 0, 1},    {0, 1, 0, 1}, {0.5f, 0, 0.5f, 1},
     {0.5f, 0.5f, 0, 1}, {0.5f, 0, 0, 1}, {0, 0, 0.5f, 1}, {0, 1, 1, 1}, {1, 0, 1, 1}};
 
-// The pixel of a fraction, cut off toward zero; far outside stays outside.
+// The pixel at a fraction, truncated toward zero; positions far outside stay outside.
 int64_t PixelOf(float fraction, int64_t size) {
   const float at = fraction * static_cast<float>(size - 1);
   if (std::isnan(at)) return -1;

@@ -1,6 +1,6 @@
-// ExtractGlimpse, ExtractGlimpseV2: a window of each image around an offset. What lies outside of
-// the image is filled with noise, or zeros. Offsets are of the window's middle; in the second form,
-// unless they are normalized and centered, of its corner.
+// ExtractGlimpse, ExtractGlimpseV2: a window of each image around an offset. Parts outside the
+// image are filled with noise or zeros. Offsets are those of the window's center; in the second
+// form, unless they are normalized and centered, those of its corner.
 #include "kernels/image/glimpse.h"
 
 #include "kernels/interface/axis.h"

@@ -1,4 +1,4 @@
-// ImageProjectiveTransformV2, V3: images seen through a projective map from output to input
+// ImageProjectiveTransformV2, V3: images sampled through a projective map from output to input
 // positions: (a0 x + a1 y + a2, b0 x + b1 y + b2) / (c0 x + c1 y + 1).
 #include "kernels/image/projective_transform.h"
 

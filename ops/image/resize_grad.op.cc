@@ -1,5 +1,5 @@
-// ResizeBilinearGrad, ResizeNearestNeighborGrad, ResizeBicubicGrad: each gradient goes back to the
-// pixels it was made of, with their weights.
+// ResizeBilinearGrad, ResizeNearestNeighborGrad, ResizeBicubicGrad: each gradient is distributed to
+// the pixels from which the output was computed, with their weights.
 #include "kernels/image/resize_grad.h"
 
 #include "ops/image/image_shape.h"

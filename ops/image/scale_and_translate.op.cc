@@ -1,5 +1,5 @@
-// ScaleAndTranslate: images resampled with a separable kernel (Lanczos, Gaussian, cubic ...) under
-// a scale and a shift per axis, and its gradient.
+// ScaleAndTranslate: images resampled with a separable kernel (Lanczos, Gaussian, cubic ...) with a
+// scale and a shift per axis, and its gradient.
 #include "kernels/image/scale_and_translate.h"
 
 #include "ops/image/image_shape.h"

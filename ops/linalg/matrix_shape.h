@@ -1,4 +1,4 @@
-// What the shape functions of linear algebra share.
+// Shared by the shape functions of linear algebra.
 #ifndef TENON_OPS_LINALG_MATRIX_SHAPE_H_
 #define TENON_OPS_LINALG_MATRIX_SHAPE_H_
 
@@ -6,10 +6,10 @@
 
 namespace tenon {
 
-// Shapes [..., N, N], else InvalidArgument; dimensions may be unknown.
+// InvalidArgument unless the shape is [..., N, N]; dimensions may be unknown.
 absl::Status ExpectSquare(const Shape& shape);
 absl::Status ExpectMatrices(const Shape& shape);
-// The batch dimensions of a shape with others behind.
+// The batch dimensions of a shape, followed by others.
 Shape WithMatrix(const Shape& shape, std::initializer_list<int64_t> last);
 
 absl::Status SquareToSquareShape(ShapeContext& c);  // [..., N, N] -> the same

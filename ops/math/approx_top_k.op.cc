@@ -1,5 +1,5 @@
 // ApproxTopK: the k largest, or smallest, elements along a dimension, best first. On CPUs it is
-// exact: recall_target and what goes with it are hints.
+// exact: recall_target and related attributes are hints.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -41,7 +41,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ApproxTopK(PrepareContext& p) {
         const T* x = run.input<T>(0) + row / stride * n * stride + row % stride;
         const int64_t out = row / stride * k * stride + row % stride;
         std::iota(order.begin(), order.end(), 0);
-        // NaN goes last, so that the order is one.
+        // NaN comes last, so that the order is total.
         auto before = [=](int64_t a, int64_t b) {
           const float va = static_cast<float>(x[a * stride]),
                       vb = static_cast<float>(x[b * stride]);

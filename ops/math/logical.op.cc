@@ -12,8 +12,8 @@ constexpr auto kOr = [](auto a, auto b) { return static_cast<decltype(a)>(a | b)
 constexpr auto kXor = [](auto a, auto b) { return static_cast<decltype(a)>(a ^ b); };
 constexpr auto kNot = [](bool x) { return !x; };
 constexpr auto kInvert = [](auto x) { return static_cast<decltype(x)>(~x); };
-// Shifts by less than zero or by the width or more are undefined in TensorFlow; here the count is
-// held to what the width allows.
+// Shifts by less than zero or by at least the width are undefined in TensorFlow; here the count is
+// clamped to the valid range.
 template <typename T>
 int ShiftCount(T n) {
   constexpr int kMost = static_cast<int>(sizeof(T) * 8 - 1);

@@ -1,4 +1,4 @@
-// NthElement: the n-th smallest (reverse: largest) element of each row.
+// NthElement: the n-th smallest (with reverse: largest) element of each row.
 #include <algorithm>
 
 #include "kernels/interface/axis.h"
@@ -41,7 +41,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> NthElement(PrepareContext& p) {
       std::vector<T> row(static_cast<size_t>(size));
       for (int64_t r = 0; r < rows; ++r, x += size) {
         std::copy_n(x, size, row.begin());
-        // NaN counts as larger than every number, so that the order is one.
+        // NaN counts as larger than every number, so that the order is total.
         std::nth_element(row.begin(), row.begin() + n, row.end(),
                          [](const T& a, const T& b) { return a < b || (a == a && b != b); });
         out[r] = row[static_cast<size_t>(n)];

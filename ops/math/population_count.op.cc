@@ -1,4 +1,4 @@
-// PopulationCount: bits that are set.
+// PopulationCount: the number of set bits.
 #include <bit>
 
 #include "kernels/interface/types.h"

@@ -1,4 +1,4 @@
-// What the shape functions of batch norms and their gradients share.
+// Shared by the shape functions of batch norms and their gradients.
 #ifndef TENON_OPS_NN_BATCH_NORM_SHAPE_H_
 #define TENON_OPS_NN_BATCH_NORM_SHAPE_H_
 
@@ -7,7 +7,7 @@
 
 namespace tenon {
 
-// Rank, channels (-1: not known).
+// Checks the rank; returns the number of channels (-1: not known).
 absl::StatusOr<int64_t> BatchNormChannels(ShapeContext& c, int x);
 
 // InvalidArgument unless input i is a vector of `channels`, which is set if it was -1.

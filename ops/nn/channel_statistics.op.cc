@@ -1,11 +1,11 @@
-// What normalizations and their gradients sum over all axes but neighbouring ones, axes
+// The sums of normalizations and their gradients, over all axes except some adjacent ones, axes
 // [begin, end), the channels:
 //
 //   _Moments       mean(x) and mean((x - mean(x))^2)
 //   _GradientSums  sum(g) and sum(g * x), where g is `gradient`, or (activation) the gradient of a
-//                  Relu or Relu6 whose result was `features`; else `features` is not read
+//                  Relu or Relu6 with the result `features`; otherwise `features` is not read
 //
-// Made by rewriting only: TensorFlow passes over memory three and five times for them.
+// Only rewriting creates them: TensorFlow's ops pass over memory three and five times.
 #include "kernels/normalization/channel_sums.h"
 #include "ops/op.h"
 

@@ -1,4 +1,4 @@
-// Shape functions of convolutions and matrix products share these: what fused ops ask of shapes.
+// Shared by the shape functions of convolutions and matrix products: shape checks of fused ops.
 #ifndef TENON_OPS_NN_CONTRACTION_SHAPE_H_
 #define TENON_OPS_NN_CONTRACTION_SHAPE_H_
 

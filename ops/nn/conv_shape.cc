@@ -7,8 +7,8 @@
 namespace tenon {
 namespace {
 
-// The shape that input `i` tells, as far as it is known. Conv2D's input may be told by height and
-// width alone.
+// The shape given by input `i`, as far as it is known. For Conv2D's input it may consist of height
+// and width alone.
 absl::StatusOr<Shape> SizesOf(const ShapeContext& c, int i, const ConvGradientOp& op,
                               const WindowAttrs& a) {
   if (op.sizes == ConvGradientOp::Sizes::kTensor) {

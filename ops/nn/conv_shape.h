@@ -13,10 +13,10 @@ absl::Status ConvShape(ShapeContext& c, int spatial, ConvKind kind);
 // Inputs: input sizes, filter, out_backprop.
 absl::Status ConvInputGradientShape(ShapeContext& c, const ConvGradientOp& op);
 
-// Inputs: input, filter sizes, out_backprop. A second output is the bias' gradient.
+// Inputs: input, filter sizes, out_backprop. A second output is the bias gradient.
 absl::Status ConvFilterGradientShape(ShapeContext& c, const ConvGradientOp& op);
 
-// The kernels and the shape function that a gradient's row takes, for one op.
+// The kernels and the shape function for a gradient's row.
 template <ConvGradientOp kOp>
 struct ConvInputGradientRow : ConvInputGradient<kOp> {
   static absl::Status Shape(ShapeContext& c) { return ConvInputGradientShape(c, kOp); }

@@ -1,5 +1,5 @@
-// Dilation2D: gray-scale dilation, the largest sum of image and filter in each window. Its
-// gradients go to the elements that were the first largest ones.
+// Dilation2D: grayscale dilation, the largest sum of image and filter in each window. Its gradients
+// go to the first largest elements.
 #include "kernels/pooling/dilation.h"
 
 #include "ops/op.h"

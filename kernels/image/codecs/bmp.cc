@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kHeaderBytes = 32;  // as far as it is read
+constexpr size_t kHeaderBytes = 32;  // the part that is read
 
 template <typename T>
 T At(absl::string_view file, size_t offset) {
@@ -46,7 +46,7 @@ absl::Status DecodeBmp(absl::string_view file, int64_t channels, AllocatePixels 
   for (int64_t y = 0; y < height; ++y) {
     const char* in = file.data() + start + (top_down ? y : height - 1 - y) * row;
     for (int64_t x = 0; x < width; ++x, in += stored, out += size.channels) {
-      // Blue comes first; one channel stands for all three.
+      // Blue comes first; a single channel is used for all three.
       const int64_t colors = std::min<int64_t>(size.channels, 3);
       for (int64_t c = 0; c < colors; ++c)
         out[c] = static_cast<uint8_t>(in[stored == 1 ? 0 : 2 - c]);

@@ -1,4 +1,4 @@
-// Reads uncompressed BMP images of 8, 24 or 32 bits a pixel.
+// Decodes uncompressed BMP images of 8, 24 or 32 bits per pixel.
 #ifndef TENON_KERNELS_IMAGE_CODECS_BMP_H_
 #define TENON_KERNELS_IMAGE_CODECS_BMP_H_
 

@@ -1,4 +1,4 @@
-// What the image codecs share: where decoded pixels go, and how large an image may be.
+// Shared by the image codecs: the destination of decoded pixels, and the size limit.
 #ifndef TENON_KERNELS_IMAGE_CODECS_CODEC_H_
 #define TENON_KERNELS_IMAGE_CODECS_CODEC_H_
 
@@ -18,7 +18,7 @@ struct ImageSize {
   int64_t elements() const { return frames * height * width * channels; }
 };
 
-// More pixels than this (times channels, for JPEG) are refused before memory is asked for.
+// Images with more pixels (times channels, for JPEG) are refused before memory is allocated.
 inline constexpr int64_t kMaxPixels = int64_t{1} << 29;
 
 // Memory for the pixels, row-major [frames, height, width, channels], once the size is known.

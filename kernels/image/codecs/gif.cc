@@ -31,10 +31,10 @@ struct Frame {
   bool interlaced = false;
   int transparent = NO_TRANSPARENT_COLOR;
   const ColorMapObject* colors = nullptr;  // owned by the GifFileType
-  std::vector<GifByteType> pixels = {};    // color indices, in the order of the file
+  std::vector<GifByteType> pixels = {};    // color indices, in file order
 };
 
-// The image's rows in the order of the file.
+// The order of the image's rows in the file.
 std::vector<int64_t> RowOrder(const Frame& frame) {
   struct Pass {
     int64_t start, step;
@@ -47,8 +47,9 @@ std::vector<int64_t> RowOrder(const Frame& frame) {
   return rows;
 }
 
-// False: the frame is not whole. Memory grows with the pixels that are there, since a short file
-// may state any size, up to `most`; of a larger frame none are kept.
+// Reads the frame's pixels; returns false if they are incomplete. Memory grows with the pixels
+// actually present, because a short file may state any size, up to `most`; a larger frame is not
+// kept.
 bool ReadPixels(GifFileType* gif, int64_t most, Frame& frame) {
   if (frame.height <= 0 || frame.width <= 0) return false;
   const bool keep = frame.height * frame.width <= most;
@@ -60,7 +61,7 @@ bool ReadPixels(GifFileType* gif, int64_t most, Frame& frame) {
   return true;
 }
 
-// The transparent color of a graphic control block, where `function` says that it is one.
+// Reads the transparent color from a graphic control block, if `function` says that it is one.
 bool ReadExtension(GifFileType* gif, bool& controlled, int& transparent) {
   int function = 0;
   GifByteType* block = nullptr;
@@ -78,12 +79,12 @@ bool ReadExtension(GifFileType* gif, bool& controlled, int& transparent) {
   return true;
 }
 
-// As TensorFlow reads it: a file that ends too early, or goes on with what is no GIF, has the
-// frames that are whole.
+// As in TensorFlow: a file that ends early, or continues with invalid data, yields its complete
+// frames.
 absl::StatusOr<std::vector<Frame>> ReadFrames(GifFileType* gif) {
   std::vector<Frame> frames;
   int64_t pixels = 0;
-  bool controlled = false;  // by an extension in front of the next frame
+  bool controlled = false;  // by an extension before the next frame
   int transparent = NO_TRANSPARENT_COLOR;
   for (GifRecordType type = UNDEFINED_RECORD_TYPE; type != TERMINATE_RECORD_TYPE;) {
     if (DGifGetRecordType(gif, &type) != GIF_OK) break;

@@ -1,4 +1,4 @@
-// Reads GIF images: every frame drawn over the one before it.
+// Decodes GIF images: every frame is drawn over the previous one.
 #ifndef TENON_KERNELS_IMAGE_CODECS_GIF_H_
 #define TENON_KERNELS_IMAGE_CODECS_GIF_H_
 
@@ -10,9 +10,9 @@ namespace tenon {
 
 enum class GifFrames { kFirst, kAll };
 
-// uint8 pixels of 3 channels. The canvas is as large as the largest frame; where nothing was drawn
-// yet it is black. Of a damaged file the whole frames before the damage are read, as TensorFlow
-// does; InvalidArgument where there are none.
+// uint8 pixels with 3 channels. The canvas is as large as the largest frame, and black where
+// nothing has been drawn yet. As in TensorFlow, a damaged file yields the complete frames before
+// the damage; InvalidArgument if there are none.
 absl::Status DecodeGif(absl::string_view file, GifFrames frames, AllocatePixels allocate);
 
 }  // namespace tenon

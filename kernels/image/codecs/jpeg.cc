@@ -1,6 +1,6 @@
 #include "kernels/image/codecs/jpeg.h"
 
-// libjpeg's headers need what stands before them.
+// libjpeg's headers need the includes above them.
 // clang-format off
 #include <cstddef>
 #include <cstdio>
@@ -19,8 +19,8 @@
 namespace tenon {
 namespace {
 
-// libjpeg's errors come back through longjmp: everything that calls it runs inside Try, and holds
-// nothing there that a destructor would have to free.
+// libjpeg reports errors through longjmp: every call to it runs inside Try, where nothing needs a
+// destructor.
 class JpegErrors {
  public:
   JpegErrors() {
@@ -31,7 +31,7 @@ class JpegErrors {
   }
   jpeg_error_mgr* manager() { return &manager_; }
 
-  // False: the library gave up, and message() says why.
+  // Returns false if the library gave up; message() says why.
   template <typename F>
   bool Try(j_common_ptr cinfo, F&& f) {
     cinfo->client_data = this;
@@ -53,9 +53,9 @@ class JpegErrors {
   char message_[JMSG_LENGTH_MAX] = "";
 };
 
-// The file in memory. At its end the library is told to wait for more, which ends the decoding, or
-// (recover) to go over its unfinished block's bytes again and, after the last, is given an end
-// marker: what then becomes of the missing pixels is what TensorFlow makes of them.
+// The file in memory. At its end, the library is told to wait for more, which ends decoding; or
+// (recover) to process its unfinished block's bytes again and then gets an end marker, so that
+// missing pixels are filled as in TensorFlow.
 struct MemorySource {
   jpeg_source_mgr manager;
   bool recover = false;
@@ -126,8 +126,8 @@ class Decoder {
     return absl::OkStatus();
   }
 
-  // Only the columns [left, left + width) will be read, from row `top` on. What libjpeg gives
-  // begins at a whole block before them.
+  // Only the columns [left, left + width) will be read, from row `top` on. libjpeg's output begins
+  // at a whole block before them.
   absl::Status Start(const JpegDecoding& how) {
     JDIMENSION first = static_cast<JDIMENSION>(how.left),
                width = static_cast<JDIMENSION>(how.width);
@@ -150,7 +150,7 @@ class Decoder {
   int64_t stored_components() const { return cinfo_.num_components; }
   int64_t channels() const { return channels_; }
 
-  // The next row; false where the data ended.
+  // The next row; false if the data ended.
   absl::StatusOr<bool> NextRow() {
     read_ = 0;
     if (!started_) return false;
@@ -161,8 +161,7 @@ class Decoder {
     return read_ == 1;
   }
 
-  // `count` pixels of the row. Inks become red, green and blue; Adobe stores them
-  // inverted.
+  // `count` pixels of the row. Converts inks to red, green and blue; Adobe stores them inverted.
   void CopyRow(int64_t count, uint8_t* out) const {
     const int stored = cinfo_.output_components;
     const JSAMPLE* in = row_.data() + first_column_ * stored;
@@ -179,7 +178,7 @@ class Decoder {
     }
   }
 
-  // What follows the last row may be damaged as well.
+  // The data after the last row may be damaged as well.
   absl::Status Finish() {
     return Run([this] { jpeg_finish_decompress(&cinfo_); });
   }

@@ -1,4 +1,4 @@
-// JPEG images in and out of memory, by libjpeg. Its error exits stay within jpeg.cc.
+// Encodes and decodes JPEG images in memory with libjpeg. Its error exits stay within jpeg.cc.
 #ifndef TENON_KERNELS_IMAGE_CODECS_JPEG_H_
 #define TENON_KERNELS_IMAGE_CODECS_JPEG_H_
 
@@ -14,16 +14,16 @@ struct JpegDecoding {
   int64_t channels = 0;  // 0: as in the file, but 3 for 4; 1, 3
   int64_t ratio = 1;     // shrinks by 1, 2, 4 or 8
   bool smooth_upsampling = true;
-  bool recover_truncated = false;  // rows that are missing repeat the last one
+  bool recover_truncated = false;  // missing rows repeat the last one
   float acceptable_fraction = 1;   // of the rows; black follows
-  bool exact_dct = false;          // else libjpeg's fast integer transform
+  bool exact_dct = false;          // otherwise libjpeg's fast integer transform
   bool crop = false;
   int64_t top = 0, left = 0, height = 0, width = 0;  // of the crop, in output pixels
 };
 // uint8 pixels.
 absl::Status DecodeJpeg(absl::string_view file, const JpegDecoding& how, AllocatePixels allocate);
 
-// From the header alone.
+// Reads only the header.
 absl::StatusOr<ImageSize> JpegSize(absl::string_view file);
 
 struct JpegEncoding {
@@ -31,7 +31,7 @@ struct JpegEncoding {
   bool progressive = false;
   bool optimize_size = false;
   bool subsample_chroma = true;
-  bool dots_per_inch = true;  // else per centimetre
+  bool dots_per_inch = true;  // else per centimeter
   int64_t x_density = 300;
   int64_t y_density = 300;
   std::string xmp;

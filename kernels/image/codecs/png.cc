@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kMaxMemoryLevel = 9;  // zlib's
 
-// libpng's errors come back through longjmp: everything that calls it runs inside Try, and holds
-// nothing there that a destructor would have to free.
+// libpng reports errors through longjmp: every call to it runs inside Try, where nothing needs a
+// destructor.
 class PngErrors {
  public:
   template <typename F>
@@ -103,7 +103,7 @@ class Decoder {
     self->left_.remove_prefix(n);
   }
 
-  // From what the file has to channels_ of 8 bits, or of 16 where the file has them too.
+  // From the file's format to channels_ of 8 bits, or of 16 if the file has them too.
   void SetTransforms() {
     const bool has_alpha = (color_ & PNG_COLOR_MASK_ALPHA) != 0;
     const bool gray = (color_ & PNG_COLOR_MASK_COLOR) == 0;
@@ -128,7 +128,7 @@ class Decoder {
     png_read_update_info(png_, info_);
   }
 
-  // n bytes become n numbers of 16 bits, in place.
+  // Turns n bytes into n 16-bit numbers, in place.
   static void Widen(uint8_t* row, int64_t n) {
     for (int64_t i = n - 1; i >= 0; --i) row[2 * i] = row[2 * i + 1] = row[i];
   }

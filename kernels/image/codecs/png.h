@@ -1,4 +1,4 @@
-// PNG images in and out of memory, by libpng. Its error exits stay within png.cc.
+// Encodes and decodes PNG images in memory with libpng. Its error exits stay within png.cc.
 #ifndef TENON_KERNELS_IMAGE_CODECS_PNG_H_
 #define TENON_KERNELS_IMAGE_CODECS_PNG_H_
 
@@ -12,7 +12,7 @@ namespace tenon {
 
 enum class PngDepth { k8 = 8, k16 = 16 };
 
-// Pixels of uint8 or uint16; channels: 0 as in the file, 1 gray, 2 gray and alpha, 3, 4.
+// Pixels are uint8 or uint16; channels: 0 as in the file, 1 gray, 2 gray and alpha, 3, 4.
 absl::Status DecodePng(absl::string_view file, int64_t channels, PngDepth depth,
                        AllocatePixels allocate);
 
