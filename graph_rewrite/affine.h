@@ -1,5 +1,5 @@
-// Runs of ops that multiply by and add constants (Mul, AddV2, Sub, RealDiv, BiasAdd, inference
-// batch norm), summed up as  y = x * scale + shift  with constants that broadcast as in NumPy.
+// Combines runs of ops that multiply by and add constants (Mul, AddV2, Sub, RealDiv, BiasAdd,
+// inference batch norm) into  y = x * scale + shift  with constants that broadcast as in NumPy.
 #ifndef TENON_GRAPH_REWRITE_AFFINE_H_
 #define TENON_GRAPH_REWRITE_AFFINE_H_
 
@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-// A small constant in double, so that folding several rounds once.
+// A small constant in double, so that folding several constants rounds only once.
 struct Values {
   Shape shape;
   std::vector<double> v;
@@ -23,13 +23,13 @@ struct Values {
 
 struct Affine {
   Endpoint base;              // x
-  std::vector<NodeId> nodes;  // from the one that reads x to the last
+  std::vector<NodeId> nodes;  // from the node that reads x to the last
   std::optional<Values> scale, shift;
   bool plain = true;  // nodes are Mul and AddV2 only
 };
 
-// The longest run that ends in `last`. FailedPrecondition with the reason where that is none:
-// another dtype than float, no constant operand, or the run goes on behind `last`.
+// The longest run that ends in `last`. FailedPrecondition, with the reason, if there is none: a
+// dtype other than float, no constant operand, or the run continues after `last`.
 absl::StatusOr<Affine> CollectAffine(RuleContext& context, NodeId last);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// What rules need to know of contractions: convolutions, matrix products, einsum.
+// Helpers for rules about contractions: convolutions, matrix products, einsum.
 #ifndef TENON_GRAPH_REWRITE_CONTRACTION_H_
 #define TENON_GRAPH_REWRITE_CONTRACTION_H_
 
@@ -13,24 +13,24 @@ namespace tenon {
 bool IsContraction(absl::string_view op);
 bool IsFusedContraction(absl::string_view op);
 
-// Axis of the result that is its channel, for BiasAdd: by data_format, else the last. -1 where the
-// rank is not known.
+// The axis of the result's channels, for BiasAdd: given by data_format, otherwise the last. -1 if
+// the rank is not known.
 int ChannelAxis(RuleContext& context, NodeId contraction);
 
-// The number of elements of `operand` if it holds one value per index of `axis` of a tensor that
-// `operand` broadcasts to (all its other dimensions are 1); else -1.
+// The number of elements of `operand` if it has one value per index of `axis` of a tensor that
+// `operand` broadcasts to (all its other dimensions are 1); otherwise -1.
 int64_t PerAxis(const Shape& operand, int rank, int axis);
 
-// `operand` broadcasts to `result` without broadening it, as far as the shapes are known to say.
+// Whether `operand` broadcasts to `result` without broadening it, as far as the shapes are known.
 bool BroadcastsInto(const Shape& operand, const Shape& result);
 
-// Where a factor on a contraction's result can go into its constant weights: along weight axes
-// [first, last), seen as one axis; first == last for a factor of one element.
+// How a factor on a contraction's result can be folded into its constant weights: along weight axes
+// [first, last), treated as one axis; first == last for a factor of one element.
 struct WeightAxes {
   int input = 1;  // the input that is the weights
   int first = 0, last = 0;
 };
-// `factor` broadcasts to the result. FailedPrecondition with the reason why not.
+// `factor` must broadcast to the result. FailedPrecondition with the reason if it cannot be folded.
 absl::StatusOr<WeightAxes> FactorAxes(RuleContext& context, NodeId contraction,
                                       const Shape& factor);
 

@@ -15,7 +15,7 @@
 namespace tenon {
 namespace {
 
-// A node that can move: the attribute to set, and the inputs and outputs that follow it.
+// A node that can be converted: the attribute to set, and the inputs and outputs that follow it.
 struct Candidate {
   std::string type_attr;
   std::vector<bool> slots, ports;
@@ -52,7 +52,7 @@ class Regions {
     Candidate candidate;
   };
 
-  // ---- what can move ----
+  // ---- candidates ----
 
   void FindCandidates() {
     absl::flat_hash_set<NodeId> fed;
@@ -66,7 +66,7 @@ class Regions {
     }
   }
 
-  // False where the node does not compute in `from`, or has no kernel worth having in `to`.
+  // Returns false if the node does not compute in `from`, or has no worthwhile kernel in `to`.
   bool FindCandidate(const Node& n, RegionRole role, Candidate& out) const {
     const OpLookup op = FindOp(n.op);
     if (!op || op.info->row.stateful || op.info->signature.outputs.empty()) return false;
@@ -90,7 +90,7 @@ class Regions {
                        [](const auto& c) { return c.second.role == RegionRole::kStart; });
   }
 
-  // ---- what moves ----
+  // ---- the region ----
 
   void Choose() {
     for (const auto& [id, member] : candidates_) {
@@ -112,7 +112,7 @@ class Regions {
     }
   }
 
-  // A cast that the region makes superfluous.
+  // Whether the region makes a cast superfluous.
   bool IsAbsorbed(NodeId id, DType from, DType to) const {
     const Node& n = context_.node(id);
     if (!spec_.absorb_casts || n.op != "Cast") return false;
@@ -126,7 +126,7 @@ class Regions {
     return it != chosen_.end() && it->second.candidate.ports[static_cast<size_t>(e.port)];
   }
 
-  // Reads a tensor that is there in the new dtype: of the region, or before a cast.
+  // Whether the node reads a tensor that exists in the new dtype: in the region, or before a cast.
   bool ReadsRegion(NodeId id, const Candidate& c) const {
     const auto& inputs = context_.node(id).inputs;
     for (size_t slot = 0; slot < inputs.size(); ++slot) {
@@ -149,8 +149,8 @@ class Regions {
     });
   }
 
-  // What nothing of the region reads would only be rounded and cast back at once. A mover at a
-  // greedy region's beginning would move wider elements for nothing.
+  // Removes nodes whose results nothing in the region reads: they would only be rounded and cast
+  // back at once. A mover at the start of a greedy region would move wider elements for nothing.
   void LeaveWhatEndsOutside() {
     for (auto id = order_.rbegin(); id != order_.rend(); ++id) {
       const auto it = chosen_.find(*id);
@@ -166,7 +166,7 @@ class Regions {
     }
   }
 
-  // ---- the move ----
+  // ---- conversion ----
 
   absl::StatusOr<Endpoint> AddCast(Endpoint e, DType from, DType to) {
     Node cast;
@@ -184,7 +184,7 @@ class Regions {
     return Endpoint{id, 0};
   }
 
-  // The tensor in the new dtype; a reader outside of the region gets `e` by now.
+  // The tensor in the new dtype; readers outside the region now read `e`.
   absl::StatusOr<Endpoint> Moved(Endpoint e) {
     if (IsMoved(e)) return e;
     const auto it = moved_.find(e);
@@ -214,7 +214,7 @@ class Regions {
     return absl::OkStatus();
   }
 
-  // Casts that read the tensor to make it what it is by now: the clean rules remove them.
+  // Casts of the tensor to the dtype that it now has: the clean rules remove them.
   void AbsorbCasts(Endpoint e) {
     for (const Use& use : context_.rw.uses(e.node)) {
       if (use.is_control() || use.port != e.port) continue;
@@ -228,7 +228,7 @@ class Regions {
     return IsChosenUse(use) || (!use.is_control() && absorbed_.contains(use.reader));
   }
 
-  // Readers outside, and the graph's outputs, read a cast.
+  // Makes readers outside the region, and the graph's outputs, read a cast.
   absl::Status CastBack(Endpoint e) {
     const std::vector<Use> all(context_.rw.uses(e.node).begin(), context_.rw.uses(e.node).end());
     const bool read_outside = std::any_of(all.begin(), all.end(), [&](const Use& use) {

@@ -1,6 +1,6 @@
-// Moves regions of a graph from one floating dtype to another: the nodes that a rule names change
-// their type attribute, and casts stand at the border. Tensors that the graph gives out keep their
-// dtype. Inside a region nothing rounds to the dtype that was left.
+// Converts reduced-precision regions: changes the type attribute of the nodes that a rule selects
+// from one floating-point dtype to another, and adds casts at the border. The graph's outputs keep
+// their dtype. Inside a region nothing is rounded to the old dtype.
 #ifndef TENON_GRAPH_REWRITE_DTYPE_REGIONS_H_
 #define TENON_GRAPH_REWRITE_DTYPE_REGIONS_H_
 
@@ -12,23 +12,24 @@ namespace tenon {
 
 enum class RegionRole {
   kNone,
-  kStart,     // always moves: contractions
-  kFollower,  // moves along with one whose result it reads
-  kMover,     // likewise; moves elements only, so that it needs no accelerated kernel
+  kStart,     // always converted: contractions
+  kFollower,  // converted if it reads a converted node's result
+  kMover,     // likewise; only moves elements, so it needs no accelerated kernel
 };
 
 struct RegionSpec {
-  const char* rule;  // for the steps
+  const char* rule;  // rule name, for the steps
   DType from, to;
   absl::FunctionRef<RegionRole(NodeId)> role;
-  // What reads no result of the region but is read by it moves too, and followers at the region's
-  // end stay in it: `to` is the faster dtype for whatever has an accelerated kernel.
+  // Whether to also convert nodes that only the region reads, and to keep followers at the region's
+  // end: `to` is the faster dtype for every op with an accelerated kernel.
   bool greedy = false;
-  // Existing casts between the two dtypes vanish at the border and, with what they round, inside.
+  // Whether existing casts between the two dtypes disappear: at the border, and inside together
+  // with their rounding.
   bool absorb_casts = false;
 };
 
-// Errors: a constant that can't be cast.
+// An error if a constant cannot be cast.
 absl::Status MoveRegions(RuleContext& context, const RegionSpec& spec);
 
 }  // namespace tenon

@@ -37,7 +37,7 @@ std::vector<NodeId> Downstream(const Rewriter& rw, NodeId id) {
   return out;
 }
 
-// A node's name as its line in a diff begins, and back.
+// The node's name as it appears at the start of a diff line, and back.
 std::string PrintName(const std::string& name) {
   Node n;
   n.name = name;
@@ -49,7 +49,7 @@ std::string ReadName(const std::string& line) {  // "+ %name = ..."
   return g.ok() && g->num_nodes() == 1 ? g->node(0).name : "";
 }
 
-// Every rule of the phase against a node of a graph in which none of them fires any more.
+// Tries every rule of the phase at a node of a graph in which none of them fires any more.
 BestByRule TryAll(Phase phase, Graph& graph, NodeId id, const RewriteOptions& options) {
   Rewriter rewriter(graph);
   RuleContext context(rewriter, *options.services);
@@ -61,15 +61,15 @@ BestByRule TryAll(Phase phase, Graph& graph, NodeId id, const RewriteOptions& op
     const std::vector<std::string> ops = AnchorOps(rule);
     for (NodeId at : downstream) {
       if (!graph.Has(at)) continue;
-      // Other forms than patterns look at their own node and what is next to it.
+      // Forms other than patterns look only at their own node and its neighbors.
       if (rule.pattern == nullptr && at != id) break;
       if (ops[0] != "*" && std::find(ops.begin(), ops.end(), graph.node(at).op) == ops.end()) {
         continue;
       }
       Outcome o = TryRule(rule, context, at);
-      if (o.fired) return best;  // disabled rules apart, this does not happen
+      if (o.fired) return best;  // does not happen, except for disabled rules
       if (o.reason.empty()) continue;
-      // A pattern that ends farther on says something of this node only if it got here.
+      // A pattern that ends farther downstream concerns this node only if it matched up to here.
       if (at != id && 2 * o.progress < PatternSize(rule)) continue;
       Best& b = best[rule.name];
       if (b.reason.empty() || o.progress > b.progress) b = {o.progress, std::move(o.reason)};
@@ -83,8 +83,8 @@ bool HasLastRules(Phase phase) {
                      [&](const Rule& r) { return r.phase == phase && r.last; });
 }
 
-// Follows the node `now` through the edits of a phase: it is part of each step whose diff takes it
-// away, and lives on in what that step adds.
+// Follows the node `now` through the edits of a phase: it is part of each step whose diff removes
+// it, and continues in what that step adds.
 void Follow(const PhaseReport& report, const Graph& after, std::string& now, NodeExplanation& out) {
   for (const RewriteStep& s : report.steps) {
     if (now.empty()) break;
@@ -124,7 +124,7 @@ absl::StatusOr<std::vector<NodeExplanation>> Explain(const Graph& graph,
       if (IsContraction(graph.node(id).op)) names.push_back(graph.node(id).name);
     }
   }
-  // Where the computation that started as this node is now.
+  // The current location of the computation that started as this node.
   std::vector<std::string> now;
   for (const std::string& name : names) {
     const Node* n = graph.FindNode(name);
@@ -136,7 +136,7 @@ absl::StatusOr<std::vector<NodeExplanation>> Explain(const Graph& graph,
   Graph copy = graph;
   for (Phase phase : kPhases) {
     if (phase > options.last) break;
-    // Rules that take what others leave run when the others have been asked.
+    // Rules that run last are tried after the others.
     for (const bool others : {true, false}) {
       if (!others && !HasLastRules(phase)) continue;
       RewriteOptions step = options;
@@ -147,7 +147,7 @@ absl::StatusOr<std::vector<NodeExplanation>> Explain(const Graph& graph,
       step.skip_last_rules = others;
       TENON_ASSIGN_OR_RETURN(const RewriteReport report, Rewrite(copy, step));
       if (!report.enabled) return out;
-      if (report.phases.empty()) continue;  // not asked for
+      if (report.phases.empty()) continue;  // not requested
       for (size_t i = 0; i < out.size(); ++i) {
         Follow(report.phases.front(), copy, now[i], out[i]);
         const Node* n = copy.FindNode(now[i]);

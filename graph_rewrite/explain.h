@@ -1,5 +1,5 @@
-// Why rules did not fire: for a node, each rule that could have involved it and the check at which
-// its best partial match failed.
+// Why-nots: for a node, each rule that could have involved it, and the check at which its best
+// partial match failed.
 //
 //   TENON_ASSIGN_OR_RETURN(auto all, Explain(graph, {.services = &services}, {"conv1"}));
 //   conv1 (Conv2D)
@@ -20,23 +20,23 @@ struct RuleVerdict {
   std::string rule;
   Phase phase = Phase::kClean;
   bool fired = false;
-  std::string reason;  // where it fired: the edit's place; else why not
+  std::string reason;  // if it fired: the edit's location; otherwise why not
 };
 
 struct NodeExplanation {
   std::string node, op;            // as loaded
-  std::string now, now_op;         // what computes it after rewriting; empty: gone or folded
+  std::string now, now_op;         // what computes it after rewriting; empty: removed or folded
   bool accelerated = false;        // `now_op` is a private op
   std::vector<RuleVerdict> rules;  // in the order in which they were tried
 };
 
-// Rewrites a copy of the graph. `nodes`: names as loaded; empty: every contraction. NotFound where
-// a name is no node of the graph.
+// Rewrites a copy of the graph. `nodes` are names as loaded; empty: every contraction. NotFound if
+// a name is not a node of the graph.
 absl::StatusOr<std::vector<NodeExplanation>> Explain(const Graph& graph,
                                                      const RewriteOptions& options,
                                                      const std::vector<std::string>& nodes);
 
-// As above, as text for people.
+// The same, as text.
 std::string ExplainText(const std::vector<NodeExplanation>& explanations);
 
 }  // namespace tenon

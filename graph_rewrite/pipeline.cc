@@ -37,7 +37,7 @@ absl::StatusOr<RuleSet> DisabledRules(const Flags& flags) {
   return disabled;
 }
 
-// Nodes by op, so that a rule looks only where it can start. Ids are checked when they are used.
+// Nodes by op, so that a rule looks only where it can start. Ids are checked on use.
 class OpIndex {
  public:
   explicit OpIndex(const Graph& graph) {
@@ -59,7 +59,8 @@ class OpIndex {
   absl::flat_hash_map<std::string, std::vector<NodeId>> by_op_;
 };
 
-// Folding makes new work for the clean rules: a permutation that became constant, common constants.
+// Folding creates new work for the clean rules: a permutation that became constant, common
+// constants.
 bool RunsIn(const Rule& rule, Phase phase) {
   return rule.phase == phase || (rule.phase == Phase::kClean && phase == Phase::kFold);
 }
@@ -69,7 +70,7 @@ bool IsAskedFor(Phase phase, const RewriteOptions& options) {
   return phase >= options.first && phase <= options.last;
 }
 
-// The one function that runs a phase.
+// Runs a phase. All phases go through this function.
 absl::Status RunPhase(Phase phase, const RuleSet& disabled, const RewriteOptions& options,
                       Graph& graph, PhaseReport& report) {
   const auto start = Clock::now();
@@ -100,7 +101,7 @@ absl::Status RunPhase(Phase phase, const RuleSet& disabled, const RewriteOptions
       if (!CanMatch(rule, [&](absl::string_view op) { return index.Has(op); })) continue;
       const std::vector<std::string> ops = AnchorOps(rule);
       for (NodeId id : index.NodesOf(graph, ops)) {
-        // Gone, or made into another op by an earlier match.
+        // It was removed, or turned into another op by an earlier match.
         if (!graph.Has(id)) continue;
         if (ops[0] != "*" && std::find(ops.begin(), ops.end(), graph.node(id).op) == ops.end()) {
           continue;

@@ -2,9 +2,9 @@
 //
 //   TENON_ASSIGN_OR_RETURN(RewriteReport report, Rewrite(graph, {.services = &services}));
 //
-// The gate: with flags.onednn_opts off nothing is touched. flags.disabled_rules names rules to
-// leave out; an unknown name is an InvalidArgument. A rule that fails on a match leaves that match
-// unrewritten; the report says so. Bodies of control flow are rewritten like any graph.
+// The gate: if flags.onednn_opts is off, nothing changes. flags.disabled_rules names rules to skip;
+// an unknown name is an InvalidArgument. If a rule fails on a match, that match stays as it is, and
+// the report says so. Bodies of control flow are rewritten like any graph.
 #ifndef TENON_GRAPH_REWRITE_PIPELINE_H_
 #define TENON_GRAPH_REWRITE_PIPELINE_H_
 
@@ -22,24 +22,24 @@
 
 namespace tenon {
 
-// What contractions, and what stands between them, compute in.
+// The precision in which contractions, and the ops between them, compute.
 enum class Precision { kFloat, kBfloat16 };
 
-// `asked`, or what TF_SET_ONEDNN_FPMATH_MODE says. InvalidArgument: that is neither BF16, STRICT
-// nor empty.
+// `asked`, or the value of TF_SET_ONEDNN_FPMATH_MODE. InvalidArgument if that is not BF16, STRICT
+// or empty.
 absl::StatusOr<Precision> ResolvePrecision(std::optional<Precision> asked, const Flags& flags);
 
 struct RewriteOptions {
-  const Services* services = nullptr;  // needed: flags, threads
+  const Services* services = nullptr;  // required: flags, threads
   // Called with the graph before the first phase ("loaded") and after each.
   std::function<void(absl::string_view phase, const Graph& graph)> dump = nullptr;
   // Only the phases from `first` to `last`.
   Phase first = Phase::kClean;
   Phase last = Phase::kRename;
-  // kBfloat16 is for CPUs with the instructions (primitive_cache/isa.h); elsewhere it is slow.
+  // kBfloat16 is for CPUs with the instructions (primitive_cache/isa.h); it is slow on others.
   std::optional<Precision> precision = std::nullopt;  // not given: TF_SET_ONEDNN_FPMATH_MODE
   bool record_steps = false;
-  // Without the rules that take what others leave (Rule::last).
+  // Skips the rules that run last (Rule::last).
   bool skip_last_rules = false;
 #ifdef NDEBUG
   bool verify = false;
@@ -69,10 +69,10 @@ struct RewriteReport {
 
 absl::StatusOr<RewriteReport> Rewrite(Graph& graph, const RewriteOptions& options);
 
-// How many nodes there are of each op.
+// The number of nodes per op.
 absl::btree_map<std::string, int> CountOps(const Graph& graph);
 
-// VerifyGraph with what the op table knows: known ops have their number of inputs and outputs.
+// VerifyGraph with the op table: known ops must have the right number of inputs and outputs.
 absl::Status VerifyWithOps(const Graph& graph);
 
 }  // namespace tenon

@@ -6,7 +6,8 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kSmallValue = 64;  // elements of an integer tensor that is worth carrying
+constexpr int64_t kSmallValue =
+    64;  // the most elements of an integer tensor that is worth tracking
 
 const TensorSpec& UnknownSpec() {
   static const TensorSpec* const spec = new TensorSpec;
@@ -16,8 +17,8 @@ const Tensor* ConstValue(const Node& n) {
   return n.op == "Const" ? n.attr<Tensor>("value") : nullptr;
 }
 
-// Calls visit(id) on every node that `id` reads, and on `id`, inputs first, skipping those for
-// which done(id) holds. Without recursion: graphs can be deep.
+// Calls visit(id) on every node that `id` depends on, and on `id`, inputs first, skipping nodes for
+// which done(id) holds. Not recursive, because graphs can be deep.
 template <typename Done, typename Visit>
 void PostOrder(const Graph& graph, NodeId id, Done done, Visit visit) {
   std::vector<std::pair<NodeId, bool>> stack = {{id, false}};
@@ -33,11 +34,11 @@ void PostOrder(const Graph& graph, NodeId id, Done done, Visit visit) {
     for (const Endpoint& e : graph.node(n).inputs) {
       if (!done(e.node)) stack.emplace_back(e.node, false);
     }
-    if (stack.size() > 1000000) return;  // a cycle: the verifier's business
+    if (stack.size() > 1000000) return;  // a cycle: the verifier reports it
   }
 }
 
-// Seemingly random, always the same, from 200 to 2000, odd and even.
+// A pseudo-random but fixed number from 200 to 2000, odd or even.
 int64_t Number(uint64_t seed) {
   uint64_t h = (seed + 1) * 0x9e3779b97f4a7c15u;
   h ^= h >> 29;
@@ -123,7 +124,7 @@ int64_t ShapeInfo::NumberFor(int set, NodeId node, int port, int axis) const {
   const uint64_t by_place = (static_cast<uint64_t>(node) << 16) +
                             (static_cast<uint64_t>(port) << 12) +
                             (static_cast<uint64_t>(axis) << 4) + static_cast<uint64_t>(set == 1);
-  if (rw_.node(node).op != "Placeholder") {  // decided by data
+  if (rw_.node(node).op != "Placeholder") {  // depends on data
     return a.kind == Assignment::kDataIsOne ? 1 : Number(by_place);
   }
   switch (a.kind) {

@@ -1,7 +1,7 @@
-// What is known of every tensor while a graph is rewritten: dtype, partial shape (proven, from the
-// ops' own shape functions), and whether two tensors have the same shape whatever the inputs are.
-// Computed when asked and kept; a node that changes is computed again. Rewrites keep the meaning of
-// what they replace, so nodes downstream of a change stay as they are.
+// What is known of every tensor during rewriting: dtype, partial shape (proven, from the ops' own
+// shape functions), and whether two tensors have the same shape for all inputs. It is computed on
+// demand and kept; a node that changes is computed again. Rewrites preserve the meaning of what
+// they replace, so nodes downstream of a change keep their results.
 #ifndef TENON_GRAPH_REWRITE_SHAPES_H_
 #define TENON_GRAPH_REWRITE_SHAPES_H_
 
@@ -21,21 +21,22 @@ class ShapeInfo {
 
   const Shape& shape(Endpoint e) { return Spec(e).shape; }
   DType dtype(Endpoint e) { return Spec(e).dtype; }
-  // -1 where not known.
+  // -1 if not known.
   int rank(Endpoint e) { return shape(e).has_rank() ? shape(e).rank() : -1; }
 
-  // What holds whatever the inputs' shapes turn out to be, as far as the graph runs with them.
-  // Where the partial shapes do not decide it, the unknown dimensions of the inputs get numbers,
-  // shape functions (and small integer arithmetic on shapes) carry these through the graph, and the
-  // results are compared; this is done for several assignments: the same number for the same axis
-  // of every input, different ones, and ones in which dimensions are 1, which broadcasting treats
-  // specially. Assignments with which the graph cannot run say nothing.
+  // Whether the shapes are equal for all input shapes with which the graph can run. If the partial
+  // shapes do not decide it, the unknown dimensions of the inputs get numbers, shape functions (and
+  // small integer arithmetic on shapes) propagate these through the graph, and the results are
+  // compared. This is done for several assignments: the same number for the same axis of every
+  // input, different ones, and ones in which dimensions are 1, which broadcasting treats specially.
+  // Assignments with which the graph cannot run do not count.
   bool SameShape(Endpoint a, Endpoint b);
-  // Whether nothing speaks against it: proven, or of one rank, dimensions equal or both unknown.
+  // Whether nothing contradicts equality: it is proven, or ranks agree and dimensions are equal or
+  // both unknown.
   bool AlikeShape(Endpoint a, Endpoint b);
-  // `a` has the shape of `b` but for its last dimension, which is `last`.
+  // Whether `a` has the shape of `b` except for its last dimension, which is `last`.
   bool SameShapeButLast(Endpoint a, Endpoint b, int64_t last);
-  // `a` broadcasts to the shape of `b`.
+  // Whether `a` broadcasts to the shape of `b`.
   bool BroadcastsTo(Endpoint a, Endpoint b);
 
  private:
@@ -48,21 +49,22 @@ class ShapeInfo {
     enum Kind { kByAxis, kAllDifferent, kDataIsOne, kOneIsOne, kOthersAreOne } kind = kByAxis;
     NodeId input = kNoNode;  // of kOneIsOne and kOthersAreOne, with `axis`
     int axis = 0;
-    // Where an op refuses the numbers: its results get new ones, or the assignment is given up.
+    // If an op refuses the numbers: whether its results get new ones, or the assignment is
+    // abandoned.
     bool fresh_on_error = false;
   };
   struct Probed {
     uint32_t version = 0;
     bool impossible = false;
     std::vector<Shape> shapes;
-    std::vector<Tensor> values;  // small integers; invalid where not known
+    std::vector<Tensor> values;  // small integers; invalid if not known
   };
   struct Set {
     Assignment assignment;
     std::vector<Probed> nodes;
   };
 
-  // holds(shape of a, shape of b) for every assignment that the graph runs with.
+  // Whether holds(shape of a, shape of b) for every assignment with which the graph can run.
   template <typename Holds>
   bool Always(Endpoint a, Endpoint b, Holds holds);
   void MakeSets();
@@ -70,7 +72,7 @@ class ShapeInfo {
   const TensorSpec& Spec(Endpoint e);
   void Compute(NodeId id);
   void ProbeOne(int set, NodeId id);
-  // Null: the assignment is impossible there, or the rank is not known.
+  // Null if the assignment is impossible there, or the rank is not known.
   const Shape* ProbedShape(int set, Endpoint e, bool* impossible);
   bool Fresh(const Known& k, NodeId id) const { return k.version == rw_.version(id); }
 

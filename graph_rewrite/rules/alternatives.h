@@ -1,5 +1,5 @@
-// Patterns that are written in several ways: every combination of a few pieces of text, separated
-// by "||" as in graph_rewrite/rule.h.
+// Combines pieces of pattern text: for a computation that can be written in several ways, generates
+// every combination of a few alternatives, separated by "||" as in graph_rewrite/rule.h.
 //
 //   Alternatives({{"%u = Mul(%x, 0.5) ", "%u = RealDiv(%x, 2) "}, {"%y = Erf(%u)"}})
 #ifndef TENON_GRAPH_REWRITE_RULES_ALTERNATIVES_H_
@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-// One piece of each list, in all combinations.
+// Picks one piece from each list, in all combinations.
 inline std::vector<std::string> Combine(const std::vector<std::vector<std::string>>& lists) {
   std::vector<std::string> all = {""};
   for (const std::vector<std::string>& list : lists) {
@@ -25,7 +25,7 @@ inline std::vector<std::string> Combine(const std::vector<std::vector<std::strin
   return all;
 }
 
-// Lives as long as the program: rules keep the pointer.
+// The text lives as long as the program, because rules keep the pointer.
 inline const char* Keep(std::string text) {
   static auto* const kept = new std::deque<std::string>;
   return kept->emplace_back(std::move(text)).c_str();
@@ -40,7 +40,7 @@ inline const char* Alternatives(const std::vector<std::vector<std::string>>& lis
   return Keep(std::move(text));
 }
 
-// Several of these.
+// Joins several of these.
 template <typename... Patterns>
 const char* Either(const char* first, const Patterns*... others) {
   std::string text(first);

@@ -1,5 +1,5 @@
-// Products and sums with constants, batch norm among them, go into the weights and the bias of the
-// contraction before them; elsewhere a run of them becomes one Mul and one AddV2.
+// Folds products and sums with constants, including batch norm, into the weights and the bias of
+// the contraction before them; other runs of them become one Mul and one AddV2.
 //
 //   (conv(x, W) + b) * s + t  =  conv(x, W * s) + (b * s + t)      s per output channel
 //   ((x * a + b) * c + d)     =  x * (a * c) + (b * c + d)
@@ -36,7 +36,7 @@ void Scale(const float* in, float* out, int64_t outer, int64_t axis, int64_t inn
   });
 }
 
-// Multiplies the contraction's weights. All that can fail comes before the first edit.
+// Multiplies the contraction's weights. Everything that can fail comes before the first edit.
 absl::Status ScaleWeights(RuleContext& context, NodeId contraction, const WeightAxes& axes,
                           const Values& scale) {
   const size_t slot = static_cast<size_t>(axes.input);
@@ -47,7 +47,8 @@ absl::Status ScaleWeights(RuleContext& context, NodeId contraction, const Weight
   for (int d = 0; d < shape.rank(); ++d) {
     (d < axes.first ? outer : d < axes.last ? axis : inner) *= shape.dim(d);
   }
-  if (axes.first == axes.last) {  // one factor for all: rows of a good length, to split the work
+  if (axes.first ==
+      axes.last) {  // one factor for all: rows of a suitable length, to split the work
     outer = axis = 1;
     inner = shape.num_elements();
     for (int d = 0; d + 1 < shape.rank(); ++d) outer *= shape.dim(d);
@@ -83,16 +84,16 @@ absl::Status ScaleWeights(RuleContext& context, NodeId contraction, const Weight
   return absl::OkStatus();
 }
 
-// What stands in place of the run: base * scale + shift, without what does nothing.
+// The replacement for the run: base * scale + shift, without the parts that do nothing.
 struct Plan {
-  NodeId contraction = kNoNode;  // takes the scale; or kNoNode
+  NodeId contraction = kNoNode;  // it takes the scale; or kNoNode
   WeightAxes axes;
   std::optional<Tensor> scale, shift;
   bool bias = false;  // shift as a BiasAdd of a vector
   int ops() const { return scale.has_value() + shift.has_value(); }
 };
 
-// Leaving an operand out must not change the shape.
+// Whether an operand can be omitted without changing the shape.
 bool Covered(RuleContext& context, const Values& c, Endpoint base) {
   return BroadcastsInto(c.shape, context.shapes.shape(base));
 }
@@ -129,7 +130,7 @@ absl::StatusOr<Plan> MakePlan(RuleContext& context, const Affine& run, std::stri
   if (shift) {
     auto t = shift->ToFloat();
     if (!t.ok()) return t.status();
-    // A sum per channel, right behind the contraction, is its bias.
+    // A sum per channel right after the contraction is its bias.
     if (contraction && !plan.scale) {
       const Shape& out = context.shapes.shape(run.base);
       const int axis = ChannelAxis(context, run.base.node);
@@ -145,7 +146,7 @@ absl::StatusOr<Plan> MakePlan(RuleContext& context, const Affine& run, std::stri
   return plan;
 }
 
-// Whether the plan is better than what is there.
+// Whether the plan is better than the existing nodes.
 bool Pays(RuleContext& context, const Affine& run, const Plan& plan) {
   if (plan.contraction != kNoNode) return true;
   size_t now = 0;
@@ -180,8 +181,7 @@ Outcome FoldAffine(RuleContext& context, NodeId last) {
   auto plan = MakePlan(context, *run, &why);
   if (!plan.ok()) return Outcome::Skip(1, std::string(plan.status().message()), last);
   if (!Pays(context, *run, *plan)) {
-    return Outcome::Skip(why.empty() ? 1 : 2, why.empty() ? "it is as simple as can be" : why,
-                         last);
+    return Outcome::Skip(why.empty() ? 1 : 2, why.empty() ? "it cannot be simplified" : why, last);
   }
   if (plan->contraction != kNoNode) {
     absl::Status s = ScaleWeights(context, plan->contraction, plan->axes, *run->scale);
@@ -215,7 +215,7 @@ Outcome FoldAffine(RuleContext& context, NodeId last) {
 
 const RuleRegistration fold({
     .name = "FoldAffine",
-    .doc = "batch norm and other products and sums with constants go into weights and bias",
+    .doc = "batch norm and other products and sums with constants are folded into weights and bias",
     .phase = Phase::kFold,
     .anchors = "Mul|AddV2|Add|Sub|RealDiv|BiasAdd|FusedBatchNorm|FusedBatchNormV2|FusedBatchNormV3",
     .apply = FoldAffine,

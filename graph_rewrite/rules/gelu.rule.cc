@@ -1,7 +1,7 @@
-// GELU, x * Phi(x) with Phi the normal distribution: by the error function, and approximated as
-// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+// GELU, x * Phi(x) with the cumulative normal distribution Phi: by the error function, or
+// approximated as 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
 //
-// Divisions by constants are products and x * x is Square(x) by then.
+// In this phase, divisions by constants have become products, and x * x is Square(x).
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/rules/alternatives.h"
 
@@ -73,7 +73,7 @@ const std::vector<std::string> kFolded = {
 };
 const std::vector<std::string> kTanh = {"%z = Tanh(%t) %g = AddV2(%z, 1) "};
 
-// Where a half was folded into the sum: x * (0.5 + 0.5 tanh).
+// With a half folded into the sum: x * (0.5 + 0.5 tanh).
 const std::vector<std::string> kHalfTanh = {
     "%z = Tanh(%t) %h = Mul(%z, 0.5) %g = AddV2(%h, 0.5) %y = Mul(%x, %g)"};
 

@@ -1,4 +1,4 @@
-// x * relu6(x + 3) / 6, in the orders in which it is written.
+// x * relu6(x + 3) / 6, in the orders in which models write it.
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/rules/alternatives.h"
 

@@ -6,7 +6,7 @@ namespace {
 
 const RuleRegistration relu6({
     .name = "FuseRelu6",
-    .doc = "min(max(x, 0), 6) in either order",
+    .doc = "min(max(x, 0), 6) in either order is relu6(x)",
     .phase = Phase::kFold,
     .pattern = "%a = Maximum(%x, 0) %y = Minimum(%a, 6)"
                " || %a = Minimum(%x, 6) %y = Maximum(%a, 0)"

@@ -1,5 +1,5 @@
 // x * sigmoid(x). Keras writes it with an IdentityN (a custom gradient), which the clean phase
-// drops, and with a factor beta of 1.
+// removes, and with a factor beta of 1.
 #include "graph_rewrite/rule.h"
 
 namespace tenon {

@@ -21,7 +21,7 @@ I FloatToInt(F v) {
     return static_cast<uint64_t>(FloatToInt<int64_t>(v));
   } else if constexpr (std::is_same_v<I, int64_t> || std::is_same_v<I, int32_t>) {
     constexpr F kLimit = sizeof(I) == 8 ? F(9223372036854775808.0) : F(2147483648.0);
-    // For int32 from double, -2147483648.9 still truncates into range.
+    // For int32 from double, -2147483648.9 still truncates to a valid value.
     const bool fits =
         sizeof(I) == 4 ? std::trunc(v) >= -kLimit && v < kLimit : v >= -kLimit && v < kLimit;
     return fits ? static_cast<I>(v) : std::numeric_limits<I>::lowest();
@@ -59,7 +59,7 @@ D CastValue(S v) {
   }
 }
 
-// Clears the mantissa bits that D does not have, so that nothing is left to round.
+// Clears the mantissa bits that D does not have, so that nothing is rounded.
 template <typename S, typename D>
 D TruncateFloat(S v) {
   using Bits = std::conditional_t<sizeof(S) == 4, uint32_t, uint64_t>;

@@ -21,7 +21,7 @@ absl::StatusOr<Program> ProgramOf(PrepareContext& p) {
   return ParseProgram(text, p.num_inputs());
 }
 
-// One element at a time; every result is rounded to T, as the single ops would.
+// One element at a time; every result is rounded to T, as by the separate ops.
 template <typename T>
 absl::Status RunReference(const Program& program, const CollapsedBroadcast& broadcast,
                           int64_t elements, RunContext& context) {
@@ -121,7 +121,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> FusedElementwiseToIntegersReference(Prep
       const float v = std::max(std::min(values[i], map.high), map.low) * map.scale + map.zero;
       const float whole =
           map.round == QuantizeMap::Round::kHalfToEven ? std::nearbyint(v) : std::round(v);
-      // The bits of a negative integer are those of its unsigned namesake.
+      // A negative integer has the bits of its unsigned counterpart.
       r.output<uint8_t>(0)[i] =
           std::isnan(v) ? uint8_t{0} : static_cast<uint8_t>(static_cast<int32_t>(whole));
     }

@@ -27,12 +27,12 @@ std::complex<double> Fresnel(double x) {
     }
     return sum;
   }
-  // (1 + i)/2 (1 - erfc(z)) with z = sqrt(pi)/2 (1 - i) x; erfc by its continued fraction, from
-  // the far end.
+  // (1 + i)/2 (1 - erfc(z)) with z = sqrt(pi)/2 (1 - i) x; erfc by its continued fraction, starting
+  // at the far end.
   const Complex z = std::sqrt(kPi) / 2 * Complex(1, -1) * a;
   Complex tail(0, 0);
   for (int k = 150; k > 0; --k) tail = static_cast<double>(k) / 2 / (z + tail);
-  const double square = a * a;  // its turns, and what rounding it left out
+  const double square = a * a;  // its turns, and its rounding error
   const double phase = kPi / 2 * (std::fmod(square, 4.0) + std::fma(a, a, -square));
   const Complex erfc = std::polar(1.0, phase) / std::sqrt(kPi) / (z + tail);
   const Complex value = Complex(0.5, 0.5) * (1.0 - erfc);
@@ -41,8 +41,8 @@ std::complex<double> Fresnel(double x) {
 
 }  // namespace
 
-// exp(-x^2) times the integral of exp(t^2) from 0 to x, as Rybicki's sum of shifted Gaussians:
-// 1/sqrt(pi) sum over odd n of exp(-(x - n h)^2) / n, whose error falls as exp(-(pi/2h)^2).
+// exp(-x^2) times the integral of exp(t^2) from 0 to x, by Rybicki's sum of shifted Gaussians:
+// 1/sqrt(pi) sum over odd n of exp(-(x - n h)^2) / n, whose error decays as exp(-(pi/2h)^2).
 double Dawson(double x) {
   const double a = std::abs(x);
   if (std::isnan(x)) return x;

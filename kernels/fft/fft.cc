@@ -11,7 +11,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-// In place along dimension `axis` of a tensor of that shape. Scales by 1/n on the way back.
+// In place along dimension `axis` of a tensor with that shape. The inverse scales by 1/n.
 void TransformAxis(std::vector<Complex>& x, const Shape& shape, int axis, FftDirection direction) {
   const int64_t n = shape.dim(axis), inner = Product(shape, axis + 1, shape.rank());
   if (n <= 1) return;
@@ -31,7 +31,7 @@ void TransformAxis(std::vector<Complex>& x, const Shape& shape, int axis, FftDir
   }
 }
 
-// The leading block of `to`'s last dims dimensions, zeros where `from` is smaller.
+// The leading block of `to`'s last `dims` dimensions, with zeros where `from` is smaller.
 template <typename T, typename U>
 void CopyBlock(int dims, const T* from, const Shape& from_shape, U* to, const Shape& to_shape) {
   const int first = to_shape.rank() - dims;
@@ -115,7 +115,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> InverseRealFft(PrepareContext& p, int di
       CopyBlock(dims, run.input<std::complex<T>>(0), in, x.data(), half);
       for (int d = 2; d <= dims; ++d)
         TransformAxis(x, half, half.rank() - d, FftDirection::kInverse);
-      // Along the last dimension the other half is the conjugate.
+      // Along the last dimension, the other half is the complex conjugate.
       const int64_t n = out.dim(last), kept = half.dim(last);
       std::vector<Complex> whole(static_cast<size_t>(out.num_elements()));
       for (int64_t r = 0; n > 0 && r < Product(out, 0, last); ++r) {

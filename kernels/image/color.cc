@@ -38,7 +38,7 @@ Pixel<C> ToRgb(const Pixel<C>& hsv) {
   return {(C(1) - s + s * red) * v, (C(1) - s + s * green) * v, (C(1) - s + s * blue) * v};
 }
 
-// f(pixel, amount): amount is the scalar input 1, where there is one.
+// Calls f(pixel, amount); amount is the scalar input 1, if present.
 template <auto f>
 absl::StatusOr<std::unique_ptr<Kernel>> PerPixel(PrepareContext& p) {
   const int64_t n = p.input_shape(0).num_elements() / 3;
@@ -84,7 +84,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> AdjustSaturation(PrepareContext& p) {
   return PerPixel<kSaturation>(p);
 }
 
-// Distances from each channel's mean, scaled.
+// Scales distances from each channel's mean.
 absl::StatusOr<std::unique_ptr<Kernel>> AdjustContrast(PrepareContext& p) {
   const Shape& in = p.input_shape(0);
   const int64_t images = Product(in, 0, in.rank() - 3), channels = in.dim(in.rank() - 1);

@@ -8,8 +8,8 @@
 namespace tenon {
 namespace {
 
-// (S + S^T) / 2 with S = L^-T P L^-1, where P is the lower triangle of L^T grad with half of its
-// diagonal.
+// (S + S^T) / 2 with S = L^-T P L^-1, where P is the lower triangle of L^T grad with its diagonal
+// halved.
 Matrix<double> SymmetricGrad(const Matrix<double>& l, const Matrix<double>& given) {
   const auto lower = l.triangularView<Eigen::Lower>();
   const Matrix<double> grad = given.triangularView<Eigen::Lower>();

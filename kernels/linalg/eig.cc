@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-// A real matrix has its own solver, which gives conjugate pairs with the positive one first.
+// Real matrices have a separate solver, which returns conjugate pairs with the positive one first.
 template <typename S>
 using Solver = std::conditional_t<kIsComplex<S>, Eigen::ComplexEigenSolver<Matrix<S>>,
                                   Eigen::EigenSolver<Matrix<S>>>;

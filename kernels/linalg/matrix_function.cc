@@ -10,9 +10,9 @@
 namespace tenon {
 namespace {
 
-// The logarithm of a triangular block with eigenvalues that are close together, as Eigen's
-// matrix_function_compute asks for it. Eigen takes square roots until one is near the identity;
-// with an eigenvalue of 0 none ever is, and the block has no logarithm.
+// The logarithm of a triangular block whose eigenvalues are close together, in the form that
+// Eigen's matrix_function_compute requires. Eigen takes square roots until one is near the
+// identity; with an eigenvalue of 0 none ever is, and the block has no logarithm.
 class BlockLogarithm {
  public:
   using Block = Eigen::Matrix<complex128, Eigen::Dynamic, Eigen::Dynamic>;

@@ -11,8 +11,8 @@ namespace {
 
 using TridiagonalTypes = TypeList<float, double, complex64, complex128>;
 
-// Gaussian elimination; with pivoting a row may trade places with the next, which fills a second
-// diagonal above.
+// Gaussian elimination; pivoting may swap a row with the next one, which fills a second
+// superdiagonal.
 template <typename T>
 bool SolveOne(const T* above, const T* main, const T* below, int64_t n, bool pivoting, int64_t cols,
               T* x) {

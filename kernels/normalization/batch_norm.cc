@@ -53,7 +53,7 @@ absl::StatusOr<BatchNormSpec> BatchNormSpecOf(const PrepareContext& p, int input
 void StoreBatchNormStatistics(const BatchNormSpec& s, const double* mean, const double* variance,
                               RunContext& r) {
   const double n = static_cast<double>(s.count());
-  // The variance that is given out is the unbiased estimate.
+  // The variance output is the unbiased estimate.
   const double unbiased = s.training && n > 1 ? n / (n - 1) : 1;
   const double factor = s.factor;
   for (int64_t c = 0; c < s.channels; ++c) {

@@ -34,6 +34,7 @@ absl::StatusOr<Problem> ProblemOf(const PrepareContext& p) {
   problem.dtype = p.input_dtype(0);
   problem.threads = p.services().threads;
   const std::string activation = p.attrs().String("activation", "Identity");
+  // op names: values of the attribute.
   if (activation != "Identity" && activation != "Relu" && activation != "Relu6") {
     return InvalidArgument("activation must be Identity, Relu or Relu6, but is ", activation);
   }

@@ -60,7 +60,7 @@ void ReferenceRow(const Problem& problem, const RunContext& context, const T* x,
   }
 }
 
-// `from` broadcast to the output.
+// Reads `from` broadcast to the output.
 template <typename T>
 std::vector<T> Expanded(const T* from, const CollapsedBroadcast& broadcast, size_t input,
                         int64_t elements) {
@@ -95,7 +95,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> BroadcastReference(PrepareContext& p,
   });
 }
 
-// x and the residual have the output's shape.
+// Whether x and the residual have the output's shape.
 bool IsPlain(const PrepareContext& p, const Problem& problem) {
   return p.input_shape(0) == p.output_shape(0) &&
          (!problem.residual || p.input_shape(1) == p.output_shape(0));
@@ -204,7 +204,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> LayerNormVector(PrepareContext& p) {
   auto kernel =
       std::make_unique<LayerNormKernel>(problem, dtype == DType::kBfloat16, p.services().threads);
   p.RequestScratch(kernel->ScratchFloats() * sizeof(float));
-  // A row is read before it is written; only its own output may take an input's memory.
+  // A row is read before it is written; only its own output may reuse an input's memory.
   p.AllowInPlace(0, 0);
   if (problem.residual) p.AllowInPlace(1, 1);
   return std::unique_ptr<Kernel>(std::move(kernel));

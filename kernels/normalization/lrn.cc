@@ -27,7 +27,7 @@ Spec SpecOf(const PrepareContext& p) {
   Spec s;
   s.channels = x[3];
   s.rows = x[0] * x[1] * x[2];
-  // No window reaches further than all channels.
+  // No window extends beyond the channels.
   s.radius = std::min(p.attrs().Int("depth_radius", 5), std::max<int64_t>(s.channels - 1, 0));
   s.bias = p.attrs().Float("bias", 1.0f);
   s.alpha = p.attrs().Float("alpha", 1.0f);
@@ -36,7 +36,7 @@ Spec SpecOf(const PrepareContext& p) {
   return s;
 }
 
-// f(k) summed over the channels around c.
+// Sums f(k) over the channels around c.
 template <typename F>
 double Around(const Spec& s, int64_t c, F f) {
   double sum = 0;
@@ -70,7 +70,7 @@ void ReferenceRow(const Spec& s, const RunContext& r, int64_t row, LrnDirection 
                  [](double v) { return static_cast<T>(v); });
 }
 
-// float rows straight from memory; bfloat16 rows widened into scratch.
+// float rows are read directly from memory; bfloat16 rows are widened into scratch.
 class LrnKernel final : public Kernel {
  public:
   LrnKernel(const Spec& s, LrnDirection direction, DType dtype)

@@ -29,7 +29,7 @@ void Forward(const PoolGeometry& g, const TapTable& inputs, bool batch_in_index,
   });
 }
 
-// What the gradients read: argmax values, checked, as indices into the whole batch.
+// The gradients' input: argmax values, checked, as indices into the whole batch.
 struct Argmax {
   int64_t image = 0, out_image = 0, elements = 0;
   bool batch_in_index = false, narrow = false;

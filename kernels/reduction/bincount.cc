@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-// Inputs: [what gives the row], values, [dense_shape], size, weights.
+// Inputs: [row information], values, [dense_shape], size, weights.
 absl::StatusOr<std::unique_ptr<Kernel>> Bincount(PrepareContext& p, BinRows how) {
   const bool before = how == BinRows::kSplits || how == BinRows::kCoordinates;
   const int values_input = before ? 1 : 0;

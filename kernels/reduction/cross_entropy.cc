@@ -15,7 +15,8 @@
 namespace tenon {
 namespace {
 
-// How an input, [1 or batch, 1 or classes] or without the leading dimension, is walked.
+// How to traverse an input of shape [1 or batch, 1 or classes], possibly without the leading
+// dimension.
 struct Operand {
   int64_t row_stride = 0;
   bool repeated = false;  // one value for a whole row
@@ -89,8 +90,8 @@ void ReferenceRow(const Spec& s, const RunContext& r, int64_t row) {
   r.output<T>(0)[row] = static_cast<T>(loss);
 }
 
-// float rows straight from memory; bfloat16 rows widened into scratch: features (then backprop)
-// and labels of each range.
+// float rows are read directly from memory; bfloat16 rows are widened into scratch: features (then
+// backprop) and labels of each range.
 class CrossEntropyKernel final : public Kernel {
  public:
   CrossEntropyKernel(const Spec& spec, bool bfloat16_rows)
@@ -137,7 +138,7 @@ class CrossEntropyKernel final : public Kernel {
       WidenBfloat16(r.input<uint16_t>(input) + i * o.row_stride, to, o.repeated ? 1 : n);
       return to;
     };
-    // A repeated logit is read after the first results are written.
+    // A repeated logit is read after the first results have been written.
     float logit = 0;
     row.logits = widened(0, spec_.features, spec_.features.repeated ? &logit : scratch);
     if (!spec_.sparse) row.labels = widened(1, spec_.labels, scratch + n);

@@ -27,7 +27,8 @@ struct SumReducer {
   static T Finish(Acc a, int64_t) { return static_cast<T>(a); }
 };
 
-// Integers are summed in 64 bits and the quotient is truncated. The mean of nothing is NaN, or 0.
+// Integers are summed in 64 bits and the quotient is truncated. The mean of no elements is NaN, or
+// 0 for integers.
 template <typename T>
 struct MeanReducer {
   using Acc =
@@ -46,7 +47,7 @@ struct MeanReducer {
   }
 };
 
-// In the dtype's own range: an overflow on the way is an overflow.
+// Computed in the dtype's own range: an intermediate overflow is an overflow.
 template <typename T>
 struct ProdReducer {
   using Acc = ComputeType<T>;

@@ -87,7 +87,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> SortedSegments(PrepareContext& p, Segmen
       std::vector<ComputeType<T>> acc(static_cast<size_t>(width));
       const T* row = run.input<T>(0);
       for (size_t i = 0; i < ids.size();) {
-        // From the first row, not from a bound: the maximum of -inf alone is -inf.
+        // Starts from the first row, not from a bound: the maximum of only -inf is -inf.
         std::transform(row, row + width, acc.begin(), [](const T& v) { return ToCompute(v); });
         size_t end = i + 1;
         row += width;
@@ -174,7 +174,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseSegments(PrepareContext& p, Segmen
   });
 }
 
-// Row indices[i] of the result gets grad[segment_ids[i]], divided as the forward op divides.
+// Adds grad[segment_ids[i]] to row indices[i] of the result, divided as in the forward op.
 absl::StatusOr<std::unique_ptr<Kernel>> SparseSegmentsGrad(PrepareContext& p, SegmentOp op) {
   p.InputNotRead(3);
   const Shape grad = p.input_shape(0);

@@ -21,7 +21,7 @@ constexpr double kNsPerState = 40;
 struct LossOptions {
   bool collapse_labels;  // repeated labels of the target count once
   bool merge_repeated;   // repeated labels of a path count once
-  bool skip_too_long;    // a target that is longer than its sequence has loss 0; else an error
+  bool skip_too_long;    // a target that is longer than its sequence has loss 0; otherwise an error
 };
 
 // The labels of each sequence, in the order of the sparse tensor.
@@ -44,7 +44,8 @@ absl::StatusOr<std::vector<Labels>> LabelsOf(const int64_t* indices, const int32
   return labels;
 }
 
-// A blank, and each label with a blank behind it; labels from the blank's class on end the target.
+// A blank, and each label followed by a blank; a label of the blank's class or above ends the
+// target.
 absl::StatusOr<Labels> StatesOf(const Labels& labels, int64_t sequence, int32_t blank,
                                 const LossOptions& options) {
   if (labels.empty()) return InvalidArgument("sequence ", sequence, " has no labels");
@@ -82,8 +83,8 @@ class Alignment {
         alpha_(static_cast<size_t>(steps) * states.size(), kLogZero),
         beta_(alpha_) {}
 
-  // logits: of step 0; `stride` values from step to step. In T: what has no probability there has
-  // none, and a path through it is none.
+  // logits: of step 0; `stride` values separate steps. In T: probabilities that underflow in T are
+  // zero, and so are those of the paths through them.
   template <typename T>
   void Softmax(const T* logits, int64_t stride) {
     std::vector<T> row(static_cast<size_t>(classes_));
@@ -115,7 +116,7 @@ class Alignment {
     return total;
   }
 
-  // Of the loss, by the logits. Without any path: the softmax.
+  // The gradient of the loss with respect to the logits. Without any path: the softmax.
   template <typename T>
   void Gradient(double log_probability, T* gradient, int64_t stride) {
     std::vector<double> through(static_cast<size_t>(classes_));
@@ -145,7 +146,7 @@ class Alignment {
   }
 
   bool MayStay(int64_t u) const { return merge_ || u % 2 == 0; }
-  // From the label u to the label u + 2, without the blank between them.
+  // Whether a path may go from label u to label u + 2 without the blank in between.
   bool MaySkip(int64_t u) const { return u % 2 == 1 && !(merge_ && label(u) == label(u + 2)); }
 
   double Before(int64_t t, int64_t u) {

@@ -16,7 +16,7 @@ struct LstmStep {
   int64_t batch, features, cell;
   float forget_bias, cell_clip;
   bool peephole;
-  int input_gate, cell_gate, forget_gate, output_gate;  // places in w's columns
+  int input_gate, cell_gate, forget_gate, output_gate;  // column positions in w
 };
 
 float Sigmoid(float x) { return 1 / (1 + std::exp(-x)); }

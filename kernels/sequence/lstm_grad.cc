@@ -31,7 +31,7 @@ struct Peephole {
 
 struct GatePlaces {
   int64_t cell_input,
-      forget;  // in units of the cell; the input gate is first, the output gate last
+      forget;  // in units of cell; the input gate is first, the output gate last
 };
 
 // Gradients of the gates before their activations, [batch, 4 * cell], and of cs_prev.
@@ -73,7 +73,7 @@ struct Sizes {
   int64_t steps, batch, features, cell;
 };
 
-// Step t, of which cs_grad and h_grad are what the op was given.
+// Step t; cs_grad and h_grad are the op's inputs.
 template <typename T>
 Step LoadStep(const RunContext& run, LstmForm form, const Sizes& n, int64_t t) {
   const int first = LstmFirst(form), cs_grad = form == LstmForm::kStep ? 14 : 15;
@@ -148,7 +148,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> LstmGrad(PrepareContext& p, LstmForm for
       Matrix w_grad = Matrix::Zero(rows, 4 * n.cell);
       Row b_grad = Row::Zero(4 * n.cell);
       Array cs_grad = Array::Zero(n.batch, n.cell), h_grad = cs_grad;
-      constexpr int kH = 15;  // behind co, seq_len_max counted
+      constexpr int kH = 15;  // after co, counting seq_len_max
       for (int64_t t = length - 1; t >= 0; --t) {
         Step s = LoadStep<T>(run, form, n, t);
         s.cs_grad += cs_grad;

@@ -1,4 +1,4 @@
-// CropAndResize: boxes cut out of images and resized, bilinear or by the nearest pixel.
+// CropAndResize: cuts boxes out of images and resizes them, bilinearly or by the nearest pixel.
 #include <cmath>
 
 #include "kernels/image/crop.h"

@@ -1,5 +1,5 @@
-// NonMaxSuppression, V2 to V5, NonMaxSuppressionWithOverlaps: boxes by falling score, without those
-// that overlap one already taken. V5 can lower scores instead (soft-NMS).
+// NonMaxSuppression, V2 to V5, NonMaxSuppressionWithOverlaps: boxes in descending order of score,
+// without those that overlap a selected one. V5 can lower scores instead (soft-NMS).
 #include "kernels/image/non_max_suppression.h"
 
 #include "kernels/interface/axis.h"
@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-// Outputs: indices, [scores,] [how many are valid].
+// Outputs: indices, [scores,] [number of valid ones].
 template <SuppressionInput kInput>
 absl::Status SuppressionShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 2));

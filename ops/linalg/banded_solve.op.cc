@@ -1,6 +1,6 @@
-// BandedTriangularSolve: X with A X = B for a triangular A of a few diagonals. Row k of `matrix`
-// holds a diagonal, column i what row i of A has of it: the main one first where A is lower, last
-// where it is upper.
+// BandedTriangularSolve: X with A X = B for a triangular A with few diagonals. Each row of `matrix`
+// is a diagonal, and column i has row i's elements of A: the main diagonal is first if A is lower,
+// last if it is upper.
 #include "kernels/linalg/triangular_solve.h"
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"

@@ -1,4 +1,4 @@
-// Cholesky: the lower triangular L with L L^H = A, from A's lower triangle; NaN where A is not
+// Cholesky: the lower triangular L with L L^H = A, from A's lower triangle; NaN if A is not
 // positive definite. CholeskyGrad: A's gradient from L's.
 #include "kernels/linalg/cholesky.h"
 

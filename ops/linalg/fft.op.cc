@@ -1,5 +1,5 @@
-// FFT, IFFT, FFT2D, IFFT2D, FFT3D, IFFT3D over the last dimensions, and RFFT, IRFFT and their kin
-// between real signals and the non-negative half of the spectrum. Computed in double.
+// FFT, IFFT, FFT2D, IFFT2D, FFT3D, IFFT3D over the last dimensions; RFFT, IRFFT and their 2D and 3D
+// forms between real signals and the non-negative half of the spectrum. Computed in double.
 #include "kernels/fft/fft.h"
 
 #include "ops/op.h"

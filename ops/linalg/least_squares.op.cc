@@ -1,6 +1,6 @@
-// MatrixSolveLs: the x that minimizes |A x - b|² + l2 |x|², or the shortest of them where A has
-// more columns than rows. `fast` solves the normal equations by Cholesky's method; without it an
-// orthogonal decomposition is taken, and l2 is not used.
+// MatrixSolveLs: the x that minimizes |A x - b|² + l2 |x|², or the shortest such x if A has more
+// columns than rows. `fast` solves the normal equations by Cholesky decomposition; otherwise it
+// uses an orthogonal decomposition and ignores l2.
 #include "kernels/linalg/least_squares.h"
 
 #include "ops/linalg/matrix_shape.h"

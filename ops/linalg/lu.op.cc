@@ -1,5 +1,5 @@
-// MatrixInverse, MatrixDeterminant, LogMatrixDeterminant, MatrixSolve, Lu: what an LU decomposition
-// with partial pivoting gives.
+// MatrixInverse, MatrixDeterminant, LogMatrixDeterminant, MatrixSolve, Lu: results of an LU
+// decomposition with partial pivoting.
 #include "kernels/linalg/lu.h"
 
 #include "ops/linalg/matrix_shape.h"

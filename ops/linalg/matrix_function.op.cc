@@ -1,4 +1,4 @@
-// MatrixSquareRoot, MatrixLogarithm: the function of each matrix, by its Schur form in double
+// MatrixSquareRoot, MatrixLogarithm: functions of matrices, computed from the Schur form in double
 // precision.
 #include "kernels/linalg/matrix_function.h"
 

@@ -1,5 +1,5 @@
-// SelfAdjointEigV2: eigenvalues, rising, and eigenvectors of Hermitian matrices, from their lower
-// triangles.
+// SelfAdjointEigV2: eigenvalues, in ascending order, and eigenvectors of Hermitian matrices, from
+// their lower triangles.
 #include "kernels/linalg/self_adjoint_eig.h"
 
 #include "ops/linalg/matrix_shape.h"

@@ -1,4 +1,4 @@
-// Svd: U diag(s) V^H = A, singular values falling. Computed in double.
+// Svd: U diag(s) V^H = A, with singular values in descending order. Computed in double.
 #include "kernels/linalg/svd.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// TridiagonalSolve, TridiagonalMatMul. Diagonals stand as three rows: above (its last element is
-// not used), main, and below (its first is not used).
+// TridiagonalSolve, TridiagonalMatMul. The diagonals are three rows: superdiagonal (its last
+// element is not used), main diagonal, and subdiagonal (its first element is not used).
 #include "kernels/linalg/tridiagonal.h"
 
 #include "ops/linalg/matrix_shape.h"

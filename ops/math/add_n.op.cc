@@ -1,4 +1,4 @@
-// AddN: the sum of tensors of one shape, or of lists of them.
+// AddN: the sum of tensors with one shape, or of lists of such tensors.
 #include "kernels/elementwise/unary_binary.h"
 #include "kernels/interface/types.h"
 #include "kernels/lists/list_math.h"
@@ -29,7 +29,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> AddN(PrepareContext& p) {
   return DispatchType(Numbers{}, p.output_dtype(0), [&]<typename T>() {
     return MakeKernel([inputs, n](RunContext& run) {
       using C = ComputeType<T>;
-      // Blocks whose sum, kept in the compute type, stays in cache.
+      // Blocks whose sum, kept in the compute type, stays in the cache.
       constexpr int64_t kBlock = 1024;
       C sum[kBlock];
       T* out = run.output<T>(0);

@@ -1,5 +1,5 @@
-// ArgMax, ArgMin: the index of the largest or smallest element along an axis; of equal ones the
-// first. A NaN is never chosen over a number.
+// ArgMax, ArgMin: the index of the largest or smallest element along an axis, the first one if
+// several are equal. A NaN is never chosen over a number.
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"

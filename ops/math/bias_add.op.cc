@@ -1,5 +1,5 @@
 // BiasAdd: one value per channel, channels last (NHWC) or second (NCHW). BiasAddV1: channels last.
-// BiasAddGrad: the sum over all but the channels.
+// BiasAddGrad: the sum over everything except the channels.
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
 #include "kernels/reduction/reduce.h"
@@ -51,7 +51,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> BiasAddReference(PrepareContext& p) {
   return MakeBinaryKernel(p, loop, space);
 }
 
-// The vector kernel broadcasts over trailing channels only.
+// The vector kernel supports only trailing channels.
 absl::StatusOr<std::unique_ptr<Kernel>> BiasAddVector(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const int axis, ChannelAxis(p.attrs(), p.input_shape(0).rank()));
   if (axis != p.input_shape(0).rank() - 1) return Unimplemented("channels are not last");

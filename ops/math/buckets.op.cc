@@ -1,4 +1,4 @@
-// Bucketize, HistogramFixedWidth, LowerBound, UpperBound: where numbers fall among boundaries.
+// Bucketize, HistogramFixedWidth, LowerBound, UpperBound: positions of numbers among boundaries.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// ClipByValue: max(min(t, high), low), as TensorFlow orders them; the bounds are scalars or of t's
+// ClipByValue: max(min(t, high), low), in TensorFlow's order; the bounds are scalars or have t's
 // shape.
 #include "kernels/elementwise/reference_broadcast.h"
 #include "kernels/interface/types.h"

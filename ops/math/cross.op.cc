@@ -1,4 +1,4 @@
-// Cross: the vector product of three-dimensional vectors along the last dimension.
+// Cross: the cross product of three-dimensional vectors along the last dimension.
 #include "kernels/interface/types.h"
 #include "ops/op.h"
 
@@ -32,7 +32,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Cross(PrepareContext& p) {
       for (int64_t i = 0; i < n; ++i, a += 3, b += 3, out += 3) {
         for (int k = 0; k < 3; ++k) {
           const int u = (k + 1) % 3, v = (k + 2) % 3;
-          // Each product and the difference rounded to T, as the standard kernel does.
+          // Each product and the difference are rounded to T, as in TensorFlow's kernel.
           const T uv = static_cast<T>(WrapMul(ToCompute(a[u]), ToCompute(b[v])));
           const T vu = static_cast<T>(WrapMul(ToCompute(a[v]), ToCompute(b[u])));
           out[k] = static_cast<T>(WrapSub(ToCompute(uv), ToCompute(vu)));

@@ -1,5 +1,5 @@
 // Equal, NotEqual, ApproximateEqual. With incompatible_shape_error = false, shapes that do not
-// broadcast are not an error: the answer is one bool.
+// broadcast are not an error: the result is a single bool.
 #include <cmath>
 
 #include "kernels/elementwise/reference.h"
@@ -20,7 +20,7 @@ absl::Status EqualityShape(ShapeContext& c) {
     c.set_output(0, Shape());
   } else if (c.input(0).IsComplete() && c.input(1).IsComplete()) {
     c.set_output(0, *std::move(out));
-  }  // else: it may yet turn out incompatible
+  }  // otherwise they may still turn out incompatible
   return absl::OkStatus();
 }
 

@@ -1,6 +1,6 @@
 // _FusedElementwise: a straight-line program of elementwise ops (kernels/elementwise/program.h).
-// Inputs are broadcast together as in NumPy. _FusedElementwiseToIntegers: the same, its result x
-// becomes the 8-bit integer round(x / step + zero), saturated.
+// Inputs are broadcast together as in NumPy. _FusedElementwiseToIntegers: the same, with its result
+// x converted to the 8-bit integer round(x / step + zero), saturated; step is the scale.
 #include "kernels/elementwise/fused.h"
 #include "ops/op.h"
 

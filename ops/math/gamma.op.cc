@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-// lgamma_r, because lgamma writes a global sign.
+// lgamma_r, because lgamma writes a global variable.
 double LogGamma(double x) {
   int sign;
   return ::lgamma_r(x, &sign);
@@ -19,7 +19,7 @@ float LogGamma(float x) {
 }
 constexpr auto kLgamma = [](auto x) { return LogGamma(x); };
 
-// Reflection for the negative side, recurrence up to 10, then the asymptotic series.
+// Reflection for negative numbers, recurrence up to 10, then the asymptotic series.
 double DigammaOf(double x) {
   constexpr double kPi = 3.14159265358979323846;
   if (std::isnan(x) || x == std::numeric_limits<double>::infinity()) return x;

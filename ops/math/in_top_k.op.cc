@@ -1,5 +1,5 @@
-// InTopK, InTopKV2: whether fewer than k classes have a higher prediction than the target.
-// Predictions that are not finite cannot tell.
+// InTopK, InTopKV2: whether fewer than k classes have a higher prediction than the target. False if
+// predictions are not finite.
 #include <cmath>
 
 #include "kernels/interface/axis.h"

@@ -24,7 +24,7 @@ constexpr auto kNdtri = [](auto x) {
   return Eigen::numext::ndtri(x);
 };
 
-// Three shapes that are equal where they are not scalars.
+// Three shapes that are equal unless they are scalars.
 absl::Status BetaincShape(ShapeContext& c) {
   Shape out;
   for (int i = 0; i < 3; ++i) {

@@ -1,5 +1,5 @@
-// Dawsn, Expint, FresnelCos, FresnelSin, Spence: integrals, each by its series near 0 and a
-// continued fraction or an asymptotic expansion far away, in double.
+// Dawsn, Expint, FresnelCos, FresnelSin, Spence: integrals, each computed in double by its series
+// near 0 and by a continued fraction or an asymptotic expansion far from it.
 #include "kernels/elementwise/integrals.h"
 
 #include "kernels/elementwise/reference.h"

@@ -15,7 +15,7 @@ constexpr char kRealTypes[] =
     "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
     "Tidx: int32 int64";
 
-// `native` and `accelerated`: null where there is no vector kernel.
+// `native` and `accelerated` are null if there is no vector kernel.
 OpRow OfNumbers(const char* name, const char* types, ErrorBound error_bound,
                 KernelFactory reference, const char* native = nullptr,
                 KernelFactory accelerated = nullptr) {

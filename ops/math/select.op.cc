@@ -1,5 +1,5 @@
-// SelectV2 (NumPy broadcasting) and Select (a condition of the values' shape, a scalar, or one bool
-// per row).
+// SelectV2 (NumPy broadcasting) and Select (a condition with the values' shape, a scalar, or one
+// bool per row).
 #include "kernels/elementwise/reference_broadcast.h"
 #include "kernels/interface/types.h"
 #include "ops/op.h"

@@ -1,5 +1,5 @@
 // TopKV2, TopK: the k largest elements of each row, largest first; of equal ones, lower indices
-// first. Unsorted results come sorted too: TensorFlow leaves their order open.
+// first. Unsorted results are sorted too, because TensorFlow does not define their order.
 #include <algorithm>
 #include <numeric>
 
@@ -56,7 +56,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> TopK(PrepareContext& p) {
             std::vector<int64_t> order(static_cast<size_t>(n));
             for (int64_t r = 0; r < rows; ++r, x += n) {
               std::iota(order.begin(), order.end(), 0);
-              // NaN counts as larger than every number, so that the order is one.
+              // NaN counts as larger than every number, so that the order is total.
               auto before = [x](int64_t a, int64_t b) {
                 const auto va = ToCompute(x[a]), vb = ToCompute(x[b]);
                 if (va > vb) return true;

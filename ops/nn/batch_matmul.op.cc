@@ -1,5 +1,5 @@
-// BatchMatMul, V2 (broadcasting), V3 (other dtypes out than in) and the fused form:
-// [..., M, K] x [..., K, N], either one adjoint.
+// BatchMatMul, V2 (broadcasting), V3 (output dtypes may differ from the inputs') and the fused
+// form: [..., M, K] x [..., K, N], each optionally adjoint.
 #include "absl/strings/match.h"
 #include "env/status.h"
 #include "kernels/matmul/matmul.h"

@@ -11,7 +11,7 @@ namespace {
 absl::Status BatchNormShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(CheckBatchNormAttrs(c.attrs()));
   TENON_ASSIGN_OR_RETURN(int64_t channels, BatchNormChannels(c, 0));
-  // What is not read may be of any size, in practice empty.
+  // Inputs that are not read may have any size; usually they are empty.
   const bool reads_statistics = !c.attrs().Bool("is_training", true) ||
                                 c.attrs().Float("exponential_avg_factor", 1.0f) != 1.0f;
   for (int i = 1; i < 5; ++i) {
@@ -87,7 +87,7 @@ const OpRegistration v3({
     .error_bound = ErrorBound::kBatchNorm,
 });
 
-// TensorFlow's own: graphs that its optimizer has written carry it.
+// One of TensorFlow's own ops, which its optimizer writes into graphs.
 const OpRegistration ex({
     .name = "_FusedBatchNormEx",
     .inputs = "x: T, scale: U, offset: U, mean: U, variance: U, side_input: num_side_inputs * T",

@@ -1,5 +1,5 @@
-// FusedBatchNormGrad, V2 and V3, and _FusedBatchNormGradEx, which goes back through a Relu and to a
-// side input. reserve_space_1 and 2 are mean and variance as the forward op used them.
+// FusedBatchNormGrad, V2 and V3, and _FusedBatchNormGradEx, which also computes the gradients of a
+// Relu and of a side input. reserve_space_1 and 2 are mean and variance as used by the forward op.
 #include "env/status.h"
 #include "kernels/normalization/batch_norm.h"
 #include "ops/nn/batch_norm_shape.h"

@@ -1,5 +1,5 @@
-// Gradients of Conv2D. The V2 ops are told the result's shape by a tensor that has it; the others
-// by a vector of sizes. Conv2DBackpropInput is also the transposed convolution.
+// Gradients of Conv2D. The V2 ops get the result's shape from a tensor with that shape; the others
+// from a vector of sizes. Conv2DBackpropInput is also the transposed convolution.
 #include "ops/nn/conv_shape.h"
 #include "ops/op.h"
 
@@ -74,7 +74,7 @@ const OpRegistration filter_gradient_v2({
     .error_bound = ErrorBound::kFilterGradient,
 });
 
-// With the gradient of the bias that was added after the convolution.
+// Also computes the gradient of the bias that was added after the convolution.
 const OpRegistration filter_gradient_with_bias({
     .name = "_Conv2DBackpropFilterWithBias",
     .inputs = "input: T, filter_sizes: int32, out_backprop: T",

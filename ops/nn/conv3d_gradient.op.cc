@@ -1,5 +1,5 @@
-// Gradients of Conv3D. The V2 ops are told the result's shape by a vector of sizes; the others by a
-// tensor that has it.
+// Gradients of Conv3D. The V2 ops get the result's shape from a vector of sizes; the others from a
+// tensor with that shape.
 #include "ops/nn/conv_shape.h"
 #include "ops/op.h"
 

@@ -3,7 +3,7 @@
 //   loss = sum(labels * (log(sum(exp(features))) - features)), backprop = softmax(features) -
 //   labels
 //
-// where sparse labels are class numbers. The dense form broadcasts features and labels together to
+// where sparse labels are class indices. The dense form broadcasts features and labels together to
 // [batch, classes].
 #include "kernels/reduction/cross_entropy.h"
 

@@ -1,6 +1,6 @@
-// CTCLoss: the negative log probability of label sequences under logits per time step, and its
+// CTCLoss: the negative log probability of label sequences given logits per time step, and its
 // gradient (Graves, "Supervised Sequence Labelling with Recurrent Neural Networks", chapter 7). The
-// blank is the last class. Probabilities of paths are computed in double, in logarithms.
+// blank is the last class. Path probabilities are computed in double, as logarithms.
 #include "kernels/sequence/ctc_loss.h"
 
 #include "ops/op.h"

@@ -1,5 +1,5 @@
 // DepthwiseConv2dNative and its fused form. input [N, H, W, C] or [N, C, H, W]; filter [h, w, C,
-// M]: output channel c * M + m comes from input channel c alone.
+// M]: output channel c * M + m depends only on input channel c.
 #include "kernels/convolution/conv.h"
 #include "ops/nn/conv_shape.h"
 #include "ops/op.h"

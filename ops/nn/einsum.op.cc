@@ -13,7 +13,7 @@ namespace {
 
 int NumOperands(const AttrReader& attrs) { return static_cast<int>(attrs.Int("N", 1)); }
 
-// The extent of each label; -1 unknown. Ones broadcast within an ellipsis only.
+// The extent of each label; -1 if unknown. Ones broadcast only within an ellipsis.
 absl::Status AddExtents(const std::vector<int>& labels, const Shape& shape,
                         std::map<int, int64_t>& extents) {
   for (int i = 0; i < shape.rank(); ++i) {
@@ -23,7 +23,7 @@ absl::Status AddExtents(const std::vector<int>& labels, const Shape& shape,
     const int64_t before = it->second;
     if (added || shape[i] == before) continue;
     if (may_broadcast && (before == 1 || shape[i] == 1)) {
-      it->second = before == 1 ? shape[i] : before;  // unknown too: it may be 1 or more
+      it->second = before == 1 ? shape[i] : before;  // still unknown: it may be 1 or more
     } else if (before < 0) {
       it->second = shape[i];
     } else if (shape[i] >= 0) {

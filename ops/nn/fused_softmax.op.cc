@@ -1,5 +1,5 @@
 // _FusedSoftmax: Softmax(logits * scale + mask + ...) over the last axis; where a condition is
-// false, `masked` stands for the argument. Masks and conditions are broadcast.
+// false, the argument is `masked`. Masks and conditions are broadcast.
 #include "env/status.h"
 #include "kernels/normalization/softmax.h"
 #include "ops/op.h"

@@ -1,4 +1,4 @@
-// GRUBlockCell: one step of a GRU in one op; the gates are outputs, as a gradient needs them.
+// GRUBlockCell: one step of a GRU in one op; the gates are outputs, because a gradient needs them.
 #include <cmath>
 
 #include "kernels/interface/types.h"

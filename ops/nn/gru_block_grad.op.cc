@@ -1,4 +1,4 @@
-// GRUBlockCellGrad: the gradients of a GRUBlockCell step, from the gates that it gave.
+// GRUBlockCellGrad: the gradients of a GRUBlockCell step, from its gates.
 #include "kernels/interface/types.h"
 #include "ops/op.h"
 

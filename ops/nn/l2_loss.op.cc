@@ -26,7 +26,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
   });
 }
 
-// Partial sums of pieces that do not depend on the number of threads.
+// Partial sums of blocks that do not depend on the number of threads.
 absl::StatusOr<std::unique_ptr<Kernel>> Vector(PrepareContext& p) {
   if (p.input_dtype(0) != DType::kFloat) return NoKernelFor(p.input_dtype(0));
 

@@ -1,9 +1,9 @@
-// _LayerNorm and _AddLayerNorm: over the last axis,
+// _LayerNorm and _AddLayerNorm over the last axis:
 //
 //   y = (s - mean(s)) / sqrt(variance(s) + epsilon) * gamma + beta
 //
-// with s = x, or x + residual (which may broadcast each other), which the second output of
-// _AddLayerNorm passes on.
+// with s = x, or x + residual (each may broadcast to the other's shape). The second output of
+// _AddLayerNorm is s.
 #include "kernels/normalization/layer_norm.h"
 
 #include "ops/op.h"

@@ -1,5 +1,5 @@
-// LSTMBlockCell, BlockLSTM, BlockLSTMV2: an LSTM's step, or all of its steps, in one op. Every
-// step's gates are outputs, as a gradient needs them.
+// LSTMBlockCell, BlockLSTM, BlockLSTMV2: one step of an LSTM, or all of its steps, in one op. Every
+// step's gates are outputs, because a gradient needs them.
 #include "kernels/sequence/lstm.h"
 #include "ops/op.h"
 
@@ -28,7 +28,7 @@ absl::Status LstmShape(ShapeContext& c) {
       Shape({cell}),  Shape({cell}),        Shape({cell}),        Shape({gates})};
   const bool peephole = c.attrs().Bool("use_peephole", false);
   for (int i = 1; i < kLstmInputs; ++i) {
-    // A single step does not look at peephole weights that it does not use.
+    // A single step ignores peephole weights that it does not use.
     if (first == 0 && !peephole && i >= kLstmWci && i <= kLstmWco) continue;
     if (wanted[i].CompatibleWith(c.input(first + i))) continue;
     return InvalidArgument("input ", first + i, " has shape ", c.input(first + i).ToString(),

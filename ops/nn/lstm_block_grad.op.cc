@@ -1,5 +1,5 @@
-// LSTMBlockCellGrad, BlockLSTMGrad, BlockLSTMGradV2: the gradients of an LSTM's step, or of all its
-// steps, from the gates that the forward op gave.
+// LSTMBlockCellGrad, BlockLSTMGrad, BlockLSTMGradV2: the gradients of one step of an LSTM, or of
+// all its steps, from the gates of the forward op.
 #include "kernels/sequence/lstm_grad.h"
 #include "ops/op.h"
 

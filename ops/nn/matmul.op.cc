@@ -1,4 +1,4 @@
-// MatMul and its fused form: [M, K] x [K, N], either one transposed.
+// MatMul and its fused form: [M, K] x [K, N], each optionally transposed.
 #include "kernels/matmul/matmul.h"
 
 #include "env/status.h"

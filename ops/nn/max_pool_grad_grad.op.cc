@@ -1,5 +1,5 @@
 // MaxPoolGradGrad, V2 and 3D, the gradient of a max pool's gradient: for each window, the element
-// of `grad` that stands where orig_input first equals orig_output; 0 where it nowhere does.
+// of `grad` at the first position where orig_input equals orig_output; 0 if there is none.
 #include "env/status.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/pooling/pool_reference.h"

@@ -1,5 +1,5 @@
-// _MaxPoolWithWorkspace and _MaxPoolGradWithWorkspace: a max pool that keeps, for the gradient of
-// the same graph, where in its window each largest element stands. Made by rewriting only.
+// _MaxPoolWithWorkspace and _MaxPoolGradWithWorkspace: a max pool that records, for the gradient in
+// the same graph, the position of each largest element in its window. Only rewriting creates them.
 #include <limits>
 
 #include "env/status.h"
@@ -41,7 +41,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Forward(PrepareContext& p) {
           const T* x = r.input<T>(0) + n * in.batch + c * in.channel;
           const Tap& best = LargestTap(x, in.position, taps);
           const int64_t at = n * out.batch + position * out.position + c * out.channel;
-          // As MaxPool has it: from the lowest number on, so that a NaN never wins.
+          // As in MaxPool: starts from the lowest number, so that a NaN never wins.
           T largest = std::numeric_limits<T>::lowest();
           for (const Tap& t : taps) {
             const T v = x[t.position * in.position];

@@ -1,6 +1,6 @@
 // _PadWithFusedConv2D: Pad, then _FusedConv2D, for paddings that are computed. (Constant ones
-// become attributes of the convolution.) Pads of height and width go into the convolution; those of
-// batch or channels are done first, in scratch.
+// become attributes of the convolution.) Pads of height and width are fused into the convolution;
+// those of batch or channels are done first, in scratch.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -79,7 +79,7 @@ struct ConvParts {
 
 using PrepareConv = absl::StatusOr<std::unique_ptr<Kernel>> (*)(PrepareContext&, int, ConvKind);
 
-// The pads as explicit paddings. Unimplemented where they cannot be.
+// The pads as explicit paddings; Unimplemented if they cannot be expressed so.
 absl::StatusOr<std::unique_ptr<Kernel>> AsExplicit(PrepareContext& p, std::vector<int64_t> pads,
                                                    PrepareConv prepare) {
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p.attrs(), kSpatial));
@@ -110,7 +110,7 @@ class PadThenConv final : public Kernel {
  public:
   PreparedKernel pad, conv;
   size_t padded_bytes = 0;
-  int num_inputs = 0;  // with the paddings, the last
+  int num_inputs = 0;  // including the paddings, which are last
 
   size_t ScratchBytes() const {
     return padded_bytes + std::max(pad.scratch_bytes, conv.scratch_bytes);

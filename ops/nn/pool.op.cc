@@ -1,5 +1,5 @@
-// AvgPool, MaxPool, MaxPoolV2 (the window as inputs) and their 3-D kin. Averages count what lies in
-// the image only.
+// AvgPool, MaxPool, MaxPoolV2 (the window as inputs) and their 3-D forms. Averages count only
+// elements inside the image.
 #include "kernels/pooling/pool.h"
 
 #include "ops/nn/pool_shape.h"

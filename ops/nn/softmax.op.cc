@@ -1,5 +1,5 @@
-// Softmax and LogSoftmax over the last axis, for any rank of at least 1. A row with NaN is NaN
-// throughout.
+// Softmax and LogSoftmax over the last axis, for any rank of at least 1. A NaN makes its whole row
+// NaN.
 #include "kernels/normalization/softmax.h"
 
 #include "env/status.h"

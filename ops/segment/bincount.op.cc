@@ -1,5 +1,5 @@
-// Bincount, DenseBincount, RaggedBincount, SparseBincount: how often each small number occurs, or
-// the sum of the weights at its places. Numbers from `size` on are left out.
+// Bincount, DenseBincount, RaggedBincount, SparseBincount: the number of occurrences of each small
+// integer, or the sum of the weights at its positions. Integers of at least `size` are ignored.
 #include "kernels/reduction/bincount.h"
 
 #include <algorithm>
@@ -16,8 +16,7 @@ absl::StatusOr<int64_t> BinsOf(const Tensor& t) {
   return n;
 }
 
-// Rows of output, -1: not known. `values` and `weights` must have as many elements, or weights
-// none.
+// Rows of output; -1 if not known. `weights` must have as many elements as `values`, or none.
 absl::Status SetBins(ShapeContext& c, int values, int size, const Shape& rows) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(size, 0));
   const Shape& weights = c.input(size + 1);

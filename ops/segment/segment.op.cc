@@ -1,5 +1,5 @@
-// SegmentSum, SegmentMean, SegmentProd, SegmentMin, SegmentMax: rows combined by sorted segment
-// ids. Segments without rows are 0 (1 for products).
+// SegmentSum, SegmentMean, SegmentProd, SegmentMin, SegmentMax: combine rows by sorted segment ids.
+// Segments without rows are 0 (1 for products).
 #include "kernels/reduction/segment_reduce.h"
 #include "ops/op.h"
 

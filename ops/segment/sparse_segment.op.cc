@@ -1,5 +1,5 @@
 // SparseSegmentSum, SparseSegmentMean, SparseSegmentSqrtN, their forms with num_segments, and their
-// gradients: rows that `indices` name are combined by sorted segment ids.
+// gradients: combine the rows given by `indices` by sorted segment ids.
 #include "kernels/reduction/segment_reduce.h"
 #include "kernels/reduction/segments.h"
 #include "ops/op.h"
@@ -7,7 +7,8 @@
 namespace tenon {
 namespace {
 
-// data or grad, indices, segment_ids, and in some forms a scalar that is the number of output rows.
+// Inputs: data or grad, indices, segment_ids, and in some forms a scalar with the number of output
+// rows.
 absl::Status SparseSegmentShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
   TENON_RETURN_IF_ERROR(c.ExpectRank(2, 1));

@@ -1,5 +1,5 @@
 // UnsortedSegmentSum, UnsortedSegmentProd, UnsortedSegmentMin, UnsortedSegmentMax: ids in any
-// order, of any shape that data's shape begins with; negative ids are left out.
+// order, with any shape that is a prefix of data's shape; negative ids are ignored.
 #include "kernels/reduction/segment_reduce.h"
 #include "kernels/reduction/segments.h"
 #include "ops/op.h"
