@@ -9,13 +9,13 @@
 
 namespace tenon {
 
-// Between numbers and bool. Float to integer goes toward zero. What does not fit is what x86's
-// conversions give, which is what TensorFlow gives: the lowest int32 or int64 for those; narrower
-// integers are cut from int32, uint32 from int64. A complex number gives its real part; anything
-// but zero is true. Attribute Truncate: to half and bfloat16 toward zero.
+// Between numbers and bool. Float to integer truncates toward zero. Values out of range become what
+// x86's conversions give, as in TensorFlow: the lowest value for int32 or int64; narrower integers
+// are truncated from int32, uint32 from int64. A complex number gives its real part; any nonzero
+// value is true. Attribute Truncate: rounds to half and bfloat16 toward zero.
 absl::StatusOr<std::unique_ptr<Kernel>> CastReference(PrepareContext& p);
 
-// Between float and bfloat16 or half, to nearest, ties to even. Unimplemented for other dtypes, and
+// Between float and bfloat16 or half, rounding to nearest even. Unimplemented for other dtypes, and
 // for truncation.
 absl::StatusOr<std::unique_ptr<Kernel>> VectorCast(PrepareContext& p);
 

@@ -1,5 +1,5 @@
-// Special functions that are integrals, in double: each by its series near 0 and a continued
-// fraction or an asymptotic expansion far away.
+// Special functions that are integrals, computed in double by a series near 0 and by a continued
+// fraction or an asymptotic expansion far from it.
 #ifndef TENON_KERNELS_ELEMENTWISE_INTEGRALS_H_
 #define TENON_KERNELS_ELEMENTWISE_INTEGRALS_H_
 

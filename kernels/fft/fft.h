@@ -15,20 +15,20 @@ namespace tenon {
 enum class FftDirection { kForward, kInverse };
 
 // The value of an fft_length input: the real signal's size in the last `dims` dimensions.
-// InvalidArgument where it has another size or is negative.
+// InvalidArgument if it has another size or is negative.
 absl::StatusOr<std::vector<int64_t>> FftLengths(const Tensor& t, int dims);
 
-// complex to complex, of one shape; the inverse scales by 1/n.
+// complex to complex, with the same shape; the inverse scales by 1/n.
 absl::StatusOr<std::unique_ptr<Kernel>> Fft(PrepareContext& p, int dims, FftDirection direction);
 
-// float or double to the half of the spectrum that is not redundant in the last dimension. Input 1
-// is fft_length and must be known; what the signal lacks of it counts as 0.
+// float or double to the non-redundant half of the spectrum in the last dimension. Input 1 is
+// fft_length and must be known; a shorter signal is padded with 0.
 absl::StatusOr<std::unique_ptr<Kernel>> RealFft(PrepareContext& p, int dims);
 
 // The inverse of RealFft.
 absl::StatusOr<std::unique_ptr<Kernel>> InverseRealFft(PrepareContext& p, int dims);
 
-// These as kernel factories; a length that Prepare does not know is read at Run.
+// Kernel factories; a length that is not known in Prepare is read at Run.
 template <int kDims, FftDirection kDirection>
 absl::StatusOr<std::unique_ptr<Kernel>> Fft(PrepareContext& p) {
   return Fft(p, kDims, kDirection);

@@ -1,4 +1,4 @@
-// Colors of images with channels last: hue, saturation, contrast.
+// Color adjustments of images with channels last: hue, saturation, contrast.
 #ifndef TENON_KERNELS_IMAGE_COLOR_H_
 #define TENON_KERNELS_IMAGE_COLOR_H_
 
@@ -9,18 +9,17 @@
 
 namespace tenon {
 
-// Input 0: pixels of 3 channels, floating-point. Between red, green, blue and hue, saturation,
-// value, each 0 to 1.
+// Input 0: pixels with 3 channels, floating-point. Converts between red, green, blue and hue,
+// saturation, value, each 0 to 1.
 absl::StatusOr<std::unique_ptr<Kernel>> RgbToHsv(PrepareContext& p);
 absl::StatusOr<std::unique_ptr<Kernel>> HsvToRgb(PrepareContext& p);
 
-// Of red, green, blue; input 1: what is added to the hue, or what the saturation is multiplied
-// with.
+// For red, green, blue; input 1 is added to the hue, or multiplies the saturation.
 absl::StatusOr<std::unique_ptr<Kernel>> AdjustHue(PrepareContext& p);
 absl::StatusOr<std::unique_ptr<Kernel>> AdjustSaturation(PrepareContext& p);
 
-// Images [..., height, width, channels], float or half: distances from each channel's mean,
-// multiplied with input 1.
+// Images [..., height, width, channels], float or half: scales distances from each channel's mean
+// by input 1.
 absl::StatusOr<std::unique_ptr<Kernel>> AdjustContrast(PrepareContext& p);
 
 }  // namespace tenon

@@ -1,6 +1,6 @@
-// Gradients of CropAndResize: boxes of images, [batch, height, width, channels], that are cropped
-// and resized to one size. Attribute method: bilinear or nearest; InvalidArgument on others, and at
-// Run on a box of an image that does not exist.
+// Gradients of CropAndResize, which crops boxes of images, [batch, height, width, channels], and
+// resizes them to one size. Attribute method: bilinear or nearest; InvalidArgument for others, and
+// at Run for a box of an image that does not exist.
 #ifndef TENON_KERNELS_IMAGE_CROP_AND_RESIZE_GRAD_H_
 #define TENON_KERNELS_IMAGE_CROP_AND_RESIZE_GRAD_H_
 

@@ -1,4 +1,4 @@
-// Pixels of image files. What a file is, its first bytes say.
+// Decodes image files. The first bytes determine a file's format.
 #ifndef TENON_KERNELS_IMAGE_DECODE_H_
 #define TENON_KERNELS_IMAGE_DECODE_H_
 
@@ -9,13 +9,13 @@
 
 namespace tenon {
 
-// The kind of files that a kernel is for; all but kJpegCrop and kBmp read PNG and GIF files too,
-// and all but kBmp JPEG files.
+// The kind of file that a kernel is for; all except kJpegCrop and kBmp read PNG and GIF files too,
+// and all except kBmp read JPEG files.
 enum class ImageFile { kAny, kJpeg, kJpegCrop, kPng, kGif, kBmp };
 
-// Input 0: the file, a string; kJpegCrop has the window as input 1. Output, of a shape that the
-// file decides: uint8, uint16 or float. InvalidArgument on attributes out of range and, at Run, on
-// files that are damaged or of another kind.
+// Input 0: the file, a string; kJpegCrop has the window as input 1. Output, with a shape that
+// depends on the file: uint8, uint16 or float. InvalidArgument for attributes out of range and, at
+// Run, for files that are damaged or of another kind.
 absl::StatusOr<std::unique_ptr<Kernel>> DecodeImage(PrepareContext& p, ImageFile kind);
 
 // DecodeImage as a kernel factory.
@@ -24,7 +24,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> DecodeImage(PrepareContext& p) {
   return DecodeImage(p, kKind);
 }
 
-// Height, width and channels of a JPEG file: int32 or int64.
+// The height, width and channels of a JPEG file: int32 or int64.
 absl::StatusOr<std::unique_ptr<Kernel>> JpegShape(PrepareContext& p);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// Non-maximum suppression: indices of boxes by falling score, without those that overlap one
-// already taken.
+// Non-maximum suppression: indices of boxes in descending order of score, without those that
+// overlap a selected one.
 #ifndef TENON_KERNELS_IMAGE_NON_MAX_SUPPRESSION_H_
 #define TENON_KERNELS_IMAGE_NON_MAX_SUPPRESSION_H_
 
@@ -10,13 +10,13 @@
 
 namespace tenon {
 
-// What input 0 holds: boxes, [n, 4], or their overlaps, [n, n].
+// The content of input 0: boxes, [n, 4], or their overlaps, [n, n].
 enum class SuppressionInput { kBoxes, kOverlaps };
 
-// Further inputs: scores [n], how many are taken at most, and perhaps the thresholds of overlap and
-// score and sigma; above 0, scores fall with overlap instead (soft-NMS). Outputs: indices, perhaps
-// their scores, perhaps how many are valid. float and half. InvalidArgument at Run on parameters
-// out of range.
+// Further inputs: scores [n], the maximum number of selected boxes, and possibly the thresholds of
+// overlap and score, and sigma; if it is above 0, scores decay with overlap instead (soft-NMS).
+// Outputs: indices, possibly their scores, possibly the number of valid ones. float and half.
+// InvalidArgument at Run for parameters out of range.
 absl::StatusOr<std::unique_ptr<Kernel>> NonMaxSuppression(PrepareContext& p,
                                                           SuppressionInput input);
 

@@ -1,4 +1,4 @@
-// Resizing of images, [batch, height, width, channels]. Attribute align_corners: the corner pixels'
+// Resizes images, [batch, height, width, channels]. Attribute align_corners: the corner pixels'
 // centers stay; half_pixel_centers: positions are those of the pixels' centers.
 #ifndef TENON_KERNELS_IMAGE_RESIZE_H_
 #define TENON_KERNELS_IMAGE_RESIZE_H_
@@ -12,12 +12,12 @@ namespace tenon {
 
 // Inputs: images of real numbers, the output's height and width. Output: float.
 absl::StatusOr<std::unique_ptr<Kernel>> ResizeBilinear(PrepareContext& p);
-// By Keys' cubic kernel.
+// With Keys' cubic kernel.
 absl::StatusOr<std::unique_ptr<Kernel>> ResizeBicubic(PrepareContext& p);
 // The mean of the area that an output pixel covers.
 absl::StatusOr<std::unique_ptr<Kernel>> ResizeArea(PrepareContext& p);
 
-// Output: of the images' dtype, which may be any of fixed size.
+// The output has the images' dtype, which may be any of fixed size.
 absl::StatusOr<std::unique_ptr<Kernel>> ResizeNearest(PrepareContext& p);
 
 }  // namespace tenon

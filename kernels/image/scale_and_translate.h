@@ -1,5 +1,5 @@
-// Resampling of images, [batch, height, width, channels], with a separable kernel (attribute
-// kernel_type: Lanczos, Gaussian, cubic ...) under a scale and a shift per axis.
+// Resamples images, [batch, height, width, channels], with a separable kernel (attribute
+// kernel_type: Lanczos, Gaussian, cubic ...) and a scale and a shift per axis.
 #ifndef TENON_KERNELS_IMAGE_SCALE_AND_TRANSLATE_H_
 #define TENON_KERNELS_IMAGE_SCALE_AND_TRANSLATE_H_
 
@@ -11,7 +11,7 @@
 namespace tenon {
 
 // Inputs: images of real numbers, the output's size, scales and shifts (rows, columns; float).
-// Output: float. InvalidArgument on an unknown kernel_type and, at Run, scales that are not
+// Output: float. InvalidArgument for an unknown kernel_type and, at Run, for scales that are not
 // positive.
 absl::StatusOr<std::unique_ptr<Kernel>> ScaleAndTranslate(PrepareContext& p);
 

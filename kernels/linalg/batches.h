@@ -1,4 +1,4 @@
-// Tensors as batches of row-major matrices: their last two dimensions are one matrix's.
+// Tensors as batches of row-major matrices: the last two dimensions are one matrix's.
 #ifndef TENON_KERNELS_LINALG_BATCHES_H_
 #define TENON_KERNELS_LINALG_BATCHES_H_
 
@@ -20,8 +20,8 @@ MatrixBatch BatchOf(const Shape& shape);
 // The dimensions before the last two.
 Shape BatchShape(const Shape& shape);
 
-// Which matrix of a tensor with that batch shape is read for the one at `index` of the broadcast
-// batch shape `out`.
+// The index of the matrix, in a tensor with that batch shape, that is read for the one at `index`
+// of the broadcast batch shape `out`.
 int64_t BatchIndex(const Shape& batch, const Shape& out, int64_t index);
 
 }  // namespace tenon

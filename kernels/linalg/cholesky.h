@@ -1,4 +1,4 @@
-// Cholesky's decomposition of Hermitian matrices, [..., n, n], and its gradient.
+// The Cholesky decomposition of Hermitian matrices, [..., n, n], and its gradient.
 #ifndef TENON_KERNELS_LINALG_CHOLESKY_H_
 #define TENON_KERNELS_LINALG_CHOLESKY_H_
 
@@ -9,11 +9,11 @@
 
 namespace tenon {
 
-// The lower triangular L with L L^H = A, from A's lower triangle; NaN where A is not positive
+// The lower triangular L with L L^H = A, from A's lower triangle; NaN if A is not positive
 // definite. float, double, half and complex.
 absl::StatusOr<std::unique_ptr<Kernel>> Cholesky(PrepareContext& p);
 
-// A's gradient from L, input 0, and L's gradient, input 1. float, double and half.
+// A's gradient from L (input 0) and L's gradient (input 1). float, double and half.
 absl::StatusOr<std::unique_ptr<Kernel>> CholeskyGrad(PrepareContext& p);
 
 }  // namespace tenon

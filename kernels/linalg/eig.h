@@ -11,7 +11,7 @@
 namespace tenon {
 
 // Input 0: float, double or complex; outputs, complex: values [..., n] and, with attribute
-// compute_v, vectors as columns. InvalidArgument where Tout does not fit T, or at Run where the
+// compute_v, vectors as columns. InvalidArgument if Tout does not match T, or at Run if the
 // iteration does not converge.
 absl::StatusOr<std::unique_ptr<Kernel>> Eig(PrepareContext& p);
 

@@ -9,10 +9,10 @@
 
 namespace tenon {
 
-// The x that minimizes |A x - b|^2 + l2 |x|^2, or the shortest of them where A has more columns
-// than rows. Inputs: A [..., m, n], b [..., m, k], l2 (a double). Attribute fast: Cholesky's method
-// on the normal equations, InvalidArgument at Run where those are singular; without it an
-// orthogonal decomposition is taken, and l2 is not used. float, double, half and complex.
+// The x that minimizes |A x - b|^2 + l2 |x|^2, or the shortest such x if A has more columns than
+// rows. Inputs: A [..., m, n], b [..., m, k], l2 (a double). Attribute fast: Cholesky decomposition
+// of the normal equations, InvalidArgument at Run if those are singular; otherwise an orthogonal
+// decomposition, which ignores l2. float, double, half and complex.
 absl::StatusOr<std::unique_ptr<Kernel>> LeastSquares(PrepareContext& p);
 
 }  // namespace tenon

@@ -31,7 +31,7 @@ Matrix<S> LoadLeft(const RunContext& run, DType dtype, const MatrixBatch& batch,
 
 template <typename S>
 struct LogDeterminant {
-  S sign = S(1);  // of magnitude 1, or 0
+  S sign = S(1);  // with magnitude 1, or 0
   typename Eigen::NumTraits<S>::Real log = 0;
 };
 

@@ -51,7 +51,7 @@ Matrix<complex128> Logarithm(const Matrix<complex128>& m) {
   return out;
 }
 
-// `function` of each matrix, computed in S.
+// Applies `function` to each matrix, computed in S.
 template <typename S>
 absl::StatusOr<std::unique_ptr<Kernel>> ForEachMatrix(PrepareContext& p,
                                                       Matrix<S> (*function)(const Matrix<S>&)) {

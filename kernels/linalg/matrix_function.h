@@ -1,5 +1,5 @@
-// Functions of square matrices, [..., n, n], by their Schur form in double precision. A matrix with
-// an infinity or NaN gives NaN.
+// Functions of square matrices, [..., n, n], computed from their Schur form in double precision. A
+// matrix with an infinity or NaN gives NaN.
 #ifndef TENON_KERNELS_LINALG_MATRIX_FUNCTION_H_
 #define TENON_KERNELS_LINALG_MATRIX_FUNCTION_H_
 
@@ -13,7 +13,7 @@ namespace tenon {
 // float, double, half and complex.
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixSquareRoot(PrepareContext& p);
 
-// complex; NaN where a block of the Schur form has no logarithm.
+// complex; NaN if a block of the Schur form has no logarithm.
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixLogarithm(PrepareContext& p);
 
 }  // namespace tenon

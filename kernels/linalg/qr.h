@@ -9,8 +9,8 @@
 
 namespace tenon {
 
-// Outputs: Q with orthonormal columns and upper triangular R, of the shapes that the op's shape
-// function gave them. float, double, half and complex.
+// Outputs: Q with orthonormal columns and the upper triangular R, with the shapes from the op's
+// shape function. float, double, half and complex.
 absl::StatusOr<std::unique_ptr<Kernel>> Qr(PrepareContext& p);
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
-// Eigen's Schur decompositions of the matrices here, compiled once (schur.cc): eigenvalues and
-// matrix functions build on them. Include this where a class of Eigen's would instantiate them.
+// Eigen's Schur decompositions for the matrix types used here, compiled once (schur.cc);
+// eigenvalues and matrix functions build on them. Include this before using an Eigen class that
+// would instantiate them.
 #ifndef TENON_KERNELS_LINALG_SCHUR_H_
 #define TENON_KERNELS_LINALG_SCHUR_H_
 

@@ -9,8 +9,8 @@
 
 namespace tenon {
 
-// Outputs: values [..., n], rising, and, with attribute compute_v, vectors as columns. float,
-// double, half and complex. InvalidArgument at Run where the iteration does not converge.
+// Outputs: values [..., n], in ascending order, and, with attribute compute_v, vectors as columns.
+// float, double, half and complex. InvalidArgument at Run if the iteration does not converge.
 absl::StatusOr<std::unique_ptr<Kernel>> SelfAdjointEig(PrepareContext& p);
 
 }  // namespace tenon

@@ -9,8 +9,8 @@
 
 namespace tenon {
 
-// Outputs s, falling, and with attribute compute_uv U and V of U diag(s) V^H = A; full_matrices
-// says whether U and V are square. float, double and complex.
+// Outputs: s, in descending order, and with attribute compute_uv U and V with U diag(s) V^H = A;
+// full_matrices determines whether U and V are square. float, double and complex.
 absl::StatusOr<std::unique_ptr<Kernel>> Svd(PrepareContext& p);
 
 }  // namespace tenon

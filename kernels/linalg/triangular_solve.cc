@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-// The matrices of inputs 0 and 1 for each of the broadcast batch.
+// The matrices of inputs 0 and 1 for each element of the broadcast batch.
 struct System {
   MatrixBatch left, right;
   Shape left_batch, right_batch, batch;

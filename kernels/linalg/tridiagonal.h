@@ -1,5 +1,6 @@
-// Products and linear systems of tridiagonal matrices, given by their diagonals: above (its last
-// element is not used), main, and below (its first is not used). float, double and complex.
+// Products and linear systems of tridiagonal matrices, given by their diagonals: superdiagonal (its
+// last element is not used), main diagonal, and subdiagonal (its first element is not used). float,
+// double and complex.
 #ifndef TENON_KERNELS_LINALG_TRIDIAGONAL_H_
 #define TENON_KERNELS_LINALG_TRIDIAGONAL_H_
 
@@ -10,8 +11,8 @@
 
 namespace tenon {
 
-// Inputs: diagonals [..., 3, n] and right-hand sides [..., n, k]. Gaussian elimination, with
-// attribute partial_pivoting by rows; a zero pivot gives NaN for the whole matrix.
+// Inputs: diagonals [..., 3, n] and right-hand sides [..., n, k]. Gaussian elimination, with row
+// pivoting if attribute partial_pivoting is set; a zero pivot gives NaN for the whole matrix.
 absl::StatusOr<std::unique_ptr<Kernel>> TridiagonalSolve(PrepareContext& p);
 
 // Inputs: three diagonals [..., 1, n] and matrices [..., n, k].

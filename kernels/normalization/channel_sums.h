@@ -1,5 +1,5 @@
-// What normalizations and their gradients sum over all axes but the channels: neighbouring axes,
-// from attribute begin up to end.
+// The sums of normalizations and their gradients over all axes except the channels, which are
+// adjacent axes, from attribute begin up to end.
 #ifndef TENON_KERNELS_NORMALIZATION_CHANNEL_SUMS_H_
 #define TENON_KERNELS_NORMALIZATION_CHANNEL_SUMS_H_
 
@@ -15,7 +15,7 @@ namespace tenon {
 struct ChannelAxes {
   int begin = 0, end = 0;
 };
-// By attributes; InvalidArgument where they are not axes of a tensor of that rank.
+// Reads the attributes; InvalidArgument if they are not axes of a tensor with that rank.
 absl::StatusOr<ChannelAxes> ChannelAxesOf(const AttrReader& attrs, int rank);
 
 // mean(x) and mean((x - mean(x))^2) of input 0. Floating dtypes.
@@ -23,9 +23,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ChannelMomentsReference(PrepareContext& 
 // float.
 absl::StatusOr<std::unique_ptr<Kernel>> ChannelMomentsVector(PrepareContext& p);
 
-// sum(g) and sum(g * x). Inputs: a gradient, x, features. Attribute activation: Identity, where g
-// is the gradient and features are not read; Relu or Relu6, where it is the gradient of that op
-// with result features. InvalidArgument on another activation. Floating dtypes.
+// sum(g) and sum(g * x). Inputs: a gradient, x, features. Attribute activation: with Identity, g is
+// the gradient and features are not read; with Relu or Relu6, g is the gradient of that op with the
+// result features. InvalidArgument for another activation. Floating-point dtypes.
 absl::StatusOr<std::unique_ptr<Kernel>> ChannelGradientSumsReference(PrepareContext& p);
 // float.
 absl::StatusOr<std::unique_ptr<Kernel>> ChannelGradientSumsVector(PrepareContext& p);

@@ -2,7 +2,7 @@
 //
 //   y = (s - mean(s)) / sqrt(variance(s) + epsilon) * gamma + beta
 //
-// with s = x, or x + residual (which may broadcast each other).
+// with s = x, or x + residual (each may broadcast to the other's shape).
 #ifndef TENON_KERNELS_NORMALIZATION_LAYER_NORM_H_
 #define TENON_KERNELS_NORMALIZATION_LAYER_NORM_H_
 
@@ -13,8 +13,8 @@
 
 namespace tenon {
 
-// Inputs: x, perhaps the residual, gamma, beta; outputs: y, and s where there is a residual.
-// Floating dtypes.
+// Inputs: x, possibly the residual, gamma, beta; outputs: y, and s if there is a residual.
+// Floating-point dtypes.
 absl::StatusOr<std::unique_ptr<Kernel>> LayerNormReference(PrepareContext& p);
 // float and bfloat16, without broadcasting.
 absl::StatusOr<std::unique_ptr<Kernel>> LayerNormVector(PrepareContext& p);

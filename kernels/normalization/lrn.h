@@ -13,7 +13,7 @@
 
 namespace tenon {
 
-// Inputs: x; or, of the gradient, dy, x and y. All have one shape, of rank 4.
+// Inputs: x; or, for the gradient, dy, x and y. All have the same shape, with rank 4.
 enum class LrnDirection { kForward, kGradient };
 
 // float, half and bfloat16.
@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> LrnReference(PrepareContext& p, LrnDirec
 // float and bfloat16.
 absl::StatusOr<std::unique_ptr<Kernel>> LrnVector(PrepareContext& p, LrnDirection direction);
 
-// These as kernel factories.
+// Kernel factories.
 template <LrnDirection kDirection>
 absl::StatusOr<std::unique_ptr<Kernel>> LrnReference(PrepareContext& p) {
   return LrnReference(p, kDirection);

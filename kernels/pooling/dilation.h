@@ -1,6 +1,6 @@
-// Gray-scale dilation of images, [batch, height, width, channels]: the largest sum of image and
-// filter, [rows, columns, channels], in each window. Its gradients go to the elements that were the
-// first largest.
+// Grayscale dilation of images, [batch, height, width, channels]: the largest sum of image and
+// filter, [rows, columns, channels], in each window. Its gradients go to the first largest
+// elements.
 #ifndef TENON_KERNELS_POOLING_DILATION_H_
 #define TENON_KERNELS_POOLING_DILATION_H_
 
@@ -29,15 +29,15 @@ struct DilationGeometry {
   std::array<DilationAxis, 2> axes;
 };
 
-// By attributes strides, rates and padding. `in` and `filter` have their ranks and these sizes: -1
-// where unknown, then out is -1 too. InvalidArgument on sizes that do not fit.
+// From the attributes strides, rates and padding. `in` and `filter` have known ranks; sizes are -1
+// if unknown, and then out is -1 too. InvalidArgument for sizes that do not match.
 absl::StatusOr<DilationGeometry> DilationGeometryOf(const AttrReader& attrs, const Shape& in,
                                                     const Shape& filter);
 
-// What a kernel gives: the dilation, or the gradient of its input or filter.
+// The result of a kernel: the dilation, or the gradient of its input or filter.
 enum class DilationResult { kOutput, kInput, kFilter };
 
-// Inputs: images, the filter and, of gradients, the output's gradient. Real numbers.
+// Inputs: images, the filter and, for gradients, the output's gradient. Real numbers.
 absl::StatusOr<std::unique_ptr<Kernel>> Dilation(PrepareContext& p, DilationResult result);
 
 // Dilation as a kernel factory.

@@ -1,6 +1,6 @@
-// Max pools that also give the flat index of each window's first largest element in its image
-// ((y * width + x) * channels + channel), or with attribute include_batch_in_index in the batch,
-// and the gradients that read it. Real numbers; indices int32 or int64.
+// Max pools that also output the flat index of each window's first largest element in its image ((y
+// * width + x) * channels + channel), or with attribute include_batch_in_index in the batch, and
+// the gradients that read it. Real numbers; indices int32 or int64.
 #ifndef TENON_KERNELS_POOLING_MAX_POOL_ARGMAX_H_
 #define TENON_KERNELS_POOLING_MAX_POOL_ARGMAX_H_
 
@@ -14,7 +14,7 @@ namespace tenon {
 // Input: images [batch, height, width, channels]. Outputs: the pool, argmax.
 absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolArgmaxReference(PrepareContext& p);
 
-// Inputs: images, the pool's gradient, argmax. InvalidArgument at Run on an index out of range.
+// Inputs: images, the pool's gradient, argmax. InvalidArgument at Run for an index out of range.
 absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolArgmaxGrad(PrepareContext& p);
 
 // The gradient of MaxPoolArgmaxGrad: inputs are images, its gradient, argmax.

@@ -1,5 +1,5 @@
 // Random numbers from generators whose state is a variable, int64 [counter low, counter high, key].
-// InvalidArgument at Run on an algorithm other than Philox, or a state of fewer elements.
+// InvalidArgument at Run for an algorithm other than Philox, or a state with fewer elements.
 #ifndef TENON_KERNELS_RANDOM_GENERATOR_STATE_H_
 #define TENON_KERNELS_RANDOM_GENERATOR_STATE_H_
 
@@ -14,14 +14,14 @@ namespace tenon {
 
 inline constexpr int64_t kGeneratorStateSize = 3;
 
-// Inputs: the variable, the algorithm (int32 or int64), how many outputs are skipped. Perhaps an
-// output: the state before.
+// Inputs: the variable, the algorithm (int32 or int64), the number of outputs to skip. Optional
+// output: the previous state.
 absl::StatusOr<std::unique_ptr<Kernel>> SkipGenerator(PrepareContext& p);
 
-// Inputs: the variable, the algorithm, the output's shape. Floating dtypes.
+// Inputs: the variable, the algorithm, the output's shape. Floating-point dtypes.
 absl::StatusOr<std::unique_ptr<Kernel>> DrawFloats(PrepareContext& p, Distribution distribution);
 
-// All bits, or between the bounds that stand behind DrawFloats' inputs. 32 and 64 bits.
+// All bits, or between the bounds that follow DrawFloats' inputs. 32 and 64 bits.
 absl::StatusOr<std::unique_ptr<Kernel>> DrawInts(PrepareContext& p);
 
 // DrawFloats as a kernel factory.

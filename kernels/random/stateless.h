@@ -1,6 +1,6 @@
-// Random numbers that inputs decide: a seed of two integers (shape, seed, ...), or key, counter and
-// algorithm (shape, key, counter, algorithm, ...). InvalidArgument at Run on an algorithm other
-// than Philox.
+// Random numbers that depend only on inputs: a seed of two integers (shape, seed, ...), or key,
+// counter and algorithm (shape, key, counter, algorithm, ...). InvalidArgument at Run for an
+// algorithm other than Philox.
 #ifndef TENON_KERNELS_RANDOM_STATELESS_H_
 #define TENON_KERNELS_RANDOM_STATELESS_H_
 
@@ -12,15 +12,15 @@
 
 namespace tenon {
 
-// Floating dtypes. Input 0 holds the output's shape.
+// Floating-point dtypes. Input 0 is the output's shape.
 absl::StatusOr<std::unique_ptr<Kernel>> StatelessFloats(PrepareContext& p,
                                                         Distribution distribution);
 
-// All bits, or between the bounds behind the generator's inputs. 32 and 64 bits.
+// All bits, or between the bounds that follow the generator's inputs. 32 and 64 bits.
 enum class RandomBounds { kFull, kGiven };
 absl::StatusOr<std::unique_ptr<Kernel>> StatelessInts(PrepareContext& p, RandomBounds bounds);
 
-// These as kernel factories.
+// Kernel factories.
 template <Distribution kDistribution>
 absl::StatusOr<std::unique_ptr<Kernel>> StatelessFloats(PrepareContext& p) {
   return StatelessFloats(p, kDistribution);
@@ -30,14 +30,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> StatelessInts(PrepareContext& p) {
   return StatelessInts(p, kBounds);
 }
 
-// Key [1], counter [2] and perhaps the algorithm that a seed, input 0, stands for.
+// The key [1], counter [2] and possibly the algorithm for a seed, input 0.
 absl::StatusOr<std::unique_ptr<Kernel>> RandomKeyCounter(PrepareContext& p);
 // The algorithm: Philox.
 absl::StatusOr<std::unique_ptr<Kernel>> RandomAlgorithm(PrepareContext& p);
 
 // Inputs: logits, the number of samples, a seed.
 absl::StatusOr<std::unique_ptr<Kernel>> StatelessMultinomial(PrepareContext& p);
-// Rows of input 0 in a random order, by key, counter and algorithm.
+// Shuffles the rows of input 0, by key, counter and algorithm.
 absl::StatusOr<std::unique_ptr<Kernel>> StatelessShuffle(PrepareContext& p);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// Counts of small non-negative integers, or sums of the weights at their places. Numbers beyond the
-// bins are left out.
+// Counts small non-negative integers, or sums the weights at their positions. Numbers beyond the
+// bins are ignored.
 #ifndef TENON_KERNELS_REDUCTION_BINCOUNT_H_
 #define TENON_KERNELS_REDUCTION_BINCOUNT_H_
 
@@ -12,17 +12,17 @@
 
 namespace tenon {
 
-// What row of the output a number counts for: the only one, that of its row in a matrix, that of
-// the splits around its place, or that of its coordinates' first one.
+// The output row in which a number counts: the only one; the number's row in a matrix; the one
+// given by the splits around its position; or its first coordinate.
 enum class BinRows { kOne, kDense, kSplits, kCoordinates };
 
-// Inputs: [splits or coordinates], the numbers, [dense_shape], the number of bins, weights (of the
-// numbers' shape, or empty). Attribute binary_output: 1 in place of counts. Output int32, int64,
-// float or double; its shape must be complete. InvalidArgument on numbers below 0, coordinates that
-// do not fit, and, at Run, splits that do not.
+// Inputs: [splits or coordinates], the numbers, [dense_shape], the number of bins, weights (with
+// the numbers' shape, or empty). Attribute binary_output: 1 instead of counts. The output is int32,
+// int64, float or double; its shape must be complete. InvalidArgument for numbers below 0,
+// coordinates that do not match, and, at Run, splits that do not.
 absl::StatusOr<std::unique_ptr<Kernel>> Bincount(PrepareContext& p, BinRows how);
 
-// Bincount as a kernel factory; a number of bins that Prepare does not know is read at Run.
+// Bincount as a kernel factory; a number of bins that is not known in Prepare is read at Run.
 template <BinRows kHow>
 absl::StatusOr<std::unique_ptr<Kernel>> Bincount(PrepareContext& p) {
   if (p.output_shape(0).IsComplete()) return Bincount(p, kHow);

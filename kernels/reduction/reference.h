@@ -36,19 +36,19 @@ struct ReductionSpace {
 // integers in their own range (sums) or in 64 bits (means); half and bfloat16 are rounded once.
 enum class ReferenceReduction { kSum, kMean, kProduct, kMax, kMin, kNorm, kAll, kAny };
 
-// Input 0 over the axes that input 1 holds; kAll and kAny of bools, kMax and kMin of real numbers,
+// Reduces input 0 over the axes in input 1; kAll and kAny of bools, kMax and kMin of real numbers,
 // the others of all numbers.
 absl::StatusOr<std::unique_ptr<Kernel>> ReduceReference(PrepareContext& p,
                                                         ReferenceReduction reduction);
 
-// ReduceReference as a kernel factory; axes that Prepare does not know are read at Run.
+// ReduceReference as a kernel factory; axes that are not known in Prepare are read at Run.
 template <ReferenceReduction kReduction>
 absl::StatusOr<std::unique_ptr<Kernel>> ReduceReference(PrepareContext& p) {
   if (p.value(1) == nullptr) return PrepareLate(p, ReduceReference<kReduction>, {1});
   return ReduceReference(p, kReduction);
 }
 
-// Sums of input 0 over `space`, of all numbers.
+// Sums input 0 over `space`, for all numeric dtypes.
 absl::StatusOr<std::unique_ptr<Kernel>> SumOver(PrepareContext& p, const ReductionSpace& space);
 
 }  // namespace tenon

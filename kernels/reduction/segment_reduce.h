@@ -1,5 +1,5 @@
-// Reductions over segments: rows of the data with the same id are combined into one row of the
-// output. Ids and indices are of any integer dtype; half and bfloat16 are accumulated in float.
+// Reductions over segments: combines rows of the data with the same id into one row of the output.
+// Ids and indices have any integer dtype; half and bfloat16 are accumulated in float.
 #ifndef TENON_KERNELS_REDUCTION_SEGMENT_REDUCE_H_
 #define TENON_KERNELS_REDUCTION_SEGMENT_REDUCE_H_
 
@@ -13,26 +13,27 @@ namespace tenon {
 
 enum class SegmentOp { kSum, kMean, kSqrtN, kProd, kMin, kMax };
 
-// Inputs: data [n, ...] and sorted ids [n]. The output has a row for each id up to the last;
-// segments without rows are 0 (1 for products). InvalidArgument at Run where ids are negative or
-// not sorted. All numbers; minima and maxima of real ones.
+// Inputs: data [n, ...] and sorted ids [n]. The output has one row per id up to the last; segments
+// without rows are 0 (1 for products). InvalidArgument at Run if ids are negative or not sorted.
+// All numbers; minima and maxima of real ones.
 absl::StatusOr<std::unique_ptr<Kernel>> SortedSegments(PrepareContext& p, SegmentOp op);
 
-// Inputs: data [ids' shape, ...], ids in any order and of any shape, and the number of segments.
-// Negative ids are left out; InvalidArgument at Run on an id beyond the segments. All numbers;
+// Inputs: data [ids' shape, ...], ids in any order and with any shape, and the number of segments.
+// Negative ids are ignored; InvalidArgument at Run for an id beyond the segments. All numbers;
 // minima and maxima of real ones. No means.
 absl::StatusOr<std::unique_ptr<Kernel>> UnsortedSegments(PrepareContext& p, SegmentOp op);
 
-// Rows of the data that indices name. Inputs: data [n, ...], indices [k], sorted ids [k], and
-// perhaps the number of segments. InvalidArgument at Run on an index or id out of range. Sums of
-// real numbers; means, and sums over the square root of the count, of floating-point ones.
+// Combines the rows of the data given by indices. Inputs: data [n, ...], indices [k], sorted ids
+// [k], and possibly the number of segments. InvalidArgument at Run for an index or id out of range.
+// Sums of real numbers; means, and sums divided by the square root of the count, of floating-point
+// ones.
 absl::StatusOr<std::unique_ptr<Kernel>> SparseSegments(PrepareContext& p, SegmentOp op);
 
 // The data's gradient for SparseSegments. Inputs: the output's gradient [segments, ...], indices
-// [k], ids [k], the number of the data's rows. Floating dtypes.
+// [k], ids [k], the number of the data's rows. Floating-point dtypes.
 absl::StatusOr<std::unique_ptr<Kernel>> SparseSegmentsGrad(PrepareContext& p, SegmentOp op);
 
-// These as kernel factories. A number of output rows that Prepare does not know is read at Run.
+// Kernel factories. A number of output rows that is not known in Prepare is read at Run.
 template <SegmentOp kOp>
 absl::StatusOr<std::unique_ptr<Kernel>> SortedSegments(PrepareContext& p) {
   return SortedSegments(p, kOp);

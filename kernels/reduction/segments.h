@@ -1,4 +1,4 @@
-// Segment ids and other integers that kernels read at Run.
+// Reads segment ids and other integers at Run.
 #ifndef TENON_KERNELS_REDUCTION_SEGMENTS_H_
 #define TENON_KERNELS_REDUCTION_SEGMENTS_H_
 

@@ -12,12 +12,12 @@
 namespace tenon {
 
 // Inputs: logits, lengths [batch] (int32). Outputs: for each path a sparse tensor of labels
-// (indices, values, shapes), then log probabilities. InvalidArgument at Run on lengths beyond the
+// (indices, values, shapes), then log probabilities. InvalidArgument at Run for lengths beyond the
 // time.
 //
-// The likeliest class of each step; attribute blank_index.
+// The most likely class at each step; attribute blank_index.
 absl::StatusOr<std::unique_ptr<Kernel>> CtcGreedyDecoder(PrepareContext& p);
-// The likeliest prefixes, attribute beam_width of them a step; the blank is the last class.
+// The most likely prefixes, attribute beam_width of them per step; the blank is the last class.
 absl::StatusOr<std::unique_ptr<Kernel>> CtcBeamSearchDecoder(PrepareContext& p);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// An LSTM's step, or all of its steps, in one kernel. Every step's gates are outputs, as a gradient
-// needs them. float and half.
+// One step of an LSTM, or all of its steps, in one kernel. Every step's gates are outputs, because
+// a gradient needs them. float and half.
 #ifndef TENON_KERNELS_SEQUENCE_LSTM_H_
 #define TENON_KERNELS_SEQUENCE_LSTM_H_
 
@@ -10,21 +10,21 @@
 
 namespace tenon {
 
-// Inputs; the kernels over all steps have the number of steps that count before x.
+// Inputs; the kernels over all steps have the number of valid steps before x.
 inline constexpr int kLstmX = 0, kLstmCsPrev = 1, kLstmHPrev = 2, kLstmW = 3, kLstmWci = 4,
                      kLstmWcf = 5, kLstmWco = 6, kLstmB = 7, kLstmInputs = 8;
 // Outputs i, cs, f, o, ci, co, h.
 inline constexpr int kLstmOutputs = 7;
 
 // One step; all steps; all steps with the gates in w's columns in the order input, forget, cell,
-// output (elsewhere input, cell, forget, output) and without a forget_bias.
+// output (otherwise input, cell, forget, output) and without a forget_bias.
 enum class LstmForm { kStep, kSteps, kStepsV2 };
 
-// The place of x among the inputs.
+// The position of x among the inputs.
 constexpr int LstmFirst(LstmForm form) { return form == LstmForm::kStep ? 0 : 1; }
 
 // x is [batch, features], or [steps, batch, features]; outputs are [batch, cell], for each step.
-// Attributes forget_bias, cell_clip, use_peephole. InvalidArgument at Run on a number of steps out
+// Attributes forget_bias, cell_clip, use_peephole. InvalidArgument at Run for a number of steps out
 // of range.
 absl::StatusOr<std::unique_ptr<Kernel>> Lstm(PrepareContext& p, LstmForm form);
 

@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-// Inputs behind those of lstm.h, counted from x; h stands behind co where there are several steps.
+// Inputs after those of lstm.h, counted from x; h follows co if there are several steps.
 constexpr int kI = 8, kCs = 9, kF = 10, kO = 11, kCi = 12, kCo = 13;
 
 using Array = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

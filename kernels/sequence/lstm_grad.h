@@ -1,4 +1,4 @@
-// Gradients of an LSTM's step, or of all its steps, from the gates that the forward kernel gave
+// Gradients of one step of an LSTM, or of all its steps, from the gates of the forward kernel
 // (lstm.h). float and half.
 #ifndef TENON_KERNELS_SEQUENCE_LSTM_GRAD_H_
 #define TENON_KERNELS_SEQUENCE_LSTM_GRAD_H_
@@ -11,13 +11,13 @@
 
 namespace tenon {
 
-// Of one step. Inputs: x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, cs_grad,
+// For one step. Inputs: x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, cs_grad,
 // h_grad. Outputs: the gradients of cs_prev, the gates (dicfo) and the peephole weights.
 absl::StatusOr<std::unique_ptr<Kernel>> LstmStepGrad(PrepareContext& p);
 
-// Of all steps. Inputs: the number of steps that count, then those of LstmStepGrad, with h behind
-// co. Outputs: the gradients of x, cs_prev, h_prev, w, wci, wcf, wco and b. InvalidArgument at Run
-// on a number of steps out of range.
+// For all steps. Inputs: the number of valid steps, then those of LstmStepGrad, with h after co.
+// Outputs: the gradients of x, cs_prev, h_prev, w, wci, wcf, wco and b. InvalidArgument at Run for
+// a number of steps out of range.
 absl::StatusOr<std::unique_ptr<Kernel>> LstmGrad(PrepareContext& p, LstmForm form);
 
 // LstmGrad as a kernel factory.
