@@ -75,7 +75,7 @@ struct OpRow {
   bool moves_elements = false;  // elements move, none changes: the op is the same in every dtype
   bool discontinuous = false;   // a rounding error of an input may change the output by a step
   Sign sign = Sign::kAny;
-  Precision precision = Precision::kFloat;
+  PrecisionRole precision = PrecisionRole::kFloat;
   BatchAxisFn batch_axis = nullptr;  // how it treats rows; null: see KeepsRowsApart
   // Outputs 1 and 2, the range of quantized output 0, depend on the ranges that are given and not
   // on the data.

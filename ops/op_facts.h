@@ -15,7 +15,7 @@ enum class Sign {
 
 // The op's part where nodes change their floating dtype (graph_rewrite/dtype_regions.h). An op that
 // only moves elements (OpRow::moves_elements) goes along in any case.
-enum class Precision {
+enum class PrecisionRole {
   kFloat,     // stays in float where a graph is converted to bfloat16
   kFollows,   // computes well in bfloat16: goes along with a contraction whose result it reads
   kLeads,     // a contraction, for whose sake a region changes its dtype

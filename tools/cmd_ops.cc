@@ -45,8 +45,8 @@ std::string FactsText(const OpRow& row) {
   if (row.moves_elements) facts.push_back("moves elements");
   if (row.discontinuous) facts.push_back("discontinuous");
   if (row.sign == Sign::kNeverNegative) facts.push_back("never negative");
-  if (row.precision == Precision::kLeads) facts.push_back("leads bfloat16");
-  if (row.precision == Precision::kFollows) facts.push_back("follows bfloat16");
+  if (row.precision == PrecisionRole::kLeads) facts.push_back("leads bfloat16");
+  if (row.precision == PrecisionRole::kFollows) facts.push_back("follows bfloat16");
   if (row.batch_axis != nullptr) facts.push_back("keeps rows apart");
   if (row.on_integers != OnIntegers::kNone) facts.push_back("runs on integers");
   return absl::StrJoin(facts, ", ");

@@ -17,12 +17,12 @@ constexpr const char kRule[] = "ConvertToBfloat16";
 RegionRole RoleOf(const OpRow& row) {
   if (row.moves_elements) return RegionRole::kMover;
   switch (row.precision) {
-    case Precision::kLeads:
+    case PrecisionRole::kLeads:
       return RegionRole::kStart;
-    case Precision::kFollows:
+    case PrecisionRole::kFollows:
       return RegionRole::kFollower;
-    case Precision::kFloat:
-    case Precision::kAsStated:
+    case PrecisionRole::kFloat:
+    case PrecisionRole::kAsStated:
       break;
   }
   return RegionRole::kNone;

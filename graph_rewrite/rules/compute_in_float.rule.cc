@@ -14,9 +14,9 @@ namespace {
 constexpr const char kRule[] = "ComputeInFloat";
 
 RegionRole RoleOf(const OpRow& row) {
-  if (row.precision == Precision::kLeads) return RegionRole::kStart;
+  if (row.precision == PrecisionRole::kLeads) return RegionRole::kStart;
   // What jumps: a value that the dtype would have rounded may fall on the other side.
-  if (row.precision == Precision::kAsStated || row.discontinuous) return RegionRole::kNone;
+  if (row.precision == PrecisionRole::kAsStated || row.discontinuous) return RegionRole::kNone;
   return row.moves_elements ? RegionRole::kMover : RegionRole::kFollower;
 }
 

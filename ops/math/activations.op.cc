@@ -62,7 +62,7 @@ const OpRegistration relu({
     .post_op = PostOp::kRelu,
     .elementwise = true,
     .sign = Sign::kNeverNegative,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kExact,
 });
 
@@ -80,7 +80,7 @@ const OpRegistration relu6({
     .post_op = PostOp::kRelu6,
     .elementwise = true,
     .sign = Sign::kNeverNegative,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kExact,
 });
 
@@ -97,7 +97,7 @@ const OpRegistration elu({
     .native_types = "float bfloat16",
     .post_op = PostOp::kElu,
     .elementwise = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kTranscendental,
 });
 
@@ -114,7 +114,7 @@ const OpRegistration selu({
     .native_types = "float bfloat16",
     .post_op = PostOp::kSelu,
     .elementwise = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kTranscendental,
 });
 
@@ -132,7 +132,7 @@ const OpRegistration softplus({
     .post_op = PostOp::kSoftplus,
     .elementwise = true,
     .sign = Sign::kNeverNegative,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kTranscendental,
 });
 
@@ -148,7 +148,7 @@ const OpRegistration softsign({
     .native = "_MklNativeSoftsign",
     .native_types = "float bfloat16",
     .elementwise = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kTranscendental,
 });
 
@@ -165,7 +165,7 @@ const OpRegistration leaky_relu({
     .native_types = "float bfloat16",
     .post_op = PostOp::kLeakyRelu,
     .elementwise = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
 });
 
 }  // namespace

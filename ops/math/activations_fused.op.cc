@@ -50,7 +50,7 @@ const OpRegistration gelu_exact({
     .post_op = PostOp::kGeluErf,
     .elementwise = true,
     .internal = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kTranscendental,
 });
 
@@ -68,7 +68,7 @@ const OpRegistration gelu_approximate({
     .post_op = PostOp::kGeluTanh,
     .elementwise = true,
     .internal = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kTranscendental,
 });
 
@@ -86,7 +86,7 @@ const OpRegistration swish({
     .post_op = PostOp::kSwish,
     .elementwise = true,
     .internal = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kTranscendental,
 });
 
@@ -104,7 +104,7 @@ const OpRegistration hard_swish({
     .post_op = PostOp::kHardSwish,
     .elementwise = true,
     .internal = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kTranscendental,
 });
 
@@ -122,7 +122,7 @@ const OpRegistration mish({
     .post_op = PostOp::kMish,
     .elementwise = true,
     .internal = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kTranscendental,
 });
 

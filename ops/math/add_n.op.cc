@@ -61,7 +61,7 @@ const OpRegistration add_n({
     .native_types = "float bfloat16",
     .commutative = true,
     .elementwise = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kAddN,
 });
 

@@ -35,7 +35,7 @@ const OpRegistration add({
     .native = "_MklNativeAdd",
     .native_types = "float bfloat16",
     .elementwise = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .on_integers = OnIntegers::kAdds,
     .error_bound = ErrorBound::kOneRounding,
 });
@@ -53,7 +53,7 @@ const OpRegistration add_v2({
     .native_types = "float bfloat16",
     .commutative = true,
     .elementwise = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .on_integers = OnIntegers::kAdds,
     .error_bound = ErrorBound::kOneRounding,
 });
@@ -70,7 +70,7 @@ const OpRegistration sub({
     .native = "_MklNativeSub",
     .native_types = "float bfloat16",
     .elementwise = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kOneRounding,
 });
 
@@ -87,7 +87,7 @@ const OpRegistration mul({
     .native_types = "float bfloat16",
     .commutative = true,
     .elementwise = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kOneRounding,
 });
 

@@ -110,7 +110,7 @@ const OpRegistration bias_add({
     .reference = BiasAddReference,
     .accelerated = BiasAddVector,
     .native = "_MklNativeBiasAdd",
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .batch_axis = batch_axis::FirstInput,
 });
 

@@ -17,7 +17,7 @@ const OpRegistration cast({
     .native = "_MklNativeCast",
     .native_types = "float half bfloat16",
     .elementwise = true,
-    .precision = Precision::kAsStated,
+    .precision = PrecisionRole::kAsStated,
     .error_bound = ErrorBound::kExact,
 });
 

@@ -46,7 +46,7 @@ const OpRegistration fused_elementwise({
     .elementwise = true,
     .eager = false,
     .internal = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .batch_axis = batch_axis::Elementwise,
 });
 

@@ -57,7 +57,7 @@ const OpRegistration tanh_op({
     .native_types = "float bfloat16",
     .post_op = PostOp::kTanh,
     .elementwise = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kTranscendental,
 });
 
@@ -111,7 +111,7 @@ const OpRegistration sigmoid_op({
     .post_op = PostOp::kSigmoid,
     .elementwise = true,
     .sign = Sign::kNeverNegative,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kTranscendental,
 });
 

@@ -33,7 +33,7 @@ const OpRegistration maximum({
     .native = "_MklNativeMaximum",
     .native_types = "float bfloat16",
     .elementwise = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kExact,
 });
 
@@ -49,7 +49,7 @@ const OpRegistration minimum({
     .native = "_MklNativeMinimum",
     .native_types = "float bfloat16",
     .elementwise = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kExact,
 });
 

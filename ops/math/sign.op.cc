@@ -61,7 +61,7 @@ const OpRegistration abs_op({
     .post_op = PostOp::kAbs,
     .elementwise = true,
     .sign = Sign::kNeverNegative,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kExact,
 });
 
@@ -77,7 +77,7 @@ const OpRegistration neg_op({
     .native = "_MklNativeNeg",
     .native_types = "float bfloat16",
     .elementwise = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kExact,
 });
 
@@ -112,7 +112,7 @@ const OpRegistration square_op({
     .post_op = PostOp::kSquare,
     .elementwise = true,
     .sign = Sign::kNeverNegative,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kOneRounding,
 });
 

@@ -89,7 +89,7 @@ const OpRegistration batch_matmul({
     .accelerated = Onednn,
     .native = "_MklNativeBatchMatMul",
     .native_types = "float bfloat16",
-    .precision = Precision::kLeads,
+    .precision = PrecisionRole::kLeads,
     .batch_axis = batch_axis::BatchMatMul,
     .error_bound = ErrorBound::kMatrixProduct,
 });
@@ -106,7 +106,7 @@ const OpRegistration batch_matmul_v2({
     .accelerated = Onednn,
     .native = "_MklNativeBatchMatMulV2",
     .native_types = "float bfloat16",
-    .precision = Precision::kLeads,
+    .precision = PrecisionRole::kLeads,
     .batch_axis = batch_axis::BatchMatMul,
     .error_bound = ErrorBound::kMatrixProduct,
 });
@@ -144,7 +144,7 @@ const OpRegistration fused_batch_matmul({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .precision = Precision::kLeads,
+    .precision = PrecisionRole::kLeads,
     .batch_axis = batch_axis::BatchMatMul,
     .error_bound = ErrorBound::kMatrixProduct,
 });

@@ -64,7 +64,7 @@ const OpRegistration v2({
     .accelerated = BatchNormVector,
     .native = "_MklNativeFusedBatchNormV2",
     .native_types = "float bfloat16",
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .batch_axis = batch_axis::BatchNorm,
     .error_bound = ErrorBound::kBatchNorm,
 });
@@ -82,7 +82,7 @@ const OpRegistration v3({
     .accelerated = BatchNormVector,
     .native = "_MklNativeFusedBatchNormV3",
     .native_types = "float bfloat16",
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .batch_axis = batch_axis::BatchNorm,
     .error_bound = ErrorBound::kBatchNorm,
 });

@@ -28,7 +28,7 @@ const OpRegistration conv3d({
     .accelerated = Onednn,
     .native = "_MklNativeConv3D",
     .native_types = "float bfloat16",
-    .precision = Precision::kLeads,
+    .precision = PrecisionRole::kLeads,
     .batch_axis = batch_axis::Contraction,
     .error_bound = ErrorBound::kConvolution,
 });
@@ -49,7 +49,7 @@ const OpRegistration fused_conv3d({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .precision = Precision::kLeads,
+    .precision = PrecisionRole::kLeads,
     .batch_axis = batch_axis::Contraction,
     .error_bound = ErrorBound::kConvolution,
 });

@@ -100,7 +100,7 @@ const OpRegistration einsum({
     .accelerated = Onednn,
     .native = "_MklNativeEinsum",
     .native_types = "float bfloat16",
-    .precision = Precision::kLeads,
+    .precision = PrecisionRole::kLeads,
     .batch_axis = batch_axis::Einsum,
     .error_bound = ErrorBound::kEinsum,
 });
@@ -119,7 +119,7 @@ const OpRegistration fused_einsum({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .precision = Precision::kLeads,
+    .precision = PrecisionRole::kLeads,
     .batch_axis = batch_axis::Einsum,
     .error_bound = ErrorBound::kEinsum,
 });

@@ -49,7 +49,7 @@ const OpRegistration fused_softmax({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .batch_axis = batch_axis::Softmax,
 });
 

@@ -42,7 +42,7 @@ const OpRegistration layer_norm({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .batch_axis = batch_axis::WithinLastAxis,
 });
 
@@ -59,7 +59,7 @@ const OpRegistration add_layer_norm({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .batch_axis = batch_axis::AddLayerNorm,
 });
 

@@ -184,7 +184,7 @@ const OpRegistration pad_conv2d({
     .native_types = "float bfloat16",
     .eager = false,
     .internal = true,
-    .precision = Precision::kLeads,
+    .precision = PrecisionRole::kLeads,
     .batch_axis = batch_axis::Contraction,
     .error_bound = ErrorBound::kConvolution,
 });

@@ -39,7 +39,7 @@ const OpRegistration softmax({
     .native = "_MklNativeSoftmax",
     .native_types = "float bfloat16",
     .sign = Sign::kNeverNegative,
-    .precision = Precision::kFollows,
+    .precision = PrecisionRole::kFollows,
     .batch_axis = batch_axis::Softmax,
     .error_bound = ErrorBound::kSoftmax,
 });

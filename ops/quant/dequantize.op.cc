@@ -26,7 +26,7 @@ const OpRegistration dequantize({
     .accelerated = DequantizeVector,
     .native = "_MklNativeDequantize",
     .native_types = "qint8 quint8",
-    .precision = Precision::kAsStated,
+    .precision = PrecisionRole::kAsStated,
     .batch_axis = batch_axis::Quantize,
 });
 

@@ -24,8 +24,8 @@ TEST(RuleTable, ContractionsLeadReducedPrecision) {
   for (const Rule& rule : AllRules()) {
     if (rule.contraction == nullptr) continue;
     ++contractions;
-    EXPECT_EQ(FactsOf(rule.contraction).precision, Precision::kLeads) << rule.contraction;
-    EXPECT_EQ(FactsOf(rule.fused).precision, Precision::kLeads) << rule.fused;
+    EXPECT_EQ(FactsOf(rule.contraction).precision, PrecisionRole::kLeads) << rule.contraction;
+    EXPECT_EQ(FactsOf(rule.fused).precision, PrecisionRole::kLeads) << rule.fused;
   }
   EXPECT_GE(contractions, 7);
 }

@@ -37,7 +37,7 @@ TEST(OpTable, NativeNamesHaveTheFactsOfTheirRow) {
   EXPECT_EQ(&FactsOf("_MklNativeRelu"), &FactsOf("Relu"));
   EXPECT_EQ(FactsOf("Relu").sign, Sign::kNeverNegative);
   EXPECT_EQ(FactsOf("NoSuchOp").name, nullptr);
-  EXPECT_EQ(FactsOf("NoSuchOp").precision, Precision::kFloat);
+  EXPECT_EQ(FactsOf("NoSuchOp").precision, PrecisionRole::kFloat);
 }
 
 // What a fact means is only true of certain rows.
@@ -51,9 +51,9 @@ TEST(OpTable, FactsFitTheirRows) {
     const OpRow& row = op->row;
     if (row.moves_elements) {
       EXPECT_FALSE(row.elementwise || row.discontinuous || row.stateful);
-      EXPECT_EQ(row.precision, Precision::kFloat);
+      EXPECT_EQ(row.precision, PrecisionRole::kFloat);
     }
-    if (row.precision == Precision::kLeads || row.precision == Precision::kFollows) {
+    if (row.precision == PrecisionRole::kLeads || row.precision == PrecisionRole::kFollows) {
       EXPECT_NE(row.native, nullptr);
       EXPECT_FALSE(row.discontinuous);
     }
