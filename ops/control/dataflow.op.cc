@@ -1,5 +1,5 @@
 // TensorFlow 1's control flow: dead tensors and frames. Import functionalizes it into If and While
-// (proto/import/lower.h), so these have signatures and no kernels.
+// (proto/import/functionalize.h), so these have signatures and no kernels.
 #include "ops/op.h"
 
 namespace tenon {

@@ -24,10 +24,10 @@ absl::Status CheckPublic(const OpLookup& op, const Node& node) {
 
 absl::StatusOr<Graph> Finisher::Finish(Draft draft) {
   TENON_RETURN_IF_ERROR(ImportBodies(draft));
-  TENON_RETURN_IF_ERROR(LowerAll(draft));
+  TENON_RETURN_IF_ERROR(FunctionalizeAll(draft));
   CollectChangedVariables(draft, changed_);
-  for (const LoweredBody& body : bodies_) CollectChangedVariables(body.draft, changed_);
-  for (LoweredBody& body : bodies_) {
+  for (const FunctionalizedBody& body : bodies_) CollectChangedVariables(body.draft, changed_);
+  for (FunctionalizedBody& body : bodies_) {
     TENON_ASSIGN_OR_RETURN(Graph graph,
                            FinishBody(std::move(body.draft), absl::StrCat(body.name, "/")));
     for (NodeId id : graph.NodeIds()) {
@@ -40,13 +40,13 @@ absl::StatusOr<Graph> Finisher::Finish(Draft draft) {
   return graph;
 }
 
-absl::Status Finisher::LowerAll(Draft& top) {
-  std::vector<LoweredBody> all;  // callees come before their callers
-  for (LoweredBody& body : bodies_) {
-    TENON_RETURN_IF_ERROR(LowerControlFlow(body.draft, absl::StrCat(body.name, "/"), all));
+absl::Status Finisher::FunctionalizeAll(Draft& top) {
+  std::vector<FunctionalizedBody> all;  // callees come before their callers
+  for (FunctionalizedBody& body : bodies_) {
+    TENON_RETURN_IF_ERROR(FunctionalizeControlFlow(body.draft, absl::StrCat(body.name, "/"), all));
     all.push_back(std::move(body));
   }
-  TENON_RETURN_IF_ERROR(LowerControlFlow(top, "", all));
+  TENON_RETURN_IF_ERROR(FunctionalizeControlFlow(top, "", all));
   bodies_ = std::move(all);
   return absl::OkStatus();
 }

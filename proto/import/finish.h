@@ -12,8 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/import/draft.h"
+#include "proto/import/functionalize.h"
 #include "proto/import/importer.h"
-#include "proto/import/lower.h"
 #include "proto/import/tables.h"
 #include "proto/import/variables.h"
 
@@ -31,7 +31,7 @@ class Finisher {
   const absl::btree_map<std::string, std::vector<std::string>>& missing() const { return missing_; }
 
  private:
-  absl::Status LowerAll(Draft& top);
+  absl::Status FunctionalizeAll(Draft& top);
   absl::StatusOr<Graph> FinishBody(Draft draft, const std::string& where);
   // Turns control flow into the Stateless op if none of its functions has side effects.
   void MarkStateless(Draft& draft) const;
@@ -47,7 +47,7 @@ class Finisher {
   Importer& importer_;
   VariableStore* const store_;
   TableStore& tables_;
-  std::vector<LoweredBody> bodies_;           // callees first
+  std::vector<FunctionalizedBody> bodies_;    // callees first
   absl::flat_hash_set<std::string> changed_;  // VariableNames of variables that some body changes
   FunctionLibrary library_;
   absl::flat_hash_set<std::string> with_side_effects_;      // functions of library_

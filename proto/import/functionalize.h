@@ -1,7 +1,7 @@
 // Functionalizes TensorFlow 1's control flow: Switch and Merge, frames and tensor arrays become If,
 // While and tensor lists, which the rest of Tenon understands.
-#ifndef TENON_PROTO_IMPORT_LOWER_H_
-#define TENON_PROTO_IMPORT_LOWER_H_
+#ifndef TENON_PROTO_IMPORT_FUNCTIONALIZE_H_
+#define TENON_PROTO_IMPORT_FUNCTIONALIZE_H_
 
 #include <string>
 #include <vector>
@@ -14,23 +14,25 @@
 namespace tenon {
 
 // A function that functionalization created.
-struct LoweredBody {
+struct FunctionalizedBody {
   std::string name;
   Draft draft;
 };
 
 // Functionalizes everything. The names of new functions, inner ones first, begin with `prefix`.
 // Unimplemented, naming a node, for a construct that TensorFlow 1 does not generate.
-absl::Status LowerControlFlow(Draft& draft, const std::string& prefix,
-                              std::vector<LoweredBody>& bodies);
+absl::Status FunctionalizeControlFlow(Draft& draft, const std::string& prefix,
+                                      std::vector<FunctionalizedBody>& bodies);
 
 // ---- its steps ----
 // TensorArrayV3 and its ops become tensor lists, which replace the flow.
-absl::Status LowerTensorArrays(Draft& draft);
+absl::Status FunctionalizeTensorArrays(Draft& draft);
 // Frames, innermost first; Switch and Merge inside them are functionalized too.
-absl::Status LowerLoops(Draft& draft, const std::string& prefix, std::vector<LoweredBody>& bodies);
+absl::Status FunctionalizeLoops(Draft& draft, const std::string& prefix,
+                                std::vector<FunctionalizedBody>& bodies);
 // Switch and Merge outside of loops.
-absl::Status LowerConds(Draft& draft, const std::string& prefix, std::vector<LoweredBody>& bodies);
+absl::Status FunctionalizeConds(Draft& draft, const std::string& prefix,
+                                std::vector<FunctionalizedBody>& bodies);
 
 // Replaces nodes whose outputs another node now provides, in control edges too.
 void Redirect(Draft& draft, const absl::flat_hash_map<Endpoint, Endpoint>& forward);
@@ -95,4 +97,4 @@ class Extraction {
 
 }  // namespace tenon
 
-#endif  // TENON_PROTO_IMPORT_LOWER_H_
+#endif  // TENON_PROTO_IMPORT_FUNCTIONALIZE_H_

@@ -1,4 +1,4 @@
-#include "proto/import/lower.h"
+#include "proto/import/functionalize.h"
 
 #include <utility>
 
@@ -8,11 +8,11 @@
 
 namespace tenon {
 
-absl::Status LowerControlFlow(Draft& draft, const std::string& prefix,
-                              std::vector<LoweredBody>& bodies) {
-  TENON_RETURN_IF_ERROR(LowerTensorArrays(draft));
-  TENON_RETURN_IF_ERROR(LowerLoops(draft, prefix, bodies));
-  return LowerConds(draft, prefix, bodies);
+absl::Status FunctionalizeControlFlow(Draft& draft, const std::string& prefix,
+                                      std::vector<FunctionalizedBody>& bodies) {
+  TENON_RETURN_IF_ERROR(FunctionalizeTensorArrays(draft));
+  TENON_RETURN_IF_ERROR(FunctionalizeLoops(draft, prefix, bodies));
+  return FunctionalizeConds(draft, prefix, bodies);
 }
 
 void Redirect(Draft& draft, const absl::flat_hash_map<Endpoint, Endpoint>& forward) {

@@ -4,21 +4,21 @@
 
 #include "absl/strings/match.h"
 #include "env/status.h"
-#include "proto/import/lower.h"
+#include "proto/import/functionalize.h"
 
 namespace tenon {
 namespace {
 
-class Lowering {
+class Functionalization {
  public:
-  explicit Lowering(Draft& draft) : draft_(draft) {}
+  explicit Functionalization(Draft& draft) : draft_(draft) {}
 
   absl::Status Run() {
     const NodeId end = draft_.end_id();
     for (NodeId id = 0; id < end; ++id) {
       const std::string op = draft_.node(id).op;
       if (!absl::StartsWith(op, "TensorArray")) continue;
-      TENON_RETURN_IF_ERROR(Annotate(LowerOp(id, op), NodeLabel(draft_.node(id))));
+      TENON_RETURN_IF_ERROR(Annotate(ReplaceOp(id, op), NodeLabel(draft_.node(id))));
     }
     MarkLists();
     draft_.Forward(forward_);
@@ -57,7 +57,7 @@ class Lowering {
     if (shaped) n.attrs["shape_type"] = DType::kInt32;
   }
 
-  absl::Status LowerOp(NodeId id, const std::string& op) {
+  absl::Status ReplaceOp(NodeId id, const std::string& op) {
     const Node n = draft_.node(id);
     const DType* type = n.attr<DType>("dtype");
     if (type == nullptr) type = n.attr<DType>("T");
@@ -137,6 +137,6 @@ class Lowering {
 
 }  // namespace
 
-absl::Status LowerTensorArrays(Draft& draft) { return Lowering(draft).Run(); }
+absl::Status FunctionalizeTensorArrays(Draft& draft) { return Functionalization(draft).Run(); }
 
 }  // namespace tenon

@@ -9,7 +9,7 @@
 
 #include "absl/container/btree_map.h"
 #include "env/status.h"
-#include "proto/import/lower.h"
+#include "proto/import/functionalize.h"
 
 namespace tenon {
 namespace {
@@ -26,9 +26,10 @@ struct Frame {
   int depth = 0;
 };
 
-class Lowering {
+class Functionalization {
  public:
-  Lowering(Draft& draft, const std::string& prefix, std::vector<LoweredBody>& bodies)
+  Functionalization(Draft& draft, const std::string& prefix,
+                    std::vector<FunctionalizedBody>& bodies)
       : draft_(draft), prefix_(prefix), bodies_(bodies) {}
 
   absl::Status Run() {
@@ -38,7 +39,7 @@ class Lowering {
     std::stable_sort(order.begin(), order.end(),
                      [](const Frame* a, const Frame* b) { return a->depth > b->depth; });
     for (Frame* frame : order) {
-      absl::Status status = Lower(*frame);
+      absl::Status status = Functionalize(*frame);
       if (!status.ok()) return Annotate(status, absl::StrCat("loop '", frame->name, "'"));
     }
     return absl::OkStatus();
@@ -199,11 +200,12 @@ class Lowering {
         body.outputs.push_back({absl::StrCat("r", i), e});
       }
     }
-    TENON_RETURN_IF_ERROR(LowerConds(body, absl::StrCat(prefix_, frame.name, "/"), bodies_));
+    TENON_RETURN_IF_ERROR(
+        FunctionalizeConds(body, absl::StrCat(prefix_, frame.name, "/"), bodies_));
     return body;
   }
 
-  absl::Status Lower(Frame& frame) {
+  absl::Status Functionalize(Frame& frame) {
     TENON_RETURN_IF_ERROR(FindVariables(frame));
     std::vector<NodeId> constants;
     for (NodeId enter : frame.enters) {
@@ -245,15 +247,16 @@ class Lowering {
 
   Draft& draft_;
   const std::string prefix_;
-  std::vector<LoweredBody>& bodies_;
+  std::vector<FunctionalizedBody>& bodies_;
   std::vector<std::string> frame_of_;  // by node
   absl::btree_map<std::string, Frame> frames_;
 };
 
 }  // namespace
 
-absl::Status LowerLoops(Draft& draft, const std::string& prefix, std::vector<LoweredBody>& bodies) {
-  return Lowering(draft, prefix, bodies).Run();
+absl::Status FunctionalizeLoops(Draft& draft, const std::string& prefix,
+                                std::vector<FunctionalizedBody>& bodies) {
+  return Functionalization(draft, prefix, bodies).Run();
 }
 
 }  // namespace tenon

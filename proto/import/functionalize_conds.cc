@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "env/status.h"
-#include "proto/import/lower.h"
+#include "proto/import/functionalize.h"
 
 namespace tenon {
 namespace {
@@ -27,9 +27,10 @@ struct Side {
   bool several = false;
 };
 
-class Lowering {
+class Functionalization {
  public:
-  Lowering(Draft& draft, const std::string& prefix, std::vector<LoweredBody>& bodies)
+  Functionalization(Draft& draft, const std::string& prefix,
+                    std::vector<FunctionalizedBody>& bodies)
       : draft_(draft), prefix_(prefix), bodies_(bodies) {}
 
   absl::Status Run() {
@@ -49,7 +50,7 @@ class Lowering {
           if (other.ok() && *other == predicate) group.push_back(merge);
         }
       }
-      absl::Status status = Lower(group, predicate);
+      absl::Status status = Functionalize(group, predicate);
       if (!status.ok()) return Annotate(status, NodeLabel(draft_.node(group[0])));
     }
   }
@@ -201,7 +202,7 @@ class Lowering {
     return body;
   }
 
-  absl::Status Lower(const std::vector<NodeId>& group, Endpoint predicate) {
+  absl::Status Functionalize(const std::vector<NodeId>& group, Endpoint predicate) {
     std::vector<Endpoint> arguments;
     int true_input = -1;
     std::vector<DType> results;
@@ -245,14 +246,15 @@ class Lowering {
 
   Draft& draft_;
   const std::string prefix_;
-  std::vector<LoweredBody>& bodies_;
+  std::vector<FunctionalizedBody>& bodies_;
 };
 
 }  // namespace
 
-absl::Status LowerConds(Draft& draft, const std::string& prefix, std::vector<LoweredBody>& bodies) {
+absl::Status FunctionalizeConds(Draft& draft, const std::string& prefix,
+                                std::vector<FunctionalizedBody>& bodies) {
   if (!Uses(draft, "Merge")) return absl::OkStatus();
-  return Lowering(draft, prefix, bodies).Run();
+  return Functionalization(draft, prefix, bodies).Run();
 }
 
 }  // namespace tenon
