@@ -29,7 +29,7 @@ bool NoneFollows(const BatchAxisNode& n, int begin, int end) {
   return true;
 }
 
-// The output has the same rows as the input.
+// Whether the output has the same rows as the input.
 bool SameCount(const BatchAxisNode& n, int input = 0) {
   const Shape& out = n.out[0].shape;
   return out.rank() >= 1 && Rank(n, input) >= 1 && out.dim(0) == In(n, input).shape.dim(0);
@@ -48,14 +48,14 @@ bool AllBroadcast(const BatchAxisNode& n, int begin) {
   return true;
 }
 
-// Memory passed on under another shape: row-major order keeps rows together.
+// Memory passed on with another shape: row-major order keeps rows together.
 bool Alias(const BatchAxisNode& n) {
   return Is(n, 0, BatchAxis::kFirst) &&
          std::none_of(n.inputs.begin() + 1, n.inputs.end(),
                       [](BatchAxis r) { return r == BatchAxis::kFirst; });
 }
 
-// The integers of a small input; false where they are not known.
+// Reads the integers of a small input; returns false if they are not known.
 bool Values(const BatchAxisNode& n, int input, std::vector<int64_t>& values) {
   if (!Is(n, input, BatchAxis::kNone) || In(n, input).value == nullptr) return false;
   absl::StatusOr<std::vector<int64_t>> read = IntegerValues(*In(n, input).value);
@@ -63,7 +63,7 @@ bool Values(const BatchAxisNode& n, int input, std::vector<int64_t>& values) {
   values = *std::move(read);
   return true;
 }
-// None of the axes is the rows'; `rank` is that of the tensor they belong to.
+// Whether none of the axes is axis 0; `rank` is that of the tensor to which they refer.
 bool OtherAxes(const BatchAxisNode& n, int input, int rank) {
   std::vector<int64_t> axes;
   return Values(n, input, axes) && std::none_of(axes.begin(), axes.end(), [&](int64_t axis) {
@@ -128,7 +128,8 @@ bool BatchNorm(const BatchAxisNode& n) {
   const bool* training = n.node.attr<bool>("is_training");
   return training != nullptr && !*training && FirstInput(n);
 }
-// The rows come third; the sizes that come first, from shapes, say the same as the output.
+// The rows are in the third input; the sizes in the first one, which come from shapes, agree with
+// the output.
 bool TransposedConvolution(const BatchAxisNode& n) {
   return !Is(n, 0, BatchAxis::kFirst) && Is(n, 1, BatchAxis::kNone) &&
          Is(n, 2, BatchAxis::kFirst) && SameCount(n, 2);
@@ -200,7 +201,7 @@ bool Quantize(const BatchAxisNode& n) {
   const int64_t* axis = n.node.attr<int64_t>("axis");
   return FirstInput(n) && (axis == nullptr || *axis != 0);
 }
-// The same value everywhere; the shape may come from shapes.
+// One value for all elements; the shape may come from shapes.
 bool Fill(const BatchAxisNode& n) {
   return !Is(n, 0, BatchAxis::kFirst) && Is(n, 1, BatchAxis::kNone);
 }

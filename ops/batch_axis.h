@@ -41,7 +41,7 @@ namespace batch_axis {
 bool Elementwise(const BatchAxisNode& n);
 // Input 0 row by row; all other inputs are the same for every row.
 bool FirstInput(const BatchAxisNode& n);
-// As that, mixing elements within the last axis, which must not be the rows.
+// The same, for ops that mix elements within the last axis, which must not be the rows.
 bool WithinLastAxis(const BatchAxisNode& n);
 // As that, along the axes that the values of input 1 name, none of them the rows'.
 bool AlongOtherAxes(const BatchAxisNode& n);

@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-// Shape of an extra input, aligned to the result's dimensions.
+// The shape of an extra input, aligned to the result's dimensions.
 Shape::Dims AlignedDims(const FusedOp& op, const Shape& operand, int rank, int channel_axis) {
   Shape::Dims dims(static_cast<size_t>(rank), 1);
   if (op.op == PostOp::kBiasAdd || op.batch_norm) {

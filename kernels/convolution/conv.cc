@@ -36,8 +36,8 @@ class ConvReferenceKernelImpl final : public Kernel {
   const int threads_;
 };
 
-// The filter as oneDNN sees it. TensorFlow's [spatial..., I, O] has a group's outputs side by side;
-// depthwise [spatial..., C, M] is C groups of M outputs.
+// The filter in oneDNN's order. In TensorFlow's [spatial..., I, O], a group's outputs are adjacent;
+// a depthwise filter [spatial..., C, M] has C groups of M outputs.
 TensorDesc FilterDesc(const ConvGeometry& g, ElementType type) {
   const int64_t outputs = g.out_channels;
   const int64_t row = g.depthwise ? outputs : g.in_per_group() * outputs;
@@ -51,7 +51,7 @@ TensorDesc FilterDesc(const ConvGeometry& g, ElementType type) {
   }
   if (g.groups > 1) {
     d.dims = {g.groups, g.out_per_group(), g.in_per_group()};
-    // A group of a depthwise filter has one input, so that its stride says nothing.
+    // A group of a depthwise filter has one input, so its stride does not matter.
     d.strides = {g.out_per_group(), 1, outputs};
   } else {
     d.dims = {outputs, g.in_channels};
@@ -62,7 +62,7 @@ TensorDesc FilterDesc(const ConvGeometry& g, ElementType type) {
   return d;
 }
 
-// An extra input of the output's rank or less, in oneDNN's order of dimensions.
+// An extra input with at most the output's rank, in oneDNN's order of dimensions.
 absl::StatusOr<TensorDesc> OperandDesc(const ConvGeometry& g, ElementType type, const FusedOp& op,
                                        const Shape& shape) {
   const int rank = g.attrs.rank();
@@ -80,13 +80,13 @@ absl::StatusOr<TensorDesc> OperandDesc(const ConvGeometry& g, ElementType type, 
   }
   TensorDesc d = ImageDesc(type, g.attrs.channels_last, dims[0],
                            dims[static_cast<size_t>(g.attrs.channel_axis())], spatial);
-  // Other broadcasts oneDNN takes too, but its gemm convolution computes some of them wrongly (a
-  // value for each image and channel).
+  // oneDNN accepts other broadcasts, but its gemm convolution computes some of them wrongly (one
+  // value per image and channel).
   Dims whole{g.batch, g.out_channels}, per_channel(d.dims.size(), 1), scalar = per_channel;
   whole.insert(whole.end(), g.out.begin(), g.out.end());
   per_channel[1] = g.out_channels;
   if (d.dims != whole && d.dims != per_channel && d.dims != scalar) {
-    return Unimplemented("a broadcast that oneDNN cannot be trusted with");
+    return Unimplemented("a broadcast that oneDNN may compute wrongly");
   }
   return d;
 }

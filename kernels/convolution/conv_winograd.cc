@@ -29,10 +29,10 @@ bool Fits(const PrepareContext& p, const ConvGeometry& g) {
          All(g.window, 3) && All(g.attrs.strides, 1) && All(g.attrs.dilations, 1);
 }
 
-// Below so many channels direct convolution is as fast.
+// With fewer channels, direct convolution is as fast.
 constexpr int64_t kLeastInputs = 8;
 
-// Elements of the image that the windows along one dimension meet.
+// The number of image elements that the windows along one dimension cover.
 int64_t Taps(int64_t out, int64_t in, int64_t pad) {
   int64_t taps = 0;
   for (int64_t i = 0; i < out; ++i) {
@@ -42,18 +42,18 @@ int64_t Taps(int64_t out, int64_t in, int64_t pad) {
   return taps;
 }
 
-// The cheapest way for each pair of an input and an output channel, in multiply-adds; measured on
-// Zen 4, with AVX-512 and without. Larger tiles take fewer products, but larger filters as well,
-// and these come from memory.
+// The tile with the lowest cost per pair of input and output channel, in multiply-adds; measured on
+// Zen 4, with and without AVX-512. Larger tiles take fewer products but have larger filters, which
+// are read from memory.
 std::optional<WinogradTile> ChooseTile(const ConvGeometry& g, bool half_direct) {
   if (g.in_channels < kLeastInputs) return std::nullopt;
-  constexpr double kReading = 10;      // a weight
+  constexpr double kReading = 10;      // per weight
   constexpr int64_t kVector = 16;      // outputs come in vectors
   constexpr double kPartOfVector = 6;  // times as long
   const double inputs = static_cast<double>(g.in_channels);
   const double outputs = static_cast<double>((g.out_channels + kVector - 1) / kVector * kVector);
   const double slower = g.in_channels < kVector ? kPartOfVector : 1;
-  // `from`, `to`: the transforms of a tile, for one channel.
+  // `from`, `to`: the cost of transforming a tile, per channel.
   auto cost = [&](int64_t m, double from, double to) {
     const double tiles =
         static_cast<double>(g.batch * ((g.out[0] + m - 1) / m) * ((g.out[1] + m - 1) / m));
@@ -68,7 +68,7 @@ std::optional<WinogradTile> ChooseTile(const ConvGeometry& g, bool half_direct) 
   return large <= small ? WinogradTile::k4x4 : WinogradTile::k2x2;
 }
 
-// The transformed filter as a layout. There is no way back: the transform rounds.
+// The transformed filter as a layout. It cannot be unpacked, because the transform rounds.
 class TransformedFilter final : public PackedLayout {
  public:
   TransformedFilter(const Winograd& winograd, DType plain, int64_t elements)
@@ -100,13 +100,13 @@ class TransformedFilter final : public PackedLayout {
   const std::string key_;
 };
 
-// The fused chain as far as it is applied tile by tile: BiasAdd, Add, Relu or Relu6 in registers,
-// then steps in the cache.
+// The part of the fused chain that is applied tile by tile: BiasAdd, Add, Relu or Relu6 in
+// registers, then steps in the cache.
 struct Chain {
   int bias = -1, addend = -1;  // inputs
   bool clamp_low = false, clamp_high = false;
   absl::InlinedVector<NodeTileStep, 4> steps;
-  size_t count = 0;  // fused ops in it
+  size_t count = 0;  // number of fused ops included
 };
 
 Chain PlanChain(const PrepareContext& p, const FusedOps& fused) {
@@ -141,7 +141,7 @@ class WinogradKernel final : public Kernel {
 
   absl::Status Run(RunContext& r) const override {
     if (r.input(0) == r.output(0)) {
-      return Internal("the output of a convolution lies over its source");
+      return Internal("the output of a convolution overlaps its source");
     }
     WinogradFinish finish;
     if (chain_.bias >= 0) finish.bias = r.input(chain_.bias);
@@ -170,8 +170,8 @@ class WinogradKernel final : public Kernel {
   const double flops_;
 };
 
-// The output may lie over the addend: each of its elements is read just before it is written, and
-// by nobody else.
+// Whether the output may overlap the addend: each of its elements is read just before it is
+// written, and by nothing else.
 bool OnlyAddend(const PrepareContext& p, const FusedOps& fused, int addend) {
   if (p.constant(addend) != nullptr) return false;
   for (const FusedOp& op : fused) {
@@ -196,7 +196,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvWinogradKernel(PrepareContext& p, co
   const std::optional<WinogradTile> tile = ChooseTile(g, bfloat16 && HasBfloat16Instructions());
   if (!tile.has_value()) return Unimplemented("Winograd's algorithm is not faster");
   Chain chain = PlanChain(p, fused);
-  if (bfloat16 && chain.count < fused.size()) return Unimplemented("a rounding between fused ops");
+  if (bfloat16 && chain.count < fused.size()) return Unimplemented("rounding between fused ops");
   if (bfloat16 && !chain.steps.empty()) return Unimplemented("steps on bfloat16 tiles");
 
   WinogradShape shape;

@@ -69,7 +69,7 @@ std::vector<int> CountReaders(const Program& program) {
   return readers;
 }
 
-// Rebuilds the program without the instructions whose `dead` is set.
+// Rebuilds the program without the instructions marked in `dead`.
 Program Compact(const Program& program, const std::vector<bool>& dead) {
   std::vector<int> renumbered(program.size(), 0);
   Program out;

@@ -9,7 +9,7 @@ namespace {
 Operand Input(int i) { return {Operand::Kind::kInput, i}; }
 Operand Result(int i) { return {Operand::Kind::kResult, i}; }
 
-// The parameter of `op` that the node gives.
+// The node's value of the op's parameter.
 float ParameterOf(const PrepareContext& p, const ElementwiseInfo& info) {
   return info.parameter == nullptr ? 0 : p.attrs().Float(info.parameter, info.default_parameter);
 }

@@ -27,7 +27,7 @@ std::vector<bool> LiveNodes(const Graph& graph) {
   return live;
 }
 
-// Ids keep their order, so ties in the topological order fall as in the original.
+// Ids keep their order, so that ties in the topological order are resolved as in the original.
 absl::StatusOr<Graph> WithoutWeights(const Graph& graph, SessionVariables& variables,
                                      std::vector<Tensor>& weights) {
   std::vector<NodeId> renumbered(static_cast<size_t>(graph.end_id()), kNoNode);
@@ -111,7 +111,8 @@ absl::StatusOr<std::shared_ptr<ModelState>> ModelState::CreateOne(Graph graph,
   auto model = std::make_shared<ModelState>();
   std::vector<Tensor> weights;
   TENON_ASSIGN_OR_RETURN(model->graph_, WithoutWeights(graph, variables, weights));
-  graph = Graph();  // the last reference to the weights' buffers must be ours
+  graph = Graph();  // drop the caller's reference, so that the constants hold the weights' buffers
+                    // alone
   const Graph& g = model->graph_;
 
   for (const GraphInput& input : g.inputs()) {

@@ -85,7 +85,7 @@ absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> i
   if (surveying()) return Unimplemented(NodeLabel(node), ": a survey does not enter functions");
   absl::StatusOr<CallForm> form = CallFormOf(node, plan_.model->bodies());
   if (!form.ok()) return Annotate(form.status(), NodeLabel(node));
-  // Lists are given to the bodies' plans as empty ones of the same kind.
+  // Lists are passed to the bodies' plans as empty lists of the same type.
   std::vector<TensorSpec> known(specs.begin(), specs.end());
   std::vector<Tensor> lists(known.size());
   for (size_t i = 0; i < known.size(); ++i) {

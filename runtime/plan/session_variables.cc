@@ -35,8 +35,7 @@ std::vector<std::string> SessionVariables::Names() const {
 absl::StatusOr<Variable*> SessionVariables::Find(absl::string_view name) const {
   const auto it = variables_.find(name);
   if (it == variables_.end()) {
-    return absl::NotFoundError(
-        absl::StrCat("the model changes no variable of the name '", name, "'"));
+    return absl::NotFoundError(absl::StrCat("the model changes no variable named '", name, "'"));
   }
   return it->second.get();
 }

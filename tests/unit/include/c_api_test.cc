@@ -126,7 +126,7 @@ TEST(CApiVariables, KeepTheirValues) {
   EXPECT_EQ(tenon_tensor_dims(value)[0], 3);
   tenon_tensor_free(value);
   EXPECT_THAT(Message(tenon_session_read_variable(session, "nobody", &value)),
-              HasSubstr("no variable of the name 'nobody'"));
+              HasSubstr("no variable named 'nobody'"));
   tenon_tensor_free(x);
   tenon_session_free(session);
 }
