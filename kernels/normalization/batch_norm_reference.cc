@@ -65,12 +65,12 @@ void Gradient(const BatchNormSpec& s, RunContext& r) {
     const float y = static_cast<float>(gate[i]);
     return g * (y > 0 && y <= s.gate_limit() ? 1 : 0);
   };
-  const auto centred = [&](size_t c, int64_t i) { return static_cast<double>(x[i]) - mean[c]; };
+  const auto centered = [&](size_t c, int64_t i) { return static_cast<double>(x[i]) - mean[c]; };
   const size_t channels = static_cast<size_t>(s.channels);
   std::vector<double> sum(channels), product(channels), root(channels);
   ForElements(s, [&](size_t c, int64_t i) {
     sum[c] += dy(i);
-    product[c] += dy(i) * centred(c, i);
+    product[c] += dy(i) * centered(c, i);
   });
   for (size_t c = 0; c < channels; ++c) {
     root[c] = 1 / std::sqrt(static_cast<double>(r.input<float>(4)[c]) + s.epsilon);
@@ -82,7 +82,7 @@ void Gradient(const BatchNormSpec& s, RunContext& r) {
   T* const side = s.has_side ? r.output<T>(5) : nullptr;
   ForElements(s, [&](size_t c, int64_t i) {
     const double g = dy(i);
-    const double bend = s.training ? sum[c] + centred(c, i) * product[c] : 0;
+    const double bend = s.training ? sum[c] + centered(c, i) * product[c] : 0;
     r.output<T>(0)[i] = static_cast<T>(r.input<float>(2)[c] * root[c] * (g - bend));
     if (side != nullptr) side[i] = static_cast<T>(g);
   });

@@ -58,7 +58,7 @@ struct Loops {
     return kOrder == ChannelOrder::kLast ? part.Load(values + i) : Const(values[0]);
   }
   template <class Part>
-  static HWY_INLINE Vf Centred(const BatchNormPiece& p, Part part, size_t at, size_t i) {
+  static HWY_INLINE Vf Centered(const BatchNormPiece& p, Part part, size_t at, size_t i) {
     return hn::Sub(part.Load(static_cast<const T*>(p.x) + at), PerChannel(part, p.mean, i));
   }
   template <class Part>
@@ -78,7 +78,7 @@ struct Loops {
 
   static void Squares(const BatchNormPiece& p) {
     Accumulate<kOrder, false>(p, [&](auto part, size_t at, size_t i) {
-      const Vf v = Centred(p, part, at, i);
+      const Vf v = Centered(p, part, at, i);
       return Two{hn::Mul(v, v), Const(0.0f)};
     });
   }
@@ -86,7 +86,7 @@ struct Loops {
   static void GradientSums(const BatchNormPiece& p) {
     Accumulate<kOrder, true>(p, [&](auto part, size_t at, size_t i) {
       const Vf dy = Gradient(p, part, at);
-      return Two{dy, hn::Mul(dy, Centred(p, part, at, i))};
+      return Two{dy, hn::Mul(dy, Centered(p, part, at, i))};
     });
   }
 
@@ -94,7 +94,7 @@ struct Loops {
     for (size_t r = 0; r < p.rows; ++r) {
       ForParts(p.n, [&](auto part, size_t i) {
         const size_t at = r * p.n + i;
-        Vf y = hn::MulAdd(Centred(p, part, at, i), PerChannel(part, p.scale, i),
+        Vf y = hn::MulAdd(Centered(p, part, at, i), PerChannel(part, p.scale, i),
                           PerChannel(part, p.offset, i));
         if (p.side != nullptr) y = hn::Add(y, part.Load(static_cast<const T*>(p.side) + at));
         if (p.relu) {  // NaN stays NaN
@@ -111,7 +111,7 @@ struct Loops {
       ForParts(p.n, [&](auto part, size_t i) {
         const size_t at = r * p.n + i;
         const Vf dy = Gradient(p, part, at);
-        const Vf bend = hn::MulAdd(Centred(p, part, at, i), PerChannel(part, p.curve, i),
+        const Vf bend = hn::MulAdd(Centered(p, part, at, i), PerChannel(part, p.curve, i),
                                    PerChannel(part, p.offset, i));
         part.Store(hn::MulAdd(dy, PerChannel(part, p.scale, i), bend), static_cast<T*>(p.y) + at);
         if (p.gated != nullptr) part.Store(dy, static_cast<T*>(p.gated) + at);

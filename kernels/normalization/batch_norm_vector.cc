@@ -44,17 +44,17 @@ class ForwardKernel final : public BatchNormKernel {
       moments.variance.assign(r.input<float>(4), r.input<float>(4) + channels);
     }
     const auto& [mean, variance] = moments;
-    float* const centre = scratch.operand(0);
+    float* const center = scratch.operand(0);
     float* const scale = scratch.operand(1);
     float* const offset = scratch.operand(2);
     for (size_t c = 0; c < channels; ++c) {
       // The mean as a float; the offset compensates its rounding.
       const double m = r.input<float>(1)[c] / std::sqrt(variance[c] + spec_.epsilon);
-      centre[c] = static_cast<float>(mean[c]);
+      center[c] = static_cast<float>(mean[c]);
       scale[c] = static_cast<float>(m);
-      offset[c] = static_cast<float>(r.input<float>(2)[c] + (centre[c] - mean[c]) * m);
+      offset[c] = static_cast<float>(r.input<float>(2)[c] + (center[c] - mean[c]) * m);
     }
-    for (float* values : {centre, scale, offset}) layout_.Repeat(values);
+    for (float* values : {center, scale, offset}) layout_.Repeat(values);
     layout_.ForAll(spec_.threads, [&](int64_t at, int64_t rows, int64_t n, int64_t channel) {
       BatchNormPiece piece;
       piece.rows = static_cast<size_t>(rows);
@@ -63,7 +63,7 @@ class ForwardKernel final : public BatchNormKernel {
       if (spec_.has_side) piece.side = layout_.At(r.input(5), at);
       piece.relu = spec_.relu;
       piece.relu_limit = spec_.relu_limit;
-      piece.mean = centre + channel;
+      piece.mean = center + channel;
       piece.scale = scale + channel;
       piece.offset = offset + channel;
       piece.y = layout_.At(r.output(0), at);

@@ -71,14 +71,14 @@ void LayerNorm(const LayerNormRow& row) {
   const Vf scale = Const(1.0f / std::sqrt(variance + row.epsilon));
 
   for (i = 0; i < whole; i += lanes) {
-    const Vf centred = hn::Sub(hn::LoadU(d, x + i), mean);
+    const Vf centered = hn::Sub(hn::LoadU(d, x + i), mean);
     const Vf gain = hn::Mul(scale, hn::LoadU(d, row.gamma + i));
-    hn::StoreU(hn::MulAdd(centred, gain, hn::LoadU(d, row.beta + i)), d, row.y + i);
+    hn::StoreU(hn::MulAdd(centered, gain, hn::LoadU(d, row.beta + i)), d, row.y + i);
   }
   if (rest > 0) {
-    const Vf centred = hn::Sub(LoadTail(x + i, rest), mean);
+    const Vf centered = hn::Sub(LoadTail(x + i, rest), mean);
     const Vf gain = hn::Mul(scale, LoadTail(row.gamma + i, rest));
-    StoreTail(hn::MulAdd(centred, gain, LoadTail(row.beta + i, rest)), row.y + i, rest);
+    StoreTail(hn::MulAdd(centered, gain, LoadTail(row.beta + i, rest)), row.y + i, rest);
   }
 }
 
