@@ -86,7 +86,7 @@ class Bound {
       case ErrorBound::kExponential:
         return {8 * eps_, 0};
       case ErrorBound::kDigamma:
-        return Sum(10, 1);
+        return Sum(10.0, 1);
       case ErrorBound::kSlopeOfGradient:
         return {4 * eps_, 2 * eps_ * max(1)};
       case ErrorBound::kExponentialSlope:  // up to 1.76

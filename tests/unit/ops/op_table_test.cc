@@ -57,9 +57,15 @@ TEST(OpTable, FactsFitTheirRows) {
       EXPECT_NE(row.native, nullptr);
       EXPECT_FALSE(row.discontinuous);
     }
-    if (row.batch_axis != nullptr) EXPECT_FALSE(row.stateful);
-    if (row.range_of_ranges) EXPECT_GE(op->signature.outputs.size(), 1u);
-    if (row.control_flow != ControlFlow::kNone) EXPECT_TRUE(has(op->signature.attrs, "func"));
+    if (row.batch_axis != nullptr) {
+      EXPECT_FALSE(row.stateful);
+    }
+    if (row.range_of_ranges) {
+      EXPECT_GE(op->signature.outputs.size(), 1u);
+    }
+    if (row.control_flow != ControlFlow::kNone) {
+      EXPECT_TRUE(has(op->signature.attrs, "func"));
+    }
     if (row.sign == Sign::kOfInputs) {
       ASSERT_EQ(op->signature.outputs.size(), 1u);
       EXPECT_EQ(op->signature.inputs[0].type_attr, op->signature.outputs[0].type_attr);
