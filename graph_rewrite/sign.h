@@ -1,4 +1,4 @@
-// Signs of tensors, from what the op rows say (Sign in ops/op_facts.h).
+// The signs of tensors, derived from the op rows (Sign in ops/op_facts.h).
 #ifndef TENON_GRAPH_REWRITE_SIGN_H_
 #define TENON_GRAPH_REWRITE_SIGN_H_
 
@@ -6,7 +6,7 @@
 
 namespace tenon {
 
-// Zero or more (or NaN), whatever is fed. False where it is not known.
+// Whether the tensor is zero or more (or NaN) for every feed; false if unknown.
 bool IsNeverNegative(const RuleContext& context, Endpoint e);
 
 }  // namespace tenon

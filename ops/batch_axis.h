@@ -1,7 +1,6 @@
-// Batch-axis functions: whether an op treats the rows of its inputs, the slices along axis 0, one
-// by one, so that what it gives for a part of the rows is that part of what it gives for all of
-// them. A row of the op table names the one that fits, as in `.batch_axis =
-// batch_axis::Contraction`.
+// Batch-axis functions tell whether an op processes the rows of its inputs (slices along axis 0)
+// independently, so that running it on some of the rows gives those rows of the full result. An op
+// row names the function for its op, as in `.batch_axis = batch_axis::Contraction`.
 #ifndef TENON_OPS_BATCH_AXIS_H_
 #define TENON_OPS_BATCH_AXIS_H_
 
@@ -16,8 +15,8 @@ struct OpRow;
 // How a tensor changes with the batch size.
 enum class BatchAxis {
   kNone,   // not at all
-  kFirst,  // its axis 0 grows in proportion, and each part depends on the part of the same rows
-  kOther,  // in another way: shapes, counts
+  kFirst,  // axis 0 is proportional to it, and each row depends only on the same rows
+  kOther,  // differently: shapes, counts
 };
 
 struct BatchAxisNode {
@@ -27,31 +26,33 @@ struct BatchAxisNode {
   absl::Span<const TensorSpec> out;  // dtypes and shapes; at least one
 };
 
-// True where the outputs whose axis 0 grows in proportion are computed row by row. The caller has
-// compared the outputs' shapes for two batch sizes.
+// Whether the outputs whose axis 0 is proportional to the batch size are computed row by row. The
+// caller has compared the outputs' shapes for two batch sizes.
 using BatchAxisFn = bool (*)(const BatchAxisNode&);
 
-// What the row's function says. Without one, elementwise ops and those that pass memory on keep
-// rows apart, and of others nothing is known: false.
+// The result of the op row's function. Without a function: true for elementwise ops and aliases,
+// false for others, about which nothing is known.
 bool KeepsRowsApart(const OpRow& row, const BatchAxisNode& n);
 
 namespace batch_axis {
 
-// Elements of the result depend on the operands' elements at the same place, up to broadcasting.
+// Each element of the result depends only on the operands' elements at the same position, up to
+// broadcasting.
 bool Elementwise(const BatchAxisNode& n);
 // Input 0 row by row; all other inputs are the same for every row.
 bool FirstInput(const BatchAxisNode& n);
 // The same, for ops that mix elements within the last axis, which must not be the rows.
 bool WithinLastAxis(const BatchAxisNode& n);
-// As that, along the axes that the values of input 1 name, none of them the rows'.
+// The same, for ops that mix elements along the axes listed in input 1, which must not include the
+// rows.
 bool AlongOtherAxes(const BatchAxisNode& n);
 
-// Data, weights that are the same for every row, then operands of the fused chain.
+// Inputs: data, weights that are the same for every row, operands of the fused chain.
 bool Contraction(const BatchAxisNode& n);
 bool MatMul(const BatchAxisNode& n);
 bool BatchMatMul(const BatchAxisNode& n);
 bool Einsum(const BatchAxisNode& n);
-// Sizes, weights, data.
+// Inputs: sizes, weights, data.
 bool TransposedConvolution(const BatchAxisNode& n);
 
 bool Softmax(const BatchAxisNode& n);

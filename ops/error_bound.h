@@ -1,23 +1,23 @@
-// How rounding errors add up in an op's result: what the op is to an error bound. The bounds
-// themselves, formulas of dtype, lengths and sizes, are in tests/support/tolerance.cc.
+// Error-bound classes: how rounding errors accumulate in an op's result. The bounds themselves,
+// formulas in terms of dtype, lengths and sizes, are in tests/support/tolerance.cc.
 #ifndef TENON_OPS_ERROR_BOUND_H_
 #define TENON_OPS_ERROR_BOUND_H_
 
 namespace tenon {
 
 enum class ErrorBound {
-  kFewRoundings,  // about four, relative to the result: what is not said otherwise
-  kExact,         // chooses among the inputs' elements, or gives integers
+  kFewRoundings,  // about four, relative to the result; the default
+  kExact,         // selects input elements, or produces integers
   kOneRounding,
 
-  // Functions of an element.
-  kTranscendental,    // a library function: a few ulps of the result, and of 1 near its zeros
-  kSpecialFunction,   // series and continued fractions: some tens of ulps, and of 1 near zeros
-  kExponential,       // an exponential and little more: a few ulps of the result
+  // Functions of one element.
+  kTranscendental,    // a library function: a few ulps of the result, or of 1 near its zeros
+  kSpecialFunction,   // series and continued fractions: tens of ulps, or of 1 near zeros
+  kExponential,       // little more than an exponential: a few ulps of the result
   kDigamma,           // up to ten reciprocals, then a logarithm
   kSlopeOfGradient,   // the derivative, a difference from 1, times a gradient
   kExponentialSlope,  // the derivative, an exponential, times a gradient
-  kColor,             // differences of channels, divided by their range, and back
+  kColor,             // differences of channels divided by their range, or the inverse
 
   // Sums of products.
   kConvolution,
@@ -30,7 +30,7 @@ enum class ErrorBound {
   kSparseProduct,  // a sparse matrix times a dense one
   kCrossProduct,   // differences of two products
   kLinearAlgebra,  // decompositions and solutions: errors grow with the matrix
-  kFourier,        // log2(n) additions of terms that grow
+  kFourier,        // log2(n) additions of growing terms
   kLstmCell,       // gates of sums of products; the weights are input 3
   kLstmSteps,      // as many cells as steps; the weights are input 4
   kGruCell,        // gates of sums of products; the weights are input 2
@@ -40,14 +40,14 @@ enum class ErrorBound {
   kMean,
   kProduct,
   kSumOfSquares,
-  kAddN,  // one term of each input
+  kAddN,  // one term per input
   kRunningSum,
   kRunningProduct,
   kRunningLogSum,  // logarithm of a running sum of exponentials
-  kSegmentSum,     // rows that come together: at most all of them in one sum
+  kSegmentSum,     // rows of one segment: at most all rows in one sum
   kSegmentProduct,
-  kScatter,  // updates that meet in one element
-  kPathSum,  // logarithm of a sum over paths, which grows step by step
+  kScatter,  // updates of the same element are summed
+  kPathSum,  // logarithm of a sum over paths, accumulated step by step
   kAveragePool,
   kPoolGradient,  // sums of gradients, the last floating input, over windows
 
@@ -62,10 +62,10 @@ enum class ErrorBound {
 
   // Images.
   kBilinear,        // positions: an index times a scale
-  kImagePositions,  // positions that are rounded at the size of the image
-  kFoldedPads,      // up to three elements a dimension are added
+  kImagePositions,  // positions, with rounding errors relative to the image's size
+  kFoldedPads,      // up to three elements per dimension are added
 
-  kRandom,  // the same random bits, through logarithms and sines of another library
+  kRandom,  // the same random bits, but another library's logarithms and sines
 };
 
 }  // namespace tenon

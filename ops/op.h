@@ -70,21 +70,23 @@ struct OpRow {
   bool eager = true;      // may be renamed in eager calls
   bool internal = false;  // created only by rewrites; hidden from users, never imported
 
-  // Facts (ops/op_facts.h): what rewrites, plans, the quantizer, the import and the tests may rely
-  // on. Left out, nothing is known.
-  bool moves_elements = false;  // elements move, none changes: the op is the same in every dtype
-  bool discontinuous = false;   // a rounding error of an input may change the output by a step
+  // Facts (ops/op_facts.h) on which rewrites, plans, the quantizer, the import and the tests rely.
+  // A fact that is left out is unknown.
+  bool moves_elements =
+      false;                   // elements move but do not change: the op is the same for all dtypes
+  bool discontinuous = false;  // a rounding error of an input may change the output by a step
   Sign sign = Sign::kAny;
   PrecisionRole precision = PrecisionRole::kFloat;
-  BatchAxisFn batch_axis = nullptr;  // how it treats rows; null: see KeepsRowsApart
-  // Outputs 1 and 2, the range of quantized output 0, depend on the ranges that are given and not
-  // on the data.
+  BatchAxisFn batch_axis = nullptr;  // if null, see KeepsRowsApart
+  // Outputs 1 and 2, the range of quantized output 0, depend on the input ranges and not on the
+  // data.
   bool range_of_ranges = false;
   OnIntegers on_integers = OnIntegers::kNone;
   ImportRole import_role = ImportRole::kNone;
   ControlFlow control_flow = ControlFlow::kNone;
   ErrorBound error_bound = ErrorBound::kFewRoundings;
-  bool rounds_to_integers = false;  // quantized results are rounded reals: a tie may go either way
+  bool rounds_to_integers =
+      false;  // quantized results are rounded: a tie may be rounded either way
 };
 
 // An argument in OpRow's signature strings, after parsing.
@@ -130,10 +132,10 @@ struct OpLookup {
 };
 OpLookup FindOp(absl::string_view name);
 
-// The row of the op of that name, for what it says about the op; an empty row where there is none.
+// The row of the named op, for its facts; an empty row if there is none.
 const OpRow& FactsOf(absl::string_view name);
 
-// Two operands are broadcast as NumPy does, and the result has their dtype.
+// Whether two operands are broadcast as in NumPy and the result has their dtype.
 bool IsBroadcastBinary(const OpInfo& op);
 
 // Every row, by name.

@@ -134,8 +134,8 @@ def ops_page(tool: pathlib.Path) -> str:
       "## Every op\n\n"
       "What `tenon ops` lists: whether eager calls and graphs have the op, the name that rewriting "
       "gives it, the dtypes that its accelerated and its reference kernel support (of the first type "
-      "attribute), and what rewrites, plans and the quantizer rely on. Ops that begin with `_` are "
-      "created only by rewriting. Tests: topics of `tests/numerics/cases` with the number of golden "
+      "attribute), and the facts on which rewrites, plans and the quantizer rely. Ops that begin with `_` "
+      "are created only by rewriting. Tests: topics of `tests/numerics/cases` with the number of golden "
       "cases; for private ops, files of `tests/rewrite`.\n\n" + "\n".join(text) + "\n")
 
 

@@ -40,8 +40,8 @@ ONLY_IN = [
     (re.compile(r'#include [<"](.*\.pb\.h|google/protobuf/)'), {"proto"}, "protobuf"),
     (re.compile(r"\b(secure_)?getenv\s*\("), {"env"}, "getenv"),
 ]
-# What is known of an op stands in its row: a statement elsewhere may name this many ops, or say in a
-# comment "op names: …" why it names more. Tests and benchmarks name what they run.
+# Facts about an op belong in its row: a statement elsewhere may name this many ops; one that names
+# more gives the reason in a comment "op names: …". Tests and benchmarks name the ops that they run.
 MAX_OP_NAMES = 2
 NAMES_OPS = re.compile(r"ops/|bench/|tests/(?!support/)")
 # Fields of a rule that name what it matches.

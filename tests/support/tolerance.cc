@@ -38,7 +38,7 @@ std::vector<Value> Values(const Tensor& t) {
   return out;
 }
 
-// Root of the mean square of the finite elements; and the largest of them.
+// The root mean square of the finite elements, and the largest of them.
 struct Size {
   double rms = 0;
   double max = 0;
@@ -65,7 +65,7 @@ int64_t Window(const Node& node) {
   return n;
 }
 
-// The bound of an op's error: one formula for each ErrorBound.
+// The error bound of an op: one formula per ErrorBound.
 class Bound {
  public:
   Bound(const Node& node, absl::Span<const Tensor> inputs, const Tensor& golden)
@@ -116,13 +116,13 @@ class Bound {
   double size_of_result() const { return SizeOfValues(golden_).max; }
   const Shape& shape(size_t i) const { return in_[i].shape(); }
 
-  // Of input 0.
+  // For input 0.
   double longest() const {
     double longest = 1;
     for (int64_t d : shape(0).dims()) longest = std::max(longest, static_cast<double>(d));
     return longest;
   }
-  // Elements of input 0 for each of the output.
+  // The number of elements of input 0 per element of the output.
   double reduced() const {
     const int64_t n = golden_.num_elements();
     if (n == 0) return 1;
@@ -168,10 +168,10 @@ class Bound {
         if (transposed == nullptr) transposed = node_.attr<bool>("adj_x");
         return Product(a.dim(transposed != nullptr && *transposed ? a.rank() - 2 : a.rank() - 1));
       }
-      case ErrorBound::kEinsum:  // no more than every dimension of the smaller operand
+      case ErrorBound::kEinsum:  // at most the product of the smaller operand's dimensions
         return Product(
             std::max<int64_t>(1, std::min(in_[0].num_elements(), in_[1].num_elements())));
-      case ErrorBound::kSparseProduct:  // at most as many products as there are elements
+      case ErrorBound::kSparseProduct:  // at most one product per stored element
         return Sum(std::max<int64_t>(1, in_[1].num_elements()), max(1) * max(3));
       case ErrorBound::kCrossProduct:
         return {2 * eps_, 2 * eps_ * max(0) * max(1)};
@@ -196,13 +196,13 @@ class Bound {
   Tolerance Product(int64_t length) const {
     return length > 0 ? Sum(length, rms(0) * rms(1)) : Tolerance{4 * eps_, 0};
   }
-  // Every image and position of the output.
+  // The number of images times output positions.
   Tolerance FilterGradient(int64_t channels) const {
     return Sum(std::max<int64_t>(1, in_[2].num_elements() / std::max<int64_t>(1, channels)),
                rms(0) * rms(2));
   }
-  // Gates are sums of products, passed through functions of slope at most 1; a step's error stays
-  // in the state and adds to the next one's.
+  // Gates are sums of products, passed through functions with slope at most 1; a step's error stays
+  // in the state and adds to the next step's.
   Tolerance Gates(size_t x, size_t weights, double steps) const {
     const double error = Sum(shape(weights).dim(0), rms(x) * rms(weights)).absolute;
     return {4 * eps_, steps * (error + 4 * eps_)};
@@ -234,8 +234,8 @@ class Bound {
       case ErrorBound::kScatter:
         return Sum(std::max<int64_t>(1, in_[0].num_elements()), rms(1));
       case ErrorBound::kPathSum: {
-        // A path's logarithm gains a term each step and is rounded at its size. TensorFlow adds
-        // probabilities by exponentials in float, whatever the dtype.
+        // A path's logarithm gains a term in each step and is rounded relative to its size.
+        // TensorFlow adds probabilities with exponentials in float for every dtype.
         const Shape& logits = shape(0);
         const double steps = static_cast<double>(logits.dim(0));
         const double term = std::log(static_cast<double>(logits.dim(2))) + 2 * max(0);
@@ -245,7 +245,7 @@ class Bound {
       case ErrorBound::kAveragePool:
         return Sum(window(), max(0) / window());
       case ErrorBound::kPoolGradient: {
-        // Every element is in at most as many windows as a window has elements.
+        // An element is in at most as many windows as a window has elements.
         size_t gradient = in_.size() - 1;
         while (gradient > 0 && !IsFloating(in_[gradient].dtype())) --gradient;
         return Sum(window(), rms(gradient));
@@ -268,12 +268,12 @@ class Bound {
 
   Tolerance OfNormalization(ErrorBound kind) const {
     switch (kind) {
-      case ErrorBound::kSoftmax:  // exp and the sum of one row
+      case ErrorBound::kSoftmax:  // exponentials and the sum of one row
         return {(8 + 2 * RootOfRow()) * eps_, 0};
-      case ErrorBound::kLogSoftmax:  // log(sum) and the subtraction, at the logits' size
+      case ErrorBound::kLogSoftmax:  // log(sum) and the subtraction, relative to the logits
         return {4 * eps_, (2 + RootOfRow()) * eps_ * std::max(1.0, max(0))};
       case ErrorBound::kBatchNorm:
-        // x - mean cancels at the size of x, and is then scaled like the result.
+        // x - mean has an error relative to x, which is then scaled like the result.
         return {8 * eps_, 8 * eps_ * std::max(size_of_result(), max(0))};
       case ErrorBound::kLocalNormalization:
         return {(8 + Neighbors()) * eps_, 0};
@@ -288,7 +288,7 @@ class Bound {
         return OfLoss(std::max(1.0, max(1)));
       case ErrorBound::kSparseCrossEntropy:
         return OfLoss(1);
-      case ErrorBound::kBilinear:  // one rounding of the largest index
+      case ErrorBound::kBilinear:  // one rounding error of the largest index
         return {4 * eps_, eps_ * (4 + longest()) * max(0)};
       case ErrorBound::kImagePositions: {
         const double side = static_cast<double>(std::max(shape(0).dim(1), shape(0).dim(2)));
@@ -305,12 +305,13 @@ class Bound {
     const double row = s.rank() == 0 ? 1 : static_cast<double>(s.dim(s.rank() - 1));
     return std::sqrt(std::max(row, 1.0));
   }
-  // A sum of squares to a power, by way of exp and log.
+  // A power of a sum of squares, computed with exp and log.
   double Neighbors() const {
     const auto* radius = node_.attr<int64_t>("depth_radius");
     return std::min(longest(), radius == nullptr ? 11 : 2.0 * static_cast<double>(*radius) + 1);
   }
-  // A logarithm of a sum over one row, subtracted from logits, and a sum of labels times that.
+  // The logarithm of a sum over one row is subtracted from the logits; then the products with the
+  // labels are summed.
   Tolerance OfLoss(double labels) const {
     return Sum(longest(), 8 * std::max(1.0, max(0)) * labels / std::sqrt(longest()));
   }
@@ -343,8 +344,8 @@ double Epsilon(DType dtype) {
 Tolerance ToleranceFor(const Node& node, absl::Span<const Tensor> inputs, const Tensor& golden) {
   const OpRow& row = FactsOf(node.op);
   if (IsQuantized(golden.dtype())) {
-    // Integers are exact, but where a real number is rounded to one: a rounding of that number may
-    // decide a tie. 32-bit sums pass through a float when they meet a bias.
+    // Integers are exact, except that when a real number is rounded to one, its rounding error may
+    // decide a tie. 32-bit sums become floats when a bias is added.
     if (!row.rounds_to_integers) return {0, 0};
     return {golden.dtype() == DType::kQint32 ? std::ldexp(1.0, -24) : 0, 1};
   }
@@ -381,7 +382,7 @@ std::string Difference(const Tensor& result, const Tensor& golden, Tolerance tol
     }
     return "other elements";
   }
-  // Beyond the dtype's normal range there is less precision, or none.
+  // Outside the dtype's normal range there is less precision, or none.
   const double tiny = golden.dtype() == DType::kDouble || golden.dtype() == DType::kComplex128
                           ? std::numeric_limits<double>::min()
                       : golden.dtype() == DType::kHalf ? std::ldexp(1.0, -24)

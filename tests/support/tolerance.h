@@ -1,5 +1,5 @@
-// How far a result may be from its golden value: a formula of the dtype's precision, of how many
-// terms the op adds up, and of how large they are. Never a number found by trying.
+// Tolerances: how far a result may be from its golden value. A tolerance is computed from the
+// dtype's precision and from the number and size of the terms that the op adds; it is never tuned.
 #ifndef TENON_TESTS_SUPPORT_TOLERANCE_H_
 #define TENON_TESTS_SUPPORT_TOLERANCE_H_
 
@@ -17,14 +17,14 @@ struct Tolerance {
   double absolute = 0;
 };
 
-// Distance from 1 to the next number; 0 for dtypes that are exact.
+// The distance from 1 to the next larger number; 0 for exact dtypes.
 double Epsilon(DType dtype);
 
-// For output `golden` of `op` (its plain name) on `inputs`.
+// The tolerance for output `golden` of `op` (its public name) on `inputs`.
 Tolerance ToleranceFor(const Node& node, absl::Span<const Tensor> inputs, const Tensor& golden);
 
-// Empty where every element is within the tolerance (NaN only equals NaN, infinities themselves);
-// otherwise a line about the worst one.
+// Returns an empty string if every element is within the tolerance (NaN matches only NaN, an
+// infinity only itself), else a line about the worst element.
 std::string Difference(const Tensor& result, const Tensor& golden, Tolerance tolerance);
 
 }  // namespace tenon
