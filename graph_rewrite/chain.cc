@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph_rewrite/contraction.h"
 #include "graph_rewrite/rule.h"
+#include "kernels/elementwise/elementwise.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -19,20 +20,15 @@ struct Link {
   std::string name;                // in fused_ops
   Endpoint arg;                    // of a binary op
   std::optional<Shape> arg_shape;  // the constant argument, reshaped
-  std::optional<float> alpha;
+  std::string parameter;           // the contraction's attribute for it; empty: none
+  float value = 0;                 // of the parameter; a chain can state one
 };
 
-// A plain fused_ops chain can state one slope.
-constexpr char kAlpha[] = "leakyrelu_alpha";
-
-const OpRow* RowOf(const Node& n) {
+// The activation that the node applies to its only input, or null.
+const ElementwiseInfo* UnaryPostOp(const Node& n) {
   const OpLookup op = FindOp(n.op);
-  return op ? &op.info->row : nullptr;
-}
-
-bool IsUnaryPostOp(const Node& n) {
-  const OpRow* row = RowOf(n);
-  return row != nullptr && row->post_op != PostOp::kNone && n.inputs.size() == 1;
+  const ElementwiseInfo* info = op ? FindFusedOp(op.info->row.name) : nullptr;
+  return info != nullptr && info->arity() == 1 ? info : nullptr;
 }
 
 // Longest way from the graph's inputs.
@@ -69,7 +65,7 @@ NodeId ContractionBehind(RuleContext& context, Endpoint e) {
     const Node& n = context.node(e);
     if (!n.control_inputs.empty()) return kNoNode;
     if (IsContraction(n.op)) return n.id;
-    if (n.op == "BiasAdd" || IsUnaryPostOp(n)) {
+    if (n.op == "BiasAdd" || UnaryPostOp(n) != nullptr) {
       e = n.inputs[0];
     } else if ((n.op == "AddV2" || n.op == "Add") && context.Constant(n.inputs[1]) != nullptr) {
       e = n.inputs[0];
@@ -119,26 +115,31 @@ class ChainMatcher {
     if (n.op == "BiasAdd") return slot == 0 ? Bias(n) : Stop(n, "adds it as a bias");
     // op names: the binary post-ops, whose names in fused_ops Binary tells.
     if (n.op == "AddV2" || n.op == "Add" || n.op == "Mul") return Binary(n, slot);
-    if (!IsUnaryPostOp(n)) {
+    const ElementwiseInfo* info = UnaryPostOp(n);
+    if (info == nullptr) {
       return Stop(n, "cannot be applied to a contraction's result before it is stored");
     }
     Link link;
-    link.name = n.op;
-    if (n.op == "LeakyRelu") {
-      const float* alpha = n.attr<float>("alpha");
-      link.alpha = alpha == nullptr ? 0.2f : *alpha;
-      for (const Link& other : links_) {
-        if (other.alpha && *other.alpha != *link.alpha) return Stop(n, "has another slope");
-      }
-      const Node& c = context_.node(start_);
-      const auto* earlier = c.attr<std::vector<std::string>>("fused_ops");
-      const float* given = c.attr<float>(kAlpha);
-      if (earlier != nullptr && given != nullptr && *given != *link.alpha &&
-          std::find(earlier->begin(), earlier->end(), "LeakyRelu") != earlier->end()) {
-        return Stop(n, "has another slope");
-      }
+    link.name = info->name;
+    if (info->post_op->parameter != nullptr) {
+      link.parameter = info->post_op->parameter;
+      const float* value = n.attr<float>(info->parameter);
+      link.value = value == nullptr ? info->default_parameter : *value;
+      if (HasAnotherValue(link)) return Stop(n, "has another slope");
     }
     return link;
+  }
+
+  // The chain so far states another value of the link's parameter.
+  bool HasAnotherValue(const Link& link) const {
+    for (const Link& other : links_) {
+      if (other.parameter == link.parameter && other.value != link.value) return true;
+    }
+    const Node& c = context_.node(start_);
+    const auto* earlier = c.attr<std::vector<std::string>>("fused_ops");
+    const float* given = c.attr<float>(link.parameter);
+    return earlier != nullptr && given != nullptr && *given != link.value &&
+           std::find(earlier->begin(), earlier->end(), link.name) != earlier->end();
   }
 
   std::optional<Link> Bias(const Node& n) {
@@ -235,7 +236,7 @@ absl::StatusOr<Node> MakeFused(const Rule& rule, const Node& c, const std::vecto
   for (const Link& link : links) {
     fused_ops.push_back(link.name);
     num_args += link.arg.node != kNoNode;
-    if (link.alpha) n.attrs[kAlpha] = *link.alpha;
+    if (!link.parameter.empty()) n.attrs[link.parameter] = link.value;
   }
   n.attrs["fused_ops"] = std::move(fused_ops);
   n.attrs["num_args"] = num_args;

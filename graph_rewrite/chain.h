@@ -4,7 +4,8 @@
 //   contraction → BiasAdd | Add constant per channel → Add tensor → activation …
 //
 // in any order and number. "fused_ops" lists them in order; their tensors become `args`. Whatever
-// op row states a post_op can stand in the chain, so a new activation needs no rule.
+// the table of elementwise ops gives a post_op can stand in the chain, so a new activation needs no
+// rule.
 //
 // The rule starts at the contraction, or at a fused op that can take more. Every link must be read
 // once, by the next, through data edges only. A residual Add is taken only where it never broadens

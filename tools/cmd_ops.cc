@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "env/status.h"
+#include "kernels/elementwise/elementwise.h"
 #include "ops/op.h"
 #include "tools/command.h"
 #include "tools/coverage.h"
@@ -39,6 +40,11 @@ bool IsTensorFlows(const OpRow& row) {
   return !row.internal && row.reference != nullptr && !absl::StartsWith(row.name, "_");
 }
 
+bool IsActivation(const OpRow& row) {
+  const ElementwiseInfo* info = FindFusedOp(row.name);
+  return info != nullptr && info->arity() == 1;
+}
+
 // What rewrites, plans and the quantizer rely on, in short.
 std::string FactsText(const OpRow& row) {
   std::vector<const char*> facts;
@@ -66,7 +72,7 @@ void PrintTable(const OpsArgs& args) {
     // Eager has every op; where it does not rename, the reference kernel runs.
     const char* eager = row.internal ? "" : native && !row.eager ? "reference" : "yes";
     table.Add({row.name, eager, "yes", native ? row.native : "", native ? row.native_types : "",
-               YesIf(row.post_op != PostOp::kNone), reference, FactsText(row)});
+               YesIf(IsActivation(row)), reference, FactsText(row)});
   }
   Print(table, args.coverage.markdown);
 }

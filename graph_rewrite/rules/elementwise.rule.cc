@@ -29,7 +29,8 @@ const ElementwiseInfo* InstructionOf(RuleContext& context, NodeId id) {
   const ElementwiseInfo* info = FindElementwise(n.op);
   const OpLookup op = info == nullptr ? OpLookup() : FindOp(n.op);
   if (!op || op.native || op.info->row.alias) return nullptr;
-  if (static_cast<int>(n.inputs.size()) != info->arity || !n.control_inputs.empty()) return nullptr;
+  if (static_cast<int>(n.inputs.size()) != info->arity() || !n.control_inputs.empty())
+    return nullptr;
   if (context.shapes.dtype({id, 0}) != DType::kFloat) return nullptr;
   for (const Endpoint& e : n.inputs) {
     if (context.shapes.dtype(e) != DType::kFloat) return nullptr;

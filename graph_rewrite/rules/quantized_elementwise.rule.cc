@@ -23,7 +23,7 @@ std::vector<std::string> ProgramOf(RuleContext& context, const Node& n) {
   const ElementwiseInfo* const info = FindElementwise(n.op);
   const OpLookup op = info == nullptr ? OpLookup() : FindOp(n.op);
   if (!op || op.native || !op.info->row.elementwise || info->parameter != nullptr ||
-      static_cast<int>(n.inputs.size()) != info->arity) {
+      static_cast<int>(n.inputs.size()) != info->arity()) {
     return {};
   }
   std::string text = n.op;

@@ -19,7 +19,7 @@ constexpr int kWeights = -2;
 
 size_t Align64(size_t n) { return (n + 63) / 64 * 64; }
 
-// How a prefix of the fused chain is said to oneDNN.
+// A prefix of the fused chain as oneDNN's post-ops.
 struct PostOpPlan {
   bool has_bias = false;
   std::vector<PostOpSpec> specs;
@@ -34,7 +34,7 @@ absl::StatusOr<PostOpPlan> PlanPostOps(const PrepareContext& p, const Contractio
   plan.arguments = {c.src_input, kWeights};
   for (size_t i = 0; i < count; ++i) {
     const FusedOp& op = c.fused[i];
-    if (i == 0 && op.op == PostOp::kBiasAdd && c.native_bias) {
+    if (i == 0 && op.bias && c.native_bias) {
       plan.has_bias = true;
       plan.arguments.push_back(op.input);
       continue;
@@ -47,14 +47,14 @@ absl::StatusOr<PostOpPlan> PlanPostOps(const PrepareContext& p, const Contractio
     }
     if (op.binary()) {
       PostOpSpec binary;
-      binary.kind =
-          op.op == PostOp::kMul ? PostOpSpec::Kind::kBinaryMul : PostOpSpec::Kind::kBinaryAdd;
+      binary.kind = op.op == ElementwiseOp::kMul ? PostOpSpec::Kind::kBinaryMul
+                                                 : PostOpSpec::Kind::kBinaryAdd;
       TENON_ASSIGN_OR_RETURN(binary.operand, c.operand(op, p.input_shape(op.input)));
       plan.specs.push_back(std::move(binary));
       operands.push_back(op.input);
       continue;
     }
-    std::optional<PostOpSpec> eltwise = EltwiseSpec(op.op, op.alpha);
+    std::optional<PostOpSpec> eltwise = EltwiseSpec(op.op, op.parameter);
     if (!eltwise.has_value()) return Unimplemented("no such post-op");
     plan.specs.push_back(*std::move(eltwise));
   }
@@ -149,7 +149,8 @@ int InPlaceAdd(const PrepareContext& p, const FusedOps& fused, size_t count) {
   int found = -1;
   for (size_t i = 0; i < count; ++i) {
     const FusedOp& op = fused[i];
-    if (op.op != PostOp::kAdd || p.input_shape(op.input) != p.output_shape(0)) continue;
+    if (op.op != ElementwiseOp::kAdd || op.bias || p.input_shape(op.input) != p.output_shape(0))
+      continue;
     if (p.constant(op.input) != nullptr) continue;
     if (found >= 0) return -1;  // a primitive sums once
     found = static_cast<int>(i);

@@ -1,11 +1,12 @@
 #include "kernels/contraction/fused_ops.h"
 
-#include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "env/status.h"
-#include "kernels/contraction/post_op_math.h"
+#include "kernels/elementwise/elementwise_scalar.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 // The shape of an extra input, aligned to the result's dimensions.
 Shape::Dims AlignedDims(const FusedOp& op, const Shape& operand, int rank, int channel_axis) {
   Shape::Dims dims(static_cast<size_t>(rank), 1);
-  if (op.op == PostOp::kBiasAdd || op.batch_norm) {
+  if (op.bias || op.batch_norm) {
     dims[static_cast<size_t>(channel_axis)] = operand.num_elements();
     return dims;
   }
@@ -21,6 +22,35 @@ Shape::Dims AlignedDims(const FusedOp& op, const Shape& operand, int rank, int c
     dims[static_cast<size_t>(rank - operand.rank() + i)] = operand[i];
   }
   return dims;
+}
+
+// A row of elements. Half precisions round after each op, as separate ops would.
+// y[i] op= x[i * stride]
+template <typename T>
+void BinaryRow(ElementwiseOp op, T* y, int64_t n, int64_t stride, const T* x) {
+  auto each = [y, n, stride, x](auto f) {
+    if (stride == 1) {
+      for (int64_t i = 0; i < n; ++i) y[i] = f(y[i], x[i]);
+    } else {
+      for (int64_t i = 0; i < n; ++i) y[i] = f(y[i], x[i * stride]);
+    }
+  };
+  if (op == ElementwiseOp::kMul) {
+    each([](T a, T b) { return static_cast<T>(a * b); });
+  } else {
+    each([](T a, T b) { return static_cast<T>(a + b); });
+  }
+}
+
+template <typename T>
+void BatchNormRow(T* y, int64_t n, int64_t stride, const T* scale, const T* offset, const T* mean,
+                  const T* variance, float epsilon) {
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t c = i * stride;
+    const auto factor = ToCompute(scale[c]) /
+                        std::sqrt(ToCompute(variance[c]) + static_cast<ComputeType<T>>(epsilon));
+    y[i] = static_cast<T>((ToCompute(y[i]) - ToCompute(mean[c])) * factor + ToCompute(offset[c]));
+  }
 }
 
 }  // namespace
@@ -35,9 +65,13 @@ absl::StatusOr<FusedOps> ParseFusedOps(const AttrReader& attrs, int first_input,
       op.batch_norm = true;
       op.epsilon = attrs.Float("epsilon", 0.0f);
     } else {
-      op.op = FindPostOp(name);
-      if (op.op == PostOp::kNone) return InvalidArgument("fused_ops: unknown op '", name, "'");
-      if (op.op == PostOp::kLeakyRelu) op.alpha = attrs.Float("leakyrelu_alpha", 0.2f);
+      const ElementwiseInfo* info = FindFusedOp(name);
+      if (info == nullptr) return InvalidArgument("fused_ops: unknown op '", name, "'");
+      op.op = info->op;
+      op.bias = name == "BiasAdd";
+      if (info->post_op->parameter != nullptr) {
+        op.parameter = attrs.Float(info->post_op->parameter, info->default_parameter);
+      }
     }
     if (op.binary() || op.batch_norm) {
       op.input = next;
@@ -72,7 +106,6 @@ FusedPass::FusedPass(const PrepareContext& p, absl::Span<const FusedOp> ops, int
 
 template <typename T>
 void FusedPass::RunTyped(RunContext& r, T* result) const {
-  using C = PostOpMath<T>;
   const int rank = shape_.rank();
   const int64_t inner = rank > 0 ? shape_[rank - 1] : 1;
   const int64_t rows = inner > 0 ? shape_.num_elements() / inner : 0;
@@ -93,12 +126,12 @@ void FusedPass::RunTyped(RunContext& r, T* result) const {
       const int64_t stride = rank > 0 && step.op.input >= 0 ? step.operand_strides.back() : 0;
       auto operand = [&](int i) { return r.input<T>(step.op.input + i) + offset; };
       if (step.op.batch_norm) {
-        C::BatchNorm(y, inner, stride, operand(0), operand(1), operand(2), operand(3),
+        BatchNormRow(y, inner, stride, operand(0), operand(1), operand(2), operand(3),
                      step.op.epsilon);
       } else if (step.op.binary()) {
-        C::Binary(step.op.op, y, inner, stride, operand(0));
+        BinaryRow(step.op.op, y, inner, stride, operand(0));
       } else {
-        C::Unary(step.op.op, y, inner, step.op.alpha);
+        ScalarUnaryRow(step.op.op, y, inner, step.op.parameter);
       }
     }
   }

@@ -10,25 +10,27 @@
 #include "absl/types/span.h"
 #include "graph/dtype.h"
 #include "graph/shape.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/kernel.h"
-#include "kernels/interface/post_op.h"
 
 namespace tenon {
 
 struct FusedOp {
-  PostOp op = PostOp::kNone;
+  ElementwiseOp op = ElementwiseOp::kCopy;
+  bool bias = false;        // "BiasAdd": op is kAdd, of one value for each channel
   bool batch_norm = false;  // "FusedBatchNorm": inputs input .. input + 3 are scale, offset, mean,
-                            // variance; op is kNone
+                            // variance; op is kCopy
   int input = -1;           // the node's input that a binary op takes
-  float alpha = 0;          // LeakyRelu's slope
+  float parameter = 0;      // of an op that has one (LeakyRelu's slope)
   float epsilon = 0;        // batch norm's
 
-  bool binary() const { return op == PostOp::kBiasAdd || op == PostOp::kAdd || op == PostOp::kMul; }
+  bool binary() const { return Arity(op) == 2; }
 };
 using FusedOps = std::vector<FusedOp>;
 
-// From the attributes fused_ops, leakyrelu_alpha, epsilon; extra inputs start at `first_input`.
-// InvalidArgument on an unknown name and where the number of inputs does not fit.
+// From the attributes fused_ops, epsilon and those of parameters (leakyrelu_alpha); extra inputs
+// start at `first_input`. InvalidArgument on an unknown name and where the number of inputs does
+// not fit.
 absl::StatusOr<FusedOps> ParseFusedOps(const AttrReader& attrs, int first_input, int num_inputs);
 
 // FusedOps bound to a result's shape and dtype.

@@ -2,58 +2,23 @@
 
 namespace tenon {
 
-std::optional<PostOpSpec> EltwiseSpec(PostOp op, float slope) {
-  struct Row {
-    PostOp op;
-    Eltwise eltwise;
-    float alpha, beta, scale;
-  };
-  // Not Softplus: oneDNN's soft_relu is off by up to 8e-6 where x is far below zero.
-  static constexpr Row kRows[] = {
-      {PostOp::kRelu, Eltwise::kRelu, 0, 0, 1},
-      {PostOp::kRelu6, Eltwise::kClip, 0, 6, 1},
-      {PostOp::kElu, Eltwise::kElu, 1, 0, 1},
-      {PostOp::kSelu, Eltwise::kElu, 1.67326324235437728f, 0, 1.05070098735548049f},
-      {PostOp::kTanh, Eltwise::kTanh, 0, 0, 1},
-      {PostOp::kSigmoid, Eltwise::kLogistic, 0, 0, 1},
-      {PostOp::kGeluErf, Eltwise::kGeluErf, 0, 0, 1},
-      {PostOp::kGeluTanh, Eltwise::kGeluTanh, 0, 0, 1},
-      {PostOp::kSwish, Eltwise::kSwish, 1, 0, 1},
-      {PostOp::kHardSwish, Eltwise::kHardSwish, 0, 0, 1},
-      {PostOp::kMish, Eltwise::kMish, 0, 0, 1},
-      {PostOp::kExp, Eltwise::kExp, 0, 0, 1},
-      {PostOp::kLog, Eltwise::kLog, 0, 0, 1},
-      {PostOp::kSqrt, Eltwise::kSqrt, 0, 0, 1},
-      {PostOp::kSquare, Eltwise::kSquare, 0, 0, 1},
-      {PostOp::kAbs, Eltwise::kAbs, 0, 0, 1},
-  };
+std::optional<PostOpSpec> EltwiseSpec(ElementwiseOp op, float parameter) {
+  const ElementwiseInfo* info = FindElementwise(op);
+  if (info == nullptr || !info->post_op.has_value()) return std::nullopt;
+  const PostOpForm& form = *info->post_op;
+  if (!form.onednn.has_value()) return std::nullopt;
   PostOpSpec spec;
   spec.kind = PostOpSpec::Kind::kEltwise;
-  if (op == PostOp::kLeakyRelu) {
-    spec.eltwise = Eltwise::kRelu;
-    spec.alpha = slope;
-    return spec;
-  }
-  for (const Row& row : kRows) {
-    if (row.op != op) continue;
-    spec.eltwise = row.eltwise;
-    spec.alpha = row.alpha;
-    spec.beta = row.beta;
-    spec.scale = row.scale;
-    return spec;
-  }
-  return std::nullopt;
+  spec.eltwise = *form.onednn;
+  spec.alpha = info->parameter == nullptr ? form.alpha : parameter;
+  spec.beta = form.beta;
+  spec.scale = form.scale;
+  return spec;
 }
 
-bool LosesNan(PostOp op) {
-  switch (op) {
-    case PostOp::kRelu:
-    case PostOp::kRelu6:
-    case PostOp::kHardSwish:
-      return true;
-    default:
-      return false;
-  }
+bool LosesNan(ElementwiseOp op) {
+  const ElementwiseInfo* info = FindElementwise(op);
+  return info != nullptr && info->post_op.has_value() && info->post_op->onednn_loses_nan;
 }
 
 }  // namespace tenon

@@ -1,19 +1,19 @@
-// Ops that oneDNN applies itself: how each unary PostOp is said to it.
+// oneDNN's form of the post-ops that it applies itself.
 #ifndef TENON_KERNELS_CONTRACTION_POST_OP_SPEC_H_
 #define TENON_KERNELS_CONTRACTION_POST_OP_SPEC_H_
 
 #include <optional>
 
-#include "kernels/interface/post_op.h"
+#include "kernels/elementwise/elementwise.h"
 #include "primitive_cache/tensor_desc.h"
 
 namespace tenon {
 
-// `slope` is LeakyRelu's. None for binary ops.
-std::optional<PostOpSpec> EltwiseSpec(PostOp op, float slope);
+// From the op's row (PostOpForm). None where oneDNN does not apply it, and for binary ops.
+std::optional<PostOpSpec> EltwiseSpec(ElementwiseOp op, float parameter);
 
 // oneDNN's form of the op turns NaN into a number.
-bool LosesNan(PostOp op);
+bool LosesNan(ElementwiseOp op);
 
 }  // namespace tenon
 

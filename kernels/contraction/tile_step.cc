@@ -1,67 +1,13 @@
 #include "kernels/contraction/tile_step.h"
 
 namespace tenon {
-namespace {
-
-std::optional<ElementwiseOp> TileOpOf(PostOp op) {
-  switch (op) {
-    case PostOp::kBiasAdd:
-    case PostOp::kAdd:
-      return ElementwiseOp::kAdd;
-    case PostOp::kMul:
-      return ElementwiseOp::kMul;
-    case PostOp::kRelu:
-      return ElementwiseOp::kRelu;
-    case PostOp::kRelu6:
-      return ElementwiseOp::kRelu6;
-    case PostOp::kElu:
-      return ElementwiseOp::kElu;
-    case PostOp::kSelu:
-      return ElementwiseOp::kSelu;
-    case PostOp::kLeakyRelu:
-      return ElementwiseOp::kLeakyRelu;
-    case PostOp::kTanh:
-      return ElementwiseOp::kTanh;
-    case PostOp::kSigmoid:
-      return ElementwiseOp::kSigmoid;
-    case PostOp::kSoftplus:
-      return ElementwiseOp::kSoftplus;
-    case PostOp::kGeluErf:
-      return ElementwiseOp::kGeluExact;
-    case PostOp::kGeluTanh:
-      return ElementwiseOp::kGeluApproximate;
-    case PostOp::kSwish:
-      return ElementwiseOp::kSwish;
-    case PostOp::kHardSwish:
-      return ElementwiseOp::kHardSwish;
-    case PostOp::kMish:
-      return ElementwiseOp::kMish;
-    case PostOp::kExp:
-      return ElementwiseOp::kExp;
-    case PostOp::kLog:
-      return ElementwiseOp::kLog;
-    case PostOp::kSqrt:
-      return ElementwiseOp::kSqrt;
-    case PostOp::kSquare:
-      return ElementwiseOp::kSquare;
-    case PostOp::kAbs:
-      return ElementwiseOp::kAbs;
-    case PostOp::kNone:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 std::optional<NodeTileStep> TileStepOf(const PrepareContext& p, const FusedOp& op) {
   using Operand = TileStep::Operand;
-  const std::optional<ElementwiseOp> tile_op = TileOpOf(op.op);
-  if (!tile_op.has_value()) return std::nullopt;
+  if (op.batch_norm) return std::nullopt;
   NodeTileStep s;
   s.input = op.input;
-  s.ns = ElementwiseCost(*tile_op);
-  s.step.parameter = op.alpha;
+  s.ns = ElementwiseCost(op.op);
+  s.step.parameter = op.parameter;
   if (op.binary()) {
     const Shape& operand = p.input_shape(op.input);
     const Shape& output = p.output_shape(0);
@@ -77,7 +23,7 @@ std::optional<NodeTileStep> TileStepOf(const PrepareContext& p, const FusedOp& o
     }
   }
   const bool scalar = s.step.kind == Operand::kScalar;
-  s.step.fn = FindTileFn(*tile_op, scalar ? TileForm::kScalarB : TileForm::kVectors);
+  s.step.fn = FindTileFn(op.op, scalar ? TileForm::kScalarB : TileForm::kVectors);
   return s;
 }
 

@@ -12,12 +12,14 @@ constexpr int64_t kLeastElements = int64_t{1} << 15;
 // What one step leaves in the first-level cache for the next.
 constexpr int64_t kBlock = 4096;
 
-// oneDNN spends half as much time again on it, and more, than the pass over the result.
-bool FasterOutside(PostOp op) { return op == PostOp::kSwish; }
+bool FasterOutside(ElementwiseOp op) {
+  const ElementwiseInfo* info = FindElementwise(op);
+  return info->post_op.has_value() && info->post_op->faster_outside;
+}
 
 // Channels may come first, so that an operand of one value for each is left to others.
 std::optional<NodeTileStep> StepOf(const PrepareContext& p, const FusedOp& op) {
-  if (op.op == PostOp::kBiasAdd) return std::nullopt;
+  if (op.bias) return std::nullopt;
   std::optional<NodeTileStep> s = TileStepOf(p, op);
   if (s.has_value() && s->step.kind == TileStep::Operand::kPerChannel) return std::nullopt;
   return s;

@@ -67,7 +67,7 @@ absl::StatusOr<TensorDesc> OperandDesc(const ConvGeometry& g, ElementType type, 
                                        const Shape& shape) {
   const int rank = g.attrs.rank();
   Dims dims(static_cast<size_t>(rank), 1);
-  if (op.op == PostOp::kBiasAdd) {
+  if (op.bias) {
     dims[static_cast<size_t>(g.attrs.channel_axis())] = g.out_channels;
   } else {
     for (int i = 0; i < shape.rank(); ++i) {

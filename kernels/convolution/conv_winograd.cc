@@ -112,14 +112,15 @@ struct Chain {
 Chain PlanChain(const PrepareContext& p, const FusedOps& fused) {
   Chain chain;
   size_t& i = chain.count;
-  if (i < fused.size() && fused[i].op == PostOp::kBiasAdd) chain.bias = fused[i++].input;
-  if (i < fused.size() && fused[i].op == PostOp::kAdd &&
+  if (i < fused.size() && fused[i].bias) chain.bias = fused[i++].input;
+  if (i < fused.size() && fused[i].op == ElementwiseOp::kAdd && !fused[i].bias &&
       p.input_shape(fused[i].input).num_elements() == p.output_shape(0).num_elements()) {
     chain.addend = fused[i++].input;
   }
-  if (i < fused.size() && (fused[i].op == PostOp::kRelu || fused[i].op == PostOp::kRelu6)) {
+  if (i < fused.size() &&
+      (fused[i].op == ElementwiseOp::kRelu || fused[i].op == ElementwiseOp::kRelu6)) {
     chain.clamp_low = true;
-    chain.clamp_high = fused[i++].op == PostOp::kRelu6;
+    chain.clamp_high = fused[i++].op == ElementwiseOp::kRelu6;
   }
   for (; i < fused.size(); ++i) {
     const std::optional<NodeTileStep> step = TileStepOf(p, fused[i]);

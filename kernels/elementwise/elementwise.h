@@ -1,13 +1,16 @@
-// The elementwise ops that vector kernels compute, and the loops that compute them on float tiles.
-// One table: op names (as in TensorFlow, and our own `_...` ones), arity, cost.
+// The elementwise ops that vector kernels and contractions compute, and the loops that compute them
+// on float tiles. One table: op names (as in TensorFlow, and our own `_...` ones), cost, and how a
+// contraction applies the op to its result. Formulas are in formulas.inc.
 #ifndef TENON_KERNELS_ELEMENTWISE_ELEMENTWISE_H_
 #define TENON_KERNELS_ELEMENTWISE_ELEMENTWISE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "primitive_cache/tensor_desc.h"
 
 namespace tenon {
 
@@ -72,13 +75,42 @@ enum class ElementwiseOp : uint8_t {
   kNumOps
 };
 
+// Operands that `op` takes.
+constexpr int Arity(ElementwiseOp op) {
+  return op < ElementwiseOp::kAdd ? 1 : op < ElementwiseOp::kMulAdd ? 2 : 3;
+}
+
+// Constants of the formulas, in formulas.inc and in oneDNN's parameters.
+inline constexpr double kSeluScale = 1.0507009873554804934193349852946;
+inline constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
+inline constexpr double kSqrtOfHalf = 0.70710678118654752440;
+inline constexpr double kSqrtOf2OverPi = 0.79788456080286535588;
+inline constexpr double kGeluCubic = 0.044715;
+
+// How a contraction applies an op to its result before it is stored.
+struct PostOpForm {
+  // What TensorFlow calls it in `fused_ops`, where that is not the op's name.
+  const char* spelling = nullptr;
+  // The contraction's attribute that gives the parameter, for an op that has one.
+  const char* parameter = nullptr;
+  // oneDNN's algorithm, scale * f(x, alpha, beta); none: a pass of ours applies it. The op's
+  // parameter is alpha.
+  std::optional<Eltwise> onednn = std::nullopt;
+  float alpha = 0, beta = 0, scale = 1;
+  bool onednn_loses_nan = false;  // oneDNN makes a number of NaN
+  // oneDNN takes half as much time again for it, and more, than a pass over a large result.
+  bool faster_outside = false;
+};
+
 struct ElementwiseInfo {
   const char* name;  // op name
   ElementwiseOp op;
-  int arity;
-  float ns;               // cost of one element on one core, data in the cache; for grains
-  const char* parameter;  // attribute that gives the parameter, or null
-  float default_parameter;
+  float ns;  // cost of one element on one core, data in the cache; for grains
+  std::optional<PostOpForm> post_op = std::nullopt;  // none: contractions do not apply it
+  const char* parameter = nullptr;                   // attribute that gives the parameter, or null
+  float default_parameter = 0;
+
+  int arity() const { return Arity(op); }
 };
 
 // All names, and one by name (null: not an elementwise op of ours) or by what it computes.
@@ -86,6 +118,9 @@ absl::Span<const ElementwiseInfo> ElementwiseTable();
 const ElementwiseInfo* FindElementwise(absl::string_view name);
 const ElementwiseInfo* FindElementwise(ElementwiseOp op);
 double ElementwiseCost(ElementwiseOp op);  // ns, as above
+// The row that a name in `fused_ops` stands for, an op's or TensorFlow's own spelling; its post_op
+// is set. Null: contractions apply no such op.
+const ElementwiseInfo* FindFusedOp(absl::string_view name);
 
 // out[i] = op(a[i], b[i], c[i]); operands that the op does not have are null. `out` may be one of
 // the operands. Every element's bits are independent of its position and of n.

@@ -1,18 +1,22 @@
-// The elementwise ops one value at a time, by their definitions: the standard kernel of
-// `_FusedElementwise`.
+// The elementwise ops on numbers, by a value that says which: the reference kernel of
+// `_FusedElementwise`, and post-ops that a plain pass applies.
 #ifndef TENON_KERNELS_ELEMENTWISE_ELEMENTWISE_SCALAR_H_
 #define TENON_KERNELS_ELEMENTWISE_ELEMENTWISE_SCALAR_H_
+
+#include <cstdint>
 
 #include "kernels/elementwise/elementwise.h"
 
 namespace tenon {
 
-// Operands that the op does not have are ignored.
+// One element, of float or double. Operands that the op does not have are ignored.
 template <typename F>
 F ScalarElementwise(ElementwiseOp op, F a, F b, F c, F parameter);
 
-extern template float ScalarElementwise(ElementwiseOp, float, float, float, float);
-extern template double ScalarElementwise(ElementwiseOp, double, double, double, double);
+// y[i] = op(y[i]), op of one operand. Of float, double, half and bfloat16, which compute in float
+// and round the result.
+template <typename T>
+void ScalarUnaryRow(ElementwiseOp op, T* y, int64_t n, float parameter);
 
 }  // namespace tenon
 

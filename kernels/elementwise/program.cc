@@ -48,10 +48,10 @@ absl::StatusOr<Instruction> ParseInstruction(absl::string_view text, int num_inp
       return InvalidArgument("bad parameter '", name_and_parameter.second, "'");
     }
   }
-  if (static_cast<int>(words.size()) != info->arity + 1) {
-    return InvalidArgument("takes ", info->arity, " operands");
+  if (static_cast<int>(words.size()) != info->arity() + 1) {
+    return InvalidArgument("takes ", info->arity(), " operands");
   }
-  for (int i = 0; i < info->arity; ++i) {
+  for (int i = 0; i < info->arity(); ++i) {
     TENON_ASSIGN_OR_RETURN(
         instruction.operands[static_cast<size_t>(i)],
         ParseOperand(words[static_cast<size_t>(i) + 1], num_inputs, num_results));

@@ -18,7 +18,7 @@ float ParameterOf(const PrepareContext& p, const ElementwiseInfo& info) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> VectorUnary(PrepareContext& p, ElementwiseOp op) {
   const ElementwiseInfo* info = FindElementwise(op);
-  if (info == nullptr || info->arity != 1 || p.num_inputs() != 1) {
+  if (info == nullptr || info->arity() != 1 || p.num_inputs() != 1) {
     return Unimplemented("no vector kernel of one input");
   }
   return MakeProgramKernel(p, {{op, {Input(0)}, ParameterOf(p, *info)}});
@@ -26,7 +26,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorUnary(PrepareContext& p, Elementwi
 
 absl::StatusOr<std::unique_ptr<Kernel>> VectorBinary(PrepareContext& p, ElementwiseOp op) {
   const ElementwiseInfo* info = FindElementwise(op);
-  if (info == nullptr || info->arity != 2 || p.num_inputs() != 2) {
+  if (info == nullptr || info->arity() != 2 || p.num_inputs() != 2) {
     return Unimplemented("no vector kernel of two inputs");
   }
   return MakeProgramKernel(p, {{op, {Input(0), Input(1)}, ParameterOf(p, *info)}});

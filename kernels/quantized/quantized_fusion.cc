@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "env/status.h"
+#include "kernels/elementwise/formulas.h"
 #include "kernels/quantized/quantized_types.h"
 #include "kernels/quantized/range_inputs.h"
 
@@ -122,7 +123,7 @@ void ApplyEpilogue(const QuantizedFusion& fusion, const FusionValues& v, const E
     if (fusion.bias) real += e.bias[static_cast<size_t>(c)];
     real = real * At(e.scale, c) + extra;
     if (fusion.relu) real = std::max(real, 0.0f);
-    if (fusion.swish) real = e.swish_scale * (real / (1 + std::exp(-real)));
+    if (fusion.swish) real = e.swish_scale * Formula<ElementwiseOp::kSwish>{}(real);
     real += static_cast<float>(fusion.result_zero);
     if (v.result_dtype == DType::kFloat) {
       static_cast<float*>(result)[i] = real;

@@ -10,6 +10,7 @@
 #include "absl/container/inlined_vector.h"
 #include "env/status.h"
 #include "kernels/contraction/packed_weights.h"
+#include "kernels/contraction/post_op_spec.h"
 
 namespace tenon {
 namespace {
@@ -146,14 +147,10 @@ class OnednnKernel final : public Kernel {
       problem.post_ops.push_back(std::move(sum));
     }
     if (c_.fusion.relu) {
-      PostOpSpec relu;
-      relu.eltwise = Eltwise::kRelu;
-      problem.post_ops.push_back(std::move(relu));
+      problem.post_ops.push_back(*EltwiseSpec(ElementwiseOp::kRelu, 0));
     }
     if (c_.fusion.swish) {
-      PostOpSpec swish;
-      swish.eltwise = Eltwise::kSwish;
-      swish.alpha = 1;
+      PostOpSpec swish = *EltwiseSpec(ElementwiseOp::kSwish, 0);
       swish.scale = swish_scale;
       problem.post_ops.push_back(std::move(swish));
     }

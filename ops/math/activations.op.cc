@@ -1,33 +1,11 @@
 // Relu, Relu6, Elu, Selu, LeakyRelu, Softplus, Softsign. NaN stays NaN.
-#include <cmath>
-#include <limits>
-
+#include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
-
-constexpr auto kRelu = [](auto x) { return x < decltype(x)(0) ? decltype(x)(0) : x; };
-constexpr auto kRelu6 = [](auto x) {
-  using T = decltype(x);
-  return x < T(0) ? T(0) : (x > T(6) ? T(6) : x);
-};
-constexpr auto kElu = [](auto x) { return x < 0 ? std::expm1(x) : x; };
-constexpr auto kSelu = [](auto x) {
-  using T = decltype(x);
-  constexpr T kScale = T(1.0507009873554804934193349852946);
-  constexpr T kScaleAlpha = T(1.7580993408473768599402175208123);
-  return x < 0 ? kScaleAlpha * std::expm1(x) : kScale * x;
-};
-constexpr auto kSoftplus = [](auto x) {
-  using T = decltype(x);
-  // Beyond this log1p(exp(x)) is x, or exp(x), to the last bit.
-  const T threshold = std::log(std::numeric_limits<T>::epsilon()) + T(2);
-  return x > -threshold ? x : (x < threshold ? std::exp(x) : std::log1p(std::exp(x)));
-};
-constexpr auto kSoftsign = [](auto x) { return x / (decltype(x)(1) + std::abs(x)); };
 
 absl::StatusOr<std::unique_ptr<Kernel>> LeakyReluReference(PrepareContext& p) {
   const float alpha = p.attrs().Float("alpha", 0.2f);
@@ -39,10 +17,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeakyReluReference(PrepareContext& p) {
       T* y = run.output<T>(0);
       // alpha in the dtype, as TensorFlow has it.
       const ComputeType<T> slope = ToCompute(static_cast<T>(alpha));
-      for (int64_t i = 0; i < n; ++i) {
-        const auto v = ToCompute(x[i]);
-        y[i] = static_cast<T>(v > 0 ? v : v * slope);
-      }
+      constexpr Formula<ElementwiseOp::kLeakyRelu> kFormula{};
+      for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(kFormula(ToCompute(x[i]), slope));
       return absl::OkStatus();
     });
   });
@@ -55,7 +31,7 @@ const OpRegistration relu({
     .attrs = "T: type",
     .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
     .shape = UnchangedShape,
-    .reference = Unary<kRelu, RealNumbers>,
+    .reference = Unary<Formula<ElementwiseOp::kRelu>{}, RealNumbers>,
     .accelerated = VectorUnary<ElementwiseOp::kRelu>,
     .native = "_MklNativeRelu",
     .native_types = "float bfloat16",
@@ -73,7 +49,7 @@ const OpRegistration relu6({
     .attrs = "T: type",
     .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
     .shape = UnchangedShape,
-    .reference = Unary<kRelu6, RealNumbers>,
+    .reference = Unary<Formula<ElementwiseOp::kRelu6>{}, RealNumbers>,
     .accelerated = VectorUnary<ElementwiseOp::kRelu6>,
     .native = "_MklNativeRelu6",
     .native_types = "float bfloat16",
@@ -91,7 +67,7 @@ const OpRegistration elu({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
-    .reference = Unary<kElu, Floats>,
+    .reference = Unary<Formula<ElementwiseOp::kElu>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kElu>,
     .native = "_MklNativeElu",
     .native_types = "float bfloat16",
@@ -108,7 +84,7 @@ const OpRegistration selu({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
-    .reference = Unary<kSelu, Floats>,
+    .reference = Unary<Formula<ElementwiseOp::kSelu>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kSelu>,
     .native = "_MklNativeSelu",
     .native_types = "float bfloat16",
@@ -125,7 +101,7 @@ const OpRegistration softplus({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
-    .reference = Unary<kSoftplus, Floats>,
+    .reference = Unary<Formula<ElementwiseOp::kSoftplus>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kSoftplus>,
     .native = "_MklNativeSoftplus",
     .native_types = "float bfloat16",
@@ -143,7 +119,7 @@ const OpRegistration softsign({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
-    .reference = Unary<kSoftsign, Floats>,
+    .reference = Unary<Formula<ElementwiseOp::kSoftsign>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kSoftsign>,
     .native = "_MklNativeSoftsign",
     .native_types = "float bfloat16",

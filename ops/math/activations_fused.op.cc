@@ -1,40 +1,12 @@
 // Activations that rewriting puts in place of the small graphs that models write them with:
 // _GeluExact, _GeluApproximate, _Swish, _HardSwish, _Mish.
-#include <cmath>
-
+#include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
-
-// x Phi(x); erfc keeps the small values on the negative side.
-constexpr auto kGeluExact = [](auto x) {
-  using T = decltype(x);
-  return T(0.5) * x * std::erfc(-x * T(0.70710678118654752440));
-};
-// Hendrycks and Gimpel: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
-constexpr auto kGeluApproximate = [](auto x) {
-  using T = decltype(x);
-  const T inner = T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);
-  return T(0.5) * x * (T(1) + std::tanh(inner));
-};
-constexpr auto kSwish = [](auto x) {
-  using T = decltype(x);
-  return x * (T(1) / (T(1) + std::exp(-x)));
-};
-// x relu6(x + 3) / 6
-constexpr auto kHardSwish = [](auto x) {
-  using T = decltype(x);
-  const T shifted = x + T(3);
-  return x * (shifted < T(0) ? T(0) : (shifted > T(6) ? T(6) : shifted)) / T(6);
-};
-// x tanh(softplus(x))
-constexpr auto kMish = [](auto x) {
-  using T = decltype(x);
-  return x * std::tanh(x > T(20) ? x : std::log1p(std::exp(x)));
-};
 
 const OpRegistration gelu_exact({
     .name = "_GeluExact",
@@ -43,7 +15,7 @@ const OpRegistration gelu_exact({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
-    .reference = Unary<kGeluExact, Floats>,
+    .reference = Unary<Formula<ElementwiseOp::kGeluExact>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kGeluExact>,
     .native = "_MklNativeGeluExact",
     .native_types = "float bfloat16",
@@ -61,7 +33,7 @@ const OpRegistration gelu_approximate({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
-    .reference = Unary<kGeluApproximate, Floats>,
+    .reference = Unary<Formula<ElementwiseOp::kGeluApproximate>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kGeluApproximate>,
     .native = "_MklNativeGeluApproximate",
     .native_types = "float bfloat16",
@@ -79,7 +51,7 @@ const OpRegistration swish({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
-    .reference = Unary<kSwish, Floats>,
+    .reference = Unary<Formula<ElementwiseOp::kSwish>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kSwish>,
     .native = "_MklNativeSwish",
     .native_types = "float bfloat16",
@@ -97,7 +69,7 @@ const OpRegistration hard_swish({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
-    .reference = Unary<kHardSwish, Floats>,
+    .reference = Unary<Formula<ElementwiseOp::kHardSwish>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kHardSwish>,
     .native = "_MklNativeHardSwish",
     .native_types = "float bfloat16",
@@ -115,7 +87,7 @@ const OpRegistration mish({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = UnchangedShape,
-    .reference = Unary<kMish, Floats>,
+    .reference = Unary<Formula<ElementwiseOp::kMish>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kMish>,
     .native = "_MklNativeMish",
     .native_types = "float bfloat16",

@@ -1,22 +1,11 @@
 // Add, AddV2, Sub, Mul, SquaredDifference. Integers wrap around.
+#include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
-
-constexpr auto kAdd = [](auto a, auto b) { return WrapAdd(a, b); };
-constexpr auto kSub = [](auto a, auto b) { return WrapSub(a, b); };
-constexpr auto kMul = [](auto a, auto b) { return WrapMul(a, b); };
-constexpr auto kSquaredDifference = [](auto a, auto b) {
-  const auto d = WrapSub(a, b);
-  if constexpr (kIsComplex<decltype(a)>) {
-    return d * std::conj(d);
-  } else {
-    return WrapMul(d, d);
-  }
-};
 
 constexpr char kNumberTypes[] =
     "T: bfloat16 half float double uint8 uint16 uint32 uint64 int8 int16 int32 int64 "
@@ -30,7 +19,7 @@ const OpRegistration add({
     .types = "T: bfloat16 half float double uint8 int8 int16 int32 int64 complex64 complex128 "
              "string",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kAdd, Joined<Numbers, TypeList<std::string>>>,
+    .reference = Binary<Formula<ElementwiseOp::kAdd>{}, Joined<Numbers, TypeList<std::string>>>,
     .accelerated = VectorBinary<ElementwiseOp::kAdd>,
     .native = "_MklNativeAdd",
     .native_types = "float bfloat16",
@@ -47,7 +36,7 @@ const OpRegistration add_v2({
     .attrs = "T: type",
     .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kAdd, Numbers>,
+    .reference = Binary<Formula<ElementwiseOp::kAdd>{}, Numbers>,
     .accelerated = VectorBinary<ElementwiseOp::kAdd>,
     .native = "_MklNativeAddV2",
     .native_types = "float bfloat16",
@@ -65,7 +54,7 @@ const OpRegistration sub({
     .attrs = "T: type",
     .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kSub, Numbers>,
+    .reference = Binary<Formula<ElementwiseOp::kSub>{}, Numbers>,
     .accelerated = VectorBinary<ElementwiseOp::kSub>,
     .native = "_MklNativeSub",
     .native_types = "float bfloat16",
@@ -81,7 +70,7 @@ const OpRegistration mul({
     .attrs = "T: type",
     .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kMul, Numbers>,
+    .reference = Binary<Formula<ElementwiseOp::kMul>{}, Numbers>,
     .accelerated = VectorBinary<ElementwiseOp::kMul>,
     .native = "_MklNativeMul",
     .native_types = "float bfloat16",
@@ -98,7 +87,8 @@ const OpRegistration squared_difference({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double int32 int64 complex64 complex128",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kSquaredDifference, Joined<FloatsAndComplexes, TypeList<int32_t, int64_t>>>,
+    .reference = Binary<Formula<ElementwiseOp::kSquaredDifference>{},
+                        Joined<FloatsAndComplexes, TypeList<int32_t, int64_t>>>,
     .accelerated = VectorBinary<ElementwiseOp::kSquaredDifference>,
     .native = "_MklNativeSquaredDifference",
     .native_types = "float bfloat16",

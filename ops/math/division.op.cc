@@ -2,6 +2,7 @@
 // the lowest integer divided by -1 wraps around to itself.
 #include <cmath>
 
+#include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/integer_division.h"
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
@@ -10,13 +11,6 @@
 namespace tenon {
 namespace {
 
-constexpr auto kDivide = [](auto a, auto b) {
-  if constexpr (kIsInt<decltype(a)>) {
-    return TruncatedQuotient(a, b);
-  } else {
-    return a / b;
-  }
-};
 constexpr auto kFloorDiv = [](auto a, auto b) {
   if constexpr (kIsInt<decltype(a)>) {
     return FloorQuotient(a, b);
@@ -30,10 +24,6 @@ constexpr auto kTruncateDiv = [](auto a, auto b) {
   } else {
     return std::trunc(a / b);
   }
-};
-constexpr auto kDivNoNan = [](auto a, auto b) {
-  using T = decltype(a);
-  return b == T(0) ? T(0) : T(a / b);
 };
 constexpr auto kMulNoNan = [](auto a, auto b) {
   using T = decltype(a);
@@ -51,7 +41,7 @@ const OpRegistration real_div({
     .attrs = "T: type",
     .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
-    .reference = CheckedBinary<kDivide, kNotZero, Numbers>,
+    .reference = CheckedBinary<Formula<ElementwiseOp::kDiv>{}, kNotZero, Numbers>,
     .accelerated = VectorBinary<ElementwiseOp::kDiv>,
     .native = "_MklNativeRealDiv",
     .native_types = "float bfloat16",
@@ -65,7 +55,7 @@ const OpRegistration div({
     .attrs = "T: type",
     .types = kNumberTypes,
     .shape = BroadcastBinaryShape,
-    .reference = CheckedBinary<kDivide, kNotZero, Numbers>,
+    .reference = CheckedBinary<Formula<ElementwiseOp::kDiv>{}, kNotZero, Numbers>,
     .accelerated = VectorBinary<ElementwiseOp::kDiv>,
     .native = "_MklNativeDiv",
     .native_types = "float bfloat16",
@@ -103,7 +93,7 @@ const OpRegistration div_no_nan({
     .attrs = "T: type",
     .types = "T: half float bfloat16 double complex64 complex128",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kDivNoNan, FloatsAndComplexes>,
+    .reference = Binary<Formula<ElementwiseOp::kDivNoNan>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kDivNoNan>,
     .native = "_MklNativeDivNoNan",
     .native_types = "float bfloat16",

@@ -2,15 +2,13 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
-
-constexpr auto kErf = [](auto x) { return std::erf(x); };
-constexpr auto kErfc = [](auto x) { return std::erfc(x); };
 
 // Winitzki's approximation, then Newton's steps in double. Near +-1 the residual is taken from
 // erfc, which does not cancel there.
@@ -41,7 +39,7 @@ const OpRegistration erf_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<kErf, Floats>,
+    .reference = Unary<Formula<ElementwiseOp::kErf>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kErf>,
     .native = "_MklNativeErf",
     .native_types = "float bfloat16",
@@ -56,7 +54,7 @@ const OpRegistration erfc_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<kErfc, Floats>,
+    .reference = Unary<Formula<ElementwiseOp::kErfc>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kErfc>,
     .native = "_MklNativeErfc",
     .native_types = "float bfloat16",

@@ -1,71 +1,13 @@
 // Gradients of activations and roots: what arrives at the output times the derivative, which is
 // computed from the op's input ("features") or its output ("outputs", "y").
-#include <cmath>
-#include <complex>
-
 #include "env/status.h"
+#include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
-
-// A product with 0 or 1, not a choice: a gradient of NaN or infinity is not lost where the
-// derivative is 0.
-constexpr auto kReluGrad = [](auto g, auto x) {
-  using T = decltype(g);
-  return static_cast<T>(g * T(x > T(0)));
-};
-constexpr auto kRelu6Grad = [](auto g, auto x) {
-  using T = decltype(g);
-  return static_cast<T>(g * T(x > T(0) && x < T(6)));
-};
-constexpr auto kEluGrad = [](auto g, auto y) { return y < 0 ? (y + 1) * g : g; };
-constexpr auto kSeluGrad = [](auto g, auto y) {
-  using T = decltype(g);
-  constexpr T kScale = T(1.0507009873554804934193349852946);
-  constexpr T kScaleAlpha = T(1.7580993408473768599402175208123);
-  return y < 0 ? g * (y + kScaleAlpha) : g * kScale;
-};
-constexpr auto kSoftplusGrad = [](auto g, auto x) { return g / (std::exp(-x) + 1); };
-constexpr auto kSoftsignGrad = [](auto g, auto x) {
-  const auto root = std::abs(x) + 1;
-  return g / (root * root);
-};
-
-template <typename T>
-T Conjugate(T x) {
-  if constexpr (kIsComplex<T>) {
-    return std::conj(x);
-  } else {
-    return x;
-  }
-}
-
-constexpr auto kTanhGrad = [](auto y, auto dy) {
-  using T = decltype(y);
-  return dy * (T(1) - y * y);
-};
-constexpr auto kSigmoidGrad = [](auto y, auto dy) {
-  using T = decltype(y);
-  return dy * y * (T(1) - y);
-};
-// Where no gradient arrives none leaves, though the derivative may be infinite.
-constexpr auto kSqrtGrad = [](auto y, auto dy) {
-  using T = decltype(y);
-  return dy == T(0) ? T(0) : T(0.5) * dy / Conjugate(y);
-};
-constexpr auto kRsqrtGrad = [](auto y, auto dy) {
-  using T = decltype(y);
-  const T c = Conjugate(y);
-  return dy == T(0) ? T(0) : T(-0.5) * (dy * c) * (c * c);
-};
-constexpr auto kReciprocalGrad = [](auto y, auto dy) {
-  using T = decltype(y);
-  const T c = Conjugate(y);
-  return dy == T(0) ? T(0) : -c * c * dy;
-};
 
 absl::Status GradientShape(ShapeContext& c) {
   const auto merged = MergeShapes(c.input(0), c.input(1));
@@ -89,9 +31,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeakyReluGradReference(PrepareContext& p
       T* y = run.output<T>(0);
       // alpha in the dtype, as TensorFlow has it.
       const ComputeType<T> slope = ToCompute(static_cast<T>(alpha));
+      constexpr Formula<ElementwiseOp::kLeakyReluGrad> kFormula{};
       for (int64_t i = 0; i < n; ++i) {
-        const auto g = ToCompute(gradients[i]);
-        y[i] = static_cast<T>(ToCompute(features[i]) > 0 ? g : g * slope);
+        y[i] = static_cast<T>(kFormula(ToCompute(gradients[i]), ToCompute(features[i]), slope));
       }
       return absl::OkStatus();
     });
@@ -105,7 +47,7 @@ const OpRegistration relu_grad({
     .attrs = "T: type",
     .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
     .shape = GradientShape,
-    .reference = Binary<kReluGrad, RealNumbers>,
+    .reference = Binary<Formula<ElementwiseOp::kReluGrad>{}, RealNumbers>,
     .accelerated = VectorBinary<ElementwiseOp::kReluGrad>,
     .native = "_MklNativeReluGrad",
     .native_types = "float bfloat16",
@@ -119,7 +61,7 @@ const OpRegistration relu6_grad({
     .attrs = "T: type",
     .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
     .shape = GradientShape,
-    .reference = Binary<kRelu6Grad, RealNumbers>,
+    .reference = Binary<Formula<ElementwiseOp::kRelu6Grad>{}, RealNumbers>,
     .accelerated = VectorBinary<ElementwiseOp::kRelu6Grad>,
     .native = "_MklNativeRelu6Grad",
     .native_types = "float bfloat16",
@@ -133,7 +75,7 @@ const OpRegistration elu_grad({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = GradientShape,
-    .reference = Binary<kEluGrad, Floats>,
+    .reference = Binary<Formula<ElementwiseOp::kEluGrad>{}, Floats>,
     .accelerated = VectorBinary<ElementwiseOp::kEluGrad>,
     .native = "_MklNativeEluGrad",
     .native_types = "float bfloat16",
@@ -148,7 +90,7 @@ const OpRegistration selu_grad({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = GradientShape,
-    .reference = Binary<kSeluGrad, Floats>,
+    .reference = Binary<Formula<ElementwiseOp::kSeluGrad>{}, Floats>,
     .accelerated = VectorBinary<ElementwiseOp::kSeluGrad>,
     .native = "_MklNativeSeluGrad",
     .native_types = "float bfloat16",
@@ -177,7 +119,7 @@ const OpRegistration softplus_grad({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = GradientShape,
-    .reference = Binary<kSoftplusGrad, Floats>,
+    .reference = Binary<Formula<ElementwiseOp::kSoftplusGrad>{}, Floats>,
     .accelerated = VectorBinary<ElementwiseOp::kSoftplusGrad>,
     .native = "_MklNativeSoftplusGrad",
     .native_types = "float bfloat16",
@@ -192,7 +134,7 @@ const OpRegistration softsign_grad({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = GradientShape,
-    .reference = Binary<kSoftsignGrad, Floats>,
+    .reference = Binary<Formula<ElementwiseOp::kSoftsignGrad>{}, Floats>,
     .accelerated = VectorBinary<ElementwiseOp::kSoftsignGrad>,
     .native = "_MklNativeSoftsignGrad",
     .native_types = "float bfloat16",
@@ -206,7 +148,7 @@ const OpRegistration tanh_grad({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = GradientShape,
-    .reference = Binary<kTanhGrad, FloatsAndComplexes>,
+    .reference = Binary<Formula<ElementwiseOp::kTanhGrad>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kTanhGrad>,
     .native = "_MklNativeTanhGrad",
     .native_types = "float bfloat16",
@@ -221,7 +163,7 @@ const OpRegistration sigmoid_grad({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = GradientShape,
-    .reference = Binary<kSigmoidGrad, FloatsAndComplexes>,
+    .reference = Binary<Formula<ElementwiseOp::kSigmoidGrad>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kSigmoidGrad>,
     .native = "_MklNativeSigmoidGrad",
     .native_types = "float bfloat16",
@@ -236,7 +178,7 @@ const OpRegistration sqrt_grad({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = GradientShape,
-    .reference = Binary<kSqrtGrad, FloatsAndComplexes>,
+    .reference = Binary<Formula<ElementwiseOp::kSqrtGrad>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kSqrtGrad>,
     .native = "_MklNativeSqrtGrad",
     .native_types = "float bfloat16",
@@ -250,7 +192,7 @@ const OpRegistration rsqrt_grad({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = GradientShape,
-    .reference = Binary<kRsqrtGrad, FloatsAndComplexes>,
+    .reference = Binary<Formula<ElementwiseOp::kRsqrtGrad>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kRsqrtGrad>,
     .native = "_MklNativeRsqrtGrad",
     .native_types = "float bfloat16",
@@ -264,7 +206,7 @@ const OpRegistration inv_grad({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = GradientShape,
-    .reference = Binary<kReciprocalGrad, FloatsAndComplexes>,
+    .reference = Binary<Formula<ElementwiseOp::kReciprocalGrad>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kReciprocalGrad>,
     .native = "_MklNativeInvGrad",
     .native_types = "float bfloat16",
@@ -278,7 +220,7 @@ const OpRegistration reciprocal_grad({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = GradientShape,
-    .reference = Binary<kReciprocalGrad, FloatsAndComplexes>,
+    .reference = Binary<Formula<ElementwiseOp::kReciprocalGrad>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kReciprocalGrad>,
     .native = "_MklNativeReciprocalGrad",
     .native_types = "float bfloat16",

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <complex>
 
+#include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
@@ -11,14 +12,9 @@ namespace {
 
 constexpr auto kSinh = [](auto x) { return std::sinh(x); };
 constexpr auto kCosh = [](auto x) { return std::cosh(x); };
-constexpr auto kTanh = [](auto x) { return std::tanh(x); };
 constexpr auto kAsinh = [](auto x) { return std::asinh(x); };
 constexpr auto kAcosh = [](auto x) { return std::acosh(x); };
 constexpr auto kAtanh = [](auto x) { return std::atanh(x); };
-constexpr auto kSigmoid = [](auto x) {
-  using T = decltype(x);
-  return T(1) / (T(1) + std::exp(-x));
-};
 
 const OpRegistration sinh_op({
     .name = "Sinh",
@@ -51,7 +47,7 @@ const OpRegistration tanh_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kTanh, FloatsAndComplexes>,
+    .reference = Unary<Formula<ElementwiseOp::kTanh>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kTanh>,
     .native = "_MklNativeTanh",
     .native_types = "float bfloat16",
@@ -104,7 +100,7 @@ const OpRegistration sigmoid_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kSigmoid, FloatsAndComplexes>,
+    .reference = Unary<Formula<ElementwiseOp::kSigmoid>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kSigmoid>,
     .native = "_MklNativeSigmoid",
     .native_types = "float bfloat16",

@@ -1,25 +1,11 @@
 // Maximum, Minimum. A NaN on either side gives NaN.
+#include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
-
-constexpr auto kMaximum = [](auto a, auto b) {
-  if constexpr (kIsInt<decltype(a)>) {
-    return a < b ? b : a;
-  } else {
-    return a != a ? a : (b <= a ? a : b);
-  }
-};
-constexpr auto kMinimum = [](auto a, auto b) {
-  if constexpr (kIsInt<decltype(a)>) {
-    return b < a ? b : a;
-  } else {
-    return a != a ? a : (a <= b ? a : b);
-  }
-};
 
 const OpRegistration maximum({
     .name = "Maximum",
@@ -28,7 +14,7 @@ const OpRegistration maximum({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kMaximum, RealNumbers>,
+    .reference = Binary<Formula<ElementwiseOp::kMaximum>{}, RealNumbers>,
     .accelerated = VectorBinary<ElementwiseOp::kMaximum>,
     .native = "_MklNativeMaximum",
     .native_types = "float bfloat16",
@@ -44,7 +30,7 @@ const OpRegistration minimum({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kMinimum, RealNumbers>,
+    .reference = Binary<Formula<ElementwiseOp::kMinimum>{}, RealNumbers>,
     .accelerated = VectorBinary<ElementwiseOp::kMinimum>,
     .native = "_MklNativeMinimum",
     .native_types = "float bfloat16",

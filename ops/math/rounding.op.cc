@@ -1,26 +1,11 @@
 // Floor, Ceil, Round and Rint (both half to even).
-#include <cmath>
-
+#include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
-
-constexpr auto kFloor = [](auto x) { return std::floor(x); };
-constexpr auto kCeil = [](auto x) { return std::ceil(x); };
-// nearbyint in the default rounding mode: half to even.
-constexpr auto kRound = [](auto x) {
-  using T = decltype(x);
-  if constexpr (kIsComplex<T>) {
-    return T(std::nearbyint(x.real()), std::nearbyint(x.imag()));
-  } else if constexpr (kIsInt<T>) {
-    return x;
-  } else {
-    return std::nearbyint(x);
-  }
-};
 
 const OpRegistration floor_op({
     .name = "Floor",
@@ -29,7 +14,7 @@ const OpRegistration floor_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<kFloor, Floats>,
+    .reference = Unary<Formula<ElementwiseOp::kFloor>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kFloor>,
     .native = "_MklNativeFloor",
     .native_types = "float bfloat16",
@@ -45,7 +30,7 @@ const OpRegistration ceil_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<kCeil, Floats>,
+    .reference = Unary<Formula<ElementwiseOp::kCeil>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kCeil>,
     .native = "_MklNativeCeil",
     .native_types = "float bfloat16",
@@ -61,7 +46,7 @@ const OpRegistration round_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kRound, Joined<FloatsAndComplexes, SignedInts>>,
+    .reference = Unary<Formula<ElementwiseOp::kRint>{}, Joined<FloatsAndComplexes, SignedInts>>,
     .accelerated = VectorUnary<ElementwiseOp::kRint>,
     .native = "_MklNativeRound",
     .native_types = "float bfloat16",
@@ -77,7 +62,7 @@ const OpRegistration rint_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<kRound, Floats>,
+    .reference = Unary<Formula<ElementwiseOp::kRint>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kRint>,
     .native = "_MklNativeRint",
     .native_types = "float bfloat16",

@@ -1,49 +1,11 @@
 // Abs, Neg, Sign, Square, Reciprocal, Inv. Integers wrap around.
-#include <cmath>
-#include <cstdlib>
-
+#include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
-
-constexpr auto kAbs = [](auto x) {
-  if constexpr (kIsInt<decltype(x)>) {
-    return x < 0 ? WrapSub(decltype(x)(0), x) : x;
-  } else {
-    return std::abs(x);
-  }
-};
-constexpr auto kNeg = [](auto x) {
-  if constexpr (kIsInt<decltype(x)>) {
-    return WrapSub(decltype(x)(0), x);
-  } else {
-    return -x;
-  }
-};
-// NaN stays NaN; a complex number keeps its direction.
-constexpr auto kSign = [](auto x) {
-  using T = decltype(x);
-  if constexpr (kIsComplex<T>) {
-    return x == T(0) ? T(0) : x / std::abs(x);
-  } else if constexpr (kIsInt<T>) {
-    return static_cast<T>((x > 0) - (x < 0));
-  } else {
-    return x > 0 ? T(1) : (x < 0 ? T(-1) : x);
-  }
-};
-constexpr auto kSquare = [](auto x) { return WrapMul(x, x); };
-// An integer's reciprocal is 1, -1 or 0; that of zero is 0 here (undefined in TensorFlow).
-constexpr auto kReciprocal = [](auto x) {
-  using T = decltype(x);
-  if constexpr (kIsInt<T>) {
-    return static_cast<T>(x == 1 || x == T(-1) ? x : T(0));
-  } else {
-    return T(1) / x;
-  }
-};
 
 using SignTypes = Joined<FloatsAndComplexes, SignedInts>;
 
@@ -54,7 +16,7 @@ const OpRegistration abs_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double int8 int16 int32 int64",
     .shape = UnchangedShape,
-    .reference = Unary<kAbs, Joined<Floats, SignedInts>>,
+    .reference = Unary<Formula<ElementwiseOp::kAbs>{}, Joined<Floats, SignedInts>>,
     .accelerated = VectorUnary<ElementwiseOp::kAbs>,
     .native = "_MklNativeAbs",
     .native_types = "float bfloat16",
@@ -72,7 +34,7 @@ const OpRegistration neg_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kNeg, SignTypes>,
+    .reference = Unary<Formula<ElementwiseOp::kNeg>{}, SignTypes>,
     .accelerated = VectorUnary<ElementwiseOp::kNeg>,
     .native = "_MklNativeNeg",
     .native_types = "float bfloat16",
@@ -88,7 +50,7 @@ const OpRegistration sign_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kSign, SignTypes>,
+    .reference = Unary<Formula<ElementwiseOp::kSign>{}, SignTypes>,
     .accelerated = VectorUnary<ElementwiseOp::kSign>,
     .native = "_MklNativeSign",
     .native_types = "float bfloat16",
@@ -105,7 +67,7 @@ const OpRegistration square_op({
     .types = "T: bfloat16 half float double int8 int16 int32 int64 uint8 uint16 uint32 "
              "uint64 complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kSquare, Numbers>,
+    .reference = Unary<Formula<ElementwiseOp::kSquare>{}, Numbers>,
     .accelerated = VectorUnary<ElementwiseOp::kSquare>,
     .native = "_MklNativeSquare",
     .native_types = "float bfloat16",
@@ -123,7 +85,7 @@ const OpRegistration reciprocal_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kReciprocal, SignTypes>,
+    .reference = Unary<Formula<ElementwiseOp::kReciprocal>{}, SignTypes>,
     .accelerated = VectorUnary<ElementwiseOp::kReciprocal>,
     .native = "_MklNativeReciprocal",
     .native_types = "float bfloat16",
@@ -137,7 +99,7 @@ const OpRegistration inv_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double int8 int16 int32 int64 complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kReciprocal, SignTypes>,
+    .reference = Unary<Formula<ElementwiseOp::kReciprocal>{}, SignTypes>,
     .accelerated = VectorUnary<ElementwiseOp::kReciprocal>,
     .native = "_MklNativeInv",
     .native_types = "float bfloat16",

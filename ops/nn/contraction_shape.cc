@@ -9,7 +9,7 @@ absl::Status CheckFusedOpShapes(const FusedOps& ops, const ShapeContext& c, cons
                                 int channel_axis) {
   for (const FusedOp& op : ops) {
     if (op.input < 0) continue;
-    const bool per_channel = op.op == PostOp::kBiasAdd || op.batch_norm;
+    const bool per_channel = op.bias || op.batch_norm;
     for (int i = op.input; i < op.input + (op.batch_norm ? 4 : 1); ++i) {
       const Shape& operand = c.input(i);
       if (!operand.has_rank() || !output.has_rank()) continue;

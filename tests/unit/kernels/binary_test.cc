@@ -67,7 +67,7 @@ TEST_P(BinaryTest, BroadcastsLikeNumPy) {
   const Shape out = *BroadcastShapes(GetCase().a, GetCase().b);
   const Tensor a = Uniform(GetCase().a, 1), b = Uniform(GetCase().b, 2);
   for (const ElementwiseInfo& info : ElementwiseTable()) {
-    if (info.arity != 2) continue;
+    if (info.arity() != 2) continue;
     const auto y = RunBinary(info, {a, b}, {out});
     ASSERT_TRUE(y.ok()) << y.status();
     const auto threaded = RunBinary(info, {a, b}, {out}, 2);
@@ -137,7 +137,7 @@ TEST(VectorBinary, SpecialValues) {
   Tensor a = Tensor::From<float>(Shape({9, 1}), values);
   Tensor b = Tensor::From<float>(Shape({9}), values);
   for (const ElementwiseInfo& info : ElementwiseTable()) {
-    if (info.arity != 2 || IsGradient(info.op)) continue;
+    if (info.arity() != 2 || IsGradient(info.op)) continue;
     const auto y = RunBinary(info, {a, b}, {Shape({9, 9})});
     ASSERT_TRUE(y.ok()) << y.status();
     for (size_t i = 0; i < 81; ++i) {

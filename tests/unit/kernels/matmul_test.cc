@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kernels/elementwise/elementwise.h"
 #include "tests/unit/kernels/nn_test_util.h"
 
 namespace tenon {
@@ -80,15 +81,22 @@ TEST(MatMul, ActivationsOnTheWholeRange) {
                            88.8f, -88.8f, 1e30f,  -1e30f,  0.5f,  -0.5f,  -17.0f, -5.5f, -3.9f};
   std::copy(std::begin(special), std::end(special), a.data<float>());
   const Tensor one = Tensor::From<float>({1, 16}, std::vector<float>(16, 1.0f));
-  for (const char* op :
-       {"Relu", "Relu6", "Elu", "Selu", "LeakyRelu", "Tanh", "Sigmoid", "Softplus", "_GeluExact",
-        "_GeluApproximate", "_Swish", "_HardSwish", "_Mish", "Square", "Abs", "Exp", "Sqrt"}) {
+  absl::StatusOr<RunResult> product =
+      RunNode(MakeNode("MatMul", {{"T", DType::kFloat}}), {a, one}, {});
+  ASSERT_TRUE(product.ok());
+  for (const ElementwiseInfo& info : ElementwiseTable()) {
+    if (!info.post_op.has_value() || info.arity() != 1) continue;
+    const std::string op = info.name;
     const AttrMap attrs{{"T", DType::kFloat}, {"num_args", 0}, {"fused_ops", Names{op}}};
     Node node = MakeNode("_FusedMatMul", attrs);
     absl::StatusOr<RunResult> want = RunNode(node, {a, one}, {});
     node.op = "_MklNativeFusedMatMul";
     absl::StatusOr<RunResult> got = RunNode(node, {a, one}, {.constants = {1}});
     ASSERT_TRUE(want.ok() && got.ok());
+    absl::StatusOr<RunResult> single =
+        RunNode(MakeNode(op, {{"T", DType::kFloat}}), {product->outputs[0]}, {});
+    ASSERT_TRUE(single.ok());
+    EXPECT_TRUE(Identical(want->outputs[0], single->outputs[0])) << op << " by itself";
     for (int64_t i = 0; i < want->outputs[0].num_elements(); ++i) {
       const float w = want->outputs[0].data<float>()[i], g = got->outputs[0].data<float>()[i];
       const float x = a.data<float>()[i / 16];
@@ -96,7 +104,7 @@ TEST(MatMul, ActivationsOnTheWholeRange) {
         EXPECT_TRUE(std::isnan(w) ? std::isnan(g) : w == g) << op << "(" << x << ") " << g;
       } else {
         // exp(x) changes by |x| times the relative rounding of its argument.
-        const double exponent = op == std::string("Exp") ? std::abs(x) * std::ldexp(1.0, -24) : 0;
+        const double exponent = op == "Exp" ? std::abs(x) * std::ldexp(1.0, -24) : 0;
         EXPECT_NEAR(g, w, 1e-6 + std::max(4e-6, exponent) * std::abs(w)) << op << "(" << x << ")";
       }
     }

@@ -147,7 +147,7 @@ TEST_P(UnaryTest, EveryLengthAndThreadCountGivesTheSameBits) {
 std::vector<ElementwiseInfo> UnaryOps() {
   std::vector<ElementwiseInfo> ops;
   for (const ElementwiseInfo& info : ElementwiseTable()) {
-    if (info.arity == 1) ops.push_back(info);
+    if (info.arity() == 1) ops.push_back(info);
   }
   return ops;
 }

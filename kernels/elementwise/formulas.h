@@ -1,0 +1,203 @@
+// The formulas of the elementwise ops on numbers: real, complex and integer.
+//
+//   .reference = Unary<Formula<ElementwiseOp::kSelu>{}, Floats>,
+//
+// A function whose vector form is another algorithm is written here for numbers, and in
+// simd/math-inl.h or elementwise_simd.cc for vectors.
+#ifndef TENON_KERNELS_ELEMENTWISE_FORMULAS_H_
+#define TENON_KERNELS_ELEMENTWISE_FORMULAS_H_
+
+#include <cmath>
+#include <complex>
+#include <limits>
+
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/integer_division.h"
+#include "kernels/interface/types.h"
+
+namespace tenon {
+namespace scalar {
+
+template <typename T>
+T Number(double value) {
+  return static_cast<T>(value);
+}
+
+template <typename T>
+T IfThenElse(bool yes, T a, T b) {
+  return yes ? a : b;
+}
+template <typename T>
+T IfThenZeroElse(bool yes, T b) {
+  return yes ? T(0) : b;
+}
+template <typename T>
+T IfThenElseZero(bool yes, T a) {
+  return yes ? a : T(0);
+}
+inline bool And(bool a, bool b) { return a && b; }
+template <typename T>
+bool IsNaN(T x) {
+  return x != x;
+}
+
+template <typename T>
+T Conj(T x) {
+  if constexpr (kIsComplex<T>) {
+    return std::conj(x);
+  } else {
+    return x;
+  }
+}
+template <typename T>
+T Neg(T x) {
+  if constexpr (kIsInt<T>) {
+    return WrapSub(T(0), x);
+  } else {
+    return -x;
+  }
+}
+template <typename T>
+auto Abs(T x) {
+  if constexpr (kIsInt<T>) {
+    return x < 0 ? WrapSub(T(0), x) : x;
+  } else {
+    return std::abs(x);
+  }
+}
+// NaN stays NaN; a complex number keeps its direction.
+template <typename T>
+T Sign(T x) {
+  if constexpr (kIsComplex<T>) {
+    return x == T(0) ? T(0) : x / std::abs(x);
+  } else if constexpr (kIsInt<T>) {
+    return static_cast<T>((x > 0) - (x < 0));
+  } else {
+    return x > 0 ? T(1) : (x < 0 ? T(-1) : x);
+  }
+}
+template <typename T>
+T Quotient(T a, T b) {
+  if constexpr (kIsInt<T>) {
+    return TruncatedQuotient(a, b);
+  } else {
+    return a / b;
+  }
+}
+// An integer's reciprocal is 1, -1 or 0; that of zero is 0 here (undefined in TensorFlow).
+template <typename T>
+T Reciprocal(T x) {
+  if constexpr (kIsInt<T>) {
+    return static_cast<T>(x == 1 || x == T(-1) ? x : T(0));
+  } else {
+    return T(1) / x;
+  }
+}
+template <typename T>
+T MulAdd(T a, T b, T c) {
+  return a * b + c;
+}
+
+template <typename T>
+T Floor(T x) {
+  return std::floor(x);
+}
+template <typename T>
+T Ceil(T x) {
+  return std::ceil(x);
+}
+// nearbyint in the default rounding mode: half to even.
+template <typename T>
+T Round(T x) {
+  if constexpr (kIsComplex<T>) {
+    return T(std::nearbyint(x.real()), std::nearbyint(x.imag()));
+  } else if constexpr (kIsInt<T>) {
+    return x;
+  } else {
+    return std::nearbyint(x);
+  }
+}
+template <typename T>
+T Sqrt(T x) {
+  return std::sqrt(x);
+}
+template <typename T>
+T Exp(T x) {
+  return std::exp(x);
+}
+template <typename T>
+T Expm1(T x) {
+  if constexpr (kIsComplex<T>) {
+    // exp(a + ib) - 1, the real part without cancellation near 0.
+    using R = typename T::value_type;
+    const R s = std::sin(x.imag() / 2);
+    const R e = std::expm1(x.real());
+    return T(e * std::cos(x.imag()) - 2 * s * s, (e + 1) * std::sin(x.imag()));
+  } else {
+    return std::expm1(x);
+  }
+}
+template <typename T>
+T Log(T x) {
+  return std::log(x);
+}
+template <typename T>
+T Log1p(T x) {
+  if constexpr (kIsComplex<T>) {
+    return std::log(T(1) + x);
+  } else {
+    return std::log1p(x);
+  }
+}
+template <typename T>
+T Erf(T x) {
+  return std::erf(x);
+}
+template <typename T>
+T Erfc(T x) {
+  return std::erfc(x);
+}
+template <typename T>
+T Tanh(T x) {
+  return std::tanh(x);
+}
+template <typename T>
+T Sigmoid(T x) {
+  return T(1) / (T(1) + std::exp(-x));
+}
+
+template <typename T>
+T Softplus(T x) {
+  // Beyond this log1p(exp(x)) is x, or exp(x), to the last bit.
+  const T threshold = std::log(std::numeric_limits<T>::epsilon()) + T(2);
+  return x > -threshold ? x : (x < threshold ? std::exp(x) : std::log1p(std::exp(x)));
+}
+// Hendrycks and Gimpel: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+template <typename T>
+T GeluApproximate(T x) {
+  const T inner = T(kSqrtOf2OverPi) * (x + T(kGeluCubic) * x * x * x);
+  return T(0.5) * x * (T(1) + std::tanh(inner));
+}
+template <typename T>
+T Swish(T x) {
+  return x * Sigmoid(x);
+}
+template <typename T>
+T SixthOfProduct(T x, T y) {
+  return x * y / T(6);
+}
+// x tanh(softplus(x))
+template <typename T>
+T Mish(T x) {
+  return x * std::tanh(x > T(20) ? x : std::log1p(std::exp(x)));
+}
+
+#include "kernels/elementwise/formulas.inc"
+
+}  // namespace scalar
+
+using scalar::Formula;
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_ELEMENTWISE_FORMULAS_H_
