@@ -94,10 +94,6 @@ OpRegistration::OpRegistration(const OpRow& row) {
   if (row.native != nullptr && !table.by_native_name.emplace(row.native, it->second.get()).second) {
     table.errors.push_back(absl::StrCat(row.native, ": native name used twice"));
   }
-  if (row.post_op != PostOp::kNone) {
-    RegisterPostOp(row.name, row.post_op);
-    if (row.native != nullptr) RegisterPostOp(row.native, row.post_op);
-  }
 }
 
 OpLookup FindOp(absl::string_view name) {

@@ -11,7 +11,6 @@
 //       .reference = ReluReference,
 //       .accelerated = EltwiseOnednn,
 //       .native = "_MklNativeRelu",
-//       .post_op = PostOp::kRelu,
 //   });
 //
 // Inputs and outputs have the syntax of TensorFlow's op definitions: "value: T", "values: N * T",
@@ -32,7 +31,6 @@
 #include "graph/dtype.h"
 #include "graph/graph.h"
 #include "kernels/interface/kernel.h"
-#include "kernels/interface/post_op.h"
 #include "ops/batch_axis.h"
 #include "ops/error_bound.h"
 #include "ops/op_facts.h"
@@ -58,8 +56,7 @@ struct OpRow {
   // The dtypes that `accelerated` supports for the first type attribute ("float bfloat16").
   const char* native_types = "float";
 
-  PostOp post_op = PostOp::kNone;  // what a contraction may apply to its result instead of this op
-  bool commutative = false;        // binary, and the order of inputs 0 and 1 does not matter
+  bool commutative = false;  // binary, and the order of inputs 0 and 1 does not matter
   // Output i has input i's bytes, possibly with another shape: if the output's shape is known, the
   // plan passes the input's memory on and runs nothing. (The kernel copies; eager calls use it.)
   bool alias = false;

@@ -41,8 +41,6 @@ dnnl::algorithm ToDnnl(Eltwise e) {
       return algorithm::eltwise_mish;
     case Eltwise::kExp:
       return algorithm::eltwise_exp;
-    case Eltwise::kLog:
-      return algorithm::eltwise_log;
     case Eltwise::kSqrt:
       return algorithm::eltwise_sqrt;
     case Eltwise::kSquare:

@@ -72,7 +72,6 @@ enum class Eltwise {
   kHardSwish,
   kMish,
   kExp,
-  kLog,
   kSqrt,
   kSquare,
   kAbs,

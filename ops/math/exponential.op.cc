@@ -18,7 +18,6 @@ const OpRegistration sqrt_op({
     .accelerated = VectorUnary<ElementwiseOp::kSqrt>,
     .native = "_MklNativeSqrt",
     .native_types = "float bfloat16",
-    .post_op = PostOp::kSqrt,
     .elementwise = true,
     .sign = Sign::kNeverNegative,
 });
@@ -48,7 +47,6 @@ const OpRegistration exp_op({
     .accelerated = VectorUnary<ElementwiseOp::kExp>,
     .native = "_MklNativeExp",
     .native_types = "float bfloat16",
-    .post_op = PostOp::kExp,
     .elementwise = true,
     .sign = Sign::kNeverNegative,
     .error_bound = ErrorBound::kTranscendental,
