@@ -5,6 +5,41 @@
 #include "kernels/interface/axis.h"
 
 namespace tenon {
+namespace {
+
+// Where the slices of `n` index vectors begin; -1: out of range.
+template <typename I>
+void FillOffsets(const Addressing& a, const I* index, int64_t n, int64_t* offsets) {
+  if (a.depth == 1) {
+    const int64_t size = a.whole.dim(0);
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t i = static_cast<int64_t>(index[k]);
+      offsets[k] = i >= 0 && i < size ? i * a.slice : -1;
+    }
+    return;
+  }
+  for (int64_t k = 0; k < n; ++k, index += a.depth) offsets[k] = a.Offset(index);
+}
+
+template <typename I>
+absl::Status VisitOffsets(
+    const Addressing& a, const I* index,
+    absl::FunctionRef<void(int64_t first, absl::Span<const int64_t> offsets)> visit) {
+  constexpr int64_t kBlock = 256;  // offsets that stay in the cache
+  int64_t offsets[kBlock];
+  for (int64_t first = 0; first < a.count; first += kBlock) {
+    const int64_t n = std::min(kBlock, a.count - first);
+    FillOffsets(a, index + first * a.depth, n, offsets);
+    if (!a.ignore_bad) {
+      const int64_t* bad = std::find(offsets, offsets + n, -1);
+      if (bad != offsets + n) return BadIndex(first + (bad - offsets), a.whole);
+    }
+    visit(first, absl::MakeConstSpan(offsets, static_cast<size_t>(n)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::StatusOr<bool> IgnoresBadIndices(const AttrReader& attrs) {
   const std::string policy = attrs.String("bad_indices_policy", "");
@@ -42,22 +77,9 @@ absl::Status BadIndex(int64_t i, const Shape& whole) {
 absl::Status ForEachOffsets(
     const Addressing& a, DType index_type, const void* indices,
     absl::FunctionRef<void(int64_t first, absl::Span<const int64_t> offsets)> visit) {
-  constexpr int64_t kBlock = 256;  // offsets that stay in the cache
-  return DispatchType(TypeList<int16_t, uint16_t, int32_t, int64_t>{}, index_type,
-                      [&]<typename I>() -> absl::Status {
-                        const I* index = static_cast<const I*>(indices);
-                        int64_t offsets[kBlock];
-                        for (int64_t first = 0; first < a.count; first += kBlock) {
-                          const int64_t n = std::min(kBlock, a.count - first);
-                          for (int64_t k = 0; k < n; ++k, index += a.depth) {
-                            offsets[k] = a.Offset(index);
-                            if (offsets[k] < 0 && !a.ignore_bad)
-                              return BadIndex(first + k, a.whole);
-                          }
-                          visit(first, absl::MakeConstSpan(offsets, static_cast<size_t>(n)));
-                        }
-                        return absl::OkStatus();
-                      });
+  return DispatchType(
+      TypeList<int16_t, uint16_t, int32_t, int64_t>{}, index_type,
+      [&]<typename I>() { return VisitOffsets(a, static_cast<const I*>(indices), visit); });
 }
 
 absl::Status CheckUpdates(const Shape& whole, const Shape& indices, const Shape& updates) {

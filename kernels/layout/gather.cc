@@ -82,6 +82,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> GatherNdKernel(PrepareContext& p) {
       VisitStorage(dtype, [&]<typename T>() {
         const T* in = run.input<T>(0);
         T* out = run.output<T>(0) + first * a.slice;
+        if (a.slice == 1) {
+          for (const int64_t offset : offsets) *out++ = offset >= 0 ? in[offset] : T();
+          return;
+        }
         for (const int64_t offset : offsets) {
           out =
               offset >= 0 ? std::copy_n(in + offset, a.slice, out) : std::fill_n(out, a.slice, T());

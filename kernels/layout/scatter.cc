@@ -67,6 +67,14 @@ void Combine(void* out, const void* updates, absl::Span<const int64_t> offsets, 
     }
     return;
   }
+  if (slice == 1) {
+    T* v = static_cast<T*>(out);
+    for (const int64_t offset : offsets) {
+      if (offset >= 0) v[offset] = f(v[offset], *u);
+      ++u;
+    }
+    return;
+  }
   for (const int64_t offset : offsets) {
     if (offset >= 0) {
       T* v = static_cast<T*>(out) + offset;

@@ -1,6 +1,9 @@
 #include "kernels/layout/unique.h"
 
 #include <algorithm>
+#include <cstring>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -53,9 +56,28 @@ bool EqualSlices(const void* data, const Slices& s, int64_t a, int64_t b) {
   return true;
 }
 
+// Numbers that are equal where the elements are, or false: some element is a NaN.
+template <typename T>
+bool ReadKeys(const void* data, std::vector<uint64_t>& keys) {
+  const T* v = static_cast<const T*>(data);
+  for (uint64_t& key : keys) {
+    const T x = *v++;
+    if (!(x == x)) return false;
+    if constexpr (kIsInt<T>) {
+      key = x;
+    } else {
+      const T no_sign = x == T(0) ? T(0) : x;  // -0 equals 0
+      key = 0;
+      std::memcpy(&key, &no_sign, sizeof(T));
+    }
+  }
+  return true;
+}
+
 struct SliceFns {
   decltype(&HashSlices<float>) hash;
   decltype(&EqualSlices<float>) equal;
+  decltype(&ReadKeys<float>) keys = nullptr;  // null: strings and complex numbers
 };
 
 // Integers and bools are equal if their bytes are; NaN equals nothing.
@@ -67,7 +89,11 @@ absl::StatusOr<SliceFns> SliceFnsOf(DType dtype) {
   }
   return DispatchType(Joined<FloatsAndComplexes, Joined<UnsignedInts, TypeList<std::string>>>{},
                       dtype, []<typename T>() -> absl::StatusOr<SliceFns> {
-                        return SliceFns{HashSlices<T>, EqualSlices<T>};
+                        SliceFns fns{HashSlices<T>, EqualSlices<T>};
+                        if constexpr (kIsFloat<T> || kIsInt<T>) {
+                          fns.keys = ReadKeys<T>;
+                        }
+                        return fns;
                       });
 }
 
@@ -90,14 +116,13 @@ struct Groups {
   std::vector<int64_t> which;
 };
 
-Groups FindGroups(const SliceFns& fns, const void* data, const Slices& s) {
+// key(k): the key of slice k in `seen`, a map to the number of its group.
+template <typename Map, typename Key>
+Groups GroupBy(int64_t n, Map seen, Key key) {
   Groups g;
-  const std::vector<size_t> hashes = fns.hash(data, s);
-  absl::flat_hash_map<int64_t, int64_t, SliceHash, SliceEqual> seen(0, SliceHash{hashes.data()},
-                                                                    SliceEqual{fns.equal, data, s});
-  g.which.reserve(static_cast<size_t>(s.n));
-  for (int64_t k = 0; k < s.n; ++k) {
-    const auto [it, is_new] = seen.try_emplace(k, std::ssize(g.first));
+  g.which.reserve(static_cast<size_t>(n));
+  for (int64_t k = 0; k < n; ++k) {
+    const auto [it, is_new] = seen.try_emplace(key(k), std::ssize(g.first));
     if (is_new) {
       g.first.push_back(k);
       g.counts.push_back(0);
@@ -106,6 +131,21 @@ Groups FindGroups(const SliceFns& fns, const void* data, const Slices& s) {
     g.which.push_back(it->second);
   }
   return g;
+}
+
+Groups FindGroups(const SliceFns& fns, const void* data, const Slices& s) {
+  if (s.outer == 1 && s.inner == 1 && fns.keys != nullptr) {
+    std::vector<uint64_t> keys(static_cast<size_t>(s.n));
+    if (fns.keys(data, keys)) {
+      return GroupBy(s.n, absl::flat_hash_map<uint64_t, int64_t>(),
+                     [&](int64_t k) { return keys[static_cast<size_t>(k)]; });
+    }
+  }
+  const std::vector<size_t> hashes = fns.hash(data, s);
+  return GroupBy(s.n,
+                 absl::flat_hash_map<int64_t, int64_t, SliceHash, SliceEqual>(
+                     0, SliceHash{hashes.data()}, SliceEqual{fns.equal, data, s}),
+                 [](int64_t k) { return k; });
 }
 
 void StoreIntegers(const std::vector<int64_t>& values, DType dtype, void* to) {
