@@ -17,26 +17,27 @@
 
 namespace tenon {
 
+// Without an environment: the rows' defaults.
 struct Flags {
   bool onednn_opts = true;  // TF_ENABLE_ONEDNN_OPTS
   int64_t intra_op_threads =
       0;                        // TF_NUM_INTRAOP_THREADS; 0: OMP_NUM_THREADS, then the CPUs at hand
   int64_t omp_threads = 0;      // OMP_NUM_THREADS
   bool primitive_cache = true;  // TENON_PRIMITIVE_CACHE
-  int64_t cache_entries = 0;    // TENON_CACHE_ENTRIES
-  int64_t cache_bytes = 0;      // TENON_CACHE_BYTES
-  int64_t plan_entries = 0;     // TENON_PLAN_ENTRIES
-  int64_t plan_bytes = 0;       // TENON_PLAN_BYTES
-  std::string disabled_rules;   // TENON_DISABLE_RULES: comma-separated rule names
-  std::string dump_dir;         // TENON_DUMP_DIR
-  std::string cache_dir;        // TENON_CACHE_DIR
-  int64_t cache_dir_bytes = 0;  // TENON_CACHE_DIR_BYTES
-  std::string plugin_path;      // TENON_PLUGIN_PATH
-  bool strict_nan = false;      // TENON_STRICT_NAN
-  bool winograd = true;         // TENON_WINOGRAD
-  std::string fpmath_mode;      // TF_SET_ONEDNN_FPMATH_MODE: BF16, or empty
-  std::string spin_count;       // GOMP_SPINCOUNT (env/openmp.h)
-  std::string wait_policy;      // OMP_WAIT_POLICY (env/openmp.h)
+  int64_t cache_entries = 4096;                // TENON_CACHE_ENTRIES
+  int64_t cache_bytes = int64_t{1} << 30;      // TENON_CACHE_BYTES
+  int64_t plan_entries = 64;                   // TENON_PLAN_ENTRIES
+  int64_t plan_bytes = int64_t{1} << 28;       // TENON_PLAN_BYTES
+  std::string disabled_rules;                  // TENON_DISABLE_RULES: comma-separated rule names
+  std::string dump_dir;                        // TENON_DUMP_DIR
+  std::string cache_dir;                       // TENON_CACHE_DIR
+  int64_t cache_dir_bytes = int64_t{4} << 30;  // TENON_CACHE_DIR_BYTES
+  std::string plugin_path;                     // TENON_PLUGIN_PATH
+  bool strict_nan = false;                     // TENON_STRICT_NAN
+  bool winograd = true;                        // TENON_WINOGRAD
+  std::string fpmath_mode;                     // TF_SET_ONEDNN_FPMATH_MODE: BF16, or empty
+  std::string spin_count;                      // GOMP_SPINCOUNT (env/openmp.h)
+  std::string wait_policy;                     // OMP_WAIT_POLICY (env/openmp.h)
 
   using Lookup = std::function<std::optional<std::string>(const char* name)>;
 

@@ -30,7 +30,7 @@ Services MakeServices(const Flags& flags, PrimitiveCache& primitives) {
 
 Process::Process(const Flags& flags)
     : flags_(flags),
-      primitives_({flags.primitive_cache, flags.cache_entries, flags.cache_bytes}),
+      primitives_(PrimitiveCache::LimitsOf(flags)),
       services_(MakeServices(flags_, primitives_)),
       constants_(flags.cache_bytes),
       calls_(flags_, services_) {}

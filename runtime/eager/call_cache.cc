@@ -13,8 +13,6 @@
 namespace tenon {
 namespace {
 
-// Values that change from call to call (a computed axis) must not accumulate.
-constexpr size_t kMaxVariants = 8;
 // The number of inputs of a variadic argument: all that the fixed arguments leave.
 int64_t Variadic(const OpSignature& signature, size_t num_inputs) {
   int64_t rest = static_cast<int64_t>(num_inputs);
@@ -68,24 +66,6 @@ void AddShapeInputs(const OpInfo& op, const Node& node, std::vector<TensorSpec> 
   }
 }
 
-bool Matches(const std::vector<std::pair<int, Tensor>>& values, absl::Span<const Tensor> inputs) {
-  return std::all_of(values.begin(), values.end(), [&](const std::pair<int, Tensor>& v) {
-    return Identical(inputs[static_cast<size_t>(v.first)], v.second);
-  });
-}
-
-// Kernels made from a constant that has been replaced must go, because they hold the old value.
-bool SameConstants(absl::Span<const std::shared_ptr<Constant>> a,
-                   absl::Span<const std::shared_ptr<Constant>> b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end());
-}
-
-size_t HashShapes(absl::Span<const Tensor> inputs, int threads) {
-  size_t hash = absl::HashOf(inputs.size(), threads);
-  for (const Tensor& t : inputs) hash = absl::HashOf(hash, t.shape());
-  return hash;
-}
-
 std::vector<Services> ForThreads(const Services& services, int most) {
   std::vector<Services> all(static_cast<size_t>(most), services);
   for (int i = 0; i < most; ++i) all[static_cast<size_t>(i)].threads = i + 1;
@@ -94,31 +74,76 @@ std::vector<Services> ForThreads(const Services& services, int most) {
 
 }  // namespace
 
+struct CallCache::SiteQuery {
+  static constexpr bool kByValue = false;
+  size_t Hash() const { return hash; }
+  bool Asks(const SiteKey& key) const {
+    return key.op == op && absl::MakeConstSpan(key.dtypes) == dtypes && key.attrs == attrs;
+  }
+  SiteKey MakeKey() const { return {std::string(op), {dtypes.begin(), dtypes.end()}, attrs}; }
+
+  size_t hash;
+  absl::string_view op;
+  absl::Span<const DType> dtypes;
+  const AttrMap& attrs;
+};
+
+struct CallSite::KernelQuery {
+  static constexpr bool kByValue = true;
+
+  size_t Hash() const {
+    size_t hash = absl::HashOf(inputs.size(), threads);
+    for (const Tensor& t : inputs) hash = absl::HashOf(hash, t.shape());
+    return hash;
+  }
+  bool Asks(const KernelKey& key) const {
+    return key.threads == threads &&
+           std::equal(key.shapes.begin(), key.shapes.end(), inputs.begin(), inputs.end(),
+                      [](const Shape& s, const Tensor& t) { return s == t.shape(); });
+  }
+  Fit FitOf(const EagerKernel& kernel) const {
+    if (!std::equal(kernel.constants.begin(), kernel.constants.end(), constants.begin(),
+                    constants.end())) {
+      // Kernels made from a constant that has been replaced must go: they hold the old value.
+      return kernel.constants.empty() ? Fit::kNo : Fit::kStale;
+    }
+    const bool same = std::all_of(
+        kernel.values.begin(), kernel.values.end(), [&](const std::pair<int, Tensor>& v) {
+          return Identical(inputs[static_cast<size_t>(v.first)], v.second);
+        });
+    return same ? Fit::kYes : Fit::kNo;
+  }
+  KernelKey MakeKey() const {
+    KernelKey key;
+    for (const Tensor& t : inputs) key.shapes.push_back(t.shape());
+    key.threads = threads;
+    return key;
+  }
+
+  absl::Span<const Tensor> inputs;
+  absl::Span<const std::shared_ptr<Constant>> constants;
+  int threads;
+};
+
 CallCache::CallCache(const Flags& flags, const Services& services)
-    : max_entries_(flags.cache_entries),
-      max_bytes_(flags.cache_bytes),
-      rename_(flags.onednn_opts),
+    : rename_(flags.onednn_opts),
       threads_(services.threads),
-      services_(ForThreads(services, std::max(services.threads, AvailableCpus()))) {}
+      services_(ForThreads(services, std::max(services.threads, AvailableCpus()))),
+      kernels_(std::make_shared<CacheBudget>(
+          CacheLimits{.entries = flags.cache_entries, .bytes = flags.cache_bytes})),
+      sites_([&]<size_t... I>(std::index_sequence<I...>) {
+        const auto budget = std::make_shared<CacheBudget>(
+            CacheLimits{.entries = flags.cache_entries, .bytes = flags.cache_bytes});
+        const auto shard = [&](size_t) { return Sites(budget); };
+        return std::array<Sites, kShards>{shard(I)...};
+      }(std::make_index_sequence<kShards>())) {}
 
 absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::Site(absl::string_view op,
                                                                 absl::Span<const DType> dtypes,
                                                                 const AttrMap& attrs) {
   const size_t hash = HashAttrs(absl::HashOf(op, dtypes), attrs);
-  Shard& shard = shards_[hash % shards_.size()];
-  {
-    MutexLock lock(&shard.mutex);
-    if (auto it = shard.sites.find(hash); it != shard.sites.end()) {
-      const CallSite& s = *it->second;
-      if (s.name_ == op && absl::MakeConstSpan(s.dtypes_) == dtypes && s.attrs_ == attrs) {
-        return it->second;
-      }
-    }
-  }
-  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const CallSite> site, MakeSite(op, dtypes, attrs));
-  if (!MakeRoom(0)) return site;
-  MutexLock lock(&shard.mutex);
-  return shard.sites[hash] = std::move(site);
+  return sites_[hash % sites_.size()].GetOrBuild(SiteQuery{hash, op, dtypes, attrs},
+                                                 [&] { return MakeSite(op, dtypes, attrs); });
 }
 
 absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::MakeSite(absl::string_view op,
@@ -128,13 +153,10 @@ absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::MakeSite(absl::string
   if (!found || found.native || found.info->row.internal) {
     return NotFound("there is no op '", op, "'");
   }
-  auto site = std::make_shared<CallSite>();
-  site->name_ = std::string(op);
-  site->dtypes_.assign(dtypes.begin(), dtypes.end());
-  site->attrs_ = attrs;
+  auto site = std::make_shared<CallSite>(kernels_);
   Node& node = site->node_;
-  node.name = site->name_;
-  node.op = site->name_;
+  node.name = std::string(op);
+  node.op = node.name;
   node.attrs = attrs;
   FillFromInputs(*found.info, dtypes, node.attrs);
   TENON_RETURN_IF_ERROR(CompleteSite(*found.info, *site));
@@ -148,8 +170,7 @@ absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::NodeSite(const Node& 
                                                                     const SmallCalls& small) const {
   const OpLookup found = FindOp(node.op);
   if (!found) return NotFound("there is no op '", node.op, "'");
-  auto site = std::make_shared<CallSite>();
-  site->name_ = node.name;
+  auto site = std::make_shared<CallSite>(kernels_);
   site->node_ = node;
   site->small_ = small;
   TENON_RETURN_IF_ERROR(CompleteSite(*found.info, *site));
@@ -170,47 +191,11 @@ absl::StatusOr<std::shared_ptr<const EagerKernel>> CallCache::Kernel(
     const CallSite& site, absl::Span<const Tensor> inputs,
     absl::Span<const std::shared_ptr<Constant>> constants, int threads) {
   threads = std::min(threads > 0 ? threads : threads_, static_cast<int>(services_.size()));
-  const size_t hash = HashShapes(inputs, threads);
-  const auto is_for = [&](const CallSite::Entry& entry) {
-    return entry.threads == threads &&
-           std::equal(entry.shapes.begin(), entry.shapes.end(), inputs.begin(), inputs.end(),
-                      [](const Shape& s, const Tensor& t) { return s == t.shape(); });
-  };
-  {
-    MutexLock lock(&site.mutex_);
-    if (const int64_t now = generation(); site.generation_ != now) {
-      site.entries_.clear();
-      site.generation_ = now;
-    }
-    if (auto it = site.entries_.find(hash); it != site.entries_.end() && is_for(it->second)) {
-      for (const CallSite::Variant& v : it->second.variants) {
-        if (!SameConstants(v.constants, constants) || !Matches(v.values, inputs)) continue;
-        hits_.fetch_add(1, std::memory_order_relaxed);
-        return v.kernel;
-      }
-    }
-  }
-  misses_.fetch_add(1, std::memory_order_relaxed);
-  TENON_ASSIGN_OR_RETURN(CallSite::Variant made, Prepare(site, inputs, constants, threads));
-  std::shared_ptr<const EagerKernel> kernel = made.kernel;
-  if (!MakeRoom(static_cast<int64_t>(kernel->prepared.kernel->HeldBytes()))) return kernel;
-  MutexLock lock(&site.mutex_);
-  CallSite::Entry& entry = site.entries_[hash];
-  if (!is_for(entry)) {
-    entry.variants.clear();
-    entry.shapes.clear();
-    entry.threads = threads;
-    for (const Tensor& t : inputs) entry.shapes.push_back(t.shape());
-  }
-  std::erase_if(entry.variants, [&](const CallSite::Variant& v) {
-    return !v.constants.empty() && !SameConstants(v.constants, constants);
-  });
-  if (entry.variants.size() >= kMaxVariants) entry.variants.erase(entry.variants.begin());
-  entry.variants.push_back(std::move(made));
-  return kernel;
+  return site.kernels_.GetOrBuild(CallSite::KernelQuery{inputs, constants, threads},
+                                  [&] { return Prepare(site, inputs, constants, threads); });
 }
 
-absl::StatusOr<CallSite::Variant> CallCache::Prepare(
+absl::StatusOr<std::shared_ptr<const EagerKernel>> CallCache::Prepare(
     const CallSite& site, absl::Span<const Tensor> inputs,
     absl::Span<const std::shared_ptr<Constant>> constants, int threads) const {
   std::vector<TensorSpec> specs;
@@ -246,44 +231,17 @@ absl::StatusOr<CallSite::Variant> CallCache::Prepare(
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());
 
-  CallSite::Variant variant;
-  variant.constants.assign(constants.begin(), constants.end());
+  auto kernel = std::make_shared<EagerKernel>();
+  kernel->constants.assign(constants.begin(), constants.end());
   for (int i : used) {
     // A copy: the caller may overwrite the value.
     TENON_ASSIGN_OR_RETURN(Tensor value, inputs[static_cast<size_t>(i)].Clone());
-    variant.values.emplace_back(i, std::move(value));
+    kernel->values.emplace_back(i, std::move(value));
   }
-  variant.kernel = std::make_shared<const EagerKernel>(EagerKernel{
-      std::move(prepared), small ? 1 : threads, max_entries_ > 0 && variant.values.empty()});
-  return variant;
-}
-
-bool CallCache::MakeRoom(int64_t bytes) {
-  if (max_entries_ <= 0 || bytes > max_bytes_) return false;
-  if (entries_.fetch_add(1) >= max_entries_ || bytes_.fetch_add(bytes) + bytes > max_bytes_) {
-    Clear();
-    entries_.fetch_add(1);
-    bytes_.fetch_add(bytes);
-  }
-  return true;
-}
-
-void CallCache::Clear() {
-  for (Shard& shard : shards_) {
-    MutexLock lock(&shard.mutex);
-    shard.sites.clear();
-  }
-  generation_.fetch_add(1);  // for sites that others keep
-  entries_ = 0;
-  bytes_ = 0;
-}
-
-KernelCacheStats CallCache::stats() const {
-  KernelCacheStats stats;
-  stats.hits = hits_;
-  stats.misses = misses_;
-  stats.entries = entries_;
-  return stats;
+  kernel->prepared = std::move(prepared);
+  kernel->threads = small ? 1 : threads;
+  kernel->by_shapes = kernels_->limits().keep_any() && kernel->values.empty();
+  return kernel;
 }
 
 }  // namespace tenon

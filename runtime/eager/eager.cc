@@ -56,7 +56,7 @@ absl::Status CheckGiven(absl::string_view op, bool valid) {
 struct Eager::State {
   State(const Flags& f, int threads)
       : flags(f),
-        primitives({f.primitive_cache, f.cache_entries, f.cache_bytes}),
+        primitives(PrimitiveCache::LimitsOf(f)),
         services(MakeServices(flags, primitives, threads)),
         calls(flags, services),
         queue(Workers(services.threads)) {}
@@ -135,7 +135,7 @@ absl::StatusOr<std::vector<EagerHandle>> Eager::Submit(absl::string_view op,
   return handles;
 }
 
-KernelCacheStats Eager::kernel_stats() const { return state_->calls.stats(); }
+CacheStats Eager::kernel_stats() const { return state_->calls.stats(); }
 
 namespace eager {
 

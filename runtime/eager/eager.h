@@ -18,9 +18,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "env/bounded_cache.h"
 #include "graph/attr.h"
 #include "graph/tensor.h"
-#include "runtime/plan/kernel_cache.h"
 #include "runtime/session/session.h"
 
 namespace tenon {
@@ -68,7 +68,7 @@ class Eager {
                                                   absl::Span<const EagerHandle> inputs,
                                                   const AttrMap& attrs = {});
 
-  KernelCacheStats kernel_stats() const;
+  CacheStats kernel_stats() const;
 
  private:
   struct State;

@@ -167,6 +167,10 @@ struct Plan {
   std::unique_ptr<StatePool::Shelf> states;
 
   std::vector<StepInfo> Describe() const;
+  // Those of the plan, and of parts.
+  absl::Span<const std::shared_ptr<const PreparedKernel>> held_kernels() const {
+    return split != nullptr ? split->part->held_kernels() : absl::MakeConstSpan(kernels);
+  }
   // Steps, tables, values computed ahead and what executions leave between runs. Others hold the
   // rest: weights (the model), kernels, arenas (the model's pool).
   size_t HeldBytes() const;

@@ -1,17 +1,17 @@
-// The plans of a session, one per set of input dtypes and shapes: built once, most recent first,
-// bounded.
+// The plans of a session, one per set of input dtypes and shapes: a BoundedCache
+// (env/bounded_cache.h).
 #ifndef TENON_RUNTIME_PLAN_PLAN_CACHE_H_
 #define TENON_RUNTIME_PLAN_PLAN_CACHE_H_
 
 #include <cstdint>
-#include <functional>
-#include <list>
 #include <memory>
+#include <vector>
 
-#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "env/mutex.h"
+#include "env/bounded_cache.h"
 #include "graph/tensor.h"
 #include "runtime/plan/plan.h"
 
@@ -19,46 +19,40 @@ namespace tenon {
 
 class PlanCache {
  public:
-  struct Stats {
-    int64_t hits = 0;
-    int64_t misses = 0;
-    int64_t entries = 0;
-  };
-  using Build = std::function<absl::StatusOr<std::shared_ptr<const Plan>>()>;
+  using Build = absl::FunctionRef<absl::StatusOr<std::shared_ptr<const Plan>>()>;
 
-  // At least one plan is kept, however large. `max_bytes` (0: no limit) counts what bytes() does
-  // and the kernels that the plans hold.
+  // One plan is kept, however large. `max_bytes` counts what bytes() does and the kernels that the
+  // plans hold.
   PlanCache(int64_t max_entries, int64_t max_bytes)
-      : max_entries_(max_entries < 1 ? 1 : max_entries), max_bytes_(max_bytes) {}
+      : cache_(CacheLimits{.entries = max_entries, .bytes = max_bytes, .keep_one = true}) {}
 
-  // The plan for these feeds (an invalid tensor: not fed). `build` runs outside the lock, once:
-  // threads that ask for the same plan meanwhile wait for it. Failures are told to all who waited,
-  // and forgotten.
-  absl::StatusOr<std::shared_ptr<const Plan>> Get(absl::Span<const Tensor> feeds,
-                                                  const Build& build) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The plan for these feeds (an invalid tensor: not fed).
+  absl::StatusOr<std::shared_ptr<const Plan>> Get(absl::Span<const Tensor> feeds, Build build);
 
-  Stats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
+  CacheStats stats() const { return cache_.stats(); }
   // Held by the plans that are kept alone: no weights, kernels or arenas.
-  int64_t bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
+  int64_t bytes() const;
 
  private:
-  struct Entry {
-    std::vector<TensorSpec> key;
-    bool ready = false;
-    absl::Status status;
-    std::shared_ptr<const Plan> plan;
+  using Key = std::vector<TensorSpec>;
+  struct Query;
+
+  // Kernels that several plans share count once.
+  class Weigher {
+   public:
+    int64_t Add(const Plan& plan);
+    int64_t Remove(const Plan& plan, int64_t added);
+
+   private:
+    struct Count {
+      int uses = 0;
+      int64_t bytes = 0;
+    };
+    absl::flat_hash_map<const Plan*, int64_t> plans_;
+    absl::flat_hash_map<const PreparedKernel*, Count> kernels_;
   };
-  using Entries = std::list<std::shared_ptr<Entry>>;
 
-  Entries::iterator Find(absl::Span<const Tensor> feeds) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
-  void Trim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
-  const int64_t max_entries_;
-  const int64_t max_bytes_;
-  mutable Mutex mutex_;
-  Entries entries_ ABSL_GUARDED_BY(mutex_);  // most recent first: the usual one is found at once
-  Stats stats_ ABSL_GUARDED_BY(mutex_);
+  BoundedCache<Key, Plan, Weigher> cache_;
 };
 
 }  // namespace tenon

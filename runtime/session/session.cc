@@ -30,8 +30,8 @@ namespace tenon {
 struct Session::State {
   explicit State(const Flags& f)
       : flags(f),
-        primitives({f.primitive_cache, f.cache_entries, f.cache_bytes}),
-        kernels(f.cache_entries, f.cache_bytes),
+        primitives(PrimitiveCache::LimitsOf(f)),
+        kernels(CacheLimits{.entries = f.cache_entries, .bytes = f.cache_bytes}),
         plans(f.plan_entries, f.plan_bytes) {
     services.flags = &flags;
     services.cache = &primitives;
@@ -268,8 +268,8 @@ absl::Status Session::AssignVariable(absl::string_view name, const Tensor& value
 const Flags& Session::flags() const { return state_->flags; }
 int Session::nodes_on_devices() const { return state_->on_devices; }
 int Session::threads() const { return state_->services.threads; }
-PlanCache::Stats Session::plan_stats() const { return state_->plans.stats(); }
-KernelCacheStats Session::kernel_stats() const { return state_->kernels.stats(); }
+CacheStats Session::plan_stats() const { return state_->plans.stats(); }
+CacheStats Session::kernel_stats() const { return state_->kernels.stats(); }
 
 DiskCacheReport Session::disk_cache() const {
   MutexLock lock(&state_->disk_mutex);

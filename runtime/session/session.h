@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "env/bounded_cache.h"
 #include "env/flags.h"
 #include "graph/graph.h"
 #include "graph/tensor.h"
@@ -128,8 +129,8 @@ class Session {
   // Nodes that were placed on devices of plug-ins.
   int nodes_on_devices() const;
   const SessionReport& report() const { return report_; }
-  PlanCache::Stats plan_stats() const;
-  KernelCacheStats kernel_stats() const;
+  CacheStats plan_stats() const;
+  CacheStats kernel_stats() const;
   DiskCacheReport disk_cache() const;
   // Why the last batch that should run in parts (batch_split.h) runs whole; OK: none does.
   absl::Status split_status() const;

@@ -33,5 +33,10 @@ TEST(Flags, EveryDefaultParsesToItself) {
     EXPECT_EQ(FlagText(row, flags), row.default_text) << row.name;
 }
 
+TEST(Flags, AStructWithoutAnEnvironmentHasTheDefaults) {
+  for (const FlagRow& row : FlagTable())
+    EXPECT_EQ(FlagText(row, Flags()), row.default_text) << row.name;
+}
+
 }  // namespace
 }  // namespace tenon

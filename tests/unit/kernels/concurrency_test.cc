@@ -88,7 +88,7 @@ TEST(Concurrency, SameThreadsSameBits) {
                        RandomTensor(DType::kFloat, kBias, 3)};
   std::vector<Tensor> results;
   for (bool cached : {true, false, true}) {
-    PrimitiveCache cache({.enabled = cached});
+    PrimitiveCache cache(cached ? PrimitiveCache::kDefaultLimits : CacheLimits{});
     absl::StatusOr<PreparedKernel> prepared = Prepare(filter, {&flags, &cache, 2});
     ASSERT_TRUE(prepared.ok()) << prepared.status();
     for (int run = 0; run < 2; ++run) results.push_back((*RunKernel(*prepared, in))[0]);

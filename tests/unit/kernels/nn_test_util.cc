@@ -81,7 +81,7 @@ absl::StatusOr<RunResult> RunNode(const Node& plain_node, const std::vector<Tens
   Flags flags;
   flags.strict_nan = options.strict_nan;
   flags.winograd = options.winograd;
-  PrimitiveCache cache({.enabled = options.cache});
+  PrimitiveCache cache(options.cache ? PrimitiveCache::kDefaultLimits : CacheLimits{});
   Services services{&flags, &cache, options.threads};
   std::vector<TensorSpec> specs;
   std::vector<std::unique_ptr<Constant>> owned;

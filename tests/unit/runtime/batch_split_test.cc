@@ -35,7 +35,7 @@ Tensor Image(int64_t rows) {
 
 class BatchSplitTest : public ::testing::Test {
  protected:
-  BatchSplitTest() : kernels_(100, 1 << 20) {
+  BatchSplitTest() : kernels_(CacheLimits{.entries = 100, .bytes = 1 << 20}) {
     services_.flags = &flags_;
     services_.threads = 1;
   }

@@ -118,6 +118,37 @@ TEST(Eager, ACacheOfNothingAndOneThatOverflows) {
   }
 }
 
+TEST(Eager, KeepsNothingWhereTheFlagsSaySo) {
+  for (const auto none : {&Flags::cache_entries, &Flags::cache_bytes}) {
+    SessionOptions options;
+    options.flags = Flags();
+    (*options.flags).*none = 0;
+    auto eager = *Eager::Create(options);
+    for (int i = 0; i < 3; ++i) {
+      auto y = eager->Execute("Abs", {Floats({2}, {-1, 2})});
+      ASSERT_TRUE(y.ok()) << y.status();
+      EXPECT_THAT((*y)[0].flat<float>(), ElementsAre(1, 2));
+    }
+    EXPECT_EQ(eager->kernel_stats().misses, 3);
+    EXPECT_EQ(eager->kernel_stats().entries, 0);
+  }
+}
+
+// What is used stays, however many others come and go.
+TEST(Eager, WhatWasUsedLongestAgoLeaves) {
+  SessionOptions options;
+  options.flags = Flags();
+  options.flags->cache_entries = 4;
+  auto eager = *Eager::Create(options);
+  for (int64_t n = 1; n <= 20; ++n) {
+    const Tensor x = Floats({n}, std::vector<float>(static_cast<size_t>(n), -2));
+    EXPECT_TRUE(eager->Execute("Neg", {Floats({1}, {1})}).ok());
+    EXPECT_TRUE(eager->Execute("Abs", {x}).ok());
+  }
+  EXPECT_EQ(eager->kernel_stats().misses, 21);
+  EXPECT_EQ(eager->kernel_stats().entries, 4);
+}
+
 TEST(Eager, TheProcessHasAContext) {
   auto y = eager::Execute("Neg", {Floats({1}, {3})});
   ASSERT_TRUE(y.ok()) << y.status();

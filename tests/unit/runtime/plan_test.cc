@@ -17,7 +17,9 @@ using ::testing::HasSubstr;
 
 class PlanTest : public ::testing::Test {
  protected:
-  PlanTest() : kernels_(100, 1 << 20), maker_(&graph_) { services_.flags = &flags_; }
+  PlanTest() : kernels_(CacheLimits{.entries = 100, .bytes = 1 << 20}), maker_(&graph_) {
+    services_.flags = &flags_;
+  }
 
   std::shared_ptr<const Plan> Build(std::vector<Tensor> feeds) {
     auto plan = TryBuild(feeds);

@@ -30,7 +30,6 @@ Graph SmallGraph() {
 std::unique_ptr<Session> Make(Graph graph, const Flags& flags = {}) {
   SessionOptions options;
   options.flags = flags;
-  options.flags->plan_entries = flags.plan_entries == 0 ? 64 : flags.plan_entries;
   options.threads = 1;
   auto session = Session::Create(std::move(graph), options);
   EXPECT_TRUE(session.ok()) << session.status();
@@ -96,6 +95,34 @@ TEST(Session, PlansAreKeptAndBounded) {
   EXPECT_EQ(session->plan_stats().hits, 4);
   EXPECT_TRUE(run(4));
   EXPECT_EQ(session->plan_stats().misses, 7);
+}
+
+TEST(Session, PlansAndKernelsAreNotKeptWhereTheFlagsSaySo) {
+  for (const auto none : {&Flags::plan_entries, &Flags::plan_bytes}) {
+    Flags flags;
+    flags.*none = 0;
+    auto session = Make(SmallGraph(), flags);
+    for (int i = 0; i < 3; ++i) {
+      auto run = session->Run({{"x", Floats({1, 2}, {1, 2})}});
+      ASSERT_TRUE(run.ok()) << run.status();
+      EXPECT_THAT((*run)[0].second.flat<float>(), ElementsAre(2, 4));
+    }
+    EXPECT_EQ(session->plan_stats().entries, 0);
+    EXPECT_EQ(session->plan_stats().misses, 3);
+    EXPECT_GT(session->kernel_stats().hits, 0);
+  }
+  for (const auto none : {&Flags::cache_entries, &Flags::cache_bytes}) {
+    Flags flags;
+    flags.*none = 0;
+    auto session = Make(SmallGraph(), flags);
+    for (int64_t batch : {1, 2, 1}) {
+      auto t = Tensor::Allocate(DType::kFloat, Shape({batch, 2}));
+      EXPECT_TRUE(session->Run(std::vector<Tensor>{*t}).ok());
+    }
+    EXPECT_EQ(session->kernel_stats().entries, 0);
+    EXPECT_EQ(session->kernel_stats().hits, 0);
+    EXPECT_EQ(session->plan_stats().hits, 1);
+  }
 }
 
 TEST(Session, PlansAreBoundedByBytes) {
