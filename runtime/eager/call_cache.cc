@@ -8,7 +8,7 @@
 #include "env/status.h"
 #include "env/thread_budget.h"
 #include "ops/rename.h"
-#include "runtime/plan/attr_hash.h"
+#include "runtime/execution/attr_hash.h"
 
 namespace tenon {
 namespace {

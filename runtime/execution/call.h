@@ -7,8 +7,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "graph/tensor.h"
+#include "runtime/execution/kernel_cache.h"
 #include "runtime/plan/call_form.h"
-#include "runtime/plan/kernel_cache.h"
 
 namespace tenon {
 

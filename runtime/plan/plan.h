@@ -17,9 +17,9 @@
 #include "graph/graph.h"
 #include "graph/tensor.h"
 #include "ops/evaluate.h"
+#include "runtime/execution/kernel_cache.h"
 #include "runtime/memory/state_pool.h"
 #include "runtime/plan/call_form.h"
-#include "runtime/plan/kernel_cache.h"
 #include "runtime/plan/model_state.h"
 
 namespace tenon {

@@ -11,7 +11,7 @@
 #include "absl/types/span.h"
 #include "graph/graph.h"
 #include "kernels/interface/constant.h"
-#include "runtime/plan/kernel_cache.h"
+#include "runtime/execution/kernel_cache.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/plan_devices.h"
 #include "runtime/plan/plan_memory.h"

@@ -19,9 +19,9 @@
 #include "runtime/devices/registry.h"
 #include "runtime/disk_cache/cache_folder.h"
 #include "runtime/disk_cache/disk_cache.h"
+#include "runtime/execution/kernel_cache.h"
 #include "runtime/plan/batch_split.h"
 #include "runtime/plan/body.h"
-#include "runtime/plan/kernel_cache.h"
 #include "runtime/plan/model_state.h"
 
 namespace tenon {

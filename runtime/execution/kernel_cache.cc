@@ -1,10 +1,10 @@
-#include "runtime/plan/kernel_cache.h"
+#include "runtime/execution/kernel_cache.h"
 
 #include <algorithm>
 
 #include "absl/hash/hash.h"
 #include "env/status.h"
-#include "runtime/plan/attr_hash.h"
+#include "runtime/execution/attr_hash.h"
 
 namespace tenon {
 

@@ -1,7 +1,7 @@
 // A hash of attributes for caches of prepared kernels. Large values (tensors, functions) count by
 // what is cheap to see of them; equality decides.
-#ifndef TENON_RUNTIME_PLAN_ATTR_HASH_H_
-#define TENON_RUNTIME_PLAN_ATTR_HASH_H_
+#ifndef TENON_RUNTIME_EXECUTION_ATTR_HASH_H_
+#define TENON_RUNTIME_EXECUTION_ATTR_HASH_H_
 
 #include <cstddef>
 
@@ -32,4 +32,4 @@ inline size_t HashAttrs(size_t seed, const AttrMap& attrs) {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_PLAN_ATTR_HASH_H_
+#endif  // TENON_RUNTIME_EXECUTION_ATTR_HASH_H_

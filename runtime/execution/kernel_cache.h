@@ -1,8 +1,8 @@
 // Prepared kernels, shared by all plans of a session: a BoundedCache (env/bounded_cache.h). Two
 // requests get the same kernel when op, attributes, dtypes, shapes and constants agree, and so do
 // the values of those inputs that Prepare looked at.
-#ifndef TENON_RUNTIME_PLAN_KERNEL_CACHE_H_
-#define TENON_RUNTIME_PLAN_KERNEL_CACHE_H_
+#ifndef TENON_RUNTIME_EXECUTION_KERNEL_CACHE_H_
+#define TENON_RUNTIME_EXECUTION_KERNEL_CACHE_H_
 
 #include <memory>
 #include <string>
@@ -47,4 +47,4 @@ class KernelCache {
 
 }  // namespace tenon
 
-#endif  // TENON_RUNTIME_PLAN_KERNEL_CACHE_H_
+#endif  // TENON_RUNTIME_EXECUTION_KERNEL_CACHE_H_
