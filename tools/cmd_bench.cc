@@ -194,15 +194,15 @@ absl::Status Bench(const BenchArgs& args) {
     json["runs_per_s"] = t.runs_per_s;
     json["streams"] = args.streams;
     json["threads"] = session.threads();
-    json["steps"] = plan->stats.steps;
-    json["arena_bytes"] = plan->stats.arena_bytes;
+    json["steps"] = plan->stats().steps;
+    json["arena_bytes"] = plan->stats().arena_bytes;
     json["peak_rss_mb"] = static_cast<double>(PeakResidentBytes()) / (1 << 20);
     Print(json);
     return absl::OkStatus();
   }
   std::printf("load %.1f ms, first run %.1f ms, %d steps, arena %.1f MB, peak memory %.0f MB\n",
-              opened.load_ms, first_ms, plan->stats.steps,
-              static_cast<double>(plan->stats.arena_bytes) / (1 << 20),
+              opened.load_ms, first_ms, plan->stats().steps,
+              static_cast<double>(plan->stats().arena_bytes) / (1 << 20),
               static_cast<double>(PeakResidentBytes()) / (1 << 20));
   std::printf("%zu runs, %d threads: min %.3f ms, median %.3f ms, p99 %.3f ms\n", t.n,
               session.threads(), t.min_ms, t.median_ms, t.p99_ms);

@@ -126,7 +126,7 @@ absl::Status Measure(const std::string& path, const CoverageOptions& options, Co
     use.ms += ms[i];
     coverage.ms += ms[i];
   }
-  coverage.free_nodes = plan->stats.evaluated + plan->stats.aliased;
+  coverage.free_nodes = plan->stats().evaluated + plan->stats().aliased;
   return absl::OkStatus();
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/execution/executor.h"
+#include "runtime/execution/plan.h"
 
 namespace tenon {
 

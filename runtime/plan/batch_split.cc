@@ -7,6 +7,7 @@
 
 #include "env/status.h"
 #include "ops/op.h"
+#include "runtime/plan/plan_builder.h"
 
 namespace tenon {
 namespace {
@@ -199,7 +200,7 @@ int64_t RowsOfPart(const PlanSurvey& survey, int64_t rows, size_t cache_bytes) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const Plan>> BuildSplitPlan(
+absl::StatusOr<std::shared_ptr<const SplitPlan>> BuildSplitPlan(
     const std::shared_ptr<const ModelState>& model, absl::Span<const TensorSpec> feeds,
     const std::vector<bool>& free_rows, const Services& services, KernelCache& cache) {
   const int64_t rows = RowsOf(feeds, free_rows);
@@ -217,23 +218,16 @@ absl::StatusOr<std::shared_ptr<const Plan>> BuildSplitPlan(
   BatchAxisAnalysis analysis(*model, *all, *part, rows / part_rows);
   if (!analysis.Run(feeds, free_rows)) return nullptr;
 
-  auto split = std::make_unique<BatchSplit>();
-  split->parts = rows / part_rows;
-  split->split_feeds = free_rows;
+  std::vector<SplitPlan::Output> outputs;
   for (const GraphOutput& output : model->graph().outputs()) {
     const TensorSpec& spec = analysis.Spec(output.source);
-    split->outputs.push_back({spec.dtype, spec.shape, nullptr});
-    split->split_outputs.push_back(analysis.Of(output.source) == BatchAxis::kFirst);
+    outputs.push_back(
+        {{spec.dtype, spec.shape, nullptr}, analysis.Of(output.source) == BatchAxis::kFirst});
   }
-  TENON_ASSIGN_OR_RETURN(split->part, BuildPlan(model, part_feeds, services, cache));
-  auto plan = std::make_shared<Plan>();
-  plan->feeds.assign(feeds.begin(), feeds.end());
-  plan->stats = split->part->stats;
-  plan->model = model;
-  plan->services = services;
-  plan->cache = &cache;
-  plan->split = std::move(split);
-  return std::shared_ptr<const Plan>(std::move(plan));
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan,
+                         BuildPlan(model, part_feeds, services, cache));
+  return std::make_shared<const SplitPlan>(std::move(plan), rows / part_rows, free_rows,
+                                           std::move(outputs));
 }
 
 }  // namespace tenon

@@ -5,18 +5,21 @@
 #define TENON_RUNTIME_PLAN_BATCH_SPLIT_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "runtime/plan/plan.h"
+#include "runtime/execution/kernel_cache.h"
+#include "runtime/plan/model_state.h"
+#include "runtime/plan/split_plan.h"
 
 namespace tenon {
 
-// A plan with Plan::split for these feeds, or null where one plan for all rows is right: the
+// A plan in parts for these feeds, or null where one plan for all rows is right: the
 // tensors fit the caches, weights would be read more often than it is worth, or some op looks at
 // several rows. `free_rows[i]` says that feed i may have any number of rows. An error where the
 // part's plan cannot be built; that for all rows may work all the same.
-absl::StatusOr<std::shared_ptr<const Plan>> BuildSplitPlan(
+absl::StatusOr<std::shared_ptr<const SplitPlan>> BuildSplitPlan(
     const std::shared_ptr<const ModelState>& model, absl::Span<const TensorSpec> feeds,
     const std::vector<bool>& free_rows, const Services& services, KernelCache& cache);
 

@@ -6,6 +6,7 @@
 #include "env/status.h"
 #include "kernels/lists/tensor_list.h"
 #include "ops/op.h"
+#include "runtime/plan/plan_builder.h"
 
 namespace tenon {
 namespace {
@@ -26,7 +27,7 @@ absl::Status CheckSignature(const Body& body, size_t inputs, size_t outputs) {
                          graph.outputs().size(), " results; expected ", inputs, " and ", outputs);
 }
 
-std::vector<Shape> PlannedShapes(const Plan& plan) {
+std::vector<Shape> PlannedShapes(const FlatPlan& plan) {
   std::vector<Shape> shapes;
   for (const PlanOutput& output : plan.outputs) shapes.push_back(output.shape);
   return shapes;
@@ -34,14 +35,21 @@ std::vector<Shape> PlannedShapes(const Plan& plan) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const Plan>> Body::PlanFor(absl::Span<const Tensor> feeds,
-                                                          const Services& services,
-                                                          KernelCache& cache) {
+absl::StatusOr<std::shared_ptr<const FlatPlan>> Body::PlanFor(absl::Span<const Tensor> feeds,
+                                                              const Services& services,
+                                                              KernelCache& cache) {
   return plans_.Get(feeds, [&] {
     std::vector<TensorSpec> specs;
     for (const Tensor& t : feeds) specs.push_back({t.dtype(), t.shape(), &t});
     return BuildPlan(model_, specs, services, cache);
   });
+}
+
+absl::StatusOr<std::vector<Tensor>> Body::Call(absl::Span<const Tensor> arguments,
+                                               const Services& services, KernelCache& cache) {
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const FlatPlan> plan,
+                         PlanFor(arguments, services, cache));
+  return plan->RunShared(arguments);
 }
 
 Body* Bodies::Find(const std::string& name) const {

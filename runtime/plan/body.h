@@ -11,28 +11,39 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "runtime/plan/call_form.h"
+#include "runtime/execution/flat_plan.h"
+#include "runtime/execution/function.h"
 #include "runtime/plan/model_state.h"
-#include "runtime/plan/plan.h"
 #include "runtime/plan/plan_cache.h"
 
 namespace tenon {
 
-class Body {
+class Body final : public Function {
  public:
   explicit Body(std::shared_ptr<const ModelState> model)
       : model_(std::move(model)), plans_(kPlans, kPlanBytes) {}
 
   const ModelState& model() const { return *model_; }
   int64_t plan_bytes() const { return plans_.bytes(); }
-  absl::StatusOr<std::shared_ptr<const Plan>> PlanFor(absl::Span<const Tensor> feeds,
-                                                      const Services& services, KernelCache& cache);
+  absl::StatusOr<std::shared_ptr<const FlatPlan>> PlanFor(absl::Span<const Tensor> feeds,
+                                                          const Services& services,
+                                                          KernelCache& cache);
+  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> arguments,
+                                           const Services& services, KernelCache& cache) override;
 
  private:
   static constexpr int kPlans = 64;
   static constexpr int64_t kPlanBytes = int64_t{64} << 20;
   const std::shared_ptr<const ModelState> model_;
-  PlanCache plans_;
+  PlanCache<FlatPlan> plans_;
+};
+
+// What a control-flow node calls.
+struct CallForm {
+  enum Kind { kIf, kCase, kWhile } kind = kIf;
+  // If: then, else. Case: the branches. While: condition, body.
+  std::vector<Body*> bodies;
+  int first_input = 0;  // of the functions' arguments
 };
 
 // By function name.

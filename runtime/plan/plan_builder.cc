@@ -1,4 +1,6 @@
 // A graph's nodes in order become values known ahead, views of other memory, or steps.
+#include "runtime/plan/plan_builder.h"
+
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -6,8 +8,10 @@
 #include "kernels/lists/tensor_list.h"
 #include "ops/control/on_device.h"
 #include "ops/op.h"
+#include "runtime/execution/dynamic_kernel_step.h"
+#include "runtime/execution/list_item_step.h"
+#include "runtime/execution/read_variable_step.h"
 #include "runtime/plan/body.h"
-#include "runtime/plan/plan.h"
 #include "runtime/plan/plan_memory.h"
 #include "runtime/plan/plan_steps.h"
 
@@ -21,21 +25,22 @@ class PlanBuilder {
  public:
   // Without a cache no kernel is prepared: for surveys.
   PlanBuilder(std::shared_ptr<const ModelState> model, const Services& services, KernelCache* cache)
-      : plan_(std::make_shared<Plan>()), graph_(model->graph()), steps_(*plan_, memory_) {
+      : plan_(std::make_shared<FlatPlan>()), graph_(model->graph()), steps_(*plan_, memory_) {
     plan_->model = std::move(model);
+    plan_->graph = &graph_;
     plan_->services = services;
     plan_->cache = cache;
     values_.resize(static_cast<size_t>(graph_.end_id()));
   }
 
-  absl::StatusOr<std::shared_ptr<const Plan>> Build(absl::Span<const TensorSpec> feeds) {
+  absl::StatusOr<std::shared_ptr<const FlatPlan>> Build(absl::Span<const TensorSpec> feeds) {
     TENON_RETURN_IF_ERROR(AddAll(feeds));
-    plan_->stats.steps = static_cast<int>(plan_->steps.size());
+    plan_->counts.steps = static_cast<int>(plan_->steps.size());
     plan_->states = std::make_unique<StatePool::Shelf>(plan_->model->states(), plan_->arena_bytes);
     for (Constant* constant : steps_.packed()) {
       if (!steps_.read_plain().contains(constant)) constant->ReleasePlain();
     }
-    return std::shared_ptr<const Plan>(std::move(plan_));
+    return std::shared_ptr<const FlatPlan>(std::move(plan_));
   }
 
   absl::StatusOr<PlanSurvey> Survey(absl::Span<const TensorSpec> feeds) {
@@ -60,7 +65,7 @@ class PlanBuilder {
   absl::Status AddAll(absl::Span<const TensorSpec> feeds) {
     TENON_RETURN_IF_ERROR(AddFeeds(feeds));
     for (NodeId id : plan_->model->order()) {
-      ++plan_->stats.nodes;
+      ++plan_->counts.nodes;
       if (fed_.contains(id)) continue;
       TENON_RETURN_IF_ERROR(AddNode(graph_.node(id)));
     }
@@ -74,11 +79,10 @@ class PlanBuilder {
       return InvalidArgument("the graph has ", inputs.size(), " inputs, ", feeds.size(), " given");
     }
     for (size_t i = 0; i < feeds.size(); ++i) {
-      plan_->feeds.push_back({feeds[i].dtype, feeds[i].shape, nullptr});
       if (feeds[i].dtype == DType::kInvalid) continue;
       if (!fed_.insert(inputs[i].node).second) continue;
       PlanValue value;
-      value.spec = plan_->feeds.back();
+      value.spec = {feeds[i].dtype, feeds[i].shape, nullptr};
       value.buffer = memory_.AddFeed(static_cast<int>(i));
       if (feeds[i].value != nullptr) value.item = CommonItemShape(*feeds[i].value);
       values_[static_cast<size_t>(inputs[i].node)] = {value};
@@ -127,10 +131,10 @@ class PlanBuilder {
       if (!absl::IsUnimplemented(done)) return done;
     }
     if (op.info->row.alias && ShareMemory(inputs, ports)) {
-      ++plan_->stats.aliased;
+      ++plan_->counts.aliased;
       return PinAliased(inputs, ports);
     }
-    return AddStep(node, op.info->row, inputs, specs, outputs, ports);
+    return AddStep(node, *op.info, inputs, specs, outputs, ports);
   }
 
   // The shape of all tensors in the list that a node gives.
@@ -197,7 +201,7 @@ class PlanBuilder {
       ports[i].spec.value = kept.get();
       plan_->values.push_back(std::move(kept));
     }
-    ++plan_->stats.evaluated;
+    ++plan_->counts.evaluated;
     return absl::OkStatus();
   }
 
@@ -226,7 +230,7 @@ class PlanBuilder {
     return absl::OkStatus();
   }
 
-  absl::Status AddStep(const Node& node, const OpRow& row, absl::Span<PlanValue* const> inputs,
+  absl::Status AddStep(const Node& node, const OpInfo& op, absl::Span<PlanValue* const> inputs,
                        absl::Span<const TensorSpec> specs, absl::Span<const TensorSpec> outputs,
                        std::vector<PlanValue>& ports) {
     if (IsOnDevice(node)) return steps_.AddDevice(node, inputs, ports);
@@ -234,13 +238,13 @@ class PlanBuilder {
     const int step = steps_.now();
     if (node.op == "ReadVariableOp" && outputs[0].shape.IsComplete()) {
       ports[0].buffer = memory_.AddHeld(outputs[0], step);
-      return steps_.AddDynamic(node, DynamicKind::kRead, inputs, ports);
+      return steps_.Add<ReadVariableStep>(node, inputs, ports);
     }
     if (node.op == "TensorListGetItem" && inputs[0]->item.IsComplete() &&
         inputs[0]->item.CompatibleWith(outputs[0].shape)) {
       ports[0].spec.shape = inputs[0]->item;
       ports[0].buffer = memory_.AddHeld(ports[0].spec, step);
-      return steps_.AddDynamic(node, DynamicKind::kItem, inputs, ports);
+      return steps_.Add<ListItemStep>(node, inputs, ports);
     }
     if (IsCall(node.op)) return steps_.AddCall(node, inputs, specs, outputs, ports);
     bool dynamic = false, values_missing = false, empty = true;
@@ -254,8 +258,8 @@ class PlanBuilder {
       dynamic |= !outputs[i].shape.IsComplete();
       empty &= outputs[i].shape.IsComplete() && outputs[i].shape.num_elements() == 0;
     }
-    if (empty && !row.stateful) return absl::OkStatus();  // nothing to write
-    if (dynamic) return steps_.AddDynamic(node, DynamicKind::kKernel, inputs, ports);
+    if (empty && !op.row.stateful) return absl::OkStatus();  // nothing to write
+    if (dynamic) return steps_.Add<DynamicKernelStep>(node, inputs, ports, node, op);
     if (steps_.surveying()) return steps_.AddSurveyed(inputs, outputs);
 
     std::vector<Constant*> constants;
@@ -264,7 +268,7 @@ class PlanBuilder {
         plan_->cache->Prepare(node, specs, constants, outputs, plan_->services);
     if (absl::IsUnimplemented(prepared.status()) && values_missing) {
       // Perhaps for want of a value that the run will know.
-      return steps_.AddDynamic(node, DynamicKind::kKernel, inputs, ports);
+      return steps_.Add<DynamicKernelStep>(node, inputs, ports, node, op);
     }
     if (!prepared.ok()) return prepared.status();
     return steps_.AddFlat(node, *std::move(prepared), inputs, ports);
@@ -289,7 +293,7 @@ class PlanBuilder {
     return absl::OkStatus();
   }
 
-  std::shared_ptr<Plan> plan_;
+  std::shared_ptr<FlatPlan> plan_;
   const Graph& graph_;
   PlanMemory memory_;
   PlanSteps steps_;
@@ -299,10 +303,10 @@ class PlanBuilder {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const Plan>> BuildPlan(std::shared_ptr<const ModelState> model,
-                                                      absl::Span<const TensorSpec> feeds,
-                                                      const Services& services,
-                                                      KernelCache& cache) {
+absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildPlan(std::shared_ptr<const ModelState> model,
+                                                          absl::Span<const TensorSpec> feeds,
+                                                          const Services& services,
+                                                          KernelCache& cache) {
   return PlanBuilder(std::move(model), services, &cache).Build(feeds);
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/hash/hash.h"
 #include "kernels/lists/tensor_list.h"
+#include "runtime/execution/flat_plan.h"
 
 namespace tenon {
 namespace {
@@ -13,9 +14,7 @@ Shape KeyShape(const Tensor& feed) {
   return feed.dtype() == DType::kVariant ? CommonItemShape(feed) : feed.shape();
 }
 
-}  // namespace
-
-struct PlanCache::Query {
+struct Query {
   static constexpr bool kByValue = false;
 
   size_t Hash() const {
@@ -23,7 +22,7 @@ struct PlanCache::Query {
     for (const Tensor& t : feeds) hash = absl::HashOf(hash, t.dtype(), KeyShape(t));
     return hash;
   }
-  bool Asks(const Key& key) const {
+  bool Asks(const std::vector<TensorSpec>& key) const {
     return std::equal(key.begin(), key.end(), feeds.begin(), feeds.end(),
                       [](const TensorSpec& a, const Tensor& b) {
                         if (b.dtype() == DType::kVariant) {
@@ -32,8 +31,8 @@ struct PlanCache::Query {
                         return a.dtype == b.dtype() && a.shape == b.shape();
                       });
   }
-  Key MakeKey() const {
-    Key key;
+  std::vector<TensorSpec> MakeKey() const {
+    std::vector<TensorSpec> key;
     for (const Tensor& t : feeds) key.push_back({t.dtype(), KeyShape(t), nullptr});
     return key;
   }
@@ -41,14 +40,18 @@ struct PlanCache::Query {
   absl::Span<const Tensor> feeds;
 };
 
-absl::StatusOr<std::shared_ptr<const Plan>> PlanCache::Get(absl::Span<const Tensor> feeds,
+}  // namespace
+
+template <typename P>
+absl::StatusOr<std::shared_ptr<const P>> PlanCache<P>::Get(absl::Span<const Tensor> feeds,
                                                            Build build) {
   return cache_.GetOrBuild(Query{feeds}, build);
 }
 
-int64_t PlanCache::Weigher::Add(const Plan& plan) {
+template <typename P>
+int64_t PlanCache<P>::Weigher::Add(const Plan& plan) {
   int64_t bytes = plans_[&plan] = static_cast<int64_t>(plan.HeldBytes());
-  for (const std::shared_ptr<const PreparedKernel>& kernel : plan.held_kernels()) {
+  for (const std::shared_ptr<const PreparedKernel>& kernel : plan.kernels()) {
     if (kernel == nullptr) continue;
     Count& count = kernels_[kernel.get()];
     if (++count.uses > 1) continue;
@@ -58,11 +61,12 @@ int64_t PlanCache::Weigher::Add(const Plan& plan) {
   return bytes;
 }
 
-int64_t PlanCache::Weigher::Remove(const Plan& plan, int64_t) {
+template <typename P>
+int64_t PlanCache<P>::Weigher::Remove(const Plan& plan, int64_t) {
   const auto it = plans_.find(&plan);
   int64_t bytes = it->second;
   plans_.erase(it);
-  for (const std::shared_ptr<const PreparedKernel>& kernel : plan.held_kernels()) {
+  for (const std::shared_ptr<const PreparedKernel>& kernel : plan.kernels()) {
     if (kernel == nullptr) continue;
     const auto count = kernels_.find(kernel.get());
     if (--count->second.uses > 0) continue;
@@ -72,10 +76,14 @@ int64_t PlanCache::Weigher::Remove(const Plan& plan, int64_t) {
   return bytes;
 }
 
-int64_t PlanCache::bytes() const {
+template <typename P>
+int64_t PlanCache<P>::bytes() const {
   int64_t bytes = 0;
   cache_.ForEach([&](const Plan& plan) { bytes += static_cast<int64_t>(plan.HeldBytes()); });
   return bytes;
 }
+
+template class PlanCache<Plan>;
+template class PlanCache<FlatPlan>;
 
 }  // namespace tenon

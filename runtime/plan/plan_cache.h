@@ -13,13 +13,15 @@
 #include "absl/types/span.h"
 #include "env/bounded_cache.h"
 #include "graph/tensor.h"
-#include "runtime/plan/plan.h"
+#include "runtime/execution/plan.h"
 
 namespace tenon {
 
+// `P` is Plan or FlatPlan.
+template <typename P>
 class PlanCache {
  public:
-  using Build = absl::FunctionRef<absl::StatusOr<std::shared_ptr<const Plan>>()>;
+  using Build = absl::FunctionRef<absl::StatusOr<std::shared_ptr<const P>>()>;
 
   // One plan is kept, however large. `max_bytes` counts what bytes() does and the kernels that the
   // plans hold.
@@ -27,7 +29,7 @@ class PlanCache {
       : cache_(CacheLimits{.entries = max_entries, .bytes = max_bytes, .keep_one = true}) {}
 
   // The plan for these feeds (an invalid tensor: not fed).
-  absl::StatusOr<std::shared_ptr<const Plan>> Get(absl::Span<const Tensor> feeds, Build build);
+  absl::StatusOr<std::shared_ptr<const P>> Get(absl::Span<const Tensor> feeds, Build build);
 
   CacheStats stats() const { return cache_.stats(); }
   // Held by the plans that are kept alone: no weights, kernels or arenas.
@@ -35,8 +37,6 @@ class PlanCache {
 
  private:
   using Key = std::vector<TensorSpec>;
-  struct Query;
-
   // Kernels that several plans share count once.
   class Weigher {
    public:
@@ -52,7 +52,7 @@ class PlanCache {
     absl::flat_hash_map<const PreparedKernel*, Count> kernels_;
   };
 
-  BoundedCache<Key, Plan, Weigher> cache_;
+  BoundedCache<Key, P, Weigher> cache_;
 };
 
 }  // namespace tenon

@@ -4,6 +4,7 @@
 #include "ops/control/on_device.h"
 #include "ops/op.h"
 #include "runtime/devices/registry.h"
+#include "runtime/execution/device_copy_step.h"
 
 namespace tenon {
 
@@ -31,20 +32,21 @@ absl::StatusOr<int> PlanDevices::AddBrought(const TensorSpec& spec, int step) {
   return memory_.AddComputed(spec, step);
 }
 
-void PlanDevices::AddCopy(DynamicKind kind, const Device& device, int from, int to,
-                          const TensorSpec& spec, NodeId reader) {
-  DynamicStep copy;
-  copy.kind = kind;
-  copy.device = &device;
-  copy.inputs.push_back({from, spec.dtype, spec.shape, nullptr, nullptr});
-  copy.outputs.push_back({to, spec.dtype, spec.shape, nullptr, nullptr});
+void AppendStep(FlatPlan& plan, NodeId node, std::unique_ptr<Step> step) {
+  FlatStep flat;
+  flat.node = node;
+  flat.step = step.get();
+  plan.dynamic_steps.push_back(std::move(step));
+  plan.steps.push_back(flat);
+  plan.prepared.push_back(nullptr);
+}
+
+template <typename T>
+void PlanDevices::AddCopy(const Device& device, int from, int to, const TensorSpec& spec,
+                          NodeId reader) {
   memory_.Read(from, now());
-  Step step;
-  step.node = reader;
-  step.dynamic = static_cast<int>(plan_.dynamic_steps.size());
-  plan_.dynamic_steps.push_back(std::move(copy));
-  plan_.steps.push_back(step);
-  plan_.kernels.push_back(nullptr);
+  StepArgs args{{{from, spec.dtype, spec.shape}}, {{to, spec.dtype, spec.shape}}};
+  AppendStep(plan_, reader, std::make_unique<T>(std::move(args), device));
 }
 
 absl::StatusOr<int> PlanDevices::OnDevice(const Device& device, int buffer, const TensorSpec& spec,
@@ -52,9 +54,9 @@ absl::StatusOr<int> PlanDevices::OnDevice(const Device& device, int buffer, cons
   const auto [it, fresh] = on_device_.try_emplace({buffer, &device}, -1);
   if (!fresh) return it->second;
   TENON_ASSIGN_OR_RETURN(it->second, AddBrought(spec, now()));
-  AddCopy(DynamicKind::kToDevice, device, buffer, it->second, spec, reader);
+  AddCopy<CopyToDeviceStep>(device, buffer, it->second, spec, reader);
   on_host_[it->second] = buffer;
-  ++plan_.stats.copies_to_device;
+  ++plan_.counts.copies_to_device;
   return it->second;
 }
 
@@ -63,9 +65,9 @@ absl::StatusOr<int> PlanDevices::OnHost(const Device& device, int buffer, const 
   const auto [it, fresh] = on_host_.try_emplace(buffer, -1);
   if (!fresh) return it->second;
   TENON_ASSIGN_OR_RETURN(it->second, memory_.AddComputed(spec, now()));
-  AddCopy(DynamicKind::kToHost, device, buffer, it->second, spec, reader);
+  AddCopy<CopyToHostStep>(device, buffer, it->second, spec, reader);
   on_device_[{it->second, &device}] = buffer;
-  ++plan_.stats.copies_to_host;
+  ++plan_.counts.copies_to_host;
   return it->second;
 }
 

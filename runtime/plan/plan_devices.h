@@ -9,14 +9,17 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "runtime/devices/kernel.h"
-#include "runtime/plan/plan.h"
+#include "runtime/execution/flat_plan.h"
 #include "runtime/plan/plan_memory.h"
 
 namespace tenon {
 
+// Adds a step without a prepared kernel.
+void AppendStep(FlatPlan& plan, NodeId node, std::unique_ptr<Step> step);
+
 class PlanDevices {
  public:
-  PlanDevices(Plan& plan, PlanMemory& memory) : plan_(plan), memory_(memory) {}
+  PlanDevices(FlatPlan& plan, PlanMemory& memory) : plan_(plan), memory_(memory) {}
 
   // For an `_OnDevice` node. Errors name the node and the device.
   absl::StatusOr<std::shared_ptr<const DeviceKernel>> KernelOf(const Node& node);
@@ -34,11 +37,12 @@ class PlanDevices {
   absl::StatusOr<int> AddBrought(const TensorSpec& spec, int step);
 
  private:
-  void AddCopy(DynamicKind kind, const Device& device, int from, int to, const TensorSpec& spec,
-               NodeId reader);
+  // T is the class of the step.
+  template <typename T>
+  void AddCopy(const Device& device, int from, int to, const TensorSpec& spec, NodeId reader);
   int now() const { return static_cast<int>(plan_.steps.size()); }
 
-  Plan& plan_;
+  FlatPlan& plan_;
   PlanMemory& memory_;
   absl::flat_hash_map<std::pair<int, const Device*>, int> on_device_;  // of a host buffer
   absl::flat_hash_map<int, int> on_host_;                              // of a device buffer

@@ -14,7 +14,7 @@ int PlanMemory::Add(Item item) {
 
 int PlanMemory::AddFeed(int feed) { return Add({.kind = Buffer::Kind::kFeed, .index = feed}); }
 
-int PlanMemory::AddConstant(Plan& plan, Tensor value) {
+int PlanMemory::AddConstant(FlatPlan& plan, Tensor value) {
   plan.constants.push_back(std::move(value));
   return Add(
       {.kind = Buffer::Kind::kConstant, .index = static_cast<int>(plan.constants.size()) - 1});
@@ -71,7 +71,7 @@ int PlanMemory::Resolve(int buffer) const {
   return buffer;
 }
 
-void PlanMemory::MergeInPlace(Plan& plan) {
+void PlanMemory::MergeInPlace(FlatPlan& plan) {
   for (const InPlace& c : in_place_) {
     if (at(c.output).merged_into >= 0) continue;
     const int target = Resolve(c.input);
@@ -84,12 +84,12 @@ void PlanMemory::MergeInPlace(Plan& plan) {
     if (std::count_if(c.reads.begin(), c.reads.end(), same) != 1) continue;
     out.merged_into = target;
     in.last = out.last;
-    ++plan.stats.in_place;
+    ++plan.counts.in_place;
   }
 }
 
 // A tensor goes when its last reader is done: memory, and a variable's next update can be in place.
-void PlanMemory::ListReleases(Plan& plan) const {
+void PlanMemory::ListReleases(FlatPlan& plan) const {
   std::vector<std::pair<int, int>> ends;  // step, dynamic index
   for (const Item& item : items_) {
     const bool dynamic = item.kind == Buffer::Kind::kDynamic || item.kind == Buffer::Kind::kHeld;
@@ -106,7 +106,26 @@ void PlanMemory::ListReleases(Plan& plan) const {
   }
 }
 
-absl::Status PlanMemory::Finish(Plan& plan) {
+void PlanMemory::ResolveArgs(FlatPlan& plan) const {
+  auto dynamic = plan.dynamic_steps.begin();  // in the order of the steps
+  for (const FlatStep& step : plan.steps) {
+    if (step.step == nullptr) continue;
+    StepArgs& args = (*dynamic++)->args();
+    for (StepArg& arg : args.outputs) arg.buffer = Resolve(arg.buffer);
+    for (StepArg& arg : args.inputs) {
+      arg.buffer = Resolve(arg.buffer);
+      const Buffer& buffer = plan.buffers[static_cast<size_t>(arg.buffer)];
+      if (buffer.kind != Buffer::Kind::kHeld && buffer.kind != Buffer::Kind::kDynamic) continue;
+      const auto releases =
+          absl::MakeConstSpan(plan.releases)
+              .subspan(static_cast<size_t>(step.release_begin),
+                       static_cast<size_t>(step.release_end - step.release_begin));
+      arg.last_read = std::find(releases.begin(), releases.end(), buffer.index) != releases.end();
+    }
+  }
+}
+
+absl::Status PlanMemory::Finish(FlatPlan& plan) {
   MergeInPlace(plan);
 
   std::vector<ArenaItem> arena;
@@ -124,7 +143,7 @@ absl::Status PlanMemory::Finish(Plan& plan) {
     } else if (item.kind == Buffer::Kind::kArena) {
       arena.push_back({item.bytes, item.first, item.last});
       arena_buffers.push_back(static_cast<int>(i));
-      plan.stats.unshared_bytes += item.bytes;
+      plan.counts.unshared_bytes += item.bytes;
     } else if (item.kind == Buffer::Kind::kStrings) {
       item.index = static_cast<int>(plan.strings.size());
       plan.strings.push_back(item.spec);
@@ -136,7 +155,7 @@ absl::Status PlanMemory::Finish(Plan& plan) {
     plan.buffers[static_cast<size_t>(arena_buffers[i])].offset = layout.offsets[i];
   }
   plan.arena_bytes = layout.bytes;
-  plan.stats.arena_bytes = layout.bytes;
+  plan.counts.arena_bytes = layout.bytes;
   plan.num_dynamic = num_dynamic_;
   plan.held_pointers.resize(static_cast<size_t>(num_dynamic_));
   ListReleases(plan);
@@ -153,10 +172,7 @@ absl::Status PlanMemory::Finish(Plan& plan) {
       plan.held_pointers[static_cast<size_t>(buffer.index)].push_back(patch.position);
     }
   }
-  for (DynamicStep& step : plan.dynamic_steps) {
-    for (DynamicArg& arg : step.inputs) arg.buffer = Resolve(arg.buffer);
-    for (DynamicArg& arg : step.outputs) arg.buffer = Resolve(arg.buffer);
-  }
+  ResolveArgs(plan);
   for (PlanOutput& output : plan.outputs) output.buffer = Resolve(output.buffer);
   return absl::OkStatus();
 }

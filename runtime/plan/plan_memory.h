@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "runtime/plan/plan.h"
+#include "runtime/execution/flat_plan.h"
 
 namespace tenon {
 
@@ -16,7 +16,7 @@ class PlanMemory {
  public:
   // Each gives a buffer's number. Feeds and constants live for the whole run.
   int AddFeed(int feed);
-  int AddConstant(Plan& plan, Tensor value);
+  int AddConstant(FlatPlan& plan, Tensor value);
   // Written by `step`; of complete shape (kArena, or kStrings) or found out while running.
   absl::StatusOr<int> AddComputed(const TensorSpec& spec, int step);
   // Of known shape; the tensor itself comes from `step`.
@@ -37,8 +37,9 @@ class PlanMemory {
   void AllowInPlace(InPlace candidate) { in_place_.push_back(std::move(candidate)); }
 
   // Decides in-place use, lays out the arena, and fills the plan's buffers, pointers and patches.
-  // Plan::pointers and Plan::outputs hold this object's buffer numbers before and the plan's after.
-  absl::Status Finish(Plan& plan);
+  // FlatPlan::pointers and FlatPlan::outputs hold this object's buffer numbers before and the
+  // plan's after.
+  absl::Status Finish(FlatPlan& plan);
 
  private:
   struct Item {
@@ -55,8 +56,9 @@ class PlanMemory {
   Item& at(int buffer) { return items_[static_cast<size_t>(buffer)]; }
   int Add(Item item);
   int Resolve(int buffer) const;
-  void MergeInPlace(Plan& plan);
-  void ListReleases(Plan& plan) const;
+  void MergeInPlace(FlatPlan& plan);
+  void ListReleases(FlatPlan& plan) const;
+  void ResolveArgs(FlatPlan& plan) const;
 
   std::vector<Item> items_;
   std::vector<InPlace> in_place_;

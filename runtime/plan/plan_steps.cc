@@ -4,8 +4,11 @@
 
 #include "env/status.h"
 #include "kernels/lists/tensor_list.h"
+#include "ops/control/on_device.h"
 #include "runtime/devices/device.h"
 #include "runtime/devices/kernel.h"
+#include "runtime/execution/call_step.h"
+#include "runtime/execution/device_kernel_step.h"
 #include "runtime/plan/body.h"
 
 namespace tenon {
@@ -71,10 +74,9 @@ absl::Status PlanSteps::AddDevice(const Node& node, absl::Span<PlanValue* const>
                            WithNode(node, devices_.AddBrought(ports[i].spec, now())));
     if (!(*kernel)->output_on_host(static_cast<int>(i))) ports[i].device = &device;
   }
-  DynamicStep& step = AddDynamic(node, DynamicKind::kDevice, inputs, buffers, ports);
-  step.device = &device;
-  step.device_kernel = *std::move(kernel);
-  ++plan_.stats.on_device;
+  Append(node.id, std::make_unique<DeviceKernelStep>(ArgsOf(inputs, buffers, ports),
+                                                     *std::move(kernel), OriginalNode(node).op));
+  ++plan_.counts.on_device;
   return absl::OkStatus();
 }
 
@@ -106,10 +108,16 @@ absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> i
                              WithNode(node, memory_.AddComputed(ports[i].spec, now())));
     }
   }
-  TENON_RETURN_IF_ERROR(AddDynamic(node, DynamicKind::kCall, inputs, ports));
-  plan_.dynamic_steps.back().call = static_cast<int>(plan_.calls.size());
-  plan_.calls.push_back(*std::move(form));
-  return absl::OkStatus();
+  std::vector<Function*> functions(form->bodies.begin(), form->bodies.end());
+  switch (form->kind) {
+    case CallForm::kIf:
+      return Add<IfStep>(node, inputs, ports, std::move(functions));
+    case CallForm::kCase:
+      return Add<CaseStep>(node, inputs, ports, std::move(functions));
+    case CallForm::kWhile:
+      return Add<WhileStep>(node, inputs, ports, std::move(functions));
+  }
+  return Internal("unreachable");
 }
 
 absl::Status PlanSteps::AddFlat(const Node& node, std::shared_ptr<const PreparedKernel> owner,
@@ -127,7 +135,7 @@ absl::Status PlanSteps::AddFlat(const Node& node, std::shared_ptr<const Prepared
     memory_.Read(buffers[i], step);
     reads.push_back(buffers[i]);
   }
-  Step s;
+  FlatStep s;
   s.kernel = kernel.kernel.get();
   s.node = node.id;
   s.inputs = static_cast<int>(plan_.pointers.size());
@@ -143,7 +151,7 @@ absl::Status PlanSteps::AddFlat(const Node& node, std::shared_ptr<const Prepared
     memory_.AllowInPlace({step, buffer, ports[static_cast<size_t>(output)].buffer, reads});
   }
   plan_.steps.push_back(s);
-  plan_.kernels.push_back(std::move(owner));
+  plan_.prepared.push_back(std::move(owner));
   return absl::OkStatus();
 }
 
@@ -163,40 +171,31 @@ absl::Status PlanSteps::AddSurveyed(absl::Span<PlanValue* const> inputs,
   return absl::OkStatus();
 }
 
-absl::Status PlanSteps::AddDynamic(const Node& node, DynamicKind kind,
-                                   absl::Span<PlanValue* const> inputs,
-                                   const std::vector<PlanValue>& ports) {
+absl::StatusOr<std::vector<int>> PlanSteps::BuffersOf(absl::Span<PlanValue* const> inputs) {
   std::vector<int> buffers;
   for (PlanValue* in : inputs) {
     TENON_ASSIGN_OR_RETURN(const int buffer, BufferOf(*in));
     buffers.push_back(buffer);
   }
-  AddDynamic(node, kind, inputs, buffers, ports);
-  return absl::OkStatus();
+  return buffers;
 }
 
-DynamicStep& PlanSteps::AddDynamic(const Node& node, DynamicKind kind,
-                                   absl::Span<PlanValue* const> inputs,
-                                   absl::Span<const int> buffers,
-                                   const std::vector<PlanValue>& ports) {
-  DynamicStep dynamic;
-  dynamic.kind = kind;
+StepArgs PlanSteps::ArgsOf(absl::Span<PlanValue* const> inputs, absl::Span<const int> buffers,
+                           const std::vector<PlanValue>& ports) {
+  StepArgs args;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const PlanValue& in = *inputs[i];
     memory_.Read(buffers[i], now());
-    dynamic.inputs.push_back(
-        {buffers[i], in.spec.dtype, in.spec.shape, in.spec.value, in.constant});
+    args.inputs.push_back({buffers[i], in.spec.dtype, in.spec.shape, in.constant});
   }
   for (const PlanValue& out : ports) {
-    dynamic.outputs.push_back({out.buffer, out.spec.dtype, out.spec.shape, nullptr, nullptr});
+    args.outputs.push_back({out.buffer, out.spec.dtype, out.spec.shape});
   }
-  Step s;
-  s.node = node.id;
-  s.dynamic = static_cast<int>(plan_.dynamic_steps.size());
-  plan_.dynamic_steps.push_back(std::move(dynamic));
-  plan_.steps.push_back(s);
-  plan_.kernels.push_back(nullptr);
-  return plan_.dynamic_steps.back();
+  return args;
+}
+
+void PlanSteps::Append(NodeId node, std::unique_ptr<Step> step) {
+  AppendStep(plan_, node, std::move(step));
 }
 
 }  // namespace tenon

@@ -4,15 +4,18 @@
 #define TENON_RUNTIME_PLAN_PLAN_STEPS_H_
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "env/status.h"
 #include "graph/graph.h"
 #include "kernels/interface/constant.h"
+#include "runtime/execution/flat_plan.h"
 #include "runtime/execution/kernel_cache.h"
-#include "runtime/plan/plan.h"
+#include "runtime/execution/step.h"
 #include "runtime/plan/plan_devices.h"
 #include "runtime/plan/plan_memory.h"
 
@@ -36,7 +39,7 @@ class PlanSteps {
   using Inputs = absl::Span<PlanValue* const>;
 
   // A plan without a cache is surveyed: it gets no kernels.
-  PlanSteps(Plan& plan, PlanMemory& memory)
+  PlanSteps(FlatPlan& plan, PlanMemory& memory)
       : plan_(plan), memory_(memory), devices_(plan, memory) {}
 
   int now() const { return static_cast<int>(plan_.steps.size()); }
@@ -50,9 +53,15 @@ class PlanSteps {
   // A kernel, prepared.
   absl::Status AddFlat(const Node& node, std::shared_ptr<const PreparedKernel> owner, Inputs inputs,
                        const std::vector<PlanValue>& ports);
-  // Whose outputs `ports` have buffers.
-  absl::Status AddDynamic(const Node& node, DynamicKind kind, Inputs inputs,
-                          const std::vector<PlanValue>& ports);
+  // A Step of this class, whose outputs `ports` have buffers; `more` follows its arguments.
+  template <typename T, typename... More>
+  absl::Status Add(const Node& node, Inputs inputs, const std::vector<PlanValue>& ports,
+                   More&&... more) {
+    TENON_ASSIGN_OR_RETURN(const std::vector<int> buffers, BuffersOf(inputs));
+    Append(node.id,
+           std::make_unique<T>(ArgsOf(inputs, buffers, ports), std::forward<More>(more)...));
+    return absl::OkStatus();
+  }
   // A kernel of a device, and control flow; `ports` get buffers.
   absl::Status AddDevice(const Node& node, Inputs inputs, std::vector<PlanValue>& ports);
   absl::Status AddCall(const Node& node, Inputs inputs, absl::Span<const TensorSpec> specs,
@@ -68,10 +77,12 @@ class PlanSteps {
  private:
   // The buffer of the value on a device.
   absl::StatusOr<int> DeviceBufferOf(const Node& reader, const Device& device, PlanValue& value);
-  DynamicStep& AddDynamic(const Node& node, DynamicKind kind, Inputs inputs,
-                          absl::Span<const int> buffers, const std::vector<PlanValue>& ports);
+  absl::StatusOr<std::vector<int>> BuffersOf(Inputs inputs);
+  StepArgs ArgsOf(Inputs inputs, absl::Span<const int> buffers,
+                  const std::vector<PlanValue>& ports);
+  void Append(NodeId node, std::unique_ptr<Step> step);
 
-  Plan& plan_;
+  FlatPlan& plan_;
   PlanMemory& memory_;
   PlanDevices devices_;
   absl::flat_hash_set<Constant*> packed_;

@@ -23,6 +23,8 @@
 #include "runtime/plan/batch_split.h"
 #include "runtime/plan/body.h"
 #include "runtime/plan/model_state.h"
+#include "runtime/plan/plan_builder.h"
+#include "runtime/plan/plan_cache.h"
 
 namespace tenon {
 
@@ -43,7 +45,7 @@ struct Session::State {
   SessionVariables variables;
   std::shared_ptr<const ModelState> model;
   KernelCache kernels;
-  PlanCache plans;
+  PlanCache<Plan> plans;
   Precision precision = Precision::kFloat;
   const Device* device = nullptr;  // where nodes go that it has a kernel for
   int on_devices = 0;
@@ -315,25 +317,29 @@ absl::Status Session::CheckInputs(absl::Span<const Tensor> inputs) const {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::shared_ptr<const Plan>> Session::BuildPlanFor(
+    absl::Span<const TensorSpec> feeds, const std::vector<bool>& free_rows) {
+  State& state = *state_;
+  auto split = BuildSplitPlan(state.model, feeds, free_rows, state.services, state.kernels);
+  if (split.ok() && *split != nullptr) return *std::move(split);
+  if (!split.ok()) {
+    // Parts are for speed alone: the model still runs.
+    MutexLock lock(&state.split_mutex);
+    state.split_status = split.status();
+  }
+  return BuildPlan(state.model, feeds, state.services, state.kernels);
+}
+
 absl::StatusOr<std::shared_ptr<const Plan>> Session::PlanFor(absl::Span<const Tensor> inputs) {
   TENON_RETURN_IF_ERROR(CheckInputs(inputs));
-  return state_->plans.Get(inputs, [&] {
+  return state_->plans.Get(inputs, [&]() -> absl::StatusOr<std::shared_ptr<const Plan>> {
     std::vector<TensorSpec> feeds;
     for (const Tensor& t : inputs) feeds.push_back({t.dtype(), t.shape(), nullptr});
     std::vector<bool> free_rows;
     for (const TensorInfo& info : inputs_) {
       free_rows.push_back(info.shape.has_rank() && info.shape.rank() > 0 && info.shape.dim(0) < 0);
     }
-    absl::StatusOr<std::shared_ptr<const Plan>> plan =
-        BuildSplitPlan(state_->model, feeds, free_rows, state_->services, state_->kernels);
-    if (!plan.ok()) {
-      // Parts are for speed alone: the model still runs.
-      MutexLock lock(&state_->split_mutex);
-      state_->split_status = plan.status();
-    }
-    if (!plan.ok() || *plan == nullptr) {
-      plan = BuildPlan(state_->model, feeds, state_->services, state_->kernels);
-    }
+    absl::StatusOr<std::shared_ptr<const Plan>> plan = BuildPlanFor(feeds, free_rows);
     if (plan.ok()) AfterPlan();
     return plan;
   });
@@ -344,14 +350,14 @@ absl::StatusOr<std::vector<Tensor>> Session::Run(absl::Span<const Tensor> inputs
   const ThreadsInUse threads(state_->services.threads);
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, PlanFor(inputs));
   if (std::all_of(inputs.begin(), inputs.end(), AlignedToElement)) {
-    return RunPlan(*plan, inputs, observer);
+    return plan->Run(inputs, observer);
   }
   std::vector<Tensor> aligned(inputs.begin(), inputs.end());
   for (Tensor& t : aligned) {
     if (AlignedToElement(t)) continue;
     TENON_ASSIGN_OR_RETURN(t, t.Clone());
   }
-  return RunPlan(*plan, aligned, observer);
+  return plan->Run(aligned, observer);
 }
 
 absl::StatusOr<std::vector<Tensor>> Session::Arrange(absl::Span<const NamedTensor> inputs) const {

@@ -20,9 +20,7 @@
 #include "graph/tensor.h"
 #include "graph_rewrite/pipeline.h"
 #include "proto/import/model.h"
-#include "runtime/execution/executor.h"
-#include "runtime/plan/plan.h"
-#include "runtime/plan/plan_cache.h"
+#include "runtime/execution/plan.h"
 
 namespace tenon {
 
@@ -144,6 +142,8 @@ class Session {
   absl::Status Rewrite(Graph graph);
   absl::Status Start(Graph graph);
   absl::Status ReadFromDisk(const DiskCacheEntry& entry);
+  absl::StatusOr<std::shared_ptr<const Plan>> BuildPlanFor(absl::Span<const TensorSpec> feeds,
+                                                           const std::vector<bool>& free_rows);
   void AfterPlan();
   absl::Status CheckInputs(absl::Span<const Tensor> inputs) const;
 

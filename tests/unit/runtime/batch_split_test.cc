@@ -10,7 +10,7 @@
 #include "env/flags.h"
 #include "graph/text.h"
 #include "ops/op.h"
-#include "runtime/execution/executor.h"
+#include "runtime/plan/plan_builder.h"
 #include "runtime/session/session.h"
 #include "tests/support/settings.h"
 
@@ -54,13 +54,13 @@ class BatchSplitTest : public ::testing::Test {
     return absl::OkStatus();
   }
 
-  std::shared_ptr<const Plan> Split(int64_t rows, bool free_rows = true) {
+  std::shared_ptr<const SplitPlan> Split(int64_t rows, bool free_rows = true) {
     const std::vector<TensorSpec> feeds = {{DType::kFloat, Shape({rows, 64, 64, 64}), nullptr}};
     auto plan = BuildSplitPlan(model_, feeds, {free_rows}, services_, kernels_);
     EXPECT_TRUE(plan.ok()) << plan.status();
     return plan.ok() ? *plan : nullptr;
   }
-  std::shared_ptr<const Plan> Whole(int64_t rows) {
+  std::shared_ptr<const FlatPlan> Whole(int64_t rows) {
     const std::vector<TensorSpec> feeds = {{DType::kFloat, Shape({rows, 64, 64, 64}), nullptr}};
     auto plan = BuildPlan(model_, feeds, services_, kernels_);
     EXPECT_TRUE(plan.ok()) << plan.status();
@@ -79,12 +79,13 @@ class RowByRow : public BatchSplitTest, public ::testing::WithParamInterface<con
 TEST_P(RowByRow, GivesTheSameInParts) {
   const absl::Status loaded = Load(absl::StrCat(kHead, GetParam()));
   ASSERT_TRUE(loaded.ok()) << loaded;
-  const auto split = Split(kRows), whole = Whole(kRows);
+  const auto split = Split(kRows);
+  const auto whole = Whole(kRows);
   ASSERT_NE(split, nullptr);
   ASSERT_NE(whole, nullptr);
-  EXPECT_LT(split->stats.arena_bytes, whole->stats.arena_bytes);
+  EXPECT_LT(split->stats().arena_bytes, whole->stats().arena_bytes);
   const Tensor image = Image(kRows);
-  const auto parts = RunPlan(*split, {image}), one = RunPlan(*whole, {image});
+  const auto parts = split->Run({image}), one = whole->Run({image});
   ASSERT_TRUE(parts.ok()) << parts.status();
   ASSERT_TRUE(one.ok()) << one.status();
   ASSERT_EQ(parts->size(), one->size());
@@ -191,8 +192,8 @@ TEST_F(BatchSplitTest, ADefaultIsNotTakenApart) {
   const auto plan = BuildSplitPlan(model_, feeds, {true, true}, services_, kernels_);
   ASSERT_TRUE(plan.ok()) << plan.status();
   ASSERT_NE(*plan, nullptr);
-  EXPECT_FALSE((*plan)->split->split_outputs[1]);
-  const auto results = RunPlan(**plan, {Image(kRows), Tensor()});
+  EXPECT_FALSE((*plan)->outputs()[1].split);
+  const auto results = (*plan)->Run({Image(kRows), Tensor()});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ((*results)[1].shape(), Shape({16}));
   EXPECT_EQ((*results)[1].data<float>()[15], 3.0f);
@@ -206,7 +207,7 @@ TEST_F(BatchSplitTest, StepsAreObservedOnceARun) {
     void OnStep(int step, int64_t) override { steps.push_back(step); }
     std::vector<int> steps;
   } observer;
-  ASSERT_TRUE(RunPlan(*split, {Image(kRows)}, &observer).ok());
+  ASSERT_TRUE(split->Run({Image(kRows)}, &observer).ok());
   std::vector<int> want(split->Describe().size());
   for (size_t i = 0; i < want.size(); ++i) want[i] = static_cast<int>(i);
   EXPECT_EQ(observer.steps, want);
@@ -264,7 +265,8 @@ TEST(BatchSplitSession, RunsWholeAndSaysWhyWherePartsFail) {
   EXPECT_TRUE((*session)->split_status().ok());
   const auto run = (*session)->Run({Image(kRows)});
   ASSERT_TRUE(run.ok()) << run.status();
-  EXPECT_EQ((*session)->PlanFor({Image(kRows)}).value()->split, nullptr);
+  const auto plan = (*session)->PlanFor({Image(kRows)});
+  EXPECT_EQ(dynamic_cast<const SplitPlan*>(plan.value().get()), nullptr);
   EXPECT_THAT((*session)->split_status().message(), ::testing::HasSubstr("too few rows"));
   // Where the whole cannot be planned either, that is the run's error.
   EXPECT_FALSE((*session)->Run({Image(kRows - 1)}).ok());

@@ -91,7 +91,7 @@ TEST(DynamicShapesTest, ResidentMemoryFollowsTheCounters) {
   ASSERT_TRUE(run(512).ok());
   const auto plan = (*session)->PlanFor(image(512));
   ASSERT_TRUE(plan.ok());
-  const int64_t arena = static_cast<int64_t>((*plan)->arena_bytes);
+  const int64_t arena = static_cast<int64_t>((*plan)->stats().arena_bytes);
   ASSERT_GT(arena, 4 << 20) << "too small for this test to tell anything";
   constexpr int kSizes = 24;
   int64_t counted = 0, resident = 0;

@@ -1,10 +1,10 @@
-#include "runtime/plan/plan.h"
+#include "runtime/execution/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "env/flags.h"
-#include "runtime/execution/executor.h"
+#include "runtime/plan/plan_builder.h"
 #include "tests/unit/runtime/test_ops.h"
 
 namespace tenon {
@@ -21,12 +21,12 @@ class PlanTest : public ::testing::Test {
     services_.flags = &flags_;
   }
 
-  std::shared_ptr<const Plan> Build(std::vector<Tensor> feeds) {
+  std::shared_ptr<const FlatPlan> Build(std::vector<Tensor> feeds) {
     auto plan = TryBuild(feeds);
     EXPECT_TRUE(plan.ok()) << plan.status();
     return plan.ok() ? *plan : nullptr;
   }
-  absl::StatusOr<std::shared_ptr<const Plan>> TryBuild(const std::vector<Tensor>& feeds) {
+  absl::StatusOr<std::shared_ptr<const FlatPlan>> TryBuild(const std::vector<Tensor>& feeds) {
     if (model_ == nullptr) {
       auto model = ModelState::Create(graph_, variables_);
       if (!model.ok()) return model.status();
@@ -37,7 +37,7 @@ class PlanTest : public ::testing::Test {
     return BuildPlan(model_, specs, services_, kernels_);
   }
   std::vector<std::vector<float>> Run(const Plan& plan, std::vector<Tensor> feeds) {
-    auto outputs = RunPlan(plan, feeds);
+    auto outputs = plan.Run(feeds);
     EXPECT_TRUE(outputs.ok()) << outputs.status();
     std::vector<std::vector<float>> values;
     if (!outputs.ok()) return values;
@@ -64,7 +64,7 @@ TEST_F(PlanTest, ChainRunsInPlaceAndLeavesTheFeedAlone) {
   Tensor feed = Floats({3}, {1, 2, 3});
   auto plan = Build({feed});
   // a must not overwrite the feed, d writes the caller's memory: b and c share a's.
-  EXPECT_EQ(plan->stats.in_place, 2);
+  EXPECT_EQ(plan->stats().in_place, 2);
   EXPECT_EQ(plan->arena_bytes, 64u);
   for (int i = 0; i < 2; ++i) EXPECT_THAT(Run(*plan, {feed}), ElementsAre(ElementsAre(1, 2, 3)));
   EXPECT_THAT(feed.flat<float>(), ElementsAre(1, 2, 3));
@@ -76,7 +76,7 @@ TEST_F(PlanTest, NotInPlaceWhileAnotherReaderComes) {
   const Endpoint b = maker_.Node("TestNeg", "b", {a});
   maker_.Output("y", maker_.Node("TestAdd", "sum", {b, a}));
   auto plan = Build({Floats({2}, {5, 6})});
-  EXPECT_EQ(plan->stats.in_place, 0);
+  EXPECT_EQ(plan->stats().in_place, 0);
   EXPECT_THAT(Run(*plan, {Floats({2}, {5, 6})}), ElementsAre(ElementsAre(0, 0)));
 }
 
@@ -89,8 +89,8 @@ TEST_F(PlanTest, FetchedTensorsAreNeverWrittenOver) {
   maker_.Output("v", v);
   maker_.Output("x", x);
   auto plan = Build({Floats({2}, {5, 6})});
-  EXPECT_EQ(plan->stats.aliased, 1);
-  auto outputs = RunPlan(*plan, {Floats({2}, {5, 6})});
+  EXPECT_EQ(plan->stats().aliased, 1);
+  auto outputs = plan->Run({Floats({2}, {5, 6})});
   ASSERT_TRUE(outputs.ok()) << outputs.status();
   EXPECT_THAT((*outputs)[0].flat<float>(), ElementsAre(-5, -6));
   EXPECT_THAT((*outputs)[1].flat<float>(), ElementsAre(5, 6));
@@ -110,7 +110,7 @@ TEST_F(PlanTest, ViewsCostNoStepAndKeepTheirMemoryAlive) {
   const Endpoint c = maker_.Node("TestView", "c", {b}, {{"shape", Shape({2, 2})}});
   maker_.Output("y", maker_.Node("TestAdd", "sum", {v, c}));
   auto plan = Build({Floats({4}, {1, 2, 3, 4})});
-  EXPECT_EQ(plan->stats.steps, 3);
+  EXPECT_EQ(plan->stats().steps, 3);
   EXPECT_THAT(Run(*plan, {Floats({4}, {1, 2, 3, 4})}), ElementsAre(ElementsAre(2, 4, 6, 8)));
 }
 
@@ -120,8 +120,8 @@ TEST_F(PlanTest, ShapesAndWhatFollowsAreComputedWhilePlanning) {
   const Endpoint one = maker_.Const("one", Floats({1}, {1}));
   maker_.Output("y", maker_.Node("TestRepeat", "repeat", {one, shape}));
   auto plan = Build({Floats({3}, {7, 7, 7})});
-  EXPECT_EQ(plan->stats.steps, 0);
-  EXPECT_EQ(plan->stats.evaluated, 2);
+  EXPECT_EQ(plan->stats().steps, 0);
+  EXPECT_EQ(plan->stats().evaluated, 2);
   EXPECT_THAT(Run(*plan, {Floats({3}, {7, 7, 7})}), ElementsAre(ElementsAre(1, 1, 1)));
 }
 
@@ -190,7 +190,7 @@ TEST_F(PlanTest, StringsAndScratch) {
       Tensor::Vector<std::string>({"a longer string than inline", "b"}), Floats({2}, {1, 2})};
   auto plan = Build(feeds);
   for (int i = 0; i < 2; ++i) {
-    auto outputs = RunPlan(*plan, feeds);
+    auto outputs = plan->Run(feeds);
     ASSERT_TRUE(outputs.ok()) << outputs.status();
     EXPECT_THAT((*outputs)[0].flat<std::string>(), ElementsAre("A LONGER STRING THAN INLINE", "B"));
     EXPECT_THAT((*outputs)[1].flat<float>(), ElementsAre(4, 8));
@@ -208,7 +208,7 @@ TEST_F(PlanTest, ErrorsNameTheNode) {
   const Endpoint x = maker_.Input("x", Shape({-1}));
   maker_.Output("y", maker_.Node("TestFail", "bad one", {x}));
   auto plan = Build({Floats({1}, {1})});
-  auto outputs = RunPlan(*plan, {Floats({1}, {1})});
+  auto outputs = plan->Run({Floats({1}, {1})});
   EXPECT_THAT(std::string(outputs.status().message()),
               HasSubstr("node 'bad one' (TestFail): on purpose"));
 }

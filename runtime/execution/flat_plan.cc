@@ -1,0 +1,36 @@
+#include "runtime/execution/flat_plan.h"
+
+#include <algorithm>
+
+namespace tenon {
+
+size_t FlatPlan::HeldBytes() const {
+  const auto table = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
+  const size_t state = sizeof(ExecState) + pointers.size() * sizeof(void*) +
+                       (strings.size() + static_cast<size_t>(num_dynamic)) * sizeof(Tensor);
+  size_t bytes = sizeof(FlatPlan) + table(steps) + table(dynamic_steps) + table(buffers) +
+                 table(pointers) + table(constants) + table(prepared) + table(held_pointers) +
+                 state * std::max<size_t>(states->size(), 1);
+  for (const std::unique_ptr<Step>& step : dynamic_steps) bytes += step->HeldBytes();
+  for (const std::shared_ptr<const Tensor>& value : values)
+    bytes += sizeof(Tensor) + value->bytes();
+  return bytes;
+}
+
+std::vector<StepInfo> FlatPlan::Describe() const {
+  std::vector<StepInfo> infos;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Node& node = graph->node(steps[i].node);
+    StepInfo info{node.name, node.op, "", 0, false, steps[i].kernel == nullptr, ""};
+    if (steps[i].step != nullptr) steps[i].step->Describe(info);
+    if (prepared[i] != nullptr) {
+      info.implementation = prepared[i]->kernel->Implementation();
+      info.flops = prepared[i]->kernel->Flops();
+      info.accelerated = prepared[i]->accelerated;
+    }
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+}  // namespace tenon

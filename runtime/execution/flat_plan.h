@@ -1,0 +1,115 @@
+// A plan as a flat list of steps over a table of pointers, with memory laid out ahead and kernels
+// prepared. Each run has an ExecState of its own. A warm run takes a state from the plan's shelf,
+// sets the pointers of feeds and outputs, and calls one kernel after the other: no hashing, locks,
+// virtual calls beside the kernel's own, or allocation per step.
+#ifndef TENON_RUNTIME_EXECUTION_FLAT_PLAN_H_
+#define TENON_RUNTIME_EXECUTION_FLAT_PLAN_H_
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/graph.h"
+#include "graph/tensor.h"
+#include "runtime/execution/kernel_cache.h"
+#include "runtime/execution/plan.h"
+#include "runtime/execution/step.h"
+#include "runtime/memory/state_pool.h"
+
+namespace tenon {
+
+class ModelState;  // runtime/plan/model_state.h
+
+// Where the bytes of a tensor are.
+struct Buffer {
+  enum class Kind {
+    kNone,      // nobody reads or writes it
+    kFeed,      // the caller's input number `index`
+    kConstant,  // FlatPlan::constants[index]
+    kArena,     // at `offset` of the arena
+    kOutput,    // allocated for the caller: FlatPlan::owned_outputs[index]
+    kStrings,   // kept by the ExecState: FlatPlan::strings[index]
+    kDynamic,   // of unknown shape, allocated while running: ExecState::dynamic[index]
+    kHeld,      // of known shape, a tensor that a step brings (a variable's, a function's result):
+                // ExecState::dynamic[index]
+  };
+  Kind kind = Kind::kNone;
+  int index = -1;
+  size_t offset = 0;
+  size_t bytes = 0;
+};
+
+struct FlatStep {
+  const Kernel* kernel = nullptr;  // prepared, of static shapes; null: `step` runs
+  const Step* step = nullptr;
+  int inputs = 0;         // first position in the pointer table
+  int outputs = 0;        // likewise
+  int scratch = 0;        // position
+  int release_begin = 0;  // FlatPlan::releases of this step
+  int release_end = 0;
+  NodeId node = kNoNode;
+};
+
+struct PointerPatch {
+  int position = 0;  // in the pointer table
+  int index = 0;     // feed or owned output
+};
+
+struct PlanOutput {
+  int buffer = -1;
+  DType dtype = DType::kInvalid;
+  Shape shape = Shape::Unknown();  // unknown: a dynamic tensor's
+  Shape item = Shape::Unknown();   // of a list: its tensors', where known
+};
+
+// Filled by the plan builder, and read only after that.
+struct FlatPlan final : Plan {
+  std::vector<FlatStep> steps;
+  std::vector<std::unique_ptr<Step>> dynamic_steps;  // those without a prepared kernel
+  std::vector<Buffer> buffers;
+
+  std::vector<int> pointers;  // the pointer table: a buffer each, -1 for null
+  std::vector<PointerPatch> feed_pointers;
+  std::vector<PointerPatch> output_pointers;
+
+  std::vector<Tensor> constants;          // weights read plain, and values computed ahead
+  std::vector<TensorSpec> owned_outputs;  // one allocation per run each
+  std::vector<TensorSpec> strings;
+  int num_dynamic = 0;
+  std::vector<std::vector<int>> held_pointers;  // by dynamic index: positions to set
+  std::vector<int> releases;                    // dynamic indices, in the order of their last steps
+  size_t arena_bytes = 0;
+  std::vector<PlanOutput> outputs;  // in the order of Graph::outputs()
+  PlanStats counts;
+
+  // What the pointers above point into.
+  std::shared_ptr<const ModelState> model;
+  const Graph* graph = nullptr;                                 // the model's
+  std::vector<std::shared_ptr<const PreparedKernel>> prepared;  // by step
+  std::vector<std::shared_ptr<const Tensor>> values;
+  Services services;
+  KernelCache* cache = nullptr;  // outlives the plan
+
+  std::unique_ptr<StatePool::Shelf> states;
+
+  const PlanStats& stats() const override { return counts; }
+  std::vector<StepInfo> Describe() const override;
+  size_t HeldBytes() const override;
+  absl::Span<const std::shared_ptr<const PreparedKernel>> kernels() const override {
+    return prepared;
+  }
+
+  // As Run, for calls inside a run: outputs may share memory with the feeds, with constants and
+  // with variables.
+  absl::StatusOr<std::vector<Tensor>> RunShared(absl::Span<const Tensor> feeds) const;
+
+ private:
+  absl::StatusOr<std::vector<Tensor>> DoRun(absl::Span<const Tensor> feeds,
+                                            StepObserver* observer) const override;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_EXECUTION_FLAT_PLAN_H_

@@ -1,0 +1,78 @@
+// The interface of a plan: a graph compiled for given input shapes. Immutable, run by any number of
+// threads at once. FlatPlan (flat_plan.h) is a list of steps; SplitPlan (runtime/plan/split_plan.h)
+// runs another plan for a few rows at a time.
+#ifndef TENON_RUNTIME_EXECUTION_PLAN_H_
+#define TENON_RUNTIME_EXECUTION_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/tensor.h"
+#include "ops/evaluate.h"
+
+namespace tenon {
+
+// For reports and profiles: what runs, in the order of the steps.
+struct StepInfo {
+  std::string node;
+  std::string op;
+  std::string implementation;  // "" where only the run finds out
+  double flops = 0;
+  bool accelerated = false;
+  bool dynamic = false;
+  std::string device;  // "" for the CPU
+};
+
+// Told of each step as it ends; for profiles. Called on the thread that runs the plan.
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  virtual void OnStep(int step, int64_t nanoseconds) = 0;
+};
+
+struct PlanStats {
+  int nodes = 0;  // live nodes of the graph
+  int steps = 0;
+  int evaluated = 0;         // nodes computed while planning
+  int aliased = 0;           // nodes that only pass memory on
+  int in_place = 0;          // outputs written over an input
+  int on_device = 0;         // nodes that run on a plug-in's device
+  int copies_to_device = 0;  // in each run
+  int copies_to_host = 0;
+  size_t arena_bytes = 0;
+  size_t unshared_bytes = 0;  // what the arena's tensors would take side by side
+};
+
+class Plan {
+ public:
+  virtual ~Plan() = default;
+
+  // `feeds` have the dtypes and shapes that the plan was made for (checked by the caller), and are
+  // aligned to their element size. The outputs are in the order of Graph::outputs(), each in memory
+  // of its own. Errors name the node.
+  absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> feeds,
+                                          StepObserver* observer = nullptr) const {
+    return DoRun(feeds, observer);
+  }
+
+  virtual const PlanStats& stats() const = 0;
+  virtual std::vector<StepInfo> Describe() const = 0;
+  // Steps, tables, values computed ahead and what executions leave between runs. Others hold the
+  // rest: weights (the model), kernels, arenas (the model's pool).
+  virtual size_t HeldBytes() const = 0;
+  // By step; null: none was prepared ahead.
+  virtual absl::Span<const std::shared_ptr<const PreparedKernel>> kernels() const = 0;
+
+ private:
+  virtual absl::StatusOr<std::vector<Tensor>> DoRun(absl::Span<const Tensor> feeds,
+                                                    StepObserver* observer) const = 0;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_EXECUTION_PLAN_H_

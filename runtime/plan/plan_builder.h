@@ -1,0 +1,40 @@
+// Compiles a graph into a FlatPlan (runtime/execution/flat_plan.h).
+#ifndef TENON_RUNTIME_PLAN_PLAN_BUILDER_H_
+#define TENON_RUNTIME_PLAN_PLAN_BUILDER_H_
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/execution/flat_plan.h"
+#include "runtime/plan/model_state.h"
+
+namespace tenon {
+
+// Compiles `model` for inputs of these dtypes and complete shapes, in the order of
+// Graph::inputs(); an input of dtype kInvalid is not fed (an error where a node needs it and has
+// no default); of a list's handle the value says what shape its tensors have. Weights that no step
+// of this plan reads plain lose their plain copy. Errors name the node.
+absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildPlan(std::shared_ptr<const ModelState> model,
+                                                          absl::Span<const TensorSpec> feeds,
+                                                          const Services& services,
+                                                          KernelCache& cache);
+
+// What a plan for such feeds would do, found out without preparing kernels.
+struct PlanSurvey {
+  std::vector<std::vector<TensorSpec>> outputs;  // by node; values where they are known
+  size_t arena_bytes = 0;                        // about
+  size_t written_bytes = 0;                      // by all steps
+  size_t weight_bytes = 0;                       // that steps read
+  bool dynamic = false;                          // some step's shapes only the run finds out
+
+  std::vector<std::shared_ptr<const Tensor>> values;  // what the specs point to
+};
+absl::StatusOr<PlanSurvey> SurveyPlan(std::shared_ptr<const ModelState> model,
+                                      absl::Span<const TensorSpec> feeds, const Services& services);
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_PLAN_PLAN_BUILDER_H_

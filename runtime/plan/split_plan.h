@@ -1,0 +1,54 @@
+// A plan for a large batch: another plan, for few rows (slices along axis 0), is run over and over,
+// so that what its steps pass on to each other stays in the CPU's caches.
+#ifndef TENON_RUNTIME_PLAN_SPLIT_PLAN_H_
+#define TENON_RUNTIME_PLAN_SPLIT_PLAN_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/execution/plan.h"
+
+namespace tenon {
+
+class SplitPlan final : public Plan {
+ public:
+  struct Output {
+    TensorSpec spec;     // of the whole
+    bool split = false;  // else the same for each part
+  };
+
+  // Feeds that are not split are given whole to each part. `outputs` are in the order of
+  // Graph::outputs().
+  SplitPlan(std::shared_ptr<const Plan> part, int64_t parts, std::vector<bool> split_feeds,
+            std::vector<Output> outputs)
+      : part_(std::move(part)),
+        parts_(parts),
+        split_feeds_(std::move(split_feeds)),
+        outputs_(std::move(outputs)) {}
+
+  int64_t parts() const { return parts_; }
+  const std::vector<Output>& outputs() const { return outputs_; }
+
+  const PlanStats& stats() const override { return part_->stats(); }
+  std::vector<StepInfo> Describe() const override;
+  size_t HeldBytes() const override { return part_->HeldBytes(); }
+  absl::Span<const std::shared_ptr<const PreparedKernel>> kernels() const override {
+    return part_->kernels();
+  }
+
+ private:
+  // A step is observed once, with the time of all parts.
+  absl::StatusOr<std::vector<Tensor>> DoRun(absl::Span<const Tensor> feeds,
+                                            StepObserver* observer) const override;
+
+  const std::shared_ptr<const Plan> part_;
+  const int64_t parts_;
+  const std::vector<bool> split_feeds_;
+  const std::vector<Output> outputs_;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_PLAN_SPLIT_PLAN_H_
