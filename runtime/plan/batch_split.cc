@@ -58,10 +58,10 @@ bool OneRow(const Tensor& a, const Tensor& b) {
   return same(a) && same(b);
 }
 
-// Compares what two surveys say of each tensor.
+// Compares the results of two dry runs for each tensor.
 class BatchAxisAnalysis {
  public:
-  BatchAxisAnalysis(const ModelState& model, const PlanSurvey& all, const PlanSurvey& part,
+  BatchAxisAnalysis(const ModelState& model, const PlanDryRun& all, const PlanDryRun& part,
                     int64_t parts)
       : model_(model), all_(all), part_(part), parts_(parts) {
     rows_.resize(all.outputs.size());
@@ -94,8 +94,8 @@ class BatchAxisAnalysis {
   const TensorSpec& Spec(Endpoint e) const { return Spec(all_, e); }
 
  private:
-  static const TensorSpec& Spec(const PlanSurvey& survey, Endpoint e) {
-    return survey.outputs[static_cast<size_t>(e.node)][static_cast<size_t>(e.port)];
+  static const TensorSpec& Spec(const PlanDryRun& dry_run, Endpoint e) {
+    return dry_run.outputs[static_cast<size_t>(e.node)][static_cast<size_t>(e.port)];
   }
 
   // kFirst: axis 0 is `parts` times as long; kNone: the same shape.
@@ -162,8 +162,8 @@ class BatchAxisAnalysis {
   }
 
   const ModelState& model_;
-  const PlanSurvey& all_;
-  const PlanSurvey& part_;
+  const PlanDryRun& all_;
+  const PlanDryRun& part_;
   const int64_t parts_;
   std::vector<std::vector<BatchAxis>> rows_;  // by node, then port
 };
@@ -182,19 +182,19 @@ std::vector<int64_t> DivisorsBelow(int64_t rows) {
 
 // Rows of a part: the most that divide `rows` and fit the caches, more where weights, which each
 // part reads anew, would otherwise outweigh what its steps write and read. `rows`: do not split.
-int64_t RowsOfPart(const PlanSurvey& survey, int64_t rows, size_t cache_bytes) {
+int64_t RowsOfPart(const PlanDryRun& dry_run, int64_t rows, size_t cache_bytes) {
   const auto share = [&](size_t bytes, int64_t part) {
     return static_cast<double>(bytes) * static_cast<double>(part) / static_cast<double>(rows);
   };
   int64_t best = 1;
   for (const int64_t part : DivisorsBelow(rows)) {
-    const bool fits = share(survey.arena_bytes, part) <= static_cast<double>(cache_bytes);
+    const bool fits = share(dry_run.arena_bytes, part) <= static_cast<double>(cache_bytes);
     const bool light =
-        2 * share(survey.written_bytes, best) >= static_cast<double>(survey.weight_bytes);
+        2 * share(dry_run.written_bytes, best) >= static_cast<double>(dry_run.weight_bytes);
     if (fits || !light) best = part;
   }
   const bool light =
-      2 * share(survey.written_bytes, best) >= static_cast<double>(survey.weight_bytes);
+      2 * share(dry_run.written_bytes, best) >= static_cast<double>(dry_run.weight_bytes);
   return light ? best : rows;
 }
 
@@ -205,15 +205,15 @@ absl::StatusOr<std::shared_ptr<const SplitPlan>> BuildSplitPlan(
     const std::vector<bool>& free_rows, const Services& services, KernelCache& cache) {
   const int64_t rows = RowsOf(feeds, free_rows);
   if (rows < 2) return nullptr;
-  // What a survey cannot tell, the plan itself will.
-  const absl::StatusOr<PlanSurvey> all = SurveyPlan(model, feeds, services);
+  // An error that a dry run cannot see is reported by the plan itself.
+  const absl::StatusOr<PlanDryRun> all = DryRunPlan(model, feeds, services);
   const size_t cache_bytes =
       kCacheBytesPerThread * static_cast<size_t>(std::max(services.threads, 1));
   if (!all.ok() || all->dynamic || all->arena_bytes <= cache_bytes) return nullptr;
   const int64_t part_rows = RowsOfPart(*all, rows, cache_bytes);
   if (part_rows == rows) return nullptr;
   const Specs part_feeds = WithRows(feeds, free_rows, part_rows);
-  const absl::StatusOr<PlanSurvey> part = SurveyPlan(model, part_feeds, services);
+  const absl::StatusOr<PlanDryRun> part = DryRunPlan(model, part_feeds, services);
   if (!part.ok() || part->dynamic) return nullptr;
   BatchAxisAnalysis analysis(*model, *all, *part, rows / part_rows);
   if (!analysis.Run(feeds, free_rows)) return nullptr;

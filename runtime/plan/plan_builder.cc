@@ -23,7 +23,7 @@ constexpr size_t kMostEvaluatedBytes = size_t{1} << 20;
 
 class PlanBuilder {
  public:
-  // Without a cache no kernel is prepared: for surveys.
+  // Without a cache, no kernel is prepared: a dry run.
   PlanBuilder(std::shared_ptr<const ModelState> model, const Services& services, KernelCache* cache)
       : plan_(std::make_shared<FlatPlan>()), graph_(model->graph()), steps_(*plan_, memory_) {
     plan_->model = std::move(model);
@@ -43,22 +43,22 @@ class PlanBuilder {
     return std::shared_ptr<const FlatPlan>(std::move(plan_));
   }
 
-  absl::StatusOr<PlanSurvey> Survey(absl::Span<const TensorSpec> feeds) {
+  absl::StatusOr<PlanDryRun> DryRun(absl::Span<const TensorSpec> feeds) {
     TENON_RETURN_IF_ERROR(AddAll(feeds));
-    PlanSurvey survey;
-    survey.arena_bytes = plan_->arena_bytes;
-    survey.written_bytes = steps_.written_bytes();
+    PlanDryRun dry_run;
+    dry_run.arena_bytes = plan_->arena_bytes;
+    dry_run.written_bytes = steps_.written_bytes();
     for (const Constant* constant : steps_.packed()) {
-      survey.weight_bytes +=
+      dry_run.weight_bytes +=
           static_cast<size_t>(constant->shape().num_elements()) * SizeOf(constant->dtype());
     }
-    survey.dynamic = !plan_->dynamic_steps.empty();
+    dry_run.dynamic = !plan_->dynamic_steps.empty();
     for (const std::vector<PlanValue>& ports : values_) {
-      std::vector<TensorSpec>& specs = survey.outputs.emplace_back();
+      std::vector<TensorSpec>& specs = dry_run.outputs.emplace_back();
       for (const PlanValue& value : ports) specs.push_back(value.spec);
     }
-    survey.values = std::move(plan_->values);
-    return survey;
+    dry_run.values = std::move(plan_->values);
+    return dry_run;
   }
 
  private:
@@ -69,7 +69,7 @@ class PlanBuilder {
       if (fed_.contains(id)) continue;
       TENON_RETURN_IF_ERROR(AddNode(graph_.node(id)));
     }
-    if (!steps_.surveying()) TENON_RETURN_IF_ERROR(AddOutputs());
+    if (!steps_.dry_run()) TENON_RETURN_IF_ERROR(AddOutputs());
     return memory_.Finish(*plan_);
   }
 
@@ -260,7 +260,7 @@ class PlanBuilder {
     }
     if (empty && !op.row.stateful) return absl::OkStatus();  // nothing to write
     if (dynamic) return steps_.Add<DynamicKernelStep>(node, inputs, ports, node, op);
-    if (steps_.surveying()) return steps_.AddSurveyed(inputs, outputs);
+    if (steps_.dry_run()) return steps_.AddDry(inputs, outputs);
 
     std::vector<Constant*> constants;
     for (const PlanValue* in : inputs) constants.push_back(in->constant);
@@ -310,10 +310,10 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildPlan(std::shared_ptr<const 
   return PlanBuilder(std::move(model), services, &cache).Build(feeds);
 }
 
-absl::StatusOr<PlanSurvey> SurveyPlan(std::shared_ptr<const ModelState> model,
+absl::StatusOr<PlanDryRun> DryRunPlan(std::shared_ptr<const ModelState> model,
                                       absl::Span<const TensorSpec> feeds,
                                       const Services& services) {
-  return PlanBuilder(std::move(model), services, nullptr).Survey(feeds);
+  return PlanBuilder(std::move(model), services, nullptr).DryRun(feeds);
 }
 
 }  // namespace tenon

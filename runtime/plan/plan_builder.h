@@ -23,7 +23,7 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildPlan(std::shared_ptr<const 
                                                           KernelCache& cache);
 
 // What a plan for such feeds would do, found out without preparing kernels.
-struct PlanSurvey {
+struct PlanDryRun {
   std::vector<std::vector<TensorSpec>> outputs;  // by node; values where they are known
   size_t arena_bytes = 0;                        // about
   size_t written_bytes = 0;                      // by all steps
@@ -32,7 +32,7 @@ struct PlanSurvey {
 
   std::vector<std::shared_ptr<const Tensor>> values;  // what the specs point to
 };
-absl::StatusOr<PlanSurvey> SurveyPlan(std::shared_ptr<const ModelState> model,
+absl::StatusOr<PlanDryRun> DryRunPlan(std::shared_ptr<const ModelState> model,
                                       absl::Span<const TensorSpec> feeds, const Services& services);
 
 }  // namespace tenon

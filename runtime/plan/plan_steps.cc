@@ -57,7 +57,7 @@ absl::StatusOr<int> PlanSteps::DeviceBufferOf(const Node& reader, const Device& 
 
 absl::Status PlanSteps::AddDevice(const Node& node, absl::Span<PlanValue* const> inputs,
                                   std::vector<PlanValue>& ports) {
-  if (surveying()) return Unimplemented(NodeLabel(node), ": a survey does not enter devices");
+  if (dry_run()) return Unimplemented(NodeLabel(node), ": a dry run does not enter devices");
   absl::StatusOr<std::shared_ptr<const DeviceKernel>> kernel = devices_.KernelOf(node);
   if (!kernel.ok()) return Annotate(kernel.status(), NodeLabel(node));
   const Device& device = (*kernel)->device();
@@ -84,7 +84,7 @@ absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> i
                                 absl::Span<const TensorSpec> specs,
                                 absl::Span<const TensorSpec> outputs,
                                 std::vector<PlanValue>& ports) {
-  if (surveying()) return Unimplemented(NodeLabel(node), ": a survey does not enter functions");
+  if (dry_run()) return Unimplemented(NodeLabel(node), ": a dry run does not enter functions");
   absl::StatusOr<CallForm> form = CallFormOf(node, plan_.model->bodies());
   if (!form.ok()) return Annotate(form.status(), NodeLabel(node));
   // Lists are passed to the bodies' plans as empty lists of the same type.
@@ -155,8 +155,8 @@ absl::Status PlanSteps::AddFlat(const Node& node, std::shared_ptr<const Prepared
   return absl::OkStatus();
 }
 
-absl::Status PlanSteps::AddSurveyed(absl::Span<PlanValue* const> inputs,
-                                    absl::Span<const TensorSpec> outputs) {
+absl::Status PlanSteps::AddDry(absl::Span<PlanValue* const> inputs,
+                               absl::Span<const TensorSpec> outputs) {
   for (PlanValue* in : inputs) {
     if (in->constant != nullptr) {
       packed_.insert(in->constant);

@@ -38,12 +38,12 @@ class PlanSteps {
  public:
   using Inputs = absl::Span<PlanValue* const>;
 
-  // A plan without a cache is surveyed: it gets no kernels.
+  // A plan without a cache is a dry run: it gets no kernels.
   PlanSteps(FlatPlan& plan, PlanMemory& memory)
       : plan_(plan), memory_(memory), devices_(plan, memory) {}
 
   int now() const { return static_cast<int>(plan_.steps.size()); }
-  bool surveying() const { return plan_.cache == nullptr; }
+  bool dry_run() const { return plan_.cache == nullptr; }
 
   // The buffer that a step reads this value from.
   absl::StatusOr<int> BufferOf(PlanValue& value);
@@ -67,12 +67,12 @@ class PlanSteps {
   absl::Status AddCall(const Node& node, Inputs inputs, absl::Span<const TensorSpec> specs,
                        absl::Span<const TensorSpec> outputs, std::vector<PlanValue>& ports);
   // Lifetimes and sizes only.
-  absl::Status AddSurveyed(Inputs inputs, absl::Span<const TensorSpec> outputs);
+  absl::Status AddDry(Inputs inputs, absl::Span<const TensorSpec> outputs);
 
   // Weights that steps take, and those that some step reads plain.
   const absl::flat_hash_set<Constant*>& packed() const { return packed_; }
   const absl::flat_hash_set<Constant*>& read_plain() const { return read_plain_; }
-  size_t written_bytes() const { return written_bytes_; }  // in a survey
+  size_t written_bytes() const { return written_bytes_; }  // in a dry run
 
  private:
   // The buffer of the value on a device.

@@ -128,10 +128,10 @@ TEST_P(AcrossRows, StaysWhole) {
   EXPECT_EQ(Split(kRows), nullptr);
   // Not for want of size.
   const std::vector<TensorSpec> feeds = {{DType::kFloat, Shape({kRows, 64, 64, 64}), nullptr}};
-  const auto survey = SurveyPlan(model_, feeds, services_);
-  ASSERT_TRUE(survey.ok()) << survey.status();
-  EXPECT_GE(survey->arena_bytes, size_t{16} << 20);
-  EXPECT_FALSE(survey->dynamic);
+  const auto dry_run = DryRunPlan(model_, feeds, services_);
+  ASSERT_TRUE(dry_run.ok()) << dry_run.status();
+  EXPECT_GE(dry_run->arena_bytes, size_t{16} << 20);
+  EXPECT_FALSE(dry_run->dynamic);
 }
 
 INSTANTIATE_TEST_SUITE_P(
