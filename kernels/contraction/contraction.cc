@@ -26,7 +26,7 @@ struct PostOpPlan {
   std::vector<int> arguments;  // the node's inputs, or kResult and kWeights
 };
 
-// The first `count` fused ops. `sum_at`: the Add that finds its operand in the output already.
+// Translates the first `count` fused ops. `sum_at`: the Add whose operand is already in the output.
 absl::StatusOr<PostOpPlan> PlanPostOps(const PrepareContext& p, const Contraction& c, size_t count,
                                        int sum_at) {
   PostOpPlan plan;
@@ -55,7 +55,7 @@ absl::StatusOr<PostOpPlan> PlanPostOps(const PrepareContext& p, const Contractio
       continue;
     }
     std::optional<PostOpSpec> eltwise = EltwiseSpec(op.op, op.parameter);
-    if (!eltwise.has_value()) return Unimplemented("no such post-op");
+    if (!eltwise.has_value()) return Unimplemented("oneDNN has no such post-op");
     plan.specs.push_back(*std::move(eltwise));
   }
   plan.arguments.push_back(kResult);
@@ -79,10 +79,12 @@ absl::StatusOr<Variant> MakeVariant(const PrepareContext& p, const Contraction& 
 class ContractionKernel final : public Kernel {
  public:
   Variant main;
-  int sum_input = -1;    // main adds onto what the output holds; it must be this input's value
+  int sum_input =
+      -1;  // main adds to the previous content of the output, which must be this input's value
   size_t sum_bytes = 0;  // of the output
   std::shared_ptr<const PackedWeights> packed;
-  std::shared_ptr<const PackedLayout> repack;  // weights that are not constant: packed at each Run
+  std::shared_ptr<const PackedLayout>
+      repack;  // weights that are not constant are packed at each Run
   size_t primitive_scratch = 0;
   int src_input = 0;
   int weights_input = 1;
@@ -103,9 +105,9 @@ class ContractionKernel final : public Kernel {
       weights = const_cast<void*>(r.input(weights_input));
     }
     if (sum_input >= 0 && r.input(src_input) == output) {
-      return Internal("the output of a contraction lies over its source");
+      return Internal("the output of a contraction overlaps its source");
     }
-    // Where the plan could not put the output over the addend, the addend is copied there.
+    // If the plan could not place the output over the addend, the addend is copied there.
     if (sum_input >= 0 && r.input(sum_input) != output) {
       std::memcpy(output, r.input(sum_input), sum_bytes);
     }
@@ -144,7 +146,7 @@ size_t OutputBytes(const PrepareContext& p) {
   return static_cast<size_t>(p.output_shape(0).num_elements()) * SizeOf(p.output_dtype(0));
 }
 
-// The chain's only residual that has the output's very shape: it can be added in place. -1: none.
+// The chain's only residual with exactly the output's shape: it can be added in place. -1: none.
 int InPlaceAdd(const PrepareContext& p, const FusedOps& fused, size_t count) {
   int found = -1;
   for (size_t i = 0; i < count; ++i) {
@@ -152,13 +154,13 @@ int InPlaceAdd(const PrepareContext& p, const FusedOps& fused, size_t count) {
     if (op.op != ElementwiseOp::kAdd || op.bias || p.input_shape(op.input) != p.output_shape(0))
       continue;
     if (p.constant(op.input) != nullptr) continue;
-    if (found >= 0) return -1;  // a primitive sums once
+    if (found >= 0) return -1;  // a primitive can sum only once
     found = static_cast<int>(i);
   }
   return found;
 }
 
-// The addend is what is contracted as well: the output must not be written over it.
+// Whether the addend is also the contraction's source: the output must not overwrite it.
 bool SameSource(const PrepareContext& p, int input, const Contraction& c) {
   return SameInput(p, input, c.src_input) || SameInput(p, input, c.weights_input);
 }
@@ -187,7 +189,7 @@ absl::StatusOr<ElementType> ElementTypeOf(DType dtype) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> PrepareContraction(PrepareContext& p, Contraction c) {
-  // How far the chain can, and should, go into the primitive.
+  // How much of the chain can, and should, be part of the primitive.
   const size_t tail = VectorTail::Begin(p, c.fused);
   size_t limit = 0;
   const bool strict = StrictNan(p);

@@ -24,7 +24,7 @@ Shape::Dims AlignedDims(const FusedOp& op, const Shape& operand, int rank, int c
   return dims;
 }
 
-// A row of elements. Half precisions round after each op, as separate ops would.
+// A row of elements. Half and bfloat16 are rounded after each op, as by separate ops.
 // y[i] op= x[i * stride]
 template <typename T>
 void BinaryRow(ElementwiseOp op, T* y, int64_t n, int64_t stride, const T* x) {

@@ -1,6 +1,6 @@
-// What a _Fused… contraction applies to its result: the parsed `fused_ops` attribute, and a plain
-// pass that applies it in memory. The reference kernels use that pass for all of a chain, the
-// oneDNN kernels for what the primitive at hand does not take as a post-op.
+// The fused chain of a _Fused… contraction: the parsed `fused_ops` attribute, and a plain pass that
+// applies it in memory. Reference kernels use that pass for the whole chain, the oneDNN kernels for
+// the ops that the primitive does not support as post-ops.
 #ifndef TENON_KERNELS_CONTRACTION_FUSED_OPS_H_
 #define TENON_KERNELS_CONTRACTION_FUSED_OPS_H_
 
@@ -17,10 +17,10 @@ namespace tenon {
 
 struct FusedOp {
   ElementwiseOp op = ElementwiseOp::kCopy;
-  bool bias = false;        // "BiasAdd": op is kAdd, of one value for each channel
+  bool bias = false;        // "BiasAdd": op is kAdd, with one value per channel
   bool batch_norm = false;  // "FusedBatchNorm": inputs input .. input + 3 are scale, offset, mean,
                             // variance; op is kCopy
-  int input = -1;           // the node's input that a binary op takes
+  int input = -1;           // the node's input that a binary op reads
   float parameter = 0;      // of an op that has one (LeakyRelu's slope)
   float epsilon = 0;        // batch norm's
 
@@ -28,16 +28,15 @@ struct FusedOp {
 };
 using FusedOps = std::vector<FusedOp>;
 
-// From the attributes fused_ops, epsilon and those of parameters (leakyrelu_alpha); extra inputs
-// start at `first_input`. InvalidArgument on an unknown name and where the number of inputs does
-// not fit.
+// Reads the attributes fused_ops, epsilon and parameters (leakyrelu_alpha); extra inputs start at
+// `first_input`. InvalidArgument if a name is unknown or the number of inputs is wrong.
 absl::StatusOr<FusedOps> ParseFusedOps(const AttrReader& attrs, int first_input, int num_inputs);
 
 // FusedOps bound to a result's shape and dtype.
 class FusedPass {
  public:
   FusedPass() = default;
-  // `ops` from `first` on. The result is row-major with channels at `channel_axis`.
+  // Applies `ops` from `first` on. The result is row-major with channels at `channel_axis`.
   FusedPass(const PrepareContext& p, absl::Span<const FusedOp> ops, int channel_axis);
 
   bool empty() const { return steps_.empty(); }
@@ -47,7 +46,7 @@ class FusedPass {
  private:
   struct Step {
     FusedOp op;
-    Shape::Dims operand_strides;  // in elements, for each dimension of the result; 0: broadcast
+    Shape::Dims operand_strides;  // in elements, per dimension of the result; 0: broadcast
   };
   template <typename T>
   void RunTyped(RunContext& r, T* result) const;

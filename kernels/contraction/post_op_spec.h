@@ -9,10 +9,10 @@
 
 namespace tenon {
 
-// From the op's row (PostOpForm). None where oneDNN does not apply it, and for binary ops.
+// Taken from the op's row (PostOpForm). None if oneDNN does not apply it, and for binary ops.
 std::optional<PostOpSpec> EltwiseSpec(ElementwiseOp op, float parameter);
 
-// oneDNN's form of the op turns NaN into a number.
+// Whether oneDNN's form of the op turns NaN into a number.
 bool LosesNan(ElementwiseOp op);
 
 }  // namespace tenon

@@ -9,7 +9,7 @@ namespace {
 
 // Smaller results are not worth a second pass.
 constexpr int64_t kLeastElements = int64_t{1} << 15;
-// What one step leaves in the first-level cache for the next.
+// The results of one step that stay in the first-level cache for the next.
 constexpr int64_t kBlock = 4096;
 
 bool FasterOutside(ElementwiseOp op) {
@@ -17,7 +17,7 @@ bool FasterOutside(ElementwiseOp op) {
   return info->post_op.has_value() && info->post_op->faster_outside;
 }
 
-// Channels may come first, so that an operand of one value for each is left to others.
+// Channels may come first, so per-channel operands are not handled here.
 std::optional<NodeTileStep> StepOf(const PrepareContext& p, const FusedOp& op) {
   if (op.bias) return std::nullopt;
   std::optional<NodeTileStep> s = TileStepOf(p, op);

@@ -22,7 +22,7 @@ constexpr ElementwiseInfo kTable[] = {
     {"Round", Op::kRint, 0.1f},
     {"Exp", Op::kExp, 0.4f, PostOpForm{.onednn = Eltwise::kExp}},
     {"Expm1", Op::kExpm1, 0.6f},
-    // No post-op: oneDNN's logarithm is off by 1 % close to 1.
+    // Not a post-op: oneDNN's logarithm has errors of 1% near 1.
     {"Log", Op::kLog, 0.5f},
     {"Log1p", Op::kLog1p, 0.8f},
     {"Erf", Op::kErf, 0.9f},
@@ -39,7 +39,7 @@ constexpr ElementwiseInfo kTable[] = {
      PostOpForm{.onednn = Eltwise::kElu,
                 .alpha = static_cast<float>(kSeluScaleAlpha / kSeluScale),
                 .scale = static_cast<float>(kSeluScale)}},
-    // Not by oneDNN, whose soft_relu is off by up to 8e-6 where x is far below zero.
+    // Not by oneDNN: its soft_relu has errors up to 8e-6 if x is far below zero.
     {"Softplus", Op::kSoftplus, 1.2f, PostOpForm{}},
     {"Softsign", Op::kSoftsign, 0.3f},
     {"_GeluExact", Op::kGeluExact, 1.0f,

@@ -56,7 +56,7 @@ enum class ElementwiseOp : uint8_t {
   kMaximum,
   kMinimum,
   kSquaredDifference,
-  // Two, gradients (ops/math/gradients.op.cc).
+  // Two, for gradients (ops/math/gradients.op.cc).
   kReluGrad,
   kRelu6Grad,
   kLeakyReluGrad,  // parameter: alpha
@@ -69,18 +69,18 @@ enum class ElementwiseOp : uint8_t {
   kSqrtGrad,
   kRsqrtGrad,
   kReciprocalGrad,
-  // Three; only peephole optimization makes them.
+  // Three; only peephole optimization creates them.
   kMulAdd,      // a * b + c
   kMulAddRelu,  // Relu(a * b + c)
   kNumOps
 };
 
-// Operands that `op` takes.
+// The number of operands of `op`.
 constexpr int Arity(ElementwiseOp op) {
   return op < ElementwiseOp::kAdd ? 1 : op < ElementwiseOp::kMulAdd ? 2 : 3;
 }
 
-// Constants of the formulas, in formulas.inc and in oneDNN's parameters.
+// Constants in formulas.inc and in oneDNN's parameters.
 inline constexpr double kSeluScale = 1.0507009873554804934193349852946;
 inline constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
 inline constexpr double kSqrtOfHalf = 0.70710678118654752440;
@@ -89,48 +89,48 @@ inline constexpr double kGeluCubic = 0.044715;
 
 // How a contraction applies an op to its result before it is stored.
 struct PostOpForm {
-  // What TensorFlow calls it in `fused_ops`, where that is not the op's name.
+  // TensorFlow's name in `fused_ops`, if that is not the op's name.
   const char* spelling = nullptr;
-  // The contraction's attribute that gives the parameter, for an op that has one.
+  // The contraction's attribute for the parameter, if the op has one.
   const char* parameter = nullptr;
-  // oneDNN's algorithm, scale * f(x, alpha, beta); none: a pass of ours applies it. The op's
-  // parameter is alpha.
+  // oneDNN's algorithm, scale * f(x, alpha, beta), where alpha is the op's parameter. If none, our
+  // own pass applies the op.
   std::optional<Eltwise> onednn = std::nullopt;
   float alpha = 0, beta = 0, scale = 1;
-  bool onednn_loses_nan = false;  // oneDNN makes a number of NaN
-  // oneDNN takes half as much time again for it, and more, than a pass over a large result.
+  bool onednn_loses_nan = false;  // oneDNN turns NaN into a number
+  // With oneDNN, it takes at least 1.5 times as long as a pass over a large result.
   bool faster_outside = false;
 };
 
 struct ElementwiseInfo {
   const char* name;  // op name
   ElementwiseOp op;
-  float ns;  // cost of one element on one core, data in the cache; for grains
-  std::optional<PostOpForm> post_op = std::nullopt;  // none: contractions do not apply it
-  const char* parameter = nullptr;                   // attribute that gives the parameter, or null
+  float ns;  // time per element on one core, with data in the cache; for grain sizes
+  std::optional<PostOpForm> post_op = std::nullopt;  // none if contractions do not apply it
+  const char* parameter = nullptr;                   // attribute for the parameter, or null
   float default_parameter = 0;
 
   int arity() const { return Arity(op); }
 };
 
-// All names, and one by name (null: not an elementwise op of ours) or by what it computes.
+// All rows, and one by name (null: not one of our elementwise ops) or by what it computes.
 absl::Span<const ElementwiseInfo> ElementwiseTable();
 const ElementwiseInfo* FindElementwise(absl::string_view name);
 const ElementwiseInfo* FindElementwise(ElementwiseOp op);
 double ElementwiseCost(ElementwiseOp op);  // ns, as above
-// The row that a name in `fused_ops` stands for, an op's or TensorFlow's own spelling; its post_op
-// is set. Null: contractions apply no such op.
+// The row for a name in `fused_ops`, which is an op's name or TensorFlow's own spelling; its
+// post_op is set. Null if contractions do not apply such an op.
 const ElementwiseInfo* FindFusedOp(absl::string_view name);
 
-// out[i] = op(a[i], b[i], c[i]); operands that the op does not have are null. `out` may be one of
-// the operands. Every element's bits are independent of its position and of n.
+// out[i] = op(a[i], b[i], c[i]); missing operands are null. `out` may be one of the operands. Every
+// element's bits are independent of its position and of n.
 using TileFn = void (*)(const float* a, const float* b, const float* c, float* out, size_t n,
                         float parameter);
 
-// Which operand of a binary op is one value (a[0] or b[0]) for the whole tile.
+// Which operand of a binary op is a single value (a[0] or b[0]) for the whole tile.
 enum class TileForm { kVectors, kScalarA, kScalarB };
 
-// Never null for forms that make sense: binary ops have all three, others only kVectors.
+// Never null for valid forms: binary ops have all three, others only kVectors.
 TileFn FindTileFn(ElementwiseOp op, TileForm form = TileForm::kVectors);
 
 // bfloat16 tiles (bits) to float and back, rounding to nearest even; NaN stays NaN.

@@ -1,9 +1,9 @@
-// The formulas of the elementwise ops on numbers: real, complex and integer.
+// The formulas of the elementwise ops on scalars: real, complex and integer.
 //
 //   .reference = Unary<Formula<ElementwiseOp::kSelu>{}, Floats>,
 //
-// A function whose vector form is another algorithm is written here for numbers, and in
-// simd/math-inl.h or elementwise_simd.cc for vectors.
+// A function with a different algorithm for vectors has its scalar form here and its vector form in
+// simd/math-inl.h or elementwise_simd.cc.
 #ifndef TENON_KERNELS_ELEMENTWISE_FORMULAS_H_
 #define TENON_KERNELS_ELEMENTWISE_FORMULAS_H_
 
@@ -65,7 +65,7 @@ auto Abs(T x) {
     return std::abs(x);
   }
 }
-// NaN stays NaN; a complex number keeps its direction.
+// Keeps NaN, and the direction of a complex number.
 template <typename T>
 T Sign(T x) {
   if constexpr (kIsComplex<T>) {
@@ -128,7 +128,7 @@ T Exp(T x) {
 template <typename T>
 T Expm1(T x) {
   if constexpr (kIsComplex<T>) {
-    // exp(a + ib) - 1, the real part without cancellation near 0.
+    // exp(a + ib) - 1, with no cancellation near 0 in the real part.
     using R = typename T::value_type;
     const R s = std::sin(x.imag() / 2);
     const R e = std::expm1(x.real());
@@ -168,7 +168,7 @@ T Sigmoid(T x) {
 
 template <typename T>
 T Softplus(T x) {
-  // Beyond this log1p(exp(x)) is x, or exp(x), to the last bit.
+  // Beyond this threshold, log1p(exp(x)) equals x, or exp(x), to the last bit.
   const T threshold = std::log(std::numeric_limits<T>::epsilon()) + T(2);
   return x > -threshold ? x : (x < threshold ? std::exp(x) : std::log1p(std::exp(x)));
 }

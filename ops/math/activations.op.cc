@@ -15,7 +15,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeakyReluReference(PrepareContext& p) {
     return MakeKernel([alpha, n](RunContext& run) {
       const T* x = run.input<T>(0);
       T* y = run.output<T>(0);
-      // alpha in the dtype, as TensorFlow has it.
+      // alpha is rounded to the dtype, as in TensorFlow.
       const ComputeType<T> slope = ToCompute(static_cast<T>(alpha));
       constexpr Formula<ElementwiseOp::kLeakyRelu> kFormula{};
       for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(kFormula(ToCompute(x[i]), slope));

@@ -1,5 +1,5 @@
-// Activations that rewriting puts in place of the small graphs that models write them with:
-// _GeluExact, _GeluApproximate, _Swish, _HardSwish, _Mish.
+// Activations into which rewriting fuses the small graphs that models write: _GeluExact,
+// _GeluApproximate, _Swish, _HardSwish, _Mish.
 #include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"

@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-// Winitzki's approximation, then Newton's steps in double. Near +-1 the residual is taken from
+// Winitzki's approximation, then Newton steps in double. Near +-1 the residual is computed with
 // erfc, which does not cancel there.
 double InverseErf(double x) {
   if (!(x >= -1 && x <= 1)) return std::numeric_limits<double>::quiet_NaN();

@@ -1,5 +1,5 @@
-// Gradients of activations and roots: what arrives at the output times the derivative, which is
-// computed from the op's input ("features") or its output ("outputs", "y").
+// Gradients of activations and roots: the incoming gradient times the derivative, which is computed
+// from the op's input ("features") or its output ("outputs", "y").
 #include "env/status.h"
 #include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
@@ -29,7 +29,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeakyReluGradReference(PrepareContext& p
       const T* gradients = run.input<T>(0);
       const T* features = run.input<T>(1);
       T* y = run.output<T>(0);
-      // alpha in the dtype, as TensorFlow has it.
+      // alpha is rounded to the dtype, as in TensorFlow.
       const ComputeType<T> slope = ToCompute(static_cast<T>(alpha));
       constexpr Formula<ElementwiseOp::kLeakyReluGrad> kFormula{};
       for (int64_t i = 0; i < n; ++i) {

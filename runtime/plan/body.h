@@ -1,5 +1,5 @@
-// Functions that control flow calls, each with its plans: one per set of input shapes, kept like
-// the session's own, over the session's constants, variables and kernels.
+// Bodies: functions that control flow calls, each with its plans. There is one plan per set of
+// input shapes, kept like the session's own, over the session's constants, variables and kernels.
 #ifndef TENON_RUNTIME_PLAN_BODY_H_
 #define TENON_RUNTIME_PLAN_BODY_H_
 
@@ -46,10 +46,10 @@ struct CallForm {
   int first_input = 0;  // of the functions' arguments
 };
 
-// By function name.
+// Bodies by function name.
 class Bodies {
  public:
-  // Null: no such function.
+  // Null if there is no such function.
   Body* Find(const std::string& name) const;
   void Add(const std::string& name, std::unique_ptr<Body> body);
   void ForEach(absl::FunctionRef<void(const Body&)> visit) const {
@@ -61,12 +61,11 @@ class Bodies {
 };
 
 bool IsCall(absl::string_view op);
-// InvalidArgument where a function is missing or its signature is not the node's.
+// InvalidArgument if a function is missing or its signature does not match the node.
 absl::StatusOr<CallForm> CallFormOf(const Node& node, const Bodies& bodies);
 
-// What is known of a call's outputs while its plan is built: shapes are unknown where they depend
-// on data, or change from iteration to iteration. A branch that cannot be planned is left for the
-// run to complain about.
+// The output shapes of a call, as far as they are known at planning time; unknown if they depend on
+// data or change between iterations. A branch that cannot be planned reports its error at run time.
 std::vector<Shape> CallOutputShapes(const CallForm& form, absl::Span<const TensorSpec> inputs,
                                     size_t num_outputs, const Services& services,
                                     KernelCache& cache);

@@ -1,6 +1,6 @@
-// A graph as a session keeps it: weights taken out of the Const nodes into Constants, which all
-// plans of the session share and whose plain copies can go once every reader has a packed form;
-// and the memory that runs of those plans work in.
+// A session's form of a graph. Weights have been moved from the Const nodes into Constants, which
+// all plans of the session share and whose plain copies are freed once every reader has a packed
+// form. It also has the memory in which runs of those plans work.
 #ifndef TENON_RUNTIME_PLAN_MODEL_STATE_H_
 #define TENON_RUNTIME_PLAN_MODEL_STATE_H_
 
@@ -20,12 +20,12 @@ class Bodies;  // body.h
 
 class ModelState {
  public:
-  // Axis lists, shapes, paddings, per-channel vectors: all that a shape function or a Prepare
-  // reads.
+  // Axis lists, shapes, paddings, per-channel vectors: everything that a shape function or a
+  // Prepare reads.
   static constexpr size_t kSmallBytes = 1 << 16;
 
-  // `graph` is consumed: Const nodes lose their "value" attribute. Handles of variables become
-  // constants that lead to the session's variables. Errors name the node.
+  // Consumes `graph`: Const nodes lose their "value" attribute. Variable handles become constants
+  // that point to the session's variables. Errors name the node.
   static absl::StatusOr<std::shared_ptr<const ModelState>> Create(Graph graph,
                                                                   SessionVariables& variables);
   ~ModelState();
@@ -34,20 +34,20 @@ class ModelState {
   const Bodies& bodies() const { return *bodies_; }
 
   const Graph& graph() const { return graph_; }
-  // Live nodes (those that the outputs or the targets need), each after all that it needs.
+  // Live nodes (needed by outputs or targets), each after the nodes that it needs.
   const std::vector<NodeId>& order() const { return order_; }
   bool is_live(NodeId id) const { return live_[static_cast<size_t>(id)]; }
   // The weight of a Const node, or a variable's handle; null for other nodes.
   Constant* constant(NodeId id) const { return constants_[static_cast<size_t>(id)].get(); }
-  // The value of a Const node that is small enough for shape functions and Prepare to look at;
-  // null for other nodes. It stays for the session's lifetime.
+  // The value of a Const node that is small enough for shape functions and Prepare to read; null
+  // for other nodes. It lives as long as the session.
   const Tensor* small_value(NodeId id) const {
     const Tensor& t = small_values_[static_cast<size_t>(id)];
     return t.valid() ? &t : nullptr;
   }
-  // What executions of its plans, and of the functions' plans, work on.
+  // The execution states of its plans, and of the functions' plans.
   const std::shared_ptr<StatePool>& states() const { return states_; }
-  // Adds what the constants hold, here and in the functions.
+  // Adds the bytes that the constants hold, here and in the functions.
   void AddBytes(int64_t& plain, int64_t& derived) const;
 
  private:

@@ -1,5 +1,5 @@
-// Devices in a plan under construction: kernels for nodes placed there, and the copies between a
-// device and the host, of which each tensor gets at most one in each direction.
+// The device part of a plan under construction: kernels for nodes placed on devices, and copies
+// between a device and the host, at most one per tensor and direction.
 #ifndef TENON_RUNTIME_PLAN_PLAN_DEVICES_H_
 #define TENON_RUNTIME_PLAN_PLAN_DEVICES_H_
 
@@ -21,19 +21,19 @@ class PlanDevices {
  public:
   PlanDevices(FlatPlan& plan, PlanMemory& memory) : plan_(plan), memory_(memory) {}
 
-  // For an `_OnDevice` node. Errors name the node and the device.
+  // The kernel of an `_OnDevice` node. Errors name the node and the device.
   absl::StatusOr<std::shared_ptr<const DeviceKernel>> KernelOf(const Node& node);
 
-  // The buffer that holds the tensor of `buffer` on the device, or on the host; with a step that
-  // copies it where there is none yet. `reader` is the node that wants it.
+  // The buffer that has the tensor of `buffer` on the device, or on the host; adds a step that
+  // copies it if there is none yet. `reader` is the node that reads it.
   absl::StatusOr<int> OnDevice(const Device& device, int buffer, const TensorSpec& spec,
                                NodeId reader);
   absl::StatusOr<int> OnHost(const Device& device, int buffer, const TensorSpec& spec,
                              NodeId reader);
-  // A value known ahead is copied while the plan is made. `key` stands for it.
+  // Copies a value known ahead during planning. `key` identifies it.
   absl::StatusOr<int> WeightOnDevice(const Device& device, const void* key, const Tensor& value);
 
-  // A buffer for what `step` brings.
+  // A buffer for a tensor that `step` provides.
   absl::StatusOr<int> AddBrought(const TensorSpec& spec, int step);
 
  private:

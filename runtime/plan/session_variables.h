@@ -1,5 +1,5 @@
-// The variables of a session, by name. Every VarHandleOp of that name, in the graph and in function
-// bodies, leads to the one variable.
+// The variables of a session, by name. Every VarHandleOp with the same name, in the graph and in
+// function bodies, refers to the same variable.
 #ifndef TENON_RUNTIME_PLAN_SESSION_VARIABLES_H_
 #define TENON_RUNTIME_PLAN_SESSION_VARIABLES_H_
 
@@ -17,9 +17,9 @@ namespace tenon {
 
 class SessionVariables {
  public:
-  // The handle that a VarHandleOp node stands for; the first node of a name makes its variable.
-  // InvalidArgument where two nodes of a name disagree about the dtype. Only while a session is
-  // made: not thread-safe.
+  // The handle for a VarHandleOp node; the first node with a name creates its variable.
+  // InvalidArgument if two nodes with one name have different dtypes. Only for use while a session
+  // is created: not thread-safe.
   absl::StatusOr<Tensor> Handle(const Node& node);
 
   std::vector<std::string> Names() const;

@@ -1,5 +1,5 @@
-// A session: a model loaded, rewritten once, and run as often as one likes, by several threads at
-// once.
+// A session: a model that is loaded and rewritten once, and then run any number of times, by
+// several threads at once if desired.
 //
 //   TENON_ASSIGN_OR_RETURN(auto session, Session::Load("model_dir", {}, {}));
 //   TENON_ASSIGN_OR_RETURN(auto outputs, session->Run({{"image", image}}));
@@ -27,49 +27,49 @@ namespace tenon {
 struct DiskCacheEntry;
 
 struct SessionOptions {
-  // From the environment where not given.
+  // Taken from the environment if not given.
   std::optional<Flags> flags;
-  // That one op may use. 0: TF_NUM_INTRAOP_THREADS, then OMP_NUM_THREADS, then the CPUs that this
-  // process may use.
+  // The number of threads per op. 0: TF_NUM_INTRAOP_THREADS, then OMP_NUM_THREADS, then the number
+  // of CPUs that this process may use.
   int threads = 0;
-  // kBfloat16 where the CPU has instructions for it, else float: see SessionReport::note. Not
-  // given: TF_SET_ONEDNN_FPMATH_MODE.
+  // kBfloat16 falls back to float if the CPU has no instructions for it (see SessionReport::note).
+  // If not given: TF_SET_ONEDNN_FPMATH_MODE.
   std::optional<Precision> precision = std::nullopt;
-  // Where Load keeps what the next start can use (disk_cache.h); empty: TENON_CACHE_DIR.
+  // The folder of the disk cache (disk_cache.h); empty: TENON_CACHE_DIR.
   std::string cache_dir = "";
   // Device plug-ins to load besides those of TENON_PLUGIN_PATH: files, or folders of them.
   std::vector<std::string> plugins = {};
-  // Where nodes go that it has a kernel for ("APU:0"); empty: the CPU, but for nodes of the model
-  // that name a loaded device.
+  // The device that runs the nodes for which it has a kernel ("APU:0"); empty: the CPU, except for
+  // nodes of the model that name a loaded device.
   std::string device = "";
 };
 
-// What the cache on disk did for a session.
+// How a session used the disk cache.
 struct DiskCacheReport {
   enum class State {
-    kOff,      // not asked for
+    kOff,      // not requested
     kPending,  // will be written with the first plan
     kWritten,
     kRead,    // this session came from it
-    kFailed,  // see status; the session is none the worse
+    kFailed,  // see status; the session itself is unaffected
   };
   State state = State::kOff;
   absl::Status status;
 };
 
-// Bytes that a session holds, as far as it can tell.
+// Bytes that a session holds, as far as it knows.
 struct SessionBytes {
   int64_t weights = 0;     // plain values of constants
-  int64_t packed = 0;      // what kernels made of them
+  int64_t packed = 0;      // forms that kernels made from them
   int64_t plans = 0;       // the plans that are kept, and the arenas of their runs
-  int64_t primitives = 0;  // an estimate: oneDNN does not tell
+  int64_t primitives = 0;  // an estimate: oneDNN does not report it
   int64_t total() const { return weights + packed + plans + primitives; }
 };
 
 // What happened to the graph when the session was made.
 struct SessionReport {
-  absl::Status status;  // not OK: rewriting failed, and the model runs as it was written
-  std::string note;     // what was asked for and could not be had; mostly empty
+  absl::Status status;  // not OK: rewriting failed, and the model runs unchanged
+  std::string note;     // a request that could not be met; usually empty
   RewriteReport rewrite;
 };
 
@@ -84,11 +84,11 @@ using NamedTensor = std::pair<std::string, Tensor>;
 
 class Session {
  public:
-  // Rewrites `graph` (unless TF_ENABLE_ONEDNN_OPTS is off). A failing rewrite is no error: see
-  // report().
+  // Rewrites `graph` (unless TF_ENABLE_ONEDNN_OPTS is off). If rewriting fails, Create still
+  // succeeds: see report().
   static absl::StatusOr<std::unique_ptr<Session>> Create(Graph graph,
                                                          const SessionOptions& options);
-  // Loads the model first: through the cache on disk where there is a folder for it.
+  // Loads the model first, through the disk cache if it has a folder.
   static absl::StatusOr<std::unique_ptr<Session>> Load(const std::string& path,
                                                        const LoadOptions& load,
                                                        const SessionOptions& options);
@@ -96,41 +96,41 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // In the order of the graph's inputs() and outputs(). Output dtypes and shapes are what is known
-  // before any input is.
+  // In the order of the graph's inputs() and outputs(). Output dtypes and shapes are those known
+  // without inputs.
   const std::vector<TensorInfo>& inputs() const { return inputs_; }
   const std::vector<TensorInfo>& outputs() const { return outputs_; }
 
-  // By position: an invalid tensor stands for an optional input that is left out. Thread-safe.
-  // InvalidArgument where an input is missing or has the wrong dtype, rank or dimensions.
+  // By position: an invalid tensor omits an optional input. Thread-safe. InvalidArgument if an
+  // input is missing or has the wrong dtype, rank or dimensions.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> inputs,
                                           StepObserver* observer = nullptr);
   // By name: every output, in order.
   absl::StatusOr<std::vector<NamedTensor>> Run(absl::Span<const NamedTensor> inputs);
 
-  // The plan that Run uses for these inputs (built where there is none yet).
+  // The plan that Run uses for these inputs (built if there is none yet).
   absl::StatusOr<std::shared_ptr<const Plan>> PlanFor(absl::Span<const Tensor> inputs);
-  // Inputs by name put in order; errors as in Run.
+  // Puts inputs given by name in order; errors as in Run.
   absl::StatusOr<std::vector<Tensor>> Arrange(absl::Span<const NamedTensor> inputs) const;
 
-  // The variables that the model changes, by name, sorted. (Those that it only reads are
+  // The names of the variables that the model changes, sorted. (Variables that it only reads are
   // constants.)
   const std::vector<std::string>& VariableNames() const { return variable_names_; }
-  // Variables keep their values from run to run. NotFound where there is none of that name;
-  // FailedPrecondition while it has no value.
+  // Variables keep their values between runs. NotFound if there is none of that name;
+  // FailedPrecondition if it has no value yet.
   absl::StatusOr<Tensor> ReadVariable(absl::string_view name) const;
-  // InvalidArgument where the dtype or the shape is not the variable's.
+  // InvalidArgument if the dtype or the shape differs from the variable's.
   absl::Status AssignVariable(absl::string_view name, const Tensor& value);
 
   const Flags& flags() const;
   int threads() const;
-  // Nodes that were placed on devices of plug-ins.
+  // The number of nodes placed on plug-ins' devices.
   int nodes_on_devices() const;
   const SessionReport& report() const { return report_; }
   CacheStats plan_stats() const;
   CacheStats kernel_stats() const;
   DiskCacheReport disk_cache() const;
-  // Why the last batch that should run in parts (batch_split.h) runs whole; OK: none does.
+  // Why the last batch that should have been split (batch_split.h) was not; OK if there is none.
   absl::Status split_status() const;
   SessionBytes bytes() const;
 
