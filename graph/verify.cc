@@ -7,8 +7,11 @@ namespace tenon {
 
 absl::Status VerifyGraph(const Graph& graph, const NodeCheck& check) {
   std::vector<int> num_outputs(static_cast<size_t>(graph.end_id()), -1);
+  auto node = [&](NodeId id, absl::string_view what) -> absl::Status {
+    return graph.Has(id) ? absl::OkStatus() : Internal(what, " is not a node of the graph");
+  };
   auto endpoint = [&](Endpoint e, absl::string_view what) -> absl::Status {
-    if (!graph.Has(e.node)) return Internal(what, " is not a node of the graph");
+    TENON_RETURN_IF_ERROR(node(e.node, what));
     const int count = num_outputs[static_cast<size_t>(e.node)];
     if (e.port < 0 || (count >= 0 && e.port >= count)) {
       return Internal(what, " is port ", e.port, " of '", graph.node(e.node).name, "' (",
@@ -39,7 +42,7 @@ absl::Status VerifyGraph(const Graph& graph, const NodeCheck& check) {
       TENON_RETURN_IF_ERROR(endpoint(n.inputs[i], absl::StrCat("input ", i, " of '", n.name, "'")));
     }
     for (NodeId c : n.control_inputs) {
-      TENON_RETURN_IF_ERROR(endpoint({c, 0}, absl::StrCat("a control input of '", n.name, "'")));
+      TENON_RETURN_IF_ERROR(node(c, absl::StrCat("a control input of '", n.name, "'")));
     }
   }
   for (const GraphInput& in : graph.inputs()) {
@@ -48,7 +51,7 @@ absl::Status VerifyGraph(const Graph& graph, const NodeCheck& check) {
   for (const GraphOutput& out : graph.outputs()) {
     TENON_RETURN_IF_ERROR(endpoint(out.source, absl::StrCat("signature output '", out.name, "'")));
   }
-  for (NodeId t : graph.targets()) TENON_RETURN_IF_ERROR(endpoint({t, 0}, "a target"));
+  for (NodeId t : graph.targets()) TENON_RETURN_IF_ERROR(node(t, "a target"));
   if (auto order = graph.TopologicalOrder(); !order.ok()) return Internal(order.status().message());
   for (const auto& [name, body] : graph.functions()) {
     if (absl::Status s = VerifyGraph(*body, check); !s.ok()) {

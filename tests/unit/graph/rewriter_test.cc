@@ -160,5 +160,10 @@ TEST(Verify, FindsWhatIsWrong) {
   EXPECT_FALSE(VerifyGraph(Parse("%a = A() out y = %a:1"), one_output).ok());
 }
 
+TEST(Verify, NodesWithoutResultsMayBeWaitedForAndBeTargets) {
+  const NodeCheck no_output = [](const Graph&, const Node&) -> absl::StatusOr<int> { return 0; };
+  EXPECT_TRUE(VerifyGraph(Parse("%a = A()\n%b = B() ^%a\ntarget %b"), no_output).ok());
+}
+
 }  // namespace
 }  // namespace tenon
