@@ -13,8 +13,6 @@ namespace {
 constexpr int64_t kMaxElements = 1 << 20;
 constexpr int kMaxNodes = 64;
 
-absl::Status No(absl::string_view reason) { return absl::FailedPreconditionError(reason); }
-
 Values FromTensor(const Tensor& t) {
   Values out{t.shape(), {}};
   out.v.assign(t.data<float>(), t.data<float>() + t.num_elements());
@@ -27,7 +25,7 @@ absl::StatusOr<Values> Combine(const Values& a, const Values& b, F f) {
   TENON_ASSIGN_OR_RETURN(const Shape shape, BroadcastShapes(a.shape, b.shape));
   const int64_t n = shape.num_elements();
   if (n > std::max<int64_t>(static_cast<int64_t>(a.v.size()), static_cast<int64_t>(b.v.size()))) {
-    return No("the constants together are larger than each");
+    return WhyNot("the constants together are larger than each");
   }
   Values out{shape, std::vector<double>(static_cast<size_t>(n))};
   const int rank = shape.rank();
@@ -85,19 +83,19 @@ Shape ChannelShape(int64_t channels, int rank, int axis) {
 absl::StatusOr<Step> BatchNormStep(RuleContext& context, const Node& n) {
   const bool* training = n.attr<bool>("is_training");
   const float* epsilon = n.attr<float>("epsilon");
-  if (training == nullptr || *training || epsilon == nullptr) return No("it is training");
+  if (training == nullptr || *training || epsilon == nullptr) return WhyNot("it is training");
   for (const Use& u : context.rw.uses(n.id)) {
-    if (!u.is_control() && u.port != 0) return No("its statistics are read");
+    if (!u.is_control() && u.port != 0) return WhyNot("its statistics are read");
   }
   for (const GraphOutput& o : context.graph().outputs()) {
-    if (o.source.node == n.id && o.source.port != 0) return No("its statistics are fetched");
+    if (o.source.node == n.id && o.source.port != 0) return WhyNot("its statistics are fetched");
   }
   Values in[4];
   for (size_t i = 0; i < 4; ++i) {
     const Tensor* t = FloatConstant(context, n.inputs[i + 1]);
-    if (t == nullptr || t->shape().rank() != 1) return No("its statistics are not constant");
+    if (t == nullptr || t->shape().rank() != 1) return WhyNot("its statistics are not constant");
     in[i] = FromTensor(*t);
-    if (in[i].v.size() != in[0].v.size()) return No("its statistics differ in size");
+    if (in[i].v.size() != in[0].v.size()) return WhyNot("its statistics differ in size");
   }
   const std::string* format = n.attr<std::string>("data_format");
   const int rank = format != nullptr ? static_cast<int>(format->size()) : 4;
@@ -113,22 +111,24 @@ absl::StatusOr<Step> BatchNormStep(RuleContext& context, const Node& n) {
   return step;
 }
 
-absl::StatusOr<Step> StepOf(RuleContext& context, const Node& n) {
-  if (!n.control_inputs.empty()) return No("it has control inputs");
+absl::StatusOr<Step> StepOf(RuleContext& context, NodeId id) {
+  std::string why;
+  if (!context.IsCandidate(id, context.explaining ? &why : nullptr)) return WhyNot(why);
+  const Node& n = context.node(id);
   const DType* dtype = n.attr<DType>("T");
-  if (dtype == nullptr || *dtype != DType::kFloat) return No("it is not float");
+  if (dtype == nullptr || *dtype != DType::kFloat) return WhyNot("it is not float");
   if (absl::StartsWith(n.op, "FusedBatchNorm") && n.inputs.size() >= 5) {
     return BatchNormStep(context, n);
   }
-  if (n.inputs.size() != 2) return No("it is no product or sum with a constant");
+  if (n.inputs.size() != 2) return WhyNot("it is no product or sum with a constant");
   if (n.op == "BiasAdd") {
     const Tensor* b = FloatConstant(context, n.inputs[1]);
-    if (b == nullptr) return No("its bias is not constant");
+    if (b == nullptr) return WhyNot("its bias is not constant");
     const std::string* format = n.attr<std::string>("data_format");
     Step step{n.inputs[0], std::nullopt, FromTensor(*b), false};
     if (format != nullptr && format->substr(0, 2) == "NC") {
       const int rank = context.shapes.rank(n.inputs[0]);
-      if (rank < 2) return No("its rank is not known");
+      if (rank < 2) return WhyNot("its rank is not known");
       step.shift->shape = ChannelShape(b->num_elements(), rank, 1);
     }
     return step;
@@ -136,20 +136,20 @@ absl::StatusOr<Step> StepOf(RuleContext& context, const Node& n) {
   // op names: what each computes is spelled out below.
   const bool mul = n.op == "Mul", div = n.op == "RealDiv", sub = n.op == "Sub";
   if (!mul && !div && !sub && n.op != "AddV2" && n.op != "Add") {
-    return No("it is no product or sum with a constant");
+    return WhyNot("it is no product or sum with a constant");
   }
   const int slot = context.Constant(n.inputs[1]) != nullptr ? 1 : 0;
   const Tensor* t = FloatConstant(context, n.inputs[static_cast<size_t>(slot)]);
   const Endpoint x = n.inputs[static_cast<size_t>(1 - slot)];
-  if (t == nullptr || context.Constant(x) != nullptr) return No("neither operand is constant");
+  if (t == nullptr || context.Constant(x) != nullptr) return WhyNot("neither operand is constant");
   Values c = FromTensor(*t);
   Step step{x, std::nullopt, std::nullopt, mul || n.op == "AddV2"};
   if (mul) {
     step.scale = std::move(c);
   } else if (div) {
-    if (slot == 0) return No("it divides by what is not constant");
+    if (slot == 0) return WhyNot("it divides by what is not constant");
     for (double& v : c.v) {
-      if (std::abs(v) < 1e-30) return No("it divides by zero, or nearly");
+      if (std::abs(v) < 1e-30) return WhyNot("it divides by zero, or nearly");
       v = 1 / v;
     }
     step.scale = std::move(c);
@@ -178,10 +178,10 @@ absl::StatusOr<Tensor> Values::ToFloat() const {
 }
 
 absl::StatusOr<Affine> CollectAffine(RuleContext& context, NodeId last) {
-  TENON_ASSIGN_OR_RETURN(Step step, StepOf(context, context.node(last)));
+  TENON_ASSIGN_OR_RETURN(Step step, StepOf(context, last));
   const NodeId next = context.OnlyReader(last);
-  if (next != kNoNode && StepOf(context, context.node(next)).ok()) {
-    return No("the run of products and sums goes on behind it");
+  if (next != kNoNode && StepOf(context, next).ok()) {
+    return WhyNot("the run of products and sums goes on behind it");
   }
   std::vector<Step> steps;  // last first
   Affine out;
@@ -192,7 +192,7 @@ absl::StatusOr<Affine> CollectAffine(RuleContext& context, NodeId last) {
     steps.push_back(std::move(step));
     out.base = x;
     if (x.port != 0 || context.OnlyReader(x.node) != at || steps.size() >= kMaxNodes) break;
-    auto before = StepOf(context, context.node(x));
+    auto before = StepOf(context, x.node);
     if (!before.ok()) break;
     step = *std::move(before);
     at = x.node;

@@ -63,7 +63,7 @@ NodeId ContractionBehind(RuleContext& context, Endpoint e) {
   for (int steps = 0; steps < 64; ++steps) {
     if (e.port != 0 || context.OnlyReader(e.node) == kNoNode) return kNoNode;
     const Node& n = context.node(e);
-    if (!n.control_inputs.empty()) return kNoNode;
+    if (!context.IsCandidate(n.id)) return kNoNode;
     if (IsContraction(n.op)) return n.id;
     if (n.op == "BiasAdd" || UnaryPostOp(n) != nullptr) {
       e = n.inputs[0];
@@ -91,7 +91,10 @@ class ChainMatcher {
         blame_ = last_;
         return;
       }
-      std::optional<Link> link = LinkFor(context_.node(next));
+      std::optional<Link> link;
+      if (context_.IsCandidate(next, context_.explaining ? &stop_ : nullptr)) {
+        link = LinkFor(context_.node(next));
+      }
       if (!link) {
         blame_ = next;
         return;
@@ -110,7 +113,6 @@ class ChainMatcher {
 
  private:
   std::optional<Link> LinkFor(const Node& n) {
-    if (!n.control_inputs.empty()) return Stop(n, "has control inputs");
     const int slot = n.inputs[0] == Endpoint{last_, 0} ? 0 : 1;
     if (n.op == "BiasAdd") return slot == 0 ? Bias(n) : Stop(n, "adds it as a bias");
     // op names: the binary post-ops, whose names in fused_ops Binary tells.
@@ -248,7 +250,6 @@ absl::StatusOr<Node> MakeFused(const Rule& rule, const Node& c, const std::vecto
 
 Outcome TryChain(const Rule& rule, RuleContext& context, NodeId id) {
   const Node& c = context.node(id);
-  if (!c.control_inputs.empty()) return Outcome::Skip(1, "it has control inputs", id);
   ChainMatcher chain(context, id);
   chain.Walk();
   if (chain.links().empty()) return Outcome::Skip(1, chain.stop(), chain.blame());

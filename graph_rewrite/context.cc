@@ -1,9 +1,57 @@
 #include "graph_rewrite/context.h"
 
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
 #include "env/status.h"
 #include "ops/op.h"
 
 namespace tenon {
+
+bool RuleContext::IsCandidate(NodeId id, std::string* why) const {
+  const Node& n = node(id);
+  if (n.control_inputs.empty()) return true;
+  if (why != nullptr) *why = absl::StrCat("'", n.name, "' (", n.op, ") has control inputs");
+  return false;
+}
+
+const Node& RuleContext::Candidate(NodeId id) {
+  static const Node* const none = new Node;
+  std::string why;
+  if (IsCandidate(id, explaining ? &why : nullptr)) return node(id);
+  Refuse(id, std::move(why));
+  return *none;
+}
+
+absl::StatusOr<std::vector<NodeId>> RuleContext::Candidates() const {
+  TENON_ASSIGN_OR_RETURN(std::vector<NodeId> order, graph().TopologicalOrder());
+  std::erase_if(order, [this](NodeId id) { return !IsCandidate(id); });
+  return order;
+}
+
+bool RuleContext::IsUnordered(NodeId id) {
+  if (Candidate(id).op.empty()) return false;
+  const auto& targets = graph().targets();
+  const absl::Span<const Use> all = rw.uses(id);
+  const bool is_target = std::find(targets.begin(), targets.end(), id) != targets.end();
+  if (!is_target && std::none_of(all.begin(), all.end(), [](Use u) { return u.is_control(); })) {
+    return true;
+  }
+  Refuse(id, absl::StrCat("'", node(id).name, "' (", node(id).op, ") ",
+                          is_target ? "is a target" : "has a control edge out"));
+  return false;
+}
+
+bool RuleContext::HasOnlyReader(NodeId id, NodeId reader) {
+  std::string why;
+  if (OnlyReader(id, explaining ? &why : nullptr) == reader) return true;
+  Refuse(id, std::move(why));
+  return false;
+}
+
+void RuleContext::Refuse(NodeId id, std::string reason) {
+  if (explaining) refusal_ = Outcome::Skip(2, std::move(reason), id);
+}
 
 NodeId RuleContext::OnlyReader(NodeId id, std::string* why) const {
   const absl::Span<const Use> uses = rw.uses(id);

@@ -4,9 +4,12 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "graph/rewriter.h"
 #include "graph_rewrite/shapes.h"
 #include "kernels/interface/kernel.h"
@@ -27,6 +30,11 @@ struct Outcome {
   }
 };
 
+// Why a rule's condition does not hold.
+inline absl::Status WhyNot(absl::string_view reason) {
+  return absl::FailedPreconditionError(reason);
+}
+
 class RuleContext {
  public:
   RuleContext(Rewriter& rewriter, const Services& services)
@@ -41,10 +49,26 @@ class RuleContext {
     const Node& n = rw.node(e.node);
     return n.op == "Const" ? n.attr<Tensor>("value") : nullptr;
   }
+  // ---- safety ----
+  // Whether a rule may replace or bypass the node: it has no control inputs, which would be lost.
+  // `why` gets the reason why not.
+  bool IsCandidate(NodeId id, std::string* why = nullptr) const;
+  // The node, or the producer of an input, for a rule that replaces or bypasses it. If it is not a
+  // candidate, a node without an op: nothing matches that, and the driver reports the reason.
+  const Node& Candidate(NodeId id);
+  const Node& Candidate(Endpoint e) { return Candidate(e.node); }
+  // All candidates in topological order, for sweeps.
+  absl::StatusOr<std::vector<NodeId>> Candidates() const;
+  // Whether the node is a candidate, has no control edges out and is not a target, so that it can
+  // be computed together with another node. The driver reports the reason why not.
+  bool IsUnordered(NodeId id);
+  // Whether `reader` is the OnlyReader. The driver reports the reason why not.
+  bool HasOnlyReader(NodeId id, NodeId reader);
   // The only data reader of port 0, if the node has one output in use, one reader, no control edges
   // out, and is no output of the graph. Else kNoNode, and `why` says so.
   NodeId OnlyReader(NodeId id, std::string* why = nullptr) const;
 
+  // ---- editing ----
   // A Const node that holds `value`; named after `hint`.
   NodeId AddConst(absl::string_view hint, Tensor value);
   // A node with its defaults filled in. Error: an attribute is missing.
@@ -64,6 +88,15 @@ class RuleContext {
   absl::flat_hash_map<std::string, int> fired;
   // Reasons may be spelled out at leisure; otherwise they cost time on every try.
   bool explaining = false;
+
+  // For the driver: the safety check that stopped the rule tried last, if any. Recorded only while
+  // `explaining`.
+  Outcome TakeRefusal() { return std::exchange(refusal_, Outcome()); }
+
+ private:
+  void Refuse(NodeId id, std::string reason);
+
+  Outcome refusal_;
 };
 
 }  // namespace tenon

@@ -25,45 +25,43 @@ const absl::flat_hash_map<std::string, bool>& Contractions() {
   return *ops;
 }
 
-absl::Status No(const std::string& reason) { return absl::FailedPreconditionError(reason); }
-
 // The single weight axis of a factor that has one value per channel of the result.
 absl::StatusOr<WeightAxes> PerChannel(RuleContext& context, NodeId id, const Shape& factor,
                                       WeightAxes axes) {
   const int rank = context.shapes.rank({id, 0});
   const int axis = ChannelAxis(context, id);
-  if (axis < 0) return No("the rank of the result is not known");
+  if (axis < 0) return WhyNot("the rank of the result is not known");
   const int64_t n = PerAxis(factor, rank, axis);
   if (n < 0)
-    return No(absl::StrCat("factors of shape ", factor.ToString(), " are not per channel"));
+    return WhyNot(absl::StrCat("factors of shape ", factor.ToString(), " are not per channel"));
   const Shape& w = context.shapes.shape(context.node(id).inputs[1]);
   int64_t channels = 1;
   for (int d = axes.first; d < axes.last; ++d) channels *= w.dim(d);
-  if (channels != n) return No(absl::StrCat(n, " factors for ", channels, " channels"));
+  if (channels != n) return WhyNot(absl::StrCat(n, " factors for ", channels, " channels"));
   return axes;
 }
 
 absl::StatusOr<WeightAxes> EinsumAxes(RuleContext& context, NodeId id, const Shape& factor) {
   const Node& n = context.node(id);
   const std::string* equation = n.attr<std::string>("equation");
-  if (equation == nullptr || n.inputs.size() != 2) return No("it is no einsum of two operands");
+  if (equation == nullptr || n.inputs.size() != 2) return WhyNot("it is no einsum of two operands");
   std::string eq = *equation;
   eq.erase(std::remove(eq.begin(), eq.end(), ' '), eq.end());
-  if (eq.find('.') != std::string::npos) return No("the equation has an ellipsis");
+  if (eq.find('.') != std::string::npos) return WhyNot("the equation has an ellipsis");
   const size_t comma = eq.find(','), arrow = eq.find("->");
   if (comma == std::string::npos || arrow == std::string::npos || comma > arrow) {
-    return No("the equation is not plain");
+    return WhyNot("the equation is not plain");
   }
   const std::string sides[2] = {eq.substr(0, comma), eq.substr(comma + 1, arrow - comma - 1)};
   const std::string out = eq.substr(arrow + 2);
   WeightAxes axes;
   axes.input = context.Constant(n.inputs[1]) != nullptr ? 1 : 0;
   if (context.Constant(n.inputs[static_cast<size_t>(axes.input)]) == nullptr) {
-    return No("no operand is constant");
+    return WhyNot("no operand is constant");
   }
   const std::string& w = sides[axes.input];
   std::string labels;  // of the factor's dimensions that are more than one
-  if (factor.rank() > static_cast<int>(out.size())) return No("the factors have a higher rank");
+  if (factor.rank() > static_cast<int>(out.size())) return WhyNot("the factors have a higher rank");
   for (int d = 0; d < factor.rank(); ++d) {
     if (factor.dim(d) != 1) {
       labels += out[out.size() - static_cast<size_t>(factor.rank() - d)];
@@ -71,7 +69,7 @@ absl::StatusOr<WeightAxes> EinsumAxes(RuleContext& context, NodeId id, const Sha
   }
   if (labels.empty()) return axes;
   const size_t at = w.find(labels);
-  if (at == std::string::npos) return No("the factors do not lie along the weights' axes");
+  if (at == std::string::npos) return WhyNot("the factors do not lie along the weights' axes");
   axes.first = static_cast<int>(at);
   axes.last = axes.first + static_cast<int>(labels.size());
   return axes;
@@ -119,15 +117,16 @@ absl::StatusOr<WeightAxes> FactorAxes(RuleContext& context, NodeId contraction,
                                       const Shape& factor) {
   const Node& n = context.node(contraction);
   if (n.op == "Einsum") return EinsumAxes(context, contraction, factor);
-  if (IsFusedContraction(n.op) || !IsContraction(n.op)) return No("it is no plain contraction");
+  if (IsFusedContraction(n.op) || !IsContraction(n.op)) return WhyNot("it is no plain contraction");
   const Tensor* w = context.Constant(n.inputs[1]);
   if (w == nullptr) {
-    return No(absl::StrCat("'", context.node(n.inputs[1]).name, "', its weights, is not constant"));
+    return WhyNot(
+        absl::StrCat("'", context.node(n.inputs[1]).name, "', its weights, is not constant"));
   }
   WeightAxes axes;
   if (factor.num_elements() == 1) return axes;
   const int rank = w->shape().rank();
-  if (rank < 2) return No("the weights are no matrix");
+  if (rank < 2) return WhyNot("the weights are no matrix");
   axes.first = rank - 1;
   axes.last = rank;
   if (n.op == "DepthwiseConv2dNative") axes.first = rank - 2;

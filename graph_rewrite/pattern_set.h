@@ -10,7 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "graph_rewrite/pattern.h"
+#include "graph_rewrite/compiled_pattern.h"
 #include "graph_rewrite/rule.h"
 
 namespace tenon {

@@ -11,34 +11,32 @@ namespace {
 
 constexpr int64_t kMostDimensions = 254;  // TensorFlow's
 
-absl::Status No(absl::string_view reason) { return absl::FailedPreconditionError(reason); }
-
 // An offset that is 0 but for rounding is 0.
 float WithoutRounding(float offset, float step) {
   return std::fabs(offset) <= 1e-4f * step ? 0.0f : offset;
 }
 
-}  // namespace
-
+// A range input: a constant, or what a QuantizeV2 with constant ranges gives.
 absl::StatusOr<Tensor> RangeValue(RuleContext& context, Endpoint e) {
   if (const Tensor* t = context.Constant(e); t != nullptr) return *t;
   const Node& n = context.node(e);
   if (n.op != "QuantizeV2" || e.port == 0 || AttrOr<int64_t>(n, "axis", -1) >= 0) {
-    return No("a range is not constant");
+    return WhyNot("a range is not constant");
   }
   const Tensor* min = context.Constant(n.inputs[1]);
   const Tensor* max = context.Constant(n.inputs[2]);
-  if (min == nullptr || max == nullptr) return No("a range is not constant");
+  if (min == nullptr || max == nullptr) return WhyNot("a range is not constant");
   TENON_ASSIGN_OR_RETURN(Tensor none, Tensor::Allocate(DType::kFloat, Shape({0})));
   TENON_ASSIGN_OR_RETURN(std::vector<Tensor> out,
                          Evaluate(n, {none, *min, *max}, context.services));
   return out[static_cast<size_t>(e.port)];
 }
 
+// Of a QuantizeV2 that gives the range [min, max].
 absl::StatusOr<Scale> ScaleOf(const Node& quantize, const Tensor& min, const Tensor& max) {
-  if (AttrOr<int64_t>(quantize, "axis", -1) >= 0) return No("more than one range");
+  if (AttrOr<int64_t>(quantize, "axis", -1) >= 0) return WhyNot("more than one range");
   // Shapes are checked later.
-  if (min.num_elements() != 1 || max.num_elements() != 1) return No("a range is no number");
+  if (min.num_elements() != 1 || max.num_elements() != 1) return WhyNot("a range is no number");
   const float low = min.data<float>()[0], high = max.data<float>()[0];
   const DType dtype = AttrOr(quantize, "T", DType::kInvalid);
   Scale scale;
@@ -51,6 +49,16 @@ absl::StatusOr<Scale> ScaleOf(const Node& quantize, const Tensor& min, const Ten
   return scale;
 }
 
+}  // namespace
+
+absl::StatusOr<Target> ReadTarget(RuleContext& context, NodeId quantize) {
+  Target target;
+  TENON_ASSIGN_OR_RETURN(target.min, RangeValue(context, {quantize, 1}));
+  TENON_ASSIGN_OR_RETURN(target.max, RangeValue(context, {quantize, 2}));
+  TENON_ASSIGN_OR_RETURN(target.scale, ScaleOf(context.node(quantize), target.min, target.max));
+  return target;
+}
+
 std::optional<int64_t> ZeroOf(DType dtype, Scale scale) {
   const float zero = -scale.offset / scale.step, whole = std::nearbyint(zero);
   const float lowest = dtype == DType::kQuint8 ? 0 : -128;
@@ -61,19 +69,19 @@ std::optional<int64_t> ZeroOf(DType dtype, Scale scale) {
 }
 
 absl::StatusOr<Source> ReadSource(RuleContext& context, Endpoint e) {
-  const Node& n = context.node(e);
-  if (n.op != "Dequantize" || e.port != 0) return No(absl::StrCat(n.op, " is no Dequantize"));
+  const Node& n = context.Candidate(e);
+  if (n.op != "Dequantize" || e.port != 0) return WhyNot(absl::StrCat(n.op, " is no Dequantize"));
   Source s;
   s.integers = n.inputs[0];
   s.dtype = AttrOr(n, "T", DType::kInvalid);
   s.axis = AttrOr<int64_t>(n, "axis", -1);
   if (!IsEightBits(s.dtype) || AttrOr(n, "dtype", DType::kFloat) != DType::kFloat) {
-    return No("a Dequantize is not from 8 bits to float");
+    return WhyNot("a Dequantize is not from 8 bits to float");
   }
-  if (s.axis >= kMostDimensions) return No("an axis that no tensor has");
+  if (s.axis >= kMostDimensions) return WhyNot("an axis that no tensor has");
   TENON_ASSIGN_OR_RETURN(const Tensor min, RangeValue(context, n.inputs[1]));
   TENON_ASSIGN_OR_RETURN(const Tensor max, RangeValue(context, n.inputs[2]));
-  if (min.num_elements() == 0) return No("there is no range");
+  if (min.num_elements() == 0) return WhyNot("there is no range");
   Shape shape({min.num_elements()});
   for (int64_t i = 0; i < s.axis; ++i) shape.insert(0, 1);
   // What 0 and a large integer stand for; 1 would tell the step less exactly.
@@ -89,11 +97,11 @@ absl::StatusOr<Source> ReadSource(RuleContext& context, Endpoint e) {
   for (int64_t i = 0; i < min.num_elements(); ++i) {
     const float zero = worth[0].data<float>()[i],
                 step = (worth[1].data<float>()[i] - zero) / kLarge;
-    if (!(step > 0)) return No("a range is empty");
+    if (!(step > 0)) return WhyNot("a range is empty");
     s.steps.push_back(step);
     const float offset = WithoutRounding(zero, step);
     if (s.axis >= 0 && offset != 0)
-      return No("ranges for slices that do not have the integer 0 for 0");
+      return WhyNot("ranges for slices that do not have the integer 0 for 0");
     s.offset = offset;
   }
   return s;
@@ -106,14 +114,14 @@ void AddRange(RuleContext& context, const std::string& name, DType dtype, float 
   }
 }
 
-void ReplaceQuantize(RuleContext& context, NodeId quantize, Endpoint integers, const Tensor& min,
-                     const Tensor& max) {
+void ReplaceQuantize(RuleContext& context, NodeId quantize, Endpoint integers,
+                     const Target& target) {
   const std::string name = absl::StrCat(context.node(quantize).name, "/range");
   context.rw.ReplaceAllUses({quantize, 0}, integers);
   for (int port : {1, 2}) {
     const Endpoint e{quantize, port};
     if (context.rw.NumReaders(e) == 0 && !context.rw.IsOutput(e)) continue;
-    context.rw.ReplaceAllUses(e, {context.AddConst(name, port == 1 ? min : max), 0});
+    context.rw.ReplaceAllUses(e, {context.AddConst(name, port == 1 ? target.min : target.max), 0});
   }
   context.RemoveIfDead(quantize);
 }

@@ -22,9 +22,6 @@ T AttrOr(const Node& n, const char* name, T fallback) {
   return v == nullptr ? fallback : *v;
 }
 
-// A range input: a constant, or what a QuantizeV2 with constant ranges gives.
-absl::StatusOr<Tensor> RangeValue(RuleContext& context, Endpoint e);
-
 struct Scale {
   float step = 1, offset = 0;
 };
@@ -32,9 +29,13 @@ struct Scale {
 // The integer of `dtype` that stands for 0; none where 0 lies between two of them.
 std::optional<int64_t> ZeroOf(DType dtype, Scale scale);
 
-// Of a QuantizeV2 to 8 bits, [min, max] being the range that it gives. FailedPrecondition where it
-// has more than one.
-absl::StatusOr<Scale> ScaleOf(const Node& quantize, const Tensor& min, const Tensor& max);
+// A QuantizeV2 to 8 bits: its range outputs, and what its integers stand for.
+struct Target {
+  Tensor min, max;
+  Scale scale;
+};
+// FailedPrecondition where the range is not constant, or there is more than one.
+absl::StatusOr<Target> ReadTarget(RuleContext& context, NodeId quantize);
 
 // A Dequantize: what it reads, and its steps (in each slice of the axis; then without offset).
 struct Source {
@@ -50,9 +51,9 @@ absl::StatusOr<Source> ReadSource(RuleContext& context, Endpoint e);
 // Adds two inputs to a node: the range (SCALED) with that step.
 void AddRange(RuleContext& context, const std::string& name, DType dtype, float step, Node& node);
 
-// Readers of a QuantizeV2 with this range get `integers` and the range's values.
-void ReplaceQuantize(RuleContext& context, NodeId quantize, Endpoint integers, const Tensor& min,
-                     const Tensor& max);
+// Readers of the QuantizeV2 get `integers` and the range's values.
+void ReplaceQuantize(RuleContext& context, NodeId quantize, Endpoint integers,
+                     const Target& target);
 
 }  // namespace tenon::quantized
 

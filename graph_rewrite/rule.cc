@@ -1,26 +1,22 @@
 #include "graph_rewrite/rule.h"
 
-#include <algorithm>
 #include <memory>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "graph_rewrite/chain.h"
+#include "graph_rewrite/pattern.h"
 #include "graph_rewrite/pattern_set.h"
+#include "graph_rewrite/rule_order.h"
 
 namespace tenon {
 namespace {
 
-struct Registered {
-  Rule rule;
-  std::string file;
-  int line;
-};
-
 // Filled while the program's statics are constructed (one thread).
-std::vector<Registered>& Registrations() {
-  static auto* const list = new std::vector<Registered>;
+std::vector<Rule>& Registrations() {
+  static auto* const list = new std::vector<Rule>;
   return *list;
 }
 
@@ -30,47 +26,46 @@ struct Table {
   std::vector<std::string> errors;
 };
 
+const char* DTypesOf(const Rule& rule) {
+  if (rule.dtypes != nullptr) return rule.dtypes;
+  return rule.pattern != nullptr ? "float half bfloat16" : "";
+}
+
+// What is wrong with a row by itself; empty: nothing.
+std::string ErrorOf(const Rule& r) {
+  const int forms = (r.pattern != nullptr) + (r.contraction != nullptr) + (r.apply != nullptr) +
+                    (r.sweep != nullptr);
+  if (r.name == nullptr || r.doc == nullptr || forms != 1)
+    return "needs a name, a doc and one form";
+  if (r.keeps_control_inputs && (r.pattern != nullptr || r.contraction != nullptr)) {
+    return "nodes of a match are replaced, so their control inputs cannot be kept";
+  }
+  for (absl::string_view word : absl::StrSplit(DTypesOf(r), ' ', absl::SkipEmpty())) {
+    if (!DTypeFromName(word)) return absl::StrCat("'", word, "' is no dtype");
+  }
+  return "";
+}
+
 Table* MakeTable() {
   auto* table = new Table;
-  std::vector<Registered> all = Registrations();
-  auto error = [&](const Rule& r, auto... what) {
-    table->errors.push_back(absl::StrCat(r.name == nullptr ? "?" : r.name, ": ", what...));
-  };
-  struct Sized {
-    Registered r;
-    int size;
-  };
-  std::vector<Sized> sized;
-  for (Registered& r : all) {
-    const int forms = (r.rule.pattern != nullptr) + (r.rule.contraction != nullptr) +
-                      (r.rule.apply != nullptr) + (r.rule.sweep != nullptr);
-    if (r.rule.name == nullptr || r.rule.doc == nullptr || forms != 1) {
-      error(r.rule, "needs a name, a doc and one form");
+  std::vector<SizedRule> sized;
+  absl::flat_hash_set<absl::string_view> names;
+  for (const Rule& r : Registrations()) {
+    std::string error = ErrorOf(r);
+    if (error.empty() && !names.insert(r.name).second) error = "registered twice";
+    if (!error.empty()) {
+      table->errors.push_back(absl::StrCat(r.name == nullptr ? "?" : r.name, ": ", error));
       continue;
     }
-    int size = r.rule.sweep != nullptr ? 1000 : 1;
-    if (r.rule.pattern != nullptr) {
-      auto patterns = std::make_unique<PatternSet>(r.rule);
+    int size = 1;
+    if (r.pattern != nullptr) {
+      auto patterns = std::make_unique<PatternSet>(r);
       size = patterns->size();
-      if (!table->patterns.emplace(r.rule.name, std::move(patterns)).second) {
-        error(r.rule, "registered twice");
-        continue;
-      }
+      table->patterns.emplace(r.name, std::move(patterns));
     }
-    sized.push_back({std::move(r), size});
+    sized.push_back({r, size});
   }
-  std::sort(sized.begin(), sized.end(), [](const Sized& a, const Sized& b) {
-    return std::tie(a.r.rule.phase, a.r.rule.last, b.size, a.r.file, a.r.line) <
-           std::tie(b.r.rule.phase, b.r.rule.last, a.size, b.r.file, b.r.line);
-  });
-  for (const Sized& s : sized) {
-    if (std::any_of(table->rules.begin(), table->rules.end(),
-                    [&](const Rule& r) { return absl::string_view(r.name) == s.r.rule.name; })) {
-      error(s.r.rule, "registered twice");
-      continue;
-    }
-    table->rules.push_back(s.r.rule);
-  }
+  table->rules = OrderRules(std::move(sized), table->errors);
   return table;
 }
 
@@ -99,9 +94,7 @@ const char* Name(Phase phase) {
   return "";
 }
 
-RuleRegistration::RuleRegistration(const Rule& rule, const char* file, int line) {
-  Registrations().push_back({rule, file, line});
-}
+RuleRegistration::RuleRegistration(const Rule& rule) { Registrations().push_back(rule); }
 
 absl::Span<const Rule> AllRules() { return TheTable().rules; }
 
@@ -133,6 +126,16 @@ bool CanMatch(const Rule& rule, absl::FunctionRef<bool(absl::string_view)> has_o
   return rule.pattern == nullptr || PatternsOf(rule).CanMatch(has_op);
 }
 
+std::string WrongDType(const Rule& rule, RuleContext& context, NodeId node) {
+  const char* const dtypes = DTypesOf(rule);
+  if (*dtypes == 0) return "";
+  const DType dtype = context.shapes.dtype({node, 0});
+  for (absl::string_view word : absl::StrSplit(dtypes, ' ')) {
+    if (DTypeFromName(word) == dtype) return "";
+  }
+  return absl::StrCat("not for ", Name(dtype));
+}
+
 int PatternSize(const Rule& rule) { return rule.pattern == nullptr ? 1 : PatternsOf(rule).size(); }
 
 Outcome TryRule(const Rule& rule, RuleContext& context, NodeId node) {
@@ -147,9 +150,18 @@ Outcome TryRule(const Rule& rule, RuleContext& context, NodeId node) {
     }
     return best;
   }
+  std::string why;
+  if (!rule.keeps_control_inputs && !context.IsCandidate(node, &why)) {
+    return Outcome::Skip(1, std::move(why), node);
+  }
   if (rule.contraction != nullptr) return TryChain(rule, context, node);
-  if (rule.apply != nullptr) return rule.apply(context, node);
-  return Outcome::NotMine();
+  if (rule.apply == nullptr) return Outcome::NotMine();
+  why = WrongDType(rule, context, node);
+  if (!why.empty()) return Outcome::Skip(1, std::move(why), node);
+  context.TakeRefusal();  // of an earlier rule
+  Outcome outcome = rule.apply(context, node);
+  Outcome refusal = context.TakeRefusal();
+  return outcome.fired || refusal.reason.empty() ? outcome : refusal;
 }
 
 }  // namespace tenon

@@ -28,7 +28,12 @@
 // 3. `apply` on every node whose op is in `anchors`.
 // 4. `sweep` over the whole graph.
 //
-// Within a phase larger patterns go first, then declared order (by file name, then line).
+// The driver checks control edges for forms 3 and 4, too: a rule gets the nodes that it may replace
+// from RuleContext::Candidate and Candidates, and is tried only at such nodes unless its row says
+// `keeps_control_inputs`.
+//
+// Within a phase a rule runs after the rules that it names in `after`. Otherwise sweeps run first,
+// then larger patterns before smaller ones, then rules by name (graph_rewrite/rule_order.h).
 #ifndef TENON_GRAPH_REWRITE_RULE_H_
 #define TENON_GRAPH_REWRITE_RULE_H_
 
@@ -43,8 +48,8 @@
 
 namespace tenon {
 
-class Match;        // graph_rewrite/pattern.h
-class Replacement;  // graph_rewrite/pattern.h
+class Match;        // graph_rewrite/match.h
+class Replacement;  // graph_rewrite/replacement.h
 
 // kPrecision runs only where a lower precision was asked for (RewriteOptions::precision).
 enum class Phase { kClean, kFold, kFuse, kPrecision, kRename };
@@ -60,8 +65,9 @@ struct Rule {
   // Form 1.
   const char* pattern = nullptr;
   const char* replacement = nullptr;
-  // Of the result; "" for any.
-  const char* dtypes = "float half bfloat16";
+  // Forms 1 and 3: dtypes of the result, as in "float bfloat16"; "" for any. Null: float, half and
+  // bfloat16 for a pattern, any for a function.
+  const char* dtypes = nullptr;
   // A pure condition beyond the pattern: FailedPrecondition with the reason, "filter is not
   // square".
   absl::Status (*when)(const Match&) = nullptr;
@@ -80,6 +86,13 @@ struct Rule {
   // Form 4. Counts its own steps through RuleContext::Step.
   absl::Status (*sweep)(RuleContext&) = nullptr;
 
+  // Forms 3 and 4. True: the nodes at which the rule starts may have control inputs, because the
+  // rule changes them in place or hands the edges on. False, the safe default: it is not tried
+  // there.
+  bool keeps_control_inputs = false;
+
+  // Rules of the same phase that must be tried before this one, as in "FuseConv2D FuseMatMul".
+  const char* after = "";
   // Runs again after the others have changed something. Off: once, before the others.
   bool repeat = true;
   // Only when no other rule of the phase fires any more.
@@ -88,20 +101,22 @@ struct Rule {
 
 class RuleRegistration {
  public:
-  explicit RuleRegistration(const Rule& rule, const char* file = __builtin_FILE(),
-                            int line = __builtin_LINE());
+  explicit RuleRegistration(const Rule& rule);
 };
 
 // All rules, in the order in which their phase tries them.
 absl::Span<const Rule> AllRules();
 const Rule* FindRule(absl::string_view name);
-// Rules with two forms or none, the same name twice, patterns that do not parse. A test reads it.
+// Rules with two forms or none, the same name twice, patterns that do not parse, orders that cannot
+// be. A test reads it.
 std::vector<std::string> RuleTableErrors();
 
 // The ops that a rule can start at; {"*"} for any, {} for a sweep.
 std::vector<std::string> AnchorOps(const Rule& rule);
 // False where some op that the rule's pattern needs is nowhere in the graph.
 bool CanMatch(const Rule& rule, absl::FunctionRef<bool(absl::string_view)> has_op);
+// Why the rule is not for the dtype of the node's result; empty: it is.
+std::string WrongDType(const Rule& rule, RuleContext& context, NodeId node);
 // Op nodes of the rule's (largest) pattern; 1 for the other forms.
 int PatternSize(const Rule& rule);
 // Tries one rule at one node; does not open a step.

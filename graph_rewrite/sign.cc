@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "graph_rewrite/pattern.h"
+#include "graph_rewrite/elements.h"
 #include "ops/op.h"
 
 namespace tenon {

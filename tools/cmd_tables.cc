@@ -17,9 +17,9 @@ struct TableArgs {
 };
 
 absl::Status PrintRules(const TableArgs& args) {
-  Table table({"phase", "rule", "starts at", "what it does"});
+  Table table({"phase", "rule", "after", "starts at", "what it does"});
   for (const Rule& rule : AllRules()) {
-    table.Add({Name(rule.phase), rule.name, absl::StrJoin(AnchorOps(rule), " "),
+    table.Add({Name(rule.phase), rule.name, rule.after, absl::StrJoin(AnchorOps(rule), " "),
                rule.doc == nullptr ? "" : rule.doc});
   }
   Print(table, args.markdown);

@@ -140,8 +140,9 @@ def ops_page(tool: pathlib.Path) -> str:
 
 
 def rules_page(tool: pathlib.Path) -> str:
-  return (f"# Rewrite rules\n\n{NOTE}What `tenon rules` lists. `TENON_DISABLE_RULES` turns rules "
-          f"off by these names.\n\n{tenon(tool, ['rules', '--markdown']).strip()}\n")
+  return (f"# Rewrite rules\n\n{NOTE}What `tenon rules` lists, in the order in which rules "
+          "are tried. `TENON_DISABLE_RULES` turns rules off by these names.\n\n"
+          f"{tenon(tool, ['rules', '--markdown']).strip()}\n")
 
 
 def env_page(tool: pathlib.Path) -> str:

@@ -23,26 +23,22 @@ bool IsBatchNorm(const Node& n) {
 
 // Why the batch norm behind `e` cannot be computed at its only reader; empty: it can.
 std::string Obstacle(RuleContext& context, Endpoint e) {
-  const Node& n = context.node(e);
   if (e.port != 0) return "it is not the normalized tensor";
   if (context.rw.NumReaders(e) != 1) return "others read the normalized tensor";
   if (context.rw.IsOutput(e)) return "the normalized tensor is an output";
-  const DType* dtype = n.attr<DType>("T");
-  if (dtype == nullptr || (*dtype != DType::kFloat && *dtype != DType::kBfloat16)) {
-    return "it is neither float nor bfloat16";
-  }
   return "";
 }
 
-// Where the Relu's input comes from. `why` is left empty where it is no batch norm.
+// Where the Relu's input comes from. `why` is left empty where it is no batch norm (whose control
+// inputs the fused op takes over).
 Parts PartsOf(RuleContext& context, Endpoint input, std::string* why) {
   Parts parts;
-  const Node& n = context.node(input);
-  if (IsBatchNorm(n)) {
+  if (IsBatchNorm(context.node(input))) {
     *why = Obstacle(context, input);
     parts.batch_norm = input.node;
     return parts;
   }
+  const Node& n = context.Candidate(input);
   if (n.op != "AddV2" && n.op != "Add") return parts;
   for (size_t i : {0u, 1u}) {
     const Endpoint x = n.inputs[i], side = n.inputs[1 - i];
@@ -50,7 +46,6 @@ Parts PartsOf(RuleContext& context, Endpoint input, std::string* why) {
     parts = {x.node, input.node, side};
     *why = Obstacle(context, x);
     if (why->empty() && context.OnlyReader(input.node) == kNoNode) *why = "others read the sum";
-    if (why->empty() && !n.control_inputs.empty()) *why = "the sum has control inputs";
     if (why->empty() && !context.shapes.SameShape(x, side)) *why = "the sum may broadcast";
     if (why->empty() && context.rw.DependsOn(side.node, x.node)) {
       *why = "what is added depends on the batch norm";
@@ -66,7 +61,6 @@ Outcome FuseBatchNormRelu(RuleContext& context, NodeId id) {
   std::string why;
   const Parts parts = PartsOf(context, relu.inputs[0], &why);
   if (parts.batch_norm == kNoNode) return Outcome::NotMine();
-  if (why.empty() && !relu.control_inputs.empty()) why = "the Relu has control inputs";
   if (!why.empty()) return Outcome::Skip(1, why, parts.batch_norm);
 
   const Node& old = context.node(parts.batch_norm);
@@ -94,6 +88,7 @@ const RuleRegistration batch_norm_relu({
     .name = "FuseBatchNormRelu",
     .doc = "batch norm [+ residual] + Relu or Relu6, where the batch norm did not go into weights",
     .phase = Phase::kFuse,
+    .dtypes = "float bfloat16",
     .anchors = "Relu|Relu6",
     .apply = FuseBatchNormRelu,
 });

@@ -11,15 +11,9 @@ namespace {
 Outcome FuseReluGrad(RuleContext& context, NodeId id) {
   const Node& old = context.node(id);
   if (old.inputs.size() < 5 || old.inputs[0].port != 0) return Outcome::NotMine();
-  const Node& relu = context.node(old.inputs[0]);
+  const Node& relu = context.Candidate(old.inputs[0]);
   if (relu.op != "ReluGrad" && relu.op != "Relu6Grad") return Outcome::NotMine();
-  const DType* dtype = old.attr<DType>("T");
-  if (dtype == nullptr || (*dtype != DType::kFloat && *dtype != DType::kBfloat16)) {
-    return Outcome::Skip(1, "it is neither float nor bfloat16", id);
-  }
-  std::string why;
-  if (context.OnlyReader(relu.id, &why) != id) return Outcome::Skip(1, why, relu.id);
-  if (!relu.control_inputs.empty()) return Outcome::Skip(1, "it has control inputs", relu.id);
+  if (!context.HasOnlyReader(relu.id, id)) return Outcome::NotMine();
 
   Node fused = old;
   fused.id = kNoNode;
@@ -47,8 +41,10 @@ const RuleRegistration batch_norm_relu_grad({
     .name = "FuseBatchNormReluGrad",
     .doc = "the gradient of a Relu or Relu6 into the batch norm gradient that reads it",
     .phase = Phase::kFuse,
+    .dtypes = "float bfloat16",
     .anchors = "FusedBatchNormGrad|FusedBatchNormGradV2|FusedBatchNormGradV3",
     .apply = FuseReluGrad,
+    .keeps_control_inputs = true,
 });
 
 }  // namespace

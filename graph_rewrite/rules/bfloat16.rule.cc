@@ -57,6 +57,7 @@ const RuleRegistration bfloat16_rule({
     .doc = "contractions, and what stands between them, compute in bfloat16 (--precision bf16)",
     .phase = Phase::kPrecision,
     .sweep = ConvertToBfloat16,
+    .keeps_control_inputs = true,
     .repeat = false,
 });
 

@@ -29,19 +29,10 @@ bool IsBiasGradient(const RuleContext& context, const Node& n, const std::string
          (format == "NHWC" ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0, 2, 3});
 }
 
-bool IsTarget(const RuleContext& context, NodeId id) {
-  const auto& targets = context.graph().targets();
-  return std::find(targets.begin(), targets.end(), id) != targets.end();
-}
-
 Outcome JoinBiasGradient(RuleContext& context, NodeId id) {
   const Node& gradient = context.node(id);
   const std::string* format = gradient.attr<std::string>("data_format");
-  const DType* dtype = gradient.attr<DType>("T");
-  if (format == nullptr || dtype == nullptr || gradient.inputs.size() != 3) {
-    return Outcome::NotMine();
-  }
-  if (*dtype != DType::kFloat && *dtype != DType::kBfloat16) return Outcome::NotMine();
+  if (format == nullptr || gradient.inputs.size() != 3) return Outcome::NotMine();
   const Endpoint dy = gradient.inputs[2];
   NodeId bias = kNoNode;
   for (const Use& use : context.rw.uses(dy.node)) {
@@ -53,13 +44,7 @@ Outcome JoinBiasGradient(RuleContext& context, NodeId id) {
     return Outcome::Skip(2, absl::StrCat("'", context.node(bias).name, "' (BiasAddGrad): ", reason),
                          bias);
   };
-  for (NodeId n : {id, bias}) {
-    if (!context.node(n).control_inputs.empty()) return skip("control inputs");
-    if (IsTarget(context, n)) return skip("one of the two is a target");
-    for (const Use& use : context.rw.uses(n)) {
-      if (use.is_control()) return skip("others wait for one of the two");
-    }
-  }
+  if (!context.IsUnordered(id) || !context.IsUnordered(bias)) return Outcome::NotMine();
   if (context.rw.DependsOn(id, bias)) return skip("the filter's gradient depends on it");
 
   Node joined;
@@ -80,6 +65,7 @@ const RuleRegistration bias_gradient({
     .name = "FuseConv2DBiasGradient",
     .doc = "Conv2DBackpropFilter and the BiasAddGrad (or Sum) of the same gradient",
     .phase = Phase::kFuse,
+    .dtypes = "float bfloat16",
     .anchors = "Conv2DBackpropFilter",
     .apply = JoinBiasGradient,
 });

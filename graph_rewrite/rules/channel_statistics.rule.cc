@@ -51,7 +51,7 @@ constexpr char kApart[] =
 
 absl::Status KeepsNeighbours(const Match& match) {
   if (KeptBy(match.context(), match.node("v"), match.shape("x"))) return absl::OkStatus();
-  return absl::FailedPreconditionError(kApart);
+  return WhyNot(kApart);
 }
 
 absl::Status SetChannels(const Match& match, Replacement& replacement) {
@@ -74,14 +74,6 @@ const RuleRegistration moments({
     .fold = SetChannels,
     .last = true,
 });
-
-bool HasControlEdges(const RuleContext& context, NodeId id) {
-  const auto& uses = context.rw.uses(id);
-  const auto& targets = context.graph().targets();
-  return !context.node(id).control_inputs.empty() ||
-         std::find(targets.begin(), targets.end(), id) != targets.end() ||
-         std::any_of(uses.begin(), uses.end(), [](const Use& u) { return u.is_control(); });
-}
 
 struct Parts {
   NodeId sum = kNoNode, product = kNoNode, product_sum = kNoNode;
@@ -110,9 +102,9 @@ bool FindOtherSum(RuleContext& context, Parts& parts) {
 
 // The activation behind whose gradient g is, where no more than one elementwise op reads it beside
 // the two sums: that op can compute it, too. op names: values of the attribute activation_mode.
-std::string ActivationOf(const RuleContext& context, const Parts& parts) {
+std::string ActivationOf(RuleContext& context, const Parts& parts) {
   const Node& g = context.node(parts.g);
-  if ((g.op != "ReluGrad" && g.op != "Relu6Grad") || HasControlEdges(context, g.id) ||
+  if ((g.op != "ReluGrad" && g.op != "Relu6Grad") || !context.IsUnordered(g.id) ||
       context.rw.IsKept(g.id)) {
     return "Identity";
   }
@@ -137,15 +129,13 @@ Outcome FuseGradientSums(RuleContext& context, NodeId id) {
   const auto skip = [&](absl::string_view why, NodeId blame) {
     return Outcome::Skip(2, std::string(why), blame);
   };
-  if (context.shapes.dtype({id, 0}) != DType::kFloat) return skip("it is not float", id);
   const auto kept = KeptBy(context, root, context.shapes.shape(root.inputs[0]));
   if (!kept) return skip(kApart, id);
   parts.kept = *kept;
   if (!FindOtherSum(context, parts)) return skip("no factor is summed, too", parts.product);
-  std::string why;
-  if (context.OnlyReader(parts.product, &why) != id) return skip(why, parts.product);
+  if (!context.HasOnlyReader(parts.product, id)) return Outcome::NotMine();
   for (const NodeId n : {parts.product, parts.sum, id}) {
-    if (HasControlEdges(context, n)) return skip("others wait for it, or it for others", n);
+    if (!context.IsUnordered(n)) return Outcome::NotMine();
   }
   if (!context.shapes.SameShape(parts.g, parts.x)) {
     return skip("the factors may be broadcast", parts.product);
@@ -181,8 +171,10 @@ const RuleRegistration gradient_sums({
     .name = "FuseGradientSums",
     .doc = "sum(g) and sum(g * x) over the same axes, g the gradient of a Relu or Relu6 or any",
     .phase = Phase::kFuse,
+    .dtypes = "float",
     .anchors = "Sum",
     .apply = FuseGradientSums,
+    .after = "FuseConv2DBiasGradient",  // which may need the same Sum
 });
 
 }  // namespace

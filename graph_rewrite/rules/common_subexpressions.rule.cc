@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
+#include "env/status.h"
 #include "graph_rewrite/rule.h"
 #include "ops/op.h"
 
@@ -41,14 +42,12 @@ bool Same(const Node& a, const Node& b, const Inputs& ia, const Inputs& ib) {
 
 absl::Status MergeCommon(RuleContext& context) {
   const Graph& g = context.graph();
-  auto order = g.TopologicalOrder();
-  if (!order.ok()) return order.status();
+  TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> candidates, context.Candidates());
   absl::flat_hash_map<size_t, std::vector<NodeId>> seen;
-  for (NodeId id : *order) {
+  for (NodeId id : candidates) {
     const Node& n = g.node(id);
     const OpLookup op = FindOp(n.op);
-    if (!op || op.info->row.stateful || n.op == "Placeholder" || !n.control_inputs.empty())
-      continue;
+    if (!op || op.info->row.stateful || n.op == "Placeholder") continue;
     const Inputs inputs = OrderedInputs(n, op.info->row);
     std::vector<NodeId>& same_hash = seen[Hash(n, inputs)];
     NodeId first = kNoNode;

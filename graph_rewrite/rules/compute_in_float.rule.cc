@@ -40,6 +40,7 @@ const RuleRegistration compute_in_float({
            "for it",
     .phase = Phase::kFold,
     .sweep = ComputeInFloat,
+    .keeps_control_inputs = true,
     .repeat = false,
 });
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "env/status.h"
 #include "graph/object.h"
 #include "graph_rewrite/contraction.h"
 #include "graph_rewrite/rule.h"
@@ -93,14 +94,11 @@ std::vector<Tensor> ValuesOf(RuleContext& context, NodeId id) {
 }
 
 absl::Status FoldConstants(RuleContext& context) {
-  auto order = context.graph().TopologicalOrder();
-  if (!order.ok()) return order.status();
-  for (NodeId id : *order) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> candidates, context.Candidates());
+  for (NodeId id : candidates) {
     if (!context.graph().Has(id)) continue;
     const Node& n = context.node(id);
-    if (!n.control_inputs.empty() || context.rw.uses(id).empty()) {
-      if (!n.control_inputs.empty() || !context.rw.IsKept(id)) continue;
-    }
+    if (context.rw.uses(id).empty() && !context.rw.IsKept(id)) continue;
     std::vector<Tensor> values = ValuesOf(context, id);
     if (values.empty()) continue;
     context.Step("FoldConstants", n.name);
@@ -128,6 +126,7 @@ const RuleRegistration fold({
     .doc = "ops on constants, and Shape, Size and Rank of tensors whose shape is known",
     .phase = Phase::kFold,
     .sweep = FoldConstants,
+    .after = "ComputeInFloat",  // otherwise constants would be folded in half, and rounded
 });
 
 // A one-element constant of higher rank becomes a scalar where the other operand's rank covers it.
@@ -157,6 +156,7 @@ const RuleRegistration scalar({
     .phase = Phase::kFold,
     .anchors = "Add|AddV2|Sub|Mul|RealDiv|Maximum|Minimum|Pow|SquaredDifference",
     .apply = ScalarConstant,
+    .keeps_control_inputs = true,
 });
 
 }  // namespace

@@ -5,12 +5,16 @@
 namespace tenon {
 namespace {
 
+// Where a batch norm and a contraction are added, the batch norm takes the sum.
+constexpr char kAfter[] = "FuseBatchNormRelu";
+
 const RuleRegistration conv2d({
     .name = "FuseConv2D",
     .doc = "Conv2D and the biases, sums and activations that follow it",
     .phase = Phase::kFuse,
     .contraction = "Conv2D",
     .fused = "_FusedConv2D",
+    .after = kAfter,
 });
 
 const RuleRegistration depthwise({
@@ -19,6 +23,7 @@ const RuleRegistration depthwise({
     .phase = Phase::kFuse,
     .contraction = "DepthwiseConv2dNative",
     .fused = "_FusedDepthwiseConv2dNative",
+    .after = kAfter,
 });
 
 const RuleRegistration conv3d({
@@ -27,6 +32,7 @@ const RuleRegistration conv3d({
     .phase = Phase::kFuse,
     .contraction = "Conv3D",
     .fused = "_FusedConv3D",
+    .after = kAfter,
 });
 
 const RuleRegistration matmul({
@@ -35,6 +41,7 @@ const RuleRegistration matmul({
     .phase = Phase::kFuse,
     .contraction = "MatMul",
     .fused = "_FusedMatMul",
+    .after = kAfter,
 });
 
 const RuleRegistration batch_matmul({
@@ -43,6 +50,7 @@ const RuleRegistration batch_matmul({
     .phase = Phase::kFuse,
     .contraction = "BatchMatMul",
     .fused = "_FusedBatchMatMulV2",
+    .after = kAfter,
 });
 
 const RuleRegistration batch_matmul_v2({
@@ -51,6 +59,7 @@ const RuleRegistration batch_matmul_v2({
     .phase = Phase::kFuse,
     .contraction = "BatchMatMulV2",
     .fused = "_FusedBatchMatMulV2",
+    .after = kAfter,
 });
 
 const RuleRegistration einsum({
@@ -59,6 +68,7 @@ const RuleRegistration einsum({
     .phase = Phase::kFuse,
     .contraction = "Einsum",
     .fused = "_FusedEinsum",
+    .after = kAfter,
 });
 
 }  // namespace

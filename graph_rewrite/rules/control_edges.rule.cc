@@ -83,6 +83,7 @@ const RuleRegistration control_edges({
     .doc = "control edges from nodes without effects, or that the node's readers have as well",
     .phase = Phase::kClean,
     .sweep = DropControlEdges,
+    .keeps_control_inputs = true,
 });
 
 }  // namespace

@@ -40,6 +40,7 @@ const RuleRegistration dead({
     .doc = "nodes that no output or target needs",
     .phase = Phase::kClean,
     .sweep = RemoveDead,
+    .keeps_control_inputs = true,
 });
 
 }  // namespace

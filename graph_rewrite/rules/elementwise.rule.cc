@@ -25,12 +25,11 @@ constexpr size_t kMaxOps = 24;
 
 // The instruction's name if the node can stand in a program, else null.
 const ElementwiseInfo* InstructionOf(RuleContext& context, NodeId id) {
-  const Node& n = context.node(id);
+  const Node& n = context.Candidate(id);
   const ElementwiseInfo* info = FindElementwise(n.op);
   const OpLookup op = info == nullptr ? OpLookup() : FindOp(n.op);
   if (!op || op.native || op.info->row.alias) return nullptr;
-  if (static_cast<int>(n.inputs.size()) != info->arity() || !n.control_inputs.empty())
-    return nullptr;
+  if (static_cast<int>(n.inputs.size()) != info->arity()) return nullptr;
   if (context.shapes.dtype({id, 0}) != DType::kFloat) return nullptr;
   for (const Endpoint& e : n.inputs) {
     if (context.shapes.dtype(e) != DType::kFloat) return nullptr;

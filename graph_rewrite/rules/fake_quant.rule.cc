@@ -30,8 +30,6 @@ namespace {
 
 using quantized::AttrOr;
 
-absl::Status No(absl::string_view reason) { return absl::FailedPreconditionError(reason); }
-
 bool Rounds(const Node& n) { return FactsOf(n.op).on_integers == OnIntegers::kRounds; }
 // Of the two families that round, by the names of their attributes.
 bool IsFakeQuant(const Node& n) { return absl::StartsWith(n.op, "FakeQuant"); }
@@ -48,16 +46,16 @@ struct Rounding {
 
 absl::StatusOr<std::vector<float>> Constants(const RuleContext& context, Endpoint e) {
   const Tensor* t = context.Constant(e);
-  if (t == nullptr || t->dtype() != DType::kFloat) return No("a range is not constant");
+  if (t == nullptr || t->dtype() != DType::kFloat) return WhyNot("a range is not constant");
   return std::vector<float>(t->flat<float>().begin(), t->flat<float>().end());
 }
 
 absl::Status ReadFakeQuant(const Node& n, const std::vector<float>& min,
                            const std::vector<float>& max, Rounding& r) {
-  if (AttrOr<int64_t>(n, "num_bits", 8) != 8) return No("not 8 bits");
+  if (AttrOr<int64_t>(n, "num_bits", 8) != 8) return WhyNot("not 8 bits");
   TENON_ASSIGN_OR_RETURN(const Steps steps, ReadSteps(AttrReader(n)));
   for (size_t i = 0; i < min.size(); ++i) {
-    if (!(min[i] <= 0 && max[i] >= 0 && min[i] < max[i])) return No("a range without 0");
+    if (!(min[i] <= 0 && max[i] >= 0 && min[i] < max[i])) return WhyNot("a range without 0");
     const Nudged nudged(FloatRange{min[i], max[i]}, steps);
     r.step.push_back(nudged.scale);
     r.low.push_back(-nudged.point * nudged.scale);
@@ -67,19 +65,19 @@ absl::Status ReadFakeQuant(const Node& n, const std::vector<float>& min,
 
 absl::Status ReadRoundTrip(const RuleContext& context, const Node& n, const std::vector<float>& min,
                            const std::vector<float>& max, Rounding& r) {
-  if (!AttrOr(n, "range_given", false)) return No("no range is given");
+  if (!AttrOr(n, "range_given", false)) return WhyNot("no range is given");
   const bool is_signed = AttrOr(n, "signed_input", true);
   int64_t bits = AttrOr<int64_t>(n, "num_bits", 8);
   if (n.inputs.size() == 4) {
     const Tensor* value = context.Constant(n.inputs[3]);
-    if (value == nullptr) return No("the bits are not constant");
+    if (value == nullptr) return WhyNot("the bits are not constant");
     TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> values, IntegerValues(*value));
-    if (values.size() != 1) return No("the bits are no number");
+    if (values.size() != 1) return WhyNot("the bits are no number");
     bits = values[0];
   }
-  if (bits != 8) return No("not 8 bits");
+  if (bits != 8) return WhyNot("not 8 bits");
   for (size_t i = 0; i < min.size(); ++i) {
-    if (!(min[i] <= max[i])) return No("an empty range");
+    if (!(min[i] <= max[i])) return WhyNot("an empty range");
     const RoundTripSteps<float> steps({.is_signed = is_signed, .narrow = r.narrow, .bits = 8},
                                       min[i], max[i]);
     r.step.push_back(steps.inverse);
@@ -89,8 +87,7 @@ absl::Status ReadRoundTrip(const RuleContext& context, const Node& n, const std:
 }
 
 absl::StatusOr<Rounding> ReadRounding(RuleContext& context, const Node& n) {
-  if (!n.control_inputs.empty()) return No("control inputs");
-  if (AttrOr(n, "T", DType::kFloat) != DType::kFloat) return No("not float");
+  if (AttrOr(n, "T", DType::kFloat) != DType::kFloat) return WhyNot("not float");
   Rounding r;
   r.narrow = AttrOr(n, "narrow_range", false);
   r.axis = AttrOr<int64_t>(n, "axis", -1);
@@ -103,10 +100,10 @@ absl::StatusOr<Rounding> ReadRounding(RuleContext& context, const Node& n) {
     TENON_ASSIGN_OR_RETURN(min, Constants(context, n.inputs[1]));
     TENON_ASSIGN_OR_RETURN(max, Constants(context, n.inputs[2]));
   }
-  if (min.size() != max.size() || min.empty()) return No("ranges of unequal sizes");
+  if (min.size() != max.size() || min.empty()) return WhyNot("ranges of unequal sizes");
   if (n.op == "FakeQuantWithMinMaxVarsPerChannel") {
     const Shape& shape = context.shapes.shape(n.inputs[0]);
-    if (!shape.has_rank()) return No("the rank is not known");
+    if (!shape.has_rank()) return WhyNot("the rank is not known");
     r.axis = shape.rank() - 1;
   }
   if (IsFakeQuant(n)) {
@@ -115,7 +112,7 @@ absl::StatusOr<Rounding> ReadRounding(RuleContext& context, const Node& n) {
     TENON_RETURN_IF_ERROR(ReadRoundTrip(context, n, min, max, r));
   }
   for (float step : r.step) {
-    if (!std::isnormal(step)) return No("a range that is too small or too large");
+    if (!std::isnormal(step)) return WhyNot("a range that is too small or too large");
   }
   return r;
 }
@@ -243,13 +240,14 @@ struct Weights {
 absl::StatusOr<Weights> ReadWeights(RuleContext& context, const Node& contraction) {
   const Node& n = context.node(contraction.inputs[1]);
   const Tensor* const plain = context.Constant(n.inputs[0]);
-  if (plain == nullptr || plain->num_elements() == 0) return No("the weights are not constant");
+  if (plain == nullptr || plain->num_elements() == 0) return WhyNot("the weights are not constant");
   TENON_ASSIGN_OR_RETURN(const Rounding r, ReadRounding(context, n));
   const int64_t channels = contraction.op == "MatMul"
                                ? (AttrOr(contraction, "transpose_b", false) ? 0 : 1)
                            : contraction.op == "Conv2D" ? 3
                                                         : 2;
-  if (r.step.size() > 1 && r.axis != channels) return No("ranges that are not for output channels");
+  if (r.step.size() > 1 && r.axis != channels)
+    return WhyNot("ranges that are not for output channels");
   std::vector<Tensor> inputs;
   for (const Endpoint& e : n.inputs) inputs.push_back(*context.Constant(e));
   TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> rounded, Evaluate(n, inputs, context.services));
@@ -258,7 +256,7 @@ absl::StatusOr<Weights> ReadWeights(RuleContext& context, const Node& contractio
   TENON_ASSIGN_OR_RETURN(w.integers, Tensor::Allocate(DType::kQint8, plain->shape()));
   std::vector<float> max;
   for (size_t i = 0; i < r.step.size(); ++i) {
-    if (!r.symmetric(i)) return No("the weights' steps are not symmetric about 0");
+    if (!r.symmetric(i)) return WhyNot("the weights' steps are not symmetric about 0");
     max.push_back(127 * r.step[i]);
   }
   int64_t inner = 1;
@@ -271,7 +269,7 @@ absl::StatusOr<Weights> ReadWeights(RuleContext& context, const Node& contractio
   const float* const value = rounded[0].data<float>();
   for (int64_t i = 0; i < plain->num_elements(); ++i) {
     const float k = std::round(value[i] / r.step[static_cast<size_t>(i / inner) % r.step.size()]);
-    if (!(k >= -128 && k <= 127)) return No("the weights have NaN");
+    if (!(k >= -128 && k <= 127)) return WhyNot("the weights have NaN");
     w.integers.data<int8_t>()[i] = static_cast<int8_t>(k);
   }
   w.max = max.size() == 1 ? Tensor::Scalar(max[0]) : Tensor::Vector(std::move(max));
@@ -300,15 +298,15 @@ absl::Status CheckData(RuleContext& context, const Node& contraction) {
   while (n->op == "Pad" || n->op == "Reshape" || n->op == "MaxPool")
     n = &context.node(n->inputs[0]);
   if (n->op == "Dequantize") return absl::OkStatus();
-  if (!Rounds(*n)) return No(absl::StrCat("the data come from ", n->op));
+  if (!Rounds(context.Candidate(n->id))) return WhyNot(absl::StrCat("the data come from ", n->op));
   TENON_ASSIGN_OR_RETURN(const Rounding r, ReadRounding(context, *n));
-  if (r.axis >= 0) return No("the data have more than one range");
+  if (r.axis >= 0) return WhyNot("the data have more than one range");
   return absl::OkStatus();
 }
 
 Outcome WeightsToIntegers(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
-  if (n.inputs.size() < 2 || !Rounds(context.node(n.inputs[1]))) return Outcome::NotMine();
+  if (n.inputs.size() < 2 || !Rounds(context.Candidate(n.inputs[1]))) return Outcome::NotMine();
   auto skip = [&](absl::string_view reason) { return Outcome::Skip(1, std::string(reason), id); };
   if (!HasExactInt8()) return skip("8-bit products are not exact on this CPU");
   if (AttrOr<std::string>(n, "data_format", "NHWC") != "NHWC") return skip("not NHWC");
@@ -327,6 +325,7 @@ const RuleRegistration weights_to_integers({
     .phase = Phase::kClean,
     .anchors = "Conv2D|DepthwiseConv2dNative|MatMul",
     .apply = WeightsToIntegers,
+    .keeps_control_inputs = true,
 });
 
 const RuleRegistration data_to_integers({
@@ -337,6 +336,7 @@ const RuleRegistration data_to_integers({
     .anchors = "FakeQuantWithMinMaxVars|FakeQuantWithMinMaxArgs|QuantizeAndDequantize|"
                "QuantizeAndDequantizeV2|QuantizeAndDequantizeV3|QuantizeAndDequantizeV4",
     .apply = DataToIntegers,
+    .after = "FakeQuantWeights",  // quantized weights make quantized data worthwhile
 });
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 namespace tenon {
 
-// Readers of port i of the node get values[i] instead. Not where it has control inputs or is an
-// input of the graph.
+// Readers of port i of the node get values[i] instead. Not where it is no candidate, or an input of
+// the graph.
 Outcome Forward(RuleContext& context, NodeId id, absl::Span<const Endpoint> values);
 
 }  // namespace tenon

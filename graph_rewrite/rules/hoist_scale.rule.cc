@@ -29,13 +29,9 @@ Outcome HoistScale(RuleContext& context, NodeId id) {
     const Tensor* s = context.Constant(mul.inputs[1 - slot]);
     if (s == nullptr || s->num_elements() != 1 || s->shape().rank() != 0) continue;
     const Endpoint x = mul.inputs[slot];
-    const Node& product = context.node(x);
+    const Node& product = context.Candidate(x);
     if (!IsContraction(product.op) || IsFusedContraction(product.op)) continue;
-    std::string why;
-    if (x.port != 0 || context.OnlyReader(x.node, &why) != id) return Outcome::Skip(1, why, x.node);
-    if (!product.control_inputs.empty() || !mul.control_inputs.empty()) {
-      return Outcome::Skip(1, "control inputs", id);
-    }
+    if (x.port != 0 || !context.HasOnlyReader(x.node, id)) return Outcome::NotMine();
     if (product.inputs.size() < 2 || FactorAxes(context, x.node, Shape()).ok()) continue;
     for (int operand = 0; operand < 2; ++operand) {
       const Endpoint from = product.inputs[static_cast<size_t>(operand)];

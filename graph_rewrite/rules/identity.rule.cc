@@ -6,8 +6,7 @@
 namespace tenon {
 
 Outcome Forward(RuleContext& context, NodeId id, absl::Span<const Endpoint> values) {
-  const Node& n = context.node(id);
-  if (!n.control_inputs.empty()) return Outcome::Skip(1, "it has control inputs", id);
+  if (context.Candidate(id).op.empty()) return Outcome::NotMine();
   for (const GraphInput& in : context.graph().inputs()) {
     if (in.node == id) return Outcome::Skip(1, "it is an input of the graph", id);
   }
@@ -85,6 +84,7 @@ const RuleRegistration sum({
     .phase = Phase::kClean,
     .anchors = "Add|AddN|ConcatV2",
     .apply = SimplifySum,
+    .keeps_control_inputs = true,
 });
 
 }  // namespace

@@ -9,14 +9,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
+#include "graph_rewrite/elements.h"
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/rules/alternatives.h"
 
 namespace tenon {
 namespace {
-
-absl::Status No(std::string reason) { return absl::FailedPreconditionError(std::move(reason)); }
 
 // The last axis of x: rank and size must be known.
 struct LastAxis {
@@ -25,17 +24,17 @@ struct LastAxis {
 };
 absl::StatusOr<LastAxis> LastAxisOf(const Match& match, absl::string_view x) {
   const Shape& s = match.shape(x);
-  if (!s.has_rank() || s.rank() == 0) return No("the rank of x is not known");
+  if (!s.has_rank() || s.rank() == 0) return WhyNot("the rank of x is not known");
   const int64_t size = s.dim(s.rank() - 1);
-  if (size <= 0) return No("the size of the last axis is not known");
+  if (size <= 0) return WhyNot("the size of the last axis is not known");
   return LastAxis{s.rank(), size};
 }
 
 absl::Status IsLastAxis(const Tensor& axes, const LastAxis& axis) {
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> values, IntegerValues(axes));
-  if (values.size() != 1) return No("more than one axis is reduced");
+  if (values.size() != 1) return WhyNot("more than one axis is reduced");
   if (values[0] == -1 || values[0] == axis.rank - 1) return absl::OkStatus();
-  return No(absl::StrCat("axis ", values[0], " is reduced, not the last"));
+  return WhyNot(absl::StrCat("axis ", values[0], " is reduced, not the last"));
 }
 
 // A vector of `axis.size` elements that all are `value`.
@@ -47,12 +46,12 @@ absl::StatusOr<Tensor> Filled(DType dtype, const LastAxis& axis, double value) {
 
 // The constant as a vector along the last axis; it must not widen x.
 absl::StatusOr<Tensor> AsVector(const Tensor& t, DType dtype, const LastAxis& axis) {
-  if (t.dtype() != dtype) return No("dtypes differ");
-  if (t.shape().rank() > axis.rank) return No("a constant has a higher rank than x");
+  if (t.dtype() != dtype) return WhyNot("dtypes differ");
+  if (t.shape().rank() > axis.rank) return WhyNot("a constant has a higher rank than x");
   if (t.num_elements() == 1) return Filled(dtype, axis, FloatElement(t, 0));
   if (t.num_elements() != axis.size || t.shape().dim(t.shape().rank() - 1) != axis.size) {
-    return No(absl::StrCat("a constant of shape ", t.shape().ToString(),
-                           " does not lie along the last axis"));
+    return WhyNot(absl::StrCat("a constant of shape ", t.shape().ToString(),
+                               " does not lie along the last axis"));
   }
   return t.Reshaped(Shape({axis.size}));
 }
@@ -73,7 +72,7 @@ absl::Status Parameter(const Match& match, absl::string_view name, const LastAxi
   }
   const Shape& s = match.shape(name);
   if (!s.has_rank() || s.rank() != 1 || s.dim(0) != axis.size) {
-    return No(absl::StrCat(name, " is not known to be a vector along the last axis"));
+    return WhyNot(absl::StrCat(name, " is not known to be a vector along the last axis"));
   }
   return absl::OkStatus();
 }
@@ -83,7 +82,7 @@ absl::Status FromMoments(const Match& match, Replacement& replacement) {
   TENON_RETURN_IF_ERROR(IsLastAxis(*match.constant("i"), axis));
   TENON_RETURN_IF_ERROR(IsLastAxis(*match.constant("j"), axis));
   const Tensor& e = *match.constant("e");
-  if (e.num_elements() != 1 || e.shape().rank() > axis.rank) return No("epsilon is no scalar");
+  if (e.num_elements() != 1 || e.shape().rank() > axis.rank) return WhyNot("epsilon is no scalar");
   replacement.SetAttr("y", "epsilon", static_cast<float>(FloatElement(e, 0)));
   TENON_RETURN_IF_ERROR(Parameter(match, "gamma", axis, 1, replacement));
   return Parameter(match, "beta", axis, 0, replacement);
@@ -148,11 +147,11 @@ bool HasDim(const Match& match, int d, int64_t want) {
 absl::Status FromBatchNorm(const Match& match, Replacement& replacement) {
   TENON_ASSIGN_OR_RETURN(const LastAxis axis, LastAxisOf(match, "x"));
   if (!HasDim(match, 0, 1) || !HasDim(match, 2, axis.size) || !HasDim(match, 3, 1)) {
-    return No("x is not reshaped to [1, rows, last axis, 1]");
+    return WhyNot("x is not reshaped to [1, rows, last axis, 1]");
   }
-  if (!match.SameShape("x", "y")) return No("the result is not shaped as x");
+  if (!match.SameShape("x", "y")) return WhyNot("the result is not shaped as x");
   if (!IsAll(match, "scale", 1) || !IsAll(match, "offset", 0)) {
-    return No("scale and offset are not all ones and zeros");
+    return WhyNot("scale and offset are not all ones and zeros");
   }
   TENON_RETURN_IF_ERROR(Parameter(match, "gamma", axis, 1, replacement));
   return Parameter(match, "beta", axis, 0, replacement);

@@ -1,5 +1,6 @@
 // maximum(x, alpha * x). Only for slopes in 0..1: a larger one would change the positive side.
 #include "env/status.h"
+#include "graph_rewrite/elements.h"
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
 
@@ -8,10 +9,10 @@ namespace {
 
 absl::Status Slope(const Match& match, Replacement& replacement) {
   const Tensor& k = *match.constant("k");
-  if (k.shape().rank() != 0) return absl::FailedPreconditionError("alpha is no scalar");
+  if (k.shape().rank() != 0) return WhyNot("alpha is no scalar");
   const double alpha = FloatElement(k, 0);
   if (!(alpha >= 0 && alpha <= 1)) {
-    return absl::FailedPreconditionError(absl::StrCat("alpha is ", alpha, ", not in 0..1"));
+    return WhyNot(absl::StrCat("alpha is ", alpha, ", not in 0..1"));
   }
   replacement.SetAttr("y", "alpha", static_cast<float>(alpha));
   return absl::OkStatus();

@@ -18,10 +18,6 @@ std::string Obstacle(const Node& pool, const Node& grad) {
     const bool both = a != pool.attrs.end() && b != grad.attrs.end();
     if (!both || !(a->second == b->second)) return absl::StrCat("their ", name, " differ");
   }
-  const DType* dtype = pool.attr<DType>("T");
-  if (dtype == nullptr || (*dtype != DType::kFloat && *dtype != DType::kBfloat16)) {
-    return "they are neither float nor bfloat16";
-  }
   const std::string* format = pool.attr<std::string>("data_format");
   if (format == nullptr || *format != "NHWC") return "channels are not last";
   const auto* ksize = pool.attr<std::vector<int64_t>>("ksize");
@@ -61,8 +57,10 @@ const RuleRegistration keep_workspace({
     .name = "KeepMaxPoolWorkspace",
     .doc = "MaxPool tells its MaxPoolGrad where the largest elements stand",
     .phase = Phase::kFuse,
+    .dtypes = "float bfloat16",
     .anchors = "MaxPoolGrad",
     .apply = KeepWorkspace,
+    .keeps_control_inputs = true,
 });
 
 }  // namespace

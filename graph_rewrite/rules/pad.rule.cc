@@ -11,7 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "graph_rewrite/pattern.h"
+#include "graph_rewrite/elements.h"
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/sign.h"
 #include "ops/op.h"
@@ -25,35 +25,33 @@ struct SpatialPad {
   double fill = 0;
 };
 
-absl::Status No(absl::string_view reason) { return absl::FailedPreconditionError(reason); }
-
 absl::StatusOr<SpatialPad> ReadPad(RuleContext& context, const Node& pad, const Node& reader) {
   SpatialPad out;
   const Tensor* t = context.Constant(pad.inputs[1]);
-  if (t == nullptr) return No("the paddings are not constant");
+  if (t == nullptr) return WhyNot("the paddings are not constant");
   auto values = IntegerValues(*t);
   if (!values.ok()) return values.status();
   out.values = *std::move(values);
   const std::string* format = reader.attr<std::string>("data_format");
-  if (format == nullptr) return No("of another format");
+  if (format == nullptr) return WhyNot("of another format");
   const size_t rank = format->size();
   if (*format != "NHWC" && *format != "NCHW" && *format != "NDHWC" && *format != "NCDHW") {
-    return No("of another format");
+    return WhyNot("of another format");
   }
-  if (out.values.size() != 2 * rank) return No("the paddings are for another rank");
+  if (out.values.size() != 2 * rank) return WhyNot("the paddings are for another rank");
   const size_t channel = (*format)[1] == 'C' ? 1 : rank - 1;
   for (size_t d : {size_t{0}, channel}) {
     if (out.values[2 * d] != 0 || out.values[2 * d + 1] != 0) {
-      return No("it pads the batch or the channels");
+      return WhyNot("it pads the batch or the channels");
     }
   }
   if (std::any_of(out.values.begin(), out.values.end(), [](int64_t v) { return v < 0; })) {
-    return No("a padding is negative");
+    return WhyNot("a padding is negative");
   }
   if (pad.op == "PadV2") {
     const Tensor* fill = context.Constant(pad.inputs[2]);
     if (fill == nullptr || fill->num_elements() != 1 || !IsFloating(fill->dtype())) {
-      return No("the fill value is not constant");
+      return WhyNot("the fill value is not constant");
     }
     out.fill = FloatElement(*fill, 0);
   }
@@ -64,11 +62,11 @@ absl::StatusOr<SpatialPad> ReadPad(RuleContext& context, const Node& pad, const 
 absl::StatusOr<std::vector<int64_t>> OwnPads(const Node& n, const SpatialPad& pad) {
   const size_t count = pad.values.size();
   const std::string* padding = n.attr<std::string>("padding");
-  if (padding == nullptr) return No("it has no padding");
+  if (padding == nullptr) return WhyNot("it has no padding");
   if (*padding == "VALID") return std::vector<int64_t>(count, 0);
   const auto* pads = n.attr<std::vector<int64_t>>("explicit_paddings");
   if (*padding == "EXPLICIT" && pads != nullptr && pads->size() == count) return *pads;
-  return No("its padding is SAME, which counts the padded size");
+  return WhyNot("its padding is SAME, which counts the padded size");
 }
 
 Outcome Absorb(RuleContext& context, NodeId id, const SpatialPad& pad,
@@ -87,7 +85,7 @@ Outcome Absorb(RuleContext& context, NodeId id, const SpatialPad& pad,
 const Node* PadBefore(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
   if (n.inputs.empty() || n.inputs[0].port != 0) return nullptr;
-  const Node& pad = context.node(n.inputs[0]);
+  const Node& pad = context.Candidate(n.inputs[0]);
   return pad.op == "Pad" || pad.op == "PadV2" ? &pad : nullptr;
 }
 
@@ -98,7 +96,6 @@ Outcome PadIntoConv(RuleContext& context, NodeId id) {
   auto skip = [&](absl::string_view reason) {
     return Outcome::Skip(2, absl::StrCat("'", pad->name, "' (", pad->op, "): ", reason), pad->id);
   };
-  if (!pad->control_inputs.empty() || !conv.control_inputs.empty()) return skip("control inputs");
   const DType* dtype = conv.attr<DType>("T");
   if (absl::EndsWith(conv.op, "BackpropFilter") &&
       (dtype == nullptr || (*dtype != DType::kFloat && *dtype != DType::kBfloat16))) {
@@ -132,11 +129,9 @@ Outcome ComputedPadIntoConv(RuleContext& context, NodeId id) {
   auto skip = [&](absl::string_view reason) {
     return Outcome::Skip(2, absl::StrCat("'", pad->name, "' (", pad->op, "): ", reason), pad->id);
   };
-  if (!pad->control_inputs.empty() || !conv.control_inputs.empty()) return skip("control inputs");
   const std::string* padding = conv.attr<std::string>("padding");
   if (padding == nullptr || *padding != "VALID") return skip("the convolution pads too");
-  std::string why;
-  if (context.OnlyReader(pad->id, &why) != id) return skip(why);
+  if (!context.HasOnlyReader(pad->id, id)) return Outcome::NotMine();
 
   Node fused;
   fused.name = conv.name;
@@ -172,7 +167,6 @@ Outcome PadIntoMaxPool(RuleContext& context, NodeId id) {
   auto skip = [&](absl::string_view reason) {
     return Outcome::Skip(2, absl::StrCat("'", pad->name, "' (", pad->op, "): ", reason), pad->id);
   };
-  if (!pad->control_inputs.empty() || !pool.control_inputs.empty()) return skip("control inputs");
   auto pads = ReadPad(context, *pad, pool);
   if (!pads.ok()) return skip(pads.status().message());
   auto own = OwnPads(pool, *pads);

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
 
 namespace tenon {
@@ -61,20 +60,14 @@ std::vector<int64_t> CutOff(RuleContext& context, const Node& conv, const Node& 
 Outcome SliceIntoConv(RuleContext& context, NodeId id) {
   const Node& slice = context.node(id);
   if (slice.inputs.size() != 3 || slice.inputs[0].port != 0) return Outcome::NotMine();
-  const Node& conv = context.node(slice.inputs[0]);
+  const Node& conv = context.Candidate(slice.inputs[0]);
   if (conv.op != "Conv2DBackpropInput" && conv.op != "DepthwiseConv2dNativeBackpropInput") {
     return Outcome::NotMine();
   }
   const auto skip = [&](absl::string_view why) {
     return Outcome::Skip(2, absl::StrCat("'", conv.name, "' (", conv.op, "): ", why), conv.id);
   };
-  const DType* dtype = conv.attr<DType>("T");
-  if (dtype == nullptr || (*dtype != DType::kFloat && *dtype != DType::kBfloat16)) {
-    return skip("it is neither float nor bfloat16");
-  }
-  std::string why;
-  if (context.OnlyReader(conv.id, &why) != id) return skip(why);
-  if (!conv.control_inputs.empty() || !slice.control_inputs.empty()) return skip("control inputs");
+  if (!context.HasOnlyReader(conv.id, id)) return Outcome::NotMine();
   const std::string* format = conv.attr<std::string>("data_format");
   const std::string* padding = conv.attr<std::string>("padding");
   if (format == nullptr || format->size() != 4) return skip("of another format");
@@ -114,6 +107,7 @@ const RuleRegistration unpad({
     .name = "FusePadGradient",
     .doc = "a Slice of the gradient of a convolution's input: the gradient of one that pads",
     .phase = Phase::kFuse,
+    .dtypes = "float bfloat16",
     .anchors = "Slice",
     .apply = SliceIntoConv,
 });

@@ -43,26 +43,22 @@ std::vector<std::string> ProgramOf(RuleContext& context, const Node& n) {
 Outcome ToIntegers(RuleContext& context, NodeId id) {
   const Node& q = context.node(id);
   const DType dtype = AttrOr(q, "T", DType::kInvalid);
-  if (!quantized::IsEightBits(dtype) || !q.control_inputs.empty()) return Outcome::NotMine();
-  const Node& before = context.node(q.inputs[0]);
+  if (!quantized::IsEightBits(dtype)) return Outcome::NotMine();
+  const Node& before = context.Candidate(q.inputs[0]);
   std::vector<std::string> program = ProgramOf(context, before);
   if (program.empty()) return Outcome::NotMine();
   auto skip = [&](absl::string_view reason) {
     return Outcome::Skip(2, std::string(reason), before.id);
   };
-  std::string why;
-  if (context.OnlyReader(before.id, &why) != id) return skip(why);
-  if (!before.control_inputs.empty()) return skip("control inputs");
+  if (!context.HasOnlyReader(before.id, id)) return Outcome::NotMine();
   for (const Endpoint& e : before.inputs) {
     if (context.shapes.dtype(e) != DType::kFloat) return skip("an input is not float");
   }
-  const auto min = quantized::RangeValue(context, {id, 1});
-  const auto max = quantized::RangeValue(context, {id, 2});
-  if (!min.ok() || !max.ok()) return skip("a range is not constant");
-  const auto scale = quantized::ScaleOf(q, *min, *max);
-  if (!scale.ok()) return skip(scale.status().message());
-  if (!(scale->step > 0)) return skip("an empty range");
-  const auto zero = quantized::ZeroOf(dtype, *scale);
+  const auto target = quantized::ReadTarget(context, id);
+  if (!target.ok()) return skip(target.status().message());
+  const quantized::Scale scale = target->scale;
+  if (!(scale.step > 0)) return skip("an empty range");
+  const auto zero = quantized::ZeroOf(dtype, scale);
   if (!zero.has_value()) return skip("no integer stands for 0");
   if (AttrOr(q, "narrow_range", false) && dtype == DType::kQint8) return skip("a narrow range");
 
@@ -73,14 +69,14 @@ Outcome ToIntegers(RuleContext& context, NodeId id) {
   fused.attrs["N"] = static_cast<int64_t>(before.inputs.size());
   fused.attrs["T"] = dtype;
   fused.attrs["program"] = std::move(program);
-  fused.attrs["step"] = scale->step;
+  fused.attrs["step"] = scale.step;
   fused.attrs["zero"] = *zero;
   // Halves of other modes depend on how 0 is placed: any rounding of them is as good.
   fused.attrs["half_to_even"] =
       *zero != 0 || AttrOr<std::string>(q, "round_mode", "") == "HALF_TO_EVEN";
   const auto added = context.AddNode(std::move(fused));
   if (!added.ok()) return skip(added.status().message());
-  quantized::ReplaceQuantize(context, id, {*added, 0}, *min, *max);
+  quantized::ReplaceQuantize(context, id, {*added, 0}, *target);
   return Outcome::Fired();
 }
 
@@ -90,6 +86,7 @@ const RuleRegistration to_integers({
     .phase = Phase::kFuse,
     .anchors = "QuantizeV2",
     .apply = ToIntegers,
+    .after = "FuseElementwise",  // which makes programs as long as possible
     .last = true,
 });
 

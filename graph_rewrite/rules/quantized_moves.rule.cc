@@ -36,23 +36,22 @@ bool SameStep(const Source& source, DType dtype, const quantized::Scale& scale) 
 // The inputs of an op whose elements are the same numbers as integers; the rest of its inputs say
 // how. FailedPrecondition: not in this form.
 absl::StatusOr<std::vector<Endpoint>> MovedInputs(const RuleContext& context, const Node& n) {
-  if (!n.control_inputs.empty()) return absl::FailedPreconditionError("control inputs");
   if (IsJoin(n)) {
-    if (n.inputs.size() < 2) return absl::FailedPreconditionError("no inputs");
+    if (n.inputs.size() < 2) return WhyNot("no inputs");
     return std::vector<Endpoint>(n.inputs.begin(), n.inputs.end() - 1);
   }
   if (IsPool(n)) {
     const std::string padding = AttrOr<std::string>(n, "padding", "");
     if (AttrOr<std::string>(n, "data_format", "NHWC") != "NHWC" ||
         (padding != "SAME" && padding != "VALID")) {
-      return absl::FailedPreconditionError("a pool of another form");
+      return WhyNot("a pool of another form");
     }
   }
   if (n.op == "PadV2") {
     const Tensor* fill = context.Constant(n.inputs[2]);
     if (fill == nullptr || fill->dtype() != DType::kFloat || fill->num_elements() != 1 ||
         fill->data<float>()[0] != 0) {
-      return absl::FailedPreconditionError("a pad with another value than 0");
+      return WhyNot("a pad with another value than 0");
     }
   }
   return std::vector<Endpoint>{n.inputs[0]};
@@ -60,8 +59,8 @@ absl::StatusOr<std::vector<Endpoint>> MovedInputs(const RuleContext& context, co
 
 // The same op on integers, of which `zero` stands for 0.
 absl::StatusOr<Node> OnIntegers(RuleContext& context, const Node& n, DType dtype, int64_t zero,
-                                const std::vector<Endpoint>& integers, const Tensor& min,
-                                const Tensor& max) {
+                                const std::vector<Endpoint>& integers,
+                                const quantized::Target& target) {
   Node moved;
   moved.name = n.name;
   moved.attrs["T"] = dtype;
@@ -72,7 +71,8 @@ absl::StatusOr<Node> OnIntegers(RuleContext& context, const Node& n, DType dtype
       moved.attrs[attr] = n.attrs.find(attr)->second;
     }
     const std::string range = n.name + "/range";
-    const NodeId low = context.AddConst(range, min), high = context.AddConst(range, max);
+    const NodeId low = context.AddConst(range, target.min),
+                 high = context.AddConst(range, target.max);
     moved.inputs.insert(moved.inputs.end(), {{low, 0}, {high, 0}});
     return moved;
   }
@@ -98,8 +98,8 @@ absl::StatusOr<Node> OnIntegers(RuleContext& context, const Node& n, DType dtype
 Outcome Move(RuleContext& context, NodeId id) {
   const Node& q = context.node(id);
   const DType dtype = AttrOr(q, "T", DType::kInvalid);
-  if (!quantized::IsEightBits(dtype) || !q.control_inputs.empty()) return Outcome::NotMine();
-  const Node& before = context.node(q.inputs[0]);
+  if (!quantized::IsEightBits(dtype)) return Outcome::NotMine();
+  const Node& before = context.Candidate(q.inputs[0]);
   const bool moves = IsMove(before);
   // op names: of integers from 0 on, the step to integers ends where Relu and Relu6 do.
   const bool nothing = before.op == "Dequantize" ||
@@ -114,15 +114,13 @@ Outcome Move(RuleContext& context, NodeId id) {
     if (!moved.ok()) return skip(moved.status().message());
     inputs = *std::move(moved);
   }
-  const auto min = quantized::RangeValue(context, {id, 1});
-  const auto max = quantized::RangeValue(context, {id, 2});
-  if (!min.ok() || !max.ok()) return skip("a range is not constant");
-  const auto scale = quantized::ScaleOf(q, *min, *max);
-  if (!scale.ok()) return skip(scale.status().message());
-  const float top = scale->offset + scale->step * quantized::Limit(dtype);
+  const auto target = quantized::ReadTarget(context, id);
+  if (!target.ok()) return skip(target.status().message());
+  const quantized::Scale scale = target->scale;
+  const float top = scale.offset + scale.step * quantized::Limit(dtype);
   if (before.op == "Relu6" && !(top <= 6 * 1.000001f)) return skip("the range goes beyond 6");
-  if (nothing && before.op != "Dequantize" && scale->offset != 0) return skip("0 is no integer 0");
-  const auto zero = quantized::ZeroOf(dtype, *scale);
+  if (nothing && before.op != "Dequantize" && scale.offset != 0) return skip("0 is no integer 0");
+  const auto zero = quantized::ZeroOf(dtype, scale);
   if (IsPad(before) && !zero.has_value()) {
     return skip("no integer stands for 0");
   }
@@ -130,18 +128,18 @@ Outcome Move(RuleContext& context, NodeId id) {
   for (const Endpoint& e : inputs) {
     const auto source = quantized::ReadSource(context, e);
     if (!source.ok()) return skip(source.status().message());
-    if (!SameStep(*source, dtype, *scale)) return skip("the steps before and behind differ");
+    if (!SameStep(*source, dtype, scale)) return skip("the steps before and behind differ");
     integers.push_back(source->integers);
   }
   Endpoint result = integers[0];
   if (moves) {
-    auto moved = OnIntegers(context, before, dtype, zero.value_or(0), integers, *min, *max);
+    auto moved = OnIntegers(context, before, dtype, zero.value_or(0), integers, *target);
     if (!moved.ok()) return skip(moved.status().message());
     const auto added = context.AddNode(*std::move(moved));
     if (!added.ok()) return skip(added.status().message());
     result = {*added, 0};
   }
-  quantized::ReplaceQuantize(context, id, result, *min, *max);
+  quantized::ReplaceQuantize(context, id, result, *target);
   return Outcome::Fired();
 }
 

@@ -31,11 +31,8 @@ namespace {
 using quantized::AttrOr;
 using quantized::IsEightBits;
 using quantized::Limit;
-using quantized::RangeValue;
 using quantized::ReadSource;
 using quantized::Source;
-
-absl::Status No(absl::string_view reason) { return absl::FailedPreconditionError(reason); }
 
 // A contraction whose operands are 8-bit integers, and all that is fused to it.
 struct Region {
@@ -89,9 +86,8 @@ std::vector<float> ShiftOf(float offset, const Tensor& weights, int64_t axis,
 }
 
 absl::StatusOr<Region> ReadRegion(RuleContext& context, NodeId id) {
-  if (!HasExactInt8()) return No("8-bit products are not exact on this CPU");
+  if (!HasExactInt8()) return WhyNot("8-bit products are not exact on this CPU");
   const Node& n = context.node(id);
-  if (!n.control_inputs.empty()) return No("control inputs");
   Region region;
   const bool matmul = n.op == "MatMul" || n.op == "_FusedMatMul";
   const bool depthwise = absl::StrContains(n.op, "Depthwise");
@@ -99,28 +95,28 @@ absl::StatusOr<Region> ReadRegion(RuleContext& context, NodeId id) {
   region.op = matmul      ? "_QuantizedMatMul"
               : depthwise ? "_FusedQuantizedDepthwiseConv2D"
                           : "_FusedQuantizedConv2D";
-  if (!matmul && AttrOr<std::string>(n, "data_format", "NHWC") != "NHWC") return No("not NHWC");
+  if (!matmul && AttrOr<std::string>(n, "data_format", "NHWC") != "NHWC") return WhyNot("not NHWC");
   TENON_ASSIGN_OR_RETURN(region.data, ReadSource(context, n.inputs[0]));
   TENON_ASSIGN_OR_RETURN(region.weights, ReadSource(context, n.inputs[1]));
-  if (region.data.axis >= 0) return No("the data have more than one range");
+  if (region.data.axis >= 0) return WhyNot("the data have more than one range");
   const Tensor* weights = context.Constant(region.weights.integers);
   if (weights == nullptr || weights->dtype() != DType::kQint8) {
-    return No("the weights are no qint8 constant");
+    return WhyNot("the weights are no qint8 constant");
   }
   const int64_t channel_axis = ChannelAxisOfWeights(n, depthwise, matmul);
-  if (weights->shape().rank() != (matmul ? 2 : 4)) return No("weights of another rank");
+  if (weights->shape().rank() != (matmul ? 2 : 4)) return WhyNot("weights of another rank");
   if (region.weights.steps.size() > 1 &&
       (region.weights.axis != channel_axis ||
        std::ssize(region.weights.steps) != weights->shape()[static_cast<int>(channel_axis)])) {
-    return No("the weights' ranges are not for each output channel");
+    return WhyNot("the weights' ranges are not for each output channel");
   }
-  if (depthwise && weights->shape()[3] != 1) return No("a channel multiplier");
-  if (region.weights.offset != 0) return No("the weights' integer 0 does not stand for 0");
+  if (depthwise && weights->shape()[3] != 1) return WhyNot("a channel multiplier");
+  if (region.weights.offset != 0) return WhyNot("the weights' integer 0 does not stand for 0");
   if (region.data.offset != 0) {
     if (!matmul && Pads(n, weights->shape())) {
       const auto zero =
           quantized::ZeroOf(region.data.dtype, {region.data.steps[0], region.data.offset});
-      if (!zero.has_value()) return No("no integer stands for 0 in the padded data");
+      if (!zero.has_value()) return WhyNot("no integer stands for 0 in the padded data");
       region.data_zero = *zero;
     } else {
       region.shift = ShiftOf(region.data.offset, *weights, channel_axis, region.weights.steps);
@@ -133,17 +129,17 @@ absl::StatusOr<Region> ReadRegion(RuleContext& context, NodeId id) {
   for (const std::string& op : fused == nullptr ? *kNone : *fused) {
     const bool behind_relu = region.activation();
     const bool reads = op == "BiasAdd" || op == "Add";
-    if (reads && argument >= n.inputs.size()) return No("fused_ops have too few arguments");
+    if (reads && argument >= n.inputs.size()) return WhyNot("fused_ops have too few arguments");
     if (op == "BiasAdd" && argument == 2 && !behind_relu) {
       const Shape& shape = context.shapes.shape(n.inputs[argument]);
-      if (!shape.has_rank() || shape.rank() != 1) return No("the bias is no vector");
+      if (!shape.has_rank() || shape.rank() != 1) return WhyNot("the bias is no vector");
       region.bias = n.inputs[argument++];
     } else if (op == "Add" && !behind_relu && !region.summand.has_value()) {
       const Endpoint e = n.inputs[argument++];
       const Shape &own = context.shapes.shape({id, 0}), &other = context.shapes.shape(e);
-      if (!own.has_rank() || own != other) return No("the summand may have another shape");
+      if (!own.has_rank() || own != other) return WhyNot("the summand may have another shape");
       TENON_ASSIGN_OR_RETURN(region.summand, ReadSource(context, e));
-      if (region.summand->axis >= 0) return No("the summand has more than one range");
+      if (region.summand->axis >= 0) return WhyNot("the summand has more than one range");
     } else if (op == "Relu" && !behind_relu) {
       region.relu = true;
     } else if (op == "_Swish" && !behind_relu) {
@@ -151,7 +147,7 @@ absl::StatusOr<Region> ReadRegion(RuleContext& context, NodeId id) {
     } else if (op == "Relu6" && !behind_relu) {
       region.relu6 = true;
     } else {
-      return No(absl::StrCat(op, " does not go into a quantized contraction"));
+      return WhyNot(absl::StrCat(op, " does not go into a quantized contraction"));
     }
   }
   return region;
@@ -171,7 +167,7 @@ absl::StatusOr<std::optional<Endpoint>> BiasOf(RuleContext& context, NodeId cont
   if (region.bias.has_value()) {
     const Tensor* own = context.Constant(*region.bias);
     if (own == nullptr || own->num_elements() != static_cast<int64_t>(bias.size())) {
-      return No("offsets, and a bias that is not constant");
+      return WhyNot("offsets, and a bias that is not constant");
     }
     for (size_t c = 0; c < bias.size(); ++c) bias[c] += own->data<float>()[c];
   }
@@ -254,7 +250,7 @@ absl::StatusOr<NodeId> AddFused(RuleContext& context, NodeId contraction, const 
 Outcome ToInteger(RuleContext& context, NodeId id) {
   const Node& q = context.node(id);
   const NodeId contraction = q.inputs[0].node;
-  const OnIntegers kind = FactsOf(context.node(contraction).op).on_integers;
+  const OnIntegers kind = FactsOf(context.Candidate(contraction).op).on_integers;
   if (kind != OnIntegers::kContraction && kind != OnIntegers::kFusedContraction) {
     return Outcome::NotMine();
   }
@@ -263,30 +259,27 @@ Outcome ToInteger(RuleContext& context, NodeId id) {
   };
   const DType result = AttrOr(q, "T", DType::kInvalid);
   if (!IsEightBits(result)) return skip("the QuantizeV2 is not to 8 bits");
-  std::string why;
-  if (context.OnlyReader(contraction, &why) != id) return skip(why);
-  if (!q.control_inputs.empty()) return skip("control inputs");
-  const auto min = RangeValue(context, {id, 1}), max = RangeValue(context, {id, 2});
-  if (!min.ok() || !max.ok()) return skip("the result's range is not constant");
+  if (!context.HasOnlyReader(contraction, id)) return Outcome::NotMine();
+  const auto target = quantized::ReadTarget(context, id);
+  if (!target.ok()) return skip(target.status().message());
   const auto region = ReadRegion(context, contraction);
   if (!region.ok()) return skip(region.status().message());
-  auto scale = quantized::ScaleOf(q, *min, *max);
-  if (!scale.ok()) return skip(scale.status().message());
+  quantized::Scale scale = target->scale;
   const std::string name = q.name;
   // Saturation is the bound, where the range ends there.
-  const float top = scale->offset + scale->step * Limit(result);
+  const float top = scale.offset + scale.step * Limit(result);
   int64_t zero = 0;
-  if (region->activation() && scale->offset != 0) {
-    const auto found = quantized::ZeroOf(result, *scale);
+  if (region->activation() && scale.offset != 0) {
+    const auto found = quantized::ZeroOf(result, scale);
     if (!found.has_value()) return skip("no integer stands for 0 behind the activation");
     zero = *found;
-    scale->offset = 0;
+    scale.offset = 0;
   }
   if (region->relu6 && !(top <= 6.0f * 1.000001f)) return skip("the range goes beyond 6");
 
-  const auto fused = AddFused(context, contraction, *region, result, *scale, zero, name);
+  const auto fused = AddFused(context, contraction, *region, result, scale, zero, name);
   if (!fused.ok()) return skip(fused.status().message());
-  quantized::ReplaceQuantize(context, id, {*fused, 0}, *min, *max);
+  quantized::ReplaceQuantize(context, id, {*fused, 0}, *target);
   return Outcome::Fired();
 }
 
@@ -339,7 +332,7 @@ Outcome FoldDequantized(RuleContext& context, NodeId id) {
     inputs.push_back(*t);
   }
   auto values = Evaluate(n, inputs, context.services);
-  if (!values.ok() || !n.control_inputs.empty()) return Outcome::NotMine();
+  if (!values.ok()) return Outcome::NotMine();
   const std::string name = n.name;
   const std::vector<Endpoint> sources(n.inputs.begin(), n.inputs.end());
   context.rw.ReplaceNode(id, {context.AddConst(name, std::move((*values)[0])), 0});
@@ -355,6 +348,7 @@ const RuleRegistration fold_dequantized({
     .phase = Phase::kFuse,
     .anchors = "Dequantize",
     .apply = FoldDequantized,
+    .after = "FuseQuantizedContraction",
     .last = true,
 });
 

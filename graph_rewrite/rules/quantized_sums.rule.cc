@@ -24,29 +24,22 @@ using quantized::Source;
 Outcome AddIntegers(RuleContext& context, NodeId id) {
   const Node& q = context.node(id);
   const DType dtype = AttrOr(q, "T", DType::kInvalid);
-  if (!quantized::IsEightBits(dtype) || !q.control_inputs.empty()) return Outcome::NotMine();
-  NodeId sum = q.inputs[0].node;
-  const bool relu6 = context.node(sum).op == "Relu6",
-             relu = relu6 || context.node(sum).op == "Relu";
-  const NodeId activation = sum;
-  if (relu) sum = context.node(sum).inputs[0].node;
-  const Node& add = context.node(sum);
+  if (!quantized::IsEightBits(dtype)) return Outcome::NotMine();
+  const Node& last = context.Candidate(q.inputs[0]);
+  const bool relu6 = last.op == "Relu6", relu = relu6 || last.op == "Relu";
+  const Node& add = relu ? context.Candidate(last.inputs[0]) : last;
+  const NodeId activation = last.id, sum = add.id;
   if (add.op != "AddV2" && add.op != "Add") return Outcome::NotMine();
   auto skip = [&](absl::string_view reason) { return Outcome::Skip(2, std::string(reason), sum); };
-  std::string why;
-  if (relu && context.OnlyReader(sum, &why) != activation) return skip(why);
-  if (context.OnlyReader(activation, &why) != id) return skip(why);
-  if (!add.control_inputs.empty() || !context.node(activation).control_inputs.empty()) {
-    return skip("control inputs");
+  if ((relu && !context.HasOnlyReader(sum, activation)) || !context.HasOnlyReader(activation, id)) {
+    return Outcome::NotMine();
   }
-  const auto min = quantized::RangeValue(context, {id, 1});
-  const auto max = quantized::RangeValue(context, {id, 2});
-  if (!min.ok() || !max.ok()) return skip("a range is not constant");
-  const auto scale = quantized::ScaleOf(q, *min, *max);
-  if (!scale.ok()) return skip(scale.status().message());
-  const auto zero = quantized::ZeroOf(dtype, *scale);
+  const auto target = quantized::ReadTarget(context, id);
+  if (!target.ok()) return skip(target.status().message());
+  const quantized::Scale scale = target->scale;
+  const auto zero = quantized::ZeroOf(dtype, scale);
   if (relu && !zero.has_value()) return skip("no integer stands for 0 behind the activation");
-  if (relu6 && !(scale->offset + scale->step * Limit(dtype) <= 6 * 1.000001f)) {
+  if (relu6 && !(scale.offset + scale.step * Limit(dtype) <= 6 * 1.000001f)) {
     return skip("the range goes beyond 6");
   }
   if (!context.shapes.SameShape(add.inputs[0], add.inputs[1])) return skip("shapes may differ");
@@ -68,12 +61,12 @@ Outcome AddIntegers(RuleContext& context, NodeId id) {
   fused.attrs["relu"] = relu;
   fused.attrs["zero"] = relu ? *zero : int64_t{0};
   const std::string name = q.name;
-  fused.attrs["offset"] = sources[0].offset + sources[1].offset - scale->offset;
+  fused.attrs["offset"] = sources[0].offset + sources[1].offset - scale.offset;
   for (const Source& s : sources) quantized::AddRange(context, name, s.dtype, s.steps[0], fused);
-  quantized::AddRange(context, name, dtype, scale->step, fused);
+  quantized::AddRange(context, name, dtype, scale.step, fused);
   const auto added = context.AddNode(std::move(fused));
   if (!added.ok()) return skip(added.status().message());
-  quantized::ReplaceQuantize(context, id, {*added, 0}, *min, *max);
+  quantized::ReplaceQuantize(context, id, {*added, 0}, *target);
   return Outcome::Fired();
 }
 
@@ -101,16 +94,13 @@ bool StandApart(const std::vector<int64_t>& axes, int rank) {
 Outcome MeanOfIntegers(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
   const NodeId before = n.inputs[0].node;
-  if (context.node(before).op != "Dequantize") return Outcome::NotMine();
+  if (context.Candidate(before).op != "Dequantize") return Outcome::NotMine();
   auto skip = [&](absl::string_view reason) {
     return Outcome::Skip(2, std::string(reason), before);
   };
   const auto source = quantized::ReadSource(context, n.inputs[0]);
   if (!source.ok()) return skip(source.status().message());
   if (source->axis >= 0) return skip("more than one range");
-  if (!n.control_inputs.empty() || !context.node(before).control_inputs.empty()) {
-    return skip("control inputs");
-  }
   const Tensor* const value = context.Constant(n.inputs[1]);
   const Shape& shape = context.shapes.shape(n.inputs[0]);
   if (value == nullptr || !shape.has_rank()) return skip("the axes are not known");

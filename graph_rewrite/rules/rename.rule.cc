@@ -25,6 +25,7 @@ const RuleRegistration rename({
     .phase = Phase::kRename,
     .anchors = "*",
     .apply = Rename,
+    .keeps_control_inputs = true,
 });
 
 }  // namespace

@@ -11,8 +11,8 @@ Outcome RemoveReshape(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
   const Endpoint x = n.inputs[0];
   if (context.shapes.SameShape(x, {id, 0})) return Forward(context, id, {x});
-  const Node& inner = context.node(x);
-  if (inner.op != "Reshape" || x.port != 0 || !inner.control_inputs.empty()) {
+  const Node& inner = context.Candidate(x);
+  if (inner.op != "Reshape" || x.port != 0) {
     return Outcome::Skip(0, "it changes the shape", id);
   }
   // Of two reshapes in a row the last one counts.
@@ -28,18 +28,19 @@ const RuleRegistration reshape({
     .phase = Phase::kClean,
     .anchors = "Reshape",
     .apply = RemoveReshape,
+    .keeps_control_inputs = true,
 });
 
 absl::StatusOr<std::vector<int64_t>> Permutation(RuleContext& context, const Node& n) {
   const Tensor* t = n.inputs.size() == 2 ? context.Constant(n.inputs[1]) : nullptr;
-  if (t == nullptr) return absl::FailedPreconditionError("its permutation is not constant");
+  if (t == nullptr) return WhyNot("its permutation is not constant");
   absl::StatusOr<std::vector<int64_t>> p = IntegerValues(*t);
   if (!p.ok()) return p;
   std::vector<int64_t> sorted = *p;
   std::sort(sorted.begin(), sorted.end());
   for (size_t i = 0; i < sorted.size(); ++i) {
     if (sorted[i] != static_cast<int64_t>(i)) {
-      return absl::FailedPreconditionError("its permutation is none");
+      return WhyNot("its permutation is none");
     }
   }
   return p;
@@ -51,10 +52,8 @@ Outcome RemoveTranspose(RuleContext& context, NodeId id) {
   if (!perm.ok()) return Outcome::Skip(0, std::string(perm.status().message()), id);
   if (std::is_sorted(perm->begin(), perm->end())) return Forward(context, id, {n.inputs[0]});
   const Endpoint x = n.inputs[0];
-  const Node& inner = context.node(x);
-  if (inner.op != "Transpose" || !inner.control_inputs.empty()) {
-    return Outcome::Skip(0, "it moves elements", id);
-  }
+  const Node& inner = context.Candidate(x);
+  if (inner.op != "Transpose") return Outcome::Skip(0, "it moves elements", id);
   auto first = Permutation(context, inner);
   if (!first.ok() || first->size() != perm->size()) {
     return Outcome::Skip(1, "the Transpose before it is not constant", id);
@@ -80,6 +79,7 @@ const RuleRegistration transpose({
     .phase = Phase::kClean,
     .anchors = "Transpose",
     .apply = RemoveTranspose,
+    .keeps_control_inputs = true,
 });
 
 Outcome RemovePad(RuleContext& context, NodeId id) {

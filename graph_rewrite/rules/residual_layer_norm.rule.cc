@@ -1,5 +1,4 @@
-// A residual sum that a layer norm reads; its other readers get it from the second output. (The
-// file's name puts the rule behind those that finish the layer norm.)
+// A residual sum that a layer norm reads; its other readers get it from the second output.
 #include "env/status.h"
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
@@ -13,7 +12,7 @@ absl::Status AlikeShapes(const Match& match) {
       match.context().shapes.AlikeShape(match.at("a"), match.at("b"))) {
     return absl::OkStatus();
   }
-  return absl::FailedPreconditionError("the two summands are broadcast");
+  return WhyNot("the two summands are broadcast");
 }
 
 const RuleRegistration residual({
@@ -24,6 +23,7 @@ const RuleRegistration residual({
     .replacement = "%n = _AddLayerNorm(%a, %b, %gamma, %beta) {epsilon=@y.epsilon}"
                    " out s = %n:1 out y = %n",
     .when = AlikeShapes,
+    .after = "FoldLayerNormScale FoldLayerNormShift",  // which finish the layer norm
 });
 
 }  // namespace

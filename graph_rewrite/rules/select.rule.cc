@@ -11,7 +11,7 @@ namespace {
 absl::Status IsTrue(const Match& m) {
   const Tensor* t = m.constant("t");
   if (t->dtype() != DType::kBool || t->num_elements() != 1 || !t->data<bool>()[0]) {
-    return absl::FailedPreconditionError("the condition is not joined with true");
+    return WhyNot("the condition is not joined with true");
   }
   return absl::OkStatus();
 }

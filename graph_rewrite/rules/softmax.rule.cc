@@ -1,5 +1,6 @@
 // Softmax with what precedes it in attention: a scale, an additive mask, or a condition.
 #include "env/status.h"
+#include "graph_rewrite/elements.h"
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/rules/alternatives.h"
@@ -11,7 +12,7 @@ namespace {
 absl::StatusOr<float> Scalar(const Match& match, absl::string_view name) {
   const Tensor& t = *match.constant(name);
   if (t.shape().rank() != 0) {
-    return absl::FailedPreconditionError(absl::StrCat("%", name, " is no scalar"));
+    return WhyNot(absl::StrCat("%", name, " is no scalar"));
   }
   return static_cast<float>(FloatElement(t, 0));
 }

@@ -5,59 +5,37 @@
 // which is a batched product with W broadcast, without the arithmetic on shapes; and what follows
 // it (bias, activation, residual) then stands right behind the contraction.
 #include "absl/strings/str_cat.h"
+#include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
 
 namespace tenon {
 namespace {
 
-Outcome Tensordot(RuleContext& context, NodeId id) {
-  const Node& out = context.node(id);
-  const Node& m = context.node(out.inputs[0]);
-  if (m.op != "MatMul") return Outcome::NotMine();
-  auto skip = [&](absl::string_view reason) { return Outcome::Skip(2, std::string(reason), id); };
-  if (context.OnlyReader(m.id) != id) return skip("the product has other readers");
-  const Node& r = context.node(m.inputs[0]);
-  if (r.op != "Reshape") return skip("the product's operand is no Reshape");
-  if (!out.control_inputs.empty() || !m.control_inputs.empty() || !r.control_inputs.empty()) {
-    return skip("control inputs");
+absl::Status KeepsRows(const Match& match) {
+  if (match.node("w").op == "Dequantize") return WhyNot("quantized products are of matrices");
+  const Shape &x = match.shape("x"), &w = match.shape("w");
+  if (!x.has_rank() || x.rank() < 3) return WhyNot("the operand's rank is not known, or below 3");
+  if (!w.IsComplete() || w.rank() != 2) return WhyNot("the weights' shape is not known");
+  const bool* transposed = match.node("m").attr<bool>("transpose_b");
+  if (transposed == nullptr) return WhyNot("the product lacks an attribute");
+  const int64_t k = w.dim(*transposed ? 1 : 0), n = w.dim(*transposed ? 0 : 1);
+  if (x.dim(x.rank() - 1) != k) return WhyNot("the Reshape splits rows");
+  if (!match.context().shapes.SameShapeButLast(match.at("y"), match.at("x"), n)) {
+    return WhyNot("the result's shape is not provably the operand's");
   }
-  const bool* transpose_a = m.attr<bool>("transpose_a");
-  const bool* transpose_b = m.attr<bool>("transpose_b");
-  if (transpose_a == nullptr || transpose_b == nullptr || *transpose_a) return skip("transposed");
-  const Endpoint x = r.inputs[0], w = m.inputs[1];
-  if (context.node(w).op == "Dequantize") return skip("quantized products are of matrices");
-  const int rank = context.shapes.rank(x);
-  if (rank < 3) return skip("the operand's rank is not known, or below 3");
-  const Shape& ws = context.shapes.shape(w);
-  if (!ws.IsComplete() || ws.rank() != 2) return skip("the weights' shape is not known");
-  const int64_t k = ws.dim(*transpose_b ? 1 : 0), n = ws.dim(*transpose_b ? 0 : 1);
-  if (context.shapes.shape(x).dim(rank - 1) != k) return skip("the Reshape splits rows");
-  if (!context.shapes.SameShapeButLast({id, 0}, x, n)) {
-    return skip("the result's shape is not provably the operand's");
-  }
-  Node b;
-  b.name = out.name;
-  b.op = "BatchMatMulV2";
-  b.device = out.device;
-  b.inputs = {x, w};
-  b.attrs["T"] = *m.attr<DType>("T");
-  b.attrs["adj_y"] = *transpose_b;
-  auto made = context.AddNode(std::move(b));
-  if (!made.ok()) return skip(made.status().message());
-  const std::string name = out.name;
-  context.rw.ReplaceAllUses({id, 0}, {*made, 0});
-  context.rw.ReplaceControlUses(id, *made);
-  context.RemoveIfDead(id);
-  if (context.graph().FindNode(name) == nullptr) context.rw.Rename(*made, name);
-  return Outcome::Fired();
+  return absl::OkStatus();
 }
 
+// The Reshape before the product may have other readers.
 const RuleRegistration tensordot({
     .name = "FoldTensordot",
     .doc = "a MatMul between Reshapes that join and split all but the last dimension",
     .phase = Phase::kFold,
-    .anchors = "Reshape",
-    .apply = Tensordot,
+    .pattern = "%r = Reshape(%x, %s) %m = MatMul(%r, %w) {transpose_a=false}"
+               " %y = Reshape(%m, %t) out r = %r out y = %y",
+    .replacement = "%y = BatchMatMulV2(%x, %w) {adj_y=@m.transpose_b} out r = %r out y = %y",
+    .dtypes = "",
+    .when = KeepsRows,
 });
 
 // reshape(x, [batch, 1, 1, 64]) with one dimension that is computed: that one follows from the
@@ -99,6 +77,7 @@ const RuleRegistration static_reshape({
     .phase = Phase::kFold,
     .anchors = "Reshape",
     .apply = StaticReshape,
+    .keeps_control_inputs = true,
 });
 
 }  // namespace

@@ -67,12 +67,11 @@ bool HasWhole(RuleContext& context, const Node& reader, int slot, const Shape& s
 
 // Rewrites one reader; false where it must read the whole.
 bool Rewire(RuleContext& context, NodeId tile, const Use& use, const Shape& shape) {
-  const Node& reader = context.node(use.reader);
+  const Node& reader = context.Candidate(use.reader);
   const Node& whole = context.node(tile);
   const Endpoint small = whole.inputs[0];
   const bool sum = reader.op == "AddN" && context.shapes.dtype({tile, 0}) == DType::kFloat;
-  if (use.is_control() || !reader.control_inputs.empty()) return false;
-  if (!sum && !Broadcasts(reader)) return false;
+  if (use.is_control() || (!sum && !Broadcasts(reader))) return false;
   if (HasWhole(context, reader, use.slot, shape)) {
     if (sum) {
       SumByTwos(context, use.reader, use.slot, small);
@@ -98,7 +97,6 @@ bool Rewire(RuleContext& context, NodeId tile, const Use& use, const Shape& shap
 Outcome BroadcastTile(RuleContext& context, NodeId id) {
   const Shape shape = Repeated(context, context.node(id));
   if (!shape.has_rank()) return Outcome::Skip(0, "it is not known to repeat single elements", id);
-  if (!context.node(id).control_inputs.empty()) return Outcome::Skip(0, "control inputs", id);
   const std::vector<Use> uses(context.rw.uses(id).begin(), context.rw.uses(id).end());
   bool fired = false;
   for (const Use& use : uses) {
@@ -116,6 +114,7 @@ const RuleRegistration tile({
     .phase = Phase::kFold,
     .anchors = "Tile",
     .apply = BroadcastTile,
+    .after = "FoldAffine",  // which leaves fewer ops for the Tile to move past
 });
 
 }  // namespace

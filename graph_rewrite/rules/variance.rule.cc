@@ -8,7 +8,7 @@ namespace {
 
 absl::Status OfAMean(const Match& match) {
   if (match.node("m").op == "Mean") return absl::OkStatus();
-  return absl::FailedPreconditionError("what is subtracted is no mean");
+  return WhyNot("what is subtracted is no mean");
 }
 
 // The difference often has a second reader, the normalization itself.

@@ -74,6 +74,22 @@ TEST(Explain, TellsOfAPatternThatAlmostMatched) {
   EXPECT_THAT(text, HasSubstr("is not the same tensor as %x"));
 }
 
+TEST(Explain, TellsOfControlInputs) {
+  const std::string text = ExplainOf(R"(
+    %x = Placeholder() {shape=<1,5,6,3>}
+    %w = Const() {value=float<3,3,3,4>{random 1}}
+    %p = Const() {value=int32<4,2>{0, 0, 1, 1, 1, 1, 0, 0}}
+    %yes = Const() {value=bool<>{true}}
+    %check = Assert(%yes, %x)
+    %pad = Pad(%x, %p) ^%check
+    %y = Conv2D(%pad, %w) {strides=[1, 1, 1, 1], padding="VALID"}
+    out y = %y
+  )",
+                                     {"y"});
+  EXPECT_THAT(text, HasSubstr("FusePadConv"));
+  EXPECT_THAT(text, HasSubstr("'pad' (Pad) has control inputs"));
+}
+
 TEST(Explain, AnUnknownNodeIsAnError) {
   const Graph g;
   const Flags flags;
