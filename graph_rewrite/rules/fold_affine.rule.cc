@@ -164,7 +164,7 @@ bool Pays(RuleContext& context, const Affine& run, const Plan& plan) {
   return !run.plain && context.node(run.nodes.back()).op != "BiasAdd";
 }
 
-absl::StatusOr<Node> Binary(RuleContext& context, const Node& like, const char* op, Endpoint x) {
+Node Binary(const Node& like, const char* op, Endpoint x) {
   Node n;
   n.name = like.name;
   n.op = op;
@@ -193,9 +193,9 @@ Outcome FoldAffine(RuleContext& context, NodeId last) {
     n.inputs.push_back({context.AddConst(absl::StrCat(like.name, hint), std::move(value)), 0});
     result = {context.rw.AddNode(std::move(n)), 0};
   };
-  if (plan->scale) add(*Binary(context, like, "Mul", result), "/scale", *std::move(plan->scale));
+  if (plan->scale) add(Binary(like, "Mul", result), "/scale", *std::move(plan->scale));
   if (plan->shift) {
-    Node n = *Binary(context, like, plan->bias ? "BiasAdd" : "AddV2", result);
+    Node n = Binary(like, plan->bias ? "BiasAdd" : "AddV2", result);
     if (plan->bias) {
       const std::string* format = context.node(run->base).attr<std::string>("data_format");
       const bool first = format != nullptr && (*format)[1] == 'C';
