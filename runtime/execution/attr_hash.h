@@ -1,5 +1,5 @@
-// A hash of attributes for caches of prepared kernels. Large values (tensors, functions) count by
-// what is cheap to see of them; equality decides.
+// A hash of attributes for caches of prepared kernels. For large values (tensors, functions), the
+// hash covers only what is cheap to read; equality decides.
 #ifndef TENON_RUNTIME_EXECUTION_ATTR_HASH_H_
 #define TENON_RUNTIME_EXECUTION_ATTR_HASH_H_
 

@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-// TensorFlow's notion of truth: a scalar that is not zero or empty, another tensor that has
+// TensorFlow's definition of truth: a scalar that is not zero or empty, or another tensor that has
 // elements.
 bool IsTrue(const Tensor& t) {
   if (t.shape().rank() > 0) return t.num_elements() > 0;
@@ -19,7 +19,7 @@ bool IsTrue(const Tensor& t) {
   return truth;
 }
 
-// Memory that another step may write while a later one reads.
+// Memory that another step may overwrite while a later one reads.
 bool IsPassing(const Buffer& buffer) {
   return buffer.kind == Buffer::Kind::kArena || buffer.kind == Buffer::Kind::kStrings;
 }

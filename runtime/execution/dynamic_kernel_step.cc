@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-// Memory for the outputs that Run itself sizes.
+// Allocates outputs whose sizes Run determines.
 class DynamicOutputs final : public OutputAllocator {
  public:
   DynamicOutputs(const Step& step, Execution& run) : step_(step), run_(run) {}
@@ -19,7 +19,7 @@ class DynamicOutputs final : public OutputAllocator {
     const StepArg& arg = step_.outputs()[static_cast<size_t>(output)];
     const Buffer& buffer = run_.BufferOf(arg);
     if (buffer.kind != Buffer::Kind::kDynamic) {
-      return Internal("output ", output, " has a known shape: its memory is given");
+      return Internal("output ", output, " has a known shape and is already allocated");
     }
     Tensor& t = run_.state.dynamic[static_cast<size_t>(buffer.index)];
     TENON_ASSIGN_OR_RETURN(t, Tensor::Allocate(arg.dtype, shape));

@@ -10,7 +10,7 @@ void* FixedAddress(const FlatPlan& plan, const ExecState& state, const Buffer& b
   const size_t index = static_cast<size_t>(buffer.index);
   switch (buffer.kind) {
     case Buffer::Kind::kConstant:
-      // Kernels only read what stands at an input position.
+      // Kernels only read from input positions.
       return const_cast<void*>(plan.constants[index].raw());
     case Buffer::Kind::kArena:
       return state.arena.data() + buffer.offset;

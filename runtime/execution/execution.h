@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-// The address of a constant, an arena tensor or strings; null for what each run decides.
+// The address of a constant, an arena tensor or strings; null for buffers that each run decides.
 void* FixedAddress(const FlatPlan& plan, const ExecState& state, const Buffer& buffer);
 
 class Execution {

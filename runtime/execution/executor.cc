@@ -88,10 +88,10 @@ absl::StatusOr<std::vector<Tensor>> CollectOutputs(const FlatPlan& plan, Executi
     }
     if (buffer.kind == Buffer::Kind::kDynamic && run.state.dynamic[index].OwnsAlone()) {
       outputs.push_back(std::move(run.state.dynamic[index]));
-      run.state.dynamic[index] = outputs.back();  // a second name for it makes a copy
+      run.state.dynamic[index] = outputs.back();  // a second name for it gets a copy
       continue;
     }
-    // A second name for the same tensor, an input passed through, a constant: a copy each.
+    // A second name for the same tensor, an input passed through, and a constant each get a copy.
     TENON_ASSIGN_OR_RETURN(Tensor view, run.View({output.buffer, output.dtype, output.shape}));
     TENON_ASSIGN_OR_RETURN(Tensor copy, view.Clone());
     outputs.push_back(std::move(copy));
@@ -127,7 +127,7 @@ absl::StatusOr<std::vector<Tensor>> RunWith(const FlatPlan& plan, ExecState& sta
     run.outputs.push_back(std::move(t));
   }
   for (const PointerPatch& p : plan.feed_pointers) {
-    // Kernels only read what stands at an input position.
+    // Kernels only read from input positions.
     state.pointers[static_cast<size_t>(p.position)] =
         const_cast<void*>(feeds[static_cast<size_t>(p.index)].raw());
   }
@@ -144,12 +144,12 @@ absl::StatusOr<std::vector<Tensor>> RunFlat(const FlatPlan& plan, absl::Span<con
                                             StepObserver* observer, bool share) {
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<ExecState> state, plan.states->Take());
   if (state->bound_to == nullptr) TENON_RETURN_IF_ERROR(MakeTensors(plan, *state));
-  // Mostly the arena of the run before.
+  // Usually it is the arena of the previous run.
   if (state->bound_to != state->arena.data()) Bind(plan, *state);
   absl::StatusOr<std::vector<Tensor>> outputs = RunWith(plan, *state, feeds, observer, share);
   for (Tensor& t : state->dynamic) t = Tensor();
   for (const auto& stream : state->streams) {
-    // What devices still have to do belongs to this run; so do their errors.
+    // Pending work on devices belongs to this run, and so do its errors.
     if (absl::Status done = stream->Synchronize(); !done.ok() && outputs.ok()) {
       outputs = Annotate(done, absl::StrCat("device ", stream->device().name()));
     }

@@ -22,7 +22,7 @@ namespace tenon {
 
 class ModelState;  // runtime/plan/model_state.h
 
-// Where the bytes of a tensor are.
+// The location of a tensor's bytes.
 struct Buffer {
   enum class Kind {
     kNone,      // nobody reads or writes it
@@ -31,8 +31,8 @@ struct Buffer {
     kArena,     // at `offset` of the arena
     kOutput,    // allocated for the caller: FlatPlan::owned_outputs[index]
     kStrings,   // kept by the ExecState: FlatPlan::strings[index]
-    kDynamic,   // of unknown shape, allocated while running: ExecState::dynamic[index]
-    kHeld,      // of known shape, a tensor that a step brings (a variable's, a function's result):
+    kDynamic,   // of unknown shape, allocated during the run: ExecState::dynamic[index]
+    kHeld,      // of known shape; a step provides the tensor (a variable's, a function's result):
                 // ExecState::dynamic[index]
   };
   Kind kind = Kind::kNone;
@@ -60,8 +60,8 @@ struct PointerPatch {
 struct PlanOutput {
   int buffer = -1;
   DType dtype = DType::kInvalid;
-  Shape shape = Shape::Unknown();  // unknown: a dynamic tensor's
-  Shape item = Shape::Unknown();   // of a list: its tensors', where known
+  Shape shape = Shape::Unknown();  // unknown for a dynamic tensor
+  Shape item = Shape::Unknown();   // of a list: its tensors' shape, if known
 };
 
 // Filled by the plan builder, and read only after that.
@@ -78,13 +78,13 @@ struct FlatPlan final : Plan {
   std::vector<TensorSpec> owned_outputs;  // one allocation per run each
   std::vector<TensorSpec> strings;
   int num_dynamic = 0;
-  std::vector<std::vector<int>> held_pointers;  // by dynamic index: positions to set
+  std::vector<std::vector<int>> held_pointers;  // by dynamic index: pointer positions to set
   std::vector<int> releases;                    // dynamic indices, in the order of their last steps
   size_t arena_bytes = 0;
   std::vector<PlanOutput> outputs;  // in the order of Graph::outputs()
   PlanStats counts;
 
-  // What the pointers above point into.
+  // The owners of what the pointers above point to.
   std::shared_ptr<const ModelState> model;
   const Graph* graph = nullptr;                                 // the model's
   std::vector<std::shared_ptr<const PreparedKernel>> prepared;  // by step

@@ -37,7 +37,7 @@ class KernelCache {
   };
   struct SharedKernel {
     PreparedKernel kernel;
-    std::vector<std::pair<int, Tensor>> values;  // inputs that Prepare looked at
+    std::vector<std::pair<int, Tensor>> values;  // inputs that Prepare read
     size_t bytes() const { return kernel.kernel->HeldBytes(); }
   };
   struct Query;

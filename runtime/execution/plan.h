@@ -17,18 +17,18 @@
 
 namespace tenon {
 
-// For reports and profiles: what runs, in the order of the steps.
+// What runs, in step order; for reports and profiles.
 struct StepInfo {
   std::string node;
   std::string op;
-  std::string implementation;  // "" where only the run finds out
+  std::string implementation;  // "" if it is determined at run time
   double flops = 0;
   bool accelerated = false;
   bool dynamic = false;
   std::string device;  // "" for the CPU
 };
 
-// Told of each step as it ends; for profiles. Called on the thread that runs the plan.
+// Is notified when each step ends; for profiles. Called on the thread that runs the plan.
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
@@ -38,14 +38,14 @@ class StepObserver {
 struct PlanStats {
   int nodes = 0;  // live nodes of the graph
   int steps = 0;
-  int evaluated = 0;         // nodes computed while planning
+  int evaluated = 0;         // nodes computed during planning
   int aliased = 0;           // nodes that only pass memory on
   int in_place = 0;          // outputs written over an input
   int on_device = 0;         // nodes that run on a plug-in's device
   int copies_to_device = 0;  // in each run
   int copies_to_host = 0;
   size_t arena_bytes = 0;
-  size_t unshared_bytes = 0;  // what the arena's tensors would take side by side
+  size_t unshared_bytes = 0;  // what the arena's tensors would need without sharing
 };
 
 class Plan {
@@ -62,8 +62,8 @@ class Plan {
 
   virtual const PlanStats& stats() const = 0;
   virtual std::vector<StepInfo> Describe() const = 0;
-  // Steps, tables, values computed ahead and what executions leave between runs. Others hold the
-  // rest: weights (the model), kernels, arenas (the model's pool).
+  // The bytes of steps, tables, precomputed values, and of states kept between runs. Weights (in
+  // the model), kernels and arenas (in the model's pool) are counted elsewhere.
   virtual size_t HeldBytes() const = 0;
   // By step; null: none was prepared ahead.
   virtual absl::Span<const std::shared_ptr<const PreparedKernel>> kernels() const = 0;

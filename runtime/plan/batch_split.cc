@@ -12,14 +12,14 @@
 namespace tenon {
 namespace {
 
-// What tensors of one part may take for each thread: about its share of the CPU's caches. Measured
-// on Zen 4 with two threads: parts of 10 to 25 MB are alike, of 50 MB as slow as whole batches; in
-// the smallest ones the threads wait for each other more often.
+// The bytes per thread that one part's tensors may use: about its share of the CPU's caches.
+// Measured on Zen 4 with two threads: parts of 10 to 25 MB perform alike, and parts of 50 MB are as
+// slow as whole batches; in the smallest ones, the threads wait for each other more often.
 constexpr size_t kCacheBytesPerThread = size_t{10} << 20;
 
 using Specs = std::vector<TensorSpec>;
 
-// The number of rows that all feeds with free rows have; 0: they differ, or there are none.
+// The number of rows of all feeds with a free number of rows; 0 if they differ or there are none.
 int64_t RowsOf(absl::Span<const TensorSpec> feeds, const std::vector<bool>& free_rows) {
   int64_t rows = 0;
   for (size_t i = 0; i < feeds.size(); ++i) {
@@ -44,7 +44,7 @@ Specs WithRows(absl::Span<const TensorSpec> feeds, const std::vector<bool>& free
   return part;
 }
 
-// Every row of both is the same.
+// Whether all rows of both are the same.
 bool OneRow(const Tensor& a, const Tensor& b) {
   if (SizeOf(a.dtype()) == 0 || b.shape().dim(0) == 0) return false;
   const size_t row = b.bytes() / static_cast<size_t>(b.shape().dim(0));
@@ -71,7 +71,7 @@ class BatchAxisAnalysis {
   bool Run(absl::Span<const TensorSpec> feeds, const std::vector<bool>& free_rows) {
     const Graph& graph = model_.graph();
     for (size_t i = 0; i < graph.inputs().size(); ++i) {
-      if (feeds[i].dtype == DType::kInvalid) continue;  // a default, as other nodes are
+      if (feeds[i].dtype == DType::kInvalid) continue;  // a default, treated like other nodes
       std::vector<BatchAxis>& fed = rows_[static_cast<size_t>(graph.inputs()[i].node)];
       if (!fed.empty() || all_.outputs[static_cast<size_t>(graph.inputs()[i].node)].empty()) {
         continue;
@@ -120,7 +120,7 @@ class BatchAxisAnalysis {
     return BatchAxis::kOther;
   }
 
-  // False: rows cannot be told apart behind this node.
+  // Returns false if rows are not independent after this node.
   bool Visit(const Node& node) {
     const Specs& all = all_.outputs[static_cast<size_t>(node.id)];
     const Specs& part = part_.outputs[static_cast<size_t>(node.id)];
@@ -138,7 +138,7 @@ class BatchAxisAnalysis {
       inputs.push_back(Of(e));
       in.push_back(Spec(e));
     }
-    std::optional<bool> keeps;  // asked for once, and only where needed
+    std::optional<bool> keeps;  // computed once, and only if needed
     for (size_t i = 0; i < all.size(); ++i) {
       if (!all[i].shape.IsComplete() || !part[i].shape.IsComplete()) return false;
       if (all[i].value != nullptr && part[i].value != nullptr) {
@@ -168,7 +168,7 @@ class BatchAxisAnalysis {
   std::vector<std::vector<BatchAxis>> rows_;  // by node, then port
 };
 
-// All that are less than `rows`, rising.
+// All divisors less than `rows`, ascending.
 std::vector<int64_t> DivisorsBelow(int64_t rows) {
   std::vector<int64_t> small, large;
   for (int64_t d = 1; d <= rows / d; ++d) {
@@ -180,8 +180,9 @@ std::vector<int64_t> DivisorsBelow(int64_t rows) {
   return small;
 }
 
-// Rows of a part: the most that divide `rows` and fit the caches, more where weights, which each
-// part reads anew, would otherwise outweigh what its steps write and read. `rows`: do not split.
+// The rows of a part: the largest divisor of `rows` whose tensors fit the caches; more if weights,
+// which each part reads again, would otherwise outweigh what its steps write and read. `rows`
+// means: do not split.
 int64_t RowsOfPart(const PlanDryRun& dry_run, int64_t rows, size_t cache_bytes) {
   const auto share = [&](size_t bytes, int64_t part) {
     return static_cast<double>(bytes) * static_cast<double>(part) / static_cast<double>(rows);

@@ -1,6 +1,7 @@
-// Large batches, few rows at a time. A network at batch 16 passes tensors on through main memory
-// that at batch 1 stay in the CPU's caches; where all ops treat rows one by one, running the plan
-// of a small part over and over gives the same results sooner, in less memory.
+// Splits large batches, so that a plan runs a few rows at a time. At batch 16, a network passes
+// through main memory tensors that stay in the CPU's caches at batch 1. If all ops treat rows
+// independently, running the plan of a small part repeatedly gives the same results faster, with
+// less memory.
 #ifndef TENON_RUNTIME_PLAN_BATCH_SPLIT_H_
 #define TENON_RUNTIME_PLAN_BATCH_SPLIT_H_
 

@@ -38,12 +38,12 @@ class Body final : public Function {
   PlanCache<FlatPlan> plans_;
 };
 
-// What a control-flow node calls.
+// The functions that a control-flow node calls.
 struct CallForm {
   enum Kind { kIf, kCase, kWhile } kind = kIf;
   // If: then, else. Case: the branches. While: condition, body.
   std::vector<Body*> bodies;
-  int first_input = 0;  // of the functions' arguments
+  int first_input = 0;  // the first input that is an argument of the functions
 };
 
 // Bodies by function name.

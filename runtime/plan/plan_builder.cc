@@ -1,4 +1,4 @@
-// A graph's nodes in order become values known ahead, views of other memory, or steps.
+// Turns a graph's nodes, in order, into precomputed values, views of other memory, or steps.
 #include "runtime/plan/plan_builder.h"
 
 #include <utility>
@@ -18,7 +18,7 @@
 namespace tenon {
 namespace {
 
-// Results computed while planning are kept for the plan's life: shapes, indices, masks, positions.
+// Results computed during planning are kept as long as the plan: shapes, indices, masks, positions.
 constexpr size_t kMostEvaluatedBytes = size_t{1} << 20;
 
 class PlanBuilder {
@@ -137,7 +137,7 @@ class PlanBuilder {
     return AddStep(node, *op.info, inputs, specs, outputs, ports);
   }
 
-  // The shape of all tensors in the list that a node gives.
+  // The shape of all tensors in the list that a node outputs.
   static Shape ItemShape(const Node& node, absl::Span<PlanValue* const> inputs) {
     Shape item = Shape::Unknown();
     if (node.op == "TensorListFromTensor" && inputs[0]->spec.shape.IsComplete()) {
@@ -156,7 +156,8 @@ class PlanBuilder {
     return item.IsComplete() ? item : Shape::Unknown();
   }
 
-  // The op needs to know no more of this input. What a variant holds has a shape too.
+  // Whether the op needs no more than this input's shape. (The content of a variant has a shape
+  // too.)
   static bool ShapeIsEnough(const OpRow& row, const PlanValue& in) {
     return row.shape_only && in.spec.dtype != DType::kVariant;
   }
@@ -170,7 +171,7 @@ class PlanBuilder {
     }
     size_t bytes = 0;
     for (const TensorSpec& out : outputs) {
-      // With all inputs known, an unknown output is one that only the kernel finds out: still fine.
+      // If all inputs are known, the kernel determines an unknown output, which is fine here.
       if (!out.shape.IsComplete()) continue;
       const absl::StatusOr<int64_t> n = out.shape.CheckedElements();
       if (!n.ok() || *n > int64_t{1} << 30) return false;
@@ -193,7 +194,7 @@ class PlanBuilder {
       }
     }
     Node plain = node;
-    plain.op = row.name;  // the standard kernel: once, and on little data
+    plain.op = row.name;  // the reference kernel: runs once, on little data
     TENON_ASSIGN_OR_RETURN(std::vector<Tensor> results, Evaluate(plain, tensors, plan_->services));
     for (size_t i = 0; i < results.size(); ++i) {
       auto kept = std::make_shared<const Tensor>(std::move(results[i]));
@@ -221,7 +222,7 @@ class PlanBuilder {
   absl::Status PinAliased(absl::Span<PlanValue* const> inputs, std::vector<PlanValue>& ports) {
     for (size_t i = 0; i < ports.size(); ++i) {
       if (inputs[i]->spec.shape == ports[i].spec.shape) {
-        ports[i] = *inputs[i];  // a constant stays one, and is still only read on demand
+        ports[i] = *inputs[i];  // a constant stays one, and is still read only on demand
       } else {
         TENON_ASSIGN_OR_RETURN(ports[i].buffer, steps_.BufferOf(*inputs[i]));
         ports[i].device = inputs[i]->device;
@@ -267,7 +268,7 @@ class PlanBuilder {
     absl::StatusOr<std::shared_ptr<const PreparedKernel>> prepared =
         plan_->cache->Prepare(node, specs, constants, outputs, plan_->services);
     if (absl::IsUnimplemented(prepared.status()) && values_missing) {
-      // Perhaps for want of a value that the run will know.
+      // It may lack a value that will be known at run time.
       return steps_.Add<DynamicKernelStep>(node, inputs, ports, node, op);
     }
     if (!prepared.ok()) return prepared.status();

@@ -13,22 +13,22 @@
 
 namespace tenon {
 
-// Compiles `model` for inputs of these dtypes and complete shapes, in the order of
-// Graph::inputs(); an input of dtype kInvalid is not fed (an error where a node needs it and has
-// no default); of a list's handle the value says what shape its tensors have. Weights that no step
-// of this plan reads plain lose their plain copy. Errors name the node.
+// Compiles `model` for inputs with these dtypes and complete shapes, in the order of
+// Graph::inputs(). An input of dtype kInvalid is not fed (an error if a node needs it and it has no
+// default); for a list's handle, the value gives the shape of its tensors. Weights that no step of
+// this plan reads plain lose their plain copy. Errors name the node.
 absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildPlan(std::shared_ptr<const ModelState> model,
                                                           absl::Span<const TensorSpec> feeds,
                                                           const Services& services,
                                                           KernelCache& cache);
 
-// What a plan for such feeds would do, found out without preparing kernels.
+// The plan for such feeds in outline, without preparing kernels.
 struct PlanDryRun {
   std::vector<std::vector<TensorSpec>> outputs;  // by node; values where they are known
-  size_t arena_bytes = 0;                        // about
+  size_t arena_bytes = 0;                        // approximate
   size_t written_bytes = 0;                      // by all steps
-  size_t weight_bytes = 0;                       // that steps read
-  bool dynamic = false;                          // some step's shapes only the run finds out
+  size_t weight_bytes = 0;                       // read by steps
+  bool dynamic = false;                          // some step's shapes depend on data
 
   std::vector<std::shared_ptr<const Tensor>> values;  // what the specs point to
 };

@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-// A list's handle is a scalar; plans are made for the shape of the list's tensors.
+// A list's handle is a scalar; plans depend on the shape of the list's tensors.
 Shape KeyShape(const Tensor& feed) {
   return feed.dtype() == DType::kVariant ? CommonItemShape(feed) : feed.shape();
 }

@@ -32,7 +32,7 @@ class PlanCache {
   absl::StatusOr<std::shared_ptr<const P>> Get(absl::Span<const Tensor> feeds, Build build);
 
   CacheStats stats() const { return cache_.stats(); }
-  // Held by the plans that are kept alone: no weights, kernels or arenas.
+  // The bytes that only the kept plans hold, without weights, kernels and arenas.
   int64_t bytes() const;
 
  private:

@@ -79,7 +79,7 @@ void PlanMemory::MergeInPlace(FlatPlan& plan) {
     Item& out = at(c.output);
     if (in.kind != Buffer::Kind::kArena || out.kind != Buffer::Kind::kArena) continue;
     if (in.fetched || out.fetched || in.last != c.step || in.bytes != out.bytes) continue;
-    // Another argument in the same memory may be read in another order.
+    // Another argument in the same memory may be read in a different order.
     const auto same = [&](int read) { return Resolve(read) == target; };
     if (std::count_if(c.reads.begin(), c.reads.end(), same) != 1) continue;
     out.merged_into = target;
@@ -88,7 +88,8 @@ void PlanMemory::MergeInPlace(FlatPlan& plan) {
   }
 }
 
-// A tensor goes when its last reader is done: memory, and a variable's next update can be in place.
+// Releases a tensor after its last reader, to free memory and so that a variable's next update can
+// be in place.
 void PlanMemory::ListReleases(FlatPlan& plan) const {
   std::vector<std::pair<int, int>> ends;  // step, dynamic index
   for (const Item& item : items_) {

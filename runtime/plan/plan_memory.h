@@ -1,5 +1,5 @@
-// The memory of a plan under construction: tensors come with lifetimes, may share a buffer (views,
-// in-place), and in the end get a place each.
+// The memory of a plan under construction: assigns a place to each tensor, given its lifetime;
+// tensors may share a buffer (views, in-place).
 #ifndef TENON_RUNTIME_PLAN_PLAN_MEMORY_H_
 #define TENON_RUNTIME_PLAN_PLAN_MEMORY_H_
 
@@ -14,20 +14,20 @@ namespace tenon {
 
 class PlanMemory {
  public:
-  // Each gives a buffer's number. Feeds and constants live for the whole run.
+  // Each returns a buffer number. Feeds and constants live for the whole run.
   int AddFeed(int feed);
   int AddConstant(FlatPlan& plan, Tensor value);
-  // Written by `step`; of complete shape (kArena, or kStrings) or found out while running.
+  // Written by `step`; has a complete shape (kArena, or kStrings) or is determined at run time.
   absl::StatusOr<int> AddComputed(const TensorSpec& spec, int step);
-  // Of known shape; the tensor itself comes from `step`.
+  // Has a known shape; `step` provides the tensor itself.
   int AddHeld(const TensorSpec& spec, int step);
   int AddScratch(size_t bytes, int step);
 
   void Read(int buffer, int step);
-  // The caller gets this buffer's tensor (dtype and shape as of the first that asks).
+  // The caller gets this buffer's tensor (with the dtype and shape of the first request).
   void Fetch(int buffer, const TensorSpec& spec);
 
-  // `output` may take the place of `input`, which `step` reads; `step` reads exactly `reads`.
+  // `output` may replace `input`, which `step` reads; `step` reads exactly `reads`.
   struct InPlace {
     int step;
     int input;

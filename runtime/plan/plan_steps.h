@@ -1,5 +1,5 @@
-// The steps of a plan under construction: what they read and write, where it lies, and which
-// weights they take. plan_builder.cc says which steps there are.
+// The steps of a plan under construction: their inputs and outputs, where these are, and the
+// weights that they use. plan_builder.cc decides which steps there are.
 #ifndef TENON_RUNTIME_PLAN_PLAN_STEPS_H_
 #define TENON_RUNTIME_PLAN_PLAN_STEPS_H_
 
@@ -21,16 +21,16 @@
 
 namespace tenon {
 
-// An error gets the node's name.
+// Adds the node's name to an error.
 absl::StatusOr<int> WithNode(const Node& node, absl::StatusOr<int> result);
 
-// What is known of a tensor while its plan is built.
+// What is known of a tensor during planning.
 struct PlanValue {
   TensorSpec spec;
   int buffer = -1;                 // -1: a constant that no step reads plain so far
   const Device* device = nullptr;  // where the buffer is; null: on the host
-  Constant* constant = nullptr;    // the weight that this is, under its own shape
-  // Of a tensor list: the one shape that its tensors have, where they have one.
+  Constant* constant = nullptr;    // the weight that this value is, with its own shape
+  // For a tensor list: the common shape of its tensors, if there is one.
   Shape item = Shape::Unknown();
 };
 
@@ -45,12 +45,12 @@ class PlanSteps {
   int now() const { return static_cast<int>(plan_.steps.size()); }
   bool dry_run() const { return plan_.cache == nullptr; }
 
-  // The buffer that a step reads this value from.
+  // The buffer from which a step reads this value.
   absl::StatusOr<int> BufferOf(PlanValue& value);
   // Gives the value a buffer that the CPU can read.
   absl::Status BringToHost(const Node& reader, PlanValue& value);
 
-  // A kernel, prepared.
+  // Adds a step with a prepared kernel.
   absl::Status AddFlat(const Node& node, std::shared_ptr<const PreparedKernel> owner, Inputs inputs,
                        const std::vector<PlanValue>& ports);
   // A Step of this class, whose outputs `ports` have buffers; `more` follows its arguments.
@@ -62,14 +62,14 @@ class PlanSteps {
            std::make_unique<T>(ArgsOf(inputs, buffers, ports), std::forward<More>(more)...));
     return absl::OkStatus();
   }
-  // A kernel of a device, and control flow; `ports` get buffers.
+  // Adds a step with a device's kernel, or control flow; `ports` get buffers.
   absl::Status AddDevice(const Node& node, Inputs inputs, std::vector<PlanValue>& ports);
   absl::Status AddCall(const Node& node, Inputs inputs, absl::Span<const TensorSpec> specs,
                        absl::Span<const TensorSpec> outputs, std::vector<PlanValue>& ports);
-  // Lifetimes and sizes only.
+  // Adds lifetimes and sizes only.
   absl::Status AddDry(Inputs inputs, absl::Span<const TensorSpec> outputs);
 
-  // Weights that steps take, and those that some step reads plain.
+  // The weights that steps use packed, and those that some step reads plain.
   const absl::flat_hash_set<Constant*>& packed() const { return packed_; }
   const absl::flat_hash_set<Constant*>& read_plain() const { return read_plain_; }
   size_t written_bytes() const { return written_bytes_; }  // in a dry run

@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-// Adds up the times of each step over the parts.
+// Sums the times of each step over the parts.
 class StepTimes : public StepObserver {
  public:
   explicit StepTimes(size_t steps) : nanoseconds_(steps, 0) {}
@@ -24,7 +24,7 @@ class StepTimes : public StepObserver {
   std::vector<int64_t> nanoseconds_;
 };
 
-// The rows of part number `part`: memory of `whole`.
+// The rows of part number `part`, as a view of `whole`.
 Tensor PartOf(const Tensor& whole, int64_t part, int64_t parts) {
   std::vector<int64_t> dims(whole.shape().dims().begin(), whole.shape().dims().end());
   dims[0] /= parts;

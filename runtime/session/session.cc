@@ -28,7 +28,8 @@
 
 namespace tenon {
 
-// Destroyed from the bottom up: plans before kernels, those before constants and services.
+// Members are destroyed from the bottom up: plans before kernels, kernels before constants and
+// services.
 struct Session::State {
   explicit State(const Flags& f)
       : flags(f),
@@ -47,13 +48,14 @@ struct Session::State {
   KernelCache kernels;
   PlanCache<Plan> plans;
   Precision precision = Precision::kFloat;
-  const Device* device = nullptr;  // where nodes go that it has a kernel for
+  const Device* device = nullptr;  // where nodes run if it has a kernel for them
   int on_devices = 0;
 
   mutable Mutex split_mutex;
   absl::Status split_status ABSL_GUARDED_BY(split_mutex);
 
-  // The cache on disk: what will be written with the first plan, or was read and waits for it.
+  // The disk cache: an entry to be written with the first plan, or one that was read and waits for
+  // it.
   std::string cache_dir;
   mutable Mutex disk_mutex;
   DiskCacheReport disk ABSL_GUARDED_BY(disk_mutex);
@@ -85,12 +87,12 @@ std::string Names(absl::Span<const TensorInfo> infos) {
   });
 }
 
-// `x` and `x:0` are the same tensor of a GraphDef.
+// In a GraphDef, `x` and `x:0` are the same tensor.
 absl::string_view WithoutPortZero(absl::string_view name) {
   return absl::EndsWith(name, ":0") ? name.substr(0, name.size() - 2) : name;
 }
 
-// Writes each graph to TENON_DUMP_DIR; what cannot be written is left out.
+// Writes each graph to TENON_DUMP_DIR; graphs that cannot be written are skipped.
 std::function<void(absl::string_view, const Graph&)> DumpTo(const std::string& folder) {
   if (folder.empty()) return nullptr;
   return [folder, number = 0](absl::string_view phase, const Graph& graph) mutable {
@@ -98,7 +100,7 @@ std::function<void(absl::string_view, const Graph&)> DumpTo(const std::string& f
   };
 }
 
-// What becomes of the precision that was asked for.
+// Explains why the requested precision is not used; "" if it is.
 std::string PrecisionNote(const Flags& flags, Precision& precision) {
   if (precision == Precision::kFloat) return "";
   if (!HasBfloat16Instructions()) {
@@ -109,7 +111,7 @@ std::string PrecisionNote(const Flags& flags, Precision& precision) {
   return "TF_ENABLE_ONEDNN_OPTS is off: the model runs in the precision it was written in";
 }
 
-// Whatever goes wrong in rewriting, the model still runs.
+// If rewriting fails, the model still runs.
 SessionReport RewriteOrKeep(Graph& graph, const Services& services, Precision precision) {
   SessionReport report;
   RewriteOptions options;
@@ -152,7 +154,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::New(const SessionOptions& opti
   if (!options.device.empty()) {
     TENON_ASSIGN_OR_RETURN(state.device, plugins.Find(options.device));
   }
-  // The cache does not know of plug-ins.
+  // The disk cache does not support plug-ins.
   if (!plugins.devices().empty()) state.cache_dir.clear();
   return session;
 }
@@ -176,7 +178,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Load(const std::string& path,
       disk.status = session->ReadFromDisk(*entry);
       if (disk.status.ok()) return session;
       disk.state = DiskCacheReport::State::kPending;
-      TENON_ASSIGN_OR_RETURN(session, New(options));  // nothing of a failed start stays
+      TENON_ASSIGN_OR_RETURN(session, New(options));  // nothing of a failed start remains
     }
     MutexLock lock(&session->state_->disk_mutex);
     session->state_->disk = std::move(disk);
@@ -192,7 +194,7 @@ absl::Status Session::Rewrite(Graph graph) {
   TENON_ASSIGN_OR_RETURN(state.on_devices, PlaceOnDevices(graph, state.device));
   std::string note = std::move(report_.note);
   report_ = RewriteOrKeep(graph, state.services, state.precision);
-  BufferCache::Global().Clear();  // of weights that were folded
+  BufferCache::Global().Clear();  // memory of weights that were folded
   report_.note = std::move(note);
   {
     MutexLock lock(&state.disk_mutex);
@@ -249,7 +251,7 @@ void Session::AfterPlan() {
                 status};
   state.draft.reset();
   if (status.ok() && state.flags.cache_dir_bytes > 0) {
-    // What cannot be deleted stays.
+    // Files that cannot be deleted stay.
     TrimCacheFolder(std::filesystem::path(state.entry.path).parent_path().string(),
                     state.flags.cache_dir_bytes, state.entry.path)
         .IgnoreError();
