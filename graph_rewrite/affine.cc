@@ -19,7 +19,7 @@ Values FromTensor(const Tensor& t) {
   return out;
 }
 
-// f(a, b) with NumPy broadcasting. Error where that would be larger than either.
+// f(a, b) with NumPy broadcasting. An error if the result would be larger than either.
 template <typename F>
 absl::StatusOr<Values> Combine(const Values& a, const Values& b, F f) {
   TENON_ASSIGN_OR_RETURN(const Shape shape, BroadcastShapes(a.shape, b.shape));
@@ -73,7 +73,7 @@ const Tensor* FloatConstant(RuleContext& context, Endpoint e) {
   return t;
 }
 
-// [C] as it stands beside a tensor of `rank` with channels at `axis`.
+// The shape that [C] has next to a tensor of `rank` with channels at `axis`.
 Shape ChannelShape(int64_t channels, int rank, int axis) {
   Shape s({channels});
   for (int d = axis + 1; d < rank; ++d) s.push_back(1);

@@ -15,13 +15,13 @@
 namespace tenon {
 namespace {
 
-// What one op of the chain adds to the fused op.
+// What one op of the chain contributes to the fused op.
 struct Link {
   std::string name;                // in fused_ops
   Endpoint arg;                    // of a binary op
   std::optional<Shape> arg_shape;  // the constant argument, reshaped
   std::string parameter;           // the contraction's attribute for it; empty: none
-  float value = 0;                 // of the parameter; a chain can state one
+  float value = 0;                 // of the parameter; a chain has only one
 };
 
 // The activation that the node applies to its only input, or null.
@@ -31,7 +31,7 @@ const ElementwiseInfo* UnaryPostOp(const Node& n) {
   return info != nullptr && info->arity() == 1 ? info : nullptr;
 }
 
-// Longest way from the graph's inputs.
+// The longest path from the graph's inputs.
 int Depth(const Graph& g, NodeId id, absl::flat_hash_map<NodeId, int>& known) {
   std::vector<NodeId> todo = {id};
   while (!todo.empty()) {
@@ -58,7 +58,7 @@ int Depth(const Graph& g, NodeId id, absl::flat_hash_map<NodeId, int>& known) {
   return known[id];
 }
 
-// The contraction whose chain would end in `e`, if each link is read once.
+// The contraction whose chain would end in `e`, if each link has one reader.
 NodeId ContractionBehind(RuleContext& context, Endpoint e) {
   for (int steps = 0; steps < 64; ++steps) {
     if (e.port != 0 || context.OnlyReader(e.node) == kNoNode) return kNoNode;
@@ -81,7 +81,7 @@ class ChainMatcher {
   ChainMatcher(RuleContext& context, NodeId contraction)
       : context_(context), start_(contraction), last_(contraction) {}
 
-  // Walks as far as it can; `stop` tells why no farther.
+  // Goes as far as it can; `stop` tells why no farther.
   void Walk() {
     while (links_.size() < 16) {
       std::string why;
@@ -132,7 +132,7 @@ class ChainMatcher {
     return link;
   }
 
-  // The chain so far states another value of the link's parameter.
+  // The chain already has another value for the link's parameter.
   bool HasAnotherValue(const Link& link) const {
     for (const Link& other : links_) {
       if (other.parameter == link.parameter && other.value != link.value) return true;
@@ -150,7 +150,7 @@ class ChainMatcher {
     const std::string* format = n.attr<std::string>("data_format");
     const bool channels_first = format != nullptr && format->substr(0, 2) == "NC";
     if (axis < 0) return Stop(n, "adds to a result of unknown rank");
-    if (axis != (channels_first ? 1 : rank - 1)) return Stop(n, "has another data_format");
+    if (axis != (channels_first ? 1 : rank - 1)) return Stop(n, "has a different data_format");
     Link link;
     link.name = "BiasAdd";
     link.arg = n.inputs[1];
@@ -185,7 +185,7 @@ class ChainMatcher {
                             ", which may broaden the result of shape ", out.ToString());
       });
     }
-    // Of two contractions the later one takes the sum.
+    // If both operands are contractions, the later one absorbs the sum.
     const NodeId rival = ContractionBehind(context_, other);
     if (rival != kNoNode) {
       absl::flat_hash_map<NodeId, int> known;

@@ -41,7 +41,7 @@ absl::StatusOr<CompiledPattern> CompilePattern(const Rule& rule, absl::string_vi
     out.outs.emplace_back(o.name, std::make_pair(o.source.node, o.source.port));
     out.nodes[static_cast<size_t>(o.source.node)].shared = true;
   }
-  // The node that no other reads: the match starts there. (Others may be outputs, and are read.)
+  // The match starts at the node that no other node reads. (Others may be outputs as well.)
   std::vector<bool> read(out.nodes.size(), false);
   for (const auto& p : out.nodes) {
     for (const auto& [node, port] : p.inputs) read[static_cast<size_t>(node)] = true;
@@ -74,13 +74,13 @@ absl::StatusOr<CompiledPattern> CompilePattern(const Rule& rule, absl::string_vi
       return InvalidArgument("the replacement lacks 'out ", name, "'");
     }
   }
-  // What the replacement reads must be something that the pattern knows, or a fold hook's constant.
+  // The replacement may read only names of the pattern and constants of the fold hook.
   for (NodeId id : out.replacement.NodeIds()) {
     const Node& n = out.replacement.node(id);
     if (n.op != "_Capture" || rule.fold != nullptr) continue;
     if (std::none_of(out.nodes.begin(), out.nodes.end(),
                      [&](const auto& p) { return p.name == n.name; })) {
-      return InvalidArgument("%", n.name, " stands in the replacement only");
+      return InvalidArgument("%", n.name, " appears only in the replacement");
     }
   }
   return out;

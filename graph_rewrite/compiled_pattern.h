@@ -1,4 +1,4 @@
-// Patterns and their replacements (graph_rewrite/rule.h, form 1), parsed.
+// Compiled patterns: rules of form 1 (graph_rewrite/rule.h) with pattern and replacement parsed.
 #ifndef TENON_GRAPH_REWRITE_COMPILED_PATTERN_H_
 #define TENON_GRAPH_REWRITE_COMPILED_PATTERN_H_
 
@@ -22,7 +22,7 @@ struct CompiledPattern {
     std::vector<std::pair<int, int>> inputs;  // (pattern node, port)
     AttrMap attrs;
     float literal = 0;
-    bool shared = false;  // named by an "out" line: others may read it too
+    bool shared = false;  // named by an "out" line: other nodes may read it, too
   };
   std::vector<PNode> nodes;
   std::vector<std::pair<std::string, std::pair<int, int>>> outs;  // name -> (pattern node, port)

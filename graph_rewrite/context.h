@@ -1,4 +1,4 @@
-// What rules see and use: the rewriter, what is known of shapes, services for evaluating constants.
+// The context of rules: the rewriter, known shapes, and services for evaluating constants.
 #ifndef TENON_GRAPH_REWRITE_CONTEXT_H_
 #define TENON_GRAPH_REWRITE_CONTEXT_H_
 
@@ -16,11 +16,11 @@
 
 namespace tenon {
 
-// What came of trying a rule at a node.
+// The outcome of trying a rule at a node.
 struct Outcome {
   bool fired = false;
   int progress = 0;        // how much matched before it failed: explain shows the best try
-  std::string reason;      // why it did not fire; empty: not this rule's business
+  std::string reason;      // why it did not fire; empty: the rule does not apply here
   NodeId blame = kNoNode;  // the node at which it stopped
 
   static Outcome Fired() { return {true, 0, "", kNoNode}; }
@@ -44,7 +44,7 @@ class RuleContext {
   const Node& node(NodeId id) const { return rw.node(id); }
   const Node& node(Endpoint e) const { return rw.node(e.node); }
 
-  // The tensor of a Const node, else null.
+  // The tensor of a Const node; null for other nodes.
   const Tensor* Constant(Endpoint e) const {
     const Node& n = rw.node(e.node);
     return n.op == "Const" ? n.attr<Tensor>("value") : nullptr;
@@ -64,19 +64,19 @@ class RuleContext {
   bool IsUnordered(NodeId id);
   // Whether `reader` is the OnlyReader. The driver reports the reason why not.
   bool HasOnlyReader(NodeId id, NodeId reader);
-  // The only data reader of port 0, if the node has one output in use, one reader, no control edges
-  // out, and is no output of the graph. Else kNoNode, and `why` says so.
+  // The only data reader of port 0, if the node has one output in use, one reader, no outgoing
+  // control edges, and is not an output of the graph. Otherwise kNoNode, and `why` says so.
   NodeId OnlyReader(NodeId id, std::string* why = nullptr) const;
 
   // ---- editing ----
-  // A Const node that holds `value`; named after `hint`.
+  // Adds a Const node with `value`, named after `hint`.
   NodeId AddConst(absl::string_view hint, Tensor value);
-  // A node with its defaults filled in. Error: an attribute is missing.
+  // Adds a node with its defaults filled in. An error if an attribute is missing.
   absl::StatusOr<NodeId> AddNode(Node node);
-  // Removes the node if nothing reads it and it is not kept, and then its inputs likewise.
+  // Removes the node if nothing reads it and it is not kept, then its inputs in the same way.
   void RemoveIfDead(NodeId id);
 
-  // For sweeps: one edit of `rule` at `node`.
+  // For sweeps: begins one edit of `rule` at `node`.
   void Step(absl::string_view rule, absl::string_view node) { rw.BeginStep(rule, node); }
   void EndStep(absl::string_view rule) {
     if (rw.EndStep()) ++fired[rule];
@@ -86,7 +86,7 @@ class RuleContext {
   ShapeInfo shapes;
   const Services& services;
   absl::flat_hash_map<std::string, int> fired;
-  // Reasons may be spelled out at leisure; otherwise they cost time on every try.
+  // Whether to spell out reasons; otherwise they would cost time on every try.
   bool explaining = false;
 
   // For the driver: the safety check that stopped the rule tried last, if any. Recorded only while

@@ -25,7 +25,7 @@ const absl::flat_hash_map<std::string, bool>& Contractions() {
   return *ops;
 }
 
-// The single weight axis of a factor that has one value per channel of the result.
+// The one weight axis of a factor that has one value per channel of the result.
 absl::StatusOr<WeightAxes> PerChannel(RuleContext& context, NodeId id, const Shape& factor,
                                       WeightAxes axes) {
   const int rank = context.shapes.rank({id, 0});

@@ -1,4 +1,5 @@
-// Elements of small floating tensors, whatever their dtype: constants that rules look at and make.
+// Access to the elements of small floating tensors of any dtype: constants that rules read or
+// create.
 #ifndef TENON_GRAPH_REWRITE_ELEMENTS_H_
 #define TENON_GRAPH_REWRITE_ELEMENTS_H_
 
@@ -11,7 +12,7 @@ namespace tenon {
 // One element as a double. `t` must be floating.
 double FloatElement(const Tensor& t, int64_t i);
 void SetFloatElement(Tensor& t, int64_t i, double value);
-// All elements are `value`, to a relative 1e-6 or as the dtype rounds it.
+// Whether all elements equal `value`, within a relative 1e-6 or the dtype's rounding.
 bool IsFilledWith(const Tensor& t, double value);
 
 }  // namespace tenon

@@ -12,7 +12,7 @@
 namespace tenon {
 
 namespace {
-constexpr int kMaxTries = 100000;  // of one pattern at one node: commutative ops branch
+constexpr int kMaxTries = 100000;  // per pattern and node; commutative ops branch
 }
 
 bool Match::has(absl::string_view name) const {
@@ -44,7 +44,7 @@ class Matcher {
     Endpoint actual;
   };
 
-  // Meets goals[at], then the rest, which it may extend; undoes what it bound if that fails.
+  // Matches goals[at], then the rest, which it may extend; undoes its bindings on failure.
   bool Solve(std::vector<Goal>& goals, size_t at) {
     if (++tries_ > kMaxTries) return Fail(0, kNoNode, "too many ways to match");
     if (at == goals.size()) return CheckReaders();
@@ -54,7 +54,7 @@ class Matcher {
     const Node& n = m_.context_.node(goal.actual);
 
     if (p.kind == PNode::kCapture) {
-      // Captures bind an endpoint, port and all.
+      // Captures bind an endpoint, including the port.
       if (bound.node != kNoNode) {
         if (bound != goal.actual) return Differ(p, n);
         return Solve(goals, at + 1);
@@ -112,8 +112,8 @@ class Matcher {
       const Tensor* t = m_.context_.Constant(e);
       if (t == nullptr)
         return Fail(0, n.id, [&] { return absl::StrCat("is not constant (", n.op, ")"); });
-      // Of rank 0: one of higher rank could broaden what it meets. ScalarConstants makes it a
-      // scalar where it does not.
+      // Rank 0 only, because a higher rank could broadcast the other operand. ScalarConstants makes
+      // a constant a scalar if it does not.
       if (p.kind == PNode::kLiteral && (t->shape().rank() != 0 || !IsFilledWith(*t, p.literal))) {
         return Fail(0, n.id, [&] { return absl::StrCat("is not ", p.literal); });
       }
@@ -138,7 +138,7 @@ class Matcher {
     return true;
   }
 
-  // The last check: nodes that vanish must have no readers outside of the match.
+  // The last check: removed nodes must have no readers outside the match.
   bool CheckReaders() {
     const auto& nodes = m_.pattern_.nodes;
     auto in_match = [&](NodeId id) {

@@ -1,4 +1,4 @@
-// Where a pattern matches: what its names stand for, and the search for it.
+// Matches: the search for a pattern in a graph, and the nodes to which its names are bound.
 #ifndef TENON_GRAPH_REWRITE_MATCH_H_
 #define TENON_GRAPH_REWRITE_MATCH_H_
 
@@ -9,18 +9,18 @@
 
 namespace tenon {
 
-// A pattern that matched: what its names stand for.
+// A successful match: the nodes and tensors to which the pattern's names are bound.
 class Match {
  public:
   Match(RuleContext& context, const CompiledPattern& pattern)
       : context_(context), pattern_(pattern), bound_(pattern.nodes.size()) {}
 
-  // Whether the alternative that matched has the name.
+  // Whether the matching alternative has the name.
   bool has(absl::string_view name) const;
-  // Of a captured or matched name; the names are the rule's own, so they must exist.
+  // For a captured or matched name, which must exist, since names are the rule's own.
   Endpoint at(absl::string_view name) const;
   const Node& node(absl::string_view name) const { return context_.node(at(name)); }
-  // Its value if it is a Const node, else null.
+  // The value of a Const node; null for other nodes.
   const Tensor* constant(absl::string_view name) const { return context_.Constant(at(name)); }
   const Shape& shape(absl::string_view name) const { return context_.shapes.shape(at(name)); }
   DType dtype(absl::string_view name) const { return context_.shapes.dtype(at(name)); }
@@ -37,9 +37,9 @@ class Match {
   std::vector<Endpoint> bound_;
 };
 
-// Binds the pattern's names, with `root` as its result, and checks all that makes a pattern safe:
-// ports, operand order of commutative ops, other readers, fetched nodes, control edges. False if it
-// does not match; while explaining, `best` gets how much matched and what stopped it.
+// Binds the pattern's names, with `root` as its result, and makes the safety checks: ports, operand
+// order of commutative ops, other readers, fetched nodes, control edges. Returns false if there is
+// no match; while explaining, `best` then gets the number of matched nodes and the reason.
 bool FindMatch(Match& match, NodeId root, Outcome& best);
 
 }  // namespace tenon

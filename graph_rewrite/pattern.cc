@@ -17,8 +17,8 @@ bool Stays(const CompiledPattern& pattern, absl::string_view out, absl::string_v
   });
 }
 
-// With several results, a captured tensor that depends on a replaced result would close a cycle:
-// the reason why not, or empty.
+// With several results, a captured tensor that depends on a replaced result would close a cycle.
+// Returns the reason, or an empty string if there is none.
 std::string Cycle(const CompiledPattern& pattern, const Match& match) {
   if (pattern.outs.size() < 2) return "";
   const Rewriter& rw = match.context().rw;

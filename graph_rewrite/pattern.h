@@ -1,5 +1,5 @@
-// Rules that are two little graphs (graph_rewrite/rule.h, form 1): what their hooks see, and how
-// one is tried at a node.
+// Pattern rules (form 1 in graph_rewrite/rule.h), a pattern and a replacement: what their hooks
+// see, and the function that tries one at a node.
 #ifndef TENON_GRAPH_REWRITE_PATTERN_H_
 #define TENON_GRAPH_REWRITE_PATTERN_H_
 

@@ -1,5 +1,5 @@
-// The alternatives of a rule of form 1. Which ops they need is read off their text; they are
-// compiled when the rule is first tried, since most graphs need few of the rules.
+// The alternatives of a rule of form 1. The ops that they need are extracted from their text; they
+// are compiled when the rule is first tried, because most graphs need few of the rules.
 #ifndef TENON_GRAPH_REWRITE_PATTERN_SET_H_
 #define TENON_GRAPH_REWRITE_PATTERN_SET_H_
 
@@ -21,15 +21,15 @@ class PatternSet {
 
   // Op nodes of the largest alternative.
   int size() const { return size_; }
-  // What the result can be: matches start there.
+  // The possible ops of the result, where matches start.
   const std::vector<std::string>& anchors() const { return anchors_; }
-  // False where each alternative needs some op that is not there.
+  // False if each alternative needs some op that is not in the graph.
   bool CanMatch(absl::FunctionRef<bool(absl::string_view)> has_op) const;
   // Any thread may call it.
   const absl::StatusOr<std::vector<CompiledPattern>>& Compiled() const;
 
  private:
-  using Ops = std::vector<std::string>;  // any of these
+  using Ops = std::vector<std::string>;  // any one of these
 
   const Rule rule_;
   int size_ = 0;

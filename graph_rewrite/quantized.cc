@@ -9,14 +9,14 @@
 namespace tenon::quantized {
 namespace {
 
-constexpr int64_t kMostDimensions = 254;  // TensorFlow's
+constexpr int64_t kMostDimensions = 254;  // TensorFlow's limit
 
-// An offset that is 0 but for rounding is 0.
+// An offset that differs from 0 only by rounding is 0.
 float WithoutRounding(float offset, float step) {
   return std::fabs(offset) <= 1e-4f * step ? 0.0f : offset;
 }
 
-// A range input: a constant, or what a QuantizeV2 with constant ranges gives.
+// A range input: a constant, or an output of a QuantizeV2 with constant ranges.
 absl::StatusOr<Tensor> RangeValue(RuleContext& context, Endpoint e) {
   if (const Tensor* t = context.Constant(e); t != nullptr) return *t;
   const Node& n = context.node(e);
@@ -32,7 +32,7 @@ absl::StatusOr<Tensor> RangeValue(RuleContext& context, Endpoint e) {
   return out[static_cast<size_t>(e.port)];
 }
 
-// Of a QuantizeV2 that gives the range [min, max].
+// For a QuantizeV2 that outputs the range [min, max].
 absl::StatusOr<Scale> ScaleOf(const Node& quantize, const Tensor& min, const Tensor& max) {
   if (AttrOr<int64_t>(quantize, "axis", -1) >= 0) return WhyNot("more than one range");
   // Shapes are checked later.
@@ -84,7 +84,7 @@ absl::StatusOr<Source> ReadSource(RuleContext& context, Endpoint e) {
   if (min.num_elements() == 0) return WhyNot("there is no range");
   Shape shape({min.num_elements()});
   for (int64_t i = 0; i < s.axis; ++i) shape.insert(0, 1);
-  // What 0 and a large integer stand for; 1 would tell the step less exactly.
+  // The numbers that 0 and a large integer represent; using 1 would give the scale less accurately.
   std::vector<Tensor> worth;
   constexpr uint8_t kLarge = 100;
   for (uint8_t integer : {uint8_t{0}, kLarge}) {

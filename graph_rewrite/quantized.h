@@ -1,6 +1,7 @@
-// What the rules on quantized regions share: QuantizeV2 and Dequantize of 8 bits with constant
-// ranges, where an integer q stands for q * step + offset. In mode SCALED the offset is 0; in the
-// others it is what the range says, and a multiple of the step where an integer stands for 0.
+// Shared by the rules on quantized regions: QuantizeV2 and Dequantize with 8 bits and constant
+// ranges. An integer q represents q * step + offset, where step is the scale. The offset is 0 in
+// mode SCALED; in the other modes it follows from the range, and is a multiple of the scale if
+// there is a zero point.
 #ifndef TENON_GRAPH_REWRITE_QUANTIZED_H_
 #define TENON_GRAPH_REWRITE_QUANTIZED_H_
 
@@ -26,18 +27,18 @@ struct Scale {
   float step = 1, offset = 0;
 };
 
-// The integer of `dtype` that stands for 0; none where 0 lies between two of them.
+// The zero point, the integer of `dtype` that represents 0; none if 0 lies between two integers.
 std::optional<int64_t> ZeroOf(DType dtype, Scale scale);
 
-// A QuantizeV2 to 8 bits: its range outputs, and what its integers stand for.
+// A QuantizeV2 to 8 bits: its range outputs, and the values of its integers.
 struct Target {
   Tensor min, max;
   Scale scale;
 };
-// FailedPrecondition where the range is not constant, or there is more than one.
+// FailedPrecondition if the range is not constant or there is more than one.
 absl::StatusOr<Target> ReadTarget(RuleContext& context, NodeId quantize);
 
-// A Dequantize: what it reads, and its steps (in each slice of the axis; then without offset).
+// A Dequantize: its input, and its scales (one per slice of the axis; then without an offset).
 struct Source {
   Endpoint integers;
   DType dtype = DType::kInvalid;
@@ -45,10 +46,10 @@ struct Source {
   int64_t axis = -1;
   float offset = 0;
 };
-// FailedPrecondition with the reason where `e` is no such thing.
+// FailedPrecondition, with the reason, if `e` is not such a Dequantize.
 absl::StatusOr<Source> ReadSource(RuleContext& context, Endpoint e);
 
-// Adds two inputs to a node: the range (SCALED) with that step.
+// Adds two inputs to a node: the range (in mode SCALED) with that scale.
 void AddRange(RuleContext& context, const std::string& name, DType dtype, float step, Node& node);
 
 // Readers of the QuantizeV2 get `integers` and the range's values.

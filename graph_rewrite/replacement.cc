@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-// Builds the replacement's nodes. All that can fail is done before the first edit.
+// Builds the replacement's nodes. Everything that can fail happens before the first edit.
 class Emitter {
  public:
   Emitter(const CompiledPattern& pattern, const Match& match, const Replacement& filled)
@@ -57,7 +57,7 @@ class Emitter {
         e = {context_.rw.AddNode(std::move(n)), 0};
       }
     }
-    // The root's name goes to what takes its place; other results first.
+    // The replacement of the root gets its name; other results are handled first.
     const NodeId root = m_.root().id;
     Endpoint by_root;
     std::vector<NodeId> replaced;
@@ -114,7 +114,7 @@ class Emitter {
     }
     const OpLookup op = FindOp(n.op);
     if (!op) return Unimplemented("op ", n.op, " is not known");
-    // Counts and type attributes that the inputs decide.
+    // Counts and type attributes that follow from the inputs.
     const OpSignature& s = op.info->signature;
     const DType root_dtype = m_.context().shapes.dtype({m_.root().id, 0});
     size_t at = 0;

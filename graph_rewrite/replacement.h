@@ -1,4 +1,4 @@
-// What stands in place of a match: what a rule computes for it, and its nodes.
+// Replacements: the values that a rule computes for a match, and the nodes that replace it.
 #ifndef TENON_GRAPH_REWRITE_REPLACEMENT_H_
 #define TENON_GRAPH_REWRITE_REPLACEMENT_H_
 
@@ -11,14 +11,14 @@
 
 namespace tenon {
 
-// What a `fold` hook fills in.
+// The values that a `fold` hook provides.
 class Replacement {
  public:
-  // Attribute of a node of the replacement.
+  // Sets an attribute of a node of the replacement.
   void SetAttr(absl::string_view node, absl::string_view attr, AttrValue value) {
     attrs_[std::string(node)].insert_or_assign(std::string(attr), std::move(value));
   }
-  // The name stands for a new Const of this value.
+  // Binds the name to a new Const with this value.
   void SetConst(absl::string_view name, Tensor value) {
     consts_.insert_or_assign(std::string(name), std::move(value));
   }
@@ -29,7 +29,7 @@ class Replacement {
   absl::flat_hash_map<std::string, Tensor> consts_;
 };
 
-// Puts the replacement's nodes in place of the match. An error: the graph is as it was.
+// Replaces the match with the replacement's nodes. On error, the graph is unchanged.
 absl::Status ReplaceMatch(const CompiledPattern& pattern, const Match& match,
                           const Replacement& replacement);
 

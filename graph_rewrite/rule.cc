@@ -14,7 +14,7 @@
 namespace tenon {
 namespace {
 
-// Filled while the program's statics are constructed (one thread).
+// Filled during static initialization (on one thread).
 std::vector<Rule>& Registrations() {
   static auto* const list = new std::vector<Rule>;
   return *list;
@@ -31,7 +31,7 @@ const char* DTypesOf(const Rule& rule) {
   return rule.pattern != nullptr ? "float half bfloat16" : "";
 }
 
-// What is wrong with a row by itself; empty: nothing.
+// An error in a single row, or an empty string.
 std::string ErrorOf(const Rule& r) {
   const int forms = (r.pattern != nullptr) + (r.contraction != nullptr) + (r.apply != nullptr) +
                     (r.sweep != nullptr);

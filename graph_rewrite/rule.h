@@ -1,14 +1,13 @@
 // A rewrite rule is a row: a name (used by tests, the disable list, statistics, traces and docs),
-// one line of doc, a phase, and one of four forms. Rules register themselves from a file of their
-// own, graph_rewrite/rules/<topic>.rule.cc, so adding a fusion is adding one file and its data
-// test.
+// one line of documentation, a phase, and one of four forms. Each rule registers itself from its
+// own file, graph_rewrite/rules/<topic>.rule.cc, so adding a fusion means adding one file and its
+// test data.
 //
-// 1. Two little graphs in the text form of graph/text.h. Names that the pattern does not define
-//    capture any tensor; "%k = Const()" matches any constant, a number as operand a constant of
-//    that value; "Add|AddV2" either op; attributes that are listed must be equal. In the
-//    replacement
-//    @node.attr copies an attribute of a matched node; type attributes and defaults fill
-//    themselves.
+// 1. Two small graphs in the text form of graph/text.h. Names that the pattern does not define
+//    capture any tensor; "%k = Const()" matches any constant, and a number as operand a constant
+//    with that value; "Add|AddV2" matches either op; listed attributes must be equal. In the
+//    replacement, @node.attr copies an attribute of a matched node; type attributes and defaults
+//    are filled in.
 //
 //      const RuleRegistration swish({
 //          .name = "FuseSwish",
@@ -18,13 +17,13 @@
 //          .replacement = "%y = _Swish(%x)",
 //      });
 //
-//    The matcher owns what makes a fusion safe: operand order of commutative ops, ports, nodes that
-//    others read or fetch, control edges, dtype (`dtypes`). Without "out" lines the last line is
-//    the result; nodes named by "out" lines may have other readers, and the replacement's "out"
-//    lines of the same names take their place.
-//    Alternatives, for one thing that is written in several ways, are separated by "||"; they share
+//    The matcher checks that a fusion is safe: operand order of commutative ops, ports, nodes with
+//    other readers or fetches, control edges, dtype (`dtypes`). Without "out" lines the last line
+//    is the result; nodes named by "out" lines may have other readers, and the replacement's "out"
+//    lines with the same names take their place.
+//    "||" separates alternatives, for a computation that can be written in several ways; they share
 //    the replacement and the hooks.
-// 2. A chain: a contraction and what follows it (graph_rewrite/chain.h).
+// 2. A chain: a contraction and the ops after it (graph_rewrite/chain.h).
 // 3. `apply` on every node whose op is in `anchors`.
 // 4. `sweep` over the whole graph.
 //
@@ -51,7 +50,7 @@ namespace tenon {
 class Match;        // graph_rewrite/match.h
 class Replacement;  // graph_rewrite/replacement.h
 
-// kPrecision runs only where a lower precision was asked for (RewriteOptions::precision).
+// kPrecision runs only if a lower precision was requested (RewriteOptions::precision).
 enum class Phase { kClean, kFold, kFuse, kPrecision, kRename };
 inline constexpr Phase kPhases[] = {Phase::kClean, Phase::kFold, Phase::kFuse, Phase::kPrecision,
                                     Phase::kRename};
@@ -68,34 +67,33 @@ struct Rule {
   // Forms 1 and 3: dtypes of the result, as in "float bfloat16"; "" for any. Null: float, half and
   // bfloat16 for a pattern, any for a function.
   const char* dtypes = nullptr;
-  // A pure condition beyond the pattern: FailedPrecondition with the reason, "filter is not
+  // A pure condition beyond the pattern: FailedPrecondition with the reason, such as "filter is not
   // square".
   absl::Status (*when)(const Match&) = nullptr;
-  // Sets attributes and constants of the replacement that must be computed. An error: not
-  // rewritten.
+  // Computes attributes and constants of the replacement. If it fails, nothing is rewritten.
   absl::Status (*fold)(const Match&, Replacement&) = nullptr;
 
-  // Form 2: the op, the fused op that it becomes.
+  // Form 2: the op, and the fused op that it becomes.
   const char* contraction = nullptr;
   const char* fused = nullptr;
 
-  // Form 3: ops, as in "Mul|AddV2", or "*".
+  // Form 3: ops, such as "Mul|AddV2", or "*".
   const char* anchors = nullptr;
   Outcome (*apply)(RuleContext&, NodeId) = nullptr;
 
   // Form 4. Counts its own steps through RuleContext::Step.
   absl::Status (*sweep)(RuleContext&) = nullptr;
 
-  // Forms 3 and 4. True: the nodes at which the rule starts may have control inputs, because the
-  // rule changes them in place or hands the edges on. False, the safe default: it is not tried
-  // there.
+  // Forms 3 and 4: whether the rule may start at nodes with control inputs, because it changes them
+  // in place or passes the edges on. By default, which is safe, it is not tried there.
   bool keeps_control_inputs = false;
 
   // Rules of the same phase that must be tried before this one, as in "FuseConv2D FuseMatMul".
   const char* after = "";
-  // Runs again after the others have changed something. Off: once, before the others.
+  // Whether it runs again after other rules have changed something; if not, it runs once, before
+  // them.
   bool repeat = true;
-  // Only when no other rule of the phase fires any more.
+  // Whether it runs only when no other rule of the phase fires any more.
   bool last = false;
 };
 
@@ -107,19 +105,19 @@ class RuleRegistration {
 // All rules, in the order in which their phase tries them.
 absl::Span<const Rule> AllRules();
 const Rule* FindRule(absl::string_view name);
-// Rules with two forms or none, the same name twice, patterns that do not parse, orders that cannot
-// be. A test reads it.
+// Errors in the rules: two forms or none, duplicate names, patterns that do not parse, impossible
+// orders. Checked by a test.
 std::vector<std::string> RuleTableErrors();
 
 // The ops that a rule can start at; {"*"} for any, {} for a sweep.
 std::vector<std::string> AnchorOps(const Rule& rule);
-// False where some op that the rule's pattern needs is nowhere in the graph.
+// False if the graph lacks some op that the rule's pattern needs.
 bool CanMatch(const Rule& rule, absl::FunctionRef<bool(absl::string_view)> has_op);
-// Why the rule is not for the dtype of the node's result; empty: it is.
+// The reason why the rule does not support the dtype of the node's result; empty if it does.
 std::string WrongDType(const Rule& rule, RuleContext& context, NodeId node);
-// Op nodes of the rule's (largest) pattern; 1 for the other forms.
+// The number of op nodes in the rule's (largest) pattern; 1 for the other forms.
 int PatternSize(const Rule& rule);
-// Tries one rule at one node; does not open a step.
+// Tries one rule at one node; does not begin a step.
 Outcome TryRule(const Rule& rule, RuleContext& context, NodeId node);
 
 }  // namespace tenon

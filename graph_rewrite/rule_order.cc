@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-// The order without `after`.
+// The order of rules without `after`.
 bool GoesFirst(const SizedRule& a, const SizedRule& b) {
   const auto key = [](const SizedRule& r) {
     return std::tuple(r.rule.phase, r.rule.last, r.rule.sweep == nullptr, -r.size,
@@ -25,7 +25,7 @@ const Rule* Find(absl::Span<const SizedRule> rules, absl::string_view name) {
   return it == rules.end() ? nullptr : &it->rule;
 }
 
-// Why `rule` cannot run after `before`; null: it can.
+// The reason why `rule` cannot run after `before`; null if it can.
 const char* Obstacle(const Rule& rule, const Rule* before) {
   if (before == nullptr) return ", which is no rule";
   if (before->phase != rule.phase) return ", which is of another phase";
@@ -50,7 +50,7 @@ std::vector<Rule> OrderRules(std::vector<SizedRule> rules, std::vector<std::stri
   }
   std::vector<Rule> ordered;
   while (!rules.empty()) {
-    // The first that waits for none of the rest.
+    // The first rule that waits for no remaining rule.
     auto next = std::find_if(rules.begin(), rules.end(), [&](const SizedRule& r) {
       const auto before = Before(r.rule);
       return std::none_of(before.begin(), before.end(), [&](absl::string_view name) {

@@ -1,6 +1,6 @@
-// Batch norm that has not gone into weights (in training, or with statistics that are no
-// constants), the sum with a residual and the Relu or Relu6 behind it: one pass over memory instead
-// of three.
+// Fuses a batch norm that was not folded into weights (in training, or with statistics that are not
+// constant), the residual sum, and the Relu or Relu6 after it: one pass over memory instead of
+// three.
 #include <string>
 
 #include "absl/strings/match.h"
@@ -13,7 +13,7 @@ namespace {
 struct Parts {
   NodeId batch_norm = kNoNode;
   NodeId sum = kNoNode;       // or none
-  Endpoint side{kNoNode, 0};  // what is added
+  Endpoint side{kNoNode, 0};  // the other summand
 };
 
 // op names: the pattern of this rule.
@@ -21,7 +21,7 @@ bool IsBatchNorm(const Node& n) {
   return n.op == "FusedBatchNorm" || n.op == "FusedBatchNormV2" || n.op == "FusedBatchNormV3";
 }
 
-// Why the batch norm behind `e` cannot be computed at its only reader; empty: it can.
+// Why the batch norm at `e` cannot be fused into its only reader; empty if it can.
 std::string Obstacle(RuleContext& context, Endpoint e) {
   if (e.port != 0) return "it is not the normalized tensor";
   if (context.rw.NumReaders(e) != 1) return "others read the normalized tensor";
@@ -29,7 +29,7 @@ std::string Obstacle(RuleContext& context, Endpoint e) {
   return "";
 }
 
-// Where the Relu's input comes from. `why` is left empty where it is no batch norm (whose control
+// The producer of the Relu's input. `why` stays empty if it is not a batch norm (whose control
 // inputs the fused op takes over).
 Parts PartsOf(RuleContext& context, Endpoint input, std::string* why) {
   Parts parts;
@@ -48,7 +48,7 @@ Parts PartsOf(RuleContext& context, Endpoint input, std::string* why) {
     if (why->empty() && context.OnlyReader(input.node) == kNoNode) *why = "others read the sum";
     if (why->empty() && !context.shapes.SameShape(x, side)) *why = "the sum may broadcast";
     if (why->empty() && context.rw.DependsOn(side.node, x.node)) {
-      *why = "what is added depends on the batch norm";
+      *why = "the other summand depends on the batch norm";
     }
     if (why->empty()) return parts;
   }
@@ -86,7 +86,7 @@ Outcome FuseBatchNormRelu(RuleContext& context, NodeId id) {
 
 const RuleRegistration batch_norm_relu({
     .name = "FuseBatchNormRelu",
-    .doc = "batch norm [+ residual] + Relu or Relu6, where the batch norm did not go into weights",
+    .doc = "batch norm [+ residual] + Relu or Relu6, if the batch norm was not folded into weights",
     .phase = Phase::kFuse,
     .dtypes = "float bfloat16",
     .anchors = "Relu|Relu6",

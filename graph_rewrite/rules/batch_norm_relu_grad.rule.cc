@@ -1,5 +1,5 @@
-// The gradient of a Relu or Relu6 that only the gradient of a batch norm reads: it is applied as
-// that reads it, instead of being written to memory first.
+// Fuses the gradient of a Relu or Relu6 into the batch norm gradient that alone reads it: it is
+// applied during reading instead of being written to memory first.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -23,7 +23,7 @@ Outcome FuseReluGrad(RuleContext& context, NodeId id) {
   // op names: values of the attribute.
   fused.attrs["activation_mode"] = std::string(relu.op == "ReluGrad" ? "Relu" : "Relu6");
   fused.attrs["num_side_inputs"] = int64_t{0};
-  // y is read for its sign only; neither the third reserve space nor the offset is read at all.
+  // Only the sign of y is read; the third reserve space and the offset are not read at all.
   const Endpoint scale = old.inputs[2], gradients = relu.inputs[0], features = relu.inputs[1];
   fused.inputs[0] = gradients;
   fused.inputs.resize(5);
@@ -39,7 +39,7 @@ Outcome FuseReluGrad(RuleContext& context, NodeId id) {
 
 const RuleRegistration batch_norm_relu_grad({
     .name = "FuseBatchNormReluGrad",
-    .doc = "the gradient of a Relu or Relu6 into the batch norm gradient that reads it",
+    .doc = "the gradient of a Relu or Relu6 is fused into the batch norm gradient that reads it",
     .phase = Phase::kFuse,
     .dtypes = "float bfloat16",
     .anchors = "FusedBatchNormGrad|FusedBatchNormGradV2|FusedBatchNormGradV3",

@@ -28,7 +28,7 @@ RegionRole RoleOf(const OpRow& row) {
   return RegionRole::kNone;
 }
 
-// Of an image's pixels (NHWC): its kernel sums in float.
+// Whether it averages an image's pixels (NHWC): its kernel sums in float.
 bool IsGlobalAverage(RuleContext& context, const Node& n) {
   const Tensor* axes = context.Constant(n.inputs[1]);
   if (axes == nullptr) return false;
@@ -54,7 +54,7 @@ absl::Status ConvertToBfloat16(RuleContext& context) {
 
 const RuleRegistration bfloat16_rule({
     .name = kRule,
-    .doc = "contractions, and what stands between them, compute in bfloat16 (--precision bf16)",
+    .doc = "contractions, and the ops between them, compute in bfloat16 (--precision bf16)",
     .phase = Phase::kPrecision,
     .sweep = ConvertToBfloat16,
     .keeps_control_inputs = true,

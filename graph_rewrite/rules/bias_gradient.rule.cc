@@ -1,5 +1,5 @@
-// A convolution's filter gradient and the bias' gradient read the same tensor: oneDNN computes both
-// in one pass over it.
+// A convolution's filter gradient and bias gradient read the same tensor: oneDNN computes both in
+// one pass over it.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,9 +1,9 @@
-// Moments, and what the gradient of a normalization sums, in one pass over memory each:
+// Computes moments, and the sums in the gradient of a normalization, in one pass over memory each:
 //
 //   m = mean(x), v = mean(squared_difference(x, m))   ->  _Moments
 //   sum(g), sum(g * x)                                ->  _GradientSums
 //
-// where g may be the gradient of a Relu or Relu6, which is then computed where it is read.
+// where g may be the gradient of a Relu or Relu6, which is then computed on the fly.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -16,14 +16,14 @@
 namespace tenon {
 namespace {
 
-// The axes that a reduction keeps, neighbours.
+// The axes that a reduction keeps; they are adjacent.
 struct Kept {
   int begin = 0, end = 0;
   bool keep_dims = false;
   friend bool operator==(const Kept&, const Kept&) = default;
 };
 
-constexpr int64_t kLeastRow = 128;  // shorter ones are as fast apart
+constexpr int64_t kLeastRow = 128;  // for shorter rows, separate ops are as fast
 
 std::optional<Kept> KeptBy(const RuleContext& context, const Node& reduction, const Shape& x) {
   const Tensor* axes = context.Constant(reduction.inputs[1]);
@@ -46,8 +46,7 @@ std::optional<Kept> KeptBy(const RuleContext& context, const Node& reduction, co
 }
 
 constexpr char kApart[] =
-    "what is not reduced are no neighbouring, known axes, or rows of few elements stand behind "
-    "them";
+    "the kept axes are not adjacent or not known, or the rows after them have few elements";
 
 absl::Status KeepsNeighbours(const Match& match) {
   if (KeptBy(match.context(), match.node("v"), match.shape("x"))) return absl::OkStatus();
@@ -61,7 +60,7 @@ absl::Status SetChannels(const Match& match, Replacement& replacement) {
   return absl::OkStatus();
 }
 
-// Last, since a normalization that is fused as a whole needs none.
+// Last, because a normalization that is fused as a whole does not need it.
 const RuleRegistration moments({
     .name = "FuseMoments",
     .doc = "mean and variance over the same axes",
@@ -81,7 +80,7 @@ struct Parts {
   Kept kept;
 };
 
-// A sum of the same axes of one of the product's factors.
+// Finds a sum of one of the product's factors over the same axes.
 bool FindOtherSum(RuleContext& context, Parts& parts) {
   const Node& product = context.node(parts.product);
   for (size_t i : {0u, 1u}) {
@@ -169,7 +168,8 @@ Outcome FuseGradientSums(RuleContext& context, NodeId id) {
 
 const RuleRegistration gradient_sums({
     .name = "FuseGradientSums",
-    .doc = "sum(g) and sum(g * x) over the same axes, g the gradient of a Relu or Relu6 or any",
+    .doc =
+        "sum(g) and sum(g * x) over the same axes, where g may be the gradient of a Relu or Relu6",
     .phase = Phase::kFuse,
     .dtypes = "float",
     .anchors = "Sum",

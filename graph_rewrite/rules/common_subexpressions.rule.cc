@@ -1,4 +1,4 @@
-// Nodes that compute the same from the same.
+// Merges nodes that compute the same function of the same inputs.
 #include <algorithm>
 #include <vector>
 
@@ -77,7 +77,7 @@ absl::Status MergeCommon(RuleContext& context) {
 
 const RuleRegistration common({
     .name = "MergeCommon",
-    .doc = "nodes that compute the same from the same become one",
+    .doc = "nodes that compute the same function of the same inputs become one",
     .phase = Phase::kClean,
     .sweep = MergeCommon,
 });

@@ -1,7 +1,7 @@
-// Regions around contractions that are in a dtype for which there is no fast kernel here: half, and
-// bfloat16 where the CPU has no instructions for it. They compute in float, and less is rounded
-// than the graph says. Mixed-precision Keras models are the common case; what they do in float
-// (norms, averages) joins its neighbours, so that the rules for float see all of it.
+// Converts regions around contractions to float if their dtype has no fast kernel here: half, and
+// bfloat16 if the CPU has no instructions for it. Less is rounded than the graph says.
+// Mixed-precision Keras models are the common case; ops that they compute in float (norms,
+// averages) join their neighbors, so that the rules for float see the whole region.
 #include "env/status.h"
 #include "graph_rewrite/dtype_regions.h"
 #include "graph_rewrite/rule.h"
@@ -36,8 +36,8 @@ absl::Status ComputeInFloat(RuleContext& context) {
 
 const RuleRegistration compute_in_float({
     .name = kRule,
-    .doc = "regions around contractions in half, or in bfloat16 where the CPU has no instructions "
-           "for it",
+    .doc = "regions around contractions in half, or in bfloat16 if the CPU has no instructions "
+           "for it, compute in float",
     .phase = Phase::kFold,
     .sweep = ComputeInFloat,
     .keeps_control_inputs = true,

@@ -1,4 +1,4 @@
-// Constant folding through the ops' own kernels, and shapes that are known.
+// Folds constants by running the ops' own kernels, and shapes that are known.
 #include <algorithm>
 #include <vector>
 
@@ -31,8 +31,8 @@ size_t OutputBytes(RuleContext& context, NodeId id, size_t outputs, bool* known)
   return bytes;
 }
 
-// 8-bit weights of a contraction of dequantized data: FuseQuantizedRegion may take them as they are
-// (and FoldDequantized folds what it leaves).
+// 8-bit weights of a contraction with dequantized data: FuseQuantizedRegion may use them as they
+// are (and FoldDequantized folds the remaining ones).
 bool IsQuantizedWeight(RuleContext& context, const Node& n) {
   if (n.op != "Dequantize") return false;
   for (const Use& use : context.rw.uses(n.id)) {
@@ -46,7 +46,7 @@ bool IsQuantizedWeight(RuleContext& context, const Node& n) {
   return false;
 }
 
-// The node's values if they can be had now; empty: not.
+// The node's output values if they can be computed now; otherwise empty.
 std::vector<Tensor> ValuesOf(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
   const OpLookup op = FindOp(n.op);
@@ -83,8 +83,8 @@ std::vector<Tensor> ValuesOf(RuleContext& context, NodeId id) {
   if (!dtypes.ok() || std::any_of(dtypes->begin(), dtypes->end(), HoldsObjects)) return {};
   bool known = false;
   const size_t bytes = OutputBytes(context, id, dtypes->size(), &known);
-  // Results of a size that only running tells are no larger than their inputs in the usual ops
-  // (Where, Unique); larger ones stay.
+  // Results whose size is known only after running are no larger than their inputs for the usual
+  // ops (Where, Unique); larger ones are not folded.
   if (known ? bytes > kAlwaysBytes && bytes > kMaxGrowth * input_bytes
             : input_bytes > kAlwaysBytes) {
     return {};
@@ -123,13 +123,15 @@ absl::Status FoldConstants(RuleContext& context) {
 
 const RuleRegistration fold({
     .name = "FoldConstants",
-    .doc = "ops on constants, and Shape, Size and Rank of tensors whose shape is known",
+    .doc = "ops on constants are computed, as are Shape, Size and Rank of tensors whose shape is "
+           "known",
     .phase = Phase::kFold,
     .sweep = FoldConstants,
     .after = "ComputeInFloat",  // otherwise constants would be folded in half, and rounded
 });
 
-// A one-element constant of higher rank becomes a scalar where the other operand's rank covers it.
+// A one-element constant of higher rank becomes a scalar if the other operand has at least that
+// rank.
 Outcome ScalarConstant(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
   if (n.inputs.size() != 2) return Outcome::NotMine();
@@ -152,7 +154,7 @@ Outcome ScalarConstant(RuleContext& context, NodeId id) {
 
 const RuleRegistration scalar({
     .name = "ScalarConstants",
-    .doc = "a constant of shape [1,1,1] beside a tensor of at least that rank becomes a scalar",
+    .doc = "a constant of shape [1,1,1] next to a tensor of at least that rank becomes a scalar",
     .phase = Phase::kFold,
     .anchors = "Add|AddV2|Sub|Mul|RealDiv|Maximum|Minimum|Pow|SquaredDifference",
     .apply = ScalarConstant,

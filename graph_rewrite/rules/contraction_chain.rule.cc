@@ -1,11 +1,11 @@
-// Contractions with what follows them (graph_rewrite/chain.h). BatchMatMul broadcasts where V2
-// would not be asked to, so both become the same fused op.
+// Fuses contractions with the ops after them (graph_rewrite/chain.h). BatchMatMul and BatchMatMulV2
+// become the same fused op.
 #include "graph_rewrite/rule.h"
 
 namespace tenon {
 namespace {
 
-// Where a batch norm and a contraction are added, the batch norm takes the sum.
+// If a batch norm and a contraction are added, the batch norm absorbs the sum.
 constexpr char kAfter[] = "FuseBatchNormRelu";
 
 const RuleRegistration conv2d({
@@ -46,7 +46,7 @@ const RuleRegistration matmul({
 
 const RuleRegistration batch_matmul({
     .name = "FuseBatchMatMul",
-    .doc = "BatchMatMul and what follows it",
+    .doc = "BatchMatMul and the biases, sums and activations that follow it",
     .phase = Phase::kFuse,
     .contraction = "BatchMatMul",
     .fused = "_FusedBatchMatMulV2",

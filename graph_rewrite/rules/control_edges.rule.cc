@@ -1,6 +1,6 @@
-// Control edges that order nothing: from nodes without effects, whose inputs have none either; or
-// to a node without effects whose readers all wait for the edge's source as well (gradients hold
-// their operands back until they are needed).
+// Drops control edges that order nothing: from nodes without side effects whose inputs have none
+// either; or to a node without side effects whose readers all wait for the edge's source as well
+// (gradients delay their operands until they are needed).
 #include <algorithm>
 #include <vector>
 
@@ -15,7 +15,7 @@ bool HasEffect(const Node& n) {
   return !op || op.info->row.stateful;
 }
 
-// Whether `id` reads `source`, at most `steps` nodes away, on another way than through `without`.
+// Whether `id` reads `source`, at most `steps` nodes away, on a path that avoids `without`.
 bool Reads(const RuleContext& context, NodeId id, NodeId source, NodeId without, int steps) {
   const Node& n = context.node(id);
   return std::any_of(n.inputs.begin(), n.inputs.end(), [&](const Endpoint& e) {
@@ -24,7 +24,7 @@ bool Reads(const RuleContext& context, NodeId id, NodeId source, NodeId without,
   });
 }
 
-// Whether all that comes of `id`, which has no effect itself, comes after `source` anyway.
+// Whether all uses of `id`, which has no side effects itself, come after `source` anyway.
 bool ReadersWaitFor(const RuleContext& context, NodeId id, NodeId source) {
   constexpr int kSteps = 3;
   if (HasEffect(context.node(id)) || context.rw.IsKept(id)) return false;
@@ -43,7 +43,7 @@ absl::Status DropControlEdges(RuleContext& context) {
   }
   auto order = g.TopologicalOrder();
   if (!order.ok()) return order.status();
-  // Whether the node, or anything that it waits for, has an effect.
+  // Whether the node, or any node that it waits for, has side effects.
   std::vector<bool> effect(static_cast<size_t>(g.end_id()), false);
   for (NodeId id : *order) {
     const Node& n = g.node(id);
@@ -63,7 +63,7 @@ absl::Status DropControlEdges(RuleContext& context) {
       if (std::find(keep.begin(), keep.end(), c) == keep.end()) keep.push_back(c);
     };
     for (NodeId c : n.control_inputs) {
-      // A NoOp only gathers edges. (Its own were done before: topological order.)
+      // A NoOp only collects edges. (Its own were handled before: topological order.)
       if (g.node(c).op == "NoOp") {
         for (NodeId inner : g.node(c).control_inputs) add(inner);
       } else {
@@ -80,7 +80,8 @@ absl::Status DropControlEdges(RuleContext& context) {
 
 const RuleRegistration control_edges({
     .name = "DropControlEdges",
-    .doc = "control edges from nodes without effects, or that the node's readers have as well",
+    .doc = "control edges from nodes without side effects, or that the node's readers have as "
+           "well, are dropped",
     .phase = Phase::kClean,
     .sweep = DropControlEdges,
     .keeps_control_inputs = true,

@@ -1,4 +1,4 @@
-// Nodes that no output, target or kept node needs.
+// Removes nodes that no output, target or kept node needs.
 #include <vector>
 
 #include "graph_rewrite/rule.h"
@@ -37,7 +37,7 @@ absl::Status RemoveDead(RuleContext& context) {
 
 const RuleRegistration dead({
     .name = "RemoveDead",
-    .doc = "nodes that no output or target needs",
+    .doc = "nodes that no output or target needs are removed",
     .phase = Phase::kClean,
     .sweep = RemoveDead,
     .keeps_control_inputs = true,

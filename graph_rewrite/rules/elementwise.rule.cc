@@ -1,10 +1,10 @@
-// What elementwise ops are left after the other fusions: connected ones become one op that passes
-// over memory once.
+// Fuses the elementwise ops that remain after the other fusions: connected ones become one op that
+// passes over memory once.
 //
-// A group grows from its last op towards the inputs. It takes an op whose readers are all in the
-// group and whose result has the shape of the group's: what is smaller (the gate of a
-// squeeze-and-excite block) is computed once by itself, and broadcast. Dimensions that are not
-// known may turn out to be broadcast; that costs time, not the right result.
+// A group grows from its last op towards the inputs. It takes an op if all its readers are in the
+// group and its result has the group's shape: a smaller tensor (the gate of a squeeze-and-excite
+// block) is computed separately, once, and broadcast. Unknown dimensions may turn out to be
+// broadcast; that costs time, but the result is right.
 #include "kernels/elementwise/elementwise.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kMaxInputs = 12;  // tiles of all inputs and results share the first-level cache
 constexpr size_t kMaxOps = 24;
 
-// The instruction's name if the node can stand in a program, else null.
+// The instruction of the node if it can be part of a program; otherwise null.
 const ElementwiseInfo* InstructionOf(RuleContext& context, NodeId id) {
   const Node& n = context.Candidate(id);
   const ElementwiseInfo* info = FindElementwise(n.op);
@@ -34,13 +34,13 @@ const ElementwiseInfo* InstructionOf(RuleContext& context, NodeId id) {
   for (const Endpoint& e : n.inputs) {
     if (context.shapes.dtype(e) != DType::kFloat) return nullptr;
   }
-  // A bias for the last dimension is broadcast like any operand; one for another is not.
+  // A bias for the last dimension is broadcast like any operand; one for another dimension is not.
   const std::string* format = n.attr<std::string>("data_format");
   if (n.op == "BiasAdd") return format == nullptr || *format == "NHWC" ? info : nullptr;
   return op.info->row.elementwise ? info : nullptr;
 }
 
-// Inputs of the ops in `group` that come from outside, each once.
+// The inputs of the ops in `group` from outside the group, each once.
 std::vector<Endpoint> InputsOf(const RuleContext& context, const std::vector<NodeId>& group) {
   std::vector<Endpoint> inputs;
   for (NodeId id : group) {
@@ -52,7 +52,7 @@ std::vector<Endpoint> InputsOf(const RuleContext& context, const std::vector<Nod
   return inputs;
 }
 
-// The ops that can be computed with `root`, readers before what they read.
+// The ops that can be computed together with `root`, readers first.
 std::vector<NodeId> GroupOf(RuleContext& context, NodeId root) {
   std::vector<NodeId> group = {root};
   const auto in_group = [&](NodeId id) {
@@ -89,7 +89,7 @@ std::string InstructionText(const RuleContext& context, const Node& n, const Ele
   std::string text = n.op;
   if (info.parameter != nullptr) {
     const float* value = context.node(n.id).attr<float>(info.parameter);
-    // Nine digits give the float back.
+    // Nine digits reproduce the float.
     absl::StrAppendFormat(&text, ":%s=%.9g", info.parameter,
                           value == nullptr ? info.default_parameter : *value);
   }
@@ -142,7 +142,7 @@ absl::Status FuseElementwise(RuleContext& context) {
   if (!order.ok()) return order.status();
   absl::flat_hash_map<NodeId, size_t> position;
   for (size_t i = 0; i < order->size(); ++i) position[(*order)[i]] = i;
-  // Last ops first: whatever is not in a reader's group may begin one of its own.
+  // Last ops first: an op that is not in a reader's group may start its own.
   for (auto it = order->rbegin(); it != order->rend(); ++it) {
     if (!context.graph().Has(*it) || InstructionOf(context, *it) == nullptr) continue;
     std::vector<NodeId> group = GroupOf(context, *it);

@@ -1,13 +1,13 @@
-// Quantization-aware training leaves ops that round floats to the steps of integers (FakeQuant…,
-// QuantizeAndDequantize…) on the data and on the constant weights of contractions. Where they say
-// 8 bits and their ranges are constant they become Dequantize of integers, which the rules on
-// quantized regions take from there:
+// Quantization-aware training leaves ops that round floats to integer multiples of a scale
+// (FakeQuant…, QuantizeAndDequantize…) on the data and on the constant weights of contractions. If
+// they use 8 bits and constant ranges, they become Dequantize of integers, for the rules on
+// quantized regions:
 //
-//   round(x; from min on)     = Dequantize(QuantizeV2(x; quint8))
+// round(x; min or more)     = Dequantize(QuantizeV2(x; quint8))
 //   round(x; -127 s .. 127 s) = Dequantize(QuantizeV2(x; qint8))
 //   round(w; -127 s .. 127 s) = Dequantize(a qint8 constant)
 //
-// Halves may round another way; the integers of weights are computed from what the op gives.
+// Ties may round differently; the integers of weights are computed from the op's result.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -34,13 +34,13 @@ bool Rounds(const Node& n) { return FactsOf(n.op).on_integers == OnIntegers::kRo
 // Of the two families that round, by the names of their attributes.
 bool IsFakeQuant(const Node& n) { return absl::StartsWith(n.op, "FakeQuant"); }
 
-// The integers that the op's steps are, for each slice along an axis (-1: one for all): the k-th of
-// 256 stands for low + k * step.
+// The op's integers, for each slice along an axis (-1: one for all): the k-th of 256 represents low
+// + k * step, where step is the scale.
 struct Rounding {
   std::vector<float> low, step;
   int64_t axis = -1;
-  bool narrow = false;  // without the lowest
-  // In slice i the integers -127..127 and perhaps -128, with 0 for 0.
+  bool narrow = false;  // without the lowest integer
+  // Whether slice i has the integers -127..127 and possibly -128, with zero point 0.
   bool symmetric(size_t i) const { return std::fabs(low[i] + 128 * step[i]) <= 1e-3f * step[i]; }
 };
 
@@ -136,7 +136,7 @@ bool IsQuantizedContraction(const RuleContext& context, NodeId id) {
          context.node(n.inputs[1]).op == "Dequantize";
 }
 
-// Perhaps behind activations, of which a model has few in a row.
+// Looks through activations, of which a model has few in a row.
 bool IsRounded(const RuleContext& context, NodeId id, int most_activations = 2) {
   for (const Use& use : context.rw.uses(id)) {
     if (use.is_control()) continue;
@@ -165,7 +165,7 @@ bool PassesIntegersOn(const Node& n) {
   }
 }
 
-// Whether an op that reads or gives the rounded data may be one on integers.
+// Whether an op that reads or computes the rounded data may become an op on integers.
 bool HasUse(const RuleContext& context, NodeId id) {
   for (const Use& use : context.rw.uses(id)) {
     if (use.is_control()) continue;
@@ -233,7 +233,7 @@ Outcome DataToIntegers(RuleContext& context, NodeId id) {
 }
 
 struct Weights {
-  Tensor integers, max;  // what the integer 127 stands for
+  Tensor integers, max;  // the number that the integer 127 represents
   int64_t axis = -1;
 };
 
@@ -291,7 +291,7 @@ absl::Status ReplaceWeights(RuleContext& context, NodeId contraction, Weights w)
   return absl::OkStatus();
 }
 
-// Weights are worth nothing as integers where the data are none.
+// Integer weights are useful only if the data are integers.
 absl::Status CheckData(RuleContext& context, const Node& contraction) {
   const Node* n = &context.node(contraction.inputs[0]);
   // op names: what stands between the two in models.

@@ -1,4 +1,4 @@
-// A node that gives way to tensors which are there already.
+// Replaces a node by existing tensors.
 #ifndef TENON_GRAPH_REWRITE_RULES_FORWARD_H_
 #define TENON_GRAPH_REWRITE_RULES_FORWARD_H_
 
@@ -7,8 +7,8 @@
 
 namespace tenon {
 
-// Readers of port i of the node get values[i] instead. Not where it is no candidate, or an input of
-// the graph.
+// Makes the readers of port i of the node read values[i] instead. Does nothing if the node is not a
+// candidate, or is an input of the graph.
 Outcome Forward(RuleContext& context, NodeId id, absl::Span<const Endpoint> values);
 
 }  // namespace tenon

@@ -1,6 +1,6 @@
-// A factor on the product of two computed tensors (attention scores) moves to the operand whose own
-// weights can take it:  (q · k) * s = (q * s) · k,  and q * s goes into the query's weights and
-// bias.
+// Moves a factor on the product of two computed tensors (attention scores) to an operand whose own
+// weights can absorb it:  (q · k) * s = (q * s) · k,  and q * s is folded into the query's weights
+// and bias.
 #include "absl/strings/str_cat.h"
 #include "graph_rewrite/contraction.h"
 #include "graph_rewrite/rule.h"
@@ -8,7 +8,8 @@
 namespace tenon {
 namespace {
 
-// Behind at most a bias there is a contraction with constant weights, and only `reader` reads it.
+// Whether `e` is a contraction with constant weights, possibly with a bias, that only `reader`
+// reads.
 bool TakesFactor(RuleContext& context, Endpoint e, NodeId reader) {
   for (int steps = 0; steps < 2; ++steps) {
     if (e.port != 0 || context.OnlyReader(e.node) != reader) return false;
@@ -49,14 +50,14 @@ Outcome HoistScale(RuleContext& context, NodeId id) {
       context.RemoveIfDead(id);
       return Outcome::Fired();
     }
-    return Outcome::Skip(2, "neither operand of the product has constant weights to take it", id);
+    return Outcome::Skip(2, "neither operand of the product has constant weights to absorb it", id);
   }
-  return Outcome::Skip(0, "it is no factor on a product", id);
+  return Outcome::Skip(0, "it is not a factor on a product", id);
 }
 
 const RuleRegistration hoist({
     .name = "HoistScale",
-    .doc = "a factor on the product of computed tensors goes to the operand that can take it",
+    .doc = "a factor on the product of computed tensors moves to the operand that can absorb it",
     .phase = Phase::kFold,
     .anchors = "Mul",
     .apply = HoistScale,

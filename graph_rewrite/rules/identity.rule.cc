@@ -1,4 +1,4 @@
-// Ops that hand their input on.
+// Removes ops that pass their input on.
 #include "absl/strings/str_cat.h"
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/rules/forward.h"
@@ -29,7 +29,8 @@ Outcome RemoveIdentity(RuleContext& context, NodeId id) {
 
 const RuleRegistration identity({
     .name = "RemoveIdentity",
-    .doc = "Identity, IdentityN, StopGradient and their kin; a default that nobody feeds",
+    .doc = "Identity, IdentityN, StopGradient and similar ops, and defaults that nobody feeds, are "
+           "removed",
     .phase = Phase::kClean,
     .anchors = "Identity|IdentityN|StopGradient|PreventGradient|Snapshot|PlaceholderWithDefault",
     .apply = RemoveIdentity,
@@ -47,13 +48,13 @@ Outcome RemoveCast(RuleContext& context, NodeId id) {
 
 const RuleRegistration cast({
     .name = "RemoveCast",
-    .doc = "a Cast to the dtype that the tensor has",
+    .doc = "a Cast to the dtype that the tensor already has is removed",
     .phase = Phase::kClean,
     .anchors = "Cast",
     .apply = RemoveCast,
 });
 
-// ConcatV2 and AddN of one tensor; AddN of two is AddV2, which more rules know.
+// ConcatV2 and AddN of one tensor; AddN of two becomes AddV2, which more rules support.
 Outcome SimplifySum(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
   if (n.op == "ConcatV2") {

@@ -2,8 +2,8 @@
 //
 //   y = (x - m) / sqrt(v + eps) * gamma + beta,  m, v = mean and variance of x over the last axis,
 //
-// as Keras, tf.nn.batch_normalization and people write it; the forms without gamma or beta get
-// constants of one or zero, and a factor or an addend that follows is folded into these.
+// as Keras, tf.nn.batch_normalization and people write it. The forms without gamma or beta get
+// constants of one or zero, and a following factor or addend is folded into these.
 #include <algorithm>
 #include <vector>
 
@@ -37,7 +37,7 @@ absl::Status IsLastAxis(const Tensor& axes, const LastAxis& axis) {
   return WhyNot(absl::StrCat("axis ", values[0], " is reduced, not the last"));
 }
 
-// A vector of `axis.size` elements that all are `value`.
+// A vector of `axis.size` elements that are all `value`.
 absl::StatusOr<Tensor> Filled(DType dtype, const LastAxis& axis, double value) {
   TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(dtype, Shape({axis.size})));
   for (int64_t i = 0; i < axis.size; ++i) SetFloatElement(t, i, value);
@@ -50,8 +50,8 @@ absl::StatusOr<Tensor> AsVector(const Tensor& t, DType dtype, const LastAxis& ax
   if (t.shape().rank() > axis.rank) return WhyNot("a constant has a higher rank than x");
   if (t.num_elements() == 1) return Filled(dtype, axis, FloatElement(t, 0));
   if (t.num_elements() != axis.size || t.shape().dim(t.shape().rank() - 1) != axis.size) {
-    return WhyNot(absl::StrCat("a constant of shape ", t.shape().ToString(),
-                               " does not lie along the last axis"));
+    return WhyNot(
+        absl::StrCat("a constant of shape ", t.shape().ToString(), " is not along the last axis"));
   }
   return t.Reshaped(Shape({axis.size}));
 }
@@ -92,7 +92,7 @@ const char kMoments[] =
     "%i = Const() %j = Const() %e = Const() %m = Mean(%x, %i) {keep_dims=true}"
     " %q = SquaredDifference(%x, %m) %v = Mean(%q, %j) {keep_dims=true} %w = AddV2(%v, %e) ";
 
-// Keras 3 and tf.nn.batch_normalization; AddV2 of a negated product is made Sub beforehand.
+// Keras 3 and tf.nn.batch_normalization; AddV2 of a negated product has become Sub before.
 const RuleRegistration scaled({
     .name = "FuseLayerNormScaled",
     .doc = "x * s + (beta - m * s) with s = rsqrt(v + eps) * gamma",
@@ -124,7 +124,7 @@ const RuleRegistration centered({
     .fold = FromMoments,
 });
 
-// Scale or offset of the batch norm: all ones or zeros, however long.
+// Scale or offset of the batch norm: all ones or all zeros, of any length.
 bool IsAll(const Match& match, absl::string_view name, double value) {
   const Node& n = match.node(name);
   const Tensor* t = match.constant(name);
@@ -132,7 +132,7 @@ bool IsAll(const Match& match, absl::string_view name, double value) {
   return t != nullptr && IsFilledWith(*t, value);
 }
 
-// Dimension `d` of the four that the Reshape gives is `want`, by its shape or by how it is packed.
+// Whether dimension `d` of the Reshape's four is `want`, by its shape or by how it is packed.
 bool HasDim(const Match& match, int d, int64_t want) {
   const Shape& s = match.shape("r");
   if (s.has_rank() && s.rank() == 4 && s.dim(d) >= 0) return s.dim(d) == want;
@@ -159,7 +159,7 @@ absl::Status FromBatchNorm(const Match& match, Replacement& replacement) {
 
 const RuleRegistration batch_norm({
     .name = "FuseLayerNormBatchNorm",
-    .doc = "Keras 2: the rows as channels of a batch norm in training mode",
+    .doc = "Keras 2's layer norm: the rows as channels of a batch norm in training mode",
     .phase = Phase::kFuse,
     .pattern = "%r = Reshape(%x, %s) %n = FusedBatchNormV3(%r, %scale, %offset, %em, %ev)"
                " {is_training=true, data_format=\"NCHW\"} %y = Reshape(%n, %t)",
@@ -195,7 +195,7 @@ absl::Status FoldShift(const Match& match, Replacement& r) {
 
 const RuleRegistration fold_scale({
     .name = "FoldLayerNormScale",
-    .doc = "layer norm * constant along the last axis: into gamma and beta",
+    .doc = "layer norm * constant along the last axis is folded into gamma and beta",
     .phase = Phase::kFuse,
     .pattern = "%g = Const() %b = Const() %k = Const() %n = _LayerNorm(%x, %g, %b)"
                " %y = Mul(%n, %k)",
@@ -205,7 +205,7 @@ const RuleRegistration fold_scale({
 
 const RuleRegistration fold_shift({
     .name = "FoldLayerNormShift",
-    .doc = "layer norm + constant along the last axis: into beta",
+    .doc = "layer norm + constant along the last axis is folded into beta",
     .phase = Phase::kFuse,
     .pattern = "%g = Const() %b = Const() %k = Const() %n = _LayerNorm(%x, %g, %b)"
                " %y = AddV2(%n, %k)",

@@ -1,4 +1,5 @@
-// maximum(x, alpha * x). Only for slopes in 0..1: a larger one would change the positive side.
+// maximum(x, alpha * x). Only for slopes in 0..1, because a larger one would change the positive
+// side.
 #include "env/status.h"
 #include "graph_rewrite/elements.h"
 #include "graph_rewrite/pattern.h"

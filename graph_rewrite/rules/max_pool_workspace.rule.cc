@@ -1,5 +1,5 @@
-// A max pool and its gradient in one graph: the pool keeps where its largest elements stand, so
-// that the gradient need not look for them again (it would read the pool's whole input).
+// A max pool and its gradient in one graph: the pool records the positions of its largest elements,
+// so that the gradient need not find them again (it would read the pool's whole input).
 #include <string>
 #include <vector>
 
@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMaxWindow = 256;  // the workspace has bytes
+constexpr int64_t kMaxWindow = 256;  // the workspace has one byte per position
 
 std::string Obstacle(const Node& pool, const Node& grad) {
   for (const char* name :
@@ -28,7 +28,7 @@ std::string Obstacle(const Node& pool, const Node& grad) {
     if (window > kMaxWindow) return "the window is large";
   }
   const std::string* padding = pool.attr<std::string>("padding");
-  // Windows may lie in an explicit padding, and then have no largest element.
+  // With explicit padding, windows may lie in the padding and then have no largest element.
   if (padding == nullptr || *padding == "EXPLICIT") return "its padding is explicit";
   return "";
 }
@@ -55,7 +55,7 @@ Outcome KeepWorkspace(RuleContext& context, NodeId id) {
 
 const RuleRegistration keep_workspace({
     .name = "KeepMaxPoolWorkspace",
-    .doc = "MaxPool tells its MaxPoolGrad where the largest elements stand",
+    .doc = "MaxPool passes the positions of the largest elements to its MaxPoolGrad",
     .phase = Phase::kFuse,
     .dtypes = "float bfloat16",
     .anchors = "MaxPoolGrad",

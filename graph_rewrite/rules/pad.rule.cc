@@ -1,7 +1,7 @@
-// Pads that the op behind them can do itself, as padding="EXPLICIT".
+// Fuses pads into the op after them, as padding="EXPLICIT".
 //
-// Pads on the batch or channel dimension never go in. A max pool pads with the lowest value, not
-// with zero: a zero pad goes in only where its input is known to be zero or more, and where every
+// Pads of the batch or channel dimension are never fused. A max pool pads with the lowest value,
+// not with zero, so a zero pad is fused only if its input is known to be zero or more, and every
 // window sees at least one element (each pad is smaller than the window).
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@
 namespace tenon {
 namespace {
 
-// A pad on the spatial dimensions, from constant values.
+// A pad of the spatial dimensions, with constant values.
 struct SpatialPad {
   std::vector<int64_t> values;  // (before, after) for every dimension
   double fill = 0;
@@ -58,7 +58,7 @@ absl::StatusOr<SpatialPad> ReadPad(RuleContext& context, const Node& pad, const 
   return out;
 }
 
-// The reader's own explicit pads, as many as those it would absorb; zeros for VALID.
+// The reader's own explicit pads, as many as it would absorb; zeros for VALID.
 absl::StatusOr<std::vector<int64_t>> OwnPads(const Node& n, const SpatialPad& pad) {
   const size_t count = pad.values.size();
   const std::string* padding = n.attr<std::string>("padding");
@@ -81,7 +81,7 @@ Outcome Absorb(RuleContext& context, NodeId id, const SpatialPad& pad,
   return Outcome::Fired();
 }
 
-// The Pad that `id` reads; null: none, or it must stay as it is.
+// The Pad that `id` reads; null if there is none, or it must stay as it is.
 const Node* PadBefore(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
   if (n.inputs.empty() || n.inputs[0].port != 0) return nullptr;
@@ -111,7 +111,8 @@ Outcome PadIntoConv(RuleContext& context, NodeId id) {
 
 const RuleRegistration conv({
     .name = "FusePadConv",
-    .doc = "a zero Pad of the spatial dimensions goes into the convolution, or the gradient of its "
+    .doc = "a zero Pad of the spatial dimensions is fused into the convolution, or the gradient of "
+           "its "
            "filter, that reads it",
     .phase = Phase::kFuse,
     .anchors = "Conv2D|_FusedConv2D|DepthwiseConv2dNative|_FusedDepthwiseConv2dNative|"
@@ -119,7 +120,7 @@ const RuleRegistration conv({
     .apply = PadIntoConv,
 });
 
-// A Pad whose paddings are computed goes into the convolution as one more input.
+// Passes the paddings of a Pad, if they are computed, to the convolution as another input.
 Outcome ComputedPadIntoConv(RuleContext& context, NodeId id) {
   const Node* pad = PadBefore(context, id);
   if (pad == nullptr || pad->op != "Pad" || context.Constant(pad->inputs[1]) != nullptr) {
@@ -153,7 +154,7 @@ Outcome ComputedPadIntoConv(RuleContext& context, NodeId id) {
 
 const RuleRegistration computed_pad({
     .name = "FuseComputedPadConv2D",
-    .doc = "a Pad with computed paddings goes into the Conv2D that alone reads it",
+    .doc = "a Pad with computed paddings is fused into the Conv2D that alone reads it",
     .phase = Phase::kFuse,
     .anchors = "Conv2D|_FusedConv2D",
     .apply = ComputedPadIntoConv,
@@ -171,10 +172,10 @@ Outcome PadIntoMaxPool(RuleContext& context, NodeId id) {
   if (!pads.ok()) return skip(pads.status().message());
   auto own = OwnPads(pool, *pads);
   if (!own.ok()) return skip(own.status().message());
-  // What pads lower than every float is what the pool pads with.
+  // The pool pads with the lowest value, so any fill at or below that of every float is equivalent.
   const bool lowest = pads->fill <= std::numeric_limits<float>::lowest();
   if (!lowest && !(pads->fill == 0 && IsNeverNegative(context, pad->inputs[0]))) {
-    return skip("its input may be below what it pads with");
+    return skip("its input may be below the fill value");
   }
   const auto* ksize = pool.attr<std::vector<int64_t>>("ksize");
   if (ksize == nullptr || ksize->size() != 4) return skip("the window is not known");
@@ -188,7 +189,7 @@ Outcome PadIntoMaxPool(RuleContext& context, NodeId id) {
 
 const RuleRegistration pool({
     .name = "FusePadMaxPool",
-    .doc = "a Pad of what is never less than its fill goes into the max pool that reads it",
+    .doc = "a Pad whose input is never less than its fill is fused into the max pool that reads it",
     .phase = Phase::kFuse,
     .anchors = "MaxPool",
     .apply = PadIntoMaxPool,

@@ -1,5 +1,5 @@
-// The gradient of a Pad: a Slice of the gradient of the convolution's input, which is then computed
-// without what is cut off, as that of a convolution with explicit padding.
+// The gradient of a Pad: a Slice of the gradient of the convolution's input. It becomes the
+// gradient of a convolution with explicit padding, which does not compute the part that is cut off.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-// The `count` elements of a constant, else empty.
+// The `count` elements of a constant; empty if it is not one.
 std::vector<int64_t> ConstantValues(const RuleContext& context, Endpoint e, size_t count) {
   const Tensor* t = context.Constant(e);
   if (t == nullptr) return {};
@@ -19,14 +19,14 @@ std::vector<int64_t> ConstantValues(const RuleContext& context, Endpoint e, size
   return *std::move(values);
 }
 
-// The tensor whose shape `e` is, or none.
+// The tensor whose shape is `e`, or none.
 Endpoint ShapeSource(const RuleContext& context, Endpoint e) {
   const Node& n = context.node(e);
   return n.op == "Shape" ? n.inputs[0] : Endpoint{kNoNode, 0};
 }
 
-// The constant paddings (before, after for each dimension) where `padded` is the shape of a Pad of
-// the tensor that has the shape `plain`; else empty.
+// The constant paddings (before, after for each dimension) if `padded` is the shape of a Pad of the
+// tensor that has the shape `plain`; otherwise empty.
 std::vector<int64_t> PaddingsBetween(const RuleContext& context, Endpoint padded, Endpoint plain) {
   const Endpoint pad = ShapeSource(context, padded), x = ShapeSource(context, plain);
   if (pad.node == kNoNode || x.node == kNoNode) return {};
@@ -35,7 +35,7 @@ std::vector<int64_t> PaddingsBetween(const RuleContext& context, Endpoint padded
   return ConstantValues(context, n.inputs[1], 8);
 }
 
-// What is cut off before and after each dimension of `conv`'s gradient; empty: not known.
+// The elements cut off before and after each dimension of `conv`'s gradient; empty if not known.
 std::vector<int64_t> CutOff(RuleContext& context, const Node& conv, const Node& slice) {
   const std::vector<int64_t> begin = ConstantValues(context, slice.inputs[1], 4);
   if (begin.empty()) return {};
@@ -79,13 +79,13 @@ Outcome SliceIntoConv(RuleContext& context, NodeId id) {
     return skip("its padding is SAME, which counts the padded size");
   }
   const std::vector<int64_t> cut = CutOff(context, conv, slice);
-  if (cut.empty()) return skip("what is cut off is not known");
+  if (cut.empty()) return skip("the part that is cut off is not known");
   const size_t channel = *format == "NHWC" ? 3 : 1;
   for (size_t d : {size_t{0}, channel}) {
     if (cut[2 * d] != 0 || cut[2 * d + 1] != 0) return skip("it cuts the batch or the channels");
   }
   for (size_t i = 0; i < cut.size(); ++i) pads[i] += cut[i];
-  // It becomes the gradient's sizes, which are none where it says "the rest".
+  // It becomes the gradient's sizes, so it must not be "the rest".
   const std::vector<int64_t> size = ConstantValues(context, slice.inputs[2], 4);
   if (std::find(size.begin(), size.end(), -1) != size.end()) return skip("a size is -1");
 
@@ -105,7 +105,8 @@ Outcome SliceIntoConv(RuleContext& context, NodeId id) {
 
 const RuleRegistration unpad({
     .name = "FusePadGradient",
-    .doc = "a Slice of the gradient of a convolution's input: the gradient of one that pads",
+    .doc = "a Slice of the gradient of a convolution's input becomes the gradient of a convolution "
+           "that pads",
     .phase = Phase::kFuse,
     .dtypes = "float bfloat16",
     .anchors = "Slice",

@@ -1,4 +1,4 @@
-// Elementwise ops right before a QuantizeV2 give integers at once:
+// Elementwise ops right before a QuantizeV2 compute integers directly:
 //
 //   QuantizeV2(Relu(x * a + b)) = _FusedElementwiseToIntegers(x, a, b)
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using quantized::AttrOr;
 
-// The program of a fused or a single op; empty: it is none, or may still join others.
+// The program of a fused or a single op; empty if it has none, or may still join other ops.
 std::vector<std::string> ProgramOf(RuleContext& context, const Node& n) {
   if (n.op == "_FusedElementwise") return *n.attr<std::vector<std::string>>("program");
   const ElementwiseInfo* const info = FindElementwise(n.op);
@@ -33,7 +33,7 @@ std::vector<std::string> ProgramOf(RuleContext& context, const Node& n) {
     if (before && before.info->row.elementwise && context.OnlyReader(source.id) == n.id) return {};
     if (std::find(n.inputs.begin(), n.inputs.begin() + static_cast<int64_t>(i), n.inputs[i]) !=
         n.inputs.begin() + static_cast<int64_t>(i)) {
-      return {};  // an input twice
+      return {};  // one input used twice
     }
     absl::StrAppend(&text, " $", i);
   }
@@ -71,7 +71,8 @@ Outcome ToIntegers(RuleContext& context, NodeId id) {
   fused.attrs["program"] = std::move(program);
   fused.attrs["step"] = scale.step;
   fused.attrs["zero"] = *zero;
-  // Halves of other modes depend on how 0 is placed: any rounding of them is as good.
+  // In other modes, rounding of ties depends on the position of 0, so any rounding of them is as
+  // good.
   fused.attrs["half_to_even"] =
       *zero != 0 || AttrOr<std::string>(q, "round_mode", "") == "HALF_TO_EVEN";
   const auto added = context.AddNode(std::move(fused));
@@ -82,7 +83,7 @@ Outcome ToIntegers(RuleContext& context, NodeId id) {
 
 const RuleRegistration to_integers({
     .name = "ElementwiseToIntegers",
-    .doc = "elementwise ops before a QuantizeV2 give 8-bit integers at once",
+    .doc = "elementwise ops before a QuantizeV2 compute 8-bit integers directly",
     .phase = Phase::kFuse,
     .anchors = "QuantizeV2",
     .apply = ToIntegers,

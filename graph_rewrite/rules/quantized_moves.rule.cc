@@ -1,6 +1,6 @@
-// Between a Dequantize and a QuantizeV2 of the same step nothing needs to become a float: the two
-// alone are nothing, and an op between them that only chooses among elements and zeros (a max pool,
-// zero pad, reshape, transposition, concatenation, slice), or an average pool, is one of integers.
+// Between a Dequantize and a QuantizeV2 with the same scale, no float is needed. The two alone
+// cancel; an op between them that only selects elements and zeros (max pool, zero pad, reshape,
+// transpose, concatenation, slice), or an average pool, becomes an op on integers.
 #include <cmath>
 #include <string>
 #include <utility>
@@ -33,8 +33,8 @@ bool SameStep(const Source& source, DType dtype, const quantized::Scale& scale) 
          std::fabs(scale.offset - source.offset) <= 1e-3f * scale.step;
 }
 
-// The inputs of an op whose elements are the same numbers as integers; the rest of its inputs say
-// how. FailedPrecondition: not in this form.
+// The inputs of an op whose elements become integers; the other inputs are parameters.
+// FailedPrecondition for other forms.
 absl::StatusOr<std::vector<Endpoint>> MovedInputs(const RuleContext& context, const Node& n) {
   if (IsJoin(n)) {
     if (n.inputs.size() < 2) return WhyNot("no inputs");
@@ -57,7 +57,7 @@ absl::StatusOr<std::vector<Endpoint>> MovedInputs(const RuleContext& context, co
   return std::vector<Endpoint>{n.inputs[0]};
 }
 
-// The same op on integers, of which `zero` stands for 0.
+// The same op on integers; `zero` is the zero point.
 absl::StatusOr<Node> OnIntegers(RuleContext& context, const Node& n, DType dtype, int64_t zero,
                                 const std::vector<Endpoint>& integers,
                                 const quantized::Target& target) {
@@ -145,8 +145,8 @@ Outcome Move(RuleContext& context, NodeId id) {
 
 const RuleRegistration move({
     .name = "KeepIntegers",
-    .doc = "nothing, or a pool, zero pad, reshape, transposition, concatenation or slice, between "
-           "Dequantize and QuantizeV2 of the same step",
+    .doc = "nothing, or a pool, zero pad, reshape, transpose, concatenation or slice, between "
+           "Dequantize and QuantizeV2 with the same scale, works on integers",
     .phase = Phase::kFuse,
     .anchors = "QuantizeV2",
     .apply = Move,

@@ -1,15 +1,15 @@
-// Contractions of numbers that were 8-bit integers just before, and are again just behind, are
-// taken on the integers:
+// Contractions of dequantized 8-bit integers whose result is quantized again are computed on the
+// integers:
 //
 //   QuantizeV2(relu(conv(Dequantize(x), Dequantize(w)) + b + Dequantize(s)))
 //     = _FusedQuantizedConv2D(x, w, b, s)
 //
-// An integer q stands for q * step + offset, with a step for each output channel of the weights and
-// no offset there. Offsets of data, summand and result are constants in the sum, the data's times
-// the sum of the channel's weights: they go into the bias. Of padded data, and behind an
-// activation, the offset must be an integer that stands for 0: it is an attribute of the op. Where
-// the result is wanted in float, the last step of the same op is Dequantize. Constants of 8 bits
-// are not folded before, but where nothing took them they are folded at last.
+// An integer q represents q * step + offset, where step is the scale. Weights have one scale per
+// output channel and no offset. The offsets of data, summand and result add constants to the sum
+// (the data's is multiplied by the sum of the channel's weights), so they are folded into the bias.
+// If data are padded, or there is an activation, the offset must correspond to an integer zero
+// point, which is an attribute of the op. If the result is needed in float, the same op ends with
+// Dequantize. 8-bit constants are not folded earlier; those that no op took are folded last.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -34,7 +34,7 @@ using quantized::Limit;
 using quantized::ReadSource;
 using quantized::Source;
 
-// A contraction whose operands are 8-bit integers, and all that is fused to it.
+// A contraction whose operands are 8-bit integers, with everything fused into it.
 struct Region {
   const char* op = nullptr;
   Source data, weights;
@@ -43,19 +43,19 @@ struct Region {
   bool relu = false;
   bool relu6 = false;
   bool swish = false;
-  // What the data's offset adds to each output channel; empty: nothing.
+  // the data's offset times the weights, per output channel; empty: none
   std::vector<float> shift;
   int64_t data_zero = 0;  // of padded data
   bool activation() const { return relu || relu6 || swish; }
 };
 
-// The weights' axis with a step for each output channel.
+// The weights' axis that has one scale per output channel.
 int64_t ChannelAxisOfWeights(const Node& n, bool depthwise, bool matmul) {
   if (matmul) return AttrOr(n, "transpose_b", false) ? 0 : 1;
   return depthwise ? 2 : 3;
 }
 
-// Whether a window may reach beyond the data.
+// Whether a window may extend beyond the data.
 bool Pads(const Node& n, const Shape& filter) {
   const std::string padding = AttrOr<std::string>(n, "padding", "VALID");
   if (padding == "SAME") return filter[0] != 1 || filter[1] != 1;
@@ -153,7 +153,7 @@ absl::StatusOr<Region> ReadRegion(RuleContext& context, NodeId id) {
   return region;
 }
 
-// The bias with all offsets in it.
+// The bias with all offsets folded in.
 absl::StatusOr<std::optional<Endpoint>> BiasOf(RuleContext& context, NodeId contraction,
                                                const Region& region, float result_offset,
                                                const std::string& name) {
@@ -176,8 +176,8 @@ absl::StatusOr<std::optional<Endpoint>> BiasOf(RuleContext& context, NodeId cont
                   0};
 }
 
-// Adds the fused op. `result`: 8 bits of that scale (whose offset stands before the activation), or
-// float; `zero` is added behind the activation.
+// Adds the fused op. `result`: the scale of the 8-bit result (its offset is added before the
+// activation), or float; `zero` is added after the activation.
 absl::StatusOr<NodeId> AddFused(RuleContext& context, NodeId contraction, const Region& region,
                                 DType result, const quantized::Scale& scale, int64_t zero,
                                 const std::string& name) {
@@ -266,12 +266,12 @@ Outcome ToInteger(RuleContext& context, NodeId id) {
   if (!region.ok()) return skip(region.status().message());
   quantized::Scale scale = target->scale;
   const std::string name = q.name;
-  // Saturation is the bound, where the range ends there.
+  // Where the range ends at the bound, saturation implements it.
   const float top = scale.offset + scale.step * Limit(result);
   int64_t zero = 0;
   if (region->activation() && scale.offset != 0) {
     const auto found = quantized::ZeroOf(result, scale);
-    if (!found.has_value()) return skip("no integer stands for 0 behind the activation");
+    if (!found.has_value()) return skip("no integer stands for 0 after the activation");
     zero = *found;
     scale.offset = 0;
   }
@@ -285,7 +285,7 @@ Outcome ToInteger(RuleContext& context, NodeId id) {
 
 const RuleRegistration to_integer({
     .name = "FuseQuantizedRegion",
-    .doc = "a contraction between Dequantize and QuantizeV2 is taken on 8-bit integers",
+    .doc = "a contraction between Dequantize and QuantizeV2 is computed on 8-bit integers",
     .phase = Phase::kFuse,
     .anchors = "QuantizeV2",
     .apply = ToInteger,
@@ -315,7 +315,7 @@ Outcome ToFloat(RuleContext& context, NodeId id) {
 
 const RuleRegistration to_float({
     .name = "FuseQuantizedContraction",
-    .doc = "a contraction behind Dequantize is taken on 8-bit integers, its result in float",
+    .doc = "a contraction after Dequantize is computed on 8-bit integers, with a float result",
     .phase = Phase::kFuse,
     .anchors = "Conv2D|_FusedConv2D|DepthwiseConv2dNative|_FusedDepthwiseConv2dNative|MatMul|"
                "_FusedMatMul",
@@ -344,7 +344,7 @@ Outcome FoldDequantized(RuleContext& context, NodeId id) {
 
 const RuleRegistration fold_dequantized({
     .name = "FoldDequantized",
-    .doc = "Dequantize of constants that no quantized op took",
+    .doc = "Dequantize of constants that no quantized op took is folded",
     .phase = Phase::kFuse,
     .anchors = "Dequantize",
     .apply = FoldDequantized,

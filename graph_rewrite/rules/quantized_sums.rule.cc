@@ -1,10 +1,10 @@
-// Sums and means of numbers that were 8-bit integers just before:
+// Sums and means of dequantized 8-bit integers:
 //
 //   QuantizeV2(Relu(Dequantize(a) + Dequantize(b))) = _ScaledAdd(a, b)
 //   Mean(Dequantize(x))                             = _ScaledMean(x)
 //
-// An integer q stands for q * step + offset: offsets are the ops' attribute, and so is the integer
-// at which relu bounds a sum.
+// An integer q represents q * step + offset, where step is the scale. Offsets are attributes of the
+// ops, and so is the integer at which relu clips a sum.
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,7 +38,7 @@ Outcome AddIntegers(RuleContext& context, NodeId id) {
   if (!target.ok()) return skip(target.status().message());
   const quantized::Scale scale = target->scale;
   const auto zero = quantized::ZeroOf(dtype, scale);
-  if (relu && !zero.has_value()) return skip("no integer stands for 0 behind the activation");
+  if (relu && !zero.has_value()) return skip("no integer stands for 0 after the activation");
   if (relu6 && !(scale.offset + scale.step * Limit(dtype) <= 6 * 1.000001f)) {
     return skip("the range goes beyond 6");
   }
@@ -72,13 +72,14 @@ Outcome AddIntegers(RuleContext& context, NodeId id) {
 
 const RuleRegistration add_integers({
     .name = "AddIntegers",
-    .doc = "a sum, or relu of a sum, between Dequantize and QuantizeV2 is taken on 8-bit integers",
+    .doc =
+        "a sum, or relu of a sum, between Dequantize and QuantizeV2 is computed on 8-bit integers",
     .phase = Phase::kFuse,
     .anchors = "QuantizeV2",
     .apply = AddIntegers,
 });
 
-// Reduced axes that do not stand side by side, as far as shapes tell.
+// Whether the reduced axes are not adjacent, as far as shapes tell.
 bool StandApart(const std::vector<int64_t>& axes, int rank) {
   std::vector<bool> mask(static_cast<size_t>(rank), false);
   for (int64_t a : axes) {
@@ -105,7 +106,7 @@ Outcome MeanOfIntegers(RuleContext& context, NodeId id) {
   const Shape& shape = context.shapes.shape(n.inputs[0]);
   if (value == nullptr || !shape.has_rank()) return skip("the axes are not known");
   const auto axes = IntegerValues(*value);
-  if (!axes.ok() || StandApart(*axes, shape.rank())) return skip("the axes stand apart");
+  if (!axes.ok() || StandApart(*axes, shape.rank())) return skip("the axes are not adjacent");
 
   Node mean;
   mean.name = n.name;
@@ -126,7 +127,7 @@ Outcome MeanOfIntegers(RuleContext& context, NodeId id) {
 
 const RuleRegistration mean_of_integers({
     .name = "MeanOfIntegers",
-    .doc = "a mean behind Dequantize, over axes side by side, reads the 8-bit integers",
+    .doc = "a mean after Dequantize, over adjacent axes, reads the 8-bit integers",
     .phase = Phase::kFuse,
     .anchors = "Mean",
     .apply = MeanOfIntegers,

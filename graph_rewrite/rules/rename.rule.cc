@@ -1,4 +1,4 @@
-// Standard op to private op, straight from the op rows.
+// Renames TensorFlow ops to native ops, directly from the op rows.
 #include "ops/rename.h"
 
 #include <string>
@@ -21,7 +21,7 @@ Outcome Rename(RuleContext& context, NodeId id) {
 
 const RuleRegistration rename({
     .name = "Rename",
-    .doc = "an op with an accelerated kernel for its dtype gets its private name",
+    .doc = "an op with an accelerated kernel for its dtype gets its native name",
     .phase = Phase::kRename,
     .anchors = "*",
     .apply = Rename,

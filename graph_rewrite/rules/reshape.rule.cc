@@ -1,4 +1,4 @@
-// Reshapes and transposes that change nothing, or that follow one another.
+// Removes reshapes and transposes that change nothing, and merges consecutive ones.
 #include <algorithm>
 
 #include "graph_rewrite/rule.h"
@@ -15,7 +15,7 @@ Outcome RemoveReshape(RuleContext& context, NodeId id) {
   if (inner.op != "Reshape" || x.port != 0) {
     return Outcome::Skip(0, "it changes the shape", id);
   }
-  // Of two reshapes in a row the last one counts.
+  // Of two consecutive reshapes, only the last one matters.
   const NodeId old = x.node;
   context.rw.SetInput(id, 0, inner.inputs[0]);
   context.RemoveIfDead(old);
@@ -24,7 +24,8 @@ Outcome RemoveReshape(RuleContext& context, NodeId id) {
 
 const RuleRegistration reshape({
     .name = "RemoveReshape",
-    .doc = "a Reshape to the shape that the tensor has, or before another Reshape",
+    .doc =
+        "a Reshape to the shape that the tensor already has, or before another Reshape, is removed",
     .phase = Phase::kClean,
     .anchors = "Reshape",
     .apply = RemoveReshape,
@@ -75,7 +76,7 @@ Outcome RemoveTranspose(RuleContext& context, NodeId id) {
 
 const RuleRegistration transpose({
     .name = "RemoveTranspose",
-    .doc = "a Transpose in the order that the tensor has; two in a row are one",
+    .doc = "a Transpose that keeps the order is removed; two in a row become one",
     .phase = Phase::kClean,
     .anchors = "Transpose",
     .apply = RemoveTranspose,
@@ -96,7 +97,7 @@ Outcome RemovePad(RuleContext& context, NodeId id) {
 
 const RuleRegistration pad({
     .name = "RemovePad",
-    .doc = "a Pad by nothing",
+    .doc = "a Pad by zero elements is removed",
     .phase = Phase::kClean,
     .anchors = "Pad|PadV2|MirrorPad",
     .apply = RemovePad,

@@ -6,7 +6,7 @@
 namespace tenon {
 namespace {
 
-// The op broadcasts, slowly; so sizes that are not known may differ.
+// The op supports broadcasting, slowly; so unknown sizes may differ.
 absl::Status AlikeShapes(const Match& match) {
   if (match.constant("a") == nullptr && match.constant("b") == nullptr &&
       match.context().shapes.AlikeShape(match.at("a"), match.at("b"))) {

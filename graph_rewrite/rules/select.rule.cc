@@ -1,5 +1,5 @@
-// Keras attention broadcasts its mask by joining it with a tensor of true of the scores' shape.
-// Select broadcasts by itself.
+// Keras attention broadcasts its mask by combining it with a tensor of true values in the scores'
+// shape. Select broadcasts by itself.
 #include <algorithm>
 
 #include "graph_rewrite/pattern.h"

@@ -1,4 +1,4 @@
-// Softmax with what precedes it in attention: a scale, an additive mask, or a condition.
+// Fuses softmax with the ops before it in attention: a scale, an additive mask, or a condition.
 #include "env/status.h"
 #include "graph_rewrite/elements.h"
 #include "graph_rewrite/pattern.h"
@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-// The scalar that a name stands for.
+// The scalar with that name.
 absl::StatusOr<float> Scalar(const Match& match, absl::string_view name) {
   const Tensor& t = *match.constant(name);
   if (t.shape().rank() != 0) {
@@ -17,7 +17,7 @@ absl::StatusOr<float> Scalar(const Match& match, absl::string_view name) {
   return static_cast<float>(FloatElement(t, 0));
 }
 
-// %k multiplies, %l divides, %f stands where the condition is false.
+// %k multiplies, %l divides, %f is the value where the condition is false.
 absl::Status Fill(const Match& match, Replacement& replacement) {
   if (match.has("k")) {
     TENON_ASSIGN_OR_RETURN(const float scale, Scalar(match, "k"));
@@ -65,8 +65,8 @@ const RuleRegistration added({
     .replacement = "%y = _FusedSoftmax(%x, %mask) {num_masks=1, num_conditions=0}",
 });
 
-// Keras 3: the smallest number stands for what is masked. It is finite, so a row that is masked
-// all over stays uniform, and what is masked may be NaN: a sum would not do.
+// Keras 3 uses the smallest number for masked elements. It is finite, so a row that is masked
+// entirely stays uniform; and masked elements may be NaN, so a sum would be wrong.
 const RuleRegistration selected({
     .name = "FuseConditionalSoftmax",
     .doc = "softmax(select(condition, x * scale, constant))",

@@ -1,9 +1,9 @@
-// A dense layer on tensors of rank 3 and more is written by Keras as
+// Keras writes a dense layer on tensors of rank 3 and more as
 //
 //   reshape(matmul(reshape(x, [prod(x.shape[:-1]), K]), W), x.shape[:-1] + [N])
 //
-// which is a batched product with W broadcast, without the arithmetic on shapes; and what follows
-// it (bias, activation, residual) then stands right behind the contraction.
+// That is a batched product with W broadcast, without the arithmetic on shapes; and the ops after
+// it (bias, activation, residual) then directly follow the contraction.
 #include "absl/strings/str_cat.h"
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
@@ -29,7 +29,8 @@ absl::Status KeepsRows(const Match& match) {
 // The Reshape before the product may have other readers.
 const RuleRegistration tensordot({
     .name = "FoldTensordot",
-    .doc = "a MatMul between Reshapes that join and split all but the last dimension",
+    .doc = "a MatMul between Reshapes that join and split all dimensions but the last becomes a "
+           "BatchMatMulV2",
     .phase = Phase::kFold,
     .pattern = "%r = Reshape(%x, %s) %m = MatMul(%r, %w) {transpose_a=false}"
                " %y = Reshape(%m, %t) out r = %r out y = %y",
@@ -38,8 +39,8 @@ const RuleRegistration tensordot({
     .when = KeepsRows,
 });
 
-// reshape(x, [batch, 1, 1, 64]) with one dimension that is computed: that one follows from the
-// rest.
+// A Reshape such as reshape(x, [batch, 1, 1, 64]) with one computed dimension: that one follows
+// from the rest.
 Outcome StaticReshape(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
   const Node& pack = context.node(n.inputs[1]);
@@ -73,7 +74,7 @@ Outcome StaticReshape(RuleContext& context, NodeId id) {
 
 const RuleRegistration static_reshape({
     .name = "StaticReshape",
-    .doc = "of a Reshape's dimensions the only one that is computed becomes -1",
+    .doc = "the only computed dimension of a Reshape's shape becomes -1",
     .phase = Phase::kFold,
     .anchors = "Reshape",
     .apply = StaticReshape,

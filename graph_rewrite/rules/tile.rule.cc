@@ -1,9 +1,10 @@
-// A Tile that only repeats (the gradient of a mean, of a bias, of anything broadcast) in front of
-// elementwise ops: these broadcast by themselves, so what is repeated is read as it is.
+// A Tile that only repeats elements (the gradient of a mean, of a bias, of any broadcast tensor)
+// before elementwise ops: these broadcast by themselves, so they read the tensor without
+// repetition.
 //
 //   x + Tile(s)    = x + s                 x has the shape of Tile(s)
 //   AddN(x, Tile(s), y) = (x + s) + y
-//   Tile(s) * c    = Tile(s * c)           c is one number
+// Tile(s) * c    = Tile(s * c)           c is a scalar
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -13,7 +14,7 @@
 namespace tenon {
 namespace {
 
-// The Tile's shape, where each dimension that it repeats was 1; else without a rank.
+// The Tile's shape if each dimension that it repeats was 1; otherwise an unknown rank.
 Shape Repeated(RuleContext& context, const Node& tile) {
   const Tensor* multiples = context.Constant(tile.inputs[1]);
   const Shape& small = context.shapes.shape(tile.inputs[0]);
@@ -39,7 +40,7 @@ bool IsNumber(RuleContext& context, Endpoint e, int rank) {
   return shape.IsComplete() && shape.rank() <= rank && shape.num_elements() == 1;
 }
 
-// AddN as sums of two, in the same order; `slot` reads `small`.
+// Turns AddN into sums of two, in the same order; `slot` reads `small`.
 void SumByTwos(RuleContext& context, NodeId id, int slot, Endpoint small) {
   const Node sum = context.node(id);
   std::vector<Endpoint> inputs(sum.inputs.begin(), sum.inputs.end());
@@ -57,7 +58,7 @@ void SumByTwos(RuleContext& context, NodeId id, int slot, Endpoint small) {
   context.rw.ReplaceNode(id, total);
 }
 
-// Whether another operand of the reader has the whole shape.
+// Whether another operand of the reader has the full shape.
 bool HasWhole(RuleContext& context, const Node& reader, int slot, const Shape& shape) {
   for (size_t i = 0; i < reader.inputs.size(); ++i) {
     if (static_cast<int>(i) != slot && context.shapes.shape(reader.inputs[i]) == shape) return true;
@@ -65,7 +66,7 @@ bool HasWhole(RuleContext& context, const Node& reader, int slot, const Shape& s
   return false;
 }
 
-// Rewrites one reader; false where it must read the whole.
+// Rewrites one reader; false if it needs the full tensor.
 bool Rewire(RuleContext& context, NodeId tile, const Use& use, const Shape& shape) {
   const Node& reader = context.Candidate(use.reader);
   const Node& whole = context.node(tile);
@@ -100,7 +101,7 @@ Outcome BroadcastTile(RuleContext& context, NodeId id) {
   const std::vector<Use> uses(context.rw.uses(id).begin(), context.rw.uses(id).end());
   bool fired = false;
   for (const Use& use : uses) {
-    // A reader that reads it twice may be gone.
+    // A reader that reads it twice may have been removed.
     if (context.rw.Has(use.reader)) fired = Rewire(context, id, use, shape) || fired;
   }
   if (!fired) return Outcome::Skip(1, "its readers need all of it", id);
@@ -110,7 +111,8 @@ Outcome BroadcastTile(RuleContext& context, NodeId id) {
 
 const RuleRegistration tile({
     .name = "BroadcastTile",
-    .doc = "a Tile of single elements before elementwise ops, which broadcast by themselves",
+    .doc = "a Tile of single elements before elementwise ops, which broadcast by themselves, is "
+           "removed",
     .phase = Phase::kFold,
     .anchors = "Tile",
     .apply = BroadcastTile,

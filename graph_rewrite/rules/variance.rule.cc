@@ -1,5 +1,5 @@
-// Squares, variances and normalizations that are written otherwise, in the one way that other rules
-// know. Exact to the bit.
+// Rewrites variants of squares, variances and normalizations to the one form that other rules know.
+// Exact to the bit.
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
 
@@ -11,7 +11,7 @@ absl::Status OfAMean(const Match& match) {
   return WhyNot("what is subtracted is no mean");
 }
 
-// The difference often has a second reader, the normalization itself.
+// The difference often has a second reader: the normalization itself.
 const RuleRegistration square({
     .name = "SquareOfDifference",
     .doc = "mean(square(x - m)), m a mean, is mean(squared_difference(x, m))",

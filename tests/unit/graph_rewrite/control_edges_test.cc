@@ -1,5 +1,6 @@
-// Rewriting keeps control edges. In every graph of tests/rewrite, each node in turn gets a control
-// edge from a node with an effect, or to one; what waited before rewriting must wait after it.
+// Tests that rewriting keeps control edges. In every graph of tests/rewrite, each node in turn gets
+// a control edge from a node with a side effect, or to one; a result that waited for the effect
+// before rewriting must wait for it afterwards.
 #include <algorithm>
 
 #include "env/flags.h"
@@ -14,8 +15,8 @@ namespace {
 
 constexpr char kEffect[] = "an_effect", kWaiter[] = "a_waiter";
 
-// Whether a result depends on the tensor's elements. Shapes and axes, which rules may compute in
-// another way, are integers.
+// Whether a result depends on the tensor's elements. Shapes and axes, which rules may compute
+// differently, are integers.
 bool CountsElements(ShapeInfo& shapes, Endpoint e) {
   const DType dtype = shapes.dtype(e);
   return IsFloating(dtype) || dtype == DType::kQint8 || dtype == DType::kQuint8;
@@ -37,7 +38,7 @@ std::vector<bool> Readers(Rewriter& rw, const Services& services, NodeId from) {
   return reads;
 }
 
-// A random number: an op with an effect and without data inputs.
+// A random number: an op with a side effect and no data inputs.
 NodeId AddEffect(Rewriter& rw, const char* name) {
   Node shape;
   shape.name = std::string(name) + "/shape";
@@ -77,7 +78,7 @@ class ControlEdges : public ::testing::TestWithParam<RewriteCase> {
 
   const Services services_{.flags = &GetParam().flags};
   Graph graph_;
-  std::vector<NodeId> nodes_;  // that rules may take
+  std::vector<NodeId> nodes_;  // nodes that rules may replace
 };
 
 TEST_P(ControlEdges, IntoANode) {
@@ -104,7 +105,7 @@ TEST_P(ControlEdges, OutOfANode) {
   for (NodeId id : nodes_) {
     Graph graph = graph_;
     Rewriter rw(graph);
-    // All inputs wait for the effect; otherwise a control edge after them would order nothing.
+    // All inputs wait for the effect; otherwise a control edge after them would have no effect.
     const NodeId effect = AddEffect(rw, kEffect);
     bool waits = false;
     for (NodeId input : graph_.NodeIds()) {

@@ -41,7 +41,7 @@ TEST(RuleOrder, LargerPatternsComeFirst) {
 TEST(RuleOrder, ARuleRunsAfterThoseThatItNames) {
   EXPECT_THAT(Order({Named("A", "C B"), Named("B"), Named("C", "D"), Named("D"), Named("E")}),
               ElementsAre("B", "D", "C", "A", "E"));
-  // Also where its pattern is larger.
+  // Even if its pattern is larger.
   EXPECT_THAT(Order({Named("A", "B", 5), Named("B")}), ElementsAre("B", "A"));
 }
 
