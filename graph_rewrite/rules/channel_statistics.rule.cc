@@ -48,7 +48,7 @@ std::optional<Kept> KeptBy(const RuleContext& context, const Node& reduction, co
 constexpr char kApart[] =
     "the kept axes are not adjacent or not known, or the rows after them have few elements";
 
-absl::Status KeepsNeighbours(const Match& match) {
+absl::Status KeepsNeighbors(const Match& match) {
   if (KeptBy(match.context(), match.node("v"), match.shape("x"))) return absl::OkStatus();
   return WhyNot(kApart);
 }
@@ -69,7 +69,7 @@ const RuleRegistration moments({
                " %v = Mean(%q, %i) {keep_dims=true} out m = %m out v = %v",
     .replacement = "%n = _Moments(%x) {keep_dims=true} out m = %n out v = %n:1",
     .dtypes = "float",
-    .when = KeepsNeighbours,
+    .when = KeepsNeighbors,
     .fold = SetChannels,
     .last = true,
 });
