@@ -91,7 +91,7 @@ bool VisitStorage(DType dtype, F&& f) {
 }
 
 inline absl::Status NoKernelFor(DType dtype) {
-  return Unimplemented("no standard kernel for ", Name(dtype));
+  return Unimplemented("no reference kernel for ", Name(dtype));
 }
 
 // Returns the result of f<T>(), a Status or StatusOr, for the element type of `dtype`; NoKernelFor

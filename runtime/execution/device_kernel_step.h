@@ -13,7 +13,7 @@ namespace tenon {
 
 class DeviceKernelStep final : public Step {
  public:
-  // `op` is the standard op's name.
+  // `op` is the op's public name.
   DeviceKernelStep(StepArgs args, std::shared_ptr<const DeviceKernel> kernel, std::string op)
       : Step(std::move(args)), kernel_(std::move(kernel)), op_(std::move(op)) {}
 
