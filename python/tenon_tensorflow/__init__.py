@@ -19,9 +19,9 @@ ThreadUse = collections.namedtuple("ThreadUse", ["of_an_op", "at_once", "cpus"])
 
 
 def thread_use():
-    """The most threads that one of Tenon's ops, and that all at once, used since the last call of
     """The most threads used by one of Tenon's ops, and by all of them at once, since the last call
     of this function, and the number of CPUs of the process. OSError if the plug-in is not loaded."""
+    path = pathlib.Path(__file__).with_name("libtenon_tensorflow.so")
     library = ctypes.CDLL(str(path), mode=os.RTLD_NOLOAD)
     counts = [ctypes.c_int() for _ in ThreadUse._fields]
     library.TenonThreadUse(*map(ctypes.byref, counts))
