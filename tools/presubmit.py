@@ -156,6 +156,15 @@ def check_op_names(path, text, ops):
                    "their rows, or why not: // op names: …")
 
 
+def check_python(paths):
+    """Yields scripts that do not parse: not every one of them runs in the tests."""
+    for path in paths:
+        try:
+            compile((ROOT / path).read_bytes(), str(path), "exec")
+        except SyntaxError as error:
+            yield f"{path}:{error.lineno}: {error.msg}"
+
+
 def check_format(sources):
     if shutil.which("clang-format") is None:
         yield "clang-format is not installed"
@@ -193,6 +202,7 @@ def main():
         if size > MAX_BYTES:
             findings.append(f"{path}: {size} bytes (at most {MAX_BYTES})")
     findings += check_circles(edges)
+    findings += check_python(p for p in tracked_files() if p.suffix == ".py")
     findings += check_format(sources)
     for finding in findings:
         print(finding)
