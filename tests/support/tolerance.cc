@@ -169,6 +169,7 @@ class Bound {
         return Product(a.dim(transposed != nullptr && *transposed ? a.rank() - 2 : a.rank() - 1));
       }
       case ErrorBound::kEinsum:  // at most the product of the smaller operand's dimensions
+        if (in_.size() < 2) return Of(ErrorBound::kFewRoundings);
         return Product(
             std::max<int64_t>(1, std::min(in_[0].num_elements(), in_[1].num_elements())));
       case ErrorBound::kSparseProduct:  // at most one product per stored element
