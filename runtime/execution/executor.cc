@@ -42,16 +42,16 @@ void Release(const FlatPlan& plan, const FlatStep& step, ExecState& state) {
 }
 
 inline absl::Status RunStep(const FlatPlan& plan, const FlatStep& step, Execution& run) {
-  absl::Status status;
   if (step.kernel != nullptr) {
     void** const pointers = run.state.pointers.data();
     RunContext context(pointers + step.inputs, pointers + step.outputs, pointers[step.scratch]);
-    status = step.kernel->Run(context);
-  } else {
-    status = step.step->Run(run);
+    if (absl::Status status = step.kernel->Run(context); !status.ok()) {
+      return AtNode(plan, step, status);
+    }
+  } else if (absl::Status status = step.step->Run(run); !status.ok()) {
+    return AtNode(plan, step, status);
   }
-  if (!status.ok()) return AtNode(plan, step, status);
-  Release(plan, step, run.state);
+  if (step.release_begin != step.release_end) Release(plan, step, run.state);
   return absl::OkStatus();
 }
 
