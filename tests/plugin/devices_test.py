@@ -91,7 +91,7 @@ class DevicesTest(unittest.TestCase):
         self.assertIn("'/none.so': no such file", self.error("devices", TENON_PLUGIN_PATH="/none.so"))
         self.assertIn("cannot be loaded", self.error("devices", "--plugin", __file__))
         for where, message in (("init", "SE_InitPlugin: the APU is switched off"),
-                               ("version", "speaks version 1.0.1 of the device interface"),
+                               ("version", "implements version 1.0.1 of the device interface"),
                                ("size", "SP_Platform has struct_size 0")):
             error = self.error("devices", *plugin, APU_FAIL=where)
             self.assertIn(message, error)

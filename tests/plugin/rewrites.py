@@ -176,6 +176,9 @@ class Case:
                 reader.take("=")
                 self.outputs[name] = operand(reader)
                 continue
+            if token == "target":  # a function runs every op that has an effect
+                reader.take()
+                continue
             reader.take("=")
             op = reader.take()
             reader.take("(")
