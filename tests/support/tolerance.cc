@@ -57,14 +57,6 @@ Size SizeOfValues(const Tensor& t) {
   return size;
 }
 
-int64_t Window(const Node& node) {
-  int64_t n = 1;
-  if (const auto* ksize = node.attr<std::vector<int64_t>>("ksize")) {
-    for (int64_t k : *ksize) n *= k;
-  }
-  return n;
-}
-
 // The error bound of an op: one formula per ErrorBound.
 class Bound {
  public:

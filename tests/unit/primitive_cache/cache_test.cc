@@ -94,8 +94,11 @@ TEST(PrimitiveCache, IsBounded) {
 }
 
 TEST(PrimitiveCache, KeepsNothingWhereTheFlagsSaySo) {
-  for (const Flags& flags :
-       {Flags{.primitive_cache = false}, Flags{.cache_entries = 0}, Flags{.cache_bytes = 0}}) {
+  Flags disabled, no_entries, no_bytes;
+  disabled.primitive_cache = false;
+  no_entries.cache_entries = 0;
+  no_bytes.cache_bytes = 0;
+  for (const Flags& flags : {disabled, no_entries, no_bytes}) {
     PrimitiveCache cache(PrimitiveCache::LimitsOf(flags));
     for (int built : {1, 2}) {
       const Made made = cache.GetOrCreate<Blob>(NumberKey{1}, [&] { return MakeBlob(built); });
