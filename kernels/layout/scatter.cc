@@ -140,6 +140,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> TensorScatterKernel(PrepareContext& p,
     return NoKernelFor(dtype);
   }
   const int64_t n = p.input_shape(0).num_elements();
+  p.AllowInPlace(0, 0);
   return MakeKernel([=](RunContext& run) {
     CopyElements(dtype, run.input(0), run.output(0), n);
     return ForEachOffsets(a, index_type, run.input(1), [&](int64_t first, auto offsets) {

@@ -111,10 +111,15 @@ absl::Status PlaceRows(const Source& source, RunContext& run, int indices_input,
   return absl::OkStatus();
 }
 
-// A changed copy of the list of input 0.
+// A changed copy of the list of input 0; or that list itself, if the handle is handed over
+// (AllowInPlace) and no other handle refers to the list.
 template <typename Change>
 absl::Status Changed(RunContext& run, DType dtype, Change change) {
   TENON_ASSIGN_OR_RETURN(const TensorList* list, ListAt(run.input<ObjectPtr>(0), dtype));
+  ObjectPtr* const output = run.output<ObjectPtr>(0);
+  if (output == run.input<ObjectPtr>(0) && output->use_count() == 1) {
+    return change(static_cast<TensorList&>(**output));
+  }
   auto copy = std::make_shared<TensorList>(*list);
   TENON_RETURN_IF_ERROR(change(*copy));
   Give(run, 0, std::move(copy));
@@ -191,6 +196,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ScatterIntoListKernel(PrepareContext& p)
   const Source source(p, 1, -1);
   TENON_RETURN_IF_ERROR(source.Check());
   const int64_t count = p.input_shape(2).num_elements();
+  p.AllowInPlace(0, 0);
   return MakeKernel([source, count](RunContext& run) {
     return Changed(run, source.dtype, [&](TensorList& list) -> absl::Status {
       if (!list.element_shape.CompatibleWith(source.RowShape())) {
@@ -205,6 +211,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ScatterIntoListKernel(PrepareContext& p)
 absl::StatusOr<std::unique_ptr<Kernel>> SetListItemKernel(PrepareContext& p) {
   const TensorSpec item = SpecOf(p, 2);
   const bool grow = p.attrs().Bool("resize_if_index_out_of_bounds", false);
+  p.AllowInPlace(0, 0);
   return MakeKernel([item, grow](RunContext& run) {
     return Changed(run, item.dtype, [&](TensorList& list) -> absl::Status {
       const int64_t index = *run.input<int32_t>(1);
@@ -227,6 +234,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> SetListItemKernel(PrepareContext& p) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> PushBackKernel(PrepareContext& p) {
   const TensorSpec item = SpecOf(p, 1);
+  p.AllowInPlace(0, 0);
   return MakeKernel([item](RunContext& run) {
     return Changed(run, item.dtype, [&](TensorList& list) -> absl::Status {
       TENON_RETURN_IF_ERROR(CheckItem(list, item.shape));
@@ -240,6 +248,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> PushBackKernel(PrepareContext& p) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> PopBackKernel(PrepareContext& p) {
   const DType dtype = p.output_dtype(1);
+  p.AllowInPlace(0, 0);
   return MakeKernel([dtype, element = SpecOf(p, 1), planned = p.output_shape(1)](RunContext& run) {
     return Changed(run, dtype, [&](TensorList& list) -> absl::Status {
       if (list.items.empty()) return InvalidArgument("the list is empty");
@@ -264,7 +273,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> PopBackKernel(PrepareContext& p) {
   });
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> ResizeListKernel(PrepareContext&) {
+absl::StatusOr<std::unique_ptr<Kernel>> ResizeListKernel(PrepareContext& p) {
+  p.AllowInPlace(0, 0);
   return MakeKernel([](RunContext& run) {
     return Changed(run, DType::kInvalid, [&](TensorList& list) -> absl::Status {
       const int64_t n = *run.input<int32_t>(1);

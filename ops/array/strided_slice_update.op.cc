@@ -94,6 +94,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> StridedSliceUpdate(PrepareContext& p) {
   const StridedCopy copy(region.taken.dims(), src, region.strides, 0, region.offset);
   const int64_t n = whole.num_elements();
   const DType dtype = p.output_dtype(0);
+  p.AllowInPlace(0, 0);
   return MakeKernel([copy, n, dtype](RunContext& run) {
     CopyElements(dtype, run.input(0), run.output(0), n);
     copy.Run(dtype, run.input(4), run.output(0));

@@ -1,23 +1,13 @@
 #include "runtime/execution/call_step.h"
 
-#include <string>
+#include <memory>
 
+#include "absl/container/inlined_vector.h"
 #include "env/status.h"
-#include "kernels/interface/types.h"
 #include "runtime/execution/execution.h"
 
 namespace tenon {
 namespace {
-
-// TensorFlow's definition of truth: a scalar that is not zero or empty, or another tensor that has
-// elements.
-bool IsTrue(const Tensor& t) {
-  if (t.shape().rank() > 0) return t.num_elements() > 0;
-  if (t.dtype() == DType::kString) return !t.data<std::string>()->empty();
-  bool truth = false;
-  VisitTypes(NumbersAndBool{}, t.dtype(), [&]<typename T>() { truth = *t.data<T>() != T(0); });
-  return truth;
-}
 
 // Memory that another step may overwrite while a later one reads.
 bool IsPassing(const Buffer& buffer) {
@@ -27,57 +17,94 @@ bool IsPassing(const Buffer& buffer) {
 }  // namespace
 
 absl::Status CallStep::Run(Execution& run) const {
-  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> given, run.Views(inputs()));
-  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> results, Results(given, run));
-  if (results.size() != outputs().size()) {
-    return Internal("a function gave ", results.size(), " results, not ", outputs().size());
+  std::unique_ptr<StepState>& kept = run.state.steps[static_cast<size_t>(state_)];
+  if (kept == nullptr) {
+    auto fresh = std::make_unique<Calls>();
+    fresh->by_function.resize(functions_.size());
+    kept = std::move(fresh);
   }
-  for (size_t i = 0; i < results.size(); ++i) {
-    Tensor& t = results[i];
+  Calls& calls = static_cast<Calls&>(*kept);
+  calls.values.clear();
+  absl::InlinedVector<const void*, 8> passing;
+  for (const StepArg& arg : inputs()) {
+    TENON_ASSIGN_OR_RETURN(Tensor t, run.Take(arg));
+    if (IsPassing(run.BufferOf(arg))) passing.push_back(t.raw());
+    calls.values.push_back(std::move(t));
+  }
+  absl::Status status = Results(run, calls);
+  calls.values.clear();
+  if (!status.ok()) return status;
+
+  if (calls.results.size() != outputs().size()) {
+    return Internal("a function gave ", calls.results.size(), " results, not ", outputs().size());
+  }
+  for (size_t i = 0; i < calls.results.size(); ++i) {
+    Tensor& t = calls.results[i];
     const StepArg& out = outputs()[i];
     if (t.dtype() != out.dtype || !t.shape().CompatibleWith(out.shape)) {
       return InvalidArgument("result ", i, " is ", Name(t.dtype()), " of shape ",
                              t.shape().ToString(), "; expected ", Name(out.dtype), " of shape ",
                              out.shape.ToString());
     }
-    for (size_t k = 0; k < given.size(); ++k) {
-      if (!IsPassing(run.BufferOf(inputs()[k])) || !t.SharesBufferWith(given[k])) continue;
+    for (const void* memory : passing) {
+      if (t.raw() != memory) continue;
       TENON_ASSIGN_OR_RETURN(t, t.Clone());
       break;
     }
     run.Bring(out, std::move(t));
   }
+  calls.results.clear();
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Tensor>> CallStep::Call(int function, absl::Span<const Tensor> arguments,
-                                                   const Execution& run) const {
-  return functions_[static_cast<size_t>(function)]->Call(arguments, run.plan.services,
-                                                         *run.plan.cache);
+absl::StatusOr<PlanCall*> CallStep::CallOf(int function, absl::Span<const Tensor> arguments,
+                                           absl::Span<const Shape> general, const Execution& run,
+                                           Calls& calls) const {
+  const size_t f = static_cast<size_t>(function);
+  PlanCall& call = calls.by_function[f];
+  if (call.Fits(arguments)) return &call;
+  TENON_ASSIGN_OR_RETURN(
+      std::shared_ptr<const FlatPlan> plan,
+      functions_[f]->PlanFor(arguments, general, run.plan.services, *run.plan.cache));
+  call = PlanCall();  // gives its arena back before the next one is taken
+  TENON_ASSIGN_OR_RETURN(call, PlanCall::Of(std::move(plan)));
+  return &call;
 }
 
-absl::StatusOr<std::vector<Tensor>> IfStep::Results(absl::Span<const Tensor> inputs,
-                                                    const Execution& run) const {
-  return Call(IsTrue(inputs[0]) ? 0 : 1, inputs.subspan(1), run);
+absl::Status IfStep::Results(const Execution& run, Calls& calls) const {
+  const int chosen = IsTrue(calls.values[0]) ? 0 : 1;
+  const absl::Span<Tensor> arguments = absl::MakeSpan(calls.values).subspan(1);
+  TENON_ASSIGN_OR_RETURN(PlanCall * call, CallOf(chosen, arguments, {}, run, calls));
+  return call->Run(arguments, calls.results);
 }
 
-absl::StatusOr<std::vector<Tensor>> CaseStep::Results(absl::Span<const Tensor> inputs,
-                                                      const Execution& run) const {
-  const Tensor& selector = inputs[0];
+absl::Status CaseStep::Results(const Execution& run, Calls& calls) const {
+  const Tensor& selector = calls.values[0];
   if (selector.num_elements() != 1) return InvalidArgument("the branch index must be a scalar");
-  const int last = num_functions() - 1;
-  const int32_t index = *selector.data<int32_t>();
-  return Call(index < 0 || index > last ? last : index, inputs.subspan(1), run);
+  const int chosen = BranchOf(*selector.data<int32_t>(), num_functions());
+  const absl::Span<Tensor> arguments = absl::MakeSpan(calls.values).subspan(1);
+  TENON_ASSIGN_OR_RETURN(PlanCall * call, CallOf(chosen, arguments, {}, run, calls));
+  return call->Run(arguments, calls.results);
 }
 
-absl::StatusOr<std::vector<Tensor>> WhileStep::Results(absl::Span<const Tensor> inputs,
-                                                       const Execution& run) const {
-  std::vector<Tensor> variables(inputs.begin(), inputs.end());
+absl::Status BranchStep::Results(const Execution& run, Calls& calls) const {
+  const absl::Span<Tensor> arguments = absl::MakeSpan(calls.values).subspan(1);
+  TENON_ASSIGN_OR_RETURN(PlanCall * call, CallOf(0, arguments, {}, run, calls));
+  return call->Run(arguments, calls.results);
+}
+
+absl::Status WhileStep::Results(const Execution& run, Calls& calls) const {
   while (true) {
-    TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> more, Call(0, variables, run));
-    if (!IsTrue(more[0])) return variables;
-    TENON_ASSIGN_OR_RETURN(variables, Call(1, variables, run));
+    TENON_ASSIGN_OR_RETURN(PlanCall * condition, CallOf(0, calls.values, general_, run, calls));
+    TENON_ASSIGN_OR_RETURN(const bool more, condition->Test(calls.values));
+    if (!more) break;
+    TENON_ASSIGN_OR_RETURN(PlanCall * body, CallOf(1, calls.values, general_, run, calls));
+    TENON_RETURN_IF_ERROR(body->Run(absl::MakeSpan(calls.values), calls.results));
+    calls.values.swap(calls.results);
+    calls.results.clear();
   }
+  calls.results.swap(calls.values);
+  return absl::OkStatus();
 }
 
 }  // namespace tenon

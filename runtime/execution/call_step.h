@@ -8,29 +8,40 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "runtime/execution/function.h"
+#include "runtime/execution/plan_call.h"
 #include "runtime/execution/step.h"
 
 namespace tenon {
 
-// What all have in common: inputs given to functions, results taken from them.
+// What all have in common: inputs given to functions, results taken from them. A tensor that nobody
+// reads after the step passes into the function, and out again, as its owner: what the function
+// changes of it is changed in place.
 class CallStep : public Step {
  public:
-  // The functions outlive the step.
-  CallStep(StepArgs args, std::vector<Function*> functions)
-      : Step(std::move(args)), functions_(std::move(functions)) {}
+  // The functions outlive the step. Its calls are kept in ExecState::steps[state].
+  CallStep(StepArgs args, std::vector<Function*> functions, int state)
+      : Step(std::move(args)), functions_(std::move(functions)), state_(state) {}
 
   absl::Status Run(Execution& run) const final;
 
  protected:
+  struct Calls final : StepState {
+    std::vector<PlanCall> by_function;
+    std::vector<Tensor> values, results;
+  };
+
   int num_functions() const { return static_cast<int>(functions_.size()); }
-  absl::StatusOr<std::vector<Tensor>> Call(int function, absl::Span<const Tensor> arguments,
-                                           const Execution& run) const;
+  // The call of a function with such arguments.
+  absl::StatusOr<PlanCall*> CallOf(int function, absl::Span<const Tensor> arguments,
+                                   absl::Span<const Shape> general, const Execution& run,
+                                   Calls& calls) const;
 
  private:
-  virtual absl::StatusOr<std::vector<Tensor>> Results(absl::Span<const Tensor> inputs,
-                                                      const Execution& run) const = 0;
+  // From the inputs in `values` to the results in `results`.
+  virtual absl::Status Results(const Execution& run, Calls& calls) const = 0;
 
   const std::vector<Function*> functions_;
+  const int state_;
 };
 
 // Functions: then, else. Inputs: the condition, then the arguments.
@@ -39,8 +50,7 @@ class IfStep final : public CallStep {
   using CallStep::CallStep;
 
  private:
-  absl::StatusOr<std::vector<Tensor>> Results(absl::Span<const Tensor> inputs,
-                                              const Execution& run) const override;
+  absl::Status Results(const Execution& run, Calls& calls) const override;
 };
 
 // Functions: the branches. Inputs: the branch's index, then the arguments.
@@ -49,18 +59,29 @@ class CaseStep final : public CallStep {
   using CallStep::CallStep;
 
  private:
-  absl::StatusOr<std::vector<Tensor>> Results(absl::Span<const Tensor> inputs,
-                                              const Execution& run) const override;
+  absl::Status Results(const Execution& run, Calls& calls) const override;
+};
+
+// Functions: the one branch that can be taken. Inputs: what chose it, then the arguments.
+class BranchStep final : public CallStep {
+ public:
+  using CallStep::CallStep;
+
+ private:
+  absl::Status Results(const Execution& run, Calls& calls) const override;
 };
 
 // Functions: condition, body. Inputs: the loop's variables.
 class WhileStep final : public CallStep {
  public:
-  using CallStep::CallStep;
+  // `general`: for each variable, what its shapes in all iterations have in common.
+  WhileStep(StepArgs args, std::vector<Function*> functions, int state, std::vector<Shape> general)
+      : CallStep(std::move(args), std::move(functions), state), general_(std::move(general)) {}
 
  private:
-  absl::StatusOr<std::vector<Tensor>> Results(absl::Span<const Tensor> inputs,
-                                              const Execution& run) const override;
+  absl::Status Results(const Execution& run, Calls& calls) const override;
+
+  const std::vector<Shape> general_;
 };
 
 }  // namespace tenon

@@ -14,9 +14,10 @@ absl::Status DeviceKernelStep::Run(Execution& run) const {
   // What only this step still reads is held by `given` alone: an output may have its memory.
   std::vector<bool> released;
   for (const StepArg& arg : inputs()) {
-    released.push_back(arg.last_read);
-    if (!arg.last_read) continue;
-    run.state.dynamic[static_cast<size_t>(run.BufferOf(arg).index)] = Tensor();
+    const Buffer& buffer = run.BufferOf(arg);
+    Tensor* const slot = arg.last_read ? run.Slot(buffer.kind, buffer.index) : nullptr;
+    released.push_back(slot != nullptr);
+    if (slot != nullptr) *slot = Tensor();
   }
   TENON_ASSIGN_OR_RETURN(std::vector<Tensor> made,
                          kernel_->Run(*stream, std::move(given), released));

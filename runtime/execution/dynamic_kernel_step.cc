@@ -1,6 +1,7 @@
 #include "runtime/execution/dynamic_kernel_step.h"
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "env/status.h"
@@ -34,7 +35,7 @@ class DynamicOutputs final : public OutputAllocator {
 }  // namespace
 
 absl::Status DynamicKernelStep::Run(Execution& run) const {
-  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors, run.Views(inputs()));
+  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> tensors, run.Views(inputs()));
   std::vector<TensorSpec> specs;
   std::vector<Constant*> constants;
   std::vector<const void*> in;
@@ -47,6 +48,24 @@ absl::Status DynamicKernelStep::Run(Execution& run) const {
   TENON_ASSIGN_OR_RETURN(
       const std::shared_ptr<const PreparedKernel> prepared,
       run.plan.cache->Prepare(node_, specs, constants, specs_out, run.plan.services));
+
+  // An output that may overwrite an input which only this step still holds.
+  std::vector<Tensor> reused(specs_out.size());
+  for (const auto& [i, o] : prepared->in_place) {
+    const StepArg& from = inputs()[static_cast<size_t>(i)];
+    const StepArg& to = outputs()[static_cast<size_t>(o)];
+    const Shape& shape = specs_out[static_cast<size_t>(o)].shape;
+    const bool fits = from.last_read && run.BufferOf(to).kind == Buffer::Kind::kDynamic &&
+                      from.dtype == to.dtype && shape.IsComplete() &&
+                      shape.num_elements() == tensors[static_cast<size_t>(i)].num_elements();
+    const Buffer& buffer = run.BufferOf(from);
+    Tensor* const slot = fits ? run.Slot(buffer.kind, buffer.index) : nullptr;
+    if (slot == nullptr || reused[static_cast<size_t>(o)].valid()) continue;
+    *slot = Tensor();
+    if (!tensors[static_cast<size_t>(i)].OwnsAlone()) continue;
+    TENON_ASSIGN_OR_RETURN(reused[static_cast<size_t>(o)],
+                           tensors[static_cast<size_t>(i)].Reshaped(shape));
+  }
 
   DynamicOutputs allocator(*this, run);
   std::vector<void*> out;
@@ -62,6 +81,9 @@ absl::Status DynamicKernelStep::Run(Execution& run) const {
       }
       TENON_ASSIGN_OR_RETURN(Tensor view, run.View(arg));
       address = view.raw();
+    } else if (reused[i].valid()) {
+      address = reused[i].raw();
+      run.Bring(arg, std::move(reused[i]));
     } else if (shape.IsComplete()) {
       TENON_ASSIGN_OR_RETURN(address, allocator.Allocate(static_cast<int>(i), shape));
     }

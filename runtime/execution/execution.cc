@@ -32,9 +32,13 @@ absl::StatusOr<Tensor> Execution::View(const StepArg& arg) const {
       if (!state.dynamic[index].valid()) return Internal("a tensor is read before it is made");
       return state.dynamic[index].Reshaped(arg.shape);
     case Buffer::Kind::kFeed:
+      if (!arg.shape.IsComplete()) return feeds[index];
       return feeds[index].Reshaped(arg.shape);
     case Buffer::Kind::kOutput:
-      return outputs[index].Reshaped(arg.shape);
+      return state.outputs[index].Reshaped(arg.shape);
+    case Buffer::Kind::kConstant:
+      // A function may pass it on, and its caller may outlive this plan.
+      return plan.constants[index].Reshaped(arg.shape);
     default:
       return Tensor::FromExternal(arg.dtype, arg.shape, FixedAddress(plan, state, buffer), nullptr);
   }
@@ -50,8 +54,30 @@ absl::StatusOr<std::vector<Tensor>> Execution::Views(absl::Span<const StepArg> a
   return views;
 }
 
-void Execution::Bring(const StepArg& output, Tensor t) {
-  const size_t index = static_cast<size_t>(BufferOf(output).index);
+Tensor* Execution::Slot(Buffer::Kind kind, int index) {
+  const size_t i = static_cast<size_t>(index);
+  switch (kind) {
+    case Buffer::Kind::kDynamic:
+    case Buffer::Kind::kHeld:
+      return &state.dynamic[i];
+    case Buffer::Kind::kFeed:
+      return owned_feeds.empty() ? nullptr : &owned_feeds[i];
+    default:
+      return nullptr;
+  }
+}
+
+absl::StatusOr<Tensor> Execution::Take(const StepArg& arg) {
+  const Buffer& buffer = BufferOf(arg);
+  Tensor* const slot = arg.last_read ? Slot(buffer.kind, buffer.index) : nullptr;
+  if (slot == nullptr || !slot->valid()) return View(arg);
+  Tensor t = std::exchange(*slot, Tensor());
+  if (buffer.kind == Buffer::Kind::kDynamic || t.shape() == arg.shape) return t;
+  return t.Reshaped(arg.shape);
+}
+
+void Execution::BringAt(int dynamic, Tensor t) {
+  const size_t index = static_cast<size_t>(dynamic);
   for (int position : plan.held_pointers[index]) {
     state.pointers[static_cast<size_t>(position)] = t.raw();
   }

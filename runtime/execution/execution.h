@@ -2,6 +2,7 @@
 #ifndef TENON_RUNTIME_EXECUTION_EXECUTION_H_
 #define TENON_RUNTIME_EXECUTION_EXECUTION_H_
 
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,8 +16,9 @@ void* FixedAddress(const FlatPlan& plan, const ExecState& state, const Buffer& b
 
 class Execution {
  public:
-  Execution(const FlatPlan& p, ExecState& s, absl::Span<const Tensor> f)
-      : plan(p), state(s), feeds(f) {}
+  // `owned` are the feeds if the run may take them, or else empty.
+  Execution(const FlatPlan& p, ExecState& s, absl::Span<const Tensor> f, absl::Span<Tensor> owned)
+      : plan(p), state(s), feeds(f), owned_feeds(owned) {}
 
   const Buffer& BufferOf(const StepArg& arg) const {
     return plan.buffers[static_cast<size_t>(arg.buffer)];
@@ -24,13 +26,18 @@ class Execution {
   // The tensor that `arg` stands for, over the run's memory.
   absl::StatusOr<Tensor> View(const StepArg& arg) const;
   absl::StatusOr<std::vector<Tensor>> Views(absl::Span<const StepArg> args) const;
+  // The same for a step that may give the tensor away: after the last read, the run lets go of it.
+  absl::StatusOr<Tensor> Take(const StepArg& arg);
+  // Where the run holds the tensor of a feed that it owns, or of a dynamic index; null: nowhere.
+  Tensor* Slot(Buffer::Kind kind, int index);
   // Makes `t` the tensor of an output that the step brings.
-  void Bring(const StepArg& output, Tensor t);
+  void Bring(const StepArg& output, Tensor t) { BringAt(BufferOf(output).index, std::move(t)); }
+  void BringAt(int dynamic, Tensor t);
 
   const FlatPlan& plan;
   ExecState& state;
   const absl::Span<const Tensor> feeds;
-  std::vector<Tensor> outputs;  // FlatPlan::owned_outputs
+  const absl::Span<Tensor> owned_feeds;
 };
 
 }  // namespace tenon

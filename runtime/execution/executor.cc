@@ -1,11 +1,13 @@
 // Runs flat plans.
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "env/status.h"
 #include "graph/object.h"
 #include "runtime/execution/execution.h"
 #include "runtime/execution/flat_plan.h"
+#include "runtime/execution/plan_call.h"
 
 namespace tenon {
 namespace {
@@ -41,8 +43,32 @@ void Release(const FlatPlan& plan, const FlatStep& step, ExecState& state) {
   }
 }
 
+// Gives the step's outputs the memory of its inputs, or memory of their own.
+absl::Status TakeMemory(const FlatPlan& plan, const FlatStep& step, Execution& run) {
+  for (int i = step.take_begin; i < step.take_end; ++i) {
+    const Take& take = plan.takes[static_cast<size_t>(i)];
+    Tensor* const input = run.Slot(take.from, take.input);
+    Tensor output;
+    if (input != nullptr && input->OwnsAlone()) {
+      output = std::exchange(*input, Tensor());
+      if (output.shape() != take.spec.shape) {
+        TENON_ASSIGN_OR_RETURN(output, output.Reshaped(take.spec.shape));
+      }
+    } else {
+      TENON_ASSIGN_OR_RETURN(output, Tensor::Allocate(take.spec.dtype, take.spec.shape));
+    }
+    run.BringAt(take.output, std::move(output));
+  }
+  return absl::OkStatus();
+}
+
 inline absl::Status RunStep(const FlatPlan& plan, const FlatStep& step, Execution& run) {
   if (step.kernel != nullptr) {
+    if (step.take_begin != step.take_end) {
+      if (absl::Status status = TakeMemory(plan, step, run); !status.ok()) {
+        return AtNode(plan, step, status);
+      }
+    }
     void** const pointers = run.state.pointers.data();
     RunContext context(pointers + step.inputs, pointers + step.outputs, pointers[step.scratch]);
     if (absl::Status status = step.kernel->Run(context); !status.ok()) {
@@ -73,22 +99,25 @@ absl::Status RunStepsObserved(const FlatPlan& plan, Execution& run, StepObserver
   return absl::OkStatus();
 }
 
+// Each in memory of its own.
 absl::StatusOr<std::vector<Tensor>> CollectOutputs(const FlatPlan& plan, Execution& run) {
   std::vector<Tensor> outputs;
   outputs.reserve(plan.outputs.size());
-  std::vector<bool> given(run.outputs.size(), false);
+  std::vector<bool> given(run.state.outputs.size(), false);
   for (const PlanOutput& output : plan.outputs) {
     const Buffer& buffer = plan.buffers[static_cast<size_t>(output.buffer)];
     const size_t index = static_cast<size_t>(buffer.index);
     if (buffer.kind == Buffer::Kind::kOutput && !given[index] &&
-        run.outputs[index].shape() == output.shape) {
+        run.state.outputs[index].shape() == output.shape) {
       given[index] = true;
-      outputs.push_back(run.outputs[index]);
+      outputs.push_back(run.state.outputs[index]);
       continue;
     }
-    if (buffer.kind == Buffer::Kind::kDynamic && run.state.dynamic[index].OwnsAlone()) {
-      outputs.push_back(std::move(run.state.dynamic[index]));
-      run.state.dynamic[index] = outputs.back();  // a second name for it gets a copy
+    const bool brought =
+        buffer.kind == Buffer::Kind::kDynamic ||
+        (buffer.kind == Buffer::Kind::kHeld && run.state.dynamic[index].shape() == output.shape);
+    if (brought && run.state.dynamic[index].OwnsAlone()) {
+      outputs.push_back(run.state.dynamic[index]);  // a second name for it gets a copy
       continue;
     }
     // A second name for the same tensor, an input passed through, and a constant each get a copy.
@@ -100,76 +129,114 @@ absl::StatusOr<std::vector<Tensor>> CollectOutputs(const FlatPlan& plan, Executi
 }
 
 // Outputs that need no memory of their own.
-absl::StatusOr<std::vector<Tensor>> ShareOutputs(const FlatPlan& plan, Execution& run) {
-  std::vector<Tensor> outputs;
-  outputs.reserve(plan.outputs.size());
+absl::Status ShareOutputs(const FlatPlan& plan, Execution& run, std::vector<Tensor>& results) {
+  results.clear();
   for (const PlanOutput& output : plan.outputs) {
-    const Buffer& buffer = plan.buffers[static_cast<size_t>(output.buffer)];
-    Tensor t;
-    if (buffer.kind == Buffer::Kind::kConstant) {
-      const Tensor& constant = plan.constants[static_cast<size_t>(buffer.index)];
-      TENON_ASSIGN_OR_RETURN(t, constant.Reshaped(output.shape));
-    } else {
-      TENON_ASSIGN_OR_RETURN(t, run.View({output.buffer, output.dtype, output.shape}));
-    }
-    outputs.push_back(std::move(t));
+    TENON_ASSIGN_OR_RETURN(Tensor t, run.View({output.buffer, output.dtype, output.shape}));
+    results.push_back(std::move(t));
   }
-  return outputs;
+  for (Tensor& t : run.state.outputs) t = Tensor();
+  return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Tensor>> RunWith(const FlatPlan& plan, ExecState& state,
-                                            absl::Span<const Tensor> feeds, StepObserver* observer,
-                                            bool share) {
-  Execution run(plan, state, feeds);
-  run.outputs.reserve(plan.owned_outputs.size());
-  for (const TensorSpec& spec : plan.owned_outputs) {
-    TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(spec.dtype, spec.shape));
-    run.outputs.push_back(std::move(t));
+void Recycle(const FlatPlan& plan, Execution& run) {
+  if (run.owned_feeds.empty()) return;
+  for (const auto& [feed, output] : plan.recycled) {
+    Tensor& from = run.owned_feeds[static_cast<size_t>(feed)];
+    if (from.OwnsAlone()) run.state.outputs[static_cast<size_t>(output)] = std::move(from);
+    from = Tensor();
+  }
+}
+
+absl::Status Prepare(const FlatPlan& plan, Execution& run) {
+  ExecState& state = run.state;
+  if (state.bound_to == nullptr) TENON_RETURN_IF_ERROR(MakeTensors(plan, state));
+  // Usually it is the arena of the previous run.
+  if (state.bound_to != state.arena.data()) Bind(plan, state);
+  state.steps.resize(static_cast<size_t>(plan.num_step_states));
+  state.outputs.resize(plan.owned_outputs.size());
+  for (size_t i = 0; i < state.outputs.size(); ++i) {
+    Tensor& t = state.outputs[i];
+    const TensorSpec& spec = plan.owned_outputs[i];
+    if (t.OwnsAlone() && t.dtype() == spec.dtype && t.shape() == spec.shape) continue;
+    TENON_ASSIGN_OR_RETURN(t, Tensor::Allocate(spec.dtype, spec.shape));
   }
   for (const PointerPatch& p : plan.feed_pointers) {
     // Kernels only read from input positions.
     state.pointers[static_cast<size_t>(p.position)] =
-        const_cast<void*>(feeds[static_cast<size_t>(p.index)].raw());
+        const_cast<void*>(run.feeds[static_cast<size_t>(p.index)].raw());
   }
   for (const PointerPatch& p : plan.output_pointers) {
     state.pointers[static_cast<size_t>(p.position)] =
-        run.outputs[static_cast<size_t>(p.index)].raw();
+        state.outputs[static_cast<size_t>(p.index)].raw();
   }
-  TENON_RETURN_IF_ERROR(observer == nullptr ? RunSteps(plan, run)
-                                            : RunStepsObserved(plan, run, *observer));
-  return share ? ShareOutputs(plan, run) : CollectOutputs(plan, run);
+  return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Tensor>> RunFlat(const FlatPlan& plan, absl::Span<const Tensor> feeds,
-                                            StepObserver* observer, bool share) {
-  TENON_ASSIGN_OR_RETURN(std::unique_ptr<ExecState> state, plan.states->Take());
-  if (state->bound_to == nullptr) TENON_RETURN_IF_ERROR(MakeTensors(plan, *state));
-  // Usually it is the arena of the previous run.
-  if (state->bound_to != state->arena.data()) Bind(plan, *state);
-  absl::StatusOr<std::vector<Tensor>> outputs = RunWith(plan, *state, feeds, observer, share);
-  for (Tensor& t : state->dynamic) t = Tensor();
-  for (const auto& stream : state->streams) {
+// Drops what belongs to this run alone.
+absl::Status Finish(ExecState& state) {
+  absl::Status status;
+  for (Tensor& t : state.dynamic) t = Tensor();
+  for (const auto& stream : state.streams) {
     // Pending work on devices belongs to this run, and so do its errors.
-    if (absl::Status done = stream->Synchronize(); !done.ok() && outputs.ok()) {
-      outputs = Annotate(done, absl::StrCat("device ", stream->device().name()));
+    if (absl::Status done = stream->Synchronize(); !done.ok() && status.ok()) {
+      status = Annotate(done, absl::StrCat("device ", stream->device().name()));
     }
   }
-  for (Tensor& t : state->strings) {
+  for (Tensor& t : state.strings) {
     if (HoldsObjects(t.dtype())) std::fill_n(t.data<ObjectPtr>(), t.num_elements(), nullptr);
   }
-  plan.states->Give(std::move(state));
-  return outputs;
+  return status;
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<Tensor>> FlatPlan::DoRun(absl::Span<const Tensor> feeds,
+absl::StatusOr<std::vector<Tensor>> FlatPlan::DoRun(absl::Span<const Tensor> inputs,
                                                     StepObserver* observer) const {
-  return RunFlat(*this, feeds, observer, /*share=*/false);
+  TENON_ASSIGN_OR_RETURN(HeldState state, HeldState::Of(*this));
+  Execution run(*this, *state, inputs, {});
+  absl::Status status = Prepare(*this, run);
+  if (status.ok()) {
+    status = observer == nullptr ? RunSteps(*this, run) : RunStepsObserved(*this, run, *observer);
+  }
+  std::vector<Tensor> results;
+  if (status.ok()) {
+    absl::StatusOr<std::vector<Tensor>> collected = CollectOutputs(*this, run);
+    status = collected.status();
+    if (status.ok()) results = *std::move(collected);
+  }
+  if (absl::Status done = Finish(*state); status.ok()) status = done;
+  if (!status.ok()) return status;
+  return results;
 }
 
-absl::StatusOr<std::vector<Tensor>> FlatPlan::RunShared(absl::Span<const Tensor> feeds) const {
-  return RunFlat(*this, feeds, nullptr, /*share=*/true);
+absl::Status PlanCall::Run(absl::Span<const Tensor> feeds, absl::Span<Tensor> owned,
+                           absl::FunctionRef<absl::Status(Execution&)> collect) {
+  Execution run(*plan_, *state_, feeds, owned);
+  absl::Status status = Prepare(*plan_, run);
+  if (status.ok()) status = RunSteps(*plan_, run);
+  if (status.ok()) status = collect(run);
+  if (absl::Status done = Finish(*state_); !done.ok() && status.ok()) return done;
+  return status;
+}
+
+absl::Status PlanCall::Run(absl::Span<Tensor> arguments, std::vector<Tensor>& results) {
+  return Run(arguments, arguments, [&](Execution& run) {
+    TENON_RETURN_IF_ERROR(ShareOutputs(*plan_, run, results));
+    Recycle(*plan_, run);
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<bool> PlanCall::Test(absl::Span<const Tensor> arguments) {
+  bool truth = false;
+  TENON_RETURN_IF_ERROR(Run(arguments, {}, [&](Execution& run) -> absl::Status {
+    const PlanOutput& output = plan_->outputs[0];
+    TENON_ASSIGN_OR_RETURN(const Tensor t, run.View({output.buffer, output.dtype, output.shape}));
+    truth = IsTrue(t);
+    return absl::OkStatus();
+  }));
+  return truth;
 }
 
 }  // namespace tenon

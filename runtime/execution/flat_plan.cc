@@ -2,7 +2,13 @@
 
 #include <algorithm>
 
+#include "kernels/lists/tensor_list.h"
+
 namespace tenon {
+
+Shape FeedShape(const Tensor& feed) {
+  return feed.dtype() == DType::kVariant ? CommonItemShape(feed) : feed.shape();
+}
 
 size_t FlatPlan::HeldBytes() const {
   const auto table = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
@@ -10,7 +16,7 @@ size_t FlatPlan::HeldBytes() const {
                        (strings.size() + static_cast<size_t>(num_dynamic)) * sizeof(Tensor);
   size_t bytes = sizeof(FlatPlan) + table(steps) + table(dynamic_steps) + table(buffers) +
                  table(pointers) + table(constants) + table(prepared) + table(held_pointers) +
-                 state * std::max<size_t>(states->size(), 1);
+                 table(takes) + table(feeds) + state * std::max<size_t>(states->size(), 1);
   for (const std::unique_ptr<Step>& step : dynamic_steps) bytes += step->HeldBytes();
   for (const std::shared_ptr<const Tensor>& value : values)
     bytes += sizeof(Tensor) + value->bytes();

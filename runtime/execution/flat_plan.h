@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,6 +22,9 @@
 namespace tenon {
 
 class ModelState;  // runtime/plan/model_state.h
+
+// The part of a feed's shape that plans depend on: for a list's handle, its tensors' shape.
+Shape FeedShape(const Tensor& feed);
 
 // The location of a tensor's bytes.
 struct Buffer {
@@ -49,7 +53,19 @@ struct FlatStep {
   int scratch = 0;        // position
   int release_begin = 0;  // FlatPlan::releases of this step
   int release_end = 0;
+  int take_begin = 0;  // FlatPlan::takes of this step
+  int take_end = 0;
   NodeId node = kNoNode;
+};
+
+// An output that is written over an input which nobody reads afterwards, if at that moment nobody
+// else holds it either; otherwise into new memory. So a loop that changes a part of a tensor writes
+// only that part.
+struct Take {
+  Buffer::Kind from = Buffer::Kind::kFeed;  // or kHeld
+  int input = 0;                            // feed, or dynamic index
+  int output = 0;                           // dynamic index
+  TensorSpec spec;                          // of the output
 };
 
 struct PointerPatch {
@@ -80,15 +96,22 @@ struct FlatPlan final : Plan {
   int num_dynamic = 0;
   std::vector<std::vector<int>> held_pointers;  // by dynamic index: pointer positions to set
   std::vector<int> releases;                    // dynamic indices, in the order of their last steps
+  std::vector<Take> takes;                      // in the order of their steps
+  // Feed and owned output: after the run, the output of the next one gets the feed's memory.
+  std::vector<std::pair<int, int>> recycled;
+  int num_step_states = 0;
   size_t arena_bytes = 0;
   std::vector<PlanOutput> outputs;  // in the order of Graph::outputs()
   PlanStats counts;
+  // What the plan was made for, by feed: the shape as FeedShape gives it, maybe partial.
+  std::vector<std::pair<DType, Shape>> feeds;
 
   // The owners of what the pointers above point to.
   std::shared_ptr<const ModelState> model;
   const Graph* graph = nullptr;                                 // the model's
   std::vector<std::shared_ptr<const PreparedKernel>> prepared;  // by step
   std::vector<std::shared_ptr<const Tensor>> values;
+  std::vector<std::shared_ptr<const void>> functions;  // made for this plan's calls
   Services services;
   KernelCache* cache = nullptr;  // outlives the plan
 
@@ -100,10 +123,6 @@ struct FlatPlan final : Plan {
   absl::Span<const std::shared_ptr<const PreparedKernel>> kernels() const override {
     return prepared;
   }
-
-  // As Run, for calls inside a run: outputs may share memory with the feeds, with constants and
-  // with variables.
-  absl::StatusOr<std::vector<Tensor>> RunShared(absl::Span<const Tensor> feeds) const;
 
  private:
   absl::StatusOr<std::vector<Tensor>> DoRun(absl::Span<const Tensor> feeds,

@@ -18,6 +18,12 @@
 
 namespace tenon {
 
+// What a step keeps from one run to the next while a caller holds the state, such as a loop its
+// body's state.
+struct StepState {
+  virtual ~StepState() = default;
+};
+
 struct ExecState {
   std::vector<std::shared_ptr<DeviceStream>> streams;  // one per device, created when first needed
   ArenaBlock arena;                                    // none between runs
@@ -25,6 +31,9 @@ struct ExecState {
   std::vector<void*> pointers;                         // resolved, except for feeds and outputs
   std::vector<Tensor> strings;
   std::vector<Tensor> dynamic;  // empty between runs
+  // The memory of FlatPlan::owned_outputs, and of steps; empty while no caller holds the state.
+  std::vector<Tensor> outputs;
+  std::vector<std::unique_ptr<StepState>> steps;
 };
 
 class StatePool {

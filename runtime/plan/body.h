@@ -3,8 +3,10 @@
 #ifndef TENON_RUNTIME_PLAN_BODY_H_
 #define TENON_RUNTIME_PLAN_BODY_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -24,26 +26,40 @@ class Body final : public Function {
       : model_(std::move(model)), plans_(kPlans, kPlanBytes) {}
 
   const ModelState& model() const { return *model_; }
+  const std::shared_ptr<const ModelState>& shared_model() const { return model_; }
   int64_t plan_bytes() const { return plans_.bytes(); }
-  absl::StatusOr<std::shared_ptr<const FlatPlan>> PlanFor(absl::Span<const Tensor> feeds,
+
+  absl::StatusOr<std::shared_ptr<const FlatPlan>> PlanFor(absl::Span<const Tensor> arguments,
+                                                          absl::Span<const Shape> general,
                                                           const Services& services,
-                                                          KernelCache& cache);
-  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> arguments,
-                                           const Services& services, KernelCache& cache) override;
+                                                          KernelCache& cache) override;
 
  private:
   static constexpr int kPlans = 64;
   static constexpr int64_t kPlanBytes = int64_t{64} << 20;
+  // So many plans are made for shapes that change from call to call before a general one serves
+  // them: enough for shapes that alternate, few beside the length of a tensor that grows.
+  static constexpr int kExactPlans = 8;
   const std::shared_ptr<const ModelState> model_;
   PlanCache<FlatPlan> plans_;
+  std::atomic<int> exact_plans_ = 0;
 };
 
-// The functions that a control-flow node calls.
-struct CallForm {
-  enum Kind { kIf, kCase, kWhile } kind = kIf;
-  // If: then, else. Case: the branches. While: condition, body.
-  std::vector<Body*> bodies;
-  int first_input = 0;  // the first input that is an argument of the functions
+// A function of one call, with a plan that knows more about the call's arguments than their shapes.
+class SpecialFunction final : public Function {
+ public:
+  // `other` serves arguments of other shapes, and outlives this object.
+  SpecialFunction(std::shared_ptr<const FlatPlan> plan, Function& other)
+      : plan_(std::move(plan)), other_(other) {}
+
+  absl::StatusOr<std::shared_ptr<const FlatPlan>> PlanFor(absl::Span<const Tensor> arguments,
+                                                          absl::Span<const Shape> general,
+                                                          const Services& services,
+                                                          KernelCache& cache) override;
+
+ private:
+  const std::shared_ptr<const FlatPlan> plan_;
+  Function& other_;
 };
 
 // Bodies by function name.
@@ -59,16 +75,6 @@ class Bodies {
  private:
   absl::flat_hash_map<std::string, std::unique_ptr<Body>> bodies_;
 };
-
-bool IsCall(absl::string_view op);
-// InvalidArgument if a function is missing or its signature does not match the node.
-absl::StatusOr<CallForm> CallFormOf(const Node& node, const Bodies& bodies);
-
-// The output shapes of a call, as far as they are known at planning time; unknown if they depend on
-// data or change between iterations. A branch that cannot be planned reports its error at run time.
-std::vector<Shape> CallOutputShapes(const CallForm& form, absl::Span<const TensorSpec> inputs,
-                                    size_t num_outputs, const Services& services,
-                                    KernelCache& cache);
 
 }  // namespace tenon
 

@@ -12,6 +12,7 @@
 #include "runtime/execution/list_item_step.h"
 #include "runtime/execution/read_variable_step.h"
 #include "runtime/plan/body.h"
+#include "runtime/plan/calls.h"
 #include "runtime/plan/plan_memory.h"
 #include "runtime/plan/plan_steps.h"
 
@@ -33,6 +34,13 @@ class PlanBuilder {
     values_.resize(static_cast<size_t>(graph_.end_id()));
   }
 
+  // The arguments of a function: see BuildFunctionPlan.
+  void OfFunction(absl::Span<Constant* const> constants) {
+    of_function_ = true;
+    feed_constants_ = constants;
+    memory_.OwnFeeds();
+  }
+
   absl::StatusOr<std::shared_ptr<const FlatPlan>> Build(absl::Span<const TensorSpec> feeds) {
     TENON_RETURN_IF_ERROR(AddAll(feeds));
     plan_->counts.steps = static_cast<int>(plan_->steps.size());
@@ -52,7 +60,11 @@ class PlanBuilder {
       dry_run.weight_bytes +=
           static_cast<size_t>(constant->shape().num_elements()) * SizeOf(constant->dtype());
     }
-    dry_run.dynamic = !plan_->dynamic_steps.empty();
+    dry_run.dynamic = dynamic_ || !plan_->dynamic_steps.empty() || plan_->num_step_states > 0;
+    for (const GraphOutput& output : graph_.outputs()) {
+      TENON_ASSIGN_OR_RETURN(const PlanValue* value, OutputValue(output));
+      dry_run.results.push_back({-1, value->spec.dtype, value->spec.shape, value->item});
+    }
     for (const std::vector<PlanValue>& ports : values_) {
       std::vector<TensorSpec>& specs = dry_run.outputs.emplace_back();
       for (const PlanValue& value : ports) specs.push_back(value.spec);
@@ -78,13 +90,23 @@ class PlanBuilder {
     if (feeds.size() != inputs.size()) {
       return InvalidArgument("the graph has ", inputs.size(), " inputs, ", feeds.size(), " given");
     }
+    for (const TensorSpec& feed : feeds) {
+      plan_->feeds.emplace_back(feed.dtype, feed.dtype == DType::kVariant && feed.value != nullptr
+                                                ? CommonItemShape(*feed.value)
+                                                : feed.shape);
+    }
     for (size_t i = 0; i < feeds.size(); ++i) {
       if (feeds[i].dtype == DType::kInvalid) continue;
       if (!fed_.insert(inputs[i].node).second) continue;
       PlanValue value;
       value.spec = {feeds[i].dtype, feeds[i].shape, nullptr};
-      value.buffer = memory_.AddFeed(static_cast<int>(i));
-      if (feeds[i].value != nullptr) value.item = CommonItemShape(*feeds[i].value);
+      value.buffer = memory_.AddFeed(static_cast<int>(i), value.spec);
+      if (feeds[i].dtype == DType::kVariant) {
+        if (feeds[i].value != nullptr) value.item = CommonItemShape(*feeds[i].value);
+      } else if (of_function_) {
+        value.spec.value = feeds[i].value;
+        if (!feed_constants_.empty()) value.constant = feed_constants_[i];
+      }
       values_[static_cast<size_t>(inputs[i].node)] = {value};
     }
     return absl::OkStatus();
@@ -260,8 +282,11 @@ class PlanBuilder {
       empty &= outputs[i].shape.IsComplete() && outputs[i].shape.num_elements() == 0;
     }
     if (empty && !op.row.stateful) return absl::OkStatus();  // nothing to write
+    if (steps_.dry_run()) {
+      dynamic_ |= dynamic;
+      return steps_.AddDry(inputs, outputs);
+    }
     if (dynamic) return steps_.Add<DynamicKernelStep>(node, inputs, ports, node, op);
-    if (steps_.dry_run()) return steps_.AddDry(inputs, outputs);
 
     std::vector<Constant*> constants;
     for (const PlanValue* in : inputs) constants.push_back(in->constant);
@@ -275,16 +300,20 @@ class PlanBuilder {
     return steps_.AddFlat(node, *std::move(prepared), inputs, ports);
   }
 
+  absl::StatusOr<PlanValue*> OutputValue(const GraphOutput& output) {
+    std::vector<PlanValue>& ports = values_[static_cast<size_t>(output.source.node)];
+    const int port = output.source.port;
+    if (port >= 0 && static_cast<size_t>(port) < ports.size()) {
+      return &ports[static_cast<size_t>(port)];
+    }
+    return InvalidArgument("output '", output.name, "' asks for '",
+                           EndpointName(graph_, output.source), "', which that node does not have");
+  }
+
   absl::Status AddOutputs() {
     for (const GraphOutput& output : graph_.outputs()) {
-      std::vector<PlanValue>& ports = values_[static_cast<size_t>(output.source.node)];
-      const int port = output.source.port;
-      if (port < 0 || static_cast<size_t>(port) >= ports.size()) {
-        return InvalidArgument("output '", output.name, "' asks for '",
-                               EndpointName(graph_, output.source),
-                               "', which that node does not have");
-      }
-      PlanValue& value = ports[static_cast<size_t>(port)];
+      TENON_ASSIGN_OR_RETURN(PlanValue * found, OutputValue(output));
+      PlanValue& value = *found;
       TENON_RETURN_IF_ERROR(steps_.BringToHost(graph_.node(output.source.node), value));
       TENON_ASSIGN_OR_RETURN(const int buffer, steps_.BufferOf(value));
       memory_.Read(buffer, steps_.now());
@@ -300,6 +329,9 @@ class PlanBuilder {
   PlanSteps steps_;
   std::vector<std::vector<PlanValue>> values_;  // by node, then port
   absl::flat_hash_set<NodeId> fed_;
+  bool of_function_ = false;
+  bool dynamic_ = false;  // in a dry run
+  absl::Span<Constant* const> feed_constants_;
 };
 
 }  // namespace
@@ -309,6 +341,14 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildPlan(std::shared_ptr<const 
                                                           const Services& services,
                                                           KernelCache& cache) {
   return PlanBuilder(std::move(model), services, &cache).Build(feeds);
+}
+
+absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildFunctionPlan(
+    std::shared_ptr<const ModelState> model, absl::Span<const TensorSpec> arguments,
+    absl::Span<Constant* const> constants, const Services& services, KernelCache& cache) {
+  PlanBuilder builder(std::move(model), services, &cache);
+  builder.OfFunction(constants);
+  return builder.Build(arguments);
 }
 
 absl::StatusOr<PlanDryRun> DryRunPlan(std::shared_ptr<const ModelState> model,

@@ -22,6 +22,14 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildPlan(std::shared_ptr<const 
                                                           const Services& services,
                                                           KernelCache& cache);
 
+// Compiles a function for calls with such arguments: shapes may be partial. The value of an
+// argument is what it has in every call (of a list, it gives the shape of the tensors). `constants`
+// is empty, or has the weight that an argument is in every call, or null, for each argument. The
+// plan's runs may take arguments that their caller owns.
+absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildFunctionPlan(
+    std::shared_ptr<const ModelState> model, absl::Span<const TensorSpec> arguments,
+    absl::Span<Constant* const> constants, const Services& services, KernelCache& cache);
+
 // The plan for such feeds in outline, without preparing kernels.
 struct PlanDryRun {
   std::vector<std::vector<TensorSpec>> outputs;  // by node; values where they are known
@@ -29,6 +37,7 @@ struct PlanDryRun {
   size_t written_bytes = 0;                      // by all steps
   size_t weight_bytes = 0;                       // read by steps
   bool dynamic = false;                          // some step's shapes depend on data
+  std::vector<PlanOutput> results;               // what is known of the graph's outputs
 
   std::vector<std::shared_ptr<const Tensor>> values;  // what the specs point to
 };

@@ -3,41 +3,57 @@
 #include <algorithm>
 
 #include "absl/hash/hash.h"
-#include "kernels/lists/tensor_list.h"
 #include "runtime/execution/flat_plan.h"
 
 namespace tenon {
 namespace {
-
-// A list's handle is a scalar; plans depend on the shape of the list's tensors.
-Shape KeyShape(const Tensor& feed) {
-  return feed.dtype() == DType::kVariant ? CommonItemShape(feed) : feed.shape();
-}
 
 struct Query {
   static constexpr bool kByValue = false;
 
   size_t Hash() const {
     size_t hash = feeds.size();
-    for (const Tensor& t : feeds) hash = absl::HashOf(hash, t.dtype(), KeyShape(t));
+    for (const Tensor& t : feeds) {
+      hash = t.dtype() == DType::kVariant ? absl::HashOf(hash, t.dtype(), FeedShape(t))
+                                          : absl::HashOf(hash, t.dtype(), t.shape());
+    }
     return hash;
   }
   bool Asks(const std::vector<TensorSpec>& key) const {
     return std::equal(key.begin(), key.end(), feeds.begin(), feeds.end(),
                       [](const TensorSpec& a, const Tensor& b) {
                         if (b.dtype() == DType::kVariant) {
-                          return a.dtype == DType::kVariant && a.shape == KeyShape(b);
+                          return a.dtype == DType::kVariant && a.shape == FeedShape(b);
                         }
                         return a.dtype == b.dtype() && a.shape == b.shape();
                       });
   }
   std::vector<TensorSpec> MakeKey() const {
     std::vector<TensorSpec> key;
-    for (const Tensor& t : feeds) key.push_back({t.dtype(), KeyShape(t), nullptr});
+    for (const Tensor& t : feeds) key.push_back({t.dtype(), FeedShape(t), nullptr});
     return key;
   }
 
   absl::Span<const Tensor> feeds;
+};
+
+struct GeneralQuery {
+  static constexpr bool kByValue = false;
+
+  size_t Hash() const {
+    size_t hash = feeds.size();
+    for (const TensorSpec& s : feeds) hash = absl::HashOf(hash, s.dtype, s.shape);
+    return hash;
+  }
+  bool Asks(const std::vector<TensorSpec>& key) const {
+    return std::equal(key.begin(), key.end(), feeds.begin(), feeds.end(),
+                      [](const TensorSpec& a, const TensorSpec& b) {
+                        return a.dtype == b.dtype && a.shape == b.shape;
+                      });
+  }
+  std::vector<TensorSpec> MakeKey() const { return {feeds.begin(), feeds.end()}; }
+
+  absl::Span<const TensorSpec> feeds;
 };
 
 }  // namespace
@@ -46,6 +62,12 @@ template <typename P>
 absl::StatusOr<std::shared_ptr<const P>> PlanCache<P>::Get(absl::Span<const Tensor> feeds,
                                                            Build build) {
   return cache_.GetOrBuild(Query{feeds}, build);
+}
+
+template <typename P>
+absl::StatusOr<std::shared_ptr<const P>> PlanCache<P>::GetGeneral(
+    absl::Span<const TensorSpec> feeds, Build build) {
+  return cache_.GetOrBuild(GeneralQuery{feeds}, build);
 }
 
 template <typename P>

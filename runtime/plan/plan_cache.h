@@ -31,6 +31,10 @@ class PlanCache {
   // The plan for these feeds (an invalid tensor: not fed).
   absl::StatusOr<std::shared_ptr<const P>> Get(absl::Span<const Tensor> feeds, Build build);
 
+  // The plan for all feeds with these dtypes and (partial) shapes.
+  absl::StatusOr<std::shared_ptr<const P>> GetGeneral(absl::Span<const TensorSpec> feeds,
+                                                      Build build);
+
   CacheStats stats() const { return cache_.stats(); }
   // The bytes that only the kept plans hold, without weights, kernels and arenas.
   int64_t bytes() const;

@@ -12,7 +12,9 @@ int PlanMemory::Add(Item item) {
   return static_cast<int>(items_.size()) - 1;
 }
 
-int PlanMemory::AddFeed(int feed) { return Add({.kind = Buffer::Kind::kFeed, .index = feed}); }
+int PlanMemory::AddFeed(int feed, const TensorSpec& spec) {
+  return Add({.kind = Buffer::Kind::kFeed, .index = feed, .spec = spec});
+}
 
 int PlanMemory::AddConstant(FlatPlan& plan, Tensor value) {
   plan.constants.push_back(std::move(value));
@@ -57,6 +59,11 @@ void PlanMemory::Read(int buffer, int step) {
   item.last = std::max(item.last, step);
 }
 
+void PlanMemory::Hand(int buffer, int step) {
+  Item& item = at(buffer);
+  item.handed = std::max(item.handed, step);
+}
+
 void PlanMemory::Fetch(int buffer, const TensorSpec& spec) {
   Item& item = at(buffer);
   if (item.fetched) return;
@@ -69,6 +76,84 @@ int PlanMemory::Resolve(int buffer) const {
     buffer = items_[static_cast<size_t>(buffer)].merged_into;
   }
   return buffer;
+}
+
+bool PlanMemory::CanTake(const Item& in, const Item& out) const {
+  const bool taken = in.kind == Buffer::Kind::kHeld || in.taken_from >= 0 ||
+                     (in.kind == Buffer::Kind::kFeed && owns_feeds_);
+  const bool list = out.kind == Buffer::Kind::kStrings && HoldsObjects(out.spec.dtype);
+  return taken && (out.kind == Buffer::Kind::kArena || list) && out.spec.dtype == in.spec.dtype &&
+         in.spec.shape.IsComplete() && out.spec.shape.IsComplete() &&
+         in.spec.shape.num_elements() == out.spec.shape.num_elements();
+}
+
+// Which outputs are written over an input that the run owns. That pays if the result leaves the
+// plan, or is handed on; elsewhere the arena is better.
+void PlanMemory::ChooseTaken() {
+  for (const InPlace& c : in_place_) {
+    Item& in = at(c.input);
+    Item& out = at(c.output);
+    if (out.taken_from >= 0 || in.fetched || in.last != c.step || !CanTake(in, out)) continue;
+    if (std::count(c.reads.begin(), c.reads.end(), c.input) != 1) continue;
+    out.taken_from = c.input;
+    out.taken_at = c.step;
+  }
+  for (auto c = in_place_.rbegin(); c != in_place_.rend(); ++c) {
+    Item& out = at(c->output);
+    if (out.taken_from != c->input || out.taken_at != c->step) continue;
+    out.wanted |= out.fetched || out.handed == out.last;
+    if (!out.wanted) {
+      out.taken_from = -1;
+    } else if (at(c->input).taken_from >= 0) {
+      at(c->input).wanted = true;
+    }
+  }
+  for (Item& item : items_) {
+    if (!item.wanted) continue;
+    item.kind = Buffer::Kind::kHeld;
+    item.index = num_dynamic_++;
+  }
+}
+
+void PlanMemory::ListTakes(FlatPlan& plan) {
+  std::vector<const Item*> taken;
+  for (const Item& item : items_) {
+    if (item.wanted) taken.push_back(&item);
+  }
+  std::stable_sort(taken.begin(), taken.end(),
+                   [](const Item* a, const Item* b) { return a->taken_at < b->taken_at; });
+  auto next = taken.begin();
+  for (size_t step = 0; step < plan.steps.size(); ++step) {
+    plan.steps[step].take_begin = static_cast<int>(plan.takes.size());
+    for (; next != taken.end() && (*next)->taken_at == static_cast<int>(step); ++next) {
+      const Item& from = at((*next)->taken_from);
+      const TensorSpec spec{(*next)->spec.dtype, (*next)->spec.shape, nullptr};
+      plan.takes.push_back({from.kind, from.index, (*next)->index, spec});
+      ++plan.counts.in_place;
+    }
+    plan.steps[step].take_end = static_cast<int>(plan.takes.size());
+  }
+}
+
+// A loop's variable that is computed anew gets the memory that it had before the last step.
+void PlanMemory::ListRecycled(FlatPlan& plan) const {
+  if (!owns_feeds_) return;
+  std::vector<bool> used(items_.size(), false);
+  for (const Item& item : items_) {
+    if (item.wanted && item.taken_from >= 0) used[static_cast<size_t>(item.taken_from)] = true;
+  }
+  for (size_t o = 0; o < plan.owned_outputs.size(); ++o) {
+    const TensorSpec& spec = plan.owned_outputs[o];
+    if (spec.dtype == DType::kString || HoldsObjects(spec.dtype)) continue;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      const Item& item = items_[i];
+      if (item.kind != Buffer::Kind::kFeed || item.fetched || used[i]) continue;
+      if (item.spec.dtype != spec.dtype || item.spec.shape != spec.shape) continue;
+      used[i] = true;
+      plan.recycled.emplace_back(item.index, static_cast<int>(o));
+      break;
+    }
+  }
 }
 
 void PlanMemory::MergeInPlace(FlatPlan& plan) {
@@ -109,25 +194,30 @@ void PlanMemory::ListReleases(FlatPlan& plan) const {
 
 void PlanMemory::ResolveArgs(FlatPlan& plan) const {
   auto dynamic = plan.dynamic_steps.begin();  // in the order of the steps
-  for (const FlatStep& step : plan.steps) {
-    if (step.step == nullptr) continue;
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    if (plan.steps[s].step == nullptr) continue;
     StepArgs& args = (*dynamic++)->args();
     for (StepArg& arg : args.outputs) arg.buffer = Resolve(arg.buffer);
-    for (StepArg& arg : args.inputs) {
+    for (size_t i = args.inputs.size(); i-- > 0;) {
+      StepArg& arg = args.inputs[i];
       arg.buffer = Resolve(arg.buffer);
-      const Buffer& buffer = plan.buffers[static_cast<size_t>(arg.buffer)];
-      if (buffer.kind != Buffer::Kind::kHeld && buffer.kind != Buffer::Kind::kDynamic) continue;
-      const auto releases =
-          absl::MakeConstSpan(plan.releases)
-              .subspan(static_cast<size_t>(step.release_begin),
-                       static_cast<size_t>(step.release_end - step.release_begin));
-      arg.last_read = std::find(releases.begin(), releases.end(), buffer.index) != releases.end();
+      const Item& item = items_[static_cast<size_t>(arg.buffer)];
+      const bool released = item.kind == Buffer::Kind::kHeld ||
+                            item.kind == Buffer::Kind::kDynamic ||
+                            (item.kind == Buffer::Kind::kFeed && owns_feeds_);
+      // Of a tensor that the step reads several times, the last is the last read.
+      const auto same = [&](const StepArg& later) { return later.buffer == arg.buffer; };
+      const auto later = args.inputs.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+      arg.last_read = released && !item.fetched && item.last == static_cast<int>(s) &&
+                      std::none_of(later, args.inputs.end(), same);
     }
   }
 }
 
 absl::Status PlanMemory::Finish(FlatPlan& plan) {
+  ChooseTaken();
   MergeInPlace(plan);
+  ListTakes(plan);
 
   std::vector<ArenaItem> arena;
   std::vector<int> arena_buffers;
@@ -156,6 +246,7 @@ absl::Status PlanMemory::Finish(FlatPlan& plan) {
     plan.buffers[static_cast<size_t>(arena_buffers[i])].offset = layout.offsets[i];
   }
   plan.arena_bytes = layout.bytes;
+  ListRecycled(plan);
   plan.counts.arena_bytes = layout.bytes;
   plan.num_dynamic = num_dynamic_;
   plan.held_pointers.resize(static_cast<size_t>(num_dynamic_));

@@ -15,7 +15,7 @@ namespace tenon {
 class PlanMemory {
  public:
   // Each returns a buffer number. Feeds and constants live for the whole run.
-  int AddFeed(int feed);
+  int AddFeed(int feed, const TensorSpec& spec);
   int AddConstant(FlatPlan& plan, Tensor value);
   // Written by `step`; has a complete shape (kArena, or kStrings) or is determined at run time.
   absl::StatusOr<int> AddComputed(const TensorSpec& spec, int step);
@@ -24,6 +24,8 @@ class PlanMemory {
   int AddScratch(size_t bytes, int step);
 
   void Read(int buffer, int step);
+  // `step` reads it and may take it, as its owner, if nobody reads it later.
+  void Hand(int buffer, int step);
   // The caller gets this buffer's tensor (with the dtype and shape of the first request).
   void Fetch(int buffer, const TensorSpec& spec);
 
@@ -35,6 +37,9 @@ class PlanMemory {
     std::vector<int> reads;
   };
   void AllowInPlace(InPlace candidate) { in_place_.push_back(std::move(candidate)); }
+
+  // The run may take feeds that nobody else holds: the plan is a function's.
+  void OwnFeeds() { owns_feeds_ = true; }
 
   // Decides in-place use, lays out the arena, and fills the plan's buffers, pointers and patches.
   // FlatPlan::pointers and FlatPlan::outputs hold this object's buffer numbers before and the
@@ -50,19 +55,28 @@ class PlanMemory {
     int last = 0;
     TensorSpec spec = {};
     int merged_into = -1;
+    int taken_from = -1;  // has the memory of that one, or its own: the run decides
+    int taken_at = -1;    // the step
+    int handed = -1;      // the last step that may take it
+    bool wanted = false;  // taken, and not in the arena
     bool fetched = false;
     bool scratch = false;
   };
   Item& at(int buffer) { return items_[static_cast<size_t>(buffer)]; }
   int Add(Item item);
   int Resolve(int buffer) const;
+  bool CanTake(const Item& in, const Item& out) const;
+  void ChooseTaken();
   void MergeInPlace(FlatPlan& plan);
+  void ListTakes(FlatPlan& plan);
+  void ListRecycled(FlatPlan& plan) const;
   void ListReleases(FlatPlan& plan) const;
   void ResolveArgs(FlatPlan& plan) const;
 
   std::vector<Item> items_;
   std::vector<InPlace> in_place_;
   int num_dynamic_ = 0;
+  bool owns_feeds_ = false;
 };
 
 }  // namespace tenon

@@ -10,6 +10,7 @@
 #include "runtime/execution/call_step.h"
 #include "runtime/execution/device_kernel_step.h"
 #include "runtime/plan/body.h"
+#include "runtime/plan/calls.h"
 
 namespace tenon {
 
@@ -84,38 +85,68 @@ absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> i
                                 absl::Span<const TensorSpec> specs,
                                 absl::Span<const TensorSpec> outputs,
                                 std::vector<PlanValue>& ports) {
-  if (dry_run()) return Unimplemented(NodeLabel(node), ": a dry run does not enter functions");
   absl::StatusOr<CallForm> form = CallFormOf(node, plan_.model->bodies());
   if (!form.ok()) return Annotate(form.status(), NodeLabel(node));
-  // Lists are passed to the bodies' plans as empty lists of the same type.
-  std::vector<TensorSpec> known(specs.begin(), specs.end());
-  std::vector<Tensor> lists(known.size());
-  for (size_t i = 0; i < known.size(); ++i) {
-    if (known[i].dtype != DType::kVariant || !inputs[i]->item.IsComplete()) continue;
-    auto list = std::make_shared<TensorList>();
-    list->element_shape = inputs[i]->item;
-    lists[i] = ObjectTensor(DType::kVariant, std::move(list));
-    known[i].value = &lists[i];
+  const size_t first = static_cast<size_t>(form->first_input);
+  if (first > 0 && inputs[0]->spec.value != nullptr) ChooseBranch(*inputs[0]->spec.value, *form);
+
+  CallArguments arguments;
+  std::vector<Tensor> lists(specs.size());
+  for (size_t i = first; i < specs.size(); ++i) {
+    TensorSpec spec = specs[i];
+    if (spec.dtype == DType::kVariant) {
+      // Lists are passed to the bodies' plans as empty lists of the same type.
+      spec.value = nullptr;
+      if (inputs[i]->item.IsComplete()) {
+        auto list = std::make_shared<TensorList>();
+        list->element_shape = inputs[i]->item;
+        lists[i] = ObjectTensor(DType::kVariant, std::move(list));
+        spec.value = &lists[i];
+      }
+    }
+    arguments.specs.push_back(spec);
+    arguments.constants.push_back(inputs[i]->constant);
   }
-  const std::vector<Shape> shapes =
-      CallOutputShapes(*form, known, outputs.size(), plan_.services, *plan_.cache);
+  PlannedCall call = PlanCallOf(*form, arguments, outputs.size(), plan_.services, plan_.cache);
+
   for (size_t i = 0; i < ports.size(); ++i) {
-    ports[i].spec.shape = shapes[i];
-    if (shapes[i].IsComplete()) {
+    ports[i].spec.shape = call.results[i].shape;
+    ports[i].item = call.results[i].item;
+    if (call.results[i].shape.IsComplete()) {
       ports[i].buffer = memory_.AddHeld(ports[i].spec, now());
     } else {
       TENON_ASSIGN_OR_RETURN(ports[i].buffer,
                              WithNode(node, memory_.AddComputed(ports[i].spec, now())));
     }
+    // What reads it may use the value; the step brings the tensor all the same.
+    if (call.results[i].value == nullptr) continue;
+    ports[i].spec.value = call.results[i].value.get();
+    plan_.values.push_back(std::move(call.results[i].value));
   }
+  const int state = plan_.num_step_states++;
+  if (dry_run()) return AddDry(inputs, outputs);
+
   std::vector<Function*> functions(form->bodies.begin(), form->bodies.end());
+  for (size_t i = 0; i < functions.size(); ++i) {
+    if (call.plans[i] == nullptr) continue;
+    auto special = std::make_shared<SpecialFunction>(std::move(call.plans[i]), *functions[i]);
+    functions[i] = special.get();
+    plan_.functions.push_back(std::move(special));
+  }
+  for (size_t i = first; i < inputs.size(); ++i) {
+    TENON_ASSIGN_OR_RETURN(const int buffer, BufferOf(*inputs[i]));
+    memory_.Hand(buffer, now());
+  }
   switch (form->kind) {
     case CallForm::kIf:
-      return Add<IfStep>(node, inputs, ports, std::move(functions));
+      return Add<IfStep>(node, inputs, ports, std::move(functions), state);
     case CallForm::kCase:
-      return Add<CaseStep>(node, inputs, ports, std::move(functions));
+      return Add<CaseStep>(node, inputs, ports, std::move(functions), state);
+    case CallForm::kBranch:
+      return Add<BranchStep>(node, inputs, ports, std::move(functions), state);
     case CallForm::kWhile:
-      return Add<WhileStep>(node, inputs, ports, std::move(functions));
+      return Add<WhileStep>(node, inputs, ports, std::move(functions), state,
+                            std::move(call.general));
   }
   return Internal("unreachable");
 }
@@ -165,6 +196,7 @@ absl::Status PlanSteps::AddDry(absl::Span<PlanValue* const> inputs,
     }
   }
   for (const TensorSpec& spec : outputs) {
+    if (!spec.shape.IsComplete()) continue;
     written_bytes_ += static_cast<size_t>(spec.shape.num_elements()) * SizeOf(spec.dtype);
   }
   plan_.steps.emplace_back();

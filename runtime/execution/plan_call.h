@@ -1,0 +1,79 @@
+// Calls of one plan inside a run, again and again: it keeps the plan's state, so that a call takes
+// no lock and allocates nothing.
+#ifndef TENON_RUNTIME_EXECUTION_PLAN_CALL_H_
+#define TENON_RUNTIME_EXECUTION_PLAN_CALL_H_
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/execution/execution.h"
+#include "runtime/execution/flat_plan.h"
+
+namespace tenon {
+
+// TensorFlow's definition of truth: a scalar that is not zero or empty, or another tensor that has
+// elements.
+bool IsTrue(const Tensor& t);
+
+// The branch of a Case: the last one also for numbers that no branch has.
+inline int BranchOf(int32_t index, int branches) {
+  return index < 0 || index >= branches ? branches - 1 : index;
+}
+
+// Whether the plan was made for such arguments.
+bool IsFor(const FlatPlan& plan, absl::Span<const Tensor> arguments);
+
+// A state taken from a plan's shelf, and put back. The plan outlives it.
+class HeldState {
+ public:
+  static absl::StatusOr<HeldState> Of(const FlatPlan& plan);
+  HeldState() = default;
+  HeldState(HeldState&& other) = default;
+  HeldState& operator=(HeldState&& other);
+  ~HeldState() { PutBack(); }
+
+  ExecState& operator*() const { return *state_; }
+
+ private:
+  void PutBack();
+
+  const FlatPlan* plan_ = nullptr;
+  std::unique_ptr<ExecState> state_;
+};
+
+class PlanCall {
+ public:
+  PlanCall() = default;
+  PlanCall(PlanCall&&) = default;
+  PlanCall& operator=(PlanCall&& other) {
+    state_ = std::move(other.state_);  // before the plan that it belongs to
+    plan_ = std::move(other.plan_);
+    return *this;
+  }
+  static absl::StatusOr<PlanCall> Of(std::shared_ptr<const FlatPlan> plan);
+
+  bool Fits(absl::Span<const Tensor> arguments) const {
+    return plan_ != nullptr && IsFor(*plan_, arguments);
+  }
+
+  // Takes the arguments: where the caller held a tensor alone, its memory may become a result's.
+  // Results may share memory with arguments, constants and variables.
+  absl::Status Run(absl::Span<Tensor> arguments, std::vector<Tensor>& results);
+  // Whether the first result is true.
+  absl::StatusOr<bool> Test(absl::Span<const Tensor> arguments);
+
+ private:
+  absl::Status Run(absl::Span<const Tensor> feeds, absl::Span<Tensor> owned,
+                   absl::FunctionRef<absl::Status(Execution&)> collect);
+
+  std::shared_ptr<const FlatPlan> plan_;
+  HeldState state_;  // after the plan: put back first
+};
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_EXECUTION_PLAN_CALL_H_

@@ -1,0 +1,259 @@
+#include "runtime/plan/calls.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "env/status.h"
+#include "kernels/lists/tensor_list.h"
+#include "ops/op.h"
+#include "runtime/execution/plan_call.h"
+#include "runtime/plan/plan_builder.h"
+
+namespace tenon {
+namespace {
+
+// Shapes become more general in each round; most loops settle in two.
+constexpr int kRounds = 6;
+
+absl::StatusOr<Body*> FindBody(const FuncRef* function, const Bodies& bodies) {
+  if (function == nullptr) return InvalidArgument("does not name its function");
+  Body* body = bodies.Find(function->name);
+  if (body == nullptr) return InvalidArgument("there is no function '", function->name, "'");
+  return body;
+}
+
+absl::Status CheckSignature(const Body& body, size_t inputs, size_t outputs) {
+  const Graph& graph = body.model().graph();
+  if (graph.inputs().size() == inputs && graph.outputs().size() == outputs) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument("a function takes ", graph.inputs().size(), " arguments and gives ",
+                         graph.outputs().size(), " results; expected ", inputs, " and ", outputs);
+}
+
+// What both shapes have in common.
+Shape Common(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return Shape::Unknown();
+  Shape common = a;
+  for (int d = 0; d < a.rank(); ++d) {
+    if (a.dim(d) != b.dim(d)) common.set_dim(d, -1);
+  }
+  return common;
+}
+Shape CommonItem(const Shape& a, const Shape& b) { return a == b ? a : Shape::Unknown(); }
+
+bool AreComplete(absl::Span<const TensorSpec> specs) {
+  return std::all_of(specs.begin(), specs.end(),
+                     [](const TensorSpec& s) { return s.shape.IsComplete(); });
+}
+
+// The loop variables that every iteration passes on.
+std::vector<bool> Invariants(const Body& body) {
+  const Graph& graph = body.model().graph();
+  std::vector<bool> invariant;
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    invariant.push_back(graph.outputs()[i].source == Endpoint{graph.inputs()[i].node, 0});
+  }
+  return invariant;
+}
+
+class Planner {
+ public:
+  Planner(const CallForm& form, const CallArguments& arguments, const Services& services,
+          KernelCache* cache)
+      : form_(form), arguments_(arguments), services_(services), cache_(cache) {
+    for (const TensorSpec& s : arguments.specs) {
+      specs_.push_back({s.dtype, s.shape, s.dtype == DType::kVariant ? s.value : nullptr});
+    }
+  }
+
+  // Of any branch.
+  absl::StatusOr<std::vector<CallResult>> Branches() const {
+    std::vector<CallResult> all;
+    for (Body* body : form_.bodies) {
+      TENON_ASSIGN_OR_RETURN(const std::vector<CallResult> results, ResultsOf(*body, specs_));
+      if (all.empty()) {
+        all = results;
+        continue;
+      }
+      for (size_t k = 0; k < all.size(); ++k) {
+        all[k].shape = Common(all[k].shape, results[k].shape);
+        all[k].item = CommonItem(all[k].item, results[k].item);
+      }
+    }
+    return all;
+  }
+
+  // Of any number of iterations, none included: from the first one's shapes to what all have in
+  // common.
+  absl::StatusOr<std::vector<CallResult>> Loop() {
+    std::vector<CallResult> all;
+    for (const TensorSpec& s : specs_) {
+      all.push_back({s.shape, s.value == nullptr ? Shape::Unknown() : CommonItemShape(*s.value)});
+    }
+    for (int round = 0; round < kRounds; ++round) {
+      TENON_ASSIGN_OR_RETURN(const std::vector<CallResult> results,
+                             ResultsOf(*form_.bodies[1], specs_));
+      bool settled = true;
+      for (size_t k = 0; k < all.size(); ++k) {
+        const Shape shape = Common(all[k].shape, results[k].shape);
+        const Shape item = CommonItem(all[k].item, results[k].item);
+        settled &= shape == all[k].shape && item == all[k].item;
+        all[k].shape = specs_[k].shape = shape;
+        all[k].item = item;
+        if (!item.IsComplete()) specs_[k].value = nullptr;
+      }
+      if (settled) return all;
+    }
+    return Unimplemented("the shapes of a loop do not settle");
+  }
+
+  // A plan that knows the arguments' values and weights; those not in `fixed` may change. Null:
+  // nothing is to be gained, or nothing is kept.
+  std::shared_ptr<const FlatPlan> Special(const Body& body, const std::vector<bool>& fixed) const {
+    if (cache_ == nullptr || !AreComplete(specs_)) return nullptr;
+    std::vector<TensorSpec> specs = specs_;
+    std::vector<Constant*> constants(specs.size(), nullptr);
+    bool gain = false;
+    for (size_t i = 0; i < specs.size(); ++i) {
+      if (!fixed[i] || specs[i].dtype == DType::kVariant) continue;
+      specs[i].value = arguments_.specs[i].value;
+      constants[i] = arguments_.constants[i];
+      gain |= specs[i].value != nullptr || constants[i] != nullptr;
+    }
+    if (!gain) return nullptr;
+    auto plan = BuildFunctionPlan(body.shared_model(), specs, constants, services_, *cache_);
+    return plan.ok() ? *std::move(plan) : nullptr;
+  }
+
+  std::vector<Shape> Shapes() const {
+    std::vector<Shape> shapes;
+    for (const TensorSpec& s : specs_) shapes.push_back(s.shape);
+    return shapes;
+  }
+
+ private:
+  static std::vector<CallResult> ToResults(absl::Span<const PlanOutput> outputs) {
+    std::vector<CallResult> results;
+    for (const PlanOutput& output : outputs) results.push_back({output.shape, output.item, {}});
+    return results;
+  }
+
+  absl::StatusOr<std::vector<CallResult>> ResultsOf(Body& body,
+                                                    absl::Span<const TensorSpec> specs) const {
+    if (cache_ == nullptr || !AreComplete(specs)) {
+      TENON_ASSIGN_OR_RETURN(const PlanDryRun dry_run,
+                             DryRunPlan(body.shared_model(), specs, services_));
+      return ToResults(dry_run.results);
+    }
+    std::vector<Tensor> feeds;  // of which only dtypes and shapes count
+    for (const TensorSpec& s : specs) {
+      feeds.push_back(
+          s.value != nullptr ? *s.value : Tensor::FromExternal(s.dtype, s.shape, nullptr, nullptr));
+    }
+    TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const FlatPlan> plan,
+                           body.PlanFor(feeds, {}, services_, *cache_));
+    return ToResults(plan->outputs);
+  }
+
+  const CallForm& form_;
+  const CallArguments& arguments_;
+  const Services& services_;
+  KernelCache* const cache_;
+  std::vector<TensorSpec> specs_;  // of the calls planned so far
+};
+
+// The results of the one plan that all calls run; with values, where they are constants.
+std::vector<CallResult> ResultsOf(const FlatPlan& plan) {
+  std::vector<CallResult> results;
+  for (const PlanOutput& output : plan.outputs) {
+    CallResult& result = results.emplace_back();
+    result.shape = output.shape;
+    result.item = output.item;
+    const Buffer& buffer = plan.buffers[static_cast<size_t>(output.buffer)];
+    if (buffer.kind != Buffer::Kind::kConstant || HoldsObjects(output.dtype)) continue;
+    const Tensor& constant = plan.constants[static_cast<size_t>(buffer.index)];
+    absl::StatusOr<Tensor> value = constant.Reshaped(output.shape);
+    if (!value.ok() || value->bytes() > ModelState::kSmallBytes) continue;
+    result.value = std::make_shared<const Tensor>(*std::move(value));
+  }
+  return results;
+}
+
+}  // namespace
+
+bool IsCall(absl::string_view op) { return FactsOf(op).control_flow != ControlFlow::kNone; }
+
+absl::StatusOr<CallForm> CallFormOf(const Node& node, const Bodies& bodies) {
+  CallForm form;
+  std::vector<const FuncRef*> functions;
+  const ControlFlow flow = FactsOf(node.op).control_flow;
+  if (flow == ControlFlow::kIf) {
+    functions = {node.attr<FuncRef>("then_branch"), node.attr<FuncRef>("else_branch")};
+  } else if (flow == ControlFlow::kWhile) {
+    form.kind = CallForm::kWhile;
+    functions = {node.attr<FuncRef>("cond"), node.attr<FuncRef>("body")};
+  } else {
+    form.kind = CallForm::kCase;
+    if (const auto* list = node.attr<std::vector<FuncRef>>("branches")) {
+      for (const FuncRef& f : *list) functions.push_back(&f);
+    }
+    if (functions.empty()) return InvalidArgument("has no branches");
+  }
+  form.first_input = form.kind == CallForm::kWhile ? 0 : 1;
+  const size_t args = node.inputs.size() - static_cast<size_t>(form.first_input);
+  const auto* types = node.attr<std::vector<DType>>("Tout");
+  const size_t results =
+      form.kind == CallForm::kWhile ? args : (types == nullptr ? 0 : types->size());
+  for (size_t i = 0; i < functions.size(); ++i) {
+    TENON_ASSIGN_OR_RETURN(Body * body, FindBody(functions[i], bodies));
+    const bool condition = form.kind == CallForm::kWhile && i == 0;
+    TENON_RETURN_IF_ERROR(CheckSignature(*body, args, condition ? 1 : results));
+    form.bodies.push_back(body);
+  }
+  return form;
+}
+
+void ChooseBranch(const Tensor& selector, CallForm& form) {
+  int chosen = 0;
+  if (form.kind == CallForm::kIf) {
+    chosen = IsTrue(selector) ? 0 : 1;
+  } else if (form.kind == CallForm::kCase && selector.num_elements() == 1 &&
+             selector.dtype() == DType::kInt32) {
+    chosen = BranchOf(*selector.data<int32_t>(), static_cast<int>(form.bodies.size()));
+  } else {
+    return;  // a loop, or an error that the run reports
+  }
+  form.bodies = {form.bodies[static_cast<size_t>(chosen)]};
+  form.kind = CallForm::kBranch;
+}
+
+PlannedCall PlanCallOf(const CallForm& form, const CallArguments& arguments, size_t num_outputs,
+                       const Services& services, KernelCache* cache) {
+  PlannedCall call;
+  call.results.resize(num_outputs);
+  call.plans.resize(form.bodies.size());
+  Planner planner(form, arguments, services, cache);
+  const bool loop = form.kind == CallForm::kWhile;
+  if (form.kind == CallForm::kBranch) {
+    const std::vector<bool> fixed(arguments.specs.size(), true);
+    call.plans[0] = planner.Special(*form.bodies[0], fixed);
+    if (call.plans[0] != nullptr) {
+      call.results = ResultsOf(*call.plans[0]);
+      return call;
+    }
+  }
+  auto results = loop ? planner.Loop() : planner.Branches();
+  if (loop && !results.ok()) call.general.assign(num_outputs, Shape::Unknown());
+  if (!results.ok() || results->size() != num_outputs) return call;
+  call.results = *std::move(results);
+  if (!loop) return call;
+  call.general = planner.Shapes();
+  const std::vector<bool> fixed = Invariants(*form.bodies[1]);
+  for (size_t i = 0; i < form.bodies.size(); ++i) {
+    call.plans[i] = planner.Special(*form.bodies[i], fixed);
+  }
+  return call;
+}
+
+}  // namespace tenon
