@@ -5,6 +5,14 @@
 #include "env/status.h"
 
 namespace tenon {
+namespace {
+
+absl::StatusOr<Tensor> InShape(const Tensor& t, const Shape& shape) {
+  if (t.shape() == shape) return t;
+  return t.Reshaped(shape);
+}
+
+}  // namespace
 
 void* FixedAddress(const FlatPlan& plan, const ExecState& state, const Buffer& buffer) {
   const size_t index = static_cast<size_t>(buffer.index);
@@ -30,15 +38,15 @@ absl::StatusOr<Tensor> Execution::View(const StepArg& arg) const {
       return state.dynamic[index];
     case Buffer::Kind::kHeld:
       if (!state.dynamic[index].valid()) return Internal("a tensor is read before it is made");
-      return state.dynamic[index].Reshaped(arg.shape);
+      return InShape(state.dynamic[index], arg.shape);
     case Buffer::Kind::kFeed:
       if (!arg.shape.IsComplete()) return feeds[index];
-      return feeds[index].Reshaped(arg.shape);
+      return InShape(feeds[index], arg.shape);
     case Buffer::Kind::kOutput:
-      return state.outputs[index].Reshaped(arg.shape);
+      return InShape(state.outputs[index], arg.shape);
     case Buffer::Kind::kConstant:
       // A function may pass it on, and its caller may outlive this plan.
-      return plan.constants[index].Reshaped(arg.shape);
+      return InShape(plan.constants[index], arg.shape);
     default:
       return Tensor::FromExternal(arg.dtype, arg.shape, FixedAddress(plan, state, buffer), nullptr);
   }
@@ -62,6 +70,8 @@ Tensor* Execution::Slot(Buffer::Kind kind, int index) {
       return &state.dynamic[i];
     case Buffer::Kind::kFeed:
       return owned_feeds.empty() ? nullptr : &owned_feeds[i];
+    case Buffer::Kind::kOutput:
+      return &state.outputs[i];
     default:
       return nullptr;
   }

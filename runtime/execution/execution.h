@@ -28,7 +28,8 @@ class Execution {
   absl::StatusOr<std::vector<Tensor>> Views(absl::Span<const StepArg> args) const;
   // The same for a step that may give the tensor away: after the last read, the run lets go of it.
   absl::StatusOr<Tensor> Take(const StepArg& arg);
-  // Where the run holds the tensor of a feed that it owns, or of a dynamic index; null: nowhere.
+  // Where the run holds the tensor of a feed that it owns, of an output or of a dynamic index;
+  // null: nowhere.
   Tensor* Slot(Buffer::Kind kind, int index);
   // Makes `t` the tensor of an output that the step brings.
   void Bring(const StepArg& output, Tensor t) { BringAt(BufferOf(output).index, std::move(t)); }

@@ -132,6 +132,13 @@ absl::StatusOr<std::vector<Tensor>> CollectOutputs(const FlatPlan& plan, Executi
 absl::Status ShareOutputs(const FlatPlan& plan, Execution& run, std::vector<Tensor>& results) {
   results.clear();
   for (const PlanOutput& output : plan.outputs) {
+    const Buffer& buffer = plan.buffers[static_cast<size_t>(output.buffer)];
+    Tensor* const slot = output.last ? run.Slot(buffer.kind, buffer.index) : nullptr;
+    if (slot != nullptr && slot->valid() &&
+        (slot->shape() == output.shape || !output.shape.IsComplete())) {
+      results.push_back(std::exchange(*slot, Tensor()));
+      continue;
+    }
     TENON_ASSIGN_OR_RETURN(Tensor t, run.View({output.buffer, output.dtype, output.shape}));
     results.push_back(std::move(t));
   }

@@ -78,6 +78,7 @@ struct PlanOutput {
   DType dtype = DType::kInvalid;
   Shape shape = Shape::Unknown();  // unknown for a dynamic tensor
   Shape item = Shape::Unknown();   // of a list: its tensors' shape, if known
+  bool last = false;               // no later output is the same buffer
 };
 
 // Filled by the plan builder, and read only after that.

@@ -265,7 +265,12 @@ absl::Status PlanMemory::Finish(FlatPlan& plan) {
     }
   }
   ResolveArgs(plan);
-  for (PlanOutput& output : plan.outputs) output.buffer = Resolve(output.buffer);
+  std::vector<bool> seen(items_.size(), false);
+  for (auto output = plan.outputs.rbegin(); output != plan.outputs.rend(); ++output) {
+    output->buffer = Resolve(output->buffer);
+    output->last = !seen[static_cast<size_t>(output->buffer)];
+    seen[static_cast<size_t>(output->buffer)] = true;
+  }
   return absl::OkStatus();
 }
 
