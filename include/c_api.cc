@@ -12,10 +12,6 @@
 #include "runtime/session/session.h"
 #include "tenon/tenon.h"
 
-struct tenon_session {
-  std::unique_ptr<tenon::Session> session;
-};
-
 namespace {
 
 using tenon::DType;

@@ -2,11 +2,13 @@
 #ifndef TENON_INCLUDE_C_API_TYPES_H_
 #define TENON_INCLUDE_C_API_TYPES_H_
 
+#include <memory>
 #include <new>
 #include <string>
 
 #include "absl/status/status.h"
 #include "graph/tensor.h"
+#include "runtime/session/session.h"
 #include "tenon/tenon.h"
 
 struct tenon_status {
@@ -15,6 +17,9 @@ struct tenon_status {
 };
 struct tenon_tensor {
   tenon::Tensor tensor;
+};
+struct tenon_session {
+  std::unique_ptr<tenon::Session> session;
 };
 
 namespace tenon {

@@ -443,6 +443,80 @@ class OtherCommandsTest(unittest.TestCase):
       self.assertIn(b"_MklNative", out.read_bytes())
 
 
+class GenerateTest(unittest.TestCase):
+  """tenon generate, on the decoders of tests/makers/generate_models.py."""
+
+  FOLDER = MODELS / "generate"
+
+  @classmethod
+  def setUpClass(cls) -> None:
+    cls.expected = json.loads((cls.FOLDER / "expected.json").read_text())
+    cls.ids = ",".join(map(str, cls.expected["ids"]))
+    cls.count = len(cls.expected["tokens"])
+
+  def generate(self, model: str, *words: object, **more: object) -> dict:
+    done = tenon("generate", self.FOLDER / model, "--json", "--max-tokens",
+                 self.count, *words, **more)
+    self.assertEqual(done.returncode, 0, done.stderr)
+    return json.loads(done.stdout)
+
+  def test_both_kinds_of_cache_agree_with_tensorflow(self) -> None:
+    for model in ("variables", "feedback"):
+      for gate in ("0", "1"):
+        with self.subTest(model=model, gate=gate):
+          result = self.generate(model, "--ids", self.ids, gate=gate)
+          self.assertEqual(result["tokens"], self.expected["tokens"])
+          self.assertEqual(result["prompt"], self.expected["ids"])
+          self.assertGreater(result["tokens_per_s"], 0)
+          self.assertLessEqual(result["first_token_ms"], result["total_ms"])
+
+  def test_a_loop_in_the_graph(self) -> None:
+    result = self.generate("loop", "--prompt", self.expected["prompt"])
+    (text,) = result["text"]  # bytes that are no text are shown as U+FFFD
+    self.assertTrue(text.startswith(self.expected["prompt"]), text)
+    self.assertGreater(len(text), len(self.expected["prompt"]))
+
+  def test_text_through_tokenizers(self) -> None:
+    model = self.FOLDER / "variables"
+    result = self.generate("variables", "--prompt", self.expected["prompt"],
+                           "--tokenizer", f"{model}:tokenize",
+                           "--detokenizer", f"{model}:detokenize")
+    self.assertEqual(result["prompt"], self.expected["ids"])
+    self.assertEqual(result["tokens"], self.expected["tokens"])
+    self.assertEqual(len(result["text"]), 1)
+
+  def test_stops_and_streams(self) -> None:
+    tokens = self.expected["tokens"]
+    done = tenon("generate", self.FOLDER / "feedback", "--ids", self.ids,
+                 "--stop", tokens[3], "--max-tokens", 50)
+    self.assertEqual(done.returncode, 0, done.stderr)
+    self.assertEqual(done.stdout, " ".join(map(str, tokens[:3])) + "\n")
+    self.assertRegex(done.stderr, r"^3 tokens in .* the first after .* tokens/s")
+
+  def test_sampling_repeats_with_its_seed(self) -> None:
+    def draw(seed: int) -> list[int]:
+      return self.generate("feedback", "--ids", self.ids, "--temperature", 2,
+                           "--top-k", 50, "--seed", seed)["tokens"]
+    self.assertEqual(draw(1), draw(1))
+    self.assertNotEqual(draw(1), draw(2))
+
+  def test_errors(self) -> None:
+    model = self.FOLDER / "variables"
+    for words, message in (
+        (["--prompt", "a"], "give --ids, or a --tokenizer"),
+        ([], "give either --prompt or --ids"),
+        (["--ids", "1,x"], "'x' is not an integer"),
+        (["--ids", "1", "--top-p", "0"], "top-p must be above 0"),
+        (["--ids", "1", "--tokens-input", "z"], "no input 'z'"),
+        (["--ids", "300"], "300"),
+        (["--ids", "5000000000"], "does not fit into int32")):
+      with self.subTest(words=words):
+        done = tenon("generate", model, *words)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn(message, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+
 class QuantizeTest(unittest.TestCase):
   """tenon quantize."""
 

@@ -19,6 +19,7 @@ struct Command {
 };
 
 Command AddRunCommand(CLI::App& parent);
+Command AddGenerateCommand(CLI::App& parent);
 Command AddBenchCommand(CLI::App& parent);
 Command AddDumpCommand(CLI::App& parent);
 Command AddExplainCommand(CLI::App& parent);

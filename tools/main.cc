@@ -37,10 +37,10 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "tenon " TENON_VERSION);
   app.require_subcommand(1);
   const std::vector<tenon::Command> commands = {
-      tenon::AddRunCommand(app),     tenon::AddBenchCommand(app),   tenon::AddDumpCommand(app),
-      tenon::AddExplainCommand(app), tenon::AddOpsCommand(app),     tenon::AddRulesCommand(app),
-      tenon::AddEnvCommand(app),     tenon::AddExportCommand(app),  tenon::AddQuantizeCommand(app),
-      tenon::AddCacheCommand(app),   tenon::AddDevicesCommand(app),
+      tenon::AddRunCommand(app),      tenon::AddGenerateCommand(app), tenon::AddBenchCommand(app),
+      tenon::AddDumpCommand(app),     tenon::AddExplainCommand(app),  tenon::AddOpsCommand(app),
+      tenon::AddRulesCommand(app),    tenon::AddEnvCommand(app),      tenon::AddExportCommand(app),
+      tenon::AddQuantizeCommand(app), tenon::AddCacheCommand(app),    tenon::AddDevicesCommand(app),
   };
   const auto named = [&](const tenon::Command& c) { return c.app->check_name(argv[1]); };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), named)) {

@@ -13,6 +13,7 @@
 #include "env/thread_count.h"
 #include "graph/buffer_cache.h"
 #include "graph/text.h"
+#include "ops/op.h"
 #include "primitive_cache/cache.h"
 #include "primitive_cache/isa.h"
 #include "runtime/devices/placement.h"
@@ -72,6 +73,18 @@ TensorInfo InputInfo(const ModelState& model, const GraphInput& input) {
   info.optional = !node.inputs.empty() || !model.is_live(input.node);
   if (const DType* dtype = node.attr<DType>("dtype")) info.dtype = *dtype;
   if (const Shape* shape = node.attr<Shape>("shape")) info.shape = *shape;
+  return info;
+}
+
+TensorInfo OutputInfo(const Graph& graph, const GraphOutput& output) {
+  const Node& node = graph.node(output.source.node);
+  TensorInfo info{output.name};
+  const OpLookup op = FindOp(node.op);
+  const auto dtypes = op.info == nullptr
+                          ? std::vector<DType>()
+                          : OutputDTypes(*op.info, node).value_or(std::vector<DType>());
+  const auto port = static_cast<size_t>(output.source.port);
+  if (port < dtypes.size()) info.dtype = dtypes[port];
   return info;
 }
 
@@ -219,7 +232,7 @@ absl::Status Session::Start(Graph graph) {
     inputs_.push_back(InputInfo(*state.model, input));
   }
   for (const GraphOutput& output : state.model->graph().outputs()) {
-    outputs_.push_back({output.name});
+    outputs_.push_back(OutputInfo(state.model->graph(), output));
   }
   return absl::OkStatus();
 }

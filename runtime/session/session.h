@@ -96,8 +96,7 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // In the order of the graph's inputs() and outputs(). Output dtypes and shapes are those known
-  // without inputs.
+  // In the order of the graph's inputs() and outputs(). The shapes of outputs are not known here.
   const std::vector<TensorInfo>& inputs() const { return inputs_; }
   const std::vector<TensorInfo>& outputs() const { return outputs_; }
 

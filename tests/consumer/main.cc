@@ -25,6 +25,12 @@ int main(int argc, char** argv) {
       std::printf("as it should: %s\n", error.what());
       if (error.code() != TENON_INVALID_ARGUMENT) return 1;
     }
+    try {
+      tenon::Generator generator(session);  // an MLP takes no tokens
+      return 1;
+    } catch (const tenon::Error& error) {
+      std::printf("as it should: %s\n", error.what());
+    }
     return 0;
   } catch (const tenon::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

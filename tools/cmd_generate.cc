@@ -1,0 +1,357 @@
+// tenon generate: continues a prompt with a generating model, and reports its speed.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "env/status.h"
+#include "graph/npz/npz.h"
+#include "runtime/generate/generator.h"
+#include "tools/command.h"
+#include "tools/model_args.h"
+
+namespace tenon {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct GenerateArgs {
+  ModelArgs model;
+  GeneratorOptions generator;
+  std::string prompt, ids, inputs, tokenizer, detokenizer, stop;
+  int64_t max_tokens = 64;
+  bool json = false;
+};
+
+absl::StatusOr<std::vector<int64_t>> ParseIds(absl::string_view text, absl::string_view option) {
+  std::vector<int64_t> ids;
+  for (absl::string_view part : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
+    int64_t id = 0;
+    if (!absl::SimpleAtoi(part, &id)) {
+      return InvalidArgument(option, ": '", part, "' is not an integer");
+    }
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+absl::StatusOr<std::vector<int64_t>> IdsOf(const Tensor& t) {
+  std::vector<int64_t> ids(static_cast<size_t>(t.num_elements()));
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (t.dtype() == DType::kInt64) {
+      ids[i] = t.data<int64_t>()[i];
+    } else if (t.dtype() == DType::kInt32) {
+      ids[i] = t.data<int32_t>()[i];
+    } else {
+      return InvalidArgument("token ids are int32 or int64, but these are ", Name(t.dtype()));
+    }
+  }
+  return ids;
+}
+
+bool IsIndex(DType dtype) { return dtype == DType::kInt32 || dtype == DType::kInt64; }
+
+absl::StatusOr<Tensor> ToTensor(const std::vector<int64_t>& ids, const TensorInfo& info) {
+  const auto count = static_cast<int64_t>(ids.size());
+  const Shape shape =
+      info.shape.has_rank() && info.shape.rank() == 1 ? Shape({count}) : Shape({1, count});
+  TENON_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(info.dtype, shape));
+  for (int64_t i = 0; i < count; ++i) {
+    if (info.dtype == DType::kInt64) {
+      out.data<int64_t>()[i] = ids[static_cast<size_t>(i)];
+    } else {
+      out.data<int32_t>()[i] = static_cast<int32_t>(ids[static_cast<size_t>(i)]);
+    }
+  }
+  return out;
+}
+
+// A model that turns text into tokens, or tokens into text: its signature has one input.
+class TextModel {
+ public:
+  // `where`: a SavedModel, with ":SIGNATURE" behind it if that is not the default.
+  static absl::StatusOr<TextModel> Load(const std::string& where, const ModelArgs& model) {
+    ModelArgs args;
+    const size_t colon = where.rfind(':');
+    args.path = where.substr(0, colon);
+    if (colon != std::string::npos) args.signature = where.substr(colon + 1);
+    args.threads = model.threads;
+    TextModel made;
+    TENON_ASSIGN_OR_RETURN(OpenedSession opened, OpenSession(args));
+    if (opened.session->inputs().size() != 1) {
+      return InvalidArgument("'", where, "' has ", opened.session->inputs().size(),
+                             " inputs; a tokenizer has one");
+    }
+    made.session_ = std::move(opened.session);
+    return made;
+  }
+
+  absl::StatusOr<std::vector<int64_t>> Ids(const std::string& text) const {
+    const TensorInfo& input = session_->inputs()[0];
+    const bool scalar = input.shape.has_rank() && input.shape.rank() == 0;
+    TENON_ASSIGN_OR_RETURN(
+        const std::vector<NamedTensor> out,
+        session_->Run(std::vector<NamedTensor>{
+            {input.name, Tensor::From<std::string>(scalar ? Shape() : Shape({1}), {text})}}));
+    for (const auto& [name, tensor] : out) {
+      if (IsIndex(tensor.dtype()) && tensor.shape().rank() > 0) return IdsOf(tensor);
+    }
+    return InvalidArgument("the tokenizer gives no integers");
+  }
+
+  absl::StatusOr<std::string> Text(const std::vector<int64_t>& ids) const {
+    TENON_ASSIGN_OR_RETURN(Tensor tensor, ToTensor(ids, session_->inputs()[0]));
+    TENON_ASSIGN_OR_RETURN(
+        const std::vector<NamedTensor> out,
+        session_->Run(std::vector<NamedTensor>{{session_->inputs()[0].name, std::move(tensor)}}));
+    for (const auto& [name, tensor] : out) {
+      if (tensor.dtype() != DType::kString) continue;
+      return absl::StrJoin(tensor.flat<std::string>(), "");
+    }
+    return InvalidArgument("the detokenizer gives no strings");
+  }
+
+ private:
+  std::unique_ptr<Session> session_;
+};
+
+struct Result {
+  std::vector<int64_t> prompt, tokens;  // empty if the model gives text
+  std::vector<std::string> text;
+  std::optional<double> first_ms;  // from the prompt to the first token
+  double total_ms = 0;
+};
+
+// Prints tokens, or what they add to the text, as they come.
+class Stream {
+ public:
+  Stream(const TextModel* detokenizer, bool quiet) : detokenizer_(detokenizer), quiet_(quiet) {}
+
+  absl::Status Add(int64_t token) {
+    ids_.push_back(token);
+    if (detokenizer_ == nullptr) {
+      if (!quiet_) std::printf("%s%lld", ids_.size() > 1 ? " " : "", static_cast<long long>(token));
+    } else {
+      TENON_ASSIGN_OR_RETURN(std::string text, detokenizer_->Text(ids_));
+      // A character may need several tokens: until then, its text changes.
+      if (!quiet_ && text.size() > text_.size() && text.compare(0, text_.size(), text_) == 0) {
+        std::printf("%s", text.c_str() + text_.size());
+      }
+      text_ = std::move(text);
+    }
+    if (!quiet_) std::fflush(stdout);
+    return absl::OkStatus();
+  }
+  void End() const {
+    if (!quiet_) std::printf("\n");
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  const TextModel* detokenizer_;
+  bool quiet_;
+  std::vector<int64_t> ids_;
+  std::string text_;
+};
+
+// A signature that is one step: this program loops.
+absl::StatusOr<Result> BySteps(const GenerateArgs& args, Generator& generator,
+                               std::vector<int64_t> prompt, const TextModel* detokenizer) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> stop, ParseIds(args.stop, "--stop"));
+  Stream stream(detokenizer, args.json);
+  Result result;
+  result.prompt = std::move(prompt);
+  const double start = NowMs();
+  TENON_RETURN_IF_ERROR(generator.Prompt(result.prompt));
+  while (static_cast<int64_t>(result.tokens.size()) < args.max_tokens) {
+    TENON_ASSIGN_OR_RETURN(const int64_t token, generator.Next());
+    if (!result.first_ms) result.first_ms = NowMs() - start;
+    if (std::find(stop.begin(), stop.end(), token) != stop.end()) break;
+    result.tokens.push_back(token);
+    TENON_RETURN_IF_ERROR(stream.Add(token));
+  }
+  result.total_ms = NowMs() - start;
+  stream.End();
+  if (detokenizer != nullptr) result.text.push_back(stream.text());
+  return result;
+}
+
+// A signature that loops in the graph: one run.
+absl::StatusOr<Result> AtOnce(const GenerateArgs& args, Session& session,
+                              std::vector<NamedTensor> inputs, std::vector<int64_t> prompt,
+                              const TextModel* detokenizer) {
+  const auto is_given = [&](const TensorInfo& info) {
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](const NamedTensor& n) { return n.first == info.name; });
+  };
+  for (const TensorInfo& info : session.inputs()) {
+    if (is_given(info) || info.optional) continue;
+    if (info.dtype == DType::kString && !args.prompt.empty()) {
+      const bool scalar = info.shape.has_rank() && info.shape.rank() == 0;
+      inputs.emplace_back(info.name,
+                          Tensor::From<std::string>(scalar ? Shape() : Shape({1}), {args.prompt}));
+    } else if (IsIndex(info.dtype) && info.shape.has_rank() && info.shape.rank() > 0 &&
+               !prompt.empty()) {
+      // Ids, or the mask over them.
+      const bool mask = info.name.find("mask") != std::string::npos;
+      TENON_ASSIGN_OR_RETURN(
+          Tensor value, ToTensor(mask ? std::vector<int64_t>(prompt.size(), 1) : prompt, info));
+      inputs.emplace_back(info.name, std::move(value));
+    }
+  }
+  Result result;
+  const double start = NowMs();
+  TENON_ASSIGN_OR_RETURN(const std::vector<NamedTensor> outputs, session.Run(inputs));
+  result.total_ms = NowMs() - start;
+  for (const auto& [name, tensor] : outputs) {
+    if (tensor.dtype() == DType::kString) {
+      const auto strings = tensor.flat<std::string>();
+      result.text.assign(strings.begin(), strings.end());
+      break;
+    }
+    if (!IsIndex(tensor.dtype()) || tensor.shape().rank() == 0) continue;
+    TENON_ASSIGN_OR_RETURN(result.tokens, IdsOf(tensor));
+    // Such models give the prompt, too.
+    if (result.tokens.size() > prompt.size() &&
+        std::equal(prompt.begin(), prompt.end(), result.tokens.begin())) {
+      result.tokens.erase(result.tokens.begin(),
+                          result.tokens.begin() + static_cast<std::ptrdiff_t>(prompt.size()));
+    }
+    break;
+  }
+  if (result.tokens.empty() && result.text.empty()) {
+    return InvalidArgument("the signature gives neither logits, nor token ids, nor text");
+  }
+  result.prompt = std::move(prompt);
+  if (detokenizer != nullptr && !result.tokens.empty()) {
+    TENON_ASSIGN_OR_RETURN(std::string text, detokenizer->Text(result.tokens));
+    result.text = {std::move(text)};
+  }
+  if (!args.json && !result.text.empty()) {
+    std::printf("%s\n", absl::StrJoin(result.text, "\n").c_str());
+  } else if (!args.json) {
+    std::printf("%s\n", absl::StrJoin(result.tokens, " ").c_str());
+  }
+  return result;
+}
+
+void Report(const GenerateArgs& args, const Result& result, double load_ms, int threads) {
+  // The first token pays for the prompt.
+  const double count = static_cast<double>(result.tokens.size());
+  std::optional<double> rate;
+  if (result.first_ms && count > 1 && result.total_ms > *result.first_ms) {
+    rate = (count - 1) / (result.total_ms - *result.first_ms) * 1e3;
+  } else if (!result.first_ms && count > 0) {
+    rate = count / result.total_ms * 1e3;
+  }
+  if (args.json) {
+    Json json;
+    json["prompt"] = result.prompt;
+    json["tokens"] = result.tokens;
+    if (!result.text.empty()) json["text"] = result.text;
+    if (result.first_ms) json["first_token_ms"] = *result.first_ms;
+    json["total_ms"] = result.total_ms;
+    if (rate) json["tokens_per_s"] = *rate;
+    json["load_ms"] = load_ms;
+    json["threads"] = threads;
+    std::printf("%s\n", json.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+    return;
+  }
+  std::string line = absl::StrFormat("%d tokens in %.1f ms", result.tokens.size(), result.total_ms);
+  if (result.first_ms) absl::StrAppendFormat(&line, ", the first after %.1f ms", *result.first_ms);
+  if (rate) absl::StrAppendFormat(&line, "; %.1f tokens/s", *rate);
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+absl::Status Generate(const GenerateArgs& args) {
+  if (args.prompt.empty() == args.ids.empty()) {
+    return InvalidArgument("give either --prompt or --ids");
+  }
+  TENON_RETURN_IF_ERROR(CheckSampling(args.generator.sampling));
+  TENON_ASSIGN_OR_RETURN(std::vector<int64_t> prompt, ParseIds(args.ids, "--ids"));
+  std::optional<TextModel> tokenizer, detokenizer;
+  if (!args.tokenizer.empty()) {
+    TENON_ASSIGN_OR_RETURN(tokenizer, TextModel::Load(args.tokenizer, args.model));
+    if (!args.prompt.empty()) {
+      TENON_ASSIGN_OR_RETURN(prompt, tokenizer->Ids(args.prompt));
+    }
+  }
+  if (!args.detokenizer.empty()) {
+    TENON_ASSIGN_OR_RETURN(detokenizer, TextModel::Load(args.detokenizer, args.model));
+  }
+  const TextModel* to_text = detokenizer ? &*detokenizer : nullptr;
+  std::vector<NamedTensor> inputs;
+  if (!args.inputs.empty()) {
+    TENON_ASSIGN_OR_RETURN(inputs, ReadNpz(args.inputs));
+  }
+  TENON_ASSIGN_OR_RETURN(OpenedSession opened, OpenSession(args.model));
+  Session& session = *opened.session;
+  const auto has = [&](const std::vector<TensorInfo>& infos, auto is) {
+    return std::any_of(infos.begin(), infos.end(),
+                       [&](const TensorInfo& i) { return is(i.dtype); });
+  };
+  const auto is_string = [](DType d) { return d == DType::kString; };
+  if (!args.prompt.empty() && !tokenizer && !has(session.inputs(), is_string)) {
+    return InvalidArgument("the model takes token ids, not text: give --ids, or a --tokenizer");
+  }
+  // Logits make a step; a model that loops itself gives tokens or text.
+  const bool is_step = has(session.outputs(), [](DType d) { return d == DType::kFloat; }) &&
+                       !has(session.inputs(), is_string);
+  Result result;
+  if (is_step) {
+    TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Generator> generator,
+                           Generator::Create(&session, args.generator));
+    for (auto& [name, value] : inputs) {
+      TENON_RETURN_IF_ERROR(generator->SetInput(name, std::move(value)));
+    }
+    TENON_ASSIGN_OR_RETURN(result, BySteps(args, *generator, std::move(prompt), to_text));
+  } else {
+    TENON_ASSIGN_OR_RETURN(result,
+                           AtOnce(args, session, std::move(inputs), std::move(prompt), to_text));
+  }
+  NoteFallbacks(session);
+  Report(args, result, opened.load_ms, session.threads());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Command AddGenerateCommand(CLI::App& parent) {
+  auto args = std::make_shared<GenerateArgs>();
+  CLI::App* app = parent.add_subcommand(
+      "generate", "Continues a prompt, with a model that generates tokens or text");
+  AddModelArgs(*app, args->model);
+  AddSessionArgs(*app, args->model);
+  SamplingOptions& sampling = args->generator.sampling;
+  app->add_option("--prompt", args->prompt, "text to continue");
+  app->add_option("--ids", args->ids, "token ids to continue: 464,3290");
+  app->add_option("--tokenizer", args->tokenizer,
+                  "SavedModel that turns text into token ids, or SAVED_MODEL:SIGNATURE");
+  app->add_option("--detokenizer", args->detokenizer, "the same for token ids into text");
+  app->add_option("--max-tokens", args->max_tokens, "how many tokens at most (64)")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+  app->add_option("--stop", args->stop, "token ids that end the text: 50256");
+  app->add_option("--temperature", sampling.temperature, "0: always the likeliest token (0)");
+  app->add_option("--top-k", sampling.top_k, "only the k likeliest tokens; 0: all (0)");
+  app->add_option("--top-p", sampling.top_p,
+                  "only the likeliest tokens that together reach this probability (1)");
+  app->add_option("--seed", sampling.seed, "of the random numbers (0)");
+  app->add_option("--inputs", args->inputs,
+                  ".npz with further inputs, such as the first value of a cache");
+  app->add_option("--tokens-input", args->generator.tokens, "input that takes the token ids");
+  app->add_option("--position-input", args->generator.position, "input that takes the position");
+  app->add_option("--logits-output", args->generator.logits, "output with the logits");
+  app->add_flag("--json", args->json, "one line of JSON instead of text");
+  app->footer(
+      "MODEL's signature is one step of a decoder (token ids in, logits out), which remembers\n"
+      "earlier tokens in variables or in outputs named like an input; or it generates by itself\n"
+      "(token ids or text in and out): then the sampling options have no effect.");
+  return {app, [args] { return Generate(*args); }};
+}
+
+}  // namespace tenon
