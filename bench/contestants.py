@@ -19,6 +19,11 @@ class Failure(RuntimeError):
   """A contestant that cannot be measured; the message says why."""
 
 
+def repeat(value: np.ndarray, batch: int) -> np.ndarray:
+  """The example `batch` times; a scalar serves all of them."""
+  return np.repeat(value, batch, axis=0) if value.ndim else value
+
+
 class Task:
   """One model at one batch: files and reference outputs."""
 
@@ -30,10 +35,9 @@ class Task:
     self.samples = home / name / "inputs_b2.npz"  # to calibrate on
     self.inputs = scratch / f"{name}-inputs.npz"
     with np.load(home / name / "inputs.npz") as arrays:
-      np.savez(self.inputs, **{k: np.repeat(v, batch, axis=0)
-                               for k, v in arrays.items()})
+      np.savez(self.inputs, **{k: repeat(v, batch) for k, v in arrays.items()})
     with np.load(home / name / "outputs.npz") as arrays:
-      self.wanted = [np.repeat(v, batch, axis=0) for v in arrays.values()]
+      self.wanted = [repeat(v, batch) for v in arrays.values()]
 
   def difference(self, path: pathlib.Path) -> float:
     """Largest difference from TensorFlow (oneDNN off), over its scale."""

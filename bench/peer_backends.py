@@ -1,26 +1,21 @@
-"""One model in one peer: TensorFlow, ONNX Runtime or OpenVINO, ready to run.
+"""One model in one peer: TensorFlow, ONNX Runtime, OpenVINO or LiteRT, ready to run.
 
 Each backend gets what is best for it: shapes fixed, weights constant (as
 `tenon bench` compiles a plan per shape), inputs in place before the clock runs,
-fp32 unless the name says otherwise; int8 models of both are the same file.
+fp32 unless the name says otherwise; the int8 models of ONNX Runtime and OpenVINO
+are the same file.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
 import pathlib
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-Arrays = dict[str, np.ndarray]
-
-
-class Refused(RuntimeError):
-  """The peer cannot load or convert the model; the message says why."""
+from conversions import (Arrays, Refused, freeze, input_name, int8_file,
+                         litert_file, onnx_file, set_tensorflow)
 
 
 class Backend:
@@ -39,31 +34,10 @@ class Backend:
     self.run_many = run_many
 
 
-def _set_tensorflow(gate: str) -> None:
-  os.environ["TF_ENABLE_ONEDNN_OPTS"] = gate
-  os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-
-
-def freeze(model: pathlib.Path, inputs: Arrays) -> Any:
-  """The signature as a function of fixed shapes with constant weights."""
-  import tensorflow as tf
-  from tensorflow.python.framework import convert_to_constants
-  loaded = tf.saved_model.load(str(model))
-  signature = loaded.signatures["serving_default"]
-  specs = {k: tf.TensorSpec(v.shape, v.dtype, k) for k, v in inputs.items()}
-  wrapped = tf.function(lambda **x: signature(**x))
-  return convert_to_constants.convert_variables_to_constants_v2(
-      wrapped.get_concrete_function(**specs))
-
-
-def _input_name(tensor_name: str) -> str:
-  return tensor_name.split(":")[0]
-
-
 def tensorflow(model: pathlib.Path, inputs: Arrays, threads: int,
-               gate: str) -> Backend:
-  """TensorFlow with oneDNN on ("1") or off ("0")."""
-  _set_tensorflow(gate)
+               gate: str, xla: bool = False) -> Backend:
+  """TensorFlow with oneDNN on ("1") or off ("0"), or compiled by XLA."""
+  set_tensorflow(gate)
   import tensorflow as tf
   tf.config.threading.set_intra_op_parallelism_threads(threads)
   tf.config.threading.set_inter_op_parallelism_threads(threads)
@@ -71,59 +45,20 @@ def tensorflow(model: pathlib.Path, inputs: Arrays, threads: int,
   names = [x.name for x in frozen.inputs]
   graph = frozen.graph.as_graph_def()
   results = [x.name for x in frozen.outputs]
-  # A function of its own: calling `frozen` costs a millisecond.
-  function = tf.function(lambda *x: tf.import_graph_def(
-      graph, dict(zip(names, x)), results)).get_concrete_function(
-          *[tf.TensorSpec(x.shape, x.dtype) for x in frozen.inputs])
-  feeds = [tf.constant(inputs[_input_name(n)]) for n in names]
+  if xla:  # it refuses the placeholders that an import leaves behind
+    body = lambda *x: frozen(*x)
+  else:  # a function of its own: calling `frozen` costs a millisecond
+    body = lambda *x: tf.import_graph_def(graph, dict(zip(names, x)), results)
+  specs = [tf.TensorSpec(x.shape, x.dtype) for x in frozen.inputs]
+  feeds = [tf.constant(inputs[input_name(n)]) for n in names]
+  try:
+    function = tf.function(body, jit_compile=xla).get_concrete_function(*specs)
+    function(*feeds)
+  except tf.errors.OpError as error:
+    raise Refused(f"TensorFlow: {error}") from error
   run = lambda: function(*feeds)
   return Backend(run, lambda: [o.numpy() for o in run()],
                  f"TensorFlow {tf.__version__}")
-
-
-def onnx_file(model: pathlib.Path, inputs: Arrays,
-              cache: pathlib.Path) -> pathlib.Path:
-  """The model converted by tf2onnx, from the cache if it was before."""
-  digest = hashlib.sha256()
-  for path in sorted(model.rglob("*")):
-    if path.is_file():
-      digest.update(path.read_bytes())
-  digest.update(repr({k: v.shape for k, v in inputs.items()}).encode())
-  target = cache / f"{model.parent.name}-{digest.hexdigest()[:16]}.onnx"
-  if target.exists():
-    return target
-  _set_tensorflow("0")
-  import tf2onnx
-  function = freeze(model, inputs)
-  try:
-    proto, _ = tf2onnx.convert.from_graph_def(
-        function.graph.as_graph_def(),
-        input_names=[x.name for x in function.inputs],
-        output_names=[x.name for x in function.outputs], opset=18)
-  except Exception as error:
-    raise Refused(f"tf2onnx: {error}") from error
-  cache.mkdir(parents=True, exist_ok=True)
-  partial = target.with_suffix(".partial")
-  partial.write_bytes(proto.SerializeToString())
-  partial.rename(target)
-  return target
-
-
-def int8_file(model: pathlib.Path, inputs: Arrays, cache: pathlib.Path,
-              samples: pathlib.Path) -> pathlib.Path:
-  """The converted model quantized by ONNX Runtime's tool."""
-  import onnx
-  import quantized
-  if any(len(v) != 1 for v in inputs.values()):
-    raise Refused("quantized for a batch of 1 only")
-  path = onnx_file(model, inputs, cache)
-  names = [x.name for x in onnx.load(path).graph.input]
-  with np.load(samples) as arrays:
-    feeds = {n: arrays[_input_name(n)] for n in names}
-  try:
-    return quantized.by_onnxruntime(path, model.parent.name, feeds, cache)
-  except Exception as error:
-    raise Refused(f"onnxruntime.quantization: {error}") from error
 
 
 def onnxruntime(path: pathlib.Path, inputs: Arrays, threads: int) -> Backend:
@@ -141,7 +76,7 @@ def onnxruntime(path: pathlib.Path, inputs: Arrays, threads: int) -> Backend:
     raise Refused(f"onnxruntime: {error}") from error
   binding = session.io_binding()
   for value in session.get_inputs():
-    binding.bind_cpu_input(value.name, inputs[_input_name(value.name)])
+    binding.bind_cpu_input(value.name, inputs[input_name(value.name)])
   for value in session.get_outputs():
     binding.bind_output(value.name)
   return Backend(lambda: session.run_with_iobinding(binding),
@@ -159,7 +94,7 @@ def openvino(model: pathlib.Path, inputs: Arrays, threads: int,
     names = {}
     for port in network.inputs:
       known = [n for n in inputs if n in
-               {_input_name(name).removeprefix("serving_default_")
+               {input_name(name).removeprefix("serving_default_")
                 for name in port.get_names()}]
       if not known:
         raise Refused(f"openvino: input {port.get_names()} is unknown")
@@ -195,6 +130,24 @@ def openvino(model: pathlib.Path, inputs: Arrays, threads: int,
       run_many if streams > 1 else None)
 
 
+def litert(path: pathlib.Path, inputs: Arrays, threads: int) -> Backend:
+  """LiteRT, whose default delegate is XNNPACK, on a .tflite file."""
+  import importlib.metadata
+  from ai_edge_litert import interpreter as litert_interpreter
+  try:
+    runner = litert_interpreter.Interpreter(model_path=str(path),
+                                            num_threads=threads)
+    runner.allocate_tensors()
+  except (RuntimeError, ValueError) as error:
+    raise Refused(f"LiteRT: {error}") from error
+  for detail in runner.get_input_details():
+    name = input_name(detail["name"]).removeprefix("serving_default_")
+    runner.set_tensor(detail["index"], inputs[name])
+  results = [d["index"] for d in runner.get_output_details()]
+  return Backend(runner.invoke, lambda: [runner.get_tensor(i) for i in results],
+                 "LiteRT " + importlib.metadata.version("ai-edge-litert"))
+
+
 def load(peer: str, model: pathlib.Path, inputs: Arrays, threads: int,
          streams: int, cache: pathlib.Path,
          samples: pathlib.Path | None = None) -> Backend:
@@ -205,6 +158,12 @@ def load(peer: str, model: pathlib.Path, inputs: Arrays, threads: int,
     return tensorflow(model, inputs, threads, "1")
   if peer == "tf_off":
     return tensorflow(model, inputs, threads, "0")
+  if peer == "tf_xla":
+    return tensorflow(model, inputs, threads, "1", xla=True)
+  if peer == "litert":
+    return litert(litert_file(model, inputs, cache), inputs, threads)
+  if peer == "litert_int8":
+    return litert(litert_file(model, inputs, cache, samples), inputs, threads)
   if peer == "onnxruntime":
     return onnxruntime(onnx_file(model, inputs, cache), inputs, threads)
   if peer == "onnxruntime_int8":
@@ -219,5 +178,5 @@ def load(peer: str, model: pathlib.Path, inputs: Arrays, threads: int,
   raise ValueError(f"unknown peer {peer}")
 
 
-PEERS = ["tf_on", "tf_off", "onnxruntime", "openvino", "openvino_bf16",
-         "onnxruntime_int8", "openvino_int8"]
+PEERS = ["tf_on", "tf_off", "tf_xla", "onnxruntime", "openvino", "litert",
+         "openvino_bf16", "onnxruntime_int8", "openvino_int8", "litert_int8"]

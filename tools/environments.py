@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Python environments outside the repository, created when missing.
 
-  tools/environments.py main|peers     prints the environment's python
+  tools/environments.py main|peers|zoo     prints the environment's python
 
 `main` has TensorFlow (tools/requirements.txt), `peers` also everything that bench/compare
-measures (bench/requirements.txt). They are in ~/.cache/tenon, or in the folder TENON_CACHE.
+measures (bench/requirements.txt), `zoo` the packages whose models its second table has. They are in ~/.cache/tenon, or in the folder TENON_CACHE.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ CACHE = pathlib.Path(os.environ.get("TENON_CACHE") or pathlib.Path(
     os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") /
                      "tenon")
 KINDS = {"main": ("venv", ROOT / "tools" / "requirements.txt"),
-         "peers": ("venv-peers", ROOT / "bench" / "requirements.txt")}
+         "peers": ("venv-peers", ROOT / "bench" / "requirements.txt"),
+         "zoo": ("venv-zoo", ROOT / "tests" / "makers" / "zoo" /
+                 "requirements.txt")}
 
 
 def ensure(kind: str) -> pathlib.Path:
