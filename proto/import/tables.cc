@@ -256,9 +256,12 @@ absl::Status FreezeTables(Draft& draft, TableStore& store) {
   absl::flat_hash_map<std::string, std::pair<Endpoint, Endpoint>> constants;
   for (size_t i = 0; i < live.size(); ++i) {
     const NodeId id = static_cast<NodeId>(i);
-    if (!live[i] || !absl::StartsWith(draft.node(id).op, "LookupTable")) continue;
-    if (draft.node(id).inputs.empty()) continue;
-    const NodeId table = TableOf(draft, draft.node(id).inputs[0]);
+    if (!live[i]) continue;
+    const bool wordpieces = draft.node(id).op == "WordpieceTokenizeWithOffsets";
+    const size_t handle = wordpieces ? 1 : 0;
+    if (!wordpieces && !absl::StartsWith(draft.node(id).op, "LookupTable")) continue;
+    if (draft.node(id).inputs.size() <= handle) continue;
+    const NodeId table = TableOf(draft, draft.node(id).inputs[handle]);
     if (table == kNoNode) continue;
     const absl::StatusOr<const TableStore::Content*> content = store.Find(draft.node(table));
     if (!content.ok()) return Annotate(content.status(), NodeLabel(draft.node(id)));
@@ -273,7 +276,14 @@ absl::Status FreezeTables(Draft& draft, TableStore& store) {
     }
     const auto [keys, values] = it->second;
     Node& n = draft.node(id);
-    if (absl::StartsWith(n.op, "LookupTableFind")) {
+    if (wordpieces) {
+      if ((*content)->keys.dtype() != DType::kString ||
+          (*content)->values.dtype() != DType::kInt64) {
+        return InvalidArgument(NodeLabel(n), ": the vocabulary must map strings to int64");
+      }
+      n.op = "_WordpieceTokenize";
+      n.inputs = {n.inputs[0], keys, values};
+    } else if (absl::StartsWith(n.op, "LookupTableFind")) {
       if (n.inputs.size() != 3) return InvalidArgument(NodeLabel(n), ": takes 3 inputs");
       n.op = "_TableFind";
       n.inputs = {n.inputs[1], n.inputs[2], keys, values};

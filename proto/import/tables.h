@@ -56,7 +56,8 @@ class TableStore {
   absl::flat_hash_map<std::string, Content> contents_;  // by VariableName
 };
 
-// Turns lookups into _TableFind on constants, and sizes and exports into constants.
+// Turns lookups into _TableFind on constants, wordpieces into _WordpieceTokenize, and sizes and
+// exports into constants.
 absl::Status FreezeTables(Draft& draft, TableStore& store);
 
 }  // namespace tenon

@@ -76,7 +76,7 @@ class Case:
   outputs: int | None  # how many leading outputs have a defined value; None: all
 
 
-_HEAD = re.compile(r"(\w+):\s*(\w+)\(")
+_HEAD = re.compile(r"(\w+):\s*([\w>]+)\(")
 _INPUT = re.compile(r"(\w+)\[([\d,]*)\](?:=(.*))?$")
 # A value is a word, a "string", or a list, perhaps of lists.
 _ATTRIBUTE = r'(\w+=(?:"[^"]*"|\[(?:[^\[\]]|\[[^\]]*\])*\]|\S+))'
@@ -231,6 +231,8 @@ def make_input(case: Case, index: int) -> np.ndarray:
   file = re.fullmatch(r"file\(([\w.]+)(?:,(\d+))?\)", spec.values)
   if file:
     content = (_FILES / file[1]).read_bytes()
+    if dtype == np.uint8:
+      return np.frombuffer(content, np.uint8).reshape(spec.shape)
     return np.array(content[:int(file[2])] if file[2] else content, object)
   if spec.values == "special":
     values = np.array([float(w) for w in _FLOAT_SPECIALS])

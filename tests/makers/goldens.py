@@ -12,6 +12,7 @@ graph optimization off.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import io
 import json
@@ -33,6 +34,10 @@ from tensorflow.python.framework import op_def_registry
 
 import golden_convolutions
 import quantized_model
+
+with contextlib.suppress(ImportError):  # for the topic `tokenize` alone
+  import tensorflow_text  # pylint: disable=unused-import
+
 from golden_cases import (DTYPE_NAMES, QUANTIZED, QUANTIZED_NAMES, Case,
                           CaseError, Input, QuantizedType, make_input,
                           read_cases)

@@ -38,9 +38,14 @@ function(tenon_pch TARGET)
   target_precompile_headers(${TARGET} PRIVATE ${headers})
 endfunction()
 
-# Links every layer whole into an executable or library.
+# tenon_link_all(TARGET [EXCLUDE layer…]): links every layer whole into an executable or library, but
+# for those excluded.
 function(tenon_link_all TARGET)
+  cmake_parse_arguments(ARG "" "" "EXCLUDE" ${ARGN})
   get_property(layers GLOBAL PROPERTY TENON_LAYERS)
+  foreach(layer ${ARG_EXCLUDE})
+    list(REMOVE_ITEM layers tenon_${layer})
+  endforeach()
   target_link_libraries(${TARGET} PRIVATE ${layers})
   foreach(layer ${layers})
     target_sources(${TARGET} PRIVATE $<TARGET_OBJECTS:${layer}>)
