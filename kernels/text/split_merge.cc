@@ -8,6 +8,7 @@
 
 #include "kernels/text/characters.h"
 #include "kernels/text/rows.h"
+#include "kernels/text/sentencepiece_normalizer.h"
 
 namespace tenon {
 namespace {
@@ -16,12 +17,6 @@ struct Tokens {
   std::vector<std::string> tokens;
   std::vector<int64_t> starts, limits, counts;
 };
-
-// The bytes that a character's first byte announces.
-size_t AnnouncedBytes(char lead) {
-  const unsigned char c = static_cast<unsigned char>(lead);
-  return c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
-}
 
 bool IsBreak(absl::string_view character) {
   int32_t at = 0, c;

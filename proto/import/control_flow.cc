@@ -4,6 +4,7 @@
 #include "env/status.h"
 #include "ops/op.h"
 #include "proto/import/finish.h"
+#include "proto/import/text_models.h"
 
 namespace tenon {
 namespace {
@@ -44,11 +45,11 @@ void EraseMarked(std::vector<T>& list, const std::vector<const Node*>& marked) {
   list.resize(kept);
 }
 
-// The variable or table that an endpoint is a handle of, or null.
+// The variable, table or text model that an endpoint is a handle of, or null.
 const Node* HandleAt(const Draft& draft, Endpoint e) {
   const Node* n = &draft.node(e.node);
   while (n->op == "Identity" && n->inputs.size() == 1) n = &draft.node(n->inputs[0].node);
-  return n->op == "VarHandleOp" || IsTable(*n) ? n : nullptr;
+  return n->op == "VarHandleOp" || IsTable(*n) || IsTextModel(*n) ? n : nullptr;
 }
 
 }  // namespace

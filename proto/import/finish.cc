@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "env/status.h"
 #include "ops/op.h"
+#include "proto/import/text_models.h"
 #include "proto/messages/attr_proto.h"
 
 namespace tenon {
@@ -64,6 +65,7 @@ absl::StatusOr<Graph> Finisher::FinishBody(Draft draft, const std::string& where
                       draft.targets.end());
   TENON_RETURN_IF_ERROR(CheckNodes(draft, where));
   TENON_RETURN_IF_ERROR(FreezeTables(draft, tables_));
+  TENON_RETURN_IF_ERROR(FreezeTextModels(draft));
   return std::move(draft).ToGraph();
 }
 

@@ -3,20 +3,24 @@
 
   tests/makers/text_models.py --out tests/models/text [NAME…]
 
-Needs tensorflow-text beside TensorFlow. Each NAME/ holds saved_model and
+Needs tensorflow-text and sentencepiece beside TensorFlow. Each NAME/ holds saved_model and
 inputs*.npz with outputs*.npz, as tests/models/README.md tells.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
+import io
 import pathlib
 import sys
 import tempfile
+from typing import Any
 
 import models  # sets the environment before TensorFlow is imported
 import control_models
 import numpy as np
+import sentencepiece
 import tensorflow as tf
 import tensorflow_text as text
 
@@ -135,7 +139,76 @@ class Bert(tf.Module):
             "words": words if self.fast else words.to_tensor()}
 
 
-MODELS = {"bert": lambda: Bert(False), "fast_bert": lambda: Bert(True)}
+# The beginning of "Alice's Adventures in Wonderland" (Lewis Carroll, 1865).
+PROSE = """Alice was beginning to get very tired of sitting by her sister on the bank, and
+of having nothing to do: once or twice she had peeped into the book her sister was
+reading, but it had no pictures or conversations in it, "and what is the use of a book,"
+thought Alice, "without pictures or conversations?" So she was considering in her own
+mind (as well as she could, for the hot day made her feel very sleepy and stupid),
+whether the pleasure of making a daisy-chain would be worth the trouble of getting up and
+picking the daisies, when suddenly a White Rabbit with pink eyes ran close by her. There
+was nothing so very remarkable in that; nor did Alice think it so very much out of the
+way to hear the Rabbit say to itself, "Oh dear! Oh dear! I shall be late!" """
+
+
+def train(**options: Any) -> bytes:
+  """A SentencePiece model of the prose and the sentences."""
+  lines = PROSE.replace("\n", " ").split(", ") * 3 + SENTENCES[:15]
+  model = io.BytesIO()
+  sentencepiece.SentencePieceTrainer.train(
+      sentence_iterator=iter(lines), model_writer=model, minloglevel=2,
+      num_threads=1, **options)
+  return model.getvalue()
+
+
+class Pieces(tf.Module):
+  """Everything that TensorFlow Text does with a SentencePiece model."""
+
+  def __init__(self, **options: Any) -> None:
+    super().__init__()
+    self.ids = text.SentencepieceTokenizer(model=train(**options))
+
+  def variant(self, **options: Any) -> text.SentencepieceTokenizer:
+    """The same with other options; the model is saved once."""
+    tokenizer = copy.copy(self.ids)
+    tokenizer.add_bos = tokenizer.add_eos = True
+    for name, value in options.items():
+      setattr(tokenizer, name, value)
+    return tokenizer
+
+  def run(self, first: tf.Tensor, second: tf.Tensor) -> dict[str, tf.Tensor]:
+    marked, reverse = self.variant(out_type=tf.string), self.variant(reverse=True)
+    ids, starts, ends = self.ids.tokenize_with_offsets(first)
+    pieces, piece_starts, piece_ends = marked.tokenize_with_offsets(second)
+    back = reverse.tokenize(second)
+    size = self.ids.vocab_size()
+    return {"ids": ids.flat_values, "splits": ids.row_splits, "starts": starts.flat_values,
+            "ends": ends.flat_values, "pieces": pieces.flat_values,
+            "piece_starts": piece_starts.flat_values, "piece_ends": piece_ends.flat_values,
+            "marked": marked.tokenize(first).flat_values,
+            "reversed": back.flat_values, "size": size,
+            "texts": self.ids.detokenize(ids), "texts_marked": marked.detokenize(pieces),
+            "texts_reversed": reverse.detokenize(back),
+            "names": self.ids.id_to_string(tf.range(size)),
+            "known": self.ids.string_to_id(first)}
+
+
+MODELS = {"bert": lambda: Bert(False), "fast_bert": lambda: Bert(True),
+          "unigram": lambda: Pieces(model_type="unigram", vocab_size=320),
+          "bpe": lambda: Pieces(model_type="bpe", vocab_size=700, character_coverage=0.98, byte_fallback=True,
+                                normalization_rule_name="identity",
+                                user_defined_symbols=["[MASK]", "abc"]),
+          "bare": lambda: Pieces(  # nothing is normalized
+              model_type="unigram", vocab_size=320, add_dummy_prefix=False,
+              remove_extra_whitespaces=False, normalization_rule_name="identity",
+              user_defined_symbols=["ing"]),
+          "suffix": lambda: Pieces(model_type="bpe", vocab_size=320,
+                                   treat_whitespace_as_suffix=True,
+                                   normalization_rule_name="nfkc_cf"),
+          "words": lambda: Pieces(model_type="word", vocab_size=150,
+                                  normalization_rule_name="identity"),
+          "characters": lambda: Pieces(model_type="char", vocab_size=120,
+                                       normalization_rule_name="identity")}
 
 
 def main() -> int:

@@ -346,8 +346,11 @@ TEST_P(OpProperties, SurviveAbsurdNumbers) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, OpProperties, ::testing::ValuesIn(AllOps()),
-                         [](const auto& info) { return std::string(info.param->row.name); });
+INSTANTIATE_TEST_SUITE_P(Rows, OpProperties, ::testing::ValuesIn(AllOps()), [](const auto& info) {
+  std::string name = info.param->row.name;
+  std::replace(name.begin(), name.end(), '>', '_');  // TFText>X
+  return name;
+});
 
 }  // namespace
 }  // namespace tenon
