@@ -1,5 +1,5 @@
 // TensorFlow Text's fast BERT ops, which read prebuilt models: FastBertNormalize,
-// FastWordpieceTokenizeWithOffsets, FastWordpieceDetokenize. Releases spell some with "TFText>".
+// FastWordpieceTokenizeWithOffsets, FastWordpieceDetokenize.
 #include "kernels/text/bert_normalize.h"
 #include "kernels/text/fast_wordpiece.h"
 #include "ops/op.h"
@@ -32,33 +32,23 @@ absl::Status DetokenizeShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-OpRow Normalize(const char* name) {
-  return {
-      .name = name,
-      .inputs = "input_values: string, fast_bert_normalizer_model: uint8",
-      .outputs = "output_values: string, output_offsets: int64, output_row_splits: int64",
-      .attrs = "get_offsets: bool = false",
-      .shape = NormalizeShape,
-      .reference = BertNormalizeKernel,
-  };
-}
+const OpRegistration normalize({
+    .name = "FastBertNormalize",
+    .inputs = "input_values: string, fast_bert_normalizer_model: uint8",
+    .outputs = "output_values: string, output_offsets: int64, output_row_splits: int64",
+    .attrs = "get_offsets: bool = false",
+    .shape = NormalizeShape,
+    .reference = BertNormalizeKernel,
+});
 
-OpRow Tokenize(const char* name) {
-  return {
-      .name = name,
-      .inputs = "input_values: string, wp_model: uint8",
-      .outputs =
-          "output_subwords: string, output_ids: int64, output_row_splits: int64, "
-          "start_values: int64, end_values: int64",
-      .shape = TokensShape<2>,
-      .reference = FastWordpieceKernel,
-  };
-}
-
-const OpRegistration normalize(Normalize("FastBertNormalize"));
-const OpRegistration normalize_of_text(Normalize("TFText>FastBertNormalize"));
-const OpRegistration tokenize(Tokenize("FastWordpieceTokenizeWithOffsets"));
-const OpRegistration tokenize_of_text(Tokenize("TFText>FastWordpieceTokenizeWithOffsets"));
+const OpRegistration tokenize({
+    .name = "FastWordpieceTokenizeWithOffsets",
+    .inputs = "input_values: string, wp_model: uint8",
+    .outputs = "output_subwords: string, output_ids: int64, output_row_splits: int64, "
+               "start_values: int64, end_values: int64",
+    .shape = TokensShape<2>,
+    .reference = FastWordpieceKernel,
+});
 
 const OpRegistration detokenize({
     .name = "TFText>FastWordpieceDetokenize",
