@@ -1,5 +1,6 @@
 #include "runtime/execution/execution.h"
 
+#include <memory>
 #include <utility>
 
 #include "env/status.h"
@@ -19,9 +20,10 @@ void* FixedAddress(const FlatPlan& plan, const ExecState& state, const Buffer& b
   switch (buffer.kind) {
     case Buffer::Kind::kConstant:
       // Kernels only read from input positions.
-      return const_cast<void*>(plan.constants[index].raw());
+      return static_cast<char*>(const_cast<void*>(plan.constants[index].raw())) +
+             buffer.part_offset;
     case Buffer::Kind::kArena:
-      return state.arena.data() + buffer.offset;
+      return state.arena.data() + buffer.offset + buffer.part_offset;
     case Buffer::Kind::kStrings:
       return const_cast<void*>(state.strings[index].raw());
     default:
@@ -29,8 +31,24 @@ void* FixedAddress(const FlatPlan& plan, const ExecState& state, const Buffer& b
   }
 }
 
+absl::StatusOr<Tensor> Execution::PartOf(const StepArg& arg, const Buffer& buffer) const {
+  const size_t index = static_cast<size_t>(buffer.index);
+  const Tensor* whole = nullptr;
+  if (buffer.kind == Buffer::Kind::kHeld) whole = &state.dynamic[index];
+  if (buffer.kind == Buffer::Kind::kFeed) whole = &feeds[index];
+  if (buffer.kind == Buffer::Kind::kOutput) whole = &state.outputs[index];
+  if (whole == nullptr) {
+    return Tensor::FromExternal(arg.dtype, arg.shape, FixedAddress(plan, state, buffer), nullptr);
+  }
+  if (!whole->valid()) return Internal("a tensor is read before it is made");
+  auto owner = std::make_shared<const Tensor>(*whole);
+  char* const data = static_cast<char*>(const_cast<void*>(owner->raw())) + buffer.part_offset;
+  return Tensor::FromExternal(arg.dtype, arg.shape, data, std::move(owner));
+}
+
 absl::StatusOr<Tensor> Execution::View(const StepArg& arg) const {
   const Buffer& buffer = BufferOf(arg);
+  if (buffer.part) return PartOf(arg, buffer);
   const size_t index = static_cast<size_t>(buffer.index);
   switch (buffer.kind) {
     case Buffer::Kind::kDynamic:
@@ -88,8 +106,9 @@ absl::StatusOr<Tensor> Execution::Take(const StepArg& arg) {
 
 void Execution::BringAt(int dynamic, Tensor t) {
   const size_t index = static_cast<size_t>(dynamic);
-  for (int position : plan.held_pointers[index]) {
-    state.pointers[static_cast<size_t>(position)] = t.raw();
+  for (const PointerPatch& patch : plan.held_pointers[index]) {
+    state.pointers[static_cast<size_t>(patch.position)] =
+        static_cast<char*>(t.raw()) + patch.offset;
   }
   state.dynamic[index] = std::move(t);
 }

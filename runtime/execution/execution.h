@@ -26,7 +26,7 @@ class Execution {
   // The tensor that `arg` stands for, over the run's memory.
   absl::StatusOr<Tensor> View(const StepArg& arg) const;
   absl::StatusOr<std::vector<Tensor>> Views(absl::Span<const StepArg> args) const;
-  // The same for a step that may give the tensor away: after the last read, the run lets go of it.
+  // As View for a step that may give the tensor away: after the last read, the run lets go of it.
   absl::StatusOr<Tensor> Take(const StepArg& arg);
   // Where the run holds the tensor of a feed that it owns, of an output or of a dynamic index;
   // null: nowhere.
@@ -39,6 +39,9 @@ class Execution {
   ExecState& state;
   const absl::Span<const Tensor> feeds;
   const absl::Span<Tensor> owned_feeds;
+
+ private:
+  absl::StatusOr<Tensor> PartOf(const StepArg& arg, const Buffer& buffer) const;
 };
 
 }  // namespace tenon

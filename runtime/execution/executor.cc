@@ -170,12 +170,13 @@ absl::Status Prepare(const FlatPlan& plan, Execution& run) {
   }
   for (const PointerPatch& p : plan.feed_pointers) {
     // Kernels only read from input positions.
-    state.pointers[static_cast<size_t>(p.position)] =
-        const_cast<void*>(run.feeds[static_cast<size_t>(p.index)].raw());
+    char* const data =
+        static_cast<char*>(const_cast<void*>(run.feeds[static_cast<size_t>(p.index)].raw()));
+    state.pointers[static_cast<size_t>(p.position)] = data == nullptr ? nullptr : data + p.offset;
   }
   for (const PointerPatch& p : plan.output_pointers) {
     state.pointers[static_cast<size_t>(p.position)] =
-        state.outputs[static_cast<size_t>(p.index)].raw();
+        static_cast<char*>(state.outputs[static_cast<size_t>(p.index)].raw()) + p.offset;
   }
   return absl::OkStatus();
 }

@@ -43,6 +43,8 @@ struct Buffer {
   int index = -1;
   size_t offset = 0;
   size_t bytes = 0;
+  bool part = false;  // from `part_offset` on, of a tensor in such a place
+  size_t part_offset = 0;
 };
 
 struct FlatStep {
@@ -70,7 +72,8 @@ struct Take {
 
 struct PointerPatch {
   int position = 0;  // in the pointer table
-  int index = 0;     // feed or owned output
+  int index = 0;     // feed, owned output or dynamic index
+  size_t offset = 0;
 };
 
 struct PlanOutput {
@@ -95,9 +98,9 @@ struct FlatPlan final : Plan {
   std::vector<TensorSpec> owned_outputs;  // one allocation per run each
   std::vector<TensorSpec> strings;
   int num_dynamic = 0;
-  std::vector<std::vector<int>> held_pointers;  // by dynamic index: pointer positions to set
-  std::vector<int> releases;                    // dynamic indices, in the order of their last steps
-  std::vector<Take> takes;                      // in the order of their steps
+  std::vector<std::vector<PointerPatch>> held_pointers;  // by dynamic index
+  std::vector<int> releases;  // dynamic indices, in the order of their last steps
+  std::vector<Take> takes;    // in the order of their steps
   // Feed and owned output: after the run, the output of the next one gets the feed's memory.
   std::vector<std::pair<int, int>> recycled;
   int num_step_states = 0;

@@ -1,6 +1,7 @@
 // Turns a graph's nodes, in order, into precomputed values, views of other memory, or steps.
 #include "runtime/plan/plan_builder.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -8,6 +9,7 @@
 #include "kernels/lists/tensor_list.h"
 #include "ops/control/on_device.h"
 #include "ops/op.h"
+#include "runtime/execution/copy_step.h"
 #include "runtime/execution/dynamic_kernel_step.h"
 #include "runtime/execution/list_item_step.h"
 #include "runtime/execution/read_variable_step.h"
@@ -15,6 +17,7 @@
 #include "runtime/plan/calls.h"
 #include "runtime/plan/plan_memory.h"
 #include "runtime/plan/plan_steps.h"
+#include "runtime/plan/slice_view.h"
 
 namespace tenon {
 namespace {
@@ -156,7 +159,27 @@ class PlanBuilder {
       ++plan_->counts.aliased;
       return PinAliased(inputs, ports);
     }
+    if (AddParts(node, op.info->row, inputs, specs, outputs, ports)) {
+      ++plan_->counts.aliased;
+      return absl::OkStatus();
+    }
     return AddStep(node, *op.info, inputs, specs, outputs, ports);
+  }
+
+  // Whether the node's outputs are parts of an input's memory, and nothing has to run.
+  bool AddParts(const Node& node, const OpRow& row, absl::Span<PlanValue* const> inputs,
+                absl::Span<const TensorSpec> specs, absl::Span<const TensorSpec> outputs,
+                std::vector<PlanValue>& ports) {
+    if (!node.control_inputs.empty()) return false;
+    const std::optional<SliceView> view = SliceViewOf(row, node, specs, outputs);
+    if (!view.has_value()) return false;
+    const PlanValue& whole = *inputs[view->input];
+    if (whole.buffer < 0 || whole.device != nullptr) return false;
+    for (size_t i = 0; i < ports.size(); ++i) {
+      ports[i].buffer = memory_.AddPart(whole.buffer, view->offsets[i], outputs[i]);
+      if (ports[i].buffer < 0) return false;
+    }
+    return true;
   }
 
   // The shape of all tensors in the list that a node outputs.
@@ -261,6 +284,7 @@ class PlanBuilder {
     const int step = steps_.now();
     if (node.op == "ReadVariableOp" && outputs[0].shape.IsComplete()) {
       ports[0].buffer = memory_.AddHeld(outputs[0], step);
+      memory_.OfVariable(ports[0].buffer);
       return steps_.Add<ReadVariableStep>(node, inputs, ports);
     }
     if (node.op == "TensorListGetItem" && inputs[0]->item.IsComplete() &&
@@ -315,7 +339,14 @@ class PlanBuilder {
       TENON_ASSIGN_OR_RETURN(PlanValue * found, OutputValue(output));
       PlanValue& value = *found;
       TENON_RETURN_IF_ERROR(steps_.BringToHost(graph_.node(output.source.node), value));
-      TENON_ASSIGN_OR_RETURN(const int buffer, steps_.BufferOf(value));
+      TENON_ASSIGN_OR_RETURN(int buffer, steps_.BufferOf(value));
+      if (memory_.IsPart(buffer)) {
+        PlanValue copy = value;
+        copy.buffer = memory_.AddHeld({value.spec.dtype, value.spec.shape, nullptr}, steps_.now());
+        TENON_RETURN_IF_ERROR(
+            steps_.Add<CopyStep>(graph_.node(output.source.node), {&value}, {copy}));
+        value.buffer = buffer = copy.buffer;
+      }
       memory_.Read(buffer, steps_.now());
       memory_.Fetch(buffer, value.spec);
       plan_->outputs.push_back({buffer, value.spec.dtype, value.spec.shape, value.item});

@@ -54,10 +54,36 @@ int PlanMemory::AddScratch(size_t bytes, int step) {
       {.kind = Buffer::Kind::kArena, .bytes = bytes, .first = step, .last = step, .scratch = true});
 }
 
+int PlanMemory::AddPart(int whole, size_t offset, const TensorSpec& spec) {
+  if (at(whole).part_of >= 0) {
+    offset += at(whole).part_offset;
+    whole = at(whole).part_of;
+  }
+  const Item& item = at(whole);
+  if (item.kind != Buffer::Kind::kArena) {
+    // A reader of the part keeps the whole from being changed in place, which may cost more than
+    // the copy of a small part; and a variable is changed by others.
+    const bool known =
+        (item.kind == Buffer::Kind::kHeld && !item.of_variable) || item.kind == Buffer::Kind::kFeed;
+    if (!known || !item.spec.shape.IsComplete()) return -1;
+    constexpr int64_t kSmallPart = 64;
+    if (spec.shape.num_elements() * kSmallPart < item.spec.shape.num_elements()) return -1;
+  }
+  return Add({.kind = Buffer::Kind::kNone,
+              .first = item.first,
+              .last = item.last,
+              .spec = spec,
+              .part_of = whole,
+              .part_offset = offset});
+}
+
 void PlanMemory::Read(int buffer, int step) {
   Item& item = at(buffer);
   item.last = std::max(item.last, step);
+  if (item.part_of >= 0) Read(item.part_of, step);
 }
+
+void PlanMemory::OfVariable(int buffer) { at(buffer).of_variable = true; }
 
 void PlanMemory::Hand(int buffer, int step) {
   Item& item = at(buffer);
@@ -94,7 +120,8 @@ void PlanMemory::ChooseTaken() {
     Item& in = at(c.input);
     Item& out = at(c.output);
     if (out.taken_from >= 0 || in.fetched || in.last != c.step || !CanTake(in, out)) continue;
-    if (std::count(c.reads.begin(), c.reads.end(), c.input) != 1) continue;
+    const auto same = [&](int read) { return WholeOf(read) == c.input; };
+    if (std::count_if(c.reads.begin(), c.reads.end(), same) != 1) continue;
     out.taken_from = c.input;
     out.taken_at = c.step;
   }
@@ -165,7 +192,7 @@ void PlanMemory::MergeInPlace(FlatPlan& plan) {
     if (in.kind != Buffer::Kind::kArena || out.kind != Buffer::Kind::kArena) continue;
     if (in.fetched || out.fetched || in.last != c.step || in.bytes != out.bytes) continue;
     // Another argument in the same memory may be read in a different order.
-    const auto same = [&](int read) { return Resolve(read) == target; };
+    const auto same = [&](int read) { return Resolve(WholeOf(read)) == target; };
     if (std::count_if(c.reads.begin(), c.reads.end(), same) != 1) continue;
     out.merged_into = target;
     in.last = out.last;
@@ -208,8 +235,13 @@ void PlanMemory::ResolveArgs(FlatPlan& plan) const {
       // Of a tensor that the step reads several times, the last is the last read.
       const auto same = [&](const StepArg& later) { return later.buffer == arg.buffer; };
       const auto later = args.inputs.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+      // Its parts are views of it.
+      const auto part = [&](const StepArg& other) {
+        return IsPart(other.buffer) && Resolve(WholeOf(other.buffer)) == arg.buffer;
+      };
       arg.last_read = released && !item.fetched && item.last == static_cast<int>(s) &&
-                      std::none_of(later, args.inputs.end(), same);
+                      std::none_of(later, args.inputs.end(), same) &&
+                      std::none_of(args.inputs.begin(), args.inputs.end(), part);
     }
   }
 }
@@ -224,7 +256,7 @@ absl::Status PlanMemory::Finish(FlatPlan& plan) {
   plan.buffers.resize(items_.size());
   for (size_t i = 0; i < items_.size(); ++i) {
     Item& item = items_[i];
-    if (item.merged_into >= 0) continue;
+    if (item.merged_into >= 0 || item.part_of >= 0) continue;
     Buffer& buffer = plan.buffers[i];
     const bool computed = item.kind == Buffer::Kind::kArena || item.kind == Buffer::Kind::kStrings;
     if (item.fetched && computed) {
@@ -245,6 +277,12 @@ absl::Status PlanMemory::Finish(FlatPlan& plan) {
   for (size_t i = 0; i < arena.size(); ++i) {
     plan.buffers[static_cast<size_t>(arena_buffers[i])].offset = layout.offsets[i];
   }
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (items_[i].part_of < 0) continue;
+    plan.buffers[i] = plan.buffers[static_cast<size_t>(Resolve(items_[i].part_of))];
+    plan.buffers[i].part = true;
+    plan.buffers[i].part_offset = items_[i].part_offset;
+  }
   plan.arena_bytes = layout.bytes;
   ListRecycled(plan);
   plan.counts.arena_bytes = layout.bytes;
@@ -257,11 +295,11 @@ absl::Status PlanMemory::Finish(FlatPlan& plan) {
     if (pointer < 0) continue;
     pointer = Resolve(pointer);
     const Buffer& buffer = plan.buffers[static_cast<size_t>(pointer)];
-    const PointerPatch patch{static_cast<int>(position), buffer.index};
+    const PointerPatch patch{static_cast<int>(position), buffer.index, buffer.part_offset};
     if (buffer.kind == Buffer::Kind::kFeed) plan.feed_pointers.push_back(patch);
     if (buffer.kind == Buffer::Kind::kOutput) plan.output_pointers.push_back(patch);
     if (buffer.kind == Buffer::Kind::kHeld) {
-      plan.held_pointers[static_cast<size_t>(buffer.index)].push_back(patch.position);
+      plan.held_pointers[static_cast<size_t>(buffer.index)].push_back(patch);
     }
   }
   ResolveArgs(plan);

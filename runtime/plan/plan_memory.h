@@ -21,7 +21,12 @@ class PlanMemory {
   absl::StatusOr<int> AddComputed(const TensorSpec& spec, int step);
   // Has a known shape; `step` provides the tensor itself.
   int AddHeld(const TensorSpec& spec, int step);
+  // The tensor is a variable's.
+  void OfVariable(int buffer);
   int AddScratch(size_t bytes, int step);
+  // A part of another one, `offset` bytes from its start; -1: it may not have parts.
+  int AddPart(int whole, size_t offset, const TensorSpec& spec);
+  bool IsPart(int buffer) const { return items_[static_cast<size_t>(buffer)].part_of >= 0; }
 
   void Read(int buffer, int step);
   // `step` reads it and may take it, as its owner, if nobody reads it later.
@@ -61,10 +66,17 @@ class PlanMemory {
     bool wanted = false;  // taken, and not in the arena
     bool fetched = false;
     bool scratch = false;
+    bool of_variable = false;
+    int part_of = -1;  // a part of that one, which is none itself
+    size_t part_offset = 0;
   };
   Item& at(int buffer) { return items_[static_cast<size_t>(buffer)]; }
   int Add(Item item);
   int Resolve(int buffer) const;
+  int WholeOf(int buffer) const {
+    const int whole = items_[static_cast<size_t>(buffer)].part_of;
+    return whole < 0 ? buffer : whole;
+  }
   bool CanTake(const Item& in, const Item& out) const;
   void ChooseTaken();
   void MergeInPlace(FlatPlan& plan);

@@ -224,6 +224,62 @@ TEST(Loops, UpdateInPlaceThroughReshapesAndChains) {
   EXPECT_EQ(copies, 1);
 }
 
+// Parts of the variable are read where they lie.
+TEST(Loops, ReadPartsBeforeAndAfterTheUpdate) {
+  LoopText parts;
+  parts.body = R"(%set = TestSet(%a, %i, %v)
+%zero = Const() {dtype=int32, value=int32<1>{0}}
+%two = Const() {dtype=int32, value=int32<1>{2}}
+%four = Const() {dtype=int32, value=int32<1>{4}}
+%axis = Const() {dtype=int32, value=int32<>{0}}
+%unit = Const() {dtype=int32, value=int32<1>{1}}
+%old = Slice(%a, %two, %two) {T=float, Index=int32}
+%low = StridedSlice(%set, %zero, %two, %unit) {T=float, Index=int32}
+%high = StridedSlice(%set, %two, %four, %unit) {T=float, Index=int32}
+%diff = Sub(%high, %old) {T=float}
+%both = ConcatV2(%low, %diff, %axis) {T=float, Tidx=int32, N=2}
+%sum = AddV2(%b, %both) {T=float})";
+  parts.next_b = "%sum";
+  parts.tail = "out a = %loop:2\nout b = %loop:3";
+  auto session = Make(parts.Text());
+  EXPECT_THAT(Values(*session, {Count(4), Tensor::Vector<float>({9, 9, 9, 9})}),
+              ElementsAre(ElementsAre(0, 1, 2, 3), ElementsAre(9, 9 + 9 + 3, 2, 3)));
+
+  // A part leaves the body, and the whole is changed in the next iteration.
+  parts.body = R"(%axis = Const() {dtype=int32, value=int32<>{0}}
+%halves = Split(%axis, %a) {T=float, num_split=2}
+%set = TestSet(%a, %i, %v)
+%joined = ConcatV2(%halves:1, %halves, %axis) {T=float, Tidx=int32, N=2})";
+  parts.next_b = "%joined";
+  session = Make(parts.Text());
+  EXPECT_THAT(Values(*session, {Count(4), Tensor::Vector<float>({6, 7, 8, 9})}),
+              ElementsAre(ElementsAre(0, 1, 2, 3), ElementsAre(2, 9, 0, 1)));
+}
+
+TEST(Plans, GiveAwayPartsAsCopies) {
+  auto session = Make(R"(
+in x = %x
+%x = Placeholder() {dtype=float, shape=<4>}
+%axis = Const() {dtype=int32, value=int32<>{0}}
+%m = Neg(%x) {T=float}
+%s = Split(%axis, %m) {T=float, num_split=2}
+%t = Split(%axis, %x) {T=float, num_split=2}
+%sum = AddV2(%s:1, %t) {T=float}
+out a = %s:1
+out b = %t:1
+out c = %sum
+out d = %s:1
+)");
+  const Tensor x = Tensor::Vector<float>({1, 2, 3, 4});
+  const auto got = session->Run(std::vector<Tensor>{x});
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_THAT(ToFloats((*got)[0]), ElementsAre(-3, -4));
+  EXPECT_THAT(ToFloats((*got)[1]), ElementsAre(3, 4));
+  EXPECT_THAT(ToFloats((*got)[2]), ElementsAre(-2, -2));
+  EXPECT_THAT(ToFloats((*got)[3]), ElementsAre(-3, -4));
+  EXPECT_FALSE((*got)[0].SharesBufferWith((*got)[3]));
+}
+
 constexpr char kBranches[] = R"(
 function change {
   in i = %i
