@@ -4,7 +4,9 @@
 
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
+#include "kernels/matmul/panel_kernel.h"
 #include "kernels/matmul/small_product.h"
+#include "primitive_cache/weight_panels.h"
 
 namespace tenon {
 namespace {
@@ -34,6 +36,44 @@ class ProductKernel final : public Kernel {
   const FusedPass fused_;
   const int threads_;
 };
+
+// Few rows read the weights in the time that memory takes to deliver them, with our own loops. They
+// read the layout that oneDNN chooses for many rows, so that plans for prompts and for single
+// tokens share one copy.
+constexpr int64_t kFewRows = 8;
+constexpr int64_t kManyRows = 128;
+
+absl::StatusOr<std::unique_ptr<Kernel>> FewRowsKernel(PrepareContext& p, const MatmulProblem& few,
+                                                      const FusedOps& fused) {
+  const auto is_dense = [](const TensorDesc& d) { return d.strides == DenseStrides(d.dims); };
+  if (!few.pack_weights || few.src.type != ElementType::kF32 || few.src.dims.size() != 2 ||
+      few.src.dims[0] > kFewRows || !is_dense(few.src) || !is_dense(few.dst)) {
+    return Unimplemented("not few rows and constant weights");
+  }
+  MatmulProblem many = few;
+  many.src.dims[0] = many.dst.dims[0] = kManyRows;
+  many.threads = p.services().threads;
+  TENON_ASSIGN_OR_RETURN(const auto primitive, GetMatmul(many, p.services().cache));
+  const auto layout = primitive->weights_layout();
+  const auto panels = layout == nullptr ? std::nullopt : PanelsIn(*layout);
+  if (!panels.has_value()) return Unimplemented("the weights are not packed into panels");
+  const auto size = [](int64_t n) { return static_cast<size_t>(n); };
+  PanelProduct product;
+  product.m = size(few.src.dims[0]);
+  product.n = product.out_row = size(few.dst.dims[1]);
+  product.k = product.a_row = size(few.src.dims[1]);
+  product.width = panels->width;
+  product.panel_bytes = panels->panel_bytes;
+  product.group = kPanelTerms;
+  if (FindPanelProduct(product.form, product.width) == nullptr) {
+    return Unimplemented("no loops for panels of this width");
+  }
+  PanelWeights packed;
+  TENON_ASSIGN_OR_RETURN(packed.weights, PackConstant(*p.constant(1), layout));
+  auto kernel = PanelKernel(p, product, std::move(packed), fused);
+  if (kernel.ok()) p.InputNotRead(1);
+  return kernel;
+}
 
 }  // namespace
 
@@ -70,6 +110,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
   if (fused.empty()) {
     auto small = SmallProductKernel(problem, c.src_input, c.weights_input);
     if (small.ok() || !absl::IsUnimplemented(small.status())) return small;
+  }
+  if (!lowered.swapped) {
+    auto few = FewRowsKernel(p, problem, fused);
+    if (few.ok() || !absl::IsUnimplemented(few.status())) return few;
   }
   c.get = [problem, cache = p.services().cache](bool has_bias,
                                                 const std::vector<PostOpSpec>& post_ops) {

@@ -1,0 +1,116 @@
+#include "kernels/matmul/panel_kernel.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "env/status.h"
+#include "kernels/contraction/contraction.h"
+#include "kernels/contraction/tile_step.h"
+#include "kernels/interface/parallel.h"
+
+namespace tenon {
+namespace {
+
+// Rows of the output up to which a thread's columns are all computed before the chain is applied.
+constexpr size_t kFewRows = 8;
+// Assumed speeds of one thread, for the grain.
+constexpr double kBytesPerNs = 8, kFlopsPerNs = 60;
+
+const void* DataOf(const std::shared_ptr<const PackedWeights>& w) {
+  return w == nullptr ? nullptr : w->data();
+}
+
+class PanelKernelImpl final : public Kernel {
+ public:
+  PanelKernelImpl(const PrepareContext& p, const PanelProduct& product, PanelProductFn multiply,
+                  PanelWeights weights, const FusedOps& fused)
+      : product_(product), multiply_(multiply), weights_(std::move(weights)) {
+    const size_t panels = (product.n + product.width - 1) / product.width;
+    const double flops = 2.0 * static_cast<double>(product.m * product.width * product.k);
+    const double ns =
+        std::max(static_cast<double>(product.panel_bytes) / kBytesPerNs, flops / kFlopsPerNs);
+    panels_ = static_cast<int64_t>(panels);
+    grain_ = ParallelGrain(ns);
+    threads_ = ThreadsWorth(p.services().threads, flops * static_cast<double>(panels),
+                            product.panel_bytes * panels);
+    scratch_ = (PanelScratch(product) + 15) / 16 * 16;
+    for (const FusedOp& op : fused) {
+      std::optional<NodeTileStep> step = TileStepOf(p, op);
+      if (!step.has_value()) {
+        steps_.clear();
+        rest_ = FusedPass(p, fused, p.output_shape(0).rank() - 1);
+        break;
+      }
+      steps_.push_back(*std::move(step));
+    }
+  }
+
+  size_t scratch_bytes() const {
+    const int ranges = ParallelRanges(threads_, panels_, grain_);
+    return static_cast<size_t>(ranges) * scratch_ * sizeof(float);
+  }
+
+  absl::Status Run(RunContext& r) const override {
+    PanelOperands o;
+    o.a = r.input<float>(0);
+    o.weights = DataOf(weights_.weights);
+    o.scales = DataOf(weights_.scales);
+    o.zeros = DataOf(weights_.zeros);
+    o.out = r.output<float>(0);
+    auto* const scratch = static_cast<float*>(r.scratch());
+    ParallelForRanges(threads_, panels_, grain_, [&](int range, int64_t begin, int64_t end) {
+      float* const own = scratch + static_cast<size_t>(range) * scratch_;
+      const int64_t step = product_.m <= kFewRows ? end - begin : 1;
+      for (int64_t i = begin; i < end; i += step) {
+        const auto first = static_cast<size_t>(i), last = static_cast<size_t>(i + step);
+        multiply_(product_, o, first, last, own);
+        ApplySteps(r, first * product_.width, std::min(last * product_.width, product_.n));
+      }
+    });
+    rest_.Run(r, o.out);
+    return absl::OkStatus();
+  }
+  std::string Implementation() const override { return "panels"; }
+  double Flops() const override {
+    return 2.0 * static_cast<double>(product_.m * product_.n * product_.k);
+  }
+
+ private:
+  // To the columns [begin, end) of all rows.
+  void ApplySteps(RunContext& r, size_t begin, size_t end) const {
+    if (steps_.empty()) return;
+    for (size_t row = 0; row < product_.m; ++row) {
+      float* const out = r.output<float>(0) + row * product_.out_row + begin;
+      for (const NodeTileStep& s : steps_) {
+        const float* b = s.input < 0 ? nullptr : r.input<float>(s.input);
+        if (s.step.kind == TileStep::Operand::kPerChannel) b += begin;
+        if (s.step.kind == TileStep::Operand::kWhole) b += row * product_.out_row + begin;
+        s.step.fn(out, b, nullptr, out, end - begin, s.step.parameter);
+      }
+    }
+  }
+
+  const PanelProduct product_;
+  const PanelProductFn multiply_;
+  const PanelWeights weights_;
+  int64_t panels_ = 0, grain_ = 1;
+  int threads_ = 1;
+  size_t scratch_ = 0;  // floats of each range
+  std::vector<NodeTileStep> steps_;
+  FusedPass rest_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> PanelKernel(PrepareContext& p, const PanelProduct& product,
+                                                    PanelWeights weights, const FusedOps& fused) {
+  const PanelProductFn multiply = FindPanelProduct(product.form, product.width);
+  if (multiply == nullptr) return Unimplemented("no loops for panels of this width");
+  auto kernel = std::make_unique<PanelKernelImpl>(p, product, multiply, std::move(weights), fused);
+  p.RequestScratch(kernel->scratch_bytes());
+  return kernel;
+}
+
+}  // namespace tenon

@@ -1,0 +1,31 @@
+// A kernel that multiplies by weights in panels and applies the fused chain while its results are
+// in the cache.
+#ifndef TENON_KERNELS_MATMUL_PANEL_KERNEL_H_
+#define TENON_KERNELS_MATMUL_PANEL_KERNEL_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kernels/contraction/fused_ops.h"
+#include "kernels/contraction/packed_weights.h"
+#include "kernels/interface/kernel.h"
+#include "kernels/matmul/panel_product_simd.h"
+
+namespace tenon {
+
+struct PanelWeights {
+  std::shared_ptr<const PackedWeights> weights, scales, zeros;  // the last two may be null
+};
+
+// Input 0 is a, as product.m dense rows. Its output is dense, with columns last. Requests scratch.
+// Unimplemented if there are no loops for the product.
+absl::StatusOr<std::unique_ptr<Kernel>> PanelKernel(PrepareContext& p, const PanelProduct& product,
+                                                    PanelWeights weights, const FusedOps& fused);
+
+// Floats without scales are summed in parts of this many terms: the rounding errors of long sums
+// stay small.
+inline constexpr size_t kPanelTerms = 512;
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_MATMUL_PANEL_KERNEL_H_
