@@ -1,5 +1,6 @@
 // Folds constants by running the ops' own kernels, and shapes that are known.
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -7,6 +8,7 @@
 #include "graph/object.h"
 #include "graph_rewrite/contraction.h"
 #include "graph_rewrite/rule.h"
+#include "graph_rewrite/weight_only.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
 
@@ -99,6 +101,7 @@ absl::Status FoldConstants(RuleContext& context) {
     if (!context.graph().Has(id)) continue;
     const Node& n = context.node(id);
     if (context.rw.uses(id).empty() && !context.rw.IsKept(id)) continue;
+    if (ExpandsSmallWeights(context, id)) continue;
     std::vector<Tensor> values = ValuesOf(context, id);
     if (values.empty()) continue;
     context.Step("FoldConstants", n.name);
@@ -128,6 +131,30 @@ const RuleRegistration fold({
     .phase = Phase::kFold,
     .sweep = FoldConstants,
     .after = "ComputeInFloat",  // otherwise constants would be folded in half, and rounded
+});
+
+// What FoldConstants left for FuseWeightOnly, and that did not take.
+Outcome FoldExpanded(RuleContext& context, NodeId id) {
+  std::vector<Tensor> values = ValuesOf(context, id);
+  if (values.size() != 1) return Outcome::NotMine();
+  const std::string name = context.node(id).name;
+  const auto found = context.node(id).inputs;
+  const std::vector<Endpoint> inputs(found.begin(), found.end());
+  context.rw.ReplaceNode(id, {context.AddConst(name, std::move(values[0])), 0});
+  for (const Endpoint& e : inputs) {
+    if (context.graph().Has(e.node)) context.RemoveIfDead(e.node);
+  }
+  return Outcome::Fired();
+}
+
+const RuleRegistration fold_expanded({
+    .name = "FoldExpandedWeights",
+    .doc = "weights are expanded ahead of time if some reader needs them as floats",
+    .phase = Phase::kFuse,
+    .anchors = "Cast|Sub|Mul|Reshape|Slice|ConcatV2|BitwiseAnd|RightShift",
+    .apply = FoldExpanded,
+    .after = "FuseWeightOnly",
+    .last = true,
 });
 
 // A one-element constant of higher rank becomes a scalar if the other operand has at least that

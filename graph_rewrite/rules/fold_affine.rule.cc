@@ -10,6 +10,7 @@
 #include "graph_rewrite/affine.h"
 #include "graph_rewrite/contraction.h"
 #include "graph_rewrite/rule.h"
+#include "graph_rewrite/weight_only.h"
 #include "kernels/interface/parallel.h"
 
 namespace tenon {
@@ -175,6 +176,9 @@ Node Binary(const Node& like, const char* op, Endpoint x) {
 }
 
 Outcome FoldAffine(RuleContext& context, NodeId last) {
+  if (ExpandsSmallWeights(context, last)) {
+    return Outcome::Skip(0, "it expands constant weights", last);
+  }
   auto run = CollectAffine(context, last);
   if (!run.ok()) return Outcome::Skip(0, std::string(run.status().message()), last);
   std::string why;
