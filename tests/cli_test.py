@@ -717,6 +717,108 @@ class QuantizeTest(unittest.TestCase):
                           "labels")
 
 
+class QuantizeWeightsTest(unittest.TestCase):
+  """tenon quantize --weights."""
+
+  def setUp(self) -> None:
+    scratch = tempfile.TemporaryDirectory()
+    self.addCleanup(scratch.cleanup)
+    self.scratch = pathlib.Path(scratch.name)
+    self.model = self.scratch / "model.pbtxt"
+    self.output = self.scratch / "small.pb"
+    self.text = self.scratch / "text.npz"
+    tokens = np.random.default_rng(1).integers(0, 40, (5, 6)).astype(np.int32)
+    np.savez(self.text, tokens=tokens)
+    self.write_model()
+
+  # A token predicts the next one: an embedding, two layers, and the embedding
+  # again. The terms of the second layer are not whole groups.
+  def write_model(self) -> None:
+    random = np.random.default_rng(2)
+
+    def const(name: str, value: np.ndarray) -> str:
+      dtype = {"f": "DT_FLOAT", "i": "DT_INT32"}[value.dtype.kind]
+      key = {"f": "float_val", "i": "int_val"}[value.dtype.kind]
+      dims = " ".join(f"dim {{ size: {n} }}" for n in value.shape)
+      values = " ".join(f"{key}: {v!r}" for v in value.reshape(-1).tolist())
+      return (f'node {{ name: "{name}" op: "Const" attr {{ key: "dtype" value '
+              f'{{ type: {dtype} }} }} attr {{ key: "value" value {{ tensor '
+              f'{{ dtype: {dtype} tensor_shape {{ {dims} }} {values} }} }} }} }}\n')
+
+    def op(name: str, kind: str, inputs: str, **attrs: str) -> str:
+      joined = " ".join(f'input: "{i}"' for i in inputs.split())
+      values = " ".join(f'attr {{ key: "{k}" value {{ {v} }} }}'
+                        for k, v in attrs.items())
+      return f'node {{ name: "{name}" op: "{kind}" {joined} {values} }}\n'
+
+    f32, i32 = "type: DT_FLOAT", "type: DT_INT32"
+    uniform = lambda *shape: random.uniform(-1, 1, shape).astype(np.float32)
+    self.model.write_text(
+        op("tokens", "Placeholder", "", dtype=i32,
+           shape="shape { dim { size: -1 } dim { size: 6 } }") +
+        const("embedding", uniform(40, 128)) + const("axis", np.int32(0)) +
+        op("x", "GatherV2", "embedding tokens axis", Tparams=f32, Tindices=i32,
+           Taxis=i32) + const("w", uniform(128, 200) / 10) +
+        op("h", "BatchMatMulV2", "x w", T=f32) + op("r", "Relu", "h", T=f32) +
+        const("v", uniform(200, 128) / 10) +
+        op("y", "BatchMatMulV2", "r v", T=f32) +
+        op("logits", "BatchMatMulV2", "y embedding", T=f32, adj_y="b: true"))
+
+  def quantize(self, *words: object) -> subprocess.CompletedProcess:
+    return tenon("quantize", self.model, "--output", self.output, *words)
+
+  def logits(self, model: pathlib.Path, *words: str) -> np.ndarray:
+    out = self.scratch / "out.npz"
+    done = tenon("run", model, "--inputs", self.text, "--outputs", out, *words)
+    self.assertEqual(done.returncode, 0, done.stderr)
+    with np.load(out) as arrays:
+      return next(arrays[k] for k in arrays.files if "logits" in k)
+
+  def test_formats(self) -> None:
+    exact = self.logits(self.model)
+    for format_, options, error in (
+        ("bf16", (), 0.01), ("int8", (), 0.02),
+        ("int8", ("--zero-points", "--scales", "bfloat16"), 0.02),
+        ("int8", ("--group", "0", "--scales", "float32"), 0.02),
+        ("int4", ("--group", "32"), 0.25), ("int4", ("--zero-points",), 0.25)):
+      with self.subTest(format=format_, options=options):
+        done = self.quantize("--weights", format_, "--text", self.text, "--data",
+                             self.text, *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"4 of 4 layers with {format_} weights", done.stdout)
+        self.assertIn("perplexity: ", done.stdout)
+        small = self.logits(self.output)
+        self.assertLess(np.linalg.norm(small - exact),
+                        error * np.linalg.norm(exact))
+        stats = tenon("dump", self.output, "--stats").stdout
+        # So few weights of 16 bits are not worth it.
+        self.assertEqual("FuseWeightOnly" in stats, format_ != "bf16")
+        self.output.unlink()
+
+  def test_left_out(self) -> None:
+    done = self.quantize("--weights", "int8", "--keep", "h", "--no-embeddings")
+    self.assertEqual(done.returncode, 0, done.stderr)
+    self.assertIn("fp32: as asked", done.stdout)
+    self.assertIn("2 of 3 layers", done.stdout)
+
+  def test_refused(self) -> None:
+    for words, message in (
+        (("--weights", "int3"), "int3"), ((), "--data"),
+        (("--weights", "int8", "--group", "-1"), "--group"),
+        (("--weights", "int8", "--scales", "float64"), "float64"),
+        (("--weights", "int8", "--keep", "nothing"), "'nothing'"),
+        (("--weights", "int8", "--tokens", "t"), "--text"),
+        (("--weights", "int8", "--text", self.text, "--tokens", "t"), "'t'"),
+        (("--weights", "int8", "--text", self.text, "--logits", "z"), "'z'"),
+        (("--weights", "int8", "--least-weights", "1000000"),
+         "nothing to quantize")):
+      done = self.quantize(*words)
+      self.assertGreater(done.returncode, 0, words)
+      self.assertIn(message, done.stderr)
+      self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+      self.assertFalse(self.output.exists())
+
+
 def main() -> None:
   global TENON  # pylint: disable=global-statement
   parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])

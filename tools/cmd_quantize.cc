@@ -1,4 +1,4 @@
-// tenon quantize: post-training static quantization to int8.
+// tenon quantize: post-training static quantization to int8, or of weights alone.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -15,6 +15,7 @@
 #include "runtime/quantize/quantizer.h"
 #include "tools/command.h"
 #include "tools/model_args.h"
+#include "tools/quantize_weights.h"
 #include "tools/table.h"
 
 namespace tenon {
@@ -24,6 +25,7 @@ struct QuantizeArgs {
   ModelArgs model;
   std::string data, output, method = "error", accuracy, labels;
   QuantizeOptions options;
+  WeightsArgs weights;
 };
 
 void ShowProgress(absl::string_view stage, int64_t done, int64_t total) {
@@ -99,6 +101,19 @@ absl::Status RunQuantize(QuantizeArgs args) {
                                                             : RangeMethod::kError;
   args.options.threads = args.model.threads;
   TENON_ASSIGN_OR_RETURN(args.options.flags, Flags::FromEnvironment());
+  ExportOptions options;
+  options.format = text ? GraphFormat::kText : GraphFormat::kBinary;
+  if (!args.weights.format.empty()) {
+    args.weights.options.flags = args.options.flags;
+    args.weights.options.threads = args.model.threads;
+    args.weights.options.keep = args.options.keep;
+    args.weights.options.batch = args.options.batch;
+    TENON_ASSIGN_OR_RETURN(Model model, OpenModel(args.model));
+    TENON_ASSIGN_OR_RETURN(const Graph graph,
+                           QuantizeModelWeights(std::move(model), args.weights, args.data));
+    return folder ? ExportSavedModel(graph, args.output) : ExportGraph(graph, args.output, options);
+  }
+  if (args.data.empty()) return InvalidArgument("--data FILE.npz is needed, or --weights FORMAT");
   TENON_ASSIGN_OR_RETURN(std::vector<NamedTensor> data, ReadNpz(args.data));
   if (!args.accuracy.empty()) {
     TENON_ASSIGN_OR_RETURN(args.options.labels, FindLabels(args, data));
@@ -107,8 +122,6 @@ absl::Status RunQuantize(QuantizeArgs args) {
   if (isatty(STDERR_FILENO)) args.options.progress = ShowProgress;
   TENON_ASSIGN_OR_RETURN(const Quantized quantized,
                          Quantize(std::move(model.graph), std::move(data), args.options));
-  ExportOptions options;
-  options.format = text ? GraphFormat::kText : GraphFormat::kBinary;
   TENON_RETURN_IF_ERROR(folder ? ExportSavedModel(quantized.graph, args.output)
                                : ExportGraph(quantized.graph, args.output, options));
   PrintReport(quantized.report);
@@ -122,9 +135,10 @@ Command AddQuantizeCommand(CLI::App& parent) {
   CLI::App* app = parent.add_subcommand("quantize", "Writes an int8 version of a float model");
   AddModelArgs(*app, args->model);
   app->add_option("--threads", args->model.threads, "threads per op")->check(CLI::Range(1, 1024));
-  app->add_option("--data", args->data,
-                  ".npz with calibration samples, along the first axis of each input")
-      ->required();
+  app->add_option(
+      "--data", args->data,
+      ".npz with calibration samples, along the first axis of each input; with --weights "
+      "only for the report");
   app->add_option("--output", args->output,
                   "file to write: .pb, or .pbtxt for text; any other name: a SavedModel folder")
       ->required();
@@ -148,6 +162,7 @@ Command AddQuantizeCommand(CLI::App& parent) {
   app->add_option("--accuracy", args->accuracy,
                   "array of class labels: report top-1 accuracy before and after");
   app->add_option("--labels", args->labels, ".npz with the labels, if they are not in --data");
+  AddWeightsArgs(*app, args->weights);
   return {app, [args] {
             args->options.max_error /= 100;
             return RunQuantize(*args);

@@ -146,12 +146,13 @@ class Flattening {
 
 }  // namespace
 
-absl::Status FlattenDenseLayers(RuleContext& context) {
+absl::Status FlattenDenseLayers(RuleContext& context, DenseLayers which) {
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, context.graph().TopologicalOrder());
   for (NodeId id : order) {
     if (!context.graph().Has(id)) continue;
     const std::string& op = context.node(id).op;
-    if (op != "Einsum" && op != "BatchMatMulV2") continue;
+    const bool product = op == "BatchMatMulV2" && which == DenseLayers::kAll;
+    if (op != "Einsum" && !product) continue;
     TENON_RETURN_IF_ERROR(Flattening(context, id).Run());
   }
   return absl::OkStatus();

@@ -10,9 +10,11 @@
 
 namespace tenon {
 
-// Rewrites all Einsum and BatchMatMulV2 with constant weights that contract the last dimensions,
-// together with a constant bias that is added next.
-absl::Status FlattenDenseLayers(RuleContext& context);
+enum class DenseLayers { kAll, kEinsums };
+
+// Rewrites all Einsum and BatchMatMulV2 (or only the former) with constant weights that contract
+// the last dimensions, together with a constant bias that is added next.
+absl::Status FlattenDenseLayers(RuleContext& context, DenseLayers which = DenseLayers::kAll);
 
 }  // namespace tenon
 

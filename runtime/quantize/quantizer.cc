@@ -15,37 +15,12 @@
 #include "runtime/quantize/dense.h"
 #include "runtime/quantize/equalize.h"
 #include "runtime/quantize/insert.h"
+#include "runtime/quantize/names.h"
 #include "runtime/quantize/samples.h"
 #include "runtime/quantize/scheme.h"
 
 namespace tenon {
 namespace {
-
-// Names input and output nodes after their signature's keys, because a GraphDef has no signature.
-void NameByKeys(Graph& graph) {
-  std::vector<GraphOutput> outputs = graph.outputs();
-  for (GraphOutput& output : outputs) {
-    if (output.name.find(':') != std::string::npos || graph.FindNode(output.name) != nullptr) {
-      continue;
-    }
-    const OpLookup op = FindOp(graph.node(output.source.node).op);
-    if (!op) continue;
-    const auto dtypes = OutputDTypes(*op.info, graph.node(output.source.node));
-    const auto port = static_cast<size_t>(output.source.port);
-    if (!dtypes.ok() || port >= dtypes->size()) continue;
-    Node named;
-    named.name = output.name;
-    named.op = "Identity";
-    named.inputs = {output.source};
-    named.attrs["T"] = (*dtypes)[port];
-    if (const auto id = graph.AddNode(std::move(named)); id.ok()) output.source = {*id, 0};
-  }
-  graph.SetOutputs(std::move(outputs));
-  Rewriter rw(graph);
-  for (const GraphInput& input : graph.inputs()) {
-    if (graph.FindNode(input.name) == nullptr) rw.Rename(input.node, input.name);
-  }
-}
 
 // Makes a range symmetric or non-negative; or, if a symmetric range would make the scale larger by
 // more than kLopsided, gives it a zero point: low becomes a multiple of the scale.
