@@ -102,7 +102,7 @@ def _infer_types(case: Case, definition: Any) -> dict[str, Any]:
         count = left
       found[argument.type_list_attr] = [
           _numpy_dtype(case, position + i) for i in range(count)]
-    if argument.type_attr and argument.type_attr not in found:
+    if count and argument.type_attr and argument.type_attr not in found:
       found[argument.type_attr] = _numpy_dtype(case, position)
     position += count
   if position != len(case.inputs):
