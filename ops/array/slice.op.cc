@@ -61,18 +61,45 @@ absl::Status SliceShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+StridedCopy CopyOf(const Block& block, const Shape& in) {
+  const std::vector<int64_t> src = DenseStrides(in);
+  int64_t offset = 0;
+  for (size_t i = 0; i < src.size(); ++i) offset += block.begin[i] * src[i];
+  return StridedCopy(block.size.dims(), src, DenseStrides(block.size), offset);
+}
+
+// A block of known size whose place the run tells: a loop's counter, for example.
+absl::StatusOr<std::unique_ptr<Kernel>> MovingSlice(const PrepareContext& p) {
+  return MakeKernel(
+      [in = p.input_shape(0), out = p.output_shape(0), dtype = p.input_dtype(0),
+       index = p.input_dtype(1), begin = p.input_shape(1),
+       size = p.input_shape(2)](RunContext& run) -> absl::Status {
+        const auto at = [&](int i, const Shape& shape) {
+          return Tensor::FromExternal(index, shape, const_cast<void*>(run.input(i)), nullptr);
+        };
+        TENON_ASSIGN_OR_RETURN(const Block block, MakeBlock(in, at(1, begin), at(2, size)));
+        if (block.size != out) {
+          return Internal("a slice of shape ", block.size.ToString(), " was planned as ",
+                          out.ToString());
+        }
+        CopyOf(block, in).Run(dtype, run.input(0), run.output(0));
+        return absl::OkStatus();
+      },
+      "reference:moving");
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> Slice(PrepareContext& p) {
   const Tensor* begin = p.value(1);
   const Tensor* size = p.value(2);
-  if (begin == nullptr || size == nullptr) return PrepareLate(p, Slice, {1, 2});
+  if (begin == nullptr || size == nullptr) {
+    if (p.output_shape(0).IsComplete()) return MovingSlice(p);
+    return PrepareLate(p, Slice, {1, 2});
+  }
   p.InputNotRead(1);
   p.InputNotRead(2);
   const Shape& in = p.input_shape(0);
   TENON_ASSIGN_OR_RETURN(const Block block, MakeBlock(in, *begin, *size));
-  const std::vector<int64_t> src = DenseStrides(in);
-  int64_t offset = 0;
-  for (size_t i = 0; i < src.size(); ++i) offset += block.begin[i] * src[i];
-  const StridedCopy copy(block.size.dims(), src, DenseStrides(block.size), offset);
+  const StridedCopy copy = CopyOf(block, in);
   const DType dtype = p.input_dtype(0);
   return MakeKernel([copy, dtype](RunContext& run) {
     copy.Run(dtype, run.input(0), run.output(0));

@@ -1,4 +1,6 @@
 // StridedSlice: NumPy's basic indexing, with begin, end, ellipsis, new-axis and shrink masks.
+#include <array>
+
 #include "kernels/interface/late_kernel.h"
 #include "kernels/layout/strided_copy.h"
 #include "kernels/layout/strided_slice_spec.h"
@@ -20,20 +22,50 @@ absl::Status StridedSliceShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+StridedCopy CopyOf(const SliceSpec& spec, const Shape& in) {
+  const SliceSpec::Region region = spec.RegionOf(in);
+  return StridedCopy(region.taken.dims(), region.strides, DenseStrides(region.taken),
+                     region.offset);
+}
+
+// A slice of known size whose place the run tells: a loop's counter, for example.
+absl::StatusOr<std::unique_ptr<Kernel>> MovingSlice(const PrepareContext& p) {
+  const auto index = [&](int i) { return TensorSpec{p.input_dtype(i), p.input_shape(i), nullptr}; };
+  return MakeKernel(
+      [node = p.node(), in = p.input_shape(0), out = p.output_shape(0), dtype = p.input_dtype(0),
+       specs = std::array{index(1), index(2), index(3)}](RunContext& run) -> absl::Status {
+        std::array<Tensor, 3> at;
+        for (size_t i = 0; i < at.size(); ++i) {
+          at[i] =
+              Tensor::FromExternal(specs[i].dtype, specs[i].shape,
+                                   const_cast<void*>(run.input(static_cast<int>(i) + 1)), nullptr);
+        }
+        TENON_ASSIGN_OR_RETURN(
+            const SliceSpec spec,
+            MakeSliceSpec(AttrReader(node), in, at[0].num_elements(), &at[0], &at[1], &at[2]));
+        if (spec.OutputShape() != out) {
+          return Internal("a slice of shape ", spec.OutputShape().ToString(), " was planned as ",
+                          out.ToString());
+        }
+        CopyOf(spec, in).Run(dtype, run.input(0), run.output(0));
+        return absl::OkStatus();
+      },
+      "reference:moving");
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> StridedSlice(PrepareContext& p) {
   const Tensor* begin = p.value(1);
   const Tensor* end = p.value(2);
   const Tensor* strides = p.value(3);
   if (begin == nullptr || end == nullptr || strides == nullptr) {
+    if (p.output_shape(0).IsComplete()) return MovingSlice(p);
     return PrepareLate(p, StridedSlice, {1, 2, 3});
   }
   for (int i = 1; i <= 3; ++i) p.InputNotRead(i);
   const Shape& in = p.input_shape(0);
   TENON_ASSIGN_OR_RETURN(const SliceSpec spec,
                          MakeSliceSpec(p.attrs(), in, begin->num_elements(), begin, end, strides));
-  const SliceSpec::Region region = spec.RegionOf(in);
-  const StridedCopy copy(region.taken.dims(), region.strides, DenseStrides(region.taken),
-                         region.offset);
+  const StridedCopy copy = CopyOf(spec, in);
   const DType dtype = p.input_dtype(0);
   return MakeKernel([copy, dtype](RunContext& run) {
     copy.Run(dtype, run.input(0), run.output(0));
