@@ -9,14 +9,16 @@ namespace tenon {
 absl::StatusOr<std::unique_ptr<Kernel>> SelfAdjointEig(PrepareContext& p) {
   const MatrixBatch in = BatchOf(p.input_shape(0));
   const bool vectors = p.attrs().Bool("compute_v", true);
+  const bool lower = p.attrs().Bool("lower", true);
   const DType dtype = p.input_dtype(0);
   return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       if (in.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < in.count; ++b) {
+        Matrix<S> matrix = LoadMatrix<S>(dtype, run.input(0), in, b);
+        if (!lower) matrix.adjointInPlace();
         const Eigen::SelfAdjointEigenSolver<Eigen::MatrixX<S>> eig(
-            LoadMatrix<S>(dtype, run.input(0), in, b),
-            vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+            matrix, vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
         if (eig.info() != Eigen::Success) {
           return InvalidArgument("the eigenvalues of matrix ", b, " cannot be found");
         }

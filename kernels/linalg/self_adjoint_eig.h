@@ -1,4 +1,5 @@
-// Eigenvalues and eigenvectors of Hermitian matrices, [..., n, n], from their lower triangles.
+// Eigenvalues and eigenvectors of Hermitian matrices, [..., n, n], from their lower triangles, or,
+// with attribute lower=false, the upper ones.
 #ifndef TENON_KERNELS_LINALG_SELF_ADJOINT_EIG_H_
 #define TENON_KERNELS_LINALG_SELF_ADJOINT_EIG_H_
 

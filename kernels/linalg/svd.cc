@@ -6,11 +6,10 @@
 
 namespace tenon {
 
-absl::StatusOr<std::unique_ptr<Kernel>> Svd(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> Svd(PrepareContext& p, SvdForm form) {
   const MatrixBatch in = BatchOf(p.input_shape(0));
   const int64_t values = std::min(in.rows, in.cols);
-  const bool vectors = p.attrs().Bool("compute_uv", true);
-  const bool full = p.attrs().Bool("full_matrices", false);
+  const bool vectors = form.vectors, full = form.full;
   const int64_t u_cols = full ? in.rows : values, v_cols = full ? in.cols : values;
   const DType dtype = p.input_dtype(0);
   return DispatchType(WideScalars{}, WideDType(dtype), [&]<typename S>() {

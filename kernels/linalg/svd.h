@@ -9,9 +9,13 @@
 
 namespace tenon {
 
-// Outputs: s, in descending order, and with attribute compute_uv U and V with U diag(s) V^H = A;
-// full_matrices determines whether U and V are square. float, double and complex.
-absl::StatusOr<std::unique_ptr<Kernel>> Svd(PrepareContext& p);
+struct SvdForm {
+  bool vectors = true;  // whether there are U and V
+  bool full = false;    // whether they are square
+};
+
+// Outputs: s, in descending order, and U and V with U diag(s) V^H = A. float, double and complex.
+absl::StatusOr<std::unique_ptr<Kernel>> Svd(PrepareContext& p, SvdForm form);
 
 }  // namespace tenon
 

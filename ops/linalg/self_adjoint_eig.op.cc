@@ -39,5 +39,17 @@ const OpRegistration batch_self_adjoint_eig_v2_op({
     .error_bound = ErrorBound::kLinearAlgebra,
 });
 
+// Of the lower or the upper triangles. The other attributes control XLA's iteration.
+const OpRegistration xla_self_adjoint_eig_op({
+    .name = "XlaSelfAdjointEig",
+    .inputs = "a: T",
+    .outputs = "w: T, v: T",
+    .attrs = "lower: bool; max_iter: int; epsilon: float; T: type",
+    .types = "T: double float half",
+    .shape = SelfAdjointEigShape,
+    .reference = SelfAdjointEig,
+    .error_bound = ErrorBound::kLinearAlgebra,
+});
+
 }  // namespace
 }  // namespace tenon

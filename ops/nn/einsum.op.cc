@@ -1,5 +1,5 @@
-// Einsum of one or two operands, and its fused form, whose bias may have any shape that broadcasts
-// to the output.
+// Einsum of one or two operands, XlaEinsum of two, and the fused form, whose bias may have any
+// shape that broadcasts to the output.
 #include <map>
 
 #include "env/status.h"
@@ -11,7 +11,8 @@
 namespace tenon {
 namespace {
 
-int NumOperands(const AttrReader& attrs) { return static_cast<int>(attrs.Int("N", 1)); }
+// XlaEinsum has no N.
+int NumOperands(const AttrReader& attrs) { return static_cast<int>(attrs.Int("N", 2)); }
 
 // The extent of each label; -1 if unknown. Ones broadcast only within an ellipsis.
 absl::Status AddExtents(const std::vector<int>& labels, const Shape& shape,
@@ -102,6 +103,18 @@ const OpRegistration einsum({
     .native_types = "float bfloat16",
     .precision = PrecisionRole::kLeads,
     .batch_axis = batch_axis::Einsum,
+    .error_bound = ErrorBound::kEinsum,
+});
+
+// Rewriting turns it into Einsum.
+const OpRegistration xla_einsum({
+    .name = "XlaEinsum",
+    .inputs = "a: T, b: T",
+    .outputs = "product: T",
+    .attrs = "equation: string; T: type",
+    .types = "T: complex64 bfloat16 float",
+    .shape = EinsumShape,
+    .reference = Reference,
     .error_bound = ErrorBound::kEinsum,
 });
 

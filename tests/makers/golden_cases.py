@@ -30,6 +30,10 @@ class QuantizedType(str):
   """TensorFlow's name of a quantized dtype, which NumPy does not have."""
 
 
+class HexBytes(bytes):
+  """A string that is no text, such as a serialized message."""
+
+
 # Quantized dtypes, and the integers that stand for their elements.
 QUANTIZED: dict[str, tuple[QuantizedType, Any]] = {
     "qi8": (QuantizedType("qint8"), np.int8),
@@ -121,11 +125,13 @@ def _parse_input(text: str) -> Input:
 
 
 def _parse_value(text: str) -> Any:
-  """int, float, bool, "string", dtype name, or a [list] of these."""
+  """int, float, bool, "string", hex:bytes, dtype name, or a [list] of these."""
   if text.startswith("["):
     return [_parse_value(t) for t in _split(text[1:-1])]
   if text.startswith('"'):
     return text[1:-1]
+  if text.startswith("hex:"):
+    return HexBytes.fromhex(text[4:])
   if text in ("true", "false"):
     return text == "true"
   if text in QUANTIZED:

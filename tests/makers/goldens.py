@@ -39,7 +39,7 @@ with contextlib.suppress(ImportError):  # for the topic `tokenize` alone
   import tensorflow_text  # pylint: disable=unused-import
 
 from golden_cases import (DTYPE_NAMES, QUANTIZED, QUANTIZED_NAMES, Case,
-                          CaseError, Input, QuantizedType, make_input,
+                          CaseError, HexBytes, Input, QuantizedType, make_input,
                           read_cases)
 
 tf1 = tf.compat.v1
@@ -70,7 +70,7 @@ def _set_attribute(attr: Any, kind: str, value: Any) -> None:
   elif kind == "type":
     attr.type = tf.as_dtype(value).as_datatype_enum
   elif kind == "string":
-    attr.s = value.encode()
+    attr.s = value if isinstance(value, bytes) else value.encode()
   elif kind == "shape":
     attr.shape.CopyFrom(_shape_proto(value))
   else:
@@ -330,6 +330,8 @@ def _show(value: Any) -> str:
     return QUANTIZED_NAMES[value]
   if isinstance(value, tf.DType) and value.is_quantized:
     return QUANTIZED_NAMES[value.name]
+  if isinstance(value, HexBytes):
+    return f"hex:{value.hex()}"
   if isinstance(value, bytes):
     return f'"{value.decode()}"'
   if isinstance(value, str):

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
@@ -65,6 +66,7 @@ float FloatOf(absl::string_view text) {
   return absl::SimpleAtof(text, &v) ? v : -12345.0f;
 }
 std::string StringOf(absl::string_view text) {
+  if (absl::ConsumePrefix(&text, "hex:")) return absl::HexStringToBytes(text);
   absl::ConsumePrefix(&text, "\"");
   absl::ConsumeSuffix(&text, "\"");
   return std::string(text);

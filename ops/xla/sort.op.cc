@@ -1,0 +1,114 @@
+// XlaSort and XlaKeyValueSort: the rows along the last dimension in ascending order; the second
+// also moves values along with their keys. Equal keys keep their order.
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/interface/parallel.h"
+#include "kernels/interface/types.h"
+#include "kernels/xla/total_order.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+using Sortable = Joined<RealNumbers, TypeList<bool>>;
+
+struct Rows {
+  explicit Rows(const Shape& shape) {
+    length = shape.rank() == 0 ? 1 : shape.dim(shape.rank() - 1);
+    count = length == 0 ? 0 : shape.num_elements() / length;
+  }
+  int64_t count, length;
+};
+
+absl::StatusOr<std::unique_ptr<Kernel>> XlaSort(PrepareContext& p) {
+  const Rows rows(p.input_shape(0));
+  const int threads = p.services().threads;
+  return DispatchType(Sortable{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
+      std::copy_n(run.input<T>(0), rows.count * rows.length, run.output<T>(0));
+      const int64_t grain = ParallelGrain(20.0 * static_cast<double>(rows.length));
+      ParallelFor(threads, rows.count, grain, [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; ++r) {
+          T* const row = run.output<T>(0) + r * rows.length;
+          std::sort(row, row + rows.length, [](T a, T b) { return OrderKey(a) < OrderKey(b); });
+        }
+      });
+      return absl::OkStatus();
+    });
+  });
+}
+
+absl::Status KeyValueShape(ShapeContext& c) {
+  if (!c.input(0).CompatibleWith(c.input(1))) {
+    return InvalidArgument("keys of shape ", c.input(0).ToString(), " and values of shape ",
+                           c.input(1).ToString());
+  }
+  TENON_ASSIGN_OR_RETURN(const Shape shape, MergeShapes(c.input(0), c.input(1)));
+  c.set_output(0, shape);
+  c.set_output(1, shape);
+  return absl::OkStatus();
+}
+
+// The positions of a row's elements in sorted order.
+template <typename T>
+void SortPositions(const T* row, std::vector<int64_t>& positions) {
+  std::iota(positions.begin(), positions.end(), 0);
+  std::stable_sort(positions.begin(), positions.end(),
+                   [row](int64_t a, int64_t b) { return OrderKey(row[a]) < OrderKey(row[b]); });
+}
+
+template <typename T>
+void Arrange(const T* row, const std::vector<int64_t>& positions, T* out) {
+  for (size_t i = 0; i < positions.size(); ++i) out[i] = row[positions[i]];
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> XlaKeyValueSort(PrepareContext& p) {
+  const Rows rows(p.input_shape(0));
+  const DType values = p.input_dtype(1);
+  const int threads = p.services().threads;
+  return DispatchType(RealNumbers{}, p.input_dtype(0), [&]<typename K>() {
+    return MakeKernel([=](RunContext& run) {
+      const int64_t grain = ParallelGrain(40.0 * static_cast<double>(rows.length));
+      ParallelFor(threads, rows.count, grain, [&](int64_t begin, int64_t end) {
+        std::vector<int64_t> positions(static_cast<size_t>(rows.length));
+        for (int64_t r = begin; r < end; ++r) {
+          const int64_t at = r * rows.length;
+          SortPositions(run.input<K>(0) + at, positions);
+          Arrange(run.input<K>(0) + at, positions, run.output<K>(0) + at);
+          VisitStorage(values, [&]<typename V>() {
+            Arrange(run.input<V>(1) + at, positions, run.output<V>(1) + at);
+          });
+        }
+      });
+      return absl::OkStatus();
+    });
+  });
+}
+
+const OpRegistration sort({
+    .name = "XlaSort",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = "T: type",
+    .types = "T: float double half bfloat16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool",
+    .shape = UnchangedShape,
+    .reference = XlaSort,
+    .error_bound = ErrorBound::kExact,
+});
+
+const OpRegistration key_value_sort({
+    .name = "XlaKeyValueSort",
+    .inputs = "keys: K, values: V",
+    .outputs = "sorted_keys: K, sorted_values: V",
+    .attrs = "K: type; V: type",
+    .types = "K: float double half bfloat16 int8 uint8 int16 uint16 int32 uint32 int64 uint64; "
+             "V: float double half bfloat16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool "
+             "complex64 complex128 qint8 quint8 qint16 quint16 qint32",
+    .shape = KeyValueShape,
+    .reference = XlaKeyValueSort,
+    .error_bound = ErrorBound::kExact,
+});
+
+}  // namespace
+}  // namespace tenon
