@@ -1,5 +1,6 @@
 // TopKV2, TopK: the k largest elements of each row, largest first; of equal ones, lower indices
-// first. Unsorted results are sorted too, because TensorFlow does not define their order.
+// first. Unsorted results are in the order of TensorFlow's heap: what a sampler draws from them
+// depends on it.
 #include <algorithm>
 #include <numeric>
 
@@ -39,6 +40,21 @@ absl::Status TopKShape(ShapeContext& c) {
   return SetShapes(c, k);
 }
 
+// The first k of `order` become its first elements by `before`, as TensorFlow's heap leaves them:
+// the element that is to go next is in front.
+template <typename Before>
+void SelectByHeap(std::vector<int64_t>& order, int64_t k, Before before) {
+  const auto begin = order.begin(), end = begin + k;
+  std::make_heap(begin, end + 1, before);
+  std::pop_heap(begin, end + 1, before);
+  for (auto next = end + 1; next != order.end(); ++next) {
+    if (!before(*next, *begin)) continue;
+    std::pop_heap(begin, end, before);
+    *(end - 1) = *next;
+    std::push_heap(begin, end, before);
+  }
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> TopK(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, TopK, {1});
   if (p.num_inputs() > 1) p.InputNotRead(1);
@@ -46,10 +62,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> TopK(PrepareContext& p) {
   const int64_t n = in.dim(in.rank() - 1);
   const int64_t k = p.output_shape(0).dim(in.rank() - 1);
   const int64_t rows = Product(in, 0, in.rank() - 1);
+  const bool by_heap = !p.attrs().Bool("sorted", true) && k > 0 && k < n;
   return DispatchType(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
     return DispatchType(
         TypeList<int16_t, int32_t, int64_t>{}, p.output_dtype(1), [&]<typename I>() {
-          return MakeKernel([n, k, rows](RunContext& run) {
+          return MakeKernel([n, k, rows, by_heap](RunContext& run) {
             const T* x = run.input<T>(0);
             T* values = run.output<T>(0);
             I* indices = run.output<I>(1);
@@ -64,7 +81,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> TopK(PrepareContext& p) {
                 const bool na = va != va, nb = vb != vb;
                 return na != nb ? na : a < b;
               };
-              std::partial_sort(order.begin(), order.begin() + k, order.end(), before);
+              if (by_heap) {
+                SelectByHeap(order, k, before);
+              } else {
+                std::partial_sort(order.begin(), order.begin() + k, order.end(), before);
+              }
               for (int64_t i = 0; i < k; ++i) {
                 *values++ = x[order[static_cast<size_t>(i)]];
                 *indices++ = static_cast<I>(order[static_cast<size_t>(i)]);
