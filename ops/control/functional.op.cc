@@ -1,5 +1,5 @@
-// Control flow with functions: If, Case, While. Plans run their bodies with separate plans
-// (runtime/plan/body.h), so these have signatures and no kernels.
+// Control flow with functions: If, Case, While, and XLA's forms of them. Plans run their bodies
+// with separate plans (runtime/plan/body.h), so these have signatures and no kernels.
 #include "ops/op.h"
 
 namespace tenon {
@@ -72,6 +72,27 @@ const OpRegistration stateless_while({
     .outputs = "output: T",
     .attrs = kWhileAttrs,
     .shape = UnknownShape,
+    .control_flow = ControlFlow::kWhile,
+});
+
+const OpRegistration xla_if({
+    .name = "XlaIf",
+    .inputs = "cond: Tcond, inputs: Tin",
+    .outputs = "output: Tout",
+    .attrs = "Tcond: type; Tin: list(type); Tout: list(type); then_branch: func; "
+             "else_branch: func",
+    .shape = UnknownShape,
+    .stateful = true,
+    .control_flow = ControlFlow::kIf,
+});
+
+const OpRegistration xla_while({
+    .name = "XlaWhile",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = "T: list(type); cond: func; body: func",
+    .shape = UnknownShape,
+    .stateful = true,
     .control_flow = ControlFlow::kWhile,
 });
 

@@ -6,6 +6,7 @@
 #include "env/status.h"
 #include "kernels/lists/tensor_list.h"
 #include "ops/op.h"
+#include "runtime/execution/element_call_step.h"
 #include "runtime/execution/plan_call.h"
 #include "runtime/plan/plan_builder.h"
 
@@ -29,6 +30,20 @@ absl::Status CheckSignature(const Body& body, size_t inputs, size_t outputs) {
   }
   return InvalidArgument("a function takes ", graph.inputs().size(), " arguments and gives ",
                          graph.outputs().size(), " results; expected ", inputs, " and ", outputs);
+}
+
+absl::StatusOr<CallForm> ElementFormOf(const Node& node, const Bodies& bodies) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<DType> results,
+                         OutputDTypes(*FindOp(node.op).info, node));
+  CallForm form;
+  form.kind = CallForm::kElements;
+  for (const ElementCall::Argument& function : FindElementCall(node.op)->functions) {
+    TENON_ASSIGN_OR_RETURN(Body * body, FindBody(node.attr<FuncRef>(function.attr), bodies));
+    TENON_RETURN_IF_ERROR(
+        CheckSignature(*body, 2 * results.size(), function.combines ? results.size() : 1));
+    form.bodies.push_back(body);
+  }
+  return form;
 }
 
 // What both shapes have in common.
@@ -182,9 +197,25 @@ std::vector<CallResult> ResultsOf(const FlatPlan& plan) {
 
 }  // namespace
 
-bool IsCall(absl::string_view op) { return FactsOf(op).control_flow != ControlFlow::kNone; }
+bool IsCall(absl::string_view op) {
+  return FactsOf(op).control_flow != ControlFlow::kNone || FindElementCall(op) != nullptr;
+}
+
+bool TakesVectors(const Body& body) {
+  const ModelState& model = body.model();
+  for (NodeId id : model.order()) {
+    const Node& n = model.graph().node(id);
+    if (const Constant* constant = model.constant(id)) {
+      if (constant->shape().rank() != 0) return false;
+    } else if (n.op != "Placeholder" && n.op != "Identity" && !FactsOf(n.op).elementwise) {
+      return false;
+    }
+  }
+  return true;
+}
 
 absl::StatusOr<CallForm> CallFormOf(const Node& node, const Bodies& bodies) {
+  if (FindElementCall(node.op) != nullptr) return ElementFormOf(node, bodies);
   CallForm form;
   std::vector<const FuncRef*> functions;
   const ControlFlow flow = FactsOf(node.op).control_flow;

@@ -14,8 +14,9 @@ namespace tenon {
 
 // The functions that a control-flow node calls.
 struct CallForm {
-  enum Kind { kIf, kCase, kBranch, kWhile } kind = kIf;
+  enum Kind { kIf, kCase, kBranch, kWhile, kElements } kind = kIf;
   // If: then, else. Case: the branches. Branch: the one that is taken. While: condition, body.
+  // Elements: those of the op.
   std::vector<Body*> bodies;
   int first_input = 0;  // the first input that is an argument of the functions
 };
@@ -25,6 +26,9 @@ bool IsCall(absl::string_view op);
 absl::StatusOr<CallForm> CallFormOf(const Node& node, const Bodies& bodies);
 // Makes an If or a Case, whose first input is known, the call of one branch.
 void ChooseBranch(const Tensor& selector, CallForm& form);
+
+// Whether the function computes elementwise, so that it can be given vectors in place of scalars.
+bool TakesVectors(const Body& body);
 
 struct CallArguments {
   std::vector<TensorSpec> specs;     // values where known; of a list, one with its tensors' shape

@@ -9,6 +9,7 @@
 #include "runtime/devices/kernel.h"
 #include "runtime/execution/call_step.h"
 #include "runtime/execution/device_kernel_step.h"
+#include "runtime/execution/element_call_step.h"
 #include "runtime/plan/body.h"
 #include "runtime/plan/calls.h"
 
@@ -87,6 +88,9 @@ absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> i
                                 std::vector<PlanValue>& ports) {
   absl::StatusOr<CallForm> form = CallFormOf(node, plan_.model->bodies());
   if (!form.ok()) return Annotate(form.status(), NodeLabel(node));
+  if (form->kind == CallForm::kElements) {
+    return AddElementCall(node, *form, inputs, outputs, ports);
+  }
   const size_t first = static_cast<size_t>(form->first_input);
   if (first > 0 && inputs[0]->spec.value != nullptr) ChooseBranch(*inputs[0]->spec.value, *form);
 
@@ -147,8 +151,30 @@ absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> i
     case CallForm::kWhile:
       return Add<WhileStep>(node, inputs, ports, std::move(functions), state,
                             std::move(call.general));
+    case CallForm::kElements:
+      break;  // above
   }
   return Internal("unreachable");
+}
+
+absl::Status PlanSteps::AddElementCall(const Node& node, const CallForm& form,
+                                       absl::Span<PlanValue* const> inputs,
+                                       absl::Span<const TensorSpec> outputs,
+                                       std::vector<PlanValue>& ports) {
+  for (PlanValue& port : ports) {
+    if (port.spec.shape.IsComplete()) {
+      port.buffer = memory_.AddHeld(port.spec, now());
+    } else {
+      TENON_ASSIGN_OR_RETURN(port.buffer, WithNode(node, memory_.AddComputed(port.spec, now())));
+    }
+  }
+  const int state = plan_.num_step_states++;
+  if (dry_run()) return AddDry(inputs, outputs);
+  std::vector<bool> vectors;
+  for (const Body* body : form.bodies) vectors.push_back(TakesVectors(*body));
+  std::vector<Function*> functions(form.bodies.begin(), form.bodies.end());
+  return Add<ElementCallStep>(node, inputs, ports, std::move(functions), state, node,
+                              std::move(vectors));
 }
 
 absl::Status PlanSteps::AddFlat(const Node& node, std::shared_ptr<const PreparedKernel> owner,

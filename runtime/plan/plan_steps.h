@@ -34,6 +34,8 @@ struct PlanValue {
   Shape item = Shape::Unknown();
 };
 
+struct CallForm;  // runtime/plan/calls.h
+
 class PlanSteps {
  public:
   using Inputs = absl::Span<PlanValue* const>;
@@ -75,6 +77,8 @@ class PlanSteps {
   size_t written_bytes() const { return written_bytes_; }  // in a dry run
 
  private:
+  absl::Status AddElementCall(const Node& node, const CallForm& form, Inputs inputs,
+                              absl::Span<const TensorSpec> outputs, std::vector<PlanValue>& ports);
   // The buffer of the value on a device.
   absl::StatusOr<int> DeviceBufferOf(const Node& reader, const Device& device, PlanValue& value);
   absl::StatusOr<std::vector<int>> BuffersOf(Inputs inputs);

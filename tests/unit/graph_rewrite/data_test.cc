@@ -84,6 +84,9 @@ TEST_P(RewriteData, FiresAndKeepsTheNumbers) {
     EXPECT_EQ(OpsOf(fused), Sorted(c.ops)) << after;
   }
 
+  // Functions run in sessions: tests/models compares their numbers.
+  if (!original.functions().empty()) return;
+
   Graph renamed = original;
   ASSERT_TRUE(Rewrite(renamed, {.services = &services, .verify = true}).ok());
 
