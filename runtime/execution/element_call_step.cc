@@ -50,6 +50,7 @@ RunResult RunSort(const AttrReader& attrs, absl::Span<const Tensor> inputs, Elem
   return SortByFunction(inputs, first);
 }
 
+// op names: the ops' rows are in a lower layer, which knows no steps.
 const Row* FindRow(absl::string_view op) {
   static const std::vector<Row> kRows = {
       {{"XlaReduce", {{"reducer", true}}}, RunReduce},
