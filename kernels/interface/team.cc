@@ -1,0 +1,43 @@
+#include "kernels/interface/team.h"
+
+#include <omp.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace tenon {
+namespace {
+
+void Pause() {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
+}
+
+}  // namespace
+
+void RunTeam(int threads, absl::FunctionRef<void(int, int)> fn) {
+  if (threads <= 1 || omp_in_parallel()) return fn(0, 1);
+#pragma omp parallel num_threads(threads)
+  fn(omp_get_thread_num(), omp_get_num_threads());
+}
+
+void Barrier::Wait(int size) {
+  constexpr int kSpins = 2000;  // some 25 us: longer than a step's imbalance
+  if (size <= 1) return;
+  const int round = round_.load(std::memory_order_acquire);
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) == size - 1) {
+    arrived_.store(0, std::memory_order_relaxed);
+    round_.store(round + 1, std::memory_order_release);
+    round_.notify_all();
+    return;
+  }
+  for (int spins = 0; spins < kSpins; ++spins) {
+    if (round_.load(std::memory_order_acquire) != round) return;
+    Pause();
+  }
+  round_.wait(round, std::memory_order_acquire);
+}
+
+}  // namespace tenon

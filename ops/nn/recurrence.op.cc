@@ -1,0 +1,105 @@
+// _Recurrence: recurrent layers over whole sequences. Only rewriting creates it, from loops over
+// single steps (graph_rewrite/rules/recurrence.rule.cc). N sequences of equal sizes are independent
+// of each other, such as the two directions of a bidirectional layer. For each:
+//
+//   x         the inputs' products with their weights, and the biases, of all steps:
+//             [steps, batch, gates * units], or [batch, steps, …] (time_major = false)
+//   w         the recurrent weights [units, gates * units]
+//   states    h, and for an LSTM c, before the first step [batch, units]
+//   biases    gru: of the candidate's recurrent product [units]
+//   peepholes lstm: weights of c for the input, forget and output gate [3, units]
+//   masks     [steps, batch] or [steps, batch, 1], in the order of computation: where false, the
+//             step keeps the states and repeats the result before it (0 at first), or gives 0
+//             (zero_masked)
+//   y         each step's result, or only the last one's (last_only; 0 if there is no step)
+//   last      the states after the last step
+//
+// reverse: x is read from its end; y_reverse: y is written from its end. The cells are those of
+// RecurrentCell (kernels/sequence/recurrence_simd.h), with their order of gates:
+//   lstm      c' = f * c + i * a(cell), h' = o * a(c')
+//   gru       h' = z * h + (1 - z) * a(x + r * (h w + bias))
+//   gru_reset_before  h' = z * h + (1 - z) * a(x + (r * h) w)
+//   simple    h' = a(x + h w)
+#include "kernels/sequence/recurrence.h"
+
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+absl::Status RecurrenceShape(ShapeContext& c) {
+  TENON_ASSIGN_OR_RETURN(const RecurrenceAttrs a, ReadRecurrenceAttrs(c.attrs()));
+  if (c.num_inputs() != a.num_inputs()) {
+    return InvalidArgument("takes ", a.num_inputs(), " inputs, but has ", c.num_inputs());
+  }
+  int64_t steps = -1, batch = -1, units = -1;
+  auto merge = [](int64_t& to, int64_t from) {
+    if (from < 0) return absl::OkStatus();
+    if (to >= 0 && to != from) return InvalidArgument("sizes ", to, " and ", from, " differ");
+    to = from;
+    return absl::OkStatus();
+  };
+  for (int s = 0; s < a.sequences; ++s) {
+    for (int i = 0; i < a.states(); ++i) {
+      const Shape& state = c.input(a.state(s, i));
+      TENON_RETURN_IF_ERROR(c.ExpectRank(a.state(s, i), 2));
+      if (!state.has_rank()) continue;
+      TENON_RETURN_IF_ERROR(merge(batch, state.dim(0)));
+      TENON_RETURN_IF_ERROR(merge(units, state.dim(1)));
+    }
+    TENON_RETURN_IF_ERROR(c.ExpectRank(a.w(s), 2));
+    if (c.input(a.w(s)).has_rank()) TENON_RETURN_IF_ERROR(merge(units, c.input(a.w(s)).dim(0)));
+    TENON_RETURN_IF_ERROR(c.ExpectRank(a.x(s), 3));
+    if (!c.input(a.x(s)).has_rank()) continue;
+    TENON_RETURN_IF_ERROR(merge(steps, c.input(a.x(s)).dim(a.time_major ? 0 : 1)));
+    TENON_RETURN_IF_ERROR(merge(batch, c.input(a.x(s)).dim(a.time_major ? 1 : 0)));
+  }
+  if (units > (int64_t{1} << 30)) return InvalidArgument("a cell of ", units, " units");
+  const int64_t columns = units < 0 ? -1 : a.gates() * units;
+  auto expect = [&](int input, const Shape& wanted) {
+    if (wanted.CompatibleWith(c.input(input))) return absl::OkStatus();
+    return InvalidArgument("input ", input, " has shape ", c.input(input).ToString(),
+                           ", but must have ", wanted.ToString());
+  };
+  for (int s = 0; s < a.sequences; ++s) {
+    TENON_RETURN_IF_ERROR(expect(a.w(s), Shape({units, columns})));
+    TENON_RETURN_IF_ERROR(expect(
+        a.x(s), a.time_major ? Shape({steps, batch, columns}) : Shape({batch, steps, columns})));
+    if (a.biased) TENON_RETURN_IF_ERROR(expect(a.bias(s), Shape({units})));
+    if (a.peephole) TENON_RETURN_IF_ERROR(expect(a.peepholes(s), Shape({3, units})));
+    if (a.masked) {
+      const Shape& mask = c.input(a.mask(s));
+      TENON_RETURN_IF_ERROR(expect(a.mask(s), mask.has_rank() && mask.rank() == 3
+                                                  ? Shape({steps, batch, 1})
+                                                  : Shape({steps, batch})));
+    }
+    const int64_t results = a.last_only ? 1 : steps;
+    c.set_output(a.y(s),
+                 a.y_time_major ? Shape({results, batch, units}) : Shape({batch, results, units}));
+    for (int i = 0; i < a.states(); ++i) c.set_output(a.last(s, i), Shape({batch, units}));
+  }
+  return absl::OkStatus();
+}
+
+const OpRegistration recurrence({
+    .name = "_Recurrence",
+    .inputs = "x: N * T, w: N * T, states: num_states * T, biases: num_biases * T, "
+              "peepholes: num_peepholes * T, masks: num_masks * bool",
+    .outputs = "y: N * T, last: num_states * T",
+    .attrs = "T: type = float; N: int = 1; num_states: int; num_biases: int = 0; "
+             "num_peepholes: int = 0; num_masks: int = 0; cell: string; activations: list(string); "
+             "alpha: float = 0.2; beta: float = 0.5; time_major: bool = true; "
+             "y_time_major: bool = true; reverse: list(int) = []; y_reverse: list(int) = []; "
+             "last_only: bool = false; zero_masked: bool = false",
+    .types = "T: float",
+    .shape = RecurrenceShape,
+    .reference = RecurrenceReference,
+    .accelerated = RecurrenceVector,
+    .native = "_MklNativeRecurrence",
+    .eager = false,
+    .internal = true,
+    .error_bound = ErrorBound::kMatrixProduct,
+});
+
+}  // namespace
+}  // namespace tenon
