@@ -8,6 +8,7 @@
 #include "env/flags.h"
 #include "env/status.h"
 #include "graph/verify.h"
+#include "graph_rewrite/functions.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -140,6 +141,7 @@ absl::Status RunPhaseOnAll(Phase phase, const RuleSet& disabled, const RewriteOp
                            Graph& graph, PhaseReport& report, int depth) {
   if (depth > kMaxFunctionDepth) return InvalidArgument("functions are nested too deeply");
   TENON_RETURN_IF_ERROR(RunPhase(phase, disabled, options, graph, report));
+  if (!report.fired.empty()) DropUnusedFunctions(graph);
   for (const auto& [name, body] : graph.functions()) {
     auto rewritten = std::make_shared<Graph>(*body);
     PhaseReport inner;

@@ -171,7 +171,7 @@ def module(make: Callable[[], tf.Module], runs: dict[str, Arrays]) -> Callable:
   return write
 
 
-def recurrent(layers: Callable[[], list[keras.layers.Layer]]) -> Callable:
+def recurrent(layers: Callable[[], list[keras.layers.Layer]], masked: bool = False) -> Callable:
   def write(out: pathlib.Path, name: str) -> None:
     target = fresh(out, name)
     x = keras.Input([None, 6], name="x")
@@ -184,6 +184,9 @@ def recurrent(layers: Callable[[], list[keras.layers.Layer]]) -> Callable:
     model.export(str(path), verbose=False)
     for suffix, shape in {"": (2, 7, 6), "_one": (1, 3, 6)}.items():
       inputs = {"x": floats(*shape)}
+      if masked:  # at the end, and in between
+        inputs["x"][0, -2:] = 0
+        inputs["x"][-1, 1] = 0
       save(target, suffix, inputs, models.run_signature(path, inputs))
   return write
 
@@ -234,6 +237,11 @@ MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
         keras.layers.GRU(4, reset_after=False, go_backwards=True)]),
     "bidirectional": recurrent(lambda: [
         keras.layers.Bidirectional(keras.layers.LSTM(4, return_sequences=True))]),
+    "masked": recurrent(lambda: [
+        keras.layers.Masking(),
+        keras.layers.Bidirectional(keras.layers.LSTM(4, return_sequences=True)),
+        keras.layers.RNN(keras.layers.GRUCell(5, reset_after=False), return_sequences=True,
+                         zero_output_for_mask=True)], masked=True),
     "tf1_loop": tf1_loop,
 }
 

@@ -3,6 +3,7 @@
 #define TENON_TESTS_SUPPORT_INTERPRETER_H_
 
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -17,10 +18,17 @@
 
 namespace tenon::testing {
 
-// Graph outputs in order. `feeds`: a tensor for each Placeholder, by node name.
+inline absl::StatusOr<std::vector<Tensor>> InterpretWhile(const Graph& graph, const Node& loop,
+                                                          std::vector<Tensor> variables,
+                                                          const Services& services);
+
+// Graph outputs in order. `feeds`: a tensor for each Placeholder, by node name. `library` has the
+// functions that loops call; null: those of the graph.
 inline absl::StatusOr<std::vector<Tensor>> Interpret(const Graph& graph,
                                                      const std::map<std::string, Tensor>& feeds,
-                                                     const Services& services) {
+                                                     const Services& services,
+                                                     const Graph* library = nullptr) {
+  if (library == nullptr) library = &graph;
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, graph.TopologicalOrder());
   std::map<NodeId, std::vector<Tensor>> values;
   auto value = [&](Endpoint e) -> absl::StatusOr<Tensor> {
@@ -47,6 +55,10 @@ inline absl::StatusOr<std::vector<Tensor>> Interpret(const Graph& graph,
       TENON_ASSIGN_OR_RETURN(Tensor t, value(e));
       inputs.push_back(std::move(t));
     }
+    if (FactsOf(n.op).control_flow == ControlFlow::kWhile) {
+      TENON_ASSIGN_OR_RETURN(values[id], InterpretWhile(*library, n, std::move(inputs), services));
+      continue;
+    }
     TENON_ASSIGN_OR_RETURN(values[id], Evaluate(n, inputs, services));
   }
   std::vector<Tensor> out;
@@ -57,8 +69,32 @@ inline absl::StatusOr<std::vector<Tensor>> Interpret(const Graph& graph,
   return out;
 }
 
+inline absl::StatusOr<std::vector<Tensor>> InterpretWhile(const Graph& graph, const Node& loop,
+                                                          std::vector<Tensor> variables,
+                                                          const Services& services) {
+  auto call = [&](const char* attr) -> absl::StatusOr<std::vector<Tensor>> {
+    const Graph& function = *graph.functions().at(loop.attr<FuncRef>(attr)->name);
+    std::map<std::string, Tensor> feeds;
+    for (size_t i = 0; i < variables.size(); ++i) {
+      feeds[function.node(function.inputs()[i].node).name] = variables[i];
+    }
+    return Interpret(function, feeds, services, &graph);
+  };
+  while (true) {
+    TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> more, call("cond"));
+    if (!*more[0].data<bool>()) return variables;
+    TENON_ASSIGN_OR_RETURN(variables, call("body"));
+  }
+}
+
 // Fills in what a test's text omits: type attributes that follow from inputs, counts, defaults.
 inline absl::Status CompleteGraph(Graph& graph) {
+  const FunctionLibrary functions = graph.functions();
+  for (const auto& [name, function] : functions) {
+    auto completed = std::make_shared<Graph>(*function);
+    TENON_RETURN_IF_ERROR(CompleteGraph(*completed));
+    graph.SetFunction(name, std::move(completed));
+  }
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, graph.TopologicalOrder());
   Rewriter rw(graph);
   std::map<NodeId, std::vector<DType>> dtypes;

@@ -1,0 +1,119 @@
+#include "graph_rewrite/dims.h"
+
+#include <string>
+#include <vector>
+
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+constexpr int kMostHops = 64;
+
+std::vector<int64_t> Integers(RuleContext& context, Endpoint e) {
+  const Tensor* t = context.Constant(e);
+  if (t == nullptr || !IsInteger(t->dtype())) return {};
+  auto values = IntegerValues(*t);
+  return values.ok() ? *std::move(values) : std::vector<int64_t>();
+}
+
+Dimension Trace(RuleContext& context, Endpoint tensor, int axis, int hops);
+
+// Element `index` of an integer vector; of a scalar if -1.
+Dimension Element(RuleContext& context, Endpoint vector, int64_t index, int hops) {
+  if (hops > kMostHops) return {};
+  const Node& n = context.node(vector);
+  if (n.op == "Const") {
+    const std::vector<int64_t> values = Integers(context, vector);
+    const size_t at = index < 0 ? 0 : static_cast<size_t>(index);
+    if (at >= values.size() || values[at] < 0) return {};
+    return {.value = values[at]};
+  }
+  if (n.inputs.empty()) return {};
+  if (n.op == "Identity" || n.op == "Cast") return Element(context, n.inputs[0], index, hops + 1);
+  if (index >= 0) {
+    if (n.op == "Shape") return Trace(context, n.inputs[0], static_cast<int>(index), hops + 1);
+    if (n.op == "Pack" && static_cast<size_t>(index) < n.inputs.size()) {
+      return Element(context, n.inputs[static_cast<size_t>(index)], -1, hops + 1);
+    }
+    if (n.op == "ConcatV2") {
+      for (size_t i = 0; i + 1 < n.inputs.size(); ++i) {
+        const Shape& s = context.shapes.shape(n.inputs[i]);
+        if (!s.has_rank() || s.rank() != 1 || s.dim(0) < 0) return {};
+        if (index < s.dim(0)) return Element(context, n.inputs[i], index, hops + 1);
+        index -= s.dim(0);
+      }
+    }
+    if (n.op == "ExpandDims" && index == 0) return Element(context, n.inputs[0], -1, hops + 1);
+    return {};
+  }
+  if (n.op == "Squeeze") return Element(context, n.inputs[0], 0, hops + 1);
+  if (n.op == "StridedSlice") {
+    const int64_t* shrink = n.attr<int64_t>("shrink_axis_mask");
+    const std::vector<int64_t> begin = Integers(context, n.inputs[1]);
+    if (shrink == nullptr || *shrink != 1 || begin.size() != 1) return {};
+    int64_t at = begin[0];
+    if (at < 0) {
+      const Shape& s = context.shapes.shape(n.inputs[0]);
+      if (!s.has_rank() || s.rank() != 1 || s.dim(0) < 0) return {};
+      at += s.dim(0);
+    }
+    return at < 0 ? Dimension() : Element(context, n.inputs[0], at, hops + 1);
+  }
+  return {};
+}
+
+Dimension Trace(RuleContext& context, Endpoint tensor, int axis, int hops) {
+  if (hops > kMostHops) return {};
+  const Shape& shape = context.shapes.shape(tensor);
+  if (shape.has_rank()) {
+    if (axis >= shape.rank()) return {};
+    if (shape.dim(axis) >= 0) return {.value = shape.dim(axis)};
+  }
+  const Node& n = context.node(tensor);
+  const Dimension here = {.source = tensor, .axis = axis};
+  if (n.inputs.empty() || tensor.port != 0) return here;
+  Dimension from;
+  if (n.op == "Transpose") {
+    const std::vector<int64_t> order = Integers(context, n.inputs[1]);
+    const size_t at = static_cast<size_t>(axis);
+    const auto rank = static_cast<int64_t>(order.size());
+    if (at < order.size() && order[at] >= -rank && order[at] < rank) {
+      const int64_t to = order[at] < 0 ? order[at] + rank : order[at];
+      from = Trace(context, n.inputs[0], static_cast<int>(to), hops + 1);
+    }
+    // op names: ops that keep the sizes of input 0
+  } else if (n.op == "ReverseV2" || n.op == "ReverseSequence" || n.op == "Identity" ||
+             (n.inputs.size() == 1 && FactsOf(n.op).elementwise)) {
+    from = Trace(context, n.inputs[0], axis, hops + 1);
+  } else if (n.op == "Fill") {
+    from = Element(context, n.inputs[0], axis, hops + 1);
+  } else if (n.op == "_Recurrence" && axis < 2) {
+    const bool* x_major = n.attr<bool>("time_major");
+    const bool* y_major = n.attr<bool>("y_time_major");
+    const bool* last = n.attr<bool>("last_only");
+    if (x_major != nullptr && y_major != nullptr && last != nullptr && !*last) {
+      from = Trace(context, n.inputs[0], *x_major == *y_major ? axis : 1 - axis, hops + 1);
+    }
+  } else if (n.op == "BatchMatMulV2" || n.op == "BiasAdd") {
+    // The leading dimensions of a tensor times a matrix, or plus a vector.
+    const Shape& a = context.shapes.shape(n.inputs[0]);
+    const Shape& b = context.shapes.shape(n.inputs[1]);
+    if (a.has_rank() && b.has_rank() && b.rank() <= 2 && axis + 1 < a.rank()) {
+      from = Trace(context, n.inputs[0], axis, hops + 1);
+    }
+  }
+  return from.known() ? from : here;
+}
+
+}  // namespace
+
+Dimension DimensionOf(RuleContext& context, Endpoint tensor, int axis) {
+  return Trace(context, tensor, axis, 0);
+}
+
+Dimension ScalarDimension(RuleContext& context, Endpoint scalar) {
+  return Element(context, scalar, -1, 0);
+}
+
+}  // namespace tenon

@@ -1,0 +1,452 @@
+#include "graph_rewrite/recurrent_loop.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "env/status.h"
+#include "graph_rewrite/dims.h"
+#include "graph_rewrite/elements.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kMostNodes = 400;
+
+using Variable = RecurrentLoop::Variable;
+
+const Tensor* ConstantIn(const Graph& g, Endpoint e) {
+  const Node& n = g.node(e.node);
+  return n.op == "Const" ? n.attr<Tensor>("value") : nullptr;
+}
+
+// The integer of a Const with one element; `fallback` for other nodes.
+int64_t IntegerIn(const Graph& g, Endpoint e, int64_t fallback) {
+  const Tensor* t = ConstantIn(g, e);
+  if (t == nullptr || t->num_elements() != 1 || !IsInteger(t->dtype())) return fallback;
+  auto values = IntegerValues(*t);
+  return values.ok() ? (*values)[0] : fallback;
+}
+
+absl::Status Because(const Node& n, absl::string_view reason) {
+  return WhyNot(absl::StrCat("'", n.name, "' (", n.op, ") in its body: ", reason));
+}
+
+class Reader {
+ public:
+  Reader(RuleContext& context, const Node& loop, RecurrentLoop& out)
+      : context_(context), loop_(loop), out_(out) {}
+
+  absl::Status Read() {
+    TENON_ASSIGN_OR_RETURN(cond_, Function("cond"));
+    TENON_ASSIGN_OR_RETURN(out_.body, Function("body"));
+    body_ = out_.body.get();
+    const size_t n = loop_.inputs.size();
+    if (cond_->inputs().size() != n || body_->inputs().size() != n ||
+        body_->outputs().size() != n || cond_->outputs().size() != 1) {
+      return WhyNot("its functions have other signatures");
+    }
+    if (!body_->targets().empty() || !cond_->targets().empty()) {
+      return WhyNot("its functions have side effects");
+    }
+    if (body_->num_nodes() > kMostNodes) return WhyNot("its body is too large");
+    for (size_t i = 0; i < n; ++i) variable_of_[body_->inputs()[i].node] = static_cast<int>(i);
+    out_.variables.resize(n);
+    for (size_t i = 0; i < n; ++i) FindRole(i);
+    TENON_RETURN_IF_ERROR(ReadCondition());
+    return ReadBody();
+  }
+
+ private:
+  absl::StatusOr<std::shared_ptr<const Graph>> Function(const char* attr) const {
+    const FuncRef* ref = loop_.attr<FuncRef>(attr);
+    const auto& functions = context_.graph().functions();
+    const auto it = ref == nullptr ? functions.end() : functions.find(ref->name);
+    if (it == functions.end()) return WhyNot("it is inside a function");
+    return it->second;
+  }
+
+  int VariableOf(Endpoint e) const {
+    const auto it = variable_of_.find(e.node);
+    return it == variable_of_.end() ? -1 : it->second;
+  }
+  bool IsVariable(Endpoint e, Variable::Role role) const {
+    const int v = VariableOf(e);
+    return v >= 0 && out_.variables[static_cast<size_t>(v)].role == role;
+  }
+  Endpoint Outer(int variable) const { return loop_.inputs[static_cast<size_t>(variable)]; }
+
+  void FindRole(size_t i) {
+    const Endpoint result = body_->outputs()[i].source;
+    const int own = static_cast<int>(i);
+    Variable& v = out_.variables[i];
+    if (VariableOf(result) == own) {
+      v.role = Variable::kInvariant;
+      return;
+    }
+    v.role = Variable::kState;
+    const Node& n = body_->node(result.node);
+    if (n.op == "TensorListSetItem" && VariableOf(n.inputs[0]) == own) {
+      v.role = Variable::kResults;
+      bookkeeping_.insert(n.id);
+    } else if (n.op == "AddV2") {
+      for (size_t side : {0, 1}) {
+        if (VariableOf(n.inputs[side]) != own || IntegerIn(*body_, n.inputs[1 - side], 0) != 1 ||
+            IntegerIn(context_.graph(), Outer(own), -1) != 0) {
+          continue;
+        }
+        v.role = Variable::kCounter;
+        bookkeeping_.insert(n.id);
+      }
+    }
+  }
+
+  // A conjunction of comparisons of counters with bounds.
+  absl::Status ReadCondition() {
+    absl::flat_hash_map<NodeId, int> variable;
+    for (size_t i = 0; i < cond_->inputs().size(); ++i) {
+      variable[cond_->inputs()[i].node] = static_cast<int>(i);
+    }
+    std::vector<NodeId> todo = {cond_->outputs()[0].source.node};
+    absl::flat_hash_set<NodeId> seen;
+    while (!todo.empty()) {
+      const Node& n = cond_->node(todo.back());
+      todo.pop_back();
+      if (!seen.insert(n.id).second) continue;
+      if (n.op == "LogicalAnd") {
+        for (Endpoint e : n.inputs) todo.push_back(e.node);
+        continue;
+      }
+      if (n.op != "Less" && n.op != "Greater") return WhyNot("its condition has another form");
+      Endpoint counter = n.inputs[0], bound = n.inputs[1];
+      if (n.op == "Greater") std::swap(counter, bound);
+      const auto it = variable.find(counter.node);
+      if (it == variable.end() ||
+          out_.variables[static_cast<size_t>(it->second)].role != Variable::kCounter) {
+        return WhyNot("its condition does not compare a counter");
+      }
+      RecurrentLoop::Bound b;
+      if (const auto of = variable.find(bound.node); of != variable.end()) {
+        if (out_.variables[static_cast<size_t>(of->second)].role != Variable::kInvariant) {
+          return WhyNot("the number of steps changes in the loop");
+        }
+        b.outer = Outer(of->second);
+      } else {
+        b.value = IntegerIn(*cond_, bound, -1);
+        if (b.value < 0) return WhyNot("the number of steps is computed in its condition");
+        seen.insert(bound.node);
+      }
+      out_.bounds.push_back(b);
+    }
+    if (out_.bounds.empty()) return WhyNot("its condition has another form");
+    for (NodeId id : cond_->NodeIds()) {
+      if (!seen.contains(id) && !variable.contains(id)) {
+        return WhyNot("its condition computes more than a comparison");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadBody() {
+    TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, body_->TopologicalOrder());
+    values_.assign(static_cast<size_t>(body_->end_id()), {});
+    for (NodeId id : order) {
+      const Node& n = body_->node(id);
+      if (!n.control_inputs.empty()) return Because(n, "it has control inputs");
+      if (bookkeeping_.contains(id)) continue;
+      TENON_RETURN_IF_ERROR(Evaluate(n));
+    }
+    for (size_t i = 0; i < out_.variables.size(); ++i) {
+      Variable& v = out_.variables[i];
+      const Endpoint result = body_->outputs()[i].source;
+      if (v.role == Variable::kState) {
+        TENON_ASSIGN_OR_RETURN(v.next, Value(result));
+      } else if (v.role == Variable::kResults) {
+        const Node& set = body_->node(result.node);
+        TENON_ASSIGN_OR_RETURN(v.next, Value(set.inputs[2]));
+        v.every_step = IsVariable(set.inputs[1], Variable::kCounter);
+        if (!v.every_step && IntegerIn(*body_, set.inputs[1], -1) != 0) {
+          return Because(set, "it does not write the step's item");
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<ExprId> Value(Endpoint e) const {
+    const auto& values = values_[static_cast<size_t>(e.node)];
+    const auto port = static_cast<size_t>(e.port);
+    if (port < values.size() && values[port] >= 0) return values[port];
+    const Node& n = body_->node(e.node);
+    return Because(
+        n, VariableOf(e) >= 0 ? "this loop variable is used otherwise" : "it is no part of a cell");
+  }
+  void Set(const Node& n, ExprId e) { values_[static_cast<size_t>(n.id)] = {e}; }
+
+  absl::Status Evaluate(const Node& n) {
+    if (const int v = VariableOf({n.id, 0}); v >= 0) return EvaluateVariable(n, v);
+    if (n.op == "Const") {
+      if (const Tensor* t = n.attr<Tensor>("value")) EvaluateConstant(n, *t);
+      return absl::OkStatus();
+    }
+    if (n.op == "TensorListGetItem") return EvaluateItem(n);
+    if (n.op == "MatMul") return EvaluateProduct(n);
+    // op names: each is read in its own way
+    if (n.op == "Split" || n.op == "SplitV" || n.op == "StridedSlice") return EvaluateSlices(n);
+    if (n.op == "ConcatV2") return EvaluateConcat(n);
+    if (n.op == "ZerosLike") {
+      Set(n, out_.expressions.Add({.kind = Expression::kZeros}));
+      return absl::OkStatus();
+    }
+    if (n.op == "Tile" || n.op == "ExpandDims") return EvaluateMaskShape(n);
+    if (n.op == "Select" || n.op == "SelectV2") return EvaluateSelect(n);
+    return EvaluateElementwise(n);
+  }
+
+  absl::Status EvaluateVariable(const Node& n, int v) {
+    const Variable::Role role = out_.variables[static_cast<size_t>(v)].role;
+    const Endpoint outer = Outer(v);
+    if (role == Variable::kState) {
+      const Dimension width = DimensionOf(context_, outer, 1);
+      int rank = context_.shapes.rank(outer);
+      if (context_.shapes.dtype(outer) != DType::kFloat) return Because(n, "it is not float");
+      if ((rank != 2 && rank >= 0) || width.value < 1) return Because(n, "its size is not known");
+      Set(n,
+          out_.expressions.Add({.kind = Expression::kState, .width = width.value, .variable = v}));
+    } else if (role == Variable::kInvariant) {
+      if (const Tensor* t = context_.Constant(outer)) {
+        EvaluateConstant(n, *t);
+      } else if (IsZeroTensor(context_, outer)) {
+        Set(n, out_.expressions.Add({.kind = Expression::kZeros}));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  void EvaluateConstant(const Node& n, const Tensor& t) {
+    if (t.dtype() != DType::kFloat) return;
+    const int rank = t.shape().rank();
+    if (rank > 0 && t.num_elements() > 1 && IsFilledWith(t, 0)) {
+      Set(n, out_.expressions.Add({.kind = Expression::kZeros}));
+    } else if (t.num_elements() == 1 && rank <= 2) {
+      Set(n, out_.expressions.Number(*t.data<float>()));
+    } else if (rank == 1 || (rank == 2 && t.shape().dim(0) == 1)) {
+      Set(n, out_.expressions.Vector({.tensor = &t, .rows = 1, .columns = t.num_elements()}));
+    }
+    if (rank == 2) matrices_[n.id] = &t;
+  }
+
+  absl::Status EvaluateItem(const Node& n) {
+    const int list = VariableOf(n.inputs[0]);
+    if (list < 0 || !IsVariable(n.inputs[0], Variable::kInvariant)) {
+      return Because(n, "it takes an item of a list that changes");
+    }
+    if (!IsVariable(n.inputs[1], Variable::kCounter)) {
+      return Because(n, "it does not take the step's item");
+    }
+    const Node& made = context_.node(Outer(list));
+    if (made.op != "TensorListFromTensor") return Because(n, "the list is not made from a tensor");
+    const Shape& shape = context_.shapes.shape(made.inputs[0]);
+    const DType dtype = context_.shapes.dtype(made.inputs[0]);
+    if (!shape.has_rank()) return Because(n, "its rank is not known");
+    const int64_t last = shape.rank() == 3 ? shape.dim(2) : -1;
+    if (dtype == DType::kFloat && last >= 1) {
+      Set(n, out_.expressions.Add({.kind = Expression::kItem, .width = last, .variable = list}));
+    } else if (dtype == DType::kBool && (shape.rank() == 2 || last == 1)) {
+      Set(n, out_.expressions.Add(
+                 {.kind = Expression::kMask, .width = shape.rank() == 3, .variable = list}));
+    } else {
+      return Because(n, absl::StrCat("it takes items of a ", Name(dtype), " tensor of shape ",
+                                     shape.ToString()));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status EvaluateProduct(const Node& n) {
+    const bool* a = n.attr<bool>("transpose_a");
+    const bool* b = n.attr<bool>("transpose_b");
+    if (a != nullptr && *a) return Because(n, "its operand is transposed");
+    const auto it = matrices_.find(n.inputs[1].node);
+    if (it == matrices_.end()) return Because(n, "the weights are not constant");
+    const Shape& s = it->second->shape();
+    const bool transposed = b != nullptr && *b;
+    const ConstantBlock weights = {.tensor = it->second,
+                                   .rows = s.dim(transposed ? 1 : 0),
+                                   .columns = s.dim(transposed ? 0 : 1),
+                                   .transposed = transposed};
+    TENON_ASSIGN_OR_RETURN(const ExprId operand, Value(n.inputs[0]));
+    return Finish(n, out_.expressions.Product(operand, weights));
+  }
+
+  // Sets the result, or names the node that has none.
+  absl::Status Finish(const Node& n, absl::StatusOr<ExprId> result) {
+    if (!result.ok()) return Because(n, result.status().message());
+    Set(n, *result);
+    return absl::OkStatus();
+  }
+
+  absl::Status EvaluateSlices(const Node& n) {
+    const bool strided = n.op == "StridedSlice";
+    TENON_ASSIGN_OR_RETURN(const ExprId whole, Value(n.inputs[n.op == "Split" ? 1 : 0]));
+    const int64_t width = out_.expressions.at(whole).width;
+    std::vector<int64_t> sizes;
+    int64_t begin = 0;
+    if (strided) {
+      TENON_ASSIGN_OR_RETURN(const auto range, ColumnRange(n, width));
+      begin = range.first;
+      sizes = {range.second - begin};
+    } else {
+      const int64_t axis = IntegerIn(*body_, n.inputs[n.op == "Split" ? 0 : 2], 0);
+      if (axis != 1 && axis != -1) return Because(n, "it does not split columns");
+      if (n.op == "Split") {
+        const int64_t* parts = n.attr<int64_t>("num_split");
+        if (parts == nullptr || *parts < 1 || width % *parts != 0) return Because(n, "odd parts");
+        sizes.assign(static_cast<size_t>(*parts), width / *parts);
+      } else {
+        const Tensor* t = ConstantIn(*body_, n.inputs[1]);
+        if (t == nullptr) return Because(n, "its sizes are not constant");
+        TENON_ASSIGN_OR_RETURN(sizes, IntegerValues(*t));
+      }
+    }
+    auto& values = values_[static_cast<size_t>(n.id)];
+    for (int64_t size : sizes) {
+      auto part = out_.expressions.Slice(whole, begin, size);
+      if (!part.ok()) return Because(n, part.status().message());
+      values.push_back(*part);
+      begin += size;
+    }
+    return absl::OkStatus();
+  }
+
+  // The columns of a StridedSlice that takes all rows.
+  absl::StatusOr<std::pair<int64_t, int64_t>> ColumnRange(const Node& n, int64_t width) const {
+    auto mask = [&](const char* name) {
+      const int64_t* v = n.attr<int64_t>(name);
+      return v == nullptr ? 0 : *v;
+    };
+    std::vector<int64_t> spec[3];
+    for (size_t i = 0; i < 3; ++i) {
+      const Tensor* t = ConstantIn(*body_, n.inputs[i + 1]);
+      if (t == nullptr || t->num_elements() != 2) return Because(n, "it does not take columns");
+      TENON_ASSIGN_OR_RETURN(spec[i], IntegerValues(*t));
+    }
+    if (mask("shrink_axis_mask") != 0 || mask("new_axis_mask") != 0 || mask("ellipsis_mask") != 0 ||
+        (mask("begin_mask") & 1) == 0 || (mask("end_mask") & 1) == 0 || spec[2][0] != 1 ||
+        spec[2][1] != 1) {
+      return Because(n, "it does not take columns");
+    }
+    auto bound = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + width : v, 0, width); };
+    const int64_t begin = mask("begin_mask") & 2 ? 0 : bound(spec[0][1]);
+    const int64_t end = mask("end_mask") & 2 ? width : bound(spec[1][1]);
+    if (begin >= end) return Because(n, "it takes no columns");
+    return std::pair(begin, end);
+  }
+
+  absl::Status EvaluateConcat(const Node& n) {
+    const int64_t axis = IntegerIn(*body_, n.inputs.back(), 0);
+    if (axis != 1 && axis != -1) return Because(n, "it does not join columns");
+    Expression joined = {.kind = Expression::kConcat, .width = 0};
+    for (size_t i = 0; i + 1 < n.inputs.size(); ++i) {
+      TENON_ASSIGN_OR_RETURN(const ExprId part, Value(n.inputs[i]));
+      const Expression& e = out_.expressions.at(part);
+      if (e.kind != Expression::kItem && e.kind != Expression::kState &&
+          e.kind != Expression::kOp) {
+        return Because(n, "it joins something else than states and inputs");
+      }
+      joined.args.push_back(part);
+      joined.width += e.width;
+    }
+    Set(n, out_.expressions.Add(std::move(joined)));
+    return absl::OkStatus();
+  }
+
+  // A mask that is made as wide as what it selects.
+  absl::Status EvaluateMaskShape(const Node& n) {
+    TENON_ASSIGN_OR_RETURN(const ExprId mask, Value(n.inputs[0]));
+    Expression e = out_.expressions.at(mask);
+    const Tensor* by = ConstantIn(*body_, n.inputs[1]);
+    if (e.kind != Expression::kMask || by == nullptr) return Because(n, "it is no part of a cell");
+    TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> values, IntegerValues(*by));
+    if (n.op == "ExpandDims") {
+      if (e.width != 0 || values.size() != 1 || (values[0] != 1 && values[0] != -1)) {
+        return Because(n, "it adds another dimension");
+      }
+      e.width = 1;
+    } else {
+      if (e.width != 1 || values.size() != 2 || values[0] != 1 || values[1] < 1) {
+        return Because(n, "it repeats something else than a column");
+      }
+      e.width = values[1];
+    }
+    Set(n, out_.expressions.Add(std::move(e)));
+    return absl::OkStatus();
+  }
+
+  absl::Status EvaluateSelect(const Node& n) {
+    std::vector<ExprId> args;
+    for (Endpoint in : n.inputs) {
+      TENON_ASSIGN_OR_RETURN(const ExprId e, Value(in));
+      args.push_back(e);
+    }
+    Expression mask = out_.expressions.at(args[0]);
+    if (mask.kind != Expression::kMask) return Because(n, "its condition is not a mask");
+    // Select takes a vector, for rows, or a tensor of its operands' shape; SelectV2 broadcasts.
+    const int64_t width =
+        std::max(out_.expressions.at(args[1]).width, out_.expressions.at(args[2]).width);
+    const bool fits = mask.width == width || mask.width == (n.op == "Select" ? 0 : 1);
+    if (!fits) return Because(n, "the mask has another shape");
+    mask.width = 1;
+    args[0] = out_.expressions.Add(std::move(mask));
+    return Finish(n, out_.expressions.Op("Select", std::move(args)));
+  }
+
+  absl::Status EvaluateElementwise(const Node& n) {
+    // op names: what cells are made of
+    static constexpr absl::string_view kUnary[] = {"Sigmoid", "Tanh",     "Relu", "Relu6",   "Neg",
+                                                   "Elu",     "Softplus", "Selu", "Softsign"};
+    // op names: likewise
+    static constexpr absl::string_view kBinary[] = {"AddV2",   "Sub",     "Mul",    "RealDiv",
+                                                    "Maximum", "Minimum", "BiasAdd"};
+    const bool unary = std::find(std::begin(kUnary), std::end(kUnary), n.op) != std::end(kUnary);
+    const bool binary =
+        std::find(std::begin(kBinary), std::end(kBinary), n.op) != std::end(kBinary);
+    if (!unary && !binary) return Because(n, "it is no part of a cell");
+    std::vector<ExprId> args;
+    for (Endpoint in : n.inputs) {
+      TENON_ASSIGN_OR_RETURN(const ExprId e, Value(in));
+      args.push_back(e);
+    }
+    if (args.size() != (unary ? 1u : 2u)) return Because(n, "it has other operands");
+    return Finish(n, out_.expressions.Op(n.op == "BiasAdd" ? "AddV2" : n.op, std::move(args)));
+  }
+
+  RuleContext& context_;
+  const Node& loop_;
+  RecurrentLoop& out_;
+  std::shared_ptr<const Graph> cond_;
+  const Graph* body_ = nullptr;
+  absl::flat_hash_map<NodeId, int> variable_of_;
+  absl::flat_hash_map<NodeId, const Tensor*> matrices_;
+  absl::flat_hash_set<NodeId> bookkeeping_;  // nodes that count steps or write lists
+  std::vector<absl::InlinedVector<ExprId, 4>> values_;
+};
+
+}  // namespace
+
+bool IsZeroTensor(RuleContext& context, Endpoint tensor) {
+  const Node& n = context.Candidate(tensor);
+  if (n.op == "ZerosLike") return true;
+  const Tensor* value = context.Constant(n.op == "Fill" ? n.inputs[1] : tensor);
+  return value != nullptr && IsFloating(value->dtype()) && IsFilledWith(*value, 0);
+}
+
+absl::StatusOr<RecurrentLoop> ReadRecurrentLoop(RuleContext& context, const Node& loop) {
+  RecurrentLoop out;
+  TENON_RETURN_IF_ERROR(Reader(context, loop, out).Read());
+  return out;
+}
+
+}  // namespace tenon

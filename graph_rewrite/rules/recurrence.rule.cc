@@ -1,0 +1,418 @@
+// Recurrent layers: a While over the steps of a sequence becomes one op for the sequence. The
+// products of the inputs with their weights are taken out of the loop: for all steps, they are one
+// matrix product, with the biases of the gates.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "env/status.h"
+#include "graph_rewrite/dims.h"
+#include "graph_rewrite/recurrent_cell.h"
+#include "graph_rewrite/rule.h"
+
+namespace tenon {
+namespace {
+
+using Gate = RecurrentCellForm::Gate;
+using Variable = RecurrentLoop::Variable;
+
+std::vector<int64_t> IntegersOf(RuleContext& context, Endpoint e) {
+  const Tensor* t = context.Constant(e);
+  if (t == nullptr || !IsInteger(t->dtype())) return {};
+  auto values = IntegerValues(*t);
+  return values.ok() ? *std::move(values) : std::vector<int64_t>();
+}
+
+// Whether the node swaps the first two axes of a tensor of rank 3.
+bool SwapsTimeAndBatch(RuleContext& context, const Node& n) {
+  return n.op == "Transpose" && IntegersOf(context, n.inputs[1]) == std::vector<int64_t>{1, 0, 2};
+}
+bool Reverses(RuleContext& context, const Node& n, int64_t axis) {
+  if (n.op != "ReverseV2") return false;
+  const std::vector<int64_t> axes = IntegersOf(context, n.inputs[1]);
+  return axes.size() == 1 && (axes[0] == axis || axes[0] == axis - 3);
+}
+
+// The tensor that a sequence's steps are read from, and how.
+struct Source {
+  Endpoint tensor;
+  bool time_major = true, reverse = false;
+};
+Source SourceOf(RuleContext& context, Endpoint tensor) {
+  Source s = {.tensor = tensor};
+  while (true) {
+    const Node& n = context.Candidate(s.tensor);
+    if (SwapsTimeAndBatch(context, n)) {
+      s.time_major = !s.time_major;
+    } else if (Reverses(context, n, s.time_major ? 0 : 1)) {
+      s.reverse = !s.reverse;
+    } else {
+      return s;
+    }
+    s.tensor = n.inputs[0];
+  }
+}
+
+Tensor Zeros(const Shape& shape) {
+  return Tensor::From<float>(shape, std::vector<float>(static_cast<size_t>(shape.num_elements())));
+}
+
+void AddBlock(const ConstantBlock& block, int64_t row, int64_t column, float sign, Tensor& to) {
+  const int64_t columns = to.shape().dims().back();
+  for (int64_t r = 0; r < block.rows; ++r) {
+    for (int64_t c = 0; c < block.columns; ++c) {
+      to.data<float>()[(row + r) * columns + column + c] += sign * block.At(r, c);
+    }
+  }
+}
+
+void AddBias(const Gate& gate, int64_t column, int64_t units, Tensor& to) {
+  for (const auto& [negative, block] : gate.bias) {
+    AddBlock(block, 0, column, negative ? -1.0f : 1.0f, to);
+  }
+  for (int64_t u = 0; u < units; ++u) {
+    to.data<float>()[column + u] += static_cast<float>(gate.number);
+  }
+}
+
+bool IsZero(const Tensor& t) {
+  const auto values = t.flat<float>();
+  return std::all_of(values.begin(), values.end(), [](float v) { return v == 0; });
+}
+
+class Fusion {
+ public:
+  Fusion(RuleContext& context, NodeId id) : context_(context), id_(id) {}
+
+  // FailedPrecondition with the reason if the loop stays.
+  absl::Status Check() {
+    const Node& n = context_.node(id_);
+    TENON_ASSIGN_OR_RETURN(loop_, ReadRecurrentLoop(context_, n));
+    ++progress_;
+    TENON_ASSIGN_OR_RETURN(cell_, FindRecurrentCell(loop_));
+    ++progress_;
+    const auto& targets = context_.graph().targets();
+    if (std::find(targets.begin(), targets.end(), id_) != targets.end()) {
+      return WhyNot("it is a target");
+    }
+    TENON_RETURN_IF_ERROR(CheckSteps());
+    return CheckReaders();
+  }
+
+  absl::Status Apply() {
+    const Node loop = context_.node(id_);
+    const int64_t gates = static_cast<int64_t>(cell_.gates.size()), units = cell_.units;
+    const Endpoint list = loop.inputs[static_cast<size_t>(cell_.input)];
+    const Source source = SourceOf(context_, context_.node(list).inputs[0]);
+    const int64_t features = context_.shapes.shape(source.tensor).dim(2);
+
+    Tensor input = Zeros(Shape({features, gates * units}));
+    Tensor recurrent = Zeros(Shape({units, gates * units}));
+    Tensor bias = Zeros(Shape({gates * units}));
+    for (int64_t g = 0; g < gates; ++g) {
+      const Gate& gate = cell_.gates[static_cast<size_t>(g)];
+      for (const auto& [row, block] : gate.x) AddBlock(block, row, g * units, 1, input);
+      for (const ConstantBlock& block : gate.h) AddBlock(block, 0, g * units, 1, recurrent);
+      AddBias(gate, g * units, units, bias);
+    }
+    Tensor own_bias = Zeros(Shape({units}));
+    AddBias(cell_.candidate, 0, units, own_bias);
+    Tensor peepholes = Zeros(Shape({3, units}));
+    for (int64_t i = 0; i < 3; ++i) {
+      const ConstantBlock& block = cell_.peepholes[i];
+      if (block.tensor != nullptr) AddBlock(block, i, 0, 1, peepholes);
+    }
+
+    Node product;
+    product.name = absl::StrCat(loop.name, "/input_product");
+    product.op = "BatchMatMulV2";
+    product.device = loop.device;
+    product.inputs = {source.tensor, Const("/input_weights", std::move(input))};
+    TENON_ASSIGN_OR_RETURN(const NodeId product_id, Add(std::move(product)));
+    Endpoint x = {product_id, 0};
+    if (!IsZero(bias)) {
+      Node add;
+      add.name = absl::StrCat(loop.name, "/input_bias");
+      add.op = "BiasAdd";
+      add.device = loop.device;
+      add.inputs = {x, Const("/bias", std::move(bias))};
+      TENON_ASSIGN_OR_RETURN(const NodeId added, Add(std::move(add)));
+      x = {added, 0};
+    }
+    Node n;
+    n.name = absl::StrCat(loop.name, "/sequence");
+    n.op = "_Recurrence";
+    n.device = loop.device;
+    n.control_inputs = loop.control_inputs;
+    n.inputs = {x, Const("/recurrent_weights", std::move(recurrent)), Outer(cell_.h)};
+    if (cell_.c >= 0) n.inputs.push_back(Outer(cell_.c));
+    n.attrs["num_states"] = cell_.c >= 0 ? 2 : 1;
+    if (!IsZero(own_bias)) {
+      n.inputs.push_back(Const("/candidate_bias", std::move(own_bias)));
+      n.attrs["num_biases"] = 1;
+    }
+    if (!IsZero(peepholes)) {
+      n.inputs.push_back(Const("/peepholes", std::move(peepholes)));
+      n.attrs["num_peepholes"] = 1;
+    }
+    if (cell_.mask >= 0) {
+      n.inputs.push_back(context_.node(Outer(cell_.mask)).inputs[0]);
+      n.attrs["num_masks"] = 1;
+    }
+    n.attrs["cell"] = cell_.cell;
+    n.attrs["activations"] = cell_.activations;
+    if (cell_.alpha != 0 || cell_.beta != 0) {
+      n.attrs["alpha"] = static_cast<float>(cell_.alpha);
+      n.attrs["beta"] = static_cast<float>(cell_.beta);
+    }
+    n.attrs["time_major"] = source.time_major;
+    if (source.reverse) n.attrs["reverse"] = std::vector<int64_t>{1};
+    n.attrs["last_only"] =
+        cell_.results >= 0 && !loop_.variables[static_cast<size_t>(cell_.results)].every_step;
+    n.attrs["zero_masked"] = cell_.zero_masked;
+    TENON_ASSIGN_OR_RETURN(const NodeId added, Add(std::move(n)));
+    Replace(added, loop);
+    return absl::OkStatus();
+  }
+
+  int progress() const { return progress_; }
+
+ private:
+  Endpoint Outer(int variable) const {
+    return context_.node(id_).inputs[static_cast<size_t>(variable)];
+  }
+  Endpoint Const(const char* suffix, Tensor value) {
+    return {context_.AddConst(absl::StrCat(context_.node(id_).name, suffix), std::move(value)), 0};
+  }
+  absl::StatusOr<NodeId> Add(Node n) {
+    n.attrs["T"] = DType::kFloat;
+    return context_.AddNode(std::move(n));
+  }
+
+  // Whether the loop takes every item of its lists.
+  absl::Status CheckSteps() {
+    const Node& list = context_.Candidate(Outer(cell_.input));
+    if (list.op != "TensorListFromTensor") return WhyNot("its input is no list of a tensor");
+    const Dimension steps = DimensionOf(context_, list.inputs[0], 0);
+    for (const RecurrentLoop::Bound& b : loop_.bounds) {
+      const Dimension bound =
+          b.value >= 0 ? Dimension{.value = b.value} : ScalarDimension(context_, b.outer);
+      if (!(bound == steps)) return WhyNot("it may not take all steps of its input");
+    }
+    if (cell_.mask >= 0) {
+      const Node& masks = context_.Candidate(Outer(cell_.mask));
+      if (masks.op != "TensorListFromTensor") return WhyNot("its mask is no list of a tensor");
+      const Dimension count = DimensionOf(context_, masks.inputs[0], 0);
+      if (count.value >= 0 && steps.value >= 0 && count.value != steps.value) {
+        return WhyNot("its mask has another number of steps");
+      }
+    }
+    if (cell_.held >= 0 && !IsZeroTensor(context_, Outer(cell_.held))) {
+      return WhyNot("its masked results do not begin with zeros");
+    }
+    if (cell_.results < 0) return absl::OkStatus();
+    const Variable& results = loop_.variables[static_cast<size_t>(cell_.results)];
+    const Node& reserve = context_.Candidate(Outer(cell_.results));
+    if (reserve.op != "TensorListReserve") return WhyNot("its results go to a list with items");
+    const Dimension items = ScalarDimension(context_, reserve.inputs[1]);
+    const Dimension wanted = results.every_step ? steps : Dimension{.value = 1};
+    if (!(items == wanted)) return WhyNot("its list of results may have another length");
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckReaders() {
+    for (size_t i = 0; i < loop_.variables.size(); ++i) {
+      const int v = static_cast<int>(i);
+      const Endpoint port = {id_, v};
+      const bool output = context_.rw.IsOutput(port);
+      const bool read = output || context_.rw.NumReaders(port) > 0;
+      if (loop_.variables[i].role == Variable::kCounter && read) {
+        return WhyNot("its step counter is read");
+      }
+      if (v == cell_.held && read) return WhyNot("its last masked result is read");
+      if (v != cell_.results) continue;
+      if (output) return WhyNot("its list of results is an output of the graph");
+      for (const Use& use : context_.rw.uses(id_)) {
+        if (use.is_control() || use.port != v) continue;
+        const Node& reader = context_.Candidate(use.reader);
+        if (reader.op != "TensorListStack") {
+          return WhyNot(absl::StrCat("'", context_.node(use.reader).name, "' (",
+                                     context_.node(use.reader).op, ") reads its list of results"));
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  void Replace(NodeId by, const Node& loop) {
+    std::vector<NodeId> stacks;
+    for (const Use& use : context_.rw.uses(id_)) {
+      if (!use.is_control() && use.port == cell_.results) stacks.push_back(use.reader);
+    }
+    for (NodeId stack : stacks) {
+      context_.rw.ReplaceAllUses({stack, 0}, {by, 0});
+      context_.rw.ReplaceControlUses(stack, by);
+      context_.RemoveIfDead(stack);
+    }
+    for (size_t i = 0; i < loop_.variables.size(); ++i) {
+      const int v = static_cast<int>(i);
+      if (v == cell_.h) context_.rw.ReplaceAllUses({id_, v}, {by, 1});
+      if (v == cell_.c) context_.rw.ReplaceAllUses({id_, v}, {by, 2});
+      if (loop_.variables[i].role == Variable::kInvariant) {
+        context_.rw.ReplaceAllUses({id_, v}, loop.inputs[i]);
+      }
+    }
+    context_.rw.ReplaceControlUses(id_, by);
+    context_.RemoveIfDead(id_);
+    if (!context_.rw.Has(id_)) context_.rw.Rename(by, loop.name);
+  }
+
+  RuleContext& context_;
+  const NodeId id_;
+  RecurrentLoop loop_;
+  RecurrentCellForm cell_;
+  int progress_ = 0;
+};
+
+Outcome FuseLoop(RuleContext& context, NodeId id) {
+  Fusion fusion(context, id);
+  absl::Status status = fusion.Check();
+  if (status.ok()) status = fusion.Apply();
+  if (status.ok()) return Outcome::Fired();
+  return Outcome::Skip(fusion.progress(), std::string(status.message()), id);
+}
+
+const RuleRegistration loops({
+    .name = "FuseRecurrence",
+    .doc = "a loop over the steps of an LSTM, GRU or simple recurrent layer becomes one op for the "
+           "sequence",
+    .phase = Phase::kFuse,
+    .anchors = "While|StatelessWhile",
+    .apply = FuseLoop,
+    .keeps_control_inputs = true,
+});
+
+// Results in the order in which their readers want them.
+Outcome ChangeLayout(RuleContext& context, NodeId id) {
+  const Node& n = context.node(id);
+  const bool major = *n.attr<bool>("y_time_major");
+  if (*n.attr<int64_t>("N") != 1) return Outcome::NotMine();
+  std::vector<NodeId> readers;
+  for (const Use& use : context.rw.uses(id)) {
+    if (!use.is_control() && use.port == 0) readers.push_back(use.reader);
+  }
+  if (readers.empty() || context.rw.IsOutput({id, 0})) return Outcome::NotMine();
+  auto all = [&](auto holds) {
+    return std::all_of(readers.begin(), readers.end(),
+                       [&](NodeId r) { return holds(context.Candidate(r)); });
+  };
+  if (all([&](const Node& r) { return SwapsTimeAndBatch(context, r); })) {
+    context.rw.SetAttr(id, "y_time_major", !major);
+  } else if (!*n.attr<bool>("last_only") &&
+             all([&](const Node& r) { return Reverses(context, r, major ? 0 : 1); })) {
+    const auto* reverse = n.attr<std::vector<int64_t>>("y_reverse");
+    const bool reversed = reverse != nullptr && !reverse->empty() && (*reverse)[0] != 0;
+    context.rw.SetAttr(id, "y_reverse", std::vector<int64_t>{reversed ? 0 : 1});
+  } else {
+    return Outcome::Skip(1, "its readers do not all transpose or reverse it", id);
+  }
+  for (NodeId r : readers) {
+    context.rw.ReplaceAllUses({r, 0}, {id, 0});
+    context.rw.ReplaceControlUses(r, id);
+    context.RemoveIfDead(r);
+  }
+  return Outcome::Fired();
+}
+
+const RuleRegistration layout({
+    .name = "RecurrenceLayout",
+    .doc = "a Transpose or ReverseV2 of a recurrent layer's results is fused into the layer",
+    .phase = Phase::kFuse,
+    .anchors = "_Recurrence",
+    .apply = ChangeLayout,
+    .keeps_control_inputs = true,
+    .after = "FuseRecurrence",
+});
+
+// ---- joining ----
+
+bool JoinsWith(RuleContext& context, const Node& a, const Node& b) {
+  if (a.inputs.size() != b.inputs.size() || a.device != b.device) return false;
+  AttrMap attrs[2] = {a.attrs, b.attrs};
+  for (AttrMap& m : attrs) {
+    m.erase("reverse");
+    m.erase("y_reverse");
+  }
+  if (attrs[0] != attrs[1]) return false;
+  for (size_t i = 0; i < a.inputs.size(); ++i) {
+    if (!context.shapes.SameShape(a.inputs[i], b.inputs[i])) return false;
+  }
+  return !context.rw.DependsOn(a.id, b.id) && !context.rw.DependsOn(b.id, a.id);
+}
+
+// Two layers that do not depend on each other, as in Bidirectional, run side by side.
+Outcome Join(RuleContext& context, NodeId id) {
+  const Node& a = context.node(id);
+  if (*a.attr<int64_t>("N") != 1) return Outcome::NotMine();
+  const std::vector<NodeId> ids = context.graph().NodeIds();
+  const auto other = std::find_if(ids.begin(), ids.end(), [&](NodeId b) {
+    return b != id && context.node(b).op == "_Recurrence" && context.IsCandidate(b) &&
+           JoinsWith(context, a, context.node(b));
+  });
+  if (other == ids.end()) return Outcome::Skip(1, "no layer of the same sizes runs beside it", id);
+  if (!context.IsUnordered(id) || !context.IsUnordered(*other)) return Outcome::NotMine();
+  const Node& b = context.node(*other);
+  Node joined;
+  joined.name = absl::StrCat(a.name, "/joined");
+  joined.op = a.op;
+  joined.device = a.device;
+  joined.attrs = a.attrs;
+  for (const char* count : {"N", "num_states", "num_biases", "num_peepholes", "num_masks"}) {
+    joined.attrs[count] = 2 * *a.attr<int64_t>(count);
+  }
+  for (const char* name : {"reverse", "y_reverse"}) {
+    std::vector<int64_t> both;
+    for (const Node* n : {&a, &b}) {
+      const auto* own = n->attr<std::vector<int64_t>>(name);
+      both.push_back(own != nullptr && !own->empty() ? (*own)[0] : 0);
+    }
+    joined.attrs[name] = std::move(both);
+  }
+  const auto states = static_cast<size_t>(*a.attr<int64_t>("num_states"));
+  // Inputs x and w, then the states, then single optional inputs: those of both, group by group.
+  for (size_t begin = 0; begin < a.inputs.size();) {
+    const size_t end = begin == 2 ? begin + states : begin + 1;
+    for (const Node* n : {&a, &b}) {
+      joined.inputs.insert(joined.inputs.end(), n->inputs.begin() + static_cast<int64_t>(begin),
+                           n->inputs.begin() + static_cast<int64_t>(end));
+    }
+    begin = end;
+  }
+  auto added = context.AddNode(std::move(joined));
+  if (!added.ok()) return Outcome::Skip(2, std::string(added.status().message()), id);
+  const NodeId old[2] = {id, *other};
+  for (int s = 0; s < 2; ++s) {
+    context.rw.ReplaceAllUses({old[s], 0}, {*added, s});
+    for (int i = 0; i < static_cast<int>(states); ++i) {
+      context.rw.ReplaceAllUses({old[s], 1 + i}, {*added, 2 + s * static_cast<int>(states) + i});
+    }
+    context.RemoveIfDead(old[s]);
+  }
+  return Outcome::Fired();
+}
+
+const RuleRegistration join({
+    .name = "JoinRecurrences",
+    .doc = "two recurrent layers of the same sizes that do not depend on each other run side by "
+           "side",
+    .phase = Phase::kFuse,
+    .anchors = "_Recurrence",
+    .apply = Join,
+    .after = "RecurrenceLayout",
+    .last = true,
+});
+
+}  // namespace
+}  // namespace tenon
