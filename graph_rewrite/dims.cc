@@ -47,6 +47,18 @@ Dimension Element(RuleContext& context, Endpoint vector, int64_t index, int hops
     if (n.op == "ExpandDims" && index == 0) return Element(context, n.inputs[0], -1, hops + 1);
     return {};
   }
+  if (n.op == "Minimum") {
+    // min(x, max(y, x)) is x. Both operands are followed, so not far.
+    for (size_t i : {0, 1}) {
+      const Dimension x = Element(context, n.inputs[i], -1, hops + kMostHops / 4);
+      const Node& other = context.node(n.inputs[1 - i]);
+      if (!x.known() || other.op != "Maximum") continue;
+      for (const Endpoint& e : other.inputs) {
+        if (Element(context, e, -1, hops + kMostHops / 4) == x) return x;
+      }
+    }
+    return {};
+  }
   if (n.op == "Squeeze") return Element(context, n.inputs[0], 0, hops + 1);
   if (n.op == "StridedSlice") {
     const int64_t* shrink = n.attr<int64_t>("shrink_axis_mask");

@@ -145,6 +145,8 @@ absl::StatusOr<std::vector<NodeExplanation>> Explain(const Graph& graph,
       step.first = phase;
       step.last = phase;
       step.skip_last_rules = others;
+      // Rules that look into functions see them as they were before the phase.
+      const FunctionLibrary functions = copy.functions();
       TENON_ASSIGN_OR_RETURN(const RewriteReport report, Rewrite(copy, step));
       if (!report.enabled) return out;
       if (report.phases.empty()) continue;  // not requested
@@ -153,6 +155,7 @@ absl::StatusOr<std::vector<NodeExplanation>> Explain(const Graph& graph,
         const Node* n = copy.FindNode(now[i]);
         if (n == nullptr || !others) continue;
         Graph scratch = copy;
+        scratch.SetFunctions(functions);
         for (auto& [rule, best] : TryAll(phase, scratch, n->id, options)) {
           out[i].rules.push_back({rule, phase, false, best.reason});
         }

@@ -1,6 +1,7 @@
 #include "graph_rewrite/recurrent_loop.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "env/status.h"
 #include "graph_rewrite/dims.h"
 #include "graph_rewrite/elements.h"
+#include "graph_rewrite/tensor_lists.h"
 
 namespace tenon {
 namespace {
@@ -247,10 +249,10 @@ class Reader {
     if (!IsVariable(n.inputs[1], Variable::kCounter)) {
       return Because(n, "it does not take the step's item");
     }
-    const Node& made = context_.node(Outer(list));
-    if (made.op != "TensorListFromTensor") return Because(n, "the list is not made from a tensor");
-    const Shape& shape = context_.shapes.shape(made.inputs[0]);
-    const DType dtype = context_.shapes.dtype(made.inputs[0]);
+    const Endpoint tensor = TensorOfList(context_, Outer(list));
+    if (tensor.node == kNoNode) return Because(n, "the list is not made from a tensor");
+    const Shape& shape = context_.shapes.shape(tensor);
+    const DType dtype = context_.shapes.dtype(tensor);
     if (!shape.has_rank()) return Because(n, "its rank is not known");
     const int64_t last = shape.rank() == 3 ? shape.dim(2) : -1;
     if (dtype == DType::kFloat && last >= 1) {
@@ -309,6 +311,10 @@ class Reader {
         const Tensor* t = ConstantIn(*body_, n.inputs[1]);
         if (t == nullptr) return Because(n, "its sizes are not constant");
         TENON_ASSIGN_OR_RETURN(sizes, IntegerValues(*t));
+        const auto rest = std::find(sizes.begin(), sizes.end(), -1);
+        if (rest != sizes.end()) {
+          *rest = width - (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) + 1);
+        }
       }
     }
     auto& values = values_[static_cast<size_t>(n.id)];
@@ -435,13 +441,6 @@ class Reader {
 };
 
 }  // namespace
-
-bool IsZeroTensor(RuleContext& context, Endpoint tensor) {
-  const Node& n = context.Candidate(tensor);
-  if (n.op == "ZerosLike") return true;
-  const Tensor* value = context.Constant(n.op == "Fill" ? n.inputs[1] : tensor);
-  return value != nullptr && IsFloating(value->dtype()) && IsFilledWith(*value, 0);
-}
 
 absl::StatusOr<RecurrentLoop> ReadRecurrentLoop(RuleContext& context, const Node& loop) {
   RecurrentLoop out;

@@ -38,9 +38,6 @@ struct RecurrentLoop {
 // functions is part of what is returned.
 absl::StatusOr<RecurrentLoop> ReadRecurrentLoop(RuleContext& context, const Node& loop);
 
-// Whether all elements of the tensor are 0.
-bool IsZeroTensor(RuleContext& context, Endpoint tensor);
-
 }  // namespace tenon
 
 #endif  // TENON_GRAPH_REWRITE_RECURRENT_LOOP_H_

@@ -11,29 +11,14 @@
 #include "graph_rewrite/dims.h"
 #include "graph_rewrite/recurrent_cell.h"
 #include "graph_rewrite/rule.h"
+#include "graph_rewrite/rules/sequence_order.h"
+#include "graph_rewrite/tensor_lists.h"
 
 namespace tenon {
 namespace {
 
 using Gate = RecurrentCellForm::Gate;
 using Variable = RecurrentLoop::Variable;
-
-std::vector<int64_t> IntegersOf(RuleContext& context, Endpoint e) {
-  const Tensor* t = context.Constant(e);
-  if (t == nullptr || !IsInteger(t->dtype())) return {};
-  auto values = IntegerValues(*t);
-  return values.ok() ? *std::move(values) : std::vector<int64_t>();
-}
-
-// Whether the node swaps the first two axes of a tensor of rank 3.
-bool SwapsTimeAndBatch(RuleContext& context, const Node& n) {
-  return n.op == "Transpose" && IntegersOf(context, n.inputs[1]) == std::vector<int64_t>{1, 0, 2};
-}
-bool Reverses(RuleContext& context, const Node& n, int64_t axis) {
-  if (n.op != "ReverseV2") return false;
-  const std::vector<int64_t> axes = IntegersOf(context, n.inputs[1]);
-  return axes.size() == 1 && (axes[0] == axis || axes[0] == axis - 3);
-}
 
 // The tensor that a sequence's steps are read from, and how.
 struct Source {
@@ -104,9 +89,9 @@ class Fusion {
   absl::Status Apply() {
     const Node loop = context_.node(id_);
     const int64_t gates = static_cast<int64_t>(cell_.gates.size()), units = cell_.units;
-    const Endpoint list = loop.inputs[static_cast<size_t>(cell_.input)];
-    const Source source = SourceOf(context_, context_.node(list).inputs[0]);
-    const int64_t features = context_.shapes.shape(source.tensor).dim(2);
+    const Source source = SourceOf(context_, TensorOfList(context_, Outer(cell_.input)));
+    const int64_t features = DimensionOf(context_, source.tensor, 2).value;
+    if (features < 1) return WhyNot("the size of its input is not known");
 
     Tensor input = Zeros(Shape({features, gates * units}));
     Tensor recurrent = Zeros(Shape({units, gates * units}));
@@ -158,7 +143,7 @@ class Fusion {
       n.attrs["num_peepholes"] = 1;
     }
     if (cell_.mask >= 0) {
-      n.inputs.push_back(context_.node(Outer(cell_.mask)).inputs[0]);
+      n.inputs.push_back(TensorOfList(context_, Outer(cell_.mask)));
       n.attrs["num_masks"] = 1;
     }
     n.attrs["cell"] = cell_.cell;
@@ -193,18 +178,14 @@ class Fusion {
 
   // Whether the loop takes every item of its lists.
   absl::Status CheckSteps() {
-    const Node& list = context_.Candidate(Outer(cell_.input));
-    if (list.op != "TensorListFromTensor") return WhyNot("its input is no list of a tensor");
-    const Dimension steps = DimensionOf(context_, list.inputs[0], 0);
+    const Dimension steps = DimensionOf(context_, TensorOfList(context_, Outer(cell_.input)), 0);
     for (const RecurrentLoop::Bound& b : loop_.bounds) {
       const Dimension bound =
           b.value >= 0 ? Dimension{.value = b.value} : ScalarDimension(context_, b.outer);
       if (!(bound == steps)) return WhyNot("it may not take all steps of its input");
     }
     if (cell_.mask >= 0) {
-      const Node& masks = context_.Candidate(Outer(cell_.mask));
-      if (masks.op != "TensorListFromTensor") return WhyNot("its mask is no list of a tensor");
-      const Dimension count = DimensionOf(context_, masks.inputs[0], 0);
+      const Dimension count = DimensionOf(context_, TensorOfList(context_, Outer(cell_.mask)), 0);
       if (count.value >= 0 && steps.value >= 0 && count.value != steps.value) {
         return WhyNot("its mask has another number of steps");
       }
@@ -219,6 +200,7 @@ class Fusion {
     const Dimension items = ScalarDimension(context_, reserve.inputs[1]);
     const Dimension wanted = results.every_step ? steps : Dimension{.value = 1};
     if (!(items == wanted)) return WhyNot("its list of results may have another length");
+    items_ = items;
     return absl::OkStatus();
   }
 
@@ -237,7 +219,11 @@ class Fusion {
       for (const Use& use : context_.rw.uses(id_)) {
         if (use.is_control() || use.port != v) continue;
         const Node& reader = context_.Candidate(use.reader);
-        if (reader.op != "TensorListStack") {
+        // op names: those that take all items in order
+        const bool takes_all =
+            reader.op == "TensorListStack" ||
+            (reader.op == "TensorListGather" && AreAllIndices(context_, reader.inputs[1], items_));
+        if (!takes_all) {
           return WhyNot(absl::StrCat("'", context_.node(use.reader).name, "' (",
                                      context_.node(use.reader).op, ") reads its list of results"));
         }
@@ -273,6 +259,7 @@ class Fusion {
   const NodeId id_;
   RecurrentLoop loop_;
   RecurrentCellForm cell_;
+  Dimension items_;  // of the list of results
   int progress_ = 0;
 };
 
@@ -292,126 +279,6 @@ const RuleRegistration loops({
     .anchors = "While|StatelessWhile",
     .apply = FuseLoop,
     .keeps_control_inputs = true,
-});
-
-// Results in the order in which their readers want them.
-Outcome ChangeLayout(RuleContext& context, NodeId id) {
-  const Node& n = context.node(id);
-  const bool major = *n.attr<bool>("y_time_major");
-  if (*n.attr<int64_t>("N") != 1) return Outcome::NotMine();
-  std::vector<NodeId> readers;
-  for (const Use& use : context.rw.uses(id)) {
-    if (!use.is_control() && use.port == 0) readers.push_back(use.reader);
-  }
-  if (readers.empty() || context.rw.IsOutput({id, 0})) return Outcome::NotMine();
-  auto all = [&](auto holds) {
-    return std::all_of(readers.begin(), readers.end(),
-                       [&](NodeId r) { return holds(context.Candidate(r)); });
-  };
-  if (all([&](const Node& r) { return SwapsTimeAndBatch(context, r); })) {
-    context.rw.SetAttr(id, "y_time_major", !major);
-  } else if (!*n.attr<bool>("last_only") &&
-             all([&](const Node& r) { return Reverses(context, r, major ? 0 : 1); })) {
-    const auto* reverse = n.attr<std::vector<int64_t>>("y_reverse");
-    const bool reversed = reverse != nullptr && !reverse->empty() && (*reverse)[0] != 0;
-    context.rw.SetAttr(id, "y_reverse", std::vector<int64_t>{reversed ? 0 : 1});
-  } else {
-    return Outcome::Skip(1, "its readers do not all transpose or reverse it", id);
-  }
-  for (NodeId r : readers) {
-    context.rw.ReplaceAllUses({r, 0}, {id, 0});
-    context.rw.ReplaceControlUses(r, id);
-    context.RemoveIfDead(r);
-  }
-  return Outcome::Fired();
-}
-
-const RuleRegistration layout({
-    .name = "RecurrenceLayout",
-    .doc = "a Transpose or ReverseV2 of a recurrent layer's results is fused into the layer",
-    .phase = Phase::kFuse,
-    .anchors = "_Recurrence",
-    .apply = ChangeLayout,
-    .keeps_control_inputs = true,
-    .after = "FuseRecurrence",
-});
-
-// ---- joining ----
-
-bool JoinsWith(RuleContext& context, const Node& a, const Node& b) {
-  if (a.inputs.size() != b.inputs.size() || a.device != b.device) return false;
-  AttrMap attrs[2] = {a.attrs, b.attrs};
-  for (AttrMap& m : attrs) {
-    m.erase("reverse");
-    m.erase("y_reverse");
-  }
-  if (attrs[0] != attrs[1]) return false;
-  for (size_t i = 0; i < a.inputs.size(); ++i) {
-    if (!context.shapes.SameShape(a.inputs[i], b.inputs[i])) return false;
-  }
-  return !context.rw.DependsOn(a.id, b.id) && !context.rw.DependsOn(b.id, a.id);
-}
-
-// Two layers that do not depend on each other, as in Bidirectional, run side by side.
-Outcome Join(RuleContext& context, NodeId id) {
-  const Node& a = context.node(id);
-  if (*a.attr<int64_t>("N") != 1) return Outcome::NotMine();
-  const std::vector<NodeId> ids = context.graph().NodeIds();
-  const auto other = std::find_if(ids.begin(), ids.end(), [&](NodeId b) {
-    return b != id && context.node(b).op == "_Recurrence" && context.IsCandidate(b) &&
-           JoinsWith(context, a, context.node(b));
-  });
-  if (other == ids.end()) return Outcome::Skip(1, "no layer of the same sizes runs beside it", id);
-  if (!context.IsUnordered(id) || !context.IsUnordered(*other)) return Outcome::NotMine();
-  const Node& b = context.node(*other);
-  Node joined;
-  joined.name = absl::StrCat(a.name, "/joined");
-  joined.op = a.op;
-  joined.device = a.device;
-  joined.attrs = a.attrs;
-  for (const char* count : {"N", "num_states", "num_biases", "num_peepholes", "num_masks"}) {
-    joined.attrs[count] = 2 * *a.attr<int64_t>(count);
-  }
-  for (const char* name : {"reverse", "y_reverse"}) {
-    std::vector<int64_t> both;
-    for (const Node* n : {&a, &b}) {
-      const auto* own = n->attr<std::vector<int64_t>>(name);
-      both.push_back(own != nullptr && !own->empty() ? (*own)[0] : 0);
-    }
-    joined.attrs[name] = std::move(both);
-  }
-  const auto states = static_cast<size_t>(*a.attr<int64_t>("num_states"));
-  // Inputs x and w, then the states, then single optional inputs: those of both, group by group.
-  for (size_t begin = 0; begin < a.inputs.size();) {
-    const size_t end = begin == 2 ? begin + states : begin + 1;
-    for (const Node* n : {&a, &b}) {
-      joined.inputs.insert(joined.inputs.end(), n->inputs.begin() + static_cast<int64_t>(begin),
-                           n->inputs.begin() + static_cast<int64_t>(end));
-    }
-    begin = end;
-  }
-  auto added = context.AddNode(std::move(joined));
-  if (!added.ok()) return Outcome::Skip(2, std::string(added.status().message()), id);
-  const NodeId old[2] = {id, *other};
-  for (int s = 0; s < 2; ++s) {
-    context.rw.ReplaceAllUses({old[s], 0}, {*added, s});
-    for (int i = 0; i < static_cast<int>(states); ++i) {
-      context.rw.ReplaceAllUses({old[s], 1 + i}, {*added, 2 + s * static_cast<int>(states) + i});
-    }
-    context.RemoveIfDead(old[s]);
-  }
-  return Outcome::Fired();
-}
-
-const RuleRegistration join({
-    .name = "JoinRecurrences",
-    .doc = "two recurrent layers of the same sizes that do not depend on each other run side by "
-           "side",
-    .phase = Phase::kFuse,
-    .anchors = "_Recurrence",
-    .apply = Join,
-    .after = "RecurrenceLayout",
-    .last = true,
 });
 
 }  // namespace

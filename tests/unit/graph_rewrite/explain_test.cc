@@ -41,6 +41,38 @@ TEST(Explain, TellsWhereANodeWent) {
   EXPECT_THAT(text, HasSubstr("fired: now part of 'y'"));
 }
 
+TEST(Explain, SeesBodiesAsTheRuleSawThem) {
+  const std::string text = ExplainOf(R"(
+    %zero = Const() {value=int32<>{0}}
+    %h = Placeholder() {shape=<2,4>}
+    %loop = StatelessWhile(%zero, %h) {cond=@less, body=@step}
+    out h = %loop:1
+    function "less" {
+      in i = %i  %i = Placeholder() {dtype=int32}
+      in h = %h  %h = Placeholder()
+      %n = Const() {value=int32<>{3}}
+      %more = Less(%i, %n)
+      out more = %more
+    }
+    function "step" {
+      in i = %i  %i = Placeholder() {dtype=int32}
+      in h = %h  %h = Placeholder()
+      %one = Const() {value=int32<>{1}}
+      %next = AddV2(%i, %one)
+      %w = Const() {value=float<4,4>{random 1}}
+      %b = Const() {value=float<4>{random 2}}
+      %p = MatMul(%h, %w)
+      %s = BiasAdd(%p, %b)
+      %t = Tanh(%s)
+      out i = %next
+      out h = %t
+    }
+  )",
+                                     {"loop"});
+  // MatMul and BiasAdd are fused by then.
+  EXPECT_THAT(text, HasSubstr("FuseRecurrence             its cell has no input"));
+}
+
 TEST(Explain, TellsOfAnotherReader) {
   const std::string text = ExplainOf(std::string(kConv) + "%z = Tanh(%conv) out z = %z", {"conv"});
   EXPECT_THAT(text, HasSubstr("'conv' (Conv2D) has 2 readers"));

@@ -1,0 +1,32 @@
+// Ops that change the order of sequences: tensors [steps, batch, features] or [batch, steps, …].
+#ifndef TENON_GRAPH_REWRITE_RULES_SEQUENCE_ORDER_H_
+#define TENON_GRAPH_REWRITE_RULES_SEQUENCE_ORDER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "graph_rewrite/context.h"
+
+namespace tenon {
+
+inline std::vector<int64_t> IntegersOf(RuleContext& context, Endpoint e) {
+  const Tensor* t = context.Constant(e);
+  if (t == nullptr || !IsInteger(t->dtype())) return {};
+  auto values = IntegerValues(*t);
+  return values.ok() ? *std::move(values) : std::vector<int64_t>();
+}
+
+// Whether the node swaps the first two axes of a tensor of rank 3.
+inline bool SwapsTimeAndBatch(RuleContext& context, const Node& n) {
+  return n.op == "Transpose" && IntegersOf(context, n.inputs[1]) == std::vector<int64_t>{1, 0, 2};
+}
+// Whether it reverses axis 0 or 1.
+inline bool Reverses(RuleContext& context, const Node& n, int64_t axis) {
+  if (n.op != "ReverseV2") return false;
+  const std::vector<int64_t> axes = IntegersOf(context, n.inputs[1]);
+  return axes.size() == 1 && (axes[0] == axis || axes[0] == axis - 3);
+}
+
+}  // namespace tenon
+
+#endif  // TENON_GRAPH_REWRITE_RULES_SEQUENCE_ORDER_H_
