@@ -12,6 +12,8 @@
 namespace tenon {
 namespace {
 
+constexpr int64_t kMost = int64_t{1} << 60;  // so that positions do not overflow
+
 // One dimension: element i of the input goes to low + i * step, if that exists.
 struct Gap {
   int64_t low, high, step;
@@ -30,8 +32,9 @@ absl::StatusOr<std::vector<Gap>> GapsOf(const Tensor& low, const Tensor& high,
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> interiors, IntegersOf(interior));
   std::vector<Gap> gaps;
   for (size_t i = 0; i < lows.size(); ++i) {
-    if (interiors[i] < 0 || interiors[i] == std::numeric_limits<int64_t>::max()) {
-      return InvalidArgument("padding_interior[", i, "] is ", interiors[i]);
+    if (interiors[i] < 0) return InvalidArgument("padding_interior[", i, "] is ", interiors[i]);
+    for (int64_t v : {lows[i], highs[i], interiors[i]}) {
+      if (v < -kMost || v > kMost) return InvalidArgument("a padding of ", v);
     }
     gaps.push_back({lows[i], highs[i], interiors[i] + 1});
   }
