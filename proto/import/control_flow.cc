@@ -47,8 +47,7 @@ void EraseMarked(std::vector<T>& list, const std::vector<const Node*>& marked) {
 
 // The variable, table or text model that an endpoint is a handle of, or null.
 const Node* HandleAt(const Draft& draft, Endpoint e) {
-  const Node* n = &draft.node(e.node);
-  while (n->op == "Identity" && n->inputs.size() == 1) n = &draft.node(n->inputs[0].node);
+  const Node* n = &draft.node(draft.SkipIdentities(e).node);
   return n->op == "VarHandleOp" || IsTable(*n) || IsTextModel(*n) ? n : nullptr;
 }
 

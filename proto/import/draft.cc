@@ -34,6 +34,13 @@ absl::StatusOr<NodeId> Draft::AddScalar(const std::string& name, int32_t value) 
   return Add(std::move(node), /*effect=*/false);
 }
 
+Endpoint Draft::SkipIdentities(Endpoint e) const {
+  while (node(e.node).op == "Identity" && node(e.node).inputs.size() == 1) {
+    e = node(e.node).inputs[0];
+  }
+  return e;
+}
+
 std::vector<bool> Draft::Live() const {
   std::vector<bool> live(nodes_.size(), false);
   std::vector<NodeId> stack;

@@ -33,6 +33,8 @@ class Draft {
   std::vector<GraphOutput> outputs;
   std::vector<NodeId> targets;
 
+  // What `e` passes on: the first value on the way back that no Identity gives.
+  Endpoint SkipIdentities(Endpoint e) const;
   // For each node, whether outputs, targets or inputs need it.
   std::vector<bool> Live() const;
   // Replaces every use of `forward`'s keys by their values, following chains to the end.

@@ -11,13 +11,6 @@
 namespace tenon {
 namespace {
 
-Endpoint SkipIdentities(const Draft& draft, Endpoint e) {
-  while (draft.node(e.node).op == "Identity" && draft.node(e.node).inputs.size() == 1) {
-    e = draft.node(e.node).inputs[0];
-  }
-  return e;
-}
-
 // The nodes on the path from a Merge's input back to the nearest Switch nodes.
 struct Side {
   std::vector<NodeId> order;           // each node after the nodes that it needs
@@ -86,7 +79,7 @@ class Functionalization {
   Side Explore(Endpoint from) const {
     Side side;
     auto at_switch = [&](Endpoint e, bool data) {
-      const Endpoint predicate = SkipIdentities(draft_, draft_.node(e.node).inputs[1]);
+      const Endpoint predicate = draft_.SkipIdentities(draft_.node(e.node).inputs[1]);
       if (side.predicate.has_value() && *side.predicate != predicate) side.several = true;
       side.predicate = predicate;
       if (data) side.port = e.port;

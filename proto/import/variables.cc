@@ -14,16 +14,9 @@ namespace tenon {
 namespace {
 
 // The endpoint behind Identity nodes.
-Endpoint SkipIdentities(const Draft& draft, Endpoint e) {
-  while (draft.node(e.node).op == "Identity" && draft.node(e.node).inputs.size() == 1) {
-    e = draft.node(e.node).inputs[0];
-  }
-  return e;
-}
-
 // The strings of a constant; null where it is none.
 const Tensor* ConstStrings(const Draft& draft, Endpoint e) {
-  e = SkipIdentities(draft, e);
+  e = draft.SkipIdentities(e);
   if (draft.node(e.node).op != "Const") return nullptr;
   const Tensor* t = draft.node(e.node).attr<Tensor>("value");
   return t != nullptr && t->dtype() == DType::kString ? t : nullptr;
@@ -73,8 +66,8 @@ absl::Status VariableStore::FollowRestoreOp() {
     const Node& assign = draft->node(id);
     if (assign.op != "AssignVariableOp" && assign.op != "Assign") continue;
     if (assign.inputs.size() != 2) continue;
-    const Node& variable = draft->node(SkipIdentities(*draft, assign.inputs[0]).node);
-    const Endpoint value = SkipIdentities(*draft, assign.inputs[1]);
+    const Node& variable = draft->node(draft->SkipIdentities(assign.inputs[0]).node);
+    const Endpoint value = draft->SkipIdentities(assign.inputs[1]);
     const Node& restore = draft->node(value.node);
     if (!IsVariable(variable) || restore.op != "RestoreV2" || restore.inputs.size() != 3) continue;
     const Tensor* names = ConstStrings(*draft, restore.inputs[1]);
