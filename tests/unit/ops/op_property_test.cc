@@ -225,6 +225,7 @@ const std::map<std::string, std::string>& NeverValid() {
       {"_MaxPoolGradWithWorkspace", kPrivate},
       {"_MaxPoolWithWorkspace", kPrivate},
       {"_PadWithFusedConv2D", kPrivate},
+      {"_Recurrence", kPrivate},
       {"_SentencepieceDetokenizeOp", kPieces},
       {"_SentencepieceIdToStringOp", kPieces},
       {"_SentencepieceStringToIdOp", kPieces},
