@@ -6,7 +6,8 @@ namespace tenon {
 namespace {
 
 // If a batch norm and a contraction are added, the batch norm absorbs the sum.
-constexpr char kAfter[] = "FuseBatchNormRelu";
+// Attention takes the masks that follow its first product.
+constexpr char kAfter[] = "FuseBatchNormRelu FuseAttention";
 
 const RuleRegistration conv2d({
     .name = "FuseConv2D",

@@ -21,8 +21,8 @@ const RuleRegistration select_mask({
     .doc = "select(ones_like(x) & mask, x, c) is select(mask, x, c)",
     .phase = Phase::kClean,
     .pattern = "%s = Shape(%x) %t = Const() %f = Fill(%s, %t) %a = LogicalAnd(%f, %m) "
-               "%y = SelectV2(%a, %x, %c)",
-    .replacement = "%y = SelectV2(%m, %x, %c)",
+               "%y = SelectV2(%a, %x, %c) out s = %s out y = %y",
+    .replacement = "%y = SelectV2(%m, %x, %c) out s = %s out y = %y",
     .when = IsTrue,
 });
 

@@ -53,10 +53,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "_FusedElementwise:12 _FusedMatMul:1 "},
         // The remaining ops work on token ids, the mask, and shapes.
         Expected{"bert4",
-                 "AddV2:3 Cast:1 Einsum:4 ExpandDims:1 GatherV2:3 Less:3 Pack:1 Range:1 "
-                 "Reshape:1 SelectV2:3 Shape:2 StridedSlice:3 _AddLayerNorm:4 "
+                 "AddV2:3 Cast:1 ExpandDims:1 GatherV2:3 Less:3 Pack:1 Range:1 "
+                 "Reshape:1 SelectV2:3 Shape:2 StridedSlice:3 _AddLayerNorm:4 _Attention:2 "
                  "_FusedBatchMatMulV2:4 _FusedEinsum:8 _FusedElementwise:1 _FusedMatMul:2 "
-                 "_FusedSoftmax:2 _LayerNorm:1 "},
+                 "_LayerNorm:1 "},
         Expected{"mlp", "_FusedMatMul:4 "},
         Expected{"digits",
                  "MaxPool:1 Reshape:1 _FusedConv2D:3 _FusedDepthwiseConv2dNative:1 "

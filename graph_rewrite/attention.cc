@@ -1,0 +1,236 @@
+#include "graph_rewrite/attention.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "env/status.h"
+#include "graph_rewrite/elements.h"
+#include "graph_rewrite/product_labels.h"
+#include "kernels/attention/attention.h"
+
+namespace tenon {
+namespace {
+
+constexpr int kLongest = static_cast<int>(kMaxAttentionSteps);
+
+// The value of a floating constant whose elements are all the same.
+bool IsUniform(RuleContext& context, Endpoint e, float& value) {
+  const Tensor* t = context.Constant(e);
+  if (t == nullptr && context.node(e).op == "Fill") {
+    t = context.Constant(context.node(e).inputs[1]);
+  }
+  if (t == nullptr || !IsFloating(t->dtype()) || t->num_elements() == 0) return false;
+  const size_t size = SizeOf(t->dtype());
+  const char* raw = static_cast<const char*>(t->raw());
+  if (std::memcmp(raw, raw + size, t->bytes() - size) != 0) return false;
+  value = static_cast<float>(FloatElement(*t, 0));
+  return true;
+}
+
+// The inputs of an op that may be the scores.
+// op names: what each does to the scores differs, and is spelled out below.
+std::vector<int> ScoreInputs(absl::string_view op) {
+  if (op == "AddV2" || op == "Add" || op == "Mul") return {0, 1};
+  if (op == "Sub" || op == "RealDiv" || op == "Tanh") return {0};
+  if (op == "SelectV2" || op == "Select") return {1, 2};
+  return {};
+}
+
+bool LeadsToProduct(RuleContext& context, Endpoint e, int depth) {
+  const Node& n = context.node(e);
+  if (IsPlainProduct(n.op)) return true;
+  if (depth == 0) return false;
+  for (int i : ScoreInputs(n.op)) {
+    if (LeadsToProduct(context, n.inputs[static_cast<size_t>(i)], depth - 1)) return true;
+  }
+  return false;
+}
+
+// The scores between the product and the Softmax.
+class Scores {
+ public:
+  Scores(RuleContext& context, AttentionForm& form, int rank)
+      : context_(context), form_(form), rank_(rank) {}
+
+  // `x` is what `reader` reads.
+  absl::Status Walk(Endpoint x, NodeId reader, int depth) {
+    const Node& n = context_.Candidate(x);
+    if (x.port != 0 || n.op.empty() || !IsRead(x.node, reader)) {
+      return WhyNot("the scores cannot be replaced");
+    }
+    if (IsPlainProduct(n.op)) {
+      form_.product = n.id;
+      return absl::OkStatus();
+    }
+    if (n.op == "Cast") return WhyNot("the softmax has another dtype than the products");
+    if (depth == 0) return WhyNot("too many ops between the product and the softmax");
+    for (int i : ScoreInputs(n.op)) {
+      if (!LeadsToProduct(context_, n.inputs[static_cast<size_t>(i)], depth - 1)) continue;
+      if (context_.shapes.rank(n.inputs[static_cast<size_t>(i)]) != rank_) {
+        return WhyNot("an op broadcasts the scores to a higher rank");
+      }
+      TENON_RETURN_IF_ERROR(Walk(n.inputs[static_cast<size_t>(i)], n.id, depth - 1));
+      return AddStep(n, i);
+    }
+    return WhyNot(absl::StrCat("the softmax is not of a product of two tensors: '", n.name, "' (",
+                               n.op, ")"));
+  }
+
+ private:
+  // Whether only `reader` reads the node, apart from Shape nodes.
+  bool IsRead(NodeId id, NodeId reader) {
+    std::vector<NodeId> shapes;
+    int others = 0;
+    for (const Use& use : context_.rw.uses(id)) {
+      const bool shape = !use.is_control() && context_.node(use.reader).op == "Shape" &&
+                         context_.IsCandidate(use.reader) && !context_.rw.IsKept(use.reader);
+      if (shape) {
+        shapes.push_back(use.reader);
+      } else {
+        others += use.is_control() || use.reader != reader ? 2 : 1;
+      }
+    }
+    if (shapes.empty() || others != 1 || context_.rw.IsKept(id)) {
+      return context_.HasOnlyReader(id, reader);
+    }
+    form_.shapes.insert(form_.shapes.end(), shapes.begin(), shapes.end());
+    return true;
+  }
+
+  absl::Status AddStep(const Node& n, int scores) {
+    if (n.op == "Tanh") {
+      form_.steps.push_back("Tanh");
+      return absl::OkStatus();
+    }
+    if (n.op == "SelectV2" || n.op == "Select") return AddSelect(n, scores);
+    const Endpoint other = n.inputs[static_cast<size_t>(1 - scores)];
+    float value;
+    if ((n.op == "Mul" || n.op == "RealDiv") && IsUniform(context_, other, value) &&
+        context_.shapes.BroadcastsTo(other, n.inputs[static_cast<size_t>(scores)])) {
+      if (n.op == "RealDiv") value = 1 / value;
+      if (value == 0 || !std::isfinite(value)) return WhyNot("the scale is not a number");
+      if (form_.steps.empty()) {
+        form_.scale *= value;
+      } else {
+        form_.steps.push_back("Scale");
+        form_.values.push_back(value);
+      }
+      return absl::OkStatus();
+    }
+    if (n.op == "RealDiv") return WhyNot("the divisor is not a constant number");
+    TENON_RETURN_IF_ERROR(CheckRank(other, "a mask"));
+    form_.masks.push_back(other);
+    // op names: as above; to steps of attention.
+    form_.steps.push_back(n.op == "Mul" ? "Mul" : n.op == "Sub" ? "Sub" : "Add");
+    return absl::OkStatus();
+  }
+
+  absl::Status AddSelect(const Node& n, int scores) {
+    const Endpoint condition = n.inputs[0];
+    float value;
+    const Endpoint hidden = n.inputs[static_cast<size_t>(3 - scores)];
+    if (!IsUniform(context_, hidden, value) ||
+        !context_.shapes.BroadcastsTo(hidden, n.inputs[static_cast<size_t>(scores)])) {
+      return WhyNot("what hides scores is not a constant number");
+    }
+    TENON_RETURN_IF_ERROR(CheckRank(condition, "a condition"));
+    if (n.op == "Select" && context_.shapes.rank(condition) != rank_) {
+      return WhyNot("the condition of a Select is a vector or a scalar");
+    }
+    form_.conditions.push_back(condition);
+    form_.values.push_back(value);
+    form_.steps.push_back(scores == 1 ? "Select" : "SelectNot");
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckRank(Endpoint e, absl::string_view what) {
+    const int rank = context_.shapes.rank(e);
+    if (rank < 0) return WhyNot(absl::StrCat("the rank of ", what, " is not known"));
+    if (rank > rank_) return WhyNot(absl::StrCat(what, " has a higher rank than the scores"));
+    return absl::OkStatus();
+  }
+
+  RuleContext& context_;
+  AttentionForm& form_;
+  const int rank_;
+};
+
+bool Has(const std::string& labels, char c) { return labels.find(c) != std::string::npos; }
+
+// Renames the labels of `from` to those of `to` in `labels`.
+std::string Renamed(std::string labels, const std::string& from, const std::string& to) {
+  for (char& c : labels) {
+    const size_t i = from.find(c);
+    if (i != std::string::npos) c = to[i];
+  }
+  return labels;
+}
+
+absl::Status LabelAll(RuleContext& context, AttentionForm& f, NodeId after, size_t slot) {
+  const Node& first = context.node(f.product);
+  TENON_ASSIGN_OR_RETURN(const ProductLabels scores, LabelProduct(context, first, f.next));
+  f.scores = scores.out;
+  const char key = f.scores.back();
+  const bool in_first = Has(scores.operands[0], key), in_second = Has(scores.operands[1], key);
+  if (in_first == in_second) return WhyNot("the softmax is not along one operand of the product");
+  const size_t k = in_second ? 1 : 0;
+  f.operands[0] = {first.inputs[1 - k], scores.operands[1 - k]};
+  f.operands[1] = {first.inputs[k], scores.operands[k]};
+
+  f.factors = {f.operands[0], f.operands[1]};
+  const std::string* equation = first.attr<std::string>("equation");
+  for (NodeId shape : f.shapes) {
+    if (equation == nullptr || equation->find('.') != std::string::npos) {
+      return WhyNot("a Shape reads the scores, whose operands may broadcast");
+    }
+    if (!context.shapes.SameShape(context.node(shape).inputs[0], {f.product, 0})) {
+      return WhyNot("a Shape reads scores that are broadcast");
+    }
+  }
+
+  const Node& second = context.node(after);
+  TENON_ASSIGN_OR_RETURN(const ProductLabels values, LabelProduct(context, second, f.next));
+  const std::string& weights = values.operands[slot];
+  if (weights.size() != f.scores.size()) {
+    return WhyNot("the product after the softmax broadcasts the weights");
+  }
+  f.operands[2] = {second.inputs[1 - slot], Renamed(values.operands[1 - slot], weights, f.scores)};
+  f.out = Renamed(values.out, weights, f.scores);
+  if (!Has(f.operands[2].labels, key) || Has(f.out, key)) {
+    return WhyNot("the product after the softmax does not sum over its axis");
+  }
+  if (f.out.size() != f.scores.size()) {
+    return WhyNot("the product after the softmax broadcasts the weights");
+  }
+  if (f.next > 'z') return WhyNot("too many dimensions");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<AttentionForm> FindAttention(RuleContext& context, NodeId softmax) {
+  AttentionForm f;
+  const NodeId after = context.OnlyReader(softmax);
+  if (after == kNoNode) {
+    context.HasOnlyReader(softmax, softmax);  // for the reason
+    return WhyNot("the weights have other readers");
+  }
+  const Node& second = context.Candidate(after);
+  if (!IsPlainProduct(second.op) || second.inputs.size() != 2) {
+    return WhyNot("no product reads the softmax");
+  }
+  const int rank = context.shapes.rank({softmax, 0});
+  if (rank < 2) return WhyNot("the rank of the scores is not known");
+  const size_t slot = second.inputs[0] == Endpoint{softmax, 0} ? 0 : 1;
+  const Endpoint scores = context.node(softmax).inputs[0];
+  if (!LeadsToProduct(context, scores, kLongest)) {
+    return WhyNot("the softmax is not of a product of two tensors");
+  }
+  TENON_RETURN_IF_ERROR(Scores(context, f, rank).Walk(scores, softmax, kLongest));
+  TENON_RETURN_IF_ERROR(LabelAll(context, f, after, slot));
+  f.result = after;
+  return f;
+}
+
+}  // namespace tenon

@@ -1,0 +1,47 @@
+// Recognizes scaled dot-product attention around a Softmax: the product of q and k before it, what
+// changes the scores in between, and the product with v after it.
+#ifndef TENON_GRAPH_REWRITE_ATTENTION_H_
+#define TENON_GRAPH_REWRITE_ATTENTION_H_
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph_rewrite/context.h"
+
+namespace tenon {
+
+// A tensor with the labels of its dimensions; digits are indices (kernels/attention/attention.h).
+struct LabeledInput {
+  Endpoint e;
+  std::string labels;
+};
+
+struct AttentionForm {
+  std::array<LabeledInput, 3> operands;  // q, k, v
+  std::string scores, out, repeated;
+  float scale = 1;
+  std::vector<std::string> steps;
+  std::vector<float> values;
+  std::vector<Endpoint> masks, conditions;
+  std::array<LabeledInput, 2> factors;  // what the product reads: q and k, before any moves
+  std::vector<NodeId> shapes;           // Shape nodes of the scores, which is all that they need
+  NodeId product = kNoNode;             // of q and k
+  NodeId result = kNoNode;   // the node that the attention replaces
+  char next = 'a';           // the next label
+};
+
+// FailedPrecondition with the reason if it is none, or cannot be computed as one.
+absl::StatusOr<AttentionForm> FindAttention(RuleContext& context, NodeId softmax);
+
+// Moves past ops that only rearrange or scale: transposes and selected parts of q, k and v,
+// repeated heads of k and v, a transpose of the result.
+void AbsorbMoves(RuleContext& context, AttentionForm& form);
+
+// Computes the shapes of the scores from those of q and k.
+void ReplaceShapes(RuleContext& context, const AttentionForm& form);
+
+}  // namespace tenon
+
+#endif  // TENON_GRAPH_REWRITE_ATTENTION_H_

@@ -1,0 +1,67 @@
+// Scaled dot-product attention as one op that never stores the scores: a product, a scale, masks or
+// conditions, softmax, and another product, with the transposes and the repeated heads around them.
+#include "graph_rewrite/attention.h"
+
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "graph_rewrite/rule.h"
+#include "kernels/attention/attention.h"
+
+namespace tenon {
+namespace {
+
+Outcome Refused(const absl::Status& status, NodeId id) {
+  return Outcome::Skip(1, std::string(status.message()), id);
+}
+
+Outcome FuseAttention(RuleContext& context, NodeId id) {
+  absl::StatusOr<AttentionForm> found = FindAttention(context, id);
+  if (!found.ok()) return Refused(found.status(), id);
+  AttentionForm& f = *found;
+  AbsorbMoves(context, f);
+  for (size_t i : {1, 2}) {
+    if (context.Constant(f.operands[i].e) != nullptr) {
+      return Outcome::Skip(3, "k or v is constant: a product with packed weights is faster", id);
+    }
+  }
+  Node made;
+  made.op = "_Attention";
+  made.name = context.node(f.result).name;
+  made.device = context.node(id).device;
+  for (const LabeledInput& x : f.operands) made.inputs.push_back(x.e);
+  for (Endpoint e : f.masks) made.inputs.push_back(e);
+  for (Endpoint e : f.conditions) made.inputs.push_back(e);
+  made.attrs["T"] = context.shapes.dtype({id, 0});
+  made.attrs["num_masks"] = static_cast<int64_t>(f.masks.size());
+  made.attrs["num_conditions"] = static_cast<int64_t>(f.conditions.size());
+  made.attrs["equation"] = absl::StrCat(f.operands[0].labels, ",", f.operands[1].labels, ",",
+                                        f.operands[2].labels, "->", f.out);
+  made.attrs["scores"] = f.scores;
+  made.attrs["repeated"] = f.repeated;
+  made.attrs["scale"] = f.scale;
+  made.attrs["steps"] = f.steps;
+  made.attrs["values"] = f.values;
+  if (const auto spec = ParseAttention(AttrReader(made)); !spec.ok()) {
+    return Refused(spec.status(), id);
+  }
+  ReplaceShapes(context, f);
+  const auto added = context.AddNode(std::move(made));
+  if (!added.ok()) return Refused(added.status(), id);
+  const auto old = context.node(f.result).inputs;
+  context.rw.ReplaceNode(f.result, {*added, 0});
+  for (const Endpoint& e : old) context.RemoveIfDead(e.node);
+  return Outcome::Fired();
+}
+
+const RuleRegistration attention({
+    .name = "FuseAttention",
+    .doc = "softmax(q · k * scale, masked) · v, with the transposes around it, as one op",
+    .phase = Phase::kFuse,
+    .dtypes = "float bfloat16",
+    .anchors = "Softmax",
+    .apply = FuseAttention,
+});
+
+}  // namespace
+}  // namespace tenon
