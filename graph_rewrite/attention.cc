@@ -41,6 +41,7 @@ bool LeadsToProduct(RuleContext& context, Endpoint e, int depth) {
   const Node& n = context.node(e);
   if (IsPlainProduct(n.op)) return true;
   if (depth == 0) return false;
+  if (n.op == "Reshape") return LeadsToProduct(context, n.inputs[0], depth - 1);
   for (int i : ScoreInputs(n.op)) {
     if (LeadsToProduct(context, n.inputs[static_cast<size_t>(i)], depth - 1)) return true;
   }
@@ -54,6 +55,21 @@ class Scores {
       : context_(context), form_(form), rank_(rank) {}
 
   // `x` is what `reader` reads.
+  absl::Status Find(Endpoint x, NodeId reader) {
+    TENON_RETURN_IF_ERROR(Walk(x, reader, kLongest));
+    if (form_.windows == 0) return absl::OkStatus();
+    if (context_.shapes.rank({form_.product, 0}) != rank_) {
+      return WhyNot("the softmax has another rank than the product");
+    }
+    for (Endpoint mask : joined_) {
+      if (context_.shapes.shape(mask).dim(0) != 1) {
+        return WhyNot("a mask is over images and windows joined");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
   absl::Status Walk(Endpoint x, NodeId reader, int depth) {
     const Node& n = context_.Candidate(x);
     if (x.port != 0 || n.op.empty() || !IsRead(x.node, reader)) {
@@ -65,19 +81,28 @@ class Scores {
     }
     if (n.op == "Cast") return WhyNot("the softmax has another dtype than the products");
     if (depth == 0) return WhyNot("too many ops between the product and the softmax");
+    if (n.op == "Reshape") return WalkReshape(n, depth);
+    // A mask may come from a product, too.
+    absl::Status refused;
     for (int i : ScoreInputs(n.op)) {
-      if (!LeadsToProduct(context_, n.inputs[static_cast<size_t>(i)], depth - 1)) continue;
-      if (context_.shapes.rank(n.inputs[static_cast<size_t>(i)]) != rank_) {
-        return WhyNot("an op broadcasts the scores to a higher rank");
-      }
-      TENON_RETURN_IF_ERROR(Walk(n.inputs[static_cast<size_t>(i)], n.id, depth - 1));
-      return AddStep(n, i);
+      const Endpoint from = n.inputs[static_cast<size_t>(i)];
+      if (!LeadsToProduct(context_, from, depth - 1)) continue;
+      const AttentionForm before = form_;
+      const int split = split_;
+      absl::Status status = context_.shapes.rank(from) == rank_ + split_
+                                ? Walk(from, n.id, depth - 1)
+                                : WhyNot("an op broadcasts the scores to a higher rank");
+      if (status.ok()) status = AddStep(n, i);
+      if (status.ok() || !refused.ok()) return status;
+      refused = status;
+      form_ = before;
+      split_ = split;
     }
+    if (!refused.ok()) return refused;
     return WhyNot(absl::StrCat("the softmax is not of a product of two tensors: '", n.name, "' (",
                                n.op, ")"));
   }
 
- private:
   // Whether only `reader` reads the node, apart from Shape nodes.
   bool IsRead(NodeId id, NodeId reader) {
     std::vector<NodeId> shapes;
@@ -126,6 +151,26 @@ class Scores {
     return absl::OkStatus();
   }
 
+  // Splits the first dimension into images and windows, or joins these.
+  absl::Status WalkReshape(const Node& n, int depth) {
+    const Shape from = context_.shapes.shape(n.inputs[0]), to = context_.shapes.shape({n.id, 0});
+    const Shape &joined = split_ == 1 ? from : to, &split = split_ == 1 ? to : from;
+    if (joined.rank() != rank_ || split.rank() != rank_ + 1 || split.dim(1) <= 0 ||
+        (form_.windows != 0 && form_.windows != split.dim(1))) {
+      return WhyNot("a Reshape of the scores splits or joins unknown dimensions");
+    }
+    for (int i = 1; i < rank_; ++i) {
+      if (joined.dim(i) <= 0 || joined.dim(i) != split.dim(i + 1)) {
+        return WhyNot("a Reshape of the scores splits or joins unknown dimensions");
+      }
+    }
+    form_.windows = split.dim(1);
+    split_ = 1 - split_;
+    TENON_RETURN_IF_ERROR(Walk(n.inputs[0], n.id, depth - 1));
+    split_ = 1 - split_;
+    return absl::OkStatus();
+  }
+
   absl::Status AddSelect(const Node& n, int scores) {
     const Endpoint condition = n.inputs[0];
     float value;
@@ -147,13 +192,18 @@ class Scores {
   absl::Status CheckRank(Endpoint e, absl::string_view what) {
     const int rank = context_.shapes.rank(e);
     if (rank < 0) return WhyNot(absl::StrCat("the rank of ", what, " is not known"));
-    if (rank > rank_) return WhyNot(absl::StrCat(what, " has a higher rank than the scores"));
+    if (rank > rank_ + split_) {
+      return WhyNot(absl::StrCat(what, " has a higher rank than the scores"));
+    }
+    if (split_ == 0 && rank == rank_) joined_.push_back(e);
     return absl::OkStatus();
   }
 
   RuleContext& context_;
   AttentionForm& form_;
-  const int rank_;
+  const int rank_;                // of the product and of the softmax
+  int split_ = 0;                 // 1: windows are a dimension of their own
+  std::vector<Endpoint> joined_;  // masks over images and windows joined
 };
 
 bool Has(const std::string& labels, char c) { return labels.find(c) != std::string::npos; }
@@ -227,7 +277,7 @@ absl::StatusOr<AttentionForm> FindAttention(RuleContext& context, NodeId softmax
   if (!LeadsToProduct(context, scores, kLongest)) {
     return WhyNot("the softmax is not of a product of two tensors");
   }
-  TENON_RETURN_IF_ERROR(Scores(context, f, rank).Walk(scores, softmax, kLongest));
+  TENON_RETURN_IF_ERROR(Scores(context, f, rank).Find(scores, softmax));
   TENON_RETURN_IF_ERROR(LabelAll(context, f, after, slot));
   f.result = after;
   return f;

@@ -28,8 +28,11 @@ struct AttentionForm {
   std::array<LabeledInput, 2> factors;  // what the product reads: q and k, before any moves
   std::vector<NodeId> shapes;           // Shape nodes of the scores, which is all that they need
   NodeId product = kNoNode;             // of q and k
-  NodeId result = kNoNode;   // the node that the attention replaces
-  char next = 'a';           // the next label
+  NodeId result = kNoNode;              // the node that the attention replaces
+  char next = 'a';                      // the next label
+  // Windows (Swin): if not 0, masks are added while the first dimension of the scores is split into
+  // images and this many windows.
+  int64_t windows = 0;
 };
 
 // FailedPrecondition with the reason if it is none, or cannot be computed as one.
@@ -38,6 +41,13 @@ absl::StatusOr<AttentionForm> FindAttention(RuleContext& context, NodeId softmax
 // Moves past ops that only rearrange or scale: transposes and selected parts of q, k and v,
 // repeated heads of k and v, a transpose of the result.
 void AbsorbMoves(RuleContext& context, AttentionForm& form);
+
+// Splits the label of the first dimension into images and windows: q, k and v are reshaped, and the
+// result of the op, whose labels are then `form.out`, is to be reshaped to `merged`. Nothing is
+// changed if it fails.
+absl::Status SplitWindows(RuleContext& context, AttentionForm& form, std::vector<int32_t>& merged);
+// Adds a Reshape to constant dimensions.
+Endpoint AddReshape(RuleContext& context, Endpoint e, std::vector<int32_t> dims);
 
 // Computes the shapes of the scores from those of q and k.
 void ReplaceShapes(RuleContext& context, const AttentionForm& form);

@@ -164,7 +164,8 @@ void AbsorbInto(RuleContext& context, LabeledInput& x, float* scale, char* repea
     if (repeated != nullptr) {
       LabeledInput before = x;
       char label = *repeated;
-      if (AbsorbRepeats(context, n, f.operands[0], f.operands[0].labels + scores.back(), before, label) &&
+      if (AbsorbRepeats(context, n, f.operands[0], f.operands[0].labels + scores.back(), before,
+                        label) &&
           scores.find(label) != scores.npos && label != scores.back()) {
         x = before;
         *repeated = label;
@@ -197,7 +198,64 @@ Endpoint AddSize(RuleContext& context, Endpoint e, int axis, DType type) {
   return {*context.AddNode(std::move(size)), 0};
 }
 
+// The dimensions for a tensor with its label `c` split into images and `windows`; 0 for `windows`:
+// not split. Empty if another dimension is not known.
+std::vector<int32_t> SplitDims(RuleContext& context, const Shape& shape, const std::string& labels,
+                               char c, int64_t windows) {
+  std::vector<int32_t> dims;
+  if (shape.rank() != static_cast<int>(labels.size())) return {};
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (labels[static_cast<size_t>(i)] == c) {
+      dims.push_back(-1);
+      if (windows > 0) dims.push_back(static_cast<int32_t>(windows));
+    } else if (shape.dim(i) > 0) {
+      dims.push_back(static_cast<int32_t>(shape.dim(i)));
+    } else {
+      return {};
+    }
+  }
+  return dims;
+}
+
 }  // namespace
+
+Endpoint AddReshape(RuleContext& context, Endpoint e, std::vector<int32_t> dims) {
+  const std::string name = context.node(e).name;
+  Node reshape;
+  reshape.name = name + "/windows";
+  reshape.op = "Reshape";
+  reshape.inputs = {e, {context.AddConst(name + "/dims", Tensor::Vector<int32_t>(dims)), 0}};
+  reshape.attrs["T"] = context.shapes.dtype(e);
+  reshape.attrs["Tshape"] = DType::kInt32;
+  return {*context.AddNode(std::move(reshape)), 0};
+}
+
+absl::Status SplitWindows(RuleContext& context, AttentionForm& f, std::vector<int32_t>& merged) {
+  const char c = f.scores[0], images = f.next;
+  if (images > 'z') return WhyNot("too many dimensions");
+  std::array<std::vector<int32_t>, 3> dims;
+  for (size_t i = 0; i < 3; ++i) {
+    const LabeledInput& x = f.operands[i];
+    dims[i] = SplitDims(context, context.shapes.shape(x.e), x.labels, c, f.windows);
+    if (dims[i].size() != x.labels.size() + 1) {
+      return WhyNot("the dimensions of windows in q, k or v are not known");
+    }
+  }
+  merged = SplitDims(context, context.shapes.shape({f.result, 0}), f.out, c, 0);
+  if (merged.size() != f.out.size()) return WhyNot("the dimensions of the result are not known");
+  const auto split = [&](std::string& labels) {
+    const size_t at = labels.find(c);
+    if (at != std::string::npos) labels.insert(at, 1, images);
+  };
+  for (size_t i = 0; i < 3; ++i) {
+    f.operands[i].e = AddReshape(context, f.operands[i].e, dims[i]);
+    split(f.operands[i].labels);
+  }
+  split(f.scores);
+  split(f.out);
+  ++f.next;
+  return absl::OkStatus();
+}
 
 void ReplaceShapes(RuleContext& context, const AttentionForm& f) {
   for (NodeId id : f.shapes) {
@@ -208,8 +266,7 @@ void ReplaceShapes(RuleContext& context, const AttentionForm& f) {
     const DType out = type == nullptr ? DType::kInt32 : *type;
     for (char c : f.scores) {
       const LabeledInput& from = f.factors[f.factors[0].labels.find(c) == std::string::npos];
-      pack.inputs.push_back(
-          AddSize(context, from.e, static_cast<int>(from.labels.find(c)), out));
+      pack.inputs.push_back(AddSize(context, from.e, static_cast<int>(from.labels.find(c)), out));
     }
     pack.attrs["T"] = out;
     pack.attrs["N"] = static_cast<int64_t>(f.scores.size());

@@ -25,6 +25,14 @@ Outcome FuseAttention(RuleContext& context, NodeId id) {
       return Outcome::Skip(3, "k or v is constant: a product with packed weights is faster", id);
     }
   }
+  if (f.windows != 0 && !f.shapes.empty()) {
+    return Outcome::Skip(3, "a Shape reads scores of windows", id);
+  }
+  std::vector<int32_t> merged;
+  if (f.windows != 0) {
+    const absl::Status split = SplitWindows(context, f, merged);
+    if (!split.ok()) return Refused(split, id);
+  }
   Node made;
   made.op = "_Attention";
   made.name = context.node(f.result).name;
@@ -49,7 +57,9 @@ Outcome FuseAttention(RuleContext& context, NodeId id) {
   const auto added = context.AddNode(std::move(made));
   if (!added.ok()) return Refused(added.status(), id);
   const auto old = context.node(f.result).inputs;
-  context.rw.ReplaceNode(f.result, {*added, 0});
+  Endpoint result{*added, 0};
+  if (f.windows != 0) result = AddReshape(context, result, merged);
+  context.rw.ReplaceNode(f.result, result);
   for (const Endpoint& e : old) context.RemoveIfDead(e.node);
   return Outcome::Fired();
 }

@@ -166,7 +166,7 @@ absl::StatusOr<Extents> ExtentsOf(const AttentionSpec& spec, absl::Span<const Sh
         }
         continue;
       }
-      const bool repeats = i > 0 && Has(spec.repeated, c);
+      const bool repeats = (i == 1 || i == 2) && Has(spec.repeated, c);
       const auto [it, added] = extents.emplace(c, shape.dim(d));
       if (added) continue;
       const bool strict = c == spec.depth || (c == spec.key && i == 2);

@@ -18,7 +18,6 @@ namespace {
 
 using Offsets = std::array<int64_t, kMaxAttentionInputs + 1>;
 
-constexpr int64_t kFewRows = 4;    // with fewer or as many queries, keys are not packed
 constexpr int64_t kFewKeys = 512;  // the fewest keys that are worth a task of their own
 
 // Whether a mask of this dimension is laid out again for every index.
@@ -41,7 +40,9 @@ class VectorAttention final : public Kernel {
         batches_(p_.batches()) {
     std::stable_partition(p_.batch.begin(), p_.batch.end(),
                           [this](const AttentionDim& d) { return MovesTiles(p_, d); });
-    few_ = p_.rows.extent <= kFewRows && p_.q_depth == 1 && p_.k_depth == 1 && p_.v_width == 1;
+    // With half a vector of queries, packing the keys costs more than empty lanes.
+    few_ = p_.rows.extent <= std::max<int64_t>(blocks_.lanes / 2, 1) && p_.q_depth == 1 &&
+           p_.k_depth == 1 && p_.v_width == 1;
     if (few_) {
       rows_ = p_.rows.extent;
       if (batches_ < threads_) {
