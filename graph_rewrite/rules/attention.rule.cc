@@ -11,6 +11,8 @@
 namespace tenon {
 namespace {
 
+constexpr int64_t kWidest = 256;
+
 Outcome Refused(const absl::Status& status, NodeId id) {
   return Outcome::Skip(1, std::string(status.message()), id);
 }
@@ -23,6 +25,16 @@ Outcome FuseAttention(RuleContext& context, NodeId id) {
   for (size_t i : {1, 2}) {
     if (context.Constant(f.operands[i].e) != nullptr) {
       return Outcome::Skip(3, "k or v is constant: a product with packed weights is faster", id);
+    }
+  }
+  // Wider heads do not fit the kernel's blocks: oneDNN's products are as fast.
+  for (const LabeledInput& x : f.operands) {
+    const Shape& shape = context.shapes.shape(x.e);
+    for (int d = 0; d < shape.rank(); ++d) {
+      const char c = x.labels[static_cast<size_t>(d)];
+      if (shape.dim(d) > kWidest && c > '9' && f.scores.find(c) == std::string::npos) {
+        return Outcome::Skip(3, absl::StrCat("heads are wider than ", kWidest), id);
+      }
     }
   }
   if (f.windows != 0 && !f.shapes.empty()) {
