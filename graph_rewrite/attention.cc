@@ -229,11 +229,7 @@ absl::Status LabelAll(RuleContext& context, AttentionForm& f, NodeId after, size
   f.operands[1] = {first.inputs[k], scores.operands[k]};
 
   f.factors = {f.operands[0], f.operands[1]};
-  const std::string* equation = first.attr<std::string>("equation");
   for (NodeId shape : f.shapes) {
-    if (equation == nullptr || equation->find('.') != std::string::npos) {
-      return WhyNot("a Shape reads the scores, whose operands may broadcast");
-    }
     if (!context.shapes.SameShape(context.node(shape).inputs[0], {f.product, 0})) {
       return WhyNot("a Shape reads scores that are broadcast");
     }

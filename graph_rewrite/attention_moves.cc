@@ -198,6 +198,24 @@ Endpoint AddSize(RuleContext& context, Endpoint e, int axis, DType type) {
   return {*context.AddNode(std::move(size)), 0};
 }
 
+// The size to which two sizes broadcast: b if a is 1, otherwise a.
+Endpoint AddBroadcast(RuleContext& context, Endpoint a, Endpoint b, DType type) {
+  const std::string name = context.node(a).name;
+  const Tensor one =
+      type == DType::kInt64 ? Tensor::Scalar<int64_t>(1) : Tensor::Scalar<int32_t>(1);
+  Node equal;
+  equal.name = name + "/is_one";
+  equal.op = "Equal";
+  equal.inputs = {a, {context.AddConst(name + "/one", one), 0}};
+  equal.attrs["T"] = type;
+  Node select;
+  select.name = name + "/broadcast";
+  select.op = "SelectV2";
+  select.inputs = {{*context.AddNode(std::move(equal)), 0}, b, a};
+  select.attrs["T"] = type;
+  return {*context.AddNode(std::move(select)), 0};
+}
+
 // The dimensions for a tensor with its label `c` split into images and `windows`; 0 for `windows`:
 // not split. Empty if another dimension is not known.
 std::vector<int32_t> SplitDims(RuleContext& context, const Shape& shape, const std::string& labels,
@@ -265,8 +283,14 @@ void ReplaceShapes(RuleContext& context, const AttentionForm& f) {
     pack.op = "Pack";
     const DType out = type == nullptr ? DType::kInt32 : *type;
     for (char c : f.scores) {
-      const LabeledInput& from = f.factors[f.factors[0].labels.find(c) == std::string::npos];
-      pack.inputs.push_back(AddSize(context, from.e, static_cast<int>(from.labels.find(c)), out));
+      Endpoint size;
+      for (const LabeledInput& x : f.factors) {
+        const size_t axis = x.labels.find(c);
+        if (axis == std::string::npos) continue;
+        const Endpoint one = AddSize(context, x.e, static_cast<int>(axis), out);
+        size = size.node == kNoNode ? one : AddBroadcast(context, size, one, out);
+      }
+      pack.inputs.push_back(size);
     }
     pack.attrs["T"] = out;
     pack.attrs["N"] = static_cast<int64_t>(f.scores.size());
