@@ -167,7 +167,8 @@ absl::StatusOr<Extents> ExtentsOf(const AttentionSpec& spec, absl::Span<const Sh
         continue;
       }
       const bool repeats = (i == 1 || i == 2) && Has(spec.repeated, c);
-      const auto [it, added] = extents.emplace(c, shape.dim(d));
+      // Of repeated heads, only q tells how many there are.
+      const auto [it, added] = extents.emplace(c, repeats ? -1 : shape.dim(d));
       if (added) continue;
       const bool strict = c == spec.depth || (c == spec.key && i == 2);
       if (strict && shape.dim(d) >= 0 && it->second >= 0 && shape.dim(d) != it->second) {

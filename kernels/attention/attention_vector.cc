@@ -20,11 +20,19 @@ using Offsets = std::array<int64_t, kMaxAttentionInputs + 1>;
 
 constexpr int64_t kFewKeys = 512;  // the fewest keys that are worth a task of their own
 
-// Whether a mask of this dimension is laid out again for every index.
+// Whether the input is a mask of queries and keys, which is transposed in tiles.
+bool IsTiled(const AttentionProblem& p, int input) {
+  const size_t i = static_cast<size_t>(std::max(input, 0));
+  return input >= 0 && p.rows.stride[i] != 0 && p.keys.stride[i] != 0;
+}
+bool HasTiles(const AttentionProblem& p) {
+  return std::any_of(p.steps.begin(), p.steps.end(),
+                     [&](const AttentionStep& s) { return IsTiled(p, s.input); });
+}
+// Whether another index of this dimension has other tiles.
 bool MovesTiles(const AttentionProblem& p, const AttentionDim& d) {
   return std::any_of(p.steps.begin(), p.steps.end(), [&](const AttentionStep& s) {
-    const size_t i = static_cast<size_t>(std::max(s.input, 0));
-    return s.input >= 0 && d.stride[i] != 0 && p.rows.stride[i] != 0 && p.keys.stride[i] != 0;
+    return IsTiled(p, s.input) && d.stride[static_cast<size_t>(s.input)] != 0;
   });
 }
 
@@ -38,8 +46,12 @@ class VectorAttention final : public Kernel {
         skip_(!services.flags->strict_nan),
         threads_(services.threads),
         batches_(p_.batches()) {
-    std::stable_partition(p_.batch.begin(), p_.batch.end(),
-                          [this](const AttentionDim& d) { return MovesTiles(p_, d); });
+    const auto inner =
+        std::stable_partition(p_.batch.begin(), p_.batch.end(),
+                              [this](const AttentionDim& d) { return MovesTiles(p_, d); });
+    if (HasTiles(p_)) {
+      for (auto d = inner; d != p_.batch.end(); ++d) sharing_ *= d->extent;
+    }
     // With half a vector of queries, packing the keys costs more than empty lanes.
     few_ = p_.rows.extent <= std::max<int64_t>(blocks_.lanes / 2, 1) && p_.q_depth == 1 &&
            p_.k_depth == 1 && p_.v_width == 1;
@@ -114,11 +126,12 @@ class VectorAttention final : public Kernel {
     return context.output<char>(0) + at * static_cast<int64_t>(ElementSize());
   }
 
-  // Tasks of one batch index and with the same queries follow one another in the order of `batch`,
-  // so that the tiles of masks that they share stay.
+  // Tasks that share the tiles of masks, those of `sharing_` batch indices and the same queries,
+  // follow one another, so that the tiles stay.
   void RunTask(RunContext& context, int64_t t, AttentionTask& task, float* partial) const {
-    const int64_t b = t / (chunks_ * parts_), rest = t % (chunks_ * parts_);
-    const int64_t chunk = rest / parts_, part = rest % parts_;
+    const int64_t part = t % parts_, group = t / parts_ / sharing_;
+    const int64_t chunk = group % chunks_;
+    const int64_t b = group / chunks_ * sharing_ + t / parts_ % sharing_;
     const Offsets at = At(b);
     for (int i = 0; i < p_.num_inputs; ++i) {
       const size_t is = static_cast<size_t>(i);
@@ -178,6 +191,7 @@ class VectorAttention final : public Kernel {
   const int64_t batches_;
   bool few_ = false;
   int64_t rows_ = 1, chunks_ = 1, parts_ = 1;  // rows of a task; tasks of a batch index
+  int64_t sharing_ = 1;
   int64_t grain_ = 1;
   size_t task_floats_ = 0;
 };

@@ -145,7 +145,7 @@ class Forms(tf.Module):
 def main() -> None:
   parser = argparse.ArgumentParser(description=__doc__)
   parser.add_argument("--out", type=pathlib.Path, required=True)
-  target = parser.parse_args().out / "attention"
+  target = parser.parse_args().out / "attention_signatures"
   shutil.rmtree(target, ignore_errors=True)
   path = target / "saved_model"
   forms = Forms()

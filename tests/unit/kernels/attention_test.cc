@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <random>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -394,6 +395,40 @@ TEST(Attention, NaNStaysInItsRows) {
           ASSERT_EQ(std::isnan((*y)[0].data<float>()[i]), i / 8 == 1) << op << i;
         }
       }
+    }
+  }
+}
+
+// What a shape function says of partial shapes must hold for the complete ones.
+TEST(Attention, PartialShapes) {
+  const std::vector<AttentionCase> cases = {
+      {kHeads,
+       "bhqk",
+       {{2, 33, 6, 16}, {2, 70, 3, 16}, {2, 70, 3, 8}, {2, 1, 33, 70}},
+       {"Add"},
+       "h"},
+      {kBatch, "bhqk", {{1, 1, 6, 8}, {1, 1, 14, 8}, {2, 1, 14, 8}, {2, 3, 6, 14}}, {"Add"}},
+      {"bqd,bkd,bke->bqe", "bqk", {{2, 17, 9}, {1, 1, 9}, {2, 65, 33}, {65}}, {"Add"}}};
+  std::mt19937 random(5);
+  for (const AttentionCase& c : cases) {
+    const Node node = NodeOf(c, DType::kFloat, 0);
+    const OpInfo& op = *FindOp("_Attention").info;
+    std::vector<TensorSpec> specs;
+    for (const Shape& s : c.inputs) specs.push_back({DType::kFloat, s, nullptr});
+    const auto full = InferOutputs(op, node, specs);
+    ASSERT_TRUE(full.ok()) << full.status();
+    for (int i = 0; i < 300; ++i) {
+      std::vector<TensorSpec> partial = specs;
+      for (TensorSpec& s : partial) {
+        for (int d = 0; d < s.shape.rank(); ++d) {
+          if (random() % 2 == 0) s.shape.set_dim(d, -1);
+        }
+        if (random() % 5 == 0) s.shape = Shape::Unknown();
+      }
+      const auto part = InferOutputs(op, node, partial);
+      ASSERT_TRUE(part.ok()) << part.status();
+      EXPECT_TRUE((*part)[0].shape.CompatibleWith((*full)[0].shape))
+          << (*part)[0].shape.ToString() << " against " << (*full)[0].shape.ToString();
     }
   }
 }

@@ -216,6 +216,7 @@ const std::map<std::string, std::string>& NeverValid() {
       {"Const", "random attributes have no tensor"},
       {"MaxPoolGradGradWithArgmax", "TensorFlow runs it on GPUs only; pool_grad_test runs it"},
       {"NormalizeUTF8WithOffsetsMap", "golden values have no variants; tests/models/text runs it"},
+      {"_Attention", kPrivate},
       {"_Conv2DBackpropFilterWithBias", kPrivate},
       {"_FusedBatchNormEx", kPrivate},
       {"_FusedBatchNormGradEx", kPrivate},
