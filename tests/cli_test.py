@@ -52,7 +52,7 @@ def model_cases() -> list[tuple[str, pathlib.Path, str, list[str]]]:
     for inputs in sorted(folder.glob("inputs*.npz")):
       suffix = inputs.stem.removeprefix("inputs")
       signature = []
-      if "two_signatures" in folder.name:
+      if folder.name.endswith("_signatures"):
         signature = ["--signature", suffix.removeprefix("_")]
       for file in files:
         label = f"{folder.name}/{file}{suffix}"
