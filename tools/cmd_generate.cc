@@ -54,23 +54,6 @@ absl::StatusOr<std::vector<int64_t>> IdsOf(const Tensor& t) {
   return ids;
 }
 
-bool IsIndex(DType dtype) { return dtype == DType::kInt32 || dtype == DType::kInt64; }
-
-absl::StatusOr<Tensor> ToTensor(const std::vector<int64_t>& ids, const TensorInfo& info) {
-  const auto count = static_cast<int64_t>(ids.size());
-  const Shape shape =
-      info.shape.has_rank() && info.shape.rank() == 1 ? Shape({count}) : Shape({1, count});
-  TENON_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(info.dtype, shape));
-  for (int64_t i = 0; i < count; ++i) {
-    if (info.dtype == DType::kInt64) {
-      out.data<int64_t>()[i] = ids[static_cast<size_t>(i)];
-    } else {
-      out.data<int32_t>()[i] = static_cast<int32_t>(ids[static_cast<size_t>(i)]);
-    }
-  }
-  return out;
-}
-
 // A model that turns text into tokens, or tokens into text: its signature has one input.
 class TextModel {
  public:
@@ -99,13 +82,13 @@ class TextModel {
         session_->Run(std::vector<NamedTensor>{
             {input.name, Tensor::From<std::string>(scalar ? Shape() : Shape({1}), {text})}}));
     for (const auto& [name, tensor] : out) {
-      if (IsIndex(tensor.dtype()) && tensor.shape().rank() > 0) return IdsOf(tensor);
+      if (IsTokenDType(tensor.dtype()) && tensor.shape().rank() > 0) return IdsOf(tensor);
     }
     return InvalidArgument("the tokenizer gives no integers");
   }
 
   absl::StatusOr<std::string> Text(const std::vector<int64_t>& ids) const {
-    TENON_ASSIGN_OR_RETURN(Tensor tensor, ToTensor(ids, session_->inputs()[0]));
+    TENON_ASSIGN_OR_RETURN(Tensor tensor, TokenTensor(session_->inputs()[0], ids));
     TENON_ASSIGN_OR_RETURN(
         const std::vector<NamedTensor> out,
         session_->Run(std::vector<NamedTensor>{{session_->inputs()[0].name, std::move(tensor)}}));
@@ -195,12 +178,12 @@ absl::StatusOr<Result> AtOnce(const GenerateArgs& args, Session& session,
       const bool scalar = info.shape.has_rank() && info.shape.rank() == 0;
       inputs.emplace_back(info.name,
                           Tensor::From<std::string>(scalar ? Shape() : Shape({1}), {args.prompt}));
-    } else if (IsIndex(info.dtype) && info.shape.has_rank() && info.shape.rank() > 0 &&
+    } else if (IsTokenDType(info.dtype) && info.shape.has_rank() && info.shape.rank() > 0 &&
                !prompt.empty()) {
       // Ids, or the mask over them.
       const bool mask = info.name.find("mask") != std::string::npos;
       TENON_ASSIGN_OR_RETURN(
-          Tensor value, ToTensor(mask ? std::vector<int64_t>(prompt.size(), 1) : prompt, info));
+          Tensor value, TokenTensor(info, mask ? std::vector<int64_t>(prompt.size(), 1) : prompt));
       inputs.emplace_back(info.name, std::move(value));
     }
   }
@@ -214,7 +197,7 @@ absl::StatusOr<Result> AtOnce(const GenerateArgs& args, Session& session,
       result.text.assign(strings.begin(), strings.end());
       break;
     }
-    if (!IsIndex(tensor.dtype()) || tensor.shape().rank() == 0) continue;
+    if (!IsTokenDType(tensor.dtype()) || tensor.shape().rank() == 0) continue;
     TENON_ASSIGN_OR_RETURN(result.tokens, IdsOf(tensor));
     // Such models give the prompt, too.
     if (result.tokens.size() > prompt.size() &&

@@ -27,8 +27,6 @@ bool IsOneOf(absl::string_view name, const Names& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool IsIndex(DType dtype) { return dtype == DType::kInt32 || dtype == DType::kInt64; }
-
 std::optional<size_t> FindByName(const std::vector<TensorInfo>& infos, absl::string_view name) {
   for (size_t i = 0; i < infos.size(); ++i) {
     if (infos[i].name == name) return i;
@@ -86,13 +84,38 @@ int64_t TokensAtOnce(const TensorInfo& info) {
 
 }  // namespace
 
+absl::StatusOr<Tensor> TokenTensor(const TensorInfo& input, absl::Span<const int64_t> tokens) {
+  if (!IsTokenDType(input.dtype)) {
+    return InvalidArgument("input '", input.name, "' is ", Name(input.dtype),
+                           "; token ids are int32 or int64");
+  }
+  const bool scalar = input.shape.has_rank() && input.shape.rank() == 0;
+  const auto count = static_cast<int64_t>(tokens.size());
+  if (scalar && count != 1) {
+    return InvalidArgument("input '", input.name, "' takes one token, but there are ", count);
+  }
+  TENON_ASSIGN_OR_RETURN(Tensor out,
+                         Tensor::Allocate(input.dtype, scalar ? Shape() : RowOf(input, count)));
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t token = tokens[static_cast<size_t>(i)];
+    if (input.dtype == DType::kInt64) {
+      out.data<int64_t>()[i] = token;
+    } else if (token == static_cast<int32_t>(token)) {
+      out.data<int32_t>()[i] = static_cast<int32_t>(token);
+    } else {
+      return InvalidArgument("token ", token, " does not fit into int32");
+    }
+  }
+  return out;
+}
+
 absl::Status Generator::FindInputs(const GeneratorOptions& options) {
   const std::vector<TensorInfo>& infos = session_->inputs();
   const auto named = [&](const std::string& wanted) -> absl::StatusOr<size_t> {
     const std::optional<size_t> found = FindByName(infos, wanted);
     if (!found)
       return InvalidArgument("the model has no input '", wanted, "'; it takes ", List(infos));
-    if (!IsIndex(infos[*found].dtype)) {
+    if (!IsTokenDType(infos[*found].dtype)) {
       return InvalidArgument("input '", wanted, "' is ", Name(infos[*found].dtype),
                              "; token ids and positions are int32 or int64");
     }
@@ -107,7 +130,7 @@ absl::Status Generator::FindInputs(const GeneratorOptions& options) {
   }
   std::vector<size_t> candidates;
   for (size_t i = 0; i < infos.size(); ++i) {
-    if (!IsIndex(infos[i].dtype) || fed_back(i) || infos[i].name == options.tokens) continue;
+    if (!IsTokenDType(infos[i].dtype) || fed_back(i) || infos[i].name == options.tokens) continue;
     if (infos[i].name == kMaskName) {
       mask_input_ = i;
     } else if (options.position.empty() && !position_input_ &&
@@ -215,19 +238,7 @@ absl::Status Generator::Step(absl::Span<const int64_t> tokens) {
   std::vector<Tensor> inputs = inputs_;
 
   const TensorInfo& ids = infos[tokens_input_];
-  const bool scalar = ids.shape.has_rank() && ids.shape.rank() == 0;
-  TENON_ASSIGN_OR_RETURN(inputs[tokens_input_],
-                         Count(ids.dtype, scalar ? Shape() : RowOf(ids, count), 0, 0));
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t token = tokens[static_cast<size_t>(i)];
-    if (ids.dtype == DType::kInt64) {
-      inputs[tokens_input_].data<int64_t>()[i] = token;
-    } else if (token == static_cast<int32_t>(token)) {
-      inputs[tokens_input_].data<int32_t>()[i] = static_cast<int32_t>(token);
-    } else {
-      return InvalidArgument("token ", token, " does not fit into int32");
-    }
-  }
+  TENON_ASSIGN_OR_RETURN(inputs[tokens_input_], TokenTensor(ids, tokens));
   if (position_input_) {
     const TensorInfo& info = infos[*position_input_];
     // One number is where the tokens start, several are the place of each.

@@ -153,6 +153,18 @@ TEST(Generator, FeedsTokensPositionsAndTheCache) {
   EXPECT_THAT(Take(generator, 1), ElementsAre(0));
 }
 
+TEST(Generator, MakesTokensAsAnInputTakesThem) {
+  const auto error = [](DType dtype, const Shape& shape, std::vector<int64_t> tokens) {
+    return std::string(TokenTensor({"ids", dtype, shape}, tokens).status().message());
+  };
+  EXPECT_EQ(TokenTensor({"ids", DType::kInt32, Shape({-1})}, {7, 8})->shape(), Shape({2}));
+  EXPECT_EQ(TokenTensor({"ids", DType::kInt64, Shape({1, -1})}, {7, 8})->shape(), Shape({1, 2}));
+  EXPECT_EQ(TokenTensor({"ids", DType::kInt64, Shape()}, {7})->shape(), Shape());
+  EXPECT_THAT(error(DType::kInt64, Shape(), {7, 8}), HasSubstr("takes one token"));
+  EXPECT_THAT(error(DType::kString, Shape({-1}), {7}), HasSubstr("int32 or int64"));
+  EXPECT_THAT(error(DType::kInt32, Shape({-1}), {int64_t{1} << 40}), HasSubstr("does not fit"));
+}
+
 TEST(Generator, SaysWhatASignatureLacks) {
   auto session = Make(kSum);
   const auto error = [&](const GeneratorOptions& options) {
