@@ -1,0 +1,41 @@
+"""Tenon runs TensorFlow models on CPUs, without TensorFlow.
+
+    import tenon
+    model = tenon.load("my_model")        # a SavedModel folder, or a frozen .pb or .pbtxt file
+    result = model(image=pixels)          # {"probabilities": array(...)}
+
+A model takes NumPy arrays and anything else that has a buffer or DLPack (torch, jax, TensorFlow,
+Arrow), and gives NumPy arrays. Any number of threads may call it.
+"""
+
+from tenon import _load as _load  # first: it loads the extension module
+from tenon import ops
+from tenon._core import Tensor
+from tenon._errors import (
+    Error,
+    FailedPreconditionError,
+    InternalError,
+    InvalidArgumentError,
+    NotFoundError,
+    ResourceExhaustedError,
+    UnimplementedError,
+)
+from tenon._model import Model, load
+from tenon._spec import TensorSpec
+
+__version__: str = _load.version
+
+__all__ = [
+    "Error",
+    "FailedPreconditionError",
+    "InternalError",
+    "InvalidArgumentError",
+    "Model",
+    "NotFoundError",
+    "ResourceExhaustedError",
+    "Tensor",
+    "TensorSpec",
+    "UnimplementedError",
+    "load",
+    "ops",
+]

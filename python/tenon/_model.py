@@ -1,0 +1,259 @@
+"""Models."""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import os
+import threading
+from typing import (Any, Callable, Deque, Dict, Iterable, Iterator, List, Mapping, MutableMapping,
+                    Optional, Sequence, Tuple, Union)
+
+import numpy as np
+
+from tenon import _core, _spec
+from tenon._spec import TensorSpec
+
+Array = np.ndarray[Any, Any]
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Variables(MutableMapping[str, Array]):
+    """The variables that a model changes, by name. They keep their values between runs.
+
+    Reading gives a copy; assigning needs the variable's dtype and shape.
+    """
+
+    def __init__(self, session: _core.Session, cast: bool) -> None:
+        self._session = session
+        self._cast = cast
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._session.variable_names():
+            raise KeyError(name)
+        return self._session.read_variable(name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name not in self._session.variable_names():
+            raise KeyError(name)
+        self._session.assign_variable(name, value, self._cast)
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("a model's variables cannot be deleted")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._session.variable_names())
+
+    def __len__(self) -> int:
+        return len(self._session.variable_names())
+
+    def __repr__(self) -> str:
+        return f"<variables {', '.join(self)}>"
+
+
+class Model:
+    """A loaded model: `tenon.load` makes it.
+
+    Any number of threads may call it at once. It can be pickled (as its path and options), used after `fork`, and
+    used as a context manager, which closes it.
+    """
+
+    def __init__(self, path: Path, options: Dict[str, Any]) -> None:
+        self._path = os.fspath(path)
+        self._options = dict(options)
+        self._cast: bool = options["cast"]
+        self._session = _open(self._path, self._options)
+        self._run = self._session.run
+        self._executor: Optional[concurrent.futures.ThreadPoolExecutor] = None
+        self._executor_pid = 0
+        self._lock = threading.Lock()
+
+    # ---- running ----
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Dict[str, Array]:
+        """Runs the model.
+
+        Inputs are given by name, by position, or as one dict: `model(image=x)`, `model(x)`,
+        `model({"image": x})`. None omits an optional input.
+
+        Returns the outputs by name: NumPy arrays with memory of their own.
+
+        Raises TypeError for a wrong dtype, ValueError for a wrong shape or an input that does not exist.
+
+        >>> model = tenon.load("tests/models/mlp/saved_model")
+        >>> out = model(np.zeros((2, 16), np.float32))
+        >>> {name: value.shape for name, value in out.items()}
+        {'output_0': (2, 1)}
+        """
+        return self._run(args, kwargs, self._cast)
+
+    def run(self, feed: Mapping[str, Any], *, cast: Optional[bool] = None) -> Dict[str, Array]:
+        """Runs the model with inputs by name.
+
+        cast: converts inputs of another dtype or memory layout; by default, as `load` was told.
+        """
+        return self._run((dict(feed),), {}, self._cast if cast is None else cast)
+
+    def submit(self, feed: Mapping[str, Any]) -> concurrent.futures.Future[Dict[str, Array]]:
+        """Starts a run on another thread. The future has its outputs, or its exception.
+
+        >>> model = tenon.load("tests/models/mlp/saved_model")
+        >>> future = model.submit({model.inputs[0].name: np.zeros((1, 16), np.float32)})
+        >>> future.result()["output_0"].shape
+        (1, 1)
+        """
+        return self._threads().submit(self.run, feed)
+
+    async def run_async(self, feed: Mapping[str, Any]) -> Dict[str, Array]:
+        """Runs the model on another thread, for `await`."""
+        import asyncio  # it takes longer to import than this package
+
+        return await asyncio.wrap_future(self.submit(feed))
+
+    def map(self, feeds: Iterable[Mapping[str, Any]], *,
+            in_flight: int = 4) -> Iterator[Dict[str, Array]]:
+        """The outputs for each feed, in order, with up to `in_flight` runs at a time.
+
+        `feeds` may be endless: it is read only as far as needed.
+        """
+        if in_flight < 1:
+            raise ValueError(f"in_flight must be at least 1, not {in_flight}")
+        return self._map(iter(feeds), in_flight)
+
+    def _map(self, feeds: Iterator[Mapping[str, Any]], in_flight: int) -> Iterator[Dict[str, Array]]:
+        pending: Deque[concurrent.futures.Future[Dict[str, Array]]] = collections.deque()
+        try:
+            for feed in feeds:
+                pending.append(self.submit(feed))
+                if len(pending) >= in_flight:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()
+
+    def _threads(self) -> concurrent.futures.ThreadPoolExecutor:
+        with self._lock:
+            if self._session.closed:
+                raise _closed()
+            # A child of fork() has none of the parent's threads.
+            if self._executor is None or self._executor_pid != os.getpid():
+                self._executor = concurrent.futures.ThreadPoolExecutor(
+                    max_workers=_MOST_RUNS, thread_name_prefix="tenon")
+                self._executor_pid = os.getpid()
+            return self._executor
+
+    # ---- what it is ----
+
+    @property
+    def path(self) -> str:
+        """The path that it was loaded from."""
+        return self._path
+
+    @property
+    def inputs(self) -> List[TensorSpec]:
+        """What the model takes, in order.
+
+        >>> tenon.load("tests/models/mlp/saved_model").inputs
+        [TensorSpec('features', float32[?, 16])]
+        """
+        return [_spec.make(*spec) for spec in self._session.inputs()]
+
+    @property
+    def outputs(self) -> List[TensorSpec]:
+        """What the model gives, in order."""
+        return [_spec.make(*spec) for spec in self._session.outputs()]
+
+    @property
+    def variables(self) -> Variables:
+        """The variables that the model changes, by name: a mapping that can be assigned to."""
+        return Variables(self._session, self._cast)
+
+    # ---- its life ----
+
+    def close(self) -> None:
+        """Frees the model's memory, when the runs that are under way have ended. Later calls fail."""
+        with self._lock:
+            executor, self._executor = self._executor, None
+        if executor is not None and self._executor_pid == os.getpid():
+            executor.shutdown(wait=True)
+        self._session.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._session.closed
+
+    def __enter__(self) -> Model:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Tuple[Callable[..., Model], Tuple[str, Dict[str, Any]]]:
+        return _reload, (os.path.abspath(self._path), self._options)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<tenon.Model {self._path!r}, closed>"
+        takes = ", ".join(f"{spec.name}: {spec}" for spec in self.inputs)
+        gives = ", ".join(spec.name for spec in self.outputs)
+        return f"<tenon.Model {self._path!r} ({takes}) -> {gives}>"
+
+
+# More concurrent runs gain nothing: each uses all threads of its model.
+_MOST_RUNS = 32
+
+
+def _closed() -> Exception:
+    from tenon._errors import FailedPreconditionError
+
+    return FailedPreconditionError("the model is closed")
+
+
+def _open(path: str, options: Dict[str, Any]) -> _core.Session:
+    def joined(values: Optional[Sequence[str]], separator: str) -> Optional[str]:
+        return None if values is None else separator.join(values)
+
+    cache_dir = options["cache_dir"]
+    onednn: Optional[bool] = options["onednn"]
+    return _core.Session(
+        path, signature=options["signature"], threads=options["threads"],
+        onednn_opts=-1 if onednn is None else int(onednn),
+        fetches=joined(options["fetches"], ","),
+        cache_dir=None if cache_dir is None else os.fspath(cache_dir),
+        plugins=joined(options["plugins"], ":"), device=options["device"])
+
+
+def _reload(path: str, options: Dict[str, Any]) -> Model:
+    return Model(path, options)
+
+
+def load(path: Path, *, signature: Optional[str] = None, threads: int = 0,
+         cache_dir: Optional[Path] = None, fetches: Optional[Sequence[str]] = None,
+         plugins: Optional[Sequence[str]] = None, device: Optional[str] = None,
+         onednn: Optional[bool] = None, cast: bool = False) -> Model:
+    """Loads a model: a SavedModel folder, or a frozen GraphDef (.pb, .pbtxt).
+
+    Args:
+      signature: of a SavedModel; "serving_default" by default
+      threads: per op. 0: TF_NUM_INTRAOP_THREADS, OMP_NUM_THREADS, otherwise all CPUs that the process may use
+      cache_dir: a folder that keeps the rewritten model, so that the next start is fast
+      fetches: names of the graph's tensors ("logits:0") to compute instead of the model's outputs
+      plugins: device plug-ins, files or folders; device: the one to run on ("APU:0")
+      onednn: False leaves the graph unchanged and runs reference kernels; by default, as
+        TF_ENABLE_ONEDNN_OPTS says
+      cast: convert inputs of another dtype or memory layout instead of refusing them
+
+    Raises NotFoundError (a FileNotFoundError) if there is no model, InvalidArgumentError (a ValueError) if it is
+    damaged, UnimplementedError if it has an op that Tenon does not have.
+
+    >>> model = tenon.load("tests/models/mlp/saved_model")
+    >>> model.outputs[0].name
+    'output_0'
+    """
+    return Model(path, {"signature": signature, "threads": threads, "cache_dir": cache_dir,
+                        "fetches": None if fetches is None else list(fetches),
+                        "plugins": None if plugins is None else list(plugins), "device": device,
+                        "onednn": onednn, "cast": cast})

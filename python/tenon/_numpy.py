@@ -1,0 +1,52 @@
+"""Tenon's dtypes in NumPy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Optional
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tenon._core import Tensor
+
+_QUANTIZED = {"qint8": "int8", "qint16": "int16", "qint32": "int32",
+              "quint8": "uint8", "quint16": "uint16"}
+
+
+def dtype_of(name: str) -> np.dtype[Any]:
+    """The NumPy dtype of arrays of Tenon's dtype `name`.
+
+    Strings are objects. bfloat16 is ml_dtypes' if that package is installed, otherwise uint16, the bits.
+    """
+    if name == "string":
+        return np.dtype(object)
+    if name == "bfloat16":
+        try:
+            import ml_dtypes
+        except ImportError:
+            return np.dtype(np.uint16)
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(_QUANTIZED.get(name, name))
+
+
+def string_array(values: list[bytes], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """An array of bytes objects."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array.reshape(shape)
+
+
+def as_asked(array: np.ndarray[Any, Any], dtype: Any,
+             copy: Optional[bool]) -> np.ndarray[Any, Any]:
+    """What `__array__` returns, by NumPy's rules for its arguments."""
+    if dtype is not None and np.dtype(dtype) != array.dtype:
+        if copy is False:
+            raise ValueError(f"an array of dtype {dtype} needs a copy")
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def tensor_repr(tensor: Tensor) -> str:
+    """As an array's, with the dtype's name."""
+    values = np.array2string(tensor.numpy(), separator=", ", prefix="Tensor(")
+    return f"Tensor({values}, dtype={tensor.dtype}, shape={tensor.shape})"

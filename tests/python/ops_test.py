@@ -1,0 +1,88 @@
+"""tenon.ops and tenon.Tensor."""
+
+from __future__ import annotations
+
+import inspect
+import unittest
+
+import numpy as np
+import tenon
+from tenon import ops
+
+
+class OpsTest(unittest.TestCase):
+
+    def test_every_op_has_a_docstring_and_a_signature(self) -> None:
+        names = dir(ops)
+        self.assertGreater(len(names), 600)
+        for name in names:
+            op = getattr(ops, name)
+            self.assertIn(f"TensorFlow's op {name}.", op.__doc__)
+            inspect.signature(op)
+
+    def test_dtypes_follow_from_the_inputs(self) -> None:
+        x = np.array([1, 2], np.float64)
+        self.assertEqual(ops.Add(x, [1, 2]).dtype, "float64")
+        self.assertEqual(ops.Add(1, 2).dtype, "int32")
+        self.assertEqual(ops.Softmax([[1, 2]]).dtype, "float32")
+        self.assertEqual(ops.Cast(x, DstT=np.int64).dtype, "int64")
+        self.assertEqual(ops.Sum(x, 0).numpy(), 3)
+        with self.assertRaises(TypeError):
+            ops.Add(x, np.ones(2, np.float32))
+
+    def test_lists(self) -> None:
+        np.testing.assert_array_equal(ops.ConcatV2([[1], [2, 3]], 0), [1, 2, 3])
+        parts = ops.Split(0, [1, 2, 3, 4], num_split=2)
+        np.testing.assert_array_equal(parts[1], [3, 4])
+
+    def test_several_outputs_have_names(self) -> None:
+        top = ops.TopKV2([3.0, 1.0, 2.0], 2)
+        np.testing.assert_array_equal(top.values, [3, 2])
+        values, indices = top
+        np.testing.assert_array_equal(indices, [0, 2])
+
+    def test_attributes(self) -> None:
+        x, w = np.ones((1, 4, 4, 1), np.float32), np.ones((3, 3, 1, 2), np.float32)
+        y = ops.Conv2D(x, w, strides=[1, 1, 1, 1], padding="VALID")
+        np.testing.assert_array_equal(y, np.full((1, 2, 2, 2), 9))
+        with self.assertRaisesRegex(TypeError, "no input or attribute 'stride'"):
+            ops.Conv2D(x, w, stride=1)
+        with self.assertRaisesRegex(TypeError, "'filter' is missing"):
+            ops.Conv2D(x)
+        with self.assertRaises(AttributeError):
+            ops.Convolution  # pylint: disable=pointless-statement
+
+    def test_strings(self) -> None:
+        self.assertEqual(ops.StringUpper(["ab"]).numpy().tolist(), [b"AB"])
+
+
+class TensorTest(unittest.TestCase):
+
+    def test_dlpack_both_ways_without_a_copy(self) -> None:
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        tensor = tenon.Tensor.from_dlpack(x)
+        self.assertEqual((tensor.dtype, tensor.shape, len(tensor)), ("float32", (2, 3), 2))
+        x[0, 0] = 9
+        self.assertEqual(np.from_dlpack(tensor)[0, 0], 9)
+        self.assertEqual(tensor.__dlpack_device__(), (1, 0))
+        with self.assertRaises(TypeError):
+            tenon.Tensor.from_dlpack(x.T)
+
+    def test_chains(self) -> None:
+        np.testing.assert_array_equal(ops.Relu(ops.Neg([[-1.0, 1.0]])), [[1, 0]])
+
+    def test_buffer(self) -> None:
+        tensor = ops.Add([[1, 2]], 1)
+        view = memoryview(tensor)
+        self.assertEqual((view.format, view.shape, view.tolist()), ("i", (1, 2), [[2, 3]]))
+        self.assertIn("dtype=int32", repr(tensor))
+        with self.assertRaises(BufferError):
+            memoryview(ops.StringUpper(["a"]))
+
+    def test_memory_outlives_its_tensor(self) -> None:
+        array = ops.Add(np.ones(1000, np.float32), np.float32(1)).numpy()
+        np.testing.assert_array_equal(array, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
