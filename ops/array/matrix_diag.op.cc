@@ -46,7 +46,7 @@ absl::StatusOr<Shape> MatrixOf(const Shape& diagonal, const Diagonals& d, int64_
   return out;
 }
 
-absl::Status DiagShape(ShapeContext& c) {
+absl::Status MatrixDiagShape(ShapeContext& c) {
   const Shape& in = c.input(0);
   if (in.has_rank() && in.rank() < 1) return InvalidArgument("diagonal must not be a scalar");
   const bool parameters = c.num_inputs() > 1;
@@ -85,7 +85,7 @@ Shape PackedShape(const Shape& matrices, const Diagonals& d) {
   return out;
 }
 
-absl::Status DiagPartShape(ShapeContext& c) {
+absl::Status MatrixDiagPartShape(ShapeContext& c) {
   const Shape& in = c.input(0);
   if (!in.has_rank()) return absl::OkStatus();
   TENON_RETURN_IF_ERROR(ExpectMatrices(in));
@@ -126,7 +126,7 @@ const OpRegistration matrix_diag_op({
     .inputs = "diagonal: T",
     .outputs = "output: T",
     .attrs = "T: type",
-    .shape = DiagShape,
+    .shape = MatrixDiagShape,
     .reference = MatrixDiagKernel,
 });
 
@@ -135,7 +135,7 @@ const OpRegistration matrix_diag_v2_op({
     .inputs = "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T",
     .outputs = "output: T",
     .attrs = "T: type",
-    .shape = DiagShape,
+    .shape = MatrixDiagShape,
     .reference = MatrixDiagKernel,
 });
 
@@ -144,7 +144,7 @@ const OpRegistration matrix_diag_v3_op({
     .inputs = "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T",
     .outputs = "output: T",
     .attrs = "T: type; align: string = RIGHT_LEFT",
-    .shape = DiagShape,
+    .shape = MatrixDiagShape,
     .reference = MatrixDiagKernel,
 });
 
@@ -153,7 +153,7 @@ const OpRegistration batch_matrix_diag_op({
     .inputs = "diagonal: T",
     .outputs = "output: T",
     .attrs = "T: type",
-    .shape = DiagShape,
+    .shape = MatrixDiagShape,
     .reference = MatrixDiagKernel,
 });
 
@@ -162,7 +162,7 @@ const OpRegistration matrix_diag_part_op({
     .inputs = "input: T",
     .outputs = "diagonal: T",
     .attrs = "T: type",
-    .shape = DiagPartShape,
+    .shape = MatrixDiagPartShape,
     .reference = MatrixDiagPartKernel,
 });
 
@@ -171,7 +171,7 @@ const OpRegistration matrix_diag_part_v2_op({
     .inputs = "input: T, k: int32, padding_value: T",
     .outputs = "diagonal: T",
     .attrs = "T: type",
-    .shape = DiagPartShape,
+    .shape = MatrixDiagPartShape,
     .reference = MatrixDiagPartKernel,
 });
 
@@ -180,7 +180,7 @@ const OpRegistration matrix_diag_part_v3_op({
     .inputs = "input: T, k: int32, padding_value: T",
     .outputs = "diagonal: T",
     .attrs = "T: type; align: string = RIGHT_LEFT",
-    .shape = DiagPartShape,
+    .shape = MatrixDiagPartShape,
     .reference = MatrixDiagPartKernel,
 });
 
@@ -189,7 +189,7 @@ const OpRegistration batch_matrix_diag_part_op({
     .inputs = "input: T",
     .outputs = "diagonal: T",
     .attrs = "T: type",
-    .shape = DiagPartShape,
+    .shape = MatrixDiagPartShape,
     .reference = MatrixDiagPartKernel,
 });
 

@@ -29,7 +29,7 @@ StridedCopy CopyOf(const SliceSpec& spec, const Shape& in) {
 }
 
 // A slice of known size whose place the run tells: a loop's counter, for example.
-absl::StatusOr<std::unique_ptr<Kernel>> MovingSlice(const PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> MovingStridedSlice(const PrepareContext& p) {
   const auto index = [&](int i) { return TensorSpec{p.input_dtype(i), p.input_shape(i), nullptr}; };
   return MakeKernel(
       [node = p.node(), in = p.input_shape(0), out = p.output_shape(0), dtype = p.input_dtype(0),
@@ -58,7 +58,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> StridedSlice(PrepareContext& p) {
   const Tensor* end = p.value(2);
   const Tensor* strides = p.value(3);
   if (begin == nullptr || end == nullptr || strides == nullptr) {
-    if (p.output_shape(0).IsComplete()) return MovingSlice(p);
+    if (p.output_shape(0).IsComplete()) return MovingStridedSlice(p);
     return PrepareLate(p, StridedSlice, {1, 2, 3});
   }
   for (int i = 1; i <= 3; ++i) p.InputNotRead(i);

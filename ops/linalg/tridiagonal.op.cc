@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-absl::Status SolveShape(ShapeContext& c) {
+absl::Status TridiagonalSolveShape(ShapeContext& c) {
   const Shape& d = c.input(0);
   const Shape& rhs = c.input(1);
   TENON_RETURN_IF_ERROR(ExpectMatrices(d));
@@ -47,7 +47,7 @@ const OpRegistration tridiagonal_solve_op({
     .outputs = "output: T",
     .attrs = "partial_pivoting: bool = true; perturb_singular: bool = false; T: type",
     .types = "T: double float complex64 complex128",
-    .shape = SolveShape,
+    .shape = TridiagonalSolveShape,
     .reference = TridiagonalSolve,
     .error_bound = ErrorBound::kLinearAlgebra,
 });

@@ -30,7 +30,7 @@ constexpr auto kMulNoNan = [](auto a, auto b) {
   return b == T(0) ? T(0) : T(a * b);
 };
 
-constexpr char kNumberTypes[] =
+constexpr char kDivisionTypes[] =
     "T: bfloat16 half float double uint8 int8 uint16 int16 int32 uint32 uint64 int64 "
     "complex64 complex128";
 
@@ -39,7 +39,7 @@ const OpRegistration real_div({
     .inputs = "x: T, y: T",
     .outputs = "z: T",
     .attrs = "T: type",
-    .types = kNumberTypes,
+    .types = kDivisionTypes,
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<Formula<ElementwiseOp::kDiv>{}, kNotZero, Numbers>,
     .accelerated = VectorBinary<ElementwiseOp::kDiv>,
@@ -53,7 +53,7 @@ const OpRegistration div({
     .inputs = "x: T, y: T",
     .outputs = "z: T",
     .attrs = "T: type",
-    .types = kNumberTypes,
+    .types = kDivisionTypes,
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<Formula<ElementwiseOp::kDiv>{}, kNotZero, Numbers>,
     .accelerated = VectorBinary<ElementwiseOp::kDiv>,
@@ -67,7 +67,7 @@ const OpRegistration floor_div({
     .inputs = "x: T, y: T",
     .outputs = "z: T",
     .attrs = "T: type",
-    .types = kNumberTypes,
+    .types = kDivisionTypes,
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kFloorDiv, kNotZero, RealNumbers>,
     .elementwise = true,
@@ -79,7 +79,7 @@ const OpRegistration truncate_div({
     .inputs = "x: T, y: T",
     .outputs = "z: T",
     .attrs = "T: type",
-    .types = kNumberTypes,
+    .types = kDivisionTypes,
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kTruncateDiv, kNotZero, RealNumbers>,
     .elementwise = true,

@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-constexpr char kNumberTypes[] =
+constexpr char kReducedTypes[] =
     "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 half uint32 "
     "uint64; Tidx: int32 int64";
 constexpr char kRealTypes[] =
@@ -47,12 +47,12 @@ OpRow OfBools(const char* name, KernelFactory reference) {
   };
 }
 
-const OpRegistration sum_op(OfNumbers("Sum", kNumberTypes, ErrorBound::kSum,
+const OpRegistration sum_op(OfNumbers("Sum", kReducedTypes, ErrorBound::kSum,
                                       ReduceReference<ReferenceReduction::kSum>, "_MklNativeSum",
                                       VectorReduce<VectorReduction::kSum>));
 OpRow Mean() {
   OpRow row =
-      OfNumbers("Mean", kNumberTypes, ErrorBound::kMean, ReduceReference<ReferenceReduction::kMean>,
+      OfNumbers("Mean", kReducedTypes, ErrorBound::kMean, ReduceReference<ReferenceReduction::kMean>,
                 "_MklNativeMean", VectorReduce<VectorReduction::kMean>);
   row.native_types = "float bfloat16";
   row.sign = Sign::kOfInputs;
@@ -71,9 +71,9 @@ const OpRegistration max_op(Max());
 const OpRegistration min_op(OfNumbers("Min", kRealTypes, ErrorBound::kExact,
                                       ReduceReference<ReferenceReduction::kMin>, "_MklNativeMin",
                                       VectorReduce<VectorReduction::kMin>));
-const OpRegistration prod_op(OfNumbers("Prod", kNumberTypes, ErrorBound::kProduct,
+const OpRegistration prod_op(OfNumbers("Prod", kReducedTypes, ErrorBound::kProduct,
                                        ReduceReference<ReferenceReduction::kProduct>));
-const OpRegistration euclidean_norm_op(OfNumbers("EuclideanNorm", kNumberTypes, ErrorBound::kSum,
+const OpRegistration euclidean_norm_op(OfNumbers("EuclideanNorm", kReducedTypes, ErrorBound::kSum,
                                                  ReduceReference<ReferenceReduction::kNorm>));
 const OpRegistration all_op(OfBools("All", ReduceReference<ReferenceReduction::kAll>));
 const OpRegistration any_op(OfBools("Any", ReduceReference<ReferenceReduction::kAny>));

@@ -5,7 +5,7 @@
 namespace tenon {
 namespace {
 
-OpRow Row(const char* name, KernelFactory kernel) {
+OpRow ScatterNdRow(const char* name, KernelFactory kernel) {
   return {
       .name = name,
       .inputs = "ref: resource, indices: Tindices, updates: T",
@@ -16,15 +16,15 @@ OpRow Row(const char* name, KernelFactory kernel) {
   };
 }
 
-const OpRegistration update(Row("ResourceScatterNdUpdate",
+const OpRegistration nd_update(ScatterNdRow("ResourceScatterNdUpdate",
                                 VariableScatterNdKernel<ScatterFunction::kUpdate>));
-const OpRegistration add(Row("ResourceScatterNdAdd",
+const OpRegistration nd_add(ScatterNdRow("ResourceScatterNdAdd",
                              VariableScatterNdKernel<ScatterFunction::kAdd>));
-const OpRegistration sub(Row("ResourceScatterNdSub",
+const OpRegistration nd_sub(ScatterNdRow("ResourceScatterNdSub",
                              VariableScatterNdKernel<ScatterFunction::kSub>));
-const OpRegistration min(Row("ResourceScatterNdMin",
+const OpRegistration nd_min(ScatterNdRow("ResourceScatterNdMin",
                              VariableScatterNdKernel<ScatterFunction::kMin>));
-const OpRegistration max(Row("ResourceScatterNdMax",
+const OpRegistration nd_max(ScatterNdRow("ResourceScatterNdMax",
                              VariableScatterNdKernel<ScatterFunction::kMax>));
 
 }  // namespace
