@@ -11,7 +11,7 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kMaxElements = 1 << 20;
-constexpr int kMaxNodes = 64;
+constexpr int kMaxSteps = 64;
 
 Values FromTensor(const Tensor& t) {
   Values out{t.shape(), {}};
@@ -191,7 +191,7 @@ absl::StatusOr<Affine> CollectAffine(RuleContext& context, NodeId last) {
     const Endpoint x = step.x;
     steps.push_back(std::move(step));
     out.base = x;
-    if (x.port != 0 || context.OnlyReader(x.node) != at || steps.size() >= kMaxNodes) break;
+    if (x.port != 0 || context.OnlyReader(x.node) != at || steps.size() >= kMaxSteps) break;
     auto before = StepOf(context, x.node);
     if (!before.ok()) break;
     step = *std::move(before);

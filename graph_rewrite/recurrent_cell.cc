@@ -22,9 +22,9 @@ struct Activation {
 // The two operands of a binary op, or of a product.
 using Pair = std::pair<ExprId, ExprId>;
 
-class Matcher {
+class CellMatcher {
  public:
-  Matcher(const RecurrentLoop& loop, RecurrentCellForm& out)
+  CellMatcher(const RecurrentLoop& loop, RecurrentCellForm& out)
       : loop_(loop), all_(loop.expressions), out_(out) {}
 
   absl::Status Match() {
@@ -475,7 +475,7 @@ class Matcher {
 
 absl::StatusOr<RecurrentCellForm> FindRecurrentCell(const RecurrentLoop& loop) {
   RecurrentCellForm out;
-  TENON_RETURN_IF_ERROR(Matcher(loop, out).Match());
+  TENON_RETURN_IF_ERROR(CellMatcher(loop, out).Match());
   return out;
 }
 

@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kMaxNodes = 64;
+constexpr size_t kMaxSeen = 64;
 
 Sign SignOf(const Node& n) {
   // The last of the chain decides.
@@ -53,7 +53,7 @@ bool IsNeverNegative(const RuleContext& context, Endpoint e) {
   while (!open.empty()) {
     const Endpoint at = open.back();
     open.pop_back();
-    if (at.port != 0 || seen.size() > kMaxNodes) return false;
+    if (at.port != 0 || seen.size() > kMaxSeen) return false;
     if (!seen.insert(at.node).second) continue;
     if (const Tensor* value = context.Constant(at)) {
       if (HasNegative(*value)) return false;

@@ -276,14 +276,14 @@ bool IsConstantStep(RuleContext& context, NodeId id, int steps) {
   });
 }
 
-bool LeadsToProduct(RuleContext& context, NodeId id, int steps) {
+bool ReachesProduct(RuleContext& context, NodeId id, int steps) {
   if (steps == 0) return false;
   for (const Use& use : context.rw.uses(id)) {
     if (use.is_control()) continue;
     const Node& reader = context.node(use.reader);
     if (use.slot == 1 && TakesSmallWeights(context, reader)) {
       if (Finder(context, IsTransposed(reader), false).Find(reader.inputs[1]).ok()) return true;
-    } else if (IsStep(reader) && LeadsToProduct(context, reader.id, steps - 1)) {
+    } else if (IsStep(reader) && ReachesProduct(context, reader.id, steps - 1)) {
       return true;
     }
   }
@@ -315,7 +315,7 @@ absl::StatusOr<SmallWeights> FindSmallWeights(RuleContext& context, const Node& 
 
 bool ExpandsSmallWeights(RuleContext& context, NodeId id) {
   return IsConstantStep(context, id, kMostSteps) && !IsDisabled(context) &&
-         LeadsToProduct(context, id, kMostSteps);
+         ReachesProduct(context, id, kMostSteps);
 }
 
 }  // namespace tenon

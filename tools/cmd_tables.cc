@@ -46,9 +46,9 @@ absl::Status PrintEnv(const TableArgs& args) {
   return absl::OkStatus();
 }
 
-using PrintTable = absl::Status (*)(const TableArgs&);
+using TablePrinter = absl::Status (*)(const TableArgs&);
 
-Command Add(CLI::App& parent, const char* name, const char* doc, PrintTable print) {
+Command Add(CLI::App& parent, const char* name, const char* doc, TablePrinter print) {
   auto args = std::make_shared<TableArgs>();
   CLI::App* app = parent.add_subcommand(name, doc);
   AddMarkdownArg(*app, args->markdown);

@@ -12,9 +12,9 @@
 namespace tenon {
 namespace {
 
-constexpr const char kRule[] = "ConvertToBfloat16";
+constexpr const char kConvertRule[] = "ConvertToBfloat16";
 
-RegionRole RoleOf(const OpRow& row) {
+RegionRole Bfloat16Role(const OpRow& row) {
   if (row.moves_elements) return RegionRole::kMover;
   switch (row.precision) {
     case PrecisionRole::kLeads:
@@ -47,13 +47,13 @@ absl::Status ConvertToBfloat16(RuleContext& context) {
     if (n.op == "Mean") {
       return IsGlobalAverage(context, n) ? RegionRole::kFollower : RegionRole::kNone;
     }
-    return RoleOf(FactsOf(n.op));
+    return Bfloat16Role(FactsOf(n.op));
   };
-  return MoveRegions(context, {kRule, DType::kFloat, DType::kBfloat16, role});
+  return MoveRegions(context, {kConvertRule, DType::kFloat, DType::kBfloat16, role});
 }
 
 const RuleRegistration bfloat16_rule({
-    .name = kRule,
+    .name = kConvertRule,
     .doc = "contractions, and the ops between them, compute in bfloat16 (--precision bf16)",
     .phase = Phase::kPrecision,
     .sweep = ConvertToBfloat16,

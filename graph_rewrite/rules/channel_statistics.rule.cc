@@ -74,14 +74,14 @@ const RuleRegistration moments({
     .last = true,
 });
 
-struct Parts {
+struct StatisticsParts {
   NodeId sum = kNoNode, product = kNoNode, product_sum = kNoNode;
   Endpoint g{kNoNode, 0}, x{kNoNode, 0};
   Kept kept;
 };
 
 // Finds a sum of one of the product's factors over the same axes.
-bool FindOtherSum(RuleContext& context, Parts& parts) {
+bool FindOtherSum(RuleContext& context, StatisticsParts& parts) {
   const Node& product = context.node(parts.product);
   for (size_t i : {0u, 1u}) {
     for (const Use& use : context.rw.uses(product.inputs[i].node)) {
@@ -101,7 +101,7 @@ bool FindOtherSum(RuleContext& context, Parts& parts) {
 
 // The activation behind whose gradient g is, where no more than one elementwise op reads it beside
 // the two sums: that op can compute it, too. op names: values of the attribute activation_mode.
-std::string ActivationOf(RuleContext& context, const Parts& parts) {
+std::string ActivationOf(RuleContext& context, const StatisticsParts& parts) {
   const Node& g = context.node(parts.g);
   if ((g.op != "ReluGrad" && g.op != "Relu6Grad") || !context.IsUnordered(g.id) ||
       context.rw.IsKept(g.id)) {
@@ -118,7 +118,7 @@ std::string ActivationOf(RuleContext& context, const Parts& parts) {
 }
 
 Outcome FuseGradientSums(RuleContext& context, NodeId id) {
-  Parts parts;
+  StatisticsParts parts;
   parts.product_sum = id;
   const Node& root = context.node(id);
   if (root.inputs.size() != 2) return Outcome::NotMine();

@@ -11,9 +11,9 @@
 namespace tenon {
 namespace {
 
-constexpr const char kRule[] = "ComputeInFloat";
+constexpr const char kFloatRule[] = "ComputeInFloat";
 
-RegionRole RoleOf(const OpRow& row) {
+RegionRole FloatRole(const OpRow& row) {
   if (row.precision == PrecisionRole::kLeads) return RegionRole::kStart;
   // What jumps: a value that the dtype would have rounded may fall on the other side.
   if (row.precision == PrecisionRole::kAsStated || row.discontinuous) return RegionRole::kNone;
@@ -21,10 +21,10 @@ RegionRole RoleOf(const OpRow& row) {
 }
 
 absl::Status ComputeInFloat(RuleContext& context) {
-  const auto role = [&](NodeId id) { return RoleOf(FactsOf(context.node(id).op)); };
+  const auto role = [&](NodeId id) { return FloatRole(FactsOf(context.node(id).op)); };
   for (DType from : {DType::kHalf, DType::kBfloat16}) {
     if (from == DType::kBfloat16 && HasBfloat16Instructions()) continue;
-    TENON_RETURN_IF_ERROR(MoveRegions(context, {.rule = kRule,
+    TENON_RETURN_IF_ERROR(MoveRegions(context, {.rule = kFloatRule,
                                                 .from = from,
                                                 .to = DType::kFloat,
                                                 .role = role,
@@ -35,7 +35,7 @@ absl::Status ComputeInFloat(RuleContext& context) {
 }
 
 const RuleRegistration compute_in_float({
-    .name = kRule,
+    .name = kFloatRule,
     .doc = "regions around contractions in half, or in bfloat16 if the CPU has no instructions "
            "for it, compute in float",
     .phase = Phase::kFold,

@@ -217,7 +217,7 @@ Outcome FoldAffine(RuleContext& context, NodeId last) {
   return Outcome::Fired();
 }
 
-const RuleRegistration fold({
+const RuleRegistration fold_affine({
     .name = "FoldAffine",
     .doc = "batch norm and other products and sums with constants are folded into weights and bias",
     .phase = Phase::kFold,

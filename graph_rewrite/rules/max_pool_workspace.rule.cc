@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMaxWindow = 256;  // the workspace has one byte per position
 
-std::string Obstacle(const Node& pool, const Node& grad) {
+std::string WorkspaceObstacle(const Node& pool, const Node& grad) {
   for (const char* name :
        {"ksize", "strides", "padding", "explicit_paddings", "data_format", "T"}) {
     const auto a = pool.attrs.find(name), b = grad.attrs.find(name);
@@ -43,7 +43,7 @@ Outcome KeepWorkspace(RuleContext& context, NodeId id) {
       pool.inputs[0] != grad.inputs[0]) {
     return Outcome::Skip(1, "orig_output is not the pool of orig_input", output.node);
   }
-  if (std::string why = Obstacle(pool, grad); !why.empty()) {
+  if (std::string why = WorkspaceObstacle(pool, grad); !why.empty()) {
     return Outcome::Skip(2, std::move(why), output.node);
   }
   if (fresh) context.rw.SetOp(output.node, "_MaxPoolWithWorkspace");

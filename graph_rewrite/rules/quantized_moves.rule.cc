@@ -58,9 +58,9 @@ absl::StatusOr<std::vector<Endpoint>> MovedInputs(const RuleContext& context, co
 }
 
 // The same op on integers; `zero` is the zero point.
-absl::StatusOr<Node> OnIntegers(RuleContext& context, const Node& n, DType dtype, int64_t zero,
-                                const std::vector<Endpoint>& integers,
-                                const quantized::Target& target) {
+absl::StatusOr<Node> NodeOnIntegers(RuleContext& context, const Node& n, DType dtype, int64_t zero,
+                                    const std::vector<Endpoint>& integers,
+                                    const quantized::Target& target) {
   Node moved;
   moved.name = n.name;
   moved.attrs["T"] = dtype;
@@ -133,7 +133,7 @@ Outcome Move(RuleContext& context, NodeId id) {
   }
   Endpoint result = integers[0];
   if (moves) {
-    auto moved = OnIntegers(context, before, dtype, zero.value_or(0), integers, *target);
+    auto moved = NodeOnIntegers(context, before, dtype, zero.value_or(0), integers, *target);
     if (!moved.ok()) return skip(moved.status().message());
     const auto added = context.AddNode(*std::move(moved));
     if (!added.ok()) return skip(added.status().message());

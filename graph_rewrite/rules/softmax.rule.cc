@@ -35,21 +35,21 @@ absl::Status Fill(const Match& match, Replacement& replacement) {
 }
 
 // Attention takes the scale and the masks along.
-constexpr char kAfter[] = "FuseAttention";
+constexpr char kAfterAttention[] = "FuseAttention";
 
 const std::vector<std::string> kScale = {
     "%k = Const() %s = Mul(%x, %k) ",
     "%l = Const() %s = RealDiv(%x, %l) ",
 };
 
-const RuleRegistration scaled({
+const RuleRegistration scaled_softmax({
     .name = "FuseScaledSoftmax",
     .doc = "softmax(x * scale)",
     .phase = Phase::kFuse,
     .pattern = Alternatives({kScale, {"%y = Softmax(%s)"}}),
     .replacement = "%y = _FusedSoftmax(%x) {num_masks=0, num_conditions=0}",
     .fold = Fill,
-    .after = kAfter,
+    .after = kAfterAttention,
 });
 
 const RuleRegistration masked({
@@ -59,7 +59,7 @@ const RuleRegistration masked({
     .pattern = Alternatives({kScale, {"%t = AddV2(%s, %mask) %y = Softmax(%t)"}}),
     .replacement = "%y = _FusedSoftmax(%x, %mask) {num_masks=1, num_conditions=0}",
     .fold = Fill,
-    .after = kAfter,
+    .after = kAfterAttention,
 });
 
 const RuleRegistration added({
@@ -68,7 +68,7 @@ const RuleRegistration added({
     .phase = Phase::kFuse,
     .pattern = "%t = AddV2(%x, %mask) %y = Softmax(%t)",
     .replacement = "%y = _FusedSoftmax(%x, %mask) {num_masks=1, num_conditions=0}",
-    .after = kAfter,
+    .after = kAfterAttention,
 });
 
 // Keras 3 uses the smallest number for masked elements. It is finite, so a row that is masked
@@ -81,7 +81,7 @@ const RuleRegistration selected({
                              {"%f = Const() %t = SelectV2(%condition, %s, %f) %y = Softmax(%t)"}}),
     .replacement = "%y = _FusedSoftmax(%x, %condition) {num_masks=0, num_conditions=1}",
     .fold = Fill,
-    .after = kAfter,
+    .after = kAfterAttention,
 });
 
 const RuleRegistration selected_unscaled({
@@ -91,7 +91,7 @@ const RuleRegistration selected_unscaled({
     .pattern = "%f = Const() %t = SelectV2(%condition, %x, %f) %y = Softmax(%t)",
     .replacement = "%y = _FusedSoftmax(%x, %condition) {num_masks=0, num_conditions=1}",
     .fold = Fill,
-    .after = kAfter,
+    .after = kAfterAttention,
 });
 
 }  // namespace

@@ -78,7 +78,7 @@ absl::Status JoinPaddings(const Match& match, Replacement& replacement) {
   return absl::OkStatus();
 }
 
-const RuleRegistration pad({
+const RuleRegistration xla_pad({
     .name = "PadOfXla",
     .doc = "XlaPad of a constant border becomes a PadV2",
     .phase = Phase::kFold,

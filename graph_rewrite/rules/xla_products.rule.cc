@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-const RuleRegistration einsum({
+const RuleRegistration xla_einsum({
     .name = "EinsumOfXla",
     .doc = "XlaEinsum becomes an Einsum",
     .phase = Phase::kClean,
@@ -214,7 +214,7 @@ Outcome ConvOfXla(RuleContext& context, NodeId id) {
   return Outcome::Fired();
 }
 
-const RuleRegistration conv({
+const RuleRegistration xla_conv({
     .name = "ConvOfXla",
     .doc = "XlaConv and XlaConvV2 of images become a Conv2D or DepthwiseConv2dNative",
     .phase = Phase::kClean,

@@ -51,9 +51,9 @@ const OpRegistration sum_op(OfNumbers("Sum", kReducedTypes, ErrorBound::kSum,
                                       ReduceReference<ReferenceReduction::kSum>, "_MklNativeSum",
                                       VectorReduce<VectorReduction::kSum>));
 OpRow Mean() {
-  OpRow row =
-      OfNumbers("Mean", kReducedTypes, ErrorBound::kMean, ReduceReference<ReferenceReduction::kMean>,
-                "_MklNativeMean", VectorReduce<VectorReduction::kMean>);
+  OpRow row = OfNumbers("Mean", kReducedTypes, ErrorBound::kMean,
+                        ReduceReference<ReferenceReduction::kMean>, "_MklNativeMean",
+                        VectorReduce<VectorReduction::kMean>);
   row.native_types = "float bfloat16";
   row.sign = Sign::kOfInputs;
   row.on_integers = OnIntegers::kAverages;

@@ -17,15 +17,15 @@ OpRow ScatterNdRow(const char* name, KernelFactory kernel) {
 }
 
 const OpRegistration nd_update(ScatterNdRow("ResourceScatterNdUpdate",
-                                VariableScatterNdKernel<ScatterFunction::kUpdate>));
+                                            VariableScatterNdKernel<ScatterFunction::kUpdate>));
 const OpRegistration nd_add(ScatterNdRow("ResourceScatterNdAdd",
-                             VariableScatterNdKernel<ScatterFunction::kAdd>));
+                                         VariableScatterNdKernel<ScatterFunction::kAdd>));
 const OpRegistration nd_sub(ScatterNdRow("ResourceScatterNdSub",
-                             VariableScatterNdKernel<ScatterFunction::kSub>));
+                                         VariableScatterNdKernel<ScatterFunction::kSub>));
 const OpRegistration nd_min(ScatterNdRow("ResourceScatterNdMin",
-                             VariableScatterNdKernel<ScatterFunction::kMin>));
+                                         VariableScatterNdKernel<ScatterFunction::kMin>));
 const OpRegistration nd_max(ScatterNdRow("ResourceScatterNdMax",
-                             VariableScatterNdKernel<ScatterFunction::kMax>));
+                                         VariableScatterNdKernel<ScatterFunction::kMax>));
 
 }  // namespace
 }  // namespace tenon

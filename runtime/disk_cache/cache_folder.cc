@@ -13,18 +13,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kHash = 32;  // hexadecimal digits
+constexpr size_t kHashDigits = 32;  // hexadecimal digits
 constexpr absl::string_view kSuffix = ".tenon";
 
 enum class Kind { kForeign, kFile, kTemporary };
 
 Kind KindOf(absl::string_view name) {
-  if (name.size() < kHash + kSuffix.size() || name.substr(kHash, kSuffix.size()) != kSuffix ||
-      !std::all_of(name.begin(), name.begin() + kHash,
+  if (name.size() < kHashDigits + kSuffix.size() || name.substr(kHash, kSuffix.size()) != kSuffix ||
+      !std::all_of(name.begin(), name.begin() + kHashDigits,
                    [](char c) { return absl::ascii_isxdigit(static_cast<unsigned char>(c)); })) {
     return Kind::kForeign;
   }
-  const absl::string_view rest = name.substr(kHash + kSuffix.size());
+  const absl::string_view rest = name.substr(kHashDigits + kSuffix.size());
   if (rest.empty()) return Kind::kFile;
   return rest[0] == '.' && absl::EndsWith(rest, ".tmp") ? Kind::kTemporary : Kind::kForeign;
 }

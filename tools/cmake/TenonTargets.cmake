@@ -1,14 +1,14 @@
 # CMake would treat precompiled headers as system headers, which hides warnings in our own.
 set(CMAKE_PCH_PROLOGUE "")
 
-# tenon_layer(NAME [LINK lib…] [PCH header… | PCH_OF layer] [EXCLUDE folder…] [TOGETHER] [APART folder…]):
+# tenon_layer(NAME [LINK lib…] [PCH header… | PCH_OF layer] [EXCLUDE folder…] [TOGETHER n] [APART folder…]):
 # all sources of the current folder (tests apart) as one object library `tenon_NAME`. Object libraries, so that
 # rows which register themselves are never dropped by the linker. PCH: headers to compile once, those that most of
 # the sources include; PCH_OF: a lower layer's.
 # EXCLUDE: folders of sources that are no part of it, but libraries of their own.
-# TOGETHER: compiles the sources of a folder in batches (tenon_batches), but for the folders APART.
+# TOGETHER: compiles the sources of a folder in batches of n (tenon_batches), but for the folders APART.
 function(tenon_layer NAME)
-  cmake_parse_arguments(ARG "TOGETHER" "PCH_OF" "LINK;PCH;EXCLUDE;APART" ${ARGN})
+  cmake_parse_arguments(ARG "" "PCH_OF;TOGETHER" "LINK;PCH;EXCLUDE;APART" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   foreach(folder ${ARG_EXCLUDE})
     list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}/")
@@ -17,8 +17,8 @@ function(tenon_layer NAME)
     list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/(kernels|ops)/${folder}/")
   endforeach()
   if(sources)
-    if(ARG_TOGETHER AND TENON_BATCHES)
-      tenon_batches(sources APART ${ARG_APART} SOURCES ${sources})
+    if(ARG_TOGETHER)
+      tenon_batches(sources ${ARG_TOGETHER} APART ${ARG_APART} SOURCES ${sources})
     endif()
     add_library(tenon_${NAME} OBJECT ${sources})
     target_include_directories(tenon_${NAME} PUBLIC ${PROJECT_SOURCE_DIR})
@@ -35,43 +35,42 @@ function(tenon_layer NAME)
   endif()
 endfunction()
 
-# tenon_batches(RESULT [APART folder…] SOURCES file…): sets RESULT to generated sources that include the given
-# ones, up to 10 of one folder each. A small source takes most of its time for templates that all of its
-# neighbors instantiate too. Names in anonymous namespaces must differ within a folder; the sources
-# of the folders APART are left as they are. The generated text names no absolute path (ccache).
-function(tenon_batches RESULT)
+# tenon_batches(RESULT N [APART folder…] SOURCES file…): sets RESULT to generated sources that include the given
+# ones, up to N of one folder each. A small source takes most of its time for templates that all of its
+# neighbors instantiate too. Names in anonymous namespaces must differ within a folder; sources in
+# the folders APART stay as they are. The generated text names no absolute path, for ccache.
+# With TENON_BATCHES off, RESULT is the sources themselves.
+function(tenon_batches RESULT N)
   cmake_parse_arguments(ARG "" "" "APART;SOURCES" ${ARGN})
-  set(result "")
-  set(folder "")
-  set(batch "")
-  set(in_batch 0)
-  set(number 0)
+  if(NOT TENON_BATCHES)
+    set(${RESULT} ${ARG_SOURCES} PARENT_SCOPE)
+    return()
+  endif()
   list(SORT ARG_SOURCES)
-  foreach(source IN LISTS ARG_SOURCES ITEMS "")
-    cmake_path(GET source PARENT_PATH source_folder)
-    if(in_batch EQUAL 10 OR NOT source_folder STREQUAL folder)
-      if(batch)
-        cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
-        set(file ${CMAKE_BINARY_DIR}/batches/${path}/${number}.cc)
-        file(CONFIGURE OUTPUT ${file} CONTENT "${batch}" @ONLY)
-        list(APPEND result ${file})
-      endif()
-      math(EXPR number "${number} + 1")
-      if(NOT source_folder STREQUAL folder)
-        set(number 0)
-      endif()
-      set(folder ${source_folder})
-      set(batch "")
-      set(in_batch 0)
-    endif()
-    cmake_path(RELATIVE_PATH source_folder BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE below)
-    if(source AND below IN_LIST ARG_APART)
+  set(result "")
+  set(batches "")
+  foreach(source ${ARG_SOURCES})
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
+    cmake_path(GET name PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE below)
+    cmake_path(GET below PARENT_PATH below)
+    if(below AND below IN_LIST ARG_APART)
       list(APPEND result ${source})
-    elseif(source)
-      cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
-      string(APPEND batch "#include \"${name}\"\n")
-      math(EXPR in_batch "${in_batch} + 1")
+      continue()
     endif()
+    # text_FOLDER_K is what batch K of the folder holds; size_FOLDER counts the folder's sources.
+    if(NOT DEFINED size_${folder})
+      set(size_${folder} 0)
+    endif()
+    math(EXPR k "${size_${folder}} / ${N}")
+    math(EXPR size_${folder} "${size_${folder}} + 1")
+    list(APPEND batches ${folder}/${k})
+    string(APPEND text_${folder}/${k} "#include \"${name}\"\n")
+  endforeach()
+  list(REMOVE_DUPLICATES batches)
+  foreach(batch ${batches})
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/batches/${batch}.cc CONTENT "${text_${batch}}" @ONLY)
+    list(APPEND result ${PROJECT_BINARY_DIR}/batches/${batch}.cc)
   endforeach()
   set(${RESULT} ${result} PARENT_SCOPE)
 endfunction()
