@@ -1,15 +1,9 @@
-// The C interface over runtime/session/session.h.
-#include <cstddef>
-#include <cstring>
+// The C interface: version, statuses and tensors (graph/tensor.h).
+#include <memory>
 #include <string>
-#include <vector>
 
-#include "absl/strings/str_split.h"
-#include "env/flags.h"
 #include "env/status.h"
 #include "include/c_api_types.h"
-#include "proto/import/model.h"
-#include "runtime/session/session.h"
 #include "tenon/tenon.h"
 
 namespace {
@@ -20,72 +14,6 @@ using tenon::InvalidArgument;
 using tenon::Shape;
 using tenon::ShapeFromDims;
 using tenon::Tensor;
-
-template <typename Infos>
-const char* NameAt(const Infos& infos, int index) {
-  if (index < 0 || static_cast<size_t>(index) >= infos.size()) return nullptr;
-  return infos[static_cast<size_t>(index)].name.c_str();
-}
-
-const tenon::TensorInfo* InputAt(const tenon_session* session, int index) {
-  const auto& inputs = session->session->inputs();
-  if (index < 0 || static_cast<size_t>(index) >= inputs.size()) return nullptr;
-  return &inputs[static_cast<size_t>(index)];
-}
-
-absl::Status CreateSession(const char* path, const tenon_session_options* given,
-                           tenon_session** out) {
-  if (path == nullptr || out == nullptr) return InvalidArgument("null argument");
-  tenon_session_options wanted = TENON_SESSION_OPTIONS_INIT;
-  if (given != nullptr) {
-    // Callers built for the first versions have no cache_dir, or no plugins.
-    if (given->size != sizeof(wanted) && given->size != offsetof(tenon_session_options, plugins) &&
-        given->size != offsetof(tenon_session_options, cache_dir)) {
-      return InvalidArgument("options of an unknown size");
-    }
-    std::memcpy(&wanted, given, given->size);
-  }
-  tenon::SessionOptions options;
-  TENON_ASSIGN_OR_RETURN(options.flags, tenon::Flags::FromEnvironment());
-  if (wanted.onednn_opts >= 0) options.flags->onednn_opts = wanted.onednn_opts != 0;
-  if (wanted.threads < 0) return InvalidArgument("threads must not be negative");
-  options.threads = wanted.threads;
-  tenon::LoadOptions load;
-  if (wanted.signature != nullptr) load.signature = wanted.signature;
-  if (wanted.fetches != nullptr) {
-    load.fetches = absl::StrSplit(wanted.fetches, ',', absl::SkipWhitespace());
-  }
-  if (wanted.cache_dir != nullptr) options.cache_dir = wanted.cache_dir;
-  if (wanted.plugins != nullptr) {
-    options.plugins = absl::StrSplit(wanted.plugins, ':', absl::SkipEmpty());
-  }
-  if (wanted.device != nullptr) options.device = wanted.device;
-  auto session = std::make_unique<tenon_session>();
-  TENON_ASSIGN_OR_RETURN(session->session, tenon::Session::Load(path, load, options));
-  *out = session.release();
-  return absl::OkStatus();
-}
-
-absl::Status RunSession(tenon_session* session, const tenon_tensor* const* inputs, int num_inputs,
-                        tenon_tensor** outputs, int num_outputs) {
-  if (session == nullptr || num_inputs < 0 || (num_inputs > 0 && inputs == nullptr) ||
-      (num_outputs > 0 && outputs == nullptr)) {
-    return InvalidArgument("null argument");
-  }
-  if (num_outputs != static_cast<int>(session->session->outputs().size())) {
-    return InvalidArgument("the model has ", session->session->outputs().size(),
-                           " outputs, but the caller asked for ", num_outputs);
-  }
-  std::vector<Tensor> in;
-  for (int i = 0; i < num_inputs; ++i) {
-    in.push_back(inputs[i] == nullptr ? Tensor() : inputs[i]->tensor);
-  }
-  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> out, session->session->Run(in));
-  std::vector<std::unique_ptr<tenon_tensor>> made;
-  for (Tensor& t : out) made.push_back(std::make_unique<tenon_tensor>(tenon_tensor{std::move(t)}));
-  for (size_t i = 0; i < made.size(); ++i) outputs[i] = made[i].release();
-  return absl::OkStatus();
-}
 
 absl::Status CheckString(const tenon_tensor* tensor, int64_t index) {
   if (tensor == nullptr || tensor->tensor.dtype() != DType::kString) {
@@ -110,6 +38,10 @@ const char* tenon_version(void) { return TENON_VERSION; }
 tenon_code tenon_status_code(const tenon_status* status) {
   if (status == nullptr) return TENON_OK;
   switch (status->status.code()) {
+    case absl::StatusCode::kCancelled:
+      return TENON_CANCELLED;
+    case absl::StatusCode::kDeadlineExceeded:
+      return TENON_DEADLINE_EXCEEDED;
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kOutOfRange:
       return TENON_INVALID_ARGUMENT;
@@ -205,66 +137,5 @@ tenon_status* tenon_tensor_get_string(const tenon_tensor* tensor, int64_t index,
     *data = s.data();
     *size = s.size();
     return absl::OkStatus();
-  });
-}
-
-tenon_status* tenon_session_create(const char* path, const tenon_session_options* options,
-                                   tenon_session** session) {
-  return Guard([&] { return CreateSession(path, options, session); });
-}
-void tenon_session_free(tenon_session* session) { delete session; }
-int tenon_session_num_inputs(const tenon_session* session) {
-  return static_cast<int>(session->session->inputs().size());
-}
-int tenon_session_num_outputs(const tenon_session* session) {
-  return static_cast<int>(session->session->outputs().size());
-}
-const char* tenon_session_input_name(const tenon_session* session, int index) {
-  return NameAt(session->session->inputs(), index);
-}
-const char* tenon_session_output_name(const tenon_session* session, int index) {
-  return NameAt(session->session->outputs(), index);
-}
-tenon_dtype tenon_session_input_dtype(const tenon_session* session, int index) {
-  const tenon::TensorInfo* info = InputAt(session, index);
-  return static_cast<tenon_dtype>(info == nullptr ? DType::kInvalid : info->dtype);
-}
-int tenon_session_input_shape(const tenon_session* session, int index, const int64_t** dims) {
-  const tenon::TensorInfo* info = InputAt(session, index);
-  if (info == nullptr || !info->shape.has_rank()) return -1;
-  if (dims != nullptr) *dims = info->shape.dims().data();
-  return info->shape.rank();
-}
-tenon_status* tenon_session_run(tenon_session* session, const tenon_tensor* const* inputs,
-                                int num_inputs, tenon_tensor** outputs, int num_outputs) {
-  return Guard([&] { return RunSession(session, inputs, num_inputs, outputs, num_outputs); });
-}
-int tenon_session_num_variables(const tenon_session* session) {
-  return static_cast<int>(session->session->VariableNames().size());
-}
-const char* tenon_session_variable_name(const tenon_session* session, int index) {
-  const std::vector<std::string>& names = session->session->VariableNames();
-  if (index < 0 || static_cast<size_t>(index) >= names.size()) return nullptr;
-  return names[static_cast<size_t>(index)].c_str();
-}
-tenon_status* tenon_session_read_variable(const tenon_session* session, const char* name,
-                                          tenon_tensor** value) {
-  return Guard([&]() -> absl::Status {
-    if (session == nullptr || name == nullptr || value == nullptr) {
-      return InvalidArgument("null argument");
-    }
-    auto copy = std::make_unique<tenon_tensor>();
-    TENON_ASSIGN_OR_RETURN(copy->tensor, session->session->ReadVariable(name));
-    *value = copy.release();
-    return absl::OkStatus();
-  });
-}
-tenon_status* tenon_session_assign_variable(tenon_session* session, const char* name,
-                                            const tenon_tensor* value) {
-  return Guard([&]() -> absl::Status {
-    if (session == nullptr || name == nullptr || value == nullptr) {
-      return InvalidArgument("null argument");
-    }
-    return session->session->AssignVariable(name, value->tensor);
   });
 }

@@ -54,11 +54,8 @@ absl::StatusOr<tenon::Eager*> Context(tenon_eager* eager) {
 
 absl::Status CreateEager(const tenon_eager_options* given, tenon_eager** out) {
   if (out == nullptr) return InvalidArgument("null argument");
-  tenon_eager_options wanted = TENON_EAGER_OPTIONS_INIT;
-  if (given != nullptr) {
-    if (given->size != sizeof(wanted)) return InvalidArgument("options of an unknown size");
-    wanted = *given;
-  }
+  const tenon_eager_options defaults = TENON_EAGER_OPTIONS_INIT;
+  TENON_ASSIGN_OR_RETURN(const tenon_eager_options wanted, tenon::ReadStruct(given, defaults));
   tenon::SessionOptions options;
   TENON_ASSIGN_OR_RETURN(options.flags, tenon::Flags::FromEnvironment());
   if (wanted.onednn_opts >= 0) options.flags->onednn_opts = wanted.onednn_opts != 0;

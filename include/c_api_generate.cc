@@ -18,11 +18,8 @@ using tenon::InvalidArgument;
 absl::Status CreateGenerator(tenon_session* session, const tenon_generator_options* given,
                              tenon_generator** out) {
   if (session == nullptr || out == nullptr) return InvalidArgument("null argument");
-  tenon_generator_options wanted = TENON_GENERATOR_OPTIONS_INIT;
-  if (given != nullptr) {
-    if (given->size != sizeof(wanted)) return InvalidArgument("options of an unknown size");
-    wanted = *given;
-  }
+  const tenon_generator_options defaults = TENON_GENERATOR_OPTIONS_INIT;
+  TENON_ASSIGN_OR_RETURN(const tenon_generator_options wanted, tenon::ReadStruct(given, defaults));
   tenon::GeneratorOptions options;
   if (wanted.tokens != nullptr) options.tokens = wanted.tokens;
   if (wanted.position != nullptr) options.position = wanted.position;

@@ -110,7 +110,7 @@ absl::Status PrintProfile(Session& session, absl::Span<const Tensor> inputs, dou
   Profile profile(*plan);
   const double end = NowMs() + seconds * 1000;
   do {
-    TENON_RETURN_IF_ERROR(session.Run(inputs, &profile).status());
+    TENON_RETURN_IF_ERROR(session.Run(inputs, {.observer = &profile}).status());
     profile.EndRun();
   } while (NowMs() < end);
   std::printf("%s\n", profile.Text().c_str());

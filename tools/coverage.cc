@@ -115,7 +115,7 @@ absl::Status Measure(const std::string& path, const CoverageOptions& options, Co
     TENON_RETURN_IF_ERROR(session.Run(inputs).status());  // lets caches and threads settle
     const double end = NowMs() + options.seconds * 1000;
     do {
-      TENON_RETURN_IF_ERROR(session.Run(inputs, &profile).status());
+      TENON_RETURN_IF_ERROR(session.Run(inputs, {.observer = &profile}).status());
       profile.EndRun();
     } while (NowMs() < end);
   }

@@ -1,4 +1,4 @@
-/* Tenon's C interface: load a TensorFlow model, run it.
+/* Tenon's C interface: load a TensorFlow model, run it. docs/C_API.md has examples.
  *
  *   tenon_session* session = NULL;
  *   tenon_status* status = tenon_session_create("resnet50", NULL, &session);
@@ -9,6 +9,10 @@
  * Functions that can fail return a status: NULL means success; anything else must be freed by the
  * caller. Results are written only on success. Nothing here prints, aborts or throws. Several
  * threads may run a session at once; other objects belong to one thread at a time. C++: tenon.hpp.
+ *
+ * Structs begin with their size, which their ..._INIT macro sets: a program that was compiled with
+ * an older header works with a newer library. A newer program works with an older library as long
+ * as it leaves the fields that the library does not know at zero.
  */
 #ifndef TENON_TENON_H_
 #define TENON_TENON_H_
@@ -30,9 +34,12 @@ extern "C" {
 TENON_API const char* tenon_version(void);
 
 /* ---- status ---- */
+/* Same numbers as gRPC's and Abseil's. */
 typedef enum tenon_code {
   TENON_OK = 0,
+  TENON_CANCELLED = 1,
   TENON_INVALID_ARGUMENT = 3,
+  TENON_DEADLINE_EXCEEDED = 4,
   TENON_NOT_FOUND = 5,
   TENON_RESOURCE_EXHAUSTED = 8,
   TENON_FAILED_PRECONDITION = 9,
@@ -97,11 +104,52 @@ TENON_API tenon_status* tenon_tensor_set_string(tenon_tensor* tensor, int64_t in
 TENON_API tenon_status* tenon_tensor_get_string(const tenon_tensor* tensor, int64_t index,
                                                 const char** data, size_t* size);
 
+/* What is known of an input or output without a run. */
+typedef struct tenon_tensor_spec {
+  size_t size;        /* sizeof(tenon_tensor_spec), set by the caller */
+  const char* name;   /* in a SavedModel, the signature's key */
+  const char* tensor; /* in the graph: "x:0"; NULL in a session; "" for a sparse or composite one */
+  tenon_dtype dtype;  /* 0: not known */
+  int rank;           /* -1: not known */
+  const int64_t* dims; /* -1: not known */
+  int optional;        /* whether a run may omit it */
+} tenon_tensor_spec;
+#define TENON_TENSOR_SPEC_INIT \
+  { sizeof(tenon_tensor_spec), NULL, NULL, (tenon_dtype)0, -1, NULL, 0 }
+
+/* ---- models: what a model takes and gives, without loading its weights ---- */
+typedef struct tenon_model tenon_model;
+
+/* A SavedModel folder or a GraphDef file, binary or text. Reads the graph, but no variables. */
+TENON_API tenon_status* tenon_model_open(const char* path, tenon_model** model);
+/* The same from memory: a GraphDef, or the bytes of a saved_model.pb without variables and assets.
+ * The bytes must stay valid until the model is freed. */
+TENON_API tenon_status* tenon_model_parse(const void* data, size_t size, tenon_model** model);
+TENON_API void tenon_model_free(tenon_model* model);
+
+/* "SavedModel", "GraphDef" or "GraphDef text". */
+TENON_API const char* tenon_model_format(const tenon_model* model);
+/* Sorted by name. A GraphDef has one signature, with an empty name: its placeholders, and the
+ * tensors that no node reads. */
+TENON_API int tenon_model_num_signatures(const tenon_model* model);
+/* NULL if there is no such signature. The method is often empty. */
+TENON_API const char* tenon_model_signature_name(const tenon_model* model, int signature);
+TENON_API const char* tenon_model_signature_method(const tenon_model* model, int signature);
+/* The signature that is loaded if none is named; -1: there is none. */
+TENON_API int tenon_model_default_signature(const tenon_model* model);
+TENON_API int tenon_model_num_inputs(const tenon_model* model, int signature);
+TENON_API int tenon_model_num_outputs(const tenon_model* model, int signature);
+/* As the model states them, sorted by name. What `spec` points to lives as long as the model. */
+TENON_API tenon_status* tenon_model_input(const tenon_model* model, int signature, int index,
+                                          tenon_tensor_spec* spec);
+TENON_API tenon_status* tenon_model_output(const tenon_model* model, int signature, int index,
+                                           tenon_tensor_spec* spec);
+
 /* ---- sessions ---- */
 typedef struct tenon_session tenon_session;
 
 typedef struct tenon_session_options {
-  size_t size;           /* sizeof(tenon_session_options): lets the struct grow */
+  size_t size;           /* sizeof(tenon_session_options) */
   int threads;           /* per op; 0: from the environment, otherwise all available CPUs */
   int onednn_opts;       /* 1: rewrite, 0: do not, -1: TF_ENABLE_ONEDNN_OPTS decides */
   const char* signature; /* of a SavedModel; NULL: serving_default */
@@ -109,13 +157,23 @@ typedef struct tenon_session_options {
   const char* cache_dir; /* the disk cache; NULL: TENON_CACHE_DIR */
   const char* plugins;   /* device plug-ins or folders, "a.so:b", besides TENON_PLUGIN_PATH; NULL */
   const char* device;    /* runs the nodes that it has a kernel for: "APU:0"; NULL: the CPU */
+  const char* precision; /* of contractions and the ops between them: "fp32", or "bf16" if the CPU
+                          * has instructions for it; NULL: TF_SET_ONEDNN_FPMATH_MODE */
+  const char* feeds;     /* "a:0,b:0": inner tensors that are inputs too. They cut the graph: what
+                          * only they needed does not run. NULL: none */
+  const char* tags; /* of the SavedModel's graph, "serve,gpu"; NULL: "serve", or the only one */
 } tenon_session_options;
 #define TENON_SESSION_OPTIONS_INIT \
-  { sizeof(tenon_session_options), 0, -1, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(tenon_session_options), 0, -1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* A SavedModel folder or a GraphDef file. `options` may be NULL. */
 TENON_API tenon_status* tenon_session_create(const char* path, const tenon_session_options* options,
                                              tenon_session** session);
+/* From a model that is open, also one in memory. The session does not need it afterwards. A model
+ * in memory has no disk cache. */
+TENON_API tenon_status* tenon_session_create_from_model(const tenon_model* model,
+                                                        const tenon_session_options* options,
+                                                        tenon_session** session);
 TENON_API void tenon_session_free(tenon_session* session);
 
 TENON_API int tenon_session_num_inputs(const tenon_session* session);
@@ -130,10 +188,53 @@ TENON_API tenon_dtype tenon_session_input_dtype(const tenon_session* session, in
 TENON_API int tenon_session_input_shape(const tenon_session* session, int index,
                                         const int64_t** dims);
 
-/* Inputs and outputs by position; NULL omits an optional input. Outputs are new tensors that the
- * caller must free. */
+TENON_API tenon_dtype tenon_session_output_dtype(const tenon_session* session, int index);
+/* As the signature states it, with what follows from the shapes of the inputs. The first call
+ * infers it; otherwise like tenon_session_input_shape. */
+TENON_API int tenon_session_output_shape(const tenon_session* session, int index,
+                                         const int64_t** dims);
+/* All of this at once. What `spec` points to lives as long as the session. */
+TENON_API tenon_status* tenon_session_input(const tenon_session* session, int index,
+                                            tenon_tensor_spec* spec);
+TENON_API tenon_status* tenon_session_output(const tenon_session* session, int index,
+                                             tenon_tensor_spec* spec);
+
+/* Inputs and outputs by position; NULL, or none at the end, omits an optional input. Outputs are
+ * new tensors that the caller must free. */
 TENON_API tenon_status* tenon_session_run(tenon_session* session, const tenon_tensor* const* inputs,
                                           int num_inputs, tenon_tensor** outputs, int num_outputs);
+
+/* Asks runs to stop: set by any thread, seen by every run that has it in its options. */
+typedef struct tenon_cancel tenon_cancel;
+TENON_API tenon_cancel* tenon_cancel_create(void); /* NULL: out of memory */
+TENON_API void tenon_cancel_request(tenon_cancel* cancel);
+TENON_API int tenon_cancel_requested(const tenon_cancel* cancel);
+TENON_API void tenon_cancel_free(tenon_cancel* cancel); /* after the runs that have it */
+
+/* A run ends early between two steps (in loops too), never within one. */
+typedef struct tenon_run_options {
+  size_t size;                /* sizeof(tenon_run_options) */
+  int64_t timeout_ns;         /* TENON_DEADLINE_EXCEEDED if it takes longer; 0: no limit, negative:
+                               * the time is over already */
+  const tenon_cancel* cancel; /* TENON_CANCELLED once it is requested; NULL: none */
+} tenon_run_options;
+#define TENON_RUN_OPTIONS_INIT \
+  { sizeof(tenon_run_options), 0, NULL }
+
+/* The same with options (may be NULL), by name, and into the caller's memory:
+ * - input_names[i] is the name of inputs[i]; NULL: by position. Of a GraphDef, placeholders that no
+ *   output needs may be given too.
+ * - output_names[i] says what outputs[i] gets; NULL: every output, by position.
+ * - outputs[i] is NULL for a new tensor that the caller must free, or a tensor of the output's
+ *   dtype and shape, whose elements are overwritten. If its memory is aligned to 64 bytes and
+ *   shared with no input, steps write to it directly. If the run fails, tensors stay NULL, and the
+ *   elements of the caller's are undefined. */
+TENON_API tenon_status* tenon_session_run_with(tenon_session* session,
+                                               const tenon_run_options* options,
+                                               const char* const* input_names,
+                                               const tenon_tensor* const* inputs, int num_inputs,
+                                               const char* const* output_names,
+                                               tenon_tensor** outputs, int num_outputs);
 
 /* Variables that the model changes, sorted by name; they keep their values between runs. (Variables
  * that it only reads are constants.) */
@@ -145,123 +246,11 @@ TENON_API tenon_status* tenon_session_read_variable(const tenon_session* session
 TENON_API tenon_status* tenon_session_assign_variable(tenon_session* session, const char* name,
                                                       const tenon_tensor* value);
 
-/* ---- generation: token after token, where the signature is one step of a decoder ----
- *
- *   tenon_generator* generator = NULL;
- *   tenon_generator_create(session, NULL, &generator);
- *   tenon_generator_prompt(generator, prompt, prompt_size);
- *   while (...) { int64_t token; tenon_generator_next(generator, &token); ... }
- *
- * The signature takes token ids [1, tokens] and gives logits. It remembers earlier tokens in
- * variables, or in outputs named like an input, each of which becomes that input in the next step.
- * An input for the position and an attention mask are set if there are any. The session must
- * outlive the generator; if the step changes variables, it serves one generator at a time. */
-typedef struct tenon_generator tenon_generator;
-typedef struct tenon_generator_options {
-  size_t size;          /* sizeof(tenon_generator_options) */
-  const char* tokens;   /* the input for token ids; NULL: found by dtype and name */
-  const char* position; /* the input for the position; NULL: found by name, if there is one */
-  const char* logits;   /* the output with the logits; NULL: "logits", or the only float output */
-  double temperature;   /* 0: always the likeliest token */
-  int64_t top_k;        /* only the k likeliest tokens; 0: all */
-  double top_p;         /* only the likeliest tokens that reach this probability; 1: all */
-  uint64_t seed;
-} tenon_generator_options;
-#define TENON_GENERATOR_OPTIONS_INIT \
-  { sizeof(tenon_generator_options), NULL, NULL, NULL, 0, 0, 1, 0 }
-
-TENON_API tenon_status* tenon_generator_create(tenon_session* session,
-                                               const tenon_generator_options* options,
-                                               tenon_generator** generator);
-TENON_API void tenon_generator_free(tenon_generator* generator);
-/* The first value of an input that is fed back (otherwise zeros, unknown dimensions being 1 in the
- * first place and 0 elsewhere), or the value of any other input. */
-TENON_API tenon_status* tenon_generator_set_input(tenon_generator* generator, const char* name,
-                                                  const tenon_tensor* value);
-/* Appends tokens to the sequence and computes them. */
-TENON_API tenon_status* tenon_generator_prompt(tenon_generator* generator, const int64_t* tokens,
-                                               size_t count);
-/* Chooses the next token and appends it. TENON_FAILED_PRECONDITION before the first prompt. */
-TENON_API tenon_status* tenon_generator_next(tenon_generator* generator, int64_t* token);
-/* Forgets the sequence; variables get the values that they had when the generator was made. */
-TENON_API tenon_status* tenon_generator_reset(tenon_generator* generator);
-
-/* ---- eager: one op at a time ----
- *
- *   tenon_attrs* attrs = tenon_attrs_create();
- *   tenon_attrs_set_bool(attrs, "transpose_b", 1);
- *   int count = 1;
- *   tenon_eager_execute(NULL, "MatMul", inputs, 2, attrs, &product, &count);
- */
-
-/* Attributes for any number of calls. Attributes that follow from the inputs ("T", "N"), and those
- * with defaults, may be omitted. Setting an attribute again replaces its value. */
-typedef struct tenon_attrs tenon_attrs;
-TENON_API tenon_attrs* tenon_attrs_create(void); /* NULL: out of memory */
-TENON_API void tenon_attrs_free(tenon_attrs* attrs);
-TENON_API tenon_status* tenon_attrs_set_int(tenon_attrs* attrs, const char* name, int64_t value);
-TENON_API tenon_status* tenon_attrs_set_float(tenon_attrs* attrs, const char* name, float value);
-TENON_API tenon_status* tenon_attrs_set_bool(tenon_attrs* attrs, const char* name, int value);
-TENON_API tenon_status* tenon_attrs_set_string(tenon_attrs* attrs, const char* name,
-                                               const char* data, size_t size);
-TENON_API tenon_status* tenon_attrs_set_type(tenon_attrs* attrs, const char* name,
-                                             tenon_dtype value);
-/* A rank or dimension of -1 is unknown. */
-TENON_API tenon_status* tenon_attrs_set_shape(tenon_attrs* attrs, const char* name,
-                                              const int64_t* dims, int rank);
-TENON_API tenon_status* tenon_attrs_set_tensor(tenon_attrs* attrs, const char* name,
-                                               const tenon_tensor* value);
-TENON_API tenon_status* tenon_attrs_set_ints(tenon_attrs* attrs, const char* name,
-                                             const int64_t* values, size_t count);
-TENON_API tenon_status* tenon_attrs_set_floats(tenon_attrs* attrs, const char* name,
-                                               const float* values, size_t count);
-TENON_API tenon_status* tenon_attrs_set_strings(tenon_attrs* attrs, const char* name,
-                                                const char* const* values, const size_t* sizes,
-                                                size_t count);
-TENON_API tenon_status* tenon_attrs_set_types(tenon_attrs* attrs, const char* name,
-                                              const tenon_dtype* values, size_t count);
-
-/* A context that keeps prepared kernels between calls. Any number of threads may use it at once.
- * Functions take NULL for the process's own context, which the environment configures. */
-typedef struct tenon_eager tenon_eager;
-typedef struct tenon_eager_options {
-  size_t size;     /* sizeof(tenon_eager_options) */
-  int threads;     /* as in tenon_session_options */
-  int onednn_opts; /* likewise */
-} tenon_eager_options;
-#define TENON_EAGER_OPTIONS_INIT \
-  { sizeof(tenon_eager_options), 0, -1 }
-
-TENON_API tenon_status* tenon_eager_create(const tenon_eager_options* options, tenon_eager** eager);
-/* Runs the pending calls, then frees the context. Handles stay valid. */
-TENON_API void tenon_eager_free(tenon_eager* eager);
-
-/* Runs a TensorFlow op. On input, `*num_outputs` is the capacity of `outputs`; on return, the
- * number of outputs: new tensors that the caller must free. `attrs` may be NULL. */
-TENON_API tenon_status* tenon_eager_execute(tenon_eager* eager, const char* op,
-                                            const tenon_tensor* const* inputs, int num_inputs,
-                                            const tenon_attrs* attrs, tenon_tensor** outputs,
-                                            int* num_outputs);
-
-/* A tensor that is ready or being computed. */
-typedef struct tenon_handle tenon_handle;
-/* Shares the tensor's memory, which must not be written until all calls that read it are done. */
-TENON_API tenon_status* tenon_handle_create(const tenon_tensor* tensor, tenon_handle** handle);
-TENON_API void tenon_handle_free(tenon_handle* handle);
-TENON_API int tenon_handle_ready(const tenon_handle* handle);
-/* Waits. Gives a new tensor, or the first error of the calls that it depends on, which names the
- * op. */
-TENON_API tenon_status* tenon_handle_read(const tenon_handle* handle, tenon_tensor** tensor);
-
-/* Like tenon_eager_execute, but returns at once: the call runs when its inputs are ready, and
- * tenon_handle_read reports its errors. Blocks only while very many calls are pending. */
-TENON_API tenon_status* tenon_eager_submit(tenon_eager* eager, const char* op,
-                                           const tenon_handle* const* inputs, int num_inputs,
-                                           const tenon_attrs* attrs, tenon_handle** outputs,
-                                           int* num_outputs);
-
 #ifdef __cplusplus
 }
 #endif
+
+#include "eager.h"    /* beside this file */
+#include "generate.h" /* likewise */
 
 #endif /* TENON_TENON_H_ */

@@ -132,20 +132,28 @@ struct SessionOptions {
   std::string cache_dir;  // empty: TENON_CACHE_DIR
   std::string plugins;    // device plug-ins to load: "a.so:folder"
   std::string device;     // where nodes run if it has a kernel for them: "APU:0"; empty: the CPU
+  std::string precision;  // "fp32" or "bf16"; empty: TF_SET_ONEDNN_FPMATH_MODE
+  std::string feeds;      // inner tensors that are inputs too: "a:0,b:0"
+  std::string tags;       // of a SavedModel's graph; empty: "serve", or the only one
 };
 
 class Session {
  public:
   explicit Session(const std::string& path, const SessionOptions& options = {}) {
-    const tenon_session_options c = {
-        sizeof(tenon_session_options),
-        options.threads,
-        options.onednn_opts,
-        options.signature.empty() ? nullptr : options.signature.c_str(),
-        options.fetches.empty() ? nullptr : options.fetches.c_str(),
-        options.cache_dir.empty() ? nullptr : options.cache_dir.c_str(),
-        options.plugins.empty() ? nullptr : options.plugins.c_str(),
-        options.device.empty() ? nullptr : options.device.c_str()};
+    const auto given = [](const std::string& text) {
+      return text.empty() ? nullptr : text.c_str();
+    };
+    tenon_session_options c = TENON_SESSION_OPTIONS_INIT;
+    c.threads = options.threads;
+    c.onednn_opts = options.onednn_opts;
+    c.signature = given(options.signature);
+    c.fetches = given(options.fetches);
+    c.cache_dir = given(options.cache_dir);
+    c.plugins = given(options.plugins);
+    c.device = given(options.device);
+    c.precision = given(options.precision);
+    c.feeds = given(options.feeds);
+    c.tags = given(options.tags);
     tenon_session* session = nullptr;
     Check(tenon_session_create(path.c_str(), &c, &session));
     session_.reset(session);

@@ -1,33 +1,52 @@
-// Loads GraphDef files: placeholders are the inputs, and tensors that no node reads are the
-// outputs.
+// Loads GraphDefs: placeholders are the inputs, and tensors that no node reads are the outputs.
 #include <google/protobuf/arena.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/strings/strip.h"
 #include "env/status.h"
 #include "ops/op.h"
 #include "proto/import/load.h"
 #include "proto/messages/attr_proto.h"
-#include "proto/messages/message_file.h"
 #include "proto/messages/tenon_graph.pb.h"
 
 namespace tenon {
 namespace {
 
+bool Contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& n) { return absl::StripSuffix(n, ":0") == name; });
+}
+
 std::string NodeOf(const std::string& input) { return input.substr(0, input.find(':')); }
 
-// The number of outputs of a node; 1 if the op is not known.
-int NumOutputs(tf::NodeDef& def, TensorReader& tensors) {
+// The dtypes of a node's outputs; one of dtype kInvalid if the op is not known.
+std::vector<DType> DTypesOf(tf::NodeDef& def, TensorReader& tensors) {
+  const std::vector<DType> unknown = {DType::kInvalid};
   const OpLookup op = FindOp(def.op());
-  if (!op) return 1;
+  if (!op) return unknown;
   Node node;
   node.op = def.op();
   absl::StatusOr<AttrMap> attrs = AttrsFromProto(*def.mutable_attr(), tensors, nullptr);
-  if (!attrs.ok()) return 1;  // import reports the error
+  if (!attrs.ok()) return unknown;  // import reports the error
   node.attrs = *std::move(attrs);
-  if (!CompleteAttrs(*op.info, node).ok()) return 1;
-  const absl::StatusOr<std::vector<DType>> dtypes = OutputDTypes(*op.info, node);
-  return dtypes.ok() ? static_cast<int>(dtypes->size()) : 1;
+  if (!CompleteAttrs(*op.info, node).ok()) return unknown;
+  return OutputDTypes(*op.info, node).value_or(unknown);
+}
+
+// The nodes that callers feed: placeholders first, then those with a constant default.
+absl::StatusOr<std::vector<tf::NodeDef*>> Placeholders(Importer& importer) {
+  std::vector<tf::NodeDef*> nodes;
+  for (tf::NodeDef* def : importer.top().nodes) {
+    if (def->op() == "Placeholder") nodes.push_back(def);
+  }
+  for (tf::NodeDef* def : importer.top().nodes) {
+    if (def->op() != "PlaceholderWithDefault") continue;
+    TENON_ASSIGN_OR_RETURN(const Tensor value, importer.DefaultOf(def->name()));
+    if (value.valid()) nodes.push_back(def);
+  }
+  return nodes;
 }
 
 // An Identity of a Switch marks a branch (a pivot).
@@ -40,14 +59,15 @@ bool IsPivot(const Importer& importer, const tf::NodeDef& def) {
 
 // Outputs of nodes that no node reads, except nodes that only hold a value. Unread loop variables
 // (Exit) count only with `exits`: those of an inner loop cannot be fetched.
-std::vector<Fetch> Sinks(Importer& importer, bool exits) {
+std::vector<std::pair<tf::NodeDef*, int>> Sinks(const Importer& importer, bool exits,
+                                                TensorReader& tensors) {
   absl::flat_hash_set<std::string> read;
   for (const tf::NodeDef* def : importer.top().nodes) {
     for (const std::string& input : def->input()) {
       if (input.empty() || input[0] != '^') read.insert(NodeOf(input));
     }
   }
-  std::vector<Fetch> fetches;
+  std::vector<std::pair<tf::NodeDef*, int>> sinks;
   for (tf::NodeDef* def : importer.top().nodes) {
     if (read.contains(def->name())) continue;
     const std::string& op = def->op();
@@ -58,13 +78,21 @@ std::vector<Fetch> Sinks(Importer& importer, bool exits) {
         (op == "Exit" && !exits) || IsPivot(importer, *def)) {
       continue;
     }
-    const int outputs = NumOutputs(*def, importer.tensors());
-    for (int port = 0; port < outputs; ++port) {
-      const std::string name = absl::StrCat(def->name(), ":", port);
-      fetches.push_back({name, name});
+    const size_t outputs = DTypesOf(*def, tensors).size();
+    for (size_t port = 0; port < outputs; ++port) {
+      sinks.emplace_back(def, static_cast<int>(port));
     }
   }
-  return fetches;
+  return sinks;
+}
+
+std::vector<std::pair<tf::NodeDef*, int>> Outputs(const Importer& importer, TensorReader& tensors) {
+  auto sinks = Sinks(importer, /*exits=*/false, tensors);
+  return sinks.empty() ? Sinks(importer, /*exits=*/true, tensors) : sinks;
+}
+
+std::string PortName(const tf::NodeDef& def, int port) {
+  return absl::StrCat(def.name(), ":", port);
 }
 
 absl::Status Load(tf::GraphDef& graph, const LoadOptions& options, Model& model) {
@@ -74,40 +102,88 @@ absl::Status Load(tf::GraphDef& graph, const LoadOptions& options, Model& model)
   for (const std::string& tensor : options.feeds) feeds.push_back({tensor, tensor});
   const size_t given = feeds.size();
   if (given == 0) {
-    for (const tf::NodeDef* def : importer->top().nodes) {
-      if (def->op() == "Placeholder") feeds.push_back({def->name(), def->name()});
+    TENON_ASSIGN_OR_RETURN(const std::vector<tf::NodeDef*> nodes, Placeholders(*importer));
+    for (const tf::NodeDef* def : nodes) {
+      feeds.push_back({def->name(), def->name()});
     }
   }
+  const size_t placeholders = given == 0 ? feeds.size() : 0;
+  AddMoreFeeds(options, feeds);
   std::vector<Fetch> fetches;
   for (const std::string& tensor : options.fetches) fetches.push_back({tensor, tensor});
-  if (fetches.empty()) fetches = Sinks(*importer, /*exits=*/false);
-  if (fetches.empty()) fetches = Sinks(*importer, /*exits=*/true);
-  if (fetches.empty()) return InvalidArgument("the graph has no output");
-  TENON_ASSIGN_OR_RETURN(Draft draft, importer->ImportGraph(feeds, fetches, {}));
-  if (given == 0) {  // only the placeholders that the outputs need
-    std::vector<GraphInput> inputs = std::move(draft.inputs);
-    draft.inputs.clear();
-    const std::vector<bool> live = draft.Live();
-    for (GraphInput& input : inputs) {
-      if (live[static_cast<size_t>(input.node)]) draft.inputs.push_back(std::move(input));
+  if (fetches.empty()) {
+    for (const auto& [def, port] : Outputs(*importer, importer->tensors())) {
+      fetches.push_back({PortName(*def, port), PortName(*def, port)});
     }
   }
+  if (fetches.empty()) return InvalidArgument("the graph has no output");
+  TENON_ASSIGN_OR_RETURN(Draft draft, importer->ImportGraph(feeds, fetches, {}));
+  // Only the placeholders that the outputs need are inputs.
+  std::vector<GraphInput> inputs = std::move(draft.inputs);
+  draft.inputs.clear();
+  const std::vector<bool> live = draft.Live();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool asked = i >= placeholders || Contains(options.more_feeds, inputs[i].name);
+    if (asked || live[static_cast<size_t>(inputs[i].node)]) {
+      draft.inputs.push_back(std::move(inputs[i]));
+    } else {
+      model.interface.unneeded.push_back(std::move(inputs[i].name));
+    }
+  }
+  TENON_RETURN_IF_ERROR(AddDefaults(*importer, feeds, model));
   TableStore tables(*importer, {}, {}, nullptr);
   return FinishModel(std::move(draft), *importer, nullptr, tables, options, model);
 }
 
+absl::Status Describe(tf::GraphDef& graph, SignatureInfo& signature) {
+  if (graph.node_size() == 0) return InvalidArgument("not a GraphDef: it has no nodes");
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Importer> importer, Importer::Create(graph));
+  TENON_ASSIGN_OR_RETURN(const std::vector<tf::NodeDef*> nodes, Placeholders(*importer));
+  for (tf::NodeDef* def : nodes) {
+    SignatureTensor input{def->name(), PortName(*def, 0)};
+    TENON_ASSIGN_OR_RETURN(const AttrMap attrs,
+                           AttrsFromProto(*def->mutable_attr(), importer->tensors(), nullptr));
+    if (auto dtype = attrs.find("dtype"); dtype != attrs.end()) {
+      if (const DType* stated = dtype->second.get_if<DType>()) input.dtype = *stated;
+    }
+    input.shape = FedShape(graph, *def, attrs, Shape::Unknown());
+    input.optional = def->op() == "PlaceholderWithDefault";
+    signature.inputs.push_back(std::move(input));
+  }
+  for (const auto& [def, port] : Outputs(*importer, importer->tensors())) {
+    SignatureTensor output{PortName(*def, port), PortName(*def, port)};
+    output.dtype = DTypesOf(*def, importer->tensors())[static_cast<size_t>(port)];
+    signature.outputs.push_back(std::move(output));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::StatusOr<Model> LoadGraphDef(const std::string& path, const LoadOptions& options) {
+absl::StatusOr<Model> LoadGraphDef(const ModelSource& source, const LoadOptions& options) {
   Model model;
-  model.source = path;
+  model.source = source.path;
   google::protobuf::Arena arena;
   auto& graph = *google::protobuf::Arena::CreateMessage<tf::GraphDef>(&arena);
   bool text = false;
-  TENON_RETURN_IF_ERROR(ReadMessageFile(path, graph, &text));
+  TENON_RETURN_IF_ERROR(source.Read(graph, &text));
   model.format = text ? "GraphDef text" : "GraphDef";
-  if (absl::Status s = Load(graph, options, model); !s.ok()) return Annotate(s, path);
+  if (absl::Status s = Load(graph, options, model); !s.ok()) return source.Annotated(s);
   return model;
+}
+
+absl::StatusOr<ModelInfo> InspectGraphDef(const ModelSource& source) {
+  google::protobuf::Arena arena;
+  auto& graph = *google::protobuf::Arena::CreateMessage<tf::GraphDef>(&arena);
+  bool text = false;
+  TENON_RETURN_IF_ERROR(source.Read(graph, &text));
+  ModelInfo info;
+  info.format = text ? "GraphDef text" : "GraphDef";
+  info.default_signature = 0;
+  if (absl::Status s = Describe(graph, info.signatures.emplace_back()); !s.ok()) {
+    return source.Annotated(s);
+  }
+  return info;
 }
 
 }  // namespace tenon

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/strip.h"
 #include "env/status.h"
 #include "ops/op.h"
 #include "proto/import/body_import.h"
@@ -78,6 +79,18 @@ absl::Status SplitTensorName(const std::string& tensor, std::string& node, int& 
 
 }  // namespace
 
+Shape FedShape(const tf::GraphDef& graph, const tf::NodeDef& def, const AttrMap& attrs,
+               const Shape& signature) {
+  const bool placeholder = def.op() == "Placeholder" || def.op() == "PlaceholderWithDefault";
+  auto it = attrs.find("shape");
+  if (!placeholder || it == attrs.end()) return signature;
+  const Shape* stated = it->second.get_if<Shape>();
+  const bool old = graph.versions().producer() < kScalarPlaceholdersSince;
+  if (stated == nullptr || !stated->has_rank() || (old && stated->rank() == 0)) return signature;
+  const absl::StatusOr<Shape> merged = MergeShapes(*stated, signature);
+  return merged.ok() ? *merged : *stated;
+}
+
 bool NeedsNoOrder(absl::string_view op) {
   switch (FactsOf(op).import_role) {
     case ImportRole::kValue:
@@ -131,6 +144,27 @@ absl::StatusOr<const BodyIndex*> Importer::Function(const std::string& name) {
   return &body;
 }
 
+absl::StatusOr<Tensor> Importer::DefaultOf(const std::string& tensor) {
+  std::string name;
+  int port;
+  TENON_RETURN_IF_ERROR(SplitTensorName(tensor, name, port));
+  const auto op_of = [&](absl::string_view node, absl::string_view op) -> tf::NodeDef* {
+    auto found = top_.by_name.find(node);
+    if (found == top_.by_name.end()) return nullptr;
+    tf::NodeDef* def = top_.nodes[static_cast<size_t>(found->second)];
+    return def->op() == op ? def : nullptr;
+  };
+  const tf::NodeDef* input = op_of(name, "PlaceholderWithDefault");
+  if (input == nullptr || input->input_size() == 0) return Tensor();
+  tf::NodeDef* value = op_of(absl::StripSuffix(input->input(0), ":0"), "Const");
+  if (value == nullptr) return Tensor();
+  absl::StatusOr<AttrMap> attrs = AttrsFromProto(*value->mutable_attr(), tensors_, nullptr);
+  if (!attrs.ok()) return Annotate(attrs.status(), NodeLabel(value->name(), value->op()));
+  const auto found = attrs->find("value");
+  const Tensor* t = found == attrs->end() ? nullptr : found->second.get_if<Tensor>();
+  return t == nullptr ? Tensor() : *t;
+}
+
 absl::StatusOr<Draft> Importer::ImportGraph(absl::Span<const Feed> feeds,
                                             absl::Span<const Fetch> fetches,
                                             absl::Span<const std::string> targets) {
@@ -157,17 +191,9 @@ absl::StatusOr<Draft> Importer::ImportGraph(absl::Span<const Feed> feeds,
       return InvalidArgument("input '", feed.name, "': cannot determine the dtype of '",
                              feed.tensor, "'");
     }
-    Shape shape = feed.shape;
-    const bool placeholder = def.op() == "Placeholder" || def.op() == "PlaceholderWithDefault";
-    if (auto it = attrs->find("shape"); placeholder && it != attrs->end()) {
-      const Shape* stated = it->second.get_if<Shape>();
-      const bool old = graph_.versions().producer() < kScalarPlaceholdersSince;
-      if (stated != nullptr && stated->has_rank() && !(old && stated->rank() == 0)) {
-        const absl::StatusOr<Shape> merged = MergeShapes(*stated, shape);
-        shape = merged.ok() ? *merged : *stated;
-      }
-    }
-    Node node = MakePlaceholder(port == 0 ? name : absl::StrCat(name, "_", port), dtype, shape);
+    Shape shape = FedShape(graph_, def, *attrs, feed.shape);
+    Node node =
+        MakePlaceholder(port == 0 ? name : absl::StrCat(name, "_", port), dtype, std::move(shape));
     TENON_ASSIGN_OR_RETURN(const NodeId id, draft.Add(std::move(node), /*effect=*/false));
     body.feeds[{name, port}] = Endpoint{id, 0};
     draft.inputs.push_back({feed.name, id});

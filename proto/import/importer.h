@@ -57,6 +57,10 @@ class Importer {
   absl::StatusOr<Draft> ImportFunction(const FuncRef& function,
                                        absl::Span<const Node* const> captured);
 
+  // The value of a PlaceholderWithDefault that is not fed, if it is a constant; otherwise, and for
+  // other tensors, invalid.
+  absl::StatusOr<Tensor> DefaultOf(const std::string& tensor);
+
   bool HasFunction(const std::string& name) const { return functions_.contains(name); }
   const BodyIndex& top() const { return top_; }
   tf::GraphDef& graph() { return graph_; }
@@ -77,6 +81,11 @@ class Importer {
 
   friend class BodyImport;
 };
+
+// The shape that callers must feed to a placeholder, by what the node states and what a signature
+// does; for other nodes, the latter.
+Shape FedShape(const tf::GraphDef& graph, const tf::NodeDef& def, const AttrMap& attrs,
+               const Shape& signature);
 
 // The op is a value or only reads variables: once variables are constants, nothing has to wait for
 // it.

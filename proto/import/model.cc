@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -9,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "env/status.h"
 #include "proto/import/load.h"
+#include "proto/messages/message_file.h"
 
 namespace tenon {
 namespace {
@@ -40,6 +42,25 @@ std::string MissingText(const absl::btree_map<std::string, std::vector<std::stri
 
 }  // namespace
 
+void AddMoreFeeds(const LoadOptions& options, std::vector<Feed>& feeds) {
+  for (const std::string& tensor : options.more_feeds) {
+    const absl::string_view name = absl::StripSuffix(tensor, ":0");
+    const bool there = std::any_of(feeds.begin(), feeds.end(), [&](const Feed& feed) {
+      return feed.name == tensor || absl::StripSuffix(feed.name, ":0") == name ||
+             absl::StripSuffix(feed.tensor, ":0") == name;
+    });
+    if (!there) feeds.push_back({tensor, tensor});
+  }
+}
+
+absl::Status AddDefaults(Importer& importer, absl::Span<const Feed> feeds, Model& model) {
+  for (const Feed& feed : feeds) {
+    TENON_ASSIGN_OR_RETURN(Tensor value, importer.DefaultOf(feed.tensor));
+    if (value.valid()) model.interface.defaults.emplace_back(feed.name, std::move(value));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status FinishModel(Draft draft, Importer& importer, VariableStore* store, TableStore& tables,
                          const LoadOptions& options, Model& model) {
   Finisher finisher(importer, store, tables);
@@ -50,15 +71,29 @@ absl::Status FinishModel(Draft draft, Importer& importer, VariableStore* store, 
   return absl::OkStatus();
 }
 
-absl::StatusOr<Model> LoadModel(const std::string& path, const LoadOptions& options) {
+absl::Status ModelSource::Read(google::protobuf::Message& message, bool* was_text) const {
+  return file.empty() ? ParseMessage(bytes, message, was_text)
+                      : ReadMessageFile(file, message, was_text);
+}
+
+absl::Status ModelSource::Annotated(const absl::Status& status) const {
+  return file.empty() ? status : Annotate(status, file);
+}
+
+namespace {
+
+absl::StatusOr<ModelSource> Locate(const std::string& path) {
+  ModelSource source;
+  source.path = path;
   absl::string_view directory = path;
   while (directory.size() > 1 && absl::ConsumeSuffix(&directory, "/")) {
   }
-  std::string file;
   if (IsDirectory(path)) {
+    source.saved_model = true;
+    source.directory = std::string(directory);
     for (const char* name : {"saved_model.pb", "saved_model.pbtxt"}) {
-      file = absl::StrCat(directory, "/", name);
-      if (Exists(file)) return LoadSavedModel(std::string(directory), file, options);
+      source.file = absl::StrCat(directory, "/", name);
+      if (Exists(source.file)) return source;
     }
     if (Exists(absl::StrCat(directory, "/saved_model.cpb"))) {
       return Unimplemented(path, ": SavedModels in chunks (saved_model.cpb)");
@@ -66,12 +101,53 @@ absl::StatusOr<Model> LoadModel(const std::string& path, const LoadOptions& opti
     return NotFound(path, ": a directory without saved_model.pb or saved_model.pbtxt");
   }
   if (!Exists(path)) return NotFound(path, ": no such file or directory");
+  source.file = path;
   const size_t slash = path.rfind('/');
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
   if (name == "saved_model.pb" || name == "saved_model.pbtxt") {
-    return LoadSavedModel(slash == std::string::npos ? "." : path.substr(0, slash), path, options);
+    source.saved_model = true;
+    source.directory = slash == std::string::npos ? "." : path.substr(0, slash);
   }
-  return LoadGraphDef(path, options);
+  return source;
+}
+
+// A SavedModel's message begins with the version of its schema, a GraphDef's with a node.
+ModelSource InMemory(absl::string_view bytes) {
+  constexpr char kSchemaVersion = 1 << 3;  // the tag of field 1 with a number
+  ModelSource source;
+  source.bytes = bytes;
+  source.saved_model = absl::StartsWith(bytes, absl::string_view(&kSchemaVersion, 1)) ||
+                       absl::StartsWith(bytes, "saved_model_schema_version") ||
+                       absl::StartsWith(bytes, "meta_graphs");
+  return source;
+}
+
+absl::StatusOr<Model> Load(const ModelSource& source, const LoadOptions& options) {
+  return source.saved_model ? LoadSavedModel(source, options) : LoadGraphDef(source, options);
+}
+
+absl::StatusOr<ModelInfo> Inspect(const ModelSource& source, const LoadOptions& options) {
+  return source.saved_model ? InspectSavedModel(source, options) : InspectGraphDef(source);
+}
+
+}  // namespace
+
+absl::StatusOr<Model> LoadModel(const std::string& path, const LoadOptions& options) {
+  TENON_ASSIGN_OR_RETURN(const ModelSource source, Locate(path));
+  return Load(source, options);
+}
+
+absl::StatusOr<Model> ParseModel(absl::string_view bytes, const LoadOptions& options) {
+  return Load(InMemory(bytes), options);
+}
+
+absl::StatusOr<ModelInfo> InspectModel(const std::string& path, const LoadOptions& options) {
+  TENON_ASSIGN_OR_RETURN(const ModelSource source, Locate(path));
+  return Inspect(source, options);
+}
+
+absl::StatusOr<ModelInfo> InspectParsed(absl::string_view bytes, const LoadOptions& options) {
+  return Inspect(InMemory(bytes), options);
 }
 
 }  // namespace tenon

@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "env/status.h"
 #include "proto/import/load.h"
-#include "proto/messages/message_file.h"
+#include "proto/messages/tenon_graph.pb.h"
 #include "proto/messages/tenon_saved_model.pb.h"
 
 namespace tenon {
@@ -109,20 +109,33 @@ absl::Status ReadFeeds(const tf::SignatureDef& signature, const LoadOptions& opt
   return absl::OkStatus();
 }
 
+absl::StatusOr<Shape> StatedShape(const tf::TensorInfo& info) {
+  return info.has_tensor_shape() ? ShapeFromProto(info.tensor_shape()) : Shape::Unknown();
+}
+
+// `shapes`: as the signature states them.
 absl::Status ReadFetches(const tf::SignatureDef& signature, const LoadOptions& options,
-                         std::vector<Fetch>& fetches) {
+                         std::vector<Fetch>& fetches, std::vector<Shape>& shapes) {
   if (!options.fetches.empty()) {
     for (const std::string& wanted : options.fetches) {
       Fetch fetch{wanted, wanted};
+      Shape shape = Shape::Unknown();
       for (const auto& entry : signature.outputs()) {
-        if (entry.key() == wanted) fetch.tensor = entry.value().name();
+        if (entry.key() != wanted) continue;
+        fetch.tensor = entry.value().name();
+        TENON_ASSIGN_OR_RETURN(shape, StatedShape(entry.value()));
       }
       fetches.push_back(std::move(fetch));
+      shapes.push_back(std::move(shape));
     }
     return absl::OkStatus();
   }
   TENON_ASSIGN_OR_RETURN(const auto outputs, Sorted(signature.outputs(), "output"));
-  for (const auto* entry : outputs) fetches.push_back({entry->value().name(), entry->key()});
+  for (const auto* entry : outputs) {
+    fetches.push_back({entry->value().name(), entry->key()});
+    TENON_ASSIGN_OR_RETURN(Shape shape, StatedShape(entry->value()));
+    shapes.push_back(std::move(shape));
+  }
   if (fetches.empty()) return InvalidArgument("the signature has no outputs");
   return absl::OkStatus();
 }
@@ -149,6 +162,9 @@ absl::StatusOr<absl::flat_hash_map<std::string, std::string>> Assets(
     assets[tensor.substr(0, tensor.find(':'))] =
         absl::StrCat(directory, "/assets/", asset.filename());
   };
+  if (directory.empty() && graph.asset_file_def_size() > 0) {
+    return absl::FailedPreconditionError("the model has assets: load it from its folder");
+  }
   for (const auto& asset : graph.asset_file_def()) add(asset);
   for (const auto& collection : graph.collection_def()) {
     if (collection.key() != kAssetsCollection) continue;
@@ -173,31 +189,87 @@ absl::Status Load(const std::string& directory, tf::SavedModel& saved, const Loa
   std::vector<Feed> feeds;
   std::vector<Fetch> fetches;
   TENON_RETURN_IF_ERROR(ReadFeeds(signature->value(), options, feeds));
-  TENON_RETURN_IF_ERROR(ReadFetches(signature->value(), options, fetches));
+  AddMoreFeeds(options, feeds);
+  TENON_RETURN_IF_ERROR(
+      ReadFetches(signature->value(), options, fetches, model.interface.output_shapes));
 
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Importer> importer,
                          Importer::Create(*graph->mutable_graph_def()));
-  VariableStore store(absl::StrCat(directory, "/variables/variables"),
+  VariableStore store(directory.empty() ? "" : absl::StrCat(directory, "/variables/variables"),
                       graph->saver_def().restore_op_name(), *importer,
                       {.verify_checksums = options.verify_checksums});
   TENON_ASSIGN_OR_RETURN(Draft draft, importer->ImportGraph(feeds, fetches, {}));
+  TENON_RETURN_IF_ERROR(AddDefaults(*importer, feeds, model));
   TENON_ASSIGN_OR_RETURN(auto assets, Assets(directory, *graph));
   TableStore tables(*importer, InitTargets(*graph), std::move(assets), &store);
   return FinishModel(std::move(draft), *importer, &store, tables, options, model);
 }
 
+absl::Status DescribeTensors(const TensorEntries& entries, std::vector<SignatureTensor>& tensors) {
+  for (const auto& entry : entries) {
+    SignatureTensor tensor;
+    tensor.name = entry.key();
+    tensor.tensor = entry.value().name();
+    if (const auto dtype = DTypeFromProto(entry.value().dtype()); dtype.ok()) tensor.dtype = *dtype;
+    TENON_ASSIGN_OR_RETURN(tensor.shape, StatedShape(entry.value()));
+    tensors.push_back(std::move(tensor));
+  }
+  std::sort(tensors.begin(), tensors.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return absl::OkStatus();
+}
+
+absl::Status Describe(tf::SavedModel& saved, const LoadOptions& options, ModelInfo& info) {
+  TENON_ASSIGN_OR_RETURN(tf::MetaGraphDef * graph, ChooseMetaGraph(saved, options));
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Importer> importer,
+                         Importer::Create(*graph->mutable_graph_def()));
+  info.tags = TagsOf(*graph);
+  for (const Signature& entry : graph->signature_def()) {
+    if (entry.key() == kInitSignature) continue;
+    SignatureInfo signature;
+    signature.name = entry.key();
+    signature.method = entry.value().method_name();
+    TENON_RETURN_IF_ERROR(DescribeTensors(entry.value().inputs(), signature.inputs));
+    TENON_RETURN_IF_ERROR(DescribeTensors(entry.value().outputs(), signature.outputs));
+    for (SignatureTensor& input : signature.inputs) {
+      if (input.tensor.empty()) continue;
+      TENON_ASSIGN_OR_RETURN(const Tensor value, importer->DefaultOf(input.tensor));
+      input.optional = value.valid();
+    }
+    info.signatures.push_back(std::move(signature));
+  }
+  std::sort(info.signatures.begin(), info.signatures.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::vector<std::string> names;
+  const absl::StatusOr<const Signature*> chosen = ChooseSignature(*graph, "", names);
+  for (size_t i = 0; chosen.ok() && i < info.signatures.size(); ++i) {
+    if (info.signatures[i].name == (*chosen)->key()) info.default_signature = static_cast<int>(i);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::StatusOr<Model> LoadSavedModel(const std::string& directory, const std::string& file,
-                                     const LoadOptions& options) {
+absl::StatusOr<Model> LoadSavedModel(const ModelSource& source, const LoadOptions& options) {
   Model model;
-  model.source = directory;
+  model.source = source.directory;
   model.format = "SavedModel";
   google::protobuf::Arena arena;
   auto& saved = *google::protobuf::Arena::CreateMessage<tf::SavedModel>(&arena);
-  TENON_RETURN_IF_ERROR(ReadMessageFile(file, saved, nullptr));
-  if (absl::Status s = Load(directory, saved, options, model); !s.ok()) return Annotate(s, file);
+  TENON_RETURN_IF_ERROR(source.Read(saved, nullptr));
+  const absl::Status status = Load(source.directory, saved, options, model);
+  if (!status.ok()) return source.Annotated(status);
   return model;
+}
+
+absl::StatusOr<ModelInfo> InspectSavedModel(const ModelSource& source, const LoadOptions& options) {
+  ModelInfo info;
+  info.format = "SavedModel";
+  google::protobuf::Arena arena;
+  auto& saved = *google::protobuf::Arena::CreateMessage<tf::SavedModel>(&arena);
+  TENON_RETURN_IF_ERROR(source.Read(saved, nullptr));
+  if (absl::Status s = Describe(saved, options, info); !s.ok()) return source.Annotated(s);
+  return info;
 }
 
 }  // namespace tenon

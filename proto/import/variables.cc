@@ -54,6 +54,9 @@ std::string VariableName(const Node& node) {
 }
 
 absl::Status VariableStore::Open() {
+  if (prefix_.empty()) {
+    return absl::FailedPreconditionError("the model has variables: load it from its folder");
+  }
   TENON_ASSIGN_OR_RETURN(bundle_, Bundle::Open(prefix_, options_));
   if (!restore_op_.empty()) TENON_RETURN_IF_ERROR(FollowRestoreOp());
   return ReadObjectGraph();

@@ -18,7 +18,8 @@ namespace tenon {
 // The values of a SavedModel's variables, located when the first one is requested.
 class VariableStore {
  public:
-  // `prefix` is the checkpoint's; `restore_op` is the node that would restore it (may be empty).
+  // `prefix` is the checkpoint's (empty: there is none, and values are FailedPrecondition);
+  // `restore_op` is the node that would restore it (may be empty).
   VariableStore(std::string prefix, std::string restore_op, Importer& importer,
                 const BundleOptions& options)
       : prefix_(std::move(prefix)),

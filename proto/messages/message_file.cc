@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -23,6 +24,7 @@ namespace pb = google::protobuf;
 constexpr int kMaxDepth = 100;  // nesting depth; protobuf's limit for binary files
 constexpr int64_t kMaxBytes = int64_t{1} << 31;
 constexpr int kBlock = 1 << 18;
+constexpr size_t kHead = 1024;  // bytes that tell text from binary
 
 class FirstError final : public pb::io::ErrorCollector {
  public:
@@ -36,19 +38,16 @@ class FirstError final : public pb::io::ErrorCollector {
   std::string text_;
 };
 
-// Whether a file looks like text. A binary message contains lengths and tags below 0x20.
-bool LooksLikeText(int fd) {
-  unsigned char head[1024];
-  const ssize_t n = pread(fd, head, sizeof head, 0);
-  for (ssize_t i = 0; i < n; ++i) {
-    if (head[i] < 0x20 && head[i] != '\n' && head[i] != '\r' && head[i] != '\t') return false;
+// Whether a message looks like text. A binary message contains lengths and tags below 0x20.
+bool LooksLikeText(absl::string_view head) {
+  for (const char c : head) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 && c != '\n' && c != '\r' && c != '\t') return false;
   }
-  return n > 0;
+  return !head.empty();
 }
 
-absl::Status ParseText(int fd, pb::Message& message) {
-  lseek(fd, 0, SEEK_SET);
-  pb::io::FileInputStream stream(fd, kBlock);
+absl::Status ParseText(pb::io::ZeroCopyInputStream& stream, pb::Message& message) {
   FirstError error;
   pb::TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);
@@ -56,17 +55,29 @@ absl::Status ParseText(int fd, pb::Message& message) {
   parser.AllowUnknownExtension(true);
   parser.SetRecursionLimit(kMaxDepth);
   if (!parser.Parse(&stream, &message)) return InvalidArgument(error.text());
-  if (stream.GetErrno() != 0) return absl::ErrnoToStatus(stream.GetErrno(), "cannot read");
   return absl::OkStatus();
 }
 
-absl::Status ParseBinary(int fd, pb::Message& message) {
-  lseek(fd, 0, SEEK_SET);
-  pb::io::FileInputStream stream(fd, kBlock);
-  const bool parsed = message.ParseFromZeroCopyStream(&stream);
-  if (stream.GetErrno() != 0) return absl::ErrnoToStatus(stream.GetErrno(), "cannot read");
-  if (!parsed) return InvalidArgument("not a ", message.GetTypeName(), " message, or damaged");
-  return absl::OkStatus();
+absl::Status ParseBinary(pb::io::ZeroCopyInputStream& stream, pb::Message& message) {
+  if (message.ParseFromZeroCopyStream(&stream)) return absl::OkStatus();
+  return InvalidArgument("not a ", message.GetTypeName(), " message, or damaged");
+}
+
+// `parse` reads the bytes from their start, as text or as binary.
+template <typename Parse>
+absl::Status ParseEither(absl::string_view head, Parse parse, pb::Message& message,
+                         bool* was_text) {
+  const bool text = LooksLikeText(head.substr(0, kHead));
+  if (was_text != nullptr) *was_text = text;
+  absl::Status status = parse(text);
+  if (text && !status.ok()) {  // a short binary message may look like text
+    message.Clear();
+    if (parse(/*text=*/false).ok()) {
+      if (was_text != nullptr) *was_text = false;
+      return absl::OkStatus();
+    }
+  }
+  return status;
 }
 
 }  // namespace
@@ -84,17 +95,30 @@ absl::Status ReadMessageFile(const std::string& path, pb::Message& message, bool
                            kMaxBytes);
   }
   if (info.st_size == 0) return InvalidArgument(path, " is empty");
-  const bool text = LooksLikeText(fd);
-  if (was_text != nullptr) *was_text = text;
-  absl::Status status = text ? ParseText(fd, message) : ParseBinary(fd, message);
-  if (text && !status.ok()) {  // a short binary message may look like text
-    message.Clear();
-    if (ParseBinary(fd, message).ok()) {
-      if (was_text != nullptr) *was_text = false;
-      return absl::OkStatus();
-    }
+  char head[kHead];
+  const ssize_t read = pread(fd, head, sizeof head, 0);
+  const auto parse = [&](bool text) -> absl::Status {
+    lseek(fd, 0, SEEK_SET);
+    pb::io::FileInputStream stream(fd, kBlock);
+    const absl::Status parsed = text ? ParseText(stream, message) : ParseBinary(stream, message);
+    if (stream.GetErrno() != 0) return absl::ErrnoToStatus(stream.GetErrno(), "cannot read");
+    return parsed;
+  };
+  return Annotate(ParseEither({head, static_cast<size_t>(std::max<ssize_t>(read, 0))}, parse,
+                              message, was_text),
+                  path);
+}
+
+absl::Status ParseMessage(absl::string_view bytes, pb::Message& message, bool* was_text) {
+  if (static_cast<int64_t>(bytes.size()) >= kMaxBytes) {
+    return InvalidArgument(bytes.size(), " bytes; a message has less than ", kMaxBytes);
   }
-  return Annotate(status, path);
+  if (bytes.empty()) return InvalidArgument("the message is empty");
+  const auto parse = [&](bool text) -> absl::Status {
+    pb::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+    return text ? ParseText(stream, message) : ParseBinary(stream, message);
+  };
+  return ParseEither(bytes, parse, message, was_text);
 }
 
 absl::Status WriteMessageFile(const std::string& path, const pb::Message& message,

@@ -1,10 +1,11 @@
-// Reads protobuf messages from files, binary or text, detected by their content.
+// Reads protobuf messages from files and from memory, binary or text, detected by their content.
 #ifndef TENON_PROTO_MESSAGES_MESSAGE_FILE_H_
 #define TENON_PROTO_MESSAGES_MESSAGE_FILE_H_
 
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 
 namespace google::protobuf {
 class Message;
@@ -15,6 +16,10 @@ namespace tenon {
 // Unknown fields are skipped. Errors name the file and, for text, the line. `was_text` may be null.
 absl::Status ReadMessageFile(const std::string& path, google::protobuf::Message& message,
                              bool* was_text);
+
+// The same, from memory.
+absl::Status ParseMessage(absl::string_view bytes, google::protobuf::Message& message,
+                          bool* was_text);
 
 enum class MessageFormat { kBinary, kText };
 

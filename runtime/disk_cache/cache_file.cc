@@ -98,10 +98,71 @@ class Decoder {
   bool ok_ = true;
 };
 
+void EncodeInterface(const ModelInterface& interface, Encoder& out) {
+  out.Number(interface.output_shapes.size());
+  for (const Shape& shape : interface.output_shapes) {
+    out.Number(shape.has_rank());
+    out.Number(static_cast<uint64_t>(shape.rank()));
+    for (int64_t d : shape.dims()) out.Number(static_cast<uint64_t>(d));
+  }
+  out.Number(interface.unneeded.size());
+  for (const std::string& name : interface.unneeded) out.String(name);
+  out.Number(interface.defaults.size());
+  for (const auto& [name, value] : interface.defaults) {
+    out.String(name);
+    out.Number(static_cast<uint64_t>(value.dtype()));
+    out.Number(static_cast<uint64_t>(value.shape().rank()));
+    for (int64_t d : value.shape().dims()) out.Number(static_cast<uint64_t>(d));
+    if (value.dtype() == DType::kString) {
+      for (const std::string& s : value.flat<std::string>()) out.String(s);
+    } else {
+      out.String({static_cast<const char*>(value.raw()), value.bytes()});
+    }
+  }
+}
+
+Tensor DecodeDefault(Decoder& in) {
+  const DType dtype = static_cast<DType>(in.Number());
+  std::vector<int64_t> dims;
+  for (uint64_t rank = in.Number(); rank > 0 && in.ok(); --rank) {
+    dims.push_back(static_cast<int64_t>(in.Number()));
+  }
+  absl::StatusOr<Tensor> value = Tensor::Allocate(dtype, Shape(dims));
+  in.Expect(in.ok() && IsValid(dtype) && value.ok());
+  if (!in.ok()) return Tensor();
+  if (dtype == DType::kString) {
+    for (std::string& s : value->flat<std::string>()) s = in.String();
+    return *std::move(value);
+  }
+  const std::string bytes = in.String();
+  in.Expect(bytes.size() == value->bytes());
+  if (in.ok() && !bytes.empty()) std::memcpy(value->raw(), bytes.data(), bytes.size());
+  return *std::move(value);
+}
+
+ModelInterface DecodeInterface(Decoder& in) {
+  ModelInterface interface;
+  for (uint64_t n = in.Number(); n > 0 && in.ok(); --n) {
+    const bool has_rank = in.Number() != 0;
+    std::vector<int64_t> dims;
+    for (uint64_t rank = in.Number(); rank > 0 && in.ok(); --rank) {
+      dims.push_back(static_cast<int64_t>(in.Number()));
+    }
+    interface.output_shapes.push_back(has_rank ? Shape(dims) : Shape::Unknown());
+  }
+  for (uint64_t n = in.Number(); n > 0 && in.ok(); --n) interface.unneeded.push_back(in.String());
+  for (uint64_t n = in.Number(); n > 0 && in.ok(); --n) {
+    std::string name = in.String();
+    interface.defaults.emplace_back(std::move(name), DecodeDefault(in));
+  }
+  return interface;
+}
+
 Encoder Encode(const std::string& key, const CacheContent& content) {
   Encoder out;
   out.String(key);
   out.String(content.graph);
+  EncodeInterface(content.interface, out);
   out.Number(content.constants.size());
   for (const StoredConstant& c : content.constants) {
     out.Number(static_cast<uint64_t>(c.dtype));
@@ -218,6 +279,7 @@ absl::StatusOr<CacheContent> ReadCacheFile(const std::string& path, const std::s
   if (in.String() != key) return damaged;
   CacheContent content;
   content.graph = in.String();
+  content.interface = DecodeInterface(in);
   for (uint64_t n = in.Number(); n > 0 && in.ok(); --n) {
     content.constants.push_back(DecodeConstant(in));
   }

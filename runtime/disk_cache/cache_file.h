@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "graph/tensor.h"
+#include "proto/import/model.h"
 
 namespace tenon {
 
@@ -32,6 +33,7 @@ struct StoredConstant {
 
 struct CacheContent {
   std::string graph;  // in text form; constants appear as numbers
+  ModelInterface interface;
   std::vector<StoredConstant> constants;
 };
 

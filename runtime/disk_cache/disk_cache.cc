@@ -90,7 +90,8 @@ absl::StatusOr<DiskCacheEntry> FindDiskCacheEntry(const std::string& folder,
       absl::StrCat("build ", BuildId(), "\ncpu ", CpuName(), "\n", OnednnIdentity(), "\nprecision ",
                    static_cast<int>(precision), "\nsignature ", load.signature, "\ntags ",
                    absl::StrJoin(load.tags, ","), "\nfetches ", absl::StrJoin(load.fetches, ","),
-                   "\nfeeds ", absl::StrJoin(load.feeds, ","), "\n", files);
+                   "\nfeeds ", absl::StrJoin(load.feeds, ","), "\nmore feeds ",
+                   absl::StrJoin(load.more_feeds, ","), "\n", files);
   for (const FlagRow& row : FlagTable()) {
     if (row.running_only) continue;
     absl::StrAppend(&entry.key, row.name, "=", FlagText(row, flags), "\n");
@@ -99,8 +100,10 @@ absl::StatusOr<DiskCacheEntry> FindDiskCacheEntry(const std::string& folder,
   return entry;
 }
 
-absl::StatusOr<DiskCacheDraft> DiskCacheDraft::Create(const Graph& rewritten) {
+absl::StatusOr<DiskCacheDraft> DiskCacheDraft::Create(const Graph& rewritten,
+                                                      const ModelInterface& interface) {
   DiskCacheDraft draft;
+  draft.interface_ = interface;
   Graph graph = rewritten;
   TENON_RETURN_IF_ERROR(VisitValues(
       graph,
@@ -126,6 +129,7 @@ absl::StatusOr<DiskCacheDraft> DiskCacheDraft::Create(const Graph& rewritten) {
 absl::StatusOr<CacheContent> DiskCacheDraft::Finish(const ModelState& model) const {
   CacheContent content;
   content.graph = graph_;
+  content.interface = interface_;
   for (const Slot& slot : slots_) {
     StoredConstant stored{slot.dtype, slot.shape, slot.value, {}};
     if (Constant* constant = FindConstant(model, slot.function, slot.node);

@@ -37,7 +37,8 @@ absl::StatusOr<DiskCacheEntry> FindDiskCacheEntry(const std::string& folder,
 class DiskCacheDraft {
  public:
   // Unimplemented if the graph holds values that cannot be written (tables).
-  static absl::StatusOr<DiskCacheDraft> Create(const Graph& rewritten);
+  static absl::StatusOr<DiskCacheDraft> Create(const Graph& rewritten,
+                                               const ModelInterface& interface);
   // `model` must be made from the same graph.
   absl::StatusOr<CacheContent> Finish(const ModelState& model) const;
 
@@ -50,6 +51,7 @@ class DiskCacheDraft {
     Tensor value;  // for values that are small or are not weights
   };
   std::string graph_;
+  ModelInterface interface_;
   std::vector<Slot> slots_;
 };
 

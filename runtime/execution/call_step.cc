@@ -75,7 +75,7 @@ absl::Status IfStep::Results(const Execution& run, Calls& calls) const {
   const int chosen = IsTrue(calls.values[0]) ? 0 : 1;
   const absl::Span<Tensor> arguments = absl::MakeSpan(calls.values).subspan(1);
   TENON_ASSIGN_OR_RETURN(PlanCall * call, CallOf(chosen, arguments, {}, run, calls));
-  return call->Run(arguments, calls.results);
+  return call->Run(arguments, run.stop, calls.results);
 }
 
 absl::Status CaseStep::Results(const Execution& run, Calls& calls) const {
@@ -84,22 +84,23 @@ absl::Status CaseStep::Results(const Execution& run, Calls& calls) const {
   const int chosen = BranchOf(*selector.data<int32_t>(), num_functions());
   const absl::Span<Tensor> arguments = absl::MakeSpan(calls.values).subspan(1);
   TENON_ASSIGN_OR_RETURN(PlanCall * call, CallOf(chosen, arguments, {}, run, calls));
-  return call->Run(arguments, calls.results);
+  return call->Run(arguments, run.stop, calls.results);
 }
 
 absl::Status BranchStep::Results(const Execution& run, Calls& calls) const {
   const absl::Span<Tensor> arguments = absl::MakeSpan(calls.values).subspan(1);
   TENON_ASSIGN_OR_RETURN(PlanCall * call, CallOf(0, arguments, {}, run, calls));
-  return call->Run(arguments, calls.results);
+  return call->Run(arguments, run.stop, calls.results);
 }
 
 absl::Status WhileStep::Results(const Execution& run, Calls& calls) const {
   while (true) {
+    if (run.stop != nullptr) TENON_RETURN_IF_ERROR(run.stop->Check());
     TENON_ASSIGN_OR_RETURN(PlanCall * condition, CallOf(0, calls.values, general_, run, calls));
-    TENON_ASSIGN_OR_RETURN(const bool more, condition->Test(calls.values));
+    TENON_ASSIGN_OR_RETURN(const bool more, condition->Test(calls.values, run.stop));
     if (!more) break;
     TENON_ASSIGN_OR_RETURN(PlanCall * body, CallOf(1, calls.values, general_, run, calls));
-    TENON_RETURN_IF_ERROR(body->Run(absl::MakeSpan(calls.values), calls.results));
+    TENON_RETURN_IF_ERROR(body->Run(absl::MakeSpan(calls.values), run.stop, calls.results));
     calls.values.swap(calls.results);
     calls.results.clear();
   }

@@ -94,7 +94,7 @@ absl::StatusOr<std::vector<Tensor>> ElementCallStep::Call(int function,
                                                           Calls& calls) const {
   std::vector<Tensor> given(arguments.begin(), arguments.end()), results;
   TENON_ASSIGN_OR_RETURN(PlanCall * call, CallOf(function, given, {}, run, calls));
-  TENON_RETURN_IF_ERROR(call->Run(absl::MakeSpan(given), results));
+  TENON_RETURN_IF_ERROR(call->Run(absl::MakeSpan(given), run.stop, results));
   return results;
 }
 

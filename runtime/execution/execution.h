@@ -16,9 +16,11 @@ void* FixedAddress(const FlatPlan& plan, const ExecState& state, const Buffer& b
 
 class Execution {
  public:
-  // `owned` are the feeds if the run may take them, or else empty.
-  Execution(const FlatPlan& p, ExecState& s, absl::Span<const Tensor> f, absl::Span<Tensor> owned)
-      : plan(p), state(s), feeds(f), owned_feeds(owned) {}
+  // `owned` are the feeds if the run may take them, or else empty. `stop_when`: null if nothing
+  // stops the run.
+  Execution(const FlatPlan& p, ExecState& s, absl::Span<const Tensor> f, absl::Span<Tensor> owned,
+            const StopCondition* stop_when)
+      : plan(p), state(s), feeds(f), owned_feeds(owned), stop(stop_when) {}
 
   const Buffer& BufferOf(const StepArg& arg) const {
     return plan.buffers[static_cast<size_t>(arg.buffer)];
@@ -39,6 +41,7 @@ class Execution {
   ExecState& state;
   const absl::Span<const Tensor> feeds;
   const absl::Span<Tensor> owned_feeds;
+  const StopCondition* const stop;
 
  private:
   absl::StatusOr<Tensor> PartOf(const StepArg& arg, const Buffer& buffer) const;

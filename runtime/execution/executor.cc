@@ -12,6 +12,8 @@
 namespace tenon {
 namespace {
 
+constexpr uintptr_t kTensorAlignment = 64;  // as graph/tensor.h says
+
 absl::Status MakeTensors(const FlatPlan& plan, ExecState& state) {
   for (const TensorSpec& spec : plan.strings) {
     TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(spec.dtype, spec.shape));
@@ -91,12 +93,45 @@ absl::Status RunSteps(const FlatPlan& plan, Execution& run) {
 absl::Status RunStepsObserved(const FlatPlan& plan, Execution& run, StepObserver& observer) {
   using Clock = std::chrono::steady_clock;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
+    if (run.stop != nullptr) TENON_RETURN_IF_ERROR(run.stop->Check());
     const FlatStep& step = plan.steps[i];
     const Clock::time_point start = Clock::now();
     TENON_RETURN_IF_ERROR(RunStep(plan, step, run));
     observer.OnStep(static_cast<int>(i), (Clock::now() - start) / std::chrono::nanoseconds(1));
   }
   return absl::OkStatus();
+}
+
+// A separate loop, so that runs that nothing stops pay nothing.
+absl::Status RunStepsUntilStopped(const FlatPlan& plan, Execution& run) {
+  for (const FlatStep& step : plan.steps) {
+    TENON_RETURN_IF_ERROR(run.stop->Check());
+    TENON_RETURN_IF_ERROR(RunStep(plan, step, run));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunAllSteps(const FlatPlan& plan, Execution& run, StepObserver* observer) {
+  if (observer != nullptr) return RunStepsObserved(plan, run, *observer);
+  return run.stop == nullptr ? RunSteps(plan, run) : RunStepsUntilStopped(plan, run);
+}
+
+bool Aligned(const Tensor& t) {
+  return reinterpret_cast<uintptr_t>(t.raw()) % kTensorAlignment == 0;
+}
+
+// Lets steps write outputs to the caller's memory.
+void UseCallersMemory(const FlatPlan& plan, absl::Span<const Tensor> into, ExecState& state) {
+  state.outputs.resize(plan.owned_outputs.size());
+  for (size_t i = 0; i < std::min(into.size(), plan.outputs.size()); ++i) {
+    const PlanOutput& output = plan.outputs[i];
+    const Buffer& buffer = plan.buffers[static_cast<size_t>(output.buffer)];
+    if (!into[i].valid() || buffer.kind != Buffer::Kind::kOutput || !Aligned(into[i])) continue;
+    Tensor& place = state.outputs[static_cast<size_t>(buffer.index)];
+    const TensorSpec& spec = plan.owned_outputs[static_cast<size_t>(buffer.index)];
+    if (place.valid() || output.shape != spec.shape) continue;
+    if (into[i].dtype() == spec.dtype && into[i].shape() == spec.shape) place = into[i];
+  }
 }
 
 // Each in memory of its own.
@@ -155,17 +190,20 @@ void Recycle(const FlatPlan& plan, Execution& run) {
   }
 }
 
-absl::Status Prepare(const FlatPlan& plan, Execution& run) {
+absl::Status Prepare(const FlatPlan& plan, absl::Span<const Tensor> into, Execution& run) {
   ExecState& state = run.state;
   if (state.bound_to == nullptr) TENON_RETURN_IF_ERROR(MakeTensors(plan, state));
   // Usually it is the arena of the previous run.
   if (state.bound_to != state.arena.data()) Bind(plan, state);
   state.steps.resize(static_cast<size_t>(plan.num_step_states));
   state.outputs.resize(plan.owned_outputs.size());
+  if (!into.empty()) UseCallersMemory(plan, into, state);
   for (size_t i = 0; i < state.outputs.size(); ++i) {
     Tensor& t = state.outputs[i];
     const TensorSpec& spec = plan.owned_outputs[i];
-    if (t.OwnsAlone() && t.dtype() == spec.dtype && t.shape() == spec.shape) continue;
+    if (t.dtype() == spec.dtype && t.shape() == spec.shape && (t.OwnsAlone() || !into.empty())) {
+      continue;
+    }
     TENON_ASSIGN_OR_RETURN(t, Tensor::Allocate(spec.dtype, spec.shape));
   }
   for (const PointerPatch& p : plan.feed_pointers) {
@@ -200,13 +238,11 @@ absl::Status Finish(ExecState& state) {
 }  // namespace
 
 absl::StatusOr<std::vector<Tensor>> FlatPlan::DoRun(absl::Span<const Tensor> inputs,
-                                                    StepObserver* observer) const {
+                                                    const RunOptions& options) const {
   TENON_ASSIGN_OR_RETURN(HeldState state, HeldState::Of(*this));
-  Execution run(*this, *state, inputs, {});
-  absl::Status status = Prepare(*this, run);
-  if (status.ok()) {
-    status = observer == nullptr ? RunSteps(*this, run) : RunStepsObserved(*this, run, *observer);
-  }
+  Execution run(*this, *state, inputs, {}, options.stop.never() ? nullptr : &options.stop);
+  absl::Status status = Prepare(*this, options.into, run);
+  if (status.ok()) status = RunAllSteps(*this, run, options.observer);
   std::vector<Tensor> results;
   if (status.ok()) {
     absl::StatusOr<std::vector<Tensor>> collected = CollectOutputs(*this, run);
@@ -219,26 +255,28 @@ absl::StatusOr<std::vector<Tensor>> FlatPlan::DoRun(absl::Span<const Tensor> inp
 }
 
 absl::Status PlanCall::Run(absl::Span<const Tensor> feeds, absl::Span<Tensor> owned,
+                           const StopCondition* stop,
                            absl::FunctionRef<absl::Status(Execution&)> collect) {
-  Execution run(*plan_, *state_, feeds, owned);
-  absl::Status status = Prepare(*plan_, run);
-  if (status.ok()) status = RunSteps(*plan_, run);
+  Execution run(*plan_, *state_, feeds, owned, stop);
+  absl::Status status = Prepare(*plan_, {}, run);
+  if (status.ok()) status = RunAllSteps(*plan_, run, nullptr);
   if (status.ok()) status = collect(run);
   if (absl::Status done = Finish(*state_); !done.ok() && status.ok()) return done;
   return status;
 }
 
-absl::Status PlanCall::Run(absl::Span<Tensor> arguments, std::vector<Tensor>& results) {
-  return Run(arguments, arguments, [&](Execution& run) {
+absl::Status PlanCall::Run(absl::Span<Tensor> arguments, const StopCondition* stop,
+                           std::vector<Tensor>& results) {
+  return Run(arguments, arguments, stop, [&](Execution& run) {
     TENON_RETURN_IF_ERROR(ShareOutputs(*plan_, run, results));
     Recycle(*plan_, run);
     return absl::OkStatus();
   });
 }
 
-absl::StatusOr<bool> PlanCall::Test(absl::Span<const Tensor> arguments) {
+absl::StatusOr<bool> PlanCall::Test(absl::Span<const Tensor> arguments, const StopCondition* stop) {
   bool truth = false;
-  TENON_RETURN_IF_ERROR(Run(arguments, {}, [&](Execution& run) -> absl::Status {
+  TENON_RETURN_IF_ERROR(Run(arguments, {}, stop, [&](Execution& run) -> absl::Status {
     const PlanOutput& output = plan_->outputs[0];
     TENON_ASSIGN_OR_RETURN(const Tensor t, run.View({output.buffer, output.dtype, output.shape}));
     truth = IsTrue(t);

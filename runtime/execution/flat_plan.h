@@ -130,7 +130,7 @@ struct FlatPlan final : Plan {
 
  private:
   absl::StatusOr<std::vector<Tensor>> DoRun(absl::Span<const Tensor> feeds,
-                                            StepObserver* observer) const override;
+                                            const RunOptions& options) const override;
 };
 
 }  // namespace tenon

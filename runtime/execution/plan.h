@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "graph/tensor.h"
 #include "ops/evaluate.h"
+#include "runtime/execution/run_options.h"
 
 namespace tenon {
 
@@ -26,13 +27,6 @@ struct StepInfo {
   bool accelerated = false;
   bool dynamic = false;
   std::string device;  // "" for the CPU
-};
-
-// Is notified when each step ends; for profiles. Called on the thread that runs the plan.
-class StepObserver {
- public:
-  virtual ~StepObserver() = default;
-  virtual void OnStep(int step, int64_t nanoseconds) = 0;
 };
 
 struct PlanStats {
@@ -54,10 +48,10 @@ class Plan {
 
   // `feeds` have the dtypes and shapes that the plan was made for (checked by the caller), and are
   // aligned to their element size. The outputs are in the order of Graph::outputs(), each in memory
-  // of its own. Errors name the node.
+  // of its own or the caller's. Errors name the node.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> feeds,
-                                          StepObserver* observer = nullptr) const {
-    return DoRun(feeds, observer);
+                                          const RunOptions& options = {}) const {
+    return DoRun(feeds, options);
   }
 
   virtual const PlanStats& stats() const = 0;
@@ -70,7 +64,7 @@ class Plan {
 
  private:
   virtual absl::StatusOr<std::vector<Tensor>> DoRun(absl::Span<const Tensor> feeds,
-                                                    StepObserver* observer) const = 0;
+                                                    const RunOptions& options) const = 0;
 };
 
 }  // namespace tenon

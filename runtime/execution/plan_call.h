@@ -62,13 +62,15 @@ class PlanCall {
 
   // Takes the arguments: where the caller held a tensor alone, its memory may become a result's.
   // Results may share memory with arguments, constants and variables.
-  absl::Status Run(absl::Span<Tensor> arguments, std::vector<Tensor>& results);
+  // `stop`: the caller's (Execution::stop).
+  absl::Status Run(absl::Span<Tensor> arguments, const StopCondition* stop,
+                   std::vector<Tensor>& results);
   // Whether the first result is true.
-  absl::StatusOr<bool> Test(absl::Span<const Tensor> arguments);
+  absl::StatusOr<bool> Test(absl::Span<const Tensor> arguments, const StopCondition* stop);
 
  private:
   absl::Status Run(absl::Span<const Tensor> feeds, absl::Span<Tensor> owned,
-                   absl::FunctionRef<absl::Status(Execution&)> collect);
+                   const StopCondition* stop, absl::FunctionRef<absl::Status(Execution&)> collect);
 
   std::shared_ptr<const FlatPlan> plan_;
   HeldState state_;  // after the plan: put back first

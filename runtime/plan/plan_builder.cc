@@ -39,9 +39,15 @@ class PlanBuilder {
 
   // The arguments of a function: see BuildFunctionPlan.
   void OfFunction(absl::Span<Constant* const> constants) {
-    of_function_ = true;
+    has_values_ = true;
     feed_constants_ = constants;
     memory_.OwnFeeds();
+  }
+
+  // The feeds of the whole graph.
+  absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildTop(absl::Span<const TensorSpec> feeds) {
+    has_values_ = true;
+    return Build(feeds);
   }
 
   absl::StatusOr<std::shared_ptr<const FlatPlan>> Build(absl::Span<const TensorSpec> feeds) {
@@ -106,7 +112,7 @@ class PlanBuilder {
       value.buffer = memory_.AddFeed(static_cast<int>(i), value.spec);
       if (feeds[i].dtype == DType::kVariant) {
         if (feeds[i].value != nullptr) value.item = CommonItemShape(*feeds[i].value);
-      } else if (of_function_) {
+      } else if (has_values_) {
         value.spec.value = feeds[i].value;
         if (!feed_constants_.empty()) value.constant = feed_constants_[i];
       }
@@ -360,8 +366,8 @@ class PlanBuilder {
   PlanSteps steps_;
   std::vector<std::vector<PlanValue>> values_;  // by node, then port
   absl::flat_hash_set<NodeId> fed_;
-  bool of_function_ = false;
-  bool dynamic_ = false;  // in a dry run
+  bool has_values_ = false;  // feeds have the values of their specs in every run
+  bool dynamic_ = false;     // in a dry run
   absl::Span<Constant* const> feed_constants_;
 };
 
@@ -371,7 +377,7 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildPlan(std::shared_ptr<const 
                                                           absl::Span<const TensorSpec> feeds,
                                                           const Services& services,
                                                           KernelCache& cache) {
-  return PlanBuilder(std::move(model), services, &cache).Build(feeds);
+  return PlanBuilder(std::move(model), services, &cache).BuildTop(feeds);
 }
 
 absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildFunctionPlan(

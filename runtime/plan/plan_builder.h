@@ -15,7 +15,8 @@ namespace tenon {
 
 // Compiles `model` for inputs with these dtypes and complete shapes, in the order of
 // Graph::inputs(). An input of dtype kInvalid is not fed (an error if a node needs it and it has no
-// default); for a list's handle, the value gives the shape of its tensors. Weights that no step of
+// default); an input with a value has it in every run, and for a list's handle the value gives the
+// shape of its tensors. Values must outlive the plan. Weights that no step of
 // this plan reads plain lose their plain copy. Errors name the node.
 absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildPlan(std::shared_ptr<const ModelState> model,
                                                           absl::Span<const TensorSpec> feeds,

@@ -37,21 +37,28 @@ Tensor PartOf(const Tensor& whole, int64_t part, int64_t parts) {
 }  // namespace
 
 absl::StatusOr<std::vector<Tensor>> SplitPlan::DoRun(absl::Span<const Tensor> feeds,
-                                                     StepObserver* observer) const {
+                                                     const RunOptions& options) const {
+  StepObserver* const observer = options.observer;
   std::vector<Tensor> outputs(outputs_.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs_[i].split) continue;
     const TensorSpec& spec = outputs_[i].spec;
+    if (i < options.into.size() && options.into[i].dtype() == spec.dtype &&
+        options.into[i].shape() == spec.shape) {
+      outputs[i] = options.into[i];
+      continue;
+    }
     TENON_ASSIGN_OR_RETURN(outputs[i], Tensor::Allocate(spec.dtype, spec.shape));
   }
   StepTimes times(observer == nullptr ? 0 : static_cast<size_t>(part_->stats().steps));
+  const RunOptions part_options{.observer = observer == nullptr ? nullptr : &times,
+                                .stop = options.stop};
   std::vector<Tensor> part(feeds.begin(), feeds.end());
   for (int64_t p = 0; p < parts_; ++p) {
     for (size_t i = 0; i < part.size(); ++i) {
       if (split_feeds_[i] && feeds[i].valid()) part[i] = PartOf(feeds[i], p, parts_);
     }
-    TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> results,
-                           part_->Run(part, observer == nullptr ? nullptr : &times));
+    TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> results, part_->Run(part, part_options));
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (outputs_[i].split) {
         Tensor place = PartOf(outputs[i], p, parts_);

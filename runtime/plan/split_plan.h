@@ -41,7 +41,7 @@ class SplitPlan final : public Plan {
  private:
   // A step is observed once, with the time of all parts.
   absl::StatusOr<std::vector<Tensor>> DoRun(absl::Span<const Tensor> feeds,
-                                            StepObserver* observer) const override;
+                                            const RunOptions& options) const override;
 
   const std::shared_ptr<const Plan> part_;
   const int64_t parts_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
@@ -26,6 +27,7 @@
 #include "runtime/plan/model_state.h"
 #include "runtime/plan/plan_builder.h"
 #include "runtime/plan/plan_cache.h"
+#include "runtime/session/outputs.h"
 
 namespace tenon {
 
@@ -51,6 +53,10 @@ struct Session::State {
   Precision precision = Precision::kFloat;
   const Device* device = nullptr;  // where nodes run if it has a kernel for them
   int on_devices = 0;
+  ModelInterface interface;
+  std::vector<Tensor> defaults;  // by input; invalid: none
+  std::once_flag shapes_once;
+  std::vector<Shape> output_shapes;
 
   mutable Mutex split_mutex;
   absl::Status split_status ABSL_GUARDED_BY(split_mutex);
@@ -67,10 +73,10 @@ struct Session::State {
 
 namespace {
 
-TensorInfo InputInfo(const ModelState& model, const GraphInput& input) {
+TensorInfo InputInfo(const ModelState& model, const GraphInput& input, bool has_default) {
   const Node& node = model.graph().node(input.node);
   TensorInfo info{input.name};
-  info.optional = !node.inputs.empty() || !model.is_live(input.node);
+  info.optional = has_default || !node.inputs.empty() || !model.is_live(input.node);
   if (const DType* dtype = node.attr<DType>("dtype")) info.dtype = *dtype;
   if (const Shape* shape = node.attr<Shape>("shape")) info.shape = *shape;
   return info;
@@ -103,6 +109,11 @@ std::string Names(absl::Span<const TensorInfo> infos) {
 // In a GraphDef, `x` and `x:0` are the same tensor.
 absl::string_view WithoutPortZero(absl::string_view name) {
   return absl::EndsWith(name, ":0") ? name.substr(0, name.size() - 2) : name;
+}
+
+bool IsUnneeded(const ModelInterface& interface, absl::string_view name) {
+  return std::any_of(interface.unneeded.begin(), interface.unneeded.end(),
+                     [&](const std::string& n) { return n == WithoutPortZero(name); });
 }
 
 // Writes each graph to TENON_DUMP_DIR; graphs that cannot be written are skipped.
@@ -198,6 +209,15 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Load(const std::string& path,
     if (entry.ok()) session->state_->entry = *entry;
   }
   TENON_ASSIGN_OR_RETURN(Model model, LoadModel(path, load));
+  session->state_->interface = std::move(model.interface);
+  TENON_RETURN_IF_ERROR(session->Rewrite(std::move(model.graph)));
+  return session;
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Create(Model model,
+                                                         const SessionOptions& options) {
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, New(options));
+  session->state_->interface = std::move(model.interface);
   TENON_RETURN_IF_ERROR(session->Rewrite(std::move(model.graph)));
   return session;
 }
@@ -212,7 +232,7 @@ absl::Status Session::Rewrite(Graph graph) {
   {
     MutexLock lock(&state.disk_mutex);
     if (state.disk.state == DiskCacheReport::State::kPending) {
-      absl::StatusOr<DiskCacheDraft> draft = DiskCacheDraft::Create(graph);
+      absl::StatusOr<DiskCacheDraft> draft = DiskCacheDraft::Create(graph, state.interface);
       if (!report_.status.ok()) draft = report_.status;
       if (draft.ok()) {
         state.draft = *std::move(draft);
@@ -229,7 +249,12 @@ absl::Status Session::Start(Graph graph) {
   TENON_ASSIGN_OR_RETURN(state.model, ModelState::Create(std::move(graph), state.variables));
   variable_names_ = state.variables.Names();
   for (const GraphInput& input : state.model->graph().inputs()) {
-    inputs_.push_back(InputInfo(*state.model, input));
+    Tensor value;
+    for (const auto& [name, tensor] : state.interface.defaults) {
+      if (name == input.name) value = tensor;
+    }
+    inputs_.push_back(InputInfo(*state.model, input, value.valid()));
+    state.defaults.push_back(std::move(value));
   }
   for (const GraphOutput& output : state.model->graph().outputs()) {
     outputs_.push_back(OutputInfo(state.model->graph(), output));
@@ -242,6 +267,7 @@ absl::Status Session::ReadFromDisk(const DiskCacheEntry& entry) {
   TENON_ASSIGN_OR_RETURN(const CacheContent content,
                          ReadCacheFile(entry.path, entry.key, threads()));
   TENON_ASSIGN_OR_RETURN(RestoredGraph restored, RestoreGraph(content));
+  state.interface = content.interface;
   report_.rewrite.enabled = state.flags.onednn_opts;
   report_.rewrite.ops_after = CountOps(restored.graph);
   TENON_RETURN_IF_ERROR(Start(std::move(restored.graph)));
@@ -308,6 +334,20 @@ SessionBytes Session::bytes() const {
   return bytes;
 }
 
+const std::vector<Shape>& Session::OutputShapes() const {
+  State& state = *state_;
+  std::call_once(state.shapes_once, [&] {
+    state.output_shapes = InferOutputShapes(state.model, inputs_, state.services);
+    for (size_t i = 0; i < state.interface.output_shapes.size(); ++i) {
+      Shape& shape = state.output_shapes[i];
+      const Shape& stated = state.interface.output_shapes[i];
+      const absl::StatusOr<Shape> merged = MergeShapes(stated, shape);
+      shape = merged.ok() ? *merged : stated;
+    }
+  });
+  return state.output_shapes;
+}
+
 absl::Status Session::CheckInputs(absl::Span<const Tensor> inputs) const {
   if (inputs.size() != inputs_.size()) {
     return InvalidArgument("the model takes ", inputs_.size(), " inputs (", Names(inputs_), "), ",
@@ -349,10 +389,15 @@ absl::StatusOr<std::shared_ptr<const Plan>> Session::PlanFor(absl::Span<const Te
   TENON_RETURN_IF_ERROR(CheckInputs(inputs));
   return state_->plans.Get(inputs, [&]() -> absl::StatusOr<std::shared_ptr<const Plan>> {
     std::vector<TensorSpec> feeds;
-    for (const Tensor& t : inputs) feeds.push_back({t.dtype(), t.shape(), nullptr});
     std::vector<bool> free_rows;
-    for (const TensorInfo& info : inputs_) {
-      free_rows.push_back(info.shape.has_rank() && info.shape.rank() > 0 && info.shape.dim(0) < 0);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Shape& shape = inputs_[i].shape;
+      const Tensor& value = state_->defaults[i];
+      // Of a plan for an omitted input, its value is a part.
+      const bool omitted = !inputs[i].valid() && value.valid();
+      const Tensor& t = omitted ? value : inputs[i];
+      feeds.push_back({t.dtype(), t.shape(), omitted ? &value : nullptr});
+      free_rows.push_back(!omitted && shape.has_rank() && shape.rank() > 0 && shape.dim(0) < 0);
     }
     absl::StatusOr<std::shared_ptr<const Plan>> plan = BuildPlanFor(feeds, free_rows);
     if (plan.ok()) AfterPlan();
@@ -361,18 +406,43 @@ absl::StatusOr<std::shared_ptr<const Plan>> Session::PlanFor(absl::Span<const Te
 }
 
 absl::StatusOr<std::vector<Tensor>> Session::Run(absl::Span<const Tensor> inputs,
-                                                 StepObserver* observer) {
-  const ThreadsInUse threads(state_->services.threads);
-  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, PlanFor(inputs));
-  if (std::all_of(inputs.begin(), inputs.end(), AlignedToElement)) {
-    return plan->Run(inputs, observer);
+                                                 const RunOptions& options) {
+  const bool fits = inputs.size() >= inputs_.size() ||
+                    std::any_of(inputs_.begin() + static_cast<ptrdiff_t>(inputs.size()),
+                                inputs_.end(), [](const TensorInfo& i) { return !i.optional; });
+  if (fits && std::all_of(inputs.begin(), inputs.end(), AlignedToElement)) {
+    return RunChecked(inputs, options);
   }
-  std::vector<Tensor> aligned(inputs.begin(), inputs.end());
-  for (Tensor& t : aligned) {
+  std::vector<Tensor> usable(inputs.begin(), inputs.end());
+  if (!fits) usable.resize(inputs_.size());
+  for (Tensor& t : usable) {
     if (AlignedToElement(t)) continue;
     TENON_ASSIGN_OR_RETURN(t, t.Clone());
   }
-  return plan->Run(aligned, observer);
+  return RunChecked(usable, options);
+}
+
+absl::StatusOr<std::vector<Tensor>> Session::RunChecked(absl::Span<const Tensor> inputs,
+                                                        const RunOptions& options) {
+  const ThreadsInUse threads(state_->services.threads);
+  if (!options.stop.never()) TENON_RETURN_IF_ERROR(options.stop.Check());
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, PlanFor(inputs));
+  std::vector<Tensor> with_defaults;
+  if (!state_->interface.defaults.empty()) {
+    with_defaults.assign(inputs.begin(), inputs.end());
+    for (size_t i = 0; i < with_defaults.size(); ++i) {
+      if (!with_defaults[i].valid()) with_defaults[i] = state_->defaults[i];
+    }
+    inputs = with_defaults;
+  }
+  if (options.into.empty()) return plan->Run(inputs, options);
+  TENON_ASSIGN_OR_RETURN(const CallersOutputs into,
+                         CallersOutputs::Create(inputs, outputs_, options.into));
+  RunOptions in_place = options;
+  in_place.into = into.in_place();
+  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> results, plan->Run(inputs, in_place));
+  TENON_RETURN_IF_ERROR(into.Fill(results));
+  return results;
 }
 
 absl::StatusOr<std::vector<Tensor>> Session::Arrange(absl::Span<const NamedTensor> inputs) const {
@@ -382,6 +452,7 @@ absl::StatusOr<std::vector<Tensor>> Session::Arrange(absl::Span<const NamedTenso
       return WithoutPortZero(info.name) == WithoutPortZero(name);
     });
     if (it == inputs_.end()) {
+      if (IsUnneeded(state_->interface, name)) continue;
       return InvalidArgument("the model has no input '", name, "'; it takes ", Names(inputs_));
     }
     Tensor& place = arranged[static_cast<size_t>(it - inputs_.begin())];

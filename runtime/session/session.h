@@ -88,6 +88,8 @@ class Session {
   // succeeds: see report().
   static absl::StatusOr<std::unique_ptr<Session>> Create(Graph graph,
                                                          const SessionOptions& options);
+  static absl::StatusOr<std::unique_ptr<Session>> Create(Model model,
+                                                         const SessionOptions& options);
   // Loads the model first, through the disk cache if it has a folder.
   static absl::StatusOr<std::unique_ptr<Session>> Load(const std::string& path,
                                                        const LoadOptions& load,
@@ -96,15 +98,21 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // In the order of the graph's inputs() and outputs(). The shapes of outputs are not known here.
+  // In the order of the graph's inputs() and outputs(). For the shapes of outputs see
+  // OutputShapes().
   const std::vector<TensorInfo>& inputs() const { return inputs_; }
   const std::vector<TensorInfo>& outputs() const { return outputs_; }
+  // By output: what the signature states, with what follows from the shapes of the inputs. The
+  // first call infers it.
+  const std::vector<Shape>& OutputShapes() const;
 
-  // By position: an invalid tensor omits an optional input. Thread-safe. InvalidArgument if an
-  // input is missing or has the wrong dtype, rank or dimensions.
+  // By position: an invalid tensor, or none at the end, omits an optional input. Thread-safe.
+  // InvalidArgument if an input is missing or has the wrong dtype, rank or dimensions, or if a
+  // tensor of options.into has another dtype or shape than its output. The results are in the
+  // caller's memory where there is some.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> inputs,
-                                          StepObserver* observer = nullptr);
-  // By name: every output, in order.
+                                          const RunOptions& options = {});
+  // By name: every output, in order. A GraphDef's placeholders that no output needs may be given.
   absl::StatusOr<std::vector<NamedTensor>> Run(absl::Span<const NamedTensor> inputs);
 
   // The plan that Run uses for these inputs (built if there is none yet).
@@ -144,6 +152,8 @@ class Session {
   absl::StatusOr<std::shared_ptr<const Plan>> BuildPlanFor(absl::Span<const TensorSpec> feeds,
                                                            const std::vector<bool>& free_rows);
   void AfterPlan();
+  absl::StatusOr<std::vector<Tensor>> RunChecked(absl::Span<const Tensor> inputs,
+                                                 const RunOptions& options);
   absl::Status CheckInputs(absl::Span<const Tensor> inputs) const;
 
   std::unique_ptr<State> state_;

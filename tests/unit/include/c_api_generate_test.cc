@@ -78,7 +78,7 @@ TEST(CApiGenerate, RefusesWhatIsMissing) {
   EXPECT_EQ(Message(tenon_generator_create(nullptr, nullptr, &session.generator)), "null argument");
   tenon_generator_options options = TENON_GENERATOR_OPTIONS_INIT;
   options.size = 3;
-  EXPECT_EQ(session.Generate(&options), "options of an unknown size");
+  EXPECT_EQ(session.Generate(&options), "a struct without its size");
   options = TENON_GENERATOR_OPTIONS_INIT;
   options.top_p = 2;
   EXPECT_THAT(session.Generate(&options), HasSubstr("top-p"));

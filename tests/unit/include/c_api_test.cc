@@ -5,6 +5,7 @@
 
 #include "include/tenon/tenon.h"
 #include "tests/support/source_dir.h"
+#include "tests/unit/include/c_api_support.h"
 
 namespace {
 
@@ -12,11 +13,7 @@ using ::testing::HasSubstr;
 
 const std::string kMlp = tenon::SourcePath("tests/models/mlp/saved_model");
 
-std::string Message(tenon_status* status) {
-  const std::string message = tenon_status_message(status);
-  tenon_status_free(status);
-  return message;
-}
+using tenon::c_api_test::Message;
 
 class CApi : public ::testing::Test {
  protected:

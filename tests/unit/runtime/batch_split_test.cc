@@ -207,7 +207,7 @@ TEST_F(BatchSplitTest, StepsAreObservedOnceARun) {
     void OnStep(int step, int64_t) override { steps.push_back(step); }
     std::vector<int> steps;
   } observer;
-  ASSERT_TRUE(split->Run({Image(kRows)}, &observer).ok());
+  ASSERT_TRUE(split->Run({Image(kRows)}, {.observer = &observer}).ok());
   std::vector<int> want(split->Describe().size());
   for (size_t i = 0; i < want.size(); ++i) want[i] = static_cast<int>(i);
   EXPECT_EQ(observer.steps, want);
