@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "env/status.h"
+#include "include/c_api_profile.h"
 #include "include/c_api_types.h"
 #include "tenon/tenon.h"
 
@@ -83,6 +84,7 @@ absl::StatusOr<tenon::RunOptions> RunOptionsOf(const tenon_run_options* given) {
   const tenon_run_options defaults = TENON_RUN_OPTIONS_INIT;
   TENON_ASSIGN_OR_RETURN(const tenon_run_options wanted, tenon::ReadStruct(given, defaults));
   tenon::RunOptions options;
+  options.observer = wanted.profile;
   if (wanted.cancel != nullptr) options.stop.cancelled = &wanted.cancel->requested;
   if (wanted.timeout_ns != 0) {
     using Clock = tenon::StopCondition::Clock;
@@ -110,7 +112,12 @@ absl::Status Run(tenon_session* session, const Call& call, bool new_outputs) {
     into[positions[i]] = call.outputs[i]->tensor;
   }
   options.into = into;
-  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> results, session->session->Run(inputs, options));
+  absl::StatusOr<std::vector<Tensor>> ran = session->session->Run(inputs, options);
+  if (options.observer != nullptr) {
+    static_cast<tenon_profile*>(options.observer)->EndRun(ran.ok());
+  }
+  if (!ran.ok()) return ran.status();
+  std::vector<Tensor>& results = *ran;
   std::vector<std::unique_ptr<tenon_tensor>> made(positions.size());
   for (size_t i = 0; i < positions.size(); ++i) {
     if (!into.empty() && into[positions[i]].valid()) continue;

@@ -130,13 +130,27 @@ absl::Status RunEager(const RunArgs& args, const std::vector<NamedTensor>& input
   return GiveOutputs(args, outputs);
 }
 
+// Opens the session with every tensor that `inputs` names as an input. Inner tensors cut the graph,
+// which takes a second loading.
+absl::StatusOr<OpenedSession> OpenFor(const std::vector<NamedTensor>& inputs, ModelArgs args) {
+  TENON_ASSIGN_OR_RETURN(OpenedSession opened, OpenSession(args));
+  for (const auto& [name, tensor] : inputs) {
+    if (!opened.session->Takes(name)) args.feeds.push_back(name);
+  }
+  if (args.feeds.empty()) return opened;
+  absl::StatusOr<OpenedSession> cut = OpenSession(args);
+  if (cut.ok()) return cut;
+  TENON_RETURN_IF_ERROR(opened.session->Arrange(inputs).status());  // names what is not an input
+  return cut.status();
+}
+
 absl::Status Run(const RunArgs& args) {
   std::vector<NamedTensor> inputs;
   if (!args.inputs.empty()) {
     TENON_ASSIGN_OR_RETURN(inputs, ReadNpz(args.inputs));
   }
   if (args.eager) return RunEager(args, inputs);
-  TENON_ASSIGN_OR_RETURN(OpenedSession opened, OpenSession(args.model));
+  TENON_ASSIGN_OR_RETURN(OpenedSession opened, OpenFor(inputs, args.model));
   if (args.steps > 0) {
     TENON_RETURN_IF_ERROR(RunSteps(args, *opened.session, inputs));
   } else {
@@ -157,7 +171,8 @@ Command AddRunCommand(CLI::App& parent) {
   AddModelArgs(*app, args->model);
   AddSessionArgs(*app, args->model);
   app->add_option("--inputs", args->inputs,
-                  ".npz with the inputs: the signature's names, or tensor names for a GraphDef");
+                  ".npz with the inputs: the signature's names, or tensor names for a GraphDef; "
+                  "any tensor of the graph may be given, and cuts the graph there");
   app->add_option("--outputs", args->outputs, ".npz to write; by default, a summary is printed");
   app->add_option("--steps", args->steps,
                   "run this many times in one session, whose variables keep their values; "

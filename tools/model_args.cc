@@ -54,6 +54,7 @@ LoadOptions LoadOptionsOf(const ModelArgs& args) {
   LoadOptions options;
   options.signature = args.signature;
   options.fetches = absl::StrSplit(args.fetch, ',', absl::SkipWhitespace());
+  options.more_feeds = args.feeds;
   return options;
 }
 

@@ -20,7 +20,8 @@ namespace tenon {
 struct ModelArgs {
   std::string path;
   std::string signature;
-  std::string fetch;  // comma-separated
+  std::string fetch;               // comma-separated
+  std::vector<std::string> feeds;  // inner tensors that are inputs too
   int threads = 0;
   std::string cache_dir;  // empty: TENON_CACHE_DIR
   std::string precision;  // empty: TF_SET_ONEDNN_FPMATH_MODE

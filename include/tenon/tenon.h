@@ -204,6 +204,8 @@ TENON_API tenon_status* tenon_session_output(const tenon_session* session, int i
 TENON_API tenon_status* tenon_session_run(tenon_session* session, const tenon_tensor* const* inputs,
                                           int num_inputs, tenon_tensor** outputs, int num_outputs);
 
+typedef struct tenon_profile tenon_profile;
+
 /* Asks runs to stop: set by any thread, seen by every run that has it in its options. */
 typedef struct tenon_cancel tenon_cancel;
 TENON_API tenon_cancel* tenon_cancel_create(void); /* NULL: out of memory */
@@ -217,9 +219,10 @@ typedef struct tenon_run_options {
   int64_t timeout_ns;         /* TENON_DEADLINE_EXCEEDED if it takes longer; 0: no limit, negative:
                                * the time is over already */
   const tenon_cancel* cancel; /* TENON_CANCELLED once it is requested; NULL: none */
+  tenon_profile* profile;     /* collects the times of steps (reports.h); NULL: none */
 } tenon_run_options;
 #define TENON_RUN_OPTIONS_INIT \
-  { sizeof(tenon_run_options), 0, NULL }
+  { sizeof(tenon_run_options), 0, NULL, NULL }
 
 /* The same with options (may be NULL), by name, and into the caller's memory:
  * - input_names[i] is the name of inputs[i]; NULL: by position. Of a GraphDef, placeholders that no
@@ -252,5 +255,6 @@ TENON_API tenon_status* tenon_session_assign_variable(tenon_session* session, co
 
 #include "eager.h"    /* beside this file */
 #include "generate.h" /* likewise */
+#include "reports.h"  /* likewise */
 
 #endif /* TENON_TENON_H_ */

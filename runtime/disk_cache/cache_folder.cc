@@ -19,7 +19,8 @@ constexpr absl::string_view kSuffix = ".tenon";
 enum class Kind { kForeign, kFile, kTemporary };
 
 Kind KindOf(absl::string_view name) {
-  if (name.size() < kHashDigits + kSuffix.size() || name.substr(kHash, kSuffix.size()) != kSuffix ||
+  if (name.size() < kHashDigits + kSuffix.size() ||
+      name.substr(kHashDigits, kSuffix.size()) != kSuffix ||
       !std::all_of(name.begin(), name.begin() + kHashDigits,
                    [](char c) { return absl::ascii_isxdigit(static_cast<unsigned char>(c)); })) {
     return Kind::kForeign;

@@ -16,7 +16,8 @@ size_t FlatPlan::HeldBytes() const {
                        (strings.size() + static_cast<size_t>(num_dynamic)) * sizeof(Tensor);
   size_t bytes = sizeof(FlatPlan) + table(steps) + table(dynamic_steps) + table(buffers) +
                  table(pointers) + table(constants) + table(prepared) + table(held_pointers) +
-                 table(takes) + table(feeds) + state * std::max<size_t>(states->size(), 1);
+                 table(takes) + table(feeds) + table(moved_bytes) +
+                 state * std::max<size_t>(states->size(), 1);
   for (const std::unique_ptr<Step>& step : dynamic_steps) bytes += step->HeldBytes();
   for (const std::shared_ptr<const Tensor>& value : values)
     bytes += sizeof(Tensor) + value->bytes();
@@ -27,7 +28,11 @@ std::vector<StepInfo> FlatPlan::Describe() const {
   std::vector<StepInfo> infos;
   for (size_t i = 0; i < steps.size(); ++i) {
     const Node& node = graph->node(steps[i].node);
-    StepInfo info{node.name, node.op, "", 0, false, steps[i].kernel == nullptr, ""};
+    StepInfo info;
+    info.node = node.name;
+    info.op = node.op;
+    info.dynamic = steps[i].kernel == nullptr;
+    info.bytes = i < moved_bytes.size() ? moved_bytes[i] : 0;
     if (steps[i].step != nullptr) steps[i].step->Describe(info);
     if (prepared[i] != nullptr) {
       info.implementation = prepared[i]->kernel->Implementation();

@@ -104,6 +104,7 @@ struct FlatPlan final : Plan {
   // Feed and owned output: after the run, the output of the next one gets the feed's memory.
   std::vector<std::pair<int, int>> recycled;
   int num_step_states = 0;
+  std::vector<int64_t> moved_bytes;  // by step: StepInfo::bytes
   size_t arena_bytes = 0;
   std::vector<PlanOutput> outputs;  // in the order of Graph::outputs()
   PlanStats counts;

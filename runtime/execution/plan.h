@@ -24,6 +24,7 @@ struct StepInfo {
   std::string op;
   std::string implementation;  // "" if it is determined at run time
   double flops = 0;
+  int64_t bytes = 0;  // of inputs and outputs, weights included, as far as shapes are known ahead
   bool accelerated = false;
   bool dynamic = false;
   std::string device;  // "" for the CPU

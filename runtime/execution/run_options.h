@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
@@ -12,10 +13,14 @@
 
 namespace tenon {
 
+class Plan;
+
 // Is notified when each step ends; for profiles. Called on the thread that runs the plan.
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
+  // Before the first step of a session's run.
+  virtual void OnRun(const std::shared_ptr<const Plan>& plan) {}
   virtual void OnStep(int step, int64_t nanoseconds) = 0;
 };
 

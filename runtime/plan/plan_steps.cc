@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "env/status.h"
+#include "graph/object.h"
 #include "kernels/lists/tensor_list.h"
 #include "ops/control/on_device.h"
 #include "runtime/devices/device.h"
@@ -209,7 +210,21 @@ absl::Status PlanSteps::AddFlat(const Node& node, std::shared_ptr<const Prepared
   }
   plan_.steps.push_back(s);
   plan_.prepared.push_back(std::move(owner));
+  CountBytes(inputs, ports);
   return absl::OkStatus();
+}
+
+void PlanSteps::CountBytes(Inputs inputs, const std::vector<PlanValue>& ports) {
+  int64_t bytes = 0;
+  const auto add = [&](const TensorSpec& spec) {
+    if (!spec.shape.IsComplete() || HoldsObjects(spec.dtype) || spec.dtype == DType::kString)
+      return;
+    bytes += spec.shape.num_elements() * static_cast<int64_t>(SizeOf(spec.dtype));
+  };
+  for (const PlanValue* in : inputs) add(in->spec);
+  for (const PlanValue& port : ports) add(port.spec);
+  plan_.moved_bytes.resize(plan_.steps.size());
+  plan_.moved_bytes.back() = bytes;
 }
 
 absl::Status PlanSteps::AddDry(absl::Span<PlanValue* const> inputs,

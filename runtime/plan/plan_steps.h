@@ -62,6 +62,7 @@ class PlanSteps {
     TENON_ASSIGN_OR_RETURN(const std::vector<int> buffers, BuffersOf(inputs));
     Append(node.id,
            std::make_unique<T>(ArgsOf(inputs, buffers, ports), std::forward<More>(more)...));
+    CountBytes(inputs, ports);
     return absl::OkStatus();
   }
   // Adds a step with a device's kernel, or control flow; `ports` get buffers.
@@ -85,6 +86,8 @@ class PlanSteps {
   StepArgs ArgsOf(Inputs inputs, absl::Span<const int> buffers,
                   const std::vector<PlanValue>& ports);
   void Append(NodeId node, std::unique_ptr<Step> step);
+  // Of the last step.
+  void CountBytes(Inputs inputs, const std::vector<PlanValue>& ports);
 
   FlatPlan& plan_;
   PlanMemory& memory_;

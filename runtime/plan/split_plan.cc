@@ -78,7 +78,10 @@ absl::StatusOr<std::vector<Tensor>> SplitPlan::DoRun(absl::Span<const Tensor> fe
 
 std::vector<StepInfo> SplitPlan::Describe() const {
   std::vector<StepInfo> infos = part_->Describe();
-  for (StepInfo& info : infos) info.flops *= static_cast<double>(parts_);
+  for (StepInfo& info : infos) {
+    info.flops *= static_cast<double>(parts_);
+    info.bytes *= parts_;
+  }
   return infos;
 }
 

@@ -31,6 +31,11 @@
 
 namespace tenon {
 
+struct MadePlan {
+  std::vector<TensorSpec> inputs;
+  std::weak_ptr<const Plan> plan;
+};
+
 // Members are destroyed from the bottom up: plans before kernels, kernels before constants and
 // services.
 struct Session::State {
@@ -57,6 +62,9 @@ struct Session::State {
   std::vector<Tensor> defaults;  // by input; invalid: none
   std::once_flag shapes_once;
   std::vector<Shape> output_shapes;
+
+  mutable Mutex made_mutex;
+  std::vector<MadePlan> made ABSL_GUARDED_BY(made_mutex);
 
   mutable Mutex split_mutex;
   absl::Status split_status ABSL_GUARDED_BY(split_mutex);
@@ -385,6 +393,17 @@ absl::StatusOr<std::shared_ptr<const Plan>> Session::BuildPlanFor(
   return BuildPlan(state.model, feeds, state.services, state.kernels);
 }
 
+void Session::Remember(absl::Span<const Tensor> inputs, const std::shared_ptr<const Plan>& plan) {
+  MadePlan made{{}, plan};
+  for (const Tensor& t : inputs) made.inputs.push_back({t.dtype(), t.shape(), nullptr});
+  MutexLock lock(&state_->made_mutex);
+  auto& all = state_->made;
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [](const MadePlan& other) { return other.plan.expired(); }),
+            all.end());
+  all.push_back(std::move(made));
+}
+
 absl::StatusOr<std::shared_ptr<const Plan>> Session::PlanFor(absl::Span<const Tensor> inputs) {
   TENON_RETURN_IF_ERROR(CheckInputs(inputs));
   return state_->plans.Get(inputs, [&]() -> absl::StatusOr<std::shared_ptr<const Plan>> {
@@ -400,7 +419,10 @@ absl::StatusOr<std::shared_ptr<const Plan>> Session::PlanFor(absl::Span<const Te
       free_rows.push_back(!omitted && shape.has_rank() && shape.rank() > 0 && shape.dim(0) < 0);
     }
     absl::StatusOr<std::shared_ptr<const Plan>> plan = BuildPlanFor(feeds, free_rows);
-    if (plan.ok()) AfterPlan();
+    if (plan.ok()) {
+      AfterPlan();
+      Remember(inputs, *plan);
+    }
     return plan;
   });
 }
@@ -427,6 +449,7 @@ absl::StatusOr<std::vector<Tensor>> Session::RunChecked(absl::Span<const Tensor>
   const ThreadsInUse threads(state_->services.threads);
   if (!options.stop.never()) TENON_RETURN_IF_ERROR(options.stop.Check());
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, PlanFor(inputs));
+  if (options.observer != nullptr) options.observer->OnRun(plan);
   std::vector<Tensor> with_defaults;
   if (!state_->interface.defaults.empty()) {
     with_defaults.assign(inputs.begin(), inputs.end());
@@ -443,6 +466,22 @@ absl::StatusOr<std::vector<Tensor>> Session::RunChecked(absl::Span<const Tensor>
   TENON_ASSIGN_OR_RETURN(std::vector<Tensor> results, plan->Run(inputs, in_place));
   TENON_RETURN_IF_ERROR(into.Fill(results));
   return results;
+}
+
+std::vector<Session::KeptPlan> Session::Plans() const {
+  std::vector<KeptPlan> plans;
+  MutexLock lock(&state_->made_mutex);
+  for (const MadePlan& made : state_->made) {
+    if (auto plan = made.plan.lock()) plans.push_back({made.inputs, std::move(plan)});
+  }
+  return plans;
+}
+
+bool Session::Takes(absl::string_view name) const {
+  return IsUnneeded(state_->interface, name) ||
+         std::any_of(inputs_.begin(), inputs_.end(), [&](const TensorInfo& info) {
+           return WithoutPortZero(info.name) == WithoutPortZero(name);
+         });
 }
 
 absl::StatusOr<std::vector<Tensor>> Session::Arrange(absl::Span<const NamedTensor> inputs) const {

@@ -117,8 +117,17 @@ class Session {
 
   // The plan that Run uses for these inputs (built if there is none yet).
   absl::StatusOr<std::shared_ptr<const Plan>> PlanFor(absl::Span<const Tensor> inputs);
+  // Whether callers may give a tensor of this name.
+  bool Takes(absl::string_view name) const;
   // Puts inputs given by name in order; errors as in Run.
   absl::StatusOr<std::vector<Tensor>> Arrange(absl::Span<const NamedTensor> inputs) const;
+  // The plans that are kept or running, with the inputs that they were made for (an invalid dtype:
+  // omitted), oldest first.
+  struct KeptPlan {
+    std::vector<TensorSpec> inputs;
+    std::shared_ptr<const Plan> plan;
+  };
+  std::vector<KeptPlan> Plans() const;
 
   // The names of the variables that the model changes, sorted. (Variables that it only reads are
   // constants.)
@@ -152,6 +161,7 @@ class Session {
   absl::StatusOr<std::shared_ptr<const Plan>> BuildPlanFor(absl::Span<const TensorSpec> feeds,
                                                            const std::vector<bool>& free_rows);
   void AfterPlan();
+  void Remember(absl::Span<const Tensor> inputs, const std::shared_ptr<const Plan>& plan);
   absl::StatusOr<std::vector<Tensor>> RunChecked(absl::Span<const Tensor> inputs,
                                                  const RunOptions& options);
   absl::Status CheckInputs(absl::Span<const Tensor> inputs) const;

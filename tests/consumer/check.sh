@@ -11,6 +11,7 @@ cmake -S "$here" -B "$scratch/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/pref
 cmake --build "$scratch/build"
 "$scratch/build/consumer" "$2"
 "$scratch/build/consumer_c"
+"$scratch/build/consumer_first" "$2"
 "$scratch/prefix/bin/tenon" --version
 
 library=$(find "$scratch/prefix" -name 'libtenon.so')

@@ -1,0 +1,247 @@
+// The C interface: reports as JSON (reports.h has their schemas).
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "env/cpu.h"
+#include "env/flags.h"
+#include "env/status.h"
+#include "graph_rewrite/explain.h"
+#include "include/c_api_text.h"
+#include "include/c_api_types.h"
+#include "primitive_cache/cache.h"
+#include "runtime/devices/placement.h"
+#include "runtime/devices/registry.h"
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using tenon::Session;
+
+Json ShapeJson(const tenon::Shape& shape) {
+  if (!shape.has_rank()) return nullptr;
+  Json dims = Json::array();
+  for (const int64_t d : shape.dims()) dims.push_back(d < 0 ? Json(nullptr) : Json(d));
+  return dims;
+}
+
+std::string Text(const absl::Status& status) { return std::string(status.message()); }
+
+Json CountsJson(const absl::btree_map<std::string, int>& counts) {
+  Json json = Json::object();
+  for (const auto& [name, count] : counts) json[name] = count;
+  return json;
+}
+
+Json RewritingJson(const tenon::SessionReport& report) {
+  Json phases = Json::array();
+  for (const tenon::PhaseReport& phase : report.rewrite.phases) {
+    Json rules = Json::array();
+    for (const auto& [rule, fired] : phase.fired)
+      rules.push_back({{"rule", rule}, {"fired", fired}});
+    phases.push_back({{"phase", tenon::Name(phase.phase)},
+                      {"ms", phase.ms},
+                      {"nodes", phase.nodes_after},
+                      {"rules", std::move(rules)}});
+  }
+  return {{"status", Text(report.status)},
+          {"note", report.note},
+          {"ms", report.rewrite.ms},
+          {"phases", std::move(phases)},
+          {"ops_before", CountsJson(report.rewrite.ops_before)},
+          {"ops_after", CountsJson(report.rewrite.ops_after)}};
+}
+
+Json MemoryJson(const tenon::SessionBytes& bytes) {
+  return {{"weights", bytes.weights},
+          {"packed", bytes.packed},
+          {"plans", bytes.plans},
+          {"primitives", bytes.primitives},
+          {"total", bytes.total()}};
+}
+
+Json PlansJson(const Session& session) {
+  Json plans = Json::array();
+  for (const Session::KeptPlan& kept : session.Plans()) {
+    Json inputs = Json::array();
+    for (size_t i = 0; i < kept.inputs.size() && i < session.inputs().size(); ++i) {
+      if (kept.inputs[i].dtype == tenon::DType::kInvalid) continue;
+      inputs.push_back({{"name", session.inputs()[i].name},
+                        {"dtype", tenon::Name(kept.inputs[i].dtype)},
+                        {"shape", ShapeJson(kept.inputs[i].shape)}});
+    }
+    const tenon::PlanStats& stats = kept.plan->stats();
+    plans.push_back({{"inputs", std::move(inputs)},
+                     {"steps", stats.steps},
+                     {"nodes", stats.nodes},
+                     {"evaluated", stats.evaluated},
+                     {"aliased", stats.aliased},
+                     {"in_place", stats.in_place},
+                     {"arena_bytes", stats.arena_bytes},
+                     {"unshared_bytes", stats.unshared_bytes}});
+  }
+  return plans;
+}
+
+Json CacheJson(const tenon::CacheStats& stats) {
+  return {{"hits", stats.hits}, {"misses", stats.misses}, {"evictions", stats.evictions}};
+}
+
+Json DiskCacheJson(const tenon::DiskCacheReport& report) {
+  using State = tenon::DiskCacheReport::State;
+  const char* state = "off";
+  if (report.state == State::kPending) state = "pending";
+  if (report.state == State::kWritten) state = "written";
+  if (report.state == State::kRead) state = "read";
+  if (report.state == State::kFailed) state = "failed";
+  return {{"state", state}, {"status", Text(report.status)}};
+}
+
+Json SessionJson(const Session& session) {
+  return {{"schema", "tenon.session"},
+          {"version", 1},
+          {"threads", session.threads()},
+          {"onednn_opts", session.flags().onednn_opts},
+          {"rewriting", RewritingJson(session.report())},
+          {"memory", MemoryJson(session.bytes())},
+          {"plans", PlansJson(session)},
+          {"plan_cache", CacheJson(session.plan_stats())},
+          {"kernel_cache", CacheJson(session.kernel_stats())},
+          {"disk_cache", DiskCacheJson(session.disk_cache())},
+          {"devices", session.nodes_on_devices()}};
+}
+
+absl::StatusOr<Json> ExplanationJson(const tenon_model& model, const tenon_session_options* given,
+                                     std::vector<std::string> nodes) {
+  TENON_ASSIGN_OR_RETURN(tenon::SessionRequest request, tenon::ReadSessionOptions(given));
+  const tenon::Flags& flags = *request.session.flags;
+  request.load.allow_missing_ops = true;
+  TENON_ASSIGN_OR_RETURN(tenon::Model loaded, model.path.empty()
+                                                  ? tenon::ParseModel(model.bytes, request.load)
+                                                  : tenon::LoadModel(model.path, request.load));
+  const tenon::Device* device = nullptr;
+  tenon::DeviceRegistry& plugins = tenon::DeviceRegistry::Global();
+  TENON_RETURN_IF_ERROR(plugins.LoadAll(flags.plugin_path));
+  for (const std::string& path : request.session.plugins) {
+    TENON_RETURN_IF_ERROR(plugins.Load(path));
+  }
+  if (!request.session.device.empty()) {
+    TENON_ASSIGN_OR_RETURN(device, plugins.Find(request.session.device));
+  }
+  TENON_RETURN_IF_ERROR(tenon::PlaceOnDevices(loaded.graph, device).status());
+
+  Json json = {{"schema", "tenon.explanation"},
+               {"version", 1},
+               {"onednn_opts", flags.onednn_opts},
+               {"applied", Json::array()},
+               {"nodes", Json::array()}};
+  if (!flags.onednn_opts) return json;
+  if (nodes.size() == 1 && nodes[0] == "*") {
+    nodes.clear();
+    for (const tenon::NodeId id : loaded.graph.NodeIds()) {
+      nodes.push_back(loaded.graph.node(id).name);
+    }
+  }
+  tenon::PrimitiveCache primitives(tenon::PrimitiveCache::LimitsOf(flags));
+  tenon::Services services;
+  services.flags = &flags;
+  services.cache = &primitives;
+  services.threads = std::max(request.session.threads, 1);
+  tenon::RewriteOptions options;
+  options.services = &services;
+  options.precision = request.session.precision;
+  TENON_ASSIGN_OR_RETURN(const std::vector<tenon::NodeExplanation> explanations,
+                         tenon::Explain(loaded.graph, options, nodes));
+  options.record_steps = true;
+  TENON_ASSIGN_OR_RETURN(const tenon::RewriteReport report, tenon::Rewrite(loaded.graph, options));
+  for (const tenon::PhaseReport& phase : report.phases) {
+    for (const tenon::RewriteStep& step : phase.steps) {
+      json["applied"].push_back({{"phase", tenon::Name(phase.phase)},
+                                 {"rule", step.rule},
+                                 {"node", step.node},
+                                 {"diff", step.diff}});
+    }
+  }
+  for (const tenon::NodeExplanation& node : explanations) {
+    Json rules = Json::array();
+    for (const tenon::RuleVerdict& rule : node.rules) {
+      rules.push_back({{"phase", tenon::Name(rule.phase)},
+                       {"rule", rule.rule},
+                       {"fired", rule.fired},
+                       {"reason", rule.reason}});
+    }
+    json["nodes"].push_back({{"node", node.node},
+                             {"op", node.op},
+                             {"now", node.now},
+                             {"now_op", node.now_op},
+                             {"accelerated", node.accelerated},
+                             {"rules", std::move(rules)}});
+  }
+  return json;
+}
+
+absl::StatusOr<Json> DevicesJson(const char* paths) {
+  TENON_ASSIGN_OR_RETURN(const tenon::Flags flags, tenon::Flags::FromEnvironment());
+  tenon::DeviceRegistry& plugins = tenon::DeviceRegistry::Global();
+  TENON_RETURN_IF_ERROR(plugins.LoadAll(flags.plugin_path));
+  if (paths != nullptr) TENON_RETURN_IF_ERROR(plugins.LoadAll(paths));
+  Json devices = Json::array();
+  const auto add = [&](const tenon::DeviceInfo& info, Json kernels) {
+    const bool has_memory = info.total_bytes >= 0;
+    devices.push_back({{"name", info.name},
+                       {"platform", info.platform},
+                       {"hardware", info.hardware},
+                       {"vendor", info.vendor},
+                       {"total_bytes", has_memory ? Json(info.total_bytes) : Json(nullptr)},
+                       {"free_bytes", has_memory ? Json(info.free_bytes) : Json(nullptr)},
+                       {"kernels", std::move(kernels)},
+                       {"source", info.source}});
+  };
+  tenon::DeviceInfo cpu;
+  cpu.name = "CPU:0";
+  cpu.platform = "oneDNN";
+  cpu.hardware = absl::StrCat(tenon::AvailableCpus(), " CPUs");
+  cpu.source = "Tenon";
+  cpu.total_bytes = -1;
+  add(cpu, nullptr);
+  for (const tenon::Device* device : plugins.devices()) {
+    const tenon::DeviceInfo info = device->Describe();
+    add(info, plugins.CountKernels(info.type));
+  }
+  return Json{{"schema", "tenon.devices"}, {"version", 1}, {"devices", std::move(devices)}};
+}
+
+}  // namespace
+
+const char* tenon_text_data(const tenon_text* text) { return text->text.c_str(); }
+size_t tenon_text_size(const tenon_text* text) { return text->text.size(); }
+void tenon_text_free(tenon_text* text) { delete text; }
+
+tenon_status* tenon_session_report(const tenon_session* session, tenon_text** report) {
+  return tenon::GiveJson(session, report, [&] { return SessionJson(*session->session); });
+}
+tenon_status* tenon_session_memory(const tenon_session* session, tenon_memory* memory) {
+  return tenon::Guard([&]() -> absl::Status {
+    if (session == nullptr) return tenon::InvalidArgument("null argument");
+    const tenon::SessionBytes bytes = session->session->bytes();
+    const tenon_memory told = {sizeof(tenon_memory), bytes.weights, bytes.packed, bytes.plans,
+                               bytes.primitives};
+    return tenon::WriteStruct(told, memory);
+  });
+}
+tenon_status* tenon_model_explain(const tenon_model* model, const tenon_session_options* options,
+                                  const char* const* nodes, int num_nodes, tenon_text** report) {
+  return tenon::GiveJson(model, report, [&]() -> absl::StatusOr<Json> {
+    std::vector<std::string> names;
+    for (int i = 0; i < num_nodes; ++i) {
+      if (nodes == nullptr || nodes[i] == nullptr) return tenon::InvalidArgument("null argument");
+      names.push_back(nodes[i]);
+    }
+    return ExplanationJson(*model, options, std::move(names));
+  });
+}
+tenon_status* tenon_devices(const char* plugins, tenon_text** report) {
+  return tenon::GiveJson(report, report, [&] { return DevicesJson(plugins); });
+}

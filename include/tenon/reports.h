@@ -1,0 +1,98 @@
+/* Reports: what happened to a model's graph, where a run's time goes, what is in memory, which
+ * devices there are. Part of tenon.h, which includes it.
+ *
+ * Reports are JSON documents (UTF-8): they are read by people and by programs in every language,
+ * and can grow without a change of this interface. Each begins with its "schema" ("tenon.profile")
+ * and "version"; the version grows when a member changes its meaning or goes. Readers should ignore
+ * members that they do not know. Shapes are arrays in which null is an unknown dimension; null in
+ * place of an array is an unknown rank. dtypes are names ("float", "bfloat16"). Making a report
+ * costs nothing until it is asked for; a run with a profile stores only numbers. */
+#ifndef TENON_REPORTS_H_
+#define TENON_REPORTS_H_
+
+#include "tenon.h" /* beside this file */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A text that the caller must free. */
+typedef struct tenon_text tenon_text;
+/* Ends with a 0 that size does not count. */
+TENON_API const char* tenon_text_data(const tenon_text* text);
+TENON_API size_t tenon_text_size(const tenon_text* text);
+TENON_API void tenon_text_free(tenon_text* text);
+
+/* {"schema": "tenon.session", "version": 1,
+ *  "threads": 2, "onednn_opts": true,
+ *  "rewriting": {"status": "" or why the graph runs unchanged, "note": "", "ms": 12.5,
+ *                "phases": [{"phase": "fuse", "ms": 3.1, "nodes": 120,
+ *                            "rules": [{"rule": "FuseConv2D", "fired": 53}]}],
+ *                "ops_before": {"Conv2D": 53}, "ops_after": {"_MklNativeFusedConv2D": 53}},
+ *  "memory": {"weights": bytes, "packed": bytes, "plans": bytes, "primitives": bytes, "total":
+ *             bytes},
+ *  "plans": [{"inputs": [{"name": "x", "dtype": "float", "shape": [1, 224, 224, 3]}], "steps": 58,
+ *             "nodes": 60, "evaluated": 0, "aliased": 1, "in_place": 3, "arena_bytes": bytes,
+ *             "unshared_bytes": bytes}],
+ *  "plan_cache": {"hits": 9, "misses": 1, "evictions": 0}, "kernel_cache": {...},
+ *  "disk_cache": {"state": "off", "pending", "written", "read" or "failed", "status": ""},
+ *  "devices": number of nodes on devices}
+ * "rewriting" is empty in a session that came from the disk cache. An omitted input is not among
+ * the plan's. */
+TENON_API tenon_status* tenon_session_report(const tenon_session* session, tenon_text** report);
+
+/* Bytes that a session holds, as far as it knows. Cheap enough to ask often. */
+typedef struct tenon_memory {
+  size_t size;        /* sizeof(tenon_memory), set by the caller */
+  int64_t weights;    /* plain values of constants */
+  int64_t packed;     /* forms that kernels made from them */
+  int64_t plans;      /* the plans that are kept, and the arenas of their runs */
+  int64_t primitives; /* an estimate: oneDNN does not report it */
+} tenon_memory;
+#define TENON_MEMORY_INIT \
+  { sizeof(tenon_memory), 0, 0, 0, 0 }
+TENON_API tenon_status* tenon_session_memory(const tenon_session* session, tenon_memory* memory);
+
+/* Which rules fired where, and why others did not. Rewrites the model anew, so that sessions need
+ * not keep this. `options` as for a session (may be NULL); `nodes` are names of the model as it is
+ * loaded: none: every contraction, "*": all.
+ * {"schema": "tenon.explanation", "version": 1, "onednn_opts": true,
+ *  "applied": [{"phase": "fuse", "rule": "FuseConv2D", "node": "relu1", "diff": ["- ...", "+
+ * ..."]}], "nodes": [{"node": "conv1", "op": "Conv2D", "now": "relu1", "now_op":
+ * "_MklNativeFusedConv2D", "accelerated": true, "rules": [{"phase": "fuse", "rule": "FusePadConv",
+ * "fired": false, "reason": "..."}]}]} "now" is empty if the node was removed or folded. Ops that
+ * Tenon does not have are no error. */
+TENON_API tenon_status* tenon_model_explain(const tenon_model* model,
+                                            const tenon_session_options* options,
+                                            const char* const* nodes, int num_nodes,
+                                            tenon_text** report);
+
+/* Collects the times of every step of runs that have it in their options, one run at a time. */
+TENON_API tenon_profile* tenon_profile_create(void); /* NULL: out of memory */
+TENON_API void tenon_profile_free(tenon_profile* profile);
+TENON_API void tenon_profile_clear(tenon_profile* profile);
+TENON_API int tenon_profile_num_runs(const tenon_profile* profile);
+/* {"schema": "tenon.profile", "version": 1, "runs": 10,
+ *  "plans": [{"runs": 10, "ns": 360000000,
+ *             "steps": [{"node": "conv1", "op": "_MklNativeFusedConv2D",
+ *                        "implementation": "brgconv:avx512_core", "accelerated": true,
+ *                        "dynamic": false, "device": "", "ns": 9000000, "fastest_ns": 880000,
+ *                        "flops": 236027904, "bytes": 3251200}]}]}
+ * One plan for each set of input shapes; "ns" is the sum over its runs, "flops" and "bytes" are
+ * those of one run (bytes of the step's inputs and outputs with weights; 0: not known ahead). A
+ * loop or branch is one step. */
+TENON_API tenon_status* tenon_profile_report(const tenon_profile* profile, tenon_text** report);
+/* A trace in the JSON form that Perfetto and chrome://tracing read: an event for each step. */
+TENON_API tenon_status* tenon_profile_trace(const tenon_profile* profile, tenon_text** trace);
+
+/* The CPU and the devices of plug-ins; `plugins` as in tenon_session_options, may be NULL.
+ * {"schema": "tenon.devices", "version": 1,
+ *  "devices": [{"name": "CPU:0", "platform": "oneDNN", "hardware": "2 CPUs", "vendor": "",
+ *               "total_bytes": null, "free_bytes": null, "kernels": null, "source": "Tenon"}]} */
+TENON_API tenon_status* tenon_devices(const char* plugins, tenon_text** report);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TENON_REPORTS_H_ */
