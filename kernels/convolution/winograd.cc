@@ -15,13 +15,12 @@ constexpr int64_t kLineFloats = 16;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Rounds up to an odd number of cache lines, so that positions do not share a cache set.
-int64_t OddLines(int64_t floats) {
+}  // namespace
+
+int64_t OddCacheLines(int64_t floats) {
   const int64_t lines = CeilDiv(floats, kLineFloats);
   return (lines | 1) * kLineFloats;
 }
-
-}  // namespace
 
 Winograd::Winograd(const WinogradShape& shape, WinogradTile tile, int threads)
 
@@ -50,8 +49,8 @@ Winograd::Winograd(const WinogradShape& shape, WinogradTile tile, int threads)
                   (blocks_ >= 2 * threads_ || filter_bytes() <= kSmallFilterBytes || uneven);
   if (share_blocks_) blocks_ = CeilDiv(blocks_, threads_) * threads_;
   block_tiles_ = CeilDiv(tiles_, blocks_);
-  input_stride_ = OddLines(block_tiles_ * channels);
-  product_stride_ = OddLines(block_tiles_ * width_);
+  input_stride_ = OddCacheLines(block_tiles_ * channels);
+  product_stride_ = OddCacheLines(block_tiles_ * width_);
 }
 
 size_t Winograd::filter_bytes() const {
@@ -84,7 +83,7 @@ void Winograd::TransformFilter(const float* filter, float* transformed) const {
 size_t Winograd::scratch_bytes() const {
   const int64_t inputs = positions_ * input_stride_ * (share_blocks_ ? threads_ : 1);
   const int64_t products = positions_ * product_stride_ * threads_;
-  return static_cast<size_t>(inputs + products + OddLines(shape_.in_channels)) * sizeof(float);
+  return static_cast<size_t>(inputs + products + OddCacheLines(shape_.in_channels)) * sizeof(float);
 }
 
 Winograd::Block Winograd::BlockAt(int64_t index) const {
@@ -126,7 +125,8 @@ void Winograd::RunPanel(const float* filter, const Block& block, int64_t panel, 
   p.channels = static_cast<size_t>(channels);
   p.width = static_cast<size_t>(width_);
   for (int64_t i = 0; i < positions_; ++i) {
-    p.a = inputs + i * input_stride_;
+    const float* const a = inputs + i * input_stride_;
+    p.a = &a;
     p.b = filter + (panel * positions_ + i) * channels * width_;
     p.out = products + i * product_stride_;
     loops_.product(p);
@@ -154,13 +154,13 @@ void Winograd::RunPanel(const float* filter, const Block& block, int64_t panel, 
     o.rows = static_cast<size_t>(std::min(out_, shape_.out_height - h));
     o.columns = static_cast<size_t>(std::min(out_, shape_.out_width - w));
     loops_.output(o);
-    if (!finish.steps.empty()) RunSteps(finish, o, at, panel * width_, reinterpret_cast<float*>(y));
+    RunWinogradSteps(finish, o, at, panel * width_, reinterpret_cast<float*>(y));
   }
 }
 
-// `at`: the tile's first element, which belongs to `channel`.
-void Winograd::RunSteps(const WinogradFinish& finish, const WinogradOutput& o, int64_t at,
-                        int64_t channel, float* y) const {
+void RunWinogradSteps(const WinogradFinish& finish, const WinogradOutput& o, int64_t at,
+                      int64_t channel, float* y) {
+  if (finish.steps.empty()) return;
   for (size_t i = 0; i < o.rows; ++i) {
     for (size_t j = 0; j < o.columns; ++j) {
       const int64_t here = at + static_cast<int64_t>(i * o.row_stride + j * o.column_stride);
@@ -180,7 +180,7 @@ void Winograd::Run(const void* image, const float* filter, const WinogradFinish&
   char* const y = static_cast<char*>(result);
   float* const zeros = static_cast<float*>(scratch);
   std::fill_n(zeros, shape_.in_channels, 0.0f);
-  float* const products = zeros + OddLines(shape_.in_channels);
+  float* const products = zeros + OddCacheLines(shape_.in_channels);
   float* const inputs = products + positions_ * product_stride_ * threads_;
   if (share_blocks_) {
     ParallelForRanges(threads_, blocks_, 1, [&](int range, int64_t begin, int64_t end) {

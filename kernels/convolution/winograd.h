@@ -33,28 +33,47 @@ struct WinogradFinish {
   absl::Span<const TileStep> steps;            // operands must not be the output
 };
 
-class Winograd {
+class WinogradConvolution {
+ public:
+  virtual ~WinogradConvolution() = default;
+
+  virtual std::string Name() const = 0;  // "winograd4x4:AVX2"
+
+  // Transforms the filter [3, 3, in_channels, out_channels] into filter_bytes() bytes, 64-byte
+  // aligned. The result's layout depends only on the filter's shape, tile and instruction set.
+  virtual size_t filter_bytes() const = 0;
+  virtual std::string filter_key() const = 0;
+  virtual void TransformFilter(const float* filter, float* transformed) const = 0;
+
+  virtual size_t scratch_bytes() const = 0;
+  virtual void Run(const void* x, const float* filter, const WinogradFinish& finish, void* y,
+                   void* scratch) const = 0;
+};
+
+// Applies the finish's steps to a tile that has just been written; its first element, at y + at,
+// belongs to `channel`.
+void RunWinogradSteps(const WinogradFinish& finish, const WinogradOutput& o, int64_t at,
+                      int64_t channel, float* y);
+
+// Rounds up to an odd number of cache lines, so that positions do not share a cache set.
+int64_t OddCacheLines(int64_t floats);
+
+class Winograd final : public WinogradConvolution {
  public:
   Winograd(const WinogradShape& shape, WinogradTile tile, int threads);
 
-  std::string Name() const;  // "winograd4x4:AVX2"
-
-  // Transforms the filter [3, 3, in_channels, out_channels] into filter_bytes() bytes, 64-byte
-  // aligned. The result's layout depends only on channels, tile and instruction set.
-  size_t filter_bytes() const;
-  std::string filter_key() const;
-  void TransformFilter(const float* filter, float* transformed) const;
-
-  size_t scratch_bytes() const;
+  std::string Name() const override;
+  size_t filter_bytes() const override;
+  std::string filter_key() const override;
+  void TransformFilter(const float* filter, float* transformed) const override;
+  size_t scratch_bytes() const override;
   void Run(const void* x, const float* filter, const WinogradFinish& finish, void* y,
-           void* scratch) const;
+           void* scratch) const override;
 
  private:
   struct Block {
     int64_t begin = 0, tiles = 0;
   };
-  void RunSteps(const WinogradFinish& finish, const WinogradOutput& o, int64_t at, int64_t channel,
-                float* y) const;
   Block BlockAt(int64_t index) const;
   void TransformInput(const char* x, const float* zeros, int64_t tile, int64_t place,
                       int64_t block_tiles, float* inputs) const;

@@ -178,7 +178,7 @@ void Filter(const WinogradFilter& f) {
 constexpr size_t kMaxRows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
 
 template <size_t rows, size_t vectors>
-HWY_INLINE void Rows(const WinogradProduct& p, const float* a, float* out) {
+HWY_INLINE void Rows(const WinogradProduct& p, size_t row, float* out) {
   const FloatTag d;
   constexpr size_t lanes = hn::MaxLanes(FloatTag());
   const float* b = p.b;
@@ -186,19 +186,22 @@ HWY_INLINE void Rows(const WinogradProduct& p, const float* a, float* out) {
   for (auto& row : sums) {
     for (Vf& sum : row) sum = hn::Zero(d);
   }
-  for (size_t left = p.channels; left > 0; a += p.block_stride) {
-    const size_t n = left < lanes ? left : lanes;
-    const size_t first = n < p.channels ? lanes - n : 0;
-    for (size_t c = first; c < first + n; ++c) {
-      Vf weights[vectors];
-      for (size_t v = 0; v < vectors; ++v) weights[v] = hn::LoadU(d, b + v * lanes);
-      b += vectors * lanes;
-      for (size_t r = 0; r < rows; ++r) {
-        const Vf x = hn::Set(d, a[r * lanes + c]);
-        for (size_t v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(x, weights[v], sums[r][v]);
+  for (size_t s = 0; s < p.segments; ++s) {
+    const float* a = p.a[s] + row * lanes;
+    for (size_t left = p.channels; left > 0; a += p.block_stride) {
+      const size_t n = left < lanes ? left : lanes;
+      const size_t first = n < p.channels ? lanes - n : 0;
+      for (size_t c = first; c < first + n; ++c) {
+        Vf weights[vectors];
+        for (size_t v = 0; v < vectors; ++v) weights[v] = hn::LoadU(d, b + v * lanes);
+        b += vectors * lanes;
+        for (size_t r = 0; r < rows; ++r) {
+          const Vf x = hn::Set(d, a[r * lanes + c]);
+          for (size_t v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(x, weights[v], sums[r][v]);
+        }
       }
+      left -= n;
     }
-    left -= n;
   }
   for (size_t r = 0; r < rows; ++r) {
     for (size_t v = 0; v < vectors; ++v) {
@@ -207,10 +210,10 @@ HWY_INLINE void Rows(const WinogradProduct& p, const float* a, float* out) {
   }
 }
 
-using RowsFn = void (*)(const WinogradProduct&, const float*, float*);
+using RowsFn = void (*)(const WinogradProduct&, size_t, float*);
 template <size_t rows, size_t vectors>
-void RowsOf(const WinogradProduct& p, const float* a, float* out) {
-  Rows<rows, vectors>(p, a, out);
+void RowsOf(const WinogradProduct& p, size_t row, float* out) {
+  Rows<rows, vectors>(p, row, out);
 }
 template <size_t vectors, size_t... rows>
 constexpr std::array<RowsFn, sizeof...(rows)> RowsTable(std::index_sequence<rows...>) {
@@ -226,7 +229,7 @@ void Product(const WinogradProduct& p) {
   size_t row = 0;
   for (size_t g = 0; g < groups; ++g) {
     const size_t rows = (p.tiles - row + groups - g - 1) / (groups - g);
-    table[rows - 1](p, p.a + row * lanes, p.out + row * p.width);
+    table[rows - 1](p, row, p.out + row * p.width);
     row += rows;
   }
 }

@@ -30,10 +30,12 @@ struct WinogradInput {
   size_t position_stride = 0, block_stride = 0;
 };
 
-// out[t, o] = sum over c of a[t, c] * b[c, o] for `width` outputs (lanes, or 2 lanes). a is laid
-// out as above: tile t of a block is at t * lanes. b and out are dense.
+// out[t, o] = sum over s and c of a[s][t, c] * b[s, c, o] for `width` outputs (lanes, or 2 lanes).
+// Each of the `segments` a[s] is laid out as above: tile t of a block is at t * lanes. b and out
+// are dense.
 struct WinogradProduct {
-  const float* a = nullptr;
+  const float* const* a = nullptr;
+  size_t segments = 1;
   size_t block_stride = 0;
   size_t tiles = 0, channels = 0, width = 0;
   const float* b = nullptr;

@@ -287,9 +287,6 @@ TEST(WinogradChoice, WhereItRuns) {
   AttrMap strided = ConvAttrs();
   strided["strides"] = Ints{1, 2, 2, 1};
   EXPECT_FALSE(runs(image, filter, strided, {.constants = {1}}));
-  AttrMap dilated = ConvAttrs();
-  dilated["dilations"] = Ints{1, 2, 2, 1};
-  EXPECT_FALSE(runs(image, filter, dilated, {.constants = {1}}));
 }
 
 }  // namespace
