@@ -37,16 +37,23 @@ class Task:
     with np.load(home / name / "inputs.npz") as arrays:
       np.savez(self.inputs, **{k: repeat(v, batch) for k, v in arrays.items()})
     with np.load(home / name / "outputs.npz") as arrays:
-      self.wanted = [repeat(v, batch) for v in arrays.values()]
+      # In the order of a signature's outputs: by name.
+      self.wanted = {k: repeat(arrays[k], batch) for k in sorted(arrays)}
 
   def difference(self, path: pathlib.Path) -> float:
-    """Largest difference from TensorFlow (oneDNN off), over its scale."""
+    """Largest difference from TensorFlow (oneDNN off), over its scale.
+
+    Outputs of the file are found by name, or else (those of peers) by position.
+    """
     with np.load(path) as arrays:
-      got = list(arrays.values())
-    if [g.shape for g in got] != [w.shape for w in self.wanted]:
-      raise Failure(f"outputs have shapes {[g.shape for g in got]}")
+      named = set(arrays) == set(self.wanted)
+      got = [arrays[k] for k in (self.wanted if named else arrays)]
+    wanted = list(self.wanted.values())
+    if [g.shape for g in got] != [w.shape for w in wanted]:
+      raise Failure(f"outputs have shapes {[g.shape for g in got]}, not "
+                    f"{[w.shape for w in wanted]}")
     return max(float(np.abs(g - w).max() / np.abs(w).max())
-               for g, w in zip(got, self.wanted))
+               for g, w in zip(got, wanted))
 
 
 class Tenon:
