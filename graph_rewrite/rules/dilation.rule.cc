@@ -21,8 +21,8 @@ struct Dilation {
   int64_t rate = 1, before = 0, after = 0;
 };
 
-absl::StatusOr<std::vector<int64_t>> Integers(RuleContext& context, const Node& n, size_t slot,
-                                              size_t count) {
+absl::StatusOr<std::vector<int64_t>> BlockIntegers(RuleContext& context, const Node& n, size_t slot,
+                                                   size_t count) {
   const Tensor* t = n.inputs.size() > slot ? context.Constant(n.inputs[slot]) : nullptr;
   if (t == nullptr) return WhyNot("blocks, paddings or crops are not constant");
   auto values = IntegerValues(*t);
@@ -53,15 +53,15 @@ absl::Status IsDense(const Node& conv) {
 // `x` is what SpaceToBatchND reads.
 absl::StatusOr<std::vector<Dilation>> ReadDilations(RuleContext& context, const Node& to_batch,
                                                     const Node& to_space, const Shape& x) {
-  auto blocks = Integers(context, to_batch, 1, 0);
+  auto blocks = BlockIntegers(context, to_batch, 1, 0);
   if (!blocks.ok()) return blocks.status();
   const size_t n = blocks->size();
-  auto after = Integers(context, to_space, 1, n);
+  auto after = BlockIntegers(context, to_space, 1, n);
   if (!after.ok()) return after.status();
   if (*blocks != *after) return WhyNot("it puts together other blocks than were taken apart");
-  auto pads = Integers(context, to_batch, 2, 2 * n);
+  auto pads = BlockIntegers(context, to_batch, 2, 2 * n);
   if (!pads.ok()) return pads.status();
-  auto crops = Integers(context, to_space, 2, 2 * n);
+  auto crops = BlockIntegers(context, to_space, 2, 2 * n);
   if (!crops.ok()) return crops.status();
   if (!x.has_rank() || static_cast<size_t>(x.rank()) < n + 1) return WhyNot("its rank is unknown");
   std::vector<Dilation> dilations;

@@ -21,12 +21,12 @@ using Gate = RecurrentCellForm::Gate;
 using Variable = RecurrentLoop::Variable;
 
 // The tensor that a sequence's steps are read from, and how.
-struct Source {
+struct SequenceSource {
   Endpoint tensor;
   bool time_major = true, reverse = false;
 };
-Source SourceOf(RuleContext& context, Endpoint tensor) {
-  Source s = {.tensor = tensor};
+SequenceSource SourceOf(RuleContext& context, Endpoint tensor) {
+  SequenceSource s = {.tensor = tensor};
   while (true) {
     const Node& n = context.Candidate(s.tensor);
     if (SwapsTimeAndBatch(context, n)) {
@@ -89,7 +89,7 @@ class Fusion {
   absl::Status Apply() {
     const Node loop = context_.node(id_);
     const int64_t gates = static_cast<int64_t>(cell_.gates.size()), units = cell_.units;
-    const Source source = SourceOf(context_, TensorOfList(context_, Outer(cell_.input)));
+    const SequenceSource source = SourceOf(context_, TensorOfList(context_, Outer(cell_.input)));
     const int64_t features = DimensionOf(context_, source.tensor, 2).value;
     if (features < 1) return WhyNot("the size of its input is not known");
 
