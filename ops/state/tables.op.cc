@@ -1,7 +1,9 @@
 // Hash tables. If a table is initialized or restored when the model is loaded, and only read
-// afterwards, import turns it into two constants, and the lookup into _TableFind; the other ops
-// have signatures and no kernels.
+// afterwards, import turns it into two constants, and the lookup into _TableFind. A mutable table
+// that the model changes while it runs is kept by the session, which puts it behind the handle;
+// the ops with kernels work on such tables. The other ops have signatures and no kernels.
 #include "env/status.h"
+#include "kernels/state/mutable_table.h"
 #include "kernels/state/table.h"
 #include "ops/op.h"
 
@@ -87,8 +89,25 @@ const OpRegistration lookup_table_import_v2({
     .name = "LookupTableImportV2",
     .inputs = "table_handle: resource, keys: Tin, values: Tout",
     .attrs = "Tin: type; Tout: type",
+    .reference = MutableTableImportKernel,
     .stateful = true,
     .import_role = ImportRole::kFillsTable,
+});
+
+const OpRegistration lookup_table_insert_v2({
+    .name = "LookupTableInsertV2",
+    .inputs = "table_handle: resource, keys: Tin, values: Tout",
+    .attrs = "Tin: type; Tout: type",
+    .reference = MutableTableInsertKernel,
+    .stateful = true,
+});
+
+const OpRegistration lookup_table_remove_v2({
+    .name = "LookupTableRemoveV2",
+    .inputs = "table_handle: resource, keys: Tin",
+    .attrs = "Tin: type",
+    .reference = MutableTableRemoveKernel,
+    .stateful = true,
 });
 
 constexpr char kTextFileAttrs[] =
@@ -111,12 +130,20 @@ const OpRegistration initialize_from_text_file({
     .import_role = ImportRole::kFillsTableFromText,
 });
 
+absl::Status LookupShape(ShapeContext& c) {
+  c.set_output(0, c.input(1));
+  return absl::OkStatus();
+}
+
 const OpRegistration lookup_table_find_v2({
     .name = "LookupTableFindV2",
     .inputs = "table_handle: resource, keys: Tin, default_value: Tout",
     .outputs = "values: Tout",
     .attrs = "Tin: type; Tout: type",
-    .shape = UnknownShape,
+    .shape = LookupShape,
+    .reference = MutableTableFindKernel,
+    .stateful = true,
+    .import_role = ImportRole::kReads,
 });
 
 const OpRegistration lookup_table_find({
@@ -132,6 +159,9 @@ const OpRegistration lookup_table_size_v2({
     .inputs = "table_handle: resource",
     .outputs = "size: int64",
     .shape = ScalarShape,
+    .reference = MutableTableSizeKernel,
+    .stateful = true,
+    .import_role = ImportRole::kReads,
 });
 
 const OpRegistration lookup_table_size({
@@ -141,12 +171,21 @@ const OpRegistration lookup_table_size({
     .shape = ScalarShape,
 });
 
+absl::Status ExportShape(ShapeContext& c) {
+  c.set_output(0, Shape({-1}));
+  c.set_output(1, Shape({-1}));
+  return absl::OkStatus();
+}
+
 const OpRegistration lookup_table_export_v2({
     .name = "LookupTableExportV2",
     .inputs = "table_handle: resource",
     .outputs = "keys: Tkeys, values: Tvalues",
     .attrs = "Tkeys: type; Tvalues: type",
-    .shape = UnknownShape,
+    .shape = ExportShape,
+    .reference = MutableTableExportKernel,
+    .stateful = true,
+    .import_role = ImportRole::kReads,
 });
 
 absl::Status FindShape(ShapeContext& c) {

@@ -13,6 +13,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
 #include "env/status.h"
+#include "kernels/state/mutable_table.h"
 #include "kernels/state/variable.h"
 #include "ops/op.h"
 #include "proto/messages/attr_proto.h"
@@ -23,6 +24,12 @@
 
 namespace tenon {
 namespace {
+
+// Whether import made the attribute, which TensorFlow does not know.
+bool IsNote(absl::string_view key) {
+  return key == kInitialValueAttr || key == kVariableShapeAttr || key == kInitialKeysAttr ||
+         key == kInitialValuesAttr;
+}
 
 constexpr int kProducer = 1087;  // a version of the GraphDef format that every reader accepts
 
@@ -74,7 +81,7 @@ class NodeWriter {
       if (!IsArgument(c)) def.add_input(absl::StrCat("^", graph_.node(c).name));
     }
     for (const auto& [key, value] : n.attrs) {
-      if (value.empty() || key == kInitialValueAttr || key == kVariableShapeAttr) continue;
+      if (value.empty() || IsNote(key)) continue;
       tf::AttrEntry& entry = *def.add_attr();
       entry.set_key(key);
       if (absl::Status s = AttrToProto(value, *entry.mutable_value()); !s.ok()) {

@@ -24,10 +24,15 @@ absl::Status CheckPublic(const OpLookup& op, const Node& node) {
 }  // namespace
 
 absl::StatusOr<Graph> Finisher::Finish(Draft draft) {
+  SimplifyTables(draft);
   TENON_RETURN_IF_ERROR(ImportBodies(draft));
   TENON_RETURN_IF_ERROR(FunctionalizeAll(draft));
   CollectChangedVariables(draft, changed_);
-  for (const FunctionalizedBody& body : bodies_) CollectChangedVariables(body.draft, changed_);
+  CollectChangedTables(draft, changed_tables_);
+  for (const FunctionalizedBody& body : bodies_) {
+    CollectChangedVariables(body.draft, changed_);
+    CollectChangedTables(body.draft, changed_tables_);
+  }
   for (FunctionalizedBody& body : bodies_) {
     TENON_ASSIGN_OR_RETURN(Graph graph,
                            FinishBody(std::move(body.draft), absl::StrCat(body.name, "/")));
@@ -64,7 +69,8 @@ absl::StatusOr<Graph> Finisher::FinishBody(Draft draft, const std::string& where
   draft.targets.erase(std::remove_if(draft.targets.begin(), draft.targets.end(), idle),
                       draft.targets.end());
   TENON_RETURN_IF_ERROR(CheckNodes(draft, where));
-  TENON_RETURN_IF_ERROR(FreezeTables(draft, tables_));
+  TENON_RETURN_IF_ERROR(FreezeTables(draft, tables_, changed_tables_));
+  draft.DropIdleControls(HasSideEffects);  // a lookup in constants waits for nothing
   TENON_RETURN_IF_ERROR(FreezeTextModels(draft));
   return std::move(draft).ToGraph();
 }

@@ -49,6 +49,7 @@ class Finisher {
   TableStore& tables_;
   std::vector<FunctionalizedBody> bodies_;    // callees first
   absl::flat_hash_set<std::string> changed_;  // VariableNames of variables that some body changes
+  absl::flat_hash_set<std::string> changed_tables_;  // likewise, of tables
   FunctionLibrary library_;
   absl::flat_hash_set<std::string> with_side_effects_;      // functions of library_
   absl::flat_hash_map<std::string, std::string> imported_;  // function and captures -> its name

@@ -8,6 +8,7 @@
 #include "env/status.h"
 #include "graph/attr.h"
 #include "kernels/interface/types.h"
+#include "kernels/state/mutable_table.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
 #include "proto/import/table_text.h"
@@ -96,6 +97,30 @@ absl::Status CheckContent(TableStore::Content& content) {
 }
 
 absl::StatusOr<Tensor> Flat(const Tensor& t) { return t.Reshaped(Shape({t.num_elements()})); }
+
+bool ChangesTable(absl::string_view op) {
+  return FillsFromTensors(op) || op == "LookupTableInsertV2" || op == "LookupTableRemoveV2";
+}
+
+// The session makes the table from this node alone, so one kind is enough for all.
+absl::Status Keep(Node& table, const std::string& name, const TableStore::Content& content) {
+  if (!FindOp(table.op).info->signature.outputs.empty() &&
+      FindOp(table.op).info->signature.outputs[0].dtype != DType::kResource) {
+    return Unimplemented("the table '", name, "' of TensorFlow 1 changes at run time");
+  }
+  TENON_RETURN_IF_ERROR(MakeMutableTable(content.keys.dtype(), content.values.dtype()).status());
+  table.op = "MutableHashTableV2";
+  table.inputs.clear();
+  table.attrs.clear();
+  table.attrs["key_dtype"] = content.keys.dtype();
+  table.attrs["value_dtype"] = content.values.dtype();
+  table.attrs["shared_name"] = name;
+  if (content.keys.num_elements() != 0) {
+    table.attrs[kInitialKeysAttr] = content.keys;
+    table.attrs[kInitialValuesAttr] = content.values;
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<Endpoint> AddConst(Draft& draft, const std::string& name, Tensor value) {
   Node node;
@@ -249,7 +274,34 @@ absl::StatusOr<Tensor> TableStore::ValueOf(const Draft& draft, Endpoint e, int d
   return outputs[static_cast<size_t>(e.port)];
 }
 
-absl::Status FreezeTables(Draft& draft, TableStore& store) {
+void SimplifyTables(Draft& draft) {
+  for (NodeId id = 0; id < draft.end_id(); ++id) {
+    Node& n = draft.node(id);
+    if (n.op != "MutableDenseHashTableV2") continue;
+    const Shape* value_shape = n.attr<Shape>("value_shape");
+    if (value_shape != nullptr && value_shape->rank() != 0) continue;
+    n.op = "MutableHashTableV2";
+    n.inputs.clear();
+    for (const char* attr : {"value_shape", "initial_num_buckets", "max_load_factor"}) {
+      n.attrs.erase(attr);
+    }
+  }
+}
+
+void CollectChangedTables(const Draft& draft, absl::flat_hash_set<std::string>& changed) {
+  const std::vector<bool> live = draft.Live();
+  for (NodeId id = 0; id < draft.end_id(); ++id) {
+    const Node& n = draft.node(id);
+    if (!live[static_cast<size_t>(id)] || n.inputs.empty() || !ChangesTable(n.op)) continue;
+    const NodeId table = TableOf(draft, n.inputs[0]);
+    if (table != kNoNode && IsMutableTable(draft.node(table))) {
+      changed.insert(VariableName(draft.node(table)));
+    }
+  }
+}
+
+absl::Status FreezeTables(Draft& draft, TableStore& store,
+                          const absl::flat_hash_set<std::string>& changed) {
   const std::vector<bool> live = draft.Live();
   absl::flat_hash_map<Endpoint, Endpoint> forward;
   // One pair of constants per table.
@@ -266,6 +318,15 @@ absl::Status FreezeTables(Draft& draft, TableStore& store) {
     const absl::StatusOr<const TableStore::Content*> content = store.Find(draft.node(table));
     if (!content.ok()) return Annotate(content.status(), NodeLabel(draft.node(id)));
     const std::string name = VariableName(draft.node(table));
+    if (changed.contains(name)) {
+      if (wordpieces) {
+        return Unimplemented(NodeLabel(draft.node(id)), ": its vocabulary changes at run time");
+      }
+      TENON_RETURN_IF_ERROR(
+          Annotate(Keep(draft.node(table), name, **content), NodeLabel(draft.node(id))));
+      draft.node(id).inputs[handle] = {table, 0};
+      continue;
+    }
     auto it = constants.find(name);
     if (it == constants.end()) {
       TENON_ASSIGN_OR_RETURN(const Endpoint keys,

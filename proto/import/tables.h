@@ -1,5 +1,5 @@
-// Hash tables that a model initializes when it is loaded, or restores from its checkpoint, and then
-// only reads: their contents become constants.
+// Hash tables. Those that a model initializes when it is loaded, or restores from its checkpoint,
+// and then only reads become constants; those that it changes are kept by the session.
 #ifndef TENON_PROTO_IMPORT_TABLES_H_
 #define TENON_PROTO_IMPORT_TABLES_H_
 
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "graph/tensor.h"
@@ -56,9 +57,18 @@ class TableStore {
   absl::flat_hash_map<std::string, Content> contents_;  // by VariableName
 };
 
-// Turns lookups into _TableFind on constants, wordpieces into _WordpieceTokenize, and sizes and
-// exports into constants.
-absl::Status FreezeTables(Draft& draft, TableStore& store);
+// Dense tables of scalars become hash tables. Those need no inputs, which mark a dense table's
+// empty places, so a function's body can have the handle by itself.
+void SimplifyTables(Draft& draft);
+
+// Adds the names of the mutable tables that live nodes change.
+void CollectChangedTables(const Draft& draft, absl::flat_hash_set<std::string>& changed);
+
+// Tables that nobody changes: turns lookups into _TableFind on constants, wordpieces into
+// _WordpieceTokenize, and sizes and exports into constants. Those in `changed` become
+// MutableHashTableV2 with a note of their contents in the checkpoint.
+absl::Status FreezeTables(Draft& draft, TableStore& store,
+                          const absl::flat_hash_set<std::string>& changed);
 
 }  // namespace tenon
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "env/status.h"
+#include "ops/op.h"
 #include "runtime/plan/body.h"
 
 namespace tenon {
@@ -50,6 +51,10 @@ absl::StatusOr<Graph> WithoutWeights(const Graph& graph, SessionVariables& varia
       }
       weights[static_cast<size_t>(map(id))] = *value;
       node.attrs.erase("value");
+    } else if (FactsOf(node.op).import_role == ImportRole::kMutableTable) {
+      TENON_ASSIGN_OR_RETURN(weights[static_cast<size_t>(map(id))], variables.TableHandle(node));
+      node.attrs.erase(kInitialKeysAttr);
+      node.attrs.erase(kInitialValuesAttr);
     } else if (node.op == "VarHandleOp") {
       TENON_ASSIGN_OR_RETURN(weights[static_cast<size_t>(map(id))], variables.Handle(node));
       node.attrs.erase(kInitialValueAttr);

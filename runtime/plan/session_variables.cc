@@ -26,6 +26,30 @@ absl::StatusOr<Tensor> SessionVariables::Handle(const Node& node) {
   return ObjectTensor(DType::kResource, variable);
 }
 
+absl::StatusOr<Tensor> SessionVariables::TableHandle(const Node& node) {
+  const std::string* shared = node.attr<std::string>("shared_name");
+  const std::string& name = shared != nullptr && !shared->empty() ? *shared : node.name;
+  const DType* keys = node.attr<DType>("key_dtype");
+  const DType* values = node.attr<DType>("value_dtype");
+  if (keys == nullptr || values == nullptr)
+    return InvalidArgument(NodeLabel(node), " has no dtypes");
+  std::shared_ptr<MutableTable>& table = tables_[name];
+  if (table == nullptr) {
+    TENON_ASSIGN_OR_RETURN(table, MakeMutableTable(*keys, *values));
+    const Tensor* k = node.attr<Tensor>(kInitialKeysAttr);
+    const Tensor* v = node.attr<Tensor>(kInitialValuesAttr);
+    if (k != nullptr && v != nullptr) {
+      if (k->dtype() != *keys || v->dtype() != *values || k->num_elements() != v->num_elements()) {
+        return InvalidArgument(NodeLabel(node), " has contents of another form");
+      }
+      table->Import(k->raw(), v->raw(), k->num_elements());
+    }
+  } else if (table->key_dtype() != *keys || table->value_dtype() != *values) {
+    return InvalidArgument(NodeLabel(node), ": table '", name, "' has two pairs of dtypes");
+  }
+  return ObjectTensor(DType::kResource, table);
+}
+
 std::vector<std::string> SessionVariables::Names() const {
   std::vector<std::string> names;
   for (const auto& [name, variable] : variables_) names.push_back(name);

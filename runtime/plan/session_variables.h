@@ -1,5 +1,5 @@
-// The variables of a session, by name. Every VarHandleOp with the same name, in the graph and in
-// function bodies, refers to the same variable.
+// The variables and changing tables of a session, by name. Every VarHandleOp with the same name, in
+// the graph and in function bodies, refers to the same variable.
 #ifndef TENON_RUNTIME_PLAN_SESSION_VARIABLES_H_
 #define TENON_RUNTIME_PLAN_SESSION_VARIABLES_H_
 
@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "graph/graph.h"
+#include "kernels/state/mutable_table.h"
 #include "kernels/state/variable.h"
 
 namespace tenon {
@@ -22,11 +23,15 @@ class SessionVariables {
   // is created: not thread-safe.
   absl::StatusOr<Tensor> Handle(const Node& node);
 
+  // The same for a MutableHashTableV2 node, with the dtypes of keys and values.
+  absl::StatusOr<Tensor> TableHandle(const Node& node);
+
   std::vector<std::string> Names() const;
   absl::StatusOr<Variable*> Find(absl::string_view name) const;
 
  private:
   absl::btree_map<std::string, std::shared_ptr<Variable>> variables_;
+  absl::btree_map<std::string, std::shared_ptr<MutableTable>> tables_;
 };
 
 }  // namespace tenon

@@ -215,6 +215,48 @@ class Recurrent(tf.Module):
     return self.descend(tape, loss, self.lstm.trainable_variables)
 
 
+class Tables(tf.Module):
+  """Lookup tables that change, as the cache of a byte-pair tokenizer does."""
+
+  def __init__(self) -> None:
+    super().__init__()
+    lookup = tf.lookup.experimental
+    self.cache = lookup.MutableHashTable(tf.int64, tf.string, "")
+    self.counts = lookup.DenseHashTable(tf.int64, tf.int64, 0, empty_key=-1, deleted_key=-2)
+    self.seen = lookup.MutableHashTable(tf.string, tf.int64, -1)
+    self.seen.insert(tf.constant(["b", "dddd"]), tf.constant([70, 80], tf.int64))
+    self.fixed = lookup.MutableHashTable(tf.string, tf.float32, 0.5)
+    self.fixed.insert(tf.constant(["b", "x"]), tf.constant([1.5, 3.5]))
+
+  @tf.function(input_signature=[spec(tf.string, 4)])
+  def tables(self, words: tf.Tensor) -> dict[str, tf.Tensor]:
+    ids = tf.strings.to_hash_bucket_fast(words, 1000)
+    cached = self.cache.lookup(ids)
+    unseen = tf.gather(words, tf.where(tf.equal(cached, ""))[:, 0])
+    if tf.size(unseen) > 0:
+      self.cache.insert(tf.strings.to_hash_bucket_fast(unseen, 1000),
+                        tf.strings.join([tf.strings.upper(unseen), "!"]))
+    lengths = tf.cast(tf.strings.length(words), tf.int64)
+    for i in tf.range(tf.size(words)):  # the table is changed in a loop
+      self.counts.insert(lengths[i], self.counts.lookup(lengths[i]) + 1)
+    before = self.seen.lookup(words, dynamic_default_values=-lengths)
+    self.seen.insert(words, 10 * lengths)  # of equal words the last one counts
+    self.seen.remove(words[:2])
+    keys, values = self.seen.export()
+    return {"cached": cached, "answers": self.cache.lookup(ids), "cache_size": self.cache.size(),
+            "counts": self.counts.lookup(tf.range(6, dtype=tf.int64)), "before": before,
+            "after": self.seen.lookup(words), "exported": tf.size(keys),
+            "sum": tf.reduce_sum(values), "fixed": self.fixed.lookup(words)}
+
+
+def tables(out: pathlib.Path) -> None:
+  target = stepping.fresh(out / "tables")
+  tf.saved_model.save(Tables(), str(target / "saved_model"))
+  words = np.array([["a", "b", "ccc", "a"], ["b", "b", "dddd", "eeeee"], ["ccc", "x", "", "a"]])
+  stepping.write_steps(target, {"words": words.astype("S")}, 5)
+  stepping.note(target)
+
+
 def recurrent(out: pathlib.Path) -> None:
   target = stepping.fresh(out / "recurrent")
   net = Recurrent()
@@ -314,7 +356,7 @@ def main() -> int:
   parser.add_argument("--out", required=True, type=pathlib.Path)
   parser.add_argument("names", nargs="*", help="order, optimizers, …; default: all")
   args = parser.parse_args()
-  for write in (order, optimizers, tf1_train, recurrent):
+  for write in (order, optimizers, tf1_train, recurrent, tables):
     if not args.names or write.__name__ in args.names:
       write(args.out)
   return 0

@@ -41,6 +41,7 @@ def write_steps(target: pathlib.Path, inputs: Arrays, steps: int,
     for key, value in function(**fed).items():
       collected.setdefault(key, []).append(value.numpy())
   outputs = {k: np.stack(v) for k, v in collected.items()}
+  outputs = {k: v.astype("S") if v.dtype == object else v for k, v in outputs.items()}
   np.savez_compressed(target / f"feeds_{signature}.npz", **inputs)
   np.savez_compressed(target / f"steps_{signature}.npz", **outputs)
   return outputs

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 #include "graph/npz/npz.h"
+#include "kernels/layout/copy.h"
 #include "proto/import/model.h"
 #include "runtime/session/session.h"
 #include "tests/support/settings.h"
@@ -60,8 +60,11 @@ std::vector<NamedTensor> RowOf(const std::vector<NamedTensor>& stacked, int64_t 
     Shape shape;
     for (int d = 1; d < tensor.shape().rank(); ++d) shape.push_back(tensor.shape().dim(d));
     Tensor row = *Tensor::Allocate(tensor.dtype(), shape);
-    std::memcpy(row.raw(), static_cast<const char*>(tensor.raw()) + i % Rows(stacked) * row.bytes(),
-                row.bytes());
+    const auto size = static_cast<int64_t>(row.dtype() == DType::kString ? sizeof(std::string)
+                                                                         : SizeOf(row.dtype()));
+    const int64_t before = i % Rows(stacked) * row.num_elements() * size;
+    CopyElements(row.dtype(), static_cast<const char*>(tensor.raw()) + before, row.raw(),
+                 row.num_elements());
     rows.emplace_back(name, std::move(row));
   }
   return rows;

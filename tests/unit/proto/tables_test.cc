@@ -73,7 +73,7 @@ class TableGraphTest : public ::testing::Test {
   ~TableGraphTest() override { std::filesystem::remove(path_); }
 
   // A graph that looks up `keys` in an int64 table, with additional nodes.
-  absl::Status LoadWith(const std::string& more) {
+  absl::Status LoadWith(const std::string& more, const std::string& fetch = "y") {
     std::ofstream(path_) << R"(
 node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_INT64 } } }
 node { name: "table" op: "HashTableV2"
@@ -84,7 +84,7 @@ node { name: "y" op: "LookupTableFindV2" input: "table" input: "x" input: "defau
   attr { key: "Tin" value { type: DT_INT64 } } attr { key: "Tout" value { type: DT_INT64 } } }
 )" << more;
     LoadOptions options;
-    options.fetches = {"y"};
+    options.fetches = {fetch};
     return LoadModel(path_, options).status();
   }
   static std::string Const(const std::string& name, const std::string& values, int n) {
@@ -143,6 +143,19 @@ TEST_F(TableGraphTest, KeysAndValuesOfDifferentNumber) {
   const absl::Status status = LoadWith(Const("k", "int64_val: 1", 1) +
                                        Const("v", "int64_val: 7 int64_val: 8", 2) + kInitialize);
   EXPECT_THAT(std::string(status.message()), HasSubstr("1 keys and 2 values"));
+}
+
+TEST_F(TableGraphTest, AnInsertionNamesAnImmutableTable) {
+  const absl::Status status =
+      LoadWith(Const("k", "int64_val: 1", 1) + Const("v", "int64_val: 7", 1) + kInitialize + R"(
+node { name: "insert" op: "LookupTableInsertV2" input: "table" input: "k" input: "v"
+  attr { key: "Tin" value { type: DT_INT64 } } attr { key: "Tout" value { type: DT_INT64 } } }
+node { name: "late" op: "Identity" input: "y" input: "^insert"
+  attr { key: "T" value { type: DT_INT64 } } }
+)",
+               "late");
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("node 'insert'"));
 }
 
 }  // namespace
