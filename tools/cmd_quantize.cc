@@ -3,15 +3,14 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "env/flags.h"
 #include "env/status.h"
 #include "graph/npz/npz.h"
 #include "proto/export/export.h"
+#include "runtime/quantize/option_names.h"
 #include "runtime/quantize/quantizer.h"
 #include "tools/command.h"
 #include "tools/model_args.h"
@@ -84,25 +83,13 @@ absl::StatusOr<Tensor> FindLabels(const QuantizeArgs& args, const std::vector<Na
 }
 
 absl::Status RunQuantize(QuantizeArgs args) {
-  const bool text = absl::EndsWith(args.output, ".pbtxt");
-  const bool folder = !text && !absl::EndsWith(args.output, ".pb");
-  std::error_code error;
-  if (folder && std::filesystem::exists(args.output, error) &&
-      !std::filesystem::is_empty(args.output, error)) {
-    return InvalidArgument("--output ", args.output,
-                           ": exists already; name a new folder, or a .pb or .pbtxt file");
-  }
+  if (absl::Status s = CheckExportPath(args.output); !s.ok()) return Annotate(s, "--output");
   if (args.labels.empty() != args.accuracy.empty() && args.accuracy.empty()) {
     return InvalidArgument("--labels needs --accuracy KEY, the name of the array in it");
   }
-  args.options.range.method = args.method == "minmax"       ? RangeMethod::kMinMax
-                              : args.method == "entropy"    ? RangeMethod::kEntropy
-                              : args.method == "percentile" ? RangeMethod::kPercentile
-                                                            : RangeMethod::kError;
+  TENON_ASSIGN_OR_RETURN(args.options.range.method, RangeMethodFromName(args.method));
   args.options.threads = args.model.threads;
   TENON_ASSIGN_OR_RETURN(args.options.flags, Flags::FromEnvironment());
-  ExportOptions options;
-  options.format = text ? GraphFormat::kText : GraphFormat::kBinary;
   if (!args.weights.format.empty()) {
     args.weights.options.flags = args.options.flags;
     args.weights.options.threads = args.model.threads;
@@ -111,7 +98,7 @@ absl::Status RunQuantize(QuantizeArgs args) {
     TENON_ASSIGN_OR_RETURN(Model model, OpenModel(args.model));
     TENON_ASSIGN_OR_RETURN(const Graph graph,
                            QuantizeModelWeights(std::move(model), args.weights, args.data));
-    return folder ? ExportSavedModel(graph, args.output) : ExportGraph(graph, args.output, options);
+    return ExportModel(graph, args.output);
   }
   if (args.data.empty()) return InvalidArgument("--data FILE.npz is needed, or --weights FORMAT");
   TENON_ASSIGN_OR_RETURN(std::vector<NamedTensor> data, ReadNpz(args.data));
@@ -122,8 +109,7 @@ absl::Status RunQuantize(QuantizeArgs args) {
   if (isatty(STDERR_FILENO)) args.options.progress = ShowProgress;
   TENON_ASSIGN_OR_RETURN(const Quantized quantized,
                          Quantize(std::move(model.graph), std::move(data), args.options));
-  TENON_RETURN_IF_ERROR(folder ? ExportSavedModel(quantized.graph, args.output)
-                               : ExportGraph(quantized.graph, args.output, options));
+  TENON_RETURN_IF_ERROR(ExportModel(quantized.graph, args.output));
   PrintReport(quantized.report);
   return absl::OkStatus();
 }

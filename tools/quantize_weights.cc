@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "env/status.h"
 #include "graph/npz/npz.h"
+#include "runtime/quantize/option_names.h"
 #include "tools/table.h"
 
 namespace tenon {
@@ -64,12 +65,8 @@ void AddWeightsArgs(CLI::App& app, WeightsArgs& args) {
 absl::StatusOr<Graph> QuantizeModelWeights(Model model, const WeightsArgs& args,
                                            const std::string& data) {
   WeightsOptions options = args.options;
-  options.rounding.format = args.format == "int8"   ? WeightFormat::kInt8
-                            : args.format == "int4" ? WeightFormat::kInt4
-                                                    : WeightFormat::kBfloat16;
-  options.rounding.scales = args.scales == "float16"    ? DType::kHalf
-                            : args.scales == "bfloat16" ? DType::kBfloat16
-                                                        : DType::kFloat;
+  TENON_ASSIGN_OR_RETURN(options.rounding.format, WeightFormatFromName(args.format));
+  TENON_ASSIGN_OR_RETURN(options.rounding.scales, ScalesFromName(args.scales));
   std::vector<NamedTensor> samples;
   if (!data.empty()) {
     TENON_ASSIGN_OR_RETURN(samples, ReadNpz(data));

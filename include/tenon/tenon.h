@@ -255,6 +255,7 @@ TENON_API tenon_status* tenon_session_assign_variable(tenon_session* session, co
 
 #include "eager.h"    /* beside this file */
 #include "generate.h" /* likewise */
-#include "reports.h"  /* likewise */
+#include "quantize.h" /* likewise */
+#include "reports.h"  /* likewise; before quantize.h */
 
 #endif /* TENON_TENON_H_ */

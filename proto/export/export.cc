@@ -232,6 +232,24 @@ absl::Status ExportSavedModel(const Graph& graph, const std::string& folder) {
   return status;
 }
 
+absl::Status CheckExportPath(const std::string& path) {
+  std::error_code error;
+  if (absl::EndsWith(path, ".pb") || absl::EndsWith(path, ".pbtxt")) return absl::OkStatus();
+  if (!std::filesystem::exists(path, error) || std::filesystem::is_empty(path, error)) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument(path, ": exists already; name a new folder, or a .pb or .pbtxt file");
+}
+
+absl::Status ExportModel(const Graph& graph, const std::string& path) {
+  ExportOptions options;
+  options.format = absl::EndsWith(path, ".pbtxt") ? GraphFormat::kText : GraphFormat::kBinary;
+  if (absl::EndsWith(path, ".pb") || absl::EndsWith(path, ".pbtxt")) {
+    return ExportGraph(graph, path, options);
+  }
+  return ExportSavedModel(graph, path);
+}
+
 absl::StatusOr<std::string> GraphDefText(const Graph& graph, const ExportOptions& options) {
   google::protobuf::Arena arena;
   auto& def = *google::protobuf::Arena::CreateMessage<tf::GraphDef>(&arena);

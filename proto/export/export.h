@@ -31,6 +31,12 @@ absl::Status ExportGraph(const Graph& graph, const std::string& path, const Expo
 // already.
 absl::Status ExportSavedModel(const Graph& graph, const std::string& folder);
 
+// Writes to a name that says how: a .pb file, a .pbtxt file in text form, or else a SavedModel
+// folder. CheckExportPath says beforehand whether there is something in the way: InvalidArgument if
+// the folder has files.
+absl::Status ExportModel(const Graph& graph, const std::string& path);
+absl::Status CheckExportPath(const std::string& path);
+
 // The text form as a string. Ignores `options.format`.
 absl::StatusOr<std::string> GraphDefText(const Graph& graph, const ExportOptions& options);
 
