@@ -120,7 +120,8 @@ bool Aligned(const Tensor& t) {
   return reinterpret_cast<uintptr_t>(t.raw()) % kTensorAlignment == 0;
 }
 
-// Lets steps write outputs to the caller's memory.
+// Lets steps write outputs to the caller's memory. Of outputs that are the same tensor, the first
+// gets what the steps wrote (CollectOutputs).
 void UseCallersMemory(const FlatPlan& plan, absl::Span<const Tensor> into, ExecState& state) {
   state.outputs.resize(plan.owned_outputs.size());
   for (size_t i = 0; i < std::min(into.size(), plan.outputs.size()); ++i) {
@@ -129,7 +130,10 @@ void UseCallersMemory(const FlatPlan& plan, absl::Span<const Tensor> into, ExecS
     if (!into[i].valid() || buffer.kind != Buffer::Kind::kOutput || !Aligned(into[i])) continue;
     Tensor& place = state.outputs[static_cast<size_t>(buffer.index)];
     const TensorSpec& spec = plan.owned_outputs[static_cast<size_t>(buffer.index)];
-    if (place.valid() || output.shape != spec.shape) continue;
+    const bool first =
+        std::none_of(plan.outputs.begin(), plan.outputs.begin() + static_cast<ptrdiff_t>(i),
+                     [&](const PlanOutput& earlier) { return earlier.buffer == output.buffer; });
+    if (!first || place.valid() || output.shape != spec.shape) continue;
     if (into[i].dtype() == spec.dtype && into[i].shape() == spec.shape) place = into[i];
   }
 }

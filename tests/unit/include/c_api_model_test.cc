@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -216,6 +218,32 @@ TEST(CApiFeeding, AnInnerTensorCutsTheGraph) {
   EXPECT_THAT(Message(tenon_session_create_from_model(model, &options, &session)),
               HasSubstr("no tensor 'nobody'"));
   tenon_model_free(model);
+}
+
+// A session that comes from the disk cache takes and tells the same.
+TEST(CApiFeeding, ThroughTheDiskCache) {
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "c_api_cache";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string path = folder / "graph.pbtxt", cache = folder / "cache";
+  std::ofstream(path) << kGraph;
+  tenon_session_options options = TENON_SESSION_OPTIONS_INIT;
+  options.cache_dir = cache.c_str();
+  options.fetches = "y";
+  for (const char* state : {"written", "read"}) {
+    tenon_session* session = nullptr;
+    ASSERT_EQ(Message(tenon_session_create(path.c_str(), &options, &session)), "");
+    const Feed x = {"x", {1, 2}, {1, 2}}, unused = {"unused", {}, {5}};
+    EXPECT_THAT(RunNamed(session, {x, unused}, "y").values, ElementsAre(22, 24));
+    EXPECT_THAT(RunNamed(session, {x, {"d", {}, {1}}}, "y").values, ElementsAre(4, 6));
+    EXPECT_EQ(tenon_session_output_shape(session, 0, nullptr), 2);
+    tenon_text* report = nullptr;
+    ASSERT_EQ(Message(tenon_session_report(session, &report)), "");
+    EXPECT_THAT(tenon_text_data(report), HasSubstr(std::string("{\"state\":\"") + state));
+    tenon_text_free(report);
+    tenon_session_free(session);
+  }
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
