@@ -3,7 +3,7 @@
 
   tests/makers/text_models.py --out tests/models/text [NAME…]
 
-Needs tensorflow-text and sentencepiece beside TensorFlow. Each NAME/ holds saved_model and
+Needs tensorflow-text and sentencepiece beside TensorFlow, byte_pairs also keras-hub. Each NAME/ holds saved_model and
 inputs*.npz with outputs*.npz, as tests/models/README.md tells.
 """
 
@@ -193,6 +193,25 @@ class Pieces(tf.Module):
             "known": self.ids.string_to_id(first)}
 
 
+class BytePairs(tf.Module):
+  """KerasHub's byte-pair tokenizer, which keeps the words that it has met in tables."""
+
+  def __init__(self) -> None:
+    super().__init__()
+    # pylint: disable=import-outside-toplevel
+    from keras_hub.src.tokenizers import byte_pair_tokenizer as byte_pair
+    _, letters = byte_pair.bytes_to_unicode()
+    merges = ["t h", "th e", "Ġ the", "o w", "o v", "ov er", "Ġ d", "e r", "er n", "i n", "in g",
+              "Ã ©", "Ð ¾", "Ġ Ð"]
+    pieces = letters + [m.replace(" ", "") for m in merges]
+    self.tokenizer = byte_pair.BytePairTokenizer(
+        vocabulary={piece: i for i, piece in enumerate(pieces)}, merges=merges,
+        sequence_length=96)
+
+  def run(self, first: tf.Tensor, second: tf.Tensor) -> dict[str, tf.Tensor]:
+    return {"ids": self.tokenizer(tf.concat([first, second], 0))}
+
+
 class Offsets(tf.Module):
   """Normalized texts, and the places of all their bytes in the texts before."""
 
@@ -218,6 +237,7 @@ MODELS = {"offsets": Offsets, "bert": lambda: Bert(False), "fast_bert": lambda: 
           "suffix": lambda: Pieces(model_type="bpe", vocab_size=320,
                                    treat_whitespace_as_suffix=True,
                                    normalization_rule_name="nfkc_cf"),
+          "byte_pairs": BytePairs,
           "words": lambda: Pieces(model_type="word", vocab_size=150,
                                   normalization_rule_name="identity"),
           "characters": lambda: Pieces(model_type="char", vocab_size=120,
