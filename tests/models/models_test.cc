@@ -80,9 +80,11 @@ int Contractions(const Graph& graph) {
                                      "Einsum", "Conv2DBackpropInput"};
   int count = 0;
   for (NodeId id : graph.NodeIds()) {
+    const Node& node = graph.node(id);
+    const DType* dtype = node.attr<DType>("T");
+    if (dtype != nullptr && IsInteger(*dtype)) continue;  // exact
     // TensorFlow's own fused ops count like the plain ones.
-    count +=
-        static_cast<int>(ops.count(std::string(absl::StripPrefix(graph.node(id).op, "_Fused"))));
+    count += static_cast<int>(ops.count(std::string(absl::StripPrefix(node.op, "_Fused"))));
   }
   for (const auto& [name, body] : graph.functions()) count += Contractions(*body);
   return std::max(count, 1);
