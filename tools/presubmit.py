@@ -29,8 +29,8 @@ RANK = {
     "runtime": 5,
     "include": 6,
     "tools": 7,
-    "python": 7,
     "tf_plugin": 7,
+    "python": 8,
     "tests": 8,
     "bench": 8,
 }

@@ -7,17 +7,13 @@ import os
 _SHORT_SPIN = {"GOMP_SPINCOUNT": "10000", "OMP_WAIT_POLICY": "active"}
 
 
-def _version() -> str:
-    unset = not any(name in os.environ for name in _SHORT_SPIN)
-    if unset:
-        os.environ.update(_SHORT_SPIN)
-    try:
-        from tenon import _core
-    finally:
-        if unset:
-            for name in _SHORT_SPIN:
-                os.environ.pop(name, None)
-    return _core.version
-
-
-version = _version()
+_unset = not any(name in os.environ for name in _SHORT_SPIN)
+if _unset:
+    os.environ.update(_SHORT_SPIN)
+try:
+    from tenon._core import command_line as command_line
+    from tenon._core import version as version
+finally:
+    if _unset:
+        for _name in _SHORT_SPIN:
+            os.environ.pop(_name, None)

@@ -94,6 +94,10 @@ function(tenon_link_all TARGET)
   foreach(layer ${layers})
     target_sources(${TARGET} PRIVATE $<TARGET_OBJECTS:${layer}>)
   endforeach()
+  if(TENON_PORTABLE)
+    # The only symbol newer than libstdc++ 11 (GLIBCXX_3.4.29); see the file in env/portable.
+    target_link_options(${TARGET} PRIVATE -Wl,--wrap=_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
+  endif()
 endfunction()
 
 add_library(tenon_options INTERFACE)
