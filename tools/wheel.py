@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Packs the built plug-in for stock TensorFlow into dist/tenon_tensorflow-VERSION-….whl.
+"""Packs what is built into wheels (tools/wheels.sh builds and packs all of them).
 
     tools/wheel.py [--build build] [--output dist]
+    tools/wheel.py --core build/wheels/ID/tenon/_core.abi3.so [--output dist]
 
-The libraries that the plug-in needs are bundled, except those that every system with TensorFlow
-has. One wheel works with every Python and every TensorFlow whose C interface has the functions that it uses.
+Without --core: the plug-in for stock TensorFlow, tenon_tensorflow. The libraries that it needs are bundled, except
+those that every system with TensorFlow has. One wheel works with every Python and every TensorFlow whose C
+interface has the functions that it uses. With --core: the package tenon around an extension module, without the
+libraries that it needs (auditwheel bundles those).
 """
 
 import argparse
@@ -20,7 +23,19 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Parts of the system: they must not be in a process twice.
 SYSTEM = re.compile(r"(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.")
-PACKAGE = "tenon_tensorflow"
+PLUGIN = "tenon_tensorflow"
+# Debian packages whose code is in our binaries without a shared library.
+COMPILED_IN = ["libcli11-dev", "libeigen3-dev", "libleveldb-dev", "libsnappy-dev",
+               "nlohmann-json3-dev"]
+METADATA = {
+    "tenon": """Summary: Runs TensorFlow models on CPUs with oneDNN, without TensorFlow
+Requires-Python: >=3.10
+Requires-Dist: numpy>=1.23
+""",
+    PLUGIN: """Summary: Tenon's graph rewrites and oneDNN kernels inside stock TensorFlow
+Requires-Python: >=3.9
+""",
+}
 
 
 def bundled(library):
@@ -41,30 +56,82 @@ def version():
     return re.search(r"project\(tenon VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
 
 
-def stage(build, folder):
-    """The wheel's files under `folder`."""
-    site = build / "site-packages"
-    shutil.copytree(site / "tensorflow-plugins", folder / "tensorflow-plugins")
-    shutil.copytree(site / PACKAGE, folder / PACKAGE, dirs_exist_ok=True)
-    for path in (ROOT / "python" / PACKAGE).glob("*.py"):
-        shutil.copy(path, folder / PACKAGE)
-    libraries = folder / PACKAGE / "lib"
-    libraries.mkdir()
-    for soname, path in bundled(folder / PACKAGE / f"lib{PACKAGE}.so").items():
-        shutil.copy(path, libraries / soname)
+def strip(folder):
     for path in folder.rglob("*.so*"):
         subprocess.run(["strip", "--strip-unneeded", path], check=True)
 
 
-def write(folder, name, tag, target):
-    info = folder / f"{name}.dist-info"
+def stage_plugin(build, folder):
+    """The plug-in's files under `folder`; returns the libraries that it bundles."""
+    site = build / "site-packages"
+    shutil.copytree(site / "tensorflow-plugins", folder / "tensorflow-plugins")
+    shutil.copytree(site / PLUGIN, folder / PLUGIN, dirs_exist_ok=True)
+    for path in (ROOT / "python" / PLUGIN).glob("*.py"):
+        shutil.copy(path, folder / PLUGIN)
+    libraries = folder / PLUGIN / "lib"
+    libraries.mkdir()
+    needed = bundled(folder / PLUGIN / f"lib{PLUGIN}.so")
+    for soname, path in needed.items():
+        shutil.copy(path, libraries / soname)
+    strip(folder)
+    return needed.values()
+
+
+def stage_package(core, folder):
+    """The package's files under `folder`; returns the libraries that auditwheel will bundle."""
+    package = folder / "tenon"
+    package.mkdir()
+    for path in (ROOT / "python" / "tenon").iterdir():
+        if path.is_file():
+            shutil.copy(path, package)
+    shutil.copy(core, package)
+    strip(folder)
+    return bundled(core).values()
+
+
+def core_tag(core):
+    """The Python and ABI tags of an extension module's file name."""
+    if core.name.endswith(".abi3.so"):
+        return "cp312-abi3"
+    python = "cp" + re.search(r"cpython-(\d+)-", core.name).group(1)
+    return f"{python}-{python}"
+
+
+def owner(path):
+    """The Debian package of a library."""
+    for name in (path, pathlib.Path(str(path).removeprefix("/usr"))):
+        found = subprocess.run(["dpkg", "-S", name], capture_output=True, text=True, check=False)
+        if found.returncode == 0:
+            return found.stdout.split(":")[0]
+    raise SystemExit(f"{path}: no Debian package has this library, so its licence is not known")
+
+
+def add_licenses(folder, libraries, nanobind):
+    """Copies the licences of this project and of everything in the wheel."""
+    folder.mkdir()
+    shutil.copy(ROOT / "LICENSE", folder / "LICENSE")
+    for package in sorted({*map(owner, libraries), *COMPILED_IN}):
+        text = pathlib.Path("/usr/share/doc") / package / "copyright"
+        if text.exists():  # a package of parts refers to another's
+            shutil.copy(text, folder / f"{package}.txt")
+    if nanobind is not None:
+        texts = sorted(nanobind.parent.glob("nanobind-*.dist-info/**/LICENSE*"))
+        if not texts:
+            raise SystemExit(f"{nanobind}: its licence is missing")
+        shutil.copy(texts[0], folder / "nanobind.txt")
+
+
+def write(folder, name, tag, target, libraries, nanobind):
+    info = folder / f"{name}-{version()}.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {PACKAGE.replace('_', '-')}\nVersion: {version()}\n"
-        "Summary: Tenon's graph rewrites and oneDNN kernels inside stock TensorFlow\n"
-        "License: Apache-2.0\nRequires-Python: >=3.9\n")
+        f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {version()}\n"
+        f"License: Apache-2.0\n{METADATA[name]}")
     (info / "WHEEL").write_text(
         f"Wheel-Version: 1.0\nGenerator: tools/wheel.py\nRoot-Is-Purelib: false\nTag: {tag}\n")
+    if name == "tenon":
+        (info / "entry_points.txt").write_text("[console_scripts]\ntenon = tenon.__main__:main\n")
+    add_licenses(info / "licenses", libraries, nanobind)
     record = []
     files = sorted(p for p in folder.rglob("*") if p.is_file())
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as wheel:
@@ -81,13 +148,21 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "dist")
+    parser.add_argument("--core", type=pathlib.Path, help="an extension module: packs tenon")
+    parser.add_argument("--nanobind", type=pathlib.Path, help="its folder, for its licence")
+    parser.add_argument("--platform", default="linux_x86_64", help="the platform's tag")
     args = parser.parse_args()
-    name, tag = f"{PACKAGE}-{version()}", "py3-none-linux_x86_64"
+    name = PLUGIN if args.core is None else "tenon"
+    tag = f"{'py3-none' if args.core is None else core_tag(args.core)}-{args.platform}"
     args.output.mkdir(parents=True, exist_ok=True)
-    target = args.output / f"{name}-{tag}.whl"
-    with tempfile.TemporaryDirectory() as folder:
-        stage(args.build.resolve(), pathlib.Path(folder))
-        write(pathlib.Path(folder), name, tag, target)
+    target = args.output / f"{name}-{version()}-{tag}.whl"
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        if args.core is None:
+            libraries = stage_plugin(args.build.resolve(), folder)
+        else:
+            libraries = stage_package(args.core, folder)
+        write(folder, name, tag, target, libraries, args.nanobind)
     print(f"{target} ({target.stat().st_size / 1e6:.1f} MB)")
 
 

@@ -12,6 +12,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "python/core/feed.h"
+#include "python/core/reports.h"
 #include "python/core/status.h"
 #include "python/core/tensor.h"
 
@@ -73,6 +74,10 @@ class Session {
   bool closed() const { return session_ == nullptr; }
 
   nb::dict Run(nb::tuple args, nb::dict kwargs, bool cast);
+
+  nb::dict Profile(nb::tuple args, nb::dict kwargs, bool cast, int runs) const;
+  nb::dict Memory() const { return python::Memory(Open().get()); }
+  nb::dict Report() const { return python::Report(Open().get()); }
 
   nb::list Inputs() const {
     const std::shared_ptr<tenon_session> session = Open();
@@ -137,6 +142,7 @@ class Session {
   }
   size_t IndexOf(nb::handle name) const;
   void TakeNamed(nb::dict feeds, bool cast, Feeds& in) const;
+  Feeds Arrange(nb::tuple args, nb::dict kwargs, bool cast) const;
 
   std::shared_ptr<tenon_session> session_;
   std::vector<Input> inputs_;
@@ -171,8 +177,7 @@ void Session::TakeNamed(nb::dict feeds, bool cast, Feeds& in) const {
   }
 }
 
-nb::dict Session::Run(nb::tuple args, nb::dict kwargs, bool cast) {
-  const std::shared_ptr<tenon_session> session = Open();
+Session::Feeds Session::Arrange(nb::tuple args, nb::dict kwargs, bool cast) const {
   Feeds in(inputs_.size());
   if (args.size() == 1 && PyDict_Check(args[0].ptr())) {
     TakeNamed(nb::borrow<nb::dict>(args[0]), cast, in);
@@ -187,7 +192,20 @@ nb::dict Session::Run(nb::tuple args, nb::dict kwargs, bool cast) {
     }
   }
   if (kwargs.size() != 0) TakeNamed(kwargs, cast, in);
+  return in;
+}
 
+nb::dict Session::Profile(nb::tuple args, nb::dict kwargs, bool cast, int runs) const {
+  const std::shared_ptr<tenon_session> session = Open();
+  const Feeds in = Arrange(args, kwargs, cast);
+  absl::InlinedVector<const tenon_tensor*, 4> inputs;
+  for (const Feed& feed : in) inputs.push_back(feed.tensor);
+  return python::Profile(session.get(), inputs, runs);
+}
+
+nb::dict Session::Run(nb::tuple args, nb::dict kwargs, bool cast) {
+  const std::shared_ptr<tenon_session> session = Open();
+  const Feeds in = Arrange(args, kwargs, cast);
   absl::InlinedVector<const tenon_tensor*, 4> inputs;
   for (const Feed& feed : in) inputs.push_back(feed.tensor);
   absl::InlinedVector<tenon_tensor*, 4> outputs(outputs_.size(), nullptr);
@@ -216,6 +234,10 @@ void AddSession(nb::module_& module) {
            nb::arg("fetches").none(), nb::arg("cache_dir").none(), nb::arg("plugins").none(),
            nb::arg("device").none())
       .def("run", &Session::Run, nb::arg("args"), nb::arg("kwargs"), nb::arg("cast"))
+      .def("profile", &Session::Profile, nb::arg("args"), nb::arg("kwargs"), nb::arg("cast"),
+           nb::arg("runs"))
+      .def("memory", &Session::Memory)
+      .def("report", &Session::Report)
       .def("inputs", &Session::Inputs)
       .def("outputs", &Session::Outputs)
       .def("close", &Session::Close)

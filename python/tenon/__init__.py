@@ -21,21 +21,32 @@ from tenon._errors import (
     UnimplementedError,
 )
 from tenon._model import Model, load
+from tenon._report import Explanation, Memory, NodeExplanation, Profile, Report, Step, Verdict
 from tenon._spec import TensorSpec
+from tenon._tensorflow import from_function, from_keras
 
 __version__: str = _load.version
 
 __all__ = [
     "Error",
+    "Explanation",
     "FailedPreconditionError",
     "InternalError",
     "InvalidArgumentError",
+    "Memory",
     "Model",
+    "NodeExplanation",
     "NotFoundError",
+    "Profile",
+    "Report",
     "ResourceExhaustedError",
+    "Step",
     "Tensor",
     "TensorSpec",
     "UnimplementedError",
+    "Verdict",
+    "from_function",
+    "from_keras",
     "load",
     "ops",
 ]

@@ -12,6 +12,7 @@ from typing import (Any, Callable, Deque, Dict, Iterable, Iterator, List, Mappin
 import numpy as np
 
 from tenon import _core, _spec
+from tenon._report import (Explanation, Memory, NodeExplanation, Profile, Report, Step, Verdict)
 from tenon._spec import TensorSpec
 
 Array = np.ndarray[Any, Any]
@@ -169,6 +170,53 @@ class Model:
     def variables(self) -> Variables:
         """The variables that the model changes, by name: a mapping that can be assigned to."""
         return Variables(self._session, self._cast)
+
+    # ---- what it does ----
+
+    def profile(self, feed: Mapping[str, Any], *, runs: int = 10) -> Profile:
+        """Measures a run step by step: the fastest of `runs`.
+
+        >>> model = tenon.load("tests/models/mlp/saved_model")
+        >>> profile = model.profile({"features": np.zeros((1, 16), np.float32)})
+        >>> profile.ms > 0 and sum(profile.by_op.values()) <= profile.ms
+        True
+        """
+        if runs < 1:
+            raise ValueError(f"runs must be at least 1, not {runs}")
+        found = self._session.profile((dict(feed),), {}, self._cast, runs)
+        steps = [Step(node, op, implementation, accelerated, ns / 1e6, flop) for
+                 node, op, implementation, accelerated, _, flop, ns in found["steps"]]
+        return Profile(steps, found["wall_ns"] / 1e6)
+
+    def explain(self, *nodes: str) -> Explanation:
+        """Why nodes were or were not rewritten: for each rule that could have involved one, that it fired, or
+        the reason why not.
+
+        nodes: names in the model as loaded; by default, every contraction. NotFoundError if there is no such node.
+
+        >>> node = tenon.load("tests/models/mlp/saved_model").explain()[0]
+        >>> node.op, node.now_op
+        ('MatMul', '_MklNativeFusedMatMul')
+        """
+        options = self._options
+        found = _core.explain(self._path, options["signature"] or "", ",".join(options["fetches"] or []),
+                              options.get("precision") or "", list(nodes))
+        return Explanation(NodeExplanation(*node[:5], [Verdict(*rule) for rule in node[5]]) for node in found)
+
+    @property
+    def report(self) -> Report:
+        """What rewriting did when the model was loaded."""
+        return Report(**self._session.report())
+
+    def memory(self) -> Memory:
+        """The bytes that the model holds.
+
+        >>> tenon.load("tests/models/mlp/saved_model").memory().total > 0
+        True
+        """
+        found = self._session.memory()
+        del found["total"]
+        return Memory(**found)
 
     # ---- its life ----
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
@@ -22,10 +23,11 @@ def dtype_of(name: str) -> np.dtype[Any]:
         return np.dtype(object)
     if name == "bfloat16":
         try:
-            import ml_dtypes
+            found = importlib.import_module("ml_dtypes")
         except ImportError:
             return np.dtype(np.uint16)
-        return np.dtype(ml_dtypes.bfloat16)
+        bfloat16: np.dtype[Any] = np.dtype(found.bfloat16)
+        return bfloat16
     return np.dtype(_QUANTIZED.get(name, name))
 
 

@@ -139,7 +139,7 @@ class _Op:
 
     def _types(self, values: List[Any], given: Dict[str, Any]) -> Dict[str, str]:
         """The dtypes that attributes and inputs decide."""
-        types = {name: _attr_value("type", value) for name, value in given.items()
+        types = {name: str(_attr_value("type", value)) for name, value in given.items()
                  if self.attrs[name].kind == "type"}
         plain: List[Tuple[str, Any]] = []
         for arg, value in zip(self.inputs, values):
@@ -157,19 +157,19 @@ class _Op:
         return types
 
     def _type_of_plain(self, name: str, value: Any) -> str:
-        array = np.asarray(value)
+        array: np.ndarray[Any, Any] = np.asarray(value)
         if array.dtype.kind in "SUOT":
             return "string"
         default = self.attrs[name].default
-        wanted = {"int64": "int32", "float64": "float32", "complex128": "complex64"}.get(
-            array.dtype.name, array.dtype.name)
+        wanted = str({"int64": "int32", "float64": "float32", "complex128": "complex64"}.get(
+            array.dtype.name, array.dtype.name))
         if default is not None:
             dtype = _dtype(default.removeprefix("DT_").lower())
             if np.can_cast(array.dtype, np.dtype(dtype), "same_kind"):
                 return dtype
         allowed = [_dtype(word) for word in self.types.get(name, [])]
         if allowed and wanted not in allowed and array.dtype.name in allowed:
-            return array.dtype.name
+            return str(array.dtype.name)
         if allowed and wanted not in allowed and wanted == "int32" and "float32" in allowed:
             return "float32"
         return wanted

@@ -1,0 +1,219 @@
+"""Reports: what a graph became, where its time goes, what a model holds. Each prints as text and, in a notebook, as
+a table."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import json
+import os
+from typing import Any, Dict, List, Sequence, Tuple, Union
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Text in columns; all but the last to the right if they are numbers."""
+    lines = [list(head), *map(list, rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    return "\n".join("  ".join(
+        cell.rjust(width) if cell[:1].isdigit() or line is lines[0] and width < 10 else cell.ljust(width)
+        for cell, width in zip(line, widths)).rstrip() for line in lines)
+
+
+def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """`rows` are HTML already."""
+    cells = "".join(f"<th>{html.escape(name)}</th>" for name in head)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """One step of a run.
+
+    Attributes:
+      node, op: of the rewritten graph
+      implementation: what computed it; "" if that is decided while running
+      accelerated: False for reference kernels
+      ms: milliseconds
+      flop: floating-point operations; 0 where they are not counted
+    """
+
+    node: str
+    op: str
+    implementation: str
+    accelerated: bool
+    ms: float
+    flop: float
+
+    @property
+    def gflops(self) -> float:
+        """Billions of floating-point operations per second."""
+        return self.flop / self.ms / 1e6 if self.ms > 0 else 0.0
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Profile:
+    """Where the time of a run goes: the steps of the fastest run that was measured, in order.
+
+    Attributes:
+      steps: a list of `Step`
+      ms: milliseconds of the whole run
+    """
+
+    steps: List[Step]
+    ms: float
+
+    @property
+    def by_op(self) -> Dict[str, float]:
+        """Milliseconds per op, the largest first."""
+        sums: Dict[str, float] = {}
+        for step in self.steps:
+            sums[step.op] = sums.get(step.op, 0.0) + step.ms
+        return dict(sorted(sums.items(), key=lambda item: -item[1]))
+
+    def _slowest(self) -> List[Step]:
+        return sorted(self.steps, key=lambda step: -step.ms)
+
+    def __repr__(self) -> str:
+        total = sum(step.ms for step in self.steps) or 1.0
+        rows = [(f"{s.ms:.4f}", f"{100 * s.ms / total:.1f}%", f"{s.gflops:.1f}", s.node, s.op,
+                 s.implementation or "(prepared while running)") for s in self._slowest()]
+        return (f"{len(self.steps)} steps, {self.ms:.4f} ms\n" +
+                _table(("ms", "share", "GFLOP/s", "node", "op", "implementation"), rows))
+
+    def _repr_html_(self) -> str:
+        most = max((step.ms for step in self.steps), default=0.0) or 1.0
+        rows = []
+        for step in self._slowest():
+            color = "#4a90d9" if step.accelerated else "#d98c4a"
+            bar = (f'<div style="background:{color};height:0.8em;'
+                   f'width:{max(1.0, 200 * step.ms / most):.0f}px"></div>')
+            rows.append((f"{step.ms:.4f}", bar, f"{step.gflops:.1f}", html.escape(step.node),
+                         html.escape(step.op), html.escape(step.implementation)))
+        return (f"<p>{len(self.steps)} steps, {self.ms:.4f} ms</p>" +
+                _html_table(("ms", "", "GFLOP/s", "node", "op", "implementation"), rows))
+
+    def to_chrome_trace(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes a file for chrome://tracing and Perfetto: one run, step after step."""
+        events: List[Dict[str, Any]] = []
+        at = 0.0
+        for step in self.steps:
+            events.append({"name": step.node, "cat": step.op, "ph": "X", "pid": 1, "tid": 1,
+                           "ts": at, "dur": step.ms * 1000,
+                           "args": {"op": step.op, "implementation": step.implementation,
+                                    "accelerated": step.accelerated, "GFLOP/s": step.gflops}})
+            at += step.ms * 1000
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": events, "displayTimeUnit": "ms"}, file)
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """What became of one rewrite rule at a node: it fired, or the reason why not."""
+
+    rule: str
+    fired: bool
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeExplanation:
+    """A node of the model as loaded, and what rewriting made of it.
+
+    Attributes:
+      node, op: as loaded
+      now, now_op: what computes it after rewriting; "" if it was removed or folded into a constant
+      accelerated: whether that is an accelerated op
+      rules: a `Verdict` for each rule that could have involved it
+    """
+
+    node: str
+    op: str
+    now: str
+    now_op: str
+    accelerated: bool
+    rules: List[Verdict]
+
+    def __str__(self) -> str:
+        now = f"now {self.now!r} ({self.now_op})" if self.now else "removed"
+        lines = [f"{self.node} ({self.op}): {now}"]
+        lines += [f"  {v.rule}  {'fired: ' if v.fired else ''}{v.reason}" for v in self.rules]
+        return "\n".join(lines)
+
+
+class Explanation(List[NodeExplanation]):
+    """Explanations of nodes: a list that prints as text."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self))
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for node in self:
+            for verdict in node.rules:
+                rows.append(tuple(map(html.escape, (
+                    node.node, node.op, verdict.rule, "fired" if verdict.fired else "", verdict.reason))))
+        return _html_table(("node", "op", "rule", "", "reason"), rows)
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Report:
+    """What rewriting did when the model was loaded.
+
+    Attributes:
+      enabled: whether rewriting was on
+      ms: milliseconds that it took
+      rules: how often each rule fired
+      ops_before, ops_after: the number of nodes per op
+      note: a request that could not be met; usually ""
+      error: why the model runs unchanged, if rewriting failed; usually ""
+      threads: that an op may use
+    """
+
+    enabled: bool
+    ms: float
+    rules: Dict[str, int]
+    ops_before: Dict[str, int]
+    ops_after: Dict[str, int]
+    note: str
+    error: str
+    threads: int
+
+    def _summary(self) -> str:
+        text = (f"{sum(self.ops_before.values())} nodes became {sum(self.ops_after.values())} "
+                f"in {self.ms:.1f} ms")
+        if not self.enabled:
+            text = "rewriting is off"
+        return "; ".join(part for part in (text, self.note, self.error) if part)
+
+    def _rows(self) -> List[Tuple[str, str]]:
+        return [(str(n), rule) for rule, n in sorted(self.rules.items(), key=lambda item: -item[1])]
+
+    def __repr__(self) -> str:
+        return self._summary() + "\n" + _table(("fired", "rule"), self._rows())
+
+    def _repr_html_(self) -> str:
+        rows = [(n, html.escape(rule)) for n, rule in self._rows()]
+        return f"<p>{html.escape(self._summary())}</p>" + _html_table(("fired", "rule"), rows)
+
+
+@dataclasses.dataclass(frozen=True)
+class Memory:
+    """Bytes that a model holds, as far as it knows.
+
+    Attributes:
+      weights: plain values of constants
+      packed: forms that kernels made of them
+      plans: plans, and the memory of their runs
+      primitives: oneDNN's compiled kernels, an estimate
+    """
+
+    weights: int
+    packed: int
+    plans: int
+    primitives: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.weights + self.packed + self.plans + self.primitives
