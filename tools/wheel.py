@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SYSTEM = re.compile(r"(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.")
 PLUGIN = "tenon_tensorflow"
 # Debian packages whose code is in our binaries without a shared library.
-COMPILED_IN = ["libcli11-dev", "libeigen3-dev", "libleveldb-dev", "libsnappy-dev",
+COMPILED_IN = ["libcli11-dev", "libeigen3-dev", "libicu-dev", "libleveldb-dev", "libsnappy-dev",
                "nlohmann-json3-dev"]
 METADATA = {
     "tenon": """Summary: Runs TensorFlow models on CPUs with oneDNN, without TensorFlow

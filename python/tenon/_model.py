@@ -201,7 +201,9 @@ class Model:
         options = self._options
         found = _core.explain(self._path, options["signature"] or "", ",".join(options["fetches"] or []),
                               options.get("precision") or "", list(nodes))
-        return Explanation(NodeExplanation(*node[:5], [Verdict(*rule) for rule in node[5]]) for node in found)
+        return Explanation(
+            NodeExplanation(node, op, now, now_op, accelerated, [Verdict(*rule) for rule in rules])
+            for node, op, now, now_op, accelerated, rules in found)
 
     @property
     def report(self) -> Report:

@@ -23,6 +23,7 @@ def load_tests(loader: unittest.TestLoader, tests: unittest.TestSuite, pattern: 
             tests.addTests(doctest.DocTestSuite(module, extraglobs={"np": np, "tenon": tenon}))
         except ValueError:
             pass  # it has no examples
+    tests.addTests(doctest.DocFileSuite(str(support.ROOT / "docs" / "PYTHON.md"), module_relative=False))
     return tests
 
 

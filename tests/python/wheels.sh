@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# wheels.sh [PYTHON…]: installs the wheel of dist/ that fits into a new environment of each Python (by default, those
+# that pyenv and the PATH have), and runs the package's tests there, without this process's environment.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+pythons=("$@")
+if [ ${#pythons[@]} -eq 0 ]; then
+  pythons=(/usr/bin/python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[0-9].*/bin/python)
+fi
+tested=0
+for python in "${pythons[@]}"; do
+  [ -x "$python" ] || continue
+  rm -rf "$scratch/venv"
+  "$python" -m venv "$scratch/venv"
+  clean=(env -i "HOME=$scratch" PATH=/usr/bin:/bin)
+  if ! "${clean[@]}" "$scratch/venv/bin/pip" install -q --disable-pip-version-check --find-links "$root/dist" tenon; then
+    echo "$python: no wheel fits" >&2
+    exit 1
+  fi
+  # The tests alone, so that nothing is imported from the repository.
+  rm -rf "$scratch/tests"
+  mkdir -p "$scratch/tests/models"
+  cp -r "$root/tests/python" "$scratch/tests/python"
+  cp -r "$root/tests/models/mlp" "$scratch/tests/models/mlp"
+  cp -r "$root/docs" "$scratch/docs"
+  (cd "$scratch/tests/python" && "${clean[@]}" "$scratch/venv/bin/python" -m unittest discover -p '*_test.py')
+  "${clean[@]}" "$scratch/venv/bin/tenon" dump "$scratch/tests/models/mlp/saved_model" --stats >/dev/null
+  echo "$python: passed"
+  tested=$((tested + 1))
+done
+[ "$tested" -gt 0 ] || { echo "no Python was found" >&2; exit 1; }
