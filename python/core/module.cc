@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "python/core/eager.h"
+#include "python/core/inspect.h"
 #include "python/core/reports.h"
 #include "python/core/session.h"
 #include "python/core/status.h"
@@ -40,5 +41,6 @@ NB_MODULE(_core, module) {
   tenon::python::AddSession(module);
   tenon::python::AddEager(module);
   tenon::python::AddReports(module);
+  tenon::python::AddInspect(module);
   module.def("command_line", CommandLine, nb::arg("words"));
 }

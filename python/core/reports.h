@@ -1,24 +1,23 @@
-// What a model's graph became, where its time goes, and what it holds in
-// memory.
+// What a model's graph became, where its time goes, and what it holds in memory: JSON, as
+// tenon/reports.h describes it.
 #ifndef TENON_PYTHON_CORE_REPORTS_H_
 #define TENON_PYTHON_CORE_REPORTS_H_
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+
 #include "absl/types/span.h"
-#include "tenon/tenon.h"
+#include "tenon/reports.h"
 
 namespace tenon::python {
 
-// Runs the model `runs` times; without the GIL. A dict: "steps", a list of
-// (node, op, implementation, accelerated, prepared while running, FLOP, ns),
-// with the times of the fastest of these runs; "wall_ns", how long that took.
-nanobind::dict Profile(tenon_session* session, absl::Span<const tenon_tensor* const> inputs,
-                       int runs);
-// Bytes, by what they hold.
-nanobind::dict Memory(const tenon_session* session);
-// What rewriting did.
-nanobind::dict Report(const tenon_session* session);
+// Its text; frees it.
+std::string TakeText(tenon_text* text);
+
+// Runs the model once, and then `runs` times with a profile. With the GIL, which it releases.
+std::string Profile(tenon_session* session, absl::Span<const tenon_tensor* const> inputs, int runs);
+std::string Report(const tenon_session* session);
 
 void AddReports(nanobind::module_& module);
 

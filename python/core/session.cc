@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,9 @@
 
 #include "absl/container/inlined_vector.h"
 #include "python/core/feed.h"
+#include "python/core/inspect.h"
+#include "python/core/interrupt.h"
+#include "python/core/options.h"
 #include "python/core/reports.h"
 #include "python/core/status.h"
 #include "python/core/tensor.h"
@@ -21,35 +25,53 @@ namespace nb = nanobind;
 namespace tenon::python {
 namespace {
 
+// At least one, because 0 means no limit; -1 if the time is over already.
+int64_t Nanoseconds(double seconds) {
+  if (!(seconds > 0)) return -1;
+  if (seconds > 1e9) return 0;  // 30 years
+  return static_cast<int64_t>(seconds * 1e9) + 1;
+}
+
 // A string object that dictionaries find by its address.
 nb::object Interned(const char* text) {
-  PyObject* object = PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(strlen(text)), "replace");
+  PyObject* object =
+      PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "replace");
   if (object == nullptr) nb::raise_python_error();
   PyUnicode_InternInPlace(&object);
   return nb::steal(object);
 }
 
-const char* CStringOrNull(const std::optional<std::string>& text) {
-  return text.has_value() ? text->c_str() : nullptr;
-}
+struct FreeCancel {
+  void operator()(tenon_cancel* cancel) const { tenon_cancel_free(cancel); }
+};
+
+// Ends runs from another thread.
+class Cancel {
+ public:
+  Cancel() : cancel_(tenon_cancel_create()) {
+    if (cancel_ == nullptr) throw std::bad_alloc();
+  }
+  void Request() { tenon_cancel_request(cancel_.get()); }
+  tenon_cancel* get() const { return cancel_.get(); }
+
+ private:
+  std::unique_ptr<tenon_cancel, FreeCancel> cancel_;
+};
 
 class Session {
  public:
-  Session(const std::string& path, const std::optional<std::string>& signature, int threads,
-          int onednn_opts, const std::optional<std::string>& fetches,
-          const std::optional<std::string>& cache_dir, const std::optional<std::string>& plugins,
-          const std::optional<std::string>& device) {
-    tenon_session_options options = TENON_SESSION_OPTIONS_INIT;
-    options.threads = threads;
-    options.onednn_opts = onednn_opts;
-    options.signature = CStringOrNull(signature);
-    options.fetches = CStringOrNull(fetches);
-    options.cache_dir = CStringOrNull(cache_dir);
-    options.plugins = CStringOrNull(plugins);
-    options.device = CStringOrNull(device);
+  // `source`: a path, or the bytes of a model.
+  Session(nb::handle source, nb::dict given) {
+    Options texts(given);
+    const tenon_session_options options = texts.OfSession();
     tenon_session* session = nullptr;
     tenon_status* status = nullptr;
-    {
+    if (nb::isinstance<nb::bytes>(source)) {
+      const OwnedModel model = OpenModel(source);
+      nb::gil_scoped_release release;
+      status = tenon_session_create_from_model(model.get(), &options, &session);
+    } else {
+      const std::string path = nb::cast<std::string>(source);
       nb::gil_scoped_release release;
       status = tenon_session_create(path.c_str(), &options, &session);
     }
@@ -60,7 +82,8 @@ class Session {
                          FindDType(tenon_session_input_dtype(session, i))});
     }
     for (int i = 0; i < tenon_session_num_outputs(session); ++i) {
-      outputs_.push_back(Interned(tenon_session_output_name(session, i)));
+      outputs_.push_back({Interned(tenon_session_output_name(session, i)),
+                          FindDType(tenon_session_output_dtype(session, i))});
     }
   }
 
@@ -73,34 +96,14 @@ class Session {
   }
   bool closed() const { return session_ == nullptr; }
 
-  nb::dict Run(nb::tuple args, nb::dict kwargs, bool cast);
+  nb::dict Run(nb::tuple args, nb::dict kwargs, bool cast, std::optional<double> timeout_s,
+               const Cancel* cancel, nb::object out);
 
-  nb::dict Profile(nb::tuple args, nb::dict kwargs, bool cast, int runs) const;
-  nb::dict Memory() const { return python::Memory(Open().get()); }
-  nb::dict Report() const { return python::Report(Open().get()); }
+  std::string Profile(nb::tuple args, nb::dict kwargs, bool cast, int runs) const;
+  std::string Report() const { return python::Report(Open().get()); }
 
-  nb::list Inputs() const {
-    const std::shared_ptr<tenon_session> session = Open();
-    nb::list specs;
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      const int64_t* dims = nullptr;
-      const int rank = tenon_session_input_shape(session.get(), static_cast<int>(i), &dims);
-      nb::object shape = nb::none();
-      if (rank >= 0) {
-        nb::list list;
-        for (int d = 0; d < rank; ++d) list.append(dims[d]);
-        shape = nb::tuple(list);
-      }
-      const DTypeInfo* const dtype = inputs_[i].dtype;
-      specs.append(nb::make_tuple(inputs_[i].name, dtype == nullptr ? "" : dtype->name, shape));
-    }
-    return specs;
-  }
-  nb::list Outputs() const {
-    nb::list specs;
-    for (const nb::object& name : outputs_) specs.append(nb::make_tuple(name, "", nb::none()));
-    return specs;
-  }
+  nb::list Inputs() const { return Specs(inputs_.size(), tenon_session_input); }
+  nb::list Outputs() const { return Specs(outputs_.size(), tenon_session_output); }
 
   nb::list VariableNames() const {
     const std::shared_ptr<tenon_session> session = Open();
@@ -130,50 +133,79 @@ class Session {
   }
 
  private:
-  struct Input {
+  struct Named {
     nb::object name;
     const DTypeInfo* dtype;  // null: not known
   };
   using Feeds = absl::InlinedVector<Feed, 4>;
+  using Pointers = absl::InlinedVector<tenon_tensor*, 4>;
 
   std::shared_ptr<tenon_session> Open() const {
     if (session_ == nullptr) throw StatusError(TENON_FAILED_PRECONDITION, "the model is closed");
     return session_;
   }
-  size_t IndexOf(nb::handle name) const;
+  nb::list Specs(size_t count,
+                 tenon_status* (*get)(const tenon_session*, int, tenon_tensor_spec*)) const {
+    const std::shared_ptr<tenon_session> session = Open();
+    nb::list specs;
+    for (size_t i = 0; i < count; ++i) {
+      tenon_tensor_spec spec = TENON_TENSOR_SPEC_INIT;
+      Check(get(session.get(), static_cast<int>(i), &spec));
+      specs.append(SpecTuple(spec));
+    }
+    return specs;
+  }
+  // The index in `all`; `what` is "input" or "output".
+  static size_t IndexOf(const std::vector<Named>& all, nb::handle name, const char* what);
   void TakeNamed(nb::dict feeds, bool cast, Feeds& in) const;
   Feeds Arrange(nb::tuple args, nb::dict kwargs, bool cast) const;
+  // Views of the caller's arrays, where `out` has them.
+  void PlaceOutputs(nb::dict out, std::vector<OwnedTensor>& views, Pointers& outputs) const;
 
   std::shared_ptr<tenon_session> session_;
-  std::vector<Input> inputs_;
-  std::vector<nb::object> outputs_;
+  std::vector<Named> inputs_;
+  std::vector<Named> outputs_;
 };
 
-size_t Session::IndexOf(nb::handle name) const {
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    if (inputs_[i].name.is(name)) return i;
+size_t Session::IndexOf(const std::vector<Named>& all, nb::handle name, const char* what) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].name.is(name)) return i;
   }
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    if (inputs_[i].name.equal(name)) return i;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].name.equal(name)) return i;
   }
-  std::string message = "there is no input ";
-  message += nb::repr(name).c_str();
-  message += "; the model takes";
-  for (const Input& input : inputs_) {
-    message += input.name.is(inputs_[0].name) ? " " : ", ";
-    message += nb::repr(input.name).c_str();
+  std::string message = std::string("there is no ") + what + " " + nb::repr(name).c_str();
+  message += std::string("; the model's ") + what + "s are";
+  for (const Named& named : all) {
+    message += named.name.is(all[0].name) ? " " : ", ";
+    message += nb::repr(named.name).c_str();
   }
   throw StatusError(TENON_INVALID_ARGUMENT, message);
 }
 
 void Session::TakeNamed(nb::dict feeds, bool cast, Feeds& in) const {
   for (const auto& [name, value] : feeds) {
-    const size_t i = IndexOf(name);
+    const size_t i = IndexOf(inputs_, name, "input");
     if (in[i].tensor != nullptr) {
       throw StatusError(TENON_INVALID_ARGUMENT,
                         std::string("input ") + nb::repr(name).c_str() + " is given twice");
     }
     in[i] = MakeFeed(value, inputs_[i].dtype, inputs_[i].name, cast);
+  }
+}
+
+void Session::PlaceOutputs(nb::dict out, std::vector<OwnedTensor>& views, Pointers& outputs) const {
+  for (const auto& [name, array] : out) {
+    const size_t i = IndexOf(outputs_, name, "output");
+    bool read_only = false;
+    views.push_back(ViewBuffer(array, outputs_[i].dtype, read_only));
+    if (views.back() == nullptr || read_only) {
+      const std::string dtype = outputs_[i].dtype == nullptr ? "" : outputs_[i].dtype->name;
+      throw nb::type_error((std::string("output ") + nb::repr(name).c_str() +
+                            " needs a writable, C-contiguous array of dtype " + dtype)
+                               .c_str());
+    }
+    outputs[i] = views.back().get();
   }
 }
 
@@ -195,7 +227,7 @@ Session::Feeds Session::Arrange(nb::tuple args, nb::dict kwargs, bool cast) cons
   return in;
 }
 
-nb::dict Session::Profile(nb::tuple args, nb::dict kwargs, bool cast, int runs) const {
+std::string Session::Profile(nb::tuple args, nb::dict kwargs, bool cast, int runs) const {
   const std::shared_ptr<tenon_session> session = Open();
   const Feeds in = Arrange(args, kwargs, cast);
   absl::InlinedVector<const tenon_tensor*, 4> inputs;
@@ -203,40 +235,58 @@ nb::dict Session::Profile(nb::tuple args, nb::dict kwargs, bool cast, int runs) 
   return python::Profile(session.get(), inputs, runs);
 }
 
-nb::dict Session::Run(nb::tuple args, nb::dict kwargs, bool cast) {
+nb::dict Session::Run(nb::tuple args, nb::dict kwargs, bool cast, std::optional<double> timeout_s,
+                      const Cancel* cancel, nb::object out) {
   const std::shared_ptr<tenon_session> session = Open();
   const Feeds in = Arrange(args, kwargs, cast);
   absl::InlinedVector<const tenon_tensor*, 4> inputs;
   for (const Feed& feed : in) inputs.push_back(feed.tensor);
-  absl::InlinedVector<tenon_tensor*, 4> outputs(outputs_.size(), nullptr);
+  Pointers outputs(outputs_.size(), nullptr);
+  std::vector<OwnedTensor> views;  // of the caller's arrays
+  if (!out.is_none()) PlaceOutputs(nb::cast<nb::dict>(out), views, outputs);
+  const Pointers placed = outputs;
+
+  tenon_run_options options = TENON_RUN_OPTIONS_INIT;
+  if (timeout_s.has_value()) options.timeout_ns = Nanoseconds(*timeout_s);
+  std::optional<Cancel> own;
+  if (cancel == nullptr) cancel = &own.emplace();
+  options.cancel = cancel->get();
   tenon_status* status = nullptr;
   {
+    const Interrupt interrupt(cancel->get());
     nb::gil_scoped_release release;
-    status = tenon_session_run(session.get(), inputs.data(), static_cast<int>(inputs.size()),
-                               outputs.data(), static_cast<int>(outputs.size()));
+    status = tenon_session_run_with(session.get(), &options, nullptr, inputs.data(),
+                                    static_cast<int>(inputs.size()), nullptr, outputs.data(),
+                                    static_cast<int>(outputs.size()));
+  }
+  absl::InlinedVector<OwnedTensor, 4> owned;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    owned.emplace_back(placed[i] == nullptr ? outputs[i] : nullptr);
+  }
+  if (PyErr_CheckSignals() != 0) {  // KeyboardInterrupt
+    tenon_status_free(status);
+    nb::raise_python_error();
   }
   Check(status);
-  absl::InlinedVector<OwnedTensor, 4> owned;
-  for (tenon_tensor* tensor : outputs) owned.emplace_back(tensor);
   nb::dict results;
-  for (size_t i = 0; i < owned.size(); ++i) results[outputs_[i]] = ToNumpy(std::move(owned[i]));
+  for (size_t i = 0; i < owned.size(); ++i) {
+    const nb::object& name = outputs_[i].name;
+    results[name] = owned[i] == nullptr ? nb::object(out[name]) : ToNumpy(std::move(owned[i]));
+  }
   return results;
 }
 
 }  // namespace
 
 void AddSession(nb::module_& module) {
+  nb::class_<Cancel>(module, "Cancel").def(nb::init<>()).def("request", &Cancel::Request);
   nb::class_<Session>(module, "Session")
-      .def(nb::init<const std::string&, const std::optional<std::string>&, int, int,
-                    const std::optional<std::string>&, const std::optional<std::string>&,
-                    const std::optional<std::string>&, const std::optional<std::string>&>(),
-           nb::arg("path"), nb::arg("signature").none(), nb::arg("threads"), nb::arg("onednn_opts"),
-           nb::arg("fetches").none(), nb::arg("cache_dir").none(), nb::arg("plugins").none(),
-           nb::arg("device").none())
-      .def("run", &Session::Run, nb::arg("args"), nb::arg("kwargs"), nb::arg("cast"))
+      .def(nb::init<nb::handle, nb::dict>(), nb::arg("source"), nb::arg("options"))
+      .def("run", &Session::Run, nb::arg("args"), nb::arg("kwargs"), nb::arg("cast"),
+           nb::arg("timeout") = nb::none(), nb::arg("cancel") = nb::none(),
+           nb::arg("out") = nb::none())
       .def("profile", &Session::Profile, nb::arg("args"), nb::arg("kwargs"), nb::arg("cast"),
            nb::arg("runs"))
-      .def("memory", &Session::Memory)
       .def("report", &Session::Report)
       .def("inputs", &Session::Inputs)
       .def("outputs", &Session::Outputs)

@@ -12,6 +12,8 @@ from tenon import _load as _load  # first: it loads the extension module
 from tenon import ops
 from tenon._core import Tensor
 from tenon._errors import (
+    CancelledError,
+    DeadlineExceededError,
     Error,
     FailedPreconditionError,
     InternalError,
@@ -22,12 +24,14 @@ from tenon._errors import (
 )
 from tenon._model import Model, load
 from tenon._report import Explanation, Memory, NodeExplanation, Profile, Report, Step, Verdict
-from tenon._spec import TensorSpec
+from tenon._spec import Signature, TensorSpec, signatures
 from tenon._tensorflow import from_function, from_keras
 
 __version__: str = _load.version
 
 __all__ = [
+    "CancelledError",
+    "DeadlineExceededError",
     "Error",
     "Explanation",
     "FailedPreconditionError",
@@ -40,6 +44,7 @@ __all__ = [
     "Profile",
     "Report",
     "ResourceExhaustedError",
+    "Signature",
     "Step",
     "Tensor",
     "TensorSpec",
@@ -49,4 +54,5 @@ __all__ = [
     "from_keras",
     "load",
     "ops",
+    "signatures",
 ]

@@ -25,13 +25,23 @@ class UnimplementedError(Error, NotImplementedError):
     """An op, dtype or feature that Tenon does not have."""
 
 
+class CancelledError(Error, RuntimeError):
+    """A run that was asked to stop."""
+
+
+class DeadlineExceededError(Error, TimeoutError):
+    """A run that took longer than its timeout."""
+
+
 class InternalError(Error, RuntimeError):
     """A mistake in Tenon."""
 
 
 # By tenon_code.
 BY_CODE: "dict[int, type[Error]]" = {
+    1: CancelledError,
     3: InvalidArgumentError,
+    4: DeadlineExceededError,
     5: NotFoundError,
     8: ResourceExhaustedError,
     9: FailedPreconditionError,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import json
 import os
 import threading
 from typing import (Any, Callable, Deque, Dict, Iterable, Iterator, List, Mapping, MutableMapping,
@@ -12,8 +13,9 @@ from typing import (Any, Callable, Deque, Dict, Iterable, Iterator, List, Mappin
 import numpy as np
 
 from tenon import _core, _spec
+from tenon._errors import FailedPreconditionError
 from tenon._report import (Explanation, Memory, NodeExplanation, Profile, Report, Step, Verdict)
-from tenon._spec import TensorSpec
+from tenon._spec import Signature, TensorSpec
 
 Array = np.ndarray[Any, Any]
 Path = Union[str, "os.PathLike[str]"]
@@ -59,11 +61,12 @@ class Model:
     used as a context manager, which closes it.
     """
 
-    def __init__(self, path: Path, options: Dict[str, Any]) -> None:
-        self._path = os.fspath(path)
+    def __init__(self, source: Union[str, bytes], options: Dict[str, Any]) -> None:
+        self._source = source
+        self._path = "in memory" if isinstance(source, bytes) else source
         self._options = dict(options)
         self._cast: bool = options["cast"]
-        self._session = _open(self._path, self._options)
+        self._session = _core.Session(source, _session_options(self._options))
         self._run = self._session.run
         self._executor: Optional[concurrent.futures.ThreadPoolExecutor] = None
         self._executor_pid = 0
@@ -88,12 +91,35 @@ class Model:
         """
         return self._run(args, kwargs, self._cast)
 
-    def run(self, feed: Mapping[str, Any], *, cast: Optional[bool] = None) -> Dict[str, Array]:
+    def run(self, feed: Mapping[str, Any], *, out: Optional[Mapping[str, Array]] = None,
+            timeout: Optional[float] = None, cast: Optional[bool] = None) -> Dict[str, Array]:
         """Runs the model with inputs by name.
 
-        cast: converts inputs of another dtype or memory layout; by default, as `load` was told.
+        Args:
+          feed: the inputs by name
+          out: arrays to write outputs to, by name: C-contiguous, of the output's dtype and shape. They become the
+            results; if the run fails, their contents are undefined
+          timeout: seconds; a run that takes longer ends between two steps, with DeadlineExceededError (a TimeoutError)
+          cast: converts inputs of another dtype or memory layout; by default, as `load` was told
+
+        >>> model = tenon.load("tests/models/mlp/saved_model")
+        >>> y = np.empty((1, 1), np.float32)
+        >>> model.run({"features": np.zeros((1, 16), np.float32)}, out={"output_0": y})["output_0"] is y
+        True
         """
-        return self._run((dict(feed),), {}, self._cast if cast is None else cast)
+        return self._run_with(feed, None, out, timeout, cast)
+
+    def _run_with(self, feed: Mapping[str, Any], cancel: Optional[_core.Cancel],
+                  out: Optional[Mapping[str, Array]] = None, timeout: Optional[float] = None,
+                  cast: Optional[bool] = None) -> Dict[str, Array]:
+        placed: Optional[Dict[str, Array]] = None
+        if out is not None:  # the buffer protocol has no bfloat16
+            placed = {name: array.view(np.uint16) if array.dtype.name == "bfloat16" else array
+                      for name, array in out.items()}
+        results = self._run((dict(feed),), {}, self._cast if cast is None else cast, timeout, cancel, placed)
+        if out is not None:
+            results.update(out)
+        return results
 
     def submit(self, feed: Mapping[str, Any]) -> concurrent.futures.Future[Dict[str, Array]]:
         """Starts a run on another thread. The future has its outputs, or its exception.
@@ -106,10 +132,15 @@ class Model:
         return self._threads().submit(self.run, feed)
 
     async def run_async(self, feed: Mapping[str, Any]) -> Dict[str, Array]:
-        """Runs the model on another thread, for `await`."""
+        """Runs the model on another thread, for `await`. Cancelling the task ends the run."""
         import asyncio  # it takes longer to import than this package
 
-        return await asyncio.wrap_future(self.submit(feed))
+        cancel = _core.Cancel()
+        try:
+            return await asyncio.wrap_future(self._threads().submit(self._run_with, feed, cancel))
+        except asyncio.CancelledError:
+            cancel.request()
+            raise
 
     def map(self, feeds: Iterable[Mapping[str, Any]], *,
             in_flight: int = 4) -> Iterator[Dict[str, Array]]:
@@ -137,7 +168,7 @@ class Model:
     def _threads(self) -> concurrent.futures.ThreadPoolExecutor:
         with self._lock:
             if self._session.closed:
-                raise _closed()
+                raise FailedPreconditionError("the model is closed")
             # A child of fork() has none of the parent's threads.
             if self._executor is None or self._executor_pid != os.getpid():
                 self._executor = concurrent.futures.ThreadPoolExecutor(
@@ -167,6 +198,11 @@ class Model:
         return [_spec.make(*spec) for spec in self._session.outputs()]
 
     @property
+    def signatures(self) -> Dict[str, Signature]:
+        """All signatures of the model, by name; see `tenon.signatures`."""
+        return _spec.signatures(self._source)
+
+    @property
     def variables(self) -> Variables:
         """The variables that the model changes, by name: a mapping that can be assigned to."""
         return Variables(self._session, self._cast)
@@ -174,7 +210,7 @@ class Model:
     # ---- what it does ----
 
     def profile(self, feed: Mapping[str, Any], *, runs: int = 10) -> Profile:
-        """Measures a run step by step: the fastest of `runs`.
+        """Measures a run step by step: means of `runs`.
 
         >>> model = tenon.load("tests/models/mlp/saved_model")
         >>> profile = model.profile({"features": np.zeros((1, 16), np.float32)})
@@ -183,10 +219,10 @@ class Model:
         """
         if runs < 1:
             raise ValueError(f"runs must be at least 1, not {runs}")
-        found = self._session.profile((dict(feed),), {}, self._cast, runs)
-        steps = [Step(node, op, implementation, accelerated, ns / 1e6, flop) for
-                 node, op, implementation, accelerated, _, flop, ns in found["steps"]]
-        return Profile(steps, found["wall_ns"] / 1e6)
+        (plan,) = json.loads(self._session.profile((dict(feed),), {}, self._cast, runs))["plans"]
+        steps = [Step(step["node"], step["op"], step["implementation"], step["accelerated"],
+                      step["ns"] / runs / 1e6, step["flops"]) for step in plan["steps"]]
+        return Profile(steps, plan["ns"] / runs / 1e6)
 
     def explain(self, *nodes: str) -> Explanation:
         """Why nodes were or were not rewritten: for each rule that could have involved one, that it fired, or
@@ -198,17 +234,24 @@ class Model:
         >>> node.op, node.now_op
         ('MatMul', '_MklNativeFusedMatMul')
         """
-        options = self._options
-        found = _core.explain(self._path, options["signature"] or "", ",".join(options["fetches"] or []),
-                              options.get("precision") or "", list(nodes))
+        found = json.loads(_core.explain(self._source, _session_options(self._options), list(nodes)))
         return Explanation(
-            NodeExplanation(node, op, now, now_op, accelerated, [Verdict(*rule) for rule in rules])
-            for node, op, now, now_op, accelerated, rules in found)
+            NodeExplanation(node["node"], node["op"], node["now"], node["now_op"], node["accelerated"],
+                            [Verdict(rule["rule"], rule["fired"], rule["reason"]) for rule in node["rules"]])
+            for node in found["nodes"])
 
     @property
     def report(self) -> Report:
         """What rewriting did when the model was loaded."""
-        return Report(**self._session.report())
+        found = json.loads(self._session.report())
+        rewriting = found["rewriting"]
+        rules: Dict[str, int] = {}
+        for phase in rewriting.get("phases", ()):
+            for rule in phase["rules"]:
+                rules[rule["rule"]] = rules.get(rule["rule"], 0) + rule["fired"]
+        return Report(found["onednn_opts"], rewriting.get("ms", 0.0), rules, rewriting.get("ops_before", {}),
+                      rewriting.get("ops_after", {}), rewriting.get("note", ""), rewriting.get("status", ""),
+                      found["threads"], found)
 
     def memory(self) -> Memory:
         """The bytes that the model holds.
@@ -216,9 +259,8 @@ class Model:
         >>> tenon.load("tests/models/mlp/saved_model").memory().total > 0
         True
         """
-        found = self._session.memory()
-        del found["total"]
-        return Memory(**found)
+        found = json.loads(self._session.report())["memory"]
+        return Memory(found["weights"], found["packed"], found["plans"], found["primitives"])
 
     # ---- its life ----
 
@@ -241,8 +283,9 @@ class Model:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def __reduce__(self) -> Tuple[Callable[..., Model], Tuple[str, Dict[str, Any]]]:
-        return _reload, (os.path.abspath(self._path), self._options)
+    def __reduce__(self) -> Tuple[Callable[..., Model], Tuple[Union[str, bytes], Dict[str, Any]]]:
+        source = self._source
+        return Model, (source if isinstance(source, bytes) else os.path.abspath(source), self._options)
 
     def __repr__(self) -> str:
         if self.closed:
@@ -256,41 +299,37 @@ class Model:
 _MOST_RUNS = 32
 
 
-def _closed() -> Exception:
-    from tenon._errors import FailedPreconditionError
-
-    return FailedPreconditionError("the model is closed")
-
-
-def _open(path: str, options: Dict[str, Any]) -> _core.Session:
-    def joined(values: Optional[Sequence[str]], separator: str) -> Optional[str]:
+def _session_options(options: Dict[str, Any]) -> Dict[str, Any]:
+    """As the extension module takes them."""
+    def joined(name: str, separator: str) -> Optional[str]:
+        values: Optional[Sequence[str]] = options[name]
         return None if values is None else separator.join(values)
 
-    cache_dir = options["cache_dir"]
     onednn: Optional[bool] = options["onednn"]
-    return _core.Session(
-        path, signature=options["signature"], threads=options["threads"],
-        onednn_opts=-1 if onednn is None else int(onednn),
-        fetches=joined(options["fetches"], ","),
-        cache_dir=None if cache_dir is None else os.fspath(cache_dir),
-        plugins=joined(options["plugins"], ":"), device=options["device"])
+    return {
+        "signature": options["signature"], "threads": options["threads"],
+        "onednn_opts": -1 if onednn is None else int(onednn), "precision": options["precision"],
+        "cache_dir": options["cache_dir"], "fetches": joined("fetches", ","),
+        "feeds": joined("feeds", ","), "tags": joined("tags", ","),
+        "plugins": joined("plugins", ":"), "device": options["device"]}
 
 
-def _reload(path: str, options: Dict[str, Any]) -> Model:
-    return Model(path, options)
-
-
-def load(path: Path, *, signature: Optional[str] = None, threads: int = 0,
-         cache_dir: Optional[Path] = None, fetches: Optional[Sequence[str]] = None,
-         plugins: Optional[Sequence[str]] = None, device: Optional[str] = None,
-         onednn: Optional[bool] = None, cast: bool = False) -> Model:
-    """Loads a model: a SavedModel folder, or a frozen GraphDef (.pb, .pbtxt).
+def load(path: Union[Path, bytes], *, signature: Optional[str] = None, threads: int = 0,
+         precision: Optional[str] = None, cache_dir: Optional[Path] = None,
+         fetches: Optional[Sequence[str]] = None, feeds: Optional[Sequence[str]] = None,
+         tags: Optional[Sequence[str]] = None, plugins: Optional[Sequence[str]] = None,
+         device: Optional[str] = None, onednn: Optional[bool] = None, cast: bool = False) -> Model:
+    """Loads a model: a SavedModel folder, or a frozen GraphDef (.pb, .pbtxt), or the bytes of one.
 
     Args:
       signature: of a SavedModel; "serving_default" by default
       threads: per op. 0: TF_NUM_INTRAOP_THREADS, OMP_NUM_THREADS, otherwise all CPUs that the process may use
+      precision: of contractions and the ops between them: "fp32", or "bf16" if the CPU has instructions for it; by
+        default, as TF_SET_ONEDNN_FPMATH_MODE says
       cache_dir: a folder that keeps the rewritten model, so that the next start is fast
       fetches: names of the graph's tensors ("logits:0") to compute instead of the model's outputs
+      feeds: names of inner tensors that are inputs too; what only they needed does not run
+      tags: of the SavedModel's graph; "serve" by default
       plugins: device plug-ins, files or folders; device: the one to run on ("APU:0")
       onednn: False leaves the graph unchanged and runs reference kernels; by default, as
         TF_ENABLE_ONEDNN_OPTS says
@@ -303,7 +342,11 @@ def load(path: Path, *, signature: Optional[str] = None, threads: int = 0,
     >>> model.outputs[0].name
     'output_0'
     """
-    return Model(path, {"signature": signature, "threads": threads, "cache_dir": cache_dir,
-                        "fetches": None if fetches is None else list(fetches),
-                        "plugins": None if plugins is None else list(plugins), "device": device,
-                        "onednn": onednn, "cast": cast})
+    def names(values: Optional[Sequence[str]]) -> Optional[List[str]]:
+        return None if values is None else [values] if isinstance(values, str) else list(values)
+
+    options = {"signature": signature, "threads": threads, "precision": precision,
+               "cache_dir": None if cache_dir is None else os.fspath(cache_dir),
+               "fetches": names(fetches), "feeds": names(feeds), "tags": names(tags),
+               "plugins": names(plugins), "device": device, "onednn": onednn, "cast": cast}
+    return Model(path if isinstance(path, bytes) else os.fspath(path), options)

@@ -53,7 +53,7 @@ class Step:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Profile:
-    """Where the time of a run goes: the steps of the fastest run that was measured, in order.
+    """Where the time of a run goes: its steps in order, with the means of the runs that were measured.
 
     Attributes:
       steps: a list of `Step`
@@ -168,6 +168,7 @@ class Report:
       note: a request that could not be met; usually ""
       error: why the model runs unchanged, if rewriting failed; usually ""
       threads: that an op may use
+      details: everything, as include/tenon/reports.h describes it
     """
 
     enabled: bool
@@ -178,6 +179,7 @@ class Report:
     note: str
     error: str
     threads: int
+    details: Dict[str, Any]
 
     def _summary(self) -> str:
         text = (f"{sum(self.ops_before.values())} nodes became {sum(self.ops_after.values())} "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import pickle
 import sys
 import unittest
 from unittest import mock
@@ -25,7 +26,9 @@ class RunTest(ModelCase):
     def test_describes_itself(self) -> None:
         model = tenon.load(support.MLP / "saved_model")
         self.assertEqual(model.inputs, [tenon.TensorSpec("features", "float32", (None, 16))])
-        self.assertEqual(model.outputs[0].name, "output_0")
+        self.assertEqual(model.outputs, [tenon.TensorSpec("output_0", "float32", (None, 1))])
+        signature = model.signatures["serving_default"]
+        self.assertEqual((signature.inputs, signature.outputs), (model.inputs, model.outputs))
         self.assertEqual(model.inputs[0].numpy_dtype, np.float32)
         self.assertIn("features: float32[?, 16]", repr(model))
 
@@ -113,7 +116,7 @@ class ErrorTest(ModelCase):
     def test_names(self) -> None:
         model = tenon.load(support.MLP / "saved_model")
         x = support.mlp_inputs()
-        with self.assertRaisesRegex(ValueError, "no input 'image'; the model takes 'features'"):
+        with self.assertRaisesRegex(ValueError, "no input 'image'; the model's inputs are 'features'"):
             model(image=x)
         with self.assertRaisesRegex(ValueError, "missing"):
             model()
@@ -139,6 +142,47 @@ class ErrorTest(ModelCase):
             model(support.mlp_inputs())
         self.assertIn("closed", repr(model))
         model.close()
+
+
+class OptionsTest(ModelCase):
+
+    def test_results_in_the_callers_memory(self) -> None:
+        model = tenon.load(support.MLP / "saved_model")
+        y = np.empty((1, 1), np.float32)
+        result = model.run({"features": support.mlp_inputs()}, out={"output_0": y})
+        self.assertIs(result["output_0"], y)
+        np.testing.assert_allclose(y, support.mlp_outputs(), rtol=1e-5, atol=1e-6)
+        for bad in (np.empty((1, 1)), np.empty((2, 1), np.float32)):
+            with self.assertRaises((TypeError, ValueError)):
+                model.run({"features": support.mlp_inputs()}, out={"output_0": bad})
+        with self.assertRaisesRegex(TypeError, "C-contiguous"):
+            model.run({"features": np.zeros((2, 16), np.float32)},
+                      out={"output_0": np.empty((2, 2), np.float32)[:, :1]})
+        with self.assertRaisesRegex(ValueError, "no output 'z'"):
+            model.run({"features": support.mlp_inputs()}, out={"z": y})
+        y.flags.writeable = False
+        with self.assertRaises(TypeError):
+            model.run({"features": support.mlp_inputs()}, out={"output_0": y})
+
+    def test_from_memory(self) -> None:
+        text = (node("x", "Placeholder", dtype="type: DT_FLOAT", shape="shape { unknown_rank: true }") +
+                node("y", "Neg", "x", T="type: DT_FLOAT"))
+        model = tenon.load(text.encode())
+        self.assertEqual(model(1.0)["y:0"], -1)
+        self.assertEqual(list(tenon.signatures(text.encode())), [""])
+        self.assertEqual(pickle.loads(pickle.dumps(model))(1.0)["y:0"], -1)
+
+    def test_precision(self) -> None:
+        model = tenon.load(support.MLP / "saved_model", precision="bf16")
+        np.testing.assert_allclose(model(support.mlp_inputs())["output_0"], support.mlp_outputs(), atol=0.05)
+        with self.assertRaisesRegex(ValueError, "fp8"):
+            tenon.load(support.MLP / "saved_model", precision="fp8")
+
+    def test_inner_tensors_are_fed(self) -> None:
+        t = "type: DT_FLOAT"
+        model = self.graph(node("x", "Placeholder", dtype=t, shape="shape { unknown_rank: true }") +
+                           node("a", "Neg", "x", T=t) + node("y", "Exp", "a", T=t), feeds=["a:0"])
+        self.assertEqual(model.run({"a:0": np.float32(0)})["y:0"], 1)
 
 
 class StringTest(ModelCase):
