@@ -9,6 +9,7 @@
 
 #include "python/core/eager.h"
 #include "python/core/inspect.h"
+#include "python/core/quantize.h"
 #include "python/core/reports.h"
 #include "python/core/session.h"
 #include "python/core/status.h"
@@ -42,5 +43,6 @@ NB_MODULE(_core, module) {
   tenon::python::AddEager(module);
   tenon::python::AddReports(module);
   tenon::python::AddInspect(module);
+  tenon::python::AddQuantize(module);
   module.def("command_line", CommandLine, nb::arg("words"));
 }

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/types/span.h"
-#include "tenon/reports.h"
+#include "tenon/tenon.h"
 
 namespace tenon::python {
 

@@ -23,6 +23,7 @@ from tenon._errors import (
     UnimplementedError,
 )
 from tenon._model import Model, load
+from tenon._quantize import QuantizationReport, quantize
 from tenon._report import Explanation, Memory, NodeExplanation, Profile, Report, Step, Verdict
 from tenon._spec import Signature, TensorSpec, signatures
 from tenon._tensorflow import from_function, from_keras
@@ -42,6 +43,7 @@ __all__ = [
     "NodeExplanation",
     "NotFoundError",
     "Profile",
+    "QuantizationReport",
     "Report",
     "ResourceExhaustedError",
     "Signature",
@@ -54,5 +56,6 @@ __all__ = [
     "from_keras",
     "load",
     "ops",
+    "quantize",
     "signatures",
 ]
