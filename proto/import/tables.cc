@@ -357,6 +357,9 @@ absl::Status FreezeTables(Draft& draft, TableStore& store,
     } else if (absl::StartsWith(n.op, "LookupTableExport")) {
       forward[{id, 0}] = keys;
       forward[{id, 1}] = values;
+      n.op = "NoOp";  // other nodes may still wait for it
+      n.inputs.clear();
+      n.attrs.clear();
     } else {
       return Unimplemented(NodeLabel(n), ": changes a table at run time");
     }

@@ -74,8 +74,7 @@ std::vector<ModelCase> AllCases() {
   return cases;
 }
 
-// The number of contractions that rounding errors pass through, at most.
-int Contractions(const Graph& graph) {
+int FloatContractions(const Graph& graph) {
   const std::set<std::string> ops = {"Conv2D", "DepthwiseConv2dNative", "MatMul", "BatchMatMulV2",
                                      "Einsum", "Conv2DBackpropInput"};
   int count = 0;
@@ -86,9 +85,12 @@ int Contractions(const Graph& graph) {
     // TensorFlow's own fused ops count like the plain ones.
     count += static_cast<int>(ops.count(std::string(absl::StripPrefix(node.op, "_Fused"))));
   }
-  for (const auto& [name, body] : graph.functions()) count += Contractions(*body);
-  return std::max(count, 1);
+  for (const auto& [name, body] : graph.functions()) count += FloatContractions(*body);
+  return count;
 }
+
+// The number of contractions that rounding errors pass through, at most; at least 1.
+int Contractions(const Graph& graph) { return std::max(FloatContractions(graph), 1); }
 
 // The largest difference over the largest expected value; infinite if NaNs or infinities differ.
 double RelativeDifference(const Tensor& got, const Tensor& expected) {
