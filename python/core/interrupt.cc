@@ -1,6 +1,8 @@
 #include "python/core/interrupt.h"
 
 #include <nanobind/nanobind.h>
+#include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -19,38 +21,53 @@ void OnInterrupt(int signal) {
 }
 
 bool RaisesKeyboardInterrupt() {
+  // Not `signal`, whose functions make enumerations of what they return: that takes longer than a
+  // small model's run.
   struct Names {
-    nb::object getsignal = nb::module_::import_("signal").attr("getsignal");
+    nb::object getsignal = nb::module_::import_("_signal").attr("getsignal");
     nb::object number = nb::int_(SIGINT);
-    nb::object raises = nb::module_::import_("signal").attr("default_int_handler");
+    nb::object raises = nb::module_::import_("_signal").attr("default_int_handler");
   };
   static Names* const names = new Names;
   return names->getsignal(names->number).is(names->raises);
 }
 
+pthread_t main_thread;
+bool main_known = false;  // whether main_thread says which it is
+
+// Asks the kernel once in each process: a system call takes as long as everything else here.
+bool IsMainThread() {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { main_known = false; });
+  if (registered == 0 && main_known) return pthread_equal(pthread_self(), main_thread) != 0;
+  if (gettid() != getpid()) return false;
+  main_thread = pthread_self();
+  main_known = true;
+  return true;
+}
+
+// Puts our handler before Python's, where it stays. False if there is another one than Python's.
+bool HandlerIsOurs() {
+  struct sigaction now;
+  if (sigaction(SIGINT, nullptr, &now) != 0) return false;
+  if ((now.sa_flags & SA_SIGINFO) != 0) return false;
+  if (now.sa_handler == OnInterrupt) return true;
+  if (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) return false;
+  pythons = now;
+  struct sigaction ours = now;
+  ours.sa_handler = OnInterrupt;
+  return sigaction(SIGINT, &ours, nullptr) == 0;
+}
+
 }  // namespace
 
 Interrupt::Interrupt(tenon_cancel* cancel) {
-  if (gettid() != getpid() || !RaisesKeyboardInterrupt()) return;
-  struct sigaction ours = {};
-  ours.sa_handler = OnInterrupt;
-  sigemptyset(&ours.sa_mask);
-  struct sigaction old;
-  if (sigaction(SIGINT, nullptr, &old) != 0) return;
-  if ((old.sa_flags & SA_SIGINFO) != 0 || old.sa_handler == SIG_DFL || old.sa_handler == SIG_IGN ||
-      old.sa_handler == OnInterrupt) {
-    return;
-  }
-  ours.sa_flags = old.sa_flags;
-  pythons = old;
+  if (!IsMainThread() || !RaisesKeyboardInterrupt() || !HandlerIsOurs()) return;
   running = cancel;
-  installed_ = sigaction(SIGINT, &ours, nullptr) == 0;
+  set_ = true;
 }
 
 Interrupt::~Interrupt() {
-  if (!installed_) return;
-  sigaction(SIGINT, &pythons, nullptr);
-  running = nullptr;
+  if (set_) running = nullptr;
 }
 
 }  // namespace tenon::python

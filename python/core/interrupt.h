@@ -2,8 +2,6 @@
 #ifndef TENON_PYTHON_CORE_INTERRUPT_H_
 #define TENON_PYTHON_CORE_INTERRUPT_H_
 
-#include <signal.h>
-
 #include "tenon/tenon.h"
 
 namespace tenon::python {
@@ -18,7 +16,7 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
 
  private:
-  bool installed_ = false;
+  bool set_ = false;
 };
 
 }  // namespace tenon::python
