@@ -24,7 +24,9 @@ constexpr size_t kLargeBlock = 256;
 constexpr size_t kMostWidth = 64;
 // Rows of a up to which weights are converted in registers.
 constexpr size_t kMostFewRows = 8;
-// Bytes ahead of the loads: pages end the stream of the hardware's prefetchers.
+// Bytes ahead of the loads: pages end the stream of the hardware's prefetchers. Floats are read so
+// fast that prefetching them takes longer than it saves (Zen 4: by 28 % from the third-level cache,
+// 25 % from memory).
 constexpr size_t kAhead = 2048;
 
 size_t BlockRows(const PanelProduct& p) {
@@ -122,7 +124,7 @@ HWY_INLINE void AddRows(const float* HWY_RESTRICT a, const void* from, size_t n,
   const auto* w = static_cast<const typename W::T*>(from);
   size_t i = 0;
   for (; i + 2 <= n; i += 2, w += 2 * width) {
-    PrefetchBytes(w, 2 * width * sizeof(*w));
+    if constexpr (!std::is_same_v<W, Floats>) PrefetchBytes(w, 2 * width * sizeof(*w));
 #pragma GCC unroll 2
     for (size_t r = 0; r < 2; ++r) {
       const Vf factor = hn::Set(FloatTag(), a[i + r]);
@@ -227,7 +229,7 @@ HWY_INLINE void SumRows(const float* HWY_RESTRICT a, size_t a_row, const void* f
 #pragma GCC unroll 32
   for (size_t i = 0; i < rows * vectors; ++i) sum[i] = hn::Zero(FloatTag());
   for (size_t k = 0; k < n; ++k, w += vectors * lanes) {
-    PrefetchBytes(w, vectors * lanes * sizeof(*w));
+    if constexpr (!std::is_same_v<W, Floats>) PrefetchBytes(w, vectors * lanes * sizeof(*w));
     Vf row[vectors];
 #pragma GCC unroll 4
     for (size_t v = 0; v < vectors; ++v) row[v] = W::Load(w + v * lanes);
