@@ -48,7 +48,7 @@ TEST(BatchNorm, AcceleratedMatchesStandard) {
       for (const int threads : {1, 2}) {
         AttrMap attrs = Attrs(training);
         attrs["data_format"] = c.format;
-        const RunOptions options{.threads = threads};
+        const NodeRunOptions options{.threads = threads};
         // The reference kernel sums in double, the accelerated kernel sums blocks of at most 16384
         // in float.
         ExpectNativeMatches("FusedBatchNormV3", attrs,

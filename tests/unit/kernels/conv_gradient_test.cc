@@ -176,7 +176,7 @@ TEST_P(ConvGradient, OnednnMatchesReference) {
   const int64_t length = LongestSum(*operands);
   for (int threads : {1, 2}) {
     for (bool constant : {false, true}) {
-      RunOptions options{.threads = threads, .cache = constant, .constants = {0}};
+      NodeRunOptions options{.threads = threads, .cache = constant, .constants = {0}};
       if (constant) options.constants.push_back(1);
       ExpectNativeMatches(GradientOp(c, "Input"), attrs, operands->ForInput(), options, length,
                           /*must_accelerate=*/true);

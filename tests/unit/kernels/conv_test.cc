@@ -113,7 +113,7 @@ TEST_P(Conv, MatchesReference) {
                                       RandomTensor(DType::kFloat, c.filter, 2)};
   for (int threads : {1, 2}) {
     for (bool constant : {false, true}) {
-      RunOptions options{.threads = threads, .cache = constant};
+      NodeRunOptions options{.threads = threads, .cache = constant};
       if (constant) options.constants = {1};
       ExpectNativeMatches(op, ConvAttrs(c, DType::kFloat), inputs, options, Length(c));
     }
@@ -296,7 +296,8 @@ TEST(ConvNan, InfinityReachesNoFartherThanTheWindowWhenAskedFor) {
   const Tensor w = RandomTensor(DType::kFloat, {3, 3, 64, 64}, 2);
   absl::StatusOr<RunResult> want = RunNode(MakeNode("Conv2D", attrs), {x, w}, {});
   ASSERT_TRUE(want.ok()) << want.status();
-  for (RunOptions options : {RunOptions{.strict_nan = true}, RunOptions{.winograd = false}}) {
+  for (NodeRunOptions options :
+       {NodeRunOptions{.strict_nan = true}, NodeRunOptions{.winograd = false}}) {
     options.constants = {1};
     absl::StatusOr<RunResult> got = RunNode(MakeNode("_MklNativeConv2D", attrs), {x, w}, options);
     ASSERT_TRUE(got.ok()) << got.status();

@@ -27,7 +27,7 @@ TEST(MatMul, MatchesReference) {
         for (bool constant : {false, true}) {
           SCOPED_TRACE(testing::Message() << s.m << "x" << s.n << "x" << s.k << " ta " << ta
                                           << " tb " << tb << " const " << constant);
-          RunOptions options{.threads = constant ? 2 : 1};
+          NodeRunOptions options{.threads = constant ? 2 : 1};
           if (constant) options.constants = {1};
           ExpectNativeMatches("MatMul", attrs, {a, b}, options, s.k);
         }

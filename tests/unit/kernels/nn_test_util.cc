@@ -73,7 +73,7 @@ Node MakeNode(const std::string& op, AttrMap attrs) {
 }
 
 absl::StatusOr<RunResult> RunNode(const Node& plain_node, const std::vector<Tensor>& inputs,
-                                  const RunOptions& options) {
+                                  const NodeRunOptions& options) {
   Node node = plain_node;
   const OpLookup op = FindOp(node.op);
   if (!op) return NotFound(node.op);
@@ -145,7 +145,7 @@ double RelativeError(const Tensor& a, const Tensor& b) {
 }
 
 void ExpectNativeMatches(const std::string& op, const AttrMap& attrs,
-                         const std::vector<Tensor>& inputs, const RunOptions& options,
+                         const std::vector<Tensor>& inputs, const NodeRunOptions& options,
                          int64_t length, bool must_accelerate) {
   absl::StatusOr<RunResult> want =
       RunNode(MakeNode(op, attrs), inputs, {.threads = 1, .constants = options.constants});

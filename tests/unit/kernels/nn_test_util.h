@@ -21,7 +21,7 @@ Tensor RandomTensor(DType dtype, const Shape& shape, uint32_t seed, float low = 
 
 Node MakeNode(const std::string& op, AttrMap attrs);
 
-struct RunOptions {
+struct NodeRunOptions {
   int threads = 1;
   bool cache = true;
   bool strict_nan = false;
@@ -40,7 +40,7 @@ struct RunResult {
 };
 
 absl::StatusOr<RunResult> RunNode(const Node& node, const std::vector<Tensor>& inputs,
-                                  const RunOptions& options);
+                                  const NodeRunOptions& options);
 
 // The largest |a - b| over the largest |b| (at least 1); infinite if only one has NaN or an
 // infinity.
@@ -49,7 +49,7 @@ double RelativeError(const Tensor& a, const Tensor& b);
 // Compares `op`'s native name with its plain name on the same inputs, for sums of `length`
 // products.
 void ExpectNativeMatches(const std::string& op, const AttrMap& attrs,
-                         const std::vector<Tensor>& inputs, const RunOptions& options,
+                         const std::vector<Tensor>& inputs, const NodeRunOptions& options,
                          int64_t length, bool must_accelerate = true);
 
 }  // namespace tenon

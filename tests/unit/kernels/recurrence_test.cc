@@ -79,7 +79,7 @@ class Recurrence : public vector_test::TargetTest<CellCase> {
       for (bool& m : mask.flat<bool>()) m = random() % 3 != 0;
       inputs.push_back(std::move(mask));
     }
-    RunOptions options{.threads = threads};
+    NodeRunOptions options{.threads = threads};
     for (int64_t i = 0; i < l.sequences; ++i) {
       options.constants.push_back(static_cast<int>(l.sequences + i));
     }

@@ -208,7 +208,7 @@ TEST_P(WinogradKernel, FusedChains) {
     for (const std::string& name : chain.ops) label += name + " ";
     SCOPED_TRACE(label);
     for (bool in_place : {false, true}) {
-      const RunOptions options{
+      const NodeRunOptions options{
           .threads = in_place ? 1 : 2, .cache = in_place, .constants = {1}, .in_place = in_place};
       ExpectNativeMatches("_FusedConv2D", attrs, inputs, options, 9 * 24);
     }
@@ -267,7 +267,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, WinogradKernel, testing::ValuesIn(Targets()),
 
 TEST(WinogradChoice, WhereItRuns) {
   auto runs = [](const Shape& image, const Shape& filter, const AttrMap& attrs,
-                 const RunOptions& options) {
+                 const NodeRunOptions& options) {
     absl::StatusOr<RunResult> run = RunNode(
         MakeNode("_MklNativeConv2D", attrs),
         {RandomTensor(DType::kFloat, image, 1), RandomTensor(DType::kFloat, filter, 2)}, options);

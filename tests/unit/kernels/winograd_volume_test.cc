@@ -202,7 +202,7 @@ TEST_P(WinogradVolumeKernel, FusedChains) {
       inputs.insert(inputs.end(), chain.args.begin(), chain.args.end());
       const int64_t terms = problem.filter.num_elements() / 45;
       for (bool in_place : {false, true}) {
-        const RunOptions options{
+        const NodeRunOptions options{
             .threads = in_place ? 1 : 2, .constants = {1}, .in_place = in_place};
         ExpectNativeMatches(std::string("_") + problem.op, attrs, inputs, options, terms);
       }
@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, WinogradVolumeKernel, testing::ValuesIn(Target
 
 TEST(WinogradVolumeChoice, WhereItRuns) {
   auto runs = [](const char* op, const Shape& image, const Shape& filter, const AttrMap& attrs,
-                 const RunOptions& options) {
+                 const NodeRunOptions& options) {
     absl::StatusOr<RunResult> run = RunNode(
         MakeNode(op, attrs),
         {RandomTensor(DType::kFloat, image, 1), RandomTensor(DType::kFloat, filter, 2)}, options);
