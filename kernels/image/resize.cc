@@ -5,6 +5,7 @@
 
 #include "kernels/image/resize_taps.h"
 #include "kernels/interface/late_kernel.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
@@ -51,38 +52,99 @@ absl::StatusOr<std::unique_ptr<Kernel>> Weighted(PrepareContext& p, WeightsFn we
       });
 }
 
+// Bilinear interpolation in two steps: input rows to the output's width, then between two such
+// rows. Neighboring outputs read the same two rows, which each thread keeps.
+class Bilinear {
+ public:
+  explicit Bilinear(PrepareContext& p)
+      : in_(p.input_shape(0)),
+        rows_(BilinearTaps(AxisOf(p, 1))),
+        columns_(BilinearTaps(AxisOf(p, 2))),
+        width_(static_cast<int64_t>(columns_.size()) * in_.dim(3)),
+        threads_(p.services().threads) {}
+
+  size_t scratch_bytes() const {
+    return static_cast<size_t>(2 * width_ * threads_) * sizeof(float);
+  }
+
+  // image: [batch, height, width, channels]; out: the same in float, with the output's size.
+  template <typename T>
+  void Run(const T* image, float* out, float* scratch) const {
+    const int64_t height = static_cast<int64_t>(rows_.size());
+    const int64_t row = in_.dim(2) * in_.dim(3);
+    ParallelForRanges(threads_, in_.dim(0) * height, ParallelGrain(static_cast<double>(width_)),
+                      [&](int range, int64_t begin, int64_t end) {
+                        Widened kept[2];
+                        for (int i = 0; i < 2; ++i)
+                          kept[i].values = scratch + (2 * range + i) * width_;
+                        for (int64_t y = begin; y < end; ++y) {
+                          const BilinearTap& tap = rows_[static_cast<size_t>(y % height)];
+                          const int64_t first = y / height * in_.dim(1);
+                          const float* const top =
+                              Find(kept, first + tap.lower, first + tap.upper, image, row);
+                          const float* const bottom =
+                              Find(kept, first + tap.upper, first + tap.lower, image, row);
+                          const float weight = tap.weight;  // not to be read again after each store
+                          float* const to = out + y * width_;
+                          for (int64_t i = 0; i < width_; ++i)
+                            to[i] = top[i] + (bottom[i] - top[i]) * weight;
+                        }
+                      });
+  }
+
+ private:
+  // An input row, counted over all images, at the output's width.
+  struct Widened {
+    int64_t row = -1;
+    float* values = nullptr;
+  };
+
+  // The values of `wanted`; if it is not kept, it takes the place of the row that is not `other`.
+  template <typename T>
+  const float* Find(Widened (&kept)[2], int64_t wanted, int64_t other, const T* image,
+                    int64_t row) const {
+    for (const Widened& k : kept) {
+      if (k.row == wanted) return k.values;
+    }
+    Widened& k = kept[kept[0].row == other ? 1 : 0];
+    k.row = wanted;
+    Widen(image + wanted * row, k.values);
+    return k.values;
+  }
+
+  template <typename T>
+  void Widen(const T* row, float* out) const {
+    const int64_t c = in_.dim(3);
+    for (const BilinearTap& tap : columns_) {
+      const T* const left = row + tap.lower * c;
+      const T* const right = row + tap.upper * c;
+      const float weight = tap.weight;
+      for (int64_t i = 0; i < c; ++i) {
+        const float from = static_cast<float>(ToCompute(left[i]));
+        out[i] = from + (static_cast<float>(ToCompute(right[i])) - from) * weight;
+      }
+      out += c;
+    }
+  }
+
+  const Shape in_;
+  const std::vector<BilinearTap> rows_, columns_;
+  const int64_t width_;  // of an output row, in elements
+  const int threads_;
+};
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> ResizeBilinear(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, ResizeBilinear, {1});
   p.InputNotRead(1);
-  const Shape in = p.input_shape(0);
-  const std::vector<BilinearTap> rows = BilinearTaps(AxisOf(p, 1));
-  const std::vector<BilinearTap> cols = BilinearTaps(AxisOf(p, 2));
+  const Bilinear bilinear(p);
+  p.RequestScratch(bilinear.scratch_bytes());
   return DispatchType(
       Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>{},
       p.input_dtype(0), [&]<typename T>() {
         return MakeKernel([=](RunContext& run) {
-          const int64_t c = in.dim(3), width = in.dim(2) * c;
-          const T* image = run.input<T>(0);
-          float* out = run.output<float>(0);
-          auto f = [](T v) { return static_cast<float>(ToCompute(v)); };
-          for (int64_t n = 0; n < in.dim(0); ++n, image += in.dim(1) * width) {
-            for (const BilinearTap& r : rows) {
-              const T* top = image + r.lower * width;
-              const T* bottom = image + r.upper * width;
-              for (const BilinearTap& k : cols) {
-                const int64_t left = k.lower * c, right = k.upper * c;
-                for (int64_t i = 0; i < c; ++i) {
-                  const float a =
-                      f(top[left + i]) + (f(top[right + i]) - f(top[left + i])) * k.weight;
-                  const float b =
-                      f(bottom[left + i]) + (f(bottom[right + i]) - f(bottom[left + i])) * k.weight;
-                  *out++ = a + (b - a) * r.weight;
-                }
-              }
-            }
-          }
+          bilinear.Run(run.input<T>(0), run.output<float>(0), static_cast<float*>(run.scratch()));
           return absl::OkStatus();
         });
       });
