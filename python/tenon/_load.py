@@ -17,6 +17,11 @@ sys.setdlopenflags(os.RTLD_NOW | os.RTLD_LOCAL | os.RTLD_DEEPBIND)
 try:
     from tenon._core import command_line as command_line
     from tenon._core import version as version
+except ImportError as _error:
+    if "static TLS" in str(_error):
+        raise ImportError(f"{_error}: other packages have used up the memory for threads' variables that libraries "
+                          "share; import tenon before them (before keras, for one)") from _error
+    raise
 finally:
     sys.setdlopenflags(_flags)
     if _unset:
