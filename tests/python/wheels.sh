@@ -16,7 +16,10 @@ for python in "${pythons[@]}"; do
   rm -rf "$scratch/venv"
   "$python" -m venv "$scratch/venv"
   clean=(env -i "HOME=$scratch" PATH=/usr/bin:/bin)
-  if ! "${clean[@]}" "$scratch/venv/bin/pip" install -q --disable-pip-version-check --find-links "$root/dist" tenon; then
+  pip=("${clean[@]}" "$scratch/venv/bin/pip" --disable-pip-version-check install -q)
+  "${pip[@]}" numpy
+  # Not from the package index, which has another package of this name.
+  if ! "${pip[@]}" --no-index --find-links "$root/dist" tenon; then
     echo "$python: no wheel fits" >&2
     exit 1
   fi
