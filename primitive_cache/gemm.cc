@@ -9,7 +9,7 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kFewRows = 256;
-constexpr int64_t kLargeWeights = int64_t{1} << 18;
+constexpr int64_t kLargeWeights = int64_t{1} << 17;
 constexpr int64_t kWorthACall = 4096;
 
 // A matrix in memory: rows `ld` elements apart, or columns if it is transposed.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/contraction/reference_product.h"
 #include "kernels/contraction/reference_types.h"
 #include "kernels/convolution/image_positions.h"
 #include "kernels/interface/types.h"
@@ -73,7 +74,7 @@ class ConvReference {
       const Eigen::Map<const Matrix<C>, 0, Eigen::OuterStride<>> filter(
           filter_.data() + group * outputs, window * channels, outputs,
           Eigen::OuterStride<>(g_.out_channels));
-      product.noalias() = unfolded * filter;
+      ReferenceProduct(unfolded, filter, product);
       for (int64_t i = 0; i < count; ++i) {
         T* y =
             output_ + n * out_.batch + (first + i) * out_.position + group * outputs * out_.channel;

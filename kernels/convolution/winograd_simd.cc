@@ -177,18 +177,53 @@ void Filter(const WinogradFilter& f) {
 // Sums stay in registers: rows x vectors of them, plus two vectors of b and one element of a.
 constexpr size_t kMaxRows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
 
+// Channels that one accumulator sums. The transform of the results multiplies rounding errors by
+// about 5, so sums are shorter than those of direct convolutions.
+constexpr size_t kSumChannels = 64;
+
+// Stores the sums, or adds them to out, and clears them.
+template <size_t rows, size_t vectors>
+HWY_INLINE void StoreSums(Vf (&sums)[rows][vectors], bool add, float* out) {
+  const FloatTag d;
+  constexpr size_t lanes = hn::MaxLanes(FloatTag());
+  if (add) {
+#pragma GCC unroll 16
+    for (size_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 2
+      for (size_t v = 0; v < vectors; ++v) {
+        sums[r][v] = hn::Add(hn::LoadU(d, out + (r * vectors + v) * lanes), sums[r][v]);
+      }
+    }
+  }
+#pragma GCC unroll 16
+  for (size_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 2
+    for (size_t v = 0; v < vectors; ++v) {
+      hn::StoreU(sums[r][v], d, out + (r * vectors + v) * lanes);
+      sums[r][v] = hn::Zero(d);
+    }
+  }
+}
+
 template <size_t rows, size_t vectors>
 HWY_INLINE void Rows(const WinogradProduct& p, size_t row, float* out) {
   const FloatTag d;
   constexpr size_t lanes = hn::MaxLanes(FloatTag());
   const float* b = p.b;
   Vf sums[rows][vectors];
-  for (auto& row : sums) {
-    for (Vf& sum : row) sum = hn::Zero(d);
+  for (auto& of_row : sums) {
+    for (Vf& sum : of_row) sum = hn::Zero(d);
   }
+  bool add = false;
+  size_t summed = 0;
   for (size_t s = 0; s < p.segments; ++s) {
     const float* a = p.a[s] + row * lanes;
     for (size_t left = p.channels; left > 0; a += p.block_stride) {
+      if (summed >= kSumChannels) {
+        StoreSums(sums, add, out);
+        add = true;
+        summed = 0;
+      }
       const size_t n = left < lanes ? left : lanes;
       const size_t first = n < p.channels ? lanes - n : 0;
       for (size_t c = first; c < first + n; ++c) {
@@ -201,13 +236,10 @@ HWY_INLINE void Rows(const WinogradProduct& p, size_t row, float* out) {
         }
       }
       left -= n;
+      summed += n;
     }
   }
-  for (size_t r = 0; r < rows; ++r) {
-    for (size_t v = 0; v < vectors; ++v) {
-      hn::StoreU(sums[r][v], d, out + (r * vectors + v) * lanes);
-    }
-  }
+  StoreSums(sums, add, out);
 }
 
 using RowsFn = void (*)(const WinogradProduct&, size_t, float*);

@@ -2,8 +2,11 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
+#include "kernels/matmul/blocked_kernel.h"
+#include "kernels/matmul/blocked_product_simd.h"
 #include "kernels/matmul/panel_kernel.h"
 #include "kernels/matmul/small_product.h"
 #include "primitive_cache/weight_panels.h"
@@ -43,12 +46,24 @@ class ProductKernel final : public Kernel {
 constexpr int64_t kFewRows = 8;
 constexpr int64_t kManyRows = 128;
 
-absl::StatusOr<std::unique_ptr<Kernel>> FewRowsKernel(PrepareContext& p, const MatmulProblem& few,
-                                                      const FusedOps& fused) {
+// Whether oneDNN's kernel for many rows rounds more than TensorFlow's products, which sum parts of
+// up to 384 terms with AVX-512 and 256 with AVX2. oneDNN's brgemm sums parts of 512, or of 1024 for
+// more than 1024 terms; the other kernels have no parts. The error of parts is that of one sum
+// whose length is their mean, weighted by their lengths.
+bool SumsTooLong(const Primitive& primitive, int64_t terms) {
+  if (!absl::StartsWith(primitive.implementation(), "brg")) return terms > 256;
+  if (terms <= 512) return terms > 384;
+  const int64_t part = terms > 1024 ? 1024 : 512, rest = terms % part;
+  constexpr int64_t kMostTerms = 450;
+  return terms / part * part * part + rest * rest > kMostTerms * terms;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> PackedKernel(PrepareContext& p, const MatmulProblem& few,
+                                                     const FusedOps& fused) {
   const auto is_dense = [](const TensorDesc& d) { return d.strides == DenseStrides(d.dims); };
   if (!few.pack_weights || few.src.type != ElementType::kF32 || few.src.dims.size() != 2 ||
-      few.src.dims[0] > kFewRows || !is_dense(few.src) || !is_dense(few.dst)) {
-    return Unimplemented("not few rows and constant weights");
+      !is_dense(few.src) || !is_dense(few.dst)) {
+    return Unimplemented("not two matrices, one of them constant");
   }
   MatmulProblem many = few;
   many.src.dims[0] = many.dst.dims[0] = kManyRows;
@@ -57,6 +72,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> FewRowsKernel(PrepareContext& p, const M
   const auto layout = primitive->weights_layout();
   const auto panels = layout == nullptr ? std::nullopt : PanelsIn(*layout);
   if (!panels.has_value()) return Unimplemented("the weights are not packed into panels");
+  if (few.src.dims[0] > kFewRows) {
+    const PanelSums product{few.src.dims[0], few.dst.dims[1], few.src.dims[1], *panels,
+                            few.threads};
+    if (!SumsTooLong(*primitive, product.k)) return Unimplemented("oneDNN is as exact");
+    return BlockedKernel(p, product, layout, fused);
+  }
   const auto size = [](int64_t n) { return static_cast<size_t>(n); };
   PanelProduct product;
   product.m = size(few.src.dims[0]);
@@ -64,7 +85,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> FewRowsKernel(PrepareContext& p, const M
   product.k = product.a_row = size(few.src.dims[1]);
   product.width = panels->width;
   product.panel_bytes = panels->panel_bytes;
-  product.group = kPanelTerms;
+  product.group = EqualTerms(product.k);
   if (FindPanelProduct(product.form, product.width) == nullptr) {
     return Unimplemented("no loops for panels of this width");
   }
@@ -112,8 +133,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
     if (small.ok() || !absl::IsUnimplemented(small.status())) return small;
   }
   if (!lowered.swapped) {
-    auto few = FewRowsKernel(p, problem, fused);
-    if (few.ok() || !absl::IsUnimplemented(few.status())) return few;
+    auto packed = PackedKernel(p, problem, fused);
+    if (packed.ok() || !absl::IsUnimplemented(packed.status())) return packed;
   }
   c.get = [problem, cache = p.services().cache](bool has_bias,
                                                 const std::vector<PostOpSpec>& post_ops) {

@@ -1,13 +1,11 @@
 #include "kernels/matmul/panel_kernel.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
-#include "kernels/contraction/tile_step.h"
+#include "kernels/contraction/tile_chain.h"
 #include "kernels/interface/parallel.h"
 
 namespace tenon {
@@ -26,7 +24,10 @@ class PanelKernelImpl final : public Kernel {
  public:
   PanelKernelImpl(const PrepareContext& p, const PanelProduct& product, PanelProductFn multiply,
                   PanelWeights weights, const FusedOps& fused)
-      : product_(product), multiply_(multiply), weights_(std::move(weights)) {
+      : product_(product),
+        multiply_(multiply),
+        weights_(std::move(weights)),
+        chain_(p, fused, product.n) {
     const size_t panels = (product.n + product.width - 1) / product.width;
     const double flops = 2.0 * static_cast<double>(product.m * product.width * product.k);
     const double ns =
@@ -36,15 +37,6 @@ class PanelKernelImpl final : public Kernel {
     threads_ = ThreadsWorth(p.services().threads, flops * static_cast<double>(panels),
                             product.panel_bytes * panels);
     scratch_ = (PanelScratch(product) + 15) / 16 * 16;
-    for (const FusedOp& op : fused) {
-      std::optional<NodeTileStep> step = TileStepOf(p, op);
-      if (!step.has_value()) {
-        steps_.clear();
-        rest_ = FusedPass(p, fused, p.output_shape(0).rank() - 1);
-        break;
-      }
-      steps_.push_back(*std::move(step));
-    }
   }
 
   size_t scratch_bytes() const {
@@ -66,10 +58,12 @@ class PanelKernelImpl final : public Kernel {
       for (int64_t i = begin; i < end; i += step) {
         const auto first = static_cast<size_t>(i), last = static_cast<size_t>(i + step);
         multiply_(product_, o, first, last, own);
-        ApplySteps(r, first * product_.width, std::min(last * product_.width, product_.n));
+        const size_t column = first * product_.width;
+        chain_.Apply(r,
+                     {0, product_.m, column, std::min(last * product_.width, product_.n) - column});
       }
     });
-    rest_.Run(r, o.out);
+    chain_.Finish(r);
     return absl::OkStatus();
   }
   std::string Implementation() const override { return "panels"; }
@@ -78,28 +72,13 @@ class PanelKernelImpl final : public Kernel {
   }
 
  private:
-  // To the columns [begin, end) of all rows.
-  void ApplySteps(RunContext& r, size_t begin, size_t end) const {
-    if (steps_.empty()) return;
-    for (size_t row = 0; row < product_.m; ++row) {
-      float* const out = r.output<float>(0) + row * product_.out_row + begin;
-      for (const NodeTileStep& s : steps_) {
-        const float* b = s.input < 0 ? nullptr : r.input<float>(s.input);
-        if (s.step.kind == TileStep::Operand::kPerChannel) b += begin;
-        if (s.step.kind == TileStep::Operand::kWhole) b += row * product_.out_row + begin;
-        s.step.fn(out, b, nullptr, out, end - begin, s.step.parameter);
-      }
-    }
-  }
-
   const PanelProduct product_;
   const PanelProductFn multiply_;
   const PanelWeights weights_;
+  const TileChain chain_;
   int64_t panels_ = 0, grain_ = 1;
   int threads_ = 1;
   size_t scratch_ = 0;  // floats of each range
-  std::vector<NodeTileStep> steps_;
-  FusedPass rest_;
 };
 
 }  // namespace

@@ -22,10 +22,6 @@ struct PanelWeights {
 absl::StatusOr<std::unique_ptr<Kernel>> PanelKernel(PrepareContext& p, const PanelProduct& product,
                                                     PanelWeights weights, const FusedOps& fused);
 
-// Floats without scales are summed in parts of this many terms: the rounding errors of long sums
-// stay small.
-inline constexpr size_t kPanelTerms = 512;
-
 }  // namespace tenon
 
 #endif  // TENON_KERNELS_MATMUL_PANEL_KERNEL_H_

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/contraction/reference_product.h"
 #include "kernels/contraction/reference_types.h"
 #include "kernels/interface/types.h"
 #include "kernels/matmul/product.h"
@@ -172,7 +173,7 @@ void BatchGemm(const C* a, const C* b, C* out, int64_t batch, int64_t m, int64_t
     if (count <= 0) continue;
     const Eigen::Map<const Matrix<C>> x(a + (i * m + first) * k, count, k);
     const Eigen::Map<const Matrix<C>> y(b + i * k * n, k, n);
-    Eigen::Map<Matrix<C>>(out + (i * m + first) * n, count, n).noalias() = x * y;
+    ReferenceProduct(x, y, Eigen::Map<Matrix<C>>(out + (i * m + first) * n, count, n));
   }
 }
 

@@ -3,6 +3,8 @@
 #define HWY_TARGET_INCLUDE "kernels/matmul/small_product_simd.cc"
 #include "kernels/matmul/small_product_simd.h"
 
+#include <algorithm>
+
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
 #include "kernels/simd/tail-inl.h"
@@ -17,6 +19,8 @@ constexpr size_t kVectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
 // Rows of b that one pass over a single row of the output sums; 8 are more streams than the
 // prefetchers follow well.
 constexpr size_t kTerms = 4;
+// Terms that one accumulator sums: the rounding error of a long sum is that of a short one.
+constexpr size_t kSumTerms = 256;
 
 #if HWY_TARGET <= HWY_AVX2
 // Masked lanes are not accessed on these targets.
@@ -39,14 +43,16 @@ struct Whole {
   HWY_INLINE void Store(Vf v, float* to) const { hn::StoreU(v, FloatTag(), to); }
 };
 
+// The sum of `terms` terms, stored if it is the `first` one and added to the output otherwise.
 template <size_t rows, size_t vectors, class Part>
-HWY_INLINE void Block(const SmallProduct& p, Part part, const float* HWY_RESTRICT a,
-                      const float* HWY_RESTRICT b, float* HWY_RESTRICT out) {
+HWY_INLINE void BlockTerms(const SmallProduct& p, Part part, size_t terms, bool first,
+                           const float* HWY_RESTRICT a, const float* HWY_RESTRICT b,
+                           float* HWY_RESTRICT out) {
   const size_t lanes = hn::Lanes(FloatTag());
   Vf sum[rows * vectors];
 #pragma GCC unroll 32
   for (size_t i = 0; i < rows * vectors; ++i) sum[i] = hn::Zero(FloatTag());
-  for (size_t k = 0; k < p.k; ++k, a += p.a_column, b += p.b_row) {
+  for (size_t k = 0; k < terms; ++k, a += p.a_column, b += p.b_row) {
     Vf row[vectors];
 #pragma GCC unroll 4
     for (size_t v = 0; v < vectors; ++v) row[v] = part.Load(b + v * lanes);
@@ -59,6 +65,16 @@ HWY_INLINE void Block(const SmallProduct& p, Part part, const float* HWY_RESTRIC
       }
     }
   }
+  if (!first) {
+#pragma GCC unroll 8
+    for (size_t i = 0; i < rows; ++i) {
+#pragma GCC unroll 4
+      for (size_t v = 0; v < vectors; ++v) {
+        Vf& total = sum[i * vectors + v];
+        total = hn::Add(part.Load(out + i * p.out_row + v * lanes), total);
+      }
+    }
+  }
 #pragma GCC unroll 8
   for (size_t i = 0; i < rows; ++i) {
 #pragma GCC unroll 4
@@ -66,6 +82,17 @@ HWY_INLINE void Block(const SmallProduct& p, Part part, const float* HWY_RESTRIC
       part.Store(sum[i * vectors + v], out + i * p.out_row + v * lanes);
     }
   }
+}
+
+template <size_t rows, size_t vectors, class Part>
+HWY_INLINE void Block(const SmallProduct& p, Part part, const float* a, const float* b,
+                      float* out) {
+  size_t k = 0;
+  do {
+    const size_t terms = std::min(kSumTerms, p.k - k);
+    BlockTerms<rows, vectors>(p, part, terms, k == 0, a + k * p.a_column, b + k * p.b_row, out);
+    k += terms;
+  } while (k < p.k);
 }
 
 // All rows for the columns of `vectors` vectors.

@@ -7,6 +7,7 @@
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/contraction/packed_weights.h"
+#include "kernels/matmul/blocked_product_simd.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/panel_kernel.h"
 #include "kernels/matmul/panel_layout.h"
@@ -168,7 +169,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> WeightOnlyPanels(PrepareContext& p) {
   product.k = product.a_row = static_cast<size_t>(k);
   product.out_row = product.n;
   product.width = sizes.width;
-  product.group = w.scaled ? static_cast<size_t>(w.group) : kPanelTerms;
+  product.group = w.scaled ? static_cast<size_t>(w.group) : EqualTerms(product.k);
   if (w.scaled) product.scale = ScaleFormOf(p.input_dtype(2));
   product.zeros = w.zeros;
   const bool nibbles = product.form == PanelForm::kNibbles;

@@ -3,6 +3,7 @@
 #define HWY_TARGET_INCLUDE "kernels/normalization/row_simd.cc"
 #include "kernels/normalization/row_simd.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
@@ -18,56 +19,76 @@ HWY_INLINE float Total(Vf v) { return hn::GetLane(hn::SumOfLanes(FloatTag(), v))
 HWY_INLINE float Largest(Vf v) { return hn::GetLane(hn::MaxOfLanes(FloatTag(), v)); }
 HWY_INLINE Vf First(size_t n, Vf v) { return hn::IfThenElseZero(hn::FirstN(FloatTag(), n), v); }
 
+// Vectors that one accumulator sums: the rounding error of a long sum is that of a short one.
+constexpr size_t kSumVectors = 32;
+
 void LayerNorm(const LayerNormRow& row) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
   const size_t n = row.n, whole = n / lanes * lanes, rest = n - whole;
   const float* x = row.x;
 
-  Vf sum0 = hn::Zero(d), sum1 = hn::Zero(d);
+  Vf sum = hn::Zero(d);
+  const size_t block = kSumVectors * lanes;
   if (row.residual != nullptr) {
     float* s = row.sum != nullptr ? row.sum : row.y;
-    size_t i = 0;
-    for (; i < whole; i += lanes) {
-      const Vf v = hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, row.residual + i));
-      hn::StoreU(v, d, s + i);
-      sum0 = hn::Add(sum0, v);
+    for (size_t i = 0; i < whole;) {
+      Vf part = hn::Zero(d);
+      for (const size_t end = std::min(whole, i + block); i < end; i += lanes) {
+        const Vf v = hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, row.residual + i));
+        hn::StoreU(v, d, s + i);
+        part = hn::Add(part, v);
+      }
+      sum = hn::Add(sum, part);
     }
     if (rest > 0) {
-      const Vf v = hn::Add(LoadTail(x + i, rest), LoadTail(row.residual + i, rest));
-      StoreTail(v, s + i, rest);
-      sum0 = hn::Add(sum0, v);
+      const Vf v = hn::Add(LoadTail(x + whole, rest), LoadTail(row.residual + whole, rest));
+      StoreTail(v, s + whole, rest);
+      sum = hn::Add(sum, v);
     }
     x = s;
   } else {
-    size_t i = 0;
-    for (; i + 2 * lanes <= whole; i += 2 * lanes) {
-      sum0 = hn::Add(sum0, hn::LoadU(d, x + i));
-      sum1 = hn::Add(sum1, hn::LoadU(d, x + i + lanes));
+    for (size_t i = 0; i < whole;) {
+      Vf part0 = hn::Zero(d), part1 = part0;
+      const size_t end = std::min(whole, i + 2 * block);
+      for (; i + 2 * lanes <= end; i += 2 * lanes) {
+        part0 = hn::Add(part0, hn::LoadU(d, x + i));
+        part1 = hn::Add(part1, hn::LoadU(d, x + i + lanes));
+      }
+      if (i < end) {
+        part0 = hn::Add(part0, hn::LoadU(d, x + i));
+        i += lanes;
+      }
+      sum = hn::Add(sum, hn::Add(part0, part1));
     }
-    if (i < whole) sum0 = hn::Add(sum0, hn::LoadU(d, x + i));
-    if (rest > 0) sum1 = hn::Add(sum1, LoadTail(x + whole, rest));
+    if (rest > 0) sum = hn::Add(sum, LoadTail(x + whole, rest));
   }
   const float count = static_cast<float>(n);
-  const Vf mean = Const(Total(hn::Add(sum0, sum1)) / count);
+  const Vf mean = Const(Total(sum) / count);
 
-  Vf square0 = hn::Zero(d), square1 = hn::Zero(d);
+  Vf squares = hn::Zero(d);
   size_t i = 0;
-  for (; i + 2 * lanes <= whole; i += 2 * lanes) {
-    const Vf a = hn::Sub(hn::LoadU(d, x + i), mean);
-    const Vf b = hn::Sub(hn::LoadU(d, x + i + lanes), mean);
-    square0 = hn::MulAdd(a, a, square0);
-    square1 = hn::MulAdd(b, b, square1);
-  }
-  if (i < whole) {
-    const Vf a = hn::Sub(hn::LoadU(d, x + i), mean);
-    square0 = hn::MulAdd(a, a, square0);
+  while (i < whole) {
+    Vf part0 = hn::Zero(d), part1 = part0;
+    const size_t end = std::min(whole, i + 2 * block);
+    for (; i + 2 * lanes <= end; i += 2 * lanes) {
+      const Vf a = hn::Sub(hn::LoadU(d, x + i), mean);
+      const Vf b = hn::Sub(hn::LoadU(d, x + i + lanes), mean);
+      part0 = hn::MulAdd(a, a, part0);
+      part1 = hn::MulAdd(b, b, part1);
+    }
+    if (i < end) {
+      const Vf a = hn::Sub(hn::LoadU(d, x + i), mean);
+      part0 = hn::MulAdd(a, a, part0);
+      i += lanes;
+    }
+    squares = hn::Add(squares, hn::Add(part0, part1));
   }
   if (rest > 0) {
     const Vf a = First(rest, hn::Sub(LoadTail(x + whole, rest), mean));
-    square1 = hn::MulAdd(a, a, square1);
+    squares = hn::MulAdd(a, a, squares);
   }
-  const float variance = Total(hn::Add(square0, square1)) / count;
+  const float variance = Total(squares) / count;
   const Vf scale = Const(1.0f / std::sqrt(variance + row.epsilon));
 
   for (i = 0; i < whole; i += lanes) {
@@ -157,10 +178,14 @@ void Softmax(const SoftmaxRow& row) {
   const Vf largest = Const(plain ? LargestOf(t, whole, rest) : ScaleAndMask(row, whole, rest));
 
   Vf sum = hn::Zero(d);
-  for (size_t i = 0; i < whole; i += lanes) {
-    const Vf e = ExpOfDifference(hn::LoadU(d, t + i), largest);
-    if (kKind == SoftmaxKind::kSoftmax) hn::StoreU(e, d, row.y + i);
-    sum = hn::Add(sum, e);
+  for (size_t i = 0; i < whole;) {
+    Vf part = hn::Zero(d);
+    for (const size_t end = std::min(whole, i + kSumVectors * lanes); i < end; i += lanes) {
+      const Vf e = ExpOfDifference(hn::LoadU(d, t + i), largest);
+      if (kKind == SoftmaxKind::kSoftmax) hn::StoreU(e, d, row.y + i);
+      part = hn::Add(part, e);
+    }
+    sum = hn::Add(sum, part);
   }
   if (rest > 0) {
     const Vf e = ExpOfDifference(LoadTail(t + whole, rest), largest);

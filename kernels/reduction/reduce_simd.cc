@@ -3,6 +3,7 @@
 #define HWY_TARGET_INCLUDE "kernels/reduction/reduce_simd.cc"
 #include "kernels/reduction/reduce_simd.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
@@ -14,17 +15,21 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
 
-// Struct with static Vf Of(Vf, Vf), float One(float, float), float Start().
+// Struct with static Vf Of(Vf, Vf), T One(T, T) of numbers, float Start().
 struct SumOf {
   static HWY_INLINE Vf Of(Vf a, Vf b) { return hn::Add(a, b); }
-  static HWY_INLINE float One(float a, float b) { return a + b; }
+  template <typename T>
+  static HWY_INLINE T One(T a, T b) {
+    return a + b;
+  }
   static HWY_INLINE float Start() { return 0; }
 };
 struct MaxOf {
   static HWY_INLINE Vf Of(Vf a, Vf b) {
     return KeepNaN(a, KeepNaN(b, hn::IfThenElse(hn::Lt(a, b), b, a)));
   }
-  static HWY_INLINE float One(float a, float b) {
+  template <typename T>
+  static HWY_INLINE T One(T a, T b) {
     return std::isnan(a) ? a : std::isnan(b) || a < b ? b : a;
   }
   static HWY_INLINE float Start() { return -std::numeric_limits<float>::infinity(); }
@@ -33,33 +38,64 @@ struct MinOf {
   static HWY_INLINE Vf Of(Vf a, Vf b) {
     return KeepNaN(a, KeepNaN(b, hn::IfThenElse(hn::Lt(b, a), b, a)));
   }
-  static HWY_INLINE float One(float a, float b) {
+  template <typename T>
+  static HWY_INLINE T One(T a, T b) {
     return std::isnan(a) ? a : std::isnan(b) || b < a ? b : a;
   }
   static HWY_INLINE float Start() { return std::numeric_limits<float>::infinity(); }
 };
 
+// Values that one accumulator combines: the rounding error of a long sum is that of a short one.
+constexpr size_t kPart = 32;
+
+// x[i..end) in vectors, where end - i is a multiple of four of them.
 template <class Op>
-float Row(const float* x, size_t n) {
+HWY_INLINE Vf Part(const float* x, size_t i, size_t end) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
   Vf a0 = Const(Op::Start()), a1 = a0, a2 = a0, a3 = a0;
-  size_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+  for (; i < end; i += 4 * lanes) {
     a0 = Op::Of(a0, hn::LoadU(d, x + i));
     a1 = Op::Of(a1, hn::LoadU(d, x + i + lanes));
     a2 = Op::Of(a2, hn::LoadU(d, x + i + 2 * lanes));
     a3 = Op::Of(a3, hn::LoadU(d, x + i + 3 * lanes));
   }
-  for (; i + lanes <= n; i += lanes) a0 = Op::Of(a0, hn::LoadU(d, x + i));
+  return Op::Of(Op::Of(a0, a1), Op::Of(a2, a3));
+}
+
+// The lanes combined: adds halves pairwise, so that their sum is as exact as they are.
+template <class Op>
+HWY_INLINE float Lanes(Vf v) {
+  const FloatTag d;
   HWY_ALIGN float total[hn::MaxLanes(FloatTag())];
-  hn::Store(Op::Of(Op::Of(a0, a1), Op::Of(a2, a3)), d, total);
-  // Adds halves pairwise, so that the lanes' sum is as exact as the lanes.
-  for (size_t width = lanes / 2; width > 0; width /= 2) {
+  hn::Store(v, d, total);
+  for (size_t width = hn::Lanes(d) / 2; width > 0; width /= 2) {
     for (size_t k = 0; k < width; ++k) total[k] = Op::One(total[k], total[k + width]);
   }
-  for (; i < n; ++i) total[0] = Op::One(total[0], x[i]);
   return total[0];
+}
+
+template <class Op>
+float Row(const float* x, size_t n) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d), part = kPart * 4 * lanes;
+  const size_t four = n / (4 * lanes) * 4 * lanes;
+  double all = Op::Start();
+  size_t i = 0;
+  do {
+    Vf parts = Const(Op::Start());
+    for (const size_t end = std::min(four, i + kPart * part); i < end;) {
+      const size_t next = std::min(end, i + part);
+      parts = Op::Of(parts, Part<Op>(x, i, next));
+      i = next;
+    }
+    if (i == four) {
+      for (; i + lanes <= n; i += lanes) parts = Op::Of(parts, hn::LoadU(d, x + i));
+    }
+    all = Op::One(all, double{Lanes<Op>(parts)});
+  } while (i < four);
+  for (; i < n; ++i) all = Op::One(all, double{x[i]});
+  return static_cast<float>(all);
 }
 
 // Eight rows at a time, so that `out` is read and written an eighth as often.

@@ -48,6 +48,41 @@ void CombineRow(SegmentOp op, const T* row, ComputeType<T>* acc, int64_t n) {
   }
 }
 
+// Combines rows one after the other, from an identity or a first row in acc. Sums are summed in
+// parts, so that the rounding error of a long sum is that of a short one.
+template <typename T>
+class RowCombiner {
+  using C = ComputeType<T>;
+
+ public:
+  RowCombiner(SegmentOp op, int64_t width)
+      : op_(op),
+        width_(width),
+        in_parts_(op == SegmentOp::kSum || op == SegmentOp::kMean || op == SegmentOp::kSqrtN),
+        part_(static_cast<size_t>(in_parts_ ? width : 0), C(0)) {}
+
+  void Add(const T* row, C* acc) {
+    if (!in_parts_) return CombineRow(op_, row, acc, width_);
+    CombineRow(op_, row, part_.data(), width_);
+    if (++rows_ == kRows) Flush(acc);
+  }
+  // To be called after the last row.
+  void Flush(C* acc) {
+    if (rows_ == 0) return;
+    for (size_t i = 0; i < part_.size(); ++i) acc[i] = WrapAdd(acc[i], part_[i]);
+    std::fill(part_.begin(), part_.end(), C(0));
+    rows_ = 0;
+  }
+
+ private:
+  static constexpr int kRows = 32;
+  const SegmentOp op_;
+  const int64_t width_;
+  const bool in_parts_;
+  int rows_ = 0;
+  std::vector<C> part_;
+};
+
 // The combined value of `count` rows, as it is stored.
 template <typename T>
 void FinishRow(SegmentOp op, int64_t count, const ComputeType<T>* acc, T* out, int64_t n) {
@@ -85,6 +120,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> SortedSegments(PrepareContext& p, Segmen
       T* out = static_cast<T*>(memory);
       std::fill_n(out, segments * width, T(op == SegmentOp::kProd ? 1 : 0));
       std::vector<ComputeType<T>> acc(static_cast<size_t>(width));
+      RowCombiner<T> combiner(op, width);
       const T* row = run.input<T>(0);
       for (size_t i = 0; i < ids.size();) {
         // Starts from the first row, not from a bound: the maximum of only -inf is -inf.
@@ -92,8 +128,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> SortedSegments(PrepareContext& p, Segmen
         size_t end = i + 1;
         row += width;
         for (; end < ids.size() && ids[end] == ids[i]; ++end, row += width) {
-          CombineRow(op, row, acc.data(), width);
+          combiner.Add(row, acc.data());
         }
+        combiner.Flush(acc.data());
         FinishRow(op, static_cast<int64_t>(end - i), acc.data(), out + ids[i] * width, width);
         i = end;
       }
@@ -159,13 +196,15 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseSegments(PrepareContext& p, Segmen
       }
       std::fill_n(out, std::max(used, given) * width, T(0));
       std::vector<ComputeType<T>> acc(static_cast<size_t>(width));
+      RowCombiner<T> combiner(op, width);
       for (size_t i = 0; i < ids.size();) {
         std::fill(acc.begin(), acc.end(), ComputeType<T>(0));
         size_t end = i;
         for (; end < ids.size() && ids[end] == ids[i]; ++end) {
           if (indices[end] < 0 || indices[end] >= rows) return BadRow(indices[end], rows);
-          CombineRow(op, run.input<T>(0) + indices[end] * width, acc.data(), width);
+          combiner.Add(run.input<T>(0) + indices[end] * width, acc.data());
         }
+        combiner.Flush(acc.data());
         FinishRow(op, static_cast<int64_t>(end - i), acc.data(), out + ids[i] * width, width);
         i = end;
       }

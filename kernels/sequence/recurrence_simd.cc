@@ -47,11 +47,11 @@ HWY_INLINE Vf Activate(const GateActivations& a, size_t gate, Vf x) {
   return x;
 }
 
-// sums[rows, gates, lanes] = a[rows, k] * panel[k, gates, lanes]. A single row has several sums per
-// result, because additions take longer than loads.
+// sums[rows, gates, lanes] (+)= a[rows, k] * panel[k, gates, lanes]. A single row has several sums
+// per result, because additions take longer than loads.
 template <size_t gates, size_t rows>
-HWY_INLINE void Product(const float* HWY_RESTRICT panel, const float* HWY_RESTRICT a, size_t a_row,
-                        size_t k, float* HWY_RESTRICT sums) {
+HWY_INLINE void AddTerms(const float* HWY_RESTRICT panel, const float* HWY_RESTRICT a, size_t a_row,
+                         size_t k, bool first, float* HWY_RESTRICT sums) {
   constexpr size_t kParts = rows * gates >= 8   ? 1
                             : rows * gates >= 4 ? 2
                             : rows * gates >= 2 ? 4
@@ -98,8 +98,23 @@ HWY_INLINE void Product(const float* HWY_RESTRICT panel, const float* HWY_RESTRI
     for (size_t part = 1; part < kParts; ++part) {
       total = hn::Add(total, sum[part * rows * gates + i]);
     }
+    if (!first) total = hn::Add(hn::Load(FloatTag(), sums + i * lanes), total);
     hn::Store(total, FloatTag(), sums + i * lanes);
   }
+}
+
+// Terms that one accumulator sums: the rounding error of a long sum is that of a short one.
+constexpr size_t kSumTerms = 256;
+
+template <size_t gates, size_t rows>
+HWY_INLINE void Product(const float* panel, const float* a, size_t a_row, size_t k, float* sums) {
+  size_t at = 0;
+  do {
+    const size_t terms = std::min(kSumTerms, k - at);
+    const float* const from = panel + at * gates * hn::Lanes(FloatTag());
+    AddTerms<gates, rows>(from, a + at, a_row, terms, at == 0, sums);
+    at += terms;
+  } while (at < k);
 }
 
 template <size_t gates>

@@ -1,0 +1,37 @@
+// The fused chain of a kernel that computes its float output part by part: applied to each part
+// while it is in the cache, if every op of the chain can be, and to the whole output otherwise.
+#ifndef TENON_KERNELS_CONTRACTION_TILE_CHAIN_H_
+#define TENON_KERNELS_CONTRACTION_TILE_CHAIN_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "kernels/contraction/fused_ops.h"
+#include "kernels/contraction/tile_step.h"
+#include "kernels/interface/kernel.h"
+
+namespace tenon {
+
+// The rows [row, row + rows) and columns [column, column + columns) of output 0.
+struct OutputPart {
+  size_t row = 0, rows = 0, column = 0, columns = 0;
+};
+
+class TileChain {
+ public:
+  // `columns`: of the output as a dense matrix; its channels.
+  TileChain(const PrepareContext& p, const FusedOps& fused, size_t columns);
+  // To be called for each part once it is computed,
+  void Apply(RunContext& r, const OutputPart& part) const;
+  // and then once.
+  void Finish(RunContext& r) const;
+
+ private:
+  size_t columns_;
+  std::vector<NodeTileStep> steps_;
+  FusedPass rest_;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_CONTRACTION_TILE_CHAIN_H_

@@ -1,0 +1,144 @@
+#include "kernels/matmul/blocked_kernel.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "env/status.h"
+#include "kernels/contraction/contraction.h"
+#include "kernels/contraction/packed_weights.h"
+#include "kernels/contraction/tile_chain.h"
+#include "kernels/interface/parallel.h"
+#include "kernels/matmul/blocked_product_simd.h"
+
+namespace tenon {
+namespace {
+
+// Of a task: its block of a fits half of the second-level cache, and its results the rest.
+constexpr int64_t kMostRows = 144;
+constexpr int64_t kMostColumns = 1024;
+// Rows that are multiples of this many floats apart share few sets of the first-level cache.
+constexpr int64_t kFewSets = 1024;
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+class BlockedKernelImpl final : public Kernel {
+ public:
+  BlockedKernelImpl(const PrepareContext& p, const PanelSums& product, const BlockedLoops& loops,
+                    std::shared_ptr<const PackedWeights> weights, const FusedOps& fused)
+      : product_(product),
+        loops_(loops),
+        weights_(std::move(weights)),
+        chain_(p, fused, static_cast<size_t>(product.n)),
+        threads_(product.threads) {
+    copies_ = product.k % kFewSets == 0;
+    row_parts_ = CeilDiv(product.m, kMostRows);
+    strips_ = CeilDiv(product.n, static_cast<int64_t>(loops.columns));
+    column_parts_ = CeilDiv(product.n, kMostColumns);
+    const auto tasks = [this] { return row_parts_ * column_parts_; };
+    while (tasks() % threads_ != 0 && tasks() < 4 * threads_ && column_parts_ < strips_) {
+      ++column_parts_;
+    }
+    rows_ = CeilDiv(product.m, row_parts_);
+  }
+
+  size_t scratch_bytes() const {
+    const int ranges = ParallelRanges(threads_, row_parts_ * column_parts_, 1);
+    return static_cast<size_t>(ranges) * own_scratch() * sizeof(float);
+  }
+
+  absl::Status Run(RunContext& r) const override {
+    const float* const a = r.input<float>(0);
+    float* const scratch = static_cast<float*>(r.scratch());
+    ParallelForRanges(threads_, row_parts_ * column_parts_, 1,
+                      [&](int range, int64_t begin, int64_t end) {
+                        for (int64_t i = begin; i < end; ++i) {
+                          const OutputPart part = Part(i);
+                          Multiply(part, a, scratch + static_cast<size_t>(range) * own_scratch(),
+                                   r.output<float>(0));
+                          chain_.Apply(r, part);
+                        }
+                      });
+    chain_.Finish(r);
+    return absl::OkStatus();
+  }
+  std::string Implementation() const override { return "blocks"; }
+  double Flops() const override {
+    return 2.0 * static_cast<double>(product_.m) * static_cast<double>(product_.n) *
+           static_cast<double>(product_.k);
+  }
+
+ private:
+  size_t own_scratch() const { return static_cast<size_t>(rows_) * kBlockRow; }
+
+  OutputPart Part(int64_t task) const {
+    const int64_t i = task / column_parts_, j = task % column_parts_;
+    const auto strip = static_cast<int64_t>(loops_.columns);
+    const int64_t row = i * rows_, rows = std::min(rows_, product_.m - row);
+    const int64_t column = strips_ * j / column_parts_ * strip;
+    const int64_t end = std::min(strips_ * (j + 1) / column_parts_ * strip, product_.n);
+    const auto size = [](int64_t n) { return static_cast<size_t>(n); };
+    return {size(row), size(std::max<int64_t>(rows, 0)), size(column), size(end - column)};
+  }
+
+  void Multiply(const OutputPart& part, const float* a, float* block, float* out) const {
+    const auto depth = static_cast<size_t>(product_.k);
+    const size_t terms = EqualTerms(depth);
+    BlockedProduct p;
+    p.a_row = copies_ ? kBlockRow : depth;
+    p.rows = part.rows;
+    p.column = part.column;
+    p.columns = part.columns;
+    p.width = product_.panels.width;
+    p.panel = product_.panels.panel_bytes / sizeof(float);
+    p.out_row = static_cast<size_t>(product_.n);
+    p.out = out + part.row * p.out_row + part.column;
+    const float* const w = static_cast<const float*>(weights_->data());
+    for (size_t k = 0; k < depth && part.rows > 0; k += terms) {
+      p.terms = std::min(terms, depth - k);
+      p.w = w + k * p.width;
+      p.add = k > 0;
+      p.a = a + part.row * depth + k;
+      for (size_t i = 0; copies_ && i < part.rows; ++i) {
+        std::copy_n(a + (part.row + i) * depth + k, p.terms, block + i * kBlockRow);
+      }
+      if (copies_) p.a = block;
+      // The next block, of these rows or else of the next ones.
+      p.next = nullptr;
+      if (k + terms + kBlockTerms <= depth) {
+        p.next = a + part.row * depth + k + terms;
+      } else if (k + terms >= depth && depth >= kBlockTerms &&
+                 part.row + 2 * part.rows <= static_cast<size_t>(product_.m)) {
+        p.next = a + (part.row + part.rows) * depth;
+      }
+      p.next_row = depth;
+      loops_.multiply(p);
+    }
+  }
+
+  const PanelSums product_;
+  const BlockedLoops loops_;
+  const std::shared_ptr<const PackedWeights> weights_;
+  const TileChain chain_;
+  const int threads_;
+  bool copies_ = false;
+  int64_t rows_ = 0, row_parts_ = 0, strips_ = 0, column_parts_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> BlockedKernel(PrepareContext& p, const PanelSums& product,
+                                                      std::shared_ptr<const PackedLayout> layout,
+                                                      const FusedOps& fused) {
+  const BlockedLoops loops = FindBlockedLoops();
+  const bool one = product.n <= static_cast<int64_t>(product.panels.width);
+  if (!loops.supports(product.panels.width, one)) {
+    return Unimplemented("no loops for panels of this width");
+  }
+  TENON_ASSIGN_OR_RETURN(auto weights, PackConstant(*p.constant(1), std::move(layout)));
+  auto kernel = std::make_unique<BlockedKernelImpl>(p, product, loops, std::move(weights), fused);
+  p.RequestScratch(kernel->scratch_bytes());
+  p.InputNotRead(1);
+  return kernel;
+}
+
+}  // namespace tenon

@@ -1,0 +1,198 @@
+// The loops behind FindBlockedLoops, compiled for each instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/matmul/blocked_product_simd.cc"
+#include "kernels/matmul/blocked_product_simd.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "hwy/highway.h"
+#include "kernels/simd/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon {
+namespace HWY_NAMESPACE {
+
+// Sums stay in registers: rows x vectors of them, plus the vectors of a row of w and one element
+// of a.
+constexpr size_t kMaxRows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
+constexpr size_t kVectors = 2;
+constexpr size_t kMaxColumns = kVectors * hn::MaxLanes(FloatTag());
+
+struct BlockTile {
+  const float* a;
+  size_t a_row;
+  const float* w;
+  size_t w_row, w_vector;  // from row to row, from vector to vector
+  size_t ahead;            // to the next columns
+  size_t terms;
+  bool add;
+  float* out;
+  size_t out_row;
+};
+
+// `prefetches`: the weights of the next columns.
+template <size_t rows, size_t vectors, bool prefetches>
+void MultiplyTile(const BlockTile& t) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  // A pointer for every third row: more would not fit in the registers.
+  const size_t a_row = t.a_row;
+  const float* base[(rows + 2) / 3];
+#pragma GCC unroll 4
+  for (size_t r = 0; r < rows; r += 3) base[r / 3] = t.a + r * a_row;
+  const float* HWY_RESTRICT w = t.w;
+  Vf sums[rows][vectors];
+#pragma GCC unroll 16
+  for (auto& row : sums) {
+#pragma GCC unroll 2
+    for (Vf& sum : row) sum = hn::Zero(d);
+  }
+  for (size_t k = 0; k < t.terms; ++k, w += t.w_row) {
+    if constexpr (prefetches) {
+      for (size_t v = 0; v < vectors; ++v) {
+        __builtin_prefetch(w + t.ahead + v * t.w_vector, 0, 2);
+      }
+    }
+    Vf weights[vectors];
+#pragma GCC unroll 2
+    for (size_t v = 0; v < vectors; ++v) weights[v] = hn::LoadU(d, w + v * t.w_vector);
+#pragma GCC unroll 16
+    for (size_t r = 0; r < rows; ++r) {
+      const Vf x = hn::Set(d, base[r / 3][r % 3 * a_row]);
+#pragma GCC unroll 2
+      for (size_t v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(x, weights[v], sums[r][v]);
+    }
+#pragma GCC unroll 4
+    for (const float*& row : base) ++row;
+  }
+  float* HWY_RESTRICT out = t.out;
+  const size_t out_row = t.out_row;
+  const auto store = [&](auto sum_of) HWY_ATTR {
+#pragma GCC unroll 16
+    for (size_t r = 0; r < rows; ++r) {
+      float* const to = out + r * out_row;
+#pragma GCC unroll 2
+      for (size_t v = 0; v < vectors; ++v) {
+        hn::StoreU(sum_of(to + v * lanes, sums[r][v]), d, to + v * lanes);
+      }
+    }
+  };
+  if (t.add) {
+    store([d](const float* to, Vf sum) HWY_ATTR { return hn::Add(hn::LoadU(d, to), sum); });
+  } else {
+    store([](const float*, Vf sum) HWY_ATTR { return sum; });
+  }
+}
+
+using BlockTileFn = void (*)(const BlockTile&);
+template <size_t vectors, bool prefetches, size_t... rows>
+constexpr std::array<BlockTileFn, sizeof...(rows)> BlockTileTable(std::index_sequence<rows...>) {
+  return {MultiplyTile<rows + 1, vectors, prefetches>...};
+}
+
+// Columns that do not fill a vector go through a buffer.
+void MultiplyPartOfVector(BlockTile t, BlockTileFn multiply, size_t rows, size_t columns) {
+  HWY_ALIGN float whole[kMaxRows * kMaxColumns];
+  float* const out = t.out;
+  const size_t out_row = t.out_row;
+  t.out = whole;
+  t.out_row = kMaxColumns;
+  const bool add = std::exchange(t.add, false);
+  multiply(t);
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t j = 0; j < columns; ++j) {
+      const float sum = whole[r * kMaxColumns + j];
+      float& to = out[r * out_row + j];
+      to = add ? to + sum : sum;
+    }
+  }
+}
+
+// Prefetches p.next, a few cache lines at a time: one after the other, loads of rows that are pages
+// apart would wait for memory.
+class NextRows {
+ public:
+  NextRows(const BlockedProduct& p, size_t steps)
+      : p_(p), left_(p.next == nullptr ? 0 : p.rows * kLines), step_((left_ + steps - 1) / steps) {}
+  HWY_INLINE void Step() {
+    for (size_t i = std::min(step_, left_); i > 0; --i) {
+      --left_;
+      __builtin_prefetch(p_.next + left_ / kLines * p_.next_row + left_ % kLines * kLineFloats, 0,
+                         2);
+    }
+  }
+
+ private:
+  static constexpr size_t kLineFloats = 16, kLines = kBlockTerms / kLineFloats;
+  const BlockedProduct& p_;
+  size_t left_, step_;
+};
+
+void MultiplyBlock(const BlockedProduct& p) {
+  static constexpr auto kOne = BlockTileTable<1, false>(std::make_index_sequence<kMaxRows>());
+  static constexpr auto kTwo = BlockTileTable<2, false>(std::make_index_sequence<kMaxRows>());
+  static constexpr auto kAhead = BlockTileTable<2, true>(std::make_index_sequence<kMaxRows>());
+  const size_t lanes = hn::Lanes(FloatTag());
+  const size_t groups = (p.rows + kMaxRows - 1) / kMaxRows;
+  const size_t strips = (p.columns + kVectors * lanes - 1) / (kVectors * lanes);
+  NextRows next_rows(p, strips * groups);
+  const auto at = [&p](size_t j) {
+    const size_t column = p.column + j;
+    return p.w + column / p.width * p.panel + column % p.width;
+  };
+  for (size_t j = 0; j < p.columns; j += kVectors * lanes) {
+    const size_t next = j + kVectors * lanes;
+    const size_t columns = std::min(kVectors * lanes, p.columns - j);
+    const auto& table = columns > lanes ? kTwo : kOne;
+    const bool whole = columns % lanes == 0;
+    BlockTile t;
+    t.a_row = p.a_row;
+    t.w = at(j);
+    t.ahead = next < p.columns ? static_cast<size_t>(at(next) - t.w) : 0;
+    t.w_row = p.width;
+    t.w_vector = p.width == lanes ? p.panel : lanes;
+    t.terms = p.terms;
+    t.add = p.add;
+    t.out_row = p.out_row;
+    size_t row = 0;
+    for (size_t g = 0; g < groups; ++g) {
+      const size_t rows = (p.rows - row + groups - g - 1) / (groups - g);
+      next_rows.Step();
+      t.a = p.a + row * p.a_row;
+      t.out = p.out + row * p.out_row + j;
+      if (whole) {
+        (g == 0 && columns > lanes ? kAhead : table)[rows - 1](t);
+      } else {
+        MultiplyPartOfVector(t, table[rows - 1], rows, columns);
+      }
+      row += rows;
+    }
+  }
+}
+
+// Two vectors side by side must be in one panel, or each the whole of its own.
+bool SupportsPanels(size_t width, bool one) {
+  const size_t lanes = hn::Lanes(FloatTag());
+  return width == lanes || width % (one ? lanes : kVectors * lanes) == 0;
+}
+
+BlockedLoops BlockedProductLoops() {
+  return {&MultiplyBlock, kVectors * hn::Lanes(FloatTag()), &SupportsPanels};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tenon {
+
+HWY_EXPORT(BlockedProductLoops);
+
+BlockedLoops FindBlockedLoops() { return HWY_DYNAMIC_DISPATCH(BlockedProductLoops)(); }
+
+}  // namespace tenon
+#endif
