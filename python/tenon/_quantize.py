@@ -7,7 +7,7 @@ import html
 import json
 import os
 import sys
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union, cast
 
 import numpy as np
 
@@ -64,11 +64,13 @@ def _bar(stage: str, done: int, total: int) -> None:
 def _tensors(samples: Samples) -> Dict[str, _core.Tensor]:
     if samples is None:
         return {}
-    if not isinstance(samples, Mapping):
+    if isinstance(samples, Mapping):
+        named = cast(Mapping[str, Any], samples)
+    else:
         feeds = list(samples)
-        names = feeds[0].keys() if feeds else ()
-        samples = {name: np.concatenate([np.asarray(feed[name]) for feed in feeds]) for name in names}
-    return {name: tensor_for(value, "", name, True) for name, value in samples.items()}
+        named = {name: np.concatenate([np.asarray(feed[name]) for feed in feeds])
+                 for name in (feeds[0] if feeds else ())}
+    return {name: tensor_for(value, "", name, True) for name, value in named.items()}
 
 
 def quantize(path: Union[Path, bytes], output: Path, samples: Samples = None, *,
