@@ -13,6 +13,17 @@ Graph& Graph::operator=(const Graph&) = default;
 Graph& Graph::operator=(Graph&&) noexcept = default;
 Graph::~Graph() = default;
 
+// Not inline: nearly every source includes the header, and would instantiate their containers.
+void Graph::AddInput(GraphInput input) { inputs_.push_back(std::move(input)); }
+void Graph::AddOutput(GraphOutput output) { outputs_.push_back(std::move(output)); }
+void Graph::SetOutputs(std::vector<GraphOutput> outputs) { outputs_ = std::move(outputs); }
+void Graph::AddTarget(NodeId id) { targets_.push_back(id); }
+void Graph::SetFunctions(FunctionLibrary functions) { functions_ = std::move(functions); }
+void Graph::SetFunction(const std::string& name, std::shared_ptr<const Graph> body) {
+  functions_[name] = std::move(body);
+}
+FunctionLibrary Graph::TakeFunctions() { return std::exchange(functions_, {}); }
+
 absl::StatusOr<NodeId> Graph::AddNode(Node node) {
   const NodeId id = end_id();
   node.id = id;

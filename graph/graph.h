@@ -106,23 +106,21 @@ class Graph {
   absl::StatusOr<std::vector<NodeId>> TopologicalOrder() const;
 
   const std::vector<GraphInput>& inputs() const { return inputs_; }
-  void AddInput(GraphInput input) { inputs_.push_back(std::move(input)); }
+  void AddInput(GraphInput input);
   const std::vector<GraphOutput>& outputs() const { return outputs_; }
-  void AddOutput(GraphOutput output) { outputs_.push_back(std::move(output)); }
+  void AddOutput(GraphOutput output);
   // Replaces the fetches; the nodes stay the same. Do not call it while a Rewriter works on the
   // graph.
-  void SetOutputs(std::vector<GraphOutput> outputs) { outputs_ = std::move(outputs); }
+  void SetOutputs(std::vector<GraphOutput> outputs);
   // Nodes that must run even if no output needs them (initializers, assignments).
   const std::vector<NodeId>& targets() const { return targets_; }
-  void AddTarget(NodeId id) { targets_.push_back(id); }
+  void AddTarget(NodeId id);
 
   const FunctionLibrary& functions() const { return functions_; }
-  void SetFunctions(FunctionLibrary functions) { functions_ = std::move(functions); }
+  void SetFunctions(FunctionLibrary functions);
   // Adds a function, or replaces the function of that name; iterators over functions() stay valid.
-  void SetFunction(const std::string& name, std::shared_ptr<const Graph> body) {
-    functions_[name] = std::move(body);
-  }
-  FunctionLibrary TakeFunctions() { return std::exchange(functions_, {}); }
+  void SetFunction(const std::string& name, std::shared_ptr<const Graph> body);
+  FunctionLibrary TakeFunctions();
 
  private:
   friend class Rewriter;

@@ -30,6 +30,15 @@ void DropUnused(Forms& forms, bool has_plain,
 
 }  // namespace
 
+absl::StatusOr<Tensor> DerivedConstant::Plain() const {
+  return absl::UnimplementedError("this form cannot be unpacked");
+}
+
+Constant::Constant(Tensor plain)
+    : dtype_(plain.dtype()), shape_(plain.shape()), plain_(std::move(plain)) {}
+
+Constant::~Constant() = default;
+
 absl::StatusOr<Tensor> Constant::PlainLocked() {
   if (plain_.valid()) return plain_;
   for (const auto& [key, form] : derived_) {

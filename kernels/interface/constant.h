@@ -24,15 +24,13 @@ class DerivedConstant {
   // Whether Plain() can restore the plain value, bit for bit. A constant whose forms have all lost
   // information keeps its plain copy.
   virtual bool CanUnpack() const { return false; }
-  virtual absl::StatusOr<Tensor> Plain() const {
-    return absl::UnimplementedError("this form cannot be unpacked");
-  }
+  virtual absl::StatusOr<Tensor> Plain() const;
 };
 
 class Constant {
  public:
-  explicit Constant(Tensor plain)
-      : dtype_(plain.dtype()), shape_(plain.shape()), plain_(std::move(plain)) {}
+  explicit Constant(Tensor plain);
+  ~Constant();
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }

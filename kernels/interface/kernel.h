@@ -104,13 +104,8 @@ class PrepareContext {
   // for kernels that read a value only at Run (kernels/interface/late_kernel.h).
   PrepareContext(const Node& node, absl::Span<const TensorSpec> inputs,
                  absl::Span<Constant* const> constants, absl::Span<const TensorSpec> outputs,
-                 const Services& services, InferOutputsFn infer_outputs = nullptr)
-      : attrs_(node),
-        inputs_(inputs),
-        constants_(constants),
-        outputs_(outputs),
-        services_(services),
-        infer_outputs_(infer_outputs) {}
+                 const Services& services, InferOutputsFn infer_outputs = nullptr);
+  ~PrepareContext();
 
   const AttrReader& attrs() const { return attrs_; }
   const Node& node() const { return attrs_.node(); }
@@ -137,10 +132,10 @@ class PrepareContext {
   // ---- requests ----
   void RequestScratch(size_t bytes) { scratch_bytes_ = bytes; }
   // Output `o` may overwrite input `i` while it is read (same bytes, elementwise access).
-  void AllowInPlace(int input, int output) { in_place_.push_back({input, output}); }
+  void AllowInPlace(int input, int output);
   // Run never reads input i: the kernel holds a prepacked form (constant(i) is not null), or has
   // used its value in Prepare. The plan then passes null and may release the plain copy.
-  void InputNotRead(int i) { unread_.push_back(i); }
+  void InputNotRead(int i);
 
   size_t scratch_bytes() const { return scratch_bytes_; }
   absl::Span<const std::pair<int, int>> in_place() const { return in_place_; }
