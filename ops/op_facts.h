@@ -44,7 +44,7 @@ enum class ImportRole {
   kValue,              // holds or passes on a value: no other node has to wait for it
   kHandle,             // the handle of a resource variable
   kReference,          // a reference variable of TensorFlow 1
-  kReads,              // reads the variable whose handle is input 0, or a property of it
+  kReads,              // reads the variable or table whose handle is input 0
   kHint,               // takes a handle and has no effect
   kRestores,           // reads a checkpoint
   kTable,              // a lookup table that an initializer fills
