@@ -1,8 +1,8 @@
 /* Eager execution: one op at a time. Part of tenon.h, which includes it. */
+#include "tenon.h" /* outside of the guard: tenon.h includes this file */
+
 #ifndef TENON_EAGER_H_
 #define TENON_EAGER_H_
-
-#include "tenon.h" /* beside this file */
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,9 +1,9 @@
 /* Generation: token after token, where the signature is one step of a decoder. Part of tenon.h,
  * which includes it. */
+#include "tenon.h" /* outside of the guard: tenon.h includes this file */
+
 #ifndef TENON_GENERATE_H_
 #define TENON_GENERATE_H_
-
-#include "tenon.h" /* beside this file */
 
 #ifdef __cplusplus
 extern "C" {

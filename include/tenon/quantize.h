@@ -1,10 +1,11 @@
 /* Quantization: writes a smaller version of a float model. Part of tenon.h, which includes it.
  * docs/QUANTIZE.md describes the options, which are those of `tenon quantize`. */
+#include "tenon.h" /* outside of the guard: tenon.h includes this file */
+
 #ifndef TENON_QUANTIZE_H_
 #define TENON_QUANTIZE_H_
 
 #include "reports.h" /* beside this file */
-#include "tenon.h"   /* likewise */
 
 #ifdef __cplusplus
 extern "C" {

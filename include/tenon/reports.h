@@ -7,10 +7,10 @@
  * members that they do not know. Shapes are arrays in which null is an unknown dimension; null in
  * place of an array is an unknown rank. dtypes are names ("float", "bfloat16"). Making a report
  * costs nothing until it is asked for; a run with a profile stores only numbers. */
+#include "tenon.h" /* outside of the guard: tenon.h includes this file */
+
 #ifndef TENON_REPORTS_H_
 #define TENON_REPORTS_H_
-
-#include "tenon.h" /* beside this file */
 
 #ifdef __cplusplus
 extern "C" {

@@ -27,6 +27,14 @@ done
 python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$scratch/trace.json"
 "$scratch/prefix/bin/tenon" --version
 
+# Each header works by itself.
+for header in "$scratch"/prefix/include/tenon/*.h*; do
+  [[ $header == *.hpp ]] && as=(-x c++ -std=c++17) || as=(-x c -std=c99)
+  [[ $(basename "$header") == device_plugin*.h || $(basename "$header") == plugin.h ]] && as=(-x c++ -std=c++17)
+  c++ "${as[@]}" -Wall -Wextra -fsyntax-only -I "$scratch/prefix/include" \
+    -include "tenon/$(basename "$header")" /dev/null
+done
+
 library=$(find "$scratch/prefix" -name 'libtenon.so')
 if nm -D --defined-only "$library" | awk '{print $3}' | grep -v '^tenon_'; then
   echo "libtenon.so exports more than tenon_*" >&2
