@@ -220,7 +220,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareContraction(PrepareContext& p, Co
   kernel->weights_input = c.weights_input;
   kernel->flops = c.flops;
   const auto after = absl::MakeConstSpan(c.fused).subspan(count);
-  if (count == tail) {
+  if (count == tail || (!strict && VectorTail::CanRun(p, after))) {
     kernel->tail = VectorTail(p, after);
   } else {
     kernel->rest = FusedPass(p, after, c.channel_axis);

@@ -27,16 +27,17 @@ std::optional<NodeTileStep> StepOf(const PrepareContext& p, const FusedOp& op) {
 
 }  // namespace
 
+bool VectorTail::CanRun(const PrepareContext& p, absl::Span<const FusedOp> ops) {
+  return p.output_dtype(0) == DType::kFloat && p.output_shape(0).num_elements() >= kLeastElements &&
+         std::all_of(ops.begin(), ops.end(),
+                     [&](const FusedOp& op) { return StepOf(p, op).has_value(); });
+}
+
 size_t VectorTail::Begin(const PrepareContext& p, const FusedOps& fused) {
-  if (p.output_dtype(0) != DType::kFloat) return fused.size();
-  if (p.output_shape(0).num_elements() < kLeastElements) return fused.size();
-  for (size_t i = 0; i < fused.size(); ++i) {
-    if (!FasterOutside(fused[i].op)) continue;
-    const auto can_run = [&](const FusedOp& op) { return StepOf(p, op).has_value(); };
-    const auto at = fused.begin() + static_cast<ptrdiff_t>(i);
-    return std::all_of(at, fused.end(), can_run) ? i : fused.size();
-  }
-  return fused.size();
+  const auto first = std::find_if(fused.begin(), fused.end(),
+                                  [](const FusedOp& op) { return FasterOutside(op.op); });
+  const auto begin = static_cast<size_t>(first - fused.begin());
+  return CanRun(p, absl::MakeConstSpan(fused).subspan(begin)) ? begin : fused.size();
 }
 
 VectorTail::VectorTail(const PrepareContext& p, absl::Span<const FusedOp> ops)

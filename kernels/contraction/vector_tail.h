@@ -16,10 +16,11 @@ class VectorTail {
  public:
   VectorTail() = default;
 
-  // The position in `fused` at which the tail should begin; fused.size() if nowhere. Only for float
-  // results that are large enough.
+  // Whether a tail can consist of `ops`: only for float results that are large enough.
+  static bool CanRun(const PrepareContext& p, absl::Span<const FusedOp> ops);
+  // The position in `fused` at which the tail should begin; fused.size() if nowhere.
   static size_t Begin(const PrepareContext& p, const FusedOps& fused);
-  // For ops[Begin..].
+  // For ops that it can run.
   VectorTail(const PrepareContext& p, absl::Span<const FusedOp> ops);
 
   // In place over the result.

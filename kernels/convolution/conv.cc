@@ -1,7 +1,9 @@
 #include "kernels/convolution/conv.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/convolution/conv_product.h"
@@ -91,6 +93,14 @@ absl::StatusOr<TensorDesc> OperandDesc(const ConvGeometry& g, ElementType type, 
   return d;
 }
 
+// oneDNN's gemm convolution, which serves what the others do not (left padding of more than a few
+// dilated columns without AVX-512), applies post-ops other than sums one element at a time.
+bool HasSlowPostOps(const Primitive& convolution, const std::vector<PostOpSpec>& post_ops) {
+  return absl::StrContains(convolution.implementation(), "gemm:") &&
+         std::any_of(post_ops.begin(), post_ops.end(),
+                     [](const PostOpSpec& op) { return op.kind != PostOpSpec::Kind::kSum; });
+}
+
 }  // namespace
 
 ConvolutionProblem ConvProblem(const ConvGeometry& g, ElementType type, int threads) {
@@ -148,7 +158,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
     ConvolutionProblem with = problem;
     with.has_bias = has_bias;
     with.post_ops = post_ops;
-    return GetConvolution(with, cache);
+    auto convolution = GetConvolution(with, cache);
+    if (convolution.ok() && HasSlowPostOps(**convolution, post_ops)) {
+      return absl::StatusOr<std::shared_ptr<const Primitive>>(
+          Unimplemented("its post-ops would take longer than a pass of our own"));
+    }
+    return convolution;
   };
   c.fused = std::move(fused);
   c.channel_axis = channel_axis;
