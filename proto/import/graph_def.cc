@@ -35,6 +35,13 @@ std::vector<DType> DTypesOf(tf::NodeDef& def, TensorReader& tensors) {
   return OutputDTypes(*op.info, node).value_or(unknown);
 }
 
+// Whether a default chooses between training and inference, as Keras's learning phase does. It
+// stays constant unless the caller asks for it (LoadOptions::more_feeds): only if one branch is
+// gone before rewriting, the ops of the other are fused with their neighbors.
+bool IsModeSwitch(const Tensor& value) {
+  return value.dtype() == DType::kBool && value.shape().rank() == 0;
+}
+
 // The nodes that callers feed: placeholders first, then those with a constant default.
 absl::StatusOr<std::vector<tf::NodeDef*>> Placeholders(Importer& importer) {
   std::vector<tf::NodeDef*> nodes;
@@ -44,7 +51,7 @@ absl::StatusOr<std::vector<tf::NodeDef*>> Placeholders(Importer& importer) {
   for (tf::NodeDef* def : importer.top().nodes) {
     if (def->op() != "PlaceholderWithDefault") continue;
     TENON_ASSIGN_OR_RETURN(const Tensor value, importer.DefaultOf(def->name()));
-    if (value.valid()) nodes.push_back(def);
+    if (value.valid() && !IsModeSwitch(value)) nodes.push_back(def);
   }
   return nodes;
 }

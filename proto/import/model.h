@@ -32,7 +32,7 @@ struct LoadOptions {
   // Default: the signature's outputs; in a GraphDef, the outputs of all nodes that no node reads.
   std::vector<std::string> fetches;
   // Tensors that the caller provides. Default: the signature's inputs; in a GraphDef, the
-  // Placeholders, and the PlaceholderWithDefaults of constants.
+  // Placeholders, and the PlaceholderWithDefaults of constants other than single bools.
   std::vector<std::string> feeds;
   // Tensors that the caller provides besides those. An inner tensor cuts the graph: what only it
   // needed is not imported. A tensor that no output needs may be provided too.

@@ -133,6 +133,27 @@ TEST(LoadModel, FetchesAndFeeds) {
   EXPECT_EQ(fed->graph.FindNode("y")->op, "Placeholder");
 }
 
+TEST(LoadModel, ASingleBoolWithADefaultIsConstantUnlessAskedFor) {
+  const char* graph = R"(
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+    node { name: "no" op: "Const" attr { key: "dtype" value { type: DT_BOOL } }
+      attr { key: "value" value { tensor { dtype: DT_BOOL tensor_shape {} bool_val: false } } } }
+    node { name: "training" op: "PlaceholderWithDefault" input: "no"
+      attr { key: "dtype" value { type: DT_BOOL } } attr { key: "shape" value { shape {} } } }
+    node { name: "y" op: "SelectV2" input: "training" input: "x" input: "x"
+      attr { key: "T" value { type: DT_FLOAT } } })";
+  LoadOptions options = Lenient();
+  const auto usual = LoadText(graph, options);
+  ASSERT_TRUE(usual.ok()) << usual.status();
+  EXPECT_THAT(InputNames(usual->graph), ElementsAre("x"));
+  options.more_feeds = {"training"};
+  const auto asked = LoadText(graph, options);
+  ASSERT_TRUE(asked.ok()) << asked.status();
+  EXPECT_THAT(InputNames(asked->graph), testing::UnorderedElementsAre("x", "training"));
+  ASSERT_EQ(asked->interface.defaults.size(), 1u);
+  EXPECT_EQ(asked->interface.defaults[0].first, "training");
+}
+
 TEST(LoadModel, ErrorsSayWhatThereIs) {
   auto error = [](const std::string& path, const LoadOptions& options) {
     const auto model = LoadModel(path, options);
