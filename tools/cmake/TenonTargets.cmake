@@ -102,6 +102,10 @@ endfunction()
 
 add_library(tenon_options INTERFACE)
 target_compile_options(tenon_options INTERFACE -Wall -Wextra -Wno-unused-parameter -Wno-maybe-uninitialized -fno-math-errno)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # By default GCC collects garbage so often that files with many templates take a sixth longer.
+  target_compile_options(tenon_options INTERFACE --param=ggc-min-heapsize=500000 --param=ggc-min-expand=200)
+endif()
 if(TENON_SANITIZE)
   target_compile_options(tenon_options INTERFACE -fsanitize=${TENON_SANITIZE} -fno-omit-frame-pointer -g)
   target_link_options(tenon_options INTERFACE -fsanitize=${TENON_SANITIZE})
