@@ -37,7 +37,9 @@ in s = %s
 %y = Exp(%x) {T=float}
 %flat = Const() {dtype=int32, value=int32<1>{-1}}
 %r = Reshape(%y, %flat) {T=float, Tshape=int32}
-%u = StringUpper(%s) {encoding=""}
+%turned = Const() {dtype=int32, value=int32<2>{1, 0}}
+%axis = Const() {dtype=int32, value=int32<>{0}}
+%u = GatherV2(%s, %turned, %axis) {Tparams=string, Tindices=int32, Taxis=int32}
 %p = Greater(%x, %y) {T=float}
 %w = Where(%x) {T=float}
 out y = %y
