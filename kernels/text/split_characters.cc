@@ -14,7 +14,7 @@
 namespace tenon {
 namespace {
 
-struct Tokens {
+struct CharacterTokens {
   std::vector<int32_t> characters;
   std::vector<int64_t> splits;  // of the characters
   std::vector<int64_t> starts, limits;
@@ -29,7 +29,7 @@ struct Kind {
 
 // A token keeps skipped characters in its middle out of its text, but not out of its range.
 template <typename KindOf>
-void AddRow(const int32_t* row, int64_t size, KindOf kind_of, Tokens& to) {
+void AddRow(const int32_t* row, int64_t size, KindOf kind_of, CharacterTokens& to) {
   std::optional<int> last;
   bool open = false;
   int64_t skipped = 0;  // since the last character of a token
@@ -63,7 +63,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Split(PrepareContext& p, KindOf kind_of)
       TENON_ASSIGN_OR_RETURN(const NestedSplits nested,
                              ReadSplits(run, DTypeTraits<I>::value, {size}, n, false, 1));
       const std::vector<int64_t>& rows = nested[0];
-      std::vector<Tokens> tokens(1);
+      std::vector<CharacterTokens> tokens(1);
       I* outer = run.output<I>(4);
       for (size_t r = 0; r + 1 < rows.size(); ++r) {
         outer[r] = static_cast<I>(tokens[0].starts.size());
@@ -71,10 +71,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> Split(PrepareContext& p, KindOf kind_of)
       }
       outer[rows.size() - 1] = static_cast<I>(tokens[0].starts.size());
       tokens[0].splits.push_back(std::ssize(tokens[0].characters));
-      TENON_RETURN_IF_ERROR(WriteParts<int32_t>(run, 0, tokens, &Tokens::characters));
-      TENON_RETURN_IF_ERROR(WriteParts<I>(run, 1, tokens, &Tokens::splits));
-      TENON_RETURN_IF_ERROR(WriteParts<int64_t>(run, 2, tokens, &Tokens::starts));
-      return WriteParts<int64_t>(run, 3, tokens, &Tokens::limits);
+      TENON_RETURN_IF_ERROR(WriteParts<int32_t>(run, 0, tokens, &CharacterTokens::characters));
+      TENON_RETURN_IF_ERROR(WriteParts<I>(run, 1, tokens, &CharacterTokens::splits));
+      TENON_RETURN_IF_ERROR(WriteParts<int64_t>(run, 2, tokens, &CharacterTokens::starts));
+      return WriteParts<int64_t>(run, 3, tokens, &CharacterTokens::limits);
     });
   });
 }

@@ -20,10 +20,10 @@ struct Side {
   bool several = false;
 };
 
-class Functionalization {
+class CondFunctionalization {
  public:
-  Functionalization(Draft& draft, const std::string& prefix,
-                    std::vector<FunctionalizedBody>& bodies)
+  CondFunctionalization(Draft& draft, const std::string& prefix,
+                        std::vector<FunctionalizedBody>& bodies)
       : draft_(draft), prefix_(prefix), bodies_(bodies) {}
 
   absl::Status Run() {
@@ -247,7 +247,7 @@ class Functionalization {
 absl::Status FunctionalizeConds(Draft& draft, const std::string& prefix,
                                 std::vector<FunctionalizedBody>& bodies) {
   if (!Uses(draft, "Merge")) return absl::OkStatus();
-  return Functionalization(draft, prefix, bodies).Run();
+  return CondFunctionalization(draft, prefix, bodies).Run();
 }
 
 }  // namespace tenon

@@ -26,10 +26,10 @@ struct Frame {
   int depth = 0;
 };
 
-class Functionalization {
+class LoopFunctionalization {
  public:
-  Functionalization(Draft& draft, const std::string& prefix,
-                    std::vector<FunctionalizedBody>& bodies)
+  LoopFunctionalization(Draft& draft, const std::string& prefix,
+                        std::vector<FunctionalizedBody>& bodies)
       : draft_(draft), prefix_(prefix), bodies_(bodies) {}
 
   absl::Status Run() {
@@ -256,7 +256,7 @@ class Functionalization {
 
 absl::Status FunctionalizeLoops(Draft& draft, const std::string& prefix,
                                 std::vector<FunctionalizedBody>& bodies) {
-  return Functionalization(draft, prefix, bodies).Run();
+  return LoopFunctionalization(draft, prefix, bodies).Run();
 }
 
 }  // namespace tenon

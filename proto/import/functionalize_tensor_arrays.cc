@@ -9,9 +9,9 @@
 namespace tenon {
 namespace {
 
-class Functionalization {
+class TensorArrayFunctionalization {
  public:
-  explicit Functionalization(Draft& draft) : draft_(draft) {}
+  explicit TensorArrayFunctionalization(Draft& draft) : draft_(draft) {}
 
   absl::Status Run() {
     const NodeId end = draft_.end_id();
@@ -137,6 +137,8 @@ class Functionalization {
 
 }  // namespace
 
-absl::Status FunctionalizeTensorArrays(Draft& draft) { return Functionalization(draft).Run(); }
+absl::Status FunctionalizeTensorArrays(Draft& draft) {
+  return TensorArrayFunctionalization(draft).Run();
+}
 
 }  // namespace tenon

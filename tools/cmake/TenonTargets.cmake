@@ -1,14 +1,15 @@
 # CMake would treat precompiled headers as system headers, which hides warnings in our own.
 set(CMAKE_PCH_PROLOGUE "")
 
-# tenon_layer(NAME [LINK lib…] [PCH header… | PCH_OF layer] [EXCLUDE folder…] [TOGETHER n] [APART folder…]):
+# tenon_layer(NAME [LINK lib…] [PCH header… | PCH_OF layer] [EXCLUDE folder…] [TOGETHER n] [APART folder… | ONLY folder…]):
 # all sources of the current folder (tests apart) as one object library `tenon_NAME`. Object libraries, so that
 # rows which register themselves are never dropped by the linker. PCH: headers to compile once, those that most of
 # the sources include; PCH_OF: a lower layer's.
 # EXCLUDE: folders of sources that are no part of it, but libraries of their own.
-# TOGETHER: compiles the sources of a folder in batches of n (tenon_batches), but for the folders APART.
+# TOGETHER: compiles the sources of a folder in batches of n (tenon_batches), but for the folders APART, or in the
+# folders ONLY.
 function(tenon_layer NAME)
-  cmake_parse_arguments(ARG "" "PCH_OF;TOGETHER" "LINK;PCH;EXCLUDE;APART" ${ARGN})
+  cmake_parse_arguments(ARG "" "PCH_OF;TOGETHER" "LINK;PCH;EXCLUDE;APART;ONLY" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   foreach(folder ${ARG_EXCLUDE})
     list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}/")
@@ -18,7 +19,7 @@ function(tenon_layer NAME)
   endforeach()
   if(sources)
     if(ARG_TOGETHER)
-      tenon_batches(sources ${ARG_TOGETHER} APART ${ARG_APART} SOURCES ${sources})
+      tenon_batches(sources ${ARG_TOGETHER} APART ${ARG_APART} ONLY ${ARG_ONLY} SOURCES ${sources})
     endif()
     add_library(tenon_${NAME} OBJECT ${sources})
     target_include_directories(tenon_${NAME} PUBLIC ${PROJECT_SOURCE_DIR})
@@ -35,13 +36,14 @@ function(tenon_layer NAME)
   endif()
 endfunction()
 
-# tenon_batches(RESULT N [APART folder…] SOURCES file…): sets RESULT to generated sources that include the given
+# tenon_batches(RESULT N [APART folder… | ONLY folder…] SOURCES file…): sets RESULT to generated sources that include the given
 # ones, up to N of one folder each. A small source takes most of its time for templates that all of its
 # neighbors instantiate too. Names in anonymous namespaces must differ within a folder; sources in
-# the folders APART stay as they are. The generated text names no absolute path, for ccache.
+# the folders APART, or outside of the folders ONLY, and those of vector code (_simd.cc, which have options of
+# their own) stay as they are. The generated text names no absolute path, for ccache.
 # With TENON_BATCHES off, RESULT is the sources themselves.
 function(tenon_batches RESULT N)
-  cmake_parse_arguments(ARG "" "" "APART;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "APART;ONLY;SOURCES" ${ARGN})
   if(NOT TENON_BATCHES)
     set(${RESULT} ${ARG_SOURCES} PARENT_SCOPE)
     return()
@@ -54,7 +56,7 @@ function(tenon_batches RESULT N)
     cmake_path(GET name PARENT_PATH folder)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE below)
     cmake_path(GET below PARENT_PATH below)
-    if(below AND below IN_LIST ARG_APART)
+    if((below AND below IN_LIST ARG_APART) OR (ARG_ONLY AND NOT below IN_LIST ARG_ONLY) OR name MATCHES "_simd.cc$")
       list(APPEND result ${source})
       continue()
     endif()
