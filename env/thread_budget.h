@@ -6,11 +6,13 @@
 #ifndef TENON_ENV_THREAD_BUDGET_H_
 #define TENON_ENV_THREAD_BUDGET_H_
 
+#include "env/flush_denormals.h"
+
 namespace tenon {
 
 // Holds `threads` CPUs of the budget (at most all of them) during its lifetime, and makes OpenMP,
-// and therefore oneDNN, use that many threads when called from this thread. Takes no lock if enough
-// CPUs are free.
+// and therefore oneDNN, use that many threads when called from this thread, which flushes
+// denormals. Takes no lock if enough CPUs are free.
 class ThreadsInUse {
  public:
   explicit ThreadsInUse(int threads);
@@ -19,6 +21,7 @@ class ThreadsInUse {
   ThreadsInUse& operator=(const ThreadsInUse&) = delete;
 
  private:
+  const FlushDenormals flush_;  // before any of OpenMP's helpers is started
   int taken_;
   int previous_;
 };

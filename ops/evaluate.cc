@@ -1,5 +1,6 @@
 #include "ops/evaluate.h"
 
+#include "env/flush_denormals.h"
 #include "env/status.h"
 #include "ops/owned_outputs.h"
 
@@ -100,6 +101,7 @@ absl::StatusOr<std::vector<Tensor>> RunKernel(const PreparedKernel& prepared,
 
 absl::StatusOr<std::vector<Tensor>> Evaluate(const Node& node, absl::Span<const Tensor> inputs,
                                              const Services& services) {
+  const FlushDenormals flush;
   std::vector<TensorSpec> specs;
   for (const Tensor& t : inputs) specs.push_back({t.dtype(), t.shape(), &t});
   TENON_ASSIGN_OR_RETURN(const PreparedKernel prepared, PrepareNode(node, specs, {}, services));

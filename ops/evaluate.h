@@ -44,7 +44,7 @@ absl::StatusOr<PreparedKernel> PrepareNode(const Node& node, absl::Span<const Te
 absl::StatusOr<std::vector<Tensor>> RunKernel(const PreparedKernel& prepared,
                                               absl::Span<const Tensor> inputs);
 
-// PrepareNode and RunKernel on concrete inputs.
+// PrepareNode and RunKernel on concrete inputs; flushes denormals.
 absl::StatusOr<std::vector<Tensor>> Evaluate(const Node& node, absl::Span<const Tensor> inputs,
                                              const Services& services);
 

@@ -28,7 +28,8 @@ HWY_INLINE Vf Reciprocal(Vf x) { return hn::Div(Const(1.0f), x); }
 HWY_INLINE Vf Conj(Vf x) { return x; }
 HWY_INLINE Vf Sign(Vf x) {
   const Vf one = hn::CopySign(Const(1.0f), x);
-  return hn::IfThenElse(hn::Gt(hn::Abs(x), Const(0.0f)), one, x);  // keeps 0 and NaN
+  // Keeps 0 and NaN, and flushes a denormal.
+  return hn::IfThenElse(hn::Gt(hn::Abs(x), Const(0.0f)), one, hn::Add(x, x));
 }
 HWY_INLINE Vf SixthOfProduct(Vf x, Vf y) { return hn::Mul(x, hn::Mul(y, Const(1.0f / 6.0f))); }
 // x / 2 (1 + tanh(u)) = x sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3)

@@ -73,7 +73,9 @@ T Sign(T x) {
   } else if constexpr (kIsInt<T>) {
     return static_cast<T>((x > 0) - (x < 0));
   } else {
-    return x > 0 ? T(1) : (x < 0 ? T(-1) : x);
+    // x + x: NaN, or a zero of the same sign, or a denormal, which this flushes where they are
+    // zero.
+    return x > 0 ? T(1) : (x < 0 ? T(-1) : static_cast<T>(x + x));
   }
 }
 template <typename T>

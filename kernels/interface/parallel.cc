@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "env/flush_denormals.h"
+
 namespace tenon {
 
 int64_t ParallelGrain(double ns) {
@@ -32,7 +34,10 @@ void ParallelForRanges(int threads, int64_t n, int64_t grain,
   }
   // Always use the whole team: OpenMP ends and starts threads when a team's size changes.
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
-  for (int r = 0; r < ranges; ++r) run(r);
+  for (int r = 0; r < ranges; ++r) {
+    const FlushDenormals flush;  // a helper may be older than the caller's mode
+    run(r);
+  }
 }
 
 void ParallelFor(int threads, int64_t n, int64_t grain,

@@ -6,6 +6,8 @@
 #include <immintrin.h>
 #endif
 
+#include "env/flush_denormals.h"
+
 namespace tenon {
 namespace {
 
@@ -20,7 +22,10 @@ void Pause() {
 void RunTeam(int threads, absl::FunctionRef<void(int, int)> fn) {
   if (threads <= 1 || omp_in_parallel()) return fn(0, 1);
 #pragma omp parallel num_threads(threads)
-  fn(omp_get_thread_num(), omp_get_num_threads());
+  {
+    const FlushDenormals flush;  // a helper may be older than the caller's mode
+    fn(omp_get_thread_num(), omp_get_num_threads());
+  }
 }
 
 void Barrier::Wait(int size) {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "env/flush_denormals.h"
 #include "env/mutex.h"
 #include "env/status.h"
 #include "env/thread_budget.h"
@@ -231,6 +232,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Model model,
 }
 
 absl::Status Session::Rewrite(Graph graph) {
+  const FlushDenormals flush;  // for folded constants, as in a run
   State& state = *state_;
   TENON_ASSIGN_OR_RETURN(state.on_devices, PlaceOnDevices(graph, state.device));
   std::string note = std::move(report_.note);

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "env/flags.h"
+#include "env/flush_denormals.h"
 #include "ops/evaluate.h"
 #include "ops/owned_outputs.h"
 #include "runtime/eager/eager.h"
@@ -145,6 +146,7 @@ class NumericsTest : public ::testing::Test {
   }
 
   absl::StatusOr<std::vector<Tensor>> Run(const Node& node, int threads, InPlace in_place) {
+    const FlushDenormals flush;  // as in a session
     const Flags flags;
     Services services;
     services.flags = &flags;
