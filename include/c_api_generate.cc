@@ -8,6 +8,7 @@
 
 struct tenon_generator {
   std::unique_ptr<tenon::Generator> generator;
+  tenon_run_options limits = TENON_RUN_OPTIONS_INIT;
 };
 
 namespace {
@@ -35,6 +36,14 @@ absl::Status CreateGenerator(tenon_session* session, const tenon_generator_optio
   return absl::OkStatus();
 }
 
+// Before a call: its timeout begins.
+absl::Status StartLimits(tenon_generator* generator) {
+  TENON_ASSIGN_OR_RETURN(const tenon::RunOptions options,
+                         tenon::ReadRunOptions(&generator->limits));
+  generator->generator->set_stop(options.stop);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 tenon_status* tenon_generator_create(tenon_session* session, const tenon_generator_options* options,
@@ -51,18 +60,31 @@ tenon_status* tenon_generator_set_input(tenon_generator* generator, const char* 
     return generator->generator->SetInput(name, value->tensor);
   });
 }
+tenon_status* tenon_generator_set_limits(tenon_generator* generator,
+                                         const tenon_run_options* limits) {
+  return Guard([&]() -> absl::Status {
+    if (generator == nullptr) return InvalidArgument("null argument");
+    const tenon_run_options none = TENON_RUN_OPTIONS_INIT;
+    TENON_ASSIGN_OR_RETURN(const tenon_run_options wanted, tenon::ReadStruct(limits, none));
+    if (wanted.profile != nullptr) return InvalidArgument("a generator's runs have no profile");
+    generator->limits = wanted;
+    return absl::OkStatus();
+  });
+}
 tenon_status* tenon_generator_prompt(tenon_generator* generator, const int64_t* tokens,
                                      size_t count) {
   return Guard([&]() -> absl::Status {
     if (generator == nullptr || (tokens == nullptr && count > 0)) {
       return InvalidArgument("null argument");
     }
+    TENON_RETURN_IF_ERROR(StartLimits(generator));
     return generator->generator->Prompt({tokens, count});
   });
 }
 tenon_status* tenon_generator_next(tenon_generator* generator, int64_t* token) {
   return Guard([&]() -> absl::Status {
     if (generator == nullptr || token == nullptr) return InvalidArgument("null argument");
+    TENON_RETURN_IF_ERROR(StartLimits(generator));
     TENON_ASSIGN_OR_RETURN(*token, generator->generator->Next());
     return absl::OkStatus();
   });

@@ -80,22 +80,6 @@ absl::StatusOr<std::vector<size_t>> PositionsOf(const Call& call, const Session&
   return positions;
 }
 
-absl::StatusOr<tenon::RunOptions> RunOptionsOf(const tenon_run_options* given) {
-  const tenon_run_options defaults = TENON_RUN_OPTIONS_INIT;
-  TENON_ASSIGN_OR_RETURN(const tenon_run_options wanted, tenon::ReadStruct(given, defaults));
-  tenon::RunOptions options;
-  options.observer = wanted.profile;
-  if (wanted.cancel != nullptr) options.stop.cancelled = &wanted.cancel->requested;
-  if (wanted.timeout_ns != 0) {
-    using Clock = tenon::StopCondition::Clock;
-    const Clock::time_point now = Clock::now();
-    const auto left = Clock::time_point::max() - now;
-    const std::chrono::nanoseconds timeout(wanted.timeout_ns);
-    if (timeout < left) options.stop.deadline = now + timeout;
-  }
-  return options;
-}
-
 absl::Status Run(tenon_session* session, const Call& call, bool new_outputs) {
   if (session == nullptr || call.num_inputs < 0 || call.num_outputs < 0 ||
       (call.num_inputs > 0 && call.inputs == nullptr) ||
@@ -104,7 +88,7 @@ absl::Status Run(tenon_session* session, const Call& call, bool new_outputs) {
   }
   TENON_ASSIGN_OR_RETURN(const std::vector<size_t> positions, PositionsOf(call, *session->session));
   TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, InputsOf(call, *session->session));
-  TENON_ASSIGN_OR_RETURN(tenon::RunOptions options, RunOptionsOf(call.options));
+  TENON_ASSIGN_OR_RETURN(tenon::RunOptions options, tenon::ReadRunOptions(call.options));
   std::vector<Tensor> into;
   for (size_t i = 0; i < positions.size() && !new_outputs; ++i) {
     if (call.outputs[i] == nullptr) continue;
@@ -130,6 +114,26 @@ absl::Status Run(tenon_session* session, const Call& call, bool new_outputs) {
 }
 
 }  // namespace
+
+namespace tenon {
+
+absl::StatusOr<RunOptions> ReadRunOptions(const tenon_run_options* given) {
+  const tenon_run_options defaults = TENON_RUN_OPTIONS_INIT;
+  TENON_ASSIGN_OR_RETURN(const tenon_run_options wanted, ReadStruct(given, defaults));
+  RunOptions options;
+  options.observer = wanted.profile;
+  if (wanted.cancel != nullptr) options.stop.cancelled = &wanted.cancel->requested;
+  if (wanted.timeout_ns != 0) {
+    using Clock = StopCondition::Clock;
+    const Clock::time_point now = Clock::now();
+    const auto left = Clock::time_point::max() - now;
+    const std::chrono::nanoseconds timeout(wanted.timeout_ns);
+    if (timeout < left) options.stop.deadline = now + timeout;
+  }
+  return options;
+}
+
+}  // namespace tenon
 
 tenon_status* tenon_session_run(tenon_session* session, const tenon_tensor* const* inputs,
                                 int num_inputs, tenon_tensor** outputs, int num_outputs) {

@@ -97,6 +97,9 @@ struct SessionRequest {
 };
 absl::StatusOr<SessionRequest> ReadSessionOptions(const tenon_session_options* given);
 
+// A timeout becomes a deadline from now on.
+absl::StatusOr<RunOptions> ReadRunOptions(const tenon_run_options* given);
+
 absl::StatusOr<Shape> ShapeFromDims(const int64_t* dims, int rank);
 
 }  // namespace tenon

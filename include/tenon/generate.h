@@ -42,6 +42,12 @@ TENON_API void tenon_generator_free(tenon_generator* generator);
  * first place and 0 elsewhere), or the value of any other input. */
 TENON_API tenon_status* tenon_generator_set_input(tenon_generator* generator, const char* name,
                                                   const tenon_tensor* value);
+/* A timeout for each later prompt or next, and a way to cancel them; NULL: none. What `limits`
+ * points to must live as long. `profile` must be NULL. After TENON_DEADLINE_EXCEEDED or
+ * TENON_CANCELLED the call may be repeated if the model feeds its cache back; if it changes
+ * variables, reset the generator. */
+TENON_API tenon_status* tenon_generator_set_limits(tenon_generator* generator,
+                                                   const tenon_run_options* limits);
 /* Appends tokens to the sequence and computes them. */
 TENON_API tenon_status* tenon_generator_prompt(tenon_generator* generator, const int64_t* tokens,
                                                size_t count);

@@ -42,6 +42,11 @@ class Generator {
   void SetInput(const std::string& name, const Tensor& value) {
     Check(tenon_generator_set_input(generator_.get(), name.c_str(), value.get()));
   }
+  // For each later call; `cancel` must live as long. No profile.
+  void SetLimits(const RunOptions& limits) {
+    const tenon_run_options c = limits.ToC();
+    Check(tenon_generator_set_limits(generator_.get(), &c));
+  }
   void Prompt(Span<const int64_t> tokens) {
     Check(tenon_generator_prompt(generator_.get(), tokens.data(), tokens.size()));
   }

@@ -260,7 +260,7 @@ absl::Status Generator::Step(absl::Span<const int64_t> tokens) {
 
   // The values that are fed back belong to this run alone.
   for (const Feedback& each : feedback_) inputs_[each.input] = Tensor();
-  absl::StatusOr<std::vector<Tensor>> outputs = session_->Run(inputs);
+  absl::StatusOr<std::vector<Tensor>> outputs = session_->Run(inputs, {.stop = stop_});
   if (!outputs.ok()) {
     for (const Feedback& each : feedback_) inputs_[each.input] = inputs[each.input];
     return outputs.status();

@@ -58,6 +58,9 @@ class Generator {
   absl::Status Prompt(absl::Span<const int64_t> tokens);
   // Chooses the next token and appends it. FailedPrecondition before the first prompt.
   absl::StatusOr<int64_t> Next();
+  // When Prompt and Next end early, between two steps of a run. What they computed until then is
+  // kept if the model feeds its state back; a model that changes variables is Reset.
+  void set_stop(const StopCondition& stop) { stop_ = stop; }
   // Forgets the sequence: variables get the values that they had in Create.
   absl::Status Reset();
 
@@ -81,6 +84,7 @@ class Generator {
   };
 
   Session* session_;
+  StopCondition stop_;
   Sampler sampler_;
   size_t tokens_input_ = 0, logits_output_ = 0;
   std::optional<size_t> position_input_, mask_input_;

@@ -92,4 +92,41 @@ TEST(CApiGenerate, RefusesWhatIsMissing) {
   EXPECT_THAT(mlp.Generate(), HasSubstr("which input takes the tokens is not clear"));
 }
 
+TEST(CApiGenerate, EndsAtItsDeadlineAndWhenCancelled) {
+  Session session("generate/feedback");
+  ASSERT_EQ(session.Generate(), "");
+  tenon_run_options limits = TENON_RUN_OPTIONS_INIT;
+  limits.timeout_ns = -1;
+  ASSERT_EQ(Message(tenon_generator_set_limits(session.generator, &limits)), "");
+  tenon_status* status = tenon_generator_prompt(session.generator, kPrompt.data(), kPrompt.size());
+  EXPECT_EQ(tenon_status_code(status), TENON_DEADLINE_EXCEEDED);
+  tenon_status_free(status);
+
+  limits.timeout_ns = 0;
+  tenon_cancel* cancel = tenon_cancel_create();
+  limits.cancel = cancel;
+  ASSERT_EQ(Message(tenon_generator_set_limits(session.generator, &limits)), "");
+  ASSERT_EQ(session.Prompt(0, kPrompt.size()), "");
+  int64_t token = 0;
+  EXPECT_EQ(Message(tenon_generator_next(session.generator, &token)), "");
+  tenon_cancel_request(cancel);
+  status = tenon_generator_next(session.generator, &token);
+  EXPECT_EQ(tenon_status_code(status), TENON_CANCELLED);
+  tenon_status_free(status);
+
+  // Nothing was lost: the same text goes on.
+  ASSERT_EQ(Message(tenon_generator_set_limits(session.generator, nullptr)), "");
+  tenon_cancel_free(cancel);
+  for (size_t i = 1; i < kTokens.size(); ++i) {
+    ASSERT_EQ(Message(tenon_generator_next(session.generator, &token)), "");
+    EXPECT_EQ(token, kTokens[i]);
+  }
+  tenon_profile* profile = tenon_profile_create();
+  limits = TENON_RUN_OPTIONS_INIT;
+  limits.profile = profile;
+  EXPECT_THAT(Message(tenon_generator_set_limits(session.generator, &limits)),
+              HasSubstr("no profile"));
+  tenon_profile_free(profile);
+}
+
 }  // namespace
