@@ -41,8 +41,10 @@ std::vector<fs::path> AbiPlaces() {
   std::vector<fs::path> places;
   for (const fs::path& folder : folders) {
     places.push_back(folder / kAbiLibrary);
-    places.push_back(folder / ".." / "lib" / kAbiLibrary);
-    places.push_back(folder / ".." / TENON_LIBDIR / kAbiLibrary);
+    for (const char* installed : {"../lib", "../" TENON_LIBDIR, "."}) {
+      places.push_back(folder / installed / "tenon" / kAbiLibrary);
+      places.push_back(folder / installed / kAbiLibrary);
+    }
   }
   return places;
 }

@@ -1,30 +1,14 @@
 #!/usr/bin/env bash
-# check.sh BUILD MODEL: installs BUILD into a new prefix, builds the consumer and the programs of
-# docs/C_API.md against it, runs them, and checks that the library exports the C interface and
-# nothing else.
+# check.sh BUILD MODEL: installs BUILD into a new prefix, builds programs against it and runs them (use.sh), and
+# checks that the libraries export the C interface and nothing else.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-cmake --install "$1" --prefix "$scratch/prefix" > /dev/null
-mkdir "$scratch/snippets"
-awk -v to="$scratch/snippets/snippet_" '
-  /^```(c|cpp)$/ { n++; file = to n ($0 == "```c" ? ".c" : ".cc"); next }
-  /^```$/ { file = ""; next }
-  file != "" { print > file }' "$here/../../docs/C_API.md"
-cmake -S "$here" -B "$scratch/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/prefix" \
-      -DSNIPPETS="$scratch/snippets" > /dev/null
-cmake --build "$scratch/build"
-"$scratch/build/consumer" "$2"
-"$scratch/build/consumer_c"
-"$scratch/build/consumer_first" "$2"
-model=$(realpath "$2")
-[[ -x $scratch/build/snippet_1 && -x $scratch/build/snippet_2 ]]
-for program in "$scratch"/build/snippet_[0-9]; do
-  (cd "$scratch" && "$program" "$model")
-done
-python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$scratch/trace.json"
+cmake --install "$1" --prefix "$scratch/before" > /dev/null
+mv "$scratch/before" "$scratch/prefix"  # nothing installed knows where it was
+"$here/use.sh" "$2" "$scratch/prefix"
 "$scratch/prefix/bin/tenon" --version
 
 # Each header works by itself.
@@ -35,8 +19,11 @@ for header in "$scratch"/prefix/include/tenon/*.h*; do
     -include "tenon/$(basename "$header")" /dev/null
 done
 
-library=$(find "$scratch/prefix" -name 'libtenon.so')
-if nm -D --defined-only "$library" | awk '{print $3}' | grep -v '^tenon_'; then
-  echo "libtenon.so exports more than tenon_*" >&2
-  exit 1
-fi
+# Symbols of the kind "u" are those that C++ itself shares in a process.
+for library in "-D $(find "$scratch/prefix" -name libtenon.so)" "$(find "$scratch/prefix" -name libtenon.a)"; do
+  # shellcheck disable=SC2086
+  if nm --defined-only --extern-only $library | awk 'NF == 3 && $2 != "u" {print $3}' | grep -v '^tenon_'; then
+    echo "$library exports more than tenon_*" >&2
+    exit 1
+  fi
+done
