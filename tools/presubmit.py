@@ -33,6 +33,7 @@ RANK = {
     "python": 8,
     "tests": 8,
     "bench": 8,
+    "examples": 8,
 }
 # Where a header or function may appear, and why elsewhere is a mistake.
 ONLY_IN = [
