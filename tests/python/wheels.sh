@@ -34,4 +34,15 @@ for python in "${pythons[@]}"; do
   echo "$python: passed"
   tested=$((tested + 1))
 done
+# In a process that has imported TensorFlow and Keras: they use much of what libraries that are loaded late share.
+if [ -x "${TENON_PYTHON-}" ]; then
+  tag=$("$TENON_PYTHON" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
+  for wheel in "$root"/dist/tenon-*-"$tag"-*.whl; do
+    if [ -e "$wheel" ]; then
+      "$TENON_PYTHON" -m zipfile -e "$wheel" "$scratch/site"
+      (cd "$scratch/tests/python" && PYTHONPATH=$scratch/site TF_CPP_MIN_LOG_LEVEL=2 "$TENON_PYTHON" tensorflow_test.py)
+      echo "$(basename "$wheel") after TensorFlow and Keras: passed"
+    fi
+  done
+fi
 [ "$tested" -gt 0 ] || { echo "no Python was found" >&2; exit 1; }

@@ -97,8 +97,9 @@ function(tenon_link_all TARGET)
     target_sources(${TARGET} PRIVATE $<TARGET_OBJECTS:${layer}>)
   endforeach()
   if(TENON_PORTABLE)
-    # The only symbol newer than libstdc++ 11 (GLIBCXX_3.4.29); see the file in env/portable.
-    target_link_options(${TARGET} PRIVATE -Wl,--wrap=_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
+    # The only symbol newer than libstdc++ 11 (GLIBCXX_3.4.29), and std::call_once; see the files in env/portable.
+    target_link_options(${TARGET} PRIVATE -Wl,--wrap=_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE
+                        -Wl,--wrap=_ZSt15__once_callable,--wrap=_ZSt11__once_call,--wrap=__once_proxy)
   endif()
 endfunction()
 
