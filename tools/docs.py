@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes the reference pages from the tables in the program.
 
-  tools/docs.py [--tenon build/bin/tenon]            docs/OPS.md, RULES.md, ENV.md, COVERAGE.md
+  tools/docs.py [--tenon build/bin/tenon]            docs/OPS.md, RULES.md, ENV.md, COVERAGE.md,
+                                                     rewriting.svg
   tools/docs.py --check                              fail where a page is out of date
   tools/docs.py --models ~/.cache/tenon/models/…     docs/MODELS.md and the times of COVERAGE.md,
                                                      from full-size models
@@ -16,6 +17,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import graph_picture
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -176,8 +179,17 @@ def coverage_times(tool: pathlib.Path, folder: pathlib.Path) -> str:
   return f"{MEASURED}\n## Full-size models, batch 1, one thread, with times\n\n{text.strip()}\n"
 
 
+def rewriting_picture(tool: pathlib.Path) -> str:
+  model = "tests/models/digits/saved_model"
+  loaded, rewritten = (tenon(tool, ["dump", model, "--phase", phase, "--format",
+                                    "dot"]) for phase in ("loaded", "rename"))
+  names = [node.name for node in graph_picture.parse(loaded).values()]
+  return graph_picture.picture(loaded, rewritten,
+                               tenon(tool, ["explain", model, *names]))
+
+
 PAGES = {"OPS.md": ops_page, "RULES.md": rules_page, "ENV.md": env_page,
-         "COVERAGE.md": coverage_page}
+         "COVERAGE.md": coverage_page, "rewriting.svg": rewriting_picture}
 
 
 def models_page(tool: pathlib.Path, folder: pathlib.Path) -> str:
