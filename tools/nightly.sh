@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs tests that take hours: all tests, the complete numeric suites under each limit of the
-# instruction set, the unit tests under sanitizers, the plug-in in older TensorFlows, the wheels. Continues after
+# instruction set, the unit tests under sanitizers, the plug-in in older TensorFlows, the wheels and Debian packages. Continues after
 # a failure; ends with a line per part.
-# Options: the parts to run (tests, isa, asan, versions, wheels); default: all.
+# Options: the parts to run (tests, isa, asan, versions, debs, wheels); default: all.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(tests isa asan versions wheels)
+[ ${#parts[@]} -gt 0 ] || parts=(tests isa asan versions debs wheels)
 install_build_packages
 tensorflow_python
 
@@ -17,6 +17,7 @@ run_versions() {
   build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/plugin/versions.py" \
     --site-packages "$TENON_BUILD/site-packages"
 }
+run_debs() { "$TENON_ROOT/tools/debs.sh" && "$TENON_ROOT/tests/debs.sh"; }
 run_wheels() { "$TENON_ROOT/tools/wheels.sh" && "$TENON_ROOT/tests/python/wheels.sh"; }
 
 failed=0 summary=()

@@ -55,7 +55,8 @@ configure "$TENON_BUILD" -DCMAKE_BUILD_TYPE=Release -DTENON_PYTHON="$TENON_PYTHO
 cmake --build "$TENON_BUILD" -j "$TENON_JOBS" --target wheel_cores tenon_plugin
 
 say "Packing"
-rm -rf "$TENON_ROOT/dist"
+mkdir -p "$TENON_ROOT/dist"
+rm -f "$TENON_ROOT"/dist/*.whl
 raw=$(mktemp -d)
 trap 'rm -rf "$raw"' EXIT
 for core in "$TENON_BUILD"/wheels/*/tenon/_core*.so; do

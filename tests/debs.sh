@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# debs.sh: installs the packages of dist/ (tools/debs.sh) into a new Debian of the system's release, made by
+# debootstrap in a folder, and there builds and runs tests/consumer, the examples, the command line and the Python
+# package. Needs root, or sudo.
+. "$(dirname "${BASH_SOURCE[0]}")/../tools/lib/common.sh"
+
+install_packages debootstrap
+# shellcheck source=/dev/null
+release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $release" | head -n 1)
+base=$TENON_CACHE/debian-$release.tar  # made once
+root=$(mktemp -d)
+cleanup() { as_root rm -rf --one-file-system "$root"; }
+trap cleanup EXIT
+
+if [ ! -e "$base" ]; then
+  say "Making a Debian in $root"
+  as_root debootstrap --variant=minbase --include=ca-certificates "$release" "$root" "$mirror" >"$base.log" 2>&1 || {
+    tail -n 20 "$base.log" >&2
+    exit 1
+  }
+  as_root tar -C "$root" -cf "$base.new" . && mv "$base.new" "$base"
+else
+  as_root tar -C "$root" -xf "$base"
+fi
+inside() {
+  as_root env -i HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot "$root" "$@"
+}
+# How this system reaches its mirrors.
+as_root cp -L /etc/resolv.conf "$root/etc/"
+grep -lE '^ *Acquire' /etc/apt/apt.conf.d/* | while read -r file; do as_root cp "$file" "$root/etc/apt/apt.conf.d/"; done || true
+
+say "Installing the packages"
+as_root mkdir "$root/debs" "$root/src"
+as_root cp "$TENON_ROOT"/dist/*.deb "$root/debs"
+inside apt-get update -qq
+inside sh -c 'apt-get install -y -qq --no-install-recommends /debs/tenon_*.deb /debs/libtenon0_*.deb /debs/python3-tenon_*.deb' >/dev/null
+as_root mkdir -p "$root/src/tests/models" "$root/src/docs"
+as_root cp -r "$TENON_ROOT/examples" "$root/src/"
+as_root cp "$TENON_ROOT/docs/C_API.md" "$root/src/docs/"
+as_root cp -r "$TENON_ROOT/tests/consumer" "$root/src/tests/"
+for model in mlp digits; do as_root cp -r "$TENON_ROOT/tests/models/$model" "$root/src/tests/models/"; done
+
+say "Running without development packages"
+inside tenon dump /src/tests/models/digits/saved_model --stats
+inside python3 -m tenon --version
+inside python3 /src/examples/classify.py /src/tests/models/digits | tail -n 1
+inside test ! -e /usr/include/tenon
+
+say "Building programs"
+inside sh -c 'apt-get install -y -qq /debs/libtenon-dev_*.deb g++ cmake ninja-build pkg-config' >/dev/null
+inside /src/tests/consumer/use.sh /src/tests/models/mlp/saved_model
+
+say "Removing the packages"
+inside apt-get purge -y -qq tenon libtenon0 libtenon-dev python3-tenon >/dev/null
+left=$(inside find / -xdev -name '*tenon*' -not -path '/src/*' -not -path '/debs/*' -not -path '/proc/*' -not -path '/var/lib/apt/*')
+[ -z "$left" ] || { echo "left behind: $left" >&2; exit 1; }
+echo "the packages work in a new $release"
