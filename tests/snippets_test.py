@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Runs the fenced blocks of README.md and docs/*.md.
+
+  tests/snippets_test.py --build build
+
+Blocks of commands (`$ tenon …`) run in a folder that has the models and files they name; blocks of Python and C++ run
+after the few lines that PRELUDES gives for them. Every block must be run, here or by what ELSEWHERE names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from typing import NamedTuple
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MODELS = ROOT / "tests" / "models"
+OPTIONS = argparse.Namespace()
+
+# Block (its page and how it begins): what runs it.
+ELSEWHERE = {
+    "README.md: pip install dist/tenon-*.whl": "tests/python/wheels.sh",
+    "README.md: pip install tensorflow-cpu": "tests/plugin/install_test.py",
+    "README.md: cmake -B build": "tools/test.sh, tests/consumer/check.sh",
+    "README.md: apt install": "tests/debs.sh",
+    "README.md: find_package(tenon": "tests/consumer/CMakeLists.txt",
+    "TENSORFLOW.md: pip install tensorflow-cpu": "tests/plugin/install_test.py",
+    "C_API.md: ": "tests/consumer/use.sh",
+    # No model of the repository has enough weights outside of convolutions.
+    "QUANTIZE.md: $ tenon quantize my_model --weights": "tests/small_weights_in_tensorflow.py",
+    "PYTHON.md: >>> ": "tests/python/docs_test.py",
+}
+# What a block takes for granted.
+PRELUDES = {
+    "README.md: import tenon": 'import numpy as np\npixels = np.load("images.npz")["image"]\n',
+    "README.md: std::vector<tenon::Tensor> y":
+        "const tenon::Tensor logits = tenon::Tensor::From<float>({1, 2}, {1.0f, 1.0f});\n"
+        "const tenon::Handle handle(logits);\n",
+    "GENERATE.md: class Step": "import tensorflow as tf\nLAYERS, LENGTH, HEADS, SIZE = 1, 4, 1, 2\n",
+    "GENERATE.md: tenon::Session":
+        "const std::vector<int64_t> ids = {1, 2};\nint shown = 0;\nconst int64_t kEnd = 0;\n"
+        "const auto Show = [&](int64_t) { if (++shown == 5) std::exit(0); };\n",
+}
+PROGRAM = "#include <cstdlib>\n#include <vector>\n#include <tenon/tenon.hpp>\nint main() {{\n{}}}\n"
+
+
+class Block(NamedTuple):
+  page: str
+  line: int
+  language: str
+  text: str
+
+  def of(self, table: dict[str, str]) -> str | None:
+    """The table's value for this block."""
+    name = f"{self.page}: {self.text}"
+    return next((value for key, value in table.items() if name.startswith(key)), None)
+
+  def __str__(self) -> str:
+    return f"{self.page}:{self.line} ({self.text.splitlines()[0]})"
+
+
+def blocks() -> list[Block]:
+  found = []
+  for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    text = path.read_text(encoding="utf-8")
+    for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+      found.append(Block(path.name, text.count("\n", 0, match.start()) + 1, match[1], match[2]))
+  return found
+
+
+class SnippetsTest(unittest.TestCase):
+
+  def setUp(self) -> None:
+    folder = tempfile.TemporaryDirectory()
+    self.addCleanup(folder.cleanup)
+    self.folder = pathlib.Path(folder.name)
+    # The names in the pages.
+    (self.folder / "my_model").symlink_to(MODELS / "mobilenetv2" / "saved_model")
+    for name in ("my_decoder", "decoder"):
+      (self.folder / name).symlink_to(MODELS / "generate" / "variables")
+    for name in ("images.npz", "samples.npz"):
+      shutil.copy(MODELS / "mobilenetv2" / "inputs_b2.npz", self.folder / name)
+
+  def run_in_folder(self, command: list[str | pathlib.Path] | str, **environment: str) -> None:
+    done = subprocess.run(command, shell=isinstance(command, str), capture_output=True, text=True, check=False,
+                          cwd=self.folder, env={**os.environ, **environment}, timeout=300)
+    self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}{done.stderr}")
+
+  def run_block(self, block: Block) -> None:
+    prelude = block.of(PRELUDES) or ""
+    if re.match(r"\$ ", block.text):
+      for line in block.text.splitlines():
+        self.assertRegex(line, r"^\$ tenon ")
+        self.run_in_folder(line[2:], PATH=f"{OPTIONS.build / 'bin'}:{os.environ['PATH']}")
+    elif block.language == "python":
+      self.run_in_folder([sys.executable, "-c", prelude + block.text], PYTHONPATH=str(OPTIONS.build / "python"))
+    elif block.language == "cpp":
+      source, program, library = self.folder / "snippet.cc", self.folder / "snippet", OPTIONS.build / "lib"
+      source.write_text(PROGRAM.format(prelude + block.text))
+      self.run_in_folder(["c++", "-std=c++20", "-I", ROOT / "include", source, "-o", program, f"-L{library}",
+                          "-ltenon", f"-Wl,-rpath,{library}"])
+      self.run_in_folder([program])
+    else:
+      self.fail("nothing runs this block: add it to ELSEWHERE, or let this test run it")
+
+  def test_every_block_runs(self) -> None:
+    for block in blocks():
+      if block.of(ELSEWHERE) is None:
+        with self.subTest(str(block)):
+          self.run_block(block)
+
+  def test_the_tables_name_blocks_and_tests(self) -> None:
+    for table in (ELSEWHERE, PRELUDES):
+      for key in table:
+        self.assertTrue(any(f"{b.page}: {b.text}".startswith(key) for b in blocks()), key)
+    for where in ELSEWHERE.values():
+      for path in where.split(", "):
+        self.assertTrue((ROOT / path).exists(), path)
+
+
+def main() -> None:
+  parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+  parser.add_argument("--build", type=pathlib.Path, required=True)
+  parser.parse_known_args(namespace=OPTIONS)
+  OPTIONS.build = OPTIONS.build.resolve()
+  unittest.main(argv=[sys.argv[0], *parser.parse_known_args()[1]])
+
+
+if __name__ == "__main__":
+  main()
