@@ -36,6 +36,7 @@ ELSEWHERE = {
     # No model of the repository has enough weights outside of convolutions.
     "QUANTIZE.md: $ tenon quantize my_model --weights": "tests/small_weights_in_tensorflow.py",
     "PYTHON.md: >>> ": "tests/python/docs_test.py",
+    "SERVING.md: ": "tests/serve/serve_test.py",
 }
 # What a block takes for granted.
 PRELUDES = {

@@ -30,6 +30,7 @@ Command AddDevicesCommand(CLI::App& parent);
 Command AddExportCommand(CLI::App& parent);
 Command AddQuantizeCommand(CLI::App& parent);
 Command AddCacheCommand(CLI::App& parent);
+Command AddServeCommand(CLI::App& parent);
 
 }  // namespace tenon
 

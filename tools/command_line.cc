@@ -28,6 +28,7 @@ int CommandLine(int argc, char** argv) {
       AddRunCommand(app),     AddGenerateCommand(app), AddBenchCommand(app), AddDumpCommand(app),
       AddExplainCommand(app), AddOpsCommand(app),      AddRulesCommand(app), AddEnvCommand(app),
       AddExportCommand(app),  AddQuantizeCommand(app), AddCacheCommand(app), AddDevicesCommand(app),
+      AddServeCommand(app),
   };
   const auto named = [&](const Command& c) { return c.app->check_name(argv[1]); };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), named)) {

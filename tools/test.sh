@@ -6,7 +6,9 @@
 
 "$TENON_ROOT/tools/demo.sh"
 tensorflow_python
+install_server_packages
 say "Building the tests"
 build_all
+cmake --build "$TENON_BUILD" -j "$TENON_JOBS" --target tenon_server
 say "Testing"
 exec ctest --test-dir "$TENON_BUILD" -j "$TENON_JOBS" --output-on-failure --no-tests=error "$@"

@@ -29,12 +29,17 @@ install_packages() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-install_build_packages() {
-  # tools/packages.txt has one package per line; people who install by hand use the same list.
+# install_listed FILE: the packages of a list, one per line; people who install by hand use the same lists.
+install_listed() {
   local packages
-  mapfile -t packages < <(grep -v '^#' "$TENON_ROOT/tools/packages.txt")
+  mapfile -t packages < <(grep -v '^#' "$1")
   install_packages "${packages[@]}"
 }
+
+install_build_packages() { install_listed "$TENON_ROOT/tools/packages.txt"; }
+
+# For the target tenon_server, which the default build does not have.
+install_server_packages() { install_listed "$TENON_ROOT/tools/serve/packages.txt"; }
 
 # tensorflow_python: makes sure of the virtual environment with TensorFlow; sets TENON_PYTHON.
 # Its requirements are tools/requirements.txt; a change of that file makes it anew.

@@ -15,8 +15,8 @@ constexpr char kInputs[] = "inputs", kClasses[] = "classes", kScores[] = "scores
 // The examples as a string tensor of shape [examples]. A context's features come first in each.
 absl::StatusOr<Tensor> Serialized(const Input& input) {
   const bool context = input.has_example_list_with_context();
-  const auto& examples = context ? input.example_list_with_context().examples()
-                                 : input.example_list().examples();
+  const auto& examples =
+      context ? input.example_list_with_context().examples() : input.example_list().examples();
   if (examples.empty()) return absl::InvalidArgumentError("Input is empty.");
   // Messages that follow each other are parsed as one.
   const std::string before =
@@ -121,8 +121,8 @@ absl::Status FillClassifications(const std::vector<std::string>& names,
     (is_classes ? classes : scores) = &outputs[i];
     const std::vector<int64_t> dims = outputs[i].dims();
     if (dims.size() != 2) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "Expected Tensor shape: [batch_size num_classes] but got ", Listed(dims)));
+      return absl::InvalidArgumentError(
+          absl::StrCat("Expected Tensor shape: [batch_size num_classes] but got ", Listed(dims)));
     }
     if (outputs[i].dtype() != (is_classes ? TENON_STRING : TENON_FLOAT)) {
       return absl::InvalidArgumentError(
@@ -134,9 +134,8 @@ absl::Status FillClassifications(const std::vector<std::string>& names,
           "Expected ", names[i], " output batch size of ", examples, ". Got: ", dims[0]));
     }
     if (count >= 0 && count != dims[1]) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Tensors class and score should match in dim_size(1). Got ", count, " vs. ",
-                       dims[1]));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "Tensors class and score should match in dim_size(1). Got ", count, " vs. ", dims[1]));
     }
     count = dims[1];
   }

@@ -90,8 +90,7 @@ class PredictionCalls final : public PredictionService::CallbackService {
     predictor_.Regress(*request, response, CallerOf(context), finish);
     return finish.reactor();
   }
-  Reactor* GetModelMetadata(CallbackServerContext* context,
-                            const GetModelMetadataRequest* request,
+  Reactor* GetModelMetadata(CallbackServerContext* context, const GetModelMetadataRequest* request,
                             GetModelMetadataResponse* response) override {
     return Answer(context, predictor_.Metadata(*request, response));
   }
@@ -158,8 +157,7 @@ class KServeCalls final : public inference::GRPCInferenceService::CallbackServic
     kserve_.Infer(*request, response, CallerOf(context), finish);
     return finish.reactor();
   }
-  Reactor* ModelConfig(CallbackServerContext* context,
-                       const inference::ModelConfigRequest* request,
+  Reactor* ModelConfig(CallbackServerContext* context, const inference::ModelConfigRequest* request,
                        inference::ModelConfigResponse* response) override {
     return Answer(context, kserve_.ModelConfig(request->name(), request->version(),
                                                response->mutable_config()));
@@ -219,7 +217,8 @@ class Server final : public GrpcServer {
     }
     for (absl::string_view argument :
          absl::StrSplit(options.channel_arguments, ',', absl::SkipEmpty())) {
-      const std::pair<std::string, std::string> pair = absl::StrSplit(argument, absl::MaxSplits('=', 1));
+      const std::pair<std::string, std::string> pair =
+          absl::StrSplit(argument, absl::MaxSplits('=', 1));
       int number;
       if (absl::SimpleAtoi(pair.second, &number)) {
         builder.AddChannelArgument(pair.first, number);

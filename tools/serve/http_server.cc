@@ -25,8 +25,8 @@ namespace {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
-using boost::system::error_code;
 using asio::ip::tcp;
+using boost::system::error_code;
 
 constexpr size_t kMaxHeaderBytes = 64 << 10;
 constexpr size_t kLeastGzipBytes = 1024;  // shorter answers are not worth packing
@@ -142,7 +142,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
       }
       request_.body = *std::move(unpacked);
     } else if (!encoding.empty() && encoding != "identity") {
-      return Write({415, "application/json", {},
+      return Write({415,
+                    "application/json",
+                    {},
                     ErrorJson(absl::StrCat("Content-Encoding ", encoding, " is not supported"))});
     }
     const Respond respond = [self = shared_from_this()](HttpResponse response) {

@@ -44,7 +44,7 @@ struct HttpOptions {
   int threads = 1;  // that read and write; handlers run on them, too
   uint64_t max_body_bytes = uint64_t{1} << 30;
   int max_connections = 4096;
-  std::chrono::seconds read_timeout{60};  // for a whole request
+  std::chrono::seconds read_timeout{60};   // for a whole request
   std::chrono::seconds idle_timeout{120};  // between requests
 };
 

@@ -27,11 +27,11 @@ std::string Decimal(T value) {
 size_t Utf8Length(absl::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
-  const size_t size = first < 0x80              ? 1
-                      : first >> 5 == 0x6       ? 2
-                      : first >> 4 == 0xe       ? 3
-                      : first >> 3 == 0x1e      ? 4
-                                                : 0;
+  const size_t size = first < 0x80         ? 1
+                      : first >> 5 == 0x6  ? 2
+                      : first >> 4 == 0xe  ? 3
+                      : first >> 3 == 0x1e ? 4
+                                           : 0;
   if (size == 0 || size > text.size()) return 0;
   uint32_t code = size == 1 ? first : first & (0x7f >> size);
   for (size_t i = 1; i < size; ++i) {
@@ -98,9 +98,9 @@ void WriteShortened(const rapidjson::Value& value, int depth, Limited& out) {
       break;
     }
     case rapidjson::kNumberType:
-      put(value.IsDouble() ? Decimal(value.GetDouble())
-                           : value.IsInt64() ? absl::StrCat(value.GetInt64())
-                                             : absl::StrCat(value.GetUint64()));
+      put(value.IsDouble()  ? Decimal(value.GetDouble())
+          : value.IsInt64() ? absl::StrCat(value.GetInt64())
+                            : absl::StrCat(value.GetUint64()));
       break;
     case rapidjson::kStringType:
       writer.String(value.GetString(), std::min<rapidjson::SizeType>(value.GetStringLength(), 256));

@@ -2,15 +2,15 @@
 #ifndef TENON_TOOLS_SERVE_JSON_H_
 #define TENON_TOOLS_SERVE_JSON_H_
 
+#include <rapidjson/document.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
 #include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-
-#include <rapidjson/document.h>
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
 
 namespace tenon::serve {
 
@@ -42,8 +42,7 @@ class JsonWriter {
  private:
   rapidjson::StringBuffer buffer_;
   rapidjson::Writer<rapidjson::StringBuffer, rapidjson::UTF8<>, rapidjson::UTF8<>,
-                    rapidjson::CrtAllocator,
-                    rapidjson::kWriteNanAndInfFlag>
+                    rapidjson::CrtAllocator, rapidjson::kWriteNanAndInfFlag>
       writer_;
 };
 

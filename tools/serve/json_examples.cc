@@ -38,8 +38,8 @@ absl::Status AddToFeature(const Value& value, const std::string& name, Feature* 
   } else if (value.IsNumber()) {
     if (!Takes(*feature, Feature::kInt64List)) return mixed();
     if (!value.IsInt64()) {
-      return Invalid(absl::StrCat("Feature: ", name,
-                                  " has uint64_t element. Only int64_t is supported."));
+      return Invalid(
+          absl::StrCat("Feature: ", name, " has uint64_t element. Only int64_t is supported."));
     }
     feature->mutable_int64_list()->add_value(value.GetInt64());
   } else {
@@ -96,9 +96,9 @@ absl::Status ReadRequest(absl::string_view json, Request* request) {
   }
   if (examples->value.Empty()) return complain("'examples' value is an empty array");
   for (const Value& value : examples->value.GetArray()) {
-    status = ReadExample(value, has_context
-                                    ? input->mutable_example_list_with_context()->add_examples()
-                                    : input->mutable_example_list()->add_examples());
+    status =
+        ReadExample(value, has_context ? input->mutable_example_list_with_context()->add_examples()
+                                       : input->mutable_example_list()->add_examples());
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -114,8 +114,8 @@ bool IsBase64(const Value& value) {
 
 absl::Status DecodeBase64(const Value& value, std::string* bytes) {
   if (!IsBase64(value)) {
-    return Invalid(absl::StrCat("JSON Value: ", Shortened(value),
-                                " not formatted correctly for base64 data"));
+    return Invalid(
+        absl::StrCat("JSON Value: ", Shortened(value), " not formatted correctly for base64 data"));
   }
   const Value& text = value.FindMember("b64")->value;
   if (!absl::Base64Unescape(absl::string_view(text.GetString(), text.GetStringLength()), bytes)) {
@@ -129,9 +129,9 @@ absl::Status ReadSignatureName(const rapidjson::Document& document,
   const auto name = document.FindMember("signature_name");
   if (name == document.MemberEnd()) return absl::OkStatus();
   if (!name->value.IsString()) {
-    return Invalid(absl::StrCat(
-        "JSON Value: ", Shortened(document),
-        " not formatted correctly. 'signature_name' key must be a string value."));
+    return Invalid(
+        absl::StrCat("JSON Value: ", Shortened(document),
+                     " not formatted correctly. 'signature_name' key must be a string value."));
   }
   spec->set_signature_name(name->value.GetString(), name->value.GetStringLength());
   return absl::OkStatus();

@@ -136,7 +136,7 @@ absl::Status ReadInput(const Value& value, absl::string_view* binary, ModelInfer
       return Invalid(absl::StrCat("the \"binary_data_size\" of input '", name,
                                   "' exceeds what follows the JSON text"));
     }
-    bytes->assign(binary->substr(0, size->GetUint64()));
+    *bytes = std::string(binary->substr(0, size->GetUint64()));
     binary->remove_prefix(size->GetUint64());
     return absl::OkStatus();
   }
@@ -292,8 +292,8 @@ absl::Status InferResponseToJson(const ModelInferResponse& response, const Binar
     json.StartArray();
     for (const int64_t dim : output.shape()) json.Int(dim);
     json.EndArray();
-    const bool as_binary = binary.yes.count(output.name()) > 0 ||
-                           (binary.all && binary.no.count(output.name()) == 0);
+    const bool as_binary =
+        binary.yes.count(output.name()) > 0 || (binary.all && binary.no.count(output.name()) == 0);
     if (as_binary) {
       any_binary = true;
       json.Key("parameters");

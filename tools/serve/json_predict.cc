@@ -37,8 +37,8 @@ std::string DTypeName(tensorflow::DataType dtype) {
 }
 
 absl::Status TypeError(const Value& value, tensorflow::DataType dtype) {
-  return Invalid(absl::StrCat("JSON Value: ", Shortened(value), " Type: ",
-                              std::string(TypeName(value)),
+  return Invalid(absl::StrCat("JSON Value: ", Shortened(value),
+                              " Type: ", std::string(TypeName(value)),
                               " is not of expected type: ", DTypeName(dtype)));
 }
 
@@ -143,8 +143,7 @@ absl::Status AddValues(const Value& value, int level, tensorflow::DataType dtype
   }
   if (value.Size() != shape.dim(level).size()) {
     return Invalid(absl::StrCat("Encountered list at unexpected size: ", value.Size(),
-                                " at level: ", level,
-                                " expected size: ", shape.dim(level).size()));
+                                " at level: ", level, " expected size: ", shape.dim(level).size()));
   }
   for (const Value& element : value.GetArray()) {
     const absl::Status status = AddValues(element, level + 1, dtype, shape, count, tensor);
@@ -197,8 +196,8 @@ class RowReader {
           absl::StrCat("Expecting tensor size: ", it->second.count, " but got: ", count));
     }
     if (!Same(it->second.shape, shape)) {
-      return Invalid(absl::StrCat("Expecting shape ", Listed(it->second.shape),
-                                  " but got: ", Listed(shape)));
+      return Invalid(
+          absl::StrCat("Expecting shape ", Listed(it->second.shape), " but got: ", Listed(shape)));
     }
     return absl::OkStatus();
   }
@@ -291,8 +290,7 @@ absl::Status ReadColumns(const Value& inputs, const Signature& signature, Tensor
     const auto item = inputs.FindMember(spec.name.c_str());
     if (item == inputs.MemberEnd()) {
       if (spec.optional) continue;
-      return Invalid(
-          absl::StrCat("Missing named input: ", spec.name, " in 'inputs' object."));
+      return Invalid(absl::StrCat("Missing named input: ", spec.name, " in 'inputs' object."));
     }
     const absl::Status status = ReadColumn(item->value, spec, tensors);
     if (!status.ok()) return status;
@@ -378,9 +376,8 @@ class Elements {
         break;
       }
       default:
-        return Invalid(
-            absl::StrCat("Failed to write JSON value for tensor type: ",
-                         DTypeName(static_cast<tensorflow::DataType>(tensor_.dtype()))));
+        return Invalid(absl::StrCat("Failed to write JSON value for tensor type: ",
+                                    DTypeName(static_cast<tensorflow::DataType>(tensor_.dtype()))));
     }
     return absl::OkStatus();
   }
@@ -412,8 +409,8 @@ absl::Status PredictRequestFromJson(absl::string_view json, const FindSignatureF
   if (!signature.ok()) return signature.status();
   if ((*signature)->inputs.empty()) {
     const std::string& name = request->model_spec().signature_name();
-    return Invalid(absl::StrCat("Failed to get input map for signature: ",
-                                name.empty() ? "DEFAULT" : name));
+    return Invalid(
+        absl::StrCat("Failed to get input map for signature: ", name.empty() ? "DEFAULT" : name));
   }
   const auto complain = [&](const std::string& what) {
     return Invalid(absl::StrCat("JSON Value: ", Shortened(document), " ", what));
@@ -451,9 +448,8 @@ absl::Status PredictResponseToJson(const tensorflow::serving::PredictResponse& r
         return Invalid(absl::StrCat("Tensor name: ", name, " has no shape information "));
       }
       if (rows >= 0 && rows != dims[0]) {
-        return Invalid(absl::StrCat("Tensor name: ", name,
-                                    " has inconsistent batch size: ", dims[0],
-                                    " expecting: ", rows));
+        return Invalid(absl::StrCat("Tensor name: ", name, " has inconsistent batch size: ",
+                                    dims[0], " expecting: ", rows));
       }
       rows = dims[0];
     }

@@ -20,10 +20,10 @@ struct TypeName {
   int triton;  // number in Triton's model configuration
 };
 constexpr TypeName kTypes[] = {
-    {TENON_BOOL, "BOOL", 1},    {TENON_UINT8, "UINT8", 2},   {TENON_UINT16, "UINT16", 3},
-    {TENON_UINT32, "UINT32", 4}, {TENON_UINT64, "UINT64", 5}, {TENON_INT8, "INT8", 6},
-    {TENON_INT16, "INT16", 7},  {TENON_INT32, "INT32", 8},   {TENON_INT64, "INT64", 9},
-    {TENON_HALF, "FP16", 10},   {TENON_FLOAT, "FP32", 11},   {TENON_DOUBLE, "FP64", 12},
+    {TENON_BOOL, "BOOL", 1},     {TENON_UINT8, "UINT8", 2},    {TENON_UINT16, "UINT16", 3},
+    {TENON_UINT32, "UINT32", 4}, {TENON_UINT64, "UINT64", 5},  {TENON_INT8, "INT8", 6},
+    {TENON_INT16, "INT16", 7},   {TENON_INT32, "INT32", 8},    {TENON_INT64, "INT64", 9},
+    {TENON_HALF, "FP16", 10},    {TENON_FLOAT, "FP32", 11},    {TENON_DOUBLE, "FP64", 12},
     {TENON_STRING, "BYTES", 13}, {TENON_BFLOAT16, "BF16", 14},
 };
 
@@ -40,8 +40,9 @@ absl::StatusOr<Tensor> ReadStrings(const std::string& name, const std::vector<in
   const auto count = CountElements(name, TENON_STRING, dims);
   if (!count.ok()) return count.status();
   const auto wrong = [&] {
-    return absl::InvalidArgumentError(absl::StrCat("the data of BYTES input '", name, "' does not have ",
-                                                   *count, " strings with their lengths"));
+    return absl::InvalidArgumentError(absl::StrCat("the data of BYTES input '", name,
+                                                   "' does not have ", *count,
+                                                   " strings with their lengths"));
   };
   if (*count > static_cast<int64_t>(bytes.size() / 4)) return wrong();
   try {
@@ -123,9 +124,9 @@ absl::StatusOr<Tensor> ReadContents(const std::string& name, tenon_dtype dtype,
       return Convert<double>(name, dtype, dims, n, contents.fp64_contents());
     case TENON_STRING: {
       if (contents.bytes_contents_size() != n) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("input '", name, "' has ", contents.bytes_contents_size(),
-                         " elements, but its shape needs ", n));
+        return absl::InvalidArgumentError(absl::StrCat("input '", name, "' has ",
+                                                       contents.bytes_contents_size(),
+                                                       " elements, but its shape needs ", n));
       }
       try {
         Tensor tensor = Tensor::Create(dtype, dims);
@@ -230,10 +231,9 @@ void WriteOutput(const std::string& name, const Tensor& tensor, bool raw,
 
 absl::Status UnknownModel(const std::string& name, const std::string& version) {
   return absl::NotFoundError(
-      version.empty()
-          ? absl::StrCat("Request for unknown model: '", name, "' is not found")
-          : absl::StrCat("Request for unknown model: '", name, "' version ", version,
-                         " is not found"));
+      version.empty() ? absl::StrCat("Request for unknown model: '", name, "' is not found")
+                      : absl::StrCat("Request for unknown model: '", name, "' version ", version,
+                                     " is not found"));
 }
 
 template <typename Message>
@@ -282,9 +282,9 @@ void KServe::Infer(const ModelInferRequest& request, ModelInferResponse* respons
   if (signature != request.parameters().end()) {
     runnable = (*servable)->Find(signature->second.string_param());
     if (runnable == nullptr) {
-      return done(absl::InvalidArgumentError(absl::StrCat(
-          "model '", request.model_name(), "' has no signature '",
-          signature->second.string_param(), "'")));
+      return done(absl::InvalidArgumentError(absl::StrCat("model '", request.model_name(),
+                                                          "' has no signature '",
+                                                          signature->second.string_param(), "'")));
     }
   }
   const int raw = request.raw_input_contents_size();
@@ -306,9 +306,8 @@ void KServe::Infer(const ModelInferRequest& request, ModelInferResponse* respons
     if (index < 0) {
       if (spec.optional) continue;
       return done(absl::InvalidArgumentError(absl::StrCat(
-          "expected ", runnable->signature.inputs.size(), " inputs but got ",
-          request.inputs_size(), " inputs for model '", request.model_name(),
-          "'. Got no input '", spec.name, "'")));
+          "expected ", runnable->signature.inputs.size(), " inputs but got ", request.inputs_size(),
+          " inputs for model '", request.model_name(), "'. Got no input '", spec.name, "'")));
     }
     auto tensor = ReadInput(request, index, spec);
     if (!tensor.ok()) return done(tensor.status());
@@ -316,16 +315,16 @@ void KServe::Infer(const ModelInferRequest& request, ModelInferResponse* respons
   }
   for (const auto& input : request.inputs()) {
     if (runnable->Input(input.name()) == nullptr) {
-      return done(absl::InvalidArgumentError(
-          absl::StrCat("unexpected inference input '", input.name(), "' for model '",
-                       request.model_name(), "'")));
+      return done(
+          absl::InvalidArgumentError(absl::StrCat("unexpected inference input '", input.name(),
+                                                  "' for model '", request.model_name(), "'")));
     }
   }
   for (const auto& output : request.outputs()) {
     if (runnable->Output(output.name()) == nullptr) {
-      return done(absl::InvalidArgumentError(
-          absl::StrCat("unexpected inference output '", output.name(), "' for model '",
-                       request.model_name(), "'")));
+      return done(
+          absl::InvalidArgumentError(absl::StrCat("unexpected inference output '", output.name(),
+                                                  "' for model '", request.model_name(), "'")));
     }
     job->outputs.push_back(output.name());
   }

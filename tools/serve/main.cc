@@ -1,4 +1,7 @@
 // tensorflow_model_server: a drop-in for TensorFlow Serving. docs/SERVING.md.
+#include <sched.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -6,9 +9,6 @@
 #include <string>
 #include <system_error>
 #include <thread>
-
-#include <sched.h>
-#include <unistd.h>
 
 #include "absl/strings/str_cat.h"
 #include "env/openmp.h"
@@ -194,9 +194,9 @@ absl::Status Serve(ServerFlags flags) {
   });
   if (grpc_server != nullptr) {
     grpc_server->SetServing(false);
-    grpc_server->Shutdown(std::max(std::chrono::milliseconds(0),
-                                   std::chrono::duration_cast<std::chrono::milliseconds>(
-                                       until - Clock::now())));
+    grpc_server->Shutdown(
+        std::max(std::chrono::milliseconds(0),
+                 std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now())));
   }
   http_end.join();
   scheduler.reset();

@@ -22,9 +22,7 @@ Histogram::BucketBoundaries Microseconds() {
   return bounds;
 }
 
-Histogram::BucketBoundaries Powers() {
-  return {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
-}
+Histogram::BucketBoundaries Powers() { return {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}; }
 
 std::string Copy(absl::string_view text) { return std::string(text); }
 
@@ -32,31 +30,27 @@ std::string Copy(absl::string_view text) { return std::string(text); }
 
 struct Metrics::Families {
   prometheus::Registry registry;
-  prometheus::Family<prometheus::Counter>& requests =
-      prometheus::BuildCounter()
-          .Name(":tensorflow:serving:request_count")
-          .Help("The total number of requests.")
-          .Register(registry);
+  prometheus::Family<prometheus::Counter>& requests = prometheus::BuildCounter()
+                                                          .Name(":tensorflow:serving:request_count")
+                                                          .Help("The total number of requests.")
+                                                          .Register(registry);
   prometheus::Family<Histogram>& latency =
       prometheus::BuildHistogram()
           .Name(":tensorflow:serving:request_latency")
           .Help("Time from a request's arrival to its answer, in microseconds.")
           .Register(registry);
-  prometheus::Family<Histogram>& runtime =
-      prometheus::BuildHistogram()
-          .Name(":tensorflow:serving:runtime_latency")
-          .Help("Time of a run of the model, in microseconds.")
-          .Register(registry);
-  prometheus::Family<Histogram>& warm_up =
-      prometheus::BuildHistogram()
-          .Name(":tensorflow:serving:model_warmup_latency")
-          .Help("Time of warming up a model, in microseconds.")
-          .Register(registry);
-  prometheus::Family<Histogram>& queue =
-      prometheus::BuildHistogram()
-          .Name("tenon_queue_microseconds")
-          .Help("Time that a request waited for a worker.")
-          .Register(registry);
+  prometheus::Family<Histogram>& runtime = prometheus::BuildHistogram()
+                                               .Name(":tensorflow:serving:runtime_latency")
+                                               .Help("Time of a run of the model, in microseconds.")
+                                               .Register(registry);
+  prometheus::Family<Histogram>& warm_up = prometheus::BuildHistogram()
+                                               .Name(":tensorflow:serving:model_warmup_latency")
+                                               .Help("Time of warming up a model, in microseconds.")
+                                               .Register(registry);
+  prometheus::Family<Histogram>& queue = prometheus::BuildHistogram()
+                                             .Name("tenon_queue_microseconds")
+                                             .Help("Time that a request waited for a worker.")
+                                             .Register(registry);
   prometheus::Family<Histogram>& rows = prometheus::BuildHistogram()
                                             .Name("tenon_run_rows")
                                             .Help("Rows of a run, if the model has free rows.")
@@ -70,11 +64,10 @@ struct Metrics::Families {
           .Name("tenon_model_available")
           .Help("1 if this version of the model answers requests.")
           .Register(registry);
-  prometheus::Family<prometheus::Gauge>& bytes =
-      prometheus::BuildGauge()
-          .Name("tenon_model_bytes")
-          .Help("Bytes that a loaded model holds.")
-          .Register(registry);
+  prometheus::Family<prometheus::Gauge>& bytes = prometheus::BuildGauge()
+                                                     .Name("tenon_model_bytes")
+                                                     .Help("Bytes that a loaded model holds.")
+                                                     .Register(registry);
   prometheus::Gauge& queue_length = prometheus::BuildGauge()
                                         .Name("tenon_queue_length")
                                         .Help("Requests that wait for a worker.")
@@ -136,9 +129,7 @@ void Metrics::Bytes(const std::string& model, int64_t version, int64_t bytes) {
       .Set(static_cast<double>(bytes));
 }
 
-void Metrics::QueueLength(int64_t jobs) {
-  families_->queue_length.Set(static_cast<double>(jobs));
-}
+void Metrics::QueueLength(int64_t jobs) { families_->queue_length.Set(static_cast<double>(jobs)); }
 
 std::string Metrics::Text() const {
   return prometheus::TextSerializer().Serialize(families_->registry.Collect());

@@ -36,11 +36,11 @@ absl::Status CheckInputs(const Signature& signature, const PredictRequest& reque
   size_t required = 0;
   for (const TensorSpec& spec : signature.inputs) required += spec.optional ? 0 : 1;
   if (sent.size() > known.size() || sent.size() < required) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "input size does not match signature: ", sent.size(), "!=", known.size(), " len({",
-        Listed(sent), "}) != len({", Listed(known), "}). Sent extra: {",
-        Listed(Without(sent, known)), "}. Missing but required: {", Listed(Without(known, sent)),
-        "}."));
+    return absl::InvalidArgumentError(
+        absl::StrCat("input size does not match signature: ", sent.size(), "!=", known.size(),
+                     " len({", Listed(sent), "}) != len({", Listed(known), "}). Sent extra: {",
+                     Listed(Without(sent, known)), "}. Missing but required: {",
+                     Listed(Without(known, sent)), "}."));
   }
   for (const std::string& name : sent) {
     if (known.count(name) == 0) {

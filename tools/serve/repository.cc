@@ -36,8 +36,8 @@ absl::StatusOr<std::map<int64_t, std::string>> VersionsOnDisk(const std::string&
     }
   }
   if (error) {
-    return absl::NotFoundError(absl::StrCat("Could not find base path ", base_path, ": ",
-                                            error.message()));
+    return absl::NotFoundError(
+        absl::StrCat("Could not find base path ", base_path, ": ", error.message()));
   }
   return versions;
 }
@@ -105,9 +105,9 @@ absl::Status Repository::Validate(const ModelServerConfig& config) const {
           absl::StrCat("Illegal to list model ", model.name(), " multiple times in config list"));
     }
     if (absl::StrContains(model.base_path(), "://")) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Model ", model.name(), " is at ", model.base_path(),
-                       ": only local paths are supported"));
+      return absl::InvalidArgumentError(absl::StrCat("Model ", model.name(), " is at ",
+                                                     model.base_path(),
+                                                     ": only local paths are supported"));
     }
     if (!absl::StartsWith(model.base_path(), "/")) {
       return absl::InvalidArgumentError(
@@ -126,19 +126,17 @@ absl::Status Repository::Validate(const ModelServerConfig& config) const {
   return absl::OkStatus();
 }
 
-absl::Status Repository::ValidateLabels(
-    const tensorflow::serving::ModelConfigList& config) const {
+absl::Status Repository::ValidateLabels(const tensorflow::serving::ModelConfigList& config) const {
   if (options_.labels_for_unavailable) return absl::OkStatus();
   for (const ModelConfig& model : config.config()) {
     const auto entry = models_.find(model.name());
     for (const auto& [label, version] : model.version_labels()) {
-      const bool available = entry != models_.end() &&
-                             entry->second.versions.count(version) > 0 &&
+      const bool available = entry != models_.end() && entry->second.versions.count(version) > 0 &&
                              entry->second.versions.at(version).state == VersionState::kAvailable;
       if (!available) {
         return absl::FailedPreconditionError(
-            absl::StrCat("Request to assign label to version ", version, " of model ",
-                         model.name(), ", which is not currently available for inference"));
+            absl::StrCat("Request to assign label to version ", version, " of model ", model.name(),
+                         ", which is not currently available for inference"));
       }
     }
   }
@@ -309,9 +307,8 @@ void Repository::LoadVersion(const std::string& name, int64_t version, const std
     v.failed_at = std::chrono::steady_clock::now();
     v.failures = v.fingerprint == fingerprint ? v.failures + 1 : 1;
     v.fingerprint = fingerprint;
-    LogError("cannot load", {{"model", name},
-                             {"version", number},
-                             {"reason", std::string(v.status.message())}});
+    LogError("cannot load",
+             {{"model", name}, {"version", number}, {"reason", std::string(v.status.message())}});
   }
   Metrics::Get().Available(name, version, v.state == VersionState::kAvailable);
 }

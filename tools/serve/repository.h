@@ -28,7 +28,8 @@ struct RepositoryOptions {
   int max_load_retries = 5;
   std::chrono::microseconds retry_interval{60'000'000};
   bool labels_for_unavailable = false;
-  // Runs a loaded model before it gets requests; an error means that it is not served. May be empty.
+  // Runs a loaded model before it gets requests; an error means that it is not served. May be
+  // empty.
   std::function<absl::Status(const std::shared_ptr<Servable>&)> warm_up;
 };
 
@@ -51,8 +52,7 @@ class Repository {
   absl::Status Configure(const tensorflow::serving::ModelServerConfig& config);
 
   // Errors are worded as TensorFlow Serving's.
-  absl::StatusOr<std::shared_ptr<Servable>> Find(
-      const tensorflow::serving::ModelSpec& spec) const;
+  absl::StatusOr<std::shared_ptr<Servable>> Find(const tensorflow::serving::ModelSpec& spec) const;
   absl::StatusOr<std::vector<VersionStatus>> Statuses(
       const tensorflow::serving::ModelSpec& spec) const;
   std::vector<std::string> Names() const;
@@ -91,8 +91,8 @@ class Repository {
   absl::StatusOr<int64_t> VersionOfLabel(const std::string& name, const std::string& label) const;
 
   const RepositoryOptions options_;
-  std::mutex synchronize_;     // held while models are loaded and unloaded; before mutex_
-  mutable std::mutex mutex_;   // guards what follows
+  std::mutex synchronize_;    // held while models are loaded and unloaded; before mutex_
+  mutable std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;
   std::map<std::string, ModelEntry> models_;
   bool configured_ = false;

@@ -213,9 +213,9 @@ absl::StatusOr<std::string> RestApi::Get(const Target& target) const {
   spec.set_name((*servable)->name());
   spec.mutable_version()->set_value((*servable)->version());
   // "signature_def" twice: the key of the metadata, and the field of its message.
-  return absl::StrCat("{\n\"model_spec\":", ToJson(spec, true),
-                      ",\n\"metadata\": {\"signature_def\": ",
-                      ToJson(SignaturesOf(**servable), true), "}\n}\n");
+  return absl::StrCat(
+      "{\n\"model_spec\":", ToJson(spec, true),
+      ",\n\"metadata\": {\"signature_def\": ", ToJson(SignaturesOf(**servable), true), "}\n}\n");
 }
 
 void RestApi::HandleV1(const HttpRequest& request, Respond respond) {
@@ -240,9 +240,9 @@ void RestApi::HandleV1(const HttpRequest& request, Respond respond) {
       servable = *found;
       const Runnable* const runnable = servable->Find(name);
       if (runnable == nullptr) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("Serving signature name: \"", name.empty() ? kDefaultSignature : name,
-                         "\" not found in signature def"));
+        return absl::InvalidArgumentError(absl::StrCat("Serving signature name: \"",
+                                                       name.empty() ? kDefaultSignature : name,
+                                                       "\" not found in signature def"));
       }
       return &runnable->signature;
     };

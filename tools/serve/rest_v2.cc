@@ -32,10 +32,9 @@ HttpResponse Answer(const absl::Status& status, const std::string& json) {
   return status.ok() ? HttpResponse{200, kJson, {}, json} : Failure(status);
 }
 
-void WriteTensors(
-    const google::protobuf::RepeatedPtrField<inference::ModelMetadataResponse::TensorMetadata>&
-        tensors,
-    const char* key, JsonWriter& json) {
+void WriteTensors(const google::protobuf::RepeatedPtrField<
+                      inference::ModelMetadataResponse::TensorMetadata>& tensors,
+                  const char* key, JsonWriter& json) {
   json.Key(key);
   json.StartArray();
   for (const auto& tensor : tensors) {

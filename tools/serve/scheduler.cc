@@ -17,8 +17,8 @@ using std::chrono::nanoseconds;
 double Microseconds(Clock::duration time) { return duration<double, std::micro>(time).count(); }
 
 uint64_t Nanoseconds(Clock::duration time) {
-  return static_cast<uint64_t>(std::max<int64_t>(
-      0, std::chrono::duration_cast<nanoseconds>(time).count()));
+  return static_cast<uint64_t>(
+      std::max<int64_t>(0, std::chrono::duration_cast<nanoseconds>(time).count()));
 }
 
 // Why a job need not run; OK if it must.
@@ -169,8 +169,7 @@ void Scheduler::Run(Jobs batch) {
   const bool join = jobs.size() > 1 || padded > rows;
   try {
     outputs = join ? servable->Run(runnable, Join(jobs, padded), first.outputs, nanoseconds(0))
-                   : servable->Run(runnable, first.inputs, first.outputs,
-                                   TimeLeft(first.deadline));
+                   : servable->Run(runnable, first.inputs, first.outputs, TimeLeft(first.deadline));
     const auto took = Clock::now() - start;
     ServableCounts& counts = servable->counts();
     ++counts.runs;
@@ -196,9 +195,9 @@ void Scheduler::Run(Jobs batch) {
   // What fails together may work alone: then only the request that is wrong gets the error.
   for (auto& job : jobs) {
     const absl::Status expired = Expired(*job);
-    Finish(*job, expired.ok() ? servable->Run(runnable, job->inputs, job->outputs,
-                                              TimeLeft(job->deadline))
-                              : expired);
+    Finish(*job, expired.ok()
+                     ? servable->Run(runnable, job->inputs, job->outputs, TimeLeft(job->deadline))
+                     : expired);
   }
 }
 

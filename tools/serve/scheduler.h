@@ -27,9 +27,9 @@ using Clock = std::chrono::steady_clock;
 
 struct BatchingOptions {
   bool enabled = false;
-  int64_t max_rows = 1000;                    // of a batch
-  std::chrono::microseconds timeout{0};       // how long a job may wait for others
-  std::vector<int64_t> allowed_rows;          // a batch is padded to one of these; empty: any
+  int64_t max_rows = 1000;               // of a batch
+  std::chrono::microseconds timeout{0};  // how long a job may wait for others
+  std::vector<int64_t> allowed_rows;     // a batch is padded to one of these; empty: any
 };
 
 struct SchedulerOptions {

@@ -61,8 +61,8 @@ absl::StatusOr<std::shared_ptr<Servable>> Servable::Load(const std::string& name
 }
 
 Runnable* Servable::Find(absl::string_view signature) const {
-  const auto found = runnables_.find(signature.empty() ? std::string(kDefaultSignature)
-                                                       : std::string(signature));
+  const auto found =
+      runnables_.find(signature.empty() ? std::string(kDefaultSignature) : std::string(signature));
   return found == runnables_.end() ? nullptr : found->second.get();
 }
 

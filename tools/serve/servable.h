@@ -71,9 +71,10 @@ class Servable {
   Runnable* Default() const;
 
   // Inputs and outputs by name.
-  absl::StatusOr<std::vector<Tensor>> Run(
-      Runnable& runnable, const std::vector<std::pair<std::string, Tensor>>& inputs,
-      const std::vector<std::string>& outputs, std::chrono::nanoseconds timeout);
+  absl::StatusOr<std::vector<Tensor>> Run(Runnable& runnable,
+                                          const std::vector<std::pair<std::string, Tensor>>& inputs,
+                                          const std::vector<std::string>& outputs,
+                                          std::chrono::nanoseconds timeout);
 
   // Bytes that the loaded sessions hold.
   int64_t Bytes() const;

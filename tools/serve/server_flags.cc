@@ -80,8 +80,7 @@ absl::StatusOr<ServerFlags> ParseServerFlags(int argc, char** argv) {
   option("max_num_load_retries", f.max_num_load_retries,
          "how often to load a version again that failed");
   option("load_retry_interval_micros", f.load_retry_interval_micros, "time between these");
-  flag("allow_version_labels_for_unavailable_models",
-       f.allow_version_labels_for_unavailable_models,
+  flag("allow_version_labels_for_unavailable_models", f.allow_version_labels_for_unavailable_models,
        "allow labels for versions that are not loaded");
   option("saved_model_tags", f.saved_model_tags, "tags of the graph to load, a,b");
   flag("enable_batching", f.enable_batching, "put waiting requests into one run");
@@ -216,19 +215,20 @@ absl::StatusOr<BatchingOptions> ReadBatching(ServerFlags& flags, int* batch_thre
     options.allowed_rows.push_back(size);
   }
   if (!options.allowed_rows.empty() && options.allowed_rows.back() != options.max_rows) {
-    return complain(absl::StrCat(
-        "Last entry in allowed_batch_sizes must match max_batch_size; last entry was ",
-        options.allowed_rows.back(), "; expected ", options.max_rows));
+    return complain(
+        absl::StrCat("Last entry in allowed_batch_sizes must match max_batch_size; last entry was ",
+                     options.allowed_rows.back(), "; expected ", options.max_rows));
   }
   if (parameters.has_max_enqueued_batches()) {
-    flags.max_queued_requests = std::max<int64_t>(
-        1, parameters.max_enqueued_batches().value() * options.max_rows);
+    flags.max_queued_requests =
+        std::max<int64_t>(1, parameters.max_enqueued_batches().value() * options.max_rows);
   }
   if (parameters.has_thread_pool_name()) {
     flags.warnings.push_back("thread_pool_name has no effect");
   }
   if (parameters.enable_large_batch_splitting().value()) {
-    flags.warnings.push_back("enable_large_batch_splitting has no effect: large requests run whole");
+    flags.warnings.push_back(
+        "enable_large_batch_splitting has no effect: large requests run whole");
   }
   return options;
 }

@@ -26,7 +26,8 @@ absl::Status ReadTextProto(const std::string& path, google::protobuf::Message* m
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
   text << file.rdbuf();
-  if (!file.is_open() || file.bad()) return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
+  if (!file.is_open() || file.bad())
+    return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
   const std::string bytes = text.str();
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   FirstError errors;
