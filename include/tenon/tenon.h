@@ -106,11 +106,12 @@ TENON_API tenon_status* tenon_tensor_get_string(const tenon_tensor* tensor, int6
 
 /* What is known of an input or output without a run. */
 typedef struct tenon_tensor_spec {
-  size_t size;        /* sizeof(tenon_tensor_spec), set by the caller */
-  const char* name;   /* in a SavedModel, the signature's key */
-  const char* tensor; /* in the graph: "x:0"; NULL in a session; "" for a sparse or composite one */
-  tenon_dtype dtype;  /* 0: not known */
-  int rank;           /* -1: not known */
+  size_t size;         /* sizeof(tenon_tensor_spec), set by the caller */
+  const char* name;    /* in a SavedModel, the signature's key. A ragged tensor `x` is x/values and
+                        * x/row_splits; a sparse one x/indices, x/values and x/dense_shape */
+  const char* tensor;  /* in the graph: "x:0"; NULL in a session */
+  tenon_dtype dtype;   /* 0: not known */
+  int rank;            /* -1: not known */
   const int64_t* dims; /* -1: not known */
   int optional;        /* whether a run may omit it */
 } tenon_tensor_spec;

@@ -78,7 +78,7 @@ absl::StatusOr<Model> ParseModel(absl::string_view bytes, const LoadOptions& opt
 // A tensor of a signature.
 struct SignatureTensor {
   std::string name;               // the key; in a GraphDef, as in Model::graph
-  std::string tensor;             // "serving_default_x:0"; empty for a sparse or composite tensor
+  std::string tensor;             // "serving_default_x:0"
   DType dtype = DType::kInvalid;  // kInvalid: not stated
   Shape shape = Shape::Unknown();
   bool optional = false;  // has a constant default

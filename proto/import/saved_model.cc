@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_join.h"
 #include "env/status.h"
+#include "proto/import/composite.h"
 #include "proto/import/load.h"
 #include "proto/messages/tenon_graph.pb.h"
 #include "proto/messages/tenon_saved_model.pb.h"
@@ -71,7 +72,7 @@ absl::StatusOr<std::vector<const tf::SignatureDef::TensorEntry*>> Sorted(
   std::vector<const tf::SignatureDef::TensorEntry*> sorted;
   for (const auto& entry : entries) {
     if (!entry.value().has_name()) {
-      return Unimplemented(what, " '", entry.key(), "' is a sparse or composite tensor");
+      return Unimplemented(what, " '", entry.key(), "' has no tensor");
     }
     sorted.push_back(&entry);
   }
@@ -182,6 +183,7 @@ absl::StatusOr<absl::flat_hash_map<std::string, std::string>> Assets(
 absl::Status Load(const std::string& directory, tf::SavedModel& saved, const LoadOptions& options,
                   Model& model) {
   TENON_ASSIGN_OR_RETURN(tf::MetaGraphDef * graph, ChooseMetaGraph(saved, options));
+  ExpandComposites(*graph);
   model.tags = TagsOf(*graph);
   TENON_ASSIGN_OR_RETURN(const Signature* signature,
                          ChooseSignature(*graph, options.signature, model.signatures));
@@ -221,6 +223,7 @@ absl::Status DescribeTensors(const TensorEntries& entries, std::vector<Signature
 
 absl::Status Describe(tf::SavedModel& saved, const LoadOptions& options, ModelInfo& info) {
   TENON_ASSIGN_OR_RETURN(tf::MetaGraphDef * graph, ChooseMetaGraph(saved, options));
+  ExpandComposites(*graph);
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Importer> importer,
                          Importer::Create(*graph->mutable_graph_def()));
   info.tags = TagsOf(*graph);

@@ -360,6 +360,50 @@ def tf1_tables(out: pathlib.Path) -> None:
   _note(target, "saved_model", "saved_model")
 
 
+class Composites(tf.Module):
+  """Ragged and sparse tensors, in and out."""
+
+  @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.float32),
+                                tf.SparseTensorSpec([3, 4], tf.float32)])
+  def __call__(self, rows: tf.RaggedTensor,
+               sparse: tf.SparseTensor) -> dict[str, tf.Tensor]:
+    return {"sums": tf.reduce_sum(rows, axis=1), "twice": rows * 2.0,
+            "nested": tf.RaggedTensor.from_row_lengths(
+                rows, tf.constant([1, 0, 2], tf.int64)),
+            "negated": tf.sparse.map_values(tf.negative, sparse)}
+
+
+def composites(out: pathlib.Path) -> None:
+  """A signature of ragged and sparse tensors."""
+  target = _fresh(out, "composites")
+  module = Composites()
+  tf.saved_model.save(module, str(target / "saved_model"),
+                      signatures=module.__call__.get_concrete_function())
+  rows = tf.ragged.constant([[1.0, -2.0, 3.5], [], [4.0]], row_splits_dtype=tf.int64)
+  sparse = tf.SparseTensor([[0, 1], [2, 3]], [5.0, -6.0], [3, 4])
+  results = module(rows, sparse)
+  inputs = {"rows": rows.values, "rows_1": rows.row_splits}
+  outputs: dict[str, tf.Tensor] = {"sums": results["sums"]}
+  for name in ("twice", "nested"):
+    ragged = results[name]
+    outputs[f"{name}/values"] = ragged.flat_values
+    splits = ragged.nested_row_splits
+    for i, each in enumerate(splits):
+      outputs[f"{name}/row_splits" + (f"_{i}" if len(splits) > 1 else "")] = each
+  for part in ("indices", "values", "dense_shape"):
+    outputs[f"negated/{part}"] = getattr(results["negated"], part)
+  loaded = tf.saved_model.load(str(target / "saved_model"))
+  takes = loaded.signatures["serving_default"].structured_input_signature[1]
+  print("composites takes", takes)
+  for (name, _), value in zip(
+      sorted((n, s) for n, s in takes.items() if n.startswith("sparse")),
+      (sparse.indices, sparse.values, sparse.dense_shape)):
+    inputs[name] = value
+  _save(target, {k: v.numpy() for k, v in inputs.items()},
+        {k: v.numpy() for k, v in outputs.items()})
+  _note(target, "SavedModel", "ragged and sparse tensors in a signature")
+
+
 def main() -> int:
   parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
   parser.add_argument("--out", required=True, type=pathlib.Path)
@@ -377,6 +421,7 @@ def main() -> int:
   tables(args.out)
   mutable_tables(args.out)
   tf1_tables(args.out)
+  composites(args.out)
   return 0
 
 
