@@ -24,6 +24,7 @@ from tenon._errors import (
 )
 from tenon._model import Model, load
 from tenon._quantize import QuantizationReport, quantize
+from tenon._ragged import ragged, rows
 from tenon._report import Explanation, Memory, NodeExplanation, Profile, Report, Step, Verdict
 from tenon._spec import Signature, TensorSpec, signatures
 from tenon._tensorflow import from_function, from_keras
@@ -57,5 +58,7 @@ __all__ = [
     "load",
     "ops",
     "quantize",
+    "ragged",
+    "rows",
     "signatures",
 ]

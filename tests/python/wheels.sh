@@ -27,7 +27,8 @@ for python in "${pythons[@]}"; do
   rm -rf "$scratch/tests"
   mkdir -p "$scratch/tests/models"
   cp -r "$root/tests/python" "$scratch/tests/python"
-  cp -r "$root/tests/models/mlp" "$scratch/tests/models/mlp"
+  mkdir "$scratch/tests/models/loader"
+  for model in mlp loader/composites; do cp -r "$root/tests/models/$model" "$scratch/tests/models/$model"; done
   cp -r "$root/docs" "$scratch/docs"
   (cd "$scratch/tests/python" && "${clean[@]}" "$scratch/venv/bin/python" -m unittest discover -p '*_test.py')
   "${clean[@]}" "$scratch/venv/bin/tenon" dump "$scratch/tests/models/mlp/saved_model" --stats >/dev/null
