@@ -100,6 +100,7 @@ void Rewriter::DropUse(NodeId of, Use use) {
   auto it = std::find_if(list.begin(), list.end(), [&](const Use& u) { return SameUse(u, use); });
   assert(it != list.end());
   if (it != list.end()) list.erase(it);
+  if (log_ != nullptr && in_step_ && !use.is_control()) log_->Drop(of, use.reader);
   Touch(of);
 }
 
@@ -108,6 +109,7 @@ void Rewriter::BeforeChange(NodeId id) {
       std::none_of(before_.begin(), before_.end(), [&](const auto& b) { return b.first == id; })) {
     before_.emplace_back(id, PrintNode(graph_, graph_.node(id), kDiffPrint));
   }
+  if (log_ != nullptr && in_step_) log_->Touch(graph_.node(id));
   Touch(id);
 }
 
@@ -124,6 +126,7 @@ NodeId Rewriter::AddNode(Node node) {
   }
   for (NodeId c : n.control_inputs) AddUse(c, {id, Use::kControl, 0});
   if (record_ && in_step_) before_.emplace_back(id, "");
+  if (log_ != nullptr && in_step_) log_->Add(id);
   Touch(id);
   return id;
 }
@@ -213,10 +216,12 @@ void Rewriter::Rename(NodeId id, absl::string_view name) {
 }
 
 void Rewriter::ReplaceAllUses(Endpoint from, Endpoint to) {
+  if (log_ != nullptr && in_step_) log_->BeginReplacing(from.node, to.node);
   const absl::InlinedVector<Use, 2> readers = uses_[static_cast<size_t>(from.node)];
   for (const Use& u : readers) {
     if (!u.is_control() && u.port == from.port) SetInput(u.reader, u.slot, to);
   }
+  if (log_ != nullptr) log_->EndReplacing();
   for (GraphOutput& o : graph_.outputs_) {
     if (o.source == from) {
       o.source = to;
@@ -254,30 +259,43 @@ void Rewriter::ReplaceNode(NodeId old, Endpoint by) {
   Rename(by.node, name);
 }
 
+void Rewriter::RecordEdits(bool record) { log_ = record ? std::make_unique<EditLog>() : nullptr; }
+
 void Rewriter::BeginStep(absl::string_view rule, absl::string_view node) {
   in_step_ = true;
   changed_ = false;
   before_.clear();
-  if (record_) steps_.push_back({std::string(rule), std::string(node), {}});
+  if (!record_ && log_ == nullptr) return;
+  // A step begins for every try of a rule, and few change anything: no allocation here.
+  step_rule_.assign(rule.data(), rule.size());
+  step_node_.assign(node.data(), node.size());
+  if (log_ != nullptr) log_->BeginStep();
 }
 
 bool Rewriter::EndStep() {
   in_step_ = false;
-  if (!record_) return changed_;
-  if (!changed_) {
-    steps_.pop_back();
-    return false;
-  }
-  std::vector<std::string>& diff = steps_.back().diff;
+  if (!changed_ || (!record_ && log_ == nullptr)) return changed_;
+  RewriteStep step;
+  step.rule = step_rule_;
+  step.node = step_node_;
   std::vector<std::string> added;
   for (const auto& [id, before] : before_) {
     const std::string after =
         graph_.Has(id) ? PrintNode(graph_, graph_.node(id), kDiffPrint) : std::string();
     if (before == after) continue;
-    if (!before.empty()) diff.push_back("- " + before);
+    if (!before.empty()) step.diff.push_back("- " + before);
     if (!after.empty()) added.push_back("+ " + after);
   }
-  diff.insert(diff.end(), added.begin(), added.end());
+  step.diff.insert(step.diff.end(), added.begin(), added.end());
+  if (log_ != nullptr) {
+    const Node* anchor = graph_.FindNode(step_node_);
+    step.edit = log_->EndStep(graph_, anchor == nullptr ? kNoNode : anchor->id, [this](NodeId id) {
+      const absl::Span<const Use> all = uses(id);
+      return IsKept(id) ||
+             std::any_of(all.begin(), all.end(), [](const Use& u) { return !u.is_control(); });
+    });
+  }
+  steps_.push_back(std::move(step));
   return true;
 }
 

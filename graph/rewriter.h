@@ -1,5 +1,5 @@
 // The only way to change a finished graph. Keeps use lists correct, tracks which nodes changed, and
-// can record each step as a diff tagged with the rule that made it.
+// can record each step, as a diff or as data, tagged with the rule that made it.
 //
 //   Rewriter rw(graph);
 //   rw.BeginStep("FuseConv2D", relu_name);
@@ -13,12 +13,14 @@
 #ifndef TENON_GRAPH_REWRITER_H_
 #define TENON_GRAPH_REWRITER_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "graph/edit_log.h"
 #include "graph/graph.h"
 
 namespace tenon {
@@ -32,11 +34,13 @@ struct Use {
   bool is_control() const { return slot == kControl; }
 };
 
-// One firing of a rule: lines "- ..." and "+ ..." for the nodes that it changed.
+// One firing of a rule.
 struct RewriteStep {
   std::string rule;
-  std::string node;  // where it fired
-  std::vector<std::string> diff;
+  std::string node;               // where it fired
+  std::string function = {};      // of the graph's library, "outer/inner"; empty: the graph itself
+  std::vector<std::string> diff;  // with RecordDiffs: "- ..." and "+ ..." for nodes that it changed
+  GraphEdit edit = {};            // with RecordEdits
 };
 
 class Rewriter {
@@ -88,8 +92,9 @@ class Rewriter {
   void ReplaceNode(NodeId old, Endpoint by);
 
   // ---- the trace ----
-  // If off, steps are counted but not described.
+  // If both are off, steps are counted but not described.
   void RecordDiffs(bool record) { record_ = record; }
+  void RecordEdits(bool record);
   void BeginStep(absl::string_view rule, absl::string_view node);
   // Returns true if anything changed since BeginStep.
   bool EndStep();
@@ -109,6 +114,8 @@ class Rewriter {
   std::vector<NodeId> touched_;
   std::vector<bool> is_touched_;
   bool record_ = false;
+  std::unique_ptr<EditLog> log_;  // null: not recorded
+  std::string step_rule_, step_node_;
   bool in_step_ = false;
   bool changed_ = false;
   std::vector<std::pair<NodeId, std::string>> before_;  // of this step; "" for a new node

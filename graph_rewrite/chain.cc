@@ -88,6 +88,7 @@ class ChainMatcher {
       const NodeId next = context_.OnlyReader(last_, context_.explaining ? &why : nullptr);
       if (next == kNoNode) {
         stop_ = std::move(why);
+        near_ = false;  // blocks tell whether another reader would have been a link
         blame_ = last_;
         return;
       }
@@ -110,6 +111,8 @@ class ChainMatcher {
   const std::string& stop() const { return stop_; }
   NodeId blame() const { return blame_; }
   NodeId last() const { return last_; }
+  // Whether it stopped at an op that often is a link.
+  bool near() const { return near_; }
 
  private:
   std::optional<Link> LinkFor(const Node& n) {
@@ -119,6 +122,7 @@ class ChainMatcher {
     if (n.op == "AddV2" || n.op == "Add" || n.op == "Mul") return Binary(n, slot);
     const ElementwiseInfo* info = UnaryPostOp(n);
     if (info == nullptr) {
+      near_ = false;
       return Stop(n, "cannot be applied to a contraction's result before it is stored");
     }
     Link link;
@@ -192,6 +196,7 @@ class ChainMatcher {
       const int mine = Depth(context_.graph(), start_, known);
       const int theirs = Depth(context_.graph(), rival, known);
       if (std::tie(theirs, rival) > std::tie(mine, start_)) {
+        near_ = false;
         return Stop(n, [&] {
           return absl::StrCat("goes to '", context_.node(rival).name, "', which is computed later");
         });
@@ -215,6 +220,7 @@ class ChainMatcher {
   std::vector<Link> links_;
   std::vector<NodeId> nodes_;
   std::string stop_;
+  bool near_ = true;
   NodeId blame_ = kNoNode;
 };
 
@@ -252,7 +258,9 @@ Outcome TryChain(const Rule& rule, RuleContext& context, NodeId id) {
   const Node& c = context.node(id);
   ChainMatcher chain(context, id);
   chain.Walk();
-  if (chain.links().empty()) return Outcome::Skip(1, chain.stop(), chain.blame());
+  if (chain.links().empty()) {
+    return Outcome::Skip(chain.near() ? 2 : 1, chain.stop(), chain.blame());
+  }
   absl::StatusOr<Node> fused = MakeFused(rule, c, chain.links());
   if (!fused.ok()) {
     return Outcome::Skip(2, std::string(fused.status().message()), id);

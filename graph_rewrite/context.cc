@@ -11,6 +11,7 @@ namespace tenon {
 bool RuleContext::IsCandidate(NodeId id, std::string* why) const {
   const Node& n = node(id);
   if (n.control_inputs.empty()) return true;
+  NoteBlock(ReasonKind::kControlIn, id);
   if (why != nullptr) *why = absl::StrCat("'", n.name, "' (", n.op, ") has control inputs");
   return false;
 }
@@ -19,7 +20,7 @@ const Node& RuleContext::Candidate(NodeId id) {
   static const Node* const none = new Node;
   std::string why;
   if (IsCandidate(id, explaining ? &why : nullptr)) return node(id);
-  Refuse(id, std::move(why));
+  Refuse(id, std::move(why), ReasonKind::kControlIn);
   return *none;
 }
 
@@ -37,20 +38,39 @@ bool RuleContext::IsUnordered(NodeId id) {
   if (!is_target && std::none_of(all.begin(), all.end(), [](Use u) { return u.is_control(); })) {
     return true;
   }
-  Refuse(id, absl::StrCat("'", node(id).name, "' (", node(id).op, ") ",
-                          is_target ? "is a target" : "has a control edge out"));
+  Refuse(id,
+         absl::StrCat("'", node(id).name, "' (", node(id).op, ") ",
+                      is_target ? "is a target" : "has a control edge out"),
+         is_target ? ReasonKind::kTarget : ReasonKind::kControlOut);
   return false;
 }
 
 bool RuleContext::HasOnlyReader(NodeId id, NodeId reader) {
   std::string why;
   if (OnlyReader(id, explaining ? &why : nullptr) == reader) return true;
-  Refuse(id, std::move(why));
+  Refuse(id, std::move(why), BlockOf(id));
   return false;
 }
 
-void RuleContext::Refuse(NodeId id, std::string reason) {
-  if (explaining) refusal_ = Outcome::Skip(2, std::move(reason), id);
+void RuleContext::Refuse(NodeId id, std::string reason, ReasonKind kind) {
+  if (!explaining) return;
+  refusal_ = Outcome::Skip(2, std::move(reason), id, kind);
+  NoteBlock(kind, id);
+}
+
+void RuleContext::NoteBlock(ReasonKind kind, NodeId node) const {
+  if (!explaining) return;
+  const Block block{kind, node};
+  if (std::find(blocks_.begin(), blocks_.end(), block) == blocks_.end()) blocks_.push_back(block);
+}
+
+ReasonKind RuleContext::BlockOf(NodeId id) const {
+  const auto& targets = graph().targets();
+  if (std::find(targets.begin(), targets.end(), id) != targets.end()) return ReasonKind::kTarget;
+  if (rw.IsKept(id)) return ReasonKind::kOutput;
+  const absl::Span<const Use> uses = rw.uses(id);
+  const bool control = std::any_of(uses.begin(), uses.end(), [](Use u) { return u.is_control(); });
+  return control ? ReasonKind::kControlOut : ReasonKind::kReader;
 }
 
 NodeId RuleContext::OnlyReader(NodeId id, std::string* why) const {
@@ -58,6 +78,7 @@ NodeId RuleContext::OnlyReader(NodeId id, std::string* why) const {
   if (uses.size() == 1 && !uses[0].is_control() && uses[0].port == 0 && !rw.IsKept(id)) {
     return uses[0].reader;
   }
+  if (explaining) NoteBlock(BlockOf(id), id);
   if (why != nullptr) {
     const std::string who = absl::StrCat("'", node(id).name, "' (", node(id).op, ")");
     if (rw.IsKept(id)) {

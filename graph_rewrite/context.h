@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "graph/rewriter.h"
+#include "graph_rewrite/reason.h"
 #include "graph_rewrite/shapes.h"
 #include "kernels/interface/kernel.h"
 
@@ -22,11 +23,23 @@ struct Outcome {
   int progress = 0;        // how much matched before it failed: explain shows the best try
   std::string reason;      // why it did not fire; empty: the rule does not apply here
   NodeId blame = kNoNode;  // the node at which it stopped
+  ReasonKind kind = ReasonKind::kCondition;
+  std::vector<NodeId> matched = {};  // while explaining: the ops that a pattern had matched
 
   static Outcome Fired() { return {true, 0, "", kNoNode}; }
   static Outcome NotMine() { return {}; }
-  static Outcome Skip(int progress, std::string reason, NodeId blame = kNoNode) {
-    return {false, progress, std::move(reason), blame};
+  static Outcome Skip(int progress, std::string reason, NodeId blame = kNoNode,
+                      ReasonKind kind = ReasonKind::kCondition) {
+    return {false, progress, std::move(reason), blame, kind};
+  }
+};
+
+// A safety check that stopped a rule.
+struct Block {
+  ReasonKind kind = ReasonKind::kReader;
+  NodeId node = kNoNode;
+  friend bool operator==(const Block& a, const Block& b) {
+    return a.kind == b.kind && a.node == b.node;
   }
 };
 
@@ -89,14 +102,24 @@ class RuleContext {
   // Whether to spell out reasons; otherwise they would cost time on every try.
   bool explaining = false;
 
+  // Whether rules may start at results of dtypes that they do not support; to find out what they
+  // would do.
+  bool any_dtype = false;
+
   // For the driver: the safety check that stopped the rule tried last, if any. Recorded only while
   // `explaining`.
   Outcome TakeRefusal() { return std::exchange(refusal_, Outcome()); }
+  // All safety checks that failed since the last call, while `explaining`.
+  std::vector<Block> TakeBlocks() { return std::exchange(blocks_, {}); }
+  void NoteBlock(ReasonKind kind, NodeId node) const;
+  // Which kind of block keeps the node from having a single reader.
+  ReasonKind BlockOf(NodeId id) const;
 
  private:
-  void Refuse(NodeId id, std::string reason);
+  void Refuse(NodeId id, std::string reason, ReasonKind kind);
 
   Outcome refusal_;
+  mutable std::vector<Block> blocks_;
 };
 
 }  // namespace tenon

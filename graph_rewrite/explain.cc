@@ -3,166 +3,175 @@
 #include <algorithm>
 
 #include "absl/container/btree_map.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
-#include "graph/text.h"
-#include "graph_rewrite/contraction.h"
+#include "graph_rewrite/free_work.h"
+#include "graph_rewrite/origins.h"
 #include "ops/op.h"
+#include "ops/rename.h"
 
 namespace tenon {
 namespace {
 
-constexpr int kReach = 12;  // how far downstream a pattern's last node may be
+template <typename Ids>
+bool Contains(const Ids& ids, NodeId id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
 
-struct Best {
-  int progress = 0;
-  std::string reason;
-};
-using BestByRule = absl::btree_map<std::string, Best>;  // rule name -> its best try
-
-// Nodes at most kReach steps downstream, nearest first, `id` included.
-std::vector<NodeId> Downstream(const Rewriter& rw, NodeId id) {
-  std::vector<NodeId> out = {id};
-  size_t begin = 0;
-  for (int step = 0; step < kReach; ++step) {
-    const size_t end = out.size();
-    for (; begin < end; ++begin) {
-      for (const Use& u : rw.uses(out[begin])) {
-        if (std::find(out.begin(), out.end(), u.reader) == out.end()) out.push_back(u.reader);
-      }
+// The node's name after the step; it was added or changed in it, or is as it was before.
+std::string NameAfter(const RewriteStep& step, NodeId id, const Graph& after) {
+  for (const auto* nodes : {&step.edit.added, &step.edit.changed}) {
+    for (const Node& n : *nodes) {
+      if (n.id == id) return n.name;
     }
-    if (out.size() > 500) break;
   }
-  return out;
+  return after.Has(id) ? after.node(id).name : "";
 }
 
-// The node's name as it appears at the start of a diff line, and back.
-std::string PrintName(const std::string& name) {
-  Node n;
-  n.name = name;
-  const std::string line = PrintNode(Graph(), n);
-  return line.substr(0, line.find(" = "));
-}
-std::string ReadName(const std::string& line) {  // "+ %name = ..."
-  auto g = ParseGraph(absl::StrCat(line.substr(2, line.find(" = ") - 2), " = X()"));
-  return g.ok() && g->num_nodes() == 1 ? g->node(0).name : "";
+std::string OpAfter(const GraphEdit& edit, NodeId id, const Graph& after) {
+  for (const auto* nodes : {&edit.added, &edit.changed}) {
+    for (const Node& n : *nodes) {
+      if (n.id == id) return n.op;
+    }
+  }
+  return after.Has(id) ? after.node(id).op : "";
 }
 
-// Tries every rule of the phase at a node of a graph in which none of them fires any more.
-BestByRule TryAll(Phase phase, Graph& graph, NodeId id, const RewriteOptions& options) {
-  Rewriter rewriter(graph);
-  RuleContext context(rewriter, *options.services);
-  context.explaining = true;
-  BestByRule best;
-  const std::vector<NodeId> downstream = Downstream(rewriter, id);
-  for (const Rule& rule : AllRules()) {
-    if (rule.phase != phase || rule.sweep != nullptr || rule.last) continue;
-    const std::vector<std::string> ops = AnchorOps(rule);
-    for (NodeId at : downstream) {
-      if (!graph.Has(at)) continue;
-      // Forms other than patterns look only at their own node and its neighbors.
-      if (rule.pattern == nullptr && at != id) break;
-      if (ops[0] != "*" && std::find(ops.begin(), ops.end(), graph.node(at).op) == ops.end()) {
+class Follower {
+ public:
+  Follower(const Story& story, NodeId start) : story_(story), now_(start) {
+    const Node& n = story.loaded().node(start);
+    op_now_ = n.op;
+    out_.node = n.name;
+    out_.op = n.op;
+  }
+
+  NodeExplanation Run() {
+    for (size_t i = 0; i < story_.report.phases.size(); ++i) {
+      const PhaseReport& report = story_.report.phases[i];
+      path_ = {now_};
+      FollowPhase(report, story_.snapshots[i + 1].graph);
+      WhyNots(report.phase);
+    }
+    const Graph& g = story_.rewritten();
+    if (g.Has(now_)) {
+      out_.now = g.node(now_).name;
+      out_.now_op = g.node(now_).op;
+      out_.accelerated = FindOp(out_.now_op).native;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void FollowPhase(const PhaseReport& report, const Graph& after) {
+    for (const RewriteStep& step : report.steps) {
+      if (now_ == kNoNode) return;
+      if (!step.function.empty()) continue;
+      const GraphEdit& edit = step.edit;
+      const bool removed = std::any_of(edit.removed.begin(), edit.removed.end(),
+                                       [&](const auto& r) { return r.id == now_; });
+      const auto changed = std::find_if(edit.changed.begin(), edit.changed.end(),
+                                        [&](const Node& n) { return n.id == now_; });
+      if (!removed && (changed == edit.changed.end() || changed->op == op_now_)) continue;
+      if (!removed) {
+        Fired(step.rule, report.phase, absl::StrCat("is now ", changed->op));
+        op_now_ = changed->op;
         continue;
       }
-      Outcome o = TryRule(rule, context, at);
-      if (o.fired) return best;  // does not happen, except for disabled rules
-      if (o.reason.empty()) continue;
-      // A pattern that ends farther downstream concerns this node only if it matched up to here.
-      if (at != id && 2 * o.progress < PatternSize(rule)) continue;
-      Best& b = best[rule.name];
-      if (b.reason.empty() || o.progress > b.progress) b = {o.progress, std::move(o.reason)};
+      // Of several nodes that took it over, the one that computes, and not what read its shape.
+      NodeId next = kNoNode;
+      for (const auto& [old, now] : edit.moved) {
+        if (old != now_) continue;
+        const bool computes = FactsOf(OpAfter(edit, now, after)).native != nullptr;
+        if (next == kNoNode || computes) next = now;
+        if (computes) break;
+      }
+      now_ = next;
+      path_.push_back(now_);
+      op_now_ = OpAfter(edit, next, after);
+      const std::string name = next == kNoNode ? "" : NameAfter(step, next, after);
+      Fired(step.rule, report.phase,
+            next == kNoNode ? "gone" : absl::StrCat("now part of '", name, "'"));
     }
   }
-  return best;
-}
 
-bool HasLastRules(Phase phase) {
-  return std::any_of(AllRules().begin(), AllRules().end(),
-                     [&](const Rule& r) { return r.phase == phase && r.last; });
-}
-
-// Follows the node `now` through the edits of a phase: it is part of each step whose diff removes
-// it, and continues in what that step adds.
-void Follow(const PhaseReport& report, const Graph& after, std::string& now, NodeExplanation& out) {
-  for (const RewriteStep& s : report.steps) {
-    if (now.empty()) break;
-    const std::string name = PrintName(now);
-    bool removed = false, changed = false;
-    std::string by;
-    for (const std::string& line : s.diff) {
-      removed = removed || absl::StartsWith(line, absl::StrCat("- ", name, " = "));
-      changed = changed || absl::StartsWith(line, absl::StrCat("+ ", name, " = "));
-      if (!absl::StartsWith(line, "+ %") || absl::StrContains(line, " = Const(")) continue;
-      if (by.empty()) by = ReadName(line);
-    }
-    if (!removed) continue;
-    const Node* n = after.FindNode(now);
-    const bool in_place = changed && n != nullptr && n->op == out.now_op;
-    if (!changed) now = by;
-    out.rules.push_back({s.rule, report.phase, true,
-                         in_place      ? "changed in place"
-                         : now.empty() ? "gone"
-                                       : absl::StrCat("now part of '", now, "'")});
+  void Fired(const std::string& rule, Phase phase, std::string where) {
+    out_.rules.push_back({rule, phase, true, false, std::move(where), {}});
   }
-  const Node* n = after.FindNode(now);
-  out.now = n == nullptr ? "" : now;
-  out.now_op = n == nullptr ? "" : n->op;
-  out.accelerated = n != nullptr && FindOp(n->op).native;
-}
+
+  // Of the nodes that computed it during the phase.
+  void WhyNots(Phase phase) {
+    const auto is_it = [this](NodeId id) { return id != kNoNode && Contains(path_, id); };
+    const auto has_it = [&](const std::vector<NodeId>& ids) {
+      return std::any_of(ids.begin(), ids.end(), is_it);
+    };
+    absl::btree_map<std::string, RuleVerdict> misses;
+    for (const NearMiss& miss : story_.near_misses) {
+      if (miss.phase != phase || (!is_it(miss.anchor) && !has_it(miss.nodes))) continue;
+      misses[miss.rule] = {miss.rule, phase, false, true, miss.reason.Text(), miss.reason};
+    }
+    struct Best {
+      int progress = 0;
+      RuleVerdict verdict;
+    };
+    absl::btree_map<std::string, Best> others;
+    for (const Story::Tried& tried : story_.tried) {
+      if (tried.phase != phase) continue;
+      for (const Try& t : tried.tries) {
+        const bool concerned = is_it(t.at) || is_it(t.outcome.blame) || has_it(t.outcome.matched);
+        if (!concerned || misses.contains(t.rule->name) || !WasCandidate(t)) continue;
+        Best& best = others[t.rule->name];
+        if (t.outcome.progress <= best.progress) continue;
+        Reason why = ReasonOf(t, tried.graph);
+        best.progress = t.outcome.progress;
+        best.verdict = {t.rule->name, phase, false, false, why.Text(), why};
+      }
+    }
+    for (auto& [rule, verdict] : misses) out_.rules.push_back(std::move(verdict));
+    std::vector<Best> sorted;
+    for (auto& [rule, best] : others) sorted.push_back(std::move(best));
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const Best& a, const Best& b) { return a.progress > b.progress; });
+    for (Best& best : sorted) out_.rules.push_back(std::move(best.verdict));
+  }
+
+  const Story& story_;
+  NodeId now_;
+  std::string op_now_;
+  std::vector<NodeId> path_;  // all that computed it during the phase
+  NodeExplanation out_;
+};
 
 }  // namespace
+
+absl::StatusOr<std::vector<NodeExplanation>> Explain(const Story& story,
+                                                     const std::vector<std::string>& nodes) {
+  const Graph& graph = story.loaded();
+  std::vector<NodeId> ids;
+  for (const std::string& name : nodes) {
+    const Node* n = graph.FindNode(name);
+    if (n == nullptr) return NotFound("no node is named '", name, "'");
+    ids.push_back(n->id);
+  }
+  if (nodes.empty()) {
+    const FreeWork free(graph);
+    for (NodeId id : graph.NodeIds()) {
+      if (FactsOf(graph.node(id).op).native != nullptr && !free.IsFree(id)) ids.push_back(id);
+    }
+  }
+  std::vector<NodeExplanation> out;
+  for (NodeId id : ids) out.push_back(Follower(story, id).Run());
+  return out;
+}
 
 absl::StatusOr<std::vector<NodeExplanation>> Explain(const Graph& graph,
                                                      const RewriteOptions& options,
                                                      const std::vector<std::string>& nodes) {
-  std::vector<NodeExplanation> out;
-  std::vector<std::string> names = nodes;
-  if (names.empty()) {
-    for (NodeId id : graph.NodeIds()) {
-      if (IsContraction(graph.node(id).op)) names.push_back(graph.node(id).name);
-    }
+  for (const std::string& name : nodes) {
+    if (graph.FindNode(name) == nullptr) return NotFound("no node is named '", name, "'");
   }
-  // The current location of the computation that started as this node.
-  std::vector<std::string> now;
-  for (const std::string& name : names) {
-    const Node* n = graph.FindNode(name);
-    if (n == nullptr) return NotFound("no node is named '", name, "'");
-    out.push_back({.node = name, .op = n->op, .now = name, .now_op = n->op, .rules = {}});
-    now.push_back(name);
-  }
-
-  Graph copy = graph;
-  for (Phase phase : kPhases) {
-    if (phase > options.last) break;
-    // Rules that run last are tried after the others.
-    for (const bool others : {true, false}) {
-      if (!others && !HasLastRules(phase)) continue;
-      RewriteOptions step = options;
-      step.record_steps = true;
-      step.dump = nullptr;
-      step.first = phase;
-      step.last = phase;
-      step.skip_last_rules = others;
-      // Rules that look into functions see them as they were before the phase.
-      const FunctionLibrary functions = copy.functions();
-      TENON_ASSIGN_OR_RETURN(const RewriteReport report, Rewrite(copy, step));
-      if (!report.enabled) return out;
-      if (report.phases.empty()) continue;  // not requested
-      for (size_t i = 0; i < out.size(); ++i) {
-        Follow(report.phases.front(), copy, now[i], out[i]);
-        const Node* n = copy.FindNode(now[i]);
-        if (n == nullptr || !others) continue;
-        Graph scratch = copy;
-        scratch.SetFunctions(functions);
-        for (auto& [rule, best] : TryAll(phase, scratch, n->id, options)) {
-          out[i].rules.push_back({rule, phase, false, best.reason});
-        }
-      }
-    }
-  }
-  return out;
+  TENON_ASSIGN_OR_RETURN(const Story story, TellStory(graph, options, {}));
+  return Explain(story, nodes);
 }
 
 std::string ExplainText(const std::vector<NodeExplanation>& explanations) {
@@ -180,10 +189,25 @@ std::string ExplainText(const std::vector<NodeExplanation>& explanations) {
       rule.resize(std::max<size_t>(rule.size(), 26), ' ');
       absl::StrAppend(&out, "  ", Name(v.phase),
                       std::string(8 - std::string(Name(v.phase)).size(), ' '), rule,
-                      v.fired ? " fired: " : " ", v.reason, "\n");
+                      v.fired       ? " fired: "
+                      : v.near_miss ? " almost: "
+                                    : " ",
+                      v.reason, "\n");
     }
   }
   return out;
+}
+
+Reason WhyNotAccelerated(const Node& node) {
+  const OpLookup op = FindOp(node.op);
+  if (!op) return MakeReason(ReasonKind::kNoKernel, "", "", "the op is not implemented");
+  if (op.native) return MakeReason(ReasonKind::kKernelRefused, "", "", "");
+  std::string why;
+  if (NativeName(*op.info, node, &why) != nullptr) {
+    return MakeReason(ReasonKind::kCondition, "", "", "not renamed");
+  }
+  const bool has_kernel = op.info->row.native != nullptr && op.info->row.accelerated != nullptr;
+  return MakeReason(has_kernel ? ReasonKind::kKernelDType : ReasonKind::kNoKernel, "", "", why);
 }
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// Why-nots: for a node, each rule that could have involved it, and the check at which its best
-// partial match failed.
+// Why-nots: for a node, each rule that took part in its computation, and each that was a real
+// candidate, with the check that stopped it.
 //
 //   TENON_ASSIGN_OR_RETURN(auto all, Explain(graph, {.services = &services}, {"conv1"}));
 //   conv1 (Conv2D)
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "graph_rewrite/pipeline.h"
+#include "graph_rewrite/story.h"
 
 namespace tenon {
 
@@ -20,24 +20,34 @@ struct RuleVerdict {
   std::string rule;
   Phase phase = Phase::kClean;
   bool fired = false;
-  std::string reason;  // if it fired: the edit's location; otherwise why not
+  // One change to the model, which was tried, would have let the rule fire.
+  bool near_miss = false;
+  std::string reason;  // if it fired: the edit's location; otherwise why.Text()
+  Reason why;          // if it did not fire
 };
 
 struct NodeExplanation {
-  std::string node, op;            // as loaded
-  std::string now, now_op;         // what computes it after rewriting; empty: removed or folded
-  bool accelerated = false;        // `now_op` is a private op
-  std::vector<RuleVerdict> rules;  // in the order in which they were tried
+  std::string node, op;      // as loaded
+  std::string now, now_op;   // what computes it after rewriting; empty: removed or folded
+  bool accelerated = false;  // `now_op` is a private op
+  // By phase: what fired, in order, then near misses, then other candidates, best match first.
+  std::vector<RuleVerdict> rules;
 };
 
-// Rewrites a copy of the graph. `nodes` are names as loaded; empty: every contraction. NotFound if
-// a name is not a node of the graph.
+// Rewrites a copy of the graph. `nodes` are names as loaded; empty: every node that takes time and
+// whose op has an accelerated kernel. NotFound if a name is not a node of the graph.
 absl::StatusOr<std::vector<NodeExplanation>> Explain(const Graph& graph,
                                                      const RewriteOptions& options,
+                                                     const std::vector<std::string>& nodes);
+// The same, of a story that has been told.
+absl::StatusOr<std::vector<NodeExplanation>> Explain(const Story& story,
                                                      const std::vector<std::string>& nodes);
 
 // The same, as text.
 std::string ExplainText(const std::vector<NodeExplanation>& explanations);
+
+// Why a node of a rewritten graph runs a reference kernel.
+Reason WhyNotAccelerated(const Node& node);
 
 }  // namespace tenon
 

@@ -28,6 +28,15 @@ Endpoint Match::at(absl::string_view name) const {
   return bound_[static_cast<size_t>(pattern_.root)];
 }
 
+std::vector<NodeId> Match::MatchedOps() const {
+  std::vector<NodeId> out;
+  for (size_t i = 0; i < bound_.size(); ++i) {
+    if (pattern_.nodes[i].kind != CompiledPattern::PNode::kOp) continue;
+    if (bound_[i].node != kNoNode) out.push_back(bound_[i].node);
+  }
+  return out;
+}
+
 class Matcher {
  public:
   Matcher(Match& match, Outcome& best) : m_(match), best_(best) {}
@@ -46,7 +55,8 @@ class Matcher {
 
   // Matches goals[at], then the rest, which it may extend; undoes its bindings on failure.
   bool Solve(std::vector<Goal>& goals, size_t at) {
-    if (++tries_ > kMaxTries) return Fail(0, kNoNode, "too many ways to match");
+    if (++tries_ > kMaxTries)
+      return Fail(ReasonKind::kCondition, kNoNode, "too many ways to match");
     if (at == goals.size()) return CheckReaders();
     const Goal goal = goals[at];
     const PNode& p = m_.pattern_.nodes[static_cast<size_t>(goal.pattern)];
@@ -76,7 +86,7 @@ class Matcher {
     if (p.inputs.empty()) {
       ok = Solve(goals, at + 1);
     } else if (n.inputs.size() != p.inputs.size()) {
-      Fail(0, n.id, [&] { return absl::StrCat("has ", n.inputs.size(), " inputs"); });
+      Fail(ReasonKind::kOp, n.id, [&] { return absl::StrCat("has ", n.inputs.size(), " inputs"); });
     } else {
       ok = SolveOperands(goals, at, p, n, false);
       const OpLookup op = p.inputs.size() == 2 ? FindOp(n.op) : OpLookup();
@@ -98,7 +108,7 @@ class Matcher {
       const PNode& want = m_.pattern_.nodes[static_cast<size_t>(index)];
       if (want.kind != PNode::kCapture && e.port != port) {
         goals.resize(size);
-        return Fail(0, n.id, "reads another port");
+        return Fail(ReasonKind::kOperand, n.id, "reads another port");
       }
       goals.push_back({index, e});
     }
@@ -110,31 +120,31 @@ class Matcher {
   bool CheckNode(const PNode& p, Endpoint e, const Node& n) {
     if (p.kind == PNode::kConst || p.kind == PNode::kLiteral) {
       const Tensor* t = m_.context_.Constant(e);
-      if (t == nullptr)
-        return Fail(0, n.id, [&] { return absl::StrCat("is not constant (", n.op, ")"); });
+      if (t == nullptr) return Fail(ReasonKind::kConstant, n.id, "is not constant");
       // Rank 0 only, because a higher rank could broadcast the other operand. ScalarConstants makes
       // a constant a scalar if it does not.
       if (p.kind == PNode::kLiteral && (t->shape().rank() != 0 || !IsFilledWith(*t, p.literal))) {
-        return Fail(0, n.id, [&] { return absl::StrCat("is not ", p.literal); });
+        return Fail(ReasonKind::kValue, n.id, [&] { return absl::StrCat("is not ", p.literal); });
       }
       return true;
     }
     if (std::find(p.ops.begin(), p.ops.end(), n.op) == p.ops.end()) {
-      return Fail(0, n.id, [&] {
+      return Fail(ReasonKind::kOp, n.id, [&] {
         return absl::StrCat("is ", n.op, ", not ", absl::StrJoin(p.ops, " or "));
       });
     }
     for (const auto& [name, value] : p.attrs) {
       auto it = n.attrs.find(name);
       if (it == n.attrs.end() || it->second != value) {
-        return Fail(0, n.id, [&, name = name, value = value] {
+        return Fail(ReasonKind::kAttribute, n.id, [&, name = name, value = value] {
           return absl::StrCat(name, " is ",
                               it == n.attrs.end() ? "not given" : PrintAttr(it->second), ", not ",
                               PrintAttr(value));
         });
       }
     }
-    if (!m_.context_.IsCandidate(n.id)) return Fail(1, n.id, "has control inputs");
+    if (!m_.context_.IsCandidate(n.id))
+      return Fail(ReasonKind::kControlIn, n.id, "has control inputs");
     return true;
   }
 
@@ -150,11 +160,15 @@ class Matcher {
     for (size_t i = 0; i < nodes.size(); ++i) {
       if (nodes[i].kind != PNode::kOp || nodes[i].shared) continue;
       const NodeId id = m_.bound_[i].node;
-      if (m_.context_.rw.IsKept(id)) return Fail(1, id, "is an output of the graph");
+      if (m_.context_.rw.IsKept(id)) {
+        return Block(m_.context_.BlockOf(id), id, [] { return "is an output of the graph"; });
+      }
       for (const Use& u : m_.context_.rw.uses(id)) {
-        if (u.is_control()) return Fail(1, id, "has a control edge out");
+        if (u.is_control()) {
+          return Block(ReasonKind::kControlOut, id, [] { return "has a control edge out"; });
+        }
         if (!in_match(u.reader)) {
-          return Fail(1, id, [&] {
+          return Block(ReasonKind::kReader, id, [&] {
             return absl::StrCat("has another reader, '", m_.context_.node(u.reader).name, "'");
           });
         }
@@ -164,17 +178,28 @@ class Matcher {
   }
 
   bool Differ(const PNode& p, const Node& n) {
-    return Fail(0, n.id, [&] { return absl::StrCat("is not the same tensor as %", p.name); });
+    return Fail(ReasonKind::kOperand, n.id,
+                [&] { return absl::StrCat("is not the same tensor as %", p.name); });
   }
-  bool Fail(int extra, NodeId blame, const char* reason) {
-    return Fail(extra, blame, [&] { return std::string(reason); });
+  // A safety check that failed: the whole pattern matched up to there.
+  template <typename Reason>
+  bool Block(ReasonKind kind, NodeId blame, Reason reason) {
+    m_.context_.NoteBlock(kind, blame);
+    return Fail(kind, blame, reason);
+  }
+  bool Fail(ReasonKind kind, NodeId blame, const char* reason) {
+    return Fail(kind, blame, [&] { return std::string(reason); });
   }
   template <typename Reason>
-  bool Fail(int extra, NodeId blame, Reason reason) {
-    if (m_.context_.explaining && matched_ > 0 && matched_ + extra > best_.progress) {
-      best_.progress = matched_ + extra;
+  bool Fail(ReasonKind kind, NodeId blame, Reason reason) {
+    // A failed safety check counts as progress.
+    const int progress = matched_ + (kind < ReasonKind::kOp);
+    if (m_.context_.explaining && matched_ > 0 && progress > best_.progress) {
+      best_.progress = progress;
       best_.blame = blame;
-      best_.reason = blame == kNoNode ? reason()
+      best_.kind = kind;
+      best_.matched = m_.MatchedOps();
+      best_.reason = blame == kNoNode ? std::string(reason())
                                       : absl::StrCat("'", m_.context_.node(blame).name, "' (",
                                                      m_.context_.node(blame).op, ") ", reason());
     }

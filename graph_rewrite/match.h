@@ -28,6 +28,8 @@ class Match {
     return context_.shapes.SameShape(at(a), at(b));
   }
   const Node& root() const { return context_.node(bound_[static_cast<size_t>(pattern_.root)]); }
+  // The nodes that the pattern's ops are bound to so far.
+  std::vector<NodeId> MatchedOps() const;
   RuleContext& context() const { return context_; }
 
  private:

@@ -41,10 +41,14 @@ Outcome TryPattern(const Rule& rule, const CompiledPattern& pattern, RuleContext
   Match match(context, pattern);
   Outcome outcome;
   if (!FindMatch(match, root, outcome)) return outcome;
-  auto skip = [&](std::string reason) {
-    return Outcome::Skip(pattern.size + 2, std::move(reason), root);
+  auto skip = [&](std::string reason, ReasonKind kind = ReasonKind::kCondition) {
+    Outcome o = Outcome::Skip(pattern.size + 2, std::move(reason), root, kind);
+    if (context.explaining) o.matched = match.MatchedOps();
+    return o;
   };
-  if (std::string why = WrongDType(rule, context, root); !why.empty()) return skip(std::move(why));
+  if (std::string why = WrongDType(rule, context, root); !why.empty()) {
+    return skip(std::move(why), ReasonKind::kDType);
+  }
   if (rule.when != nullptr) {
     if (absl::Status s = rule.when(match); !s.ok()) return skip(std::string(s.message()));
   }

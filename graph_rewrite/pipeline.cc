@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "env/flags.h"
 #include "env/status.h"
@@ -77,6 +78,7 @@ absl::Status RunPhase(Phase phase, const RuleSet& disabled, const RewriteOptions
   const auto start = Clock::now();
   Rewriter rewriter(graph);
   rewriter.RecordDiffs(options.record_steps);
+  rewriter.RecordEdits(options.record_edits);
   RuleContext context(rewriter, *options.services);
 
   for (int sweep = 0;; ++sweep) {
@@ -150,7 +152,10 @@ absl::Status RunPhaseOnAll(Phase phase, const RuleSet& disabled, const RewriteOp
       return Annotate(s, absl::StrCat("function '", name, "'"));
     }
     for (const auto& [rule, count] : inner.fired) report.fired[rule] += count;
-    report.steps.insert(report.steps.end(), inner.steps.begin(), inner.steps.end());
+    for (RewriteStep& step : inner.steps) {
+      step.function = step.function.empty() ? name : absl::StrCat(name, "/", step.function);
+      report.steps.push_back(std::move(step));
+    }
     report.ms += inner.ms;
     graph.SetFunction(name, std::move(rewritten));
   }

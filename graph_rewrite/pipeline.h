@@ -38,7 +38,8 @@ struct RewriteOptions {
   Phase last = Phase::kRename;
   // kBfloat16 is for CPUs with the instructions (primitive_cache/isa.h); it is slow on others.
   std::optional<Precision> precision = std::nullopt;  // not given: TF_SET_ONEDNN_FPMATH_MODE
-  bool record_steps = false;
+  bool record_steps = false;                          // as diffs
+  bool record_edits = false;                          // as data: RewriteStep::edit
   // Skips the rules that run last (Rule::last).
   bool skip_last_rules = false;
 #ifdef NDEBUG
@@ -55,7 +56,7 @@ struct PhaseReport {
   int nodes_after = 0;
   bool hit_bound = false;  // rules were still firing when the sweeps ran out
   absl::btree_map<std::string, int> fired;
-  std::vector<RewriteStep> steps;  // with record_steps
+  std::vector<RewriteStep> steps;  // with record_steps or record_edits
 };
 
 struct RewriteReport {

@@ -128,11 +128,12 @@ bool CanMatch(const Rule& rule, absl::FunctionRef<bool(absl::string_view)> has_o
 
 std::string WrongDType(const Rule& rule, RuleContext& context, NodeId node) {
   const char* const dtypes = DTypesOf(rule);
-  if (*dtypes == 0) return "";
+  if (*dtypes == 0 || context.any_dtype) return "";
   const DType dtype = context.shapes.dtype({node, 0});
   for (absl::string_view word : absl::StrSplit(dtypes, ' ')) {
     if (DTypeFromName(word) == dtype) return "";
   }
+  context.NoteBlock(ReasonKind::kDType, node);
   return absl::StrCat("not for ", Name(dtype));
 }
 
@@ -152,12 +153,12 @@ Outcome TryRule(const Rule& rule, RuleContext& context, NodeId node) {
   }
   std::string why;
   if (!rule.keeps_control_inputs && !context.IsCandidate(node, &why)) {
-    return Outcome::Skip(1, std::move(why), node);
+    return Outcome::Skip(1, std::move(why), node, ReasonKind::kControlIn);
   }
   if (rule.contraction != nullptr) return TryChain(rule, context, node);
   if (rule.apply == nullptr) return Outcome::NotMine();
   why = WrongDType(rule, context, node);
-  if (!why.empty()) return Outcome::Skip(1, std::move(why), node);
+  if (!why.empty()) return Outcome::Skip(1, std::move(why), node, ReasonKind::kDType);
   context.TakeRefusal();  // of an earlier rule
   Outcome outcome = rule.apply(context, node);
   Outcome refusal = context.TakeRefusal();

@@ -268,7 +268,8 @@ Outcome FuseLoop(RuleContext& context, NodeId id) {
   absl::Status status = fusion.Check();
   if (status.ok()) status = fusion.Apply();
   if (status.ok()) return Outcome::Fired();
-  return Outcome::Skip(fusion.progress(), std::string(status.message()), id);
+  // A loop that can be read as one over the steps of a sequence was a candidate.
+  return Outcome::Skip(1 + fusion.progress(), std::string(status.message()), id);
 }
 
 const RuleRegistration loops({

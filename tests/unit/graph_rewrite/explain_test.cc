@@ -75,7 +75,7 @@ TEST(Explain, SeesBodiesAsTheRuleSawThem) {
 
 TEST(Explain, TellsOfAnotherReader) {
   const std::string text = ExplainOf(std::string(kConv) + "%z = Tanh(%conv) out z = %z", {"conv"});
-  EXPECT_THAT(text, HasSubstr("'conv' (Conv2D) has 2 readers"));
+  EXPECT_THAT(text, HasSubstr("almost: 'conv' (Conv2D) has another reader, 'z'"));
 }
 
 TEST(Explain, TellsOfWeightsThatAreNotConstant) {
@@ -119,7 +119,7 @@ TEST(Explain, TellsOfControlInputs) {
   )",
                                      {"y"});
   EXPECT_THAT(text, HasSubstr("FusePadConv"));
-  EXPECT_THAT(text, HasSubstr("'pad' (Pad) has control inputs"));
+  EXPECT_THAT(text, HasSubstr("almost: 'pad' (Pad) must run after 'check'"));
 }
 
 TEST(Explain, AnUnknownNodeIsAnError) {
