@@ -117,6 +117,10 @@ Json TraceOf(const tenon_profile& profile) {
 
 }  // namespace
 
+std::string tenon_profile::TraceText() const {
+  return TraceOf(*this).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 tenon_profile* tenon_profile_create(void) { return new (std::nothrow) tenon_profile; }
 void tenon_profile_free(tenon_profile* profile) { delete profile; }
 void tenon_profile_clear(tenon_profile* profile) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/execution/plan.h"
@@ -32,6 +33,8 @@ struct tenon_profile final : tenon::StepObserver {
   void OnStep(int step, int64_t nanoseconds) override;
   // Forgets the run if it failed.
   void EndRun(bool ok);
+  // As tenon_profile_trace gives it.
+  std::string TraceText() const;
 
   Clock::time_point origin;
   std::vector<PlanSteps> plans;

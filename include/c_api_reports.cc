@@ -8,11 +8,8 @@
 #include "env/cpu.h"
 #include "env/flags.h"
 #include "env/status.h"
-#include "graph_rewrite/explain.h"
 #include "include/c_api_text.h"
 #include "include/c_api_types.h"
-#include "primitive_cache/cache.h"
-#include "runtime/devices/placement.h"
 #include "runtime/devices/registry.h"
 
 namespace {
@@ -113,75 +110,6 @@ Json SessionJson(const Session& session) {
           {"devices", session.nodes_on_devices()}};
 }
 
-absl::StatusOr<Json> ExplanationJson(const tenon_model& model, const tenon_session_options* given,
-                                     std::vector<std::string> nodes) {
-  TENON_ASSIGN_OR_RETURN(tenon::SessionRequest request, tenon::ReadSessionOptions(given));
-  const tenon::Flags& flags = *request.session.flags;
-  request.load.allow_missing_ops = true;
-  TENON_ASSIGN_OR_RETURN(tenon::Model loaded, model.path.empty()
-                                                  ? tenon::ParseModel(model.bytes, request.load)
-                                                  : tenon::LoadModel(model.path, request.load));
-  const tenon::Device* device = nullptr;
-  tenon::DeviceRegistry& plugins = tenon::DeviceRegistry::Global();
-  TENON_RETURN_IF_ERROR(plugins.LoadAll(flags.plugin_path));
-  for (const std::string& path : request.session.plugins) {
-    TENON_RETURN_IF_ERROR(plugins.Load(path));
-  }
-  if (!request.session.device.empty()) {
-    TENON_ASSIGN_OR_RETURN(device, plugins.Find(request.session.device));
-  }
-  TENON_RETURN_IF_ERROR(tenon::PlaceOnDevices(loaded.graph, device).status());
-
-  Json json = {{"schema", "tenon.explanation"},
-               {"version", 1},
-               {"onednn_opts", flags.onednn_opts},
-               {"applied", Json::array()},
-               {"nodes", Json::array()}};
-  if (!flags.onednn_opts) return json;
-  if (nodes.size() == 1 && nodes[0] == "*") {
-    nodes.clear();
-    for (const tenon::NodeId id : loaded.graph.NodeIds()) {
-      nodes.push_back(loaded.graph.node(id).name);
-    }
-  }
-  tenon::PrimitiveCache primitives(tenon::PrimitiveCache::LimitsOf(flags));
-  tenon::Services services;
-  services.flags = &flags;
-  services.cache = &primitives;
-  services.threads = std::max(request.session.threads, 1);
-  tenon::RewriteOptions options;
-  options.services = &services;
-  options.precision = request.session.precision;
-  TENON_ASSIGN_OR_RETURN(const std::vector<tenon::NodeExplanation> explanations,
-                         tenon::Explain(loaded.graph, options, nodes));
-  options.record_steps = true;
-  TENON_ASSIGN_OR_RETURN(const tenon::RewriteReport report, tenon::Rewrite(loaded.graph, options));
-  for (const tenon::PhaseReport& phase : report.phases) {
-    for (const tenon::RewriteStep& step : phase.steps) {
-      json["applied"].push_back({{"phase", tenon::Name(phase.phase)},
-                                 {"rule", step.rule},
-                                 {"node", step.node},
-                                 {"diff", step.diff}});
-    }
-  }
-  for (const tenon::NodeExplanation& node : explanations) {
-    Json rules = Json::array();
-    for (const tenon::RuleVerdict& rule : node.rules) {
-      rules.push_back({{"phase", tenon::Name(rule.phase)},
-                       {"rule", rule.rule},
-                       {"fired", rule.fired},
-                       {"reason", rule.reason}});
-    }
-    json["nodes"].push_back({{"node", node.node},
-                             {"op", node.op},
-                             {"now", node.now},
-                             {"now_op", node.now_op},
-                             {"accelerated", node.accelerated},
-                             {"rules", std::move(rules)}});
-  }
-  return json;
-}
-
 absl::StatusOr<Json> DevicesJson(const char* paths) {
   TENON_ASSIGN_OR_RETURN(const tenon::Flags flags, tenon::Flags::FromEnvironment());
   tenon::DeviceRegistry& plugins = tenon::DeviceRegistry::Global();
@@ -229,17 +157,6 @@ tenon_status* tenon_session_memory(const tenon_session* session, tenon_memory* m
     const tenon_memory told = {sizeof(tenon_memory), bytes.weights, bytes.packed, bytes.plans,
                                bytes.primitives};
     return tenon::WriteStruct(told, memory);
-  });
-}
-tenon_status* tenon_model_explain(const tenon_model* model, const tenon_session_options* options,
-                                  const char* const* nodes, int num_nodes, tenon_text** report) {
-  return tenon::GiveJson(model, report, [&]() -> absl::StatusOr<Json> {
-    std::vector<std::string> names;
-    for (int i = 0; i < num_nodes; ++i) {
-      if (nodes == nullptr || nodes[i] == nullptr) return tenon::InvalidArgument("null argument");
-      names.push_back(nodes[i]);
-    }
-    return ExplanationJson(*model, options, std::move(names));
   });
 }
 tenon_status* tenon_devices(const char* plugins, tenon_text** report) {

@@ -55,17 +55,34 @@ TENON_API tenon_status* tenon_session_memory(const tenon_session* session, tenon
 
 /* Which rules fired where, and why others did not. Rewrites the model anew, so that sessions need
  * not keep this. `options` as for a session (may be NULL); `nodes` are names of the model as it is
- * loaded: none: every contraction, "*": all.
+ * loaded: none: every node that takes time and whose op has an accelerated kernel, "*": all.
  * {"schema": "tenon.explanation", "version": 1, "onednn_opts": true,
- *  "applied": [{"phase": "fuse", "rule": "FuseConv2D", "node": "relu1", "diff": ["- ...", "+
- * ..."]}], "nodes": [{"node": "conv1", "op": "Conv2D", "now": "relu1", "now_op":
- * "_MklNativeFusedConv2D", "accelerated": true, "rules": [{"phase": "fuse", "rule": "FusePadConv",
- * "fired": false, "reason": "..."}]}]} "now" is empty if the node was removed or folded. Ops that
- * Tenon does not have are no error. */
+ *  "applied": [{"phase": "fuse", "rule": "FuseConv2D", "node": "relu1",
+ *               "diff": ["- ...", "+ ..."]}],
+ *  "nodes": [{"node": "conv1", "op": "Conv2D", "now": "relu1",
+ *             "now_op": "_MklNativeFusedConv2D", "accelerated": true,
+ *             "rules": [{"phase": "fuse", "rule": "FusePadConv", "fired": false,
+ *                        "near_miss": false, "reason": "...", "why": {"kind": "reader",
+ *                        "node": "pad", "op": "Pad", "found": "...", "needed": "...", "change":
+ *                        "...", "text": "..."}}]}]}
+ * "now" is empty if the node was removed or folded. Of the rules that did not fire, those count
+ * that were real candidates; with "near_miss", one change to the model would let the rule fire: it
+ * was tried. "why" is null for a rule that fired. Ops that Tenon does not have are no error. */
 TENON_API tenon_status* tenon_model_explain(const tenon_model* model,
                                             const tenon_session_options* options,
                                             const char* const* nodes, int num_nodes,
                                             tenon_text** report);
+
+/* All that there is to know of a model on this machine: the graph through all phases, where each
+ * node comes from, why rules stopped, what almost fused, the plan with its costs and memory, the
+ * times of its steps, and what to try first. docs/explore.schema.json has the schema
+ * ("tenon.explore", version 1). `inputs` are in the session's order, as for tenon_session_run;
+ * none: neither plan nor times. `seconds` is how long to measure, 0: not at all; the first time on
+ * a machine, half a second more. A plan that cannot be made is no error: "planning" says why. */
+TENON_API tenon_status* tenon_model_explore(const tenon_model* model,
+                                            const tenon_session_options* options,
+                                            const tenon_tensor* const* inputs, int num_inputs,
+                                            double seconds, tenon_text** report);
 
 /* Collects the times of every step of runs that have it in their options, one run at a time. */
 TENON_API tenon_profile* tenon_profile_create(void); /* NULL: out of memory */

@@ -110,7 +110,7 @@ class Model {
     }
     return all;
   }
-  // JSON, see reports.h. No nodes: every contraction; {"*"}: all.
+  // JSON, see reports.h. No nodes: every op that has an accelerated kernel; {"*"}: all.
   std::string Explain(const std::vector<std::string>& nodes = {},
                       const SessionOptions& options = {}) const {
     std::vector<const char*> names;

@@ -32,7 +32,7 @@ tenon_status* RunOnce(tenon_session* session, absl::Span<const tenon_tensor* con
   return status;
 }
 
-// No nodes: every contraction.
+// No nodes: every op that has an accelerated kernel.
 std::string Explain(nb::handle source, nb::dict given, const std::vector<std::string>& nodes) {
   const OwnedModel model = OpenModel(source);
   Options texts(given);

@@ -228,7 +228,8 @@ class Model:
         """Why nodes were or were not rewritten: for each rule that could have involved one, that it fired, or
         the reason why not.
 
-        nodes: names in the model as loaded; by default, every contraction. NotFoundError if there is no such node.
+        nodes: names in the model as loaded; by default, every node whose op has an accelerated kernel.
+        NotFoundError if there is no such node.
 
         >>> node = tenon.load("tests/models/mlp/saved_model").explain()[0]
         >>> node.op, node.now_op
@@ -237,7 +238,8 @@ class Model:
         found = json.loads(_core.explain(self._source, _session_options(self._options), list(nodes)))
         return Explanation(
             NodeExplanation(node["node"], node["op"], node["now"], node["now_op"], node["accelerated"],
-                            [Verdict(rule["rule"], rule["fired"], rule["reason"]) for rule in node["rules"]])
+                            [Verdict(rule["rule"], rule["fired"], rule["reason"], rule["near_miss"])
+                             for rule in node["rules"]])
             for node in found["nodes"])
 
     @property

@@ -109,11 +109,16 @@ class Profile:
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """What became of one rewrite rule at a node: it fired, or the reason why not."""
+    """What became of one rewrite rule at a node: it fired, or the reason why not.
+
+    Attributes:
+      near_miss: it did not fire, but would after one change to the model, which `reason` names
+    """
 
     rule: str
     fired: bool
     reason: str
+    near_miss: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,7 +129,7 @@ class NodeExplanation:
       node, op: as loaded
       now, now_op: what computes it after rewriting; "" if it was removed or folded into a constant
       accelerated: whether that is an accelerated op
-      rules: a `Verdict` for each rule that could have involved it
+      rules: a `Verdict` for each rule that fired or was a real candidate
     """
 
     node: str
@@ -137,7 +142,7 @@ class NodeExplanation:
     def __str__(self) -> str:
         now = f"now {self.now!r} ({self.now_op})" if self.now else "removed"
         lines = [f"{self.node} ({self.op}): {now}"]
-        lines += [f"  {v.rule}  {'fired: ' if v.fired else ''}{v.reason}" for v in self.rules]
+        lines += [f"  {v.rule}  {'fired: ' if v.fired else 'almost: ' if v.near_miss else ''}{v.reason}" for v in self.rules]
         return "\n".join(lines)
 
 

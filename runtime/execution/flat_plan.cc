@@ -16,7 +16,7 @@ size_t FlatPlan::HeldBytes() const {
                        (strings.size() + static_cast<size_t>(num_dynamic)) * sizeof(Tensor);
   size_t bytes = sizeof(FlatPlan) + table(steps) + table(dynamic_steps) + table(buffers) +
                  table(pointers) + table(constants) + table(prepared) + table(held_pointers) +
-                 table(takes) + table(feeds) + table(moved_bytes) +
+                 table(takes) + table(feeds) + table(moved_bytes) + table(arena_items) +
                  state * std::max<size_t>(states->size(), 1);
   for (const std::unique_ptr<Step>& step : dynamic_steps) bytes += step->HeldBytes();
   for (const std::shared_ptr<const Tensor>& value : values)

@@ -106,6 +106,7 @@ struct FlatPlan final : Plan {
   int num_step_states = 0;
   std::vector<int64_t> moved_bytes;  // by step: StepInfo::bytes
   size_t arena_bytes = 0;
+  std::vector<ArenaUse> arena_items;
   std::vector<PlanOutput> outputs;  // in the order of Graph::outputs()
   PlanStats counts;
   // What the plan was made for, by feed: the shape as FeedShape gives it, maybe partial.
@@ -124,6 +125,7 @@ struct FlatPlan final : Plan {
 
   const PlanStats& stats() const override { return counts; }
   std::vector<StepInfo> Describe() const override;
+  absl::Span<const ArenaUse> arena_use() const override { return arena_items; }
   size_t HeldBytes() const override;
   absl::Span<const std::shared_ptr<const PreparedKernel>> kernels() const override {
     return prepared;

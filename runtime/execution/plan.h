@@ -30,6 +30,13 @@ struct StepInfo {
   std::string device;  // "" for the CPU
 };
 
+// A piece of the arena while it is in use.
+struct ArenaUse {
+  size_t offset = 0, bytes = 0;
+  int first = 0, last = 0;  // steps: the one that writes it, and the last one that reads it
+  bool scratch = false;     // of one kernel
+};
+
 struct PlanStats {
   int nodes = 0;  // live nodes of the graph
   int steps = 0;
@@ -57,6 +64,8 @@ class Plan {
 
   virtual const PlanStats& stats() const = 0;
   virtual std::vector<StepInfo> Describe() const = 0;
+  // How tensors share the arena, in no particular order.
+  virtual absl::Span<const ArenaUse> arena_use() const = 0;
   // The bytes of steps, tables, precomputed values, and of states kept between runs. Weights (in
   // the model), kernels and arenas (in the model's pool) are counted elsewhere.
   virtual size_t HeldBytes() const = 0;

@@ -266,6 +266,7 @@ absl::Status PlanMemory::Finish(FlatPlan& plan) {
     } else if (item.kind == Buffer::Kind::kArena) {
       arena.push_back({item.bytes, item.first, item.last});
       arena_buffers.push_back(static_cast<int>(i));
+      plan.arena_items.push_back({0, item.bytes, item.first, item.last, item.scratch});
       plan.counts.unshared_bytes += item.bytes;
     } else if (item.kind == Buffer::Kind::kStrings) {
       item.index = static_cast<int>(plan.strings.size());
@@ -276,6 +277,7 @@ absl::Status PlanMemory::Finish(FlatPlan& plan) {
   TENON_ASSIGN_OR_RETURN(const ArenaLayout layout, LayOutArena(arena));
   for (size_t i = 0; i < arena.size(); ++i) {
     plan.buffers[static_cast<size_t>(arena_buffers[i])].offset = layout.offsets[i];
+    plan.arena_items[i].offset = layout.offsets[i];
   }
   for (size_t i = 0; i < items_.size(); ++i) {
     if (items_[i].part_of < 0) continue;

@@ -33,6 +33,8 @@ class SplitPlan final : public Plan {
 
   const PlanStats& stats() const override { return part_->stats(); }
   std::vector<StepInfo> Describe() const override;
+  // Of one part: all parts use the same memory.
+  absl::Span<const ArenaUse> arena_use() const override { return part_->arena_use(); }
   size_t HeldBytes() const override { return part_->HeldBytes(); }
   absl::Span<const std::shared_ptr<const PreparedKernel>> kernels() const override {
     return part_->kernels();

@@ -1,0 +1,34 @@
+#include "env/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace tenon {
+
+int TerminalWidth(int otherwise) {
+  winsize size = {};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return otherwise;
+  return size.ws_col;
+}
+
+bool HasColors() {
+  const char* no = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  if (no != nullptr && *no != 0) return false;
+  return isatty(STDOUT_FILENO) != 0 && term != nullptr && std::strcmp(term, "dumb") != 0;
+}
+
+bool ErrorsAreSeen() { return isatty(STDERR_FILENO) != 0; }
+
+std::string UserCacheFolder() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
+    return std::string(cache) + "/tenon";
+  }
+  const char* home = std::getenv("HOME");
+  return home == nullptr || *home == 0 ? "" : std::string(home) + "/.cache/tenon";
+}
+
+}  // namespace tenon

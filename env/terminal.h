@@ -1,0 +1,21 @@
+// What the terminal can show, and the user's folder for files that may be deleted.
+#ifndef TENON_ENV_TERMINAL_H_
+#define TENON_ENV_TERMINAL_H_
+
+#include <string>
+
+namespace tenon {
+
+// Columns of the terminal that is standard output; `otherwise` if it is none.
+int TerminalWidth(int otherwise);
+// Whether standard output is a terminal that shows colors, and NO_COLOR is not set.
+bool HasColors();
+// Whether standard error is a terminal.
+bool ErrorsAreSeen();
+
+// $XDG_CACHE_HOME/tenon, or $HOME/.cache/tenon; empty if neither is set.
+std::string UserCacheFolder();
+
+}  // namespace tenon
+
+#endif  // TENON_ENV_TERMINAL_H_

@@ -1,0 +1,164 @@
+#include "runtime/explore/exploration.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "env/cpu.h"
+#include "env/status.h"
+#include "graph_rewrite/free_work.h"
+#include "graph_rewrite/origins.h"
+#include "primitive_cache/isa.h"
+
+namespace tenon {
+namespace {
+
+// The fastest time of each step.
+class Fastest final : public StepObserver {
+ public:
+  explicit Fastest(size_t steps) : ns_(steps, 0) {}
+  void OnStep(int step, int64_t nanoseconds) override {
+    int64_t& ns = ns_[static_cast<size_t>(step)];
+    ns = runs_ == 0 ? nanoseconds : std::min(ns, nanoseconds);
+  }
+  void EndRun() { ++runs_; }
+  int runs() const { return runs_; }
+  double ms(size_t step) const { return static_cast<double>(ns_[step]) / 1e6; }
+
+ private:
+  std::vector<int64_t> ns_;
+  int runs_ = 0;
+};
+
+double NowSeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+absl::Status Measure(Exploration& e, absl::Span<const Tensor> inputs,
+                     const ExploreOptions& wanted) {
+  TENON_RETURN_IF_ERROR(e.session->Run(inputs).status());  // caches, frequencies
+  Fastest fastest(e.steps.size());
+  const double start = NowSeconds();
+  do {
+    TENON_RETURN_IF_ERROR(e.session->Run(inputs, {.observer = &fastest}).status());
+    fastest.EndRun();
+    if (wanted.progress) wanted.progress("measuring", (NowSeconds() - start) / wanted.seconds);
+  } while (NowSeconds() - start < wanted.seconds);
+  e.runs = fastest.runs();
+  for (size_t i = 0; i < e.steps.size(); ++i) {
+    e.steps[i].ms = fastest.ms(i);
+    e.total_ms += e.steps[i].ms;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PlanAndRun(Exploration& e, absl::Span<const Tensor> inputs,
+                        const ExploreOptions& wanted) {
+  if (wanted.progress) wanted.progress("planning", 0);
+  TENON_ASSIGN_OR_RETURN(e.plan, e.session->PlanFor(inputs));
+  for (const Tensor& t : inputs) e.inputs.push_back({t.dtype(), t.shape()});
+  for (StepInfo& info : e.plan->Describe()) {
+    const Node* n = e.graph().FindNode(info.node);
+    e.steps.push_back({std::move(info), n == nullptr ? kNoNode : n->id, 0});
+  }
+  if (wanted.seconds > 0) TENON_RETURN_IF_ERROR(Measure(e, inputs, wanted));
+  e.plan_cache = e.session->plan_stats();
+  e.kernel_cache = e.session->kernel_stats();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Tensor>> StartSession(Exploration& e, const Model& model,
+                                                 const SessionOptions& options,
+                                                 const ExploreOptions& wanted) {
+  if (wanted.progress) wanted.progress("loading", 0);
+  TENON_ASSIGN_OR_RETURN(e.session, Session::Create(model, options));
+  TENON_RETURN_IF_ERROR(e.session->report().status);
+  e.threads = e.session->threads();
+  return wanted.inputs(*e.session);
+}
+
+void WeighMisses(Exploration& e) {
+  const OriginMap origins(e.story.report);
+  const FreeWork free(e.graph());
+  absl::flat_hash_map<NodeId, double> ms;
+  for (const ExploredStep& s : e.steps) ms[s.node] += s.ms;
+  for (const NearMiss& miss : e.story.near_misses) {
+    ExploredMiss explored{miss, {}, 0};
+    const auto add = [&](NodeId now) {
+      if (!e.graph().Has(now) || free.IsFree(now)) return;
+      if (std::find(explored.now.begin(), explored.now.end(), now) == explored.now.end()) {
+        explored.now.push_back(now);
+      }
+    };
+    for (NodeId id : miss.nodes) {
+      for (NodeId now : origins.ResultsOf(id)) add(now);
+    }
+    for (const std::string& name : miss.names) {
+      if (const Node* n = e.graph().FindNode(name)) add(n->id);
+    }
+    double sum = 0, longest = 0;
+    for (NodeId id : explored.now) {
+      const auto it = ms.find(id);
+      if (it == ms.end()) continue;
+      sum += it->second;
+      longest = std::max(longest, it->second);
+    }
+    explored.saves_ms = sum - longest;
+    e.misses.push_back(std::move(explored));
+  }
+  std::stable_sort(e.misses.begin(), e.misses.end(),
+                   [](const auto& a, const auto& b) { return a.saves_ms > b.saves_ms; });
+}
+
+}  // namespace
+
+ShortNames Exploration::short_names() const {
+  std::vector<std::string> names;
+  const FreeWork free(graph());
+  for (NodeId id : graph().NodeIds()) {
+    if (!free.IsFree(id)) names.push_back(graph().node(id).name);
+  }
+  return ShortNames(names);
+}
+
+absl::StatusOr<Exploration> Explore(const Model& model, const SessionOptions& options,
+                                    const ExploreOptions& wanted) {
+  Exploration e;
+  Flags flags;
+  if (options.flags) {
+    flags = *options.flags;
+  } else {
+    TENON_ASSIGN_OR_RETURN(flags, Flags::FromEnvironment());
+  }
+  e.threads = options.threads > 0 ? options.threads : AvailableCpus();
+  const Services services{.flags = &flags, .threads = e.threads};
+  RewriteOptions rewrite;
+  rewrite.services = &services;
+  TENON_ASSIGN_OR_RETURN(e.precision, ResolvePrecision(options.precision, flags));
+  if (e.precision == Precision::kBfloat16 && !HasBfloat16Instructions()) {
+    e.precision = Precision::kFloat;  // as a session does
+  }
+  rewrite.precision = e.precision;
+
+  StoryOptions story;
+  story.near_misses = wanted.near_misses;
+  if (wanted.progress) {
+    story.progress = [&](double part) { wanted.progress("trying rules", part); };
+  }
+  std::vector<Tensor> inputs;
+  if (wanted.inputs) {
+    auto made = StartSession(e, model, options, wanted);
+    e.planning = made.status();
+    if (made.ok()) inputs = *std::move(made);
+    // A graph with fixed shapes would have these.
+    for (size_t i = 0; i < model.graph.inputs().size() && i < inputs.size(); ++i) {
+      const Node& n = model.graph.node(model.graph.inputs()[i].node);
+      if (inputs[i].dtype() != DType::kInvalid) story.input_shapes[n.name] = inputs[i].shape();
+    }
+  }
+  TENON_ASSIGN_OR_RETURN(e.story, TellStory(model.graph, rewrite, story));
+  if (wanted.inputs && e.planning.ok()) e.planning = PlanAndRun(e, inputs, wanted);
+  WeighMisses(e);
+  return e;
+}
+
+}  // namespace tenon

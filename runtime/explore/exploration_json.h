@@ -1,0 +1,19 @@
+// The report "tenon.explore", version 1: everything that an Exploration knows, as JSON. Its schema
+// is docs/explore.schema.json.
+#ifndef TENON_RUNTIME_EXPLORE_EXPLORATION_JSON_H_
+#define TENON_RUNTIME_EXPLORE_EXPLORATION_JSON_H_
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/explore/advice.h"
+#include "runtime/explore/exploration.h"
+
+namespace tenon {
+
+nlohmann::ordered_json ExplorationJson(const Model& model, const Exploration& e,
+                                       const Machine& machine);
+nlohmann::ordered_json ReasonJson(const Reason& reason);
+
+}  // namespace tenon
+
+#endif  // TENON_RUNTIME_EXPLORE_EXPLORATION_JSON_H_
