@@ -9,12 +9,17 @@ Other programs rely on it. Runs the models of tests/models; needs only NumPy.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
 import pathlib
+import pty
+import re
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 import numpy as np
@@ -363,9 +368,36 @@ class OtherCommandsTest(unittest.TestCase):
     self.text("bench", MODELS / "bert4/saved_model", "--seconds", 0.1)
 
   def test_bench_profile(self) -> None:
-    table = self.text("bench", MODELS / "resnet50/saved_model", "--shape",
-                      "image=1,32,32,3", "--seconds", 0.1, "--profile")
-    self.assertIn("Conv2D", table)
+    words = ["bench", MODELS / "resnet50/saved_model", "--shape",
+             "image=1,32,32,3", "--seconds", 0.1, "--profile"]
+    total = None
+    for by, line in (("op", r"_MklNativeFusedConv2D \(\d+\)$"),
+                     ("implementation", r"\w+ \(\d+\)$"),
+                     ("scope", r"conv\w+ \(\d+\)$"),
+                     ("node", r"Relu \(_MklNativeFusedConv2D\) ")):
+      with self.subTest(by):
+        table = self.text(*words, "--by", by)
+        self.assertRegex(table, re.compile(line, re.M))
+        self.assertRegex(table, r"peak: \d+ GFLOP/s")
+        steps = re.search(r"in (\d+) steps", table).group(1)
+        self.assertIn(total, (None, steps))
+        total = steps
+        if by in ("op", "implementation"):  # each step is in one line
+          nodes = sum(map(int, re.findall(r"\((\d+)\)$", table, re.M)))
+          self.assertEqual(nodes, int(steps))
+    done = tenon(*words, "--by", "color")
+    self.assertGreater(done.returncode, 0)
+
+  def test_bench_trace(self) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+      file = pathlib.Path(scratch) / "trace.json"
+      self.text("bench", MODELS / "mlp/saved_model", "--seconds", 0.05, "--trace", file)
+      events = json.loads(file.read_text())["traceEvents"]
+      self.assertEqual({e["cat"] for e in events}, {"run", "step"})
+      done = tenon("bench", MODELS / "mlp/saved_model", "--seconds", 0.05, "--trace",
+                   "/no/such/folder/trace.json")
+      self.assertGreater(done.returncode, 0)
+      self.assertIn("/no/such/folder", done.stderr)
 
   def test_dump(self) -> None:
     model = MODELS / "resnet50/saved_model"
@@ -383,10 +415,78 @@ class OtherCommandsTest(unittest.TestCase):
     self.assertNotIn("_MklNative", done.stdout)
 
   def test_explain(self) -> None:
-    self.text("explain", MODELS / "resnet50/saved_model")
-    done = tenon("explain", MODELS / "resnet50/saved_model", "no/such/node")
+    model = MODELS / "resnet50/saved_model"
+    screen = self.text("explain", model, "--seconds", 0.05)
+    for title in ("What runs where", "Costliest nodes", "Almost fused",
+                  "What to try first"):
+      self.assertIn(title, screen)
+    self.assertLessEqual(len(screen.splitlines()), 50)
+    self.assertLessEqual(max(map(len, screen.splitlines())), 100)
+    self.assertNotIn("\033", screen)  # no terminal, no colors
+    # Without a run, and without a plan.
+    self.assertIn("What to try first", self.text("explain", model, "--no-profile"))
+    self.assertIn("no plan", self.text("explain", model, "--shape", "image=1,2"))
+
+  def test_explain_nodes(self) -> None:
+    model = MODELS / "resnet50/saved_model"
+    report = json.loads(self.text("explain", model, "--json", "--no-profile"))
+    name = next(n["name"] for n in report["loaded"] if n["op"] == "Conv2D")
+    prefix = report["scopes"]["prefix"]
+    self.assertTrue(prefix and name.startswith(prefix))
+    story = self.text("explain", model, name)
+    self.assertIn("_MklNativeFusedConv2D", story)
+    self.assertIn("fired: now part of", story)
+    self.assertEqual(self.text("explain", model, name[len(prefix):]), story)
+    done = tenon("explain", model, "no/such/node")
     self.assertGreater(done.returncode, 0)
     self.assertIn("no/such/node", done.stderr)
+    self.assertEqual(done.stdout, "")
+
+  def test_explain_in_a_terminal(self) -> None:
+    for variables, colored in (({}, True), ({"NO_COLOR": "1"}, False),
+                               ({"TERM": "dumb"}, False)):
+      with self.subTest(variables):
+        main, side = pty.openpty()
+        fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 70, 0, 0))
+        environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+        environment.update({"TERM": "xterm", **variables})
+        with subprocess.Popen(
+            [TENON, "explain", MODELS / "mlp/saved_model", "--seconds", "0.05"],
+            stdout=side, stderr=subprocess.DEVNULL, env=environment) as run:
+          os.close(side)
+          shown = b""
+          while True:
+            try:
+              part = os.read(main, 65536)
+            except OSError:
+              break
+            if not part:
+              break
+            shown += part
+          self.assertEqual(run.wait(timeout=60), 0)
+        os.close(main)
+        text = shown.decode()
+        self.assertEqual("\033[" in text, colored)
+        plain = re.sub(r"\033\[\d*m", "", text)
+        self.assertLessEqual(max(map(len, plain.splitlines())), 70)
+
+  def test_explain_hostile_names(self) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+      graph = pathlib.Path(scratch) / "hostile.pbtxt"
+      names = ["a\\033]0;owned\\007", "x" * 10000, "</script>"]
+      text = 'node { name: "in" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } ' \
+             'attr { key: "shape" value { shape { dim { size: 4 } } } } }\n'
+      before = "in"
+      for name in names:
+        text += (f'node {{ name: "{name}" op: "Exp" input: "{before}" '
+                 'attr { key: "T" value { type: DT_FLOAT } } }\n')
+        before = name
+      graph.write_text(text)
+      done = tenon("explain", graph, "--seconds", 0.01)
+      self.assertEqual(done.returncode, 0, done.stderr)
+      self.assertNotIn("\033", done.stdout)
+      self.assertNotIn("\007", done.stdout)
+      self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
 
   def test_tables(self) -> None:
     self.assertIn("Conv2D", self.text("ops"))

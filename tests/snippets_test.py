@@ -33,6 +33,8 @@ ELSEWHERE = {
     "README.md: find_package(tenon": "tests/consumer/CMakeLists.txt",
     "TENSORFLOW.md: pip install tensorflow-cpu": "tests/plugin/install_test.py",
     "C_API.md: ": "tests/consumer/use.sh",
+    # Full-size models.
+    "EXPLAIN.md: ": "tests/cli_test.py",
     # No model of the repository has enough weights outside of convolutions.
     "QUANTIZE.md: $ tenon quantize my_model --weights": "tests/small_weights_in_tensorflow.py",
     "PYTHON.md: >>> ": "tests/python/docs_test.py",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -11,10 +12,13 @@
 #include "env/flags.h"
 #include "env/status.h"
 #include "graph/npz/npz.h"
+#include "include/c_api_profile.h"
+#include "runtime/explore/machine_peak.h"
 #include "tools/command.h"
 #include "tools/eager_model.h"
 #include "tools/model_args.h"
 #include "tools/profile.h"
+#include "tools/progress.h"
 #include "tools/random_inputs.h"
 
 namespace tenon {
@@ -28,6 +32,8 @@ struct BenchArgs {
   double seconds = 2;
   bool json = false;
   bool profile = false;
+  std::string by = "op";
+  std::string trace;  // a file
   bool eager = false;
   int streams = 1;
 };
@@ -105,15 +111,42 @@ absl::StatusOr<Timing> MeasureStreams(Session& session, absl::Span<const Tensor>
   return t;
 }
 
-absl::Status PrintProfile(Session& session, absl::Span<const Tensor> inputs, double seconds) {
+absl::Status PrintProfile(const BenchArgs& args, Session& session,
+                          absl::Span<const Tensor> inputs) {
+  TENON_ASSIGN_OR_RETURN(const ProfileBy by, ProfileByFromName(args.by));
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, session.PlanFor(inputs));
   Profile profile(*plan);
-  const double end = NowMs() + seconds * 1000;
+  Progress progress;
+  const double start = NowMs(), end = start + args.seconds * 1000;
   do {
     TENON_RETURN_IF_ERROR(session.Run(inputs, {.observer = &profile}).status());
     profile.EndRun();
+    progress.Show("profiling", (NowMs() - start) / (end - start));
   } while (NowMs() < end);
-  std::printf("%s\n", profile.Text().c_str());
+  progress.Clear();
+  const Flags& flags = session.flags();
+  TENON_ASSIGN_OR_RETURN(const Precision precision,
+                         ResolvePrecision(PrecisionOf(args.model), flags));
+  TENON_ASSIGN_OR_RETURN(const MachinePeak peak,
+                         PeakOf(session.threads(), precision, PeakFolder(flags)));
+  std::printf("%s\n", profile.Text(by, peak).c_str());
+  return absl::OkStatus();
+}
+
+// A few runs, as a trace that Perfetto and chrome://tracing read.
+absl::Status WriteTrace(const std::string& path, Session& session,
+                        absl::Span<const Tensor> inputs) {
+  constexpr int kRuns = 3;
+  tenon_profile profile;
+  for (int i = 0; i < kRuns; ++i) {
+    const auto outputs = session.Run(inputs, {.observer = &profile});
+    profile.EndRun(outputs.ok());
+    TENON_RETURN_IF_ERROR(outputs.status());
+  }
+  std::ofstream out(path);
+  out << profile.TraceText() << "\n";
+  out.close();
+  if (!out) return InvalidArgument("cannot write '", path, "'");
   return absl::OkStatus();
 }
 
@@ -184,7 +217,8 @@ absl::Status Bench(const BenchArgs& args) {
   NoteFallbacks(session);
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, session.PlanFor(inputs));
   TENON_ASSIGN_OR_RETURN(const Timing t, WarmStreams(session, inputs, args.streams, args.seconds));
-  if (args.profile) TENON_RETURN_IF_ERROR(PrintProfile(session, inputs, args.seconds));
+  if (args.profile) TENON_RETURN_IF_ERROR(PrintProfile(args, session, inputs));
+  if (!args.trace.empty()) TENON_RETURN_IF_ERROR(WriteTrace(args.trace, session, inputs));
 
   if (args.json) {
     Json json = ToJson(t, session.flags());
@@ -226,15 +260,23 @@ Command AddBenchCommand(CLI::App& parent) {
   app->add_option("--seconds", args->seconds, "how long to measure (2)")
       ->check(CLI::Range(0.0, 86400.0));
   app->add_flag("--json", args->json, "print a JSON object as the last line");
-  CLI::Option* profile =
-      app->add_flag("--profile", args->profile, "print time per node and per op");
+  CLI::Option* profile = app->add_flag("--profile", args->profile, "print where the time goes");
+  app->add_option("--by", args->by,
+                  "a line of the profile for each op (default), implementation, "
+                  "scope or node")
+      ->check(CLI::IsMember({"op", "implementation", "scope", "node"}))
+      ->needs(profile);
+  CLI::Option* trace = app->add_option(
+      "--trace", args->trace, "file for a trace of a few runs, for Perfetto or chrome://tracing");
   app->add_flag("--eager", args->eager,
                 "one eager call per node; without graph rewriting or planning")
-      ->excludes(profile);
+      ->excludes(profile)
+      ->excludes(trace);
   app->add_option("--streams", args->streams,
                   "concurrent runs over shared weights; --threads is divided among them")
       ->check(CLI::Range(1, 1024))
-      ->excludes(profile);
+      ->excludes(profile)
+      ->excludes(trace);
   return {app, [args] { return Bench(*args); }};
 }
 

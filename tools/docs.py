@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import json
 import os
 import pathlib
 import re
@@ -183,9 +184,8 @@ def rewriting_picture(tool: pathlib.Path) -> str:
   model = "tests/models/digits/saved_model"
   loaded, rewritten = (tenon(tool, ["dump", model, "--phase", phase, "--format",
                                     "dot"]) for phase in ("loaded", "rename"))
-  names = [node.name for node in graph_picture.parse(loaded).values()]
-  return graph_picture.picture(loaded, rewritten,
-                               tenon(tool, ["explain", model, *names]))
+  explored = tenon(tool, ["explain", model, "--json", "--no-profile"])
+  return graph_picture.picture(loaded, rewritten, json.loads(explored))
 
 
 PAGES = {"OPS.md": ops_page, "RULES.md": rules_page, "ENV.md": env_page,

@@ -5,6 +5,7 @@ the node that computes it afterwards. tools/docs.py writes it, from what `tenon 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from svg import Svg
 
@@ -64,11 +65,12 @@ def columns(nodes: dict[str, Node]) -> dict[str, int]:
   return {key: column - first for key, column in late.items()}
 
 
-def picture(loaded: str, rewritten: str, explained: str) -> str:
-  """SVG. `loaded` and `rewritten`: Graphviz's text of the two graphs; `explained`: what `tenon explain` prints for all
-  nodes of the loaded one."""
+def picture(loaded: str, rewritten: str, explored: dict[str, Any]) -> str:
+  """SVG. `loaded` and `rewritten`: Graphviz's text of the two graphs; `explored`: what `tenon explain --json` prints."""
   before, after = parse(loaded), parse(rewritten)
-  became = dict(re.findall(r"^(\S+) \(\w+\) -> (\S+) \(\w+\)", explained, re.MULTILINE))
+  names = {node["id"]: node["name"] for node in explored["loaded"]}
+  became = {names[origin]: node["name"]
+            for node in sorted(explored["final"], key=lambda node: node["accelerated"]) for origin in node["origins"]}
   kernels = [n for n in after.values() if n.op.startswith(NATIVE)]
   color = {n.name: COLORS[i % len(COLORS)] for i, n in enumerate(sorted(kernels, key=lambda n: list(
       became.get(b.name, b.name) for b in before.values()).index(n.name)))}

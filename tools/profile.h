@@ -1,13 +1,22 @@
-// Time per node and per op, collected over several runs of one plan.
+// Time per node, op, implementation or scope, collected over several runs of one plan.
 #ifndef TENON_TOOLS_PROFILE_H_
 #define TENON_TOOLS_PROFILE_H_
 
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "runtime/execution/plan.h"
+#include "runtime/explore/machine_peak.h"
 
 namespace tenon {
+
+// Whether the step runs a reference kernel, or oneDNN's own reference.
+bool IsReference(const StepInfo& step);
+
+// What one line of a profile stands for.
+enum class ProfileBy { kNode, kOp, kImplementation, kScope };
+absl::StatusOr<ProfileBy> ProfileByFromName(const std::string& name);
 
 class Profile final : public StepObserver {
  public:
@@ -24,8 +33,9 @@ class Profile final : public StepObserver {
   // The time of each step in its fastest run, because other load on the machine only adds. 0
   // without runs.
   std::vector<double> FastestMilliseconds() const;
-  // Two tables; "ref" marks steps that ran a reference kernel, or oneDNN's own reference.
-  std::string Text() const;
+  // A table of mean times, longest first; "ref" marks what ran a reference kernel, or oneDNN's own
+  // reference. A scope has the time of everything in it; scopes that all nodes share are left out.
+  std::string Text(ProfileBy by, const MachinePeak& peak) const;
 
  private:
   std::vector<StepInfo> steps_;

@@ -1,23 +1,21 @@
 #include "tools/rewrite_args.h"
 
+#include <algorithm>
+
 #include "absl/container/btree_set.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "env/cpu.h"
 #include "env/flags.h"
 #include "env/status.h"
-#include "ops/rename.h"
+#include "graph_rewrite/explain.h"
+#include "graph_rewrite/free_work.h"
+#include "ops/op.h"
+#include "runtime/explore/scopes.h"
 #include "tools/table.h"
 
 namespace tenon {
 namespace {
-
-bool Computes(const std::string& op) {
-  // op names: the nodes that only hold something.
-  if (op == "Const" || op == "Placeholder" || op == "NoOp") return false;
-  const OpLookup found = FindOp(op);
-  return !found || (!found.info->row.alias && !found.info->row.shape_only);
-}
 
 int NodesOf(const absl::btree_map<std::string, int>& ops) {
   int sum = 0;
@@ -30,12 +28,54 @@ int At(const absl::btree_map<std::string, int>& ops, const std::string& op) {
   return it == ops.end() ? 0 : it->second;
 }
 
-std::string WhyNot(const Node& node) {
-  const OpLookup op = FindOp(node.op);
-  if (!op) return "op is not implemented";
-  std::string why;
-  if (NativeName(*op.info, node, &why) == nullptr) return why;
-  return "not renamed";
+// A table of the nodes that run reference kernels, by op and reason, and a line of counts.
+std::string LeftText(const Graph& graph, bool markdown) {
+  struct Group {
+    int nodes = 0;
+    std::string example;
+  };
+  const FreeWork free(graph);
+  absl::btree_map<std::pair<std::string, std::string>, Group> groups;  // op, reason
+  const ShortNames shorten = ShortNamesOf(graph);
+  int accelerated = 0, views = 0, planned = 0, left = 0;
+  for (NodeId id : graph.NodeIds()) {
+    const Node& node = graph.node(id);
+    switch (free.KindOf(id)) {
+      case FreeWork::Kind::kHolds:
+        continue;
+      case FreeWork::Kind::kAlias:
+        ++views;
+        continue;
+      case FreeWork::Kind::kPlanning:
+        ++planned;
+        continue;
+      case FreeWork::Kind::kRuns:
+        break;
+    }
+    if (FindOp(node.op).native) {
+      ++accelerated;
+      continue;
+    }
+    ++left;
+    Group& group = groups[{node.op, WhyNotAccelerated(node).Text()}];
+    if (group.nodes++ == 0) group.example = shorten(node.name);
+  }
+  std::vector<std::pair<std::pair<std::string, std::string>, Group>> sorted(groups.begin(),
+                                                                            groups.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.nodes > b.second.nodes; });
+  Table rest({"op", "nodes", "why", "such as"});
+  for (const auto& [key, group] : sorted) {
+    rest.Add({key.first, absl::StrCat(group.nodes), key.second, group.example});
+  }
+  std::string out = absl::StrFormat(
+      "%d nodes accelerated, %d only pass memory on, %d are computed while planning, "
+      "%d left as they are%s\n",
+      accelerated, views, planned, left, left > 0 ? ":" : "");
+  if (left > 0) {
+    absl::StrAppend(&out, markdown ? "\n" : "", markdown ? rest.Markdown() : rest.Text());
+  }
+  return out;
 }
 
 }  // namespace
@@ -81,25 +121,7 @@ std::string StatsText(const Graph& graph, const RewriteReport& report, StatsForm
            absl::StrCat(NodesOf(report.ops_after))});
   absl::StrAppend(&out, text(ops), "\n");
 
-  int accelerated = 0, views = 0;
-  Table rest({"node", "op", "why"});
-  int left = 0;
-  for (NodeId id : graph.NodeIds()) {
-    const Node& node = graph.node(id);
-    const OpLookup op = FindOp(node.op);
-    if (op && op.native) {
-      ++accelerated;
-    } else if (Computes(node.op)) {
-      ++left;
-      rest.Add({node.name, node.op, WhyNot(node)});
-    } else if (op && op.info->row.alias) {
-      ++views;
-    }
-  }
-  absl::StrAppendFormat(&out,
-                        "%d nodes accelerated, %d only pass memory on, %d left as they are%s\n",
-                        accelerated, views, left, left > 0 ? ":" : "");
-  if (left > 0) absl::StrAppend(&out, markdown ? "\n" : "", text(rest));
+  absl::StrAppend(&out, LeftText(graph, markdown));
   if (report.enabled && !markdown)
     absl::StrAppendFormat(&out, "rewriting took %.1f ms\n", report.ms);
   return out;

@@ -29,8 +29,8 @@ class RewriteServices {
 // The phase of that name; InvalidArgument lists all phases.
 absl::StatusOr<Phase> PhaseFromName(const std::string& name);
 
-// For `dump --stats`: rules and how often each fired, ops before and after, and nodes left
-// unaccelerated. The Markdown form omits figures that differ from run to run.
+// For `dump --stats`: rules and how often each fired, ops before and after, and what is left
+// unaccelerated, by op and reason. The Markdown form omits figures that differ from run to run.
 enum class StatsFormat { kText, kMarkdown };
 std::string StatsText(const Graph& graph, const RewriteReport& report, StatsFormat format);
 

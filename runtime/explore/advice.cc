@@ -103,13 +103,14 @@ class Adviser {
       double saves_ms = 0;
     };
     absl::btree_map<std::pair<std::string, ReasonKind>, Group> groups;
-    absl::btree_set<std::pair<std::string, std::vector<NodeId>>> seen;
+    absl::btree_set<std::vector<NodeId>> seen;
     for (const ExploredMiss& m : e_.misses) {
       if (e_.total_ms > 0 && m.saves_ms <= 0) continue;
+      // Two changes, or two rules, that would fuse the same steps save their time once.
+      if (!m.now.empty() && !seen.insert(m.now).second) continue;
       Group& group = groups[{m.miss.rule, m.miss.reason.kind}];
       group.misses.push_back(&m);
-      // Two changes that would fuse the same steps save their time once.
-      if (seen.emplace(m.miss.rule, m.now).second) group.saves_ms += m.saves_ms;
+      group.saves_ms += m.saves_ms;
     }
     for (const auto& [key, group] : groups) {
       const Reason& first = group.misses.front()->miss.reason;

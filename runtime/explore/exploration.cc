@@ -111,14 +111,7 @@ void WeighMisses(Exploration& e) {
 
 }  // namespace
 
-ShortNames Exploration::short_names() const {
-  std::vector<std::string> names;
-  const FreeWork free(graph());
-  for (NodeId id : graph().NodeIds()) {
-    if (!free.IsFree(id)) names.push_back(graph().node(id).name);
-  }
-  return ShortNames(names);
-}
+ShortNames Exploration::short_names() const { return ShortNamesOf(graph()); }
 
 absl::StatusOr<Exploration> Explore(const Model& model, const SessionOptions& options,
                                     const ExploreOptions& wanted) {

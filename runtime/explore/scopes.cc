@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
+#include "graph_rewrite/free_work.h"
 
 namespace tenon {
 
@@ -31,6 +32,15 @@ ShortNames::ShortNames(const std::vector<std::string>& names) {
 std::string ShortNames::operator()(absl::string_view name) const {
   if (!prefix_.empty() && absl::StartsWith(name, prefix_)) name.remove_prefix(prefix_.size());
   return std::string(name);
+}
+
+ShortNames ShortNamesOf(const Graph& graph) {
+  std::vector<std::string> names;
+  const FreeWork free(graph);
+  for (NodeId id : graph.NodeIds()) {
+    if (!free.IsFree(id)) names.push_back(graph.node(id).name);
+  }
+  return ShortNames(names);
 }
 
 std::vector<std::string> ScopesOf(absl::string_view name) {

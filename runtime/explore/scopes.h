@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "graph/graph.h"
 
 namespace tenon {
 
@@ -24,6 +25,9 @@ class ShortNames {
  private:
   std::string prefix_;
 };
+
+// For the names of the nodes that run.
+ShortNames ShortNamesOf(const Graph& graph);
 
 // "a/b/conv": "a", "a/b".
 std::vector<std::string> ScopesOf(absl::string_view name);

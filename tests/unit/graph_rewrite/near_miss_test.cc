@@ -50,6 +50,9 @@ const Case kCases[] = {
     {"a_fetched_result_in_a_pattern", ReasonKind::kOutput, "FuseSwish", "s",
      "%x = Placeholder() {shape=<?,8>} %s = Sigmoid(%x) %y = Mul(%x, %s) out y = %y #",
      "out s = %s", ""},
+    {"a_target", ReasonKind::kTarget, "FuseSwish", "s",
+     "%x = Placeholder() {shape=<?,8>} %s = Sigmoid(%x) %y = Mul(%x, %s) out y = %y #", "target %s",
+     ""},
     {"a_control_input", ReasonKind::kControlIn, "FuseSwish", "s",
      R"(%x = Placeholder() {shape=<?,8>}
         %yes = Placeholder() {dtype=bool, shape=<>}
