@@ -401,7 +401,7 @@ def composites(out: pathlib.Path) -> None:
     inputs[name] = value
   _save(target, {k: v.numpy() for k, v in inputs.items()},
         {k: v.numpy() for k, v in outputs.items()})
-  _note(target, "SavedModel", "ragged and sparse tensors in a signature")
+  _note(target, "saved_model", "saved_model")
 
 
 def main() -> int:
