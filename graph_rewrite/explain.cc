@@ -201,7 +201,10 @@ std::string ExplainText(const std::vector<NodeExplanation>& explanations) {
 Reason WhyNotAccelerated(const Node& node) {
   const OpLookup op = FindOp(node.op);
   if (!op) return MakeReason(ReasonKind::kNoKernel, "", "", "the op is not implemented");
-  if (op.native) return MakeReason(ReasonKind::kKernelRefused, "", "", "");
+  if (op.native) {
+    return MakeReason(ReasonKind::kKernelRefused, "", "",
+                      "the accelerated kernel does not take these shapes or attributes");
+  }
   std::string why;
   if (NativeName(*op.info, node, &why) != nullptr) {
     return MakeReason(ReasonKind::kCondition, "", "", "not renamed");

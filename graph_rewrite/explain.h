@@ -46,7 +46,8 @@ absl::StatusOr<std::vector<NodeExplanation>> Explain(const Story& story,
 // The same, as text.
 std::string ExplainText(const std::vector<NodeExplanation>& explanations);
 
-// Why a node of a rewritten graph runs a reference kernel.
+// Why a node of a rewritten graph runs a reference kernel. (Whether a node with a native name does,
+// only its plan tells.)
 Reason WhyNotAccelerated(const Node& node);
 
 }  // namespace tenon

@@ -66,6 +66,7 @@ class ExploreTest(unittest.TestCase):
       # Steps are nodes, and their times make up the profile.
       for step in report["steps"]:
         self.assertEqual(final[step["node"]]["op"], step["op"])
+        self.assertEqual(step["reason"] is None, step["accelerated"] or step["dynamic"])
       self.assertAlmostEqual(sum(s["ms"] for s in report["steps"]), report["profile"]["ms"])
       self.check_memory(report)
       self.check_stats(name, report)

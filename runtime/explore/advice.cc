@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "env/cpu.h"
@@ -96,27 +95,12 @@ class Adviser {
         ms * kBatchSaves);
   }
 
-  // One line for each rule and kind of reason.
   void NearMisses() {
-    struct Group {
-      std::vector<const ExploredMiss*> misses;
-      double saves_ms = 0;
-    };
-    absl::btree_map<std::pair<std::string, ReasonKind>, Group> groups;
-    absl::btree_set<std::vector<NodeId>> seen;
-    for (const ExploredMiss& m : e_.misses) {
-      if (e_.total_ms > 0 && m.saves_ms <= 0) continue;
-      // Two changes, or two rules, that would fuse the same steps save their time once.
-      if (!m.now.empty() && !seen.insert(m.now).second) continue;
-      Group& group = groups[{m.miss.rule, m.miss.reason.kind}];
-      group.misses.push_back(&m);
-      group.saves_ms += m.saves_ms;
-    }
-    for (const auto& [key, group] : groups) {
-      const Reason& first = group.misses.front()->miss.reason;
+    for (const MissGroup& group : GroupMisses(e_)) {
+      const NearMiss& first = group.misses.front()->miss;
       const size_t more = group.misses.size() - 1;
-      Add(Advice::Kind::kNearMiss, first.change,
-          absl::StrCat(first.Text(), ", so ", key.first, " does not fire",
+      Add(Advice::Kind::kNearMiss, first.reason.change,
+          absl::StrCat(first.reason.Text(), ", so ", first.rule, " does not fire",
                        more > 0 ? absl::StrCat(" (and in ", more, " more places)") : ""),
           group.saves_ms);
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "env/cpu.h"
 #include "env/status.h"
 #include "graph_rewrite/free_work.h"
@@ -112,6 +114,23 @@ void WeighMisses(Exploration& e) {
 }  // namespace
 
 ShortNames Exploration::short_names() const { return ShortNamesOf(graph()); }
+
+std::vector<MissGroup> GroupMisses(const Exploration& e) {
+  absl::btree_map<std::pair<std::string, ReasonKind>, MissGroup> groups;
+  absl::btree_set<std::vector<NodeId>> seen;
+  for (const ExploredMiss& m : e.misses) {
+    if (e.runs > 0 && m.saves_ms <= 0) continue;
+    if (!m.now.empty() && !seen.insert(m.now).second) continue;
+    MissGroup& group = groups[{m.miss.rule, m.miss.reason.kind}];
+    group.misses.push_back(&m);
+    group.saves_ms += m.saves_ms;
+  }
+  std::vector<MissGroup> sorted;
+  for (auto& [key, group] : groups) sorted.push_back(std::move(group));
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const MissGroup& a, const MissGroup& b) { return a.saves_ms > b.saves_ms; });
+  return sorted;
+}
 
 absl::StatusOr<Exploration> Explore(const Model& model, const SessionOptions& options,
                                     const ExploreOptions& wanted) {

@@ -63,6 +63,15 @@ struct Exploration {
   ShortNames short_names() const;
 };
 
+// Near misses of one rule for the same kind of reason.
+struct MissGroup {
+  std::vector<const ExploredMiss*> misses;  // what saves most first
+  double saves_ms = 0;
+};
+// What saves most first; with a profile, only what saves something. Changes, or rules, that would
+// fuse the same steps count once.
+std::vector<MissGroup> GroupMisses(const Exploration& e);
+
 // Rewriting that fails is an error; a plan that cannot be made is not.
 absl::StatusOr<Exploration> Explore(const Model& model, const SessionOptions& options,
                                     const ExploreOptions& wanted);

@@ -159,6 +159,10 @@ Json ScopesJson(const Exploration& e) {
 Json StepsJson(const Exploration& e, const Machine& machine) {
   Json steps = Json::array();
   for (const ExploredStep& s : e.steps) {
+    Json reason = nullptr;
+    if (!s.info.accelerated && !s.info.dynamic && s.node != kNoNode) {
+      reason = ReasonJson(WhyNotAccelerated(e.graph().node(s.node)));
+    }
     steps.push_back({{"node", s.node == kNoNode ? Json(nullptr) : Json(s.node)},
                      {"name", s.info.node},
                      {"op", s.info.op},
@@ -169,6 +173,7 @@ Json StepsJson(const Exploration& e, const Machine& machine) {
                      {"flops", s.info.flops},
                      {"bytes", s.info.bytes},
                      {"limit", Name(LimitOf(e, s, machine))},
+                     {"reason", std::move(reason)},
                      {"ms", s.ms}});
   }
   return steps;
