@@ -151,6 +151,21 @@ tenon_status* tenon_session_run_with(tenon_session* session, const tenon_run_opt
   return Guard([&] { return Run(session, call, /*new_outputs=*/false); });
 }
 
+tenon_status* tenon_session_check_rows(const tenon_session* session, const char* const* input_names,
+                                       const tenon_tensor* const* inputs, int num_inputs) {
+  Call call;
+  call.input_names = input_names;
+  call.inputs = inputs;
+  call.num_inputs = num_inputs;
+  return Guard([&]() -> absl::Status {
+    if (session == nullptr || num_inputs < 0 || (num_inputs > 0 && inputs == nullptr)) {
+      return InvalidArgument("null argument");
+    }
+    TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors, InputsOf(call, *session->session));
+    return session->session->CheckRowsApart(tensors);
+  });
+}
+
 tenon_cancel* tenon_cancel_create(void) { return new (std::nothrow) tenon_cancel; }
 void tenon_cancel_request(tenon_cancel* cancel) {
   cancel->requested.store(true, std::memory_order_relaxed);

@@ -267,6 +267,19 @@ class Session {
     }
   }
 
+  // Throws TENON_FAILED_PRECONDITION unless one run on the rows of several calls' inputs gives each
+  // its results (tenon_session_check_rows).
+  void CheckRows(const Named& inputs) const {
+    std::vector<const char*> names;
+    std::vector<const tenon_tensor*> tensors;
+    for (const auto& [name, tensor] : inputs) {
+      names.push_back(name.c_str());
+      tensors.push_back(tensor.get());
+    }
+    Check(tenon_session_check_rows(get(), names.data(), tensors.data(),
+                                   static_cast<int>(tensors.size())));
+  }
+
   // Variables that the model changes; they keep their values from run to run.
   std::vector<std::string> variable_names() const {
     std::vector<std::string> names;

@@ -240,6 +240,15 @@ TENON_API tenon_status* tenon_session_run_with(tenon_session* session,
                                                const char* const* output_names,
                                                tenon_tensor** outputs, int num_outputs);
 
+/* Whether one run on the rows (axis 0) of several calls' inputs gives each call its results, for
+ * inputs of these dtypes and shapes but for the number of rows. Only what is known of every op
+ * counts: TENON_FAILED_PRECONDITION names the node about which it is not. `input_names` may be
+ * NULL.
+ */
+TENON_API tenon_status* tenon_session_check_rows(const tenon_session* session,
+                                                 const char* const* input_names,
+                                                 const tenon_tensor* const* inputs, int num_inputs);
+
 /* Variables that the model changes, sorted by name; they keep their values between runs. (Variables
  * that it only reads are constants.) */
 TENON_API int tenon_session_num_variables(const tenon_session* session);

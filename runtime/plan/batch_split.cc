@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "env/status.h"
 #include "ops/op.h"
 #include "runtime/plan/plan_builder.h"
@@ -81,13 +82,19 @@ class BatchAxisAnalysis {
       }
     }
     for (NodeId id : model_.order()) {
-      if (rows_[static_cast<size_t>(id)].empty() && !Visit(graph.node(id))) return false;
+      if (rows_[static_cast<size_t>(id)].empty() && !Visit(graph.node(id))) {
+        stopped_at_ = id;
+        return false;
+      }
     }
     return std::all_of(graph.outputs().begin(), graph.outputs().end(), [&](const auto& output) {
       const TensorSpec& spec = Spec(all_, output.source);
+      stopped_at_ = output.source.node;
       return Of(output.source) != BatchAxis::kOther && SizeOf(spec.dtype) > 0;
     });
   }
+  // The node at which Run found that they cannot.
+  const Node& StoppedAt() const { return model_.graph().node(stopped_at_); }
   BatchAxis Of(Endpoint e) const {
     return rows_[static_cast<size_t>(e.node)][static_cast<size_t>(e.port)];
   }
@@ -166,6 +173,7 @@ class BatchAxisAnalysis {
   const PlanDryRun& part_;
   const int64_t parts_;
   std::vector<std::vector<BatchAxis>> rows_;  // by node, then port
+  NodeId stopped_at_ = 0;
 };
 
 // All divisors less than `rows`, ascending.
@@ -229,6 +237,27 @@ absl::StatusOr<std::shared_ptr<const SplitPlan>> BuildSplitPlan(
                          BuildPlan(model, part_feeds, services, cache));
   return std::make_shared<const SplitPlan>(std::move(plan), rows / part_rows, free_rows,
                                            std::move(outputs));
+}
+
+absl::Status CheckRowsApart(const std::shared_ptr<const ModelState>& model,
+                            absl::Span<const TensorSpec> feeds, const std::vector<bool>& free_rows,
+                            const Services& services) {
+  constexpr int64_t kRows = 2, kParts = 2;
+  if (RowsOf(feeds, free_rows) == 0) {
+    return absl::FailedPreconditionError("the inputs do not have the same number of rows");
+  }
+  const Specs part_feeds = WithRows(feeds, free_rows, kRows);
+  const Specs all_feeds = WithRows(feeds, free_rows, kRows * kParts);
+  TENON_ASSIGN_OR_RETURN(const PlanDryRun part, DryRunPlan(model, part_feeds, services));
+  TENON_ASSIGN_OR_RETURN(const PlanDryRun all, DryRunPlan(model, all_feeds, services));
+  if (part.dynamic || all.dynamic) {
+    return absl::FailedPreconditionError("some shapes in the graph are known only when it runs");
+  }
+  BatchAxisAnalysis analysis(*model, all, part, kParts);
+  if (analysis.Run(all_feeds, free_rows)) return absl::OkStatus();
+  const Node& node = analysis.StoppedAt();
+  return absl::FailedPreconditionError(
+      absl::StrCat("node '", node.name, "' (", node.op, ") may look at several rows at once"));
 }
 
 }  // namespace tenon

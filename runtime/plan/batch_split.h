@@ -24,6 +24,13 @@ absl::StatusOr<std::shared_ptr<const SplitPlan>> BuildSplitPlan(
     const std::shared_ptr<const ModelState>& model, absl::Span<const TensorSpec> feeds,
     const std::vector<bool>& free_rows, const Services& services, KernelCache& cache);
 
+// OK if every op is known to treat the rows of the feeds with free rows independently, so that one
+// run on the rows of several gives each its results. Otherwise FailedPrecondition, which names the
+// node about which this is not known. The feeds' other dimensions count, their rows do not.
+absl::Status CheckRowsApart(const std::shared_ptr<const ModelState>& model,
+                            absl::Span<const TensorSpec> feeds, const std::vector<bool>& free_rows,
+                            const Services& services);
+
 }  // namespace tenon
 
 #endif  // TENON_RUNTIME_PLAN_BATCH_SPLIT_H_

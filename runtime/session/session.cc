@@ -382,17 +382,37 @@ absl::Status Session::CheckInputs(absl::Span<const Tensor> inputs) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<const Plan>> Session::BuildPlanFor(
-    absl::Span<const TensorSpec> feeds, const std::vector<bool>& free_rows) {
+Session::Feeds Session::FeedsOf(absl::Span<const Tensor> inputs) const {
+  Feeds feeds;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Shape& shape = inputs_[i].shape;
+    const Tensor& value = state_->defaults[i];
+    // Of a plan for an omitted input, its value is a part.
+    const bool omitted = !inputs[i].valid() && value.valid();
+    const Tensor& t = omitted ? value : inputs[i];
+    feeds.specs.push_back({t.dtype(), t.shape(), omitted ? &value : nullptr});
+    feeds.free_rows.push_back(!omitted && shape.has_rank() && shape.rank() > 0 && shape.dim(0) < 0);
+  }
+  return feeds;
+}
+
+absl::Status Session::CheckRowsApart(absl::Span<const Tensor> inputs) const {
+  TENON_RETURN_IF_ERROR(CheckInputs(inputs));
+  const Feeds feeds = FeedsOf(inputs);
+  return tenon::CheckRowsApart(state_->model, feeds.specs, feeds.free_rows, state_->services);
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> Session::BuildPlanFor(const Feeds& feeds) {
   State& state = *state_;
-  auto split = BuildSplitPlan(state.model, feeds, free_rows, state.services, state.kernels);
+  auto split =
+      BuildSplitPlan(state.model, feeds.specs, feeds.free_rows, state.services, state.kernels);
   if (split.ok() && *split != nullptr) return *std::move(split);
   if (!split.ok()) {
     // Parts are for speed alone: the model still runs.
     MutexLock lock(&state.split_mutex);
     state.split_status = split.status();
   }
-  return BuildPlan(state.model, feeds, state.services, state.kernels);
+  return BuildPlan(state.model, feeds.specs, state.services, state.kernels);
 }
 
 void Session::Remember(absl::Span<const Tensor> inputs, const std::shared_ptr<const Plan>& plan) {
@@ -409,18 +429,7 @@ void Session::Remember(absl::Span<const Tensor> inputs, const std::shared_ptr<co
 absl::StatusOr<std::shared_ptr<const Plan>> Session::PlanFor(absl::Span<const Tensor> inputs) {
   TENON_RETURN_IF_ERROR(CheckInputs(inputs));
   return state_->plans.Get(inputs, [&]() -> absl::StatusOr<std::shared_ptr<const Plan>> {
-    std::vector<TensorSpec> feeds;
-    std::vector<bool> free_rows;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const Shape& shape = inputs_[i].shape;
-      const Tensor& value = state_->defaults[i];
-      // Of a plan for an omitted input, its value is a part.
-      const bool omitted = !inputs[i].valid() && value.valid();
-      const Tensor& t = omitted ? value : inputs[i];
-      feeds.push_back({t.dtype(), t.shape(), omitted ? &value : nullptr});
-      free_rows.push_back(!omitted && shape.has_rank() && shape.rank() > 0 && shape.dim(0) < 0);
-    }
-    absl::StatusOr<std::shared_ptr<const Plan>> plan = BuildPlanFor(feeds, free_rows);
+    absl::StatusOr<std::shared_ptr<const Plan>> plan = BuildPlanFor(FeedsOf(inputs));
     if (plan.ok()) {
       AfterPlan();
       Remember(inputs, *plan);

@@ -121,6 +121,10 @@ class Session {
   bool Takes(absl::string_view name) const;
   // Puts inputs given by name in order; errors as in Run.
   absl::StatusOr<std::vector<Tensor>> Arrange(absl::Span<const NamedTensor> inputs) const;
+  // OK if one run on the rows (axis 0) of several calls' inputs gives each its results, for inputs
+  // of these shapes but for their rows. Otherwise FailedPrecondition with the node about which this
+  // is not known.
+  absl::Status CheckRowsApart(absl::Span<const Tensor> inputs) const;
   // The plans that are kept or running, with the inputs that they were made for (an invalid dtype:
   // omitted), oldest first.
   struct KeptPlan {
@@ -158,8 +162,13 @@ class Session {
   absl::Status Rewrite(Graph graph);
   absl::Status Start(Graph graph);
   absl::Status ReadFromDisk(const DiskCacheEntry& entry);
-  absl::StatusOr<std::shared_ptr<const Plan>> BuildPlanFor(absl::Span<const TensorSpec> feeds,
-                                                           const std::vector<bool>& free_rows);
+  // What plans for these inputs are made for.
+  struct Feeds {
+    std::vector<TensorSpec> specs;
+    std::vector<bool> free_rows;  // whether the model states no number of rows
+  };
+  Feeds FeedsOf(absl::Span<const Tensor> inputs) const;
+  absl::StatusOr<std::shared_ptr<const Plan>> BuildPlanFor(const Feeds& feeds);
   void AfterPlan();
   void Remember(absl::Span<const Tensor> inputs, const std::shared_ptr<const Plan>& plan);
   absl::StatusOr<std::vector<Tensor>> RunChecked(absl::Span<const Tensor> inputs,

@@ -574,6 +574,15 @@ class Batching(unittest.TestCase):
     for i in (0, 2, 3):
       self.assertEqual(answers[i][1]["predictions"][1]["y"], DOUBLED[1])
 
+  def test_rows_that_depend_on_each_other_stay_apart(self):
+    request = {"signature_name": "center", "inputs": X}
+    self.server.post("/v1/models/toy:predict", request)  # loads the signature
+    for status, answer in self.ask_together([request] * 3 + [
+        {"signature_name": "center", "inputs": [[7, 8, 9]]}] * 3):
+      self.assertEqual(status, 200)
+      self.assertIn(answer["outputs"],
+                    ([[-1.5, -1.5, -1.75], [1.5, 1.5, 1.75]], [[0, 0, 0]]))
+
   def test_expired_requests_are_not_run(self):
     import grpc
     import numpy as np
@@ -596,12 +605,12 @@ class Batching(unittest.TestCase):
     self.assertEqual(self.stats()["execution_count"], runs)
 
   def test_a_full_queue_refuses(self):
+    # Strings are not put into batches, so nothing takes them from the queue while others wait.
     server = clients.Server(
         PROGRAM, "--model_name=toy", f"--model_base_path={self.folder / 'toy'}",
         "--max_queued_requests=1", "--enable_batching",
         f"--batching_parameters_file={self.folder / 'batching.config'}")
     self.addCleanup(server.close)
-    # Full batches run alone; those behind them wait for a quarter of a second each.
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
       codes = list(pool.map(lambda n: server.post(
           "/v1/models/toy:predict", {"signature_name": "echo", "instances": [

@@ -1,6 +1,7 @@
 #include "tools/serve/http_server.h"
 
 #include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -296,6 +297,8 @@ class BeastServer final : public HttpServer {
   }
 
   asio::io_context context_;
+  // While all requests are with the models, nothing else keeps the threads.
+  asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
   tcp::acceptor acceptor_;
   std::shared_ptr<Shared> shared_;
   int port_ = 0;

@@ -66,13 +66,12 @@ Scheduler::~Scheduler() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-bool Scheduler::MayBatch(const Job& job) const {
-  return options_.batching.enabled && job.rows > 0 && job.rows < options_.batching.max_rows;
-}
-
 void Scheduler::Submit(std::unique_ptr<Job> job) {
   job->submitted = Clock::now();
   job->rows = job->runnable->free_rows ? RowsOf(job->inputs) : 0;
+  job->may_batch = options_.batching.enabled && job->rows > 0 &&
+                   job->rows < options_.batching.max_rows &&
+                   job->servable->RowsApart(*job->runnable, job->inputs);
   bool ending;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -103,7 +102,7 @@ absl::StatusOr<std::vector<Tensor>> Scheduler::RunAndWait(std::unique_ptr<Job> j
 
 void Scheduler::Gather(Jobs& batch, int64_t& rows) {
   for (auto it = queue_.begin(); it != queue_.end() && rows < options_.batching.max_rows;) {
-    if (MayBatch(**it) && rows + (*it)->rows <= options_.batching.max_rows &&
+    if ((*it)->may_batch && rows + (*it)->rows <= options_.batching.max_rows &&
         Agree(*batch.front(), **it)) {
       rows += (*it)->rows;
       batch.push_back(std::move(*it));
@@ -122,7 +121,7 @@ void Scheduler::Work() {
     Jobs batch;
     batch.push_back(std::move(queue_.front()));
     queue_.pop_front();
-    if (MayBatch(*batch.front())) {
+    if (batch.front()->may_batch) {
       int64_t rows = batch.front()->rows;
       Gather(batch, rows);
       const auto until = batch.front()->submitted + options_.batching.timeout;
@@ -161,7 +160,7 @@ void Scheduler::Run(Jobs batch) {
   int64_t rows = 0;
   for (const auto& job : jobs) rows += job->rows;
   int64_t padded = rows;
-  if (MayBatch(first)) {
+  if (first.may_batch) {
     const auto next = std::lower_bound(allowed.begin(), allowed.end(), rows);
     if (next != allowed.end()) padded = *next;
   }

@@ -52,6 +52,7 @@ struct Job {
 
   Clock::time_point submitted;
   int64_t rows = 0;  // of all inputs; 0: they differ, or the model's rows are not free
+  bool may_batch = false;
 };
 
 class Scheduler {
@@ -71,7 +72,6 @@ class Scheduler {
   // Moves jobs that fit to the first one of `batch` from the queue to `batch`.
   void Gather(Jobs& batch, int64_t& rows);
   void Run(Jobs batch);
-  bool MayBatch(const Job& job) const;
 
   const SchedulerOptions options_;
   std::mutex mutex_;

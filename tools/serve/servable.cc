@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "tools/serve/log.h"
 #include "tools/serve/tensors.h"
 
 namespace tenon::serve {
@@ -103,6 +104,36 @@ absl::StatusOr<std::vector<Tensor>> Servable::Run(
     return ToStatus(error);
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError("out of memory");
+  }
+}
+
+bool Servable::RowsApart(Runnable& runnable,
+                         const std::vector<std::pair<std::string, Tensor>>& inputs) const {
+  constexpr size_t kMostShapes = 1000;  // of which it is remembered
+  std::string key;
+  for (const auto& [input, tensor] : inputs) {
+    const std::vector<int64_t> dims = tensor.dims();
+    absl::StrAppend(&key, input, " ", static_cast<int>(tensor.dtype()));
+    for (size_t d = 1; d < dims.size(); ++d) absl::StrAppend(&key, ",", dims[d]);
+    absl::StrAppend(&key, ";");
+  }
+  const auto session = Loaded(runnable);
+  if (!session.ok()) return false;
+  const std::lock_guard<std::mutex> lock(runnable.mutex);
+  const auto known = runnable.rows_apart.find(key);
+  if (known != runnable.rows_apart.end()) return known->second;
+  if (runnable.rows_apart.size() >= kMostShapes) return false;
+  try {
+    (*session)->CheckRows(inputs);
+    return runnable.rows_apart[key] = true;
+  } catch (const Error& error) {
+    if (error.code() == TENON_FAILED_PRECONDITION) {
+      LogWarning("requests are not put into batches", {{"model", name_},
+                                                       {"version", absl::StrCat(version_)},
+                                                       {"signature", runnable.signature.name},
+                                                       {"reason", error.what()}});
+    }
+    return runnable.rows_apart[key] = false;
   }
 }
 

@@ -42,6 +42,7 @@ struct Runnable {
   std::mutex mutex;
   std::optional<Session> session;
   absl::Status status;
+  std::map<std::string, bool> rows_apart;  // by the inputs' dtypes and shapes but for axis 0
 };
 
 // What a model did since it was loaded; for statistics.
@@ -75,6 +76,11 @@ class Servable {
                                           const std::vector<std::pair<std::string, Tensor>>& inputs,
                                           const std::vector<std::string>& outputs,
                                           std::chrono::nanoseconds timeout);
+
+  // Whether one run may serve these inputs together with others of the same dtypes and shapes but
+  // for axis 0: every op is known to treat rows independently. Logs why not, once.
+  bool RowsApart(Runnable& runnable,
+                 const std::vector<std::pair<std::string, Tensor>>& inputs) const;
 
   // Bytes that the loaded sessions hold.
   int64_t Bytes() const;
