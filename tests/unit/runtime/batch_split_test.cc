@@ -60,6 +60,10 @@ class BatchSplitTest : public ::testing::Test {
     EXPECT_TRUE(plan.ok()) << plan.status();
     return plan.ok() ? *plan : nullptr;
   }
+  absl::Status Check(int64_t rows) {
+    const std::vector<TensorSpec> feeds = {{DType::kFloat, Shape({rows, 64, 64, 64}), nullptr}};
+    return CheckRowsApart(model_, feeds, {true}, services_);
+  }
   std::shared_ptr<const FlatPlan> Whole(int64_t rows) {
     const std::vector<TensorSpec> feeds = {{DType::kFloat, Shape({rows, 64, 64, 64}), nullptr}};
     auto plan = BuildPlan(model_, feeds, services_, kernels_);
@@ -79,6 +83,7 @@ class RowByRow : public BatchSplitTest, public ::testing::WithParamInterface<con
 TEST_P(RowByRow, GivesTheSameInParts) {
   const absl::Status loaded = Load(absl::StrCat(kHead, GetParam()));
   ASSERT_TRUE(loaded.ok()) << loaded;
+  EXPECT_EQ(Check(kRows), absl::OkStatus());
   const auto split = Split(kRows);
   const auto whole = Whole(kRows);
   ASSERT_NE(split, nullptr);
@@ -125,6 +130,7 @@ class AcrossRows : public BatchSplitTest, public ::testing::WithParamInterface<c
 TEST_P(AcrossRows, StaysWhole) {
   const absl::Status loaded = Load(absl::StrCat(kHead, GetParam()));
   ASSERT_TRUE(loaded.ok()) << loaded;
+  EXPECT_EQ(Check(kRows).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(Split(kRows), nullptr);
   // Not for want of size.
   const std::vector<TensorSpec> feeds = {{DType::kFloat, Shape({kRows, 64, 64, 64}), nullptr}};
