@@ -87,6 +87,7 @@ absl::Status RunPhase(Phase phase, const RuleSet& disabled, const RewriteOptions
       break;
     }
     bool changed = false;
+    context.shapes.Refresh();
     OpIndex index(graph);
     rewriter.TakeTouched();
     for (const Rule& rule : AllRules()) {

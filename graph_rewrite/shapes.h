@@ -39,6 +39,15 @@ class ShapeInfo {
   // Whether `a` broadcasts to the shape of `b`.
   bool BroadcastsTo(Endpoint a, Endpoint b);
 
+  // A rule has put nodes of known shape in the place of one whose shape was unknown: from now on,
+  // every sweep begins with Refresh, which infers all shapes again.
+  void ExpectMore() { expects_more_ = true; }
+  void Refresh() {
+    if (!expects_more_) return;
+    known_.clear();
+    sets_.clear();
+  }
+
  private:
   struct Known {
     uint32_t version = 0;
@@ -76,6 +85,7 @@ class ShapeInfo {
   const Shape* ProbedShape(int set, Endpoint e, bool* impossible);
   bool Fresh(const Known& k, NodeId id) const { return k.version == rw_.version(id); }
 
+  bool expects_more_ = false;
   const Rewriter& rw_;
   const Services& services_;
   std::vector<Known> known_;

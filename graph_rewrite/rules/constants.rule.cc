@@ -7,6 +7,7 @@
 #include "env/status.h"
 #include "graph/object.h"
 #include "graph_rewrite/contraction.h"
+#include "graph_rewrite/dims.h"
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/weight_only.h"
 #include "ops/evaluate.h"
@@ -72,6 +73,16 @@ std::vector<Tensor> ValuesOf(RuleContext& context, NodeId id) {
     if (out != nullptr && *out == DType::kInt64) return {Tensor::From<int64_t>(shape, values)};
     return {Tensor::From<int32_t>(shape, std::vector<int32_t>(values.begin(), values.end()))};
   }
+  // A dimension that is known of a shape that is not.
+  if (n.op == "StridedSlice" && IsInteger(context.shapes.dtype({id, 0}))) {
+    const int64_t size = ScalarDimension(context, {id, 0}).value;
+    if (size >= 0 && context.shapes.dtype({id, 0}) == DType::kInt32) {
+      return {Tensor::Scalar<int32_t>(static_cast<int32_t>(size))};
+    }
+    if (size >= 0 && context.shapes.dtype({id, 0}) == DType::kInt64) {
+      return {Tensor::Scalar<int64_t>(size)};
+    }
+  }
   if (n.inputs.empty() || op.info->row.reference == nullptr) return {};
   std::vector<Tensor> inputs;
   size_t input_bytes = 0;
@@ -127,7 +138,7 @@ absl::Status FoldConstants(RuleContext& context) {
 const RuleRegistration fold({
     .name = "FoldConstants",
     .doc = "ops on constants are computed, as are Shape, Size and Rank of tensors whose shape is "
-           "known",
+           "known, and single dimensions of shapes",
     .phase = Phase::kFold,
     .sweep = FoldConstants,
     .after = "ComputeInFloat",  // otherwise constants would be folded in half, and rounded

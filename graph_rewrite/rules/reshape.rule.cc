@@ -1,11 +1,30 @@
 // Removes reshapes and transposes that change nothing, and merges consecutive ones.
 #include <algorithm>
 
+#include "absl/types/span.h"
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/rules/forward.h"
 
 namespace tenon {
 namespace {
+
+// Whether the node joins all dimensions but the last of `x` for products with matrices, of which
+// FoldTensordot makes products of `x` itself.
+bool JoinsRowsForProducts(RuleContext& context, NodeId id, Endpoint x) {
+  const Shape& shape = context.shapes.shape(x);
+  if (shape.rank() < 3 || context.rw.uses(id).empty()) return false;
+  const int64_t last = shape.dim(shape.rank() - 1);
+  if (last < 0) return false;
+  const absl::Span<const Use> uses = context.rw.uses(id);
+  return std::all_of(uses.begin(), uses.end(), [&](const Use& use) {
+    const Node& product = context.node(use.reader);
+    if (use.slot != 0 || product.op != "MatMul") return false;
+    const bool* a = product.attr<bool>("transpose_a");
+    const bool* b = product.attr<bool>("transpose_b");
+    const Shape& w = context.shapes.shape(product.inputs[1]);
+    return a != nullptr && !*a && b != nullptr && w.rank() == 2 && w.dim(*b ? 1 : 0) == last;
+  });
+}
 
 Outcome RemoveReshape(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
@@ -14,6 +33,9 @@ Outcome RemoveReshape(RuleContext& context, NodeId id) {
   const Node& inner = context.Candidate(x);
   if (inner.op != "Reshape" || x.port != 0) {
     return Outcome::Skip(0, "it changes the shape", id);
+  }
+  if (JoinsRowsForProducts(context, id, x)) {
+    return Outcome::Skip(1, "it joins rows for a product", id);
   }
   // Of two consecutive reshapes, only the last one matters.
   const NodeId old = x.node;

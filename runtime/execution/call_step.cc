@@ -4,6 +4,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "env/status.h"
+#include "ops/control/branch.h"
 #include "runtime/execution/execution.h"
 
 namespace tenon {

@@ -5,6 +5,7 @@
 
 #include "env/status.h"
 #include "graph/object.h"
+#include "ops/control/branch.h"
 #include "runtime/execution/execution.h"
 #include "runtime/execution/flat_plan.h"
 #include "runtime/execution/plan_call.h"

@@ -1,20 +1,8 @@
 #include "runtime/execution/plan_call.h"
 
-#include <string>
-
 #include "env/status.h"
-#include "kernels/interface/types.h"
 
 namespace tenon {
-
-bool IsTrue(const Tensor& t) {
-  if (t.shape().rank() > 0) return t.num_elements() > 0;
-  if (t.dtype() == DType::kBool) return *t.data<bool>();
-  if (t.dtype() == DType::kString) return !t.data<std::string>()->empty();
-  bool truth = false;
-  VisitTypes(NumbersAndBool{}, t.dtype(), [&]<typename T>() { truth = *t.data<T>() != T(0); });
-  return truth;
-}
 
 bool IsFor(const FlatPlan& plan, absl::Span<const Tensor> arguments) {
   if (plan.feeds.size() != arguments.size()) return false;

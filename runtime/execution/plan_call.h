@@ -15,15 +15,6 @@
 
 namespace tenon {
 
-// TensorFlow's definition of truth: a scalar that is not zero or empty, or another tensor that has
-// elements.
-bool IsTrue(const Tensor& t);
-
-// The branch of a Case: the last one also for numbers that no branch has.
-inline int BranchOf(int32_t index, int branches) {
-  return index < 0 || index >= branches ? branches - 1 : index;
-}
-
 // Whether the plan was made for such arguments.
 bool IsFor(const FlatPlan& plan, absl::Span<const Tensor> arguments);
 

@@ -5,9 +5,9 @@
 
 #include "env/status.h"
 #include "kernels/lists/tensor_list.h"
+#include "ops/control/branch.h"
 #include "ops/op.h"
 #include "runtime/execution/element_call_step.h"
-#include "runtime/execution/plan_call.h"
 #include "runtime/plan/plan_builder.h"
 
 namespace tenon {
@@ -219,16 +219,12 @@ absl::StatusOr<CallForm> CallFormOf(const Node& node, const Bodies& bodies) {
   CallForm form;
   std::vector<const FuncRef*> functions;
   const ControlFlow flow = FactsOf(node.op).control_flow;
-  if (flow == ControlFlow::kIf) {
-    functions = {node.attr<FuncRef>("then_branch"), node.attr<FuncRef>("else_branch")};
-  } else if (flow == ControlFlow::kWhile) {
+  if (flow == ControlFlow::kWhile) {
     form.kind = CallForm::kWhile;
     functions = {node.attr<FuncRef>("cond"), node.attr<FuncRef>("body")};
   } else {
-    form.kind = CallForm::kCase;
-    if (const auto* list = node.attr<std::vector<FuncRef>>("branches")) {
-      for (const FuncRef& f : *list) functions.push_back(&f);
-    }
+    form.kind = flow == ControlFlow::kIf ? CallForm::kIf : CallForm::kCase;
+    functions = BranchesOf(node);
     if (functions.empty()) return InvalidArgument("has no branches");
   }
   form.first_input = form.kind == CallForm::kWhile ? 0 : 1;
@@ -245,16 +241,9 @@ absl::StatusOr<CallForm> CallFormOf(const Node& node, const Bodies& bodies) {
   return form;
 }
 
-void ChooseBranch(const Tensor& selector, CallForm& form) {
-  int chosen = 0;
-  if (form.kind == CallForm::kIf) {
-    chosen = IsTrue(selector) ? 0 : 1;
-  } else if (form.kind == CallForm::kCase && selector.num_elements() == 1 &&
-             selector.dtype() == DType::kInt32) {
-    chosen = BranchOf(*selector.data<int32_t>(), static_cast<int>(form.bodies.size()));
-  } else {
-    return;  // a loop, or an error that the run reports
-  }
+void ChooseBranch(const Node& node, const Tensor& selector, CallForm& form) {
+  const int chosen = ChosenBranch(node, selector);
+  if (chosen < 0) return;
   form.bodies = {form.bodies[static_cast<size_t>(chosen)]};
   form.kind = CallForm::kBranch;
 }

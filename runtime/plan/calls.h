@@ -25,7 +25,7 @@ bool IsCall(absl::string_view op);
 // InvalidArgument if a function is missing or its signature does not match the node.
 absl::StatusOr<CallForm> CallFormOf(const Node& node, const Bodies& bodies);
 // Makes an If or a Case, whose first input is known, the call of one branch.
-void ChooseBranch(const Tensor& selector, CallForm& form);
+void ChooseBranch(const Node& node, const Tensor& selector, CallForm& form);
 
 // Whether the function computes elementwise, so that it can be given vectors in place of scalars.
 bool TakesVectors(const Body& body);

@@ -93,7 +93,9 @@ absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> i
     return AddElementCall(node, *form, inputs, outputs, ports);
   }
   const size_t first = static_cast<size_t>(form->first_input);
-  if (first > 0 && inputs[0]->spec.value != nullptr) ChooseBranch(*inputs[0]->spec.value, *form);
+  if (first > 0 && inputs[0]->spec.value != nullptr) {
+    ChooseBranch(node, *inputs[0]->spec.value, *form);
+  }
 
   CallArguments arguments;
   std::vector<Tensor> lists(specs.size());

@@ -1,0 +1,99 @@
+// If and Case whose selector is constant become the nodes of the branch that it selects. Shapes and
+// values then pass through, other rules see what was hidden in the function, and the conditions of
+// further branches may become constants, too.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "env/status.h"
+#include "graph_rewrite/rule.h"
+#include "ops/control/branch.h"
+#include "ops/op.h"
+
+namespace tenon {
+namespace {
+
+// The function that the node calls, if its nodes can take the node's place.
+absl::StatusOr<std::shared_ptr<const Graph>> BranchToInline(RuleContext& context, const Node& n) {
+  const Tensor* selector = context.Constant(n.inputs[0]);
+  if (selector == nullptr) return WhyNot("its selector is not constant");
+  const int chosen = ChosenBranch(n, *selector);
+  const std::vector<const FuncRef*> branches = BranchesOf(n);
+  if (chosen < 0 || branches[static_cast<size_t>(chosen)] == nullptr) {
+    return WhyNot("it selects no branch");
+  }
+  const FunctionLibrary& functions = context.graph().functions();
+  const auto found = functions.find(branches[static_cast<size_t>(chosen)]->name);
+  if (found == functions.end()) return WhyNot("it is inside a function");
+  const Graph& body = *found->second;
+  if (!body.functions().empty()) return WhyNot("the branch has functions of its own");
+  if (!body.targets().empty()) return WhyNot("the branch has side effects");
+  const OpLookup op = FindOp(n.op);
+  TENON_ASSIGN_OR_RETURN(const std::vector<DType> results, OutputDTypes(*op.info, n));
+  if (body.inputs().size() + 1 != n.inputs.size() || body.outputs().size() != results.size()) {
+    return WhyNot("the branch has another signature");
+  }
+  for (size_t i = 0; i < body.inputs().size(); ++i) {
+    const DType* dtype = body.node(body.inputs()[i].node).attr<DType>("dtype");
+    if (dtype == nullptr || context.shapes.dtype(n.inputs[i + 1]) != *dtype) {
+      return WhyNot("an argument of the branch has another dtype");
+    }
+  }
+  return found->second;
+}
+
+Outcome InlineBranch(RuleContext& context, NodeId id) {
+  const Node call = context.node(id);
+  const auto body = BranchToInline(context, call);
+  if (!body.ok()) return Outcome::Skip(0, std::string(body.status().message()), id);
+  const auto order = (*body)->TopologicalOrder();
+  if (!order.ok()) return Outcome::Skip(1, std::string(order.status().message()), id);
+  if (!context.IsUnordered(id)) {
+    return Outcome::Skip(1, "other nodes wait for it, or it is a target", id);
+  }
+
+  absl::flat_hash_map<NodeId, NodeId> inlined;
+  absl::flat_hash_map<NodeId, Endpoint> arguments;
+  for (size_t i = 0; i < (*body)->inputs().size(); ++i) {
+    arguments[(*body)->inputs()[i].node] = call.inputs[i + 1];
+  }
+  const auto outside = [&](Endpoint e) -> Endpoint {
+    const auto argument = arguments.find(e.node);
+    return argument != arguments.end() ? argument->second : Endpoint{inlined.at(e.node), e.port};
+  };
+  for (NodeId inner : *order) {
+    if (arguments.contains(inner)) continue;
+    Node n = (*body)->node(inner);
+    for (Endpoint& e : n.inputs) e = outside(e);
+    auto& controls = n.control_inputs;
+    controls.erase(std::remove_if(controls.begin(), controls.end(),
+                                  [&](NodeId c) { return arguments.contains(c); }),
+                   controls.end());
+    for (NodeId& c : controls) c = inlined.at(c);
+    inlined[inner] = context.rw.AddNode(std::move(n));
+  }
+  for (size_t i = 0; i < (*body)->outputs().size(); ++i) {
+    context.rw.ReplaceAllUses({id, static_cast<int>(i)}, outside((*body)->outputs()[i].source));
+  }
+  context.shapes.ExpectMore();
+  context.RemoveIfDead(id);
+  for (NodeId inner : *order) {
+    const auto outer = inlined.find(inner);
+    if (outer != inlined.end()) context.RemoveIfDead(outer->second);
+  }
+  return Outcome::Fired();
+}
+
+const RuleRegistration inline_branch({
+    .name = "InlineBranch",
+    .doc = "If and Case whose selector is constant become the nodes of the branch",
+    .phase = Phase::kFold,
+    .anchors = "If|StatelessIf|Case|StatelessCase",
+    .apply = InlineBranch,
+});
+
+}  // namespace
+}  // namespace tenon
