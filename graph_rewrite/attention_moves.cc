@@ -1,9 +1,11 @@
 // What attention absorbs of the ops around it.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "graph_rewrite/attention.h"
 #include "graph_rewrite/elements.h"
+#include "graph_rewrite/slices.h"
 
 namespace tenon {
 namespace {
@@ -15,11 +17,6 @@ std::vector<int64_t> ConstantInts(RuleContext& context, Endpoint e) {
   if (t == nullptr) return {};
   const auto values = IntegerValues(*t);
   return values.ok() ? *values : std::vector<int64_t>();
-}
-
-int64_t IntAttr(const Node& n, const char* name) {
-  const int64_t* v = n.attr<int64_t>(name);
-  return v == nullptr ? 0 : *v;
 }
 
 // Empty: no permutation.
@@ -47,34 +44,13 @@ bool AbsorbTranspose(RuleContext& context, const Node& n, LabeledInput& x) {
 }
 
 // One index of an axis: Unpack, or x[..., i, ...].
-bool AbsorbIndex(RuleContext& context, const Node& n, LabeledInput& x) {
-  int64_t axis = -1, index = -1;
-  const int64_t rank = static_cast<int64_t>(x.labels.size()) + 1;
-  if (n.op == "Unpack") {
-    axis = IntAttr(n, "axis");
-    if (axis < 0) axis += rank;
-    index = x.e.port;
-  } else if (n.op == "StridedSlice") {
-    const std::vector<int64_t> begin = ConstantInts(context, n.inputs[1]);
-    const std::vector<int64_t> strides = ConstantInts(context, n.inputs[3]);
-    const int64_t shrinks = IntAttr(n, "shrink_axis_mask");
-    const int64_t whole = IntAttr(n, "begin_mask") & IntAttr(n, "end_mask");
-    if (IntAttr(n, "ellipsis_mask") != 0 || IntAttr(n, "new_axis_mask") != 0) return false;
-    if (begin.empty() || begin.size() != strides.size()) return false;
-    for (size_t i = 0; i < begin.size(); ++i) {
-      if (strides[i] != 1) return false;
-      if ((shrinks >> i & 1) != 0) {
-        if (axis >= 0) return false;
-        axis = static_cast<int64_t>(i);
-        index = begin[i];
-      } else if ((whole >> i & 1) == 0) {
-        return false;
-      }
-    }
-  }
-  if (axis < 0 || axis >= rank || index < 0 || index > 9) return false;
-  x.labels.insert(static_cast<size_t>(axis), 1, static_cast<char>('0' + index));
-  x.e = n.inputs[0];
+bool AbsorbIndex(RuleContext& context, LabeledInput& x) {
+  const std::optional<IndexedAxis> part = FindIndexedAxis(context, x.e);
+  if (!part.has_value() || part->index > 9) return false;
+  const size_t axis = static_cast<size_t>(part->axis);
+  if (axis > x.labels.size()) return false;
+  x.labels.insert(axis, 1, static_cast<char>('0' + part->index));
+  x.e = part->source;
   return true;
 }
 
@@ -159,7 +135,7 @@ void AbsorbInto(RuleContext& context, LabeledInput& x, float* scale, char* repea
   for (int i = 0; i < kMostMoves; ++i) {
     const Node& n = context.Candidate(x.e);
     if (n.op.empty()) return;
-    if (AbsorbTranspose(context, n, x) || AbsorbIndex(context, n, x)) continue;
+    if (AbsorbTranspose(context, n, x) || AbsorbIndex(context, x)) continue;
     if (scale != nullptr && AbsorbScale(context, n, x, *scale)) continue;
     if (repeated != nullptr) {
       LabeledInput before = x;
