@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
 #include "graph_rewrite/elements.h"
+#include "graph_rewrite/last_axis.h"
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/rules/alternatives.h"
@@ -17,75 +18,13 @@
 namespace tenon {
 namespace {
 
-// The last axis of x: rank and size must be known.
-struct LastAxis {
-  int rank = 0;
-  int64_t size = 0;
-};
-absl::StatusOr<LastAxis> LastAxisOf(const Match& match, absl::string_view x) {
-  const Shape& s = match.shape(x);
-  if (!s.has_rank() || s.rank() == 0) return WhyNot("the rank of x is not known");
-  const int64_t size = s.dim(s.rank() - 1);
-  if (size <= 0) return WhyNot("the size of the last axis is not known");
-  return LastAxis{s.rank(), size};
-}
-
-absl::Status IsLastAxis(const Tensor& axes, const LastAxis& axis) {
-  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> values, IntegerValues(axes));
-  if (values.size() != 1) return WhyNot("more than one axis is reduced");
-  if (values[0] == -1 || values[0] == axis.rank - 1) return absl::OkStatus();
-  return WhyNot(absl::StrCat("axis ", values[0], " is reduced, not the last"));
-}
-
-// A vector of `axis.size` elements that are all `value`.
-absl::StatusOr<Tensor> Filled(DType dtype, const LastAxis& axis, double value) {
-  TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(dtype, Shape({axis.size})));
-  for (int64_t i = 0; i < axis.size; ++i) SetFloatElement(t, i, value);
-  return t;
-}
-
-// The constant as a vector along the last axis; it must not widen x.
-absl::StatusOr<Tensor> AsVector(const Tensor& t, DType dtype, const LastAxis& axis) {
-  if (t.dtype() != dtype) return WhyNot("dtypes differ");
-  if (t.shape().rank() > axis.rank) return WhyNot("a constant has a higher rank than x");
-  if (t.num_elements() == 1) return Filled(dtype, axis, FloatElement(t, 0));
-  if (t.num_elements() != axis.size || t.shape().dim(t.shape().rank() - 1) != axis.size) {
-    return WhyNot(
-        absl::StrCat("a constant of shape ", t.shape().ToString(), " is not along the last axis"));
-  }
-  return t.Reshaped(Shape({axis.size}));
-}
-
-// gamma or beta: absent, constant, or a vector that is computed.
-absl::Status Parameter(const Match& match, absl::string_view name, const LastAxis& axis,
-                       double absent, Replacement& replacement) {
-  const DType dtype = match.dtype("x");
-  if (!match.has(name)) {
-    TENON_ASSIGN_OR_RETURN(Tensor t, Filled(dtype, axis, absent));
-    replacement.SetConst(name, std::move(t));
-    return absl::OkStatus();
-  }
-  if (const Tensor* constant = match.constant(name)) {
-    TENON_ASSIGN_OR_RETURN(Tensor t, AsVector(*constant, dtype, axis));
-    replacement.SetConst(name, std::move(t));
-    return absl::OkStatus();
-  }
-  const Shape& s = match.shape(name);
-  if (!s.has_rank() || s.rank() != 1 || s.dim(0) != axis.size) {
-    return WhyNot(absl::StrCat(name, " is not known to be a vector along the last axis"));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status FromMoments(const Match& match, Replacement& replacement) {
   TENON_ASSIGN_OR_RETURN(const LastAxis axis, LastAxisOf(match, "x"));
   TENON_RETURN_IF_ERROR(IsLastAxis(*match.constant("i"), axis));
   TENON_RETURN_IF_ERROR(IsLastAxis(*match.constant("j"), axis));
-  const Tensor& e = *match.constant("e");
-  if (e.num_elements() != 1 || e.shape().rank() > axis.rank) return WhyNot("epsilon is no scalar");
-  replacement.SetAttr("y", "epsilon", static_cast<float>(FloatElement(e, 0)));
-  TENON_RETURN_IF_ERROR(Parameter(match, "gamma", axis, 1, replacement));
-  return Parameter(match, "beta", axis, 0, replacement);
+  TENON_RETURN_IF_ERROR(SetEpsilon(match, "e", axis, "y", replacement));
+  TENON_RETURN_IF_ERROR(SetVector(match, "gamma", axis, 1, replacement));
+  return SetVector(match, "beta", axis, 0, replacement);
 }
 
 const char kMoments[] =
@@ -153,8 +92,8 @@ absl::Status FromBatchNorm(const Match& match, Replacement& replacement) {
   if (!IsAll(match, "scale", 1) || !IsAll(match, "offset", 0)) {
     return WhyNot("scale and offset are not all ones and zeros");
   }
-  TENON_RETURN_IF_ERROR(Parameter(match, "gamma", axis, 1, replacement));
-  return Parameter(match, "beta", axis, 0, replacement);
+  TENON_RETURN_IF_ERROR(SetVector(match, "gamma", axis, 1, replacement));
+  return SetVector(match, "beta", axis, 0, replacement);
 }
 
 const RuleRegistration batch_norm({

@@ -1,4 +1,5 @@
-// A residual sum that a layer norm reads; its other readers get it from the second output.
+// A residual sum that a layer norm or RMSNorm reads; its other readers get it from the second
+// output.
 #include "env/status.h"
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
@@ -24,6 +25,16 @@ const RuleRegistration residual({
                    " out s = %n:1 out y = %n",
     .when = AlikeShapes,
     .after = "FoldLayerNormScale FoldLayerNormShift",  // which finish the layer norm
+});
+
+const RuleRegistration residual_rms({
+    .name = "FuseAddRmsNorm",
+    .doc = "RMSNorm of x + residual",
+    .phase = Phase::kFuse,
+    .pattern = "%s = AddV2(%a, %b) %y = _RmsNorm(%s, %gamma) out s = %s out y = %y",
+    .replacement = "%n = _AddRmsNorm(%a, %b, %gamma) {epsilon=@y.epsilon}"
+                   " out s = %n:1 out y = %n",
+    .when = AlikeShapes,
 });
 
 }  // namespace

@@ -14,19 +14,22 @@
 namespace tenon {
 namespace {
 
-// Inputs x, [residual,] gamma, beta.
+enum class Form { kLayerNorm, kRms };
+
+// Inputs x, [residual,] gamma, and beta of a layer norm.
 struct Problem {
   bool residual = false;
-  int gamma = 1, beta = 2;
+  int gamma = 1, beta = 2;  // beta is -1 for RMSNorm
   int64_t rows = 0, columns = 0;
   float epsilon = 0;
 };
 
-absl::StatusOr<Problem> ProblemOf(PrepareContext& p) {
+absl::StatusOr<Problem> ProblemOf(PrepareContext& p, Form form) {
+  const int parameters = form == Form::kLayerNorm ? 2 : 1;
   Problem problem;
-  problem.residual = p.num_inputs() == 4;
-  problem.gamma = p.num_inputs() - 2;
-  problem.beta = p.num_inputs() - 1;
+  problem.residual = p.num_inputs() == 2 + parameters;
+  problem.gamma = p.num_inputs() - parameters;
+  problem.beta = form == Form::kLayerNorm ? p.num_inputs() - 1 : -1;
   const Shape& x = p.output_shape(0);
   problem.columns = x.dim(x.rank() - 1);
   problem.rows = problem.columns == 0 ? 0 : x.num_elements() / problem.columns;
@@ -46,14 +49,15 @@ void ReferenceRow(const Problem& problem, const RunContext& context, const T* x,
                : static_cast<double>(static_cast<T>(ToCompute(x[i]) + ToCompute(residual[i])));
   };
   double mean = 0, variance = 0;
-  for (int64_t i = 0; i < n; ++i) mean += s(i) / static_cast<double>(n);
+  const bool centered = problem.beta >= 0;
+  for (int64_t i = 0; centered && i < n; ++i) mean += s(i) / static_cast<double>(n);
   for (int64_t i = 0; i < n; ++i) variance += (s(i) - mean) * (s(i) - mean);
   const double scale = 1 / std::sqrt(variance / static_cast<double>(n) + problem.epsilon);
   T* y = context.output<T>(0) + at;
   T* sum = problem.residual ? context.output<T>(1) : nullptr;
   for (int64_t i = 0; i < n; ++i) {
     const double gamma = static_cast<double>(context.input<T>(problem.gamma)[i]);
-    const double beta = static_cast<double>(context.input<T>(problem.beta)[i]);
+    const double beta = centered ? static_cast<double>(context.input<T>(problem.beta)[i]) : 0.0;
     const double si = s(i);
     if (sum != nullptr) sum[at + i] = static_cast<T>(si);
     y[i] = static_cast<T>((si - mean) * scale * gamma + beta);
@@ -101,9 +105,9 @@ bool IsPlain(const PrepareContext& p, const Problem& problem) {
          (!problem.residual || p.input_shape(1) == p.output_shape(0));
 }
 
-class LayerNormKernel final : public Kernel {
+class LastAxisNormKernel final : public Kernel {
  public:
-  LayerNormKernel(const Problem& problem, bool bfloat16_rows, int threads)
+  LastAxisNormKernel(const Problem& problem, bool bfloat16_rows, int threads)
       : problem_(problem),
         bfloat16_(bfloat16_rows),
         threads_(threads),
@@ -137,7 +141,7 @@ class LayerNormKernel final : public Kernel {
     float* sum = problem_.residual ? context.output<float>(1) : nullptr;
     LayerNormRow row;
     row.gamma = context.input<float>(problem_.gamma);
-    row.beta = context.input<float>(problem_.beta);
+    if (problem_.beta >= 0) row.beta = context.input<float>(problem_.beta);
     row.n = static_cast<size_t>(n);
     row.epsilon = problem_.epsilon;
     for (int64_t r = begin; r < end; ++r) {
@@ -157,7 +161,9 @@ class LayerNormKernel final : public Kernel {
     float* gamma = residual + n;
     float* beta = gamma + n;
     WidenBfloat16(context.input<uint16_t>(problem_.gamma), gamma, count);
-    WidenBfloat16(context.input<uint16_t>(problem_.beta), beta, count);
+    if (problem_.beta >= 0) {
+      WidenBfloat16(context.input<uint16_t>(problem_.beta), beta, count);
+    }
     uint16_t* sum = problem_.residual ? context.output<uint16_t>(1) : nullptr;
     LayerNormRow row{x, nullptr, gamma, beta, x, nullptr, count, problem_.epsilon};
     for (int64_t r = begin; r < end; ++r) {
@@ -177,13 +183,11 @@ class LayerNormKernel final : public Kernel {
   const bool bfloat16_;
   const int threads_;
   const int64_t grain_;
-  const LayerNormRowFn row_fn_ = FindLayerNormRow();
+  const LayerNormRowFn row_fn_ = problem_.beta >= 0 ? FindLayerNormRow() : FindRmsNormRow();
 };
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<Kernel>> LayerNormReference(PrepareContext& p) {
-  TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p));
+absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p, Form form) {
+  TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p, form));
   if (!IsPlain(p, problem)) return BroadcastReference(p, problem);
   return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([problem](RunContext& context) {
@@ -196,18 +200,33 @@ absl::StatusOr<std::unique_ptr<Kernel>> LayerNormReference(PrepareContext& p) {
   });
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> LayerNormVector(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> Vector(PrepareContext& p, Form form) {
   const DType dtype = p.input_dtype(0);
   if (dtype != DType::kFloat && dtype != DType::kBfloat16) return NoKernelFor(dtype);
-  TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p));
+  TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p, form));
   if (!IsPlain(p, problem)) return Unimplemented("the two summands are broadcast");
-  auto kernel =
-      std::make_unique<LayerNormKernel>(problem, dtype == DType::kBfloat16, p.services().threads);
+  auto kernel = std::make_unique<LastAxisNormKernel>(problem, dtype == DType::kBfloat16,
+                                                     p.services().threads);
   p.RequestScratch(kernel->ScratchFloats() * sizeof(float));
   // A row is read before it is written; only its own output may reuse an input's memory.
   p.AllowInPlace(0, 0);
   if (problem.residual) p.AllowInPlace(1, 1);
   return std::unique_ptr<Kernel>(std::move(kernel));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> LayerNormReference(PrepareContext& p) {
+  return Reference(p, Form::kLayerNorm);
+}
+absl::StatusOr<std::unique_ptr<Kernel>> LayerNormVector(PrepareContext& p) {
+  return Vector(p, Form::kLayerNorm);
+}
+absl::StatusOr<std::unique_ptr<Kernel>> RmsNormReference(PrepareContext& p) {
+  return Reference(p, Form::kRms);
+}
+absl::StatusOr<std::unique_ptr<Kernel>> RmsNormVector(PrepareContext& p) {
+  return Vector(p, Form::kRms);
 }
 
 }  // namespace tenon

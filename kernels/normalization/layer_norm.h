@@ -1,6 +1,7 @@
-// Layer normalization over the last axis,
+// Normalization over the last axis: layer normalization and RMSNorm,
 //
 //   y = (s - mean(s)) / sqrt(variance(s) + epsilon) * gamma + beta
+//   y = s / sqrt(mean(s^2) + epsilon) * gamma
 //
 // with s = x, or x + residual (each may broadcast to the other's shape).
 #ifndef TENON_KERNELS_NORMALIZATION_LAYER_NORM_H_
@@ -18,6 +19,10 @@ namespace tenon {
 absl::StatusOr<std::unique_ptr<Kernel>> LayerNormReference(PrepareContext& p);
 // float and bfloat16, without broadcasting.
 absl::StatusOr<std::unique_ptr<Kernel>> LayerNormVector(PrepareContext& p);
+
+// The same without beta.
+absl::StatusOr<std::unique_ptr<Kernel>> RmsNormReference(PrepareContext& p);
+absl::StatusOr<std::unique_ptr<Kernel>> RmsNormVector(PrepareContext& p);
 
 }  // namespace tenon
 

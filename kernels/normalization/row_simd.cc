@@ -103,6 +103,62 @@ void LayerNorm(const LayerNormRow& row) {
   }
 }
 
+// s at position i; with a residual, it is stored at `to`.
+HWY_INLINE Vf SummandsOf(const LayerNormRow& row, size_t i, float* to) {
+  const FloatTag d;
+  const Vf x = hn::LoadU(d, row.x + i);
+  if (row.residual == nullptr) return x;
+  const Vf s = hn::Add(x, hn::LoadU(d, row.residual + i));
+  hn::StoreU(s, d, to + i);
+  return s;
+}
+
+void RmsNorm(const LayerNormRow& row) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  const size_t n = row.n, whole = n / lanes * lanes, rest = n - whole;
+  float* const to = row.sum != nullptr ? row.sum : row.y;
+  const float* const s = row.residual != nullptr ? to : row.x;
+
+  Vf squares = hn::Zero(d);
+  size_t i = 0;
+  while (i < whole) {
+    Vf part0 = hn::Zero(d), part1 = part0;
+    const size_t end = std::min(whole, i + 2 * kSumVectors * lanes);
+    for (; i + 2 * lanes <= end; i += 2 * lanes) {
+      const Vf a = SummandsOf(row, i, to), b = SummandsOf(row, i + lanes, to);
+      part0 = hn::MulAdd(a, a, part0);
+      part1 = hn::MulAdd(b, b, part1);
+    }
+    if (i < end) {
+      const Vf a = SummandsOf(row, i, to);
+      part0 = hn::MulAdd(a, a, part0);
+      i += lanes;
+    }
+    squares = hn::Add(squares, hn::Add(part0, part1));
+  }
+  if (rest > 0) {
+    Vf a = LoadTail(row.x + whole, rest);
+    if (row.residual != nullptr) {
+      a = hn::Add(a, LoadTail(row.residual + whole, rest));
+      StoreTail(a, to + whole, rest);
+    }
+    a = First(rest, a);
+    squares = hn::MulAdd(a, a, squares);
+  }
+  const float mean = Total(squares) / static_cast<float>(n);
+  const Vf scale = Const(1.0f / std::sqrt(mean + row.epsilon));
+
+  for (i = 0; i < whole; i += lanes) {
+    const Vf scaled = hn::Mul(hn::LoadU(d, s + i), scale);
+    hn::StoreU(hn::Mul(scaled, hn::LoadU(d, row.gamma + i)), d, row.y + i);
+  }
+  if (rest > 0) {
+    const Vf scaled = hn::Mul(LoadTail(s + i, rest), scale);
+    StoreTail(hn::Mul(scaled, LoadTail(row.gamma + i, rest)), row.y + i, rest);
+  }
+}
+
 // t at position i: whole vectors, or `rest` values.
 HWY_INLINE Vf LoadOf(const SoftmaxRow& row, int input, size_t i) {
   const float* from = row.inputs[input];
@@ -230,6 +286,7 @@ void SelectRow(const float* x, float scale, const bool* keep, float masked, floa
 
 SelectRowFn SelectFn() { return &SelectRow; }
 LayerNormRowFn LayerNormFn() { return &LayerNorm; }
+LayerNormRowFn RmsNormFn() { return &RmsNorm; }
 SoftmaxRowFn SoftmaxFn(SoftmaxKind kind) {
   return kind == SoftmaxKind::kSoftmax ? &Softmax<SoftmaxKind::kSoftmax>
                                        : &Softmax<SoftmaxKind::kLogSoftmax>;
@@ -243,10 +300,12 @@ HWY_AFTER_NAMESPACE();
 namespace tenon {
 
 HWY_EXPORT(LayerNormFn);
+HWY_EXPORT(RmsNormFn);
 HWY_EXPORT(SoftmaxFn);
 HWY_EXPORT(SelectFn);
 
 LayerNormRowFn FindLayerNormRow() { return HWY_DYNAMIC_DISPATCH(LayerNormFn)(); }
+LayerNormRowFn FindRmsNormRow() { return HWY_DYNAMIC_DISPATCH(RmsNormFn)(); }
 SoftmaxRowFn FindSoftmaxRow(SoftmaxKind kind) { return HWY_DYNAMIC_DISPATCH(SoftmaxFn)(kind); }
 SelectRowFn FindSelectRow() { return HWY_DYNAMIC_DISPATCH(SelectFn)(); }
 

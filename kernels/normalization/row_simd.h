@@ -1,4 +1,4 @@
-// Loops over one row (the last axis) in float: layer normalization and softmax.
+// Loops over one row (the last axis) in float: normalizations and softmax.
 #ifndef TENON_KERNELS_NORMALIZATION_ROW_SIMD_H_
 #define TENON_KERNELS_NORMALIZATION_ROW_SIMD_H_
 
@@ -21,6 +21,9 @@ struct LayerNormRow {
 };
 using LayerNormRowFn = void (*)(const LayerNormRow& row);
 LayerNormRowFn FindLayerNormRow();
+
+// y = s / sqrt(mean(s^2) + epsilon) * gamma; no beta.
+LayerNormRowFn FindRmsNormRow();
 
 // y = softmax(t) or log softmax(t) over t = inputs[0] * scale + inputs[1] + ...; an input with
 // `repeated` has one value for the whole row. A NaN or an infinity in t makes the row NaN, as in

@@ -1,4 +1,4 @@
-// Layer normalization and softmax: vector and reference kernels against loops in double.
+// Layer normalization, RMSNorm and softmax: vector and reference kernels against loops in double.
 #include <cmath>
 #include <cstring>
 
@@ -58,24 +58,54 @@ Tensor Widened(const Tensor& t) {
   return w;
 }
 
-class LayerNormTest : public TargetTest<Shape> {};
+struct NormCase {
+  Shape shape;
+  bool rms = false;  // RMSNorm: no mean, no beta
+  friend void PrintTo(const NormCase& c, std::ostream* os) {
+    *os << (c.rms ? "rms" : "layer") << c.shape.ToString();
+  }
+};
 
-TEST_P(LayerNormTest, AgreesWithDouble) {
-  const Shape shape = GetCase();
+std::vector<NormCase> NormCases() {
+  std::vector<NormCase> cases;
+  for (const bool rms : {false, true}) {
+    for (const Shape& shape :
+         {Shape({1}), Shape({3, 1}), Shape({0, 5}), Shape({5, 0}), Shape({2, 7}), Shape({2, 8}),
+          Shape({2, 9}), Shape({3, 15}), Shape({3, 16}), Shape({3, 17}), Shape({2, 2, 31}),
+          Shape({2, 2, 32}), Shape({2, 2, 33}), Shape({2, 47}), Shape({2, 100}), Shape({300, 768}),
+          Shape({1, 2, 1, 2, 2051})}) {
+      cases.push_back({shape, rms});
+    }
+  }
+  return cases;
+}
+
+class NormTest : public TargetTest<NormCase> {
+ protected:
+  // The op, without its prefix.
+  static std::string Op(bool rms, bool add) {
+    return std::string(add ? "Add" : "") + (rms ? "RmsNorm" : "LayerNorm");
+  }
+};
+
+TEST_P(NormTest, AgreesWithDouble) {
+  const auto [shape, rms] = GetCase();
   const int64_t n = shape.dim(shape.rank() - 1), rows = n == 0 ? 0 : shape.num_elements() / n;
   const Tensor gamma = Uniform(Shape({n}), 1, 0.5, 1.5), beta = Uniform(Shape({n}), 2);
   const Tensor residual = Uniform(shape, 4);
   for (const float offset : {0.0f, 100.0f}) {
     const Tensor x = Uniform(shape, 3, offset - 2, offset + 2);
     for (const bool add : {false, true}) {
-      Node node = MakeNode(add ? "_AddLayerNorm" : "_LayerNorm");
+      Node node = MakeNode("_" + Op(rms, add));
       const float epsilon = 1e-6f;
       node.attrs["epsilon"] = AttrValue(epsilon);
       node.attrs["T"] = AttrValue(DType::kFloat);
-      std::vector<Tensor> inputs = {x, gamma, beta};
-      if (add) inputs = {x, residual, gamma, beta};
+      std::vector<Tensor> inputs = {x};
+      if (add) inputs.push_back(residual);
+      inputs.push_back(gamma);
+      if (!rms) inputs.push_back(beta);
       for (const std::vector<Tensor>& result :
-           RunEveryWay(node, add ? "_MklNativeAddLayerNorm" : "_MklNativeLayerNorm", inputs)) {
+           RunEveryWay(node, "_MklNative" + Op(rms, add), inputs)) {
         for (int64_t r = 0; r < rows; ++r) {
           std::vector<double> s;
           double mean = 0, variance = 0, largest = 0;
@@ -86,13 +116,13 @@ TEST_P(LayerNormTest, AgreesWithDouble) {
             if (add) {
               ASSERT_EQ(result[1].data<float>()[r * n + i], static_cast<float>(s.back()));
             }
-            mean += s.back() / static_cast<double>(n);
+            if (!rms) mean += s.back() / static_cast<double>(n);
             largest = std::max(largest, std::fabs(s.back()));
           }
           for (double v : s) variance += (v - mean) * (v - mean) / static_cast<double>(n);
           const double scale = 1 / std::sqrt(variance + epsilon);
           for (int64_t i = 0; i < n; ++i) {
-            const double g = gamma.data<float>()[i], b = beta.data<float>()[i];
+            const double g = gamma.data<float>()[i], b = rms ? 0 : beta.data<float>()[i];
             const double expected = (s[static_cast<size_t>(i)] - mean) * scale * g + b;
             // The mean of n values is off by up to sqrt(n) roundings of the largest of them.
             const double tolerance =
@@ -106,32 +136,28 @@ TEST_P(LayerNormTest, AgreesWithDouble) {
   }
 }
 
-TEST_P(LayerNormTest, Bfloat16RoundsTheFloatResult) {
-  const Shape shape = GetCase();
+TEST_P(NormTest, Bfloat16RoundsTheFloatResult) {
+  const auto [shape, rms] = GetCase();
   const int64_t n = shape.dim(shape.rank() - 1);
-  const Tensor x = Narrowed(Uniform(shape, 3)), gamma = Narrowed(Uniform(Shape({n}), 1)),
-               beta = Narrowed(Uniform(Shape({n}), 2));
-  Node node = MakeNode("_MklNativeAddLayerNorm");
+  const Tensor x = Narrowed(Uniform(shape, 3));
+  std::vector<Tensor> inputs = {x, x, Narrowed(Uniform(Shape({n}), 1))}, wide_inputs;
+  if (!rms) inputs.push_back(Narrowed(Uniform(Shape({n}), 2)));
+  for (const Tensor& t : inputs) wide_inputs.push_back(Widened(t));
+  Node node = MakeNode("_MklNative" + Op(rms, true));
   node.attrs["epsilon"] = AttrValue(1e-3f);
   node.attrs["T"] = AttrValue(DType::kBfloat16);
-  const auto narrow = RunNode(node, {x, x, gamma, beta}, 2);
+  const auto narrow = RunNode(node, inputs, 2);
   ASSERT_TRUE(narrow.ok()) << narrow.status();
   node.attrs["T"] = AttrValue(DType::kFloat);
-  const auto wide = RunNode(node, {Widened(x), Widened(x), Widened(gamma), Widened(beta)});
+  const auto wide = RunNode(node, wide_inputs);
   ASSERT_TRUE(wide.ok()) << wide.status();
   EXPECT_TRUE(Identical((*narrow)[0], Narrowed((*wide)[0])));
   EXPECT_TRUE(Identical((*narrow)[1], Narrowed((*wide)[1])));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, LayerNormTest,
-    testing::Combine(testing::ValuesIn(Targets()),
-                     testing::Values(Shape({1}), Shape({3, 1}), Shape({0, 5}), Shape({5, 0}),
-                                     Shape({2, 7}), Shape({2, 8}), Shape({2, 9}), Shape({3, 15}),
-                                     Shape({3, 16}), Shape({3, 17}), Shape({2, 2, 31}),
-                                     Shape({2, 2, 32}), Shape({2, 2, 33}), Shape({2, 47}),
-                                     Shape({2, 100}), Shape({300, 768}),
-                                     Shape({1, 2, 1, 2, 2051}))));
+INSTANTIATE_TEST_SUITE_P(Shapes, NormTest,
+                         testing::Combine(testing::ValuesIn(Targets()),
+                                          testing::ValuesIn(NormCases())));
 
 // TensorFlow with oneDNN once used 0.001 for any epsilon: rows of small variance reveal it.
 TEST(LayerNorm, KeepsItsEpsilon) {
