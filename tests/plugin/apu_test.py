@@ -79,15 +79,24 @@ class ApuTest(unittest.TestCase):
     def test_interface(self):
         """What TensorFlow answers to a plug-in: abi_probe.txt, which Tenon's answers are compared
         with as well (tests/unit/device_abi)."""
+        want = (HERE / "abi_probe.txt").read_text().splitlines()
+        self.assertGreater(len(want), 500)
+        # TensorFlow forwards an input's memory only if another of its threads no longer holds it,
+        # which on a busy machine it may still do.
+        for _ in range(3):
+            got = self.probe()
+            if got == want:
+                return
+        self.assertEqual(got, want)
+
+    def probe(self):
+        """The lines that the probe wrote: what TensorFlow answered."""
         with tempfile.TemporaryDirectory() as folder:
             environment = with_plugin(ARGS.probe, None, folder)
             log = pathlib.Path(folder) / "log"
             result = environment.run(HERE / "abi_probe.py", PROBE_LOG=str(log))
             self.assertEqual(result.returncode, 0, result.stdout + result.stderr[-4000:])
-            got = log.read_text().splitlines()
-        want = (HERE / "abi_probe.txt").read_text().splitlines()
-        self.assertGreater(len(want), 500)
-        self.assertEqual(got, want)
+            return log.read_text().splitlines()
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include <random>
 
 #include "env/flags.h"
+#include "env/flush_denormals.h"
 #include "graph/object.h"
 #include "kernels/interface/types.h"
 #include "ops/evaluate.h"
@@ -273,6 +274,7 @@ class OpProperties : public ::testing::TestWithParam<const OpInfo*> {
   void CheckCall(Generator& g, const OpInfo& op, const Call& call, absl::Status& status) {
     const auto& [node, inputs] = call;
     SCOPED_TRACE(Describe(node, inputs));
+    const FlushDenormals flush;  // as in a session
 
     const Flags flags;
     Services services;
