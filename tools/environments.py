@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Python environments outside the repository, created when missing.
 
-  tools/environments.py main|peers|zoo     prints the environment's python
+  tools/environments.py main|peers|zoo|explorer     prints the environment's python
 
 `main` has TensorFlow (tools/requirements.txt), `peers` also everything that bench/compare
-measures (bench/requirements.txt), `zoo` the packages whose models its second table has. They are in ~/.cache/tenon, or in the folder TENON_CACHE.
+measures (bench/requirements.txt), `zoo` the packages whose models its second table has, `explorer`
+the driver of a browser. They are in ~/.cache/tenon, or in the folder TENON_CACHE.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ CACHE = pathlib.Path(os.environ.get("TENON_CACHE") or pathlib.Path(
 KINDS = {"main": ("venv", ROOT / "tools" / "requirements.txt"),
          "peers": ("venv-peers", ROOT / "bench" / "requirements.txt"),
          "zoo": ("venv-zoo", ROOT / "tests" / "makers" / "zoo" /
-                 "requirements.txt")}
+                 "requirements.txt"),
+         "explorer": ("venv-explorer", ROOT / "tests" / "explorer" /
+                      "requirements.txt")}
 
 
 def ensure(kind: str) -> pathlib.Path:

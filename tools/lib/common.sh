@@ -41,6 +41,9 @@ install_build_packages() { install_listed "$TENON_ROOT/tools/packages.txt"; }
 # For the target tenon_server, which the default build does not have.
 install_server_packages() { install_listed "$TENON_ROOT/tools/serve/packages.txt"; }
 
+# For the tests of the explorer's page, and for building its script.
+install_explorer_packages() { install_listed "$TENON_ROOT/tools/explorer/packages.txt"; }
+
 # tensorflow_python: makes sure of the virtual environment with TensorFlow; sets TENON_PYTHON.
 # Its requirements are tools/requirements.txt; a change of that file makes it anew.
 tensorflow_python() {

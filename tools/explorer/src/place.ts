@@ -1,0 +1,205 @@
+// Coordinates from layers and orders. The layout says in which row of its scope each node is, and
+// where in the row; which scopes are collapsed is known only here. Rows become y; x follows from
+// least squares: each box as close to its neighbors as the order allows.
+import type { Model } from "./model";
+
+export const WIDTH = 168, HEIGHT = 40;
+export const HEAD = 26;
+const GAP_X = 22, GAP_Y = 34, PAD = 14;
+
+export interface Box {
+  key: number;      // id of a node; of a scope: -1 - its index
+  parent: number;   // index of a scope; -1: none
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+  depth: number;
+  collapsed: boolean;
+}
+
+interface Item {
+  key: number;
+  layer: number;
+  order: number;
+  w: number;
+  h: number;
+  x: number;  // center, in its scope
+  y: number;
+  near: [Item, number][];  // siblings and weights
+  inner?: Item[];
+  also: number[];  // other ids at the same place, in other states
+}
+
+/** Values closest to `wanted`, of which each is at least `apart[i]` above the one before. */
+export function spread(wanted: number[], apart: number[]): number[] {
+  const offset: number[] = [0];
+  for (let i = 1; i < wanted.length; ++i) offset.push(offset[i - 1] + apart[i]);
+  const sums: number[] = [], sizes: number[] = [];
+  for (let i = 0; i < wanted.length; ++i) {
+    sums.push(wanted[i] - offset[i]);
+    sizes.push(1);
+    for (let n = sums.length; n > 1 && sums[n - 2] / sizes[n - 2] >= sums[n - 1] / sizes[n - 1];
+         n = sums.length) {
+      sums[n - 2] += sums.pop()!;
+      sizes[n - 2] += sizes.pop()!;
+    }
+  }
+  const found: number[] = [];
+  sums.forEach((sum, k) => {
+    for (let i = 0; i < sizes[k]; ++i) found.push(sum / sizes[k] + offset[found.length]);
+  });
+  return found;
+}
+
+function align(rows: Item[][]): void {
+  const apart = rows.map((row) =>
+    row.map((item, i) => (i === 0 ? 0 : (row[i - 1].w + item.w) / 2 + GAP_X)));
+  rows.forEach((row, r) => {
+    const start = spread(row.map(() => 0), apart[r]);
+    row.forEach((item, i) => (item.x = start[i]));
+  });
+  const sweeps = [1, -1, 1, -1, 0];
+  for (const side of sweeps) {
+    const order = side < 0 ? rows.map((_, i) => rows.length - 1 - i) : rows.map((_, i) => i);
+    for (const r of order) {
+      const row = rows[r];
+      const wanted = row.map((item) => {
+        let sum = 0, weight = 0;
+        for (const [other, w] of item.near) {
+          if (side !== 0 && Math.sign(item.layer - other.layer) !== side) continue;
+          sum += w * other.x;
+          weight += w;
+        }
+        return weight > 0 ? sum / weight : item.x;
+      });
+      spread(wanted, apart[r]).forEach((x, i) => (row[i].x = x));
+    }
+  }
+}
+
+function arrange(items: Item[]): { w: number; h: number } {
+  const byLayer = new Map<number, Item[]>();
+  for (const item of items) {
+    const row = byLayer.get(item.layer);
+    if (row) row.push(item);
+    else byLayer.set(item.layer, [item]);
+  }
+  const rows = [...byLayer.keys()].sort((a, b) => a - b).map((k) => byLayer.get(k)!);
+  for (const row of rows) row.sort((a, b) => a.order - b.order);
+  align(rows);
+  let least = Infinity, most = -Infinity, y = 0;
+  for (const row of rows) {
+    let height = 0;
+    for (const item of row) height = Math.max(height, item.h);
+    for (const item of row) {
+      item.y = y + height / 2;
+      least = Math.min(least, item.x - item.w / 2);
+      most = Math.max(most, item.x + item.w / 2);
+    }
+    y += height + GAP_Y;
+  }
+  for (const item of items) item.x -= least;
+  return { w: most - least, h: y - GAP_Y };
+}
+
+/**
+ * Boxes of the nodes that `placed` has, of their scopes, and of nothing within collapsed scopes;
+ * scopes before what is in them. `edges` are pairs of ids.
+ */
+export function place(model: Model, placed: Set<number>, edges: [number, number][],
+                      collapsed: Set<number>): Box[] {
+  const { nodes, scopes } = model.layout;
+  const item = (key: number, layer: number, order: number): Item =>
+    ({ key, layer, order, w: WIDTH, h: HEIGHT, x: 0, y: 0, near: [], also: [] });
+  const boxes = new Map<number, Item>();
+  const parents = new Map<number, number>();
+  const children: Item[][] = scopes.map(() => []);
+  const top: Item[] = [];
+  const add = (one: Item, parent: number) => {
+    for (const key of [one.key, ...one.also]) boxes.set(key, one);
+    parents.set(one.key, parent);
+    (parent < 0 ? top : children[parent]).push(one);
+  };
+  const hidden = scopes.map(() => false);
+  scopes.forEach((s, i) => {
+    hidden[i] = s.parent >= 0 && (hidden[s.parent] || collapsed.has(s.parent));
+  });
+  const used = scopes.map(() => false);
+  const inside: [Item, number][] = [];
+  // What takes over from a removed node has its layer and order: they share one place.
+  const slots = new Map<string, Item>();
+  nodes.id.forEach((id, i) => {
+    if (!placed.has(id)) return;
+    const scope = nodes.scope[i];
+    for (let s = scope; s >= 0 && !used[s]; s = scopes[s].parent) used[s] = true;
+    if (scope >= 0 && (hidden[scope] || collapsed.has(scope))) return;
+    const slot = `${scope} ${nodes.layer[i]} ${nodes.order[i]}`;
+    const taken = slots.get(slot);
+    if (taken) {
+      taken.also.push(id);
+      return;
+    }
+    const own = item(id, nodes.layer[i], nodes.order[i]);
+    slots.set(slot, own);
+    inside.push([own, scope]);
+  });
+  scopes.forEach((s, i) => {
+    if (used[i] && !hidden[i]) add(item(-1 - i, s.layer, s.order), s.parent);
+  });
+  for (const [one, scope] of inside) add(one, scope);
+
+  const chain = (id: number): Item[] => {  // outermost first
+    const found: Item[] = [];
+    const own = boxes.get(id);
+    if (own) found.push(own);
+    for (let s = model.scopeOf.get(id) ?? -1; s >= 0; s = scopes[s].parent) {
+      const box = boxes.get(-1 - s);
+      if (box) found.push(box);
+    }
+    return found.reverse();
+  };
+  const chains = new Map<number, Item[]>();
+  const chainOf = (id: number) => {
+    let found = chains.get(id);
+    if (!found) chains.set(id, (found = chain(id)));
+    return found;
+  };
+  for (const [from, to] of edges) {
+    if (!placed.has(from) || !placed.has(to)) continue;
+    const a = chainOf(from), b = chainOf(to);
+    let k = 0;
+    while (k < a.length && k < b.length && a[k] === b[k]) ++k;
+    if (k >= a.length || k >= b.length) continue;
+    a[k].near.push([b[k], 1]);
+    b[k].near.push([a[k], 1]);
+  }
+
+  for (let i = scopes.length - 1; i >= 0; --i) {  // inner scopes come later
+    const box = boxes.get(-1 - i);
+    if (!box || collapsed.has(i) || children[i].length === 0) continue;
+    box.inner = children[i];
+    const size = arrange(children[i]);
+    box.w = Math.max(WIDTH, size.w + 2 * PAD);
+    box.h = size.h + HEAD + PAD;
+    const shift = (box.w - size.w) / 2;
+    for (const child of children[i]) {
+      child.x += shift;
+      child.y += HEAD;
+    }
+  }
+  if (top.length > 0) arrange(top);
+  const out: Box[] = [];
+  const emit = (items: Item[], x: number, y: number, depth: number) => {
+    for (const one of items) {
+      const left = x + one.x - one.w / 2, up = y + one.y - one.h / 2;
+      for (const key of [one.key, ...one.also]) {
+        out.push({ key, parent: parents.get(one.key)!, x: left, y: up, w: one.w, h: one.h, depth,
+                   collapsed: key < 0 && one.inner === undefined });
+      }
+      if (one.inner) emit(one.inner, left, up, depth + 1);
+    }
+  };
+  emit(top, 0, 0, 0);
+  return out;
+}
