@@ -9,6 +9,7 @@
 #include "env/flags.h"
 #include "env/status.h"
 #include "graph/verify.h"
+#include "graph_rewrite/call_shapes.h"
 #include "graph_rewrite/functions.h"
 #include "ops/op.h"
 
@@ -140,13 +141,31 @@ absl::Status RunPhase(Phase phase, const RuleSet& disabled, const RewriteOptions
   return absl::OkStatus();
 }
 
+// Lets the Placeholders of a function state the shapes of its arguments.
+void StateShapes(absl::Span<const Shape> shapes, Graph& function) {
+  Rewriter rewriter(function);
+  const std::vector<GraphInput>& inputs = function.inputs();
+  for (size_t i = 0; i < inputs.size() && i < shapes.size(); ++i) {
+    const Node& n = function.node(inputs[i].node);
+    const Shape* stated = n.attr<Shape>("shape");
+    if (stated == nullptr) continue;
+    const auto merged = MergeShapes(*stated, shapes[i]);
+    if (merged.ok() && *merged != *stated) rewriter.SetAttr(n.id, "shape", *merged);
+  }
+}
+
 absl::Status RunPhaseOnAll(Phase phase, const RuleSet& disabled, const RewriteOptions& options,
                            Graph& graph, PhaseReport& report, int depth) {
   if (depth > kMaxFunctionDepth) return InvalidArgument("functions are nested too deeply");
   TENON_RETURN_IF_ERROR(RunPhase(phase, disabled, options, graph, report));
   if (!report.fired.empty()) DropUnusedFunctions(graph);
+  if (graph.functions().empty()) return absl::OkStatus();
+  const ArgumentShapes arguments = InferArguments(graph);
   for (const auto& [name, body] : graph.functions()) {
     auto rewritten = std::make_shared<Graph>(*body);
+    if (const auto shapes = arguments.find(name); shapes != arguments.end()) {
+      StateShapes(shapes->second, *rewritten);
+    }
     PhaseReport inner;
     if (absl::Status s = RunPhaseOnAll(phase, disabled, options, *rewritten, inner, depth + 1);
         !s.ok()) {

@@ -1,5 +1,6 @@
 #include "graph_rewrite/shapes.h"
 
+#include "graph_rewrite/call_shapes.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
 
@@ -86,6 +87,10 @@ void ShapeInfo::Compute(NodeId id) {
                           : UnknownSpec();
     if (rw_.Has(e.node)) spec.value = ConstValue(rw_.node(e.node));
     inputs.push_back(std::move(spec));
+  }
+  if (op.info->row.control_flow != ControlFlow::kNone) {
+    k.outputs = InferCall(rw_.graph().functions(), *op.info, n, inputs);
+    return;
   }
   auto outputs = InferOutputs(*op.info, n, inputs);
   if (outputs.ok()) {
@@ -196,10 +201,11 @@ void ShapeInfo::ProbeOne(int set, NodeId id) {
     }
     inputs.push_back(std::move(spec));
   }
+  const bool calls = op.info->row.control_flow != ControlFlow::kNone;
   auto outputs = InferOutputs(*op.info, n, inputs);
-  if (outputs.ok()) {
+  if (outputs.ok() && !calls) {
     for (TensorSpec& o : *outputs) p.shapes.push_back(std::move(o.shape));
-  } else if (!the_set.assignment.fresh_on_error) {
+  } else if (!outputs.ok() && !the_set.assignment.fresh_on_error) {
     p.impossible = true;
     return;
   } else {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "env/status.h"
+#include "graph_rewrite/call_shapes.h"
 #include "kernels/lists/tensor_list.h"
 #include "ops/control/branch.h"
 #include "ops/op.h"
@@ -46,15 +47,6 @@ absl::StatusOr<CallForm> ElementFormOf(const Node& node, const Bodies& bodies) {
   return form;
 }
 
-// What both shapes have in common.
-Shape Common(const Shape& a, const Shape& b) {
-  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return Shape::Unknown();
-  Shape common = a;
-  for (int d = 0; d < a.rank(); ++d) {
-    if (a.dim(d) != b.dim(d)) common.set_dim(d, -1);
-  }
-  return common;
-}
 Shape CommonItem(const Shape& a, const Shape& b) { return a == b ? a : Shape::Unknown(); }
 
 bool AreComplete(absl::Span<const TensorSpec> specs) {
@@ -92,7 +84,7 @@ class Planner {
         continue;
       }
       for (size_t k = 0; k < all.size(); ++k) {
-        all[k].shape = Common(all[k].shape, results[k].shape);
+        all[k].shape = CommonShape(all[k].shape, results[k].shape);
         all[k].item = CommonItem(all[k].item, results[k].item);
       }
     }
@@ -104,14 +96,15 @@ class Planner {
   absl::StatusOr<std::vector<CallResult>> Loop() {
     std::vector<CallResult> all;
     for (const TensorSpec& s : specs_) {
-      all.push_back({s.shape, s.value == nullptr ? Shape::Unknown() : CommonItemShape(*s.value)});
+      all.push_back(
+          {s.shape, s.value == nullptr ? Shape::Unknown() : CommonItemShape(*s.value), nullptr});
     }
     for (int round = 0; round < kRounds; ++round) {
       TENON_ASSIGN_OR_RETURN(const std::vector<CallResult> results,
                              ResultsOf(*form_.bodies[1], specs_));
       bool settled = true;
       for (size_t k = 0; k < all.size(); ++k) {
-        const Shape shape = Common(all[k].shape, results[k].shape);
+        const Shape shape = CommonShape(all[k].shape, results[k].shape);
         const Shape item = CommonItem(all[k].item, results[k].item);
         settled &= shape == all[k].shape && item == all[k].item;
         all[k].shape = specs_[k].shape = shape;

@@ -260,7 +260,7 @@ def all_ops():
 
 
 # Topics that are left out, since this reader builds neither functions nor serialized messages.
-NOT_BUILT = {"inline_branch", "recurrence", "recurrence_kept", "xla"}
+NOT_BUILT = {"inline_branch", "loop_shapes", "recurrence", "recurrence_kept", "xla"}
 
 
 def main():
