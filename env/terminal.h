@@ -1,8 +1,6 @@
-// What the terminal can show, and the user's folder for files that may be deleted.
+// What the terminal can show.
 #ifndef TENON_ENV_TERMINAL_H_
 #define TENON_ENV_TERMINAL_H_
-
-#include <string>
 
 namespace tenon {
 
@@ -12,9 +10,6 @@ int TerminalWidth(int otherwise);
 bool HasColors();
 // Whether standard error is a terminal.
 bool ErrorsAreSeen();
-
-// $XDG_CACHE_HOME/tenon, or $HOME/.cache/tenon; empty if neither is set.
-std::string UserCacheFolder();
 
 }  // namespace tenon
 

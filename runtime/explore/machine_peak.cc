@@ -11,9 +11,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
+#include "env/cache_folder.h"
 #include "env/cpu.h"
 #include "env/status.h"
-#include "env/terminal.h"
 #include "graph/text.h"
 #include "kernels/interface/parallel.h"
 #include "runtime/session/session.h"
