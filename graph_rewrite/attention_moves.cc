@@ -12,19 +12,12 @@ namespace {
 
 constexpr int kMostMoves = 16;
 
-std::vector<int64_t> ConstantInts(RuleContext& context, Endpoint e) {
-  const Tensor* t = context.Constant(e);
-  if (t == nullptr) return {};
-  const auto values = IntegerValues(*t);
-  return values.ok() ? *values : std::vector<int64_t>();
-}
-
 // Empty: no permutation.
 std::vector<size_t> Permutation(RuleContext& context, const Node& n, size_t rank) {
   std::vector<size_t> perm;
   if (n.op != "Transpose") return perm;
   std::vector<bool> seen(rank, false);
-  const std::vector<int64_t> values = ConstantInts(context, n.inputs[1]);
+  const std::vector<int64_t> values = ConstantIntegers(context, n.inputs[1]);
   if (values.size() != rank) return perm;
   for (int64_t v : values) {
     if (v < 0 || v >= static_cast<int64_t>(rank) || seen[static_cast<size_t>(v)]) return {};
@@ -101,7 +94,7 @@ bool AbsorbRepeats(RuleContext& context, const Node& join, const LabeledInput& q
   if (from.rank() != rank || to.rank() != rank || expanded.rank() != rank + 1) return false;
   if (!Decided(to, x.labels, stated)) return false;
   if (expand.op == "Reshape" && !Decided(expanded, x.labels + x.labels, "")) return false;
-  const std::vector<int64_t> multiples = ConstantInts(context, tile.inputs[1]);
+  const std::vector<int64_t> multiples = ConstantIntegers(context, tile.inputs[1]);
   if (static_cast<int>(multiples.size()) != rank + 1) return false;
   int axis = -1;  // of the heads
   for (int i = 0; i <= rank; ++i) {

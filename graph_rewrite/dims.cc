@@ -3,19 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "graph_rewrite/elements.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
 
 constexpr int kMostHops = 64;
-
-std::vector<int64_t> Integers(RuleContext& context, Endpoint e) {
-  const Tensor* t = context.Constant(e);
-  if (t == nullptr || !IsInteger(t->dtype())) return {};
-  auto values = IntegerValues(*t);
-  return values.ok() ? *std::move(values) : std::vector<int64_t>();
-}
 
 Dimension Trace(RuleContext& context, Endpoint tensor, int axis, int hops);
 
@@ -24,7 +18,7 @@ Dimension Element(RuleContext& context, Endpoint vector, int64_t index, int hops
   if (hops > kMostHops) return {};
   const Node& n = context.node(vector);
   if (n.op == "Const") {
-    const std::vector<int64_t> values = Integers(context, vector);
+    const std::vector<int64_t> values = ConstantIntegers(context, vector);
     const size_t at = index < 0 ? 0 : static_cast<size_t>(index);
     if (at >= values.size() || values[at] < 0) return {};
     return {.value = values[at]};
@@ -62,7 +56,7 @@ Dimension Element(RuleContext& context, Endpoint vector, int64_t index, int hops
   if (n.op == "Squeeze") return Element(context, n.inputs[0], 0, hops + 1);
   if (n.op == "StridedSlice") {
     const int64_t* shrink = n.attr<int64_t>("shrink_axis_mask");
-    const std::vector<int64_t> begin = Integers(context, n.inputs[1]);
+    const std::vector<int64_t> begin = ConstantIntegers(context, n.inputs[1]);
     if (shrink == nullptr || *shrink != 1 || begin.size() != 1) return {};
     int64_t at = begin[0];
     if (at < 0) {
@@ -87,7 +81,7 @@ Dimension Trace(RuleContext& context, Endpoint tensor, int axis, int hops) {
   if (n.inputs.empty() || tensor.port != 0) return here;
   Dimension from;
   if (n.op == "Transpose") {
-    const std::vector<int64_t> order = Integers(context, n.inputs[1]);
+    const std::vector<int64_t> order = ConstantIntegers(context, n.inputs[1]);
     const size_t at = static_cast<size_t>(axis);
     const auto rank = static_cast<int64_t>(order.size());
     if (at < order.size() && order[at] >= -rank && order[at] < rank) {

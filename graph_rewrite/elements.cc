@@ -2,8 +2,18 @@
 
 #include <Eigen/Core>
 #include <cmath>
+#include <utility>
+
+#include "graph_rewrite/context.h"
 
 namespace tenon {
+
+std::vector<int64_t> ConstantIntegers(const RuleContext& context, Endpoint e) {
+  const Tensor* t = context.Constant(e);
+  if (t == nullptr) return {};
+  auto values = IntegerValues(*t);
+  return values.ok() ? *std::move(values) : std::vector<int64_t>();
+}
 
 double FloatElement(const Tensor& t, int64_t i) {
   switch (t.dtype()) {

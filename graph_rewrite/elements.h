@@ -1,13 +1,19 @@
-// Access to the elements of small floating tensors of any dtype: constants that rules read or
-// create.
+// Access to the elements of small constants that rules read or create.
 #ifndef TENON_GRAPH_REWRITE_ELEMENTS_H_
 #define TENON_GRAPH_REWRITE_ELEMENTS_H_
 
 #include <cstdint>
+#include <vector>
 
+#include "graph/graph.h"
 #include "graph/tensor.h"
 
 namespace tenon {
+
+class RuleContext;
+
+// All elements of the constant of int32 or int64 at `e`; empty if `e` is none.
+std::vector<int64_t> ConstantIntegers(const RuleContext& context, Endpoint e);
 
 // One element as a double. `t` must be floating.
 double FloatElement(const Tensor& t, int64_t i);

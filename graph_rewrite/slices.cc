@@ -3,17 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include "graph/tensor.h"
+#include "graph_rewrite/elements.h"
 
 namespace tenon {
 namespace {
-
-std::vector<int64_t> ConstantInts(RuleContext& context, Endpoint e) {
-  const Tensor* t = context.Constant(e);
-  if (t == nullptr) return {};
-  const auto values = IntegerValues(*t);
-  return values.ok() ? *values : std::vector<int64_t>();
-}
 
 int64_t IntAttr(const Node& n, const char* name) {
   const int64_t* v = n.attr<int64_t>(name);
@@ -21,8 +14,8 @@ int64_t IntAttr(const Node& n, const char* name) {
 }
 
 std::optional<IndexedAxis> OfStridedSlice(RuleContext& context, const Node& n) {
-  const std::vector<int64_t> begin = ConstantInts(context, n.inputs[1]);
-  const std::vector<int64_t> strides = ConstantInts(context, n.inputs[3]);
+  const std::vector<int64_t> begin = ConstantIntegers(context, n.inputs[1]);
+  const std::vector<int64_t> strides = ConstantIntegers(context, n.inputs[3]);
   const int64_t shrinks = IntAttr(n, "shrink_axis_mask"), ellipsis = IntAttr(n, "ellipsis_mask");
   const int64_t whole = IntAttr(n, "begin_mask") & IntAttr(n, "end_mask");
   if (IntAttr(n, "new_axis_mask") != 0 || begin.empty() || begin.size() != strides.size()) {

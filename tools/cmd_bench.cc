@@ -11,7 +11,6 @@
 #include "env/cpu.h"
 #include "env/flags.h"
 #include "env/status.h"
-#include "graph/npz/npz.h"
 #include "include/c_api_profile.h"
 #include "runtime/explore/machine_peak.h"
 #include "tools/command.h"
@@ -59,18 +58,6 @@ Timing Summarize(std::vector<double> ms) {
 }
 
 // `model` is a Session or an EagerModel, here and below.
-template <typename M>
-absl::StatusOr<std::vector<Tensor>> Inputs(const BenchArgs& args, const M& model) {
-  if (!args.inputs.empty()) {
-    TENON_ASSIGN_OR_RETURN(const std::vector<NamedTensor> named, ReadNpz(args.inputs));
-    return model.Arrange(named);
-  }
-  InputShapes shapes;
-  shapes.batch = args.batch;
-  for (const std::string& text : args.shapes) TENON_RETURN_IF_ERROR(ParseShapeArg(text, shapes));
-  return RandomInputs(model.inputs(), shapes);
-}
-
 template <typename M>
 absl::StatusOr<Timing> Measure(M& model, absl::Span<const Tensor> inputs, double seconds) {
   std::vector<double> ms;
@@ -186,7 +173,8 @@ absl::Status BenchEager(const BenchArgs& args) {
   TENON_ASSIGN_OR_RETURN(Model loaded, OpenModel(args.model));
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<EagerModel> model,
                          EagerModel::Create(std::move(loaded.graph), options));
-  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Inputs(args, *model));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs,
+                         InputsFor(*model, args.inputs, args.shapes, args.batch));
   TENON_ASSIGN_OR_RETURN(const Timing t, Warm(*model, inputs, args.seconds));
   if (args.json) {
     Json json = ToJson(t, *options.flags);
@@ -209,7 +197,8 @@ absl::Status Bench(const BenchArgs& args) {
   }
   TENON_ASSIGN_OR_RETURN(OpenedSession opened, OpenSession(model));
   Session& session = *opened.session;
-  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Inputs(args, session));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs,
+                         InputsFor(session, args.inputs, args.shapes, args.batch));
 
   const double start = NowMs();
   TENON_RETURN_IF_ERROR(session.Run(inputs).status());

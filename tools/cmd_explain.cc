@@ -7,7 +7,6 @@
 #include "env/flags.h"
 #include "env/status.h"
 #include "env/terminal.h"
-#include "graph/npz/npz.h"
 #include "runtime/explore/exploration_json.h"
 #include "tools/command.h"
 #include "tools/explain_screen.h"
@@ -30,17 +29,6 @@ struct ExplainArgs {
   bool no_profile = false;
   bool json = false;
 };
-
-absl::StatusOr<std::vector<Tensor>> Inputs(const ExplainArgs& args, const Session& session) {
-  if (!args.inputs.empty()) {
-    TENON_ASSIGN_OR_RETURN(const std::vector<NamedTensor> named, ReadNpz(args.inputs));
-    return session.Arrange(named);
-  }
-  InputShapes shapes;
-  shapes.batch = args.batch;
-  for (const std::string& text : args.shapes) TENON_RETURN_IF_ERROR(ParseShapeArg(text, shapes));
-  return RandomInputs(session.inputs(), shapes);
-}
 
 // The names as given, or without the scopes that all nodes share.
 absl::StatusOr<std::vector<std::string>> FullNames(const Exploration& e,
@@ -70,7 +58,9 @@ absl::Status ExplainModel(const ExplainArgs& args) {
   wanted.progress = [&](const char* what, double part) { progress.Show(what, part); };
   const bool stories = !args.nodes.empty();
   if (!stories) {
-    wanted.inputs = [&](const Session& session) { return Inputs(args, session); };
+    wanted.inputs = [&](const Session& session) {
+      return InputsFor(session, args.inputs, args.shapes, args.batch);
+    };
     if (!args.no_profile) wanted.seconds = args.seconds;
   }
   SessionOptions options;

@@ -12,17 +12,11 @@
 #include <vector>
 
 #include "env/status.h"
+#include "graph_rewrite/elements.h"
 #include "graph_rewrite/rule.h"
 
 namespace tenon {
 namespace {
-
-std::vector<int64_t> Integers(RuleContext& context, Endpoint e) {
-  const Tensor* t = context.Constant(e);
-  if (t == nullptr) return {};
-  const auto values = IntegerValues(*t);
-  return values.ok() ? *values : std::vector<int64_t>();
-}
 
 // Half `which` (0 or 1) of x along its last axis.
 struct HalfRow {
@@ -38,9 +32,9 @@ int64_t MaskAttr(const Node& n, const char* name) {
 // The first or the second half by a StridedSlice of the last axis alone, of `rank` axes of which
 // the last has `size` elements; -1: neither.
 int HalfOfStridedSlice(RuleContext& context, const Node& n, int rank, int64_t size) {
-  const std::vector<int64_t> begin = Integers(context, n.inputs[1]);
-  const std::vector<int64_t> end = Integers(context, n.inputs[2]);
-  const std::vector<int64_t> strides = Integers(context, n.inputs[3]);
+  const std::vector<int64_t> begin = ConstantIntegers(context, n.inputs[1]);
+  const std::vector<int64_t> end = ConstantIntegers(context, n.inputs[2]);
+  const std::vector<int64_t> strides = ConstantIntegers(context, n.inputs[3]);
   const int64_t begins = MaskAttr(n, "begin_mask"), ends = MaskAttr(n, "end_mask");
   const int64_t ellipsis = MaskAttr(n, "ellipsis_mask");
   if (MaskAttr(n, "new_axis_mask") != 0 || MaskAttr(n, "shrink_axis_mask") != 0) return -1;
@@ -72,11 +66,11 @@ std::optional<HalfRow> FindHalfRow(RuleContext& context, Endpoint e) {
   if (size <= 0 || size % 2 != 0) return std::nullopt;
   int which = e.port;
   if (split || splits) {
-    const std::vector<int64_t> axis = Integers(context, n.inputs[split ? 0 : 2]);
+    const std::vector<int64_t> axis = ConstantIntegers(context, n.inputs[split ? 0 : 2]);
     if (axis.size() != 1 || (axis[0] != -1 && axis[0] != shape.rank() - 1)) return std::nullopt;
     if (split && MaskAttr(n, "num_split") != 2) return std::nullopt;
     if (splits) {
-      const std::vector<int64_t> sizes = Integers(context, n.inputs[1]);
+      const std::vector<int64_t> sizes = ConstantIntegers(context, n.inputs[1]);
       if (sizes.size() != 2 || (sizes[0] != size / 2 && sizes[1] != size / 2)) return std::nullopt;
     }
   } else {
@@ -138,7 +132,7 @@ Outcome Rotate(RuleContext& context, NodeId id, Endpoint x, Endpoint cos, Endpoi
 }
 
 bool IsLast(RuleContext& context, Endpoint axis, int rank) {
-  const std::vector<int64_t> values = Integers(context, axis);
+  const std::vector<int64_t> values = ConstantIntegers(context, axis);
   return values.size() == 1 && (values[0] == -1 || values[0] == rank - 1);
 }
 

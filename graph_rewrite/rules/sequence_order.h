@@ -6,24 +6,19 @@
 #include <vector>
 
 #include "graph_rewrite/context.h"
+#include "graph_rewrite/elements.h"
 
 namespace tenon {
 
-inline std::vector<int64_t> IntegersOf(RuleContext& context, Endpoint e) {
-  const Tensor* t = context.Constant(e);
-  if (t == nullptr || !IsInteger(t->dtype())) return {};
-  auto values = IntegerValues(*t);
-  return values.ok() ? *std::move(values) : std::vector<int64_t>();
-}
-
 // Whether the node swaps the first two axes of a tensor of rank 3.
 inline bool SwapsTimeAndBatch(RuleContext& context, const Node& n) {
-  return n.op == "Transpose" && IntegersOf(context, n.inputs[1]) == std::vector<int64_t>{1, 0, 2};
+  return n.op == "Transpose" &&
+         ConstantIntegers(context, n.inputs[1]) == std::vector<int64_t>{1, 0, 2};
 }
 // Whether it reverses axis 0 or 1.
 inline bool Reverses(RuleContext& context, const Node& n, int64_t axis) {
   if (n.op != "ReverseV2") return false;
-  const std::vector<int64_t> axes = IntegersOf(context, n.inputs[1]);
+  const std::vector<int64_t> axes = ConstantIntegers(context, n.inputs[1]);
   return axes.size() == 1 && (axes[0] == axis || axes[0] == axis - 3);
 }
 

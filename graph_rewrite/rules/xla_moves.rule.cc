@@ -2,25 +2,18 @@
 // fusions and facts of these ops then apply.
 #include <vector>
 
+#include "graph_rewrite/elements.h"
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
 
 namespace tenon {
 namespace {
 
-// The elements of a constant of int32 or int64; empty if it is none.
-std::vector<int64_t> Integers(RuleContext& context, Endpoint e) {
-  const Tensor* t = context.Constant(e);
-  if (t == nullptr) return {};
-  const auto values = IntegerValues(*t);
-  return values.ok() ? *values : std::vector<int64_t>();
-}
-
 // XLA moves a block into the tensor, and Slice refuses one outside of it.
 absl::Status LiesInside(const Match& match) {
   RuleContext& context = match.context();
-  const std::vector<int64_t> starts = Integers(context, match.at("b"));
-  const std::vector<int64_t> sizes = Integers(context, match.at("s"));
+  const std::vector<int64_t> starts = ConstantIntegers(context, match.at("b"));
+  const std::vector<int64_t> sizes = ConstantIntegers(context, match.at("s"));
   if (starts.empty() || starts.size() != sizes.size()) {
     return WhyNot("position and size are not constant");
   }
@@ -51,9 +44,9 @@ const RuleRegistration slice({
 
 absl::Status IsBorder(const Match& match) {
   RuleContext& context = match.context();
-  const std::vector<int64_t> low = Integers(context, match.at("l"));
-  const std::vector<int64_t> high = Integers(context, match.at("h"));
-  const std::vector<int64_t> interior = Integers(context, match.at("i"));
+  const std::vector<int64_t> low = ConstantIntegers(context, match.at("l"));
+  const std::vector<int64_t> high = ConstantIntegers(context, match.at("h"));
+  const std::vector<int64_t> interior = ConstantIntegers(context, match.at("i"));
   if (low.empty() || low.size() != high.size() || low.size() != interior.size()) {
     return WhyNot("the paddings are not constant");
   }
@@ -66,8 +59,8 @@ absl::Status IsBorder(const Match& match) {
 
 absl::Status JoinPaddings(const Match& match, Replacement& replacement) {
   RuleContext& context = match.context();
-  const std::vector<int64_t> low = Integers(context, match.at("l"));
-  const std::vector<int64_t> high = Integers(context, match.at("h"));
+  const std::vector<int64_t> low = ConstantIntegers(context, match.at("l"));
+  const std::vector<int64_t> high = ConstantIntegers(context, match.at("h"));
   std::vector<int64_t> pads;
   for (size_t d = 0; d < low.size(); ++d) {
     pads.push_back(low[d]);
