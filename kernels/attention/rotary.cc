@@ -1,14 +1,11 @@
 #include "kernels/attention/rotary.h"
 
-#include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "env/status.h"
 #include "kernels/attention/rotary_simd.h"
 #include "kernels/elementwise/broadcast.h"
-#include "kernels/elementwise/elementwise.h"
-#include "kernels/interface/parallel.h"
+#include "kernels/elementwise/float_rows.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
@@ -46,38 +43,15 @@ absl::StatusOr<RotaryProblem> RotaryProblemOf(const PrepareContext& p) {
   return problem;
 }
 
-class RotaryKernel final : public Kernel {
+class RotaryKernel final : public FloatRowsKernel {
  public:
-  RotaryKernel(RotaryProblem problem, bool bfloat16_rows, int threads)
-      : problem_(std::move(problem)),
-        bfloat16_(bfloat16_rows),
-        threads_(threads),
-        grain_(ParallelGrain(0.2 * static_cast<double>(problem_.half) + 10)) {}
-
-  // Per range, for bfloat16: x, cos, sin in float.
-  size_t ScratchFloats() const {
-    if (!bfloat16_) return 0;
-    const int ranges = ParallelRanges(threads_, problem_.rows, grain_);
-    return static_cast<size_t>(ranges * 6 * problem_.half);
-  }
-
-  absl::Status Run(RunContext& context) const override {
-    ParallelForRanges(threads_, problem_.rows, grain_, [&](int range, int64_t begin, int64_t end) {
-      if (bfloat16_) {
-        RunBfloat16(context, range, begin, end);
-      } else {
-        RunFloat(context, begin, end);
-      }
-    });
-    return absl::OkStatus();
-  }
-
-  std::string Implementation() const override {
-    return absl::StrCat("vector:", VectorTargetName());
-  }
+  RotaryKernel(RotaryProblem problem, DType dtype, int threads)
+      : FloatRowsKernel(problem.rows, 0.2 * static_cast<double>(problem.half) + 10, dtype,
+                        /*floats=*/6 * problem.half, threads),
+        problem_(std::move(problem)) {}
 
  private:
-  void RunFloat(const RunContext& context, int64_t begin, int64_t end) const {
+  void RunFloat(const RunContext& context, int64_t begin, int64_t end) const override {
     RotaryRow row;
     row.half = static_cast<size_t>(problem_.half);
     row.second = static_cast<size_t>(problem_.second);
@@ -90,11 +64,11 @@ class RotaryKernel final : public Kernel {
     }
   }
 
-  void RunBfloat16(const RunContext& context, int range, int64_t begin, int64_t end) const {
+  // Scratch: x, cos, sin.
+  void RunBfloat16(const RunContext& context, float* x, int64_t begin, int64_t end) const override {
     const int64_t n = 2 * problem_.half;
     const size_t count = static_cast<size_t>(n);
     const size_t angles = static_cast<size_t>(problem_.half + problem_.second);
-    float* x = static_cast<float*>(context.scratch()) + range * 3 * n;
     float *cos = x + n, *sin = cos + n;
     const RotaryRow row{x, cos, sin, x, count / 2, static_cast<size_t>(problem_.second)};
     for (int64_t r = begin; r < end; ++r) {
@@ -107,9 +81,6 @@ class RotaryKernel final : public Kernel {
   }
 
   const RotaryProblem problem_;
-  const bool bfloat16_;
-  const int threads_;
-  const int64_t grain_;
   const RotaryRowFn row_fn_ = FindRotaryRow();
 };
 
@@ -141,9 +112,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> RotaryVector(PrepareContext& p) {
   const DType dtype = p.input_dtype(0);
   if (dtype != DType::kFloat && dtype != DType::kBfloat16) return NoKernelFor(dtype);
   TENON_ASSIGN_OR_RETURN(RotaryProblem problem, RotaryProblemOf(p));
-  auto kernel = std::make_unique<RotaryKernel>(std::move(problem), dtype == DType::kBfloat16,
-                                               p.services().threads);
-  p.RequestScratch(kernel->ScratchFloats() * sizeof(float));
+  auto kernel = std::make_unique<RotaryKernel>(std::move(problem), dtype, p.services().threads);
+  p.RequestScratch(kernel->ScratchBytes());
   p.AllowInPlace(0, 0);  // both elements of a pair are read before one is written
   return std::unique_ptr<Kernel>(std::move(kernel));
 }

@@ -1,13 +1,11 @@
 #include "kernels/normalization/layer_norm.h"
 
 #include <cmath>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "kernels/elementwise/broadcast.h"
-#include "kernels/elementwise/elementwise.h"
-#include "kernels/interface/parallel.h"
+#include "kernels/elementwise/float_rows.h"
 #include "kernels/interface/types.h"
 #include "kernels/normalization/row_simd.h"
 
@@ -105,38 +103,15 @@ bool IsPlain(const PrepareContext& p, const Problem& problem) {
          (!problem.residual || p.input_shape(1) == p.output_shape(0));
 }
 
-class LastAxisNormKernel final : public Kernel {
+class LastAxisNormKernel final : public FloatRowsKernel {
  public:
-  LastAxisNormKernel(const Problem& problem, bool bfloat16_rows, int threads)
-      : problem_(problem),
-        bfloat16_(bfloat16_rows),
-        threads_(threads),
-        grain_(ParallelGrain(0.25 * static_cast<double>(problem.columns) + 20)) {}
-
-  // Per range, for bfloat16: x, residual, gamma, beta in float.
-  size_t ScratchFloats() const {
-    if (!bfloat16_) return 0;
-    const int ranges = ParallelRanges(threads_, problem_.rows, grain_);
-    return static_cast<size_t>(ranges * 4 * problem_.columns);
-  }
-
-  absl::Status Run(RunContext& context) const override {
-    ParallelForRanges(threads_, problem_.rows, grain_, [&](int range, int64_t begin, int64_t end) {
-      if (bfloat16_) {
-        RunBfloat16(context, range, begin, end);
-      } else {
-        RunFloat(context, begin, end);
-      }
-    });
-    return absl::OkStatus();
-  }
-
-  std::string Implementation() const override {
-    return absl::StrCat("vector:", VectorTargetName());
-  }
+  LastAxisNormKernel(const Problem& problem, DType dtype, int threads)
+      : FloatRowsKernel(problem.rows, 0.25 * static_cast<double>(problem.columns) + 20, dtype,
+                        /*floats=*/4 * problem.columns, threads),
+        problem_(problem) {}
 
  private:
-  void RunFloat(const RunContext& context, int64_t begin, int64_t end) const {
+  void RunFloat(const RunContext& context, int64_t begin, int64_t end) const override {
     const int64_t n = problem_.columns;
     float* sum = problem_.residual ? context.output<float>(1) : nullptr;
     LayerNormRow row;
@@ -153,10 +128,10 @@ class LastAxisNormKernel final : public Kernel {
     }
   }
 
-  void RunBfloat16(const RunContext& context, int range, int64_t begin, int64_t end) const {
+  // Scratch: x, residual, gamma, beta.
+  void RunBfloat16(const RunContext& context, float* x, int64_t begin, int64_t end) const override {
     const int64_t n = problem_.columns;
     const size_t count = static_cast<size_t>(n);
-    float* x = static_cast<float*>(context.scratch()) + range * 4 * n;
     float* residual = x + n;
     float* gamma = residual + n;
     float* beta = gamma + n;
@@ -180,9 +155,6 @@ class LastAxisNormKernel final : public Kernel {
   }
 
   const Problem problem_;
-  const bool bfloat16_;
-  const int threads_;
-  const int64_t grain_;
   const LayerNormRowFn row_fn_ = problem_.beta >= 0 ? FindLayerNormRow() : FindRmsNormRow();
 };
 
@@ -205,9 +177,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Vector(PrepareContext& p, Form form) {
   if (dtype != DType::kFloat && dtype != DType::kBfloat16) return NoKernelFor(dtype);
   TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p, form));
   if (!IsPlain(p, problem)) return Unimplemented("the two summands are broadcast");
-  auto kernel = std::make_unique<LastAxisNormKernel>(problem, dtype == DType::kBfloat16,
-                                                     p.services().threads);
-  p.RequestScratch(kernel->ScratchFloats() * sizeof(float));
+  auto kernel = std::make_unique<LastAxisNormKernel>(problem, dtype, p.services().threads);
+  p.RequestScratch(kernel->ScratchBytes());
   // A row is read before it is written; only its own output may reuse an input's memory.
   p.AllowInPlace(0, 0);
   if (problem.residual) p.AllowInPlace(1, 1);
