@@ -6,6 +6,7 @@
 
 #include "env/status.h"
 #include "kernels/elementwise/elementwise_scalar.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
@@ -111,30 +112,31 @@ void FusedPass::RunTyped(RunContext& r, T* result) const {
   const int64_t rows = inner > 0 ? shape_.num_elements() / inner : 0;
   const int64_t work = rows * inner * static_cast<int64_t>(steps_.size());
   const int threads = work > (int64_t{1} << 16) ? threads_ : 1;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (int64_t row = 0; row < rows; ++row) {
-    T* const y = result + row * inner;
-    for (const Step& step : steps_) {
-      int64_t offset = 0;
-      if (step.op.input >= 0) {
-        int64_t rest = row;
-        for (int d = rank - 2; d >= 0; --d) {
-          offset += rest % shape_[d] * step.operand_strides[static_cast<size_t>(d)];
-          rest /= shape_[d];
+  ParallelFor(threads, rows, /*grain=*/1, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      T* const y = result + row * inner;
+      for (const Step& step : steps_) {
+        int64_t offset = 0;
+        if (step.op.input >= 0) {
+          int64_t rest = row;
+          for (int d = rank - 2; d >= 0; --d) {
+            offset += rest % shape_[d] * step.operand_strides[static_cast<size_t>(d)];
+            rest /= shape_[d];
+          }
+        }
+        const int64_t stride = rank > 0 && step.op.input >= 0 ? step.operand_strides.back() : 0;
+        auto operand = [&](int i) { return r.input<T>(step.op.input + i) + offset; };
+        if (step.op.batch_norm) {
+          BatchNormRow(y, inner, stride, operand(0), operand(1), operand(2), operand(3),
+                       step.op.epsilon);
+        } else if (step.op.binary()) {
+          BinaryRow(step.op.op, y, inner, stride, operand(0));
+        } else {
+          ScalarUnaryRow(step.op.op, y, inner, step.op.parameter);
         }
       }
-      const int64_t stride = rank > 0 && step.op.input >= 0 ? step.operand_strides.back() : 0;
-      auto operand = [&](int i) { return r.input<T>(step.op.input + i) + offset; };
-      if (step.op.batch_norm) {
-        BatchNormRow(y, inner, stride, operand(0), operand(1), operand(2), operand(3),
-                     step.op.epsilon);
-      } else if (step.op.binary()) {
-        BinaryRow(step.op.op, y, inner, stride, operand(0));
-      } else {
-        ScalarUnaryRow(step.op.op, y, inner, step.op.parameter);
-      }
     }
-  }
+  });
 }
 
 void FusedPass::Run(RunContext& r, void* result) const {

@@ -6,6 +6,7 @@
 
 #include "kernels/contraction/reference_types.h"
 #include "kernels/convolution/image_positions.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
@@ -60,39 +61,43 @@ class Gradient {
   void OfInput(const T* filter, const T* dy, T* dx, int threads) const {
     const Blocks blocks(g_, g_.batch, threads);
     const int64_t tasks = g_.batch * blocks.count();
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (g_.flops() > 1e6)
-    for (int64_t task = 0; task < tasks; ++task) {
-      const int64_t n = task / blocks.count();
-      const Block block = blocks.at(task % blocks.count());
-      Matrix<C> sum = Matrix<C>::Zero(ProductOf(g_.in), block.count);
-      if (g_.depthwise) {
-        InputDepthwise(n, block, filter, dy, sum);
-      } else {
-        InputDense(n, block, filter, dy, sum);
-      }
-      T* const first =
-          dx + n * in_.batch + (block.group * g_.in_per_group() + block.first) * in_.channel;
-      for (int64_t i = 0; i < sum.rows(); ++i) {
-        for (int64_t c = 0; c < block.count; ++c) {
-          first[i * in_.position + c * in_.channel] = static_cast<T>(sum(i, c));
+    const int used = g_.flops() > 1e6 ? threads : 1;
+    ParallelFor(used, tasks, /*grain=*/1, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t n = task / blocks.count();
+        const Block block = blocks.at(task % blocks.count());
+        Matrix<C> sum = Matrix<C>::Zero(ProductOf(g_.in), block.count);
+        if (g_.depthwise) {
+          InputDepthwise(n, block, filter, dy, sum);
+        } else {
+          InputDense(n, block, filter, dy, sum);
+        }
+        T* const first =
+            dx + n * in_.batch + (block.group * g_.in_per_group() + block.first) * in_.channel;
+        for (int64_t i = 0; i < sum.rows(); ++i) {
+          for (int64_t c = 0; c < block.count; ++c) {
+            first[i * in_.position + c * in_.channel] = static_cast<T>(sum(i, c));
+          }
         }
       }
-    }
+    });
   }
 
   void OfFilter(const T* x, const T* dy, T* dw, int threads) const {
     const Blocks blocks(g_, window_, threads);
     const int64_t tasks = window_ * blocks.count();
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (g_.flops() > 1e6)
-    for (int64_t task = 0; task < tasks; ++task) {
-      const int64_t w = task / blocks.count();
-      const Block block = blocks.at(task % blocks.count());
-      if (g_.depthwise) {
-        FilterDepthwise(w, block, x, dy, dw);
-      } else {
-        FilterDense(w, block, x, dy, dw);
+    const int used = g_.flops() > 1e6 ? threads : 1;
+    ParallelFor(used, tasks, /*grain=*/1, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t w = task / blocks.count();
+        const Block block = blocks.at(task % blocks.count());
+        if (g_.depthwise) {
+          FilterDepthwise(w, block, x, dy, dw);
+        } else {
+          FilterDense(w, block, x, dy, dw);
+        }
       }
-    }
+    });
   }
 
   void OfBias(const T* dy, T* db) const {

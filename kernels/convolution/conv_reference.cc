@@ -7,6 +7,7 @@
 #include "kernels/contraction/reference_product.h"
 #include "kernels/contraction/reference_types.h"
 #include "kernels/convolution/image_positions.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
@@ -38,16 +39,18 @@ class ConvReference {
                                              std::max<int64_t>(positions, 4));
     const int64_t chunks = (positions + rows - 1) / rows;
     const int64_t tasks = g_.batch * chunks;
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (g_.flops() > 1e6)
-    for (int64_t task = 0; task < tasks; ++task) {
-      const int64_t n = task / chunks, first = task % chunks * rows;
-      const int64_t count = std::min(rows, positions - first);
-      if (g_.depthwise) {
-        Depthwise(n, first, count);
-      } else {
-        Dense(n, first, count);
+    const int used = g_.flops() > 1e6 ? threads : 1;
+    ParallelFor(used, tasks, /*grain=*/1, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t n = task / chunks, first = task % chunks * rows;
+        const int64_t count = std::min(rows, positions - first);
+        if (g_.depthwise) {
+          Depthwise(n, first, count);
+        } else {
+          Dense(n, first, count);
+        }
       }
-    }
+    });
   }
 
  private:
