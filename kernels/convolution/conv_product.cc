@@ -9,6 +9,7 @@
 #include "kernels/contraction/contraction.h"
 #include "kernels/convolution/im2col.h"
 #include "kernels/interface/parallel.h"
+#include "kernels/interface/round_up.h"
 #include "primitive_cache/matmul.h"
 
 namespace tenon {
@@ -92,7 +93,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvProductKernel(PrepareContext& p, con
                          GetMatmul(problem, p.services().cache));
   Columns columns{WindowSources(g), g.batch, p.input_shape(0).num_elements() / g.batch,
                   g.in_channels, p.services().threads};
-  const size_t scratch = (product->scratch_bytes() + 63) / 64 * 64;
+  const size_t scratch = RoundUp(product->scratch_bytes(), kCacheLine);
   p.RequestScratch(scratch + static_cast<size_t>(rows * terms) * sizeof(float));
   return std::make_unique<ProductKernel>(std::move(columns), std::move(product), scratch,
                                          g.flops());

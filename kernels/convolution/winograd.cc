@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/interface/parallel.h"
+#include "kernels/interface/round_up.h"
 
 namespace tenon {
 namespace {
@@ -12,8 +13,6 @@ namespace {
 constexpr int64_t kBlockBytes = 256 << 10;
 constexpr size_t kSmallFilterBytes = 2 << 20;
 constexpr int64_t kLineFloats = 16;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 

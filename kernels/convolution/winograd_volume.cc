@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/interface/parallel.h"
+#include "kernels/interface/round_up.h"
 
 namespace tenon {
 namespace {
@@ -12,8 +13,6 @@ namespace {
 constexpr int64_t kUnitBytes = 256 << 10;
 // Fewer tiles than this do not fill the registers of a product.
 constexpr int64_t kFewestTiles = 24;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include "env/status.h"
 #include "kernels/interface/parallel.h"
+#include "kernels/interface/round_up.h"
 #include "primitive_cache/matmul.h"
 
 namespace tenon {
@@ -12,8 +13,7 @@ namespace {
 constexpr int64_t kTile = 256;   // rows whose left side, as floats, stays in cache
 constexpr int64_t kPiece = 512;  // 512 * 255 * 128 < 2^24
 
-size_t Align64(size_t n) { return (n + 63) / 64 * 64; }
-size_t FloatBytes(int64_t n) { return Align64(static_cast<size_t>(n) * sizeof(float)); }
+size_t FloatBytes(int64_t n) { return RoundUp(static_cast<size_t>(n) * sizeof(float), kCacheLine); }
 
 TensorDesc Rows(int64_t rows, int64_t columns, int64_t stride) {
   return {ElementType::kF32, {rows, columns}, {stride, 1}};
@@ -39,7 +39,8 @@ absl::StatusOr<ExactProduct> ExactProduct::Make(int64_t rows, int64_t terms, int
       problem.dst = Rows(m, columns, columns);
       problem.threads = services.threads;
       TENON_ASSIGN_OR_RETURN(auto product, GetMatmul(problem, services.cache));
-      p.primitive_scratch_ = std::max(p.primitive_scratch_, Align64(product->scratch_bytes()));
+      p.primitive_scratch_ =
+          std::max(p.primitive_scratch_, RoundUp(product->scratch_bytes(), kCacheLine));
       p.products_[{m, k}] = std::move(product);
     }
   }

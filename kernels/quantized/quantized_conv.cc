@@ -10,6 +10,7 @@
 #include "kernels/convolution/conv.h"
 #include "kernels/convolution/conv_reference.h"
 #include "kernels/convolution/im2col.h"
+#include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
 #include "kernels/quantized/exact_product.h"
 #include "kernels/quantized/quantized_onednn.h"
@@ -78,7 +79,7 @@ class ExactSums {
   static constexpr int64_t kMostSources = int64_t{1} << 20;
   explicit ExactSums(ExactProduct product) : product_(std::move(product)) {}
   size_t weights_bytes() const {
-    return (static_cast<size_t>(weights_) * sizeof(float) + 63) / 64 * 64;
+    return RoundUp(static_cast<size_t>(weights_) * sizeof(float), kCacheLine);
   }
 
   ExactProduct product_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/interface/parallel.h"
+#include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
 #include "kernels/quantized/exact_product.h"
 #include "kernels/quantized/quantized_onednn.h"
@@ -110,7 +111,7 @@ class FusedKernel final : public Kernel {
 
  private:
   size_t weights_bytes() const {
-    return (static_cast<size_t>(s_.b.inner * s_.b.outer) * sizeof(float) + 63) / 64 * 64;
+    return RoundUp(static_cast<size_t>(s_.b.inner * s_.b.outer) * sizeof(float), kCacheLine);
   }
 
   absl::Status RunExact(RunContext& r, DType dtype, int32_t* sums) const {

@@ -11,14 +11,13 @@
 #include "env/status.h"
 #include "kernels/contraction/packed_weights.h"
 #include "kernels/contraction/post_op_spec.h"
+#include "kernels/interface/round_up.h"
 
 namespace tenon {
 namespace {
 
 using Result = QuantizedFusion::Result;
 using Sum = QuantizedFusion::Sum;
-
-size_t Align64(size_t n) { return (n + 63) / 64 * 64; }
 
 absl::StatusOr<ElementType> ElementOf(DType dtype) {
   switch (dtype) {
@@ -61,9 +60,9 @@ class OnednnKernel final : public Kernel {
   absl::Status Prepare(PrepareContext& p) {
     const size_t scales = has_scales() ? static_cast<size_t>(values_.weights_ranges) : 0;
     TENON_ASSIGN_OR_RETURN(model_, Get(std::vector<float>(scales, 0.5f), 0.5f, 0.5f));
-    primitive_scratch_ = Align64(model_->scratch_bytes());
+    primitive_scratch_ = RoundUp(model_->scratch_bytes(), kCacheLine);
     if (c_.fusion.bias && !constant_bias_) {
-      bias_scratch_ = Align64(static_cast<size_t>(values_.channels) * sizeof(float));
+      bias_scratch_ = RoundUp(static_cast<size_t>(values_.channels) * sizeof(float), kCacheLine);
     }
     size_t scratch = primitive_scratch_ + bias_scratch_;
     if (auto layout = model_->weights_layout(); layout != nullptr) {
@@ -172,7 +171,7 @@ class OnednnKernel final : public Kernel {
     TENON_ASSIGN_OR_RETURN(
         made->primitive,
         Get(std::move(e.scale), e.sum_scale.empty() ? 0.0f : e.sum_scale[0], e.swish_scale));
-    if (Align64(made->primitive->scratch_bytes()) > primitive_scratch_ ||
+    if (RoundUp(made->primitive->scratch_bytes(), kCacheLine) > primitive_scratch_ ||
         made->primitive->implementation() != model_->implementation()) {
       return Internal("different scales gave a different implementation");
     }

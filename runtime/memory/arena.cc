@@ -7,13 +7,12 @@
 #include <numeric>
 
 #include "env/status.h"
+#include "kernels/interface/round_up.h"
 
 namespace tenon {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
-
-size_t RoundUp(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 }  // namespace
 
