@@ -57,7 +57,7 @@ struct Image {
 };
 
 template <typename T>
-void Bilinear(const Image<T>& image, float y, float x, T* out) {
+void InterpolateBilinear(const Image<T>& image, float y, float x, T* out) {
   const float top = std::floor(y), left = std::floor(x), bottom = top + 1, right = left + 1;
   const int64_t r = static_cast<int64_t>(top), k = static_cast<int64_t>(left);
   for (int64_t c = 0; c < image.channels; ++c) {
@@ -118,7 +118,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProjectiveTransform(PrepareContext& p) {
                     std::copy_n(image.data + (at_y * cols + at_x) * channels, channels, to);
                   }
                 } else {
-                  Bilinear(image, in_y, in_x, to);
+                  InterpolateBilinear(image, in_y, in_x, to);
                 }
               }
             }

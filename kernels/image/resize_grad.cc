@@ -11,18 +11,18 @@ namespace tenon {
 namespace {
 
 // The forward op's axis: from the image (this op's output) to the gradients (its input).
-ResizeAxis AxisOf(PrepareContext& p, int i) {
+ResizeAxis ForwardAxisOf(PrepareContext& p, int i) {
   return {p.output_shape(0).dim(i), p.input_shape(0).dim(i), p.attrs().Bool("align_corners", false),
           p.attrs().Bool("half_pixel_centers", false)};
 }
 
-std::vector<ResizeWeights> Nearest(const ResizeAxis& axis) {
+std::vector<ResizeWeights> NearestWeights(const ResizeAxis& axis) {
   std::vector<ResizeWeights> all;
   for (int64_t at : NearestTaps(axis)) all.push_back({{at}, {1.0f}});
   return all;
 }
 
-std::vector<ResizeWeights> Bilinear(const ResizeAxis& axis) {
+std::vector<ResizeWeights> BilinearWeights(const ResizeAxis& axis) {
   std::vector<ResizeWeights> all;
   for (const BilinearTap& t : BilinearTaps(axis)) {
     all.push_back({{t.lower, t.upper}, {1 - t.weight, t.weight}});
@@ -66,7 +66,8 @@ void Spread(const G* from, const Shape& grads, const Shape& image,
 absl::StatusOr<std::unique_ptr<Kernel>> ResizeBilinearGrad(PrepareContext& p) {
   p.InputNotRead(1);
   const Shape grads = p.input_shape(0), image = p.output_shape(0);
-  const std::vector<ResizeWeights> rows = Bilinear(AxisOf(p, 1)), cols = Bilinear(AxisOf(p, 2));
+  const std::vector<ResizeWeights> rows = BilinearWeights(ForwardAxisOf(p, 1)),
+                                   cols = BilinearWeights(ForwardAxisOf(p, 2));
   if (p.output_dtype(0) == DType::kHalf || p.output_dtype(0) == DType::kBfloat16) {
     p.RequestScratch(static_cast<size_t>(image.num_elements()) * sizeof(float));
   }
@@ -89,8 +90,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ResizeBilinearGrad(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> ResizeBicubicGrad(PrepareContext& p) {
   p.InputNotRead(1);
   const Shape grads = p.input_shape(0), image = p.output_shape(0);
-  const std::vector<ResizeWeights> rows = BicubicWeights(AxisOf(p, 1));
-  const std::vector<ResizeWeights> cols = BicubicWeights(AxisOf(p, 2));
+  const std::vector<ResizeWeights> rows = BicubicWeights(ForwardAxisOf(p, 1));
+  const std::vector<ResizeWeights> cols = BicubicWeights(ForwardAxisOf(p, 2));
   return DispatchType(TypeList<float, double>{}, p.output_dtype(0), [&]<typename T>() {
     return MakeKernel([=](RunContext& run) {
       Spread<T>(run.input<float>(0), grads, image, rows, cols, run.output<T>(0));
@@ -103,7 +104,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ResizeNearestGrad(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, ResizeNearestGrad, {1});
   p.InputNotRead(1);
   const Shape grads = p.input_shape(0), image = p.output_shape(0);
-  const std::vector<ResizeWeights> rows = Nearest(AxisOf(p, 1)), cols = Nearest(AxisOf(p, 2));
+  const std::vector<ResizeWeights> rows = NearestWeights(ForwardAxisOf(p, 1)),
+                                   cols = NearestWeights(ForwardAxisOf(p, 2));
   return DispatchType(
       Joined<Floats, TypeList<uint8_t, int8_t, int32_t>>{}, p.output_dtype(0), [&]<typename T>() {
         return MakeKernel([=](RunContext& run) {

@@ -6,16 +6,16 @@ namespace tenon {
 namespace {
 
 template <typename S>
-using StoredTypes = std::conditional_t<
-    std::is_same_v<S, float>, TypeList<float, half, bfloat16>,
-    std::conditional_t<
-        std::is_same_v<S, double>, TypeList<float, double, half, bfloat16>,
-        std::conditional_t<std::is_same_v<S, complex64>, TypeList<complex64>, Complexes>>>;
+using StoredTypes =
+    std::conditional_t<std::is_same_v<S, float>, TypeList<float, half, bfloat16>,
+                       std::conditional_t<std::is_same_v<S, double>,
+                                          TypeList<float, double, half, bfloat16>, Complexes>>;
 
 }  // namespace
 
 DType MatrixDType(DType dtype) {
-  return dtype == DType::kHalf || dtype == DType::kBfloat16 ? DType::kFloat : dtype;
+  if (dtype == DType::kHalf || dtype == DType::kBfloat16) return DType::kFloat;
+  return dtype == DType::kComplex64 ? DType::kComplex128 : dtype;
 }
 
 DType WideDType(DType dtype) {
@@ -44,11 +44,9 @@ void StoreElements(const S* elements, int64_t n, DType dtype, void* tensor, int6
 
 template Matrix<float> LoadMatrix(DType, const void*, const MatrixBatch&, int64_t);
 template Matrix<double> LoadMatrix(DType, const void*, const MatrixBatch&, int64_t);
-template Matrix<complex64> LoadMatrix(DType, const void*, const MatrixBatch&, int64_t);
 template Matrix<complex128> LoadMatrix(DType, const void*, const MatrixBatch&, int64_t);
 template void StoreElements(const float*, int64_t, DType, void*, int64_t);
 template void StoreElements(const double*, int64_t, DType, void*, int64_t);
-template void StoreElements(const complex64*, int64_t, DType, void*, int64_t);
 template void StoreElements(const complex128*, int64_t, DType, void*, int64_t);
 
 }  // namespace tenon

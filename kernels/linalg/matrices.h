@@ -1,4 +1,4 @@
-// Conversions between tensors and Eigen matrices. Decompositions are compiled for four scalar
+// Conversions between tensors and Eigen matrices. Decompositions are compiled for three scalar
 // types; the dtypes in memory are converted on the way in and out.
 #ifndef TENON_KERNELS_LINALG_MATRICES_H_
 #define TENON_KERNELS_LINALG_MATRICES_H_
@@ -14,10 +14,11 @@ namespace tenon {
 template <typename S>
 using Matrix = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-using MatrixScalars = TypeList<float, double, complex64, complex128>;
+using MatrixScalars = TypeList<float, double, complex128>;
 using WideScalars = TypeList<double, complex128>;
 
-// The scalar type in which matrices of `dtype` are computed: float for half and bfloat16.
+// The scalar type in which matrices of `dtype` are computed: float for half and bfloat16,
+// complex128 for complex64.
 DType MatrixDType(DType dtype);
 // double or complex128, so that one instantiation of a long algorithm serves all dtypes.
 DType WideDType(DType dtype);

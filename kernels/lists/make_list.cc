@@ -15,10 +15,6 @@ void Give(RunContext& run, int output, std::shared_ptr<TensorList> list) {
   *run.output<ObjectPtr>(output) = std::move(list);
 }
 
-TensorSpec SpecOf(const PrepareContext& p, int i) {
-  return {p.input_dtype(i), p.input_shape(i), nullptr};
-}
-
 absl::StatusOr<DType> ElementType(const PrepareContext& p) {
   return p.attrs().Type("element_dtype");
 }
@@ -32,7 +28,7 @@ absl::Status CheckCount(int64_t n) {
 absl::StatusOr<std::unique_ptr<Kernel>> NewList(PrepareContext& p,
                                                 int32_t (*count)(const RunContext&)) {
   TENON_ASSIGN_OR_RETURN(const DType dtype, ElementType(p));
-  return MakeKernel([dtype, count, shape = SpecOf(p, 0)](RunContext& run) -> absl::Status {
+  return MakeKernel([dtype, count, shape = InputSpec(p, 0)](RunContext& run) -> absl::Status {
     auto list = std::make_shared<TensorList>();
     list->dtype = dtype;
     TENON_ASSIGN_OR_RETURN(list->element_shape, ElementShape(run, 0, shape));
@@ -56,7 +52,7 @@ struct Source {
         shape(p.input_shape(tensor)),
         tensor_input(tensor),
         element_input(element_shape) {
-    if (element_shape >= 0) element = SpecOf(p, element_shape);
+    if (element_shape >= 0) element = InputSpec(p, element_shape);
   }
   absl::Status Check() const {
     if (shape.rank() >= 1) return absl::OkStatus();
@@ -209,7 +205,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ScatterIntoListKernel(PrepareContext& p)
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> SetListItemKernel(PrepareContext& p) {
-  const TensorSpec item = SpecOf(p, 2);
+  const TensorSpec item = InputSpec(p, 2);
   const bool grow = p.attrs().Bool("resize_if_index_out_of_bounds", false);
   p.AllowInPlace(0, 0);
   return MakeKernel([item, grow](RunContext& run) {
@@ -233,7 +229,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> SetListItemKernel(PrepareContext& p) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> PushBackKernel(PrepareContext& p) {
-  const TensorSpec item = SpecOf(p, 1);
+  const TensorSpec item = InputSpec(p, 1);
   p.AllowInPlace(0, 0);
   return MakeKernel([item](RunContext& run) {
     return Changed(run, item.dtype, [&](TensorList& list) -> absl::Status {
@@ -249,28 +245,30 @@ absl::StatusOr<std::unique_ptr<Kernel>> PushBackKernel(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> PopBackKernel(PrepareContext& p) {
   const DType dtype = p.output_dtype(1);
   p.AllowInPlace(0, 0);
-  return MakeKernel([dtype, element = SpecOf(p, 1), planned = p.output_shape(1)](RunContext& run) {
-    return Changed(run, dtype, [&](TensorList& list) -> absl::Status {
-      if (list.items.empty()) return InvalidArgument("the list is empty");
-      TENON_ASSIGN_OR_RETURN(const Shape wanted, ElementShape(run, 1, element));
-      Shape shape;
-      const std::shared_ptr<const Tensor> item = list.items.back();
-      if (item != nullptr) {
-        shape = item->shape();
-        if (!shape.CompatibleWith(wanted)) {
-          return InvalidArgument("the last tensor has shape ", shape.ToString(), ", not ",
-                                 wanted.ToString());
-        }
-      } else {
-        TENON_ASSIGN_OR_RETURN(shape, list.ItemShape(wanted));
-        if (!shape.IsComplete()) return InvalidArgument("nothing tells the last tensor's shape");
-      }
-      TENON_ASSIGN_OR_RETURN(void* out, OutputOfShape(run, 1, planned, shape));
-      WriteItem(item, dtype, shape.num_elements(), out);
-      list.items.pop_back();
-      return absl::OkStatus();
-    });
-  });
+  return MakeKernel(
+      [dtype, element = InputSpec(p, 1), planned = p.output_shape(1)](RunContext& run) {
+        return Changed(run, dtype, [&](TensorList& list) -> absl::Status {
+          if (list.items.empty()) return InvalidArgument("the list is empty");
+          TENON_ASSIGN_OR_RETURN(const Shape wanted, ElementShape(run, 1, element));
+          Shape shape;
+          const std::shared_ptr<const Tensor> item = list.items.back();
+          if (item != nullptr) {
+            shape = item->shape();
+            if (!shape.CompatibleWith(wanted)) {
+              return InvalidArgument("the last tensor has shape ", shape.ToString(), ", not ",
+                                     wanted.ToString());
+            }
+          } else {
+            TENON_ASSIGN_OR_RETURN(shape, list.ItemShape(wanted));
+            if (!shape.IsComplete())
+              return InvalidArgument("nothing tells the last tensor's shape");
+          }
+          TENON_ASSIGN_OR_RETURN(void* out, OutputOfShape(run, 1, planned, shape));
+          WriteItem(item, dtype, shape.num_elements(), out);
+          list.items.pop_back();
+          return absl::OkStatus();
+        });
+      });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> ResizeListKernel(PrepareContext& p) {

@@ -10,10 +10,6 @@
 namespace tenon {
 namespace {
 
-TensorSpec SpecOf(const PrepareContext& p, int i) {
-  return {p.input_dtype(i), p.input_shape(i), nullptr};
-}
-
 // The items' complete shape, which is needed to concatenate them.
 absl::StatusOr<Shape> CompleteItemShape(const TensorList& list, const Shape& wanted) {
   TENON_ASSIGN_OR_RETURN(Shape shape, list.ItemShape(wanted));
@@ -44,7 +40,7 @@ absl::Status Stacked(RunContext& run, const TensorList& list, const Shape& wante
 absl::StatusOr<std::unique_ptr<Kernel>> StackListKernel(PrepareContext& p) {
   const DType dtype = p.output_dtype(0);
   const int64_t count = p.attrs().Int("num_elements", -1);
-  return MakeKernel([dtype, count, element = SpecOf(p, 1),
+  return MakeKernel([dtype, count, element = InputSpec(p, 1),
                      planned = p.output_shape(0)](RunContext& run) -> absl::Status {
     TENON_ASSIGN_OR_RETURN(const TensorList* list, ListAt(run.input<ObjectPtr>(0), dtype));
     TENON_ASSIGN_OR_RETURN(const Shape wanted, ElementShape(run, 1, element));
@@ -61,7 +57,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> StackListKernel(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> GatherListKernel(PrepareContext& p) {
   const DType dtype = p.output_dtype(0);
   const int64_t count = p.input_shape(1).num_elements();
-  return MakeKernel([dtype, count, element = SpecOf(p, 2),
+  return MakeKernel([dtype, count, element = InputSpec(p, 2),
                      planned = p.output_shape(0)](RunContext& run) -> absl::Status {
     TENON_ASSIGN_OR_RETURN(const TensorList* list, ListAt(run.input<ObjectPtr>(0), dtype));
     TENON_ASSIGN_OR_RETURN(const Shape wanted, ElementShape(run, 2, element));
@@ -78,7 +74,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> GatherListKernel(PrepareContext& p) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> GetListItemKernel(PrepareContext& p) {
   const DType dtype = p.output_dtype(0);
-  return MakeKernel([dtype, element = SpecOf(p, 2),
+  return MakeKernel([dtype, element = InputSpec(p, 2),
                      planned = p.output_shape(0)](RunContext& run) -> absl::Status {
     TENON_ASSIGN_OR_RETURN(const TensorList* list, ListAt(run.input<ObjectPtr>(0), dtype));
     const int64_t index = *run.input<int32_t>(1);
@@ -105,7 +101,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> GetListItemKernel(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> ConcatListKernel(PrepareContext& p) {
   const DType dtype = p.output_dtype(0);
   const bool v2 = p.num_inputs() == 3;
-  const TensorSpec element = v2 ? SpecOf(p, 1) : TensorSpec{};
+  const TensorSpec element = v2 ? InputSpec(p, 1) : TensorSpec{};
   const int64_t leading = v2 ? p.input_shape(2).num_elements() : 0;
   Shape stated = Shape::Unknown();
   if (!v2) {

@@ -14,6 +14,11 @@
 
 namespace tenon {
 
+// Dtype and shape of input `i`.
+inline TensorSpec InputSpec(const PrepareContext& p, int i) {
+  return {p.input_dtype(i), p.input_shape(i), nullptr};
+}
+
 struct TensorList final : Object {
   DType dtype = DType::kInvalid;
   Shape element_shape = Shape::Unknown();            // compatible with every item's

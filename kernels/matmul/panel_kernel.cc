@@ -12,7 +12,7 @@ namespace tenon {
 namespace {
 
 // Rows of the output up to which a thread's columns are all computed before the chain is applied.
-constexpr size_t kFewRows = 8;
+constexpr size_t kChainAtEndRows = 8;
 // Assumed speeds of one thread, for the grain.
 constexpr double kBytesPerNs = 8, kFlopsPerNs = 60;
 
@@ -54,7 +54,7 @@ class PanelKernelImpl final : public Kernel {
     auto* const scratch = static_cast<float*>(r.scratch());
     ParallelForRanges(threads_, panels_, grain_, [&](int range, int64_t begin, int64_t end) {
       float* const own = scratch + static_cast<size_t>(range) * scratch_;
-      const int64_t step = product_.m <= kFewRows ? end - begin : 1;
+      const int64_t step = product_.m <= kChainAtEndRows ? end - begin : 1;
       for (int64_t i = begin; i < end; i += step) {
         const auto first = static_cast<size_t>(i), last = static_cast<size_t>(i + step);
         multiply_(product_, o, first, last, own);

@@ -59,7 +59,7 @@ int64_t ExtentOf(const LabeledProduct& p, const std::vector<int>& joined) {
   return n;
 }
 
-absl::StatusOr<Groups> Classify(const LabeledProduct& p) {
+absl::StatusOr<Groups> GroupsOf(const LabeledProduct& p) {
   Groups g;
   for (const LabeledTensor::Dim& d : p.out.dims) {
     if (d.extent == 1) continue;
@@ -88,7 +88,7 @@ absl::StatusOr<LoweredProduct> LowerProduct(const LabeledProduct& product, Eleme
   }
   LoweredProduct lowered;
   LabeledProduct p = product;
-  TENON_ASSIGN_OR_RETURN(Groups g, Classify(p));
+  TENON_ASSIGN_OR_RETURN(Groups g, GroupsOf(p));
 
   // The output's innermost dimension must be the columns.
   int innermost = -1;

@@ -6,6 +6,7 @@
 
 #include "kernels/contraction/reference_product.h"
 #include "kernels/contraction/reference_types.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 #include "kernels/matmul/product.h"
 
@@ -21,7 +22,7 @@ struct Axis {
 };
 using Axes = absl::InlinedVector<Axis, 8>;
 
-int64_t Elements(const Axes& axes) {
+int64_t NumElements(const Axes& axes) {
   int64_t n = 1;
   for (const Axis& a : axes) n *= a.extent;
   return n;
@@ -40,7 +41,7 @@ bool IsDense(const Axes& axes) {
 // Calls f(offset) for each index of `axes` in row-major order.
 template <typename F>
 void ForEachOffset(const Axes& axes, F f) {
-  const int64_t n = Elements(axes);
+  const int64_t n = NumElements(axes);
   absl::InlinedVector<int64_t, 8> index(axes.size(), 0);
   int64_t offset = 0;
   for (int64_t i = 0; i < n; ++i) {
@@ -93,7 +94,7 @@ const C* Gather(const void* operand, const Axes& keep, const Axes& sum, bool con
   } else if constexpr (sizeof(T) == sizeof(C) && std::is_integral_v<T>) {
     if (sum.empty() && IsDense(keep)) return reinterpret_cast<const C*>(data);
   }
-  storage.reserve(static_cast<size_t>(Elements(keep)));
+  storage.reserve(static_cast<size_t>(NumElements(keep)));
   ForEachOffset(keep, [&](int64_t base) {
     C total(0);
     ForEachOffset(sum, [&](int64_t offset) {
@@ -115,7 +116,7 @@ template <typename C, typename T>
 void Store(const C* result, const Axes& axes, int64_t elements, void* out) {
   T* const y = static_cast<T*>(out);
   // A repeated label in the output: zeros off the diagonal.
-  if (elements != Elements(axes)) std::fill(y, y + elements, T(0));
+  if (elements != NumElements(axes)) std::fill(y, y + elements, T(0));
   ForEachOffset(axes, [&](int64_t offset) { y[offset] = static_cast<T>(*result++); });
 }
 
@@ -166,15 +167,16 @@ void BatchGemm(const C* a, const C* b, C* out, int64_t batch, int64_t m, int64_t
   const bool parallel = threads > 1 && work > 1e6;
   const int64_t parts = parallel && batch < threads ? std::min<int64_t>(threads, (m + 7) / 8) : 1;
   const int64_t rows = (m + parts - 1) / std::max<int64_t>(parts, 1);
-#pragma omp parallel for num_threads(threads) schedule(static) if (parallel)
-  for (int64_t task = 0; task < batch * parts; ++task) {
-    const int64_t i = task / parts, first = task % parts * rows;
-    const int64_t count = std::min(rows, m - first);
-    if (count <= 0) continue;
-    const Eigen::Map<const Matrix<C>> x(a + (i * m + first) * k, count, k);
-    const Eigen::Map<const Matrix<C>> y(b + i * k * n, k, n);
-    ReferenceProduct(x, y, Eigen::Map<Matrix<C>>(out + (i * m + first) * n, count, n));
-  }
+  ParallelFor(parallel ? threads : 1, batch * parts, /*grain=*/1, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t i = task / parts, first = task % parts * rows;
+      const int64_t count = std::min(rows, m - first);
+      if (count <= 0) continue;
+      const Eigen::Map<const Matrix<C>> x(a + (i * m + first) * k, count, k);
+      const Eigen::Map<const Matrix<C>> y(b + i * k * n, k, n);
+      ReferenceProduct(x, y, Eigen::Map<Matrix<C>>(out + (i * m + first) * n, count, n));
+    }
+  });
 }
 
 // One instantiation per computation type; operands and result are converted separately.
@@ -198,7 +200,7 @@ void RunIn(const LabeledProduct& p, GatherFn<C> gather_a, GatherFn<C> gather_b,
       return n;
     };
     const bool stored = destination.same_bytes && IsDense(out_axes);
-    if (!stored) out_storage.resize(static_cast<size_t>(Elements(out_axes)));
+    if (!stored) out_storage.resize(static_cast<size_t>(NumElements(out_axes)));
     C* const product = stored ? static_cast<C*>(out) : out_storage.data();
     BatchGemm(x, w, product, size(g.batch), size(g.rows), size(g.columns), size(g.contracted),
               threads);

@@ -11,7 +11,7 @@ namespace {
 
 // Calls f(channel, element) for every element, in memory order.
 template <typename F>
-void ForElements(const BatchNormSpec& s, F f) {
+void ForChannels(const BatchNormSpec& s, F f) {
   int64_t i = 0;
   for (int64_t o = 0; o < s.outer; ++o) {
     for (int64_t c = 0; c < s.channels; ++c) {
@@ -28,9 +28,9 @@ void Forward(const BatchNormSpec& s, RunContext& r) {
   const double n = static_cast<double>(s.count());
   std::vector<double> mean(channels), variance(channels), scale(channels);
   if (s.training && s.count() > 0) {
-    ForElements(s, [&](size_t c, int64_t i) { mean[c] += value(i); });
+    ForChannels(s, [&](size_t c, int64_t i) { mean[c] += value(i); });
     for (double& m : mean) m /= n;
-    ForElements(s, [&](size_t c, int64_t i) {
+    ForChannels(s, [&](size_t c, int64_t i) {
       variance[c] += (value(i) - mean[c]) * (value(i) - mean[c]);
     });
     for (double& v : variance) v /= n;
@@ -45,7 +45,7 @@ void Forward(const BatchNormSpec& s, RunContext& r) {
   }
   const T* const side = s.has_side ? r.input<T>(5) : nullptr;
   T* const y = r.output<T>(0);
-  ForElements(s, [&](size_t c, int64_t i) {
+  ForChannels(s, [&](size_t c, int64_t i) {
     double v = (value(i) - mean[c]) * scale[c] + r.input<float>(2)[c];
     if (side != nullptr) v += static_cast<double>(side[i]);
     if (s.relu) v = v < 0 ? 0 : v > s.relu_limit ? s.relu_limit : v;
@@ -68,7 +68,7 @@ void Gradient(const BatchNormSpec& s, RunContext& r) {
   const auto centered = [&](size_t c, int64_t i) { return static_cast<double>(x[i]) - mean[c]; };
   const size_t channels = static_cast<size_t>(s.channels);
   std::vector<double> sum(channels), product(channels), root(channels);
-  ForElements(s, [&](size_t c, int64_t i) {
+  ForChannels(s, [&](size_t c, int64_t i) {
     sum[c] += dy(i);
     product[c] += dy(i) * centered(c, i);
   });
@@ -80,7 +80,7 @@ void Gradient(const BatchNormSpec& s, RunContext& r) {
     product[c] *= root[c] * root[c] / static_cast<double>(s.count());
   }
   T* const side = s.has_side ? r.output<T>(5) : nullptr;
-  ForElements(s, [&](size_t c, int64_t i) {
+  ForChannels(s, [&](size_t c, int64_t i) {
     const double g = dy(i);
     const double bend = s.training ? sum[c] + centered(c, i) * product[c] : 0;
     r.output<T>(0)[i] = static_cast<T>(r.input<float>(2)[c] * root[c] * (g - bend));
@@ -91,7 +91,7 @@ void Gradient(const BatchNormSpec& s, RunContext& r) {
 enum class Direction { kForward, kGradient };
 
 template <Direction kDirection>
-absl::StatusOr<std::unique_ptr<Kernel>> Make(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> MakeReference(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const BatchNormSpec s,
                          BatchNormSpecOf(p, kDirection == Direction::kForward ? 0 : 1));
   p.AllowInPlace(0, 0);
@@ -106,10 +106,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> Make(PrepareContext& p) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> BatchNormReference(PrepareContext& p) {
-  return Make<Direction::kForward>(p);
+  return MakeReference<Direction::kForward>(p);
 }
 absl::StatusOr<std::unique_ptr<Kernel>> BatchNormGradReference(PrepareContext& p) {
-  return Make<Direction::kGradient>(p);
+  return MakeReference<Direction::kGradient>(p);
 }
 
 }  // namespace tenon

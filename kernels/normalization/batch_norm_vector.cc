@@ -125,7 +125,7 @@ class GradientKernel final : public BatchNormKernel {
 };
 
 template <typename K>
-absl::StatusOr<std::unique_ptr<Kernel>> Make(PrepareContext& p, int x) {
+absl::StatusOr<std::unique_ptr<Kernel>> MakeVector(PrepareContext& p, int x) {
   TENON_ASSIGN_OR_RETURN(const BatchNormSpec s, BatchNormSpecOf(p, x));
   if (s.dtype != DType::kFloat && s.dtype != DType::kBfloat16) {
     return Unimplemented("no vector kernel for ", Name(s.dtype));
@@ -140,10 +140,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> Make(PrepareContext& p, int x) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> BatchNormVector(PrepareContext& p) {
-  return Make<ForwardKernel>(p, 0);
+  return MakeVector<ForwardKernel>(p, 0);
 }
 absl::StatusOr<std::unique_ptr<Kernel>> BatchNormGradVector(PrepareContext& p) {
-  return Make<GradientKernel>(p, 1);
+  return MakeVector<GradientKernel>(p, 1);
 }
 
 }  // namespace tenon

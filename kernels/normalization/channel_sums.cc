@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kLeastRow = 16;
 
-struct Problem {
+struct SumsProblem {
   int64_t outer = 1, channels = 1, inner = 1;
   DType dtype = DType::kFloat;
   int threads = 1;
@@ -24,10 +24,10 @@ struct Problem {
   ChannelLayout Layout() const { return ChannelLayout(outer, channels, inner, dtype); }
 };
 
-absl::StatusOr<Problem> ProblemOf(const PrepareContext& p) {
+absl::StatusOr<SumsProblem> SumsProblemOf(const PrepareContext& p) {
   const Shape& x = p.input_shape(0);
   TENON_ASSIGN_OR_RETURN(const ChannelAxes channels, ChannelAxesOf(p.attrs(), x.rank()));
-  Problem problem;
+  SumsProblem problem;
   problem.outer = Product(x, 0, channels.begin);
   problem.channels = Product(x, channels.begin, channels.end);
   problem.inner = Product(x, channels.end, x.rank());
@@ -45,7 +45,7 @@ absl::StatusOr<Problem> ProblemOf(const PrepareContext& p) {
 
 // Calls f(channel, element) for each element.
 template <typename F>
-void ForElements(const Problem& p, F f) {
+void ForElements(const SumsProblem& p, F f) {
   for (int64_t o = 0; o < p.outer; ++o) {
     for (int64_t c = 0; c < p.channels; ++c) {
       const int64_t first = (o * p.channels + c) * p.inner;
@@ -56,7 +56,7 @@ void ForElements(const Problem& p, F f) {
 
 class StatisticsKernel : public Kernel {
  public:
-  explicit StatisticsKernel(const Problem& problem)
+  explicit StatisticsKernel(const SumsProblem& problem)
       : problem_(problem), layout_(problem.Layout()), loops_(layout_.Loops()) {}
   std::string Implementation() const override {
     return absl::StrCat("vector:", VectorTargetName());
@@ -66,7 +66,7 @@ class StatisticsKernel : public Kernel {
   void Store(const std::vector<double>& values, float* to) const {
     for (const double v : values) *to++ = static_cast<float>(v);
   }
-  const Problem problem_;
+  const SumsProblem problem_;
   const ChannelLayout layout_;
   const BatchNormLoops loops_;
 };
@@ -102,8 +102,8 @@ class GradientSumsKernel final : public StatisticsKernel {
 };
 
 template <typename K>
-absl::StatusOr<std::unique_ptr<Kernel>> Vector(PrepareContext& p) {
-  TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p));
+absl::StatusOr<std::unique_ptr<Kernel>> VectorSums(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const SumsProblem problem, SumsProblemOf(p));
   if (problem.dtype != DType::kFloat) return Unimplemented("only float");
   if (p.input_shape(0).num_elements() == 0) return Unimplemented("empty");
   // The loops for a channel's rows are called for each row.
@@ -125,7 +125,7 @@ absl::StatusOr<ChannelAxes> ChannelAxesOf(const AttrReader& attrs, int rank) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> ChannelMomentsReference(PrepareContext& p) {
-  TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p));
+  TENON_ASSIGN_OR_RETURN(const SumsProblem problem, SumsProblemOf(p));
   return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([problem](RunContext& r) {
       const T* x = r.input<T>(0);
@@ -148,7 +148,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ChannelMomentsReference(PrepareContext& 
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> ChannelGradientSumsReference(PrepareContext& p) {
-  TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p));
+  TENON_ASSIGN_OR_RETURN(const SumsProblem problem, SumsProblemOf(p));
   return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([problem](RunContext& r) {
       const T *gradient = r.input<T>(0), *x = r.input<T>(1), *features = r.input<T>(2);
@@ -173,11 +173,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> ChannelGradientSumsReference(PrepareCont
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> ChannelMomentsVector(PrepareContext& p) {
-  return Vector<MomentsKernel>(p);
+  return VectorSums<MomentsKernel>(p);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> ChannelGradientSumsVector(PrepareContext& p) {
-  return Vector<GradientSumsKernel>(p);
+  return VectorSums<GradientSumsKernel>(p);
 }
 
 }  // namespace tenon

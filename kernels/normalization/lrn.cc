@@ -46,7 +46,7 @@ double Around(const Spec& s, int64_t c, F f) {
 }
 
 template <typename T>
-void ReferenceRow(const Spec& s, const RunContext& r, int64_t row, LrnDirection direction) {
+void LrnReferenceRow(const Spec& s, const RunContext& r, int64_t row, LrnDirection direction) {
   const int64_t at = row * s.channels;
   const auto value = [at, &r](int input, int64_t c) {
     return static_cast<double>(r.input<T>(input)[at + c]);
@@ -143,7 +143,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> LrnReference(PrepareContext& p, LrnDirec
   p.AllowInPlace(0, 0);
   return DispatchType(TypeList<float, half, bfloat16>{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([=](RunContext& r) {
-      for (int64_t i = 0; i < s.rows; ++i) ReferenceRow<T>(s, r, i, direction);
+      for (int64_t i = 0; i < s.rows; ++i) LrnReferenceRow<T>(s, r, i, direction);
       return absl::OkStatus();
     });
   });

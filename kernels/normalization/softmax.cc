@@ -60,8 +60,8 @@ absl::StatusOr<Rows> RowsOf(PrepareContext& p, const SoftmaxOptions& options) {
 }
 
 template <typename T>
-void ReferenceRow(const Rows& rows, const SoftmaxOptions& options, const RunContext& context,
-                  int64_t row, std::vector<double>& t) {
+void SoftmaxReferenceRow(const Rows& rows, const SoftmaxOptions& options, const RunContext& context,
+                         int64_t row, std::vector<double>& t) {
   std::array<int64_t, kMaxInputs> offsets;
   rows.Locate(row, offsets.data());
   const size_t n = static_cast<size_t>(rows.columns);
@@ -205,7 +205,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeReferenceSoftmax(PrepareContext& p,
   return DispatchType(Floats{}, p.output_dtype(0), [&]<typename T>() {
     return MakeKernel([rows, options](RunContext& context) {
       std::vector<double> t(static_cast<size_t>(rows.columns));
-      for (int64_t r = 0; r < rows.rows; ++r) ReferenceRow<T>(rows, options, context, r, t);
+      for (int64_t r = 0; r < rows.rows; ++r) SoftmaxReferenceRow<T>(rows, options, context, r, t);
       return absl::OkStatus();
     });
   });

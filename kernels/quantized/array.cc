@@ -74,6 +74,25 @@ void ConcatParts(RunContext& r, const std::vector<Part>& parts, int64_t outer, i
   SetRange(r, 1, all);
 }
 
+absl::StatusOr<std::unique_ptr<Kernel>> Concat(PrepareContext& p, const ConcatPlaces& at) {
+  p.InputNotRead(at.axis);
+  const int rank = p.output_shape(0).rank();
+  TENON_ASSIGN_OR_RETURN(const int64_t wanted, ScalarInteger(*p.value(at.axis), "axis"));
+  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(wanted, rank));
+  std::vector<Part> parts;
+  for (int i = 0; i < at.count; ++i) {
+    parts.push_back({at.values + i, Product(p.input_shape(at.values + i), axis, rank)});
+  }
+  const int64_t outer = Product(p.output_shape(0), 0, axis);
+  const int64_t row = Product(p.output_shape(0), axis, rank);
+  const DType dtype = p.output_dtype(0);
+  return MakeKernel([=, ranges = at.ranges()](RunContext& r) -> absl::Status {
+    const bool known =
+        VisitQuantized(dtype, [&]<typename T>() { ConcatParts<T>(r, parts, outer, row, ranges); });
+    return known ? absl::OkStatus() : NotQuantized(dtype);
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedReshapeKernel(PrepareContext& p) {
@@ -90,24 +109,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedReshapeKernel(PrepareContext& p
 template <ConcatAxisAt kAxis>
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConcatKernel(PrepareContext& p) {
   const ConcatPlaces at = ConcatPlacesOf(kAxis, p.num_inputs());
-  const Tensor* value = p.value(at.axis);
-  if (value == nullptr) return PrepareLate(p, QuantizedConcatKernel<kAxis>, {at.axis});
-  p.InputNotRead(at.axis);
-  const int rank = p.output_shape(0).rank();
-  TENON_ASSIGN_OR_RETURN(const int64_t wanted, ScalarInteger(*value, "axis"));
-  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(wanted, rank));
-  std::vector<Part> parts;
-  for (int i = 0; i < at.count; ++i) {
-    parts.push_back({at.values + i, Product(p.input_shape(at.values + i), axis, rank)});
-  }
-  const int64_t outer = Product(p.output_shape(0), 0, axis);
-  const int64_t row = Product(p.output_shape(0), axis, rank);
-  const DType dtype = p.output_dtype(0);
-  return MakeKernel([=, ranges = at.ranges()](RunContext& r) -> absl::Status {
-    const bool known =
-        VisitQuantized(dtype, [&]<typename T>() { ConcatParts<T>(r, parts, outer, row, ranges); });
-    return known ? absl::OkStatus() : NotQuantized(dtype);
-  });
+  if (p.value(at.axis) == nullptr) return PrepareLate(p, QuantizedConcatKernel<kAxis>, {at.axis});
+  return Concat(p, at);
 }
 
 template absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConcatKernel<ConcatAxisAt::kFirst>(

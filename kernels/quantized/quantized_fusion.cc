@@ -8,12 +8,11 @@
 #include "kernels/elementwise/formulas.h"
 #include "kernels/quantized/quantized_types.h"
 #include "kernels/quantized/range_inputs.h"
+#include "kernels/quantized/range_math.h"
 
 namespace tenon {
 namespace {
 
-float Magnitude(float a, float b) { return std::max(std::fabs(a), std::fabs(b)); }
-float Magnitude(FloatRange r) { return Magnitude(r.min, r.max); }
 float Limit(DType dtype) { return dtype == DType::kQuint8 ? 255.0f : 127.0f; }
 
 float DataStep(const FusionValues& v) {

@@ -17,6 +17,10 @@ struct FloatRange {
   float max = 0;
 };
 
+// The larger absolute value.
+inline float Magnitude(float a, float b) { return std::max(std::fabs(a), std::fabs(b)); }
+inline float Magnitude(FloatRange r) { return Magnitude(r.min, r.max); }
+
 // Truncates towards zero; values that int32 or int64 cannot hold, including NaN, become the lowest
 // (as on x86).
 inline int32_t TruncateToInt32(float v) {

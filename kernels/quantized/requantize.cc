@@ -42,8 +42,6 @@ FloatRange ActualRange(const int32_t* x, int64_t n, FloatRange range) {
   return {std::min(0.0f, DequantizeValue(low, range)), DequantizeValue(high, range)};
 }
 
-float Magnitude(float a, float b) { return std::max(std::fabs(a), std::fabs(b)); }
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> RequantizeKernel(PrepareContext& p) {

@@ -10,7 +10,6 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kPhiloxAlgorithm = 1;
 // Reserved for each output, whatever the distribution.
 constexpr uint64_t kBlocksPerOutput = 256;
 

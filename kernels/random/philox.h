@@ -13,6 +13,9 @@
 
 namespace tenon {
 
+// The number of this algorithm in tf.random.Algorithm.
+inline constexpr int32_t kPhiloxAlgorithm = 1;
+
 class Philox {
  public:
   using Block = std::array<uint32_t, 4>;

@@ -11,7 +11,6 @@
 namespace tenon {
 namespace {
 
-constexpr int32_t kPhiloxAlgorithm = 1;
 constexpr int32_t kAnyAlgorithm = 3;
 
 struct KeyAndCounter {

@@ -62,11 +62,11 @@ LabeledProduct BatchMatMulProduct(const PrepareContext& p) {
   return product;
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> ReferenceBatchMatMul(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const FusedOps fused, ProductFusedOps(p.attrs(), p.num_inputs()));
   return ProductReferenceKernel(p, BatchMatMulProduct(p), fused);
 }
-absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> OnednnBatchMatMul(PrepareContext& p) {
   for (int i = 0; i < p.num_inputs(); ++i) {
     if (p.input_dtype(i) != p.output_dtype(0)) return Unimplemented("mixed dtypes");
   }
@@ -74,7 +74,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
   return ProductOnednnKernel(p, BatchMatMulProduct(p), std::move(fused));
 }
 
-constexpr char kAttrs[] =
+constexpr char kBatchMatMulAttrs[] =
     "T: type; adj_x: bool = false; adj_y: bool = false; grad_x: bool = false; "
     "grad_y: bool = false";
 
@@ -82,11 +82,11 @@ const OpRegistration batch_matmul({
     .name = "BatchMatMul",
     .inputs = "x: T, y: T",
     .outputs = "output: T",
-    .attrs = kAttrs,
+    .attrs = kBatchMatMulAttrs,
     .types = "T: bfloat16 half float double int32 int64 complex64 complex128",
     .shape = BatchMatMulShape,
-    .reference = Reference,
-    .accelerated = Onednn,
+    .reference = ReferenceBatchMatMul,
+    .accelerated = OnednnBatchMatMul,
     .native = "_MklNativeBatchMatMul",
     .native_types = "float bfloat16",
     .precision = PrecisionRole::kLeads,
@@ -98,12 +98,12 @@ const OpRegistration batch_matmul_v2({
     .name = "BatchMatMulV2",
     .inputs = "x: T, y: T",
     .outputs = "output: T",
-    .attrs = kAttrs,
+    .attrs = kBatchMatMulAttrs,
     .types = "T: bfloat16 half float double int16 int32 int64 uint8 uint16 uint32 uint64 "
              "complex64 complex128",
     .shape = BatchMatMulShape,
-    .reference = Reference,
-    .accelerated = Onednn,
+    .reference = ReferenceBatchMatMul,
+    .accelerated = OnednnBatchMatMul,
     .native = "_MklNativeBatchMatMulV2",
     .native_types = "float bfloat16",
     .precision = PrecisionRole::kLeads,
@@ -121,8 +121,8 @@ const OpRegistration batch_matmul_v3({
              "Tb: bfloat16 half float double uint8 int8 int16 int32 int64 complex64 complex128; "
              "Tout: bfloat16 half float double int16 int32 int64 complex64 complex128",
     .shape = BatchMatMulShape,
-    .reference = Reference,
-    .accelerated = Onednn,
+    .reference = ReferenceBatchMatMul,
+    .accelerated = OnednnBatchMatMul,
     .native = "_MklNativeBatchMatMulV3",
     .native_types = "float bfloat16",
     .batch_axis = batch_axis::BatchMatMul,
@@ -138,8 +138,8 @@ const OpRegistration fused_batch_matmul({
              "leakyrelu_alpha: float = 0.2",
     .types = "T: bfloat16 half float double",
     .shape = BatchMatMulShape,
-    .reference = Reference,
-    .accelerated = Onednn,
+    .reference = ReferenceBatchMatMul,
+    .accelerated = OnednnBatchMatMul,
     .native = "_MklNativeFusedBatchMatMulV2",
     .native_types = "float bfloat16",
     .eager = false,

@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-absl::Status GradShape(ShapeContext& c) {
+absl::Status BatchNormGradShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(CheckBatchNormAttrs(c.attrs()));
   TENON_ASSIGN_OR_RETURN(int64_t channels, BatchNormChannels(c, 0));
   TENON_ASSIGN_OR_RETURN(const int64_t x_channels, BatchNormChannels(c, 1));
@@ -33,7 +33,7 @@ absl::Status GradShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-const OpRegistration v1({
+const OpRegistration grad_v1({
     .name = "FusedBatchNormGrad",
     .inputs = "y_backprop: T, x: T, scale: T, reserve_space_1: T, reserve_space_2: T",
     .outputs = "x_backprop: T, scale_backprop: T, offset_backprop: T, reserve_space_3: T, "
@@ -41,7 +41,7 @@ const OpRegistration v1({
     .attrs = "T: type; epsilon: float = 0.0001; data_format: string = NHWC; "
              "is_training: bool = true",
     .types = "T: float",
-    .shape = GradShape,
+    .shape = BatchNormGradShape,
     .reference = BatchNormGradReference,
     .accelerated = BatchNormGradVector,
     .native = "_MklNativeFusedBatchNormGrad",
@@ -49,7 +49,7 @@ const OpRegistration v1({
     .error_bound = ErrorBound::kBatchNorm,
 });
 
-const OpRegistration v2({
+const OpRegistration grad_v2({
     .name = "FusedBatchNormGradV2",
     .inputs = "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U",
     .outputs = "x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_3: U, "
@@ -57,7 +57,7 @@ const OpRegistration v2({
     .attrs = "T: type; U: type; epsilon: float = 0.0001; data_format: string = NHWC; "
              "is_training: bool = true",
     .types = "T: half bfloat16 float; U: float",
-    .shape = GradShape,
+    .shape = BatchNormGradShape,
     .reference = BatchNormGradReference,
     .accelerated = BatchNormGradVector,
     .native = "_MklNativeFusedBatchNormGradV2",
@@ -65,7 +65,7 @@ const OpRegistration v2({
     .error_bound = ErrorBound::kBatchNorm,
 });
 
-const OpRegistration v3({
+const OpRegistration grad_v3({
     .name = "FusedBatchNormGradV3",
     .inputs = "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U, "
               "reserve_space_3: U",
@@ -74,7 +74,7 @@ const OpRegistration v3({
     .attrs = "T: type; U: type; epsilon: float = 0.0001; data_format: string = NHWC; "
              "is_training: bool = true",
     .types = "T: half bfloat16 float; U: float",
-    .shape = GradShape,
+    .shape = BatchNormGradShape,
     .reference = BatchNormGradReference,
     .accelerated = BatchNormGradVector,
     .native = "_MklNativeFusedBatchNormGradV3",
@@ -82,7 +82,7 @@ const OpRegistration v3({
     .error_bound = ErrorBound::kBatchNorm,
 });
 
-const OpRegistration ex({
+const OpRegistration grad_ex({
     .name = "_FusedBatchNormGradEx",
     .inputs = "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U, "
               "reserve_space_3: U, offset: float, y: T",
@@ -92,7 +92,7 @@ const OpRegistration ex({
              "activation_mode: string = Identity; data_format: string = NHWC; "
              "is_training: bool = true",
     .types = "T: half float bfloat16; U: float",
-    .shape = GradShape,
+    .shape = BatchNormGradShape,
     .reference = BatchNormGradReference,
     .accelerated = BatchNormGradVector,
     .native = "_MklNativeFusedBatchNormGradEx",

@@ -6,11 +6,11 @@
 namespace tenon {
 namespace {
 
-absl::Status Shape2D(ShapeContext& c) { return ConvShape(c, 2, ConvKind::kDense); }
-absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+absl::Status Conv2DShape(ShapeContext& c) { return ConvShape(c, 2, ConvKind::kDense); }
+absl::StatusOr<std::unique_ptr<Kernel>> ReferenceConv2D(PrepareContext& p) {
   return ConvReferenceKernel(p, 2, ConvKind::kDense);
 }
-absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> OnednnConv2D(PrepareContext& p) {
   return ConvOnednnKernel(p, 2, ConvKind::kDense);
 }
 
@@ -22,9 +22,9 @@ const OpRegistration conv2d({
              "explicit_paddings: list(int) = []; data_format: string = NHWC; "
              "dilations: list(int) = [1, 1, 1, 1]",
     .types = "T: half bfloat16 float double int32",
-    .shape = Shape2D,
-    .reference = Reference,
-    .accelerated = Onednn,
+    .shape = Conv2DShape,
+    .reference = ReferenceConv2D,
+    .accelerated = OnednnConv2D,
     .native = "_MklNativeConv2D",
     .native_types = "float bfloat16",
     .precision = PrecisionRole::kLeads,
@@ -42,9 +42,9 @@ const OpRegistration fused_conv2d({
              "dilations: list(int) = [1, 1, 1, 1]; fused_ops: list(string) = []; "
              "epsilon: float = 0.0001; leakyrelu_alpha: float = 0.2",
     .types = "T: half bfloat16 float double",
-    .shape = Shape2D,
-    .reference = Reference,
-    .accelerated = Onednn,
+    .shape = Conv2DShape,
+    .reference = ReferenceConv2D,
+    .accelerated = OnednnConv2D,
     .native = "_MklNativeFusedConv2D",
     .native_types = "float bfloat16",
     .eager = false,

@@ -12,16 +12,16 @@ using InputGradientV2 = ConvInputGradientRow<ConvGradientOp{.sizes = Sizes::kTen
 using FilterGradient = ConvFilterGradientRow<ConvGradientOp{}>;
 using FilterGradientV2 = ConvFilterGradientRow<ConvGradientOp{.sizes = Sizes::kTensor}>;
 
-constexpr char kAttrs[] =
+constexpr char kConv2DGradientAttrs[] =
     "T: type; strides: list(int); use_cudnn_on_gpu: bool = true; padding: string; "
     "explicit_paddings: list(int) = []; data_format: string = NHWC; "
     "dilations: list(int) = [1, 1, 1, 1]";
 
-const OpRegistration input_gradient({
+const OpRegistration conv2d_input_gradient({
     .name = "Conv2DBackpropInput",
     .inputs = "input_sizes: int32, filter: T, out_backprop: T",
     .outputs = "output: T",
-    .attrs = kAttrs,
+    .attrs = kConv2DGradientAttrs,
     .types = "T: half bfloat16 float double int32",
     .shape = InputGradient::Shape,
     .reference = InputGradient::Reference,
@@ -32,11 +32,11 @@ const OpRegistration input_gradient({
     .error_bound = ErrorBound::kInputGradient,
 });
 
-const OpRegistration input_gradient_v2({
+const OpRegistration conv2d_input_gradient_v2({
     .name = "Conv2DBackpropInputV2",
     .inputs = "input: T, filter: T, out_backprop: T",
     .outputs = "output: T",
-    .attrs = kAttrs,
+    .attrs = kConv2DGradientAttrs,
     .types = "T: half bfloat16 float double int32",
     .shape = InputGradientV2::Shape,
     .reference = InputGradientV2::Reference,
@@ -46,11 +46,11 @@ const OpRegistration input_gradient_v2({
     .error_bound = ErrorBound::kInputGradient,
 });
 
-const OpRegistration filter_gradient({
+const OpRegistration conv2d_filter_gradient({
     .name = "Conv2DBackpropFilter",
     .inputs = "input: T, filter_sizes: int32, out_backprop: T",
     .outputs = "output: T",
-    .attrs = kAttrs,
+    .attrs = kConv2DGradientAttrs,
     .types = "T: half bfloat16 float double",
     .shape = FilterGradient::Shape,
     .reference = FilterGradient::Reference,
@@ -60,11 +60,11 @@ const OpRegistration filter_gradient({
     .error_bound = ErrorBound::kFilterGradient,
 });
 
-const OpRegistration filter_gradient_v2({
+const OpRegistration conv2d_filter_gradient_v2({
     .name = "Conv2DBackpropFilterV2",
     .inputs = "input: T, filter: T, out_backprop: T",
     .outputs = "output: T",
-    .attrs = kAttrs,
+    .attrs = kConv2DGradientAttrs,
     .types = "T: half bfloat16 float double",
     .shape = FilterGradientV2::Shape,
     .reference = FilterGradientV2::Reference,
@@ -79,7 +79,7 @@ const OpRegistration filter_gradient_with_bias({
     .name = "_Conv2DBackpropFilterWithBias",
     .inputs = "input: T, filter_sizes: int32, out_backprop: T",
     .outputs = "output: T, bias_grad: T",
-    .attrs = kAttrs,
+    .attrs = kConv2DGradientAttrs,
     .types = "T: half bfloat16 float double",
     .shape = FilterGradient::Shape,
     .reference = FilterGradient::Reference,

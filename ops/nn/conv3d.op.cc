@@ -8,10 +8,10 @@ namespace tenon {
 namespace {
 
 absl::Status Shape3D(ShapeContext& c) { return ConvShape(c, 3, ConvKind::kDense); }
-absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> ReferenceConv3D(PrepareContext& p) {
   return ConvReferenceKernel(p, 3, ConvKind::kDense);
 }
-absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> OnednnConv3D(PrepareContext& p) {
   return ConvOnednnKernel(p, 3, ConvKind::kDense);
 }
 
@@ -24,8 +24,8 @@ const OpRegistration conv3d({
              "dilations: list(int) = [1, 1, 1, 1, 1]",
     .types = "T: half bfloat16 float double",
     .shape = Shape3D,
-    .reference = Reference,
-    .accelerated = Onednn,
+    .reference = ReferenceConv3D,
+    .accelerated = OnednnConv3D,
     .native = "_MklNativeConv3D",
     .native_types = "float bfloat16",
     .precision = PrecisionRole::kLeads,
@@ -43,8 +43,8 @@ const OpRegistration fused_conv3d({
              "epsilon: float = 0.0001; leakyrelu_alpha: float = 0.2",
     .types = "T: half bfloat16 float double",
     .shape = Shape3D,
-    .reference = Reference,
-    .accelerated = Onednn,
+    .reference = ReferenceConv3D,
+    .accelerated = OnednnConv3D,
     .native = "_MklNativeFusedConv3D",
     .native_types = "float bfloat16",
     .eager = false,

@@ -9,17 +9,17 @@ namespace {
 constexpr ConvGradientOp kByVector{.spatial = 3};
 constexpr ConvGradientOp kByTensor{.spatial = 3, .sizes = ConvGradientOp::Sizes::kTensor};
 
-constexpr char kAttrs[] =
+constexpr char kConv3DGradientAttrs[] =
     "T: type; strides: list(int); padding: string; dilations: list(int) = [1, 1, 1, 1, 1]";
 constexpr char kAttrsV2[] =
     "T: type; strides: list(int); padding: string; data_format: string = NDHWC; "
     "dilations: list(int) = [1, 1, 1, 1, 1]";
 
-const OpRegistration input_gradient({
+const OpRegistration conv3d_input_gradient({
     .name = "Conv3DBackpropInput",
     .inputs = "input: T, filter: T, out_backprop: T",
     .outputs = "output: T",
-    .attrs = kAttrs,
+    .attrs = kConv3DGradientAttrs,
     .types = "T: half float double",
     .shape = ConvInputGradientRow<kByTensor>::Shape,
     .reference = ConvInputGradientRow<kByTensor>::Reference,
@@ -28,7 +28,7 @@ const OpRegistration input_gradient({
     .error_bound = ErrorBound::kInputGradient,
 });
 
-const OpRegistration input_gradient_v2({
+const OpRegistration conv3d_input_gradient_v2({
     .name = "Conv3DBackpropInputV2",
     .inputs = "input_sizes: Tshape, filter: T, out_backprop: T",
     .outputs = "output: T",
@@ -44,11 +44,11 @@ const OpRegistration input_gradient_v2({
     .error_bound = ErrorBound::kInputGradient,
 });
 
-const OpRegistration filter_gradient({
+const OpRegistration conv3d_filter_gradient({
     .name = "Conv3DBackpropFilter",
     .inputs = "input: T, filter: T, out_backprop: T",
     .outputs = "output: T",
-    .attrs = kAttrs,
+    .attrs = kConv3DGradientAttrs,
     .types = "T: half float double",
     .shape = ConvFilterGradientRow<kByTensor>::Shape,
     .reference = ConvFilterGradientRow<kByTensor>::Reference,
@@ -57,7 +57,7 @@ const OpRegistration filter_gradient({
     .error_bound = ErrorBound::kFilterGradient,
 });
 
-const OpRegistration filter_gradient_v2({
+const OpRegistration conv3d_filter_gradient_v2({
     .name = "Conv3DBackpropFilterV2",
     .inputs = "input: T, filter_sizes: int32, out_backprop: T",
     .outputs = "output: T",

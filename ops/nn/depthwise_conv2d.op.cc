@@ -7,11 +7,11 @@
 namespace tenon {
 namespace {
 
-absl::Status Shape2D(ShapeContext& c) { return ConvShape(c, 2, ConvKind::kDepthwise); }
-absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+absl::Status DepthwiseConv2DShape(ShapeContext& c) { return ConvShape(c, 2, ConvKind::kDepthwise); }
+absl::StatusOr<std::unique_ptr<Kernel>> ReferenceDepthwiseConv2D(PrepareContext& p) {
   return ConvReferenceKernel(p, 2, ConvKind::kDepthwise);
 }
-absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> OnednnDepthwiseConv2D(PrepareContext& p) {
   return ConvOnednnKernel(p, 2, ConvKind::kDepthwise);
 }
 
@@ -23,9 +23,9 @@ const OpRegistration depthwise_conv2d({
              "explicit_paddings: list(int) = []; data_format: string = NHWC; "
              "dilations: list(int) = [1, 1, 1, 1]",
     .types = "T: half bfloat16 float double",
-    .shape = Shape2D,
-    .reference = Reference,
-    .accelerated = Onednn,
+    .shape = DepthwiseConv2DShape,
+    .reference = ReferenceDepthwiseConv2D,
+    .accelerated = OnednnDepthwiseConv2D,
     .native = "_MklNativeDepthwiseConv2dNative",
     .native_types = "float bfloat16",
     .precision = PrecisionRole::kLeads,
@@ -43,9 +43,9 @@ const OpRegistration fused_depthwise_conv2d({
              "dilations: list(int) = [1, 1, 1, 1]; fused_ops: list(string) = []; "
              "epsilon: float = 0.0001; leakyrelu_alpha: float = 0.2",
     .types = "T: half bfloat16 float double",
-    .shape = Shape2D,
-    .reference = Reference,
-    .accelerated = Onednn,
+    .shape = DepthwiseConv2DShape,
+    .reference = ReferenceDepthwiseConv2D,
+    .accelerated = OnednnDepthwiseConv2D,
     .native = "_MklNativeFusedDepthwiseConv2dNative",
     .native_types = "float bfloat16",
     .eager = false,

@@ -7,15 +7,15 @@ namespace {
 
 constexpr ConvGradientOp kOp{.kind = ConvKind::kDepthwise};
 
-constexpr char kAttrs[] =
+constexpr char kDepthwiseGradientAttrs[] =
     "T: type; strides: list(int); padding: string; explicit_paddings: list(int) = []; "
     "data_format: string = NHWC; dilations: list(int) = [1, 1, 1, 1]";
 
-const OpRegistration input_gradient({
+const OpRegistration depthwise_input_gradient({
     .name = "DepthwiseConv2dNativeBackpropInput",
     .inputs = "input_sizes: int32, filter: T, out_backprop: T",
     .outputs = "output: T",
-    .attrs = kAttrs,
+    .attrs = kDepthwiseGradientAttrs,
     .types = "T: half bfloat16 float double",
     .shape = ConvInputGradientRow<kOp>::Shape,
     .reference = ConvInputGradientRow<kOp>::Reference,
@@ -25,11 +25,11 @@ const OpRegistration input_gradient({
     .error_bound = ErrorBound::kInputGradient,
 });
 
-const OpRegistration filter_gradient({
+const OpRegistration depthwise_filter_gradient({
     .name = "DepthwiseConv2dNativeBackpropFilter",
     .inputs = "input: T, filter_sizes: int32, out_backprop: T",
     .outputs = "output: T",
-    .attrs = kAttrs,
+    .attrs = kDepthwiseGradientAttrs,
     .types = "T: half bfloat16 float double",
     .shape = ConvFilterGradientRow<kOp>::Shape,
     .reference = ConvFilterGradientRow<kOp>::Reference,

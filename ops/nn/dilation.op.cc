@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-constexpr char kRealTypes[] =
+constexpr char kDilationTypes[] =
     "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64";
 
 template <DilationResult result>
@@ -34,7 +34,7 @@ const OpRegistration dilation({
     .inputs = "input: T, filter: T",
     .outputs = "output: T",
     .attrs = "T: type; strides: list(int); rates: list(int); padding: string",
-    .types = kRealTypes,
+    .types = kDilationTypes,
     .shape = DilationShape<DilationResult::kOutput>,
     .reference = Dilation<DilationResult::kOutput>,
 });
@@ -44,7 +44,7 @@ const OpRegistration dilation_backprop_input({
     .inputs = "input: T, filter: T, out_backprop: T",
     .outputs = "in_backprop: T",
     .attrs = "T: type; strides: list(int); rates: list(int); padding: string",
-    .types = kRealTypes,
+    .types = kDilationTypes,
     .shape = DilationShape<DilationResult::kInput>,
     .reference = Dilation<DilationResult::kInput>,
 });
@@ -54,7 +54,7 @@ const OpRegistration dilation_backprop_filter({
     .inputs = "input: T, filter: T, out_backprop: T",
     .outputs = "filter_backprop: T",
     .attrs = "T: type; strides: list(int); rates: list(int); padding: string",
-    .types = kRealTypes,
+    .types = kDilationTypes,
     .shape = DilationShape<DilationResult::kFilter>,
     .reference = Dilation<DilationResult::kFilter>,
 });

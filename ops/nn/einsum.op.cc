@@ -78,12 +78,12 @@ absl::StatusOr<LabeledProduct> EinsumProduct(const PrepareContext& p) {
   return product;
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> ReferenceEinsum(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(LabeledProduct product, EinsumProduct(p));
   TENON_ASSIGN_OR_RETURN(const FusedOps fused, ProductFusedOps(p.attrs(), p.num_inputs()));
   return ProductReferenceKernel(p, std::move(product), fused);
 }
-absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> OnednnEinsum(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(LabeledProduct product, EinsumProduct(p));
   TENON_ASSIGN_OR_RETURN(FusedOps fused, ProductFusedOps(p.attrs(), p.num_inputs()));
   return ProductOnednnKernel(p, std::move(product), std::move(fused));
@@ -97,8 +97,8 @@ const OpRegistration einsum({
     .types = "T: bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64 "
              "complex64 complex128",
     .shape = EinsumShape,
-    .reference = Reference,
-    .accelerated = Onednn,
+    .reference = ReferenceEinsum,
+    .accelerated = OnednnEinsum,
     .native = "_MklNativeEinsum",
     .native_types = "float bfloat16",
     .precision = PrecisionRole::kLeads,
@@ -114,7 +114,7 @@ const OpRegistration xla_einsum({
     .attrs = "equation: string; T: type",
     .types = "T: complex64 bfloat16 float",
     .shape = EinsumShape,
-    .reference = Reference,
+    .reference = ReferenceEinsum,
     .error_bound = ErrorBound::kEinsum,
 });
 
@@ -126,8 +126,8 @@ const OpRegistration fused_einsum({
              "epsilon: float = 0.0001; leakyrelu_alpha: float = 0.2",
     .types = "T: bfloat16 half float double",
     .shape = EinsumShape,
-    .reference = Reference,
-    .accelerated = Onednn,
+    .reference = ReferenceEinsum,
+    .accelerated = OnednnEinsum,
     .native = "_MklNativeFusedEinsum",
     .native_types = "float bfloat16",
     .eager = false,

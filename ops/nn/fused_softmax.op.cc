@@ -25,12 +25,12 @@ absl::StatusOr<SoftmaxOptions> OptionsOf(PrepareContext& p) {
   return options;
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> ReferenceFusedSoftmax(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const SoftmaxOptions options, OptionsOf(p));
   return MakeReferenceSoftmax(p, options);
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Accelerated(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> AcceleratedFusedSoftmax(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const SoftmaxOptions options, OptionsOf(p));
   return MakeVectorSoftmax(p, options);
 }
@@ -43,8 +43,8 @@ const OpRegistration fused_softmax({
              " masked: float = 0",
     .types = "T: half bfloat16 float double",
     .shape = FusedSoftmaxShape,
-    .reference = Reference,
-    .accelerated = Accelerated,
+    .reference = ReferenceFusedSoftmax,
+    .accelerated = AcceleratedFusedSoftmax,
     .native = "_MklNativeFusedSoftmax",
     .native_types = "float bfloat16",
     .eager = false,

@@ -39,7 +39,7 @@ using Out = Eigen::Map<Matrix>;
 
 float Sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Prepare(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> PrepareGru(PrepareContext& p) {
   const int64_t batch = p.input_shape(kX).dim(0), features = p.input_shape(kX).dim(1);
   const int64_t cell = p.input_shape(kHPrev).dim(1), rows = features + cell;
   const int64_t floats = Shape({batch, rows + 2 * cell}).num_elements();
@@ -74,7 +74,7 @@ const OpRegistration gru_block_cell({
     .attrs = "T: type",
     .types = "T: float",
     .shape = GruShape,
-    .reference = Prepare,
+    .reference = PrepareGru,
     .error_bound = ErrorBound::kGruCell,
 });
 

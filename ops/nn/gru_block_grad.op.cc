@@ -8,7 +8,7 @@ namespace {
 constexpr int kX = 0, kHPrev = 1, kWru = 2, kWc = 3, kR = 6, kU = 7, kC = 8, kGrad = 9;
 constexpr int kDx = 0, kDhPrev = 1, kDcBar = 2, kDruBar = 3;
 
-absl::Status GradShape(ShapeContext& c) {
+absl::Status GruGradShape(ShapeContext& c) {
   const Shape &x = c.input(kX), &h = c.input(kHPrev);
   TENON_RETURN_IF_ERROR(c.ExpectRank(kX, 2));
   TENON_RETURN_IF_ERROR(c.ExpectRank(kHPrev, 2));
@@ -43,7 +43,7 @@ absl::Status GradShape(ShapeContext& c) {
 using Array = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-absl::StatusOr<std::unique_ptr<Kernel>> Prepare(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> PrepareGruGrad(PrepareContext& p) {
   const int64_t batch = p.input_shape(kX).dim(0), features = p.input_shape(kX).dim(1);
   const int64_t cell = p.input_shape(kHPrev).dim(1), rows = features + cell;
   return MakeKernel([=](RunContext& run) {
@@ -74,8 +74,8 @@ const OpRegistration gru_block_cell_grad({
     .outputs = "d_x: T, d_h_prev: T, d_c_bar: T, d_r_bar_u_bar: T",
     .attrs = "T: type",
     .types = "T: float",
-    .shape = GradShape,
-    .reference = Prepare,
+    .shape = GruGradShape,
+    .reference = PrepareGruGrad,
     .error_bound = ErrorBound::kGruCell,
 });
 

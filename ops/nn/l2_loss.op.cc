@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kPiece = 1 << 16;
 
-absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> ReferenceL2Loss(PrepareContext& p) {
   const int64_t n = p.input_shape(0).num_elements();
   return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([n](RunContext& run) {
@@ -27,7 +27,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
 }
 
 // Partial sums of blocks that do not depend on the number of threads.
-absl::StatusOr<std::unique_ptr<Kernel>> Vector(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> VectorL2Loss(PrepareContext& p) {
   if (p.input_dtype(0) != DType::kFloat) return NoKernelFor(p.input_dtype(0));
 
   const int64_t n = p.input_shape(0).num_elements();
@@ -58,8 +58,8 @@ const OpRegistration l2_loss({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = ScalarShape,
-    .reference = Reference,
-    .accelerated = Vector,
+    .reference = ReferenceL2Loss,
+    .accelerated = VectorL2Loss,
     .native = "_MklNativeL2Loss",
     .native_types = "float",
     .error_bound = ErrorBound::kSumOfSquares,

@@ -7,7 +7,7 @@ namespace tenon {
 namespace {
 
 template <LstmForm form>
-absl::Status GradShape(ShapeContext& c) {
+absl::Status LstmGradShape(ShapeContext& c) {
   constexpr int first = LstmFirst(form);
   TENON_RETURN_IF_ERROR(c.ExpectRank(first + kLstmX, 2 + first));
   TENON_RETURN_IF_ERROR(c.ExpectRank(first + kLstmCsPrev, 2));
@@ -57,7 +57,7 @@ const OpRegistration lstm_block_cell_grad({
     .outputs = "cs_prev_grad: T, dicfo: T, wci_grad: T, wcf_grad: T, wco_grad: T",
     .attrs = "use_peephole: bool; T: type",
     .types = "T: half float",
-    .shape = GradShape<LstmForm::kStep>,
+    .shape = LstmGradShape<LstmForm::kStep>,
     .reference = LstmStepGrad,
     .error_bound = ErrorBound::kLstmCell,
 });
@@ -72,7 +72,7 @@ constexpr OpRow kBlockGrad = {
         "wco_grad: T, b_grad: T",
     .attrs = "use_peephole: bool; T: type",
     .types = "T: half float",
-    .shape = GradShape<LstmForm::kSteps>,
+    .shape = LstmGradShape<LstmForm::kSteps>,
     .reference = LstmGrad<LstmForm::kSteps>,
     .error_bound = ErrorBound::kLstmSteps,
 };

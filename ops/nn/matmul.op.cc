@@ -36,11 +36,11 @@ LabeledProduct MatMulProduct(const PrepareContext& p) {
   return product;
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> ReferenceMatMul(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const FusedOps fused, ProductFusedOps(p.attrs(), p.num_inputs()));
   return ProductReferenceKernel(p, MatMulProduct(p), fused);
 }
-absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> OnednnMatMul(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(FusedOps fused, ProductFusedOps(p.attrs(), p.num_inputs()));
   return ProductOnednnKernel(p, MatMulProduct(p), std::move(fused));
 }
@@ -54,8 +54,8 @@ const OpRegistration matmul({
     .types = "T: bfloat16 half float double int32 int64 uint8 uint16 uint32 uint64 complex64 "
              "complex128",
     .shape = MatMulShape,
-    .reference = Reference,
-    .accelerated = Onednn,
+    .reference = ReferenceMatMul,
+    .accelerated = OnednnMatMul,
     .native = "_MklNativeMatMul",
     .native_types = "float bfloat16",
     .precision = PrecisionRole::kLeads,
@@ -73,8 +73,8 @@ const OpRegistration fused_matmul({
              "leakyrelu_alpha: float = 0.2",
     .types = "T: bfloat16 half float double",
     .shape = MatMulShape,
-    .reference = Reference,
-    .accelerated = Onednn,
+    .reference = ReferenceMatMul,
+    .accelerated = OnednnMatMul,
     .native = "_MklNativeFusedMatMul",
     .native_types = "float bfloat16",
     .eager = false,

@@ -16,7 +16,7 @@ absl::Status ArgmaxShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-absl::Status GradGradShape(ShapeContext& c) {
+absl::Status ArgmaxGradGradShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(PoolShape(c, 2));
   TENON_RETURN_IF_ERROR(MergeShapes(c.input(0), c.input(1)).status());
   return absl::OkStatus();
@@ -26,7 +26,7 @@ constexpr char kTypes[] =
     "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
     "Targmax: int32 int64";
 
-const OpRegistration forward({
+const OpRegistration argmax_forward({
     .name = "MaxPoolWithArgmax",
     .inputs = "input: T",
     .outputs = "output: T, argmax: Targmax",
@@ -41,7 +41,7 @@ const OpRegistration forward({
     .error_bound = ErrorBound::kExact,
 });
 
-const OpRegistration grad({
+const OpRegistration argmax_grad({
     .name = "MaxPoolGradWithArgmax",
     .inputs = "input: T, grad: T, argmax: Targmax",
     .outputs = "output: T",
@@ -53,14 +53,14 @@ const OpRegistration grad({
     .error_bound = ErrorBound::kPoolGradient,
 });
 
-const OpRegistration grad_grad({
+const OpRegistration argmax_grad_grad({
     .name = "MaxPoolGradGradWithArgmax",
     .inputs = "input: T, grad: T, argmax: Targmax",
     .outputs = "output: T",
     .attrs = "T: type; ksize: list(int); strides: list(int); padding: string; "
              "include_batch_in_index: bool = false; Targmax: type",
     .types = kTypes,
-    .shape = GradGradShape,
+    .shape = ArgmaxGradGradShape,
     .reference = MaxPoolArgmaxGradGrad,
     .error_bound = ErrorBound::kPoolGradient,
 });

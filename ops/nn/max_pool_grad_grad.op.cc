@@ -38,12 +38,12 @@ void GradGrad(const PoolGeometry& g, const TapTable& inputs, RunContext& r) {
 }
 
 template <int kSpatial>
-absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> ReferenceMaxPoolGradGrad(PrepareContext& p) {
   const bool v2 = p.num_inputs() == 5;
   const Tensor* const ksize = v2 ? p.value(3) : nullptr;
   const Tensor* const strides = v2 ? p.value(4) : nullptr;
   if (v2 && (ksize == nullptr || strides == nullptr)) {
-    return PrepareLate(p, Reference<kSpatial>, {3, 4});
+    return PrepareLate(p, ReferenceMaxPoolGradGrad<kSpatial>, {3, 4});
   }
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, PoolAttrs(p.attrs(), kSpatial, ksize, strides));
   TENON_ASSIGN_OR_RETURN(const PoolGeometry g, ResolvePoolTaps(attrs, p.input_shape(0)));
@@ -61,7 +61,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
   });
 }
 
-constexpr char kRealTypes[] =
+constexpr char kGradGradTypes[] =
     "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64";
 
 const OpRegistration grad_grad({
@@ -70,9 +70,9 @@ const OpRegistration grad_grad({
     .outputs = "output: T",
     .attrs = "ksize: list(int); strides: list(int); padding: string; "
              "data_format: string = NHWC; T: type",
-    .types = kRealTypes,
+    .types = kGradGradTypes,
     .shape = GradGradShape<2>,
-    .reference = Reference<2>,
+    .reference = ReferenceMaxPoolGradGrad<2>,
     .error_bound = ErrorBound::kPoolGradient,
 });
 
@@ -81,9 +81,9 @@ const OpRegistration grad_grad_v2({
     .inputs = "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32",
     .outputs = "output: T",
     .attrs = "padding: string; data_format: string = NHWC; T: type",
-    .types = kRealTypes,
+    .types = kGradGradTypes,
     .shape = GradGradShape<2>,
-    .reference = Reference<2>,
+    .reference = ReferenceMaxPoolGradGrad<2>,
     .error_bound = ErrorBound::kPoolGradient,
 });
 
@@ -93,9 +93,9 @@ const OpRegistration grad_grad_3d({
     .outputs = "output: T",
     .attrs = "ksize: list(int); strides: list(int); padding: string; "
              "data_format: string = NDHWC; T: type",
-    .types = kRealTypes,
+    .types = kGradGradTypes,
     .shape = GradGradShape<3>,
-    .reference = Reference<3>,
+    .reference = ReferenceMaxPoolGradGrad<3>,
     .error_bound = ErrorBound::kPoolGradient,
 });
 

@@ -19,7 +19,7 @@ absl::Status WorkspaceShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-absl::Status GradShape(ShapeContext& c) {
+absl::Status WorkspaceGradShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(MergeShapes(c.input(1), c.input(2)).status());
   return MaxPoolGradShape(c, 2);
 }
@@ -90,7 +90,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> GradVector(PrepareContext& p) {
   return MaxPoolGradWorkspaceVector(p, 2);
 }
 
-const OpRegistration forward({
+const OpRegistration workspace_forward({
     .name = "_MaxPoolWithWorkspace",
     .inputs = "input: T",
     .outputs = "output: T, workspace: uint8",
@@ -106,14 +106,14 @@ const OpRegistration forward({
     .internal = true,
 });
 
-const OpRegistration grad({
+const OpRegistration workspace_grad({
     .name = "_MaxPoolGradWithWorkspace",
     .inputs = "orig_input: T, grad: T, workspace: uint8",
     .outputs = "output: T",
     .attrs = "T: type = float; ksize: list(int); strides: list(int); padding: string; "
              "explicit_paddings: list(int) = []; data_format: string = NHWC",
     .types = "T: bfloat16 float",
-    .shape = GradShape,
+    .shape = WorkspaceGradShape,
     .reference = Grad,
     .accelerated = GradVector,
     .native = "_MklNativeMaxPoolGradWithWorkspace",

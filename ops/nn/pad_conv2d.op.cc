@@ -10,6 +10,7 @@
 #include "kernels/convolution/conv.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
+#include "kernels/interface/round_up.h"
 #include "ops/evaluate.h"
 #include "ops/nn/contraction_shape.h"
 #include "ops/op.h"
@@ -141,7 +142,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> InTurn(PrepareContext& p, const Tensor& 
   kernel->num_inputs = p.num_inputs();
   const Shape padded = Padded(p.input_shape(0), pads);
   TENON_ASSIGN_OR_RETURN(const int64_t elements, padded.CheckedElements());
-  kernel->padded_bytes = (static_cast<size_t>(elements) * SizeOf(p.output_dtype(0)) + 63) / 64 * 64;
+  kernel->padded_bytes =
+      RoundUp(static_cast<size_t>(elements) * SizeOf(p.output_dtype(0)), kCacheLine);
   TENON_ASSIGN_OR_RETURN(
       kernel->pad,
       PrepareNode(pad, {conv.inputs[0], {paddings.dtype(), paddings.shape(), &paddings}}, {},
@@ -152,18 +154,18 @@ absl::StatusOr<std::unique_ptr<Kernel>> InTurn(PrepareContext& p, const Tensor& 
   return kernel;
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> OnednnPadConv2D(PrepareContext& p) {
   const Tensor* paddings = p.value(p.num_inputs() - 1);
-  if (paddings == nullptr) return PrepareLate(p, Onednn, {p.num_inputs() - 1});
+  if (paddings == nullptr) return PrepareLate(p, OnednnPadConv2D, {p.num_inputs() - 1});
   TENON_ASSIGN_OR_RETURN(std::vector<int64_t> pads, ReadPaddings(*paddings));
   auto kernel = AsExplicit(p, pads, ConvOnednnKernel);
   if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
   return InTurn(p, *paddings, pads);
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> ReferencePadConv2D(PrepareContext& p) {
   const Tensor* paddings = p.value(p.num_inputs() - 1);
-  if (paddings == nullptr) return PrepareLate(p, Reference, {p.num_inputs() - 1});
+  if (paddings == nullptr) return PrepareLate(p, ReferencePadConv2D, {p.num_inputs() - 1});
   TENON_ASSIGN_OR_RETURN(std::vector<int64_t> pads, ReadPaddings(*paddings));
   return InTurn(p, *paddings, pads);
 }
@@ -178,8 +180,8 @@ const OpRegistration pad_conv2d({
              "Tpaddings: type = int32; epsilon: float = 0.0001; leakyrelu_alpha: float = 0.2",
     .types = "T: half bfloat16 float double; Tpaddings: int32 int64",
     .shape = PadConvShape,
-    .reference = Reference,
-    .accelerated = Onednn,
+    .reference = ReferencePadConv2D,
+    .accelerated = OnednnPadConv2D,
     .native = "_MklNativePadWithFusedConv2D",
     .native_types = "float bfloat16",
     .eager = false,

@@ -9,15 +9,15 @@ namespace tenon {
 namespace {
 
 template <int kSpatial>
-absl::Status Shape(ShapeContext& c) {
+absl::Status AnyPoolShape(ShapeContext& c) {
   return PoolShape(c, kSpatial);
 }
 template <int kSpatial, PoolKind kKind>
-absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> ReferencePool(PrepareContext& p) {
   return PoolReferenceKernel(p, kSpatial, kKind);
 }
 template <int kSpatial, PoolKind kKind>
-absl::StatusOr<std::unique_ptr<Kernel>> Onednn(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> OnednnPool(PrepareContext& p) {
   return PoolOnednnKernel(p, kSpatial, kKind);
 }
 
@@ -30,9 +30,9 @@ const OpRegistration avg_pool({
     .attrs = "ksize: list(int); strides: list(int); padding: string; "
              "data_format: string = NHWC; T: type",
     .types = "T: half bfloat16 float double",
-    .shape = Shape<2>,
-    .reference = Reference<2, PoolKind::kAverage>,
-    .accelerated = Onednn<2, PoolKind::kAverage>,
+    .shape = AnyPoolShape<2>,
+    .reference = ReferencePool<2, PoolKind::kAverage>,
+    .accelerated = OnednnPool<2, PoolKind::kAverage>,
     .native = "_MklNativeAvgPool",
     .native_types = "float bfloat16",
     .sign = Sign::kOfInputs,
@@ -49,9 +49,9 @@ const OpRegistration max_pool({
     .attrs = "T: type = float; ksize: list(int); strides: list(int); padding: string; "
              "explicit_paddings: list(int) = []; data_format: string = NHWC",
     .types = kMaxTypes,
-    .shape = Shape<2>,
-    .reference = Reference<2, PoolKind::kMax>,
-    .accelerated = Onednn<2, PoolKind::kMax>,
+    .shape = AnyPoolShape<2>,
+    .reference = ReferencePool<2, PoolKind::kMax>,
+    .accelerated = OnednnPool<2, PoolKind::kMax>,
     .native = "_MklNativeMaxPool",
     .native_types = "float bfloat16",
     .sign = Sign::kOfInputs,
@@ -67,9 +67,9 @@ const OpRegistration max_pool_v2({
     .outputs = "output: T",
     .attrs = "T: type = float; padding: string; data_format: string = NHWC",
     .types = kMaxTypes,
-    .shape = Shape<2>,
-    .reference = Reference<2, PoolKind::kMax>,
-    .accelerated = Onednn<2, PoolKind::kMax>,
+    .shape = AnyPoolShape<2>,
+    .reference = ReferencePool<2, PoolKind::kMax>,
+    .accelerated = OnednnPool<2, PoolKind::kMax>,
     .native = "_MklNativeMaxPoolV2",
     .native_types = "float bfloat16",
     .batch_axis = batch_axis::FirstInput,
@@ -83,9 +83,9 @@ const OpRegistration avg_pool_3d({
     .attrs = "ksize: list(int); strides: list(int); padding: string; "
              "data_format: string = NDHWC; T: type",
     .types = "T: half bfloat16 float double",
-    .shape = Shape<3>,
-    .reference = Reference<3, PoolKind::kAverage>,
-    .accelerated = Onednn<3, PoolKind::kAverage>,
+    .shape = AnyPoolShape<3>,
+    .reference = ReferencePool<3, PoolKind::kAverage>,
+    .accelerated = OnednnPool<3, PoolKind::kAverage>,
     .native = "_MklNativeAvgPool3D",
     .native_types = "float bfloat16",
     .precision = PrecisionRole::kFollows,
@@ -100,9 +100,9 @@ const OpRegistration max_pool_3d({
     .attrs = "ksize: list(int); strides: list(int); padding: string; "
              "data_format: string = NDHWC; T: type",
     .types = "T: half bfloat16 float",
-    .shape = Shape<3>,
-    .reference = Reference<3, PoolKind::kMax>,
-    .accelerated = Onednn<3, PoolKind::kMax>,
+    .shape = AnyPoolShape<3>,
+    .reference = ReferencePool<3, PoolKind::kMax>,
+    .accelerated = OnednnPool<3, PoolKind::kMax>,
     .native = "_MklNativeMaxPool3D",
     .native_types = "float bfloat16",
     .precision = PrecisionRole::kFollows,

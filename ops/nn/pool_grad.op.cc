@@ -18,23 +18,23 @@ absl::Status MaxShape(ShapeContext& c) {
   return MaxPoolGradShape(c, kSpatial);
 }
 template <int kSpatial, PoolGradKind kKind>
-absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> ReferencePoolGrad(PrepareContext& p) {
   for (int i : PoolGradParameters(p, kKind)) {
     if (p.value(i) != nullptr) continue;
-    return PrepareLate(p, Reference<kSpatial, kKind>, PoolGradParameters(p, kKind));
+    return PrepareLate(p, ReferencePoolGrad<kSpatial, kKind>, PoolGradParameters(p, kKind));
   }
   return PoolGradReference(p, kSpatial, kKind);
 }
 template <int kSpatial, PoolGradKind kKind>
-absl::StatusOr<std::unique_ptr<Kernel>> Vector(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> VectorPoolGrad(PrepareContext& p) {
   const std::string format = p.attrs().String("data_format", "NHWC");
   if (format == "NCHW" || format == "NCDHW") {
-    return PrepareChannelsLast(p, kSpatial, Vector<kSpatial, kKind>);
+    return PrepareChannelsLast(p, kSpatial, VectorPoolGrad<kSpatial, kKind>);
   }
   return PoolGradVector(p, kSpatial, kKind);
 }
 
-constexpr char kRealTypes[] =
+constexpr char kPoolGradTypes[] =
     "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64";
 
 const OpRegistration avg_pool_grad({
@@ -45,8 +45,8 @@ const OpRegistration avg_pool_grad({
              "data_format: string = NHWC",
     .types = "T: half bfloat16 float double",
     .shape = AverageShape<2>,
-    .reference = Reference<2, PoolGradKind::kAverage>,
-    .accelerated = Vector<2, PoolGradKind::kAverage>,
+    .reference = ReferencePoolGrad<2, PoolGradKind::kAverage>,
+    .accelerated = VectorPoolGrad<2, PoolGradKind::kAverage>,
     .native = "_MklNativeAvgPoolGrad",
     .native_types = "float bfloat16",
     .error_bound = ErrorBound::kPoolGradient,
@@ -60,8 +60,8 @@ const OpRegistration avg_pool_3d_grad({
              "data_format: string = NDHWC",
     .types = "T: half bfloat16 float double",
     .shape = AverageShape<3>,
-    .reference = Reference<3, PoolGradKind::kAverage>,
-    .accelerated = Vector<3, PoolGradKind::kAverage>,
+    .reference = ReferencePoolGrad<3, PoolGradKind::kAverage>,
+    .accelerated = VectorPoolGrad<3, PoolGradKind::kAverage>,
     .native = "_MklNativeAvgPool3DGrad",
     .native_types = "float bfloat16",
     .error_bound = ErrorBound::kPoolGradient,
@@ -73,10 +73,10 @@ const OpRegistration max_pool_grad({
     .outputs = "output: T",
     .attrs = "T: type = float; ksize: list(int); strides: list(int); padding: string; "
              "explicit_paddings: list(int) = []; data_format: string = NHWC",
-    .types = kRealTypes,
+    .types = kPoolGradTypes,
     .shape = MaxShape<2>,
-    .reference = Reference<2, PoolGradKind::kMax>,
-    .accelerated = Vector<2, PoolGradKind::kMax>,
+    .reference = ReferencePoolGrad<2, PoolGradKind::kMax>,
+    .accelerated = VectorPoolGrad<2, PoolGradKind::kMax>,
     .native = "_MklNativeMaxPoolGrad",
     .native_types = "float bfloat16",
     .error_bound = ErrorBound::kPoolGradient,
@@ -87,10 +87,10 @@ const OpRegistration max_pool_grad_v2({
     .inputs = "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32",
     .outputs = "output: T",
     .attrs = "T: type = float; padding: string; data_format: string = NHWC",
-    .types = kRealTypes,
+    .types = kPoolGradTypes,
     .shape = MaxShape<2>,
-    .reference = Reference<2, PoolGradKind::kMax>,
-    .accelerated = Vector<2, PoolGradKind::kMax>,
+    .reference = ReferencePoolGrad<2, PoolGradKind::kMax>,
+    .accelerated = VectorPoolGrad<2, PoolGradKind::kMax>,
     .native = "_MklNativeMaxPoolGradV2",
     .native_types = "float bfloat16",
     .error_bound = ErrorBound::kPoolGradient,
@@ -104,8 +104,8 @@ const OpRegistration max_pool_3d_grad({
              "padding: string; data_format: string = NDHWC",
     .types = "T: half bfloat16 float; TInput: half bfloat16 float",
     .shape = MaxShape<3>,
-    .reference = Reference<3, PoolGradKind::kMaxTies>,
-    .accelerated = Vector<3, PoolGradKind::kMaxTies>,
+    .reference = ReferencePoolGrad<3, PoolGradKind::kMaxTies>,
+    .accelerated = VectorPoolGrad<3, PoolGradKind::kMaxTies>,
     .native = "_MklNativeMaxPool3DGrad",
     .native_types = "float bfloat16",
     .error_bound = ErrorBound::kPoolGradient,

@@ -18,12 +18,12 @@ absl::Status SoftmaxShape(ShapeContext& c) {
 }
 
 template <SoftmaxKind kKind>
-absl::StatusOr<std::unique_ptr<Kernel>> Reference(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> ReferenceSoftmax(PrepareContext& p) {
   return MakeReferenceSoftmax(p, {.kind = kKind});
 }
 
 template <SoftmaxKind kKind>
-absl::StatusOr<std::unique_ptr<Kernel>> Accelerated(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> AcceleratedSoftmax(PrepareContext& p) {
   return MakeVectorSoftmax(p, {.kind = kKind});
 }
 
@@ -34,8 +34,8 @@ const OpRegistration softmax({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = SoftmaxShape,
-    .reference = Reference<SoftmaxKind::kSoftmax>,
-    .accelerated = Accelerated<SoftmaxKind::kSoftmax>,
+    .reference = ReferenceSoftmax<SoftmaxKind::kSoftmax>,
+    .accelerated = AcceleratedSoftmax<SoftmaxKind::kSoftmax>,
     .native = "_MklNativeSoftmax",
     .native_types = "float bfloat16",
     .sign = Sign::kNeverNegative,
@@ -51,8 +51,8 @@ const OpRegistration log_softmax({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double",
     .shape = SoftmaxShape,
-    .reference = Reference<SoftmaxKind::kLogSoftmax>,
-    .accelerated = Accelerated<SoftmaxKind::kLogSoftmax>,
+    .reference = ReferenceSoftmax<SoftmaxKind::kLogSoftmax>,
+    .accelerated = AcceleratedSoftmax<SoftmaxKind::kLogSoftmax>,
     .native = "_MklNativeLogSoftmax",
     .native_types = "float bfloat16",
     .batch_axis = batch_axis::Softmax,

@@ -19,7 +19,7 @@ absl::Status AddShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-const OpRegistration add({
+const OpRegistration scaled_add({
     .name = "_ScaledAdd",
     .inputs = "a: Ta, b: Tb, min_a: float, max_a: float, min_b: float, max_b: float, "
               "min_y: float, max_y: float",

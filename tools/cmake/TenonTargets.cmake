@@ -36,10 +36,10 @@ function(tenon_layer NAME)
   endif()
 endfunction()
 
-# tenon_batches(RESULT N [APART folder… | ONLY folder…] SOURCES file…): sets RESULT to generated sources that include the given
+# tenon_batches(RESULT N [APART folder or file… | ONLY folder…] SOURCES file…): sets RESULT to generated sources that include the given
 # ones, up to N of one folder each. A small source takes most of its time for templates that all of its
-# neighbors instantiate too. Names in anonymous namespaces must differ within a folder; sources in
-# the folders APART, or outside of the folders ONLY, and those of vector code (_simd.cc, which have options of
+# neighbors instantiate too. Names in anonymous namespaces must differ within a folder; sources
+# that are APART, or outside of the folders ONLY, and those of vector code (_simd.cc, which have options of
 # their own) stay as they are. The generated text names no absolute path, for ccache.
 # With TENON_BATCHES off, RESULT is the sources themselves.
 function(tenon_batches RESULT N)
@@ -55,8 +55,9 @@ function(tenon_batches RESULT N)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
     cmake_path(GET name PARENT_PATH folder)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE below)
+    set(file ${below})
     cmake_path(GET below PARENT_PATH below)
-    if((below AND below IN_LIST ARG_APART) OR (ARG_ONLY AND NOT below IN_LIST ARG_ONLY) OR name MATCHES "_simd.cc$")
+    if((below AND below IN_LIST ARG_APART) OR file IN_LIST ARG_APART OR (ARG_ONLY AND NOT below IN_LIST ARG_ONLY) OR name MATCHES "_simd.cc$")
       list(APPEND result ${source})
       continue()
     endif()
