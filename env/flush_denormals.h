@@ -1,6 +1,6 @@
 // Treats denormal numbers as zero, in operands and in results, on the calling thread during its
 // lifetime; then restores the thread's former mode. TensorFlow computes in this mode: there,
-// Log(1e-40f) is -inf and Equal(1e-40f, 0) is true. It is faster, too: arithmetic with denormals
+// 1 / 1e-40f is infinite and Equal(1e-40f, 0) is true. It is faster, too: arithmetic with denormals
 // takes up to a hundred times longer on many CPUs. Threads that are started meanwhile, as OpenMP's
 // helpers are, begin in this mode and keep it.
 #ifndef TENON_ENV_FLUSH_DENORMALS_H_
