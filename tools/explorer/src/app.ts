@@ -1,5 +1,6 @@
 // What is shown, and how the parts of the page act on each other.
 import { Chart } from "./chart";
+import { closedAtFirst } from "./closed_scopes";
 import { byId, h, name, replace } from "./dom";
 import { saveSvg, savePng } from "./exporting";
 import { Filter, matches, NO_FILTER } from "./filters";
@@ -16,7 +17,6 @@ import { differencesView, summaryView } from "./summary";
 import type { PageData } from "./types";
 
 export type ViewName = "graph" | "pair" | "memory" | "timeline" | "summary" | "differences";
-const MOST_BOXES = 260;  // that are open at first
 
 interface Shown {
   pane: Pane;
@@ -54,7 +54,7 @@ export class App {
       this.partners[0].set(a, b);
       this.partners[1].set(b, a);
     }
-    for (const model of this.models) this.collapsed.set(model, this.closedAtFirst(model));
+    for (const model of this.models) this.collapsed.set(model, closedAtFirst(model));
     this.single = this.shown("Graph", this.models[0], -1);
     this.pair = two ? [this.shown(`Left: ${this.models[0].title}`, this.models[0], -1),
                        this.shown(`Right: ${this.models[1].title}`, this.models[1], -1)]
@@ -83,7 +83,10 @@ export class App {
       hover: (p, key) => this.hover(p, key),
       moved: (p) => this.follow(p),
     });
-    const slider = new Slider(model, label, stop, () => this.refresh());
+    const slider = new Slider(model, label, stop, () => {
+      this.refresh();
+      this.writeHash();
+    });
     return { pane, model, slider };
   }
 
@@ -106,40 +109,6 @@ export class App {
   }
 
   // --- scopes
-
-  /** Inner scopes are closed until what is open is not too much to look at. */
-  private closedAtFirst(model: Model): Set<number> {
-    const { scopes, nodes } = model.layout;
-    const closed = new Set<number>();
-    const sizes = scopes.map(() => 0);
-    const inner: number[][] = scopes.map(() => []);
-    const queue: number[] = [];
-    let open = 0;
-    nodes.id.forEach((id, i) => {
-      const node = model.history.all.get(id);
-      if (!node || model.isConstant(node)) return;
-      if (nodes.scope[i] >= 0) ++sizes[nodes.scope[i]];
-      else ++open;
-    });
-    scopes.forEach((s, i) => {
-      if (s.parent < 0) {
-        queue.push(i);
-        return;
-      }
-      ++sizes[s.parent];
-      inner[s.parent].push(i);
-    });
-    open += queue.length;
-    for (const scope of queue) {  // outer ones first
-      if (closed.has(scope) || open + sizes[scope] > MOST_BOXES) closed.add(scope);
-      else open += sizes[scope];
-      for (const i of inner[scope]) {
-        if (closed.has(scope)) closed.add(i);
-        queue.push(i);
-      }
-    }
-    return closed;
-  }
 
   toggle(model: Model, scope: number): void {
     const closed = this.collapsed.get(model)!;
@@ -173,11 +142,12 @@ export class App {
   setView(view: ViewName): void {
     this.view = view;
     const main = byId("main");
-    const heads = this.visible.length > 1 || this.models.length > 1;
+    const heads = this.models.length > 1;
     for (const s of [this.single, ...this.pair]) {
       replace(s.pane.heading, heads ? h("b", {}, name(s.model.title, 80)) : null, s.slider.root);
     }
     main.className = view;
+    byId("bar").dataset.view = view;
     if (this.visible.length > 0) replace(main, ...this.visible.map((s) => s.pane.root));
     else if (view === "memory") replace(main, this.chooser(), this.memory.root);
     else if (view === "timeline") replace(main, this.chooser(), this.timeline.root);
@@ -395,9 +365,12 @@ export class App {
   private writeHash(): void {
     const chosen = this.selection;
     const node = chosen && chosen.key >= 0 ? chosen.model.history.all.get(chosen.key) : undefined;
+    const { slider } = this.single;
+    const { stops } = this.single.model.history;
     const hash = writeLink({
       node: node && node.name.length < 2000 ? chosen!.model.short(node.name) : undefined,
       view: this.view === "graph" ? undefined : this.view,
+      state: this.view === "graph" && slider.stop < stops.length - 1 ? slider.state : undefined,
       model: node && chosen!.model.index > 0 ? chosen!.model.index : undefined,
     });
     if (hash === location.hash) return;
@@ -410,9 +383,9 @@ export class App {
   readHash(): void {
     const link = readLink(location.hash);
     this.setView(this.views.find((v) => v === link.view) ?? this.view);
-    if (link.node === undefined) return;
     const model = this.models[link.model ?? 0] ?? this.models[0];
     if (link.state !== undefined && link.state <= model.history.last) this.single.slider.toState(link.state);
+    if (link.node === undefined) return;
     const id = model.find(link.node);
     if (id !== undefined) this.select(model, id, true);
     else this.say(`no node is named ${link.node}`);

@@ -17,16 +17,17 @@ export interface ChartData {
   title: string;
   bars: Bar[];
   x: { least: number; most: number; label: string; text: (v: number) => string };
-  y: { least: number; most: number; label: string; text: (v: number) => string };
+  y: { least: number; most: number; label: string; text: (v: number) => string; binary?: boolean };
 }
 
 const LEFT = 84, BOTTOM = 34, TOP = 8;
 
 /** About `n` round values between two. */
-function ticks(least: number, most: number, n: number): number[] {
+function ticks(least: number, most: number, n: number, binary = false): number[] {
   const raw = (most - least) / n || 1;
   const unit = Math.pow(10, Math.floor(Math.log10(raw)));
-  const step = [1, 2, 5, 10].map((k) => k * unit).find((s) => s >= raw) ?? raw;
+  const step = binary ? Math.pow(2, Math.ceil(Math.log2(raw)))
+                      : [1, 2, 5, 10].map((k) => k * unit).find((s) => s >= raw) ?? raw;
   const found: number[] = [];
   for (let v = Math.ceil(least / step) * step; v <= most; v += step) found.push(v);
   return found;
@@ -149,7 +150,7 @@ export class Chart {
     }
     ctx.fillText(data.x.label, LEFT + this.w / 2, TOP + this.hh + 29);
     ctx.textAlign = "right";
-    for (const v of ticks(data.y.least, data.y.most, 6)) ctx.fillText(data.y.text(v), LEFT - 6, this.py(v) + 4);
+    for (const v of ticks(data.y.least, data.y.most, 6, data.y.binary)) ctx.fillText(data.y.text(v), LEFT - 6, this.py(v) + 4);
     ctx.textAlign = "left";
     ctx.save();
     ctx.translate(12, TOP + this.hh / 2);

@@ -10,7 +10,7 @@ export interface PaneEvents {
   moved(pane: Pane): void;
 }
 
-const LEAST = 0.01, MOST = 3, READABLE = 0.55;
+const LEAST = 0.002, MOST = 3, READABLE = 0.55;
 const MAP_W = 180, MAP_H = 130;
 
 export class Pane {
@@ -178,8 +178,11 @@ export class Pane {
     ctx.drawImage(this.mapImage, 0, 0);
     ctx.strokeStyle = this.colors.select;
     ctx.lineWidth = 1.5;
-    ctx.strokeRect(this.view.x * scale, this.view.y * scale, (this.width / this.view.scale) * scale,
-                   (this.height / this.view.scale) * scale);
+    const within = (v: number, most: number) => Math.max(1, Math.min(most - 1, v * scale));
+    const left = within(this.view.x, this.map.width), up = within(this.view.y, this.map.height);
+    const right = within(this.view.x + this.width / this.view.scale, this.map.width);
+    const low = within(this.view.y + this.height / this.view.scale, this.map.height);
+    ctx.strokeRect(left, up, right - left, low - up);
   }
 
   recolor(colors: Palette): void {

@@ -103,103 +103,149 @@ function arrange(items: Item[]): { w: number; h: number } {
   return { w: most - least, h: y - GAP_Y };
 }
 
+/** The boxes that are shown, as a tree of scopes. */
+class Tree {
+  private readonly boxes = new Map<number, Item>();
+  private readonly parents = new Map<Item, number>();
+  private readonly children: Item[][];
+  private readonly top: Item[] = [];
+  private readonly sizes: number[];  // places in each scope
+  private readonly chains = new Map<number, Item[]>();
+
+  constructor(private readonly model: Model, private readonly placed: Set<number>,
+              private readonly collapsed: Set<number>) {
+    const { scopes } = model.layout;
+    this.children = scopes.map(() => []);
+    this.sizes = scopes.map(() => 0);
+    this.measure();
+    const hidden = scopes.map(() => false);
+    scopes.forEach((s, i) => {
+      hidden[i] = s.parent >= 0 && (hidden[s.parent] || this.closed(s.parent));
+      if (this.sizes[i] > 1 && !hidden[i]) this.add(this.item(-1 - i, s.layer, s.order), s.parent);
+    });
+    this.addNodes((scope) => scope >= 0 && (hidden[scope] || this.closed(scope)));
+  }
+
+  private item(key: number, layer: number, order: number): Item {
+    return { key, layer, order, w: WIDTH, h: HEIGHT, x: 0, y: 0, near: [], also: [] };
+  }
+
+  private add(one: Item, parent: number): void {
+    this.boxes.set(one.key, one);
+    this.parents.set(one, parent);
+    (parent < 0 ? this.top : this.children[parent]).push(one);
+  }
+
+  private slotOf(i: number): string {
+    const { scope, layer, order } = this.model.layout.nodes;
+    return `${scope[i]} ${layer[i]} ${order[i]}`;
+  }
+
+  private measure(): void {
+    const { nodes, scopes } = this.model.layout;
+    const taken = new Set<string>();
+    nodes.id.forEach((id, i) => {
+      if (!this.placed.has(id) || taken.has(this.slotOf(i))) return;
+      taken.add(this.slotOf(i));
+      for (let s = nodes.scope[i]; s >= 0; s = scopes[s].parent) ++this.sizes[s];
+    });
+  }
+
+  /** A scope with one node is not shown: the node stands for it. */
+  private closed(scope: number): boolean {
+    return this.collapsed.has(scope) && this.sizes[scope] > 1;
+  }
+
+  private addNodes(isHidden: (scope: number) => boolean): void {
+    const { nodes, scopes } = this.model.layout;
+    // What takes over from a removed node has its layer and order: they share one place.
+    const slots = new Map<string, Item>();
+    nodes.id.forEach((id, i) => {
+      let scope = nodes.scope[i];
+      if (!this.placed.has(id) || isHidden(scope)) return;
+      const shared = slots.get(this.slotOf(i));
+      if (shared) {
+        shared.also.push(id);
+        this.boxes.set(id, shared);
+        return;
+      }
+      const own = this.item(id, nodes.layer[i], nodes.order[i]);
+      for (; scope >= 0 && this.sizes[scope] === 1; scope = scopes[scope].parent) {
+        own.layer = scopes[scope].layer;
+        own.order = scopes[scope].order;
+      }
+      slots.set(this.slotOf(i), own);
+      this.add(own, scope);
+    });
+  }
+
+  /** What holds a node, outermost first, down to its own box. */
+  private chain(id: number): Item[] {
+    const known = this.chains.get(id);
+    if (known) return known;
+    const { scopes } = this.model.layout;
+    const found: Item[] = [];
+    const own = this.boxes.get(id);
+    if (own) found.push(own);
+    for (let s = this.model.scopeOf.get(id) ?? -1; s >= 0; s = scopes[s].parent) {
+      const box = this.boxes.get(-1 - s);
+      if (box) found.push(box);
+    }
+    this.chains.set(id, found.reverse());
+    return found;
+  }
+
+  /** An edge draws those siblings together that hold its ends. */
+  connect(from: number, to: number): void {
+    if (!this.placed.has(from) || !this.placed.has(to)) return;
+    const a = this.chain(from), b = this.chain(to);
+    let k = 0;
+    while (k < a.length && k < b.length && a[k] === b[k]) ++k;
+    if (k >= a.length || k >= b.length) return;
+    a[k].near.push([b[k], 1]);
+    b[k].near.push([a[k], 1]);
+  }
+
+  arrange(): Box[] {
+    for (let i = this.children.length - 1; i >= 0; --i) {  // inner scopes come later
+      const box = this.boxes.get(-1 - i);
+      const inside = this.children[i];
+      if (!box || this.closed(i) || inside.length === 0) continue;
+      box.inner = inside;
+      const size = arrange(inside);
+      box.w = Math.max(WIDTH, size.w + 2 * PAD);
+      box.h = size.h + HEAD + PAD;
+      const shift = (box.w - size.w) / 2;
+      for (const child of inside) {
+        child.x += shift;
+        child.y += HEAD;
+      }
+    }
+    if (this.top.length > 0) arrange(this.top);
+    const out: Box[] = [];
+    this.emit(this.top, 0, 0, 0, out);
+    return out;
+  }
+
+  private emit(items: Item[], x: number, y: number, depth: number, out: Box[]): void {
+    for (const one of items) {
+      const left = x + one.x - one.w / 2, up = y + one.y - one.h / 2;
+      for (const key of [one.key, ...one.also]) {
+        out.push({ key, parent: this.parents.get(one)!, x: left, y: up, w: one.w, h: one.h, depth,
+                   collapsed: key < 0 && one.inner === undefined });
+      }
+      if (one.inner) this.emit(one.inner, left, up, depth + 1, out);
+    }
+  }
+}
+
 /**
  * Boxes of the nodes that `placed` has, of their scopes, and of nothing within collapsed scopes;
  * scopes before what is in them. `edges` are pairs of ids.
  */
 export function place(model: Model, placed: Set<number>, edges: [number, number][],
                       collapsed: Set<number>): Box[] {
-  const { nodes, scopes } = model.layout;
-  const item = (key: number, layer: number, order: number): Item =>
-    ({ key, layer, order, w: WIDTH, h: HEIGHT, x: 0, y: 0, near: [], also: [] });
-  const boxes = new Map<number, Item>();
-  const parents = new Map<number, number>();
-  const children: Item[][] = scopes.map(() => []);
-  const top: Item[] = [];
-  const add = (one: Item, parent: number) => {
-    for (const key of [one.key, ...one.also]) boxes.set(key, one);
-    parents.set(one.key, parent);
-    (parent < 0 ? top : children[parent]).push(one);
-  };
-  const hidden = scopes.map(() => false);
-  scopes.forEach((s, i) => {
-    hidden[i] = s.parent >= 0 && (hidden[s.parent] || collapsed.has(s.parent));
-  });
-  const used = scopes.map(() => false);
-  const inside: [Item, number][] = [];
-  // What takes over from a removed node has its layer and order: they share one place.
-  const slots = new Map<string, Item>();
-  nodes.id.forEach((id, i) => {
-    if (!placed.has(id)) return;
-    const scope = nodes.scope[i];
-    for (let s = scope; s >= 0 && !used[s]; s = scopes[s].parent) used[s] = true;
-    if (scope >= 0 && (hidden[scope] || collapsed.has(scope))) return;
-    const slot = `${scope} ${nodes.layer[i]} ${nodes.order[i]}`;
-    const taken = slots.get(slot);
-    if (taken) {
-      taken.also.push(id);
-      return;
-    }
-    const own = item(id, nodes.layer[i], nodes.order[i]);
-    slots.set(slot, own);
-    inside.push([own, scope]);
-  });
-  scopes.forEach((s, i) => {
-    if (used[i] && !hidden[i]) add(item(-1 - i, s.layer, s.order), s.parent);
-  });
-  for (const [one, scope] of inside) add(one, scope);
-
-  const chain = (id: number): Item[] => {  // outermost first
-    const found: Item[] = [];
-    const own = boxes.get(id);
-    if (own) found.push(own);
-    for (let s = model.scopeOf.get(id) ?? -1; s >= 0; s = scopes[s].parent) {
-      const box = boxes.get(-1 - s);
-      if (box) found.push(box);
-    }
-    return found.reverse();
-  };
-  const chains = new Map<number, Item[]>();
-  const chainOf = (id: number) => {
-    let found = chains.get(id);
-    if (!found) chains.set(id, (found = chain(id)));
-    return found;
-  };
-  for (const [from, to] of edges) {
-    if (!placed.has(from) || !placed.has(to)) continue;
-    const a = chainOf(from), b = chainOf(to);
-    let k = 0;
-    while (k < a.length && k < b.length && a[k] === b[k]) ++k;
-    if (k >= a.length || k >= b.length) continue;
-    a[k].near.push([b[k], 1]);
-    b[k].near.push([a[k], 1]);
-  }
-
-  for (let i = scopes.length - 1; i >= 0; --i) {  // inner scopes come later
-    const box = boxes.get(-1 - i);
-    if (!box || collapsed.has(i) || children[i].length === 0) continue;
-    box.inner = children[i];
-    const size = arrange(children[i]);
-    box.w = Math.max(WIDTH, size.w + 2 * PAD);
-    box.h = size.h + HEAD + PAD;
-    const shift = (box.w - size.w) / 2;
-    for (const child of children[i]) {
-      child.x += shift;
-      child.y += HEAD;
-    }
-  }
-  if (top.length > 0) arrange(top);
-  const out: Box[] = [];
-  const emit = (items: Item[], x: number, y: number, depth: number) => {
-    for (const one of items) {
-      const left = x + one.x - one.w / 2, up = y + one.y - one.h / 2;
-      for (const key of [one.key, ...one.also]) {
-        out.push({ key, parent: parents.get(one.key)!, x: left, y: up, w: one.w, h: one.h, depth,
-                   collapsed: key < 0 && one.inner === undefined });
-      }
-      if (one.inner) emit(one.inner, left, up, depth + 1);
-    }
-  };
-  emit(top, 0, 0, 0);
-  return out;
+  const tree = new Tree(model, placed, collapsed);
+  for (const [from, to] of edges) tree.connect(from, to);
+  return tree.arrange();
 }

@@ -34,7 +34,7 @@ export function memoryChart(model: Model): ChartData | null {
            `${format.bytes(memory.unshared_bytes)} (${format.percent(saved)} saved)`,
     bars,
     x: { least: 0, most: Math.max(1, steps.length), label: "step", text: (v) => String(Math.round(v)) },
-    y: { least: 0, most: Math.max(1, memory.arena_bytes), label: "offset in the arena", text: format.bytes },
+    y: { least: 0, most: Math.max(1, memory.arena_bytes), label: "offset in the arena", text: format.bytes, binary: true },
   };
 }
 

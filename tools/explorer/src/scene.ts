@@ -53,7 +53,7 @@ export interface Scene {
   legend: { least: number; most: number; metric: Metric } | null;
 }
 
-const NATIVE = /^_(MklNative|Mkl)/;
+const NATIVE = /^_(MklNative|Mkl)?/;
 
 /** The op without the prefix of native names. */
 export function opTitle(op: string): string {

@@ -62,7 +62,7 @@ export class Search {
     return h("li", { role: "option", id: `hit-${i}`, "aria-selected": "false", class: here ? "" : "absent",
                      pointerdown: (e: Event) => { e.preventDefault(); this.take(i); } },
              h("b", {}, name(opTitle(node.op), 60)), " ", name(hit.model.short(node.name), 200),
-             !here && h("span", { class: "quiet" }, " (not in this state)"));
+             this.where().length > 1 && h("span", { class: "quiet" }, " in ", name(hit.model.title, 60)), !here && h("span", { class: "quiet" }, " (not in this state)"));
   }
 
   private open(yes: boolean): void {

@@ -41,6 +41,10 @@ export class Slider {
   }
 
   toState(state: number): void {
+    const { stops } = this.model.history;
+    if (state < stops[this.stop].first || state > stops[this.stop].last) {
+      this.stop = stops.findIndex((s) => state <= s.last);
+    }
     this.state = state;
     this.update();
     this.moved();
