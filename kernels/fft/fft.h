@@ -1,9 +1,12 @@
-// Discrete Fourier transforms over the last dimensions of a tensor, computed in double precision.
+// Discrete Fourier transforms over the last dimensions of a tensor. The reference kernels compute
+// in double precision; the vector kernels have float and complex64, and lengths without large prime
+// factors.
 #ifndef TENON_KERNELS_FFT_FFT_H_
 #define TENON_KERNELS_FFT_FFT_H_
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -28,6 +31,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> RealFft(PrepareContext& p, int dims);
 // The inverse of RealFft.
 absl::StatusOr<std::unique_ptr<Kernel>> InverseRealFft(PrepareContext& p, int dims);
 
+// The same as vector code in float.
+absl::StatusOr<std::unique_ptr<Kernel>> FftVector(PrepareContext& p, int dims,
+                                                  FftDirection direction);
+absl::StatusOr<std::unique_ptr<Kernel>> RealFftVector(PrepareContext& p, int dims);
+absl::StatusOr<std::unique_ptr<Kernel>> InverseRealFftVector(PrepareContext& p, int dims);
+
 // Kernel factories; a length that is not known in Prepare is read at Run.
 template <int kDims, FftDirection kDirection>
 absl::StatusOr<std::unique_ptr<Kernel>> Fft(PrepareContext& p) {
@@ -41,6 +50,30 @@ template <int kDims>
 absl::StatusOr<std::unique_ptr<Kernel>> InverseRealFft(PrepareContext& p) {
   return p.value(1) == nullptr ? PrepareLate(p, InverseRealFft<kDims>, {1})
                                : InverseRealFft(p, kDims);
+}
+template <int kDims, FftDirection kDirection>
+absl::StatusOr<std::unique_ptr<Kernel>> FftVector(PrepareContext& p) {
+  return FftVector(p, kDims, kDirection);
+}
+template <int kDims>
+absl::StatusOr<std::unique_ptr<Kernel>> RealFftVectorIfPossible(PrepareContext& p) {
+  auto kernel = RealFftVector(p, kDims);
+  return absl::IsUnimplemented(kernel.status()) ? RealFft(p, kDims) : std::move(kernel);
+}
+template <int kDims>
+absl::StatusOr<std::unique_ptr<Kernel>> RealFftVector(PrepareContext& p) {
+  return p.value(1) == nullptr ? PrepareLate(p, RealFftVectorIfPossible<kDims>, {1})
+                               : RealFftVector(p, kDims);
+}
+template <int kDims>
+absl::StatusOr<std::unique_ptr<Kernel>> InverseRealFftVectorIfPossible(PrepareContext& p) {
+  auto kernel = InverseRealFftVector(p, kDims);
+  return absl::IsUnimplemented(kernel.status()) ? InverseRealFft(p, kDims) : std::move(kernel);
+}
+template <int kDims>
+absl::StatusOr<std::unique_ptr<Kernel>> InverseRealFftVector(PrepareContext& p) {
+  return p.value(1) == nullptr ? PrepareLate(p, InverseRealFftVectorIfPossible<kDims>, {1})
+                               : InverseRealFftVector(p, kDims);
 }
 
 }  // namespace tenon

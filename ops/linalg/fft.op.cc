@@ -1,5 +1,5 @@
 // FFT, IFFT, FFT2D, IFFT2D, FFT3D, IFFT3D over the last dimensions; RFFT, IRFFT and their 2D and 3D
-// forms between real signals and the non-negative half of the spectrum. Computed in double.
+// forms between real signals and the non-negative half of the spectrum.
 #include "kernels/fft/fft.h"
 
 #include "ops/op.h"
@@ -64,6 +64,9 @@ const OpRegistration fft_op({
     .types = "Tcomplex: complex64 complex128",
     .shape = FftShape<1>,
     .reference = Fft<1, FftDirection::kForward>,
+    .accelerated = FftVector<1, FftDirection::kForward>,
+    .native = "_MklNativeFFT",
+    .native_types = "complex64",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -75,6 +78,9 @@ const OpRegistration ifft_op({
     .types = "Tcomplex: complex64 complex128",
     .shape = FftShape<1>,
     .reference = Fft<1, FftDirection::kInverse>,
+    .accelerated = FftVector<1, FftDirection::kInverse>,
+    .native = "_MklNativeIFFT",
+    .native_types = "complex64",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -86,6 +92,9 @@ const OpRegistration fft2_d_op({
     .types = "Tcomplex: complex64 complex128",
     .shape = FftShape<2>,
     .reference = Fft<2, FftDirection::kForward>,
+    .accelerated = FftVector<2, FftDirection::kForward>,
+    .native = "_MklNativeFFT2D",
+    .native_types = "complex64",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -97,6 +106,9 @@ const OpRegistration ifft2_d_op({
     .types = "Tcomplex: complex64 complex128",
     .shape = FftShape<2>,
     .reference = Fft<2, FftDirection::kInverse>,
+    .accelerated = FftVector<2, FftDirection::kInverse>,
+    .native = "_MklNativeIFFT2D",
+    .native_types = "complex64",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -108,6 +120,9 @@ const OpRegistration fft3_d_op({
     .types = "Tcomplex: complex64 complex128",
     .shape = FftShape<3>,
     .reference = Fft<3, FftDirection::kForward>,
+    .accelerated = FftVector<3, FftDirection::kForward>,
+    .native = "_MklNativeFFT3D",
+    .native_types = "complex64",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -119,6 +134,9 @@ const OpRegistration ifft3_d_op({
     .types = "Tcomplex: complex64 complex128",
     .shape = FftShape<3>,
     .reference = Fft<3, FftDirection::kInverse>,
+    .accelerated = FftVector<3, FftDirection::kInverse>,
+    .native = "_MklNativeIFFT3D",
+    .native_types = "complex64",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -130,6 +148,9 @@ const OpRegistration rfft_op({
     .types = "Treal: float double; Tcomplex: complex64 complex128",
     .shape = RealFftShape<1, FftDirection::kForward>,
     .reference = RealFft<1>,
+    .accelerated = RealFftVector<1>,
+    .native = "_MklNativeRFFT",
+    .native_types = "float",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -141,6 +162,9 @@ const OpRegistration rfft2_d_op({
     .types = "Treal: float double; Tcomplex: complex64 complex128",
     .shape = RealFftShape<2, FftDirection::kForward>,
     .reference = RealFft<2>,
+    .accelerated = RealFftVector<2>,
+    .native = "_MklNativeRFFT2D",
+    .native_types = "float",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -152,6 +176,9 @@ const OpRegistration rfft3_d_op({
     .types = "Treal: float double; Tcomplex: complex64 complex128",
     .shape = RealFftShape<3, FftDirection::kForward>,
     .reference = RealFft<3>,
+    .accelerated = RealFftVector<3>,
+    .native = "_MklNativeRFFT3D",
+    .native_types = "float",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -163,6 +190,9 @@ const OpRegistration irfft_op({
     .types = "Treal: float double; Tcomplex: complex64 complex128",
     .shape = RealFftShape<1, FftDirection::kInverse>,
     .reference = InverseRealFft<1>,
+    .accelerated = InverseRealFftVector<1>,
+    .native = "_MklNativeIRFFT",
+    .native_types = "float",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -174,6 +204,9 @@ const OpRegistration irfft2_d_op({
     .types = "Treal: float double; Tcomplex: complex64 complex128",
     .shape = RealFftShape<2, FftDirection::kInverse>,
     .reference = InverseRealFft<2>,
+    .accelerated = InverseRealFftVector<2>,
+    .native = "_MklNativeIRFFT2D",
+    .native_types = "float",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -185,6 +218,9 @@ const OpRegistration irfft3_d_op({
     .types = "Treal: float double; Tcomplex: complex64 complex128",
     .shape = RealFftShape<3, FftDirection::kInverse>,
     .reference = InverseRealFft<3>,
+    .accelerated = InverseRealFftVector<3>,
+    .native = "_MklNativeIRFFT3D",
+    .native_types = "float",
     .error_bound = ErrorBound::kFourier,
 });
 

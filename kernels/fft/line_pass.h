@@ -1,0 +1,65 @@
+// A pass of transforms along one axis of a tensor of floats: all lines of the axis, in groups of
+// one line for each vector lane, in parallel.
+#ifndef TENON_KERNELS_FFT_LINE_PASS_H_
+#define TENON_KERNELS_FFT_LINE_PASS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/shape.h"
+#include "kernels/fft/fft_lines.h"
+
+namespace tenon {
+
+class LinePass {
+ public:
+  enum class Form {
+    kForward,      // complex to complex
+    kInverse,      // complex to complex, scaled by 1 / n
+    kReal,         // real signal to the first n / 2 + 1 values of its spectrum
+    kRealInverse,  // the inverse of kReal, scaled by 1 / n
+  };
+
+  // Lines of n points along `axis` of the output. The input may be larger than what is read of it.
+  // Unimplemented if n has a large prime factor, or vector code would not pay.
+  static absl::StatusOr<LinePass> Make(Form form, int64_t n, int axis, const Shape& input,
+                                       const Shape& output, int threads);
+
+  int64_t ScratchFloats() const;
+  // Complex tensors are pairs of floats. A complex pass may work in place. `scratch` is aligned to
+  // a cache line.
+  void Run(const float* in, float* out, float* scratch) const;
+
+ private:
+  // A tensor's lines: the axis, and the other dimensions.
+  struct Side {
+    int64_t step = 1;              // from point to point
+    std::vector<int64_t> strides;  // by other dimension
+    int64_t Offset(const std::vector<int64_t>& counts, int64_t line) const;
+  };
+
+  LinePass() = default;
+  bool FromReal() const { return form_ == Form::kReal; }
+  bool ToReal() const { return form_ == Form::kRealInverse; }
+  // Numbers in a buffer: a half-length transform of a real signal has one more in its spectrum.
+  int64_t Numbers() const { return static_cast<int64_t>(tables_.points) + (halved_ ? 1 : 0); }
+  void Group(int64_t first, const float* in, float* out, float* x, float* y) const;
+  void Load(const float* in, const int64_t* offsets, float* x) const;
+  void Store(const float* x, const int64_t* offsets, size_t lines, float* out) const;
+
+  Form form_ = Form::kForward;
+  int64_t n_ = 0;
+  bool halved_ = false;  // a real signal of even length is a complex one of half the length
+  FftTables tables_;
+  FftLines lines_ = {};
+  Side in_, out_;
+  std::vector<int64_t> counts_;  // of lines, by other dimension
+  int64_t num_lines_ = 1;
+  int threads_ = 1;
+  int64_t grain_ = 1;
+};
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_FFT_LINE_PASS_H_
