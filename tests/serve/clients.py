@@ -1,17 +1,24 @@
-"""What tests of the server need: client packages, servers that start and end, models to serve."""
+"""What tests of the server need: client packages, servers that start and end, models to serve, and
+the case that most tests are of."""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import hashlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
+import tempfile
 import time
+import unittest
 import urllib.error
 import urllib.request
 
@@ -19,6 +26,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 CACHE = pathlib.Path(os.environ.get("TENON_CACHE") or pathlib.Path(
     os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") /
                      "tenon")
+
+
+# The server to test; serve_test.py sets it.
+PROGRAM = ""
+
+X = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]]
+DOUBLED = [[2.0, 4.0, 6.0], [8.0, 10.0, 13.0]]
 
 
 def install() -> None:
@@ -44,13 +58,19 @@ def free_port() -> int:
 class Server:
   """A server process; ready when the constructor returns."""
 
-  def __init__(self, program: str, *flags: str, wait: bool = True):
+  def __init__(self, *flags: str, wait: bool = True,
+               tls: ssl.SSLContext | None = None, program: str = "",
+               script: str = ""):
     self.grpc_port, self.rest_port = free_port(), free_port()
+    # Not a pipe: nobody reads it while the server runs.
+    self._log = tempfile.TemporaryFile("w+")
+    self.tls = tls
+    self.asked = 0  # answers to the requests of this object
     self.process = subprocess.Popen(
-        [program, "--bind_address=127.0.0.1", f"--port={self.grpc_port}",
-         f"--rest_api_port={self.rest_port}", *flags],
-        stderr=subprocess.PIPE, text=True)
-    self.log: list[str] = []
+        [program or PROGRAM, *([script] if script else []),
+         "--bind_address=127.0.0.1",
+         f"--port={self.grpc_port}", f"--rest_api_port={self.rest_port}",
+         *flags], stderr=self._log, text=True)
     if wait:
       self.wait_until(lambda: self.get("/v2/health/live")[0] == 200)
 
@@ -62,6 +82,20 @@ class Server:
   def rest(self) -> str:
     return f"127.0.0.1:{self.rest_port}"
 
+  def log(self) -> list[dict]:
+    """The log so far, by line."""
+    with open(f"/proc/self/fd/{self._log.fileno()}", encoding="utf-8") as text:
+      return [json.loads(line) for line in text if line.startswith("{")]
+
+  def messages(self, message: str) -> list[dict]:
+    return [line for line in self.log() if line["message"] == message]
+
+  def memory(self) -> int:
+    """Bytes of memory that belong to this process alone."""
+    with open(f"/proc/{self.process.pid}/smaps_rollup", encoding="utf-8") as lines:
+      return 1024 * sum(int(line.split()[1]) for line in lines
+                        if line.startswith(("Private_", "Swap:")))
+
   def wait_until(self, holds, seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while True:
@@ -69,7 +103,7 @@ class Server:
         if holds():
           return
       if self.process.poll() is not None:
-        raise AssertionError(f"the server ended: {self.process.stderr.read()}")
+        raise AssertionError(f"the server ended: {self.log()}")
       if time.monotonic() > end:
         raise AssertionError(f"still not so after {seconds} s")
       time.sleep(0.02)
@@ -77,12 +111,16 @@ class Server:
   def request(self, path: str, body: bytes | None = None,
               headers: dict[str, str] | None = None):
     """Status, headers and body of the answer, errors too."""
-    request = urllib.request.Request(f"http://{self.rest}{path}", body,
+    scheme = "https" if self.tls else "http"
+    request = urllib.request.Request(f"{scheme}://{self.rest}{path}", body,
                                      headers or {})
     try:
-      with urllib.request.urlopen(request, timeout=30) as answer:
+      with urllib.request.urlopen(request, timeout=30,
+                                  context=self.tls) as answer:
+        self.asked += 1
         return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as error:
+      self.asked += 1
       return error.code, error.headers, error.read()
 
   def get(self, path: str):
@@ -103,19 +141,21 @@ class Server:
 
   def end(self, by: signal.Signals = signal.SIGTERM) -> int:
     self.process.send_signal(by)
-    _, log = self.process.communicate(timeout=60)
-    self.log = log.splitlines()
-    return self.process.returncode
+    return self.process.wait(timeout=60)
 
   def close(self) -> None:
     if self.process.poll() is None:
       self.process.kill()
-      self.process.communicate()
+      self.process.wait()
+    self._log.close()
 
 
-def save_toy(folder: pathlib.Path, factor: float = 2.0) -> None:
-  """A model with a signature for everything that the protocols can do."""
+@functools.cache
+def _toy(factor: float) -> pathlib.Path:
   import tensorflow as tf  # takes seconds, so not above
+
+  folder = pathlib.Path(tempfile.mkdtemp(prefix="tenon-toy-"))
+  atexit.register(shutil.rmtree, folder)
 
   module = tf.Module()
   module.factor = tf.Variable(factor)
@@ -131,6 +171,10 @@ def save_toy(folder: pathlib.Path, factor: float = 2.0) -> None:
   @function(([None, 3], tf.float32, "x"))
   def center(x):  # looks at several rows
     return {"y": x - tf.reduce_mean(x, axis=0, keepdims=True)}
+
+  @function(([None, None], tf.float32, "x"))
+  def ragged(x):  # rows of any length
+    return {"y": x * module.factor}
 
   @function(([None], tf.string, "text"), ([None, 2], tf.int64, "number"))
   def echo(text, number):
@@ -152,4 +196,37 @@ def save_toy(folder: pathlib.Path, factor: float = 2.0) -> None:
 
   tf.saved_model.save(module, str(folder), signatures={
       "serving_default": scale, "center": center, "echo": echo,
-      "classify": classify, "regress": regress})
+      "ragged": ragged, "classify": classify, "regress": regress})
+  return folder
+
+
+def save_toy(folder: pathlib.Path, factor: float = 2.0) -> None:
+  """A model with a signature for everything that the protocols can do."""
+  shutil.copytree(_toy(factor), folder)
+
+
+class ServerTest(unittest.TestCase):
+  """All tests ask one server, which has a good model, a broken one, and one with two versions."""
+
+  FLAGS: tuple[str, ...] = ()
+
+  @classmethod
+  def setUpClass(cls):
+    cls.folder = pathlib.Path(tempfile.mkdtemp())
+    cls.addClassCleanup(shutil.rmtree, cls.folder)
+    save_toy(cls.folder / "toy" / "1")
+    shutil.copytree(cls.folder / "toy" / "1", cls.folder / "two" / "1")
+    save_toy(cls.folder / "two" / "5", 3.0)
+    (cls.folder / "broken" / "1").mkdir(parents=True)
+    (cls.folder / "broken" / "1" / "saved_model.pb").write_bytes(b"no model")
+    config = cls.folder / "models.config"
+    config.write_text("model_config_list {" + "".join(
+        f'config {{ name: "{name}" base_path: "{cls.folder / name}" '
+        f'model_platform: "tensorflow" {more} }}' for name, more in (
+            ("toy", ""), ("broken", ""),
+            ("two", "model_version_policy { all {} } "
+             'version_labels { key: "stable" value: 1 }'))) + "}")
+    cls.server = Server(
+        f"--model_config_file={config}",
+        "--file_system_poll_wait_seconds=0.05", *cls.FLAGS)
+    cls.addClassCleanup(cls.server.close)

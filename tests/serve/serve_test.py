@@ -10,53 +10,21 @@ from __future__ import annotations
 
 import argparse
 import base64
-import concurrent.futures
-import contextlib
 import gzip
 import json
 import math
 import pathlib
-import shutil
-import socket
-import struct
 import sys
-import tempfile
-import threading
-import time
 import unittest
 
 import clients
-
-PROGRAM = ""
-X = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]]
-DOUBLED = [[2.0, 4.0, 6.0], [8.0, 10.0, 13.0]]
-
-
-class ServerTest(unittest.TestCase):
-  """All tests ask one server, which has a good model, a broken one, and one with two versions."""
-
-  FLAGS: tuple[str, ...] = ()
-
-  @classmethod
-  def setUpClass(cls):
-    cls.folder = pathlib.Path(tempfile.mkdtemp())
-    cls.addClassCleanup(shutil.rmtree, cls.folder)
-    clients.save_toy(cls.folder / "toy" / "1")
-    shutil.copytree(cls.folder / "toy" / "1", cls.folder / "two" / "1")
-    clients.save_toy(cls.folder / "two" / "5", 3.0)
-    (cls.folder / "broken" / "1").mkdir(parents=True)
-    (cls.folder / "broken" / "1" / "saved_model.pb").write_bytes(b"no model")
-    config = cls.folder / "models.config"
-    config.write_text("model_config_list {" + "".join(
-        f'config {{ name: "{name}" base_path: "{cls.folder / name}" '
-        f'model_platform: "tensorflow" {more} }}' for name, more in (
-            ("toy", ""), ("broken", ""),
-            ("two", "model_version_policy { all {} } "
-             'version_labels { key: "stable" value: 1 }'))) + "}")
-    cls.server = clients.Server(
-        PROGRAM, f"--model_config_file={config}",
-        "--file_system_poll_wait_seconds=0.05", *cls.FLAGS)
-    cls.addClassCleanup(cls.server.close)
+from access_test import *  # noqa: F403  cases
+from batching_test import *  # noqa: F403  cases
+from clients import DOUBLED
+from clients import ServerTest
+from clients import X
+from hostile_test import *  # noqa: F403  cases
+from lifecycle_test import *  # noqa: F403  cases
 
 
 class TensorFlowServingClient(ServerTest):
@@ -418,370 +386,11 @@ class Rest(ServerTest):
                   self.server.get("/monitoring/prometheus/metrics")[1])
 
 
-class HostileClients(ServerTest):
-  """After each, the server must answer as before."""
-
-  FLAGS = ("--max_request_bytes=1000000",)
-
-  def tearDown(self):
-    status, answer = self.server.post("/v1/models/toy:predict",
-                                      {"instances": X})
-    self.assertEqual((status, answer["predictions"][0]["y"]), (200, DOUBLED[0]))
-    self.assertIsNone(self.server.process.poll())
-
-  def send(self, *parts: bytes, port: int | None = None) -> bytes:
-    with socket.create_connection(
-        ("127.0.0.1", port or self.server.rest_port), timeout=10) as client:
-      # The server may close as soon as it has seen enough.
-      with contextlib.suppress(ConnectionError, OSError):
-        for part in parts:
-          client.sendall(part)
-        client.shutdown(socket.SHUT_WR)
-      answer = b""
-      with contextlib.suppress(ConnectionError):
-        while chunk := client.recv(1 << 16):
-          answer += chunk
-      return answer
-
-  def test_garbage(self):
-    self.assertNotIn(b"200 OK", self.send(b"\x00\xff" * 5000))
-    self.send(b"\x00\xff" * 5000, port=self.server.grpc_port)
-    self.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\xff" * 9000,
-              port=self.server.grpc_port)
-
-  def test_half_closed_and_cut_off(self):
-    self.send(b"POST /v1/models/toy:predict HTTP/1.1\r\nHost: a\r\n"
-              b"Content-Length: 100\r\n\r\n{")
-    self.send(b"POST /v1/mod")
-
-  def test_absurd_lengths(self):
-    for length in (b"2147483648", b"99999999999999999999", b"-1"):
-      answer = self.send(b"POST /v1/models/toy:predict HTTP/1.1\r\nHost: a\r\n"
-                         b"Content-Length: " + length + b"\r\n\r\n{}")
-      self.assertRegex(answer, rb"^HTTP/1.1 4(00|13)")
-    answer = self.send(b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"y" * 200000 +
-                       b"\r\n\r\n")
-    self.assertNotIn(b"200 OK", answer)
-
-  def test_deep_and_long_json(self):
-    for body in ("[" * 10000, '{"a":' * 10000, '{"inputs":' + "[" * 10000 +
-                 "]" * 10000 + "}",
-                 '{"inputs": ' + "1" * 900000 + "}",
-                 '{"inputs": [[1e400, 1, 1]]}'):
-      status, answer = self.server.post("/v1/models/toy:predict", body)
-      self.assertEqual(status, 400)
-      self.assertLess(len(answer["error"]), 2000)
-
-  def test_too_large(self):
-    status, _, _ = self.server.request(
-        "/v1/models/toy:predict", gzip.compress(b" " * 50_000_000),
-        {"Content-Encoding": "gzip"})
-    self.assertEqual(status, 400)
-    import grpc
-    from tensorflow_serving.apis import predict_pb2
-    from tensorflow_serving.apis import prediction_service_pb2_grpc
-    request = predict_pb2.PredictRequest()
-    request.inputs["x"].tensor_content = b"x" * 2_000_000
-    with grpc.insecure_channel(self.server.grpc) as channel:
-      with self.assertRaises(grpc.RpcError) as caught:
-        prediction_service_pb2_grpc.PredictionServiceStub(channel).Predict(
-            request, 10)
-    self.assertEqual(caught.exception.code().name, "RESOURCE_EXHAUSTED")
-
-  def test_binary_sizes_that_lie(self):
-    for header, size in ((10**9, 24), (-1, 24), ("x", 24), (None, 10**12)):
-      text = json.dumps({"inputs": [{
-          "name": "x", "datatype": "FP32", "shape": [2, 3],
-          "parameters": {"binary_data_size": size}}]}).encode()
-      header = len(text) if header is None else header
-      status, _, _ = self.server.request(
-          "/v2/models/toy/infer", text + b"\0" * 24,
-          {"Inference-Header-Content-Length": str(header)})
-      self.assertEqual(status, 400)
-    text = {"name": "text", "datatype": "BYTES", "shape": [2**40], "data": []}
-    self.assertEqual(self.server.post("/v2/models/toy/infer",
-                                      {"inputs": [text]})[0], 400)
-    raw = struct.pack("<I", 0xffffffff)
-    head = json.dumps({
-        "parameters": {"signature_name": "echo"}, "inputs": [
-            {"name": "text", "datatype": "BYTES", "shape": [1],
-             "parameters": {"binary_data_size": 4}},
-            {"name": "number", "datatype": "INT64", "shape": [1, 2],
-             "data": [1, 2]}]}).encode()
-    status, _, _ = self.server.request(
-        "/v2/models/toy/infer", head + raw,
-        {"Inference-Header-Content-Length": str(len(head))})
-    self.assertEqual(status, 400)
-
-  def test_no_way_into_the_file_system(self):
-    for path in ("/v1/models/..%2f..%2fetc%2fpasswd",
-                 "/v2/models/../../etc/passwd", "/../../../etc/passwd"):
-      answer = self.send(f"GET {path} HTTP/1.1\r\nHost: a\r\n"
-                         "Connection: close\r\n\r\n".encode())
-      self.assertRegex(answer, rb"^HTTP/1.1 4")
-
-  def test_slow_clients_block_nobody(self):
-    slow = [socket.create_connection(("127.0.0.1", self.server.rest_port))
-            for _ in range(50)]
-    for client in slow:
-      client.sendall(b"POST /v1/models/toy:predict HTTP/1.1\r\n")
-    self.tearDown()
-    for client in slow:
-      client.close()
-
-
-class Batching(unittest.TestCase):
-
-  @classmethod
-  def setUpClass(cls):
-    cls.folder = pathlib.Path(tempfile.mkdtemp())
-    cls.addClassCleanup(shutil.rmtree, cls.folder)
-    clients.save_toy(cls.folder / "toy" / "1")
-    parameters = cls.folder / "batching.config"
-    # A quarter of a second for others to come, so that the tests need no luck.
-    parameters.write_text("max_batch_size { value: 8 } "
-                          "batch_timeout_micros { value: 250000 } "
-                          "allowed_batch_sizes: 4 allowed_batch_sizes: 8")
-    cls.server = clients.Server(
-        PROGRAM, "--model_name=toy", f"--model_base_path={cls.folder / 'toy'}",
-        "--enable_batching", f"--batching_parameters_file={parameters}")
-    cls.addClassCleanup(cls.server.close)
-
-  def ask_together(self, bodies):
-    with concurrent.futures.ThreadPoolExecutor(len(bodies)) as pool:
-      return list(pool.map(lambda body: self.server.post(
-          "/v1/models/toy:predict", body), bodies))
-
-  def stats(self):
-    return json.loads(self.server.get("/v2/models/toy/stats")[1])[
-        "model_stats"][0]
-
-  def test_each_gets_its_rows(self):
-    runs = self.stats()["execution_count"]
-    rows = [[[float(i), 1.0, 2.0]] * (1 + i % 2) for i in range(16)]
-    answers = self.ask_together([{"inputs": r} for r in rows])
-    for row, (status, answer) in zip(rows, answers):
-      self.assertEqual(status, 200)
-      self.assertEqual(answer["outputs"]["y"],
-                       [[2 * v for v in r] for r in row])
-      self.assertEqual(answer["outputs"]["total"], [sum(r) for r in row])
-    # 24 rows, 8 at most in a run.
-    self.assertLess(self.stats()["execution_count"] - runs, 9)
-
-  def test_only_the_wrong_one_fails(self):
-    good, bad = {"instances": X}, {"instances": [[1, 2, 3, 4]]}
-    answers = self.ask_together([good, bad, good, good])
-    self.assertEqual([status for status, _ in answers], [200, 400, 200, 200])
-    for i in (0, 2, 3):
-      self.assertEqual(answers[i][1]["predictions"][1]["y"], DOUBLED[1])
-
-  def test_rows_that_depend_on_each_other_stay_apart(self):
-    request = {"signature_name": "center", "inputs": X}
-    self.server.post("/v1/models/toy:predict", request)  # loads the signature
-    for status, answer in self.ask_together([request] * 3 + [
-        {"signature_name": "center", "inputs": [[7, 8, 9]]}] * 3):
-      self.assertEqual(status, 200)
-      self.assertIn(answer["outputs"],
-                    ([[-1.5, -1.5, -1.75], [1.5, 1.5, 1.75]], [[0, 0, 0]]))
-
-  def test_expired_requests_are_not_run(self):
-    import grpc
-    import numpy as np
-    import tensorflow as tf
-    from tensorflow_serving.apis import predict_pb2
-    from tensorflow_serving.apis import prediction_service_pb2_grpc
-    request = predict_pb2.PredictRequest()
-    request.model_spec.name = "toy"
-    request.inputs["x"].CopyFrom(tf.make_tensor_proto(np.float32(X)))
-    stats = self.stats()
-    runs = stats["execution_count"]
-    failed = stats["inference_stats"]["fail"]["count"]
-    with grpc.insecure_channel(self.server.grpc) as channel:
-      stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
-      with self.assertRaises(grpc.RpcError) as caught:
-        stub.Predict(request, 0.1)
-    self.assertEqual(caught.exception.code().name, "DEADLINE_EXCEEDED")
-    self.server.wait_until(
-        lambda: self.stats()["inference_stats"]["fail"]["count"] > failed)
-    self.assertEqual(self.stats()["execution_count"], runs)
-
-  def test_a_full_queue_refuses(self):
-    # Strings are not put into batches, so nothing takes them from the queue while others wait.
-    server = clients.Server(
-        PROGRAM, "--model_name=toy", f"--model_base_path={self.folder / 'toy'}",
-        "--max_queued_requests=1", "--enable_batching",
-        f"--batching_parameters_file={self.folder / 'batching.config'}")
-    self.addCleanup(server.close)
-    with concurrent.futures.ThreadPoolExecutor(8) as pool:
-      codes = list(pool.map(lambda n: server.post(
-          "/v1/models/toy:predict", {"signature_name": "echo", "instances": [
-              {"text": "a", "number": [1, 2]}]} if n % 2 else
-          {"instances": X})[0], range(8)))
-    self.assertEqual(set(codes), {200, 429})
-
-
-class Lifecycle(unittest.TestCase):
-
-  def setUp(self):
-    self.folder = pathlib.Path(tempfile.mkdtemp())
-    self.addCleanup(shutil.rmtree, self.folder)
-
-  def start(self, *flags):
-    server = clients.Server(
-        PROGRAM, "--model_name=m", f"--model_base_path={self.folder / 'm'}",
-        "--file_system_poll_wait_seconds=0.05", *flags)
-    self.addCleanup(server.close)
-    return server
-
-  def factor(self, server):
-    status, answer = server.post("/v1/models/m:predict",
-                                 {"instances": [[1, 1, 1]]})
-    return answer["predictions"][0]["y"][0] if status == 200 else None
-
-  def test_versions_come_and_go(self):
-    clients.save_toy(self.folder / "m" / "1", 2.0)
-    clients.save_toy(self.folder / "new", 3.0)
-    server = self.start()
-    self.assertEqual(self.factor(server), 2)
-    # A copy that is not complete yet: the old version serves, then the new one, without a gap.
-    (self.folder / "m" / "2").mkdir()
-    shutil.copy(self.folder / "new" / "saved_model.pb", self.folder / "m" / "2")
-    server.wait_until(lambda: '"version": "2"' in server.get("/v1/models/m")[1]
-                      and '"END"' in server.get("/v1/models/m")[1])
-    self.assertEqual(self.factor(server), 2)
-    answers, stop = [], threading.Event()
-
-    def ask():
-      while not stop.is_set():
-        answers.append(self.factor(server))
-
-    asking = threading.Thread(target=ask)
-    asking.start()
-    shutil.copytree(self.folder / "new", self.folder / "m" / "2",
-                    dirs_exist_ok=True)
-    try:
-      server.wait_until(lambda: answers[-1:] == [3.0])
-      # The old one is unloaded: by default the newest is served alone.
-      server.wait_until(
-          lambda: server.get("/v1/models/m/versions/1")[1].count('"END"') == 1)
-    finally:
-      stop.set()
-      asking.join()
-    self.assertEqual(set(answers), {2.0, 3.0})
-    shutil.rmtree(self.folder / "m" / "2")
-    server.wait_until(lambda: self.factor(server) == 2)
-
-  def test_reload_by_rpc(self):
-    import grpc
-    from tensorflow_serving.apis import model_management_pb2
-    from tensorflow_serving.apis import model_service_pb2_grpc
-    clients.save_toy(self.folder / "m" / "1", 2.0)
-    server = self.start()
-    request = model_management_pb2.ReloadConfigRequest()
-    model = request.config.model_config_list.config.add()
-    model.name, model.base_path = "other", str(self.folder / "m")
-    model.model_platform = "tensorflow"
-    with grpc.insecure_channel(server.grpc) as channel:
-      stub = model_service_pb2_grpc.ModelServiceStub(channel)
-      stub.HandleReloadConfigRequest(request, 30)
-      self.assertEqual(server.get("/v2/models/other/ready")[0], 200)
-      self.assertEqual(server.get("/v1/models/m")[0], 404)
-      model.base_path = "relative"
-      with self.assertRaises(grpc.RpcError) as caught:
-        stub.HandleReloadConfigRequest(request, 30)
-    self.assertEqual(
-        caught.exception.details(),
-        "Expected model other to have an absolute path or URI; "
-        "got base_path()=relative")
-    self.assertEqual(server.get("/v2/models/other/ready")[0], 200)
-
-  def test_health_and_reflection(self):
-    import grpc
-    clients.save_toy(self.folder / "m" / "1")
-    server = self.start()
-    with grpc.insecure_channel(server.grpc) as channel:
-      check = channel.unary_unary("/grpc.health.v1.Health/Check")
-      self.assertEqual(check(b"", timeout=10), b"\x08\x01")  # SERVING
-      reflect = channel.stream_stream(
-          "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
-      services = next(iter(reflect(iter([b"\x3a\x00"]), timeout=10)))
-    for name in (b"tensorflow.serving.PredictionService",
-                 b"tensorflow.serving.ModelService",
-                 b"inference.GRPCInferenceService", b"grpc.health.v1.Health"):
-      self.assertIn(name, services)
-
-  def test_sigterm_loses_no_request(self):
-    clients.save_toy(self.folder / "m" / "1")
-    server = self.start()
-    import http.client
-    refused, wrong, answered = [], [], []
-
-    def ask():
-      connection = http.client.HTTPConnection("127.0.0.1", server.rest_port)
-      body = json.dumps({"instances": X})
-      while True:
-        try:
-          connection.request("POST", "/v1/models/m:predict", body)
-        except OSError:
-          refused.append(1)  # not accepted: the server has closed
-          return
-        try:
-          answer = connection.getresponse()
-          text = answer.read()
-        except (http.client.HTTPException, OSError):
-          refused.append(1)  # closed between two requests
-          return
-        (answered if answer.status == 200 and b"predictions" in text else
-         wrong).append((answer.status, text))
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-      thread.start()
-    server.wait_until(lambda: len(answered) > 50)
-    started = time.monotonic()
-    code = server.end()
-    for thread in threads:
-      thread.join()
-    self.assertEqual((code, wrong), (0, []))
-    self.assertLess(time.monotonic() - started, 10)
-
-  def test_warm_up_requests(self):
-    import tensorflow as tf
-    from tensorflow_serving.apis import prediction_log_pb2
-    clients.save_toy(self.folder / "m" / "1")
-    extra = self.folder / "m" / "1" / "assets.extra"
-    extra.mkdir()
-
-    def record(shape):
-      log = prediction_log_pb2.PredictionLog()
-      request = log.predict_log.request
-      request.model_spec.name = "m"
-      request.inputs["x"].CopyFrom(tf.make_tensor_proto(tf.zeros(shape)))
-      return log.SerializeToString()
-
-    path = extra / "tf_serving_warmup_requests"
-    with tf.io.TFRecordWriter(str(path)) as writer:
-      writer.write(record([4, 3]))
-    server = self.start("--num_request_iterations_for_warmup=3")
-    stats = json.loads(server.get("/v2/models/m/stats")[1])["model_stats"][0]
-    self.assertEqual((stats["execution_count"], stats["inference_count"]),
-                     (3, 12))
-    # A new version whose warm-up fails is not served.
-    shutil.copytree(self.folder / "m" / "1", self.folder / "2")
-    with tf.io.TFRecordWriter(
-        str(self.folder / "2" / "assets.extra" / path.name)) as writer:
-      writer.write(record([4, 7]))
-    (self.folder / "2").rename(self.folder / "m" / "2")
-    server.wait_until(lambda: "warmup record 0" in server.get(
-        "/v1/models/m/versions/2")[1])
-    self.assertEqual(self.factor(server), 2)
-
-
 class Flags(unittest.TestCase):
 
   def run_server(self, *flags):
     import subprocess
-    return subprocess.run([PROGRAM, *flags], capture_output=True, text=True,
+    return subprocess.run([clients.PROGRAM, *flags], capture_output=True, text=True,
                           timeout=60)
 
   def test_flags_that_are_not_there(self):
@@ -798,14 +407,13 @@ class Flags(unittest.TestCase):
 
 
 def main() -> int:
-  global PROGRAM
   parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
   parser.add_argument("--server", required=True)
   args, rest = parser.parse_known_args()
   if not pathlib.Path(args.server).exists():
     print(f"{args.server} is not built", file=sys.stderr)
     return 77
-  PROGRAM = args.server
+  clients.PROGRAM = args.server
   clients.install()
   program = unittest.main(argv=[sys.argv[0], *rest], exit=False)
   return 0 if program.result.wasSuccessful() else 1

@@ -10,177 +10,16 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "inference.grpc.pb.h"
-#include "serving.grpc.pb.h"
-#include "tools/serve/metrics.h"
+#include "serving.pb.h"
+#include "tools/serve/grpc_calls.h"
 #include "tools/serve/text_file.h"
 
 namespace tenon::serve {
 namespace {
 
-using namespace tensorflow::serving;  // NOLINT: all names below are messages and services
-using grpc::CallbackServerContext;
-using Reactor = grpc::ServerUnaryReactor;
-
-grpc::Status ToGrpc(const absl::Status& status) {
-  if (status.ok()) return grpc::Status::OK;
-  // Messages travel in a header, whose size clients limit.
-  return grpc::Status(static_cast<grpc::StatusCode>(status.code()),
-                      std::string(status.message().substr(0, 1024)));
-}
-
-Caller CallerOf(CallbackServerContext* context) {
-  Caller caller;
-  const auto deadline = context->deadline();
-  if (deadline != std::chrono::system_clock::time_point::max()) {
-    const auto left = deadline - std::chrono::system_clock::now();
-    // Far deadlines overflow when they are converted.
-    if (left < std::chrono::hours(24 * 365)) caller.deadline = Clock::now() + left;
-  }
-  caller.cancelled = [context] { return context->IsCancelled(); };
-  return caller;
-}
-
-Reactor* Answer(CallbackServerContext* context, const absl::Status& status) {
-  Reactor* const reactor = context->DefaultReactor();
-  reactor->Finish(ToGrpc(status));
-  return reactor;
-}
-
-// Ends a call, and counts it.
-class Finisher {
- public:
-  Finisher(CallbackServerContext* context, const std::string& model, const char* api)
-      : reactor_(context->DefaultReactor()), model_(model), api_(api) {}
-  Reactor* reactor() const { return reactor_; }
-  void operator()(const absl::Status& status) const {
-    const std::chrono::duration<double, std::micro> took = Clock::now() - start_;
-    // Names of models that do not exist would be series without end.
-    const bool known = status.code() != absl::StatusCode::kNotFound;
-    Metrics::Get().Request(known ? model_ : "", api_, "GRPC", status, took.count());
-    reactor_->Finish(ToGrpc(status));
-  }
-
- private:
-  Reactor* reactor_;
-  std::string model_;
-  const char* api_;
-  Clock::time_point start_ = Clock::now();
-};
-
-class PredictionCalls final : public PredictionService::CallbackService {
- public:
-  explicit PredictionCalls(Predictor& predictor) : predictor_(predictor) {}
-
-  Reactor* Predict(CallbackServerContext* context, const PredictRequest* request,
-                   PredictResponse* response) override {
-    const Finisher finish(context, request->model_spec().name(), "Predict");
-    predictor_.Predict(*request, response, CallerOf(context), finish);
-    return finish.reactor();
-  }
-  Reactor* Classify(CallbackServerContext* context, const ClassificationRequest* request,
-                    ClassificationResponse* response) override {
-    const Finisher finish(context, request->model_spec().name(), "Classify");
-    predictor_.Classify(*request, response, CallerOf(context), finish);
-    return finish.reactor();
-  }
-  Reactor* Regress(CallbackServerContext* context, const RegressionRequest* request,
-                   RegressionResponse* response) override {
-    const Finisher finish(context, request->model_spec().name(), "Regress");
-    predictor_.Regress(*request, response, CallerOf(context), finish);
-    return finish.reactor();
-  }
-  Reactor* GetModelMetadata(CallbackServerContext* context, const GetModelMetadataRequest* request,
-                            GetModelMetadataResponse* response) override {
-    return Answer(context, predictor_.Metadata(*request, response));
-  }
-
- private:
-  Predictor& predictor_;
-};
-
-class ModelCalls final : public ModelService::CallbackService {
- public:
-  explicit ModelCalls(Predictor& predictor) : predictor_(predictor) {}
-
-  Reactor* GetModelStatus(CallbackServerContext* context, const GetModelStatusRequest* request,
-                          GetModelStatusResponse* response) override {
-    return Answer(context, predictor_.Status(*request, response));
-  }
-  Reactor* HandleReloadConfigRequest(CallbackServerContext* context,
-                                     const ReloadConfigRequest* request,
-                                     ReloadConfigResponse* response) override {
-    // It takes long, and gRPC has few threads.
-    Reactor* const reactor = context->DefaultReactor();
-    std::thread([this, request, response, reactor] {
-      reactor->Finish(ToGrpc(predictor_.Reload(*request, response)));
-    }).detach();
-    return reactor;
-  }
-
- private:
-  Predictor& predictor_;
-};
-
-class KServeCalls final : public inference::GRPCInferenceService::CallbackService {
- public:
-  explicit KServeCalls(KServe& kserve) : kserve_(kserve) {}
-
-  Reactor* ServerLive(CallbackServerContext* context, const inference::ServerLiveRequest*,
-                      inference::ServerLiveResponse* response) override {
-    response->set_live(true);
-    return Answer(context, absl::OkStatus());
-  }
-  Reactor* ServerReady(CallbackServerContext* context, const inference::ServerReadyRequest*,
-                       inference::ServerReadyResponse* response) override {
-    response->set_ready(kserve_.Ready());
-    return Answer(context, absl::OkStatus());
-  }
-  Reactor* ModelReady(CallbackServerContext* context, const inference::ModelReadyRequest* request,
-                      inference::ModelReadyResponse* response) override {
-    response->set_ready(kserve_.ModelReady(request->name(), request->version()));
-    return Answer(context, absl::OkStatus());
-  }
-  Reactor* ServerMetadata(CallbackServerContext* context, const inference::ServerMetadataRequest*,
-                          inference::ServerMetadataResponse* response) override {
-    kserve_.ServerMetadata(response);
-    return Answer(context, absl::OkStatus());
-  }
-  Reactor* ModelMetadata(CallbackServerContext* context,
-                         const inference::ModelMetadataRequest* request,
-                         inference::ModelMetadataResponse* response) override {
-    return Answer(context, kserve_.ModelMetadata(request->name(), request->version(), response));
-  }
-  Reactor* ModelInfer(CallbackServerContext* context, const inference::ModelInferRequest* request,
-                      inference::ModelInferResponse* response) override {
-    const Finisher finish(context, request->model_name(), "ModelInfer");
-    kserve_.Infer(*request, response, CallerOf(context), finish);
-    return finish.reactor();
-  }
-  Reactor* ModelConfig(CallbackServerContext* context, const inference::ModelConfigRequest* request,
-                       inference::ModelConfigResponse* response) override {
-    return Answer(context, kserve_.ModelConfig(request->name(), request->version(),
-                                               response->mutable_config()));
-  }
-  Reactor* ModelStatistics(CallbackServerContext* context,
-                           const inference::ModelStatisticsRequest* request,
-                           inference::ModelStatisticsResponse* response) override {
-    return Answer(context, kserve_.Statistics(request->name(), request->version(), response));
-  }
-  Reactor* RepositoryIndex(CallbackServerContext* context,
-                           const inference::RepositoryIndexRequest* request,
-                           inference::RepositoryIndexResponse* response) override {
-    kserve_.Index(request->ready(), response);
-    return Answer(context, absl::OkStatus());
-  }
-
- private:
-  KServe& kserve_;
-};
-
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Credentials(const std::string& file) {
   if (file.empty()) return grpc::InsecureServerCredentials();
-  SSLConfig config;
+  tensorflow::serving::SSLConfig config;
   const absl::Status read = ReadTextProto(file, &config);
   if (!read.ok()) return read;
   grpc::SslServerCredentialsOptions options(
@@ -193,8 +32,8 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Credentials(const std::
 
 class Server final : public GrpcServer {
  public:
-  Server(Predictor& predictor, KServe& kserve)
-      : prediction_(predictor), model_(predictor), kserve_(kserve) {}
+  Server(Predictor& predictor, KServe& kserve, const Tokens* tokens)
+      : services_(MakeServices(predictor, kserve, streams_, tokens)) {}
 
   absl::Status Listen(const GrpcOptions& options) {
     const auto credentials = Credentials(options.ssl_config_file);
@@ -226,9 +65,7 @@ class Server final : public GrpcServer {
         builder.AddChannelArgument(pair.first, pair.second);
       }
     }
-    builder.RegisterService(&prediction_);
-    builder.RegisterService(&model_);
-    builder.RegisterService(&kserve_);
+    for (const auto& service : services_) builder.RegisterService(service.get());
     server_ = builder.BuildAndStart();
     if (server_ == nullptr || port_ == 0) {
       if (server_ != nullptr) server_->Shutdown();
@@ -238,17 +75,19 @@ class Server final : public GrpcServer {
   }
 
   int port() const override { return port_; }
+  CallCounts counts() const override { return CountedCalls(); }
   void SetServing(bool serving) override {
     if (auto* const health = server_->GetHealthCheckService()) health->SetServingStatus(serving);
   }
   void Shutdown(std::chrono::milliseconds limit) override {
+    // Streams may stay open for ever otherwise.
+    streams_.Drain();
     server_->Shutdown(std::chrono::system_clock::now() + limit);
   }
 
  private:
-  PredictionCalls prediction_;
-  ModelCalls model_;
-  KServeCalls kserve_;
+  InferStreams streams_;
+  std::vector<std::unique_ptr<grpc::Service>> services_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
 };
@@ -258,7 +97,7 @@ class Server final : public GrpcServer {
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const GrpcOptions& options,
                                                               Predictor& predictor,
                                                               KServe& kserve) {
-  auto server = std::make_unique<Server>(predictor, kserve);
+  auto server = std::make_unique<Server>(predictor, kserve, options.tokens);
   const absl::Status status = server->Listen(options);
   if (!status.ok()) return status;
   return server;

@@ -1,5 +1,5 @@
-// An HTTP/1.1 server over Boost.Beast: keep-alive, chunked bodies, gzip both ways, limits on sizes
-// and times. It knows nothing of models.
+// An HTTP/1.1 server over Boost.Beast: keep-alive, chunked bodies, gzip both ways, TLS, limits on
+// sizes and times. It knows nothing of models.
 #ifndef TENON_TOOLS_SERVE_HTTP_SERVER_H_
 #define TENON_TOOLS_SERVE_HTTP_SERVER_H_
 
@@ -44,8 +44,14 @@ struct HttpOptions {
   int threads = 1;  // that read and write; handlers run on them, too
   uint64_t max_body_bytes = uint64_t{1} << 30;
   int max_connections = 4096;
-  std::chrono::seconds read_timeout{60};   // for a whole request
-  std::chrono::seconds idle_timeout{120};  // between requests
+  std::chrono::milliseconds read_timeout{60000};  // for a whole request
+  std::chrono::seconds idle_timeout{120};         // between requests
+  std::string ssl_config_file;                    // empty: no TLS
+};
+
+struct HttpCounts {
+  uint64_t requests = 0;  // that were read
+  uint64_t answers = 0;   // that were sent
 };
 
 class HttpServer {
@@ -55,6 +61,7 @@ class HttpServer {
   virtual ~HttpServer() = default;
 
   virtual int port() const = 0;
+  virtual HttpCounts counts() const = 0;
   // Takes no new connections and requests; returns when those under way are answered, at the latest
   // after `limit`.
   virtual void Shutdown(std::chrono::milliseconds limit) = 0;

@@ -336,6 +336,7 @@ void KServe::Infer(const ModelInferRequest& request, ModelInferResponse* respons
   response->set_id(request.id());
   job->servable = *servable;
   job->runnable = runnable;
+  job->arrived = caller.arrived;
   job->deadline = caller.deadline;
   job->cancelled = std::move(caller.cancelled);
   const bool raw_outputs = raw > 0 || request.inputs_size() == 0;

@@ -30,6 +30,10 @@ int Cpus() {
   return sched_getaffinity(0, sizeof(set), &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
 }
 
+std::string NumberOr(int number, const char* otherwise) {
+  return number > 0 ? absl::StrCat(number) : otherwise;
+}
+
 absl::StatusOr<ModelServerConfig> ReadConfig(const ServerFlags& flags) {
   ModelServerConfig config;
   if (!flags.model_config_file.empty()) {
@@ -93,13 +97,14 @@ absl::Status Serve(ServerFlags flags) {
   const int cpus = Cpus();
   const Parallelism parallelism = ChooseParallelism(flags, batch_threads, cpus);
   SchedulerOptions scheduling;
-  scheduling.workers = parallelism.streams;
+  scheduling.threads = parallelism.threads > 0 ? parallelism.streams * parallelism.threads : cpus;
   scheduling.max_queued = flags.max_queued_requests;
   scheduling.batching = *batching;
   std::optional<Scheduler> scheduler(std::in_place, scheduling);
 
   RepositoryOptions storing;
   storing.load.threads = parallelism.threads;
+  storing.cpus = cpus;
   storing.load.cache_dir = flags.cache_dir;
   storing.load.tags = flags.saved_model_tags;
   if (!flags.mixed_precision.empty()) storing.load.precision = "bf16";
@@ -121,14 +126,21 @@ absl::Status Serve(ServerFlags flags) {
 
   LogInfo("starting", {{"version", tenon_version()},
                        {"cpus", absl::StrCat(cpus)},
-                       {"streams", absl::StrCat(parallelism.streams)},
-                       {"threads", absl::StrCat(parallelism.threads)},
+                       {"streams", NumberOr(parallelism.streams, "measured")},
+                       {"threads", NumberOr(parallelism.threads, "measured")},
                        {"batching", batching->enabled ? "on" : "off"}});
   // Ports open when the models are loaded: a probe that only connects must not succeed before.
   const absl::Status configured = repository.Configure(*config);
   if (!configured.ok()) return configured;
 
+  std::unique_ptr<Tokens> tokens;
+  if (!flags.bearer_token_file.empty()) {
+    auto read = Tokens::Read(flags.bearer_token_file);
+    if (!read.ok()) return read.status();
+    tokens = *std::move(read);
+  }
   RestOptions rest_options;
+  rest_options.tokens = tokens.get();
   rest_options.timeout = std::chrono::milliseconds(flags.rest_api_timeout_in_ms);
   rest_options.cors = flags.rest_api_enable_cors_support;
   rest_options.metrics_path = monitoring.prometheus_config().path();
@@ -143,6 +155,7 @@ absl::Status Serve(ServerFlags flags) {
     options.channel_arguments = flags.grpc_channel_arguments;
     options.max_threads = flags.grpc_max_threads;
     options.health = flags.enable_grpc_healthcheck_service;
+    options.tokens = tokens.get();
     if (flags.max_request_bytes > 0) {
       options.max_message_bytes = static_cast<int>(flags.max_request_bytes);
     }
@@ -158,6 +171,8 @@ absl::Status Serve(ServerFlags flags) {
     HttpOptions options;
     options.address = flags.bind_address;
     options.port = flags.rest_api_port;
+    options.ssl_config_file = flags.rest_api_ssl_config_file;
+    options.read_timeout = std::chrono::milliseconds(flags.rest_api_read_timeout_in_ms);
     options.threads = flags.rest_api_num_threads > 0 ? flags.rest_api_num_threads : cpus;
     if (flags.max_request_bytes > 0) {
       options.max_body_bytes = static_cast<uint64_t>(flags.max_request_bytes);
@@ -172,11 +187,12 @@ absl::Status Serve(ServerFlags flags) {
                           {"port", absl::StrCat(http_server->port())}});
   }
 
-  // Health checks over gRPC are told; the other protocols ask the repository.
+  // Health checks over gRPC are told; the other protocols ask the repository. Tokens may change.
   std::atomic<bool> ending{false};
   std::thread health([&] {
     bool serving = repository.Ready();
-    while (!ending) {
+    for (int64_t round = 0; !ending; ++round) {
+      if (tokens != nullptr && round % 10 == 0) tokens->Refresh();
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       const bool now = repository.Ready() && !ending;
       if (grpc_server != nullptr && now != serving) grpc_server->SetServing(now);
@@ -199,9 +215,15 @@ absl::Status Serve(ServerFlags flags) {
                  std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now())));
   }
   http_end.join();
+  rest.Close();
   scheduler.reset();
   repository.Close();
-  LogInfo("ended");
+  const HttpCounts counts = http_server == nullptr ? HttpCounts() : http_server->counts();
+  const CallCounts calls = grpc_server == nullptr ? CallCounts() : grpc_server->counts();
+  LogInfo("ended", {{"http_requests", absl::StrCat(counts.requests)},
+                    {"http_answers", absl::StrCat(counts.answers)},
+                    {"grpc_calls", absl::StrCat(calls.calls)},
+                    {"grpc_answers", absl::StrCat(calls.answers)}});
   return absl::OkStatus();
 }
 

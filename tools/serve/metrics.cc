@@ -51,6 +51,16 @@ struct Metrics::Families {
                                              .Name("tenon_queue_microseconds")
                                              .Help("Time that a request waited for a worker.")
                                              .Register(registry);
+  prometheus::Family<Histogram>& parse =
+      prometheus::BuildHistogram()
+          .Name("tenon_parse_microseconds")
+          .Help("Time that it took to make tensors from a request.")
+          .Register(registry);
+  prometheus::Family<Histogram>& answer =
+      prometheus::BuildHistogram()
+          .Name("tenon_answer_microseconds")
+          .Help("Time that it took to make an answer from tensors and to send it.")
+          .Register(registry);
   prometheus::Family<Histogram>& rows = prometheus::BuildHistogram()
                                             .Name("tenon_run_rows")
                                             .Help("Rows of a run, if the model has free rows.")
@@ -93,23 +103,40 @@ void Metrics::Request(absl::string_view model, absl::string_view api, absl::stri
       .Observe(microseconds);
 }
 
-void Metrics::Run(absl::string_view model, int64_t version, absl::string_view signature,
-                  int requests, int64_t rows, double microseconds) {
-  families_->runtime
-      .Add({{"model_name", Copy(model)},
-            {"API", "Predict"},
-            {"runtime", "Tenon"},
-            {"version", absl::StrCat(version)},
-            {"signature", Copy(signature)}},
-           Microseconds())
-      .Observe(microseconds);
-  const Labels labels = {{"model_name", Copy(model)}};
-  if (rows > 0) families_->rows.Add(labels, Powers()).Observe(static_cast<double>(rows));
-  families_->batched.Add(labels, Powers()).Observe(requests);
-}
+std::unique_ptr<SignatureMetrics> Metrics::For(const std::string& model, int64_t version,
+                                               const std::string& signature) {
+  class Series final : public SignatureMetrics {
+   public:
+    Series(Families& f, const std::string& model, const std::string& version,
+           const std::string& signature)
+        : runtime_(f.runtime.Add({{"model_name", model},
+                                  {"API", "Predict"},
+                                  {"runtime", "Tenon"},
+                                  {"version", version},
+                                  {"signature", signature}},
+                                 Microseconds())),
+          rows_(f.rows.Add({{"model_name", model}}, Powers())),
+          requests_(f.batched.Add({{"model_name", model}}, Powers())),
+          queue_(f.queue.Add({{"model_name", model}}, Microseconds())),
+          parse_(
+              f.parse.Add({{"model_name", model}, {"version", version}, {"signature", signature}},
+                          Microseconds())),
+          answer_(
+              f.answer.Add({{"model_name", model}, {"version", version}, {"signature", signature}},
+                           Microseconds())) {}
+    void Ran(int requests, int64_t rows, double microseconds) override {
+      runtime_.Observe(microseconds);
+      if (rows > 0) rows_.Observe(static_cast<double>(rows));
+      requests_.Observe(requests);
+    }
+    void Queued(double microseconds) override { queue_.Observe(microseconds); }
+    void Parsed(double microseconds) override { parse_.Observe(microseconds); }
+    void Answered(double microseconds) override { answer_.Observe(microseconds); }
 
-void Metrics::Queued(absl::string_view model, double microseconds) {
-  families_->queue.Add({{"model_name", Copy(model)}}, Microseconds()).Observe(microseconds);
+   private:
+    Histogram &runtime_, &rows_, &requests_, &queue_, &parse_, &answer_;
+  };
+  return std::make_unique<Series>(*families_, model, absl::StrCat(version), signature);
 }
 
 void Metrics::WarmUp(const std::string& path, const absl::Status& status, double microseconds) {

@@ -12,6 +12,20 @@
 
 namespace tenon::serve {
 
+// What is counted of one signature of a version. Times are in microseconds.
+class SignatureMetrics {
+ public:
+  virtual ~SignatureMetrics() = default;
+  // One run for `requests` requests with `rows` rows; 0 rows: the model's rows are not free.
+  virtual void Ran(int requests, int64_t rows, double microseconds) = 0;
+  // A request waited for its run.
+  virtual void Queued(double microseconds) = 0;
+  // Tensors were made from a request that had arrived.
+  virtual void Parsed(double microseconds) = 0;
+  // An answer was made from tensors and given to the network.
+  virtual void Answered(double microseconds) = 0;
+};
+
 class Metrics {
  public:
   static Metrics& Get();
@@ -19,10 +33,9 @@ class Metrics {
   // `api`: "Predict"; `entrypoint`: "GRPC" or "REST".
   void Request(absl::string_view model, absl::string_view api, absl::string_view entrypoint,
                const absl::Status& status, double microseconds);
-  // One run of a model for `requests` requests with `rows` rows.
-  void Run(absl::string_view model, int64_t version, absl::string_view signature, int requests,
-           int64_t rows, double microseconds);
-  void Queued(absl::string_view model, double microseconds);
+  // Finding series by their labels takes longer than adding to them, so it is done once.
+  std::unique_ptr<SignatureMetrics> For(const std::string& model, int64_t version,
+                                        const std::string& signature);
   void WarmUp(const std::string& path, const absl::Status& status, double microseconds);
   // 1 if available, otherwise 0.
   void Available(const std::string& model, int64_t version, bool available);

@@ -151,6 +151,7 @@ void Predictor::PredictOn(const std::shared_ptr<Servable>& servable, const Predi
   }
   FillSpec(servable->name(), *servable, signature, response->mutable_model_spec());
   job->outputs = *std::move(outputs);
+  job->arrived = caller.arrived;
   job->deadline = caller.deadline;
   job->cancelled = std::move(caller.cancelled);
   job->done = [this, response, names = job->outputs,
@@ -179,6 +180,7 @@ void Predictor::ClassifyOn(const std::shared_ptr<Servable>& servable,
   if (!job.ok()) return done(job.status());
   FillSpec(servable->name(), *servable, (*job)->runnable->signature.name,
            response->mutable_model_spec());
+  (*job)->arrived = caller.arrived;
   (*job)->deadline = caller.deadline;
   (*job)->cancelled = std::move(caller.cancelled);
   (*job)->done = [response, names = (*job)->outputs,
@@ -205,6 +207,7 @@ void Predictor::RegressOn(const std::shared_ptr<Servable>& servable,
   if (!job.ok()) return done(job.status());
   FillSpec(servable->name(), *servable, (*job)->runnable->signature.name,
            response->mutable_model_spec());
+  (*job)->arrived = caller.arrived;
   (*job)->deadline = caller.deadline;
   (*job)->cancelled = std::move(caller.cancelled);
   (*job)->done = [response, examples = (*job)->inputs.front().second.num_elements(),
@@ -234,6 +237,13 @@ absl::Status Predictor::Replay(const std::shared_ptr<Servable>& servable,
       RegressionResponse response;
       return Await([&](Done done) {
         RegressOn(servable, log.regress_log().request(), &response, {}, std::move(done));
+      });
+    }
+    case PredictionLog::kMultiInferenceLog: {
+      MultiInferenceResponse response;
+      return Await([&](Done done) {
+        MultiInferenceOn(servable, log.multi_inference_log().request(), &response, {},
+                         std::move(done));
       });
     }
     default:

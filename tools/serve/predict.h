@@ -16,6 +16,7 @@ namespace tenon::serve {
 struct Caller {
   Clock::time_point deadline = Clock::time_point::max();
   std::function<bool()> cancelled;  // may be empty
+  Clock::time_point arrived = Clock::now();
 };
 
 using Done = std::function<void(absl::Status)>;
@@ -34,6 +35,11 @@ class Predictor {
                 tensorflow::serving::ClassificationResponse* response, Caller caller, Done done);
   void Regress(const tensorflow::serving::RegressionRequest& request,
                tensorflow::serving::RegressionResponse* response, Caller caller, Done done);
+
+  // Every task is a run of its own; their inputs need not be the same tensor of the graph.
+  void MultiInference(const tensorflow::serving::MultiInferenceRequest& request,
+                      tensorflow::serving::MultiInferenceResponse* response, Caller caller,
+                      Done done);
 
   // The same on a model that the repository does not have yet; waits for the result.
   absl::Status Replay(const std::shared_ptr<Servable>& servable,
@@ -59,6 +65,10 @@ class Predictor {
   void RegressOn(const std::shared_ptr<Servable>& servable,
                  const tensorflow::serving::RegressionRequest& request,
                  tensorflow::serving::RegressionResponse* response, Caller caller, Done done);
+  void MultiInferenceOn(const std::shared_ptr<Servable>& servable,
+                        const tensorflow::serving::MultiInferenceRequest& request,
+                        tensorflow::serving::MultiInferenceResponse* response, Caller caller,
+                        Done done);
 
   Repository& repository_;
   Scheduler& scheduler_;

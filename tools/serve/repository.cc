@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/serve/log.h"
 #include "tools/serve/metrics.h"
+#include "tools/serve/thread_choice.h"
 
 namespace tenon::serve {
 namespace {
@@ -287,7 +288,9 @@ void Repository::LoadVersion(const std::string& name, int64_t version, const std
   }
   const std::string fingerprint = Fingerprint(path);
   const auto start = std::chrono::steady_clock::now();
-  auto servable = Servable::Load(name, version, path, options_.load);
+  auto servable = options_.load.threads > 0
+                      ? Servable::Load(name, version, path, options_.load)
+                      : LoadWithMeasuredThreads(name, version, path, options_.load, options_.cpus);
   if (servable.ok() && options_.warm_up) {
     const absl::Status warm = options_.warm_up(*servable);
     if (!warm.ok()) servable = warm;
@@ -334,15 +337,18 @@ void Repository::UnloadVersion(const std::string& name, int64_t version) {
   v.status = absl::OkStatus();
 }
 
-absl::StatusOr<int64_t> Repository::VersionOfLabel(const std::string& name,
-                                                   const std::string& label) const {
-  const auto entry = models_.find(name);
+absl::StatusOr<std::optional<int64_t>> Repository::AskedVersion(const ModelSpec& spec) const {
+  if (spec.version_choice_case() != ModelSpec::kVersionLabel) {
+    return spec.has_version() ? std::optional<int64_t>(spec.version().value()) : std::nullopt;
+  }
+  const auto entry = models_.find(spec.name());
   if (entry != models_.end()) {
     const auto& labels = entry->second.config.version_labels();
-    const auto found = labels.find(label);
+    const auto found = labels.find(spec.version_label());
     if (found != labels.end()) return found->second;
   }
-  return absl::InvalidArgumentError(absl::StrCat("Unrecognized servable version label: ", label));
+  return absl::InvalidArgumentError(
+      absl::StrCat("Unrecognized servable version label: ", spec.version_label()));
 }
 
 absl::StatusOr<std::shared_ptr<Servable>> Repository::Find(const ModelSpec& spec) const {
@@ -350,14 +356,9 @@ absl::StatusOr<std::shared_ptr<Servable>> Repository::Find(const ModelSpec& spec
     return absl::InvalidArgumentError("ModelSpec has no name specified.");
   }
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::optional<int64_t> version;
-  if (spec.version_choice_case() == ModelSpec::kVersionLabel) {
-    const auto labeled = VersionOfLabel(spec.name(), spec.version_label());
-    if (!labeled.ok()) return labeled.status();
-    version = *labeled;
-  } else if (spec.has_version()) {
-    version = spec.version().value();
-  }
+  const auto asked = AskedVersion(spec);
+  if (!asked.ok()) return asked.status();
+  const std::optional<int64_t> version = *asked;
   const auto entry = models_.find(spec.name());
   if (entry != models_.end()) {
     const auto& versions = entry->second.versions;
@@ -375,14 +376,9 @@ absl::StatusOr<std::shared_ptr<Servable>> Repository::Find(const ModelSpec& spec
 
 absl::StatusOr<std::vector<VersionStatus>> Repository::Statuses(const ModelSpec& spec) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::optional<int64_t> version;
-  if (spec.version_choice_case() == ModelSpec::kVersionLabel) {
-    const auto labeled = VersionOfLabel(spec.name(), spec.version_label());
-    if (!labeled.ok()) return labeled.status();
-    version = *labeled;
-  } else if (spec.has_version()) {
-    version = spec.version().value();
-  }
+  const auto asked = AskedVersion(spec);
+  if (!asked.ok()) return asked.status();
+  const std::optional<int64_t> version = *asked;
   std::vector<VersionStatus> statuses;
   const auto entry = models_.find(spec.name());
   if (entry != models_.end()) {

@@ -23,7 +23,8 @@
 namespace tenon::serve {
 
 struct RepositoryOptions {
-  LoadOptions load;
+  LoadOptions load;  // threads 0: measured for each model
+  int cpus = 1;
   std::chrono::milliseconds poll{1000};  // 0: look at the disk once; negative: likewise
   int max_load_retries = 5;
   std::chrono::microseconds retry_interval{60'000'000};
@@ -88,7 +89,9 @@ class Repository {
   void LoadVersion(const std::string& name, int64_t version, const std::string& path);
   void UnloadVersion(const std::string& name, int64_t version);
   bool ShouldLoad(const Version& version, const std::string& path) const;
-  absl::StatusOr<int64_t> VersionOfLabel(const std::string& name, const std::string& label) const;
+  // The version that is asked for by number or label, if any. Under the lock.
+  absl::StatusOr<std::optional<int64_t>> AskedVersion(
+      const tensorflow::serving::ModelSpec& spec) const;
 
   const RepositoryOptions options_;
   std::mutex synchronize_;    // held while models are loaded and unloaded; before mutex_

@@ -10,6 +10,9 @@
 #include "tools/serve/json.h"
 #include "tools/serve/json_tensors.h"
 #include "tools/serve/metrics.h"
+#include "tools/serve/page.h"
+#include "tools/serve/percent.h"
+#include "tools/serve/trace.h"
 
 namespace tenon::serve {
 namespace {
@@ -91,27 +94,9 @@ int HttpStatusOf(const absl::Status& status) {
   }
 }
 
-bool DecodePercent(absl::string_view text, std::string* decoded) {
-  decoded->clear();
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      *decoded += text[i];
-      continue;
-    }
-    if (i + 2 >= text.size() || !absl::ascii_isxdigit(text[i + 1]) ||
-        !absl::ascii_isxdigit(text[i + 2])) {
-      return false;
-    }
-    int value;
-    if (!absl::SimpleHexAtoi(text.substr(i + 1, 2), &value)) return false;
-    *decoded += static_cast<char>(value);
-    i += 2;
-  }
-  return true;
-}
-
-Caller RestApi::NewCaller() const {
+Caller RestApi::NewCaller(Clock::time_point arrived) const {
   Caller caller;
+  caller.arrived = arrived;
   if (options_.timeout.count() > 0) caller.deadline = Clock::now() + options_.timeout;
   return caller;
 }
@@ -126,7 +111,39 @@ void RestApi::Handle(const HttpRequest& request, Respond respond) {
     };
     if (request.method == "OPTIONS") return respond({200, "application/json", {}, ""});
   }
+  Trace trace = Trace::Parse(request.Header(kTraceHeader));
+  if (!trace.header.empty()) {
+    respond = [respond = std::move(respond), trace = std::move(trace), start = Clock::now(),
+               call = absl::StrCat(request.method, " ", request.path)](HttpResponse response) {
+      const std::chrono::duration<double, std::micro> took = Clock::now() - start;
+      LogTraced(trace, call, "", absl::StrCat(response.status), response.status >= 400,
+                took.count());
+      response.headers.emplace_back(kTraceHeader, trace.header);
+      respond(std::move(response));
+    };
+  }
+  // Health needs no token.
+  if (options_.tokens != nullptr && !absl::StartsWith(request.path, "/v2/health/") &&
+      !options_.tokens->Allows(request.Header("authorization"))) {
+    HttpResponse refusal = Failure(absl::UnauthenticatedError("a valid bearer token is needed"));
+    refusal.headers.emplace_back("WWW-Authenticate", "Bearer");
+    return respond(std::move(refusal));
+  }
+  Route(request, std::move(respond));
+}
+
+void RestApi::Route(const HttpRequest& request, Respond respond) {
   const std::string& path = request.path;
+  const bool get = request.method == "GET" || request.method == "HEAD";
+  if (path == "/" && get) {
+    return respond({200,
+                    "text/html; charset=utf-8",
+                    {{"Content-Security-Policy", kPagePolicy}},
+                    StartPage(predictor_.repository())});
+  }
+  if (absl::StartsWith(path, kGraphsPath) && get) {
+    return graphs_.Make(predictor_.repository(), path, std::move(respond));
+  }
   if (path == "/metrics" || path == "/monitoring/prometheus/metrics" ||
       (!options_.metrics_path.empty() && path == options_.metrics_path)) {
     return respond({200, "text/plain; version=0.0.4", {}, Metrics::Get().Text()});
@@ -248,7 +265,7 @@ void RestApi::HandleV1(const HttpRequest& request, Respond respond) {
     };
     const absl::Status read = PredictRequestFromJson(request.body, find, &call->request, &format);
     if (!read.ok()) return call->Finish(read, "");
-    return predictor_.Predict(call->request, &call->response, NewCaller(),
+    return predictor_.Predict(call->request, &call->response, NewCaller(call->start),
                               [call, format](absl::Status status) {
                                 std::string json;
                                 if (status.ok()) {
@@ -265,7 +282,7 @@ void RestApi::HandleV1(const HttpRequest& request, Respond respond) {
     *call->request.mutable_model_spec() = target->spec;
     const absl::Status read = ClassificationRequestFromJson(request.body, &call->request);
     if (!read.ok()) return call->Finish(read, "");
-    return predictor_.Classify(call->request, &call->response, NewCaller(),
+    return predictor_.Classify(call->request, &call->response, NewCaller(call->start),
                                [call](absl::Status status) {
                                  std::string json;
                                  if (status.ok()) {
@@ -281,11 +298,12 @@ void RestApi::HandleV1(const HttpRequest& request, Respond respond) {
   *call->request.mutable_model_spec() = target->spec;
   const absl::Status read = RegressionRequestFromJson(request.body, &call->request);
   if (!read.ok()) return call->Finish(read, "");
-  predictor_.Regress(call->request, &call->response, NewCaller(), [call](absl::Status status) {
-    std::string json;
-    if (status.ok()) status = RegressionToJson(call->response.result(), &json);
-    call->Finish(status, std::move(json));
-  });
+  predictor_.Regress(call->request, &call->response, NewCaller(call->start),
+                     [call](absl::Status status) {
+                       std::string json;
+                       if (status.ok()) status = RegressionToJson(call->response.result(), &json);
+                       call->Finish(status, std::move(json));
+                     });
 }
 
 }  // namespace tenon::serve

@@ -1,4 +1,5 @@
-// The REST APIs: TensorFlow Serving's (/v1), the open inference protocol's (/v2), and metrics.
+// The REST APIs: TensorFlow Serving's (/v1), the open inference protocol's (/v2), metrics, and a
+// page for people (/).
 #ifndef TENON_TOOLS_SERVE_REST_H_
 #define TENON_TOOLS_SERVE_REST_H_
 
@@ -8,7 +9,9 @@
 
 #include "tools/serve/http_server.h"
 #include "tools/serve/kserve.h"
+#include "tools/serve/page.h"
 #include "tools/serve/predict.h"
+#include "tools/serve/tokens.h"
 
 namespace tenon::serve {
 
@@ -16,6 +19,7 @@ struct RestOptions {
   std::chrono::milliseconds timeout{30000};  // of a request; 0: none
   bool cors = false;                         // whether browsers may call from other sites
   std::string metrics_path;                  // besides /metrics and /monitoring/prometheus/metrics
+  const Tokens* tokens = nullptr;            // who may ask; null: everyone. Must outlive the API
 };
 
 class RestApi {
@@ -24,6 +28,8 @@ class RestApi {
       : predictor_(predictor), kserve_(kserve), options_(options) {}
 
   void Handle(const HttpRequest& request, Respond respond);
+  // Waits for the graph that is being made, if one is. Before the connections end.
+  void Close() { graphs_.Close(); }
 
  private:
   // Where a path of /v1/models/… leads.
@@ -34,21 +40,21 @@ class RestApi {
   };
   static absl::StatusOr<Target> ParseTarget(const HttpRequest& request);
 
+  void Route(const HttpRequest& request, Respond respond);
   void HandleV1(const HttpRequest& request, Respond respond);
   void HandleV2(const HttpRequest& request, Respond respond);
   void Infer(const HttpRequest& request, const std::string& model, const std::string& version,
              Respond respond);
   absl::StatusOr<std::string> Get(const Target& target) const;
-  Caller NewCaller() const;
+  Caller NewCaller(Clock::time_point arrived) const;
 
   Predictor& predictor_;
   KServe& kserve_;
   const RestOptions options_;
+  GraphMaker graphs_;
 };
 
 int HttpStatusOf(const absl::Status& status);
-// "a%2Fb" to "a/b". False if it is malformed.
-bool DecodePercent(absl::string_view text, std::string* decoded);
 
 }  // namespace tenon::serve
 

@@ -7,6 +7,7 @@
 #include "tools/serve/json.h"
 #include "tools/serve/json_infer.h"
 #include "tools/serve/metrics.h"
+#include "tools/serve/percent.h"
 #include "tools/serve/rest.h"
 
 namespace tenon::serve {
@@ -259,18 +260,19 @@ void RestApi::Infer(const HttpRequest& http, const std::string& model, const std
   const absl::Status read =
       InferRequestFromJson(http.body, json_bytes, &call->request, &call->binary);
   if (!read.ok()) return finish(read, {});
-  kserve_.Infer(call->request, &call->response, NewCaller(), [call, finish](absl::Status status) {
-    HttpResponse response;
-    int64_t json_bytes = -1;
-    if (status.ok()) {
-      status = InferResponseToJson(call->response, call->binary, &response.body, &json_bytes);
-    }
-    if (json_bytes >= 0) {
-      response.content_type = "application/octet-stream";
-      response.headers.emplace_back(kJsonSizeHeader, absl::StrCat(json_bytes));
-    }
-    finish(status, std::move(response));
-  });
+  kserve_.Infer(
+      call->request, &call->response, NewCaller(call->start), [call, finish](absl::Status status) {
+        HttpResponse response;
+        int64_t json_bytes = -1;
+        if (status.ok()) {
+          status = InferResponseToJson(call->response, call->binary, &response.body, &json_bytes);
+        }
+        if (json_bytes >= 0) {
+          response.content_type = "application/octet-stream";
+          response.headers.emplace_back(kJsonSizeHeader, absl::StrCat(json_bytes));
+        }
+        finish(status, std::move(response));
+      });
 }
 
 }  // namespace tenon::serve

@@ -47,6 +47,7 @@ absl::StatusOr<std::shared_ptr<Servable>> Servable::Load(const std::string& name
       runnable->free_rows = HasFreeRows(signature);
       runnable->signature = std::move(signature);
       const std::string key = runnable->signature.name;
+      runnable->metrics = Metrics::Get().For(name, version, key);
       servable->runnables_.emplace(key, std::move(runnable));
     }
   } catch (const Error& error) {

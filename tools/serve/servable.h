@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "include/tenon/tenon.hpp"
+#include "tools/serve/metrics.h"
 
 namespace tenon::serve {
 
@@ -36,6 +37,11 @@ struct Runnable {
 
   const TensorSpec* Input(absl::string_view name) const;
   const TensorSpec* Output(absl::string_view name) const;
+
+  std::unique_ptr<SignatureMetrics> metrics;
+  // The mean time of runs, in which the last ones count most; huge before the first.
+  std::atomic<float> mean_us{1e30f};
+  void Took(float us) { mean_us = mean_us > 1e29f ? us : (mean_us + us) / 2; }
 
  private:
   friend class Servable;
@@ -64,6 +70,8 @@ class Servable {
   const std::string& name() const { return name_; }
   int64_t version() const { return version_; }
   const std::string& path() const { return path_; }
+  // Of a run.
+  int threads() const { return options_.threads; }
   const std::map<std::string, std::unique_ptr<Runnable>>& signatures() const { return runnables_; }
   // Null if there is none of this name; an empty name stands for serving_default.
   Runnable* Find(absl::string_view signature) const;

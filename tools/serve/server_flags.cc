@@ -89,7 +89,7 @@ absl::StatusOr<ServerFlags> ParseServerFlags(int argc, char** argv) {
   option("tensorflow_session_parallelism", f.tensorflow_session_parallelism,
          "the same as --tensorflow_intra_op_parallelism, which wins");
   option("tensorflow_intra_op_parallelism", f.tensorflow_intra_op_parallelism,
-         "threads of a run; 0: CPUs / streams");
+         "threads of a run; 0: CPUs / streams, or measured for each model");
   option("ssl_config_file", f.ssl_config_file, "an SSLConfig in text form, for gRPC");
   option("monitoring_config_file", f.monitoring_config_file, "a MonitoringConfig in text form");
   option("grpc_channel_arguments", f.grpc_channel_arguments, "a=1,b=2");
@@ -104,13 +104,19 @@ absl::StatusOr<ServerFlags> ParseServerFlags(int argc, char** argv) {
        "answer with tensor_content instead of float_val and its like");
   option("mixed_precision", f.mixed_precision, "bfloat16: compute in bfloat16");
   option("bind_address", f.bind_address, "address to listen to");
-  option("streams", f.streams, "runs at a time; 0: 1, or num_batch_threads");
+  option("streams", f.streams, "runs at a time; 0: num_batch_threads, or CPUs / threads of a run");
   option("max_queued_requests", f.max_queued_requests,
          "requests that may wait; more are refused (RESOURCE_EXHAUSTED, 429)");
   option("max_request_bytes", f.max_request_bytes,
          "of a request; 0: 2 GiB for gRPC, 1 GiB for REST");
   option("drain_timeout_in_ms", f.drain_timeout_in_ms,
          "how long requests may take to end after SIGTERM");
+  option("rest_api_ssl_config_file", f.rest_api_ssl_config_file,
+         "an SSLConfig in text form, for REST; it may be that of gRPC");
+  option("rest_api_read_timeout_in_ms", f.rest_api_read_timeout_in_ms,
+         "how long a client may take to send an HTTP request");
+  option("bearer_token_file", f.bearer_token_file,
+         "tokens, one a line: who sends none of them is refused");
   option("cache_dir", f.cache_dir, "folder of rewritten models, which replicas may share");
 
   std::map<std::string, std::string> others;
@@ -160,6 +166,9 @@ absl::StatusOr<ServerFlags> ParseServerFlags(int argc, char** argv) {
   if (f.max_request_bytes < 0 || f.max_request_bytes > 0x7fffffff) {
     return absl::InvalidArgumentError("--max_request_bytes must be between 0 and 2147483647");
   }
+  if (f.rest_api_read_timeout_in_ms < 1) {
+    return absl::InvalidArgumentError("--rest_api_read_timeout_in_ms must be at least 1");
+  }
   if (f.max_queued_requests < 1) {
     return absl::InvalidArgumentError("--max_queued_requests must be at least 1");
   }
@@ -171,7 +180,8 @@ Parallelism ChooseParallelism(const ServerFlags& flags, int batch_threads, int c
   p.threads = flags.tensorflow_intra_op_parallelism > 0 ? flags.tensorflow_intra_op_parallelism
                                                         : flags.tensorflow_session_parallelism;
   p.streams = flags.streams > 0 ? flags.streams : batch_threads;
-  if (p.streams <= 0) p.streams = p.threads > 0 ? std::max(1, cpus / p.threads) : 1;
+  if (p.streams <= 0 && p.threads <= 0) return p;
+  if (p.streams <= 0) p.streams = std::max(1, cpus / p.threads);
   p.streams = std::min(p.streams, cpus);
   if (p.threads <= 0) p.threads = std::max(1, cpus / p.streams);
   p.threads = std::min(p.threads, cpus);
@@ -193,9 +203,7 @@ absl::StatusOr<BatchingOptions> ReadBatching(ServerFlags& flags, int* batch_thre
   const auto complain = [&](const std::string& what) {
     return absl::InvalidArgumentError(absl::StrCat(flags.batching_parameters_file, ": ", what));
   };
-  if (parameters.pad_variable_length_inputs()) {
-    return complain("pad_variable_length_inputs is not supported");
-  }
+  options.pad_lengths = parameters.pad_variable_length_inputs();
   if (parameters.has_max_batch_size()) options.max_rows = parameters.max_batch_size().value();
   if (options.max_rows < 1) return complain("max_batch_size must be at least 1");
   if (parameters.has_batch_timeout_micros()) {

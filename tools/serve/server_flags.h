@@ -48,6 +48,9 @@ struct ServerFlags {
   int64_t max_request_bytes = 0;
   int drain_timeout_in_ms = 30000;
   std::string cache_dir;
+  std::string rest_api_ssl_config_file;
+  int rest_api_read_timeout_in_ms = 60000;
+  std::string bearer_token_file;
 
   // Said of flags that have no effect here.
   std::vector<std::string> warnings;
@@ -55,15 +58,15 @@ struct ServerFlags {
 
 // How the CPUs are shared out.
 struct Parallelism {
-  int streams = 1;  // runs at a time
-  int threads = 1;  // of each
+  int streams = 0;  // runs at a time; 0: as many as the threads of each model allow
+  int threads = 0;  // of each; 0: measured for each model
 };
 
 // Prints and exits for --help and --version. Errors name the flag.
 absl::StatusOr<ServerFlags> ParseServerFlags(int argc, char** argv);
 
-// --streams and the flags for threads; what is not given is chosen so that all CPUs have work, and
-// none has more.
+// --streams and the flags for threads. If one is given, the other is chosen so that all CPUs have
+// work, and none has more; if none is, each model gets what suits it (thread_choice.h).
 Parallelism ChooseParallelism(const ServerFlags& flags, int batch_threads, int cpus);
 
 // --enable_batching and --batching_parameters_file. `batch_threads` gets num_batch_threads, or 0.

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/serve/log.h"
 #include "tools/serve/metrics.h"
-#include "tools/serve/tensors.h"
+#include "tools/serve/thread_choice.h"
 
 namespace tenon::serve {
 namespace {
@@ -55,22 +55,9 @@ absl::Status RunOnZeros(Predictor& predictor, const std::shared_ptr<Servable>& s
   auto job = std::make_unique<Job>();
   job->servable = servable;
   job->runnable = servable->Default();
-  for (const TensorSpec& spec : job->runnable->signature.inputs) {
-    if (spec.optional) continue;
-    if (!spec.dims.has_value() || ElementBytes(spec.dtype) == 0) {
-      return absl::UnimplementedError(
-          absl::StrCat("input ", spec.name, " is a string, or its shape is not known"));
-    }
-    std::vector<int64_t> dims = *spec.dims;
-    for (int64_t& dim : dims) dim = dim < 0 ? 1 : dim;
-    try {
-      Tensor zeros = Tensor::Create(spec.dtype, dims);
-      if (zeros.bytes() > 0) std::memset(tenon_tensor_data(zeros.get()), 0, zeros.bytes());
-      job->inputs.emplace_back(spec.name, std::move(zeros));
-    } catch (const Error& error) {
-      return ToStatus(error);
-    }
-  }
+  auto inputs = ZeroInputs(job->runnable->signature);
+  if (!inputs.ok()) return inputs.status();
+  job->inputs = *std::move(inputs);
   for (const TensorSpec& spec : job->runnable->signature.outputs) job->outputs.push_back(spec.name);
   return predictor.scheduler().RunAndWait(std::move(job)).status();
 }
