@@ -22,7 +22,7 @@ function box(look: Look, colors: Palette): SVGElement[] {
   const open = look.key < 0 && !look.collapsed;
   const line = look.fate ? colors[look.fate] : look.mark ? colors.changed : colors.scopeLine;
   const gone = look.fate === "removed";
-  const group = part("g", { opacity: look.dim ? 0.28 : gone ? 0.55 : 1 });
+  const group = part("g", { opacity: look.dim ? 0.38 : gone ? 0.55 : 1 });
   group.append(part("rect", {
     x: round(look.x), y: round(look.y), width: round(look.w), height: round(look.h),
     fill: open ? colors.scope : gone ? colors.back : look.fill ?? colors.kinds[look.kind], stroke: line,

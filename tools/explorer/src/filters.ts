@@ -45,7 +45,7 @@ export function matches(model: Model, state: number, filter: Filter,
     case "unaccelerated":
       return story(model, report.final.filter((f) => f.reason !== null).map((f) => f.id));
     case "almost":
-      return story(model, report.near_misses.flatMap((m) => [...m.nodes, ...m.now]));
+      return story(model, report.near_misses.flatMap((m) => (m.function ? m.now : [...m.nodes, ...m.now])));
     case "marked":
       return story(model, marks ? marks.keys() : []);
     case "rule":

@@ -39,7 +39,7 @@ export function palette(): Palette {
 }
 
 const FONT = "system-ui, sans-serif";
-const DIM = 0.28;
+const DIM = 0.38;
 
 /** Of an edge: down, or around what is in between. */
 export function curve(x0: number, y0: number, x1: number, y1: number): number[] {
@@ -47,14 +47,14 @@ export function curve(x0: number, y0: number, x1: number, y1: number): number[] 
   if (dy < 0) return [x0, y0 + 60, x1, y1 - 60];
   const bend = Math.min(dy / 2, 80);
   // A straight line over several rows would run through boxes.
-  const aside = dy > 3 * (HEIGHT + 34) && Math.abs(x1 - x0) < 60 ? 110 : 0;
+  const aside = dy > 3 * (HEIGHT + 34) && Math.abs(x1 - x0) < 160 ? 130 : 0;
   return [x0 + aside, y0 + bend, x1 + aside, y1 - bend];
 }
 
 function paintEdges(ctx: CanvasRenderingContext2D, scene: Scene, view: View, w: number, h: number,
                     colors: Palette): void {
   const { line, kind, count } = scene.edges;
-  const left = view.x - 120, up = view.y, right = view.x + w / view.scale + 120,
+  const left = view.x - 140, up = view.y, right = view.x + w / view.scale + 140,
         down = view.y + h / view.scale;
   const fine = view.scale > 0.25;
   const shortest = 2 / view.scale;

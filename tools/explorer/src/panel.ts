@@ -223,12 +223,13 @@ export class Panel {
       rows.push(h("li", {}, `${sign} ${phase}: `, h("b", {}, name(rule, 60)), ": ", name(reason.text, 1000),
                   reason.change ? h("em", {}, " To change: ", name(reason.change, 600)) : null, more));
     for (const m of model.report.near_misses) {
+      if (m.function) continue;
       if (m.at === title || m.now.includes(id) || m.nodes.some((n) => here.has(n))) {
         row("almost", m.phase, m.rule, m.reason, m.saves_ms > 0 ? ` May save ${format.ms(m.saves_ms)}.` : "");
       }
     }
     for (const w of model.report.why_nots) {
-      if (here.has(w.at)) row("no", w.phase, w.rule, w.reason, "");
+      if (!w.function && here.has(w.at)) row("no", w.phase, w.rule, w.reason, "");
     }
     return rows.length > 0 ? section("Rules that did not fire", h("ul", { class: "plain verdicts" }, ...rows.slice(0, 80))) : null;
   }

@@ -202,8 +202,10 @@ class Tree {
     let k = 0;
     while (k < a.length && k < b.length && a[k] === b[k]) ++k;
     if (k >= a.length || k >= b.length) return;
-    a[k].near.push([b[k], 1]);
-    b[k].near.push([a[k], 1]);
+    // The nearer, the more it matters that an edge is straight.
+    const weight = 1 / Math.pow(1 + Math.abs(a[k].layer - b[k].layer), 2);
+    a[k].near.push([b[k], weight]);
+    b[k].near.push([a[k], weight]);
   }
 
   arrange(): Box[] {

@@ -92,6 +92,7 @@ export interface NearMiss {
   phase: string;
   rule: string;
   at: string;
+  function?: string;  // of the graph's library, whose ids `nodes` are; empty: the graph itself
   reason: Reason;
   nodes: number[];
   now: number[];
@@ -102,6 +103,7 @@ export interface WhyNot {
   phase: string;
   rule: string;
   at: number;
+  function?: string;
   matched: number[];
   reason: Reason;
 }
