@@ -157,7 +157,7 @@ const RuleRegistration elementwise({
     .doc = "connected elementwise ops of one shape, as a program that passes over memory once",
     .phase = Phase::kFuse,
     .sweep = FuseElementwise,
-    .after = "FoldExpandedWeights",
+    .after = "FoldExpandedWeights SpecializePow",
     .last = true,
 });
 

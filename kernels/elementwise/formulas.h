@@ -78,6 +78,15 @@ T Sign(T x) {
     return x > 0 ? T(1) : (x < 0 ? T(-1) : static_cast<T>(x + x));
   }
 }
+// Products of floats fit a double, so that nothing has to be scaled. What this finds no number for,
+// such as a division by zero, std::complex defines.
+inline complex64 Quotient(complex64 a, complex64 b) {
+  const double x = a.real(), y = a.imag(), u = b.real(), v = b.imag();
+  const double inverse = 1 / (u * u + v * v);
+  const double re = (x * u + y * v) * inverse, im = (y * u - x * v) * inverse;
+  if (std::isnan(re) || std::isnan(im)) return a / b;
+  return {static_cast<float>(re), static_cast<float>(im)};
+}
 template <typename T>
 T Quotient(T a, T b) {
   if constexpr (kIsInt<T>) {

@@ -1,5 +1,7 @@
 // Complex, Real, Imag, Conj, ComplexAbs, Angle.
+#include <cmath>
 #include <complex>
+#include <type_traits>
 
 #include "kernels/elementwise/reference.h"
 #include "ops/op.h"
@@ -10,7 +12,17 @@ namespace {
 constexpr auto kReal = [](auto x) { return x.real(); };
 constexpr auto kImag = [](auto x) { return x.imag(); };
 constexpr auto kConj = [](auto x) { return std::conj(x); };
-constexpr auto kAbs = [](auto x) { return std::abs(x); };
+// Squares of floats fit a double: no scaling is needed.
+constexpr auto kAbs = [](auto x) {
+  if constexpr (std::is_same_v<decltype(x), complex64>) {
+    const double re = x.real(), im = x.imag();
+    const double square = re * re + im * im;
+    // Infinity wins over NaN.
+    return std::isnan(square) ? std::abs(x) : static_cast<float>(std::sqrt(square));
+  } else {
+    return std::abs(x);
+  }
+};
 constexpr auto kAngle = [](auto x) { return std::arg(x); };
 
 absl::Status RealOutput(ShapeContext& c) {
