@@ -11,7 +11,7 @@ import { palette } from "./paint";
 import { Pane } from "./pane";
 import { Panel } from "./panel";
 import { memoryChart, timelineChart } from "./run_views";
-import { boxOf, buildScene, scopeOfKey } from "./scene";
+import { applyHeat, boxOf, buildScene, Scene, scopeOfKey } from "./scene";
 import { Slider } from "./slider";
 import { differencesView, summaryView } from "./summary";
 import type { PageData } from "./types";
@@ -166,23 +166,9 @@ export class App {
   }
 
   refresh(options: { keep?: { model: Model; key: number } } = {}): void {
-    for (const s of this.visible) {
-      const before = options.keep && options.keep.model === s.model && s.pane.scene
-        ? s.pane.scene.boxes[s.pane.scene.index.get(options.keep.key) ?? -1] : undefined;
-      const state = s.slider.state;
-      const last = s.slider.stop === s.model.history.stops.length - 1;
-      const marks = this.data.comparison && last ? this.marks[s.model.index] : null;
-      s.pane.show(buildScene({
-        model: s.model, state, from: s.slider.from, planned: last, constants: this.constants,
-        compact: this.compact || (last && this.view === "graph"), collapsed: this.collapsed.get(s.model)!, metric: this.metric,
-        matches: matches(s.model, state, this.filter, this.marks[s.model.index]), marks,
-      }));
-      const after = before && s.pane.scene!.boxes[s.pane.scene!.index.get(before.key) ?? -1];
-      if (before && after) {  // what was opened stays under the pointer
-        s.pane.pan((before.x - after.x) * s.pane.view.scale + ((before.w - after.w) / 2) * s.pane.view.scale,
-                   (before.y - after.y) * s.pane.view.scale);
-      }
-    }
+    const scenes = this.visible.map((s) => this.sceneOf(s));
+    applyHeat(scenes);
+    this.visible.forEach((s, i) => this.showScene(s, scenes[i], options.keep));
     const main = byId("main");
     if (this.view === "summary") {
       replace(main, this.chooser(), summaryView(this.chartModel, (f) => {
@@ -207,6 +193,28 @@ export class App {
         : "The model was not run: make the page with --profile."));
     }
     this.changed();
+  }
+
+  private sceneOf(s: Shown): Scene {
+    const { model, slider } = s;
+    const last = slider.stop === model.history.stops.length - 1;
+    const marks = this.marks[model.index];
+    return buildScene({
+      model, state: slider.state, from: slider.from, planned: last, constants: this.constants,
+      // Only panes of the same model show nodes at the same places.
+      compact: this.compact || (last && (this.view === "graph" || this.models.length > 1)), collapsed: this.collapsed.get(model)!,
+      metric: this.metric, matches: matches(model, slider.state, this.filter, marks), marks: last ? marks : null,
+    });
+  }
+
+  private showScene(s: Shown, scene: Scene, keep?: { model: Model; key: number }): void {
+    const boxOfKey = (of: Scene | null) => (keep?.model === s.model ? of?.boxes[of.index.get(keep.key) ?? -1] : undefined);
+    const before = boxOfKey(s.pane.scene), after = boxOfKey(scene);
+    s.pane.show(scene);
+    if (!before || !after) return;
+    // What was opened stays under the pointer.
+    const { scale } = s.pane.view;
+    s.pane.pan((before.x - after.x + (before.w - after.w) / 2) * scale, (before.y - after.y) * scale);
   }
 
   recolor(): void {

@@ -26,6 +26,7 @@ export interface Look extends Box {
   title: string;
   detail: string;
   kind: Kind | "scope";
+  value: number | undefined;  // of the metric
   fill: string | null;  // heat
   ink: string | null;
   fate: Fate;
@@ -93,7 +94,6 @@ class Builder {
   readonly change: Change;
   readonly looks: Look[] = [];
   readonly index = new Map<number, number>();
-  private readonly sums = new Map<number, number>();
   private readonly inScope = new Map<number, number[]>();
   legend: Scene["legend"] = null;
 
@@ -167,6 +167,7 @@ class Builder {
       title: shown(opTitle(node.op), 26),
       detail: shownEnd(short, 30),
       kind: model.kind(node),
+      value: undefined,
       fill: null,
       ink: null,
       fate: this.fate(node.id),
@@ -190,6 +191,7 @@ class Builder {
       title: shown(model.layout.scopes[scope].label, 26),
       detail: `${format.count(live, "node")}${badge}`,
       kind: "scope",
+      value: undefined,
       fill: null,
       ink: null,
       fate: box.collapsed && (added || removed) ? "changed" : "",
@@ -203,23 +205,18 @@ class Builder {
     const { metric, model } = this.w;
     if (!metric) return;
     let least = Infinity, most = -Infinity;
-    this.looks.forEach((look, i) => {
+    this.looks.forEach((look) => {
       if (look.key < 0 && !look.collapsed) return;
       const ids = look.key >= 0 ? [look.key] : this.inScope.get(scopeOfKey(look.key))!;
       const finals = new Set<number>();
       for (const id of ids) for (const f of model.becomes(id)) finals.add(f.id);
       const value = metric.value(sumOf(model, finals));
       if (value === undefined) return;
-      this.sums.set(i, value);
+      look.value = value;
       least = Math.min(least, value);
       most = Math.max(most, value);
     });
-    for (const [i, value] of this.sums) {
-      const part = partOf(value, least, most);
-      this.looks[i].fill = heatColor(part);
-      this.looks[i].ink = inkOn(part);
-    }
-    if (this.sums.size > 0) this.legend = { least, most, metric };
+    if (least <= most) this.legend = { least, most, metric };
   }
 
   private edges(present: Map<number, NodeRecord>): Edges {
@@ -264,6 +261,21 @@ class Builder {
 
 export function buildScene(wanted: Wanted): Scene {
   return new Builder(wanted).build();
+}
+
+/** Colors scenes that are shown together by one scale. */
+export function applyHeat(scenes: Scene[]): void {
+  const legends = scenes.flatMap((s) => (s.legend ? [s.legend] : []));
+  const least = Math.min(...legends.map((l) => l.least)), most = Math.max(...legends.map((l) => l.most));
+  for (const scene of scenes) {
+    if (scene.legend) scene.legend = { ...scene.legend, least, most };
+    for (const look of scene.boxes) {
+      if (look.value === undefined) continue;
+      const part = partOf(look.value, least, most);
+      look.fill = heatColor(part);
+      look.ink = inkOn(part);
+    }
+  }
 }
 
 /** The innermost box at a point; -1: none. */
