@@ -1,7 +1,9 @@
 #include "graph_rewrite/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
@@ -13,6 +15,8 @@ namespace tenon {
 namespace {
 
 constexpr int kLongest = static_cast<int>(kMaxAttentionSteps);
+// Of a score so low, e^score is 0 beside that of any key that is not hidden.
+constexpr float kHidden = -1e4f;
 
 // The value of a floating constant whose elements are all the same.
 bool IsUniform(RuleContext& context, Endpoint e, float& value) {
@@ -41,7 +45,9 @@ bool LeadsToProduct(RuleContext& context, Endpoint e, int depth) {
   const Node& n = context.node(e);
   if (IsPlainProduct(n.op)) return true;
   if (depth == 0) return false;
-  if (n.op == "Reshape") return LeadsToProduct(context, n.inputs[0], depth - 1);
+  if (n.op == "Reshape" || n.op == "Transpose") {
+    return LeadsToProduct(context, n.inputs[0], depth - 1);
+  }
   for (int i : ScoreInputs(n.op)) {
     if (LeadsToProduct(context, n.inputs[static_cast<size_t>(i)], depth - 1)) return true;
   }
@@ -58,6 +64,7 @@ class Scores {
   absl::Status Find(Endpoint x, NodeId reader) {
     TENON_RETURN_IF_ERROR(Walk(x, reader, kLongest));
     if (form_.windows == 0) return absl::OkStatus();
+    if (!form_.transposed.empty()) return WhyNot("scores of windows are transposed");
     if (context_.shapes.rank({form_.product, 0}) != rank_) {
       return WhyNot("the softmax has another rank than the product");
     }
@@ -82,6 +89,7 @@ class Scores {
     if (n.op == "Cast") return WhyNot("the softmax has another dtype than the products");
     if (depth == 0) return WhyNot("too many ops between the product and the softmax");
     if (n.op == "Reshape") return WalkReshape(n, depth);
+    if (n.op == "Transpose") return WalkTranspose(n);
     // A mask may come from a product, too.
     absl::Status refused;
     for (int i : ScoreInputs(n.op)) {
@@ -149,6 +157,18 @@ class Scores {
     // op names: as above; to steps of attention.
     form_.steps.push_back(n.op == "Mul" ? "Mul" : n.op == "Sub" ? "Sub" : "Add");
     return absl::OkStatus();
+  }
+
+  // Of the product itself: einsums may compute it as that of k and q.
+  absl::Status WalkTranspose(const Node& n) {
+    form_.transposed = ConstantIntegers(context_, n.inputs[1]);
+    std::vector<int64_t> order = form_.transposed, all(static_cast<size_t>(rank_));
+    std::sort(order.begin(), order.end());
+    std::iota(all.begin(), all.end(), 0);
+    if (order != all || !IsPlainProduct(context_.node(n.inputs[0]).op)) {
+      return WhyNot("the scores are transposed between the product and the softmax");
+    }
+    return Walk(n.inputs[0], n.id, 1);
   }
 
   // Splits the first dimension into images and windows, or joins these.
@@ -221,6 +241,12 @@ absl::Status LabelAll(RuleContext& context, AttentionForm& f, NodeId after, size
   const Node& first = context.node(f.product);
   TENON_ASSIGN_OR_RETURN(const ProductLabels scores, LabelProduct(context, first, f.next));
   f.scores = scores.out;
+  if (!f.transposed.empty()) {
+    if (f.scores.size() != f.transposed.size()) return WhyNot("the product has another rank");
+    for (size_t i = 0; i < f.scores.size(); ++i) {
+      f.scores[i] = scores.out[static_cast<size_t>(f.transposed[i])];
+    }
+  }
   const char key = f.scores.back();
   const bool in_first = Has(scores.operands[0], key), in_second = Has(scores.operands[1], key);
   if (in_first == in_second) return WhyNot("the softmax is not along one operand of the product");
@@ -253,14 +279,38 @@ absl::Status LabelAll(RuleContext& context, AttentionForm& f, NodeId after, size
   return absl::OkStatus();
 }
 
+// The node that reads the weights.
+absl::StatusOr<NodeId> ReaderOfWeights(RuleContext& context, NodeId weights) {
+  const NodeId reader = context.OnlyReader(weights);
+  if (reader != kNoNode) return reader;
+  context.HasOnlyReader(weights, weights);  // for the reason
+  return WhyNot("the weights have other readers");
+}
+
+// The input of a selection between the weights and zeros that is the weights; 0 if `id` is none.
+int SelectedInput(RuleContext& context, NodeId id, NodeId weights) {
+  const Node& n = context.Candidate(id);
+  if (n.op != "SelectV2" && n.op != "Select") return 0;
+  const int kept = n.inputs[1] == Endpoint{weights, 0} ? 1 : 2;
+  float value;
+  const Endpoint other = n.inputs[static_cast<size_t>(3 - kept)];
+  return IsUniform(context, other, value) && value == 0 &&
+                 context.shapes.SameShape({id, 0}, {weights, 0})
+             ? kept
+             : 0;
+}
+
 }  // namespace
 
 absl::StatusOr<AttentionForm> FindAttention(RuleContext& context, NodeId softmax) {
   AttentionForm f;
-  const NodeId after = context.OnlyReader(softmax);
-  if (after == kNoNode) {
-    context.HasOnlyReader(softmax, softmax);  // for the reason
-    return WhyNot("the weights have other readers");
+  f.weights = softmax;
+  TENON_ASSIGN_OR_RETURN(NodeId after, ReaderOfWeights(context, softmax));
+  const NodeId selected = after;
+  const int kept = SelectedInput(context, after, softmax);
+  if (kept != 0) {
+    f.weights = after;
+    TENON_ASSIGN_OR_RETURN(after, ReaderOfWeights(context, selected));
   }
   const Node& second = context.Candidate(after);
   if (!IsPlainProduct(second.op) || second.inputs.size() != 2) {
@@ -268,12 +318,21 @@ absl::StatusOr<AttentionForm> FindAttention(RuleContext& context, NodeId softmax
   }
   const int rank = context.shapes.rank({softmax, 0});
   if (rank < 2) return WhyNot("the rank of the scores is not known");
-  const size_t slot = second.inputs[0] == Endpoint{softmax, 0} ? 0 : 1;
+  const size_t slot = second.inputs[0] == Endpoint{f.weights, 0} ? 0 : 1;
   const Endpoint scores = context.node(softmax).inputs[0];
   if (!LeadsToProduct(context, scores, kLongest)) {
     return WhyNot("the softmax is not of a product of two tensors");
   }
   TENON_RETURN_IF_ERROR(Scores(context, f, rank).Find(scores, softmax));
+  if (kept != 0) {
+    // Hidden weights are 0 anyway, but for queries from which all keys are hidden.
+    const char* last = kept == 1 ? "Select" : "SelectNot";
+    if (f.steps.empty() || f.steps.back() != last || f.values.back() > kHidden ||
+        f.conditions.back() != context.node(selected).inputs[0] || f.windows != 0) {
+      return WhyNot("the weights are not selected as the scores are");
+    }
+    f.zero_hidden = true;
+  }
   TENON_RETURN_IF_ERROR(LabelAll(context, f, after, slot));
   f.result = after;
   return f;

@@ -24,10 +24,13 @@ struct AttentionForm {
   float scale = 1;
   std::vector<std::string> steps;
   std::vector<float> values;
+  bool zero_hidden = false;  // zeros for queries from which the last step hides all keys
   std::vector<Endpoint> masks, conditions;
   std::array<LabeledInput, 2> factors;  // what the product reads: q and k, before any moves
   std::vector<NodeId> shapes;           // Shape nodes of the scores, which is all that they need
   NodeId product = kNoNode;             // of q and k
+  std::vector<int64_t> transposed;      // the order of its dimensions in the scores; empty: its own
+  NodeId weights = kNoNode;             // the node that the product with v reads
   NodeId result = kNoNode;              // the node that the attention replaces
   char next = 'a';                      // the next label
   // Windows (Swin): if not 0, masks are added while the first dimension of the scores is split into

@@ -62,6 +62,7 @@ Outcome FuseAttention(RuleContext& context, NodeId id) {
   made.attrs["scale"] = f.scale;
   made.attrs["steps"] = f.steps;
   made.attrs["values"] = f.values;
+  made.attrs["zero_hidden"] = f.zero_hidden;
   if (const auto spec = ParseAttention(AttrReader(made)); !spec.ok()) {
     return Refused(spec.status(), id);
   }

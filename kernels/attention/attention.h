@@ -12,6 +12,7 @@
 #define TENON_KERNELS_ATTENTION_ATTENTION_H_
 
 #include <array>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,7 +46,9 @@ struct AttentionStep {
   bool selects() const { return kind == Kind::kSelect || kind == Kind::kSelectNot; }
 };
 
-// The attributes equation, scores, repeated, scale, steps, values, num_masks, num_conditions.
+// The attributes equation, scores, repeated, scale, steps, values, num_masks, num_conditions,
+// zero_hidden: whether a query from which the last step, a selection, hides all keys has zeros as
+// its result, and not the mean of the values.
 struct AttentionSpec {
   std::array<std::string, 3> operands;  // labels and digits of q, k, v
   std::string out, scores, repeated;
@@ -53,6 +56,7 @@ struct AttentionSpec {
   float scale = 1;
   std::vector<AttentionStep> steps;
   int num_inputs = 3;
+  bool zero_hidden = false;
 };
 absl::StatusOr<AttentionSpec> ParseAttention(const AttrReader& attrs);
 
@@ -76,6 +80,8 @@ struct AttentionProblem {
   float scale = 1;
   std::vector<AttentionStep> steps;
   int num_inputs = 3;
+  // Queries whose largest score is not above it have zeros as their result. NaN: none.
+  float zero_up_to = std::numeric_limits<float>::quiet_NaN();
 
   int64_t batches() const;
   // Adds the offsets of batch index `i` to `at`, for each input and the output.

@@ -43,6 +43,7 @@ void Row(const AttentionProblem& p, const RunContext& r, const Offsets& at,
     largest = std::max(largest, score);
   }
   for (double& v : t) sum += v = std::exp(v - largest);
+  const bool hidden = largest <= static_cast<double>(p.zero_up_to);
   T* out = r.output<T>(0) + at[AttentionDim::kOut];
   for (int64_t e = 0; e < p.width; ++e) {
     double y = 0;
@@ -50,7 +51,7 @@ void Row(const AttentionProblem& p, const RunContext& r, const Offsets& at,
       y += t[static_cast<size_t>(k)] / sum *
            static_cast<double>(r.input<T>(2)[at[2] + k * p.keys.stride[2] + e * p.v_width]);
     }
-    out[e * p.out_width] = static_cast<T>(y);
+    out[e * p.out_width] = static_cast<T>(hidden ? 0 : y);
   }
 }
 

@@ -224,7 +224,7 @@ struct Rows {
         to[width + 1] = largest[r];
         continue;
       }
-      const Vf factor = hn::Div(Const(1), Const(sums[r]));
+      const Vf factor = Const(largest[r] <= p.zero_up_to ? 0 : 1 / sums[r]);
       ForParts(width,
                [&](auto part, size_t i) { part.Store(hn::Mul(part.Load(y + i), factor), y + i); });
       StoreRow(y, width, static_cast<T*>(task.out) + row * p.rows.stride[AttentionDim::kOut],

@@ -423,7 +423,9 @@ struct Blocks {
     float* o = at(l.o) + first * l.width;
     float* staged = at(l.staging);
     for (size_t c = 0; c < lanes; c += l.lanes) {
-      const Vf factor = hn::Div(Const(1), hn::Load(d, at(l.sums) + first + c));
+      const Vf largest = hn::Load(d, at(l.largest) + first + c);
+      const Vf factor = hn::IfThenZeroElse(hn::Le(largest, Const(p.zero_up_to)),
+                                           hn::Div(Const(1), hn::Load(d, at(l.sums) + first + c)));
       for (size_t e = 0; e < width; ++e) {
         float* x = o + e * lanes + c;
         hn::Store(hn::Mul(hn::Load(d, x), factor), d, x);

@@ -115,6 +115,10 @@ absl::Status ParseSteps(const AttrReader& attrs, AttentionSpec& s) {
   if (mask != 3 + masks || condition != s.num_inputs || value != values.size()) {
     return InvalidArgument("the steps do not use each mask, condition and value once");
   }
+  s.zero_hidden = attrs.Bool("zero_hidden", false);
+  if (s.zero_hidden && (s.steps.empty() || !s.steps.back().selects())) {
+    return InvalidArgument("zero_hidden is set, but the last step selects nothing");
+  }
   return absl::OkStatus();
 }
 
@@ -239,6 +243,7 @@ absl::StatusOr<AttentionProblem> MakeAttentionProblem(const AttentionSpec& spec,
   p.scale = spec.scale;
   p.steps = spec.steps;
   p.num_inputs = spec.num_inputs;
+  if (spec.zero_hidden) p.zero_up_to = spec.steps.back().value;
   p.depth = At(extents, spec.depth);
   p.width = At(extents, spec.width);
 

@@ -172,7 +172,7 @@ class VectorAttention final : public Kernel {
         for (int64_t i = 0; i < parts_; ++i) {
           y += first[i * step + e] * std::exp(first[i * step + p_.width + 1] - base);
         }
-        y /= sum;
+        y = largest <= p_.zero_up_to ? 0 : y / sum;
         void* out = Out(context, to + e * p_.out_width);
         if (bfloat16_) {
           *static_cast<bfloat16*>(out) = static_cast<bfloat16>(y);

@@ -44,7 +44,7 @@ const OpRegistration attention({
     .outputs = "output: T",
     .attrs = "T: type; num_masks: int = 0; num_conditions: int = 0; equation: string; "
              "scores: string; repeated: string = ; scale: float = 1; "
-             "steps: list(string) = []; values: list(float) = []",
+             "steps: list(string) = []; values: list(float) = []; zero_hidden: bool = false",
     .types = "T: half bfloat16 float double",
     .shape = Shapes,
     .reference = AttentionReference,

@@ -380,6 +380,38 @@ TEST(Attention, RowsThatAreHiddenWhole) {
   }
 }
 
+// Some queries see no key, others a few; of enough queries and keys for every kernel.
+TEST(Attention, ZerosForHiddenQueriesOnRequest) {
+  for (const int64_t queries : {1, 2, 40}) {
+    for (const int64_t keys : {5, 130, 3000}) {
+      for (const int threads : {1, 4}) {
+        AttentionCase c{kHeads,
+                        "bhqk",
+                        {{1, queries, 2, 8}, {1, keys, 2, 8}, {1, keys, 2, 8}, {queries, keys}},
+                        {"Select"}};
+        std::vector<Tensor> inputs = InputsOf(c);
+        bool* visible = inputs[3].data<bool>();
+        for (int64_t q = 0; q < queries; ++q) {
+          for (int64_t k = 0; k < keys; ++k) visible[q * keys + k] = q % 3 == 1 && k % 7 == q % 5;
+        }
+        Node node = NodeOf(c, DType::kFloat, -1e9f);
+        const auto plain = RunNode(node, inputs, threads);
+        node.attrs["zero_hidden"] = AttrValue(true);
+        for (const char* op : {"_Attention", "_MklNativeAttention"}) {
+          node.op = op;
+          const auto y = RunNode(node, inputs, threads);
+          ASSERT_TRUE(plain.ok() && y.ok()) << y.status();
+          for (int64_t i = 0; i < (*y)[0].num_elements(); ++i) {
+            const int64_t q = i / 16;
+            const float want = q % 3 == 1 ? (*plain)[0].data<float>()[i] : 0;
+            ASSERT_NEAR((*y)[0].data<float>()[i], want, q % 3 == 1 ? 2e-6 : 0) << op << " " << q;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Attention, NaNStaysInItsRows) {
   for (const int64_t queries : {3, 40}) {
     AttentionCase c{kHeads, "bhqk", {{1, queries, 1, 8}, {1, 70, 1, 8}, {1, 70, 1, 8}}, {}};
