@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 
 namespace nb = nanobind;
 
@@ -46,7 +47,7 @@ bool IsMainThread() {
 }
 
 // Puts our handler before Python's, where it stays. False if there is another one than Python's.
-bool HandlerIsOurs() {
+bool PutHandler() {
   struct sigaction now;
   if (sigaction(SIGINT, nullptr, &now) != 0) return false;
   if ((now.sa_flags & SA_SIGINFO) != 0) return false;
@@ -56,6 +57,19 @@ bool HandlerIsOurs() {
   struct sigaction ours = now;
   ours.sa_handler = OnInterrupt;
   return sigaction(SIGINT, &ours, nullptr) == 0;
+}
+
+// The same; asks the kernel only now and then.
+bool HandlerIsOurs() {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kTrusted = std::chrono::milliseconds(20);
+  static Clock::time_point asked;
+  static bool is_ours = false;
+  if (const Clock::time_point now = Clock::now(); !is_ours || now - asked > kTrusted) {
+    is_ours = PutHandler();
+    asked = now;
+  }
+  return is_ours;
 }
 
 }  // namespace
