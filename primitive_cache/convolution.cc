@@ -1,6 +1,7 @@
 #include "primitive_cache/convolution.h"
 
 #include <algorithm>
+#include <string>
 
 #include "primitive_cache/dnnl_primitive.h"
 #include "primitive_cache/known_defects.h"
@@ -12,29 +13,26 @@ using Conv = dnnl::convolution_forward;
 
 using Desc = dnnl::memory::desc;
 
-Conv::desc Describe(const ConvolutionProblem& p, dnnl::algorithm algorithm, const Desc& src,
-                    const Desc& weights, const Desc& dst) {
-  Dims gaps = p.dilations;  // oneDNN counts the elements skipped
-  for (int64_t& d : gaps) --d;
-  const auto kind = dnnl::prop_kind::forward_inference;
+absl::StatusOr<Conv::primitive_desc> Find(const ConvolutionProblem& p, dnnl::algorithm algorithm,
+                                          const Desc& src, const Desc& weights, const Desc& dst,
+                                          const dnnl::primitive_attr& attr, onednn::Accept accept) {
+  onednn::ConvolutionDescs descs = DescribeConvolution(p, src, weights, dst);
   if (p.has_bias) {
     const ElementType type = p.dst.type == ElementType::kBf16 ? p.dst.type : ElementType::kF32;
-    const Desc bias({p.dst.dims[1]}, ToDnnl(type), dnnl::memory::format_tag::x);
-    return Conv::desc(kind, algorithm, src, weights, bias, dst, ToDnnl(p.strides), ToDnnl(gaps),
-                      ToDnnl(p.pads_begin), ToDnnl(p.pads_end));
+    descs.bias = Desc({p.dst.dims[1]}, ToDnnl(type), dnnl::memory::format_tag::x);
   }
-  return Conv::desc(kind, algorithm, src, weights, dst, ToDnnl(p.strides), ToDnnl(gaps),
-                    ToDnnl(p.pads_begin), ToDnnl(p.pads_end));
+  return Found(
+      onednn::Convolution(dnnl::prop_kind::forward_inference, algorithm, descs, attr, accept));
 }
 
 absl::StatusOr<Conv::primitive_desc> Direct(const ConvolutionProblem& p,
                                             const dnnl::primitive_attr& attr) {
   auto with = [&](const Desc& weights) {
-    return CompiledImplementation<Conv::primitive_desc>(
-        Describe(p, dnnl::algorithm::convolution_direct, ToDnnl(p.src), weights, ToDnnl(p.dst)),
-        attr, [&p](absl::string_view name) {
-          return RemedyFor(Computes::kResult, p, name) != Remedy::kRefuse;
-        });
+    return Find(p, dnnl::algorithm::convolution_direct, ToDnnl(p.src), weights, ToDnnl(p.dst), attr,
+                [&p](absl::string_view name) {
+                  return IsCompiled(name) &&
+                         RemedyFor(Computes::kResult, p, name) != Remedy::kRefuse;
+                });
   };
   absl::StatusOr<Conv::primitive_desc> pd = with(AnyLayout(p.weights));
   return pd.ok() ? pd : with(ToDnnl(p.weights));
@@ -62,42 +60,69 @@ bool SuitsWinograd(const ConvolutionProblem& p) {
 absl::StatusOr<Conv::primitive_desc> Winograd(const ConvolutionProblem& p,
                                               const dnnl::primitive_attr& attr) {
   return Guarded([&] {
-    return CompiledImplementation<Conv::primitive_desc>(
-        Describe(p, dnnl::algorithm::convolution_winograd, AnyLayout(p.src), AnyLayout(p.weights),
-                 AnyLayout(p.dst)),
-        attr, AcceptAll);
+    return Find(p, dnnl::algorithm::convolution_winograd, AnyLayout(p.src), AnyLayout(p.weights),
+                AnyLayout(p.dst), attr, IsCompiled);
   });
+}
+
+// What follows packed weights of 8-bit integers, so that sources that are signed or have a zero
+// point can be corrected.
+std::string SumsOfWeights(const ConvolutionProblem& p) {
+  if (p.weights.type != ElementType::kS8) return "";
+  return absl::StrCat("+", p.src.type == ElementType::kS8 ? "signed" : "",
+                      p.src_zero != 0 ? "zero" : "");
 }
 
 absl::StatusOr<std::shared_ptr<const Primitive>> Build(const ConvolutionProblem& p) {
   const ThreadScope threads(p.threads);
-  dnnl::primitive_attr attr = Attributes(p.post_ops);
-  if (!p.scales.empty()) attr.set_output_scales(p.scales.size() == 1 ? 0 : 1 << 1, p.scales);
-  if (p.src_zero != 0) attr.set_zero_points(DNNL_ARG_SRC, 0, {p.src_zero});
-  if (p.dst_zero != 0) attr.set_zero_points(DNNL_ARG_DST, 0, {p.dst_zero});
+  PostOps post_ops = MakePostOps(p.post_ops);
+  PrimitiveParts parts;
+  parts.constants = onednn::SetQuantization(
+      {.scales = p.scales, .grouped = p.grouped, .src_zero = p.src_zero, .dst_zero = p.dst_zero},
+      post_ops.attr);
   absl::StatusOr<Conv::primitive_desc> pd = Unimplemented("no suitable convolution");
-  if (SuitsWinograd(p)) pd = Winograd(p, attr);
-  if (!pd.ok()) pd = Direct(p, attr);
+  if (SuitsWinograd(p)) pd = Winograd(p, post_ops.attr);
+  if (!pd.ok()) pd = Direct(p, post_ops.attr);
   if (!pd.ok()) return pd.status();
 
-  PrimitiveParts parts;
   parts.primitive = Conv(*pd);
   parts.arguments = {{DNNL_ARG_SRC, pd->src_desc()}, {DNNL_ARG_WEIGHTS, pd->weights_desc()}};
+  const size_t bias = parts.arguments.size();
   if (p.has_bias) parts.arguments.push_back({DNNL_ARG_BIAS, pd->bias_desc()});
   const size_t dst = parts.arguments.size();
   parts.arguments.push_back({DNNL_ARG_DST, pd->dst_desc()});
-  AppendPostOpArguments(p.post_ops, parts.arguments);
+  Append(post_ops.arguments, parts.arguments);
   parts.scratchpad = pd->scratchpad_desc();
   parts.implementation = pd->impl_info_str();
-  parts.weights_layout = LayoutFor(p.weights, pd->weights_desc(), p.threads);
+  parts.weights_layout = LayoutFor(p.weights, pd->weights_desc(), p.threads, SumsOfWeights(p));
   parts.threads = p.threads;
   using Use = PlainArgument::Use;
-  return WrapWithPlainArguments(
-      std::move(parts), {{0, p.src, Use::kRead},
-                         {dst, p.dst, p.adds_to_destination() ? Use::kUpdated : Use::kWritten}});
+  TENON_ASSIGN_OR_RETURN(
+      std::shared_ptr<const Primitive> made,
+      WrapWithPlainArguments(
+          std::move(parts),
+          {{0, p.src, Use::kRead},
+           {dst, p.dst, p.adds_to_destination() ? Use::kUpdated : Use::kWritten}}));
+  if (!p.has_bias || p.scales.empty() || onednn::ScalesMultiplyBias()) return made;
+  return WrapWithScaledArgument(std::move(made), bias, static_cast<size_t>(p.dst.dims[1]),
+                                p.scales);
 }
 
 }  // namespace
+
+onednn::ConvolutionDescs DescribeConvolution(const ConvolutionProblem& p, const Desc& src,
+                                             const Desc& weights, const Desc& dst) {
+  Dims gaps = p.dilations;  // oneDNN counts the elements skipped
+  for (int64_t& d : gaps) --d;
+  return {.src = src,
+          .weights = weights,
+          .bias = {},
+          .dst = dst,
+          .strides = ToDnnl(p.strides),
+          .gaps = ToDnnl(gaps),
+          .pads_begin = ToDnnl(p.pads_begin),
+          .pads_end = ToDnnl(p.pads_end)};
+}
 
 bool ConvolutionProblem::adds_to_destination() const {
   return std::any_of(post_ops.begin(), post_ops.end(),
@@ -107,18 +132,6 @@ bool ConvolutionProblem::adds_to_destination() const {
 bool ConvolutionProblem::has_binary_post_op() const {
   return std::any_of(post_ops.begin(), post_ops.end(),
                      [](const PostOpSpec& op) { return op.binary(); });
-}
-
-bool HasExactInt8() {
-  switch (dnnl::get_effective_cpu_isa()) {
-    case dnnl::cpu_isa::avx512_core_vnni:
-    case dnnl::cpu_isa::avx512_core_bf16:
-    case dnnl::cpu_isa::avx512_core_amx:
-    case dnnl::cpu_isa::avx2_vnni:
-      return true;
-    default:
-      return false;
-  }
 }
 
 absl::StatusOr<std::shared_ptr<const Primitive>> GetConvolution(const ConvolutionProblem& problem,

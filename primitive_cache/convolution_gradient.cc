@@ -43,29 +43,12 @@ std::vector<Layouts> Candidates(const ConvolutionProblem& p) {
   return candidates;
 }
 
-struct Geometry {
-  dnnl::memory::dims strides, gaps, begin, end;
-  explicit Geometry(const ConvolutionProblem& p)
-      : strides(ToDnnl(p.strides)),
-        gaps(ToDnnl(p.dilations)),
-        begin(ToDnnl(p.pads_begin)),
-        end(ToDnnl(p.pads_end)) {
-    for (auto& g : gaps) --g;  // oneDNN counts the elements skipped
-  }
-};
-
-Desc BiasDesc(const ConvolutionProblem& p) {
-  return Desc({p.dst.dims[1]}, ToDnnl(p.dst.type), dnnl::memory::format_tag::x);
-}
-
-Forward::primitive_desc Hint(const ConvolutionProblem& p, const Geometry& g, const Layouts& l) {
-  const auto kind = dnnl::prop_kind::forward_training;
+onednn::ConvolutionDescs Describe(const ConvolutionProblem& p, const Layouts& l) {
+  onednn::ConvolutionDescs descs = DescribeConvolution(p, l.src, l.weights, l.dst);
   if (p.has_bias) {
-    return {
-        {kind, kDirect, l.src, l.weights, BiasDesc(p), l.dst, g.strides, g.gaps, g.begin, g.end},
-        CpuEngine()};
+    descs.bias = Desc({p.dst.dims[1]}, ToDnnl(p.dst.type), dnnl::memory::format_tag::x);
   }
-  return {{kind, kDirect, l.src, l.weights, l.dst, g.strides, g.gaps, g.begin, g.end}, CpuEngine()};
+  return descs;
 }
 
 PrimitiveParts PartsOf(const BackwardData::primitive_desc& pd, const ConvolutionProblem& p) {
@@ -95,33 +78,29 @@ std::vector<PlainArgument> PlainArguments(const ConvolutionGradientProblem& p) {
   return {{0, f.src, Use::kRead}, {1, f.dst, Use::kRead}, {2, f.weights, Use::kWritten}};
 }
 
-BackwardData::desc Describe(const BackwardData*, const ConvolutionProblem&, const Geometry& g,
-                            const Layouts& l) {
-  return {kDirect, l.src, l.weights, l.dst, g.strides, g.gaps, g.begin, g.end};
-}
-BackwardWeights::desc Describe(const BackwardWeights*, const ConvolutionProblem& p,
-                               const Geometry& g, const Layouts& l) {
-  if (!p.has_bias) return {kDirect, l.src, l.weights, l.dst, g.strides, g.gaps, g.begin, g.end};
-  return {kDirect, l.src, l.weights, BiasDesc(p), l.dst, g.strides, g.gaps, g.begin, g.end};
-}
-
 // The first direct implementation; if there is none, the first compiled one (which uses gemm).
-template <typename Backward>
-absl::StatusOr<PrimitiveParts> Choose(const ConvolutionProblem& p, Computes computes) {
-  using Pd = typename Backward::primitive_desc;
-  const dnnl::primitive_attr attr = Attributes({});
-  const Geometry g(p);
+// `gradient` is the function of onednn.h that describes it.
+template <typename Pd>
+absl::StatusOr<PrimitiveParts> Choose(const ConvolutionProblem& p, Computes computes,
+                                      Pd (*gradient)(const onednn::ConvolutionDescs&,
+                                                     const dnnl::primitive_attr&,
+                                                     const Forward::primitive_desc&,
+                                                     onednn::Accept)) {
+  const dnnl::primitive_attr attr = MakePostOps({}).attr;
   const auto sound = [&](absl::string_view name) {
-    return RemedyFor(computes, p, name) != Remedy::kRefuse;
+    return IsCompiled(name) && RemedyFor(computes, p, name) != Remedy::kRefuse;
   };
   absl::StatusOr<Pd> chosen = Unimplemented("oneDNN has no compiled implementation");
   for (const Layouts& layouts : Candidates(p)) {
     absl::StatusOr<Pd> pd = Guarded([&]() -> absl::StatusOr<Pd> {
-      return CompiledImplementation<Pd>(Describe(static_cast<Backward*>(nullptr), p, g, layouts),
-                                        attr, sound, Hint(p, g, layouts));
+      const onednn::ConvolutionDescs descs = Describe(p, layouts);
+      const auto forward = onednn::Convolution(dnnl::prop_kind::forward_training, kDirect, descs,
+                                               {}, onednn::AcceptAll);
+      if (!forward) return Unimplemented("oneDNN has no forward convolution");
+      return Found(gradient(descs, attr, forward, sound));
     });
     if (!pd.ok()) continue;
-    const bool by_gemm = absl::StrContains(pd->impl_info_str(), "gemm");
+    const bool by_gemm = UsesGemm(pd->impl_info_str());
     if (!chosen.ok() || !by_gemm) chosen = std::move(pd);
     if (!by_gemm) break;
   }
@@ -136,10 +115,11 @@ absl::StatusOr<PrimitiveParts> Choose(const ConvolutionProblem& p, Computes comp
 
 absl::StatusOr<std::shared_ptr<const Primitive>> Build(const ConvolutionGradientProblem& p) {
   const ThreadScope threads(p.forward.threads);
-  TENON_ASSIGN_OR_RETURN(PrimitiveParts parts,
-                         p.of == Of::kSource
-                             ? Choose<BackwardData>(p.forward, Computes::kSourceGradient)
-                             : Choose<BackwardWeights>(p.forward, Computes::kWeightsGradient));
+  TENON_ASSIGN_OR_RETURN(
+      PrimitiveParts parts,
+      p.of == Of::kSource
+          ? Choose(p.forward, Computes::kSourceGradient, &onednn::SourceGradient)
+          : Choose(p.forward, Computes::kWeightsGradient, &onednn::WeightsGradient));
   return WrapWithPlainArguments(std::move(parts), PlainArguments(p));
 }
 

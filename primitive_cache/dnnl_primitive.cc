@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -112,6 +113,9 @@ class DnnlPrimitive final : public Primitive {
     };
     for (const PrimitiveArgument& a : parts_.arguments) add(a.id, a.desc);
     if (scratch_bytes_ > 0) add(DNNL_ARG_SCRATCHPAD, parts_.scratchpad);
+    for (const onednn::ConstantArgument& c : parts_.constants) {
+      set->arguments.push_back({c.id, c.value.get()});
+    }
     return set;
   }
 
@@ -140,39 +144,24 @@ class DnnlPrimitive final : public Primitive {
   mutable std::array<std::atomic<ArgumentSet*>, 4> free_{};
 };
 
-std::string LayoutKey(const TensorDesc& plain, const dnnl::memory::desc& packed) {
+std::string LayoutKey(const TensorDesc& plain, const dnnl::memory::desc& packed,
+                      absl::string_view sums) {
   std::string key = absl::StrCat("onednn:", static_cast<int>(plain.type));
   auto add = [&key](char tag, int64_t value) { absl::StrAppend(&key, std::string(1, tag), value); };
   for (size_t i = 0; i < plain.dims.size(); ++i) {
     add('d', plain.dims[i]);
     add('s', plain.strides[i]);
   }
-  const dnnl_memory_desc_t& md = packed.data;
-  add('>', static_cast<int>(md.data_type));
-  if (md.format_kind == dnnl_format_kind_wino) {
-    const dnnl_wino_desc_t& w = md.format_desc.wino_desc;
-    for (int v : {static_cast<int>(w.wino_format), w.r, w.alpha, w.ic, w.oc, w.ic_block, w.oc_block,
-                  w.ic2_block, w.oc2_block}) {
-      add('w', v);
-    }
-    return absl::StrCat(key, "*", w.adj_scale);
-  }
-  for (int i = 0; i < md.ndims; ++i) {
-    add('p', md.padded_dims[i]);
-    add('s', md.format_desc.blocking.strides[i]);
-  }
-  for (int i = 0; i < md.format_desc.blocking.inner_nblks; ++i) {
-    add('b', md.format_desc.blocking.inner_blks[i]);
-    add('@', md.format_desc.blocking.inner_idxs[i]);
-  }
-  add('x', static_cast<int64_t>(md.extra.flags));
+  absl::StrAppend(&key, onednn::TextOf(packed));
+  if (!onednn::BlocksOf(packed).has_value()) absl::StrAppend(&key, sums);
   return key;
 }
 
 class DnnlLayout final : public PackedLayout {
  public:
-  DnnlLayout(const TensorDesc& plain, const dnnl::memory::desc& packed, int threads)
-      : DnnlLayout(tenon::ToDnnl(plain), packed, LayoutKey(plain, packed), threads) {}
+  DnnlLayout(const TensorDesc& plain, const dnnl::memory::desc& packed, absl::string_view sums,
+             int threads)
+      : DnnlLayout(tenon::ToDnnl(plain), packed, LayoutKey(plain, packed, sums), threads) {}
   DnnlLayout(const dnnl::memory::desc& plain, const dnnl::memory::desc& packed, std::string key,
              int threads)
       : plain_(plain), packed_(packed), key_(std::move(key)), threads_(threads) {}
@@ -193,18 +182,12 @@ class DnnlLayout final : public PackedLayout {
   }
   // For signed 8-bit sources, sums of the weights follow the weights; Winograd's weights are
   // transformed.
-  bool can_unpack() const override {
-    return packed_.data.extra.flags == 0 && packed_.data.format_kind == dnnl_blocked;
-  }
+  bool can_unpack() const override { return onednn::BlocksOf(packed_).has_value(); }
   absl::Status Unpack(const void* packed, void* plain) const override {
     return Reorder(packed_, packed, plain_, plain);
   }
   std::string description() const override {
-    std::string text(2 * sizeof(dnnl_memory_desc_t), '\0');
-    std::memcpy(text.data(), &plain_.data, sizeof(dnnl_memory_desc_t));
-    std::memcpy(text.data() + sizeof(dnnl_memory_desc_t), &packed_.data,
-                sizeof(dnnl_memory_desc_t));
-    return text + key_;
+    return absl::StrCat(onednn::BytesOf(plain_), onednn::BytesOf(packed_), key_);
   }
 
  private:
@@ -232,17 +215,6 @@ class DnnlLayout final : public PackedLayout {
 };
 
 }  // namespace
-
-const dnnl::engine& CpuEngine() {
-  static const dnnl::engine* const engine = [] {
-    // oneDNN has its own cache of primitives, which the session's cache does not count. A small one
-    // is worthwhile, because sessions of one process share primitives and reorders in it. Leave it
-    // alone if the user set a size (ONEDNN_PRIMITIVE_CACHE_CAPACITY).
-    if (dnnl::get_primitive_cache_capacity() == 1024) dnnl::set_primitive_cache_capacity(256);
-    return new dnnl::engine(dnnl::engine::kind::cpu, 0);
-  }();
-  return *engine;
-}
 
 absl::Status ErrorFrom(const dnnl::error& e) {
   const std::string message = absl::StrCat("oneDNN: ", e.what());
@@ -282,32 +254,35 @@ dnnl::memory::desc AnyLayout(const TensorDesc& desc) {
   return dnnl::memory::desc(ToDnnl(desc.dims), ToDnnl(desc.type), dnnl::memory::format_tag::any);
 }
 
-dnnl::primitive_attr Attributes(absl::Span<const PostOpSpec> post_ops) {
+PostOps MakePostOps(absl::Span<const PostOpSpec> specs) {
+  PostOps made;
   dnnl::post_ops ops;
-  for (const PostOpSpec& p : post_ops) {
+  auto append_binary = [&](dnnl::algorithm algorithm, const TensorDesc& operand) {
+    const int index = DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len());
+    made.arguments.push_back({index | DNNL_ARG_SRC_1, ToDnnl(operand)});
+    ops.append_binary(algorithm, made.arguments.back().desc);
+  };
+  for (const PostOpSpec& p : specs) {
     switch (p.kind) {
       case PostOpSpec::Kind::kEltwise:
-        ops.append_eltwise(p.scale, ToDnnl(p.eltwise), p.alpha, p.beta);
+        onednn::AppendEltwise(ops, ToDnnl(p.eltwise), p.scale, p.alpha, p.beta);
         break;
       case PostOpSpec::Kind::kSum:
-        if (p.operand.dims.empty()) {
-          ops.append_sum(p.scale);
-        } else {
-          ops.append_sum(p.scale, ToDnnl(p.operand.type));
-        }
+        onednn::AppendSum(
+            ops, p.scale,
+            p.operand.dims.empty() ? dnnl::memory::data_type::undef : ToDnnl(p.operand.type));
         break;
       case PostOpSpec::Kind::kBinaryAdd:
-        ops.append_binary(dnnl::algorithm::binary_add, ToDnnl(p.operand));
+        append_binary(dnnl::algorithm::binary_add, p.operand);
         break;
       case PostOpSpec::Kind::kBinaryMul:
-        ops.append_binary(dnnl::algorithm::binary_mul, ToDnnl(p.operand));
+        append_binary(dnnl::algorithm::binary_mul, p.operand);
         break;
     }
   }
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  attr.set_post_ops(ops);
-  return attr;
+  made.attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  made.attr.set_post_ops(ops);
+  return made;
 }
 
 ThreadScope::ThreadScope(int threads) {
@@ -324,38 +299,28 @@ std::shared_ptr<const Primitive> WrapPrimitive(PrimitiveParts parts) {
   return std::make_shared<DnnlPrimitive>(std::move(parts));
 }
 
-void AppendPostOpArguments(absl::Span<const PostOpSpec> post_ops,
-                           std::vector<PrimitiveArgument>& arguments) {
-  for (size_t i = 0; i < post_ops.size(); ++i) {
-    if (!post_ops[i].binary()) continue;
-    arguments.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) | DNNL_ARG_SRC_1,
-                         ToDnnl(post_ops[i].operand)});
-  }
-}
-
 std::shared_ptr<const PackedLayout> LayoutFor(const TensorDesc& plain,
-                                              const dnnl::memory::desc& packed, int threads) {
+                                              const dnnl::memory::desc& packed, int threads,
+                                              absl::string_view sums) {
   if (packed == ToDnnl(plain)) return nullptr;
-  return std::make_shared<DnnlLayout>(plain, packed, threads);
+  return std::make_shared<DnnlLayout>(plain, packed, sums, threads);
 }
 
 absl::StatusOr<std::shared_ptr<const PackedLayout>> LayoutFromDescription(
     absl::string_view description, size_t plain_bytes, size_t packed_bytes, int threads) {
-  constexpr size_t kDesc = sizeof(dnnl_memory_desc_t);
-  const absl::Status wrong = InvalidArgument("not the description of a layout");
-  if (description.size() < 2 * kDesc) return wrong;
-  dnnl_memory_desc_t plain, packed;
-  std::memcpy(&plain, description.data(), kDesc);
-  std::memcpy(&packed, description.data() + kDesc, kDesc);
-  for (const dnnl_memory_desc_t* d : {&plain, &packed}) {
-    if (d->ndims < 1 || d->ndims > DNNL_MAX_NDIMS || d->ndims != plain.ndims) return wrong;
-  }
-  if (dnnl_memory_desc_get_size(&plain) != plain_bytes ||
-      dnnl_memory_desc_get_size(&packed) != packed_bytes) {
-    return wrong;
-  }
-  return std::make_shared<DnnlLayout>(dnnl::memory::desc(plain), dnnl::memory::desc(packed),
-                                      std::string(description.substr(2 * kDesc)), threads);
+  return Guarded([&]() -> absl::StatusOr<std::shared_ptr<const PackedLayout>> {
+    const size_t size = onednn::BytesPerDesc();
+    const auto plain = onednn::DescFromBytes(description.substr(0, size));
+    const auto packed =
+        plain ? onednn::DescFromBytes(description.substr(std::min(size, description.size()), size))
+              : std::nullopt;
+    if (!packed || onednn::Rank(*packed) != onednn::Rank(*plain) ||
+        plain->get_size() != plain_bytes || packed->get_size() != packed_bytes) {
+      return InvalidArgument("not the description of a layout");
+    }
+    return std::make_shared<DnnlLayout>(*plain, *packed, std::string(description.substr(2 * size)),
+                                        threads);
+  });
 }
 
 }  // namespace tenon

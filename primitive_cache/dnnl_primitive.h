@@ -8,18 +8,18 @@
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "env/status.h"
 #include "oneapi/dnnl/dnnl.hpp"
+#include "primitive_cache/onednn/onednn.h"
 #include "primitive_cache/primitive.h"
 #include "primitive_cache/tensor_desc.h"
 
 namespace tenon {
 
-const dnnl::engine& CpuEngine();
+using onednn::CpuEngine;
 
 absl::Status ErrorFrom(const dnnl::error& e);
 
@@ -41,7 +41,12 @@ dnnl::memory::dims ToDnnl(const Dims& dims);
 dnnl::memory::desc ToDnnl(const TensorDesc& desc);
 // A description that leaves the layout to the implementation.
 dnnl::memory::desc AnyLayout(const TensorDesc& desc);
-dnnl::primitive_attr Attributes(absl::Span<const PostOpSpec> post_ops);
+struct ConvolutionProblem;
+// The convolution without its bias, with tensors in these layouts.
+onednn::ConvolutionDescs DescribeConvolution(const ConvolutionProblem& p,
+                                             const dnnl::memory::desc& src,
+                                             const dnnl::memory::desc& weights,
+                                             const dnnl::memory::desc& dst);
 
 // Sets OpenMP's thread count for this thread and restores it at the end; oneDNN plans and runs with
 // that count.
@@ -56,21 +61,23 @@ class ThreadScope {
   int before_ = 0;
 };
 
-// Decides by its name whether an implementation may be used.
-using AcceptImplementation = absl::FunctionRef<bool(absl::string_view name)>;
-inline bool AcceptAll(absl::string_view) { return true; }
+template <typename T>
+void Append(const std::vector<T>& from, std::vector<T>& to) {
+  to.insert(to.end(), from.begin(), from.end());
+}
 
-// The first implementation that is compiled code (oneDNN's plain loops are named "ref...") and that
-// `accept` approves. Gradients pass the description of their forward primitive as `hint`.
-template <typename Pd, typename Desc, typename... Hint>
-absl::StatusOr<Pd> CompiledImplementation(const Desc& desc, const dnnl::primitive_attr& attr,
-                                          AcceptImplementation accept, const Hint&... hint) {
-  Pd pd(desc, attr, CpuEngine(), hint..., /*allow_empty=*/true);
-  if (!pd) return Unimplemented("oneDNN has no implementation");
-  for (std::string name = pd.impl_info_str(); absl::StartsWith(name, "ref") || !accept(name);
-       name = pd.impl_info_str()) {
-    if (!pd.next_impl()) return Unimplemented("oneDNN has no sound compiled implementation");
-  }
+// Whether an implementation is compiled code. oneDNN's plain loops are named "ref:any", or
+// "ip:any+ref:any" within another one.
+inline bool IsCompiled(absl::string_view name) {
+  return !absl::StartsWith(name, "ref") && !absl::StrContains(name, "+ref");
+}
+// Whether an implementation calls oneDNN's gemm: "x64:gemm:jit".
+inline bool UsesGemm(absl::string_view name) { return absl::StrContains(name, ":gemm:"); }
+
+// Unimplemented if the primitive descriptor is empty.
+template <typename Pd>
+absl::StatusOr<Pd> Found(Pd pd) {
+  if (!pd) return Unimplemented("oneDNN has no sound compiled implementation");
   return pd;
 }
 
@@ -82,6 +89,7 @@ struct PrimitiveArgument {
 struct PrimitiveParts {
   dnnl::primitive primitive;
   std::vector<PrimitiveArgument> arguments;  // in the order of Execute
+  std::vector<onednn::ConstantArgument> constants;
   dnnl::memory::desc scratchpad;
   std::string implementation;
   std::shared_ptr<const PackedLayout> weights_layout;
@@ -105,13 +113,23 @@ struct PlainArgument {
 absl::StatusOr<std::shared_ptr<const Primitive>> WrapWithPlainArguments(
     PrimitiveParts parts, absl::Span<const PlainArgument> plain);
 
-// Appends the arguments of binary post-ops, in order.
-void AppendPostOpArguments(absl::Span<const PostOpSpec> post_ops,
-                           std::vector<PrimitiveArgument>& arguments);
+// Wraps a primitive so that it multiplies the argument `index`, a vector of `size` floats, by
+// `factors` (one, or one for each element) before it runs.
+std::shared_ptr<const Primitive> WrapWithScaledArgument(std::shared_ptr<const Primitive> inner,
+                                                        size_t index, size_t size,
+                                                        std::vector<float> factors);
 
-// The packing from `plain` to `packed`; null if they are the same layout.
+struct PostOps {
+  dnnl::primitive_attr attr;                 // with scratch memory from the caller
+  std::vector<PrimitiveArgument> arguments;  // the operands of binary post-ops, in order
+};
+PostOps MakePostOps(absl::Span<const PostOpSpec> specs);
+
+// The packing from `plain` to `packed`; null if they are the same layout. `sums` tells apart what
+// else than the elements packed memory may hold.
 std::shared_ptr<const PackedLayout> LayoutFor(const TensorDesc& plain,
-                                              const dnnl::memory::desc& packed, int threads);
+                                              const dnnl::memory::desc& packed, int threads,
+                                              absl::string_view sums = "");
 
 }  // namespace tenon
 

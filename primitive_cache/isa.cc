@@ -4,30 +4,23 @@
 
 #include "absl/strings/str_cat.h"
 #include "hwy/targets.h"
-#include "oneapi/dnnl/dnnl.hpp"
+#include "primitive_cache/convolution.h"
+#include "primitive_cache/onednn/onednn.h"
 
 namespace tenon {
-namespace {
 
-bool Allowed(dnnl::cpu_isa isa) {
-  // Each instruction set is a bit set that contains the lower ones.
-  const auto have = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-  const auto want = static_cast<unsigned>(isa);
-  return (have & want) == want;
-}
-
-}  // namespace
+using onednn::Allows;
 
 void LimitVectorCode() {
 #if HWY_ARCH_X86
   static const bool done = [] {
     // Better targets have lower bits.
     const auto disable_above = [](int64_t target) { hwy::DisableTargets(target - 1); };
-    if (!Allowed(dnnl::cpu_isa::avx2)) {
+    if (!Allows(dnnl::cpu_isa::avx2)) {
       disable_above(HWY_SSE4);
-    } else if (!Allowed(dnnl::cpu_isa::avx512_core)) {
+    } else if (!Allows(dnnl::cpu_isa::avx512_core)) {
       disable_above(HWY_AVX2);
-    } else if (!Allowed(dnnl::cpu_isa::avx512_core_vnni)) {
+    } else if (!Allows(dnnl::cpu_isa::avx512_core_vnni)) {
       disable_above(HWY_AVX3);
     }
     return true;
@@ -36,7 +29,11 @@ void LimitVectorCode() {
 #endif
 }
 
-bool HasBfloat16Instructions() { return Allowed(dnnl::cpu_isa::avx512_core_bf16); }
+bool HasExactInt8() {
+  return Allows(dnnl::cpu_isa::avx512_core_vnni) || Allows(dnnl::cpu_isa::avx2_vnni);
+}
+
+bool HasBfloat16Instructions() { return Allows(dnnl::cpu_isa::avx512_core_bf16); }
 
 std::string OnednnIdentity() {
   const dnnl_version_t& v = *dnnl_version();

@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "primitive_cache/onednn/onednn.h"
 
 namespace tenon {
 namespace {
@@ -42,57 +43,58 @@ struct KnownDefect {
   Computes computes;
   const char* implementation;  // part of its name; ";" stands for the end
   Remedy remedy;
+  int until;  // the last major version of oneDNN that has it
   bool (*applies)(const ConvolutionProblem&);
 };
 
-// All were seen in oneDNN 2.6.3.
+// Seen in oneDNN 2.6.3; those until 3 also in 3.7.2.
 constexpr KnownDefect kDefects[] = {
     // Binary post-ops read wrong elements with more than one image, or with one value per image and
     // channel.
-    {Computes::kResult, "gemm:", Remedy::kRefuse,
+    {Computes::kResult, ":gemm:", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) { return p.has_binary_post_op(); }},
     // If a depthwise result is one pixel of more than 16 channels, binary post-ops read wrong
     // elements.
-    {Computes::kResult, "", Remedy::kRefuse,
+    {Computes::kResult, "", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) {
        return p.grouped && SourcesPerGroup(p) == 1 && p.has_binary_post_op() &&
               p.dst.num_elements() == p.dst.dims[1];
      }},
     // If a window lies entirely in the padding, a sum gives wrong values or crashes.
-    {Computes::kResult, "brgconv", Remedy::kRefuse,
+    {Computes::kResult, "brgconv", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) {
        return (p.adds_to_destination() || p.has_binary_post_op()) && HasWindowInPadding(p);
      }},
     // A sum reads the result by aligned loads, which crash.
-    {Computes::kResult, "jit_dw:sse41", Remedy::kRefuse,
+    {Computes::kResult, "jit_dw:sse41", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) { return p.adds_to_destination() && p.dst.dims[1] % 4 != 0; }},
     // With strides and few source channels, it writes past its scratch memory, into which it first
     // gathers the source in whole vectors.
-    {Computes::kWeightsGradient, "1x1:avx2", Remedy::kRefuse,
+    {Computes::kWeightsGradient, "1x1:avx2", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) { return HasStrides(p) && p.src.dims[1] < 8; }},
-    {Computes::kWeightsGradient, "1x1:avx512", Remedy::kRefuse,
+    {Computes::kWeightsGradient, "1x1:avx512", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) { return HasStrides(p) && p.src.dims[1] < 16; }},
     // Gradients in bfloat16 first copy rows into another order. In three dimensions, with strides,
     // this reads beyond the image or crashes.
-    {Computes::kWeightsGradient, "jit_bf16:", Remedy::kRefuse,
+    {Computes::kWeightsGradient, "jit_bf16:", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) { return p.strides.size() == 3; }},
     // With strides and a result one element wide, it reads beyond the image.
-    {Computes::kWeightsGradient, "jit_bf16:", Remedy::kRefuse,
+    {Computes::kWeightsGradient, "jit_bf16:", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) { return HasStrides(p) && p.dst.dims.back() == 1; }},
     // Dilated rows of more than 32 elements give wrong values.
-    {Computes::kWeightsGradient, "jit_bf16:", Remedy::kRefuse,
+    {Computes::kWeightsGradient, "jit_bf16:", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) { return p.dilations.back() != 1; }},
     // It multiplies unwritten scratch memory by zero.
-    {Computes::kWeightsGradient, "jit_bf16:", Remedy::kClearScratch, Always},
+    {Computes::kWeightsGradient, "jit_bf16:", Remedy::kClearScratch, 3, Always},
     // Without bfloat16 instructions it runs out of registers: five pixels and more than 64 channels
     // of its result give wrong values.
-    {Computes::kResult, "jit_bf16_1x1:avx512_core;", Remedy::kRefuse, Always},
-    {Computes::kSourceGradient, "jit_bf16_1x1:avx512_core;", Remedy::kRefuse, Always},
+    {Computes::kResult, "jit_bf16_1x1:avx512_core;", Remedy::kRefuse, 3, Always},
+    {Computes::kSourceGradient, "jit_bf16_1x1:avx512_core;", Remedy::kRefuse, 3, Always},
     // It multiplies channels in pairs: if pixels fill blocks of 30, the last of an odd number of
     // channels is paired with the next pixel's first one.
-    {Computes::kResult, "jit_bf16_1x1:", Remedy::kRefuse,
+    {Computes::kResult, "jit_bf16_1x1:", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) { return SourcesPerGroup(p) % 2 == 1; }},
-    {Computes::kSourceGradient, "jit_bf16_1x1:", Remedy::kRefuse,
+    {Computes::kSourceGradient, "jit_bf16_1x1:", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) { return ResultsPerGroup(p) % 2 == 1; }},
 };
 
@@ -101,9 +103,11 @@ constexpr KnownDefect kDefects[] = {
 Remedy RemedyFor(Computes computes, const ConvolutionProblem& problem,
                  absl::string_view implementation) {
   const std::string name = absl::StrCat(implementation, ";");
+  const int version = onednn::MajorVersion();
   Remedy strongest = Remedy::kNone;
   for (const KnownDefect& d : kDefects) {
-    if (d.computes != computes || !absl::StrContains(name, d.implementation)) continue;
+    if (version > d.until || d.computes != computes || !absl::StrContains(name, d.implementation))
+      continue;
     if (d.remedy > strongest && d.applies(problem)) strongest = d.remedy;
   }
   return strongest;

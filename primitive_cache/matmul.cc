@@ -9,11 +9,11 @@ namespace {
 
 using dnnl::matmul;
 
-matmul::desc Describe(const MatmulProblem& p, const dnnl::memory::desc& weights) {
-  if (p.has_bias) {
-    return matmul::desc(ToDnnl(p.src), weights, ToDnnl(p.bias), ToDnnl(p.dst));
-  }
-  return matmul::desc(ToDnnl(p.src), weights, ToDnnl(p.dst));
+absl::StatusOr<matmul::primitive_desc> Choose(const MatmulProblem& p,
+                                              const dnnl::memory::desc& weights,
+                                              const dnnl::primitive_attr& attr) {
+  const auto bias = p.has_bias ? ToDnnl(p.bias) : dnnl::memory::desc();
+  return Found(onednn::Matmul(ToDnnl(p.src), weights, bias, ToDnnl(p.dst), attr, IsCompiled));
 }
 
 // [m, n] as an image with one column: 1 x n channels x m x 1, channels last.
@@ -54,17 +54,15 @@ absl::StatusOr<std::shared_ptr<const Primitive>> BuildAsConvolution(const Matmul
 absl::StatusOr<std::shared_ptr<const Primitive>> Build(const MatmulProblem& p) {
   if (auto gemm = GemmFor(p); gemm != nullptr) return gemm;
   const ThreadScope threads(p.threads);
-  const dnnl::primitive_attr attr = Attributes(p.post_ops);
-  using Pd = matmul::primitive_desc;
-  absl::StatusOr<Pd> pd = Unimplemented("");
-  if (p.pack_weights)
-    pd = CompiledImplementation<Pd>(Describe(p, AnyLayout(p.weights)), attr, AcceptAll);
-  if (!pd.ok()) pd = CompiledImplementation<Pd>(Describe(p, ToDnnl(p.weights)), attr, AcceptAll);
+  PostOps post_ops = MakePostOps(p.post_ops);
+  absl::StatusOr<matmul::primitive_desc> pd = Unimplemented("");
+  if (p.pack_weights) pd = Choose(p, AnyLayout(p.weights), post_ops.attr);
+  if (!pd.ok()) pd = Choose(p, ToDnnl(p.weights), post_ops.attr);
   if (!pd.ok()) return pd.status();
 
-  if (p.pack_weights && absl::StrContains(pd->impl_info_str(), "gemm")) {
+  if (p.pack_weights && UsesGemm(pd->impl_info_str())) {
     auto convolution = BuildAsConvolution(p);
-    if (convolution.ok() && !absl::StrContains((*convolution)->implementation(), "gemm")) {
+    if (convolution.ok() && !UsesGemm((*convolution)->implementation())) {
       return convolution;
     }
   }
@@ -74,7 +72,7 @@ absl::StatusOr<std::shared_ptr<const Primitive>> Build(const MatmulProblem& p) {
   parts.arguments = {{DNNL_ARG_SRC, pd->src_desc()}, {DNNL_ARG_WEIGHTS, pd->weights_desc()}};
   if (p.has_bias) parts.arguments.push_back({DNNL_ARG_BIAS, pd->bias_desc()});
   parts.arguments.push_back({DNNL_ARG_DST, pd->dst_desc()});
-  AppendPostOpArguments(p.post_ops, parts.arguments);
+  Append(post_ops.arguments, parts.arguments);
   parts.scratchpad = pd->scratchpad_desc();
   parts.implementation = pd->impl_info_str();
   parts.weights_layout = LayoutFor(p.weights, pd->weights_desc(), p.threads);

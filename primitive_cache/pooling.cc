@@ -12,11 +12,11 @@ absl::StatusOr<std::shared_ptr<const Primitive>> Build(const PoolingProblem& p) 
   const auto algorithm = p.kind == PoolingProblem::Kind::kMax
                              ? dnnl::algorithm::pooling_max
                              : dnnl::algorithm::pooling_avg_exclude_padding;
-  const Pool::desc desc(dnnl::prop_kind::forward_inference, algorithm, ToDnnl(p.src), ToDnnl(p.dst),
-                        ToDnnl(p.strides), ToDnnl(p.window), ToDnnl(p.pads_begin),
-                        ToDnnl(p.pads_end));
-  using Pd = Pool::primitive_desc;
-  TENON_ASSIGN_OR_RETURN(const Pd pd, CompiledImplementation<Pd>(desc, Attributes({}), AcceptAll));
+  const onednn::PoolingDescs descs{ToDnnl(p.src),    ToDnnl(p.dst),        ToDnnl(p.strides),
+                                   ToDnnl(p.window), ToDnnl(p.pads_begin), ToDnnl(p.pads_end)};
+  TENON_ASSIGN_OR_RETURN(
+      const Pool::primitive_desc pd,
+      Found(onednn::Pooling(algorithm, descs, MakePostOps({}).attr, IsCompiled)));
 
   PrimitiveParts parts;
   parts.primitive = Pool(pd);

@@ -1,6 +1,5 @@
 #include "primitive_cache/weight_panels.h"
 
-#include <cstring>
 #include <string>
 
 #include "primitive_cache/dnnl_primitive.h"
@@ -10,27 +9,27 @@ namespace tenon {
 std::optional<WeightPanels> PanelsIn(const PackedLayout& layout) {
   // The plain descriptor, then the packed one (see LayoutFromDescription).
   const std::string description = layout.description();
-  constexpr size_t kDesc = sizeof(dnnl_memory_desc_t);
-  if (description.size() < 2 * kDesc) return std::nullopt;
-  dnnl_memory_desc_t packed;
-  std::memcpy(&packed, description.data() + kDesc, kDesc);
+  const size_t size = onednn::BytesPerDesc();
+  if (description.size() < 2 * size) return std::nullopt;
+  const auto packed = onednn::DescFromBytes(absl::string_view(description).substr(size, size));
+  if (!packed.has_value()) return std::nullopt;
+  const auto blocks = onednn::BlocksOf(*packed);
+  if (!blocks.has_value()) return std::nullopt;
   // [K, N], or [N, K, 1, 1] as a filter.
-  const bool filter = packed.ndims == 4 && packed.dims[2] == 1 && packed.dims[3] == 1;
-  if (packed.ndims != 2 && !filter) return std::nullopt;
-  const int k = filter ? 1 : 0, n = filter ? 0 : 1;
-  const dnnl_blocking_desc_t& blocks = packed.format_desc.blocking;
-  if (packed.data_type != dnnl_f32 || packed.format_kind != dnnl_blocked || packed.offset0 != 0 ||
-      packed.extra.flags != dnnl_memory_extra_flag_none || blocks.inner_nblks != 2 ||
-      blocks.inner_idxs[0] != k || blocks.inner_idxs[1] != n) {
+  const auto& dims = blocks->dims;
+  const bool filter = dims.size() == 4 && dims[2] == 1 && dims[3] == 1;
+  if (dims.size() != 2 && !filter) return std::nullopt;
+  const size_t k = filter ? 1 : 0, n = filter ? 0 : 1;
+  if (blocks->type != dnnl::memory::data_type::f32 || !blocks->whole ||
+      blocks->axes != onednn::Dims{static_cast<int64_t>(k), static_cast<int64_t>(n)}) {
     return std::nullopt;
   }
-  const dnnl_dim_t rows = blocks.inner_blks[0], width = blocks.inner_blks[1];
-  if (blocks.strides[k] != rows * width || blocks.strides[n] != packed.padded_dims[k] * width ||
-      packed.padded_offsets[k] != 0 || packed.padded_offsets[n] != 0) {
+  const int64_t rows = blocks->sizes[0], width = blocks->sizes[1];
+  if (blocks->strides[k] != rows * width || blocks->strides[n] != blocks->padded_dims[k] * width) {
     return std::nullopt;
   }
   return WeightPanels{static_cast<size_t>(width),
-                      static_cast<size_t>(blocks.strides[n]) * sizeof(float)};
+                      static_cast<size_t>(blocks->strides[n]) * sizeof(float)};
 }
 
 }  // namespace tenon

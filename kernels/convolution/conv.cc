@@ -96,7 +96,7 @@ absl::StatusOr<TensorDesc> OperandDesc(const ConvGeometry& g, ElementType type, 
 // oneDNN's gemm convolution, which serves what the others do not (left padding of more than a few
 // dilated columns without AVX-512), applies post-ops other than sums one element at a time.
 bool HasSlowPostOps(const Primitive& convolution, const std::vector<PostOpSpec>& post_ops) {
-  return absl::StrContains(convolution.implementation(), "gemm:") &&
+  return absl::StrContains(convolution.implementation(), ":gemm:") &&
          std::any_of(post_ops.begin(), post_ops.end(),
                      [](const PostOpSpec& op) { return op.kind != PostOpSpec::Kind::kSum; });
 }
