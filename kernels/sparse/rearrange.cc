@@ -57,13 +57,15 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseReshapeKernel(PrepareContext& p) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> FillEmptyRowsKernel(PrepareContext& p) {
-  const int64_t n = p.input_shape(0).dim(0), rank = p.input_shape(0).dim(1);
+  const bool ragged = p.input_shape(0).rank() == 1;
+  const int64_t n = p.input_shape(0).dim(0), rank = ragged ? 1 : p.input_shape(0).dim(1);
   const DType dtype = p.input_dtype(1);
   return MakeKernel([=](RunContext& run) -> absl::Status {
     const int64_t* indices = run.input<int64_t>(0);
     const int64_t rows = run.input<int64_t>(2)[0];
     if (rows < 0 || (rows == 0 && n > 0)) {
-      return InvalidArgument("dense_shape has ", rows, " rows for ", n, " elements");
+      return InvalidArgument(ragged ? "nrows" : "dense_shape", " has ", rows, " rows for ", n,
+                             " elements");
     }
     TENON_ASSIGN_OR_RETURN(void* empty_out, run.AllocateOutput(2, Shape({rows})));
     bool* empty = static_cast<bool*>(empty_out);
@@ -82,7 +84,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> FillEmptyRowsKernel(PrepareContext& p) {
       starts[k + 1] = starts[k] + std::max<int64_t>(1, starts[k + 1]);
     }
     const int64_t total = starts.back();
-    TENON_ASSIGN_OR_RETURN(void* indices_out, run.AllocateOutput(0, Shape({total, rank})));
+    // Of no rows, TensorFlow gives ragged indices two dimensions, too.
+    const Shape indices_shape = ragged && rows > 0 ? Shape({total}) : Shape({total, rank});
+    TENON_ASSIGN_OR_RETURN(void* indices_out, run.AllocateOutput(0, indices_shape));
     TENON_ASSIGN_OR_RETURN(void* values_out, run.AllocateOutput(1, Shape({total})));
     int64_t* out = static_cast<int64_t*>(indices_out);
     std::fill_n(out, total * rank, 0);

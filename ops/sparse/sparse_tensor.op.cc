@@ -1,5 +1,5 @@
 // SparseToDense, SparseTensorDenseMatMul, SparseReshape, SparseFillEmptyRows: ops on tensors given
-// by the coordinates of their elements.
+// by the coordinates of their elements. RaggedFillEmptyRows, whose coordinates are rows alone.
 #include <algorithm>
 
 #include "kernels/interface/axis.h"
@@ -104,6 +104,20 @@ absl::Status FillEmptyRowsShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+absl::Status FillEmptyRaggedRowsShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 1));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(2, 0));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(3, 0));
+  if (!c.input(0).CompatibleWith(c.input(1))) {
+    return InvalidArgument("value_rowids of shape ", c.input(0).ToString(), " for values of shape ",
+                           c.input(1).ToString());
+  }
+  for (int i = 1; i < 3; ++i) c.set_output(i, Shape({-1}));
+  c.set_output(3, c.input(0));
+  return absl::OkStatus();
+}
+
 const OpRegistration sparse_to_dense_op({
     .name = "SparseToDense",
     .inputs =
@@ -141,6 +155,16 @@ const OpRegistration sparse_fill_empty_rows_op({
                "reverse_index_map: int64",
     .attrs = "T: type",
     .shape = FillEmptyRowsShape,
+    .reference = FillEmptyRowsKernel,
+});
+
+const OpRegistration ragged_fill_empty_rows_op({
+    .name = "RaggedFillEmptyRows",
+    .inputs = "value_rowids: int64, values: T, nrows: int64, default_value: T",
+    .outputs = "output_value_rowids: int64, output_values: T, empty_row_indicator: bool, "
+               "reverse_index_map: int64",
+    .attrs = "T: type",
+    .shape = FillEmptyRaggedRowsShape,
     .reference = FillEmptyRowsKernel,
 });
 

@@ -160,6 +160,24 @@ class Lists(tf.Module):
                                          element_shape=shape, element_dtype=tf.float32)}
 
 
+class Mapped(tf.Module):
+  """tf.map_fn over the rows of ragged tensors, which pass through variant tensors."""
+
+  @tf.function(input_signature=[
+      spec("values", tf.float32, None), spec("splits", tf.int64, None)])
+  def run(self, values: tf.Tensor, splits: tf.Tensor) -> dict[str, tf.Tensor]:
+    rows = tf.RaggedTensor.from_row_splits(values, splits)
+    sums = tf.map_fn(tf.reduce_sum, rows, fn_output_signature=tf.float32)
+    flipped = tf.map_fn(lambda x: x[::-1] + 1, rows, fn_output_signature=tf.RaggedTensorSpec(
+        [None], tf.float32, ragged_rank=0))
+    nested = tf.RaggedTensor.from_row_splits(rows, tf.constant([0, 1, 3], tf.int64))
+    twice = tf.map_fn(lambda x: tf.concat([x, x], 1), nested,
+                      fn_output_signature=tf.RaggedTensorSpec([None, None], tf.float32, ragged_rank=1))
+    return {"sums": sums, "flipped": flipped.values, "flipped_splits": flipped.row_splits,
+            "twice": twice.flat_values, "twice_splits": twice.nested_row_splits[1],
+            "twice_outer": twice.nested_row_splits[0]}
+
+
 def module(make: Callable[[], tf.Module], runs: dict[str, Arrays]) -> Callable:
   def write(out: pathlib.Path, name: str) -> None:
     target = fresh(out, name)
@@ -243,6 +261,7 @@ MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
         keras.layers.RNN(keras.layers.GRUCell(5, reset_after=False), return_sequences=True,
                          zero_output_for_mask=True)], masked=True),
     "tf1_loop": tf1_loop,
+    "mapped": module(Mapped, {"": {"values": floats(6), "splits": np.array([0, 2, 2, 6])}}),
 }
 
 
