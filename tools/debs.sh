@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Leaves Debian packages in dist/: libtenon0, libtenon-dev, tenon (the command line) and python3-tenon, for the
-# system that it runs on; checks them with lintian. Installs missing packages and builds first.
+# Leaves Debian packages in dist/: libtenon0, libtenon-dev, tenon (the command line), tenon-server and python3-tenon, for
+# the system that it runs on; checks them with lintian. Installs missing packages and builds first.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 install_build_packages
+install_server_packages
 install_packages debhelper dh-python help2man lintian
 tensorflow_python  # its nanobind compiles the extension module
 abi() { "$1" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))'; }
@@ -18,7 +19,7 @@ maintainer="${DEBFULLNAME:-$(git -C "$TENON_ROOT" log -1 --format=%an)} <${DEBEM
 say "Building"
 configure "$TENON_BUILD" -DCMAKE_BUILD_TYPE=Release -DTENON_PYTHON="$TENON_PYTHON" -DTENON_PORTABLE=OFF \
   -DCMAKE_INSTALL_LIBDIR="lib/$multiarch"
-cmake --build "$TENON_BUILD" -j "$TENON_JOBS" --target tenon tenon_static tenon_device_abi tenon_cli tenon_python
+cmake --build "$TENON_BUILD" -j "$TENON_JOBS" --target tenon tenon_static tenon_device_abi tenon_cli tenon_python tenon_server
 
 say "Packing"
 mkdir -p "$TENON_ROOT/dist"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs tests that take hours: all tests, the complete numeric suites under each limit of the
-# instruction set, the unit tests under sanitizers, the plug-in in older TensorFlows, the wheels and Debian packages. Continues after
-# a failure; ends with a line per part.
-# Options: the parts to run (tests, isa, asan, versions, debs, wheels); default: all.
+# instruction set, the unit tests under sanitizers, the plug-in in older TensorFlows, the server under a mixed load for
+# an hour, the wheels and Debian packages. Continues after a failure; ends with a line per part.
+# Options: the parts to run (tests, isa, asan, versions, serve, debs, wheels); default: all.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(tests isa asan versions debs wheels)
+[ ${#parts[@]} -gt 0 ] || parts=(tests isa asan versions serve debs wheels)
 install_build_packages
 tensorflow_python
 
@@ -16,6 +16,12 @@ run_asan() { "$TENON_ROOT/tools/sanitize.sh" address,undefined; }
 run_versions() {
   build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/plugin/versions.py" \
     --site-packages "$TENON_BUILD/site-packages"
+}
+run_serve() {
+  install_server_packages
+  build_all && cmake --build "$TENON_BUILD" -j "$TENON_JOBS" --target tenon_server &&
+    "$TENON_PYTHON" "$TENON_ROOT/tests/serve/soak.py" --server "$TENON_BUILD/bin/tensorflow_model_server" \
+      --plot "$TENON_BUILD/serve-load.svg"
 }
 run_debs() { "$TENON_ROOT/tools/debs.sh" && "$TENON_ROOT/tests/debs.sh"; }
 run_wheels() { "$TENON_ROOT/tools/wheels.sh" && "$TENON_ROOT/tests/python/wheels.sh"; }

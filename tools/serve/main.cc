@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "env/openmp.h"
 #include "tools/serve/grpc_server.h"
 #include "tools/serve/http_server.h"
@@ -251,6 +252,8 @@ int Main(int argc, char** argv) {
 }  // namespace tenon::serve
 
 int main(int argc, char** argv) {
+  // Debian's abseil looks for deadlocks whenever gRPC locks something; that is for debugging.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   // If it cannot restart, this process continues, with threads that spin for long.
   if (tenon::SetShortSpin()) tenon::serve::StartAgain(argv);
   return tenon::serve::Main(argc, argv);

@@ -6,6 +6,10 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <map>
+#include <mutex>
+#include <tuple>
+
 #include "absl/strings/str_cat.h"
 
 namespace tenon::serve {
@@ -24,11 +28,22 @@ Histogram::BucketBoundaries Microseconds() {
 
 Histogram::BucketBoundaries Powers() { return {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}; }
 
+Labels Joined(Labels labels, const Labels& more) {
+  labels.insert(more.begin(), more.end());
+  return labels;
+}
+
 std::string Copy(absl::string_view text) { return std::string(text); }
 
 }  // namespace
 
 struct Metrics::Families {
+  std::mutex mutex;  // guards what follows
+  struct Held {
+    std::unique_ptr<SignatureMetrics> metrics;
+    int holders = 0;
+  };
+  std::map<std::tuple<std::string, int64_t, std::string>, Held> signatures;
   prometheus::Registry registry;
   prometheus::Family<prometheus::Counter>& requests = prometheus::BuildCounter()
                                                           .Name(":tensorflow:serving:request_count")
@@ -94,36 +109,49 @@ Metrics& Metrics::Get() {
 
 void Metrics::Request(absl::string_view model, absl::string_view api, absl::string_view entrypoint,
                       const absl::Status& status, double microseconds) {
-  const std::string code = absl::StatusCodeToString(status.code());
-  families_->requests.Add({{"model_name", Copy(model)}, {"status", code}}).Increment();
-  if (!status.ok()) return;
-  families_->latency
-      .Add({{"model_name", Copy(model)}, {"API", Copy(api)}, {"entrypoint", Copy(entrypoint)}},
-           Microseconds())
-      .Observe(microseconds);
+  // Finding series by their labels takes longer than adding to them, and they stay for ever; as a
+  // rule the next request is like the last one.
+  struct Last {
+    std::string model, api, entrypoint;
+    absl::StatusCode code;
+    prometheus::Counter* requests = nullptr;
+    Histogram* latency = nullptr;  // null: not for errors
+  };
+  thread_local Last last;
+  if (last.requests == nullptr || last.code != status.code() || last.model != model ||
+      last.api != api || last.entrypoint != entrypoint) {
+    last = {Copy(model), Copy(api), Copy(entrypoint), status.code()};
+    last.requests = &families_->requests.Add(
+        {{"model_name", last.model}, {"status", absl::StatusCodeToString(status.code())}});
+    if (status.ok()) {
+      last.latency = &families_->latency.Add(
+          {{"model_name", last.model}, {"API", last.api}, {"entrypoint", last.entrypoint}},
+          Microseconds());
+    }
+  }
+  last.requests->Increment();
+  if (last.latency != nullptr) last.latency->Observe(microseconds);
 }
 
-std::unique_ptr<SignatureMetrics> Metrics::For(const std::string& model, int64_t version,
+std::shared_ptr<SignatureMetrics> Metrics::For(const std::string& model, int64_t version,
                                                const std::string& signature) {
   class Series final : public SignatureMetrics {
    public:
-    Series(Families& f, const std::string& model, const std::string& version,
-           const std::string& signature)
-        : runtime_(f.runtime.Add({{"model_name", model},
-                                  {"API", "Predict"},
-                                  {"runtime", "Tenon"},
-                                  {"version", version},
-                                  {"signature", signature}},
+    Series(Families& f, const std::string& model, const Labels& labels)
+        : families_(f),
+          runtime_(f.runtime.Add(Joined(labels, {{"API", "Predict"}, {"runtime", "Tenon"}}),
                                  Microseconds())),
+          parse_(f.parse.Add(labels, Microseconds())),
+          answer_(f.answer.Add(labels, Microseconds())),
           rows_(f.rows.Add({{"model_name", model}}, Powers())),
           requests_(f.batched.Add({{"model_name", model}}, Powers())),
-          queue_(f.queue.Add({{"model_name", model}}, Microseconds())),
-          parse_(
-              f.parse.Add({{"model_name", model}, {"version", version}, {"signature", signature}},
-                          Microseconds())),
-          answer_(
-              f.answer.Add({{"model_name", model}, {"version", version}, {"signature", signature}},
-                           Microseconds())) {}
+          queue_(f.queue.Add({{"model_name", model}}, Microseconds())) {}
+    ~Series() override {
+      // Otherwise every reload would leave some behind.
+      families_.runtime.Remove(&runtime_);
+      families_.parse.Remove(&parse_);
+      families_.answer.Remove(&answer_);
+    }
     void Ran(int requests, int64_t rows, double microseconds) override {
       runtime_.Observe(microseconds);
       if (rows > 0) rows_.Observe(static_cast<double>(rows));
@@ -134,9 +162,24 @@ std::unique_ptr<SignatureMetrics> Metrics::For(const std::string& model, int64_t
     void Answered(double microseconds) override { answer_.Observe(microseconds); }
 
    private:
-    Histogram &runtime_, &rows_, &requests_, &queue_, &parse_, &answer_;
+    Families& families_;
+    Histogram &runtime_, &parse_, &answer_;  // of this signature
+    Histogram &rows_, &requests_, &queue_;   // of the model
   };
-  return std::make_unique<Series>(*families_, model, absl::StrCat(version), signature);
+  const auto key = std::make_tuple(model, version, signature);
+  const std::lock_guard<std::mutex> lock(families_->mutex);
+  Families::Held& held = families_->signatures[key];
+  if (held.holders++ == 0) {
+    held.metrics = std::make_unique<Series>(
+        *families_, model,
+        Labels{
+            {"model_name", model}, {"version", absl::StrCat(version)}, {"signature", signature}});
+  }
+  return {held.metrics.get(), [this, key](SignatureMetrics*) {
+            const std::lock_guard<std::mutex> ending(families_->mutex);
+            const auto at = families_->signatures.find(key);
+            if (--at->second.holders == 0) families_->signatures.erase(at);
+          }};
 }
 
 void Metrics::WarmUp(const std::string& path, const absl::Status& status, double microseconds) {

@@ -12,7 +12,7 @@
 
 namespace tenon::serve {
 
-// What is counted of one signature of a version. Times are in microseconds.
+// What is counted of one signature of a version; its series end with it. Times are in microseconds.
 class SignatureMetrics {
  public:
   virtual ~SignatureMetrics() = default;
@@ -33,8 +33,9 @@ class Metrics {
   // `api`: "Predict"; `entrypoint`: "GRPC" or "REST".
   void Request(absl::string_view model, absl::string_view api, absl::string_view entrypoint,
                const absl::Status& status, double microseconds);
-  // Finding series by their labels takes longer than adding to them, so it is done once.
-  std::unique_ptr<SignatureMetrics> For(const std::string& model, int64_t version,
+  // Finding series by their labels takes longer than adding to them, so it is done once. A version
+  // that is loaded again while it is still held has the same ones.
+  std::shared_ptr<SignatureMetrics> For(const std::string& model, int64_t version,
                                         const std::string& signature);
   void WarmUp(const std::string& path, const absl::Status& status, double microseconds);
   // 1 if available, otherwise 0.

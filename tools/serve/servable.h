@@ -38,7 +38,7 @@ struct Runnable {
   const TensorSpec* Input(absl::string_view name) const;
   const TensorSpec* Output(absl::string_view name) const;
 
-  std::unique_ptr<SignatureMetrics> metrics;
+  std::shared_ptr<SignatureMetrics> metrics;
   // The mean time of runs, in which the last ones count most; huge before the first.
   std::atomic<float> mean_us{1e30f};
   void Took(float us) { mean_us = mean_us > 1e29f ? us : (mean_us + us) / 2; }

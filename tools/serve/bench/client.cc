@@ -1,9 +1,11 @@
 // tenon_serve_bench: times of requests beside those of runs in this process, for bench/serve.py.
 //
-//   tenon_serve_bench SAVED_MODEL NAME GRPC_ADDRESS REST_PORT SECONDS CLIENTS
+//   tenon_serve_bench SAVED_MODEL NAME GRPC_ADDRESS REST_PORT SECONDS CLIENTS [FREE]
 //
-// One client: the median and the 99th percentile of a run in this process, of a gRPC request, and
-// of a REST request, in µs, measured in turns. More clients: gRPC requests per second.
+// Inputs have one row, and FREE (1) in other dimensions that the model leaves free.
+// One client: the median and the 99th percentile of a run in this process with one thread, of a
+// gRPC request, and of a REST request (without if REST_PORT is 0), in µs, measured in turns. More
+// clients: gRPC requests per second with that many under way, over eight connections. Prints JSON.
 #include <arpa/inet.h>
 #include <grpcpp/grpcpp.h>
 #include <netinet/tcp.h>
@@ -11,13 +13,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <random>
-#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -41,14 +43,16 @@ using tensorflow::serving::PredictResponse;
 }
 
 // One row of random numbers for every input, which must be of floats.
-std::vector<std::pair<std::string, Tensor>> RandomInputs(const Session& session) {
+std::vector<std::pair<std::string, Tensor>> RandomInputs(const Session& session, int free) {
   std::vector<std::pair<std::string, Tensor>> inputs;
   std::mt19937 random(1);
   std::uniform_real_distribution<float> between(-1, 1);
   for (const TensorSpec& spec : session.inputs()) {
     if (spec.dtype != TENON_FLOAT || !spec.dims.has_value()) Fail("an input is not of floats");
     std::vector<int64_t> dims = *spec.dims;
-    for (int64_t& dim : dims) dim = std::max<int64_t>(dim, 1);
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (dims[d] < 0) dims[d] = d == 0 ? 1 : free;
+    }
     Tensor tensor = Tensor::Create<float>(dims);
     for (float& x : tensor.elements<float>()) x = between(random);
     inputs.emplace_back(spec.name, tensor);
@@ -121,7 +125,8 @@ void Compare(Session& session, const std::vector<std::pair<std::string, Tensor>>
   const auto stub = PredictionService::NewStub(
       grpc::CreateChannel(grpc_address, grpc::InsecureChannelCredentials()));
   const PredictRequest request = RequestOf(name, inputs);
-  Http http(rest_port);
+  std::optional<Http> http;
+  if (rest_port != 0) http.emplace(rest_port);
   JsonWriter json;
   json.StartObject();
   json.Key("inputs");
@@ -142,15 +147,15 @@ void Compare(Session& session, const std::vector<std::pair<std::string, Tensor>>
   json.EndObject();
   json.EndObject();
   const std::string body = json.Take(), path = absl::StrCat("/v1/models/", name, ":predict");
-  Series all[] = {{"in this process", [&] { session.RunNamed(inputs); }},
-                  {"gRPC Predict",
-                   [&] {
-                     grpc::ClientContext context;
-                     PredictResponse response;
-                     const grpc::Status status = stub->Predict(&context, request, &response);
-                     if (!status.ok()) Fail(status.error_message());
-                   }},
-                  {"REST predict", [&] { http.Post(path, body); }}};
+  std::vector<Series> all = {{"in_process", [&] { session.RunNamed(inputs); }},
+                             {"grpc", [&] {
+                                grpc::ClientContext context;
+                                PredictResponse response;
+                                const grpc::Status status =
+                                    stub->Predict(&context, request, &response);
+                                if (!status.ok()) Fail(status.error_message());
+                              }}};
+  if (http.has_value()) all.push_back({"rest", [&] { http->Post(path, body); }});
   const auto until = Clock::now() + std::chrono::duration<double>(seconds);
   for (bool warm = false; Clock::now() < until; warm = true) {
     for (Series& series : all) {
@@ -162,41 +167,87 @@ void Compare(Session& session, const std::vector<std::pair<std::string, Tensor>>
       }
     }
   }
+  JsonWriter out;
+  out.StartObject();
   for (Series& series : all) {
     if (series.us.empty()) Fail("too few seconds");
     std::sort(series.us.begin(), series.us.end());
-    std::printf("%s: p50 %.1f us, p99 %.1f us, %zu times\n", series.name,
-                series.us[series.us.size() / 2], series.us[series.us.size() * 99 / 100],
-                series.us.size());
+    out.Key(series.name);
+    out.StartObject();
+    out.Key("p50_us");
+    out.Double(series.us[series.us.size() / 2]);
+    out.Key("p99_us");
+    out.Double(series.us[series.us.size() * 99 / 100]);
+    out.Key("requests");
+    out.Uint(series.us.size());
+    out.EndObject();
   }
+  out.EndObject();
+  std::puts(out.Take().c_str());
 }
+
+// A request that is under way.
+struct Call {
+  PredictionService::Stub* stub;
+  grpc::ClientContext context;
+  PredictResponse response;
+  grpc::Status status;
+  Clock::time_point start = Clock::now();
+  std::unique_ptr<grpc::ClientAsyncResponseReader<PredictResponse>> reader;
+};
 
 void Throughput(const std::vector<std::pair<std::string, Tensor>>& inputs, const std::string& name,
                 const std::string& grpc_address, double seconds, int clients) {
+  constexpr int kConnections = 8;
   const PredictRequest request = RequestOf(name, inputs);
-  std::atomic<int64_t> answered{0};
-  std::vector<std::thread> threads;
-  const auto start = Clock::now();
-  const auto until = start + std::chrono::duration<double>(seconds);
-  for (int i = 0; i < clients; ++i) {
-    threads.emplace_back([&, i] {
-      grpc::ChannelArguments arguments;
-      arguments.SetInt("tenon.client", i % 8);  // eight connections
-      const auto stub = PredictionService::NewStub(
-          grpc::CreateCustomChannel(grpc_address, grpc::InsecureChannelCredentials(), arguments));
-      while (Clock::now() < until) {
-        grpc::ClientContext context;
-        PredictResponse response;
-        const grpc::Status status = stub->Predict(&context, request, &response);
-        if (!status.ok()) Fail(status.error_message());
-        ++answered;
-      }
-    });
+  std::vector<std::unique_ptr<PredictionService::Stub>> stubs;
+  for (int i = 0; i < kConnections; ++i) {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt("tenon.client", i);  // channels of the same arguments share a connection
+    stubs.push_back(PredictionService::NewStub(
+        grpc::CreateCustomChannel(grpc_address, grpc::InsecureChannelCredentials(), arguments)));
   }
-  for (std::thread& thread : threads) thread.join();
-  const std::chrono::duration<double> took = Clock::now() - start;
-  std::printf("%d clients: %.0f requests/s\n", clients,
-              static_cast<double>(answered) / took.count());
+  // One thread for all: it leaves the CPUs to the server.
+  grpc::CompletionQueue queue;
+  int under_way = 0;
+  const auto begin = [&](PredictionService::Stub* stub) {
+    auto* const call = new Call{stub, {}, {}, {}, Clock::now(), nullptr};
+    call->reader = stub->AsyncPredict(&call->context, request, &queue);
+    call->reader->Finish(&call->response, &call->status, call);
+    ++under_way;
+  };
+  const auto start = Clock::now();
+  const auto warm = start + std::chrono::duration<double>(seconds / 5);
+  const auto until = warm + std::chrono::duration<double>(seconds);
+  for (int i = 0; i < clients; ++i) begin(stubs[static_cast<size_t>(i % kConnections)].get());
+  std::vector<double> us;
+  while (under_way > 0) {
+    void* tag;
+    bool ok;
+    if (!queue.Next(&tag, &ok)) Fail("the queue ended");
+    const std::unique_ptr<Call> call(static_cast<Call*>(tag));
+    --under_way;
+    if (!call->status.ok()) Fail(call->status.error_message());
+    const auto now = Clock::now();
+    if (now >= warm && now < until) {
+      us.push_back(std::chrono::duration<double, std::micro>(now - call->start).count());
+    }
+    if (now < until) begin(call->stub);
+  }
+  if (us.empty()) Fail("too few seconds");
+  std::sort(us.begin(), us.end());
+  JsonWriter out;
+  out.StartObject();
+  out.Key("clients");
+  out.Int(clients);
+  out.Key("requests_per_s");
+  out.Double(static_cast<double>(us.size()) / seconds);
+  out.Key("p50_us");
+  out.Double(us[us.size() / 2]);
+  out.Key("p99_us");
+  out.Double(us[us.size() * 99 / 100]);
+  out.EndObject();
+  std::puts(out.Take().c_str());
 }
 
 }  // namespace
@@ -204,15 +255,18 @@ void Throughput(const std::vector<std::pair<std::string, Tensor>>& inputs, const
 
 int main(int argc, char** argv) {
   using namespace tenon::serve;  // NOLINT: this program is all of it
-  int rest_port = 0, clients = 0;
+  int rest_port = 0, clients = 0, free = 1;
   double seconds = 0;
-  if (argc != 7 || !absl::SimpleAtoi(argv[4], &rest_port) || !absl::SimpleAtod(argv[5], &seconds) ||
+  if (argc < 7 || argc > 8 || (argc == 8 && !absl::SimpleAtoi(argv[7], &free)) ||
+      !absl::SimpleAtoi(argv[4], &rest_port) || !absl::SimpleAtod(argv[5], &seconds) ||
       !absl::SimpleAtoi(argv[6], &clients)) {
-    Fail("usage: tenon_serve_bench SAVED_MODEL NAME GRPC_ADDRESS REST_PORT SECONDS CLIENTS");
+    Fail("usage: tenon_serve_bench SAVED_MODEL NAME GRPC_ADDRESS REST_PORT SECONDS CLIENTS [FREE]");
   }
   try {
-    tenon::Session session(argv[1]);
-    const auto inputs = RandomInputs(session);
+    tenon::SessionOptions options;
+    options.threads = 1;
+    tenon::Session session(argv[1], options);
+    const auto inputs = RandomInputs(session, free);
     if (clients == 1) {
       Compare(session, inputs, argv[2], argv[3], rest_port, seconds);
     } else {
