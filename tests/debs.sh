@@ -51,8 +51,8 @@ inside sh -c 'mkdir -p /tmp/mlp && cp -r /src/tests/models/mlp/saved_model /tmp/
   tenon serve --port=0 --rest_api_port=8501 --model_base_path=/tmp/mlp & server=$!
   for try in $(seq 50); do sleep 0.2; python3 -c "
 import urllib.request as r
-print(r.urlopen(\"http://127.0.0.1:8501/v1/models/default\").read())" 2>/dev/null && break; done
-  kill $server && wait $server'
+print(r.urlopen(\"http://127.0.0.1:8501/v1/models/default\").read())" 2>/dev/null && answered=yes && break; done
+  kill $server && wait $server && [ "$answered" = yes ]'
 
 say "Building programs"
 inside sh -c 'apt-get install -y -qq /debs/libtenon-dev_*.deb g++ cmake ninja-build pkg-config' >/dev/null
