@@ -173,7 +173,7 @@ class Builder {
       fate: this.fate(node.id),
       dim,
       nodes: 1,
-      mark: marks?.get(node.id)?.join(", ") ?? "",
+      mark: marks?.get(node.id)?.join(", ").replace(/_/g, " ") ?? "",
     };
   }
 

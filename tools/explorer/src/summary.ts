@@ -93,12 +93,17 @@ function link(model: Model, id: number | undefined | null, title: string, select
 export function differencesView(a: Model, b: Model, comparison: Comparison,
                                 select: (model: Model, id: number) => void): HTMLElement {
   const cell = (model: Model, id: number | null) =>
-    id === null ? "-" : link(model, id, model.history.all.get(id)?.name ?? String(id), (i) => select(model, i));
-  return h("div", { class: "summary", tabindex: 0, role: "region", "aria-label": "Differences" },
+    id === null ? null : link(model, id, model.history.all.get(id)?.name ?? String(id), (i) => select(model, i));
+  const both = (one: number | null, other: number | null): Node => {
+    const first = cell(a, one), second = cell(b, other);
+    if (!first || !second) return first ?? second ?? h("span", {}, "-");
+    return first.textContent === second.textContent ? first : h("span", {}, first, " / ", second);
+  };
+  return h("div", { class: "summary differ", tabindex: 0, role: "region", "aria-label": "Differences" },
     h("h2", {}, "Differences"),
     ...comparison.summary.map((s) => h("p", {}, name(s, 1000))),
-    table("Nodes that differ", [shown(a.title, 60), shown(b.title, 60), "ms", "ms", "Marks", "What"],
+    table("Nodes that differ", ["Node", shown(a.title, 60), shown(b.title, 60), "Marks", "What"],
           comparison.rows.slice(0, 1000).map((r) =>
-            [cell(a, r.a), cell(b, r.b), r.a_ms > 0 ? format.ms(r.a_ms) : "-", r.b_ms > 0 ? format.ms(r.b_ms) : "-",
-             shown(r.marks.join(", ")), name(r.text, 600)]), "t-differ"));
+            [both(r.a, r.b), r.a_ms > 0 ? format.ms(r.a_ms) : "-", r.b_ms > 0 ? format.ms(r.b_ms) : "-",
+             shown(r.marks.join(", ").replace(/_/g, " ")), name(r.text, 600)]), "t-differ"));
 }
