@@ -49,10 +49,11 @@ def install() -> None:
   sys.path.insert(0, str(folder))
 
 
-def free_port() -> int:
-  with socket.socket() as probe:
-    probe.bind(("127.0.0.1", 0))
-    return probe.getsockname()[1]
+def free_ports() -> tuple[int, int]:
+  with socket.socket() as first, socket.socket() as second:
+    first.bind(("127.0.0.1", 0))
+    second.bind(("127.0.0.1", 0))
+    return first.getsockname()[1], second.getsockname()[1]
 
 
 class Server:
@@ -61,7 +62,7 @@ class Server:
   def __init__(self, *flags: str, wait: bool = True,
                tls: ssl.SSLContext | None = None, program: str = "",
                script: str = ""):
-    self.grpc_port, self.rest_port = free_port(), free_port()
+    self.grpc_port, self.rest_port = free_ports()
     # Not a pipe: nobody reads it while the server runs.
     self._log = tempfile.TemporaryFile("w+")
     self.tls = tls
@@ -82,10 +83,14 @@ class Server:
   def rest(self) -> str:
     return f"127.0.0.1:{self.rest_port}"
 
-  def log(self) -> list[dict]:
-    """The log so far, by line."""
+  def output(self) -> str:
     with open(f"/proc/self/fd/{self._log.fileno()}", encoding="utf-8") as text:
-      return [json.loads(line) for line in text if line.startswith("{")]
+      return text.read()
+
+  def log(self) -> list[dict]:
+    """The log so far, by line; a line that is being written does not count."""
+    return [json.loads(line) for line in self.output().splitlines(True)
+            if line.startswith("{") and line.endswith("}\n")]
 
   def messages(self, message: str) -> list[dict]:
     return [line for line in self.log() if line["message"] == message]
@@ -103,7 +108,7 @@ class Server:
         if holds():
           return
       if self.process.poll() is not None:
-        raise AssertionError(f"the server ended: {self.log()}")
+        raise AssertionError(f"the server ended: {self.output()}")
       if time.monotonic() > end:
         raise AssertionError(f"still not so after {seconds} s")
       time.sleep(0.02)

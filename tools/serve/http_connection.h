@@ -86,9 +86,11 @@ class Connection final : public AnyConnection,
     asio::post(stream_.get_executor(), [weak = this->weak_from_this()] {
       const auto self = weak.lock();
       if (!self || !self->idle_) return;
-      // A request that lies in the socket already is answered.
+      // A request that lies in the socket already is answered. So is one that has been read while
+      // its handler still waits for its turn: what is cancelled here ends the connection only if it
+      // fails.
       error_code error;
-      if (self->Tcp().socket().available(error) == 0 || error) self->Close();
+      if (self->Tcp().socket().available(error) == 0 || error) self->Tcp().cancel();
     });
   }
 
