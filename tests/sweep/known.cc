@@ -20,6 +20,8 @@ constexpr const char* kProblems[] = {
     R"(p: Conv2DBackpropInput(i32[4]=const:(1,5,1,65), bf16[1,1,65,12]=const, bf16[1,5,1,12]) T=bf16 strides=[1,1,1,1] padding="SAME")",
     R"(p: _FusedConv3D(bf16[3,6,5,6,7], bf16[1,1,1,7,8], bf16[8], bf16[3,6,5,6,8]) T=bf16 strides=[1,1,1,1,1] padding="SAME" num_args=2 fused_ops=["BiasAdd","Mul","Relu6"])",
     R"(p: _FusedConv2D(bf16[1,9,34,24], bf16[3,3,8,12], bf16[12]) T=bf16 strides=[1,1,1,1] padding="SAME" dilations=[1,2,2,1] num_args=1 fused_ops=["BiasAdd","_Mish"])",
+    R"(p: _FusedQuantizedConv2D(qi8[1,8,1,63]=uniform(-128,127), qi8[2,2,63,129]=const:uniform(-127,127), f32[129]=uniform(-6,6), f32[]=(-6), f32[]=(6), f32[129]=uniform(-2,-1), f32[129]=uniform(0.25,1), f32[]=(-60), f32[]=(60)) Tdevice_inputs=[qi8,qi8,f32] Thost_inputs=[f32,f32,f32,f32,f32,f32] Tdevice_outputs=[qi8] Thost_outputs=[f32,f32] fused_ops=["BiasAdd","Requantize"] Tinput=qi8 Tfilter=qi8 Tbias=f32 Tsummand=qu8 out_type=qi8 strides=[1,1,1,1] padding="SAME" dilations=[1,2,2,1] data_zero=0)",
+    R"(p: _FusedQuantizedDepthwiseConv2D(qi8[21,6,28,1]=uniform(-128,127), qi8[3,3,1,1]=const:uniform(-127,127), f32[1]=uniform(-6,6), f32[]=(-6), f32[]=(6), f32[]=uniform(-2,-1), f32[]=uniform(0.25,1), f32[]=(-60), f32[]=(60)) Tdevice_inputs=[qi8,qi8,f32] Thost_inputs=[f32,f32,f32,f32,f32,f32] Tdevice_outputs=[qi8] Thost_outputs=[f32,f32] fused_ops=["BiasAdd","Requantize"] Tinput=qi8 Tfilter=qi8 Tbias=f32 Tsummand=qu8 out_type=qi8 strides=[1,3,3,1] padding="SAME" dilations=[1,1,1,1] data_zero=0)",
 };
 // clang-format on
 
