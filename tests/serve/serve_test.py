@@ -14,6 +14,7 @@ import gzip
 import json
 import math
 import pathlib
+import subprocess
 import sys
 import unittest
 
@@ -377,6 +378,20 @@ class Rest(ServerTest):
                                        {"Content-Encoding": "gzip"})
     self.assertEqual(status, 400)
 
+  def test_curl(self):
+    url = f"http://{self.server.rest}/v1/models/toy:predict"
+    body = json.dumps({"instances": X * 50})
+    # Chunks, a packed answer, "100 Continue", and a second request on the same connection.
+    done = subprocess.run(
+        ["curl", "-sS", "--fail", "--compressed", "-H",
+         "Transfer-Encoding: chunked", "-H", "Expect: 100-continue", "-d", "@-",
+         "-w", "\n%{num_connects}\n", url, url], input=body, text=True,
+        capture_output=True, check=True, timeout=30)
+    first, connects, rest = done.stdout.split("\n", 2)
+    self.assertEqual((len(json.loads(first)["predictions"]), connects),
+                     (100, "1"))
+    self.assertTrue(rest.rstrip().endswith("\n0"), rest[-50:])
+
   def test_metrics(self):
     name = ':tensorflow:serving:request_count{model_name="toy",status="OK"}'
     before = self.server.metric(name)
@@ -389,7 +404,6 @@ class Rest(ServerTest):
 class Flags(unittest.TestCase):
 
   def run_server(self, *flags):
-    import subprocess
     return subprocess.run([clients.PROGRAM, *flags], capture_output=True, text=True,
                           timeout=60)
 
