@@ -39,6 +39,11 @@ ELSEWHERE = {
     "QUANTIZE.md: $ tenon quantize my_model --weights": "tests/small_weights_in_tensorflow.py",
     "PYTHON.md: >>> ": "tests/python/docs_test.py",
     "SERVING.md: ": "tests/serve/serve_test.py",
+    "RAY.md: pip install": "tests/python/wheels.sh",
+    "RAY.md: ": "tests/cluster/pages_test.py",
+    "SPARK.md: pip install": "tests/python/wheels.sh",
+    "SPARK.md: ": "tests/cluster/pages_test.py",
+    "SCALE.md: ": "tests/cluster/pages_test.py",
 }
 # What a block takes for granted.
 PRELUDES = {

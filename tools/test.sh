@@ -7,6 +7,7 @@
 "$TENON_ROOT/tools/demo.sh"
 tensorflow_python
 install_server_packages
+install_cluster_packages
 say "Building the tests"
 build_all
 cmake --build "$TENON_BUILD" -j "$TENON_JOBS" --target tenon_server

@@ -31,6 +31,13 @@ METADATA = {
     "tenon": """Summary: Runs TensorFlow models on CPUs with oneDNN, without TensorFlow
 Requires-Python: >=3.10
 Requires-Dist: numpy>=1.23
+Provides-Extra: ray
+Requires-Dist: ray[data]>=2.40; extra == "ray"
+Requires-Dist: pyarrow>=14; extra == "ray"
+Provides-Extra: spark
+Requires-Dist: pyspark>=3.4; extra == "spark"
+Requires-Dist: pandas>=2; extra == "spark"
+Requires-Dist: pyarrow>=14; extra == "spark"
 """,
     PLUGIN: """Summary: Tenon's graph rewrites and oneDNN kernels inside stock TensorFlow
 Requires-Python: >=3.9

@@ -44,6 +44,9 @@ install_server_packages() { install_listed "$TENON_ROOT/tools/serve/packages.txt
 # For the tests of the explorer's page, and for building its script.
 install_explorer_packages() { install_listed "$TENON_ROOT/tools/explorer/packages.txt"; }
 
+# For the tests on clusters, whose Python packages they install themselves.
+install_cluster_packages() { install_listed "$TENON_ROOT/tests/cluster/packages.txt"; }
+
 # tensorflow_python: makes sure of the virtual environment with TensorFlow; sets TENON_PYTHON.
 # Its requirements are tools/requirements.txt; a change of that file makes it anew.
 tensorflow_python() {
