@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Throughput of Ray Data and Spark beside `tenon bench --streams` on the same cores; what the driver costs; a picture.
 
-  bench/cluster.py --build build [--models resnet50,bert,deepfm] [--actors 1,2] [--batch 16] [--engines ray,spark]
+  bench/cluster.py --build build [--models resnet50:8,bert:4,deepfm:4096] [--actors 1,2] [--engines ray,spark]
   bench/cluster.py --picture bench/results/DATE-cluster.json --output docs/scale.svg
 
-The models are those of bench/compare's tables. Every actor has one CPU and runs on one thread. An engine's throughput is that of its steady state: its start, the loading of models
+The models are those of bench/compare's tables, each with the rows of a batch. Every actor has one CPU and runs on one thread. An engine's throughput is that of its steady state: its start, the loading of models
 and the last batches, when some actors have no more work, are left out. Engine and `tenon bench` take turns, and what is
 compared are the medians of the rounds. Writes JSON to bench/results.
 """
@@ -137,10 +137,10 @@ def driver_seconds() -> float:
       return pa.table({"at": [time.time()]})
 
   block = ray.put(pa.table({"x": [0]}))
-  data = ray.data.from_arrow_refs([block] * 2000).map_batches(
+  data = ray.data.from_arrow_refs([block] * 600).map_batches(
       Nothing, batch_size=1, batch_format="pyarrow", num_cpus=1, compute=ray.data.ActorPoolStrategy(size=1))
   ends = sorted(row["at"] for row in data.take_all())
-  return (ends[-1] - ends[200]) / (len(ends) - 201)
+  return (ends[-1] - ends[100]) / (len(ends) - 101)
 
 
 def simulate(actors: int, batch_seconds: float, driver: float, spread: float, seconds: float = 100) -> float:
@@ -166,7 +166,7 @@ def simulate(actors: int, batch_seconds: float, driver: float, spread: float, se
 def measure(args: argparse.Namespace) -> None:
   import ray
   engines = {"ray": with_ray, "spark": with_spark}
-  environment = {"machine": report.machine(), "revision": report.revision(), "batch": args.batch,
+  environment = {"machine": report.machine(), "revision": report.revision(),
                  "python": sys.version.split()[0], "models": {}}
   if "ray" in args.engines:
     ray.init("local", num_cpus=max(args.actors) + 1, include_dashboard=False, log_to_driver=False, logging_level="ERROR",
@@ -174,7 +174,8 @@ def measure(args: argparse.Namespace) -> None:
     ray.data.DataContext.get_current().enable_progress_bars = False
     environment["driver_seconds"] = driver_seconds()
     print(f"Ray's driver: {environment['driver_seconds'] * 1e3:.2f} ms a batch", flush=True)
-  for name, folder in args.models:
+  for name, folder, batch in args.models:
+    args.batch = batch
     rows: list[dict] = []
     for actors in args.actors:
       rounds: dict[str, list[float]] = {"alone": []}
@@ -183,7 +184,8 @@ def measure(args: argparse.Namespace) -> None:
         for engine in args.engines:
           rate = engines[engine](args, folder, actors, args.batch * actors / rounds["alone"][-1])
           rounds.setdefault(engine, []).append(rate)
-      row = {"actors": actors, "load": os.getloadavg()[0], "rounds": rounds,
+      row = {"actors": actors, "batch": batch, "row_bytes": sum(
+          value[:1].nbytes for value in batch_of(folder, 1).values()), "load": os.getloadavg()[0], "rounds": rounds,
              **{key: statistics.median(values) for key, values in rounds.items()}}
       rows.append(row)
       shares = ", ".join(f"{engine} {row[engine]:.4g} ({row[engine] / row['alone']:.0%})" for engine in args.engines)
@@ -191,9 +193,9 @@ def measure(args: argparse.Namespace) -> None:
     environment["models"][name] = rows
   if "ray" in args.engines:
     for rows in environment["models"].values():
-      cost = args.batch / rows[0]["ray"]
+      cost = rows[0]["batch"] / rows[0]["ray"]
       for actors in (1, 3, 10, 30, 100, 250, 500, 1000, 2000):
-        rate = simulate(actors, cost, environment["driver_seconds"], 0.1) * args.batch
+        rate = simulate(actors, cost, environment["driver_seconds"], 0.1) * rows[0]["batch"]
         rows.append({"actors": actors, "simulated": rate})
     ray.shutdown()
   environment["machine"]["load_after"] = os.getloadavg()[0]
@@ -211,14 +213,13 @@ def picture(args: argparse.Namespace) -> None:
            if key in ("alone", "ray", "spark", "simulated")]
   low, high = math.floor(math.log10(min(rates))), math.ceil(math.log10(max(rates)))
   left, top, width, height = 70, 40, 480, 300
-  svg = Svg(left + width + 150, top + height + 60, "rows per second against actors")
+  svg = Svg(left + width + 190, top + height + 60, "rows per second against actors")
 
   def at(actors: float, rate: float) -> tuple[float, float]:
     return (left + width * math.log10(actors) / math.log10(2000),
             top + height * (1 - (math.log10(rate) - low) / (high - low)))
 
-  svg.text(left, 20, f"Rows per second in Ray Data, batches of {found['batch']}, one CPU an actor "
-           f"({found['machine']['cpu']})")
+  svg.text(left, 20, f"Rows per second in Ray Data, one CPU an actor ({found['machine']['cpu']})")
   for power in range(low, high + 1):
     y = at(1, 10 ** power)[1]
     svg.line([(left, y), (left + width, y)], "#dddddd")
@@ -231,7 +232,7 @@ def picture(args: argparse.Namespace) -> None:
   for color, (name, rows) in zip(colors, found["models"].items()):
     simulated = [at(row["actors"], row["simulated"]) for row in rows if "simulated" in row]
     svg.line(simulated, color, 2)
-    svg.text(simulated[-1][0] + 8, simulated[-1][1] + 4, name, fill=color)
+    svg.text(simulated[-1][0] + 8, simulated[-1][1] + 4, f"{name}, batches of {rows[0]['batch']}", fill=color)
     for row in rows:
       if "ray" in row:
         svg.dot(*at(row["actors"], row["ray"]), color)
@@ -241,9 +242,8 @@ def picture(args: argparse.Namespace) -> None:
 def main() -> None:
   parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
   parser.add_argument("--build", type=pathlib.Path, default=HERE.parent / "build")
-  parser.add_argument("--models", default="resnet50,bert,deepfm")
+  parser.add_argument("--models", default="resnet50:8,bert:4,deepfm:4096")
   parser.add_argument("--actors", default="1,2")
-  parser.add_argument("--batch", type=int, default=16)
   parser.add_argument("--engines", default="ray,spark")
   parser.add_argument("--seconds", type=float, default=10, help="of a round of each, at least")
   parser.add_argument("--rounds", type=int, default=3)
@@ -259,7 +259,8 @@ def main() -> None:
   if package not in os.environ.get("PYTHONPATH", ""):  # the engines' workers need it too
     os.environ.update({"PYTHONPATH": package, "PYSPARK_PYTHON": sys.executable, "RAY_worker_niceness": "0"})
     os.execv(sys.executable, [sys.executable, *sys.argv])
-  args.models = [(name, family.ensure([name]) / name) for name in args.models.split(",")
+  args.models = [(name, family.ensure([name]) / name, int(batch))
+                 for name, batch in (text.split(":") for text in args.models.split(","))
                  for family in model_cache.FAMILIES.values() if name in family.names]
   args.actors = [int(n) for n in args.actors.split(",")]
   args.engines = args.engines.split(",")

@@ -32,7 +32,7 @@ class ProgramCase(fixtures.FolderCase):
 
   def run_program(self, *command: object) -> str:
     done = subprocess.run([sys.executable, *map(str, command)], cwd=self.folder, capture_output=True, text=True,
-                          check=False, timeout=120, env={**os.environ, "TENON_CACHE_DIR": self.cache})
+                          check=False, timeout=400, env={**os.environ, "TENON_CACHE_DIR": self.cache})
     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
     return done.stdout
 
