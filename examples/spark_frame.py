@@ -15,7 +15,7 @@ COPIES = 20
 
 spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
 rows = [(pixels.ravel().tolist(),) for pixels in samples]
-images = spark.createDataFrame(rows, "pixels array<float>").crossJoin(spark.range(COPIES)).repartition(16)
+images = spark.createDataFrame(rows, "pixels array<float>").crossJoin(spark.range(COPIES)).repartition(4)
 logits = tenon.spark.predict_udf(str(folder / "saved_model"), batch_size=64)
 
 frame = images.select(logits("pixels").alias("logits")).select(

@@ -109,7 +109,7 @@ class ServerTest(fixtures.FolderCase):
       if not re.match(r"--(rest_api_)?port=", argument):  # the test has others
         argument = re.sub(r"--model_base_path=.*", f"--model_base_path={self.folder / container['name']}", argument)
         arguments.append(argument.replace("=/cache", f"={self.cache}").replace("{{.Name}}", "digits"))
-    server = clients.Server(str(SERVER), *arguments)
+    server = clients.Server(*arguments, program=str(SERVER))
     try:
       for name in ("startupProbe", "readinessProbe", "livenessProbe"):
         if name in container:
