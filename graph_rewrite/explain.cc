@@ -39,8 +39,10 @@ std::string OpAfter(const GraphEdit& edit, NodeId id, const Graph& after) {
 
 class Follower {
  public:
-  Follower(const Story& story, NodeId start) : story_(story), now_(start) {
-    const Node& n = story.loaded().node(start);
+  Follower(const Story& story, const std::string& function, NodeId start)
+      : story_(story), function_(function), now_(start) {
+    const Node& n = FunctionOf(story.loaded(), function)->node(start);
+    out_.function = function;
     op_now_ = n.op;
     out_.node = n.name;
     out_.op = n.op;
@@ -50,10 +52,12 @@ class Follower {
     for (size_t i = 0; i < story_.report.phases.size(); ++i) {
       const PhaseReport& report = story_.report.phases[i];
       path_ = {now_};
-      FollowPhase(report, story_.snapshots[i + 1].graph);
+      const Graph* const after = FunctionOf(story_.snapshots[i + 1].graph, function_);
+      if (after == nullptr) return std::move(out_);  // nobody calls the function any more
+      FollowPhase(report, *after);
       WhyNots(report.phase);
     }
-    const Graph& g = story_.rewritten();
+    const Graph& g = *FunctionOf(story_.rewritten(), function_);
     if (g.Has(now_)) {
       out_.now = g.node(now_).name;
       out_.now_op = g.node(now_).op;
@@ -66,7 +70,7 @@ class Follower {
   void FollowPhase(const PhaseReport& report, const Graph& after) {
     for (const RewriteStep& step : report.steps) {
       if (now_ == kNoNode) return;
-      if (!step.function.empty()) continue;
+      if (step.function != function_) continue;
       const GraphEdit& edit = step.edit;
       const bool removed = std::any_of(edit.removed.begin(), edit.removed.end(),
                                        [&](const auto& r) { return r.id == now_; });
@@ -107,6 +111,7 @@ class Follower {
     };
     absl::btree_map<std::string, RuleVerdict> misses;
     for (const NearMiss& miss : story_.near_misses) {
+      if (miss.function != function_) continue;
       if (miss.phase != phase || (!is_it(miss.anchor) && !has_it(miss.nodes))) continue;
       misses[miss.rule] = {miss.rule, phase, false, true, miss.reason.Text(), miss.reason};
     }
@@ -116,7 +121,7 @@ class Follower {
     };
     absl::btree_map<std::string, Best> others;
     for (const Story::Tried& tried : story_.tried) {
-      if (tried.phase != phase) continue;
+      if (tried.phase != phase || tried.function != function_) continue;
       for (const Try& t : tried.tries) {
         const bool concerned = is_it(t.at) || is_it(t.outcome.blame) || has_it(t.outcome.matched);
         if (!concerned || misses.contains(t.rule->name) || !WasCandidate(t)) continue;
@@ -136,6 +141,7 @@ class Follower {
   }
 
   const Story& story_;
+  const std::string function_;  // that the node is in
   NodeId now_;
   std::string op_now_;
   std::vector<NodeId> path_;  // all that computed it during the phase
@@ -144,23 +150,33 @@ class Follower {
 
 }  // namespace
 
+std::optional<FoundNode> FindAnywhere(const Graph& graph, absl::string_view name) {
+  if (const Node* n = graph.FindNode(name); n != nullptr) return FoundNode{"", n->id};
+  for (const auto& [function, body] : graph.functions()) {
+    std::optional<FoundNode> found = FindAnywhere(*body, name);
+    if (!found.has_value()) continue;
+    found->function =
+        found->function.empty() ? function : absl::StrCat(function, "/", found->function);
+    return found;
+  }
+  return std::nullopt;
+}
+
 absl::StatusOr<std::vector<NodeExplanation>> Explain(const Story& story,
                                                      const std::vector<std::string>& nodes) {
   const Graph& graph = story.loaded();
-  std::vector<NodeId> ids;
-  for (const std::string& name : nodes) {
-    const Node* n = graph.FindNode(name);
-    if (n == nullptr) return NotFound("no node is named '", name, "'");
-    ids.push_back(n->id);
-  }
-  if (nodes.empty()) {
-    const FreeWork free(graph);
-    for (NodeId id : graph.NodeIds()) {
-      if (FactsOf(graph.node(id).op).native != nullptr && !free.IsFree(id)) ids.push_back(id);
-    }
-  }
   std::vector<NodeExplanation> out;
-  for (NodeId id : ids) out.push_back(Follower(story, id).Run());
+  for (const std::string& name : nodes) {
+    const std::optional<FoundNode> found = FindAnywhere(graph, name);
+    if (!found.has_value()) return NotFound("no node is named '", name, "'");
+    out.push_back(Follower(story, found->function, found->node).Run());
+  }
+  if (!nodes.empty()) return out;
+  const FreeWork free(graph);
+  for (NodeId id : graph.NodeIds()) {
+    if (FactsOf(graph.node(id).op).native == nullptr || free.IsFree(id)) continue;
+    out.push_back(Follower(story, "", id).Run());
+  }
   return out;
 }
 
@@ -168,7 +184,7 @@ absl::StatusOr<std::vector<NodeExplanation>> Explain(const Graph& graph,
                                                      const RewriteOptions& options,
                                                      const std::vector<std::string>& nodes) {
   for (const std::string& name : nodes) {
-    if (graph.FindNode(name) == nullptr) return NotFound("no node is named '", name, "'");
+    if (!FindAnywhere(graph, name).has_value()) return NotFound("no node is named '", name, "'");
   }
   TENON_ASSIGN_OR_RETURN(const Story story, TellStory(graph, options, {}));
   return Explain(story, nodes);

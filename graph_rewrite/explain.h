@@ -8,6 +8,7 @@
 #ifndef TENON_GRAPH_REWRITE_EXPLAIN_H_
 #define TENON_GRAPH_REWRITE_EXPLAIN_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,14 +29,24 @@ struct RuleVerdict {
 
 struct NodeExplanation {
   std::string node, op;      // as loaded
+  std::string function;      // that it is in, as RewriteStep::function names it; empty: none
   std::string now, now_op;   // what computes it after rewriting; empty: removed or folded
   bool accelerated = false;  // `now_op` is a private op
   // By phase: what fired, in order, then near misses, then other candidates, best match first.
   std::vector<RuleVerdict> rules;
 };
 
-// Rewrites a copy of the graph. `nodes` are names as loaded; empty: every node that takes time and
-// whose op has an accelerated kernel. NotFound if a name is not a node of the graph.
+// A node by name: of the graph itself or, if that has none, of the first of its functions that
+// does.
+struct FoundNode {
+  std::string function;  // as RewriteStep::function names it
+  NodeId node = kNoNode;
+};
+std::optional<FoundNode> FindAnywhere(const Graph& graph, absl::string_view name);
+
+// Rewrites a copy of the graph. `nodes` are names as loaded; empty: every node of the graph itself
+// that takes time and whose op has an accelerated kernel. A name that the graph does not have is
+// looked for in its functions. NotFound if a name is not a node of either.
 absl::StatusOr<std::vector<NodeExplanation>> Explain(const Graph& graph,
                                                      const RewriteOptions& options,
                                                      const std::vector<std::string>& nodes);

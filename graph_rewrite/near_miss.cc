@@ -177,6 +177,7 @@ class Search {
     out_.push_back({std::move(reason),
                     phase_,
                     attempt.rule->name,
+                    "",
                     graph_.node(attempt.at).name,
                     attempt.at,
                     std::move(nodes),
@@ -232,7 +233,7 @@ absl::StatusOr<std::vector<NearMiss>> Compare(const Graph& loaded, const Rewrite
     // Clean and rename follow from the rest.
     if (phase == Phase::kClean || phase == Phase::kRename || known.contains(fired.place)) continue;
     if (changed.Fired(rule) <= report.Fired(rule)) continue;
-    NearMiss miss{MakeReason(kind, "", "", found), phase, rule, node, kNoNode, {}, {}};
+    NearMiss miss{MakeReason(kind, "", "", found), phase, rule, "", node, kNoNode, {}, {}};
     for (const GraphEdit::Removed& r : fired.step->edit.removed) miss.names.push_back(r.name);
     out.push_back(std::move(miss));
   }

@@ -17,6 +17,7 @@ struct NearMiss {
   Reason reason;
   Phase phase = Phase::kClean;
   std::string rule;
+  std::string function;     // that it is in, as RewriteStep::function names it
   std::string at;           // the node at which the rule would have fired
   NodeId anchor = kNoNode;  // the same, if `nodes` has any
   // The nodes that it would have replaced, as they are after the phase.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "env/status.h"
 #include "graph_rewrite/rule.h"
 
@@ -25,7 +27,88 @@ absl::StatusOr<Graph> BeforeLast(const Graph& before, Phase phase, const Rewrite
   return graph;
 }
 
+// Names of the functions in the graph's library and in theirs, as RewriteStep::function has them.
+void AddFunctions(const Graph& graph, const std::string& outer, int depth,
+                  std::vector<std::string>& out) {
+  constexpr int kDeepest = 32;  // as rewriting has it
+  if (depth == kDeepest) return;
+  for (const auto& [name, body] : graph.functions()) {
+    out.push_back(outer.empty() ? name : absl::StrCat(outer, "/", name));
+    const std::string path = out.back();
+    AddFunctions(*body, path, depth + 1, out);
+  }
+}
+
+class Teller {
+ public:
+  Teller(Story& story, const RewriteOptions& quiet, const StoryOptions& wanted)
+      : story_(story), quiet_(quiet), wanted_(wanted) {}
+
+  absl::Status Run() {
+    const size_t phases = story_.report.phases.size();
+    for (size_t i = 0; i < phases; ++i) {
+      const Phase phase = story_.report.phases[i].phase;
+      const Graph& before = story_.snapshots[i].graph;
+      const Graph& after = story_.snapshots[i + 1].graph;
+      std::vector<std::string> functions = {""};
+      AddFunctions(after, "", 0, functions);
+      for (size_t f = 0; f < functions.size(); ++f) {
+        const Graph* const body_before = FunctionOf(before, functions[f]);
+        if (body_before == nullptr) continue;  // the phase made it
+        const auto part = [&](double done) {
+          return (static_cast<double>(i) +
+                  (static_cast<double>(f) + done) / static_cast<double>(functions.size())) /
+                 static_cast<double>(phases + 1);
+        };
+        TENON_RETURN_IF_ERROR(
+            TellPhase(phase, functions[f], *body_before, *FunctionOf(after, functions[f]), part));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  template <typename Part>
+  absl::Status TellPhase(Phase phase, const std::string& function, const Graph& before,
+                         const Graph& after, Part part) {
+    for (const TriedRules which : {TriedRules::kEarly, TriedRules::kLast}) {
+      if (which == TriedRules::kLast && !HasLastRules(phase)) continue;
+      Story::Tried tried{phase, function, after, {}};
+      if (which == TriedRules::kEarly && HasLastRules(phase)) {
+        TENON_ASSIGN_OR_RETURN(tried.graph, BeforeLast(before, phase, quiet_));
+      }
+      tried.tries = TryRules(phase, which, tried.graph, before.functions(), quiet_);
+      if (wanted_.near_misses) {
+        const auto progress = [&](double done) {
+          if (wanted_.progress) wanted_.progress(part(done));
+        };
+        std::vector<NearMiss> misses =
+            FindNearMisses(phase, tried.graph, tried.tries, quiet_, progress);
+        for (NearMiss& miss : misses) miss.function = function;
+        std::move(misses.begin(), misses.end(), std::back_inserter(story_.near_misses));
+      }
+      story_.tried.push_back(std::move(tried));
+    }
+    return absl::OkStatus();
+  }
+
+  Story& story_;
+  const RewriteOptions& quiet_;
+  const StoryOptions& wanted_;
+};
+
 }  // namespace
+
+const Graph* FunctionOf(const Graph& graph, absl::string_view function) {
+  if (function.empty()) return &graph;
+  for (const auto& [name, body] : graph.functions()) {
+    if (name == function) return body.get();
+    absl::string_view inner = function;
+    if (!absl::ConsumePrefix(&inner, name) || !absl::ConsumePrefix(&inner, "/")) continue;
+    if (const Graph* const found = FunctionOf(*body, inner); found != nullptr) return found;
+  }
+  return nullptr;
+}
 
 absl::StatusOr<Story> TellStory(const Graph& graph, const RewriteOptions& options,
                                 const StoryOptions& wanted) {
@@ -41,30 +124,7 @@ absl::StatusOr<Story> TellStory(const Graph& graph, const RewriteOptions& option
 
   RewriteOptions quiet = options;
   quiet.dump = nullptr;
-  const size_t phases = story.report.phases.size();
-  for (size_t i = 0; i < phases; ++i) {
-    const Phase phase = story.report.phases[i].phase;
-    const Graph& before = story.snapshots[i].graph;
-    const Graph& after = story.snapshots[i + 1].graph;
-    for (const TriedRules which : {TriedRules::kEarly, TriedRules::kLast}) {
-      if (which == TriedRules::kLast && !HasLastRules(phase)) continue;
-      Story::Tried tried{phase, after, {}};
-      if (which == TriedRules::kEarly && HasLastRules(phase)) {
-        TENON_ASSIGN_OR_RETURN(tried.graph, BeforeLast(before, phase, quiet));
-      }
-      tried.tries = TryRules(phase, which, tried.graph, before.functions(), quiet);
-      if (wanted.near_misses) {
-        const auto progress = [&](double part) {
-          if (!wanted.progress) return;
-          wanted.progress((static_cast<double>(i) + part) / static_cast<double>(phases + 1));
-        };
-        std::vector<NearMiss> misses =
-            FindNearMisses(phase, tried.graph, tried.tries, quiet, progress);
-        std::move(misses.begin(), misses.end(), std::back_inserter(story.near_misses));
-      }
-      story.tried.push_back(std::move(tried));
-    }
-  }
+  TENON_RETURN_IF_ERROR(Teller(story, quiet, wanted).Run());
   if (!wanted.near_misses) return story;
   TENON_ASSIGN_OR_RETURN(std::vector<NearMiss> more,
                          FindShapeMisses(graph, story.report, quiet, wanted.input_shapes));

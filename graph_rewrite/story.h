@@ -9,6 +9,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "graph/graph.h"
 #include "graph_rewrite/near_miss.h"
 #include "graph_rewrite/pipeline.h"
@@ -34,6 +35,7 @@ struct Story {
   // (Rule::last) are tried after the others.
   struct Tried {
     Phase phase = Phase::kClean;
+    std::string function;  // as RewriteStep::function names it; empty: the graph itself
     Graph graph;
     std::vector<Try> tries;
   };
@@ -45,6 +47,10 @@ struct Story {
   const Graph& loaded() const { return snapshots.front().graph; }
   const Graph& rewritten() const { return snapshots.back().graph; }
 };
+
+// A function of the graph's library, or of its functions' libraries, by RewriteStep::function; the
+// graph itself for "". Null if there is none (any more).
+const Graph* FunctionOf(const Graph& graph, absl::string_view function);
 
 // Rewrites a copy of the graph. Errors as Rewrite.
 absl::StatusOr<Story> TellStory(const Graph& graph, const RewriteOptions& options,

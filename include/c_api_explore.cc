@@ -1,6 +1,8 @@
 // The C interface: what rewriting does to a model and why, as JSON (reports.h has the schemas).
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "env/flags.h"
@@ -12,6 +14,7 @@
 #include "runtime/devices/placement.h"
 #include "runtime/devices/registry.h"
 #include "runtime/explore/exploration_json.h"
+#include "runtime/explore/explore_page.h"
 
 namespace {
 
@@ -95,11 +98,20 @@ absl::StatusOr<Json> ExplanationJson(const tenon_model& model, const tenon_sessi
   return json;
 }
 
-absl::StatusOr<Json> ExplorationJson(const tenon_model& model, const tenon_session_options* given,
-                                     absl::Span<const tenon_tensor* const> inputs, double seconds) {
+struct Explored {
+  tenon::Model model;
+  tenon::Exploration exploration;
+  tenon::Machine machine;
+};
+
+absl::StatusOr<Explored> ExploreModel(const tenon_model& model, const tenon_session_options* given,
+                                      absl::Span<const tenon_tensor* const> inputs,
+                                      double seconds) {
   TENON_ASSIGN_OR_RETURN(tenon::SessionRequest request, tenon::ReadSessionOptions(given));
-  TENON_ASSIGN_OR_RETURN(const tenon::Model loaded, LoadForReport(model, request));
+  Explored out;
+  TENON_ASSIGN_OR_RETURN(out.model, LoadForReport(model, request));
   tenon::ExploreOptions wanted;
+  wanted.weights = true;
   if (!inputs.empty()) {
     wanted.inputs = [&](const tenon::Session&) -> absl::StatusOr<std::vector<tenon::Tensor>> {
       std::vector<tenon::Tensor> tensors;
@@ -110,14 +122,23 @@ absl::StatusOr<Json> ExplorationJson(const tenon_model& model, const tenon_sessi
     };
     wanted.seconds = seconds;
   }
-  TENON_ASSIGN_OR_RETURN(const tenon::Exploration e,
-                         tenon::Explore(loaded, request.session, wanted));
+  TENON_ASSIGN_OR_RETURN(out.exploration, tenon::Explore(out.model, request.session, wanted));
+  const tenon::Exploration& e = out.exploration;
   tenon::MachinePeak peak;
   if (e.runs > 0) {
     TENON_ASSIGN_OR_RETURN(
         peak, tenon::PeakOf(e.threads, e.precision, tenon::PeakFolder(*request.session.flags)));
   }
-  return tenon::ExplorationJson(loaded, e, tenon::ThisMachine(peak));
+  out.machine = tenon::ThisMachine(peak);
+  return out;
+}
+
+absl::Status CheckExploring(const tenon_tensor* const* inputs, int num_inputs, double seconds) {
+  if (num_inputs < 0 || (num_inputs > 0 && inputs == nullptr)) {
+    return tenon::InvalidArgument("null argument");
+  }
+  if (!(seconds >= 0)) return tenon::InvalidArgument("seconds is negative");
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -137,10 +158,32 @@ tenon_status* tenon_model_explore(const tenon_model* model, const tenon_session_
                                   const tenon_tensor* const* inputs, int num_inputs, double seconds,
                                   tenon_text** report) {
   return tenon::GiveJson(model, report, [&]() -> absl::StatusOr<Json> {
-    if (num_inputs < 0 || (num_inputs > 0 && inputs == nullptr)) {
-      return tenon::InvalidArgument("null argument");
+    TENON_RETURN_IF_ERROR(CheckExploring(inputs, num_inputs, seconds));
+    TENON_ASSIGN_OR_RETURN(
+        const Explored e,
+        ExploreModel(*model, options, {inputs, static_cast<size_t>(num_inputs)}, seconds));
+    return tenon::ExplorationJson(e.model, e.exploration, e.machine);
+  });
+}
+tenon_status* tenon_model_explore_page(const tenon_model* model,
+                                       const tenon_session_options* options,
+                                       const tenon_tensor* const* inputs, int num_inputs,
+                                       double seconds, const tenon_model* second,
+                                       const tenon_session_options* second_options,
+                                       tenon_text** page) {
+  return tenon::Guard([&]() -> absl::Status {
+    if (model == nullptr || page == nullptr) return tenon::InvalidArgument("null argument");
+    TENON_RETURN_IF_ERROR(CheckExploring(inputs, num_inputs, seconds));
+    const absl::Span<const tenon_tensor* const> given(inputs, static_cast<size_t>(num_inputs));
+    TENON_ASSIGN_OR_RETURN(const Explored one, ExploreModel(*model, options, given, seconds));
+    std::vector<tenon::ExploredModel> models = {{&one.model, &one.exploration, one.machine}};
+    Explored other;
+    if (second != nullptr) {
+      TENON_ASSIGN_OR_RETURN(other, ExploreModel(*second, second_options, given, seconds));
+      models.push_back({&other.model, &other.exploration, other.machine});
     }
-    if (!(seconds >= 0)) return tenon::InvalidArgument("seconds is negative");
-    return ExplorationJson(*model, options, {inputs, static_cast<size_t>(num_inputs)}, seconds);
+    TENON_ASSIGN_OR_RETURN(std::string html, tenon::ExplorePage(tenon::ExplorePageJson(models)));
+    *page = new tenon_text{std::move(html)};
+    return absl::OkStatus();
   });
 }

@@ -9,7 +9,9 @@ Other programs rely on it. Runs the models of tests/models; needs only NumPy.
 from __future__ import annotations
 
 import argparse
+import base64
 import fcntl
+import gzip
 import json
 import os
 import pathlib
@@ -487,6 +489,120 @@ class OtherCommandsTest(unittest.TestCase):
       self.assertNotIn("\033", done.stdout)
       self.assertNotIn("\007", done.stdout)
       self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
+
+  def test_explain_tells_what_it_assumes(self) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+      graph = pathlib.Path(scratch) / "lengths.pbtxt"
+      graph.write_text(
+          'node { name: "ids" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } '
+          'attr { key: "shape" value { shape { dim { size: -1 } dim { size: -1 } } } } }\n'
+          'node { name: "y" op: "Exp" input: "ids" attr { key: "T" value { type: DT_FLOAT } } }\n')
+      screen = self.text("explain", graph, "--no-profile")
+      self.assertIn("unknown lengths were taken as 1", screen)
+      self.assertIn("--shape ids=1,128", screen)
+      for more in (["--shape", "ids=2,5"], ["--shape", "ids=1,128", "--batch", 3]):
+        self.assertNotIn("unknown lengths", self.text("explain", graph, "--no-profile", *more))
+    # A batch of one is no assumption.
+    self.assertNotIn("unknown lengths", self.text("explain", MODELS / "mlp/saved_model", "--no-profile"))
+
+  def page_data(self, file: pathlib.Path) -> dict:
+    page = file.read_text()
+    packed = re.search(r'id="tenon-data">([A-Za-z0-9+/=]*)</script>', page).group(1)
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+  def test_explore(self) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+      file = pathlib.Path(scratch) / "out.html"
+      said = self.text("explore", MODELS / "resnet50/saved_model", "-o", file)
+      self.assertIn(str(file), said)
+      self.assertLess(file.stat().st_size, 2e6)
+      data = self.page_data(file)
+      self.assertEqual(data["schema"], "tenon.explore.page")
+      (model,) = data["models"]
+      self.assertEqual(model["title"], "resnet50")
+      self.assertIsNone(model["report"]["profile"])
+      self.assertGreater(len(model["report"]["memory"]["items"]), 0)
+      # Every node of every phase has a place, in a scope that exists.
+      places = model["layout"]["nodes"]
+      nodes = {n["id"] for n in model["report"]["loaded"]}
+      for phase in model["report"]["phases"]:
+        for step in phase["steps"]:
+          nodes.update(n["id"] for n in step["added"] if not step["function"])
+      self.assertEqual(set(places["id"]), nodes)
+      self.assertLess(max(places["scope"]), len(model["layout"]["scopes"]))
+      self.assertIn("conv2_block1", {s["name"] for s in model["layout"]["scopes"]})
+
+  def test_explore_two(self) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+      file = pathlib.Path(scratch) / "out.html"
+      model = MODELS / "mlp/saved_model"
+      self.text("explore", model, "--disable-rules2", "FuseMatMul", "--profile", "--seconds", 0.02,
+                "-o", file)
+      data = self.page_data(file)
+      self.assertEqual(len(data["models"]), 2)
+      self.assertGreater(data["models"][1]["report"]["profile"]["runs"], 0)
+      self.assertGreater(len(data["models"][0]["report"]["timeline"]["events"]), 0)
+      marks = {mark for _, of in data["comparison"]["marks"]["b"] for mark in of}
+      self.assertIn("unfused", marks)
+      self.text("explore", model, MODELS / "densenet121/saved_model", "-o", file)
+      self.assertEqual([m["title"] for m in self.page_data(file)["models"]], ["mlp", "densenet121"])
+
+  def test_explore_writes_all_or_nothing(self) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+      folder = pathlib.Path(scratch)
+      model = MODELS / "mlp/saved_model"
+      for words in ([model, "-o", folder / "no/such/out.html"], ["no-such-model", "-o", folder / "a.html"],
+                    [model, "no-such-model", "-o", folder / "a.html"], [model, "-o", folder],
+                    [model, "--format", "color", "-o", folder / "a.html"],
+                    [model, "--disable-rules2", "NoSuchRule", "-o", folder / "a.html"]):
+        with self.subTest(words):
+          done = tenon("explore", *words)
+          self.assertGreater(done.returncode, 0)
+          self.assertNotEqual(done.stderr, "")
+          self.assertEqual(list(folder.iterdir()), [])
+      (folder / "old.html").write_text("old")
+      self.text("explore", model, "-o", folder / "old.html")
+      self.assertGreater(len((folder / "old.html").read_text()), 1000)
+      self.assertEqual([f.name for f in folder.iterdir()], ["old.html"])
+      # Without a plan there is still the graph.
+      done = tenon("explore", model, "--shape", "features=1,3", "-o", folder / "old.html")
+      self.assertEqual(done.returncode, 0, done.stderr)
+      self.assertIn("no plan", done.stderr)
+      # With rewriting off, the graph as loaded.
+      done = tenon("explore", model, "-o", folder / "old.html", gate="0")
+      self.assertEqual(done.returncode, 0, done.stderr)
+      self.assertEqual(self.page_data(folder / "old.html")["models"][0]["report"]["phases"], [])
+
+  def test_explore_for_model_explorer(self) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+      file = pathlib.Path(scratch) / "out.json"
+      self.text("explore", MODELS / "mlp/saved_model", "--format", "model-explorer", "-o", file)
+      collection = json.loads(file.read_text())
+      self.assertEqual(collection["label"], "mlp")
+      for graph in collection["graphs"]:
+        ids = {n["id"] for n in graph["nodes"]}
+        for node in graph["nodes"]:
+          for edge in node["incomingEdges"]:
+            self.assertIn(edge["sourceNodeId"], ids)
+
+  def test_progress_is_for_terminals(self) -> None:
+    words = [TENON, "bench", MODELS / "mlp/saved_model", "--seconds", "1.3"]
+    main, side = pty.openpty()
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=side) as run:
+      os.close(side)
+      shown = b""
+      while True:
+        try:
+          part = os.read(main, 65536)
+        except OSError:
+          break
+        if not part:
+          break
+        shown += part
+      self.assertEqual(run.wait(timeout=60), 0)
+    os.close(main)
+    self.assertRegex(shown.decode(), r"measuring +\[=+")
+    self.assertEqual(tenon("bench", MODELS / "mlp/saved_model", "--seconds", 1.3).stderr, "")
 
   def test_tables(self) -> None:
     self.assertIn("Conv2D", self.text("ops"))

@@ -1,6 +1,7 @@
 // tenon bench: measures warm latency, and time per op.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -57,18 +58,27 @@ Timing Summarize(std::vector<double> ms) {
   return t;
 }
 
+// How far a measurement is, between two runs.
+void ShowMeasuring(Progress& progress, double end_ms, double seconds) {
+  progress.Show("measuring", 1 - (end_ms - NowMs()) / (seconds * 1000));
+}
+
 // `model` is a Session or an EagerModel, here and below.
 template <typename M>
 absl::StatusOr<Timing> Measure(M& model, absl::Span<const Tensor> inputs, double seconds) {
   std::vector<double> ms;
+  Progress progress;
   const double end = NowMs() + seconds * 1000;
   do {
     const double start = NowMs();
     TENON_RETURN_IF_ERROR(model.Run(inputs).status());
     ms.push_back(NowMs() - start);
+    ShowMeasuring(progress, end, seconds);
   } while (NowMs() < end);
   return Summarize(std::move(ms));
 }
+
+constexpr int kWaitMs = 100;  // between two looks at the clock, while others run
 
 // Measures with `streams` threads, each with one run at a time; the times are of single runs.
 absl::StatusOr<Timing> MeasureStreams(Session& session, absl::Span<const Tensor> inputs,
@@ -85,6 +95,12 @@ absl::StatusOr<Timing> MeasureStreams(Session& session, absl::Span<const Tensor>
         ms[s].push_back(NowMs() - begin);
       } while (NowMs() < end);
     });
+  }
+  {
+    Progress progress;
+    for (; progress.seen() && NowMs() + kWaitMs < end; ShowMeasuring(progress, end, seconds)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(kWaitMs));
+    }
   }
   for (std::thread& caller : callers) caller.join();
   const double elapsed_s = (NowMs() - start) / 1000;

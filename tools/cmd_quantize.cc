@@ -1,6 +1,4 @@
 // tenon quantize: post-training static quantization to int8, or of weights alone.
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -14,6 +12,7 @@
 #include "runtime/quantize/quantizer.h"
 #include "tools/command.h"
 #include "tools/model_args.h"
+#include "tools/progress.h"
 #include "tools/quantize_weights.h"
 #include "tools/table.h"
 
@@ -26,15 +25,6 @@ struct QuantizeArgs {
   QuantizeOptions options;
   WeightsArgs weights;
 };
-
-void ShowProgress(absl::string_view stage, int64_t done, int64_t total) {
-  constexpr int64_t kWidth = 30;
-  const auto filled = static_cast<size_t>(done * kWidth / total);
-  const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
-  std::fprintf(stderr, "\r%-16s [%s] %lld/%lld%s", std::string(stage).c_str(), bar.c_str(),
-               static_cast<long long>(done), static_cast<long long>(total),
-               done == total ? "\n" : "");
-}
 
 std::string RangeText(const LayerReport& layer) {
   if (layer.data == DType::kInvalid) return "";
@@ -106,9 +96,13 @@ absl::Status RunQuantize(QuantizeArgs args) {
     TENON_ASSIGN_OR_RETURN(args.options.labels, FindLabels(args, data));
   }
   TENON_ASSIGN_OR_RETURN(Model model, OpenModel(args.model));
-  if (isatty(STDERR_FILENO)) args.options.progress = ShowProgress;
+  Progress progress;
+  args.options.progress = [&](absl::string_view stage, int64_t done, int64_t total) {
+    progress.Show(std::string(stage).c_str(), PartOf(done, total));
+  };
   TENON_ASSIGN_OR_RETURN(const Quantized quantized,
                          Quantize(std::move(model.graph), std::move(data), args.options));
+  progress.Clear();
   TENON_RETURN_IF_ERROR(ExportModel(quantized.graph, args.output));
   PrintReport(quantized.report);
   return absl::OkStatus();

@@ -23,6 +23,7 @@ Command AddGenerateCommand(CLI::App& parent);
 Command AddBenchCommand(CLI::App& parent);
 Command AddDumpCommand(CLI::App& parent);
 Command AddExplainCommand(CLI::App& parent);
+Command AddExploreCommand(CLI::App& parent);
 Command AddOpsCommand(CLI::App& parent);
 Command AddRulesCommand(CLI::App& parent);
 Command AddEnvCommand(CLI::App& parent);

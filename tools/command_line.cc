@@ -25,10 +25,11 @@ int CommandLine(int argc, char** argv) {
   app.set_version_flag("--version", "tenon " TENON_VERSION);
   app.require_subcommand(1);
   const std::vector<Command> commands = {
-      AddRunCommand(app),     AddGenerateCommand(app), AddBenchCommand(app), AddDumpCommand(app),
-      AddExplainCommand(app), AddOpsCommand(app),      AddRulesCommand(app), AddEnvCommand(app),
-      AddExportCommand(app),  AddQuantizeCommand(app), AddCacheCommand(app), AddDevicesCommand(app),
-      AddServeCommand(app),
+      AddRunCommand(app),     AddGenerateCommand(app), AddBenchCommand(app),
+      AddDumpCommand(app),    AddExplainCommand(app),  AddExploreCommand(app),
+      AddOpsCommand(app),     AddRulesCommand(app),    AddEnvCommand(app),
+      AddExportCommand(app),  AddQuantizeCommand(app), AddCacheCommand(app),
+      AddDevicesCommand(app), AddServeCommand(app),
   };
   const auto named = [&](const Command& c) { return c.app->check_name(argv[1]); };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), named)) {

@@ -91,7 +91,7 @@ std::string RateText(double flops, double ms) {
 std::string WhyAsItIs(const Exploration& e, const ExploredStep& s, const Machine& machine) {
   if (IsReference(s.info)) {
     if (!e.graph().Has(s.node)) return "reference kernel";
-    return absl::StrCat("reference kernel: ", WhyNotAccelerated(e.graph().node(s.node)).Text());
+    return absl::StrCat("reference kernel: ", e.WhyReference(s).Text());
   }
   const double seconds = s.ms / 1000;
   const double of_peak = seconds > 0 && machine.peak.flops_per_s > 0
@@ -205,12 +205,17 @@ void WriteAlmost(const Exploration& e, const ShortNames& shorten, Screen& out) {
   out.Title("Almost fused");
   size_t shown = 0;
   for (const MissGroup& group : groups) {
-    if (shown == kAlmost || group.saves_ms < kWorthALine * e.total_ms) break;
-    ++shown;
     const NearMiss& miss = group.misses.front()->miss;
-    const std::string saves =
-        e.runs > 0 ? absl::StrFormat("%10.3f  ", group.saves_ms) : std::string("  ");
-    const std::string at = miss.reason.node.empty() ? absl::StrCat(" at '", miss.at, "'") : "";
+    const bool in_function = !miss.function.empty();  // what it saves is not known
+    if (shown == kAlmost) break;
+    if (!in_function && group.saves_ms < kWorthALine * e.total_ms) continue;
+    ++shown;
+    const std::string saves = e.runs == 0   ? std::string("  ")
+                              : in_function ? std::string("         ?  ")
+                                            : absl::StrFormat("%10.3f  ", group.saves_ms);
+    const std::string at =
+        absl::StrCat(miss.reason.node.empty() ? absl::StrCat(" at '", miss.at, "'") : "",
+                     in_function ? absl::StrCat(" in function '", miss.function, "'") : "");
     const size_t more = group.misses.size() - 1;
     out.Wrapped(saves, Shortened(absl::StrCat(miss.rule, at, ": ", miss.reason.Text(),
                                               more > 0 ? absl::StrCat(" (and ", more, " more)")
@@ -254,7 +259,7 @@ std::string InputsText(const Exploration& e) {
 }  // namespace
 
 std::string ExplainScreen(const Model& model, const Exploration& e, const Machine& machine,
-                          const ScreenStyle& style) {
+                          const std::string& note, const ScreenStyle& style) {
   const ShortNames shorten = e.short_names();
   Screen out(style);
   out.Wrapped("", Head(model, e));
@@ -264,6 +269,7 @@ std::string ExplainScreen(const Model& model, const Exploration& e, const Machin
     out.Line(absl::StrFormat("%s, %d %s, %s; %s", CpuName(), e.threads,
                              e.threads == 1 ? "thread" : "threads",
                              e.precision == Precision::kBfloat16 ? "bf16" : "fp32", InputsText(e)));
+    if (!note.empty()) out.Wrapped("", note);
     if (!shorten.prefix().empty()) {
       out.Line(absl::StrCat("names are shown without ", shorten.prefix()));
     }
@@ -287,7 +293,8 @@ std::string NodeStories(const std::vector<NodeExplanation>& nodes, const Explora
   const ShortNames shorten = e.short_names();
   Screen out(style);
   for (const NodeExplanation& n : nodes) {
-    out.Title(absl::StrCat(Clean(n.node), " (", n.op, ")"));
+    out.Title(absl::StrCat(Clean(n.node), " (", n.op, ")",
+                           n.function.empty() ? "" : " in function ", Clean(n.function)));
     std::string now = n.now.empty() ? "no longer computed: removed, or folded into a constant"
                                     : absl::StrCat("is now ", shorten(n.now), " (", n.now_op, ")");
     if (n.accelerated) now += ", accelerated";

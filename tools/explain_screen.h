@@ -16,8 +16,9 @@ struct ScreenStyle {
 };
 
 // What runs where, the costliest nodes and why each is as it is, what almost fused, what to try.
+// `note` is shown with the inputs; it may be empty.
 std::string ExplainScreen(const Model& model, const Exploration& e, const Machine& machine,
-                          const ScreenStyle& style);
+                          const std::string& note, const ScreenStyle& style);
 // Phase by phase: what became of the nodes, and which rules almost changed them.
 std::string NodeStories(const std::vector<NodeExplanation>& nodes, const Exploration& e,
                         const ScreenStyle& style);

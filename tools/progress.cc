@@ -27,7 +27,7 @@ Progress::Progress() : seen_(ErrorsAreSeen()), start_ms_(NowMs()) {}
 Progress::~Progress() { Clear(); }
 
 void Progress::Show(const char* what, double part) {
-  if (!seen_) return;
+  if (!seen_) return;  // it may be called between runs of microseconds
   const double now = NowMs();
   if (now - start_ms_ < kSilentMs || now - drawn_ms_ < kBetweenMs) return;
   std::fprintf(stderr, "\r%s\033[K", ProgressBar(what, part).c_str());

@@ -3,6 +3,7 @@
 #ifndef TENON_TOOLS_PROGRESS_H_
 #define TENON_TOOLS_PROGRESS_H_
 
+#include <cstdint>
 #include <string>
 
 namespace tenon {
@@ -14,6 +15,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  // Whether anybody sees it.
+  bool seen() const { return seen_; }
   void Show(const char* what, double part);
   void Clear();
 
@@ -23,6 +26,11 @@ class Progress {
   double drawn_ms_ = 0;
   bool drawn_ = false;
 };
+
+// Of `total` things.
+inline double PartOf(int64_t done, int64_t total) {
+  return total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0;
+}
 
 // "measuring  [=====     ] 50 %"
 std::string ProgressBar(const char* what, double part);

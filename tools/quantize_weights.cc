@@ -10,6 +10,7 @@
 #include "env/status.h"
 #include "graph/npz/npz.h"
 #include "runtime/quantize/option_names.h"
+#include "tools/progress.h"
 #include "tools/table.h"
 
 namespace tenon {
@@ -76,8 +77,13 @@ absl::StatusOr<Graph> QuantizeModelWeights(Model model, const WeightsArgs& args,
   } else if (!options.tokens.empty() || !options.logits.empty()) {
     return InvalidArgument("--tokens and --logits need --text");
   }
+  Progress progress;
+  options.progress = [&](absl::string_view stage, int64_t done, int64_t total) {
+    progress.Show(std::string(stage).c_str(), PartOf(done, total));
+  };
   TENON_ASSIGN_OR_RETURN(SmallModel small,
                          QuantizeWeights(std::move(model.graph), std::move(samples), options));
+  progress.Clear();
   PrintReport(small.report, args.format);
   return std::move(small.graph);
 }

@@ -83,6 +83,16 @@ TENON_API tenon_status* tenon_model_explore(const tenon_model* model,
                                             const tenon_session_options* options,
                                             const tenon_tensor* const* inputs, int num_inputs,
                                             double seconds, tenon_text** report);
+/* The same as a page to look at: the text of an HTML file, which works without a network
+ * (docs/EXPLORE.md). With `second`, which may be the same model, both side by side, with
+ * differences marked; it is explored with `second_options` (NULL: defaults) and the same inputs.
+ * NULL: one model. */
+TENON_API tenon_status* tenon_model_explore_page(const tenon_model* model,
+                                                 const tenon_session_options* options,
+                                                 const tenon_tensor* const* inputs, int num_inputs,
+                                                 double seconds, const tenon_model* second,
+                                                 const tenon_session_options* second_options,
+                                                 tenon_text** page);
 
 /* Collects the times of every step of runs that have it in their options, one run at a time. */
 TENON_API tenon_profile* tenon_profile_create(void); /* NULL: out of memory */

@@ -82,6 +82,28 @@ std::string Report(const tenon_session* session) {
   return TakeText(report);
 }
 
+std::string ExplorePage(nb::handle source, nb::dict given,
+                        absl::Span<const tenon_tensor* const> inputs, double seconds,
+                        nb::handle second, nb::object second_given) {
+  const OwnedModel model = OpenModel(source);
+  Options texts(given);
+  const tenon_session_options options = texts.OfSession();
+  OwnedModel other;
+  Options other_texts(second.is_none() ? given : nb::cast<nb::dict>(second_given));
+  const tenon_session_options other_options = other_texts.OfSession();
+  if (!second.is_none()) other = OpenModel(second);
+  tenon_text* page = nullptr;
+  tenon_status* status = nullptr;
+  {
+    nb::gil_scoped_release release;
+    status = tenon_model_explore_page(model.get(), &options, inputs.data(),
+                                      static_cast<int>(inputs.size()), seconds, other.get(),
+                                      &other_options, &page);
+  }
+  Check(status);
+  return TakeText(page);
+}
+
 void AddReports(nb::module_& module) {
   module.def("explain", Explain, nb::arg("source"), nb::arg("options"), nb::arg("nodes"));
 }

@@ -18,6 +18,10 @@ std::string TakeText(tenon_text* text);
 // Runs the model once, and then `runs` times with a profile. With the GIL, which it releases.
 std::string Profile(tenon_session* session, absl::Span<const tenon_tensor* const> inputs, int runs);
 std::string Report(const tenon_session* session);
+// The page of tenon_model_explore_page; `second` and its options may be None: one model.
+std::string ExplorePage(nanobind::handle source, nanobind::dict options,
+                        absl::Span<const tenon_tensor* const> inputs, double seconds,
+                        nanobind::handle second, nanobind::object second_options);
 
 void AddReports(nanobind::module_& module);
 

@@ -100,6 +100,9 @@ class Session {
                const Cancel* cancel, nb::object out);
 
   std::string Profile(nb::tuple args, nb::dict kwargs, bool cast, int runs) const;
+  // `feed`: None, or the inputs by name.
+  std::string ExplorePage(nb::handle source, nb::dict options, nb::object feed, bool cast,
+                          double seconds, nb::handle second, nb::object second_options) const;
   std::string Report() const { return python::Report(Open().get()); }
 
   nb::list Inputs() const { return Specs(inputs_.size(), tenon_session_input); }
@@ -235,6 +238,17 @@ std::string Session::Profile(nb::tuple args, nb::dict kwargs, bool cast, int run
   return python::Profile(session.get(), inputs, runs);
 }
 
+std::string Session::ExplorePage(nb::handle source, nb::dict options, nb::object feed, bool cast,
+                                 double seconds, nb::handle second,
+                                 nb::object second_options) const {
+  const std::shared_ptr<tenon_session> session = Open();
+  Feeds in;
+  if (!feed.is_none()) in = Arrange(nb::make_tuple(feed), nb::dict(), cast);
+  absl::InlinedVector<const tenon_tensor*, 4> inputs;
+  for (const Feed& f : in) inputs.push_back(f.tensor);
+  return python::ExplorePage(source, options, inputs, seconds, second, second_options);
+}
+
 nb::dict Session::Run(nb::tuple args, nb::dict kwargs, bool cast, std::optional<double> timeout_s,
                       const Cancel* cancel, nb::object out) {
   const std::shared_ptr<tenon_session> session = Open();
@@ -287,6 +301,9 @@ void AddSession(nb::module_& module) {
            nb::arg("out") = nb::none())
       .def("profile", &Session::Profile, nb::arg("args"), nb::arg("kwargs"), nb::arg("cast"),
            nb::arg("runs"))
+      .def("explore_page", &Session::ExplorePage, nb::arg("source"), nb::arg("options"),
+           nb::arg("feed").none(), nb::arg("cast"), nb::arg("seconds"), nb::arg("second").none(),
+           nb::arg("second_options").none())
       .def("report", &Session::Report)
       .def("inputs", &Session::Inputs)
       .def("outputs", &Session::Outputs)

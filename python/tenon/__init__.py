@@ -23,6 +23,7 @@ from tenon._errors import (
     UnimplementedError,
 )
 from tenon._model import Model, load
+from tenon._page import Page
 from tenon._quantize import QuantizationReport, quantize
 from tenon._ragged import ragged, rows
 from tenon._report import Explanation, Memory, NodeExplanation, Profile, Report, Step, Verdict
@@ -43,6 +44,7 @@ __all__ = [
     "Model",
     "NodeExplanation",
     "NotFoundError",
+    "Page",
     "Profile",
     "QuantizationReport",
     "Report",

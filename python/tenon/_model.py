@@ -14,6 +14,7 @@ import numpy as np
 
 from tenon import _core, _spec
 from tenon._errors import FailedPreconditionError
+from tenon._page import Page
 from tenon._report import (Explanation, Memory, NodeExplanation, Profile, Report, Step, Verdict)
 from tenon._spec import Signature, TensorSpec
 
@@ -241,6 +242,33 @@ class Model:
                             [Verdict(rule["rule"], rule["fired"], rule["reason"], rule["near_miss"])
                              for rule in node["rules"]])
             for node in found["nodes"])
+
+    def explore(self, feed: Optional[Mapping[str, Any]] = None, *, seconds: float = 0.5,
+                against: Optional[Model] = None, path: Optional[Path] = None) -> Page:
+        """The graph through all phases of rewriting, as a page to look at: what was fused and what almost was, with
+        the plan, its memory and its times.
+
+        Args:
+          feed: inputs by name, for the plan and the times; without them, the graph alone
+          seconds: how long to measure; 0: not at all
+          against: another model, which takes the same inputs: both side by side, with differences marked
+          path: a file to write the page to
+
+        Returns a `Page`, which a notebook shows.
+
+        >>> model = tenon.load("tests/models/mlp/saved_model")
+        >>> page = model.explore({"features": np.zeros((1, 16), np.float32)}, seconds=0)
+        >>> page.html.startswith("<!DOCTYPE html>")
+        True
+        """
+        second = None if against is None else against._source
+        second_options = None if against is None else _session_options(against._options)
+        page = Page(self._session.explore_page(
+            self._source, _session_options(self._options), None if feed is None else dict(feed), self._cast,
+            seconds, second, second_options))
+        if path is not None:
+            page.save(path)
+        return page
 
     @property
     def report(self) -> Report:

@@ -14,26 +14,59 @@
 namespace tenon {
 namespace {
 
-// The fastest time of each step.
+double NowSeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// The fastest time of each step, and when each step of the fastest run ran.
 class Fastest final : public StepObserver {
  public:
   explicit Fastest(size_t steps) : ns_(steps, 0) {}
   void OnStep(int step, int64_t nanoseconds) override {
     int64_t& ns = ns_[static_cast<size_t>(step)];
     ns = runs_ == 0 ? nanoseconds : std::min(ns, nanoseconds);
+    const double us = static_cast<double>(nanoseconds) / 1e3;
+    run_.push_back({step, (NowSeconds() - start_) * 1e6 - us, us});
   }
-  void EndRun() { ++runs_; }
+  void BeginRun() {
+    run_.clear();
+    start_ = NowSeconds();
+  }
+  void EndRun() {
+    const double ms = (NowSeconds() - start_) * 1e3;
+    if (runs_++ > 0 && ms >= run_ms_) return;
+    run_ms_ = ms;
+    fastest_run_ = run_;
+  }
   int runs() const { return runs_; }
   double ms(size_t step) const { return static_cast<double>(ns_[step]) / 1e6; }
+  double run_ms() const { return run_ms_; }
+  // A plan that computes a few rows at a time reports its steps at the end: then one after the
+  // other.
+  std::vector<TimedStep> Timeline() const {
+    std::vector<TimedStep> steps = fastest_run_;
+    double end = 0;
+    bool apart = true;
+    for (const TimedStep& s : steps) {
+      apart &= s.start_us >= end - kClockUs;
+      end = s.start_us + s.us;
+    }
+    end = 0;
+    for (TimedStep& s : steps) {
+      s.start_us = apart ? std::max(s.start_us, end) : end;
+      end = s.start_us + s.us;
+    }
+    return steps;
+  }
 
  private:
+  static constexpr double kClockUs = 1;  // what two readings of the clock may differ by
+
   std::vector<int64_t> ns_;
+  std::vector<TimedStep> run_, fastest_run_;
+  double start_ = 0, run_ms_ = 0;
   int runs_ = 0;
 };
-
-double NowSeconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 absl::Status Measure(Exploration& e, absl::Span<const Tensor> inputs,
                      const ExploreOptions& wanted) {
@@ -41,11 +74,14 @@ absl::Status Measure(Exploration& e, absl::Span<const Tensor> inputs,
   Fastest fastest(e.steps.size());
   const double start = NowSeconds();
   do {
+    fastest.BeginRun();
     TENON_RETURN_IF_ERROR(e.session->Run(inputs, {.observer = &fastest}).status());
     fastest.EndRun();
     if (wanted.progress) wanted.progress("measuring", (NowSeconds() - start) / wanted.seconds);
   } while (NowSeconds() - start < wanted.seconds);
   e.runs = fastest.runs();
+  e.timeline = fastest.Timeline();
+  e.timeline_ms = fastest.run_ms();
   for (size_t i = 0; i < e.steps.size(); ++i) {
     e.steps[i].ms = fastest.ms(i);
     e.total_ms += e.steps[i].ms;
@@ -54,13 +90,21 @@ absl::Status Measure(Exploration& e, absl::Span<const Tensor> inputs,
 }
 
 absl::Status PlanAndRun(Exploration& e, absl::Span<const Tensor> inputs,
-                        const ExploreOptions& wanted) {
+                        const ExploreOptions& wanted, const Services& services) {
   if (wanted.progress) wanted.progress("planning", 0);
   TENON_ASSIGN_OR_RETURN(e.plan, e.session->PlanFor(inputs));
   for (const Tensor& t : inputs) e.inputs.push_back({t.dtype(), t.shape()});
   for (StepInfo& info : e.plan->Describe()) {
     const Node* n = e.graph().FindNode(info.node);
     e.steps.push_back({std::move(info), n == nullptr ? kNoNode : n->id, 0});
+  }
+  std::vector<NodeId> reference;
+  for (const ExploredStep& s : e.steps) {
+    if (s.node != kNoNode && !s.info.accelerated && !s.info.dynamic) reference.push_back(s.node);
+  }
+  // Without them, less is known; that is no error.
+  if (auto details = DetailsOfPlan(e.graph(), e.inputs, reference, services); details.ok()) {
+    e.details = *std::move(details);
   }
   if (wanted.seconds > 0) TENON_RETURN_IF_ERROR(Measure(e, inputs, wanted));
   e.plan_cache = e.session->plan_stats();
@@ -91,7 +135,7 @@ void WeighMisses(Exploration& e) {
         explored.now.push_back(now);
       }
     };
-    for (NodeId id : miss.nodes) {
+    for (NodeId id : miss.function.empty() ? miss.nodes : std::vector<NodeId>()) {
       for (NodeId now : origins.ResultsOf(id)) add(now);
     }
     for (const std::string& name : miss.names) {
@@ -115,11 +159,18 @@ void WeighMisses(Exploration& e) {
 
 ShortNames Exploration::short_names() const { return ShortNamesOf(graph()); }
 
+Reason Exploration::WhyReference(const ExploredStep& step) const {
+  if (!graph().Has(step.node)) return MakeReason(ReasonKind::kCondition, "", "", "");
+  Reason reason = WhyNotAccelerated(graph().node(step.node));
+  const auto it = details.refusals.find(step.node);
+  return it == details.refusals.end() ? reason : it->second;
+}
+
 std::vector<MissGroup> GroupMisses(const Exploration& e) {
   absl::btree_map<std::pair<std::string, ReasonKind>, MissGroup> groups;
   absl::btree_set<std::vector<NodeId>> seen;
   for (const ExploredMiss& m : e.misses) {
-    if (e.runs > 0 && m.saves_ms <= 0) continue;
+    if (e.runs > 0 && m.saves_ms <= 0 && m.miss.function.empty()) continue;
     if (!m.now.empty() && !seen.insert(m.now).second) continue;
     MissGroup& group = groups[{m.miss.rule, m.miss.reason.kind}];
     group.misses.push_back(&m);
@@ -168,7 +219,8 @@ absl::StatusOr<Exploration> Explore(const Model& model, const SessionOptions& op
     }
   }
   TENON_ASSIGN_OR_RETURN(e.story, TellStory(model.graph, rewrite, story));
-  if (wanted.inputs && e.planning.ok()) e.planning = PlanAndRun(e, inputs, wanted);
+  if (wanted.inputs && e.planning.ok()) e.planning = PlanAndRun(e, inputs, wanted, services);
+  if (wanted.weights) e.weights = StatsOfWeights(e.graph());
   WeighMisses(e);
   return e;
 }

@@ -13,7 +13,9 @@
 #include "absl/status/statusor.h"
 #include "graph_rewrite/explain.h"
 #include "graph_rewrite/story.h"
+#include "runtime/explore/plan_details.h"
 #include "runtime/explore/scopes.h"
+#include "runtime/explore/weight_stats.h"
 #include "runtime/session/session.h"
 
 namespace tenon {
@@ -24,6 +26,8 @@ struct ExploreOptions {
   // How long to measure; 0: not at all.
   double seconds = 0;
   bool near_misses = true;
+  // Also Exploration::weights, which reads all of them.
+  bool weights = false;
   // Called now and then with what is being done and the part that is done, in 0..1.
   std::function<void(const char* what, double part)> progress = nullptr;
 };
@@ -35,8 +39,15 @@ struct ExploredStep {
   double ms = 0;  // in its fastest run, since other load on the machine only adds; 0: not run
 };
 
+// When a step ran.
+struct TimedStep {
+  int step = 0;
+  double start_us = 0;  // from the start of the run
+  double us = 0;
+};
+
 // A near miss and the time that it may save: that of all steps which would become one, but for the
-// longest. 0 if it is not known.
+// longest. 0 if it is not known, as in functions: a call is one step.
 struct ExploredMiss {
   NearMiss miss;
   std::vector<NodeId> now;  // the nodes of the rewritten graph that would become one
@@ -53,6 +64,10 @@ struct Exploration {
   std::vector<ExploredStep> steps;
   int runs = 0;
   double total_ms = 0;               // of all steps
+  std::vector<TimedStep> timeline;   // of the fastest run; empty: not run
+  double timeline_ms = 0;            // from its start to its end
+  PlanDetails details;               // empty without a plan
+  std::vector<WeightStats> weights;  // of constants of the rewritten graph
   std::vector<ExploredMiss> misses;  // what saves most first
   CacheStats plan_cache, kernel_cache;
   int threads = 0;
@@ -61,6 +76,8 @@ struct Exploration {
   const Graph& graph() const { return story.rewritten(); }
   // For the names of nodes that run.
   ShortNames short_names() const;
+  // Why the step runs a reference kernel.
+  Reason WhyReference(const ExploredStep& step) const;
 };
 
 // Near misses of one rule for the same kind of reason.
@@ -68,8 +85,8 @@ struct MissGroup {
   std::vector<const ExploredMiss*> misses;  // what saves most first
   double saves_ms = 0;
 };
-// What saves most first; with a profile, only what saves something. Changes, or rules, that would
-// fuse the same steps count once.
+// What saves most first; with a profile, only what saves something or is in a function. Changes, or
+// rules, that would fuse the same steps count once.
 std::vector<MissGroup> GroupMisses(const Exploration& e);
 
 // Rewriting that fails is an error; a plan that cannot be made is not.

@@ -1,5 +1,7 @@
 #include "runtime/explore/exploration_json.h"
 
+#include <cmath>
+
 #include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
 #include "env/cpu.h"
@@ -12,12 +14,6 @@ namespace tenon {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string AttrText(const AttrValue& value) {
-  const Tensor* t = value.get_if<Tensor>();
-  if (t == nullptr) return PrintAttr(value);
-  return absl::StrCat(Name(t->dtype()), t->shape().ToString());
-}
 
 Json NodeJson(const Node& n) {
   Json inputs = Json::array(), controls = Json::array(), attrs = Json::object();
@@ -76,7 +72,19 @@ const char* Name(FreeWork::Kind kind) {
   return "";
 }
 
-Json FinalJson(const Story& story) {
+// "float[1,56,56,64]"; empty if it is not known before the run.
+Json OutputsJson(const Exploration& e, NodeId id) {
+  Json outputs = Json::array();
+  if (static_cast<size_t>(id) >= e.details.outputs.size()) return outputs;
+  for (const TensorSpec& spec : e.details.outputs[static_cast<size_t>(id)]) {
+    outputs.push_back(spec.shape.has_rank() ? absl::StrCat(Name(spec.dtype), spec.shape.ToString())
+                                            : std::string());
+  }
+  return outputs;
+}
+
+Json FinalJson(const Exploration& e) {
+  const Story& story = e.story;
   const Graph& g = story.rewritten();
   const FreeWork free(g);
   const OriginMap origins(story.report);
@@ -95,6 +103,7 @@ Json FinalJson(const Story& story) {
                      {"accelerated", native},
                      {"origins", std::move(sources)},
                      {"reason", std::move(reason)}});
+    if (e.plan != nullptr) nodes.back()["outputs"] = OutputsJson(e, id);
   }
   return nodes;
 }
@@ -110,6 +119,7 @@ Json MissesJson(const Exploration& e) {
   for (const ExploredMiss& m : e.misses) {
     misses.push_back({{"phase", Name(m.miss.phase)},
                       {"rule", m.miss.rule},
+                      {"function", m.miss.function},
                       {"at", m.miss.at},
                       {"reason", ReasonJson(m.miss.reason)},
                       {"nodes", Ids(m.miss.nodes)},
@@ -126,6 +136,7 @@ Json WhyNotsJson(const Story& story) {
       if (!WasCandidate(t)) continue;
       tries.push_back({{"phase", Name(tried.phase)},
                        {"rule", t.rule->name},
+                       {"function", tried.function},
                        {"at", t.at},
                        {"matched", Ids(t.outcome.matched)},
                        {"reason", ReasonJson(ReasonOf(t, tried.graph))}});
@@ -161,7 +172,7 @@ Json StepsJson(const Exploration& e, const Machine& machine) {
   for (const ExploredStep& s : e.steps) {
     Json reason = nullptr;
     if (!s.info.accelerated && !s.info.dynamic && s.node != kNoNode) {
-      reason = ReasonJson(WhyNotAccelerated(e.graph().node(s.node)));
+      reason = ReasonJson(e.WhyReference(s));
     }
     steps.push_back({{"node", s.node == kNoNode ? Json(nullptr) : Json(s.node)},
                      {"name", s.info.node},
@@ -179,18 +190,49 @@ Json StepsJson(const Exploration& e, const Machine& machine) {
   return steps;
 }
 
-Json MemoryJson(const Plan& plan) {
+Json MemoryJson(const Exploration& e) {
+  const Plan& plan = *e.plan;
   Json items = Json::array();
   for (const ArenaUse& use : plan.arena_use()) {
+    const bool written = use.first >= 0 && static_cast<size_t>(use.first) < e.steps.size();
+    const NodeId writer = written ? e.steps[static_cast<size_t>(use.first)].node : kNoNode;
     items.push_back({{"offset", use.offset},
                      {"bytes", use.bytes},
                      {"first", use.first},
                      {"last", use.last},
-                     {"scratch", use.scratch}});
+                     {"scratch", use.scratch},
+                     {"node", writer == kNoNode ? Json(nullptr) : Json(writer)}});
   }
   return {{"arena_bytes", plan.stats().arena_bytes},
           {"unshared_bytes", plan.stats().unshared_bytes},
           {"items", std::move(items)}};
+}
+
+Json TimelineJson(const Exploration& e) {
+  Json events = Json::array();
+  for (const TimedStep& s : e.timeline) events.push_back({s.step, s.start_us, s.us, 0});
+  return {{"ms", e.timeline_ms}, {"events", std::move(events)}};
+}
+
+Json WeightsJson(const Exploration& e) {
+  Json weights = Json::array();
+  for (const WeightStats& w : e.weights) {
+    const auto known = [&](double v) {
+      return w.finite > 0 && std::isfinite(v) ? Json(v) : Json(nullptr);
+    };
+    weights.push_back({{"node", w.node},
+                       {"dtype", Name(w.dtype)},
+                       {"shape", w.shape.dims()},
+                       {"bytes", w.bytes},
+                       {"min", known(w.min)},
+                       {"max", known(w.max)},
+                       {"mean", known(w.mean)},
+                       {"std", known(w.stddev)},
+                       {"zeros", w.zeros},
+                       {"nonfinite", w.nonfinite},
+                       {"histogram", w.histogram}});
+  }
+  return weights;
 }
 
 Json CacheJson(const CacheStats& stats) {
@@ -211,6 +253,12 @@ Json InputsJson(const Exploration& e) {
 }
 
 }  // namespace
+
+std::string AttrText(const AttrValue& value) {
+  const Tensor* t = value.get_if<Tensor>();
+  if (t == nullptr) return PrintAttr(value);
+  return absl::StrCat(Name(t->dtype()), t->shape().ToString());
+}
 
 Json ReasonJson(const Reason& reason) {
   return {{"kind", Name(reason.kind)}, {"node", reason.node},     {"op", reason.op},
@@ -247,7 +295,7 @@ Json ExplorationJson(const Model& model, const Exploration& e, const Machine& ma
           {"onednn_opts", e.story.report.enabled},
           {"loaded", std::move(loaded)},
           {"phases", PhasesJson(e.story.report)},
-          {"final", FinalJson(e.story)},
+          {"final", FinalJson(e)},
           {"outputs", std::move(outputs)},
           {"near_misses", MissesJson(e)},
           {"why_nots", WhyNotsJson(e.story)},
@@ -256,7 +304,9 @@ Json ExplorationJson(const Model& model, const Exploration& e, const Machine& ma
           {"inputs", planned ? InputsJson(e) : Json(nullptr)},
           {"steps", planned ? StepsJson(e, machine) : Json(nullptr)},
           {"profile", e.runs > 0 ? Json{{"runs", e.runs}, {"ms", e.total_ms}} : Json(nullptr)},
-          {"memory", planned ? MemoryJson(*e.plan) : Json(nullptr)},
+          {"memory", planned ? MemoryJson(e) : Json(nullptr)},
+          {"timeline", e.timeline.empty() ? Json(nullptr) : TimelineJson(e)},
+          {"weights", WeightsJson(e)},
           {"caches",
            planned ? Json{{"plan", CacheJson(e.plan_cache)}, {"kernel", CacheJson(e.kernel_cache)}}
                    : Json(nullptr)},

@@ -4,6 +4,7 @@
 #define TENON_RUNTIME_EXPLORE_EXPLORATION_JSON_H_
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "runtime/explore/advice.h"
 #include "runtime/explore/exploration.h"
@@ -13,6 +14,8 @@ namespace tenon {
 nlohmann::ordered_json ExplorationJson(const Model& model, const Exploration& e,
                                        const Machine& machine);
 nlohmann::ordered_json ReasonJson(const Reason& reason);
+// An attribute as text; of a tensor, its dtype and shape.
+std::string AttrText(const AttrValue& value);
 
 }  // namespace tenon
 

@@ -30,7 +30,9 @@ class Expander {
 
   absl::StatusOr<std::vector<SmallLayer>> Run() {
     TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, context_.graph().TopologicalOrder());
+    int64_t done = 0;
     for (NodeId id : order) {
+      options_.Report("rounding", done++, static_cast<int64_t>(order.size()));
       const std::string op = context_.node(id).op;
       if (op == "MatMul" || op == "BatchMatMulV2") {
         TENON_RETURN_IF_ERROR(TakeProduct(id));

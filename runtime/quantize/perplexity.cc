@@ -38,13 +38,15 @@ double LogSumExp(const float* x, int64_t n) {
 
 absl::StatusOr<double> Perplexity(Session& session, std::vector<NamedTensor> arrays,
                                   const std::string& tokens, const std::string& logits,
-                                  int64_t batch) {
+                                  int64_t batch,
+                                  const std::function<void(int64_t, int64_t)>& progress) {
   TENON_ASSIGN_OR_RETURN(const std::string key, FindTokens(arrays, tokens));
   TENON_ASSIGN_OR_RETURN(const Samples texts,
                          Samples::Create(std::move(arrays), session.inputs(), batch));
   double sum = 0;
   int64_t count = 0;
   for (int64_t b = 0; b < texts.num_batches(); ++b) {
+    progress(b, texts.num_batches());
     const std::vector<NamedTensor> inputs = texts.Batch(b);
     const auto ids = std::find_if(inputs.begin(), inputs.end(),
                                   [&](const NamedTensor& t) { return t.first == key; });

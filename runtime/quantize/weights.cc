@@ -53,6 +53,7 @@ absl::Status Measure(Graph graph, const std::vector<SmallLayer>& layers,
                          Samples::Create(std::move(samples), session->inputs(), options.batch));
   std::vector<double> sums(session->outputs().size(), 0.0);
   for (int64_t b = 0; b < data.num_batches(); ++b) {
+    options.Report("measuring", b, data.num_batches());
     TENON_ASSIGN_OR_RETURN(const std::vector<NamedTensor> got, session->Run(data.Batch(b)));
     for (size_t i = 0; i < sums.size(); ++i) {
       const double value = got[i].second.data<float>()[0];
@@ -127,7 +128,11 @@ absl::StatusOr<SmallModel> QuantizeWeights(Graph graph, std::vector<NamedTensor>
                              MakeSession(small ? graph : std::move(exact), options));
       TENON_ASSIGN_OR_RETURN(
           (small ? model.report.perplexity_after : model.report.perplexity_before),
-          Perplexity(*session, options.text, options.tokens, options.logits, options.batch));
+          Perplexity(*session, options.text, options.tokens, options.logits, options.batch,
+                     [&](int64_t done, int64_t total) {
+                       options.Report(small ? "perplexity after" : "perplexity before", done,
+                                      total);
+                     }));
     }
   }
   model.graph = std::move(graph);

@@ -4,6 +4,7 @@
 #ifndef TENON_RUNTIME_QUANTIZE_WEIGHTS_H_
 #define TENON_RUNTIME_QUANTIZE_WEIGHTS_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,12 @@ struct WeightsOptions {
   // and the output with logits [texts, tokens, words] (empty: the first that fits).
   std::vector<NamedTensor> text;
   std::string tokens, logits;
+  // Called now and then with what is being done and how much of it.
+  std::function<void(absl::string_view stage, int64_t done, int64_t total)> progress;
+
+  void Report(absl::string_view stage, int64_t done, int64_t total) const {
+    if (progress) progress(stage, done, total);
+  }
 };
 
 struct WeightsLayer {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import unittest
 
@@ -41,6 +42,23 @@ class ReportTest(ModelCase):
         self.assertIn("<table>", everything._repr_html_())
         with self.assertRaises(tenon.NotFoundError):
             self.model.explain("no_such_node")
+
+    def test_explore(self) -> None:
+        file = self.folder / "page.html"
+        page = self.model.explore({"features": support.mlp_inputs()}, seconds=0.01, path=file)
+        self.assertEqual(file.read_text(encoding="utf-8"), page.html)
+        self.assertIn("tenon-data", page.html)
+        self.assertIn("tenon.Page", repr(page))
+        # A frame with the page as an attribute, which must not end early.
+        frame = page._repr_html_()
+        self.assertEqual(frame.count("<"), 2)
+        self.assertEqual(html.unescape(frame.split('srcdoc="')[1].split('"')[0]), page.html)
+        plain = tenon.load(support.MLP / "saved_model", onednn=False)
+        self.assertGreater(len(self.model.explore(against=plain).html), 1000)
+        with self.assertRaises(OSError):
+            page.save(self.folder / "no" / "such" / "page.html")
+        with self.assertRaises(ValueError):
+            self.model.explore({"no_such_input": 1})
 
     def test_report_and_memory(self) -> None:
         report = self.model.report

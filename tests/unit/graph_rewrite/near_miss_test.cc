@@ -8,6 +8,7 @@
 #include "env/flags.h"
 #include "gmock/gmock.h"
 #include "graph/text.h"
+#include "graph_rewrite/explain.h"
 #include "graph_rewrite/story.h"
 #include "gtest/gtest.h"
 #include "tests/support/interpreter.h"
@@ -151,6 +152,58 @@ TEST_P(NearMissTest, IsTrue) {
 
 INSTANTIATE_TEST_SUITE_P(, NearMissTest, ::testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.title); });
+
+// A loop whose body has a swish with a fetched sigmoid.
+TEST(NearMisses, AreFoundInLoopBodies) {
+  auto g = ParseGraph(R"(
+    in x = %x
+    %x = Placeholder() {dtype=float, shape=<4,8>}
+    %n = Const() {dtype=int32, value=int32<>{0}}
+    %loop = StatelessWhile(%n, %x, %x) {T=[int32, float, float], body=@body, cond=@cond, output_shapes=[<>, <4,8>, <4,8>], parallel_iterations=1}
+    out y = %loop:1
+    out s = %loop:2
+    function "cond" {
+      in i = %i in a = %a in b = %b
+      %i = Placeholder() {dtype=int32, shape=<>}
+      %a = Placeholder() {dtype=float, shape=<4,8>}
+      %b = Placeholder() {dtype=float, shape=<4,8>}
+      %three = Const() {dtype=int32, value=int32<>{3}}
+      %less = Less(%i, %three) {T=int32}
+      out less = %less
+    }
+    function "body" {
+      in i = %i in a = %a in b = %b
+      %i = Placeholder() {dtype=int32, shape=<>}
+      %a = Placeholder() {dtype=float, shape=<4,8>}
+      %b = Placeholder() {dtype=float, shape=<4,8>}
+      %one = Const() {dtype=int32, value=int32<>{1}}
+      %next = AddV2(%i, %one) {T=int32}
+      %sigmoid = Sigmoid(%a) {T=float}
+      %swish = Mul(%a, %sigmoid) {T=float}
+      out i = %next out a = %swish out b = %sigmoid
+    }
+  )");
+  ASSERT_TRUE(g.ok()) << g.status();
+  const Flags flags;
+  const Services services{.flags = &flags};
+  auto story = TellStory(*g, {.services = &services}, {});
+  ASSERT_TRUE(story.ok()) << story.status();
+  bool is_there = false;
+  for (const NearMiss& miss : story->near_misses) {
+    is_there |= miss.function == "body" && miss.rule == "FuseSwish" &&
+                miss.reason.kind == ReasonKind::kOutput && miss.reason.node == "sigmoid";
+  }
+  EXPECT_TRUE(is_there);
+  // And the story of a node in it.
+  auto told = Explain(*story, {"swish"});
+  ASSERT_TRUE(told.ok()) << told.status();
+  EXPECT_EQ((*told)[0].function, "body");
+  const auto& rules = (*told)[0].rules;
+  EXPECT_TRUE(std::any_of(rules.begin(), rules.end(), [](const RuleVerdict& v) {
+    return v.rule == "FuseSwish" && v.near_miss && !v.fired;
+  }));
+  EXPECT_FALSE(Explain(*story, {"nobody"}).ok());
+}
 
 TEST(NearMisses, TwoObstaclesAreNone) {
   auto g = ParseGraph(R"(

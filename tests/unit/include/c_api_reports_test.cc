@@ -212,6 +212,38 @@ TEST_F(CApiReports, Explores) {
   tenon_model_free(model);
 }
 
+// tests/unit/runtime/explore_page_test.cc looks into pages.
+TEST_F(CApiReports, ExploresAsAPage) {
+  tenon_model* model = nullptr;
+  ASSERT_EQ(Message(tenon_model_open(path_.c_str(), &model)), "");
+  tenon_session_options options = TENON_SESSION_OPTIONS_INIT;
+  options.onednn_opts = 1;
+  options.threads = 1;
+  tenon_text* text = nullptr;
+  const auto take = [&] {
+    const std::string page(tenon_text_data(text), tenon_text_size(text));
+    tenon_text_free(text);
+    return page;
+  };
+  ASSERT_EQ(
+      Message(tenon_model_explore_page(model, &options, nullptr, 0, 0, nullptr, nullptr, &text)),
+      "");
+  const std::string one = take();
+  EXPECT_EQ(one.rfind("<!DOCTYPE html>", 0), 0u);
+  tenon_tensor* input = FloatTensor({1, 16}, std::vector<float>(16, 1));
+  ASSERT_EQ(Message(tenon_model_explore_page(model, &options, &input, 1, 0, model, nullptr, &text)),
+            "");
+  EXPECT_GT(take().size(), one.size());
+  EXPECT_THAT(
+      Message(tenon_model_explore_page(nullptr, &options, nullptr, 0, 0, nullptr, nullptr, &text)),
+      HasSubstr("null argument"));
+  EXPECT_THAT(
+      Message(tenon_model_explore_page(model, &options, &input, -1, 0, nullptr, nullptr, &text)),
+      HasSubstr("null argument"));
+  tenon_tensor_free(input);
+  tenon_model_free(model);
+}
+
 TEST(CApiDevices, TheCpuIsOne) {
   tenon_text* text = nullptr;
   tenon_status* status = tenon_devices(nullptr, &text);
