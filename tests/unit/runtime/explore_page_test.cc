@@ -3,6 +3,10 @@
 
 #include <zlib.h>
 
+#include <cstring>
+#include <numeric>
+#include <set>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

@@ -247,7 +247,7 @@ TEST(Layout, ConstantsAreAboveTheirReaders) {
   }
 }
 
-// "a" would have to be above "b" and below it.
+// "a" would have to be above "b" and below it, whatever becomes of one of them.
 TEST(Layout, InterlacedScopesAreDissolved) {
   const auto story = StoryOf(R"(
     in x = %x
@@ -258,7 +258,24 @@ TEST(Layout, InterlacedScopesAreDissolved) {
   )");
   ASSERT_TRUE(story.ok()) << story.status();
   const Placed placed(*story);
+  EXPECT_TRUE(placed.layout.scopes.empty());
+  ExpectDrawable(story->loaded(), placed);
+}
+
+// Some of "b" is above "a", and the rest below it: without "b", "a" is a block.
+TEST(Layout, TheLargerOfTwoScopesStays) {
+  const auto story = StoryOf(R"(
+    in x = %x
+    %x = Placeholder() {shape=<1,4>}
+    %b/1 = Exp(%x) %a/1 = Exp(%b/1) %a/2 = Exp(%a/1) %a/3 = Exp(%a/2) %a/4 = Exp(%a/3)
+    %b/2 = Exp(%a/4) %b/3 = Exp(%b/2)
+    out y = %b/3
+  )");
+  ASSERT_TRUE(story.ok()) << story.status();
+  const Placed placed(*story);
   ASSERT_EQ(placed.layout.scopes.size(), 1u);
+  EXPECT_EQ(placed.layout.scopes[0].name, "a");
+  EXPECT_EQ(placed.layout.scopes[0].layer, 2);
   ExpectDrawable(story->loaded(), placed);
 }
 
