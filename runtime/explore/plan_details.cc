@@ -93,15 +93,22 @@ absl::StatusOr<PlanDetails> DetailsOfPlan(const Graph& graph, absl::Span<const T
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelState> model,
                          ModelState::Create(graph, variables));
   TENON_ASSIGN_OR_RETURN(PlanDryRun plan, DryRunPlan(model, inputs, services));
+  // The model has ids of its own.
+  const auto planned = [&](NodeId id) { return model->graph().FindNode(graph.node(id).name); };
   PlanDetails details;
   for (NodeId id : reference) {
-    const Node& node = model->graph().node(id);
-    const std::string refusal = RefusalOf(*model, plan, node, services);
-    if (!refusal.empty()) details.refusals.emplace(id, ReasonOfRefusal(node, refusal));
+    const Node* const node = graph.Has(id) ? planned(id) : nullptr;
+    if (node == nullptr) continue;
+    const std::string refusal = RefusalOf(*model, plan, *node, services);
+    if (!refusal.empty()) details.refusals.emplace(id, ReasonOfRefusal(*node, refusal));
   }
-  details.outputs = std::move(plan.outputs);
-  for (std::vector<TensorSpec>& of : details.outputs) {
-    for (TensorSpec& spec : of) spec.value = nullptr;
+  details.outputs.resize(static_cast<size_t>(graph.end_id()));
+  for (NodeId id : graph.NodeIds()) {
+    const Node* const node = planned(id);
+    if (node == nullptr) continue;
+    std::vector<TensorSpec>& outputs = details.outputs[static_cast<size_t>(id)];
+    outputs = std::move(plan.outputs[static_cast<size_t>(node->id)]);
+    for (TensorSpec& spec : outputs) spec.value = nullptr;
   }
   return details;
 }

@@ -87,7 +87,7 @@ std::string Gunzip(const std::string& packed) {
 // The data of a page.
 Json DataOf(const std::string& page) {
   constexpr absl::string_view kBegin = "id=\"tenon-data\">";
-  const size_t begin = page.find(kBegin);
+  const size_t begin = absl::string_view(page).find(kBegin);
   if (begin == std::string::npos) return nullptr;
   const size_t end = page.find('<', begin + kBegin.size());
   std::string packed;
