@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Runs tests that take hours: all tests, the complete numeric suites under each limit of the
 # instruction set, the unit tests under sanitizers, the plug-in in older TensorFlows, the server under a mixed load for
-# an hour, all tests on clusters, the wheels and Debian packages. Continues after a failure; ends with a line per part.
-# Options: the parts to run (tests, isa, asan, versions, serve, cluster, debs, wheels); default: all.
+# an hour, all tests on clusters, the explorer with all models, the wheels and Debian packages. Continues after a failure;
+# ends with a line per part.
+# Options: the parts to run (tests, isa, asan, versions, serve, cluster, explorer, debs, wheels); default: all.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(tests isa asan versions serve cluster debs wheels)
+[ ${#parts[@]} -gt 0 ] || parts=(tests isa asan versions serve cluster explorer debs wheels)
 install_build_packages
 tensorflow_python
 
@@ -27,6 +28,10 @@ run_debs() { "$TENON_ROOT/tools/debs.sh" && "$TENON_ROOT/tests/debs.sh"; }
 run_wheels() { "$TENON_ROOT/tools/wheels.sh" && "$TENON_ROOT/tests/python/wheels.sh"; }
 run_cluster() {
   install_cluster_packages && build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/cluster/cluster_test.py" --all --build "$TENON_BUILD"
+}
+run_explorer() {
+  install_explorer_packages && build_all &&
+    python3 "$TENON_ROOT/tests/explorer/page_test.py" --tenon "$TENON_BUILD/bin/tenon" --long
 }
 
 failed=0 summary=()

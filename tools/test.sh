@@ -8,6 +8,7 @@
 tensorflow_python
 install_server_packages
 install_cluster_packages
+install_explorer_packages
 say "Building the tests"
 build_all
 cmake --build "$TENON_BUILD" -j "$TENON_JOBS" --target tenon_server
