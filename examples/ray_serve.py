@@ -21,12 +21,13 @@ class ModelServer:
     """A server process on the replica's CPUs."""
 
     def __init__(self, program: str, folder: str) -> None:
-        with socket.socket() as probe:
-            probe.bind(("", 0))
-            self.port = probe.getsockname()[1]
+        with socket.socket() as grpc, socket.socket() as rest:  # replicas of a node need ports of their own
+            grpc.bind(("", 0))
+            rest.bind(("", 0))
+            grpc_port, self.port = grpc.getsockname()[1], rest.getsockname()[1]
         threads = max(1, int(tenon.ray.assigned_cpus() or 1))
         self.process = subprocess.Popen([
-            program, "--model_name=model", f"--model_base_path={folder}", f"--rest_api_port={self.port}",
+            program, "--model_name=model", f"--model_base_path={folder}", f"--port={grpc_port}", f"--rest_api_port={self.port}",
             "--bind_address=0.0.0.0", "--streams=1", f"--tensorflow_intra_op_parallelism={threads}", "--enable_batching"])
         for _ in range(600):
             try:
