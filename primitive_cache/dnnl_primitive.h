@@ -71,8 +71,11 @@ void Append(const std::vector<T>& from, std::vector<T>& to) {
 inline bool IsCompiled(absl::string_view name) {
   return !absl::StartsWith(name, "ref") && !absl::StrContains(name, "+ref");
 }
-// Whether an implementation calls oneDNN's gemm: "x64:gemm:jit".
-inline bool UsesGemm(absl::string_view name) { return absl::StrContains(name, ":gemm:"); }
+// Whether an implementation calls oneDNN's gemm: "gemm:jit", in oneDNN 3 "x64:gemm:jit"; not
+// "brgemm:avx512_core".
+inline bool UsesGemm(absl::string_view name) {
+  return absl::StartsWith(name, "gemm") || absl::StrContains(name, ":gemm");
+}
 
 // Unimplemented if the primitive descriptor is empty.
 template <typename Pd>
