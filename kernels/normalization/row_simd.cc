@@ -19,8 +19,13 @@ HWY_INLINE float Total(Vf v) { return hn::GetLane(hn::SumOfLanes(FloatTag(), v))
 HWY_INLINE float Largest(Vf v) { return hn::GetLane(hn::MaxOfLanes(FloatTag(), v)); }
 HWY_INLINE Vf First(size_t n, Vf v) { return hn::IfThenElseZero(hn::FirstN(FloatTag(), n), v); }
 
-// Vectors that one accumulator sums: the rounding error of a long sum is that of a short one.
-constexpr size_t kSumVectors = 32;
+// How many of a row's vectors one accumulator sums: about as many as there are such sums, so that
+// neither they nor their total are long sums.
+HWY_INLINE size_t VectorsPerSum(size_t vectors) {
+  size_t n = 32;
+  while (n * n < vectors) n *= 2;
+  return n;
+}
 
 void LayerNorm(const LayerNormRow& row) {
   const FloatTag d;
@@ -29,7 +34,7 @@ void LayerNorm(const LayerNormRow& row) {
   const float* x = row.x;
 
   Vf sum = hn::Zero(d);
-  const size_t block = kSumVectors * lanes;
+  const size_t block = VectorsPerSum(whole / lanes) * lanes;
   if (row.residual != nullptr) {
     float* s = row.sum != nullptr ? row.sum : row.y;
     for (size_t i = 0; i < whole;) {
@@ -120,11 +125,12 @@ void RmsNorm(const LayerNormRow& row) {
   float* const to = row.sum != nullptr ? row.sum : row.y;
   const float* const s = row.residual != nullptr ? to : row.x;
 
+  const size_t block = VectorsPerSum(whole / lanes) * lanes;
   Vf squares = hn::Zero(d);
   size_t i = 0;
   while (i < whole) {
     Vf part0 = hn::Zero(d), part1 = part0;
-    const size_t end = std::min(whole, i + 2 * kSumVectors * lanes);
+    const size_t end = std::min(whole, i + 2 * block);
     for (; i + 2 * lanes <= end; i += 2 * lanes) {
       const Vf a = SummandsOf(row, i, to), b = SummandsOf(row, i + lanes, to);
       part0 = hn::MulAdd(a, a, part0);
@@ -233,10 +239,11 @@ void Softmax(const SoftmaxRow& row) {
   const float* t = plain ? row.inputs[0] : row.y;
   const Vf largest = Const(plain ? LargestOf(t, whole, rest) : ScaleAndMask(row, whole, rest));
 
+  const size_t block = VectorsPerSum(whole / lanes) * lanes;
   Vf sum = hn::Zero(d);
   for (size_t i = 0; i < whole;) {
     Vf part = hn::Zero(d);
-    for (const size_t end = std::min(whole, i + kSumVectors * lanes); i < end; i += lanes) {
+    for (const size_t end = std::min(whole, i + block); i < end; i += lanes) {
       const Vf e = ExpOfDifference(hn::LoadU(d, t + i), largest);
       if (kKind == SoftmaxKind::kSoftmax) hn::StoreU(e, d, row.y + i);
       part = hn::Add(part, e);

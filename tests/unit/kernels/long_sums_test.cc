@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/elementwise/elementwise.h"
 #include "tests/unit/kernels/nn_test_util.h"
 
 namespace tenon {
@@ -65,6 +66,9 @@ class LongProducts : public testing::TestWithParam<ProductCase> {};
 
 TEST_P(LongProducts, RoundLikeSumsInParts) {
   const ProductCase& c = GetParam();
+  if (c.m == 1 && VectorTargetName() == std::string("SSE4")) {
+    GTEST_SKIP() << "without AVX2, oneDNN's loop for one row has one accumulator";
+  }
   const Tensor a = RandomTensor(DType::kFloat, {c.m, c.k}, 1);
   const Tensor b = RandomTensor(DType::kFloat, {c.k, c.n}, 2);
   const Products want = Multiply(a, b);
