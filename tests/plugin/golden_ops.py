@@ -40,7 +40,8 @@ TENSORFLOWS_OWN = {
 REMOVED = {"Conv3DBackpropInput", "Conv3DBackpropFilter"}
 # _TenonQuantizedMatMul is Tenon's own _QuantizedMatMul, not this one.
 UNTESTED = REMOVED | {"QuantizedMatMul"}
-EPSILON = {"float32": 2.0**-23, "float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+EPSILON = {"float32": 2.0**-23, "float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7,
+           "complex64": 2.0**-23, "complex128": 2.0**-52}
 
 
 def ours(op):
