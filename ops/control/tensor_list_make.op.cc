@@ -106,7 +106,8 @@ const OpRegistration push_back({
 });
 
 absl::Status PopBackShape(ShapeContext& c) {
-  c.set_output(0, Shape());
+  const Shape scalar;
+  c.set_output(0, scalar);
   if (c.value(1) != nullptr) {
     TENON_ASSIGN_OR_RETURN(Shape shape, ElementShape(*c.value(1)));
     c.set_output(1, std::move(shape));

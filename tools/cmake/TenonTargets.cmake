@@ -73,6 +73,8 @@ function(tenon_batches RESULT N)
   list(REMOVE_DUPLICATES batches)
   foreach(batch ${batches})
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/batches/${batch}.cc CONTENT "${text_${batch}}" @ONLY)
+    # A type in an anonymous namespace is only suspicious in a header.
+    set_source_files_properties(${PROJECT_BINARY_DIR}/batches/${batch}.cc PROPERTIES COMPILE_OPTIONS -Wno-subobject-linkage)
     list(APPEND result ${PROJECT_BINARY_DIR}/batches/${batch}.cc)
   endforeach()
   set(${RESULT} ${result} PARENT_SCOPE)
