@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
 import unittest
 
 import numpy as np
+import support
 import tenon
 from tenon import ops
+
+TYPED = """
+import numpy as np
+import tenon
+from tenon import ops
+
+y: tenon.Tensor = ops.Softmax([[1.0, 2.0]])
+y = ops.Conv2D(np.ones((1, 4, 4, 1), np.float32), y, strides=[1, 1, 1, 1], padding="SAME")
+y = ops.ConcatV2([[1], y], 0)
+y = ops.Cast(1, DstT=np.int64)
+y = ops.TopKV2(y, 2).indices
+values, y = ops.TopKV2(y, 2, T="float64")
+parts: list[tenon.Tensor] = ops.Split(0, [1, 2, 3, 4], num_split=2)
+"""
+MISTYPED = {
+    "ops.Softmax()": 'Missing positional argument "logits"',
+    "ops.Softmax(y, axis=1)": 'Unexpected keyword argument "axis"',
+    "ops.Sofmax(y)": "Module has no attribute",
+    "ops.Conv2D(y, y, strides=1, padding='SAME')": 'Argument "strides" to "Conv2D" has incompatible type',
+    "ops.TopKV2(y, 2).counts": 'has no attribute "counts"',
+}
 
 
 class OpsTest(unittest.TestCase):
@@ -54,6 +82,29 @@ class OpsTest(unittest.TestCase):
 
     def test_strings(self) -> None:
         self.assertEqual(ops.StringUpper(["ab"]).numpy().tolist(), [b"AB"])
+
+
+class StubTest(unittest.TestCase):
+    """ops.pyi, by which type checkers and editors know the ops."""
+
+    def test_it_agrees_with_the_op_table(self) -> None:
+        done = subprocess.run([sys.executable, str(support.ROOT / "tools/ops_stub.py"), "--check"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    @unittest.skipIf(importlib.util.find_spec("mypy") is None, "mypy is not installed")
+    def test_mypy_knows_inputs_and_attributes(self) -> None:
+        package = pathlib.Path(tenon.__file__).parent  # itself without an error
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "program.py"
+            program.write_text(TYPED + "\n".join(MISTYPED) + "\n")
+            done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--hide-error-context",
+                                   "--cache-dir", folder, str(package), str(program)], capture_output=True, text=True,
+                                  check=False, env={**os.environ, "MYPYPATH": str(package.parent)})
+        errors = [line for line in done.stdout.splitlines() if " error: " in line]
+        self.assertEqual(len(errors), len(MISTYPED), done.stdout + done.stderr)
+        for error, (line, expected) in zip(errors, MISTYPED.items()):
+            self.assertIn(expected, error, line)
 
 
 class TensorTest(unittest.TestCase):

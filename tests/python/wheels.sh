@@ -30,6 +30,8 @@ for python in "${pythons[@]}"; do
   mkdir "$scratch/tests/models/loader"
   for model in mlp loader/composites; do cp -r "$root/tests/models/$model" "$scratch/tests/models/$model"; done
   cp -r "$root/docs" "$scratch/docs"
+  mkdir -p "$scratch/tools"
+  cp "$root/tools/ops_stub.py" "$scratch/tools"
   (cd "$scratch/tests/python" && "${clean[@]}" "$scratch/venv/bin/python" -m unittest discover -p '*_test.py')
   "${clean[@]}" "$scratch/venv/bin/tenon" dump "$scratch/tests/models/mlp/saved_model" --stats >/dev/null
   echo "$python: passed"
