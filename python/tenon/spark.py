@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import collections
 import importlib
+import inspect
+import math
 import uuid
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, OrderedDict, Sequence, Tuple, Union
+from typing import Any, Callable, Iterator, List, Mapping, Optional, OrderedDict, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -22,7 +24,7 @@ from tenon._model import Path
 from tenon._predictor import RowPredictor
 from tenon._spec import Signature, TensorSpec, signatures
 
-__all__ = ["Image", "batch_function", "predict_udf"]
+__all__ = ["Image", "predict_batch_fn", "predict_udf"]
 
 _MOST_MODELS = 3  # per worker process
 _PREDICTORS: OrderedDict[str, RowPredictor] = collections.OrderedDict()
@@ -36,10 +38,9 @@ _SQL_TYPES = {"float32": "FloatType", "float64": "DoubleType", "float16": "Float
 def predict_udf(model: Path, *, inputs: Optional[Sequence[str]] = None, outputs: Optional[Sequence[str]] = None,
                 return_type: Any = None, batch_size: int = 64, on_error: str = "raise",
                 images: Optional[Mapping[str, Image]] = None, constants: Optional[Mapping[str, Any]] = None,
-                cast: bool = False, threads: int = 0, cache_dir: Optional[Path] = None, **load: Any) -> Any:
-    """A function of columns for Spark 4.1 or later: an `arrow_udf`, so columns are read as Arrow arrays, without a copy.
-
-    A worker process loads the model once, for all partitions that it works on.
+                cast: bool = False, threads: int = 0, cache_dir: Optional[Path] = None, through: Optional[str] = None,
+                **load: Any) -> Any:
+    """A function of columns that runs a model. A worker process loads the model once, for all partitions that it works on.
 
     Args:
       model: its path, on every node; relative to the working folder of executors, if it came with `--archives`
@@ -56,20 +57,27 @@ def predict_udf(model: Path, *, inputs: Optional[Sequence[str]] = None, outputs:
       threads: per op; 0: OMP_NUM_THREADS, which Spark sets to spark.task.cpus
       cache_dir: a folder on each node, through which its processes share one copy of the weights; by default
         TENON_CACHE_DIR, or a folder in the one for temporary files
+      through: "arrow_udf" (Spark 4.1 or later, the default there): columns are read as Arrow arrays, without a copy.
+        "predict_batch_udf" (Spark 3.4 or later): Spark stacks the rows, and raises errors for nulls and ragged rows
+        that name neither column nor row; without images and without on_error="null"
       load: other options of `tenon.load`: signature, precision, …
 
-    Returns what `pyspark.sql.functions.udf` returns. ValueError if inputs or outputs do not exist, ImportError with a
-    Spark that has no arrow_udf: use `batch_function` there.
+    Returns what `pyspark.sql.functions.udf` returns. ValueError if inputs or outputs do not exist.
     """
-    try:
-        arrow_udf = importlib.import_module("pyspark.sql.functions").arrow_udf
-    except AttributeError:
-        raise ImportError("predict_udf needs Spark 4.1 or later; see tenon.spark.batch_function") from None
+    functions: Any = importlib.import_module("pyspark.sql.functions")
+    through = through or ("arrow_udf" if hasattr(functions, "arrow_udf") else "predict_batch_udf")
+    if through not in ("arrow_udf", "predict_batch_udf"):
+        raise ValueError(f'through must be "arrow_udf" or "predict_batch_udf", not {through!r}')
     if on_error not in ("raise", "null"):
         raise ValueError(f'on_error must be "raise" or "null", not {on_error!r}: a function of columns cannot drop rows')
+    if through == "predict_batch_udf":
+        if images or on_error != "raise":
+            raise ValueError('images and on_error="null" need arrow_udf, of Spark 4.1 or later')
+        return _batch_udf(model, inputs, outputs, return_type, batch_size,
+                          dict(constants=constants, cast=cast, threads=threads, cache_dir=cache_dir, **load))
     if inputs is None or return_type is None:
         known = _signature(model, load.get("signature"))
-        inputs = inputs or [spec.name for spec in known.inputs if not spec.optional and spec.name not in (constants or {})]
+        inputs = inputs or _fed(known, constants)
         return_type = return_type or _sql_type(known, outputs)
     key, names, kind = uuid.uuid4().hex, list(inputs), _arrow_type(return_type)
     settings = dict(columns={name: name for name in names}, outputs=None if outputs is None else {o: o for o in outputs},
@@ -82,14 +90,16 @@ def predict_udf(model: Path, *, inputs: Optional[Sequence[str]] = None, outputs:
     pa: Any = importlib.import_module("pyarrow")
     takes: Any = pa.Array if len(names) == 1 else Tuple[pa.Array, ...]
     predict.__annotations__ = {"batches": Iterator[takes], "return": Iterator[pa.Array]}
-    return arrow_udf(predict, return_type)
+    return functions.arrow_udf(predict, return_type)
 
 
-def batch_function(model: Path, *, inputs: Optional[Sequence[str]] = None, outputs: Optional[Sequence[str]] = None,
-                   **options: Any) -> Callable[[], Callable[[Any], Any]]:
-    """What `pyspark.ml.functions.predict_batch_udf` takes, in Spark 3.4 and later.
+def predict_batch_fn(model: Path, *, inputs: Optional[Sequence[str]] = None,
+                     outputs: Union[Sequence[str], Mapping[str, str], None] = None,
+                     constants: Optional[Mapping[str, Any]] = None, cast: bool = False, threads: int = 0,
+                     cache_dir: Optional[Path] = None, **load: Any) -> Callable[[], Callable[..., Any]]:
+    """A model as the `make_predict_fn` of `pyspark.ml.functions.predict_batch_udf`, in Spark 3.4 and later.
 
-        scores = predict_batch_udf(tenon.spark.batch_function("my_model"), return_type=ArrayType(FloatType()),
+        scores = predict_batch_udf(tenon.spark.predict_batch_fn("my_model"), return_type=ArrayType(FloatType()),
                                    batch_size=64, input_tensor_shapes=[[16]])
 
     Spark stacks the rows of array columns before the model sees them: the error for a null or a ragged row is Spark's
@@ -97,32 +107,65 @@ def batch_function(model: Path, *, inputs: Optional[Sequence[str]] = None, outpu
 
     Args:
       model: its path, on every node
-      inputs: the input of a single column, [name]; several columns come by name (predict_batch_udf's input_names)
-      outputs: the outputs to return; by default all. One output gives an array, several a dict
-      options: constants, cast, threads, cache_dir and options of `tenon.load`, as for `predict_udf`
+      inputs: the inputs that the columns go to, in their order; by default those of the model
+      outputs: the outputs to return, or {"output": "field of return_type"}; by default all. One output [n] is for a plain
+        return_type, [n, ...] (flat) for an array, several outputs are for a struct
+      constants, cast, threads, cache_dir, load: as for `predict_udf`
     """
-    def make() -> Callable[[Any], Any]:
-        load = dict(options)
-        settings: Dict[str, Any] = {name: load.pop(name, None) for name in ("constants", "cache_dir")}
-        cast = bool(load.pop("cast", False))
-        predictor = RowPredictor(
-            model, columns=None if inputs is None else {name: name for name in inputs}, images=None, rows=None,
-            outputs=None if outputs is None else {name: name for name in outputs}, on_error="raise",
-            cast=cast, options=load, **settings)
+    columns = None if inputs is None else {name: name for name in inputs}
+    fields = None if outputs is None else dict(outputs) if isinstance(outputs, Mapping) else {name: name for name in outputs}
 
-        def predict(values: Union[Array, Mapping[str, Array]]) -> Any:
-            if not isinstance(values, Mapping):
-                (name,) = predictor.columns
-                values = {name: values}
-            rows = len(next(iter(values.values())))
-            found = predictor.predict(values, rows, lambda row: f"row {row} of the batch").outputs
-            if len(found) == 1:
-                return next(iter(found.values()))
-            return {name: value if value.ndim == 1 else list(value) for name, value in found.items()}
+    def make() -> Callable[..., Any]:
+        predictor = RowPredictor(model, columns=columns, outputs=fields, images=None, constants=constants, rows=None,
+                                 on_error="raise", cast=cast, cache_dir=cache_dir, options={**load, "threads": threads})
+        names = list(predictor.columns)
 
+        def predict(*arrays: Array) -> Any:
+            found = predictor.predict(dict(zip(names, arrays)), len(arrays[0]), lambda row: f"row {row} of the batch")
+            results = {name: _plain(values) for name, values in found.outputs.items()}
+            return results if len(results) > 1 else next(iter(results.values()))
+
+        # Spark counts the parameters, to tell several inputs from one that several columns make up.
+        shown: Any = predict
+        shown.__signature__ = inspect.Signature([inspect.Parameter(f"input_{i}", inspect.Parameter.POSITIONAL_ONLY)
+                                                 for i in range(len(names))])
         return predict
 
     return make
+
+
+def _plain(values: Array) -> Array:
+    """Results as Spark takes them from NumPy: [n] or [n, k], no bfloat16."""
+    if values.dtype.name == "bfloat16":
+        values = values.astype(np.float32)
+    return values if values.ndim < 3 else values.reshape(len(values), math.prod(values.shape[1:]))
+
+
+def _batch_udf(model: Path, inputs: Optional[Sequence[str]], outputs: Optional[Sequence[str]], return_type: Any,
+               batch_size: int, options: Mapping[str, Any]) -> Any:
+    """A `predict_batch_udf`; what it must be told about shapes is read from the model, on the driver."""
+    known = _signature(model, options.get("signature"))
+    names = list(inputs or _fed(known, options["constants"]))
+    specs = {spec.name: spec for spec in known.inputs}
+    shapes: List[List[int]] = []
+    for name in names:
+        if name not in specs:
+            raise ValueError(f"the model has no input {name!r}; it has {', '.join(specs)}")
+        shape = (specs[name].shape or (None, None))[1:]
+        if None in shape:
+            raise ValueError(f"input {name!r} is {specs[name]}: predict_batch_udf needs rows of a known shape")
+        shapes.append([d for d in shape if d is not None])
+    kind = _sql_type(known, outputs) if return_type is None else _data_type(return_type)
+    given = list(outputs or [spec.name for spec in known.outputs])
+    fields = dict(zip(given, kind.names)) if len(given) > 1 else given
+    udf = importlib.import_module("pyspark.ml.functions").predict_batch_udf
+    return udf(predict_batch_fn(model, inputs=names, outputs=fields, **options), return_type=kind, batch_size=batch_size,
+               input_tensor_shapes=shapes)
+
+
+def _fed(signature: Signature, constants: Optional[Mapping[str, Any]]) -> List[str]:
+    """The inputs that columns feed by default."""
+    return [spec.name for spec in signature.inputs if not spec.optional and spec.name not in (constants or {})]
 
 
 def _signature(model: Path, name: Optional[str]) -> Signature:
@@ -196,8 +239,13 @@ def _flat(array: Any) -> Any:
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), array.flatten())
 
 
-def _arrow_type(return_type: Any) -> Any:
-    """Spark's Arrow type of a result. A type in the form of DDL needs a session."""
+def _data_type(return_type: Any) -> Any:
+    """Spark's type, which may be given in the form of DDL; that needs a session."""
     if isinstance(return_type, str):
-        return_type = importlib.import_module("pyspark.sql.types").DataType.fromDDL(return_type)
-    return importlib.import_module("pyspark.sql.pandas.types").to_arrow_type(return_type)
+        return importlib.import_module("pyspark.sql.types").DataType.fromDDL(return_type)
+    return return_type
+
+
+def _arrow_type(return_type: Any) -> Any:
+    """Spark's Arrow type of a result."""
+    return importlib.import_module("pyspark.sql.pandas.types").to_arrow_type(_data_type(return_type))

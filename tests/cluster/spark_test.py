@@ -70,9 +70,17 @@ class SparkTest(fixtures.FolderCase):
     self.check_all_rows(found.collect())
 
   def test_predict_batch_udf(self) -> None:
-    score = predict_batch_udf(tenon.spark.batch_function(str(fixtures.MLP), cache_dir=self.cache),
+    score = predict_batch_udf(tenon.spark.predict_batch_fn(str(fixtures.MLP), cache_dir=self.cache),
                               return_type=ArrayType(FloatType()), batch_size=64, input_tensor_shapes=[[16]])
     self.check_all_rows(self.frame.select("id", score("features").alias("y")).collect())
+
+  def test_predict_udf_through_predict_batch_udf(self) -> None:
+    found = self.frame.select("id", self.udf(through="predict_batch_udf")("features").alias("y"))
+    self.assertEqual(found.schema["y"].dataType.simpleString(), "array<float>")
+    self.check_all_rows(found.collect())
+    null = self.frame.limit(3).select(F.lit(None).cast("array<float>").alias("features"))
+    with self.assertRaisesRegex(Exception, "null|None|shape|dimension|input"):
+      null.select(self.udf(through="predict_batch_udf")("features")).collect()
 
   def test_a_killed_worker_loses_and_repeats_no_row(self) -> None:
     for executor in (False, True):
@@ -95,6 +103,10 @@ class SparkTest(fixtures.FolderCase):
       self.udf(on_error="drop")
     with self.assertRaisesRegex(ValueError, "no output 'none'"):
       self.udf(outputs=["none"])
+    with self.assertRaisesRegex(ValueError, "need arrow_udf"):
+      self.udf(through="predict_batch_udf", on_error="null")
+    with self.assertRaisesRegex(ValueError, 'must be "arrow_udf" or'):
+      self.udf(through="pandas_udf")
     with self.assertRaises(FileNotFoundError):
       tenon.spark.predict_udf("none")
 
@@ -104,10 +116,22 @@ class SparkTest(fixtures.FolderCase):
     model = self.folder / "two.pbtxt"
     model.write_text(node("a", "Placeholder", **x) + node("b", "Placeholder", **x) +
                      node("sum", "Add", "a", "b", T="type: DT_FLOAT") + node("product", "Mul", "a", "b", T="type: DT_FLOAT"))
-    both = tenon.spark.predict_udf(str(model), inputs=["a", "b"], outputs=["sum:0", "product:0"], cast=True,
-                                   return_type="struct<sum: float, product: float>", cache_dir=self.cache)
-    row = self.spark.range(1, 2).select(both(F.lit(2.0), F.col("id") + 2).alias("r")).collect()[0].r
-    self.assertEqual((row["sum"], row["product"]), (5.0, 6.0))
+    for through in ("arrow_udf", "predict_batch_udf"):
+      both = tenon.spark.predict_udf(str(model), inputs=["b", "a"], outputs=["sum:0", "product:0"], cast=True, through=through,
+                                     return_type="struct<total: float, product: float>", cache_dir=self.cache)
+      row = self.spark.range(1, 2).select(both(F.lit(2.0), F.col("id") + 2).alias("r")).collect()[0].r
+      self.assertEqual((row["total"], row["product"]), (5.0, 6.0))
+
+  def test_rows_of_several_dimensions(self) -> None:
+    digits = fixtures.ROOT / "tests" / "models" / "digits"
+    with np.load(digits / "inputs.npz") as arrays, np.load(digits / "outputs.npz") as results:
+      images, (expected,) = arrays["image"][:20], [results[name][:20] for name in results.files]
+    frame = self.spark.createDataFrame([(i, image.ravel().tolist()) for i, image in enumerate(images)],
+                                       "id int, pixels array<float>")
+    for through in ("arrow_udf", "predict_batch_udf"):
+      logits = tenon.spark.predict_udf(str(digits / "saved_model"), through=through, cache_dir=self.cache)
+      found = sorted(frame.select("id", logits("pixels").alias("y")).collect(), key=lambda row: row.id)
+      np.testing.assert_allclose([row.y for row in found], expected, rtol=1e-4, atol=1e-4)
 
   @unittest.skipUnless(fixtures.ALL, "takes minutes")
   def test_memory_is_flat_over_a_million_small_rows(self) -> None:
