@@ -1,9 +1,14 @@
-"""The manifests of examples/kubernetes: against the schemas of Kubernetes and KServe's own classes, and against the
-server: its flags, ports, probes and metrics."""
+"""The manifests of examples/kubernetes: against the schemas of Kubernetes and KServe, and against the server: its flags,
+ports, probes and metrics.
+
+TENON_KSERVE_CRDS may name a folder with KServe's CustomResourceDefinitions (config/crd/full of its repository): then the
+manifests, and the schema in kserve_schema.yaml, are compared with those too.
+"""
 
 from __future__ import annotations
 
 import ast
+import copy
 import os
 import pathlib
 import re
@@ -13,6 +18,7 @@ import sys
 import unittest
 
 import fixtures
+import jsonschema
 import kubernetes_validate
 import yaml
 
@@ -22,6 +28,8 @@ import clients  # noqa: E402  the path is set above
 FOLDER = fixtures.ROOT / "examples" / "kubernetes"
 KUBERNETES = "1.32"
 KSERVE = "kserve==0.21.0"  # without its dependencies: its classes are read, not imported
+SCHEMAS = yaml.safe_load((pathlib.Path(__file__).parent / "kserve_schema.yaml").read_text())
+CRDS = os.environ.get("TENON_KSERVE_CRDS")
 SERVER = pathlib.Path(os.environ["TENON_TEST_BUILD"]) / "bin" / "tensorflow_model_server"
 
 
@@ -74,6 +82,32 @@ class Classes:
                      for e in self.check(item, fields[name], f"{where}.{name}")]
 
 
+def closed(schema: object) -> object:
+  """An OpenAPI schema that refuses fields that it does not name, as `kubectl apply --validate=strict` does."""
+  if isinstance(schema, list):
+    return [closed(part) for part in schema]
+  if not isinstance(schema, dict):
+    return schema
+  found = {key: closed(part) for key, part in schema.items()}
+  if isinstance(schema.get("properties"), dict) and not schema.get("x-kubernetes-preserve-unknown-fields"):
+    found.setdefault("additionalProperties", False)
+  return found
+
+
+def differences(ours: dict, theirs: dict, where: str) -> list[str]:
+  """What `ours` says otherwise than `theirs`, or more than it."""
+  if "const" in ours:  # the kind and its group, which the definition has elsewhere
+    return []
+  found = [f"{where}: {key} is {theirs.get(key)} in the definition, not {ours.get(key)}"
+           for key in ("type", "enum", "minimum", "required") if ours.get(key) != theirs.get(key)]
+  for name, part in ours.get("properties", {}).items():
+    inner = theirs.get("properties", {}).get(name)
+    found += differences(part, inner, f"{where}.{name}") if inner else [f"{where}: no {name} in the definition"]
+  if "items" in ours:
+    found += differences(ours["items"], theirs.get("items", {}), f"{where}[]")
+  return found
+
+
 class SchemaTest(unittest.TestCase):
 
   def test_kubernetes(self) -> None:
@@ -91,6 +125,31 @@ class SchemaTest(unittest.TestCase):
       self.assertEqual(classes.check(document, name, kind), [])
       document["spec"]["replica"] = 1
       self.assertEqual(len(classes.check(document, name, kind)), 1)
+
+  def test_kserve_schema(self) -> None:
+    for kind, schema in SCHEMAS.items():
+      jsonschema.validate(of_kind(kind), schema)
+    wrong = [("ServingRuntime", lambda spec: spec.pop("containers")),
+             ("ServingRuntime", lambda spec: spec["supportedModelFormats"][0].update(version=2)),
+             ("ServingRuntime", lambda spec: spec["supportedModelFormats"][0].update(priority=0)),
+             ("ServingRuntime", lambda spec: spec.update(protocolVersion="v1")),
+             ("InferenceService", lambda spec: spec["predictor"].update(scaleMetric="queue")),
+             ("InferenceService", lambda spec: spec["predictor"]["model"].update(storageURI="pvc://x"))]
+    for kind, spoil in wrong:
+      document = copy.deepcopy(of_kind(kind))
+      spoil(document["spec"])
+      with self.subTest(kind), self.assertRaises(jsonschema.ValidationError):
+        jsonschema.validate(document, SCHEMAS[kind])
+
+  @unittest.skipUnless(CRDS, "needs KServe's definitions")
+  def test_kserve_definitions(self) -> None:
+    for kind, schema in SCHEMAS.items():
+      path = pathlib.Path(CRDS) / f"serving.kserve.io_{kind.lower()}s.yaml"
+      (version,) = yaml.load(path.read_text(), yaml.CSafeLoader)["spec"]["versions"]
+      definition = version["schema"]["openAPIV3Schema"]
+      self.assertEqual(of_kind(kind)["apiVersion"], f"serving.kserve.io/{version['name']}")
+      jsonschema.validate(of_kind(kind), closed(definition))
+      self.assertEqual(differences(schema, definition, kind), [])
 
   def test_containers(self) -> None:
     for container in of_kind("ServingRuntime")["spec"]["containers"]:
