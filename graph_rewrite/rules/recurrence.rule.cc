@@ -25,13 +25,13 @@ struct SequenceSource {
   Endpoint tensor;
   bool time_major = true, reverse = false;
 };
-SequenceSource SourceOf(RuleContext& context, Endpoint tensor) {
+SequenceSource SourceOf(RuleContext& context, Endpoint tensor, int64_t rank = 3) {
   SequenceSource s = {.tensor = tensor};
   while (true) {
     const Node& n = context.Candidate(s.tensor);
     if (SwapsTimeAndBatch(context, n)) {
       s.time_major = !s.time_major;
-    } else if (Reverses(context, n, s.time_major ? 0 : 1)) {
+    } else if (Reverses(context, n, s.time_major ? 0 : 1, rank)) {
       s.reverse = !s.reverse;
     } else {
       return s;
@@ -89,7 +89,8 @@ class Fusion {
   absl::Status Apply() {
     const Node loop = context_.node(id_);
     const int64_t gates = static_cast<int64_t>(cell_.gates.size()), units = cell_.units;
-    const SequenceSource source = SourceOf(context_, TensorOfList(context_, Outer(cell_.input)));
+    SequenceSource source = SourceOf(context_, TensorOfList(context_, Outer(cell_.input)));
+    PutBatchFirst(source);
     const int64_t features = DimensionOf(context_, source.tensor, 2).value;
     if (features < 1) return WhyNot("the size of its input is not known");
 
@@ -143,8 +144,14 @@ class Fusion {
       n.attrs["num_peepholes"] = 1;
     }
     if (cell_.mask >= 0) {
-      n.inputs.push_back(TensorOfList(context_, Outer(cell_.mask)));
+      const Endpoint tensor = TensorOfList(context_, Outer(cell_.mask));
+      const Shape& shape = context_.shapes.shape(tensor);
+      const SequenceSource mask =
+          shape.has_rank() ? SourceOf(context_, tensor, shape.rank()) : SequenceSource{tensor};
+      n.inputs.push_back(mask.tensor);
       n.attrs["num_masks"] = 1;
+      n.attrs["mask_time_major"] = mask.time_major;
+      if (mask.reverse) n.attrs["mask_reverse"] = std::vector<int64_t>{1};
     }
     n.attrs["cell"] = cell_.cell;
     n.attrs["activations"] = cell_.activations;
@@ -230,6 +237,32 @@ class Fusion {
       }
     }
     return absl::OkStatus();
+  }
+
+  // If the input is the results of another layer, and the batch is first for all other readers, so
+  // it is between the layers: the steps then never come first, and a batch can be taken apart.
+  void PutBatchFirst(SequenceSource& source) {
+    const Endpoint y = source.tensor;
+    const NodeId list = Outer(cell_.input).node;
+    const Node& before = context_.Candidate(y);
+    if (!source.time_major || before.op != "_Recurrence" || y.port != 0 ||
+        *before.attr<int64_t>("N") != 1 || !*before.attr<bool>("y_time_major") ||
+        context_.rw.IsOutput(y) || context_.rw.NumReaders({list, 0}) != 1) {
+      return;
+    }
+    std::vector<NodeId> swaps;
+    for (const Use& use : context_.rw.uses(y.node)) {
+      if (use.is_control() || use.port != 0 || use.reader == list) continue;
+      if (!SwapsTimeAndBatch(context_, context_.Candidate(use.reader))) return;
+      swaps.push_back(use.reader);
+    }
+    context_.rw.SetAttr(y.node, "y_time_major", false);
+    for (NodeId swap : swaps) {
+      context_.rw.ReplaceAllUses({swap, 0}, y);
+      context_.rw.ReplaceControlUses(swap, y.node);
+      context_.RemoveIfDead(swap);
+    }
+    source.time_major = false;
   }
 
   void Replace(NodeId by, const Node& loop) {

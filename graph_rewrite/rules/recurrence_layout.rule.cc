@@ -8,9 +8,31 @@
 #include "absl/strings/str_cat.h"
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/rules/sequence_order.h"
+#include "graph_rewrite/slices.h"
 
 namespace tenon {
 namespace {
+
+// A result of one step, [1, batch, units], from which each reader takes the step, is stored as
+// [batch, 1, units], which is the same memory: then the batch is its first axis.
+Outcome TakeOnlyStep(RuleContext& context, NodeId id, const std::vector<NodeId>& readers) {
+  Node squeeze;
+  squeeze.name = absl::StrCat(context.node(id).name, "/only_step");
+  squeeze.op = "Squeeze";
+  squeeze.device = context.node(id).device;
+  squeeze.inputs = {{id, 0}};
+  squeeze.attrs["T"] = DType::kFloat;
+  squeeze.attrs["squeeze_dims"] = std::vector<int64_t>{1};
+  context.rw.SetAttr(id, "y_time_major", false);
+  auto added = context.AddNode(std::move(squeeze));
+  if (!added.ok()) return Outcome::Skip(1, std::string(added.status().message()), id);
+  for (NodeId r : readers) {
+    context.rw.ReplaceAllUses({r, 0}, {*added, 0});
+    context.rw.ReplaceControlUses(r, *added);
+    context.RemoveIfDead(r);
+  }
+  return Outcome::Fired();
+}
 
 // Results in the order in which their readers want them.
 Outcome ChangeLayout(RuleContext& context, NodeId id) {
@@ -26,6 +48,12 @@ Outcome ChangeLayout(RuleContext& context, NodeId id) {
     return std::all_of(readers.begin(), readers.end(),
                        [&](NodeId r) { return holds(context.Candidate(r)); });
   };
+  if (major && *n.attr<bool>("last_only") && all([&](const Node& r) {
+        const auto index = FindIndexedAxis(context, {r.id, 0});
+        return index.has_value() && index->axis == 0 && index->source == Endpoint{id, 0};
+      })) {
+    return TakeOnlyStep(context, id, readers);
+  }
   if (all([&](const Node& r) { return SwapsTimeAndBatch(context, r); })) {
     context.rw.SetAttr(id, "y_time_major", !major);
   } else if (!*n.attr<bool>("last_only") &&
@@ -46,7 +74,8 @@ Outcome ChangeLayout(RuleContext& context, NodeId id) {
 
 const RuleRegistration layout({
     .name = "RecurrenceLayout",
-    .doc = "a Transpose or ReverseV2 of a recurrent layer's results is fused into the layer",
+    .doc = "a Transpose or ReverseV2 of a recurrent layer's results is fused into the layer; its "
+           "only result is taken by a Squeeze",
     .phase = Phase::kFuse,
     .anchors = "_Recurrence",
     .apply = ChangeLayout,
@@ -62,6 +91,7 @@ bool JoinsWith(RuleContext& context, const Node& a, const Node& b) {
   for (AttrMap& m : attrs) {
     m.erase("reverse");
     m.erase("y_reverse");
+    m.erase("mask_reverse");
   }
   if (attrs[0] != attrs[1]) return false;
   for (size_t i = 0; i < a.inputs.size(); ++i) {
@@ -90,7 +120,7 @@ Outcome Join(RuleContext& context, NodeId id) {
   for (const char* count : {"N", "num_states", "num_biases", "num_peepholes", "num_masks"}) {
     joined.attrs[count] = 2 * *a.attr<int64_t>(count);
   }
-  for (const char* name : {"reverse", "y_reverse"}) {
+  for (const char* name : {"reverse", "y_reverse", "mask_reverse"}) {
     std::vector<int64_t> both;
     for (const Node* n : {&a, &b}) {
       const auto* own = n->attr<std::vector<int64_t>>(name);

@@ -130,7 +130,7 @@ void RunSequence(const RecurrenceAttrs& a, const RecurrenceSizes& sizes, RunCont
   for (int64_t t = 0; t < sizes.steps; ++t) {
     for (int64_t b = 0; b < sizes.batch; ++b) {
       float* const y = m.YAt(t) + b * m.y_row;
-      if (m.mask == nullptr || m.MaskAt(t)[b] != 0) {
+      if (m.mask == nullptr || m.MaskAt(t)[b * m.mask_row] != 0) {
         step.Run(m.XAt(t) + b * m.x_row, h + b * units, c == nullptr ? nullptr : c + b * units);
         std::copy_n(h + b * units, units, y);
       } else if (a.zero_masked || t == 0) {
@@ -190,9 +190,12 @@ absl::StatusOr<RecurrenceAttrs> ReadRecurrenceAttrs(const AttrReader& attrs) {
   }
   out.time_major = attrs.Bool("time_major", true);
   out.y_time_major = attrs.Bool("y_time_major", true);
+  out.mask_time_major = attrs.Bool("mask_time_major", true);
   out.last_only = attrs.Bool("last_only", false);
   out.zero_masked = attrs.Bool("zero_masked", false);
-  for (auto [name_of, to] : {std::pair("reverse", &out.reverse), {"y_reverse", &out.y_reverse}}) {
+  for (auto [name_of, to] : {std::pair("reverse", &out.reverse),
+                             {"y_reverse", &out.y_reverse},
+                             {"mask_reverse", &out.mask_reverse}}) {
     TENON_ASSIGN_OR_RETURN(*to, attrs.Ints(name_of));
     to->resize(std::max(to->size(), static_cast<size_t>(n)), 0);
     if (to->size() != static_cast<size_t>(n)) {

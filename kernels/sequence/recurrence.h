@@ -21,8 +21,9 @@ struct RecurrenceAttrs {
   int sequences = 1;
   bool biased = false, peephole = false, masked = false;
   bool time_major = true, y_time_major = true;
+  bool mask_time_major = true;
   bool last_only = false, zero_masked = false;
-  std::vector<int64_t> reverse, y_reverse;  // for each sequence
+  std::vector<int64_t> reverse, y_reverse, mask_reverse;  // for each sequence
 
   int states() const { return cell == RecurrentCell::kLstm ? 2 : 1; }
   int64_t gates() const { return static_cast<int64_t>(NumGates(cell)); }

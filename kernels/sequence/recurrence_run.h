@@ -25,6 +25,7 @@ struct SequenceMemory {
         last_only(a.last_only),
         x_reverse(a.reverse[static_cast<size_t>(s)] != 0),
         y_reverse(a.y_reverse[static_cast<size_t>(s)] != 0),
+        mask_reverse(a.mask_reverse[static_cast<size_t>(s)] != 0),
         x(run.input<float>(a.x(s))),
         bias(a.biased ? run.input<float>(a.bias(s)) : nullptr),
         peephole(a.peephole ? run.input<float>(a.peepholes(s)) : nullptr),
@@ -34,18 +35,23 @@ struct SequenceMemory {
     x_row = a.time_major ? columns : steps * columns;
     x_step = a.time_major ? batch * columns : columns;
     y_row = a.y_time_major || last_only ? sizes.units : steps * sizes.units;
+    mask_row = a.mask_time_major ? 1 : steps;
+    mask_step = a.mask_time_major ? batch : 1;
     y_step = last_only ? 0 : a.y_time_major ? batch * sizes.units : sizes.units;
   }
   const float* XAt(int64_t t) const { return x + (x_reverse ? steps - 1 - t : t) * x_step; }
   float* YAt(int64_t t) const { return y + (y_reverse ? steps - 1 - t : t) * y_step; }
-  const uint8_t* MaskAt(int64_t t) const { return mask == nullptr ? nullptr : mask + t * batch; }
+  // Of row 0; null without a mask.
+  const uint8_t* MaskAt(int64_t t) const {
+    return mask == nullptr ? nullptr : mask + (mask_reverse ? steps - 1 - t : t) * mask_step;
+  }
 
   int64_t steps, batch;
-  bool last_only, x_reverse, y_reverse;
+  bool last_only, x_reverse, y_reverse, mask_reverse;
   const float *x, *bias, *peephole;
   const uint8_t* mask;
   float* y;
-  int64_t x_row, x_step, y_row, y_step;
+  int64_t x_row, x_step, y_row, y_step, mask_row, mask_step;
 };
 
 }  // namespace tenon

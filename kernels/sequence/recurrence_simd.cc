@@ -145,7 +145,7 @@ template <class Part>
 HWY_INLINE void Finish(const RecurrentStep& s, Part part, size_t row, size_t unit, Vf h) {
   const size_t at = row * s.units + unit;
   Vf y = h;
-  if (s.mask != nullptr && s.mask[row] == 0) {
+  if (s.mask != nullptr && s.mask[row * s.mask_row] == 0) {
     h = part.Load(s.h + at);
     y = s.zero_masked || s.y_before == nullptr ? hn::Zero(FloatTag())
                                                : part.Load(s.y_before + row * s.y_row + unit);
@@ -177,7 +177,7 @@ HWY_INLINE void LstmGates(const RecurrentStep& s, Part part, size_t row, size_t 
     output = hn::MulAdd(after, part.Load(s.peephole + 2 * s.units + unit), output);
   }
   output = Activate(s.activations, 3, output);
-  if (s.mask == nullptr || s.mask[row] != 0) part.Store(after, state);
+  if (s.mask == nullptr || s.mask[row * s.mask_row] != 0) part.Store(after, state);
   Finish(s, part, row, unit, hn::Mul(output, Activate(s.activations, 4, after)));
 }
 

@@ -44,8 +44,9 @@ struct RecurrentStep {
   float* y = nullptr;               // the step's results [rows, units]
   const float* y_before = nullptr;  // of the step before; null: zero
   size_t y_row = 0;                 // elements from row to row, of both
-  const uint8_t* mask = nullptr;    // [rows]: 0 keeps the states; may be null
-  bool zero_masked = false;         // y is 0 where masked, instead of y_before
+  const uint8_t* mask = nullptr;    // of each row, mask_row apart: 0 keeps the states; may be null
+  size_t mask_row = 1;
+  bool zero_masked = false;               // y is 0 where masked, instead of y_before
   size_t first_block = 0, end_block = 0;  // blocks of `lanes` units
 };
 

@@ -151,6 +151,7 @@ class RecurrenceKernel final : public Kernel {
     step.c = c == nullptr ? nullptr : c + at;
     step.bias = m.bias;
     step.peephole = m.peephole;
+    step.mask_row = static_cast<size_t>(m.mask_row);
     step.zero_masked = attrs_.zero_masked;
     step.first_block = by_rows ? 0 : share(blocks, own);
     step.end_block = by_rows ? blocks : share(blocks, own + 1);
@@ -165,7 +166,7 @@ class RecurrenceKernel final : public Kernel {
       step.h_next = h[(t + 1) % 2] + at;
       step.y = m.YAt(t) + row * step.y_row;
       step.y_before = t == 0 ? nullptr : m.YAt(t - 1) + row * step.y_row;
-      step.mask = m.mask == nullptr ? nullptr : m.MaskAt(t) + row;
+      step.mask = m.mask == nullptr ? nullptr : m.MaskAt(t) + row * step.mask_row;
       for (int phase = 0; phase < phases; ++phase) {
         code_.step(step, phase);
         if (barrier != nullptr) barrier->Wait(parts);

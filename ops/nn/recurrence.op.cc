@@ -8,19 +8,23 @@
 //   states    h, and for an LSTM c, before the first step [batch, units]
 //   biases    gru: of the candidate's recurrent product [units]
 //   peepholes lstm: weights of c for the input, forget and output gate [3, units]
-//   masks     [steps, batch] or [steps, batch, 1], in the order of computation: where false, the
-//             step keeps the states and repeats the result before it (0 at first), or gives 0
-//             (zero_masked)
+//   masks     [steps, batch] or [steps, batch, 1], or [batch, steps, …] (mask_time_major = false):
+//             where false, the step keeps the states and repeats the result before it (0 at first),
+//             or gives 0 (zero_masked)
 //   y         each step's result, or only the last one's (last_only; 0 if there is no step)
 //   last      the states after the last step
 //
-// reverse: x is read from its end; y_reverse: y is written from its end. The cells are those of
+// reverse: x is read from its end; y_reverse: y is written from its end; mask_reverse: the mask,
+// which is in the order of computation otherwise, is read from its end. The cells are those of
 // RecurrentCell (kernels/sequence/recurrence_simd.h), with their order of gates:
 //   lstm      c' = f * c + i * a(cell), h' = o * a(c')
 //   gru       h' = z * h + (1 - z) * a(x + r * (h w + bias))
 //   gru_reset_before  h' = z * h + (1 - z) * a(x + (r * h) w)
 //   simple    h' = a(x + h w)
 #include "kernels/sequence/recurrence.h"
+
+#include <utility>
+#include <vector>
 
 #include "ops/op.h"
 
@@ -69,9 +73,10 @@ absl::Status RecurrenceShape(ShapeContext& c) {
     if (a.peephole) TENON_RETURN_IF_ERROR(expect(a.peepholes(s), Shape({3, units})));
     if (a.masked) {
       const Shape& mask = c.input(a.mask(s));
-      TENON_RETURN_IF_ERROR(expect(a.mask(s), mask.has_rank() && mask.rank() == 3
-                                                  ? Shape({steps, batch, 1})
-                                                  : Shape({steps, batch})));
+      std::vector<int64_t> wanted = {steps, batch};
+      if (!a.mask_time_major) std::swap(wanted[0], wanted[1]);
+      if (mask.has_rank() && mask.rank() == 3) wanted.push_back(1);
+      TENON_RETURN_IF_ERROR(expect(a.mask(s), Shape(wanted)));
     }
     const int64_t results = a.last_only ? 1 : steps;
     c.set_output(a.y(s),
@@ -79,6 +84,27 @@ absl::Status RecurrenceShape(ShapeContext& c) {
     for (int i = 0; i < a.states(); ++i) c.set_output(a.last(s, i), Shape({batch, units}));
   }
   return absl::OkStatus();
+}
+
+// Every sequence of the batch is computed alone. A tensor with the steps first has its rows along
+// axis 1, so only those with the batch first can be followed.
+bool SequencesApart(const BatchAxisNode& n) {
+  const auto a = ReadRecurrenceAttrs(AttrReader(n.node));
+  if (!a.ok() || static_cast<int>(n.inputs.size()) != a->num_inputs()) return false;
+  const auto is = [&](int input, BatchAxis axis) {
+    return n.inputs[static_cast<size_t>(input)] == axis;
+  };
+  for (int s = 0; s < a->sequences; ++s) {
+    if (a->time_major || !is(a->x(s), BatchAxis::kFirst)) return false;
+    if (!is(a->w(s), BatchAxis::kNone)) return false;
+    for (int i = 0; i < a->states(); ++i) {
+      if (!is(a->state(s, i), BatchAxis::kFirst)) return false;
+    }
+    if (a->biased && !is(a->bias(s), BatchAxis::kNone)) return false;
+    if (a->peephole && !is(a->peepholes(s), BatchAxis::kNone)) return false;
+    if (a->masked && (a->mask_time_major || !is(a->mask(s), BatchAxis::kFirst))) return false;
+  }
+  return true;
 }
 
 const OpRegistration recurrence({
@@ -89,8 +115,9 @@ const OpRegistration recurrence({
     .attrs = "T: type = float; N: int = 1; num_states: int; num_biases: int = 0; "
              "num_peepholes: int = 0; num_masks: int = 0; cell: string; activations: list(string); "
              "alpha: float = 0.2; beta: float = 0.5; time_major: bool = true; "
-             "y_time_major: bool = true; reverse: list(int) = []; y_reverse: list(int) = []; "
-             "last_only: bool = false; zero_masked: bool = false",
+             "y_time_major: bool = true; mask_time_major: bool = true; reverse: list(int) = []; "
+             "y_reverse: list(int) = []; mask_reverse: list(int) = []; last_only: bool = false; "
+             "zero_masked: bool = false",
     .types = "T: float",
     .shape = RecurrenceShape,
     .reference = RecurrenceReference,
@@ -98,6 +125,7 @@ const OpRegistration recurrence({
     .native = "_MklNativeRecurrence",
     .eager = false,
     .internal = true,
+    .batch_axis = SequencesApart,
     .error_bound = ErrorBound::kMatrixProduct,
 });
 

@@ -13,7 +13,12 @@ import clients
 from clients import DOUBLED
 from clients import X
 
-__all__ = ["Batching"]
+__all__ = ["Batching", "RecurrentBatching"]
+
+
+def post_together(server: clients.Server, path: str, bodies: list) -> list:
+  with concurrent.futures.ThreadPoolExecutor(len(bodies)) as pool:
+    return list(pool.map(lambda body: server.post(path, body), bodies))
 
 
 class Batching(unittest.TestCase):
@@ -35,9 +40,7 @@ class Batching(unittest.TestCase):
     cls.addClassCleanup(cls.server.close)
 
   def ask_together(self, bodies):
-    with concurrent.futures.ThreadPoolExecutor(len(bodies)) as pool:
-      return list(pool.map(lambda body: self.server.post(
-          "/v1/models/toy:predict", body), bodies))
+    return post_together(self.server, "/v1/models/toy:predict", bodies)
 
   def stats(self):
     return json.loads(self.server.get("/v2/models/toy/stats")[1])[
@@ -119,3 +122,54 @@ class Batching(unittest.TestCase):
               {"text": "a", "number": [1, 2]}]} if n % 2 else
           {"instances": X})[0], range(8)))
     self.assertEqual(set(codes), {200, 429})
+
+
+class RecurrentBatching(unittest.TestCase):
+  """Recurrent layers, with and without masks, keep the sequences of a batch apart."""
+
+  def save(self, folder: pathlib.Path):
+    import keras
+    import numpy as np
+    layers = keras.layers
+    keras.utils.set_random_seed(1)
+    ids = keras.Input((9,), dtype="int32", name="ids")
+    x = layers.Embedding(20, 6, mask_zero=True)(ids)
+    x = layers.Bidirectional(layers.LSTM(5, return_sequences=True))(x)
+    masked = layers.GRU(4)(x)
+    x = layers.Embedding(20, 6)(ids)
+    x = layers.LSTM(5, return_sequences=True)(x)
+    plain = layers.LSTM(4)(x)
+    model = keras.Model(ids, layers.Dense(3)(
+        layers.Concatenate()([masked, plain])))
+    model.export(folder, verbose=False)
+    values = np.random.default_rng(2).integers(0, 20, (16, 9), np.int32)
+    values[:8, -4:] = 0  # padding
+    return values, model.predict(values, verbose=0)
+
+  def test_sequences_share_a_run(self):
+    import numpy as np
+    folder = pathlib.Path(tempfile.mkdtemp())
+    self.addCleanup(shutil.rmtree, folder)
+    values, expected = self.save(folder / "m" / "1")
+    parameters = folder / "batching.config"
+    parameters.write_text("max_batch_size { value: 16 } "
+                          "batch_timeout_micros { value: 250000 }")
+    server = clients.Server("--model_name=m", f"--model_base_path={folder / 'm'}",
+                            "--enable_batching",
+                            f"--batching_parameters_file={parameters}")
+    self.addCleanup(server.close)
+
+    def runs():
+      return json.loads(server.get("/v2/models/m/stats")[1])[
+          "model_stats"][0]["execution_count"]
+
+    before = runs()
+    answers = post_together(server, "/v1/models/m:predict", [
+        {"inputs": values[i:i + 2].tolist()} for i in range(0, 16, 2)])
+    self.assertEqual(server.messages("requests are not put into batches"), [])
+    self.assertLessEqual(runs() - before, 2)
+    for i, (status, answer) in enumerate(answers):
+      self.assertEqual(status, 200)
+      # As in keras_layers.py: a dozen consecutive sums.
+      np.testing.assert_allclose(answer["outputs"], expected[2 * i:2 * i + 2],
+                                 atol=2e-5 * np.abs(expected).max())

@@ -101,6 +101,10 @@ class Server:
       return 1024 * sum(int(line.split()[1]) for line in lines
                         if line.startswith(("Private_", "Swap:")))
 
+  def entries(self, folder: str) -> int:
+    """How many "fd" or "task" entries the process has: file descriptors, threads."""
+    return len(os.listdir(f"/proc/{self.process.pid}/{folder}"))
+
   def wait_until(self, holds, seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while True:

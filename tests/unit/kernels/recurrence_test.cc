@@ -26,6 +26,7 @@ struct Layout {
   int64_t sequences = 1;
   bool time_major = true, y_time_major = true, last_only = false;
   bool mask = false, zero_masked = false, reverse = false, y_reverse = false;
+  bool mask_time_major = true, mask_reverse = false;
 };
 
 struct Sizes {
@@ -49,6 +50,7 @@ class Recurrence : public vector_test::TargetTest<CellCase> {
                   {"activations", c.activations},
                   {"time_major", l.time_major},
                   {"y_time_major", l.y_time_major},
+                  {"mask_time_major", l.mask_time_major},
                   {"last_only", l.last_only},
                   {"zero_masked", l.zero_masked}};
     // With two sequences, the first one runs forward.
@@ -59,6 +61,7 @@ class Recurrence : public vector_test::TargetTest<CellCase> {
     };
     attrs["reverse"] = flags(l.reverse);
     attrs["y_reverse"] = flags(l.y_reverse);
+    attrs["mask_reverse"] = flags(l.mask_reverse);
     const int64_t columns = c.gates * s.units;
     const float scale = 1 / std::sqrt(static_cast<float>(s.units));
     std::vector<Tensor> inputs;
@@ -75,7 +78,9 @@ class Recurrence : public vector_test::TargetTest<CellCase> {
     if (c.peephole) add(Shape({3, s.units}), 1);
     std::mt19937 random(3);
     for (int64_t i = 0; l.mask && i < l.sequences; ++i) {
-      Tensor mask = *Tensor::Allocate(DType::kBool, Shape({s.steps, s.batch, 1}));
+      const Shape shape =
+          l.mask_time_major ? Shape({s.steps, s.batch, 1}) : Shape({s.batch, s.steps, 1});
+      Tensor mask = *Tensor::Allocate(DType::kBool, shape);
       for (bool& m : mask.flat<bool>()) m = random() % 3 != 0;
       inputs.push_back(std::move(mask));
     }
@@ -99,7 +104,7 @@ TEST_P(Recurrence, MatchesReferenceAtAllSizes) {
 }
 
 TEST_P(Recurrence, MatchesReferenceInAllLayouts) {
-  for (int bits = 0; bits < 128; ++bits) {
+  for (int bits = 0; bits < 256; ++bits) {
     const Layout l = {.sequences = bits & 64 ? 2 : 1,
                       .time_major = (bits & 1) != 0,
                       .y_time_major = (bits & 2) != 0,
@@ -107,7 +112,9 @@ TEST_P(Recurrence, MatchesReferenceInAllLayouts) {
                       .mask = (bits & 8) != 0,
                       .zero_masked = (bits & 24) == 24,
                       .reverse = (bits & 32) != 0,
-                      .y_reverse = (bits & 36) == 32};
+                      .y_reverse = (bits & 36) == 32,
+                      .mask_time_major = (bits & 128) == 0,
+                      .mask_reverse = (bits & 160) == 160};
     Compare({4, 3, 5}, l, 1);
   }
 }

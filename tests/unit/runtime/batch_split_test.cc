@@ -176,6 +176,71 @@ INSTANTIATE_TEST_SUITE_P(
            %y = FusedBatchNormV3(%a, %g, %g, %g, %g) {T=float, U=float, is_training=true}
            out y = %y)"));
 
+// %a is large; a recurrent layer with the sequences of the batch along axis 0.
+TEST_F(BatchSplitTest, SequencesAreSplit) {
+  const absl::Status loaded = Load(R"(
+    in x = %x in h = %h in c = %c
+    %x = Placeholder() {dtype=float, shape=<?,512,64>}
+    %h = Placeholder() {dtype=float, shape=<?,16>}
+    %c = Placeholder() {dtype=float, shape=<?,16>}
+    %a = Softmax(%x) {T=float}
+    %w = Const() {dtype=float, value=float<16,64>{random 1 -1 1}}
+    %r = _Recurrence(%a, %w, %h, %c) {T=float, num_states=2, cell="lstm",
+      activations=["sigmoid", "sigmoid", "tanh", "sigmoid", "tanh"],
+      time_major=false, y_time_major=false}
+    out y = %r out h = %r:1 out c = %r:2)");
+  ASSERT_TRUE(loaded.ok()) << loaded;
+  constexpr int64_t kSequences = 96;
+  const Tensor image = Image(kSequences / 8);  // as many elements
+  const auto elements = image.flat<float>();
+  const Tensor x = Tensor::From<float>(Shape({kSequences, 512, 64}),
+                                       std::vector<float>(elements.begin(), elements.end()));
+  std::vector<float> states(kSequences * 16);
+  for (size_t i = 0; i < states.size(); ++i) states[i] = static_cast<float>(i % 29) / 29;
+  const Tensor state = Tensor::From<float>(Shape({kSequences, 16}), std::move(states));
+  const std::vector<TensorSpec> feeds = {{DType::kFloat, x.shape(), nullptr},
+                                         {DType::kFloat, state.shape(), nullptr},
+                                         {DType::kFloat, state.shape(), nullptr}};
+  const std::vector<bool> free(3, true);
+  EXPECT_EQ(CheckRowsApart(model_, feeds, free, services_), absl::OkStatus());
+  const auto split = BuildSplitPlan(model_, feeds, free, services_, kernels_);
+  ASSERT_TRUE(split.ok()) << split.status();
+  ASSERT_NE(*split, nullptr);
+  const auto whole = BuildPlan(model_, feeds, services_, kernels_);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  const auto parts = (*split)->Run({x, state, state}), one = (*whole)->Run({x, state, state});
+  ASSERT_TRUE(parts.ok()) << parts.status();
+  ASSERT_TRUE(one.ok()) << one.status();
+  for (size_t i = 0; i < one->size(); ++i) EXPECT_TRUE(Identical((*parts)[i], (*one)[i])) << i;
+}
+
+TEST(RecurrenceRows, AreThoseOfTheBatchAlongAxis0) {
+  const OpRow& row = FactsOf("_Recurrence");
+  Node node;
+  node.op = "_Recurrence";
+  node.attrs = {{"N", int64_t{1}},
+                {"num_states", int64_t{1}},
+                {"num_masks", int64_t{1}},
+                {"cell", "simple"},
+                {"activations", std::vector<std::string>{"tanh"}},
+                {"reverse", std::vector<int64_t>{}},
+                {"y_reverse", std::vector<int64_t>{}},
+                {"mask_reverse", std::vector<int64_t>{}}};
+  using enum BatchAxis;
+  const std::vector<TensorSpec> in(4), out(2);
+  const auto apart = [&](bool x_major, bool mask_major, const std::vector<BatchAxis>& inputs) {
+    node.attrs["time_major"] = x_major;
+    node.attrs["mask_time_major"] = mask_major;
+    return KeepsRowsApart(row, {node, inputs, in, out});
+  };
+  EXPECT_TRUE(apart(false, false, {kFirst, kNone, kFirst, kFirst}));
+  EXPECT_FALSE(apart(true, false, {kFirst, kNone, kFirst, kFirst}));    // steps along axis 0
+  EXPECT_FALSE(apart(false, true, {kFirst, kNone, kFirst, kFirst}));    // of the mask
+  EXPECT_FALSE(apart(false, false, {kFirst, kFirst, kFirst, kFirst}));  // weights of each row
+  EXPECT_FALSE(apart(false, false, {kFirst, kNone, kOther, kFirst}));
+  EXPECT_FALSE(apart(false, false, {kOther, kNone, kFirst, kFirst}));
+}
+
 TEST_F(BatchSplitTest, SmallTensorsAndFixedRowsStayWhole) {
   ASSERT_TRUE(Load(absl::StrCat(kHead, "%y = Relu(%a) {T=float} out y = %y")).ok());
   EXPECT_EQ(Split(1), nullptr);
