@@ -99,6 +99,17 @@ absl::StatusOr<std::unique_ptr<Kernel>> StatelessInts(PrepareContext& p, RandomB
   });
 }
 
+absl::StatusOr<std::unique_ptr<Kernel>> StatelessSampled(PrepareContext& p, Sampled what) {
+  const Source source = SourceOf(p);
+  const auto sampler = RejectionSampler::Of(p, what, source.bounds, /*appended=*/false);
+  return MakeKernel([=](RunContext& run) -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(const Philox generator, source.Generator(run));
+    TENON_ASSIGN_OR_RETURN(const RejectionSampler::Output out, sampler.OutputAt(run));
+    sampler.Fill(run, out, generator);
+    return absl::OkStatus();
+  });
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> RandomKeyCounter(PrepareContext& p) {
   const DType seed_type = p.input_dtype(0);
   const bool algorithm = p.num_outputs() > 2;

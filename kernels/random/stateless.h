@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/interface/kernel.h"
 #include "kernels/random/philox.h"
+#include "kernels/random/rejection.h"
 
 namespace tenon {
 
@@ -28,6 +29,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> StatelessFloats(PrepareContext& p) {
 template <RandomBounds kBounds>
 absl::StatusOr<std::unique_ptr<Kernel>> StatelessInts(PrepareContext& p) {
   return StatelessInts(p, kBounds);
+}
+
+// The parameters follow the generator's inputs.
+absl::StatusOr<std::unique_ptr<Kernel>> StatelessSampled(PrepareContext& p, Sampled what);
+template <Sampled kWhat>
+absl::StatusOr<std::unique_ptr<Kernel>> StatelessSampled(PrepareContext& p) {
+  return StatelessSampled(p, kWhat);
 }
 
 // The key [1], counter [2] and possibly the algorithm for a seed, input 0.

@@ -23,5 +23,22 @@ const OpRegistration stateful_partitioned_call({
     .stateful = true,
 });
 
+// Collects calls into batches in TensorFlow; here each call is a batch.
+const OpRegistration batch_function({
+    .name = "BatchFunction",
+    .inputs = "in_tensors: Tin, captured_tensors: Tcaptured",
+    .outputs = "out_tensors: Tout",
+    .attrs = "f: func; num_batch_threads: int; max_batch_size: int; batch_timeout_micros: int; "
+             "max_enqueued_batches: int = 10; allowed_batch_sizes: list(int) = []; "
+             "container: string = ; shared_name: string = ; batching_queue: string = ; "
+             "low_priority_max_batch_size: int = 0; low_priority_batch_timeout_micros: int = 0; "
+             "low_priority_allowed_batch_sizes: list(int) = []; "
+             "low_priority_max_enqueued_batches: int = 0; "
+             "mixed_priority_policy: string = low_priority_padding_with_max_batch_size; "
+             "batch_padding_policy: string = PAD_UP; Tin: list(type); Tcaptured: list(type); "
+             "Tout: list(type); enable_large_batch_splitting: bool = false",
+    .shape = UnknownShape,
+});
+
 }  // namespace
 }  // namespace tenon

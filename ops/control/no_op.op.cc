@@ -1,4 +1,4 @@
-// NoOp: does nothing; it only carries control edges.
+// NoOp and ControlTrigger do nothing; they only carry control edges.
 #include "ops/op.h"
 
 namespace tenon {
@@ -10,6 +10,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> Nothing(PrepareContext&) {
 
 const OpRegistration no_op({
     .name = "NoOp",
+    .reference = Nothing,
+});
+
+const OpRegistration control_trigger({
+    .name = "ControlTrigger",
     .reference = Nothing,
 });
 

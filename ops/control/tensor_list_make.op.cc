@@ -106,8 +106,8 @@ const OpRegistration push_back({
 });
 
 absl::Status PopBackShape(ShapeContext& c) {
-  const Shape scalar;
-  c.set_output(0, scalar);
+  TENON_RETURN_IF_ERROR(ScalarShape(c));
+  c.set_output(1, Shape::Unknown());
   if (c.value(1) != nullptr) {
     TENON_ASSIGN_OR_RETURN(Shape shape, ElementShape(*c.value(1)));
     c.set_output(1, std::move(shape));

@@ -1,6 +1,7 @@
 // Stateless random ops: seeds, or a key and a counter, determine the numbers.
 // StatelessRandomUniform, Normal, UniformInt, UniformFullInt, StatelessTruncatedNormal, their V2
-// forms, StatelessMultinomial, StatelessShuffle, and the ops that turn seeds into keys.
+// forms, StatelessMultinomial, StatelessShuffle, StatelessRandomGammaV2 and V3,
+// StatelessRandomPoisson, StatelessRandomBinomial, and the ops that turn seeds into keys.
 #include "kernels/random/stateless.h"
 
 #include "ops/op.h"
@@ -37,6 +38,16 @@ absl::Status StatelessShape(ShapeContext& c) {
     TENON_RETURN_IF_ERROR(ExpectSeed(c.input(1)));
   }
   for (int i = keyed ? 4 : 2; i < c.num_inputs(); ++i) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 0));
+  return RandomShape(c);
+}
+
+// As StatelessShape, but the inputs after the generator's may have any shape.
+absl::Status StatelessSampledShape(ShapeContext& c) {
+  if (c.num_inputs() > 4 && c.dtype(2) == DType::kUint64) {
+    TENON_RETURN_IF_ERROR(ExpectKeyed(c));
+  } else {
+    TENON_RETURN_IF_ERROR(ExpectSeed(c.input(1)));
+  }
   return RandomShape(c);
 }
 
@@ -217,6 +228,52 @@ const OpRegistration stateless_shuffle_op({
     .attrs = "T: type",
     .shape = StatelessShuffleShape,
     .reference = StatelessShuffle,
+});
+
+const OpRegistration stateless_random_gamma_v2_op({
+    .name = "StatelessRandomGammaV2",
+    .inputs = "shape: T, seed: Tseed, alpha: dtype",
+    .outputs = "output: dtype",
+    .attrs = "dtype: type; T: type = int32; Tseed: type = int64",
+    .types = "dtype: half float double; T: int32 int64; Tseed: int32 int64",
+    .shape = StatelessSampledShape,
+    .reference = StatelessSampled<Sampled::kGamma>,
+    .error_bound = ErrorBound::kRandom,
+});
+
+const OpRegistration stateless_random_gamma_v3_op({
+    .name = "StatelessRandomGammaV3",
+    .inputs = "shape: shape_dtype, key: uint64, counter: uint64, alg: int32, alpha: dtype",
+    .outputs = "output: dtype",
+    .attrs = "dtype: type; shape_dtype: type = int32",
+    .types = "dtype: half float double; shape_dtype: int32 int64",
+    .shape = StatelessSampledShape,
+    .reference = StatelessSampled<Sampled::kGamma>,
+    .error_bound = ErrorBound::kRandom,
+});
+
+const OpRegistration stateless_random_poisson_op({
+    .name = "StatelessRandomPoisson",
+    .inputs = "shape: T, seed: Tseed, lam: Rtype",
+    .outputs = "output: dtype",
+    .attrs = "Rtype: type; dtype: type; T: type; Tseed: type = int64",
+    .types = "Rtype: half float double int32 int64; dtype: half float double int32 int64; "
+             "T: int32 int64; Tseed: int32 int64",
+    .shape = StatelessSampledShape,
+    .reference = StatelessSampled<Sampled::kPoisson>,
+    .error_bound = ErrorBound::kRandom,
+});
+
+const OpRegistration stateless_random_binomial_op({
+    .name = "StatelessRandomBinomial",
+    .inputs = "shape: S, seed: Tseed, counts: T, probs: T",
+    .outputs = "output: dtype",
+    .attrs = "S: type; Tseed: type = int64; T: type = double; dtype: type = int64",
+    .types = "S: int32 int64; Tseed: int32 int64; T: half float double int32 int64; "
+             "dtype: half float double int32 int64",
+    .shape = StatelessSampledShape,
+    .reference = StatelessSampled<Sampled::kBinomial>,
+    .error_bound = ErrorBound::kRandom,
 });
 
 }  // namespace

@@ -240,7 +240,8 @@ absl::Status BodyImport::Emit(int index) {
       TENON_ASSIGN_OR_RETURN(const Endpoint e, Resolve(r));
       node.inputs.push_back(e);
     }
-    if (node.op == "NoOp") {  // replaced by the nodes that it waits for
+    if (node.op == "NoOp" ||
+        node.op == "ControlTrigger") {  // replaced by the nodes that it waits for
       value.inlined = true;
       value.num_outputs = 0;
       value.controls.assign(node.control_inputs.begin(), node.control_inputs.end());
@@ -254,7 +255,9 @@ absl::Status BodyImport::Emit(int index) {
       function.attrs = std::make_shared<const AttrMap>(node.attrs);
       return EmitCall(node, function, /*by_name=*/true, value);
     }
-    if (node.op == "PartitionedCall" || node.op == "StatefulPartitionedCall") {
+    // op names: those that call the function in their attribute f, with all inputs.
+    if (node.op == "PartitionedCall" || node.op == "StatefulPartitionedCall" ||
+        node.op == "BatchFunction") {
       const FuncRef* function = node.attr<FuncRef>("f");
       if (function == nullptr) return InvalidArgument("attribute 'f' is missing");
       return EmitCall(node, *function, /*by_name=*/false, value);
@@ -329,7 +332,9 @@ absl::Status BodyImport::EmitCall(const Node& node, const FuncRef& function, boo
   value.inlined = true;
   value.num_outputs = static_cast<int>(value.outputs.size());
   if (!by_name) {
-    value.output_args = {{"output", value.num_outputs}};
+    const OpLookup call = FindOp(node.op);
+    if (!call) return Internal("no row for ", node.op);
+    TENON_ASSIGN_OR_RETURN(value.output_args, OutputArgs(*call.info, node));
     return absl::OkStatus();
   }
   for (const auto& arg : body->function->signature().output_arg()) {

@@ -482,6 +482,9 @@ def ConjugateTranspose(x: _Value, perm: _Value, *, T: _DType = ..., Tperm: _DTyp
 def Const(*, value: _Value, dtype: _DType) -> _Tensor:
     """nothing -> output: dtype."""
 
+def ControlTrigger() -> None:
+    """nothing -> nothing."""
+
 def Conv2D(input: _Value, filter: _Value, *, T: _DType = ..., strides: _Sequence[int], use_cudnn_on_gpu: bool = True,
         padding: str | bytes, explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
@@ -727,6 +730,9 @@ def Dequantize(input: _Value, min_range: _Value, max_range: _Value, *, T: _DType
 def DestroyResourceOp(resource: _Value, *, ignore_lookup_error: bool = True) -> None:
     """resource: resource -> nothing."""
 
+def DeviceIndex(*, device_names: _Sequence[str | bytes]) -> _Tensor:
+    """nothing -> index: int32."""
+
 def Diag(diagonal: _Value, *, T: _DType = ...) -> _Tensor:
     """diagonal: T -> output: T. T: bfloat16 float16 float32 float64 int32 int64 complex64 complex128."""
 
@@ -889,6 +895,9 @@ def FFT2D(input: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
 
 def FFT3D(input: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
     """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64."""
+
+def FakeParam(*, dtype: _DType, shape: _Shape) -> _Tensor:
+    """nothing -> output: dtype."""
 
 def FakeQuantWithMinMaxArgs(inputs: _Value, *, min: float = -6, max: float = 6, num_bits: int = 8,
         narrow_range: bool = False) -> _Tensor:
@@ -1179,6 +1188,15 @@ def InTopK(predictions: _Value, targets: _Value, *, k: int, T: _DType = ...) -> 
 
 def InTopKV2(predictions: _Value, targets: _Value, k: _Value, *, T: _DType = ...) -> _Tensor:
     """predictions: float32, targets: T, k: T -> precision: bool. T: int32 int64."""
+
+def InplaceAdd(x: _Value, i: _Value, v: _Value, *, T: _DType = ...) -> _Tensor:
+    """x: T, i: int32, v: T -> y: T."""
+
+def InplaceSub(x: _Value, i: _Value, v: _Value, *, T: _DType = ...) -> _Tensor:
+    """x: T, i: int32, v: T -> y: T."""
+
+def InplaceUpdate(x: _Value, i: _Value, v: _Value, *, T: _DType = ...) -> _Tensor:
+    """x: T, i: int32, v: T -> y: T."""
 
 def Inv(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64 complex64 complex128. Accelerated for
@@ -2423,6 +2441,16 @@ def RaggedTensorToVariant(rt_nested_splits: _Sequence[_Value], rt_dense_values: 
     int64.
     """
 
+def RandomGamma(shape: _Value, alpha: _Value, *, seed: int = 0, seed2: int = 0, S: _DType = ...,
+        T: _DType = ...) -> _Tensor:
+    """shape: S, alpha: T -> output: T. S: int32 int64. T: float16 float32 float64."""
+
+def RandomPoissonV2(shape: _Value, rate: _Value, *, seed: int = 0, seed2: int = 0, S: _DType = ..., R: _DType = ...,
+        dtype: _DType = "int64") -> _Tensor:
+    """shape: S, rate: R -> output: dtype. S: int32 int64. R: float16 float32 float64 int32 int64. dtype: float16
+    float32 float64 int32 int64.
+    """
+
 def RandomShuffle(value: _Value, *, seed: int = 0, seed2: int = 0, T: _DType = ...) -> _Tensor:
     """value: T -> output: T."""
 
@@ -3241,6 +3269,24 @@ def StatelessMultinomial(logits: _Value, num_samples: _Value, seed: _Value, *, T
     int64 bfloat16 uint16 float16 uint32 uint64. Tseed: int32 int64. output_dtype: int32 int64.
     """
 
+def StatelessRandomBinomial(shape: _Value, seed: _Value, counts: _Value, probs: _Value, *, S: _DType = ...,
+        Tseed: _DType = ..., T: _DType = ..., dtype: _DType = "int64") -> _Tensor:
+    """shape: S, seed: Tseed, counts: T, probs: T -> output: dtype. S: int32 int64. Tseed: int32 int64. T: float16
+    float32 float64 int32 int64. dtype: float16 float32 float64 int32 int64.
+    """
+
+def StatelessRandomGammaV2(shape: _Value, seed: _Value, alpha: _Value, *, dtype: _DType = ..., T: _DType = ...,
+        Tseed: _DType = ...) -> _Tensor:
+    """shape: T, seed: Tseed, alpha: dtype -> output: dtype. dtype: float16 float32 float64. T: int32 int64. Tseed:
+    int32 int64.
+    """
+
+def StatelessRandomGammaV3(shape: _Value, key: _Value, counter: _Value, alg: _Value, alpha: _Value, *,
+        dtype: _DType = ..., shape_dtype: _DType = ...) -> _Tensor:
+    """shape: shape_dtype, key: uint64, counter: uint64, alg: int32, alpha: dtype -> output: dtype. dtype: float16
+    float32 float64. shape_dtype: int32 int64.
+    """
+
 def StatelessRandomGetAlg() -> _Tensor:
     """nothing -> alg: int32."""
 
@@ -3269,6 +3315,12 @@ def StatelessRandomNormalV2(shape: _Value, key: _Value, counter: _Value, alg: _V
         Tshape: _DType = ...) -> _Tensor:
     """shape: Tshape, key: uint64, counter: uint64, alg: int32 -> output: dtype. dtype: float16 bfloat16 float32
     float64. Tshape: int32 int64.
+    """
+
+def StatelessRandomPoisson(shape: _Value, seed: _Value, lam: _Value, *, Rtype: _DType = ..., dtype: _DType,
+        T: _DType = ..., Tseed: _DType = ...) -> _Tensor:
+    """shape: T, seed: Tseed, lam: Rtype -> output: dtype. Rtype: float16 float32 float64 int32 int64. dtype: float16
+    float32 float64 int32 int64. T: int32 int64. Tseed: int32 int64.
     """
 
 def StatelessRandomUniform(shape: _Value, seed: _Value, *, dtype: _DType = "float32", T: _DType = ...,
@@ -3542,6 +3594,9 @@ def TensorStridedSliceUpdate(input: _Value, begin: _Value, end: _Value, strides:
 
 def Tile(input: _Value, multiples: _Value, *, T: _DType = ..., Tmultiples: _DType = ...) -> _Tensor:
     """input: T, multiples: Tmultiples -> output: T. Tmultiples: int32 int64."""
+
+def ToBool(input: _Value, *, T: _DType = ...) -> _Tensor:
+    """input: T -> output: bool."""
 
 class _TokenizerFromLogitsOutputs(_NamedTuple):
     output_values: _Tensor

@@ -178,6 +178,24 @@ class Mapped(tf.Module):
             "twice_outer": twice.nested_row_splits[0]}
 
 
+class Batched(tf.Module):
+  """A function whose calls TensorFlow collects into batches."""
+
+  def __init__(self) -> None:
+    super().__init__()
+    self.weights = tf.Variable(floats(4, 3))
+
+  @tf.function(input_signature=[spec("x", tf.float32, None, 4)])
+  def run(self, x: tf.Tensor) -> dict[str, tf.Tensor]:
+    weights = tf.identity(self.weights)
+
+    @tf.nondifferentiable_batch_function(1, 4, 100, autograph=False)
+    def scores(rows: tf.Tensor) -> tf.Tensor:
+      return tf.nn.softmax(tf.matmul(rows, weights))
+
+    return {"scores": scores(tf.exp(x))}
+
+
 def module(make: Callable[[], tf.Module], runs: dict[str, Arrays]) -> Callable:
   def write(out: pathlib.Path, name: str) -> None:
     target = fresh(out, name)
@@ -261,6 +279,7 @@ MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
         keras.layers.RNN(keras.layers.GRUCell(5, reset_after=False), return_sequences=True,
                          zero_output_for_mask=True)], masked=True),
     "tf1_loop": tf1_loop,
+    "batched": module(Batched, {"": {"x": floats(3, 4)}}),
     "mapped": module(Mapped, {"": {"values": floats(6), "splits": np.array([0, 2, 2, 6])}}),
 }
 
