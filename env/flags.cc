@@ -49,8 +49,8 @@ const FlagRow kRows[] = {
      "device plug-ins: files, or folders of them, separated by ':' (docs/DEVICES.md); empty: none",
      kRunningOnly},
     {"TENON_STRICT_NAN", &Flags::strict_nan, "0",
-     "1: NaN passes through fused Relu and Relu6, and infinities through 3x3 convolutions, as in "
-     "TensorFlow's kernels"},
+     "1: NaN passes through a Relu or Relu6 fused into a depthwise convolution, and infinities "
+     "through 3x3 convolutions, as in TensorFlow's kernels"},
     {"TENON_WINOGRAD", &Flags::winograd, "1",
      "0: 3x3 convolutions multiply directly, never by Winograd's algorithm, whose rounding differs "
      "and which spreads an infinity over a tile of results"},

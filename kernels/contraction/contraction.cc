@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "env/flags.h"
+#include "env/mutex.h"
 #include "env/status.h"
+#include "kernels/contraction/finite_guard.h"
 #include "kernels/contraction/packed_weights.h"
 #include "kernels/contraction/post_op_spec.h"
 #include "kernels/contraction/vector_tail.h"
@@ -76,9 +79,54 @@ absl::StatusOr<Variant> MakeVariant(const PrepareContext& p, const Contraction& 
   return Variant{std::move(primitive), std::move(plan.arguments)};
 }
 
+// The same contraction for runs whose chain may get a NaN: the primitive ends before the first op
+// that oneDNN computes without keeping NaN, and plain loops do the rest. Such runs are rare, so the
+// primitive is made for the first one, and buffers for each.
+class NanKeepingForm {
+ public:
+  NanKeepingForm(const PrepareContext& p, const Contraction& c, PostOpPlan plan, size_t count)
+      : get_(c.get),
+        plan_(std::move(plan)),
+        rest_(p, absl::MakeConstSpan(c.fused).subspan(count), c.channel_axis),
+        inputs_(p.num_inputs()) {}
+
+  absl::StatusOr<std::shared_ptr<const Primitive>> Get() const {
+    MutexLock lock(&mutex_);
+    if (primitive_ == nullptr) {
+      TENON_ASSIGN_OR_RETURN(primitive_, get_(plan_.has_bias, plan_.specs));
+    }
+    return primitive_;
+  }
+  const std::vector<int>& arguments() const { return plan_.arguments; }
+  // `addend`: what input `sum` was before the output overwrote it; null if it is intact.
+  void RunRest(RunContext& r, int sum, const void* addend) const {
+    absl::InlinedVector<const void*, 8> inputs;
+    for (int i = 0; i < inputs_; ++i) inputs.push_back(r.input(i));
+    if (addend != nullptr) inputs[static_cast<size_t>(sum)] = addend;
+    void* const output = r.output(0);
+    RunContext with(inputs.data(), &output, nullptr);
+    rest_.Run(with, output);
+  }
+
+ private:
+  const Contraction::Get get_;
+  const PostOpPlan plan_;
+  const FusedPass rest_;
+  const int inputs_;
+  mutable Mutex mutex_;
+  mutable std::shared_ptr<const Primitive> primitive_ ABSL_GUARDED_BY(mutex_);
+};
+
+absl::StatusOr<Tensor> Buffer(size_t bytes) {
+  return Tensor::Allocate(DType::kUint8, Shape({static_cast<int64_t>(bytes)}));
+}
+
 class ContractionKernel final : public Kernel {
  public:
   Variant main;
+  // Set if main has ops that lose NaN; the form then serves runs for which the guard does not hold.
+  std::unique_ptr<const NanKeepingForm> keeping_nan;
+  FiniteGuard guard;
   int sum_input =
       -1;  // main adds to the previous content of the output, which must be this input's value
   size_t sum_bytes = 0;  // of the output
@@ -91,6 +139,8 @@ class ContractionKernel final : public Kernel {
   VectorTail tail;
   FusedPass rest;
   double flops = 0;
+  bool weights_within_limit = true;  // if they are constant
+  size_t weights_bytes = 0;          // plain
 
   absl::Status Run(RunContext& r) const override {
     void* const output = r.output(0);
@@ -106,6 +156,9 @@ class ContractionKernel final : public Kernel {
     }
     if (sum_input >= 0 && r.input(src_input) == output) {
       return Internal("the output of a contraction overlaps its source");
+    }
+    if (keeping_nan != nullptr && !(weights_within_limit && guard.Holds(r))) {
+      return RunKeepingNan(r, weights);
     }
     // If the plan could not place the output over the addend, the addend is copied there.
     if (sum_input >= 0 && r.input(sum_input) != output) {
@@ -125,6 +178,50 @@ class ContractionKernel final : public Kernel {
   std::string Implementation() const override { return main.primitive->implementation(); }
   double Flops() const override { return flops; }
   size_t HeldBytes() const override { return main.primitive->bytes(); }
+
+ private:
+  // `weights` are in main's layout.
+  absl::Status RunKeepingNan(RunContext& r, void* weights) const {
+    void* const output = r.output(0);
+    TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Primitive> primitive, keeping_nan->Get());
+    const auto layout = primitive->weights_layout(), given = main.primitive->weights_layout();
+    Tensor repacked, addend;
+    if ((layout == nullptr ? "" : layout->key()) != (given == nullptr ? "" : given->key())) {
+      TENON_ASSIGN_OR_RETURN(repacked, Relaid(weights, given.get(), layout.get()));
+      weights = repacked.raw();
+    }
+    TENON_ASSIGN_OR_RETURN(Tensor scratch, Buffer(primitive->scratch_bytes()));
+    if (sum_input >= 0 && r.input(sum_input) == output) {
+      TENON_ASSIGN_OR_RETURN(addend, Buffer(sum_bytes));
+      std::memcpy(addend.raw(), output, sum_bytes);
+    } else if (sum_input >= 0) {
+      std::memcpy(output, r.input(sum_input), sum_bytes);
+    }
+    absl::InlinedVector<void*, 8> pointers;
+    for (int a : keeping_nan->arguments()) {
+      pointers.push_back(a == kResult    ? output
+                         : a == kWeights ? weights
+                                         : const_cast<void*>(r.input(a)));
+    }
+    TENON_RETURN_IF_ERROR(primitive->Execute(pointers, scratch.raw()));
+    keeping_nan->RunRest(r, sum_input, addend.valid() ? addend.raw() : nullptr);
+    return absl::OkStatus();
+  }
+
+  // Weights that are in the layout `from`, in the layout `to`; null: plain.
+  absl::StatusOr<Tensor> Relaid(void* weights, const PackedLayout* from,
+                                const PackedLayout* to) const {
+    Tensor plain, packed;
+    if (from != nullptr) {
+      TENON_ASSIGN_OR_RETURN(plain, Buffer(weights_bytes));
+      TENON_RETURN_IF_ERROR(from->Unpack(weights, plain.raw()));
+      weights = plain.raw();
+      if (to == nullptr) return plain;
+    }
+    TENON_ASSIGN_OR_RETURN(packed, Buffer(to->bytes()));
+    TENON_RETURN_IF_ERROR(to->Pack(weights, packed.raw()));
+    return packed;
+  }
 };
 
 class ZeroKernel final : public Kernel {
@@ -160,6 +257,27 @@ int InPlaceAdd(const PrepareContext& p, const FusedOps& fused, size_t count) {
   return found;
 }
 
+// False if weights are constant and too large for the guard; `packed`: their form, or null.
+absl::StatusOr<bool> WeightsWithinLimit(PrepareContext& p, int input, const PackedWeights* packed) {
+  const int threads = p.services().threads;
+  if (packed != nullptr) return packed->WithinLimit(threads);
+  if (p.constant(input) == nullptr) return true;
+  TENON_ASSIGN_OR_RETURN(const Tensor plain, p.constant(input)->Plain());
+  return WithinLimit(plain.raw(), plain.dtype(), plain.num_elements(), threads);
+}
+
+// Reading operands costs at most a few percent of a contraction of this many operations per byte;
+// depthwise convolutions have fewer.
+constexpr double kLeastFlopsPerByte = 16;
+
+// The inputs that a guard reads, besides those of the chain.
+// Constant weights are checked apart.
+std::vector<int> GuardedInputs(const PrepareContext& p, const Contraction& c) {
+  std::vector<int> inputs = {c.src_input};
+  if (p.constant(c.weights_input) == nullptr) inputs.push_back(c.weights_input);
+  return inputs;
+}
+
 // Whether the addend is also the contraction's source: the output must not overwrite it.
 bool SameSource(const PrepareContext& p, int input, const Contraction& c) {
   return SameInput(p, input, c.src_input) || SameInput(p, input, c.weights_input);
@@ -192,18 +310,29 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareContraction(PrepareContext& p, Co
   // How much of the chain can, and should, be part of the primitive.
   const size_t tail = VectorTail::Begin(p, c.fused);
   size_t limit = 0;
-  const bool strict = StrictNan(p);
-  while (limit < tail && !c.fused[limit].batch_norm && !(strict && LosesNan(c.fused[limit].op))) {
-    ++limit;
+  while (limit < tail && !c.fused[limit].batch_norm) ++limit;
+  size_t lossy = 0;  // the first op that oneDNN would compute without keeping NaN
+  while (lossy < limit && !LosesNan(c.fused[lossy].op)) ++lossy;
+  std::optional<FiniteGuard> guard;
+  if (lossy < limit) {
+    const auto chain = absl::MakeConstSpan(c.fused).subspan(0, limit);
+    absl::StatusOr<FiniteGuard> made = FiniteGuard::Make(p, GuardedInputs(p, c), chain);
+    if (StrictNan(p) || !made.ok()) {
+      limit = lossy;
+    } else if (c.flops >= kLeastFlopsPerByte * static_cast<double>(made->bytes())) {
+      guard = *std::move(made);
+    }
   }
 
   auto kernel = std::make_unique<ContractionKernel>();
   absl::StatusOr<Variant> variant = Unimplemented("");
   size_t count = limit;
+  int sum_at = -1;
   for (;; --count) {
     if (const int sum = InPlaceAdd(p, c.fused, count); sum >= 0) {
       variant = MakeVariant(p, c, count, sum);
       if (variant.ok()) {
+        sum_at = sum;
         kernel->sum_input = c.fused[static_cast<size_t>(sum)].input;
         kernel->sum_bytes = OutputBytes(p);
         if (!SameSource(p, kernel->sum_input, c)) p.AllowInPlace(kernel->sum_input, 0);
@@ -220,7 +349,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareContraction(PrepareContext& p, Co
   kernel->weights_input = c.weights_input;
   kernel->flops = c.flops;
   const auto after = absl::MakeConstSpan(c.fused).subspan(count);
-  if (count == tail || (!strict && VectorTail::CanRun(p, after))) {
+  if (count == tail || VectorTail::CanRun(p, after)) {
     kernel->tail = VectorTail(p, after);
   } else {
     kernel->rest = FusedPass(p, after, c.channel_axis);
@@ -235,6 +364,15 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareContraction(PrepareContext& p, Co
       scratch += layout->bytes();
       kernel->repack = std::move(layout);
     }
+  }
+  if (guard.has_value() && lossy < count) {
+    TENON_ASSIGN_OR_RETURN(kernel->weights_within_limit,
+                           WeightsWithinLimit(p, c.weights_input, kernel->packed.get()));
+    TENON_ASSIGN_OR_RETURN(PostOpPlan plan, PlanPostOps(p, c, lossy, sum_at));
+    kernel->keeping_nan = std::make_unique<NanKeepingForm>(p, c, std::move(plan), lossy);
+    kernel->guard = *std::move(guard);
+    kernel->weights_bytes = static_cast<size_t>(p.input_shape(c.weights_input).num_elements()) *
+                            SizeOf(p.input_dtype(c.weights_input));
   }
   if (scratch > 0) p.RequestScratch(scratch);
   return std::unique_ptr<Kernel>(std::move(kernel));

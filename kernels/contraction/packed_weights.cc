@@ -3,6 +3,7 @@
 #include "absl/base/thread_annotations.h"
 #include "env/mutex.h"
 #include "env/status.h"
+#include "kernels/contraction/finite_guard.h"
 
 namespace tenon {
 namespace {
@@ -83,6 +84,14 @@ absl::StatusOr<Tensor> PackedWeights::Plain() const {
   TENON_ASSIGN_OR_RETURN(Tensor plain, Tensor::Allocate(dtype_, shape_));
   TENON_RETURN_IF_ERROR(layout_->Unpack(blob_.raw(), plain.raw()));
   return plain;
+}
+
+bool PackedWeights::WithinLimit(int threads) const {
+  std::call_once(checked_, [&] {
+    const auto elements = static_cast<int64_t>(blob_.bytes() / SizeOf(dtype_));
+    within_limit_ = tenon::WithinLimit(blob_.raw(), dtype_, elements, threads);
+  });
+  return within_limit_;
 }
 
 absl::StatusOr<std::shared_ptr<const PackedWeights>> PackConstant(

@@ -3,6 +3,7 @@
 #define TENON_KERNELS_CONTRACTION_PACKED_WEIGHTS_H_
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,11 +27,16 @@ class PackedWeights final : public DerivedConstant {
   const PackedLayout& layout() const { return *layout_; }
   const Tensor& blob() const { return blob_; }
 
+  // Whether no element is a NaN, infinite or above FiniteGuard::kLimit. Float and bfloat16 only.
+  bool WithinLimit(int threads) const;
+
  private:
   const std::shared_ptr<const PackedLayout> layout_;
   const Tensor blob_;
   const DType dtype_;
   const Shape shape_;
+  mutable std::once_flag checked_;
+  mutable bool within_limit_ = false;
 };
 
 // Returns the constant in that layout; packs it the first time.

@@ -20,7 +20,7 @@ constexpr ElementwiseInfo kTable[] = {
     {"Ceil", Op::kCeil, 0.1f},
     {"Rint", Op::kRint, 0.1f},
     {"Round", Op::kRint, 0.1f},
-    {"Exp", Op::kExp, 0.4f, PostOpForm{.onednn = Eltwise::kExp}},
+    {"Exp", Op::kExp, 0.4f, PostOpForm{.onednn = Eltwise::kExp, .onednn_loses_nan = true}},
     {"Expm1", Op::kExpm1, 0.6f},
     // Not a post-op: oneDNN's logarithm has errors of 1% near 1.
     {"Log", Op::kLog, 0.5f},
@@ -50,8 +50,7 @@ constexpr ElementwiseInfo kTable[] = {
      PostOpForm{
          .spelling = "_MklSwish", .onednn = Eltwise::kSwish, .alpha = 1, .faster_outside = true}},
     {"_HardSwish", Op::kHardSwish, 0.1f,
-     PostOpForm{
-         .spelling = "_FusedHardSwish", .onednn = Eltwise::kHardSwish, .onednn_loses_nan = true}},
+     PostOpForm{.spelling = "_FusedHardSwish", .onednn = Eltwise::kHardSwish}},
     {"_Mish", Op::kMish, 0.7f, PostOpForm{.spelling = "_MklFusedMish", .onednn = Eltwise::kMish}},
     {"Add", Op::kAdd, 0.12f, PostOpForm{}},
     {"AddV2", Op::kAdd, 0.12f},

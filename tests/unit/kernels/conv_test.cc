@@ -1,5 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "tests/unit/kernels/nn_test_util.h"
 
 namespace tenon {
@@ -272,21 +277,79 @@ TEST(ConvDTypes, Bfloat16MatchesReference) {
       {.constants = {1}}, 9 * 24, /*must_accelerate=*/false);
 }
 
-TEST(ConvNan, StrictKeepsNanThroughRelu) {
-  const AttrMap attrs{{"T", DType::kFloat},
-                      {"padding", "SAME"},
-                      {"strides", Ints{1, 1, 1, 1}},
-                      {"num_args", 0},
-                      {"fused_ops", Names{"Relu6"}}};
-  Tensor x = RandomTensor(DType::kFloat, {1, 6, 6, 16}, 1);
-  x.data<float>()[40] = std::numeric_limits<float>::quiet_NaN();
-  const Tensor w = RandomTensor(DType::kFloat, {1, 1, 16, 16}, 2);
-  absl::StatusOr<RunResult> want = RunNode(MakeNode("_FusedConv2D", attrs), {x, w}, {});
-  absl::StatusOr<RunResult> got =
-      RunNode(MakeNode("_MklNativeFusedConv2D", attrs), {x, w}, {.strict_nan = true});
-  ASSERT_TRUE(want.ok() && got.ok());
-  EXPECT_TRUE(got->accelerated);
-  EXPECT_LT(RelativeError(got->outputs[0], want->outputs[0]), 1e-6);
+// What oneDNN's Relu, Relu6 and Exp turn into numbers, and what they do not: NaN in the image, the
+// residual or the filter; infinities.
+// (Sums that overflow are not compared: the reference kernel sums in double.)
+TEST(ConvNan, PassesThroughFusedChains) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  const int64_t channels = 96;
+  struct Case {
+    std::vector<float> image;  // the first channels of one pixel
+    float filter = 0.5, addend = 0.5;
+  };
+  const Case cases[] = {{{nan}},    {{infinity}},     {{-infinity}},   {{infinity, -infinity}},
+                        {{1}, nan}, {{1}, -infinity}, {{1}, 0.5, nan}, {{1}, 0.5, -infinity}};
+  const std::vector<Names> chains = {{"Relu"},
+                                     {"BiasAdd", "Relu6"},
+                                     {"BiasAdd", "Add", "Relu"},
+                                     {"BiasAdd", "Relu", "Add"},
+                                     {"BiasAdd", "Relu", "Add", "Relu"},
+                                     {"BiasAdd", "Exp"},
+                                     {"BiasAdd", "Mul", "Relu6"}};
+  for (const char* format : {"NHWC", "NCHW"}) {
+    for (const int64_t taps : {1, 3}) {
+      for (const Names& chain : chains) {
+        const bool binary =
+            absl::c_linear_search(chain, "Add") || absl::c_linear_search(chain, "Mul");
+        const bool bias = chain[0] == "BiasAdd";
+        const AttrMap attrs{{"T", DType::kFloat},
+                            {"padding", "VALID"},
+                            {"data_format", format},
+                            {"strides", Ints{1, 1, 1, 1}},
+                            {"num_args", (bias ? 1 : 0) + (binary ? 1 : 0)},
+                            {"fused_ops", chain}};
+        const bool last = std::string(format) == "NHWC";
+        for (const Case& c : cases) {
+          const Shape shape = last ? Shape({1, 12, 12, channels}) : Shape({1, channels, 12, 12});
+          Tensor x = RandomTensor(DType::kFloat, shape, 1);
+          for (size_t i = 0; i < c.image.size(); ++i) {
+            x.data<float>()[last ? 14 * static_cast<size_t>(channels) + i : i * 144 + 14] =
+                c.image[i];
+          }
+          Tensor w = RandomTensor(DType::kFloat, {taps, taps, channels, channels}, 2, -0.1f, 0.1f);
+          w.data<float>()[3] = c.filter;
+          w.data<float>()[channels + 3] = c.filter;
+          const int64_t size = 13 - taps;
+          Tensor r = RandomTensor(
+              DType::kFloat,
+              last ? Shape({1, size, size, channels}) : Shape({1, channels, size, size}), 3);
+          r.data<float>()[40] = c.addend;
+          std::vector<Tensor> inputs = {x, w};
+          if (bias) inputs.push_back(RandomTensor(DType::kFloat, {channels}, 4));
+          if (binary) inputs.push_back(r);
+          for (const std::vector<int>& constants : {std::vector<int>{}, std::vector<int>{1}}) {
+            SCOPED_TRACE(absl::StrCat(format, " ", taps, " ", absl::StrJoin(chain, "+"), " ",
+                                      c.image[0], " ", c.filter, " ", c.addend, " constant ",
+                                      constants.size()));
+            const absl::StatusOr<RunResult> want =
+                RunNode(MakeNode("_FusedConv2D", attrs), inputs, {});
+            ASSERT_TRUE(want.ok()) << want.status();
+            for (NodeRunOptions options :
+                 {NodeRunOptions{.winograd = false}, NodeRunOptions{.strict_nan = true}}) {
+              options.constants = constants;
+              const absl::StatusOr<RunResult> got =
+                  RunNode(MakeNode("_MklNativeFusedConv2D", attrs), inputs, options);
+              ASSERT_TRUE(got.ok()) << got.status();
+              EXPECT_TRUE(got->accelerated);
+              EXPECT_LT(RelativeError(got->outputs[0], want->outputs[0]), 1e-5)
+                  << got->implementation;
+            }
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(ConvNan, InfinityReachesNoFartherThanTheWindowWhenAskedFor) {
