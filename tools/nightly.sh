@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Runs tests that take hours: all tests, the complete numeric suites under each limit of the
 # instruction set, the unit tests under sanitizers, the plug-in in older TensorFlows, the server under a mixed load for
-# an hour, all tests on clusters, the explorer with all models, the wheels and Debian packages. Continues after a failure;
-# ends with a line per part.
-# Options: the parts to run (tests, isa, asan, versions, serve, cluster, explorer, debs, wheels); default: all.
+# an hour, faults, all tests on clusters, the explorer with all models, the wheels and Debian packages. Continues after a
+# failure; ends with a line per part.
+# Options: the parts to run (tests, isa, asan, versions, faults, serve, cluster, explorer, debs, wheels); default: all.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(tests isa asan versions serve cluster explorer debs wheels)
+[ ${#parts[@]} -gt 0 ] || parts=(tests isa asan versions faults serve cluster explorer debs wheels)
 install_build_packages
 tensorflow_python
 
@@ -17,6 +17,9 @@ run_asan() { "$TENON_ROOT/tools/sanitize.sh" address,undefined; }
 run_versions() {
   build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/plugin/versions.py" \
     --site-packages "$TENON_BUILD/site-packages"
+}
+run_faults() {
+  build_all && TENON_FAULTS_LONG=1 OMP_WAIT_POLICY=passive "$TENON_BUILD/bin/faults_test"
 }
 run_serve() {
   install_server_packages

@@ -245,16 +245,26 @@ absl::Status WriteTo(int fd, const std::string& temporary, const Encoder& conten
 
 absl::Status WriteCacheFile(const std::string& path, const std::string& key,
                             const CacheContent& content, int threads) {
+  // A process that was killed may have left files; in another container, one with this process's
+  // number writes at the same time.
+  constexpr int kTries = 1000;
   static std::atomic<int> number = 0;
-  const std::string temporary = absl::StrCat(path, ".", getpid(), ".", number++, ".tmp");
-  const int fd = open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  std::string temporary;
+  int fd = -1;
+  for (int i = 0; i < kTries && fd < 0 && (i == 0 || errno == EEXIST); ++i) {
+    temporary = absl::StrCat(path, ".", getpid(), ".", number++, ".tmp");
+    fd = open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  }
   if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", temporary));
+  absl::Cleanup remover = [&] { unlink(temporary.c_str()); };
+  absl::Cleanup closer = [fd] { close(fd); };
   absl::Status status = WriteTo(fd, temporary, Encode(key, content), threads);
+  std::move(closer).Cancel();
   if (close(fd) != 0 && status.ok()) status = absl::ErrnoToStatus(errno, "cannot write");
   if (status.ok() && rename(temporary.c_str(), path.c_str()) != 0) {
     status = absl::ErrnoToStatus(errno, "cannot rename");
   }
-  if (!status.ok()) unlink(temporary.c_str());
+  if (status.ok()) std::move(remover).Cancel();
   return Annotate(status, path);
 }
 
