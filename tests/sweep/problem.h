@@ -18,10 +18,17 @@ struct Problem {
   Node node;           // with the op's plain name
   size_t outputs = 0;  // those to compare; 0: all
   std::vector<GuardedTensor> inputs;
+  // After SetSpecial: inputs that give the tolerance, without NaN and infinity. Else empty.
+  std::vector<Tensor> ordinary;
 };
 
 // `line` is as described in draw.h; its random inputs are drawn from `seed`.
 absl::StatusOr<Problem> MakeProblem(const std::string& line, uint64_t seed);
+
+// Replaces one element of one floating-point input by NaN, an infinity, minus zero, a denormal or a
+// huge number, drawn from `seed`; such problems run with TENON_STRICT_NAN. Returns what it did, as
+// text; empty if there is no input in which these travel as in the reference kernel.
+std::string SetSpecial(Problem& problem, uint64_t seed);
 
 struct Verdict {
   bool accelerated = false;  // false: there was nothing to compare

@@ -5,14 +5,16 @@
 //   ONEDNN_MAX_CPU_ISA=AVX2 TENON_SWEEP_COUNT=20000 sweep_test --gtest_filter='*gradient*'
 //
 // TENON_SWEEP_COUNT is the number of problems per family (default 100), TENON_SWEEP_SEED the first
-// seed. A failure prints its line; TENON_SWEEP_LINE='p: …' runs a single line, and
-// TENON_SWEEP_LIST=1 prints each problem, its implementation, and whether it was right.
+// seed. FAMILY_special puts a NaN, an infinity or the like into a quarter as many. A failure prints
+// its line; TENON_SWEEP_LINE='p: …' runs a single line, and TENON_SWEEP_LIST=1 prints each problem,
+// its implementation, and whether it was right.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <iostream>
 #include <map>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "primitive_cache/isa.h"
@@ -34,19 +36,28 @@ int64_t Setting(const char* name, int64_t otherwise) {
 
 class SweepTest : public ::testing::Test {
  public:
-  explicit SweepTest(const Family& family) : family_(family) {}
+  // `special`: with one special value in an input; a quarter as many problems.
+  SweepTest(const Family& family, bool special) : family_(family), special_(special) {}
 
   void TestBody() override {
-    const int64_t count = Setting("TENON_SWEEP_COUNT", 100);
+    const int64_t count = Setting("TENON_SWEEP_COUNT", 100) / (special_ ? 4 : 1);
     const int64_t seed = Setting("TENON_SWEEP_SEED", 0);
     std::map<std::string, std::pair<int64_t, int64_t>> by_implementation;  // problems, wrong ones
     const bool list = Setting("TENON_SWEEP_LIST", 0) != 0;
-    int64_t refused = 0, plain = 0;
+    int64_t refused = 0, plain = 0, without = 0;
     for (int64_t i = seed; i < seed + count; ++i) {
       Dice dice(static_cast<uint64_t>(i) * 1'000'003);
-      const std::string line = family_.draw(dice);
-      const absl::StatusOr<Problem> problem = MakeProblem(line, static_cast<uint64_t>(i));
+      std::string line = family_.draw(dice);
+      absl::StatusOr<Problem> problem = MakeProblem(line, static_cast<uint64_t>(i));
       ASSERT_TRUE(problem.ok()) << problem.status() << "\n" << line;
+      if (special_) {
+        const std::string special = SetSpecial(*problem, static_cast<uint64_t>(i));
+        if (special.empty()) {
+          ++without;
+          continue;
+        }
+        absl::StrAppend(&line, "\n  with ", special);
+      }
       if (list)
         std::cout << line << std::endl;  // flushed, so that it shows even if the problem crashes
       const absl::StatusOr<Verdict> verdict = Check(*problem);
@@ -75,7 +86,7 @@ class SweepTest : public ::testing::Test {
     // TensorFlow refuses few of these draws; a family of refused problems would test nothing.
     EXPECT_LE(refused, count / 5) << "problems refused by the reference kernel";
     std::cout << family_.name << ": " << count << " problems, " << refused << " refused, " << plain
-              << " on the reference kernel\n";
+              << " on the reference kernel, " << without << " without a special value\n";
     for (const auto& [name, counts] : by_implementation) {
       std::cout << "  " << name << ": " << counts.first << ", wrong " << counts.second << "\n";
     }
@@ -83,6 +94,7 @@ class SweepTest : public ::testing::Test {
 
  private:
   const Family family_;
+  const bool special_;
 };
 
 class LinesTest : public ::testing::Test {
@@ -116,8 +128,17 @@ const bool registered = [] {
                           __LINE__, [lines]() -> ::testing::Test* { return new LinesTest(lines); });
   if (line != nullptr) return true;
   for (const Family& family : Families()) {
-    ::testing::RegisterTest("sweep", family.name, nullptr, nullptr, __FILE__, __LINE__,
-                            [&family]() -> ::testing::Test* { return new SweepTest(family); });
+    for (const bool special : {false, true}) {
+      const std::string name = absl::StrCat(family.name, special ? "_special" : "");
+      // They have no input for special values (docs/NUMERICS.md).
+      if (special &&
+          (absl::StrContains(name, "quantized") || absl::StrContains(name, "filter_gradient"))) {
+        continue;
+      }
+      ::testing::RegisterTest(
+          "sweep", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+          [&family, special]() -> ::testing::Test* { return new SweepTest(family, special); });
+    }
   }
   return true;
 }();
