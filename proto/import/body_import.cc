@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "env/status.h"
 #include "ops/op.h"
+#include "proto/import/expand.h"
 #include "proto/messages/attr_proto.h"
 #include "proto/messages/tenon_graph.pb.h"
 
@@ -299,6 +300,13 @@ absl::Status BodyImport::EmitNode(Node node, Value& value) {
     TENON_ASSIGN_OR_RETURN(value.output_args, OutputArgs(*known.info, node));
     value.num_outputs = 0;
     for (const auto& [name, count] : value.output_args) value.num_outputs += count;
+    const auto add = [&](Node part) -> absl::StatusOr<Endpoint> {
+      TENON_RETURN_IF_ERROR(CompleteAttrs(*FindOp(part.op).info, part));
+      TENON_ASSIGN_OR_RETURN(const NodeId id, draft_.Add(std::move(part), effect));
+      return Endpoint{id, 0};
+    };
+    TENON_ASSIGN_OR_RETURN(node, Expand(std::move(node), add));
+    TENON_RETURN_IF_ERROR(CompleteAttrs(*FindOp(node.op).info, node));
   }
   TENON_ASSIGN_OR_RETURN(value.node, draft_.Add(std::move(node), effect));
   if (effect) value.controls.push_back(value.node);

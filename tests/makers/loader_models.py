@@ -404,6 +404,58 @@ def composites(out: pathlib.Path) -> None:
   _note(target, "saved_model", "saved_model")
 
 
+def composed_ops(out: pathlib.Path) -> None:
+  """Frozen graph of the first TensorFlow, with ops that stand for several of today's."""
+  target = _fresh(out, "composed_ops")
+  rng = np.random.default_rng(12)
+  graph = tf1.GraphDef()
+  graph.versions.producer = 8  # later ones refuse BatchNormWithGlobalNormalization
+
+  def node(name: str, op: str, *inputs: str, **attrs: object) -> str:
+    added = graph.node.add(name=name, op=op, input=inputs)
+    added.attr["dtype" if op in ("Placeholder", "Const") else "T"].type = (
+        tf.int32.as_datatype_enum if attrs.pop("integers", False) else tf.float32.as_datatype_enum)
+    for key, value in attrs.items():
+      if isinstance(value, bool):
+        added.attr[key].b = value
+      elif isinstance(value, float):
+        added.attr[key].f = value
+      elif isinstance(value, str):
+        added.attr[key].s = value.encode()
+      elif isinstance(value, list):
+        added.attr[key].list.i.extend(value)
+      else:
+        added.attr[key].tensor.CopyFrom(tf.make_tensor_proto(value))
+    return name
+
+  def constant(name: str, value: np.ndarray) -> str:
+    return node(name, "Const", value=value, integers=value.dtype == np.int32)
+
+  def floats(name: str, *shape: int) -> str:
+    return constant(name, rng.uniform(0.2, 1.0, shape).astype(np.float32))
+
+  pads = np.array([[0, 0], [1, 2], [2, 1], [0, 0]], np.int32)
+  node("x", "Placeholder")
+  y = node("resized", "FusedResizeAndPadConv2D", "x", constant("size", np.array([9, 7], np.int32)),
+           constant("pads", pads), floats("filter", 3, 3, 2, 4), resize_align_corners=True,
+           mode="REFLECT", strides=[1, 2, 1, 1], padding="VALID")
+  for scales in (True, False):
+    name = "scaled" if scales else "plain"
+    y = node(name, "BatchNormWithGlobalNormalization", y,
+             *(floats(f"{name}_{part}", 4) for part in ("mean", "variance", "beta", "gamma")),
+             variance_epsilon=0.01, scale_after_normalization=scales)
+  node("y", "FusedPadConv2D", y, constant("more_pads", pads), floats("second", 2, 2, 4, 3),
+       mode="SYMMETRIC", strides=[1, 1, 1, 1], padding="SAME")
+  # One image: TensorFlow's padding kernels give wrong values for those after the first.
+  x = rng.normal(0, 1, (1, 5, 6, 2)).astype(np.float32)
+  with tf.Graph().as_default(), tf1.Session() as session:
+    tf1.import_graph_def(graph, name="")
+    fetched = session.run("y:0", {"x:0": x})
+  tf.io.write_graph(graph, str(target), "graph.pb", as_text=False)
+  _save(target, {"x:0": x}, {"y:0": fetched})
+  _note(target, "graphdef", "graph.pb")
+
+
 def main() -> int:
   parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
   parser.add_argument("--out", required=True, type=pathlib.Path)
@@ -422,6 +474,7 @@ def main() -> int:
   mutable_tables(args.out)
   tf1_tables(args.out)
   composites(args.out)
+  composed_ops(args.out)
   return 0
 
 

@@ -1,0 +1,18 @@
+// Ops that TensorFlow computes with one kernel and import writes as standard ops, which rules know.
+#ifndef TENON_PROTO_IMPORT_EXPAND_H_
+#define TENON_PROTO_IMPORT_EXPAND_H_
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+
+namespace tenon {
+
+// BatchNormWithGlobalNormalization, FusedPadConv2D and FusedResizeAndPadConv2D, with complete
+// attributes, as standard ops: `add` is given the nodes before the last and returns their output 0;
+// the last one is returned. Other nodes are returned as they are.
+absl::StatusOr<Node> Expand(Node node, absl::FunctionRef<absl::StatusOr<Endpoint>(Node)> add);
+
+}  // namespace tenon
+
+#endif  // TENON_PROTO_IMPORT_EXPAND_H_
