@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs tests that take hours: all tests, the complete numeric suites under each limit of the
-# instruction set, the unit tests under sanitizers, the plug-in in older TensorFlows, the server under a mixed load for
-# an hour, faults, all tests on clusters, the explorer with all models, the wheels and Debian packages. Continues after a
-# failure; ends with a line per part.
+# instruction set, the unit tests under sanitizers, the plug-in in older TensorFlows, faults, the server under load tools
+# and a mixed load for an hour, all tests on clusters, the explorer with all models, the wheels and Debian packages.
+# Continues after a failure; ends with a line per part.
 # Options: the parts to run (tests, isa, asan, versions, faults, serve, cluster, explorer, debs, wheels); default: all.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
@@ -24,6 +24,7 @@ run_faults() {
 run_serve() {
   install_server_packages
   build_all && cmake --build "$TENON_BUILD" -j "$TENON_JOBS" --target tenon_server &&
+    "$TENON_PYTHON" "$TENON_ROOT/tests/serve/load.py" --server "$TENON_BUILD/bin/tensorflow_model_server" &&
     "$TENON_PYTHON" "$TENON_ROOT/tests/serve/soak.py" --server "$TENON_BUILD/bin/tensorflow_model_server" \
       --plot "$TENON_BUILD/serve-load.svg"
 }

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """A mixed load with faults, for an hour: no error that a client did not cause, and flat memory.
 
-  tests/serve/soak.py --server build/bin/tensorflow_model_server [--seconds 3600] [--plot FILE.svg]
+  tests/serve/soak.py --server build/bin/tensorflow_model_server [--seconds 3600] [--rate N] [--plot FILE.svg]
 
 Clients of all APIs ask two models; one gets a new version every few seconds. Meanwhile others send
 what is wrong, hang up in the middle, copy half a version, and open connections that say nothing. Every
-second, what happened and the server's memory are noted; bench/results/DATE-serve-soak.json has the
-notes. Exits with 1 if a correct request got an error, if the server ended, or if the least memory of
-the last fifth of the time is more than 5 % above that of the second fifth. (Between two unloadings,
-malloc keeps what requests have freed, so memory goes up and down; the least is what is needed.)
+second, what happened is noted, with the server's memory, file descriptors and threads;
+bench/results/DATE-serve-soak.json has the notes. Exits with 1 if a correct request got an error, if the
+server ended, if the least memory of the last fifth of the time is more than 5 % above that of the
+second fifth, or if the least number of descriptors or threads is larger. (Between two unloadings, malloc
+keeps what requests have freed, so memory goes up and down; the least is what is needed.)
 """
 
 from __future__ import annotations
@@ -35,16 +36,23 @@ sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tools")]
 import report  # noqa: E402  the path is set above
 import svg  # noqa: E402
 
+ANSWERED = ("REST", "Predict", "ModelInfer")  # counts of correct requests
 MLP = ROOT / "tests" / "models" / "mlp" / "saved_model"
 
 
 class Soak:
 
   def __init__(self, server: clients.Server, folder: pathlib.Path,
-               features: int):
+               features: int, rate: float):
+    """rate: most correct requests per second of all clients; 0: no limit."""
     self.server = server
     self.folder = folder
     self.features = features
+    self.correct = [self.rest] * 2 + [self.predict] * 2 + [self.infer]
+    # What each client waits between two requests. A tenth of a limited rate is hostile, and as much
+    # impatient.
+    self.pause = len(self.correct) / rate if rate else 0.0
+    self.fault_pause = 10 / rate if rate else 0.02
     self.stop = threading.Event()
     self.lock = threading.Lock()
     self.counts: collections.Counter[str] = collections.Counter()
@@ -65,7 +73,7 @@ class Soak:
   def rest(self) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", self.server.rest_port,
                                             timeout=30)
-    while not self.stop.is_set():
+    while not self.stop.wait(self.pause):
       rows = random.choice((1, 1, 1, 7))
       body = json.dumps({"instances": [[0.5] * self.features] * rows})
       connection.request("POST", "/v1/models/mlp:predict", body)
@@ -83,7 +91,7 @@ class Soak:
     from tensorflow_serving.apis import prediction_service_pb2_grpc
     with grpc.insecure_channel(self.server.grpc) as channel:
       stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
-      while not self.stop.is_set():
+      while not self.stop.wait(self.pause):
         rows = random.choice((1, 3, 50))
         request = predict_pb2.PredictRequest()
         request.model_spec.name = "mlp"
@@ -102,7 +110,7 @@ class Soak:
     value = np.full((2, 3), 2, np.float32)
     tensor = triton.InferInput("x", value.shape, "FP32")
     tensor.set_data_from_numpy(value)
-    while not self.stop.is_set():
+    while not self.stop.wait(self.pause):
       y = client.infer("toy", [tensor]).as_numpy("y")
       if y.tolist() not in ([[4.0] * 3] * 2, [[6.0] * 3] * 2):
         self.error("ModelInfer", y)
@@ -117,7 +125,7 @@ class Soak:
              b"POST /v1/models/mlp:predict HTTP/1.1\r\nContent-Length: 20\r\n\r\n"
              b'{"instances": [[1]]}', b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" +
              b"\xff" * 300)
-    while not self.stop.wait(0.02):
+    while not self.stop.wait(self.fault_pause):
       port = random.choice((self.server.rest_port, self.server.grpc_port))
       client = socket.create_connection(("127.0.0.1", port), timeout=30)
       try:
@@ -142,7 +150,7 @@ class Soak:
         np.full((200, self.features), 0.5, np.float32)))
     with grpc.insecure_channel(self.server.grpc) as channel:
       stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
-      while not self.stop.wait(0.02):
+      while not self.stop.wait(self.fault_pause):
         call = stub.Predict.future(request, random.choice((0.0005, 0.002, 5)))
         if random.random() < 0.5:
           call.cancel()
@@ -166,10 +174,10 @@ class Soak:
         shutil.rmtree(self.folder / "toy" / str(version - 3))
       version += 1
 
-  def run(self, seconds: float) -> list[dict]:
+  def run(self, seconds: float, minute) -> list[dict]:
+    """minute: called with the notes so far, once a minute."""
     threads = []
-    for work in [self.rest] * 2 + [self.predict] * 2 + [
-        self.infer, self.hostile, self.impatient, self.versions]:
+    for work in [*self.correct, self.hostile, self.impatient, self.versions]:
       def guarded(work=work):
         try:
           work()
@@ -185,7 +193,11 @@ class Soak:
       with self.lock:
         counts = dict(self.counts)
       notes.append({"seconds": round(time.monotonic() - start, 1),
-                    "bytes": self.server.memory(), **counts})
+                    "bytes": self.server.memory(),
+                    "descriptors": self.server.entries("fd"),
+                    "threads": self.server.entries("task"), **counts})
+      if len(notes) % 60 == 0:
+        minute(notes)
     self.stop.set()
     for thread in threads:
       thread.join()
@@ -193,21 +205,25 @@ class Soak:
 
 
 def plot(notes: list[dict], path: pathlib.Path) -> None:
-  """Memory, and correct answers per second, over the time."""
-  width, height, left, top = 720, 300, 60, 30
-  picture = svg.Svg(width, height, "memory and answers over the time of a mixed load")
+  """What the server held and did, over the time."""
+  width, left, top, chart = 720, 60, 30, 90
   seconds = notes[-1]["seconds"]
-  answered = ("REST", "Predict", "ModelInfer")
-  totals = [sum(n.get(k, 0) for k in answered) for n in notes]
+  totals = [sum(n.get(k, 0) for k in ANSWERED) for n in notes]
   step = max(1, len(notes) // 120)
   rates = [(notes[i]["seconds"], (totals[i] - totals[i - step]) /
             (notes[i]["seconds"] - notes[i - step]["seconds"]))
            for i in range(step, len(notes), step)]
-  memory = [(n["seconds"], n["bytes"] / 1e6) for n in notes[::step]]
-  chart = (height - 3 * top) / 2
-  for row, (series, label, color) in enumerate((
-      (memory, "MB of memory", "#1f6f8b"),
-      (rates, "correct answers/s", "#b0413e"))):
+  rows = [([(n["seconds"], n["bytes"] / 1e6) for n in notes[::step]],
+           "MB of memory", "#1f6f8b"),
+          ([(n["seconds"], n["descriptors"]) for n in notes[::step]],
+           "file descriptors", "#6b8e23"),
+          ([(n["seconds"], n["threads"]) for n in notes[::step]],
+           "threads", "#8a5a9e"),
+          (rates, "correct answers/s", "#b0413e")]
+  height = len(rows) * (chart + top) + top
+  picture = svg.Svg(width, height, "memory, file descriptors, threads and "
+                    "answers over the time of a mixed load")
+  for row, (series, label, color) in enumerate(rows):
     low = top + row * (chart + top)
     most = max(v for _, v in series) * 1.1
     picture.text(left, low - 8, label, fill=color)
@@ -225,6 +241,8 @@ def main() -> int:
   parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
   parser.add_argument("--server", required=True)
   parser.add_argument("--seconds", type=float, default=3600)
+  parser.add_argument("--rate", type=float, default=0,
+                      help="most correct requests per second; 0: no limit")
   parser.add_argument("--plot", type=pathlib.Path)
   args = parser.parse_args()
   clients.PROGRAM = args.server
@@ -243,22 +261,31 @@ def main() -> int:
                             "--file_system_poll_wait_seconds=0.2",
                             "--rest_api_read_timeout_in_ms=2000")
     (spec,) = json.loads(server.get("/v2/models/mlp")[1])["inputs"]
-    soak = Soak(server, folder, spec["shape"][1])
-    notes = soak.run(args.seconds)
+    soak = Soak(server, folder, spec["shape"][1], args.rate)
+
+    def minute(notes: list[dict]) -> None:
+      print(json.dumps(notes[-1]), flush=True)
+      if args.plot:
+        plot(notes, args.plot)
+
+    notes = soak.run(args.seconds, minute)
     code = server.end()
   fifth = len(notes) // 5
-  early = min(n["bytes"] for n in notes[fifth:2 * fifth])
-  late = min(n["bytes"] for n in notes[-fifth:])
+  least = {what: {"early": min(n[what] for n in notes[fifth:2 * fifth]),
+                  "late": min(n[what] for n in notes[-fifth:])}
+           for what in ("bytes", "descriptors", "threads")}
+  flat = all(l["late"] <= (1.05 if what == "bytes" else 1) * l["early"]
+             for what, l in least.items())
   record = {"revision": report.revision(), "machine": machine,
             "load_after": os.getloadavg()[0], "seconds": args.seconds,
-            "counts": notes[-1], "errors": soak.errors, "exit": code,
-            "least_bytes_early": early, "least_bytes_late": late,
+            "rate": args.rate, "counts": notes[-1], "errors": soak.errors,
+            "exit": code, "least": least,
             "notes": notes[::max(1, len(notes) // 600)]}
   print(report.write_json("serve-soak", record))
   print(json.dumps({k: v for k, v in record.items() if k != "notes"}, indent=2))
   if args.plot:
     plot(notes, args.plot)
-  return 1 if soak.errors or code or late > 1.05 * early else 0
+  return 1 if soak.errors or code or not flat else 0
 
 
 if __name__ == "__main__":
