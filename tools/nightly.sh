@@ -2,8 +2,10 @@
 # Runs tests that take hours: all tests, the complete numeric suites under each limit of the
 # instruction set, the unit tests under sanitizers, the plug-in in older TensorFlows, faults, the server under load tools
 # and a mixed load for an hour, all tests on clusters, the explorer with all models, the wheels and Debian packages.
-# Continues after a failure; ends with a line per part.
-# Options: the parts to run (tests, isa, asan, versions, faults, serve, cluster, explorer, debs, wheels); default: all.
+# Continues after a failure; ends with a line per part, which build/nightly.md keeps with the dates of the last runs.
+# Options: the parts to run (tests, isa, asan, versions, faults, serve, cluster, explorer, debs, wheels); default: all of these.
+# More parts, which run only if they are named until each has passed as a whole once: tsan, assertions, fuzz.
+# TENON_FUZZ_SECONDS: of fuzzing for each target (600).
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 parts=("$@")
@@ -14,6 +16,9 @@ tensorflow_python
 run_tests() { "$TENON_ROOT/tools/test.sh"; }
 run_isa() { build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/isa.py" --build "$TENON_BUILD"; }
 run_asan() { "$TENON_ROOT/tools/sanitize.sh" address,undefined; }
+run_tsan() { "$TENON_ROOT/tools/sanitize.sh" thread; }
+run_assertions() { "$TENON_ROOT/tools/sanitize.sh" assertions; }
+run_fuzz() { "$TENON_ROOT/tools/fuzz.sh" "${TENON_FUZZ_SECONDS:-600}"; }
 run_versions() {
   build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/plugin/versions.py" \
     --site-packages "$TENON_BUILD/site-packages"
@@ -38,6 +43,15 @@ run_explorer() {
     python3 "$TENON_ROOT/tests/explorer/page_test.py" --tenon "$TENON_BUILD/bin/tenon" --long
 }
 
+# remember PART ROW: the last result of each part, over all runs of this script.
+remember() {
+  local table=$TENON_BUILD/nightly.md
+  mkdir -p "$TENON_BUILD"
+  [ -e "$table" ] || printf '| part | result | date | minutes |\n|---|---|---|---|\n' >"$table"
+  sed -i "/^| $1 |/d" "$table"
+  echo "$2" >>"$table"
+}
+
 failed=0 summary=()
 for part in "${parts[@]}"; do
   say "Nightly: $part"
@@ -47,6 +61,7 @@ for part in "${parts[@]}"; do
     failed=$((failed + 1))
   fi
   summary+=("$part: $result, $(((SECONDS - started) / 60)) minutes")
+  remember "$part" "| $part | $result | $(date -u +%F) | $(((SECONDS - started) / 60)) |"
 done
 say "Nightly"
 printf '%s\n' "${summary[@]}"

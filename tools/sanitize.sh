@@ -1,18 +1,25 @@
 #!/usr/bin/env bash
 # tools/sanitize.sh KIND [TEST…]: builds test programs with a sanitizer in a separate folder and
-# runs them; default: all of them. KIND: address,undefined or thread.
+# runs them; default: all of them. KIND: address,undefined or thread, or assertions, which are libstdc++'s own.
+# Prints a table of the suites and writes it to build-KIND/suites.md.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 kind=$1
 shift
 dir=$TENON_ROOT/build-${kind%%,*}
-options=()
-# The race tests are about the runtime; op families that need nothing special from it would only
-# cost build time.
-[ "$kind" = thread ] && options+=("-DTENON_WITHOUT_OPS=image;linalg;ragged;random;sparse;strings")
 # Optimizing sanitized code takes several times longer than it saves in the tests.
-configure "$dir" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1 -DNDEBUG" \
-  -DTENON_SANITIZE="$kind" -DTENON_BUILD_BENCH=OFF "${options[@]}"
+flags="-O0 -g1 -DNDEBUG" options=(-DTENON_SANITIZE="$kind")
+if [ "$kind" = assertions ]; then
+  flags="-O1 -D_GLIBCXX_ASSERTIONS -DNDEBUG" options=()
+fi
+# The race tests that CI runs are about the runtime; op families that need nothing special from it
+# would only cost build time.
+if [ "$kind" = thread ] && [ $# -gt 0 ]; then
+  options+=("-DTENON_WITHOUT_OPS=image;linalg;ragged;random;sparse;strings")
+else
+  options+=(-DTENON_WITHOUT_OPS=)
+fi
+configure "$dir" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="$flags" -DTENON_BUILD_BENCH=OFF "${options[@]}"
 cmake --build "$dir" -j "$TENON_JOBS" --target "${@:-unit_tests}"
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:max_allocation_size_mb=4096
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
@@ -22,4 +29,8 @@ export LSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/lsan.supp
 [ "$kind" = thread ] && export OMP_NUM_THREADS=1
 export TSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/tsan.supp:halt_on_error=1
 pattern=$(IFS='|' && echo "$*")
-ctest --test-dir "$dir" --output-on-failure --no-tests=error -LE slow -R "^(${pattern:-.*})(_shard[0-9]+)?\$"
+failed=0
+ctest --test-dir "$dir" --output-on-failure --no-tests=error -LE slow -R "^(${pattern:-.*})(_shard[0-9]+)?\$" \
+  --output-junit "$dir/suites.xml" || failed=$?
+python3 "$TENON_ROOT/tools/sanitizers/suites.py" "$dir/suites.xml" | tee "$dir/suites.md"
+exit "$failed"

@@ -44,6 +44,9 @@ install_server_packages() { install_listed "$TENON_ROOT/tools/serve/packages.txt
 # For the tests of the explorer's page, and for building its script.
 install_explorer_packages() { install_listed "$TENON_ROOT/tools/explorer/packages.txt"; }
 
+# For tools/fuzz.sh.
+install_fuzz_packages() { install_listed "$TENON_ROOT/tests/fuzz/packages.txt"; }
+
 # For the tests on clusters, whose Python packages they install themselves.
 install_cluster_packages() { install_listed "$TENON_ROOT/tests/cluster/packages.txt"; }
 

@@ -1,0 +1,125 @@
+// Runs each fuzz target on the inputs of its corpus (tests/fuzz/corpus/NAME), so that what was
+// found once does not come back, and on inputs made from those at random. The seed is fixed.
+//
+//   TENON_FUZZ_ROUNDS=100000 build/bin/fuzz_test --gtest_filter=*FuzzCorpus*/op_call
+//
+// An input that crashes is left in the file that is named when the test begins.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "tests/fuzz/targets/target.h"
+#include "tests/support/limits.h"
+#include "tests/support/source_dir.h"
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint32_t kSeed = 20240917;
+constexpr int kRounds = 40;
+
+std::vector<fs::path> CorpusOf(const std::string& target) {
+  std::vector<fs::path> files;
+  const fs::path folder = SourcePath("tests/fuzz/corpus/" + target);
+  if (fs::is_directory(folder)) {
+    for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string ReadFile(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void RunOn(const FuzzTarget& target, const std::string& bytes) {
+  target.run(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+}
+
+class FuzzCorpus : public ::testing::TestWithParam<const FuzzTarget*> {};
+
+TEST_P(FuzzCorpus, IsHandled) {
+  const FuzzTarget& target = *GetParam();
+  const std::vector<fs::path> files = CorpusOf(target.name);
+  EXPECT_FALSE(files.empty()) << target.name << " has no corpus";
+  const MemoryLimit limit;
+  RunOn(target, "");
+  for (const fs::path& file : files) {
+    std::fprintf(stderr, "%s\n", file.c_str());  // for whoever reads of a crash
+    RunOn(target, ReadFile(file));
+  }
+}
+
+class Mutator {
+ public:
+  explicit Mutator(uint32_t seed) : random_(seed) {}
+  size_t Below(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random_); }
+
+  // One to four changes: bytes, cuts, repeats, or a piece of another input.
+  std::string Change(std::string bytes, const std::string& other) {
+    for (size_t i = 0; i <= Below(4); ++i) {
+      const size_t at = Below(bytes.size() + 1);
+      switch (Below(6)) {
+        case 0:
+          bytes.erase(at, Below(16));
+          break;
+        case 1:
+          bytes.insert(at, other.substr(Below(other.size() + 1), Below(64)));
+          break;
+        case 2:
+          bytes.insert(at, 1 + Below(8), static_cast<char>(Below(256)));
+          break;
+        default:
+          if (at < bytes.size()) bytes[at] = static_cast<char>(Below(256));
+      }
+    }
+    return bytes;
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+TEST_P(FuzzCorpus, ChangedAtRandomIsHandled) {
+  const FuzzTarget& target = *GetParam();
+  const std::vector<fs::path> files = CorpusOf(target.name);
+  const char* rounds = std::getenv("TENON_FUZZ_ROUNDS");
+  const MemoryLimit limit;
+  const std::string last =
+      ::testing::TempDir() + "tenon_fuzz_input_" + std::to_string(getpid()) + "_" + target.name;
+  std::fprintf(stderr, "%s\n", last.c_str());
+  Mutator mutate(kSeed);
+  for (int i = 0; i < (rounds == nullptr ? kRounds : std::atoi(rounds)) && !files.empty(); ++i) {
+    std::string bytes = ReadFile(files[mutate.Below(files.size())]);
+    bytes = mutate.Change(bytes, ReadFile(files[mutate.Below(files.size())]));
+    if (mutate.Below(8) == 0) {  // nothing but chance
+      bytes.resize(mutate.Below(512));
+      for (char& byte : bytes) byte = static_cast<char>(mutate.Below(256));
+    }
+    std::ofstream(last, std::ios::binary) << bytes;
+    RunOn(target, bytes);
+  }
+  fs::remove(last);
+}
+
+INSTANTIATE_TEST_SUITE_P(, FuzzCorpus, ::testing::ValuesIn(AllFuzzTargets()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+// A folder of another name would never be read.
+TEST(FuzzCorpora, EveryFolderHasATarget) {
+  for (const auto& entry : fs::directory_iterator(SourcePath("tests/fuzz/corpus"))) {
+    EXPECT_NE(FindFuzzTarget(entry.path().filename().string()), nullptr) << entry.path();
+  }
+}
+
+}  // namespace
+}  // namespace tenon
