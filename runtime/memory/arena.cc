@@ -8,11 +8,39 @@
 
 #include "env/status.h"
 #include "kernels/interface/round_up.h"
+#include "runtime/memory/placed_items.h"
 
 namespace tenon {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
+
+// Among so many items, looking at all of them is fastest.
+constexpr size_t kFewItems = 4096;
+// Among more, an item that is live beside more others than this gets a place on top of them all,
+// without a search for a gap.
+constexpr size_t kMostLive = 1024;
+
+// Steps as numbers from 0, without those at which no lifetime begins or ends.
+class Steps {
+ public:
+  explicit Steps(absl::Span<const ArenaItem> items) {
+    for (const ArenaItem& item : items) {
+      steps_.push_back(item.first);
+      steps_.push_back(item.last);
+    }
+    std::sort(steps_.begin(), steps_.end());
+    steps_.erase(std::unique(steps_.begin(), steps_.end()), steps_.end());
+  }
+  size_t size() const { return steps_.size(); }
+  size_t IndexOf(int step) const {
+    return static_cast<size_t>(std::lower_bound(steps_.begin(), steps_.end(), step) -
+                               steps_.begin());
+  }
+
+ private:
+  std::vector<int> steps_;
+};
 
 }  // namespace
 
@@ -24,7 +52,12 @@ absl::StatusOr<ArenaLayout> LayOutArena(absl::Span<const ArenaItem> items) {
   std::stable_sort(by_size.begin(), by_size.end(),
                    [&](size_t a, size_t b) { return items[a].bytes > items[b].bytes; });
 
-  std::vector<size_t> placed;  // in order of offset
+  const Steps steps(items);
+  const bool few = items.size() <= kFewItems;
+  PlacedItems placed(few ? 0 : items.size(), few ? 0 : steps.size());
+  std::vector<size_t>
+      near;  // in order of offset: if few, all that are placed, else those live here
+  const auto by_offset = [&](size_t a, size_t b) { return layout.offsets[a] < layout.offsets[b]; };
   for (size_t i : by_size) {
     const ArenaItem& item = items[i];
     if (item.bytes == 0) continue;
@@ -32,16 +65,22 @@ absl::StatusOr<ArenaLayout> LayOutArena(absl::Span<const ArenaItem> items) {
       return absl::ResourceExhaustedError("the intermediate tensors need too much memory");
     }
     const size_t need = RoundUp(item.bytes, kArenaAlignment);
+    const size_t first = steps.IndexOf(item.first), last = steps.IndexOf(item.last);
     size_t best = 0, best_gap = SIZE_MAX, end = 0;
-    for (size_t p : placed) {
-      const ArenaItem& other = items[p];
-      if (other.last < item.first || item.last < other.first) continue;
-      const size_t start = layout.offsets[p];
-      if (start > end && start - end >= need && start - end < best_gap) {
-        best = end;
-        best_gap = start - end;
+    if (few || placed.LiveIn(first, last, kMostLive, near)) {
+      if (!few) std::sort(near.begin(), near.end(), by_offset);
+      for (size_t p : near) {
+        const ArenaItem& other = items[p];
+        if (other.last < item.first || item.last < other.first) continue;
+        const size_t start = layout.offsets[p];
+        if (start > end && start - end >= need && start - end < best_gap) {
+          best = end;
+          best_gap = start - end;
+        }
+        end = std::max(end, start + RoundUp(other.bytes, kArenaAlignment));
       }
-      end = std::max(end, start + RoundUp(other.bytes, kArenaAlignment));
+    } else {
+      end = placed.TopIn(first, last);
     }
     const size_t offset = best_gap == SIZE_MAX ? end : best;
     layout.offsets[i] = offset;
@@ -49,9 +88,11 @@ absl::StatusOr<ArenaLayout> LayOutArena(absl::Span<const ArenaItem> items) {
     if (layout.bytes > kMostArenaBytes) {
       return absl::ResourceExhaustedError("the intermediate tensors need too much memory");
     }
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), offset,
-                                   [&](size_t o, size_t p) { return o < layout.offsets[p]; }),
-                  i);
+    if (few) {
+      near.insert(std::upper_bound(near.begin(), near.end(), i, by_offset), i);
+    } else {
+      placed.Add(i, first, last, offset + need);
+    }
   }
   return layout;
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ctime>
 #include <random>
 
 namespace tenon {
@@ -31,6 +33,45 @@ TEST(Arena, NoTwoLiveTensorsOverlap) {
       }
     }
   }
+}
+
+// More items than are looked at one by one, more of them live at once than a gap is searched among.
+TEST(Arena, NoTwoOfManyLiveTensorsOverlap) {
+  std::mt19937 random(1);
+  std::vector<ArenaItem> items(6000);
+  for (size_t i = 0; i < items.size(); ++i) {
+    items[i].bytes = 1 + random() % 5000;
+    items[i].first = static_cast<int>(i);
+    items[i].last = items[i].first + static_cast<int>(i % 3 == 0 ? random() % 6000 : random() % 4);
+  }
+  const auto layout = LayOutArena(items);
+  ASSERT_TRUE(layout.ok());
+  size_t all = 0;
+  for (size_t a = 0; a < items.size(); ++a) {
+    all += items[a].bytes;
+    for (size_t b = 0; b < a; ++b) {
+      if (items[a].first > items[b].last) continue;
+      ASSERT_TRUE(layout->offsets[a] >= layout->offsets[b] + items[b].bytes ||
+                  layout->offsets[b] >= layout->offsets[a] + items[a].bytes)
+          << a << " and " << b;
+    }
+  }
+  EXPECT_LT(layout->bytes, all / 2);
+}
+
+// 16 times the items take about 16 times as long; if each looked at all others, it would be 256.
+TEST(Arena, TimeGrowsWithTheItems) {
+  const auto seconds = [](int n) {
+    std::vector<ArenaItem> items;
+    for (int i = 0; i < n; ++i) {
+      items.push_back({static_cast<size_t>(64 + i % 100 * 64), i, i % 500 == 0 ? n : i + 3});
+    }
+    const std::clock_t start = std::clock();
+    EXPECT_TRUE(LayOutArena(items).ok());
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  };
+  const double small = std::min({seconds(5000), seconds(5000), seconds(5000)});
+  EXPECT_LT(seconds(80000), 64 * small);
 }
 
 TEST(Arena, AChainTakesTwoBuffers) {
