@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Runs tests that take hours: all tests, the complete numeric suites under each limit of the
 # instruction set, the unit tests under sanitizers, the plug-in in older TensorFlows, faults, the server under load tools
-# and a mixed load for an hour, all tests on clusters, the explorer with all models, the wheels and Debian packages.
+# and a mixed load for an hour, all tests on clusters, the explorer with all models, the wheels and Debian packages,
+# graphs of up to 100,000 nodes, a day of mixed work in one process.
 # Continues after a failure; ends with a line per part, which build/nightly.md keeps with the dates of the last runs.
-# Options: the parts to run (tests, isa, asan, versions, faults, serve, cluster, explorer, debs, wheels); default: all of these.
+# Options: the parts to run (tests, isa, asan, versions, faults, serve, cluster, explorer, debs, wheels, sizes, soak); default: all of these.
 # More parts, which run only if they are named until each has passed as a whole once: tsan, assertions, fuzz.
-# TENON_FUZZ_SECONDS: of fuzzing for each target (600).
+# TENON_FUZZ_SECONDS: of fuzzing for each target (600). TENON_SOAK_SECONDS: of mixed work (86400).
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(tests isa asan versions faults serve cluster explorer debs wheels)
+[ ${#parts[@]} -gt 0 ] || parts=(tests isa asan versions faults serve cluster explorer debs wheels sizes soak)
 install_build_packages
 tensorflow_python
 
@@ -41,6 +42,11 @@ run_cluster() {
 run_explorer() {
   install_explorer_packages && build_all &&
     python3 "$TENON_ROOT/tests/explorer/page_test.py" --tenon "$TENON_BUILD/bin/tenon" --long
+}
+with_package() { PYTHONPATH="$TENON_BUILD/python" "$TENON_PYTHON" "$TENON_ROOT/$1" "${@:2}"; }
+run_sizes() { build_all && with_package bench/graph_size.py --plot "$TENON_BUILD/graph-size.svg"; }
+run_soak() {
+  build_all && with_package tests/soak.py --seconds "${TENON_SOAK_SECONDS:-86400}" --plot "$TENON_BUILD/soak.svg"
 }
 
 # remember PART ROW: the last result of each part, over all runs of this script.
