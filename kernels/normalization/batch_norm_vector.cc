@@ -48,11 +48,13 @@ class ForwardKernel final : public BatchNormKernel {
     float* const scale = scratch.operand(1);
     float* const offset = scratch.operand(2);
     for (size_t c = 0; c < channels; ++c) {
-      // The mean as a float; the offset compensates its rounding.
+      // The mean as a float; the offset compensates its rounding. A given mean is a float already;
+      // infinite ones and infinite scales must not meet their like, or 0, here.
       const double m = r.input<float>(1)[c] / std::sqrt(variance[c] + spec_.epsilon);
       center[c] = static_cast<float>(mean[c]);
       scale[c] = static_cast<float>(m);
-      offset[c] = static_cast<float>(r.input<float>(2)[c] + (center[c] - mean[c]) * m);
+      const double rest = spec_.training && std::isfinite(m) ? (center[c] - mean[c]) * m : 0;
+      offset[c] = static_cast<float>(r.input<float>(2)[c] + rest);
     }
     for (float* values : {center, scale, offset}) layout_.Repeat(values);
     layout_.ForAll(spec_.threads, [&](int64_t at, int64_t rows, int64_t n, int64_t channel) {

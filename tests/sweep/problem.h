@@ -37,7 +37,8 @@ struct Verdict {
 };
 
 // Compares the accelerated kernel with the reference kernel: with 1 thread and with 2 or 4, twice,
-// because equal inputs must give equal bits whatever memory contains. InvalidArgument if the
+// because equal inputs must give equal bits, whatever memory contains and, with the exceptions in
+// docs/NUMERICS.md, whatever the number of threads. InvalidArgument if the
 // reference kernel refuses the problem.
 absl::StatusOr<Verdict> Check(const Problem& problem);
 
