@@ -53,6 +53,7 @@ const OpRegistration ctc_beam_search_decoder({
     .types = "T: float double",
     .shape = DecoderShape,
     .reference = CtcBeamSearchDecoder,
+    .error_bound = ErrorBound::kPathSum,
 });
 
 }  // namespace
