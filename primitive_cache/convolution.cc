@@ -75,29 +75,37 @@ std::string SumsOfWeights(const ConvolutionProblem& p) {
 
 absl::StatusOr<std::shared_ptr<const Primitive>> Build(const ConvolutionProblem& p) {
   const ThreadScope threads(p.threads);
-  PostOps post_ops = MakePostOps(p.post_ops, p.scales, static_cast<int>(p.dst.dims.size()));
-  onednn::SetZeroPoints(p.src_zero, p.dst_zero, post_ops.attr, post_ops.constants);
+  PostOps post_ops = MakePostOps(p.post_ops);
+  PrimitiveParts parts;
+  parts.constants = onednn::SetQuantization(
+      {.scales = p.scales, .grouped = p.grouped, .src_zero = p.src_zero, .dst_zero = p.dst_zero},
+      post_ops.attr);
   absl::StatusOr<Conv::primitive_desc> pd = Unimplemented("no suitable convolution");
   if (SuitsWinograd(p)) pd = Winograd(p, post_ops.attr);
   if (!pd.ok()) pd = Direct(p, post_ops.attr);
   if (!pd.ok()) return pd.status();
 
-  PrimitiveParts parts;
   parts.primitive = Conv(*pd);
   parts.arguments = {{DNNL_ARG_SRC, pd->src_desc()}, {DNNL_ARG_WEIGHTS, pd->weights_desc()}};
+  const size_t bias = parts.arguments.size();
   if (p.has_bias) parts.arguments.push_back({DNNL_ARG_BIAS, pd->bias_desc()});
   const size_t dst = parts.arguments.size();
   parts.arguments.push_back({DNNL_ARG_DST, pd->dst_desc()});
   Append(post_ops.arguments, parts.arguments);
-  parts.constants = std::move(post_ops.constants);
   parts.scratchpad = pd->scratchpad_desc();
   parts.implementation = pd->impl_info_str();
   parts.weights_layout = LayoutFor(p.weights, pd->weights_desc(), p.threads, SumsOfWeights(p));
   parts.threads = p.threads;
   using Use = PlainArgument::Use;
-  return WrapWithPlainArguments(
-      std::move(parts), {{0, p.src, Use::kRead},
-                         {dst, p.dst, p.adds_to_destination() ? Use::kUpdated : Use::kWritten}});
+  TENON_ASSIGN_OR_RETURN(
+      std::shared_ptr<const Primitive> made,
+      WrapWithPlainArguments(
+          std::move(parts),
+          {{0, p.src, Use::kRead},
+           {dst, p.dst, p.adds_to_destination() ? Use::kUpdated : Use::kWritten}}));
+  if (!p.has_bias || p.scales.empty() || onednn::ScalesMultiplyBias()) return made;
+  return WrapWithScaledArgument(std::move(made), bias, static_cast<size_t>(p.dst.dims[1]),
+                                p.scales);
 }
 
 }  // namespace

@@ -254,11 +254,9 @@ dnnl::memory::desc AnyLayout(const TensorDesc& desc) {
   return dnnl::memory::desc(ToDnnl(desc.dims), ToDnnl(desc.type), dnnl::memory::format_tag::any);
 }
 
-PostOps MakePostOps(absl::Span<const PostOpSpec> specs, const std::vector<float>& scales,
-                    int rank) {
+PostOps MakePostOps(absl::Span<const PostOpSpec> specs) {
   PostOps made;
   dnnl::post_ops ops;
-  if (!scales.empty()) onednn::AppendScales(scales, rank, made.attr, ops, made.constants);
   auto append_binary = [&](dnnl::algorithm algorithm, const TensorDesc& operand) {
     const int index = DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len());
     made.arguments.push_back({index | DNNL_ARG_SRC_1, ToDnnl(operand)});

@@ -116,14 +116,17 @@ struct PlainArgument {
 absl::StatusOr<std::shared_ptr<const Primitive>> WrapWithPlainArguments(
     PrimitiveParts parts, absl::Span<const PlainArgument> plain);
 
+// Wraps a primitive so that it multiplies the argument `index`, a vector of `size` floats, by
+// `factors` (one, or one for each element) before it runs.
+std::shared_ptr<const Primitive> WrapWithScaledArgument(std::shared_ptr<const Primitive> inner,
+                                                        size_t index, size_t size,
+                                                        std::vector<float> factors);
+
 struct PostOps {
   dnnl::primitive_attr attr;                 // with scratch memory from the caller
   std::vector<PrimitiveArgument> arguments;  // the operands of binary post-ops, in order
-  std::vector<onednn::ConstantArgument> constants;
 };
-// `scales` (none, one, or one per channel) come first; `rank` is the destination's.
-PostOps MakePostOps(absl::Span<const PostOpSpec> specs, const std::vector<float>& scales = {},
-                    int rank = 0);
+PostOps MakePostOps(absl::Span<const PostOpSpec> specs);
 
 // The packing from `plain` to `packed`; null if they are the same layout. `sums` tells apart what
 // else than the elements packed memory may hold.

@@ -171,6 +171,7 @@ const OpRegistration conv({
     .batch_axis = batch_axis::Contraction,
     .range_of_ranges = true,
     .error_bound = ErrorBound::kConvolution,
+    .rounds_to_integers = true,
 });
 const OpRegistration depthwise({
     .name = "_FusedQuantizedDepthwiseConv2D",
@@ -187,6 +188,7 @@ const OpRegistration depthwise({
     .batch_axis = batch_axis::Contraction,
     .range_of_ranges = true,
     .error_bound = ErrorBound::kDepthwiseConvolution,
+    .rounds_to_integers = true,
 });
 const OpRegistration matmul({
     .name = "_QuantizedMatMul",
@@ -208,6 +210,7 @@ const OpRegistration matmul({
     .batch_axis = batch_axis::MatMul,
     .range_of_ranges = true,
     .error_bound = ErrorBound::kMatrixProduct,
+    .rounds_to_integers = true,
 });
 
 }  // namespace

@@ -71,19 +71,21 @@ void AppendEltwise(dnnl::post_ops& ops, dnnl::algorithm f, float scale, float al
 // Appends result += scale * what the destination held, read as `type` (undef: its own).
 void AppendSum(dnnl::post_ops& ops, float scale, dnnl::memory::data_type type);
 
-// A constant value that each execution passes, beside the arguments of the problem.
+// A convolution of integers: result = scales * sums of (src - src_zero) * weights, then the
+// post-ops, then + dst_zero.
+struct Quantization {
+  std::vector<float> scales;  // none, one, or one per output channel
+  bool grouped = false;       // whether the weights have a dimension for groups
+  int32_t src_zero = 0, dst_zero = 0;
+};
+// Constant values that each execution passes, beside the arguments of the problem.
 struct ConstantArgument {
   int id;  // DNNL_ARG_...
   dnnl::memory value;
 };
-
-// Multiplies a convolution's sums and bias by `scales` (one, or one per output channel) before the
-// other post-ops. `rank` is the destination's. Call it before anything is appended to `ops`.
-void AppendScales(const std::vector<float>& scales, int rank, dnnl::primitive_attr& attr,
-                  dnnl::post_ops& ops, std::vector<ConstantArgument>& constants);
-// Sums are of (src - src_zero) * weights; dst_zero is added after the post-ops.
-void SetZeroPoints(int32_t src_zero, int32_t dst_zero, dnnl::primitive_attr& attr,
-                   std::vector<ConstantArgument>& constants);
+std::vector<ConstantArgument> SetQuantization(const Quantization& q, dnnl::primitive_attr& attr);
+// Whether the scales multiply the sums with the bias; otherwise the bias is added to the product.
+bool ScalesMultiplyBias();
 
 // --- Memory descriptors
 

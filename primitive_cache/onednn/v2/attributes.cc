@@ -11,15 +11,13 @@ void AppendSum(dnnl::post_ops& ops, float scale, dnnl::memory::data_type type) {
   ops.append_sum(scale, type);
 }
 
-void AppendScales(const std::vector<float>& scales, int, dnnl::primitive_attr& attr,
-                  dnnl::post_ops&, std::vector<ConstantArgument>&) {
-  attr.set_output_scales(scales.size() == 1 ? 0 : 1 << 1, scales);
+std::vector<ConstantArgument> SetQuantization(const Quantization& q, dnnl::primitive_attr& attr) {
+  if (!q.scales.empty()) attr.set_output_scales(q.scales.size() == 1 ? 0 : 1 << 1, q.scales);
+  if (q.src_zero != 0) attr.set_zero_points(DNNL_ARG_SRC, 0, {q.src_zero});
+  if (q.dst_zero != 0) attr.set_zero_points(DNNL_ARG_DST, 0, {q.dst_zero});
+  return {};
 }
 
-void SetZeroPoints(int32_t src_zero, int32_t dst_zero, dnnl::primitive_attr& attr,
-                   std::vector<ConstantArgument>&) {
-  if (src_zero != 0) attr.set_zero_points(DNNL_ARG_SRC, 0, {src_zero});
-  if (dst_zero != 0) attr.set_zero_points(DNNL_ARG_DST, 0, {dst_zero});
-}
+bool ScalesMultiplyBias() { return true; }
 
 }  // namespace tenon::onednn

@@ -9,7 +9,9 @@ namespace tenon::onednn {
 namespace {
 
 template <typename T>
-ConstantArgument Constant(int id, const Desc& desc, const std::vector<T>& values) {
+ConstantArgument Constant(int id, dnnl::memory::data_type type, const std::vector<T>& values) {
+  const Desc desc({static_cast<dnnl::memory::dim>(values.size())}, type,
+                  dnnl::memory::format_tag::x);
   dnnl::memory memory(desc, CpuEngine());
   std::copy(values.begin(), values.end(), static_cast<T*>(memory.get_data_handle()));
   return {id, std::move(memory)};
@@ -30,28 +32,26 @@ void AppendSum(dnnl::post_ops& ops, float scale, dnnl::memory::data_type type) {
   ops.append_sum(scale, /*zero_point=*/0, type);
 }
 
-void AppendScales(const std::vector<float>& scales, int rank, dnnl::primitive_attr&,
-                  dnnl::post_ops& ops, std::vector<ConstantArgument>& constants) {
-  // The attribute for scales would multiply the sums alone, without the bias.
-  Dims dims(static_cast<size_t>(rank), 1);
-  dims[1] = static_cast<int64_t>(scales.size());
-  const Desc desc(dims, dnnl::memory::data_type::f32, Dims(dims.size(), 1));
-  const int id = DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len()) | DNNL_ARG_SRC_1;
-  ops.append_binary(dnnl::algorithm::binary_mul, desc);
-  constants.push_back(Constant(id, desc, scales));
-}
-
-void SetZeroPoints(int32_t src_zero, int32_t dst_zero, dnnl::primitive_attr& attr,
-                   std::vector<ConstantArgument>& constants) {
-  const Desc one({1}, dnnl::memory::data_type::s32, dnnl::memory::format_tag::x);
-  auto add = [&](int argument, int32_t value) {
+std::vector<ConstantArgument> SetQuantization(const Quantization& q, dnnl::primitive_attr& attr) {
+  std::vector<ConstantArgument> constants;
+  if (!q.scales.empty()) {
+    // A bit for each dimension of the weights along which the scales differ: groups, outputs.
+    const int per_channel = q.grouped ? 0b11 : 0b1;
+    attr.set_scales_mask(DNNL_ARG_WEIGHTS, q.scales.size() == 1 ? 0 : per_channel);
+    constants.push_back(
+        Constant(DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS, dnnl::memory::data_type::f32, q.scales));
+  }
+  auto add_zero_point = [&](int argument, int32_t value) {
     if (value == 0) return;
     attr.set_zero_points_mask(argument, 0);
-    constants.push_back(
-        Constant(DNNL_ARG_ATTR_ZERO_POINTS | argument, one, std::vector<int32_t>{value}));
+    constants.push_back(Constant(DNNL_ARG_ATTR_ZERO_POINTS | argument, dnnl::memory::data_type::s32,
+                                 std::vector<int32_t>{value}));
   };
-  add(DNNL_ARG_SRC, src_zero);
-  add(DNNL_ARG_DST, dst_zero);
+  add_zero_point(DNNL_ARG_SRC, q.src_zero);
+  add_zero_point(DNNL_ARG_DST, q.dst_zero);
+  return constants;
 }
+
+bool ScalesMultiplyBias() { return false; }
 
 }  // namespace tenon::onednn
