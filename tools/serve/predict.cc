@@ -29,7 +29,21 @@ std::set<std::string> Without(const std::set<std::string>& a, const std::set<std
 
 std::string Listed(const std::set<std::string>& names) { return absl::StrJoin(names, ","); }
 
+// Whether all inputs that are sent are known, and all required ones are sent.
+bool InputsFit(const Signature& signature, const PredictRequest& request) {
+  size_t known = 0;
+  for (const TensorSpec& spec : signature.inputs) {
+    if (request.inputs().contains(spec.name)) {
+      ++known;
+    } else if (!spec.optional) {
+      return false;
+    }
+  }
+  return known == request.inputs().size();
+}
+
 absl::Status CheckInputs(const Signature& signature, const PredictRequest& request) {
+  if (InputsFit(signature, request)) return absl::OkStatus();
   std::set<std::string> sent;
   for (const auto& [name, tensor] : request.inputs()) sent.insert(name);
   const std::set<std::string> known = NamesOf(signature.inputs);
