@@ -1,8 +1,9 @@
 // A cache bounded by number and bytes, with keys of one type. A value is built once, outside the
 // lock: callers that ask for it meanwhile wait for that one build. A failed build is told to those
-// who waited and is not kept. What was used longest ago leaves first. A limit of 0 keeps nothing:
-// every call builds, and what it built serves that caller alone. Results never depend on the
-// cache, because whoever holds a value keeps it alive after it has left.
+// who waited and is not kept; a build that throws leaves the cache as it was, and they get an
+// error. What was used longest ago leaves first. A limit of 0 keeps nothing: every call builds, and
+// what it built serves that caller alone. Results never depend on the cache, because whoever holds
+// a value keeps it alive after it has left.
 //
 //   struct ByName {                                  // a query: what a caller looks for
 //     static constexpr bool kByValue = false;
@@ -30,9 +31,11 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "env/exceptions.h"
 #include "env/mutex.h"
 
 namespace tenon {
@@ -169,22 +172,29 @@ class BoundedCache final : private CacheBudget::Member {
       ++stats_.misses;
     }
 
+    // Whoever waits gets an error if what follows throws, and the entry leaves.
+    absl::Cleanup abandon = [&] {
+      MutexLock lock(&mutex_);
+      ++stats_.failures;
+      if (entry != nullptr) Fail(*entry, OutOfMemory());
+    };
     absl::StatusOr<Pointer> made = build();
 
     Entries gone;
+    gone.reserve(kMaxVariants + 1);
     {
       MutexLock lock(&mutex_);
+      if (made.ok() && entry != nullptr) entry->bytes = weigher_.Add(**made);
+      std::move(abandon).Cancel();
       if (!made.ok()) ++stats_.failures;
       if (entry == nullptr) return made;
-      entry->ready = true;
       if (!made.ok()) {
-        entry->status = made.status();
-        gone.push_back(Remove(*entry));
+        Fail(*entry, made.status());
         return made;
       }
+      entry->ready = true;
       entry->value = *made;
       if constexpr (Query::kByValue) DropVariants(*entry, query, gone);
-      entry->bytes = weigher_.Add(*entry->value);
       stats_.bytes += entry->bytes;
       budget_->Add(0, entry->bytes);
       const CacheLimits& limits = budget_->limits();
@@ -297,13 +307,19 @@ class BoundedCache final : private CacheBudget::Member {
     Link(entry);
   }
   void Insert(const std::shared_ptr<Entry>& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    std::shared_ptr<Entry>& chain = chains_[entry->hash];  // may throw
     budget_->Tick();
     budget_->Add(1, 0);
     ++stats_.entries;
     Link(*entry);
-    std::shared_ptr<Entry>& chain = chains_[entry->hash];
     entry->next = std::move(chain);
     chain = entry;
+  }
+  // Ends the construction of a value that does not come.
+  void Fail(Entry& entry, const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    entry.status = status;
+    entry.ready = true;
+    Remove(entry);
   }
   // For the caller to destroy without the lock.
   std::shared_ptr<Entry> Remove(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {

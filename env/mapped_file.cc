@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "absl/cleanup/cleanup.h"
 #include "env/status.h"
 
 namespace tenon {
@@ -34,9 +35,9 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
   if (fd < 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
   }
+  absl::Cleanup closer = [fd] { close(fd); };
   struct stat info;
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    close(fd);
     return InvalidArgument(path, " is not a regular file");
   }
   const uint64_t size = static_cast<uint64_t>(info.st_size);
@@ -44,13 +45,17 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
   if (size > 0) {
     void* mapped = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (mapped == MAP_FAILED) {
-      const int error = errno;
-      close(fd);
-      return absl::ErrnoToStatus(error, absl::StrCat("cannot map ", path));
+      return absl::ErrnoToStatus(errno, absl::StrCat("cannot map ", path));
     }
     data = static_cast<char*>(mapped);
   }
-  return std::shared_ptr<const MappedFile>(new MappedFile(path, fd, data, size));
+  absl::Cleanup unmapper = [data, size] {
+    if (data != nullptr) munmap(data, size);
+  };
+  auto* const file = new MappedFile(path, fd, data, size);
+  std::move(unmapper).Cancel();
+  std::move(closer).Cancel();
+  return std::shared_ptr<const MappedFile>(file);
 }
 
 MappedFile::~MappedFile() {

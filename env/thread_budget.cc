@@ -10,6 +10,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "env/cpu.h"
+#include "env/helper_threads.h"
 #include "env/mutex.h"
 
 namespace tenon {
@@ -66,7 +67,10 @@ Budget& TheBudget();
 
 // A child of fork() has only the calling thread. It would wait forever for its OpenMP helpers, so
 // both processes start new ones. CPUs that other threads held are free in the child.
-void BeforeFork() { omp_pause_resource_all(omp_pause_hard); }
+void BeforeFork() {
+  omp_pause_resource_all(omp_pause_hard);
+  ForgetHelperThreads();
+}
 void InChild() { new (&TheBudget()) Budget; }
 
 Budget& TheBudget() {

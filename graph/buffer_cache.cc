@@ -6,8 +6,6 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kMostBlocks = 64;
-
 // A kept block would hide reads after free from the sanitizer.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kKeep = false;
@@ -39,7 +37,7 @@ void BufferCache::Give(void* block, size_t bytes) {
     std::free(block);
     return;
   }
-  std::vector<void*> leaving;
+  Blocks leaving;
   {
     MutexLock lock(&mutex_);
     blocks_.push_back({block, bytes});
@@ -47,16 +45,16 @@ void BufferCache::Give(void* block, size_t bytes) {
     auto last = blocks_.begin();
     while (bytes_ > kMostBytes || static_cast<size_t>(blocks_.end() - last) > kMostBlocks) {
       bytes_ -= last->bytes;
-      leaving.push_back(last->address);
+      leaving.push_back(*last);
       ++last;
     }
     blocks_.erase(blocks_.begin(), last);
   }
-  for (void* address : leaving) std::free(address);
+  for (const Block& b : leaving) std::free(b.address);
 }
 
 void BufferCache::Clear() {
-  std::vector<Block> leaving;
+  Blocks leaving;
   {
     MutexLock lock(&mutex_);
     leaving.swap(blocks_);

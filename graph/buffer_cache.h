@@ -6,9 +6,9 @@
 #define TENON_GRAPH_BUFFER_CACHE_H_
 
 #include <cstddef>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/inlined_vector.h"
 #include "env/mutex.h"
 
 namespace tenon {
@@ -35,8 +35,12 @@ class BufferCache {
     void* address;
     size_t bytes;
   };
+  static constexpr size_t kMostBlocks = 64;
+  // Allocates nothing: blocks come back while memory is being freed, perhaps because none is left.
+  using Blocks = absl::InlinedVector<Block, kMostBlocks + 1>;
+
   mutable Mutex mutex_;
-  std::vector<Block> blocks_ ABSL_GUARDED_BY(mutex_);  // the last one was returned last
+  Blocks blocks_ ABSL_GUARDED_BY(mutex_);  // the last one was returned last
   size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

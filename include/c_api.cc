@@ -60,7 +60,13 @@ tenon_code tenon_status_code(const tenon_status* status) {
 const char* tenon_status_message(const tenon_status* status) {
   return status == nullptr ? "" : status->message.c_str();
 }
-void tenon_status_free(tenon_status* status) { delete status; }
+tenon_status* tenon::OutOfMemoryHandle() noexcept {
+  static tenon_status status{OutOfMemory(), "out of memory"};  // small: within the string itself
+  return &status;
+}
+void tenon_status_free(tenon_status* status) {
+  if (status != tenon::OutOfMemoryHandle()) delete status;
+}
 
 tenon_status* tenon_tensor_create(tenon_dtype dtype, const int64_t* dims, int rank,
                                   tenon_tensor** tensor) {

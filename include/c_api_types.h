@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "env/exceptions.h"
 #include "env/status.h"
 #include "graph/tensor.h"
 #include "proto/import/model.h"
@@ -37,21 +38,22 @@ struct tenon_cancel {
 
 namespace tenon {
 
-inline tenon_status* WrapStatus(const absl::Status& status) {
+// For callers who get no memory even for an error; never freed.
+tenon_status* OutOfMemoryHandle() noexcept;
+
+inline tenon_status* WrapStatus(const absl::Status& status) noexcept {
   if (status.ok()) return nullptr;
-  return new tenon_status{status, std::string(status.message())};
+  try {
+    return new tenon_status{status, std::string(status.message())};
+  } catch (const std::bad_alloc&) {
+    return OutOfMemoryHandle();
+  }
 }
 
-// Out of memory is the only exception that the code below may raise.
+// Nothing may be thrown through C.
 template <typename F>
-tenon_status* Guard(F f) {
-  try {
-    return WrapStatus(f());
-  } catch (const std::bad_alloc&) {
-    return WrapStatus(absl::ResourceExhaustedError("out of memory"));
-  } catch (...) {
-    return WrapStatus(absl::InternalError("an exception was thrown"));
-  }
+tenon_status* Guard(F f) noexcept {
+  return WrapStatus(CatchExceptions(f));
 }
 
 // Reads a struct of the caller's, which begins with its size: an older caller's is shorter, and the

@@ -84,6 +84,7 @@ class DnnlPrimitive final : public Primitive {
           dnnl_primitive_execute(parts_.primitive.get(), set->stream.get(),
                                  static_cast<int>(set->arguments.size()), set->arguments.data());
       Give(std::move(set));
+      if (status == dnnl_out_of_memory) return OutOfMemory();
       if (status != dnnl_success) {
         return Internal("oneDNN: executing ", parts_.implementation, " failed with status ",
                         static_cast<int>(status));
@@ -225,6 +226,13 @@ absl::Status ErrorFrom(const dnnl::error& e) {
   // Code generation failed: some chains of post-ops outgrow a kernel's buffer.
   if (e.status == dnnl_runtime_error) return absl::UnimplementedError(message);
   return absl::InternalError(message);
+}
+
+void ClearLibraryCache() noexcept {
+  int capacity = 0;
+  if (dnnl_get_primitive_cache_capacity(&capacity) != dnnl_success) return;
+  dnnl_set_primitive_cache_capacity(0);
+  dnnl_set_primitive_cache_capacity(capacity);
 }
 
 dnnl::memory::data_type ToDnnl(ElementType type) {

@@ -4,6 +4,7 @@
 #define TENON_PRIMITIVE_CACHE_DNNL_PRIMITIVE_H_
 
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "env/exceptions.h"
 #include "env/status.h"
 #include "oneapi/dnnl/dnnl.hpp"
 #include "primitive_cache/onednn/onednn.h"
@@ -23,6 +25,10 @@ using onednn::CpuEngine;
 
 absl::Status ErrorFrom(const dnnl::error& e);
 
+// oneDNN's own cache keeps a primitive whose construction ran out of memory as one that never
+// comes: it has to be emptied.
+void ClearLibraryCache() noexcept;
+
 // Calls `f`, which returns an absl::StatusOr or absl::Status, and turns oneDNN's exceptions into
 // statuses (Unimplemented if it has no implementation).
 template <typename F>
@@ -31,6 +37,9 @@ auto Guarded(F f) -> decltype(f()) {
     return f();
   } catch (const dnnl::error& e) {
     return ErrorFrom(e);
+  } catch (const std::bad_alloc&) {
+    ClearLibraryCache();
+    return OutOfMemory();
   } catch (const std::exception& e) {
     return Internal("oneDNN: ", e.what());
   }

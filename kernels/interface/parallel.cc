@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "env/exceptions.h"
 #include "env/flush_denormals.h"
+#include "env/helper_threads.h"
 
 namespace tenon {
 
@@ -28,16 +30,22 @@ void ParallelForRanges(int threads, int64_t n, int64_t grain,
     const int64_t begin = r * size + std::min<int64_t>(r, longer);
     fn(r, begin, begin + size + (r < longer ? 1 : 0));
   };
-  if (ranges == 1 || omp_in_parallel()) {
+  if (ranges == 1 || omp_in_parallel() || !CheckHelperThreads(threads).ok()) {
     for (int r = 0; r < ranges; ++r) run(r);
     return;
   }
+  FirstException exception;
   // Always use the whole team: OpenMP ends and starts threads when a team's size changes.
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
   for (int r = 0; r < ranges; ++r) {
     const FlushDenormals flush;  // a helper may be older than the caller's mode
-    run(r);
+    try {
+      run(r);
+    } catch (...) {
+      exception.Keep();
+    }
   }
+  exception.Rethrow();
 }
 
 void ParallelFor(int threads, int64_t n, int64_t grain,

@@ -7,6 +7,7 @@
 #endif
 
 #include "env/flush_denormals.h"
+#include "env/helper_threads.h"
 
 namespace tenon {
 namespace {
@@ -20,7 +21,7 @@ void Pause() {
 }  // namespace
 
 void RunTeam(int threads, absl::FunctionRef<void(int, int)> fn) {
-  if (threads <= 1 || omp_in_parallel()) return fn(0, 1);
+  if (threads <= 1 || omp_in_parallel() || !CheckHelperThreads(threads).ok()) return fn(0, 1);
 #pragma omp parallel num_threads(threads)
   {
     const FlushDenormals flush;  // a helper may be older than the caller's mode

@@ -5,6 +5,7 @@
 #include "absl/hash/hash.h"
 #include "env/cpu.h"
 #include "env/flags.h"
+#include "env/helper_threads.h"
 #include "env/status.h"
 #include "env/thread_budget.h"
 #include "ops/rename.h"
@@ -215,7 +216,8 @@ absl::StatusOr<std::shared_ptr<const EagerKernel>> CallCache::Prepare(
   small &= bytes <= std::max(limits.bytes, limits.contraction_bytes);
   std::vector<Constant*> given;
   for (const std::shared_ptr<Constant>& c : constants) given.push_back(c.get());
-  const auto prepare = [&](int use) {
+  const auto prepare = [&](int use) -> absl::StatusOr<PreparedKernel> {
+    TENON_RETURN_IF_ERROR(CheckHelperThreads(use));
     const ThreadsInUse in_use(use);
     return PrepareNode(site.node(), specs, given, services_[static_cast<size_t>(use - 1)]);
   };

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "env/cpu.h"
+#include "env/exceptions.h"
+#include "env/helper_threads.h"
 #include "env/status.h"
 #include "env/thread_budget.h"
 #include "env/thread_count.h"
@@ -29,6 +31,9 @@ bool EagerHandle::ready() const {
 absl::StatusOr<Tensor> EagerHandle::Read() const {
   EagerValue& value = *value_;
   MutexLock lock(&value.mutex);
+  if (!value.done && value.generation != ForkGeneration()) {
+    return absl::FailedPreconditionError("the call was submitted before fork(), by the parent");
+  }
   value.mutex.Await([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return value.done; });
   return value.result;
 }
@@ -64,6 +69,7 @@ struct Eager::State {
   absl::StatusOr<std::vector<Tensor>> Run(const CallSite& site, absl::Span<const Tensor> inputs) {
     TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const EagerKernel> kernel,
                            calls.Kernel(site, inputs));
+    TENON_RETURN_IF_ERROR(CheckHelperThreads(kernel->threads));
     const ThreadsInUse threads(kernel->threads);
     return RunKernel(kernel->prepared, inputs);
   }
@@ -85,29 +91,39 @@ absl::StatusOr<std::unique_ptr<Eager>> Eager::Create(const SessionOptions& optio
   } else {
     TENON_ASSIGN_OR_RETURN(flags, Flags::FromEnvironment());
   }
-  std::unique_ptr<Eager> eager(new Eager());
-  eager->state_ = std::make_unique<State>(flags, options.threads);
-  return eager;
+  return CatchExceptions([&]() -> absl::StatusOr<std::unique_ptr<Eager>> {
+    std::unique_ptr<Eager> eager(new Eager());
+    eager->state_ = std::make_unique<State>(flags, options.threads);
+    return eager;
+  });
 }
 
 absl::StatusOr<std::vector<Tensor>> Eager::Execute(absl::string_view op,
                                                    absl::Span<const Tensor> inputs,
                                                    const AttrMap& attrs) {
-  DTypes dtypes;
-  for (const Tensor& t : inputs) {
-    TENON_RETURN_IF_ERROR(CheckGiven(op, t.valid()));
-    dtypes.push_back(t.dtype());
-  }
-  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const CallSite> site,
-                         state_->calls.Site(op, dtypes, attrs));
-  absl::StatusOr<std::vector<Tensor>> results = state_->Run(*site, inputs);
-  if (!results.ok()) return Annotate(results.status(), absl::StrCat("op '", op, "'"));
-  return results;
+  return CatchExceptions([&]() -> absl::StatusOr<std::vector<Tensor>> {
+    DTypes dtypes;
+    for (const Tensor& t : inputs) {
+      TENON_RETURN_IF_ERROR(CheckGiven(op, t.valid()));
+      dtypes.push_back(t.dtype());
+    }
+    TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const CallSite> site,
+                           state_->calls.Site(op, dtypes, attrs));
+    absl::StatusOr<std::vector<Tensor>> results = state_->Run(*site, inputs);
+    if (!results.ok()) return Annotate(results.status(), absl::StrCat("op '", op, "'"));
+    return results;
+  });
 }
 
 absl::StatusOr<std::vector<EagerHandle>> Eager::Submit(absl::string_view op,
                                                        absl::Span<const EagerHandle> inputs,
                                                        const AttrMap& attrs) {
+  return CatchExceptions([&] { return SubmitOrThrow(op, inputs, attrs); });
+}
+
+absl::StatusOr<std::vector<EagerHandle>> Eager::SubmitOrThrow(absl::string_view op,
+                                                              absl::Span<const EagerHandle> inputs,
+                                                              const AttrMap& attrs) {
   DTypes dtypes;
   auto call = std::make_shared<EagerCall>();
   for (const EagerHandle& h : inputs) {

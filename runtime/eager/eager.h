@@ -73,6 +73,9 @@ class Eager {
  private:
   struct State;
   Eager();
+  absl::StatusOr<std::vector<EagerHandle>> SubmitOrThrow(absl::string_view op,
+                                                         absl::Span<const EagerHandle> inputs,
+                                                         const AttrMap& attrs);
   std::unique_ptr<State> state_;
 };
 

@@ -1,11 +1,75 @@
 #include "runtime/eager/eager_queue.h"
 
-#include <new>
+#include <pthread.h>
+
+#include <system_error>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
+#include "env/exceptions.h"
+#include "env/status.h"
+
 namespace tenon {
+namespace {
+
+std::atomic<int> fork_generation = 0;
+
+}  // namespace
+
+int ForkGeneration() { return fork_generation.load(std::memory_order_relaxed); }
+
+// All queues of the process, for fork().
+class EagerQueue::Registry {
+ public:
+  static Registry& Global() {
+    static Registry* const registry = [] {
+      pthread_atfork([] { Global().mutex_.Lock(); }, [] { Global().mutex_.Unlock(); },
+                     [] { Global().InChild(); });
+      return new Registry;
+    }();
+    return *registry;
+  }
+  void Add(EagerQueue* queue) {
+    MutexLock lock(&mutex_);
+    queues_.insert(queue);
+  }
+  void Remove(EagerQueue* queue) {
+    MutexLock lock(&mutex_);
+    queues_.erase(queue);
+  }
+
+ private:
+  // The old pools cannot be destroyed: their threads do not exist here, and perhaps held locks.
+  void InChild() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    ++fork_generation;
+    for (EagerQueue* queue : queues_) queue->pool_ = new Pool(queue->num_workers_);
+    mutex_.Unlock();
+  }
+
+  Mutex mutex_;
+  absl::flat_hash_set<EagerQueue*> queues_ ABSL_GUARDED_BY(mutex_);
+};
+
+EagerQueue::EagerQueue(int workers) : num_workers_(workers) {
+  Registry::Global().Add(this);
+  try {
+    pool_ = new Pool(workers);
+  } catch (...) {
+    Registry::Global().Remove(this);
+    throw;
+  }
+}
 
 EagerQueue::~EagerQueue() {
+  Registry::Global().Remove(this);
+  delete pool_;
+}
+
+void EagerQueue::Submit(std::shared_ptr<EagerCall> call, bool stateful) {
+  pool_->Submit(std::move(call), stateful);
+}
+
+EagerQueue::Pool::~Pool() {
   {
     MutexLock lock(&mutex_);
     closing_ = true;
@@ -13,15 +77,25 @@ EagerQueue::~EagerQueue() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void EagerQueue::Submit(std::shared_ptr<EagerCall> call, bool stateful) {
+void EagerQueue::Pool::StartWorkers() {
+  workers_.reserve(static_cast<size_t>(num_workers_));
+  for (int i = 0; i < num_workers_; ++i) {
+    try {
+      workers_.emplace_back([this] { Work(); });
+    } catch (const std::system_error&) {  // the system refuses more threads
+      if (workers_.empty()) throw;
+      return;
+    }
+  }
+}
+
+void EagerQueue::Pool::Submit(std::shared_ptr<EagerCall> call, bool stateful) {
   WaitForRoom();
-  std::call_once(started_, [this] {
-    for (int i = 0; i < num_workers_; ++i) workers_.emplace_back([this] { Work(); });
-  });
+  std::call_once(started_, [this] { StartWorkers(); });
+  if (stateful) call->finished = std::make_shared<EagerValue>();
   ++pending_;
   std::shared_ptr<EagerValue> before;
   if (stateful) {
-    call->finished = std::make_shared<EagerValue>();
     MutexLock lock(&order_mutex_);
     before = std::exchange(last_stateful_, call->finished);
   }
@@ -31,16 +105,22 @@ void EagerQueue::Submit(std::shared_ptr<EagerCall> call, bool stateful) {
   size_t bytes = 0;
   const auto ask = [&](EagerValue& value) {
     MutexLock lock(&value.mutex);
-    if (!value.done) return value.readers.push_back(call);
+    if (!value.done) {
+      try {
+        return value.readers.push_back(call);
+      } catch (...) {
+        call->status = CaughtException();
+      }
+    }
     ++there;
-    if (value.result.ok()) bytes += value.result->bytes();
+    if (value.done && value.result.ok()) bytes += value.result->bytes();
   };
   for (const std::shared_ptr<EagerValue>& input : call->inputs) ask(*input);
   if (before != nullptr) ask(*before);
   Arrived(call, there, bytes);
 }
 
-void EagerQueue::WaitForRoom() {
+void EagerQueue::Pool::WaitForRoom() {
   if (pending_ < kMaxPending && pending_bytes_ < kMaxPendingBytes) return;
   {
     MutexLock lock(&mutex_);
@@ -53,17 +133,18 @@ void EagerQueue::WaitForRoom() {
   room_mutex_.Await([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return room_; });
 }
 
-void EagerQueue::Work() {
+void EagerQueue::Pool::Work() {
   for (;;) {
     std::shared_ptr<EagerCall> call;
     {
       MutexLock lock(&mutex_);
       mutex_.Await([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-        return !ready_.empty() || (closing_ && pending_ == 0);
+        return first_ready_ != nullptr || (closing_ && pending_ == 0);
       });
-      if (ready_.empty()) return;
-      call = std::move(ready_.front());
-      ready_.pop_front();
+      if (first_ready_ == nullptr) return;
+      call = std::move(first_ready_);
+      first_ready_ = std::move(call->next_ready);
+      if (first_ready_ == nullptr) last_ready_ = nullptr;
     }
     Run(*call);
     bool room = false;
@@ -81,33 +162,28 @@ void EagerQueue::Work() {
   }
 }
 
-void EagerQueue::Run(EagerCall& call) {
+absl::StatusOr<std::vector<Tensor>> EagerQueue::Pool::Results(EagerCall& call) {
+  TENON_RETURN_IF_ERROR(call.status);
   std::vector<Tensor> inputs;
-  absl::Status status;
   inputs.reserve(call.inputs.size());
   for (const std::shared_ptr<EagerValue>& input : call.inputs) {
     MutexLock lock(&input->mutex);
-    if (!input->result.ok()) {
-      status = input->result.status();
-      break;
-    }
+    if (!input->result.ok()) return input->result.status();
     inputs.push_back(*input->result);
   }
   call.inputs.clear();  // free tensors that nobody else reads as early as possible
-  absl::StatusOr<std::vector<Tensor>> outputs = std::vector<Tensor>();
-  if (status.ok()) {
-    try {
-      outputs = call.run(inputs);
-    } catch (const std::bad_alloc&) {  // nothing above could handle it on this thread
-      outputs = absl::ResourceExhaustedError("out of memory");
-    }
-  } else {
-    outputs = status;
-  }
+  return call.run(inputs);
+}
+
+void EagerQueue::Pool::Run(EagerCall& call) {
+  // Nothing above could handle an exception on this thread.
+  absl::StatusOr<std::vector<Tensor>> outputs = CatchExceptions([&] { return Results(call); });
+  call.inputs.clear();
   call.run = nullptr;
-  inputs.clear();
   if (outputs.ok() && outputs->size() != call.outputs.size()) {
-    outputs = absl::InternalError("an op made another number of outputs than its signature says");
+    outputs = CatchExceptions([]() -> absl::StatusOr<std::vector<Tensor>> {
+      return Internal("an op made another number of outputs than its signature says");
+    });
   }
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     if (outputs.ok()) {
@@ -120,7 +196,7 @@ void EagerQueue::Run(EagerCall& call) {
   if (call.finished != nullptr) Finish(*call.finished, Tensor());
 }
 
-void EagerQueue::Finish(EagerValue& value, absl::StatusOr<Tensor> result) {
+void EagerQueue::Pool::Finish(EagerValue& value, absl::StatusOr<Tensor> result) {
   const size_t bytes = result.ok() ? result->bytes() : 0;
   std::vector<std::shared_ptr<EagerCall>> readers;
   {
@@ -132,12 +208,13 @@ void EagerQueue::Finish(EagerValue& value, absl::StatusOr<Tensor> result) {
   for (const std::shared_ptr<EagerCall>& reader : readers) Arrived(reader, 1, bytes);
 }
 
-void EagerQueue::Arrived(const std::shared_ptr<EagerCall>& call, int values, size_t bytes) {
+void EagerQueue::Pool::Arrived(const std::shared_ptr<EagerCall>& call, int values, size_t bytes) {
   call->bytes += bytes;
   pending_bytes_ += bytes;
   if (call->missing.fetch_sub(values) != values) return;
   MutexLock lock(&mutex_);
-  ready_.push_back(call);
+  (last_ready_ == nullptr ? first_ready_ : last_ready_->next_ready) = call;
+  last_ready_ = call.get();
 }
 
 }  // namespace tenon

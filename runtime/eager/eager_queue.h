@@ -3,12 +3,14 @@
 //
 // Locks: a value's mutex guards its content and its waiting calls, the queue's mutex the ready
 // list. Neither is held while the other is taken, or while a call runs.
+//
+// A child of fork() has no workers; its queue starts new ones. Calls that were pending belong to
+// the parent.
 #ifndef TENON_RUNTIME_EAGER_EAGER_QUEUE_H_
 #define TENON_RUNTIME_EAGER_EAGER_QUEUE_H_
 
 #include <atomic>
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,11 +25,15 @@
 
 namespace tenon {
 
+// How many times this process and its ancestors were made by fork(), since a queue existed.
+int ForkGeneration();
+
 struct EagerCall;
 
 // A tensor that is ready or being computed.
 struct EagerValue {
   DType dtype = DType::kInvalid;
+  const int generation = ForkGeneration();  // of the process that computes it
   Mutex mutex;
   bool done ABSL_GUARDED_BY(mutex) = false;
   absl::StatusOr<Tensor> result ABSL_GUARDED_BY(mutex) = absl::UnknownError("pending");
@@ -46,6 +52,8 @@ struct EagerCall {
   std::shared_ptr<EagerValue> finished;
   std::atomic<int> missing = 0;   // values that it still waits for
   std::atomic<size_t> bytes = 0;  // of inputs that are ready
+  absl::Status status;            // not OK: the call fails with it
+  std::shared_ptr<EagerCall> next_ready;
 };
 
 class EagerQueue {
@@ -54,17 +62,36 @@ class EagerQueue {
   static constexpr int kMaxPending = 1024;
   static constexpr size_t kMaxPendingBytes = size_t{1} << 30;
 
-  explicit EagerQueue(int workers) : num_workers_(workers) {}
+  explicit EagerQueue(int workers);
   ~EagerQueue();  // runs what is pending
   EagerQueue(const EagerQueue&) = delete;
   EagerQueue& operator=(const EagerQueue&) = delete;
 
-  // `call` has `run`, `inputs` and `outputs`.
+  // `call` has `run`, `inputs` and `outputs`. Throws, and submits nothing, if there is no memory or
+  // no worker thread.
+  void Submit(std::shared_ptr<EagerCall> call, bool stateful);
+
+ private:
+  class Pool;
+  class Registry;
+
+  const int num_workers_;
+  Pool* pool_;
+};
+
+// The workers of one process, and their work.
+class EagerQueue::Pool {
+ public:
+  explicit Pool(int workers) : num_workers_(workers) {}
+  ~Pool();
   void Submit(std::shared_ptr<EagerCall> call, bool stateful);
 
  private:
   void WaitForRoom();
+  // At least one worker, or throws.
+  void StartWorkers();
   void Work();
+  static absl::StatusOr<std::vector<Tensor>> Results(EagerCall& call);
   void Run(EagerCall& call);
   // Passes the value to the calls that wait for it.
   void Finish(EagerValue& value, absl::StatusOr<Tensor> result);
@@ -78,7 +105,9 @@ class EagerQueue {
   std::atomic<int> pending_ = 0;
   std::atomic<size_t> pending_bytes_ = 0;
   Mutex mutex_;
-  std::deque<std::shared_ptr<EagerCall>> ready_ ABSL_GUARDED_BY(mutex_);
+  // A list through `next_ready`, which needs no memory.
+  std::shared_ptr<EagerCall> first_ready_ ABSL_GUARDED_BY(mutex_);
+  EagerCall* last_ready_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool full_ ABSL_GUARDED_BY(mutex_) = false;
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "env/exceptions.h"
 #include "env/status.h"
 #include "graph/object.h"
 #include "ops/control/branch.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr uintptr_t kTensorAlignment = 64;  // as graph/tensor.h says
 
 absl::Status MakeTensors(const FlatPlan& plan, ExecState& state) {
+  state.strings.clear();  // of an attempt that failed
   for (const TensorSpec& spec : plan.strings) {
     TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(spec.dtype, spec.shape));
     state.strings.push_back(std::move(t));
@@ -36,8 +38,8 @@ void Bind(const FlatPlan& plan, ExecState& state) {
 }
 
 absl::Status AtNode(const FlatPlan& plan, const FlatStep& step, const absl::Status& status) {
-  const Node& node = plan.graph->node(step.node);
-  return Annotate(status, NodeLabel(node));
+  return TryAnnotate(status,
+                     [&] { return Annotate(status, NodeLabel(plan.graph->node(step.node))); });
 }
 
 void Release(const FlatPlan& plan, const FlatStep& step, ExecState& state) {
@@ -65,7 +67,7 @@ absl::Status TakeMemory(const FlatPlan& plan, const FlatStep& step, Execution& r
   return absl::OkStatus();
 }
 
-inline absl::Status RunStep(const FlatPlan& plan, const FlatStep& step, Execution& run) {
+inline absl::Status RunStep(const FlatPlan& plan, const FlatStep& step, Execution& run) try {
   if (step.kernel != nullptr) {
     if (step.take_begin != step.take_end) {
       if (absl::Status status = TakeMemory(plan, step, run); !status.ok()) {
@@ -82,6 +84,8 @@ inline absl::Status RunStep(const FlatPlan& plan, const FlatStep& step, Executio
   }
   if (step.release_begin != step.release_end) Release(plan, step, run.state);
   return absl::OkStatus();
+} catch (...) {
+  return AtNode(plan, step, CaughtException());
 }
 
 absl::Status RunSteps(const FlatPlan& plan, Execution& run) {
@@ -228,12 +232,16 @@ absl::Status Prepare(const FlatPlan& plan, absl::Span<const Tensor> into, Execut
 absl::Status Finish(ExecState& state) {
   absl::Status status;
   for (Tensor& t : state.dynamic) t = Tensor();
+  bool failed = false;
   for (const auto& stream : state.streams) {
     // Pending work on devices belongs to this run, and so do its errors.
-    if (absl::Status done = stream->Synchronize(); !done.ok() && status.ok()) {
-      status = Annotate(done, absl::StrCat("device ", stream->device().name()));
-    }
+    absl::Status done = CatchExceptions([&] { return stream->Synchronize(); });
+    failed |= !done.ok();
+    if (done.ok() || !status.ok()) continue;
+    status = TryAnnotate(
+        done, [&] { return Annotate(done, absl::StrCat("device ", stream->device().name())); });
   }
+  if (failed) state.streams.clear();  // the next run gets new ones
   for (Tensor& t : state.strings) {
     if (HoldsObjects(t.dtype())) std::fill_n(t.data<ObjectPtr>(), t.num_elements(), nullptr);
   }
@@ -246,16 +254,13 @@ absl::StatusOr<std::vector<Tensor>> FlatPlan::DoRun(absl::Span<const Tensor> inp
                                                     const RunOptions& options) const {
   TENON_ASSIGN_OR_RETURN(HeldState state, HeldState::Of(*this));
   Execution run(*this, *state, inputs, {}, options.stop.never() ? nullptr : &options.stop);
-  absl::Status status = Prepare(*this, options.into, run);
-  if (status.ok()) status = RunAllSteps(*this, run, options.observer);
-  std::vector<Tensor> results;
-  if (status.ok()) {
-    absl::StatusOr<std::vector<Tensor>> collected = CollectOutputs(*this, run);
-    status = collected.status();
-    if (status.ok()) results = *std::move(collected);
-  }
-  if (absl::Status done = Finish(*state); status.ok()) status = done;
-  if (!status.ok()) return status;
+  // Whatever happens, the state is finished before another run gets it.
+  auto results = CatchExceptions([&]() -> absl::StatusOr<std::vector<Tensor>> {
+    TENON_RETURN_IF_ERROR(Prepare(*this, options.into, run));
+    TENON_RETURN_IF_ERROR(RunAllSteps(*this, run, options.observer));
+    return CollectOutputs(*this, run);
+  });
+  if (absl::Status done = Finish(*state); results.ok() && !done.ok()) return done;
   return results;
 }
 
@@ -263,9 +268,11 @@ absl::Status PlanCall::Run(absl::Span<const Tensor> feeds, absl::Span<Tensor> ow
                            const StopCondition* stop,
                            absl::FunctionRef<absl::Status(Execution&)> collect) {
   Execution run(*plan_, *state_, feeds, owned, stop);
-  absl::Status status = Prepare(*plan_, {}, run);
-  if (status.ok()) status = RunAllSteps(*plan_, run, nullptr);
-  if (status.ok()) status = collect(run);
+  const absl::Status status = CatchExceptions([&]() -> absl::Status {
+    TENON_RETURN_IF_ERROR(Prepare(*plan_, {}, run));
+    TENON_RETURN_IF_ERROR(RunAllSteps(*plan_, run, nullptr));
+    return collect(run);
+  });
   if (absl::Status done = Finish(*state_); !done.ok() && status.ok()) return done;
   return status;
 }

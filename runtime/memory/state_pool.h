@@ -10,6 +10,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/btree_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "env/mutex.h"
 #include "graph/tensor.h"
@@ -38,6 +39,8 @@ struct ExecState {
 
 class StatePool {
  public:
+  static constexpr size_t kKept = 16;  // states and arenas, each
+
   // The states of a plan that no run uses. Created with the pool, whose mutex guards it.
   class Shelf {
    public:
@@ -58,7 +61,9 @@ class StatePool {
     friend class StatePool;
     const std::shared_ptr<StatePool> pool_;
     const size_t arena_bytes_;
-    std::vector<std::unique_ptr<ExecState>> free_;  // guarded by the pool's mutex
+    // Guarded by the pool's mutex. Like Arenas, it never allocates: runs that failed for want of
+    // memory give back their states too.
+    absl::InlinedVector<std::unique_ptr<ExecState>, StatePool::kKept> free_;
   };
 
   // The total size of the arenas that no run uses.
@@ -66,14 +71,13 @@ class StatePool {
   size_t arenas() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  using Arenas = std::vector<ArenaBlock>;
+  using Arenas = absl::InlinedVector<ArenaBlock, kKept>;
   // Moves out the arenas that are larger than any shelf needs.
   void TrimInto(Arenas& leaving) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   size_t Largest() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return sizes_.empty() ? 0 : sizes_.rbegin()->first;
   }
 
-  static constexpr size_t kKept = 16;
   mutable Mutex mutex_;
   Arenas arenas_ ABSL_GUARDED_BY(mutex_);  // smallest first
   absl::btree_map<size_t, int> sizes_

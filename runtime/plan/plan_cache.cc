@@ -72,6 +72,8 @@ absl::StatusOr<std::shared_ptr<const P>> PlanCache<P>::GetGeneral(
 
 template <typename P>
 int64_t PlanCache<P>::Weigher::Add(const Plan& plan) {
+  // What may throw comes first, so that the tables stay as they are.
+  kernels_.reserve(kernels_.size() + plan.kernels().size());
   int64_t bytes = plans_[&plan] = static_cast<int64_t>(plan.HeldBytes());
   for (const std::shared_ptr<const PreparedKernel>& kernel : plan.kernels()) {
     if (kernel == nullptr) continue;

@@ -8,7 +8,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "env/exceptions.h"
 #include "env/flush_denormals.h"
+#include "env/helper_threads.h"
 #include "env/mutex.h"
 #include "env/status.h"
 #include "env/thread_budget.h"
@@ -178,6 +180,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::New(const SessionOptions& opti
   session->state_ = std::make_unique<State>(flags);
   State& state = *session->state_;
   state.services.threads = ThreadCount(options.threads, flags);
+  TENON_RETURN_IF_ERROR(CheckHelperThreads(state.services.threads));
   state.cache_dir = options.cache_dir.empty() ? flags.cache_dir : options.cache_dir;
   TENON_ASSIGN_OR_RETURN(state.precision, ResolvePrecision(options.precision, flags));
   session->report_.note = PrecisionNote(flags, state.precision);
@@ -194,14 +197,20 @@ absl::StatusOr<std::unique_ptr<Session>> Session::New(const SessionOptions& opti
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph,
                                                          const SessionOptions& options) {
-  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, New(options));
-  TENON_RETURN_IF_ERROR(session->Rewrite(std::move(graph)));
-  return session;
+  Model model;
+  model.graph = std::move(graph);
+  return Create(std::move(model), options);
 }
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Load(const std::string& path,
                                                        const LoadOptions& load,
                                                        const SessionOptions& options) {
+  return CatchExceptions([&] { return LoadOrThrow(path, load, options); });
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::LoadOrThrow(const std::string& path,
+                                                              const LoadOptions& load,
+                                                              const SessionOptions& options) {
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, New(options));
   if (const std::string folder = session->state_->cache_dir; !folder.empty()) {
     const absl::StatusOr<DiskCacheEntry> entry = FindDiskCacheEntry(
@@ -225,10 +234,12 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Load(const std::string& path,
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Create(Model model,
                                                          const SessionOptions& options) {
-  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, New(options));
-  session->state_->interface = std::move(model.interface);
-  TENON_RETURN_IF_ERROR(session->Rewrite(std::move(model.graph)));
-  return session;
+  return CatchExceptions([&]() -> absl::StatusOr<std::unique_ptr<Session>> {
+    TENON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, New(options));
+    session->state_->interface = std::move(model.interface);
+    TENON_RETURN_IF_ERROR(session->Rewrite(std::move(model.graph)));
+    return session;
+  });
 }
 
 absl::Status Session::Rewrite(Graph graph) {
@@ -308,14 +319,18 @@ void Session::AfterPlan() {
 }
 
 absl::StatusOr<Tensor> Session::ReadVariable(absl::string_view name) const {
-  TENON_ASSIGN_OR_RETURN(const Variable* variable, state_->variables.Find(name));
-  TENON_ASSIGN_OR_RETURN(const Tensor value, variable->Read());
-  return value.Clone();
+  return CatchExceptions([&]() -> absl::StatusOr<Tensor> {
+    TENON_ASSIGN_OR_RETURN(const Variable* variable, state_->variables.Find(name));
+    TENON_ASSIGN_OR_RETURN(const Tensor value, variable->Read());
+    return value.Clone();
+  });
 }
 
 absl::Status Session::AssignVariable(absl::string_view name, const Tensor& value) {
-  TENON_ASSIGN_OR_RETURN(Variable * variable, state_->variables.Find(name));
-  return variable->Assign(value);
+  return CatchExceptions([&]() -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(Variable * variable, state_->variables.Find(name));
+    return variable->Assign(value);
+  });
 }
 
 const Flags& Session::flags() const { return state_->flags; }
@@ -397,9 +412,11 @@ Session::Feeds Session::FeedsOf(absl::Span<const Tensor> inputs) const {
 }
 
 absl::Status Session::CheckRowsApart(absl::Span<const Tensor> inputs) const {
-  TENON_RETURN_IF_ERROR(CheckInputs(inputs));
-  const Feeds feeds = FeedsOf(inputs);
-  return tenon::CheckRowsApart(state_->model, feeds.specs, feeds.free_rows, state_->services);
+  return CatchExceptions([&]() -> absl::Status {
+    TENON_RETURN_IF_ERROR(CheckInputs(inputs));
+    const Feeds feeds = FeedsOf(inputs);
+    return tenon::CheckRowsApart(state_->model, feeds.specs, feeds.free_rows, state_->services);
+  });
 }
 
 absl::StatusOr<std::shared_ptr<const Plan>> Session::BuildPlanFor(const Feeds& feeds) {
@@ -427,7 +444,12 @@ void Session::Remember(absl::Span<const Tensor> inputs, const std::shared_ptr<co
 }
 
 absl::StatusOr<std::shared_ptr<const Plan>> Session::PlanFor(absl::Span<const Tensor> inputs) {
+  return CatchExceptions([&] { return GetPlan(inputs); });
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> Session::GetPlan(absl::Span<const Tensor> inputs) {
   TENON_RETURN_IF_ERROR(CheckInputs(inputs));
+  TENON_RETURN_IF_ERROR(CheckHelperThreads(threads()));
   return state_->plans.Get(inputs, [&]() -> absl::StatusOr<std::shared_ptr<const Plan>> {
     absl::StatusOr<std::shared_ptr<const Plan>> plan = BuildPlanFor(FeedsOf(inputs));
     if (plan.ok()) {
@@ -440,6 +462,11 @@ absl::StatusOr<std::shared_ptr<const Plan>> Session::PlanFor(absl::Span<const Te
 
 absl::StatusOr<std::vector<Tensor>> Session::Run(absl::Span<const Tensor> inputs,
                                                  const RunOptions& options) {
+  return CatchExceptions([&] { return RunAligned(inputs, options); });
+}
+
+absl::StatusOr<std::vector<Tensor>> Session::RunAligned(absl::Span<const Tensor> inputs,
+                                                        const RunOptions& options) {
   const bool fits = inputs.size() >= inputs_.size() ||
                     std::any_of(inputs_.begin() + static_cast<ptrdiff_t>(inputs.size()),
                                 inputs_.end(), [](const TensorInfo& i) { return !i.optional; });
@@ -457,9 +484,10 @@ absl::StatusOr<std::vector<Tensor>> Session::Run(absl::Span<const Tensor> inputs
 
 absl::StatusOr<std::vector<Tensor>> Session::RunChecked(absl::Span<const Tensor> inputs,
                                                         const RunOptions& options) {
-  const ThreadsInUse threads(state_->services.threads);
+  TENON_RETURN_IF_ERROR(CheckHelperThreads(threads()));
+  const ThreadsInUse in_use(threads());
   if (!options.stop.never()) TENON_RETURN_IF_ERROR(options.stop.Check());
-  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, PlanFor(inputs));
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, GetPlan(inputs));
   if (options.observer != nullptr) options.observer->OnRun(plan);
   std::vector<Tensor> with_defaults;
   if (!state_->interface.defaults.empty()) {
@@ -496,6 +524,11 @@ bool Session::Takes(absl::string_view name) const {
 }
 
 absl::StatusOr<std::vector<Tensor>> Session::Arrange(absl::Span<const NamedTensor> inputs) const {
+  return CatchExceptions([&] { return PutInOrder(inputs); });
+}
+
+absl::StatusOr<std::vector<Tensor>> Session::PutInOrder(
+    absl::Span<const NamedTensor> inputs) const {
   std::vector<Tensor> arranged(inputs_.size());
   for (const auto& [name, tensor] : inputs) {
     auto it = std::find_if(inputs_.begin(), inputs_.end(), [&](const TensorInfo& info) {
@@ -513,13 +546,15 @@ absl::StatusOr<std::vector<Tensor>> Session::Arrange(absl::Span<const NamedTenso
 }
 
 absl::StatusOr<std::vector<NamedTensor>> Session::Run(absl::Span<const NamedTensor> inputs) {
-  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> arranged, Arrange(inputs));
-  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, Run(arranged));
-  std::vector<NamedTensor> named;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    named.emplace_back(outputs_[i].name, std::move(outputs[i]));
-  }
-  return named;
+  return CatchExceptions([&]() -> absl::StatusOr<std::vector<NamedTensor>> {
+    TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> arranged, PutInOrder(inputs));
+    TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, RunAligned(arranged, {}));
+    std::vector<NamedTensor> named;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      named.emplace_back(outputs_[i].name, std::move(outputs[i]));
+    }
+    return named;
+  });
 }
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
 // A session: a model that is loaded and rewritten once, and then run any number of times, by
-// several threads at once if desired.
+// several threads at once if desired. What fails for want of memory, or of threads, gives
+// ResourceExhausted, and the session stays as usable as before.
 //
 //   TENON_ASSIGN_OR_RETURN(auto session, Session::Load("model_dir", {}, {}));
 //   TENON_ASSIGN_OR_RETURN(auto outputs, session->Run({{"image", image}}));
@@ -159,6 +160,14 @@ class Session {
   Session();
 
   static absl::StatusOr<std::unique_ptr<Session>> New(const SessionOptions& options);
+  // What the public functions do; these may throw std::bad_alloc.
+  static absl::StatusOr<std::unique_ptr<Session>> LoadOrThrow(const std::string& path,
+                                                              const LoadOptions& load,
+                                                              const SessionOptions& options);
+  absl::StatusOr<std::shared_ptr<const Plan>> GetPlan(absl::Span<const Tensor> inputs);
+  absl::StatusOr<std::vector<Tensor>> RunAligned(absl::Span<const Tensor> inputs,
+                                                 const RunOptions& options);
+  absl::StatusOr<std::vector<Tensor>> PutInOrder(absl::Span<const NamedTensor> inputs) const;
   absl::Status Rewrite(Graph graph);
   absl::Status Start(Graph graph);
   absl::Status ReadFromDisk(const DiskCacheEntry& entry);

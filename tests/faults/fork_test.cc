@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "graph/npz/npz.h"
+#include "runtime/eager/eager.h"
 #include "runtime/session/session.h"
 #include "tests/support/settings.h"
 #include "tests/support/source_dir.h"
@@ -139,6 +140,48 @@ TEST_F(ForkFaults, AfterRunsOfOtherThreads) {
     });
     while (!ran) usleep(1000);
     Fork([&] { std::thread([&] { RunModel(*session); }).join(); }, [&] { RunModel(*session); });
+  };
+  EXPECT_EXIT(work(), ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(ForkFaults, AfterEagerCalls) {
+  const auto work = [] {
+    const Tensor x = Tensor::Vector<float>({-1, 2});
+    auto eager = Eager::Create(DefaultOptions(1)).value();
+    const auto call = [&] {
+      const auto y = eager->Submit("Neg", {EagerHandle(x)});
+      if (!y.ok()) Fail("submit", y.status());
+      const auto value = (*y)[0].Read();
+      if (!value.ok()) Fail("read", value.status());
+      if (value->flat<float>()[0] != 1) Fail("compare", absl::InternalError("wrong"));
+    };
+    call();
+    Fork(
+        [&] {
+          call();
+          call();
+        },
+        call);
+  };
+  EXPECT_EXIT(work(), ::testing::ExitedWithCode(0), "");
+}
+
+// The child destroys what it inherited.
+TEST_F(ForkFaults, TheChildDestroysAnEagerContext) {
+  const auto work = [] {
+    const Tensor x = Tensor::Vector<float>({-1, 2});
+    auto eager = Eager::Create(DefaultOptions(1)).value();
+    if (!eager->Submit("Neg", {EagerHandle(x)}).value()[0].Read().ok()) _exit(1);
+    alarm(60);
+    if (fork() == 0) {
+      alarm(60);
+      eager.reset();
+      _exit(0);
+    }
+    int status = 0;
+    wait(&status);
+    eager.reset();
+    _exit(status == 0 ? 0 : 1);
   };
   EXPECT_EXIT(work(), ::testing::ExitedWithCode(0), "");
 }

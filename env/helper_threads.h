@@ -1,0 +1,23 @@
+// OpenMP's helper threads, which share a thread's parallel regions. libgomp ends the process if the
+// system refuses it a thread, so whoever is about to use several threads asks here first.
+#ifndef TENON_ENV_HELPER_THREADS_H_
+#define TENON_ENV_HELPER_THREADS_H_
+
+#include "absl/status/status.h"
+
+namespace tenon {
+
+// Whether this thread can run a parallel region on `threads` threads, itself included. The first
+// call, and one for more threads than before, tries to start that many; others only compare two
+// numbers. ResourceExhausted if the system refuses (a limit of processes, or no memory for stacks).
+//
+// Between the trial and the start of the region, another process could take the last thread that
+// a limit allows.
+absl::Status CheckHelperThreads(int threads);
+
+// The helpers of all threads have ended (a fork): they have to be started again.
+void ForgetHelperThreads();
+
+}  // namespace tenon
+
+#endif  // TENON_ENV_HELPER_THREADS_H_
