@@ -1,5 +1,8 @@
 #include "ops/evaluate.h"
 
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
 #include "env/flush_denormals.h"
 #include "env/status.h"
 #include "ops/owned_outputs.h"
@@ -21,11 +24,28 @@ absl::Status CheckInputs(const OpInfo& op, const Node& node, absl::Span<const Te
   return absl::OkStatus();
 }
 
+// An output that Tensor::Allocate would refuse. Found before a kernel is prepared, which may make
+// tables of a dimension's size.
+absl::Status CheckSizes(const std::vector<TensorSpec>& outputs) {
+  for (const TensorSpec& output : outputs) {
+    if (!output.shape.IsComplete()) continue;
+    TENON_ASSIGN_OR_RETURN(const int64_t elements, output.shape.CheckedElements());
+    const int64_t size = std::max<int64_t>(static_cast<int64_t>(SizeOf(output.dtype)), 1);
+    if (elements > (int64_t{1} << 46) / size) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("an output of shape ", output.shape.ToString(), " is too large"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<TensorSpec>> InferByName(const Node& node,
                                                     absl::Span<const TensorSpec> inputs) {
   const OpLookup op = FindOp(node.op);
   if (!op) return Unimplemented(NodeLabel(node), ": op is not implemented");
-  return InferOutputs(*op.info, node, inputs);
+  TENON_ASSIGN_OR_RETURN(std::vector<TensorSpec> outputs, InferOutputs(*op.info, node, inputs));
+  if (absl::Status s = CheckSizes(outputs); !s.ok()) return Annotate(s, NodeLabel(node));
+  return outputs;
 }
 
 }  // namespace
@@ -52,6 +72,7 @@ absl::StatusOr<PreparedKernel> PrepareNode(const Node& node, absl::Span<const Te
   const OpLookup op = FindOp(node.op);
   if (!op) return Unimplemented(NodeLabel(node), ": op is not implemented");
   TENON_ASSIGN_OR_RETURN(std::vector<TensorSpec> outputs, InferOutputs(*op.info, node, inputs));
+  if (absl::Status s = CheckSizes(outputs); !s.ok()) return Annotate(s, NodeLabel(node));
   const OpRow& row = op.info->row;
 
   absl::Status last = Unimplemented("op has no kernel");

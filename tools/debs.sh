@@ -57,7 +57,8 @@ static=$(for name in "${names[@]}"; do
   dpkg-query -S "*/lib$name.so" 2>/dev/null | sed -n 's/:.*//p' | grep -- -dev || true
 done | grep -v -e '^libc6-dev' -e '^libgcc' -e '^libstdc++' | sort -u | paste -sd,)
 
-(cd "$stage" && TENON_BUILD=$TENON_BUILD TENON_DIST=$TENON_ROOT/dist TENON_STATIC=$static \
+nanobind=$("$TENON_PYTHON" -c 'import importlib.metadata as m; print(m.version("nanobind"))')
+(cd "$stage" && TENON_SBOM=$TENON_ROOT/tools/sbom.py TENON_NANOBIND=$nanobind TENON_BUILD=$TENON_BUILD TENON_DIST=$TENON_ROOT/dist TENON_STATIC=$static \
   SOURCE_DATE_EPOCH=$(git -C "$TENON_ROOT" log -1 --format=%ct) dpkg-architecture -c debian/rules binary >log 2>&1) || {
   tail -n 30 "$stage/log" >&2
   exit 1

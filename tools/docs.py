@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the reference pages from the tables in the program.
 
-  tools/docs.py [--tenon build/bin/tenon]            docs/OPS.md, RULES.md, ENV.md, COVERAGE.md,
+  tools/docs.py [--tenon build/bin/tenon]            docs/OPS.md, RULES.md, ENV.md, COVERAGE.md, CVES.md,
                                                      rewriting.svg
   tools/docs.py --check                              fail where a page is out of date
   tools/docs.py --models ~/.cache/tenon/models/…     docs/MODELS.md and the times of COVERAGE.md,
@@ -19,6 +19,7 @@ import re
 import subprocess
 import sys
 
+import advisories
 import graph_picture
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -188,8 +189,13 @@ def rewriting_picture(tool: pathlib.Path) -> str:
   return graph_picture.picture(loaded, rewritten, json.loads(explored))
 
 
+def cves_page(_: pathlib.Path) -> str:
+  return f"# TensorFlow's security advisories\n\n{NOTE}{advisories.page()}"
+
+
 PAGES = {"OPS.md": ops_page, "RULES.md": rules_page, "ENV.md": env_page,
-         "COVERAGE.md": coverage_page, "rewriting.svg": rewriting_picture}
+         "COVERAGE.md": coverage_page, "CVES.md": cves_page,
+         "rewriting.svg": rewriting_picture}
 
 
 def models_page(tool: pathlib.Path, folder: pathlib.Path) -> str:

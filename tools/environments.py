@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Python environments outside the repository, created when missing.
 
-  tools/environments.py main|peers|zoo|explorer|cluster|types     prints the environment's python
+  tools/environments.py main|peers|zoo|explorer|cluster|types|wheels     prints the environment's python
 
 `main` has TensorFlow (tools/requirements.txt), `peers` also everything that bench/compare
 measures (bench/requirements.txt), `zoo` the packages whose models its second table has, `explorer`
-the driver of a browser, `cluster` Ray, Spark and Dask, `types` mypy. They are in ~/.cache/tenon, or in the folder TENON_CACHE.
+the driver of a browser, `cluster` Ray, Spark and Dask, `types` mypy,
+`wheels` what builds and checks wheels. Each requirements.txt is written by tools/pin.sh. They are in ~/.cache/tenon, or in
+the folder TENON_CACHE.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ KINDS = {"main": ("venv", ROOT / "tools" / "requirements.txt"),
          "cluster": ("venv-cluster", ROOT / "tests" / "cluster" /
                      "requirements.txt"),
          "types": ("venv-types", ROOT / "tests" / "python" /
-                   "requirements.txt")}
+                   "requirements.txt"),
+         "wheels": ("venv-wheels", ROOT / "tools" / "wheel_requirements.txt")}
 
 
 def ensure(kind: str) -> pathlib.Path:

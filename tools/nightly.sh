@@ -5,7 +5,8 @@
 # graphs of up to 100,000 nodes, a day of mixed work in one process.
 # Continues after a failure; ends with a line per part, which build/nightly.md keeps with the dates of the last runs.
 # Options: the parts to run (tests, isa, asan, versions, faults, serve, cluster, explorer, debs, wheels, sizes, soak); default: all of these.
-# More parts, which run only if they are named until each has passed as a whole once: tsan, assertions, fuzz.
+# More parts, which run only if they are named until each has passed as a whole once: tsan, assertions, fuzz,
+# reproducible (two builds in different folders).
 # TENON_FUZZ_SECONDS: of fuzzing for each target (600). TENON_SOAK_SECONDS: of mixed work (86400).
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
@@ -36,6 +37,7 @@ run_serve() {
 }
 run_debs() { "$TENON_ROOT/tools/debs.sh" && "$TENON_ROOT/tests/debs.sh"; }
 run_wheels() { "$TENON_ROOT/tools/wheels.sh" && "$TENON_ROOT/tests/python/wheels.sh"; }
+run_reproducible() { "$TENON_ROOT/tools/reproducible.sh"; }
 run_cluster() {
   install_cluster_packages && build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/cluster/cluster_test.py" --all --build "$TENON_BUILD"
 }

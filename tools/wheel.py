@@ -18,15 +18,15 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import zipfile
+
+import sbom
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Parts of the system: they must not be in a process twice.
 SYSTEM = re.compile(r"(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.")
 PLUGIN = "tenon_tensorflow"
-# Debian packages whose code is in our binaries without a shared library.
-COMPILED_IN = ["libcli11-dev", "libeigen3-dev", "libicu-dev", "libleveldb-dev", "libsnappy-dev",
-               "nlohmann-json3-dev"]
 METADATA = {
     "tenon": """Summary: Runs TensorFlow models on CPUs with oneDNN, without TensorFlow
 Requires-Python: >=3.10
@@ -47,20 +47,7 @@ Requires-Python: >=3.9
 
 def bundled(library):
     """Paths of the shared libraries to bundle, by soname."""
-    out = subprocess.run(["ldd", library], check=True, capture_output=True, text=True).stdout
-    found = {}
-    for line in out.splitlines():
-        match = re.match(r"\s*(\S+) => (\S+)", line)
-        if not match or SYSTEM.match(match.group(1)):
-            continue
-        if match.group(2) == "not":
-            raise SystemExit(f"{library}: needs {match.group(1)}, which is not found")
-        found[match.group(1)] = pathlib.Path(match.group(2)).resolve()
-    return found
-
-
-def version():
-    return re.search(r"project\(tenon VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+    return {soname: path for soname, path in sbom.needed(library).items() if not SYSTEM.match(soname)}
 
 
 def strip(folder):
@@ -104,20 +91,11 @@ def core_tag(core):
     return f"{python}-{python}"
 
 
-def owner(path):
-    """The Debian package of a library."""
-    for name in (path, pathlib.Path(str(path).removeprefix("/usr"))):
-        found = subprocess.run(["dpkg", "-S", name], capture_output=True, text=True, check=False)
-        if found.returncode == 0:
-            return found.stdout.split(":")[0]
-    raise SystemExit(f"{path}: no Debian package has this library, so its licence is not known")
-
-
 def add_licenses(folder, libraries, nanobind):
     """Copies the licences of this project and of everything in the wheel."""
     folder.mkdir()
     shutil.copy(ROOT / "LICENSE", folder / "LICENSE")
-    for package in sorted({*map(owner, libraries), *COMPILED_IN}):
+    for package in sorted({*map(sbom.owner, libraries), *sbom.COMPILED_IN}):
         text = pathlib.Path("/usr/share/doc") / package / "copyright"
         if text.exists():  # a package of parts refers to another's
             shutil.copy(text, folder / f"{package}.txt")
@@ -129,26 +107,42 @@ def add_licenses(folder, libraries, nanobind):
 
 
 def write(folder, name, tag, target, libraries, nanobind):
-    info = folder / f"{name}-{version()}.dist-info"
+    info = folder / f"{name}-{sbom.version()}.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {version()}\n"
+        f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {sbom.version()}\n"
         f"License: Apache-2.0\n{METADATA[name]}")
     (info / "WHEEL").write_text(
         f"Wheel-Version: 1.0\nGenerator: tools/wheel.py\nRoot-Is-Purelib: false\nTag: {tag}\n")
     if name == "tenon":
         (info / "entry_points.txt").write_text("[console_scripts]\ntenon = tenon.__main__:main\n")
     add_licenses(info / "licenses", libraries, nanobind)
+    (info / "sboms").mkdir()
+    compiled_in = next(nanobind.parent.glob("nanobind-*.dist-info")).stem.removeprefix("nanobind-") if nanobind else None
+    bill = sbom.document(name, f"pkg:pypi/{name.replace('_', '-')}@{sbom.version()}", map(sbom.owner, libraries), [],
+                         compiled_in)
+    (info / "sboms" / f"{name}.spdx.json").write_text(sbom.dump(bill))
     record = []
+    # ZIP has no earlier times than 1980's, and no time zones.
+    date = max(time.gmtime(sbom.epoch())[:6], (1980, 1, 1, 0, 0, 0))
+
+    def add(wheel, path, data, mode):
+        entry = zipfile.ZipInfo(str(path), date)
+        entry.external_attr = mode << 16
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        wheel.writestr(entry, data)
+
     files = sorted(p for p in folder.rglob("*") if p.is_file())
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as wheel:
         for path in files:
             data = path.read_bytes()
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             record.append(f"{path.relative_to(folder)},sha256={digest},{len(data)}")
-            wheel.write(path, path.relative_to(folder))
+            # Readable by all, whatever the umask of the build.
+            mode = 0o100755 if path.stat().st_mode & 0o100 else 0o100644
+            add(wheel, path.relative_to(folder), data, mode)
         record.append(f"{info.name}/RECORD,,")
-        wheel.writestr(f"{info.name}/RECORD", "\n".join(record) + "\n")
+        add(wheel, f"{info.name}/RECORD", "\n".join(record) + "\n", 0o100644)
 
 
 def main():
@@ -162,7 +156,7 @@ def main():
     name = PLUGIN if args.core is None else "tenon"
     tag = f"{'py3-none' if args.core is None else core_tag(args.core)}-{args.platform}"
     args.output.mkdir(parents=True, exist_ok=True)
-    target = args.output / f"{name}-{version()}-{tag}.whl"
+    target = args.output / f"{name}-{sbom.version()}-{tag}.whl"
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         if args.core is None:

@@ -33,6 +33,9 @@ wheel_tools() {
 
 install_build_packages
 tensorflow_python
+# The time that files in the wheels carry, auditwheel's among them.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$TENON_ROOT" log -1 --format=%ct)}
+export SOURCE_DATE_EPOCH
 wheel_tools
 nanobind=$(python -c 'import nanobind; print(nanobind.__path__[0])')
 pythons=()

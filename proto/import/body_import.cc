@@ -276,7 +276,22 @@ absl::Status BodyImport::Emit(int index) {
   return Annotate(status, Where(index));
 }
 
+namespace {
+
+// Readers of a constant go by the node's dtype.
+absl::Status CheckConstant(const Node& node) {
+  const Tensor* value = node.attr<Tensor>("value");
+  const DType* dtype = node.attr<DType>("dtype");
+  if (node.op != "Const" || value == nullptr || dtype == nullptr || value->dtype() == *dtype) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument("the value is ", Name(value->dtype()), ", but dtype says ", Name(*dtype));
+}
+
+}  // namespace
+
 absl::Status BodyImport::EmitNode(Node node, Value& value) {
+  TENON_RETURN_IF_ERROR(CheckConstant(node));
   if (node.op == "PlaceholderWithDefault") {  // not fed
     node.op = "Identity";
     if (const DType* dtype = node.attr<DType>("dtype")) node.attrs["T"] = DType(*dtype);

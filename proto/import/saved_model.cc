@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "env/status.h"
 #include "proto/import/composite.h"
 #include "proto/import/load.h"
@@ -154,19 +156,30 @@ std::vector<std::string> InitTargets(const tf::MetaGraphDef& graph) {
   return targets;
 }
 
+// Whether a path stays in the folder to which it is relative.
+bool StaysInside(absl::string_view path) {
+  if (path.empty() || path[0] == '/' || absl::StrContains(path, '\0')) return false;
+  const std::vector<absl::string_view> parts = absl::StrSplit(path, '/');
+  return std::find(parts.begin(), parts.end(), "..") == parts.end();
+}
+
 // The file of each asset, by the name of the node that represents its path.
 absl::StatusOr<absl::flat_hash_map<std::string, std::string>> Assets(
     const std::string& directory, const tf::MetaGraphDef& graph) {
   absl::flat_hash_map<std::string, std::string> assets;
   const auto add = [&](const tf::MetaGraphDef::AssetFileDef& asset) {
+    if (!StaysInside(asset.filename())) {
+      return InvalidArgument("the asset '", asset.filename(), "' is not in the model's folder");
+    }
     const std::string& tensor = asset.tensor_info().name();
     assets[tensor.substr(0, tensor.find(':'))] =
         absl::StrCat(directory, "/assets/", asset.filename());
+    return absl::OkStatus();
   };
   if (directory.empty() && graph.asset_file_def_size() > 0) {
     return absl::FailedPreconditionError("the model has assets: load it from its folder");
   }
-  for (const auto& asset : graph.asset_file_def()) add(asset);
+  for (const auto& asset : graph.asset_file_def()) TENON_RETURN_IF_ERROR(add(asset));
   for (const auto& collection : graph.collection_def()) {
     if (collection.key() != kAssetsCollection) continue;
     for (const auto& any : collection.value().any_list().value()) {
@@ -174,7 +187,7 @@ absl::StatusOr<absl::flat_hash_map<std::string, std::string>> Assets(
       if (!asset.ParseFromString(any.value())) {
         return InvalidArgument("collection '", kAssetsCollection, "' is damaged");
       }
-      add(asset);
+      TENON_RETURN_IF_ERROR(add(asset));
     }
   }
   return assets;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "env/flags.h"
 #include "env/status.h"
 #include "graph/attr.h"
@@ -206,6 +208,12 @@ absl::Status TableStore::Initialize(const Draft& draft, const Node& n) {
     }
     TableText text;
     text.path = second.data<std::string>()[0];
+    // A model is data from anywhere: it must not choose which files of this machine are read.
+    if (std::none_of(assets_.begin(), assets_.end(),
+                     [&](const auto& asset) { return asset.second == text.path; })) {
+      return absl::PermissionDeniedError(
+          absl::StrCat("reads '", text.path, "', which is not an asset of the model"));
+    }
     const AttrReader attrs(n);
     text.key_index = attrs.Int("key_index", TableText::kWholeLine);
     text.value_index = attrs.Int("value_index", TableText::kLineNumber);

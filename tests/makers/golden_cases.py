@@ -78,6 +78,8 @@ class Case:
   attributes: dict[str, Any]
   fails: bool  # TensorFlow, and so Tenon, must refuse it
   outputs: int | None  # how many leading outputs have a defined value; None: all
+  alone: bool = False  # TensorFlow is not asked: it crashes, or does otherwise
+  safe: bool = False  # it may also give a result, of any value
 
 
 _HEAD = re.compile(r"(\w+):\s*([\w>]+)\(")
@@ -159,7 +161,7 @@ def _parse_line(topic: str, line: str) -> Case:
   rest = line[end:].strip()
   rest, _, result = (part.strip() for part in rest.partition("=>"))
   count = re.fullmatch(r"(\d+) outputs", result)
-  if result and result != "error" and not count:
+  if result and result not in ("error", "refused", "safe") and not count:
     raise ValueError(f"bad result {result!r}")
   attributes = {}
   for word in re.findall(_ATTRIBUTE, rest):
@@ -167,7 +169,9 @@ def _parse_line(topic: str, line: str) -> Case:
     attributes[key] = _parse_value(value)
   inputs = [_parse_input(t) for t in _split(line[match.end():end - 1])]
   return Case(topic, match[1], match[2], inputs, attributes,
-              fails=result == "error",
+              fails=result in ("error", "refused", "safe"),
+              alone=result in ("refused", "safe"),
+              safe=result == "safe",
               outputs=int(count[1]) if count else None)
 
 

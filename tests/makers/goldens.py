@@ -307,6 +307,8 @@ def _run_as_supported(case: Case,
 def compute(case: Case) -> tuple[list[np.ndarray], list[np.ndarray], str]:
   """Inputs, outputs and the node's full line; outputs empty when it fails."""
   values = [make_input(case, i) for i in range(len(case.inputs))]
+  if case.alone:
+    return values, [], _full_line(case, [])
   try:
     outputs = _run_as_supported(case, values)
   except (tf.errors.OpError, ValueError, TypeError) as error:
@@ -403,7 +405,8 @@ def _full_line(case: Case, outputs: list[np.ndarray]) -> str:
   results = ", ".join(f"{t}[{','.join(map(str, o.shape))}]"
                       for t, o in zip(types, outputs))
   if case.fails:
-    return f"{_call(case)} {words}".rstrip() + " => error"
+    return f"{_call(case)} {words}".rstrip() + (
+        " => safe" if case.safe else " => error")
   return f"{_call(case)} -> {results} {words}".rstrip()
 
 

@@ -71,12 +71,12 @@ class Family:
 NETWORKS = Family(
     ["resnet50", "mobilenetv2", "efficientnetb0", "inceptionv3", "densenet121",
      "bert4", "mlp"], HERE / "models.py",
-    [HERE / "models.py", HERE / "architectures.py", TOOLS / "requirements.txt"],
+    [HERE / "models.py", HERE / "architectures.py", TOOLS / "requirements.in"],
     "main")
 ZOO = Family(
     list(zoo.NETWORKS), HERE / "zoo_models.py",
     [HERE / "zoo_models.py", *sorted((HERE / "zoo").glob("*.py")),
-     HERE / "zoo" / "requirements.txt"], "zoo")
+     HERE / "zoo" / "requirements.in"], "zoo")
 FAMILIES = {"networks": NETWORKS, "zoo": ZOO}
 
 # The seven networks, which tests use too.

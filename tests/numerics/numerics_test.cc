@@ -130,9 +130,13 @@ class NumericsTest : public ::testing::Test {
   }
 
   void Compare(const absl::StatusOr<std::vector<Tensor>>& outputs) {
+    if (case_.safe && outputs.ok()) return;
     if (case_.fails) {
       EXPECT_FALSE(outputs.ok()) << "TensorFlow refuses this";
-      EXPECT_TRUE(absl::IsInvalidArgument(outputs.status())) << outputs.status();
+      // A size may be valid and absurd.
+      EXPECT_TRUE(absl::IsInvalidArgument(outputs.status()) ||
+                  absl::IsResourceExhausted(outputs.status()))
+          << outputs.status();
       return;
     }
     ASSERT_TRUE(outputs.ok()) << outputs.status();

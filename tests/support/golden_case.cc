@@ -142,7 +142,8 @@ absl::StatusOr<GoldenCase> ParseGoldenCase(const std::string& line) {
     c.inputs.push_back({dtype, absl::StrContains(text, "=const")});
   }
   absl::string_view rest = absl::string_view(line).substr(close + 1);
-  if (absl::ConsumeSuffix(&rest, " => error")) c.fails = true;
+  c.safe = absl::ConsumeSuffix(&rest, " => safe");
+  c.fails = c.safe || absl::ConsumeSuffix(&rest, " => error");
   if (absl::ConsumePrefix(&rest, " -> ")) {
     // Outputs end before the first attribute.
     std::string outputs;

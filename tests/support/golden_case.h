@@ -25,6 +25,7 @@ struct GoldenCase {
   // Attribute text by name, as written. MakeNode converts it to values by the op's signature.
   std::vector<std::pair<std::string, std::string>> attributes;
   bool fails = false;  // TensorFlow refuses it
+  bool safe = false;   // fails, or may give any result
 };
 
 // "f32", "i64" ... of the case files.

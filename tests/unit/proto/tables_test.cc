@@ -158,5 +158,47 @@ node { name: "late" op: "Identity" input: "y" input: "^insert"
   EXPECT_THAT(std::string(status.message()), HasSubstr("node 'insert'"));
 }
 
+// A model must not choose which files of the machine are read.
+TEST_F(TableGraphTest, AFileThatIsNoAssetIsNotRead) {
+  const std::string secret = ::testing::TempDir() + "/tenon_table_secret.txt";
+  std::ofstream(secret) << "1\n2\n";
+  const absl::Status status = LoadWith(absl::StrCat(R"(
+node { name: "file" op: "Const" attr { key: "dtype" value { type: DT_STRING } }
+  attr { key: "value" value { tensor { dtype: DT_STRING tensor_shape {} string_val: ")",
+                                                    secret, R"(" } } } }
+node { name: "init" op: "InitializeTableFromTextFileV2" input: "table" input: "file"
+  attr { key: "key_index" value { i: -2 } } attr { key: "value_index" value { i: -1 } } }
+)"));
+  EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("tenon_table_secret.txt"));
+  std::filesystem::remove(secret);
+}
+
+TEST(Assets, StayInTheModelsFolder) {
+  const std::string folder = ::testing::TempDir() + "/tenon_asset_model";
+  for (const char* asset : {"../secret.txt", "a/../../secret.txt", "/etc/hostname", ""}) {
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/saved_model.pbtxt") << absl::StrCat(
+        R"(meta_graphs {
+  meta_info_def { tags: "serve" }
+  graph_def {
+    node {
+      name: "y" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+      attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape { } float_val: 1 } } }
+    }
+  }
+  signature_def { key: "serving_default" value {
+    outputs { key: "y" value { name: "y:0" dtype: DT_FLOAT tensor_shape { } } }
+  } }
+  asset_file_def { tensor_info { name: "file:0" } filename: ")",
+        asset, R"(" }
+})");
+    const absl::Status status = LoadModel(folder, {}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << asset << ": " << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("is not in the model's folder")) << asset;
+    std::filesystem::remove_all(folder);
+  }
+}
+
 }  // namespace
 }  // namespace tenon

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""What is delivered can be traced: bills of materials, wheels that depend on nothing but their contents, pinned packages,
+and programs whose memory is protected.
+
+  tests/supply_chain_test.py --build build
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+os.environ["SOURCE_DATE_EPOCH"] = "1700000000"
+
+# pylint: disable=wrong-import-position
+import environments
+import sbom
+import wheel
+
+BUILD = ROOT / "build"
+
+# Prints what is wrong with the documents named.
+VALIDATE = """
+import sys
+from spdx_tools.spdx.parser.parse_anything import parse_file
+from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
+for path in sys.argv[1:]:
+  for message in validate_full_spdx_document(parse_file(path)):
+    print(path, message.validation_message)
+"""
+
+
+def program() -> pathlib.Path:
+  return BUILD / "bin" / "tenon"
+
+
+class BillOfMaterials(unittest.TestCase):
+
+  def setUp(self):
+    self.folder = tempfile.TemporaryDirectory()
+    self.addCleanup(self.folder.cleanup)
+    self.path = pathlib.Path(self.folder.name)
+    (self.path / "bin").mkdir()
+    os.symlink(program(), self.path / "link")  # links are not files of the package
+    (self.path / "bin" / "tenon").write_bytes(program().read_bytes())
+
+  def test_of_a_package(self):
+    bill = sbom.of_folder(self.path, "tenon", "3.1.0")
+    names = {p["SPDXID"]: p["name"] for p in bill["packages"]}
+    kinds = {names[r["relatedSpdxElement"]]: r["relationshipType"] for r in bill["relationships"]}
+    for name in sbom.COMPILED_IN:
+      self.assertEqual(kinds[name], "STATIC_LINK", name)
+    self.assertEqual(kinds["nanobind"], "STATIC_LINK")
+    self.assertEqual(kinds["libc6"], "DYNAMIC_LINK")
+    # Every library that the loader will look for is that of a package listed.
+    for soname, path in sbom.needed(program()).items():
+      if not soname.startswith("linux-vdso"):
+        self.assertIn(sbom.owner(path), kinds, soname)
+    self.assertEqual(bill, sbom.of_folder(self.path, "tenon", "3.1.0"))
+
+  def test_is_valid_spdx(self):
+    target = self.path / "tenon.spdx.json"
+    target.write_text(sbom.dump(sbom.of_folder(self.path, "tenon", "3.1.0")))
+    broken = self.path / "broken.spdx.json"
+    bill = json.loads(target.read_text())
+    bill["relationships"][0]["relatedSpdxElement"] = "SPDXRef-nothing"
+    broken.write_text(sbom.dump(bill))
+    python = environments.ensure("wheels")
+    for path, valid in ((target, True), (broken, False)):
+      done = subprocess.run([python, "-c", VALIDATE, path], capture_output=True, text=True, check=True)
+      self.assertEqual(done.stdout == "", valid, done.stdout)
+
+
+class Wheel(unittest.TestCase):
+
+  def pack(self, folder: pathlib.Path, mask: int) -> bytes:
+    """A wheel of one file and one bundled library, packed in `folder` with that umask."""
+    before = os.umask(mask)
+    try:
+      content = folder / "content"
+      (content / "package").mkdir(parents=True)
+      (content / "package" / "file.py").write_text("x = 1\n")
+      library = next(p for s, p in sbom.needed(program()).items() if not wheel.SYSTEM.match(s) and s != "linux-vdso.so.1")
+      wheel.write(content, "tenon_tensorflow", "py3-none-any", folder / "x.whl", [library], None)
+    finally:
+      os.umask(before)
+    self.library = library
+    return (folder / "x.whl").read_bytes()
+
+  def test_same_contents_give_the_same_bytes(self):
+    wheels = []
+    for mask in (0o022, 0o077):
+      with tempfile.TemporaryDirectory() as folder:
+        wheels.append(self.pack(pathlib.Path(folder), mask))
+    self.assertEqual(*wheels)
+
+  def test_lists_what_it_bundles(self):
+    with tempfile.TemporaryDirectory() as folder:
+      self.pack(pathlib.Path(folder), 0o022)
+      with zipfile.ZipFile(pathlib.Path(folder) / "x.whl") as file:
+        (name,) = [n for n in file.namelist() if n.endswith("dist-info/sboms/tenon_tensorflow.spdx.json")]
+        bill = json.loads(file.read(name))
+    contained = {r["relatedSpdxElement"].removeprefix("SPDXRef-") for r in bill["relationships"]
+                 if r["relationshipType"] == "CONTAINS"}
+    self.assertEqual(contained, {sbom.owner(self.library)})
+    self.assertEqual(bill["creationInfo"]["created"], "2023-11-14T22:13:20Z")
+
+
+def normal(requirement: str) -> str:
+  """zope.event[test]==6.2: zope-event==6.2."""
+  name, version = re.sub(r"\[.*?\]", "", requirement).split("==")
+  return f"{re.sub('[._-]+', '-', name).lower()}=={version}"
+
+
+class Requirements(unittest.TestCase):
+
+  def test_every_package_is_pinned_by_hash(self):
+    files = sorted(ROOT.glob("*/**/*requirements.in"))
+    files = [f for f in files if "build" not in f.relative_to(ROOT).parts]
+    self.assertGreater(len(files), 5)
+    for wanted in files:
+      pinned = wanted.with_suffix(".txt").read_text()
+      entries = re.split(r"\n(?=\S)", re.sub(r"^#.*\n", "", pinned, flags=re.MULTILINE).strip())
+      names = set()  # normalized, and without extras, whose packages are listed
+      for entry in entries:
+        head = re.match(r"[\w.-]+==\S+", entry)
+        self.assertTrue(head, f"{wanted}: {entry}")
+        self.assertIn("--hash=sha256:", entry, wanted)
+        names.add(normal(head[0]))
+      for line in wanted.read_text().splitlines():
+        if line and not line.startswith("#"):
+          self.assertIn(normal(line), names, f"{wanted.with_suffix('.txt')}: run tools/pin.sh")
+
+
+class Hardening(unittest.TestCase):
+
+  def read(self, path: pathlib.Path, *options: str) -> str:
+    return subprocess.run(["readelf", "-W", *options, path], check=True, capture_output=True, text=True).stdout
+
+  def test_programs_and_libraries(self):
+    libraries = [BUILD / "lib" / "libtenon.so"]
+    for path in [program(), *(p for p in libraries if p.exists())]:
+      with self.subTest(path=path.name):
+        self.assertIn("DYN", self.read(path, "-h"), "not position-independent")
+        headers = self.read(path, "-l")
+        self.assertIn("GNU_RELRO", headers)
+        stack = next(line for line in headers.splitlines() if "GNU_STACK" in line)
+        self.assertNotIn("RWE", stack, "an executable stack")
+        self.assertFalse(re.search(r"LOAD .* RWE ", headers), "memory both writable and executable")
+        dynamic = self.read(path, "-d")
+        self.assertTrue("BIND_NOW" in dynamic or re.search(r"FLAGS_1.*NOW", dynamic), "symbols are bound lazily")
+        self.assertNotIn("TEXTREL", dynamic)
+        # Libraries are those of the system, or beside the file.
+        for found in re.findall(r"R(?:UN)?PATH.*\[(.*)\]", dynamic):
+          for part in found.split(":"):
+            self.assertTrue(part == "" or part.startswith(("$ORIGIN", str(BUILD))), part)
+
+  def test_no_path_of_the_build_in_the_program(self):
+    strings = subprocess.run(["strings", "-a", program()], check=True, capture_output=True, text=True).stdout
+    found = [line for line in strings.splitlines() if str(ROOT) + "/" in line]
+    self.assertEqual(found[:5], [])
+
+
+if __name__ == "__main__":
+  parser = argparse.ArgumentParser()
+  parser.add_argument("--build", type=pathlib.Path, default=BUILD)
+  args, rest = parser.parse_known_args()
+  BUILD = args.build.resolve()
+  unittest.main(argv=[sys.argv[0], *rest])
