@@ -1,6 +1,7 @@
 #include "runtime/devices/device.h"
 
 #include <algorithm>
+#include <new>
 
 #include "env/status.h"
 
@@ -102,8 +103,12 @@ absl::Status DeviceStream::Synchronize() {
 void DeviceStream::Retire(const SP_DeviceMemoryBase& block) {
   if (block.opaque == nullptr) return;
   if (busy_) {
-    retired_.push_back(block);
-    return;
+    try {
+      retired_.push_back(block);
+      return;
+    } catch (const std::bad_alloc&) {  // it is freed at once, when the work is done
+      Synchronize().IgnoreError();
+    }
   }
   SP_DeviceMemoryBase gone = block;
   device_.executor_.deallocate(&device_.device_, &gone);

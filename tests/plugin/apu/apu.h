@@ -66,6 +66,8 @@ void RecordRun(int64_t start_ns, int64_t end_ns);  // while a profile is taken
 bool MustFail(const char* where);
 
 inline void Ok(TF_Status* status) { TF_SetStatus(status, TF_OK, ""); }
+// The result of the function of that name: OK, unless it must fail.
+bool Succeeds(const char* function, TF_Status* status);
 
 }  // namespace apu
 

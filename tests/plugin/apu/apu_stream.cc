@@ -101,9 +101,9 @@ uint64_t TimerNanoseconds(SP_Timer timer) {
 namespace {
 
 void CreateStream(const SP_Device*, SP_Stream* stream, TF_Status* status) {
+  if (!Succeeds("create_stream", status)) return;
   *stream = new SP_Stream_st;
   ++Count(kStreamsInUse);
-  Ok(status);
 }
 
 void DestroyStream(const SP_Device*, SP_Stream stream) {
@@ -155,7 +155,7 @@ void BlockHostForEvent(const SP_Device*, SP_Event event, TF_Status* status) {
 
 void BlockHostUntilDone(const SP_Device*, SP_Stream stream, TF_Status* status) {
   stream->WaitUntilIdle();
-  Ok(status);
+  Succeeds("block_host_until_done", status);
 }
 
 void CreateTimer(const SP_Device*, SP_Timer* timer, TF_Status* status) {

@@ -1,0 +1,93 @@
+// Every function of the sample plug-in (tests/plugin/apu) that can fail during a run fails in turn.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+#include "graph/text.h"
+#include "tests/unit/device/apu_test.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::ElementsAre;
+
+struct Fault {
+  const char* function;   // as APU_FAIL
+  bool in_warm_run;       // whether a run that is not the first calls it
+  const char* says = "";  // what the error has to mention besides the node
+};
+void PrintTo(const Fault& f, std::ostream* out) { *out << f.function; }
+
+constexpr char kGraph[] = R"(
+in x = %x
+%x = Placeholder() {dtype=float, shape=<?>}
+%before = Neg(%x) {T=float}
+%on_apu = Relu(%before) {T=float}
+%after = Neg(%on_apu) {T=float}
+%again = Relu(%after) {T=float}
+%y = AddV2(%again, %on_apu) {T=float}
+out y = %y
+)";
+
+class DeviceFaults : public ApuTest, public ::testing::WithParamInterface<Fault> {
+ protected:
+  void SetUp() override {
+    ApuTest::SetUp();
+    auto graph = ParseGraph(kGraph);
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    session_ = MakeSession(*std::move(graph), "APU:0");
+  }
+  void ExpectRight() {
+    const auto out = Run(*session_, {Floats({-1, 2, -3})});
+    ASSERT_EQ(out.size(), 1u);
+    EXPECT_THAT(out[0].flat<float>(), ElementsAre(1, 0, 3));
+  }
+  void ExpectError() {
+    const ApuFails failing(GetParam().function);
+    const absl::Status status = session_->Run(std::vector<Tensor>{Floats({-1, 2, -3})}).status();
+    EXPECT_FALSE(status.ok());
+    EXPECT_TRUE(absl::StrContains(status.message(), "APU:0") ||
+                absl::StrContains(status.message(), "node '"))
+        << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), GetParam().says)) << status;
+  }
+
+  std::unique_ptr<Session> session_;
+};
+
+TEST_P(DeviceFaults, InTheFirstRun) {
+  const ApuCounts since;
+  ExpectError();
+  ExpectError();
+  ExpectRight();
+  EXPECT_EQ(since("blocks_in_use"), 0);
+  session_.reset();
+  EXPECT_EQ(since("streams_in_use"), 0);
+}
+
+TEST_P(DeviceFaults, InALaterRun) {
+  if (!GetParam().in_warm_run) GTEST_SKIP() << "later runs do not call it";
+  const ApuCounts since;
+  ExpectRight();
+  ExpectError();
+  ExpectRight();
+  ExpectError();
+  EXPECT_EQ(since("blocks_in_use"), 0);
+  ExpectRight();
+  session_.reset();
+  EXPECT_EQ(since("streams_in_use"), 0);
+  EXPECT_EQ(since("kernels_made"), since("kernels_deleted"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Functions, DeviceFaults,
+    ::testing::Values(Fault{"create", false, "no APU is free"},
+                      Fault{"create_stream", false, "create_stream: the APU is on fire"},
+                      Fault{"allocate", true, "has no 12 bytes"},
+                      Fault{"memcpy_htod", true, "on fire"}, Fault{"memcpy_dtoh", true, "on fire"},
+                      Fault{"block_host_until_done", true, "on fire"},
+                      Fault{"kernel", true, "lost its way"}),
+    [](const auto& info) { return std::string(info.param.function); });
+
+}  // namespace
+}  // namespace tenon
