@@ -37,15 +37,20 @@ def epoch():
     return int(done.stdout) if done.returncode == 0 and done.stdout.strip() else 315532800
 
 
+OWN = "libtenon.so"  # of the package libtenon0, which is not installed where packages are made
+
+
 def needed(binary):
-    """Paths of the shared libraries that the loader would load, by soname."""
+    """Paths of the shared libraries that the loader would load, by soname; OWN's is None if it is not found."""
     out = subprocess.run(["ldd", binary], check=True, capture_output=True, text=True).stdout
     found = {}
     for line in out.splitlines():
         match = re.match(r"\s*(\S+) => (\S+)", line)
-        if match and match.group(2) == "not":
+        if match and match.group(2) == "not" and match.group(1).startswith(OWN):
+            found[match.group(1)] = None
+        elif match and match.group(2) == "not":
             raise SystemExit(f"{binary}: needs {match.group(1)}, which is not found")
-        if match:
+        elif match:
             found[match.group(1)] = pathlib.Path(match.group(2)).resolve()
     return found
 
@@ -84,9 +89,9 @@ def _nanobind(text):
     return _package("nanobind", text, "NOASSERTION", f"pkg:pypi/nanobind@{text}", "BSD-3-Clause")
 
 
-def document(name, purl, bundled, linked, nanobind):
+def document(name, purl, bundled, linked, nanobind, needs_own=False):
     """The document. `bundled`, `linked`: names of Debian packages in the package, and of those that it needs;
-    `nanobind`: the version whose code is in the package, or None."""
+    `nanobind`: the version whose code is in the package, or None; `needs_own`: whether it needs libtenon0."""
     root = _package(name, version(), "Organization: Tenon", purl, "Apache-2.0")
     root["primaryPackagePurpose"] = "LIBRARY"
     packages = [root]
@@ -95,6 +100,9 @@ def document(name, purl, bundled, linked, nanobind):
         for other in sorted(set(names)):
             packages.append(_debian(other))
             relations.append((root["SPDXID"], kind, packages[-1]["SPDXID"]))
+    if needs_own:
+        packages.append(_package("libtenon0", version(), "Organization: Tenon", f"pkg:generic/libtenon0@{version()}", "Apache-2.0"))
+        relations.append((root["SPDXID"], "DYNAMIC_LINK", packages[-1]["SPDXID"]))
     if nanobind:
         packages.append(_nanobind(nanobind))
         relations.append((root["SPDXID"], "STATIC_LINK", packages[-1]["SPDXID"]))
@@ -122,9 +130,11 @@ def of_folder(folder, name, nanobind):
             if file.read(4) == b"\x7fELF" and path.suffix != ".o":
                 own.add(path.name.split(".so")[0])
                 libraries |= needed(path)
-    linked = {owner(path) for soname, path in libraries.items()
-              if not soname.startswith(("linux-vdso", "libtenon")) and soname.split(".so")[0] not in own}
-    return document(name, f"pkg:generic/{name}@{version()}", [], linked, nanobind)
+    others = {soname: path for soname, path in libraries.items()
+              if not soname.startswith("linux-vdso") and soname.split(".so")[0] not in own}
+    linked = {owner(path) for soname, path in others.items() if not soname.startswith(OWN)}
+    needs_own = any(soname.startswith(OWN) for soname in others)
+    return document(name, f"pkg:generic/{name}@{version()}", [], linked, nanobind, needs_own)
 
 
 def main():
