@@ -94,6 +94,7 @@ void EagerQueue::Pool::Submit(std::shared_ptr<EagerCall> call, bool stateful) {
   std::call_once(started_, [this] { StartWorkers(); });
   if (stateful) call->finished = std::make_shared<EagerValue>();
   ++pending_;
+  call->queue = this;
   std::shared_ptr<EagerValue> before;
   if (stateful) {
     MutexLock lock(&order_mutex_);
@@ -205,7 +206,9 @@ void EagerQueue::Pool::Finish(EagerValue& value, absl::StatusOr<Tensor> result) 
     value.done = true;
     readers.swap(value.readers);
   }
-  for (const std::shared_ptr<EagerCall>& reader : readers) Arrived(reader, 1, bytes);
+  for (const std::shared_ptr<EagerCall>& reader : readers) {
+    reader->queue->Arrived(reader, 1, bytes);
+  }
 }
 
 void EagerQueue::Pool::Arrived(const std::shared_ptr<EagerCall>& call, int values, size_t bytes) {

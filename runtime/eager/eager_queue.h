@@ -43,7 +43,10 @@ struct EagerValue {
 using EagerFunction =
     std::function<absl::StatusOr<std::vector<Tensor>>(absl::Span<const Tensor> inputs)>;
 
+class EagerQueue;
+
 struct EagerCall {
+  EagerQueue* queue = nullptr;  // that runs it; inputs may come from others
   EagerFunction run;
   std::vector<std::shared_ptr<EagerValue>> inputs;
   std::vector<std::shared_ptr<EagerValue>> outputs;
@@ -93,8 +96,8 @@ class EagerQueue::Pool {
   void Work();
   static absl::StatusOr<std::vector<Tensor>> Results(EagerCall& call);
   void Run(EagerCall& call);
-  // Passes the value to the calls that wait for it.
-  void Finish(EagerValue& value, absl::StatusOr<Tensor> result);
+  // Passes the value to the calls that wait for it, also in other queues.
+  static void Finish(EagerValue& value, absl::StatusOr<Tensor> result);
   // `values` more inputs of the call, with `bytes` in total, are ready.
   void Arrived(const std::shared_ptr<EagerCall>& call, int values, size_t bytes);
 

@@ -3,11 +3,13 @@
 //
 //   TENON_FUZZ_ROUNDS=100000 build/bin/fuzz_test --gtest_filter=*FuzzCorpus*/op_call
 //
-// An input that crashes is left in the file that is named when the test begins.
+// An input that crashes, or runs for a minute, is written to the file that the last line names.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -39,6 +41,20 @@ std::vector<fs::path> CorpusOf(const std::string& target) {
 std::string ReadFile(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The input that runs, for OnCrash.
+std::string crash_path, running;
+
+// Async-signal-safe.
+void OnCrash(int signal) {
+  const int fd = open(crash_path.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
+  if (fd >= 0 && write(fd, running.data(), running.size()) >= 0) {
+    (void)!write(STDERR_FILENO, crash_path.data(), crash_path.size());
+    (void)!write(STDERR_FILENO, "\n", 1);
+  }
+  std::signal(signal, SIG_DFL);
+  raise(signal);
 }
 
 void RunOn(const FuzzTarget& target, const std::string& bytes) {
@@ -94,9 +110,10 @@ TEST_P(FuzzCorpus, ChangedAtRandomIsHandled) {
   const std::vector<fs::path> files = CorpusOf(target.name);
   const char* rounds = std::getenv("TENON_FUZZ_ROUNDS");
   const MemoryLimit limit;
-  const std::string last =
-      ::testing::TempDir() + "tenon_fuzz_input_" + std::to_string(getpid()) + "_" + target.name;
-  std::fprintf(stderr, "%s\n", last.c_str());
+  crash_path = ::testing::TempDir() + "tenon_fuzz_input_" + std::to_string(getpid());
+  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM}) {
+    std::signal(signal, OnCrash);
+  }
   Mutator mutate(kSeed);
   for (int i = 0; i < (rounds == nullptr ? kRounds : std::atoi(rounds)) && !files.empty(); ++i) {
     std::string bytes = ReadFile(files[mutate.Below(files.size())]);
@@ -105,10 +122,14 @@ TEST_P(FuzzCorpus, ChangedAtRandomIsHandled) {
       bytes.resize(mutate.Below(512));
       for (char& byte : bytes) byte = static_cast<char>(mutate.Below(256));
     }
-    std::ofstream(last, std::ios::binary) << bytes;
-    RunOn(target, bytes);
+    running = std::move(bytes);
+    alarm(60);
+    RunOn(target, running);
+    alarm(0);
   }
-  fs::remove(last);
+  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM}) {
+    std::signal(signal, SIG_DFL);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(, FuzzCorpus, ::testing::ValuesIn(AllFuzzTargets()),

@@ -13,8 +13,11 @@ namespace {
 
 class ScratchFolder {
  public:
+  // In memory if possible: a target writes many small files.
   ScratchFolder()
-      : path_(std::filesystem::temp_directory_path() / absl::StrCat("tenon_fuzz_", getpid())) {
+      : path_((std::filesystem::is_directory("/dev/shm") ? std::filesystem::path("/dev/shm")
+                                                         : std::filesystem::temp_directory_path()) /
+              absl::StrCat("tenon_fuzz_", getpid())) {
     std::filesystem::create_directories(path_);
   }
   ~ScratchFolder() {

@@ -174,6 +174,20 @@ TEST(EagerAsync, RunsInTheOrderOfItsData) {
   EXPECT_TRUE(sum.ready());
 }
 
+// A context used to wait forever for its call if another one computed the input. Found by fuzzing.
+TEST(EagerAsync, AnInputOfAnotherContext) {
+  auto first = Make(true);
+  auto second = Make(true);
+  EagerHandle x(Floats({2}, {1, 2}));
+  EagerHandle sum = x;
+  for (int i = 0; i < 1000; ++i) sum = Only(first->Submit("AddV2", {sum, x}));
+  const EagerHandle y = Only(second->Submit("Neg", {sum}));
+  second.reset();
+  EXPECT_TRUE(y.ready());
+  ASSERT_TRUE(y.Read().ok()) << y.Read().status();
+  EXPECT_THAT(y.Read()->flat<float>(), ElementsAre(-1001, -2002));
+}
+
 TEST(EagerAsync, UnknownShapesAndSeveralOutputs) {
   auto eager = Make(true);
   EagerHandle x(Floats({4}, {3, 0, 5, 0}));
