@@ -94,7 +94,7 @@ void EagerQueue::Pool::Submit(std::shared_ptr<EagerCall> call, bool stateful) {
   std::call_once(started_, [this] { StartWorkers(); });
   if (stateful) call->finished = std::make_shared<EagerValue>();
   ++pending_;
-  call->queue = this;
+  call->pool = this;
   std::shared_ptr<EagerValue> before;
   if (stateful) {
     MutexLock lock(&order_mutex_);
@@ -207,7 +207,7 @@ void EagerQueue::Pool::Finish(EagerValue& value, absl::StatusOr<Tensor> result) 
     readers.swap(value.readers);
   }
   for (const std::shared_ptr<EagerCall>& reader : readers) {
-    reader->queue->Arrived(reader, 1, bytes);
+    reader->pool->Arrived(reader, 1, bytes);
   }
 }
 

@@ -43,24 +43,10 @@ struct EagerValue {
 using EagerFunction =
     std::function<absl::StatusOr<std::vector<Tensor>>(absl::Span<const Tensor> inputs)>;
 
-class EagerQueue;
-
-struct EagerCall {
-  EagerQueue* queue = nullptr;  // that runs it; inputs may come from others
-  EagerFunction run;
-  std::vector<std::shared_ptr<EagerValue>> inputs;
-  std::vector<std::shared_ptr<EagerValue>> outputs;
-  // Ready when the call is done; the next stateful call waits for it (null for calls without
-  // state).
-  std::shared_ptr<EagerValue> finished;
-  std::atomic<int> missing = 0;   // values that it still waits for
-  std::atomic<size_t> bytes = 0;  // of inputs that are ready
-  absl::Status status;            // not OK: the call fails with it
-  std::shared_ptr<EagerCall> next_ready;
-};
-
 class EagerQueue {
  public:
+  class Pool;
+
   // Submit blocks above these limits and continues at half of them.
   static constexpr int kMaxPending = 1024;
   static constexpr size_t kMaxPendingBytes = size_t{1} << 30;
@@ -75,11 +61,24 @@ class EagerQueue {
   void Submit(std::shared_ptr<EagerCall> call, bool stateful);
 
  private:
-  class Pool;
   class Registry;
 
   const int num_workers_;
   Pool* pool_;
+};
+
+struct EagerCall {
+  EagerQueue::Pool* pool = nullptr;  // that runs it; inputs may come from others
+  EagerFunction run;
+  std::vector<std::shared_ptr<EagerValue>> inputs;
+  std::vector<std::shared_ptr<EagerValue>> outputs;
+  // Ready when the call is done; the next stateful call waits for it (null for calls without
+  // state).
+  std::shared_ptr<EagerValue> finished;
+  std::atomic<int> missing = 0;   // values that it still waits for
+  std::atomic<size_t> bytes = 0;  // of inputs that are ready
+  absl::Status status;            // not OK: the call fails with it
+  std::shared_ptr<EagerCall> next_ready;
 };
 
 // The workers of one process, and their work.
@@ -96,7 +95,7 @@ class EagerQueue::Pool {
   void Work();
   static absl::StatusOr<std::vector<Tensor>> Results(EagerCall& call);
   void Run(EagerCall& call);
-  // Passes the value to the calls that wait for it, also in other queues.
+  // Passes the value to the calls that wait for it, also in other pools.
   static void Finish(EagerValue& value, absl::StatusOr<Tensor> result);
   // `values` more inputs of the call, with `bytes` in total, are ready.
   void Arrived(const std::shared_ptr<EagerCall>& call, int values, size_t bytes);
