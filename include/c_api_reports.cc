@@ -51,12 +51,19 @@ Json RewritingJson(const tenon::SessionReport& report) {
           {"ops_after", CountsJson(report.rewrite.ops_after)}};
 }
 
-Json MemoryJson(const tenon::SessionBytes& bytes) {
-  return {{"weights", bytes.weights},
-          {"packed", bytes.packed},
-          {"plans", bytes.plans},
-          {"primitives", bytes.primitives},
-          {"total", bytes.total()}};
+Json MemoryJson(const Session& session) {
+  const tenon::SessionBytes bytes = session.bytes();
+  Json memory = {{"weights", bytes.weights},
+                 {"packed", bytes.packed},
+                 {"plans", bytes.plans},
+                 {"primitives", bytes.primitives},
+                 {"total", bytes.total()}};
+  if (const auto used = session.memory_used()) {
+    memory["limit"] = used->limit;
+    memory["held"] = used->held;
+    memory["peak"] = used->peak;
+  }
+  return memory;
 }
 
 Json PlansJson(const Session& session) {
@@ -102,7 +109,7 @@ Json SessionJson(const Session& session) {
           {"threads", session.threads()},
           {"onednn_opts", session.flags().onednn_opts},
           {"rewriting", RewritingJson(session.report())},
-          {"memory", MemoryJson(session.bytes())},
+          {"memory", MemoryJson(session)},
           {"plans", PlansJson(session)},
           {"plan_cache", CacheJson(session.plan_stats())},
           {"kernel_cache", CacheJson(session.kernel_stats())},
@@ -154,8 +161,9 @@ tenon_status* tenon_session_memory(const tenon_session* session, tenon_memory* m
   return tenon::Guard([&]() -> absl::Status {
     if (session == nullptr) return tenon::InvalidArgument("null argument");
     const tenon::SessionBytes bytes = session->session->bytes();
+    const tenon::MemoryUsed used = session->session->memory_used().value_or(tenon::MemoryUsed{});
     const tenon_memory told = {sizeof(tenon_memory), bytes.weights, bytes.packed, bytes.plans,
-                               bytes.primitives};
+                               bytes.primitives,     used.limit,    used.held,    used.peak};
     return tenon::WriteStruct(told, memory);
   });
 }

@@ -62,9 +62,8 @@ absl::Status CreateSession(const tenon_model& model, const tenon_session_options
     TENON_ASSIGN_OR_RETURN(session->session,
                            tenon::Session::Load(model.path, request.load, request.session));
   } else {
-    TENON_ASSIGN_OR_RETURN(tenon::Model parsed, tenon::ParseModel(model.bytes, request.load));
     TENON_ASSIGN_OR_RETURN(session->session,
-                           tenon::Session::Create(std::move(parsed), request.session));
+                           tenon::Session::Parse(model.bytes, request.load, request.session));
   }
   *out = session.release();
   return absl::OkStatus();
@@ -85,6 +84,7 @@ absl::StatusOr<tenon::SessionRequest> tenon::ReadSessionOptions(
   const auto names = [](const char* list) -> std::vector<std::string> {
     return absl::StrSplit(list == nullptr ? "" : list, ',', absl::SkipWhitespace());
   };
+  options.memory_limit = wanted.memory_limit;
   if (wanted.signature != nullptr) request.load.signature = wanted.signature;
   request.load.fetches = names(wanted.fetches);
   request.load.more_feeds = names(wanted.feeds);

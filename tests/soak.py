@@ -4,7 +4,7 @@
   tests/soak.py [--seconds 86400] [--workers 4] [--plot FILE.svg]      (PYTHONPATH: the package tenon)
 
 Workers load models of tests/models with random options, run them with random numbers of rows, compare the results, and drop them; share
-sessions that stay; call single ops; damage models; let runs fail and time out; start and end threads. Every
+sessions that stay; call single ops; damage models; let runs fail, time out and exceed their memory limit; start and end threads. Every
 second the process's memory, descriptors, threads, CPU time and finished rounds are noted; bench/results/DATE-soak.json has the notes.
 
 Exits with 1 if a result was wrong or an error unexpected, or if from the second fifth of the time to the last one the least memory grew
@@ -89,7 +89,7 @@ class Soak:
   def work(self, seed: int) -> None:
     choose = random.Random(seed)
     kinds: list[Callable[[random.Random], None]] = [
-        self.fresh, self.fresh, self.again, self.again, self.again, self.rows, self.eager, self.damaged, self.failing,
+        self.fresh, self.fresh, self.again, self.again, self.again, self.rows, self.eager, self.damaged, self.failing, self.limited,
         self.thread, self.cached]
     while not self.stop.is_set():
       kind = choose.choice(kinds)
@@ -148,6 +148,13 @@ class Soak:
       except (tenon.Error, ValueError, TypeError, OSError):
         continue
       raise AssertionError("what must fail did not")
+
+  def limited(self, choose: random.Random) -> None:
+    try:
+      with self.examples[0].load(memory_limit=choose.randint(1000, 200000)) as model:
+        model(np.zeros((choose.randint(1, 200), 16), np.float32))
+    except tenon.ResourceExhaustedError:
+      pass
 
   def thread(self, choose: random.Random) -> None:
     """Threads that come and go, with OpenMP's helpers."""

@@ -1,5 +1,6 @@
 // tenon run: runs a model once or several times, from npz to npz or to a summary.
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -18,6 +19,7 @@ struct RunArgs {
   ModelArgs model;
   std::string inputs, outputs, variables;
   int steps = 0;
+  double timeout = 0;  // seconds; 0: none
   bool stacked = false, eager = false;
 };
 
@@ -67,13 +69,19 @@ absl::StatusOr<Tensor> Stack(const std::string& name, const std::vector<Tensor>&
 
 absl::StatusOr<std::vector<NamedTensor>> RunOnce(const RunArgs& args, Session& session,
                                                  const std::vector<NamedTensor>& inputs, int step) {
-  if (!args.stacked) return session.Run(inputs);
+  RunOptions options;
+  if (args.timeout > 0) {
+    using Clock = StopCondition::Clock;
+    options.stop.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                               std::chrono::duration<double>(args.timeout));
+  }
+  if (!args.stacked) return session.Run(inputs, options);
   std::vector<NamedTensor> rows;
   for (const auto& [name, tensor] : inputs) {
     TENON_ASSIGN_OR_RETURN(Tensor row, Row(name, tensor, step));
     rows.emplace_back(name, std::move(row));
   }
-  return session.Run(rows);
+  return session.Run(rows, options);
 }
 
 absl::Status RunSteps(const RunArgs& args, Session& session,
@@ -182,10 +190,15 @@ Command AddRunCommand(CLI::App& parent) {
                 "the first dimension of inputs is the step, wrapping around");
   app->add_option("--variables", args->variables,
                   ".npz to write with the variables that the model changes, after the last run");
+  CLI::Option* timeout =
+      app->add_option("--timeout", args->timeout,
+                      "seconds that each run may take, its plan included; a longer one is an error")
+          ->check(CLI::Range(1e-9, 1e9));
   CLI::Option* steps = app->get_option("--steps");
   app->add_flag("--eager", args->eager,
                 "one eager call per node; without graph rewriting or planning")
-      ->excludes(steps);
+      ->excludes(steps)
+      ->excludes(timeout);
   return {app, [args] { return Run(*args); }};
 }
 

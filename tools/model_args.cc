@@ -33,6 +33,11 @@ void AddSessionArgs(CLI::App& app, ModelArgs& args) {
   app.add_option("--cache-dir", args.cache_dir,
                  "folder for the disk cache of rewritten graphs and packed weights "
                  "(TENON_CACHE_DIR)");
+  app.add_option("--memory-limit", args.memory_limit,
+                 "the most bytes that weights, plans and runs may take, as 500M or 2G (powers of "
+                 "1024); more is an error that names the node")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62));
   AddPrecisionArg(app, args);
 }
 
@@ -87,6 +92,7 @@ absl::StatusOr<OpenedSession> OpenSession(const ModelArgs& args) {
   options.cache_dir = args.cache_dir;
   options.plugins = args.plugins;
   options.device = args.device;
+  options.memory_limit = static_cast<int64_t>(args.memory_limit);
   OpenedSession opened;
   TENON_ASSIGN_OR_RETURN(opened.session, Session::Load(args.path, LoadOptionsOf(args), options));
   TENON_RETURN_IF_ERROR(opened.session->report().status);

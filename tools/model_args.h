@@ -2,6 +2,7 @@
 #ifndef TENON_TOOLS_MODEL_ARGS_H_
 #define TENON_TOOLS_MODEL_ARGS_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,14 +27,15 @@ struct ModelArgs {
   std::string cache_dir;  // empty: TENON_CACHE_DIR
   std::string precision;  // empty: TF_SET_ONEDNN_FPMATH_MODE
   std::vector<std::string> plugins;
-  std::string device;  // empty: the CPU
+  std::string device;         // empty: the CPU
+  uint64_t memory_limit = 0;  // bytes; 0: no limit
 };
 
 // --plugin, which may be repeated.
 void AddPluginArg(CLI::App& app, std::vector<std::string>& plugins);
 // MODEL, --signature, --fetch, --plugin, --device.
 void AddModelArgs(CLI::App& app, ModelArgs& args);
-// --threads, --cache-dir and --precision, of commands that run the model.
+// --threads, --cache-dir, --memory-limit and --precision, of commands that run the model.
 void AddSessionArgs(CLI::App& app, ModelArgs& args);
 // --precision alone, of commands that show what rewriting does.
 void AddPrecisionArg(CLI::App& app, ModelArgs& args);

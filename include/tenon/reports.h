@@ -30,7 +30,7 @@ TENON_API void tenon_text_free(tenon_text* text);
  *                            "rules": [{"rule": "FuseConv2D", "fired": 53}]}],
  *                "ops_before": {"Conv2D": 53}, "ops_after": {"_MklNativeFusedConv2D": 53}},
  *  "memory": {"weights": bytes, "packed": bytes, "plans": bytes, "primitives": bytes, "total":
- *             bytes},
+ *             bytes; with a memory_limit also "limit", "held" and "peak": bytes},
  *  "plans": [{"inputs": [{"name": "x", "dtype": "float", "shape": [1, 224, 224, 3]}], "steps": 58,
  *             "nodes": 60, "evaluated": 0, "aliased": 1, "in_place": 3, "arena_bytes": bytes,
  *             "unshared_bytes": bytes}],
@@ -48,9 +48,12 @@ typedef struct tenon_memory {
   int64_t packed;     /* forms that kernels made from them */
   int64_t plans;      /* the plans that are kept, and the arenas of their runs */
   int64_t primitives; /* an estimate: oneDNN does not report it */
+  int64_t limit;      /* the session's memory_limit; 0: none, and the next two are 0 */
+  int64_t held;       /* what counts against it now */
+  int64_t peak;       /* the most that has counted */
 } tenon_memory;
 #define TENON_MEMORY_INIT \
-  { sizeof(tenon_memory), 0, 0, 0, 0 }
+  { sizeof(tenon_memory), 0, 0, 0, 0, 0, 0, 0 }
 TENON_API tenon_status* tenon_session_memory(const tenon_session* session, tenon_memory* memory);
 
 /* Which rules fired where, and why others did not. Rewrites the model anew, so that sessions need

@@ -44,12 +44,13 @@ struct SessionOptions {
   int onednn_opts = -1;  // 1, 0, or -1: as in the environment
   std::string signature;
   std::string fetches;
-  std::string cache_dir;  // empty: TENON_CACHE_DIR
-  std::string plugins;    // device plug-ins to load: "a.so:folder"
-  std::string device;     // where nodes run if it has a kernel for them: "APU:0"; empty: the CPU
-  std::string precision;  // "fp32" or "bf16"; empty: TF_SET_ONEDNN_FPMATH_MODE
-  std::string feeds;      // inner tensors that are inputs too: "a:0,b:0"
-  std::string tags;       // of a SavedModel's graph; empty: "serve", or the only one
+  std::string cache_dir;     // empty: TENON_CACHE_DIR
+  std::string plugins;       // device plug-ins to load: "a.so:folder"
+  std::string device;        // where nodes run if it has a kernel for them: "APU:0"; empty: the CPU
+  std::string precision;     // "fp32" or "bf16"; empty: TF_SET_ONEDNN_FPMATH_MODE
+  std::string feeds;         // inner tensors that are inputs too: "a:0,b:0"
+  std::string tags;          // of a SavedModel's graph; empty: "serve", or the only one
+  int64_t memory_limit = 0;  // the most bytes that weights, plans and runs may take; 0: no limit
 
   // Points into this object.
   tenon_session_options ToC() const {
@@ -67,6 +68,7 @@ struct SessionOptions {
     c.precision = given(precision);
     c.feeds = given(feeds);
     c.tags = given(tags);
+    c.memory_limit = memory_limit;
     return c;
   }
 };

@@ -162,10 +162,12 @@ typedef struct tenon_session_options {
                           * has instructions for it; NULL: TF_SET_ONEDNN_FPMATH_MODE */
   const char* feeds;     /* "a:0,b:0": inner tensors that are inputs too. They cut the graph: what
                           * only they needed does not run. NULL: none */
-  const char* tags; /* of the SavedModel's graph, "serve,gpu"; NULL: "serve", or the only one */
+  const char* tags;     /* of the SavedModel's graph, "serve,gpu"; NULL: "serve", or the only one */
+  int64_t memory_limit; /* the most bytes that weights, plans and runs may take; what does not fit
+                         * is TENON_RESOURCE_EXHAUSTED and names the node. 0: no limit */
 } tenon_session_options;
 #define TENON_SESSION_OPTIONS_INIT \
-  { sizeof(tenon_session_options), 0, -1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(tenon_session_options), 0, -1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
 
 /* A SavedModel folder or a GraphDef file. `options` may be NULL. */
 TENON_API tenon_status* tenon_session_create(const char* path, const tenon_session_options* options,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "env/memory_account.h"
 #include "env/status.h"
 #include "env/varint.h"
 #include "proto/checkpoint/bundle_slices.h"
@@ -184,8 +185,9 @@ absl::StatusOr<Tensor> Bundle::LoadEntry(const Entry& entry) {
   }
   const bool aligned = entry.offset % size == 0;
   if (aligned && entry.bytes >= kViewBytes && entry.dtype != DType::kBool) {
+    TENON_ASSIGN_OR_RETURN(MemoryCharge charge, MemoryCharge::Of(entry.bytes));
     return Tensor::FromExternal(entry.dtype, entry.shape, const_cast<char*>(data),
-                                file->Hold(entry.offset, entry.bytes));
+                                std::move(charge).Attach(file->Hold(entry.offset, entry.bytes)));
   }
   TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(entry.dtype, entry.shape));
   TENON_RETURN_IF_ERROR(file->Read(entry.offset, entry.bytes, t.raw()));

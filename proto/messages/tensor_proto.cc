@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "env/memory_account.h"
 #include "env/status.h"
 #include "proto/messages/tenon_graph.pb.h"
 
@@ -137,8 +138,9 @@ absl::StatusOr<Tensor> FromContent(DType dtype, const Shape& shape, int64_t n,
   }
   if (size >= kMoveBytes && dtype != DType::kBool) {
     // Moved instead of released: in an arena, a release copies.
+    TENON_ASSIGN_OR_RETURN(MemoryCharge charge, MemoryCharge::Of(size));
     const auto bytes = std::make_shared<std::string>(std::move(*proto.mutable_tensor_content()));
-    return Tensor::FromExternal(dtype, shape, bytes->data(), bytes);
+    return Tensor::FromExternal(dtype, shape, bytes->data(), std::move(charge).Attach(bytes));
   }
   TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(dtype, shape));
   if (dtype == DType::kBool) {

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <cstdint>
 #include <deque>
 #include <string>
 
@@ -30,6 +31,7 @@ class Options {
     options.precision = Text("precision");
     options.feeds = Text("feeds");
     options.tags = Text("tags");
+    options.memory_limit = nanobind::cast<int64_t>(nanobind::object(given_["memory_limit"]));
     return options;
   }
 

@@ -290,7 +290,8 @@ class Model:
         True
         """
         found = json.loads(self._session.report())["memory"]
-        return Memory(found["weights"], found["packed"], found["plans"], found["primitives"])
+        return Memory(found["weights"], found["packed"], found["plans"], found["primitives"],
+                      found.get("limit"), found.get("held"), found.get("peak"))
 
     # ---- its life ----
 
@@ -341,14 +342,16 @@ def _session_options(options: Dict[str, Any]) -> Dict[str, Any]:
         "onednn_opts": -1 if onednn is None else int(onednn), "precision": options["precision"],
         "cache_dir": options["cache_dir"], "fetches": joined("fetches", ","),
         "feeds": joined("feeds", ","), "tags": joined("tags", ","),
-        "plugins": joined("plugins", ":"), "device": options["device"]}
+        "plugins": joined("plugins", ":"), "device": options["device"],
+        "memory_limit": options["memory_limit"]}
 
 
 def load(path: Union[Path, bytes], *, signature: Optional[str] = None, threads: int = 0,
          precision: Optional[str] = None, cache_dir: Optional[Path] = None,
          fetches: Optional[Sequence[str]] = None, feeds: Optional[Sequence[str]] = None,
          tags: Optional[Sequence[str]] = None, plugins: Optional[Sequence[str]] = None,
-         device: Optional[str] = None, onednn: Optional[bool] = None, cast: bool = False) -> Model:
+         device: Optional[str] = None, onednn: Optional[bool] = None, cast: bool = False,
+         memory_limit: Optional[int] = None) -> Model:
     """Loads a model: a SavedModel folder, or a frozen GraphDef (.pb, .pbtxt), or the bytes of one.
 
     Args:
@@ -364,6 +367,8 @@ def load(path: Union[Path, bytes], *, signature: Optional[str] = None, threads: 
       onednn: False leaves the graph unchanged and runs reference kernels; by default, as
         TF_ENABLE_ONEDNN_OPTS says
       cast: convert inputs of another dtype or memory layout instead of refusing them
+      memory_limit: the most bytes that weights, plans and runs may take, results that are still held included. What
+        does not fit, at loading or in a run, is a ResourceExhaustedError that names the node
 
     Raises NotFoundError (a FileNotFoundError) if there is no model, InvalidArgumentError (a ValueError) if it is
     damaged, UnimplementedError if it has an op that Tenon does not have.
@@ -378,5 +383,8 @@ def load(path: Union[Path, bytes], *, signature: Optional[str] = None, threads: 
     options = {"signature": signature, "threads": threads, "precision": precision,
                "cache_dir": None if cache_dir is None else os.fspath(cache_dir),
                "fetches": names(fetches), "feeds": names(feeds), "tags": names(tags),
-               "plugins": names(plugins), "device": device, "onednn": onednn, "cast": cast}
+               "plugins": names(plugins), "device": device, "onednn": onednn, "cast": cast,
+               "memory_limit": 0 if memory_limit is None else memory_limit}
+    if memory_limit is not None and memory_limit <= 0:
+        raise ValueError("memory_limit must be positive")
     return Model(path if isinstance(path, bytes) else os.fspath(path), options)

@@ -7,7 +7,7 @@ import dataclasses
 import html
 import json
 import os
-from typing import Any, Dict, List, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -213,12 +213,18 @@ class Memory:
       packed: forms that kernels made of them
       plans: plans, and the memory of their runs
       primitives: oneDNN's compiled kernels, an estimate
+      limit: the memory_limit that the model was loaded with; None: there is none, and the next two are None
+      held: what counts against the limit now
+      peak: the most that has counted
     """
 
     weights: int
     packed: int
     plans: int
     primitives: int
+    limit: Optional[int] = None
+    held: Optional[int] = None
+    peak: Optional[int] = None
 
     @property
     def total(self) -> int:

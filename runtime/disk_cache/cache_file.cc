@@ -11,6 +11,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "env/mapped_file.h"
+#include "env/memory_account.h"
 #include "env/status.h"
 #include "runtime/disk_cache/content_hash.h"
 
@@ -82,8 +83,13 @@ class Decoder {
            static_cast<uint64_t>(*n) == bytes / SizeOf(dtype) && bytes % SizeOf(dtype) == 0;
     if (!ok_) return Tensor();
     const uint64_t at = data_at_ + offset;
+    absl::StatusOr<MemoryCharge> charge = MemoryCharge::Of(bytes);
+    if (!charge.ok()) {
+      ok_ = false;  // loading the model itself then says what does not fit
+      return Tensor();
+    }
     return Tensor::FromExternal(dtype, shape, const_cast<char*>(file_->data()) + at,
-                                file_->Hold(at, bytes));
+                                (*std::move(charge)).Attach(file_->Hold(at, bytes)));
   }
 
  private:

@@ -166,8 +166,12 @@ absl::StatusOr<std::vector<Tensor>> CollectOutputs(const FlatPlan& plan, Executi
     }
     // A second name for the same tensor, an input passed through, and a constant each get a copy.
     TENON_ASSIGN_OR_RETURN(Tensor view, run.View({output.buffer, output.dtype, output.shape}));
-    TENON_ASSIGN_OR_RETURN(Tensor copy, view.Clone());
-    outputs.push_back(std::move(copy));
+    absl::StatusOr<Tensor> copy = view.Clone();
+    if (!copy.ok()) {
+      const GraphOutput& named = plan.graph->outputs()[outputs.size()];
+      return Annotate(copy.status(), NodeLabel(plan.graph->node(named.source.node)));
+    }
+    outputs.push_back(*std::move(copy));
   }
   return outputs;
 }
@@ -199,6 +203,17 @@ void Recycle(const FlatPlan& plan, Execution& run) {
   }
 }
 
+// Names the node of an owned output.
+absl::Status AtOutput(const FlatPlan& plan, size_t owned, const absl::Status& status) {
+  for (size_t i = 0; i < plan.outputs.size(); ++i) {
+    const Buffer& buffer = plan.buffers[static_cast<size_t>(plan.outputs[i].buffer)];
+    if (buffer.kind != Buffer::Kind::kOutput || static_cast<size_t>(buffer.index) != owned)
+      continue;
+    return Annotate(status, NodeLabel(plan.graph->node(plan.graph->outputs()[i].source.node)));
+  }
+  return status;
+}
+
 absl::Status Prepare(const FlatPlan& plan, absl::Span<const Tensor> into, Execution& run) {
   ExecState& state = run.state;
   if (state.bound_to == nullptr) TENON_RETURN_IF_ERROR(MakeTensors(plan, state));
@@ -213,7 +228,9 @@ absl::Status Prepare(const FlatPlan& plan, absl::Span<const Tensor> into, Execut
     if (t.dtype() == spec.dtype && t.shape() == spec.shape && (t.OwnsAlone() || !into.empty())) {
       continue;
     }
-    TENON_ASSIGN_OR_RETURN(t, Tensor::Allocate(spec.dtype, spec.shape));
+    absl::StatusOr<Tensor> made = Tensor::Allocate(spec.dtype, spec.shape);
+    if (!made.ok()) return AtOutput(plan, i, made.status());
+    t = *std::move(made);
   }
   for (const PointerPatch& p : plan.feed_pointers) {
     // Kernels only read from input positions.

@@ -106,10 +106,11 @@ absl::StatusOr<ArenaBlock> ArenaBlock::Allocate(size_t bytes) {
       absl::StrCat("no memory for ", bytes, " bytes of intermediate tensors"));
   if (bytes > kMostArenaBytes) return none;
   const size_t size = SizeFor(bytes), mapped = size + kHugePage;
+  TENON_ASSIGN_OR_RETURN(MemoryCharge charge, MemoryCharge::Of(size));
   if (size < kHugePage) {
     void* p = std::aligned_alloc(kArenaAlignment, size);
     if (p == nullptr) return none;
-    return ArenaBlock(static_cast<char*>(p), size);
+    return ArenaBlock(static_cast<char*>(p), size, std::move(charge));
   }
   // Huge pages avoid TLB misses; the system decides whether to use them. The block is a separate
   // mapping, which is returned whole: in malloc's heap, such blocks leave holes that small blocks
@@ -122,7 +123,7 @@ absl::StatusOr<ArenaBlock> ArenaBlock::Allocate(size_t bytes) {
   if (before > 0) munmap(begin, before);
   munmap(begin + before + size, kHugePage - before);
   madvise(begin + before, size, MADV_HUGEPAGE);
-  return ArenaBlock(begin + before, size);
+  return ArenaBlock(begin + before, size, std::move(charge));
 }
 
 void ArenaBlock::Free::operator()(char* p) const {

@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "env/memory_account.h"
 
 namespace tenon {
 
@@ -33,7 +35,8 @@ struct ArenaLayout {
 // time. Items of no bytes get offset 0. ResourceExhausted if the total is too large.
 absl::StatusOr<ArenaLayout> LayOutArena(absl::Span<const ArenaItem> items);
 
-// The memory block, aligned to at least kArenaAlignment. ResourceExhausted if there is no memory.
+// The memory block, aligned to at least kArenaAlignment. ResourceExhausted if there is no memory,
+// or too much for the account in scope.
 class ArenaBlock {
  public:
   ArenaBlock() = default;
@@ -48,7 +51,9 @@ class ArenaBlock {
     size_t bytes;
     void operator()(char* p) const;
   };
-  ArenaBlock(char* data, size_t bytes) : data_(data, Free{bytes}) {}
+  ArenaBlock(char* data, size_t bytes, MemoryCharge charge)
+      : charge_(std::move(charge)), data_(data, Free{bytes}) {}
+  MemoryCharge charge_;
   std::unique_ptr<char, Free> data_;
 };
 

@@ -52,7 +52,10 @@ absl::StatusOr<std::unique_ptr<ExecState>> StatePool::Shelf::Take() {
   if (state == nullptr) state = std::make_unique<ExecState>();
   if (arena.data() == nullptr) {
     leaving = ArenaBlock();
-    TENON_ASSIGN_OR_RETURN(arena, ArenaBlock::Allocate(arena_bytes_));
+    absl::StatusOr<ArenaBlock> made = ArenaBlock::Allocate(arena_bytes_);
+    if (!made.ok() && pool_->FreeArenas()) made = ArenaBlock::Allocate(arena_bytes_);
+    if (!made.ok()) return made.status();
+    arena = *std::move(made);
   }
   state->arena = std::move(arena);
   return state;
@@ -72,6 +75,13 @@ void StatePool::Shelf::Give(std::unique_ptr<ExecState> state) {
     leaving.push_back(std::move(state->arena));
   }
   if (free_.size() < kKept) free_.push_back(std::move(state));
+}
+
+bool StatePool::FreeArenas() {
+  Arenas leaving;
+  MutexLock lock(&mutex_);
+  leaving.swap(arenas_);
+  return !leaving.empty();
 }
 
 size_t StatePool::Shelf::size() const {

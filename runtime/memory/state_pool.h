@@ -69,6 +69,8 @@ class StatePool {
   // The total size of the arenas that no run uses.
   size_t arena_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
   size_t arenas() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Frees the arenas that no run uses. Whether there were any.
+  bool FreeArenas() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   using Arenas = absl::InlinedVector<ArenaBlock, kKept>;

@@ -327,7 +327,9 @@ class PlanBuilder {
       return steps_.Add<DynamicKernelStep>(node, inputs, ports, node, op);
     }
     if (!prepared.ok()) return prepared.status();
-    return steps_.AddFlat(node, *std::move(prepared), inputs, ports);
+    TENON_RETURN_IF_ERROR(steps_.AddFlat(node, *std::move(prepared), inputs, ports));
+    steps_.ReleasePacked(node);
+    return absl::OkStatus();
   }
 
   absl::StatusOr<PlanValue*> OutputValue(const GraphOutput& output) {

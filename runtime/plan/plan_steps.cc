@@ -216,6 +216,28 @@ absl::Status PlanSteps::AddFlat(const Node& node, std::shared_ptr<const Prepared
   return absl::OkStatus();
 }
 
+int PlanSteps::NumReaders(NodeId id) {
+  if (readers_.empty()) {
+    const Graph& graph = plan_.model->graph();
+    readers_.resize(static_cast<size_t>(graph.end_id()), 0);
+    for (NodeId reader : plan_.model->order()) {
+      for (const Endpoint& e : graph.node(reader).inputs) ++readers_[static_cast<size_t>(e.node)];
+    }
+    for (const GraphOutput& output : graph.outputs()) {
+      ++readers_[static_cast<size_t>(output.source.node)];
+    }
+  }
+  return readers_[static_cast<size_t>(id)];
+}
+
+void PlanSteps::ReleasePacked(const Node& node) {
+  for (const Endpoint& e : node.inputs) {
+    Constant* const constant = plan_.model->constant(e.node);
+    if (constant == nullptr || read_plain_.contains(constant) || NumReaders(e.node) != 1) continue;
+    constant->ReleasePlain();
+  }
+}
+
 void PlanSteps::CountBytes(Inputs inputs, const std::vector<PlanValue>& ports) {
   int64_t bytes = 0;
   const auto add = [&](const TensorSpec& spec) {

@@ -74,6 +74,9 @@ class PlanSteps {
 
   // The weights that steps use packed, and those that some step reads plain.
   const absl::flat_hash_set<Constant*>& packed() const { return packed_; }
+  // Frees the plain values of weights that the node alone reads, and has packed, so that a model is
+  // not in memory twice while its plan is built.
+  void ReleasePacked(const Node& node);
   const absl::flat_hash_set<Constant*>& read_plain() const { return read_plain_; }
   size_t written_bytes() const { return written_bytes_; }  // in a dry run
 
@@ -88,6 +91,7 @@ class PlanSteps {
   void Append(NodeId node, std::unique_ptr<Step> step);
   // Of the last step.
   void CountBytes(Inputs inputs, const std::vector<PlanValue>& ports);
+  int NumReaders(NodeId id);
 
   FlatPlan& plan_;
   PlanMemory& memory_;
@@ -95,6 +99,7 @@ class PlanSteps {
   absl::flat_hash_set<Constant*> packed_;
   absl::flat_hash_set<Constant*> read_plain_;
   size_t written_bytes_ = 0;
+  std::vector<int> readers_;  // by node; empty: not counted yet
 };
 
 }  // namespace tenon

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "env/status.h"
+#include "runtime/execution/flat_plan.h"
 
 namespace tenon {
 namespace {
@@ -34,6 +35,13 @@ Tensor PartOf(const Tensor& whole, int64_t part, int64_t parts) {
                               nullptr);
 }
 
+// "node 'x' (Op)", or the output's number if the plan does not know its node.
+std::string NameOfOutput(const Plan& plan, size_t output) {
+  const auto* const flat = dynamic_cast<const FlatPlan*>(&plan);
+  if (flat == nullptr) return absl::StrCat("output ", output);
+  return NodeLabel(flat->graph->node(flat->graph->outputs()[output].source.node));
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Tensor>> SplitPlan::DoRun(absl::Span<const Tensor> feeds,
@@ -48,7 +56,9 @@ absl::StatusOr<std::vector<Tensor>> SplitPlan::DoRun(absl::Span<const Tensor> fe
       outputs[i] = options.into[i];
       continue;
     }
-    TENON_ASSIGN_OR_RETURN(outputs[i], Tensor::Allocate(spec.dtype, spec.shape));
+    absl::StatusOr<Tensor> made = Tensor::Allocate(spec.dtype, spec.shape);
+    if (!made.ok()) return Annotate(made.status(), NameOfOutput(*part_, i));
+    outputs[i] = *std::move(made);
   }
   StepTimes times(observer == nullptr ? 0 : static_cast<size_t>(part_->stats().steps));
   const RunOptions part_options{.observer = observer == nullptr ? nullptr : &times,

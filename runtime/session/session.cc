@@ -11,6 +11,7 @@
 #include "env/exceptions.h"
 #include "env/flush_denormals.h"
 #include "env/helper_threads.h"
+#include "env/memory_account.h"
 #include "env/mutex.h"
 #include "env/status.h"
 #include "env/thread_budget.h"
@@ -52,6 +53,7 @@ struct Session::State {
   }
 
   const Flags flags;
+  std::shared_ptr<MemoryAccount> memory;  // null: no limit
   PrimitiveCache primitives;
   Services services;
   SessionVariables variables;
@@ -181,6 +183,10 @@ absl::StatusOr<std::unique_ptr<Session>> Session::New(const SessionOptions& opti
   State& state = *session->state_;
   state.services.threads = ThreadCount(options.threads, flags);
   TENON_RETURN_IF_ERROR(CheckHelperThreads(state.services.threads));
+  if (options.memory_limit < 0) return InvalidArgument("memory_limit must not be negative");
+  if (options.memory_limit > 0) {
+    state.memory = std::make_shared<MemoryAccount>(options.memory_limit);
+  }
   state.cache_dir = options.cache_dir.empty() ? flags.cache_dir : options.cache_dir;
   TENON_ASSIGN_OR_RETURN(state.precision, ResolvePrecision(options.precision, flags));
   session->report_.note = PrecisionNote(flags, state.precision);
@@ -226,10 +232,24 @@ absl::StatusOr<std::unique_ptr<Session>> Session::LoadOrThrow(const std::string&
     session->state_->disk = std::move(disk);
     if (entry.ok()) session->state_->entry = *entry;
   }
+  const MemoryScope memory(session->state_->memory, MemoryUse::kWeights);
   TENON_ASSIGN_OR_RETURN(Model model, LoadModel(path, load));
   session->state_->interface = std::move(model.interface);
   TENON_RETURN_IF_ERROR(session->Rewrite(std::move(model.graph)));
   return session;
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Parse(absl::string_view bytes,
+                                                        const LoadOptions& load,
+                                                        const SessionOptions& options) {
+  return CatchExceptions([&]() -> absl::StatusOr<std::unique_ptr<Session>> {
+    TENON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, New(options));
+    const MemoryScope memory(session->state_->memory, MemoryUse::kWeights);
+    TENON_ASSIGN_OR_RETURN(Model model, ParseModel(bytes, load));
+    session->state_->interface = std::move(model.interface);
+    TENON_RETURN_IF_ERROR(session->Rewrite(std::move(model.graph)));
+    return session;
+  });
 }
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Create(Model model,
@@ -245,10 +265,12 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Model model,
 absl::Status Session::Rewrite(Graph graph) {
   const FlushDenormals flush;  // for folded constants, as in a run
   State& state = *state_;
+  const MemoryScope memory(state.memory, MemoryUse::kWeights);
   TENON_ASSIGN_OR_RETURN(state.on_devices, PlaceOnDevices(graph, state.device));
   std::string note = std::move(report_.note);
   report_ = RewriteOrKeep(graph, state.services, state.precision);
   BufferCache::Global().Clear();  // memory of weights that were folded
+  if (state.memory != nullptr && absl::IsResourceExhausted(report_.status)) return report_.status;
   report_.note = std::move(note);
   {
     MutexLock lock(&state.disk_mutex);
@@ -285,6 +307,7 @@ absl::Status Session::Start(Graph graph) {
 
 absl::Status Session::ReadFromDisk(const DiskCacheEntry& entry) {
   State& state = *state_;
+  const MemoryScope memory(state.memory, MemoryUse::kWeights);
   TENON_ASSIGN_OR_RETURN(const CacheContent content,
                          ReadCacheFile(entry.path, entry.key, threads()));
   TENON_ASSIGN_OR_RETURN(RestoredGraph restored, RestoreGraph(content));
@@ -320,6 +343,7 @@ void Session::AfterPlan() {
 
 absl::StatusOr<Tensor> Session::ReadVariable(absl::string_view name) const {
   return CatchExceptions([&]() -> absl::StatusOr<Tensor> {
+    const MemoryScope memory(state_->memory, MemoryUse::kRun);
     TENON_ASSIGN_OR_RETURN(const Variable* variable, state_->variables.Find(name));
     TENON_ASSIGN_OR_RETURN(const Tensor value, variable->Read());
     return value.Clone();
@@ -328,6 +352,7 @@ absl::StatusOr<Tensor> Session::ReadVariable(absl::string_view name) const {
 
 absl::Status Session::AssignVariable(absl::string_view name, const Tensor& value) {
   return CatchExceptions([&]() -> absl::Status {
+    const MemoryScope memory(state_->memory, MemoryUse::kRun);
     TENON_ASSIGN_OR_RETURN(Variable * variable, state_->variables.Find(name));
     return variable->Assign(value);
   });
@@ -357,6 +382,11 @@ SessionBytes Session::bytes() const {
   state_->model->bodies().ForEach([&](const Body& body) { bytes.plans += body.plan_bytes(); });
   bytes.primitives = std::max(state_->primitives.statistics().bytes, state_->kernels.stats().bytes);
   return bytes;
+}
+
+std::optional<MemoryUsed> Session::memory_used() const {
+  if (state_->memory == nullptr) return std::nullopt;
+  return MemoryUsed{state_->memory->limit(), state_->memory->held(), state_->memory->peak()};
 }
 
 const std::vector<Shape>& Session::OutputShapes() const {
@@ -451,6 +481,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> Session::GetPlan(absl::Span<const Te
   TENON_RETURN_IF_ERROR(CheckInputs(inputs));
   TENON_RETURN_IF_ERROR(CheckHelperThreads(threads()));
   return state_->plans.Get(inputs, [&]() -> absl::StatusOr<std::shared_ptr<const Plan>> {
+    const MemoryScope memory(state_->memory, MemoryUse::kPacked);
     absl::StatusOr<std::shared_ptr<const Plan>> plan = BuildPlanFor(FeedsOf(inputs));
     if (plan.ok()) {
       AfterPlan();
@@ -486,6 +517,7 @@ absl::StatusOr<std::vector<Tensor>> Session::RunChecked(absl::Span<const Tensor>
                                                         const RunOptions& options) {
   TENON_RETURN_IF_ERROR(CheckHelperThreads(threads()));
   const ThreadsInUse in_use(threads());
+  const MemoryScope memory(state_->memory, MemoryUse::kRun);
   if (!options.stop.never()) TENON_RETURN_IF_ERROR(options.stop.Check());
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, GetPlan(inputs));
   if (options.observer != nullptr) options.observer->OnRun(plan);
@@ -545,10 +577,11 @@ absl::StatusOr<std::vector<Tensor>> Session::PutInOrder(
   return arranged;
 }
 
-absl::StatusOr<std::vector<NamedTensor>> Session::Run(absl::Span<const NamedTensor> inputs) {
+absl::StatusOr<std::vector<NamedTensor>> Session::Run(absl::Span<const NamedTensor> inputs,
+                                                      const RunOptions& options) {
   return CatchExceptions([&]() -> absl::StatusOr<std::vector<NamedTensor>> {
     TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> arranged, PutInOrder(inputs));
-    TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, RunAligned(arranged, {}));
+    TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, RunAligned(arranged, options));
     std::vector<NamedTensor> named;
     for (size_t i = 0; i < outputs.size(); ++i) {
       named.emplace_back(outputs_[i].name, std::move(outputs[i]));

@@ -7,6 +7,7 @@
 #ifndef TENON_RUNTIME_SESSION_SESSION_H_
 #define TENON_RUNTIME_SESSION_SESSION_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,9 @@ struct SessionOptions {
   // The device that runs the nodes for which it has a kernel ("APU:0"); empty: the CPU, except for
   // nodes of the model that name a loaded device.
   std::string device = "";
+  // The most bytes that the session's weights, plans and runs may take; 0: no limit. What does not
+  // fit is a ResourceExhausted error that names the node (docs/LIMITS.md has what counts).
+  int64_t memory_limit = 0;
 };
 
 // How a session used the disk cache.
@@ -67,6 +71,13 @@ struct SessionBytes {
   int64_t total() const { return weights + packed + plans + primitives; }
 };
 
+// What counts against SessionOptions::memory_limit.
+struct MemoryUsed {
+  int64_t limit = 0;
+  int64_t held = 0;  // now
+  int64_t peak = 0;  // the most so far
+};
+
 // What happened to the graph when the session was made.
 struct SessionReport {
   absl::Status status;  // not OK: rewriting failed, and the model runs unchanged
@@ -86,7 +97,7 @@ using NamedTensor = std::pair<std::string, Tensor>;
 class Session {
  public:
   // Rewrites `graph` (unless TF_ENABLE_ONEDNN_OPTS is off). If rewriting fails, Create still
-  // succeeds: see report().
+  // succeeds: see report(). Memory that the graph has before is not counted.
   static absl::StatusOr<std::unique_ptr<Session>> Create(Graph graph,
                                                          const SessionOptions& options);
   static absl::StatusOr<std::unique_ptr<Session>> Create(Model model,
@@ -95,6 +106,10 @@ class Session {
   static absl::StatusOr<std::unique_ptr<Session>> Load(const std::string& path,
                                                        const LoadOptions& load,
                                                        const SessionOptions& options);
+  // The same from the bytes of a model (ParseModel), without the disk cache.
+  static absl::StatusOr<std::unique_ptr<Session>> Parse(absl::string_view bytes,
+                                                        const LoadOptions& load,
+                                                        const SessionOptions& options);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -114,7 +129,8 @@ class Session {
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> inputs,
                                           const RunOptions& options = {});
   // By name: every output, in order. A GraphDef's placeholders that no output needs may be given.
-  absl::StatusOr<std::vector<NamedTensor>> Run(absl::Span<const NamedTensor> inputs);
+  absl::StatusOr<std::vector<NamedTensor>> Run(absl::Span<const NamedTensor> inputs,
+                                               const RunOptions& options = {});
 
   // The plan that Run uses for these inputs (built if there is none yet).
   absl::StatusOr<std::shared_ptr<const Plan>> PlanFor(absl::Span<const Tensor> inputs);
@@ -154,6 +170,8 @@ class Session {
   // Why the last batch that should have been split (batch_split.h) was not; OK if there is none.
   absl::Status split_status() const;
   SessionBytes bytes() const;
+  // Nothing is counted without a limit.
+  std::optional<MemoryUsed> memory_used() const;
 
  private:
   struct State;

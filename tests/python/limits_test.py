@@ -1,4 +1,4 @@
-"""Limits: graphs that are nested deeply, in any order, or large."""
+"""Limits: memory, and graphs that are nested deeply, in any order, or large."""
 
 from __future__ import annotations
 
@@ -171,6 +171,41 @@ class SizeTest(ModelCase):
             with self.subTest(shape):
                 small, large = (graph_size.measure(shape, n) for n in sizes)
                 self.assertLess(graph_size.total(large) / graph_size.total(small), 24, (small, large))
+
+
+class MemoryLimitTest(ModelCase):
+
+    def test_what_does_not_fit_names_the_node(self) -> None:
+        with self.assertRaises(tenon.ResourceExhaustedError) as caught:
+            tenon.load(support.ROOT / "tests" / "models" / "mobilenetv2" / "saved_model", memory_limit=100_000)
+        self.assertRegex(str(caught.exception), r"entry '.*memory limit: of 100000 bytes")
+
+    def test_the_model_goes_on(self) -> None:
+        text = (node("x", "Placeholder", dtype=FLOAT, shape="shape { dim { size: -1 } }") + node("y", "Neg", "x", T=FLOAT))
+        model = self.graph(text, memory_limit=100_000)
+        with self.assertRaisesRegex(tenon.ResourceExhaustedError, "node 'y'.*400000 bytes do not fit"):
+            model(np.zeros(100_000, np.float32))
+        results = [model(np.zeros(1000, np.float32)) for _ in range(3)]
+        memory = model.memory()
+        self.assertEqual(memory.limit, 100_000)
+        self.assertGreaterEqual(memory.held or 0, 3 * 4000)
+        self.assertGreaterEqual(memory.peak or 0, memory.held or 0)
+        del results
+        self.assertLess(model.memory().held or 0, 4000)
+
+    def test_no_limit(self) -> None:
+        model = tenon.load(support.MLP / "saved_model")
+        self.assertIsNone(model.memory().limit)
+        for bad in (0, -1):
+            with self.assertRaises(ValueError):
+                tenon.load(support.MLP / "saved_model", memory_limit=bad)
+
+    def test_from_memory(self) -> None:
+        weights = node("w", "Const", dtype=FLOAT,
+                       value="tensor { dtype: DT_FLOAT tensor_shape { dim { size: 100000 } } float_val: 1 float_val: 2 }")
+        text = node("x", "Placeholder", dtype=FLOAT, shape="shape { }") + weights + node("y", "AddV2", "x", "w", T=FLOAT)
+        with self.assertRaisesRegex(tenon.ResourceExhaustedError, "node 'w'"):
+            tenon.load(text.encode(), memory_limit=100_000)
 
 
 if __name__ == "__main__":
