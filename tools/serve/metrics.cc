@@ -8,6 +8,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
@@ -44,6 +45,7 @@ struct Metrics::Families {
     int holders = 0;
   };
   std::map<std::tuple<std::string, int64_t, std::string>, Held> signatures;
+  std::map<std::string, std::set<Histogram*>> warm_ups;  // by path
   prometheus::Registry registry;
   prometheus::Family<prometheus::Counter>& requests = prometheus::BuildCounter()
                                                           .Name(":tensorflow:serving:request_count")
@@ -183,10 +185,11 @@ std::shared_ptr<SignatureMetrics> Metrics::For(const std::string& model, int64_t
 }
 
 void Metrics::WarmUp(const std::string& path, const absl::Status& status, double microseconds) {
-  families_->warm_up
-      .Add({{"model_path", path}, {"status", absl::StatusCodeToString(status.code())}},
-           Microseconds())
-      .Observe(microseconds);
+  Histogram& series = families_->warm_up.Add(
+      {{"model_path", path}, {"status", absl::StatusCodeToString(status.code())}}, Microseconds());
+  series.Observe(microseconds);
+  const std::lock_guard<std::mutex> lock(families_->mutex);
+  families_->warm_ups[path].insert(&series);
 }
 
 void Metrics::Available(const std::string& model, int64_t version, bool available) {
@@ -197,6 +200,15 @@ void Metrics::Available(const std::string& model, int64_t version, bool availabl
 void Metrics::Bytes(const std::string& model, int64_t version, int64_t bytes) {
   families_->bytes.Add({{"model_name", model}, {"version", absl::StrCat(version)}})
       .Set(static_cast<double>(bytes));
+}
+
+void Metrics::Unloaded(const std::string& model, int64_t version, const std::string& path) {
+  const Labels labels{{"model_name", model}, {"version", absl::StrCat(version)}};
+  families_->available.Remove(&families_->available.Add(labels));
+  families_->bytes.Remove(&families_->bytes.Add(labels));
+  const std::lock_guard<std::mutex> lock(families_->mutex);
+  for (Histogram* const series : families_->warm_ups[path]) families_->warm_up.Remove(series);
+  families_->warm_ups.erase(path);
 }
 
 void Metrics::QueueLength(int64_t jobs) { families_->queue_length.Set(static_cast<double>(jobs)); }

@@ -41,6 +41,8 @@ class Metrics {
   // 1 if available, otherwise 0.
   void Available(const std::string& model, int64_t version, bool available);
   void Bytes(const std::string& model, int64_t version, int64_t bytes);
+  // Ends the series of an unloaded version: of WarmUp, Available and Bytes.
+  void Unloaded(const std::string& model, int64_t version, const std::string& path);
   void QueueLength(int64_t jobs);
 
   std::string Text() const;

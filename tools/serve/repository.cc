@@ -327,9 +327,10 @@ void Repository::UnloadVersion(const std::string& name, int64_t version) {
   Metrics::Get().Available(name, version, false);
   // Requests that have it finish first.
   while (servable.use_count() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const std::string path = servable == nullptr ? "" : servable->path();
   servable.reset();
   malloc_trim(0);
-  Metrics::Get().Bytes(name, version, 0);
+  Metrics::Get().Unloaded(name, version, path);
   LogInfo("unloaded", {{"model", name}, {"version", absl::StrCat(version)}});
   const std::lock_guard<std::mutex> lock(mutex_);
   Version& v = models_.at(name).versions[version];
