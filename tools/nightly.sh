@@ -38,6 +38,7 @@ run_serve() {
 run_debs() { "$TENON_ROOT/tools/debs.sh" && "$TENON_ROOT/tests/debs.sh"; }
 run_wheels() { "$TENON_ROOT/tools/wheels.sh" && "$TENON_ROOT/tests/python/wheels.sh"; }
 run_reproducible() { "$TENON_ROOT/tools/reproducible.sh"; }
+run_trixie() { "$TENON_ROOT/tests/trixie.sh"; }
 run_cluster() {
   install_cluster_packages && build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/cluster/cluster_test.py" --all --build "$TENON_BUILD"
 }
