@@ -3,33 +3,12 @@
 # debootstrap in a folder, and there builds and runs tests/consumer, the examples, the command line and the Python
 # package. Needs root, or sudo.
 . "$(dirname "${BASH_SOURCE[0]}")/../tools/lib/common.sh"
+. "$TENON_ROOT/tools/lib/clean_root.sh"
 
-install_packages debootstrap
 # shellcheck source=/dev/null
 release=$(. /etc/os-release && echo "$VERSION_CODENAME")
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $release" | head -n 1)
-base=$TENON_CACHE/debian-$release.tar  # made once
-root=$(mktemp -d)
-cleanup() { as_root rm -rf --one-file-system "$root"; }
-trap cleanup EXIT
-
-if [ ! -e "$base" ]; then
-  say "Making a Debian in $root"
-  as_root debootstrap --variant=minbase --include=ca-certificates "$release" "$root" "$mirror" >"$base.log" 2>&1 || {
-    tail -n 20 "$base.log" >&2
-    exit 1
-  }
-  as_root tar -C "$root" -cf "$base.new" . && mv "$base.new" "$base"
-else
-  as_root tar -C "$root" -xf "$base"
-fi
-inside() {
-  as_root env -i HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot "$root" "$@"
-}
-# How this system reaches its mirrors.
-as_root cp -L /etc/resolv.conf "$root/etc/"
-grep -lE '^ *Acquire' /etc/apt/apt.conf.d/* | while read -r file; do as_root cp "$file" "$root/etc/apt/apt.conf.d/"; done || true
+clean_root "$release"
+root=$CLEAN_ROOT
 
 say "Installing the packages"
 as_root mkdir "$root/debs" "$root/src"
