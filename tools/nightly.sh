@@ -6,7 +6,7 @@
 # Continues after a failure; ends with a line per part, which build/nightly.md keeps with the dates of the last runs.
 # Options: the parts to run (tests, isa, asan, versions, faults, serve, cluster, explorer, debs, wheels, sizes, soak); default: all of these.
 # More parts, which run only if they are named until each has passed as a whole once: tsan, assertions, fuzz,
-# reproducible (two builds in different folders).
+# reproducible (two builds in different folders), trixie (Debian 13).
 # TENON_FUZZ_SECONDS: of fuzzing for each target (600). TENON_SOAK_SECONDS: of mixed work (86400).
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
