@@ -246,6 +246,9 @@ class Lifecycle(unittest.TestCase):
       for thread in asking:
         thread.join()
     self.assertLess(memory[49], 1.05 * memory[4], memory)
+    series = [line for line in server.get("/monitoring/prometheus/metrics")[1].splitlines()
+              if "/10" in line or 'version="10"' in line]
+    self.assertEqual(series, [])  # of a version unloaded long ago
 
   def test_warm_up_requests(self):
     import tensorflow as tf
