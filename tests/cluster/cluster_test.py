@@ -61,6 +61,7 @@ def run_part(path: pathlib.Path, options: argparse.Namespace) -> bool:
   environment["TENON_CLUSTER_TESTS"] = "all" if options.all else "short"
   environment.update({"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
                       "RAY_enable_worker_prestart": "0", "RAY_prestart_worker_first_driver": "0", "RAY_worker_niceness": "0",
+                      "RAY_raylet_start_wait_time_s": "240",
                       "PYTHONWARNINGS": "ignore", "SPARK_LOCAL_IP": "127.0.0.1",
                       "PYSPARK_PYTHON": sys.executable})
   print(f"== {path.stem}", flush=True)

@@ -72,12 +72,12 @@ def checking_model(path: pathlib.Path) -> pathlib.Path:
   return path
 
 
-def pss(pid: int | str = "self") -> int:
-  """Proportional memory of a process, in bytes: shared pages count in parts."""
+def pss(pid: int | str = "self", kind: str = "Pss") -> int:
+  """Proportional memory of a process, in bytes: shared pages count in parts. "Pss_Shmem": that of shared memory alone."""
   for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-    if line.startswith("Pss:"):
+    if line.startswith(f"{kind}:"):
       return int(line.split()[1]) * 1024
-  raise AssertionError("no Pss")
+  raise AssertionError(f"no {kind}")
 
 
 def once(path: pathlib.Path) -> bool:
