@@ -69,17 +69,24 @@ class PagesTest(ProgramCase):
 
 class ExamplesTest(ProgramCase):
 
-  def check(self, name: str) -> None:
-    shown = self.run_program(fixtures.ROOT / "examples" / name, DIGITS)
-    counts = [int(n) for n in re.search(r"each digit: \[(.*)\]", shown)[1].split(",")]
-    self.assertEqual(sum(counts), 20 * 360)
-    self.assertTrue(all(500 < n < 900 for n in counts), counts)
+  def check(self, name: str, sizes: str) -> None:
+    shown = self.run_program(fixtures.ROOT / "examples" / name, DIGITS, sizes, "1,2", "--picture", "throughput.png")
+    found = re.findall(r"each digit: \[(.*)\]; (\d) \w+: (\d+) images/s", shown)
+    self.assertEqual([size for _, size, _ in found], ["1", "2"])
+    for text, _, rate in found:
+      counts = [int(n) for n in text.split(",")]
+      self.assertEqual(sum(counts), 20 * 360)
+      self.assertTrue(all(500 < n < 900 for n in counts), counts)
+      self.assertGreater(int(rate), 0)
+    from PIL import Image
+    with Image.open(self.folder / "throughput.png") as picture:
+      self.assertGreater(picture.width, 300)
 
   def test_ray(self) -> None:
-    self.check("ray_data.py")
+    self.check("ray_data.py", "--actors")
 
   def test_spark(self) -> None:
-    self.check("spark_frame.py")
+    self.check("spark_frame.py", "--workers")
 
   @unittest.skipUnless(fixtures.ALL, "starts a second cluster")
   def test_ray_serve(self) -> None:
