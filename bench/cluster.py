@@ -4,9 +4,12 @@
   bench/cluster.py --build build [--models resnet50:8,bert:4,deepfm:4096] [--actors 1,2] [--engines ray,spark]
   bench/cluster.py --picture bench/results/DATE-cluster.json --output docs/scale.svg
 
-The models are those of bench/compare's tables, each with the rows of a batch. Every actor has one CPU and runs on one thread. An engine's throughput is that of its steady state: its start, the loading of models
-and the last batches, when some actors have no more work, are left out. Engine and `tenon bench` take turns, and what is
-compared are the medians of the rounds. Writes JSON to bench/results.
+The models are those of bench/compare's tables, each with the rows of a batch. Every actor has one CPU and runs on one
+thread. An engine's throughput is that of its steady state: its start, the loading of models and the last batches, when
+some actors have no more work, are left out. Engine and `tenon bench` take turns, and what is compared are the medians of
+the rounds. For Ray also the CPU time of a row, of `tenon bench` and of the actors, and what share of a core all other
+processes of Ray use; other work on the machine changes these less than it changes throughput. Writes JSON to
+bench/results.
 """
 
 from __future__ import annotations
@@ -17,11 +20,14 @@ import json
 import os
 import pathlib
 import random
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from typing import NamedTuple
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools"), str(HERE.parent / "tests" / "makers")]
@@ -31,16 +37,27 @@ import model_cache  # noqa: E402
 import report  # noqa: E402
 
 
-def alone(args: argparse.Namespace, folder: pathlib.Path, streams: int) -> float:
-  """Rows per second of `tenon bench` with as many streams of one thread."""
+def alone(args: argparse.Namespace, folder: pathlib.Path, streams: int) -> tuple[float, float]:
+  """Rows per second of `tenon bench` with as many streams of one thread, and the CPU seconds of a row."""
   import numpy as np
+
+  def run(seconds: float) -> tuple[float, int, float]:
+    """Runs per second, runs, CPU seconds of the process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [args.build / "bin" / "tenon", "bench", folder / "saved_model", "--inputs", inputs, "--threads", "1",
+         "--streams", str(streams), "--seconds", str(seconds), "--json"], capture_output=True, text=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    found = json.loads(done.stdout.strip().splitlines()[-1])
+    return (found["runs_per_s"], found["n"],
+            after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
   with tempfile.TemporaryDirectory() as scratch:
     inputs = pathlib.Path(scratch) / "inputs.npz"
     np.savez(inputs, **batch_of(folder, args.batch))
-    done = subprocess.run(
-        [args.build / "bin" / "tenon", "bench", folder / "saved_model", "--inputs", inputs, "--threads", "1",
-         "--streams", str(streams), "--seconds", str(args.seconds), "--json"], capture_output=True, text=True, check=True)
-  return json.loads(done.stdout.strip().splitlines()[-1])["runs_per_s"] * args.batch
+    _, few, start = run(0.01)  # loading and the first runs
+    rate, runs, used = run(args.seconds)
+  return rate * args.batch, (used - start) / (runs - few) / args.batch
 
 
 def batch_of(folder: pathlib.Path, rows: int) -> dict:
@@ -57,21 +74,70 @@ def table_of(arrays: dict):
   return pa.table({name: array_of(value, name) for name, value in arrays.items()})
 
 
-def steady(batches: list[tuple[str, float, float, int]]) -> float:
-  """Rows per second while every actor works. batches: (actor, begin, end, rows)."""
-  first: dict[str, float] = {}
-  last: dict[str, float] = {}
-  for actor, begin, end, _ in batches:
-    first[actor] = min(first.get(actor, end), end)  # the first batch builds plans
-    last[actor] = max(last.get(actor, 0), end)
+class Work(NamedTuple):
+  """What an actor did for a batch: time.time() at its begin and end, and its process's CPU seconds there."""
+
+  pid: int
+  begin: float
+  end: float
+  cpu_begin: float
+  cpu_end: float
+  rows: int
+
+
+def steady(work: list[Work]) -> tuple[float, float, float, float]:
+  """While every actor works: begin, end, rows, and the actors' CPU seconds."""
+  first: dict[int, float] = {}
+  last: dict[int, float] = {}
+  for one in work:
+    first[one.pid] = min(first.get(one.pid, one.end), one.end)  # the first batch builds plans
+    last[one.pid] = max(last.get(one.pid, 0), one.end)
   begin, end = max(first.values()), min(last.values())
-  inside = [(b, e, n) for _, b, e, n in batches if e > begin and b < end]
-  # A batch that is partly outside counts in part.
-  rows = sum(n * (min(e, end) - max(b, begin)) / (e - b) for b, e, n in inside)
-  return rows / (end - begin)
+  rows = cpu = 0.0
+  for one in work:  # a batch that is partly outside counts in part
+    part = max(0.0, min(one.end, end) - max(one.begin, begin)) / (one.end - one.begin)
+    rows += one.rows * part
+    cpu += (one.cpu_end - one.cpu_begin) * part
+  return begin, end, rows, cpu
 
 
-def with_ray(args: argparse.Namespace, folder: pathlib.Path, actors: int, seconds_of_batch: float) -> float:
+class Meter:
+  """Samples the CPU time of this process and of all that it started; what sampling costs is left out."""
+
+  def __enter__(self) -> Meter:
+    self._samples: list[tuple[float, dict[int, float]]] = []
+    self._stop = threading.Event()
+    self._thread = threading.Thread(target=self._sample)
+    self._thread.start()
+    return self
+
+  def __exit__(self, *error: object) -> None:
+    self._stop.set()
+    self._thread.join()
+
+  def _sample(self) -> None:
+    import psutil
+    own = psutil.Process()
+    while not self._stop.wait(1):
+      used = {}
+      for process in (own, *own.children(recursive=True)):
+        try:
+          times = process.cpu_times()
+        except psutil.Error:
+          continue
+        used[process.pid] = times.user + times.system
+      used[own.pid] -= time.thread_time()
+      self._samples.append((time.time(), used))
+
+  def rate(self, begin: float, end: float, without: set[int]) -> float:
+    """CPU seconds a second between these times, of all processes but some."""
+    inside = [(at, used) for at, used in self._samples if begin <= at <= end]
+    (first, before), (last, after) = inside[0], inside[-1]
+    return sum(cpu - before.get(pid, 0) for pid, cpu in after.items() if pid not in without) / (last - first)
+
+
+def with_ray(args: argparse.Namespace, folder: pathlib.Path, actors: int, seconds_of_batch: float) -> dict[str, float]:
+  """Rows per second, the CPU seconds of a row in the actors, and the share of a core that the rest of Ray uses."""
   import pyarrow as pa
   import ray
   import tenon.ray
@@ -79,12 +145,14 @@ def with_ray(args: argparse.Namespace, folder: pathlib.Path, actors: int, second
   class Timed(tenon.ray.Predictor):
 
     ended = 0.0
+    used = 0.0
 
     def __call__(self, batch: pa.Table) -> pa.Table:
-      begin = self.ended or time.time()  # waiting for a batch counts
+      begin, cpu = self.ended or time.time(), self.used or time.process_time()  # waiting for a batch counts
       rows = len(super().__call__(batch))
-      self.ended = time.time()
-      return pa.table({"actor": [str(os.getpid())], "begin": [begin], "end": [self.ended], "rows": [rows]})
+      self.ended, self.used = time.time(), time.process_time()
+      return pa.table({"pid": [os.getpid()], "begin": [begin], "end": [self.ended], "cpu_begin": [cpu],
+                       "cpu_end": [self.used], "rows": [rows]})
 
   count = max(8, int(args.seconds / seconds_of_batch)) * actors
   table = table_of(batch_of(folder, args.batch))
@@ -92,11 +160,14 @@ def with_ray(args: argparse.Namespace, folder: pathlib.Path, actors: int, second
   data = ray.data.from_arrow_refs(blocks).map_batches(
       Timed, fn_constructor_kwargs=dict(model=str(folder / "saved_model"), cache_dir=args.cache),
       batch_size=args.batch, batch_format="pyarrow", num_cpus=1, compute=ray.data.ActorPoolStrategy(size=actors))
-  found = data.take_all()
-  return steady([(row["actor"], row["begin"], row["end"], row["rows"]) for row in found])
+  with Meter() as meter:
+    work = [Work(**row) for row in data.take_all()]
+  begin, end, rows, cpu = steady(work)
+  return {"rate": rows / (end - begin), "actor_cpu": cpu / rows,
+          "engine_cores": meter.rate(begin, end, {one.pid for one in work})}
 
 
-def with_spark(args: argparse.Namespace, folder: pathlib.Path, actors: int, seconds_of_batch: float) -> float:
+def with_spark(args: argparse.Namespace, folder: pathlib.Path, actors: int, seconds_of_batch: float) -> dict[str, float]:
   """From the times of a short and of a long job: what both need to start falls out."""
   from pyspark.sql import SparkSession
   from pyspark.sql import functions as F
@@ -123,7 +194,7 @@ def with_spark(args: argparse.Namespace, folder: pathlib.Path, actors: int, seco
       many.select(predict(*arrays).alias("y")).write.format("noop").mode("overwrite").save()
       used.append(time.monotonic() - begin)
   spark.stop()
-  return 2 * count * args.batch / (used[2] - used[1])
+  return {"rate": 2 * count * args.batch / (used[2] - used[1])}
 
 
 def driver_seconds() -> float:
@@ -178,18 +249,25 @@ def measure(args: argparse.Namespace) -> None:
     args.batch = batch
     rows: list[dict] = []
     for actors in args.actors:
-      rounds: dict[str, list[float]] = {"alone": []}
+      rounds: dict[str, list[float]] = {"alone": [], "alone_cpu": []}
       for _ in range(args.rounds):
-        rounds["alone"].append(alone(args, folder, actors))
+        rate, cpu = alone(args, folder, actors)
+        rounds["alone"].append(rate)
+        rounds["alone_cpu"].append(cpu)
         for engine in args.engines:
-          rate = engines[engine](args, folder, actors, args.batch * actors / rounds["alone"][-1])
-          rounds.setdefault(engine, []).append(rate)
+          found = engines[engine](args, folder, actors, args.batch * actors / rate)
+          rounds.setdefault(engine, []).append(found.pop("rate"))
+          for key, value in found.items():
+            rounds.setdefault(key, []).append(value)
       row = {"actors": actors, "batch": batch, "row_bytes": sum(
           value[:1].nbytes for value in batch_of(folder, 1).values()), "load": os.getloadavg()[0], "rounds": rounds,
              **{key: statistics.median(values) for key, values in rounds.items()}}
       rows.append(row)
       shares = ", ".join(f"{engine} {row[engine]:.4g} ({row[engine] / row['alone']:.0%})" for engine in args.engines)
       print(f"{name}, {actors} actors: tenon bench {row['alone']:.4g} rows/s, {shares}", flush=True)
+      if "ray" in args.engines:
+        print("  CPU ms a row: tenon bench {:.4g}, actors {:.4g}; the rest of Ray uses {:.1%} of a core".format(
+            row["alone_cpu"] * 1e3, row["actor_cpu"] * 1e3, row["engine_cores"]), flush=True)
     environment["models"][name] = rows
   if "ray" in args.engines:
     for rows in environment["models"].values():
