@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "env/mutex.h"
+#include "env/thread_budget.h"
 
 namespace tenon {
 namespace {
@@ -56,6 +57,7 @@ absl::Status CheckHelperThreads(int threads) {
   const int now = forgotten.load(std::memory_order_relaxed);
   if (team.forgotten != now) team = {.size = 1, .forgotten = now};
   if (threads <= team.size) return absl::OkStatus();
+  HandleForks();
   int started = 0;
   if (const int error = TryThreads(threads - team.size, started); error != 0) {
     return absl::ResourceExhaustedError(absl::StrCat(

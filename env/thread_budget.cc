@@ -83,6 +83,8 @@ Budget& TheBudget() {
 
 }  // namespace
 
+void HandleForks() { TheBudget(); }
+
 ThreadsInUse::ThreadsInUse(int threads) : previous_(omp_get_max_threads()) {
   Budget& budget = TheBudget();
   taken_ = std::clamp(threads, 1, budget.total());
