@@ -26,8 +26,9 @@ class ThreadsInUse {
   int previous_;
 };
 
-// From now on, fork() ends the OpenMP helpers of both processes, which start new ones. Called before
-// the first helper starts: a child that inherits a team without its threads would wait for them.
+// From now on, fork() ends the OpenMP helpers of both processes, which start new ones. Called
+// before the first helper starts: a child that inherits a team without its threads would wait for
+// them.
 void HandleForks();
 
 }  // namespace tenon
