@@ -5,12 +5,16 @@
 
 namespace tenon {
 
+absl::StatusOr<Shape> ShapeAtRun(const RunContext& run, DType shape_type, int64_t rank, int input) {
+  const Tensor dims =
+      Tensor::FromExternal(shape_type, Shape({rank}), const_cast<void*>(run.input(input)), nullptr);
+  return ShapeOfValue(dims, MinusOne::kRefused);
+}
+
 absl::StatusOr<RandomOutput> OutputAtRun(RunContext& run, const Shape& planned, DType shape_type,
                                          int64_t rank, int input) {
   if (planned.IsComplete()) return RandomOutput{run.output(0), planned.num_elements()};
-  const Tensor dims =
-      Tensor::FromExternal(shape_type, Shape({rank}), const_cast<void*>(run.input(input)), nullptr);
-  TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeOfValue(dims, MinusOne::kRefused));
+  TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeAtRun(run, shape_type, rank, input));
   TENON_ASSIGN_OR_RETURN(void* data, run.AllocateOutput(0, shape));
   return RandomOutput{data, shape.num_elements()};
 }

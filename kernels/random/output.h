@@ -7,11 +7,15 @@
 
 namespace tenon {
 
-// Output 0 at Run, allocated from the shape's value if the shape was not known before.
+// Output 0 at Run.
 struct RandomOutput {
   void* data = nullptr;
   int64_t count = 0;
 };
+// The shape that an input of `rank` elements holds.
+absl::StatusOr<Shape> ShapeAtRun(const RunContext& run, DType shape_type, int64_t rank,
+                                 int input = 0);
+// Allocated from the shape's value if the shape was not known before.
 absl::StatusOr<RandomOutput> OutputAtRun(RunContext& run, const Shape& planned, DType shape_type,
                                          int64_t rank, int input = 0);
 

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "env/status.h"
-#include "kernels/interface/axis.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
@@ -197,13 +196,11 @@ RejectionSampler RejectionSampler::Of(PrepareContext& p, Sampled what, int first
   return s;
 }
 
-absl::StatusOr<RejectionSampler::Output> RejectionSampler::OutputAt(RunContext& run) const {
+absl::StatusOr<RandomOutput> RejectionSampler::OutputAt(RunContext& run) const {
   if (!parameters_.has_rank()) return InvalidArgument("the parameters do not broadcast");
   Shape shape = planned_;
   if (!planned_.IsComplete()) {
-    const Tensor dims =
-        Tensor::FromExternal(shape_type_, Shape({rank_}), const_cast<void*>(run.input(0)), nullptr);
-    TENON_ASSIGN_OR_RETURN(shape, ShapeOfValue(dims, MinusOne::kRefused));
+    TENON_ASSIGN_OR_RETURN(shape, ShapeAtRun(run, shape_type_, rank_));
     if (appended_) {
       std::vector<int64_t> sizes(shape.dims().begin(), shape.dims().end());
       sizes.insert(sizes.end(), parameters_.dims().begin(), parameters_.dims().end());
@@ -219,12 +216,13 @@ absl::StatusOr<RejectionSampler::Output> RejectionSampler::OutputAt(RunContext& 
     return InvalidArgument("the output's shape ", shape.ToString(),
                            " does not end with that of the parameters, ", parameters_.ToString());
   }
-  if (planned_.IsComplete()) return Output{run.output(0), shape.num_elements()};
+  if (planned_.IsComplete()) return RandomOutput{run.output(0), shape.num_elements()};
   TENON_ASSIGN_OR_RETURN(void* data, run.AllocateOutput(0, shape));
-  return Output{data, shape.num_elements()};
+  return RandomOutput{data, shape.num_elements()};
 }
 
-void RejectionSampler::Fill(RunContext& run, const Output& output, const Philox& generator) const {
+void RejectionSampler::Fill(RunContext& run, const RandomOutput& output,
+                            const Philox& generator) const {
   if (output.count == 0) return;
   const int64_t parameters = parameters_.num_elements(), samples = output.count / parameters;
   VisitTypes(ParameterTypes{}, parameter_type_, [&]<typename T>() {

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/interface/kernel.h"
+#include "kernels/random/output.h"
 #include "kernels/random/philox.h"
 
 namespace tenon {
@@ -22,13 +23,9 @@ class RejectionSampler {
   static RejectionSampler Of(PrepareContext& p, Sampled what, int first, bool appended);
 
   // Output 0. InvalidArgument if its shape does not end with the parameters'.
-  struct Output {
-    void* data = nullptr;
-    int64_t count = 0;
-  };
-  absl::StatusOr<Output> OutputAt(RunContext& run) const;
+  absl::StatusOr<RandomOutput> OutputAt(RunContext& run) const;
   // 256 blocks of the generator belong to each output.
-  void Fill(RunContext& run, const Output& output, const Philox& generator) const;
+  void Fill(RunContext& run, const RandomOutput& output, const Philox& generator) const;
 
  private:
   Sampled what_ = Sampled::kGamma;

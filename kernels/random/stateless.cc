@@ -104,7 +104,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> StatelessSampled(PrepareContext& p, Samp
   const auto sampler = RejectionSampler::Of(p, what, source.bounds, /*appended=*/false);
   return MakeKernel([=](RunContext& run) -> absl::Status {
     TENON_ASSIGN_OR_RETURN(const Philox generator, source.Generator(run));
-    TENON_ASSIGN_OR_RETURN(const RejectionSampler::Output out, sampler.OutputAt(run));
+    TENON_ASSIGN_OR_RETURN(const RandomOutput out, sampler.OutputAt(run));
     sampler.Fill(run, out, generator);
     return absl::OkStatus();
   });

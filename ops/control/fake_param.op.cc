@@ -22,7 +22,7 @@ absl::Status FakeParamShape(ShapeContext& c) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> FakeParam(PrepareContext& p) {
   const DType dtype = p.output_dtype(0);
-  if (dtype == DType::kString) {  // made empty by who allocated them
+  if (dtype == DType::kString) {  // made empty by whoever allocated them
     return MakeKernel([](RunContext&) { return absl::OkStatus(); });
   }
   if (SizeOf(dtype) == 0) return Unimplemented("no elements of type ", Name(dtype));

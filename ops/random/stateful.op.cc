@@ -91,7 +91,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> SampledKernel(PrepareContext& p) {
   const auto sampler = RejectionSampler::Of(p, what, 1, /*appended=*/true);
   return MakeKernel(
       [=, sequence = RandomSequence::Make(p.attrs())](RunContext& run) -> absl::Status {
-        TENON_ASSIGN_OR_RETURN(const RejectionSampler::Output out, sampler.OutputAt(run));
+        TENON_ASSIGN_OR_RETURN(const RandomOutput out, sampler.OutputAt(run));
         sampler.Fill(run, out,
                      sequence->Take(static_cast<uint64_t>(out.count) * kRandomSamplesPerOutput));
         return absl::OkStatus();
