@@ -70,11 +70,9 @@ class NumericsTest : public ::testing::Test {
     SCOPED_TRACE(case_.line);
     const OpLookup op = FindOp(case_.op);
     ASSERT_TRUE(op) << case_.op << " is not implemented";
-    for (size_t i = 0; i < case_.inputs.size(); ++i) {
-      auto t = GoldenArray(topic_, absl::StrCat(case_.name, "/in", i), case_.inputs[i].dtype);
-      ASSERT_TRUE(t.ok()) << t.status();
-      inputs_.push_back(*std::move(t));
-    }
+    auto inputs = GoldenInputs(topic_, case_);
+    ASSERT_TRUE(inputs.ok()) << inputs.status();
+    inputs_ = *std::move(inputs);
     for (size_t i = 0; i < case_.outputs.size(); ++i) {
       auto t = GoldenArray(topic_, absl::StrCat(case_.name, "/out", i), case_.outputs[i]);
       ASSERT_TRUE(t.ok()) << t.status();

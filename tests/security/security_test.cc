@@ -55,11 +55,9 @@ class CveCall : public ::testing::Test {
     SCOPED_TRACE(case_.line);
     const OpLookup op = FindOp(case_.op);
     ASSERT_TRUE(op) << case_.op << " is not implemented";
-    for (size_t i = 0; i < case_.inputs.size(); ++i) {
-      auto t = GoldenArray(kTopic, absl::StrCat(case_.name, "/in", i), case_.inputs[i].dtype);
-      ASSERT_TRUE(t.ok()) << t.status();
-      inputs_.push_back(*std::move(t));
-    }
+    auto inputs = GoldenInputs(kTopic, case_);
+    ASSERT_TRUE(inputs.ok()) << inputs.status();
+    inputs_ = *std::move(inputs);
     const absl::StatusOr<Node> node = MakeNode(case_);
     if (!node.ok()) {
       ASSERT_TRUE(case_.fails) << node.status();

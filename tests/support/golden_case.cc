@@ -223,4 +223,14 @@ absl::StatusOr<Tensor> GoldenArray(const std::string& topic, const std::string& 
   return Tensor::FromExternal(dtype, t.shape(), owner->raw(), owner);
 }
 
+absl::StatusOr<std::vector<Tensor>> GoldenInputs(const std::string& topic, const GoldenCase& c) {
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    TENON_ASSIGN_OR_RETURN(Tensor t,
+                           GoldenArray(topic, absl::StrCat(c.name, "/in", i), c.inputs[i].dtype));
+    inputs.push_back(std::move(t));
+  }
+  return inputs;
+}
+
 }  // namespace tenon

@@ -42,6 +42,8 @@ std::vector<std::string> GoldenTopics();
 absl::StatusOr<std::vector<GoldenCase>> GoldenCasesOf(const std::string& topic);
 // An array of the topic ("CASE/in0", "CASE/out0" ...), as a tensor of that dtype.
 absl::StatusOr<Tensor> GoldenArray(const std::string& topic, const std::string& array, DType dtype);
+// The inputs of one of the topic's cases.
+absl::StatusOr<std::vector<Tensor>> GoldenInputs(const std::string& topic, const GoldenCase& c);
 
 }  // namespace tenon
 

@@ -184,13 +184,10 @@ const std::map<std::string, std::vector<Call>>& GoldenCalls() {
         const auto node = MakeNode(c);
         EXPECT_TRUE(node.ok()) << node.status();
         if (!node.ok()) continue;
-        Call call{*node, {}};
-        for (size_t i = 0; i < c.inputs.size(); ++i) {
-          auto t = GoldenArray(topic, absl::StrCat(c.name, "/in", i), c.inputs[i].dtype);
-          EXPECT_TRUE(t.ok()) << t.status();
-          call.inputs.push_back(t.ok() ? *std::move(t) : Tensor());
-        }
-        (*by_op)[c.op].push_back(std::move(call));
+        auto inputs = GoldenInputs(topic, c);
+        EXPECT_TRUE(inputs.ok()) << inputs.status();
+        if (!inputs.ok()) continue;
+        (*by_op)[c.op].push_back({*node, *std::move(inputs)});
       }
     }
     return by_op;
