@@ -1,0 +1,44 @@
+"""What the tests of the command line share."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+MODELS = TESTS / "models"
+TENON = TESTS.parent / "build" / "bin" / "tenon"  # cli_test.py sets it
+LARGE = 1e-5  # relative to the output's scale, for models that are not in parity
+
+
+def tenon(*words: object, gate: str | None = None,
+          **environment: str) -> subprocess.CompletedProcess:
+  """One call of the CLI; never raises on failure."""
+  if gate is not None:
+    environment["TF_ENABLE_ONEDNN_OPTS"] = gate
+  return subprocess.run([TENON, *map(str, words)], capture_output=True,
+                        text=True, check=False, timeout=300,
+                        env={**os.environ, **environment})
+
+
+def model_cases() -> list[tuple[str, pathlib.Path, str, list[str]]]:
+  """(label, folder, suffix of the npz files, CLI words that name the model)."""
+  found = []
+  folders = [p for p in [*MODELS.iterdir(), *(MODELS / "loader").iterdir()]
+             if (p / "model.json").exists()]
+  for folder in sorted(folders):
+    note = json.loads((folder / "model.json").read_text())
+    files = [note.get("model", "saved_model")]
+    files += [note["text"]] if "text" in note else []
+    for inputs in sorted(folder.glob("inputs*.npz")):
+      suffix = inputs.stem.removeprefix("inputs")
+      signature = []
+      if folder.name.endswith("_signatures"):
+        signature = ["--signature", suffix.removeprefix("_")]
+      for file in files:
+        label = f"{folder.name}/{file}{suffix}"
+        found.append((label, folder, suffix,
+                      [str(folder / file), *signature]))
+  return found
