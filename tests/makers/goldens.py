@@ -187,7 +187,10 @@ def run_case(case: Case, values: list[np.ndarray]) -> list[np.ndarray]:
   with tf.Graph().as_default() as graph:
     tf.import_graph_def(build_graph(case, values), name="")
     operation = graph.get_operation_by_name("case")
-    feeds = {f"in{i}:0": v for i, (s, v) in enumerate(zip(case.inputs, values))
+    # Copies: TensorFlow reads an aligned array where it lies, and the kernels of
+    # InplaceUpdate and its kin write into what they read.
+    feeds = {f"in{i}:0": v.copy()
+             for i, (s, v) in enumerate(zip(case.inputs, values))
              if not s.constant}
     with tf1.Session(graph=graph, config=config) as session:
       outputs = [tf.bitcast(o, QUANTIZED[QUANTIZED_NAMES[o.dtype.name]][1])
