@@ -5,10 +5,10 @@
   bench/cluster.py --picture bench/results/DATE-cluster.json --output docs/scale.svg
 
 The models are those of bench/compare's tables, each with the rows of a batch. Every actor has one CPU and runs on one
-thread. An engine's throughput is that of its steady state: its start, the loading of models and the last batches, when
-some actors have no more work, are left out. Engine and `tenon bench` take turns, and what is compared are the medians of
-the rounds. For Ray also the CPU time of a row, of `tenon bench` and of the actors, and what share of a core all other
-processes of Ray use; other work on the machine changes these less than it changes throughput. Writes JSON to
+thread; a block of Ray has work for half a second at least. An engine's throughput is that of its steady state: its
+start, the loading of models and the last batches, when some actors have no more work, are left out. Engine and
+`tenon bench` take turns, and what is compared are the medians of the rounds. For Ray also the CPU time of a row, of
+`tenon bench` and of the actors, and what share of a core all other processes of Ray use; other work on the machine changes these less than it changes throughput. Writes JSON to
 bench/results.
 """
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import heapq
 import json
+import math
 import os
 import pathlib
 import random
@@ -154,16 +155,17 @@ def with_ray(args: argparse.Namespace, folder: pathlib.Path, actors: int, second
       return pa.table({"pid": [os.getpid()], "begin": [begin], "end": [self.ended], "cpu_begin": [cpu],
                        "cpu_end": [self.used], "rows": [rows]})
 
-  count = max(8, int(args.seconds / seconds_of_batch)) * actors
-  table = table_of(batch_of(folder, args.batch))
-  blocks = [ray.put(table)] * count
+  # A task of Ray is a block: half a second's work at least, as Ray advises, so that handing it out costs little.
+  inside = max(1, math.ceil(args.block_seconds / seconds_of_batch))
+  count = max(8, int(args.seconds / (seconds_of_batch * inside))) * actors
+  blocks = [ray.put(pa.concat_tables([table_of(batch_of(folder, args.batch))] * inside).combine_chunks())] * count
   data = ray.data.from_arrow_refs(blocks).map_batches(
       Timed, fn_constructor_kwargs=dict(model=str(folder / "saved_model"), cache_dir=args.cache),
       batch_size=args.batch, batch_format="pyarrow", num_cpus=1, compute=ray.data.ActorPoolStrategy(size=actors))
   with Meter() as meter:
     work = [Work(**row) for row in data.take_all()]
   begin, end, rows, cpu = steady(work)
-  return {"rate": rows / (end - begin), "actor_cpu": cpu / rows,
+  return {"rate": rows / (end - begin), "actor_cpu": cpu / rows, "batches_of_block": inside,
           "engine_cores": meter.rate(begin, end, {one.pid for one in work})}
 
 
@@ -175,7 +177,9 @@ def with_spark(args: argparse.Namespace, folder: pathlib.Path, actors: int, seco
   import tenon.spark
 
   spark = (SparkSession.builder.master(f"local[{actors}]").config("spark.ui.enabled", "false")
-           .config("spark.driver.memory", "2g").config("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"])
+           .config("spark.driver.memory", "2g")
+           .config("spark.sql.adaptive.enabled", "false")  # it puts small partitions together, for one task
+           .config("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"])
            .config("spark.sql.execution.arrow.maxRecordsPerBatch", str(args.batch)).getOrCreate())
   spark.sparkContext.setLogLevel("ERROR")
   arrays = {name: value.reshape(len(value), -1) if value.ndim > 2 else value
@@ -184,12 +188,13 @@ def with_spark(args: argparse.Namespace, folder: pathlib.Path, actors: int, seco
     pq.write_table(table_of(arrays), pathlib.Path(scratch) / "rows.parquet")
     one = spark.read.parquet(str(pathlib.Path(scratch) / "rows.parquet")).cache()
     one.count()
-    predict = tenon.spark.predict_udf(str(folder / "saved_model"), inputs=list(arrays), batch_size=args.batch,
-                                      threads=1, cache_dir=args.cache)
+    predict = tenon.spark.predict_udf(
+        str(folder / "saved_model"), inputs=list(arrays), batch_size=args.batch, threads=1, cache_dir=args.cache,
+        shapes={name: value.shape[1:] for name, value in batch_of(folder, 1).items()})
     used = []
     count = max(8, int(args.seconds / seconds_of_batch)) * actors
     for batches in (actors, count, 3 * count):
-      many = spark.range(0, batches, 1, actors).hint("rebalance").crossJoin(F.broadcast(one))
+      many = spark.range(0, batches, 1, actors).crossJoin(F.broadcast(one))
       begin = time.monotonic()
       many.select(predict(*arrays).alias("y")).write.format("noop").mode("overwrite").save()
       used.append(time.monotonic() - begin)
@@ -214,20 +219,20 @@ def driver_seconds() -> float:
   return (ends[-1] - ends[100]) / (len(ends) - 101)
 
 
-def simulate(actors: int, batch_seconds: float, driver: float, spread: float, seconds: float = 100) -> float:
-  """Batches per second of a job in which one driver hands batches, one at a time, to actors with two in hand each.
+def simulate(actors: int, block_seconds: float, driver: float, spread: float, seconds: float = 100) -> float:
+  """Blocks per second of a job in which one driver hands blocks, one at a time, to actors with two in hand each.
 
-  spread: the standard deviation of a batch's time over its mean
+  spread: the standard deviation of a block's time over its mean
   """
   chance = random.Random(1)
-  free = [(0.0, actor) for actor in range(actors) for _ in range(2)]  # when a place for a batch becomes free
+  free = [(0.0, actor) for actor in range(actors) for _ in range(2)]  # when a place for a block becomes free
   heapq.heapify(free)
   idle_from = [0.0] * actors
   now, done = 0.0, 0
   while now < seconds:
     at, actor = heapq.heappop(free)
     now = max(now, at) + driver
-    cost = max(batch_seconds / 4, chance.gauss(batch_seconds, spread * batch_seconds))
+    cost = max(block_seconds / 4, chance.gauss(block_seconds, spread * block_seconds))
     idle_from[actor] = max(idle_from[actor], now) + cost
     heapq.heappush(free, (idle_from[actor], actor))
     done += 1
@@ -271,9 +276,9 @@ def measure(args: argparse.Namespace) -> None:
     environment["models"][name] = rows
   if "ray" in args.engines:
     for rows in environment["models"].values():
-      cost = rows[0]["batch"] / rows[0]["ray"]
+      cost = rows[0]["batch"] * rows[0]["batches_of_block"] / rows[0]["ray"]
       for actors in (1, 3, 10, 30, 100, 250, 500, 1000, 2000):
-        rate = simulate(actors, cost, environment["driver_seconds"], 0.1) * rows[0]["batch"]
+        rate = simulate(actors, cost, environment["driver_seconds"], 0.1) * rows[0]["batch"] * rows[0]["batches_of_block"]
         rows.append({"actors": actors, "simulated": rate})
     ray.shutdown()
   environment["machine"]["load_after"] = os.getloadavg()[0]
@@ -282,8 +287,6 @@ def measure(args: argparse.Namespace) -> None:
 
 def picture(args: argparse.Namespace) -> None:
   """Throughput against actors, measured and simulated, both axes logarithmic."""
-  import math
-
   from svg import Svg
   found = json.loads(args.picture.read_text())
   colors = ["#1b6ca8", "#c0392b", "#2e8b57", "#8e6bbf"]
@@ -325,6 +328,7 @@ def main() -> None:
   parser.add_argument("--engines", default="ray,spark")
   parser.add_argument("--seconds", type=float, default=10, help="of a round of each, at least")
   parser.add_argument("--rounds", type=int, default=3)
+  parser.add_argument("--block-seconds", type=float, default=0.5, help="of work in a block of Ray, at least")
   parser.add_argument("--cache", default=str(environments.CACHE / "cluster-cache"))
   parser.add_argument("--picture", type=pathlib.Path)
   parser.add_argument("--output", type=pathlib.Path)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import math
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -36,11 +36,23 @@ class RowType:
     cast: bool = False
 
     @staticmethod
-    def of(spec: TensorSpec, cast: bool) -> RowType:
-        """ColumnError if the input has no dimension for rows."""
+    def of(spec: TensorSpec, cast: bool, shape: Optional[Sequence[int]] = None) -> RowType:
+        """The rows of an input.
+
+        shape: theirs, where it is known better than from the model
+
+        ColumnError if the input has no dimension for rows, ValueError if `shape` does not fit it.
+        """
         if spec.shape == ():
             raise ColumnError(f"input {spec.name!r} is a scalar, not one value a row: give it in constants=")
-        return RowType(spec.dtype, None if spec.shape is None else spec.shape[1:], cast)
+        row = None if spec.shape is None else spec.shape[1:]
+        if shape is None:
+            return RowType(spec.dtype, row, cast)
+        given = tuple(int(d) for d in shape)
+        fits = row is None or (len(row) == len(given) and all(d in (None, g) for d, g in zip(row, given)))
+        if not fits or any(d < 0 for d in given):
+            raise ValueError(f"shapes gives {list(given)} for rows of input {spec.name!r}, which is {spec}")
+        return RowType(spec.dtype, given, cast)
 
     def dims(self, given: int) -> Tuple[List[Optional[int]], Optional[Tuple[int, ...]]]:
         """The lengths that rows of rank `given` must have, and the shape that they then get (None: the same).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -40,7 +40,8 @@ class RowPredictor:
 
     def __init__(self, model: Path, *, columns: Optional[Mapping[str, str]], outputs: Optional[Mapping[str, str]],
                  images: Optional[Mapping[str, Image]], constants: Optional[Mapping[str, Any]], rows: Optional[int],
-                 on_error: str, cast: bool, cache_dir: Optional[Path], options: Mapping[str, Any]) -> None:
+                 shapes: Optional[Mapping[str, Sequence[int]]], on_error: str, cast: bool, cache_dir: Optional[Path],
+                 options: Mapping[str, Any]) -> None:
         if on_error not in POLICIES:
             raise ValueError(f"on_error must be one of {', '.join(POLICIES)}, not {on_error!r}")
         self.on_error = on_error
@@ -53,7 +54,10 @@ class RowPredictor:
             name: name for name, spec in specs.items() if name not in self._constants and not spec.optional}
         self._check_names(specs, gives, outputs)
         self.inputs = {column: specs[name] for column, name in self.columns.items()}
-        self._row_types = {column: RowType.of(spec, cast) for column, spec in self.inputs.items()}
+        shapes = dict(shapes or {})
+        for name in shapes.keys() - set(self.columns.values()):
+            raise ValueError(f"shapes names {name!r}, which no column feeds; these are fed: {', '.join(self.columns.values())}")
+        self._row_types = {column: RowType.of(spec, cast, shapes.get(spec.name)) for column, spec in self.inputs.items()}
         self._images = dict(images or {})
         for column in self._images.keys() - self.columns.keys():
             raise ValueError(f"images names the column {column!r}, which is no input; these are: {', '.join(self.columns)}")

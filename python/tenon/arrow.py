@@ -31,6 +31,7 @@ class Predictor:
       keep: the columns to keep beside the outputs; by default all
       images: columns of encoded images, {"column": Image()}
       constants: inputs that are the same for all rows, {"input": value}
+      shapes: the shape of an input's rows, {"input": (224, 224, 3)}, where the model leaves it open; rows may then be flat lists
       rows: how many rows a run has at most; by default as many as the first batch, at most 1024
       on_error: what a bad row does: a null or a list of another length, an image that cannot be decoded, a row that
         makes the run fail. "raise": ValueError, which names column and row. "null": its outputs are null. "drop": it
@@ -48,10 +49,11 @@ class Predictor:
     def __init__(self, model: Path, *, columns: Optional[Mapping[str, str]] = None,
                  outputs: Optional[Mapping[str, str]] = None, keep: Optional[Sequence[str]] = None,
                  images: Optional[Mapping[str, Image]] = None, constants: Optional[Mapping[str, Any]] = None,
-                 rows: Optional[int] = None, on_error: str = "raise", row_id: Optional[str] = None,
-                 cast: bool = False, threads: int = 0, cache_dir: Optional[Path] = None, **load: Any) -> None:
+                 shapes: Optional[Mapping[str, Sequence[int]]] = None, rows: Optional[int] = None,
+                 on_error: str = "raise", row_id: Optional[str] = None, cast: bool = False, threads: int = 0,
+                 cache_dir: Optional[Path] = None, **load: Any) -> None:
         self.rows = RowPredictor(model, columns=columns, outputs=outputs, images=images, constants=constants, rows=rows,
-                                 on_error=on_error, cast=cast, cache_dir=cache_dir,
+                                 shapes=shapes, on_error=on_error, cast=cast, cache_dir=cache_dir,
                                  options={**load, "threads": threads})
         self._keep = None if keep is None else list(keep)
         self._row_id = row_id

@@ -38,7 +38,8 @@ _SQL_TYPES = {"float32": "FloatType", "float64": "DoubleType", "float16": "Float
 def predict_udf(model: Path, *, inputs: Optional[Sequence[str]] = None, outputs: Optional[Sequence[str]] = None,
                 return_type: Any = None, batch_size: int = 64, on_error: str = "raise",
                 images: Optional[Mapping[str, Image]] = None, constants: Optional[Mapping[str, Any]] = None,
-                cast: bool = False, threads: int = 0, cache_dir: Optional[Path] = None, through: Optional[str] = None,
+                shapes: Optional[Mapping[str, Sequence[int]]] = None, cast: bool = False, threads: int = 0,
+                cache_dir: Optional[Path] = None, through: Optional[str] = None,
                 **load: Any) -> Any:
     """A function of columns that runs a model. A worker process loads the model once, for all partitions that it works on.
 
@@ -53,6 +54,8 @@ def predict_udf(model: Path, *, inputs: Optional[Sequence[str]] = None, outputs:
         ValueError, which names column and row. "null": its result is null
       images: inputs that are fed with encoded images, {"input": Image()}
       constants: inputs that are the same for all rows, {"input": value}
+      shapes: the shape of an input's rows, {"input": (224, 224, 3)}, where the model leaves it open; its column's arrays may then
+        be flat
       cast: convert values of another dtype
       threads: per op; 0: OMP_NUM_THREADS, which Spark sets to spark.task.cpus
       cache_dir: a folder on each node, through which its processes share one copy of the weights; by default
@@ -74,14 +77,14 @@ def predict_udf(model: Path, *, inputs: Optional[Sequence[str]] = None, outputs:
         if images or on_error != "raise":
             raise ValueError('images and on_error="null" need arrow_udf, of Spark 4.1 or later')
         return _batch_udf(model, inputs, outputs, return_type, batch_size,
-                          dict(constants=constants, cast=cast, threads=threads, cache_dir=cache_dir, **load))
+                          dict(constants=constants, shapes=shapes, cast=cast, threads=threads, cache_dir=cache_dir, **load))
     if inputs is None or return_type is None:
         known = _signature(model, load.get("signature"))
         inputs = inputs or _fed(known, constants)
         return_type = return_type or _sql_type(known, outputs)
     key, names, kind = uuid.uuid4().hex, list(inputs), _arrow_type(return_type)
     settings = dict(columns={name: name for name in names}, outputs=None if outputs is None else {o: o for o in outputs},
-                    images=images, constants=constants, rows=batch_size, on_error=on_error, cast=cast,
+                    images=images, constants=constants, rows=batch_size, shapes=shapes, on_error=on_error, cast=cast,
                     cache_dir=cache_dir, options={**load, "threads": threads})
 
     def predict(batches: Iterator[Any]) -> Iterator[Any]:
@@ -95,7 +98,8 @@ def predict_udf(model: Path, *, inputs: Optional[Sequence[str]] = None, outputs:
 
 def predict_batch_fn(model: Path, *, inputs: Optional[Sequence[str]] = None,
                      outputs: Union[Sequence[str], Mapping[str, str], None] = None,
-                     constants: Optional[Mapping[str, Any]] = None, cast: bool = False, threads: int = 0,
+                     constants: Optional[Mapping[str, Any]] = None,
+                     shapes: Optional[Mapping[str, Sequence[int]]] = None, cast: bool = False, threads: int = 0,
                      cache_dir: Optional[Path] = None, **load: Any) -> Callable[[], Callable[..., Any]]:
     """A model as the `make_predict_fn` of `pyspark.ml.functions.predict_batch_udf`, in Spark 3.4 and later.
 
@@ -110,14 +114,14 @@ def predict_batch_fn(model: Path, *, inputs: Optional[Sequence[str]] = None,
       inputs: the inputs that the columns go to, in their order; by default those of the model
       outputs: the outputs to return, or {"output": "field of return_type"}; by default all. One output [n] is for a plain
         return_type, [n, ...] (flat) for an array, several outputs are for a struct
-      constants, cast, threads, cache_dir, load: as for `predict_udf`
+      constants, shapes, cast, threads, cache_dir, load: as for `predict_udf`
     """
     columns = None if inputs is None else {name: name for name in inputs}
     fields = None if outputs is None else dict(outputs) if isinstance(outputs, Mapping) else {name: name for name in outputs}
 
     def make() -> Callable[..., Any]:
         predictor = RowPredictor(model, columns=columns, outputs=fields, images=None, constants=constants, rows=None,
-                                 on_error="raise", cast=cast, cache_dir=cache_dir, options={**load, "threads": threads})
+                                 shapes=shapes, on_error="raise", cast=cast, cache_dir=cache_dir, options={**load, "threads": threads})
         names = list(predictor.columns)
 
         def predict(*arrays: Array) -> Any:
@@ -151,9 +155,10 @@ def _batch_udf(model: Path, inputs: Optional[Sequence[str]], outputs: Optional[S
     for name in names:
         if name not in specs:
             raise ValueError(f"the model has no input {name!r}; it has {', '.join(specs)}")
-        shape = (specs[name].shape or (None, None))[1:]
+        shape = (options["shapes"] or {}).get(name) or (specs[name].shape or (None, None))[1:]
         if None in shape:
-            raise ValueError(f"input {name!r} is {specs[name]}: predict_batch_udf needs rows of a known shape")
+            raise ValueError(f"input {name!r} is {specs[name]}: predict_batch_udf needs rows of a known shape, "
+                             f"shapes={{{name!r}: (…)}}")
         shapes.append([d for d in shape if d is not None])
     kind = _sql_type(known, outputs) if return_type is None else _data_type(return_type)
     given = list(outputs or [spec.name for spec in known.outputs])

@@ -254,6 +254,22 @@ class PredictorTest(fixtures.FolderCase):
     with self.assertRaisesRegex(ColumnError, "'s' is a scalar, not one value a row"):
       RowType.of(TensorSpec("s", "float32", ()), False)
 
+  def test_shapes_of_rows_that_the_model_leaves_open(self) -> None:
+    model = self.folder / "open.pbtxt"
+    dims = " ".join(f"dim {{ size: {d} }}" for d in (-1, -1, 2))
+    model.write_text(node("x", "Placeholder", dtype="type: DT_FLOAT", shape=f"shape {{ {dims} }}") +
+                     node("y", "Neg", "x", T="type: DT_FLOAT"))
+    values = np.arange(12, dtype=np.float32).reshape(2, 3, 2)
+    flat = pa.table({"x": pa.array(values.reshape(2, 6).tolist(), pa.list_(FLOATS))})
+    with self.assertRaisesRegex(ValueError, r"rows have rank 1, but the input takes rows of shape \[\?, 2\]"):
+      self.predictor(model)(flat)
+    result = self.predictor(model, shapes={"x": (3, 2)}, keep=[])(flat)["y:0"].combine_chunks()
+    np.testing.assert_array_equal(result.to_numpy_ndarray(), -values)
+    for shapes, message in (({"x": (3, 3)}, r"shapes gives \[3, 3\] for rows of input 'x'"), ({"x": (3,)}, "for rows of input 'x'"),
+                            ({"x": (-1, 2)}, "for rows of input 'x'"), ({"z": (3,)}, "'z', which no column feeds.*: x")):
+      with self.assertRaisesRegex(ValueError, message):
+        self.predictor(model, shapes=shapes)
+
   def test_it_is_not_imported_with_tenon(self) -> None:
     subprocess.run([sys.executable, "-c", "import sys, tenon; assert not {'pyarrow', 'ray', 'pyspark'} & set(sys.modules);"
                     "import tenon.ray, tenon.spark; assert not {'pyarrow', 'ray', 'pyspark'} & set(sys.modules)"], check=True)

@@ -133,6 +133,19 @@ class SparkTest(fixtures.FolderCase):
       found = sorted(frame.select("id", logits("pixels").alias("y")).collect(), key=lambda row: row.id)
       np.testing.assert_allclose([row.y for row in found], expected, rtol=1e-4, atol=1e-4)
 
+  def test_rows_whose_shape_the_model_leaves_open(self) -> None:
+    from fixtures import node
+    model = self.folder / "open.pbtxt"
+    dims = " ".join(f"dim {{ size: {d} }}" for d in (-1, -1, 2))
+    model.write_text(node("x", "Placeholder", dtype="type: DT_FLOAT", shape=f"shape {{ {dims} }}") +
+                     node("y", "Sum", "x", "axis", T="type: DT_FLOAT", Tidx="type: DT_INT32") +
+                     node("axis", "Const", dtype="type: DT_INT32", value="tensor { dtype: DT_INT32 tensor_shape { } int_val: 1 }"))
+    frame = self.spark.createDataFrame([([1.0, 2.0, 3.0, 4.0, 5.0, 6.0],)], "x array<float>")
+    for through in ("arrow_udf", "predict_batch_udf"):
+      sums = tenon.spark.predict_udf(str(model), inputs=["x"], outputs=["y:0"], shapes={"x": (3, 2)}, through=through,
+                                     return_type="array<float>", cache_dir=self.cache)
+      self.assertEqual(frame.select(sums("x").alias("y")).collect()[0].y, [9.0, 12.0])
+
   @unittest.skipUnless(fixtures.ALL, "takes minutes")
   def test_memory_is_flat_over_a_million_small_rows(self) -> None:
     features = F.array(*[F.sin(F.col("id") * 0.7 + i).cast("float") for i in range(16)])
