@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the fenced blocks of README.md and docs/*.md.
+"""Runs the blocks of code of README.md, the other pages of the root, and docs/*.md.
 
   tests/snippets_test.py --build build
 
 Blocks of commands (`$ tenon …`) run in a folder that has the models and files they name; blocks of Python and C++ run
-after the few lines that PRELUDES gives for them. Every block must be run, here or by what ELSEWHERE names.
+after the few lines that PRELUDES gives for them. Every block must be run, here or by what ELSEWHERE names, except for those
+that BY_HAND excuses. Blocks that are indented instead of fenced count if they have commands; others show text.
+tests/page_names_test.py reads the code within sentences.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 from typing import NamedTuple
 
@@ -33,6 +36,10 @@ ELSEWHERE = {
     "README.md: find_package(tenon": "tests/consumer/CMakeLists.txt",
     "TENSORFLOW.md: pip install tensorflow-cpu": "tests/plugin/install_test.py",
     "C_API.md: ": "tests/consumer/use.sh",
+    # The ids are those of a model that is not in the repository.
+    "GENERATE.md: tenon generate": "tests/cli/quantize_test.py",
+    "FUZZING.md: build/bin/fuzz_test": "tests/CMakeLists.txt, tools/nightly.sh",
+    "FUZZING.md: TENON_FUZZ_TARGET": "tests/fuzz/search.py",
     # Full-size models.
     "EXPLAIN.md: ": "tests/cli_test.py",
     # No model of the repository has enough weights outside of convolutions.
@@ -45,6 +52,8 @@ ELSEWHERE = {
     "SPARK.md: ": "tests/cluster/pages_test.py",
     "SCALE.md: ": "tests/cluster/pages_test.py",
 }
+# Blocks that no test runs, and why.
+BY_HAND = {"COOKBOOK.md: ": "recipes for changes of the sources"}
 # What a block takes for granted.
 PRELUDES = {
     "README.md: import tenon": 'import numpy as np\npixels = np.load("images.npz")["image"]\n',
@@ -56,6 +65,8 @@ PRELUDES = {
         "const std::vector<int64_t> ids = {1, 2};\nint shown = 0;\nconst int64_t kEnd = 0;\n"
         "const auto Show = [&](int64_t) { if (++shown == 5) std::exit(0); };\n",
 }
+# How the lines of an indented block of commands begin.
+COMMAND = r"([A-Z_]+=\S+ )*(tenon |(tools|tests|build[\w-]*|bench)/|cmake |ninja |pip |python)"
 PROGRAM = "#include <cstdlib>\n#include <vector>\n#include <tenon/tenon.hpp>\nint main() {{\n{}}}\n"
 
 
@@ -76,10 +87,16 @@ class Block(NamedTuple):
 
 def blocks() -> list[Block]:
   found = []
-  for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+  fenced = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+  indented = re.compile(r"(?<=\n\n)((?: {4}.*\n)+)")
+  for path in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]:
     text = path.read_text(encoding="utf-8")
-    for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-      found.append(Block(path.name, text.count("\n", 0, match.start()) + 1, match[1], match[2]))
+    for match in fenced.finditer(text):
+      found.append(Block(path.name, text.count("\n", 0, match.start()) + 1, match[2], textwrap.dedent(match[3])))
+    text = fenced.sub(lambda match: "\n" * match[0].count("\n"), text)
+    for match in indented.finditer(text):
+      if re.match(COMMAND, match[1].strip()):
+        found.append(Block(path.name, text.count("\n", 0, match.start()) + 1, "", textwrap.dedent(match[1])))
   return found
 
 
@@ -90,11 +107,13 @@ class SnippetsTest(unittest.TestCase):
     self.addCleanup(folder.cleanup)
     self.folder = pathlib.Path(folder.name)
     # The names in the pages.
-    (self.folder / "my_model").symlink_to(MODELS / "mobilenetv2" / "saved_model")
+    for name in ("my_model", "MODEL"):
+      (self.folder / name).symlink_to(MODELS / "mobilenetv2" / "saved_model")
     for name in ("my_decoder", "decoder"):
       (self.folder / name).symlink_to(MODELS / "generate" / "variables")
-    for name in ("images.npz", "samples.npz"):
+    for name in ("images.npz", "samples.npz", "in.npz"):
       shutil.copy(MODELS / "mobilenetv2" / "inputs_b2.npz", self.folder / name)
+    (self.folder / "libapu.so").symlink_to(OPTIONS.build / "apu" / "libapu.so")
 
   def run_in_folder(self, command: list[str | pathlib.Path] | str, **environment: str) -> None:
     done = subprocess.run(command, shell=isinstance(command, str), capture_output=True, text=True, check=False,
@@ -103,10 +122,11 @@ class SnippetsTest(unittest.TestCase):
 
   def run_block(self, block: Block) -> None:
     prelude = block.of(PRELUDES) or ""
-    if re.match(r"\$ ", block.text):
+    if re.match(r"\$ |([A-Z_]+=\S+ )*tenon ", block.text):
       for line in block.text.splitlines():
-        self.assertRegex(line, r"^\$ tenon ")
-        self.run_in_folder(line[2:], PATH=f"{OPTIONS.build / 'bin'}:{os.environ['PATH']}")
+        line = line.removeprefix("$ ").replace("/opt/plugins", str(self.folder))
+        self.assertRegex(line, r"^([A-Z_]+=\S+ )*tenon ")
+        self.run_in_folder(line, PATH=f"{OPTIONS.build / 'bin'}:{os.environ['PATH']}")
     elif block.language == "python":
       self.run_in_folder([sys.executable, "-c", prelude + block.text], PYTHONPATH=str(OPTIONS.build / "python"))
     elif block.language == "cpp":
@@ -120,12 +140,12 @@ class SnippetsTest(unittest.TestCase):
 
   def test_every_block_runs(self) -> None:
     for block in blocks():
-      if block.of(ELSEWHERE) is None:
+      if block.of(ELSEWHERE) is None and block.of(BY_HAND) is None:
         with self.subTest(str(block)):
           self.run_block(block)
 
   def test_the_tables_name_blocks_and_tests(self) -> None:
-    for table in (ELSEWHERE, PRELUDES):
+    for table in (ELSEWHERE, BY_HAND, PRELUDES):
       for key in table:
         self.assertTrue(any(f"{b.page}: {b.text}".startswith(key) for b in blocks()), key)
     for where in ELSEWHERE.values():
