@@ -75,6 +75,18 @@ class Decoder {
     text_.remove_prefix(size);
     return s;
   }
+  // The rank, then the dimensions.
+  Shape ReadShape() {
+    std::vector<int64_t> dims;
+    for (uint64_t rank = Number(); rank > 0 && ok_; --rank) {
+      dims.push_back(static_cast<int64_t>(Number()));
+    }
+    return Shape(dims);
+  }
+  // Whether that many more records of at least `size` bytes fit into the rest.
+  bool HasRoomFor(int64_t records, size_t size) const {
+    return static_cast<uint64_t>(records) <= text_.size() / size;
+  }
   Tensor Bytes(DType dtype, const Shape& shape) {
     const uint64_t bytes = Number(), offset = Number();
     const uint64_t room = file_->size() - data_at_;
@@ -127,22 +139,30 @@ void EncodeInterface(const ModelInterface& interface, Encoder& out) {
   }
 }
 
+// Memory is allocated only for elements that the file has.
 Tensor DecodeDefault(Decoder& in) {
   const DType dtype = static_cast<DType>(in.Number());
-  std::vector<int64_t> dims;
-  for (uint64_t rank = in.Number(); rank > 0 && in.ok(); --rank) {
-    dims.push_back(static_cast<int64_t>(in.Number()));
+  const Shape shape = in.ReadShape();
+  const absl::StatusOr<int64_t> elements = shape.CheckedElements();
+  in.Expect(elements.ok() && SizeOf(dtype) > 0);
+  if (!in.ok()) return Tensor();
+  std::string bytes;
+  if (dtype == DType::kString) {
+    in.Expect(in.HasRoomFor(*elements, sizeof(uint64_t)));
+  } else {
+    bytes = in.String();
+    in.Expect(bytes.size() % SizeOf(dtype) == 0 &&
+              bytes.size() / SizeOf(dtype) == static_cast<uint64_t>(*elements));
   }
-  absl::StatusOr<Tensor> value = Tensor::Allocate(dtype, Shape(dims));
-  in.Expect(in.ok() && IsValid(dtype) && value.ok());
+  if (!in.ok()) return Tensor();
+  absl::StatusOr<Tensor> value = Tensor::Allocate(dtype, shape);
+  in.Expect(value.ok());
   if (!in.ok()) return Tensor();
   if (dtype == DType::kString) {
     for (std::string& s : value->flat<std::string>()) s = in.String();
-    return *std::move(value);
+  } else if (!bytes.empty()) {
+    std::memcpy(value->raw(), bytes.data(), bytes.size());
   }
-  const std::string bytes = in.String();
-  in.Expect(bytes.size() == value->bytes());
-  if (in.ok() && !bytes.empty()) std::memcpy(value->raw(), bytes.data(), bytes.size());
   return *std::move(value);
 }
 
@@ -150,11 +170,8 @@ ModelInterface DecodeInterface(Decoder& in) {
   ModelInterface interface;
   for (uint64_t n = in.Number(); n > 0 && in.ok(); --n) {
     const bool has_rank = in.Number() != 0;
-    std::vector<int64_t> dims;
-    for (uint64_t rank = in.Number(); rank > 0 && in.ok(); --rank) {
-      dims.push_back(static_cast<int64_t>(in.Number()));
-    }
-    interface.output_shapes.push_back(has_rank ? Shape(dims) : Shape::Unknown());
+    const Shape shape = in.ReadShape();
+    interface.output_shapes.push_back(has_rank ? shape : Shape::Unknown());
   }
   for (uint64_t n = in.Number(); n > 0 && in.ok(); --n) interface.unneeded.push_back(in.String());
   for (uint64_t n = in.Number(); n > 0 && in.ok(); --n) {
@@ -190,11 +207,7 @@ Encoder Encode(const std::string& key, const CacheContent& content) {
 StoredConstant DecodeConstant(Decoder& in) {
   StoredConstant c;
   c.dtype = static_cast<DType>(in.Number());
-  std::vector<int64_t> dims;
-  for (uint64_t rank = in.Number(); rank > 0 && in.ok(); --rank) {
-    dims.push_back(static_cast<int64_t>(in.Number()));
-  }
-  c.shape = Shape(dims);
+  c.shape = in.ReadShape();
   in.Expect(IsValid(c.dtype) && c.dtype != DType::kString && c.shape.CheckedElements().ok());
   if (in.Number() != 0) c.plain = in.Bytes(c.dtype, c.shape);
   for (uint64_t forms = in.Number(); forms > 0 && in.ok(); --forms) {

@@ -4,10 +4,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 
 #include "env/mapped_file.h"
+#include "env/memory_account.h"
 #include "kernels/interface/constant.h"
 #include "runtime/disk_cache/content_hash.h"
 #include "runtime/session/session.h"
@@ -188,6 +190,56 @@ TEST(CacheFile, NoRecordLeadsOutOfTheFile) {
     damaged.replace(kHeader, 8, reinterpret_cast<const char*>(&records), 8);
     read(std::move(damaged));
   }
+  fs::remove(path);
+}
+
+// The shape of an input's default value says nothing about what the file holds. Nothing is
+// allocated for a shape that it does not.
+TEST(CacheFile, DefaultsTakeNoMoreMemoryThanTheFileHolds) {
+  const fs::path path =
+      fs::path(::testing::TempDir()) / absl::StrCat("tenon_cache_defaults_", getpid());
+  CacheContent content;
+  content.interface.defaults = {
+      {"f", Tensor::From<float>(Shape({3}), {1, 2, 3})},
+      {"s", Tensor::From<std::string>(Shape({2}), {"a", ""})},
+      {"none", Tensor::From<float>(Shape({0, 5}), {})},
+  };
+  ASSERT_TRUE(WriteCacheFile(path.string(), "key", content, 1).ok());
+  const auto read = ReadCacheFile(path.string(), "key", 1);
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->interface.defaults.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(read->interface.defaults[i].first, content.interface.defaults[i].first);
+    EXPECT_TRUE(
+        Identical(read->interface.defaults[i].second, content.interface.defaults[i].second));
+  }
+  std::ifstream in(path, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+
+  // With another dtype and dimension for a default of rank 1: whether it is refused, and the bytes
+  // of tensors that were allocated until then.
+  const auto account = std::make_shared<MemoryAccount>(int64_t{1} << 40);
+  const MemoryScope scope(account, MemoryUse::kWeights);
+  const auto refused = [&](std::array<uint64_t, 3> from, std::array<uint64_t, 3> to) {
+    const auto raw = [](const auto& numbers) {
+      return std::string(reinterpret_cast<const char*>(numbers.data()), sizeof(numbers));
+    };
+    const size_t at = whole.find(raw(from));
+    if (at == std::string::npos) return false;
+    std::string bytes = whole;
+    bytes.replace(at, sizeof(to), raw(to));
+    bytes.replace(24, 32, ContentHash(absl::string_view(bytes).substr(64), 1));
+    std::ofstream(path, std::ios::binary) << bytes;
+    return absl::IsDataLoss(ReadCacheFile(path.string(), "key", 1).status());
+  };
+  constexpr uint64_t kFloat = 1, kString = 7, kResource = 20;  // of DType
+  for (const uint64_t dim : {uint64_t{4}, uint64_t{1} << 26, ~uint64_t{0}}) {
+    EXPECT_TRUE(refused({kFloat, 1, 3}, {kFloat, 1, dim})) << dim;
+    EXPECT_TRUE(refused({kString, 1, 2}, {kString, 1, dim})) << dim;
+    EXPECT_TRUE(refused({kFloat, 1, 3}, {kString, 1, dim})) << dim;
+    EXPECT_TRUE(refused({kFloat, 1, 3}, {kResource, 1, dim})) << dim;
+  }
+  EXPECT_LT(account->peak(), 1 << 20);
   fs::remove(path);
 }
 
