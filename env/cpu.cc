@@ -2,6 +2,9 @@
 
 #include <sched.h>
 #include <sys/resource.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 #include <algorithm>
 #include <fstream>
@@ -101,6 +104,20 @@ std::string CpuName() {
       return std::string(absl::StripAsciiWhitespace(line.substr(colon + 1)));
   }
   return "unknown CPU";
+}
+
+bool Halves512BitVectors() {
+#ifdef __x86_64__
+  constexpr unsigned kZen3And4 = 0x19, kAvx512f = 1u << 16;
+  unsigned eax, ebx, ecx, edx;
+  if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0 || ebx != signature_AMD_ebx) return false;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return false;
+  const unsigned family = ((eax >> 8) & 0xf) + ((eax >> 20) & 0xff);
+  return family == kZen3And4 && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 &&
+         (ebx & kAvx512f) != 0;
+#else
+  return false;
+#endif
 }
 
 int64_t PeakResidentBytes() {

@@ -1,4 +1,4 @@
-// The number of CPUs that this process may use, the CPU's name, and peak memory.
+// The number of CPUs that this process may use, the CPU's name and vector units, and peak memory.
 #ifndef TENON_ENV_CPU_H_
 #define TENON_ENV_CPU_H_
 
@@ -13,6 +13,10 @@ int AvailableCpus();
 
 // "AMD EPYC 9R14 96-Core Processor", or "unknown CPU".
 std::string CpuName();
+
+// Whether the CPU has AVX-512 but computes 512-bit vectors as two halves (AMD's Zen 4): its peak is
+// that of 256-bit vectors.
+bool Halves512BitVectors();
 
 // Peak resident memory of this process so far, in bytes; 0 if the system does not report it.
 int64_t PeakResidentBytes();
