@@ -4,9 +4,9 @@
   tests/snippets_test.py --build build
 
 Blocks of commands (`$ tenon …`) run in a folder that has the models and files they name; blocks of Python and C++ run
-after the few lines that PRELUDES gives for them. Every block must be run, here or by what ELSEWHERE names, except for those
-that BY_HAND excuses. Blocks that are indented instead of fenced count if they have commands; others show text.
-tests/page_names_test.py reads the code within sentences.
+after the few lines that PRELUDES gives for them. Every block must be run, here or by what ELSEWHERE names, or be code of
+the repository (SAME_AS), except for those that BY_HAND excuses. Blocks that are indented instead of fenced count if they have
+commands; others show text. tests/page_names_test.py reads the code within sentences.
 """
 
 from __future__ import annotations
@@ -52,8 +52,20 @@ ELSEWHERE = {
     "SPARK.md: ": "tests/cluster/pages_test.py",
     "SCALE.md: ": "tests/cluster/pages_test.py",
 }
+# Examples that are files of the repository, or lines in them, and so are built and tested with it.
+SAME_AS = {
+    "COOKBOOK.md: // NextAfter": "ops/math/next_after.op.cc",
+    "COOKBOOK.md: next_after_f32": "tests/numerics/cases/binary.txt",
+    "COOKBOOK.md: // |-x| = |x|": "graph_rewrite/rules/abs_of_negated.rule.cc",
+    "COOKBOOK.md: === the absolute value": "tests/rewrite/abs_of_negated.graph",
+}
 # Blocks that no test runs, and why.
-BY_HAND = {"COOKBOOK.md: ": "recipes for changes of the sources"}
+BY_HAND = {
+    "COOKBOOK.md: {\"_HardSigmoid\"": "a row of an example that the table does not have",
+    "COOKBOOK.md: template <>": "its formula",
+    "COOKBOOK.md: .reference = Unary": "a part of its op's row",
+    "COOKBOOK.md: tools/explorer/build.py": "checks what is checked in: tools/nightly.sh",
+}
 # What a block takes for granted.
 PRELUDES = {
     "README.md: import tenon": 'import numpy as np\npixels = np.load("images.npz")["image"]\n',
@@ -140,15 +152,23 @@ class SnippetsTest(unittest.TestCase):
 
   def test_every_block_runs(self) -> None:
     for block in blocks():
-      if block.of(ELSEWHERE) is None and block.of(BY_HAND) is None:
+      if all(block.of(table) is None for table in (ELSEWHERE, SAME_AS, BY_HAND)):
         with self.subTest(str(block)):
           self.run_block(block)
 
+  def test_examples_are_code_of_the_repository(self) -> None:
+    for block in blocks():
+      path = block.of(SAME_AS)
+      if path is not None:
+        source = (ROOT / path).read_text(encoding="utf-8")
+        for line in block.text.splitlines():
+          self.assertIn(" ".join(line.split()), [" ".join(own.split()) for own in source.splitlines()], f"{block}: {path}")
+
   def test_the_tables_name_blocks_and_tests(self) -> None:
-    for table in (ELSEWHERE, BY_HAND, PRELUDES):
+    for table in (ELSEWHERE, SAME_AS, BY_HAND, PRELUDES):
       for key in table:
         self.assertTrue(any(f"{b.page}: {b.text}".startswith(key) for b in blocks()), key)
-    for where in ELSEWHERE.values():
+    for where in (*ELSEWHERE.values(), *SAME_AS.values()):
       for path in where.split(", "):
         self.assertTrue((ROOT / path).exists(), path)
 

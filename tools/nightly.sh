@@ -43,7 +43,7 @@ run_cluster() {
   install_cluster_packages && build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/cluster/cluster_test.py" --all --build "$TENON_BUILD"
 }
 run_explorer() {
-  install_explorer_packages && build_all &&
+  install_explorer_packages && build_all && "$TENON_ROOT/tools/explorer/build.py" --check &&
     python3 "$TENON_ROOT/tests/explorer/page_test.py" --tenon "$TENON_BUILD/bin/tenon" --long
 }
 with_package() { PYTHONPATH="$TENON_BUILD/python" "$TENON_PYTHON" "$TENON_ROOT/$1" "${@:2}"; }
