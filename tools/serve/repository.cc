@@ -274,9 +274,27 @@ void Repository::SynchronizeModel(const std::string& name) {
     }
   }
   for (const int64_t version : unload) UnloadVersion(name, version);
+  ForgetVersions(name, versions);
   if (!wanted_model) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [version, v] : models_.at(name).versions) {
+      Metrics::Get().Unloaded(name, version, v.path);
+    }
     models_.erase(name);
+  }
+}
+
+void Repository::ForgetVersions(const std::string& name, const std::set<int64_t>& on_disk) {
+  constexpr size_t kMost = 100;  // whose end clients may still ask about
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto& versions = models_.at(name).versions;
+  std::vector<int64_t> gone;
+  for (const auto& [version, v] : versions) {
+    if (v.state == VersionState::kEnd && on_disk.count(version) == 0) gone.push_back(version);
+  }
+  for (size_t i = 0; i + kMost < gone.size(); ++i) {
+    Metrics::Get().Unloaded(name, gone[i], versions[gone[i]].path);
+    versions.erase(gone[i]);
   }
 }
 
@@ -301,12 +319,13 @@ void Repository::LoadVersion(const std::string& name, int64_t version, const std
   const std::lock_guard<std::mutex> lock(mutex_);
   Version& v = models_.at(name).versions[version];
   if (servable.ok()) {
-    v = Version{VersionState::kAvailable, absl::OkStatus(), *std::move(servable), 0, {}, ""};
+    v = Version{VersionState::kAvailable, absl::OkStatus(), *std::move(servable), path, 0, {}, ""};
     LogInfo("loaded", {{"model", name}, {"version", number}, {"ms", absl::StrCat(took.count())}});
   } else {
     v.state = VersionState::kEnd;
     v.status = servable.status();
     v.servable = nullptr;
+    v.path = path;
     v.failed_at = std::chrono::steady_clock::now();
     v.failures = v.fingerprint == fingerprint ? v.failures + 1 : 1;
     v.fingerprint = fingerprint;

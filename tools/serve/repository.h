@@ -69,6 +69,7 @@ class Repository {
     VersionState state = VersionState::kStart;
     absl::Status status;
     std::shared_ptr<Servable> servable;
+    std::string path;  // that it was loaded from, or could not be
     int failures = 0;
     std::chrono::steady_clock::time_point failed_at;
     std::string fingerprint;  // of the files that could not be loaded
@@ -88,6 +89,8 @@ class Repository {
   void SynchronizeModel(const std::string& name);
   void LoadVersion(const std::string& name, int64_t version, const std::string& path);
   void UnloadVersion(const std::string& name, int64_t version);
+  // Forgets the oldest of many versions that have ended and are gone from the disk.
+  void ForgetVersions(const std::string& name, const std::set<int64_t>& on_disk);
   bool ShouldLoad(const Version& version, const std::string& path) const;
   // The version that is asked for by number or label, if any. Under the lock.
   absl::StatusOr<std::optional<int64_t>> AskedVersion(
