@@ -58,6 +58,24 @@ class Batching(unittest.TestCase):
     # 24 rows, 8 at most in a run.
     self.assertLess(self.stats()["execution_count"] - runs, 9)
 
+  def test_numbers_of_rows_are_rounded(self):
+    parameters = self.folder / "free.config"
+    parameters.write_text("batch_timeout_micros { value: 250000 }")
+    server = clients.Server(
+        "--model_name=toy", f"--model_base_path={self.folder / 'toy'}",
+        "--enable_batching", f"--batching_parameters_file={parameters}")
+    self.addCleanup(server.close)
+    rows = [[[i + j / 8, 1.0, 2.0] for j in range(7)] for i in range(5)]
+    answers = post_together(server, "/v1/models/toy:predict",
+                            [{"inputs": r} for r in rows])
+    for row, (status, answer) in zip(rows, answers):
+      self.assertEqual((status, answer["outputs"]["y"]),
+                       (200, [[2 * v for v in r] for r in row]))
+      self.assertEqual(answer["outputs"]["total"], [sum(r) for r in row])
+    stats, = json.loads(server.get("/v2/models/toy/stats")[1])["model_stats"]
+    # 35 rows and that of the warm-up; the 36th row of the batch is nobody's.
+    self.assertEqual(stats["inference_count"], 36)
+
   def test_only_the_wrong_one_fails(self):
     good, bad = {"instances": X}, {"instances": [[1, 2, 3, 4]]}
     answers = self.ask_together([good, bad, good, good])

@@ -96,10 +96,11 @@ class Server:
     return [line for line in self.log() if line["message"] == message]
 
   def memory(self) -> int:
-    """Bytes of memory that belong to this process alone."""
+    """Resident bytes, shared libraries included: whether their pages are the process's own
+    depends on what else runs."""
     with open(f"/proc/{self.process.pid}/smaps_rollup", encoding="utf-8") as lines:
       return 1024 * sum(int(line.split()[1]) for line in lines
-                        if line.startswith(("Private_", "Swap:")))
+                        if line.startswith(("Rss:", "Swap:")))
 
   def entries(self, folder: str) -> int:
     """How many "fd" or "task" entries the process has: file descriptors, threads."""

@@ -24,6 +24,7 @@ from batching_test import *  # noqa: F403  cases
 from clients import DOUBLED
 from clients import ServerTest
 from clients import X
+from grpc_test import *  # noqa: F403  cases
 from hostile_test import *  # noqa: F403  cases
 from lifecycle_test import *  # noqa: F403  cases
 

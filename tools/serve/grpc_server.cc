@@ -1,17 +1,21 @@
 #include "tools/serve/grpc_server.h"
 
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
-#include <grpcpp/resource_quota.h>
 
-#include <vector>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "serving.pb.h"
+#include "tools/serve/grpc_call.h"
 #include "tools/serve/grpc_calls.h"
+#include "tools/serve/grpc_health.h"
+#include "tools/serve/grpc_queue.h"
+#include "tools/serve/grpc_reflection.h"
+#include "tools/serve/grpc_streams.h"
 #include "tools/serve/text_file.h"
 
 namespace tenon::serve {
@@ -32,14 +36,18 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Credentials(const std::
 
 class Server final : public GrpcServer {
  public:
-  Server(Predictor& predictor, KServe& kserve, const Tokens* tokens)
-      : services_(MakeServices(predictor, kserve, streams_, tokens)) {}
+  Server(Predictor& predictor, KServe& kserve, const GrpcOptions& options) : health_(streams_) {
+    AddMethods(predictor, kserve, streams_, options.tokens, calls_.methods);
+    if (options.health) health_.AddMethods(calls_.methods);
+    AddReflection(streams_, calls_.methods);
+  }
+  ~Server() override { Shutdown(std::chrono::milliseconds(0)); }
 
   absl::Status Listen(const GrpcOptions& options) {
     const auto credentials = Credentials(options.ssl_config_file);
     if (!credentials.ok()) return credentials.status();
-    grpc::EnableDefaultHealthCheckService(options.health);
-    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    // Ours is among the methods.
+    grpc::EnableDefaultHealthCheckService(false);
     grpc::ServerBuilder builder;
     builder.AddListeningPort(options.address, *credentials, &port_);
     if (!options.socket.empty()) {
@@ -49,11 +57,6 @@ class Server final : public GrpcServer {
     builder.SetMaxSendMessageSize(-1);
     // Two servers on one port would each get half of the requests.
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-    if (options.max_threads > 0) {
-      grpc::ResourceQuota quota("server");
-      quota.SetMaxThreads(options.max_threads);
-      builder.SetResourceQuota(quota);
-    }
     for (absl::string_view argument :
          absl::StrSplit(options.channel_arguments, ',', absl::SkipEmpty())) {
       const std::pair<std::string, std::string> pair =
@@ -65,31 +68,41 @@ class Server final : public GrpcServer {
         builder.AddChannelArgument(pair.first, pair.second);
       }
     }
-    for (const auto& service : services_) builder.RegisterService(service.get());
+    builder.RegisterAsyncGenericService(&calls_.service);
+    auto queue = builder.AddCompletionQueue();
+    calls_.queue = queue.get();
     server_ = builder.BuildAndStart();
+    threads_.emplace(std::move(queue), options.threads, options.poll);
     if (server_ == nullptr || port_ == 0) {
-      if (server_ != nullptr) server_->Shutdown();
       return absl::UnavailableError(absl::StrCat("cannot listen to gRPC on ", options.address));
     }
+    constexpr int kWaiting = 16;  // calls that gRPC may hand over before the next is asked for
+    for (int i = 0; i < kWaiting; ++i) GrpcCall::Listen(calls_);
     return absl::OkStatus();
   }
 
   int port() const override { return port_; }
   CallCounts counts() const override { return CountedCalls(); }
-  void SetServing(bool serving) override {
-    if (auto* const health = server_->GetHealthCheckService()) health->SetServingStatus(serving);
-  }
+  void SetServing(bool serving) override { health_.Set(serving); }
   void Shutdown(std::chrono::milliseconds limit) override {
-    // Streams may stay open for ever otherwise.
-    streams_.Drain();
-    server_->Shutdown(std::chrono::system_clock::now() + limit);
+    if (server_ != nullptr) {
+      // Streams may stay open for ever otherwise.
+      streams_.Drain();
+      server_->Shutdown(std::chrono::system_clock::now() + limit);
+      // Handlers may still hold calls that were cut off, and begin operations on the queue.
+      calls_.count.WaitForNone();
+    }
+    threads_.reset();
+    server_.reset();
   }
 
  private:
-  InferStreams streams_;
-  std::vector<std::unique_ptr<grpc::Service>> services_;
+  OpenStreams streams_;
+  Health health_;
+  GrpcCall::Server calls_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
+  std::optional<QueueThreads> threads_;
 };
 
 }  // namespace
@@ -97,7 +110,7 @@ class Server final : public GrpcServer {
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const GrpcOptions& options,
                                                               Predictor& predictor,
                                                               KServe& kserve) {
-  auto server = std::make_unique<Server>(predictor, kserve, options.tokens);
+  auto server = std::make_unique<Server>(predictor, kserve, options);
   const absl::Status status = server->Listen(options);
   if (!status.ok()) return status;
   return server;

@@ -15,14 +15,15 @@
 namespace tenon::serve {
 
 struct GrpcOptions {
-  std::string address;             // "0.0.0.0:8500", "unix:/run/tenon.sock"
-  std::string socket;              // also listens to this UNIX socket; empty: none
-  std::string ssl_config_file;     // empty: no TLS
-  std::string channel_arguments;   // "grpc.max_connection_age_ms=2000,…"
-  int max_message_bytes = -1;      // of a request; -1: no limit but gRPC's own
-  int max_threads = 0;             // 0: no limit
-  bool health = true;              // whether grpc.health.v1.Health is among the services
-  const Tokens* tokens = nullptr;  // who may call; null: everyone. Must outlive the server
+  std::string address;                // "0.0.0.0:8500", "unix:/run/tenon.sock"
+  std::string socket;                 // also listens to this UNIX socket; empty: none
+  std::string ssl_config_file;        // empty: no TLS
+  std::string channel_arguments;      // "grpc.max_connection_age_ms=2000,…"
+  int max_message_bytes = -1;         // of a request; -1: no limit but gRPC's own
+  int threads = 2;                    // at most, that wait for requests; at least two
+  std::chrono::microseconds poll{0};  // how long one of them polls for the next request
+  bool health = true;                 // whether grpc.health.v1.Health is among the services
+  const Tokens* tokens = nullptr;     // who may call; null: everyone. Must outlive the server
 };
 
 // Unary calls that run models.

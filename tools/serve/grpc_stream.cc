@@ -1,10 +1,11 @@
 #include "tools/serve/grpc_stream.h"
 
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
+#include "inference.pb.h"
 #include "tools/serve/grpc_calls.h"
 
 namespace tenon::serve {
@@ -13,83 +14,30 @@ namespace {
 using inference::ModelInferRequest;
 using inference::ModelStreamInferResponse;
 
-constexpr size_t kMostUnderWay = 64;  // requests of a stream; more are not read meanwhile
+constexpr size_t kMostUnderWay = 64;       // requests of a stream; more are not read meanwhile
+constexpr size_t kMostBytes = 0x7fffffff;  // of an answer
 constexpr char kApi[] = "ModelStreamInfer";
 
-}  // namespace
-
-class InferStream final
-    : public grpc::ServerBidiReactor<ModelInferRequest, ModelStreamInferResponse> {
+// What waits for an event of the call holds the stream.
+class InferStream final : public OpenStream, public std::enable_shared_from_this<InferStream> {
  public:
-  InferStream(InferStreams& streams, KServe& kserve, grpc::CallbackServerContext* context)
-      : streams_(streams),
-        kserve_(kserve),
-        context_(context),
-        trace_(Trace::Parse(Metadata(context, kTraceHeader))) {
-    if (!trace_.header.empty()) context->AddInitialMetadata(kTraceHeader, trace_.header);
-    {
-      const std::lock_guard<std::mutex> lock(streams_.mutex_);
-      streams_.open_.insert(this);
-      draining_ = streams_.draining_;
-    }
-    StartRead(&read_);
+  InferStream(KServe& kserve, std::shared_ptr<GrpcCall> call)
+      : kserve_(kserve),
+        call_(std::move(call)),
+        trace_(Trace::Parse(call_->Metadata(kTraceHeader))) {
+    if (!trace_.header.empty()) call_->AddInitialMetadata(kTraceHeader, trace_.header);
   }
-  ~InferStream() override {
-    const std::lock_guard<std::mutex> lock(streams_.mutex_);
-    streams_.open_.erase(this);
-  }
+
+  void Start() { Read(); }
 
   // Reads no more.
-  void Drain() {
+  void Drain() override {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       draining_ = true;
     }
     FinishIfDone();
   }
-
-  void OnReadDone(bool ok) override {
-    if (!ok) {  // the client sends no more
-      {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        reading_ = false;
-      }
-      return FinishIfDone();
-    }
-    auto exchange = std::make_shared<Exchange>();
-    exchange->request.Swap(&read_);
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (finished_) return;
-      under_way_.push_back(exchange);
-    }
-    kserve_.Infer(exchange->request, exchange->response.mutable_infer_response(),
-                  CallerOf(context_),
-                  [this, exchange](absl::Status status) { Answered(*exchange, status); });
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (draining_) return;
-    if (under_way_.size() < kMostUnderWay) {
-      StartRead(&read_);
-    } else {
-      paused_ = true;
-    }
-  }
-
-  void OnWriteDone(bool) override {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      under_way_.pop_front();
-      writing_ = false;
-      WriteNext();
-      if (paused_ && !draining_) {
-        paused_ = false;
-        StartRead(&read_);
-      }
-    }
-    FinishIfDone();
-  }
-
-  void OnDone() override { delete this; }
 
  private:
   struct Exchange {
@@ -99,11 +47,62 @@ class InferStream final
     Clock::time_point start = Clock::now();
   };
 
-  void Answered(Exchange& exchange, const absl::Status& status) {
+  void Read() {
+    call_->Read([self = shared_from_this()](grpc::ByteBuffer* message) { self->HasRead(message); });
+  }
+
+  void HasRead(grpc::ByteBuffer* message) {
+    auto exchange = std::make_shared<Exchange>();
+    grpc::Status status;
+    if (message != nullptr) status = ReadMessage(message, &exchange->request);
+    if (message == nullptr || !status.ok()) {  // the client sends no more, or nothing of use
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        reading_ = false;
+        end_ = status;
+      }
+      return FinishIfDone();
+    }
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (finished_) return;
+      under_way_.push_back(exchange);
+    }
+    kserve_.Infer(exchange->request, exchange->response.mutable_infer_response(), call_->caller(),
+                  [self = shared_from_this(), exchange](const absl::Status& answered) {
+                    self->Answered(*exchange, answered);
+                  });
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (draining_) return;
+    if (under_way_.size() < kMostUnderWay) {
+      Read();
+    } else {
+      paused_ = true;
+    }
+  }
+
+  void HasWritten() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      under_way_.pop_front();
+      writing_ = false;
+      WriteNext();
+      if (paused_ && !draining_) {
+        paused_ = false;
+        Read();
+      }
+    }
+    FinishIfDone();
+  }
+
+  void Answered(Exchange& exchange, absl::Status status) {
+    auto* const response = exchange.response.mutable_infer_response();
+    if (status.ok() && response->ByteSizeLong() > kMostBytes - 1024) {
+      status = absl::ResourceExhaustedError("the answer has 2 GiB or more");
+    }
     CountCall(exchange.request.model_name(), kApi, trace_, status, exchange.start);
     if (!status.ok()) {
       exchange.response.set_error_message(std::string(status.message()));
-      auto* const response = exchange.response.mutable_infer_response();
       response->Clear();
       response->set_model_name(exchange.request.model_name());
       response->set_id(exchange.request.id());
@@ -117,26 +116,24 @@ class InferStream final
   void WriteNext() {
     if (writing_ || under_way_.empty() || !under_way_.front()->answered) return;
     writing_ = true;
-    StartWrite(&under_way_.front()->response);
+    call_->Write(under_way_.front()->response,
+                 [self = shared_from_this()](bool) { self->HasWritten(); });
   }
 
   void FinishIfDone() {
-    bool draining;
+    grpc::Status status;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (finished_ || (reading_ && !draining_) || !under_way_.empty()) return;
       finished_ = true;
-      draining = draining_;
+      status = draining_ ? Draining() : end_;
     }
-    Finish(draining ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server is shutting down")
-                    : grpc::Status::OK);
+    call_->Finish(status);
   }
 
-  InferStreams& streams_;
   KServe& kserve_;
-  grpc::CallbackServerContext* const context_;
+  const std::shared_ptr<GrpcCall> call_;
   const Trace trace_;
-  ModelInferRequest read_;
   std::mutex mutex_;  // guards what follows
   std::deque<std::shared_ptr<Exchange>> under_way_;
   bool reading_ = true;  // the client may send more
@@ -144,29 +141,15 @@ class InferStream final
   bool writing_ = false;
   bool draining_ = false;
   bool finished_ = false;
-};
-
-namespace {
-
-// Ends at once.
-class Refusal final : public grpc::ServerBidiReactor<ModelInferRequest, ModelStreamInferResponse> {
- public:
-  explicit Refusal(const absl::Status& status) { Finish(ToGrpc(status)); }
-  void OnDone() override { delete this; }
+  grpc::Status end_;  // what the stream ends with
 };
 
 }  // namespace
 
-grpc::ServerBidiReactor<ModelInferRequest, ModelStreamInferResponse>* InferStreams::Start(
-    KServe& kserve, grpc::CallbackServerContext* context, const absl::Status& allowed) {
-  if (!allowed.ok()) return new Refusal(allowed);
-  return new InferStream(*this, kserve, context);
-}
-
-void InferStreams::Drain() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  draining_ = true;
-  for (InferStream* const stream : open_) stream->Drain();
+void StartInferStream(KServe& kserve, const std::shared_ptr<GrpcCall>& call, OpenStreams& streams) {
+  const auto stream = std::make_shared<InferStream>(kserve, call);
+  if (!streams.Add(stream)) return call->Finish(OpenStream::Draining());
+  stream->Start();
 }
 
 }  // namespace tenon::serve

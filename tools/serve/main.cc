@@ -1,5 +1,4 @@
 // tensorflow_model_server: a drop-in for TensorFlow Serving. docs/SERVING.md.
-#include <sched.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -12,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "env/cpu.h"
 #include "env/openmp.h"
 #include "tools/serve/grpc_server.h"
 #include "tools/serve/http_server.h"
@@ -25,11 +25,6 @@ namespace tenon::serve {
 namespace {
 
 using tensorflow::serving::ModelServerConfig;
-
-int Cpus() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof(set), &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
-}
 
 std::string NumberOr(int number, const char* otherwise) {
   return number > 0 ? absl::StrCat(number) : otherwise;
@@ -95,7 +90,7 @@ absl::Status Serve(ServerFlags flags) {
   const auto config = ReadConfig(flags);
   if (!config.ok()) return config.status();
 
-  const int cpus = Cpus();
+  const int cpus = AvailableCpus();
   const Parallelism parallelism = ChooseParallelism(flags, batch_threads, cpus);
   SchedulerOptions scheduling;
   scheduling.threads = parallelism.threads > 0 ? parallelism.streams * parallelism.threads : cpus;
@@ -108,6 +103,7 @@ absl::Status Serve(ServerFlags flags) {
   storing.cpus = cpus;
   storing.load.cache_dir = flags.cache_dir;
   storing.load.tags = flags.saved_model_tags;
+  storing.load.memory_limit = static_cast<int64_t>(flags.memory_limit);
   if (!flags.mixed_precision.empty()) storing.load.precision = "bf16";
   storing.poll =
       std::chrono::milliseconds(static_cast<int64_t>(flags.file_system_poll_wait_seconds * 1000));
@@ -154,7 +150,13 @@ absl::Status Serve(ServerFlags flags) {
     options.socket = flags.grpc_socket_path;
     options.ssl_config_file = flags.ssl_config_file;
     options.channel_arguments = flags.grpc_channel_arguments;
-    options.max_threads = flags.grpc_max_threads;
+    constexpr int kMostThreads = 16;  // more only get into each other's way at one queue
+    options.threads = std::min(cpus, kMostThreads);
+    if (flags.grpc_max_threads > 0) {
+      options.threads = std::min(options.threads, flags.grpc_max_threads);
+    }
+    // A thread that polls must not take the only CPU from the one that it waits for.
+    if (cpus > 1) options.poll = std::chrono::microseconds(flags.grpc_poll_micros);
     options.health = flags.enable_grpc_healthcheck_service;
     options.tokens = tokens.get();
     if (flags.max_request_bytes > 0) {

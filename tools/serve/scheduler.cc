@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/serve/batch.h"
+#include "tools/serve/long_work.h"
 #include "tools/serve/metrics.h"
 #include "tools/serve/tensors.h"
 
@@ -44,6 +45,14 @@ bool IsShort(const Job& job) {
   size_t bytes = 0;
   for (const auto& [name, tensor] : job.inputs) bytes += tensor.bytes();
   return bytes <= kBytes;
+}
+
+// `rows`, or up to an eighth more: a number that other batches have too. Each number of rows costs
+// a plan with its compiled kernels, which takes as long as many runs and stays in memory.
+int64_t CommonRows(int64_t rows) {
+  int64_t step = 1;
+  while (rows / step > 16) step *= 2;
+  return (rows + step - 1) / step * step;
 }
 
 // One run for `requests` jobs like `job`.
@@ -161,6 +170,8 @@ void Scheduler::Submit(std::unique_ptr<Job> job) {
                          : absl::ResourceExhaustedError(absl::StrCat(
                                options_.max_queued, " requests are waiting: the queue is full")));
   }
+  constexpr float kLongMicroseconds = 250;
+  if (job->runnable->mean_us > kLongMicroseconds) AboutToTakeLong();
   Jobs jobs;
   jobs.push_back(std::move(job));
   Run(std::move(jobs));
@@ -263,9 +274,11 @@ bool Scheduler::RunTogether(const Jobs& jobs, int64_t rows, Clock::time_point st
   Runnable& runnable = *first.runnable;
   const auto& allowed = options_.batching.allowed_rows;
   int64_t padded = rows;
-  if (first.may_batch) {
+  if (first.may_batch && !allowed.empty()) {
     const auto next = std::lower_bound(allowed.begin(), allowed.end(), rows);
     if (next != allowed.end()) padded = *next;
+  } else if (jobs.size() > 1) {
+    padded = std::max(rows, std::min(CommonRows(rows), options_.batching.max_rows));
   }
   const bool join = jobs.size() > 1 || padded > rows;
   absl::StatusOr<std::vector<Tensor>> outputs = absl::InternalError("not run");

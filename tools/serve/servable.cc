@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/serve/log.h"
+#include "tools/serve/long_work.h"
 #include "tools/serve/tensors.h"
 
 namespace tenon::serve {
@@ -77,11 +78,13 @@ absl::StatusOr<Session*> Servable::Loaded(Runnable& runnable) const {
   const std::lock_guard<std::mutex> lock(runnable.mutex);
   if (runnable.session.has_value()) return &*runnable.session;
   if (!runnable.status.ok()) return runnable.status;
+  AboutToTakeLong();
   SessionOptions options;
   options.threads = options_.threads;
   options.cache_dir = options_.cache_dir;
   options.precision = options_.precision;
   options.tags = options_.tags;
+  options.memory_limit = options_.memory_limit;
   options.signature = runnable.signature.name;
   try {
     runnable.session.emplace(path_, options);

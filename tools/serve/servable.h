@@ -27,6 +27,7 @@ struct LoadOptions {
   std::string cache_dir;
   std::string precision;
   std::string tags;
+  int64_t memory_limit = 0;  // of each signature's session, in bytes; 0: none
 };
 
 // A signature, with the session that runs it.

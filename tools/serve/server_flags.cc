@@ -93,7 +93,10 @@ absl::StatusOr<ServerFlags> ParseServerFlags(int argc, char** argv) {
   option("ssl_config_file", f.ssl_config_file, "an SSLConfig in text form, for gRPC");
   option("monitoring_config_file", f.monitoring_config_file, "a MonitoringConfig in text form");
   option("grpc_channel_arguments", f.grpc_channel_arguments, "a=1,b=2");
-  option("grpc_max_threads", f.grpc_max_threads, "gRPC's own threads; 0: no limit");
+  option("grpc_max_threads", f.grpc_max_threads,
+         "most threads that read gRPC requests, at least 2; 0: as many as CPUs, at most 16");
+  option("grpc_poll_micros", f.grpc_poll_micros,
+         "how long a thread polls for the next gRPC request before it sleeps; 0: not");
   app.add_flag("--enable_model_warmup,!--noenable_model_warmup", f.enable_model_warmup,
                "run a model before it is available (default: true)");
   option("num_request_iterations_for_warmup", f.num_request_iterations_for_warmup,
@@ -105,6 +108,13 @@ absl::StatusOr<ServerFlags> ParseServerFlags(int argc, char** argv) {
   option("mixed_precision", f.mixed_precision, "bfloat16: compute in bfloat16");
   option("bind_address", f.bind_address, "address to listen to");
   option("streams", f.streams, "runs at a time; 0: num_batch_threads, or CPUs / threads of a run");
+  app.add_option(
+         "--memory_limit", f.memory_limit,
+         "most bytes that a model's weights, plans and runs may take, of each signature that "
+         "is used: 500M, 2G (powers of 1024); 0: no limit")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
+      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 62))
+      ->capture_default_str();
   option("max_queued_requests", f.max_queued_requests,
          "requests that may wait; more are refused (RESOURCE_EXHAUSTED, 429)");
   option("max_request_bytes", f.max_request_bytes,
@@ -168,6 +178,9 @@ absl::StatusOr<ServerFlags> ParseServerFlags(int argc, char** argv) {
   }
   if (f.rest_api_read_timeout_in_ms < 1) {
     return absl::InvalidArgumentError("--rest_api_read_timeout_in_ms must be at least 1");
+  }
+  if (f.grpc_poll_micros < 0 || f.grpc_poll_micros > 100'000) {
+    return absl::InvalidArgumentError("--grpc_poll_micros must be between 0 and 100000");
   }
   if (f.max_queued_requests < 1) {
     return absl::InvalidArgumentError("--max_queued_requests must be at least 1");

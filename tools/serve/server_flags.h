@@ -44,6 +44,8 @@ struct ServerFlags {
   // Ours.
   std::string bind_address = "0.0.0.0";
   int streams = 0;
+  int grpc_poll_micros = 150;
+  uint64_t memory_limit = 0;  // of each signature that is used, in bytes; 0: none
   int64_t max_queued_requests = 1000;
   int64_t max_request_bytes = 0;
   int drain_timeout_in_ms = 30000;

@@ -59,7 +59,13 @@ absl::Status RunOnZeros(Predictor& predictor, const std::shared_ptr<Servable>& s
   if (!inputs.ok()) return inputs.status();
   job->inputs = *std::move(inputs);
   for (const TensorSpec& spec : job->runnable->signature.outputs) job->outputs.push_back(spec.name);
-  return predictor.scheduler().RunAndWait(std::move(job)).status();
+  const absl::Status status = predictor.scheduler().RunAndWait(std::move(job)).status();
+  if (status.code() != absl::StatusCode::kResourceExhausted) return status;
+  // Either the queue was full, which says nothing about the model, or its memory does not suffice.
+  return servable
+      ->Run(*servable->Default(), *ZeroInputs(servable->Default()->signature), {},
+            std::chrono::nanoseconds(0))
+      .status();
 }
 
 }  // namespace
@@ -77,6 +83,7 @@ absl::Status WarmUp(Predictor& predictor, const std::shared_ptr<Servable>& serva
   const std::chrono::duration<double, std::micro> took = Clock::now() - start;
   Metrics::Get().WarmUp(servable->path(), status, took.count());
   if (recorded || status.ok()) return status;
+  if (status.code() == absl::StatusCode::kResourceExhausted) return status;  // no request would fit
   LogInfo("not warmed up", {{"model", servable->name()},
                             {"version", absl::StrCat(servable->version())},
                             {"reason", std::string(status.message())}});
