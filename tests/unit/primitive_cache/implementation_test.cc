@@ -1,7 +1,8 @@
-// Which implementations serve pointwise convolutions.
+// Which implementations serve pointwise and depthwise convolutions.
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 
 #include "absl/strings/match.h"
 #include "env/cpu.h"
@@ -46,6 +47,29 @@ TEST(Pointwise, VectorsFitTheChannelsWhereBothKindsAreAsFast) {
   EXPECT_FALSE(UsesNarrowVectors(14, 384, 64));   // no lane is empty
   EXPECT_FALSE(UsesNarrowVectors(7, 112, 672));   // few positions, many products for each result
   EXPECT_FALSE(UsesNarrowVectors(14, 240, 120));  // few of many lanes are empty
+}
+
+std::string Depthwise(int64_t channels, int64_t window, ElementType type) {
+  ConvolutionProblem p;
+  p.src = p.dst = Image(14, channels);
+  p.weights = {type, {channels, 1, 1, window, window}, {1, 1, 1, window * channels, channels}};
+  p.src.type = p.dst.type = type;
+  p.grouped = true;
+  p.strides = p.dilations = {1, 1};
+  p.pads_begin = p.pads_end = {window / 2, window / 2};
+  const auto primitive = GetConvolution(p, nullptr);
+  EXPECT_TRUE(primitive.ok()) << primitive.status();
+  return primitive.ok() ? (*primitive)->implementation() : "";
+}
+
+TEST(Depthwise, TheOlderKernelServesSmallWindowsWhereItIsFaster) {
+  LimitVectorCode();
+  if ((hwy::SupportedTargets() & HWY_AVX3) == 0) GTEST_SKIP() << "without AVX-512";
+  if (!Halves512BitVectors()) GTEST_SKIP() << "measured on Zen 4 only";
+  EXPECT_TRUE(absl::StrContains(Depthwise(96, 3, ElementType::kF32), "jit_dw:avx512_core"));
+  EXPECT_TRUE(absl::StrContains(Depthwise(40, 5, ElementType::kF32), "jit_dw:avx512_core"));
+  EXPECT_TRUE(absl::StrContains(Depthwise(96, 3, ElementType::kBf16), "jit_dw:avx512_core"));
+  EXPECT_FALSE(absl::StrContains(Depthwise(96, 7, ElementType::kF32), "jit_dw"));
 }
 
 }  // namespace
