@@ -12,6 +12,9 @@ namespace {
 
 constexpr PrintOptions kDiffPrint{.max_elements = 8};
 
+constexpr size_t kLongList = 64;  // longer lists of uses do not keep their order
+constexpr int64_t kOrderGap = 1 << 16;
+
 bool SameUse(const Use& a, const Use& b) {
   return a.reader == b.reader && a.slot == b.slot && a.port == b.port;
 }
@@ -22,6 +25,7 @@ Rewriter::Rewriter(Graph& graph)
     : graph_(graph),
       uses_(static_cast<size_t>(graph.end_id())),
       versions_(static_cast<size_t>(graph.end_id()), 1),
+      kept_(static_cast<size_t>(graph.end_id()), 0),
       is_touched_(static_cast<size_t>(graph.end_id()), false) {
   for (NodeId id : graph.NodeIds()) {
     const Node& n = graph.node(id);
@@ -30,6 +34,16 @@ Rewriter::Rewriter(Graph& graph)
     }
     for (NodeId c : n.control_inputs) AddUse(c, {id, Use::kControl, 0});
   }
+  const auto keep = [&](NodeId id) {
+    if (graph.Has(id)) ++kept_[static_cast<size_t>(id)];
+  };
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const Endpoint source = graph.outputs()[i].source;
+    outputs_[source].push_back(static_cast<int>(i));
+    keep(source.node);
+  }
+  for (const GraphInput& input : graph.inputs()) keep(input.node);
+  for (NodeId target : graph.targets()) keep(target);
 }
 
 int Rewriter::NumReaders(Endpoint e) const {
@@ -38,29 +52,34 @@ int Rewriter::NumReaders(Endpoint e) const {
   return count;
 }
 
-bool Rewriter::IsOutput(Endpoint e) const {
-  return std::any_of(graph_.outputs().begin(), graph_.outputs().end(),
-                     [&](const GraphOutput& o) { return o.source == e; });
+void Rewriter::Order() const {
+  const absl::StatusOr<std::vector<NodeId>> sorted = graph_.TopologicalOrder();
+  order_.assign(static_cast<size_t>(graph_.end_id()), 0);
+  if (!sorted.ok()) return;  // a cycle: all numbers are equal, and DependsOn visits every node
+  int64_t next = 0;
+  for (NodeId id : *sorted) order_[static_cast<size_t>(id)] = next += kOrderGap;
 }
 
-bool Rewriter::IsKept(NodeId id) const {
-  return std::any_of(graph_.outputs().begin(), graph_.outputs().end(),
-                     [&](const GraphOutput& o) { return o.source.node == id; }) ||
-         std::any_of(graph_.inputs().begin(), graph_.inputs().end(),
-                     [&](const GraphInput& i) { return i.node == id; }) ||
-         std::find(graph_.targets().begin(), graph_.targets().end(), id) != graph_.targets().end();
+void Rewriter::CheckOrder(NodeId reader, NodeId input) {
+  if (order_.empty() || !graph_.Has(input)) return;
+  const size_t r = static_cast<size_t>(reader), i = static_cast<size_t>(input);
+  if (order_[i] >= order_[r]) order_.clear();
 }
 
 bool Rewriter::DependsOn(NodeId node, NodeId from) const {
   if (node == from) return true;
+  if (order_.empty()) Order();
+  const int64_t earliest = order_[static_cast<size_t>(from)];
   absl::flat_hash_set<NodeId> seen = {node};
   std::vector<NodeId> todo = {node};
   while (!todo.empty()) {
     const Node& n = graph_.node(todo.back());
     todo.pop_back();
     auto visit = [&](NodeId on) {
+      if (on == from) return true;
+      if (order_[static_cast<size_t>(on)] < earliest) return false;
       if (seen.insert(on).second) todo.push_back(on);
-      return on == from;
+      return false;
     };
     for (const Endpoint& e : n.inputs) {
       if (visit(e.node)) return true;
@@ -92,14 +111,37 @@ void Rewriter::Touch(NodeId id) {
 
 void Rewriter::AddUse(NodeId of, Use use) {
   if (graph_.Has(of)) uses_[static_cast<size_t>(of)].push_back(use);
+  CheckOrder(use.reader, of);
+}
+
+size_t Rewriter::FindNearLast(NodeId of, const Use& use) {
+  const auto& list = uses_[static_cast<size_t>(of)];
+  const size_t start = dropped_of_ == of ? std::min(dropped_at_, list.size() - 1) : 0;
+  size_t found = list.size();
+  for (size_t d = 0; found == list.size() && d < list.size(); ++d) {
+    if (start + d < list.size() && SameUse(list[start + d], use)) found = start + d;
+    if (d <= start && SameUse(list[start - d], use)) found = start - d;
+  }
+  dropped_of_ = of;
+  dropped_at_ = found;
+  return found;
 }
 
 void Rewriter::DropUse(NodeId of, Use use) {
   if (!graph_.Has(of)) return;
   auto& list = uses_[static_cast<size_t>(of)];
-  auto it = std::find_if(list.begin(), list.end(), [&](const Use& u) { return SameUse(u, use); });
-  assert(it != list.end());
-  if (it != list.end()) list.erase(it);
+  if (list.size() > kLongList) {
+    const size_t at = FindNearLast(of, use);
+    assert(at != list.size());
+    if (at != list.size()) {
+      list[at] = list.back();
+      list.pop_back();
+    }
+  } else {
+    auto it = std::find_if(list.begin(), list.end(), [&](const Use& u) { return SameUse(u, use); });
+    assert(it != list.end());
+    if (it != list.end()) list.erase(it);
+  }
   if (log_ != nullptr && in_step_ && !use.is_control()) log_->Drop(of, use.reader);
   Touch(of);
 }
@@ -119,7 +161,16 @@ NodeId Rewriter::AddNode(Node node) {
   uses_.resize(static_cast<size_t>(id) + 1);
   versions_.resize(static_cast<size_t>(id) + 1, 1);
   is_touched_.resize(static_cast<size_t>(id) + 1, false);
+  kept_.resize(static_cast<size_t>(id) + 1, 0);
   const Node& n = graph_.node(id);
+  if (!order_.empty()) {
+    int64_t after = 0;
+    for (const Endpoint& e : n.inputs) {
+      after = std::max(after, order_[static_cast<size_t>(e.node)]);
+    }
+    for (NodeId c : n.control_inputs) after = std::max(after, order_[static_cast<size_t>(c)]);
+    order_.push_back(after + 1);
+  }
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     AddUse(n.inputs[i].node, {id, static_cast<int>(i), n.inputs[i].port});
     Touch(n.inputs[i].node);
@@ -222,12 +273,20 @@ void Rewriter::ReplaceAllUses(Endpoint from, Endpoint to) {
     if (!u.is_control() && u.port == from.port) SetInput(u.reader, u.slot, to);
   }
   if (log_ != nullptr) log_->EndReplacing();
-  for (GraphOutput& o : graph_.outputs_) {
-    if (o.source == from) {
-      o.source = to;
-      Touch(to.node);
-    }
-  }
+  ReplaceOutputs(from, to);
+}
+
+void Rewriter::ReplaceOutputs(Endpoint from, Endpoint to) {
+  const auto found = outputs_.find(from);
+  if (found == outputs_.end() || from == to) return;
+  const absl::InlinedVector<int, 1> positions = std::move(found->second);
+  outputs_.erase(found);
+  for (int at : positions) graph_.outputs_[static_cast<size_t>(at)].source = to;
+  auto& of_to = outputs_[to];
+  of_to.insert(of_to.end(), positions.begin(), positions.end());
+  kept_[static_cast<size_t>(from.node)] -= static_cast<int>(positions.size());
+  kept_[static_cast<size_t>(to.node)] += static_cast<int>(positions.size());
+  Touch(to.node);
 }
 
 void Rewriter::ReplaceControlUses(NodeId from, NodeId to) {
@@ -246,8 +305,12 @@ void Rewriter::ReplaceControlUses(NodeId from, NodeId to) {
       AddUse(to, {u.reader, Use::kControl, 0});
     }
   }
+  if (!IsKept(from)) return;
   for (NodeId& t : graph_.targets_) {
-    if (t == from) t = to;
+    if (t != from) continue;
+    t = to;
+    --kept_[static_cast<size_t>(from)];
+    ++kept_[static_cast<size_t>(to)];
   }
 }
 

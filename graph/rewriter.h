@@ -58,8 +58,8 @@ class Rewriter {
   int NumReaders(Endpoint e) const;
   // Whether the port is an output of the graph. For a node: whether any port is, or the node is a
   // target or an input.
-  bool IsOutput(Endpoint e) const;
-  bool IsKept(NodeId id) const;
+  bool IsOutput(Endpoint e) const { return outputs_.contains(e); }
+  bool IsKept(NodeId id) const { return kept_[static_cast<size_t>(id)] > 0; }
   // Whether `node` depends, directly or indirectly, on `from` (by data or control edges).
   bool DependsOn(NodeId node, NodeId from) const;
   // Increases whenever the node's op, inputs or attributes change; never repeats for one id.
@@ -85,6 +85,8 @@ class Rewriter {
   void Rename(NodeId id, absl::string_view name);
   // Makes readers and outputs of `from` use `to` instead.
   void ReplaceAllUses(Endpoint from, Endpoint to);
+  // Makes the outputs of `from` be `to` instead; readers keep `from`.
+  void ReplaceOutputs(Endpoint from, Endpoint to);
   // Makes control edges from `from` come from `to` instead.
   void ReplaceControlUses(NodeId from, NodeId to);
   // Replaces `old` by `by`: all uses of old's port 0, its control edges and its name move to `by`,
@@ -105,12 +107,27 @@ class Rewriter {
   void BeforeChange(NodeId id);
   void AddUse(NodeId of, Use use);
   void DropUse(NodeId of, Use use);
+  // Its index in a long list of uses. The search begins at the use that was dropped last: rules drop
+  // neighbors one after another. The list's size: not found.
+  size_t FindNearLast(NodeId of, const Use& use);
+  // Fills order_.
+  void Order() const;
+  // Forgets order_ if it does not hold for a new edge.
+  void CheckOrder(NodeId reader, NodeId input);
   void Touch(NodeId id);
   Node& mutable_node(NodeId id) { return graph_.mutable_node(id); }
 
   Graph& graph_;
   std::vector<absl::InlinedVector<Use, 2>> uses_;
   std::vector<uint32_t> versions_;
+  std::vector<int> kept_;  // by node: how many outputs, inputs and targets of the graph it is
+  absl::flat_hash_map<Endpoint, absl::InlinedVector<int, 1>> outputs_;  // positions in outputs()
+  NodeId dropped_of_ = kNoNode;  // where FindNearLast found the last one
+  size_t dropped_at_ = 0;
+  // By node: a number greater than those of all nodes that it depends on. With gaps, so that new
+  // nodes fit in between. Empty: not computed. DependsOn visits no node with a smaller number than
+  // the one that it looks for.
+  mutable std::vector<int64_t> order_;
   std::vector<NodeId> touched_;
   std::vector<bool> is_touched_;
   bool record_ = false;

@@ -34,11 +34,10 @@ class Experiment {
     }
   }
   void Unfetch(NodeId node) {
-    std::vector<GraphOutput> outputs = graph_.outputs();
-    for (GraphOutput& o : outputs) {
-      if (o.source.node == node) o.source = StubFor(o.source);
+    const std::vector<GraphOutput> outputs = graph_.outputs();
+    for (const GraphOutput& o : outputs) {
+      if (o.source.node == node) rewriter_.ReplaceOutputs(o.source, StubFor(o.source));
     }
-    graph_.SetOutputs(std::move(outputs));  // the rewriter looks outputs up each time
   }
   void CutControlInputs(NodeId node) { rewriter_.SetControlInputs(node, {}); }
   void CutControlUses(NodeId node) {  // of targets, too

@@ -125,6 +125,93 @@ TEST(Rewriter, UseListsStayRightUnderRandomEdits) {
   }
 }
 
+// By looking at every node above.
+bool Depends(const Graph& g, NodeId node, NodeId from) {
+  if (node == from) return true;
+  const Node& n = g.node(node);
+  return std::any_of(n.inputs.begin(), n.inputs.end(),
+                     [&](const Endpoint& e) { return Depends(g, e.node, from); }) ||
+         std::any_of(n.control_inputs.begin(), n.control_inputs.end(),
+                     [&](NodeId c) { return Depends(g, c, from); });
+}
+
+TEST(Rewriter, QueriesStayRightUnderRandomEdits) {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 gen(seed);
+    Graph g;
+    const auto pick = [&] {
+      const std::vector<NodeId> ids = g.NodeIds();
+      return ids[gen() % ids.size()];
+    };
+    const auto make = [&] {
+      Node n;
+      n.name = g.UniqueName("n");
+      n.op = "Add";
+      if (g.num_nodes() > 0) n.inputs = {{pick(), 0}, {pick(), static_cast<int>(gen() % 2)}};
+      if (g.num_nodes() > 0 && gen() % 4 == 0) n.control_inputs = {pick()};
+      return n;
+    };
+    for (int i = 0; i < 12; ++i) ASSERT_TRUE(g.AddNode(make()).ok());
+    g.AddInput({"x", 0});
+    for (int i = 0; i < 6; ++i) {
+      g.AddOutput({absl::StrCat("y", i), {pick(), static_cast<int>(gen() % 2)}});
+    }
+    g.AddTarget(pick());
+    Rewriter rw(g);
+    for (int edit = 0; edit < 60; ++edit) {
+      const NodeId a = pick(), b = pick();
+      EXPECT_EQ(rw.DependsOn(a, b), Depends(g, a, b));
+      const int port = static_cast<int>(gen() % 2);
+      switch (gen() % 4) {
+        case 0:
+          if (g.num_nodes() < 18) rw.AddNode(make());
+          break;
+        case 1:  // often an edge from a later node
+          if (!rw.node(a).inputs.empty() && !Depends(g, b, a)) rw.SetInput(a, 1, {b, port});
+          break;
+        case 2:
+          if (!Depends(g, b, a)) rw.ReplaceAllUses({a, port}, {b, 0});
+          if (!Depends(g, b, a)) rw.ReplaceControlUses(a, b);
+          break;
+        case 3:
+          if (rw.uses(a).empty() && !rw.IsKept(a) && g.num_nodes() > 8) rw.Remove(a);
+          break;
+      }
+      for (NodeId id : g.NodeIds()) {
+        const auto is = [&](const auto& named) { return named.source.node == id; };
+        EXPECT_EQ(rw.IsKept(id), id == 0 || g.targets()[0] == id ||
+                                     std::any_of(g.outputs().begin(), g.outputs().end(), is));
+        for (int p = 0; p < 2; ++p) {
+          const auto here = [&](const auto& o) { return o.source == Endpoint{id, p}; };
+          EXPECT_EQ(rw.IsOutput({id, p}),
+                    std::any_of(g.outputs().begin(), g.outputs().end(), here));
+        }
+      }
+    }
+    ExpectUsesRight(rw);
+  }
+}
+
+TEST(Rewriter, DropsUsesOfATensorWithManyReaders) {
+  Graph g = Parse("%x = A()\n%y = A()");
+  for (int i = 0; i < 1000; ++i) {
+    Node n;
+    n.name = absl::StrCat("n", i);
+    n.op = "B";
+    n.inputs = {{0, i % 2}, {0, 0}};
+    ASSERT_TRUE(g.AddNode(std::move(n)).ok());
+  }
+  Rewriter rw(g);
+  std::mt19937 gen(7);
+  for (NodeId id = 2; id < 400; ++id) rw.SetInput(id, 0, {1, 0});
+  for (int i = 0; i < 300; ++i) rw.SetInput(static_cast<NodeId>(2 + gen() % 1000), 1, {1, 1});
+  ExpectUsesRight(rw);
+  rw.ReplaceAllUses({0, 0}, {1, 0});
+  ExpectUsesRight(rw);
+  EXPECT_EQ(rw.NumReaders({0, 0}), 0);
+}
+
 TEST(Rewriter, TellsWhatChanged) {
   Graph g = Parse("%a = A()\n%b = B(%a)\n%c = C(%b)");
   Rewriter rw(g);
