@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 
-#include <atomic>
 #include <cstring>
 #include <vector>
 
@@ -12,15 +11,6 @@
 
 namespace tenon {
 namespace {
-
-std::atomic<int> forgotten = 0;
-
-// The largest team of this thread since `forgotten` had this value.
-struct Team {
-  int size = 1;
-  int forgotten = 0;
-};
-thread_local Team team;
 
 // Where threads on trial wait until all have been started.
 struct Gate {
@@ -53,8 +43,14 @@ int TryThreads(int n, int& started) {
 
 }  // namespace
 
-absl::Status CheckHelperThreads(int threads) {
-  const int now = forgotten.load(std::memory_order_relaxed);
+namespace internal {
+
+constinit thread_local HelperTeam helper_team;
+constinit std::atomic<int> helpers_forgotten = 0;
+
+absl::Status TryHelperThreads(int threads) {
+  HelperTeam& team = helper_team;
+  const int now = helpers_forgotten.load(std::memory_order_relaxed);
   if (team.forgotten != now) team = {.size = 1, .forgotten = now};
   if (threads <= team.size) return absl::OkStatus();
   HandleForks();
@@ -68,6 +64,8 @@ absl::Status CheckHelperThreads(int threads) {
   return absl::OkStatus();
 }
 
-void ForgetHelperThreads() { forgotten.fetch_add(1, std::memory_order_relaxed); }
+}  // namespace internal
+
+void ForgetHelperThreads() { internal::helpers_forgotten.fetch_add(1, std::memory_order_relaxed); }
 
 }  // namespace tenon

@@ -52,13 +52,12 @@ void MemoryScope::Enter(const std::shared_ptr<MemoryAccount>& account) {
 
 void MemoryScope::Leave() { innermost = outer_; }
 
-MemoryCharge& MemoryCharge::operator=(MemoryCharge&& other) {
-  if (this == &other) return *this;
-  Release();
+void MemoryCharge::Assign(MemoryCharge&& other) {
+  if (this == &other) return;
+  if (!empty()) Release();
   account_ = std::move(other.account_);
   bytes_ = other.bytes_;
   use_ = other.use_;
-  return *this;
 }
 
 absl::StatusOr<MemoryCharge> MemoryCharge::OfScope(size_t bytes) {
@@ -83,7 +82,6 @@ std::shared_ptr<const void> MemoryCharge::Attach(std::shared_ptr<const void> mem
 }
 
 void MemoryCharge::Release() {
-  if (account_ == nullptr) return;
   account_->Give(bytes_, use_);
   account_ = nullptr;
 }

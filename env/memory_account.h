@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -77,12 +78,19 @@ class MemoryCharge {
  public:
   MemoryCharge() = default;
   MemoryCharge(MemoryCharge&& other) = default;
-  MemoryCharge& operator=(MemoryCharge&& other);
-  ~MemoryCharge() { Release(); }
+  MemoryCharge& operator=(MemoryCharge&& other) {
+    if (!empty() || !other.empty()) Assign(std::move(other));
+    return *this;
+  }
+  ~MemoryCharge() {
+    if (!empty()) Release();
+  }
 
+  // Whether the process has any account; if not, there is nothing to charge.
+  static bool AnyAccount() { return accounts_.load(std::memory_order_relaxed) != 0; }
   // Charges the account in scope. Empty if there is none; ResourceExhausted as in Take.
   static absl::StatusOr<MemoryCharge> Of(size_t bytes) {
-    if (accounts_.load(std::memory_order_relaxed) == 0) return MemoryCharge();
+    if (!AnyAccount()) return MemoryCharge();
     return OfScope(bytes);
   }
   bool empty() const { return account_ == nullptr; }
@@ -92,6 +100,7 @@ class MemoryCharge {
  private:
   friend class MemoryAccount;
   static absl::StatusOr<MemoryCharge> OfScope(size_t bytes);
+  void Assign(MemoryCharge&& other);
   void Release();
 
   static std::atomic<int> accounts_;  // in the process

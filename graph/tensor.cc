@@ -82,13 +82,17 @@ absl::StatusOr<Tensor> Tensor::Allocate(DType dtype, const Shape& shape) {
     return absl::ResourceExhaustedError(
         absl::StrCat("a ", Name(dtype), " tensor of shape ", shape.ToString(), " is too large"));
   }
-  absl::StatusOr<MemoryCharge> charge = MemoryCharge::Of(static_cast<size_t>(bytes));
-  if (!charge.ok()) {
-    return Annotate(charge.status(),
-                    absl::StrCat("a ", Name(dtype), " tensor of shape ", shape.ToString()));
-  }
   Tensor t;
-  t.buffer_ = (*std::move(charge)).Attach(AllocateBuffer(dtype, n, static_cast<size_t>(bytes)));
+  if (MemoryCharge::AnyAccount()) {
+    absl::StatusOr<MemoryCharge> charge = MemoryCharge::Of(static_cast<size_t>(bytes));
+    if (!charge.ok()) {
+      return Annotate(charge.status(),
+                      absl::StrCat("a ", Name(dtype), " tensor of shape ", shape.ToString()));
+    }
+    t.buffer_ = (*std::move(charge)).Attach(AllocateBuffer(dtype, n, static_cast<size_t>(bytes)));
+  } else {
+    t.buffer_ = AllocateBuffer(dtype, n, static_cast<size_t>(bytes));
+  }
   if (t.buffer_ == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for a ", Name(dtype), " tensor of shape ", shape.ToString()));

@@ -106,7 +106,11 @@ absl::StatusOr<ArenaBlock> ArenaBlock::Allocate(size_t bytes) {
       absl::StrCat("no memory for ", bytes, " bytes of intermediate tensors"));
   if (bytes > kMostArenaBytes) return none;
   const size_t size = SizeFor(bytes), mapped = size + kHugePage;
-  TENON_ASSIGN_OR_RETURN(MemoryCharge charge, MemoryCharge::Of(size));
+  std::unique_ptr<MemoryCharge> charge;
+  if (MemoryCharge::AnyAccount()) {
+    TENON_ASSIGN_OR_RETURN(MemoryCharge made, MemoryCharge::Of(size));
+    if (!made.empty()) charge = std::make_unique<MemoryCharge>(std::move(made));
+  }
   if (size < kHugePage) {
     void* p = std::aligned_alloc(kArenaAlignment, size);
     if (p == nullptr) return none;

@@ -51,9 +51,9 @@ class ArenaBlock {
     size_t bytes;
     void operator()(char* p) const;
   };
-  ArenaBlock(char* data, size_t bytes, MemoryCharge charge)
+  ArenaBlock(char* data, size_t bytes, std::unique_ptr<MemoryCharge> charge)
       : charge_(std::move(charge)), data_(data, Free{bytes}) {}
-  MemoryCharge charge_;
+  std::unique_ptr<MemoryCharge> charge_;  // null: nothing was charged
   std::unique_ptr<char, Free> data_;
 };
 

@@ -474,12 +474,14 @@ void Session::Remember(absl::Span<const Tensor> inputs, const std::shared_ptr<co
 }
 
 absl::StatusOr<std::shared_ptr<const Plan>> Session::PlanFor(absl::Span<const Tensor> inputs) {
-  return CatchExceptions([&] { return GetPlan(inputs); });
+  return CatchExceptions([&]() -> absl::StatusOr<std::shared_ptr<const Plan>> {
+    TENON_RETURN_IF_ERROR(CheckHelperThreads(threads()));
+    return GetPlan(inputs);
+  });
 }
 
 absl::StatusOr<std::shared_ptr<const Plan>> Session::GetPlan(absl::Span<const Tensor> inputs) {
   TENON_RETURN_IF_ERROR(CheckInputs(inputs));
-  TENON_RETURN_IF_ERROR(CheckHelperThreads(threads()));
   return state_->plans.Get(inputs, [&]() -> absl::StatusOr<std::shared_ptr<const Plan>> {
     const MemoryScope memory(state_->memory, MemoryUse::kPacked);
     absl::StatusOr<std::shared_ptr<const Plan>> plan = BuildPlanFor(FeedsOf(inputs));
