@@ -107,8 +107,8 @@ class Rewriter {
   void BeforeChange(NodeId id);
   void AddUse(NodeId of, Use use);
   void DropUse(NodeId of, Use use);
-  // Its index in a long list of uses. The search begins at the use that was dropped last: rules drop
-  // neighbors one after another. The list's size: not found.
+  // Its index in a long list of uses. The search begins at the use that was dropped last: rules
+  // drop neighbors one after another. The list's size: not found.
   size_t FindNearLast(NodeId of, const Use& use);
   // Fills order_.
   void Order() const;
