@@ -11,6 +11,6 @@ install_cluster_packages
 install_explorer_packages
 say "Building the tests"
 build_all
-cmake --build "$TENON_BUILD" -j "$TENON_JOBS" --target tenon_server
+cmake --build "$TENON_BUILD" -j "$TENON_JOBS" --target tenon_server serve_fuzz_test
 say "Testing"
 exec ctest --test-dir "$TENON_BUILD" -j "$TENON_JOBS" --output-on-failure --no-tests=error "$@"

@@ -25,12 +25,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+#ifndef TENON_FUZZ_CORPUS
+#define TENON_FUZZ_CORPUS "tests/fuzz/corpus"
+#endif
+constexpr char kCorpus[] = TENON_FUZZ_CORPUS;
 constexpr uint32_t kSeed = 20240917;
 constexpr int kRounds = 40;
 
 std::vector<fs::path> CorpusOf(const std::string& target) {
   std::vector<fs::path> files;
-  const fs::path folder = SourcePath("tests/fuzz/corpus/" + target);
+  const fs::path folder = SourcePath(kCorpus + ("/" + target));
   if (fs::is_directory(folder)) {
     for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
   }
@@ -137,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(, FuzzCorpus, ::testing::ValuesIn(AllFuzzTargets()),
 
 // A folder of another name would never be read.
 TEST(FuzzCorpora, EveryFolderHasATarget) {
-  for (const auto& entry : fs::directory_iterator(SourcePath("tests/fuzz/corpus"))) {
+  for (const auto& entry : fs::directory_iterator(SourcePath(kCorpus))) {
     EXPECT_NE(FindFuzzTarget(entry.path().filename().string()), nullptr) << entry.path();
   }
 }

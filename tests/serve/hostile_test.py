@@ -214,12 +214,15 @@ class HostileClients(ServerTest):
                       "tensorflow.serving.ModelService/HandleReloadConfigRequest",
                       "inference.GRPCInferenceService/ModelInfer", "no/such"):
         for message in (b"\xff" * 100, b"\x0a\xff\xff\xff\xff\x07",
-                        b"\x0b" * 5000):
+                        b"\x0b" * 5000, b"\x0a\x03\x0a\x01\xff"):
           with self.assertRaises(grpc.RpcError):
             channel.unary_unary(f"/{service}")(message, timeout=10)
       with self.assertRaises(grpc.RpcError):
         channel.unary_unary("/inference.GRPCInferenceService/ServerLive")(
             b"", timeout=10, metadata=(("x", "y" * 200_000),))
+    # Nobody writes into the log but the server.
+    for line in self.server.output().splitlines():
+      self.assertTrue(line.startswith("{"), line)
 
   def test_tensors_that_lie(self):
     import grpc

@@ -1,4 +1,6 @@
 // tensorflow_model_server: a drop-in for TensorFlow Serving. docs/SERVING.md.
+#include <google/protobuf/stubs/common.h>
+#include <google/protobuf/stubs/logging.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -254,6 +256,8 @@ int Main(int argc, char** argv) {
 }  // namespace tenon::serve
 
 int main(int argc, char** argv) {
+  // Requests with wrong texts get an error; protobuf's own lines about them are no JSON.
+  google::protobuf::SetLogHandler(nullptr);
   // Debian's abseil looks for deadlocks whenever gRPC locks something; that is for debugging.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   // If it cannot restart, this process continues, with threads that spin for long.
