@@ -138,7 +138,7 @@ class Tokenizer {
     const Model::Failure& failure = model_.failures[node_];
     if (value >= 0) {
       TENON_RETURN_IF_ERROR(Add({value}));
-    } else if (failure.link != Model::kNone) {
+    } else if (failure.link != Model::kNone && failure.pieces != Model::kNone) {
       for (size_t i = 0; i < failure.count(); ++i) {
         TENON_RETURN_IF_ERROR(Add(model_.pool[failure.first() + i]));
       }

@@ -48,8 +48,12 @@ absl::StatusOr<std::string> FlatTable::String(int id) const {
 absl::StatusOr<std::vector<std::string>> FlatTable::Strings(int id) const {
   TENON_ASSIGN_OR_RETURN(const Items items, ItemsAt(FieldAt(id), 4));
   std::vector<std::string> strings;
+  size_t total = 0;
   for (size_t i = 0; i < items.count; ++i) {
     TENON_ASSIGN_OR_RETURN(const Items bytes, ItemsAt(items.at + 4 * i, 1));
+    // Several may be at one place, but then no more than the buffer has are copied.
+    total += bytes.count;
+    if (total > buffer_.size()) return Damaged();
     strings.emplace_back(buffer_.begin() + bytes.at, buffer_.begin() + bytes.at + bytes.count);
   }
   return strings;

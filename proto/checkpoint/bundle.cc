@@ -1,5 +1,6 @@
 #include "proto/checkpoint/bundle.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -17,13 +18,16 @@ namespace tenon {
 namespace {
 
 constexpr int kMaxShards = 99999;
+// Of a partitioned value. Each is compared with all others.
+constexpr size_t kMostParts = 1 << 14;
 // A smaller view would hold whole pages to save less than they cost.
 constexpr uint64_t kViewBytes = 1 << 16;
 
 // Layout: a varint length per string, the checksum of the lengths (4 bytes), the strings. `crc`
 // becomes the checksum of everything, which treats lengths as fixed-width integers.
-absl::StatusOr<Tensor> ReadStrings(const Shape& shape, int64_t n, const char* data, uint64_t bytes,
+absl::StatusOr<Tensor> ReadStrings(const Shape& shape, const char* data, uint64_t bytes,
                                    uint32_t& crc) {
+  const int64_t n = shape.num_elements();
   const char* const end = data + bytes;
   if (static_cast<uint64_t>(n) > bytes) return InvalidArgument("too short for its strings");
   std::vector<uint64_t> lengths(static_cast<size_t>(n));
@@ -131,59 +135,82 @@ absl::StatusOr<Tensor> Bundle::Load(absl::string_view key) {
   return tensor;
 }
 
+// Memory is allocated only once the parts are known to fill it.
 absl::StatusOr<Tensor> Bundle::LoadSlices(absl::string_view key, const Entry& entry) {
   TENON_ASSIGN_OR_RETURN(const int64_t total, entry.shape.CheckedElements());
   const size_t size = SizeOf(entry.dtype);
   if (size == 0 || entry.dtype == DType::kString) {
     return Unimplemented("partitioned values of ", Name(entry.dtype));
   }
-  TENON_ASSIGN_OR_RETURN(Tensor whole, Tensor::Allocate(entry.dtype, entry.shape));
-  int64_t filled = 0;
+  if (entry.slices.size() > kMostParts) {
+    return InvalidArgument("has ", entry.slices.size(), " parts, more than ", kMostParts);
+  }
+  std::vector<SliceBox> boxes;
+  std::vector<const Entry*> parts;
+  int64_t missing = total;
   for (const Entry::Slice& slice : entry.slices) {
-    TENON_ASSIGN_OR_RETURN(const SliceBox box, SliceBox::Of(slice.extents, entry.shape));
+    TENON_ASSIGN_OR_RETURN(SliceBox box, SliceBox::Of(slice.extents, entry.shape));
     const Entry* part = Find(SliceKey(key, slice.extents));
     if (part == nullptr) return InvalidArgument("a part is missing");
     if (part->dtype != entry.dtype || part->shape != box.shape) {
       return InvalidArgument("a part is ", Name(part->dtype), part->shape.ToString(), ", not ",
                              Name(entry.dtype), box.shape.ToString());
     }
-    TENON_ASSIGN_OR_RETURN(const Tensor value, LoadEntry(*part));
-    box.Copy(static_cast<const char*>(value.raw()), size, entry.shape,
-             static_cast<char*>(whole.raw()));
-    filled += value.num_elements();
+    TENON_RETURN_IF_ERROR(FileOf(*part).status());
+    const int64_t elements = box.shape.num_elements();
+    const bool overlaps =
+        elements > missing ||
+        (elements > 0 && std::any_of(boxes.begin(), boxes.end(),
+                                     [&](const SliceBox& other) { return box.Overlaps(other); }));
+    if (overlaps) return InvalidArgument("its parts overlap");
+    missing -= elements;
+    boxes.push_back(std::move(box));
+    parts.push_back(part);
   }
-  if (filled != total) {
-    return InvalidArgument("its parts have ", filled, " elements of ", total);
+  if (missing != 0) {
+    return InvalidArgument("its parts have ", total - missing, " elements of ", total);
+  }
+  TENON_ASSIGN_OR_RETURN(Tensor whole, Tensor::Allocate(entry.dtype, entry.shape));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    TENON_ASSIGN_OR_RETURN(const Tensor value, LoadEntry(*parts[i]));
+    boxes[i].Copy(static_cast<const char*>(value.raw()), size, entry.shape,
+                  static_cast<char*>(whole.raw()));
   }
   return whole;
 }
 
-absl::StatusOr<Tensor> Bundle::LoadEntry(const Entry& entry) {
-  if (!entry.slices.empty()) return InvalidArgument("must not be partitioned");
-  if (SizeOf(entry.dtype) == 0) return Unimplemented("dtype ", Name(entry.dtype));
+absl::StatusOr<const MappedFile*> Bundle::FileOf(const Entry& entry) {
   TENON_ASSIGN_OR_RETURN(const int64_t n, entry.shape.CheckedElements());
   TENON_ASSIGN_OR_RETURN(const MappedFile* file, Shard(entry.shard));
   if (entry.offset > file->size() || entry.bytes > file->size() - entry.offset) {
     return InvalidArgument("is outside of ", file->path(), " (", entry.bytes, " bytes at ",
                            entry.offset, " of ", file->size(), "): is the file cut off?");
   }
+  const uint64_t size = SizeOf(entry.dtype);
+  if (entry.dtype != DType::kString &&
+      (entry.bytes / size != static_cast<uint64_t>(n) || entry.bytes % size != 0)) {
+    return InvalidArgument("has ", entry.bytes, " bytes for ", Name(entry.dtype),
+                           entry.shape.ToString());
+  }
+  return file;
+}
+
+absl::StatusOr<Tensor> Bundle::LoadEntry(const Entry& entry) {
+  if (!entry.slices.empty()) return InvalidArgument("must not be partitioned");
+  if (SizeOf(entry.dtype) == 0) return Unimplemented("dtype ", Name(entry.dtype));
+  TENON_ASSIGN_OR_RETURN(const MappedFile* file, FileOf(entry));
   const char* data = file->data() + entry.offset;
   const absl::Status mismatch = absl::DataLossError("its data does not match its checksum");
   if (entry.dtype == DType::kString) {
     uint32_t crc = 0;
-    TENON_ASSIGN_OR_RETURN(Tensor t, ReadStrings(entry.shape, n, data, entry.bytes, crc));
+    TENON_ASSIGN_OR_RETURN(Tensor t, ReadStrings(entry.shape, data, entry.bytes, crc));
     if (options_.verify_checksums && MaskCrc(crc) != entry.crc) return mismatch;
     return t;
-  }
-  const uint64_t size = SizeOf(entry.dtype);
-  if (entry.bytes / size != static_cast<uint64_t>(n) || entry.bytes % size != 0) {
-    return InvalidArgument("has ", entry.bytes, " bytes for ", Name(entry.dtype),
-                           entry.shape.ToString());
   }
   if (options_.verify_checksums && MaskCrc(Crc32c(0, data, entry.bytes)) != entry.crc) {
     return mismatch;
   }
-  const bool aligned = entry.offset % size == 0;
+  const bool aligned = entry.offset % SizeOf(entry.dtype) == 0;
   if (aligned && entry.bytes >= kViewBytes && entry.dtype != DType::kBool) {
     TENON_ASSIGN_OR_RETURN(MemoryCharge charge, MemoryCharge::Of(entry.bytes));
     return Tensor::FromExternal(entry.dtype, entry.shape, const_cast<char*>(data),

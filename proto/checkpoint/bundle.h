@@ -56,6 +56,8 @@ class Bundle {
       : prefix_(std::move(prefix)), options_(options) {}
   absl::Status AddEntry(absl::string_view key, absl::string_view value);
   absl::StatusOr<const MappedFile*> Shard(int shard);
+  // The file that holds the entry: it is long enough, and the bytes fit the shape.
+  absl::StatusOr<const MappedFile*> FileOf(const Entry& entry);
   absl::StatusOr<Tensor> LoadEntry(const Entry& entry);
   absl::StatusOr<Tensor> LoadSlices(absl::string_view key, const Entry& entry);
 

@@ -1,5 +1,6 @@
 #include "proto/checkpoint/bundle_slices.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <tuple>
@@ -69,6 +70,15 @@ absl::StatusOr<SliceBox> SliceBox::Of(Extents extents, const Shape& whole) {
     box.shape.push_back(size);
   }
   return box;
+}
+
+bool SliceBox::Overlaps(const SliceBox& other) const {
+  for (size_t d = 0; d < starts.size(); ++d) {
+    const int64_t end = starts[d] + shape.dim(static_cast<int>(d));
+    const int64_t other_end = other.starts[d] + other.shape.dim(static_cast<int>(d));
+    if (std::max(starts[d], other.starts[d]) >= std::min(end, other_end)) return false;
+  }
+  return true;
 }
 
 void SliceBox::Copy(const char* part, size_t size, const Shape& whole, char* to) const {

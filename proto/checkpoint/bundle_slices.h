@@ -26,6 +26,8 @@ struct SliceBox {
 
   // InvalidArgument if the extents are not within `whole`.
   static absl::StatusOr<SliceBox> Of(Extents extents, const Shape& whole);
+  // Whether the parts have an element in common.
+  bool Overlaps(const SliceBox& other) const;
   // Copies the part's elements, of `size` bytes each, to their positions.
   void Copy(const char* part, size_t size, const Shape& whole, char* to) const;
 };

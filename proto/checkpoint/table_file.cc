@@ -14,11 +14,15 @@
 namespace tenon {
 namespace {
 
+// After each block: how it is compressed, and its checksum.
+constexpr size_t kTrailerBytes = 5;
+
 class View final : public leveldb::RandomAccessFile {
  public:
   explicit View(const MappedFile& file) : file_(file) {}
   leveldb::Status Read(uint64_t offset, size_t n, leveldb::Slice* result, char*) const override {
-    if (offset > file_.size() || n > file_.size() - offset) {
+    // leveldb adds the trailer's size to any size that an index states, which may overflow.
+    if (n < kTrailerBytes || offset > file_.size() || n > file_.size() - offset) {
       return leveldb::Status::Corruption("a block is outside of the file");
     }
     *result = leveldb::Slice(file_.data() + offset, n);

@@ -49,6 +49,14 @@ def checkpoints() -> dict[str, bytes]:
           for verify in (0, 1)}
 
 
+def text_models() -> dict[str, bytes]:
+  """Prebuilt models of text ops, after the byte that says which op."""
+  files = TESTS / "numerics" / "files"
+  return {path.stem: bytes([path.name.startswith("text_normalizer")]) + path.read_bytes()
+          for path in sorted(files.glob("text_*.bin"))
+          if path.stat().st_size <= MOST_BYTES and "spaces" not in path.name}
+
+
 def words() -> str:
   """libFuzzer's dictionary: the names of all ops, as docs/OPS.md lists them, and of attributes."""
   page = (TESTS.parent / "docs" / "OPS.md").read_text()
@@ -66,6 +74,7 @@ def seeds() -> dict[str, dict[str, bytes]]:
           "graph_def_text": models("*.pbtxt"),
           "rewrite_text": rewrite_cases(),
           "checkpoint": checkpoints(),
+          "text_model": text_models(),
           "npz": dict(list(arrays.items())[:50])}
 
 

@@ -4,10 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "env/memory_account.h"
 #include "load_testing.h"
+#include "proto/checkpoint/bundle_slices.h"
 #include "proto/checkpoint/crc32c.h"
+#include "tests/support/checkpoint_index.h"
 
 namespace tenon {
 namespace {
@@ -72,6 +78,93 @@ TEST(Bundle, ErrorsNameFileAndKey) {
               testing::AllOf(HasSubstr("entry 'kernel'"), HasSubstr("is the file cut off?")));
   EXPECT_THAT(std::string((*bundle)->Load("nope").status().message()),
               HasSubstr("has no entry 'nope'"));
+}
+
+// leveldb reads a block with its trailer, which it adds to the stated size.
+TEST(Bundle, ABlockOfASizeThatOverflowsIsDamage) {
+  const ScratchPath path("overflow");
+  for (uint64_t short_of = 1; short_of <= 6; ++short_of) {
+    CheckpointIndex index;
+    index.Add("", std::string("\x08\x01", 2));
+    WriteFile(path.str() + ".index", index.Finish(CheckpointIndex::Place{0, 0 - short_of}));
+    const auto bundle = Bundle::Open(path.str(), {});
+    EXPECT_TRUE(absl::IsInvalidArgument(bundle.status())) << bundle.status();
+  }
+  std::filesystem::remove(path.str() + ".index");
+}
+
+// Checkpoints of one partitioned value "v", float[4] unless stated, with these parts.
+class Partitioned : public ::testing::Test {
+ protected:
+  using Part = std::pair<int64_t, int64_t>;  // start and size, along the only dimension
+
+  absl::StatusOr<Tensor> Load(std::vector<Part> parts, int64_t size = 4) {
+    const std::vector<float> data = {1, 2, 3, 4};
+    WriteFile(path_.str() + ".data-00000-of-00001",
+              std::string(reinterpret_cast<const char*>(data.data()), 16));
+    std::map<std::string, std::string> entries = {{"", Number(1, 1)}};
+    std::string whole = Number(1, 1) + Dims(size);
+    for (const Part& part : parts) {
+      const std::string extent = Bytes(1, Number(1, part.first) + Number(2, part.second));
+      whole += Bytes(7, extent);
+      entries[SliceKey("v", {part})] =
+          Number(1, 1) + Dims(part.second) + Number(4, 4 * part.first) + Number(5, 4 * part.second);
+    }
+    entries["v"] = whole;
+    CheckpointIndex index;
+    for (const auto& [key, value] : entries) index.Add(key, value);
+    WriteFile(path_.str() + ".index", index.Finish());
+    auto bundle = Bundle::Open(path_.str(), {});
+    if (!bundle.ok()) return bundle.status();
+    return (*bundle)->Load("v");
+  }
+  ~Partitioned() override {
+    std::filesystem::remove(path_.str() + ".index");
+    std::filesystem::remove(path_.str() + ".data-00000-of-00001");
+  }
+
+ private:
+  // Fields of protocol buffers.
+  static std::string Number(int field, int64_t value) {
+    std::string out;
+    PutVarint(static_cast<uint64_t>(field) << 3, out);
+    PutVarint(static_cast<uint64_t>(value), out);
+    return out;
+  }
+  static std::string Bytes(int field, const std::string& value) {
+    std::string out;
+    PutVarint(static_cast<uint64_t>(field) << 3 | 2, out);
+    PutVarint(value.size(), out);
+    return out + value;
+  }
+  static std::string Dims(int64_t size) { return Bytes(2, Bytes(2, Number(1, size))); }
+
+  const ScratchPath path_{"partitioned"};
+};
+
+TEST_F(Partitioned, PartsFillTheValue) {
+  const auto value = Load({{0, 1}, {1, 3}});
+  ASSERT_TRUE(value.ok()) << value.status();
+  EXPECT_THAT(value->flat<float>(), testing::ElementsAre(1, 2, 3, 4));
+}
+
+// As many elements as the value has, but some twice: the others would be whatever the memory holds.
+TEST_F(Partitioned, OverlapsAreErrors) {
+  for (const auto& parts :
+       {std::vector<Part>{{0, 2}, {1, 2}}, {{0, 2}, {0, 2}}, {{0, 3}, {2, 2}}}) {
+    EXPECT_THAT(std::string(Load(parts).status().message()), HasSubstr("its parts overlap"));
+  }
+}
+
+TEST_F(Partitioned, AnAbsurdSizeTakesNoMemory) {
+  const auto account = std::make_shared<MemoryAccount>(int64_t{1} << 60);
+  const MemoryScope scope(account, MemoryUse::kWeights);
+  const int64_t absurd = int64_t{1} << 36;
+  EXPECT_THAT(std::string(Load({{0, 2}}, absurd).status().message()),
+              HasSubstr("its parts have 2 elements of"));
+  EXPECT_THAT(std::string(Load({{0, absurd}}, absurd).status().message()),
+              HasSubstr("is the file cut off?"));
+  EXPECT_LT(account->peak(), 1 << 20);
 }
 
 // Pages of a range are released with its last holder; others, and later reads, see the same bytes.
