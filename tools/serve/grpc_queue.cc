@@ -12,10 +12,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A helper that finds nothing for so long leaves, and one that had to wait so often in a row: the
-// leader alone would have kept up.
+// A helper leaves if nothing comes for so long, or if it waited so often in a row, while another
+// thread waits, too.
 constexpr std::chrono::milliseconds kPatience(2);
-constexpr int kMostWaits = 4;
+constexpr int kMostNeedless = 4;
 // Events in a row that the leader did not wait for, after which a helper is called. A single client
 // causes four for each request.
 constexpr int kBehind = 16;
@@ -121,13 +121,15 @@ void QueueThreads::Help() {
     lock.unlock();
     void* tag;
     bool ok;
-    for (int waits = 0; waits < kMostWaits;) {
+    for (int needless = 0; needless < kMostNeedless;) {
       auto got = queue_->AsyncNext(&tag, &ok, AtOnce());
-      waits = got == grpc::CompletionQueue::GOT_EVENT ? 0 : waits + 1;
       if (got == grpc::CompletionQueue::TIMEOUT) {
+        needless = waiting_ > 0 ? needless + 1 : 0;
         ++waiting_;
         got = queue_->AsyncNext(&tag, &ok, std::chrono::system_clock::now() + kPatience);
         --waiting_;
+        // Unless all others are busy, it is not needed.
+        if (got == grpc::CompletionQueue::TIMEOUT && waiting_ == 0) continue;
       }
       if (got != grpc::CompletionQueue::GOT_EVENT) break;
       Handle(tag, ok);
