@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "env/exceptions.h"
 #include "env/status.h"
 #include "graph/object.h"
@@ -147,14 +148,19 @@ void UseCallersMemory(const FlatPlan& plan, absl::Span<const Tensor> into, ExecS
 absl::StatusOr<std::vector<Tensor>> CollectOutputs(const FlatPlan& plan, Execution& run) {
   std::vector<Tensor> outputs;
   outputs.reserve(plan.outputs.size());
-  std::vector<bool> given(run.state.outputs.size(), false);
+  absl::InlinedVector<bool, 16> given(run.state.outputs.size(), false);
   for (const PlanOutput& output : plan.outputs) {
     const Buffer& buffer = plan.buffers[static_cast<size_t>(output.buffer)];
     const size_t index = static_cast<size_t>(buffer.index);
     if (buffer.kind == Buffer::Kind::kOutput && !given[index] &&
         run.state.outputs[index].shape() == output.shape) {
       given[index] = true;
-      outputs.push_back(run.state.outputs[index]);
+      Tensor& own = run.state.outputs[index];
+      if (output.last) {
+        outputs.push_back(std::move(own));
+      } else {
+        outputs.push_back(own);
+      }
       continue;
     }
     const bool brought =

@@ -43,7 +43,11 @@ absl::StatusOr<std::unique_ptr<ExecState>> StatePool::Shelf::Take() {
                            [&](const ArenaBlock& a) { return a.bytes() >= arena_bytes_; });
     if (it != pool.arenas_.end()) {
       arena = std::move(*it);
-      pool.arenas_.erase(it);
+      if (std::next(it) == pool.arenas_.end()) {
+        pool.arenas_.pop_back();
+      } else {
+        pool.arenas_.erase(it);
+      }
     } else if (!pool.arenas_.empty()) {
       leaving = std::move(pool.arenas_.back());
       pool.arenas_.pop_back();
@@ -65,10 +69,14 @@ void StatePool::Shelf::Give(std::unique_ptr<ExecState> state) {
   Arenas leaving;
   StatePool& pool = *pool_;
   MutexLock lock(&pool.mutex_);
-  if (pool.arenas_.size() < kKept) {
+  const size_t bytes = state->arena.bytes();
+  if (pool.arenas_.empty()) {
+    pool.arenas_.push_back(std::move(state->arena));
+    if (bytes > arena_bytes_) pool.TrimInto(leaving);  // else this shelf needs it
+  } else if (pool.arenas_.size() < kKept) {
     const auto at = std::upper_bound(
-        pool.arenas_.begin(), pool.arenas_.end(), state->arena.bytes(),
-        [](size_t bytes, const ArenaBlock& other) { return bytes < other.bytes(); });
+        pool.arenas_.begin(), pool.arenas_.end(), bytes,
+        [](size_t b, const ArenaBlock& other) { return b < other.bytes(); });
     pool.arenas_.insert(at, std::move(state->arena));
     pool.TrimInto(leaving);
   } else {
