@@ -1,0 +1,121 @@
+// Failures of every allocation of a run. Loading and planning grow Abseil's hash tables, which a
+// refused growth damages (docs/FAULTS.md); so does the first run of a model with loops, because it
+// plans their bodies.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "env/status.h"
+#include "graph/npz/npz.h"
+#include "runtime/session/session.h"
+#include "tests/faults/fault_sweep.h"
+#include "tests/faults/long.h"
+#include "tests/support/settings.h"
+#include "tests/support/source_dir.h"
+
+namespace tenon {
+namespace {
+
+using faults::Sweep;
+
+struct Model {
+  std::string folder;  // under tests/models
+  bool in_ci = false;
+};
+void PrintTo(const Model& m, std::ostream* out) { *out << m.folder; }
+
+class AllocationFaults : public ::testing::TestWithParam<Model> {
+ protected:
+  void SetUp() override {
+    if (!GetParam().in_ci && !faults::Long()) GTEST_SKIP() << "only in the long form";
+    auto inputs = ReadNpz(SourcePath("tests/models/" + GetParam().folder + "/inputs.npz"));
+    ASSERT_TRUE(inputs.ok()) << inputs.status();
+    inputs_ = *std::move(inputs);
+    path_ = SourcePath("tests/models/" + GetParam().folder + "/saved_model");
+    ASSERT_TRUE(Load().ok());
+    auto outputs = session_->Run(inputs_);
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    expected_ = *std::move(outputs);
+    auto arranged = session_->Arrange(inputs_);
+    ASSERT_TRUE(arranged.ok());
+    arranged_ = *std::move(arranged);
+    session_.reset();
+  }
+
+  absl::Status Load() {
+    TENON_ASSIGN_OR_RETURN(session_, Session::Load(path_, {}, options_));
+    return absl::OkStatus();
+  }
+  absl::Status Run() {
+    TENON_ASSIGN_OR_RETURN(outputs_, session_->Run(inputs_));
+    return absl::OkStatus();
+  }
+  absl::Status CheckResults() {
+    TENON_RETURN_IF_ERROR(Run());
+    for (size_t i = 0; i < expected_.size(); ++i) {
+      if (!Identical(outputs_[i].second, expected_[i].second)) {
+        return Internal("after the fault, output '", expected_[i].first, "' differs");
+      }
+    }
+    outputs_.clear();
+    session_.reset();
+    return absl::OkStatus();
+  }
+
+  std::string path_;
+  SessionOptions options_ = DefaultOptions(2);
+  std::vector<NamedTensor> inputs_, expected_, outputs_;
+  std::vector<Tensor> arranged_;
+  std::unique_ptr<Session> session_;
+};
+
+class FirstRunFaults : public AllocationFaults {};
+class LaterRunFaults : public AllocationFaults {};
+
+TEST_P(FirstRunFaults, EachAllocation) {
+  Sweep({.name = GetParam().folder + ", first run",
+         .prepare =
+             [&] {
+               TENON_RETURN_IF_ERROR(Load());
+               return session_->PlanFor(arranged_).status();
+             },
+         .run = [&] { return Run(); },
+         .check = [&] { return CheckResults(); }},
+        60);
+}
+
+TEST_P(LaterRunFaults, EachAllocation) {
+  Sweep({.name = GetParam().folder + ", later run",
+         .prepare =
+             [&] {
+               TENON_RETURN_IF_ERROR(Load());
+               return Run();
+             },
+         .run = [&] { return Run(); },
+         .check = [&] { return CheckResults(); }},
+        60);
+}
+
+std::string NameOf(const ::testing::TestParamInfo<Model>& info) {
+  std::string name = info.param.folder;
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Models, FirstRunFaults,
+                         ::testing::Values(Model{.folder = "mlp", .in_ci = true},
+                                           Model{.folder = "digits"}),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Models, LaterRunFaults,
+                         ::testing::Values(Model{.folder = "mlp", .in_ci = true},
+                                           Model{.folder = "control/gru", .in_ci = true},
+                                           Model{.folder = "loader/tables", .in_ci = true},
+                                           Model{.folder = "digits"},
+                                           Model{.folder = "control/loops"},
+                                           Model{.folder = "text/words"}),
+                         NameOf);
+
+}  // namespace
+}  // namespace tenon
