@@ -74,9 +74,9 @@ void StatePool::Shelf::Give(std::unique_ptr<ExecState> state) {
     pool.arenas_.push_back(std::move(state->arena));
     if (bytes > arena_bytes_) pool.TrimInto(leaving);  // else this shelf needs it
   } else if (pool.arenas_.size() < kKept) {
-    const auto at = std::upper_bound(
-        pool.arenas_.begin(), pool.arenas_.end(), bytes,
-        [](size_t b, const ArenaBlock& other) { return b < other.bytes(); });
+    const auto at =
+        std::upper_bound(pool.arenas_.begin(), pool.arenas_.end(), bytes,
+                         [](size_t b, const ArenaBlock& other) { return b < other.bytes(); });
     pool.arenas_.insert(at, std::move(state->arena));
     pool.TrimInto(leaving);
   } else {
