@@ -66,12 +66,13 @@ bool QueueThreads::Next(void** tag, bool* ok) {
 grpc::CompletionQueue::NextStatus QueueThreads::Poll(void** tag, bool* ok) {
   // Helpers that are there would be woken by each look.
   if (poll_.count() == 0 || waiting_ > 0) return grpc::CompletionQueue::TIMEOUT;
+  if (RunsOfWorkers() > 0) return grpc::CompletionQueue::TIMEOUT;
   // If it was in vain for long, nobody asks that fast; it is tried again now and then.
   if (vain_polls_ >= kMostVainPolls && ++skipped_polls_ % kMostVainPolls != 0) {
     return grpc::CompletionQueue::TIMEOUT;
   }
   const Clock::time_point until = Clock::now() + poll_;
-  while (Clock::now() < until) {
+  while (RunsOfWorkers() == 0 && Clock::now() < until) {
     sched_yield();
     const auto got = queue_->AsyncNext(tag, ok, AtOnce());
     if (got != grpc::CompletionQueue::TIMEOUT) {

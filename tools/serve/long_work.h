@@ -6,9 +6,17 @@
 #ifndef TENON_TOOLS_SERVE_LONG_WORK_H_
 #define TENON_TOOLS_SERVE_LONG_WORK_H_
 
+#include <atomic>
 #include <functional>
 
 namespace tenon::serve {
+
+// Runs that are under way on threads that do nothing else: the CPUs have work, and nobody should
+// take them for waiting.
+inline std::atomic<int>& RunsOfWorkers() {
+  static std::atomic<int> runs{0};
+  return runs;
+}
 
 // What AboutToTakeLong does on this thread; empty: nothing.
 inline std::function<void()>& LongWorkHook() {

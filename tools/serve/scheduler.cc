@@ -238,7 +238,9 @@ void Scheduler::Work() {
     if (!queue_.empty()) wake_.notify_one();  // this one may have taken another's wake-up
     Metrics::Get().QueueLength(static_cast<int64_t>(queue_.size()));
     lock.unlock();
+    ++RunsOfWorkers();
     Run(std::move(batch));
+    --RunsOfWorkers();
     lock.lock();
     free_threads_ += threads;
     // A job that needs more threads than were free may have waited for these.
