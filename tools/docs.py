@@ -68,7 +68,7 @@ def cases_by_op() -> dict[str, collections.Counter[str]]:
   found: dict[str, collections.Counter[str]] = collections.defaultdict(
       collections.Counter)
   for path in sorted((ROOT / "tests/numerics/cases").glob("*.txt")):
-    for op in re.findall(r"^\w+:\s*(\w+)\(", path.read_text(), re.MULTILINE):
+    for op in re.findall(r"^\w+:\s*([\w>]+)\(", path.read_text(), re.MULTILINE):
       found[op][path.stem] += 1
   return found
 

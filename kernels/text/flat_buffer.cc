@@ -40,6 +40,14 @@ absl::StatusOr<FlatTable::Items> FlatTable::ItemsAt(size_t at, size_t item_bytes
   return Items{size + 4, count};
 }
 
+absl::StatusOr<FlatTable> FlatTable::Table(int id) const {
+  const size_t at = FieldAt(id);
+  if (at == 0 || !Fits(at, 4)) return Damaged();
+  const FlatTable table(buffer_, at + Read<uint32_t>(at));
+  if (!table.Fits(table.at_, 4)) return Damaged();
+  return table;
+}
+
 absl::StatusOr<std::string> FlatTable::String(int id) const {
   TENON_ASSIGN_OR_RETURN(const Items items, ItemsAt(FieldAt(id), 1));
   return std::string(buffer_.begin() + items.at, buffer_.begin() + items.at + items.count);

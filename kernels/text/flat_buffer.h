@@ -30,6 +30,9 @@ class FlatTable {
     return at == 0 || !Fits(at, sizeof(T)) ? fallback : Read<T>(at);
   }
 
+  // The table in field `id`. InvalidArgument if it is absent or not within the buffer.
+  absl::StatusOr<FlatTable> Table(int id) const;
+
   // Empty if the field is absent. InvalidArgument if it reaches beyond the buffer.
   absl::StatusOr<std::string> String(int id) const;
   absl::StatusOr<std::vector<std::string>> Strings(int id) const;

@@ -79,11 +79,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Split(PrepareContext& p, KindOf kind_of)
   });
 }
 
-struct Words {
-  std::vector<absl::string_view> words;
-  std::vector<int32_t> starts, limits;
-  std::vector<int64_t> counts;
-};
+}  // namespace
 
 void AddWords(absl::string_view text, absl::string_view bits, Words& to) {
   const int32_t size = static_cast<int32_t>(text.size());
@@ -109,8 +105,6 @@ void AddWords(absl::string_view text, absl::string_view bits, Words& to) {
   if (start >= 0) add(size);
   to.counts.push_back(static_cast<int64_t>(to.words.size() - before));
 }
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> SplitAtSpaceKernel(PrepareContext& p) {
   return Split(p, [](int32_t c) {

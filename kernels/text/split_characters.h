@@ -3,8 +3,10 @@
 #define TENON_KERNELS_TEXT_SPLIT_CHARACTERS_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "kernels/interface/kernel.h"
 
 namespace tenon {
@@ -15,6 +17,15 @@ namespace tenon {
 absl::StatusOr<std::unique_ptr<Kernel>> SplitAtSpaceKernel(PrepareContext& p);
 // The same; whitespace belongs to no token unless `keep_whitespace`.
 absl::StatusOr<std::unique_ptr<Kernel>> SplitAtScriptKernel(PrepareContext& p);
+
+// The words of texts: the parts between characters that are set in `bits`, with their first bytes
+// and those after the last.
+struct Words {
+  std::vector<absl::string_view> words;
+  std::vector<int32_t> starts, limits;
+  std::vector<int64_t> counts;  // by text
+};
+void AddWords(absl::string_view text, absl::string_view bits, Words& to);
 
 // Texts (input 0, [n]), split at the characters that are set in the bits of input 1, a scalar.
 // Outputs: tokens, row splits, first bytes, the bytes after the last (int32). As in TensorFlow

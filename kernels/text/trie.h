@@ -38,6 +38,16 @@ class Trie {
     return true;
   }
 
+  // Calls found(size, value) for each entry that `text` begins with, the shortest first.
+  template <typename F>
+  void ForEachPrefix(absl::string_view text, F&& found) const {
+    uint32_t node = kRoot;
+    for (size_t i = 0; i < text.size() && !units_.empty() && Step(node, text[i]); ++i) {
+      const int32_t value = Value(node);
+      if (value >= 0) found(i + 1, value);
+    }
+  }
+
   // The value at a node, -1 if it has none.
   int32_t Value(uint32_t node) const {
     if ((units_[node] & kHasLeaf) == 0) return -1;

@@ -482,6 +482,17 @@ def ConjugateTranspose(x: _Value, perm: _Value, *, T: _DType = ..., Tperm: _DTyp
 def Const(*, value: _Value, dtype: _DType) -> _Tensor:
     """nothing -> output: dtype."""
 
+class _ConstrainedSequenceOutputs(_NamedTuple):
+    states: _Tensor
+    states_splits: _Tensor
+
+def ConstrainedSequence(scores: _Value, sequence_lengths: _Value, allowed_transitions: _Value,
+        transition_weights: _Value, *, Tin: _DType = ..., Tsplits: _DType = "int64", use_viterbi: bool,
+        use_log_space: bool, use_start_and_end_states: bool) -> _ConstrainedSequenceOutputs:
+    """scores: float32, sequence_lengths: Tin, allowed_transitions: bool, transition_weights: float32 -> states: int32,
+    states_splits: Tsplits. Tin: int32 int64. Tsplits: int32 int64.
+    """
+
 def ControlTrigger() -> None:
     """nothing -> nothing."""
 
@@ -1505,6 +1516,14 @@ def MaxPoolWithArgmax(input: _Value, *, T: _DType = ..., ksize: _Sequence[int], 
     uint32 uint64. Targmax: int32 int64. Accelerated for float32.
     """
 
+class _MaxSpanningTreeOutputs(_NamedTuple):
+    max_scores: _Tensor
+    argmax_sources: _Tensor
+
+def MaxSpanningTree(num_nodes: _Value, scores: _Value, *, T: _DType = ...,
+        forest: bool = False) -> _MaxSpanningTreeOutputs:
+    """num_nodes: int32, scores: T -> max_scores: T, argmax_sources: int32. T: int32 float32 float64."""
+
 def Maximum(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64.
     Accelerated for float32 bfloat16.
@@ -1785,6 +1804,16 @@ def ParseSingleSequenceExample(serialized: _Value, feature_list_dense_missing_as
     Ncontext_sparse * int64, context_dense_values: Tcontext_dense, feature_list_sparse_indices: Nfeature_list_sparse *
     int64, feature_list_sparse_values: feature_list_sparse_types, feature_list_sparse_shapes: Nfeature_list_sparse *
     int64, feature_list_dense_values: feature_list_dense_types.
+    """
+
+class _PhraseTokenizeOutputs(_NamedTuple):
+    output_subwords: _Tensor
+    output_ids: _Tensor
+    output_row_splits: _Tensor
+
+def PhraseTokenize(input_values: _Value, phrase_model: _Value) -> _PhraseTokenizeOutputs:
+    """input_values: string, phrase_model: uint8 -> output_subwords: string, output_ids: int64, output_row_splits:
+    int64.
     """
 
 def PlaceholderWithDefault(input: _Value, *, dtype: _DType = ..., shape: _Shape) -> _Tensor:
@@ -2758,6 +2787,17 @@ def RngSkip(resource: _Value, algorithm: _Value, delta: _Value) -> None:
 def Roll(input: _Value, shift: _Value, axis: _Value, *, T: _DType = ..., Tshift: _DType = ...,
         Taxis: _DType = ...) -> _Tensor:
     """input: T, shift: Tshift, axis: Taxis -> output: T. Tshift: int32 int64. Taxis: int32 int64."""
+
+class _RougeLOutputs(_NamedTuple):
+    f_measure: _Tensor
+    p_measure: _Tensor
+    r_measure: _Tensor
+
+def RougeL(hyp_values: _Value, hyp_splits: _Value, ref_values: _Value, ref_splits: _Value, alpha: _Value, *,
+        Tsplits: _DType = ..., Tvalues: _DType = ...) -> _RougeLOutputs:
+    """hyp_values: Tvalues, hyp_splits: Tsplits, ref_values: Tvalues, ref_splits: Tsplits, alpha: float32 -> f_measure:
+    float32, p_measure: float32, r_measure: float32. Tsplits: int32 int64. Tvalues: int32 int64 string.
+    """
 
 def Round(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64 complex64 complex128. Accelerated for
