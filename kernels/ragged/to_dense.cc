@@ -14,6 +14,9 @@ namespace {
 
 using In = RaggedToDenseInputs;
 
+// Real data does not have more rows than this.
+constexpr int64_t kMostRows = int64_t{1} << 26;
+
 // One ragged dimension: the length of each row, in any of the encodings.
 absl::StatusOr<std::vector<int64_t>> RowLengths(RowPartition type,
                                                 const std::vector<int64_t>& values, int64_t rows) {
@@ -30,6 +33,7 @@ absl::StatusOr<std::vector<int64_t>> RowLengths(RowPartition type,
     }
     return lengths;
   }
+  if (rows > kMostRows) return InvalidArgument("row ids for ", rows, " rows");
   std::vector<int64_t> lengths(static_cast<size_t>(rows), 0);
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] < 0 || values[i] >= rows) {
@@ -96,9 +100,6 @@ class ToTensor final : public Kernel {
   }
 
  private:
-  // Real data does not have more rows than this.
-  static constexpr int64_t kMostRows = int64_t{1} << 26;
-
   absl::Status Write(RunContext& run, const std::vector<int64_t>& dims,
                      const std::vector<std::vector<int64_t>>& lengths) const {
     const Shape shape(dims);
