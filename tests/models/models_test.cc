@@ -1,6 +1,7 @@
 // Compares every model under tests/models with the outputs that TensorFlow gave: gate on and off,
 // session cache on and off, one thread and two.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -167,7 +168,8 @@ TEST_P(ModelTest, SecondStartGivesTheSameBits) {
   const ModelCase& c = GetParam();
   const auto inputs = ReadNpz(c.inputs);
   ASSERT_TRUE(inputs.ok()) << inputs.status();
-  const fs::path folder = fs::path(::testing::TempDir()) / absl::StrCat("cache_", c.name);
+  const fs::path folder =
+      fs::path(::testing::TempDir()) / absl::StrCat("cache_", getpid(), "_", c.name);
   fs::remove_all(folder);
   LoadOptions load;
   load.signature = c.signature;
