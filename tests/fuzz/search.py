@@ -1,28 +1,35 @@
 #!/usr/bin/env python3
-"""Searches the inputs of fuzz targets with libFuzzer and prints a table.
+r"""Searches the inputs of fuzz targets with libFuzzer and prints a table.
 
-  tests/fuzz/search.py --fuzzer build-fuzz/bin/fuzz --seconds 60 [TARGET …]
+  tests/fuzz/search.py --fuzzer build-fuzz/bin/fuzz --learned ~/.cache/tenon/fuzz \
+      --output build-fuzz/fuzz --seconds 60 [TARGET …]
 
-Starts from tests/fuzz/corpus, from tests/fuzz/seeds.py and from what earlier searches kept. A
-finding does not end the search. Fails if there are findings: each is a file in OUTPUT/TARGET, and
-its report is in OUTPUT/TARGET.log.
+Starts from tests/fuzz/corpus, from tests/fuzz/seeds.py and from what earlier searches kept in the
+folder LEARNED, whose totals.json adds up the work of all searches. A finding does not end the
+search. Fails if there are findings: each is a file in OUTPUT/TARGET, and its report is in
+OUTPUT/TARGET.log.
 """
 
 from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+TIMEOUT = 60  # seconds; a machine may have other work
 STATUS = re.compile(r"^#\d+\s.*cov: (\d+) ft: (\d+)", re.MULTILINE)
+EDGES = re.compile(r"^INFO: Loaded \d+ modules\s+\((\d+) inline 8-bit", re.MULTILINE)
 RUNS = re.compile(r"^stat::number_of_executed_units: (\d+)", re.MULTILINE)
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:"
@@ -42,22 +49,56 @@ def environment(target: str) -> dict[str, str]:
   return {**os.environ, **SANITIZERS, **extra, "TENON_FUZZ_TARGET": target}
 
 
+def cpu_seconds(pid: int) -> float:
+  """What a running process has used."""
+  stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+  user, system = stat.rpartition(")")[2].split()[11:13]
+  return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 def run(args: argparse.Namespace, target: str, log: pathlib.Path,
-        folders: list[pathlib.Path], seconds: int) -> tuple[int, float]:
-  """One process, which ends with its first finding; its exit code and CPU seconds."""
-  command = [args.fuzzer, f"-max_total_time={seconds}", "-timeout=20",
+        folders: list[pathlib.Path], seconds: float) -> tuple[int, float]:
+  """One process, which ends with its first finding or after that many CPU seconds.
+
+  Returns its status, 0 if there was no finding, and the CPU seconds.
+  """
+  command = [args.fuzzer, f"-timeout={TIMEOUT}",
              "-rss_limit_mb=3000", f"-max_len={args.max_len}",
              "-print_final_stats=1", f"-dict={args.output}/seeds/words.dict",
              f"-artifact_prefix={args.output / target}/", *folders]
   with log.open("a", encoding="utf-8") as out:
     process = subprocess.Popen(command, stdout=out, stderr=out,
                                env=environment(target))
-    _, status, usage = os.wait4(process.pid, 0)
+    pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+    while pid == 0:
+      if cpu_seconds(process.pid) >= seconds:
+        process.send_signal(signal.SIGUSR1)  # ends it after this input, with its statistics
+      time.sleep(0.5)
+      pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+    process.returncode = os.waitstatus_to_exitcode(status)
   return status, usage.ru_utime + usage.ru_stime
 
 
-def search(args: argparse.Namespace, target: str) -> tuple[str, int]:
-  """Searches one target; returns its row of the table and the number of findings."""
+class Totals:
+  """CPU seconds and inputs of all searches, by target, in a file."""
+
+  def __init__(self, path: pathlib.Path):
+    self._path = path
+    self._lock = threading.Lock()
+
+  def add(self, target: str, cpu: float, runs: int) -> dict[str, float]:
+    with self._lock:
+      totals = json.loads(self._path.read_text()) if self._path.exists() else {}
+      total = totals.setdefault(target, {"cpu": 0, "runs": 0})
+      total["cpu"] += cpu
+      total["runs"] += runs
+      self._path.write_text(json.dumps(totals, indent=2, sort_keys=True) + "\n")
+      return total
+
+
+def search(args: argparse.Namespace, totals: Totals,
+           target: str) -> tuple[str, int]:
+  r"""Searches one target; returns its row of the table and the number of findings."""
   folders = [args.learned / target, HERE / "corpus" / target,
              args.output / "seeds" / target]
   findings = args.output / target
@@ -65,18 +106,23 @@ def search(args: argparse.Namespace, target: str) -> tuple[str, int]:
     folder.mkdir(parents=True, exist_ok=True)
   log = args.output / f"{target}.log"
   log.write_text("")
-  end, status, cpu = time.monotonic() + args.seconds, 1, 0.0
-  while status != 0 and (left := end - time.monotonic()) >= 1:
-    status, used = run(args, target, log, folders, int(left))
-    cpu += used
-  text = log.read_text(encoding="utf-8", errors="replace")
-  runs = sum(int(n) for n in RUNS.findall(text))
+  before = set(findings.iterdir())
+  left, status = float(args.seconds), 1
+  total = totals.add(target, 0, 0)
+  text = ""
+  while status != 0 and left >= 1:
+    status, cpu = run(args, target, log, folders, left)
+    left -= max(cpu, 1)
+    new = log.read_text(encoding="utf-8", errors="replace")[len(text):]
+    text += new
+    total = totals.add(target, cpu, sum(int(n) for n in RUNS.findall(new)))
   edges, features = max(
       ((int(e), int(f)) for e, f in STATUS.findall(text)), default=(0, 0))
-  found = sum(1 for _ in findings.iterdir())
+  of = max((int(n) for n in EDGES.findall(text)), default=0)
+  found = len(set(findings.iterdir()) - before)
   kept = sum(1 for _ in folders[0].iterdir())
-  row = (f"| {target} | {cpu:.0f} | {runs} | {edges} | {features} | {kept} | "
-         f"{found} |")
+  row = (f"| {target} | {total['cpu']:.0f} | {total['runs']:.0f} | {edges} | "
+         f"{of} | {features} | {kept} | {found} |")
   print(row, flush=True)
   return row, found
 
@@ -85,7 +131,7 @@ def main() -> int:
   parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
   parser.add_argument("--fuzzer", type=pathlib.Path, required=True)
   parser.add_argument("--seconds", type=int, default=60,
-                      help="of each target")
+                      help="of CPU time for each target")
   parser.add_argument("--jobs", type=int, default=1,
                       help="targets at a time")
   parser.add_argument("--max-len", type=int, default=1 << 16)
@@ -95,15 +141,18 @@ def main() -> int:
   parser.add_argument("targets", nargs="*", help="default: all")
   args = parser.parse_args()
   args.output.mkdir(parents=True, exist_ok=True)
+  args.learned.mkdir(parents=True, exist_ok=True)
   subprocess.run([sys.executable, HERE / "seeds.py", args.output / "seeds"],
                  check=True, stdout=subprocess.DEVNULL)
   targets = args.targets or subprocess.run(
       [args.fuzzer], check=True, capture_output=True,
       text=True).stdout.split()
-  table = ["| target | CPU seconds | inputs run | edges | features | "
-           "inputs kept | findings |", "|---|---|---|---|---|---|---|"]
+  table = ["| target | CPU seconds in all | inputs run in all | edges | of | "
+           "features | inputs kept | new findings |",
+           "|---|---|---|---|---|---|---|---|"]
+  totals = Totals(args.learned / "totals.json")
   with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-    rows = list(pool.map(lambda target: search(args, target), targets))
+    rows = list(pool.map(lambda target: search(args, totals, target), targets))
   table += [row for row, _ in rows]
   total = sum(found for _, found in rows)
   (args.output / "table.md").write_text("\n".join(table) + "\n")
