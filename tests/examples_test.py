@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs every program of examples/ on tests/models/digits, and checks what it prints.
 
-  tests/examples_test.py --build build [--site-packages build/site-packages]
+  tests/examples_test.py [--build build] [--site-packages build/site-packages]
 
-The Python programs use the package in BUILD/python; inside_tensorflow.py runs in an environment with this Python's
-packages and the plug-in in --site-packages.
+The Python programs use the package in BUILD/python, or without --build the one that this Python has; inside_tensorflow.py
+runs in an environment with this Python's packages and the plug-in in --site-packages.
 """
 
 from __future__ import annotations
@@ -21,10 +21,6 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
-
-import environments  # pylint: disable=wrong-import-position
-
 DIGITS = ROOT / "tests" / "models" / "digits"
 MODEL = DIGITS / "saved_model"
 OPTIONS = argparse.Namespace()
@@ -46,6 +42,11 @@ class ExampleCase(unittest.TestCase):
 
 class CompiledTest(ExampleCase):
   """The programs in C and C++."""
+
+  def setUp(self) -> None:
+    super().setUp()
+    if OPTIONS.build is None:
+      self.skipTest("no build is given")
 
   def run_example(self, name: str, *arguments: object) -> str:
     return self.output([OPTIONS.build / "examples" / "bin" / name, *arguments])
@@ -90,8 +91,8 @@ class PythonTest(ExampleCase):
   """The programs in Python."""
 
   def run_example(self, name: str, *arguments: object) -> str:
-    return self.output([sys.executable, ROOT / "examples" / f"{name}.py", DIGITS, *arguments],
-                       PYTHONPATH=str(OPTIONS.build / "python"))
+    package = {} if OPTIONS.build is None else {"PYTHONPATH": str(OPTIONS.build / "python")}
+    return self.output([sys.executable, ROOT / "examples" / f"{name}.py", DIGITS, *arguments], **package)
 
   def test_classify(self) -> None:
     shown = self.run_example("classify")
@@ -125,7 +126,9 @@ class PythonTest(ExampleCase):
 
   def test_inside_tensorflow(self) -> None:
     if OPTIONS.site_packages is None:
-      self.skipTest("no plug-in is built")
+      self.skipTest("no plug-in is given")
+    sys.path.append(str(ROOT / "tools"))
+    import environments  # pylint: disable=import-outside-toplevel
     site = self.folder / "site"  # as tools/wheel.py packs it
     shutil.copytree(OPTIONS.site_packages, site)
     shutil.copytree(ROOT / "python" / "tenon_tensorflow", site / "tenon_tensorflow", dirs_exist_ok=True)
@@ -150,10 +153,9 @@ class CompleteTest(unittest.TestCase):
 
 def main() -> None:
   parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-  parser.add_argument("--build", type=pathlib.Path, required=True)
+  parser.add_argument("--build", type=lambda path: pathlib.Path(path).resolve())
   parser.add_argument("--site-packages", type=pathlib.Path)
   parser.parse_known_args(namespace=OPTIONS)
-  OPTIONS.build = OPTIONS.build.resolve()
   unittest.main(argv=[sys.argv[0], *parser.parse_known_args()[1]])
 
 

@@ -37,7 +37,7 @@ run_serve() {
       --plot "$TENON_BUILD/serve-load.svg"
 }
 run_debs() { "$TENON_ROOT/tools/debs.sh" && "$TENON_ROOT/tests/debs.sh"; }
-run_wheels() { "$TENON_ROOT/tools/wheels.sh" && "$TENON_ROOT/tests/python/wheels.sh"; }
+run_wheels() { "$TENON_ROOT/tools/wheels.sh" && "$TENON_ROOT/tests/python/wheels.sh" && "$TENON_ROOT/tests/python/wheels_in_debian.sh"; }
 run_reproducible() { "$TENON_ROOT/tools/reproducible.sh"; }
 run_trixie() { "$TENON_ROOT/tests/trixie.sh"; }
 run_cluster() {

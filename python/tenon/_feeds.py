@@ -99,7 +99,10 @@ def tensor_for(value: Any, dtype: str, name: str, cast: bool) -> _core.Tensor:
             raise TypeError(
                 f"{_label(name)} is of dtype {dtype}, but {_described(value)} was given{hint}")
         if _plain(value):
-            array = np.asarray(value, dtype=wanted)  # checks the range of integers
+            given = array
+            array = np.asarray(value, dtype=wanted)  # NumPy 2 checks the range of integers
+            if given.dtype.kind in "iu" and wanted.kind in "iu" and not np.array_equal(array, given):
+                raise OverflowError(f"{_label(name)} is of dtype {dtype}, but integers out of its range were given")
         else:
             array = array.astype(wanted)
     if not array.flags.c_contiguous or not array.dtype.isnative:

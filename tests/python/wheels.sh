@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # wheels.sh [PYTHON…]: installs the wheel of dist/ that fits into a new environment of each Python (by default, those
-# that pyenv and the PATH have), and runs the package's tests there, without this process's environment.
+# that pyenv and the PATH have), and runs the package's tests and the examples there, without this process's environment.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 scratch=$(mktemp -d)
@@ -24,16 +24,11 @@ for python in "${pythons[@]}"; do
     exit 1
   fi
   # The tests alone, so that nothing is imported from the repository.
-  rm -rf "$scratch/tests"
-  mkdir -p "$scratch/tests/models"
-  cp -r "$root/tests/python" "$scratch/tests/python"
-  mkdir "$scratch/tests/models/loader"
-  for model in mlp loader/composites; do cp -r "$root/tests/models/$model" "$scratch/tests/models/$model"; done
-  cp -r "$root/docs" "$scratch/docs"
-  mkdir -p "$scratch/tools"
-  cp "$root/tools/ops_stub.py" "$scratch/tools"
-  (cd "$scratch/tests/python" && "${clean[@]}" "$scratch/venv/bin/python" -m unittest discover -p '*_test.py')
-  "${clean[@]}" "$scratch/venv/bin/tenon" dump "$scratch/tests/models/mlp/saved_model" --stats >/dev/null
+  rm -rf "$scratch/tenon"
+  "$root/tests/python/copy.sh" "$scratch/tenon"
+  (cd "$scratch/tenon/tests/python" && "${clean[@]}" "$scratch/venv/bin/python" -m unittest discover -p '*_test.py')
+  "${clean[@]}" "$scratch/venv/bin/python" "$scratch/tenon/tests/examples_test.py" PythonTest
+  "${clean[@]}" "$scratch/venv/bin/tenon" dump "$scratch/tenon/tests/models/mlp/saved_model" --stats >/dev/null
   echo "$python: passed"
   tested=$((tested + 1))
 done
@@ -43,7 +38,7 @@ if [ -x "${TENON_PYTHON-}" ]; then
   for wheel in "$root"/dist/tenon-*-"$tag"-*.whl; do
     if [ -e "$wheel" ]; then
       "$TENON_PYTHON" -m zipfile -e "$wheel" "$scratch/site"
-      (cd "$scratch/tests/python" && PYTHONPATH=$scratch/site TF_CPP_MIN_LOG_LEVEL=2 "$TENON_PYTHON" tensorflow_test.py)
+      (cd "$scratch/tenon/tests/python" && PYTHONPATH=$scratch/site TF_CPP_MIN_LOG_LEVEL=2 "$TENON_PYTHON" tensorflow_test.py)
       echo "$(basename "$wheel") after TensorFlow and Keras: passed"
     fi
   done

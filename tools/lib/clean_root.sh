@@ -40,19 +40,19 @@ inside() {
 }
 
 # command_inside FILE PROGRAM FOLDER…: writes FILE, a command that runs a program of that Debian with these folders at the
-# same place as here. They are mounted for that command alone, so deleting the Debian cannot delete what is in them.
+# same place as here, and /proc. They are mounted for that command alone, so deleting the Debian cannot delete what is in them.
 command_inside() {
   local file=$1 program=$2
   shift 2
-  cat >"$file" <<END
+  as_root tee "$file" >/dev/null <<END
 #!/bin/sh
 [ "\$(id -u)" -eq 0 ] || exec sudo --preserve-env=TF_ENABLE_ONEDNN_OPTS "\$0" "\$@"
 exec unshare --mount --propagation private sh -ec '
-  for folder in $*; do
+  for folder in /proc $*; do
     mkdir -p "$CLEAN_ROOT\$folder"
     mount --bind "\$folder" "$CLEAN_ROOT\$folder"
   done
   exec chroot "$CLEAN_ROOT" "$program" "\$@"' sh "\$@"
 END
-  chmod +x "$file"
+  as_root chmod +x "$file"
 }
