@@ -53,6 +53,45 @@ ReduceFn FindReduction(SparseReduction reduction, DType dtype) {
   return found;
 }
 
+// What a reduction of the elements of inputs 0 to 2 over the axes in input 3 needs to know.
+struct Reduced {
+  std::vector<int64_t> sizes;
+  std::vector<bool> axes;  // which are reduced
+  int64_t n;
+
+  Coordinates At(const RunContext& run) const {
+    return {run.input<int64_t>(0), n, std::ssize(sizes)};
+  }
+
+  // InvalidArgument for indices out of bounds.
+  absl::StatusOr<Terms> TermsOf(const RunContext& run) const {
+    const Coordinates at = At(run);
+    TENON_RETURN_IF_ERROR(CheckCoordinates(at, sizes.data()));
+    Terms terms;
+    for (int64_t i = 0; i < n; ++i) {
+      int64_t offset = 0;
+      for (size_t d = 0; d < sizes.size(); ++d) {
+        if (!axes[d]) offset = offset * sizes[d] + at[i][d];
+      }
+      terms.push_back({offset, i});
+    }
+    std::sort(terms.begin(), terms.end());
+    return terms;
+  }
+};
+
+// Reads the values of inputs 2 and 3, which must be known.
+absl::StatusOr<Reduced> ReducedOf(PrepareContext& p) {
+  Reduced reduced;
+  TENON_ASSIGN_OR_RETURN(reduced.sizes, IntegersOf(*p.value(2)));
+  TENON_ASSIGN_OR_RETURN(reduced.axes,
+                         ReducedSparseAxes(*p.value(3), static_cast<int>(reduced.sizes.size())));
+  p.InputNotRead(2);
+  p.InputNotRead(3);
+  reduced.n = p.input_shape(1).dim(0);
+  return reduced;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<bool>> ReducedSparseAxes(const Tensor& axes, int rank) {
@@ -92,35 +131,59 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseSoftmaxKernel(PrepareContext& p) {
 
 template <SparseReduction reduction>
 absl::StatusOr<std::unique_ptr<Kernel>> SparseReduceKernel(PrepareContext& p) {
-  const Tensor *shape = p.value(2), *axes = p.value(3);
-  if (shape == nullptr || axes == nullptr) {
+  if (p.value(2) == nullptr || p.value(3) == nullptr) {
     return PrepareLate(p, SparseReduceKernel<reduction>, {2, 3});
   }
-  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, IntegersOf(*shape));
-  TENON_ASSIGN_OR_RETURN(const std::vector<bool> reduced,
-                         ReducedSparseAxes(*axes, static_cast<int>(sizes.size())));
-  p.InputNotRead(2);
-  p.InputNotRead(3);
-  const int64_t n = p.input_shape(1).dim(0), rank = std::ssize(sizes);
+  TENON_ASSIGN_OR_RETURN(const Reduced reduced, ReducedOf(p));
   const int64_t elements = p.output_shape(0).num_elements();
   const DType dtype = p.input_dtype(1);
   const ReduceFn reduce = FindReduction(reduction, dtype);
   if (reduce == nullptr) return NoKernelFor(dtype);
   return MakeKernel([=](RunContext& run) -> absl::Status {
-    const Coordinates at = {run.input<int64_t>(0), n, rank};
-    TENON_RETURN_IF_ERROR(CheckCoordinates(at, sizes.data()));
-    Terms terms;
-    for (int64_t i = 0; i < n; ++i) {
-      int64_t offset = 0;
-      for (int64_t d = 0; d < rank; ++d) {
-        const size_t k = static_cast<size_t>(d);
-        if (!reduced[k]) offset = offset * sizes[k] + at[i][d];
-      }
-      terms.push_back({offset, i});
-    }
-    std::sort(terms.begin(), terms.end());
+    TENON_ASSIGN_OR_RETURN(const Terms terms, reduced.TermsOf(run));
     std::memset(run.output(0), 0, static_cast<size_t>(elements) * SizeOf(dtype));
     reduce(terms, run.input(1), run.output(0));
+    return absl::OkStatus();
+  });
+}
+
+template <SparseReduction reduction>
+absl::StatusOr<std::unique_ptr<Kernel>> SparseReduceToSparseKernel(PrepareContext& p) {
+  if (p.value(2) == nullptr || p.value(3) == nullptr) {
+    return PrepareLate(p, SparseReduceToSparseKernel<reduction>, {2, 3});
+  }
+  TENON_ASSIGN_OR_RETURN(const Reduced reduced, ReducedOf(p));
+  const bool keep = p.attrs().Bool("keep_dims", false);
+  const DType dtype = p.input_dtype(1);
+  const ReduceFn reduce = FindReduction(reduction, dtype);
+  if (reduce == nullptr) return NoKernelFor(dtype);
+  return MakeKernel([=](RunContext& run) -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(Terms terms, reduced.TermsOf(run));
+    std::vector<int64_t> firsts;  // of each result, an element
+    int64_t last = -1;
+    for (auto& [offset, element] : terms) {
+      if (offset != last) firsts.push_back(element);
+      last = offset;
+      offset = std::ssize(firsts) - 1;
+    }
+    std::vector<int64_t> coordinates, shape;
+    const auto add = [&](std::vector<int64_t>& to, const int64_t* from, int64_t reduced_value) {
+      for (size_t d = 0; d < reduced.sizes.size(); ++d) {
+        if (!reduced.axes[d]) {
+          to.push_back(from[d]);
+        } else if (keep) {
+          to.push_back(reduced_value);
+        }
+      }
+    };
+    for (const int64_t element : firsts) add(coordinates, reduced.At(run)[element], 0);
+    add(shape, reduced.sizes.data(), 1);
+    const int64_t n = std::ssize(firsts);
+    TENON_ASSIGN_OR_RETURN(void* to, run.AllocateOutput(0, Shape({n, std::ssize(shape)})));
+    std::copy(coordinates.begin(), coordinates.end(), static_cast<int64_t*>(to));
+    TENON_ASSIGN_OR_RETURN(to, run.AllocateOutput(1, Shape({n})));
+    reduce(terms, run.input(1), to);
+    std::copy(shape.begin(), shape.end(), run.output<int64_t>(2));
     return absl::OkStatus();
   });
 }
@@ -128,6 +191,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseReduceKernel(PrepareContext& p) {
 template absl::StatusOr<std::unique_ptr<Kernel>> SparseReduceKernel<SparseReduction::kSum>(
     PrepareContext& p);
 template absl::StatusOr<std::unique_ptr<Kernel>> SparseReduceKernel<SparseReduction::kMax>(
+    PrepareContext& p);
+
+template absl::StatusOr<std::unique_ptr<Kernel>> SparseReduceToSparseKernel<SparseReduction::kSum>(
+    PrepareContext& p);
+template absl::StatusOr<std::unique_ptr<Kernel>> SparseReduceToSparseKernel<SparseReduction::kMax>(
     PrepareContext& p);
 
 }  // namespace tenon

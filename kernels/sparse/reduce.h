@@ -25,6 +25,10 @@ enum class SparseReduction { kSum, kMax };
 template <SparseReduction reduction>
 absl::StatusOr<std::unique_ptr<Kernel>> SparseReduceKernel(PrepareContext& p);
 
+// The same as a sparse tensor: indices, values and shape. Only results with elements are present.
+template <SparseReduction reduction>
+absl::StatusOr<std::unique_ptr<Kernel>> SparseReduceToSparseKernel(PrepareContext& p);
+
 }  // namespace tenon
 
 #endif  // TENON_KERNELS_SPARSE_REDUCE_H_

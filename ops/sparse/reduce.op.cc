@@ -1,5 +1,6 @@
 // SparseReduceSum, SparseReduceMax: reduce a sparse tensor to a dense one, in which rows without
-// elements are 0. SparseSoftmax: over the elements of each innermost row.
+// elements are 0; with the suffix Sparse, to a sparse one. SparseSoftmax: over the elements of each
+// innermost row.
 #include "kernels/sparse/reduce.h"
 
 #include <algorithm>
@@ -12,12 +13,13 @@
 namespace tenon {
 namespace {
 
-absl::Status ReduceShape(ShapeContext& c) {
+// The shape of the result; unknown while the values of inputs 2 and 3 are.
+absl::StatusOr<Shape> ReducedShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(ExpectSparse(c, 0));
   if (c.input(3).has_rank() && c.input(3).rank() > 1) {
     return InvalidArgument("reduction_axes must be a scalar or a vector");
   }
-  if (c.value(2) == nullptr || c.value(3) == nullptr) return absl::OkStatus();
+  if (c.value(2) == nullptr || c.value(3) == nullptr) return Shape::Unknown();
   TENON_ASSIGN_OR_RETURN(const Shape in, ShapeOfValue(*c.value(2), MinusOne::kRefused));
   TENON_ASSIGN_OR_RETURN(const std::vector<bool> reduced,
                          ReducedSparseAxes(*c.value(3), in.rank()));
@@ -31,7 +33,21 @@ absl::Status ReduceShape(ShapeContext& c) {
     }
   }
   TENON_RETURN_IF_ERROR(out.CheckedElements().status());
+  return out;
+}
+
+absl::Status ReduceShape(ShapeContext& c) {
+  TENON_ASSIGN_OR_RETURN(Shape out, ReducedShape(c));
   c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status ReduceToSparseShape(ShapeContext& c) {
+  TENON_ASSIGN_OR_RETURN(const Shape out, ReducedShape(c));
+  const int64_t rank = out.has_rank() ? out.rank() : -1;
+  c.set_output(0, Shape({-1, rank}));
+  c.set_output(1, Shape({-1}));
+  c.set_output(2, Shape({rank}));
   return absl::OkStatus();
 }
 
@@ -63,6 +79,27 @@ const OpRegistration sparse_reduce_max({
     .types = "T: float double half bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64",
     .shape = ReduceShape,
     .reference = SparseReduceKernel<SparseReduction::kMax>,
+});
+
+const OpRegistration sparse_reduce_sum_sparse({
+    .name = "SparseReduceSumSparse",
+    .inputs = "input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32",
+    .outputs = "output_indices: int64, output_values: T, output_shape: int64",
+    .attrs = "keep_dims: bool = false; T: type",
+    .types = "T: float double half bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
+             "complex64 complex128",
+    .shape = ReduceToSparseShape,
+    .reference = SparseReduceToSparseKernel<SparseReduction::kSum>,
+});
+
+const OpRegistration sparse_reduce_max_sparse({
+    .name = "SparseReduceMaxSparse",
+    .inputs = "input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32",
+    .outputs = "output_indices: int64, output_values: T, output_shape: int64",
+    .attrs = "keep_dims: bool = false; T: type",
+    .types = "T: float double half bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+    .shape = ReduceToSparseShape,
+    .reference = SparseReduceToSparseKernel<SparseReduction::kMax>,
 });
 
 const OpRegistration sparse_softmax({

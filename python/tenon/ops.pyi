@@ -1233,6 +1233,16 @@ def IsInf(x: _Value, *, T: _DType = ...) -> _Tensor:
 def IsNan(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: bool. T: bfloat16 float16 float32 float64."""
 
+class _IsotonicRegressionOutputs(_NamedTuple):
+    output: _Tensor
+    segments: _Tensor
+
+def IsotonicRegression(input: _Value, *, output_dtype: _DType = "float32",
+        T: _DType = ...) -> _IsotonicRegressionOutputs:
+    """input: T -> output: output_dtype, segments: int32. output_dtype: float16 bfloat16 float32 float64. T: float32
+    float64 float16 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64.
+    """
+
 def L2Loss(t: _Value, *, T: _DType = ...) -> _Tensor:
     """t: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32."""
 
@@ -2414,6 +2424,16 @@ def RaggedFillEmptyRows(value_rowids: _Value, values: _Value, nrows: _Value, def
     empty_row_indicator: bool, reverse_index_map: int64.
     """
 
+class _RaggedFillEmptyRowsGradOutputs(_NamedTuple):
+    d_values: _Tensor
+    d_default_value: _Tensor
+
+def RaggedFillEmptyRowsGrad(reverse_index_map: _Value, grad_values: _Value, *,
+        T: _DType = ...) -> _RaggedFillEmptyRowsGradOutputs:
+    """reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T. T: float32 float64 float16 bfloat16
+    int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128.
+    """
+
 class _RaggedGatherOutputs(_NamedTuple):
     output_nested_splits: list[_Tensor]
     output_dense_values: _Tensor
@@ -2473,6 +2493,12 @@ def RaggedTensorToVariant(rt_nested_splits: _Sequence[_Value], rt_dense_values: 
 def RandomGamma(shape: _Value, alpha: _Value, *, seed: int = 0, seed2: int = 0, S: _DType = ...,
         T: _DType = ...) -> _Tensor:
     """shape: S, alpha: T -> output: T. S: int32 int64. T: float16 float32 float64."""
+
+def RandomIndexShuffle(index: _Value, seed: _Value, max_index: _Value, *, rounds: int = 4, dtype: _DType = ...,
+        Tseed: _DType = ...) -> _Tensor:
+    """index: dtype, seed: Tseed, max_index: dtype -> output: dtype. dtype: int32 uint32 int64 uint64. Tseed: int32
+    uint32 int64 uint64.
+    """
 
 def RandomPoissonV2(shape: _Value, rate: _Value, *, seed: int = 0, seed2: int = 0, S: _DType = ..., R: _DType = ...,
         dtype: _DType = "int64") -> _Tensor:
@@ -2967,6 +2993,16 @@ def SparseAdd(a_indices: _Value, a_values: _Value, a_shape: _Value, b_indices: _
     Treal: float32 float64 int64 int32 int16 int8.
     """
 
+class _SparseAddGradOutputs(_NamedTuple):
+    a_val_grad: _Tensor
+    b_val_grad: _Tensor
+
+def SparseAddGrad(backprop_val_grad: _Value, a_indices: _Value, b_indices: _Value, sum_indices: _Value, *,
+        T: _DType = ...) -> _SparseAddGradOutputs:
+    """backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 -> a_val_grad: T, b_val_grad: T. T:
+    float32 float64 float16 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128.
+    """
+
 def SparseBincount(indices: _Value, values: _Value, dense_shape: _Value, size: _Value, weights: _Value, *,
         Tidx: _DType = ..., T: _DType = ..., binary_output: bool = False) -> _Tensor:
     """indices: int64, values: Tidx, dense_shape: int64, size: Tidx, weights: T -> output: T. Tidx: int32 int64. T:
@@ -3064,16 +3100,50 @@ def SparseFillEmptyRows(indices: _Value, values: _Value, dense_shape: _Value, de
     empty_row_indicator: bool, reverse_index_map: int64.
     """
 
+class _SparseFillEmptyRowsGradOutputs(_NamedTuple):
+    d_values: _Tensor
+    d_default_value: _Tensor
+
+def SparseFillEmptyRowsGrad(reverse_index_map: _Value, grad_values: _Value, *,
+        T: _DType = ...) -> _SparseFillEmptyRowsGradOutputs:
+    """reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T. T: float32 float64 float16 bfloat16
+    int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128.
+    """
+
 def SparseReduceMax(input_indices: _Value, input_values: _Value, input_shape: _Value, reduction_axes: _Value, *,
         keep_dims: bool = False, T: _DType = ...) -> _Tensor:
     """input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32 -> output: T. T: float32 float64
     float16 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64.
     """
 
+class _SparseReduceMaxSparseOutputs(_NamedTuple):
+    output_indices: _Tensor
+    output_values: _Tensor
+    output_shape: _Tensor
+
+def SparseReduceMaxSparse(input_indices: _Value, input_values: _Value, input_shape: _Value, reduction_axes: _Value, *,
+        keep_dims: bool = False, T: _DType = ...) -> _SparseReduceMaxSparseOutputs:
+    """input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32 -> output_indices: int64,
+    output_values: T, output_shape: int64. T: float32 float64 float16 bfloat16 int8 int16 int32 int64 uint8 uint16
+    uint32 uint64.
+    """
+
 def SparseReduceSum(input_indices: _Value, input_values: _Value, input_shape: _Value, reduction_axes: _Value, *,
         keep_dims: bool = False, T: _DType = ...) -> _Tensor:
     """input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32 -> output: T. T: float32 float64
     float16 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128.
+    """
+
+class _SparseReduceSumSparseOutputs(_NamedTuple):
+    output_indices: _Tensor
+    output_values: _Tensor
+    output_shape: _Tensor
+
+def SparseReduceSumSparse(input_indices: _Value, input_values: _Value, input_shape: _Value, reduction_axes: _Value, *,
+        keep_dims: bool = False, T: _DType = ...) -> _SparseReduceSumSparseOutputs:
+    """input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32 -> output_indices: int64,
+    output_values: T, output_shape: int64. T: float32 float64 float16 bfloat16 int8 int16 int32 int64 uint8 uint16
+    uint32 uint64 complex64 complex128.
     """
 
 class _SparseReorderOutputs(_NamedTuple):
@@ -3157,6 +3227,12 @@ def SparseSlice(indices: _Value, values: _Value, shape: _Value, start: _Value, s
         T: _DType = ...) -> _SparseSliceOutputs:
     """indices: int64, values: T, shape: int64, start: int64, size: int64 -> output_indices: int64, output_values: T,
     output_shape: int64.
+    """
+
+def SparseSliceGrad(backprop_val_grad: _Value, input_indices: _Value, input_start: _Value, output_indices: _Value, *,
+        T: _DType = ...) -> _Tensor:
+    """backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64 -> val_grad: T. T: float32
+    float64 float16 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128.
     """
 
 def SparseSoftmax(sp_indices: _Value, sp_values: _Value, sp_shape: _Value, *, T: _DType = ...) -> _Tensor:
@@ -3714,6 +3790,9 @@ def UnicodeDecodeWithOffsets(input: _Value, *, input_encoding: str | bytes, erro
 def UnicodeEncode(input_values: _Value, input_splits: _Value, *, errors: str | bytes = "replace",
         output_encoding: str | bytes, replacement_char: int = 65533, Tsplits: _DType = ...) -> _Tensor:
     """input_values: int32, input_splits: Tsplits -> output: string. Tsplits: int32 int64."""
+
+def UnicodeScript(input: _Value) -> _Tensor:
+    """input: int32 -> output: int32."""
 
 class _UnicodeScriptTokenizeWithOffsetsOutputs(_NamedTuple):
     output_values: _Tensor
