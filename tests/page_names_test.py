@@ -24,7 +24,7 @@ OPTIONS = argparse.Namespace()
 
 # The recipes of docs/COOKBOOK.md add these.
 RECIPES = ("next_after", "abs_of_negated", "TOPIC", "TARGET")
-FOLDERS = tuple(p.name + "/" for p in ROOT.iterdir() if p.is_dir() and not p.name.startswith((".", "build")))
+FOLDERS = tuple(p.name + "/" for p in ROOT.iterdir() if p.is_dir() and not p.name.startswith((".", "build", "dist")))
 # Programs that are made outside of the default build.
 OTHER_PROGRAMS = ("build-fuzz/",)
 
