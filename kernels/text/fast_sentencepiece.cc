@@ -47,6 +47,11 @@ struct Encoder final : DerivedConstant {
     model->unknown_score = table.Scalar<float>(4, 0);
     model->first_code = table.Scalar<int32_t>(5, 0);
     TENON_ASSIGN_OR_RETURN(model->scores, table.Vector<float>(7));
+    constexpr int64_t kCodes = int64_t{1} << 31;
+    if (model->first_code + static_cast<int64_t>(model->scores.size()) > kCodes) {
+      return InvalidArgument("the codes of the sentencepiece model's ", model->scores.size(),
+                             " pieces begin at ", model->first_code, ": they are no int32");
+    }
     model->joins_blanks = table.Scalar<uint8_t>(8, 0) != 0;
     model->adds_blank = table.Scalar<uint8_t>(9, 0) != 0;
     model->marks_blanks = table.Scalar<uint8_t>(10, 0) != 0;

@@ -7,6 +7,7 @@ Needs tensorflow-text and sentencepiece beside TensorFlow.
 """
 
 import pathlib
+import struct
 import tempfile
 
 from tensorflow_text.core.pybinds import (
@@ -27,6 +28,17 @@ VOCABULARY = ("[PAD] [UNK] [CLS] [SEP] a ab abc abcd ##b ##bc ##cd ##d ##z un ##
 PHRASES = ("<UNK> a b c I like have dream don 't walk the . , New York"
            " é 日本 ?").split() + ["a dream", "I like", "I like the", "New York",
                                   "New York City", "é 日本"]
+
+
+def with_far_codes(model: bytes) -> bytes:
+  """The model with codes that begin near the end of int32: the field for this, which is not stored, gets the place of
+  another one."""
+  changed = bytearray(model)
+  root, = struct.unpack_from("<I", changed)
+  fields = root - struct.unpack_from("<i", changed, root)[0] + 4
+  struct.pack_into("<H", changed, fields + 2 * 5, struct.unpack_from("<H", changed, fields + 2 * 1)[0])
+  struct.pack_into("<i", changed, root + struct.unpack_from("<H", changed, fields + 2 * 5)[0], 2**31 - 5)
+  return bytes(changed)
 
 
 def main() -> None:
@@ -53,6 +65,8 @@ def main() -> None:
     encoder = pieces.convert_sentencepiece_model(model)
     decoder = pieces.convert_sentencepiece_model_for_decoder(model)
     (FILES / f"text_pieces{name}.bin").write_bytes(encoder)
+    if not name:
+      (FILES / "text_pieces_far.bin").write_bytes(with_far_codes(encoder))
     (FILES / f"text_pieces{name}_decoder.bin").write_bytes(decoder)
     print("pieces", name, len(encoder), len(decoder))
   # The probability of shorter phrases in percent, and whether endings are split.
