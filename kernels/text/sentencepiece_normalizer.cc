@@ -106,7 +106,7 @@ void PieceNormalizer::Apply(absl::string_view in, std::string& out,
     while (absl::EndsWith(out, space)) {
       const size_t size = out.size() - space.size();
       done = static_cast<size_t>(places[size]);
-      out.resize(size);
+      out.erase(size);
       places.resize(size);
     }
   }

@@ -221,11 +221,17 @@ bool MayComputeInBfloat16(const Node& node) {
 // Rounds what a node gives to bfloat16 and back to float.
 void RoundResult(Rewriter& rewriter, NodeId id) {
   const std::string name = rewriter.node(id).name;
-  Node down{.name = name + "/down", .op = "Cast", .inputs = {{id, 0}}};
+  Node down;
+  down.name = name + "/down";
+  down.op = "Cast";
+  down.inputs = {{id, 0}};
   down.attrs["SrcT"] = DType::kFloat;
   down.attrs["DstT"] = DType::kBfloat16;
   const NodeId rounded = rewriter.AddNode(std::move(down));
-  Node up{.name = name + "/up", .op = "Cast", .inputs = {{rounded, 0}}};
+  Node up;
+  up.name = name + "/up";
+  up.op = "Cast";
+  up.inputs = {{rounded, 0}};
   up.attrs["SrcT"] = DType::kBfloat16;
   up.attrs["DstT"] = DType::kFloat;
   const NodeId result = rewriter.AddNode(std::move(up));

@@ -261,7 +261,9 @@ TEST(CveList, EveryAdvisoryThatConcernsUsHasACase) {
     ASSERT_EQ(columns.size(), 4u) << line;
     const std::string cve = columns[0].substr(0, columns[0].find(' '));
     EXPECT_TRUE(listed.insert(cve).second) << cve << " twice";
-    if (columns[3] == "tested") EXPECT_TRUE(with_case.count(cve)) << cve << " has no case";
+    if (columns[3] == "tested") {
+      EXPECT_TRUE(with_case.count(cve)) << cve << " has no case";
+    }
     if (columns[3] == "no such op") {
       for (absl::string_view op : absl::StrSplit(columns[2], ", ")) {
         EXPECT_FALSE(FindOp(std::string(op))) << cve << ": there is an op " << op;
