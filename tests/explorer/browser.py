@@ -40,8 +40,16 @@ class Page:
   def go(self, file: pathlib.Path, fragment: str = "") -> "Page":
     self.page.goto("about:blank")
     self.page.goto(file.resolve().as_uri() + fragment)
-    self.page.wait_for_function("document.documentElement.dataset.ready")
+    self.await_element("html[data-ready]")
     return self
+
+  def await_element(self, selector: str) -> None:
+    """Waits for an element, which may be out of sight.
+
+    Playwright's wait_for_function is of no use here: when its first evaluation is false, it evaluates a string within
+    the page, and the page's Content Security Policy forbids that.
+    """
+    self.page.wait_for_selector(selector, state="attached")
 
   def js(self, expression: str, argument: Any = None) -> Any:
     return self.page.evaluate(expression, argument)

@@ -299,7 +299,7 @@ class PageTest(Case):
     node = page.js(REPORT, 0)["final"][-1]
     page.js("id => explorer.select(explorer.models[0], id, true)", node["id"])
     page.page.click("text=Copy name")
-    page.page.wait_for_function("document.getElementById('live').textContent === 'name copied'")
+    page.await_element("#live:text-is('name copied')")
     self.assertEqual(page.js("navigator.clipboard.readText()"), node["name"])
 
   def test_pictures(self):
