@@ -40,6 +40,23 @@ grpc::Status ReadMessage(grpc::ByteBuffer* bytes, google::protobuf::Message* mes
   return {grpc::StatusCode::INTERNAL, "the request is not a message of this method"};
 }
 
+bool ReadRequest(GrpcCall& call, grpc::ByteBuffer* bytes, google::protobuf::Message* request) {
+  // gRPC's code for another number of requests than the method has.
+  const grpc::Status status = bytes != nullptr
+                                  ? ReadMessage(bytes, request)
+                                  : grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "no request");
+  if (!status.ok()) call.Finish(status);
+  return status.ok();
+}
+
+std::set<std::string> ServicesOf(const GrpcMethods& methods) {
+  std::set<std::string> services;
+  for (const auto& [path, ignored] : methods) {
+    services.insert(path.substr(1, path.rfind('/') - 1));  // "a.b.C" of "/a.b.C/Method"
+  }
+  return services;
+}
+
 void CallCount::Begin() {
   const std::lock_guard<std::mutex> lock(mutex_);
   ++calls_;

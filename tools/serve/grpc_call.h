@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -31,6 +32,9 @@ class GrpcCall;
 using GrpcHandler = std::function<void(const std::shared_ptr<GrpcCall>& call)>;
 // By path: "/grpc.health.v1.Health/Check".
 using GrpcMethods = std::map<std::string, GrpcHandler, std::less<>>;
+
+// The services that these are methods of: "grpc.health.v1.Health".
+std::set<std::string> ServicesOf(const GrpcMethods& methods);
 
 // How many calls there are, those that are waited for included.
 class CallCount {
@@ -131,6 +135,10 @@ class GrpcCall : public std::enable_shared_from_this<GrpcCall> {
 // An error if `bytes` are no such message.
 grpc::Status ReadMessage(grpc::ByteBuffer* bytes, google::protobuf::Message* message);
 
+// Reads the only request of a call. False: it was not sent, or is no such message, and the call has
+// ended with an error.
+bool ReadRequest(GrpcCall& call, grpc::ByteBuffer* bytes, google::protobuf::Message* request);
+
 // A handler of a method with one request and one answer. `answer(call, request, response, done)`
 // calls `done` once with an absl::Status, perhaps later; all four live until then.
 template <typename Request, typename Response, typename Answer>
@@ -141,11 +149,8 @@ GrpcHandler Unary(Answer answer) {
   };
   return [answer = std::move(answer)](const std::shared_ptr<GrpcCall>& call) {
     call->Read([&answer, call](grpc::ByteBuffer* bytes) {
-      // gRPC's code for another number of requests than the method has.
-      if (bytes == nullptr) return call->Finish({grpc::StatusCode::UNIMPLEMENTED, "no request"});
       const auto exchange = std::make_shared<Exchange>();
-      const grpc::Status status = ReadMessage(bytes, &exchange->request);
-      if (!status.ok()) return call->Finish(status);
+      if (!ReadRequest(*call, bytes, &exchange->request)) return;
       answer(*call, exchange->request, &exchange->response,
              [call, exchange](const absl::Status& answered) {
                if (answered.ok()) {

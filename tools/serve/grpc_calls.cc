@@ -19,12 +19,7 @@ std::atomic<uint64_t> started_calls{0}, answered_calls{0};
 class Finisher {
  public:
   Finisher(GrpcCall& call, const std::string& model, const char* api, Done done)
-      : model_(model),
-        api_(api),
-        trace_(Trace::Parse(call.Metadata(kTraceHeader))),
-        done_(std::move(done)) {
-    if (!trace_.header.empty()) call.AddInitialMetadata(kTraceHeader, trace_.header);
-  }
+      : model_(model), api_(api), trace_(TraceOf(call)), done_(std::move(done)) {}
   void operator()(const absl::Status& status) const {
     CountCall(model_, api_, trace_, status, start_);
     done_(status);
@@ -212,6 +207,12 @@ void AddInference(KServe& kserve, OpenStreams& streams, Service service) {
 }
 
 }  // namespace
+
+Trace TraceOf(GrpcCall& call) {
+  Trace trace = Trace::Parse(call.Metadata(kTraceHeader));
+  if (!trace.header.empty()) call.AddInitialMetadata(kTraceHeader, trace.header);
+  return trace;
+}
 
 CallCounts CountedCalls() { return {started_calls, answered_calls}; }
 

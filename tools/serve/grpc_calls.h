@@ -15,6 +15,9 @@
 
 namespace tenon::serve {
 
+// The trace that the call is part of, which its answer names, too. Before anything is written.
+Trace TraceOf(GrpcCall& call);
+
 // Counts a call that has ended, and logs it if the caller traces it.
 void CountCall(const std::string& model, const char* api, const Trace& trace,
                const absl::Status& status, Clock::time_point start);

@@ -1,6 +1,5 @@
 #include "tools/serve/grpc_health.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -17,9 +16,6 @@ using Status = HealthCheckResponse::ServingStatus;
 Status StatusOf(bool serving) {
   return serving ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING;
 }
-
-// "a.b.C" of "/a.b.C/Method".
-std::string ServiceOf(const std::string& path) { return path.substr(1, path.rfind('/') - 1); }
 
 }  // namespace
 
@@ -90,23 +86,17 @@ void Health::AddMethods(GrpcMethods& methods) {
   methods["/grpc.health.v1.Health/Watch"] = [this](const std::shared_ptr<GrpcCall>& call) {
     Watch(call);
   };
-  services_ = {""};
-  for (const auto& [path, handler] : methods) {
-    const std::string service = ServiceOf(path);
-    if (services_.back() != service) services_.push_back(service);
-  }
+  services_ = ServicesOf(methods);
 }
 
 bool Health::Knows(const std::string& service) const {
-  return std::find(services_.begin(), services_.end(), service) != services_.end();
+  return service.empty() || services_.count(service) != 0;
 }
 
 void Health::Watch(const std::shared_ptr<GrpcCall>& call) {
   call->Read([this, call](grpc::ByteBuffer* bytes) {
     HealthCheckRequest request;
-    if (bytes == nullptr) return call->Finish({grpc::StatusCode::UNIMPLEMENTED, "no request"});
-    const grpc::Status status = ReadMessage(bytes, &request);
-    if (!status.ok()) return call->Finish(status);
+    if (!ReadRequest(*call, bytes, &request)) return;
     const auto watcher = std::make_shared<Watcher>(call);
     if (!streams_.Add(watcher)) return call->Finish(OpenStream::Draining());
     {

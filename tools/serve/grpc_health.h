@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ class Health {
   void Watch(const std::shared_ptr<GrpcCall>& call);
 
   OpenStreams& streams_;
-  std::vector<std::string> services_;
+  std::set<std::string> services_;
   std::mutex mutex_;  // guards what follows
   bool serving_ = false;
   std::vector<std::weak_ptr<Watcher>> watchers_;

@@ -31,8 +31,16 @@ gpr_timespec AtOnce() { return gpr_time_0(GPR_CLOCK_MONOTONIC); }
 QueueThreads::QueueThreads(std::unique_ptr<grpc::ServerCompletionQueue> queue, int threads,
                            std::chrono::microseconds poll)
     : queue_(std::move(queue)), poll_(poll) {
-  threads_.emplace_back([this] { Lead(); });
-  for (int i = 1; i < std::max(2, threads); ++i) threads_.emplace_back([this] { Help(); });
+  const auto start = [this](void (QueueThreads::*work)()) {
+    threads_.emplace_back([this, work] {
+      LongWorkHook() = [this] {
+        if (waiting_ == 0) CallHelper();
+      };
+      (this->*work)();
+    });
+  };
+  start(&QueueThreads::Lead);
+  for (int i = 1; i < std::max(2, threads); ++i) start(&QueueThreads::Help);
 }
 
 QueueThreads::~QueueThreads() {
@@ -85,9 +93,6 @@ grpc::CompletionQueue::NextStatus QueueThreads::Poll(void** tag, bool* ok) {
 }
 
 void QueueThreads::Lead() {
-  LongWorkHook() = [this] {
-    if (waiting_ == 0) CallHelper();
-  };
   int behind = 0;
   void* tag;
   bool ok;
@@ -109,9 +114,6 @@ void QueueThreads::Lead() {
 }
 
 void QueueThreads::Help() {
-  LongWorkHook() = [this] {
-    if (waiting_ == 0) CallHelper();
-  };
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     ++resting_;

@@ -163,7 +163,7 @@ class ReflectionStream final : public OpenStream,
 }  // namespace
 
 void AddReflection(OpenStreams& streams, GrpcMethods& methods) {
-  const auto services = std::make_shared<Names>();
+  const auto services = std::make_shared<Names>();  // complete below, with reflection itself
   const GrpcHandler handler = [&streams, services](const std::shared_ptr<GrpcCall>& call) {
     const auto stream = std::make_shared<ReflectionStream>(*services, call);
     if (!streams.Add(stream)) return call->Finish(OpenStream::Draining());
@@ -173,9 +173,7 @@ void AddReflection(OpenStreams& streams, GrpcMethods& methods) {
     methods[absl::StrCat("/grpc.reflection.", version, ".ServerReflection/ServerReflectionInfo")] =
         handler;
   }
-  for (const auto& [path, ignored] : methods) {
-    services->insert(path.substr(1, path.rfind('/') - 1));
-  }
+  *services = ServicesOf(methods);
 }
 
 }  // namespace tenon::serve

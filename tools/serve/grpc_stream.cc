@@ -22,11 +22,7 @@ constexpr char kApi[] = "ModelStreamInfer";
 class InferStream final : public OpenStream, public std::enable_shared_from_this<InferStream> {
  public:
   InferStream(KServe& kserve, std::shared_ptr<GrpcCall> call)
-      : kserve_(kserve),
-        call_(std::move(call)),
-        trace_(Trace::Parse(call_->Metadata(kTraceHeader))) {
-    if (!trace_.header.empty()) call_->AddInitialMetadata(kTraceHeader, trace_.header);
-  }
+      : kserve_(kserve), call_(std::move(call)), trace_(TraceOf(*call_)) {}
 
   void Start() { Read(); }
 

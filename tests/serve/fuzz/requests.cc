@@ -1,9 +1,8 @@
 // Requests as they come from the network, without sockets: what any bytes make the server do.
 //
-//   serve_rest   "POST /v1/models/mlp:predict 0", a newline, the body; the number is the length of
-//   the
-//                JSON text before binary tensors, 0 if there are none
-//   serve_grpc   the number of a method, then its serialized request
+//   serve_rest: "POST /v1/models/mlp:predict 0", a newline, the body; the number is the length of
+//     the JSON text before binary tensors, 0 if there are none
+//   serve_grpc: the number of a method, then its serialized request
 #include <unistd.h>
 
 #include <algorithm>
