@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "graph/constants.h"
 #include "ops/control/branch.h"
 #include "ops/evaluate.h"
 
@@ -69,7 +70,7 @@ class Inference {
       const OpLookup op = FindOp(n.op);
       if (!op) continue;
       Specs& results = known[static_cast<size_t>(id)];
-      if (const Tensor* value = n.op == "Const" ? n.attr<Tensor>("value") : nullptr) {
+      if (const Tensor* value = ConstantOf(n)) {
         results.push_back({value->dtype(), value->shape(), value});
         continue;
       }

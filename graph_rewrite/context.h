@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "graph/constants.h"
 #include "graph/rewriter.h"
 #include "graph_rewrite/reason.h"
 #include "graph_rewrite/shapes.h"
@@ -58,10 +59,7 @@ class RuleContext {
   const Node& node(Endpoint e) const { return rw.node(e.node); }
 
   // The tensor of a Const node; null for other nodes.
-  const Tensor* Constant(Endpoint e) const {
-    const Node& n = rw.node(e.node);
-    return n.op == "Const" ? n.attr<Tensor>("value") : nullptr;
-  }
+  const Tensor* Constant(Endpoint e) const { return ConstantOf(rw.node(e.node)); }
   // ---- safety ----
   // Whether a rule may replace or bypass the node: it has no control inputs, which would be lost.
   // `why` gets the reason why not.

@@ -98,7 +98,10 @@ Dimension Trace(RuleContext& context, Endpoint tensor, int axis, int hops) {
     const bool* x_major = n.attr<bool>("time_major");
     const bool* y_major = n.attr<bool>("y_time_major");
     const bool* last = n.attr<bool>("last_only");
-    if (x_major != nullptr && y_major != nullptr && last != nullptr && !*last) {
+    const bool* longer = n.attr<bool>("longer_mask");
+    const bool is_steps = y_major != nullptr && axis == (*y_major ? 0 : 1);
+    if (x_major != nullptr && y_major != nullptr && last != nullptr && !*last &&
+        !(is_steps && longer != nullptr && *longer)) {
       from = Trace(context, n.inputs[0], *x_major == *y_major ? axis : 1 - axis, hops + 1);
     }
   } else if (n.op == "BatchMatMulV2" || n.op == "BiasAdd") {

@@ -31,7 +31,8 @@ struct ConstantBlock {
 struct Expression {
   enum Kind {
     kItem,     // the step's item of list `variable`; columns [first, first + width)
-    kMask,     // the step's item of a list of bool; width 1: a column, 0: a vector
+    kMask,     // the step's item of a list of bool; width 1: a column, 0: a vector. Or whether the
+               // step is `within` or `beyond` (`op`) the lengths of the rows, a vector
     kState,    // loop variable `variable`
     kZeros,    // of any shape
     kNumber,   // the same for all elements

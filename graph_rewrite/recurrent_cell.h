@@ -1,5 +1,5 @@
-// Recognizes the cell that a recurrent loop computes: LSTM, GRU or simple, with their variants,
-// from the expressions of its new states. Operands may come in any order, and weights in any
+// Recognizes the cells that a recurrent loop computes: LSTM, GRU or simple, with their variants,
+// from the expressions of their new states. Operands may come in any order, and weights in any
 // columns.
 #ifndef TENON_GRAPH_REWRITE_RECURRENT_CELL_H_
 #define TENON_GRAPH_REWRITE_RECURRENT_CELL_H_
@@ -26,19 +26,29 @@ struct RecurrentCellForm {
   std::vector<std::string> activations;
   double alpha = 0, beta = 0;  // of hard sigmoids; 0: there are none
   int64_t units = 0;
-  int h = -1, c = -1;          // loop variables
-  int input = -1;              // the list of inputs: a loop variable
-  std::vector<Gate> gates;     // in the order of _Recurrence
-  Gate candidate;              // gru: what the reset gate scales
-  ConstantBlock peepholes[3];  // lstm
-  int results = -1;            // the list of results: a loop variable
-  int held = -1;               // the state that repeats results where they are masked
-  int mask = -1;               // a list: a loop variable
+  int64_t width = 0;   // of h: units, unless there is a projection
+  int h = -1, c = -1;  // loop variables
+  // The list of inputs: a loop variable. Or the new states of the cell before.
+  static constexpr int kCellBefore = -2;
+  int input = -1;
+  std::vector<Gate> gates;                    // in the order of _Recurrence
+  Gate candidate;                             // gru: what the reset gate scales
+  ConstantBlock peepholes[3];                 // lstm
+  ConstantBlock projection;                   // lstm: [units, width]; none: no tensor
+  double cell_clip = 0, projection_clip = 0;  // lstm: limits of magnitude; 0: none
+};
+
+struct RecurrentStack {
+  std::vector<RecurrentCellForm> cells;  // each takes the new states of the one before it
+  int results = -1;                      // the list of the last cell's results: a loop variable
+  int held = -1;                         // the state that repeats results where they are masked
+  int mask = -1;           // a loop variable: a list, or a vector of the sequences' lengths
+  bool by_length = false;  // the latter
   bool zero_masked = false;
 };
 
-// FailedPrecondition with the reason if it is no such cell.
-absl::StatusOr<RecurrentCellForm> FindRecurrentCell(const RecurrentLoop& loop);
+// FailedPrecondition with the reason if they are no such cells.
+absl::StatusOr<RecurrentStack> FindRecurrentCells(const RecurrentLoop& loop);
 
 }  // namespace tenon
 

@@ -1,14 +1,15 @@
 #include "graph_rewrite/recurrent_loop.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
+#include "graph_rewrite/body_columns.h"
 #include "graph_rewrite/dims.h"
 #include "graph_rewrite/elements.h"
 #include "graph_rewrite/tensor_lists.h"
@@ -17,21 +18,9 @@ namespace tenon {
 namespace {
 
 constexpr size_t kMostNodes = 400;
+constexpr int64_t kMostParts = 64;  // of a split
 
 using Variable = RecurrentLoop::Variable;
-
-const Tensor* ConstantIn(const Graph& g, Endpoint e) {
-  const Node& n = g.node(e.node);
-  return n.op == "Const" ? n.attr<Tensor>("value") : nullptr;
-}
-
-// The integer of a Const with one element; `fallback` for other nodes.
-int64_t IntegerIn(const Graph& g, Endpoint e, int64_t fallback) {
-  const Tensor* t = ConstantIn(g, e);
-  if (t == nullptr || t->num_elements() != 1 || !IsInteger(t->dtype())) return fallback;
-  auto values = IntegerValues(*t);
-  return values.ok() ? (*values)[0] : fallback;
-}
 
 absl::Status Because(const Node& n, absl::string_view reason) {
   return WhyNot(absl::StrCat("'", n.name, "' (", n.op, ") in its body: ", reason));
@@ -94,6 +83,10 @@ class Reader {
     if (n.op == "TensorListSetItem" && VariableOf(n.inputs[0]) == own) {
       v.role = Variable::kResults;
       bookkeeping_.insert(n.id);
+    } else if (n.op == "TensorListPushBack" && VariableOf(n.inputs[0]) == own) {
+      v.role = Variable::kHistory;
+      bookkeeping_.insert(n.id);
+      has_history_ = true;
     } else if (n.op == "AddV2") {
       for (size_t side : {0, 1}) {
         if (VariableOf(n.inputs[side]) != own || IntegerIn(*body_, n.inputs[1 - side], 0) != 1 ||
@@ -159,7 +152,9 @@ class Reader {
       const Node& n = body_->node(id);
       if (!n.control_inputs.empty()) return Because(n, "it has control inputs");
       if (bookkeeping_.contains(id)) continue;
-      TENON_RETURN_IF_ERROR(Evaluate(n));
+      const absl::Status status = Evaluate(n);
+      // What is only kept may be anything.
+      if (!has_history_) TENON_RETURN_IF_ERROR(status);
     }
     for (size_t i = 0; i < out_.variables.size(); ++i) {
       Variable& v = out_.variables[i];
@@ -203,7 +198,12 @@ class Reader {
       Set(n, out_.expressions.Add({.kind = Expression::kZeros}));
       return absl::OkStatus();
     }
+    if (n.op == "OnesLike") {
+      Set(n, out_.expressions.Number(1));
+      return absl::OkStatus();
+    }
     if (n.op == "Tile" || n.op == "ExpandDims") return EvaluateMaskShape(n);
+    if (ComparesLengths(n)) return EvaluateLengths(n);
     if (n.op == "Select" || n.op == "SelectV2") return EvaluateSelect(n);
     return EvaluateElementwise(n);
   }
@@ -221,7 +221,7 @@ class Reader {
     } else if (role == Variable::kInvariant) {
       if (const Tensor* t = context_.Constant(outer)) {
         EvaluateConstant(n, *t);
-      } else if (IsZeroTensor(context_, outer)) {
+      } else if (context_.shapes.dtype(outer) == DType::kFloat && IsZeroTensor(context_, outer)) {
         Set(n, out_.expressions.Add({.kind = Expression::kZeros}));
       }
     }
@@ -238,7 +238,9 @@ class Reader {
     } else if (rank == 1 || (rank == 2 && t.shape().dim(0) == 1)) {
       Set(n, out_.expressions.Vector({.tensor = &t, .rows = 1, .columns = t.num_elements()}));
     }
-    if (rank == 2) matrices_[n.id] = &t;
+    if (rank == 2) {
+      matrices_[{n.id, 0}] = {.tensor = &t, .rows = t.shape().dim(0), .columns = t.shape().dim(1)};
+    }
   }
 
   absl::Status EvaluateItem(const Node& n) {
@@ -267,18 +269,45 @@ class Reader {
     return absl::OkStatus();
   }
 
+  // Whether it compares the number of the step with an invariant integer vector.
+  bool ComparesLengths(const Node& n) const {
+    // op names: the comparisons that say which side is larger
+    static constexpr absl::string_view kOps[] = {"Less", "LessEqual", "Greater", "GreaterEqual"};
+    if (std::find(std::begin(kOps), std::end(kOps), n.op) == std::end(kOps)) return false;
+    for (size_t i : {0, 1}) {
+      if (!IsVariable(n.inputs[i], Variable::kCounter)) continue;
+      const int v = VariableOf(n.inputs[1 - i]);
+      if (v < 0 || !IsVariable(n.inputs[1 - i], Variable::kInvariant)) return false;
+      const Shape& shape = context_.shapes.shape(Outer(v));
+      return shape.has_rank() && shape.rank() == 1;
+    }
+    return false;
+  }
+
+  absl::Status EvaluateLengths(const Node& n) {
+    const bool step_first = IsVariable(n.inputs[0], Variable::kCounter);
+    const bool below = absl::StartsWith(n.op, "Less") == step_first;  // the step is below
+    if (below == absl::EndsWith(n.op, "Equal"))
+      return Because(n, "it includes the step at the length");
+    Set(n, out_.expressions.Add({.kind = Expression::kMask,
+                                 .op = below ? "within" : "beyond",
+                                 .width = 0,
+                                 .variable = VariableOf(n.inputs[step_first ? 1 : 0])}));
+    return absl::OkStatus();
+  }
+
   absl::Status EvaluateProduct(const Node& n) {
     const bool* a = n.attr<bool>("transpose_a");
     const bool* b = n.attr<bool>("transpose_b");
     if (a != nullptr && *a) return Because(n, "its operand is transposed");
-    const auto it = matrices_.find(n.inputs[1].node);
+    const auto it = matrices_.find(n.inputs[1]);
     if (it == matrices_.end()) return Because(n, "the weights are not constant");
-    const Shape& s = it->second->shape();
-    const bool transposed = b != nullptr && *b;
-    const ConstantBlock weights = {.tensor = it->second,
-                                   .rows = s.dim(transposed ? 1 : 0),
-                                   .columns = s.dim(transposed ? 0 : 1),
-                                   .transposed = transposed};
+    ConstantBlock weights = it->second;
+    if (b != nullptr && *b) {
+      std::swap(weights.row, weights.column);
+      std::swap(weights.rows, weights.columns);
+      weights.transposed = true;
+    }
     TENON_ASSIGN_OR_RETURN(const ExprId operand, Value(n.inputs[0]));
     return Finish(n, out_.expressions.Product(operand, weights));
   }
@@ -291,64 +320,42 @@ class Reader {
   }
 
   absl::Status EvaluateSlices(const Node& n) {
-    const bool strided = n.op == "StridedSlice";
-    TENON_ASSIGN_OR_RETURN(const ExprId whole, Value(n.inputs[n.op == "Split" ? 1 : 0]));
-    const int64_t width = out_.expressions.at(whole).width;
-    std::vector<int64_t> sizes;
-    int64_t begin = 0;
-    if (strided) {
-      TENON_ASSIGN_OR_RETURN(const auto range, ColumnRange(n, width));
-      begin = range.first;
-      sizes = {range.second - begin};
-    } else {
-      const int64_t axis = IntegerIn(*body_, n.inputs[n.op == "Split" ? 0 : 2], 0);
-      if (axis != 1 && axis != -1) return Because(n, "it does not split columns");
-      if (n.op == "Split") {
-        const int64_t* parts = n.attr<int64_t>("num_split");
-        if (parts == nullptr || *parts < 1 || width % *parts != 0) return Because(n, "odd parts");
-        sizes.assign(static_cast<size_t>(*parts), width / *parts);
-      } else {
-        const Tensor* t = ConstantIn(*body_, n.inputs[1]);
-        if (t == nullptr) return Because(n, "its sizes are not constant");
-        TENON_ASSIGN_OR_RETURN(sizes, IntegerValues(*t));
-        const auto rest = std::find(sizes.begin(), sizes.end(), -1);
-        if (rest != sizes.end()) {
-          *rest = width - (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) + 1);
-        }
+    const Endpoint input = n.inputs[n.op == "Split" ? 1 : 0];
+    const auto matrix = matrices_.find(input);
+    const bool is_matrix = matrix != matrices_.end();
+    if (is_matrix) {
+      const ConstantBlock block = matrix->second;
+      const auto columns = ColumnsOf(*body_, n, block.columns, 2);
+      if (!columns.ok()) return Because(n, columns.status().message());
+      int64_t begin = columns->begin;
+      for (size_t i = 0; i < columns->sizes.size(); ++i) {
+        const int64_t size = columns->sizes[i];
+        if (begin + size > block.columns) return Because(n, "columns out of range");
+        matrices_[{n.id, static_cast<int>(i)}] = block.Columns(begin, size);
+        begin += size;
       }
     }
+    const auto whole = Value(input);
+    if (!whole.ok()) return is_matrix ? absl::OkStatus() : whole.status();
     auto& values = values_[static_cast<size_t>(n.id)];
-    for (int64_t size : sizes) {
-      auto part = out_.expressions.Slice(whole, begin, size);
+    const Expression e = out_.expressions.at(*whole);
+    if (e.kind == Expression::kZeros) {
+      const int64_t* parts = n.attr<int64_t>("num_split");  // StridedSlice has none
+      if (parts != nullptr && (*parts < 1 || *parts > kMostParts)) return Because(n, "odd parts");
+      values.assign(parts == nullptr ? 1 : static_cast<size_t>(*parts), *whole);
+      return absl::OkStatus();
+    }
+    const int rank = e.kind == Expression::kVector ? e.block.tensor->shape().rank() : 2;
+    const auto columns = ColumnsOf(*body_, n, e.width, rank);
+    if (!columns.ok()) return Because(n, columns.status().message());
+    int64_t begin = columns->begin;
+    for (int64_t size : columns->sizes) {
+      auto part = out_.expressions.Slice(*whole, begin, size);
       if (!part.ok()) return Because(n, part.status().message());
       values.push_back(*part);
       begin += size;
     }
     return absl::OkStatus();
-  }
-
-  // The columns of a StridedSlice that takes all rows.
-  absl::StatusOr<std::pair<int64_t, int64_t>> ColumnRange(const Node& n, int64_t width) const {
-    auto mask = [&](const char* name) {
-      const int64_t* v = n.attr<int64_t>(name);
-      return v == nullptr ? 0 : *v;
-    };
-    std::vector<int64_t> spec[3];
-    for (size_t i = 0; i < 3; ++i) {
-      const Tensor* t = ConstantIn(*body_, n.inputs[i + 1]);
-      if (t == nullptr || t->num_elements() != 2) return Because(n, "it does not take columns");
-      TENON_ASSIGN_OR_RETURN(spec[i], IntegerValues(*t));
-    }
-    if (mask("shrink_axis_mask") != 0 || mask("new_axis_mask") != 0 || mask("ellipsis_mask") != 0 ||
-        (mask("begin_mask") & 1) == 0 || (mask("end_mask") & 1) == 0 || spec[2][0] != 1 ||
-        spec[2][1] != 1) {
-      return Because(n, "it does not take columns");
-    }
-    auto bound = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + width : v, 0, width); };
-    const int64_t begin = mask("begin_mask") & 2 ? 0 : bound(spec[0][1]);
-    const int64_t end = mask("end_mask") & 2 ? width : bound(spec[1][1]);
-    if (begin >= end) return Because(n, "it takes no columns");
-    return std::pair(begin, end);
   }
 
   absl::Status EvaluateConcat(const Node& n) {
@@ -359,7 +366,7 @@ class Reader {
       TENON_ASSIGN_OR_RETURN(const ExprId part, Value(n.inputs[i]));
       const Expression& e = out_.expressions.at(part);
       if (e.kind != Expression::kItem && e.kind != Expression::kState &&
-          e.kind != Expression::kOp) {
+          e.kind != Expression::kOp && e.kind != Expression::kProduct) {
         return Because(n, "it joins something else than states and inputs");
       }
       joined.args.push_back(part);
@@ -405,6 +412,10 @@ class Reader {
     const bool fits = mask.width == width || mask.width == (n.op == "Select" ? 0 : 1);
     if (!fits) return Because(n, "the mask has another shape");
     mask.width = 1;
+    if (mask.op == "beyond") {
+      mask.op = "within";
+      std::swap(args[1], args[2]);
+    }
     args[0] = out_.expressions.Add(std::move(mask));
     return Finish(n, out_.expressions.Op("Select", std::move(args)));
   }
@@ -426,6 +437,13 @@ class Reader {
       args.push_back(e);
     }
     if (args.size() != (unary ? 1u : 2u)) return Because(n, "it has other operands");
+    // A factor of 1, as dropout leaves in inference.
+    for (size_t i = 0; n.op == "Mul" && i < 2; ++i) {
+      const Expression& factor = out_.expressions.at(args[i]);
+      if (factor.kind != Expression::kNumber || factor.number != 1) continue;
+      Set(n, args[1 - i]);
+      return absl::OkStatus();
+    }
     return Finish(n, out_.expressions.Op(n.op == "BiasAdd" ? "AddV2" : n.op, std::move(args)));
   }
 
@@ -435,8 +453,9 @@ class Reader {
   std::shared_ptr<const Graph> cond_;
   const Graph* body_ = nullptr;
   absl::flat_hash_map<NodeId, int> variable_of_;
-  absl::flat_hash_map<NodeId, const Tensor*> matrices_;
+  absl::flat_hash_map<Endpoint, ConstantBlock> matrices_;
   absl::flat_hash_set<NodeId> bookkeeping_;  // nodes that count steps or write lists
+  bool has_history_ = false;
   std::vector<absl::InlinedVector<ExprId, 4>> values_;
 };
 

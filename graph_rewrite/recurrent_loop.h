@@ -19,6 +19,7 @@ struct RecurrentLoop {
       kCounter,  // 0, 1, 2 …
       kResults,  // a list to which each step writes `next`
       kState,    // becomes `next` in each step
+      kHistory,  // a list that gets values of every step, which a gradient takes
     } role = kInvariant;
     ExprId next = -1;
     bool every_step = false;  // kResults: an item per step; otherwise each step writes item 0
@@ -35,7 +36,7 @@ struct RecurrentLoop {
 };
 
 // FailedPrecondition with the reason if the loop has another form. Every node of the loop's
-// functions is part of what is returned.
+// functions is part of what is returned, unless there is a kHistory.
 absl::StatusOr<RecurrentLoop> ReadRecurrentLoop(RuleContext& context, const Node& loop);
 
 }  // namespace tenon

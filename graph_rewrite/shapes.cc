@@ -1,5 +1,6 @@
 #include "graph_rewrite/shapes.h"
 
+#include "graph/constants.h"
 #include "graph_rewrite/call_shapes.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
@@ -13,9 +14,6 @@ constexpr int64_t kSmallValue =
 const TensorSpec& UnknownSpec() {
   static const TensorSpec* const spec = new TensorSpec;
   return *spec;
-}
-const Tensor* ConstValue(const Node& n) {
-  return n.op == "Const" ? n.attr<Tensor>("value") : nullptr;
 }
 
 // Calls visit(id) on every node that `id` depends on, and on `id`, inputs first, skipping nodes for
@@ -73,7 +71,7 @@ void ShapeInfo::Compute(NodeId id) {
   Known& k = known_[static_cast<size_t>(id)];
   k.version = rw_.version(id);
   k.outputs.clear();
-  if (const Tensor* value = ConstValue(n)) {
+  if (const Tensor* value = ConstantOf(n)) {
     k.outputs.push_back({value->dtype(), value->shape(), nullptr});
     return;
   }
@@ -85,7 +83,7 @@ void ShapeInfo::Compute(NodeId id) {
                                              known_[static_cast<size_t>(e.node)].outputs.size()
                           ? known_[static_cast<size_t>(e.node)].outputs[static_cast<size_t>(e.port)]
                           : UnknownSpec();
-    if (rw_.Has(e.node)) spec.value = ConstValue(rw_.node(e.node));
+    if (rw_.Has(e.node)) spec.value = ConstantOf(rw_.node(e.node));
     inputs.push_back(std::move(spec));
   }
   if (op.info->row.control_flow != ControlFlow::kNone) {
@@ -169,7 +167,7 @@ void ShapeInfo::ProbeOne(int set, NodeId id) {
   Probed& p = probed[static_cast<size_t>(id)];
   p = Probed();
   p.version = rw_.version(id);
-  if (const Tensor* value = ConstValue(n)) {
+  if (const Tensor* value = ConstantOf(n)) {
     p.shapes.push_back(value->shape());
     if (IsInteger(value->dtype()) && value->num_elements() <= kSmallValue) {
       p.values.push_back(*value);
@@ -196,7 +194,7 @@ void ShapeInfo::ProbeOne(int set, NodeId id) {
       spec.value = &in.values[port];
       values.push_back(in.values[port]);
     } else {
-      spec.value = ConstValue(rw_.node(e.node));
+      spec.value = ConstantOf(rw_.node(e.node));
       all_known = false;
     }
     inputs.push_back(std::move(spec));

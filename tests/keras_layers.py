@@ -33,7 +33,9 @@ from keras import ops as K
 
 # By the output's dtype. TensorFlow rounds to half after each op of a layer,
 # Tenon less often: about ten roundings of 2^-11.
-TOLERANCES = {"float32": 2e-5, "float16": 5e-3}
+TOLERANCES = {"float64": 1e-13, "float32": 2e-5, "float16": 5e-3}
+# Cases that compute in bfloat16, with 2^-8 for 2^-11.
+BFLOAT16_TOLERANCE = 4e-2
 BATCH = 2
 IDS = 20  # how many different ids there are
 
@@ -58,10 +60,10 @@ def masked(layer: Build) -> Build:
   return lambda x: layer(L.Embedding(IDS, 6, mask_zero=True)(x))
 
 
-def in_half(layer: Build) -> Build:
+def in_half(layer: Build, policy: str = "mixed_float16") -> Build:
   """The layer with Keras's mixed_float16: float variables, half computation."""
   def build(x):
-    keras.config.set_dtype_policy("mixed_float16")
+    keras.config.set_dtype_policy(policy)
     try:
       return layer(x)
     finally:
@@ -128,6 +130,25 @@ CASES: dict[tuple, dict[str, Build]] = {
         "gru": L.GRU(5),
         "gru_reset_before": L.GRU(5, reset_after=False, return_sequences=True),
         "simple_rnn": L.SimpleRNN(5),
+        "rnn_relu": L.SimpleRNN(5, activation="relu", return_sequences=True),
+        "lstm_states": L.LSTM(5, return_sequences=True, return_state=True),
+        "gru_state": L.GRU(5, return_state=True),
+        "lstm_first_states": lambda x: L.LSTM(5, return_sequences=True)(
+            x, initial_state=[L.Dense(5)(x[:, 0]), L.Dense(5)(x[:, 1])]),
+        "lstm_one_step": lambda x: L.LSTM(5, return_sequences=True)(x[:, :1]),
+        "lstm_dropout": L.LSTM(5, dropout=0.3, recurrent_dropout=0.2),
+        "lstm_masked_steps": lambda x: L.Bidirectional(L.LSTM(4, return_sequences=True))(
+            L.Masking()(L.ReLU()(x) * K.cast(x[:, :, :1] > 0, "float32"))),
+        "gru_masked_backwards": lambda x: L.GRU(4, return_sequences=True, go_backwards=True)(
+            L.Masking()(x * K.cast(x[:, :, :1] > 0, "float32"))),
+        "lstm_masked_unrolled": lambda x: L.LSTM(4, unroll=True)(
+            L.Masking()(x * K.cast(x[:, :, :1] > 0, "float32"))),
+        "lstm_double": L.LSTM(5, return_sequences=True, dtype="float64"),
+        "lstm_half": in_half(lambda x: L.LSTM(5, return_sequences=True)(x)),
+        "gru_half": in_half(lambda x: L.GRU(5)(x)),
+        "lstm_bfloat16": in_half(lambda x: K.cast(L.LSTM(5, return_sequences=True)(x), "float32"),
+                                 "mixed_bfloat16"),
+        "lstm_stacked": L.RNN([L.LSTMCell(5), L.GRUCell(4)], return_sequences=True),
         "time_distributed": L.TimeDistributed(L.Dense(4, activation="gelu")),
         "global_average1d": L.GlobalAveragePooling1D(),
         "global_max1d": L.GlobalMaxPooling1D(),
@@ -269,7 +290,7 @@ def randomize(model: keras.Model, rng: np.random.Generator) -> None:
     variable.assign(value.astype(np.float32))
 
 
-def differences(got: dict, wanted: dict) -> list[str]:
+def differences(got: dict, wanted: dict, bfloat16: bool) -> list[str]:
   """Describes what is wrong."""
   if set(got) != set(wanted):
     return [f"outputs {sorted(got)}, wanted {sorted(wanted)}"]
@@ -282,7 +303,7 @@ def differences(got: dict, wanted: dict) -> list[str]:
     elif reference.dtype.kind == "f":
       scale = max(np.abs(reference).max(initial=0), 1e-30)
       error = np.abs(value.astype(float) - reference).max(initial=0) / scale
-      if not error <= TOLERANCES[reference.dtype.name]:
+      if not error <= (BFLOAT16_TOLERANCE if bfloat16 else TOLERANCES[reference.dtype.name]):
         found.append(f"{name}: differs by {error:.1e} of the scale")
     elif not np.array_equal(value, reference):
       found.append(f"{name}: differs")
@@ -309,7 +330,8 @@ def check(name: str, kind: tuple, build: Build, tenon: pathlib.Path,
   failures = []
   for gate in ("1", "0"):
     try:
-      found = differences(parity.run_tenon(tenon, path, inputs, gate, 2), wanted)
+      found = differences(parity.run_tenon(tenon, path, inputs, gate, 2), wanted,
+                          name.endswith("bfloat16"))
     except RuntimeError as error:
       found = [str(error)]
     failures += [f"gate {gate}: {text}" for text in found]

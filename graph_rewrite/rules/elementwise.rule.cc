@@ -89,9 +89,10 @@ std::string InstructionText(const RuleContext& context, const Node& n, const Ele
   std::string text = n.op;
   if (info.parameter != nullptr) {
     const float* value = context.node(n.id).attr<float>(info.parameter);
-    // Nine digits reproduce the float.
-    absl::StrAppendFormat(&text, ":%s=%.9g", info.parameter,
-                          value == nullptr ? info.default_parameter : *value);
+    char digits[32];  // nine of them reproduce the float
+    absl::SNPrintF(digits, sizeof digits, "%.9g",
+                   value == nullptr ? info.default_parameter : *value);
+    absl::StrAppend(&text, ":", info.parameter, "=", digits);
   }
   for (const Endpoint& e : n.inputs) {
     if (auto r = results.find(e.node); r != results.end()) {

@@ -12,6 +12,7 @@
 #include "graph_rewrite/recurrent_cell.h"
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/rules/sequence_order.h"
+#include "graph_rewrite/sequence_lengths.h"
 #include "graph_rewrite/tensor_lists.h"
 
 namespace tenon {
@@ -76,46 +77,83 @@ class Fusion {
     const Node& n = context_.node(id_);
     TENON_ASSIGN_OR_RETURN(loop_, ReadRecurrentLoop(context_, n));
     ++progress_;
-    TENON_ASSIGN_OR_RETURN(cell_, FindRecurrentCell(loop_));
+    TENON_ASSIGN_OR_RETURN(stack_, FindRecurrentCells(loop_));
     ++progress_;
-    const auto& targets = context_.graph().targets();
-    if (std::find(targets.begin(), targets.end(), id_) != targets.end()) {
-      return WhyNot("it is a target");
-    }
     TENON_RETURN_IF_ERROR(CheckSteps());
     return CheckReaders();
   }
 
   absl::Status Apply() {
     const Node loop = context_.node(id_);
-    const int64_t gates = static_cast<int64_t>(cell_.gates.size()), units = cell_.units;
-    SequenceSource source = SourceOf(context_, TensorOfList(context_, Outer(cell_.input)));
+    SequenceSource source = SourceOf(context_, TensorOfList(context_, Outer(Input())));
     PutBatchFirst(source);
-    const int64_t features = DimensionOf(context_, source.tensor, 2).value;
+    int64_t features = DimensionOf(context_, source.tensor, 2).value;
     if (features < 1) return WhyNot("the size of its input is not known");
+    TENON_ASSIGN_OR_RETURN(const SequenceSource mask, FindMask(loop, source));
+    std::vector<NodeId> added;
+    for (const RecurrentCellForm& cell : stack_.cells) {
+      const bool is_last = &cell == &stack_.cells.back();
+      TENON_ASSIGN_OR_RETURN(const NodeId id, AddCell(loop, cell, is_last, source, features, mask));
+      added.push_back(id);
+      source = {.tensor = {id, 0}, .time_major = false};
+      features = cell.width;
+    }
+    Replace(added, loop);
+    return absl::OkStatus();
+  }
 
+  int progress() const { return progress_; }
+
+ private:
+  // Its mask, in the order of computation unless reversed; without one, no tensor.
+  absl::StatusOr<SequenceSource> FindMask(const Node& loop, const SequenceSource& source) {
+    if (stack_.mask < 0) return SequenceSource();
+    if (stack_.by_length) {
+      TENON_ASSIGN_OR_RETURN(const Endpoint mask,
+                             AddLengthMask(context_, loop.name, loop.device, Outer(stack_.mask),
+                                           source.tensor, source.time_major ? 0 : 1));
+      return SequenceSource{.tensor = mask, .time_major = false};
+    }
+    const Endpoint tensor = TensorOfList(context_, Outer(stack_.mask));
+    const Shape& shape = context_.shapes.shape(tensor);
+    return shape.has_rank() ? SourceOf(context_, tensor, shape.rank()) : SequenceSource{tensor};
+  }
+
+  // Adds the nodes of one cell, for the whole sequence; returns the _Recurrence.
+  absl::StatusOr<NodeId> AddCell(const Node& loop, const RecurrentCellForm& cell, bool is_last,
+                                 const SequenceSource& source, int64_t features,
+                                 const SequenceSource& mask) {
+    const int64_t gates = static_cast<int64_t>(cell.gates.size()), units = cell.units;
+    const bool ends_early = end_.node != kNoNode && !source.reverse;
+    Node n;
     Tensor input = Zeros(Shape({features, gates * units}));
-    Tensor recurrent = Zeros(Shape({units, gates * units}));
+    Tensor recurrent = Zeros(Shape({cell.width, gates * units}));
     Tensor bias = Zeros(Shape({gates * units}));
     for (int64_t g = 0; g < gates; ++g) {
-      const Gate& gate = cell_.gates[static_cast<size_t>(g)];
+      const Gate& gate = cell.gates[static_cast<size_t>(g)];
       for (const auto& [row, block] : gate.x) AddBlock(block, row, g * units, 1, input);
       for (const ConstantBlock& block : gate.h) AddBlock(block, 0, g * units, 1, recurrent);
       AddBias(gate, g * units, units, bias);
     }
     Tensor own_bias = Zeros(Shape({units}));
-    AddBias(cell_.candidate, 0, units, own_bias);
+    AddBias(cell.candidate, 0, units, own_bias);
     Tensor peepholes = Zeros(Shape({3, units}));
     for (int64_t i = 0; i < 3; ++i) {
-      const ConstantBlock& block = cell_.peepholes[i];
+      const ConstantBlock& block = cell.peepholes[i];
       if (block.tensor != nullptr) AddBlock(block, i, 0, 1, peepholes);
     }
 
+    Endpoint steps = source.tensor;
+    if (ends_early) {
+      TENON_ASSIGN_OR_RETURN(steps, AddFirstSteps(context_, loop.name, loop.device, source.tensor,
+                                                  source.time_major ? 0 : 1, end_));
+      n.attrs["longer_mask"] = true;
+    }
     Node product;
     product.name = absl::StrCat(loop.name, "/input_product");
     product.op = "BatchMatMulV2";
     product.device = loop.device;
-    product.inputs = {source.tensor, Const("/input_weights", std::move(input))};
+    product.inputs = {steps, Const("/input_weights", std::move(input))};
     TENON_ASSIGN_OR_RETURN(const NodeId product_id, Add(std::move(product)));
     Endpoint x = {product_id, 0};
     if (!IsZero(bias)) {
@@ -127,14 +165,13 @@ class Fusion {
       TENON_ASSIGN_OR_RETURN(const NodeId added, Add(std::move(add)));
       x = {added, 0};
     }
-    Node n;
     n.name = absl::StrCat(loop.name, "/sequence");
     n.op = "_Recurrence";
     n.device = loop.device;
     n.control_inputs = loop.control_inputs;
-    n.inputs = {x, Const("/recurrent_weights", std::move(recurrent)), Outer(cell_.h)};
-    if (cell_.c >= 0) n.inputs.push_back(Outer(cell_.c));
-    n.attrs["num_states"] = cell_.c >= 0 ? 2 : 1;
+    n.inputs = {x, Const("/recurrent_weights", std::move(recurrent)), Outer(cell.h)};
+    if (cell.c >= 0) n.inputs.push_back(Outer(cell.c));
+    n.attrs["num_states"] = cell.c >= 0 ? 2 : 1;
     if (!IsZero(own_bias)) {
       n.inputs.push_back(Const("/candidate_bias", std::move(own_bias)));
       n.attrs["num_biases"] = 1;
@@ -143,35 +180,37 @@ class Fusion {
       n.inputs.push_back(Const("/peepholes", std::move(peepholes)));
       n.attrs["num_peepholes"] = 1;
     }
-    if (cell_.mask >= 0) {
-      const Endpoint tensor = TensorOfList(context_, Outer(cell_.mask));
-      const Shape& shape = context_.shapes.shape(tensor);
-      const SequenceSource mask =
-          shape.has_rank() ? SourceOf(context_, tensor, shape.rank()) : SequenceSource{tensor};
+    if (mask.tensor.node != kNoNode) {
       n.inputs.push_back(mask.tensor);
       n.attrs["num_masks"] = 1;
       n.attrs["mask_time_major"] = mask.time_major;
       if (mask.reverse) n.attrs["mask_reverse"] = std::vector<int64_t>{1};
     }
-    n.attrs["cell"] = cell_.cell;
-    n.attrs["activations"] = cell_.activations;
-    if (cell_.alpha != 0 || cell_.beta != 0) {
-      n.attrs["alpha"] = static_cast<float>(cell_.alpha);
-      n.attrs["beta"] = static_cast<float>(cell_.beta);
+    if (cell.projection.tensor != nullptr) {
+      Tensor projection = Zeros(Shape({units, cell.width}));
+      AddBlock(cell.projection, 0, 0, 1, projection);
+      n.inputs.push_back(Const("/projection", std::move(projection)));
+      n.attrs["num_projections"] = 1;
+      n.attrs["projection_clip"] = static_cast<float>(cell.projection_clip);
+    }
+    n.attrs["cell_clip"] = static_cast<float>(cell.cell_clip);
+    n.attrs["cell"] = cell.cell;
+    n.attrs["activations"] = cell.activations;
+    if (cell.alpha != 0 || cell.beta != 0) {
+      n.attrs["alpha"] = static_cast<float>(cell.alpha);
+      n.attrs["beta"] = static_cast<float>(cell.beta);
     }
     n.attrs["time_major"] = source.time_major;
     if (source.reverse) n.attrs["reverse"] = std::vector<int64_t>{1};
-    n.attrs["last_only"] =
-        cell_.results >= 0 && !loop_.variables[static_cast<size_t>(cell_.results)].every_step;
-    n.attrs["zero_masked"] = cell_.zero_masked;
-    TENON_ASSIGN_OR_RETURN(const NodeId added, Add(std::move(n)));
-    Replace(added, loop);
-    return absl::OkStatus();
+    n.attrs["last_only"] = is_last && stack_.results >= 0 &&
+                           !loop_.variables[static_cast<size_t>(stack_.results)].every_step;
+    n.attrs["zero_masked"] = stack_.zero_masked;
+    // Only the next cell reads the results of the others, and not where they are masked.
+    if (!is_last) n.attrs["y_time_major"] = false;
+    return Add(std::move(n));
   }
 
-  int progress() const { return progress_; }
-
- private:
+  int Input() const { return stack_.cells.front().input; }
   Endpoint Outer(int variable) const {
     return context_.node(id_).inputs[static_cast<size_t>(variable)];
   }
@@ -185,24 +224,36 @@ class Fusion {
 
   // Whether the loop takes every item of its lists.
   absl::Status CheckSteps() {
-    const Dimension steps = DimensionOf(context_, TensorOfList(context_, Outer(cell_.input)), 0);
+    const Dimension steps = DimensionOf(context_, TensorOfList(context_, Outer(Input())), 0);
     for (const RecurrentLoop::Bound& b : loop_.bounds) {
       const Dimension bound =
           b.value >= 0 ? Dimension{.value = b.value} : ScalarDimension(context_, b.outer);
-      if (!(bound == steps)) return WhyNot("it may not take all steps of its input");
+      if (bound == steps) continue;
+      // Further steps would change nothing.
+      const bool zeros_follow =
+          stack_.results < 0 ||
+          (stack_.zero_masked && loop_.variables[static_cast<size_t>(stack_.results)].every_step);
+      const bool ends_early =
+          stack_.by_length && zeros_follow &&
+          ReachesAllLengths(context_, b.outer, b.value, steps, Outer(stack_.mask));
+      if (!ends_early) return WhyNot("it may not take all steps of its input");
+      if (b.outer.node != kNoNode && stack_.results >= 0 &&
+          context_.shapes.dtype(b.outer) == DType::kInt32) {
+        end_ = b.outer;
+      }
     }
-    if (cell_.mask >= 0) {
-      const Dimension count = DimensionOf(context_, TensorOfList(context_, Outer(cell_.mask)), 0);
+    if (stack_.mask >= 0 && !stack_.by_length) {
+      const Dimension count = DimensionOf(context_, TensorOfList(context_, Outer(stack_.mask)), 0);
       if (count.value >= 0 && steps.value >= 0 && count.value != steps.value) {
         return WhyNot("its mask has another number of steps");
       }
     }
-    if (cell_.held >= 0 && !IsZeroTensor(context_, Outer(cell_.held))) {
+    if (stack_.held >= 0 && !IsZeroTensor(context_, Outer(stack_.held))) {
       return WhyNot("its masked results do not begin with zeros");
     }
-    if (cell_.results < 0) return absl::OkStatus();
-    const Variable& results = loop_.variables[static_cast<size_t>(cell_.results)];
-    const Node& reserve = context_.Candidate(Outer(cell_.results));
+    if (stack_.results < 0) return absl::OkStatus();
+    const Variable& results = loop_.variables[static_cast<size_t>(stack_.results)];
+    const Node& reserve = context_.Candidate(Outer(stack_.results));
     if (reserve.op != "TensorListReserve") return WhyNot("its results go to a list with items");
     const Dimension items = ScalarDimension(context_, reserve.inputs[1]);
     const Dimension wanted = results.every_step ? steps : Dimension{.value = 1};
@@ -211,18 +262,25 @@ class Fusion {
     return absl::OkStatus();
   }
 
+  bool IsRead(Endpoint e) const { return context_.rw.IsOutput(e) || context_.rw.NumReaders(e) > 0; }
+
   absl::Status CheckReaders() {
+    for (size_t i = 0; i < loop_.variables.size(); ++i) {
+      if (loop_.variables[i].role == Variable::kHistory && IsRead({id_, static_cast<int>(i)})) {
+        return WhyNot("a gradient needs values of every step that only the loop computes");
+      }
+    }
     for (size_t i = 0; i < loop_.variables.size(); ++i) {
       const int v = static_cast<int>(i);
       const Endpoint port = {id_, v};
-      const bool output = context_.rw.IsOutput(port);
-      const bool read = output || context_.rw.NumReaders(port) > 0;
+      const bool read = IsRead(port);
       if (loop_.variables[i].role == Variable::kCounter && read) {
         return WhyNot("its step counter is read");
       }
-      if (v == cell_.held && read) return WhyNot("its last masked result is read");
-      if (v != cell_.results) continue;
-      if (output) return WhyNot("its list of results is an output of the graph");
+      if (v == stack_.held && read) return WhyNot("its last masked result is read");
+      if (v != stack_.results) continue;
+      if (context_.rw.IsOutput(port))
+        return WhyNot("its list of results is an output of the graph");
       for (const Use& use : context_.rw.uses(id_)) {
         if (use.is_control() || use.port != v) continue;
         const Node& reader = context_.Candidate(use.reader);
@@ -243,7 +301,7 @@ class Fusion {
   // it is between the layers: the steps then never come first, and a batch can be taken apart.
   void PutBatchFirst(SequenceSource& source) {
     const Endpoint y = source.tensor;
-    const NodeId list = Outer(cell_.input).node;
+    const NodeId list = Outer(Input()).node;
     const Node& before = context_.Candidate(y);
     if (!source.time_major || before.op != "_Recurrence" || y.port != 0 ||
         *before.attr<int64_t>("N") != 1 || !*before.attr<bool>("y_time_major") ||
@@ -265,10 +323,11 @@ class Fusion {
     source.time_major = false;
   }
 
-  void Replace(NodeId by, const Node& loop) {
+  void Replace(const std::vector<NodeId>& cells, const Node& loop) {
+    const NodeId by = cells.back();
     std::vector<NodeId> stacks;
     for (const Use& use : context_.rw.uses(id_)) {
-      if (!use.is_control() && use.port == cell_.results) stacks.push_back(use.reader);
+      if (!use.is_control() && use.port == stack_.results) stacks.push_back(use.reader);
     }
     for (NodeId stack : stacks) {
       context_.rw.ReplaceAllUses({stack, 0}, {by, 0});
@@ -277,8 +336,11 @@ class Fusion {
     }
     for (size_t i = 0; i < loop_.variables.size(); ++i) {
       const int v = static_cast<int>(i);
-      if (v == cell_.h) context_.rw.ReplaceAllUses({id_, v}, {by, 1});
-      if (v == cell_.c) context_.rw.ReplaceAllUses({id_, v}, {by, 2});
+      for (size_t k = 0; k < cells.size(); ++k) {
+        const RecurrentCellForm& cell = stack_.cells[k];
+        if (v == cell.h) context_.rw.ReplaceAllUses({id_, v}, {cells[k], 1});
+        if (v == cell.c) context_.rw.ReplaceAllUses({id_, v}, {cells[k], 2});
+      }
       if (loop_.variables[i].role == Variable::kInvariant) {
         context_.rw.ReplaceAllUses({id_, v}, loop.inputs[i]);
       }
@@ -291,8 +353,9 @@ class Fusion {
   RuleContext& context_;
   const NodeId id_;
   RecurrentLoop loop_;
-  RecurrentCellForm cell_;
+  RecurrentStack stack_;
   Dimension items_;  // of the list of results
+  Endpoint end_;     // the number of steps, if it depends on the lengths
   int progress_ = 0;
 };
 
@@ -307,8 +370,10 @@ Outcome FuseLoop(RuleContext& context, NodeId id) {
 
 const RuleRegistration loops({
     .name = "FuseRecurrence",
-    .doc = "a loop over the steps of an LSTM, GRU or simple recurrent layer becomes one op for the "
-           "sequence",
+    .doc =
+        "a loop over the steps of an LSTM, GRU or simple recurrent layer becomes one op for the "
+        "sequence, or one for each of its stacked cells; lengths of sequences, as of dynamic_rnn, "
+        "become its mask",
     .phase = Phase::kFuse,
     .anchors = "While|StatelessWhile",
     .apply = FuseLoop,

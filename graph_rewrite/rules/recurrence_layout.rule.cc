@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/rules/sequence_order.h"
+#include "graph_rewrite/sequence_lengths.h"
 #include "graph_rewrite/slices.h"
 
 namespace tenon {
@@ -95,7 +96,8 @@ bool JoinsWith(RuleContext& context, const Node& a, const Node& b) {
   }
   if (attrs[0] != attrs[1]) return false;
   for (size_t i = 0; i < a.inputs.size(); ++i) {
-    if (!context.shapes.SameShape(a.inputs[i], b.inputs[i])) return false;
+    if (context.shapes.SameShape(a.inputs[i], b.inputs[i])) continue;
+    if (i != 0 || !HaveSameFirstSteps(context, a.inputs[0], b.inputs[0])) return false;
   }
   return !context.rw.DependsOn(a.id, b.id) && !context.rw.DependsOn(b.id, a.id);
 }
@@ -117,7 +119,8 @@ Outcome Join(RuleContext& context, NodeId id) {
   joined.op = a.op;
   joined.device = a.device;
   joined.attrs = a.attrs;
-  for (const char* count : {"N", "num_states", "num_biases", "num_peepholes", "num_masks"}) {
+  for (const char* count :
+       {"N", "num_states", "num_biases", "num_peepholes", "num_masks", "num_projections"}) {
     joined.attrs[count] = 2 * *a.attr<int64_t>(count);
   }
   for (const char* name : {"reverse", "y_reverse", "mask_reverse"}) {

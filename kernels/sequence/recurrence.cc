@@ -46,17 +46,25 @@ float Activate(const GateActivations& a, size_t gate, float x) {
   return x;
 }
 
+// Within -limit..limit, if there is one. NaN stays.
+float Clip(float x, float limit) {
+  return limit > 0 ? (x < -limit ? -limit : x > limit ? limit : x) : x;
+}
+
 // One row of one step. `h` and `c` hold the states before it, and get those after it.
 class RowStep {
  public:
-  RowStep(const RecurrenceAttrs& a, int64_t units, const SequenceMemory& m, const float* w)
+  RowStep(const RecurrenceAttrs& a, const RecurrenceSizes& sizes, const SequenceMemory& m,
+          const float* w, const float* projection)
       : a_(a),
-        units_(units),
+        units_(sizes.units),
+        width_(sizes.width),
         m_(m),
         w_(w),
-        product_(static_cast<size_t>(a.gates() * units)),
-        reset_(static_cast<size_t>(units)),
-        next_(static_cast<size_t>(units)) {}
+        projection_(projection),
+        product_(static_cast<size_t>(a.gates() * sizes.units)),
+        reset_(static_cast<size_t>(sizes.units)),
+        next_(static_cast<size_t>(sizes.units)) {}
 
   void Run(const float* x, float* h, float* c) {
     const auto& act = a_.activations;
@@ -76,7 +84,7 @@ class RowStep {
         case RecurrentCell::kLstm: {
           const float i = Activate(act, 0, gate(0) + peep(0) * c[u]);
           const float f = Activate(act, 1, gate(1) + peep(1) * c[u]);
-          c[u] = f * c[u] + i * Activate(act, 2, gate(2));
+          c[u] = Clip(f * c[u] + i * Activate(act, 2, gate(2)), a_.cell_clip);
           const float o = Activate(act, 3, gate(3) + peep(2) * c[u]);
           next_[At(u)] = o * Activate(act, 4, c[u]);
           break;
@@ -93,7 +101,15 @@ class RowStep {
           next_[At(u)] = Activate(act, 0, gate(0));
       }
     }
-    std::copy(next_.begin(), next_.end(), h);
+    if (projection_ == nullptr) {
+      std::copy(next_.begin(), next_.end(), h);
+      return;
+    }
+    std::fill_n(h, width_, 0.0f);
+    for (int64_t u = 0; u < units_; ++u) {
+      for (int64_t j = 0; j < width_; ++j) h[j] += next_[At(u)] * projection_[u * width_ + j];
+    }
+    for (int64_t j = 0; j < width_; ++j) h[j] = Clip(h[j], a_.projection_clip);
   }
 
  private:
@@ -104,7 +120,7 @@ class RowStep {
   void Multiply(const float* a, int64_t begin, int64_t end) {
     const int64_t columns = a_.gates() * units_;
     std::fill(product_.begin() + begin * units_, product_.begin() + end * units_, 0.0f);
-    for (int64_t k = 0; k < units_; ++k) {
+    for (int64_t k = 0; k < width_; ++k) {
       for (int64_t j = begin * units_; j < end * units_; ++j) {
         product_[At(j)] += a[k] * w_[k * columns + j];
       }
@@ -112,33 +128,38 @@ class RowStep {
   }
 
   const RecurrenceAttrs& a_;
-  const int64_t units_;
+  const int64_t units_, width_;
   const SequenceMemory& m_;
   const float* const w_;
+  const float* const projection_;
   std::vector<float> product_, reset_, next_;
 };
 
 void RunSequence(const RecurrenceAttrs& a, const RecurrenceSizes& sizes, RunContext& run, int s) {
   const SequenceMemory m(a, sizes, run, s);
-  const int64_t units = sizes.units, size = sizes.batch * units;
+  const int64_t units = sizes.units, width = sizes.width, batch = sizes.batch;
   float* const h = run.output<float>(a.last(s, 0));
   float* const c = a.states() > 1 ? run.output<float>(a.last(s, 1)) : nullptr;
-  std::copy_n(run.input<float>(a.state(s, 0)), size, h);
-  if (c != nullptr) std::copy_n(run.input<float>(a.state(s, 1)), size, c);
-  if (a.last_only) std::fill_n(m.y, size, 0.0f);
-  RowStep step(a, units, m, run.input<float>(a.w(s)));
+  std::copy_n(run.input<float>(a.state(s, 0)), batch * width, h);
+  if (c != nullptr) std::copy_n(run.input<float>(a.state(s, 1)), batch * units, c);
+  if (a.last_only) std::fill_n(m.y, batch * width, 0.0f);
+  RowStep step(a, sizes, m, run.input<float>(a.w(s)),
+               a.projected ? run.input<float>(a.projection(s)) : nullptr);
   for (int64_t t = 0; t < sizes.steps; ++t) {
     for (int64_t b = 0; b < sizes.batch; ++b) {
       float* const y = m.YAt(t) + b * m.y_row;
       if (m.mask == nullptr || m.MaskAt(t)[b * m.mask_row] != 0) {
-        step.Run(m.XAt(t) + b * m.x_row, h + b * units, c == nullptr ? nullptr : c + b * units);
-        std::copy_n(h + b * units, units, y);
+        step.Run(m.XAt(t) + b * m.x_row, h + b * width, c == nullptr ? nullptr : c + b * units);
+        std::copy_n(h + b * width, width, y);
       } else if (a.zero_masked || t == 0) {
-        std::fill_n(y, units, 0.0f);
+        std::fill_n(y, width, 0.0f);
       } else if (!a.last_only) {
-        std::copy_n(m.YAt(t - 1) + b * m.y_row, units, y);
+        std::copy_n(m.YAt(t - 1) + b * m.y_row, width, y);
       }
     }
+  }
+  for (int64_t t = sizes.steps; t < sizes.y_steps; ++t) {
+    for (int64_t b = 0; b < batch; ++b) std::fill_n(m.YAt(t) + b * m.y_row, width, 0.0f);
   }
 }
 
@@ -175,8 +196,10 @@ absl::StatusOr<RecurrenceAttrs> ReadRecurrenceAttrs(const AttrReader& attrs) {
   const struct {
     const char* attr;
     bool* present;
-  } optional[] = {
-      {"num_biases", &out.biased}, {"num_peepholes", &out.peephole}, {"num_masks", &out.masked}};
+  } optional[] = {{"num_biases", &out.biased},
+                  {"num_peepholes", &out.peephole},
+                  {"num_masks", &out.masked},
+                  {"num_projections", &out.projected}};
   for (const auto& o : optional) {
     const int64_t given = attrs.Int(o.attr, 0);
     if (given != 0 && given != n) return InvalidArgument(o.attr, " must be 0 or ", n);
@@ -188,11 +211,27 @@ absl::StatusOr<RecurrenceAttrs> ReadRecurrenceAttrs(const AttrReader& attrs) {
   if (out.peephole && out.cell != RecurrentCell::kLstm) {
     return InvalidArgument("only the lstm cell has peepholes");
   }
+  out.cell_clip = attrs.Float("cell_clip", 0);
+  out.projection_clip = attrs.Float("projection_clip", 0);
+  const bool limited = out.cell_clip != 0 || out.projection_clip != 0;
+  if ((out.projected || limited) && out.cell != RecurrentCell::kLstm) {
+    return InvalidArgument("only the lstm cell has a projection and limits");
+  }
+  if (!(out.cell_clip >= 0) || !(out.projection_clip >= 0)) {
+    return InvalidArgument("cell_clip and projection_clip must not be negative");
+  }
+  if (out.projection_clip != 0 && !out.projected) {
+    return InvalidArgument("projection_clip needs a projection");
+  }
   out.time_major = attrs.Bool("time_major", true);
   out.y_time_major = attrs.Bool("y_time_major", true);
   out.mask_time_major = attrs.Bool("mask_time_major", true);
   out.last_only = attrs.Bool("last_only", false);
   out.zero_masked = attrs.Bool("zero_masked", false);
+  out.longer_mask = attrs.Bool("longer_mask", false);
+  if (out.longer_mask && (!out.masked || !out.zero_masked || out.last_only)) {
+    return InvalidArgument("longer_mask needs a mask, zero_masked, and results of all steps");
+  }
   for (auto [name_of, to] : {std::pair("reverse", &out.reverse),
                              {"y_reverse", &out.y_reverse},
                              {"mask_reverse", &out.mask_reverse}}) {
@@ -201,6 +240,12 @@ absl::StatusOr<RecurrenceAttrs> ReadRecurrenceAttrs(const AttrReader& attrs) {
     if (to->size() != static_cast<size_t>(n)) {
       return InvalidArgument(name_of, " must have at most ", n, " values");
     }
+  }
+  const auto backwards = [](int64_t flag) { return flag != 0; };
+  if (out.longer_mask &&
+      (std::any_of(out.reverse.begin(), out.reverse.end(), backwards) ||
+       std::any_of(out.mask_reverse.begin(), out.mask_reverse.end(), backwards))) {
+    return InvalidArgument("longer_mask excludes reverse and mask_reverse");
   }
   return out;
 }

@@ -19,10 +19,12 @@ struct RecurrenceAttrs {
   RecurrentCell cell = RecurrentCell::kLstm;
   GateActivations activations;
   int sequences = 1;
-  bool biased = false, peephole = false, masked = false;
+  bool biased = false, peephole = false, masked = false, projected = false;
+  float cell_clip = 0, projection_clip = 0;  // lstm: limits of magnitude; 0: none
   bool time_major = true, y_time_major = true;
   bool mask_time_major = true;
   bool last_only = false, zero_masked = false;
+  bool longer_mask = false;  // it may have more steps than x; y has those of the mask
   std::vector<int64_t> reverse, y_reverse, mask_reverse;  // for each sequence
 
   int states() const { return cell == RecurrentCell::kLstm ? 2 : 1; }
@@ -34,7 +36,8 @@ struct RecurrenceAttrs {
   int bias(int s) const { return (2 + states()) * sequences + s; }
   int peepholes(int s) const { return bias(s) + (biased ? sequences : 0); }
   int mask(int s) const { return peepholes(s) + (peephole ? sequences : 0); }
-  int num_inputs() const { return mask(0) + (masked ? sequences : 0); }
+  int projection(int s) const { return mask(s) + (masked ? sequences : 0); }
+  int num_inputs() const { return projection(0) + (projected ? sequences : 0); }
   // Positions of outputs.
   int y(int s) const { return s; }
   int last(int s, int i) const { return sequences + s * states() + i; }

@@ -11,16 +11,22 @@ namespace tenon {
 
 struct RecurrenceSizes {
   int64_t steps = 0, batch = 0, units = 0;
+  int64_t width = 0;    // of h and y: units, unless they are projected
+  int64_t y_steps = 0;  // of y and the mask: steps, unless the mask is longer
 };
 inline RecurrenceSizes SizesOf(const PrepareContext& p, const RecurrenceAttrs& a) {
   const Shape &x = p.input_shape(0), &h = p.input_shape(a.state(0, 0));
-  return {x.dim(a.time_major ? 0 : 1), h.dim(0), h.dim(1)};
+  const int64_t steps = x.dim(a.time_major ? 0 : 1);
+  const int64_t y_steps =
+      a.longer_mask ? p.input_shape(a.mask(0)).dim(a.mask_time_major ? 0 : 1) : steps;
+  return {steps, h.dim(0), x.dim(2) / a.gates(), h.dim(1), y_steps};
 }
 
-// One sequence: where its rows are. Rows of x have gates * units elements, rows of y units.
+// One sequence: where its rows are. Rows of x have gates * units elements, rows of y `width`.
 struct SequenceMemory {
   SequenceMemory(const RecurrenceAttrs& a, const RecurrenceSizes& sizes, RunContext& run, int s)
       : steps(sizes.steps),
+        y_steps(sizes.y_steps),
         batch(sizes.batch),
         last_only(a.last_only),
         x_reverse(a.reverse[static_cast<size_t>(s)] != 0),
@@ -34,19 +40,19 @@ struct SequenceMemory {
     const int64_t columns = a.gates() * sizes.units;
     x_row = a.time_major ? columns : steps * columns;
     x_step = a.time_major ? batch * columns : columns;
-    y_row = a.y_time_major || last_only ? sizes.units : steps * sizes.units;
-    mask_row = a.mask_time_major ? 1 : steps;
+    y_row = a.y_time_major || last_only ? sizes.width : y_steps * sizes.width;
+    mask_row = a.mask_time_major ? 1 : y_steps;
     mask_step = a.mask_time_major ? batch : 1;
-    y_step = last_only ? 0 : a.y_time_major ? batch * sizes.units : sizes.units;
+    y_step = last_only ? 0 : a.y_time_major ? batch * sizes.width : sizes.width;
   }
   const float* XAt(int64_t t) const { return x + (x_reverse ? steps - 1 - t : t) * x_step; }
-  float* YAt(int64_t t) const { return y + (y_reverse ? steps - 1 - t : t) * y_step; }
+  float* YAt(int64_t t) const { return y + (y_reverse ? y_steps - 1 - t : t) * y_step; }
   // Of row 0; null without a mask.
   const uint8_t* MaskAt(int64_t t) const {
     return mask == nullptr ? nullptr : mask + (mask_reverse ? steps - 1 - t : t) * mask_step;
   }
 
-  int64_t steps, batch;
+  int64_t steps, y_steps, batch;
   bool last_only, x_reverse, y_reverse, mask_reverse;
   const float *x, *bias, *peephole;
   const uint8_t* mask;

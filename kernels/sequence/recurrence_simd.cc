@@ -47,6 +47,12 @@ HWY_INLINE Vf Activate(const GateActivations& a, size_t gate, Vf x) {
   return x;
 }
 
+// Within -limit..limit, if there is one.
+HWY_INLINE Vf Clip(Vf x, float limit) {
+  if (limit == 0) return x;
+  return KeepNaN(x, hn::Min(hn::Max(x, Const(-limit)), Const(limit)));
+}
+
 // sums[rows, gates, lanes] (+)= a[rows, k] * panel[k, gates, lanes]. A single row has several sums
 // per result, because additions take longer than loads.
 template <size_t gates, size_t rows>
@@ -143,7 +149,7 @@ HWY_INLINE void ProductOf(size_t rows, const float* panel, const float* a, size_
 // The new state of a row, and the step's result, both subject to the mask.
 template <class Part>
 HWY_INLINE void Finish(const RecurrentStep& s, Part part, size_t row, size_t unit, Vf h) {
-  const size_t at = row * s.units + unit;
+  const size_t at = row * s.width + unit;
   Vf y = h;
   if (s.mask != nullptr && s.mask[row * s.mask_row] == 0) {
     h = part.Load(s.h + at);
@@ -172,13 +178,18 @@ HWY_INLINE void LstmGates(const RecurrentStep& s, Part part, size_t row, size_t 
   input = Activate(s.activations, 0, input);
   forget = Activate(s.activations, 1, forget);
   const Vf cell = Activate(s.activations, 2, gate(2));
-  const Vf after = hn::MulAdd(forget, before, hn::Mul(input, cell));
+  const Vf after = Clip(hn::MulAdd(forget, before, hn::Mul(input, cell)), s.cell_clip);
   if (s.peephole != nullptr) {
     output = hn::MulAdd(after, part.Load(s.peephole + 2 * s.units + unit), output);
   }
   output = Activate(s.activations, 3, output);
   if (s.mask == nullptr || s.mask[row * s.mask_row] != 0) part.Store(after, state);
-  Finish(s, part, row, unit, hn::Mul(output, Activate(s.activations, 4, after)));
+  const Vf h = hn::Mul(output, Activate(s.activations, 4, after));
+  if (s.projection != nullptr) {
+    part.Store(h, s.unprojected + row * s.units + unit);
+  } else {
+    Finish(s, part, row, unit, h);
+  }
 }
 
 // update * h + (1 - update) * candidate
@@ -232,25 +243,37 @@ HWY_INLINE void SimpleGate(const RecurrentStep& s, Part part, size_t row, size_t
   Finish(s, part, row, unit, Activate(s.activations, 0, hn::Add(hn::Load(FloatTag(), sums), x)));
 }
 
-// For all rows and blocks: the product of `a`, then `finish`(part, row, unit, sums).
+template <class Part>
+HWY_INLINE void ProjectedState(const RecurrentStep& s, Part part, size_t row, size_t unit,
+                               const float* sums) {
+  Finish(s, part, row, unit, Clip(hn::Load(FloatTag(), sums), s.projection_clip));
+}
+
+struct Operand {
+  const float* values;  // [rows, width]
+  size_t width;
+};
+
+// For all rows and blocks of `columns`: the product of `a`, then `finish`(part, row, column, sums).
 template <size_t gates, class F>
-HWY_INLINE void Blocks(const RecurrentStep& s, const float* weights, const float* a, F finish) {
+HWY_INLINE void Blocks(const RecurrentStep& s, const float* weights, Operand a, size_t columns,
+                       F finish) {
   const size_t lanes = hn::Lanes(FloatTag());
   HWY_ALIGN float sums[kMostSums * hn::MaxLanes(FloatTag())];
   for (size_t block = s.first_block; block < s.end_block; ++block) {
-    const float* panel = weights + block * s.units * gates * lanes;
+    const float* panel = weights + block * a.width * gates * lanes;
     const size_t unit = block * lanes;
     for (size_t row = 0; row < s.rows;) {
       const size_t left = s.rows - row;
       const size_t passes = (left + kMostRows - 1) / kMostRows;
       const size_t rows = (left + passes - 1) / passes;
-      ProductOf<gates>(rows, panel, a + row * s.units, s.units, s.units, sums);
+      ProductOf<gates>(rows, panel, a.values + row * a.width, a.width, a.width, sums);
       for (size_t r = 0; r < rows; ++r, ++row) {
         const float* own = sums + r * gates * lanes;
-        if (unit + lanes <= s.units) {
+        if (unit + lanes <= columns) {
           finish(WholePart(), row, unit, own);
         } else {
-          finish(MaskedPart{s.units - unit}, row, unit, own);
+          finish(MaskedPart{columns - unit}, row, unit, own);
         }
       }
     }
@@ -259,28 +282,34 @@ HWY_INLINE void Blocks(const RecurrentStep& s, const float* weights, const float
 
 void Step(const RecurrentStep& s, int phase) {
   const size_t lanes = hn::Lanes(FloatTag());
+  const Operand h = {s.h, s.width};
   switch (s.cell) {
     case RecurrentCell::kLstm:
-      return Blocks<4>(s, s.weights, s.h,
+      if (phase == 1) {
+        return Blocks<1>(s, s.projection, {s.unprojected, s.units}, s.width,
+                         [&](auto part, size_t row, size_t unit, const float* sums)
+                             HWY_ATTR { ProjectedState(s, part, row, unit, sums); });
+      }
+      return Blocks<4>(s, s.weights, h, s.units,
                        [&](auto part, size_t row, size_t unit, const float* sums)
                            HWY_ATTR { LstmGates(s, part, row, unit, sums); });
     case RecurrentCell::kGru:
-      return Blocks<3>(s, s.weights, s.h,
+      return Blocks<3>(s, s.weights, h, s.units,
                        [&](auto part, size_t row, size_t unit, const float* sums)
                            HWY_ATTR { GruGates(s, part, row, unit, sums); });
     case RecurrentCell::kGruResetBefore: {
       if (phase == 0) {
-        return Blocks<2>(s, s.weights, s.h,
+        return Blocks<2>(s, s.weights, h, s.units,
                          [&](auto part, size_t row, size_t unit, const float* sums)
                              HWY_ATTR { GruFirstGates(s, part, row, unit, sums); });
       }
       const size_t blocks = (s.units + lanes - 1) / lanes;
-      return Blocks<1>(s, s.weights + blocks * s.units * 2 * lanes, s.reset_h,
+      return Blocks<1>(s, s.weights + blocks * s.units * 2 * lanes, {s.reset_h, s.units}, s.units,
                        [&](auto part, size_t row, size_t unit, const float* sums)
                            HWY_ATTR { GruLastGate(s, part, row, unit, sums); });
     }
     case RecurrentCell::kSimple:
-      return Blocks<1>(s, s.weights, s.h,
+      return Blocks<1>(s, s.weights, h, s.units,
                        [&](auto part, size_t row, size_t unit, const float* sums)
                            HWY_ATTR { SimpleGate(s, part, row, unit, sums); });
   }
@@ -297,11 +326,11 @@ namespace tenon {
 namespace {
 
 // Gates [first, first + count) of `all`.
-float* PackGates(size_t units, size_t lanes, size_t all, size_t first, size_t count, const float* w,
-                 float* to) {
+float* PackGates(size_t width, size_t units, size_t lanes, size_t all, size_t first, size_t count,
+                 const float* w, float* to) {
   for (size_t unit = 0; unit < units; unit += lanes) {
     const size_t n = std::min(lanes, units - unit);
-    for (size_t k = 0; k < units; ++k) {
+    for (size_t k = 0; k < width; ++k) {
       for (size_t g = first; g < first + count; ++g) {
         std::copy_n(w + (k * all + g) * units + unit, n, to);
         std::fill_n(to + n, lanes - n, 0.0f);
@@ -318,15 +347,16 @@ HWY_EXPORT(Code);
 
 RecurrentCode FindRecurrentStep() { return HWY_DYNAMIC_DISPATCH(Code)(); }
 
-size_t PackedRecurrentFloats(RecurrentCell cell, size_t units, size_t lanes) {
-  return (units + lanes - 1) / lanes * lanes * units * NumGates(cell);
+size_t PackedRecurrentFloats(RecurrentCell cell, size_t width, size_t units, size_t lanes) {
+  return (units + lanes - 1) / lanes * lanes * width * NumGates(cell);
 }
 
-void PackRecurrent(RecurrentCell cell, size_t units, size_t lanes, const float* w, float* packed) {
+void PackRecurrent(RecurrentCell cell, size_t width, size_t units, size_t lanes, const float* w,
+                   float* packed) {
   const size_t gates = NumGates(cell);
   const size_t together = cell == RecurrentCell::kGruResetBefore ? 2 : gates;
-  packed = PackGates(units, lanes, gates, 0, together, w, packed);
-  PackGates(units, lanes, gates, together, gates - together, w, packed);
+  packed = PackGates(width, units, lanes, gates, 0, together, w, packed);
+  PackGates(width, units, lanes, gates, together, gates - together, w, packed);
 }
 
 }  // namespace tenon
