@@ -91,6 +91,20 @@ int CgroupCpus() {
   return best;
 }
 
+bool IsZen4() {
+#ifdef __x86_64__
+  constexpr unsigned kZen3And4 = 0x19, kAvx512f = 1u << 16;
+  unsigned eax, ebx, ecx, edx;
+  if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0 || ebx != signature_AMD_ebx) return false;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return false;
+  const unsigned family = ((eax >> 8) & 0xf) + ((eax >> 20) & 0xff);
+  return family == kZen3And4 && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 &&
+         (ebx & kAvx512f) != 0;
+#else
+  return false;
+#endif
+}
+
 }  // namespace
 
 int AvailableCpus() { return std::max(1, std::min(AffinityCpus(), CgroupCpus())); }
@@ -107,17 +121,8 @@ std::string CpuName() {
 }
 
 bool Halves512BitVectors() {
-#ifdef __x86_64__
-  constexpr unsigned kZen3And4 = 0x19, kAvx512f = 1u << 16;
-  unsigned eax, ebx, ecx, edx;
-  if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0 || ebx != signature_AMD_ebx) return false;
-  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return false;
-  const unsigned family = ((eax >> 8) & 0xf) + ((eax >> 20) & 0xff);
-  return family == kZen3And4 && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 &&
-         (ebx & kAvx512f) != 0;
-#else
-  return false;
-#endif
+  static const bool halves = IsZen4();  // in a virtual machine, each cpuid leaves it
+  return halves;
 }
 
 int64_t PeakResidentBytes() {

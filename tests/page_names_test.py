@@ -18,8 +18,9 @@ import subprocess
 import sys
 import unittest
 
+from snippets_test import FENCED, PAGES
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 OPTIONS = argparse.Namespace()
 
 # The recipes of docs/COOKBOOK.md add these.
@@ -32,9 +33,8 @@ OTHER_PROGRAMS = ("build-fuzz/",)
 def code(page: pathlib.Path) -> list[str]:
   """The code within sentences and tables, and the lines of blocks."""
   text = page.read_text(encoding="utf-8")
-  fenced = re.compile(r"^ *```.*?\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
-  lines = [line for block in fenced.findall(text) for line in block.splitlines()]
-  rest = fenced.sub("", text)
+  lines = [line for _, _, block in FENCED.findall(text) for line in block.splitlines()]
+  rest = FENCED.sub("", text)
   return re.findall(r"`([^`\n]+)`", rest) + [line.strip().removeprefix("$ ") for line in lines + re.findall(r"^ {4}.*", rest, re.MULTILINE)]
 
 

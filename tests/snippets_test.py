@@ -24,6 +24,7 @@ import unittest
 from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 MODELS = ROOT / "tests" / "models"
 OPTIONS = argparse.Namespace()
 
@@ -77,6 +78,8 @@ PRELUDES = {
         "const std::vector<int64_t> ids = {1, 2};\nint shown = 0;\nconst int64_t kEnd = 0;\n"
         "const auto Show = [&](int64_t) { if (++shown == 5) std::exit(0); };\n",
 }
+# A fenced block: its indentation, language and lines.
+FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 # How the lines of an indented block of commands begin.
 COMMAND = r"([A-Z_]+=\S+ )*(tenon |(tools|tests|build[\w-]*|bench)/|cmake |ninja |pip |python)"
 PROGRAM = "#include <cstdlib>\n#include <vector>\n#include <tenon/tenon.hpp>\nint main() {{\n{}}}\n"
@@ -99,13 +102,12 @@ class Block(NamedTuple):
 
 def blocks() -> list[Block]:
   found = []
-  fenced = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
   indented = re.compile(r"(?<=\n\n)((?: {4}.*\n)+)")
-  for path in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]:
+  for path in PAGES:
     text = path.read_text(encoding="utf-8")
-    for match in fenced.finditer(text):
+    for match in FENCED.finditer(text):
       found.append(Block(path.name, text.count("\n", 0, match.start()) + 1, match[2], textwrap.dedent(match[3])))
-    text = fenced.sub(lambda match: "\n" * match[0].count("\n"), text)
+    text = FENCED.sub(lambda match: "\n" * match[0].count("\n"), text)
     for match in indented.finditer(text):
       if re.match(COMMAND, match[1].strip()):
         found.append(Block(path.name, text.count("\n", 0, match.start()) + 1, "", textwrap.dedent(match[1])))

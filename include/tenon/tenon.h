@@ -26,8 +26,12 @@
 #define TENON_API
 #endif
 
+/* C programs may pass any int for an enumeration: an unknown one is TENON_INVALID_ARGUMENT. */
 #ifdef __cplusplus
+#define TENON_ENUM_TYPE : int
 extern "C" {
+#else
+#define TENON_ENUM_TYPE
 #endif
 
 /* "0.1.0" */
@@ -35,7 +39,7 @@ TENON_API const char* tenon_version(void);
 
 /* ---- status ---- */
 /* Same numbers as gRPC's and Abseil's. */
-typedef enum tenon_code {
+typedef enum tenon_code TENON_ENUM_TYPE {
   TENON_OK = 0,
   TENON_CANCELLED = 1,
   TENON_INVALID_ARGUMENT = 3,
@@ -54,7 +58,7 @@ TENON_API void tenon_status_free(tenon_status* status);
 
 /* ---- tensors ---- */
 /* Same numbers as TensorFlow's DataType. */
-typedef enum tenon_dtype {
+typedef enum tenon_dtype TENON_ENUM_TYPE {
   TENON_FLOAT = 1,
   TENON_DOUBLE = 2,
   TENON_INT32 = 3,

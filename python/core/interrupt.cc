@@ -59,10 +59,11 @@ bool PutHandler() {
   return sigaction(SIGINT, &ours, nullptr) == 0;
 }
 
-// The same; asks the kernel only now and then.
+// The same; asks the kernel once in a millisecond. If the program sets a handler anew in that time,
+// a run that starts in the rest of it cannot be interrupted.
 bool HandlerIsOurs() {
   using Clock = std::chrono::steady_clock;
-  constexpr auto kTrusted = std::chrono::milliseconds(20);
+  constexpr auto kTrusted = std::chrono::milliseconds(1);
   static Clock::time_point asked;
   static bool is_ours = false;
   if (const Clock::time_point now = Clock::now(); !is_ours || now - asked > kTrusted) {

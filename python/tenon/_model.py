@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import html
 import json
 import os
 import threading
@@ -12,7 +13,7 @@ from typing import (Any, Callable, Deque, Dict, Iterable, Iterator, List, Mappin
 
 import numpy as np
 
-from tenon import _core, _spec
+from tenon import _core, _spec, _tables
 from tenon._errors import FailedPreconditionError
 from tenon._page import Page
 from tenon._report import (Explanation, Memory, NodeExplanation, Profile, Report, Step, Verdict)
@@ -324,6 +325,14 @@ class Model:
         takes = ", ".join(f"{spec.name}: {spec}" for spec in self.inputs)
         gives = ", ".join(spec.name for spec in self.outputs)
         return f"<tenon.Model {self._path!r} ({takes}) -> {gives}>"
+
+    def _repr_html_(self) -> str:
+        path = html.escape(str(self._path))
+        if self.closed:
+            return f"<p>{path}, closed</p>"
+        rows = [(kind, *map(html.escape, (spec.name, spec.dtype, spec.shape_text)))
+                for kind, specs in (("input", self.inputs), ("output", self.outputs)) for spec in specs]
+        return f"<p>{path}</p>" + _tables.to_html(("", "name", "dtype", "shape"), rows)
 
 
 # More concurrent runs gain nothing: each uses all threads of its model.

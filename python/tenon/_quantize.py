@@ -11,10 +11,9 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
 
 import numpy as np
 
-from tenon import _core
+from tenon import _core, _tables
 from tenon._feeds import tensor_for
 from tenon._model import Path
-from tenon._report import _html_table, _table
 
 Samples = Union[Mapping[str, Any], Iterable[Mapping[str, Any]], None]
 
@@ -46,11 +45,11 @@ class QuantizationReport:
         return rows
 
     def __repr__(self) -> str:
-        return f"{self.path}\n" + _table(("error", "layer", "op", "stays in float because"), self._rows())
+        return f"{self.path}\n" + _tables.to_text(("error", "layer", "op", "stays in float because"), self._rows())
 
     def _repr_html_(self) -> str:
         rows = [[html.escape(cell) for cell in row] for row in self._rows()]
-        return _html_table(("error", "layer", "op", "stays in float because"), rows)
+        return _tables.to_html(("error", "layer", "op", "stays in float because"), rows)
 
 
 def _bar(stage: str, done: int, total: int) -> None:

@@ -9,21 +9,7 @@ import json
 import os
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Text in columns; all but the last to the right if they are numbers."""
-    lines = [list(head), *map(list, rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    return "\n".join("  ".join(
-        cell.rjust(width) if cell[:1].isdigit() or line is lines[0] and width < 10 else cell.ljust(width)
-        for cell, width in zip(line, widths)).rstrip() for line in lines)
-
-
-def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """`rows` are HTML already."""
-    cells = "".join(f"<th>{html.escape(name)}</th>" for name in head)
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+from tenon import _tables
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +65,7 @@ class Profile:
         rows = [(f"{s.ms:.4f}", f"{100 * s.ms / total:.1f}%", f"{s.gflops:.1f}", s.node, s.op,
                  s.implementation or "(prepared while running)") for s in self._slowest()]
         return (f"{len(self.steps)} steps, {self.ms:.4f} ms\n" +
-                _table(("ms", "share", "GFLOP/s", "node", "op", "implementation"), rows))
+                _tables.to_text(("ms", "share", "GFLOP/s", "node", "op", "implementation"), rows))
 
     def _repr_html_(self) -> str:
         most = max((step.ms for step in self.steps), default=0.0) or 1.0
@@ -91,7 +77,7 @@ class Profile:
             rows.append((f"{step.ms:.4f}", bar, f"{step.gflops:.1f}", html.escape(step.node),
                          html.escape(step.op), html.escape(step.implementation)))
         return (f"<p>{len(self.steps)} steps, {self.ms:.4f} ms</p>" +
-                _html_table(("ms", "", "GFLOP/s", "node", "op", "implementation"), rows))
+                _tables.to_html(("ms", "", "GFLOP/s", "node", "op", "implementation"), rows))
 
     def to_chrome_trace(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes a file for chrome://tracing and Perfetto: one run, step after step."""
@@ -158,7 +144,7 @@ class Explanation(List[NodeExplanation]):
             for verdict in node.rules:
                 rows.append(tuple(map(html.escape, (
                     node.node, node.op, verdict.rule, "fired" if verdict.fired else "", verdict.reason))))
-        return _html_table(("node", "op", "rule", "", "reason"), rows)
+        return _tables.to_html(("node", "op", "rule", "", "reason"), rows)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -197,11 +183,11 @@ class Report:
         return [(str(n), rule) for rule, n in sorted(self.rules.items(), key=lambda item: -item[1])]
 
     def __repr__(self) -> str:
-        return self._summary() + "\n" + _table(("fired", "rule"), self._rows())
+        return self._summary() + "\n" + _tables.to_text(("fired", "rule"), self._rows())
 
     def _repr_html_(self) -> str:
         rows = [(n, html.escape(rule)) for n, rule in self._rows()]
-        return f"<p>{html.escape(self._summary())}</p>" + _html_table(("fired", "rule"), rows)
+        return f"<p>{html.escape(self._summary())}</p>" + _tables.to_html(("fired", "rule"), rows)
 
 
 @dataclasses.dataclass(frozen=True)

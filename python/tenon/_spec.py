@@ -40,12 +40,19 @@ class TensorSpec:
         """
         return dtype_of(self.dtype)
 
-    def __str__(self) -> str:
+    @property
+    def shape_text(self) -> str:
+        """The shape as reports show it.
+
+        >>> TensorSpec("image", "float32", (None, 28, 28)).shape_text
+        '[?, 28, 28]'
+        """
         if self.shape is None:
-            shape = "[...]"
-        else:
-            shape = "[" + ", ".join("?" if d is None else str(d) for d in self.shape) + "]"
-        return f"{self.dtype or '?'}{shape}"
+            return "[...]"
+        return "[" + ", ".join("?" if d is None else str(d) for d in self.shape) + "]"
+
+    def __str__(self) -> str:
+        return f"{self.dtype or '?'}{self.shape_text}"
 
     def __repr__(self) -> str:
         return f"TensorSpec({self.name!r}, {self})"

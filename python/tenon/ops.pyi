@@ -43,6 +43,12 @@ def AddV2(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     complex64 complex128. Accelerated for float32 bfloat16.
     """
 
+def AdjustContrast(images: _Value, contrast_factor: _Value, min_value: _Value, max_value: _Value, *,
+        T: _DType = ...) -> _Tensor:
+    """images: T, contrast_factor: float32, min_value: float32, max_value: float32 -> output: float32. T: uint8 int8
+    int16 int32 float32 float64.
+    """
+
 def AdjustContrastv2(images: _Value, contrast_factor: _Value, *, T: _DType = ...) -> _Tensor:
     """images: T, contrast_factor: float32 -> output: T. T: float16 float32."""
 
@@ -54,6 +60,16 @@ def AdjustSaturation(images: _Value, scale: _Value, *, T: _DType = ...) -> _Tens
 
 def All(input: _Value, reduction_indices: _Value, *, keep_dims: bool = False, Tidx: _DType = ...) -> _Tensor:
     """input: bool, reduction_indices: Tidx -> output: bool. Tidx: int32 int64."""
+
+class _AllCandidateSamplerOutputs(_NamedTuple):
+    sampled_candidates: _Tensor
+    true_expected_count: _Tensor
+    sampled_expected_count: _Tensor
+
+def AllCandidateSampler(true_classes: _Value, *, num_true: int, num_sampled: int, unique: bool, seed: int = 0,
+        seed2: int = 0) -> _AllCandidateSamplerOutputs:
+    """true_classes: int64 -> sampled_candidates: int64, true_expected_count: float32, sampled_expected_count: float32.
+    """
 
 def Angle(input: _Value, *, T: _DType = ..., Tout: _DType = "float32") -> _Tensor:
     """input: T -> output: Tout. T: complex64 complex128. Tout: float32 float64."""
@@ -193,9 +209,16 @@ def BatchMatrixSetDiag(input: _Value, diagonal: _Value, *, T: _DType = ...) -> _
 def BatchMatrixSolve(matrix: _Value, rhs: _Value, *, adjoint: bool = False, T: _DType = ...) -> _Tensor:
     """matrix: T, rhs: T -> output: T. T: float64 float32."""
 
+def BatchMatrixSolveLs(matrix: _Value, rhs: _Value, l2_regularizer: _Value, *, T: _DType = ...,
+        fast: bool = True) -> _Tensor:
+    """matrix: T, rhs: T, l2_regularizer: float64 -> output: T. T: float64 float32."""
+
 def BatchMatrixTriangularSolve(matrix: _Value, rhs: _Value, *, lower: bool = True, adjoint: bool = False,
         T: _DType = ...) -> _Tensor:
     """matrix: T, rhs: T -> output: T. T: float64 float32."""
+
+def BatchSelfAdjointEig(input: _Value, *, T: _DType = ...) -> _Tensor:
+    """input: T -> output: T. T: float64 float32."""
 
 class _BatchSelfAdjointEigV2Outputs(_NamedTuple):
     e: _Tensor
@@ -458,6 +481,15 @@ def Complex(real: _Value, imag: _Value, *, T: _DType = ..., Tout: _DType = "comp
 def ComplexAbs(x: _Value, *, T: _DType = ..., Tout: _DType = "float32") -> _Tensor:
     """x: T -> y: Tout. T: complex64 complex128. Tout: float32 float64."""
 
+class _ComputeAccidentalHitsOutputs(_NamedTuple):
+    indices: _Tensor
+    ids: _Tensor
+    weights: _Tensor
+
+def ComputeAccidentalHits(true_classes: _Value, sampled_candidates: _Value, *, num_true: int, seed: int = 0,
+        seed2: int = 0) -> _ComputeAccidentalHitsOutputs:
+    """true_classes: int64, sampled_candidates: int64 -> indices: int32, ids: int64, weights: float32."""
+
 def Concat(concat_dim: _Value, values: _Sequence[_Value], *, T: _DType = ...) -> _Tensor:
     """concat_dim: int32, values: N * T -> output: T. Accelerated for float32 bfloat16 float16 float64 int8 int16 int32
     int64 uint8 uint16 uint32 uint64 bool complex64 complex128 qint8 quint8.
@@ -636,6 +668,9 @@ def DecodeCSV(records: _Value, record_defaults: _Sequence[_Value], *, field_deli
         use_quote_delim: bool = True, na_value: str | bytes = "", select_cols: _Sequence[int] = ...) -> list[_Tensor]:
     """records: string, record_defaults: OUT_TYPE -> output: OUT_TYPE."""
 
+def DecodeCompressed(bytes: _Value, *, compression_type: str | bytes = "") -> _Tensor:
+    """bytes: string -> output: string."""
+
 def DecodeGif(contents: _Value) -> _Tensor:
     """contents: string -> image: uint8."""
 
@@ -738,6 +773,25 @@ def Dequantize(input: _Value, min_range: _Value, max_range: _Value, *, T: _DType
     float32 bfloat16. Accelerated for qint8 quint8.
     """
 
+class _DeserializeManySparseOutputs(_NamedTuple):
+    sparse_indices: _Tensor
+    sparse_values: _Tensor
+    sparse_shape: _Tensor
+
+def DeserializeManySparse(serialized_sparse: _Value, *, dtype: _DType) -> _DeserializeManySparseOutputs:
+    """serialized_sparse: string -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64."""
+
+class _DeserializeSparseOutputs(_NamedTuple):
+    sparse_indices: _Tensor
+    sparse_values: _Tensor
+    sparse_shape: _Tensor
+
+def DeserializeSparse(serialized_sparse: _Value, *, dtype: _DType,
+        Tserialized: _DType = ...) -> _DeserializeSparseOutputs:
+    """serialized_sparse: Tserialized -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64. Tserialized:
+    string variant.
+    """
+
 def DestroyResourceOp(resource: _Value, *, ignore_lookup_error: bool = True) -> None:
     """resource: resource -> nothing."""
 
@@ -826,6 +880,9 @@ def Empty(shape: _Value, *, dtype: _DType, init: bool = False) -> _Tensor:
 def EmptyTensorList(element_shape: _Value, max_num_elements: _Value, *, element_dtype: _DType,
         shape_type: _DType = ...) -> _Tensor:
     """element_shape: shape_type, max_num_elements: int32 -> handle: variant. shape_type: int32 int64."""
+
+def EmptyTensorMap() -> _Tensor:
+    """nothing -> handle: variant."""
 
 def EncodeBase64(input: _Value, *, pad: bool = False) -> _Tensor:
     """input: string -> output: string."""
@@ -994,6 +1051,40 @@ def FloorDiv(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
 
 def FloorMod(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: int8 int16 int32 int64 uint8 uint16 uint32 uint64 bfloat16 float16 float32 float64."""
+
+class _FractionalAvgPoolOutputs(_NamedTuple):
+    output: _Tensor
+    row_pooling_sequence: _Tensor
+    col_pooling_sequence: _Tensor
+
+def FractionalAvgPool(value: _Value, *, pooling_ratio: _Sequence[float], pseudo_random: bool = False,
+        overlapping: bool = False, deterministic: bool = False, seed: int = 0, seed2: int = 0,
+        T: _DType = ...) -> _FractionalAvgPoolOutputs:
+    """value: T -> output: T, row_pooling_sequence: int64, col_pooling_sequence: int64. T: float32 float64 int32 int64.
+    """
+
+def FractionalAvgPoolGrad(orig_input_tensor_shape: _Value, out_backprop: _Value, row_pooling_sequence: _Value,
+        col_pooling_sequence: _Value, *, overlapping: bool = False, T: _DType = ...) -> _Tensor:
+    """orig_input_tensor_shape: int64, out_backprop: T, row_pooling_sequence: int64, col_pooling_sequence: int64 ->
+    output: T. T: float32 float64 int32 int64.
+    """
+
+class _FractionalMaxPoolOutputs(_NamedTuple):
+    output: _Tensor
+    row_pooling_sequence: _Tensor
+    col_pooling_sequence: _Tensor
+
+def FractionalMaxPool(value: _Value, *, pooling_ratio: _Sequence[float], pseudo_random: bool = False,
+        overlapping: bool = False, deterministic: bool = False, seed: int = 0, seed2: int = 0,
+        T: _DType = ...) -> _FractionalMaxPoolOutputs:
+    """value: T -> output: T, row_pooling_sequence: int64, col_pooling_sequence: int64. T: float32 float64 int32 int64.
+    """
+
+def FractionalMaxPoolGrad(orig_input: _Value, orig_output: _Value, out_backprop: _Value, row_pooling_sequence: _Value,
+        col_pooling_sequence: _Value, *, overlapping: bool = False, T: _DType = ...) -> _Tensor:
+    """orig_input: T, orig_output: T, out_backprop: T, row_pooling_sequence: int64, col_pooling_sequence: int64 ->
+    output: T. T: float32 float64 int32 int64.
+    """
 
 def FresnelCos(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64."""
@@ -1243,6 +1334,13 @@ def IsotonicRegression(input: _Value, *, output_dtype: _DType = "float32",
     float64 float16 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64.
     """
 
+def KMC2ChainInitialization(distances: _Value, seed: _Value) -> _Tensor:
+    """distances: float32, seed: int64 -> index: int64."""
+
+def KmeansPlusPlusInitialization(points: _Value, num_to_sample: _Value, seed: _Value,
+        num_retries_per_sample: _Value) -> _Tensor:
+    """points: float32, num_to_sample: int64, seed: int64, num_retries_per_sample: int64 -> samples: float32."""
+
 def L2Loss(t: _Value, *, T: _DType = ...) -> _Tensor:
     """t: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32."""
 
@@ -1331,6 +1429,16 @@ def LogMatrixDeterminant(input: _Value, *, T: _DType = ...) -> _LogMatrixDetermi
 def LogSoftmax(logits: _Value, *, T: _DType = ...) -> _Tensor:
     """logits: T -> logsoftmax: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16."""
 
+class _LogUniformCandidateSamplerOutputs(_NamedTuple):
+    sampled_candidates: _Tensor
+    true_expected_count: _Tensor
+    sampled_expected_count: _Tensor
+
+def LogUniformCandidateSampler(true_classes: _Value, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
+        seed: int = 0, seed2: int = 0) -> _LogUniformCandidateSamplerOutputs:
+    """true_classes: int64 -> sampled_candidates: int64, true_expected_count: float32, sampled_expected_count: float32.
+    """
+
 def LogicalAnd(x: _Value, y: _Value) -> _Tensor:
     """x: bool, y: bool -> z: bool."""
 
@@ -1410,6 +1518,9 @@ def MatrixDiagV2(diagonal: _Value, k: _Value, num_rows: _Value, num_cols: _Value
 def MatrixDiagV3(diagonal: _Value, k: _Value, num_rows: _Value, num_cols: _Value, padding_value: _Value, *,
         T: _DType = ..., align: str | bytes = "RIGHT_LEFT") -> _Tensor:
     """diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T."""
+
+def MatrixExponential(input: _Value, *, T: _DType = ...) -> _Tensor:
+    """input: T -> output: T. T: float64 float32 complex64 complex128."""
 
 def MatrixInverse(input: _Value, *, adjoint: bool = False, T: _DType = ...) -> _Tensor:
     """input: T -> output: T. T: float64 float32 float16 complex64 complex128."""
@@ -1589,6 +1700,14 @@ def Multinomial(logits: _Value, num_samples: _Value, *, seed: int = 0, seed2: in
 def Ndtri(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64."""
 
+class _NearestNeighborsOutputs(_NamedTuple):
+    nearest_center_indices: _Tensor
+    nearest_center_distances: _Tensor
+
+def NearestNeighbors(points: _Value, centers: _Value, k: _Value) -> _NearestNeighborsOutputs:
+    """points: float32, centers: float32, k: int64 -> nearest_center_indices: int64, nearest_center_distances: float32.
+    """
+
 def Neg(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64 complex64 complex128. Accelerated for
     float32 bfloat16.
@@ -1671,6 +1790,18 @@ def OnesLike(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64 complex64
     complex128 bool.
     """
+
+def OptionalFromValue(components: _Sequence[_Value]) -> _Tensor:
+    """components: Toutput_types -> optional: variant."""
+
+def OptionalGetValue(optional: _Value, *, output_types: _Sequence[_DType]) -> list[_Tensor]:
+    """optional: variant -> components: output_types."""
+
+def OptionalHasValue(optional: _Value) -> _Tensor:
+    """optional: variant -> has_value: bool."""
+
+def OptionalNone() -> _Tensor:
+    """nothing -> optional: variant."""
 
 def Pack(values: _Sequence[_Value], *, T: _DType = ..., axis: int = 0) -> _Tensor:
     """values: N * T -> output: T."""
@@ -1814,6 +1945,11 @@ def ParseSingleSequenceExample(serialized: _Value, feature_list_dense_missing_as
     Ncontext_sparse * int64, context_dense_values: Tcontext_dense, feature_list_sparse_indices: Nfeature_list_sparse *
     int64, feature_list_sparse_values: feature_list_sparse_types, feature_list_sparse_shapes: Nfeature_list_sparse *
     int64, feature_list_dense_values: feature_list_dense_types.
+    """
+
+def ParseTensor(serialized: _Value, *, out_type: _DType) -> _Tensor:
+    """serialized: string -> output: out_type. out_type: float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8
+    uint16 uint32 uint64 bool complex64 complex128 string qint8 quint8 qint16 quint16 qint32.
     """
 
 class _PhraseTokenizeOutputs(_NamedTuple):
@@ -2837,6 +2973,30 @@ def RsqrtGrad(y: _Value, dy: _Value, *, T: _DType = ...) -> _Tensor:
     """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16.
     """
 
+class _SampleDistortedBoundingBoxOutputs(_NamedTuple):
+    begin: _Tensor
+    size: _Tensor
+    bboxes: _Tensor
+
+def SampleDistortedBoundingBox(image_size: _Value, bounding_boxes: _Value, *, T: _DType = ..., seed: int = 0,
+        seed2: int = 0, min_object_covered: float = 0.1, aspect_ratio_range: _Sequence[float] = ...,
+        area_range: _Sequence[float] = ..., max_attempts: int = 100,
+        use_image_if_no_bounding_boxes: bool = False) -> _SampleDistortedBoundingBoxOutputs:
+    """image_size: T, bounding_boxes: float32 -> begin: T, size: T, bboxes: float32. T: uint8 int8 int16 int32 int64."""
+
+class _SampleDistortedBoundingBoxV2Outputs(_NamedTuple):
+    begin: _Tensor
+    size: _Tensor
+    bboxes: _Tensor
+
+def SampleDistortedBoundingBoxV2(image_size: _Value, bounding_boxes: _Value, min_object_covered: _Value, *,
+        T: _DType = ..., seed: int = 0, seed2: int = 0, aspect_ratio_range: _Sequence[float] = ...,
+        area_range: _Sequence[float] = ..., max_attempts: int = 100,
+        use_image_if_no_bounding_boxes: bool = False) -> _SampleDistortedBoundingBoxV2Outputs:
+    """image_size: T, bounding_boxes: float32, min_object_covered: float32 -> begin: T, size: T, bboxes: float32. T:
+    uint8 int8 int16 int32 int64.
+    """
+
 def ScaleAndTranslate(images: _Value, size: _Value, scale: _Value, translation: _Value, *, T: _DType = ...,
         kernel_type: str | bytes = "lanczos3", antialias: bool = True) -> _Tensor:
     """images: T, size: int32, scale: float32, translation: float32 -> resized_images: float32. T: int8 uint8 int16
@@ -2888,6 +3048,9 @@ def Select(condition: _Value, t: _Value, e: _Value, *, T: _DType = ...) -> _Tens
 def SelectV2(condition: _Value, t: _Value, e: _Value, *, T: _DType = ...) -> _Tensor:
     """condition: bool, t: T, e: T -> output: T."""
 
+def SelfAdjointEig(input: _Value, *, T: _DType = ...) -> _Tensor:
+    """input: T -> output: T. T: float64 float32."""
+
 class _SelfAdjointEigV2Outputs(_NamedTuple):
     e: _Tensor
     v: _Tensor
@@ -2900,6 +3063,25 @@ def Selu(features: _Value, *, T: _DType = ...) -> _Tensor:
 
 def SeluGrad(gradients: _Value, outputs: _Value, *, T: _DType = ...) -> _Tensor:
     """gradients: T, outputs: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16.
+    """
+
+def SerializeManySparse(sparse_indices: _Value, sparse_values: _Value, sparse_shape: _Value, *, T: _DType = ...,
+        out_type: _DType = "string") -> _Tensor:
+    """sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> serialized_sparse: out_type. T: float16 bfloat16
+    float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool complex64 complex128 string. out_type: string
+    variant.
+    """
+
+def SerializeSparse(sparse_indices: _Value, sparse_values: _Value, sparse_shape: _Value, *, T: _DType = ...,
+        out_type: _DType = "string") -> _Tensor:
+    """sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> serialized_sparse: out_type. T: float16 bfloat16
+    float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool complex64 complex128 string. out_type: string
+    variant.
+    """
+
+def SerializeTensor(tensor: _Value, *, T: _DType = ...) -> _Tensor:
+    """tensor: T -> serialized: string. T: float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32
+    uint64 bool complex64 complex128 string.
     """
 
 def SetSize(set_indices: _Value, set_values: _Value, set_shape: _Value, *, validate_indices: bool = True,
@@ -3110,6 +3292,10 @@ def SparseFillEmptyRowsGrad(reverse_index_map: _Value, grad_values: _Value, *,
     int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128.
     """
 
+def SparseMatMul(a: _Value, b: _Value, *, transpose_a: bool = False, transpose_b: bool = False,
+        a_is_sparse: bool = False, b_is_sparse: bool = False, Ta: _DType = ..., Tb: _DType = ...) -> _Tensor:
+    """a: Ta, b: Tb -> product: float32. Ta: float32 bfloat16. Tb: float32 bfloat16."""
+
 def SparseReduceMax(input_indices: _Value, input_values: _Value, input_shape: _Value, reduction_axes: _Value, *,
         keep_dims: bool = False, T: _DType = ...) -> _Tensor:
     """input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32 -> output: T. T: float32 float64
@@ -3173,6 +3359,16 @@ def SparseSegmentMeanGrad(grad: _Value, indices: _Value, segment_ids: _Value, ou
     float64. Tidx: int32 int64. Tsegmentids: int32 int64.
     """
 
+class _SparseSegmentMeanGradV2Outputs(_NamedTuple):
+    output: _Tensor
+    sorted_unique_indices: _Tensor
+
+def SparseSegmentMeanGradV2(grad: _Value, indices: _Value, segment_ids: _Value, dense_output_dim0: _Value, *,
+        T: _DType = ..., Tidx: _DType = ..., Tsegmentids: _DType = ...) -> _SparseSegmentMeanGradV2Outputs:
+    """grad: T, indices: Tidx, segment_ids: Tsegmentids, dense_output_dim0: int32 -> output: T, sorted_unique_indices:
+    Tidx. T: bfloat16 float16 float32 float64. Tidx: int32 int64. Tsegmentids: int32 int64.
+    """
+
 def SparseSegmentMeanWithNumSegments(data: _Value, indices: _Value, segment_ids: _Value, num_segments: _Value, *,
         T: _DType = ..., Tidx: _DType = ..., Tnumsegments: _DType = ..., Tsegmentids: _DType = ...,
         sparse_gradient: bool = False) -> _Tensor:
@@ -3192,6 +3388,16 @@ def SparseSegmentSqrtNGrad(grad: _Value, indices: _Value, segment_ids: _Value, o
     float64. Tidx: int32 int64. Tsegmentids: int32 int64.
     """
 
+class _SparseSegmentSqrtNGradV2Outputs(_NamedTuple):
+    output: _Tensor
+    sorted_unique_indices: _Tensor
+
+def SparseSegmentSqrtNGradV2(grad: _Value, indices: _Value, segment_ids: _Value, dense_output_dim0: _Value, *,
+        T: _DType = ..., Tidx: _DType = ..., Tsegmentids: _DType = ...) -> _SparseSegmentSqrtNGradV2Outputs:
+    """grad: T, indices: Tidx, segment_ids: Tsegmentids, dense_output_dim0: int32 -> output: T, sorted_unique_indices:
+    Tidx. T: bfloat16 float16 float32 float64. Tidx: int32 int64. Tsegmentids: int32 int64.
+    """
+
 def SparseSegmentSqrtNWithNumSegments(data: _Value, indices: _Value, segment_ids: _Value, num_segments: _Value, *,
         T: _DType = ..., Tidx: _DType = ..., Tnumsegments: _DType = ..., Tsegmentids: _DType = ...,
         sparse_gradient: bool = False) -> _Tensor:
@@ -3209,6 +3415,16 @@ def SparseSegmentSumGrad(grad: _Value, indices: _Value, segment_ids: _Value, out
         Tidx: _DType = ..., Tsegmentids: _DType = ...) -> _Tensor:
     """grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32 -> output: T. T: bfloat16 float16 float32
     float64. Tidx: int32 int64. Tsegmentids: int32 int64.
+    """
+
+class _SparseSegmentSumGradV2Outputs(_NamedTuple):
+    output: _Tensor
+    sorted_unique_indices: _Tensor
+
+def SparseSegmentSumGradV2(grad: _Value, indices: _Value, segment_ids: _Value, dense_output_dim0: _Value, *,
+        T: _DType = ..., Tidx: _DType = ..., Tsegmentids: _DType = ...) -> _SparseSegmentSumGradV2Outputs:
+    """grad: T, indices: Tidx, segment_ids: Tsegmentids, dense_output_dim0: int32 -> output: T, sorted_unique_indices:
+    Tidx. T: bfloat16 float16 float32 float64. Tidx: int32 int64. Tsegmentids: int32 int64.
     """
 
 def SparseSegmentSumWithNumSegments(data: _Value, indices: _Value, segment_ids: _Value, num_segments: _Value, *,
@@ -3475,6 +3691,19 @@ def StatelessRandomUniformV2(shape: _Value, key: _Value, counter: _Value, alg: _
     float64. Tshape: int32 int64.
     """
 
+class _StatelessSampleDistortedBoundingBoxOutputs(_NamedTuple):
+    begin: _Tensor
+    size: _Tensor
+    bboxes: _Tensor
+
+def StatelessSampleDistortedBoundingBox(image_size: _Value, bounding_boxes: _Value, min_object_covered: _Value,
+        seed: _Value, *, T: _DType = ..., Tseed: _DType = ..., aspect_ratio_range: _Sequence[float] = ...,
+        area_range: _Sequence[float] = ..., max_attempts: int = 100,
+        use_image_if_no_bounding_boxes: bool = False) -> _StatelessSampleDistortedBoundingBoxOutputs:
+    """image_size: T, bounding_boxes: float32, min_object_covered: float32, seed: Tseed -> begin: T, size: T, bboxes:
+    float32. T: uint8 int8 int16 int32 int64. Tseed: int32 int64.
+    """
+
 def StatelessShuffle(value: _Value, key: _Value, counter: _Value, alg: _Value, *, T: _DType = ...) -> _Tensor:
     """value: T, key: uint64, counter: uint64, alg: int32 -> output: T."""
 
@@ -3646,6 +3875,9 @@ def TensorListPopBack(input_handle: _Value, element_shape: _Value, *,
 def TensorListPushBack(input_handle: _Value, tensor: _Value, *, element_dtype: _DType = ...) -> _Tensor:
     """input_handle: variant, tensor: element_dtype -> output_handle: variant."""
 
+def TensorListPushBackBatch(input_handles: _Value, tensor: _Value, *, element_dtype: _DType = ...) -> _Tensor:
+    """input_handles: variant, tensor: element_dtype -> output_handles: variant."""
+
 def TensorListReserve(element_shape: _Value, num_elements: _Value, *, element_dtype: _DType,
         shape_type: _DType = ...) -> _Tensor:
     """element_shape: shape_type, num_elements: int32 -> handle: variant. shape_type: int32 int64."""
@@ -3683,6 +3915,25 @@ def TensorListStack(input_handle: _Value, element_shape: _Value, *, element_dtyp
         num_elements: int = -1) -> _Tensor:
     """input_handle: variant, element_shape: int32 -> tensor: element_dtype."""
 
+def TensorMapErase(input_handle: _Value, key: _Value, *, key_dtype: _DType = ..., value_dtype: _DType) -> _Tensor:
+    """input_handle: variant, key: key_dtype -> output_handle: variant."""
+
+def TensorMapHasKey(input_handle: _Value, key: _Value, *, key_dtype: _DType = ...) -> _Tensor:
+    """input_handle: variant, key: key_dtype -> has_key: bool."""
+
+def TensorMapInsert(input_handle: _Value, key: _Value, value: _Value, *, key_dtype: _DType = ...,
+        value_dtype: _DType = ...) -> _Tensor:
+    """input_handle: variant, key: key_dtype, value: value_dtype -> output_handle: variant."""
+
+def TensorMapLookup(input_handle: _Value, key: _Value, *, key_dtype: _DType = ..., value_dtype: _DType) -> _Tensor:
+    """input_handle: variant, key: key_dtype -> value: value_dtype."""
+
+def TensorMapSize(input_handle: _Value) -> _Tensor:
+    """input_handle: variant -> size: int32."""
+
+def TensorMapStackKeys(input_handle: _Value, *, key_dtype: _DType) -> _Tensor:
+    """input_handle: variant -> keys: key_dtype."""
+
 def TensorScatterAdd(tensor: _Value, indices: _Value, updates: _Value, *, T: _DType = ..., Tindices: _DType = ...,
         bad_indices_policy: str | bytes = "") -> _Tensor:
     """tensor: T, indices: Tindices, updates: T -> output: T. Tindices: int32 int64."""
@@ -3710,6 +3961,9 @@ def TensorStridedSliceUpdate(input: _Value, begin: _Value, end: _Value, strides:
 
 def Tile(input: _Value, multiples: _Value, *, T: _DType = ..., Tmultiples: _DType = ...) -> _Tensor:
     """input: T, multiples: Tmultiples -> output: T. Tmultiples: int32 int64."""
+
+def Timestamp() -> _Tensor:
+    """nothing -> ts: float64."""
 
 def ToBool(input: _Value, *, T: _DType = ...) -> _Tensor:
     """input: T -> output: bool."""
@@ -3811,6 +4065,85 @@ def UnicodeTranscode(input: _Value, *, input_encoding: str | bytes, output_encod
         errors: str | bytes = "replace", replacement_char: int = 65533,
         replace_control_characters: bool = False) -> _Tensor:
     """input: string -> output: string."""
+
+class _UniformCandidateSamplerOutputs(_NamedTuple):
+    sampled_candidates: _Tensor
+    true_expected_count: _Tensor
+    sampled_expected_count: _Tensor
+
+def UniformCandidateSampler(true_classes: _Value, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
+        seed: int = 0, seed2: int = 0) -> _UniformCandidateSamplerOutputs:
+    """true_classes: int64 -> sampled_candidates: int64, true_expected_count: float32, sampled_expected_count: float32.
+    """
+
+def UniformDequantize(input: _Value, scales: _Value, zero_points: _Value, *, Tin: _DType = ..., Tout: _DType,
+        quantization_axis: int = -1, quantization_min_val: int, quantization_max_val: int) -> _Tensor:
+    """input: Tin, scales: float32, zero_points: int32 -> output: Tout. Tin: qint8 quint8 qint32. Tout: float32."""
+
+def UniformQuantize(input: _Value, scales: _Value, zero_points: _Value, *, Tin: _DType = ..., Tout: _DType,
+        quantization_axis: int = -1, quantization_min_val: int, quantization_max_val: int) -> _Tensor:
+    """input: Tin, scales: float32, zero_points: int32 -> output: Tout. Tin: float32. Tout: qint8 quint8 qint32."""
+
+def UniformQuantizedAdd(lhs: _Value, rhs: _Value, lhs_scales: _Value, lhs_zero_points: _Value, rhs_scales: _Value,
+        rhs_zero_points: _Value, output_scales: _Value, output_zero_points: _Value, *, lhs_quantization_axis: int = -1,
+        lhs_quantization_min_val: int, lhs_quantization_max_val: int, rhs_quantization_axis: int = -1,
+        rhs_quantization_min_val: int, rhs_quantization_max_val: int, output_quantization_axis: int = -1,
+        output_quantization_min_val: int, output_quantization_max_val: int, T: _DType = ...) -> _Tensor:
+    """lhs: T, rhs: T, lhs_scales: float32, lhs_zero_points: int32, rhs_scales: float32, rhs_zero_points: int32,
+    output_scales: float32, output_zero_points: int32 -> output: T. T: qint32.
+    """
+
+def UniformQuantizedClipByValue(operand: _Value, min: _Value, max: _Value, scales: _Value, zero_points: _Value, *,
+        T: _DType = ..., quantization_axis: int = -1, quantization_min_val: int, quantization_max_val: int) -> _Tensor:
+    """operand: T, min: T, max: T, scales: float32, zero_points: int32 -> output: T. T: qint32."""
+
+def UniformQuantizedConvolution(lhs: _Value, rhs: _Value, lhs_scales: _Value, lhs_zero_points: _Value,
+        rhs_scales: _Value, rhs_zero_points: _Value, output_scales: _Value, output_zero_points: _Value, *,
+        Tin: _DType = ..., Tout: _DType, window_strides: _Sequence[int] = ..., padding: str | bytes,
+        explicit_padding: _Sequence[int] = ..., lhs_dilation: _Sequence[int] = ..., rhs_dilation: _Sequence[int] = ...,
+        batch_group_count: int = 1, feature_group_count: int = 1, dimension_numbers: str | bytes = "",
+        lhs_quantization_axis: int = -1, lhs_quantization_min_val: int, lhs_quantization_max_val: int,
+        rhs_quantization_axis: int = -1, rhs_quantization_min_val: int, rhs_quantization_max_val: int,
+        output_quantization_axis: int = -1, output_quantization_min_val: int,
+        output_quantization_max_val: int) -> _Tensor:
+    """lhs: Tin, rhs: Tin, lhs_scales: float32, lhs_zero_points: int32, rhs_scales: float32, rhs_zero_points: int32,
+    output_scales: float32, output_zero_points: int32 -> output: Tout. Tin: qint8. Tout: qint32.
+    """
+
+def UniformQuantizedConvolutionHybrid(lhs: _Value, rhs: _Value, rhs_scales: _Value, rhs_zero_points: _Value, *,
+        Tlhs: _DType = ..., Trhs: _DType = ..., Tout: _DType, window_strides: _Sequence[int] = ...,
+        padding: str | bytes, explicit_padding: _Sequence[int] = ..., lhs_dilation: _Sequence[int] = ...,
+        rhs_dilation: _Sequence[int] = ..., batch_group_count: int = 1, feature_group_count: int = 1,
+        dimension_numbers: str | bytes = "", rhs_quantization_axis: int = -1, rhs_quantization_min_val: int,
+        rhs_quantization_max_val: int) -> _Tensor:
+    """lhs: Tlhs, rhs: Trhs, rhs_scales: float32, rhs_zero_points: int32 -> output: Tout. Tlhs: float32. Trhs: qint8.
+    Tout: float32.
+    """
+
+def UniformQuantizedDot(lhs: _Value, rhs: _Value, lhs_scales: _Value, lhs_zero_points: _Value, rhs_scales: _Value,
+        rhs_zero_points: _Value, output_scales: _Value, output_zero_points: _Value, *, Tin: _DType = ..., Tout: _DType,
+        lhs_quantization_axis: int = -1, lhs_quantization_min_val: int, lhs_quantization_max_val: int,
+        rhs_quantization_axis: int = -1, rhs_quantization_min_val: int, rhs_quantization_max_val: int,
+        output_quantization_axis: int = -1, output_quantization_min_val: int,
+        output_quantization_max_val: int) -> _Tensor:
+    """lhs: Tin, rhs: Tin, lhs_scales: float32, lhs_zero_points: int32, rhs_scales: float32, rhs_zero_points: int32,
+    output_scales: float32, output_zero_points: int32 -> output: Tout. Tin: qint8. Tout: qint32.
+    """
+
+def UniformQuantizedDotHybrid(lhs: _Value, rhs: _Value, rhs_scales: _Value, rhs_zero_points: _Value, *,
+        Tlhs: _DType = ..., Trhs: _DType = ..., Tout: _DType, rhs_quantization_axis: int = -1,
+        rhs_quantization_min_val: int, rhs_quantization_max_val: int) -> _Tensor:
+    """lhs: Tlhs, rhs: Trhs, rhs_scales: float32, rhs_zero_points: int32 -> output: Tout. Tlhs: float32. Trhs: qint8.
+    Tout: float32.
+    """
+
+def UniformRequantize(input: _Value, input_scales: _Value, input_zero_points: _Value, output_scales: _Value,
+        output_zero_points: _Value, *, Tin: _DType = ..., Tout: _DType, input_quantization_axis: int = -1,
+        input_quantization_min_val: int, input_quantization_max_val: int, output_quantization_axis: int = -1,
+        output_quantization_min_val: int, output_quantization_max_val: int) -> _Tensor:
+    """input: Tin, input_scales: float32, input_zero_points: int32, output_scales: float32, output_zero_points: int32 ->
+    output: Tout. Tin: qint8 qint32. Tout: qint8.
+    """
 
 class _UniqueOutputs(_NamedTuple):
     y: _Tensor

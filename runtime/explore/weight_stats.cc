@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/constants.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
@@ -73,7 +74,7 @@ std::vector<WeightStats> StatsOfWeights(const Graph& graph, int64_t least) {
   std::vector<WeightStats> out;
   for (NodeId id : graph.NodeIds()) {
     const Node& n = graph.node(id);
-    const Tensor* value = n.op == "Const" ? n.attr<Tensor>("value") : nullptr;
+    const Tensor* value = ConstantOf(n);
     if (value == nullptr || value->num_elements() < least) continue;
     WeightStats stats;
     stats.node = id;

@@ -154,7 +154,12 @@ class PlanBuilder {
     }
     TENON_ASSIGN_OR_RETURN(const std::vector<TensorSpec> outputs,
                            InferOutputs(*op.info, node, specs));
-    for (const TensorSpec& spec : outputs) ports.push_back({.spec = spec});
+    for (const TensorSpec& spec : outputs) {
+      if (spec.shape.IsComplete()) {
+        TENON_RETURN_IF_ERROR(Annotate(spec.shape.CheckedElements().status(), NodeLabel(node)));
+      }
+      ports.push_back({.spec = spec});
+    }
     if (!ports.empty()) ports[0].item = ItemShape(node, inputs);
 
     if (CanEvaluate(op.info->row, inputs, outputs)) {
@@ -224,9 +229,9 @@ class PlanBuilder {
     for (const TensorSpec& out : outputs) {
       // If all inputs are known, the kernel determines an unknown output, which is fine here.
       if (!out.shape.IsComplete()) continue;
-      const absl::StatusOr<int64_t> n = out.shape.CheckedElements();
-      if (!n.ok() || *n > int64_t{1} << 30) return false;
-      bytes += static_cast<size_t>(*n) * SizeOf(out.dtype);
+      const int64_t n = out.shape.num_elements();
+      if (n > int64_t{1} << 30) return false;
+      bytes += static_cast<size_t>(n) * SizeOf(out.dtype);
     }
     return bytes <= kMostEvaluatedBytes;
   }

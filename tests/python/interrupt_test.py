@@ -49,7 +49,11 @@ class InterruptTest(ModelCase):
         self.assertEqual(self.model.run({"x": -1.0}, timeout=60)["y:0"], -1)
 
     def test_ctrl_c(self) -> None:
-        before = signal.getsignal(signal.SIGINT)
+        # A shell's background processes ignore SIGINT, and Python then has no handler.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
+        before = signal.default_int_handler
+        signal.signal(signal.SIGINT, before)
+        time.sleep(0.005)  # after the run of setUp (python/core/interrupt.cc)
         threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
         start = time.monotonic()
         with self.assertRaises(KeyboardInterrupt):

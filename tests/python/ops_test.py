@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import pathlib
 import subprocess
@@ -83,6 +84,13 @@ class OpsTest(unittest.TestCase):
         self.assertEqual(ops.StringUpper(["ab"]).numpy().tolist(), [b"AB"])
 
 
+def types_python() -> str:
+    """The Python that has the type checkers."""
+    made = subprocess.run([sys.executable, "-c", "import environments; print(environments.ensure('types'))"],
+                          cwd=support.ROOT / "tools", stdout=subprocess.PIPE, text=True, check=True)
+    return made.stdout.strip()
+
+
 class StubTest(unittest.TestCase):
     """ops.pyi, by which type checkers and editors know the ops."""
 
@@ -92,14 +100,25 @@ class StubTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     @unittest.skipUnless((support.ROOT / "tools/environments.py").exists(), "it needs the repository")
+    def test_pyright_finds_no_error_in_the_package(self) -> None:
+        package = pathlib.Path(tenon.__file__).parent
+        with tempfile.TemporaryDirectory() as folder:
+            config = pathlib.Path(folder) / "pyrightconfig.json"
+            config.write_text(json.dumps({"include": [str(package)], "typeCheckingMode": "standard",
+                                          "reportMissingImports": False}))  # of packages that a user may not have
+            done = subprocess.run([types_python(), "-m", "basedpyright", "-p", config, "--pythonpath", sys.executable,
+                                   "--outputjson"], capture_output=True, text=True, check=False)
+        report = json.loads(done.stdout)
+        self.assertEqual(report["generalDiagnostics"], [])
+        self.assertGreater(report["summary"]["filesAnalyzed"], 20)
+
+    @unittest.skipUnless((support.ROOT / "tools/environments.py").exists(), "it needs the repository")
     def test_mypy_knows_inputs_and_attributes(self) -> None:
-        made = subprocess.run([sys.executable, "-c", "import environments; print(environments.ensure('types'))"],
-                              cwd=support.ROOT / "tools", stdout=subprocess.PIPE, text=True, check=True)
         package = pathlib.Path(tenon.__file__).parent  # itself without an error
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder) / "program.py"
             program.write_text(TYPED + "\n".join(MISTYPED) + "\n")
-            done = subprocess.run([made.stdout.strip(), "-m", "mypy", "--strict", "--python-executable", sys.executable,
+            done = subprocess.run([types_python(), "-m", "mypy", "--strict", "--python-executable", sys.executable,
                                    "--no-error-summary", "--hide-error-context", "--cache-dir", folder, str(package),
                                    str(program)], capture_output=True, text=True, check=False,
                                   env={**os.environ, "MYPYPATH": str(package.parent)})

@@ -74,6 +74,13 @@ class ReportTest(ModelCase):
         self.assertGreaterEqual(memory.weights + memory.packed, 1025 * 4)
         self.assertGreater(memory.total, memory.weights)
 
+    def test_a_model_in_a_notebook(self) -> None:
+        shown = self.model._repr_html_()
+        self.assertIn("<td>input</td><td>features</td><td>float32</td><td>[", shown)
+        self.assertIn("<td>output</td>", shown)
+        self.model.close()
+        self.assertIn("closed", self.model._repr_html_())
+
     def test_names_are_escaped_in_notebooks(self) -> None:
         step = tenon.Step("<script>", "Op", "", True, 1.0, 0.0)
         self.assertNotIn("<script>", tenon.Profile([step], 1.0)._repr_html_())
