@@ -1,6 +1,7 @@
 #include "graph/shape.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "env/status.h"
 
@@ -14,8 +15,12 @@ bool Shape::IsComplete() const {
 int64_t Shape::num_elements() const {
   if (!IsComplete()) return -1;
   int64_t n = 1;
-  for (int64_t d : dims_) n *= d;
-  return n;
+  bool fits = true;
+  for (int64_t d : dims_) {
+    if (d == 0) return 0;
+    fits &= !__builtin_mul_overflow(n, d, &n);
+  }
+  return fits ? n : std::numeric_limits<int64_t>::max();
 }
 
 absl::StatusOr<int64_t> Shape::CheckedElements() const {

@@ -1,9 +1,13 @@
 // Runs each fuzz target on the inputs of its corpus (tests/fuzz/corpus/NAME), so that what was
-// found once does not come back, and on inputs made from those at random. The seed is fixed.
+// found once does not come back, and on inputs made from those at random: a few of each target, as
+// many as asked for, or for some seconds of CPU time, shared by all targets. The seed is fixed
+// unless TENON_FUZZ_SEED is a number or `random`.
 //
-//   TENON_FUZZ_ROUNDS=100000 build/bin/fuzz_test --gtest_filter=*FuzzCorpus*/op_call
+//   TENON_FUZZ_ROUNDS=100000 build/bin/fuzz_test --gtest_filter=*/op_call
+//   TENON_FUZZ_SEED=random TENON_FUZZ_SHARED_SECONDS=60 build/bin/fuzz_test
 //
-// An input that crashes, or runs for a minute, is written to the file that the last line names.
+// An input that crashes, or runs for a minute, is written to the file that the last line names; the
+// same seed gives it again.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,6 +15,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -47,15 +52,14 @@ std::string ReadFile(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The input that runs, for OnCrash.
-std::string crash_path, running;
+// For OnCrash: the input that runs, the file that it goes to, and the line to print.
+std::string running, crash_path, crash_line;
 
 // Async-signal-safe.
 void OnCrash(int signal) {
   const int fd = open(crash_path.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
   if (fd >= 0 && write(fd, running.data(), running.size()) >= 0) {
-    (void)!write(STDERR_FILENO, crash_path.data(), crash_path.size());
-    (void)!write(STDERR_FILENO, "\n", 1);
+    (void)!write(STDERR_FILENO, crash_line.data(), crash_line.size());
   }
   std::signal(signal, SIG_DFL);
   raise(signal);
@@ -109,17 +113,48 @@ class Mutator {
   std::mt19937 random_;
 };
 
+// How long to go on, and from which seed, as the environment says.
+class Budget {
+ public:
+  Budget() {
+    if (const char* seed = std::getenv("TENON_FUZZ_SEED"); seed != nullptr) {
+      seed_ = seed == std::string("random")
+                  ? std::random_device()()
+                  : static_cast<uint32_t>(std::strtoul(seed, nullptr, 10));
+    }
+    if (const char* seconds = std::getenv("TENON_FUZZ_SHARED_SECONDS"); seconds != nullptr) {
+      seconds_ = std::atof(seconds) / static_cast<double>(AllFuzzTargets().size());
+    } else if (const char* rounds = std::getenv("TENON_FUZZ_ROUNDS"); rounds != nullptr) {
+      rounds_ = std::atoi(rounds);
+    }
+  }
+  uint32_t seed() const { return seed_; }
+  bool Allows(int round) const {
+    if (seconds_ == 0) return round < rounds_;
+    return static_cast<double>(std::clock() - start_) < seconds_ * CLOCKS_PER_SEC;
+  }
+
+ private:
+  const std::clock_t start_ = std::clock();
+  double seconds_ = 0;  // 0: count rounds
+  int rounds_ = kRounds;
+  uint32_t seed_ = kSeed;
+};
+
 TEST_P(FuzzCorpus, ChangedAtRandomIsHandled) {
   const FuzzTarget& target = *GetParam();
   const std::vector<fs::path> files = CorpusOf(target.name);
-  const char* rounds = std::getenv("TENON_FUZZ_ROUNDS");
+  ASSERT_FALSE(files.empty()) << target.name << " has no corpus";
   const MemoryLimit limit;
   crash_path = ::testing::TempDir() + "tenon_fuzz_input_" + std::to_string(getpid());
   for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM}) {
     std::signal(signal, OnCrash);
   }
-  Mutator mutate(kSeed);
-  for (int i = 0; i < (rounds == nullptr ? kRounds : std::atoi(rounds)) && !files.empty(); ++i) {
+  const Budget budget;
+  crash_line = crash_path + ", of TENON_FUZZ_SEED=" + std::to_string(budget.seed()) + "\n";
+  Mutator mutate(budget.seed());
+  int round = 0;
+  for (; budget.Allows(round); ++round) {
     std::string bytes = ReadFile(files[mutate.Below(files.size())]);
     bytes = mutate.Change(bytes, ReadFile(files[mutate.Below(files.size())]));
     if (mutate.Below(8) == 0) {  // nothing but chance
@@ -134,6 +169,7 @@ TEST_P(FuzzCorpus, ChangedAtRandomIsHandled) {
   for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM}) {
     std::signal(signal, SIG_DFL);
   }
+  std::printf("%d changed inputs, seed %u\n", round, budget.seed());
 }
 
 INSTANTIATE_TEST_SUITE_P(, FuzzCorpus, ::testing::ValuesIn(AllFuzzTargets()),

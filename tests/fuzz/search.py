@@ -63,7 +63,7 @@ def run(args: argparse.Namespace, target: str, log: pathlib.Path,
   Returns its status, 0 if there was no finding, and the CPU seconds.
   """
   command = [args.fuzzer, f"-timeout={TIMEOUT}",
-             "-rss_limit_mb=3000", f"-max_len={args.max_len}",
+             "-rss_limit_mb=3000", "-malloc_limit_mb=0", f"-max_len={args.max_len}",
              "-print_final_stats=1", f"-dict={args.output}/seeds/words.dict",
              f"-artifact_prefix={args.output / target}/", *folders]
   with log.open("a", encoding="utf-8") as out:

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace tenon {
 namespace {
 
@@ -20,6 +22,8 @@ TEST(Shape, EmptyOnesMayNotOverflowEither) {
   EXPECT_FALSE(Shape({0, large, large}).CheckedElements().ok());
   EXPECT_FALSE(Shape({large, large, 0}).CheckedElements().ok());
   EXPECT_EQ(*Shape({large, 0}).CheckedElements(), 0);
+  EXPECT_EQ(Shape({large, large}).num_elements(), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(Shape({large, large, 0}).num_elements(), 0);
 }
 
 }  // namespace

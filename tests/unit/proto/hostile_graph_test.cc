@@ -60,6 +60,11 @@ INSTANTIATE_TEST_SUITE_P(
              "node 'y' (AddV2): has 1 inputs, but takes 2"},
         Case{"TooManyInputs", X "node { name: 'y' op: 'Relu' input: 'x' input: 'x' " FLOAT "}",
              "node 'y' (Relu): has 2 inputs, but takes 1"},
+        Case{"SwitchWithoutPredicate",
+             X "node { name: 's' op: 'Switch' input: 'x' " FLOAT "}"
+               "node { name: 'y' op: 'Merge' input: 's' input: 's:1' " FLOAT
+               "  attr { key: 'N' value { i: 2 } } }",
+             "node 's' (Switch): has 1 inputs, but takes 2"},
         Case{"WrongDType",
              X
              "node { name: 'y' op: 'Relu' input: 'x' attr { key: 'T' value { type: DT_INT32 } } }",
