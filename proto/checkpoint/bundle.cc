@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_cat.h"
 #include "env/memory_account.h"
 #include "env/status.h"
 #include "env/varint.h"
@@ -117,8 +117,8 @@ absl::StatusOr<const MappedFile*> Bundle::Shard(int shard) {
   }
   std::shared_ptr<const MappedFile>& file = shards_[static_cast<size_t>(shard)];
   if (file == nullptr) {
-    const std::string path =
-        absl::StrFormat("%s.data-%05d-of-%05d", prefix_, shard, static_cast<int>(shards_.size()));
+    const std::string path = absl::StrCat(prefix_, ".data-", absl::Dec(shard, absl::kZeroPad5),
+                                          "-of-", absl::Dec(shards_.size(), absl::kZeroPad5));
     TENON_ASSIGN_OR_RETURN(file, MappedFile::Open(path));
   }
   return file.get();

@@ -14,6 +14,10 @@
 namespace tenon {
 namespace {
 
+// Made when the library is loaded: leveldb is compiled without exceptions, so that if its first use
+// of a static variable runs out of memory, no later use succeeds.
+[[maybe_unused]] const leveldb::Env* const env = leveldb::Env::Default();
+
 // After each block: how it is compressed, and its checksum.
 constexpr size_t kTrailerBytes = 5;
 
@@ -73,10 +77,14 @@ absl::Status Walk(const MappedFile& file, const TableEntry& entry) {
 
 absl::Status ReadTable(const MappedFile& file, const TableEntry& entry) {
   if (!FooterIsSane(file)) return InvalidArgument(file.path(), ": not a table, or cut off");
-  try {  // leveldb allocates before it checks
-    return Annotate(Walk(file, entry), file.path());
-  } catch (const std::bad_alloc&) {
-    return InvalidArgument(file.path(), ": damaged: a block is too large");
+  for (bool again = false;; again = true) {
+    try {
+      return Annotate(Walk(file, entry), file.path());
+    } catch (const std::bad_alloc&) {
+      // leveldb allocates before it checks. What fails twice has an absurd size, unless there is no
+      // memory left for this message either.
+      if (again) return InvalidArgument(file.path(), ": damaged: a block is too large");
+    }
   }
 }
 

@@ -11,7 +11,7 @@
 namespace tenon {
 
 // Calls `entry` for each key in order, until it returns an error. Every block's checksum is
-// checked.
+// checked. If memory runs short, it begins once more.
 using TableEntry = std::function<absl::Status(absl::string_view key, absl::string_view value)>;
 absl::Status ReadTable(const MappedFile& file, const TableEntry& entry);
 

@@ -312,6 +312,7 @@ absl::Status BodyImport::EmitNode(Node node, Value& value) {
 
   if (const OpLookup known = FindOp(node.op)) {
     TENON_RETURN_IF_ERROR(CompleteAttrs(*known.info, node));
+    TENON_RETURN_IF_ERROR(CheckInputCount(*known.info, node));
     TENON_ASSIGN_OR_RETURN(value.output_args, OutputArgs(*known.info, node));
     value.num_outputs = 0;
     for (const auto& [name, count] : value.output_args) value.num_outputs += count;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "env/status.h"
+#include "ops/op.h"
 
 namespace tenon {
 
@@ -122,6 +123,13 @@ absl::StatusOr<Graph> Draft::ToGraph() && {
     graph.AddTarget(target);
   }
   return graph;
+}
+
+absl::Status CheckInputCount(const OpInfo& op, const Node& node) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<DType> wanted, InputDTypes(op, node));
+  if (node.inputs.size() == wanted.size()) return absl::OkStatus();
+  return InvalidArgument(NodeLabel(node), ": has ", node.inputs.size(), " inputs, but takes ",
+                         wanted.size());
 }
 
 }  // namespace tenon

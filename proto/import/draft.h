@@ -13,6 +13,8 @@
 
 namespace tenon {
 
+struct OpInfo;
+
 class Draft {
  public:
   explicit Draft(size_t max_nodes) : max_nodes_(max_nodes) {}
@@ -51,6 +53,10 @@ class Draft {
   std::vector<bool> effect_;
   absl::flat_hash_set<std::string> names_;
 };
+
+// An InvalidArgument, naming the node, unless it has as many data inputs as its op takes. The
+// node's attributes must be complete.
+absl::Status CheckInputCount(const OpInfo& op, const Node& node);
 
 }  // namespace tenon
 

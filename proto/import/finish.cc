@@ -96,11 +96,9 @@ absl::Status Finisher::CheckNodes(Draft& draft, const std::string& where) {
   for (size_t i = 0; i < live.size(); ++i) {
     if (!live[i] || !known[i]) continue;
     const Node& n = draft.node(static_cast<NodeId>(i));
-    TENON_ASSIGN_OR_RETURN(const std::vector<DType> wanted, InputDTypes(*FindOp(n.op).info, n));
-    if (n.inputs.size() != wanted.size()) {
-      return InvalidArgument(NodeLabel(n), ": has ", n.inputs.size(), " inputs, but takes ",
-                             wanted.size());
-    }
+    const OpInfo& op = *FindOp(n.op).info;
+    TENON_RETURN_IF_ERROR(CheckInputCount(op, n));
+    TENON_ASSIGN_OR_RETURN(const std::vector<DType> wanted, InputDTypes(op, n));
     for (size_t k = 0; k < wanted.size(); ++k) {
       const Endpoint e = n.inputs[k];
       const size_t source = static_cast<size_t>(e.node);

@@ -100,6 +100,10 @@ class TensorArrayFunctionalization {
     } else if (op == "TensorArraySizeV3") {
       TENON_RETURN_IF_ERROR(Expect(n, 2));
       Become(id, "TensorListLength", DType::kInvalid, {in[1]}, false);
+    } else if (absl::StartsWith(op, "TensorArrayGrad")) {
+      return Unimplemented(
+          "the gradient of a loop with Enter and Exit is not supported (that of a While is): fetch "
+          "only what comes before the gradient, or export with control flow v2");
     } else if (op == "TensorArrayCloseV3") {
       Become(id, "NoOp", DType::kInvalid, {}, false);
     }

@@ -1,11 +1,13 @@
 #include "proto/import/table_text.h"
 
-#include <fstream>
+#include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "env/mapped_file.h"
 #include "env/status.h"
 
 namespace tenon {
@@ -16,7 +18,7 @@ class Column {
  public:
   Column(DType dtype, int64_t index) : dtype_(dtype), index_(index) {}
 
-  absl::Status Add(const std::string& line, int64_t number, char delimiter) {
+  absl::Status Add(absl::string_view line, int64_t number, char delimiter) {
     if (index_ == TableText::kLineNumber) {
       if (dtype_ != DType::kInt64) return InvalidArgument("line numbers are int64");
       integers_.push_back(number);
@@ -33,22 +35,32 @@ class Column {
     return Parse(field);
   }
 
-  Tensor Take() {
+  absl::StatusOr<Tensor> Take() {
     switch (dtype_) {
       case DType::kString:
-        return Tensor::Vector(std::move(strings_));
+        return Filled<std::string>(strings_);
       case DType::kInt32:
-        return Tensor::Vector(std::vector<int32_t>(integers_.begin(), integers_.end()));
+        return Filled<int32_t>(integers_);
       case DType::kInt64:
-        return Tensor::Vector(std::move(integers_));
+        return Filled<int64_t>(integers_);
       case DType::kFloat:
-        return Tensor::Vector(std::vector<float>(reals_.begin(), reals_.end()));
+        return Filled<float>(reals_);
       default:
-        return Tensor::Vector(std::move(reals_));
+        return Filled<double>(reals_);
     }
   }
 
  private:
+  template <typename T, typename V>
+  static absl::StatusOr<Tensor> Filled(std::vector<V>& values) {
+    TENON_ASSIGN_OR_RETURN(
+        Tensor t,
+        Tensor::Allocate(DTypeTraits<T>::value, Shape({static_cast<int64_t>(values.size())})));
+    std::transform(values.begin(), values.end(), t.data<T>(),
+                   [](V& v) { return static_cast<T>(std::move(v)); });
+    return t;
+  }
+
   absl::Status Parse(absl::string_view field) {
     int64_t integer = 0;
     double real = 0;
@@ -89,12 +101,16 @@ absl::StatusOr<std::pair<Tensor, Tensor>> ReadTableText(const TableText& text, D
   if (text.key_index < TableText::kWholeLine || text.value_index < TableText::kWholeLine) {
     return InvalidArgument("a field's index must be -2 or more");
   }
-  std::ifstream in(text.path);
-  if (!in) return NotFound(text.path, ": cannot be read");
+  // Not a stream: streams end early if memory is refused.
+  const absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(text.path);
+  if (absl::IsResourceExhausted(file.status())) return file.status();
+  if (!file.ok()) return NotFound(text.path, ": cannot be read");
+  absl::string_view rest((*file)->data(), (*file)->size());
   Column key_column(keys, text.key_index), value_column(values, text.value_index);
   int64_t number = 0;
-  std::string line;
-  for (int64_t at = 0; std::getline(in, line); ++at) {
+  for (int64_t at = 0; !rest.empty(); ++at) {
+    const absl::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     if (at < text.offset) continue;
     if (text.vocab_size >= 0 && number == text.vocab_size) break;
     for (Column* column : {&key_column, &value_column}) {
@@ -108,7 +124,9 @@ absl::StatusOr<std::pair<Tensor, Tensor>> ReadTableText(const TableText& text, D
     return InvalidArgument(text.path, ": has ", number, " lines, but ", text.vocab_size,
                            " are wanted");
   }
-  return std::make_pair(key_column.Take(), value_column.Take());
+  TENON_ASSIGN_OR_RETURN(Tensor key_tensor, key_column.Take());
+  TENON_ASSIGN_OR_RETURN(Tensor value_tensor, value_column.Take());
+  return std::make_pair(std::move(key_tensor), std::move(value_tensor));
 }
 
 }  // namespace tenon

@@ -6,13 +6,14 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "env/flags.h"
 #include "env/status.h"
 #include "graph/attr.h"
-#include "kernels/interface/types.h"
 #include "kernels/state/mutable_table.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
+#include "proto/import/table_content.h"
 #include "proto/import/table_text.h"
 #include "proto/import/variables.h"
 #include "proto/messages/tenon_graph.pb.h"
@@ -40,62 +41,6 @@ NodeId TableOf(const Draft& draft, Endpoint e) {
     e = draft.node(e.node).inputs[0];
   }
   return IsTable(draft.node(e.node)) ? e.node : kNoNode;
-}
-
-absl::StatusOr<Tensor> Chosen(const Tensor& t, const std::vector<int64_t>& places) {
-  TENON_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(t.dtype(), Shape({std::ssize(places)})));
-  VisitStorage(t.dtype(), [&]<typename T>() {
-    T* to = static_cast<T*>(out.raw());
-    for (const int64_t i : places) *to++ = static_cast<const T*>(t.raw())[i];
-  });
-  return out;
-}
-
-// A repeated entry counts once; as in TensorFlow, two values for one key are an error.
-template <typename K>
-absl::Status DropRepeated(TableStore::Content& content) {
-  const auto& [keys, values] = content;
-  absl::flat_hash_map<K, int64_t> seen;
-  std::vector<int64_t> kept;
-  const size_t size = values.dtype() == DType::kString ? 0 : SizeOf(values.dtype());
-  for (int64_t i = 0; i < keys.num_elements(); ++i) {
-    const auto [it, fresh] = seen.emplace(keys.template data<K>()[i], i);
-    if (fresh) {
-      kept.push_back(i);
-      continue;
-    }
-    const char* bytes = static_cast<const char*>(values.raw());
-    const bool same = size == 0 ? values.template data<std::string>()[it->second] ==
-                                      values.template data<std::string>()[i]
-                                : std::equal(bytes + static_cast<size_t>(i) * size,
-                                             bytes + static_cast<size_t>(i + 1) * size,
-                                             bytes + static_cast<size_t>(it->second) * size);
-    if (!same) return InvalidArgument("the table gets two values for the key of entry ", i);
-  }
-  if (std::ssize(kept) == keys.num_elements()) return absl::OkStatus();
-  TENON_ASSIGN_OR_RETURN(content.keys, Chosen(content.keys, kept));
-  TENON_ASSIGN_OR_RETURN(content.values, Chosen(content.values, kept));
-  return absl::OkStatus();
-}
-
-absl::Status CheckContent(TableStore::Content& content) {
-  if (content.values.dtype() != DType::kString && SizeOf(content.values.dtype()) == 0) {
-    return Unimplemented("tables with values of ", Name(content.values.dtype()));
-  }
-  if (content.keys.num_elements() != content.values.num_elements()) {
-    return InvalidArgument("the table gets ", content.keys.num_elements(), " keys and ",
-                           content.values.num_elements(), " values");
-  }
-  switch (content.keys.dtype()) {
-    case DType::kString:
-      return DropRepeated<std::string>(content);
-    case DType::kInt32:
-      return DropRepeated<int32_t>(content);
-    case DType::kInt64:
-      return DropRepeated<int64_t>(content);
-    default:
-      return Unimplemented("tables with keys of ", Name(content.keys.dtype()));
-  }
 }
 
 absl::StatusOr<Tensor> Flat(const Tensor& t) { return t.Reshaped(Shape({t.num_elements()})); }
@@ -178,7 +123,9 @@ absl::Status TableStore::Load() {
   TENON_RETURN_IF_ERROR(Fill(targets));
   if (store_ == nullptr || store_->restore_node().empty()) return absl::OkStatus();
   for (const tf::NodeDef* def : importer_.top().nodes) {
-    if (absl::StartsWith(def->op(), "Mutable")) return Fill({store_->restore_node()});
+    if (FactsOf(def->op()).import_role == ImportRole::kMutableTable) {
+      return Fill({store_->restore_node()});
+    }
   }
   return absl::OkStatus();
 }
@@ -235,7 +182,12 @@ absl::Status TableStore::Initialize(const Draft& draft, const Node& n) {
     }
     TENON_ASSIGN_OR_RETURN(content.values, Flat(values));
   }
-  TENON_RETURN_IF_ERROR(CheckContent(content));
+  std::vector<Tensor> marks;
+  for (const Endpoint& input : table.inputs) {
+    TENON_ASSIGN_OR_RETURN(Tensor mark, ValueOf(draft, input, 0));
+    marks.push_back(std::move(mark));
+  }
+  TENON_RETURN_IF_ERROR(CleanTableContent(marks, content));
   contents_[VariableName(table)] = std::move(content);
   return absl::OkStatus();
 }
@@ -285,6 +237,10 @@ absl::StatusOr<Tensor> TableStore::ValueOf(const Draft& draft, Endpoint e, int d
 void SimplifyTables(Draft& draft) {
   for (NodeId id = 0; id < draft.end_id(); ++id) {
     Node& n = draft.node(id);
+    if (absl::string_view named = n.op; IsTable(n) && absl::ConsumePrefix(&named, "Anonymous")) {
+      n.op = absl::StrCat(named, "V2");
+      n.attrs["shared_name"] = n.name;
+    }
     if (n.op != "MutableDenseHashTableV2") continue;
     const Shape* value_shape = n.attr<Shape>("value_shape");
     if (value_shape != nullptr && value_shape->rank() != 0) continue;

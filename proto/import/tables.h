@@ -13,6 +13,7 @@
 #include "graph/tensor.h"
 #include "proto/import/draft.h"
 #include "proto/import/importer.h"
+#include "proto/import/table_content.h"
 
 namespace tenon {
 
@@ -34,9 +35,7 @@ class TableStore {
         assets_(std::move(assets)),
         store_(store) {}
 
-  struct Content {
-    Tensor keys, values;  // [n] each; keys are unique
-  };
+  using Content = TableContent;
   // FailedPrecondition if nothing initializes the table.
   absl::StatusOr<const Content*> Find(const Node& table);
 
@@ -57,8 +56,9 @@ class TableStore {
   absl::flat_hash_map<std::string, Content> contents_;  // by VariableName
 };
 
-// Dense tables of scalars become hash tables. Those need no inputs, which mark a dense table's
-// empty places, so a function's body can have the handle by itself.
+// Anonymous tables get their node's name. Dense tables of scalars become hash tables. Those need no
+// inputs, which mark a dense table's empty places. So a function's body can have the handle by
+// itself.
 void SimplifyTables(Draft& draft);
 
 // Adds the names of the mutable tables that live nodes change.

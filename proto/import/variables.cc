@@ -13,7 +13,6 @@
 namespace tenon {
 namespace {
 
-// The endpoint behind Identity nodes.
 // The strings of a constant; null where it is none.
 const Tensor* ConstStrings(const Draft& draft, Endpoint e) {
   e = draft.SkipIdentities(e);
