@@ -65,6 +65,24 @@ constexpr KnownDefect kDefects[] = {
      [](const ConvolutionProblem& p) {
        return (p.adds_to_destination() || p.has_binary_post_op()) && HasWindowInPadding(p);
      }},
+    // With a bias, too.
+    {Computes::kResult, "brg_conv_fwd", Remedy::kRefuse, 3,
+     [](const ConvolutionProblem& p) {
+       return (p.has_bias || p.adds_to_destination() || p.has_binary_post_op()) &&
+              HasWindowInPadding(p);
+     }},
+    // With one source channel and a step wider than the result, it reads other rows than it should.
+    {Computes::kResult, "brg_conv_fwd", Remedy::kRefuse, 3,
+     [](const ConvolutionProblem& p) {
+       return SourcesPerGroup(p) == 1 && p.dst.dims.back() == 1 && HasStrides(p);
+     }},
+    // One source channel of bfloat16 in three dimensions: with more planes in the window than in
+    // the
+    // image it gives wrong values.
+    {Computes::kResult, "brg_conv_fwd", Remedy::kRefuse, 3,
+     [](const ConvolutionProblem& p) {
+       return SourcesPerGroup(p) == 1 && p.src.type == ElementType::kBf16 && p.strides.size() == 3;
+     }},
     // The corrections of packed sums for signed sources and zero points are wrong at the borders.
     {Computes::kResult, "brg_conv_fwd", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) {
@@ -106,6 +124,10 @@ constexpr KnownDefect kDefects[] = {
 };
 
 }  // namespace
+
+bool LosesInfinity(Eltwise function) {
+  return function == Eltwise::kGeluErf && onednn::MajorVersion() == 3;  // seen in 3.7.2
+}
 
 Remedy RemedyFor(Computes computes, const ConvolutionProblem& problem,
                  absl::string_view implementation) {

@@ -77,6 +77,9 @@ enum class Eltwise {
   kAbs,
 };
 
+// Whether the oneDNN in use turns infinity, whose function is infinity, into NaN.
+bool LosesInfinity(Eltwise function);
+
 struct PostOpSpec {
   enum class Kind {
     kEltwise,    // dst = scale * f(dst)

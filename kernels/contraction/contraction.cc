@@ -311,8 +311,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareContraction(PrepareContext& p, Co
   const size_t tail = VectorTail::Begin(p, c.fused);
   size_t limit = 0;
   while (limit < tail && !c.fused[limit].batch_norm) ++limit;
-  size_t lossy = 0;  // the first op that oneDNN would compute without keeping NaN
-  while (lossy < limit && !LosesNan(c.fused[lossy].op)) ++lossy;
+  size_t lossy = 0;  // the first op whose NaN or infinity oneDNN would change
+  while (lossy < limit && !ChangesSpecials(c.fused[lossy].op)) ++lossy;
   std::optional<FiniteGuard> guard;
   if (lossy < limit) {
     const auto chain = absl::MakeConstSpan(c.fused).subspan(0, limit);

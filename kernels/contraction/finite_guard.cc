@@ -52,7 +52,7 @@ bool WithinLimit(const void* values, DType dtype, int64_t elements, int threads)
 absl::StatusOr<FiniteGuard> FiniteGuard::Make(PrepareContext& p, absl::Span<const int> operands,
                                               absl::Span<const FusedOp> fused) {
   size_t until = fused.size();
-  while (until > 0 && !LosesNan(fused[until - 1].op)) --until;
+  while (until > 0 && !ChangesSpecials(fused[until - 1].op)) --until;
   std::vector<int> inputs(operands.begin(), operands.end());
   int products = 0;
   for (size_t i = 0; i < until; ++i) {

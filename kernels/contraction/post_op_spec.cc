@@ -16,9 +16,11 @@ std::optional<PostOpSpec> EltwiseSpec(ElementwiseOp op, float parameter) {
   return spec;
 }
 
-bool LosesNan(ElementwiseOp op) {
+bool ChangesSpecials(ElementwiseOp op) {
   const ElementwiseInfo* info = FindElementwise(op);
-  return info != nullptr && info->post_op.has_value() && info->post_op->onednn_loses_nan;
+  if (info == nullptr || !info->post_op.has_value()) return false;
+  const PostOpForm& form = *info->post_op;
+  return form.onednn_loses_nan || (form.onednn.has_value() && LosesInfinity(*form.onednn));
 }
 
 }  // namespace tenon

@@ -12,8 +12,8 @@ namespace tenon {
 // Taken from the op's row (PostOpForm). None if oneDNN does not apply it, and for binary ops.
 std::optional<PostOpSpec> EltwiseSpec(ElementwiseOp op, float parameter);
 
-// Whether oneDNN's form of the op turns NaN into a number.
-bool LosesNan(ElementwiseOp op);
+// Whether oneDNN's form of the op turns NaN into a number, or an infinity into NaN.
+bool ChangesSpecials(ElementwiseOp op);
 
 }  // namespace tenon
 

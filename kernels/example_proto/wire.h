@@ -31,6 +31,7 @@ class WireReader {
   bool Next(WireField& field);
   bool Varint(uint64_t& value);
   bool Fixed32(uint64_t& value) { return Fixed(4, value); }
+  bool Fixed64(uint64_t& value) { return Fixed(8, value); }
 
   bool done() const { return left_.empty(); }
   bool ok() const { return ok_; }

@@ -84,18 +84,18 @@ absl::StatusOr<std::unique_ptr<Kernel>> AdjustSaturation(PrepareContext& p) {
   return PerPixel<kSaturation>(p);
 }
 
-// Scales distances from each channel's mean.
 absl::StatusOr<std::unique_ptr<Kernel>> AdjustContrast(PrepareContext& p) {
   const Shape& in = p.input_shape(0);
   const int64_t images = Product(in, 0, in.rank() - 3), channels = in.dim(in.rank() - 1);
   const int64_t pixels = in.dim(in.rank() - 3) * in.dim(in.rank() - 2);
-  return DispatchType(TypeList<float, half>{}, p.input_dtype(0), [&]<typename T>() {
+  const bool clamped = p.num_inputs() > 2;
+  const auto make = [=]<typename T, typename Y>() {
     return MakeKernel([=](RunContext& run) {
       const float factor = *run.input<float>(1);
       std::vector<double> means(static_cast<size_t>(channels));
       for (int64_t b = 0; b < images; ++b) {
         const T* x = run.input<T>(0) + b * pixels * channels;
-        T* y = run.output<T>(0) + b * pixels * channels;
+        Y* y = run.output<Y>(0) + b * pixels * channels;
         std::fill(means.begin(), means.end(), 0);
         for (int64_t i = 0; i < pixels * channels; ++i) {
           means[static_cast<size_t>(i % channels)] += static_cast<float>(x[i]);
@@ -103,12 +103,21 @@ absl::StatusOr<std::unique_ptr<Kernel>> AdjustContrast(PrepareContext& p) {
         for (double& m : means) m /= static_cast<double>(pixels);
         for (int64_t i = 0; i < pixels * channels; ++i) {
           const float mean = static_cast<float>(means[static_cast<size_t>(i % channels)]);
-          y[i] = static_cast<T>((static_cast<float>(x[i]) - mean) * factor + mean);
+          float v = (static_cast<float>(x[i]) - mean) * factor + mean;
+          if (clamped) v = std::max(std::min(v, *run.input<float>(3)), *run.input<float>(2));
+          y[i] = static_cast<Y>(v);
         }
       }
       return absl::OkStatus();
     });
-  });
+  };
+  if (!clamped) {
+    return DispatchType(TypeList<float, half>{}, p.input_dtype(0),
+                        [&]<typename T>() { return make.template operator()<T, T>(); });
+  }
+  using Types = TypeList<float, double, uint8_t, int8_t, int16_t, int32_t>;
+  return DispatchType(Types{}, p.input_dtype(0),
+                      [&]<typename T>() { return make.template operator()<T, float>(); });
 }
 
 }  // namespace tenon

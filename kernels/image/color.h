@@ -19,7 +19,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> AdjustHue(PrepareContext& p);
 absl::StatusOr<std::unique_ptr<Kernel>> AdjustSaturation(PrepareContext& p);
 
 // Images [..., height, width, channels], float or half: scales distances from each channel's mean
-// by input 1.
+// by input 1. With inputs 2 and 3 the results, floats, are limited to this range; the images are
+// then real numbers of up to 32 bits, or double.
 absl::StatusOr<std::unique_ptr<Kernel>> AdjustContrast(PrepareContext& p);
 
 }  // namespace tenon

@@ -7,6 +7,7 @@
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"
 #include "kernels/layout/addressing.h"
+#include "kernels/layout/visit_elements.h"
 
 namespace tenon {
 
@@ -57,7 +58,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> GatherKernel(PrepareContext& p) {
           return InvalidArgument("index ", i, " is ", ids[i], ", which is not in [0, ", limit, ")");
         }
       }
-      VisitStorage(dtype, [&]<typename T>() {
+      VisitElements(dtype, [&]<typename T>() {
         const T* in = run.input<T>(0);
         T* out = run.output<T>(0);
         for (int64_t b = 0; b < batch; ++b, ids += count) {
@@ -79,7 +80,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> GatherNdKernel(PrepareContext& p) {
   const DType dtype = p.input_dtype(0), index_type = p.input_dtype(1);
   return MakeKernel([=](RunContext& run) {
     return ForEachOffsets(a, index_type, run.input(1), [&](int64_t first, auto offsets) {
-      VisitStorage(dtype, [&]<typename T>() {
+      VisitElements(dtype, [&]<typename T>() {
         const T* in = run.input<T>(0);
         T* out = run.output<T>(0) + first * a.slice;
         if (a.slice == 1) {

@@ -1,6 +1,6 @@
 #include "kernels/layout/join.h"
 
-#include "kernels/interface/types.h"
+#include "kernels/layout/visit_elements.h"
 
 namespace tenon {
 namespace {
@@ -12,7 +12,7 @@ template <Direction direction>
 void CopyRows(DType dtype, int64_t outer, int64_t chunk, int64_t width, int64_t offset,
               std::conditional_t<direction == Direction::kToWhole, const void*, void*> part,
               std::conditional_t<direction == Direction::kToWhole, void*, const void*> whole) {
-  VisitStorage(dtype, [&]<typename T>() {
+  VisitElements(dtype, [&]<typename T>() {
     using P = std::conditional_t<direction == Direction::kToWhole, const T, T>;
     using W = std::conditional_t<direction == Direction::kToWhole, T, const T>;
     P* p = static_cast<P*>(part);

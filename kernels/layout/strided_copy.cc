@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/interface/types.h"
+#include "kernels/layout/visit_elements.h"
 
 namespace tenon {
 
@@ -98,8 +98,8 @@ void StridedCopy::RunAs(const T* src, T* dst) const {
 
 void StridedCopy::Run(DType dtype, const void* src, void* dst) const {
   if (empty_ || dims_.empty()) return;
-  VisitStorage(dtype,
-               [&]<typename T>() { RunAs(static_cast<const T*>(src), static_cast<T*>(dst)); });
+  VisitElements(dtype,
+                [&]<typename T>() { RunAs(static_cast<const T*>(src), static_cast<T*>(dst)); });
 }
 
 }  // namespace tenon

@@ -44,6 +44,11 @@ Matrix<S> SquareRoot(const Matrix<S>& m) {
   return m.sqrt();
 }
 
+template <typename S>
+Matrix<S> Exponential(const Matrix<S>& m) {
+  return m.exp();
+}
+
 Matrix<complex128> Logarithm(const Matrix<complex128>& m) {
   Matrix<complex128> out = m;
   BlockLogarithm logarithm;
@@ -82,6 +87,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> MatrixSquareRoot(PrepareContext& p) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixLogarithm(PrepareContext& p) {
   return ForEachMatrix<complex128>(p, Logarithm);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> MatrixExponential(PrepareContext& p) {
+  return DispatchType(WideScalars{}, WideDType(p.input_dtype(0)),
+                      [&]<typename S>() { return ForEachMatrix<S>(p, Exponential<S>); });
 }
 
 }  // namespace tenon

@@ -8,7 +8,7 @@ namespace tenon {
 
 absl::StatusOr<std::unique_ptr<Kernel>> SelfAdjointEig(PrepareContext& p) {
   const MatrixBatch in = BatchOf(p.input_shape(0));
-  const bool vectors = p.attrs().Bool("compute_v", true);
+  const bool vectors = p.attrs().Bool("compute_v", true), joined = p.num_outputs() == 1;
   const bool lower = p.attrs().Bool("lower", true);
   const DType dtype = p.input_dtype(0);
   return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
@@ -23,6 +23,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> SelfAdjointEig(PrepareContext& p) {
           return InvalidArgument("the eigenvalues of matrix ", b, " cannot be found");
         }
         const Eigen::VectorX<S> values = eig.eigenvalues().template cast<S>();
+        if (joined) {
+          Matrix<S> both(in.rows + 1, in.rows);
+          both << values.transpose(), eig.eigenvectors();
+          StoreMatrix(both, dtype, run.output(0), b);
+          continue;
+        }
         StoreElements(values.data(), in.rows, dtype, run.output(0), b * in.rows);
         if (vectors) StoreMatrix(Matrix<S>(eig.eigenvectors()), dtype, run.output(1), b);
       }

@@ -11,7 +11,9 @@
 namespace tenon {
 
 // Outputs: values [..., n], in ascending order, and, with attribute compute_v, vectors as columns.
-// float, double, half and complex. InvalidArgument at Run if the iteration does not converge.
+// With a single output, it holds
+// a row of values above the vectors: [..., n + 1, n]. float, double, half and complex.
+// InvalidArgument at Run if the iteration does not converge.
 absl::StatusOr<std::unique_ptr<Kernel>> SelfAdjointEig(PrepareContext& p);
 
 }  // namespace tenon

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "env/status.h"
+#include "kernels/layout/copy.h"
+#include "kernels/lists/changed_object.h"
 #include "kernels/lists/tensor_list.h"
 
 namespace tenon {
@@ -107,19 +109,11 @@ absl::Status PlaceRows(const Source& source, RunContext& run, int indices_input,
   return absl::OkStatus();
 }
 
-// A changed copy of the list of input 0; or that list itself, if the handle is handed over
-// (AllowInPlace) and no other handle refers to the list.
+// Changes the list of input 0 or a copy of it (changed_object.h).
 template <typename Change>
 absl::Status Changed(RunContext& run, DType dtype, Change change) {
   TENON_ASSIGN_OR_RETURN(const TensorList* list, ListAt(run.input<ObjectPtr>(0), dtype));
-  ObjectPtr* const output = run.output<ObjectPtr>(0);
-  if (output == run.input<ObjectPtr>(0) && output->use_count() == 1) {
-    return change(static_cast<TensorList&>(**output));
-  }
-  auto copy = std::make_shared<TensorList>(*list);
-  TENON_RETURN_IF_ERROR(change(*copy));
-  Give(run, 0, std::move(copy));
-  return absl::OkStatus();
+  return ChangeObject(run, *list, change);
 }
 
 absl::Status CheckItem(const TensorList& list, const Shape& item) {
@@ -239,6 +233,27 @@ absl::StatusOr<std::unique_ptr<Kernel>> PushBackKernel(PrepareContext& p) {
       list.items.push_back(std::move(kept));
       return absl::OkStatus();
     });
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> PushBackBatchKernel(PrepareContext& p) {
+  const DType dtype = p.input_dtype(1);
+  const int64_t lists = p.input_shape(0).num_elements();
+  Shape item;
+  for (int d = 1; d < p.input_shape(1).rank(); ++d) item.push_back(p.input_shape(1).dim(d));
+  return MakeKernel([=](RunContext& run) -> absl::Status {
+    for (int64_t i = 0; i < lists; ++i) {
+      TENON_ASSIGN_OR_RETURN(const TensorList* list, ListAt(run.input<ObjectPtr>(0) + i, dtype));
+      TENON_RETURN_IF_ERROR(CheckItem(*list, item));
+      auto longer = std::make_shared<TensorList>(*list);
+      const void* data =
+          ElementAddress(const_cast<void*>(run.input(1)), dtype, i * item.num_elements());
+      TENON_ASSIGN_OR_RETURN(auto kept, Keep(dtype, item, data));
+      longer->Note(item);
+      longer->items.push_back(std::move(kept));
+      run.output<ObjectPtr>(0)[i] = std::move(longer);
+    }
+    return absl::OkStatus();
   });
 }
 

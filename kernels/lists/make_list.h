@@ -38,6 +38,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> SetListItemKernel(PrepareContext& p);
 // The list with input 1 appended. InvalidArgument for a shape that does not match.
 absl::StatusOr<std::unique_ptr<Kernel>> PushBackKernel(PrepareContext& p);
 
+// The lists in vector input 0, each with a row of input 1 appended. InvalidArgument for a shape
+// that does not match.
+absl::StatusOr<std::unique_ptr<Kernel>> PushBackBatchKernel(PrepareContext& p);
+
 // The list without its last item, and that item. InvalidArgument if the list is empty, or the
 // item's shape differs from input 1.
 absl::StatusOr<std::unique_ptr<Kernel>> PopBackKernel(PrepareContext& p);

@@ -1,5 +1,6 @@
 #include "kernels/matmul/matmul.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -132,7 +133,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
     auto small = SmallProductKernel(problem, c.src_input, c.weights_input);
     if (small.ok() || !absl::IsUnimplemented(small.status())) return small;
   }
-  if (!lowered.swapped) {
+  // Whether the columns of the product are the output's last dimension, and not several of them.
+  const bool columns_are_last = lowered.out_axes.back().size() == 1 && output.rank() > 0 &&
+                                lowered.out_axes.back()[0] == output.rank() - 1;
+  const bool has_operands =
+      std::any_of(fused.begin(), fused.end(), [](const FusedOp& op) { return op.input >= 0; });
+  // It takes a bias and operands by column.
+  if (!lowered.swapped && (columns_are_last || !has_operands)) {
     auto packed = PackedKernel(p, problem, fused);
     if (packed.ok() || !absl::IsUnimplemented(packed.status())) return packed;
   }
@@ -150,10 +157,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
     with.post_ops = post_ops;
     return GetMatmul(with, cache);
   };
-  // A bias along only the output's last dimension is the primitive's own if that dimension
-  // comprises all of its columns.
-  c.native_bias = lowered.out_axes.back().size() == 1 && output.rank() > 0 &&
-                  lowered.out_axes.back()[0] == output.rank() - 1;
+  // A bias is along the output's last dimension.
+  c.native_bias = columns_are_last;
   c.fused = std::move(fused);
   c.channel_axis = output.rank() - 1;
   c.operand = [lowered, output](const FusedOp&, const Shape& operand) {

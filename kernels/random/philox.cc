@@ -99,6 +99,16 @@ void TruncatedBlock(PhiloxStream& stream, T* out) {
   }
 }
 
+// A number below n, at least 1, of those that `draw` returns.
+template <typename U, typename Draw>
+U Below(U n, const Draw& draw) {
+  if ((n & (n - 1)) == 0) return draw() & (n - 1);
+  const U rejected = std::numeric_limits<U>::max() % n + 1;  // the lowest ones
+  U x = draw();
+  while (x < rejected) x = draw();
+  return x % n;
+}
+
 // make(group, out) writes kPerBlock<T> elements; the last group may be partial.
 template <typename T, typename F>
 void FillGroups(T* out, int64_t n, F&& make) {
@@ -148,6 +158,20 @@ uint32_t PhiloxStream::Next() {
     used_ = 0;
   }
   return block_[static_cast<size_t>(used_++)];
+}
+
+uint64_t PhiloxStream::Next64() {
+  const uint32_t low = Next();
+  return low | uint64_t{Next()} << 32;
+}
+
+float PhiloxStream::NextFloat() { return UnitFloat(Next()); }
+
+uint32_t PhiloxStream::NextBelow(uint32_t n) {
+  return Below(n, [this] { return Next(); });
+}
+uint64_t PhiloxStream::NextBelow(uint64_t n) {
+  return Below(n, [this] { return Next64(); });
 }
 
 double PhiloxStream::NextDouble() {

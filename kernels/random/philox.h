@@ -38,7 +38,12 @@ class PhiloxStream {
  public:
   explicit PhiloxStream(const Philox& generator) : generator_(generator) {}
   uint32_t Next();
-  double NextDouble();  // uniform in [0, 1)
+  uint64_t Next64();    // the low half first
+  float NextFloat();    // uniform in [0, 1)
+  double NextDouble();  // the same
+  // Uniform in [0, n), without bias: numbers that would favor some results are drawn again.
+  uint32_t NextBelow(uint32_t n);
+  uint64_t NextBelow(uint64_t n);
 
  private:
   Philox generator_;

@@ -34,7 +34,12 @@ class RandomSequence {
     return generator;
   }
 
+  // The same sequence from its start.
+  RandomSequence Restarted() const { return RandomSequence(start_); }
+
  private:
+  explicit RandomSequence(const Philox& start) : start_(start) {}
+
   const Philox start_;
   std::atomic<uint64_t> used_ = 0;
 };

@@ -41,8 +41,7 @@ struct Source {
 
   absl::StatusOr<Philox> Generator(RunContext& run) const {
     if (!keyed) {
-      const KeyAndCounter k = FromSeedInput(seed_type, run.input(1));
-      return Philox(k.counter, k.key);
+      return PhiloxOfSeed(seed_type, run.input(1));
     }
     const int32_t algorithm = *run.input<int32_t>(3);
     if (algorithm != kPhiloxAlgorithm && algorithm != kAnyAlgorithm) {
@@ -66,6 +65,11 @@ Source SourceOf(PrepareContext& p) {
 }
 
 }  // namespace
+
+Philox PhiloxOfSeed(DType dtype, const void* seed) {
+  const KeyAndCounter k = FromSeedInput(dtype, seed);
+  return Philox(k.counter, k.key);
+}
 
 absl::StatusOr<std::unique_ptr<Kernel>> StatelessFloats(PrepareContext& p,
                                                         Distribution distribution) {
@@ -133,10 +137,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> RandomAlgorithm(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> StatelessMultinomial(PrepareContext& p) {
   const DType seed_type = p.input_dtype(2);
   TENON_ASSIGN_OR_RETURN(const Sampler sampler, Sampler::Make(p));
-  return MakeKernel([=](RunContext& run) {
-    const KeyAndCounter k = FromSeedInput(seed_type, run.input(2));
-    return sampler.Run(run, Philox(k.counter, k.key));
-  });
+  return MakeKernel(
+      [=](RunContext& run) { return sampler.Run(run, PhiloxOfSeed(seed_type, run.input(2))); });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> StatelessShuffle(PrepareContext& p) {

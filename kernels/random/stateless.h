@@ -13,6 +13,9 @@
 
 namespace tenon {
 
+// The generator for a seed of two integers of `dtype`.
+Philox PhiloxOfSeed(DType dtype, const void* seed);
+
 // Floating-point dtypes. Input 0 is the output's shape.
 absl::StatusOr<std::unique_ptr<Kernel>> StatelessFloats(PrepareContext& p,
                                                         Distribution distribution);

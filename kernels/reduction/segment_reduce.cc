@@ -213,36 +213,92 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseSegments(PrepareContext& p, Segmen
   });
 }
 
-// Adds grad[segment_ids[i]] to row indices[i] of the result, divided as in the forward op.
+namespace {
+
+// The inputs of a gradient, checked.
+struct SparseGradient {
+  SegmentOp op = SegmentOp::kSum;
+  int64_t width = 0;
+  std::vector<int64_t> ids, counts;  // counts: rows of each segment
+
+  static absl::StatusOr<SparseGradient> Of(SegmentOp op, const Shape& grad, DType ids_type,
+                                           const RunContext& run, int64_t n) {
+    SparseGradient g{op, Product(grad, 1, grad.rank()), IntegersAt(ids_type, run.input(2), n), {}};
+    g.counts.assign(static_cast<size_t>(grad.dim(0)), 0);
+    for (int64_t id : g.ids) {
+      if (id < 0 || id >= grad.dim(0)) return BadRow(id, grad.dim(0));
+      ++g.counts[static_cast<size_t>(id)];
+    }
+    return g;
+  }
+
+  // Adds grad[ids[i]] to row rows[i] of `out`, divided as in the forward op.
+  template <typename T>
+  void Add(const T* grad, const std::vector<int64_t>& rows, T* out, int64_t out_rows) const {
+    using C = ComputeType<T>;
+    std::vector<C> acc(static_cast<size_t>(out_rows * width), C(0));
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const C count = static_cast<C>(counts[static_cast<size_t>(ids[i])]);
+      const C scale = op == SegmentOp::kMean    ? C(1) / count
+                      : op == SegmentOp::kSqrtN ? C(1) / std::sqrt(count)
+                                                : C(1);
+      const T* from = grad + ids[i] * width;
+      C* to = acc.data() + rows[i] * width;
+      for (int64_t k = 0; k < width; ++k) to[k] += ToCompute(from[k]) * scale;
+    }
+    FinishRow(SegmentOp::kSum, 1, acc.data(), out, out_rows * width);
+  }
+};
+
+absl::Status CheckRows(const std::vector<int64_t>& rows, int64_t size) {
+  for (int64_t row : rows) {
+    if (row < 0 || row >= size) return BadRow(row, size);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<Kernel>> SparseSegmentsGrad(PrepareContext& p, SegmentOp op) {
   p.InputNotRead(3);
   const Shape grad = p.input_shape(0);
-  const int64_t rows = p.output_shape(0).dim(0);
+  const int64_t rows = p.output_shape(0).dim(0), n = p.input_shape(1).num_elements();
+  const DType index_type = p.input_dtype(1), ids_type = p.input_dtype(2);
+  return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
+      TENON_ASSIGN_OR_RETURN(const auto g, SparseGradient::Of(op, grad, ids_type, run, n));
+      const std::vector<int64_t> indices = IntegersAt(index_type, run.input(1), n);
+      TENON_RETURN_IF_ERROR(CheckRows(indices, rows));
+      g.Add(run.input<T>(0), indices, run.output<T>(0), rows);
+      return absl::OkStatus();
+    });
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> SparseSegmentsSparseGrad(PrepareContext& p, SegmentOp op) {
+  const Shape grad = p.input_shape(0);
   const int64_t n = p.input_shape(1).num_elements();
   const DType index_type = p.input_dtype(1), ids_type = p.input_dtype(2);
   return DispatchType(Floats{}, p.input_dtype(0), [&]<typename T>() {
-    using C = ComputeType<T>;
     return MakeKernel([=](RunContext& run) -> absl::Status {
-      const int64_t segments = grad.dim(0), width = Product(grad, 1, grad.rank());
+      TENON_ASSIGN_OR_RETURN(const auto g, SparseGradient::Of(op, grad, ids_type, run, n));
       const std::vector<int64_t> indices = IntegersAt(index_type, run.input(1), n);
-      const std::vector<int64_t> ids = IntegersAt(ids_type, run.input(2), n);
-      std::vector<int64_t> counts(static_cast<size_t>(segments), 0);
-      for (int64_t id : ids) {
-        if (id < 0 || id >= segments) return BadRow(id, segments);
-        ++counts[static_cast<size_t>(id)];
+      TENON_RETURN_IF_ERROR(CheckRows(indices, *run.input<int32_t>(3)));
+      std::vector<int64_t> unique = indices, places;
+      std::sort(unique.begin(), unique.end());
+      unique.erase(std::unique(unique.begin(), unique.end()), unique.end());
+      for (int64_t index : indices) {
+        places.push_back(std::lower_bound(unique.begin(), unique.end(), index) - unique.begin());
       }
-      std::vector<C> acc(static_cast<size_t>(rows * width), C(0));
-      for (size_t i = 0; i < ids.size(); ++i) {
-        if (indices[i] < 0 || indices[i] >= rows) return BadRow(indices[i], rows);
-        const C count = static_cast<C>(counts[static_cast<size_t>(ids[i])]);
-        const C scale = op == SegmentOp::kMean    ? C(1) / count
-                        : op == SegmentOp::kSqrtN ? C(1) / std::sqrt(count)
-                                                  : C(1);
-        const T* from = run.input<T>(0) + ids[i] * width;
-        C* to = acc.data() + indices[i] * width;
-        for (int64_t k = 0; k < width; ++k) to[k] += ToCompute(from[k]) * scale;
-      }
-      FinishRow(SegmentOp::kSum, 1, acc.data(), run.output<T>(0), rows * width);
+      Shape out = grad;
+      out.set_dim(0, std::ssize(unique));
+      TENON_ASSIGN_OR_RETURN(void* const rows, run.AllocateOutput(0, out));
+      TENON_ASSIGN_OR_RETURN(void* const sorted, run.AllocateOutput(1, Shape({out.dim(0)})));
+      g.Add(run.input<T>(0), places, static_cast<T*>(rows), out.dim(0));
+      VisitTypes(TypeList<int32_t, int64_t>{}, index_type, [&]<typename I>() {
+        std::transform(unique.begin(), unique.end(), static_cast<I*>(sorted),
+                       [](int64_t index) { return static_cast<I>(index); });
+      });
       return absl::OkStatus();
     });
   });

@@ -32,6 +32,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseSegments(PrepareContext& p, Segmen
 // The data's gradient for SparseSegments. Inputs: the output's gradient [segments, ...], indices
 // [k], ids [k], the number of the data's rows. Floating-point dtypes.
 absl::StatusOr<std::unique_ptr<Kernel>> SparseSegmentsGrad(PrepareContext& p, SegmentOp op);
+// The same gradient as its rows that `indices` names, in their order, and the sorted indices.
+absl::StatusOr<std::unique_ptr<Kernel>> SparseSegmentsSparseGrad(PrepareContext& p, SegmentOp op);
 
 // Kernel factories. A number of output rows that is not known in Prepare is read at Run.
 template <SegmentOp kOp>
@@ -52,6 +54,11 @@ template <SegmentOp kOp>
 absl::StatusOr<std::unique_ptr<Kernel>> SparseSegmentsGrad(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, SparseSegmentsGrad<kOp>, {3});
   return SparseSegmentsGrad(p, kOp);
+}
+
+template <SegmentOp kOp>
+absl::StatusOr<std::unique_ptr<Kernel>> SparseSegmentsSparseGrad(PrepareContext& p) {
+  return SparseSegmentsSparseGrad(p, kOp);
 }
 
 }  // namespace tenon

@@ -101,7 +101,9 @@ absl::Status SentencePieceModel::Index() {
   }
   if (unknown_ < 0) return InvalidArgument("unk is not defined.");
   for (int b = 0; b < 256; ++b) {
-    const auto it = reserved_.find(absl::StrFormat("<0x%02X>", b));
+    char piece[8];
+    absl::SNPrintF(piece, sizeof piece, "<0x%02X>", b);
+    const auto it = reserved_.find(piece);
     const bool found = it != reserved_.end() && TypeOf(it->second) == Type::kByte;
     if (found) byte_ids_[static_cast<size_t>(b)] = it->second;
     if (byte_fallback_ && !found) {

@@ -50,13 +50,10 @@ PieceNormalizer::Prefix PieceNormalizer::Next(absl::string_view in) const {
   }
   if (rules_.has_value()) {
     size_t longest = 0, place = 0;
-    uint32_t node = Trie::kRoot;
-    for (size_t i = 0; i < in.size() && rules_->Step(node, in[i]); ++i) {
-      const int32_t value = rules_->Value(node);
-      if (value < 0) continue;
-      longest = i + 1;
+    rules_->ForEachPrefix(in, [&](size_t size, int32_t value) {
+      longest = size;
       place = static_cast<size_t>(value);
-    }
+    });
     if (longest > 0) {
       return {place < replacements_.size() ? absl::string_view(&replacements_[place]) : "",
               longest};

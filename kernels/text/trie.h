@@ -41,8 +41,9 @@ class Trie {
   // Calls found(size, value) for each entry that `text` begins with, the shortest first.
   template <typename F>
   void ForEachPrefix(absl::string_view text, F&& found) const {
+    if (units_.empty()) return;
     uint32_t node = kRoot;
-    for (size_t i = 0; i < text.size() && !units_.empty() && Step(node, text[i]); ++i) {
+    for (size_t i = 0; i < text.size() && Step(node, text[i]); ++i) {
       const int32_t value = Value(node);
       if (value >= 0) found(i + 1, value);
     }

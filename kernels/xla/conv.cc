@@ -6,9 +6,9 @@
 #include "kernels/contraction/reference_types.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
-#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 #include "kernels/layout/strided_copy.h"
+#include "kernels/xla/conv_loops.h"
 
 namespace tenon {
 namespace {
@@ -21,30 +21,56 @@ absl::Status ExpectLength(const Tensor& t, const char* what, Shape expected) {
                          t.shape().ToString());
 }
 
-// A loop over one spatial dimension.
-struct Axis {
-  ConvWindow window;
-  int64_t in, in_stride, kernel, kernel_stride, out_stride;
-
-  // The input element under element k of the window at `position`, or -1.
-  int64_t Under(int64_t position, int64_t k) const {
-    const int64_t at = position * window.stride - window.low + k * window.rhs_dilation;
-    if (at < 0 || at % window.lhs_dilation != 0) return -1;
-    const int64_t i = at / window.lhs_dilation;
-    return i < in ? i : -1;
+template <typename C, typename T>
+C ToNumber(T x) {
+  if constexpr (kIsComplex<C> && !kIsComplex<T>) {
+    return C(static_cast<typename C::value_type>(x));
+  } else {
+    return static_cast<C>(x);
   }
-};
+}
 
-struct Loops {
-  std::vector<Axis> axes;
-  DimList positions;                            // of the window, by axis
-  int64_t images = 0, features = 0, depth = 0;  // of the result; products of one sum
-  int64_t features_per_group = 1, features_per_batch_group = 1;
-  int64_t in_image = 0, in_feature = 0, kernel_in = 0, kernel_out = 0, out_image = 0,
-          out_feature = 0;  // strides
-};
+// The elements as numbers of type C.
+template <typename C>
+using LoadFn = void (*)(const void* data, int64_t n, std::vector<C>& out);
 
-Loops MakeLoops(const ConvSpec& spec, const Shape& lhs, const Shape& rhs, const Shape& out) {
+template <typename C>
+absl::Status FindLoad(DType dtype, LoadFn<C>& load) {
+  using Loadable = std::conditional_t<kIsComplex<C>, Numbers, RealNumbers>;
+  return DispatchType(Loadable{}, dtype, [&]<typename T>() {
+    load = [](const void* data, int64_t n, std::vector<C>& out) {
+      const T* const x = static_cast<const T*>(data);
+      out.resize(static_cast<size_t>(n));
+      for (int64_t i = 0; i < n; ++i) out[static_cast<size_t>(i)] = ToNumber<C>(x[i]);
+    };
+    return absl::OkStatus();
+  });
+}
+
+template <typename T>
+absl::StatusOr<std::unique_ptr<Kernel>> MakeConv(const ConvLoops& loops, PrepareContext& p) {
+  using C = AccumulatorType<T>;
+  LoadFn<C> load_lhs = nullptr, load_rhs = nullptr;
+  TENON_RETURN_IF_ERROR(FindLoad<C>(p.input_dtype(0), load_lhs));
+  TENON_RETURN_IF_ERROR(FindLoad<C>(p.input_dtype(1), load_rhs));
+  const int64_t n = p.input_shape(0).num_elements(), m = p.input_shape(1).num_elements();
+  const bool empty = p.output_shape(0).num_elements() == 0;
+  const int threads = p.services().threads;
+  return MakeKernel([=](RunContext& run) {
+    if (empty) return absl::OkStatus();
+    std::vector<C> x, w;
+    load_lhs(run.input(0), n, x);
+    load_rhs(run.input(1), m, w);
+    RunConvLoops(loops, x.data(), w.data(), run.output<T>(0), threads,
+                 [](C sum, int64_t, int64_t) { return static_cast<T>(sum); });
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace
+
+ConvLoops MakeConvLoops(const ConvSpec& spec, const Shape& lhs, const Shape& rhs,
+                        const Shape& out) {
   const std::vector<int64_t> in = DenseStrides(lhs), kernel = DenseStrides(rhs),
                              to = DenseStrides(out);
   const auto at = [](const std::vector<int64_t>& v, int64_t d) {
@@ -52,7 +78,7 @@ Loops MakeLoops(const ConvSpec& spec, const Shape& lhs, const Shape& rhs, const 
   };
   const auto size = [](const Shape& s, int64_t d) { return s.dim(static_cast<int>(d)); };
   const ConvNumbers& n = spec.numbers;
-  Loops loops;
+  ConvLoops loops;
   for (size_t i = 0; i < spec.windows.size(); ++i) {
     const int64_t a = n.input.spatial[i], b = n.kernel.spatial[i], c = n.output.spatial[i];
     loops.axes.push_back(
@@ -72,112 +98,6 @@ Loops MakeLoops(const ConvSpec& spec, const Shape& lhs, const Shape& rhs, const 
   loops.out_feature = at(to, n.output.feature);
   return loops;
 }
-
-// The sum of products at one position of the window.
-template <typename C>
-C SumAt(const Loops& loops, const C* x, const C* w, const DimList& position) {
-  C sum(0);
-  const size_t rank = loops.axes.size();
-  DimList k(rank, 0);
-  while (true) {
-    int64_t from = 0, weight = 0;
-    bool inside = true;
-    for (size_t d = 0; inside && d < rank; ++d) {
-      const int64_t i = loops.axes[d].Under(position[d], k[d]);
-      inside = i >= 0;
-      from += i * loops.axes[d].in_stride;
-      weight += k[d] * loops.axes[d].kernel_stride;
-    }
-    if (inside) {
-      for (int64_t c = 0; c < loops.depth; ++c) {
-        sum += x[from + c * loops.in_feature] * w[weight + c * loops.kernel_in];
-      }
-    }
-    size_t d = rank;
-    for (; d > 0; --d) {
-      if (++k[d - 1] < loops.axes[d - 1].kernel) break;
-      k[d - 1] = 0;
-    }
-    if (d == 0) return sum;
-  }
-}
-
-template <typename C, typename T>
-void RunLoops(const Loops& loops, const C* x, const C* w, T* y, int threads) {
-  int64_t places = 1, terms = loops.depth;
-  bool window = true;
-  for (size_t d = 0; d < loops.axes.size(); ++d) {
-    places *= loops.positions[d];
-    terms *= loops.axes[d].kernel;
-    window = window && loops.axes[d].kernel > 0;
-  }
-  const int64_t tasks = loops.images * places;
-  const int64_t grain =
-      ParallelGrain(static_cast<double>(loops.features) * static_cast<double>(terms + 1));
-  ParallelFor(threads, tasks, grain, [&](int64_t begin, int64_t end) {
-    DimList position(loops.axes.size(), 0);
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t image = task / places;
-      int64_t left = task % places, to = image * loops.out_image;
-      for (size_t d = loops.axes.size(); d-- > 0;) {
-        position[d] = left % loops.positions[d];
-        left /= loops.positions[d];
-        to += position[d] * loops.axes[d].out_stride;
-      }
-      for (int64_t f = 0; f < loops.features; ++f) {
-        const int64_t batch_group = f / loops.features_per_batch_group;
-        const C* const from = x + (batch_group * loops.images + image) * loops.in_image +
-                              f / loops.features_per_group * loops.depth * loops.in_feature;
-        const C sum = window ? SumAt(loops, from, w + f * loops.kernel_out, position) : C(0);
-        y[to + f * loops.out_feature] = static_cast<T>(sum);
-      }
-    }
-  });
-}
-
-// The elements as numbers of type C.
-template <typename C>
-using LoadFn = void (*)(const void* data, int64_t n, std::vector<C>& out);
-
-template <typename C>
-absl::Status FindLoad(DType dtype, LoadFn<C>& load) {
-  using Loadable = std::conditional_t<kIsComplex<C>, Numbers, RealNumbers>;
-  return DispatchType(Loadable{}, dtype, [&]<typename T>() {
-    load = [](const void* data, int64_t n, std::vector<C>& out) {
-      const T* const x = static_cast<const T*>(data);
-      out.resize(static_cast<size_t>(n));
-      for (int64_t i = 0; i < n; ++i) {
-        if constexpr (kIsComplex<C> && !kIsComplex<T>) {
-          out[static_cast<size_t>(i)] = C(static_cast<typename C::value_type>(x[i]));
-        } else {
-          out[static_cast<size_t>(i)] = static_cast<C>(x[i]);
-        }
-      }
-    };
-    return absl::OkStatus();
-  });
-}
-
-template <typename T>
-absl::StatusOr<std::unique_ptr<Kernel>> MakeConv(const Loops& loops, PrepareContext& p) {
-  using C = AccumulatorType<T>;
-  LoadFn<C> load_lhs = nullptr, load_rhs = nullptr;
-  TENON_RETURN_IF_ERROR(FindLoad<C>(p.input_dtype(0), load_lhs));
-  TENON_RETURN_IF_ERROR(FindLoad<C>(p.input_dtype(1), load_rhs));
-  const int64_t n = p.input_shape(0).num_elements(), m = p.input_shape(1).num_elements();
-  const bool empty = p.output_shape(0).num_elements() == 0;
-  const int threads = p.services().threads;
-  return MakeKernel([=](RunContext& run) {
-    if (empty) return absl::OkStatus();
-    std::vector<C> x, w;
-    load_lhs(run.input(0), n, x);
-    load_rhs(run.input(1), m, w);
-    RunLoops(loops, x.data(), w.data(), run.output<T>(0), threads);
-    return absl::OkStatus();
-  });
-}
-
-}  // namespace
 
 absl::StatusOr<int64_t> ConvWindow::Positions(int64_t size, int64_t kernel) const {
   if (size < 0 || kernel < 0) return -1;
@@ -271,7 +191,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> XlaConvKernel(PrepareContext& p) {
   }
   for (int i = 2; i < 7; ++i) p.InputNotRead(i);
   TENON_ASSIGN_OR_RETURN(const ConvSpec spec, MakeConvSpec(p.attrs(), values));
-  const Loops loops = MakeLoops(spec, p.input_shape(0), p.input_shape(1), p.output_shape(0));
+  const ConvLoops loops =
+      MakeConvLoops(spec, p.input_shape(0), p.input_shape(1), p.output_shape(0));
   return DispatchType(Numbers{}, p.output_dtype(0),
                       [&]<typename T>() { return MakeConv<T>(loops, p); });
 }

@@ -105,6 +105,20 @@ absl::StatusOr<ConvNumbers> ParseConvNumbers(absl::string_view bytes) {
   return n;
 }
 
+absl::StatusOr<ConvNumbers> ParseUniformConvNumbers(absl::string_view bytes) {
+  ConvNumbers n;
+  TENON_RETURN_IF_ERROR(ReadFields(bytes, {{1, nullptr, &n.input.batch},
+                                           {2, nullptr, &n.input.feature},
+                                           {3, &n.input.spatial},
+                                           {4, nullptr, &n.kernel.feature},
+                                           {5, nullptr, &n.kernel.batch},
+                                           {6, &n.kernel.spatial},
+                                           {7, nullptr, &n.output.batch},
+                                           {8, nullptr, &n.output.feature},
+                                           {9, &n.output.spatial}}));
+  return n;
+}
+
 absl::StatusOr<GatherNumbers> ParseGatherNumbers(absl::string_view bytes) {
   GatherNumbers n;
   TENON_RETURN_IF_ERROR(ReadFields(bytes, {{1, &n.offset},

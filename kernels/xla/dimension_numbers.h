@@ -33,6 +33,9 @@ struct ConvNumbers {
   Layout input, kernel, output;
 };
 absl::StatusOr<ConvNumbers> ParseConvNumbers(absl::string_view bytes);
+// UniformQuantizedConvolutionDimensionNumbersAttr (uniform_quant_ops_attr.proto): the same under
+// other field numbers.
+absl::StatusOr<ConvNumbers> ParseUniformConvNumbers(absl::string_view bytes);
 
 // GatherDimensionNumbers, and ScatterDimensionNumbers, which are the same under other names:
 //   gather:  offset_dims, collapsed_slice_dims, start_index_map, operand_batching_dims

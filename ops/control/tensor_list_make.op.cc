@@ -1,5 +1,5 @@
 // Ops that create tensor lists: EmptyTensorList, TensorListReserve, FromTensor, Split, Scatter(V2),
-// and those that change one: SetItem, PushBack, PopBack, Resize, ScatterIntoExistingList,
+// and those that change one: SetItem, PushBack(Batch), PopBack, Resize, ScatterIntoExistingList,
 // ConcatLists.
 #include <algorithm>
 #include <utility>
@@ -103,6 +103,27 @@ const OpRegistration push_back({
     .attrs = "element_dtype: type",
     .shape = ScalarShape,
     .reference = PushBackKernel,
+});
+
+absl::Status PushBackBatchShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 1));
+  const Shape &lists = c.input(0), &rows = c.input(1);
+  if (rows.has_rank() && rows.rank() == 0) return InvalidArgument("the tensor has no rows");
+  if (lists.has_rank() && rows.has_rank() && lists.dim(0) >= 0 && rows.dim(0) >= 0 &&
+      lists.dim(0) != rows.dim(0)) {
+    return InvalidArgument(lists.dim(0), " lists and ", rows.dim(0), " rows");
+  }
+  c.set_output(0, lists.has_rank() ? lists : Shape({-1}));
+  return absl::OkStatus();
+}
+
+const OpRegistration push_back_batch({
+    .name = "TensorListPushBackBatch",
+    .inputs = "input_handles: variant, tensor: element_dtype",
+    .outputs = "output_handles: variant",
+    .attrs = "element_dtype: type",
+    .shape = PushBackBatchShape,
+    .reference = PushBackBatchKernel,
 });
 
 absl::Status PopBackShape(ShapeContext& c) {

@@ -1,4 +1,5 @@
-// RGBToHSV, HSVToRGB, AdjustHue, AdjustSaturation, AdjustContrastv2 of images with channels last.
+// RGBToHSV, HSVToRGB, AdjustHue, AdjustSaturation, AdjustContrast and AdjustContrastv2 of images
+// with channels last.
 #include "kernels/image/color.h"
 
 #include "ops/op.h"
@@ -24,7 +25,7 @@ absl::Status ColorShape(ShapeContext& c) {
 }
 
 absl::Status ContrastShape(ShapeContext& c) {
-  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 0));
+  for (int i = 1; i < c.num_inputs(); ++i) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 0));
   c.set_output(0, c.input(0));
   if (c.input(0).has_rank() && c.input(0).rank() < 3) {
     return InvalidArgument("images must have at least 3 dimensions, but have shape ",
@@ -74,6 +75,17 @@ const OpRegistration adjust_saturation_op({
     .types = "T: half float",
     .shape = ColorShape<3>,
     .reference = AdjustSaturation,
+    .error_bound = ErrorBound::kColor,
+});
+
+const OpRegistration adjust_contrast_op({
+    .name = "AdjustContrast",
+    .inputs = "images: T, contrast_factor: float, min_value: float, max_value: float",
+    .outputs = "output: float",
+    .attrs = "T: type",
+    .types = "T: uint8 int8 int16 int32 float double",
+    .shape = ContrastShape,
+    .reference = AdjustContrast,
     .error_bound = ErrorBound::kColor,
 });
 

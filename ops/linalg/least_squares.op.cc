@@ -1,6 +1,6 @@
-// MatrixSolveLs: the x that minimizes |A x - b|² + l2 |x|², or the shortest such x if A has more
-// columns than rows. `fast` solves the normal equations by Cholesky decomposition; otherwise it
-// uses an orthogonal decomposition and ignores l2.
+// MatrixSolveLs and BatchMatrixSolveLs: the x that minimizes |A x - b|² + l2 |x|², or the shortest
+// such x if A has more columns than rows. `fast` solves the normal equations by Cholesky
+// decomposition; otherwise it uses an orthogonal decomposition and ignores l2.
 #include "kernels/linalg/least_squares.h"
 
 #include "ops/linalg/matrix_shape.h"
@@ -30,6 +30,17 @@ const OpRegistration matrix_solve_ls_op({
     .outputs = "output: T",
     .attrs = "T: type; fast: bool = true",
     .types = "T: double float half complex64 complex128",
+    .shape = LeastSquaresShape,
+    .reference = LeastSquares,
+    .error_bound = ErrorBound::kLinearAlgebra,
+});
+
+const OpRegistration batch_matrix_solve_ls_op({
+    .name = "BatchMatrixSolveLs",
+    .inputs = "matrix: T, rhs: T, l2_regularizer: double",
+    .outputs = "output: T",
+    .attrs = "T: type; fast: bool = true",
+    .types = "T: double float",
     .shape = LeastSquaresShape,
     .reference = LeastSquares,
     .error_bound = ErrorBound::kLinearAlgebra,

@@ -1,4 +1,4 @@
-// MatrixSquareRoot, MatrixLogarithm: functions of matrices, computed from the Schur form in double
+// MatrixSquareRoot, MatrixLogarithm, MatrixExponential: functions of matrices, computed in double
 // precision.
 #include "kernels/linalg/matrix_function.h"
 
@@ -27,6 +27,17 @@ const OpRegistration matrix_logarithm_op({
     .types = "T: complex64 complex128",
     .shape = SquareToSquareShape,
     .reference = MatrixLogarithm,
+    .error_bound = ErrorBound::kLinearAlgebra,
+});
+
+const OpRegistration matrix_exponential_op({
+    .name = "MatrixExponential",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = "T: type",
+    .types = "T: double float complex64 complex128",
+    .shape = SquareToSquareShape,
+    .reference = MatrixExponential,
     .error_bound = ErrorBound::kLinearAlgebra,
 });
 

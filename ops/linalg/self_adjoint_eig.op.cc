@@ -1,7 +1,8 @@
-// SelfAdjointEigV2: eigenvalues, in ascending order, and eigenvectors of Hermitian matrices, from
-// their lower triangles.
+// SelfAdjointEig and SelfAdjointEigV2: eigenvalues, in ascending order, and eigenvectors of
+// Hermitian matrices, from their lower triangles.
 #include "kernels/linalg/self_adjoint_eig.h"
 
+#include "kernels/interface/axis.h"
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
 
@@ -16,6 +17,32 @@ absl::Status SelfAdjointEigShape(ShapeContext& c) {
   c.set_output(1, c.attrs().Bool("compute_v", true) ? in : Shape({0}));
   return absl::OkStatus();
 }
+
+// One output: a row of eigenvalues above the eigenvectors.
+absl::Status JoinedEigShape(ShapeContext& c) {
+  const Shape& in = c.input(0);
+  TENON_RETURN_IF_ERROR(ExpectSquare(in));
+  if (!in.has_rank()) return absl::OkStatus();
+  const int64_t n = std::max(in.dim(in.rank() - 1), in.dim(in.rank() - 2));
+  c.set_output(0, WithMatrix(in, {AddDims(n, 1), n}));
+  return absl::OkStatus();
+}
+
+OpRow JoinedEig(const char* name) {
+  return {
+      .name = name,
+      .inputs = "input: T",
+      .outputs = "output: T",
+      .attrs = "T: type",
+      .types = "T: double float",
+      .shape = JoinedEigShape,
+      .reference = SelfAdjointEig,
+      .error_bound = ErrorBound::kLinearAlgebra,
+  };
+}
+
+const OpRegistration self_adjoint_eig_op(JoinedEig("SelfAdjointEig"));
+const OpRegistration batch_self_adjoint_eig_op(JoinedEig("BatchSelfAdjointEig"));
 
 const OpRegistration self_adjoint_eig_v2_op({
     .name = "SelfAdjointEigV2",

@@ -1,6 +1,7 @@
 // Equal, NotEqual, ApproximateEqual. With incompatible_shape_error = false, shapes that do not
 // broadcast are not an error: the result is a single bool.
 #include <cmath>
+#include <limits>
 
 #include "kernels/elementwise/reference.h"
 #include "ops/op.h"
@@ -65,6 +66,17 @@ absl::Status SameShapes(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+// The least difference of integers that is too large. (TensorFlow converts the tolerance, which is
+// undefined if it is negative or too large.)
+template <typename T>
+T LeastDifference(float tolerance) {
+  if (!(tolerance >= 1)) return 0;
+  if (tolerance >= std::ldexp(1.0f, std::numeric_limits<T>::digits)) {
+    return std::numeric_limits<T>::max();
+  }
+  return static_cast<T>(tolerance);
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> ApproximateEqual(PrepareContext& p) {
   const float tolerance = p.attrs().Float("tolerance", 1e-5f);
   const int64_t n = p.input_shape(0).num_elements();
@@ -76,7 +88,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ApproximateEqual(PrepareContext& p) {
       for (int64_t i = 0; i < n; ++i) {
         if constexpr (kIsInt<T>) {
           const T d = a[i] > b[i] ? WrapSub(a[i], b[i]) : WrapSub(b[i], a[i]);
-          out[i] = d < static_cast<T>(tolerance);
+          out[i] = d < LeastDifference<T>(tolerance);
         } else {
           out[i] = std::abs(ToCompute(a[i]) - ToCompute(b[i])) < tolerance;
         }

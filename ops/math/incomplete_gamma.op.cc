@@ -1,7 +1,9 @@
 // Incomplete gamma (Igamma, Igammac, IgammaGradA) and beta (Betainc) functions, Hurwitz's Zeta,
 // Polygamma, and Ndtri (the quantile function of the normal distribution).
 #include <Eigen/Core>
+#include <cmath>
 #include <limits>
+#include <type_traits>
 #include <unsupported/Eigen/SpecialFunctions>
 
 #include "kernels/elementwise/reference.h"
@@ -15,8 +17,42 @@ using FloatAndDouble = TypeList<float, double>;
 constexpr auto kIgamma = [](auto a, auto x) { return Eigen::numext::igamma(a, x); };
 constexpr auto kIgammac = [](auto a, auto x) { return Eigen::numext::igammac(a, x); };
 constexpr auto kIgammaGradA = [](auto a, auto x) { return Eigen::numext::igamma_der_a(a, x); };
-constexpr auto kZeta = [](auto x, auto q) { return Eigen::numext::zeta(x, q); };
-constexpr auto kPolygamma = [](auto n, auto x) { return Eigen::numext::polygamma(n, x); };
+
+// Eigen converts the order to an integer to see whether it is even, if q is 0, -1, -2…; every
+// number of this size is.
+template <typename T>
+bool IsPoleOfHugeOrder(T order, T q) {
+  return order >= T(0x1p63) && q <= 0 && q == std::floor(q);
+}
+
+// In double, Eigen adds a term for each integer between q and 9, one after the other. Far below 0,
+// the terms on either side of 0 are two sums that begin there:
+//   zeta(x, q) = (-1)^x (zeta(x, 1 - f) - zeta(x, 1 - q)) + zeta(x, f), f = q - floor(q)
+template <typename T>
+bool IsFarBelowZero(T order, T q) {
+  return std::is_same_v<T, double> && q < -1000 && q != std::floor(q) && order > 1 &&
+         order == std::floor(order);
+}
+template <typename T>
+T ZetaFarBelowZero(T x, T q) {
+  const T f = q - std::floor(q);
+  const T below = Eigen::numext::zeta(x, 1 - f) - Eigen::numext::zeta(x, 1 - q);
+  return (std::fmod(x, T(2)) == 0 ? below : -below) + Eigen::numext::zeta(x, f);
+}
+
+constexpr auto kZeta = []<typename T>(T x, T q) {
+  if (IsPoleOfHugeOrder(x, q)) return std::numeric_limits<T>::infinity();
+  if (IsFarBelowZero(x, q)) return ZetaFarBelowZero(x, q);
+  return Eigen::numext::zeta(x, q);
+};
+constexpr auto kPolygamma = []<typename T>(T n, T x) {  // calls zeta(n + 1, x)
+  if (IsPoleOfHugeOrder(n, x)) return std::numeric_limits<T>::infinity();
+  if (IsFarBelowZero(n + 1, x)) {
+    const T magnitude = std::exp(Eigen::numext::lgamma(n + 1)) * ZetaFarBelowZero(n + 1, x);
+    return std::fmod(n, T(2)) == 0 ? -magnitude : magnitude;
+  }
+  return Eigen::numext::polygamma(n, x);
+};
 constexpr auto kNdtri = [](auto x) {
   using T = decltype(x);
   // Not a probability.

@@ -1,7 +1,7 @@
 // SelectV2 (NumPy broadcasting) and Select (a condition with the values' shape, a scalar, or one
 // bool per row).
 #include "kernels/elementwise/reference_broadcast.h"
-#include "kernels/interface/types.h"
+#include "kernels/layout/visit_elements.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeSelect(PrepareContext& p, const Shap
   const Broadcast space(p.output_shape(0), {condition, p.input_shape(1), p.input_shape(2)});
   const DType dtype = p.output_dtype(0);
   return MakeKernel([space, dtype](RunContext& run) {
-    VisitStorage(dtype, [&]<typename T>() {
+    VisitElements(dtype, [&]<typename T>() {
       space.ForEachTile([&](const Tile& tile) {
         const bool* c = run.input<bool>(0) + tile.offset[0];
         const T* a = run.input<T>(1) + tile.offset[1];

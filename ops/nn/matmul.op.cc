@@ -1,7 +1,8 @@
-// MatMul and its fused form: [M, K] x [K, N], each optionally transposed.
+// MatMul, its fused form, and SparseMatMul: [M, K] x [K, N], each optionally transposed.
 #include "kernels/matmul/matmul.h"
 
 #include "env/status.h"
+#include "kernels/matmul/mixed_product.h"
 #include "ops/nn/contraction_shape.h"
 #include "ops/op.h"
 
@@ -61,6 +62,21 @@ const OpRegistration matmul({
     .precision = PrecisionRole::kLeads,
     .batch_axis = batch_axis::MatMul,
     .on_integers = OnIntegers::kContraction,
+    .error_bound = ErrorBound::kMatrixProduct,
+});
+
+// Takes and multiplies the zeros of its operands like other numbers.
+const OpRegistration sparse_matmul({
+    .name = "SparseMatMul",
+    .inputs = "a: Ta, b: Tb",
+    .outputs = "product: float",
+    .attrs = "transpose_a: bool = false; transpose_b: bool = false; a_is_sparse: bool = false; "
+             "b_is_sparse: bool = false; Ta: type = float; Tb: type = float",
+    .types = "Ta: float bfloat16; Tb: float bfloat16",
+    .shape = MatMulShape,
+    .reference = MixedProduct,
+    .precision = PrecisionRole::kAsStated,
+    .batch_axis = batch_axis::MatMul,
     .error_bound = ErrorBound::kMatrixProduct,
 });
 

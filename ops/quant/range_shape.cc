@@ -9,10 +9,9 @@ absl::Status ExpectScalars(const ShapeContext& c, std::initializer_list<int> inp
   return absl::OkStatus();
 }
 
-absl::Status CheckAxisRanges(const ShapeContext& c, int64_t axis, int data,
-                             std::initializer_list<int> ranges) {
+absl::Status CheckScales(const ShapeContext& c, const Shape& shape, int64_t axis,
+                         std::initializer_list<int> ranges) {
   if (axis < -1) return InvalidArgument("axis must be at least -1, is ", axis);
-  const Shape& shape = c.input(data);
   if (axis >= 0 && shape.has_rank() && axis >= shape.rank()) {
     return InvalidArgument("axis ", axis, " is not below the rank of ", shape.ToString());
   }
@@ -26,6 +25,11 @@ absl::Status CheckAxisRanges(const ShapeContext& c, int64_t axis, int data,
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckAxisRanges(const ShapeContext& c, int64_t axis, int data,
+                             std::initializer_list<int> ranges) {
+  return CheckScales(c, c.input(data), axis, ranges);
 }
 
 absl::Status UnchangedAndScalarsShape(ShapeContext& c) {

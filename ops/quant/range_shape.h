@@ -16,6 +16,10 @@ absl::Status ExpectScalars(const ShapeContext& c, std::initializer_list<int> inp
 absl::Status CheckAxisRanges(const ShapeContext& c, int64_t axis, int data,
                              std::initializer_list<int> ranges);
 
+// The same for a tensor of that shape, such as the output.
+absl::Status CheckScales(const ShapeContext& c, const Shape& shape, int64_t axis,
+                         std::initializer_list<int> ranges);
+
 // The shape function of ops whose first output has input 0's shape and whose other outputs are
 // scalars.
 absl::Status UnchangedAndScalarsShape(ShapeContext& c);

@@ -32,6 +32,16 @@ absl::Status SparseSegmentShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+// The same for gradients that are rows and their indices.
+absl::Status SparseGradientShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(SparseSegmentShape(c));
+  Shape rows = c.outputs()[0];
+  if (rows.has_rank()) rows.set_dim(0, -1);
+  c.set_output(0, std::move(rows));
+  c.set_output(1, Shape({-1}));
+  return absl::OkStatus();
+}
+
 constexpr char kFloatTypes[] =
     "T: bfloat16 half float double; Tidx: int32 int64; Tsegmentids: int32 int64";
 constexpr char kRealTypes[] =
@@ -68,6 +78,15 @@ OpRow Gradient(const char* name, KernelFactory reference) {
   return row;
 }
 
+OpRow SparseGradient(const char* name, KernelFactory reference) {
+  OpRow row = Row(name, kFloatTypes, reference);
+  row.inputs = "grad: T, indices: Tidx, segment_ids: Tsegmentids, dense_output_dim0: int32";
+  row.outputs = "output: T, sorted_unique_indices: Tidx";
+  row.attrs = "T: type; Tidx: type = int32; Tsegmentids: type = int32";
+  row.shape = SparseGradientShape;
+  return row;
+}
+
 const OpRegistration sum_op(Row("SparseSegmentSum", kRealTypes, SparseSegments<SegmentOp::kSum>));
 const OpRegistration mean_op(Row("SparseSegmentMean", kFloatTypes,
                                  SparseSegments<SegmentOp::kMean>));
@@ -89,6 +108,13 @@ const OpRegistration mean_grad_op(Gradient("SparseSegmentMeanGrad",
                                            SparseSegmentsGrad<SegmentOp::kMean>));
 const OpRegistration sqrt_n_grad_op(Gradient("SparseSegmentSqrtNGrad",
                                              SparseSegmentsGrad<SegmentOp::kSqrtN>));
+
+const OpRegistration sum_grad_v2_op(SparseGradient("SparseSegmentSumGradV2",
+                                                   SparseSegmentsSparseGrad<SegmentOp::kSum>));
+const OpRegistration mean_grad_v2_op(SparseGradient("SparseSegmentMeanGradV2",
+                                                    SparseSegmentsSparseGrad<SegmentOp::kMean>));
+const OpRegistration sqrt_n_grad_v2_op(SparseGradient("SparseSegmentSqrtNGradV2",
+                                                      SparseSegmentsSparseGrad<SegmentOp::kSqrtN>));
 
 }  // namespace
 }  // namespace tenon

@@ -46,6 +46,24 @@ const OpRegistration mutable_hash_table({
     .import_role = ImportRole::kMutableTable,
 });
 
+constexpr char kAnonymousTableAttrs[] = "key_dtype: type; value_dtype: type";
+
+const OpRegistration anonymous_hash_table({
+    .name = "AnonymousHashTable",
+    .outputs = "table_handle: resource",
+    .attrs = kAnonymousTableAttrs,
+    .shape = ScalarShape,
+    .import_role = ImportRole::kTable,
+});
+
+const OpRegistration anonymous_mutable_hash_table({
+    .name = "AnonymousMutableHashTable",
+    .outputs = "table_handle: resource",
+    .attrs = kAnonymousTableAttrs,
+    .shape = ScalarShape,
+    .import_role = ImportRole::kMutableTable,
+});
+
 constexpr char kDenseTableAttrs[] =
     "container: string = ; shared_name: string = ; use_node_name_sharing: bool = false; "
     "key_dtype: type; value_dtype: type; value_shape: shape = ?; "
@@ -66,6 +84,16 @@ const OpRegistration mutable_dense_hash_table({
     .outputs = "table_handle: string",
     .attrs = kDenseTableAttrs,
     .shape = UnknownShape,
+    .import_role = ImportRole::kMutableTable,
+});
+
+const OpRegistration anonymous_mutable_dense_hash_table({
+    .name = "AnonymousMutableDenseHashTable",
+    .inputs = "empty_key: key_dtype, deleted_key: key_dtype",
+    .outputs = "table_handle: resource",
+    .attrs = "key_dtype: type; value_dtype: type; value_shape: shape = ?; "
+             "initial_num_buckets: int = 131072; max_load_factor: float = 0.8",
+    .shape = ScalarShape,
     .import_role = ImportRole::kMutableTable,
 });
 

@@ -3,6 +3,7 @@
 #include "kernels/text/bert_normalize.h"
 #include "kernels/text/fast_wordpiece.h"
 #include "ops/op.h"
+#include "ops/text/row_shapes.h"
 
 namespace tenon {
 namespace {
@@ -13,8 +14,7 @@ absl::Status TokensShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 1));
   TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
   for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, Shape({-1}));
-  const int64_t rows = c.input(0).has_rank() ? c.input(0).dim(0) : -1;
-  if (rows >= 0) c.set_output(splits, Shape({rows + 1}));
+  c.set_output(splits, SplitsOf(c.input(0)));
   return absl::OkStatus();
 }
 
@@ -26,9 +26,8 @@ absl::Status NormalizeShape(ShapeContext& c) {
 
 absl::Status DetokenizeShape(ShapeContext& c) {
   for (int i = 0; i < 3; ++i) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 1));
-  const int64_t splits = c.input(1).has_rank() ? c.input(1).dim(0) : -1;
-  if (splits == 0) return InvalidArgument("row splits are empty");
-  c.set_output(0, Shape({splits < 0 ? -1 : splits - 1}));
+  TENON_ASSIGN_OR_RETURN(const Shape rows, RowsOf(c.input(1)));
+  c.set_output(0, rows);
   return absl::OkStatus();
 }
 

@@ -2,6 +2,7 @@
 #include "kernels/text/fast_sentencepiece.h"
 
 #include "ops/op.h"
+#include "ops/text/row_shapes.h"
 
 namespace tenon {
 namespace {
@@ -11,8 +12,7 @@ absl::Status CodesShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
   for (int i = 4; i < 7; ++i) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 0));
   c.set_output(0, Shape({-1}));
-  const int64_t texts = c.input(1).has_rank() ? c.input(1).dim(0) : -1;
-  c.set_output(1, Shape({texts < 0 ? -1 : texts + 1}));
+  c.set_output(1, SplitsOf(c.input(1)));
   return absl::OkStatus();
 }
 

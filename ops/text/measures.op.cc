@@ -2,6 +2,7 @@
 #include "kernels/text/rouge.h"
 #include "kernels/text/spanning_tree.h"
 #include "ops/op.h"
+#include "ops/text/row_shapes.h"
 
 namespace tenon {
 namespace {
@@ -9,14 +10,13 @@ namespace {
 absl::Status MeasuresShape(ShapeContext& c) {
   for (int i = 0; i < 4; ++i) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 1));
   TENON_RETURN_IF_ERROR(c.ExpectRank(4, 0));
-  const int64_t splits = c.input(1).has_rank() ? c.input(1).dim(0) : -1;
-  const int64_t others = c.input(3).has_rank() ? c.input(3).dim(0) : -1;
-  if (splits == 0 || others == 0) return InvalidArgument("row splits are empty");
-  if (splits > 0 && others > 0 && splits != others) {
-    return InvalidArgument("there are ", splits - 1, " texts and ", others - 1, " references");
+  TENON_ASSIGN_OR_RETURN(const Shape texts, RowsOf(c.input(1)));
+  TENON_ASSIGN_OR_RETURN(const Shape references, RowsOf(c.input(3)));
+  if (!texts.CompatibleWith(references)) {
+    return InvalidArgument("there are ", texts.dim(0), " texts and ", references.dim(0),
+                           " references");
   }
-  const int64_t rows = splits > 0 ? splits - 1 : others > 0 ? others - 1 : -1;
-  for (int i = 0; i < 3; ++i) c.set_output(i, Shape({rows}));
+  for (int i = 0; i < 3; ++i) c.set_output(i, texts.IsComplete() ? texts : references);
   return absl::OkStatus();
 }
 

@@ -2,6 +2,7 @@
 #include "kernels/text/regex_split.h"
 
 #include "ops/op.h"
+#include "ops/text/row_shapes.h"
 
 namespace tenon {
 namespace {
@@ -11,8 +12,7 @@ absl::Status SplitShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(1, 0));
   TENON_RETURN_IF_ERROR(c.ExpectRank(2, 0));
   for (int i = 0; i < 3; ++i) c.set_output(i, Shape({-1}));
-  const int64_t rows = c.input(0).has_rank() ? c.input(0).dim(0) : -1;
-  c.set_output(3, Shape({rows < 0 ? -1 : rows + 1}));
+  c.set_output(3, SplitsOf(c.input(0)));
   return absl::OkStatus();
 }
 

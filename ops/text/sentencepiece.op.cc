@@ -3,6 +3,7 @@
 #include "kernels/text/sentencepiece.h"
 
 #include "ops/op.h"
+#include "ops/text/row_shapes.h"
 
 namespace tenon {
 namespace {
@@ -13,8 +14,7 @@ absl::Status TokenizeShape(ShapeContext& c) {
     if (i != 2 && i != 3) TENON_RETURN_IF_ERROR(c.ExpectRank(i, i == 1 ? 1 : 0));
   }
   for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, Shape({-1}));
-  const int64_t rows = c.input(1).has_rank() ? c.input(1).dim(0) : -1;
-  if (rows >= 0 && !c.attrs().Bool("return_nbest", false)) c.set_output(1, Shape({rows + 1}));
+  if (!c.attrs().Bool("return_nbest", false)) c.set_output(1, SplitsOf(c.input(1)));
   return absl::OkStatus();
 }
 
@@ -22,9 +22,9 @@ absl::Status DetokenizeShape(ShapeContext& c) {
   for (int i = 0; i < c.num_inputs(); ++i) {
     TENON_RETURN_IF_ERROR(c.ExpectRank(i, i == 1 || i == 2 ? 1 : 0));
   }
-  const int64_t splits = c.input(2).has_rank() ? c.input(2).dim(0) : -1;
-  if (splits == 0) return InvalidArgument("input_splits must have at least 1 element.");
-  c.set_output(0, Shape({splits < 0 ? -1 : splits - 1}));
+  TENON_ASSIGN_OR_RETURN(const Shape rows,
+                         RowsOf(c.input(2), "input_splits must have at least 1 element."));
+  c.set_output(0, rows);
   return absl::OkStatus();
 }
 

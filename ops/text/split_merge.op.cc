@@ -2,6 +2,7 @@
 #include "kernels/text/split_merge.h"
 
 #include "ops/op.h"
+#include "ops/text/row_shapes.h"
 
 namespace tenon {
 namespace {
@@ -9,8 +10,7 @@ namespace {
 absl::Status TokensShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 1));
   for (int i = 0; i < 4; ++i) c.set_output(i, Shape({-1}));
-  const int64_t rows = c.input(0).has_rank() ? c.input(0).dim(0) : -1;
-  if (rows >= 0) c.set_output(1, Shape({rows + 1}));
+  c.set_output(1, SplitsOf(c.input(0)));
   return absl::OkStatus();
 }
 

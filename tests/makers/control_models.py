@@ -42,7 +42,20 @@ def fresh(out: pathlib.Path, name: str) -> pathlib.Path:
 
 def save(target: pathlib.Path, suffix: str, inputs: Arrays, outputs: Arrays) -> None:
   np.savez_compressed(target / f"inputs{suffix}.npz", **inputs)
-  np.savez_compressed(target / f"outputs{suffix}.npz", **outputs)
+  np.savez_compressed(target / f"outputs{suffix}.npz", **{
+      k: v.astype("S") if v.dtype == object else v for k, v in outputs.items()})
+
+
+def command_line(description: str, makers: dict[str, Callable[[pathlib.Path, str], None]]) -> int:
+  """The program of a file like this one: writes the models of the names given, or all."""
+  parser = argparse.ArgumentParser(description=description.split("\n", maxsplit=1)[0])
+  parser.add_argument("--out", required=True, type=pathlib.Path)
+  parser.add_argument("names", nargs="*", choices=[[], *makers])
+  args = parser.parse_args()
+  for name, write in makers.items():
+    if not args.names or name in args.names:
+      write(args.out, name)
+  return 0
 
 
 def spec(name: str, dtype: tf.DType, *shape: int | None) -> tf.TensorSpec:
@@ -284,16 +297,5 @@ MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
 }
 
 
-def main() -> int:
-  parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-  parser.add_argument("--out", required=True, type=pathlib.Path)
-  parser.add_argument("names", nargs="*", choices=[[], *MODELS])
-  args = parser.parse_args()
-  for name, write in MODELS.items():
-    if not args.names or name in args.names:
-      write(args.out, name)
-  return 0
-
-
 if __name__ == "__main__":
-  sys.exit(main())
+  sys.exit(command_line(__doc__, MODELS))

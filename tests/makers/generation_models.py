@@ -10,7 +10,6 @@ As control_models.py, whose functions it uses.
 
 from __future__ import annotations
 
-import argparse
 import pathlib
 import sys
 
@@ -211,17 +210,6 @@ MODELS = {
 }
 
 
-def main() -> int:
-  parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-  parser.add_argument("--out", required=True, type=pathlib.Path)
-  parser.add_argument("names", nargs="*", choices=[[], *MODELS])
-  args = parser.parse_args()
-  keras.utils.set_random_seed(1)
-  for name, write in MODELS.items():
-    if not args.names or name in args.names:
-      write(args.out, name)
-  return 0
-
-
 if __name__ == "__main__":
-  sys.exit(main())
+  keras.utils.set_random_seed(1)
+  sys.exit(control.command_line(__doc__, MODELS))

@@ -134,10 +134,13 @@ def _bitcast(graph: tf1.GraphDef, name: str, source: str, dtype: np.dtype,
 
 
 # Ops that newer graphs may not hold.
-_LAST_PRODUCER = {"QuantizeAndDequantize": 21} | dict.fromkeys(
+_LAST_PRODUCER = {
+    "AdjustContrast": 1, "BatchSelfAdjointEig": 10, "SelfAdjointEig": 10,
+    "QuantizeAndDequantize": 21, "MatrixExponential": 26,
+} | dict.fromkeys(
     ("BatchCholesky", "BatchCholeskyGrad", "BatchMatrixDeterminant",
-     "BatchMatrixInverse", "BatchMatrixSolve", "BatchMatrixTriangularSolve",
-     "BatchSelfAdjointEig", "BatchSelfAdjointEigV2", "BatchSvd"), 12
+     "BatchMatrixInverse", "BatchMatrixSolve", "BatchMatrixSolveLs",
+     "BatchMatrixTriangularSolve", "BatchSelfAdjointEigV2", "BatchSvd"), 12
 ) | dict.fromkeys(
     ("BatchMatrixBandPart", "BatchMatrixDiag", "BatchMatrixDiagPart",
      "BatchMatrixSetDiag"), 13)

@@ -332,6 +332,46 @@ def mutable_tables(out: pathlib.Path) -> None:
   _table_model(target, "empty")
 
 
+class AnonymousTables(tf.Module):
+  """Tables of all kinds that have no name to be shared by, in a loop's body as well."""
+
+  def __init__(self) -> None:
+    super().__init__()
+    lookup = tf.lookup
+    self.ids, self.others = (
+        lookup.StaticHashTable(lookup.KeyValueTensorInitializer(
+            ["hello", "world"], tf.constant(values, tf.int64)), -1, experimental_is_anonymous=True)
+        for values in ([1, 2], [5, 6]))
+    self.names = lookup.experimental.MutableHashTable(
+        tf.int64, tf.string, "none", experimental_is_anonymous=True)
+    self.names.insert(tf.constant([5, -1], tf.int64), tf.constant(["five", "minus one"]))
+    self.scores = lookup.experimental.DenseHashTable(
+        tf.int64, tf.float32, 0.25, empty_key=-5, deleted_key=-6, initial_num_buckets=16,
+        experimental_is_anonymous=True)
+    self.scores.insert(tf.constant([2, 1], tf.int64), tf.constant([1.5, -2]))
+    self.seen = lookup.experimental.MutableHashTable(
+        tf.string, tf.int64, 0, experimental_is_anonymous=True)
+
+  @tf.function(input_signature=[tf.TensorSpec([None, None], tf.string, "words")])
+  def __call__(self, words: tf.Tensor) -> dict[str, tf.Tensor]:
+    ids = self.ids.lookup(words)
+    _, sums = tf.while_loop(
+        lambda i, x: i < 2, lambda i, x: (i + 1, x + self.others.lookup(words)), [0, ids])
+    with tf.control_dependencies([self.seen.insert(words, ids)]):
+      seen = self.seen.lookup(words)
+    return {"ids": ids, "sums": sums, "names": self.names.lookup(self.others.lookup(words)),
+            "scores": tf.reshape(self.scores.lookup(tf.reshape(ids, [-1])), tf.shape(ids)),
+            "seen": seen, "size": self.ids.size(),
+            "scores_size": self.scores.size()}
+
+
+def anonymous_tables(out: pathlib.Path) -> None:
+  """Hash tables without names."""
+  target = _fresh(out, "anonymous_tables").resolve()
+  tf.saved_model.save(AnonymousTables(), str(target / "saved_model"))
+  _table_model(target, "names")
+
+
 def tf1_tables(out: pathlib.Path) -> None:
   """A TensorFlow 1 table from a file with columns, and its initializer."""
   target = _fresh(out, "tf1_tables").resolve()
@@ -472,6 +512,7 @@ def main() -> int:
   sliced(args.out)
   tables(args.out)
   mutable_tables(args.out)
+  anonymous_tables(args.out)
   tf1_tables(args.out)
   composites(args.out)
   composed_ops(args.out)

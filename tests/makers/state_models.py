@@ -351,12 +351,27 @@ def tf1_train(out: pathlib.Path) -> None:
   stepping.note(target)
 
 
+def stateful(out: pathlib.Path) -> None:
+  """A Keras layer that begins each run with the states that the run before it ended with."""
+  target = stepping.fresh(out / "stateful")
+  rng = np.random.default_rng(8)
+  model = tf.keras.Sequential([
+      tf.keras.Input(batch_shape=(2, 3, 4), name="x"),
+      tf.keras.layers.LSTM(5, stateful=True, return_sequences=True),
+      tf.keras.layers.GRU(3, stateful=True)])
+  for weight in model.trainable_weights:
+    weight.assign(rng.normal(0, 0.5, weight.shape))
+  model.export(str(target / "saved_model"), verbose=False)
+  stepping.write_steps(target, {"x": rng.normal(0, 1, (3, 2, 3, 4)).astype(np.float32)}, STEPS)
+  stepping.note(target)
+
+
 def main() -> int:
   parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
   parser.add_argument("--out", required=True, type=pathlib.Path)
   parser.add_argument("names", nargs="*", help="order, optimizers, …; default: all")
   args = parser.parse_args()
-  for write in (order, optimizers, tf1_train, recurrent, tables):
+  for write in (order, optimizers, tf1_train, recurrent, stateful, tables):
     if not args.names or write.__name__ in args.names:
       write(args.out)
   return 0

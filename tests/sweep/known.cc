@@ -22,6 +22,9 @@ constexpr const char* kProblems[] = {
     R"(p: _FusedConv2D(bf16[1,9,34,24], bf16[3,3,8,12], bf16[12]) T=bf16 strides=[1,1,1,1] padding="SAME" dilations=[1,2,2,1] num_args=1 fused_ops=["BiasAdd","_Mish"])",
     R"(p: _FusedQuantizedConv2D(qi8[1,8,1,63]=uniform(-128,127), qi8[2,2,63,129]=const:uniform(-127,127), f32[129]=uniform(-6,6), f32[]=(-6), f32[]=(6), f32[129]=uniform(-2,-1), f32[129]=uniform(0.25,1), f32[]=(-60), f32[]=(60)) Tdevice_inputs=[qi8,qi8,f32] Thost_inputs=[f32,f32,f32,f32,f32,f32] Tdevice_outputs=[qi8] Thost_outputs=[f32,f32] fused_ops=["BiasAdd","Requantize"] Tinput=qi8 Tfilter=qi8 Tbias=f32 Tsummand=qu8 out_type=qi8 strides=[1,1,1,1] padding="SAME" dilations=[1,2,2,1] data_zero=0)",
     R"(p: _FusedQuantizedDepthwiseConv2D(qi8[21,6,28,1]=uniform(-128,127), qi8[3,3,1,1]=const:uniform(-127,127), f32[1]=uniform(-6,6), f32[]=(-6), f32[]=(6), f32[]=uniform(-2,-1), f32[]=uniform(0.25,1), f32[]=(-60), f32[]=(60)) Tdevice_inputs=[qi8,qi8,f32] Thost_inputs=[f32,f32,f32,f32,f32,f32] Tdevice_outputs=[qi8] Thost_outputs=[f32,f32] fused_ops=["BiasAdd","Requantize"] Tinput=qi8 Tfilter=qi8 Tbias=f32 Tsummand=qu8 out_type=qi8 strides=[1,3,3,1] padding="SAME" dilations=[1,1,1,1] data_zero=0)",
+    R"(p: _FusedConv2D(f32[3,7,1,1], f32[1,1,1,4]=const, f32[4]) T=f32 strides=[1,2,2,1] padding="EXPLICIT" explicit_paddings=[0,0,1,3,3,1,0,0] num_args=1 fused_ops=["BiasAdd"])",
+    R"(p: Conv2D(f32[3,6,2,1], f32[1,3,1,13]=const) T=f32 strides=[1,1,2,1] padding="SAME")",
+    R"(p: Conv3D(bf16[1,1,2,4,1], bf16[2,1,2,1,24]=const) T=bf16 strides=[1,1,1,1,1] padding="SAME")",
 };
 // clang-format on
 

@@ -1,0 +1,85 @@
+#include "kernels/lists/optional.h"
+
+#include <utility>
+#include <vector>
+
+#include "env/status.h"
+#include "graph/object.h"
+#include "kernels/lists/tensor_list.h"
+
+namespace tenon {
+namespace {
+
+struct OptionalTensors final : Object {
+  bool has_value = false;
+  std::vector<std::shared_ptr<const Tensor>> value;
+};
+
+absl::StatusOr<const OptionalTensors*> OptionalIn(const RunContext& run) {
+  const auto* found = dynamic_cast<const OptionalTensors*>(run.input<ObjectPtr>(0)->get());
+  if (found == nullptr) return InvalidArgument("expected the handle of an optional");
+  return found;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> NoOptionalKernel(PrepareContext&) {
+  return MakeKernel([](RunContext& run) {
+    *run.output<ObjectPtr>(0) = std::make_shared<OptionalTensors>();
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> OptionalOfKernel(PrepareContext& p) {
+  std::vector<TensorSpec> specs;
+  for (int i = 0; i < p.num_inputs(); ++i) specs.push_back(InputSpec(p, i));
+  return MakeKernel([specs](RunContext& run) -> absl::Status {
+    auto made = std::make_shared<OptionalTensors>();
+    made->has_value = true;
+    for (size_t i = 0; i < specs.size(); ++i) {
+      TENON_ASSIGN_OR_RETURN(auto kept,
+                             Keep(specs[i].dtype, specs[i].shape, run.input(static_cast<int>(i))));
+      made->value.push_back(std::move(kept));
+    }
+    *run.output<ObjectPtr>(0) = std::move(made);
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> OptionalHasKernel(PrepareContext&) {
+  return MakeKernel([](RunContext& run) -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(const OptionalTensors* found, OptionalIn(run));
+    *run.output<bool>(0) = found->has_value;
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> OptionalGetKernel(PrepareContext& p) {
+  std::vector<TensorSpec> outputs;
+  for (int i = 0; i < p.num_outputs(); ++i) {
+    outputs.push_back({p.output_dtype(i), p.output_shape(i), nullptr});
+  }
+  return MakeKernel([outputs](RunContext& run) -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(const OptionalTensors* found, OptionalIn(run));
+    if (!found->has_value) return InvalidArgument("the optional has no value");
+    if (found->value.size() != outputs.size()) {
+      return InvalidArgument("the optional has ", found->value.size(), " tensors; expected ",
+                             outputs.size());
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const std::shared_ptr<const Tensor>& part = found->value[i];
+      const TensorSpec& wanted = outputs[i];
+      if (part->dtype() != wanted.dtype || !part->shape().CompatibleWith(wanted.shape)) {
+        return InvalidArgument("tensor ", i, " of the optional is ", Name(part->dtype()),
+                               part->shape().ToString(), "; expected ", Name(wanted.dtype),
+                               wanted.shape.ToString());
+      }
+      TENON_ASSIGN_OR_RETURN(void* out,
+                             OutputOfShape(run, static_cast<int>(i), wanted.shape, part->shape()));
+      WriteItem(part, wanted.dtype, part->num_elements(), out);
+    }
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace tenon

@@ -1,0 +1,39 @@
+// Samples classes for losses over many classes (sampled softmax, noise-contrastive estimation), as
+// TensorFlow does, with identical numbers for the same seeds.
+#ifndef TENON_KERNELS_RANDOM_CANDIDATES_H_
+#define TENON_KERNELS_RANDOM_CANDIDATES_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kernels/interface/kernel.h"
+
+namespace tenon {
+
+enum class CandidateDistribution {
+  kAll,         // every class once
+  kUniform,     // equal probabilities
+  kLogUniform,  // class k with probability log((k + 2) / (k + 1)) / log(range + 1)
+};
+
+// Input: the true classes [batch, num_true], int64. Attributes: num_sampled, unique, seed, seed2,
+// and range_max, the number of classes (kAll: num_sampled). Outputs: classes [num_sampled], int64;
+// how often each true class and each sampled class is to be expected among them, float.
+// InvalidArgument at Run for a true class that is not in [0, range_max).
+absl::StatusOr<std::unique_ptr<Kernel>> SampleCandidates(PrepareContext& p,
+                                                         CandidateDistribution distribution);
+
+// The same as a kernel factory.
+template <CandidateDistribution kDistribution>
+absl::StatusOr<std::unique_ptr<Kernel>> SampleCandidates(PrepareContext& p) {
+  return SampleCandidates(p, kDistribution);
+}
+
+// Inputs: true classes [batch, num_true] and sampled classes [n], int64. Outputs, one element for
+// each true class that was sampled: its row, int32; its (last) position among the sampled classes,
+// int64; the lowest float, which added to the class's logit removes it.
+absl::StatusOr<std::unique_ptr<Kernel>> AccidentalHits(PrepareContext& p);
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_RANDOM_CANDIDATES_H_
