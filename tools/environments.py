@@ -5,7 +5,7 @@
 
 `main` has TensorFlow (tools/requirements.txt), `peers` also everything that bench/compare
 measures (bench/requirements.txt), `zoo` the packages whose models its second table has, `explorer`
-the driver of a browser, `cluster` Ray, Spark and Dask, `types` mypy,
+the driver of a browser, `cluster` Ray, Spark and Dask, `types` mypy and pyright,
 `wheels` what builds and checks wheels. Each requirements.txt is written by tools/pin.sh. They are in ~/.cache/tenon, or in
 the folder TENON_CACHE.
 """

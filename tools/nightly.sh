@@ -4,14 +4,14 @@
 # and a mixed load for an hour, all tests on clusters, the explorer with all models, the wheels and Debian packages,
 # graphs of up to 100,000 nodes and a model of 5 GB, a day of mixed work in one process.
 # Continues after a failure; ends with a line per part, which build/nightly.md keeps with the dates of the last runs.
-# Options: the parts to run (tests, isa, valgrind, asan, versions, faults, serve, cluster, explorer, debs, wheels, sizes, soak); default: all of these.
+# Options: the parts to run (tests, isa, changes (of the fuzz corpus, at random), valgrind, asan, versions, faults, serve, cluster, explorer, debs, wheels, trixie (Debian 13), sizes, soak); default: all of these.
 # More parts, which run only if they are named until each has passed as a whole once: tsan, assertions, fuzz,
-# reproducible (two builds in different folders), trixie (Debian 13).
+# reproducible (two builds in different folders).
 # TENON_FUZZ_SECONDS: of CPU time for each fuzz target (600). TENON_SOAK_SECONDS: of mixed work (86400).
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(tests isa valgrind asan versions faults serve cluster explorer debs wheels sizes soak)
+[ ${#parts[@]} -gt 0 ] || parts=(tests isa changes valgrind asan versions faults serve cluster explorer debs wheels trixie sizes soak)
 install_build_packages
 tensorflow_python
 
@@ -21,6 +21,9 @@ run_asan() { "$TENON_ROOT/tools/sanitize.sh" address,undefined; }
 run_tsan() { "$TENON_ROOT/tools/sanitize.sh" thread; }
 run_assertions() { "$TENON_ROOT/tools/sanitize.sh" assertions; }
 run_valgrind() { "$TENON_ROOT/tests/valgrind.sh"; }
+run_changes() {
+  build_all && TENON_FUZZ_SEED=random TENON_FUZZ_SHARED_SECONDS=3600 "$TENON_BUILD/bin/fuzz_test" --gtest_filter='*FuzzCorpus.Changed*'
+}
 run_fuzz() { "$TENON_ROOT/tools/fuzz.sh" "${TENON_FUZZ_SECONDS:-600}"; }
 run_versions() {
   build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/plugin/versions.py" \

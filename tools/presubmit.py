@@ -40,6 +40,8 @@ ONLY_IN = [
     (re.compile(r'#include [<"](oneapi/dnnl/|dnnl)'), {"primitive_cache"}, "oneDNN"),
     (re.compile(r'#include [<"](.*\.pb\.h|google/protobuf/)'), {"proto", "tools/serve"}, "protobuf"),
     (re.compile(r"\b(secure_)?getenv\s*\("), {"env"}, "getenv"),
+    (re.compile(r"\babsl::Str(Append)?Format\("), {"runtime/explore", "tf_plugin", "tools", "bench"},
+     "absl::StrFormat ends the process if memory is refused (use StrCat or SNPrintF): it"),
 ]
 # Facts about an op belong in its row: a statement elsewhere may name this many ops; one that names
 # more gives the reason in a comment "op names: …". Tests and benchmarks name the ops that they run.
