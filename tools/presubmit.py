@@ -86,6 +86,23 @@ def check_layers(path, lines):
                 yield f"{path}:{number}: {what} belongs in {', '.join(sorted(folders))} only"
 
 
+def left_out():
+    """The folders of kernels that a sanitizer's build leaves out."""
+    text = (ROOT / "tools/sanitize.sh").read_text(encoding="utf-8")
+    return set(re.search(r"TENON_WITHOUT_OPS=([a-z;]+)", text).group(1).split(";"))
+
+
+def check_left_out(path, lines, folders):
+    """Yields includes that such a build could not link."""
+    # Text ops are a library of their own, which these builds do not link.
+    if path.parts[0] not in ("ops", "kernels", "runtime") or path.parts[1] in folders | {"text"}:
+        return
+    for number, line in enumerate(lines, 1):
+        include = re.match(r'#include "(?:kernels|ops)/([a-z_]+)/', line)
+        if include and include.group(1) in folders:
+            yield f"{path}:{number}: tools/sanitize.sh builds without kernels/{include.group(1)}"
+
+
 def folder_includes(path, lines):
     """Yields the other folders of the same layer that a source file includes from."""
     for line in lines:
@@ -192,11 +209,12 @@ def main():
     sources = [p for p in tracked_files() if p.suffix in SOURCE]
     if args.fix:
         subprocess.run(["clang-format", "-i", *map(str, sources)], cwd=ROOT, check=True)
-    findings, edges, ops = [], {}, known_ops()
+    findings, edges, ops, without = [], {}, known_ops(), left_out()
     for path in sources:
         text = (ROOT / path).read_text(encoding="utf-8")
         lines = text.splitlines()
         findings += check_layers(path, lines)
+        findings += check_left_out(path, lines, without)
         findings += check_op_names(path, text, ops)
         for folder in folder_includes(path, lines):
             edges.setdefault((str(path.parent), folder), str(path))
