@@ -103,6 +103,22 @@ def check_left_out(path, lines, folders):
             yield f"{path}:{number}: tools/sanitize.sh builds without kernels/{include.group(1)}"
 
 
+def classes(path, lines):
+    """Yields the classes that a source defines outside of unnamed namespaces, with their namespaces."""
+    if path.parts[0] in ("tests", "bench", "examples"):  # programs of their own
+        return
+    scopes = []
+    for line in lines:
+        opened = re.match(r"(?:inline )?namespace ?([\w:]*) ?\{$", line)
+        if opened:
+            scopes.append(opened.group(1))
+        elif line.startswith("}  // namespace"):
+            scopes.pop()
+        defined = re.match(r"(?:class|struct|union) (\w+)(?: final)?(?: :.*)? \{", line)
+        if defined and "" not in scopes:
+            yield "::".join([*scopes, defined.group(1)])
+
+
 def folder_includes(path, lines):
     """Yields the other folders of the same layer that a source file includes from."""
     for line in lines:
@@ -209,13 +225,17 @@ def main():
     sources = [p for p in tracked_files() if p.suffix in SOURCE]
     if args.fix:
         subprocess.run(["clang-format", "-i", *map(str, sources)], cwd=ROOT, check=True)
-    findings, edges, ops, without = [], {}, known_ops(), left_out()
+    findings, edges, ops, without, defined = [], {}, known_ops(), left_out(), {}
     for path in sources:
         text = (ROOT / path).read_text(encoding="utf-8")
         lines = text.splitlines()
         findings += check_layers(path, lines)
         findings += check_left_out(path, lines, without)
         findings += check_op_names(path, text, ops)
+        for name in classes(path, lines):
+            # Two classes of one name share their inline functions, whichever the linker keeps.
+            if defined.setdefault(name, path) != path:
+                findings.append(f"{path}: {name} is also a class in {defined[name]}")
         for folder in folder_includes(path, lines):
             edges.setdefault((str(path.parent), folder), str(path))
         if len(lines) > MAX_LINES:

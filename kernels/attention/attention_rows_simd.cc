@@ -22,7 +22,7 @@ constexpr size_t kRowVectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
 
 #if HWY_TARGET <= HWY_AVX2
 // Masked lanes are not accessed on these targets.
-struct Rest {
+struct KeyRest {
   size_t n;
   HWY_INLINE Vf Load(const float* from) const {
     return hn::MaskedLoad(hn::FirstN(FloatTag(), n), FloatTag(), from);
@@ -30,7 +30,7 @@ struct Rest {
   HWY_INLINE Vf Load(const uint16_t* from) const { return RestPart{n}.Load(from); }
 };
 #else
-using Rest = RestPart;
+using KeyRest = RestPart;
 #endif
 
 // `count` queries (up to `rows`) with keys and values as they lie.
@@ -84,7 +84,7 @@ struct Rows {
     };
     size_t d = 0;
     for (; d + lanes <= depth; d += lanes) add(WholePart(), d);
-    if (d < depth) add(Rest{depth - d}, d);
+    if (d < depth) add(KeyRest{depth - d}, d);
 #pragma GCC unroll 4
     for (size_t r = 0; r < rows; ++r) {
 #pragma GCC unroll 4

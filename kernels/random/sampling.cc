@@ -9,8 +9,8 @@
 
 namespace tenon {
 
-absl::StatusOr<Sampler> Sampler::Make(PrepareContext& p) {
-  Sampler s;
+absl::StatusOr<LogitsSampler> LogitsSampler::Make(PrepareContext& p) {
+  LogitsSampler s;
   s.logits_type_ = p.input_dtype(0);
   s.class_type_ = p.output_dtype(0);
   s.logits_ = p.input_shape(0);
@@ -18,7 +18,7 @@ absl::StatusOr<Sampler> Sampler::Make(PrepareContext& p) {
   return s;
 }
 
-absl::Status Sampler::Run(RunContext& run, const Philox& generator) const {
+absl::Status LogitsSampler::Run(RunContext& run, const Philox& generator) const {
   const int64_t batch = logits_.dim(0), classes = logits_.dim(1);
   const int64_t samples = *run.input<int32_t>(1);
   void* out = nullptr;

@@ -8,9 +8,9 @@
 
 namespace tenon {
 
-class Sampler {
+class LogitsSampler {
  public:
-  static absl::StatusOr<Sampler> Make(PrepareContext& p);
+  static absl::StatusOr<LogitsSampler> Make(PrepareContext& p);
   absl::Status Run(RunContext& run, const Philox& generator) const;
 
  private:

@@ -136,7 +136,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> RandomAlgorithm(PrepareContext& p) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> StatelessMultinomial(PrepareContext& p) {
   const DType seed_type = p.input_dtype(2);
-  TENON_ASSIGN_OR_RETURN(const Sampler sampler, Sampler::Make(p));
+  TENON_ASSIGN_OR_RETURN(const LogitsSampler sampler, LogitsSampler::Make(p));
   return MakeKernel(
       [=](RunContext& run) { return sampler.Run(run, PhiloxOfSeed(seed_type, run.input(2))); });
 }

@@ -63,7 +63,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Shuffle(PrepareContext& p) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> Multinomial(PrepareContext& p) {
   const int64_t batch = p.input_shape(0).dim(0);
-  TENON_ASSIGN_OR_RETURN(const Sampler sampler, Sampler::Make(p));
+  TENON_ASSIGN_OR_RETURN(const LogitsSampler sampler, LogitsSampler::Make(p));
   return MakeKernel([=, sequence = RandomSequence::Make(p.attrs())](RunContext& run) {
     const int64_t samples = std::max<int64_t>(0, *run.input<int32_t>(1));
     // Two numbers per sample, in groups of four.
