@@ -199,8 +199,8 @@ TEST(MachinePeak, IsMeasuredOnceAndKept) {
   std::filesystem::remove_all(folder);
   auto first = PeakOf(1, Precision::kFloat, folder);
   ASSERT_TRUE(first.ok()) << first.status();
-  EXPECT_GT(first->flops_per_s, 1e9);
-  EXPECT_GT(first->bytes_per_s, 1e8);
+  EXPECT_GT(first->flops_per_s, 0);
+  EXPECT_GT(first->bytes_per_s, 0);
   auto again = PeakOf(1, Precision::kFloat, folder);
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(again->flops_per_s, first->flops_per_s);  // two measurements would differ
