@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/kernel_loop.h"
+#include "env/containers.h"
 #include "graph/tensor.h"
 #include "ops/op.h"
 
@@ -23,7 +24,7 @@ Tensor Values(const Shape& shape, float low = -2) {
   return t;
 }
 
-Node MakeNode(const char* op, absl::btree_map<std::string, AttrValue> attrs = {}) {
+Node MakeNode(const char* op, OrderedMap<std::string, AttrValue> attrs = {}) {
   Node node;
   node.id = 0;
   node.name = "bench";
@@ -38,7 +39,7 @@ std::vector<Case> BatchNorms(const Shape& x) {
   const Shape c({x[3]}), none({0});
   const std::string size = absl::StrCat(x[1], "x", x[2], "x", x[3]);
   const auto attrs = [](bool training, const char* activation) {
-    return absl::btree_map<std::string, AttrValue>{
+    return OrderedMap<std::string, AttrValue>{
         {"is_training", AttrValue(training)},
         {"epsilon", AttrValue(0.001f)},
         {"num_side_inputs", AttrValue(int64_t{0})},
@@ -72,7 +73,7 @@ std::vector<Case> Cases() {
     for (Case& c : BatchNorms(x)) cases.push_back(std::move(c));
   }
   const auto pool = [](int64_t window, int64_t stride, const char* padding) {
-    return absl::btree_map<std::string, AttrValue>{
+    return OrderedMap<std::string, AttrValue>{
         {"ksize", AttrValue(std::vector<int64_t>{1, window, window, 1})},
         {"strides", AttrValue(std::vector<int64_t>{1, stride, stride, 1})},
         {"padding", AttrValue(std::string(padding))}};
@@ -99,9 +100,9 @@ std::vector<Case> Cases() {
   cases.push_back({"avg_pool_grad_7x7x2048",
                    MakeNode("_MklNativeAvgPoolGrad", pool(7, 1, "VALID")),
                    {Tensor::Vector<int32_t>({8, 7, 7, 2048}), Values({8, 1, 1, 2048})}});
-  const absl::btree_map<std::string, AttrValue> alexnet = {{"depth_radius", AttrValue(int64_t{2})},
-                                                           {"alpha", AttrValue(1e-4f)},
-                                                           {"beta", AttrValue(0.75f)}};
+  const OrderedMap<std::string, AttrValue> alexnet = {{"depth_radius", AttrValue(int64_t{2})},
+                                                      {"alpha", AttrValue(1e-4f)},
+                                                      {"beta", AttrValue(0.75f)}};
   const Tensor pixels = Values({8, 27, 27, 256});
   cases.push_back({"lrn_27x27x256", MakeNode("_MklNativeLRN", alexnet), {pixels}});
   cases.push_back(

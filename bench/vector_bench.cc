@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "bench/kernel_loop.h"
+#include "env/containers.h"
 #include "graph/tensor.h"
 #include "ops/op.h"
 
@@ -19,7 +20,7 @@ struct Case {
   bool scalar_extra = false;
 };
 
-Node MakeNode(const char* op, absl::btree_map<std::string, AttrValue> attrs = {}) {
+Node MakeNode(const char* op, OrderedMap<std::string, AttrValue> attrs = {}) {
   Node node;
   node.id = 0;
   node.name = "bench";

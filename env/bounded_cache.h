@@ -32,9 +32,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/cleanup/cleanup.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "env/exceptions.h"
 #include "env/mutex.h"
 
@@ -106,7 +105,7 @@ class CacheBudget {
   std::atomic<int64_t> evictions_ = 0;
   std::atomic<uint64_t> clock_ = 0;
   mutable Mutex mutex_;  // taken before a member's
-  absl::flat_hash_set<Member*> members_ ABSL_GUARDED_BY(mutex_);
+  HashSet<Member*> members_ ABSL_GUARDED_BY(mutex_);
   CacheStats departed_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -359,7 +358,7 @@ class BoundedCache final : private CacheBudget::Member {
 
   const std::shared_ptr<CacheBudget> budget_;
   mutable Mutex mutex_;
-  absl::flat_hash_map<size_t, std::shared_ptr<Entry>> chains_ ABSL_GUARDED_BY(mutex_);  // by hash
+  HashMap<size_t, std::shared_ptr<Entry>> chains_ ABSL_GUARDED_BY(mutex_);  // by hash
   Entry* newest_ ABSL_GUARDED_BY(mutex_) = nullptr;
   Entry* oldest_ ABSL_GUARDED_BY(mutex_) = nullptr;
   Weigher weigher_ ABSL_GUARDED_BY(mutex_);

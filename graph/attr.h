@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "absl/container/btree_map.h"
+#include "env/containers.h"
 #include "graph/dtype.h"
 #include "graph/shape.h"
 #include "graph/tensor.h"
@@ -16,7 +16,7 @@
 namespace tenon {
 
 class AttrValue;
-using AttrMap = absl::btree_map<std::string, AttrValue>;
+using AttrMap = OrderedMap<std::string, AttrValue>;
 
 // A function's name and the attributes of the call.
 struct FuncRef {

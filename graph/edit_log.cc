@@ -89,7 +89,7 @@ GraphEdit EditLog::EndStep(const Graph& graph, NodeId anchor,
     if (!there && !t.is_new) edit.removed.push_back({t.id, t.name, t.op});
   }
   // Readers before what they read, since a node is removed after its last reader.
-  absl::flat_hash_map<NodeId, Ids> made_from;
+  HashMap<NodeId, Ids> made_from;
   for (const GraphEdit::Removed& r : edit.removed) {
     Ids to = Resolve(graph, r.id);
     for (NodeId id : to) {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
+#include "env/containers.h"
 #include "graph/graph.h"
 
 namespace tenon {
@@ -57,11 +57,11 @@ class EditLog {
   };
   Ids Resolve(const Graph& graph, NodeId removed) const;
 
-  std::vector<Touched> touched_;                  // of this step
-  absl::flat_hash_map<NodeId, size_t> position_;  // in touched_
-  std::vector<NodeId> dropped_;                   // of this step: nodes that lost readers
-  absl::flat_hash_map<NodeId, Ids> takers_;       // who took over from a node, maybe in part
-  absl::flat_hash_map<NodeId, Ids> resolved_;     // by removed node: where it went
+  std::vector<Touched> touched_;      // of this step
+  HashMap<NodeId, size_t> position_;  // in touched_
+  std::vector<NodeId> dropped_;       // of this step: nodes that lost readers
+  HashMap<NodeId, Ids> takers_;       // who took over from a node, maybe in part
+  HashMap<NodeId, Ids> resolved_;     // by removed node: where it went
   bool replacing_ = false;
 };
 

@@ -13,10 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "graph/attr.h"
 #include "graph/dtype.h"
 #include "graph/shape.h"
@@ -73,7 +72,7 @@ class Graph;
 
 // The functions that If, While and similar ops call, by name. A function is a graph whose inputs
 // and outputs are in its signature's order. Functions are immutable: a rewrite replaces the graph.
-using FunctionLibrary = absl::btree_map<std::string, std::shared_ptr<const Graph>>;
+using FunctionLibrary = OrderedMap<std::string, std::shared_ptr<const Graph>>;
 
 class Graph {
  public:
@@ -128,7 +127,7 @@ class Graph {
   void Erase(NodeId id);
 
   std::deque<Node> nodes_;
-  absl::flat_hash_map<std::string, NodeId> by_name_;
+  HashMap<std::string, NodeId> by_name_;
   std::vector<GraphInput> inputs_;
   std::vector<GraphOutput> outputs_;
   std::vector<NodeId> targets_;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "env/containers.h"
 #include "graph/text.h"
 
 namespace tenon {
@@ -70,7 +70,7 @@ bool Rewriter::DependsOn(NodeId node, NodeId from) const {
   if (node == from) return true;
   if (order_.empty()) Order();
   const int64_t earliest = order_[static_cast<size_t>(from)];
-  absl::flat_hash_set<NodeId> seen = {node};
+  HashSet<NodeId> seen = {node};
   std::vector<NodeId> todo = {node};
   while (!todo.empty()) {
     const Node& n = graph_.node(todo.back());

@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "env/containers.h"
 #include "graph/edit_log.h"
 #include "graph/graph.h"
 
@@ -121,8 +121,8 @@ class Rewriter {
   std::vector<absl::InlinedVector<Use, 2>> uses_;
   std::vector<uint32_t> versions_;
   std::vector<int> kept_;  // by node: how many outputs, inputs and targets of the graph it is
-  absl::flat_hash_map<Endpoint, absl::InlinedVector<int, 1>> outputs_;  // positions in outputs()
-  NodeId dropped_of_ = kNoNode;  // where FindNearLast found the last one
+  HashMap<Endpoint, absl::InlinedVector<int, 1>> outputs_;  // positions in outputs()
+  NodeId dropped_of_ = kNoNode;                             // where FindNearLast found the last one
   size_t dropped_at_ = 0;
   // By node: a number greater than those of all nodes that it depends on. With gaps, so that new
   // nodes fit in between. Empty: not computed. DependsOn visits no node with a smaller number than

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ class Tensor {
   static Tensor FromExternal(DType dtype, const Shape& shape, void* data,
                              std::shared_ptr<const void> owner);
 
-  // For small values that the program itself makes: never fails.
+  // For small values that the program itself makes. Throws std::bad_alloc if there is no memory.
   template <typename T>
   static Tensor Scalar(T value) {
     return From<T>(Shape(), {std::move(value)});
@@ -44,6 +45,7 @@ class Tensor {
   template <typename T>
   static Tensor From(const Shape& shape, std::vector<T> values) {
     auto t = Allocate(DTypeTraits<T>::value, shape);
+    if (!t.ok()) throw std::bad_alloc();
     Tensor out = *std::move(t);
     for (size_t i = 0; i < values.size(); ++i) out.data<T>()[i] = std::move(values[i]);
     return out;

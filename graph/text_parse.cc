@@ -3,7 +3,6 @@
 #include <cstring>
 #include <random>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "env/status.h"

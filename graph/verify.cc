@@ -1,6 +1,5 @@
 #include "graph/verify.h"
 
-#include "absl/container/flat_hash_set.h"
 #include "env/status.h"
 
 namespace tenon {

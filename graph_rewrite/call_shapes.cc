@@ -3,7 +3,7 @@
 #include <functional>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
+#include "env/containers.h"
 #include "graph/constants.h"
 #include "ops/control/branch.h"
 #include "ops/evaluate.h"
@@ -52,7 +52,7 @@ class Inference {
   // The results of a graph whose inputs have the given shapes; empty: the shapes that its
   // Placeholders state. Unknown dtypes and shapes where an op cannot say.
   Specs Graph(const tenon::Graph& graph, absl::Span<const Shape> arguments, const OnCall& on_call) {
-    absl::flat_hash_map<NodeId, Shape> given;
+    HashMap<NodeId, Shape> given;
     for (size_t i = 0; i < arguments.size() && i < graph.inputs().size(); ++i) {
       given[graph.inputs()[i].node] = arguments[i];
     }
@@ -159,7 +159,7 @@ std::vector<TensorSpec> InferCall(const FunctionLibrary& functions, const OpInfo
 
 ArgumentShapes InferArguments(const Graph& graph) {
   ArgumentShapes found;
-  absl::flat_hash_set<std::string> elsewhere;
+  HashSet<std::string> elsewhere;
   for (NodeId id : graph.NodeIds()) {
     const OpLookup op = FindOp(graph.node(id).op);
     if (op && op.info->row.control_flow != ControlFlow::kNone) continue;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "env/containers.h"
 #include "graph/graph.h"
 #include "graph/tensor_spec.h"
 #include "ops/op.h"
@@ -24,7 +24,7 @@ std::vector<TensorSpec> InferCall(const FunctionLibrary& functions, const OpInfo
 
 // The shapes of the arguments of each of the graph's functions: those that hold in every call by
 // the graph's nodes. Functions that are called in other ways than by control flow are left out.
-using ArgumentShapes = absl::flat_hash_map<std::string, std::vector<Shape>>;
+using ArgumentShapes = HashMap<std::string, std::vector<Shape>>;
 ArgumentShapes InferArguments(const Graph& graph);
 
 }  // namespace tenon

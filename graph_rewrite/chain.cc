@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "env/containers.h"
 #include "graph_rewrite/contraction.h"
 #include "graph_rewrite/rule.h"
 #include "kernels/elementwise/elementwise.h"
@@ -32,7 +32,7 @@ const ElementwiseInfo* UnaryPostOp(const Node& n) {
 }
 
 // The longest path from the graph's inputs.
-int Depth(const Graph& g, NodeId id, absl::flat_hash_map<NodeId, int>& known) {
+int Depth(const Graph& g, NodeId id, HashMap<NodeId, int>& known) {
   std::vector<NodeId> todo = {id};
   while (!todo.empty()) {
     const NodeId n = todo.back();
@@ -192,7 +192,7 @@ class ChainMatcher {
     // If both operands are contractions, the later one absorbs the sum.
     const NodeId rival = ContractionBehind(context_, other);
     if (rival != kNoNode) {
-      absl::flat_hash_map<NodeId, int> known;
+      HashMap<NodeId, int> known;
       const int mine = Depth(context_.graph(), start_, known);
       const int theirs = Depth(context_.graph(), rival, known);
       if (std::tie(theirs, rival) > std::tie(mine, start_)) {

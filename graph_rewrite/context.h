@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "env/containers.h"
 #include "graph/constants.h"
 #include "graph/rewriter.h"
 #include "graph_rewrite/reason.h"
@@ -96,7 +96,7 @@ class RuleContext {
   Rewriter& rw;
   ShapeInfo shapes;
   const Services& services;
-  absl::flat_hash_map<std::string, int> fired;
+  HashMap<std::string, int> fired;
   // Whether to spell out reasons; otherwise they would cost time on every try.
   bool explaining = false;
 

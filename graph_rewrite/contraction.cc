@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "env/containers.h"
 #include "graph_rewrite/rule.h"
 
 namespace tenon {
 namespace {
 
 // op -> whether it is the fused form.
-const absl::flat_hash_map<std::string, bool>& Contractions() {
+const HashMap<std::string, bool>& Contractions() {
   static const auto* const ops = [] {
-    auto* map = new absl::flat_hash_map<std::string, bool>;
+    auto* map = new HashMap<std::string, bool>;
     for (const Rule& r : AllRules()) {
       if (r.contraction == nullptr) continue;
       map->emplace(r.contraction, false);

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
@@ -55,7 +54,7 @@ class Regions {
   // ---- candidates ----
 
   void FindCandidates() {
-    absl::flat_hash_set<NodeId> fed;
+    HashSet<NodeId> fed;
     for (const GraphInput& in : context_.graph().inputs()) fed.insert(in.node);
     for (NodeId id : order_) {
       if (fed.contains(id)) continue;
@@ -249,9 +248,9 @@ class Regions {
   RuleContext& context_;
   const RegionSpec& spec_;
   std::vector<NodeId> order_;
-  absl::flat_hash_map<NodeId, Member> candidates_, chosen_;
-  absl::flat_hash_map<Endpoint, Endpoint> moved_;
-  absl::flat_hash_set<NodeId> absorbed_;
+  HashMap<NodeId, Member> candidates_, chosen_;
+  HashMap<Endpoint, Endpoint> moved_;
+  HashSet<NodeId> absorbed_;
 };
 
 }  // namespace

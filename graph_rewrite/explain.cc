@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "graph_rewrite/free_work.h"
 #include "graph_rewrite/origins.h"
@@ -109,7 +109,7 @@ class Follower {
     const auto has_it = [&](const std::vector<NodeId>& ids) {
       return std::any_of(ids.begin(), ids.end(), is_it);
     };
-    absl::btree_map<std::string, RuleVerdict> misses;
+    OrderedMap<std::string, RuleVerdict> misses;
     for (const NearMiss& miss : story_.near_misses) {
       if (miss.function != function_) continue;
       if (miss.phase != phase || (!is_it(miss.anchor) && !has_it(miss.nodes))) continue;
@@ -119,7 +119,7 @@ class Follower {
       int progress = 0;
       RuleVerdict verdict;
     };
-    absl::btree_map<std::string, Best> others;
+    OrderedMap<std::string, Best> others;
     for (const Story::Tried& tried : story_.tried) {
       if (tried.phase != phase || tried.function != function_) continue;
       for (const Try& t : tried.tries) {

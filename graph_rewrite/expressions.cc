@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "absl/base/casts.h"
-#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "graph_rewrite/context.h"
 
@@ -152,8 +152,8 @@ std::vector<Expressions::Term> Expressions::Terms(ExprId e) const {
 }
 
 std::vector<int> Expressions::States(ExprId id) const {
-  absl::btree_set<int> states;
-  absl::btree_set<ExprId> seen;
+  OrderedSet<int> states;
+  OrderedSet<ExprId> seen;
   std::vector<ExprId> todo = {id};
   while (!todo.empty()) {
     const ExprId next = todo.back();

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "graph/tensor.h"
 
 namespace tenon {
@@ -79,7 +79,7 @@ class Expressions {
 
   std::vector<Expression> all_;
   int slices_ = 0;  // taken so far: a shared expression is visited once per path
-  absl::flat_hash_map<std::string, ExprId> ids_;
+  HashMap<std::string, ExprId> ids_;
 };
 
 }  // namespace tenon

@@ -4,13 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
+#include "env/containers.h"
 
 namespace tenon {
 namespace {
 
-void AddCalled(const Graph& graph, absl::flat_hash_set<std::string>& called,
-               std::vector<std::string>& todo) {
+void AddCalled(const Graph& graph, HashSet<std::string>& called, std::vector<std::string>& todo) {
   auto add = [&](const FuncRef& f) {
     if (called.insert(f.name).second) todo.push_back(f.name);
   };
@@ -28,7 +27,7 @@ void AddCalled(const Graph& graph, absl::flat_hash_set<std::string>& called,
 
 void DropUnusedFunctions(Graph& graph) {
   if (graph.functions().empty()) return;
-  absl::flat_hash_set<std::string> called;
+  HashSet<std::string> called;
   std::vector<std::string> todo;
   AddCalled(graph, called, todo);
   while (!todo.empty()) {
@@ -38,7 +37,7 @@ void DropUnusedFunctions(Graph& graph) {
     if (it != graph.functions().end()) AddCalled(*it->second, called, todo);
   }
   FunctionLibrary kept = graph.TakeFunctions();
-  absl::erase_if(kept, [&](const auto& f) { return !called.contains(f.first); });
+  erase_if(kept, [&](const auto& f) { return !called.contains(f.first); });
   graph.SetFunctions(std::move(kept));
 }
 

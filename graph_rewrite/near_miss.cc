@@ -4,10 +4,10 @@
 #include <set>
 #include <tuple>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "env/containers.h"
 #include "env/flags.h"
 #include "env/status.h"
 #include "graph_rewrite/free_work.h"
@@ -78,7 +78,7 @@ class Experiment {
   Graph graph_;
   Rewriter rewriter_;
   RuleContext context_;
-  absl::flat_hash_set<NodeId> stubs_;
+  HashSet<NodeId> stubs_;
 };
 
 std::vector<NodeId> ReadersOf(const Rewriter& rw, NodeId node) {
@@ -259,7 +259,7 @@ std::vector<NearMiss> FindNearMisses(Phase phase, const Graph& graph, const std:
 
 absl::StatusOr<std::vector<NearMiss>> FindShapeMisses(
     const Graph& loaded, const RewriteReport& report, const RewriteOptions& options,
-    const absl::btree_map<std::string, Shape>& input_shapes) {
+    const OrderedMap<std::string, Shape>& input_shapes) {
   Graph fixed = loaded;
   Rewriter rewriter(fixed);
   std::vector<std::string> changed;

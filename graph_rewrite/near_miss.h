@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "graph_rewrite/tries.h"
 
 namespace tenon {
@@ -35,7 +35,7 @@ std::vector<NearMiss> FindNearMisses(Phase phase, const Graph& graph, const std:
 // or with all rules enabled.
 absl::StatusOr<std::vector<NearMiss>> FindShapeMisses(
     const Graph& loaded, const RewriteReport& report, const RewriteOptions& options,
-    const absl::btree_map<std::string, Shape>& input_shapes);
+    const OrderedMap<std::string, Shape>& input_shapes);
 absl::StatusOr<std::vector<NearMiss>> FindDisabledMisses(const Graph& loaded,
                                                          const RewriteReport& report,
                                                          const RewriteOptions& options);

@@ -6,10 +6,9 @@ namespace tenon {
 namespace {
 
 // Everything reachable from `start` by `next`, in order of discovery, `start` first.
-std::vector<NodeId> Reach(NodeId start,
-                          const absl::flat_hash_map<NodeId, std::vector<NodeId>>& next) {
+std::vector<NodeId> Reach(NodeId start, const HashMap<NodeId, std::vector<NodeId>>& next) {
   std::vector<NodeId> out = {start};
-  absl::flat_hash_set<NodeId> seen = {start};
+  HashSet<NodeId> seen = {start};
   for (size_t at = 0; at < out.size(); ++at) {
     const auto it = next.find(out[at]);
     if (it == next.end()) continue;

@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
+#include "env/containers.h"
 #include "graph_rewrite/pipeline.h"
 
 namespace tenon {
@@ -29,9 +28,9 @@ class OriginMap {
   std::vector<NodeId> ResultsOf(NodeId node) const;
 
  private:
-  absl::flat_hash_set<NodeId> added_, removed_;
-  absl::flat_hash_map<NodeId, std::vector<NodeId>> from_;  // what a node took over or is made from
-  absl::flat_hash_map<NodeId, std::vector<NodeId>> to_;
+  HashSet<NodeId> added_, removed_;
+  HashMap<NodeId, std::vector<NodeId>> from_;  // what a node took over or is made from
+  HashMap<NodeId, std::vector<NodeId>> to_;
 };
 
 }  // namespace tenon

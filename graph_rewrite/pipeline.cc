@@ -2,10 +2,10 @@
 
 #include <chrono>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "env/containers.h"
 #include "env/flags.h"
 #include "env/status.h"
 #include "graph/verify.h"
@@ -19,7 +19,7 @@ namespace {
 constexpr int kMaxSweeps = 30;
 constexpr int kMaxFunctionDepth = 32;
 
-using RuleSet = absl::flat_hash_set<std::string>;
+using RuleSet = HashSet<std::string>;
 using Clock = std::chrono::steady_clock;
 
 double MsSince(Clock::time_point start) {
@@ -59,7 +59,7 @@ class OpIndex {
   }
 
  private:
-  absl::flat_hash_map<std::string, std::vector<NodeId>> by_op_;
+  HashMap<std::string, std::vector<NodeId>> by_op_;
 };
 
 // Folding creates new work for the clean rules: a permutation that became constant, common
@@ -193,8 +193,8 @@ int RewriteReport::Fired(absl::string_view rule) const {
   return count;
 }
 
-absl::btree_map<std::string, int> CountOps(const Graph& graph) {
-  absl::btree_map<std::string, int> counts;
+OrderedMap<std::string, int> CountOps(const Graph& graph) {
+  OrderedMap<std::string, int> counts;
   for (NodeId id : graph.NodeIds()) ++counts[graph.node(id).op];
   return counts;
 }

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "graph/graph.h"
 #include "graph/rewriter.h"
 #include "graph_rewrite/rule.h"
@@ -55,14 +55,14 @@ struct PhaseReport {
   int sweeps = 0;
   int nodes_after = 0;
   bool hit_bound = false;  // rules were still firing when the sweeps ran out
-  absl::btree_map<std::string, int> fired;
+  OrderedMap<std::string, int> fired;
   std::vector<RewriteStep> steps;  // with record_steps or record_edits
 };
 
 struct RewriteReport {
   bool enabled = true;  // the gate
   double ms = 0;
-  absl::btree_map<std::string, int> ops_before, ops_after;  // of the top graph
+  OrderedMap<std::string, int> ops_before, ops_after;  // of the top graph
   std::vector<PhaseReport> phases;
 
   int Fired(absl::string_view rule) const;
@@ -71,7 +71,7 @@ struct RewriteReport {
 absl::StatusOr<RewriteReport> Rewrite(Graph& graph, const RewriteOptions& options);
 
 // The number of nodes per op.
-absl::btree_map<std::string, int> CountOps(const Graph& graph);
+OrderedMap<std::string, int> CountOps(const Graph& graph);
 
 // VerifyGraph with the op table: known ops must have the right number of inputs and outputs.
 absl::Status VerifyWithOps(const Graph& graph);

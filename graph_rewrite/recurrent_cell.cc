@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "graph_rewrite/cell_reader.h"
 #include "graph_rewrite/recurrent_states.h"
@@ -44,7 +44,7 @@ class CellMatcher {
   // The states of each cell, in order: those of a cell depend on themselves and on those of all
   // cells before it.
   std::vector<std::vector<int>> StatesByCell() const {
-    absl::btree_map<std::vector<int>, std::vector<int>> by_sources;
+    OrderedMap<std::vector<int>, std::vector<int>> by_sources;
     for (int v : states_.of_cells) by_sources[all_.States(states_.next(v))].push_back(v);
     std::vector<std::pair<std::vector<int>, std::vector<int>>> groups(by_sources.begin(),
                                                                       by_sources.end());

@@ -4,10 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "graph_rewrite/body_columns.h"
 #include "graph_rewrite/dims.h"
@@ -101,12 +100,12 @@ class Reader {
 
   // A conjunction of comparisons of counters with bounds.
   absl::Status ReadCondition() {
-    absl::flat_hash_map<NodeId, int> variable;
+    HashMap<NodeId, int> variable;
     for (size_t i = 0; i < cond_->inputs().size(); ++i) {
       variable[cond_->inputs()[i].node] = static_cast<int>(i);
     }
     std::vector<NodeId> todo = {cond_->outputs()[0].source.node};
-    absl::flat_hash_set<NodeId> seen;
+    HashSet<NodeId> seen;
     while (!todo.empty()) {
       const Node& n = cond_->node(todo.back());
       todo.pop_back();
@@ -452,9 +451,9 @@ class Reader {
   RecurrentLoop& out_;
   std::shared_ptr<const Graph> cond_;
   const Graph* body_ = nullptr;
-  absl::flat_hash_map<NodeId, int> variable_of_;
-  absl::flat_hash_map<Endpoint, ConstantBlock> matrices_;
-  absl::flat_hash_set<NodeId> bookkeeping_;  // nodes that count steps or write lists
+  HashMap<NodeId, int> variable_of_;
+  HashMap<Endpoint, ConstantBlock> matrices_;
+  HashSet<NodeId> bookkeeping_;  // nodes that count steps or write lists
   bool has_history_ = false;
   std::vector<absl::InlinedVector<ExprId, 4>> values_;
 };

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "env/containers.h"
 #include "graph_rewrite/match.h"
 
 namespace tenon {
@@ -25,8 +25,8 @@ class Replacement {
 
  private:
   friend class Emitter;
-  absl::flat_hash_map<std::string, AttrMap> attrs_;
-  absl::flat_hash_map<std::string, Tensor> consts_;
+  HashMap<std::string, AttrMap> attrs_;
+  HashMap<std::string, Tensor> consts_;
 };
 
 // Replaces the match with the replacement's nodes. On error, the graph is unchanged.

@@ -2,10 +2,9 @@
 
 #include <memory>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "env/containers.h"
 #include "graph_rewrite/chain.h"
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/pattern_set.h"
@@ -22,7 +21,7 @@ std::vector<Rule>& Registrations() {
 
 struct Table {
   std::vector<Rule> rules;
-  absl::flat_hash_map<std::string, std::unique_ptr<PatternSet>> patterns;
+  HashMap<std::string, std::unique_ptr<PatternSet>> patterns;
   std::vector<std::string> errors;
 };
 
@@ -49,7 +48,7 @@ std::string ErrorOf(const Rule& r) {
 Table* MakeTable() {
   auto* table = new Table;
   std::vector<SizedRule> sized;
-  absl::flat_hash_set<absl::string_view> names;
+  HashSet<absl::string_view> names;
   for (const Rule& r : Registrations()) {
     std::string error = ErrorOf(r);
     if (error.empty() && !names.insert(r.name).second) error = "registered twice";

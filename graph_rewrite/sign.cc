@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
+#include "env/containers.h"
 #include "graph_rewrite/elements.h"
 #include "ops/op.h"
 
@@ -49,7 +49,7 @@ std::vector<Endpoint> DataInputs(const Node& n) {
 
 bool IsNeverNegative(const RuleContext& context, Endpoint e) {
   std::vector<Endpoint> open = {e};
-  absl::flat_hash_set<NodeId> seen;
+  HashSet<NodeId> seen;
   while (!open.empty()) {
     const Endpoint at = open.back();
     open.pop_back();

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "env/containers.h"
 #include "graph/graph.h"
 #include "graph_rewrite/near_miss.h"
 #include "graph_rewrite/pipeline.h"
@@ -21,7 +21,7 @@ struct StoryOptions {
   bool near_misses = true;
   // Complete shapes of inputs (Placeholder nodes, by name). What only these would allow is a near
   // miss, too.
-  absl::btree_map<std::string, Shape> input_shapes;
+  OrderedMap<std::string, Shape> input_shapes;
   // Called now and then with the part that is done, in 0..1.
   std::function<void(double)> progress = nullptr;
 };

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "env/containers.h"
 #include "env/flags.h"
 
 namespace tenon {
@@ -67,7 +67,7 @@ std::vector<Try> TryRules(Phase phase, TriedRules which, const Graph& graph,
     context->explaining = true;
   };
   start();
-  absl::flat_hash_set<absl::string_view> ops;
+  HashSet<absl::string_view> ops;
   for (NodeId id : graph.NodeIds()) ops.insert(graph.node(id).op);
   for (const Rule& rule : AllRules()) {
     if (rule.phase != phase || rule.sweep != nullptr) continue;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "env/containers.h"
 #include "env/cpu.h"
 #include "env/flags.h"
 #include "env/status.h"
@@ -26,7 +27,7 @@ Json ShapeJson(const tenon::Shape& shape) {
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
-Json CountsJson(const absl::btree_map<std::string, int>& counts) {
+Json CountsJson(const tenon::OrderedMap<std::string, int>& counts) {
   Json json = Json::object();
   for (const auto& [name, count] : counts) json[name] = count;
   return json;

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/flat_hash_map.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "ops/signature.h"
 
@@ -11,8 +10,8 @@ namespace tenon {
 namespace {
 
 struct Table {
-  absl::btree_map<std::string, std::unique_ptr<OpInfo>> by_name;
-  absl::flat_hash_map<std::string, const OpInfo*> by_native_name;
+  OrderedMap<std::string, std::unique_ptr<OpInfo>> by_name;
+  HashMap<std::string, const OpInfo*> by_native_name;
   std::vector<std::string> errors;
 };
 

@@ -26,6 +26,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "graph/attr.h"
 #include "graph/dtype.h"
@@ -104,7 +105,7 @@ struct OpSignature {
   std::vector<ArgSpec> inputs;
   std::vector<ArgSpec> outputs;
   std::vector<AttrSpec> attrs;
-  absl::btree_map<std::string, std::vector<DType>> types;
+  OrderedMap<std::string, std::vector<DType>> types;
 
   const AttrSpec* FindAttr(absl::string_view name) const;
 };

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
+#include "env/containers.h"
 #include "env/flags.h"
 #include "env/status.h"
 #include "graph_rewrite/pipeline.h"
@@ -18,7 +18,7 @@
 namespace tenon::plugin {
 namespace {
 
-using Names = absl::flat_hash_set<std::string>;
+using Names = HashSet<std::string>;
 using SizeFn = void (*)(const TF_GrapplerItem*, int*, size_t*, TF_Status*);
 using ListFn = void (*)(const TF_GrapplerItem*, char**, size_t*, int, void*, size_t, TF_Status*);
 

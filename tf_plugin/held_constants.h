@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
+#include "env/containers.h"
 #include "env/mutex.h"
 #include "kernels/interface/constant.h"
 #include "tf_plugin/c_api.h"
@@ -28,7 +28,7 @@ class HeldConstants {
   const int64_t max_bytes_;
   std::atomic<int64_t> bytes_ = 0;
   Mutex mutex_;
-  absl::flat_hash_map<const void*, std::weak_ptr<Constant>> by_memory_ ABSL_GUARDED_BY(mutex_);
+  HashMap<const void*, std::weak_ptr<Constant>> by_memory_ ABSL_GUARDED_BY(mutex_);
 };
 
 // An input of a kernel that comes from a constant or variable. A variable that keeps changing

@@ -1,17 +1,16 @@
 #include "tf_plugin/names.h"
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "ops/rename.h"
 
 namespace tenon::plugin {
 namespace {
 
-using Rows = absl::flat_hash_map<std::string, const OpInfo*>;
+using Rows = HashMap<std::string, const OpInfo*>;
 
 const Rows& PrivateRows() {
   static const Rows* const rows = [] {
@@ -63,9 +62,9 @@ std::string PrivateName(const OpInfo& op) {
 
 OneDnnName NameOfOneDnn(const OpInfo& op) {
   // op names: ops that never had a layout of their own are spelled otherwise in TensorFlow.
-  static const auto* const kShort = new absl::flat_hash_set<absl::string_view>(
-      {"BatchMatMul", "BatchMatMulV2", "ConjugateTranspose", "Einsum", "MatMul", "Softmax",
-       "Transpose"});
+  static const auto* const kShort =
+      new HashSet<absl::string_view>({"BatchMatMul", "BatchMatMulV2", "ConjugateTranspose",
+                                      "Einsum", "MatMul", "Softmax", "Transpose"});
   const absl::string_view name = op.row.name;
   if (absl::StartsWith(name, "Quantize") || name == "Dequantize") {
     return {absl::StrCat("_Mkl", name), "QuantizedMklOp"};

@@ -4,15 +4,15 @@
 
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "proto/process/process_graph.h"
 
 namespace tenon::plugin {
 
 // All ops that TensorFlow knows, by name.
-using TensorFlowOps = absl::flat_hash_map<std::string, ProcessOp>;
+using TensorFlowOps = HashMap<std::string, ProcessOp>;
 absl::StatusOr<TensorFlowOps> OpsOfTensorFlow();
 
 // Registers the private ops that graphs may contain, with their kernels. AlreadyExists if

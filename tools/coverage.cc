@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <utility>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "env/containers.h"
 #include "env/cpu.h"
 #include "env/status.h"
 #include "graph/npz/npz.h"
@@ -44,9 +44,9 @@ struct OpUse {
 struct Coverage {
   std::string model;
   // One op may run on both, for different dtypes and shapes.
-  absl::btree_map<std::pair<Kind, std::string>, OpUse> ops;
+  OrderedMap<std::pair<Kind, std::string>, OpUse> ops;
   int free_nodes = 0;  // computed while planning, or aliases
-  absl::btree_map<std::string, std::vector<std::string>> missing;
+  OrderedMap<std::string, std::vector<std::string>> missing;
   double ms = 0;
   absl::Status status;
 

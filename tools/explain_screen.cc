@@ -4,7 +4,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -12,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "env/containers.h"
 #include "env/cpu.h"
 #include "graph_rewrite/free_work.h"
 #include "tools/profile.h"
@@ -122,7 +122,7 @@ void WriteWhere(const Exploration& e, const Machine& machine, Screen& out) {
     double ms = 0, flops = 0;
     bool reference = false;
   };
-  absl::btree_map<std::pair<std::string, std::string>, Sum> groups;
+  OrderedMap<std::pair<std::string, std::string>, Sum> groups;
   Sum all, reference;
   for (const ExploredStep& s : e.steps) {
     Sum& sum = groups[{PlainOp(s.info.op), s.info.implementation}];

@@ -42,6 +42,8 @@ ONLY_IN = [
     (re.compile(r"\b(secure_)?getenv\s*\("), {"env"}, "getenv"),
     (re.compile(r"\babsl::Str(Append)?Format\("), {"runtime/explore", "tf_plugin", "tools", "bench"},
      "absl::StrFormat ends the process if memory is refused (use StrCat or SNPrintF): it"),
+    (re.compile(r'#include "absl/container/(flat|node)_hash_|#include "absl/container/btree_'), {"env/containers.h"},
+     "a table that refused memory damages (use HashMap, HashSet, OrderedMap or OrderedSet): it"),
 ]
 # Facts about an op belong in its row: a statement elsewhere may name this many ops; one that names
 # more gives the reason in a comment "op names: …". Tests and benchmarks name the ops that they run.

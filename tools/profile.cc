@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "runtime/explore/scopes.h"
 
@@ -66,7 +66,7 @@ std::string Profile::Text(ProfileBy by, const MachinePeak& peak) const {
   for (const StepInfo& s : steps_) names.push_back(s.node);
   const ShortNames shorten(names);
 
-  absl::btree_map<std::string, Sum> groups;
+  OrderedMap<std::string, Sum> groups;
   Sum all;
   for (size_t i = 0; i < steps_.size(); ++i) {
     const StepInfo& s = steps_[i];

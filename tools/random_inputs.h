@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "graph/npz/npz.h"
 #include "runtime/session/session.h"
@@ -14,8 +14,8 @@
 namespace tenon {
 
 struct InputShapes {
-  int64_t batch = 1;                          // for an unknown first dimension
-  absl::btree_map<std::string, Shape> given;  // by input
+  int64_t batch = 1;                     // for an unknown first dimension
+  OrderedMap<std::string, Shape> given;  // by input
 };
 
 // "NAME=1,224,224,3"; "NAME=" is a scalar.

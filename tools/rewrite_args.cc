@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "absl/container/btree_set.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "env/containers.h"
 #include "env/cpu.h"
 #include "env/flags.h"
 #include "env/status.h"
@@ -17,13 +17,13 @@
 namespace tenon {
 namespace {
 
-int NodesOf(const absl::btree_map<std::string, int>& ops) {
+int NodesOf(const OrderedMap<std::string, int>& ops) {
   int sum = 0;
   for (const auto& [op, count] : ops) sum += count;
   return sum;
 }
 
-int At(const absl::btree_map<std::string, int>& ops, const std::string& op) {
+int At(const OrderedMap<std::string, int>& ops, const std::string& op) {
   const auto it = ops.find(op);
   return it == ops.end() ? 0 : it->second;
 }
@@ -35,7 +35,7 @@ std::string LeftText(const Graph& graph, bool markdown) {
     std::string example;
   };
   const FreeWork free(graph);
-  absl::btree_map<std::pair<std::string, std::string>, Group> groups;  // op, reason
+  OrderedMap<std::pair<std::string, std::string>, Group> groups;  // op, reason
   const ShortNames shorten = ShortNamesOf(graph);
   int accelerated = 0, views = 0, planned = 0, left = 0;
   for (NodeId id : graph.NodeIds()) {
@@ -111,7 +111,7 @@ std::string StatsText(const Graph& graph, const RewriteReport& report, StatsForm
   absl::StrAppend(&out, text(rules), "\n");
 
   Table ops({"op", "before", "after"});
-  absl::btree_set<std::string> names;
+  OrderedSet<std::string> names;
   for (const auto& [op, count] : report.ops_before) names.insert(op);
   for (const auto& [op, count] : report.ops_after) names.insert(op);
   for (const std::string& op : names) {

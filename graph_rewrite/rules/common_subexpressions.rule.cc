@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "graph_rewrite/rule.h"
 #include "ops/op.h"
@@ -43,7 +43,7 @@ bool Same(const Node& a, const Node& b, const Inputs& ia, const Inputs& ib) {
 absl::Status MergeCommon(RuleContext& context) {
   const Graph& g = context.graph();
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> candidates, context.Candidates());
-  absl::flat_hash_map<size_t, std::vector<NodeId>> seen;
+  HashMap<size_t, std::vector<NodeId>> seen;
   for (NodeId id : candidates) {
     const Node& n = g.node(id);
     const OpLookup op = FindOp(n.op);

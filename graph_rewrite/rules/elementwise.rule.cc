@@ -10,10 +10,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "env/containers.h"
 #include "graph_rewrite/rule.h"
 #include "ops/op.h"
 
@@ -84,7 +83,7 @@ std::vector<NodeId> GroupOf(RuleContext& context, NodeId root) {
 }
 
 std::string InstructionText(const RuleContext& context, const Node& n, const ElementwiseInfo& info,
-                            const absl::flat_hash_map<NodeId, size_t>& results,
+                            const HashMap<NodeId, size_t>& results,
                             const std::vector<Endpoint>& inputs) {
   std::string text = n.op;
   if (info.parameter != nullptr) {
@@ -105,13 +104,13 @@ std::string InstructionText(const RuleContext& context, const Node& n, const Ele
 }
 
 absl::Status Fuse(RuleContext& context, std::vector<NodeId> group,
-                  const absl::flat_hash_map<NodeId, size_t>& position) {
+                  const HashMap<NodeId, size_t>& position) {
   const NodeId root = group[0];
   std::sort(group.begin(), group.end(),
             [&](NodeId a, NodeId b) { return position.at(a) < position.at(b); });
   const std::vector<Endpoint> inputs = InputsOf(context, group);
   std::vector<std::string> program;
-  absl::flat_hash_map<NodeId, size_t> results;
+  HashMap<NodeId, size_t> results;
   for (NodeId id : group) {
     const Node& n = context.node(id);
     program.push_back(InstructionText(context, n, *FindElementwise(n.op), results, inputs));
@@ -141,7 +140,7 @@ absl::Status Fuse(RuleContext& context, std::vector<NodeId> group,
 absl::Status FuseElementwise(RuleContext& context) {
   auto order = context.graph().TopologicalOrder();
   if (!order.ok()) return order.status();
-  absl::flat_hash_map<NodeId, size_t> position;
+  HashMap<NodeId, size_t> position;
   for (size_t i = 0; i < order->size(); ++i) position[(*order)[i]] = i;
   // Last ops first: an op that is not in a reader's group may start its own.
   for (auto it = order->rbegin(); it != order->rend(); ++it) {

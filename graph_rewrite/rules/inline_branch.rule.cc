@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "graph_rewrite/rule.h"
 #include "ops/control/branch.h"
@@ -55,8 +55,8 @@ Outcome InlineBranch(RuleContext& context, NodeId id) {
     return Outcome::Skip(1, "other nodes wait for it, or it is a target", id);
   }
 
-  absl::flat_hash_map<NodeId, NodeId> inlined;
-  absl::flat_hash_map<NodeId, Endpoint> arguments;
+  HashMap<NodeId, NodeId> inlined;
+  HashMap<NodeId, Endpoint> arguments;
   for (size_t i = 0; i < (*body)->inputs().size(); ++i) {
     arguments[(*body)->inputs()[i].node] = call.inputs[i + 1];
   }

@@ -11,9 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/slices.h"
@@ -28,7 +27,7 @@ constexpr size_t kMostElements = 256;
 struct Element {
   std::vector<NodeId> updates;
   // The nodes on which the blocks and their positions depend.
-  absl::flat_hash_set<NodeId> needs;
+  HashSet<NodeId> needs;
 };
 
 class StackOfUpdates {
@@ -105,7 +104,7 @@ class StackOfUpdates {
         todo.push_back(context_.node(update).inputs[1].node);
         todo.push_back(context_.node(update).inputs[2].node);
       }
-      absl::flat_hash_set<NodeId>& seen = elements_[i].needs;
+      HashSet<NodeId>& seen = elements_[i].needs;
       seen.insert(todo.begin(), todo.end());
       while (!todo.empty()) {
         const Node& n = context_.node(todo.back());
@@ -131,7 +130,7 @@ class StackOfUpdates {
   // slice as it is, and the next one waits for the reader, so that it can be in place.
   void MoveReaders(size_t i, const std::vector<Endpoint>& versions) {
     const NodeId last = elements_[i].updates.back();
-    absl::flat_hash_map<size_t, Endpoint> slices;  // by version
+    HashMap<size_t, Endpoint> slices;  // by version
     const auto slice_of = [&](size_t version) {
       const auto [it, added] = slices.try_emplace(version);
       if (added) {

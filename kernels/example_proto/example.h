@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "env/containers.h"
 #include "graph/dtype.h"
 
 namespace tenon {
@@ -17,14 +17,14 @@ struct Feature {
   DType dtype = DType::kInvalid;  // kInvalid: the feature has no values
   absl::string_view list;
 };
-using FeatureMap = absl::flat_hash_map<absl::string_view, Feature>;
+using FeatureMap = HashMap<absl::string_view, Feature>;
 
 // If a name is repeated, the last feature counts.
 absl::Status ParseExample(absl::string_view bytes, FeatureMap& features);
 
 struct SequenceExample {
   FeatureMap context;
-  absl::flat_hash_map<absl::string_view, std::vector<Feature>> lists;
+  HashMap<absl::string_view, std::vector<Feature>> lists;
 };
 absl::Status ParseSequenceExample(absl::string_view bytes, SequenceExample& example);
 

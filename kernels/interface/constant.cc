@@ -5,7 +5,7 @@
 namespace tenon {
 namespace {
 
-using Forms = absl::flat_hash_map<std::string, std::shared_ptr<const DerivedConstant>>;
+using Forms = HashMap<std::string, std::shared_ptr<const DerivedConstant>>;
 
 // Drops forms that nobody else holds, except `recent`, forms of no size, and one that can restore a
 // released plain value. Forms thus stay as long as a plan or a cached kernel reads them.

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "env/mutex.h"
 #include "graph/tensor.h"
 
@@ -58,8 +58,7 @@ class Constant {
   const Shape shape_;
   mutable Mutex mutex_;
   Tensor plain_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<std::string, std::shared_ptr<const DerivedConstant>> derived_
-      ABSL_GUARDED_BY(mutex_);
+  HashMap<std::string, std::shared_ptr<const DerivedConstant>> derived_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenon

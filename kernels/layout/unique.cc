@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
@@ -137,14 +137,14 @@ Groups FindGroups(const SliceFns& fns, const void* data, const Slices& s) {
   if (s.outer == 1 && s.inner == 1 && fns.keys != nullptr) {
     std::vector<uint64_t> keys(static_cast<size_t>(s.n));
     if (fns.keys(data, keys)) {
-      return GroupBy(s.n, absl::flat_hash_map<uint64_t, int64_t>(),
+      return GroupBy(s.n, HashMap<uint64_t, int64_t>(),
                      [&](int64_t k) { return keys[static_cast<size_t>(k)]; });
     }
   }
   const std::vector<size_t> hashes = fns.hash(data, s);
   return GroupBy(s.n,
-                 absl::flat_hash_map<int64_t, int64_t, SliceHash, SliceEqual>(
-                     0, SliceHash{hashes.data()}, SliceEqual{fns.equal, data, s}),
+                 HashMap<int64_t, int64_t, SliceHash, SliceEqual>(0, SliceHash{hashes.data()},
+                                                                  SliceEqual{fns.equal, data, s}),
                  [](int64_t k) { return k; });
 }
 

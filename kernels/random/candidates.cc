@@ -5,8 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "kernels/random/sequence.h"
 
@@ -41,7 +40,7 @@ struct ClassSampler {
       for (int64_t i = 0; i < count; ++i) out[i] = Draw(random);
       return count;
     }
-    absl::flat_hash_set<int64_t> used;
+    HashSet<int64_t> used;
     int64_t tries = 0;
     for (int64_t i = 0; i < count; ++tries) {
       const int64_t value = Draw(random);
@@ -92,7 +91,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> AccidentalHits(PrepareContext& p) {
   const int64_t rows = p.input_shape(0).dim(0), columns = p.input_shape(0).dim(1);
   const int64_t count = p.input_shape(1).dim(0);
   return MakeKernel([=](RunContext& r) -> absl::Status {
-    absl::flat_hash_map<int64_t, int64_t> positions;
+    HashMap<int64_t, int64_t> positions;
     for (int64_t i = 0; i < count; ++i) positions[r.input<int64_t>(1)[i]] = i;
     std::vector<int32_t> hit_rows;
     std::vector<int64_t> hits;

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "env/containers.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
@@ -72,7 +72,7 @@ struct Prefix {
   Prefix* parent = nullptr;
   int64_t label = -1;
   Probability<T> before, now;
-  absl::flat_hash_map<int64_t, Prefix*> children;
+  HashMap<int64_t, Prefix*> children;
 
   bool active() const { return now.total != kLogZero<T>; }
 };

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
+#include "env/containers.h"
 #include "env/mutex.h"
 #include "env/status.h"
 #include "kernels/interface/types.h"
@@ -91,7 +91,7 @@ class TableOf final : public MutableTable {
   const DType key_dtype_, value_dtype_;
   mutable Mutex mutex_;
   std::vector<std::pair<K, V>> entries_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<K, size_t> place_ ABSL_GUARDED_BY(mutex_);
+  HashMap<K, size_t> place_ ABSL_GUARDED_BY(mutex_);
 };
 
 // The table behind input 0.

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "kernels/interface/types.h"
 
@@ -30,7 +30,7 @@ class Index final : public DerivedConstant {
   size_t bytes() const override { return positions_.capacity() * (sizeof(K) + sizeof(int64_t)); }
 
  private:
-  absl::flat_hash_map<K, int64_t> positions_;
+  HashMap<K, int64_t> positions_;
 };
 
 template <typename V>

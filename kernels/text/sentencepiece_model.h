@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "env/containers.h"
 #include "kernels/interface/constant.h"
 #include "kernels/text/piece_trie.h"
 #include "kernels/text/sentencepiece_normalizer.h"
@@ -84,7 +84,7 @@ class SentencePieceModel final : public DerivedConstant {
   float lowest_ = 0, highest_ = 0;  // scores of normal pieces
   PieceTrie trie_, users_;
   bool has_users_ = false;
-  absl::flat_hash_map<absl::string_view, int32_t> ids_, reserved_;
+  HashMap<absl::string_view, int32_t> ids_, reserved_;
   std::vector<int32_t> byte_ids_;  // by byte
 };
 

@@ -3,6 +3,7 @@
 #include <queue>
 
 #include "absl/strings/match.h"
+#include "env/containers.h"
 #include "kernels/text/sentencepiece_model.h"
 
 namespace tenon {
@@ -118,7 +119,7 @@ std::vector<SentencePieceModel::Part> SentencePieceModel::SplitBpe(absl::string_
   }
   std::priority_queue<Merge> merges;
   // What unused pieces were made of.
-  absl::flat_hash_map<absl::string_view, std::pair<absl::string_view, absl::string_view>> halves;
+  HashMap<absl::string_view, std::pair<absl::string_view, absl::string_view>> halves;
   auto offer = [&](int32_t left, int32_t right) {
     if (left < 0 || right < 0) return;
     const Symbol &a = symbols[static_cast<size_t>(left)], &b = symbols[static_cast<size_t>(right)];

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/strip.h"
+#include "env/containers.h"
 #include "kernels/text/rows.h"
 
 namespace tenon {
@@ -40,7 +40,7 @@ class Vocabulary final : public DerivedConstant {
 
  private:
   struct Pieces {
-    absl::flat_hash_set<std::string> all;
+    HashSet<std::string> all;
     size_t longest = 0;
 
     void Add(absl::string_view piece) {

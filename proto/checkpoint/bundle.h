@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "env/mapped_file.h"
 #include "graph/tensor.h"
 
@@ -45,7 +45,7 @@ class Bundle {
                                                       const BundleOptions& options);
 
   const Entry* Find(absl::string_view key) const;  // null: no such key
-  const absl::btree_map<std::string, Entry>& entries() const { return entries_; }
+  const OrderedMap<std::string, Entry>& entries() const { return entries_; }
 
   // Large values are views of the mapped file if they are aligned there; others are read. Errors
   // name the file and the key.
@@ -64,7 +64,7 @@ class Bundle {
   const std::string prefix_;
   const BundleOptions options_;
   std::vector<std::shared_ptr<const MappedFile>> shards_;  // null until used
-  absl::btree_map<std::string, Entry> entries_;
+  OrderedMap<std::string, Entry> entries_;
 };
 
 }  // namespace tenon

@@ -7,11 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "kernels/state/mutable_table.h"
 #include "kernels/state/variable.h"
@@ -38,7 +36,7 @@ bool IsPrivate(const std::string& op) {
   return op[0] == '_' || (known && (known.native || known.info->row.internal));
 }
 
-void CollectPrivate(const Graph& graph, absl::btree_set<std::string>& ops) {
+void CollectPrivate(const Graph& graph, OrderedSet<std::string>& ops) {
   for (NodeId id : graph.NodeIds()) {
     if (IsPrivate(graph.node(id).op)) ops.insert(graph.node(id).op);
   }
@@ -94,11 +92,11 @@ class NodeWriter {
  private:
   const Graph& graph_;
   const bool function_;
-  absl::flat_hash_map<NodeId, std::string> arguments_;
+  HashMap<NodeId, std::string> arguments_;
 };
 
 // A unique argument name of the form [a-z][a-z0-9_]*.
-std::string ArgumentName(absl::string_view name, absl::flat_hash_set<std::string>& taken) {
+std::string ArgumentName(absl::string_view name, HashSet<std::string>& taken) {
   std::string base = "a";
   if (!name.empty() && absl::ascii_isalpha(static_cast<unsigned char>(name[0]))) base.clear();
   for (char c : name) {
@@ -121,7 +119,7 @@ DType DTypeOf(const Graph& graph, Endpoint e) {
 
 absl::Status WriteFunction(const std::string& name, const Graph& body, tf::FunctionDef& def) {
   NodeWriter writer(body, /*function=*/true);
-  absl::flat_hash_set<std::string> taken;
+  HashSet<std::string> taken;
   for (NodeId id : body.NodeIds()) taken.insert(body.node(id).name);
   tf::OpDef& signature = *def.mutable_signature();
   signature.set_name(name);
@@ -156,7 +154,7 @@ absl::Status WriteFunction(const std::string& name, const Graph& body, tf::Funct
 
 absl::Status WriteGraph(const Graph& graph, const ExportOptions& options, tf::GraphDef& def) {
   if (!options.allow_private) {
-    absl::btree_set<std::string> ops;
+    OrderedSet<std::string> ops;
     CollectPrivate(graph, ops);
     if (!ops.empty()) {
       return absl::FailedPreconditionError(absl::StrCat(

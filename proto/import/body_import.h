@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
+#include "env/containers.h"
 #include "proto/import/importer.h"
 
 namespace tenon {
@@ -22,13 +22,13 @@ class BodyImport {
   // A prefix for the names of imported nodes ("call/").
   std::string prefix;
   // The endpoints that a function's arguments are bound to, by name; one endpoint per tensor.
-  absl::flat_hash_map<std::string, std::vector<Endpoint>> args;
+  HashMap<std::string, std::vector<Endpoint>> args;
   // The values of a polymorphic function's attributes.
   AttrMap attrs;
   // The nodes that every node with side effects waits for.
   Controls entry;
   // Tensors ("x:0") that the caller provides.
-  absl::flat_hash_map<std::pair<std::string, int>, Endpoint> feeds;
+  HashMap<std::pair<std::string, int>, Endpoint> feeds;
   // The calls that led to this body, outermost first.
   std::vector<std::string> calls;
 

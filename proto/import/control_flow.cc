@@ -1,6 +1,7 @@
 // The functions that control-flow ops call (a part of Finisher; declared in finish.h).
 #include <utility>
 
+#include "env/containers.h"
 #include "env/status.h"
 #include "ops/op.h"
 #include "proto/import/finish.h"
@@ -55,7 +56,7 @@ const Node* HandleAt(const Draft& draft, Endpoint e) {
 
 absl::Status Finisher::ImportBodies(Draft& draft) {
   const std::vector<bool> live = draft.Live();
-  absl::flat_hash_map<Endpoint, Endpoint> forward;
+  HashMap<Endpoint, Endpoint> forward;
   for (size_t i = 0; i < live.size(); ++i) {
     if (!live[i]) continue;
     const NodeId id = static_cast<NodeId>(i);
@@ -95,7 +96,7 @@ void Finisher::MarkStateless(Draft& draft) const {
 }
 
 absl::Status Finisher::ImportBodiesOf(Draft& draft, NodeId id,
-                                      absl::flat_hash_map<Endpoint, Endpoint>& forward) {
+                                      HashMap<Endpoint, Endpoint>& forward) {
   Node& n = draft.node(id);
   bool calls = false;
   for (const auto& [key, value] : n.attrs) {

@@ -62,7 +62,7 @@ std::vector<bool> Draft::Live() const {
   return live;
 }
 
-void Draft::Forward(const absl::flat_hash_map<Endpoint, Endpoint>& forward) {
+void Draft::Forward(const HashMap<Endpoint, Endpoint>& forward) {
   if (forward.empty()) return;
   auto follow = [&](Endpoint& e) {
     for (auto it = forward.find(e); it != forward.end(); it = forward.find(e)) e = it->second;

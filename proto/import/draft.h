@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "graph/graph.h"
 
 namespace tenon {
@@ -40,7 +39,7 @@ class Draft {
   // For each node, whether outputs, targets or inputs need it.
   std::vector<bool> Live() const;
   // Replaces every use of `forward`'s keys by their values, following chains to the end.
-  void Forward(const absl::flat_hash_map<Endpoint, Endpoint>& forward);
+  void Forward(const HashMap<Endpoint, Endpoint>& forward);
   // Drops control edges from nodes that need not be waited for: nodes that neither have side
   // effects themselves (`has_side_effects` tells by op) nor wait for a node that has.
   void DropIdleControls(bool (*has_side_effects)(absl::string_view op));
@@ -51,7 +50,7 @@ class Draft {
   size_t max_nodes_;
   std::vector<Node> nodes_;
   std::vector<bool> effect_;
-  absl::flat_hash_set<std::string> names_;
+  HashSet<std::string> names_;
 };
 
 // An InvalidArgument, naming the node, unless it has as many data inputs as its op takes. The

@@ -62,7 +62,7 @@ absl::StatusOr<Graph> Finisher::FinishBody(Draft draft, const std::string& where
   TENON_RETURN_IF_ERROR(FreezeVariables(draft, store_, changed_));
   draft.DropIdleControls(HasSideEffects);
   // Each name once. A read whose result is unused does not count.
-  absl::flat_hash_set<NodeId> seen;
+  HashSet<NodeId> seen;
   const auto idle = [&](NodeId id) {
     return NeedsNoOrder(draft.node(id).op) || !seen.insert(id).second;
   };

@@ -6,11 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "proto/import/draft.h"
 #include "proto/import/functionalize.h"
 #include "proto/import/importer.h"
@@ -28,7 +26,7 @@ class Finisher {
   // The graph, with all functions that its control-flow ops reach in functions().
   absl::StatusOr<Graph> Finish(Draft draft);
   // The names of nodes, by op, whose op Tenon does not have.
-  const absl::btree_map<std::string, std::vector<std::string>>& missing() const { return missing_; }
+  const OrderedMap<std::string, std::vector<std::string>>& missing() const { return missing_; }
 
  private:
   absl::Status FunctionalizeAll(Draft& top);
@@ -38,8 +36,7 @@ class Finisher {
   // Imports the functions that control-flow nodes name. Handles of variables that are passed to
   // them move into the bodies, so that these can be frozen like any graph.
   absl::Status ImportBodies(Draft& draft);
-  absl::Status ImportBodiesOf(Draft& draft, NodeId id,
-                              absl::flat_hash_map<Endpoint, Endpoint>& forward);
+  absl::Status ImportBodiesOf(Draft& draft, NodeId id, HashMap<Endpoint, Endpoint>& forward);
   absl::StatusOr<FuncRef> ImportBody(const FuncRef& function,
                                      const std::vector<const Node*>& captured, bool loop_body);
   absl::Status CheckNodes(Draft& draft, const std::string& where);
@@ -47,14 +44,14 @@ class Finisher {
   Importer& importer_;
   VariableStore* const store_;
   TableStore& tables_;
-  std::vector<FunctionalizedBody> bodies_;    // callees first
-  absl::flat_hash_set<std::string> changed_;  // VariableNames of variables that some body changes
-  absl::flat_hash_set<std::string> changed_tables_;  // likewise, of tables
+  std::vector<FunctionalizedBody> bodies_;  // callees first
+  HashSet<std::string> changed_;            // VariableNames of variables that some body changes
+  HashSet<std::string> changed_tables_;     // likewise, of tables
   FunctionLibrary library_;
-  absl::flat_hash_set<std::string> with_side_effects_;      // functions of library_
-  absl::flat_hash_map<std::string, std::string> imported_;  // function and captures -> its name
+  HashSet<std::string> with_side_effects_;      // functions of library_
+  HashMap<std::string, std::string> imported_;  // function and captures -> its name
   std::vector<std::string> in_progress_;
-  absl::btree_map<std::string, std::vector<std::string>> missing_;
+  OrderedMap<std::string, std::vector<std::string>> missing_;
 };
 
 }  // namespace tenon

@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "kernels/state/variable.h"
 #include "ops/op.h"
@@ -73,7 +74,7 @@ class Handles {
 
 class Freezer {
  public:
-  Freezer(Draft& draft, VariableStore* store, const absl::flat_hash_set<std::string>& changed)
+  Freezer(Draft& draft, VariableStore* store, const HashSet<std::string>& changed)
       : draft_(draft), store_(store), changed_(changed), live_(draft.Live()), handles_(draft) {}
 
   absl::Status Run() {
@@ -291,16 +292,16 @@ class Freezer {
 
   Draft& draft_;
   VariableStore* const store_;
-  const absl::flat_hash_set<std::string>& changed_;
+  const HashSet<std::string>& changed_;
   const std::vector<bool> live_;
   const Handles handles_;
-  absl::flat_hash_set<NodeId> used_;
-  absl::flat_hash_map<Endpoint, Endpoint> forward_;
+  HashSet<NodeId> used_;
+  HashMap<Endpoint, Endpoint> forward_;
 };
 
 }  // namespace
 
-void CollectChangedVariables(const Draft& draft, absl::flat_hash_set<std::string>& changed) {
+void CollectChangedVariables(const Draft& draft, HashSet<std::string>& changed) {
   const std::vector<bool> live = draft.Live();
   const Handles handles(draft);
   for (NodeId id = 0; id < draft.end_id(); ++id) {
@@ -320,7 +321,7 @@ void CollectChangedVariables(const Draft& draft, absl::flat_hash_set<std::string
 }
 
 absl::Status FreezeVariables(Draft& draft, VariableStore* store,
-                             const absl::flat_hash_set<std::string>& changed) {
+                             const HashSet<std::string>& changed) {
   return Freezer(draft, store, changed).Run();
 }
 

@@ -15,8 +15,8 @@ absl::Status FunctionalizeControlFlow(Draft& draft, const std::string& prefix,
   return FunctionalizeConds(draft, prefix, bodies);
 }
 
-void Redirect(Draft& draft, const absl::flat_hash_map<Endpoint, Endpoint>& forward) {
-  absl::flat_hash_map<NodeId, NodeId> nodes;
+void Redirect(Draft& draft, const HashMap<Endpoint, Endpoint>& forward) {
+  HashMap<NodeId, NodeId> nodes;
   for (const auto& [from, to] : forward) nodes[from.node] = to.node;
   for (NodeId id = 0; id < draft.end_id(); ++id) {
     for (NodeId& c : draft.node(id).control_inputs) {

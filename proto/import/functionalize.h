@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "proto/import/draft.h"
 
 namespace tenon {
@@ -35,7 +35,7 @@ absl::Status FunctionalizeConds(Draft& draft, const std::string& prefix,
                                 std::vector<FunctionalizedBody>& bodies);
 
 // Replaces nodes whose outputs another node now provides, in control edges too.
-void Redirect(Draft& draft, const absl::flat_hash_map<Endpoint, Endpoint>& forward);
+void Redirect(Draft& draft, const HashMap<Endpoint, Endpoint>& forward);
 bool Uses(const Draft& draft, absl::string_view op);
 // The dtype of a node's output; invalid if its op is not known.
 DType DTypeOf(const Draft& draft, Endpoint e);
@@ -90,9 +90,9 @@ class Extraction {
 
   const Draft& from_;
   Draft& to_;
-  absl::flat_hash_map<Endpoint, Endpoint> mapped_;
-  absl::flat_hash_set<NodeId> ignored_;
-  absl::flat_hash_map<NodeId, NodeId> copies_;
+  HashMap<Endpoint, Endpoint> mapped_;
+  HashSet<NodeId> ignored_;
+  HashMap<NodeId, NodeId> copies_;
 };
 
 }  // namespace tenon

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "env/containers.h"
 #include "env/status.h"
 #include "proto/import/functionalize.h"
 
@@ -13,8 +14,8 @@ namespace {
 
 // The nodes on the path from a Merge's input back to the nearest Switch nodes.
 struct Side {
-  std::vector<NodeId> order;           // each node after the nodes that it needs
-  absl::flat_hash_set<NodeId> inside;  // those that depend on a Switch
+  std::vector<NodeId> order;  // each node after the nodes that it needs
+  HashSet<NodeId> inside;     // those that depend on a Switch
   std::optional<Endpoint> predicate;
   int port = -1;  // of the Switch nodes: 0 false, 1 true
   bool several = false;
@@ -62,7 +63,7 @@ class CondFunctionalization {
 
   bool ReadsMerge(NodeId merge) const {
     std::vector<NodeId> stack = {merge};
-    absl::flat_hash_set<NodeId> seen = {merge};
+    HashSet<NodeId> seen = {merge};
     while (!stack.empty()) {
       const Node& n = draft_.node(stack.back());
       stack.pop_back();
@@ -84,7 +85,7 @@ class CondFunctionalization {
       side.predicate = predicate;
       if (data) side.port = e.port;
     };
-    absl::flat_hash_set<NodeId> seen;
+    HashSet<NodeId> seen;
     std::vector<std::pair<NodeId, bool>> stack;
     auto visit = [&](Endpoint e, bool data) {
       if (draft_.node(e.node).op == "Switch") {
@@ -228,7 +229,7 @@ class CondFunctionalization {
       node.attrs[truth ? "then_branch" : "else_branch"] = FuncRef{name, nullptr};
     }
     TENON_ASSIGN_OR_RETURN(const NodeId id, draft_.Add(std::move(node), /*effect=*/true));
-    absl::flat_hash_map<Endpoint, Endpoint> forward;
+    HashMap<Endpoint, Endpoint> forward;
     for (size_t i = 0; i < group.size(); ++i) {
       forward[{group[i], 0}] = {id, static_cast<int>(2 * i)};
       forward[{group[i], 1}] = {id, static_cast<int>(2 * i + 1)};

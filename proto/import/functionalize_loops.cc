@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/btree_map.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "proto/import/functionalize.h"
 
@@ -118,7 +118,7 @@ class LoopFunctionalization {
   }
 
   absl::Status FindVariables(Frame& frame) {
-    absl::flat_hash_map<NodeId, size_t> by_merge, by_branch;
+    HashMap<NodeId, size_t> by_merge, by_branch;
     for (NodeId id = 0; id < draft_.end_id(); ++id) {
       const Node& n = draft_.node(id);
       if (n.op != "Merge" || FrameOf(id) != frame.name || n.inputs.size() != 2) continue;
@@ -235,7 +235,7 @@ class LoopFunctionalization {
     loop.attrs["T"] = std::move(types);
     TENON_ASSIGN_OR_RETURN(const NodeId id, draft_.Add(std::move(loop), /*effect=*/true));
     frame_of_.push_back(frame.parent);
-    absl::flat_hash_map<Endpoint, Endpoint> forward;
+    HashMap<Endpoint, Endpoint> forward;
     for (size_t i = 0; i < frame.variables.size(); ++i) {
       if (frame.variables[i].exit != kNoNode) {
         forward[{frame.variables[i].exit, 0}] = {id, static_cast<int>(i)};
@@ -249,7 +249,7 @@ class LoopFunctionalization {
   const std::string prefix_;
   std::vector<FunctionalizedBody>& bodies_;
   std::vector<std::string> frame_of_;  // by node
-  absl::btree_map<std::string, Frame> frames_;
+  OrderedMap<std::string, Frame> frames_;
 };
 
 }  // namespace

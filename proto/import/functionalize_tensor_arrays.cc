@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "proto/import/functionalize.h"
 
@@ -112,7 +113,7 @@ class TensorArrayFunctionalization {
 
   // Ops that pass a list on get the list's dtype.
   void MarkLists() {
-    absl::flat_hash_map<Endpoint, std::vector<NodeId>> readers;
+    HashMap<Endpoint, std::vector<NodeId>> readers;
     for (NodeId id = 0; id < draft_.end_id(); ++id) {
       for (const Endpoint& e : draft_.node(id).inputs) readers[e].push_back(id);
     }
@@ -136,7 +137,7 @@ class TensorArrayFunctionalization {
 
   Draft& draft_;
   std::vector<Endpoint> lists_;
-  absl::flat_hash_map<Endpoint, Endpoint> forward_;
+  HashMap<Endpoint, Endpoint> forward_;
 };
 
 }  // namespace

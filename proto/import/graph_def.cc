@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/strip.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "ops/op.h"
 #include "proto/import/load.h"
@@ -68,7 +69,7 @@ bool IsPivot(const Importer& importer, const tf::NodeDef& def) {
 // (Exit) count only with `exits`: those of an inner loop cannot be fetched.
 std::vector<std::pair<tf::NodeDef*, int>> Sinks(const Importer& importer, bool exits,
                                                 TensorReader& tensors) {
-  absl::flat_hash_set<std::string> read;
+  HashSet<std::string> read;
   for (const tf::NodeDef* def : importer.top().nodes) {
     for (const std::string& input : def->input()) {
       if (input.empty() || input[0] != '^') read.insert(NodeOf(input));

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "env/containers.h"
 #include "proto/import/draft.h"
 #include "proto/messages/tensor_proto.h"
 
@@ -40,7 +40,7 @@ struct Fetch {
 struct BodyIndex {
   tf::FunctionDef* function = nullptr;  // null: the graph itself
   std::vector<tf::NodeDef*> nodes;
-  absl::flat_hash_map<absl::string_view, int> by_name;  // the messages own the names
+  HashMap<absl::string_view, int> by_name;  // the messages own the names
 };
 
 class Importer {
@@ -76,7 +76,7 @@ class Importer {
   size_t max_nodes_ = 0;
   size_t calls_left_ = 0;
   BodyIndex top_;
-  absl::flat_hash_map<std::string, std::unique_ptr<BodyIndex>> functions_;
+  HashMap<std::string, std::unique_ptr<BodyIndex>> functions_;
   TensorReader tensors_;
 
   friend class BodyImport;

@@ -27,7 +27,7 @@ bool Exists(const std::string& path) {
   return stat(path.c_str(), &info) == 0;
 }
 
-std::string MissingText(const absl::btree_map<std::string, std::vector<std::string>>& missing) {
+std::string MissingText(const OrderedMap<std::string, std::vector<std::string>>& missing) {
   std::vector<std::string> ops;
   for (const auto& [op, nodes] : missing) {
     const size_t shown = std::min(nodes.size(), kMissingNodesShown);

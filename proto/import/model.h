@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "graph/graph.h"
 #include "graph/tensor.h"
 
@@ -64,7 +64,7 @@ struct Model {
   std::vector<std::string> signatures;  // all that the SavedModel has, sorted
   std::vector<std::string> tags;        // of the MetaGraph
   // With allow_missing_ops: the nodes of each op that Tenon does not have.
-  absl::btree_map<std::string, std::vector<std::string>> missing_ops;
+  OrderedMap<std::string, std::vector<std::string>> missing_ops;
 };
 
 // Errors name the file, and the node if there is one: NotFound (no such file, signature or tag),

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "proto/import/composite.h"
 #include "proto/import/load.h"
@@ -164,9 +165,9 @@ bool StaysInside(absl::string_view path) {
 }
 
 // The file of each asset, by the name of the node that represents its path.
-absl::StatusOr<absl::flat_hash_map<std::string, std::string>> Assets(
-    const std::string& directory, const tf::MetaGraphDef& graph) {
-  absl::flat_hash_map<std::string, std::string> assets;
+absl::StatusOr<HashMap<std::string, std::string>> Assets(const std::string& directory,
+                                                         const tf::MetaGraphDef& graph) {
+  HashMap<std::string, std::string> assets;
   const auto add = [&](const tf::MetaGraphDef::AssetFileDef& asset) {
     if (!StaysInside(asset.filename())) {
       return InvalidArgument("the asset '", asset.filename(), "' is not in the model's folder");

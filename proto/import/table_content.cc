@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "kernels/interface/types.h"
 
@@ -26,7 +26,7 @@ absl::StatusOr<Tensor> Chosen(const Tensor& t, const std::vector<int64_t>& place
 template <typename K>
 absl::Status DropRepeated(TableContent& content) {
   const auto& [keys, values] = content;
-  absl::flat_hash_map<K, int64_t> seen;
+  HashMap<K, int64_t> seen;
   std::vector<int64_t> kept;
   const size_t size = values.dtype() == DType::kString ? 0 : SizeOf(values.dtype());
   for (int64_t i = 0; i < keys.num_elements(); ++i) {

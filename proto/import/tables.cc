@@ -252,7 +252,7 @@ void SimplifyTables(Draft& draft) {
   }
 }
 
-void CollectChangedTables(const Draft& draft, absl::flat_hash_set<std::string>& changed) {
+void CollectChangedTables(const Draft& draft, HashSet<std::string>& changed) {
   const std::vector<bool> live = draft.Live();
   for (NodeId id = 0; id < draft.end_id(); ++id) {
     const Node& n = draft.node(id);
@@ -264,12 +264,11 @@ void CollectChangedTables(const Draft& draft, absl::flat_hash_set<std::string>& 
   }
 }
 
-absl::Status FreezeTables(Draft& draft, TableStore& store,
-                          const absl::flat_hash_set<std::string>& changed) {
+absl::Status FreezeTables(Draft& draft, TableStore& store, const HashSet<std::string>& changed) {
   const std::vector<bool> live = draft.Live();
-  absl::flat_hash_map<Endpoint, Endpoint> forward;
+  HashMap<Endpoint, Endpoint> forward;
   // One pair of constants per table.
-  absl::flat_hash_map<std::string, std::pair<Endpoint, Endpoint>> constants;
+  HashMap<std::string, std::pair<Endpoint, Endpoint>> constants;
   for (size_t i = 0; i < live.size(); ++i) {
     const NodeId id = static_cast<NodeId>(i);
     if (!live[i]) continue;

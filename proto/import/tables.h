@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "graph/tensor.h"
 #include "proto/import/draft.h"
 #include "proto/import/importer.h"
@@ -29,7 +28,7 @@ class TableStore {
   // initializer of a table in the graph counts. `assets`: files by the name of the Const node that
   // names them. `store` has the checkpoint; null if there is none.
   TableStore(Importer& importer, std::vector<std::string> init_targets,
-             absl::flat_hash_map<std::string, std::string> assets, VariableStore* store)
+             HashMap<std::string, std::string> assets, VariableStore* store)
       : importer_(importer),
         init_targets_(std::move(init_targets)),
         assets_(std::move(assets)),
@@ -49,11 +48,11 @@ class TableStore {
 
   Importer& importer_;
   const std::vector<std::string> init_targets_;
-  const absl::flat_hash_map<std::string, std::string> assets_;
+  const HashMap<std::string, std::string> assets_;
   VariableStore* const store_;
   bool loaded_ = false;
   absl::Status status_;
-  absl::flat_hash_map<std::string, Content> contents_;  // by VariableName
+  HashMap<std::string, Content> contents_;  // by VariableName
 };
 
 // Anonymous tables get their node's name. Dense tables of scalars become hash tables. Those need no
@@ -62,13 +61,12 @@ class TableStore {
 void SimplifyTables(Draft& draft);
 
 // Adds the names of the mutable tables that live nodes change.
-void CollectChangedTables(const Draft& draft, absl::flat_hash_set<std::string>& changed);
+void CollectChangedTables(const Draft& draft, HashSet<std::string>& changed);
 
 // Tables that nobody changes: turns lookups into _TableFind on constants, wordpieces into
 // _WordpieceTokenize, and sizes and exports into constants. Those in `changed` become
 // MutableHashTableV2 with a note of their contents in the checkpoint.
-absl::Status FreezeTables(Draft& draft, TableStore& store,
-                          const absl::flat_hash_set<std::string>& changed);
+absl::Status FreezeTables(Draft& draft, TableStore& store, const HashSet<std::string>& changed);
 
 }  // namespace tenon
 

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "ops/op.h"
 
@@ -24,7 +24,7 @@ bool IsTextModel(const Node& node) { return node.op == "SentencepieceOp"; }
 
 absl::Status FreezeTextModels(Draft& draft) {
   const std::vector<bool> live = draft.Live();
-  absl::flat_hash_map<std::string, Endpoint> constants;  // by the handle's name
+  HashMap<std::string, Endpoint> constants;  // by the handle's name
   for (size_t i = 0; i < live.size(); ++i) {
     const NodeId id = static_cast<NodeId>(i);
     if (!live[i] || draft.node(id).inputs.empty()) continue;

@@ -5,10 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "proto/checkpoint/bundle.h"
 #include "proto/import/draft.h"
 #include "proto/import/importer.h"
@@ -47,9 +46,9 @@ class VariableStore {
   Importer& importer_;
   const BundleOptions options_;
   std::unique_ptr<Bundle> bundle_;
-  absl::flat_hash_map<std::string, std::string> restored_;   // key by VariableName
-  absl::flat_hash_map<std::string, std::string> by_object_;  // full name -> key
-  absl::flat_hash_map<std::string, Tensor> loaded_;          // by key
+  HashMap<std::string, std::string> restored_;   // key by VariableName
+  HashMap<std::string, std::string> by_object_;  // full name -> key
+  HashMap<std::string, Tensor> loaded_;          // by key
 };
 
 // Whether the node is a variable, and the name that identifies that variable in the model.
@@ -57,14 +56,14 @@ bool IsVariable(const Node& node);
 std::string VariableName(const Node& node);
 
 // Adds the names of the variables that live nodes use in other ways than reading.
-void CollectChangedVariables(const Draft& draft, absl::flat_hash_set<std::string>& changed);
+void CollectChangedVariables(const Draft& draft, HashSet<std::string>& changed);
 
 // Turns variables that nobody changes into Const nodes with the variable's name and drops the
 // reads. Other variables, including TensorFlow 1's, become VarHandleOp with a note of their value
 // in the checkpoint; their uses become ReadVariableOp and resource ops. `store` is null for a
 // GraphDef, which has no values: then a variable that is only read is a FailedPrecondition.
 absl::Status FreezeVariables(Draft& draft, VariableStore* store,
-                             const absl::flat_hash_set<std::string>& changed);
+                             const HashSet<std::string>& changed);
 
 }  // namespace tenon
 

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "graph/dtype.h"
 #include "graph/shape.h"
 #include "graph/tensor.h"
@@ -32,7 +32,7 @@ class TensorReader {
 
   // The remaining limit, for the whole model, on bytes that such compression may expand to.
   int64_t expansion_left_ = int64_t{1} << 31;
-  absl::flat_hash_map<const tf::TensorProto*, Tensor> read_;
+  HashMap<const tf::TensorProto*, Tensor> read_;
 };
 
 // The dtype of a number in a message; reference types (number + 100) give their base type.

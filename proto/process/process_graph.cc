@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "graph/object.h"
 #include "graph/rewriter.h"
@@ -110,7 +109,7 @@ class Imported final : public ProcessGraph {
   TensorReader tensors_;
   Graph graph_;
   std::vector<ProcessOriginal> originals_;  // by NodeId
-  absl::flat_hash_map<absl::string_view, int> by_name_;
+  HashMap<absl::string_view, int> by_name_;
   std::vector<int> ports_;  // number of outputs read, per node
   std::string home_;        // the device of new and changed nodes
   bool has_branches_ = false;
@@ -156,7 +155,7 @@ absl::Status Imported::ReadInputs() {
 }
 
 void Imported::ChooseHome() {
-  absl::btree_map<std::string, int> devices;
+  OrderedMap<std::string, int> devices;
   for (const tf::NodeDef& def : def_->node()) {
     if (options_.names.row(def.op()) != nullptr) ++devices[def.device()];
   }
@@ -301,7 +300,7 @@ absl::Status Imported::Import() {
 
 // A fetched tensor is identified by its node's name and its port.
 absl::Status Imported::RestoreFetches() {
-  absl::btree_map<std::string, std::vector<Endpoint>> fetches;
+  OrderedMap<std::string, std::vector<Endpoint>> fetches;
   for (const GraphOutput& output : graph_.outputs()) {
     fetches[output.name].push_back(output.source);
   }

@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "env/containers.h"
 #include "graph/graph.h"
 #include "graph/tensor_spec.h"
 #include "ops/op.h"
@@ -40,8 +40,8 @@ struct ProcessNames {
 struct ProcessGraphOptions {
   ProcessNames names;
   // Names of nodes that must still exist afterwards; those that are not fetched may be fed.
-  absl::flat_hash_set<std::string> preserved;
-  absl::flat_hash_set<std::string> fetched;
+  HashSet<std::string> preserved;
+  HashSet<std::string> fetched;
   // dtype and shape of each output of a node, as TensorFlow infers them; empty if unknown.
   std::function<std::vector<TensorSpec>(const std::string& node)> outputs;
 };

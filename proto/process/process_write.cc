@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "ops/op.h"
 #include "proto/messages/attr_proto.h"
@@ -57,7 +57,7 @@ absl::Status ProcessWriter::WriteInputs(const Node& n, tf::NodeDef& def) const {
   while (original != nullptr && cut < original->cut.size()) {
     def.add_input(original->cut[cut++].second);
   }
-  absl::flat_hash_set<NodeId> seen;
+  HashSet<NodeId> seen;
   for (NodeId c : n.control_inputs) {
     if (seen.insert(c).second) def.add_input(absl::StrCat("^", graph_.node(c).name));
   }

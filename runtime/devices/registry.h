@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "env/mutex.h"
 #include "graph/graph.h"
 #include "runtime/devices/device.h"
@@ -47,10 +46,10 @@ class DeviceRegistry {
   absl::Status LoadFile(const std::string& file) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Mutex mutex_;
-  absl::btree_set<std::string> loaded_ ABSL_GUARDED_BY(mutex_);  // real paths
+  OrderedSet<std::string> loaded_ ABSL_GUARDED_BY(mutex_);  // real paths
   std::vector<std::unique_ptr<Device>> devices_ ABSL_GUARDED_BY(mutex_);
   // By op.
-  absl::btree_map<std::string, std::vector<std::unique_ptr<TF_KernelBuilder>>> kernels_
+  OrderedMap<std::string, std::vector<std::unique_ptr<TF_KernelBuilder>>> kernels_
       ABSL_GUARDED_BY(mutex_);
 };
 

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
+#include "env/containers.h"
 #include "env/exceptions.h"
 #include "env/status.h"
 
@@ -47,7 +47,7 @@ class EagerQueue::Registry {
   }
 
   Mutex mutex_;
-  absl::flat_hash_set<EagerQueue*> queues_ ABSL_GUARDED_BY(mutex_);
+  HashSet<EagerQueue*> queues_ ABSL_GUARDED_BY(mutex_);
 };
 
 EagerQueue::EagerQueue(int workers) : num_workers_(workers) {

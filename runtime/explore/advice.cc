@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "env/containers.h"
 #include "env/cpu.h"
 #include "ops/op.h"
 #include "primitive_cache/isa.h"
@@ -114,7 +114,7 @@ class Adviser {
   }
 
   void NotAccelerated() {
-    absl::btree_map<std::string, std::pair<double, int>> by_op;
+    OrderedMap<std::string, std::pair<double, int>> by_op;
     for (const ExploredStep& s : e_.steps) {
       if (s.info.accelerated || s.info.dynamic) continue;
       by_op[s.info.op].first += s.ms;
@@ -130,7 +130,7 @@ class Adviser {
 
   const Exploration& e_;
   const Machine& machine_;
-  absl::btree_map<Limit, double> time_;
+  OrderedMap<Limit, double> time_;
   std::vector<Advice> out_;
 };
 

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "env/containers.h"
 #include "graph_rewrite/free_work.h"
 #include "graph_rewrite/origins.h"
 
@@ -85,11 +84,11 @@ class Side {
   const std::string title_;
   const ShortNames shorten_;
   std::vector<NodeId> nodes_;
-  absl::flat_hash_map<std::string, NodeId> by_name_;
-  absl::flat_hash_map<NodeId, std::vector<std::string>> sources_;
-  absl::flat_hash_map<std::string, std::vector<NodeId>> by_source_;
-  absl::flat_hash_map<NodeId, double> ms_;
-  absl::flat_hash_map<NodeId, size_t> step_;
+  HashMap<std::string, NodeId> by_name_;
+  HashMap<NodeId, std::vector<std::string>> sources_;
+  HashMap<std::string, std::vector<NodeId>> by_source_;
+  HashMap<NodeId, double> ms_;
+  HashMap<NodeId, size_t> step_;
 };
 
 std::string PlainOp(const std::string& op) {
@@ -113,7 +112,7 @@ class Comparer {
   }
 
  private:
-  using Marks = absl::btree_map<NodeId, std::vector<Mark>>;
+  using Marks = OrderedMap<NodeId, std::vector<Mark>>;
 
   static void Add(Marks& marks, NodeId id, Mark mark) {
     std::vector<Mark>& of = marks[id];
@@ -174,7 +173,7 @@ class Comparer {
     for (NodeId id : one.nodes()) {
       const std::vector<std::string>& sources = one.SourcesOf(id);
       if (sources.size() < 2) continue;
-      absl::flat_hash_set<NodeId> parts;
+      HashSet<NodeId> parts;
       for (const std::string& source : sources) {
         const std::vector<NodeId>& computing = other.Computing(source);
         if (computing.size() == 1) parts.insert(computing[0]);
@@ -192,8 +191,8 @@ class Comparer {
     }
   }
 
-  static void MarkNew(const Side& one, const Side& other,
-                      const absl::flat_hash_map<NodeId, NodeId>& paired, Marks& marks) {
+  static void MarkNew(const Side& one, const Side& other, const HashMap<NodeId, NodeId>& paired,
+                      Marks& marks) {
     for (NodeId id : one.nodes()) {
       if (paired.contains(id)) continue;
       const std::vector<std::string>& sources = one.SourcesOf(id);
@@ -289,7 +288,7 @@ class Comparer {
 
   const Side& a_;
   const Side& b_;
-  absl::flat_hash_map<NodeId, NodeId> paired_a_, paired_b_;
+  HashMap<NodeId, NodeId> paired_a_, paired_b_;
   Comparison out_;
 };
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
+#include "env/containers.h"
 #include "runtime/explore/exploration.h"
 
 namespace tenon {
@@ -34,7 +34,7 @@ struct Comparison {
   // Nodes that compute the same: of one name or, failing that, of one op and from nodes that have
   // names in common.
   std::vector<std::pair<NodeId, NodeId>> pairs;
-  absl::btree_map<NodeId, std::vector<Mark>> of_a, of_b;
+  OrderedMap<NodeId, std::vector<Mark>> of_a, of_b;
   std::vector<Row> rows;             // what is marked, the largest difference of times first
   std::vector<std::string> summary;  // sentences
 };

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
+#include "env/containers.h"
 #include "env/cpu.h"
 #include "env/status.h"
 #include "graph_rewrite/free_work.h"
@@ -125,7 +124,7 @@ absl::StatusOr<std::vector<Tensor>> StartSession(Exploration& e, const Model& mo
 void WeighMisses(Exploration& e) {
   const OriginMap origins(e.story.report);
   const FreeWork free(e.graph());
-  absl::flat_hash_map<NodeId, double> ms;
+  HashMap<NodeId, double> ms;
   for (const ExploredStep& s : e.steps) ms[s.node] += s.ms;
   for (const NearMiss& miss : e.story.near_misses) {
     ExploredMiss explored{miss, {}, 0};
@@ -167,8 +166,8 @@ Reason Exploration::WhyReference(const ExploredStep& step) const {
 }
 
 std::vector<MissGroup> GroupMisses(const Exploration& e) {
-  absl::btree_map<std::pair<std::string, ReasonKind>, MissGroup> groups;
-  absl::btree_set<std::vector<NodeId>> seen;
+  OrderedMap<std::pair<std::string, ReasonKind>, MissGroup> groups;
+  OrderedSet<std::vector<NodeId>> seen;
   for (const ExploredMiss& m : e.misses) {
     if (e.runs > 0 && m.saves_ms <= 0 && m.miss.function.empty()) continue;
     if (!m.now.empty() && !seen.insert(m.now).second) continue;

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
+#include "env/containers.h"
 #include "env/cpu.h"
 #include "graph/text.h"
 #include "graph_rewrite/free_work.h"
@@ -151,7 +151,7 @@ Json ScopesJson(const Exploration& e) {
     double ms = 0, flops = 0;
   };
   const ShortNames shorten = e.short_names();
-  absl::btree_map<std::string, Sum> scopes;
+  OrderedMap<std::string, Sum> scopes;
   for (const ExploredStep& s : e.steps) {
     for (const std::string& scope : ScopesOf(shorten(s.info.node))) {
       Sum& sum = scopes[scope];

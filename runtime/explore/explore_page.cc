@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "runtime/explore/comparison.h"
 #include "runtime/explore/exploration_json.h"
@@ -52,7 +53,7 @@ Json LayoutJson(const Layout& layout) {
           {"scopes", std::move(scopes)}};
 }
 
-Json MarksJson(const absl::btree_map<NodeId, std::vector<Mark>>& marks) {
+Json MarksJson(const OrderedMap<NodeId, std::vector<Mark>>& marks) {
   Json json = Json::array();
   for (const auto& [id, of] : marks) {
     Json names = Json::array();

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "env/containers.h"
 #include "graph_rewrite/free_work.h"
 #include "graph_rewrite/origins.h"
 #include "ops/op.h"
@@ -54,7 +54,7 @@ Json GraphJson(const std::string& id, const Graph& graph, const ShortNames& shor
 }
 
 Json RewrittenJson(const std::string& id, const Exploration& e) {
-  absl::flat_hash_map<NodeId, const ExploredStep*> steps;
+  HashMap<NodeId, const ExploredStep*> steps;
   for (const ExploredStep& s : e.steps) steps[s.node] = &s;
   const FreeWork free(e.graph());
   const OriginMap origins(e.story.report);

@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "env/containers.h"
 #include "graph/graph.h"
 #include "graph/tensor_spec.h"
 #include "graph_rewrite/reason.h"
@@ -18,7 +18,7 @@ namespace tenon {
 struct PlanDetails {
   // By node, without values; shapes may be partial where they depend on data.
   std::vector<std::vector<TensorSpec>> outputs;
-  absl::flat_hash_map<NodeId, Reason> refusals;  // nodes whose accelerated kernel refused them
+  HashMap<NodeId, Reason> refusals;  // nodes whose accelerated kernel refused them
 };
 
 // Of a rewritten graph, for inputs with these dtypes and shapes (in the order of Graph::inputs();

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
+#include "env/containers.h"
 #include "graph_rewrite/free_work.h"
 
 namespace tenon {
@@ -14,7 +14,7 @@ ShortNames::ShortNames(const std::vector<std::string>& names) {
   });
   // Scope by scope, while one of them holds nearly all names.
   while (true) {
-    absl::flat_hash_map<absl::string_view, int> counts;
+    HashMap<absl::string_view, int> counts;
     absl::string_view best;
     for (const std::string& name : names) {
       if (!absl::StartsWith(name, prefix_)) continue;

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/btree_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "env/mutex.h"
 #include "graph/tensor.h"
 #include "runtime/devices/device.h"
@@ -81,9 +81,8 @@ class StatePool {
   }
 
   mutable Mutex mutex_;
-  Arenas arenas_ ABSL_GUARDED_BY(mutex_);  // smallest first
-  absl::btree_map<size_t, int> sizes_
-      ABSL_GUARDED_BY(mutex_);  // of the shelves: the number of each
+  Arenas arenas_ ABSL_GUARDED_BY(mutex_);                  // smallest first
+  OrderedMap<size_t, int> sizes_ ABSL_GUARDED_BY(mutex_);  // of the shelves: the number of each
 };
 
 }  // namespace tenon

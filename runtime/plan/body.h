@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "env/containers.h"
 #include "runtime/execution/flat_plan.h"
 #include "runtime/execution/function.h"
 #include "runtime/plan/model_state.h"
@@ -73,7 +73,7 @@ class Bodies {
   }
 
  private:
-  absl::flat_hash_map<std::string, std::unique_ptr<Body>> bodies_;
+  HashMap<std::string, std::unique_ptr<Body>> bodies_;
 };
 
 }  // namespace tenon

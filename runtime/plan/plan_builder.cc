@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "kernels/lists/tensor_list.h"
 #include "ops/control/on_device.h"
@@ -372,7 +372,7 @@ class PlanBuilder {
   PlanMemory memory_;
   PlanSteps steps_;
   std::vector<std::vector<PlanValue>> values_;  // by node, then port
-  absl::flat_hash_set<NodeId> fed_;
+  HashSet<NodeId> fed_;
   bool has_values_ = false;  // feeds have the values of their specs in every run
   bool dynamic_ = false;     // in a dry run
   absl::Span<Constant* const> feed_constants_;

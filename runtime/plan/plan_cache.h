@@ -7,11 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "env/bounded_cache.h"
+#include "env/containers.h"
 #include "graph/tensor.h"
 #include "runtime/execution/plan.h"
 
@@ -52,8 +52,8 @@ class PlanCache {
       int uses = 0;
       int64_t bytes = 0;
     };
-    absl::flat_hash_map<const Plan*, int64_t> plans_;
-    absl::flat_hash_map<const PreparedKernel*, Count> kernels_;
+    HashMap<const Plan*, int64_t> plans_;
+    HashMap<const PreparedKernel*, Count> kernels_;
   };
 
   BoundedCache<Key, P, Weigher> cache_;

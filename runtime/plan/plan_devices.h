@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "env/containers.h"
 #include "runtime/devices/kernel.h"
 #include "runtime/execution/flat_plan.h"
 #include "runtime/plan/plan_memory.h"
@@ -44,10 +44,10 @@ class PlanDevices {
 
   FlatPlan& plan_;
   PlanMemory& memory_;
-  absl::flat_hash_map<std::pair<int, const Device*>, int> on_device_;  // of a host buffer
-  absl::flat_hash_map<int, int> on_host_;                              // of a device buffer
-  absl::flat_hash_map<std::pair<const void*, const Device*>, int> weights_;
-  absl::flat_hash_map<const Device*, std::shared_ptr<DeviceStream>> streams_;  // for weights
+  HashMap<std::pair<int, const Device*>, int> on_device_;  // of a host buffer
+  HashMap<int, int> on_host_;                              // of a device buffer
+  HashMap<std::pair<const void*, const Device*>, int> weights_;
+  HashMap<const Device*, std::shared_ptr<DeviceStream>> streams_;  // for weights
 };
 
 }  // namespace tenon

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "graph/graph.h"
 #include "kernels/interface/constant.h"
@@ -73,11 +73,11 @@ class PlanSteps {
   absl::Status AddDry(Inputs inputs, absl::Span<const TensorSpec> outputs);
 
   // The weights that steps use packed, and those that some step reads plain.
-  const absl::flat_hash_set<Constant*>& packed() const { return packed_; }
+  const HashSet<Constant*>& packed() const { return packed_; }
   // Frees the plain values of weights that the node alone reads, and has packed, so that a model is
   // not in memory twice while its plan is built.
   void ReleasePacked(const Node& node);
-  const absl::flat_hash_set<Constant*>& read_plain() const { return read_plain_; }
+  const HashSet<Constant*>& read_plain() const { return read_plain_; }
   size_t written_bytes() const { return written_bytes_; }  // in a dry run
 
  private:
@@ -96,8 +96,8 @@ class PlanSteps {
   FlatPlan& plan_;
   PlanMemory& memory_;
   PlanDevices devices_;
-  absl::flat_hash_set<Constant*> packed_;
-  absl::flat_hash_set<Constant*> read_plain_;
+  HashSet<Constant*> packed_;
+  HashSet<Constant*> read_plain_;
   size_t written_bytes_ = 0;
   std::vector<int> readers_;  // by node; empty: not counted yet
 };

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "env/containers.h"
 #include "graph/graph.h"
 #include "kernels/state/mutable_table.h"
 #include "kernels/state/variable.h"
@@ -30,8 +30,8 @@ class SessionVariables {
   absl::StatusOr<Variable*> Find(absl::string_view name) const;
 
  private:
-  absl::btree_map<std::string, std::shared_ptr<Variable>> variables_;
-  absl::btree_map<std::string, std::shared_ptr<MutableTable>> tables_;
+  OrderedMap<std::string, std::shared_ptr<Variable>> variables_;
+  OrderedMap<std::string, std::shared_ptr<MutableTable>> tables_;
 };
 
 }  // namespace tenon

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "graph_rewrite/quantized.h"
 #include "kernels/matmul/einsum_equation.h"
@@ -26,7 +26,7 @@ int SummedDims(const RuleContext& context, const Node& n, int rank, int weights_
   if (!labels.ok()) return 0;
   const std::vector<int>&x = labels->inputs[0], &w = labels->inputs[1], &y = labels->output;
   const auto distinct = [](const std::vector<int>& v) {
-    return absl::flat_hash_set<int>(v.begin(), v.end()).size() == v.size();
+    return HashSet<int>(v.begin(), v.end()).size() == v.size();
   };
   if (!distinct(x) || !distinct(w) || !distinct(y)) return 0;
   for (int k = 1; k < rank && k < weights_rank; ++k) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "graph_rewrite/quantized.h"
 #include "kernels/interface/axis.h"
@@ -142,7 +142,7 @@ class Search {
   bool possible_ = false;
   Link link_;
   std::vector<Endpoint> tensors_;
-  absl::flat_hash_set<Endpoint> known_;
+  HashSet<Endpoint> known_;
 };
 
 // Multiplies each slice of a place's constant, along its axis, by factors[i].
@@ -281,7 +281,7 @@ std::vector<float> FactorsOf(const ChannelSizes& sizes, const std::vector<float>
 
 std::vector<Link> FindLinks(RuleContext& context, const std::vector<Layer>& layers) {
   std::vector<Link> links;
-  absl::flat_hash_set<Endpoint> done;
+  HashSet<Endpoint> done;
   for (const Layer& layer : layers) {
     if (!layer.kept.empty() || done.contains(layer.data)) continue;
     Search search(context, layer.data);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "absl/container/flat_hash_map.h"
+#include "env/containers.h"
 #include "env/status.h"
 
 namespace tenon {
@@ -122,7 +122,7 @@ absl::Status InsertPairs(RuleContext& context, const std::vector<Layer>& layers,
 absl::Status InsertMeasures(RuleContext& context, const std::vector<Layer>& layers,
                             const Scheme& scheme, const std::vector<GroupRange>& ranges,
                             std::vector<GraphOutput>& outputs) {
-  absl::flat_hash_map<Endpoint, NodeId> pairs;
+  HashMap<Endpoint, NodeId> pairs;
   for (const QuantizedTensor& t : scheme.tensors) {
     TENON_ASSIGN_OR_RETURN(pairs[t.tensor], AddPair(context, t.tensor, RangeOf(t, ranges)));
   }

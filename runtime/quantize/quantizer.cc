@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_join.h"
 #include "env/flags.h"
 #include "env/status.h"

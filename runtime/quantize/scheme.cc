@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "absl/container/flat_hash_map.h"
+#include "env/containers.h"
 #include "env/status.h"
 #include "graph_rewrite/quantized.h"
 #include "graph_rewrite/sign.h"
@@ -62,7 +62,7 @@ class Tensors {
   const std::vector<Endpoint>& list() const { return list_; }
 
  private:
-  absl::flat_hash_map<Endpoint, size_t> index_;
+  HashMap<Endpoint, size_t> index_;
   std::vector<Endpoint> list_;
   std::vector<size_t> parent_;
 };
@@ -103,8 +103,8 @@ struct Chain {
 };
 
 // `claimed`: sums that another contraction has already absorbed.
-absl::StatusOr<Chain> Follow(RuleContext& context, NodeId contraction,
-                             absl::flat_hash_set<NodeId>& claimed, Tensors& tensors) {
+absl::StatusOr<Chain> Follow(RuleContext& context, NodeId contraction, HashSet<NodeId>& claimed,
+                             Tensors& tensors) {
   Chain chain{{contraction, 0}, false};
   bool bias = false, sum = false;
   while (true) {
@@ -179,7 +179,7 @@ absl::StatusOr<Scheme> ChooseTensors(RuleContext& context, const std::vector<Lay
     if (layer.kept.empty()) tensors.Add(layer.data);
   }
   // If two contractions are added, the later one absorbs the sum.
-  absl::flat_hash_set<NodeId> claimed;
+  HashSet<NodeId> claimed;
   for (auto it = layers.rbegin(); it != layers.rend(); ++it) {
     if (!it->kept.empty()) continue;
     TENON_ASSIGN_OR_RETURN(const Chain chain, Follow(context, it->node, claimed, tensors));
@@ -191,7 +191,7 @@ absl::StatusOr<Scheme> ChooseTensors(RuleContext& context, const std::vector<Lay
     }
   }
   Scheme scheme;
-  absl::flat_hash_map<size_t, int> groups;
+  HashMap<size_t, int> groups;
   for (size_t i = 0; i < tensors.list().size(); ++i) {
     const Endpoint e = tensors.list()[i];
     const std::string& op = context.node(e).op;

@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "graph_rewrite/context.h"
 
 namespace tenon {

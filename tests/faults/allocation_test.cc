@@ -1,6 +1,4 @@
-// Failures of every allocation of a run. Loading and planning grow Abseil's hash tables, which a
-// refused growth damages (docs/FAULTS.md); so does the first run of a model with loops, because it
-// plans their bodies.
+// Failures of every allocation while a model is loaded, planned and run.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,6 +22,7 @@ using faults::Sweep;
 struct Model {
   std::string folder;  // under tests/models
   bool in_ci = false;
+  std::string inputs = "inputs";
 };
 void PrintTo(const Model& m, std::ostream* out) { *out << m.folder; }
 
@@ -31,7 +30,8 @@ class AllocationFaults : public ::testing::TestWithParam<Model> {
  protected:
   void SetUp() override {
     if (!GetParam().in_ci && !faults::Long()) GTEST_SKIP() << "only in the long form";
-    auto inputs = ReadNpz(SourcePath("tests/models/" + GetParam().folder + "/inputs.npz"));
+    auto inputs =
+        ReadNpz(SourcePath("tests/models/" + GetParam().folder + "/" + GetParam().inputs + ".npz"));
     ASSERT_TRUE(inputs.ok()) << inputs.status();
     inputs_ = *std::move(inputs);
     path_ = SourcePath("tests/models/" + GetParam().folder + "/saved_model");
@@ -72,8 +72,30 @@ class AllocationFaults : public ::testing::TestWithParam<Model> {
   std::unique_ptr<Session> session_;
 };
 
+class LoadFaults : public AllocationFaults {};
+class PlanFaults : public AllocationFaults {};
 class FirstRunFaults : public AllocationFaults {};
 class LaterRunFaults : public AllocationFaults {};
+
+TEST_P(LoadFaults, EachAllocation) {
+  Sweep({.name = GetParam().folder + ", load",
+         .prepare = [] { return absl::OkStatus(); },
+         .run = [&] { return Load(); },
+         .check =
+             [&] {
+               if (session_ == nullptr) TENON_RETURN_IF_ERROR(Load());
+               return CheckResults();
+             }},
+        60);
+}
+
+TEST_P(PlanFaults, EachAllocation) {
+  Sweep({.name = GetParam().folder + ", plan",
+         .prepare = [&] { return Load(); },
+         .run = [&] { return session_->PlanFor(arranged_).status(); },
+         .check = [&] { return CheckResults(); }},
+        60);
+}
 
 TEST_P(FirstRunFaults, EachAllocation) {
   Sweep({.name = GetParam().folder + ", first run",
@@ -104,18 +126,16 @@ std::string NameOf(const ::testing::TestParamInfo<Model>& info) {
   std::replace(name.begin(), name.end(), '/', '_');
   return name;
 }
-INSTANTIATE_TEST_SUITE_P(Models, FirstRunFaults,
-                         ::testing::Values(Model{.folder = "mlp", .in_ci = true},
-                                           Model{.folder = "digits"}),
-                         NameOf);
-INSTANTIATE_TEST_SUITE_P(Models, LaterRunFaults,
-                         ::testing::Values(Model{.folder = "mlp", .in_ci = true},
-                                           Model{.folder = "control/gru", .in_ci = true},
-                                           Model{.folder = "loader/tables", .in_ci = true},
-                                           Model{.folder = "digits"},
-                                           Model{.folder = "control/loops"},
-                                           Model{.folder = "text/words"}),
-                         NameOf);
+// Variables, tables, loops, branches, ragged text, recurrent layers; those of the long form last.
+const auto kModels = ::testing::Values(
+    Model{.folder = "mlp", .in_ci = true}, Model{.folder = "control/gru", .in_ci = true},
+    Model{.folder = "loader/tables", .in_ci = true}, Model{.folder = "digits"},
+    Model{.folder = "control/loops"}, Model{.folder = "control/branches", .inputs = "inputs_1"},
+    Model{.folder = "text/words"});
+INSTANTIATE_TEST_SUITE_P(Models, LoadFaults, kModels, NameOf);
+INSTANTIATE_TEST_SUITE_P(Models, PlanFaults, kModels, NameOf);
+INSTANTIATE_TEST_SUITE_P(Models, FirstRunFaults, kModels, NameOf);
+INSTANTIATE_TEST_SUITE_P(Models, LaterRunFaults, kModels, NameOf);
 
 }  // namespace
 }  // namespace tenon

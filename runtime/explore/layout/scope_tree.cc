@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/string_view.h"
+#include "env/containers.h"
 
 namespace tenon {
 namespace {
@@ -49,7 +49,7 @@ int ScopeTree::DepthOf(int scope) const {
 
 ScopeTree ScopesByName(const std::vector<std::string>& names) {
   std::vector<Found> found;
-  absl::flat_hash_map<absl::string_view, int> by_name;
+  HashMap<absl::string_view, int> by_name;
   std::vector<int> innermost(names.size(), -1);
   for (size_t i = 0; i < names.size(); ++i) {
     const absl::string_view name = names[i];

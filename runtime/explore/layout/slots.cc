@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
+#include "env/containers.h"
 
 namespace tenon {
 namespace {
@@ -60,13 +59,13 @@ class Assigner {
   }
 
   void Follow(const GraphEdit& edit) {
-    absl::flat_hash_set<NodeId> left;  // removed nodes whose slots are free
+    HashSet<NodeId> left;  // removed nodes whose slots are free
     for (const GraphEdit::Removed& r : edit.removed) left.insert(r.id);
-    absl::flat_hash_map<NodeId, std::vector<NodeId>> from;  // by added node
+    HashMap<NodeId, std::vector<NodeId>> from;  // by added node
     for (const auto& [old, now] : edit.moved) from[now].push_back(old);
     for (const auto& [node, old] : edit.made_from) from[node].push_back(old);
     // The smallest rank of what reads an added node.
-    absl::flat_hash_map<NodeId, double> before;
+    HashMap<NodeId, double> before;
     for (const auto* nodes : {&edit.added, &edit.changed}) {
       for (const Node& n : *nodes) {
         if (Of(n.id) < 0) continue;
@@ -93,7 +92,7 @@ class Assigner {
 
   // The last of the free slots that suit it, or a new one.
   int Choose(const Node& n, const std::vector<NodeId>& from, double after, double until,
-             absl::flat_hash_set<NodeId>& left) {
+             HashSet<NodeId>& left) {
     NodeId best = kNoNode;
     for (NodeId old : from) {
       const int s = Of(old);

@@ -10,6 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "env/containers.h"
 #include "gmock/gmock.h"
 #include "graph/text.h"
 #include "gtest/gtest.h"
@@ -170,8 +171,8 @@ TEST(ExplorePage, Titles) {
   EXPECT_EQ(title(".."), "model");
 }
 
-std::vector<Mark> MarksOf(const absl::btree_map<NodeId, std::vector<Mark>>& marks,
-                          const Exploration& e, const char* name) {
+std::vector<Mark> MarksOf(const OrderedMap<NodeId, std::vector<Mark>>& marks, const Exploration& e,
+                          const char* name) {
   const Node* const node = e.graph().FindNode(name);
   EXPECT_NE(node, nullptr) << name;
   const auto it = node == nullptr ? marks.end() : marks.find(node->id);
