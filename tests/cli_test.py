@@ -20,6 +20,7 @@ sys.path[:0] = [str(p) for p in (TESTS / "cli", TESTS, TESTS.parent / "tools", T
 import support
 from commands_test import OtherCommandsTest
 from quantize_test import GenerateTest, QuantizeTest, QuantizeWeightsTest
+from quantize_text_test import QuantizeTextTest
 from run_test import CacheDirTest, ErrorTest, RunTest
 
 

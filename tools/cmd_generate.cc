@@ -12,8 +12,10 @@
 #include "env/status.h"
 #include "graph/npz/npz.h"
 #include "runtime/generate/generator.h"
+#include "runtime/generate/token_inputs.h"
 #include "tools/command.h"
 #include "tools/model_args.h"
+#include "tools/text_model.h"
 
 namespace tenon {
 namespace {
@@ -39,69 +41,6 @@ absl::StatusOr<std::vector<int64_t>> ParseIds(absl::string_view text, absl::stri
   }
   return ids;
 }
-
-absl::StatusOr<std::vector<int64_t>> IdsOf(const Tensor& t) {
-  std::vector<int64_t> ids(static_cast<size_t>(t.num_elements()));
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (t.dtype() == DType::kInt64) {
-      ids[i] = t.data<int64_t>()[i];
-    } else if (t.dtype() == DType::kInt32) {
-      ids[i] = t.data<int32_t>()[i];
-    } else {
-      return InvalidArgument("token ids are int32 or int64, but these are ", Name(t.dtype()));
-    }
-  }
-  return ids;
-}
-
-// A model that turns text into tokens, or tokens into text: its signature has one input.
-class TextModel {
- public:
-  // `where`: a SavedModel, with ":SIGNATURE" behind it if that is not the default.
-  static absl::StatusOr<TextModel> Load(const std::string& where, const ModelArgs& model) {
-    ModelArgs args;
-    const size_t colon = where.rfind(':');
-    args.path = where.substr(0, colon);
-    if (colon != std::string::npos) args.signature = where.substr(colon + 1);
-    args.threads = model.threads;
-    TextModel made;
-    TENON_ASSIGN_OR_RETURN(OpenedSession opened, OpenSession(args));
-    if (opened.session->inputs().size() != 1) {
-      return InvalidArgument("'", where, "' has ", opened.session->inputs().size(),
-                             " inputs; a tokenizer has one");
-    }
-    made.session_ = std::move(opened.session);
-    return made;
-  }
-
-  absl::StatusOr<std::vector<int64_t>> Ids(const std::string& text) const {
-    const TensorInfo& input = session_->inputs()[0];
-    const bool scalar = input.shape.has_rank() && input.shape.rank() == 0;
-    TENON_ASSIGN_OR_RETURN(
-        const std::vector<NamedTensor> out,
-        session_->Run(std::vector<NamedTensor>{
-            {input.name, Tensor::From<std::string>(scalar ? Shape() : Shape({1}), {text})}}));
-    for (const auto& [name, tensor] : out) {
-      if (IsTokenDType(tensor.dtype()) && tensor.shape().rank() > 0) return IdsOf(tensor);
-    }
-    return InvalidArgument("the tokenizer gives no integers");
-  }
-
-  absl::StatusOr<std::string> Text(const std::vector<int64_t>& ids) const {
-    TENON_ASSIGN_OR_RETURN(Tensor tensor, TokenTensor(session_->inputs()[0], ids));
-    TENON_ASSIGN_OR_RETURN(
-        const std::vector<NamedTensor> out,
-        session_->Run(std::vector<NamedTensor>{{session_->inputs()[0].name, std::move(tensor)}}));
-    for (const auto& [name, tensor] : out) {
-      if (tensor.dtype() != DType::kString) continue;
-      return absl::StrJoin(tensor.flat<std::string>(), "");
-    }
-    return InvalidArgument("the detokenizer gives no strings");
-  }
-
- private:
-  std::unique_ptr<Session> session_;
-};
 
 struct Result {
   std::vector<int64_t> prompt, tokens;  // empty if the model gives text
@@ -175,9 +114,7 @@ absl::StatusOr<Result> AtOnce(const GenerateArgs& args, Session& session,
   for (const TensorInfo& info : session.inputs()) {
     if (is_given(info) || info.optional) continue;
     if (info.dtype == DType::kString && !args.prompt.empty()) {
-      const bool scalar = info.shape.has_rank() && info.shape.rank() == 0;
-      inputs.emplace_back(info.name,
-                          Tensor::From<std::string>(scalar ? Shape() : Shape({1}), {args.prompt}));
+      inputs.emplace_back(info.name, StringTensor(info, args.prompt));
     } else if (IsTokenDType(info.dtype) && info.shape.has_rank() && info.shape.rank() > 0 &&
                !prompt.empty()) {
       // Ids, or the mask over them.

@@ -77,6 +77,7 @@ absl::Status RunQuantize(QuantizeArgs args) {
   if (args.labels.empty() != args.accuracy.empty() && args.accuracy.empty()) {
     return InvalidArgument("--labels needs --accuracy KEY, the name of the array in it");
   }
+  TENON_RETURN_IF_ERROR(CheckTextArgs(args.weights));
   TENON_ASSIGN_OR_RETURN(args.options.range.method, RangeMethodFromName(args.method));
   args.options.threads = args.model.threads;
   TENON_ASSIGN_OR_RETURN(args.options.flags, Flags::FromEnvironment());
@@ -85,9 +86,8 @@ absl::Status RunQuantize(QuantizeArgs args) {
     args.weights.options.threads = args.model.threads;
     args.weights.options.keep = args.options.keep;
     args.weights.options.batch = args.options.batch;
-    TENON_ASSIGN_OR_RETURN(Model model, OpenModel(args.model));
     TENON_ASSIGN_OR_RETURN(const Graph graph,
-                           QuantizeModelWeights(std::move(model), args.weights, args.data));
+                           QuantizeModelWeights(args.model, args.weights, args.data));
     return ExportModel(graph, args.output);
   }
   if (args.data.empty()) return InvalidArgument("--data FILE.npz is needed, or --weights FORMAT");

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "env/status.h"
@@ -12,6 +13,7 @@
 #include "runtime/quantize/option_names.h"
 #include "tools/progress.h"
 #include "tools/table.h"
+#include "tools/text_model.h"
 
 namespace tenon {
 namespace {
@@ -32,9 +34,10 @@ void PrintReport(const WeightsReport& report, const std::string& format) {
   std::printf("%zu of %zu layers with %s weights: %.1f MB instead of %.1f\n", small,
               report.layers.size(), format.c_str(), static_cast<double>(report.bytes_after) / 1e6,
               static_cast<double>(report.bytes_before) / 1e6);
-  if (report.perplexity_before.has_value()) {
-    std::printf("perplexity: %.4f in fp32, %.4f with %s weights\n", *report.perplexity_before,
-                *report.perplexity_after, format.c_str());
+  if (report.text_before.has_value() && report.text_after.has_value()) {
+    std::printf("perplexity: %.4f in fp32, %.4f with %s weights, over %lld predicted tokens\n",
+                report.text_before->perplexity, report.text_after->perplexity, format.c_str(),
+                static_cast<long long>(report.text_after->tokens));
   }
 }
 
@@ -58,12 +61,46 @@ void AddWeightsArgs(CLI::App& app, WeightsArgs& args) {
                  "layers with fewer weights stay in fp32 (4096)")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
   app.add_option("--text", args.text,
-                 ".npz with token ids [texts, length] and the other inputs: report the perplexity");
-  app.add_option("--tokens", options.tokens, "the array of --text with the token ids");
+                 "text to report the perplexity of: plain text, or .npz with token ids [texts, "
+                 "length] and the other inputs");
+  app.add_option("--tokenizer", args.tokenizer,
+                 "SavedModel that turns plain text into token ids, or SAVED_MODEL:SIGNATURE");
+  app.add_option("--length", options.length,
+                 "tokens in a row of plain text (the model's fixed length, or 512)")
+      ->check(CLI::Range(2, 1 << 24));
+  app.add_option("--tokens", options.tokens,
+                 "the input with the token ids, which is an array of an .npz --text");
   app.add_option("--logits", options.logits, "the output with the logits");
 }
 
-absl::StatusOr<Graph> QuantizeModelWeights(Model model, const WeightsArgs& args,
+absl::Status CheckTextArgs(const WeightsArgs& args) {
+  const WeightsOptions& options = args.options;
+  if (args.text.empty()) {
+    if (!args.tokenizer.empty()) return InvalidArgument("--tokenizer needs --text");
+    if (options.length != 0) return InvalidArgument("--length needs --text");
+    if (!options.tokens.empty() || !options.logits.empty()) {
+      return InvalidArgument("--tokens and --logits need --text");
+    }
+    return absl::OkStatus();
+  }
+  if (args.format.empty()) return InvalidArgument("--text needs --weights");
+  const bool arrays = absl::EndsWith(args.text, ".npz");
+  if (arrays && !args.tokenizer.empty()) {
+    return InvalidArgument("--tokenizer is for plain text, but --text ", args.text,
+                           " has token ids");
+  }
+  if (arrays && options.length != 0) {
+    return InvalidArgument("--length is for plain text, but --text ", args.text,
+                           " has rows of token ids");
+  }
+  if (!arrays && args.tokenizer.empty()) {
+    return InvalidArgument("--text ", args.text,
+                           " is plain text (no .npz): it needs --tokenizer SAVED_MODEL");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Graph> QuantizeModelWeights(const ModelArgs& model_args, const WeightsArgs& args,
                                            const std::string& data) {
   WeightsOptions options = args.options;
   TENON_ASSIGN_OR_RETURN(options.rounding.format, WeightFormatFromName(args.format));
@@ -72,11 +109,14 @@ absl::StatusOr<Graph> QuantizeModelWeights(Model model, const WeightsArgs& args,
   if (!data.empty()) {
     TENON_ASSIGN_OR_RETURN(samples, ReadNpz(data));
   }
-  if (!args.text.empty()) {
+  if (!args.tokenizer.empty()) {
+    absl::StatusOr<TextModel> tokenizer = TextModel::Load(args.tokenizer, model_args);
+    if (!tokenizer.ok()) return Annotate(tokenizer.status(), "--tokenizer");
+    TENON_ASSIGN_OR_RETURN(options.text_ids, IdsOfFile(*tokenizer, args.text));
+  } else if (!args.text.empty()) {
     TENON_ASSIGN_OR_RETURN(options.text, ReadNpz(args.text));
-  } else if (!options.tokens.empty() || !options.logits.empty()) {
-    return InvalidArgument("--tokens and --logits need --text");
   }
+  TENON_ASSIGN_OR_RETURN(Model model, OpenModel(model_args));
   Progress progress;
   options.progress = [&](absl::string_view stage, int64_t done, int64_t total) {
     progress.Show(std::string(stage).c_str(), PartOf(done, total));

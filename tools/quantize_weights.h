@@ -5,8 +5,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "proto/import/model.h"
 #include "runtime/quantize/weights.h"
+#include "tools/model_args.h"
 
 namespace CLI {
 class App;
@@ -17,13 +17,16 @@ namespace tenon {
 struct WeightsArgs {
   std::string format;  // empty: not asked for
   std::string scales = "float16";
-  std::string text;
+  std::string text;       // .npz, or plain text
+  std::string tokenizer;  // SAVED_MODEL[:SIGNATURE], for plain text
   WeightsOptions options;
 };
 void AddWeightsArgs(CLI::App& app, WeightsArgs& args);
+// Whether the options about text go together.
+absl::Status CheckTextArgs(const WeightsArgs& args);
 
 // `data`: .npz with samples, or empty. Prints the report; the caller writes the graph.
-absl::StatusOr<Graph> QuantizeModelWeights(Model model, const WeightsArgs& args,
+absl::StatusOr<Graph> QuantizeModelWeights(const ModelArgs& model, const WeightsArgs& args,
                                            const std::string& data);
 
 }  // namespace tenon

@@ -3,56 +3,11 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "env/status.h"
+#include "runtime/generate/token_inputs.h"
 
 namespace tenon {
 namespace {
-
-using Names = std::vector<absl::string_view>;
-
-const Names& TokenNames() {
-  static const auto* names = new Names{"input_ids", "token_ids", "tokens", "ids", "inputs"};
-  return *names;
-}
-const Names& PositionNames() {
-  static const auto* names =
-      new Names{"position",    "positions",      "position_ids", "start", "past_length",
-                "start_index", "cache_position", "cache_index",  "index"};
-  return *names;
-}
-constexpr absl::string_view kMaskName = "attention_mask";
-
-bool IsOneOf(absl::string_view name, const Names& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-std::optional<size_t> FindByName(const std::vector<TensorInfo>& infos, absl::string_view name) {
-  for (size_t i = 0; i < infos.size(); ++i) {
-    if (infos[i].name == name) return i;
-  }
-  return std::nullopt;
-}
-
-std::string List(const std::vector<TensorInfo>& infos) {
-  return absl::StrJoin(infos, ", ", [](std::string* out, const TensorInfo& info) {
-    absl::StrAppend(out, info.name, " (", Name(info.dtype), " ", info.shape.ToString(), ")");
-  });
-}
-
-// Integers first, first + step, ... of `dtype`, in `shape`.
-absl::StatusOr<Tensor> Count(DType dtype, const Shape& shape, int64_t first, int64_t step) {
-  TENON_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(dtype, shape));
-  for (int64_t i = 0; i < out.num_elements(); ++i) {
-    const int64_t value = first + i * step;
-    if (dtype == DType::kInt64) {
-      out.data<int64_t>()[i] = value;
-    } else {
-      out.data<int32_t>()[i] = static_cast<int32_t>(value);
-    }
-  }
-  return out;
-}
 
 absl::StatusOr<Tensor> Zeros(const TensorInfo& info) {
   if (!info.shape.has_rank()) {
@@ -84,73 +39,28 @@ int64_t TokensAtOnce(const TensorInfo& info) {
 
 }  // namespace
 
-absl::StatusOr<Tensor> TokenTensor(const TensorInfo& input, absl::Span<const int64_t> tokens) {
-  if (!IsTokenDType(input.dtype)) {
-    return InvalidArgument("input '", input.name, "' is ", Name(input.dtype),
-                           "; token ids are int32 or int64");
-  }
-  const bool scalar = input.shape.has_rank() && input.shape.rank() == 0;
-  const auto count = static_cast<int64_t>(tokens.size());
-  if (scalar && count != 1) {
-    return InvalidArgument("input '", input.name, "' takes one token, but there are ", count);
-  }
-  TENON_ASSIGN_OR_RETURN(Tensor out,
-                         Tensor::Allocate(input.dtype, scalar ? Shape() : RowOf(input, count)));
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t token = tokens[static_cast<size_t>(i)];
-    if (input.dtype == DType::kInt64) {
-      out.data<int64_t>()[i] = token;
-    } else if (token == static_cast<int32_t>(token)) {
-      out.data<int32_t>()[i] = static_cast<int32_t>(token);
-    } else {
-      return InvalidArgument("token ", token, " does not fit into int32");
-    }
-  }
-  return out;
-}
-
 absl::Status Generator::FindInputs(const GeneratorOptions& options) {
   const std::vector<TensorInfo>& infos = session_->inputs();
-  const auto named = [&](const std::string& wanted) -> absl::StatusOr<size_t> {
-    const std::optional<size_t> found = FindByName(infos, wanted);
-    if (!found)
-      return InvalidArgument("the model has no input '", wanted, "'; it takes ", List(infos));
-    if (!IsTokenDType(infos[*found].dtype)) {
-      return InvalidArgument("input '", wanted, "' is ", Name(infos[*found].dtype),
-                             "; token ids and positions are int32 or int64");
-    }
-    return *found;
-  };
   const auto fed_back = [&](size_t i) {
     return FindByName(session_->outputs(), infos[i].name).has_value();
   };
 
   if (!options.position.empty()) {
-    TENON_ASSIGN_OR_RETURN(position_input_, named(options.position));
+    TENON_ASSIGN_OR_RETURN(position_input_, FindIntegerInput(infos, options.position));
   }
   std::vector<size_t> candidates;
   for (size_t i = 0; i < infos.size(); ++i) {
     if (!IsTokenDType(infos[i].dtype) || fed_back(i) || infos[i].name == options.tokens) continue;
-    if (infos[i].name == kMaskName) {
+    const TokenRole role = UsualRole(infos[i].name);
+    if (role == TokenRole::kMask && !mask_input_) {
       mask_input_ = i;
-    } else if (options.position.empty() && !position_input_ &&
-               IsOneOf(infos[i].name, PositionNames())) {
+    } else if (role == TokenRole::kPositions && options.position.empty() && !position_input_) {
       position_input_ = i;
     } else if (position_input_ != i) {
       candidates.push_back(i);
     }
   }
-  if (!options.tokens.empty()) {
-    TENON_ASSIGN_OR_RETURN(tokens_input_, named(options.tokens));
-  } else {
-    const auto usual = std::find_if(candidates.begin(), candidates.end(),
-                                    [&](size_t i) { return IsOneOf(infos[i].name, TokenNames()); });
-    if (usual == candidates.end() && candidates.size() != 1) {
-      return InvalidArgument("which input takes the tokens is not clear; name it. The model takes ",
-                             List(infos));
-    }
-    tokens_input_ = usual != candidates.end() ? *usual : candidates[0];
-  }
+  TENON_ASSIGN_OR_RETURN(tokens_input_, FindTokenInput(infos, options.tokens, candidates));
   const TensorInfo& tokens = infos[tokens_input_];
   if (tokens.shape.has_rank() && tokens.shape.rank() > 2) {
     return InvalidArgument("input '", tokens.name, "' has shape ", tokens.shape.ToString(),
@@ -175,7 +85,7 @@ absl::Status Generator::FindOutputs(const GeneratorOptions& options) {
   } else if (options.logits.empty() && candidates.size() == 1) {
     logits_output_ = candidates[0];
   } else {
-    return InvalidArgument("the model has no output '", wanted, "'; it gives ", List(infos));
+    return InvalidArgument("the model has no output '", wanted, "'; it gives ", ListOf(infos));
   }
   if (infos[logits_output_].dtype != DType::kFloat) {
     return InvalidArgument("output '", wanted, "' is ", Name(infos[logits_output_].dtype),
@@ -210,7 +120,7 @@ absl::Status Generator::SetInput(const std::string& name, Tensor value) {
   const std::optional<size_t> found = FindByName(session_->inputs(), name);
   if (!found) {
     return InvalidArgument("the model has no input '", name, "'; it takes ",
-                           List(session_->inputs()));
+                           ListOf(session_->inputs()));
   }
   if (*found == tokens_input_ || found == position_input_) {
     return InvalidArgument("input '", name, "' is set by the generator");
@@ -240,18 +150,13 @@ absl::Status Generator::Step(absl::Span<const int64_t> tokens) {
   const TensorInfo& ids = infos[tokens_input_];
   TENON_ASSIGN_OR_RETURN(inputs[tokens_input_], TokenTensor(ids, tokens));
   if (position_input_) {
-    const TensorInfo& info = infos[*position_input_];
-    // One number is where the tokens start, several are the place of each.
-    const bool each = info.shape.has_rank() && info.shape.rank() > 0 &&
-                      info.shape.dim(info.shape.rank() - 1) != 1;
-    Shape shape;
-    if (info.shape.has_rank() && info.shape.rank() > 0) shape = RowOf(info, each ? count : 1);
-    TENON_ASSIGN_OR_RETURN(inputs[*position_input_], Count(info.dtype, shape, position_, 1));
+    TENON_ASSIGN_OR_RETURN(inputs[*position_input_],
+                           PositionTensor(infos[*position_input_], 1, count, position_));
   }
   if (mask_input_ && !initial_[*mask_input_].valid()) {
     const TensorInfo& info = infos[*mask_input_];
     TENON_ASSIGN_OR_RETURN(inputs[*mask_input_],
-                           Count(info.dtype, RowOf(info, position_ + count), 1, 0));
+                           Filled(info.dtype, RowOf(info, position_ + count), 1, 0));
   }
   for (const Feedback& each : feedback_) {
     if (inputs[each.input].valid()) continue;

@@ -34,13 +34,6 @@ struct GeneratorOptions {
   SamplingOptions sampling = {};
 };
 
-// Whether token ids can have this dtype.
-inline bool IsTokenDType(DType dtype) { return dtype == DType::kInt32 || dtype == DType::kInt64; }
-
-// Token ids in the dtype and the rank of an input: [], [tokens] or [1, tokens]. InvalidArgument if
-// the input does not take token ids or not that many, or one does not fit into its dtype.
-absl::StatusOr<Tensor> TokenTensor(const TensorInfo& input, absl::Span<const int64_t> tokens);
-
 // One sequence. Not thread-safe; a session whose step changes variables serves one generator at a
 // time.
 class Generator {

@@ -2,30 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
+#include <vector>
 
 #include "env/status.h"
-#include "runtime/quantize/samples.h"
 
 namespace tenon {
 namespace {
-
-// The token ids of the array, or of the only array of integers [texts, length].
-absl::StatusOr<std::string> FindTokens(const std::vector<NamedTensor>& arrays,
-                                       const std::string& name) {
-  std::vector<std::string> found;
-  for (const auto& [key, t] : arrays) {
-    const bool integers = t.dtype() == DType::kInt32 || t.dtype() == DType::kInt64;
-    if (key == name && !(integers && t.shape().rank() == 2)) {
-      return InvalidArgument("'", name, "' is not an array [texts, length] of token ids");
-    }
-    if ((name.empty() || key == name) && integers && t.shape().rank() == 2) found.push_back(key);
-  }
-  if (found.size() == 1) return found[0];
-  if (!name.empty()) return NotFound("the text has no array '", name, "'");
-  return InvalidArgument("the text has ", found.size(), " arrays [texts, length] of integers: say ",
-                         "which one has the token ids");
-}
 
 double LogSumExp(const float* x, int64_t n) {
   const double top = static_cast<double>(*std::max_element(x, x + n));
@@ -36,48 +18,44 @@ double LogSumExp(const float* x, int64_t n) {
 
 }  // namespace
 
-absl::StatusOr<double> Perplexity(Session& session, std::vector<NamedTensor> arrays,
-                                  const std::string& tokens, const std::string& logits,
-                                  int64_t batch,
-                                  const std::function<void(int64_t, int64_t)>& progress) {
-  TENON_ASSIGN_OR_RETURN(const std::string key, FindTokens(arrays, tokens));
-  TENON_ASSIGN_OR_RETURN(const Samples texts,
-                         Samples::Create(std::move(arrays), session.inputs(), batch));
+absl::StatusOr<TextScore> ScoreText(Session& session, const TextRows& rows,
+                                    const std::string& logits,
+                                    const std::function<void(int64_t, int64_t)>& progress) {
   double sum = 0;
-  int64_t count = 0;
-  for (int64_t b = 0; b < texts.num_batches(); ++b) {
-    progress(b, texts.num_batches());
-    const std::vector<NamedTensor> inputs = texts.Batch(b);
-    const auto ids = std::find_if(inputs.begin(), inputs.end(),
-                                  [&](const NamedTensor& t) { return t.first == key; });
-    if (ids == inputs.end()) return InvalidArgument("the model has no input '", key, "'");
-    const Shape& shape = ids->second.shape();
-    TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> words, IntegerValues(ids->second));
-    TENON_ASSIGN_OR_RETURN(const std::vector<NamedTensor> outputs, session.Run(inputs));
+  TextScore score;
+  for (int64_t b = 0; b < rows.num_batches; ++b) {
+    progress(b, rows.num_batches);
+    TENON_ASSIGN_OR_RETURN(const TextBatch batch, rows.batch(b));
+    TENON_ASSIGN_OR_RETURN(const std::vector<NamedTensor> outputs, session.Run(batch.inputs));
+    const int64_t length = batch.shape[1];
     const auto scores = std::find_if(outputs.begin(), outputs.end(), [&](const NamedTensor& t) {
       const Shape& s = t.second.shape();
       return (logits.empty() || t.first == logits) && t.second.dtype() == DType::kFloat &&
-             s.rank() == 3 && s[0] == shape[0] && s[1] == shape[1];
+             s.rank() == 3 && s[0] == batch.shape[0] && s[1] == length;
     });
     if (scores == outputs.end()) {
       return InvalidArgument("no output", logits.empty() ? "" : " '", logits,
-                             logits.empty() ? "" : "'", " has float logits [", shape[0], ", ",
-                             shape[1], ", words]");
+                             logits.empty() ? "" : "'", " has float logits [", batch.shape[0], ", ",
+                             length, ", words]");
     }
     const int64_t vocabulary = scores->second.shape()[2];
-    const float* row = scores->second.data<float>();
-    for (int64_t i = 0; i < shape[0] * shape[1]; ++i, row += vocabulary) {
-      if ((i + 1) % shape[1] == 0) continue;  // nothing follows the last token
-      const int64_t next = words[static_cast<size_t>(i + 1)];
-      if (next < 0 || next >= vocabulary) {
-        return InvalidArgument("token ", next, " is not one of ", vocabulary, " words");
+    const float* data = scores->second.data<float>();
+    for (int64_t r = 0; r < batch.shape[0]; ++r) {
+      // Nothing follows the last token.
+      for (int64_t i = 0; i + 1 < batch.lengths[static_cast<size_t>(r)]; ++i) {
+        const float* row = data + (r * length + i) * vocabulary;
+        const int64_t next = batch.ids[static_cast<size_t>(r * length + i + 1)];
+        if (next < 0 || next >= vocabulary) {
+          return InvalidArgument("token ", next, " is not one of ", vocabulary, " words");
+        }
+        sum += LogSumExp(row, vocabulary) - static_cast<double>(row[next]);
+        ++score.tokens;
       }
-      sum += LogSumExp(row, vocabulary) - static_cast<double>(row[next]);
-      ++count;
     }
   }
-  if (count == 0) return InvalidArgument("texts of one token predict nothing");
-  return std::exp(sum / static_cast<double>(count));
+  if (score.tokens == 0) return InvalidArgument("texts of one token predict nothing");
+  score.perplexity = std::exp(sum / static_cast<double>(score.tokens));
+  return score;
 }
 
 }  // namespace tenon

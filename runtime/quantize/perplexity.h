@@ -2,23 +2,27 @@
 #ifndef TENON_RUNTIME_QUANTIZE_PERPLEXITY_H_
 #define TENON_RUNTIME_QUANTIZE_PERPLEXITY_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/quantize/text_rows.h"
 #include "runtime/session/session.h"
 
 namespace tenon {
 
-// exp of the mean of -log p(token | the tokens before it). `arrays` has the session's inputs, with
-// texts along the first axis; `tokens` names the one with token ids [texts, length], `logits` the
-// output [texts, length, words] (empty: the first float output of that form). InvalidArgument if
-// they do not fit. `progress` is called before each run with the number of runs done and of all.
-absl::StatusOr<double> Perplexity(Session& session, std::vector<NamedTensor> arrays,
-                                  const std::string& tokens, const std::string& logits,
-                                  int64_t batch,
-                                  const std::function<void(int64_t, int64_t)>& progress);
+struct TextScore {
+  double perplexity = 0;  // exp of the mean of -log p(token | the tokens before it in its row)
+  int64_t tokens = 0;     // how many were predicted: all but the first of each row
+};
+
+// `logits` names the output [rows, length, words]; empty: the first float output of that form.
+// InvalidArgument if there is none, or a token is not one of the words. `progress` is called before
+// each run with the number of runs done and of all.
+absl::StatusOr<TextScore> ScoreText(Session& session, const TextRows& rows,
+                                    const std::string& logits,
+                                    const std::function<void(int64_t, int64_t)>& progress);
 
 }  // namespace tenon
 

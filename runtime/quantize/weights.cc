@@ -13,6 +13,7 @@
 #include "runtime/quantize/names.h"
 #include "runtime/quantize/perplexity.h"
 #include "runtime/quantize/samples.h"
+#include "runtime/quantize/text_rows.h"
 
 namespace tenon {
 namespace {
@@ -68,6 +69,20 @@ absl::Status Measure(Graph graph, const std::vector<SmallLayer>& layers,
   return absl::OkStatus();
 }
 
+absl::StatusOr<TextScore> Score(Graph graph, const WeightsOptions& options,
+                                absl::string_view stage) {
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
+                         MakeSession(std::move(graph), options));
+  const TextRowOptions form{options.tokens, options.length, options.batch};
+  TENON_ASSIGN_OR_RETURN(
+      const TextRows rows,
+      options.text_ids.empty()
+          ? RowsOfArrays(options.text, session->inputs(), options.tokens, options.batch)
+          : RowsOfText(options.text_ids, session->inputs(), form));
+  return ScoreText(*session, rows, options.logits,
+                   [&](int64_t done, int64_t total) { options.Report(stage, done, total); });
+}
+
 // Adds the layers with small weights; `measured`, if not null, gets the graph before these replace
 // the exact ones.
 absl::Status QuantizeGraph(Graph& graph, const WeightsOptions& options, const Services& services,
@@ -97,7 +112,8 @@ absl::StatusOr<SmallModel> QuantizeWeights(Graph graph, std::vector<NamedTensor>
   rewrite.precision = Precision::kFloat;
   TENON_RETURN_IF_ERROR(Rewrite(graph, rewrite).status());
   Graph exact;
-  if (!options.text.empty()) exact = graph;
+  const bool has_text = !options.text.empty() || !options.text_ids.empty();
+  if (has_text) exact = graph;
 
   SmallModel model;
   std::vector<SmallLayer> layers, unused;
@@ -122,18 +138,10 @@ absl::StatusOr<SmallModel> QuantizeWeights(Graph graph, std::vector<NamedTensor>
     TENON_RETURN_IF_ERROR(
         Measure(std::move(measured), layers, std::move(samples), options, services, model.report));
   }
-  if (!options.text.empty()) {
-    for (const bool small : {false, true}) {
-      TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
-                             MakeSession(small ? graph : std::move(exact), options));
-      TENON_ASSIGN_OR_RETURN(
-          (small ? model.report.perplexity_after : model.report.perplexity_before),
-          Perplexity(*session, options.text, options.tokens, options.logits, options.batch,
-                     [&](int64_t done, int64_t total) {
-                       options.Report(small ? "perplexity after" : "perplexity before", done,
-                                      total);
-                     }));
-    }
+  if (has_text) {
+    TENON_ASSIGN_OR_RETURN(model.report.text_before,
+                           Score(std::move(exact), options, "perplexity before"));
+    TENON_ASSIGN_OR_RETURN(model.report.text_after, Score(graph, options, "perplexity after"));
   }
   model.graph = std::move(graph);
   return model;

@@ -4,6 +4,7 @@
 #ifndef TENON_RUNTIME_QUANTIZE_WEIGHTS_H_
 #define TENON_RUNTIME_QUANTIZE_WEIGHTS_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "env/flags.h"
 #include "graph/graph.h"
+#include "runtime/quantize/perplexity.h"
 #include "runtime/quantize/round_weights.h"
 #include "runtime/session/session.h"
 
@@ -25,9 +27,12 @@ struct WeightsOptions {
   bool embeddings = true;
   std::vector<std::string> keep;  // names of layers that stay in float
   int64_t batch = 0;              // samples per run; 0: the model's fixed batch size, or 8
-  // Text for the perplexity: the input, and the array of `text`, with token ids [texts, tokens];
-  // and the output with logits [texts, tokens, words] (empty: the first that fits).
+  // Text for the perplexity: arrays with the model's inputs, or token ids that are cut into rows of
+  // `length` (text_rows.h). `tokens`: the input with token ids [texts, tokens], and its array;
+  // `logits`: the output [texts, tokens, words] (empty: the first that fits).
   std::vector<NamedTensor> text;
+  std::vector<int64_t> text_ids;
+  int64_t length = 0;
   std::string tokens, logits;
   // Called now and then with what is being done and how much of it.
   std::function<void(absl::string_view stage, int64_t done, int64_t total)> progress;
@@ -49,7 +54,7 @@ struct WeightsLayer {
 struct WeightsReport {
   std::vector<WeightsLayer> layers;
   int64_t bytes_before = 0, bytes_after = 0;  // of the weights that were quantized
-  std::optional<double> perplexity_before, perplexity_after;
+  std::optional<TextScore> text_before, text_after;
 };
 
 struct SmallModel {

@@ -11,7 +11,7 @@ import unittest
 import numpy as np
 
 import cpu
-from support import MODELS, tenon
+from support import MODELS, const, op, tenon
 
 
 class GenerateTest(unittest.TestCase):
@@ -306,22 +306,6 @@ class QuantizeWeightsTest(unittest.TestCase):
   # again. The terms of the second layer are not whole groups.
   def write_model(self) -> None:
     random = np.random.default_rng(2)
-
-    def const(name: str, value: np.ndarray) -> str:
-      dtype = {"f": "DT_FLOAT", "i": "DT_INT32"}[value.dtype.kind]
-      key = {"f": "float_val", "i": "int_val"}[value.dtype.kind]
-      dims = " ".join(f"dim {{ size: {n} }}" for n in value.shape)
-      values = " ".join(f"{key}: {v!r}" for v in value.reshape(-1).tolist())
-      return (f'node {{ name: "{name}" op: "Const" attr {{ key: "dtype" value '
-              f'{{ type: {dtype} }} }} attr {{ key: "value" value {{ tensor '
-              f'{{ dtype: {dtype} tensor_shape {{ {dims} }} {values} }} }} }} }}\n')
-
-    def op(name: str, kind: str, inputs: str, **attrs: str) -> str:
-      joined = " ".join(f'input: "{i}"' for i in inputs.split())
-      values = " ".join(f'attr {{ key: "{k}" value {{ {v} }} }}'
-                        for k, v in attrs.items())
-      return f'node {{ name: "{name}" op: "{kind}" {joined} {values} }}\n'
-
     f32, i32 = "type: DT_FLOAT", "type: DT_INT32"
     uniform = lambda *shape: random.uniform(-1, 1, shape).astype(np.float32)
     self.model.write_text(

@@ -7,6 +7,8 @@ import os
 import pathlib
 import subprocess
 
+import numpy as np
+
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 MODELS = TESTS / "models"
 TENON = TESTS.parent / "build" / "bin" / "tenon"  # cli_test.py sets it
@@ -21,6 +23,24 @@ def tenon(*words: object, gate: str | None = None,
   return subprocess.run([TENON, *map(str, words)], capture_output=True,
                         text=True, check=False, timeout=300,
                         env={**os.environ, **environment})
+
+
+def op(name: str, kind: str, inputs: str, **attrs: str) -> str:
+  """A node of a GraphDef as text; each attribute is the text of its value."""
+  joined = " ".join(f'input: "{i}"' for i in inputs.split())
+  values = " ".join(f'attr {{ key: "{k}" value {{ {v} }} }}'
+                    for k, v in attrs.items())
+  return f'node {{ name: "{name}" op: "{kind}" {joined} {values} }}\n'
+
+
+def const(name: str, value: np.ndarray) -> str:
+  """The same for a constant of float32 or int32."""
+  dtype = {"f": "DT_FLOAT", "i": "DT_INT32"}[value.dtype.kind]
+  key = {"f": "float_val", "i": "int_val"}[value.dtype.kind]
+  dims = " ".join(f"dim {{ size: {n} }}" for n in value.shape)
+  values = " ".join(f"{key}: {v!r}" for v in value.reshape(-1).tolist())
+  return op(name, "Const", "", dtype=f"type: {dtype}",
+            value=f"tensor {{ dtype: {dtype} tensor_shape {{ {dims} }} {values} }}")
 
 
 def model_cases() -> list[tuple[str, pathlib.Path, str, list[str]]]:

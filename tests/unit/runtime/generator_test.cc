@@ -9,6 +9,7 @@
 #include <map>
 
 #include "graph/text.h"
+#include "runtime/generate/token_inputs.h"
 
 namespace tenon {
 namespace {
@@ -151,6 +152,37 @@ TEST(Generator, FeedsTokensPositionsAndTheCache) {
   ASSERT_TRUE(generator.SetInput("cache", Tensor::Scalar<int64_t>(5)).ok());
   ASSERT_TRUE(generator.Prompt({1, 2}).ok());
   EXPECT_THAT(Take(generator, 1), ElementsAre(0));
+}
+
+// The likeliest token is the sum of the mask, and of none of the tokens.
+constexpr char kMasked[] = R"(
+in tokens = %tokens
+in $ = %mask
+%tokens = Placeholder() {dtype=int32, shape=<1,?>}
+%mask = Placeholder() {dtype=int32, shape=<1,?>}
+%axes = Const() {dtype=int32, value=int32<2>{0, 1}}
+%zero = Const() {dtype=int32, value=int32<>{0}}
+%none = Mul(%tokens, %zero) {T=int32}
+%nothing = Sum(%none, %axes) {T=int32, Tidx=int32, keep_dims=false}
+%count = Sum(%mask, %axes) {T=int32, Tidx=int32, keep_dims=false}
+%best = AddV2(%count, %nothing) {T=int32}
+%on = Const() {dtype=float, value=float<>{1}}
+%off = Const() {dtype=float, value=float<>{0}}
+%depth = Const() {dtype=int32, value=int32<>{8}}
+%logits = OneHot(%best, %depth, %on, %off) {T=float, TI=int32, axis=-1}
+out logits = %logits
+)";
+
+TEST(Generator, MasksHaveSeveralNames) {
+  for (const char* name : {"attention_mask", "padding_mask", "input_mask"}) {
+    std::string text = kMasked;
+    text.replace(text.find('$'), 1, name);
+    auto session = Make(text);
+    auto made = Generator::Create(session.get(), {});
+    ASSERT_TRUE(made.ok()) << made.status();
+    ASSERT_TRUE((*made)->Prompt({5, 6}).ok()) << name;
+    EXPECT_THAT(Take(**made, 3), ElementsAre(2, 3, 4)) << name;
+  }
 }
 
 TEST(Generator, MakesTokensAsAnInputTakesThem) {
