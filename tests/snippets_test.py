@@ -127,6 +127,7 @@ class SnippetsTest(unittest.TestCase):
       (self.folder / name).symlink_to(MODELS / "generate" / "variables")
     for name in ("images.npz", "samples.npz", "in.npz"):
       shutil.copy(MODELS / "mobilenetv2" / "inputs_b2.npz", self.folder / name)
+    shutil.copy(ROOT / "LICENSE", self.folder / "novel.txt")
     (self.folder / "libapu.so").symlink_to(OPTIONS.build / "apu" / "libapu.so")
 
   def run_in_folder(self, command: list[str | pathlib.Path] | str, **environment: str) -> None:

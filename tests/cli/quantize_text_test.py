@@ -151,22 +151,21 @@ class QuantizeTextTest(unittest.TestCase):
     self.assert_scores(self.scores("--length", 16), want)
 
   def test_derived_inputs_and_padding(self) -> None:
-    ids = list(TEXT.encode())
+    ids, length = list(TEXT.encode()), 18
+    self.assertGreater(len(ids) % length, 1)  # the last row is padded
     for batch in (-1, 3):
       with self.subTest(batch=batch):
-        # One row at a time, for the expected values.
-        self.model.write_text(language_model(length=16, places=16, batch=batch))
+        self.model.write_text(language_model(length=length, places=length, batch=batch))
         got = self.scores()
         rows = []
-        for row, count in self.rows(ids, 16):
-          tokens = np.zeros((1, 16), np.int32)
-          tokens[0, :count] = row["tokens"]
-          rows.append(({"tokens": tokens, "position_ids": np.arange(16, dtype=np.int32)[None],
-                        "token_type_ids": np.zeros((1, 16), np.int64),
-                        "attention_mask": np.arange(16)[None] < count}, count))
-        if batch > 0:
-          rows = [({k: np.repeat(v, batch, 0) for k, v in row.items()}, count)
-                  for row, count in rows]
+        for row, count in self.rows(ids, length):
+          inputs = {"tokens": np.zeros((1, length), np.int32),
+                    "position_ids": np.arange(length, dtype=np.int32)[None],
+                    "token_type_ids": np.zeros((1, length), np.int64),
+                    "attention_mask": np.arange(length)[None] < count}
+          inputs["tokens"][0, :count] = row["tokens"]
+          # One row at a time; a fixed batch repeats it.
+          rows.append(({k: np.repeat(v, max(batch, 1), 0) for k, v in inputs.items()}, count))
         self.assert_scores(got, self.expected(*rows))
         self.assertEqual(got[2], len(ids) - len(rows))
 
