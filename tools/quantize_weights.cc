@@ -35,8 +35,12 @@ void PrintReport(const WeightsReport& report, const std::string& format) {
               report.layers.size(), format.c_str(), static_cast<double>(report.bytes_after) / 1e6,
               static_cast<double>(report.bytes_before) / 1e6);
   if (report.text_before.has_value() && report.text_after.has_value()) {
-    std::printf("perplexity: %.4f in fp32, %.4f with %s weights, over %lld predicted tokens\n",
-                report.text_before->perplexity, report.text_after->perplexity, format.c_str(),
+    const auto shown = [](double v) {
+      return v < 1e9 ? absl::StrFormat("%.4f", v) : absl::StrFormat("%.6g", v);
+    };
+    std::printf("perplexity: %s in fp32, %s with %s weights, over %lld predicted tokens\n",
+                shown(report.text_before->perplexity).c_str(),
+                shown(report.text_after->perplexity).c_str(), format.c_str(),
                 static_cast<long long>(report.text_after->tokens));
   }
 }
