@@ -8,7 +8,7 @@ namespace tenon {
 
 Graph::Graph() = default;
 Graph::Graph(const Graph&) = default;
-Graph::Graph(Graph&&) noexcept = default;
+Graph::Graph(Graph&&) = default;
 Graph& Graph::operator=(const Graph&) = default;
 Graph& Graph::operator=(Graph&&) noexcept = default;
 Graph::~Graph() = default;

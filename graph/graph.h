@@ -78,7 +78,7 @@ class Graph {
  public:
   Graph();
   Graph(const Graph&);
-  Graph(Graph&&) noexcept;
+  Graph(Graph&&);  // the standard library's deque allocates when it is moved from
   Graph& operator=(const Graph&);
   Graph& operator=(Graph&&) noexcept;
   ~Graph();
