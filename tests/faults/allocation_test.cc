@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -29,6 +30,17 @@ struct Model {
   std::string inputs = "inputs";
 };
 void PrintTo(const Model& m, std::ostream* out) { *out << m.folder; }
+
+// Equal, or floats that another implementation has rounded in other places.
+bool Close(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != DType::kFloat || a.shape() != b.shape()) return Identical(a, b);
+  float scale = 0, difference = 0;
+  for (int64_t i = 0; i < a.num_elements(); ++i) {
+    scale = std::max(scale, std::abs(b.data<float>()[i]));
+    difference = std::max(difference, std::abs(a.data<float>()[i] - b.data<float>()[i]));
+  }
+  return difference <= 1e-5f * scale;
+}
 
 class AllocationFaults : public ::testing::TestWithParam<Model> {
  protected:
@@ -58,11 +70,15 @@ class AllocationFaults : public ::testing::TestWithParam<Model> {
     TENON_ASSIGN_OR_RETURN(outputs_, session_->Run(inputs_));
     return absl::OkStatus();
   }
-  absl::Status CheckResults() {
+  // After a fault while planning, results need not have the same bits: oneDNN skips an
+  // implementation that gets no memory.
+  absl::Status CheckResults(bool same_kernels = true) {
     TENON_RETURN_IF_ERROR(Run());
     for (size_t i = 0; i < expected_.size(); ++i) {
-      if (!Identical(outputs_[i].second, expected_[i].second)) {
-        return Internal("after the fault, output '", expected_[i].first, "' differs");
+      const auto& [name, expected] = expected_[i];
+      const Tensor& got = outputs_[i].second;
+      if (!(same_kernels ? Identical(got, expected) : Close(got, expected))) {
+        return Internal("after the fault, output '", name, "' differs");
       }
     }
     outputs_.clear();
@@ -89,7 +105,7 @@ TEST_P(LoadFaults, EachAllocation) {
          .check =
              [&] {
                if (session_ == nullptr) TENON_RETURN_IF_ERROR(Load());
-               return CheckResults();
+               return CheckResults(false);
              }},
         60);
 }
@@ -98,7 +114,7 @@ TEST_P(PlanFaults, EachAllocation) {
   Sweep({.name = GetParam().folder + ", plan",
          .prepare = [&] { return Load(); },
          .run = [&] { return session_->PlanFor(arranged_).status(); },
-         .check = [&] { return CheckResults(); }},
+         .check = [&] { return CheckResults(false); }},
         60);
 }
 
