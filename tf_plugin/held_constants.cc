@@ -33,7 +33,7 @@ std::shared_ptr<Constant> HeldConstants::Hold(TensorPtr handle, const Tensor& te
   known = constant;
   // Freed memory leaves an entry behind.
   if (by_memory_.size() % 256 == 0) {
-    absl::erase_if(by_memory_, [](const auto& entry) { return entry.second.expired(); });
+    erase_if(by_memory_, [](const auto& entry) { return entry.second.expired(); });
   }
   return constant;
 }
