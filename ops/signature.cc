@@ -78,6 +78,7 @@ absl::StatusOr<AttrValue> ParseDefault(absl::string_view kind, const std::string
   if (kind == "string") return ParseList<std::string>(kind, body);
   if (kind == "type") return ParseList<DType>(kind, body);
   if (kind == "shape") return ParseList<Shape>(kind, body);
+  if (kind == "func" && body.empty()) return AttrValue(std::vector<FuncRef>());
   return InvalidArgument("no defaults for list(", kind, ")");
 }
 

@@ -263,6 +263,10 @@ absl::Status BodyImport::Emit(int index) {
       if (function == nullptr) return InvalidArgument("attribute 'f' is missing");
       return EmitCall(node, *function, /*by_name=*/false, value);
     }
+    if (node.op == "XlaCallModule") {
+      TENON_ASSIGN_OR_RETURN(const FuncRef function, importer_.CallModule(&def, node));
+      return EmitCall(node, function, /*by_name=*/false, value);
+    }
     TENON_RETURN_IF_ERROR(EmitNode(std::move(node), value));
     for (BackEdge& edge : back_edges) {
       edge.merge = value.node;

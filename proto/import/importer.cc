@@ -8,6 +8,7 @@
 #include "env/status.h"
 #include "ops/op.h"
 #include "proto/import/body_import.h"
+#include "proto/import/call_module.h"
 #include "proto/messages/attr_proto.h"
 #include "proto/messages/tenon_graph.pb.h"
 
@@ -142,6 +143,32 @@ absl::StatusOr<const BodyIndex*> Importer::Function(const std::string& name) {
     if (!status.ok()) return Annotate(status, absl::StrCat("function '", name, "'"));
   }
   return &body;
+}
+
+Importer::~Importer() = default;
+
+absl::StatusOr<FuncRef> Importer::CallModule(const tf::NodeDef* def, const Node& node) {
+  FuncRef main;
+  if (auto it = modules_.find(def); it != modules_.end()) {
+    main.name = it->second;
+    return main;
+  }
+  main.name = absl::StrCat(node.name, "/main");
+  for (int i = 1; functions_.contains(main.name); ++i) {
+    main.name = absl::StrCat(node.name, "/main_", i);
+  }
+  TENON_ASSIGN_OR_RETURN(ModuleFunctions made, LowerCallModule(node, main.name));
+  for (std::unique_ptr<tf::FunctionDef>& function : made.functions) {
+    auto body = std::make_unique<BodyIndex>();
+    body->function = function.get();
+    const std::string& name = function->signature().name();
+    if (!functions_.emplace(name, std::move(body)).second) {
+      return InvalidArgument("two functions are named '", name, "'");
+    }
+    module_functions_.push_back(std::move(function));
+  }
+  modules_[def] = main.name;
+  return main;
 }
 
 absl::StatusOr<Tensor> Importer::DefaultOf(const std::string& tensor) {

@@ -45,6 +45,7 @@ struct BodyIndex {
 
 class Importer {
  public:
+  ~Importer();
   // `graph` must outlive the importer, which moves large tensors out of it.
   static absl::StatusOr<std::unique_ptr<Importer>> Create(tf::GraphDef& graph);
 
@@ -62,6 +63,8 @@ class Importer {
   absl::StatusOr<Tensor> DefaultOf(const std::string& tensor);
 
   bool HasFunction(const std::string& name) const { return functions_.contains(name); }
+  // The function that an XlaCallModule's module becomes; written when it is first asked for.
+  absl::StatusOr<FuncRef> CallModule(const tf::NodeDef* def, const Node& node);
   const BodyIndex& top() const { return top_; }
   tf::GraphDef& graph() { return graph_; }
   TensorReader& tensors() { return tensors_; }
@@ -77,6 +80,8 @@ class Importer {
   size_t calls_left_ = 0;
   BodyIndex top_;
   HashMap<std::string, std::unique_ptr<BodyIndex>> functions_;
+  std::vector<std::unique_ptr<tf::FunctionDef>> module_functions_;  // those of modules
+  HashMap<const tf::NodeDef*, std::string> modules_;                // and the main ones' names
   TensorReader tensors_;
 
   friend class BodyImport;

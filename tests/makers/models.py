@@ -24,7 +24,7 @@ import zlib
 
 os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-os.environ["KERAS_BACKEND"] = "tensorflow"
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 
 # pylint: disable=wrong-import-position
 import keras
