@@ -83,7 +83,8 @@ int64_t LiveBlocks() { return live; }
 
 namespace {
 
-void* Refuse() {
+// Never inlined: a debugger stops here.
+[[gnu::noinline]] void* Refuse() {
   errno = ENOMEM;
   return nullptr;
 }
@@ -123,23 +124,17 @@ void* aligned_alloc(size_t alignment, size_t bytes) noexcept {
   return MustFail(TENON_CALLER) ? Refuse() : Counted(__libc_memalign(alignment, bytes));
 }
 int posix_memalign(void** block, size_t alignment, size_t bytes) noexcept {
-  if (MustFail(TENON_CALLER)) return ENOMEM;
+  if (MustFail(TENON_CALLER)) return Refuse(), ENOMEM;
   *block = Counted(__libc_memalign(alignment, bytes));
   return *block == nullptr ? ENOMEM : 0;
 }
 
 void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
-  if (MustFail(TENON_CALLER)) {
-    errno = ENOMEM;
-    return MAP_FAILED;
-  }
+  if (MustFail(TENON_CALLER)) return Refuse(), MAP_FAILED;
   return reinterpret_cast<void*>(syscall(SYS_mmap, at, bytes, protection, flags, fd, offset));
 }
 void* mmap64(void* at, size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
-  if (MustFail(TENON_CALLER)) {
-    errno = ENOMEM;
-    return MAP_FAILED;
-  }
+  if (MustFail(TENON_CALLER)) return Refuse(), MAP_FAILED;
   return reinterpret_cast<void*>(syscall(SYS_mmap, at, bytes, protection, flags, fd, offset));
 }
 
