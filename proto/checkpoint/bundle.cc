@@ -1,5 +1,7 @@
 #include "proto/checkpoint/bundle.h"
 
+#include <google/protobuf/arena.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -71,8 +73,10 @@ absl::StatusOr<std::unique_ptr<Bundle>> Bundle::Open(const std::string& prefix,
 
 absl::Status Bundle::AddEntry(absl::string_view key, absl::string_view value) {
   const int size = static_cast<int>(value.size());
+  alignas(8) char block[1024];  // enough for most entries
+  google::protobuf::Arena arena(block, sizeof block);
   if (key.empty()) {
-    tf::BundleHeaderProto header;
+    auto& header = *google::protobuf::Arena::CreateMessage<tf::BundleHeaderProto>(&arena);
     if (!header.ParseFromArray(value.data(), size)) return InvalidArgument("damaged header");
     if (header.num_shards() < 1 || header.num_shards() > kMaxShards) {
       return InvalidArgument("the header states ", header.num_shards(), " shards");
@@ -83,7 +87,7 @@ absl::Status Bundle::AddEntry(absl::string_view key, absl::string_view value) {
     shards_.resize(static_cast<size_t>(header.num_shards()));
     return absl::OkStatus();
   }
-  tf::BundleEntryProto proto;
+  auto& proto = *google::protobuf::Arena::CreateMessage<tf::BundleEntryProto>(&arena);
   if (!proto.ParseFromArray(value.data(), size)) {
     return InvalidArgument("damaged entry of '", key, "'");
   }

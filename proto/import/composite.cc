@@ -37,7 +37,7 @@ tf::TensorInfo Plain(const std::string& tensor, tf::DataType dtype) {
 }
 
 void Expand(TensorEntries& entries) {
-  TensorEntries expanded;
+  TensorEntries expanded(entries.GetArena());
   for (const auto& entry : entries) {
     const std::string& key = entry.key();
     const tf::TensorInfo& info = entry.value();

@@ -181,10 +181,11 @@ absl::StatusOr<HashMap<std::string, std::string>> Assets(const std::string& dire
     return absl::FailedPreconditionError("the model has assets: load it from its folder");
   }
   for (const auto& asset : graph.asset_file_def()) TENON_RETURN_IF_ERROR(add(asset));
+  google::protobuf::Arena arena;
   for (const auto& collection : graph.collection_def()) {
     if (collection.key() != kAssetsCollection) continue;
     for (const auto& any : collection.value().any_list().value()) {
-      tf::MetaGraphDef::AssetFileDef asset;
+      auto& asset = *google::protobuf::Arena::CreateMessage<tf::MetaGraphDef::AssetFileDef>(&arena);
       if (!asset.ParseFromString(any.value())) {
         return InvalidArgument("collection '", kAssetsCollection, "' is damaged");
       }

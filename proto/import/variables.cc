@@ -1,5 +1,7 @@
 #include "proto/import/variables.h"
 
+#include <google/protobuf/arena.h>
+
 #include <utility>
 #include <vector>
 
@@ -90,7 +92,8 @@ absl::Status VariableStore::ReadObjectGraph() {
   const Bundle::Entry* entry = bundle_->Find(kKey);
   if (entry == nullptr || entry->dtype != DType::kString) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(const Tensor text, bundle_->Load(kKey));
-  tf::TrackableObjectGraph graph;
+  google::protobuf::Arena arena;
+  auto& graph = *google::protobuf::Arena::CreateMessage<tf::TrackableObjectGraph>(&arena);
   if (text.num_elements() != 1 || !graph.ParseFromString(*text.data<std::string>())) {
     return InvalidArgument(prefix_, ": the object graph is damaged");
   }

@@ -83,7 +83,7 @@ class Imported final : public ProcessGraph {
   absl::Status Import() override;
   absl::StatusOr<std::string> Serialize() override {
     const ProcessWriter writer(graph_, originals_, options_.names, home_, has_branches_);
-    google::protobuf::RepeatedPtrField<tf::NodeDef> nodes;
+    google::protobuf::RepeatedPtrField<tf::NodeDef> nodes(&arena_);
     TENON_RETURN_IF_ERROR(RestoreFetches());
     TENON_RETURN_IF_ERROR(writer.Write(nodes));
     def_->mutable_node()->Swap(&nodes);
@@ -365,7 +365,8 @@ absl::StatusOr<std::vector<ProcessOp>> ParseOpList(absl::string_view bytes) {
 }
 
 absl::StatusOr<TensorSpec> ParseTensorProperties(absl::string_view bytes) {
-  tf::TensorProperties properties;
+  google::protobuf::Arena arena;
+  auto& properties = *google::protobuf::Arena::CreateMessage<tf::TensorProperties>(&arena);
   if (!properties.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return InvalidArgument("not TensorProperties");
   }

@@ -70,7 +70,7 @@ absl::Status ProcessWriter::WriteInputs(const Node& n, tf::NodeDef& def) const {
 
 absl::Status ProcessWriter::WriteAttrs(const Node& n, const OpInfo& row, tf::NodeDef& def) const {
   // TensorFlow's internal attributes stay.
-  google::protobuf::RepeatedPtrField<tf::AttrEntry> kept;
+  google::protobuf::RepeatedPtrField<tf::AttrEntry> kept(def.GetArena());
   for (tf::AttrEntry& entry : *def.mutable_attr()) {
     if (absl::StartsWith(entry.key(), "_") && entry.key() != kStableInputsAttr) {
       kept.Add()->Swap(&entry);
