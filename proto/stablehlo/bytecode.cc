@@ -232,7 +232,6 @@ class Reader {
     bool has_args;
     if (!in.VarintWithFlag(ops, has_args) || ops > in.left()) return Truncated("ops");
     if (has_args) TENON_RETURN_IF_ERROR(ReadArguments(in, block));
-    block.ops.reserve(static_cast<size_t>(ops));
     for (; ops > 0; --ops) {
       block.ops.emplace_back();
       TENON_RETURN_IF_ERROR(ReadOp(in, block.ops.back(), depth));
