@@ -72,6 +72,24 @@ class Handles {
   std::vector<NodeId> variable_;
 };
 
+// Whether the node assigns a variable the value that it has, as exporters write for statistics that
+// inference leaves alone.
+bool KeepsValue(const Draft& draft, const Handles& handles, const Node& n) {
+  if (n.op != "AssignVariableOp" || n.inputs.size() < 2) return false;
+  Endpoint e = n.inputs[1];
+  const Node* source = &draft.node(e.node);
+  // op names: both pass values on; the second several.
+  while (source->op == "Identity" || source->op == "IdentityN") {
+    if (static_cast<size_t>(e.port) >= source->inputs.size()) return false;
+    e = source->inputs[static_cast<size_t>(e.port)];
+    source = &draft.node(e.node);
+  }
+  if (source->op != "ReadVariableOp" || source->inputs.empty()) return false;
+  const NodeId read = handles.Of(source->inputs[0]), written = handles.Of(n.inputs[0]);
+  return read != kNoNode && written != kNoNode &&
+         VariableName(draft.node(read)) == VariableName(draft.node(written));
+}
+
 class Freezer {
  public:
   Freezer(Draft& draft, VariableStore* store, const HashSet<std::string>& changed)
@@ -170,6 +188,12 @@ class Freezer {
     if (n.op == "Identity") return absl::OkStatus();
     n.inputs[input] = {variable, 0};
     const bool changes = Changes(variable);
+    if (!changes && n.op == "AssignVariableOp") {  // keeps the value
+      n.op = "NoOp";
+      n.inputs.clear();
+      n.attrs.clear();
+      return absl::OkStatus();
+    }
     if (input != 0 || !ReadsHandle(n)) return absl::OkStatus();
     const DType* dtype = draft_.node(variable).attr<DType>("dtype");
     if (dtype == nullptr)
@@ -314,7 +338,8 @@ void CollectChangedVariables(const Draft& draft, HashSet<std::string>& changed) 
       if (variable == kNoNode) continue;
       const bool reads = IsReference(draft.node(variable))
                              ? i >= references
-                             : n.op == "Identity" || (i == 0 && ReadsHandle(n));
+                             : n.op == "Identity" || (i == 0 && ReadsHandle(n)) ||
+                                   (i == 0 && KeepsValue(draft, handles, n));
       if (!reads) changed.insert(VariableName(draft.node(variable)));
     }
   }
