@@ -277,6 +277,15 @@ absl::StatusOr<Value> Body::ConstantValue(const Tensor& value, const Shape& shap
   return value.shape() == shape ? v : BroadcastView(v, {}, shape, {});
 }
 
+absl::StatusOr<Value> Body::Uniform(double number, DType dtype, const Value& like) {
+  Value v = like;
+  v.dtype = dtype;
+  v.origin = nullptr;
+  TENON_ASSIGN_OR_RETURN(v.constant, ScalarOf(dtype, number).Reshaped(like.base_shape));
+  TENON_ASSIGN_OR_RETURN(v.base, Constant(v.constant));
+  return v;
+}
+
 absl::StatusOr<Value> Body::Number(double number, DType dtype, const Value& like) {
   const Tensor scalar = ScalarOf(dtype, number);
   if (!scalar.valid()) return Unimplemented("on ", Name(dtype));
@@ -288,11 +297,35 @@ absl::StatusOr<Value> Body::Number(double number, DType dtype, const Value& like
   return BroadcastView(v, {}, like.shape, std::move(sizes));
 }
 
+namespace {
+
+// Whether all operands fit without their dimensions of 1, but not with them: what is computed of
+// them then keeps these dimensions out of the tensors too.
+bool FitCompact(absl::Span<const Value> operands, const Shape& shape) {
+  bool fit = true;
+  for (const Value& v : operands) {
+    if (v.dtype == DType::kInvalid) return false;
+    if (v.rank() == 0 || v.IsUniform()) continue;
+    if (v.sizes.valid()) return false;  // they would have to be computed anew
+    if (v.shape != shape || !IsAligned(Compact(v))) return false;
+    fit = fit && IsAligned(v);
+  }
+  return !fit;
+}
+
+}  // namespace
+
 absl::StatusOr<Value> Body::Elementwise(absl::string_view tf_op, absl::Span<const Value> operands,
                                         DType result, AttrMap attrs) {
   const Value* like = &operands[0];
   for (const Value& v : operands) {
     if (v.rank() > like->rank()) like = &v;
+  }
+  if (FitCompact(operands, like->shape)) {
+    std::vector<Value> compact;
+    for (const Value& v : operands) compact.push_back(v.rank() == 0 ? v : Compact(v));
+    TENON_ASSIGN_OR_RETURN(Value y, Elementwise(tf_op, compact, result, std::move(attrs)));
+    return Expanded(std::move(y), like->shape);
   }
   const int rank = like->rank();
   std::vector<bool> mapped(static_cast<size_t>(rank), false);

@@ -81,6 +81,8 @@ class Body {
   absl::StatusOr<Ref> Cast(const Ref& x, DType dtype);
   absl::StatusOr<Ref> Reshape(const Ref& x, const Shape& from, const Shape& to);
   absl::StatusOr<Value> ConstantValue(const Tensor& value, const Shape& shape);
+  // Another number in place of the element of a uniform value.
+  absl::StatusOr<Value> Uniform(double number, DType dtype, const Value& like);
   // A number, repeated to the shape of `like`.
   absl::StatusOr<Value> Number(double number, DType dtype, const Value& like);
 

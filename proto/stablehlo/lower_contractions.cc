@@ -44,41 +44,84 @@ std::string Equation(const Dot& dot, int lhs, int rhs) {
   return absl::StrCat(a, ",", b, "->", out);
 }
 
-absl::Status Product(Body& body, const Op& op, const Dot& dot) {
-  TENON_ASSIGN_OR_RETURN(const Value lhs, body.Operand(op, 0));
-  TENON_ASSIGN_OR_RETURN(const Value rhs, body.Operand(op, 1));
+void Erase(Dims& dims, int64_t d) {
+  for (int64_t& other : dims) other -= other > d ? 1 : 0;
+}
+
+// Takes dimensions of 1 that are neither of the batch nor contracted out of an operand, down to a
+// matrix, and returns where they are missing in the result, whose dimensions of this operand begin
+// at `first`.
+Dims DropUnits(Value& v, Dims& batch, Dims& contracted, int64_t first) {
+  Dims dropped;
+  int64_t at = first;
+  for (int d = 0; d < v.rank();) {
+    const bool free = !Contains(batch, d) && !Contains(contracted, d);
+    if (free && v.shape.dim(d) == 1 && v.rank() > 2) {
+      v = WithoutUnit(v, d);
+      Erase(batch, d);
+      Erase(contracted, d);
+      dropped.push_back(at);
+    } else {
+      ++d;
+    }
+    at += free ? 1 : 0;
+  }
+  return dropped;
+}
+
+absl::Status Product(Body& body, const Op& op, Dot dot) {
+  TENON_ASSIGN_OR_RETURN(Value lhs, body.Operand(op, 0));
+  TENON_ASSIGN_OR_RETURN(Value rhs, body.Operand(op, 1));
   TENON_ASSIGN_OR_RETURN(const Type* type, body.ResultType(op));
   if (dot.lhs_batch.size() != dot.rhs_batch.size() ||
       dot.lhs_contracted.size() != dot.rhs_contracted.size()) {
     return InvalidArgument("pairs dimensions with nothing");
   }
+  const int64_t of_batch = static_cast<int64_t>(dot.lhs_batch.size());
+  const int64_t of_lhs = lhs.rank() - of_batch - static_cast<int64_t>(dot.lhs_contracted.size());
+  const int64_t rank = of_lhs + rhs.rank() - static_cast<int64_t>(dot.rhs_contracted.size());
+  if (rank != type->shape.rank()) return InvalidArgument("gives a tensor of rank ", rank);
+  Dims units = DropUnits(lhs, dot.lhs_batch, dot.lhs_contracted, of_batch);
+  const Dims more = DropUnits(rhs, dot.rhs_batch, dot.rhs_contracted, of_batch + of_lhs);
+  units.insert(units.end(), more.begin(), more.end());
+  Shape shape = type->shape;
+  for (auto d = units.rbegin(); d != units.rend(); ++d) shape.erase(static_cast<int>(*d));
+  const auto define = [&](absl::StatusOr<Ref> made) -> absl::Status {
+    if (!made.ok()) return made.status();
+    Value y = Whole(*std::move(made), shape);
+    for (int64_t d : units) y = WithUnit(y, static_cast<int>(d));
+    return body.DefineResult(op, std::move(y));
+  };
   TENON_ASSIGN_OR_RETURN(Ref a, body.Full(lhs));
   TENON_ASSIGN_OR_RETURN(Ref b, body.Full(rhs));
   const DType dtype = type->dtype;
   if (!IsFloating(dtype) && !IsComplex(dtype)) {
     const std::string numbers = DimensionNumbers(
         {{1, dot.lhs_contracted}, {2, dot.rhs_contracted}, {3, dot.lhs_batch}, {4, dot.rhs_batch}});
-    return body.DefineNode(op, "XlaDotV2", {a, b},
-                           {{"LhsT", a.dtype},
-                            {"RhsT", b.dtype},
-                            {"dimension_numbers", numbers},
-                            {"precision_config", ""},
-                            {"preferred_element_type", dtype}});
+    return define(body.Node("XlaDotV2", {a, b},
+                            {{"LhsT", a.dtype},
+                             {"RhsT", b.dtype},
+                             {"dimension_numbers", numbers},
+                             {"precision_config", ""},
+                             {"preferred_element_type", dtype}},
+                            dtype));
   }
   // Narrow operands of a wide result are exact in it.
   TENON_ASSIGN_OR_RETURN(a, body.Cast(a, dtype));
   TENON_ASSIGN_OR_RETURN(b, body.Cast(b, dtype));
   if (lhs.rank() == 2 && rhs.rank() == 2 && dot.lhs_contracted.size() == 1 &&
       dot.lhs_batch.empty()) {
-    return body.DefineNode(op, "MatMul", {a, b},
-                           {{"T", dtype},
-                            {"transpose_a", dot.lhs_contracted[0] == 0},
-                            {"transpose_b", dot.rhs_contracted[0] == 1}});
+    return define(body.Node("MatMul", {a, b},
+                            {{"T", dtype},
+                             {"transpose_a", dot.lhs_contracted[0] == 0},
+                             {"transpose_b", dot.rhs_contracted[0] == 1}},
+                            dtype));
   }
   if (lhs.rank() + rhs.rank() > 52) return Unimplemented("of that many dimensions");
-  return body.DefineNode(
-      op, "Einsum", {a, b},
-      {{"T", dtype}, {"N", int64_t{2}}, {"equation", Equation(dot, lhs.rank(), rhs.rank())}});
+  return define(body.Node(
+      "Einsum", {a, b},
+      {{"T", dtype}, {"N", int64_t{2}}, {"equation", Equation(dot, lhs.rank(), rhs.rank())}},
+      dtype));
 }
 
 // Both lists are dimensions of one operand, without a common one.
@@ -289,14 +332,6 @@ absl::StatusOr<Ref> General(Body& body, const Op& op, const Ref& x, const Ref& f
                    dtype);
 }
 
-// A view with another dimension of 1.
-Value WithUnit(const Value& v, int64_t at) {
-  Value out = v;
-  out.shape.insert(static_cast<int>(at), 1);
-  out.axes.insert(out.axes.begin() + at, -1);
-  return out;
-}
-
 absl::Status Convolution(Body& body, const Op& op) {
   TENON_ASSIGN_OR_RETURN(Value lhs, body.Operand(op, 0));
   TENON_ASSIGN_OR_RETURN(Value rhs, body.Operand(op, 1));
@@ -316,8 +351,8 @@ absl::Status Convolution(Body& body, const Op& op) {
   const bool signal = c.spatial() == 1 && !c.padding.empty();  // as an image with one row
   Shape out = type->shape;
   if (signal) {
-    lhs = WithUnit(lhs, c.input.spatial[0]);
-    rhs = WithUnit(rhs, c.kernel.spatial[0]);
+    lhs = WithUnit(lhs, static_cast<int>(c.input.spatial[0]));
+    rhs = WithUnit(rhs, static_cast<int>(c.kernel.spatial[0]));
     out.insert(static_cast<int>(c.output.spatial[0]), 1);
     c.input.InsertSpatial();
     c.kernel.InsertSpatial();

@@ -1,5 +1,7 @@
 // Elementwise ops that are TensorFlow's, and those that have a short expression in them.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "env/status.h"
 #include "proto/stablehlo/lowering.h"
@@ -83,12 +85,50 @@ bool LeavesAll(absl::string_view op, const Value& v) {
   return (op == "maximum" || op == "minimum") && v.IsUniform() && IsNeutral(op, v);
 }
 
+// The result of an op on two numbers, if the dtype's arithmetic is exact enough in double: what is
+// computed of sizes and scales, and then decides what other ops mean.
+bool Computed(absl::string_view op, DType dtype, double a, double b, double& result) {
+  if (dtype != DType::kFloat && dtype != DType::kDouble && dtype != DType::kInt32) return false;
+  if (op == "add") {
+    result = a + b;
+  } else if (op == "subtract") {
+    result = a - b;
+  } else if (op == "multiply") {
+    result = a * b;
+  } else if (op == "maximum" && a == a && b == b) {
+    result = std::max(a, b);
+  } else if (op == "minimum" && a == a && b == b) {
+    result = std::min(a, b);
+  } else {
+    return false;
+  }
+  // Integers wrap around.
+  return dtype != DType::kInt32 || std::abs(result) <= std::numeric_limits<int32_t>::max();
+}
+
+// Whether both are one number, of one shape.
+bool AreNumbers(const Value& a, const Value& b, double& x, double& y) {
+  return a.IsUniform() && b.IsUniform() && a.shape == b.shape && a.UniformNumber(x) &&
+         b.UniformNumber(y);
+}
+
 absl::Status Binary(Body& body, const Op& op) {
   const Plain* row = FindPlain(kBinary, op.name);
   if (row == nullptr) return Internal("has no row");
   TENON_ASSIGN_OR_RETURN(std::vector<Value> x, Operands(body, op, 2));
+  double a, b, result;
+  if (AreNumbers(x[0], x[1], a, b) && Computed(op.name, x[0].dtype, a, b, result)) {
+    TENON_ASSIGN_OR_RETURN(Value y, body.Uniform(result, x[0].dtype, x[0]));
+    return body.DefineResult(op, std::move(y));
+  }
   if (LeavesAll(op.name, x[0])) return body.DefineResult(op, std::move(x[1]));
   if (LeavesAll(op.name, x[1])) return body.DefineResult(op, std::move(x[0]));
+  const bool floating = op.name == "maximum" && IsFloating(x[0].dtype);
+  for (size_t i = 0; floating && i < 2; ++i) {
+    if (!x[i].IsUniform() || !x[i].UniformNumber(a) || a != 0) continue;
+    TENON_ASSIGN_OR_RETURN(Value y, body.Map("Relu", {x[1 - i]}));
+    return body.DefineResult(op, std::move(y));
+  }
   TENON_ASSIGN_OR_RETURN(Value y, Apply(body, *row, x));
   return body.DefineResult(op, std::move(y));
 }
@@ -127,6 +167,12 @@ absl::Status Compare(Body& body, const Op& op) {
                                         "Greater", "LessEqual", "Less"};
   if (direction < 0 || direction > 5) return InvalidArgument("in a direction ", direction);
   constexpr int64_t kTotalOrder = 2;
+  double a, b;
+  if (kind != kTotalOrder && AreNumbers(x[0], x[1], a, b)) {
+    const bool results[] = {a == b, a != b, a >= b, a > b, a <= b, a < b};
+    TENON_ASSIGN_OR_RETURN(Value y, body.Uniform(results[direction] ? 1 : 0, DType::kBool, x[0]));
+    return body.DefineResult(op, std::move(y));
+  }
   if (kind == kTotalOrder && IsFloating(x[0].dtype)) {
     // As integers: the bits of a negative number, except its sign, count down.
     const bool wide = x[0].dtype == DType::kDouble;
@@ -164,6 +210,10 @@ absl::Status Compare(Body& body, const Op& op) {
 
 absl::Status Select(Body& body, const Op& op) {
   TENON_ASSIGN_OR_RETURN(const std::vector<Value> x, Operands(body, op, 3));
+  double chosen;
+  if (x[0].IsUniform() && x[0].UniformNumber(chosen)) {
+    return body.DefineResult(op, chosen != 0 ? x[1] : x[2]);
+  }
   TENON_ASSIGN_OR_RETURN(Value y, body.Elementwise("SelectV2", x, x[1].dtype, {{"T", x[1].dtype}}));
   return body.DefineResult(op, std::move(y));
 }
@@ -181,13 +231,8 @@ absl::Status Convert(Body& body, const Op& op) {
   TENON_ASSIGN_OR_RETURN(const Type* type, body.ResultType(op));
   if (x.dtype == type->dtype) return body.DefineResult(op, x);
   double number;
-  if (x.UniformNumber(number) && IsFloating(type->dtype)) {
-    TENON_ASSIGN_OR_RETURN(const Tensor scalar,
-                           ScalarOf(type->dtype, number).Reshaped(x.constant.shape()));
-    Value y = x;
-    y.dtype = type->dtype;
-    y.constant = scalar;
-    TENON_ASSIGN_OR_RETURN(y.base, body.Constant(scalar));
+  if (x.IsUniform() && x.UniformNumber(number) && IsFloating(type->dtype)) {
+    TENON_ASSIGN_OR_RETURN(Value y, body.Uniform(number, type->dtype, x));
     return body.DefineResult(op, std::move(y));
   }
   TENON_ASSIGN_OR_RETURN(Value y, body.Elementwise("Cast", {x}, type->dtype,

@@ -34,6 +34,22 @@ absl::string_view CombinationOf(absl::string_view reduction) {
 // reshape.
 absl::StatusOr<Value> Reduce(Body& body, const Value& x, absl::string_view reduction,
                              const std::vector<int64_t>& dims) {
+  const Value compact = Compact(x);
+  if (!x.IsWhole() && compact.IsWhole()) {
+    std::vector<int64_t> inner;
+    Shape left;
+    int64_t at = 0;
+    for (int d = 0; d < x.rank(); ++d) {
+      const bool reduced = std::find(dims.begin(), dims.end(), d) != dims.end();
+      if (!reduced) left.push_back(x.shape.dim(d));
+      if (x.shape.dim(d) == 1) continue;
+      if (reduced) inner.push_back(at);
+      ++at;
+    }
+    if (inner.empty()) return Expanded(compact, left);
+    TENON_ASSIGN_OR_RETURN(Value y, Reduce(body, compact, reduction, inner));
+    return Expanded(std::move(y), left);
+  }
   TENON_ASSIGN_OR_RETURN(const Ref whole, body.Full(x));
   TENON_ASSIGN_OR_RETURN(const Ref axes, body.Integers32(dims));
   AttrMap attrs{{"Tidx", DType::kInt32}, {"keep_dims", true}};

@@ -93,10 +93,19 @@ absl::StatusOr<Value> TransposedValue(Body& body, const Value& x,
                                       const std::vector<int64_t>& order) {
   Shape shape;
   for (int64_t d : order) shape.push_back(x.shape.dim(static_cast<int>(d)));
-  if (x.IsUniform() && x.shape.IsComplete()) {
-    Value y = x;
-    y.shape = std::move(shape);
-    return y;
+  Value view;
+  if (TransposedView(x, order, view)) return view;
+  const Value compact = Compact(x);
+  if (!x.IsWhole() && compact.IsWhole()) {  // dimensions of 1 need not move
+    std::vector<int64_t> moved;
+    for (int64_t d : order) {
+      if (x.shape.dim(static_cast<int>(d)) == 1) continue;
+      int64_t at = 0;
+      for (int before = 0; before < d; ++before) at += x.shape.dim(before) != 1 ? 1 : 0;
+      moved.push_back(at);
+    }
+    TENON_ASSIGN_OR_RETURN(Value y, TransposedValue(body, compact, moved));
+    return Expanded(std::move(y), shape);
   }
   TENON_ASSIGN_OR_RETURN(const Ref whole, body.Full(x));
   TENON_ASSIGN_OR_RETURN(Ref y, Transposed(body, whole, order));

@@ -122,6 +122,55 @@ bool ReshapedView(const Value& v, const Shape& to, Value& out) {
   return true;
 }
 
+bool TransposedView(const Value& v, const std::vector<int64_t>& order, Value& out) {
+  out = v;
+  out.sizes = {};
+  int last = -1;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const size_t from = static_cast<size_t>(order[i]);
+    const int64_t size = v.shape.dim(static_cast<int>(from));
+    const int axis = size == 1 ? -1 : v.axes[from];
+    if (axis >= 0 && axis < last) return false;
+    last = std::max(last, axis);
+    if (size < 0 && axis < 0) return false;  // needs `sizes`
+    out.shape.set_dim(static_cast<int>(i), size);
+    out.axes[i] = axis;
+  }
+  return true;
+}
+
+Value WithoutUnit(const Value& v, int d) {
+  Value out = v;
+  out.shape.erase(d);
+  out.axes.erase(out.axes.begin() + d);
+  out.sizes = {};
+  return out;
+}
+
+Value WithUnit(const Value& v, int d) {
+  Value out = v;
+  out.shape.insert(d, 1);
+  out.axes.insert(out.axes.begin() + d, -1);
+  out.sizes = {};
+  return out;
+}
+
+Value Compact(const Value& v) {
+  Value out = v;
+  for (int d = v.rank() - 1; d >= 0; --d) {
+    if (v.shape.dim(d) == 1) out = WithoutUnit(out, d);
+  }
+  out.sizes = {};
+  return out;
+}
+
+Value Expanded(Value v, const Shape& shape) {
+  for (int d = 0; d < shape.rank(); ++d) {
+    if (shape.dim(d) == 1) v = WithUnit(v, d);
+  }
+  return v;
+}
+
 Value BroadcastView(const Value& v, const std::vector<int64_t>& dims, Shape to, Ref sizes) {
   Value out = v;
   out.axes.assign(static_cast<size_t>(to.rank()), -1);

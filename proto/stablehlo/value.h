@@ -52,6 +52,16 @@ Value Whole(Ref base, Shape shape);
 // The same elements with a shape that differs by dimensions of 1; false if it differs otherwise, or
 // may.
 bool ReshapedView(const Value& v, const Shape& to, Value& out);
+// The value with dimension order[i] as dimension i, if only dimensions of 1 change places;
+// otherwise false.
+bool TransposedView(const Value& v, const std::vector<int64_t>& order, Value& out);
+// The value without dimension `d`, of size 1, and with one more before `d`.
+Value WithoutUnit(const Value& v, int d);
+Value WithUnit(const Value& v, int d);
+// The value without all dimensions of 1.
+Value Compact(const Value& v);
+// Undoes that: `v` with dimensions of 1 wherever `shape` has them.
+Value Expanded(Value v, const Shape& shape);
 // The value with dimension i as dimension dims[i] of the result, which is repeated along all
 // others.
 Value BroadcastView(const Value& v, const std::vector<int64_t>& dims, Shape to, Ref sizes);
