@@ -7,6 +7,20 @@
 #include "proto/messages/tenon_graph.pb.h"
 
 namespace tenon::stablehlo {
+namespace {
+
+// A function's constants are written again wherever it is inlined, so they count as nodes, too.
+constexpr size_t kConstantBytesPerNode = 128;
+
+size_t Cost(const AttrMap& attrs) {
+  size_t cost = 1;
+  for (const auto& [key, value] : attrs) {
+    if (const Tensor* t = value.get_if<Tensor>()) cost += t->bytes() / kConstantBytesPerNode;
+  }
+  return cost;
+}
+
+}  // namespace
 
 FunctionWriter::FunctionWriter(std::string name, size_t& nodes_left)
     : name_(std::move(name)), nodes_left_(nodes_left), def_(std::make_unique<tf::FunctionDef>()) {
@@ -36,10 +50,11 @@ absl::StatusOr<std::vector<Ref>> FunctionWriter::AddNode(absl::string_view name,
                                                          const std::vector<Ref>& inputs,
                                                          const AttrMap& attrs,
                                                          const std::vector<DType>& outputs) {
-  if (nodes_left_ == 0) {
+  const size_t cost = Cost(attrs);
+  if (nodes_left_ < cost) {
     return absl::ResourceExhaustedError("with its functions inlined the module has too many nodes");
   }
-  --nodes_left_;
+  nodes_left_ -= cost;
   tf::NodeDef& node = *def_->add_node_def();
   // Arguments are called arg0, arg1 and so on; no op of StableHLO is.
   const int before = names_[std::string(name)]++;
