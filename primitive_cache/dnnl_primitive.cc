@@ -176,34 +176,30 @@ class DnnlLayout final : public PackedLayout {
       std::call_once(pack_made_, [&] { pack_ = MakeReorder(plain_, packed_, threads_); });
       return absl::OkStatus();
     }));
-    if (pack_->scratch_bytes() == 0) {
-      return pack_->Execute({const_cast<void*>(plain), packed}, nullptr);
-    }
-    return Reorder(plain_, plain, packed_, packed);
+    return Run(*pack_, plain, packed);
   }
   // For signed 8-bit sources, sums of the weights follow the weights; Winograd's weights are
   // transformed.
   bool can_unpack() const override { return onednn::BlocksOf(packed_).has_value(); }
   absl::Status Unpack(const void* packed, void* plain) const override {
-    return Reorder(packed_, packed, plain_, plain);
+    return Guarded([&]() -> absl::Status {
+      return Run(*MakeReorder(packed_, plain_, threads_), packed, plain);
+    });
   }
   std::string description() const override {
     return absl::StrCat(onednn::BytesOf(plain_), onednn::BytesOf(packed_), key_);
   }
 
  private:
-  absl::Status Reorder(const dnnl::memory::desc& from_desc, const void* from,
-                       const dnnl::memory::desc& to_desc, void* to) const {
+  static absl::Status Run(const Primitive& reorder, const void* from, void* to) {
     return Guarded([&]() -> absl::Status {
-      const ThreadScope threads(threads_);
-      const dnnl::engine& engine = CpuEngine();
-      dnnl::memory src(from_desc, engine, const_cast<void*>(from));
-      dnnl::memory dst(to_desc, engine, to);
-      dnnl::stream stream(engine);
-      // oneDNN itself caches compiled reorders, under the same descriptions.
-      dnnl::reorder(src, dst).execute(stream, src, dst);
-      stream.wait();
-      return absl::OkStatus();
+      dnnl::memory scratch;
+      if (const auto bytes = static_cast<int64_t>(reorder.scratch_bytes()); bytes > 0) {
+        scratch = dnnl::memory({{bytes}, dnnl::memory::data_type::u8, dnnl::memory::format_tag::a},
+                               CpuEngine());
+      }
+      return reorder.Execute({const_cast<void*>(from), to},
+                             scratch ? scratch.get_data_handle() : nullptr);
     });
   }
 

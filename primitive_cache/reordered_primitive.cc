@@ -61,20 +61,6 @@ class ReorderedPrimitive final : public Primitive {
 
 }  // namespace
 
-std::shared_ptr<const Primitive> MakeReorder(const dnnl::memory::desc& from,
-                                             const dnnl::memory::desc& to, int threads) {
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  const dnnl::reorder::primitive_desc pd(CpuEngine(), from, CpuEngine(), to, attr);
-  PrimitiveParts parts;
-  parts.primitive = dnnl::reorder(pd);
-  parts.arguments = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
-  parts.scratchpad = pd.scratchpad_desc();
-  parts.implementation = pd.impl_info_str();
-  parts.threads = threads;
-  return WrapPrimitive(std::move(parts));
-}
-
 absl::StatusOr<std::shared_ptr<const Primitive>> WrapWithPlainArguments(
     PrimitiveParts parts, absl::Span<const PlainArgument> plain) {
   std::vector<Reordered> reordered;
