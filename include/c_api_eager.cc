@@ -47,6 +47,11 @@ absl::StatusOr<AttrValue> ListOf(const C* values, size_t count) {
   return AttrValue(std::move(list));
 }
 
+absl::StatusOr<Shape> PartialShape(const int64_t* dims, int rank) {
+  if (rank == -1) return Shape::Unknown();
+  return tenon::ShapeFromDims(dims, rank);
+}
+
 absl::StatusOr<tenon::Eager*> Context(tenon_eager* eager) {
   if (eager != nullptr) return eager->eager.get();
   return tenon::eager::DefaultContext();
@@ -122,8 +127,7 @@ tenon_status* tenon_attrs_set_type(tenon_attrs* attrs, const char* name, tenon_d
 tenon_status* tenon_attrs_set_shape(tenon_attrs* attrs, const char* name, const int64_t* dims,
                                     int rank) {
   return Set(attrs, name, [&]() -> absl::StatusOr<AttrValue> {
-    if (rank == -1) return AttrValue(Shape::Unknown());
-    TENON_ASSIGN_OR_RETURN(Shape shape, tenon::ShapeFromDims(dims, rank));
+    TENON_ASSIGN_OR_RETURN(Shape shape, PartialShape(dims, rank));
     return AttrValue(std::move(shape));
   });
 }
@@ -161,6 +165,18 @@ tenon_status* tenon_attrs_set_strings(tenon_attrs* attrs, const char* name,
 tenon_status* tenon_attrs_set_types(tenon_attrs* attrs, const char* name, const tenon_dtype* values,
                                     size_t count) {
   return Set(attrs, name, [&] { return ListOf<DType>(values, count); });
+}
+tenon_status* tenon_attrs_set_shapes(tenon_attrs* attrs, const char* name,
+                                     const int64_t* const* dims, const int* ranks, size_t count) {
+  return Set(attrs, name, [&]() -> absl::StatusOr<AttrValue> {
+    if (count > 0 && (dims == nullptr || ranks == nullptr)) return InvalidArgument("null argument");
+    std::vector<Shape> list;
+    for (size_t i = 0; i < count; ++i) {
+      TENON_ASSIGN_OR_RETURN(Shape shape, PartialShape(dims[i], ranks[i]));
+      list.push_back(std::move(shape));
+    }
+    return AttrValue(std::move(list));
+  });
 }
 
 tenon_status* tenon_eager_create(const tenon_eager_options* options, tenon_eager** eager) {

@@ -42,6 +42,9 @@ TENON_API tenon_status* tenon_attrs_set_strings(tenon_attrs* attrs, const char* 
                                                 size_t count);
 TENON_API tenon_status* tenon_attrs_set_types(tenon_attrs* attrs, const char* name,
                                               const tenon_dtype* values, size_t count);
+TENON_API tenon_status* tenon_attrs_set_shapes(tenon_attrs* attrs, const char* name,
+                                               const int64_t* const* dims, const int* ranks,
+                                               size_t count);
 
 /* A context that keeps prepared kernels between calls. Any number of threads may use it at once.
  * Functions take NULL for the process's own context, which the environment configures. */

@@ -29,11 +29,27 @@ tenon_dtype DTypeNamed(const std::string& name) {
 }
 
 // None: a shape of unknown rank; a dimension of None is unknown.
-void SetShape(tenon_attrs* attrs, const char* name, nb::handle value) {
-  if (value.is_none()) return Check(tenon_attrs_set_shape(attrs, name, nullptr, -1));
+struct AttrShape {
+  explicit AttrShape(nb::handle value) {
+    if (value.is_none()) return;
+    for (nb::handle dim : value) dims.push_back(dim.is_none() ? -1 : nb::cast<int64_t>(dim));
+    rank = static_cast<int>(dims.size());
+  }
+
   std::vector<int64_t> dims;
-  for (nb::handle dim : value) dims.push_back(dim.is_none() ? -1 : nb::cast<int64_t>(dim));
-  Check(tenon_attrs_set_shape(attrs, name, dims.data(), static_cast<int>(dims.size())));
+  int rank = -1;
+};
+
+void SetShapes(tenon_attrs* attrs, const char* name, nb::handle value) {
+  std::vector<AttrShape> shapes;
+  for (nb::handle shape : value) shapes.emplace_back(shape);
+  std::vector<const int64_t*> dims;
+  std::vector<int> ranks;
+  for (const AttrShape& shape : shapes) {
+    dims.push_back(shape.dims.data());
+    ranks.push_back(shape.rank);
+  }
+  Check(tenon_attrs_set_shapes(attrs, name, dims.data(), ranks.data(), shapes.size()));
 }
 
 void SetStrings(tenon_attrs* attrs, const char* name, const std::vector<nb::bytes>& values) {
@@ -59,7 +75,8 @@ void SetAttr(tenon_attrs* attrs, const char* name, std::string_view kind, nb::ha
   } else if (kind == "type") {
     Check(tenon_attrs_set_type(attrs, name, DTypeNamed(nb::cast<std::string>(value))));
   } else if (kind == "shape") {
-    SetShape(attrs, name, value);
+    const AttrShape shape(value);
+    Check(tenon_attrs_set_shape(attrs, name, shape.dims.data(), shape.rank));
   } else if (kind == "tensor") {
     Check(tenon_attrs_set_tensor(attrs, name, nb::cast<const Tensor&>(value).get()));
   } else if (kind == "list(int)") {
@@ -76,6 +93,8 @@ void SetAttr(tenon_attrs* attrs, const char* name, std::string_view kind, nb::ha
       types.push_back(DTypeNamed(type));
     }
     Check(tenon_attrs_set_types(attrs, name, types.data(), types.size()));
+  } else if (kind == "list(shape)") {
+    SetShapes(attrs, name, value);
   } else {
     throw StatusError(TENON_UNIMPLEMENTED, std::string("attribute '") + name + "' of kind " +
                                                std::string(kind) + " cannot be set from Python");

@@ -98,12 +98,17 @@ class _Op:
         numbers: Dict[str, int] = {}
         for arg, value in zip(self.inputs, values):
             items = list(value) if arg.is_list else [value]
-            if arg.number_attr:
-                numbers[arg.number_attr] = len(items)
+            if numbers.setdefault(arg.number_attr, len(items)) != len(items) and arg.number_attr:
+                raise ValueError(f"{self.name}: '{arg.name}' has {len(items)} elements, but {arg.number_attr} is "
+                                 f"{numbers[arg.number_attr]}")
+            converted = [self._tensor(arg, item, types) for item in items]
             if arg.type_list_attr:
                 numbers[arg.type_list_attr] = len(items)
-            for item in items:
-                tensors.append(self._tensor(arg, item, types))
+                given.setdefault(arg.type_list_attr, [tensor.dtype for tensor in converted])
+            tensors += converted
+        for arg in self.inputs:
+            if arg.number_attr:
+                given.setdefault(arg.number_attr, numbers[arg.number_attr])
         attrs = [(name, self.attrs[name].kind, _attr_value(self.attrs[name].kind, value))
                  for name, value in given.items()]
         for name, dtype in types.items():
@@ -175,8 +180,8 @@ class _Op:
         return wanted
 
     def _tensor(self, arg: _Argument, value: Any, types: Dict[str, str]) -> _core.Tensor:
-        dtype = arg.dtype or types.get(arg.type_attr, "")
-        if not dtype and not _dtype_of(value):
+        dtype = arg.dtype or types.get(arg.type_attr, "") or _dtype_of(value)
+        if not dtype:
             dtype = {"int64": "int32", "float64": "float32"}.get(np.asarray(value).dtype.name, "")
         return tensor_for(value, dtype, arg.name, False)
 

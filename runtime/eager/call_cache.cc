@@ -14,25 +14,41 @@
 namespace tenon {
 namespace {
 
-// The number of inputs of a variadic argument: all that the fixed arguments leave.
-int64_t Variadic(const OpSignature& signature, size_t num_inputs) {
-  int64_t rest = static_cast<int64_t>(num_inputs);
+const std::string& LengthAttr(const ArgSpec& arg) {
+  return arg.number_attr.empty() ? arg.type_list_attr : arg.number_attr;
+}
+
+// The length of a list that `attr` describes, or -1 if `attrs` does not have it.
+int64_t GivenLength(const AttrMap& attrs, const std::string& attr) {
+  const auto found = attrs.find(attr);
+  if (found == attrs.end()) return -1;
+  if (const int64_t* n = found->second.get_if<int64_t>()) return std::max<int64_t>(*n, 0);
+  const auto* types = found->second.get_if<std::vector<DType>>();
+  return types == nullptr ? 0 : std::ssize(*types);
+}
+
+// The same, or what the other inputs leave, shared by the lists that `attr` describes.
+int64_t ListLength(const OpSignature& signature, size_t num_inputs, const AttrMap& attrs,
+                   const std::string& attr) {
+  if (const int64_t given = GivenLength(attrs, attr); given >= 0) return given;
+  int64_t rest = static_cast<int64_t>(num_inputs), lists = 0;
   for (const ArgSpec& arg : signature.inputs) {
-    if (arg.number_attr.empty() && arg.type_list_attr.empty()) --rest;
+    const std::string& other = LengthAttr(arg);
+    rest -= other.empty() ? 1 : std::max<int64_t>(GivenLength(attrs, other), 0);
+    lists += other == attr;
   }
-  return rest;
+  return std::max<int64_t>(rest, 0) / lists;
 }
 
 void FillFromInputs(const OpInfo& op, absl::Span<const DType> inputs, AttrMap& attrs) {
   size_t at = 0;
   for (const ArgSpec& arg : op.signature.inputs) {
-    int64_t count = 1;
+    const std::string& length = LengthAttr(arg);
+    const int64_t count =
+        length.empty() ? 1 : ListLength(op.signature, inputs.size(), attrs, length);
     if (!arg.number_attr.empty()) {
-      attrs.try_emplace(arg.number_attr, Variadic(op.signature, inputs.size()));
-      const int64_t* n = attrs.at(arg.number_attr).get_if<int64_t>();
-      count = n == nullptr ? 0 : *n;
+      attrs.try_emplace(arg.number_attr, count);
     } else if (!arg.type_list_attr.empty()) {
-      count = Variadic(op.signature, inputs.size());
       std::vector<DType> dtypes;
       for (int64_t i = 0; i < count && at + static_cast<size_t>(i) < inputs.size(); ++i) {
         dtypes.push_back(inputs[at + static_cast<size_t>(i)]);
@@ -42,7 +58,7 @@ void FillFromInputs(const OpInfo& op, absl::Span<const DType> inputs, AttrMap& a
     if (!arg.type_attr.empty() && count > 0 && at < inputs.size()) {
       attrs.try_emplace(arg.type_attr, inputs[at]);
     }
-    at += static_cast<size_t>(std::max<int64_t>(count, 0));
+    at += static_cast<size_t>(count);
   }
 }
 

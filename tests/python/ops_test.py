@@ -62,6 +62,18 @@ class OpsTest(unittest.TestCase):
         np.testing.assert_array_equal(ops.ConcatV2([[1], [2, 3]], 0), [1, 2, 3])
         parts = ops.Split(0, [1, 2, 3, 4], num_split=2)
         np.testing.assert_array_equal(parts[1], [3, 4])
+        stitched = ops.DynamicStitch([[2, 0], [1]], [[1.0, 2.0], [3.0]])  # two lists of one length
+        np.testing.assert_array_equal(stitched, [2, 3, 1])
+        with self.assertRaisesRegex(ValueError, "'data' has 1 elements, but N is 2"):
+            ops.DynamicStitch([[2, 0], [1]], [[1.0, 2.0]])
+        columns = [[["a"], ["b"]], np.array([[5], [6]])]
+        crossed = ops.SparseCrossHashed([], [], [], columns, 10, False, [1, 2])  # lists of different lengths
+        self.assertEqual(crossed.output_values.shape, (2,))
+
+    def test_lists_of_shapes(self) -> None:
+        parsed = ops.ParseSingleExample(b"", [np.float32([0, 2])], num_sparse=0, sparse_keys=[], sparse_types=[],
+                                        dense_keys=["f"], Tdense=["float32"], dense_shapes=[[2]])
+        np.testing.assert_array_equal(parsed.dense_values[0], [0, 2])
 
     def test_several_outputs_have_names(self) -> None:
         top = ops.TopKV2([3.0, 1.0, 2.0], 2)

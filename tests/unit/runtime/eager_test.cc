@@ -46,6 +46,12 @@ TEST(Eager, FillsAttributesFromInputs) {
                                {Floats({2}, {1, 2}), Floats({1}, {3}), Tensor::Scalar<int32_t>(0)});
   ASSERT_TRUE(joined.ok()) << joined.status();
   EXPECT_THAT((*joined)[0].flat<float>(), ElementsAre(1, 2, 3));
+  // Two lists of one length.
+  auto stitched = eager->Execute("DynamicStitch",
+                                 {Tensor::Vector<int32_t>({2, 0}), Tensor::Vector<int32_t>({1}),
+                                  Floats({2}, {1, 2}), Floats({1}, {3})});
+  ASSERT_TRUE(stitched.ok()) << stitched.status();
+  EXPECT_THAT((*stitched)[0].flat<float>(), ElementsAre(2, 3, 1));
 }
 
 TEST(Eager, KernelsAreKeptByShapeAndByTheValuesTheyRead) {
