@@ -53,9 +53,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> CountKernel(PrepareContext& p, CountedRo
               while (where[row + 1] <= i) ++row;
             }
             if (v < 0) return InvalidArgument("values must not be negative, but one is ", v);
-            if (most <= 0 && v == INT64_MAX)
+            if (most < 0 && v == INT64_MAX)
               return InvalidArgument("the value ", v, " is too large");
-            if (most > 0 && v >= most) continue;
+            if (most >= 0 && v >= most) continue;
             T& count = counts[{row, v}];
             count = binary ? T(1) : WrapAdd(count, weighted ? weights[i] : T(1));
             largest = std::max(largest, v);
@@ -72,7 +72,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CountKernel(PrepareContext& p, CountedRo
           }
           int64_t* shape = run.output<int64_t>(2);
           if (rank == 2) *shape++ = batches;
-          *shape = most > 0 ? most : std::max(largest + 1, least);
+          *shape = most >= 0 ? most : std::max(largest + 1, least);
           return absl::OkStatus();
         });
       });

@@ -23,7 +23,7 @@ constexpr CountInputs InputsOf(CountedRows rows) {
 }
 
 // Counts (or with weights, their sums: int32, int64, float or double) of values (int32 or int64) of
-// at least 0, and below maxlength if that is positive; 1 each with binary_output. InvalidArgument
+// at least 0, and below maxlength unless that is -1; 1 each with binary_output. InvalidArgument
 // for negative values and bad rows.
 absl::StatusOr<std::unique_ptr<Kernel>> CountKernel(PrepareContext& p, CountedRows rows);
 template <CountedRows rows>

@@ -102,6 +102,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> SplitAtTextKernel(PrepareContext& p) {
   return MakeKernel([n, most](RunContext& run) {
     const absl::string_view separator = *run.input<std::string>(1);
     return RunSplit(run, n, [&](absl::string_view text) {
+      if (most == 0) return Parts{text};
       return separator.empty() ? SplitAtSpace(text, most) : SplitAt(text, separator, most);
     });
   });

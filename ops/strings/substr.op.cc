@@ -1,4 +1,5 @@
-// Substr: a part of each string, from pos (negative: counted from the end), at most len long.
+// Substr: a part of each string, from pos (negative: counted from the end), at most len long. A
+// negative number of bytes is all that follow, a negative number of characters none.
 #include <algorithm>
 
 #include "kernels/elementwise/reference_broadcast.h"
@@ -36,7 +37,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Substr(PrepareContext& p) {
         return;
       }
       const int64_t begin = pos[k] < 0 ? pos[k] + size : pos[k];
-      const int64_t count = std::clamp<int64_t>(len[k], 0, size - begin);
+      const int64_t rest = size - begin;
+      const int64_t count = bytes && len[k] < 0 ? rest : std::clamp<int64_t>(len[k], 0, rest);
       auto byte = [&](int64_t i) {
         return bytes ? static_cast<size_t>(i) : starts[static_cast<size_t>(i)];
       };
