@@ -35,6 +35,9 @@ struct SuppressionLimits {
   int64_t count = 0;                           // maximum number of selected boxes
   T overlap = T(0);                            // a larger overlap suppresses
   T score = std::numeric_limits<T>::lowest();  // a score that is not larger is never selected
+  // Which of equal scores comes first: the lower index, or what a heap of the scores leaves in
+  // front.
+  bool lower_index_first = true;
   T sigma = T(0);  // if above 0, scores decay with overlap instead, by exp(-overlap^2 / (2 sigma))
 };
 
@@ -44,7 +47,7 @@ struct Selected {
   T score;
 };
 
-// overlap(i, j) is of boxes i and j. For equal scores, the lower index comes first.
+// overlap(i, j) is of boxes i and j.
 template <typename T, typename F>
 std::vector<Selected<T>> Select(const T* scores, int64_t n, const SuppressionLimits<T>& limits,
                                 F&& overlap) {
@@ -52,15 +55,14 @@ std::vector<Selected<T>> Select(const T* scores, int64_t n, const SuppressionLim
     int64_t index;
     T score;
     int64_t compared;  // number of selected boxes it was compared with
-    bool operator<(const Candidate& other) const {
-      return score < other.score || (score == other.score && index > other.index);
-    }
   };
-  std::vector<Candidate> all;
+  auto later = [by_index = limits.lower_index_first](const Candidate& a, const Candidate& b) {
+    return a.score < b.score || (by_index && a.score == b.score && a.index > b.index);
+  };
+  std::priority_queue<Candidate, std::vector<Candidate>, decltype(later)> queue(later);
   for (int64_t i = 0; i < n; ++i) {
-    if (scores[i] > limits.score) all.push_back({i, scores[i], 0});
+    if (scores[i] > limits.score) queue.push({i, scores[i], 0});
   }
-  std::priority_queue<Candidate> queue(std::less<Candidate>(), std::move(all));
   const bool soft = limits.sigma > T(0);
   const T scale = soft ? T(-0.5) / limits.sigma : T(0);
   std::vector<Selected<T>> selected;

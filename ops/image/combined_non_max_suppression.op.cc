@@ -1,5 +1,7 @@
 // CombinedNonMaxSuppression: suppression per class and image, then the best boxes of all classes.
+// Equal scores are in the order in which TensorFlow's heap and unstable sort leave them.
 #include <algorithm>
+#include <limits>
 
 #include "kernels/image/suppression.h"
 #include "kernels/interface/axis.h"
@@ -58,17 +60,19 @@ absl::StatusOr<std::unique_ptr<Kernel>> Combined(PrepareContext& p) {
     limits.count = std::min(per_class, s.boxes);
     limits.overlap = *run.input<float>(4);
     limits.score = *run.input<float>(5);
+    limits.lower_index_first = false;
     if (!(limits.overlap >= 0 && limits.overlap <= 1)) {
       return InvalidArgument("iou_threshold must be in [0, 1], but is ", limits.overlap);
     }
     struct Found {
-      float score;
-      int64_t group;
-      const float* box;
+      float score = std::numeric_limits<float>::lowest();
+      int64_t group = 0;
+      const float* box = nullptr;  // null: none, after all that were found
     };
     std::vector<float> scores(static_cast<size_t>(s.boxes));
     for (int64_t b = 0; b < s.batch; ++b) {
-      std::vector<Found> found;
+      std::vector<Found> found(static_cast<size_t>(s.classes * limits.count));
+      int64_t count = 0;
       const float* boxes = run.input<float>(0) + b * s.boxes * s.sharing * 4;
       for (int64_t k = 0; k < s.classes; ++k) {
         for (int64_t i = 0; i < s.boxes; ++i) {
@@ -77,15 +81,18 @@ absl::StatusOr<std::unique_ptr<Kernel>> Combined(PrepareContext& p) {
         auto box = [&](int64_t i) {
           return boxes + (i * s.sharing + (s.sharing == 1 ? 0 : k)) * 4;
         };
-        for (const Selected<float>&one :
-             Select(scores.data(), s.boxes, limits,
-                    [&](int64_t i, int64_t j) { return Overlap(box(i), box(j)); })) {
-          found.push_back({one.score, k, box(one.index)});
+        const std::vector<Selected<float>> selected =
+            Select(scores.data(), s.boxes, limits,
+                   [&](int64_t i, int64_t j) { return Overlap(box(i), box(j)); });
+        for (size_t i = 0; i < selected.size(); ++i) {
+          found[static_cast<size_t>(k * limits.count) + i] = {selected[i].score, k,
+                                                              box(selected[i].index)};
         }
+        count += std::ssize(selected);
       }
-      std::stable_sort(found.begin(), found.end(),
-                       [](const Found& x, const Found& y) { return x.score > y.score; });
-      const int64_t valid = std::min(total, static_cast<int64_t>(found.size()));
+      std::sort(found.begin(), found.end(),
+                [](const Found& x, const Found& y) { return x.score > y.score; });
+      const int64_t valid = std::min(total, count);
       for (int64_t i = 0; i < total; ++i) {
         const int64_t at = b * total + i;
         for (int64_t k = 0; k < 4; ++k) {
