@@ -70,6 +70,7 @@ void ShapeInfo::Compute(NodeId id) {
   const Node& n = rw_.node(id);
   Known& k = known_[static_cast<size_t>(id)];
   k.version = rw_.version(id);
+  k.refused = false;
   k.outputs.clear();
   if (const Tensor* value = ConstantOf(n)) {
     k.outputs.push_back({value->dtype(), value->shape(), nullptr});
@@ -91,6 +92,7 @@ void ShapeInfo::Compute(NodeId id) {
     return;
   }
   auto outputs = InferOutputs(*op.info, n, inputs);
+  k.refused = !outputs.ok();
   if (outputs.ok()) {
     k.outputs = *std::move(outputs);
   } else if (auto dtypes = OutputDTypes(*op.info, n); dtypes.ok()) {

@@ -24,6 +24,13 @@ class ShapeInfo {
   // -1 if not known.
   int rank(Endpoint e) { return shape(e).has_rank() ? shape(e).rank() : -1; }
 
+  // Whether the node's shape function accepts what is known of its inputs. A rule that would remove
+  // a node which fails must leave it, so that it fails.
+  bool Accepts(NodeId id) {
+    Spec({id, 0});
+    return rw_.Has(id) && !known_[static_cast<size_t>(id)].refused;
+  }
+
   // Whether the shapes are equal for all input shapes with which the graph can run. If the partial
   // shapes do not decide it, the unknown dimensions of the inputs get numbers, shape functions (and
   // small integer arithmetic on shapes) propagate these through the graph, and the results are
@@ -51,6 +58,7 @@ class ShapeInfo {
  private:
   struct Known {
     uint32_t version = 0;
+    bool refused = false;
     std::vector<TensorSpec> outputs;
   };
   // Numbers for the unknown dimensions.

@@ -7,6 +7,7 @@ namespace tenon {
 
 Outcome Forward(RuleContext& context, NodeId id, absl::Span<const Endpoint> values) {
   if (context.Candidate(id).op.empty()) return Outcome::NotMine();
+  if (!context.shapes.Accepts(id)) return Outcome::Skip(1, "its inputs do not fit", id);
   for (const GraphInput& in : context.graph().inputs()) {
     if (in.node == id) return Outcome::Skip(1, "it is an input of the graph", id);
   }
@@ -73,6 +74,8 @@ Outcome SimplifySum(RuleContext& context, NodeId id) {
     return Outcome::Skip(0, absl::StrCat("it adds ", n.inputs.size(), " tensors"), id);
   }
   if (!IsFloating(*dtype) && !IsInteger(*dtype)) return Outcome::Skip(1, "of another dtype", id);
+  // AddV2 would broadcast shapes that AddN refuses.
+  if (!context.shapes.Accepts(id)) return Outcome::Skip(1, "its inputs do not fit", id);
   context.rw.SetOp(id, "AddV2");
   context.rw.EraseAttr(id, "N");
   return Outcome::Fired();

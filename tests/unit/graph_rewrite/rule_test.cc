@@ -1,5 +1,6 @@
 #include "graph_rewrite/rule.h"
 
+#include "absl/strings/str_cat.h"
 #include "env/flags.h"
 #include "gmock/gmock.h"
 #include "graph/text.h"
@@ -98,6 +99,28 @@ TEST(Rewrite, BodiesOfFunctionsAreRewritten) {
 }
 
 // A second run must find nothing to do: TensorFlow calls graph optimizers more than once.
+TEST(Rewrite, NodesThatFailStay) {
+  for (const char* node :
+       {"Pad(%x, %p) {Tpaddings=int32}", "Transpose(%x, %s) {Tperm=int32}", "AddN(%x, %w) {N=2}"}) {
+    auto graph = ParseGraph(absl::StrCat(R"(
+      %x = Placeholder() {dtype=float, shape=<1,3>}
+      %w = Placeholder() {dtype=float, shape=<1,1,3>}
+      %p = Const() {dtype=int32, value=int32<3,2>{0, 0, 0, 0, 0, 0}}
+      %s = Const() {dtype=int32, value=int32<1>{0}}
+      %y = )",
+                                         node, "\nout y = %y\n"));
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    ASSERT_TRUE(testing::CompleteGraph(*graph).ok());
+    const std::string op = graph->FindNode("y")->op;
+    Flags flags;
+    const Services services{.flags = &flags};
+    auto report = Rewrite(*graph, {.services = &services, .last = Phase::kFuse});
+    ASSERT_TRUE(report.ok()) << report.status();
+    ASSERT_NE(graph->FindNode("y"), nullptr) << op;
+    EXPECT_EQ(graph->FindNode("y")->op, op);
+  }
+}
+
 TEST(Rewrite, IsIdempotent) {
   auto parsed = ParseGraph(R"(
     %x = Placeholder() {shape=<?,5,6,3>}
