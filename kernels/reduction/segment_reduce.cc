@@ -23,7 +23,8 @@ T SegmentIdentity(SegmentOp op) {
   return T(op == SegmentOp::kProd ? 1 : 0);
 }
 
-// acc[i] = acc[i] op row[i]; half and bfloat16 are accumulated in float.
+// acc[i] = acc[i] op row[i]; half and bfloat16 are accumulated in float. Of extrema, as in
+// TensorFlow, NaN replaces any number, and the number after it NaN.
 template <typename T>
 void CombineRow(SegmentOp op, const T* row, ComputeType<T>* acc, int64_t n) {
   switch (op) {
@@ -39,9 +40,9 @@ void CombineRow(SegmentOp op, const T* row, ComputeType<T>* acc, int64_t n) {
     case SegmentOp::kMax:
       if constexpr (!kIsComplex<T>) {
         if (op == SegmentOp::kMin) {
-          for (int64_t i = 0; i < n; ++i) acc[i] = std::min(acc[i], ToCompute(row[i]));
+          for (int64_t i = 0; i < n; ++i) acc[i] = std::min(ToCompute(row[i]), acc[i]);
         } else {
-          for (int64_t i = 0; i < n; ++i) acc[i] = std::max(acc[i], ToCompute(row[i]));
+          for (int64_t i = 0; i < n; ++i) acc[i] = std::max(ToCompute(row[i]), acc[i]);
         }
       }
       return;
