@@ -90,9 +90,17 @@ Epilogue MakeEpilogue(const QuantizedFusion& fusion, const FusionValues& v) {
     float bias;
     if (v.bias_dtype == DType::kQint32) {
       bias = static_cast<float>(static_cast<const int32_t*>(v.bias)[c]);
+    } else if (!v.min_first) {
+      // Exactly, so that halves are rounded to even.
+      const int64_t w = v.weights_ranges == 1 ? 0 : c;
+      const double steps = static_cast<double>(Limit(v.data_dtype)) * 127;
+      bias =
+          static_cast<float>(static_cast<double>(static_cast<const float*>(v.bias)[c]) * steps /
+                             (static_cast<double>(Magnitude(v.data)) *
+                              static_cast<double>(Magnitude(v.weights_min[w], v.weights_max[w]))));
     } else {
       bias = static_cast<const float*>(v.bias)[c] / At(units, c);
-      if (v.min_first) bias += static_cast<float>(v.weight_sums[c]) * low;
+      bias += static_cast<float>(v.weight_sums[c]) * low;
     }
     e.bias.push_back(whole ? std::nearbyint(bias) : bias);
   }
