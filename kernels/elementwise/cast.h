@@ -12,7 +12,8 @@ namespace tenon {
 // Between numbers and bool. Float to integer truncates toward zero. Values out of range become what
 // x86's conversions give, as in TensorFlow: the lowest value for int32 or int64; narrower integers
 // are truncated from int32, uint32 from int64. A complex number gives its real part; any nonzero
-// value is true. Attribute Truncate: rounds to half and bfloat16 toward zero.
+// value is true. Attribute Truncate: rounds to half and bfloat16 toward zero. Quantized dtypes
+// count as the integers that their elements are.
 absl::StatusOr<std::unique_ptr<Kernel>> CastReference(PrepareContext& p);
 
 // Between float and bfloat16 or half, rounding to nearest even. Unimplemented for other dtypes, and
