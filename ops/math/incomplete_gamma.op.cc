@@ -41,7 +41,10 @@ T ZetaFarBelowZero(T x, T q) {
 }
 
 constexpr auto kZeta = []<typename T>(T x, T q) {
-  if (IsPoleOfHugeOrder(x, q)) return std::numeric_limits<T>::infinity();
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  if (IsPoleOfHugeOrder(x, q)) return kInfinity;
+  if (x == kInfinity && q > 0)
+    return q < 1 ? kInfinity : T(q == 1 ? 1 : 0);  // q^-x, the first term
   if (IsFarBelowZero(x, q)) return ZetaFarBelowZero(x, q);
   return Eigen::numext::zeta(x, q);
 };
