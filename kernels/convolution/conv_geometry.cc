@@ -41,6 +41,12 @@ absl::Status ReadPadding(const AttrReader& attrs, WindowAttrs& a) {
     list = "padding_list";
     padding = "EXPLICIT";
   }
+  if (padding != "EXPLICIT") {
+    const auto pads = attrs.Ints(list);
+    if (pads.ok() && !pads->empty()) {
+      return InvalidArgument(list, " are given, but padding is '", padding, "'");
+    }
+  }
   a.explicit_begin.assign(static_cast<size_t>(a.spatial), 0);
   a.explicit_end = a.explicit_begin;
   if (padding == "SAME") {

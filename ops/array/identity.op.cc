@@ -63,13 +63,22 @@ const OpRegistration snapshot({
     .alias = true,
 });
 
+absl::Status DefaultShape(ShapeContext& c) {
+  const auto stated = c.attrs().ShapeOf("shape");
+  if (stated.ok() && !stated->CompatibleWith(c.input(0))) {
+    return InvalidArgument("a default of shape ", c.input(0).ToString(), " for values of shape ",
+                           stated->ToString());
+  }
+  return UnchangedShape(c);
+}
+
 // If it is not fed, it is its input.
 const OpRegistration placeholder_with_default({
     .name = "PlaceholderWithDefault",
     .inputs = "input: dtype",
     .outputs = "output: dtype",
     .attrs = "dtype: type; shape: shape",
-    .shape = UnchangedShape,
+    .shape = DefaultShape,
     .reference = CopyKernel,
     .alias = true,
 });

@@ -16,7 +16,10 @@ absl::StatusOr<int> ChannelAxis(const AttrReader& attrs, int rank) {
   if (format != "NHWC" && format != "NCHW") {
     return InvalidArgument("data_format must be NHWC or NCHW, but is '", format, "'");
   }
-  if (rank < 2) return InvalidArgument("value must have at least 2 dimensions, but has ", rank);
+  const int least = format == "NHWC" ? 2 : 3;
+  if (rank < least) {
+    return InvalidArgument("value must have at least ", least, " dimensions, but has ", rank);
+  }
   return format == "NHWC" ? rank - 1 : 1;
 }
 

@@ -8,8 +8,10 @@ namespace tenon {
 absl::StatusOr<int64_t> BatchNormChannels(ShapeContext& c, int i) {
   const Shape& x = c.input(i);
   if (!x.has_rank()) return -1;
-  if (x.rank() != 4 && x.rank() != 5) {
-    return InvalidArgument("input ", i, " must have rank 4 or 5, but is ", x.ToString());
+  const std::string format = c.attrs().String("data_format", "NHWC");
+  if (x.rank() != std::ssize(format)) {
+    return InvalidArgument("input ", i, " must have rank ", format.size(), ", but is ",
+                           x.ToString());
   }
   return x[BatchNormChannelAxis(c.attrs(), x.rank())];
 }
