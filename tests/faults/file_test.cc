@@ -255,7 +255,9 @@ TEST_F(FileFaults, ProcessesThatShareTheCacheAreKilled) {
     EXPECT_TRUE(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0)
         << "a process ended with " << status;
   };
-  while (std::chrono::steady_clock::now() < end && !HasFailure()) {
+  // On a busy machine it takes longer until enough has happened.
+  const auto enough = [&] { return killed > 10 && shared->reads > 0; };
+  while ((std::chrono::steady_clock::now() < end || !enough()) && !HasFailure()) {
     usleep(5000 + random() % 20000);
     pid_t& process = processes[random() % kProcesses];
     kill(process, SIGKILL);
@@ -280,8 +282,7 @@ TEST_F(FileFaults, ProcessesThatShareTheCacheAreKilled) {
   auto session = Load();
   ASSERT_TRUE(session.ok()) << session.status();
   EXPECT_TRUE(Right(**session));
-  EXPECT_GT(killed, 10);
-  EXPECT_GT(shared->reads, 0);
+  EXPECT_TRUE(enough());
   std::printf("%d loads, %d of them from the cache; %d processes killed, %d files deleted\n",
               shared->loads.load(), shared->reads.load(), killed, deleted);
   // A later start uses the file.
