@@ -2,6 +2,7 @@
 #include <cstring>
 #include <limits>
 
+#include "graph/stored_dtype.h"
 #include "kernels/elementwise/cast.h"
 #include "kernels/interface/types.h"
 #include "kernels/layout/copy.h"
@@ -86,29 +87,11 @@ void CastLoop(const void* src, void* dst, int64_t n) {
   }
 }
 
-// The dtype that a quantized one is cast as: that of its elements.
-DType ElementsOf(DType dtype) {
-  switch (dtype) {
-    case DType::kQint8:
-      return DType::kInt8;
-    case DType::kQuint8:
-      return DType::kUint8;
-    case DType::kQint16:
-      return DType::kInt16;
-    case DType::kQuint16:
-      return DType::kUint16;
-    case DType::kQint32:
-      return DType::kInt32;
-    default:
-      return dtype;
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> CastReference(PrepareContext& p) {
-  const DType src = ElementsOf(p.input_dtype(0));
-  const DType dst = ElementsOf(p.output_dtype(0));
+  const DType src = StoredAs(p.input_dtype(0));
+  const DType dst = StoredAs(p.output_dtype(0));
   const int64_t n = p.input_shape(0).num_elements();
   if (src == dst) return CopyKernel(p);
   const bool truncate = p.attrs().Bool("Truncate", false);

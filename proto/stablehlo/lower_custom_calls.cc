@@ -53,14 +53,7 @@ absl::Status TopK(Body& body, const Op& op) {
     TENON_ASSIGN_OR_RETURN(
         count, body.Constant(Tensor::Scalar<int32_t>(static_cast<int32_t>(k->integer))));
   }
-  TENON_ASSIGN_OR_RETURN(const std::vector<Ref> made,
-                         body.Nodes("TopKV2", {x, count}, {{"T", x.dtype}, {"sorted", true}},
-                                    {x.dtype, DType::kInt32}));
-  for (size_t i = 0; i < 2; ++i) {
-    TENON_ASSIGN_OR_RETURN(const Type* type, body.ResultType(op, i));
-    TENON_RETURN_IF_ERROR(body.DefineResult(op, i, Whole(made[i], type->shape)));
-  }
-  return absl::OkStatus();
+  return DefineTopK(body, op, x, count);
 }
 
 // reduce_window with a window that operands describe, and with a function of the module.

@@ -183,11 +183,7 @@ absl::Status Sort(Body& body, const Op& op) {
       body.Nodes("XlaVariadicSort", inputs,
                  {{"T", dtypes}, {"comparator", std::move(before)}, {"is_stable", stable != 0}},
                  dtypes));
-  for (size_t i = 0; i < sorted.size(); ++i) {
-    TENON_ASSIGN_OR_RETURN(const Type* type, body.ResultType(op, i));
-    TENON_RETURN_IF_ERROR(body.DefineResult(op, i, Whole(sorted[i], type->shape)));
-  }
-  return absl::OkStatus();
+  return DefineTensors(body, op, sorted);
 }
 
 constexpr Lowering kRows[] = {

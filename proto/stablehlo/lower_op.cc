@@ -116,6 +116,21 @@ absl::StatusOr<std::vector<int64_t>> DimsOf(const Op& op, absl::string_view key,
   return dims;
 }
 
+absl::Status DefineTensors(Body& body, const Op& op, const std::vector<Ref>& tensors) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    TENON_ASSIGN_OR_RETURN(const Type* type, body.ResultType(op, i));
+    TENON_RETURN_IF_ERROR(body.DefineResult(op, i, Whole(tensors[i], type->shape)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DefineTopK(Body& body, const Op& op, const Ref& x, const Ref& count) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<Ref> made,
+                         body.Nodes("TopKV2", {x, count}, {{"T", x.dtype}, {"sorted", true}},
+                                    {x.dtype, DType::kInt32}));
+  return DefineTensors(body, op, made);
+}
+
 absl::StatusOr<const Block*> RegionOf(const Op& op, size_t i) {
   if (i >= op.regions.size() || op.regions[i].size() != 1) {
     return InvalidArgument("has no region ", i, " of one block");

@@ -96,11 +96,7 @@ absl::Status Variadic(Body& body, const Op& op, const Block& block,
       body.Nodes("XlaVariadicReduceV2", inputs,
                  {{"T", dtypes}, {"dimensions_to_reduce", dims}, {"reducer", std::move(reducer)}},
                  dtypes));
-  for (size_t i = 0; i < n; ++i) {
-    TENON_ASSIGN_OR_RETURN(const Type* type, body.ResultType(op, i));
-    TENON_RETURN_IF_ERROR(body.DefineResult(op, i, Whole(made[i], type->shape)));
-  }
-  return absl::OkStatus();
+  return DefineTensors(body, op, made);
 }
 
 absl::Status ReduceOp(Body& body, const Op& op) {

@@ -40,6 +40,13 @@ absl::StatusOr<absl::string_view> TextOf(const Op& op, absl::string_view key);
 // Integers that are different dimensions of a tensor of that rank.
 absl::StatusOr<std::vector<int64_t>> DimsOf(const Op& op, absl::string_view key, int rank);
 
+// ---- results ----
+
+// Results 0, 1 … of the op are these tensors.
+absl::Status DefineTensors(Body& body, const Op& op, const std::vector<Ref>& tensors);
+// The op's two results are the `count` largest elements along the last axis and their indices.
+absl::Status DefineTopK(Body& body, const Op& op, const Ref& x, const Ref& count);
+
 // ---- regions ----
 
 // The op's region i, if it is one block.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "graph/constants.h"
+#include "graph/stored_dtype.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
@@ -47,24 +48,6 @@ void Measure(absl::Span<const T> values, WeightStats& stats) {
     if (!std::isfinite(x)) continue;
     const auto bin = static_cast<size_t>((x - stats.min) * scale);
     ++stats.histogram[std::min(bin, WeightStats::kBins - 1)];
-  }
-}
-
-// The dtype in which quantized integers are stored.
-DType StoredAs(DType dtype) {
-  switch (dtype) {
-    case DType::kQint8:
-      return DType::kInt8;
-    case DType::kQuint8:
-      return DType::kUint8;
-    case DType::kQint16:
-      return DType::kInt16;
-    case DType::kQuint16:
-      return DType::kUint16;
-    case DType::kQint32:
-      return DType::kInt32;
-    default:
-      return dtype;
   }
 }
 
