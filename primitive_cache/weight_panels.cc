@@ -20,11 +20,12 @@ std::optional<WeightPanels> PanelsIn(const PackedLayout& layout) {
   const bool filter = dims.size() == 4 && dims[2] == 1 && dims[3] == 1;
   if (dims.size() != 2 && !filter) return std::nullopt;
   const size_t k = filter ? 1 : 0, n = filter ? 0 : 1;
-  if (blocks->type != dnnl::memory::data_type::f32 || !blocks->whole ||
-      blocks->axes != onednn::Dims{static_cast<int64_t>(k), static_cast<int64_t>(n)}) {
-    return std::nullopt;
-  }
-  const int64_t rows = blocks->sizes[0], width = blocks->sizes[1];
+  if (blocks->type != dnnl::memory::data_type::f32 || !blocks->whole) return std::nullopt;
+  // Rows in blocks, or one by one (oneDNN 3 with AVX2).
+  const onednn::Dims columns = {static_cast<int64_t>(n)},
+                     both = {static_cast<int64_t>(k), columns[0]};
+  if (blocks->axes != columns && blocks->axes != both) return std::nullopt;
+  const int64_t rows = blocks->axes == both ? blocks->sizes[0] : 1, width = blocks->sizes.back();
   if (blocks->strides[k] != rows * width || blocks->strides[n] != blocks->padded_dims[k] * width) {
     return std::nullopt;
   }

@@ -156,8 +156,8 @@ bool TakesSpecial(const Problem& p, size_t input) {
 }
 
 // oneDNN shares these sums among threads, or chooses their parts by the number of threads
-// (docs/NUMERICS.md). In oneDNN 2, products by brgemm are named "brg:", and no gradient is
-// "brgconv" or "brg_conv".
+// (docs/NUMERICS.md). In oneDNN 2, products by brgemm are named "brg:", no gradient is "brgconv" or
+// "brg_conv", and no convolution "brg_conv_fwd".
 bool DependsOnThreads(const Problem& p, const std::string& implementation) {
   const std::string& op = p.node.op;
   if (absl::StrContains(op, "BackpropFilter")) return true;
@@ -169,6 +169,7 @@ bool DependsOnThreads(const Problem& p, const std::string& implementation) {
       absl::StrContains(implementation, "brgconv") || absl::StrContains(implementation, "brg_conv");
   if (!brgemm) return false;
   if (absl::StrContains(op, "BackpropInput")) return true;
+  if (absl::StrContains(implementation, "brg_conv_fwd")) return true;
   constexpr int64_t kLongSum = 2048;
   const Shape& filter = p.inputs[1].tensor.shape();
   return filter.num_elements() > kLongSum * filter[filter.rank() - 1];

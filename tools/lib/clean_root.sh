@@ -27,6 +27,7 @@ clean_root() {
   else
     as_root tar -C "$CLEAN_ROOT" -xf "$base"
   fi
+  as_root chmod 755 "$CLEAN_ROOT"  # mktemp's folder is root's alone; some tests run as another user
   # How this system reaches its mirrors.
   as_root cp -L /etc/resolv.conf "$CLEAN_ROOT/etc/"
   grep -lE '^ *Acquire' /etc/apt/apt.conf.d/* | while read -r file; do as_root cp "$file" "$CLEAN_ROOT/etc/apt/apt.conf.d/"; done || true

@@ -87,6 +87,7 @@ TEST_P(LongProducts, RoundLikeSumsInParts) {
 
 INSTANTIATE_TEST_SUITE_P(MatMul, LongProducts,
                          testing::Values(ProductCase{"OneRow", 1, 6144, 300, true, true},
+                                         ProductCase{"OneRowOfNineColumns", 1, 6144, 9, true, true},
                                          ProductCase{"FewRows", 5, 6144, 100, true, true},
                                          ProductCase{"ManyRows", 40, 6144, 72, true, true},
                                          ProductCase{"RowsOf2KiB", 13, 512, 200, true, true},
