@@ -183,7 +183,12 @@ T Softplus(T x) {
   const T threshold = std::log(std::numeric_limits<T>::epsilon()) + T(2);
   return x > -threshold ? x : (x < threshold ? std::exp(x) : std::log1p(std::exp(x)));
 }
-// Hendrycks and Gimpel: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+// Hendrycks and Gimpel: x Phi(x); erfc is accurate for x far below 0.
+template <typename T>
+T GeluExact(T x) {
+  return T(0.5) * x * std::erfc(x * T(-kSqrtOfHalf));
+}
+// Their approximation: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
 template <typename T>
 T GeluApproximate(T x) {
   const T inner = T(kSqrtOf2OverPi) * (x + T(kGeluCubic) * x * x * x);

@@ -59,6 +59,15 @@ bool SumsTooLong(const Primitive& primitive, int64_t terms) {
   return terms / part * part * part + rest * rest > kMostTerms * terms;
 }
 
+// Whether oneDNN's code for a fused function takes so long that our loops are faster with theirs:
+// the exact GELU takes it 0.75 ns a number, them 0.35 (Zen 3). 3136 x 96 x 384 with GELU takes 16 %
+// less time, 784 x 192 x 768 10 %. Not measured for oneDNN's kernels for AVX-512.
+bool HasSlowPostOp(const Primitive& primitive, const FusedOps& fused) {
+  return !absl::StartsWith(primitive.implementation(), "brg") &&
+         std::any_of(fused.begin(), fused.end(),
+                     [](const FusedOp& op) { return op.op == ElementwiseOp::kGeluExact; });
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> PackedKernel(PrepareContext& p, const MatmulProblem& few,
                                                      const FusedOps& fused) {
   const auto is_dense = [](const TensorDesc& d) { return d.strides == DenseStrides(d.dims); };
@@ -76,7 +85,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> PackedKernel(PrepareContext& p, const Ma
   if (few.src.dims[0] > kFewRows) {
     const PanelSums product{few.src.dims[0], few.dst.dims[1], few.src.dims[1], *panels,
                             few.threads};
-    if (!SumsTooLong(*primitive, product.k)) return Unimplemented("oneDNN is as exact");
+    if (!SumsTooLong(*primitive, product.k) && !HasSlowPostOp(*primitive, fused)) {
+      return Unimplemented("oneDNN is as fast and exact");
+    }
     return BlockedKernel(p, product, layout, fused);
   }
   const auto size = [](int64_t n) { return static_cast<size_t>(n); };

@@ -107,7 +107,7 @@ struct Images {
 
 // Runs pool(taps, x, y) for each channel of each window: x and y point to the channel.
 template <typename T, typename Pool>
-absl::StatusOr<std::unique_ptr<Kernel>> MakeForward(PrepareContext& p, const Pool& pool) {
+absl::StatusOr<std::unique_ptr<Kernel>> MakeForward(PrepareContext& p, Pool pool) {
   const Images m = Images::Of(p.attrs(), p.input_shape(0), p.output_shape(0));
   const bool pseudo_random = p.attrs().Bool("pseudo_random", false);
   // A run of a deterministic op starts the sequence anew.

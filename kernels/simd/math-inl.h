@@ -234,6 +234,22 @@ HWY_INLINE Vf Erfc(Vf x) {
   return KeepNaN(x, hn::IfThenElse(hn::Lt(ax, Const(kErfSplit)), small, large));
 }
 
+// x Phi(x) = x / 2 + x h with h = erf(x / sqrt(2)) / 2 as u P(u^2) / Q(u^2), which is 1/2 at the end
+// of the fit's range. The error is a part of x, not of the result, as with 1 + erf: far below 0 the
+// result is -0 (minus infinity gives NaN).
+HWY_INLINE Vf GeluExact(Vf x) {
+  constexpr float kEnd = 5.550788f;
+  const Vf half = Const(0.5f);
+  const Vf u = hn::Min(hn::Max(x, Const(-kEnd)), Const(kEnd));
+  const Vf t = hn::Mul(u, u);
+  const Vf p = Horner(t, 3.989422729e-01f, 3.369267543e-02f, 4.664193904e-03f, 1.667253581e-04f,
+                      6.294146739e-06f, 2.260509135e-08f);
+  const Vf q = Horner(t, 1.0f, 2.511213782e-01f, 2.854574632e-02f, 1.872903568e-03f,
+                      7.274093909e-05f, 1.188972425e-06f);
+  const Vf h = hn::Min(hn::Max(hn::Div(hn::Mul(u, p), q), Const(-0.5f)), half);
+  return hn::MulAdd(x, h, hn::Mul(x, half));
+}
+
 // ln(1 + e^x) = max(x, 0) + ln(1 + e^-|x|)
 HWY_INLINE Vf Softplus(Vf x) {
   const Vf e = ExpOfNegative(hn::Neg(hn::Abs(x)));
