@@ -8,6 +8,7 @@
 #include "kernels/contraction/contraction.h"
 #include "kernels/convolution/conv_product.h"
 #include "kernels/convolution/conv_reference.h"
+#include "kernels/convolution/conv_taps.h"
 #include "kernels/convolution/conv_winograd.h"
 #include "primitive_cache/convolution.h"
 
@@ -148,6 +149,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
   if (auto product = ConvProductKernel(p, g, fused);
       product.ok() || !absl::IsUnimplemented(product.status())) {
     return product;
+  }
+
+  if (auto taps = ConvTapsKernel(p, g, fused); taps.ok() || !absl::IsUnimplemented(taps.status())) {
+    return taps;
   }
 
   ConvolutionProblem problem = ConvProblem(g, type, p.services().threads);

@@ -234,9 +234,9 @@ HWY_INLINE Vf Erfc(Vf x) {
   return KeepNaN(x, hn::IfThenElse(hn::Lt(ax, Const(kErfSplit)), small, large));
 }
 
-// x Phi(x) = x / 2 + x h with h = erf(x / sqrt(2)) / 2 as u P(u^2) / Q(u^2), which is 1/2 at the end
-// of the fit's range. The error is a part of x, not of the result, as with 1 + erf: far below 0 the
-// result is -0 (minus infinity gives NaN).
+// x Phi(x) = x / 2 + x h with h = erf(x / sqrt(2)) / 2 as u P(u^2) / Q(u^2), which is 1/2 at the
+// end of the fit's range. The error is a part of x, not of the result, as with 1 + erf: far below 0
+// the result is -0 (minus infinity gives NaN).
 HWY_INLINE Vf GeluExact(Vf x) {
   constexpr float kEnd = 5.550788f;
   const Vf half = Const(0.5f);

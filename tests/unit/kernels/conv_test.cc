@@ -3,8 +3,11 @@
 #include <cmath>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kernels/elementwise/elementwise.h"
+#include "primitive_cache/isa.h"
 #include "tests/unit/kernels/nn_test_util.h"
 
 namespace tenon {
@@ -57,6 +60,30 @@ const ConvCase kCases[] = {
      .dilation = 2},
     {.name = "large_filter_1x1", .input = {3, 7, 7, 513}, .filter = {1, 1, 513, 520}},
     // Large enough for Winograd's algorithm if the filter is constant.
+    // With AVX2, windows computed tap by tap.
+    {.name = "taps", .input = {2, 1, 301, 17}, .filter = {1, 3, 17, 19}},
+    {.name = "taps_of_many_channels", .input = {1, 1, 40, 300}, .filter = {1, 4, 300, 33}},
+    {.name = "taps_causal",
+     .input = {2, 1, 190, 24},
+     .filter = {1, 2, 24, 40},
+     .padding = "EXPLICIT",
+     .dilation = 64,
+     .explicit_paddings = {0, 0, 0, 0, 64, 0, 0, 0}},
+    {.name = "taps_of_an_image",
+     .input = {2, 21, 19, 16},
+     .filter = {3, 3, 16, 32},
+     .dilation = 12},
+    {.name = "taps_valid",
+     .input = {3, 2, 50, 32},
+     .filter = {1, 5, 32, 16},
+     .padding = "VALID",
+     .dilation = 9},
+    {.name = "taps_outside_the_image",
+     .input = {1, 3, 5, 16},
+     .filter = {2, 2, 16, 16},
+     .padding = "EXPLICIT",
+     .dilation = 5,
+     .explicit_paddings = {0, 0, 9, 30, 40, 7, 0, 0}},
     {.name = "winograd", .input = {1, 28, 28, 32}, .filter = {3, 3, 32, 48}},
     {.name = "winograd_valid",
      .input = {3, 17, 19, 32},
@@ -182,6 +209,25 @@ TEST_P(Conv, FusedMatchesReference) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, Conv, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ConvTaps, ServeWhatOnednnComputesSlowly) {
+  if (VectorTargetName() != std::string("AVX2") ||
+      !absl::StartsWith(OnednnIdentity(), "onednn 2.")) {
+    GTEST_SKIP() << "oneDNN has better kernels";
+  }
+  int cases = 0;
+  for (const ConvCase& c : kCases) {
+    if (!absl::StartsWith(c.name, "taps")) continue;
+    const auto got =
+        RunNode(MakeNode("_MklNativeConv2D", ConvAttrs(c, DType::kFloat)),
+                {RandomTensor(DType::kFloat, c.input, 1), RandomTensor(DType::kFloat, c.filter, 2)},
+                {.constants = {1}});
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_EQ(got->implementation, "taps") << c.name;
+    ++cases;
+  }
+  EXPECT_EQ(cases, 6);
+}
 
 TEST(ConvShapes, EmptyBatchAndChannels) {
   struct Case {
