@@ -17,8 +17,8 @@ using namespace vector_test;
 
 struct Reference {
   std::function<double(double)> f;
-  double ulps;      // allowed, relative to the exact value, plus
-  double absolute;  // an absolute error if the formula itself cancels
+  double ulps;               // allowed, relative to the exact value, plus
+  double absolute;           // an absolute error if the formula itself cancels
   double absolute_by_x = 0;  // likewise, times |x|
 };
 
