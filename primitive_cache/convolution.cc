@@ -26,10 +26,6 @@ absl::StatusOr<Conv::primitive_desc> Find(const ConvolutionProblem& p, dnnl::alg
       onednn::Convolution(dnnl::prop_kind::forward_inference, algorithm, descs, attr, accept));
 }
 
-bool All(const Dims& dims, int64_t value) {
-  return std::all_of(dims.begin(), dims.end(), [&](int64_t d) { return d == value; });
-}
-
 // Whether a pointwise float convolution is faster with vectors of 8 channels, on a CPU that
 // multiplies as fast with either. It is where half of the last vector of 16 would stay empty (24
 // channels), and where few input channels are reduced, so that most of the time goes into writing

@@ -3,6 +3,7 @@
 #ifndef TENON_PRIMITIVE_CACHE_TENSOR_DESC_H_
 #define TENON_PRIMITIVE_CACHE_TENSOR_DESC_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -28,6 +29,10 @@ inline size_t SizeOf(ElementType type) {
 }
 
 using Dims = absl::InlinedVector<int64_t, 6>;
+
+inline bool All(const Dims& dims, int64_t value) {
+  return std::all_of(dims.begin(), dims.end(), [&](int64_t d) { return d == value; });
+}
 
 // Logical dimensions in oneDNN's order (N, C, spatial; or batch, M, K) and their strides.
 struct TensorDesc {

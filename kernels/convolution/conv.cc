@@ -94,15 +94,18 @@ absl::StatusOr<TensorDesc> OperandDesc(const ConvGeometry& g, ElementType type, 
   return d;
 }
 
-// oneDNN's gemm convolution, which serves what the others do not (left padding of more than a few
-// dilated columns without AVX-512), applies post-ops other than sums one element at a time.
+// oneDNN's gemm convolution applies post-ops other than sums one element at a time.
 bool HasSlowPostOps(const Primitive& convolution, const std::vector<PostOpSpec>& post_ops) {
-  return absl::StrContains(convolution.implementation(), ":gemm:") &&
+  return ComputesByGemm(convolution) &&
          std::any_of(post_ops.begin(), post_ops.end(),
                      [](const PostOpSpec& op) { return op.kind != PostOpSpec::Kind::kSum; });
 }
 
 }  // namespace
+
+bool ComputesByGemm(const Primitive& convolution) {
+  return absl::StrContains(convolution.implementation(), ":gemm:");
+}
 
 ConvolutionProblem ConvProblem(const ConvGeometry& g, ElementType type, int threads) {
   ConvolutionProblem problem;

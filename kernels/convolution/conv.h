@@ -15,6 +15,10 @@ namespace tenon {
 // The forward convolution of plain tensors as a oneDNN problem, without bias and post-ops.
 ConvolutionProblem ConvProblem(const ConvGeometry& g, ElementType type, int threads);
 
+// Whether oneDNN's gemm convolution computes it, which serves what the others do not (left padding
+// of more than a few dilated columns without AVX-512).
+bool ComputesByGemm(const Primitive& convolution);
+
 absl::StatusOr<std::unique_ptr<Kernel>> ConvReferenceKernel(PrepareContext& p, int spatial,
                                                             ConvKind kind);
 absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int spatial,

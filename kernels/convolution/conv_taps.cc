@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/contraction/packed_weights.h"
@@ -24,11 +23,10 @@ constexpr int64_t kManyChannels = 16;
 // second-level cache.
 constexpr int64_t kMostOutputs = 144;
 
-// The outputs [begin, end) of a dimension, and the taps of the window that lie in the image for all
-// of them.
+// The outputs [begin, end) of a dimension, and the taps [first, last) of the window, which lie in
+// the image for all of them.
 struct TapSegment {
-  int64_t begin, end;
-  std::vector<int64_t> taps;
+  int64_t begin, end, first, last;
 };
 
 // A dimension of the convolution, without strides.
@@ -43,6 +41,12 @@ struct TapSpan {
         pad(g.pads_begin[dim]) {}
   int64_t Source(int64_t output, int64_t tap) const { return output + tap * dilation - pad; }
 
+  // The first tap whose source is at least `source`, or the end of the window.
+  int64_t TapFrom(int64_t output, int64_t source) const {
+    const int64_t distance = std::max<int64_t>(source - Source(output, 0), 0);
+    return std::min((distance + dilation - 1) / dilation, window);
+  }
+
   std::vector<TapSegment> Segments() const {
     std::vector<int64_t> ends = {0, out};
     for (int64_t t = 0; t < window; ++t) {
@@ -53,12 +57,7 @@ struct TapSpan {
     ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
     std::vector<TapSegment> segments;
     for (size_t i = 1; i < ends.size(); ++i) {
-      TapSegment s{ends[i - 1], ends[i], {}};
-      for (int64_t t = 0; t < window; ++t) {
-        const int64_t source = Source(s.begin, t);
-        if (source >= 0 && source < in) s.taps.push_back(t);
-      }
-      segments.push_back(std::move(s));
+      segments.push_back({ends[i - 1], ends[i], TapFrom(ends[i - 1], 0), TapFrom(ends[i - 1], in)});
     }
     return segments;
   }
@@ -113,20 +112,20 @@ class ConvTapsKernelImpl final : public Kernel {
       p.width = loops_.columns;
       p.panel = terms_ * p.width;
       p.out = out + static_cast<size_t>(begin) * out_channels_;
-      AddTaps(r.input<float>(0), line, begin, s.taps, p);
+      AddTaps(r.input<float>(0), line, begin, s, p);
       if (!p.add) std::fill_n(p.out, p.rows * out_channels_, 0.0f);
     }
   }
 
-  void AddTaps(const float* image, int64_t line, int64_t begin, const std::vector<int64_t>& taps,
+  void AddTaps(const float* image, int64_t line, int64_t begin, const TapSegment& s,
                BlockedProduct& p) const {
     const float* const weights = static_cast<const float*>(weights_->data());
     const size_t part = EqualTerms(in_channels_);
-    for (int64_t y = 0; y < height_.window; ++y) {
-      const int64_t source = height_.Source(line % height_.out, y);
-      if (source < 0 || source >= height_.in) continue;
-      const int64_t row = line / height_.out * height_.in + source;
-      for (const int64_t x : taps) {
+    const int64_t image_row = line / height_.out * height_.in, output = line % height_.out;
+    const int64_t last = height_.TapFrom(output, height_.in);
+    for (int64_t y = height_.TapFrom(output, 0); y < last; ++y) {
+      const int64_t row = image_row + height_.Source(output, y);
+      for (int64_t x = s.first; x < s.last; ++x) {
         const auto pixel = static_cast<size_t>(row * width_.in + width_.Source(begin, x));
         const auto tap = static_cast<size_t>(y * width_.window + x);
         for (size_t k = 0; k < in_channels_; k += part) {
@@ -156,22 +155,18 @@ class ConvTapsKernelImpl final : public Kernel {
 absl::StatusOr<bool> OnednnIsSlow(PrepareContext& p, const ConvGeometry& g,
                                   const ConvolutionProblem& problem) {
   TENON_ASSIGN_OR_RETURN(const auto convolution, GetConvolution(problem, p.services().cache));
-  const std::string& name = convolution->implementation();
-  return absl::StrContains(name, "gemm:") || (name == "jit:avx2" && g.window[0] == 1);
+  return ComputesByGemm(*convolution) ||
+         (convolution->implementation() == "jit:avx2" && g.window[0] == 1);
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> ConvTapsKernel(PrepareContext& p, const ConvGeometry& g,
                                                        const FusedOps& fused) {
-  const auto is_one = [](int64_t n) { return n == 1; };
-  const auto all_one = [&](const Dims& dims) {
-    return std::all_of(dims.begin(), dims.end(), is_one);
-  };
-  const bool suits = all_one(g.attrs.dilations) ? g.window_positions() >= 3 && g.window[0] == 1
-                                                : g.window_positions() >= 2;
+  const bool suits = All(g.attrs.dilations, 1) ? g.window_positions() >= 3 && g.window[0] == 1
+                                               : g.window_positions() >= 2;
   if (p.constant(1) == nullptr || p.output_dtype(0) != DType::kFloat || !g.attrs.channels_last ||
-      g.attrs.spatial != 2 || g.groups != 1 || g.depthwise || !all_one(g.attrs.strides) || !suits ||
+      g.attrs.spatial != 2 || g.groups != 1 || g.depthwise || !All(g.attrs.strides, 1) || !suits ||
       std::min(g.in_channels, g.out_channels) < kManyChannels) {
     return Unimplemented(
         "not a dilated or one-dimensional window, many channels and a constant filter");

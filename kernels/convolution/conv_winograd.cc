@@ -19,10 +19,6 @@
 namespace tenon {
 namespace {
 
-bool All(const Dims& dims, int64_t value) {
-  return std::all_of(dims.begin(), dims.end(), [&](int64_t d) { return d == value; });
-}
-
 // The spatial dimension that is the height; the width follows.
 size_t Row(const ConvGeometry& g) { return static_cast<size_t>(g.attrs.spatial) - 2; }
 

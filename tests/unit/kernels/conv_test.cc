@@ -59,7 +59,6 @@ const ConvCase kCases[] = {
      .filter = {3, 3, 130, 230},
      .dilation = 2},
     {.name = "large_filter_1x1", .input = {3, 7, 7, 513}, .filter = {1, 1, 513, 520}},
-    // Large enough for Winograd's algorithm if the filter is constant.
     // With AVX2, windows computed tap by tap.
     {.name = "taps", .input = {2, 1, 301, 17}, .filter = {1, 3, 17, 19}},
     {.name = "taps_of_many_channels", .input = {1, 1, 40, 300}, .filter = {1, 4, 300, 33}},
@@ -84,6 +83,7 @@ const ConvCase kCases[] = {
      .padding = "EXPLICIT",
      .dilation = 5,
      .explicit_paddings = {0, 0, 9, 30, 40, 7, 0, 0}},
+    // Large enough for Winograd's algorithm if the filter is constant.
     {.name = "winograd", .input = {1, 28, 28, 32}, .filter = {3, 3, 32, 48}},
     {.name = "winograd_valid",
      .input = {3, 17, 19, 32},
