@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
+#include "kernels/convolution/conv_gather.h"
 #include "kernels/convolution/conv_product.h"
 #include "kernels/convolution/conv_reference.h"
 #include "kernels/convolution/conv_taps.h"
@@ -144,18 +145,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
     return ZeroContraction(p, fused, channel_axis);
   }
 
-  if (auto winograd = ConvWinogradKernel(p, g, fused);
-      winograd.ok() || !absl::IsUnimplemented(winograd.status())) {
-    return winograd;
-  }
-
-  if (auto product = ConvProductKernel(p, g, fused);
-      product.ok() || !absl::IsUnimplemented(product.status())) {
-    return product;
-  }
-
-  if (auto taps = ConvTapsKernel(p, g, fused); taps.ok() || !absl::IsUnimplemented(taps.status())) {
-    return taps;
+  for (const auto& own :
+       {ConvWinogradKernel, ConvProductKernel, ConvGatherKernel, ConvTapsKernel}) {
+    auto kernel = own(p, g, fused);
+    if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
   }
 
   ConvolutionProblem problem = ConvProblem(g, type, p.services().threads);

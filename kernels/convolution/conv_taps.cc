@@ -150,29 +150,21 @@ class ConvTapsKernelImpl final : public Kernel {
   const double flops_;
 };
 
-// oneDNN's direct kernel for AVX2 is slower for windows in one dimension, too: 1000 pixels, 256
-// channels, 3 pixels 81 GFLOP/s on one thread, taps 92; its gemm convolution, dilated, 57 to 69.
-absl::StatusOr<bool> OnednnIsSlow(PrepareContext& p, const ConvGeometry& g,
-                                  const ConvolutionProblem& problem) {
-  TENON_ASSIGN_OR_RETURN(const auto convolution, GetConvolution(problem, p.services().cache));
-  return ComputesByGemm(*convolution) ||
-         (convolution->implementation() == "jit:avx2" && g.window[0] == 1);
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> ConvTapsKernel(PrepareContext& p, const ConvGeometry& g,
                                                        const FusedOps& fused) {
-  const bool suits = All(g.attrs.dilations, 1) ? g.window_positions() >= 3 && g.window[0] == 1
-                                               : g.window_positions() >= 2;
   if (p.constant(1) == nullptr || p.output_dtype(0) != DType::kFloat || !g.attrs.channels_last ||
-      g.attrs.spatial != 2 || g.groups != 1 || g.depthwise || !All(g.attrs.strides, 1) || !suits ||
+      g.attrs.spatial != 2 || g.groups != 1 || g.depthwise || !All(g.attrs.strides, 1) ||
+      All(g.attrs.dilations, 1) || g.window_positions() < 2 ||
       std::min(g.in_channels, g.out_channels) < kManyChannels) {
-    return Unimplemented(
-        "not a dilated or one-dimensional window, many channels and a constant filter");
+    return Unimplemented("not a dilated window, many channels and a constant filter");
   }
   const ConvolutionProblem problem = ConvProblem(g, ElementType::kF32, p.services().threads);
-  TENON_ASSIGN_OR_RETURN(const bool slow, OnednnIsSlow(p, g, problem));
+  TENON_ASSIGN_OR_RETURN(const auto convolution, GetConvolution(problem, p.services().cache));
+  // Its direct kernel is slow for one-dimensional windows, see conv_gather.cc.
+  const bool slow = ComputesByGemm(*convolution) ||
+                    (convolution->implementation() == "jit:avx2" && g.window[0] == 1);
   if (!slow) return Unimplemented("oneDNN is as fast");
   const BlockedLoops loops = FindBlockedLoops();
   const auto layout =

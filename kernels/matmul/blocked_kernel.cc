@@ -24,13 +24,15 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 class BlockedKernelImpl final : public Kernel {
  public:
   BlockedKernelImpl(const PrepareContext& p, const PanelSums& product, const BlockedLoops& loops,
-                    std::shared_ptr<const PackedWeights> weights, const FusedOps& fused)
+                    std::shared_ptr<const PackedWeights> weights, const FusedOps& fused,
+                    std::unique_ptr<const RowSource> source)
       : product_(product),
         loops_(loops),
         weights_(std::move(weights)),
+        source_(std::move(source)),
         chain_(p, fused, static_cast<size_t>(product.n)),
         threads_(product.threads) {
-    copies_ = product.k % kFewSets == 0;
+    copies_ = source_ != nullptr || product.k % kFewSets == 0;
     row_parts_ = CeilDiv(product.m, kMostRows);
     strips_ = CeilDiv(product.n, static_cast<int64_t>(loops.columns));
     column_parts_ = CeilDiv(product.n, kMostColumns);
@@ -61,7 +63,9 @@ class BlockedKernelImpl final : public Kernel {
     chain_.Finish(r);
     return absl::OkStatus();
   }
-  std::string Implementation() const override { return "blocks"; }
+  std::string Implementation() const override {
+    return source_ == nullptr ? "blocks" : "gathered blocks";
+  }
   double Flops() const override {
     return 2.0 * static_cast<double>(product_.m) * static_cast<double>(product_.n) *
            static_cast<double>(product_.k);
@@ -97,14 +101,13 @@ class BlockedKernelImpl final : public Kernel {
       p.terms = std::min(terms, depth - k);
       p.w = w + k * p.width;
       p.add = k > 0;
-      p.a = a + part.row * depth + k;
-      for (size_t i = 0; copies_ && i < part.rows; ++i) {
-        std::copy_n(a + (part.row + i) * depth + k, p.terms, block + i * kBlockRow);
-      }
-      if (copies_) p.a = block;
+      p.a = copies_ ? block : a + part.row * depth + k;
+      if (copies_) CopyBlock(part, k, p.terms, a, block);
       // The next block, of these rows or else of the next ones.
       p.next = nullptr;
-      if (k + terms + kBlockTerms <= depth) {
+      if (source_ != nullptr) {
+        // Where it lies is not known.
+      } else if (k + terms + kBlockTerms <= depth) {
         p.next = a + part.row * depth + k + terms;
       } else if (k + terms >= depth && depth >= kBlockTerms &&
                  part.row + 2 * part.rows <= static_cast<size_t>(product_.m)) {
@@ -115,9 +118,23 @@ class BlockedKernelImpl final : public Kernel {
     }
   }
 
+  void CopyBlock(const OutputPart& part, size_t k, size_t terms, const float* a,
+                 float* block) const {
+    if (source_ != nullptr) {
+      source_->Copy(a, static_cast<int64_t>(part.row), static_cast<int64_t>(part.rows),
+                    static_cast<int64_t>(k), static_cast<int64_t>(terms), block);
+      return;
+    }
+    const auto depth = static_cast<size_t>(product_.k);
+    for (size_t i = 0; i < part.rows; ++i) {
+      std::copy_n(a + (part.row + i) * depth + k, terms, block + i * kBlockRow);
+    }
+  }
+
   const PanelSums product_;
   const BlockedLoops loops_;
   const std::shared_ptr<const PackedWeights> weights_;
+  const std::unique_ptr<const RowSource> source_;
   const TileChain chain_;
   const int threads_;
   bool copies_ = false;
@@ -128,14 +145,16 @@ class BlockedKernelImpl final : public Kernel {
 
 absl::StatusOr<std::unique_ptr<Kernel>> BlockedKernel(PrepareContext& p, const PanelSums& product,
                                                       std::shared_ptr<const PackedLayout> layout,
-                                                      const FusedOps& fused) {
+                                                      const FusedOps& fused,
+                                                      std::unique_ptr<const RowSource> rows) {
   const BlockedLoops loops = FindBlockedLoops();
   const bool one = product.n <= static_cast<int64_t>(product.panels.width);
   if (!loops.supports(product.panels.width, one)) {
     return Unimplemented("no loops for panels of this width");
   }
   TENON_ASSIGN_OR_RETURN(auto weights, PackConstant(*p.constant(1), std::move(layout)));
-  auto kernel = std::make_unique<BlockedKernelImpl>(p, product, loops, std::move(weights), fused);
+  auto kernel = std::make_unique<BlockedKernelImpl>(p, product, loops, std::move(weights), fused,
+                                                    std::move(rows));
   p.RequestScratch(kernel->scratch_bytes());
   p.InputNotRead(1);
   return kernel;

@@ -18,11 +18,21 @@ struct PanelSums {
   int threads = 1;
 };
 
-// Input 0 is a, as dense rows; the weights, input 1, are packed into `layout`. The output is dense.
-// Requests scratch. Unimplemented if there are no loops for the panels.
-absl::StatusOr<std::unique_ptr<Kernel>> BlockedKernel(PrepareContext& p, const PanelSums& product,
-                                                      std::shared_ptr<const PackedLayout> layout,
-                                                      const FusedOps& fused);
+// The rows of a, [m, k], where input 0 is no such matrix.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  // to[i * kBlockRow + j] = a[row + i, term + j] for i < rows and j < terms.
+  virtual void Copy(const float* input, int64_t row, int64_t rows, int64_t term, int64_t terms,
+                    float* to) const = 0;
+};
+
+// The rows of a are those of input 0, which is dense, or come from `rows`; the weights, input 1,
+// are packed into `layout`. The output is dense. Requests scratch. Unimplemented if there are no
+// loops for the panels.
+absl::StatusOr<std::unique_ptr<Kernel>> BlockedKernel(
+    PrepareContext& p, const PanelSums& product, std::shared_ptr<const PackedLayout> layout,
+    const FusedOps& fused, std::unique_ptr<const RowSource> rows = nullptr);
 
 }  // namespace tenon
 

@@ -59,9 +59,33 @@ const ConvCase kCases[] = {
      .filter = {3, 3, 130, 230},
      .dilation = 2},
     {.name = "large_filter_1x1", .input = {3, 7, 7, 513}, .filter = {1, 1, 513, 520}},
+    // With AVX2, rows gathered for one matrix product.
+    {.name = "gathered", .input = {2, 1, 301, 17}, .filter = {1, 3, 17, 19}},
+    {.name = "gathered_channels", .input = {1, 1, 40, 300}, .filter = {1, 4, 300, 33}},
+    {.name = "gathered_strided",
+     .input = {2, 1, 157, 67},
+     .filter = {1, 3, 67, 35},
+     .padding = "VALID",
+     .stride = 2},
+    {.name = "gathered_filter", .input = {3, 15, 14, 128}, .filter = {3, 3, 128, 131}, .stride = 2},
+    {.name = "gathered_column", .input = {1, 9, 7, 260}, .filter = {3, 1, 260, 200}},
+    {.name = "gathered_patches",
+     .input = {2, 13, 11, 64},
+     .filter = {2, 2, 64, 21},
+     .padding = "VALID",
+     .stride = 2},
+    {.name = "gathered_outside_the_image",
+     .input = {1, 3, 5, 16},
+     .filter = {1, 9, 16, 17},
+     .padding = "EXPLICIT",
+     .stride = 2,
+     .explicit_paddings = {0, 0, 5, 2, 12, 21, 0, 0}},
     // With AVX2, windows computed tap by tap.
-    {.name = "taps", .input = {2, 1, 301, 17}, .filter = {1, 3, 17, 19}},
-    {.name = "taps_of_many_channels", .input = {1, 1, 40, 300}, .filter = {1, 4, 300, 33}},
+    {.name = "taps", .input = {2, 1, 301, 17}, .filter = {1, 3, 17, 19}, .dilation = 70},
+    {.name = "taps_of_many_channels",
+     .input = {1, 1, 80, 300},
+     .filter = {1, 4, 300, 33},
+     .dilation = 20},
     {.name = "taps_causal",
      .input = {2, 1, 190, 24},
      .filter = {1, 2, 24, 40},
@@ -210,23 +234,24 @@ TEST_P(Conv, FusedMatchesReference) {
 INSTANTIATE_TEST_SUITE_P(Cases, Conv, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST(ConvTaps, ServeWhatOnednnComputesSlowly) {
+TEST(OwnConvolutions, ServeWhatOnednnComputesSlowly) {
   if (VectorTargetName() != std::string("AVX2") ||
       !absl::StartsWith(OnednnIdentity(), "onednn 2.")) {
     GTEST_SKIP() << "oneDNN has better kernels";
   }
   int cases = 0;
   for (const ConvCase& c : kCases) {
-    if (!absl::StartsWith(c.name, "taps")) continue;
+    const bool taps = absl::StartsWith(c.name, "taps");
+    if (!taps && !absl::StartsWith(c.name, "gathered")) continue;
     const auto got =
         RunNode(MakeNode("_MklNativeConv2D", ConvAttrs(c, DType::kFloat)),
                 {RandomTensor(DType::kFloat, c.input, 1), RandomTensor(DType::kFloat, c.filter, 2)},
                 {.constants = {1}});
     ASSERT_TRUE(got.ok()) << got.status();
-    EXPECT_EQ(got->implementation, "taps") << c.name;
+    EXPECT_EQ(got->implementation, taps ? "taps" : "gathered blocks") << c.name;
     ++cases;
   }
-  EXPECT_EQ(cases, 6);
+  EXPECT_EQ(cases, 13);
 }
 
 TEST(ConvShapes, EmptyBatchAndChannels) {

@@ -1,0 +1,112 @@
+#include "kernels/convolution/conv_gather.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "env/status.h"
+#include "kernels/contraction/contraction.h"
+#include "kernels/convolution/conv.h"
+#include "kernels/matmul/blocked_kernel.h"
+#include "kernels/matmul/blocked_product_simd.h"
+#include "kernels/matmul/panel_layout.h"
+#include "primitive_cache/convolution.h"
+
+namespace tenon {
+namespace {
+
+// A row is an output position, a term a channel of a pixel of its window. Windows are not dilated.
+class WindowRows final : public RowSource {
+ public:
+  explicit WindowRows(const ConvGeometry& g) : g_(g) {}
+
+  void Copy(const float* input, int64_t row, int64_t rows, int64_t term, int64_t terms,
+            float* to) const override {
+    const int64_t line = g_.window[1] * g_.in_channels;
+    int64_t x = row % g_.out[1], y = row / g_.out[1] % g_.out[0], n = row / g_.out[1] / g_.out[0];
+    const int64_t first_line = term / line, first_term = term % line;
+    for (int64_t i = 0; i < rows; ++i, to += kBlockRow) {
+      float* at = to;
+      int64_t left = terms, from = first_term;
+      for (int64_t dy = first_line; left > 0; ++dy, from = 0) {
+        const int64_t size = std::min(left, line - from);
+        const int64_t source = y * g_.attrs.strides[0] + dy - g_.pads_begin[0];
+        if (source < 0 || source >= g_.in[0]) {
+          std::fill_n(at, size, 0.0f);
+        } else {
+          CopyLine(input + (n * g_.in[0] + source) * g_.in[1] * g_.in_channels,
+                   x * g_.attrs.strides[1] - g_.pads_begin[1], from, size, at);
+        }
+        at += size;
+        left -= size;
+      }
+      if (++x == g_.out[1]) {
+        x = 0;
+        if (++y == g_.out[0]) y = 0, ++n;
+      }
+    }
+  }
+
+ private:
+  // The terms [from, from + size) of a line of the window, whose first pixel is `x`: in the image,
+  // its pixels lie side by side.
+  void CopyLine(const float* line, int64_t x, int64_t from, int64_t size, float* to) const {
+    const int64_t begin = x * g_.in_channels + from;
+    const int64_t before = std::clamp<int64_t>(-begin, 0, size);
+    const int64_t end = std::clamp<int64_t>(g_.in[1] * g_.in_channels - begin, before, size);
+    std::fill_n(to, before, 0.0f);
+    std::copy(line + begin + before, line + begin + end, to + before);
+    std::fill_n(to + end, size - end, 0.0f);
+  }
+
+  const ConvGeometry g_;
+};
+
+// Of the loops' time, with fewer columns too much goes into gathering.
+constexpr int64_t kManyOutputs = 96;
+// Floats of a filter for which oneDNN's direct kernel for AVX2 is slow: one thread, GFLOP/s of it
+// and of gathered rows: 56x56x128, 3x3, 128 filters, strides of 2: 76, 88; 32x32x160, 256 filters:
+// 51, 70; but 64x64x64, 160 filters: 84, 88, and with two threads 141, 139.
+constexpr int64_t kLargeFilter = 3 * 3 * 128 * 128;
+
+// Shapes for which that kernel is slower than gathered rows. It is as fast for windows of one
+// column, if a filter's column is small enough: 17x17x192, 7x1, 192 filters: 92, 85; 8x8x384, 3x1:
+// 47, 69.
+bool SuitsGathering(const ConvGeometry& g) {
+  const int64_t height = g.window[0], width = g.window[1];
+  // 17x17x128, 1x7, 128 filters: 77, 92; 6399x512, 1x3, 512 filters, strides of 2: 69, 86.
+  if (height == 1 && width > 1) return std::min(g.in_channels, g.out_channels) >= 16;
+  // 28x28x192, 2x2, 384 filters: 58, 93; 64x64x64, 4x4, 64 filters: 56, 83.
+  if (g.window_positions() > 1 && g.window == g.attrs.strides && g.in_channels >= 64) return true;
+  return g.window_positions() > 1 && g.out_channels >= kManyOutputs &&
+         g.filter_elements() >= kLargeFilter && (width > 1 || g.in_channels >= 256);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> ConvGatherKernel(PrepareContext& p, const ConvGeometry& g,
+                                                         const FusedOps& fused) {
+  if (p.constant(1) == nullptr || p.output_dtype(0) != DType::kFloat || !g.attrs.channels_last ||
+      g.attrs.spatial != 2 || g.groups != 1 || g.depthwise || !All(g.attrs.dilations, 1) ||
+      !SuitsGathering(g)) {
+    return Unimplemented("not a large or one-dimensional window and a constant filter");
+  }
+  const ConvolutionProblem problem = ConvProblem(g, ElementType::kF32, p.services().threads);
+  TENON_ASSIGN_OR_RETURN(const auto convolution, GetConvolution(problem, p.services().cache));
+  if (convolution->implementation() != "jit:avx2" && !ComputesByGemm(*convolution)) {
+    return Unimplemented("oneDNN is as fast");
+  }
+  PanelSums product;
+  product.m = g.batch * g.out_positions();
+  product.n = g.out_channels;
+  product.k = g.window_positions() * g.in_channels;
+  product.threads = problem.threads;
+  product.panels.width = FindBlockedLoops().columns;
+  product.panels.panel_bytes =
+      static_cast<size_t>(product.k) * product.panels.width * sizeof(float);
+  const auto layout = ElementPanels({static_cast<size_t>(product.k), static_cast<size_t>(product.n),
+                                     /*transposed=*/false, product.panels.width},
+                                    sizeof(float), problem.threads);
+  return BlockedKernel(p, product, layout, fused, std::make_unique<WindowRows>(g));
+}
+
+}  // namespace tenon
