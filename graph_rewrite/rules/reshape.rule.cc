@@ -125,5 +125,27 @@ const RuleRegistration pad({
     .apply = RemovePad,
 });
 
+// TensorFlow copies images that already have the size.
+Outcome RemoveResize(RuleContext& context, NodeId id) {
+  const Endpoint from = context.node(id).inputs[0];
+  const Shape &in = context.shapes.shape(from), &out = context.shapes.shape({id, 0});
+  if (in.rank() != 4 || out.rank() != 4 || in.dim(1) < 0 || in.dim(2) < 0 ||
+      in.dim(1) != out.dim(1) || in.dim(2) != out.dim(2)) {
+    return Outcome::Skip(0, "it changes the size", id);
+  }
+  if (context.shapes.dtype(from) != context.shapes.dtype({id, 0})) {
+    return Outcome::Skip(1, "it changes the dtype", id);
+  }
+  return Forward(context, id, {from});
+}
+
+const RuleRegistration resize({
+    .name = "RemoveResize",
+    .doc = "a resize to the size that the images already have is removed",
+    .phase = Phase::kFold,
+    .anchors = "ResizeBilinear|ResizeNearestNeighbor",
+    .apply = RemoveResize,
+});
+
 }  // namespace
 }  // namespace tenon
