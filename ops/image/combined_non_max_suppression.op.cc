@@ -2,10 +2,12 @@
 // Equal scores are in the order in which TensorFlow's heap and unstable sort leave them.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "kernels/image/suppression.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
+#include "kernels/interface/parallel.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -49,12 +51,35 @@ absl::Status CombinedShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+struct Found {
+  float score = std::numeric_limits<float>::lowest();
+  int64_t group = 0;
+  const float* box = nullptr;  // null: none, after all that were found
+};
+
+// Writes the boxes of class k that are selected in an image, and returns their number.
+int64_t SelectOfClass(const Sizes& s, int64_t k, const float* boxes, const float* scores,
+                      const SuppressionLimits<float>& limits, Found* found) {
+  std::vector<float> of_class(static_cast<size_t>(s.boxes));
+  for (int64_t i = 0; i < s.boxes; ++i)
+    of_class[static_cast<size_t>(i)] = scores[i * s.classes + k];
+  const auto box = [&](int64_t i) {
+    return boxes + (i * s.sharing + (s.sharing == 1 ? 0 : k)) * 4;
+  };
+  const std::vector<Selected<float>> selected =
+      Select(of_class.data(), s.boxes, limits,
+             [&](int64_t i, int64_t j) { return Overlap(box(i), box(j)); });
+  for (const Selected<float>& one : selected) *found++ = {one.score, k, box(one.index)};
+  return std::ssize(selected);
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> Combined(PrepareContext& p) {
   if (p.value(2) == nullptr || p.value(3) == nullptr) return PrepareLate(p, Combined, {2, 3});
   TENON_ASSIGN_OR_RETURN(const Sizes s, SizesOf(p.input_shape(0), p.input_shape(1)));
   TENON_ASSIGN_OR_RETURN(const int64_t per_class, ScalarInteger(*p.value(2), "max_output_size"));
   const int64_t total = p.output_shape(1).dim(1);
   const bool clip = p.attrs().Bool("clip_boxes", true);
+  const int threads = p.services().threads;
   return MakeKernel([=](RunContext& run) -> absl::Status {
     SuppressionLimits<float> limits;
     limits.count = std::min(per_class, s.boxes);
@@ -64,32 +89,19 @@ absl::StatusOr<std::unique_ptr<Kernel>> Combined(PrepareContext& p) {
     if (!(limits.overlap >= 0 && limits.overlap <= 1)) {
       return InvalidArgument("iou_threshold must be in [0, 1], but is ", limits.overlap);
     }
-    struct Found {
-      float score = std::numeric_limits<float>::lowest();
-      int64_t group = 0;
-      const float* box = nullptr;  // null: none, after all that were found
-    };
-    std::vector<float> scores(static_cast<size_t>(s.boxes));
     for (int64_t b = 0; b < s.batch; ++b) {
       std::vector<Found> found(static_cast<size_t>(s.classes * limits.count));
-      int64_t count = 0;
-      const float* boxes = run.input<float>(0) + b * s.boxes * s.sharing * 4;
-      for (int64_t k = 0; k < s.classes; ++k) {
-        for (int64_t i = 0; i < s.boxes; ++i) {
-          scores[static_cast<size_t>(i)] = run.input<float>(1)[(b * s.boxes + i) * s.classes + k];
-        }
-        auto box = [&](int64_t i) {
-          return boxes + (i * s.sharing + (s.sharing == 1 ? 0 : k)) * 4;
-        };
-        const std::vector<Selected<float>> selected =
-            Select(scores.data(), s.boxes, limits,
-                   [&](int64_t i, int64_t j) { return Overlap(box(i), box(j)); });
-        for (size_t i = 0; i < selected.size(); ++i) {
-          found[static_cast<size_t>(k * limits.count) + i] = {selected[i].score, k,
-                                                              box(selected[i].index)};
-        }
-        count += std::ssize(selected);
-      }
+      std::vector<int64_t> counts(static_cast<size_t>(s.classes));
+      const float* const boxes = run.input<float>(0) + b * s.boxes * s.sharing * 4;
+      const float* const scores = run.input<float>(1) + b * s.boxes * s.classes;
+      ParallelFor(threads, s.classes, ParallelGrain(5.0 * static_cast<double>(s.boxes)),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t k = begin; k < end; ++k) {
+                      counts[static_cast<size_t>(k)] = SelectOfClass(
+                          s, k, boxes, scores, limits, found.data() + k * limits.count);
+                    }
+                  });
+      const int64_t count = std::accumulate(counts.begin(), counts.end(), int64_t{0});
       std::sort(found.begin(), found.end(),
                 [](const Found& x, const Found& y) { return x.score > y.score; });
       const int64_t valid = std::min(total, count);
