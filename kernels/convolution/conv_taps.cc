@@ -83,14 +83,12 @@ class ConvTapsKernelImpl final : public Kernel {
         flops_(g.flops()) {}
 
   absl::Status Run(RunContext& r) const override {
-    ParallelFor(threads_, lines_ * parts_, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t line = i / parts_, part = i % parts_;
-        const int64_t first = width_.out * part / parts_, last = width_.out * (part + 1) / parts_;
-        ComputeLine(r, line, first, last);
-        chain_.Apply(r, {static_cast<size_t>(line * width_.out + first),
-                         static_cast<size_t>(last - first), 0, out_channels_});
-      }
+    ParallelTasks(threads_, lines_ * parts_, [&](int, int64_t i) {
+      const int64_t line = i / parts_, part = i % parts_;
+      const int64_t first = width_.out * part / parts_, last = width_.out * (part + 1) / parts_;
+      ComputeLine(r, line, first, last);
+      chain_.Apply(r, {static_cast<size_t>(line * width_.out + first),
+                       static_cast<size_t>(last - first), 0, out_channels_});
     });
     chain_.Finish(r);
     return absl::OkStatus();
@@ -108,7 +106,7 @@ class ConvTapsKernelImpl final : public Kernel {
       BlockedProduct p;
       p.a_row = in_channels_;
       p.rows = static_cast<size_t>(end - begin);
-      p.columns = p.out_row = out_channels_;
+      p.columns = p.all_columns = p.out_row = out_channels_;
       p.width = loops_.columns;
       p.panel = terms_ * p.width;
       p.out = out + static_cast<size_t>(begin) * out_channels_;

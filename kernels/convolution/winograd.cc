@@ -182,17 +182,15 @@ void Winograd::Run(const void* image, const float* filter, const WinogradFinish&
   float* const products = zeros + OddCacheLines(shape_.in_channels);
   float* const inputs = products + positions_ * product_stride_ * threads_;
   if (share_blocks_) {
-    ParallelForRanges(threads_, blocks_, 1, [&](int range, int64_t begin, int64_t end) {
-      float* const own_products = products + range * positions_ * product_stride_;
-      float* const own_inputs = inputs + range * positions_ * input_stride_;
-      for (int64_t b = begin; b < end; ++b) {
-        const Block block = BlockAt(b);
-        for (int64_t t = 0; t < block.tiles; ++t) {
-          TransformInput(x, zeros, block.begin + t, t, block.tiles, own_inputs);
-        }
-        for (int64_t panel = 0; panel < panels_; ++panel) {
-          RunPanel(filter, block, panel, own_inputs, finish, own_products, y);
-        }
+    ParallelTasks(threads_, blocks_, [&](int thread, int64_t b) {
+      float* const own_products = products + thread * positions_ * product_stride_;
+      float* const own_inputs = inputs + thread * positions_ * input_stride_;
+      const Block block = BlockAt(b);
+      for (int64_t t = 0; t < block.tiles; ++t) {
+        TransformInput(x, zeros, block.begin + t, t, block.tiles, own_inputs);
+      }
+      for (int64_t panel = 0; panel < panels_; ++panel) {
+        RunPanel(filter, block, panel, own_inputs, finish, own_products, y);
       }
     });
     return;
@@ -204,11 +202,9 @@ void Winograd::Run(const void* image, const float* filter, const WinogradFinish&
         TransformInput(x, zeros, block.begin + t, t, block.tiles, inputs);
       }
     });
-    ParallelForRanges(threads_, panels_, 1, [&](int range, int64_t begin, int64_t end) {
-      for (int64_t panel = begin; panel < end; ++panel) {
-        RunPanel(filter, block, panel, inputs, finish,
-                 products + range * positions_ * product_stride_, y);
-      }
+    ParallelTasks(threads_, panels_, [&](int thread, int64_t panel) {
+      RunPanel(filter, block, panel, inputs, finish,
+               products + thread * positions_ * product_stride_, y);
     });
   }
 }

@@ -3,12 +3,22 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 
+#include "absl/container/fixed_array.h"
 #include "env/exceptions.h"
 #include "env/flush_denormals.h"
 #include "env/helper_threads.h"
 
 namespace tenon {
+namespace {
+
+struct alignas(64) TaskRange {
+  std::atomic<int64_t> next = 0;
+  int64_t end = 0;
+};
+
+}  // namespace
 
 int64_t ParallelGrain(double ns) {
   constexpr double kWorkNs = 8000;
@@ -51,6 +61,36 @@ void ParallelForRanges(int threads, int64_t n, int64_t grain,
 void ParallelFor(int threads, int64_t n, int64_t grain,
                  absl::FunctionRef<void(int64_t, int64_t)> fn) {
   ParallelForRanges(threads, n, grain, [&](int, int64_t begin, int64_t end) { fn(begin, end); });
+}
+
+void ParallelTasks(int threads, int64_t tasks, absl::FunctionRef<void(int, int64_t)> fn) {
+  if (threads <= 1 || tasks <= 1 || omp_in_parallel() || !CheckHelperThreads(threads).ok()) {
+    for (int64_t i = 0; i < tasks; ++i) fn(0, i);
+    return;
+  }
+  // Each thread begins with a range of its own, so that tasks side by side share its cache.
+  absl::FixedArray<TaskRange, 32> ranges(static_cast<size_t>(threads));
+  for (int r = 0; r < threads; ++r) {
+    ranges[static_cast<size_t>(r)].next = tasks * r / threads;
+    ranges[static_cast<size_t>(r)].end = tasks * (r + 1) / threads;
+  }
+  FirstException exception;
+#pragma omp parallel num_threads(threads)
+  {
+    const FlushDenormals flush;
+    const int thread = omp_get_thread_num();
+    for (int r = 0; r < threads; ++r) {
+      TaskRange& range = ranges[static_cast<size_t>((thread + r) % threads)];
+      for (int64_t i; (i = range.next.fetch_add(1, std::memory_order_relaxed)) < range.end;) {
+        try {
+          fn(thread, i);
+        } catch (...) {
+          exception.Keep();
+        }
+      }
+    }
+  }
+  exception.Rethrow();
 }
 
 }  // namespace tenon

@@ -16,6 +16,7 @@ namespace {
 // Of a task: its block of a fits half of the second-level cache, and its results the rest.
 constexpr int64_t kMostRows = 144;
 constexpr int64_t kMostColumns = 1024;
+constexpr int64_t kTasksPerThread = 2;
 // Rows that are multiples of this many floats apart share few sets of the first-level cache.
 constexpr int64_t kFewSets = 1024;
 
@@ -37,29 +38,27 @@ class BlockedKernelImpl final : public Kernel {
     strips_ = CeilDiv(product.n, static_cast<int64_t>(loops.columns));
     column_parts_ = CeilDiv(product.n, kMostColumns);
     const auto tasks = [this] { return row_parts_ * column_parts_; };
-    while (tasks() % threads_ != 0 && tasks() < 4 * threads_ && column_parts_ < strips_) {
+    // Several for each thread, so that a slow one does not delay the others much; each copies rows.
+    const int64_t wanted = copies_ ? 1 : kTasksPerThread * threads_;
+    while (column_parts_ < strips_ && tasks() < 4 * threads_ &&
+           (tasks() % threads_ != 0 || tasks() < wanted)) {
       ++column_parts_;
     }
     rows_ = CeilDiv(product.m, row_parts_);
   }
 
   size_t scratch_bytes() const {
-    const int ranges = ParallelRanges(threads_, row_parts_ * column_parts_, 1);
-    return static_cast<size_t>(ranges) * own_scratch() * sizeof(float);
+    return static_cast<size_t>(threads_) * own_scratch() * sizeof(float);
   }
 
   absl::Status Run(RunContext& r) const override {
     const float* const a = r.input<float>(0);
     float* const scratch = static_cast<float*>(r.scratch());
-    ParallelForRanges(threads_, row_parts_ * column_parts_, 1,
-                      [&](int range, int64_t begin, int64_t end) {
-                        for (int64_t i = begin; i < end; ++i) {
-                          const OutputPart part = Part(i);
-                          Multiply(part, a, scratch + static_cast<size_t>(range) * own_scratch(),
-                                   r.output<float>(0));
-                          chain_.Apply(r, part);
-                        }
-                      });
+    ParallelTasks(threads_, row_parts_ * column_parts_, [&](int thread, int64_t i) {
+      const OutputPart part = Part(i);
+      Multiply(part, a, scratch + static_cast<size_t>(thread) * own_scratch(), r.output<float>(0));
+      chain_.Apply(r, part);
+    });
     chain_.Finish(r);
     return absl::OkStatus();
   }
@@ -92,6 +91,7 @@ class BlockedKernelImpl final : public Kernel {
     p.rows = part.rows;
     p.column = part.column;
     p.columns = part.columns;
+    p.all_columns = static_cast<size_t>(product_.n);
     p.width = product_.panels.width;
     p.panel = product_.panels.panel_bytes / sizeof(float);
     p.out_row = static_cast<size_t>(product_.n);

@@ -181,7 +181,8 @@ void MultiplyBlock(const BlockedProduct& p) {
     t.terms = p.terms;
     t.add = p.add;
     t.out_row = p.out_row;
-    const NextWeights next_weights(next < p.columns ? at(next) : t.w, p, lanes, groups);
+    const bool more = p.column + next < p.all_columns;
+    const NextWeights next_weights(more ? at(next) : t.w, p, lanes, groups);
     size_t row = 0;
     for (size_t g = 0; g < groups; ++g) {
       const size_t rows = (p.rows - row + groups - g - 1) / (groups - g);
@@ -190,7 +191,7 @@ void MultiplyBlock(const BlockedProduct& p) {
       t.out = p.out + row * p.out_row + j;
       if (whole) {
         t.ahead = next_weights.Part(g);
-        (next < p.columns && columns > lanes ? kAhead : table)[rows - 1](t);
+        (more && columns > lanes ? kAhead : table)[rows - 1](t);
       } else {
         MultiplyPartOfVector(t, table[rows - 1], rows, columns);
       }

@@ -25,6 +25,7 @@ struct BlockedProduct {
   const float* a = nullptr;
   size_t a_row = 0;
   size_t rows = 0, column = 0, columns = 0, terms = 0;
+  size_t all_columns = 0;  // of w: those behind `columns` will probably be next
   const float* w = nullptr;
   size_t width = 0, panel = 0;
   bool add = false;  // to out
