@@ -5,6 +5,7 @@
 //
 // An integer q represents q * step + offset, where step is the scale. Offsets are attributes of the
 // ops, and so is the integer at which relu clips a sum.
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,12 @@ namespace {
 using quantized::AttrOr;
 using quantized::Limit;
 using quantized::Source;
+
+// Whether 0, which sums often are exactly, lies halfway between two integers.
+bool ZeroIsATie(quantized::Scale scale) {
+  const float zero = -scale.offset / scale.step;
+  return std::fabs(zero - std::floor(zero) - 0.5f) <= 1e-3f;
+}
 
 Outcome AddIntegers(RuleContext& context, NodeId id) {
   const Node& q = context.node(id);
@@ -39,6 +46,7 @@ Outcome AddIntegers(RuleContext& context, NodeId id) {
   const quantized::Scale scale = target->scale;
   const auto zero = quantized::ZeroOf(dtype, scale);
   if (relu && !zero.has_value()) return skip("no integer stands for 0 after the activation");
+  if (!relu && ZeroIsATie(scale)) return skip("0 lies halfway between two integers");
   if (relu6 && !(scale.offset + scale.step * Limit(dtype) <= 6 * 1.000001f)) {
     return skip("the range goes beyond 6");
   }
