@@ -11,6 +11,7 @@
 #include "kernels/convolution/conv_reference.h"
 #include "kernels/convolution/conv_taps.h"
 #include "kernels/convolution/conv_winograd.h"
+#include "kernels/matmul/panel_layout.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {
@@ -106,6 +107,17 @@ bool HasSlowPostOps(const Primitive& convolution, const std::vector<PostOpSpec>&
 
 bool ComputesByGemm(const Primitive& convolution) {
   return absl::StrContains(convolution.implementation(), ":gemm:");
+}
+
+bool HasConstantFilter(const PrepareContext& p, const ConvGeometry& g) {
+  return p.constant(1) != nullptr && p.output_dtype(0) == DType::kFloat && g.attrs.channels_last &&
+         g.attrs.spatial == 2 && g.groups == 1 && !g.depthwise;
+}
+
+std::shared_ptr<const PackedLayout> FilterPanels(const ConvGeometry& g, size_t width, int threads) {
+  return ElementPanels({static_cast<size_t>(g.window_positions() * g.in_channels),
+                        static_cast<size_t>(g.out_channels), /*transposed=*/false, width},
+                       sizeof(float), threads);
 }
 
 ConvolutionProblem ConvProblem(const ConvGeometry& g, ElementType type, int threads) {

@@ -8,7 +8,6 @@
 #include "kernels/convolution/conv.h"
 #include "kernels/matmul/blocked_kernel.h"
 #include "kernels/matmul/blocked_product_simd.h"
-#include "kernels/matmul/panel_layout.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {
@@ -85,9 +84,7 @@ bool SuitsGathering(const ConvGeometry& g) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> ConvGatherKernel(PrepareContext& p, const ConvGeometry& g,
                                                          const FusedOps& fused) {
-  if (p.constant(1) == nullptr || p.output_dtype(0) != DType::kFloat || !g.attrs.channels_last ||
-      g.attrs.spatial != 2 || g.groups != 1 || g.depthwise || !All(g.attrs.dilations, 1) ||
-      !SuitsGathering(g)) {
+  if (!HasConstantFilter(p, g) || !All(g.attrs.dilations, 1) || !SuitsGathering(g)) {
     return Unimplemented("not a large or one-dimensional window and a constant filter");
   }
   const ConvolutionProblem problem = ConvProblem(g, ElementType::kF32, p.services().threads);
@@ -103,10 +100,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvGatherKernel(PrepareContext& p, cons
   product.panels.width = FindBlockedLoops().columns;
   product.panels.panel_bytes =
       static_cast<size_t>(product.k) * product.panels.width * sizeof(float);
-  const auto layout = ElementPanels({static_cast<size_t>(product.k), static_cast<size_t>(product.n),
-                                     /*transposed=*/false, product.panels.width},
-                                    sizeof(float), problem.threads);
-  return BlockedKernel(p, product, layout, fused, std::make_unique<WindowRows>(g));
+  return BlockedKernel(p, product, FilterPanels(g, product.panels.width, problem.threads), fused,
+                       std::make_unique<WindowRows>(g));
 }
 
 }  // namespace tenon

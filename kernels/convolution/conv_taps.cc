@@ -11,7 +11,6 @@
 #include "kernels/convolution/conv.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/matmul/blocked_product_simd.h"
-#include "kernels/matmul/panel_layout.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {
@@ -152,10 +151,8 @@ class ConvTapsKernelImpl final : public Kernel {
 
 absl::StatusOr<std::unique_ptr<Kernel>> ConvTapsKernel(PrepareContext& p, const ConvGeometry& g,
                                                        const FusedOps& fused) {
-  if (p.constant(1) == nullptr || p.output_dtype(0) != DType::kFloat || !g.attrs.channels_last ||
-      g.attrs.spatial != 2 || g.groups != 1 || g.depthwise || !All(g.attrs.strides, 1) ||
-      All(g.attrs.dilations, 1) || g.window_positions() < 2 ||
-      std::min(g.in_channels, g.out_channels) < kManyChannels) {
+  if (!HasConstantFilter(p, g) || !All(g.attrs.strides, 1) || All(g.attrs.dilations, 1) ||
+      g.window_positions() < 2 || std::min(g.in_channels, g.out_channels) < kManyChannels) {
     return Unimplemented("not a dilated window, many channels and a constant filter");
   }
   const ConvolutionProblem problem = ConvProblem(g, ElementType::kF32, p.services().threads);
@@ -165,11 +162,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvTapsKernel(PrepareContext& p, const 
                     (convolution->implementation() == "jit:avx2" && g.window[0] == 1);
   if (!slow) return Unimplemented("oneDNN is as fast");
   const BlockedLoops loops = FindBlockedLoops();
-  const auto layout =
-      ElementPanels({static_cast<size_t>(g.window_positions() * g.in_channels),
-                     static_cast<size_t>(g.out_channels), /*transposed=*/false, loops.columns},
-                    sizeof(float), problem.threads);
-  TENON_ASSIGN_OR_RETURN(auto weights, PackConstant(*p.constant(1), layout));
+  TENON_ASSIGN_OR_RETURN(
+      auto weights, PackConstant(*p.constant(1), FilterPanels(g, loops.columns, problem.threads)));
   p.InputNotRead(1);
   return std::make_unique<ConvTapsKernelImpl>(p, g, fused, loops, problem.threads,
                                               std::move(weights));

@@ -18,6 +18,9 @@ struct alignas(64) TaskRange {
   int64_t end = 0;
 };
 
+// Whether the loop must not be split: it is inside of another one, or threads are refused.
+bool RunsAlone(int threads) { return omp_in_parallel() || !CheckHelperThreads(threads).ok(); }
+
 }  // namespace
 
 int64_t ParallelGrain(double ns) {
@@ -40,7 +43,7 @@ void ParallelForRanges(int threads, int64_t n, int64_t grain,
     const int64_t begin = r * size + std::min<int64_t>(r, longer);
     fn(r, begin, begin + size + (r < longer ? 1 : 0));
   };
-  if (ranges == 1 || omp_in_parallel() || !CheckHelperThreads(threads).ok()) {
+  if (ranges == 1 || RunsAlone(threads)) {
     for (int r = 0; r < ranges; ++r) run(r);
     return;
   }
@@ -64,7 +67,7 @@ void ParallelFor(int threads, int64_t n, int64_t grain,
 }
 
 void ParallelTasks(int threads, int64_t tasks, absl::FunctionRef<void(int, int64_t)> fn) {
-  if (threads <= 1 || tasks <= 1 || omp_in_parallel() || !CheckHelperThreads(threads).ok()) {
+  if (threads <= 1 || tasks <= 1 || RunsAlone(threads)) {
     for (int64_t i = 0; i < tasks; ++i) fn(0, i);
     return;
   }

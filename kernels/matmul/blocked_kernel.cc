@@ -103,19 +103,21 @@ class BlockedKernelImpl final : public Kernel {
       p.add = k > 0;
       p.a = copies_ ? block : a + part.row * depth + k;
       if (copies_) CopyBlock(part, k, p.terms, a, block);
-      // The next block, of these rows or else of the next ones.
-      p.next = nullptr;
-      if (source_ != nullptr) {
-        // Where it lies is not known.
-      } else if (k + terms + kBlockTerms <= depth) {
-        p.next = a + part.row * depth + k + terms;
-      } else if (k + terms >= depth && depth >= kBlockTerms &&
-                 part.row + 2 * part.rows <= static_cast<size_t>(product_.m)) {
-        p.next = a + (part.row + part.rows) * depth;
-      }
+      p.next = NextBlock(part, k + terms, a);
       p.next_row = depth;
       loops_.multiply(p);
     }
+  }
+
+  // The block that begins with term k, of these rows or else of the next ones; null if that is too
+  // small, or gathered.
+  const float* NextBlock(const OutputPart& part, size_t k, const float* a) const {
+    const auto depth = static_cast<size_t>(product_.k);
+    if (source_ != nullptr) return nullptr;
+    if (k + kBlockTerms <= depth) return a + part.row * depth + k;
+    const bool more = part.row + 2 * part.rows <= static_cast<size_t>(product_.m);
+    if (k < depth || depth < kBlockTerms || !more) return nullptr;
+    return a + (part.row + part.rows) * depth;
   }
 
   void CopyBlock(const OutputPart& part, size_t k, size_t terms, const float* a,
