@@ -15,6 +15,11 @@ std::vector<int64_t> ConstantIntegers(const RuleContext& context, Endpoint e) {
   return values.ok() ? *std::move(values) : std::vector<int64_t>();
 }
 
+bool IsLast(const RuleContext& context, Endpoint axis, int rank) {
+  const std::vector<int64_t> values = ConstantIntegers(context, axis);
+  return values.size() == 1 && (values[0] == -1 || values[0] == rank - 1);
+}
+
 double FloatElement(const Tensor& t, int64_t i) {
   switch (t.dtype()) {
     case DType::kFloat:

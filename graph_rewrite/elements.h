@@ -14,6 +14,8 @@ class RuleContext;
 
 // All elements of the constant of int32 or int64 at `e`; empty if `e` is none.
 std::vector<int64_t> ConstantIntegers(const RuleContext& context, Endpoint e);
+// Whether `axis` is a constant that names the last of `rank` dimensions.
+bool IsLast(const RuleContext& context, Endpoint axis, int rank);
 
 // One element as a double. `t` must be floating.
 double FloatElement(const Tensor& t, int64_t i);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph_rewrite/elements.h"
 #include "graph_rewrite/rule.h"
 
 namespace tenon {
@@ -66,10 +67,7 @@ absl::StatusOr<std::vector<JoinedPart>> ReadParts(RuleContext& context, const No
   const Node& concat = context.Candidate(conv.inputs[0]);
   NodeId reader = conv.id;
   if (concat.op == "ConcatV2") {
-    const Tensor* axis = context.Constant(concat.inputs.back());
-    const auto values = axis == nullptr ? absl::StatusOr<std::vector<int64_t>>(WhyNot("no axis"))
-                                        : IntegerValues(*axis);
-    if (!values.ok() || values->size() != 1 || ((*values)[0] != 3 && (*values)[0] != -1)) {
+    if (!IsLast(context, concat.inputs.back(), 4)) {
       return WhyNot("its images are not joined along the channels");
     }
     if (!context.HasOnlyReader(concat.id, conv.id)) return WhyNot("the joined images are read");

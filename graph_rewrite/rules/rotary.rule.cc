@@ -131,11 +131,6 @@ Outcome Rotate(RuleContext& context, NodeId id, Endpoint x, Endpoint cos, Endpoi
   return Outcome::Fired();
 }
 
-bool IsLast(RuleContext& context, Endpoint axis, int rank) {
-  const std::vector<int64_t> values = ConstantIntegers(context, axis);
-  return values.size() == 1 && (values[0] == -1 || values[0] == rank - 1);
-}
-
 // concat(a * cos - b * sin, b * cos + a * sin)
 Outcome FuseRotaryHalves(RuleContext& context, NodeId id) {
   const Node& concat = context.node(id);
