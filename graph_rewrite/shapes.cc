@@ -277,6 +277,16 @@ bool ShapeInfo::SameShapeButLast(Endpoint a, Endpoint b, int64_t last) {
   });
 }
 
+bool ShapeInfo::IsMultiple(Endpoint a, Endpoint b, absl::Span<const int64_t> times) {
+  return Always(a, b, [times](const Shape& x, const Shape& y) {
+    if (x.rank() != y.rank() || x.rank() != static_cast<int>(times.size())) return false;
+    for (int d = 0; d < x.rank(); ++d) {
+      if (x.dim(d) != y.dim(d) * times[static_cast<size_t>(d)]) return false;
+    }
+    return true;
+  });
+}
+
 bool ShapeInfo::BroadcastsTo(Endpoint a, Endpoint b) {
   if (a == b) return true;
   return Always(a, b, [](const Shape& x, const Shape& y) {

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "absl/types/span.h"
 #include "graph/rewriter.h"
 #include "graph/tensor.h"
 #include "graph/tensor_spec.h"
@@ -43,6 +44,8 @@ class ShapeInfo {
   bool AlikeShape(Endpoint a, Endpoint b);
   // Whether `a` has the shape of `b` except for its last dimension, which is `last`.
   bool SameShapeButLast(Endpoint a, Endpoint b, int64_t last);
+  // Whether `a` has the shape of `b`, each dimension multiplied by that of `times`.
+  bool IsMultiple(Endpoint a, Endpoint b, absl::Span<const int64_t> times);
   // Whether `a` broadcasts to the shape of `b`.
   bool BroadcastsTo(Endpoint a, Endpoint b);
 
