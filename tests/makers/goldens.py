@@ -138,6 +138,7 @@ def _bitcast(graph: tf1.GraphDef, name: str, source: str, dtype: np.dtype,
 _LAST_PRODUCER = {
     "AdjustContrast": 1, "BatchSelfAdjointEig": 10, "SelfAdjointEig": 10,
     "QuantizeAndDequantize": 21, "MatrixExponential": 26, "TileGrad": 2,
+    "RandomPoisson": 24, "RandomCrop": 7,
     "BatchNormWithGlobalNormalizationGrad": 8,
 } | dict.fromkeys(
     ("BatchCholesky", "BatchCholeskyGrad", "BatchMatrixDeterminant",
