@@ -31,15 +31,21 @@ void TransformAxis(std::vector<Complex>& x, const Shape& shape, int axis, FftDir
   }
 }
 
-// The leading block of `to`'s last `dims` dimensions, with zeros where `from` is smaller.
+// The leading block of `to`'s dimensions from `first` on, with zeros where `from` is smaller.
 template <typename T, typename U>
-void CopyBlock(int dims, const T* from, const Shape& from_shape, U* to, const Shape& to_shape) {
-  const int first = to_shape.rank() - dims;
-  int64_t index[3] = {};
+void CopyBlock(int first, const T* from, const Shape& from_shape, U* to, const Shape& to_shape) {
+  if (from_shape == to_shape) {
+    std::transform(from, from + to_shape.num_elements(), to,
+                   [](const T& v) { return static_cast<U>(v); });
+    return;
+  }
+  const int dims = to_shape.rank() - first;
+  std::vector<int64_t> counters(static_cast<size_t>(dims));
+  int64_t* const index = counters.data();
   const int64_t block = Product(to_shape, first, to_shape.rank());
   const int64_t from_block = Product(from_shape, first, from_shape.rank());
   for (int64_t b = 0; b < Product(to_shape, 0, first); ++b, from += from_block) {
-    std::fill(index, index + 3, 0);
+    std::fill(counters.begin(), counters.end(), 0);
     for (int64_t i = 0; i < block; ++i) {
       int64_t at = 0;
       bool inside = true;
@@ -53,20 +59,42 @@ void CopyBlock(int dims, const T* from, const Shape& from_shape, U* to, const Sh
   }
 }
 
+std::vector<int> LastAxes(const Shape& shape, int dims) {
+  std::vector<int> axes;
+  for (int d = dims; d > 0; --d) axes.push_back(shape.rank() - d);
+  return axes;
+}
+
+// What is before the first of the axes is never padded or cut.
+int FirstOf(const std::vector<int>& axes, const Shape& shape) {
+  return axes.empty() ? shape.rank() : *std::min_element(axes.begin(), axes.end());
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kernel>> Fft(PrepareContext& p, int dims, FftDirection direction) {
-  const Shape shape = p.input_shape(0);
-  const int64_t n = shape.num_elements();
+absl::StatusOr<std::unique_ptr<Kernel>> FftOver(PrepareContext& p, const std::vector<int>& axes,
+                                                FftDirection direction) {
+  const Shape in = p.input_shape(0), shape = p.output_shape(0);
+  const int first = FirstOf(axes, shape);
   return DispatchType(Complexes{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([=](RunContext& run) {
-      std::vector<Complex> x(run.input<T>(0), run.input<T>(0) + n);
-      for (int d = 1; d <= dims; ++d) TransformAxis(x, shape, shape.rank() - d, direction);
+      std::vector<Complex> x(static_cast<size_t>(shape.num_elements()));
+      CopyBlock(first, run.input<T>(0), in, x.data(), shape);
+      for (size_t d = axes.size(); d-- > 0;) TransformAxis(x, shape, axes[d], direction);
       std::transform(x.begin(), x.end(), run.output<T>(0),
                      [](const Complex& v) { return static_cast<T>(v); });
       return absl::OkStatus();
     });
   });
+}
+
+absl::Status CheckFftTypes(const AttrReader& attrs) {
+  TENON_ASSIGN_OR_RETURN(const DType real, attrs.Type("Treal"));
+  TENON_ASSIGN_OR_RETURN(const DType complex, attrs.Type("Tcomplex"));
+  if ((real == DType::kDouble) != (complex == DType::kComplex128)) {
+    return InvalidArgument("Treal=", Name(real), " with Tcomplex=", Name(complex));
+  }
+  return absl::OkStatus();
 }
 
 // fft_length: the real signal's size in the last dimensions.
@@ -82,54 +110,51 @@ absl::StatusOr<std::vector<int64_t>> FftLengths(const Tensor& t, int dims) {
   return lengths;
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> RealFft(PrepareContext& p, int dims) {
-  p.InputNotRead(1);
-  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> lengths, FftLengths(*p.value(1), dims));
+absl::StatusOr<std::unique_ptr<Kernel>> RealFftOver(PrepareContext& p, const std::vector<int>& axes,
+                                                    const std::vector<int64_t>& lengths) {
   const Shape in = p.input_shape(0), out = p.output_shape(0);
   Shape signal = in;
-  for (int d = 0; d < dims; ++d) {
-    signal.set_dim(in.rank() - dims + d, lengths[static_cast<size_t>(d)]);
-  }
+  for (size_t d = 0; d < axes.size(); ++d) signal.set_dim(axes[d], lengths[d]);
+  const int first = FirstOf(axes, in);
   return DispatchType(TypeList<float, double>{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([=](RunContext& run) {
       std::vector<Complex> x(static_cast<size_t>(signal.num_elements()));
-      CopyBlock(dims, run.input<T>(0), in, x.data(), signal);
-      for (int d = 1; d <= dims; ++d) {
-        TransformAxis(x, signal, signal.rank() - d, FftDirection::kForward);
+      CopyBlock(first, run.input<T>(0), in, x.data(), signal);
+      for (size_t d = axes.size(); d-- > 0;) {
+        TransformAxis(x, signal, axes[d], FftDirection::kForward);
       }
-      CopyBlock(dims, x.data(), signal, run.output<std::complex<T>>(0), out);
+      CopyBlock(first, x.data(), signal, run.output<std::complex<T>>(0), out);
       return absl::OkStatus();
     });
   });
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> InverseRealFft(PrepareContext& p, int dims) {
-  p.InputNotRead(1);
+absl::StatusOr<std::unique_ptr<Kernel>> InverseRealFftOver(PrepareContext& p,
+                                                           const std::vector<int>& axes) {
   const Shape in = p.input_shape(0), out = p.output_shape(0);
-  const int last = out.rank() - 1;
+  const int last = axes.back(), first = FirstOf(axes, out);
   Shape half = out;  // the part of the spectrum that is read
   if (out.dim(last) > 0) half.set_dim(last, out.dim(last) / 2 + 1);
   return DispatchType(TypeList<float, double>{}, p.output_dtype(0), [&]<typename T>() {
     return MakeKernel([=](RunContext& run) {
       std::vector<Complex> x(static_cast<size_t>(half.num_elements()));
-      CopyBlock(dims, run.input<std::complex<T>>(0), in, x.data(), half);
-      for (int d = 2; d <= dims; ++d)
-        TransformAxis(x, half, half.rank() - d, FftDirection::kInverse);
-      // Along the last dimension, the other half is the complex conjugate.
+      CopyBlock(first, run.input<std::complex<T>>(0), in, x.data(), half);
+      for (size_t d = axes.size() - 1; d-- > 0;) {
+        TransformAxis(x, half, axes[d], FftDirection::kInverse);
+      }
+      // Along the last axis, the other half is the complex conjugate.
       const int64_t n = out.dim(last), kept = half.dim(last);
+      const int64_t inner = Product(out, last + 1, out.rank());
       std::vector<Complex> whole(static_cast<size_t>(out.num_elements()));
-      for (int64_t r = 0; n > 0 && r < Product(out, 0, last); ++r) {
+      for (int64_t r = 0; n > 0 && r < Product(out, 0, last) * inner; ++r) {
+        const Complex* const line = x.data() + r / inner * kept * inner + r % inner;
+        Complex* const to = whole.data() + r / inner * n * inner + r % inner;
         for (int64_t k = 0; k < n; ++k) {
-          const Complex v = x[static_cast<size_t>(r * kept + (k < kept ? k : n - k))];
-          whole[static_cast<size_t>(r * n + k)] = k < kept ? v : std::conj(v);
+          to[k * inner] = k < kept ? line[k * inner] : std::conj(line[(n - k) * inner]);
         }
         // Their imaginary parts have no counterpart.
-        Complex& zero = whole[static_cast<size_t>(r * n)];
-        zero = zero.real();
-        if (n % 2 == 0) {
-          Complex& middle = whole[static_cast<size_t>(r * n + n / 2)];
-          middle = middle.real();
-        }
+        to[0] = to[0].real();
+        if (n % 2 == 0) to[n / 2 * inner] = to[n / 2 * inner].real();
       }
       TransformAxis(whole, out, last, FftDirection::kInverse);
       std::transform(whole.begin(), whole.end(), run.output<T>(0),
@@ -137,6 +162,21 @@ absl::StatusOr<std::unique_ptr<Kernel>> InverseRealFft(PrepareContext& p, int di
       return absl::OkStatus();
     });
   });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Fft(PrepareContext& p, int dims, FftDirection direction) {
+  return FftOver(p, LastAxes(p.input_shape(0), dims), direction);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> RealFft(PrepareContext& p, int dims) {
+  p.InputNotRead(1);
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> lengths, FftLengths(*p.value(1), dims));
+  return RealFftOver(p, LastAxes(p.input_shape(0), dims), lengths);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> InverseRealFft(PrepareContext& p, int dims) {
+  p.InputNotRead(1);
+  return InverseRealFftOver(p, LastAxes(p.input_shape(0), dims));
 }
 
 }  // namespace tenon

@@ -1,6 +1,6 @@
-// Discrete Fourier transforms over the last dimensions of a tensor. The reference kernels compute
-// in double precision; the vector kernels have float and complex64, and lengths without large prime
-// factors.
+// Discrete Fourier transforms over some dimensions of a tensor, mostly the last. The reference
+// kernels compute in double precision; the vector kernels have float and complex64, and lengths
+// without large prime factors.
 #ifndef TENON_KERNELS_FFT_FFT_H_
 #define TENON_KERNELS_FFT_FFT_H_
 
@@ -17,6 +17,9 @@ namespace tenon {
 
 enum class FftDirection { kForward, kInverse };
 
+// InvalidArgument unless Tcomplex is the complex dtype of Treal.
+absl::Status CheckFftTypes(const AttrReader& attrs);
+
 // The value of an fft_length input: the real signal's size in the last `dims` dimensions.
 // InvalidArgument if it has another size or is negative.
 absl::StatusOr<std::vector<int64_t>> FftLengths(const Tensor& t, int dims);
@@ -30,6 +33,15 @@ absl::StatusOr<std::unique_ptr<Kernel>> RealFft(PrepareContext& p, int dims);
 
 // The inverse of RealFft.
 absl::StatusOr<std::unique_ptr<Kernel>> InverseRealFft(PrepareContext& p, int dims);
+
+// The same over any different axes; the signal is cut or padded to the output's size, or `lengths`.
+// Of real signals, the last of `axes`, which must not be empty, has half a spectrum.
+absl::StatusOr<std::unique_ptr<Kernel>> FftOver(PrepareContext& p, const std::vector<int>& axes,
+                                                FftDirection direction);
+absl::StatusOr<std::unique_ptr<Kernel>> RealFftOver(PrepareContext& p, const std::vector<int>& axes,
+                                                    const std::vector<int64_t>& lengths);
+absl::StatusOr<std::unique_ptr<Kernel>> InverseRealFftOver(PrepareContext& p,
+                                                           const std::vector<int>& axes);
 
 // The same as vector code in float.
 absl::StatusOr<std::unique_ptr<Kernel>> FftVector(PrepareContext& p, int dims,

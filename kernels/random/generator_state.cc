@@ -5,6 +5,7 @@
 
 #include "kernels/random/output.h"
 #include "kernels/random/philox.h"
+#include "kernels/random/rejection.h"
 #include "kernels/state/update.h"
 
 namespace tenon {
@@ -13,17 +14,18 @@ namespace {
 // Reserved for each output, whatever the distribution.
 constexpr uint64_t kBlocksPerOutput = 256;
 
-// Returns the current state, and advances it past `outputs` outputs.
+// Returns the current state, and advances it past `outputs` outputs. It starts at element `first`.
 absl::StatusOr<std::array<uint64_t, kGeneratorStateSize>> Advance(Tensor& state, int64_t algorithm,
-                                                                  uint64_t outputs) {
+                                                                  uint64_t outputs,
+                                                                  int64_t first = 0) {
   if (algorithm != kPhiloxAlgorithm) {
     return InvalidArgument("algorithm ", algorithm, " is not Philox (1)");
   }
-  if (state.shape().rank() != 1 || state.num_elements() < kGeneratorStateSize) {
-    return InvalidArgument("a generator's state must have ", kGeneratorStateSize,
+  if (state.shape().rank() != 1 || state.num_elements() < first + kGeneratorStateSize) {
+    return InvalidArgument("a generator's state must have ", first + kGeneratorStateSize,
                            " elements, but has shape ", state.shape().ToString());
   }
-  int64_t* data = state.data<int64_t>();
+  int64_t* data = state.data<int64_t>() + first;
   std::array<uint64_t, kGeneratorStateSize> before;
   std::transform(data, data + kGeneratorStateSize, before.begin(),
                  [](int64_t v) { return static_cast<uint64_t>(v); });
@@ -79,6 +81,39 @@ absl::StatusOr<std::unique_ptr<Kernel>> DrawFloats(PrepareContext& p, Distributi
     FillRandom(distribution, dtype, generator, out.data, out.count);
     return absl::OkStatus();
   });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> DrawNormalsByState(PrepareContext& p) {
+  const Shape planned = p.output_shape(0);
+  const DType dtype = p.output_dtype(0), shape_type = p.input_dtype(1);
+  const int64_t rank = p.input_shape(1).dim(0);
+  return UpdateKernel(
+      DType::kInt64, {0}, [=](RunContext& run, absl::Span<Tensor* const> state) -> absl::Status {
+        TENON_ASSIGN_OR_RETURN(const RandomOutput out,
+                               OutputAtRun(run, planned, shape_type, rank, 1));
+        const int64_t algorithm =
+            state[0]->num_elements() > 0 ? state[0]->data<int64_t>()[0] : kPhiloxAlgorithm;
+        TENON_ASSIGN_OR_RETURN(const auto before,
+                               Advance(*state[0], algorithm, static_cast<uint64_t>(out.count), 1));
+        FillRandom(Distribution::kNormal, dtype, GeneratorOf(before), out.data, out.count);
+        return absl::OkStatus();
+      });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> DrawBinomials(PrepareContext& p) {
+  const auto sampler = RejectionSampler::Of(p, Sampled::kBinomial, 3, /*appended=*/false, 2);
+  return UpdateKernel(
+      DType::kInt64, {0}, [=](RunContext& run, absl::Span<Tensor* const> state) -> absl::Status {
+        TENON_ASSIGN_OR_RETURN(const RandomOutput out, sampler.OutputAt(run));
+        // TensorFlow reserves 200 numbers for each, by fours.
+        const auto parameters = static_cast<uint64_t>(sampler.parameters());
+        const uint64_t samples =
+            parameters == 0 ? 0 : static_cast<uint64_t>(out.count) / parameters;
+        TENON_ASSIGN_OR_RETURN(const auto before, Advance(*state[0], *run.input<int64_t>(1),
+                                                          parameters * 200 * (samples + 3) / 4));
+        sampler.Fill(run, out, GeneratorOf(before));
+        return absl::OkStatus();
+      });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> DrawInts(PrepareContext& p) {

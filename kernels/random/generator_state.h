@@ -1,4 +1,5 @@
-// Random numbers from generators whose state is a variable, int64 [counter low, counter high, key].
+// Random numbers from generators whose state is a variable, int64 [counter low, counter high, key];
+// in the first version of StatefulStandardNormal, the algorithm and then these.
 // InvalidArgument at Run for an algorithm other than Philox, or a state with fewer elements.
 #ifndef TENON_KERNELS_RANDOM_GENERATOR_STATE_H_
 #define TENON_KERNELS_RANDOM_GENERATOR_STATE_H_
@@ -20,6 +21,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> SkipGenerator(PrepareContext& p);
 
 // Inputs: the variable, the algorithm, the output's shape. Floating-point dtypes.
 absl::StatusOr<std::unique_ptr<Kernel>> DrawFloats(PrepareContext& p, Distribution distribution);
+
+// Inputs: the variable, the output's shape.
+absl::StatusOr<std::unique_ptr<Kernel>> DrawNormalsByState(PrepareContext& p);
+
+// Binomial numbers. Inputs: the variable, the algorithm, the output's shape, counts, probabilities.
+absl::StatusOr<std::unique_ptr<Kernel>> DrawBinomials(PrepareContext& p);
 
 // All bits, or between the bounds that follow DrawFloats' inputs. 32 and 64 bits.
 absl::StatusOr<std::unique_ptr<Kernel>> DrawInts(PrepareContext& p);

@@ -19,6 +19,27 @@ absl::StatusOr<RandomOutput> OutputAtRun(RunContext& run, const Shape& planned, 
   return RandomOutput{data, shape.num_elements()};
 }
 
+absl::Status ExpectEndsWith(const Shape& output, const Shape& parameters) {
+  const int extra = output.rank() - parameters.rank();
+  bool ends = extra >= 0;
+  for (int i = 0; ends && i < parameters.rank(); ++i) {
+    ends = output.dim(extra + i) == parameters.dim(i);
+  }
+  if (ends) return absl::OkStatus();
+  return InvalidArgument("the output's shape ", output.ToString(),
+                         " does not end with that of the parameters, ", parameters.ToString());
+}
+
+int64_t BroadcastElement(const Shape& from, const Shape& to, int64_t i) {
+  int64_t element = 0, stride = 1;
+  for (int axis = to.rank() - 1, at = from.rank() - 1; at >= 0; --axis, --at) {
+    if (from.dim(at) != 1) element += i % to.dim(axis) * stride;
+    stride *= from.dim(at);
+    i /= to.dim(axis);
+  }
+  return element;
+}
+
 absl::StatusOr<IntRange> RangeAt(DType dtype, const void* minval, const void* maxval) {
   IntRange range;
   absl::Status status = NoKernelFor(dtype);

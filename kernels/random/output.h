@@ -1,4 +1,5 @@
-// Inputs and outputs of random ops: an output whose shape an input gives, and ranges of integers.
+// Inputs and outputs of random ops: an output whose shape an input gives, parameters that are
+// broadcast, and ranges of integers.
 #ifndef TENON_KERNELS_RANDOM_OUTPUT_H_
 #define TENON_KERNELS_RANDOM_OUTPUT_H_
 
@@ -18,6 +19,11 @@ absl::StatusOr<Shape> ShapeAtRun(const RunContext& run, DType shape_type, int64_
 // Allocated from the shape's value if the shape was not known before.
 absl::StatusOr<RandomOutput> OutputAtRun(RunContext& run, const Shape& planned, DType shape_type,
                                          int64_t rank, int input = 0);
+
+// InvalidArgument unless an output of that shape ends with the shape of its parameters.
+absl::Status ExpectEndsWith(const Shape& output, const Shape& parameters);
+// The element of a parameter of shape `from` for element i of the broadcast shape `to`.
+int64_t BroadcastElement(const Shape& from, const Shape& to, int64_t i);
 
 // minval < maxval, as the start of the range and its size.
 struct IntRange {

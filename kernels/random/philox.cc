@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <cmath>
 #include <cstring>
+#include <random>
 
 #include "kernels/interface/types.h"
 
@@ -129,6 +130,13 @@ void FillGroups(T* out, int64_t n, F&& make) {
 Philox Philox::FromSeeds(uint64_t seed, uint64_t seed2) {
   return Philox({0, 0, static_cast<uint32_t>(seed2), static_cast<uint32_t>(seed2 >> 32)},
                 {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+}
+
+Philox Philox::Unpredictable() {
+  std::random_device device;
+  const auto draw = [&device] { return device() | uint64_t{device()} << 32; };
+  const uint64_t seed = draw();
+  return FromSeeds(seed, draw());
 }
 
 Philox::Block Philox::Next() {

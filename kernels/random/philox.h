@@ -24,6 +24,8 @@ class Philox {
   Philox(const Block& counter, const Key& key) : counter_(counter), key_(key) {}
   // Seeded from an op's attributes seed and seed2.
   static Philox FromSeeds(uint64_t seed, uint64_t seed2);
+  // Seeded from the operating system's random numbers.
+  static Philox Unpredictable();
 
   Block Next();
   void Skip(uint64_t blocks);

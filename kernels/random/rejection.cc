@@ -162,30 +162,21 @@ U Rounded(C v) {
   return static_cast<U>(v);
 }
 
-// The element of a parameter of shape `from` for element i of the broadcast shape `to`.
-int64_t Element(const Shape& from, const Shape& to, int64_t i) {
-  int64_t element = 0, stride = 1;
-  for (int axis = to.rank() - 1, at = from.rank() - 1; at >= 0; --axis, --at) {
-    if (from.dim(at) != 1) element += i % to.dim(axis) * stride;
-    stride *= from.dim(at);
-    i /= to.dim(axis);
-  }
-  return element;
-}
-
 using ParameterTypes = TypeList<half, bfloat16, float, double, int32_t, int64_t>;
 
 }  // namespace
 
-RejectionSampler RejectionSampler::Of(PrepareContext& p, Sampled what, int first, bool appended) {
+RejectionSampler RejectionSampler::Of(PrepareContext& p, Sampled what, int first, bool appended,
+                                      int shape) {
   RejectionSampler s;
   s.what_ = what;
   s.first_ = first;
   s.appended_ = appended;
-  s.shape_type_ = p.input_dtype(0);
+  s.shape_ = shape;
+  s.shape_type_ = p.input_dtype(shape);
   s.parameter_type_ = p.input_dtype(first);
   s.output_type_ = p.output_dtype(0);
-  s.rank_ = p.input_shape(0).dim(0);
+  s.rank_ = p.input_shape(shape).dim(0);
   s.planned_ = p.output_shape(0);
   s.parameters_ = Shape();
   for (int i = first; i < p.num_inputs(); ++i) {
@@ -200,22 +191,14 @@ absl::StatusOr<RandomOutput> RejectionSampler::OutputAt(RunContext& run) const {
   if (!parameters_.has_rank()) return InvalidArgument("the parameters do not broadcast");
   Shape shape = planned_;
   if (!planned_.IsComplete()) {
-    TENON_ASSIGN_OR_RETURN(shape, ShapeAtRun(run, shape_type_, rank_));
+    TENON_ASSIGN_OR_RETURN(shape, ShapeAtRun(run, shape_type_, rank_, shape_));
     if (appended_) {
       std::vector<int64_t> sizes(shape.dims().begin(), shape.dims().end());
       sizes.insert(sizes.end(), parameters_.dims().begin(), parameters_.dims().end());
       shape = Shape(sizes);
     }
   }
-  const int extra = shape.rank() - parameters_.rank();
-  bool ends = extra >= 0;
-  for (int i = 0; ends && i < parameters_.rank(); ++i) {
-    ends = shape.dim(extra + i) == parameters_.dim(i);
-  }
-  if (!ends) {
-    return InvalidArgument("the output's shape ", shape.ToString(),
-                           " does not end with that of the parameters, ", parameters_.ToString());
-  }
+  TENON_RETURN_IF_ERROR(ExpectEndsWith(shape, parameters_));
   if (planned_.IsComplete()) return RandomOutput{run.output(0), shape.num_elements()};
   TENON_ASSIGN_OR_RETURN(void* data, run.AllocateOutput(0, shape));
   return RandomOutput{data, shape.num_elements()};
@@ -231,8 +214,8 @@ void RejectionSampler::Fill(RunContext& run, const RandomOutput& output,
     VisitTypes(ParameterTypes{}, output_type_, [&]<typename U>() {
       // Outputs are numbered parameter by parameter.
       for (int64_t i = 0; i < parameters; ++i) {
-        const T a = first[Element(shapes_[0], parameters_, i)];
-        const T b = second == nullptr ? T(0) : second[Element(shapes_[1], parameters_, i)];
+        const T a = first[BroadcastElement(shapes_[0], parameters_, i)];
+        const T b = second == nullptr ? T(0) : second[BroadcastElement(shapes_[1], parameters_, i)];
         for (int64_t sample = 0; sample < samples; ++sample) {
           const auto at = static_cast<uint64_t>(i * samples + sample);
           Philox own = generator;

@@ -19,17 +19,20 @@ enum class Sampled { kGamma, kPoisson, kBinomial };
 // (`appended`). A parameter that is no number, or outside its range, gives NaN.
 class RejectionSampler {
  public:
-  // first: the input that holds the first parameter.
-  static RejectionSampler Of(PrepareContext& p, Sampled what, int first, bool appended);
+  // first, shape: the inputs that hold the first parameter and the output's shape.
+  static RejectionSampler Of(PrepareContext& p, Sampled what, int first, bool appended,
+                             int shape = 0);
 
   // Output 0. InvalidArgument if its shape does not end with the parameters'.
   absl::StatusOr<RandomOutput> OutputAt(RunContext& run) const;
+  // Elements of the parameters' broadcast shape.
+  int64_t parameters() const { return parameters_.num_elements(); }
   // 256 blocks of the generator belong to each output.
   void Fill(RunContext& run, const RandomOutput& output, const Philox& generator) const;
 
  private:
   Sampled what_ = Sampled::kGamma;
-  int first_ = 0;
+  int first_ = 0, shape_ = 0;
   bool appended_ = false;
   DType shape_type_ = DType::kInvalid, parameter_type_ = DType::kInvalid;
   DType output_type_ = DType::kInvalid;

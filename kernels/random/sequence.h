@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <random>
 
 #include "graph/attr_reader.h"
 #include "kernels/random/philox.h"
@@ -16,16 +15,12 @@ namespace tenon {
 class RandomSequence {
  public:
   static std::shared_ptr<RandomSequence> Make(const AttrReader& attrs) {
-    uint64_t seed = static_cast<uint64_t>(attrs.Int("seed", 0));
-    uint64_t seed2 = static_cast<uint64_t>(attrs.Int("seed2", 0));
-    if (seed == 0 && seed2 == 0) {
-      std::random_device device;
-      seed = device() | uint64_t{device()} << 32;
-      seed2 = device() | uint64_t{device()} << 32;
-    }
-    return std::make_shared<RandomSequence>(seed, seed2);
+    const uint64_t seed = static_cast<uint64_t>(attrs.Int("seed", 0));
+    const uint64_t seed2 = static_cast<uint64_t>(attrs.Int("seed2", 0));
+    return std::make_shared<RandomSequence>(
+        seed == 0 && seed2 == 0 ? Philox::Unpredictable() : Philox::FromSeeds(seed, seed2));
   }
-  RandomSequence(uint64_t seed, uint64_t seed2) : start_(Philox::FromSeeds(seed, seed2)) {}
+  explicit RandomSequence(const Philox& start) : start_(start) {}
 
   // A generator of which `samples` 32-bit numbers may be used.
   Philox Take(uint64_t samples) {
@@ -38,8 +33,6 @@ class RandomSequence {
   RandomSequence Restarted() const { return RandomSequence(start_); }
 
  private:
-  explicit RandomSequence(const Philox& start) : start_(start) {}
-
   const Philox start_;
   std::atomic<uint64_t> used_ = 0;
 };

@@ -140,7 +140,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> SortedSegments(PrepareContext& p, Segmen
   });
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> UnsortedSegments(PrepareContext& p, SegmentOp op) {
+absl::StatusOr<std::unique_ptr<Kernel>> UnsortedSegments(PrepareContext& p, SegmentOp op,
+                                                         RowsBeyond beyond) {
   p.InputNotRead(2);
   const Shape& out_shape = p.output_shape(0);
   const int64_t rows = p.input_shape(1).num_elements();
@@ -157,10 +158,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> UnsortedSegments(PrepareContext& p, Segm
       std::fill_n(acc, segments * width, ToCompute(SegmentIdentity<T>(op)));
       const T* row = run.input<T>(0);
       for (int64_t id : ids) {
-        if (id >= segments) {
+        if (id >= segments && beyond == RowsBeyond::kRefused) {
           return InvalidArgument("segment id ", id, " is out of range [0, ", segments, ")");
         }
-        if (id >= 0) CombineRow(op, row, acc + id * width, width);
+        if (id >= 0 && id < segments) CombineRow(op, row, acc + id * width, width);
         row += width;
       }
       if (kIsSmallFloat<T>) FinishRow(op, 1, acc, out, segments * width);

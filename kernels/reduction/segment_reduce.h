@@ -18,10 +18,14 @@ enum class SegmentOp { kSum, kMean, kSqrtN, kProd, kMin, kMax };
 // All numbers; minima and maxima of real ones.
 absl::StatusOr<std::unique_ptr<Kernel>> SortedSegments(PrepareContext& p, SegmentOp op);
 
+// What becomes of rows whose id is the number of segments or larger.
+enum class RowsBeyond { kRefused, kIgnored };
+
 // Inputs: data [ids' shape, ...], ids in any order and with any shape, and the number of segments.
-// Negative ids are ignored; InvalidArgument at Run for an id beyond the segments. All numbers;
-// minima and maxima of real ones. No means.
-absl::StatusOr<std::unique_ptr<Kernel>> UnsortedSegments(PrepareContext& p, SegmentOp op);
+// Negative ids are ignored; if rows beyond the segments are refused, InvalidArgument at Run. All
+// numbers; minima and maxima of real ones. No means.
+absl::StatusOr<std::unique_ptr<Kernel>> UnsortedSegments(PrepareContext& p, SegmentOp op,
+                                                         RowsBeyond beyond);
 
 // Combines the rows of the data given by indices. Inputs: data [n, ...], indices [k], sorted ids
 // [k], and possibly the number of segments. InvalidArgument at Run for an index or id out of range.
@@ -40,10 +44,10 @@ template <SegmentOp kOp>
 absl::StatusOr<std::unique_ptr<Kernel>> SortedSegments(PrepareContext& p) {
   return SortedSegments(p, kOp);
 }
-template <SegmentOp kOp>
+template <SegmentOp kOp, RowsBeyond kBeyond = RowsBeyond::kRefused>
 absl::StatusOr<std::unique_ptr<Kernel>> UnsortedSegments(PrepareContext& p) {
-  if (!p.output_shape(0).IsComplete()) return PrepareLate(p, UnsortedSegments<kOp>, {2});
-  return UnsortedSegments(p, kOp);
+  if (!p.output_shape(0).IsComplete()) return PrepareLate(p, UnsortedSegments<kOp, kBeyond>, {2});
+  return UnsortedSegments(p, kOp, kBeyond);
 }
 template <SegmentOp kOp>
 absl::StatusOr<std::unique_ptr<Kernel>> SparseSegments(PrepareContext& p) {

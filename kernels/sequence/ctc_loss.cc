@@ -22,6 +22,7 @@ struct LossOptions {
   bool collapse_labels;  // repeated labels of the target count once
   bool merge_repeated;   // repeated labels of a path count once
   bool skip_too_long;    // a target that is longer than its sequence has loss 0; otherwise an error
+  CtcBlank blank;
 };
 
 // The labels of each sequence, in the order of the sparse tensor.
@@ -44,18 +45,24 @@ absl::StatusOr<std::vector<Labels>> LabelsOf(const int64_t* indices, const int32
   return labels;
 }
 
-// A blank, and each label followed by a blank; a label of the blank's class or above ends the
-// target.
-absl::StatusOr<Labels> StatesOf(const Labels& labels, int64_t sequence, int32_t blank,
+// A blank, and each label followed by a blank. A label of the blank's class, or above the classes
+// if the blank is the last, ends the target.
+absl::StatusOr<Labels> StatesOf(const Labels& labels, int64_t sequence, int32_t classes,
                                 const LossOptions& options) {
+  const bool last = options.blank == CtcBlank::kLastClass;
+  const int32_t blank = last ? classes - 1 : 0;
   if (labels.empty()) return InvalidArgument("sequence ", sequence, " has no labels");
   Labels states = {blank};
   bool ended = false;
   for (size_t i = 0; i < labels.size(); ++i) {
     if (options.collapse_labels && i > 0 && labels[i] == labels[i - 1]) continue;
-    if (labels[i] >= blank) {
+    if (labels[i] == blank || (last && labels[i] > blank)) {
       ended = true;
       continue;
+    }
+    if (labels[i] >= classes) {
+      return InvalidArgument("label ", labels[i], " of sequence ", sequence, " for ", classes,
+                             " classes");
     }
     if (ended || labels[i] < 0) {
       return InvalidArgument("label ", labels[i], " of sequence ", sequence,
@@ -190,7 +197,7 @@ absl::StatusOr<std::vector<Target>> TargetsOf(RunContext& run, const Shape& in, 
     const Labels& own = labels[static_cast<size_t>(b)];
     Target& target = targets[static_cast<size_t>(b)];
     TENON_ASSIGN_OR_RETURN(target.states,
-                           StatesOf(own, b, static_cast<int32_t>(in.dim(2) - 1), options));
+                           StatesOf(own, b, static_cast<int32_t>(in.dim(2)), options));
     const bool too_long = std::ssize(own) > steps;
     if (too_long && !options.skip_too_long) {
       return InvalidArgument("sequence ", b, " has ", own.size(), " labels but ", steps,
@@ -203,7 +210,7 @@ absl::StatusOr<std::vector<Target>> TargetsOf(RunContext& run, const Shape& in, 
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kernel>> CtcLoss(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> CtcLoss(PrepareContext& p, CtcBlank blank) {
   const Shape in = p.input_shape(0);
   const int64_t count = p.input_shape(2).num_elements();
   if (in.dim(2) > std::numeric_limits<int32_t>::max()) {
@@ -211,7 +218,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CtcLoss(PrepareContext& p) {
   }
   const LossOptions options = {p.attrs().Bool("preprocess_collapse_repeated", false),
                                p.attrs().Bool("ctc_merge_repeated", true),
-                               p.attrs().Bool("ignore_longer_outputs_than_inputs", false)};
+                               p.attrs().Bool("ignore_longer_outputs_than_inputs", false), blank};
   const int threads = p.services().threads;
   return DispatchType(TypeList<float, double>{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([in, count, options, threads](RunContext& run) -> absl::Status {

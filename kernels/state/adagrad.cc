@@ -77,20 +77,20 @@ struct CenteredRmsProp {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kernel>> AdagradKernel(PrepareContext& p) {
-  return Apply<Adagrad>(p);
+absl::StatusOr<std::unique_ptr<Kernel>> AdagradKernel(PrepareContext& p, ApplyRows rows) {
+  return Apply<Adagrad>(p, rows);
 }
-absl::StatusOr<std::unique_ptr<Kernel>> AdagradV2Kernel(PrepareContext& p) {
-  return Apply<AdagradV2>(p);
+absl::StatusOr<std::unique_ptr<Kernel>> AdagradV2Kernel(PrepareContext& p, ApplyRows rows) {
+  return Apply<AdagradV2>(p, rows);
 }
-absl::StatusOr<std::unique_ptr<Kernel>> AdadeltaKernel(PrepareContext& p) {
-  return Apply<Adadelta>(p);
+absl::StatusOr<std::unique_ptr<Kernel>> AdadeltaKernel(PrepareContext& p, ApplyRows rows) {
+  return Apply<Adadelta>(p, rows);
 }
-absl::StatusOr<std::unique_ptr<Kernel>> RmsPropKernel(PrepareContext& p) {
-  return Apply<RmsProp>(p);
+absl::StatusOr<std::unique_ptr<Kernel>> RmsPropKernel(PrepareContext& p, ApplyRows rows) {
+  return Apply<RmsProp>(p, rows);
 }
-absl::StatusOr<std::unique_ptr<Kernel>> CenteredRmsPropKernel(PrepareContext& p) {
-  return Apply<CenteredRmsProp>(p);
+absl::StatusOr<std::unique_ptr<Kernel>> CenteredRmsPropKernel(PrepareContext& p, ApplyRows rows) {
+  return Apply<CenteredRmsProp>(p, rows);
 }
 
 }  // namespace tenon

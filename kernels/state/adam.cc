@@ -1,4 +1,4 @@
-// Adam and AdaMax (Kingma and Ba, 2014).
+// Adam and AdaMax (Kingma and Ba, 2014), AMSGrad.
 #include <algorithm>
 #include <cmath>
 
@@ -43,9 +43,34 @@ struct AdaMax {
   T rate, beta1, beta2, epsilon;
 };
 
+template <typename T>
+struct Amsgrad {
+  static constexpr ApplyInputs kInputs = kAmsgradInputs;
+  Amsgrad(const AttrReader&, const Scalars<T>& scalar)
+      : rate(scalar(6) * std::sqrt(T(1) - scalar(5)) / (T(1) - scalar(4))),
+        beta1(scalar(7)),
+        beta2(scalar(8)),
+        epsilon(scalar(9)) {}
+  void operator()(T g, T* v) const {
+    v[1] += (g - v[1]) * (T(1) - beta1);
+    v[2] += (g * g - v[2]) * (T(1) - beta2);
+    v[3] = std::max(v[3], v[2]);
+    v[0] -= v[1] * rate / (std::sqrt(v[3]) + epsilon);
+  }
+  T rate, beta1, beta2, epsilon;
+};
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kernel>> AdamKernel(PrepareContext& p) { return Apply<Adam>(p); }
-absl::StatusOr<std::unique_ptr<Kernel>> AdaMaxKernel(PrepareContext& p) { return Apply<AdaMax>(p); }
+absl::StatusOr<std::unique_ptr<Kernel>> AdamKernel(PrepareContext& p, ApplyRows rows) {
+  return Apply<Adam>(p, rows);
+}
+absl::StatusOr<std::unique_ptr<Kernel>> AdaMaxKernel(PrepareContext& p, ApplyRows rows) {
+  return Apply<AdaMax>(p, rows);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> AmsgradKernel(PrepareContext& p, ApplyRows rows) {
+  return Apply<Amsgrad>(p, rows);
+}
 
 }  // namespace tenon

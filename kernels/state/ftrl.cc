@@ -17,6 +17,16 @@ struct FtrlFormula {
         shrinkage(kShrinkage ? scalar(7) : T(0)),
         power(scalar(kShrinkage ? 8 : 7)),
         linear_has_rate(attrs.Bool("multiply_linear_by_lr", false)) {}
+  absl::Status CheckSparse() const {
+    if (!(linear_has_rate ? rate >= T(0) : rate > T(0))) {
+      return InvalidArgument("lr must be positive, or 0 with multiply_linear_by_lr");
+    }
+    if (!(l1 >= T(0)) || !(l2 >= T(0)) || !(shrinkage >= T(0))) {
+      return InvalidArgument("l1, l2 and l2_shrinkage must not be negative");
+    }
+    if (!(power <= T(0))) return InvalidArgument("lr_power must not be positive");
+    return absl::OkStatus();
+  }
   // accum ^ -power; power is usually -1/2.
   T Root(T accum) const { return power == T(-0.5) ? std::sqrt(accum) : std::pow(accum, -power); }
   void operator()(T g, T* v) const {
@@ -47,7 +57,11 @@ using FtrlV2 = FtrlFormula<T, true>;
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kernel>> FtrlKernel(PrepareContext& p) { return Apply<Ftrl>(p); }
-absl::StatusOr<std::unique_ptr<Kernel>> FtrlV2Kernel(PrepareContext& p) { return Apply<FtrlV2>(p); }
+absl::StatusOr<std::unique_ptr<Kernel>> FtrlKernel(PrepareContext& p, ApplyRows rows) {
+  return Apply<Ftrl>(p, rows);
+}
+absl::StatusOr<std::unique_ptr<Kernel>> FtrlV2Kernel(PrepareContext& p, ApplyRows rows) {
+  return Apply<FtrlV2>(p, rows);
+}
 
 }  // namespace tenon

@@ -44,14 +44,14 @@ struct KerasMomentum {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kernel>> GradientDescentKernel(PrepareContext& p) {
-  return Apply<GradientDescent>(p);
+absl::StatusOr<std::unique_ptr<Kernel>> GradientDescentKernel(PrepareContext& p, ApplyRows rows) {
+  return Apply<GradientDescent>(p, rows);
 }
-absl::StatusOr<std::unique_ptr<Kernel>> MomentumKernel(PrepareContext& p) {
-  return Apply<Momentum>(p);
+absl::StatusOr<std::unique_ptr<Kernel>> MomentumKernel(PrepareContext& p, ApplyRows rows) {
+  return Apply<Momentum>(p, rows);
 }
-absl::StatusOr<std::unique_ptr<Kernel>> KerasMomentumKernel(PrepareContext& p) {
-  return Apply<KerasMomentum>(p);
+absl::StatusOr<std::unique_ptr<Kernel>> KerasMomentumKernel(PrepareContext& p, ApplyRows rows) {
+  return Apply<KerasMomentum>(p, rows);
 }
 
 }  // namespace tenon

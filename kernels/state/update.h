@@ -26,6 +26,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> UpdateKernel(DType dtype, std::vector<in
 // InvalidArgument unless all the variables have that shape.
 absl::Status ExpectShape(absl::Span<Tensor* const> variables, const Shape& shape);
 
+// InvalidArgument unless all the variables have one shape, which may differ from `rows` in
+// dimension 0 only.
+absl::Status ExpectRows(absl::Span<Tensor* const> variables, const Shape& rows);
+// `count` indices of rows; InvalidArgument if one is not in [0, size).
+absl::StatusOr<std::vector<int64_t>> RowsAt(const RunContext& run, int input, DType dtype,
+                                            int64_t count, int64_t size);
+
 }  // namespace tenon
 
 #endif  // TENON_KERNELS_STATE_UPDATE_H_

@@ -1,4 +1,4 @@
-// Concat, ConcatV2, ConcatOffset.
+// Concat, ConcatV2, ConcatOffset; ParallelConcat, which joins parts of one row each.
 #include "kernels/layout/concat.h"
 
 #include "kernels/interface/axis.h"
@@ -173,6 +173,45 @@ const OpRegistration concat_offset({
     .types = "shape_type: int32 int64",
     .shape = OffsetShape,
     .reference = ConcatOffset,
+});
+
+// The attribute `shape` is the result's.
+absl::Status ParallelConcatShape(ShapeContext& c) {
+  TENON_ASSIGN_OR_RETURN(const Shape whole, c.attrs().ShapeOf("shape"));
+  if (!whole.IsComplete() || whole.rank() == 0) {
+    return InvalidArgument("shape must be that of the result, but is ", whole.ToString());
+  }
+  if (c.num_inputs() == 0 || whole.dim(0) != c.num_inputs()) {
+    return InvalidArgument(c.num_inputs(), " values for a result of shape ", whole.ToString());
+  }
+  Shape part = whole;
+  part.set_dim(0, 1);
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    if (!part.CompatibleWith(c.input(i))) {
+      return InvalidArgument("value ", i, " has shape ", c.input(i).ToString(), " instead of ",
+                             part.ToString());
+    }
+  }
+  TENON_RETURN_IF_ERROR(whole.CheckedElements().status());
+  c.set_output(0, whole);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ParallelConcat(PrepareContext& p) {
+  Join join;
+  join.dtype = p.output_dtype(0);
+  join.chunks.assign(static_cast<size_t>(p.num_inputs()), p.input_shape(0).num_elements());
+  return JoinKernel(std::move(join), 0);
+}
+
+const OpRegistration parallel_concat({
+    .name = "ParallelConcat",
+    .inputs = "values: N * T",
+    .outputs = "output: T",
+    .attrs = "N: int; T: type; shape: shape",
+    .shape = ParallelConcatShape,
+    .reference = ParallelConcat,
+    .moves_elements = true,
 });
 
 }  // namespace

@@ -53,5 +53,14 @@ const OpRegistration placeholder({
     .import_role = ImportRole::kValue,
 });
 
+// Import writes it as a Placeholder.
+const OpRegistration placeholder_v2({
+    .name = "PlaceholderV2",
+    .outputs = "output: dtype",
+    .attrs = "dtype: type; shape: shape",
+    .shape = PlaceholderShape,
+    .import_role = ImportRole::kValue,
+});
+
 }  // namespace
 }  // namespace tenon

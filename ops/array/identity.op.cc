@@ -1,4 +1,5 @@
-// Identity, IdentityN, StopGradient, PreventGradient, Snapshot, PlaceholderWithDefault.
+// Identity, IdentityN, StopGradient, PreventGradient, Snapshot, PlaceholderWithDefault, and copies
+// for debugging.
 #include "kernels/layout/copy.h"
 #include "ops/op.h"
 
@@ -108,6 +109,16 @@ const OpRegistration copy_host({
     .inputs = "input: T",
     .outputs = "output: T",
     .attrs = "T: type; tensor_name: string = ; debug_ops_spec: list(string) = []",
+    .shape = UnchangedShape,
+    .reference = CopyKernel,
+    .alias = true,
+});
+
+const OpRegistration debug_gradient_identity({
+    .name = "DebugGradientIdentity",
+    .inputs = "input: T",
+    .outputs = "output: T",
+    .attrs = "T: type",
     .shape = UnchangedShape,
     .reference = CopyKernel,
     .alias = true,

@@ -1,8 +1,9 @@
-// Tile, BroadcastTo, BroadcastArgs: repeat a tensor.
+// Tile, BroadcastTo, BroadcastArgs: repeat a tensor. TileGrad: sums the repetitions.
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"
 #include "kernels/layout/strided_copy.h"
+#include "kernels/reduction/reference.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -66,6 +67,47 @@ absl::StatusOr<std::unique_ptr<Kernel>> Tile(PrepareContext& p) {
     dst.insert(dst.end(), {d * out_strides[i], out_strides[i]});
   }
   return CopyWith(p, StridedCopy(dims, src, dst));
+}
+
+absl::Status TileGradShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
+  const Shape& in = c.input(0);
+  if (!in.has_rank()) return absl::OkStatus();
+  if (c.value(1) == nullptr) {
+    c.set_output(0, Shape::UnknownOfRank(in.rank()));
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> multiples, Multiples(*c.value(1), in.rank()));
+  Shape out;
+  for (int i = 0; i < in.rank(); ++i) {
+    const int64_t d = in.dim(i), m = multiples[static_cast<size_t>(i)];
+    if (m == 0) return InvalidArgument("multiples must be positive");
+    if (d >= 0 && d % m != 0) {
+      return InvalidArgument("dimension ", i, " of ", d, " is not a multiple of ", m);
+    }
+    out.push_back(d >= 0 ? d / m : -1);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> TileGrad(PrepareContext& p) {
+  const Tensor* value = p.value(1);
+  if (value == nullptr) return PrepareLate(p, TileGrad, {1});
+  p.InputNotRead(1);
+  const Shape& out = p.output_shape(0);
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> multiples, Multiples(*value, out.rank()));
+  // As in Tile, each dimension becomes two. The repetitions are summed.
+  Shape split;
+  std::vector<int32_t> axes;
+  for (int i = 0; i < out.rank(); ++i) {
+    axes.push_back(split.rank());
+    split.push_back(multiples[static_cast<size_t>(i)]);
+    split.push_back(out.dim(i));
+  }
+  TENON_ASSIGN_OR_RETURN(const ReductionSpace space,
+                         ReductionSpace::Make(split, Tensor::Vector(std::move(axes))));
+  return SumOver(p, space);
 }
 
 absl::Status BroadcastToShape(ShapeContext& c) {
@@ -151,6 +193,17 @@ const OpRegistration tile({
     .reference = Tile,
     .moves_elements = true,
     .batch_axis = batch_axis::Tile,
+});
+
+const OpRegistration tile_grad({
+    .name = "TileGrad",
+    .inputs = "input: T, multiples: int32",
+    .outputs = "output: T",
+    .attrs = "T: type",
+    .types = "T: float double int16 int32 int64 half bfloat16 complex64 complex128",
+    .shape = TileGradShape,
+    .reference = TileGrad,
+    .error_bound = ErrorBound::kSum,
 });
 
 const OpRegistration broadcast_to({

@@ -1,5 +1,6 @@
 // FFT, IFFT, FFT2D, IFFT2D, FFT3D, IFFT3D over the last dimensions; RFFT, IRFFT and their 2D and 3D
-// forms between real signals and the non-negative half of the spectrum.
+// forms between real signals and the non-negative half of the spectrum. BatchFFT and its kin are
+// the same under older names.
 #include "kernels/fft/fft.h"
 
 #include "ops/op.h"
@@ -17,18 +18,9 @@ absl::Status FftShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-absl::Status CheckComplexType(ShapeContext& c) {
-  TENON_ASSIGN_OR_RETURN(const DType real, c.attrs().Type("Treal"));
-  TENON_ASSIGN_OR_RETURN(const DType complex, c.attrs().Type("Tcomplex"));
-  if ((real == DType::kDouble) != (complex == DType::kComplex128)) {
-    return InvalidArgument("Treal=", Name(real), " with Tcomplex=", Name(complex));
-  }
-  return absl::OkStatus();
-}
-
 template <int dims, FftDirection direction>
 absl::Status RealFftShape(ShapeContext& c) {
-  TENON_RETURN_IF_ERROR(CheckComplexType(c));
+  TENON_RETURN_IF_ERROR(CheckFftTypes(c.attrs()));
   TENON_RETURN_IF_ERROR(FftShape<dims>(c));
   if (!c.input(0).has_rank()) return absl::OkStatus();
   Shape out = c.input(0);
@@ -221,6 +213,60 @@ const OpRegistration irfft3_d_op({
     .accelerated = InverseRealFftVector<3>,
     .native = "_MklNativeIRFFT3D",
     .native_types = "float",
+    .error_bound = ErrorBound::kFourier,
+});
+
+const OpRegistration batch_fft_op({
+    .name = "BatchFFT",
+    .inputs = "input: complex64",
+    .outputs = "output: complex64",
+    .shape = FftShape<1>,
+    .reference = Fft<1, FftDirection::kForward>,
+    .error_bound = ErrorBound::kFourier,
+});
+
+const OpRegistration batch_ifft_op({
+    .name = "BatchIFFT",
+    .inputs = "input: complex64",
+    .outputs = "output: complex64",
+    .shape = FftShape<1>,
+    .reference = Fft<1, FftDirection::kInverse>,
+    .error_bound = ErrorBound::kFourier,
+});
+
+const OpRegistration batch_fft2_op({
+    .name = "BatchFFT2D",
+    .inputs = "input: complex64",
+    .outputs = "output: complex64",
+    .shape = FftShape<2>,
+    .reference = Fft<2, FftDirection::kForward>,
+    .error_bound = ErrorBound::kFourier,
+});
+
+const OpRegistration batch_ifft2_op({
+    .name = "BatchIFFT2D",
+    .inputs = "input: complex64",
+    .outputs = "output: complex64",
+    .shape = FftShape<2>,
+    .reference = Fft<2, FftDirection::kInverse>,
+    .error_bound = ErrorBound::kFourier,
+});
+
+const OpRegistration batch_fft3_op({
+    .name = "BatchFFT3D",
+    .inputs = "input: complex64",
+    .outputs = "output: complex64",
+    .shape = FftShape<3>,
+    .reference = Fft<3, FftDirection::kForward>,
+    .error_bound = ErrorBound::kFourier,
+});
+
+const OpRegistration batch_ifft3_op({
+    .name = "BatchIFFT3D",
+    .inputs = "input: complex64",
+    .outputs = "output: complex64",
+    .shape = FftShape<3>,
+    .reference = Fft<3, FftDirection::kInverse>,
     .error_bound = ErrorBound::kFourier,
 });
 

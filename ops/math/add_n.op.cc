@@ -1,4 +1,5 @@
-// AddN: the sum of tensors with one shape, or of lists of such tensors.
+// AddN: the sum of tensors with one shape, or of lists of such tensors. AccumulateNV2, which import
+// writes as AddN, does not take lists.
 #include "kernels/elementwise/unary_binary.h"
 #include "kernels/interface/types.h"
 #include "kernels/lists/list_math.h"
@@ -62,6 +63,20 @@ const OpRegistration add_n({
     .commutative = true,
     .elementwise = true,
     .precision = PrecisionRole::kFollows,
+    .error_bound = ErrorBound::kAddN,
+});
+
+const OpRegistration accumulate_n({
+    .name = "AccumulateNV2",
+    .inputs = "inputs: N * T",
+    .outputs = "sum: T",
+    .attrs = "N: int; T: type; shape: shape",
+    .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
+             "half uint32 uint64",
+    .shape = AddNShape,
+    .reference = AddN,
+    .commutative = true,
+    .elementwise = true,
     .error_bound = ErrorBound::kAddN,
 });
 

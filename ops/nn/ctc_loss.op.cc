@@ -1,6 +1,7 @@
 // CTCLoss: the negative log probability of label sequences given logits per time step, and its
 // gradient (Graves, "Supervised Sequence Labelling with Recurrent Neural Networks", chapter 7). The
-// blank is the last class. Path probabilities are computed in double, as logarithms.
+// blank is the last class; in CTCLossV2, the first. Path probabilities are computed in double, as
+// logarithms.
 #include "kernels/sequence/ctc_loss.h"
 
 #include "ops/op.h"
@@ -42,7 +43,18 @@ const OpRegistration loss({
              "ignore_longer_outputs_than_inputs: bool = false; T: type = float",
     .types = "T: float double",
     .shape = LossShape,
-    .reference = CtcLoss,
+    .reference = CtcLoss<CtcBlank::kLastClass>,
+    .error_bound = ErrorBound::kPathSum,
+});
+
+const OpRegistration loss_v2({
+    .name = "CTCLossV2",
+    .inputs = "inputs: float, labels_indices: int64, labels_values: int32, sequence_length: int32",
+    .outputs = "loss: float, gradient: float",
+    .attrs = "preprocess_collapse_repeated: bool = false; ctc_merge_repeated: bool = true; "
+             "ignore_longer_outputs_than_inputs: bool = false",
+    .shape = LossShape,
+    .reference = CtcLoss<CtcBlank::kFirstClass>,
     .error_bound = ErrorBound::kPathSum,
 });
 

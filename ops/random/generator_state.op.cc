@@ -1,6 +1,7 @@
 // Generators whose state is a variable (tf.random.Generator): int64 [counter low, counter high,
 // key]. RngReadAndSkip, RngSkip, StatefulUniform, StatefulStandardNormalV2,
-// StatefulTruncatedNormal, StatefulUniformInt, StatefulUniformFullInt.
+// StatefulTruncatedNormal, StatefulUniformInt, StatefulUniformFullInt, StatefulRandomBinomial; and
+// StatefulStandardNormal, whose state begins with the algorithm.
 #include "kernels/random/generator_state.h"
 
 #include "ops/op.h"
@@ -20,6 +21,18 @@ absl::Status DrawShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 0));
   TENON_RETURN_IF_ERROR(c.ExpectRank(1, 0));
   for (int i = 3; i < c.num_inputs(); ++i) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 0));
+  return RandomShapeOf(c, 2);
+}
+
+absl::Status DrawByStateShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 0));
+  return RandomShapeOf(c, 1);
+}
+
+// Inputs resource, algorithm, shape, and parameters that are broadcast.
+absl::Status BinomialShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 0));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 0));
   return RandomShapeOf(c, 2);
 }
 
@@ -63,6 +76,29 @@ const OpRegistration stateful_standard_normal_op({
     .types = kTypes,
     .shape = DrawShape,
     .reference = DrawFloats<Distribution::kNormal>,
+    .stateful = true,
+});
+
+const OpRegistration stateful_standard_normal_v1_op({
+    .name = "StatefulStandardNormal",
+    .inputs = "resource: resource, shape: shape_dtype",
+    .outputs = "output: dtype",
+    .attrs = kAttrs,
+    .types = kTypes,
+    .shape = DrawByStateShape,
+    .reference = DrawNormalsByState,
+    .stateful = true,
+});
+
+const OpRegistration stateful_random_binomial_op({
+    .name = "StatefulRandomBinomial",
+    .inputs = "resource: resource, algorithm: int64, shape: S, counts: T, probs: T",
+    .outputs = "output: dtype",
+    .attrs = "S: type; T: type = double; dtype: type = int64",
+    .types = "S: int32 int64; T: half float double int32 int64; "
+             "dtype: half float double int32 int64",
+    .shape = BinomialShape,
+    .reference = DrawBinomials,
     .stateful = true,
 });
 

@@ -1,7 +1,12 @@
 // Random ops with a state: RandomUniform, RandomStandardNormal, TruncatedNormal, RandomUniformInt,
-// RandomShuffle, Multinomial, RandomGamma, RandomPoissonV2. Each kernel has a sequence, seeded by
+// RandomShuffle, Multinomial, RandomGamma, RandomPoisson and V2, RandomCrop,
+// ParameterizedTruncatedNormal. Each kernel has a sequence, seeded by
 // the attributes seed and seed2 (randomly if both are 0), and every Run consumes the next part of
 // it.
+#include <algorithm>
+#include <limits>
+
+#include "kernels/interface/axis.h"
 #include "kernels/interface/types.h"
 #include "kernels/random/output.h"
 #include "kernels/random/philox.h"
@@ -9,6 +14,7 @@
 #include "kernels/random/sampling.h"
 #include "kernels/random/sequence.h"
 #include "kernels/random/shuffle.h"
+#include "kernels/random/truncated_normal.h"
 #include "ops/op.h"
 #include "ops/random/shape.h"
 
@@ -98,6 +104,88 @@ absl::StatusOr<std::unique_ptr<Kernel>> SampledKernel(PrepareContext& p) {
       });
 }
 
+// Input 1 is the height and width of the result.
+absl::Status CropShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 3));
+  if (!c.input(1).CompatibleWith(Shape({2}))) {
+    return InvalidArgument("size must be a vector of 2, but has shape ", c.input(1).ToString());
+  }
+  const Shape image = c.input(0).has_rank() ? c.input(0) : Shape::UnknownOfRank(3);
+  if (std::max(image.dim(0), image.dim(1)) > std::numeric_limits<int32_t>::max()) {
+    return InvalidArgument("an image of shape ", image.ToString());
+  }
+  Shape out({-1, -1, image.dim(2)});
+  if (c.value(1) != nullptr) {
+    TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> size, IntegersOf(*c.value(1)));
+    for (int i = 0; i < 2; ++i) {
+      const int64_t wanted = size[static_cast<size_t>(i)];
+      if (wanted < 0 || (image.dim(i) >= 0 && wanted > image.dim(i))) {
+        return InvalidArgument("a size of ", size[0], " by ", size[1], " of an image of shape ",
+                               image.ToString());
+      }
+      out.set_dim(i, wanted);
+    }
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Crop(PrepareContext& p) {
+  const Shape in = p.input_shape(0), planned = p.output_shape(0);
+  const DType dtype = p.input_dtype(0);
+  return MakeKernel(
+      [=, sequence = RandomSequence::Make(p.attrs())](RunContext& run) -> absl::Status {
+        const int64_t height = run.input<int64_t>(1)[0], width = run.input<int64_t>(1)[1];
+        if (height < 0 || width < 0 || height > in.dim(0) || width > in.dim(1)) {
+          return InvalidArgument("a size of ", height, " by ", width, " of an image of shape ",
+                                 in.ToString());
+        }
+        void* out = run.output(0);
+        if (!planned.IsComplete()) {
+          TENON_ASSIGN_OR_RETURN(out, run.AllocateOutput(0, Shape({height, width, in.dim(2)})));
+        }
+        PhiloxStream stream(sequence->Take(2));
+        // A dimension that stays whole takes no number.
+        auto draw = [&](int64_t whole, int64_t part) {
+          return whole > part ? stream.Next() % static_cast<uint32_t>(whole - part + 1) : 0;
+        };
+        const int64_t left = draw(in.dim(1), width), top = draw(in.dim(0), height);
+        const int64_t row = in.dim(1) * in.dim(2), offset = top * row + left * in.dim(2);
+        VisitStorage(dtype, [&]<typename T>() {
+          T* to = static_cast<T*>(out);
+          for (int64_t y = 0; y < height; ++y) {
+            to = std::copy_n(run.input<T>(0) + offset + y * row, width * in.dim(2), to);
+          }
+        });
+        return absl::OkStatus();
+      });
+}
+
+// Any integer, from the operating system's random numbers.
+absl::StatusOr<std::unique_ptr<Kernel>> Unpredictable(PrepareContext& p) {
+  const Shape planned = p.output_shape(0);
+  const DType dtype = p.output_dtype(0), shape_type = p.input_dtype(0);
+  const int64_t rank = p.input_shape(0).dim(0);
+  return MakeKernel([=](RunContext& run) -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(const RandomOutput out, OutputAtRun(run, planned, shape_type, rank));
+    FillRandomInts(dtype, Philox::Unpredictable(), 0, 0, out.data, out.count);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status TruncatedShape(ShapeContext& c) {
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    if (c.input(i).has_rank() && c.input(i).rank() > 1) {
+      return InvalidArgument("parameters must be scalars or vectors, but one has shape ",
+                             c.input(i).ToString());
+    }
+  }
+  if (c.input(0).has_rank() && c.input(0) == Shape({0})) {
+    return InvalidArgument("shape must not be empty");
+  }
+  return RandomShape(c);
+}
+
 const OpRegistration random_uniform_op({
     .name = "RandomUniform",
     .inputs = "shape: T",
@@ -181,6 +269,18 @@ const OpRegistration random_gamma_op({
     .error_bound = ErrorBound::kRandom,
 });
 
+const OpRegistration random_poisson_op({
+    .name = "RandomPoisson",
+    .inputs = "shape: S, rate: dtype",
+    .outputs = "output: dtype",
+    .attrs = "seed: int = 0; seed2: int = 0; S: type; dtype: type",
+    .types = "S: int32 int64; dtype: half float double",
+    .shape = SampledShape,
+    .reference = SampledKernel<Sampled::kPoisson>,
+    .stateful = true,
+    .error_bound = ErrorBound::kRandom,
+});
+
 const OpRegistration random_poisson_v2_op({
     .name = "RandomPoissonV2",
     .inputs = "shape: S, rate: R",
@@ -190,6 +290,41 @@ const OpRegistration random_poisson_v2_op({
              "dtype: half float double int32 int64",
     .shape = SampledShape,
     .reference = SampledKernel<Sampled::kPoisson>,
+    .stateful = true,
+    .error_bound = ErrorBound::kRandom,
+});
+
+const OpRegistration random_crop_op({
+    .name = "RandomCrop",
+    .inputs = "image: T, size: int64",
+    .outputs = "output: T",
+    .attrs = "T: type; seed: int = 0; seed2: int = 0",
+    .types = "T: uint8 int8 int16 int32 int64 float double",
+    .shape = CropShape,
+    .reference = Crop,
+    .stateful = true,
+    .error_bound = ErrorBound::kExact,
+});
+
+const OpRegistration non_deterministic_ints_op({
+    .name = "NonDeterministicInts",
+    .inputs = "shape: shape_dtype",
+    .outputs = "output: dtype",
+    .attrs = "dtype: type = int64; shape_dtype: type = int64",
+    .types = "dtype: int32 int64 uint32 uint64; shape_dtype: int32 int64",
+    .shape = RandomShape,
+    .reference = Unpredictable,
+    .stateful = true,
+});
+
+const OpRegistration parameterized_truncated_normal_op({
+    .name = "ParameterizedTruncatedNormal",
+    .inputs = "shape: T, means: dtype, stdevs: dtype, minvals: dtype, maxvals: dtype",
+    .outputs = "output: dtype",
+    .attrs = "seed: int = 0; seed2: int = 0; dtype: type; T: type",
+    .types = "dtype: half float double; T: int32 int64",
+    .shape = TruncatedShape,
+    .reference = StatefulTruncatedNormals,
     .stateful = true,
     .error_bound = ErrorBound::kRandom,
 });

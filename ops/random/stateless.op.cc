@@ -4,6 +4,7 @@
 // StatelessRandomPoisson, StatelessRandomBinomial, and the ops that turn seeds into keys.
 #include "kernels/random/stateless.h"
 
+#include "kernels/random/truncated_normal.h"
 #include "ops/op.h"
 #include "ops/random/shape.h"
 
@@ -249,6 +250,18 @@ const OpRegistration stateless_random_gamma_v3_op({
     .types = "dtype: half float double; shape_dtype: int32 int64",
     .shape = StatelessSampledShape,
     .reference = StatelessSampled<Sampled::kGamma>,
+    .error_bound = ErrorBound::kRandom,
+});
+
+const OpRegistration stateless_parameterized_truncated_normal_op({
+    .name = "StatelessParameterizedTruncatedNormal",
+    .inputs = "shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype, "
+              "maxvals: dtype",
+    .outputs = "output: dtype",
+    .attrs = "S: type; Tseed: type = int64; dtype: type",
+    .types = "S: int32 int64; Tseed: int32 int64; dtype: half float double",
+    .shape = StatelessSampledShape,
+    .reference = StatelessTruncatedNormals,
     .error_bound = ErrorBound::kRandom,
 });
 

@@ -1,5 +1,7 @@
 // UnsortedSegmentSum, UnsortedSegmentProd, UnsortedSegmentMin, UnsortedSegmentMax: ids in any
-// order, with any shape that is a prefix of data's shape; negative ids are ignored.
+// order, with any shape that is a prefix of data's shape; negative ids are ignored. SegmentSumV2,
+// SegmentProdV2, SegmentMinV2 and SegmentMaxV2 also ignore rows beyond the segments, and need not
+// be sorted either: they exist for XLA, which does not ask.
 #include "kernels/reduction/segment_reduce.h"
 #include "kernels/reduction/segments.h"
 #include "ops/op.h"
@@ -73,6 +75,54 @@ const OpRegistration unsorted_segment_max_op({
              "Tindices: int32 int64; Tnumsegments: int32 int64",
     .shape = UnsortedShape,
     .reference = UnsortedSegments<SegmentOp::kMax>,
+    .error_bound = ErrorBound::kExact,
+});
+
+const OpRegistration segment_sum_v2_op({
+    .name = "SegmentSumV2",
+    .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments",
+    .outputs = "output: T",
+    .attrs = "T: type; Tindices: type; Tnumsegments: type = int32",
+    .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
+             "half uint32 uint64; Tindices: int32 int64; Tnumsegments: int32 int64",
+    .shape = UnsortedShape,
+    .reference = UnsortedSegments<SegmentOp::kSum, RowsBeyond::kIgnored>,
+    .error_bound = ErrorBound::kSegmentSum,
+});
+
+const OpRegistration segment_prod_v2_op({
+    .name = "SegmentProdV2",
+    .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments",
+    .outputs = "output: T",
+    .attrs = "T: type; Tindices: type; Tnumsegments: type = int32",
+    .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
+             "half uint32 uint64; Tindices: int32 int64; Tnumsegments: int32 int64",
+    .shape = UnsortedShape,
+    .reference = UnsortedSegments<SegmentOp::kProd, RowsBeyond::kIgnored>,
+    .error_bound = ErrorBound::kSegmentProduct,
+});
+
+const OpRegistration segment_min_v2_op({
+    .name = "SegmentMinV2",
+    .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments",
+    .outputs = "output: T",
+    .attrs = "T: type; Tindices: type; Tnumsegments: type = int32",
+    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
+             "Tindices: int32 int64; Tnumsegments: int32 int64",
+    .shape = UnsortedShape,
+    .reference = UnsortedSegments<SegmentOp::kMin, RowsBeyond::kIgnored>,
+    .error_bound = ErrorBound::kExact,
+});
+
+const OpRegistration segment_max_v2_op({
+    .name = "SegmentMaxV2",
+    .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments",
+    .outputs = "output: T",
+    .attrs = "T: type; Tindices: type; Tnumsegments: type = int32",
+    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
+             "Tindices: int32 int64; Tnumsegments: int32 int64",
+    .shape = UnsortedShape,
+    .reference = UnsortedSegments<SegmentOp::kMax, RowsBeyond::kIgnored>,
     .error_bound = ErrorBound::kExact,
 });
 

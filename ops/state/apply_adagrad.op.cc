@@ -12,7 +12,7 @@ const OpRegistration adagrad({
     .attrs = "T: type; use_locking: bool = false; update_slots: bool = true",
     .types = "T: half bfloat16 float double",
     .shape = ApplyShape<kAdagradInputs>,
-    .reference = AdagradKernel,
+    .reference = ApplyAll<AdagradKernel>,
     .stateful = true,
 });
 
@@ -22,7 +22,7 @@ const OpRegistration adagrad_v2({
     .attrs = "T: type; use_locking: bool = false; update_slots: bool = true",
     .types = "T: half bfloat16 float double",
     .shape = ApplyShape<kAdagradV2Inputs>,
-    .reference = AdagradV2Kernel,
+    .reference = ApplyAll<AdagradV2Kernel>,
     .stateful = true,
 });
 
@@ -33,7 +33,7 @@ const OpRegistration adadelta({
     .attrs = "T: type; use_locking: bool = false",
     .types = "T: half bfloat16 float double",
     .shape = ApplyShape<kAdadeltaInputs>,
-    .reference = AdadeltaKernel,
+    .reference = ApplyAll<AdadeltaKernel>,
     .stateful = true,
 });
 
@@ -44,7 +44,7 @@ const OpRegistration rms_prop({
     .attrs = "T: type; use_locking: bool = false",
     .types = "T: half bfloat16 float double",
     .shape = ApplyShape<kRmsPropInputs>,
-    .reference = RmsPropKernel,
+    .reference = ApplyAll<RmsPropKernel>,
     .stateful = true,
 });
 
@@ -55,7 +55,7 @@ const OpRegistration centered_rms_prop({
     .attrs = "T: type; use_locking: bool = false",
     .types = "T: half bfloat16 float double",
     .shape = ApplyShape<kCenteredRmsPropInputs>,
-    .reference = CenteredRmsPropKernel,
+    .reference = ApplyAll<CenteredRmsPropKernel>,
     .stateful = true,
 });
 

@@ -15,7 +15,7 @@ const OpRegistration ftrl({
     .attrs = kAttrs,
     .types = "T: half bfloat16 float double",
     .shape = ApplyShape<kFtrlInputs>,
-    .reference = FtrlKernel,
+    .reference = ApplyAll<FtrlKernel>,
     .stateful = true,
 });
 
@@ -26,7 +26,7 @@ const OpRegistration ftrl_v2({
     .attrs = kAttrs,
     .types = "T: half bfloat16 float double",
     .shape = ApplyShape<kFtrlV2Inputs>,
-    .reference = FtrlV2Kernel,
+    .reference = ApplyAll<FtrlV2Kernel>,
     .stateful = true,
 });
 

@@ -12,7 +12,7 @@ const OpRegistration gradient_descent({
     .attrs = "T: type; use_locking: bool = false",
     .types = "T: half bfloat16 float double",
     .shape = ApplyShape<kGradientDescentInputs>,
-    .reference = GradientDescentKernel,
+    .reference = ApplyAll<GradientDescentKernel>,
     .stateful = true,
 });
 
@@ -26,7 +26,7 @@ const OpRegistration momentum_op({
     .attrs = kMomentumAttrs,
     .types = "T: half bfloat16 float double",
     .shape = ApplyShape<kMomentumInputs>,
-    .reference = MomentumKernel,
+    .reference = ApplyAll<MomentumKernel>,
     .stateful = true,
 });
 
@@ -36,7 +36,7 @@ const OpRegistration keras_momentum({
     .attrs = kMomentumAttrs,
     .types = "T: half bfloat16 float double",
     .shape = ApplyShape<kKerasMomentumInputs>,
-    .reference = KerasMomentumKernel,
+    .reference = ApplyAll<KerasMomentumKernel>,
     .stateful = true,
 });
 

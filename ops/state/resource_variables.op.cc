@@ -201,5 +201,34 @@ const OpRegistration assign_sub_variable({
     .stateful = true,
 });
 
+// The variable's value before it is increased by 1; OutOfRange at the limit.
+absl::StatusOr<std::unique_ptr<Kernel>> CountUpTo(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const int64_t limit, p.attrs().Int("limit"));
+  const DType dtype = p.output_dtype(0);
+  return UpdateKernel(
+      dtype, {0}, [=](RunContext& run, absl::Span<Tensor* const> variables) -> absl::Status {
+        TENON_RETURN_IF_ERROR(ExpectShape(variables, Shape()));
+        return DispatchType(TypeList<int32_t, int64_t>{}, dtype, [&]<typename T>() -> absl::Status {
+          T& value = *variables[0]->data<T>();
+          if (value >= limit) {
+            return absl::OutOfRangeError(absl::StrCat("the limit of ", limit, " is reached"));
+          }
+          *run.output<T>(0) = value++;
+          return absl::OkStatus();
+        });
+      });
+}
+
+const OpRegistration resource_count_up_to({
+    .name = "ResourceCountUpTo",
+    .inputs = "resource: resource",
+    .outputs = "output: T",
+    .attrs = "limit: int; T: type",
+    .types = "T: int32 int64",
+    .shape = ScalarShape,
+    .reference = CountUpTo,
+    .stateful = true,
+});
+
 }  // namespace
 }  // namespace tenon

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
 #include "graph/attr_reader.h"
+#include "ops/nn/conv_nd.h"
 
 namespace tenon {
 namespace {
@@ -71,6 +72,18 @@ absl::StatusOr<Node> PadConv(Node node, bool resizes, Add add) {
   return node;
 }
 
+struct OtherName {
+  const char* name;
+  const char* op;
+};
+// op names: these differ from standard ops in nothing but the name.
+constexpr OtherName kOtherNames[] = {
+    {"AccumulateNV2", "AddN"}, {"BatchFFT", "FFT"},
+    {"BatchFFT2D", "FFT2D"},   {"BatchFFT3D", "FFT3D"},
+    {"BatchIFFT", "IFFT"},     {"BatchIFFT2D", "IFFT2D"},
+    {"BatchIFFT3D", "IFFT3D"}, {"PlaceholderV2", "Placeholder"},
+};
+
 }  // namespace
 
 absl::StatusOr<Node> Expand(Node node, Add add) {
@@ -78,6 +91,16 @@ absl::StatusOr<Node> Expand(Node node, Add add) {
   if (node.op == "BatchNormWithGlobalNormalization") return BatchNorm(std::move(node), add);
   if (node.op == "FusedPadConv2D") return PadConv(std::move(node), false, add);
   if (node.op == "FusedResizeAndPadConv2D") return PadConv(std::move(node), true, add);
+  // Images with more batch dimensions would need their shape.
+  if (node.op == "Conv" && AttrReader(node).Int("batch_dims", 1) == 1) {
+    return PlainConv(std::move(node));
+  }
+  for (const OtherName& other : kOtherNames) {
+    if (node.op == other.name) {
+      node.op = other.op;
+      break;
+    }
+  }
   return node;
 }
 

@@ -8,9 +8,10 @@
 
 namespace tenon {
 
-// BatchNormWithGlobalNormalization, FusedPadConv2D and FusedResizeAndPadConv2D, with complete
-// attributes, as standard ops: `add` is given the nodes before the last and returns their output 0;
-// the last one is returned. Other nodes are returned as they are.
+// Ops with complete attributes as standard ops: BatchNormWithGlobalNormalization, FusedPadConv2D
+// and FusedResizeAndPadConv2D, Conv of images with one batch dimension, and ops that are others
+// under an older name. `add` is given the nodes before the last and returns their output 0; the
+// last one is returned. Other nodes are returned as they are.
 absl::StatusOr<Node> Expand(Node node, absl::FunctionRef<absl::StatusOr<Endpoint>(Node)> add);
 
 }  // namespace tenon

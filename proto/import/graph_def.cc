@@ -47,7 +47,7 @@ bool IsModeSwitch(const Tensor& value) {
 absl::StatusOr<std::vector<tf::NodeDef*>> Placeholders(Importer& importer) {
   std::vector<tf::NodeDef*> nodes;
   for (tf::NodeDef* def : importer.top().nodes) {
-    if (def->op() == "Placeholder") nodes.push_back(def);
+    if (IsPlaceholder(*def)) nodes.push_back(def);
   }
   for (tf::NodeDef* def : importer.top().nodes) {
     if (def->op() != "PlaceholderWithDefault") continue;
@@ -80,7 +80,7 @@ std::vector<std::pair<tf::NodeDef*, int>> Sinks(const Importer& importer, bool e
     if (read.contains(def->name())) continue;
     const std::string& op = def->op();
     // op names: these compute nothing, and the next are parts of control flow.
-    if (op == "Const" || op == "Placeholder" || op == "NoOp" || op == "VarHandleOp") continue;
+    if (op == "Const" || op == "NoOp" || op == "VarHandleOp" || IsPlaceholder(*def)) continue;
     // op names: as above.
     if (op == "Switch" || op == "Merge" || op == "NextIteration" || op == "TensorArrayCloseV3" ||
         (op == "Exit" && !exits) || IsPivot(importer, *def)) {

@@ -80,13 +80,18 @@ absl::Status SplitTensorName(const std::string& tensor, std::string& node, int& 
 
 }  // namespace
 
+bool IsPlaceholder(const tf::NodeDef& def) {
+  return def.op() == "Placeholder" || def.op() == "PlaceholderV2";
+}
+
 Shape FedShape(const tf::GraphDef& graph, const tf::NodeDef& def, const AttrMap& attrs,
                const Shape& signature) {
-  const bool placeholder = def.op() == "Placeholder" || def.op() == "PlaceholderWithDefault";
+  const bool placeholder = IsPlaceholder(def) || def.op() == "PlaceholderWithDefault";
   auto it = attrs.find("shape");
   if (!placeholder || it == attrs.end()) return signature;
   const Shape* stated = it->second.get_if<Shape>();
-  const bool old = graph.versions().producer() < kScalarPlaceholdersSince;
+  const bool old =
+      def.op() != "PlaceholderV2" && graph.versions().producer() < kScalarPlaceholdersSince;
   if (stated == nullptr || !stated->has_rank() || (old && stated->rank() == 0)) return signature;
   const absl::StatusOr<Shape> merged = MergeShapes(*stated, signature);
   return merged.ok() ? *merged : *stated;

@@ -87,6 +87,9 @@ class Importer {
   friend class BodyImport;
 };
 
+// Whether it is a node that callers must feed.
+bool IsPlaceholder(const tf::NodeDef& def);
+
 // The shape that callers must feed to a placeholder, by what the node states and what a signature
 // does; for other nodes, the latter.
 Shape FedShape(const tf::GraphDef& graph, const tf::NodeDef& def, const AttrMap& attrs,

@@ -64,6 +64,30 @@ def compute_3d(case: Case, values: Arrays, run: Run) -> Arrays:
   return [result.transpose(0, 4, 1, 2, 3) if first else result]
 
 
+def compute_nd(case: Case, values: Arrays, run: Run) -> Arrays:
+  """Conv, channels last and, of volumes, without dilations and paddings."""
+  x, taps = values
+  a = dict(case.attributes)
+  batch, rank = a.pop("batch_dims", 1), taps.ndim
+  first = a.pop("data_format", "CHANNELS_LAST") == "CHANNELS_FIRST"
+  order = [0, *range(2, rank), 1] if first else list(range(rank))
+  x = x.reshape([-1 if x.size else 0, *x.shape[batch:]]).transpose(order)
+  a |= {name: [a[name][i] for i in order]
+        for name in ("strides", "dilations") if name in a}
+  if pads := a.get("explicit_paddings"):
+    a["explicit_paddings"] = [pads[2 * i + k] for i in order for k in (0, 1)]
+  if rank == 5:
+    taps = _spread(taps, a.pop("dilations", [1] * 5)[1:-1])
+    if pads := a.pop("explicit_paddings", []):
+      x = np.pad(x, np.reshape(pads, (5, 2)))
+      a["padding"] = "VALID"
+  plain = dataclasses.replace(_with(case, [x, taps]), attributes=a)
+  result = run(plain, [x, taps])[0]
+  if first:
+    result = result.transpose(0, rank - 1, *range(1, rank - 1))
+  return [result.reshape([*values[0].shape[:batch], *result.shape[1:]])]
+
+
 def _spread(taps: np.ndarray, dilations: list[int]) -> np.ndarray:
   """A filter with zeros between its taps."""
   sizes = [d * (n - 1) + 1 for n, d in zip(taps.shape, dilations)]

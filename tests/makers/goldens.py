@@ -33,6 +33,7 @@ from tensorflow.core.protobuf import rewriter_config_pb2
 from tensorflow.python.framework import op_def_registry
 
 import golden_convolutions
+import golden_equivalents
 import quantized_model
 
 TEXT_TOPIC = "tokenize"  # its ops are those of tensorflow-text
@@ -136,7 +137,9 @@ def _bitcast(graph: tf1.GraphDef, name: str, source: str, dtype: np.dtype,
 # Ops that newer graphs may not hold.
 _LAST_PRODUCER = {
     "AdjustContrast": 1, "BatchSelfAdjointEig": 10, "SelfAdjointEig": 10,
-    "QuantizeAndDequantize": 21, "MatrixExponential": 26,
+    "QuantizeAndDequantize": 21, "MatrixExponential": 26, "TileGrad": 2,
+    "RandomPoisson": 24, "RandomCrop": 7,
+    "BatchNormWithGlobalNormalizationGrad": 8,
 } | dict.fromkeys(
     ("BatchCholesky", "BatchCholeskyGrad", "BatchMatrixDeterminant",
      "BatchMatrixInverse", "BatchMatrixSolve", "BatchMatrixSolveLs",
@@ -300,6 +303,8 @@ def _run_as_supported(case: Case,
     return run_case(*_undilated(case, values))
   if case.op == "Conv3D":
     return golden_convolutions.compute_3d(case, values, run_case)
+  if case.op in golden_equivalents.OPS:
+    return golden_equivalents.OPS[case.op](case, values, run_case)
   if case.op in golden_convolutions.OPS:
     return golden_convolutions.compute(case, values, run_case)
   if quantized_model.applies(case):

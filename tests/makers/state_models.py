@@ -129,32 +129,67 @@ SLOTS = {"Momentum": ["accum"], "KerasMomentum": ["accum"], "Adam": ["m", "v"],
          "FtrlV2": ["accum", "linear"], "GradientDescent": []}
 
 
+# Only these have a step, an int64.
+MORE_OPTIMIZERS: dict[str, tuple[int, dict[str, float]]] = {
+    "AdagradDA": (2, {"lr": 0.1, "l1": 0.05, "l2": 0.01, "global_step": 3}),
+    "ProximalGradientDescent": (0, {"alpha": 0.1, "l1": 0.3, "l2": 0.2}),
+    "ProximalAdagrad": (1, {"lr": 0.1, "l1": 0.3, "l2": 0.2}),
+    "AddSign": (1, {"lr": 0.1, "alpha": 1.5, "sign_decay": 0.9, "beta": 0.8}),
+    "PowerSign": (1, {"lr": 0.1, "logbase": 0.7, "sign_decay": 0.9,
+                      "beta": 0.8}),
+    "AdamWithAmsgrad": (3, {"beta1_power": 0.9, "beta2_power": 0.99, "lr": 0.1,
+                            "beta1": 0.9, "beta2": 0.7, "epsilon": 1e-3}),
+}
+# Those that also update single rows.
+SPARSE_OPTIMIZERS = {
+    name: entry for name, entry in (OPTIMIZERS | MORE_OPTIMIZERS | {
+        "Adagrad|update_slots": (1, {"lr": 0.1}),
+        "AdagradV2|update_slots": (1, {"lr": 0.1, "epsilon": 1e-3}),
+    }).items() if hasattr(raw, "ResourceSparseApply" + name.split("|")[0])}
+SLOTS |= {"AdagradDA": ["gradient_accumulator", "gradient_squared_accumulator"],
+          "ProximalGradientDescent": [], "ProximalAdagrad": ["accum"],
+          "AddSign": ["m"], "PowerSign": ["m"],
+          "AdamWithAmsgrad": ["m", "v", "vhat"]}
+
+
 class Optimizers(tf.Module):
   """Every optimizer's op, each on variables of its own."""
 
-  def __init__(self, dtype: tf.DType) -> None:
+  def __init__(self, dtype: tf.DType, optimizers: dict[str, Any],
+               indices: list[int] | None = None) -> None:
     super().__init__()
     self.dtype = dtype
+    self.optimizers = optimizers
+    self.indices = indices  # of the rows that change; None: all of them
     self.variables_of: dict[str, list[tf.Variable]] = {}
     rng = np.random.default_rng(2)
-    for name, (slots, _) in OPTIMIZERS.items():
+    for name, (slots, _) in optimizers.items():
       values = [rng.normal(0, 1, (3, 5))]
       values += [rng.uniform(0.2, 0.6, (3, 5)) for _ in range(slots)]
       self.variables_of[name.replace("|", "_")] = [
           tf.Variable(tf.constant(v, dtype)) for v in values]
+    rows = 3 if indices is None else len(indices)
     self.step = tf.function(
-        self._step, input_signature=[tf.TensorSpec([3, 5], dtype, "grad")])
+        self._step, input_signature=[tf.TensorSpec([rows, 5], dtype, "grad")])
 
   def _step(self, grad: tf.Tensor) -> dict[str, tf.Tensor]:
     out = {}
-    for name, (_, scalars) in OPTIMIZERS.items():
+    for name, (_, scalars) in self.optimizers.items():
       op, *flags = name.split("|")
       variables = self.variables_of[name.replace("|", "_")]
       handles = {k: v.handle for k, v in zip(["var"] + SLOTS[op], variables)}
-      given = {k: tf.constant(v, self.dtype) for k, v in scalars.items()}
-      given["delta" if op == "GradientDescent" else "grad"] = grad
-      getattr(raw, f"ResourceApply{op}")(
-          **handles, **given, **{flag: True for flag in flags})
+      given = {k: tf.constant(v, tf.int64 if k == "global_step" else self.dtype)
+               for k, v in scalars.items()}
+      if self.indices is not None:
+        op = f"ResourceSparseApply{op}"
+        given |= {"grad": grad, "indices": tf.constant(self.indices)}
+      else:
+        descends = op.endswith("GradientDescent")
+        op = f"ResourceApply{op}"
+        given["delta" if descends else "grad"] = grad
+      # update_slots is the one that is true by default.
+      getattr(raw, op)(**handles, **given,
+                       **{flag: flag != "update_slots" for flag in flags})
       for i, variable in enumerate(variables):
         out[f"{name.replace('|', '_')}_{i}"] = variable.read_value()
     return out
@@ -295,14 +330,21 @@ def order(out: pathlib.Path) -> None:
 
 
 def optimizers(out: pathlib.Path) -> None:
-  for dtype in (tf.float32, tf.float64):
-    target = stepping.fresh(out / f"optimizers_{dtype.name}")
-    net = Optimizers(dtype)
-    tf.saved_model.save(net, str(target / "saved_model"),
-                        signatures={"serving_default": net.step})
-    grad = np.random.default_rng(4).normal(0, 1, (3, 3, 5))
-    stepping.write_steps(target, {"grad": grad.astype(dtype.as_numpy_dtype)}, STEPS)
-    stepping.note(target)
+  # Rows out of order, one of them twice.
+  kinds = {"optimizers": (OPTIMIZERS, None),
+           "more_optimizers": (MORE_OPTIMIZERS, None),
+           "sparse_optimizers": (SPARSE_OPTIMIZERS, [2, 0, 2, 1])}
+  for kind, (which, indices) in kinds.items():
+    for dtype in (tf.float32, tf.float64):
+      target = stepping.fresh(out / f"{kind}_{dtype.name}")
+      net = Optimizers(dtype, which, indices)
+      tf.saved_model.save(net, str(target / "saved_model"),
+                          signatures={"serving_default": net.step})
+      grad = np.random.default_rng(4).normal(
+          0, 1, (3, 3 if indices is None else len(indices), 5))
+      stepping.write_steps(
+          target, {"grad": grad.astype(dtype.as_numpy_dtype)}, STEPS)
+      stepping.note(target)
 
 
 def tf1_train(out: pathlib.Path) -> None:

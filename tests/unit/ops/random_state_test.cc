@@ -54,6 +54,80 @@ out state = %state
   EXPECT_THAT((*got)[4].flat<int64_t>(), ElementsAre(3323, 3, 3));
 }
 
+TEST(RandomState, BinomialNumbers) {
+  const auto got = RunGraph(R"(
+%v = VarHandleOp() {dtype=int64, shape=<3>, shared_name="v", _initial_value=int64<3>{1, 2, 3}}
+%algorithm = Const() {dtype=int64, value=int64<>{1}}
+%shape = Const() {dtype=int32, value=int32<2>{3, 2}}
+%counts = Const() {dtype=double, value=double<2>{10, 100}}
+%probs = Const() {dtype=double, value=double<2>{0.3, 0.6}}
+%n = StatefulRandomBinomial(%v, %algorithm, %shape, %counts, %probs) {S=int32, T=double, dtype=int64}
+%state = ReadVariableOp(%v) {dtype=int64, _shape=<3>} ^%n
+out n = %n
+out state = %state
+)");
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_THAT((*got)[0].flat<int64_t>(), ElementsAre(6, 56, 2, 66, 4, 65));
+  EXPECT_THAT((*got)[1].flat<int64_t>(), ElementsAre(153601, 2, 3));
+}
+
+TEST(RandomState, TheStateMayBeginWithTheAlgorithm) {
+  const auto got = RunGraph(R"(
+%v = VarHandleOp() {dtype=int64, shape=<4>, shared_name="v", _initial_value=int64<4>{1, 1, 2, 3}}
+%shape = Const() {dtype=int32, value=int32<1>{3}}
+%normal = StatefulStandardNormal(%v, %shape) {dtype=float, shape_dtype=int32}
+%state = ReadVariableOp(%v) {dtype=int64, _shape=<4>} ^%normal
+out normal = %normal
+out state = %state
+)");
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_THAT((*got)[0].flat<float>(),
+              ElementsAre(FloatEq(-0.26016375f), FloatEq(-1.220522f), FloatEq(-0.26770854f)));
+  EXPECT_THAT((*got)[1].flat<int64_t>(), ElementsAre(1, 769, 2, 3));
+  for (const char* state : {"<0>{}", "<3>{1, 2, 3}", "<4>{2, 1, 2, 3}", "<1,4>{1, 1, 2, 3}"}) {
+    const std::string value(state);
+    const absl::Status status = RunGraph(R"(
+%v = VarHandleOp() {dtype=int64, shape=)" +
+                                         value.substr(0, value.find('{')) +
+                                         R"(, shared_name="v", _initial_value=int64)" + value + R"(}
+%shape = Const() {dtype=int32, value=int32<1>{3}}
+%normal = StatefulStandardNormal(%v, %shape) {dtype=float, shape_dtype=int32}
+out normal = %normal
+)")
+                                    .status();
+    EXPECT_THAT(std::string(status.message()), HasSubstr("'normal'")) << state;
+  }
+}
+
+TEST(RandomState, UnpredictableIntegersFillTheirRange) {
+  const auto draw = [] {
+    return RunGraph(R"(
+%shape = Const() {dtype=int64, value=int64<1>{4000}}
+%narrow = NonDeterministicInts(%shape) {dtype=int32, shape_dtype=int64}
+%wide = NonDeterministicInts(%shape) {dtype=uint64, shape_dtype=int64}
+out narrow = %narrow
+out wide = %wide
+)");
+  };
+  const auto first = draw(), second = draw();
+  ASSERT_TRUE(first.ok()) << first.status();
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_FALSE(Identical((*first)[0], (*second)[0]));
+  EXPECT_FALSE(Identical((*first)[1], (*second)[1]));
+  // Each bit is set in half of the numbers; 2,000 plus or minus 8 deviations.
+  const auto counts = [](const Tensor& t, auto number) {
+    for (unsigned bit = 0; bit < 8 * sizeof(number); ++bit) {
+      int set = 0;
+      for (const auto v : t.flat<decltype(number)>()) {
+        set += static_cast<int>(static_cast<uint64_t>(v) >> bit & 1);
+      }
+      EXPECT_NEAR(set, 2000, 253) << "bit " << bit;
+    }
+  };
+  counts((*first)[0], int32_t{});
+  counts((*first)[1], uint64_t{});
+}
+
 TEST(RandomState, AStateTooShortIsRefused) {
   const auto got = RunGraph(R"(
 %v = VarHandleOp() {dtype=int64, shape=<2>, shared_name="v", _initial_value=int64<2>{1, 2}}

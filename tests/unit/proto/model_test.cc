@@ -133,6 +133,29 @@ TEST(LoadModel, FetchesAndFeeds) {
   EXPECT_EQ(fed->graph.FindNode("y")->op, "Placeholder");
 }
 
+TEST(LoadModel, OtherNamesBecomeStandardOps) {
+  const auto model = LoadText(R"(
+    node { name: "x" op: "PlaceholderV2" attr { key: "dtype" value { type: DT_FLOAT } }
+      attr { key: "shape" value { shape { dim { size: 1 } dim { size: 4 } dim { size: 4 }
+        dim { size: 2 } } } } }
+    node { name: "taps" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+    node { name: "twice" op: "AccumulateNV2" input: "x" input: "x"
+      attr { key: "N" value { i: 2 } } attr { key: "T" value { type: DT_FLOAT } }
+      attr { key: "shape" value { shape { unknown_rank: true } } } }
+    node { name: "y" op: "Conv" input: "twice" input: "taps"
+      attr { key: "T" value { type: DT_FLOAT } }
+      attr { key: "strides" value { list { i: 1 i: 2 i: 1 i: 1 } } }
+      attr { key: "padding" value { s: "SAME" } } })",
+                              Lenient());
+  ASSERT_TRUE(model.ok()) << model.status();
+  const Graph& g = model->graph;
+  EXPECT_THAT(InputNames(g), ElementsAre("x", "taps"));
+  EXPECT_EQ(*g.FindNode("x")->attr<Shape>("shape"), Shape({1, 4, 4, 2}));
+  EXPECT_EQ(CountOps(g, "AddN"), 1);
+  ASSERT_EQ(CountOps(g, "Conv2D"), 1);
+  EXPECT_EQ(*g.FindNode("y")->attr<std::string>("data_format"), "NHWC");
+}
+
 TEST(LoadModel, ASingleBoolWithADefaultIsConstantUnlessAskedFor) {
   const char* graph = R"(
     node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
