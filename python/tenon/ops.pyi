@@ -22,6 +22,11 @@ def __dir__() -> list[str]: ...
 def Abs(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64. Accelerated for float32 bfloat16."""
 
+def AccumulateNV2(inputs: _Sequence[_Value], *, T: _DType = ..., shape: _Shape) -> _Tensor:
+    """inputs: N * T -> sum: T. T: float32 float64 int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128
+    float16 uint32 uint64.
+    """
+
 def Acos(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128."""
 
@@ -169,6 +174,24 @@ def BatchCholesky(input: _Value, *, T: _DType = ...) -> _Tensor:
 def BatchCholeskyGrad(l: _Value, grad: _Value, *, T: _DType = ...) -> _Tensor:
     """l: T, grad: T -> output: T. T: float32 float64."""
 
+def BatchFFT(input: _Value) -> _Tensor:
+    """input: complex64 -> output: complex64."""
+
+def BatchFFT2D(input: _Value) -> _Tensor:
+    """input: complex64 -> output: complex64."""
+
+def BatchFFT3D(input: _Value) -> _Tensor:
+    """input: complex64 -> output: complex64."""
+
+def BatchIFFT(input: _Value) -> _Tensor:
+    """input: complex64 -> output: complex64."""
+
+def BatchIFFT2D(input: _Value) -> _Tensor:
+    """input: complex64 -> output: complex64."""
+
+def BatchIFFT3D(input: _Value) -> _Tensor:
+    """input: complex64 -> output: complex64."""
+
 def BatchMatMul(x: _Value, y: _Value, *, T: _DType = ..., adj_x: bool = False, adj_y: bool = False,
         grad_x: bool = False, grad_y: bool = False) -> _Tensor:
     """x: T, y: T -> output: T. T: bfloat16 float16 float32 float64 int32 int64 complex64 complex128. Accelerated for
@@ -216,6 +239,18 @@ def BatchMatrixSolveLs(matrix: _Value, rhs: _Value, l2_regularizer: _Value, *, T
 def BatchMatrixTriangularSolve(matrix: _Value, rhs: _Value, *, lower: bool = True, adjoint: bool = False,
         T: _DType = ...) -> _Tensor:
     """matrix: T, rhs: T -> output: T. T: float64 float32."""
+
+class _BatchNormWithGlobalNormalizationGradOutputs(_NamedTuple):
+    dx: _Tensor
+    dm: _Tensor
+    dv: _Tensor
+    db: _Tensor
+    dg: _Tensor
+
+def BatchNormWithGlobalNormalizationGrad(t: _Value, m: _Value, v: _Value, gamma: _Value, backprop: _Value, *,
+        T: _DType = ..., variance_epsilon: float,
+        scale_after_normalization: bool) -> _BatchNormWithGlobalNormalizationGradOutputs:
+    """t: T, m: T, v: T, gamma: T, backprop: T -> dx: T, dm: T, dv: T, db: T, dg: T. T: float16 float32 float64."""
 
 def BatchSelfAdjointEig(input: _Value, *, T: _DType = ...) -> _Tensor:
     """input: T -> output: T. T: float64 float32."""
@@ -400,6 +435,30 @@ def BroadcastTo(input: _Value, shape: _Value, *, T: _DType = ..., Tidx: _DType =
 def Bucketize(input: _Value, *, T: _DType = ..., boundaries: _Sequence[float]) -> _Tensor:
     """input: T -> output: int32. T: int32 int64 float32 float64."""
 
+class _CSRSparseMatrixComponentsOutputs(_NamedTuple):
+    row_ptrs: _Tensor
+    col_inds: _Tensor
+    values: _Tensor
+
+def CSRSparseMatrixComponents(csr_sparse_matrix: _Value, index: _Value, *,
+        type: _DType) -> _CSRSparseMatrixComponentsOutputs:
+    """csr_sparse_matrix: variant, index: int32 -> row_ptrs: int32, col_inds: int32, values: type. type: float32 float64
+    complex64 complex128.
+    """
+
+def CSRSparseMatrixToDense(sparse_input: _Value, *, type: _DType) -> _Tensor:
+    """sparse_input: variant -> dense_output: type. type: float32 float64 complex64 complex128."""
+
+class _CSRSparseMatrixToSparseTensorOutputs(_NamedTuple):
+    indices: _Tensor
+    values: _Tensor
+    dense_shape: _Tensor
+
+def CSRSparseMatrixToSparseTensor(sparse_matrix: _Value, *, type: _DType) -> _CSRSparseMatrixToSparseTensorOutputs:
+    """sparse_matrix: variant -> indices: int64, values: type, dense_shape: int64. type: float32 float64 complex64
+    complex128.
+    """
+
 class _CTCBeamSearchDecoderOutputs(_NamedTuple):
     decoded_indices: list[_Tensor]
     decoded_values: list[_Tensor]
@@ -433,6 +492,17 @@ def CTCLoss(inputs: _Value, labels_indices: _Value, labels_values: _Value, seque
         ignore_longer_outputs_than_inputs: bool = False, T: _DType = ...) -> _CTCLossOutputs:
     """inputs: T, labels_indices: int64, labels_values: int32, sequence_length: int32 -> loss: T, gradient: T. T:
     float32 float64.
+    """
+
+class _CTCLossV2Outputs(_NamedTuple):
+    loss: _Tensor
+    gradient: _Tensor
+
+def CTCLossV2(inputs: _Value, labels_indices: _Value, labels_values: _Value, sequence_length: _Value, *,
+        preprocess_collapse_repeated: bool = False, ctc_merge_repeated: bool = True,
+        ignore_longer_outputs_than_inputs: bool = False) -> _CTCLossV2Outputs:
+    """inputs: float32, labels_indices: int64, labels_values: int32, sequence_length: int32 -> loss: float32, gradient:
+    float32.
     """
 
 def CaseFoldUTF8(input: _Value) -> _Tensor:
@@ -527,6 +597,11 @@ def ConstrainedSequence(scores: _Value, sequence_lengths: _Value, allowed_transi
 
 def ControlTrigger() -> None:
     """nothing -> nothing."""
+
+def Conv(input: _Value, filter: _Value, *, T: _DType = ..., strides: _Sequence[int], padding: str | bytes,
+        explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "CHANNELS_LAST",
+        dilations: _Sequence[int] = ..., batch_dims: int = 1, groups: int = 1) -> _Tensor:
+    """input: T, filter: T -> output: T. T: float16 bfloat16 float32 float64 int32. Accelerated for float32 bfloat16."""
 
 def Conv2D(input: _Value, filter: _Value, *, T: _DType = ..., strides: _Sequence[int], use_cudnn_on_gpu: bool = True,
         padding: str | bytes, explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NHWC",
@@ -653,6 +728,9 @@ def DataFormatVecPermute(x: _Value, *, T: _DType = ..., src_format: str | bytes 
 def Dawsn(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64."""
 
+def DebugGradientIdentity(input: _Value, *, T: _DType = ...) -> _Tensor:
+    """input: T -> output: T."""
+
 def DecodeAndCropJpeg(contents: _Value, crop_window: _Value, *, channels: int = 0, ratio: int = 1,
         fancy_upscaling: bool = True, try_recover_truncated: bool = False, acceptable_fraction: float = 1,
         dct_method: str | bytes = "") -> _Tensor:
@@ -720,6 +798,9 @@ def DenseCountSparseOutput(values: _Value, weights: _Value, *, T: _DType = ..., 
     """values: T, weights: output_type -> output_indices: int64, output_values: output_type, output_dense_shape: int64.
     T: int32 int64. output_type: int32 int64 float32 float64.
     """
+
+def DenseToCSRSparseMatrix(dense_input: _Value, indices: _Value, *, T: _DType = ...) -> _Tensor:
+    """dense_input: T, indices: int64 -> sparse_output: variant. T: float32 float64 complex64 complex128."""
 
 class _DenseToDenseSetOperationOutputs(_NamedTuple):
     result_indices: _Tensor
@@ -963,6 +1044,12 @@ def FFT2D(input: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
 
 def FFT3D(input: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
     """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64."""
+
+def FFTND(input: _Value, fft_length: _Value, axes: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
+    """input: Tcomplex, fft_length: int32, axes: int32 -> output: Tcomplex. Tcomplex: complex64 complex128."""
+
+def Fact() -> _Tensor:
+    """nothing -> fact: string."""
 
 def FakeParam(*, dtype: _DType, shape: _Shape) -> _Tensor:
     """nothing -> output: dtype."""
@@ -1240,6 +1327,9 @@ def IFFT2D(input: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
 def IFFT3D(input: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
     """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64."""
 
+def IFFTND(input: _Value, fft_length: _Value, axes: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
+    """input: Tcomplex, fft_length: int32, axes: int32 -> output: Tcomplex. Tcomplex: complex64 complex128."""
+
 def IRFFT(input: _Value, fft_length: _Value, *, Treal: _DType = "float32", Tcomplex: _DType = ...) -> _Tensor:
     """input: Tcomplex, fft_length: int32 -> output: Treal. Treal: float32 float64. Tcomplex: complex64 complex128.
     Accelerated for float32.
@@ -1253,6 +1343,12 @@ def IRFFT2D(input: _Value, fft_length: _Value, *, Treal: _DType = "float32", Tco
 def IRFFT3D(input: _Value, fft_length: _Value, *, Treal: _DType = "float32", Tcomplex: _DType = ...) -> _Tensor:
     """input: Tcomplex, fft_length: int32 -> output: Treal. Treal: float32 float64. Tcomplex: complex64 complex128.
     Accelerated for float32.
+    """
+
+def IRFFTND(input: _Value, fft_length: _Value, axes: _Value, *, Treal: _DType = "float32",
+        Tcomplex: _DType = ...) -> _Tensor:
+    """input: Tcomplex, fft_length: int32, axes: int32 -> output: Treal. Treal: float32 float64. Tcomplex: complex64
+    complex128.
     """
 
 def Identity(input: _Value, *, T: _DType = ...) -> _Tensor:
@@ -1719,6 +1815,9 @@ def NextAfter(x1: _Value, x2: _Value, *, T: _DType = ...) -> _Tensor:
 def NoOp() -> None:
     """nothing -> nothing."""
 
+def NonDeterministicInts(shape: _Value, *, dtype: _DType = "int64", shape_dtype: _DType = ...) -> _Tensor:
+    """shape: shape_dtype -> output: dtype. dtype: int32 int64 uint32 uint64. shape_dtype: int32 int64."""
+
 def NonMaxSuppression(boxes: _Value, scores: _Value, max_output_size: _Value, *, iou_threshold: float = 0.5) -> _Tensor:
     """boxes: float32, scores: float32, max_output_size: int32 -> selected_indices: int32."""
 
@@ -1813,8 +1912,17 @@ def PadV2(input: _Value, paddings: _Value, constant_values: _Value, *, T: _DType
         Tpaddings: _DType = ...) -> _Tensor:
     """input: T, paddings: Tpaddings, constant_values: T -> output: T. Tpaddings: int32 int64."""
 
+def ParallelConcat(values: _Sequence[_Value], *, T: _DType = ..., shape: _Shape) -> _Tensor:
+    """values: N * T -> output: T."""
+
 def ParallelDynamicStitch(indices: _Sequence[_Value], data: _Sequence[_Value], *, T: _DType = ...) -> _Tensor:
     """indices: N * int32, data: N * T -> merged: T."""
+
+def ParameterizedTruncatedNormal(shape: _Value, means: _Value, stdevs: _Value, minvals: _Value, maxvals: _Value, *,
+        seed: int = 0, seed2: int = 0, dtype: _DType = ..., T: _DType = ...) -> _Tensor:
+    """shape: T, means: dtype, stdevs: dtype, minvals: dtype, maxvals: dtype -> output: dtype. dtype: float16 float32
+    float64. T: int32 int64.
+    """
 
 class _ParseExampleOutputs(_NamedTuple):
     sparse_indices: list[_Tensor]
@@ -2070,6 +2178,20 @@ def QuantizedAvgPool(input: _Value, min_input: _Value, max_input: _Value, *, T: 
         strides: _Sequence[int], padding: str | bytes) -> _QuantizedAvgPoolOutputs:
     """input: T, min_input: float32, max_input: float32 -> output: T, min_output: float32, max_output: float32. T: qint8
     quint8. Accelerated for qint8 quint8.
+    """
+
+class _QuantizedBatchNormWithGlobalNormalizationOutputs(_NamedTuple):
+    result: _Tensor
+    result_min: _Tensor
+    result_max: _Tensor
+
+def QuantizedBatchNormWithGlobalNormalization(t: _Value, t_min: _Value, t_max: _Value, m: _Value, m_min: _Value,
+        m_max: _Value, v: _Value, v_min: _Value, v_max: _Value, beta: _Value, beta_min: _Value, beta_max: _Value,
+        gamma: _Value, gamma_min: _Value, gamma_max: _Value, *, Tinput: _DType = ..., out_type: _DType,
+        variance_epsilon: float, scale_after_normalization: bool) -> _QuantizedBatchNormWithGlobalNormalizationOutputs:
+    """t: Tinput, t_min: float32, t_max: float32, m: Tinput, m_min: float32, m_max: float32, v: Tinput, v_min: float32,
+    v_max: float32, beta: Tinput, beta_min: float32, beta_max: float32, gamma: Tinput, gamma_min: float32, gamma_max:
+    float32 -> result: out_type, result_min: float32, result_max: float32. Tinput: quint8. out_type: qint32.
     """
 
 class _QuantizedBiasAddOutputs(_NamedTuple):
@@ -2498,6 +2620,17 @@ def QuantizedReshape(tensor: _Value, shape: _Value, input_min: _Value, input_max
     float32. Tshape: int32 int64.
     """
 
+class _QuantizedResizeBilinearOutputs(_NamedTuple):
+    resized_images: _Tensor
+    out_min: _Tensor
+    out_max: _Tensor
+
+def QuantizedResizeBilinear(images: _Value, size: _Value, min: _Value, max: _Value, *, T: _DType = ...,
+        align_corners: bool = False, half_pixel_centers: bool = False) -> _QuantizedResizeBilinearOutputs:
+    """images: T, size: int32, min: float32, max: float32 -> resized_images: T, out_min: float32, out_max: float32. T:
+    quint8 qint32 float32.
+    """
+
 def RFFT(input: _Value, fft_length: _Value, *, Treal: _DType = ..., Tcomplex: _DType = "complex64") -> _Tensor:
     """input: Treal, fft_length: int32 -> output: Tcomplex. Treal: float32 float64. Tcomplex: complex64 complex128.
     Accelerated for float32.
@@ -2511,6 +2644,12 @@ def RFFT2D(input: _Value, fft_length: _Value, *, Treal: _DType = ..., Tcomplex: 
 def RFFT3D(input: _Value, fft_length: _Value, *, Treal: _DType = ..., Tcomplex: _DType = "complex64") -> _Tensor:
     """input: Treal, fft_length: int32 -> output: Tcomplex. Treal: float32 float64. Tcomplex: complex64 complex128.
     Accelerated for float32.
+    """
+
+def RFFTND(input: _Value, fft_length: _Value, axes: _Value, *, Treal: _DType = ...,
+        Tcomplex: _DType = "complex64") -> _Tensor:
+    """input: Treal, fft_length: int32, axes: int32 -> output: Tcomplex. Treal: float32 float64. Tcomplex: complex64
+    complex128.
     """
 
 def RGBToHSV(images: _Value, *, T: _DType = ...) -> _Tensor:
@@ -2626,15 +2765,25 @@ def RaggedTensorToVariant(rt_nested_splits: _Sequence[_Value], rt_dense_values: 
     int64.
     """
 
+def RandomCrop(image: _Value, size: _Value, *, T: _DType = ..., seed: int = 0, seed2: int = 0) -> _Tensor:
+    """image: T, size: int64 -> output: T. T: uint8 int8 int16 int32 int64 float32 float64."""
+
 def RandomGamma(shape: _Value, alpha: _Value, *, seed: int = 0, seed2: int = 0, S: _DType = ...,
         T: _DType = ...) -> _Tensor:
     """shape: S, alpha: T -> output: T. S: int32 int64. T: float16 float32 float64."""
+
+def RandomGammaGrad(alpha: _Value, sample: _Value, *, T: _DType = ...) -> _Tensor:
+    """alpha: T, sample: T -> output: T. T: float32 float64."""
 
 def RandomIndexShuffle(index: _Value, seed: _Value, max_index: _Value, *, rounds: int = 4, dtype: _DType = ...,
         Tseed: _DType = ...) -> _Tensor:
     """index: dtype, seed: Tseed, max_index: dtype -> output: dtype. dtype: int32 uint32 int64 uint64. Tseed: int32
     uint32 int64 uint64.
     """
+
+def RandomPoisson(shape: _Value, rate: _Value, *, seed: int = 0, seed2: int = 0, S: _DType = ...,
+        dtype: _DType = ...) -> _Tensor:
+    """shape: S, rate: dtype -> output: dtype. S: int32 int64. dtype: float16 float32 float64."""
 
 def RandomPoissonV2(shape: _Value, rate: _Value, *, seed: int = 0, seed2: int = 0, S: _DType = ..., R: _DType = ...,
         dtype: _DType = "int64") -> _Tensor:
@@ -2819,6 +2968,13 @@ def ResourceApplyAdagrad(var: _Value, accum: _Value, lr: _Value, grad: _Value, *
         use_locking: bool = False, update_slots: bool = True) -> None:
     """var: resource, accum: resource, lr: T, grad: T -> nothing. T: float16 bfloat16 float32 float64."""
 
+def ResourceApplyAdagradDA(var: _Value, gradient_accumulator: _Value, gradient_squared_accumulator: _Value,
+        grad: _Value, lr: _Value, l1: _Value, l2: _Value, global_step: _Value, *, T: _DType = ...,
+        use_locking: bool = False) -> None:
+    """var: resource, gradient_accumulator: resource, gradient_squared_accumulator: resource, grad: T, lr: T, l1: T, l2:
+    T, global_step: int64 -> nothing. T: float32 float64.
+    """
+
 def ResourceApplyAdagradV2(var: _Value, accum: _Value, lr: _Value, epsilon: _Value, grad: _Value, *, T: _DType = ...,
         use_locking: bool = False, update_slots: bool = True) -> None:
     """var: resource, accum: resource, lr: T, epsilon: T, grad: T -> nothing. T: float16 bfloat16 float32 float64."""
@@ -2828,6 +2984,19 @@ def ResourceApplyAdam(var: _Value, m: _Value, v: _Value, beta1_power: _Value, be
         use_nesterov: bool = False) -> None:
     """var: resource, m: resource, v: resource, beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T,
     grad: T -> nothing. T: float16 bfloat16 float32 float64.
+    """
+
+def ResourceApplyAdamWithAmsgrad(var: _Value, m: _Value, v: _Value, vhat: _Value, beta1_power: _Value,
+        beta2_power: _Value, lr: _Value, beta1: _Value, beta2: _Value, epsilon: _Value, grad: _Value, *,
+        T: _DType = ..., use_locking: bool = False) -> None:
+    """var: resource, m: resource, v: resource, vhat: resource, beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2:
+    T, epsilon: T, grad: T -> nothing. T: float16 bfloat16 float32 float64.
+    """
+
+def ResourceApplyAddSign(var: _Value, m: _Value, lr: _Value, alpha: _Value, sign_decay: _Value, beta: _Value,
+        grad: _Value, *, T: _DType = ..., use_locking: bool = False) -> None:
+    """var: resource, m: resource, lr: T, alpha: T, sign_decay: T, beta: T, grad: T -> nothing. T: float16 bfloat16
+    float32 float64.
     """
 
 def ResourceApplyCenteredRMSProp(var: _Value, mg: _Value, ms: _Value, mom: _Value, lr: _Value, rho: _Value,
@@ -2861,11 +3030,28 @@ def ResourceApplyMomentum(var: _Value, accum: _Value, lr: _Value, grad: _Value, 
         use_locking: bool = False, use_nesterov: bool = False) -> None:
     """var: resource, accum: resource, lr: T, grad: T, momentum: T -> nothing. T: float16 bfloat16 float32 float64."""
 
+def ResourceApplyPowerSign(var: _Value, m: _Value, lr: _Value, logbase: _Value, sign_decay: _Value, beta: _Value,
+        grad: _Value, *, T: _DType = ..., use_locking: bool = False) -> None:
+    """var: resource, m: resource, lr: T, logbase: T, sign_decay: T, beta: T, grad: T -> nothing. T: float16 bfloat16
+    float32 float64.
+    """
+
+def ResourceApplyProximalAdagrad(var: _Value, accum: _Value, lr: _Value, l1: _Value, l2: _Value, grad: _Value, *,
+        T: _DType = ..., use_locking: bool = False) -> None:
+    """var: resource, accum: resource, lr: T, l1: T, l2: T, grad: T -> nothing. T: float32 float64."""
+
+def ResourceApplyProximalGradientDescent(var: _Value, alpha: _Value, l1: _Value, l2: _Value, delta: _Value, *,
+        T: _DType = ..., use_locking: bool = False) -> None:
+    """var: resource, alpha: T, l1: T, l2: T, delta: T -> nothing. T: float32 float64."""
+
 def ResourceApplyRMSProp(var: _Value, ms: _Value, mom: _Value, lr: _Value, rho: _Value, momentum: _Value,
         epsilon: _Value, grad: _Value, *, T: _DType = ..., use_locking: bool = False) -> None:
     """var: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T -> nothing. T:
     float16 bfloat16 float32 float64.
     """
+
+def ResourceCountUpTo(resource: _Value, *, limit: int, T: _DType) -> _Tensor:
+    """resource: resource -> output: T. T: int32 int64."""
 
 def ResourceScatterAdd(resource: _Value, indices: _Value, updates: _Value, *, dtype: _DType = ...,
         Tindices: _DType = ..., use_locking: bool = True) -> None:
@@ -2914,6 +3100,85 @@ def ResourceScatterSub(resource: _Value, indices: _Value, updates: _Value, *, dt
 def ResourceScatterUpdate(resource: _Value, indices: _Value, updates: _Value, *, dtype: _DType = ...,
         Tindices: _DType = ..., use_locking: bool = True) -> None:
     """resource: resource, indices: Tindices, updates: dtype -> nothing. Tindices: int32 int64."""
+
+def ResourceSparseApplyAdadelta(var: _Value, accum: _Value, accum_update: _Value, lr: _Value, rho: _Value,
+        epsilon: _Value, grad: _Value, indices: _Value, *, T: _DType = ..., Tindices: _DType = ...,
+        use_locking: bool = False) -> None:
+    """var: resource, accum: resource, accum_update: resource, lr: T, rho: T, epsilon: T, grad: T, indices: Tindices ->
+    nothing. T: float16 bfloat16 float32 float64. Tindices: int32 int64.
+    """
+
+def ResourceSparseApplyAdagrad(var: _Value, accum: _Value, lr: _Value, grad: _Value, indices: _Value, *,
+        T: _DType = ..., Tindices: _DType = ..., use_locking: bool = False, update_slots: bool = True) -> None:
+    """var: resource, accum: resource, lr: T, grad: T, indices: Tindices -> nothing. T: float16 bfloat16 float32
+    float64. Tindices: int32 int64.
+    """
+
+def ResourceSparseApplyAdagradDA(var: _Value, gradient_accumulator: _Value, gradient_squared_accumulator: _Value,
+        grad: _Value, indices: _Value, lr: _Value, l1: _Value, l2: _Value, global_step: _Value, *, T: _DType = ...,
+        Tindices: _DType = ..., use_locking: bool = False) -> None:
+    """var: resource, gradient_accumulator: resource, gradient_squared_accumulator: resource, grad: T, indices:
+    Tindices, lr: T, l1: T, l2: T, global_step: int64 -> nothing. T: float32 float64. Tindices: int32 int64.
+    """
+
+def ResourceSparseApplyAdagradV2(var: _Value, accum: _Value, lr: _Value, epsilon: _Value, grad: _Value, indices: _Value,
+        *, T: _DType = ..., Tindices: _DType = ..., use_locking: bool = False, update_slots: bool = True) -> None:
+    """var: resource, accum: resource, lr: T, epsilon: T, grad: T, indices: Tindices -> nothing. T: float16 bfloat16
+    float32 float64. Tindices: int32 int64.
+    """
+
+def ResourceSparseApplyCenteredRMSProp(var: _Value, mg: _Value, ms: _Value, mom: _Value, lr: _Value, rho: _Value,
+        momentum: _Value, epsilon: _Value, grad: _Value, indices: _Value, *, T: _DType = ..., Tindices: _DType = ...,
+        use_locking: bool = False) -> None:
+    """var: resource, mg: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T,
+    indices: Tindices -> nothing. T: float16 float32 float64. Tindices: int32 int64.
+    """
+
+def ResourceSparseApplyFtrl(var: _Value, accum: _Value, linear: _Value, grad: _Value, indices: _Value, lr: _Value,
+        l1: _Value, l2: _Value, lr_power: _Value, *, T: _DType = ..., Tindices: _DType = ..., use_locking: bool = False,
+        multiply_linear_by_lr: bool = False) -> None:
+    """var: resource, accum: resource, linear: resource, grad: T, indices: Tindices, lr: T, l1: T, l2: T, lr_power: T ->
+    nothing. T: float16 bfloat16 float32 float64. Tindices: int32 int64.
+    """
+
+def ResourceSparseApplyFtrlV2(var: _Value, accum: _Value, linear: _Value, grad: _Value, indices: _Value, lr: _Value,
+        l1: _Value, l2: _Value, l2_shrinkage: _Value, lr_power: _Value, *, T: _DType = ..., Tindices: _DType = ...,
+        use_locking: bool = False, multiply_linear_by_lr: bool = False) -> None:
+    """var: resource, accum: resource, linear: resource, grad: T, indices: Tindices, lr: T, l1: T, l2: T, l2_shrinkage:
+    T, lr_power: T -> nothing. T: float16 bfloat16 float32 float64. Tindices: int32 int64.
+    """
+
+def ResourceSparseApplyKerasMomentum(var: _Value, accum: _Value, lr: _Value, grad: _Value, indices: _Value,
+        momentum: _Value, *, T: _DType = ..., Tindices: _DType = ..., use_locking: bool = False,
+        use_nesterov: bool = False) -> None:
+    """var: resource, accum: resource, lr: T, grad: T, indices: Tindices, momentum: T -> nothing. T: float16 bfloat16
+    float32 float64. Tindices: int32 int64.
+    """
+
+def ResourceSparseApplyMomentum(var: _Value, accum: _Value, lr: _Value, grad: _Value, indices: _Value, momentum: _Value,
+        *, T: _DType = ..., Tindices: _DType = ..., use_locking: bool = False, use_nesterov: bool = False) -> None:
+    """var: resource, accum: resource, lr: T, grad: T, indices: Tindices, momentum: T -> nothing. T: float16 bfloat16
+    float32 float64. Tindices: int32 int64.
+    """
+
+def ResourceSparseApplyProximalAdagrad(var: _Value, accum: _Value, lr: _Value, l1: _Value, l2: _Value, grad: _Value,
+        indices: _Value, *, T: _DType = ..., Tindices: _DType = ..., use_locking: bool = False) -> None:
+    """var: resource, accum: resource, lr: T, l1: T, l2: T, grad: T, indices: Tindices -> nothing. T: float32 float64.
+    Tindices: int32 int64.
+    """
+
+def ResourceSparseApplyProximalGradientDescent(var: _Value, alpha: _Value, l1: _Value, l2: _Value, grad: _Value,
+        indices: _Value, *, T: _DType = ..., Tindices: _DType = ..., use_locking: bool = False) -> None:
+    """var: resource, alpha: T, l1: T, l2: T, grad: T, indices: Tindices -> nothing. T: float32 float64. Tindices: int32
+    int64.
+    """
+
+def ResourceSparseApplyRMSProp(var: _Value, ms: _Value, mom: _Value, lr: _Value, rho: _Value, momentum: _Value,
+        epsilon: _Value, grad: _Value, indices: _Value, *, T: _DType = ..., Tindices: _DType = ...,
+        use_locking: bool = False) -> None:
+    """var: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T, indices: Tindices ->
+    nothing. T: float16 float32 float64. Tindices: int32 int64.
+    """
 
 def ResourceStridedSliceAssign(ref: _Value, begin: _Value, end: _Value, strides: _Value, value: _Value, *,
         T: _DType = ..., Index: _DType = ..., begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0,
@@ -3022,6 +3287,12 @@ def SegmentMax(data: _Value, segment_ids: _Value, *, T: _DType = ..., Tindices: 
     float16 uint32 uint64. Tindices: int32 int64.
     """
 
+def SegmentMaxV2(data: _Value, segment_ids: _Value, num_segments: _Value, *, T: _DType = ..., Tindices: _DType = ...,
+        Tnumsegments: _DType = ...) -> _Tensor:
+    """data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T. T: float32 float64 int32 uint8 int16
+    int8 int64 bfloat16 uint16 float16 uint32 uint64. Tindices: int32 int64. Tnumsegments: int32 int64.
+    """
+
 def SegmentMean(data: _Value, segment_ids: _Value, *, T: _DType = ..., Tindices: _DType = ...) -> _Tensor:
     """data: T, segment_ids: Tindices -> output: T. T: float32 float64 int32 uint8 int16 int8 complex64 int64 bfloat16
     uint16 complex128 float16 uint32 uint64. Tindices: int32 int64.
@@ -3032,14 +3303,34 @@ def SegmentMin(data: _Value, segment_ids: _Value, *, T: _DType = ..., Tindices: 
     float16 uint32 uint64. Tindices: int32 int64.
     """
 
+def SegmentMinV2(data: _Value, segment_ids: _Value, num_segments: _Value, *, T: _DType = ..., Tindices: _DType = ...,
+        Tnumsegments: _DType = ...) -> _Tensor:
+    """data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T. T: float32 float64 int32 uint8 int16
+    int8 int64 bfloat16 uint16 float16 uint32 uint64. Tindices: int32 int64. Tnumsegments: int32 int64.
+    """
+
 def SegmentProd(data: _Value, segment_ids: _Value, *, T: _DType = ..., Tindices: _DType = ...) -> _Tensor:
     """data: T, segment_ids: Tindices -> output: T. T: float32 float64 int32 uint8 int16 int8 complex64 int64 bfloat16
     uint16 complex128 float16 uint32 uint64. Tindices: int32 int64.
     """
 
+def SegmentProdV2(data: _Value, segment_ids: _Value, num_segments: _Value, *, T: _DType = ..., Tindices: _DType = ...,
+        Tnumsegments: _DType = ...) -> _Tensor:
+    """data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T. T: float32 float64 int32 uint8 int16
+    int8 complex64 int64 bfloat16 uint16 complex128 float16 uint32 uint64. Tindices: int32 int64. Tnumsegments: int32
+    int64.
+    """
+
 def SegmentSum(data: _Value, segment_ids: _Value, *, T: _DType = ..., Tindices: _DType = ...) -> _Tensor:
     """data: T, segment_ids: Tindices -> output: T. T: float32 float64 int32 uint8 int16 int8 complex64 int64 bfloat16
     uint16 complex128 float16 uint32 uint64. Tindices: int32 int64.
+    """
+
+def SegmentSumV2(data: _Value, segment_ids: _Value, num_segments: _Value, *, T: _DType = ..., Tindices: _DType = ...,
+        Tnumsegments: _DType = ...) -> _Tensor:
+    """data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T. T: float32 float64 int32 uint8 int16
+    int8 complex64 int64 bfloat16 uint16 complex128 float16 uint32 uint64. Tindices: int32 int64. Tnumsegments: int32
+    int64.
     """
 
 def Select(condition: _Value, t: _Value, e: _Value, *, T: _DType = ...) -> _Tensor:
@@ -3296,6 +3587,36 @@ def SparseMatMul(a: _Value, b: _Value, *, transpose_a: bool = False, transpose_b
         a_is_sparse: bool = False, b_is_sparse: bool = False, Ta: _DType = ..., Tb: _DType = ...) -> _Tensor:
     """a: Ta, b: Tb -> product: float32. Ta: float32 bfloat16. Tb: float32 bfloat16."""
 
+def SparseMatrixAdd(a: _Value, b: _Value, alpha: _Value, beta: _Value, *, T: _DType = ...) -> _Tensor:
+    """a: variant, b: variant, alpha: T, beta: T -> c: variant. T: float32 float64 complex64 complex128."""
+
+def SparseMatrixMatMul(a: _Value, b: _Value, *, T: _DType = ..., transpose_a: bool = False, transpose_b: bool = False,
+        adjoint_a: bool = False, adjoint_b: bool = False, transpose_output: bool = False,
+        conjugate_output: bool = False) -> _Tensor:
+    """a: variant, b: T -> output: T. T: float32 float64 complex64 complex128."""
+
+def SparseMatrixMul(a: _Value, b: _Value, *, T: _DType = ...) -> _Tensor:
+    """a: variant, b: T -> output: variant. T: float32 float64 complex64 complex128."""
+
+def SparseMatrixNNZ(sparse_matrix: _Value) -> _Tensor:
+    """sparse_matrix: variant -> nnz: int32."""
+
+def SparseMatrixSoftmax(logits: _Value, *, type: _DType) -> _Tensor:
+    """logits: variant -> softmax: variant. type: float32 float64."""
+
+def SparseMatrixSoftmaxGrad(softmax: _Value, grad_softmax: _Value, *, type: _DType) -> _Tensor:
+    """softmax: variant, grad_softmax: variant -> gradient: variant. type: float32 float64."""
+
+def SparseMatrixSparseMatMul(a: _Value, b: _Value, *, type: _DType, transpose_a: bool = False,
+        transpose_b: bool = False, adjoint_a: bool = False, adjoint_b: bool = False) -> _Tensor:
+    """a: variant, b: variant -> c: variant. type: float32 float64 complex64 complex128."""
+
+def SparseMatrixTranspose(input: _Value, *, conjugate: bool = False, type: _DType) -> _Tensor:
+    """input: variant -> output: variant. type: float32 float64 complex64 complex128."""
+
+def SparseMatrixZeros(dense_shape: _Value, *, type: _DType) -> _Tensor:
+    """dense_shape: int64 -> sparse_matrix: variant. type: float32 float64 complex64 complex128."""
+
 def SparseReduceMax(input_indices: _Value, input_values: _Value, input_shape: _Value, reduction_axes: _Value, *,
         keep_dims: bool = False, T: _DType = ...) -> _Tensor:
     """input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32 -> output: T. T: float32 float64
@@ -3505,6 +3826,10 @@ def SparseTensorDenseMatMul(a_indices: _Value, a_values: _Value, a_shape: _Value
         Tindices: _DType = ..., adjoint_a: bool = False, adjoint_b: bool = False) -> _Tensor:
     """a_indices: Tindices, a_values: T, a_shape: int64, b: T -> product: T. Tindices: int32 int64."""
 
+def SparseTensorToCSRSparseMatrix(indices: _Value, values: _Value, dense_shape: _Value, *, T: _DType = ...) -> _Tensor:
+    """indices: int64, values: T, dense_shape: int64 -> sparse_matrix: variant. T: float32 float64 complex64 complex128.
+    """
+
 def SparseToDense(sparse_indices: _Value, output_shape: _Value, sparse_values: _Value, default_value: _Value, *,
         validate_indices: bool = True, T: _DType = ..., Tindices: _DType = ...) -> _Tensor:
     """sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T -> dense: T. Tindices: int32
@@ -3565,6 +3890,18 @@ def SquaredDifference(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
 def Squeeze(input: _Value, *, T: _DType = ..., squeeze_dims: _Sequence[int] = ...) -> _Tensor:
     """input: T -> output: T."""
 
+def StatefulRandomBinomial(resource: _Value, algorithm: _Value, shape: _Value, counts: _Value, probs: _Value, *,
+        S: _DType = ..., T: _DType = ..., dtype: _DType = "int64") -> _Tensor:
+    """resource: resource, algorithm: int64, shape: S, counts: T, probs: T -> output: dtype. S: int32 int64. T: float16
+    float32 float64 int32 int64. dtype: float16 float32 float64 int32 int64.
+    """
+
+def StatefulStandardNormal(resource: _Value, shape: _Value, *, dtype: _DType = "float32",
+        shape_dtype: _DType = ...) -> _Tensor:
+    """resource: resource, shape: shape_dtype -> output: dtype. dtype: float16 bfloat16 float32 float64. shape_dtype:
+    int32 int64.
+    """
+
 def StatefulStandardNormalV2(resource: _Value, algorithm: _Value, shape: _Value, *, dtype: _DType = "float32",
         shape_dtype: _DType = ...) -> _Tensor:
     """resource: resource, algorithm: int64, shape: shape_dtype -> output: dtype. dtype: float16 bfloat16 float32
@@ -3599,6 +3936,12 @@ def StatelessMultinomial(logits: _Value, num_samples: _Value, seed: _Value, *, T
         output_dtype: _DType = "int64") -> _Tensor:
     """logits: T, num_samples: int32, seed: Tseed -> output: output_dtype. T: float32 float64 int32 uint8 int16 int8
     int64 bfloat16 uint16 float16 uint32 uint64. Tseed: int32 int64. output_dtype: int32 int64.
+    """
+
+def StatelessParameterizedTruncatedNormal(shape: _Value, seed: _Value, means: _Value, stddevs: _Value, minvals: _Value,
+        maxvals: _Value, *, S: _DType = ..., Tseed: _DType = ..., dtype: _DType = ...) -> _Tensor:
+    """shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype, maxvals: dtype -> output: dtype. S: int32
+    int64. Tseed: int32 int64. dtype: float16 float32 float64.
     """
 
 def StatelessRandomBinomial(shape: _Value, seed: _Value, counts: _Value, probs: _Value, *, S: _DType = ...,
@@ -3961,6 +4304,11 @@ def TensorStridedSliceUpdate(input: _Value, begin: _Value, end: _Value, strides:
 
 def Tile(input: _Value, multiples: _Value, *, T: _DType = ..., Tmultiples: _DType = ...) -> _Tensor:
     """input: T, multiples: Tmultiples -> output: T. Tmultiples: int32 int64."""
+
+def TileGrad(input: _Value, multiples: _Value, *, T: _DType = ...) -> _Tensor:
+    """input: T, multiples: int32 -> output: T. T: float32 float64 int16 int32 int64 float16 bfloat16 complex64
+    complex128.
+    """
 
 def Timestamp() -> _Tensor:
     """nothing -> ts: float64."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Models whose tensors hold objects: maps, optionals, serialized sparse tensors.
+"""Models whose tensors hold objects: maps, optionals, sparse matrices and tensors.
 
   tests/makers/object_models.py --out tests/models/objects [NAME…]
 
@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 from control_models import floats, module, spec
 from tensorflow.python.ops import map_ops
+from tensorflow.python.ops.linalg.sparse import gen_sparse_csr_matrix_ops as csr
 
 
 class Maps(tf.Module):
@@ -97,9 +98,72 @@ class Serialized(tf.Module):
     return outputs
 
 
+class Csr(tf.Module):
+  """Sparse matrices by rows, and batches of them, of every dtype.
+
+  Those ops that TensorFlow has only for GPUs: tests/unit/ops/csr_matrix_test.cc.
+  """
+
+  @tf.function(input_signature=[
+      spec("indices", tf.int64, None, 2), spec("batch_indices", tf.int64, None, 3),
+      spec("x", tf.float32, None), spec("dense", tf.float32, 4, 5),
+      spec("wide", tf.float32, 2, 3, 5)])
+  def run(self, indices: tf.Tensor, batch_indices: tf.Tensor, x: tf.Tensor, dense: tf.Tensor,
+          wide: tf.Tensor) -> dict[str, tf.Tensor]:
+    outputs: dict[str, tf.Tensor] = {}
+    for dtype in (tf.float32, tf.float64, tf.complex64, tf.complex128):
+
+      def typed(t: tf.Tensor, to: tf.DType = dtype) -> tf.Tensor:
+        real = tf.cast(t, to)
+        return real * tf.constant(0.5 + 2j, to) if to.is_complex else real
+
+      def keep(name: str, value: tf.Tensor, to: tf.DType = dtype) -> None:
+        outputs[f"{to.name}_{name}"] = value
+
+      def keep_matrix(name: str, m: tf.Tensor, to: tf.DType = dtype) -> None:
+        for i, part in enumerate(csr.csr_sparse_matrix_to_sparse_tensor(m, type=to)):
+          keep(f"{name}_{i}", part, to)
+
+      one = csr.sparse_tensor_to_csr_sparse_matrix(indices, typed(x), [4, 5])
+      batch = csr.sparse_tensor_to_csr_sparse_matrix(batch_indices, typed(x), [2, 3, 5])
+      taken = csr.dense_to_csr_sparse_matrix(typed(dense), indices)
+      for name, m, index in (("one", one, 0), ("batch", batch, 1), ("taken", taken, 0)):
+        keep_matrix(name, m)
+        keep(f"{name}_dense", csr.csr_sparse_matrix_to_dense(m, type=dtype))
+        keep(f"{name}_nnz", csr.sparse_matrix_nnz(m))
+        for i, part in enumerate(csr.csr_sparse_matrix_components(m, index, type=dtype)):
+          keep(f"{name}_component_{i}", part)
+        for conjugate in (False, True):
+          keep_matrix(f"{name}_transposed_{conjugate}",
+                      csr.sparse_matrix_transpose(m, type=dtype, conjugate=conjugate))
+      for a in ({}, {"transpose_a": True}, {"adjoint_a": True}):
+        for b in ({}, {"transpose_b": True}, {"adjoint_b": True}):
+          name = "_".join(["product", *a, *b])
+          # [4, 5] times [5, 4], or their transposes; batches [2, 3, 5] likewise.
+          plain = bool(a) != bool(b)
+          factor = typed(dense if plain else tf.transpose(dense))
+          wider = typed(wide if plain else tf.transpose(wide, [0, 2, 1]))
+          keep(name, csr.sparse_matrix_mat_mul(one, factor, **a, **b))
+          keep(f"{name}_batch", csr.sparse_matrix_mat_mul(batch, wider, **a, **b))
+          other = taken if plain else csr.sparse_matrix_transpose(taken, type=dtype)
+          keep_matrix(f"sparse_{name}", csr.sparse_matrix_sparse_mat_mul(
+              one, other, type=dtype, **a, **b))
+      for flag in ("transpose_output", "conjugate_output"):
+        keep(flag, csr.sparse_matrix_mat_mul(one, typed(tf.transpose(dense)), **{flag: True}))
+      none = csr.sparse_tensor_to_csr_sparse_matrix(indices[:0], typed(x[:0]), [4, 5])
+      keep_matrix("none", none)
+      keep("none_product", csr.sparse_matrix_mat_mul(none, typed(tf.transpose(dense))))
+    return outputs
+
+
 MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
     "maps": module(Maps, {"": {"x": floats(4, 3), "k": np.int32(2)},
                           "_more": {"x": floats(5, 3), "k": np.int32(3)}}),
+    "csr": module(Csr, {"": {
+        "indices": np.array([[0, 1], [0, 4], [1, 0], [3, 1], [3, 3], [3, 4]]),
+        "batch_indices": np.array(
+            [[0, 0, 1], [0, 0, 4], [0, 2, 0], [1, 0, 2], [1, 2, 0], [1, 2, 4]]),
+        "x": floats(6), "dense": floats(4, 5), "wide": floats(2, 3, 5)}}),
     "serialized": module(Serialized, {"": {
         "indices": np.array([[0, 1, 2], [0, 2, 0], [1, 0, 4], [3, 0, 0], [3, 2, 1]]),
         "x": floats(5), "k": np.int32(3)}}),

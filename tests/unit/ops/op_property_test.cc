@@ -209,11 +209,14 @@ bool RunsAlone(const OpInfo& op) {
 const std::map<std::string, std::string>& NeverValid() {
   constexpr char kPrivate[] =
       "private, so that TensorFlow gives no golden values; tests/rewrite runs it";
+  constexpr char kMatrix[] = "golden values have no variants; tests/models/objects/csr runs it";
   constexpr char kPieces[] = "it needs a SentencePiece model; tests/models/text runs it";
   static const auto* const reasons = new std::map<std::string, std::string>{
       {"Const", "random attributes have no tensor"},
+      {"DenseToCSRSparseMatrix", kMatrix},
       {"MaxPoolGradGradWithArgmax", "TensorFlow runs it on GPUs only; pool_grad_test runs it"},
       {"NormalizeUTF8WithOffsetsMap", "golden values have no variants; tests/models/text runs it"},
+      {"SparseTensorToCSRSparseMatrix", kMatrix},
       {"_Attention", kPrivate},
       {"_Conv2DBackpropFilterWithBias", kPrivate},
       {"_FusedBatchNormEx", kPrivate},
