@@ -116,7 +116,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProgramKernel::Make(PrepareContext& p,
     k.tile_columns_ = std::min(k.columns_, kTile);
   } else {
     k.tile_columns_ = k.columns_;
-    k.tile_rows_ = std::clamp<int64_t>(kTile / std::max<int64_t>(k.columns_, 1), 1, k.rows_);
+    k.tile_rows_ =
+        std::max<int64_t>(std::min(kTile / std::max<int64_t>(k.columns_, 1), k.rows_), 1);
   }
   const int64_t elements = p.output_shape(0).num_elements();
   if (elements > 0) {
