@@ -113,10 +113,6 @@ Outcome RepeatedPixelsAsResize(RuleContext& context, NodeId id) {
   }
   const int64_t height = small.dim(1) * pixels.rows, width = small.dim(2) * pixels.columns;
   if (std::max(height, width) > kMostPixels) return Outcome::Skip(2, "the images are huge", id);
-  auto size = Tensor::Allocate(DType::kInt32, Shape({2}));
-  if (!size.ok()) return Outcome::Skip(2, std::string(size.status().message()), id);
-  size->data<int32_t>()[0] = static_cast<int32_t>(height);
-  size->data<int32_t>()[1] = static_cast<int32_t>(width);
   const Node reshape = context.node(id);  // a copy: adding nodes moves the others
   Node resize;
   resize.name = reshape.name;
@@ -124,8 +120,10 @@ Outcome RepeatedPixelsAsResize(RuleContext& context, NodeId id) {
   resize.device = reshape.device;
   resize.attrs["T"] = context.shapes.dtype(pixels.images);
   resize.attrs["half_pixel_centers"] = true;
-  const NodeId value = context.AddConst(absl::StrCat(reshape.name, "/size"), *std::move(size));
-  resize.inputs = {pixels.images, {value, 0}};
+  const NodeId size = context.AddConst(
+      absl::StrCat(reshape.name, "/size"),
+      Tensor::Vector<int32_t>({static_cast<int32_t>(height), static_cast<int32_t>(width)}));
+  resize.inputs = {pixels.images, {size, 0}};
   const auto made = context.AddNode(std::move(resize));
   if (!made.ok()) return Outcome::Skip(3, std::string(made.status().message()), id);
   context.rw.ReplaceNode(id, {*made, 0});

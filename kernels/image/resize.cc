@@ -11,11 +11,6 @@
 namespace tenon {
 namespace {
 
-ResizeAxis AxisOf(PrepareContext& p, int i) {
-  return {p.input_shape(0).dim(i), p.output_shape(0).dim(i), p.attrs().Bool("align_corners", false),
-          p.attrs().Bool("half_pixel_centers", false)};
-}
-
 using WeightsFn = std::vector<ResizeWeights> (*)(const ResizeAxis&);
 
 absl::StatusOr<std::unique_ptr<Kernel>> Weighted(PrepareContext& p, WeightsFn weights) {

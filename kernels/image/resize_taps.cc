@@ -11,6 +11,11 @@ float ResizeAxis::Scale() const {
                                   : static_cast<float>(in) / static_cast<float>(out);
 }
 
+ResizeAxis AxisOf(PrepareContext& p, int i) {
+  return {p.input_shape(0).dim(i), p.output_shape(0).dim(i), p.attrs().Bool("align_corners", false),
+          p.attrs().Bool("half_pixel_centers", false)};
+}
+
 std::vector<BilinearTap> BilinearTaps(const ResizeAxis& axis) {
   std::vector<BilinearTap> taps;
   const float scale = axis.Scale();

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/interface/kernel.h"
+
 namespace tenon {
 
 // How positions of the output map to positions of the input, along one axis.
@@ -17,6 +19,8 @@ struct ResizeAxis {
 
   float Scale() const;
 };
+// Dimension i, between input 0 and output 0 of a Resize op.
+ResizeAxis AxisOf(PrepareContext& p, int i);
 
 struct BilinearTap {
   int64_t lower;

@@ -42,18 +42,26 @@ Philox GeneratorOf(const std::array<uint64_t, kGeneratorStateSize>& state) {
                 {low(state[2]), high(state[2])});
 }
 
-// `fill(run, generator, out)` writes the output's content.
+// `fill(run, generator, out)` writes the output's content. The output's shape follows the inputs
+// that say where the generator is.
 template <typename F>
-absl::StatusOr<std::unique_ptr<Kernel>> Draw(PrepareContext& p, F fill) {
+absl::StatusOr<std::unique_ptr<Kernel>> Draw(PrepareContext& p, AlgorithmIn algorithm_in, F fill) {
+  const bool in_state = algorithm_in == AlgorithmIn::kState;
+  const int shape = in_state ? 1 : 2;
   const Shape planned = p.output_shape(0);
-  const DType shape_type = p.input_dtype(2);
-  const int64_t rank = p.input_shape(2).dim(0);
+  const DType shape_type = p.input_dtype(shape);
+  const int64_t rank = p.input_shape(shape).dim(0);
   return UpdateKernel(
       DType::kInt64, {0}, [=](RunContext& run, absl::Span<Tensor* const> state) -> absl::Status {
         TENON_ASSIGN_OR_RETURN(const RandomOutput out,
-                               OutputAtRun(run, planned, shape_type, rank, 2));
-        TENON_ASSIGN_OR_RETURN(const auto before, Advance(*state[0], *run.input<int64_t>(1),
-                                                          static_cast<uint64_t>(out.count)));
+                               OutputAtRun(run, planned, shape_type, rank, shape));
+        const bool empty = in_state && state[0]->num_elements() == 0;  // refused by Advance
+        const int64_t algorithm = empty      ? kPhiloxAlgorithm
+                                  : in_state ? *state[0]->data<int64_t>()
+                                             : *run.input<int64_t>(1);
+        TENON_ASSIGN_OR_RETURN(
+            const auto before,
+            Advance(*state[0], algorithm, static_cast<uint64_t>(out.count), in_state ? 1 : 0));
         return fill(run, GeneratorOf(before), out);
       });
 }
@@ -75,29 +83,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> SkipGenerator(PrepareContext& p) {
       });
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> DrawFloats(PrepareContext& p, Distribution distribution) {
+absl::StatusOr<std::unique_ptr<Kernel>> DrawFloats(PrepareContext& p, Distribution distribution,
+                                                   AlgorithmIn algorithm) {
   const DType dtype = p.output_dtype(0);
-  return Draw(p, [=](RunContext&, const Philox& generator, const RandomOutput& out) {
+  return Draw(p, algorithm, [=](RunContext&, const Philox& generator, const RandomOutput& out) {
     FillRandom(distribution, dtype, generator, out.data, out.count);
     return absl::OkStatus();
   });
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> DrawNormalsByState(PrepareContext& p) {
-  const Shape planned = p.output_shape(0);
-  const DType dtype = p.output_dtype(0), shape_type = p.input_dtype(1);
-  const int64_t rank = p.input_shape(1).dim(0);
-  return UpdateKernel(
-      DType::kInt64, {0}, [=](RunContext& run, absl::Span<Tensor* const> state) -> absl::Status {
-        TENON_ASSIGN_OR_RETURN(const RandomOutput out,
-                               OutputAtRun(run, planned, shape_type, rank, 1));
-        const int64_t algorithm =
-            state[0]->num_elements() > 0 ? state[0]->data<int64_t>()[0] : kPhiloxAlgorithm;
-        TENON_ASSIGN_OR_RETURN(const auto before,
-                               Advance(*state[0], algorithm, static_cast<uint64_t>(out.count), 1));
-        FillRandom(Distribution::kNormal, dtype, GeneratorOf(before), out.data, out.count);
-        return absl::OkStatus();
-      });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> DrawBinomials(PrepareContext& p) {
@@ -120,7 +112,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> DrawInts(PrepareContext& p) {
   const DType dtype = p.output_dtype(0);
   const bool bounded = p.num_inputs() > 3;
   return Draw(
-      p, [=](RunContext& run, const Philox& generator, const RandomOutput& out) -> absl::Status {
+      p, AlgorithmIn::kInput,
+      [=](RunContext& run, const Philox& generator, const RandomOutput& out) -> absl::Status {
         IntRange range;
         if (bounded) {
           TENON_ASSIGN_OR_RETURN(range, RangeAt(dtype, run.input(3), run.input(4)));

@@ -19,22 +19,24 @@ inline constexpr int64_t kGeneratorStateSize = 3;
 // output: the previous state.
 absl::StatusOr<std::unique_ptr<Kernel>> SkipGenerator(PrepareContext& p);
 
-// Inputs: the variable, the algorithm, the output's shape. Floating-point dtypes.
-absl::StatusOr<std::unique_ptr<Kernel>> DrawFloats(PrepareContext& p, Distribution distribution);
+// Where the algorithm is: an input behind the variable, or the state's first element.
+enum class AlgorithmIn { kInput, kState };
 
-// Inputs: the variable, the output's shape.
-absl::StatusOr<std::unique_ptr<Kernel>> DrawNormalsByState(PrepareContext& p);
+// Inputs: the variable, perhaps the algorithm, the output's shape. Floating-point dtypes.
+absl::StatusOr<std::unique_ptr<Kernel>> DrawFloats(PrepareContext& p, Distribution distribution,
+                                                   AlgorithmIn algorithm);
 
 // Binomial numbers. Inputs: the variable, the algorithm, the output's shape, counts, probabilities.
 absl::StatusOr<std::unique_ptr<Kernel>> DrawBinomials(PrepareContext& p);
 
-// All bits, or between the bounds that follow DrawFloats' inputs. 32 and 64 bits.
+// All bits, or between two bounds. Inputs: the variable, the algorithm, the output's shape, and the
+// bounds if there are any. 32 and 64 bits.
 absl::StatusOr<std::unique_ptr<Kernel>> DrawInts(PrepareContext& p);
 
 // DrawFloats as a kernel factory.
-template <Distribution kDistribution>
+template <Distribution kDistribution, AlgorithmIn kAlgorithm = AlgorithmIn::kInput>
 absl::StatusOr<std::unique_ptr<Kernel>> DrawFloats(PrepareContext& p) {
-  return DrawFloats(p, kDistribution);
+  return DrawFloats(p, kDistribution, kAlgorithm);
 }
 
 }  // namespace tenon

@@ -1,15 +1,8 @@
 #include "kernels/random/output.h"
 
-#include "kernels/interface/axis.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
-
-absl::StatusOr<Shape> ShapeAtRun(const RunContext& run, DType shape_type, int64_t rank, int input) {
-  const Tensor dims =
-      Tensor::FromExternal(shape_type, Shape({rank}), const_cast<void*>(run.input(input)), nullptr);
-  return ShapeOfValue(dims, MinusOne::kRefused);
-}
 
 absl::StatusOr<RandomOutput> OutputAtRun(RunContext& run, const Shape& planned, DType shape_type,
                                          int64_t rank, int input) {

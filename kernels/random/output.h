@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/interface/kernel.h"
+#include "kernels/interface/shape_at_run.h"
 
 namespace tenon {
 
@@ -13,9 +14,6 @@ struct RandomOutput {
   void* data = nullptr;
   int64_t count = 0;
 };
-// The shape that an input of `rank` elements holds.
-absl::StatusOr<Shape> ShapeAtRun(const RunContext& run, DType shape_type, int64_t rank,
-                                 int input = 0);
 // Allocated from the shape's value if the shape was not known before.
 absl::StatusOr<RandomOutput> OutputAtRun(RunContext& run, const Shape& planned, DType shape_type,
                                          int64_t rank, int input = 0);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "env/status.h"
-#include "kernels/interface/axis.h"
+#include "kernels/interface/shape_at_run.h"
 #include "kernels/interface/types.h"
 #include "kernels/layout/copy.h"
 #include "kernels/lists/tensor_list.h"
@@ -43,12 +43,6 @@ absl::StatusOr<Elements> AtIndices(DType dtype, const Shape& shape, const int64_
   return e;
 }
 
-absl::StatusOr<Shape> ShapeFrom(const RunContext& run, int input, int64_t rank) {
-  const Tensor dims = Tensor::FromExternal(DType::kInt64, Shape({rank}),
-                                           const_cast<void*>(run.input(input)), nullptr);
-  return ShapeOfValue(dims, MinusOne::kRefused);
-}
-
 template <typename T>
 absl::StatusOr<T*> OutputAt(RunContext& run, int i, const Shape& planned, const Shape& actual) {
   TENON_ASSIGN_OR_RETURN(void* data, OutputOfShape(run, i, planned, actual));
@@ -61,7 +55,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CsrFromSparseKernel(PrepareContext& p) {
   const int64_t count = p.input_shape(0).dim(0), rank = p.input_shape(0).dim(1);
   const DType dtype = p.input_dtype(1);
   return MakeKernel([=](RunContext& run) -> absl::Status {
-    TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeFrom(run, 2, rank));
+    TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeAtRun(run, DType::kInt64, rank, 2));
     TENON_ASSIGN_OR_RETURN(Elements e, AtIndices(dtype, shape, run.input<int64_t>(0), count));
     VisitStorage(dtype, [&]<typename T>() {
       const T* values = run.input<T>(1);
@@ -95,7 +89,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CsrZerosKernel(PrepareContext& p) {
   const int64_t rank = p.input_shape(0).dim(0);
   TENON_ASSIGN_OR_RETURN(const DType dtype, p.attrs().Type("type"));
   return MakeKernel([=](RunContext& run) -> absl::Status {
-    TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeFrom(run, 0, rank));
+    TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeAtRun(run, DType::kInt64, rank));
     TENON_ASSIGN_OR_RETURN(*run.output<ObjectPtr>(0), CsrMatrix::Make(dtype, shape, 0));
     return absl::OkStatus();
   });

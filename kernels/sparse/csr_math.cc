@@ -23,12 +23,6 @@ Form FormOf(const AttrReader& attrs, const char* transposed, const char* adjoint
   return attrs.Bool(adjoint, false) ? Form::kAdjoint : Form::kPlain;
 }
 
-template <typename T>
-T Conjugated(T v) {
-  if constexpr (kIsComplex<T>) return std::conj(v);
-  return v;
-}
-
 // The matrix of input i, in that form.
 absl::StatusOr<CsrPtr> Operand(const RunContext& run, int i, DType dtype, Form form) {
   const ObjectPtr& handle = *run.input<ObjectPtr>(i);
@@ -240,14 +234,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> CsrScaleKernel(PrepareContext& p) {
         return InvalidArgument("a sparse matrix of shape ", m->shape.ToString(),
                                " times a tensor of shape ", factors.ToString());
       }
-      TENON_ASSIGN_OR_RETURN(*run.output<ObjectPtr>(0),
-                             MapRows<T>(*m, [&](int64_t row, int64_t begin, int64_t end, T* out) {
-                               const T factor =
-                                   run.input<T>(1)[factors.rank() == 0 ? 0 : row / m->rows()];
-                               for (int64_t i = begin; i < end; ++i) {
-                                 out[i] = m->values.template data<T>()[i] * factor;
-                               }
-                             }));
+      const auto scale = [&](int64_t row, int64_t begin, int64_t end, T* out) {
+        const T factor = run.input<T>(1)[factors.rank() == 0 ? 0 : row / m->rows()];
+        for (int64_t i = begin; i < end; ++i) out[i] = m->values.template data<T>()[i] * factor;
+      };
+      TENON_ASSIGN_OR_RETURN(*run.output<ObjectPtr>(0), MapRows<T>(*m, scale));
       return absl::OkStatus();
     });
   });
@@ -258,16 +249,15 @@ absl::StatusOr<std::unique_ptr<Kernel>> CsrSoftmaxKernel(PrepareContext& p) {
   return DispatchType(TypeList<float, double>{}, dtype, [&]<typename T>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       TENON_ASSIGN_OR_RETURN(const CsrMatrix* m, CsrAt(run.input<ObjectPtr>(0), dtype));
-      TENON_ASSIGN_OR_RETURN(*run.output<ObjectPtr>(0),
-                             MapRows<T>(*m, [&](int64_t, int64_t begin, int64_t end, T* out) {
-                               if (begin == end) return;
-                               const T* x = m->values.template data<T>();
-                               const T largest = *std::max_element(x + begin, x + end);
-                               T sum = 0;
-                               for (int64_t i = begin; i < end; ++i)
-                                 sum += out[i] = std::exp(x[i] - largest);
-                               for (int64_t i = begin; i < end; ++i) out[i] /= sum;
-                             }));
+      const auto softmax = [&](int64_t, int64_t begin, int64_t end, T* out) {
+        if (begin == end) return;
+        const T* x = m->values.template data<T>();
+        const T largest = *std::max_element(x + begin, x + end);
+        T sum = 0;
+        for (int64_t i = begin; i < end; ++i) sum += out[i] = std::exp(x[i] - largest);
+        for (int64_t i = begin; i < end; ++i) out[i] /= sum;
+      };
+      TENON_ASSIGN_OR_RETURN(*run.output<ObjectPtr>(0), MapRows<T>(*m, softmax));
       return absl::OkStatus();
     });
   });
@@ -287,24 +277,21 @@ absl::StatusOr<std::unique_ptr<Kernel>> CsrSoftmaxGradKernel(PrepareContext& p) 
             [](const auto& element, int32_t wanted) { return element.first < wanted; });
         return found != gradient.end() && found->first == column ? found->second : T(0);
       };
-      TENON_ASSIGN_OR_RETURN(*run.output<ObjectPtr>(0),
-                             MapRows<T>(*y, [&](int64_t row, int64_t begin, int64_t end, T* out) {
-                               gradient.clear();
-                               for (int64_t i = dy->start(row); i < dy->start(row + 1); ++i) {
-                                 gradient.emplace_back(dy->columns.template data<int32_t>()[i],
-                                                       dy->values.template data<T>()[i]);
-                               }
-                               std::sort(
-                                   gradient.begin(), gradient.end(),
-                                   [](const auto& a, const auto& b) { return a.first < b.first; });
-                               const T* softmax = y->values.template data<T>();
-                               const int32_t* columns = y->columns.template data<int32_t>();
-                               T sum = 0;
-                               for (int64_t i = begin; i < end; ++i)
-                                 sum += softmax[i] * at(columns[i]);
-                               for (int64_t i = begin; i < end; ++i)
-                                 out[i] = softmax[i] * (at(columns[i]) - sum);
-                             }));
+      const auto slope = [&](int64_t row, int64_t begin, int64_t end, T* out) {
+        gradient.clear();
+        for (int64_t i = dy->start(row); i < dy->start(row + 1); ++i) {
+          gradient.emplace_back(dy->columns.template data<int32_t>()[i],
+                                dy->values.template data<T>()[i]);
+        }
+        std::sort(gradient.begin(), gradient.end(),
+                  [](const auto& a, const auto& b) { return a.first < b.first; });
+        const T* softmax = y->values.template data<T>();
+        const int32_t* columns = y->columns.template data<int32_t>();
+        T sum = 0;
+        for (int64_t i = begin; i < end; ++i) sum += softmax[i] * at(columns[i]);
+        for (int64_t i = begin; i < end; ++i) out[i] = softmax[i] * (at(columns[i]) - sum);
+      };
+      TENON_ASSIGN_OR_RETURN(*run.output<ObjectPtr>(0), MapRows<T>(*y, slope));
       return absl::OkStatus();
     });
   });

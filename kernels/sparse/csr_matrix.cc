@@ -1,12 +1,10 @@
 #include "kernels/sparse/csr_matrix.h"
 
 #include <algorithm>
-#include <complex>
 #include <limits>
 #include <numeric>
 
 #include "env/status.h"
-#include "kernels/interface/types.h"
 
 namespace tenon {
 
@@ -73,11 +71,8 @@ absl::StatusOr<std::shared_ptr<CsrMatrix>> Transposed(const CsrMatrix& m, Conjug
   const std::vector<int64_t> places = PlaceElements(rows, columns, *out);
   VisitTypes(Numbers{}, m.dtype, [&]<typename T>() {
     for (size_t i = 0; i < places.size(); ++i) {
-      T v = m.values.data<T>()[i];
-      if constexpr (kIsComplex<T>) {
-        if (conjugate == Conjugate::kYes) v = std::conj(v);
-      }
-      out->values.data<T>()[places[i]] = v;
+      const T v = m.values.data<T>()[i];
+      out->values.data<T>()[places[i]] = conjugate == Conjugate::kYes ? Conjugated(v) : v;
     }
   });
   return out;

@@ -3,12 +3,14 @@
 #ifndef TENON_KERNELS_SPARSE_CSR_MATRIX_H_
 #define TENON_KERNELS_SPARSE_CSR_MATRIX_H_
 
+#include <complex>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "graph/object.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
 
@@ -40,6 +42,12 @@ absl::StatusOr<const CsrMatrix*> CsrAt(const ObjectPtr* handle, DType dtype = DT
 // and columns, and returns where each element's value goes.
 std::vector<int64_t> PlaceElements(const std::vector<int64_t>& rows,
                                    const std::vector<int32_t>& columns, CsrMatrix& matrix);
+
+template <typename T>
+T Conjugated(T v) {
+  if constexpr (kIsComplex<T>) return std::conj(v);
+  return v;
+}
 
 enum class Conjugate { kNo, kYes };
 absl::StatusOr<std::shared_ptr<CsrMatrix>> Transposed(const CsrMatrix& m, Conjugate conjugate);

@@ -21,7 +21,10 @@ absl::StatusOr<std::vector<int64_t>> Multiples(const Tensor& t, int rank) {
   return multiples;
 }
 
-absl::Status TileShape(ShapeContext& c) {
+// Each dimension as `size` gives it of the input's, which may be unknown (-1), and the multiple.
+absl::Status ShapeByMultiples(ShapeContext& c,
+                              absl::StatusOr<int64_t> (*size)(int axis, int64_t dim,
+                                                              int64_t multiple)) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
   const Shape& in = c.input(0);
   if (!in.has_rank()) return absl::OkStatus();
@@ -32,14 +35,20 @@ absl::Status TileShape(ShapeContext& c) {
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> multiples, Multiples(*c.value(1), in.rank()));
   Shape out;
   for (int i = 0; i < in.rank(); ++i) {
-    int64_t d = in.dim(i);
-    if (d >= 0 && __builtin_mul_overflow(d, multiples[static_cast<size_t>(i)], &d)) {
-      return InvalidArgument("multiples that are too large");
-    }
+    TENON_ASSIGN_OR_RETURN(const int64_t d, size(i, in.dim(i), multiples[static_cast<size_t>(i)]));
     out.push_back(d);
   }
   c.set_output(0, std::move(out));
   return absl::OkStatus();
+}
+
+absl::Status TileShape(ShapeContext& c) {
+  return ShapeByMultiples(c, [](int, int64_t d, int64_t m) -> absl::StatusOr<int64_t> {
+    if (d >= 0 && __builtin_mul_overflow(d, m, &d)) {
+      return InvalidArgument("multiples that are too large");
+    }
+    return d;
+  });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CopyWith(PrepareContext& p, const StridedCopy& copy) {
@@ -70,25 +79,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> Tile(PrepareContext& p) {
 }
 
 absl::Status TileGradShape(ShapeContext& c) {
-  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
-  const Shape& in = c.input(0);
-  if (!in.has_rank()) return absl::OkStatus();
-  if (c.value(1) == nullptr) {
-    c.set_output(0, Shape::UnknownOfRank(in.rank()));
-    return absl::OkStatus();
-  }
-  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> multiples, Multiples(*c.value(1), in.rank()));
-  Shape out;
-  for (int i = 0; i < in.rank(); ++i) {
-    const int64_t d = in.dim(i), m = multiples[static_cast<size_t>(i)];
+  return ShapeByMultiples(c, [](int axis, int64_t d, int64_t m) -> absl::StatusOr<int64_t> {
     if (m == 0) return InvalidArgument("multiples must be positive");
     if (d >= 0 && d % m != 0) {
-      return InvalidArgument("dimension ", i, " of ", d, " is not a multiple of ", m);
+      return InvalidArgument("dimension ", axis, " of ", d, " is not a multiple of ", m);
     }
-    out.push_back(d >= 0 ? d / m : -1);
-  }
-  c.set_output(0, std::move(out));
-  return absl::OkStatus();
+    return d >= 0 ? d / m : -1;
+  });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> TileGrad(PrepareContext& p) {

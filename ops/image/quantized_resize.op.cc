@@ -29,8 +29,10 @@ absl::Status QuantizedResizeShape(ShapeContext& c) {
 template <typename T, int kBits>
 class FixedPointBilinear {
  public:
-  FixedPointBilinear(const Shape& in, const Shape& out, const AttrReader& attrs)
-      : in_(in), rows_(Taps(in, out, 1, attrs)), columns_(Taps(in, out, 2, attrs)) {}
+  explicit FixedPointBilinear(PrepareContext& p)
+      : in_(p.input_shape(0)),
+        rows_(BilinearTaps(AxisOf(p, 1))),
+        columns_(BilinearTaps(AxisOf(p, 2))) {}
 
   void Run(const T* image, T* out) const {
     const int64_t channels = in_.dim(3), width = in_.dim(2) * channels;
@@ -53,11 +55,6 @@ class FixedPointBilinear {
  private:
   static constexpr int64_t kOne = int64_t{1} << kBits;
 
-  static std::vector<BilinearTap> Taps(const Shape& in, const Shape& out, int axis,
-                                       const AttrReader& attrs) {
-    return BilinearTaps({in.dim(axis), out.dim(axis), attrs.Bool("align_corners", false),
-                         attrs.Bool("half_pixel_centers", false)});
-  }
   static int64_t Fixed(float weight) {
     return static_cast<int64_t>(weight * static_cast<float>(kOne));
   }
@@ -78,7 +75,7 @@ absl::Status CopyRange(RunContext& run) {
 
 template <typename T, int kBits>
 absl::StatusOr<std::unique_ptr<Kernel>> FixedPointResize(PrepareContext& p) {
-  const FixedPointBilinear<T, kBits> bilinear(p.input_shape(0), p.output_shape(0), p.attrs());
+  const FixedPointBilinear<T, kBits> bilinear(p);
   // An image that keeps its size is copied, whatever the positions of its pixels' centers.
   const bool copies = p.input_shape(0) == p.output_shape(0);
   const int64_t n = p.input_shape(0).num_elements();

@@ -16,24 +16,22 @@ absl::Status SkipShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// Inputs resource, algorithm, shape, and bounds.
-absl::Status DrawShape(ShapeContext& c) {
-  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 0));
-  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 0));
-  for (int i = 3; i < c.num_inputs(); ++i) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 0));
-  return RandomShapeOf(c, 2);
-}
-
-absl::Status DrawByStateShape(ShapeContext& c) {
-  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 0));
-  return RandomShapeOf(c, 1);
-}
-
 // Inputs resource, algorithm, shape, and parameters that are broadcast.
 absl::Status BinomialShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 0));
   TENON_RETURN_IF_ERROR(c.ExpectRank(1, 0));
   return RandomShapeOf(c, 2);
+}
+
+// Inputs resource, algorithm, shape, and bounds.
+absl::Status DrawShape(ShapeContext& c) {
+  for (int i = 3; i < c.num_inputs(); ++i) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 0));
+  return BinomialShape(c);
+}
+
+absl::Status DrawByStateShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 0));
+  return RandomShapeOf(c, 1);
 }
 
 constexpr char kInputs[] = "resource: resource, algorithm: int64, shape: shape_dtype";
@@ -86,7 +84,7 @@ const OpRegistration stateful_standard_normal_v1_op({
     .attrs = kAttrs,
     .types = kTypes,
     .shape = DrawByStateShape,
-    .reference = DrawNormalsByState,
+    .reference = DrawFloats<Distribution::kNormal, AlgorithmIn::kState>,
     .stateful = true,
 });
 

@@ -104,6 +104,16 @@ absl::StatusOr<std::unique_ptr<Kernel>> SampledKernel(PrepareContext& p) {
       });
 }
 
+// Dimensions of the image may be unknown (-1).
+absl::Status CheckCrop(const Shape& image, int64_t height, int64_t width) {
+  const auto fits = [](int64_t whole, int64_t part) {
+    return part >= 0 && (whole < 0 || part <= whole);
+  };
+  if (fits(image.dim(0), height) && fits(image.dim(1), width)) return absl::OkStatus();
+  return InvalidArgument("a size of ", height, " by ", width, " of an image of shape ",
+                         image.ToString());
+}
+
 // Input 1 is the height and width of the result.
 absl::Status CropShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 3));
@@ -117,14 +127,9 @@ absl::Status CropShape(ShapeContext& c) {
   Shape out({-1, -1, image.dim(2)});
   if (c.value(1) != nullptr) {
     TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> size, IntegersOf(*c.value(1)));
-    for (int i = 0; i < 2; ++i) {
-      const int64_t wanted = size[static_cast<size_t>(i)];
-      if (wanted < 0 || (image.dim(i) >= 0 && wanted > image.dim(i))) {
-        return InvalidArgument("a size of ", size[0], " by ", size[1], " of an image of shape ",
-                               image.ToString());
-      }
-      out.set_dim(i, wanted);
-    }
+    TENON_RETURN_IF_ERROR(CheckCrop(image, size[0], size[1]));
+    out.set_dim(0, size[0]);
+    out.set_dim(1, size[1]);
   }
   c.set_output(0, std::move(out));
   return absl::OkStatus();
@@ -136,10 +141,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Crop(PrepareContext& p) {
   return MakeKernel(
       [=, sequence = RandomSequence::Make(p.attrs())](RunContext& run) -> absl::Status {
         const int64_t height = run.input<int64_t>(1)[0], width = run.input<int64_t>(1)[1];
-        if (height < 0 || width < 0 || height > in.dim(0) || width > in.dim(1)) {
-          return InvalidArgument("a size of ", height, " by ", width, " of an image of shape ",
-                                 in.ToString());
-        }
+        TENON_RETURN_IF_ERROR(CheckCrop(in, height, width));
         void* out = run.output(0);
         if (!planned.IsComplete()) {
           TENON_ASSIGN_OR_RETURN(out, run.AllocateOutput(0, Shape({height, width, in.dim(2)})));

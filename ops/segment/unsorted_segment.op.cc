@@ -30,11 +30,20 @@ absl::Status UnsortedShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+constexpr char kInputs[] = "data: T, segment_ids: Tindices, num_segments: Tnumsegments";
+constexpr char kAttrs[] = "T: type; Tindices: type; Tnumsegments: type = int32";
+constexpr char kNumbers[] =
+    "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 half uint32 "
+    "uint64; Tindices: int32 int64; Tnumsegments: int32 int64";
+constexpr char kRealNumbers[] =
+    "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
+    "Tindices: int32 int64; Tnumsegments: int32 int64";
+
 const OpRegistration unsorted_segment_sum_op({
     .name = "UnsortedSegmentSum",
-    .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments",
+    .inputs = kInputs,
     .outputs = "output: T",
-    .attrs = "T: type; Tindices: type; Tnumsegments: type = int32",
+    .attrs = kAttrs,
     .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
              "half uint32 uint64; Tindices: int16 int32 int64; Tnumsegments: int32 int64",
     .shape = UnsortedShape,
@@ -44,11 +53,10 @@ const OpRegistration unsorted_segment_sum_op({
 
 const OpRegistration unsorted_segment_prod_op({
     .name = "UnsortedSegmentProd",
-    .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments",
+    .inputs = kInputs,
     .outputs = "output: T",
-    .attrs = "T: type; Tindices: type; Tnumsegments: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
-             "half uint32 uint64; Tindices: int32 int64; Tnumsegments: int32 int64",
+    .attrs = kAttrs,
+    .types = kNumbers,
     .shape = UnsortedShape,
     .reference = UnsortedSegments<SegmentOp::kProd>,
     .error_bound = ErrorBound::kSegmentProduct,
@@ -56,11 +64,10 @@ const OpRegistration unsorted_segment_prod_op({
 
 const OpRegistration unsorted_segment_min_op({
     .name = "UnsortedSegmentMin",
-    .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments",
+    .inputs = kInputs,
     .outputs = "output: T",
-    .attrs = "T: type; Tindices: type; Tnumsegments: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
-             "Tindices: int32 int64; Tnumsegments: int32 int64",
+    .attrs = kAttrs,
+    .types = kRealNumbers,
     .shape = UnsortedShape,
     .reference = UnsortedSegments<SegmentOp::kMin>,
     .error_bound = ErrorBound::kExact,
@@ -68,11 +75,10 @@ const OpRegistration unsorted_segment_min_op({
 
 const OpRegistration unsorted_segment_max_op({
     .name = "UnsortedSegmentMax",
-    .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments",
+    .inputs = kInputs,
     .outputs = "output: T",
-    .attrs = "T: type; Tindices: type; Tnumsegments: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
-             "Tindices: int32 int64; Tnumsegments: int32 int64",
+    .attrs = kAttrs,
+    .types = kRealNumbers,
     .shape = UnsortedShape,
     .reference = UnsortedSegments<SegmentOp::kMax>,
     .error_bound = ErrorBound::kExact,
@@ -80,11 +86,10 @@ const OpRegistration unsorted_segment_max_op({
 
 const OpRegistration segment_sum_v2_op({
     .name = "SegmentSumV2",
-    .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments",
+    .inputs = kInputs,
     .outputs = "output: T",
-    .attrs = "T: type; Tindices: type; Tnumsegments: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
-             "half uint32 uint64; Tindices: int32 int64; Tnumsegments: int32 int64",
+    .attrs = kAttrs,
+    .types = kNumbers,
     .shape = UnsortedShape,
     .reference = UnsortedSegments<SegmentOp::kSum, RowsBeyond::kIgnored>,
     .error_bound = ErrorBound::kSegmentSum,
@@ -92,11 +97,10 @@ const OpRegistration segment_sum_v2_op({
 
 const OpRegistration segment_prod_v2_op({
     .name = "SegmentProdV2",
-    .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments",
+    .inputs = kInputs,
     .outputs = "output: T",
-    .attrs = "T: type; Tindices: type; Tnumsegments: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128 "
-             "half uint32 uint64; Tindices: int32 int64; Tnumsegments: int32 int64",
+    .attrs = kAttrs,
+    .types = kNumbers,
     .shape = UnsortedShape,
     .reference = UnsortedSegments<SegmentOp::kProd, RowsBeyond::kIgnored>,
     .error_bound = ErrorBound::kSegmentProduct,
@@ -104,11 +108,10 @@ const OpRegistration segment_prod_v2_op({
 
 const OpRegistration segment_min_v2_op({
     .name = "SegmentMinV2",
-    .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments",
+    .inputs = kInputs,
     .outputs = "output: T",
-    .attrs = "T: type; Tindices: type; Tnumsegments: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
-             "Tindices: int32 int64; Tnumsegments: int32 int64",
+    .attrs = kAttrs,
+    .types = kRealNumbers,
     .shape = UnsortedShape,
     .reference = UnsortedSegments<SegmentOp::kMin, RowsBeyond::kIgnored>,
     .error_bound = ErrorBound::kExact,
@@ -116,11 +119,10 @@ const OpRegistration segment_min_v2_op({
 
 const OpRegistration segment_max_v2_op({
     .name = "SegmentMaxV2",
-    .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments",
+    .inputs = kInputs,
     .outputs = "output: T",
-    .attrs = "T: type; Tindices: type; Tnumsegments: type = int32",
-    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64; "
-             "Tindices: int32 int64; Tnumsegments: int32 int64",
+    .attrs = kAttrs,
+    .types = kRealNumbers,
     .shape = UnsortedShape,
     .reference = UnsortedSegments<SegmentOp::kMax, RowsBeyond::kIgnored>,
     .error_bound = ErrorBound::kExact,

@@ -48,8 +48,8 @@ absl::Status CsrZerosShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// Every input is a scalar; a variant's matrix is known at Run only.
-absl::Status ExpectScalarInputs(const ShapeContext& c) {
+// Every input is a scalar. Outputs have unknown shapes: a variant's matrix is known at Run only.
+absl::Status ExpectScalarInputs(ShapeContext& c) {
   for (int i = 0; i < c.num_inputs(); ++i) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 0));
   return absl::OkStatus();
 }
@@ -67,8 +67,6 @@ absl::Status CsrComponentsShape(ShapeContext& c) {
   for (int i = 0; i < 3; ++i) c.set_output(i, Shape({-1}));
   return absl::OkStatus();
 }
-
-absl::Status CsrUnknownShape(ShapeContext& c) { return ExpectScalarInputs(c); }
 
 absl::Status CsrShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(ExpectScalarInputs(c));
@@ -140,7 +138,7 @@ const OpRegistration csr_to_dense_op({
     .outputs = "dense_output: type",
     .attrs = "type: type",
     .types = "type: float double complex64 complex128",
-    .shape = CsrUnknownShape,
+    .shape = ExpectScalarInputs,
     .reference = CsrToDenseKernel,
 });
 
@@ -158,7 +156,7 @@ const OpRegistration csr_count_op({
     .name = "SparseMatrixNNZ",
     .inputs = "sparse_matrix: variant",
     .outputs = "nnz: int32",
-    .shape = CsrUnknownShape,
+    .shape = ExpectScalarInputs,
     .reference = CsrCountKernel,
 });
 
