@@ -1,13 +1,11 @@
 // Reorders. oneDNN's compiled one allocates inside its parallel loop, on each thread, and an
 // exception that leaves a parallel loop ends the process. So it only runs on one thread; to use
 // more, each reorders a slice of the memory.
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <numeric>
 
-#include "env/helper_threads.h"
+#include "env/team.h"
 #include "primitive_cache/dnnl_primitive.h"
 
 namespace tenon {
@@ -38,17 +36,15 @@ class SlicedReorder final : public Primitive {
             nullptr);
       });
     };
-    if (omp_in_parallel() || !CheckHelperThreads(threads_).ok()) {
-      for (const Slice& s : slices_) TENON_RETURN_IF_ERROR(run(s));
-      return absl::OkStatus();
-    }
     absl::Status first;
     std::atomic_flag failed;
-#pragma omp parallel for num_threads(threads_) schedule(static, 1)
-    for (const Slice& s : slices_) {
-      absl::Status status = run(s);
-      if (!status.ok() && !failed.test_and_set()) first = std::move(status);
-    }
+    RunTeam(threads_, [&](int member, int team) {
+      for (size_t i = static_cast<size_t>(member); i < slices_.size();
+           i += static_cast<size_t>(team)) {
+        absl::Status status = run(slices_[i]);
+        if (!status.ok() && !failed.test_and_set()) first = std::move(status);
+      }
+    });
     return first;
   }
 

@@ -1,14 +1,11 @@
 #include "kernels/interface/parallel.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 
 #include "absl/container/fixed_array.h"
 #include "env/exceptions.h"
-#include "env/flush_denormals.h"
-#include "env/helper_threads.h"
+#include "env/team.h"
 
 namespace tenon {
 namespace {
@@ -17,9 +14,6 @@ struct alignas(64) TaskRange {
   std::atomic<int64_t> next = 0;
   int64_t end = 0;
 };
-
-// Whether the loop must not be split: it is inside of another one, or threads are refused.
-bool RunsAlone(int threads) { return omp_in_parallel() || !CheckHelperThreads(threads).ok(); }
 
 }  // namespace
 
@@ -43,21 +37,18 @@ void ParallelForRanges(int threads, int64_t n, int64_t grain,
     const int64_t begin = r * size + std::min<int64_t>(r, longer);
     fn(r, begin, begin + size + (r < longer ? 1 : 0));
   };
-  if (ranges == 1 || RunsAlone(threads)) {
-    for (int r = 0; r < ranges; ++r) run(r);
-    return;
-  }
+  if (ranges == 1) return run(0);
   FirstException exception;
   // Always use the whole team: OpenMP ends and starts threads when a team's size changes.
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-  for (int r = 0; r < ranges; ++r) {
-    const FlushDenormals flush;  // a helper may be older than the caller's mode
-    try {
-      run(r);
-    } catch (...) {
-      exception.Keep();
+  RunTeam(threads, [&](int member, int team) {
+    for (int r = member; r < ranges; r += team) {
+      try {
+        run(r);
+      } catch (...) {
+        exception.Keep();
+      }
     }
-  }
+  });
   exception.Rethrow();
 }
 
@@ -67,7 +58,7 @@ void ParallelFor(int threads, int64_t n, int64_t grain,
 }
 
 void ParallelTasks(int threads, int64_t tasks, absl::FunctionRef<void(int, int64_t)> fn) {
-  if (threads <= 1 || tasks <= 1 || RunsAlone(threads)) {
+  if (threads <= 1 || tasks <= 1) {
     for (int64_t i = 0; i < tasks; ++i) fn(0, i);
     return;
   }
@@ -78,21 +69,18 @@ void ParallelTasks(int threads, int64_t tasks, absl::FunctionRef<void(int, int64
     ranges[static_cast<size_t>(r)].end = tasks * (r + 1) / threads;
   }
   FirstException exception;
-#pragma omp parallel num_threads(threads)
-  {
-    const FlushDenormals flush;
-    const int thread = omp_get_thread_num();
+  RunTeam(threads, [&](int member, int) {
     for (int r = 0; r < threads; ++r) {
-      TaskRange& range = ranges[static_cast<size_t>((thread + r) % threads)];
+      TaskRange& range = ranges[static_cast<size_t>((member + r) % threads)];
       for (int64_t i; (i = range.next.fetch_add(1, std::memory_order_relaxed)) < range.end;) {
         try {
-          fn(thread, i);
+          fn(member, i);
         } catch (...) {
           exception.Keep();
         }
       }
     }
-  }
+  });
   exception.Rethrow();
 }
 

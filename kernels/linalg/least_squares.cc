@@ -2,7 +2,9 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "kernels/linalg/matrices.h"
 
@@ -27,6 +29,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeastSquares(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0)), rhs = BatchOf(p.input_shape(1));
   const bool fast = p.attrs().Bool("fast", true);
   const DType dtype = p.input_dtype(0);
+  // What TensorFlow takes for zero beside the largest pivot, though this computes in double.
+  const bool wide = dtype == DType::kDouble || dtype == DType::kComplex128;
+  const double rounding = wide ? std::numeric_limits<double>::epsilon()
+                               : static_cast<double>(std::numeric_limits<float>::epsilon());
   const size_t out_bytes = static_cast<size_t>(p.output_shape(0).num_elements()) * SizeOf(dtype);
   return DispatchType(WideScalars{}, WideDType(dtype), [&]<typename S>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
@@ -41,7 +47,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeastSquares(PrepareContext& p) {
         if (fast) {
           TENON_ASSIGN_OR_RETURN(x, SolveNormal(a, b, *run.input<double>(2)));
         } else {
-          x = Eigen::CompleteOrthogonalDecomposition<Matrix<S>>(a).solve(b);
+          Eigen::CompleteOrthogonalDecomposition<Matrix<S>> decomposition(a.rows(), a.cols());
+          decomposition.setThreshold(rounding * static_cast<double>(std::min(a.rows(), a.cols())));
+          x = decomposition.compute(a).solve(b);
         }
         StoreMatrix(x, dtype, run.output(0), i);
       }

@@ -1,6 +1,7 @@
 #include "kernels/linalg/matrix_function.h"
 
 #include <Eigen/Dense>
+#include <cmath>
 #include <limits>
 #include <unsupported/Eigen/MatrixFunctions>
 
@@ -39,9 +40,17 @@ class BlockLogarithm {
   }
 };
 
-template <typename S>
-Matrix<S> SquareRoot(const Matrix<S>& m) {
-  return m.sqrt();
+Matrix<complex128> SquareRoot(const Matrix<complex128>& m) { return m.sqrt(); }
+
+// Eigen's square root of real matrices takes longer to compile than all other functions together,
+// so theirs is computed in complex numbers. NaN if it is not real, because an eigenvalue is below
+// 0.
+Matrix<double> RealSquareRoot(const Matrix<double>& m) {
+  const Matrix<complex128> root = SquareRoot(m.cast<complex128>());
+  // An eigenvalue of 0 may be computed as -epsilon, and its root is i * sqrt(epsilon).
+  const double rounding = std::sqrt(Eigen::NumTraits<double>::epsilon() * m.norm());
+  if (root.imag().cwiseAbs().maxCoeff() <= 4 * rounding) return root.real();
+  return Matrix<double>::Constant(m.rows(), m.cols(), std::numeric_limits<double>::quiet_NaN());
 }
 
 template <typename S>
@@ -81,8 +90,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> ForEachMatrix(PrepareContext& p,
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixSquareRoot(PrepareContext& p) {
-  return DispatchType(WideScalars{}, WideDType(p.input_dtype(0)),
-                      [&]<typename S>() { return ForEachMatrix<S>(p, SquareRoot<S>); });
+  if (WideDType(p.input_dtype(0)) == DType::kDouble) {
+    return ForEachMatrix<double>(p, RealSquareRoot);
+  }
+  return ForEachMatrix<complex128>(p, SquareRoot);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixLogarithm(PrepareContext& p) {

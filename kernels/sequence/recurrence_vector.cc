@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
+#include "env/team.h"
 #include "kernels/contraction/packed_weights.h"
-#include "kernels/interface/team.h"
 #include "kernels/sequence/recurrence_run.h"
 
 namespace tenon {

@@ -1,9 +1,12 @@
-#include "kernels/interface/team.h"
+#include "env/team.h"
 
 #include <omp.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
 #endif
 
 #include "env/flush_denormals.h"
@@ -18,15 +21,33 @@ void Pause() {
 #endif
 }
 
+// ThreadSanitizer does not see the barriers at a region's beginning and end: libgomp makes them of
+// futexes. So it is told that what happens before Release happens before what follows an Acquire
+// of the same event.
+char region_begins, region_ends;
+#if defined(__SANITIZE_THREAD__)
+void Release(char& event) { __tsan_release(&event); }
+void Acquire(char& event) { __tsan_acquire(&event); }
+#else
+void Release(char&) {}
+void Acquire(char&) {}
+#endif
+
 }  // namespace
 
 void RunTeam(int threads, absl::FunctionRef<void(int, int)> fn) {
   if (threads <= 1 || omp_in_parallel() || !CheckHelperThreads(threads).ok()) return fn(0, 1);
+  Release(region_begins);
 #pragma omp parallel num_threads(threads)
   {
-    const FlushDenormals flush;  // a helper may be older than the caller's mode
-    fn(omp_get_thread_num(), omp_get_num_threads());
+    Acquire(region_begins);
+    {
+      const FlushDenormals flush;  // a helper may be older than the caller's mode
+      fn(omp_get_thread_num(), omp_get_num_threads());
+    }
+    Release(region_ends);
   }
+  Acquire(region_ends);
 }
 
 void Barrier::Wait(int size) {
