@@ -39,6 +39,15 @@ bool HasWindowInPadding(const ConvolutionProblem& p) {
   return false;
 }
 
+// Whether no window reads some of the rows of the image between the first and the last.
+bool SkipsRows(const ConvolutionProblem& p) {
+  for (size_t d = 0; d < p.strides.size(); ++d) {
+    const int64_t taps = p.weights.dims[(p.grouped ? 3 : 2) + d];
+    if (p.strides[d] > (taps - 1) * p.dilations[d] + 1) return true;
+  }
+  return false;
+}
+
 struct KnownDefect {
   Computes computes;
   const char* implementation;  // part of its name; ";" stands for the end
@@ -65,6 +74,9 @@ constexpr KnownDefect kDefects[] = {
      [](const ConvolutionProblem& p) {
        return (p.adds_to_destination() || p.has_binary_post_op()) && HasWindowInPadding(p);
      }},
+    // With AMX it crashes, whatever follows; and if steps skip rows of the image, it reads others.
+    {Computes::kResult, "brgconv:avx512_core_amx", Remedy::kRefuse, 3,
+     [](const ConvolutionProblem& p) { return HasWindowInPadding(p) || SkipsRows(p); }},
     // With a bias, too.
     {Computes::kResult, "brg_conv_fwd", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) {
@@ -90,6 +102,10 @@ constexpr KnownDefect kDefects[] = {
               (p.src.type == ElementType::kS8 || p.src_zero != 0) &&
               (HasWindowInPadding(p) || SourcesPerGroup(p) == 1);
      }},
+    // They write beyond the result: the first of 1 in 11 results, the second with dilations.
+    {Computes::kResult, "jit_1x1:avx512_core_amx_int8", Remedy::kRefuse, 3, Always},
+    {Computes::kResult, "jit:avx512_core_amx_int8", Remedy::kRefuse, 3,
+     [](const ConvolutionProblem& p) { return !All(p.dilations, 1); }},
     // A sum reads the result by aligned loads, which crash.
     {Computes::kResult, "jit_dw:sse41", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) { return p.adds_to_destination() && p.dst.dims[1] % 4 != 0; }},
@@ -103,6 +119,11 @@ constexpr KnownDefect kDefects[] = {
     // this reads beyond the image or crashes.
     {Computes::kWeightsGradient, "jit_bf16:", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) { return p.strides.size() == 3; }},
+    // With AMX, dilations give wrong values, too.
+    {Computes::kWeightsGradient, "jit:avx512_core_amx_bf16", Remedy::kRefuse, 3,
+     [](const ConvolutionProblem& p) {
+       return (p.strides.size() == 3 && HasStrides(p)) || !All(p.dilations, 1);
+     }},
     // With strides and a result one element wide, it reads beyond the image.
     {Computes::kWeightsGradient, "jit_bf16:", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) { return HasStrides(p) && p.dst.dims.back() == 1; }},
@@ -111,6 +132,7 @@ constexpr KnownDefect kDefects[] = {
      [](const ConvolutionProblem& p) { return p.dilations.back() != 1; }},
     // It multiplies unwritten scratch memory by zero.
     {Computes::kWeightsGradient, "jit_bf16:", Remedy::kClearScratch, 3, Always},
+    {Computes::kWeightsGradient, "jit:avx512_core_amx_bf16", Remedy::kClearScratch, 3, Always},
     // Without bfloat16 instructions it runs out of registers: five pixels and more than 64 channels
     // of its result give wrong values.
     {Computes::kResult, "jit_bf16_1x1:avx512_core;", Remedy::kRefuse, 3, Always},

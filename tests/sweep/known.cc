@@ -25,6 +25,10 @@ constexpr const char* kProblems[] = {
     R"(p: _FusedConv2D(f32[3,7,1,1], f32[1,1,1,4]=const, f32[4]) T=f32 strides=[1,2,2,1] padding="EXPLICIT" explicit_paddings=[0,0,1,3,3,1,0,0] num_args=1 fused_ops=["BiasAdd"])",
     R"(p: Conv2D(f32[3,6,2,1], f32[1,3,1,13]=const) T=f32 strides=[1,1,2,1] padding="SAME")",
     R"(p: Conv3D(bf16[1,1,2,4,1], bf16[2,1,2,1,24]=const) T=bf16 strides=[1,1,1,1,1] padding="SAME")",
+    R"(p: Conv2D(bf16[1,6,8,24], bf16[2,2,24,33]=const) T=bf16 strides=[1,2,2,1] padding="EXPLICIT" explicit_paddings=[0,0,0,3,0,0,0,0])",
+    R"(p: _FusedConv2D(bf16[1,22,11,33], bf16[1,5,33,7]=const, bf16[7]) T=bf16 strides=[1,3,3,1] padding="VALID" num_args=1 fused_ops=["BiasAdd"])",
+    R"(p: Conv2DBackpropFilter(bf16[1,24,4,65], i32[4]=const:(3,3,65,10), bf16[1,24,4,10]) T=bf16 strides=[1,1,1,1] padding="SAME" dilations=[1,3,3,1])",
+    R"(p: _FusedQuantizedConv2D(qi8[15,5,10,3]=uniform(-128,127), qi8[6,6,3,10]=const:uniform(-127,127), f32[10]=uniform(-6,6), f32[]=(-6), f32[]=(6), f32[10]=uniform(-2,-1), f32[10]=uniform(0.25,1), f32[]=(0), f32[]=(60)) Tdevice_inputs=[qi8,qi8,f32] Thost_inputs=[f32,f32,f32,f32,f32,f32] Tdevice_outputs=[qu8] Thost_outputs=[f32,f32] fused_ops=["BiasAdd","Relu","Requantize"] Tinput=qi8 Tfilter=qi8 Tbias=f32 Tsummand=qu8 out_type=qu8 strides=[1,1,1,1] padding="SAME" dilations=[1,3,3,1] data_zero=16)",
 };
 // clang-format on
 

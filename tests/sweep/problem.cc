@@ -161,18 +161,12 @@ bool TakesSpecial(const Problem& p, size_t input) {
 bool DependsOnThreads(const Problem& p, const std::string& implementation) {
   const std::string& op = p.node.op;
   if (absl::StrContains(op, "BackpropFilter")) return true;
-  for (const char* product : {"brg:", "brg_matmul:"}) {
+  for (const char* product : {"brg:", "brg_matmul:", "ip:"}) {
     if (absl::StartsWith(implementation, product)) return true;
   }
   if (absl::StrContains(implementation, "gemm:")) return true;
-  const bool brgemm =
-      absl::StrContains(implementation, "brgconv") || absl::StrContains(implementation, "brg_conv");
-  if (!brgemm) return false;
-  if (absl::StrContains(op, "BackpropInput")) return true;
-  if (absl::StrContains(implementation, "brg_conv_fwd")) return true;
-  constexpr int64_t kLongSum = 2048;
-  const Shape& filter = p.inputs[1].tensor.shape();
-  return filter.num_elements() > kLongSum * filter[filter.rank() - 1];
+  return absl::StrContains(implementation, "brgconv") ||
+         absl::StrContains(implementation, "brg_conv");
 }
 
 void SetElement(Tensor& t, size_t at, float value) {
