@@ -35,6 +35,12 @@ bool HasExactInt8() {
 
 bool HasBfloat16Instructions() { return Allows(dnnl::cpu_isa::avx512_core_bf16); }
 
+double Bfloat16Speed() {
+  constexpr double kTiles = 8;  // AMX: 16 rows of 32 products for 16 columns in 16 cycles
+  if (Allows(dnnl::cpu_isa::avx512_core_amx)) return kTiles;
+  return HasBfloat16Instructions() ? 2 : 1;
+}
+
 std::string OnednnIdentity() {
   const dnnl_version_t& v = *dnnl_version();
   return absl::StrCat("onednn ", v.major, ".", v.minor, ".", v.patch, " ", v.hash, " isa ",

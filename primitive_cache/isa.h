@@ -14,6 +14,9 @@ void LimitVectorCode();
 // Whether the hardware has dot products of bfloat16 (AVX-512 BF16 or AMX).
 bool HasBfloat16Instructions();
 
+// How much faster products of bfloat16 are than those of float: 1 without such instructions.
+double Bfloat16Speed();
+
 // oneDNN's version and the instruction set that it uses: "onednn 2.6.3 isa 495".
 std::string OnednnIdentity();
 

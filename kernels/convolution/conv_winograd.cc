@@ -61,7 +61,8 @@ int64_t TilesAlong(const ConvGeometry& g, size_t dim, int64_t m) {
 // The tile with the lowest cost per pair of input and output channel, in multiply-adds; measured on
 // Zen 4, with and without AVX-512. Larger tiles take fewer products but have larger filters, which
 // are read from memory.
-std::optional<WinogradTile> ChooseTile(const ConvGeometry& g, bool half_direct) {
+// `direct_speed`: how much faster direct convolutions multiply than Winograd's, which use float.
+std::optional<WinogradTile> ChooseTile(const ConvGeometry& g, double direct_speed) {
   if (g.in_channels < kLeastInputs) return std::nullopt;
   constexpr double kReading = 10;      // per weight
   constexpr int64_t kVector = 16;      // outputs come in vectors
@@ -87,7 +88,7 @@ std::optional<WinogradTile> ChooseTile(const ConvGeometry& g, bool half_direct) 
       static_cast<double>(g.batch * planes_seen * Taps(g, row) * Taps(g, row + 1)) +
       9 * window_planes * kReading;
   const double small = cost(2, 150, 75), large = cost(4, 400, 200);
-  if (direct * (half_direct ? 0.5 : 1.0) <= std::min(small, large)) return std::nullopt;
+  if (direct / direct_speed <= std::min(small, large)) return std::nullopt;
   return large <= small ? WinogradTile::k4x4 : WinogradTile::k2x2;
 }
 
@@ -255,7 +256,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvWinogradKernel(PrepareContext& p, co
                                                            const FusedOps& fused) {
   if (!Fits(p, g)) return Unimplemented("not a convolution for Winograd's algorithm");
   const bool bfloat16 = p.output_dtype(0) == DType::kBfloat16;
-  const std::optional<WinogradTile> tile = ChooseTile(g, bfloat16 && HasBfloat16Instructions());
+  const std::optional<WinogradTile> tile = ChooseTile(g, bfloat16 ? Bfloat16Speed() : 1);
   if (!tile.has_value()) return Unimplemented("Winograd's algorithm is not faster");
   Chain chain = PlanChain(p, fused);
   if (bfloat16 && chain.count < fused.size()) return Unimplemented("rounding between fused ops");

@@ -15,17 +15,6 @@
 namespace tenon {
 namespace {
 
-absl::StatusOr<PoolGeometry> GeometryOf(PrepareContext& p, int spatial) {
-  const bool from_inputs = WindowIsInput(p.attrs());
-  const Tensor* ksize = from_inputs ? p.value(1) : nullptr;
-  const Tensor* strides = from_inputs ? p.value(2) : nullptr;
-  if (from_inputs && (ksize == nullptr || strides == nullptr)) {
-    return Unimplemented("a window that is not known before the run");
-  }
-  TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, PoolAttrs(p.attrs(), spatial, ksize, strides));
-  return ResolvePool(attrs, p.input_shape(0));
-}
-
 template <typename T>
 class PoolReference {
   using C = std::conditional_t<std::is_same_v<T, half> || std::is_same_v<T, bfloat16>, float, T>;
@@ -119,9 +108,20 @@ class PoolOnednn final : public Kernel {
 
 }  // namespace
 
+absl::StatusOr<PoolGeometry> PoolGeometryOf(PrepareContext& p, int spatial) {
+  const bool from_inputs = WindowIsInput(p.attrs());
+  const Tensor* ksize = from_inputs ? p.value(1) : nullptr;
+  const Tensor* strides = from_inputs ? p.value(2) : nullptr;
+  if (from_inputs && (ksize == nullptr || strides == nullptr)) {
+    return Unimplemented("a window that is not known before the run");
+  }
+  TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, PoolAttrs(p.attrs(), spatial, ksize, strides));
+  return ResolvePool(attrs, p.input_shape(0));
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> PoolReferenceKernel(PrepareContext& p, int spatial,
                                                             PoolKind kind) {
-  TENON_ASSIGN_OR_RETURN(PoolGeometry g, GeometryOf(p, spatial));
+  TENON_ASSIGN_OR_RETURN(PoolGeometry g, PoolGeometryOf(p, spatial));
   const DType dtype = p.output_dtype(0);
   const int threads = p.services().threads;
   return MakeKernel([g, kind, dtype, threads](RunContext& r) {
@@ -142,7 +142,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> PoolOnednnKernel(PrepareContext& p, int 
   } else {
     TENON_ASSIGN_OR_RETURN(type, ElementTypeOf(dtype));
   }
-  TENON_ASSIGN_OR_RETURN(const PoolGeometry g, GeometryOf(p, spatial));
+  TENON_ASSIGN_OR_RETURN(const PoolGeometry g, PoolGeometryOf(p, spatial));
   if (p.output_shape(0).num_elements() == 0 || p.input_shape(0).num_elements() == 0) {
     return Unimplemented("empty");
   }

@@ -77,19 +77,24 @@ absl::StatusOr<PoolGeometry> ResolvePool(const WindowAttrs& attrs, const Shape& 
   return g;
 }
 
-absl::StatusOr<PoolGeometry> ResolvePoolTaps(const WindowAttrs& attrs, const Shape& input) {
+absl::Status CheckTaps(const PoolGeometry& g) {
   constexpr int64_t kMost = int64_t{1} << 24;
-  TENON_ASSIGN_OR_RETURN(PoolGeometry g, ResolvePool(attrs, input));
   int64_t positions = 1;
   for (size_t d = 0; d < g.in.size(); ++d) {
     positions *= std::max<int64_t>(g.in[d], 1);
-    const int64_t overlap = std::min(attrs.window[d], g.in[d]);
+    const int64_t overlap = std::min(g.attrs.window[d], g.in[d]);
     if (g.in[d] > kMost || g.out[d] > kMost || overlap * g.out[d] > kMost ||
         positions > std::numeric_limits<int32_t>::max()) {
-      return InvalidArgument("windows of ", attrs.window[d], " over ", g.in[d],
+      return InvalidArgument("windows of ", g.attrs.window[d], " over ", g.in[d],
                              " elements are too many");
     }
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PoolGeometry> ResolvePoolTaps(const WindowAttrs& attrs, const Shape& input) {
+  TENON_ASSIGN_OR_RETURN(PoolGeometry g, ResolvePool(attrs, input));
+  TENON_RETURN_IF_ERROR(CheckTaps(g));
   return g;
 }
 

@@ -32,7 +32,9 @@ bool WindowIsInput(const AttrReader& attrs);
 // The shape of rank `rank` in AvgPoolGrad's first input.
 absl::StatusOr<Shape> PoolShapeOfValue(const Tensor& value, int rank);
 absl::StatusOr<PoolGeometry> ResolvePool(const WindowAttrs& attrs, const Shape& input);
-// The same; InvalidArgument also if a TapTable would be too large.
+// InvalidArgument if a TapTable would be too large.
+absl::Status CheckTaps(const PoolGeometry& g);
+// ResolvePool and CheckTaps.
 absl::StatusOr<PoolGeometry> ResolvePoolTaps(const WindowAttrs& attrs, const Shape& input);
 
 ImageStrides StridesOf(const PoolGeometry& g, int64_t positions);

@@ -59,6 +59,35 @@ HWY_INLINE void ForPositions(const PoolRow& row, F f) {
   }
 }
 
+// out = last(reduction over taps of x, taps), starting from `first`
+template <class T, class Reduce, class Last>
+HWY_INLINE void ReduceTaps(const PoolRow& row, float first, Reduce reduce, Last last) {
+  const T* const x = static_cast<const T*>(row.x);
+  ForPositions(row, [&](auto count, const PoolTap* taps, size_t i) {
+    T* const out = static_cast<T*>(row.out) + i * row.channels;
+    ForParts(row.channels, [&](auto part, size_t c) {
+      Vf value = Const(first);
+      for (size_t k = 0; k < count; ++k) value = reduce(value, part.Load(x + taps[k].offset + c));
+      part.Store(last(value, taps), out + c);
+    });
+  });
+}
+
+template <class T>
+void Largest(const PoolRow& row) {
+  ReduceTaps<T>(
+      row, std::numeric_limits<float>::lowest(),
+      [](Vf value, Vf v) { return hn::IfThenElse(hn::Lt(value, v), v, value); },
+      [](Vf value, const PoolTap*) { return value; });
+}
+
+template <class T>
+void Mean(const PoolRow& row) {
+  ReduceTaps<T>(
+      row, 0, [](Vf sum, Vf v) { return hn::Add(sum, v); },
+      [](Vf sum, const PoolTap* taps) { return hn::Mul(sum, Const(taps[0].weight)); });
+}
+
 template <class T, bool kValues>
 void MaximumOf(const PoolRow& row) {
   const T* const x = static_cast<const T*>(row.x);
@@ -133,7 +162,7 @@ void Average(const PoolRow& row) {
 
 template <class T>
 PoolLoops LoopsOf() {
-  return {Maximum<T>, Route<T>, RouteTies<T>, Average<T>};
+  return {Largest<T>, Mean<T>, Maximum<T>, Route<T>, RouteTies<T>, Average<T>};
 }
 PoolLoops LoopsFor(PoolElement element) {
   return element == PoolElement::kFloat ? LoopsOf<float>() : LoopsOf<uint16_t>();

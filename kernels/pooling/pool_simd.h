@@ -33,6 +33,10 @@ struct PoolRow {
 using PoolLoop = void (*)(const PoolRow& row);
 
 struct PoolLoops {
+  // out = the largest x at a tap, starting from the lowest number: a NaN never wins.
+  PoolLoop largest;
+  // out = sum of x at taps, times the first tap's weight. Every position has a tap.
+  PoolLoop mean;
   // out (unless null) = the largest x at a tap, starting from the lowest number, as in MaxPool: a
   // NaN never wins. out_places = the index of the tap with the largest x: the first of them, and a
   // NaN only if it comes first. Every position has a tap.

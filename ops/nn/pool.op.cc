@@ -17,7 +17,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ReferencePool(PrepareContext& p) {
   return PoolReferenceKernel(p, kSpatial, kKind);
 }
 template <int kSpatial, PoolKind kKind>
-absl::StatusOr<std::unique_ptr<Kernel>> OnednnPool(PrepareContext& p) {
+absl::StatusOr<std::unique_ptr<Kernel>> AcceleratedPool(PrepareContext& p) {
+  absl::StatusOr<std::unique_ptr<Kernel>> vector = PoolVectorKernel(p, kSpatial, kKind);
+  if (vector.ok() || !absl::IsUnimplemented(vector.status())) return vector;
   return PoolOnednnKernel(p, kSpatial, kKind);
 }
 
@@ -32,7 +34,7 @@ const OpRegistration avg_pool({
     .types = "T: half bfloat16 float double",
     .shape = AnyPoolShape<2>,
     .reference = ReferencePool<2, PoolKind::kAverage>,
-    .accelerated = OnednnPool<2, PoolKind::kAverage>,
+    .accelerated = AcceleratedPool<2, PoolKind::kAverage>,
     .native = "_MklNativeAvgPool",
     .native_types = "float bfloat16",
     .sign = Sign::kOfInputs,
@@ -51,7 +53,7 @@ const OpRegistration max_pool({
     .types = kMaxTypes,
     .shape = AnyPoolShape<2>,
     .reference = ReferencePool<2, PoolKind::kMax>,
-    .accelerated = OnednnPool<2, PoolKind::kMax>,
+    .accelerated = AcceleratedPool<2, PoolKind::kMax>,
     .native = "_MklNativeMaxPool",
     .native_types = "float bfloat16",
     .sign = Sign::kOfInputs,
@@ -69,7 +71,7 @@ const OpRegistration max_pool_v2({
     .types = kMaxTypes,
     .shape = AnyPoolShape<2>,
     .reference = ReferencePool<2, PoolKind::kMax>,
-    .accelerated = OnednnPool<2, PoolKind::kMax>,
+    .accelerated = AcceleratedPool<2, PoolKind::kMax>,
     .native = "_MklNativeMaxPoolV2",
     .native_types = "float bfloat16",
     .batch_axis = batch_axis::FirstInput,
@@ -85,7 +87,7 @@ const OpRegistration avg_pool_3d({
     .types = "T: half bfloat16 float double",
     .shape = AnyPoolShape<3>,
     .reference = ReferencePool<3, PoolKind::kAverage>,
-    .accelerated = OnednnPool<3, PoolKind::kAverage>,
+    .accelerated = AcceleratedPool<3, PoolKind::kAverage>,
     .native = "_MklNativeAvgPool3D",
     .native_types = "float bfloat16",
     .precision = PrecisionRole::kFollows,
@@ -102,7 +104,7 @@ const OpRegistration max_pool_3d({
     .types = "T: half bfloat16 float",
     .shape = AnyPoolShape<3>,
     .reference = ReferencePool<3, PoolKind::kMax>,
-    .accelerated = OnednnPool<3, PoolKind::kMax>,
+    .accelerated = AcceleratedPool<3, PoolKind::kMax>,
     .native = "_MklNativeMaxPool3D",
     .native_types = "float bfloat16",
     .precision = PrecisionRole::kFollows,
