@@ -77,28 +77,34 @@ absl::StatusOr<Problem> ProblemOf(const Shape& in, VectorReduction reduction,
 
 class ReduceKernel final : public Kernel {
  public:
-  ReduceKernel(const Problem& problem, int threads)
+  // `half`: columns of bfloat16, which are summed in float and rounded once.
+  ReduceKernel(const Problem& problem, int threads, bool half)
       : problem_(problem),
         threads_(threads),
+        half_(half),
         row_fn_(FindReduceRow(problem.kind)),
         columns_fn_(FindReduceColumns(problem.kind)),
         divide_fn_(FindTileFn(ElementwiseOp::kDiv, TileForm::kScalarB)) {}
 
-  // Partial results of the blocks, then of the repetitions.
+  // Results before they are rounded, partial results of the blocks, then of the repetitions.
   size_t ScratchBytes() const {
     const int64_t results = problem_.repeat * problem_.outer * problem_.inner;
     const int64_t repetitions = problem_.repeat > 1 ? results : 0;
-    return static_cast<size_t>((Blocks() == 1 ? 0 : results * Blocks()) + repetitions) *
-           sizeof(float);
+    const int64_t unrounded = half_ ? results : 0, parts = Blocks() == 1 ? 0 : results * Blocks();
+    return static_cast<size_t>(unrounded + parts + repetitions) * sizeof(float);
   }
 
   absl::Status Run(RunContext& context) const override {
-    const float* x = context.input<float>(0);
-    float* y = context.output<float>(0);
-    if (problem_.inner == 1) {
-      RunRows(x, y, static_cast<float*>(context.scratch()));
+    float* const scratch = static_cast<float*>(context.scratch());
+    float* const y = context.output<float>(0);
+    if (half_) {
+      const int64_t results = problem_.outer * problem_.inner;
+      RunColumns(context.input<uint16_t>(0), bfloat16_sums_, scratch, scratch + results);
+      NarrowToBfloat16(scratch, context.output<uint16_t>(0), static_cast<size_t>(results));
+    } else if (problem_.inner == 1) {
+      RunRows(context.input<float>(0), y, scratch);
     } else {
-      RunColumns(x, y, static_cast<float*>(context.scratch()));
+      RunColumns(context.input<float>(0), columns_fn_, y, scratch);
     }
     return absl::OkStatus();
   }
@@ -158,14 +164,15 @@ class ReduceKernel final : public Kernel {
     });
   }
 
-  void RunColumns(const float* x, float* y, float* scratch) const {
+  template <typename T, typename ColumnsFn>
+  void RunColumns(const T* x, ColumnsFn columns, float* y, float* scratch) const {
     const int64_t inner = problem_.inner, blocks = Blocks(), length = BlockLength();
     float* parts = blocks == 1 ? y : scratch;
     Columns(problem_.outer * blocks, length, [&](int64_t plane, int64_t from, int64_t to) {
       const int64_t o = plane / blocks, first = plane % blocks * length;
       const int64_t rows = std::min(length, problem_.reduced - first);
-      columns_fn_(x + (o * problem_.reduced + first) * inner + from, rows, inner,
-                  static_cast<size_t>(to - from), parts + plane * inner + from);
+      columns(x + (o * problem_.reduced + first) * inner + from, rows, inner,
+              static_cast<size_t>(to - from), parts + plane * inner + from);
     });
     if (blocks > 1) {
       for (int64_t o = 0; o < problem_.outer; ++o) {
@@ -178,61 +185,11 @@ class ReduceKernel final : public Kernel {
 
   const Problem problem_;
   const int threads_;
+  const bool half_;
   const ReduceRowFn row_fn_;
   const ReduceColumnsFn columns_fn_;
+  const Bfloat16ColumnsFn bfloat16_sums_ = FindBfloat16Sums();
   const TileFn divide_fn_;
-};
-
-// The mean over the rows of each plane of bfloat16 (global average pooling), summed in float and
-// rounded once.
-class Bfloat16MeanKernel final : public Kernel {
- public:
-  Bfloat16MeanKernel(const Problem& problem, int threads) : problem_(problem), threads_(threads) {}
-
-  absl::Status Run(RunContext& context) const override {
-    const uint16_t* x = context.input<uint16_t>(0);
-    uint16_t* y = context.output<uint16_t>(0);
-    const int64_t inner = problem_.inner, rows = problem_.reduced;
-    const int64_t shares = (inner + kColumns - 1) / kColumns;
-    const double ns = 0.1 * static_cast<double>(rows * kColumns) + 5;
-    ParallelFor(threads_, problem_.outer * shares, ParallelGrain(ns),
-                [&](int64_t begin, int64_t end) {
-                  for (int64_t i = begin; i < end; ++i) {
-                    const int64_t from = i % shares * kColumns, plane = i / shares;
-                    const int64_t columns = std::min(kColumns, inner - from);
-                    Share(x + plane * rows * inner + from, static_cast<size_t>(columns),
-                          y + plane * inner + from);
-                  }
-                });
-    return absl::OkStatus();
-  }
-  std::string Implementation() const override {
-    return absl::StrCat("vector:", VectorTargetName());
-  }
-
- private:
-  static constexpr int64_t kRows = 32;
-
-  // Row 0 of the buffer holds the current sum.
-  void Share(const uint16_t* x, size_t columns, uint16_t* y) const {
-    alignas(64) float buffer[(kRows + 1) * kColumns];
-    alignas(64) float sum[kColumns] = {};
-    for (int64_t row = 0; row < problem_.reduced; row += kRows) {
-      const int64_t rows = std::min(kRows, problem_.reduced - row);
-      std::copy(sum, sum + columns, buffer);
-      for (int64_t r = 0; r < rows; ++r) {
-        WidenBfloat16(x + (row + r) * problem_.inner, buffer + (r + 1) * kColumns, columns);
-      }
-      sum_(buffer, rows + 1, kColumns, columns, sum);
-    }
-    const float count = static_cast<float>(problem_.reduced);
-    for (size_t c = 0; c < columns; ++c) sum[c] /= count;
-    NarrowToBfloat16(sum, y, columns);
-  }
-
-  const Problem problem_;
-  const int threads_;
-  const ReduceColumnsFn sum_ = FindReduceColumns(ReduceKind::kSum);
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> Reduce(PrepareContext& p, VectorReduction reduction,
@@ -243,11 +200,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Reduce(PrepareContext& p, VectorReductio
     return Unimplemented("bfloat16 only by columns");
   }
   if (p.num_inputs() > 1) p.InputNotRead(1);
-  if (half) {
-    return std::unique_ptr<Kernel>(
-        std::make_unique<Bfloat16MeanKernel>(problem, p.services().threads));
-  }
-  auto kernel = std::make_unique<ReduceKernel>(problem, p.services().threads);
+  auto kernel = std::make_unique<ReduceKernel>(problem, p.services().threads, half);
   p.RequestScratch(kernel->ScratchBytes());
   return std::unique_ptr<Kernel>(std::move(kernel));
 }

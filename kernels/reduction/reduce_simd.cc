@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
 #include "kernels/simd/math-inl.h"
-#include "kernels/simd/tail-inl.h"
+#include "kernels/simd/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
@@ -98,45 +99,50 @@ float Row(const float* x, size_t n) {
   return static_cast<float>(all);
 }
 
-// Eight rows at a time, so that `out` is read and written an eighth as often.
-template <class Op>
-void Columns(const float* x, int64_t rows, int64_t stride, size_t columns, float* out) {
+HWY_INLINE float Value(float x) { return x; }
+HWY_INLINE float Value(uint16_t bfloat16_bits) {
+  const uint32_t bits = static_cast<uint32_t>(bfloat16_bits) << 16;
+  float x;
+  std::memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+
+// Eight rows at a time, so that `out` is read and written an eighth as often. T: float, or
+// uint16_t for the bits of bfloat16.
+template <class Op, class T>
+void Columns(const T* x, int64_t rows, int64_t stride, size_t columns, float* out) {
   const FloatTag d;
+  const WholePart part;
   const size_t lanes = hn::Lanes(d);
-  const size_t whole = columns / lanes * lanes, rest = columns - whole;
+  const size_t whole = columns / lanes * lanes;
   int64_t r = 0;
-  const auto at = [=](int64_t row) { return x + row * stride; };
   for (; r + 8 <= rows; r += 8) {
-    const float* p0 = at(r);
-    const float* p1 = p0 + stride;
-    const float* p2 = p1 + stride;
-    const float* p3 = p2 + stride;
-    const float* p4 = p3 + stride;
-    const float* p5 = p4 + stride;
-    const float* p6 = p5 + stride;
-    const float* p7 = p6 + stride;
+    const T* const p = x + r * stride;
     for (size_t c = 0; c < whole; c += lanes) {
-      const Vf a = Op::Of(hn::LoadU(d, p0 + c), hn::LoadU(d, p1 + c));
-      const Vf b = Op::Of(hn::LoadU(d, p2 + c), hn::LoadU(d, p3 + c));
-      const Vf e = Op::Of(hn::LoadU(d, p4 + c), hn::LoadU(d, p5 + c));
-      const Vf f = Op::Of(hn::LoadU(d, p6 + c), hn::LoadU(d, p7 + c));
-      const Vf eight = Op::Of(Op::Of(a, b), Op::Of(e, f));
+      const auto pair = [&](int64_t k) HWY_ATTR {
+        return Op::Of(part.Load(p + k * stride + c), part.Load(p + (k + 1) * stride + c));
+      };
+      const Vf eight = Op::Of(Op::Of(pair(0), pair(2)), Op::Of(pair(4), pair(6)));
       hn::StoreU(r == 0 ? eight : Op::Of(hn::LoadU(d, out + c), eight), d, out + c);
     }
     for (size_t c = whole; c < columns; ++c) {
-      const float a = Op::One(p0[c], p1[c]), b = Op::One(p2[c], p3[c]);
-      const float e = Op::One(p4[c], p5[c]), f = Op::One(p6[c], p7[c]);
-      const float eight = Op::One(Op::One(a, b), Op::One(e, f));
+      const auto pair = [&](int64_t k) {
+        return Op::One(Value(p[k * stride + static_cast<int64_t>(c)]),
+                       Value(p[(k + 1) * stride + static_cast<int64_t>(c)]));
+      };
+      const float eight = Op::One(Op::One(pair(0), pair(2)), Op::One(pair(4), pair(6)));
       out[c] = r == 0 ? eight : Op::One(out[c], eight);
     }
   }
   for (; r < rows; ++r) {
-    const float* p = at(r);
+    const T* const p = x + r * stride;
     for (size_t c = 0; c < whole; c += lanes) {
-      const Vf v = hn::LoadU(d, p + c);
+      const Vf v = part.Load(p + c);
       hn::StoreU(r == 0 ? v : Op::Of(hn::LoadU(d, out + c), v), d, out + c);
     }
-    for (size_t c = whole; c < whole + rest; ++c) out[c] = r == 0 ? p[c] : Op::One(out[c], p[c]);
+    for (size_t c = whole; c < columns; ++c) {
+      out[c] = r == 0 ? Value(p[c]) : Op::One(out[c], Value(p[c]));
+    }
   }
 }
 
@@ -155,14 +161,16 @@ ReduceRowFn RowFn(ReduceKind kind) {
 ReduceColumnsFn ColumnsFn(ReduceKind kind) {
   switch (kind) {
     case ReduceKind::kSum:
-      return &Columns<SumOf>;
+      return &Columns<SumOf, float>;
     case ReduceKind::kMax:
-      return &Columns<MaxOf>;
+      return &Columns<MaxOf, float>;
     case ReduceKind::kMin:
-      return &Columns<MinOf>;
+      return &Columns<MinOf, float>;
   }
   return nullptr;
 }
+
+Bfloat16ColumnsFn Bfloat16Sums() { return &Columns<SumOf, uint16_t>; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon
@@ -173,9 +181,11 @@ namespace tenon {
 
 HWY_EXPORT(RowFn);
 HWY_EXPORT(ColumnsFn);
+HWY_EXPORT(Bfloat16Sums);
 
 ReduceRowFn FindReduceRow(ReduceKind kind) { return HWY_DYNAMIC_DISPATCH(RowFn)(kind); }
 ReduceColumnsFn FindReduceColumns(ReduceKind kind) { return HWY_DYNAMIC_DISPATCH(ColumnsFn)(kind); }
+Bfloat16ColumnsFn FindBfloat16Sums() { return HWY_DYNAMIC_DISPATCH(Bfloat16Sums)(); }
 
 }  // namespace tenon
 #endif

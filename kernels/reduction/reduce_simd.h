@@ -18,6 +18,11 @@ using ReduceColumnsFn = void (*)(const float* x, int64_t rows, int64_t stride, s
                                  float* out);
 ReduceColumnsFn FindReduceColumns(ReduceKind kind);
 
+// Sums of the columns of bfloat16 bits.
+using Bfloat16ColumnsFn = void (*)(const uint16_t* x, int64_t rows, int64_t stride, size_t columns,
+                                   float* out);
+Bfloat16ColumnsFn FindBfloat16Sums();
+
 }  // namespace tenon
 
 #endif  // TENON_KERNELS_REDUCTION_REDUCE_SIMD_H_
