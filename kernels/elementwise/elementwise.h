@@ -134,6 +134,7 @@ enum class TileForm { kVectors, kScalarA, kScalarB };
 TileFn FindTileFn(ElementwiseOp op, TileForm form = TileForm::kVectors);
 
 // bfloat16 tiles (bits) to float and back, rounding to nearest even; NaN stays NaN.
+// Denormal numbers may become 0.
 void WidenBfloat16(const uint16_t* from, float* to, size_t n);
 void NarrowToBfloat16(const float* from, uint16_t* to, size_t n);
 

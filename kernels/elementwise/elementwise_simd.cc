@@ -8,6 +8,7 @@
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/narrow_bfloat16.h"
 #include "kernels/simd/math-inl.h"
 #include "kernels/simd/tail-inl.h"
 
@@ -173,7 +174,7 @@ TileFn FindTileFn(ElementwiseOp op, TileForm form) { return HWY_DYNAMIC_DISPATCH
 void WidenBfloat16(const uint16_t* from, float* to, size_t n) {
   HWY_DYNAMIC_DISPATCH(Widen)(from, to, n);
 }
-void NarrowToBfloat16(const float* from, uint16_t* to, size_t n) {
+void NarrowInVectorCode(const float* from, uint16_t* to, size_t n) {
   HWY_DYNAMIC_DISPATCH(Narrow)(from, to, n);
 }
 const char* VectorTargetName() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }
