@@ -9,6 +9,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
+#include "absl/base/attributes.h"
 #include "env/flush_denormals.h"
 #include "env/helper_threads.h"
 
@@ -35,7 +36,8 @@ void Acquire(char&) {}
 
 }  // namespace
 
-void RunTeam(int threads, absl::FunctionRef<void(int, int)> fn) {
+// Not instrumented itself, because the addresses that a region captures are written after Release.
+ABSL_ATTRIBUTE_NO_SANITIZE_THREAD void RunTeam(int threads, absl::FunctionRef<void(int, int)> fn) {
   if (threads <= 1 || omp_in_parallel() || !CheckHelperThreads(threads).ok()) return fn(0, 1);
   Release(region_begins);
 #pragma omp parallel num_threads(threads)
