@@ -24,6 +24,9 @@ cmake --build "$dir" -j "$TENON_JOBS" --target "${@:-unit_tests}"
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:max_allocation_size_mb=4096
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export LSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/lsan.supp
+# Under ThreadSanitizer, each kernel runs on one thread unless a test asks for more: spinning threads
+# are slow there. The threads under test are those that share a session.
+[ "$kind" = thread ] && export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
 export TSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/tsan.supp:halt_on_error=1
 pattern=$(IFS='|' && echo "$*")
 failed=0

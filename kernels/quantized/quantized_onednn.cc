@@ -3,11 +3,11 @@
 // change.
 #include "kernels/quantized/quantized_onednn.h"
 
-#include <atomic>
 #include <cstring>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "env/mutex.h"
 #include "env/status.h"
 #include "kernels/contraction/packed_weights.h"
 #include "kernels/contraction/post_op_spec.h"
@@ -157,8 +157,9 @@ class OnednnKernel final : public Kernel {
   }
 
   absl::StatusOr<std::shared_ptr<const Variant>> VariantFor(RunContext& r) const {
-    std::shared_ptr<const Variant> last = last_.load(std::memory_order_acquire);
-    if (last != nullptr && HasRanges(*last, r)) return last;
+    if (std::shared_ptr<const Variant> last = Last(); last != nullptr && HasRanges(*last, r)) {
+      return last;
+    }
     auto made = std::make_shared<Variant>();
     ForEachRange([&](int i, int64_t n) {
       made->ranges.insert(made->ranges.end(), r.input<float>(i), r.input<float>(i) + n);
@@ -176,8 +177,14 @@ class OnednnKernel final : public Kernel {
       return Internal("different scales gave a different implementation");
     }
     std::shared_ptr<const Variant> shared = std::move(made);
-    last_.store(shared, std::memory_order_release);
+    const MutexLock lock(&mutex_);
+    last_ = shared;
     return shared;
+  }
+
+  std::shared_ptr<const Variant> Last() const {
+    const MutexLock lock(&mutex_);
+    return last_;
   }
 
   template <typename F>
@@ -211,7 +218,8 @@ class OnednnKernel final : public Kernel {
   std::shared_ptr<const PackedWeights> packed_;
   std::shared_ptr<const PackedLayout> repack_;
   size_t primitive_scratch_ = 0, bias_scratch_ = 0;
-  mutable std::atomic<std::shared_ptr<const Variant>> last_;
+  mutable Mutex mutex_;
+  mutable std::shared_ptr<const Variant> last_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace
