@@ -152,10 +152,9 @@ onednn::ConvolutionDescs DescribeConvolution(const ConvolutionProblem& p, const 
                                              const Desc& weights, const Desc& dst) {
   Dims gaps = p.dilations, strides = p.strides;
   for (size_t d = 0; d < gaps.size(); ++d) {
-    const int64_t taps = p.weights.dims[(p.grouped ? 3 : 2) + d];
-    gaps[d] = taps == 1 ? 0 : gaps[d] - 1;  // oneDNN counts the elements skipped
+    const int64_t range = p.window_range(d);
+    gaps[d] = range == 1 ? 0 : gaps[d] - 1;  // oneDNN counts the elements skipped
     // One step needs no stride, and some of oneDNN's code generators crash for one of 2^25.
-    const int64_t range = 1 + (taps - 1) * (gaps[d] + 1);
     const int64_t last = p.src.dims[2 + d] + p.pads_begin[d] + p.pads_end[d] - range;
     if (p.dst.dims[2 + d] == 1) strides[d] = std::min(strides[d], last + 1);
   }

@@ -38,6 +38,10 @@ struct ConvolutionProblem {
   bool allow_winograd = false;
   int threads = 1;
 
+  // Elements from a window's first to its last one, along spatial dimension d.
+  int64_t window_range(size_t d) const {
+    return 1 + (weights.dims[(grouped ? 3 : 2) + d] - 1) * dilations[d];
+  }
   // Whether a post-op reads what the destination held before.
   bool adds_to_destination() const;
   bool has_binary_post_op() const;

@@ -42,8 +42,7 @@ bool HasWindowInPadding(const ConvolutionProblem& p) {
 // Whether no window reads some of the rows of the image between the first and the last.
 bool SkipsRows(const ConvolutionProblem& p) {
   for (size_t d = 0; d < p.strides.size(); ++d) {
-    const int64_t taps = p.weights.dims[(p.grouped ? 3 : 2) + d];
-    if (p.strides[d] > (taps - 1) * p.dilations[d] + 1) return true;
+    if (p.strides[d] > p.window_range(d)) return true;
   }
   return false;
 }

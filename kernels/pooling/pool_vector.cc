@@ -1,5 +1,6 @@
 // Pools of float and bfloat16 in vector code, channels last. oneDNN's kernels for this layout
-// take two to five times as long.
+// took 1.5 to 2.5 times as long in Inception v3.
+#include <algorithm>
 #include <utility>
 
 #include "env/status.h"
@@ -16,11 +17,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> PoolVectorKernel(PrepareContext& p, int 
   if (!CheckTaps(g).ok() || g.out_positions() > kMostTaps / g.window_positions()) {
     return Unimplemented("too many windows");
   }
-  TENON_ASSIGN_OR_RETURN(const VectorPool pool, VectorPoolOf(p, std::move(g), p.output_dtype(0)));
-  TENON_ASSIGN_OR_RETURN(const RowTaps inputs, RowTaps::Make(pool, TapTable::Direction::kToInput));
   // Threads share rows. Their number does not decide, because oneDNN's sums round differently.
   constexpr int64_t kFewestRows = 8;
-  if (pool.g.batch * inputs.rows() < kFewestRows) return Unimplemented("few rows");
+  if (g.batch * (g.out_positions() / std::max<int64_t>(g.out.back(), 1)) < kFewestRows) {
+    return Unimplemented("few rows");
+  }
+  TENON_ASSIGN_OR_RETURN(const VectorPool pool, VectorPoolOf(p, std::move(g), p.output_dtype(0)));
+  TENON_ASSIGN_OR_RETURN(const RowTaps inputs, RowTaps::Make(pool, TapTable::Direction::kToInput));
   const PoolLoop loop = kind == PoolKind::kMax ? pool.loops.largest : pool.loops.mean;
   auto run = [pool, inputs, loop](RunContext& r) {
     inputs.ForRows(pool, [&](int64_t at, int64_t origin, PoolRow row) {

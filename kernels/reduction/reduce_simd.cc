@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
@@ -99,50 +98,27 @@ float Row(const float* x, size_t n) {
   return static_cast<float>(all);
 }
 
-HWY_INLINE float Value(float x) { return x; }
-HWY_INLINE float Value(uint16_t bfloat16_bits) {
-  const uint32_t bits = static_cast<uint32_t>(bfloat16_bits) << 16;
-  float x;
-  std::memcpy(&x, &bits, sizeof(x));
-  return x;
-}
-
 // Eight rows at a time, so that `out` is read and written an eighth as often. T: float, or
 // uint16_t for the bits of bfloat16.
 template <class Op, class T>
 void Columns(const T* x, int64_t rows, int64_t stride, size_t columns, float* out) {
-  const FloatTag d;
-  const WholePart part;
-  const size_t lanes = hn::Lanes(d);
-  const size_t whole = columns / lanes * lanes;
   int64_t r = 0;
   for (; r + 8 <= rows; r += 8) {
     const T* const p = x + r * stride;
-    for (size_t c = 0; c < whole; c += lanes) {
+    ForParts(columns, [&](auto part, size_t c) {
       const auto pair = [&](int64_t k) HWY_ATTR {
         return Op::Of(part.Load(p + k * stride + c), part.Load(p + (k + 1) * stride + c));
       };
       const Vf eight = Op::Of(Op::Of(pair(0), pair(2)), Op::Of(pair(4), pair(6)));
-      hn::StoreU(r == 0 ? eight : Op::Of(hn::LoadU(d, out + c), eight), d, out + c);
-    }
-    for (size_t c = whole; c < columns; ++c) {
-      const auto pair = [&](int64_t k) {
-        return Op::One(Value(p[k * stride + static_cast<int64_t>(c)]),
-                       Value(p[(k + 1) * stride + static_cast<int64_t>(c)]));
-      };
-      const float eight = Op::One(Op::One(pair(0), pair(2)), Op::One(pair(4), pair(6)));
-      out[c] = r == 0 ? eight : Op::One(out[c], eight);
-    }
+      part.Store(r == 0 ? eight : Op::Of(part.Load(out + c), eight), out + c);
+    });
   }
   for (; r < rows; ++r) {
     const T* const p = x + r * stride;
-    for (size_t c = 0; c < whole; c += lanes) {
+    ForParts(columns, [&](auto part, size_t c) {
       const Vf v = part.Load(p + c);
-      hn::StoreU(r == 0 ? v : Op::Of(hn::LoadU(d, out + c), v), d, out + c);
-    }
-    for (size_t c = whole; c < columns; ++c) {
-      out[c] = r == 0 ? Value(p[c]) : Op::One(out[c], Value(p[c]));
-    }
+      part.Store(r == 0 ? v : Op::Of(part.Load(out + c), v), out + c);
+    });
   }
 }
 
