@@ -35,6 +35,7 @@ struct Flags {
   std::string plugin_path;                     // TENON_PLUGIN_PATH
   bool strict_nan = false;                     // TENON_STRICT_NAN
   bool winograd = true;                        // TENON_WINOGRAD
+  int64_t tiles = 1;                           // TENON_TILES
   std::string fpmath_mode;                     // TF_SET_ONEDNN_FPMATH_MODE: BF16, or empty
   std::string spin_count;                      // GOMP_SPINCOUNT (env/openmp.h)
   std::string wait_policy;                     // OMP_WAIT_POLICY (env/openmp.h)

@@ -7,6 +7,11 @@
 #include "primitive_cache/convolution.h"
 #include "primitive_cache/onednn/onednn.h"
 
+#if HWY_ARCH_X86 && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace tenon {
 
 using onednn::Allows;
@@ -37,8 +42,22 @@ bool HasBfloat16Instructions() { return Allows(dnnl::cpu_isa::avx512_core_bf16);
 
 double Bfloat16Speed() {
   constexpr double kTiles = 8;  // AMX: 16 rows of 32 products for 16 columns in 16 cycles
-  if (Allows(dnnl::cpu_isa::avx512_core_amx)) return kTiles;
+  if (AllowsTiles()) return kTiles;
   return HasBfloat16Instructions() ? 2 : 1;
+}
+
+bool AllowsTiles() {
+#if HWY_ARCH_X86 && defined(__linux__)
+  static const bool allowed = [] {
+    if (!Allows(dnnl::cpu_isa::avx512_core_amx)) return false;
+    // Linux asks for a request before the first use: arch_prctl(2).
+    constexpr int kRequestPermission = 0x1023, kTileData = 18;
+    return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  }();
+  return allowed;
+#else
+  return false;
+#endif
 }
 
 std::string OnednnIdentity() {

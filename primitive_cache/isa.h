@@ -17,6 +17,10 @@ bool HasBfloat16Instructions();
 // How much faster products of bfloat16 are than those of float: 1 without such instructions.
 double Bfloat16Speed();
 
+// Whether the hardware has matrix tiles (AMX) with products of bfloat16, and the kernel lets this
+// process use them.
+bool AllowsTiles();
+
 // oneDNN's version and the instruction set that it uses: "onednn 2.6.3 isa 495".
 std::string OnednnIdentity();
 

@@ -8,6 +8,7 @@
 #include "kernels/convolution/conv.h"
 #include "kernels/matmul/blocked_kernel.h"
 #include "kernels/matmul/blocked_product_simd.h"
+#include "kernels/matmul/tile_kernel.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {
@@ -84,14 +85,10 @@ bool SuitsGathering(const ConvGeometry& g) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> ConvGatherKernel(PrepareContext& p, const ConvGeometry& g,
                                                          const FusedOps& fused) {
-  if (!HasConstantFilter(p, g) || !All(g.attrs.dilations, 1) || !SuitsGathering(g)) {
-    return Unimplemented("not a large or one-dimensional window and a constant filter");
+  if (!HasConstantFilter(p, g) || !All(g.attrs.dilations, 1)) {
+    return Unimplemented("not a window of adjacent pixels and a constant filter");
   }
   const ConvolutionProblem problem = ConvProblem(g, ElementType::kF32, p.services().threads);
-  TENON_ASSIGN_OR_RETURN(const auto convolution, GetConvolution(problem, p.services().cache));
-  if (convolution->implementation() != "jit:avx2" && !ComputesByGemm(*convolution)) {
-    return Unimplemented("oneDNN is as fast");
-  }
   PanelSums product;
   product.m = g.batch * g.out_positions();
   product.n = g.out_channels;
@@ -100,8 +97,19 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvGatherKernel(PrepareContext& p, cons
   product.panels.width = FindBlockedLoops().columns;
   product.panels.panel_bytes =
       static_cast<size_t>(product.k) * product.panels.width * sizeof(float);
-  return BlockedKernel(p, product, FilterPanels(g, product.panels.width, problem.threads), fused,
-                       std::make_unique<WindowRows>(g));
+  const bool gathered = g.window_positions() > 1 || !All(g.attrs.strides, 1) || g.out != g.in;
+  const auto source = [&]() -> std::unique_ptr<const RowSource> {
+    return gathered ? std::make_unique<WindowRows>(g) : nullptr;
+  };
+  const auto layout = FilterPanels(g, product.panels.width, problem.threads);
+  auto tiles = TileKernel(p, product, layout, fused, source());
+  if (tiles.ok() || !absl::IsUnimplemented(tiles.status())) return tiles;
+  if (!SuitsGathering(g)) return Unimplemented("not a large or one-dimensional window");
+  TENON_ASSIGN_OR_RETURN(const auto convolution, GetConvolution(problem, p.services().cache));
+  if (convolution->implementation() != "jit:avx2" && !ComputesByGemm(*convolution)) {
+    return Unimplemented("oneDNN is as fast");
+  }
+  return BlockedKernel(p, product, layout, fused, source());
 }
 
 }  // namespace tenon

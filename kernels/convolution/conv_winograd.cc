@@ -11,6 +11,7 @@
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/contraction/packed_weights.h"
+#include "kernels/contraction/register_chain.h"
 #include "kernels/contraction/tile_step.h"
 #include "kernels/convolution/winograd.h"
 #include "kernels/convolution/winograd_volume.h"
@@ -161,29 +162,14 @@ class TransformedFilter final : public PackedLayout {
   const std::string key_;
 };
 
-// The part of the fused chain that is applied tile by tile: BiasAdd, Add, Relu or Relu6 in
-// registers, then steps in the cache.
-struct Chain {
-  int bias = -1, addend = -1;  // inputs
-  bool clamp_low = false, clamp_high = false;
-  absl::InlinedVector<NodeTileStep, 4> steps;
-  size_t count = 0;  // number of fused ops included
+// The part of the fused chain that is applied tile by tile: in registers, then steps in the cache.
+struct Chain : RegisterChain {
+  absl::InlinedVector<NodeTileStep, 4> steps;  // `count` includes them
 };
 
 Chain PlanChain(const PrepareContext& p, const FusedOps& fused) {
-  Chain chain;
-  size_t& i = chain.count;
-  if (i < fused.size() && fused[i].bias) chain.bias = fused[i++].input;
-  if (i < fused.size() && fused[i].op == ElementwiseOp::kAdd && !fused[i].bias &&
-      p.input_shape(fused[i].input).num_elements() == p.output_shape(0).num_elements()) {
-    chain.addend = fused[i++].input;
-  }
-  if (i < fused.size() &&
-      (fused[i].op == ElementwiseOp::kRelu || fused[i].op == ElementwiseOp::kRelu6)) {
-    chain.clamp_low = true;
-    chain.clamp_high = fused[i++].op == ElementwiseOp::kRelu6;
-  }
-  for (; i < fused.size(); ++i) {
+  Chain chain{PlanRegisterChain(p, fused), {}};
+  for (size_t& i = chain.count; i < fused.size(); ++i) {
     const std::optional<NodeTileStep> step = TileStepOf(p, fused[i]);
     if (!step.has_value()) break;
     chain.steps.push_back(*step);

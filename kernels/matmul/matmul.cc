@@ -10,6 +10,7 @@
 #include "kernels/matmul/blocked_product_simd.h"
 #include "kernels/matmul/panel_kernel.h"
 #include "kernels/matmul/small_product.h"
+#include "kernels/matmul/tile_kernel.h"
 #include "primitive_cache/weight_panels.h"
 
 namespace tenon {
@@ -85,6 +86,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> PackedKernel(PrepareContext& p, const Ma
   if (few.src.dims[0] > kFewRows) {
     const PanelSums product{few.src.dims[0], few.dst.dims[1], few.src.dims[1], *panels,
                             few.threads};
+    auto tiles = TileKernel(p, product, layout, fused);
+    if (tiles.ok() || !absl::IsUnimplemented(tiles.status())) return tiles;
     if (!SumsTooLong(*primitive, product.k) && !HasSlowPostOp(*primitive, fused)) {
       return Unimplemented("oneDNN is as fast and exact");
     }

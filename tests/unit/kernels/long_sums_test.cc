@@ -74,6 +74,7 @@ TEST_P(LongProducts, RoundLikeSumsInParts) {
   const Products want = Multiply(a, b);
   for (int threads : {1, 2}) {
     NodeRunOptions options{.threads = threads};
+    options.tiles = threads;  // 2: on tiles, if the CPU has them
     if (c.constant) options.constants = {1};
     const auto got =
         RunNode(MakeNode(c.accelerated ? "_MklNativeMatMul" : "MatMul", {{"T", DType::kFloat}}),

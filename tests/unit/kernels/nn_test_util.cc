@@ -81,6 +81,7 @@ absl::StatusOr<RunResult> RunNode(const Node& plain_node, const std::vector<Tens
   Flags flags;
   flags.strict_nan = options.strict_nan;
   flags.winograd = options.winograd;
+  flags.tiles = options.tiles;
   PrimitiveCache cache(options.cache ? PrimitiveCache::kDefaultLimits : CacheLimits{});
   Services services{&flags, &cache, options.threads};
   std::vector<TensorSpec> specs;

@@ -26,6 +26,7 @@ struct NodeRunOptions {
   bool cache = true;
   bool strict_nan = false;
   bool winograd = true;
+  int64_t tiles = 1;  // TENON_TILES
   // Inputs that are session constants (weights).
   std::vector<int> constants = {};
   // Whether to place the output over an input if the kernel allows it.
