@@ -55,8 +55,9 @@ const FlagRow kRows[] = {
      "0: 3x3 convolutions multiply directly, never by Winograd's algorithm, whose rounding differs "
      "and which spreads an infinity over a tile of results"},
     {"TENON_TILES", &Flags::tiles, "1",
-     "1: float products use the CPU's matrix tiles (AMX), exactly, where that is faster; 0: never; "
-     "2: wherever they can (for tests)"},
+     "1: float products and convolutions use the CPU's matrix tiles (AMX) where that is faster, "
+     "with "
+     "the accuracy of float; 0: never; 2: wherever they can (for tests)"},
     {"TF_SET_ONEDNN_FPMATH_MODE", &Flags::fpmath_mode, "",
      "BF16: compute in bfloat16 where that is safe, as with --precision bf16; empty: float32"},
     {"GOMP_SPINCOUNT", &Flags::spin_count, "",

@@ -94,6 +94,11 @@ bool PackedWeights::WithinLimit(int threads) const {
   return within_limit_;
 }
 
+bool PackedWeights::Checked(absl::FunctionRef<bool()> check) const {
+  std::call_once(checked_more_, [&] { holds_ = check(); });
+  return holds_;
+}
+
 absl::StatusOr<std::shared_ptr<const PackedWeights>> PackConstant(
     Constant& constant, std::shared_ptr<const PackedLayout> layout) {
   return Derive(constant, layout->key(),

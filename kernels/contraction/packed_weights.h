@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "graph/tensor.h"
 #include "kernels/interface/constant.h"
@@ -29,6 +30,8 @@ class PackedWeights final : public DerivedConstant {
 
   // Whether no element is a NaN, infinite or above FiniteGuard::kLimit. Float and bfloat16 only.
   bool WithinLimit(int threads) const;
+  // What the first call's `check` of the elements found; each layout has one kind of check.
+  bool Checked(absl::FunctionRef<bool()> check) const;
 
  private:
   const std::shared_ptr<const PackedLayout> layout_;
@@ -37,6 +40,8 @@ class PackedWeights final : public DerivedConstant {
   const Shape shape_;
   mutable std::once_flag checked_;
   mutable bool within_limit_ = false;
+  mutable std::once_flag checked_more_;
+  mutable bool holds_ = false;
 };
 
 // Returns the constant in that layout; packs it the first time.

@@ -8,6 +8,7 @@
 #include "kernels/contraction/packed_weights.h"
 #include "kernels/contraction/tile_chain.h"
 #include "kernels/interface/parallel.h"
+#include "kernels/interface/round_up.h"
 #include "kernels/matmul/blocked_product_simd.h"
 
 namespace tenon {
@@ -19,8 +20,6 @@ constexpr int64_t kMostColumns = 1024;
 constexpr int64_t kTasksPerThread = 2;
 // Rows that are multiples of this many floats apart share few sets of the first-level cache.
 constexpr int64_t kFewSets = 1024;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class BlockedKernelImpl final : public Kernel {
  public:

@@ -1,6 +1,7 @@
 #include "kernels/matmul/tile_kernel.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "env/flags.h"
@@ -16,9 +17,9 @@
 namespace tenon {
 namespace {
 
-// Of a task: its rows in parts fit half of the second-level cache.
-constexpr int64_t kMostRows = 208;
-// Columns whose results are in the cache when the chain is applied.
+// Of a task: its rows in parts take up to two thirds of a second-level cache of 2 MiB.
+constexpr int64_t kMostTaskRows = 208;
+// The rest of the chain is applied after this many columns, while they are still in the cache.
 constexpr size_t kChainColumns = 256;
 
 // Nanoseconds of one thread, measured on Sapphire Rapids: for a multiplication, for splitting a
@@ -28,10 +29,13 @@ constexpr double kMultiply = 0.0062;
 constexpr double kSplit = 0.13, kGather = 0.1, kSplitWeight = 0.26, kStore = 0.3, kRun = 5000;
 // Those of vector code: for a multiplication, and for reading a weight.
 constexpr double kVectorMultiply = 0.0118, kReadWeight = 0.3;
-// Tiles must be estimated to be this many times as fast.
+// Tiles must be estimated to be this many times as fast with this many threads. (The estimate does
+// not depend on the actual number of threads, so that the bits of results do not.)
 constexpr double kLeastSpeed = 1.12;
+constexpr int kEstimateThreads = 2;
 
-// How the output is cut into tasks: `rows` rows by a range of strips of kTileColumns.
+// How the output is cut into tasks: blocks of `rows` rows by ranges of strips, which are
+// kTileColumns columns.
 struct TileTasks {
   int64_t rows = 0, row_parts = 0, column_parts = 0;
   double ns = 0;  // of all tasks on all threads
@@ -53,7 +57,7 @@ TileTasks ChooseTasks(const PanelSums& product, bool gathered) {
   const auto strip = static_cast<int64_t>(kTileColumns);
   const int64_t strips = CeilDiv(product.n, strip);
   TileTasks best;
-  for (int64_t wanted = CeilDiv(product.m, kMostRows);; wanted *= 2) {
+  for (int64_t wanted = CeilDiv(product.m, kMostTaskRows);; wanted *= 2) {
     TileTasks tasks;
     tasks.rows = CeilDiv(CeilDiv(product.m, wanted), row_tile) * row_tile;
     tasks.row_parts = CeilDiv(product.m, tasks.rows);
@@ -80,6 +84,7 @@ class TileKernelImpl final : public Kernel {
                  std::unique_ptr<const RowSource> source)
       : product_(product),
         tasks_(ChooseTasks(product, source != nullptr)),
+        threads_(static_cast<int>(std::min<int64_t>(product.threads, NumTasks()))),
         loops_(FindBlockedLoops()),
         weights_(std::move(weights)),
         source_(std::move(source)),
@@ -97,18 +102,17 @@ class TileKernelImpl final : public Kernel {
     };
     parts_at_ = place(TileRowsBytes(rows, terms_));
     loops_at_ = place(TileProductScratch(rows));
-    inexact_at_ = place(rows);
-    block_at_ = place((source_ == nullptr ? 1 : rows) * kBlockRow * sizeof(float));
+    largest_at_ = place(rows * sizeof(uint32_t));
+    if (source_ != nullptr) block_at_ = place(rows * kBlockRow * sizeof(float));
   }
 
-  size_t scratch_bytes() const { return static_cast<size_t>(product_.threads) * scratch_; }
+  size_t scratch_bytes() const { return static_cast<size_t>(threads_) * scratch_; }
 
   absl::Status Run(RunContext& r) const override {
     char* const scratch = static_cast<char*>(r.scratch());
-    ParallelTasks(product_.threads, tasks_.row_parts * tasks_.column_parts,
-                  [&](int thread, int64_t i) {
-                    Compute(r, Part(i), scratch + static_cast<size_t>(thread) * scratch_);
-                  });
+    ParallelTasks(threads_, NumTasks(), [&](int thread, int64_t i) {
+      Compute(r, Part(i), scratch + static_cast<size_t>(thread) * scratch_);
+    });
     rest_.Finish(r);
     return absl::OkStatus();
   }
@@ -121,6 +125,7 @@ class TileKernelImpl final : public Kernel {
   }
 
  private:
+  int64_t NumTasks() const { return tasks_.row_parts * tasks_.column_parts; }
   size_t depth() const { return static_cast<size_t>(product_.k); }
   size_t columns() const { return static_cast<size_t>(product_.n); }
   size_t panel() const { return product_.panels.panel_bytes / sizeof(float); }
@@ -141,9 +146,9 @@ class TileKernelImpl final : public Kernel {
 
   void Compute(RunContext& r, const OutputPart& part, char* scratch) const {
     const float* const a = r.input<float>(0);
-    float* const out = r.output<float>(0);
-    auto* const inexact = reinterpret_cast<uint8_t*>(scratch + inexact_at_);
-    std::fill_n(inexact, part.rows, uint8_t{0});
+    float* const out = r.output<float>(0) + part.row * columns();
+    auto* const largest = reinterpret_cast<uint32_t*>(scratch + largest_at_);
+    std::fill_n(largest, part.rows, 0u);
     TileProduct p;
     p.a.parts = reinterpret_cast<uint16_t*>(scratch + parts_at_);
     p.a.rows = part.rows;
@@ -151,9 +156,16 @@ class TileKernelImpl final : public Kernel {
     p.width = product_.panels.width;
     p.panel = panel();
     p.out_row = columns();
+    size_t inexact = 0;  // rows
     for (size_t k = 0; k < depth(); k += terms_) {
       p.a.terms = std::min(terms_, depth() - k);
       Split(part, k, a, scratch, p.a);
+      const bool last = k + terms_ >= depth();
+      if (last) {
+        inexact =
+            static_cast<size_t>(std::count_if(largest, largest + part.rows, IsInexactOnTiles));
+      }
+      if (inexact == part.rows) break;
       p.w = weights(k);
       p.add = k > 0;
       for (size_t j = 0; j < part.columns; j += kChainColumns) {
@@ -161,19 +173,22 @@ class TileKernelImpl final : public Kernel {
                                  std::min(kChainColumns, part.columns - j)};
         p.column = some.column;
         p.columns = some.columns;
-        p.out = out + some.row * p.out_row + some.column;
-        const bool last = k + terms_ >= depth();
+        p.out = out + some.column;
         if (last) p.finish = Finish(r, some);
         MultiplyTiles(p);
-        if (!last) continue;
-        for (size_t i = 0; i < part.rows; ++i) {
-          if (inexact[i] == 0) continue;
-          MultiplyRow(some, part.row + i, a, scratch, out);
-          first_again_.Apply(r, {part.row + i, 1, some.column, some.columns});
-        }
-        rest_.Apply(r, some);
+        if (last && inexact == 0) rest_.Apply(r, some);
       }
     }
+    if (inexact == 0) return;
+    for (size_t i = 0, end = 0; i < part.rows; i = end) {
+      const bool exact = !IsInexactOnTiles(largest[i]);
+      while (end < part.rows && IsInexactOnTiles(largest[end]) != exact) ++end;
+      if (exact) continue;
+      const OutputPart rows = {part.row + i, end - i, part.column, part.columns};
+      MultiplyInVectorCode(rows, a, scratch, r.output<float>(0));
+      first_again_.Apply(r, rows);
+    }
+    rest_.Apply(r, part);
   }
 
   TileFinish Finish(RunContext& r, const OutputPart& part) const {
@@ -190,39 +205,38 @@ class TileKernelImpl final : public Kernel {
   // The terms from k on of the rows of `part`, in parts.
   void Split(const OutputPart& part, size_t k, const float* a, char* scratch,
              const TileRows& to) const {
-    auto* const inexact = reinterpret_cast<uint8_t*>(scratch + inexact_at_);
+    auto* const largest = reinterpret_cast<uint32_t*>(scratch + largest_at_);
     if (source_ == nullptr) {
-      return SplitRows(a + part.row * depth() + k, depth(), 0, to.terms, to, inexact);
+      return SplitRows(a + part.row * depth() + k, depth(), 0, to.terms, to, largest);
     }
     float* const block = reinterpret_cast<float*>(scratch + block_at_);
     for (size_t first = 0; first < to.terms; first += kBlockTerms) {
       const size_t terms = std::min(kBlockTerms, to.terms - first);
       Copy(part.row, part.rows, k + first, terms, a, block);
-      SplitRows(block, kBlockRow, first, terms, to, inexact);
+      SplitRows(block, kBlockRow, first, terms, to, largest);
     }
   }
 
-  // The columns of `part` of one row, in vector code.
-  void MultiplyRow(const OutputPart& part, size_t row, const float* a, char* scratch,
-                   float* out) const {
+  void MultiplyInVectorCode(const OutputPart& part, const float* a, char* scratch,
+                            float* out) const {
     float* const block = reinterpret_cast<float*>(scratch + block_at_);
     const size_t terms = EqualTerms(depth());
     BlockedProduct p;
-    p.a_row = kBlockRow;
-    p.rows = 1;
+    p.a_row = source_ == nullptr ? depth() : kBlockRow;
+    p.rows = part.rows;
     p.column = part.column;
     p.columns = part.columns;
     p.all_columns = columns();
     p.width = product_.panels.width;
     p.panel = panel();
     p.out_row = columns();
-    p.out = out + row * columns() + part.column;
+    p.out = out + part.row * columns() + part.column;
     for (size_t k = 0; k < depth(); k += terms) {
       p.terms = std::min(terms, depth() - k);
       p.w = weights(k);
       p.add = k > 0;
-      p.a = source_ == nullptr ? a + row * depth() + k : block;
-      if (source_ != nullptr) Copy(row, 1, k, p.terms, a, block);
+      p.a = source_ == nullptr ? a + part.row * depth() + k : block;
+      if (source_ != nullptr) Copy(part.row, part.rows, k, p.terms, a, block);
       loops_.multiply(p);
     }
   }
@@ -234,23 +248,39 @@ class TileKernelImpl final : public Kernel {
 
   const PanelSums product_;
   const TileTasks tasks_;
+  const int threads_;
   const BlockedLoops loops_;
   const std::shared_ptr<const PackedWeights> weights_;
   const std::unique_ptr<const RowSource> source_;
-  const RegisterChain first_;
-  const TileChain rest_;         // the ops after those
-  const TileChain first_again_;  // those again, for rows that tiles do not compute
+  // The output must not overlap an addend: rows are written before they are complete.
+  const RegisterChain first_;    // applied in registers
+  const TileChain rest_;         // the remaining ops
+  const TileChain first_again_;  // `first_` as steps, for rows that vector code computes
   size_t terms_ = 0;             // of a block of a
-  // Of each thread: where its rows in parts are, what the loops need, a byte for each row that says
-  // whether it is inexact, and floats of its rows.
-  size_t scratch_ = 0, parts_at_ = 0, loops_at_ = 0, inexact_at_ = 0, block_at_ = 0;
+  // Of each thread: where its rows in parts are, what the loops need, the largest magnitude of each
+  // row, and gathered rows.
+  size_t scratch_ = 0, parts_at_ = 0, loops_at_ = 0, largest_at_ = 0, block_at_ = 0;
 };
 
+// Whether tiles multiply the weights exactly, and without overflow.
 bool TilesRead(const PackedWeights& weights, const PanelSums& product) {
   const auto size = [](int64_t n) { return static_cast<size_t>(n); };
-  return weights.WithinLimit(product.threads) &&
-         !HasTinyColumn(static_cast<const float*>(weights.data()), size(product.k), size(product.n),
-                        product.panels.width, product.panels.panel_bytes / sizeof(float));
+  const size_t width = product.panels.width;
+  const size_t panel = product.panels.panel_bytes / sizeof(float);
+  return weights.WithinLimit(product.threads) && weights.Checked([&] {
+    std::atomic<bool> tiny = false;
+    const double ns = 0.05 * static_cast<double>(product.k) * static_cast<double>(width);
+    ParallelFor(product.threads, CeilDiv(product.n, static_cast<int64_t>(width)), ParallelGrain(ns),
+                [&](int64_t begin, int64_t end) {
+                  const size_t first = size(begin) * width;
+                  const size_t columns = std::min(size(end) * width, size(product.n)) - first;
+                  if (HasTinyColumn(static_cast<const float*>(weights.data()) + size(begin) * panel,
+                                    size(product.k), columns, width, panel)) {
+                    tiny = true;
+                  }
+                });
+    return !tiny;
+  });
 }
 
 // Whether the CPU has tiles, and they pay. `gathered`: the rows come from a RowSource.
@@ -267,8 +297,10 @@ bool TilesPay(const PrepareContext& p, const PanelSums& product, bool gathered) 
   if (use == kAlways) return true;
   const double weights = static_cast<double>(product.n) * static_cast<double>(product.k);
   const double vector_ns =
-      weights * (kVectorMultiply * static_cast<double>(product.m) + kReadWeight) / product.threads;
-  return vector_ns >= kLeastSpeed * (ChooseTasks(product, gathered).ns + kRun);
+      weights * (kVectorMultiply * static_cast<double>(product.m) + kReadWeight) / kEstimateThreads;
+  PanelSums estimate = product;
+  estimate.threads = kEstimateThreads;
+  return vector_ns >= kLeastSpeed * (ChooseTasks(estimate, gathered).ns + kRun);
 }
 
 }  // namespace

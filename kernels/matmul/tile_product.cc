@@ -18,9 +18,9 @@ namespace {
 constexpr size_t kParts = 3;
 constexpr size_t kTileElements = kTileRows * kTileTerms;
 constexpr size_t kHalf = kTileColumns / 2;  // the columns of one tile
-// Terms, in tiles, whose weights are split while those before them are multiplied: both fit the
-// first-level cache.
-constexpr size_t kStep = 3;
+// Weights are split this many tiles of terms ahead of their multiplication; both pieces about fit
+// the first-level cache.
+constexpr size_t kStep = 4;
 constexpr size_t kWeightTerms = 2 * kParts * kTileElements;  // of kTileTerms terms in parts
 
 size_t TermTiles(size_t terms) { return (terms + kTileTerms - 1) / kTileTerms; }
@@ -45,7 +45,7 @@ bool HasTinyColumn(const float* w, size_t terms, size_t columns, size_t width, s
       for (size_t i = 0; i < kTogether; ++i) largest[i] = std::max(largest[i], std::abs(at[i]));
     }
     for (size_t i = 0; i < std::min(kTogether, columns - j); ++i) {
-      if (largest[i] != 0 && largest[i] < kLeastTileValue) return true;
+      if (largest[i] != 0 && largest[i] < kLeastTileWeight) return true;
     }
   }
   return false;
@@ -59,24 +59,25 @@ bool HasTinyColumn(const float* w, size_t terms, size_t columns, size_t width, s
 
 namespace {
 
-// GCC does not know what instructions on tiles read and write: it must not move its own stores and
-// loads past them.
-inline void MemoryIsRead() { asm volatile("" ::: "memory"); }
+// GCC's intrinsics for tiles do not tell it what memory they read and write: its own stores and
+// loads must not move past them.
+inline void CompilerBarrier() { asm volatile("" ::: "memory"); }
 
-// Which rows and bytes of tiles are used: all. Kept as it was before, for other code of the thread.
+// Configures every tile at its full size, 16 rows of 64 bytes. The destructor restores the
+// thread's earlier configuration, not the contents of its tiles.
 class TileConfig {
  public:
   TENON_TILES TileConfig() {
-    _tile_storeconfig(&before_);
+    _tile_storeconfig(before_);
     const Config whole;
-    MemoryIsRead();
+    CompilerBarrier();
     _tile_loadconfig(&whole);
   }
   TENON_TILES ~TileConfig() {
-    if (before_.palette == 0) {
+    if (before_[0] == 0) {  // its palette: none
       _tile_release();
     } else {
-      _tile_loadconfig(&before_);
+      _tile_loadconfig(before_);
     }
   }
   TileConfig(const TileConfig&) = delete;
@@ -93,7 +94,7 @@ class TileConfig {
     uint16_t row_bytes[16] = {};
     uint8_t rows[16] = {};
   };
-  Config before_;
+  alignas(kCacheLine) uint8_t before_[kCacheLine];
 };
 
 TENON_TILES inline __m512i UpperHalves(__m512i x) {
@@ -115,7 +116,7 @@ TENON_TILES inline __m512i LoadBits(const float* x, size_t n) {
 // [kTileTerms terms][part][half of the columns][pair of terms][column][term].
 class WeightSplitter {
  public:
-  // Columns 16 to 31 are at `second`, which may be null. Prefetches as many rows from `ahead` on.
+  // `second` (columns 16 to 31) may be null. Also prefetches as many rows starting at `ahead`.
   void Start(const float* first, const float* second, const float* ahead, size_t width,
              size_t terms, uint16_t* to) {
     w_[0] = first;
@@ -276,7 +277,7 @@ TENON_TILES void StoreSums(const TileProduct& p, const float* sums, size_t colum
 }
 
 TENON_TILES void SplitRowsOnTiles(const float* a, size_t a_row, size_t first, size_t terms,
-                                  const TileRows& to, uint8_t* inexact) {
+                                  const TileRows& to, uint32_t* largest) {
   const size_t steps = TermTiles(to.terms), tile = steps * kParts * kTileElements;
   const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
   alignas(kCacheLine) uint16_t odd[kTileTerms];
@@ -287,7 +288,7 @@ TENON_TILES void SplitRowsOnTiles(const float* a, size_t a_row, size_t first, si
                    i % kTileRows * kTileTerms;
     const float* const row = a + i * a_row;
     const size_t valid = i < to.rows ? terms : 0;
-    __m512i largest = _mm512_setzero_si512();
+    __m512i magnitudes = _mm512_setzero_si512();
     for (size_t k = 0; k < terms; k += kTileTerms, at += kParts * kTileElements) {
       const size_t left = valid - std::min(valid, k);
       __m512i x[2] = {
@@ -296,7 +297,7 @@ TENON_TILES void SplitRowsOnTiles(const float* a, size_t a_row, size_t first, si
       };
 #pragma GCC unroll 2
       for (const __m512i half : x) {
-        largest = _mm512_max_epu32(largest, _mm512_and_si512(magnitude, half));
+        magnitudes = _mm512_max_epu32(magnitudes, _mm512_and_si512(magnitude, half));
       }
 #pragma GCC unroll 3
       for (size_t part = 0; part < kParts; ++part) {
@@ -312,10 +313,7 @@ TENON_TILES void SplitRowsOnTiles(const float* a, size_t a_row, size_t first, si
           x[half] = Subtract(x[half], UpperHalves(rounded[half]));
       }
     }
-    const uint32_t bits = _mm512_reduce_max_epu32(largest);
-    const bool exact = bits == 0 || (bits >= std::bit_cast<uint32_t>(kLeastTileValue) &&
-                                     bits <= std::bit_cast<uint32_t>(kLargestTileValue));
-    if (!exact) inexact[i] = 1;
+    if (i < to.rows) largest[i] = std::max(largest[i], _mm512_reduce_max_epu32(magnitudes));
   }
 }
 
@@ -343,7 +341,7 @@ TENON_TILES void Multiply(const TileProduct& p) {
   start(splitter, 0);
   splitter.Split(splitter.pairs());
   for (size_t i = 0; i < strips * parts; ++i) {
-    MemoryIsRead();
+    CompilerBarrier();
     const size_t column = i / parts * kTileColumns, step = i % parts * kStep;
     const size_t columns = std::min(kTileColumns, p.columns - column);
     const size_t here = std::min(kStep, steps - step);
@@ -363,7 +361,7 @@ TENON_TILES void Multiply(const TileProduct& p) {
       multiply(a, tile, w, here, step > 0, to, splitter, pairs);
     }
     splitter.Split(splitter.pairs());
-    MemoryIsRead();
+    CompilerBarrier();
     if (i % parts + 1 == parts) {
       StoreSums(p, sums, column);
     }
@@ -377,8 +375,8 @@ bool HasTileProducts() {
   return has;
 }
 void SplitRows(const float* a, size_t a_row, size_t first, size_t terms, const TileRows& to,
-               uint8_t* inexact) {
-  SplitRowsOnTiles(a, a_row, first, terms, to, inexact);
+               uint32_t* largest) {
+  SplitRowsOnTiles(a, a_row, first, terms, to, largest);
 }
 void MultiplyTiles(const TileProduct& p) { Multiply(p); }
 
@@ -387,7 +385,7 @@ void MultiplyTiles(const TileProduct& p) { Multiply(p); }
 #else
 
 bool HasTileProducts() { return false; }
-void SplitRows(const float*, size_t, size_t, size_t, const TileRows&, uint8_t*) {}
+void SplitRows(const float*, size_t, size_t, size_t, const TileRows&, uint32_t*) {}
 void MultiplyTiles(const TileProduct&) {}
 
 #endif

@@ -206,7 +206,7 @@ absl::StatusOr<Verdict> Check(const Problem& p) {
   const FlushDenormals flush;  // as in a session
   Flags flags;
   flags.strict_nan = !p.ordinary.empty();
-  // Half of the problems on tiles, if they can be: most are too small for that otherwise.
+  // Force tiles for half of the problems; most are too small to use them by themselves.
   flags.tiles = p.golden.line.size() % 4 < 2 ? 2 : 1;
   Verdict verdict;
   const char* const name = FindOp(p.node.op).info->row.native;
