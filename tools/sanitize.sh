@@ -27,7 +27,7 @@ export LSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/lsan.supp
 # Under ThreadSanitizer, each kernel runs on one thread unless a test asks for more: spinning threads
 # are slow there. The threads under test are those that share a session.
 [ "$kind" = thread ] && export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
-export TSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/tsan.supp:halt_on_error=1
+export TSAN_OPTIONS=suppressions=$TENON_ROOT/tools/sanitizers/tsan.supp:halt_on_error=1:allocator_may_return_null=1:max_allocation_size_mb=4096
 pattern=$(IFS='|' && echo "$*")
 failed=0
 ctest --test-dir "$dir" --output-on-failure --no-tests=error -LE slow -R "^(${pattern:-.*})(_shard[0-9]+)?\$" \
