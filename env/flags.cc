@@ -56,8 +56,7 @@ const FlagRow kRows[] = {
      "and which spreads an infinity over a tile of results"},
     {"TENON_TILES", &Flags::tiles, "1",
      "1: float products and convolutions use the CPU's matrix tiles (AMX) where that is faster, "
-     "with "
-     "the accuracy of float; 0: never; 2: wherever they can (for tests)"},
+     "with the accuracy of float; 0: never; 2: wherever they can (for tests)"},
     {"TF_SET_ONEDNN_FPMATH_MODE", &Flags::fpmath_mode, "",
      "BF16: compute in bfloat16 where that is safe, as with --precision bf16; empty: float32"},
     {"GOMP_SPINCOUNT", &Flags::spin_count, "",
