@@ -73,13 +73,7 @@ class BlockedKernelImpl final : public Kernel {
   size_t own_scratch() const { return static_cast<size_t>(rows_) * kBlockRow; }
 
   OutputPart Part(int64_t task) const {
-    const int64_t i = task / column_parts_, j = task % column_parts_;
-    const auto strip = static_cast<int64_t>(loops_.columns);
-    const int64_t row = i * rows_, rows = std::min(rows_, product_.m - row);
-    const int64_t column = strips_ * j / column_parts_ * strip;
-    const int64_t end = std::min(strips_ * (j + 1) / column_parts_ * strip, product_.n);
-    const auto size = [](int64_t n) { return static_cast<size_t>(n); };
-    return {size(row), size(std::max<int64_t>(rows, 0)), size(column), size(end - column)};
+    return PartOfTask(product_, {rows_, column_parts_, static_cast<int64_t>(loops_.columns)}, task);
   }
 
   void Multiply(const OutputPart& part, const float* a, float* block, float* out) const {
@@ -143,6 +137,16 @@ class BlockedKernelImpl final : public Kernel {
 };
 
 }  // namespace
+
+OutputPart PartOfTask(const PanelSums& product, const PartSizes& sizes, int64_t task) {
+  const int64_t i = task / sizes.column_parts, j = task % sizes.column_parts;
+  const int64_t strips = CeilDiv(product.n, sizes.strip);
+  const int64_t row = i * sizes.rows, rows = std::min(sizes.rows, product.m - row);
+  const int64_t column = strips * j / sizes.column_parts * sizes.strip;
+  const int64_t end = std::min(strips * (j + 1) / sizes.column_parts * sizes.strip, product.n);
+  const auto size = [](int64_t n) { return static_cast<size_t>(n); };
+  return {size(row), size(std::max<int64_t>(rows, 0)), size(column), size(end - column)};
+}
 
 absl::StatusOr<std::unique_ptr<Kernel>> BlockedKernel(PrepareContext& p, const PanelSums& product,
                                                       std::shared_ptr<const PackedLayout> layout,

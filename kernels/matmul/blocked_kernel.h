@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/contraction/fused_ops.h"
+#include "kernels/contraction/tile_chain.h"
 #include "kernels/interface/kernel.h"
 #include "primitive_cache/weight_panels.h"
 
@@ -17,6 +18,14 @@ struct PanelSums {
   WeightPanels panels;
   int threads = 1;
 };
+
+// How the output is cut into tasks: blocks of `rows` rows by `column_parts` ranges of strips, which
+// are `strip` columns.
+struct PartSizes {
+  int64_t rows = 0, column_parts = 0, strip = 0;
+};
+// Task i's part, with no rows if those before it have them all.
+OutputPart PartOfTask(const PanelSums& product, const PartSizes& sizes, int64_t task);
 
 // The rows of a, [m, k], where input 0 is no such matrix.
 class RowSource {

@@ -134,14 +134,8 @@ class TileKernelImpl final : public Kernel {
   }
 
   OutputPart Part(int64_t task) const {
-    const int64_t i = task / tasks_.column_parts, j = task % tasks_.column_parts;
-    const auto strip = static_cast<int64_t>(kTileColumns);
-    const int64_t strips = CeilDiv(product_.n, strip);
-    const int64_t row = i * tasks_.rows, rows = std::min(tasks_.rows, product_.m - row);
-    const int64_t column = strips * j / tasks_.column_parts * strip;
-    const int64_t end = std::min(strips * (j + 1) / tasks_.column_parts * strip, product_.n);
-    const auto size = [](int64_t n) { return static_cast<size_t>(n); };
-    return {size(row), size(rows), size(column), size(end - column)};
+    return PartOfTask(product_,
+                      {tasks_.rows, tasks_.column_parts, static_cast<int64_t>(kTileColumns)}, task);
   }
 
   void Compute(RunContext& r, const OutputPart& part, char* scratch) const {
