@@ -87,16 +87,10 @@ absl::StatusOr<Tensor> PackedWeights::Plain() const {
 }
 
 bool PackedWeights::WithinLimit(int threads) const {
-  std::call_once(checked_, [&] {
+  return within_limit_.Holds([&] {
     const auto elements = static_cast<int64_t>(blob_.bytes() / SizeOf(dtype_));
-    within_limit_ = tenon::WithinLimit(blob_.raw(), dtype_, elements, threads);
+    return tenon::WithinLimit(blob_.raw(), dtype_, elements, threads);
   });
-  return within_limit_;
-}
-
-bool PackedWeights::Checked(absl::FunctionRef<bool()> check) const {
-  std::call_once(checked_more_, [&] { holds_ = check(); });
-  return holds_;
 }
 
 absl::StatusOr<std::shared_ptr<const PackedWeights>> PackConstant(

@@ -15,6 +15,19 @@
 
 namespace tenon {
 
+// The result of a check, which is made when it is first asked for.
+class CheckedOnce {
+ public:
+  bool Holds(absl::FunctionRef<bool()> check) const {
+    std::call_once(checked_, [&] { holds_ = check(); });
+    return holds_;
+  }
+
+ private:
+  mutable std::once_flag checked_;
+  mutable bool holds_ = false;
+};
+
 class PackedWeights final : public DerivedConstant {
  public:
   PackedWeights(std::shared_ptr<const PackedLayout> layout, Tensor blob, DType dtype, Shape shape)
@@ -31,17 +44,14 @@ class PackedWeights final : public DerivedConstant {
   // Whether no element is a NaN, infinite or above FiniteGuard::kLimit. Float and bfloat16 only.
   bool WithinLimit(int threads) const;
   // What the first call's `check` of the elements found; each layout has one kind of check.
-  bool Checked(absl::FunctionRef<bool()> check) const;
+  bool Checked(absl::FunctionRef<bool()> check) const { return of_layout_.Holds(check); }
 
  private:
   const std::shared_ptr<const PackedLayout> layout_;
   const Tensor blob_;
   const DType dtype_;
   const Shape shape_;
-  mutable std::once_flag checked_;
-  mutable bool within_limit_ = false;
-  mutable std::once_flag checked_more_;
-  mutable bool holds_ = false;
+  const CheckedOnce within_limit_, of_layout_;
 };
 
 // Returns the constant in that layout; packs it the first time.
