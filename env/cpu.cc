@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
@@ -123,6 +124,15 @@ std::string CpuName() {
 bool Halves512BitVectors() {
   static const bool halves = IsZen4();  // in a virtual machine, each cpuid leaves it
   return halves;
+}
+
+size_t SecondLevelCacheBytes() {
+  static const size_t bytes = [] {
+    constexpr size_t kSmall = 256 << 10;
+    const long stated = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return stated > 0 ? static_cast<size_t>(stated) : kSmall;
+  }();
+  return bytes;
 }
 
 int64_t PeakResidentBytes() {

@@ -2,6 +2,7 @@
 #ifndef TENON_ENV_CPU_H_
 #define TENON_ENV_CPU_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -17,6 +18,9 @@ std::string CpuName();
 // Whether the CPU has AVX-512 but computes 512-bit vectors as two halves (AMD's Zen 4): its peak is
 // that of 256-bit vectors.
 bool Halves512BitVectors();
+
+// Of a core; 256 KiB if the system does not report it.
+size_t SecondLevelCacheBytes();
 
 // Peak resident memory of this process so far, in bytes; 0 if the system does not report it.
 int64_t PeakResidentBytes();

@@ -22,6 +22,9 @@
 #include "kernels/attention/rows-inl.h"
 #include "kernels/simd/math-inl.h"
 #include "kernels/simd/part-inl.h"
+#if HWY_ARCH_X86
+#include "kernels/simd/sums_avx2.h"
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
@@ -242,6 +245,16 @@ struct Blocks {
     const size_t depth = static_cast<size_t>(p.depth), lanes = l.lanes;
     for (size_t i = 0; i < keys; i += kSums) {
       const float* HWY_RESTRICT k = at(l.k) + i * depth;
+#if HWY_TARGET == HWY_AVX2
+      if (vectors == 3 && depth > 0 && depth % WideSums::kStep == 0) {
+        ComputeWideSumsOfRows({.a = k,
+                               .a_stride = depth * sizeof(float),
+                               .w = q,
+                               .steps = depth / WideSums::kStep,
+                               .sums = s + i * vectors * lanes});
+        continue;
+      }
+#endif
       Vf sum[kSums * vectors];
 #pragma GCC unroll 24
       for (size_t j = 0; j < kSums * vectors; ++j) sum[j] = hn::Zero(FloatTag());
@@ -277,7 +290,21 @@ struct Blocks {
       Vf sum[kSums * vectors];
 #pragma GCC unroll 24
       for (size_t j = 0; j < kSums * vectors; ++j) sum[j] = hn::Zero(FloatTag());
-      for (size_t k = 0; k < keys; ++k) {
+      size_t k = 0;
+#if HWY_TARGET == HWY_AVX2
+      if (vectors == 3 && keys >= WideSums::kStep) {
+        HWY_ALIGN float loaded[kSums * vectors * hn::MaxLanes(FloatTag())];
+        const size_t steps = keys / WideSums::kStep;
+        ComputeWideSumsOfColumns(
+            {.a = v, .a_stride = l.width * sizeof(float), .w = s, .steps = steps, .sums = loaded});
+#pragma GCC unroll 24
+        for (size_t j = 0; j < kSums * vectors; ++j) {
+          sum[j] = hn::Load(FloatTag(), loaded + j * lanes);
+        }
+        k = steps * WideSums::kStep;
+      }
+#endif
+      for (; k < keys; ++k) {
         Vf row[vectors];
 #pragma GCC unroll 4
         for (size_t c = 0; c < vectors; ++c) {

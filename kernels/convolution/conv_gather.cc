@@ -19,12 +19,12 @@ class WindowRows final : public RowSource {
  public:
   explicit WindowRows(const ConvGeometry& g) : g_(g) {}
 
-  void Copy(const float* input, int64_t row, int64_t rows, int64_t term, int64_t terms,
-            float* to) const override {
+  void Copy(const float* input, int64_t row, int64_t rows, int64_t term, int64_t terms, float* to,
+            int64_t to_row) const override {
     const int64_t line = g_.window[1] * g_.in_channels;
     int64_t x = row % g_.out[1], y = row / g_.out[1] % g_.out[0], n = row / g_.out[1] / g_.out[0];
     const int64_t first_line = term / line, first_term = term % line;
-    for (int64_t i = 0; i < rows; ++i, to += kBlockRow) {
+    for (int64_t i = 0; i < rows; ++i, to += to_row) {
       float* at = to;
       int64_t left = terms, from = first_term;
       for (int64_t dy = first_line; left > 0; ++dy, from = 0) {

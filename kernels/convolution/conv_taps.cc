@@ -117,7 +117,8 @@ class ConvTapsKernelImpl final : public Kernel {
   void AddTaps(const float* image, int64_t line, int64_t begin, const TapSegment& s,
                BlockedProduct& p) const {
     const float* const weights = static_cast<const float*>(weights_->data());
-    const size_t part = EqualTerms(in_channels_);
+    p.terms = in_channels_;
+    p.part = EqualTerms(in_channels_);
     const int64_t image_row = line / height_.out * height_.in, output = line % height_.out;
     const int64_t last = height_.TapFrom(output, height_.in);
     for (int64_t y = height_.TapFrom(output, 0); y < last; ++y) {
@@ -125,13 +126,10 @@ class ConvTapsKernelImpl final : public Kernel {
       for (int64_t x = s.first; x < s.last; ++x) {
         const auto pixel = static_cast<size_t>(row * width_.in + width_.Source(begin, x));
         const auto tap = static_cast<size_t>(y * width_.window + x);
-        for (size_t k = 0; k < in_channels_; k += part) {
-          p.terms = std::min(part, in_channels_ - k);
-          p.a = image + pixel * in_channels_ + k;
-          p.w = weights + (tap * in_channels_ + k) * p.width;
-          loops_.multiply(p);
-          p.add = true;
-        }
+        p.a = image + pixel * in_channels_;
+        p.w = weights + tap * in_channels_ * p.width;
+        loops_.multiply(p);
+        p.add = true;
       }
     }
   }

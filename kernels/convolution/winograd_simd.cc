@@ -9,6 +9,9 @@
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
 #include "kernels/simd/part-inl.h"
+#if HWY_ARCH_X86
+#include "kernels/simd/sums_avx2.h"
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
@@ -205,10 +208,43 @@ HWY_INLINE void StoreSums(Vf (&sums)[rows][vectors], bool add, float* out) {
   }
 }
 
+#if HWY_TARGET == HWY_AVX2
+// Whole blocks of channels of one segment.
+template <size_t rows>
+HWY_INLINE void WholeBlocks(const WinogradProduct& p, size_t row, float* out) {
+  constexpr size_t lanes = hn::MaxLanes(FloatTag()), width = 2 * lanes;
+  static_assert(lanes == RowSums::kStep);
+  HWY_ALIGN float sums[6 * width];
+  for (size_t c = 0; c < p.channels; c += kSumChannels) {
+    ComputeRowSums<rows>({.a = p.a[0] + c / lanes * p.block_stride + row * lanes,
+                          .a_row = lanes * sizeof(float),
+                          .a_step = p.block_stride * sizeof(float),
+                          .w = p.b + c * width,
+                          .w_second = p.b + c * width + lanes,
+                          .w_row = width * sizeof(float),
+                          .ahead = p.b,
+                          .ahead_step = 0,
+                          .steps = std::min(kSumChannels, p.channels - c) / lanes,
+                          .sums = sums});
+    const FloatTag d;
+#pragma GCC unroll 12
+    for (size_t i = 0; i < rows * width; i += lanes) {
+      const Vf sum = hn::Load(d, sums + i);
+      hn::StoreU(c == 0 ? sum : hn::Add(hn::LoadU(d, out + i), sum), d, out + i);
+    }
+  }
+}
+#endif
+
 template <size_t rows, size_t vectors>
 HWY_INLINE void Rows(const WinogradProduct& p, size_t row, float* out) {
   const FloatTag d;
   constexpr size_t lanes = hn::MaxLanes(FloatTag());
+#if HWY_TARGET == HWY_AVX2
+  if constexpr (rows >= 4 && vectors == 2) {
+    if (p.segments == 1 && p.channels % lanes == 0) return WholeBlocks<rows>(p, row, out);
+  }
+#endif
   const float* b = p.b;
   Vf sums[rows][vectors];
   for (auto& of_row : sums) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "env/cpu.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/contraction/packed_weights.h"
@@ -14,12 +15,20 @@
 namespace tenon {
 namespace {
 
-// Of a task: its block of a fits half of the second-level cache, and its results the rest.
-constexpr int64_t kMostRows = 144;
+constexpr int64_t kMostRows = 144;  // of a task
 constexpr int64_t kMostColumns = 1024;
 constexpr int64_t kTasksPerThread = 2;
 // Rows that are multiples of this many floats apart share few sets of the first-level cache.
 constexpr int64_t kFewSets = 1024;
+
+// The terms of a call of the loops: as many parts of a sum as are fast, and as leave an eighth of
+// the second-level cache to weights and results. At least one part, of which 144 rows fit 256 KiB.
+size_t BlockTerms(const BlockedLoops& loops, int64_t rows, int64_t depth) {
+  const size_t part = EqualTerms(static_cast<size_t>(depth));
+  const size_t cached =
+      SecondLevelCacheBytes() / 8 * 7 / (static_cast<size_t>(rows) * sizeof(float));
+  return std::max<size_t>(std::min(cached, loops.most_terms) / part, 1) * part;
+}
 
 class BlockedKernelImpl final : public Kernel {
  public:
@@ -44,6 +53,8 @@ class BlockedKernelImpl final : public Kernel {
       ++column_parts_;
     }
     rows_ = CeilDiv(product.m, row_parts_);
+    terms_ = BlockTerms(loops, rows_, product.k);
+    copy_row_ = CopiedRow(std::min(terms_, static_cast<size_t>(product.k)));
   }
 
   size_t scratch_bytes() const {
@@ -70,7 +81,7 @@ class BlockedKernelImpl final : public Kernel {
   }
 
  private:
-  size_t own_scratch() const { return static_cast<size_t>(rows_) * kBlockRow; }
+  size_t own_scratch() const { return static_cast<size_t>(rows_) * copy_row_; }
 
   OutputPart Part(int64_t task) const {
     return PartOfTask(product_, {rows_, column_parts_, static_cast<int64_t>(loops_.columns)}, task);
@@ -78,9 +89,9 @@ class BlockedKernelImpl final : public Kernel {
 
   void Multiply(const OutputPart& part, const float* a, float* block, float* out) const {
     const auto depth = static_cast<size_t>(product_.k);
-    const size_t terms = EqualTerms(depth);
     BlockedProduct p;
-    p.a_row = copies_ ? kBlockRow : depth;
+    p.part = EqualTerms(depth);
+    p.a_row = copies_ ? copy_row_ : depth;
     p.rows = part.rows;
     p.column = part.column;
     p.columns = part.columns;
@@ -90,39 +101,41 @@ class BlockedKernelImpl final : public Kernel {
     p.out_row = static_cast<size_t>(product_.n);
     p.out = out + part.row * p.out_row + part.column;
     const float* const w = static_cast<const float*>(weights_->data());
-    for (size_t k = 0; k < depth && part.rows > 0; k += terms) {
-      p.terms = std::min(terms, depth - k);
+    p.next_row = depth;
+    for (size_t k = 0; k < depth && part.rows > 0; k += terms_) {
+      p.terms = std::min(terms_, depth - k);
       p.w = w + k * p.width;
       p.add = k > 0;
       p.a = copies_ ? block : a + part.row * depth + k;
       if (copies_) CopyBlock(part, k, p.terms, a, block);
-      p.next = NextBlock(part, k + terms, a);
-      p.next_row = depth;
+      p.next_terms = std::min(terms_, depth - (k + terms_ < depth ? k + terms_ : 0));
+      p.next = NextBlock(part, k + terms_, p.next_terms, a);
       loops_.multiply(p);
     }
   }
 
-  // The block that begins with term k, of these rows or else of the next ones; null if that is too
-  // small, or gathered.
-  const float* NextBlock(const OutputPart& part, size_t k, const float* a) const {
+  // The block that begins with term k, of these rows or else of the next ones; null if there is
+  // none, if the cache is not large enough for two, or rows are gathered.
+  const float* NextBlock(const OutputPart& part, size_t k, size_t terms, const float* a) const {
     const auto depth = static_cast<size_t>(product_.k);
-    if (source_ != nullptr) return nullptr;
-    if (k + kBlockTerms <= depth) return a + part.row * depth + k;
+    const bool room = 2 * part.rows * terms * sizeof(float) <= SecondLevelCacheBytes() / 8 * 5;
+    if (source_ != nullptr || !room) return nullptr;
+    if (k < depth) return a + part.row * depth + k;
     const bool more = part.row + 2 * part.rows <= static_cast<size_t>(product_.m);
-    if (k < depth || depth < kBlockTerms || !more) return nullptr;
-    return a + (part.row + part.rows) * depth;
+    return more ? a + (part.row + part.rows) * depth : nullptr;
   }
 
   void CopyBlock(const OutputPart& part, size_t k, size_t terms, const float* a,
                  float* block) const {
     if (source_ != nullptr) {
       source_->Copy(a, static_cast<int64_t>(part.row), static_cast<int64_t>(part.rows),
-                    static_cast<int64_t>(k), static_cast<int64_t>(terms), block);
+                    static_cast<int64_t>(k), static_cast<int64_t>(terms), block,
+                    static_cast<int64_t>(copy_row_));
       return;
     }
     const auto depth = static_cast<size_t>(product_.k);
     for (size_t i = 0; i < part.rows; ++i) {
-      std::copy_n(a + (part.row + i) * depth + k, terms, block + i * kBlockRow);
+      std::copy_n(a + (part.row + i) * depth + k, terms, block + i * copy_row_);
     }
   }
 
@@ -134,6 +147,7 @@ class BlockedKernelImpl final : public Kernel {
   const int threads_;
   bool copies_ = false;
   int64_t rows_ = 0, row_parts_ = 0, strips_ = 0, column_parts_ = 0;
+  size_t terms_ = 0, copy_row_ = 0;  // of a block; from row to row of a copy
 };
 
 }  // namespace

@@ -31,9 +31,9 @@ OutputPart PartOfTask(const PanelSums& product, const PartSizes& sizes, int64_t 
 class RowSource {
  public:
   virtual ~RowSource() = default;
-  // to[i * kBlockRow + j] = a[row + i, term + j] for i < rows and j < terms.
+  // to[i * to_row + j] = a[row + i, term + j] for i < rows and j < terms.
   virtual void Copy(const float* input, int64_t row, int64_t rows, int64_t term, int64_t terms,
-                    float* to) const = 0;
+                    float* to, int64_t to_row) const = 0;
 };
 
 // The rows of a are those of input 0, which is dense, or come from `rows`; the weights, input 1,

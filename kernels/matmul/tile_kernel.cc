@@ -33,6 +33,8 @@ constexpr double kVectorMultiply = 0.0118, kReadWeight = 0.3;
 // not depend on the actual number of threads, so that the bits of results do not.)
 constexpr double kLeastSpeed = 1.12;
 constexpr int kEstimateThreads = 2;
+// Of rows that are gathered, in parts.
+constexpr size_t kCopiedRow = CopiedRow(kPartTerms);
 
 // How the output is cut into tasks: blocks of `rows` rows by ranges of strips, which are
 // kTileColumns columns.
@@ -103,7 +105,7 @@ class TileKernelImpl final : public Kernel {
     parts_at_ = place(TileRowsBytes(rows, terms_));
     loops_at_ = place(TileProductScratch(rows));
     largest_at_ = place(rows * sizeof(uint32_t));
-    if (source_ != nullptr) block_at_ = place(rows * kBlockRow * sizeof(float));
+    if (source_ != nullptr) block_at_ = place(rows * kCopiedRow * sizeof(float));
   }
 
   size_t scratch_bytes() const { return static_cast<size_t>(threads_) * scratch_; }
@@ -204,10 +206,10 @@ class TileKernelImpl final : public Kernel {
       return SplitRows(a + part.row * depth() + k, depth(), 0, to.terms, to, largest);
     }
     float* const block = reinterpret_cast<float*>(scratch + block_at_);
-    for (size_t first = 0; first < to.terms; first += kBlockTerms) {
-      const size_t terms = std::min(kBlockTerms, to.terms - first);
+    for (size_t first = 0; first < to.terms; first += kPartTerms) {
+      const size_t terms = std::min(kPartTerms, to.terms - first);
       Copy(part.row, part.rows, k + first, terms, a, block);
-      SplitRows(block, kBlockRow, first, terms, to, largest);
+      SplitRows(block, kCopiedRow, first, terms, to, largest);
     }
   }
 
@@ -216,7 +218,8 @@ class TileKernelImpl final : public Kernel {
     float* const block = reinterpret_cast<float*>(scratch + block_at_);
     const size_t terms = EqualTerms(depth());
     BlockedProduct p;
-    p.a_row = source_ == nullptr ? depth() : kBlockRow;
+    p.part = terms;
+    p.a_row = source_ == nullptr ? depth() : kCopiedRow;
     p.rows = part.rows;
     p.column = part.column;
     p.columns = part.columns;
@@ -237,7 +240,7 @@ class TileKernelImpl final : public Kernel {
 
   void Copy(size_t row, size_t rows, size_t term, size_t terms, const float* a, float* to) const {
     const auto size = [](size_t n) { return static_cast<int64_t>(n); };
-    source_->Copy(a, size(row), size(rows), size(term), size(terms), to);
+    source_->Copy(a, size(row), size(rows), size(term), size(terms), to, kCopiedRow);
   }
 
   const PanelSums product_;
