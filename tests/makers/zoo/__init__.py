@@ -6,8 +6,8 @@ MODULES = {
                      "vit", "swin", "segformer", "mobilevit", "wav2vec2",
                      "whisper"],
     "llama": ["prefill", "decode"],
-    "keras_networks": ["convnext", "lstm", "gru", "bilstm", "unet3d", "espcn",
-                       "dcgan", "wavenet"],
+    "keras_networks": ["convnext", "mobilenetv3", "efficientnetv2", "lstm",
+                       "gru", "bilstm", "unet3d", "espcn", "dcgan", "wavenet"],
     "detection": ["yolo", "deeplab"],
     "click_rates": ["deepfm", "din"],
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -16,6 +17,22 @@ def convnext() -> network.Network:
       weights=None, input_tensor=keras.Input((224, 224, 3), name="image"),
       classifier_activation=None)
   return network.of_keras(model, network.image("image", 224, 224))
+
+
+def _tagger(application: Callable[..., Any]) -> network.Network:
+  """An image tagger of 224 x 224 pixels that expects values of -1 to 1."""
+  model = application(
+      weights=None, input_tensor=keras.Input((224, 224, 3), name="image"),
+      include_preprocessing=False, classifier_activation=None)
+  return network.of_keras(model, network.image("image", 224, 224))
+
+
+def mobilenetv3() -> network.Network:
+  return _tagger(keras.applications.MobileNetV3Large)
+
+
+def efficientnetv2() -> network.Network:
+  return _tagger(keras.applications.EfficientNetV2B0)
 
 
 def _recurrent(layer: Any, depth: int, steps: int, features: int,
