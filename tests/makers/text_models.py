@@ -225,7 +225,21 @@ class Offsets(tf.Module):
     return outputs
 
 
-MODELS = {"offsets": Offsets, "bert": lambda: Bert(False), "fast_bert": lambda: Bert(True),
+class Sentences(tf.Module):
+  """Sentences of texts, and of their words and punctuation."""
+
+  def run(self, first: tf.Tensor, second: tf.Tensor) -> dict[str, tf.Tensor]:
+    found, starts, ends = text.StateBasedSentenceBreaker().break_sentences_with_offsets(first)
+    words = tf.strings.split(tf.strings.regex_replace(second, r"([[:punct:]])", r" \1 "))
+    zeros = tf.zeros_like(words, tf.int64)
+    begins, limits, properties, marks = text.sentence_fragments(words, zeros, zeros, zeros)
+    return {"found": found.flat_values, "splits": found.row_splits, "starts": starts.flat_values,
+            "ends": ends.flat_values, "begins": begins.flat_values, "limits": limits.flat_values,
+            "properties": properties.flat_values, "marks": marks.flat_values}
+
+
+MODELS = {"offsets": Offsets, "sentences": Sentences,
+          "bert": lambda: Bert(False), "fast_bert": lambda: Bert(True),
           "unigram": lambda: Pieces(model_type="unigram", vocab_size=320),
           "bpe": lambda: Pieces(model_type="bpe", vocab_size=700, character_coverage=0.98, byte_fallback=True,
                                 normalization_rule_name="identity",
