@@ -36,10 +36,7 @@ absl::StatusOr<std::array<uint64_t, kGeneratorStateSize>> Advance(Tensor& state,
 }
 
 Philox GeneratorOf(const std::array<uint64_t, kGeneratorStateSize>& state) {
-  const auto low = [](uint64_t v) { return static_cast<uint32_t>(v); };
-  const auto high = [](uint64_t v) { return static_cast<uint32_t>(v >> 32); };
-  return Philox({low(state[0]), high(state[0]), low(state[1]), high(state[1])},
-                {low(state[2]), high(state[2])});
+  return Philox::Of(state[0], state[1], state[2]);
 }
 
 // `fill(run, generator, out)` writes the output's content. The output's shape follows the inputs

@@ -127,10 +127,14 @@ void FillGroups(T* out, int64_t n, F&& make) {
 
 }  // namespace
 
-Philox Philox::FromSeeds(uint64_t seed, uint64_t seed2) {
-  return Philox({0, 0, static_cast<uint32_t>(seed2), static_cast<uint32_t>(seed2 >> 32)},
-                {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+Philox Philox::Of(uint64_t counter_low, uint64_t counter_high, uint64_t key) {
+  const auto low = [](uint64_t v) { return static_cast<uint32_t>(v); };
+  const auto high = [](uint64_t v) { return static_cast<uint32_t>(v >> 32); };
+  return Philox({low(counter_low), high(counter_low), low(counter_high), high(counter_high)},
+                {low(key), high(key)});
 }
+
+Philox Philox::FromSeeds(uint64_t seed, uint64_t seed2) { return Of(0, seed2, seed); }
 
 Philox Philox::Unpredictable() {
   std::random_device device;

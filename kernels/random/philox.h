@@ -13,8 +13,9 @@
 
 namespace tenon {
 
-// The number of this algorithm in tf.random.Algorithm.
+// Numbers in tf.random.Algorithm: this algorithm, and any that suits the device, on CPUs this one.
 inline constexpr int32_t kPhiloxAlgorithm = 1;
+inline constexpr int32_t kAnyAlgorithm = 3;
 
 class Philox {
  public:
@@ -22,6 +23,8 @@ class Philox {
   using Key = std::array<uint32_t, 2>;
 
   Philox(const Block& counter, const Key& key) : counter_(counter), key_(key) {}
+  // The state of tf.random.Generator.
+  static Philox Of(uint64_t counter_low, uint64_t counter_high, uint64_t key);
   // Seeded from an op's attributes seed and seed2.
   static Philox FromSeeds(uint64_t seed, uint64_t seed2);
   // Seeded from the operating system's random numbers.

@@ -11,8 +11,6 @@
 namespace tenon {
 namespace {
 
-constexpr int32_t kAnyAlgorithm = 3;
-
 struct KeyAndCounter {
   Philox::Key key;
   Philox::Block counter;
@@ -47,11 +45,8 @@ struct Source {
     if (algorithm != kPhiloxAlgorithm && algorithm != kAnyAlgorithm) {
       return InvalidArgument("algorithm ", algorithm, " is not Philox (1)");
     }
-    const uint64_t key = *run.input<uint64_t>(1);
     const uint64_t* counter = run.input<uint64_t>(2);
-    return Philox({static_cast<uint32_t>(counter[0]), static_cast<uint32_t>(counter[0] >> 32),
-                   static_cast<uint32_t>(counter[1]), static_cast<uint32_t>(counter[1] >> 32)},
-                  {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)});
+    return Philox::Of(counter[0], counter[1], *run.input<uint64_t>(1));
   }
 };
 
