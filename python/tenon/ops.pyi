@@ -3356,6 +3356,33 @@ def SeluGrad(gradients: _Value, outputs: _Value, *, T: _DType = ...) -> _Tensor:
     """gradients: T, outputs: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16.
     """
 
+class _SentenceFragmentsOutputs(_NamedTuple):
+    fragment_start: _Tensor
+    fragment_end: _Tensor
+    fragment_properties: _Tensor
+    terminal_punc_token: _Tensor
+    output_row_lengths: _Tensor
+
+def SentenceFragments(row_lengths: _Value, token_start: _Value, token_end: _Value, token_word: _Value,
+        token_properties: _Value, *, input_encoding: str | bytes, errors: str | bytes = "replace",
+        replacement_char: int = 65533, replace_control_characters: bool = False) -> _SentenceFragmentsOutputs:
+    """row_lengths: int64, token_start: int64, token_end: int64, token_word: string, token_properties: int64 ->
+    fragment_start: int64, fragment_end: int64, fragment_properties: int64, terminal_punc_token: int64,
+    output_row_lengths: int64.
+    """
+
+class _SentenceFragmentsV2Outputs(_NamedTuple):
+    fragment_start: _Tensor
+    fragment_end: _Tensor
+    fragment_properties: _Tensor
+    terminal_punc_token: _Tensor
+    output_row_lengths: _Tensor
+
+def SentenceFragmentsV2(doc: _Value) -> _SentenceFragmentsV2Outputs:
+    """doc: string -> fragment_start: int64, fragment_end: int64, fragment_properties: int64, terminal_punc_token:
+    int64, output_row_lengths: int64.
+    """
+
 def SerializeManySparse(sparse_indices: _Value, sparse_values: _Value, sparse_shape: _Value, *, T: _DType = ...,
         out_type: _DType = "string") -> _Tensor:
     """sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> serialized_sparse: out_type. T: float16 bfloat16
@@ -4619,6 +4646,10 @@ def XlaConvV2(lhs: _Value, rhs: _Value, window_strides: _Value, padding: _Value,
     bfloat16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 complex64 complex128. Tindices: int32 int64.
     """
 
+def XlaDequantize(input: _Value, *, min_range: float, max_range: float, mode: str | bytes,
+        transpose_output: bool) -> _Tensor:
+    """input: uint32 -> output: bfloat16."""
+
 def XlaDot(lhs: _Value, rhs: _Value, *, T: _DType = ..., dimension_numbers: str | bytes,
         precision_config: str | bytes) -> _Tensor:
     """lhs: T, rhs: T -> output: T. T: float32 float64 float16 bfloat16 int8 uint8 int16 uint16 int32 uint32 int64
@@ -4681,6 +4712,16 @@ def XlaReducePrecision(operand: _Value, *, T: _DType = ..., exponent_bits: int, 
 
 def XlaReplicaId() -> _Tensor:
     """nothing -> id: int32."""
+
+class _XlaRngBitGeneratorOutputs(_NamedTuple):
+    output_key: _Tensor
+    output: _Tensor
+
+def XlaRngBitGenerator(algorithm: _Value, initial_state: _Value, shape: _Value, *, dtype: _DType = "uint64",
+        Tshape: _DType = ...) -> _XlaRngBitGeneratorOutputs:
+    """algorithm: int32, initial_state: uint64, shape: Tshape -> output_key: uint64, output: dtype. dtype: uint8 int8
+    int32 int64 uint32 uint64. Tshape: int32 int64.
+    """
 
 class _XlaSelfAdjointEigOutputs(_NamedTuple):
     w: _Tensor
