@@ -16,6 +16,11 @@ absl::Status ArgmaxShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+absl::Status ArgmaxGradShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 4));
+  return UnchangedShape(c);
+}
+
 absl::Status ArgmaxGradGradShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(PoolShape(c, 2));
   TENON_RETURN_IF_ERROR(MergeShapes(c.input(0), c.input(1)).status());
@@ -48,7 +53,7 @@ const OpRegistration argmax_grad({
     .attrs = "T: type; ksize: list(int); strides: list(int); padding: string; "
              "include_batch_in_index: bool = false; Targmax: type",
     .types = kTypes,
-    .shape = UnchangedShape,
+    .shape = ArgmaxGradShape,
     .reference = MaxPoolArgmaxGrad,
     .error_bound = ErrorBound::kPoolGradient,
 });
