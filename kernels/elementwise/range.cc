@@ -53,13 +53,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> RangeKernel(PrepareContext& p) {
       const T start = *run.input<T>(0);
       const T delta = *run.input<T>(2);
       T* out = run.output<T>(0);
-      T value = start;
       for (int64_t i = 0; i < n; ++i) {
-        out[i] = value;
         if constexpr (kIsInt<T>) {
-          value = WrapAdd(value, delta);
-        } else {
-          value = static_cast<T>(ToCompute(value) + ToCompute(delta));
+          out[i] = WrapAdd(start, WrapMul(static_cast<T>(i), delta));
+        } else {  // a sum of steps would add up their rounding errors
+          const T way = static_cast<T>(ToCompute(static_cast<T>(i)) * ToCompute(delta));
+          out[i] = static_cast<T>(ToCompute(start) + ToCompute(way));
         }
       }
       return absl::OkStatus();

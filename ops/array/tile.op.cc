@@ -162,19 +162,21 @@ absl::Status BroadcastArgsShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+// Sizes are numbers like others here: -1 is not an unknown one.
 absl::StatusOr<std::unique_ptr<Kernel>> BroadcastArgs(PrepareContext& p) {
-  const Shape a = p.input_shape(0);
-  const Shape b = p.input_shape(1);
+  const int64_t na = p.input_shape(0).dim(0), nb = p.input_shape(1).dim(0);
   return DispatchType(TypeList<int32_t, int64_t>{}, p.input_dtype(0), [&]<typename T>() {
-    return MakeKernel([a, b](RunContext& run) -> absl::Status {
-      auto shape_of = [&](int i, int64_t n) {
-        Shape s;
-        for (int64_t k = 0; k < n; ++k) s.push_back(run.input<T>(i)[k]);
-        return s;
-      };
-      TENON_ASSIGN_OR_RETURN(const Shape out,
-                             BroadcastShapes(shape_of(0, a.dim(0)), shape_of(1, b.dim(0))));
-      for (int i = 0; i < out.rank(); ++i) run.output<T>(0)[i] = static_cast<T>(out.dim(i));
+    return MakeKernel([na, nb](RunContext& run) -> absl::Status {
+      const T* a = run.input<T>(0) + na;  // from the end
+      const T* b = run.input<T>(1) + nb;
+      T* out = run.output<T>(0) + std::max(na, nb);
+      for (int64_t i = 1; i <= std::max(na, nb); ++i) {
+        const T x = i <= na ? a[-i] : T(1), y = i <= nb ? b[-i] : T(1);
+        if (x != y && x != 1 && y != 1) {
+          return InvalidArgument("sizes ", x, " and ", y, " do not broadcast");
+        }
+        out[-i] = x == 1 ? y : x;
+      }
       return absl::OkStatus();
     });
   });
