@@ -22,9 +22,11 @@ absl::Status PatchesShape(ShapeContext& c) {
     const int64_t n = out.dim(axis);
     if (n < 0) continue;
     const int64_t window = (p.size[i] - 1) * p.rate[i] + 1;
-    const int64_t places = p.same ? n : n - window + 1;
+    // As for pools, a window that is too large by less than two strides has no place; a larger
+    // one is refused.
+    const int64_t places = (p.same ? n + p.stride[i] - 1 : n - window + p.stride[i]) / p.stride[i];
     if (places < 0) return InvalidArgument("a window of ", window, " in a size of ", n);
-    out.set_dim(axis, (places + p.stride[i] - 1) / p.stride[i]);
+    out.set_dim(axis, places);
   }
   out.set_dim(rank - 1, depth);
   if (out.IsComplete()) TENON_RETURN_IF_ERROR(out.CheckedElements().status());
