@@ -33,7 +33,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> Equality(PrepareContext& p) {
       return absl::OkStatus();
     });
   }
-  return Binary<op, AllTypes>(p);
+  if (!IsQuantized(p.input_dtype(0))) return Binary<op, AllTypes>(p);
+  // Quantized numbers of one dtype are equal if their integers are.
+  BinaryLoop loop = nullptr;
+  VisitStorage(p.input_dtype(0), [&]<typename T>() { loop = &elementwise::BinaryLoopOf<op, T>; });
+  return MakeBinaryKernel(p, loop, SizeOf(p.input_dtype(0)) == sizeof(bool));
 }
 
 const OpRegistration equal({
@@ -66,11 +70,10 @@ absl::Status SameShapes(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// The least difference of integers that is too large. (TensorFlow converts the tolerance, which is
-// undefined if it is negative or too large.)
+// The tolerance in an integer dtype. (TensorFlow converts it, which is undefined if it is negative
+// or too large.)
 template <typename T>
-T LeastDifference(float tolerance) {
-  if (!(tolerance >= 1)) return 0;
+T WholeTolerance(float tolerance) {
   if (tolerance >= std::ldexp(1.0f, std::numeric_limits<T>::digits)) {
     return std::numeric_limits<T>::max();
   }
@@ -88,9 +91,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ApproximateEqual(PrepareContext& p) {
       for (int64_t i = 0; i < n; ++i) {
         if constexpr (kIsInt<T>) {
           const T d = a[i] > b[i] ? WrapSub(a[i], b[i]) : WrapSub(b[i], a[i]);
-          out[i] = d < LeastDifference<T>(tolerance);
+          out[i] = tolerance >= 0 && d <= WholeTolerance<T>(tolerance);
         } else {
-          out[i] = std::abs(ToCompute(a[i]) - ToCompute(b[i])) < tolerance;
+          out[i] = std::abs(ToCompute(a[i]) - ToCompute(b[i])) <= tolerance;
         }
       }
       return absl::OkStatus();
