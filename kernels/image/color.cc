@@ -15,26 +15,48 @@ template <typename C>
 using Pixel = std::array<C, 3>;
 
 template <typename C>
-Pixel<C> ToHsv(const Pixel<C>& rgb) {
+C Least(const Pixel<C>& rgb) {
+  return std::min({rgb[0], rgb[1], rgb[2]});
+}
+
+template <typename C>
+C Largest(const Pixel<C>& rgb) {
+  return std::max({rgb[0], rgb[1], rgb[2]});
+}
+
+// From 0, red, by way of green and blue to 1; 0 for gray.
+template <typename C>
+C Hue(const Pixel<C>& rgb) {
   const auto [r, g, b] = rgb;
-  const C value = std::max({r, g, b}), range = value - std::min({r, g, b});
-  const C saturation = value > 0 ? range / value : C(0);
+  const C value = Largest(rgb), range = value - Least(rgb);
+  if (!(range > 0)) return 0;
   const C norm = C(1) / (C(6) * range);
-  C hue = r == value   ? norm * (g - b)
-          : g == value ? norm * (b - r) + C(2) / C(6)
-                       : norm * (r - g) + C(4) / C(6);
-  if (!(range > 0)) hue = 0;
-  if (hue < 0) hue += 1;
-  return {hue, saturation, value};
+  const C hue = r == value   ? norm * (g - b)
+                : g == value ? norm * (b - r) + C(2) / C(6)
+                             : norm * (r - g) + C(4) / C(6);
+  return hue < 0 ? hue + 1 : hue;
+}
+
+// The pixel of that hue whose channels reach from 0 to 1.
+template <typename C>
+Pixel<C> PureColor(C hue) {
+  auto ramp = [](C x) { return std::min(std::max(x, C(0)), C(1)); };
+  const C h6 = hue * C(6);
+  return {ramp(std::abs(h6 - C(3)) - C(1)), ramp(C(2) - std::abs(h6 - C(2))),
+          ramp(C(2) - std::abs(h6 - C(4)))};
+}
+
+template <typename C>
+Pixel<C> ToHsv(const Pixel<C>& rgb) {
+  const C value = Largest(rgb);
+  const C saturation = value > 0 ? (value - Least(rgb)) / value : C(0);
+  return {Hue(rgb), saturation, value};
 }
 
 template <typename C>
 Pixel<C> ToRgb(const Pixel<C>& hsv) {
   const auto [h, s, v] = hsv;
-  auto ramp = [](C x) { return std::min(std::max(x, C(0)), C(1)); };
-  const C h6 = h * C(6);
-  const C red = ramp(std::abs(h6 - C(3)) - C(1)), green = ramp(C(2) - std::abs(h6 - C(2))),
-          blue = ramp(C(2) - std::abs(h6 - C(4)));
+  const auto [red, green, blue] = PureColor(h);
   return {(C(1) - s + s * red) * v, (C(1) - s + s * green) * v, (C(1) - s + s * blue) * v};
 }
 
@@ -62,11 +84,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> PerPixel(PrepareContext& p) {
 
 constexpr auto kToHsv = [](const auto& pixel, auto) { return ToHsv(pixel); };
 constexpr auto kToRgb = [](const auto& pixel, auto) { return ToRgb(pixel); };
+// Keeps the least and the largest channel, which may be negative.
 constexpr auto kHue = [](const auto& pixel, auto delta) {
-  auto hsv = ToHsv(pixel);
-  hsv[0] += delta;
-  hsv[0] -= std::floor(hsv[0]);
-  return ToRgb(hsv);
+  const auto low = Least(pixel), range = Largest(pixel) - low;
+  const auto hue = Hue(pixel) + delta;
+  auto result = PureColor(hue - std::floor(hue));
+  for (auto& channel : result) channel = low + channel * range;
+  return result;
 };
 constexpr auto kSaturation = [](const auto& pixel, auto scale) {
   auto hsv = ToHsv(pixel);
