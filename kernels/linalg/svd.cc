@@ -1,6 +1,7 @@
 #include "kernels/linalg/svd.h"
 
 #include <Eigen/SVD>
+#include <limits>
 
 #include "kernels/linalg/matrices.h"
 
@@ -25,11 +26,17 @@ absl::StatusOr<std::unique_ptr<Kernel>> Svd(PrepareContext& p, SvdForm form) {
         if (in.size() > 0) {
           const Eigen::JacobiSVD<Eigen::MatrixX<S>> svd(LoadMatrix<S>(dtype, run.input(0), in, b),
                                                         options);
-          const Eigen::VectorX<S> s = svd.singularValues().template cast<S>();
+          const bool finite = svd.info() == Eigen::Success;
+          const S nan = std::numeric_limits<typename Eigen::NumTraits<S>::Real>::quiet_NaN();
+          Eigen::VectorX<S> s = Eigen::VectorX<S>::Constant(values, nan);
+          if (finite) s = svd.singularValues().template cast<S>();
           StoreElements(s.data(), values, dtype, run.output(0), b * values);
-          if (vectors) {
+          if (vectors && finite) {
             u = svd.matrixU();
             v = svd.matrixV();
+          } else if (vectors) {
+            u.fill(nan);
+            v.fill(nan);
           }
         }
         if (!vectors) continue;
