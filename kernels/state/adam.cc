@@ -66,11 +66,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> AdamKernel(PrepareContext& p, ApplyRows 
   return Apply<Adam>(p, rows);
 }
 absl::StatusOr<std::unique_ptr<Kernel>> AdaMaxKernel(PrepareContext& p, ApplyRows rows) {
-  return Apply<AdaMax>(p, rows);
+  return Apply<AdaMax, Floats>(p, rows);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> AmsgradKernel(PrepareContext& p, ApplyRows rows) {
-  return Apply<Amsgrad>(p, rows);
+  return Apply<Amsgrad, Floats>(p, rows);
 }
 
 }  // namespace tenon

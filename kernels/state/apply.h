@@ -36,8 +36,9 @@ class Scalars {
       : run_(run), dtype_(dtype), indices_(indices) {}
   T operator()(int input) const {
     T value{};
-    VisitTypes(Floats{}, dtype_,
-               [&]<typename S>() { value = static_cast<T>(ToCompute(*At<S>(input))); });
+    VisitTypes(FloatsAndComplexes{}, dtype_, [&]<typename S>() {
+      if constexpr (std::is_same_v<ComputeType<S>, T>) value = ToCompute(*At<S>(input));
+    });
     return value;
   }
   T Step(int input) const { return static_cast<T>(*At<int64_t>(input)); }
@@ -127,14 +128,15 @@ VariableUpdate ApplySparseUpdate(const Node& node, DType dtype, const Shape& sha
   };
 }
 
-template <template <typename> class Formula>
+// Types: those of the variables. Formulas of sums, products and roots serve complex ones, too.
+template <template <typename> class Formula, typename Types = FloatsAndComplexes>
 absl::StatusOr<std::unique_ptr<Kernel>> Apply(PrepareContext& p, ApplyRows which) {
   constexpr int kGradient = Formula<float>::kInputs.gradient;
   const DType dtype = p.input_dtype(kGradient);
   const Shape& shape = p.input_shape(kGradient);
   std::vector<int> handles;
   for (int i = 0; i < Formula<float>::kInputs.variables; ++i) handles.push_back(i);
-  return DispatchType(Floats{}, dtype, [&]<typename T>() {
+  return DispatchType(Types{}, dtype, [&]<typename T>() {
     return UpdateKernel(
         dtype, handles,
         which == ApplyRows::kAll

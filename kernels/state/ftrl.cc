@@ -58,10 +58,10 @@ using FtrlV2 = FtrlFormula<T, true>;
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> FtrlKernel(PrepareContext& p, ApplyRows rows) {
-  return Apply<Ftrl>(p, rows);
+  return Apply<Ftrl, Floats>(p, rows);
 }
 absl::StatusOr<std::unique_ptr<Kernel>> FtrlV2Kernel(PrepareContext& p, ApplyRows rows) {
-  return Apply<FtrlV2>(p, rows);
+  return Apply<FtrlV2, Floats>(p, rows);
 }
 
 }  // namespace tenon

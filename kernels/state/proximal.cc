@@ -64,14 +64,14 @@ struct ProximalAdagrad {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> AdagradDaKernel(PrepareContext& p, ApplyRows rows) {
-  return Apply<AdagradDa>(p, rows);
+  return Apply<AdagradDa, Floats>(p, rows);
 }
 absl::StatusOr<std::unique_ptr<Kernel>> ProximalGradientDescentKernel(PrepareContext& p,
                                                                       ApplyRows rows) {
-  return Apply<ProximalGradientDescent>(p, rows);
+  return Apply<ProximalGradientDescent, Floats>(p, rows);
 }
 absl::StatusOr<std::unique_ptr<Kernel>> ProximalAdagradKernel(PrepareContext& p, ApplyRows rows) {
-  return Apply<ProximalAdagrad>(p, rows);
+  return Apply<ProximalAdagrad, Floats>(p, rows);
 }
 
 }  // namespace tenon

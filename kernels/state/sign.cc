@@ -42,10 +42,10 @@ struct PowerSign {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> AddSignKernel(PrepareContext& p, ApplyRows rows) {
-  return Apply<AddSign>(p, rows);
+  return Apply<AddSign, Floats>(p, rows);
 }
 absl::StatusOr<std::unique_ptr<Kernel>> PowerSignKernel(PrepareContext& p, ApplyRows rows) {
-  return Apply<PowerSign>(p, rows);
+  return Apply<PowerSign, Floats>(p, rows);
 }
 
 }  // namespace tenon

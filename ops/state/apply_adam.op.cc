@@ -11,7 +11,7 @@ const OpRegistration adam({
     .inputs = "var: resource, m: resource, v: resource, beta1_power: T, beta2_power: T, lr: T, "
               "beta1: T, beta2: T, epsilon: T, grad: T",
     .attrs = "T: type; use_locking: bool = false; use_nesterov: bool = false",
-    .types = "T: half bfloat16 float double",
+    .types = "T: half bfloat16 float double complex64 complex128",
     .shape = ApplyShape<kAdamInputs>,
     .reference = ApplyAll<AdamKernel>,
     .stateful = true,

@@ -130,6 +130,25 @@ out out = %out
   }
 }
 
+TEST(Steps, OnComplexVariables) {
+  auto session = SessionOf(R"(
+%v = VarHandleOp() {dtype=complex64, shape=<2>, shared_name="v", _initial_value=complex64<2>{(1,0),(0,1)}}
+%a = VarHandleOp() {dtype=complex64, shape=<2>, shared_name="a", _initial_value=complex64<2>{(1,0),(1,0)}}
+%lr = Const() {dtype=complex64, value=complex64<>{(0.5,0)}}
+%momentum = Const() {dtype=complex64, value=complex64<>{(0.25,0)}}
+%grad = Const() {dtype=complex64, value=complex64<2>{(1,2),(0,-4)}}
+%step = ResourceApplyMomentum(%v, %a, %lr, %grad, %momentum) {T=complex64, use_locking=false, use_nesterov=false}
+%out = ReadVariableOp(%v) {dtype=complex64} ^%step
+out out = %out
+)");
+  ASSERT_TRUE(session.ok()) << session.status();
+  const auto got = (*session)->Run(std::vector<Tensor>());
+  ASSERT_TRUE(got.ok()) << got.status();
+  // accum = 0.25 + g; v decreases by accum / 2
+  EXPECT_THAT((*got)[0].flat<complex64>(),
+              ElementsAre(complex64(0.375f, -1), complex64(-0.125f, 3)));
+}
+
 TEST(CountUpTo, StopsAtTheLimit) {
   const auto session = SessionOf(R"(
 %v = VarHandleOp() {dtype=int32, shape=<>, shared_name="v", _initial_value=int32<>{3}}
