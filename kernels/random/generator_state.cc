@@ -18,7 +18,7 @@ constexpr uint64_t kBlocksPerOutput = 256;
 absl::StatusOr<std::array<uint64_t, kGeneratorStateSize>> Advance(Tensor& state, int64_t algorithm,
                                                                   uint64_t outputs,
                                                                   int64_t first = 0) {
-  if (algorithm != kPhiloxAlgorithm) {
+  if (!IsPhilox(algorithm)) {
     return InvalidArgument("algorithm ", algorithm, " is not Philox (1)");
   }
   if (state.shape().rank() != 1 || state.num_elements() < first + kGeneratorStateSize) {

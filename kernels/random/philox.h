@@ -16,6 +16,9 @@ namespace tenon {
 // Numbers in tf.random.Algorithm: this algorithm, and any that suits the device, on CPUs this one.
 inline constexpr int32_t kPhiloxAlgorithm = 1;
 inline constexpr int32_t kAnyAlgorithm = 3;
+inline bool IsPhilox(int64_t algorithm) {
+  return algorithm == kPhiloxAlgorithm || algorithm == kAnyAlgorithm;
+}
 
 class Philox {
  public:

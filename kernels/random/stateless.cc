@@ -42,7 +42,7 @@ struct Source {
       return PhiloxOfSeed(seed_type, run.input(1));
     }
     const int32_t algorithm = *run.input<int32_t>(3);
-    if (algorithm != kPhiloxAlgorithm && algorithm != kAnyAlgorithm) {
+    if (!IsPhilox(algorithm)) {
       return InvalidArgument("algorithm ", algorithm, " is not Philox (1)");
     }
     const uint64_t* counter = run.input<uint64_t>(2);

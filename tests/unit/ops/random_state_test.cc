@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_replace.h"
 #include "env/flags.h"
 #include "graph/text.h"
 #include "runtime/session/session.h"
@@ -22,18 +23,22 @@ absl::StatusOr<std::vector<Tensor>> RunGraph(const std::string& text) {
   return session->Run(std::vector<Tensor>());
 }
 
-TEST(RandomState, EachDrawMovesTheState) {
-  const auto got = RunGraph(R"(
+// The algorithm: 1 is Philox, 3 the one that TensorFlow selects.
+class Draws : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(RandomState, Draws, ::testing::Values("1", "3"));
+
+TEST_P(Draws, EachMovesTheState) {
+  const auto got = RunGraph(absl::StrReplaceAll(R"(
 %v = VarHandleOp() {dtype=int64, shape=<3>, shared_name="v", _initial_value=int64<3>{-5, 2, 3}}
-%one = Const() {dtype=int32, value=int32<>{1}}
-%algorithm = Const() {dtype=int64, value=int64<>{1}}
+%narrow = Const() {dtype=int32, value=int32<>{ALGORITHM}}
+%algorithm = Const() {dtype=int64, value=int64<>{ALGORITHM}}
 %three = Const() {dtype=uint64, value=uint64<>{3}}
 %two = Const() {dtype=int64, value=int64<>{2}}
 %shape = Const() {dtype=int32, value=int32<1>{3}}
 %short = Const() {dtype=int32, value=int32<1>{2}}
 %low = Const() {dtype=int64, value=int64<>{0}}
 %high = Const() {dtype=int64, value=int64<>{1000}}
-%skip = RngReadAndSkip(%v, %one, %three)
+%skip = RngReadAndSkip(%v, %narrow, %three)
 %normal = StatefulStandardNormalV2(%v, %algorithm, %shape) {dtype=float, shape_dtype=int32} ^%skip
 %ints = StatefulUniformInt(%v, %algorithm, %shape, %low, %high) {dtype=int64, shape_dtype=int32} ^%normal
 %silent = RngSkip(%v, %algorithm, %two) ^%ints
@@ -44,7 +49,8 @@ out normal = %normal
 out ints = %ints
 out full = %full
 out state = %state
-)");
+)",
+                                                {{"ALGORITHM", GetParam()}}));
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_THAT((*got)[0].flat<int64_t>(), ElementsAre(-5, 2, 3));
   EXPECT_THAT((*got)[1].flat<float>(),
@@ -131,9 +137,9 @@ out wide = %wide
 TEST(RandomState, AStateTooShortIsRefused) {
   const auto got = RunGraph(R"(
 %v = VarHandleOp() {dtype=int64, shape=<2>, shared_name="v", _initial_value=int64<2>{1, 2}}
-%one = Const() {dtype=int32, value=int32<>{1}}
+%narrow = Const() {dtype=int32, value=int32<>{1}}
 %three = Const() {dtype=uint64, value=uint64<>{3}}
-%skip = RngReadAndSkip(%v, %one, %three)
+%skip = RngReadAndSkip(%v, %narrow, %three)
 out skip = %skip
 )");
   EXPECT_EQ(got.status().code(), absl::StatusCode::kInvalidArgument);
