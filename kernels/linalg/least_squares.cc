@@ -40,12 +40,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeastSquares(PrepareContext& p) {
         std::memset(run.output(0), 0, out_bytes);
         return absl::OkStatus();
       }
+      const double l2 = *run.input<double>(2);
+      if (!(l2 >= 0)) return InvalidArgument("l2_regularizer is negative: ", l2);
       for (int64_t i = 0; i < batch.count; ++i) {
         const Matrix<S> a = LoadMatrix<S>(dtype, run.input(0), batch, i);
         const Matrix<S> b = LoadMatrix<S>(dtype, run.input(1), rhs, i);
         Matrix<S> x;
         if (fast) {
-          TENON_ASSIGN_OR_RETURN(x, SolveNormal(a, b, *run.input<double>(2)));
+          TENON_ASSIGN_OR_RETURN(x, SolveNormal(a, b, l2));
         } else {
           Eigen::CompleteOrthogonalDecomposition<Matrix<S>> decomposition(a.rows(), a.cols());
           decomposition.setThreshold(rounding * static_cast<double>(std::min(a.rows(), a.cols())));
