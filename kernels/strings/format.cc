@@ -65,7 +65,7 @@ class Summary {
 
   void Append(int dim, int64_t at) {
     if (dim == shape_.rank()) {
-      out_ += element_(data_, at);
+      out_ += ends_ == 0 ? "..." : element_(data_, at);
       return;
     }
     int64_t stride = 1;
