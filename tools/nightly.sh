@@ -6,7 +6,7 @@
 # Continues after a failure; ends with a line per part, which build/nightly.md keeps with the dates of the last runs.
 # Options: the parts to run (tests, isa, changes (of the fuzz corpus, at random), valgrind, asan, versions, faults, serve, cluster, explorer, debs, wheels, trixie (Debian 13), sizes, soak); default: all of these.
 # More parts, which run only if they are named until each has passed as a whole once: tsan, assertions, fuzz,
-# reproducible (two builds in different folders).
+# contract (single ops against TensorFlow), reproducible (two builds in different folders).
 # TENON_FUZZ_SECONDS: of CPU time for each fuzz target (600). TENON_SOAK_SECONDS: of mixed work (86400).
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
@@ -23,6 +23,9 @@ run_assertions() { "$TENON_ROOT/tools/sanitize.sh" assertions; }
 run_valgrind() { "$TENON_ROOT/tests/valgrind.sh"; }
 run_changes() {
   build_all && TENON_FUZZ_SEED=random TENON_FUZZ_SHARED_SECONDS=3600 "$TENON_BUILD/bin/fuzz_test" --gtest_filter='*FuzzCorpus.Changed*'
+}
+run_contract() {
+  build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/contract.py" --build "$TENON_BUILD" --seed "$(date +%j)"
 }
 run_fuzz() { "$TENON_ROOT/tools/fuzz.sh" "${TENON_FUZZ_SECONDS:-600}"; }
 run_versions() {

@@ -140,6 +140,7 @@ _LAST_PRODUCER = {
     "QuantizeAndDequantize": 21, "MatrixExponential": 26, "TileGrad": 2,
     "RandomPoisson": 24, "RandomCrop": 7,
     "BatchNormWithGlobalNormalizationGrad": 8,
+    "BatchNormWithGlobalNormalization": 8, "StatefulStandardNormal": 28,
 } | dict.fromkeys(
     ("BatchCholesky", "BatchCholeskyGrad", "BatchMatrixDeterminant",
      "BatchMatrixInverse", "BatchMatrixSolve", "BatchMatrixSolveLs",
