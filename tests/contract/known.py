@@ -45,7 +45,8 @@ def _any(_: Call) -> bool:
 _KNOWN = [
     (r"AdjustHue", "values", _any, "turns by many circles, which TensorFlow subtracts one by one"),
     (r"AudioSpectrogram|AvgPool3D|I?R?FFT[23]?D?|LRN(Grad)?|MaxPool3D|ScaleAndTranslateGrad|"
-     r"NonMaxSuppression.*|FusedBatchNormGrad(V2|V3)?", "values", _not_finite,
+     r"NonMaxSuppression.*|FusedBatchNormGrad(V2|V3)?|QuantizedResizeBilinear|ScaleAndTranslate|"
+     r"RGBToHSV|ResourceApplyAdaMax", "values", _not_finite,
      "infinities and NaN in sums and comparisons of several elements"),
     (r"(Batch)?Cholesky", "values", _any,
      "of a matrix that has no factor TensorFlow leaves parts unwritten"),
@@ -73,7 +74,13 @@ _KNOWN = [
      "arguments so large that their square's rounding is whole periods"),
     (r"FusedBatchNorm(V2|V3)?", "values", _any, "what inference reserves for a gradient"),
     (r"LRN", "values", _any, "powers of negative numbers"),
-    (r"(Block)?LSTM.*", "values", _half, "sums that overflow"),
+    (r"(Block)?LSTM.*|ReciprocalGrad|SigmoidGrad", "values", _half, "products that overflow"),
+    (r"Resource(Sparse)?Apply(Centered)?RMSProp", "values", _half,
+     "a mean square that is nearly that of the mean"),
+    (r"Resource(Sparse)?ApplyAdagradDA", "values", _any, "a negative step"),
+    (r"Qr", "values", _any, "vectors of a matrix without full rank"),
+    (r"QuantizedConcat(V2)?", "values", _any,
+     "an empty input, whose range TensorFlow takes for the next one's"),
     (r"ListDiff", "type", _any, "TensorFlow tells bfloat16's zeros apart"),
     (r"QuantizedAvgPool", "values", _any,
      "the accelerated kernel rounds, as TensorFlow's does with oneDNN"),
