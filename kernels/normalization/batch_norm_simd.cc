@@ -111,8 +111,11 @@ struct Loops {
       ForParts(p.n, [&](auto part, size_t i) {
         const size_t at = r * p.n + i;
         const Vf dy = Gradient(p, part, at);
-        const Vf bend = hn::MulAdd(Centered(p, part, at, i), PerChannel(part, p.curve, i),
-                                   PerChannel(part, p.offset, i));
+        // Where statistics are constants, the curve is 0, and a NaN of x changes nothing.
+        const Vf curve = PerChannel(part, p.curve, i);
+        const Vf x =
+            hn::IfThenZeroElse(hn::Eq(curve, hn::Zero(FloatTag())), Centered(p, part, at, i));
+        const Vf bend = hn::MulAdd(x, curve, PerChannel(part, p.offset, i));
         part.Store(hn::MulAdd(dy, PerChannel(part, p.scale, i), bend), static_cast<T*>(p.y) + at);
         if (p.gated != nullptr) part.Store(dy, static_cast<T*>(p.gated) + at);
       });
