@@ -2961,12 +2961,14 @@ def ResourceApplyAdaMax(var: _Value, m: _Value, v: _Value, beta1_power: _Value, 
 def ResourceApplyAdadelta(var: _Value, accum: _Value, accum_update: _Value, lr: _Value, rho: _Value, epsilon: _Value,
         grad: _Value, *, T: _DType = ..., use_locking: bool = False) -> None:
     """var: resource, accum: resource, accum_update: resource, lr: T, rho: T, epsilon: T, grad: T -> nothing. T: float16
-    bfloat16 float32 float64.
+    bfloat16 float32 float64 complex64 complex128.
     """
 
 def ResourceApplyAdagrad(var: _Value, accum: _Value, lr: _Value, grad: _Value, *, T: _DType = ...,
         use_locking: bool = False, update_slots: bool = True) -> None:
-    """var: resource, accum: resource, lr: T, grad: T -> nothing. T: float16 bfloat16 float32 float64."""
+    """var: resource, accum: resource, lr: T, grad: T -> nothing. T: float16 bfloat16 float32 float64 complex64
+    complex128.
+    """
 
 def ResourceApplyAdagradDA(var: _Value, gradient_accumulator: _Value, gradient_squared_accumulator: _Value,
         grad: _Value, lr: _Value, l1: _Value, l2: _Value, global_step: _Value, *, T: _DType = ...,
@@ -2977,13 +2979,15 @@ def ResourceApplyAdagradDA(var: _Value, gradient_accumulator: _Value, gradient_s
 
 def ResourceApplyAdagradV2(var: _Value, accum: _Value, lr: _Value, epsilon: _Value, grad: _Value, *, T: _DType = ...,
         use_locking: bool = False, update_slots: bool = True) -> None:
-    """var: resource, accum: resource, lr: T, epsilon: T, grad: T -> nothing. T: float16 bfloat16 float32 float64."""
+    """var: resource, accum: resource, lr: T, epsilon: T, grad: T -> nothing. T: float16 bfloat16 float32 float64
+    complex64 complex128.
+    """
 
 def ResourceApplyAdam(var: _Value, m: _Value, v: _Value, beta1_power: _Value, beta2_power: _Value, lr: _Value,
         beta1: _Value, beta2: _Value, epsilon: _Value, grad: _Value, *, T: _DType = ..., use_locking: bool = False,
         use_nesterov: bool = False) -> None:
     """var: resource, m: resource, v: resource, beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T,
-    grad: T -> nothing. T: float16 bfloat16 float32 float64.
+    grad: T -> nothing. T: float16 bfloat16 float32 float64 complex64 complex128.
     """
 
 def ResourceApplyAdamWithAmsgrad(var: _Value, m: _Value, v: _Value, vhat: _Value, beta1_power: _Value,
@@ -3002,7 +3006,7 @@ def ResourceApplyAddSign(var: _Value, m: _Value, lr: _Value, alpha: _Value, sign
 def ResourceApplyCenteredRMSProp(var: _Value, mg: _Value, ms: _Value, mom: _Value, lr: _Value, rho: _Value,
         momentum: _Value, epsilon: _Value, grad: _Value, *, T: _DType = ..., use_locking: bool = False) -> None:
     """var: resource, mg: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T ->
-    nothing. T: float16 bfloat16 float32 float64.
+    nothing. T: float16 bfloat16 float32 float64 complex64 complex128.
     """
 
 def ResourceApplyFtrl(var: _Value, accum: _Value, linear: _Value, grad: _Value, lr: _Value, l1: _Value, l2: _Value,
@@ -3020,15 +3024,19 @@ def ResourceApplyFtrlV2(var: _Value, accum: _Value, linear: _Value, grad: _Value
 
 def ResourceApplyGradientDescent(var: _Value, alpha: _Value, delta: _Value, *, T: _DType = ...,
         use_locking: bool = False) -> None:
-    """var: resource, alpha: T, delta: T -> nothing. T: float16 bfloat16 float32 float64."""
+    """var: resource, alpha: T, delta: T -> nothing. T: float16 bfloat16 float32 float64 complex64 complex128."""
 
 def ResourceApplyKerasMomentum(var: _Value, accum: _Value, lr: _Value, grad: _Value, momentum: _Value, *,
         T: _DType = ..., use_locking: bool = False, use_nesterov: bool = False) -> None:
-    """var: resource, accum: resource, lr: T, grad: T, momentum: T -> nothing. T: float16 bfloat16 float32 float64."""
+    """var: resource, accum: resource, lr: T, grad: T, momentum: T -> nothing. T: float16 bfloat16 float32 float64
+    complex64 complex128.
+    """
 
 def ResourceApplyMomentum(var: _Value, accum: _Value, lr: _Value, grad: _Value, momentum: _Value, *, T: _DType = ...,
         use_locking: bool = False, use_nesterov: bool = False) -> None:
-    """var: resource, accum: resource, lr: T, grad: T, momentum: T -> nothing. T: float16 bfloat16 float32 float64."""
+    """var: resource, accum: resource, lr: T, grad: T, momentum: T -> nothing. T: float16 bfloat16 float32 float64
+    complex64 complex128.
+    """
 
 def ResourceApplyPowerSign(var: _Value, m: _Value, lr: _Value, logbase: _Value, sign_decay: _Value, beta: _Value,
         grad: _Value, *, T: _DType = ..., use_locking: bool = False) -> None:
@@ -3047,7 +3055,7 @@ def ResourceApplyProximalGradientDescent(var: _Value, alpha: _Value, l1: _Value,
 def ResourceApplyRMSProp(var: _Value, ms: _Value, mom: _Value, lr: _Value, rho: _Value, momentum: _Value,
         epsilon: _Value, grad: _Value, *, T: _DType = ..., use_locking: bool = False) -> None:
     """var: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T -> nothing. T:
-    float16 bfloat16 float32 float64.
+    float16 bfloat16 float32 float64 complex64 complex128.
     """
 
 def ResourceCountUpTo(resource: _Value, *, limit: int, T: _DType) -> _Tensor:
@@ -3105,13 +3113,13 @@ def ResourceSparseApplyAdadelta(var: _Value, accum: _Value, accum_update: _Value
         epsilon: _Value, grad: _Value, indices: _Value, *, T: _DType = ..., Tindices: _DType = ...,
         use_locking: bool = False) -> None:
     """var: resource, accum: resource, accum_update: resource, lr: T, rho: T, epsilon: T, grad: T, indices: Tindices ->
-    nothing. T: float16 bfloat16 float32 float64. Tindices: int32 int64.
+    nothing. T: float16 bfloat16 float32 float64 complex64 complex128. Tindices: int32 int64.
     """
 
 def ResourceSparseApplyAdagrad(var: _Value, accum: _Value, lr: _Value, grad: _Value, indices: _Value, *,
         T: _DType = ..., Tindices: _DType = ..., use_locking: bool = False, update_slots: bool = True) -> None:
-    """var: resource, accum: resource, lr: T, grad: T, indices: Tindices -> nothing. T: float16 bfloat16 float32
-    float64. Tindices: int32 int64.
+    """var: resource, accum: resource, lr: T, grad: T, indices: Tindices -> nothing. T: float16 bfloat16 float32 float64
+    complex64 complex128. Tindices: int32 int64.
     """
 
 def ResourceSparseApplyAdagradDA(var: _Value, gradient_accumulator: _Value, gradient_squared_accumulator: _Value,
@@ -3124,14 +3132,14 @@ def ResourceSparseApplyAdagradDA(var: _Value, gradient_accumulator: _Value, grad
 def ResourceSparseApplyAdagradV2(var: _Value, accum: _Value, lr: _Value, epsilon: _Value, grad: _Value, indices: _Value,
         *, T: _DType = ..., Tindices: _DType = ..., use_locking: bool = False, update_slots: bool = True) -> None:
     """var: resource, accum: resource, lr: T, epsilon: T, grad: T, indices: Tindices -> nothing. T: float16 bfloat16
-    float32 float64. Tindices: int32 int64.
+    float32 float64 complex64 complex128. Tindices: int32 int64.
     """
 
 def ResourceSparseApplyCenteredRMSProp(var: _Value, mg: _Value, ms: _Value, mom: _Value, lr: _Value, rho: _Value,
         momentum: _Value, epsilon: _Value, grad: _Value, indices: _Value, *, T: _DType = ..., Tindices: _DType = ...,
         use_locking: bool = False) -> None:
     """var: resource, mg: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T,
-    indices: Tindices -> nothing. T: float16 float32 float64. Tindices: int32 int64.
+    indices: Tindices -> nothing. T: float16 float32 float64 complex64 complex128. Tindices: int32 int64.
     """
 
 def ResourceSparseApplyFtrl(var: _Value, accum: _Value, linear: _Value, grad: _Value, indices: _Value, lr: _Value,
@@ -3152,13 +3160,13 @@ def ResourceSparseApplyKerasMomentum(var: _Value, accum: _Value, lr: _Value, gra
         momentum: _Value, *, T: _DType = ..., Tindices: _DType = ..., use_locking: bool = False,
         use_nesterov: bool = False) -> None:
     """var: resource, accum: resource, lr: T, grad: T, indices: Tindices, momentum: T -> nothing. T: float16 bfloat16
-    float32 float64. Tindices: int32 int64.
+    float32 float64 complex64 complex128. Tindices: int32 int64.
     """
 
 def ResourceSparseApplyMomentum(var: _Value, accum: _Value, lr: _Value, grad: _Value, indices: _Value, momentum: _Value,
         *, T: _DType = ..., Tindices: _DType = ..., use_locking: bool = False, use_nesterov: bool = False) -> None:
     """var: resource, accum: resource, lr: T, grad: T, indices: Tindices, momentum: T -> nothing. T: float16 bfloat16
-    float32 float64. Tindices: int32 int64.
+    float32 float64 complex64 complex128. Tindices: int32 int64.
     """
 
 def ResourceSparseApplyProximalAdagrad(var: _Value, accum: _Value, lr: _Value, l1: _Value, l2: _Value, grad: _Value,
@@ -3177,7 +3185,7 @@ def ResourceSparseApplyRMSProp(var: _Value, ms: _Value, mom: _Value, lr: _Value,
         epsilon: _Value, grad: _Value, indices: _Value, *, T: _DType = ..., Tindices: _DType = ...,
         use_locking: bool = False) -> None:
     """var: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T, indices: Tindices ->
-    nothing. T: float16 float32 float64. Tindices: int32 int64.
+    nothing. T: float16 float32 float64 complex64 complex128. Tindices: int32 int64.
     """
 
 def ResourceStridedSliceAssign(ref: _Value, begin: _Value, end: _Value, strides: _Value, value: _Value, *,
