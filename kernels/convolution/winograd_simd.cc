@@ -226,12 +226,13 @@ HWY_INLINE void WholeBlocks(const WinogradProduct& p, size_t row, float* out) {
                           .ahead_step = 0,
                           .steps = std::min(kSumChannels, p.channels - c) / lanes,
                           .sums = sums});
-    const FloatTag d;
-#pragma GCC unroll 12
-    for (size_t i = 0; i < rows * width; i += lanes) {
-      const Vf sum = hn::Load(d, sums + i);
-      hn::StoreU(c == 0 ? sum : hn::Add(hn::LoadU(d, out + i), sum), d, out + i);
+    Vf loaded[rows][2];
+#pragma GCC unroll 6
+    for (size_t r = 0; r < rows; ++r) {
+      loaded[r][0] = hn::Load(FloatTag(), sums + r * width);
+      loaded[r][1] = hn::Load(FloatTag(), sums + r * width + lanes);
     }
+    StoreSums(loaded, c > 0, out);
   }
 }
 #endif

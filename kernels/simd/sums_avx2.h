@@ -111,54 +111,42 @@ struct WideSums {
 #define TENON_ROWS_BY_24(row0, row1, row2, row3) \
   TENON_ADD_THREE(row0, "0", "1", "2") TENON_ADD_THREE(row1, "3", "4", "5") \
   TENON_ADD_THREE(row2, "6", "7", "8") TENON_ADD_THREE(row3, "9", "10", "11")
+// `rows`: of a term; `advance`: to the next four.
+#define TENON_WIDE_SUMS(rows, term0, term1, term2, term3, advance) \
+  asm volatile(TENON_CLEAR_SUMS \
+               ".p2align 5\n" \
+               "1:\n\t" \
+               TENON_LOAD_24("0", "32", "64") rows(term0) \
+               TENON_LOAD_24("96", "128", "160") rows(term1) \
+               TENON_LOAD_24("192", "224", "256") rows(term2) \
+               TENON_LOAD_24("288", "320", "352") rows(term3) \
+               advance "\n\t" \
+               "add $384, %[w]\n\t" \
+               "dec %[steps]\n\t" \
+               "jnz 1b\n\t" \
+               TENON_STORE_SUMS \
+               : [a] "+r"(a), [w] "+r"(w), [steps] "+r"(steps) \
+               : [stride] "r"(s.a_stride), [stride3] "r"(3 * s.a_stride), [sums] "r"(s.sums) \
+               : TENON_SUMS_CLOBBERED)
+#define TENON_ROWS_APART(k) \
+  TENON_ROWS_BY_24(k "(%[a])", k "(%[a],%[stride])", k "(%[a],%[stride],2)", k "(%[a],%[stride3])")
+#define TENON_ROWS_ADJACENT(index) \
+  TENON_ROWS_BY_24("(%[a]" index ")", "4(%[a]" index ")", "8(%[a]" index ")", "12(%[a]" index ")")
 // clang-format on
 
 // The terms of a row lie side by side, rows are a_stride apart.
 __attribute__((target("avx2,fma"))) inline void ComputeWideSumsOfRows(const WideSums& s) {
-  const char *a = reinterpret_cast<const char*>(s.a), *a3 = a + 3 * s.a_stride;
-  const float* w = s.w;
+  const float *a = s.a, *w = s.w;
   size_t steps = s.steps;
-#define TENON_TERM_OF_ROWS(k) \
-  TENON_ROWS_BY_24(k "(%[a])", k "(%[a],%[stride])", k "(%[a],%[stride],2)", k "(%[a3])")
-  asm volatile(TENON_CLEAR_SUMS
-               ".p2align 5\n"
-               "1:\n\t"
-               TENON_LOAD_24("0", "32", "64") TENON_TERM_OF_ROWS("0")
-               TENON_LOAD_24("96", "128", "160") TENON_TERM_OF_ROWS("4")
-               TENON_LOAD_24("192", "224", "256") TENON_TERM_OF_ROWS("8")
-               TENON_LOAD_24("288", "320", "352") TENON_TERM_OF_ROWS("12")
-               "add $16, %[a]\n\t"
-               "add $16, %[a3]\n\t"
-               "add $384, %[w]\n\t"
-               "dec %[steps]\n\t"
-               "jnz 1b\n\t" TENON_STORE_SUMS
-               : [a] "+r"(a), [a3] "+r"(a3), [w] "+r"(w), [steps] "+r"(steps)
-               : [stride] "r"(s.a_stride), [sums] "r"(s.sums)
-               : TENON_SUMS_CLOBBERED);
-#undef TENON_TERM_OF_ROWS
+  TENON_WIDE_SUMS(TENON_ROWS_APART, "0", "4", "8", "12", "add $16, %[a]");
 }
 
 // The rows of a term lie side by side, terms are a_stride apart.
 __attribute__((target("avx2,fma"))) inline void ComputeWideSumsOfColumns(const WideSums& s) {
   const float *a = s.a, *w = s.w;
   size_t steps = s.steps;
-#define TENON_TERM_OF_COLUMNS(at) \
-  TENON_ROWS_BY_24("(%[a]" at ")", "4(%[a]" at ")", "8(%[a]" at ")", "12(%[a]" at ")")
-  asm volatile(TENON_CLEAR_SUMS
-               ".p2align 5\n"
-               "1:\n\t"
-               TENON_LOAD_24("0", "32", "64") TENON_TERM_OF_COLUMNS("")
-               TENON_LOAD_24("96", "128", "160") TENON_TERM_OF_COLUMNS(",%[stride]")
-               TENON_LOAD_24("192", "224", "256") TENON_TERM_OF_COLUMNS(",%[stride],2")
-               TENON_LOAD_24("288", "320", "352") TENON_TERM_OF_COLUMNS(",%[stride3]")
-               "lea (%[a],%[stride],4), %[a]\n\t"
-               "add $384, %[w]\n\t"
-               "dec %[steps]\n\t"
-               "jnz 1b\n\t" TENON_STORE_SUMS
-               : [a] "+r"(a), [w] "+r"(w), [steps] "+r"(steps)
-               : [stride] "r"(s.a_stride), [stride3] "r"(3 * s.a_stride), [sums] "r"(s.sums)
-               : TENON_SUMS_CLOBBERED);
-#undef TENON_TERM_OF_COLUMNS
+  TENON_WIDE_SUMS(TENON_ROWS_ADJACENT, "", ",%[stride]", ",%[stride],2", ",%[stride3]",
+                  "lea (%[a],%[stride],4), %[a]");
 }
 
 #undef TENON_LOAD_ROW
@@ -178,6 +166,9 @@ __attribute__((target("avx2,fma"))) inline void ComputeWideSumsOfColumns(const W
 #undef TENON_ROW_SUMS
 #undef TENON_LOAD_24
 #undef TENON_ROWS_BY_24
+#undef TENON_WIDE_SUMS
+#undef TENON_ROWS_APART
+#undef TENON_ROWS_ADJACENT
 
 }  // namespace tenon
 

@@ -101,8 +101,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> RandomBits(PrepareContext& p) {
       return InvalidArgument("the state of Threefry has 2 elements, but initial_state has ",
                              state_size);
     }
-    if (algorithm != kThreefryAlgorithm && algorithm != kPhiloxAlgorithm &&
-        algorithm != kAnyAlgorithm) {
+    if (algorithm != kThreefryAlgorithm && !IsPhilox(algorithm)) {
       return InvalidArgument("algorithm ", algorithm,
                              " is not Philox (1), Threefry (2) or any (3)");
     }
