@@ -81,7 +81,10 @@ absl::StatusOr<Problem> ParseProblem(const std::string& line) {
   p.node.attrs["T"] = DType::kFloat;
   p.gradient = IsGradient(op);
   p.node.op = (p.gradient ? "_MklNative" : "_MklNativeFused") + op;
-  if (p.gradient) return p;
+  if (p.gradient) {
+    if (p.fused.empty() || p.fused == std::vector<std::string>{"constant"}) return p;
+    return InvalidArgument(line);
+  }
   if (op == "Einsum") p.node.attrs["N"] = 2;
   p.node.attrs["fused_ops"] = p.fused;
   return p;
@@ -136,7 +139,8 @@ class Prepared {
     return p;
   }
 
-  // Gradients read the gradient of the output from the arena; the filter is not constant.
+  // Gradients read the gradient of the output from the arena. Their filter is constant if the last
+  // column says "constant", as in Conv2DTranspose.
   static absl::StatusOr<std::unique_ptr<Prepared>> MakeGradient(const Problem& problem,
                                                                 const Services& services) {
     auto p = std::make_unique<Prepared>();
@@ -164,7 +168,12 @@ class Prepared {
       specs.push_back({t.dtype(), t.shape(), t.dtype() == DType::kInt32 ? &t : nullptr});
     }
     specs.push_back({DType::kFloat, out[0].shape, nullptr});
-    TENON_ASSIGN_OR_RETURN(p->kernel_, PrepareNode(node, specs, {}, services));
+    std::vector<Constant*> constants(3);
+    if (!problem.fused.empty()) {
+      p->constants_.push_back(std::make_unique<Constant>(p->tensors_[1]));
+      constants[1] = p->constants_.back().get();
+    }
+    TENON_ASSIGN_OR_RETURN(p->kernel_, PrepareNode(node, specs, constants, services));
     p->elements_ = std::max(input.num_elements(), out[0].shape.num_elements());
     return p;
   }

@@ -7,6 +7,7 @@
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/convolution/conv_gather.h"
+#include "kernels/convolution/conv_pointwise.h"
 #include "kernels/convolution/conv_product.h"
 #include "kernels/convolution/conv_reference.h"
 #include "kernels/convolution/conv_taps.h"
@@ -67,9 +68,10 @@ TensorDesc FilterDesc(const ConvGeometry& g, ElementType type) {
   return d;
 }
 
-// An extra input with at most the output's rank, in oneDNN's order of dimensions.
-absl::StatusOr<TensorDesc> OperandDesc(const ConvGeometry& g, ElementType type, const FusedOp& op,
-                                       const Shape& shape) {
+// An extra input with at most the output's rank, in oneDNN's order of dimensions, for
+// AsOneImage(g).
+absl::StatusOr<TensorDesc> OperandDesc(const ConvGeometry& g, const ConvGeometry& one_image,
+                                       ElementType type, const FusedOp& op, const Shape& shape) {
   const int rank = g.attrs.rank();
   Dims dims(static_cast<size_t>(rank), 1);
   if (op.bias) {
@@ -92,6 +94,9 @@ absl::StatusOr<TensorDesc> OperandDesc(const ConvGeometry& g, ElementType type, 
   per_channel[1] = g.out_channels;
   if (d.dims != whole && d.dims != per_channel && d.dims != scalar) {
     return Unimplemented("a broadcast that oneDNN may compute wrongly");
+  }
+  if (d.dims == whole) {
+    return ImageDesc(type, g.attrs.channels_last, one_image.batch, g.out_channels, one_image.out);
   }
   return d;
 }
@@ -157,13 +162,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
     return ZeroContraction(p, fused, channel_axis);
   }
 
-  for (const auto& own :
-       {ConvWinogradKernel, ConvProductKernel, ConvGatherKernel, ConvTapsKernel}) {
+  for (const auto& own : {ConvWinogradKernel, ConvProductKernel, ConvGatherKernel, ConvTapsKernel,
+                          ConvPointwiseKernel}) {
     auto kernel = own(p, g, fused);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
   }
 
-  ConvolutionProblem problem = ConvProblem(g, type, p.services().threads);
+  const ConvGeometry one_image = AsOneImage(g);
+  ConvolutionProblem problem = ConvProblem(one_image, type, p.services().threads);
   problem.allow_winograd = !g.attrs.channels_last && MayUseWinograd(p);
   Contraction c;
   c.get = [problem, cache = p.services().cache](bool has_bias,
@@ -180,8 +186,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
   };
   c.fused = std::move(fused);
   c.channel_axis = channel_axis;
-  c.operand = [g, type](const FusedOp& op, const Shape& shape) {
-    return OperandDesc(g, type, op, shape);
+  c.operand = [g, one_image, type](const FusedOp& op, const Shape& shape) {
+    return OperandDesc(g, one_image, type, op, shape);
   };
   c.flops = g.flops();
   return PrepareContraction(p, std::move(c));

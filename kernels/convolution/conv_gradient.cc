@@ -7,6 +7,7 @@
 #include "kernels/contraction/contraction.h"
 #include "kernels/convolution/conv.h"
 #include "kernels/convolution/conv_gradient_reference.h"
+#include "kernels/convolution/conv_transposed.h"
 #include "kernels/interface/late_kernel.h"
 #include "primitive_cache/convolution_gradient.h"
 
@@ -123,6 +124,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvInputGradientOnednn(PrepareContext& 
   TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
   TENON_ASSIGN_OR_RETURN(const ConvGeometry g, ResolveInputGradient(p, op));
   if (NothingToSum(p, 1, kOutBackprop)) return ZeroContraction(p, {}, g.attrs.channel_axis());
+
+  auto phases = ConvTransposedKernel(p, g);
+  if (phases.ok() || !absl::IsUnimplemented(phases.status())) return phases;
 
   const ConvolutionGradientProblem problem{Of::kSource, ConvProblem(g, type, p.services().threads)};
   Contraction c;

@@ -55,6 +55,9 @@ class BlockedKernelImpl final : public Kernel {
     rows_ = CeilDiv(product.m, row_parts_);
     terms_ = BlockTerms(loops, rows_, product.k);
     copy_row_ = CopiedRow(std::min(terms_, static_cast<size_t>(product.k)));
+    if (source_ != nullptr && source_->Scatters()) {
+      result_row_ = CeilDiv(strips_, column_parts_) * static_cast<int64_t>(loops.columns);
+    }
   }
 
   size_t scratch_bytes() const {
@@ -62,12 +65,21 @@ class BlockedKernelImpl final : public Kernel {
   }
 
   absl::Status Run(RunContext& r) const override {
-    const float* const a = r.input<float>(0);
+    const float* const a = r.input<float>(product_.input);
     float* const scratch = static_cast<float*>(r.scratch());
     ParallelTasks(threads_, row_parts_ * column_parts_, [&](int thread, int64_t i) {
       const OutputPart part = Part(i);
-      Multiply(part, a, scratch + static_cast<size_t>(thread) * own_scratch(), r.output<float>(0));
-      chain_.Apply(r, part);
+      float* const own = scratch + static_cast<size_t>(thread) * own_scratch();
+      const auto all_columns = static_cast<size_t>(product_.n);
+      if (result_row_ == 0) {
+        Multiply(part, a, own, r.output<float>(0) + part.row * all_columns + part.column,
+                 all_columns);
+        chain_.Apply(r, part);
+      } else {
+        float* const result = own + block_floats();
+        Multiply(part, a, own, result, static_cast<size_t>(result_row_));
+        Scatter(r, part, result);
+      }
     });
     chain_.Finish(r);
     return absl::OkStatus();
@@ -81,13 +93,27 @@ class BlockedKernelImpl final : public Kernel {
   }
 
  private:
-  size_t own_scratch() const { return static_cast<size_t>(rows_) * copy_row_; }
+  size_t block_floats() const { return static_cast<size_t>(rows_) * copy_row_; }
+  size_t own_scratch() const { return block_floats() + static_cast<size_t>(rows_ * result_row_); }
 
   OutputPart Part(int64_t task) const {
     return PartOfTask(product_, {rows_, column_parts_, static_cast<int64_t>(loops_.columns)}, task);
   }
 
-  void Multiply(const OutputPart& part, const float* a, float* block, float* out) const {
+  // Moves a part's results to their rows.
+  void Scatter(RunContext& r, OutputPart part, const float* result) const {
+    const auto first = static_cast<int64_t>(part.row);
+    const size_t rows = std::exchange(part.rows, 1);
+    for (size_t i = 0; i < rows; ++i, result += result_row_) {
+      part.row = static_cast<size_t>(source_->OutputRow(first + static_cast<int64_t>(i)));
+      std::copy_n(result, part.columns,
+                  r.output<float>(0) + part.row * static_cast<size_t>(product_.n) + part.column);
+      chain_.Apply(r, part);
+    }
+  }
+
+  void Multiply(const OutputPart& part, const float* a, float* block, float* out,
+                size_t out_row) const {
     const auto depth = static_cast<size_t>(product_.k);
     BlockedProduct p;
     p.part = EqualTerms(depth);
@@ -98,9 +124,10 @@ class BlockedKernelImpl final : public Kernel {
     p.all_columns = static_cast<size_t>(product_.n);
     p.width = product_.panels.width;
     p.panel = product_.panels.panel_bytes / sizeof(float);
-    p.out_row = static_cast<size_t>(product_.n);
-    p.out = out + part.row * p.out_row + part.column;
-    const float* const w = static_cast<const float*>(weights_->data());
+    p.out_row = out_row;
+    p.out = out;
+    const float* const w =
+        static_cast<const float*>(weights_->data()) + product_.panels_at / sizeof(float);
     p.next_row = depth;
     for (size_t k = 0; k < depth && part.rows > 0; k += terms_) {
       p.terms = std::min(terms_, depth - k);
@@ -148,6 +175,7 @@ class BlockedKernelImpl final : public Kernel {
   bool copies_ = false;
   int64_t rows_ = 0, row_parts_ = 0, strips_ = 0, column_parts_ = 0;
   size_t terms_ = 0, copy_row_ = 0;  // of a block; from row to row of a copy
+  int64_t result_row_ = 0;           // likewise of results that are scattered
 };
 
 }  // namespace

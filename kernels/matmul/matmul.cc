@@ -42,10 +42,8 @@ class ProductKernel final : public Kernel {
   const int threads_;
 };
 
-// Few rows read the weights in the time that memory takes to deliver them, with our own loops. They
-// read the layout that oneDNN chooses for many rows, so that plans for prompts and for single
-// tokens share one copy.
-constexpr int64_t kFewRows = 8;
+// Few rows are multiplied by our own loops. They read the layout that oneDNN chooses for this many
+// rows, so that plans for prompts and for single tokens share one copy.
 constexpr int64_t kManyRows = 128;
 
 // Whether oneDNN's kernel for many rows rounds more than TensorFlow's products, which sum parts of
@@ -83,9 +81,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> PackedKernel(PrepareContext& p, const Ma
   const auto layout = primitive->weights_layout();
   const auto panels = layout == nullptr ? std::nullopt : PanelsIn(*layout);
   if (!panels.has_value()) return Unimplemented("the weights are not packed into panels");
-  if (few.src.dims[0] > kFewRows) {
-    const PanelSums product{few.src.dims[0], few.dst.dims[1], few.src.dims[1], *panels,
-                            few.threads};
+  const PanelSums product{few.src.dims[0], few.dst.dims[1], few.src.dims[1], *panels, few.threads};
+  if (product.m > kFewRows) {
     auto tiles = TileKernel(p, product, layout, fused);
     if (tiles.ok() || !absl::IsUnimplemented(tiles.status())) return tiles;
     if (!SumsTooLong(*primitive, product.k) && !HasSlowPostOp(*primitive, fused)) {
@@ -93,22 +90,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> PackedKernel(PrepareContext& p, const Ma
     }
     return BlockedKernel(p, product, layout, fused);
   }
-  const auto size = [](int64_t n) { return static_cast<size_t>(n); };
-  PanelProduct product;
-  product.m = size(few.src.dims[0]);
-  product.n = product.out_row = size(few.dst.dims[1]);
-  product.k = product.a_row = size(few.src.dims[1]);
-  product.width = panels->width;
-  product.panel_bytes = panels->panel_bytes;
-  product.group = EqualTerms(product.k);
-  if (FindPanelProduct(product.form, product.width) == nullptr) {
-    return Unimplemented("no loops for panels of this width");
-  }
-  PanelWeights packed;
-  TENON_ASSIGN_OR_RETURN(packed.weights, PackConstant(*p.constant(1), layout));
-  auto kernel = PanelKernel(p, product, std::move(packed), fused);
-  if (kernel.ok()) p.InputNotRead(1);
-  return kernel;
+  return FewRowsKernel(p, product, layout, fused);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "kernels/contraction/contraction.h"
 #include "kernels/contraction/tile_chain.h"
 #include "kernels/interface/parallel.h"
+#include "kernels/matmul/blocked_product_simd.h"
 
 namespace tenon {
 namespace {
@@ -89,6 +90,27 @@ absl::StatusOr<std::unique_ptr<Kernel>> PanelKernel(PrepareContext& p, const Pan
   if (multiply == nullptr) return Unimplemented("no loops for panels of this width");
   auto kernel = std::make_unique<PanelKernelImpl>(p, product, multiply, std::move(weights), fused);
   p.RequestScratch(kernel->scratch_bytes());
+  return kernel;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> FewRowsKernel(PrepareContext& p, const PanelSums& product,
+                                                      std::shared_ptr<const PackedLayout> layout,
+                                                      const FusedOps& fused) {
+  const auto size = [](int64_t n) { return static_cast<size_t>(n); };
+  PanelProduct panels;
+  panels.m = size(product.m);
+  panels.n = panels.out_row = size(product.n);
+  panels.k = panels.a_row = size(product.k);
+  panels.width = product.panels.width;
+  panels.panel_bytes = product.panels.panel_bytes;
+  panels.group = EqualTerms(panels.k);
+  if (FindPanelProduct(panels.form, panels.width) == nullptr) {
+    return Unimplemented("no loops for panels of this width");
+  }
+  PanelWeights packed;
+  TENON_ASSIGN_OR_RETURN(packed.weights, PackConstant(*p.constant(1), std::move(layout)));
+  auto kernel = PanelKernel(p, panels, std::move(packed), fused);
+  if (kernel.ok()) p.InputNotRead(1);
   return kernel;
 }
 

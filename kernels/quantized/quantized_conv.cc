@@ -8,6 +8,7 @@
 
 #include "env/status.h"
 #include "kernels/convolution/conv.h"
+#include "kernels/convolution/conv_pointwise.h"
 #include "kernels/convolution/conv_reference.h"
 #include "kernels/convolution/im2col.h"
 #include "kernels/interface/round_up.h"
@@ -180,7 +181,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvOnednn(PrepareContext& p, C
   TENON_ASSIGN_OR_RETURN(const ConvGeometry g, Resolve(p, kind));
   QuantizedContraction c;
   c.fusion = fusion;
-  c.problem = ConvProblem(g, ElementType::kS8, p.services().threads);
+  c.problem = ConvProblem(AsOneImage(g), ElementType::kS8, p.services().threads);
   c.flops = g.flops();
   auto kernel = PrepareQuantizedContraction(p, std::move(c));
   if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;

@@ -4,6 +4,9 @@
 
 #include <random>
 
+#include "absl/strings/match.h"
+#include "kernels/elementwise/elementwise.h"
+#include "primitive_cache/isa.h"
 #include "tests/unit/kernels/nn_test_util.h"
 
 namespace tenon {
@@ -241,6 +244,47 @@ TEST_P(RandomConvGradient, OnednnMatchesReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomConvGradient, testing::Range(0u, 120u));
+
+// Transposed convolutions with constant filters and strides, whose phases are products.
+class RandomTransposed : public testing::TestWithParam<uint32_t> {};
+
+TEST_P(RandomTransposed, PhasesMatchReference) {
+  std::mt19937 engine(GetParam());
+  auto draw = [&engine](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(engine);
+  };
+  const int64_t down = draw(1, 3), across = down == 1 ? draw(2, 3) : draw(1, 3);
+  const int64_t height = draw(down, 3), width = draw(across, 3);
+  GradientCase c{.name = "random", .input = {}, .filter = {}};
+  c.input = {draw(1, 2), draw(height, 11), draw(width, 11), draw(64, 83)};
+  c.filter = {height, width, c.input[3], draw(128, 150)};
+  c.padding = draw(0, 1) == 0 ? "SAME" : draw(0, 1) == 0 ? "VALID" : "EXPLICIT";
+  if (c.padding == "EXPLICIT") {
+    c.explicit_paddings = {0, 0, draw(0, 4), draw(0, 4), draw(0, 4), draw(0, 4), 0, 0};
+  }
+  AttrMap attrs = Attrs(c, DType::kFloat);
+  attrs["strides"] = Ints{1, down, across, 1};
+  const Tensor filter = RandomTensor(DType::kFloat, c.filter, 2);
+  const auto output =
+      RunNode(MakeNode("Conv2D", attrs), {RandomTensor(DType::kFloat, c.input, 1), filter}, {});
+  ASSERT_TRUE(output.ok()) << output.status();
+  SCOPED_TRACE(c.input.ToString() + " " + c.filter.ToString() + " " + c.padding + " strides " +
+               std::to_string(down) + " " + std::to_string(across));
+  const std::vector<Tensor> inputs = {SizesOf(c.input), filter,
+                                      RandomTensor(DType::kFloat, output->outputs[0].shape(), 3)};
+  const NodeRunOptions options{.threads = 2, .constants = {0, 1}};
+  ExpectNativeMatches("Conv2DBackpropInput", attrs, inputs, options,
+                      c.filter.num_elements() / c.input[3]);
+  if (VectorTargetName() != std::string("AVX2") ||
+      !absl::StartsWith(OnednnIdentity(), "onednn 2.")) {
+    return;  // oneDNN has better kernels
+  }
+  const auto native = RunNode(MakeNode("_MklNativeConv2DBackpropInput", attrs), inputs, options);
+  ASSERT_TRUE(native.ok()) << native.status();
+  EXPECT_EQ(native->implementation, "gathered phases");
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomTransposed, testing::Range(0u, 40u));
 
 TEST(ConvGradientWithBias, GivesBoth) {
   const GradientCase c{.name = "bias", .input = {3, 7, 6, 8}, .filter = {3, 3, 8, 20}};

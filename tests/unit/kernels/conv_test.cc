@@ -30,6 +30,11 @@ struct ConvCase {
 const ConvCase kCases[] = {
     {.name = "plain", .input = {1, 9, 7, 16}, .filter = {3, 3, 16, 32}},
     {.name = "one_by_one", .input = {2, 5, 5, 17}, .filter = {1, 1, 17, 13}},
+    {.name = "one_pixel", .input = {1, 1, 1, 300}, .filter = {1, 1, 300, 37}, .stride = 2},
+    {.name = "one_pixel_batch", .input = {7, 1, 1, 5}, .filter = {1, 1, 5, 33}},
+    {.name = "one_pixel_many", .input = {19, 1, 1, 40}, .filter = {1, 1, 40, 33}, .stride = 2},
+    {.name = "few_pixels", .input = {2, 1, 3, 67}, .filter = {1, 1, 67, 16}},
+    {.name = "small_images", .input = {5, 2, 3, 24}, .filter = {1, 1, 24, 48}},
     {.name = "one_by_one_strided", .input = {1, 8, 8, 64}, .filter = {1, 1, 64, 32}, .stride = 2},
     {.name = "image", .input = {1, 31, 33, 3}, .filter = {7, 7, 3, 64}, .stride = 2},
     {.name = "image_3x3", .input = {1, 32, 32, 3}, .filter = {3, 3, 3, 32}, .stride = 2},
@@ -252,6 +257,22 @@ TEST(OwnConvolutions, ServeWhatOnednnComputesSlowly) {
     ++cases;
   }
   EXPECT_EQ(cases, 13);
+}
+
+TEST(OwnConvolutions, ServeFewPixels) {
+  int cases = 0;
+  for (const ConvCase& c : kCases) {
+    const bool few = absl::StartsWith(c.name, "few_pixels");
+    if (!few && !absl::StartsWith(c.name, "one_pixel")) continue;
+    const auto got =
+        RunNode(MakeNode("_MklNativeConv2D", ConvAttrs(c, DType::kFloat)),
+                {RandomTensor(DType::kFloat, c.input, 1), RandomTensor(DType::kFloat, c.filter, 2)},
+                {.constants = {1}});
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_EQ(got->implementation == "panels", c.input[0] * c.input[1] * c.input[2] <= 8) << c.name;
+    ++cases;
+  }
+  EXPECT_EQ(cases, 4);
 }
 
 TEST(ConvShapes, EmptyBatchAndChannels) {
