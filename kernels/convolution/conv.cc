@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
+#include "kernels/convolution/conv_few_outputs.h"
 #include "kernels/convolution/conv_gather.h"
 #include "kernels/convolution/conv_pointwise.h"
 #include "kernels/convolution/conv_product.h"
@@ -162,8 +163,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
     return ZeroContraction(p, fused, channel_axis);
   }
 
-  for (const auto& own : {ConvWinogradKernel, ConvProductKernel, ConvGatherKernel, ConvTapsKernel,
-                          ConvPointwiseKernel}) {
+  for (const auto& own : {ConvFewOutputsKernel, ConvWinogradKernel, ConvProductKernel,
+                          ConvGatherKernel, ConvTapsKernel, ConvPointwiseKernel}) {
     auto kernel = own(p, g, fused);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
   }

@@ -233,6 +233,8 @@ class Mutator:
 
   def content(self, call: Call) -> str:
     """New values for one input, perhaps for others of its dtype."""
+    if not call.values:
+      return "values: none"
     one = int(self.rng.integers(len(call.values)))
     arguments = self.arguments(call.case)
     for i, value in enumerate(list(call.values)):

@@ -35,6 +35,24 @@ const ConvCase kCases[] = {
     {.name = "one_pixel_many", .input = {19, 1, 1, 40}, .filter = {1, 1, 40, 33}, .stride = 2},
     {.name = "few_pixels", .input = {2, 1, 3, 67}, .filter = {1, 1, 67, 16}},
     {.name = "small_images", .input = {5, 2, 3, 24}, .filter = {1, 1, 24, 48}},
+    {.name = "dots", .input = {2, 9, 11, 7}, .filter = {5, 4, 7, 3}},
+    {.name = "dots_one_output", .input = {1, 5, 13, 64}, .filter = {3, 3, 64, 1}},
+    {.name = "dots_many_outputs", .input = {1, 7, 17, 12}, .filter = {5, 5, 12, 11}},
+    {.name = "dots_strided", .input = {2, 12, 15, 33}, .filter = {3, 5, 33, 4}, .stride = 2},
+    {.name = "dots_dilated", .input = {1, 11, 12, 24}, .filter = {3, 3, 24, 5}, .dilation = 3},
+    {.name = "dots_beyond_image", .input = {1, 3, 2, 9}, .filter = {7, 9, 9, 2}},
+    {.name = "dots_dilated_beyond_image",
+     .input = {1, 4, 3, 24},
+     .filter = {3, 3, 24, 2},
+     .dilation = 4},
+    {.name = "dots_valid", .input = {3, 7, 7, 50}, .filter = {7, 7, 50, 2}, .padding = "VALID"},
+    {.name = "dots_explicit",
+     .input = {1, 6, 9, 19},
+     .filter = {3, 4, 19, 3},
+     .padding = "EXPLICIT",
+     .explicit_paddings = {0, 0, 4, 1, 0, 7, 0, 0}},
+    {.name = "dots_long_sums", .input = {1, 3, 10, 1500}, .filter = {3, 3, 1500, 2}},
+    {.name = "dots_one_pixel_filter", .input = {1, 6, 5, 70}, .filter = {1, 1, 70, 2}},
     {.name = "one_by_one_strided", .input = {1, 8, 8, 64}, .filter = {1, 1, 64, 32}, .stride = 2},
     {.name = "image", .input = {1, 31, 33, 3}, .filter = {7, 7, 3, 64}, .stride = 2},
     {.name = "image_3x3", .input = {1, 32, 32, 3}, .filter = {3, 3, 3, 32}, .stride = 2},
@@ -257,6 +275,21 @@ TEST(OwnConvolutions, ServeWhatOnednnComputesSlowly) {
     ++cases;
   }
   EXPECT_EQ(cases, 13);
+}
+
+TEST(OwnConvolutions, ServeFewOutputs) {
+  int cases = 0;
+  for (const ConvCase& c : kCases) {
+    if (!absl::StartsWith(c.name, "dots")) continue;
+    const auto got =
+        RunNode(MakeNode("_MklNativeConv2D", ConvAttrs(c, DType::kFloat)),
+                {RandomTensor(DType::kFloat, c.input, 1), RandomTensor(DType::kFloat, c.filter, 2)},
+                {.constants = {1}});
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_EQ(got->implementation, "dots") << c.name;
+    ++cases;
+  }
+  EXPECT_EQ(cases, 11);
 }
 
 TEST(OwnConvolutions, ServeFewPixels) {
