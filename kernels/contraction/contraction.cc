@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
 #include "env/flags.h"
 #include "env/mutex.h"
 #include "env/status.h"
@@ -134,6 +135,8 @@ class ContractionKernel final : public Kernel {
   std::shared_ptr<const PackedLayout>
       repack;  // weights that are not constant are packed at each Run
   size_t primitive_scratch = 0;
+  std::function<void(const void*, void*)> make_source;
+  size_t source_at = 0;  // in the scratch memory, if it is made
   int src_input = 0;
   int weights_input = 1;
   VectorTail tail;
@@ -154,34 +157,47 @@ class ContractionKernel final : public Kernel {
     } else {
       weights = const_cast<void*>(r.input(weights_input));
     }
-    if (sum_input >= 0 && r.input(src_input) == output) {
+    const void* source = r.input(src_input);
+    if (make_source != nullptr) {
+      make_source(source, scratch + source_at);
+      source = scratch + source_at;
+    }
+    if (sum_input >= 0 && source == output) {
       return Internal("the output of a contraction overlaps its source");
     }
     if (keeping_nan != nullptr && !(weights_within_limit && guard.Holds(r))) {
-      return RunKeepingNan(r, weights);
+      return RunKeepingNan(r, source, weights);
     }
     // If the plan could not place the output over the addend, the addend is copied there.
     if (sum_input >= 0 && r.input(sum_input) != output) {
       std::memcpy(output, r.input(sum_input), sum_bytes);
     }
-    absl::InlinedVector<void*, 8> pointers;
-    for (int a : main.arguments) {
-      pointers.push_back(a == kResult    ? output
-                         : a == kWeights ? weights
-                                         : const_cast<void*>(r.input(a)));
-    }
-    TENON_RETURN_IF_ERROR(main.primitive->Execute(pointers, scratch));
+    TENON_RETURN_IF_ERROR(Execute(r, *main.primitive, main.arguments, source, weights, scratch));
     tail.Run(r, output);
     rest.Run(r, output);
     return absl::OkStatus();
   }
-  std::string Implementation() const override { return main.primitive->implementation(); }
+  std::string Implementation() const override {
+    return absl::StrCat(make_source == nullptr ? "" : "padded:", main.primitive->implementation());
+  }
   double Flops() const override { return flops; }
   size_t HeldBytes() const override { return main.primitive->bytes(); }
 
  private:
+  absl::Status Execute(RunContext& r, const Primitive& primitive, const std::vector<int>& arguments,
+                       const void* source, void* weights, void* scratch) const {
+    absl::InlinedVector<void*, 8> pointers;
+    for (int a : arguments) {
+      pointers.push_back(a == kResult     ? r.output(0)
+                         : a == kWeights  ? weights
+                         : a == src_input ? const_cast<void*>(source)
+                                          : const_cast<void*>(r.input(a)));
+    }
+    return primitive.Execute(pointers, scratch);
+  }
+
   // `weights` are in main's layout.
-  absl::Status RunKeepingNan(RunContext& r, void* weights) const {
+  absl::Status RunKeepingNan(RunContext& r, const void* source, void* weights) const {
     void* const output = r.output(0);
     TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Primitive> primitive, keeping_nan->Get());
     const auto layout = primitive->weights_layout(), given = main.primitive->weights_layout();
@@ -197,13 +213,8 @@ class ContractionKernel final : public Kernel {
     } else if (sum_input >= 0) {
       std::memcpy(output, r.input(sum_input), sum_bytes);
     }
-    absl::InlinedVector<void*, 8> pointers;
-    for (int a : keeping_nan->arguments()) {
-      pointers.push_back(a == kResult    ? output
-                         : a == kWeights ? weights
-                                         : const_cast<void*>(r.input(a)));
-    }
-    TENON_RETURN_IF_ERROR(primitive->Execute(pointers, scratch.raw()));
+    TENON_RETURN_IF_ERROR(
+        Execute(r, *primitive, keeping_nan->arguments(), source, weights, scratch.raw()));
     keeping_nan->RunRest(r, sum_input, addend.valid() ? addend.raw() : nullptr);
     return absl::OkStatus();
   }
@@ -364,6 +375,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareContraction(PrepareContext& p, Co
       scratch += layout->bytes();
       kernel->repack = std::move(layout);
     }
+  }
+  if (c.make_source != nullptr) {
+    kernel->make_source = c.make_source;
+    kernel->source_at = Align64(scratch);
+    scratch = kernel->source_at + c.source_bytes;
   }
   if (guard.has_value() && lossy < count) {
     TENON_ASSIGN_OR_RETURN(kernel->weights_within_limit,

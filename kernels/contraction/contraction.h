@@ -40,6 +40,9 @@ struct Contraction {
   bool native_bias = true;
   FusedOps fused;
   int channel_axis = 0;  // of the output, for BiasAdd
+  // Makes the source from its input, in source_bytes of memory; null: the input is the source.
+  std::function<void(const void* input, void* source)> make_source;
+  size_t source_bytes = 0;
   // An extra input in the primitive's logical dimensions (1: broadcast); Unimplemented if its shape
   // cannot be expressed in them.
   std::function<absl::StatusOr<TensorDesc>(const FusedOp& op, const Shape& operand)> operand;

@@ -8,6 +8,7 @@
 #include "kernels/contraction/contraction.h"
 #include "kernels/convolution/conv_few_outputs.h"
 #include "kernels/convolution/conv_gather.h"
+#include "kernels/convolution/conv_padded.h"
 #include "kernels/convolution/conv_pointwise.h"
 #include "kernels/convolution/conv_product.h"
 #include "kernels/convolution/conv_reference.h"
@@ -141,6 +142,33 @@ ConvolutionProblem ConvProblem(const ConvGeometry& g, ElementType type, int thre
   return problem;
 }
 
+Contraction ConvContraction(const PrepareContext& p, const ConvGeometry& g, ElementType type,
+                            FusedOps fused) {
+  const ConvGeometry one_image = AsOneImage(g);
+  ConvolutionProblem problem = ConvProblem(one_image, type, p.services().threads);
+  problem.allow_winograd = !g.attrs.channels_last && MayUseWinograd(p);
+  Contraction c;
+  c.get = [problem, cache = p.services().cache](bool has_bias,
+                                                const std::vector<PostOpSpec>& post_ops) {
+    ConvolutionProblem with = problem;
+    with.has_bias = has_bias;
+    with.post_ops = post_ops;
+    auto convolution = GetConvolution(with, cache);
+    if (convolution.ok() && HasSlowPostOps(**convolution, post_ops)) {
+      return absl::StatusOr<std::shared_ptr<const Primitive>>(
+          Unimplemented("its post-ops would take longer than a pass of our own"));
+    }
+    return convolution;
+  };
+  c.fused = std::move(fused);
+  c.channel_axis = g.attrs.channel_axis();
+  c.operand = [g, one_image, type](const FusedOp& op, const Shape& shape) {
+    return OperandDesc(g, one_image, type, op, shape);
+  };
+  c.flops = g.flops();
+  return c;
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> ConvReferenceKernel(PrepareContext& p, int spatial,
                                                             ConvKind kind) {
   TENON_ASSIGN_OR_RETURN(ConvGeometry g,
@@ -163,35 +191,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
     return ZeroContraction(p, fused, channel_axis);
   }
 
-  for (const auto& own : {ConvFewOutputsKernel, ConvWinogradKernel, ConvProductKernel,
-                          ConvGatherKernel, ConvTapsKernel, ConvPointwiseKernel}) {
+  for (const auto& own :
+       {ConvFewOutputsKernel, ConvWinogradKernel, ConvProductKernel, ConvGatherKernel,
+        ConvTapsKernel, ConvPointwiseKernel, ConvPaddedKernel}) {
     auto kernel = own(p, g, fused);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
   }
 
-  const ConvGeometry one_image = AsOneImage(g);
-  ConvolutionProblem problem = ConvProblem(one_image, type, p.services().threads);
-  problem.allow_winograd = !g.attrs.channels_last && MayUseWinograd(p);
-  Contraction c;
-  c.get = [problem, cache = p.services().cache](bool has_bias,
-                                                const std::vector<PostOpSpec>& post_ops) {
-    ConvolutionProblem with = problem;
-    with.has_bias = has_bias;
-    with.post_ops = post_ops;
-    auto convolution = GetConvolution(with, cache);
-    if (convolution.ok() && HasSlowPostOps(**convolution, post_ops)) {
-      return absl::StatusOr<std::shared_ptr<const Primitive>>(
-          Unimplemented("its post-ops would take longer than a pass of our own"));
-    }
-    return convolution;
-  };
-  c.fused = std::move(fused);
-  c.channel_axis = channel_axis;
-  c.operand = [g, one_image, type](const FusedOp& op, const Shape& shape) {
-    return OperandDesc(g, one_image, type, op, shape);
-  };
-  c.flops = g.flops();
-  return PrepareContraction(p, std::move(c));
+  return PrepareContraction(p, ConvContraction(p, g, type, std::move(fused)));
 }
 
 }  // namespace tenon

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "kernels/contraction/contraction.h"
 #include "kernels/convolution/conv_geometry.h"
 #include "kernels/interface/kernel.h"
 #include "primitive_cache/convolution.h"
@@ -14,6 +15,9 @@ namespace tenon {
 
 // The forward convolution of plain tensors as a oneDNN problem, without bias and post-ops.
 ConvolutionProblem ConvProblem(const ConvGeometry& g, ElementType type, int threads);
+// The same with the fused ops.
+Contraction ConvContraction(const PrepareContext& p, const ConvGeometry& g, ElementType type,
+                            FusedOps fused);
 
 // Whether oneDNN's gemm convolution computes it, which serves what the others do not (left padding
 // of more than a few dilated columns without AVX-512).

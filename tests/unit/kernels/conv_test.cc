@@ -53,6 +53,41 @@ const ConvCase kCases[] = {
      .explicit_paddings = {0, 0, 4, 1, 0, 7, 0, 0}},
     {.name = "dots_long_sums", .input = {1, 3, 10, 1500}, .filter = {3, 3, 1500, 2}},
     {.name = "dots_one_pixel_filter", .input = {1, 6, 5, 70}, .filter = {1, 1, 70, 2}},
+    {.name = "padded", .input = {2, 10, 13, 5}, .filter = {9, 11, 5, 24}},
+    {.name = "padded_line", .input = {1, 1, 500, 3}, .filter = {1, 40, 3, 16}, .stride = 4},
+    {.name = "padded_beyond_image", .input = {2, 3, 2, 8}, .filter = {5, 19, 8, 16}},
+    {.name = "padded_explicit",
+     .input = {1, 6, 9, 8},
+     .filter = {3, 4, 8, 16},
+     .padding = "EXPLICIT",
+     .explicit_paddings = {0, 0, 7, 1, 13, 3, 0, 0}},
+    {.name = "wide_padding_nchw",
+     .input = {2, 16, 12, 11},
+     .filter = {9, 11, 16, 16},
+     .nchw = true},
+    {.name = "padded_depthwise",
+     .depthwise = true,
+     .input = {2, 9, 17, 20},
+     .filter = {3, 21, 20, 1}},
+    {.name = "padded_depthwise_line",
+     .depthwise = true,
+     .input = {1, 1, 300, 24},
+     .filter = {1, 15, 24, 1}},
+    {.name = "depthwise_wide_padding_nchw",
+     .depthwise = true,
+     .input = {1, 16, 4, 19},
+     .filter = {5, 13, 16, 1},
+     .nchw = true},
+    {.name = "repeated_channels",
+     .depthwise = true,
+     .input = {2, 7, 9, 13},
+     .filter = {3, 3, 13, 2}},
+    {.name = "depthwise_multiplier_valid",
+     .depthwise = true,
+     .input = {1, 11, 9, 6},
+     .filter = {3, 5, 6, 3},
+     .padding = "VALID",
+     .stride = 2},
     {.name = "one_by_one_strided", .input = {1, 8, 8, 64}, .filter = {1, 1, 64, 32}, .stride = 2},
     {.name = "image", .input = {1, 31, 33, 3}, .filter = {7, 7, 3, 64}, .stride = 2},
     {.name = "image_3x3", .input = {1, 32, 32, 3}, .filter = {3, 3, 3, 32}, .stride = 2},
@@ -275,6 +310,27 @@ TEST(OwnConvolutions, ServeWhatOnednnComputesSlowly) {
     ++cases;
   }
   EXPECT_EQ(cases, 13);
+}
+
+TEST(OwnConvolutions, ServePaddingThatOnednnComputesSlowly) {
+  if (VectorTargetName() != std::string("AVX2") ||
+      !absl::StartsWith(OnednnIdentity(), "onednn 2.")) {
+    GTEST_SKIP() << "oneDNN has better kernels";
+  }
+  int cases = 0;
+  for (const ConvCase& c : kCases) {
+    if (!absl::StartsWith(c.name, "padded") && !absl::StartsWith(c.name, "repeated")) continue;
+    const auto got =
+        RunNode(MakeNode(c.depthwise ? "_MklNativeDepthwiseConv2dNative" : "_MklNativeConv2D",
+                         ConvAttrs(c, DType::kFloat)),
+                {RandomTensor(DType::kFloat, c.input, 1), RandomTensor(DType::kFloat, c.filter, 2)},
+                {.constants = {1}});
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_TRUE(absl::StartsWith(got->implementation, "padded:jit"))
+        << c.name << " " << got->implementation;
+    ++cases;
+  }
+  EXPECT_EQ(cases, 7);
 }
 
 TEST(OwnConvolutions, ServeFewOutputs) {
