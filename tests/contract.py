@@ -40,7 +40,7 @@ sys.path[:0] = [str(HERE), str(ROOT / "tests" / "makers")]
 import goldens  # sets the environment before TensorFlow is imported
 import known
 import numpy as np
-from compare import KINDS, judge
+from compare import KINDS, NO_ANSWER, judge
 from golden_cases import Case, make_input, read_cases
 from mutate import Call, Mutator
 from request import request_for
@@ -87,7 +87,7 @@ class Side:
     except (EOFError, pickle.UnpicklingError):
       self.process = None
       status = process.wait()
-      return "no answer in time" if late.is_set() else f"ended with status {status}"
+      return NO_ANSWER if late.is_set() else f"ended with status {status}"
     finally:
       limit.cancel()
 

@@ -45,7 +45,8 @@ class Draws {
 // Marsaglia and Tsang, "A simple method for generating gamma variables". Below 1, the number for
 // alpha + 1 times the power 1 / alpha of a uniform one.
 double Gamma(double alpha, Philox generator) {
-  if (!(alpha > 0)) return std::numeric_limits<double>::quiet_NaN();
+  // 0 gives 0. No distribution has a negative one; TensorFlow computes with it as far as it can.
+  if (!(alpha > -2.0 / 3)) return std::numeric_limits<double>::quiet_NaN();
   Draws uniform(Distribution::kUniform, generator);
   if (alpha == 1) return -std::log1p(-uniform.Next());
   Draws normal(Distribution::kNormal, generator);

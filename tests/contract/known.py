@@ -37,6 +37,15 @@ def _dilated(call: Call) -> bool:
   return any(d != 1 for d in call.case.attributes.get("dilations", []))
 
 
+def _empty(call: Call) -> bool:
+  return call.values[0].size == 0
+
+
+def _longer(call: Call) -> bool:
+  """Whether a recurrent layer's input has more steps than are computed."""
+  return bool(call.values[1].shape[0] > call.values[0])
+
+
 def _any(_: Call) -> bool:
   return True
 
@@ -46,11 +55,11 @@ _KNOWN = [
     (r"AdjustHue", "values", _any, "turns by many circles, which TensorFlow subtracts one by one"),
     (r"AudioSpectrogram|AvgPool3D|I?R?FFT[23]?D?|LRN(Grad)?|MaxPool3D|ScaleAndTranslateGrad|"
      r"NonMaxSuppression.*|FusedBatchNormGrad(V2|V3)?|QuantizedResizeBilinear|ScaleAndTranslate|"
-     r"RGBToHSV|ResourceApplyAdaMax", "values", _not_finite,
+     r"RGBToHSV|ResourceApplyAdaMax|(Batch)?MatrixDeterminant", "values", _not_finite,
      "infinities and NaN in sums and comparisons of several elements"),
     (r"(Batch)?Cholesky", "values", _any,
      "of a matrix that has no factor TensorFlow leaves parts unwritten"),
-    (r"CholeskyGrad|(Batch)?MatrixSolveLs|Matrix(Exponential|Logarithm|SquareRoot)", "values", _any,
+    (r"(Batch)?CholeskyGrad|(Batch)?MatrixSolveLs|Matrix(Exponential|Logarithm|SquareRoot)", "values", _any,
      "ill-conditioned matrices and those that are not finite"),
     (r"(Batch)?MatrixBandPart", "values", _any,
      "TensorFlow takes the lower half of numbers beyond int32"),
@@ -67,14 +76,18 @@ _KNOWN = [
     (r"DeserializeSparse", "values", _any, "positions outside of the shape"),
     (r"(SelfAdjoint)?Eig(V2)?|BatchSelfAdjointEig(V2)?|(Batch)?Svd", "values", _any,
      "a vector's sign; equal eigenvalues"),
-    (r"(SelfAdjoint)?Eig(V2)?", "type", _any, "vectors that are not asked for"),
+    (r"(SelfAdjoint)?Eig(V2)?|Svd", "type", _any, "vectors that are not asked for"),
     (r"Empty", "values", _any, "TensorFlow leaves memory as it was"),
     (r"Erf|Spence", "values", _double, "TensorFlow's result at infinities is NaN"),
+    (r"Expint", "values", _not_finite, "TensorFlow's result at infinity is NaN"),
+    (r"I?RFFT[23]?D?", "values", _empty, "without frequencies TensorFlow writes nothing"),
     (r"Fresnel(Cos|Sin)", "values", _any,
      "arguments so large that their square's rounding is whole periods"),
     (r"FusedBatchNorm(V2|V3)?", "values", _any, "what inference reserves for a gradient"),
     (r"LRN", "values", _any, "powers of negative numbers"),
-    (r"(Block)?LSTM.*|ReciprocalGrad|SigmoidGrad", "values", _half, "products that overflow"),
+    (r"BlockLSTM(V2)?", "values", _longer, "TensorFlow does not write the steps after the last one"),
+    (r"(Block)?LSTM.*|ReciprocalGrad|SigmoidGrad|TanhGrad", "values", _half,
+     "products that overflow"),
     (r"Resource(Sparse)?Apply(Centered)?RMSProp", "values", _half,
      "a mean square that is nearly that of the mean"),
     (r"Resource(Sparse)?ApplyAdagradDA", "values", _any, "a negative step"),
@@ -89,7 +102,8 @@ _KNOWN = [
      "rates that are negative or infinite have no distribution: NaN"),
     (r"Resource(Sparse)?ApplyFtrl(V2)?", "values", _any, "negative regularization, NaN"),
     (r"Round", "values", _integer, "TensorFlow rounds every integer to 0"),
-    (r"SparseAddGrad", "values", _any, "indices that are not in order"),
+    (r"SparseAddGrad|SparseSoftmax", "values", _any, "indices that are not in order"),
+    (r"SparseCross", "type", _any, "indices that are not in order"),
     (r"SparseAdd", "refused", _any,
      "a threshold of another dtype, which TensorFlow reads as if it were of the values'"),
     (r"Sparse.*", "refused", _any, "positions outside of the shape"),
