@@ -15,6 +15,7 @@ KINDS = ("agreed", "both refuse", "TensorFlow lacks it", "TensorFlow crashes", "
 _EPS = {"float32": 2.0 ** -23, "bfloat16": 2.0 ** -7, "float64": 2.0 ** -52, "float16": 2.0 ** -10}
 _ROUNDINGS = 64
 NO_ANSWER = "no answer in time"
+KILLED = "ended with status -9"  # results of gigabytes, for lack of memory
 _LARGE = 2 ** 28  # bytes
 _RANDOM = re.compile(r"(?!Stateless).*(Random|Fractional(Avg|Max)Pool$|Multinomial|Normal$|SampleDistorted|Dropout|Sampler|"
                      r"NonDeterministic|Glimpse)")
@@ -36,9 +37,10 @@ def judge(call: Call, wanted: Any, got: Any) -> tuple[str, str]:
     reference = re.sub(r"Graph execution error:.*?Node: 'case'\n", "", reference, flags=re.S)
   if isinstance(wanted, str) and isinstance(got, str):
     return "TensorFlow crashes", "a call that is too large for both"
-  if got == NO_ANSWER and isinstance(reference, str) and _LACKING.search(reference):
+  killed = got in (NO_ANSWER, KILLED)
+  if killed and isinstance(reference, str) and _LACKING.search(reference):
     return "TensorFlow lacks it", ""
-  if got == NO_ANSWER and not isinstance(reference, str) and _bytes(reference) > _LARGE:
+  if killed and not isinstance(reference, str) and _bytes(reference) > _LARGE:
     return "TensorFlow crashes", "results that take long to compare"
   if isinstance(got, str):
     return "crash", f"Tenon {got}; TensorFlow: {str(reference)[:200]}"
