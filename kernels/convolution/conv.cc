@@ -12,6 +12,7 @@
 #include "kernels/convolution/conv_pointwise.h"
 #include "kernels/convolution/conv_product.h"
 #include "kernels/convolution/conv_reference.h"
+#include "kernels/convolution/conv_small_groups.h"
 #include "kernels/convolution/conv_taps.h"
 #include "kernels/convolution/conv_winograd.h"
 #include "kernels/matmul/panel_layout.h"
@@ -192,8 +193,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
   }
 
   for (const auto& own :
-       {ConvFewOutputsKernel, ConvWinogradKernel, ConvProductKernel, ConvGatherKernel,
-        ConvTapsKernel, ConvPointwiseKernel, ConvPaddedKernel}) {
+       {ConvFewOutputsKernel, ConvSmallGroupsKernel, ConvWinogradKernel, ConvProductKernel,
+        ConvGatherKernel, ConvTapsKernel, ConvPointwiseKernel, ConvPaddedKernel}) {
     auto kernel = own(p, g, fused);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
   }

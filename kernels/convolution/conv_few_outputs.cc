@@ -11,44 +11,14 @@
 #include "kernels/contraction/tile_chain.h"
 #include "kernels/convolution/conv.h"
 #include "kernels/convolution/few_outputs_simd.h"
+#include "kernels/convolution/window_spans.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/matmul/blocked_product_simd.h"
 
 namespace tenon {
 namespace {
 
 using WindowRuns = absl::InlinedVector<WindowRun, 16>;
-
-// The taps [first, last) of a window's dimension that lie in the image.
-struct TapRange {
-  int64_t first, last;
-};
-
-// One dimension of the windows.
-struct WindowSpans {
-  int64_t in, out, window, stride, dilation, pad;
-
-  WindowSpans(const ConvGeometry& g, size_t dim)
-      : in(g.in[dim]),
-        out(g.out[dim]),
-        window(g.window[dim]),
-        stride(g.attrs.strides[dim]),
-        dilation(g.attrs.dilations[dim]),
-        pad(g.pads_begin[dim]) {}
-  int64_t Source(int64_t output, int64_t tap) const {
-    return output * stride + tap * dilation - pad;
-  }
-  TapRange Taps(int64_t output) const {
-    const int64_t origin = Source(output, 0);
-    const int64_t first = std::min(CeilDiv(std::max<int64_t>(-origin, 0), dilation), window);
-    const int64_t end = CeilDiv(std::max<int64_t>(in - origin, 0), dilation);
-    return {first, std::clamp(end, first, window)};
-  }
-  bool IsInside(int64_t output) const {
-    return Source(output, 0) >= 0 && Source(output, window - 1) < in;
-  }
-};
 
 class FewOutputsKernel final : public Kernel {
  public:
@@ -66,15 +36,11 @@ class FewOutputsKernel final : public Kernel {
         rest_(p, FusedOps(fused.begin() + static_cast<ptrdiff_t>(first_.count), fused.end()),
               outputs_),
         threads_(threads),
-        flops_(g.flops()) {
-    while (inside_begin_ < width_.out && !width_.IsInside(inside_begin_)) ++inside_begin_;
-    inside_end_ = inside_begin_;
-    while (inside_end_ < width_.out && width_.IsInside(inside_end_)) ++inside_end_;
-  }
+        flops_(g.flops()) {}
 
   absl::Status Run(RunContext& r) const override {
     ParallelTasks(threads_, lines_, [&](int, int64_t line) {
-      ComputeLine(r, line);
+      width_.ForParts([&](int64_t x, int64_t pixels) { ComputePixels(r, line, x, pixels); });
       rest_.Apply(r, {static_cast<size_t>(line * width_.out), static_cast<size_t>(width_.out), 0,
                       outputs_});
     });
@@ -85,14 +51,6 @@ class FewOutputsKernel final : public Kernel {
   double Flops() const override { return flops_; }
 
  private:
-  void ComputeLine(RunContext& r, int64_t line) const {
-    for (int64_t x = 0; x < inside_begin_; ++x) ComputePixels(r, line, x, 1);
-    if (inside_end_ > inside_begin_) {
-      ComputePixels(r, line, inside_begin_, inside_end_ - inside_begin_);
-    }
-    for (int64_t x = inside_end_; x < width_.out; ++x) ComputePixels(r, line, x, 1);
-  }
-
   // Pixels with the same taps.
   void ComputePixels(RunContext& r, int64_t line, int64_t x, int64_t pixels) const {
     const WindowRuns runs = Runs(line, x);
@@ -164,14 +122,13 @@ class FewOutputsKernel final : public Kernel {
   const TileChain rest_;
   const int threads_;
   const double flops_;
-  int64_t inside_begin_ = 0, inside_end_ = 0;  // outputs whose windows lie in the image's width
 };
 
 // oneDNN takes about as long for few output channels as for the next multiple of 8 (AVX2) or 16.
 // Two threads of Zen 3, its time (our Winograd's for 3x3) over that of these loops: 9x9x32, 3
-// outputs: 42 (as many columns of padding are beyond its direct kernel); 7x7x64, 3: 6.1; 5x5x64: 1:
-// 11, 3: 5.0, 8: 1.75, 12: 1.4, 16: 1.03; 3x3x64: 1: 5.5, 3: 2.4, 6: 1.2, 8: 0.9; 1x1x64: 1: 2.9,
-// 2: 1.5, 3: 1.1. Short sums are added up too often: 3x3x3, 2 outputs: 0.9.
+// outputs: 42 (as many columns of padding are beyond its direct kernel); 7x7x64, 3: 6.1; 5x5x64:
+// 1: 11, 3: 5.0, 8: 1.75, 12: 1.4, 16: 1.03; 3x3x64: 1: 5.5, 3: 2.4, 6: 1.2, 8: 0.9; 1x1x64:
+// 1: 2.9, 2: 1.5, 3: 1.1. Short sums are added up too often: 3x3x3, 2 outputs: 0.9.
 bool HasFewOutputs(const ConvGeometry& g) {
   const int64_t terms = g.window_positions() * g.in_channels;
   if (terms < 64) return false;

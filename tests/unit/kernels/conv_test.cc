@@ -88,6 +88,16 @@ const ConvCase kCases[] = {
      .filter = {3, 5, 6, 3},
      .padding = "VALID",
      .stride = 2},
+    {.name = "small_groups", .input = {2, 9, 15, 32}, .filter = {3, 3, 4, 32}},
+    {.name = "small_groups_of_two", .input = {1, 7, 8, 22}, .filter = {3, 4, 2, 22}, .stride = 2},
+    {.name = "small_groups_dilated",
+     .input = {1, 8, 13, 20},
+     .filter = {3, 3, 4, 20},
+     .dilation = 2},
+    {.name = "small_groups_pointwise", .input = {1, 3, 5, 12}, .filter = {1, 1, 4, 12}},
+    {.name = "small_groups_beyond_image", .input = {1, 2, 1, 8}, .filter = {5, 5, 4, 8}},
+    {.name = "groups_of_three", .input = {1, 6, 7, 9}, .filter = {3, 3, 3, 9}},
+    {.name = "groups_of_one_to_four", .input = {1, 6, 7, 8}, .filter = {3, 3, 1, 32}},
     {.name = "one_by_one_strided", .input = {1, 8, 8, 64}, .filter = {1, 1, 64, 32}, .stride = 2},
     {.name = "image", .input = {1, 31, 33, 3}, .filter = {7, 7, 3, 64}, .stride = 2},
     {.name = "image_3x3", .input = {1, 32, 32, 3}, .filter = {3, 3, 3, 32}, .stride = 2},
@@ -333,19 +343,21 @@ TEST(OwnConvolutions, ServePaddingThatOnednnComputesSlowly) {
   EXPECT_EQ(cases, 7);
 }
 
-TEST(OwnConvolutions, ServeFewOutputs) {
+// Those whose names begin with the implementation's.
+TEST(OwnConvolutions, ServeFewOutputsAndSmallGroups) {
   int cases = 0;
   for (const ConvCase& c : kCases) {
-    if (!absl::StartsWith(c.name, "dots")) continue;
+    const bool dots = absl::StartsWith(c.name, "dots");
+    if (!dots && !absl::StartsWith(c.name, "small_groups")) continue;
     const auto got =
         RunNode(MakeNode("_MklNativeConv2D", ConvAttrs(c, DType::kFloat)),
                 {RandomTensor(DType::kFloat, c.input, 1), RandomTensor(DType::kFloat, c.filter, 2)},
                 {.constants = {1}});
     ASSERT_TRUE(got.ok()) << got.status();
-    EXPECT_EQ(got->implementation, "dots") << c.name;
+    EXPECT_EQ(got->implementation, dots ? "dots" : "small groups") << c.name;
     ++cases;
   }
-  EXPECT_EQ(cases, 11);
+  EXPECT_EQ(cases, 16);
 }
 
 TEST(OwnConvolutions, ServeFewPixels) {

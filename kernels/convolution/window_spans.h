@@ -1,0 +1,59 @@
+// Which taps of a convolution's windows lie in the image.
+#ifndef TENON_KERNELS_CONVOLUTION_WINDOW_SPANS_H_
+#define TENON_KERNELS_CONVOLUTION_WINDOW_SPANS_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/convolution/conv_geometry.h"
+#include "kernels/interface/round_up.h"
+
+namespace tenon {
+
+// The taps [first, last) of a window's dimension that lie in the image.
+struct TapRange {
+  int64_t first, last;
+};
+
+// One dimension of the windows.
+struct WindowSpans {
+  int64_t in, out, window, stride, dilation, pad;
+  int64_t inside_begin = 0, inside_end = 0;  // the outputs whose windows lie in the image
+
+  WindowSpans(const ConvGeometry& g, size_t dim)
+      : in(g.in[dim]),
+        out(g.out[dim]),
+        window(g.window[dim]),
+        stride(g.attrs.strides[dim]),
+        dilation(g.attrs.dilations[dim]),
+        pad(g.pads_begin[dim]) {
+    while (inside_begin < out && !IsInside(inside_begin)) ++inside_begin;
+    inside_end = inside_begin;
+    while (inside_end < out && IsInside(inside_end)) ++inside_end;
+  }
+  int64_t Source(int64_t output, int64_t tap) const {
+    return output * stride + tap * dilation - pad;
+  }
+  TapRange Taps(int64_t output) const {
+    const int64_t origin = Source(output, 0);
+    const int64_t first = std::min(CeilDiv(std::max<int64_t>(-origin, 0), dilation), window);
+    const int64_t end = CeilDiv(std::max<int64_t>(in - origin, 0), dilation);
+    return {first, std::clamp(end, first, window)};
+  }
+  // fn(first, count) for all outputs, in parts that have the same taps.
+  template <typename F>
+  void ForParts(F fn) const {
+    for (int64_t i = 0; i < inside_begin; ++i) fn(i, 1);
+    if (inside_end > inside_begin) fn(inside_begin, inside_end - inside_begin);
+    for (int64_t i = inside_end; i < out; ++i) fn(i, 1);
+  }
+
+ private:
+  bool IsInside(int64_t output) const {
+    return Source(output, 0) >= 0 && Source(output, window - 1) < in;
+  }
+};
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_CONVOLUTION_WINDOW_SPANS_H_
