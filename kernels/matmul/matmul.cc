@@ -11,6 +11,7 @@
 #include "kernels/matmul/panel_kernel.h"
 #include "kernels/matmul/small_product.h"
 #include "kernels/matmul/tile_kernel.h"
+#include "kernels/matmul/vector_product.h"
 #include "primitive_cache/weight_panels.h"
 
 namespace tenon {
@@ -116,7 +117,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
       p.input_shape(1).num_elements() == 0) {
     return ZeroContraction(p, fused, output.rank() - 1);
   }
-  TENON_ASSIGN_OR_RETURN(LoweredProduct lowered, LowerProduct(product, type));
+  absl::StatusOr<LoweredProduct> lowering = LowerProduct(product, type);
+  if (IsElementwiseProduct(product) || absl::IsUnimplemented(lowering.status())) {
+    auto vectors = VectorProductKernel(p, product, fused);
+    if (vectors.ok() || !absl::IsUnimplemented(vectors.status())) return vectors;
+  }
+  if (!lowering.ok()) return lowering.status();
+  LoweredProduct& lowered = *lowering;
   Contraction c;
   c.src_input = lowered.swapped ? 1 : 0;
   c.weights_input = lowered.swapped ? 0 : 1;

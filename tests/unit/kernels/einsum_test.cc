@@ -30,9 +30,18 @@ const EinsumCase kCases[] = {
     {"...ij,...jk->...ik", {2, 1, 3, 4}, {3, 4, 5}},
     {"...d,de->...e", {2, 3, 4}, {4, 5}},
     {"abcd,abed->abce", {2, 3, 1, 8}, {2, 3, 5, 8}},
-    {"abc,adc->bd", {4, 2, 3}, {4, 5, 3}, false},  // the sum over a and c is not contiguous in b
+    {"abc,adc->bd", {4, 2, 3}, {4, 5, 3}},  // the sum over a and c is not contiguous in b
     {"ab,b->a", {4, 6}, {6}},
-    {"ij,ij->ij", {3, 4}, {3, 4}, false},
+    {"ij,ij->ij", {3, 4}, {3, 4}},
+    {"bthf,bhf->bth", {2, 7, 3, 19}, {2, 3, 19}},
+    {"bthd,bth->bthd", {2, 5, 3, 21}, {2, 5, 3}},
+    {"bth,bthd->bthd", {2, 5, 3}, {2, 5, 3, 8}},
+    {"bnd,bnd->bn", {3, 11, 33}, {3, 11, 33}},
+    {"bijc,bjic->bij", {2, 4, 5, 3}, {2, 5, 4, 3}},
+    {"kab,kab->ab", {300, 3, 9}, {300, 3, 9}},
+    {"kab,kb->ab", {5, 3, 17}, {5, 17}},
+    {"klab,lkb->ab", {4, 5, 3, 17}, {5, 4, 17}},
+    {"ab,b->ab", {3, 35}, {35}},
     {"ijk,kl->l", {2, 3, 4}, {4, 5}, false},
     {"ii,i->i", {4, 4}, {4}, false},
 };

@@ -1,0 +1,189 @@
+#include "kernels/matmul/vector_product.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "env/status.h"
+#include "kernels/contraction/contraction.h"
+#include "kernels/interface/parallel.h"
+#include "kernels/matmul/blocked_product_simd.h"
+#include "kernels/matmul/vector_product_simd.h"
+
+namespace tenon {
+namespace {
+
+// A loop over one label, with the distances between its elements; 0 in an operand without it.
+struct LabelLoop {
+  int64_t extent = 1, a = 0, b = 0, out = 0;
+};
+using LabelLoops = absl::InlinedVector<LabelLoop, 6>;
+
+constexpr int64_t kVector = 8;  // with fewer, vectors are not worth their ends
+
+int64_t StepOf(const LabeledTensor& t, int label) {
+  const LabeledTensor::Dim* d = t.Find(label);
+  return d == nullptr || d->extent == 1 ? 0 : d->stride;
+}
+
+bool HasRepeated(const LabeledTensor& t) {
+  return std::any_of(t.dims.begin(), t.dims.end(),
+                     [&t](const LabeledTensor::Dim& d) { return t.Find(d.label) != &d; });
+}
+
+struct VectorPlan {
+  LabelLoops outer;          // of the output
+  LabelLoops sums;           // but for the innermost one
+  LabelLoop results, terms;  // the loops of a call
+  bool dots = false;
+};
+
+absl::StatusOr<VectorPlan> MakePlan(const LabeledProduct& p) {
+  if (!p.has_b || HasRepeated(p.a) || HasRepeated(p.b) || HasRepeated(p.out)) {
+    return Unimplemented("not two operands without diagonals");
+  }
+  VectorPlan plan;
+  for (const LabeledTensor::Dim& d : p.out.dims) {
+    if (d.extent == 1) continue;
+    plan.outer.push_back({d.extent, StepOf(p.a, d.label), StepOf(p.b, d.label), d.stride});
+  }
+  for (const LabeledTensor::Dim& d : p.a.dims) {
+    if (d.extent == 1 || p.out.Find(d.label) != nullptr) continue;
+    plan.sums.push_back({d.extent, d.stride, StepOf(p.b, d.label), 0});
+  }
+  for (const LabeledTensor::Dim& d : p.b.dims) {
+    if (d.extent > 1 && p.out.Find(d.label) == nullptr && StepOf(p.a, d.label) == 0) {
+      return Unimplemented("sums over one operand alone");
+    }
+  }
+  const bool alone =
+      std::any_of(plan.sums.begin(), plan.sums.end(), [](const LabelLoop& s) { return s.b == 0; });
+  if (alone || plan.outer.empty()) return Unimplemented("sums over one operand alone, or one sum");
+  plan.results = plan.outer.back();
+  plan.outer.pop_back();
+  const auto adjacent = [](int64_t step) { return step == 0 || step == 1; };
+  const bool elements =
+      plan.results.out == 1 && adjacent(plan.results.a) && adjacent(plan.results.b);
+  const auto in_order = std::find_if(plan.sums.begin(), plan.sums.end(),
+                                     [](const LabelLoop& s) { return s.a == 1 && s.b == 1; });
+  plan.dots = in_order != plan.sums.end() && (!elements || plan.results.extent < kVector ||
+                                              in_order->extent > plan.results.extent);
+  if (!plan.dots && !elements) return Unimplemented("neither terms nor results are adjacent");
+  if (plan.dots) {
+    plan.terms = *in_order;
+    plan.sums.erase(in_order);
+  } else if (!plan.sums.empty()) {
+    plan.terms = plan.sums.back();
+    plan.sums.pop_back();
+  }
+  return plan;
+}
+
+int64_t Count(const LabelLoops& loops) {
+  int64_t n = 1;
+  for (const LabelLoop& l : loops) n *= l.extent;
+  return n;
+}
+
+// Element i of the loops, in row-major order.
+LabelLoop At(const LabelLoops& loops, int64_t i) {
+  LabelLoop at;
+  for (size_t d = loops.size(); d-- > 0; i /= loops[d].extent) {
+    const int64_t index = i % loops[d].extent;
+    at.a += index * loops[d].a;
+    at.b += index * loops[d].b;
+    at.out += index * loops[d].out;
+  }
+  return at;
+}
+
+class VectorProductKernelImpl final : public Kernel {
+ public:
+  VectorProductKernelImpl(const PrepareContext& p, VectorPlan plan, const FusedOps& fused,
+                          double flops)
+      : plan_(std::move(plan)),
+        fused_(p, fused, p.output_shape(0).rank() - 1),
+        threads_(p.services().threads),
+        rows_(Count(plan_.outer)),
+        sums_(Count(plan_.sums)),
+        flops_(flops) {
+    const VectorProductLoops loops = FindVectorProduct();
+    compute_ = plan_.dots ? loops.dots : loops.elements;
+    const auto size = [](int64_t n) { return static_cast<size_t>(n); };
+    call_.n = size(plan_.results.extent);
+    call_.a_step = size(plan_.results.a);
+    call_.b_step = size(plan_.results.b);
+    call_.out_step = size(plan_.results.out);
+    call_.a_term = size(plan_.terms.a);
+    call_.b_term = size(plan_.terms.b);
+  }
+
+  absl::Status Run(RunContext& r) const override {
+    const double ns = 20 + flops_ / static_cast<double>(rows_) / 8;
+    ParallelFor(threads_, rows_, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const LabelLoop at = At(plan_.outer, i);
+        ComputeRow(r.input<float>(0) + at.a, r.input<float>(1) + at.b, r.output<float>(0) + at.out);
+      }
+    });
+    fused_.Run(r, r.output(0));
+    return absl::OkStatus();
+  }
+  std::string Implementation() const override { return plan_.dots ? "dots" : "elements"; }
+  double Flops() const override { return flops_; }
+
+ private:
+  void ComputeRow(const float* a, const float* b, float* out) const {
+    VectorProduct call = call_;
+    for (int64_t s = 0; s < sums_; ++s) {
+      const LabelLoop at = At(plan_.sums, s);
+      // Dots have an accumulator for each lane.
+      const int64_t part = plan_.dots ? plan_.terms.extent : static_cast<int64_t>(kPartTerms);
+      for (int64_t k = 0; k < plan_.terms.extent; k += part) {
+        call.terms = static_cast<size_t>(std::min(plan_.terms.extent - k, part));
+        compute_(call, a + at.a + k * plan_.terms.a, b + at.b + k * plan_.terms.b, out);
+        call.add = true;
+      }
+    }
+  }
+
+  const VectorPlan plan_;
+  const FusedPass fused_;
+  const int threads_;
+  const int64_t rows_, sums_;
+  const double flops_;
+  VectorProductFn compute_ = nullptr;
+  VectorProduct call_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> VectorProductKernel(PrepareContext& p,
+                                                            const LabeledProduct& product,
+                                                            const FusedOps& fused) {
+  if (p.input_dtype(0) != DType::kFloat || p.input_dtype(1) != DType::kFloat ||
+      p.output_dtype(0) != DType::kFloat) {
+    return Unimplemented("not of floats");
+  }
+  TENON_ASSIGN_OR_RETURN(VectorPlan plan, MakePlan(product));
+  return std::make_unique<VectorProductKernelImpl>(p, std::move(plan), fused, product.flops());
+}
+
+bool IsElementwiseProduct(const LabeledProduct& product) {
+  const auto has_all = [&product](const LabeledTensor& t) {
+    return std::all_of(product.out.dims.begin(), product.out.dims.end(),
+                       [&t](const LabeledTensor::Dim& d) {
+                         const LabeledTensor::Dim* own = t.Find(d.label);
+                         return d.extent == 1 || (own != nullptr && own->extent == d.extent);
+                       });
+  };
+  const auto sums = [&product](const LabeledTensor& t) {
+    return std::any_of(t.dims.begin(), t.dims.end(), [&product](const LabeledTensor::Dim& d) {
+      return d.extent > 1 && product.out.Find(d.label) == nullptr;
+    });
+  };
+  return product.has_b && !sums(product.a) && !sums(product.b) &&
+         (has_all(product.a) || has_all(product.b));
+}
+
+}  // namespace tenon
