@@ -1,5 +1,9 @@
 // Powers with a constant exponent for which there is an op of its own, as TensorFlow's own graph
 // optimizer replaces them.
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
 #include "graph_rewrite/elements.h"
 #include "graph_rewrite/rule.h"
 
@@ -12,6 +16,22 @@ struct Power {
 };
 // op names: each is one power.
 constexpr Power kPowers[] = {{2, "Square"}, {0.5, "Sqrt"}, {-0.5, "Rsqrt"}, {-1, "Reciprocal"}};
+
+Outcome Cube(RuleContext& context, NodeId id) {
+  const Endpoint from = context.node(id).inputs[0], constant = context.node(id).inputs[1];
+  Node square;
+  square.name = absl::StrCat(context.node(id).name, "/square");
+  square.op = "Square";
+  square.device = context.node(id).device;
+  square.inputs = {from};
+  square.attrs["T"] = context.node(id).attrs.at("T");
+  const auto added = context.AddNode(std::move(square));
+  if (!added.ok()) return Outcome::Skip(1, std::string(added.status().message()), id);
+  context.rw.SetOp(id, "Mul");
+  context.rw.SetInputs(id, {from, {*added, 0}});
+  context.RemoveIfDead(constant.node);
+  return Outcome::Fired();
+}
 
 Outcome SpecializePow(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
@@ -29,12 +49,14 @@ Outcome SpecializePow(RuleContext& context, NodeId id) {
     context.RemoveIfDead(constant.node);
     return Outcome::Fired();
   }
-  return Outcome::Skip(1, "the exponent is not 2, 0.5, -0.5 or -1", n.inputs[1].node);
+  if (value == 3) return Cube(context, id);
+  return Outcome::Skip(1, "the exponent is not 3, 2, 0.5, -0.5 or -1", n.inputs[1].node);
 }
 
 const RuleRegistration specialize_pow({
     .name = "SpecializePow",
-    .doc = "x^2, x^0.5, x^-0.5 and x^-1 become Square, Sqrt, Rsqrt and Reciprocal",
+    .doc = "x^2, x^0.5, x^-0.5 and x^-1 become Square, Sqrt, Rsqrt and Reciprocal, and x^3 becomes "
+           "x * x^2",
     .phase = Phase::kFuse,
     .anchors = "Pow",
     .apply = SpecializePow,

@@ -28,6 +28,8 @@ constexpr ElementwiseInfo kTable[] = {
     {"Erf", Op::kErf, 0.9f},
     {"Erfc", Op::kErfc, 0.9f},
     {"Tanh", Op::kTanh, 0.8f, PostOpForm{.onednn = Eltwise::kTanh}},
+    {"Sin", Op::kSin, 0.8f},
+    {"Cos", Op::kCos, 0.8f},
     {"Sigmoid", Op::kSigmoid, 0.6f, PostOpForm{.onednn = Eltwise::kLogistic}},
     {"Relu", Op::kRelu, 0.1f, PostOpForm{.onednn = Eltwise::kRelu, .onednn_loses_nan = true}},
     {"Relu6", Op::kRelu6, 0.1f,

@@ -34,6 +34,8 @@ enum class ElementwiseOp : uint8_t {
   kErf,
   kErfc,
   kTanh,
+  kSin,
+  kCos,
   kSigmoid,
   kRelu,
   kRelu6,

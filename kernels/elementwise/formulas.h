@@ -173,6 +173,14 @@ T Tanh(T x) {
   return std::tanh(x);
 }
 template <typename T>
+T Sin(T x) {
+  return std::sin(x);
+}
+template <typename T>
+T Cos(T x) {
+  return std::cos(x);
+}
+template <typename T>
 T Sigmoid(T x) {
   return T(1) / (T(1) + std::exp(-x));
 }

@@ -162,13 +162,18 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
   };
   // A bias is along the output's last dimension.
   c.native_bias = columns_are_last;
+  const FusedOps all_fused = fused;
   c.fused = std::move(fused);
   c.channel_axis = output.rank() - 1;
   c.operand = [lowered, output](const FusedOp&, const Shape& operand) {
     return LowerOperand(lowered, output, operand);
   };
   c.flops = product.flops();
-  return PrepareContraction(p, std::move(c));
+  auto contraction = PrepareContraction(p, std::move(c));
+  if (!absl::IsUnimplemented(contraction.status())) return contraction;
+  // Strides that oneDNN has no compiled kernel for.
+  auto vectors = VectorProductKernel(p, product, all_fused);
+  return absl::IsUnimplemented(vectors.status()) ? std::move(contraction) : std::move(vectors);
 }
 
 }  // namespace tenon

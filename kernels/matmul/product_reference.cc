@@ -6,6 +6,7 @@
 
 #include "kernels/contraction/reference_product.h"
 #include "kernels/contraction/reference_types.h"
+#include "kernels/interface/float_to_int.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 #include "kernels/matmul/product.h"
@@ -68,6 +69,16 @@ Axes AxesOf(const LabeledProduct& p, const LabeledTensor& t, const std::vector<i
   return axes;
 }
 
+// Integers are computed without signs, so that they wrap around.
+template <typename C, typename T>
+C Converted(T v) {
+  if constexpr (std::is_integral_v<C> && kIsFloat<T>) {
+    return static_cast<C>(FloatToInt<std::make_signed_t<C>>(ToCompute(v)));
+  } else {
+    return static_cast<C>(v);
+  }
+}
+
 template <typename C>
 C Conjugate(C v, bool conjugate) {
   if constexpr (Eigen::NumTraits<C>::IsComplex) {
@@ -98,7 +109,7 @@ const C* Gather(const void* operand, const Axes& keep, const Axes& sum, bool con
   ForEachOffset(keep, [&](int64_t base) {
     C total(0);
     ForEachOffset(sum, [&](int64_t offset) {
-      total += Conjugate(static_cast<C>(data[base + offset]), conjugate);
+      total += Conjugate(Converted<C>(data[base + offset]), conjugate);
     });
     storage.push_back(total);
   });

@@ -32,11 +32,32 @@ bool HasRepeated(const LabeledTensor& t) {
 }
 
 struct VectorPlan {
-  LabelLoops outer;          // of the output
-  LabelLoops sums;           // but for the innermost one
-  LabelLoop results, terms;  // the loops of a call
-  bool dots = false;
+  LabelLoops outer;                     // of the output
+  LabelLoops sums;                      // but for the innermost one
+  LabelLoop results, terms;             // the loops of a call
+  bool dots = false, elements = false;  // terms or results are adjacent
 };
+
+// Each element is read from memory a few times only, so that nothing is gained by copying the
+// operands to where they are matrices.
+bool HasLittleReuse(const LabeledProduct& p) {
+  constexpr double kMostFlops = 16;  // per element
+  double elements = 0;
+  for (const LabeledTensor* t : {&p.a, &p.b, &p.out}) {
+    double n = 1;
+    for (const LabeledTensor::Dim& d : t->dims) n *= static_cast<double>(d.extent);
+    elements += n;
+  }
+  return p.flops() <= kMostFlops * elements;
+}
+
+void ComputeStrided(const VectorProduct& p, const float* a, const float* b, float* out) {
+  for (size_t i = 0; i < p.n; ++i, a += p.a_step, b += p.b_step, out += p.out_step) {
+    float sum = *a * *b;
+    for (size_t k = 1; k < p.terms; ++k) sum += a[k * p.a_term] * b[k * p.b_term];
+    *out = p.add ? *out + sum : sum;
+  }
+}
 
 absl::StatusOr<VectorPlan> MakePlan(const LabeledProduct& p) {
   if (!p.has_b || HasRepeated(p.a) || HasRepeated(p.b) || HasRepeated(p.out)) {
@@ -68,7 +89,7 @@ absl::StatusOr<VectorPlan> MakePlan(const LabeledProduct& p) {
                                      [](const LabelLoop& s) { return s.a == 1 && s.b == 1; });
   plan.dots = in_order != plan.sums.end() && (!elements || plan.results.extent < kVector ||
                                               in_order->extent > plan.results.extent);
-  if (!plan.dots && !elements) return Unimplemented("neither terms nor results are adjacent");
+  plan.elements = elements && !plan.dots;
   if (plan.dots) {
     plan.terms = *in_order;
     plan.sums.erase(in_order);
@@ -108,7 +129,7 @@ class VectorProductKernelImpl final : public Kernel {
         sums_(Count(plan_.sums)),
         flops_(flops) {
     const VectorProductLoops loops = FindVectorProduct();
-    compute_ = plan_.dots ? loops.dots : loops.elements;
+    compute_ = plan_.dots ? loops.dots : plan_.elements ? loops.elements : &ComputeStrided;
     const auto size = [](int64_t n) { return static_cast<size_t>(n); };
     call_.n = size(plan_.results.extent);
     call_.a_step = size(plan_.results.a);
@@ -129,7 +150,9 @@ class VectorProductKernelImpl final : public Kernel {
     fused_.Run(r, r.output(0));
     return absl::OkStatus();
   }
-  std::string Implementation() const override { return plan_.dots ? "dots" : "elements"; }
+  std::string Implementation() const override {
+    return plan_.dots ? "dots" : plan_.elements ? "elements" : "strided";
+  }
   double Flops() const override { return flops_; }
 
  private:
@@ -165,6 +188,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorProductKernel(PrepareContext& p,
       p.output_dtype(0) != DType::kFloat) {
     return Unimplemented("not of floats");
   }
+  if (!HasLittleReuse(product)) return Unimplemented("a product of matrices");
   TENON_ASSIGN_OR_RETURN(VectorPlan plan, MakePlan(product));
   return std::make_unique<VectorProductKernelImpl>(p, std::move(plan), fused, product.flops());
 }

@@ -12,8 +12,8 @@
 
 namespace tenon {
 
-// Inputs 0 and 1 and the output are float. Unimplemented for others, if neither the terms of the
-// sums nor the results are adjacent in memory, or if one operand is summed alone.
+// Inputs 0 and 1 and the output are float. Unimplemented for others, if one operand is summed
+// alone, and for products that read each element many times.
 absl::StatusOr<std::unique_ptr<Kernel>> VectorProductKernel(PrepareContext& p,
                                                             const LabeledProduct& product,
                                                             const FusedOps& fused);

@@ -1,5 +1,7 @@
 #include "kernels/reduction/segments.h"
 
+#include <limits>
+
 #include "kernels/interface/axis.h"
 
 namespace tenon {
@@ -20,6 +22,9 @@ absl::StatusOr<int64_t> CheckSortedIds(const std::vector<int64_t>& ids) {
     if (ids[i] < ids[i - 1]) {
       return InvalidArgument("segment ids must be sorted: ", ids[i], " follows ", ids[i - 1]);
     }
+  }
+  if (ids.back() == std::numeric_limits<int64_t>::max()) {
+    return InvalidArgument("segment id ", ids.back(), " is too large");
   }
   return ids.back() + 1;
 }

@@ -10,6 +10,7 @@
 #define TENON_KERNELS_SIMD_MATH_INL_H_
 #endif
 
+#include <cmath>
 #include <limits>
 
 #include "hwy/highway.h"
@@ -160,6 +161,54 @@ HWY_INLINE Vf Swish(Vf x) {
                         hn::Div(x, denominator));
 }
 
+// The sine of x, or its cosine, for |x| <= kMostAngle. Without fused multiply-adds x could not be
+// reduced exactly.
+constexpr float kMostAngle = 32768.0f;
+template <bool cosine>
+HWY_INLINE Vf SinOrCosReduced(Vf x) {
+  const IntTag di;
+  // x = q pi / 2 + r with |r| <= pi / 4; pi / 2 in three parts.
+  const Vf q = hn::Round(hn::Mul(x, Const(0.636619772f)));
+  Vf r = hn::NegMulAdd(q, Const(1.5707964f), x);
+  r = hn::NegMulAdd(q, Const(-4.371139e-08f), r);
+  r = hn::NegMulAdd(q, Const(-1.7151245e-15f), r);
+  const Vf z = hn::Mul(r, r);
+  const Vf s = Horner(z, -1.666665457e-01f, 8.332158406e-03f, -1.951495709e-04f);
+  const Vf c = Horner(z, 4.166664681e-02f, -1.388736448e-03f, 2.443809033e-05f);
+  const Vf sine = hn::MulAdd(hn::Mul(r, z), s, r);
+  const Vf cosine_of_r = hn::MulAdd(hn::Mul(z, z), c, hn::NegMulAdd(Const(0.5f), z, Const(1.0f)));
+  // In every second quadrant it is the other function, and in two of four its negative.
+  auto quadrant = hn::ConvertTo(di, q);
+  if constexpr (cosine) quadrant = hn::Add(quadrant, hn::Set(di, 1));
+  const auto odd = hn::Eq(hn::And(quadrant, hn::Set(di, 1)), hn::Set(di, 1));
+  const Vf magnitude = hn::IfThenElse(hn::RebindMask(FloatTag(), odd), cosine_of_r, sine);
+  const auto sign = hn::ShiftLeft<30>(hn::And(quadrant, hn::Set(di, 2)));
+  return hn::Xor(magnitude, hn::BitCast(FloatTag(), sign));
+}
+
+template <bool cosine>
+HWY_INLINE Vf SinOrCos(Vf x) {
+  const FloatTag d;
+#if HWY_TARGET <= HWY_AVX2
+  const auto small = hn::Le(hn::Abs(x), Const(kMostAngle));
+  const Vf y = SinOrCosReduced<cosine>(x);
+  if (HWY_LIKELY(hn::AllTrue(d, small))) return y;
+#endif
+  HWY_ALIGN float lanes[hn::MaxLanes(d)];
+  hn::Store(x, d, lanes);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) {
+    lanes[i] = cosine ? std::cos(lanes[i]) : std::sin(lanes[i]);
+  }
+#if HWY_TARGET <= HWY_AVX2
+  // A number's result does not depend on its neighbors.
+  return hn::IfThenElse(small, y, hn::Load(d, lanes));
+#else
+  return hn::Load(d, lanes);
+#endif
+}
+HWY_INLINE Vf Sin(Vf x) { return SinOrCos<false>(x); }
+HWY_INLINE Vf Cos(Vf x) { return SinOrCos<true>(x); }
+
 // -m / (m + 2) with m = e^(-2 |x|) - 1 = 2^q (e^r - 1) + (2^q - 1), which keeps its relative
 // accuracy at small x, where q is 0.
 HWY_INLINE Vf Tanh(Vf x) {
@@ -180,7 +229,7 @@ HWY_INLINE Vf ErfOfSmall(Vf x) {
 
 // x * x - square, exactly, where square is x * x rounded.
 HWY_INLINE Vf SquareRounding(Vf x, Vf square) {
-#if HWY_NATIVE_FMA
+#if HWY_TARGET <= HWY_AVX2
   return hn::MulSub(x, x, square);
 #else  // without fused multiply-add: the square of 12 bits is exact
   const IntTag di;

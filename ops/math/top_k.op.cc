@@ -2,10 +2,15 @@
 // first. Unsorted results are in the order of TensorFlow's heap: what a sampler draws from them
 // depends on it.
 #include <algorithm>
+#include <bit>
+#include <functional>
+#include <limits>
 #include <numeric>
+#include <vector>
 
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 #include "ops/op.h"
 
@@ -42,8 +47,8 @@ absl::Status TopKShape(ShapeContext& c) {
 
 // The first k of `order` become its first elements by `before`, as TensorFlow's heap leaves them:
 // the element that is to go next is in front.
-template <typename Before>
-void SelectByHeap(std::vector<int64_t>& order, int64_t k, Before before) {
+template <typename E, typename Before>
+void SelectByHeap(std::vector<E>& order, int64_t k, Before before) {
   const auto begin = order.begin(), end = begin + k;
   std::make_heap(begin, end + 1, before);
   std::pop_heap(begin, end + 1, before);
@@ -55,6 +60,77 @@ void SelectByHeap(std::vector<int64_t>& order, int64_t k, Before before) {
   }
 }
 
+// A number that is lower for larger elements, and 0 for NaN, which counts as larger than all.
+template <typename T>
+uint32_t DescendingKey(T element) {
+  constexpr uint32_t kSign = uint32_t{1} << 31;
+  if constexpr (std::is_integral_v<T>) {
+    const auto wide = static_cast<uint32_t>(element);
+    return ~(std::is_signed_v<T> ? wide ^ kSign : wide);
+  } else {
+    const float value = ToCompute(element);
+    if (value != value) return 0;
+    const auto bits = std::bit_cast<uint32_t>(value == 0 ? 0.0f : value);
+    return ~(bits & kSign ? ~bits : bits | kSign);
+  }
+}
+
+// The order of a row's elements.
+template <typename T>
+class RowSelector {
+ public:
+  RowSelector(int64_t n, int64_t k, bool by_heap)
+      : k_(k),
+        by_heap_(by_heap),
+        packs_(sizeof(T) <= sizeof(uint32_t) && n <= int64_t{std::numeric_limits<uint32_t>::max()}),
+        order_(static_cast<size_t>(packs_ ? 0 : n)),
+        keys_(static_cast<size_t>(packs_ ? n : 0)) {}
+
+  // take(i, index of the row's element that is result i)
+  template <typename Take>
+  void Select(const T* x, Take take) {
+    if (packs_) return SelectPacked(x, take);
+    std::iota(order_.begin(), order_.end(), 0);
+    Sort(order_, [x](int64_t a, int64_t b) {
+      const auto va = ToCompute(x[a]), vb = ToCompute(x[b]);
+      if (va > vb) return true;
+      if (va < vb) return false;
+      const bool na = va != va, nb = vb != vb;
+      return na != nb ? na : a < b;
+    });
+    for (int64_t i = 0; i < k_; ++i) take(i, order_[static_cast<size_t>(i)]);
+  }
+
+ private:
+  // Sorts the elements with their indices, which is faster than indices alone.
+  template <typename Take>
+  void SelectPacked(const T* x, Take take) {
+    if constexpr (sizeof(T) <= sizeof(uint32_t)) {
+      for (size_t i = 0; i < keys_.size(); ++i) keys_[i] = uint64_t{DescendingKey(x[i])} << 32 | i;
+      Sort(keys_, std::less<uint64_t>());
+      for (int64_t i = 0; i < k_; ++i) {
+        take(i, static_cast<int64_t>(static_cast<uint32_t>(keys_[static_cast<size_t>(i)])));
+      }
+    }
+  }
+
+  template <typename E, typename Before>
+  void Sort(std::vector<E>& elements, Before before) const {
+    if (by_heap_) return SelectByHeap(elements, k_, before);
+    const auto end = elements.begin() + k_;
+    if (2 * k_ < static_cast<int64_t>(elements.size())) {
+      std::partial_sort(elements.begin(), end, elements.end(), before);
+    } else {
+      std::sort(elements.begin(), elements.end(), before);
+    }
+  }
+
+  const int64_t k_;
+  const bool by_heap_, packs_;
+  std::vector<int64_t> order_;
+  std::vector<uint64_t> keys_;
+};
+
 absl::StatusOr<std::unique_ptr<Kernel>> TopK(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, TopK, {1});
   if (p.num_inputs() > 1) p.InputNotRead(1);
@@ -62,35 +138,25 @@ absl::StatusOr<std::unique_ptr<Kernel>> TopK(PrepareContext& p) {
   const int64_t n = in.dim(in.rank() - 1);
   const int64_t k = p.output_shape(0).dim(in.rank() - 1);
   const int64_t rows = Product(in, 0, in.rank() - 1);
+  const int threads = p.services().threads;
   const bool by_heap = !p.attrs().Bool("sorted", true) && k > 0 && k < n;
   return DispatchType(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
     return DispatchType(
         TypeList<int16_t, int32_t, int64_t>{}, p.output_dtype(1), [&]<typename I>() {
-          return MakeKernel([n, k, rows, by_heap](RunContext& run) {
-            const T* x = run.input<T>(0);
-            T* values = run.output<T>(0);
-            I* indices = run.output<I>(1);
-            std::vector<int64_t> order(static_cast<size_t>(n));
-            for (int64_t r = 0; r < rows; ++r, x += n) {
-              std::iota(order.begin(), order.end(), 0);
-              // NaN counts as larger than every number, so that the order is total.
-              auto before = [x](int64_t a, int64_t b) {
-                const auto va = ToCompute(x[a]), vb = ToCompute(x[b]);
-                if (va > vb) return true;
-                if (va < vb) return false;
-                const bool na = va != va, nb = vb != vb;
-                return na != nb ? na : a < b;
-              };
-              if (by_heap) {
-                SelectByHeap(order, k, before);
-              } else {
-                std::partial_sort(order.begin(), order.begin() + k, order.end(), before);
+          return MakeKernel([n, k, rows, by_heap, threads](RunContext& run) {
+            const double ns = 5.0 * static_cast<double>(n);
+            ParallelFor(threads, rows, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
+              RowSelector<T> selector(n, k, by_heap);
+              for (int64_t r = begin; r < end; ++r) {
+                const T* const x = run.input<T>(0) + r * n;
+                T* const values = run.output<T>(0) + r * k;
+                I* const indices = run.output<I>(1) + r * k;
+                selector.Select(x, [&](int64_t i, int64_t from) {
+                  values[i] = x[from];
+                  indices[i] = static_cast<I>(from);
+                });
               }
-              for (int64_t i = 0; i < k; ++i) {
-                *values++ = x[order[static_cast<size_t>(i)]];
-                *indices++ = static_cast<I>(order[static_cast<size_t>(i)]);
-              }
-            }
+            });
             return absl::OkStatus();
           });
         });

@@ -2,14 +2,14 @@
 #include <cmath>
 #include <complex>
 
+#include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
 
-constexpr auto kSin = [](auto x) { return std::sin(x); };
-constexpr auto kCos = [](auto x) { return std::cos(x); };
 constexpr auto kTan = [](auto x) { return std::tan(x); };
 constexpr auto kAsin = [](auto x) { return std::asin(x); };
 constexpr auto kAcos = [](auto x) { return std::acos(x); };
@@ -22,7 +22,10 @@ const OpRegistration sin_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kSin, FloatsAndComplexes>,
+    .reference = Unary<Formula<ElementwiseOp::kSin>{}, FloatsAndComplexes>,
+    .accelerated = VectorUnary<ElementwiseOp::kSin>,
+    .native = "_MklNativeSin",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -34,7 +37,10 @@ const OpRegistration cos_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kCos, FloatsAndComplexes>,
+    .reference = Unary<Formula<ElementwiseOp::kCos>{}, FloatsAndComplexes>,
+    .accelerated = VectorUnary<ElementwiseOp::kCos>,
+    .native = "_MklNativeCos",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });

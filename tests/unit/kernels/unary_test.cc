@@ -49,6 +49,8 @@ const std::map<ElementwiseOp, Reference>& References() {
       {E::kErf, {[](double x) { return std::erf(x); }, 2, 0}},
       {E::kErfc, {[](double x) { return std::erfc(x); }, 6, 0}},
       {E::kTanh, {[](double x) { return std::tanh(x); }, 4, 0}},
+      {E::kSin, {[](double x) { return std::sin(x); }, 2, 0}},
+      {E::kCos, {[](double x) { return std::cos(x); }, 2, 0}},
       {E::kSigmoid, {Sigmoid, 4, 1e-37}},
       {E::kRelu, {[](double x) { return x < 0 ? 0 : x; }, 0, 0}},
       {E::kRelu6, {Relu6, 0, 0}},
@@ -89,6 +91,10 @@ std::vector<float> Values() {
   for (int i = 0; i < 40000; ++i) values.push_back(wide(rng));
   for (int i = 0; i < 2000; ++i) {
     values.push_back((i % 2 == 0 ? 1 : -1) * std::pow(10.0f, exponent(rng)));
+  }
+  // Near the zeros of sines and cosines.
+  for (int i = 1; i < 22000; i += i < 100 ? 1 : 37) {
+    values.push_back(static_cast<float>(i * 1.5707963267948966));
   }
   return values;
 }
