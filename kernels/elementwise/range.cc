@@ -78,7 +78,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> LinSpaceKernel(PrepareContext& p) {
       T* out = run.output<T>(0);
       const C step = n > 1 ? (stop - start) / static_cast<C>(n - 1) : C(0);
       for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(start + step * static_cast<C>(i));
-      if (n > 1) out[n - 1] = static_cast<T>(stop);
+      if (n > 1) {  // even if the step is infinite
+        out[0] = static_cast<T>(start);
+        out[n - 1] = static_cast<T>(stop);
+      }
       return absl::OkStatus();
     });
   });

@@ -1,6 +1,7 @@
 // Bucketize, HistogramFixedWidth, LowerBound, UpperBound: positions of numbers among boundaries.
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
@@ -47,6 +48,18 @@ absl::Status HistogramShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+// How far `high` is above `low`, which is not higher. Integers may be farther apart than their type
+// can hold.
+template <typename T>
+double Distance(T low, T high) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<double>(static_cast<U>(high) - static_cast<U>(low));
+  } else {
+    return static_cast<double>(high - low);
+  }
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> Histogram(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, Histogram, {2});
   p.InputNotRead(2);
@@ -58,10 +71,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> Histogram(PrepareContext& p) {
       const T low = run.input<T>(1)[0], high = run.input<T>(1)[1];
       if (!(low < high)) return InvalidArgument("value_range must rise: ", low, ", ", high);
       std::vector<int64_t> counts(static_cast<size_t>(bins), 0);
-      const double width = static_cast<double>(WrapSub(high, low)) / static_cast<double>(bins);
+      const double width = Distance(low, high) / static_cast<double>(bins);
       for (int64_t i = 0; i < n; ++i) {
         if (x[i] != x[i]) return InvalidArgument("values must not be NaN");
-        const double place = static_cast<double>(WrapSub(std::max(x[i], low), low)) / width;
+        const double place = Distance(low, std::max(x[i], low)) / width;
         const double bin = std::min(place, static_cast<double>(bins - 1));
         ++counts[static_cast<size_t>(std::max(bin, 0.0))];
       }

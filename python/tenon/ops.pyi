@@ -676,7 +676,7 @@ def CopyHost(input: _Value, *, T: _DType = ..., tensor_name: str | bytes = "",
     """input: T -> output: T."""
 
 def Cos(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
 
 def Cosh(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128."""
@@ -3435,7 +3435,7 @@ def Sign(x: _Value, *, T: _DType = ...) -> _Tensor:
     """
 
 def Sin(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
 
 def Sinh(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128."""
