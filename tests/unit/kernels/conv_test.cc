@@ -37,7 +37,7 @@ const ConvCase kCases[] = {
     {.name = "small_images", .input = {5, 2, 3, 24}, .filter = {1, 1, 24, 48}},
     {.name = "dots", .input = {2, 9, 11, 7}, .filter = {5, 4, 7, 3}},
     {.name = "dots_one_output", .input = {1, 5, 13, 64}, .filter = {3, 3, 64, 1}},
-    {.name = "dots_many_outputs", .input = {1, 7, 17, 12}, .filter = {5, 5, 12, 11}},
+    {.name = "dots_many_outputs", .input = {1, 7, 17, 12}, .filter = {5, 5, 12, 7}},
     {.name = "dots_strided", .input = {2, 12, 15, 33}, .filter = {3, 5, 33, 4}, .stride = 2},
     {.name = "dots_dilated", .input = {1, 11, 12, 24}, .filter = {3, 3, 24, 5}, .dilation = 3},
     {.name = "dots_beyond_image", .input = {1, 3, 2, 9}, .filter = {7, 9, 9, 2}},
