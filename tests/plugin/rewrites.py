@@ -4,7 +4,8 @@
 
 OUT.npz gets the results, which workloads_test.py compares with TensorFlow's own; OUT.json the ops
 of the graphs that ran, and those that nothing but rewriting makes. N graphs may be such that this
-TensorFlow refuses them: ops for channels-first images, or with ranges for each channel.
+TensorFlow refuses them: ops for channels-first images, with ranges for each channel, or transposed
+convolutions with dilations.
 """
 
 import argparse

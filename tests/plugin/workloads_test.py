@@ -47,7 +47,7 @@ class WorkloadsTest(PluginCase):
         not_run = NOT_RUN if has_exact_int8() else NOT_RUN | EXACT
         self.assertEqual(set(names["made_by_rewrites"]) - set(names["ran"]), not_run)
         # TensorFlow refuses the rest with oneDNN off.
-        self.run_python(HERE / "rewrites.py", self.scratch / "without.npz", "--may-refuse", "4",
+        self.run_python(HERE / "rewrites.py", self.scratch / "without.npz", "--may-refuse", "5",
                         onednn="0")
         self.compare(np.load(self.scratch / "without.npz"), np.load(self.scratch / "with.npz"), 300)
 
