@@ -123,7 +123,7 @@ bool HasConstantFilter(const PrepareContext& p, const ConvGeometry& g) {
 }
 
 std::shared_ptr<const PackedLayout> FilterPanels(const ConvGeometry& g, size_t width, int threads) {
-  return ElementPanels({static_cast<size_t>(g.window_positions() * g.in_channels),
+  return ElementPanels({static_cast<size_t>(g.window_positions() * g.in_per_group()),
                         static_cast<size_t>(g.out_channels), /*transposed=*/false, width},
                        sizeof(float), threads);
 }

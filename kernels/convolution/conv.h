@@ -25,7 +25,8 @@ bool ComputesByGemm(const Primitive& convolution);
 
 // Whether it is of a float image [N, H, W, C] and a constant filter without groups.
 bool HasConstantFilter(const PrepareContext& p, const ConvGeometry& g);
-// Such a filter as a matrix, a row for each channel of each position of the window.
+// Such a filter, or one of groups, as a matrix: a row for each of a group's channels of each
+// position of the window.
 std::shared_ptr<const PackedLayout> FilterPanels(const ConvGeometry& g, size_t width, int threads);
 
 absl::StatusOr<std::unique_ptr<Kernel>> ConvReferenceKernel(PrepareContext& p, int spatial,

@@ -7,10 +7,10 @@
 #include "kernels/contraction/contraction.h"
 #include "kernels/contraction/packed_weights.h"
 #include "kernels/contraction/tile_chain.h"
+#include "kernels/convolution/conv.h"
 #include "kernels/convolution/small_groups_simd.h"
 #include "kernels/convolution/window_spans.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/matmul/panel_layout.h"
 
 namespace tenon {
 namespace {
@@ -95,11 +95,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvSmallGroupsKernel(PrepareContext& p,
       terms > kMostTerms) {
     return Unimplemented("not small groups with a constant filter");
   }
-  const PanelMatrix matrix{static_cast<size_t>(terms), static_cast<size_t>(g.out_channels),
-                           /*transposed=*/false, loops.lanes};
   TENON_ASSIGN_OR_RETURN(
       auto filter,
-      PackConstant(*p.constant(1), ElementPanels(matrix, sizeof(float), p.services().threads)));
+      PackConstant(*p.constant(1), FilterPanels(g, loops.lanes, p.services().threads)));
   p.InputNotRead(1);
   return std::make_unique<SmallGroupsKernel>(p, g, fused, loops, std::move(filter));
 }

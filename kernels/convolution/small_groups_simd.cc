@@ -68,7 +68,6 @@ HWY_INLINE void ComputePanel(const SmallGroups& s, size_t pixel, size_t channel,
 
 template <size_t group, size_t pixels>
 void ComputeGroupPixels(const SmallGroups& s, size_t pixel) {
-  const FloatTag d;
   ForParts(s.channels, [&](auto part, size_t channel) HWY_ATTR {
     ComputePanel<group, pixels>(
         s, pixel, channel, [&](const float* at) HWY_ATTR { return part.Load(at); },

@@ -3,6 +3,7 @@
 #ifndef TENON_KERNELS_MATMUL_PRODUCT_H_
 #define TENON_KERNELS_MATMUL_PRODUCT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -30,6 +31,11 @@ struct LabeledTensor {
       if (d.label == label) return &d;
     }
     return nullptr;
+  }
+  // Whether it stands for a diagonal.
+  bool HasRepeatedLabel() const {
+    return std::any_of(dims.begin(), dims.end(),
+                       [this](const Dim& d) { return Find(d.label) != &d; });
   }
 };
 

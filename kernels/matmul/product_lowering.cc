@@ -23,15 +23,6 @@ int64_t StrideOf(const LabeledTensor& t, int label) {
   return d == nullptr ? 0 : d->stride;
 }
 
-bool HasRepeatedLabel(const LabeledTensor& t) {
-  for (size_t i = 0; i < t.dims.size(); ++i) {
-    for (size_t j = i + 1; j < t.dims.size(); ++j) {
-      if (t.dims[i].label == t.dims[j].label) return true;
-    }
-  }
-  return false;
-}
-
 // Whether `inner` follows `outer` in memory without a gap.
 bool Joins(const LabeledTensor& t, const LabeledProduct& p, int outer, int inner) {
   return StrideOf(t, outer) == StrideOf(t, inner) * p.extent(inner);
@@ -83,7 +74,8 @@ absl::StatusOr<Groups> GroupsOf(const LabeledProduct& p) {
 
 absl::StatusOr<LoweredProduct> LowerProduct(const LabeledProduct& product, ElementType type) {
   if (!product.has_b) return Unimplemented("one operand");
-  if (HasRepeatedLabel(product.a) || HasRepeatedLabel(product.b) || HasRepeatedLabel(product.out)) {
+  if (product.a.HasRepeatedLabel() || product.b.HasRepeatedLabel() ||
+      product.out.HasRepeatedLabel()) {
     return Unimplemented("diagonals");
   }
   LoweredProduct lowered;

@@ -26,11 +26,6 @@ int64_t StepOf(const LabeledTensor& t, int label) {
   return d == nullptr || d->extent == 1 ? 0 : d->stride;
 }
 
-bool HasRepeated(const LabeledTensor& t) {
-  return std::any_of(t.dims.begin(), t.dims.end(),
-                     [&t](const LabeledTensor::Dim& d) { return t.Find(d.label) != &d; });
-}
-
 struct VectorPlan {
   LabelLoops outer;                     // of the output
   LabelLoops sums;                      // but for the innermost one
@@ -60,7 +55,7 @@ void ComputeStrided(const VectorProduct& p, const float* a, const float* b, floa
 }
 
 absl::StatusOr<VectorPlan> MakePlan(const LabeledProduct& p) {
-  if (!p.has_b || HasRepeated(p.a) || HasRepeated(p.b) || HasRepeated(p.out)) {
+  if (!p.has_b || p.a.HasRepeatedLabel() || p.b.HasRepeatedLabel() || p.out.HasRepeatedLabel()) {
     return Unimplemented("not two operands without diagonals");
   }
   VectorPlan plan;
