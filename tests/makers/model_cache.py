@@ -20,6 +20,7 @@ sys.path.insert(0, str(TOOLS))
 
 import environments  # pylint: disable=wrong-import-position
 
+import breadth  # pylint: disable=wrong-import-position
 import zoo  # pylint: disable=wrong-import-position
 
 
@@ -77,7 +78,12 @@ ZOO = Family(
     list(zoo.NETWORKS), HERE / "zoo_models.py",
     [HERE / "zoo_models.py", *sorted((HERE / "zoo").glob("*.py")),
      HERE / "zoo" / "requirements.in"], "zoo")
-FAMILIES = {"networks": NETWORKS, "zoo": ZOO}
+BREADTH = Family(
+    list(breadth.NETWORKS), HERE / "zoo_models.py",
+    [HERE / "zoo_models.py", HERE / "zoo" / "network.py",
+     *sorted((HERE / "breadth").glob("*.py")),
+     HERE / "zoo" / "requirements.in"], "zoo")
+FAMILIES = {"networks": NETWORKS, "zoo": ZOO, "breadth": BREADTH}
 
 # The seven networks, which tests use too.
 NAMES = NETWORKS.names

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the models of bench/compare's second table, with TensorFlow's outputs.
+"""Writes the models of bench/compare's tables zoo and breadth, with TensorFlow's outputs.
 
   tests/makers/zoo_models.py --out DIR [NAME ...]
 
@@ -30,7 +30,13 @@ os.environ["TF_USE_LEGACY_KERAS"] = "1"  # for transformers; Keras 3 is `keras`
 import numpy as np
 import tensorflow as tf
 
-from zoo import NETWORKS
+import breadth
+import zoo
+
+# The module and the function that build each network.
+NETWORKS = {name: (f"{table.__name__}.{module}", function)
+            for table in (zoo, breadth)
+            for name, (module, function) in table.NETWORKS.items()}
 
 
 def randomize(variables: list[tf.Variable], seed: int) -> None:
@@ -58,7 +64,7 @@ def write(name: str, out: pathlib.Path) -> None:
   np.random.seed(seed % 2**32)
   import keras  # pylint: disable=import-outside-toplevel
   keras.utils.set_random_seed(seed % 2**31)
-  built = getattr(importlib.import_module(f"zoo.{module}"), function)()
+  built = getattr(importlib.import_module(module), function)()
   randomize(built.variables, seed + 1)
   target = out / name
   if target.exists():

@@ -1,0 +1,15 @@
+"""Smaller networks of many kinds, with random weights: what zoo/ has no relative of."""
+
+# Which module of breadth/ builds a network, by a function of the same name.
+MODULES = {
+    "pictures": ["srresnet", "style", "pix2pix", "unet", "resnext",
+                 "shufflenet", "large_kernels", "squeeze", "pyramid", "mixer",
+                 "vae"],
+    "sound": ["quartznet", "conformer", "keywords", "demucs", "tcn", "ecg"],
+    "sequences": ["performer", "linformer", "experts", "text_cnn", "seq2seq",
+                  "state_space"],
+    "structures": ["pointnet", "graph_network", "c3d", "convlstm", "eegnet",
+                   "nerf", "siren", "tabular"],
+}
+
+NETWORKS = {f: (m, f) for m, functions in MODULES.items() for f in functions}
