@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -58,6 +59,30 @@ absl::StatusOr<Values> Combine(const Values& a, const Values& b, F f) {
 
 double Times(double a, double b) { return a * b; }
 double Plus(double a, double b) { return a + b; }
+
+double LargestMagnitude(const Values& c) {
+  double largest = 0;
+  for (double v : c.v) largest = std::max(largest, std::abs(v));
+  return largest;
+}
+
+// Whether float holds every value that is not 0 with full precision.
+bool InRange(const Values& c) {
+  return std::all_of(c.v.begin(), c.v.end(), [](double v) {
+    const double magnitude = std::abs(v);
+    return magnitude == 0 || (magnitude >= std::numeric_limits<float>::min() &&
+                              magnitude <= std::numeric_limits<float>::max());
+  });
+}
+
+// Whether the sum of an earlier shift, which the scaled input may cancel, and a later one keeps the
+// digits of the later one. A mask, (1 - m) * -1e9, followed by the sum with a bias is
+// m * 1e9 - 1e9 + bias: float has no digits left for the bias beside 1e9.
+bool KeepsDigits(const Values& earlier, const Values& later) {
+  constexpr double kMostTimesLarger = 64;  // six of 24 bits
+  const double least = LargestMagnitude(later);
+  return least == 0 || LargestMagnitude(earlier) <= kMostTimesLarger * least;
+}
 
 // One op as x * scale + shift.
 struct Step {
@@ -212,11 +237,18 @@ absl::StatusOr<Affine> CollectAffine(RuleContext& context, NodeId last) {
     }
     if (it->shift) {
       if (out.shift) {
+        if (out.scale && !KeepsDigits(*out.shift, *it->shift)) {
+          return WhyNot("one constant of the sum is so large that the other would lose its digits");
+        }
         TENON_ASSIGN_OR_RETURN(out.shift, Combine(*out.shift, *it->shift, Plus));
       } else {
         out.shift = std::move(it->shift);
       }
     }
+  }
+  if (steps.size() > 1 &&
+      ((out.scale && !InRange(*out.scale)) || (out.shift && !InRange(*out.shift)))) {
+    return WhyNot("the constants together leave the range of float");
   }
   return out;
 }
