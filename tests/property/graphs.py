@@ -269,8 +269,13 @@ def attention(b: Builder) -> Any:
     return None
   d = b.shape(x)[-1]
   scores = tf.matmul(x, x, transpose_b=True) * (d ** -0.5)
+  t = b.shape(x)[1]
   if b.chance(0.5):
-    scores += b.const(b.shape(x)[1])
+    scores += b.const(t)
+  if b.chance(0.4):  # what is masked is far below a bias, whose digits count
+    seen = tf.cast(tf.abs(tf.reduce_max(b.pool[0])) < 1e6, b.dtype)
+    keep = seen * tf.cast(tf.range(t) < b.whole(1, t), b.dtype)
+    scores += b.const(t) + (1.0 - keep) * b.among([-1e9, -1e4])
   return tf.matmul(tf.nn.softmax(scores), x)
 
 

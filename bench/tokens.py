@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Measures a graph that generates by itself: time per token against the length.
+
+  bench/tokens.py [--lengths 64,256,1024,2048] [--rounds 3] [--no-tensorflow]
+
+The model is a decoder with the sizes of GPT-2 small (12 layers, 768 wide, 50257
+words, 163 M parameters, 32-bit floats, random) in a tf.while_loop whose loop
+variables are the caches of keys and values, [1, heads, 2048, 64] for each layer,
+of which each step changes one row. With `fixed` each step attends to all 2,048
+rows under a mask, so only copies of the cache could make a token cost more in a
+long text than in a short one; with `filled` it attends to the rows that are
+filled. `--lengths` counts new tokens.
+
+The share of the memory bandwidth is that of the weights, which each token reads
+once, in a minute of the machine: `tenon bench --profile` measures the bandwidth.
+TensorFlow runs the same SavedModel with oneDNN on. Prints a table and writes
+JSON to results/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
+
+# pylint: disable=wrong-import-position
+import environments
+
+LAYERS, WIDE, HEADS, SIZE, WORDS, LONGEST = 12, 768, 12, 64, 50257, 2048
+THREADS = 2
+
+
+def write(folder: pathlib.Path, filled: bool) -> int:
+  """Saves the model; returns the bytes of its weights."""
+  import numpy as np
+  import tensorflow as tf
+  from tensorflow.compiler.tf2xla.python import xla
+  rng = np.random.default_rng(3)
+
+  def variable(*shape: int) -> tf.Variable:
+    return tf.Variable(0.02 * rng.standard_normal(shape, np.float32))
+
+  module = tf.Module()
+  module.embedding, module.place = variable(WORDS, WIDE), variable(LONGEST, WIDE)
+  module.head = variable(WIDE, WORDS)
+  module.layers = [[variable(WIDE, 3 * WIDE), variable(WIDE, WIDE),
+                    variable(WIDE, 4 * WIDE), variable(4 * WIDE, WIDE)]
+                   for _ in range(LAYERS)]
+
+  def norm(x: tf.Tensor) -> tf.Tensor:
+    mean, variance = tf.nn.moments(x, -1, keepdims=True)
+    return (x - mean) * tf.math.rsqrt(variance + 1e-5)
+
+  def step(at: tf.Tensor, token: tf.Tensor, keys: list[tf.Tensor],
+           values: list[tf.Tensor]) -> tuple:
+    x = tf.gather(module.embedding, token) + module.place[at][None]  # [1, WIDE]
+    keys, values = list(keys), list(values)
+    for i, (qkv, out, up, down) in enumerate(module.layers):
+      q, k, v = (tf.reshape(t, (1, HEADS, 1, SIZE))
+                 for t in tf.split(norm(x) @ qkv, 3, -1))
+      row = tf.stack([0, 0, at, 0])
+      keys[i] = xla.dynamic_update_slice(keys[i], k, row)
+      values[i] = xla.dynamic_update_slice(values[i], v, row)
+      if filled:
+        past_k, past_v = keys[i][:, :, :at + 1], values[i][:, :, :at + 1]
+        scores = tf.matmul(q, past_k, transpose_b=True) / SIZE ** 0.5
+      else:
+        past_k, past_v = keys[i], values[i]
+        scores = tf.matmul(q, past_k, transpose_b=True) / SIZE ** 0.5
+        scores += tf.where(tf.range(LONGEST) <= at, 0.0, -1e9)
+      a = tf.reshape(tf.matmul(tf.nn.softmax(scores), past_v), (1, WIDE))
+      x += a @ out
+      x += tf.nn.gelu(norm(x) @ up, approximate=True) @ down
+    token = tf.argmax(norm(x) @ module.head, -1, tf.int32)
+    return at + 1, token, keys, values
+
+  @tf.function(input_signature=[tf.TensorSpec([], tf.int32, "length")])
+  def generate(length: tf.Tensor) -> dict[str, tf.Tensor]:
+    empty = [tf.zeros((1, HEADS, LONGEST, SIZE)) for _ in range(LAYERS)]
+    _, token, _, _ = tf.while_loop(
+        lambda at, *_: at < length, step,
+        (tf.constant(0), tf.constant([11]), empty, list(empty)))
+    return {"token": token}
+
+  module.generate = generate
+  tf.saved_model.save(module, str(folder),
+                      signatures={"serving_default": generate})
+  # Of the embeddings a token reads one row.
+  read = [module.head, *(w for layer in module.layers for w in layer)]
+  return int(sum(4 * np.prod(w.shape) for w in read))
+
+
+def tenon_ms(tenon: pathlib.Path, model: pathlib.Path, inputs: pathlib.Path
+             ) -> float:
+  out = subprocess.run(
+      [tenon, "bench", model, "--inputs", inputs, "--threads", str(THREADS),
+       "--seconds", "1"], check=True, capture_output=True, text=True).stdout
+  return float(re.search(r"min ([0-9.]+) ms", out)[1])
+
+
+def bandwidth(tenon: pathlib.Path, model: pathlib.Path, inputs: pathlib.Path
+              ) -> float:
+  """Of memory, in GB/s."""
+  out = subprocess.run(
+      [tenon, "bench", model, "--inputs", inputs, "--threads", str(THREADS),
+       "--seconds", "0.1", "--profile"], check=True, capture_output=True,
+      text=True).stdout
+  return float(re.search(r"product\), ([0-9.]+) GB/s", out)[1])
+
+
+def main() -> int:
+  parser = argparse.ArgumentParser(
+      description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+  parser.add_argument("--lengths", default="64,256,1024,2048")
+  parser.add_argument("--rounds", type=int, default=3)
+  parser.add_argument("--no-tensorflow", action="store_true")
+  parser.add_argument("--tenon", type=pathlib.Path,
+                      default=HERE.parent / "build" / "bin" / "tenon")
+  args = parser.parse_args()
+  os.environ.update(TF_ENABLE_ONEDNN_OPTS="1", TF_CPP_MIN_LOG_LEVEL="3")
+  environments.reexec("main")
+  import numpy as np
+  import report
+  import tensorflow as tf
+  tf.config.threading.set_intra_op_parallelism_threads(THREADS)
+  tf.config.threading.set_inter_op_parallelism_threads(1)
+  machine = report.machine()
+  rows, record = [["tokens", "attention", "Tenon, ms per token", "share of "
+                   "bandwidth", "TensorFlow, ms per token"]], []
+  with tempfile.TemporaryDirectory() as scratch:
+    for form in ("fixed", "filled"):
+      model = pathlib.Path(scratch) / form
+      weights = write(model, form == "filled")
+      signature = tf.saved_model.load(str(model)).signatures["serving_default"]
+      for length in map(int, args.lengths.split(",")):
+        inputs = pathlib.Path(scratch) / "inputs.npz"
+        np.savez(inputs, length=np.int32(length))
+        own, other, speeds = [], [], []
+        for _ in range(args.rounds):
+          own.append(tenon_ms(args.tenon, model, inputs) / length)
+          speeds.append(bandwidth(args.tenon, model, inputs))
+          if not args.no_tensorflow:
+            start = time.perf_counter()
+            signature(length=tf.constant(length, tf.int32))
+            other.append(1e3 * (time.perf_counter() - start) / length)
+        share = weights / min(own) / 1e6 / max(speeds)
+        record.append({"form": form, "length": length, "tenon_ms": min(own),
+                       "tenon_median_ms": statistics.median(own),
+                       "weights_gb_per_s": weights / min(own) / 1e6,
+                       "bandwidth_gb_per_s": max(speeds),
+                       "tensorflow_ms": min(other, default=None)})
+        rows.append([str(length), form, f"{min(own):.2f}", f"{100 * share:.0f} %",
+                     f"{min(other):.1f}" if other else ""])
+        print(rows[-1], flush=True)
+  print(report.table(rows))
+  path = report.write_json("tokens", {
+      "machine": machine, "threads": THREADS, "weights_bytes": weights,
+      "revision": report.revision(), "tensorflow": tf.__version__,
+      "rows": record})
+  print(f"\nwritten to {path}")
+  return 0
+
+
+if __name__ == "__main__":
+  sys.exit(main())
