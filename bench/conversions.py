@@ -57,22 +57,27 @@ def _kept(model: pathlib.Path, inputs: Arrays, cache: pathlib.Path, ending: str,
   return target
 
 
+def to_onnx(graph: Any, inputs: list[str], outputs: list[str]) -> bytes:
+  """A frozen graph converted by tf2onnx; inputs and outputs are tensors' names."""
+  import tf2onnx
+  try:
+    proto, _ = tf2onnx.convert.from_graph_def(
+        graph, input_names=inputs, output_names=outputs, opset=18)
+  except Exception as error:
+    raise Refused(f"tf2onnx: {error}") from error
+  return proto.SerializeToString()
+
+
 def onnx_file(model: pathlib.Path, inputs: Arrays,
               cache: pathlib.Path) -> pathlib.Path:
   """The model converted by tf2onnx."""
 
   def make() -> bytes:
     set_tensorflow("0")
-    import tf2onnx
     function = freeze(model, inputs)
-    try:
-      proto, _ = tf2onnx.convert.from_graph_def(
-          function.graph.as_graph_def(),
-          input_names=[x.name for x in function.inputs],
-          output_names=[x.name for x in function.outputs], opset=18)
-    except Exception as error:
-      raise Refused(f"tf2onnx: {error}") from error
-    return proto.SerializeToString()
+    return to_onnx(function.graph.as_graph_def(),
+                   [x.name for x in function.inputs],
+                   [x.name for x in function.outputs])
 
   return _kept(model, inputs, cache, ".onnx", make)
 

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""How far results are from the same computation in float64, in Tenon and TensorFlow.
+"""How far results are from the same computation in float64, in Tenon, TensorFlow and its peers.
 
-  tests/accuracy.py [--tenon build/bin/tenon] [--only REGEX] [--isa avx2]
-                    [--limit 1.2] [--markdown] [--json FILE]
+  tests/accuracy.py [--sides NAME,…] [--only REGEX] [--limit 1.2] [--json FILE]
+  tests/accuracy.py --page      writes the tables of docs/NUMERICS.md (some minutes)
 
 Each case is a small graph with seeded inputs, which are the same for everyone. TensorFlow computes
-it in float64; then Tenon and TensorFlow, both with oneDNN on (1) and off (0),
-compute it in float32. A figure is the root mean square of the differences, divided
-by that of the results, in units of 1e-7. The last column is Tenon's error with oneDNN on
-over TensorFlow's by default, which is with oneDNN on.
+it in float64; then each side computes it in float32, or its contractions in bfloat16. A figure
+is the root mean square of the differences, divided by that of the results, in units of 1e-7. The
+last column is Tenon's error over TensorFlow's. n/a: that side cannot load the graph;
+the reason is printed.
 
-With --limit, cases above it are listed and the exit status is 1. docs/NUMERICS.md
-has the table.
+With --limit, cases above it are listed and the exit status is 1.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import json
 import os
 import pathlib
@@ -24,143 +24,57 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tools")]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench")]
 
 # pylint: disable=wrong-import-position
 import environments
 
-SEED = 16
-GATES = ("1", "0")
+PAGE = ROOT / "docs" / "NUMERICS.md"
+MARK = "<!-- Written by tests/accuracy.py --page; do not edit. -->\n"
 
 
-class Case(NamedTuple):
-  """`build` gets TensorFlow and the inputs; those from `constants` on are constants."""
-  name: str
-  shapes: list[tuple[int, ...]]
-  build: Callable[..., Any]
-  constants: int = 99
+class Side(NamedTuple):
+  """Who computes the cases, and how."""
+  title: str
+  who: str
+  gate: str = "1"  # TF_ENABLE_ONEDNN_OPTS
+  isa: str = ""  # ONEDNN_MAX_CPU_ISA
+  bf16: bool = False
+  wide: bool = False
+
+  def environment(self) -> dict[str, str]:
+    limit = {"ONEDNN_MAX_CPU_ISA": self.isa} if self.isa else {}
+    return dict(os.environ, TF_ENABLE_ONEDNN_OPTS=self.gate,
+                TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", **limit)
 
 
-def attention(tf: Any, q: Any, k: Any, v: Any) -> Any:
-  scores = tf.matmul(q, k, transpose_b=True) * tf.cast(q.shape[-1] ** -0.5,
-                                                       q.dtype)
-  return tf.matmul(tf.nn.softmax(scores), v)
+# The kernels of ONNX Runtime, and those of TensorFlow with the gate off, know no limit.
+SIDES = {
+    "tenon": Side("Tenon", "tenon"),
+    "tenon_off": Side("gate off", "tenon", gate="0"),
+    "tensorflow": Side("TensorFlow", "tensorflow"),
+    "tensorflow_off": Side("gate off", "tensorflow", gate="0"),
+    "openvino": Side("OpenVINO", "openvino"),
+    "onnxruntime": Side("ONNX Runtime", "onnxruntime"),
+    "tenon_avx2": Side("Tenon, AVX2", "tenon", isa="AVX2"),
+    "tensorflow_avx2": Side("TensorFlow, AVX2", "tensorflow", isa="AVX2"),
+    "openvino_avx2": Side("OpenVINO, AVX2", "openvino", isa="AVX2"),
+    "tenon_bf16": Side("Tenon", "tenon", bf16=True),
+    "tensorflow_bf16": Side("TensorFlow", "tensorflow", bf16=True),
+    "openvino_bf16": Side("OpenVINO", "openvino", bf16=True),
+}
+WIDE = Side("float64", "tensorflow", gate="0", wide=True)
+IN_FLOAT = [name for name, side in SIDES.items() if not side.bf16]
+IN_BFLOAT16 = [name for name, side in SIDES.items() if side.bf16]
 
 
-def layer_norm(tf: Any, x: Any) -> Any:
-  mean = tf.reduce_mean(x, -1, keepdims=True)
-  variance = tf.reduce_mean(tf.math.squared_difference(x, mean), -1, keepdims=True)
-  return (x - mean) * tf.math.rsqrt(variance + tf.cast(1e-5, x.dtype))
+# ---- In processes of their own: the graphs, and their results ------------------------------------
 
 
-def batch_norm(tf: Any, x: Any, gamma: Any, beta: Any) -> Any:
-  if x.dtype == tf.float32:
-    return tf.compat.v1.nn.fused_batch_norm(x, gamma, beta, epsilon=1e-3)[0]
-  mean, variance = tf.nn.moments(x, [0, 1, 2])
-  return tf.nn.batch_normalization(x, mean, variance, beta, gamma, 1e-3)
-
-
-def lstm(tf: Any, x: Any, kernel: Any, recurrent: Any, bias: Any) -> Any:
-  """Keras's cell over all steps, as a TensorFlow 2 loop."""
-  units = recurrent.shape[0]
-  zeros = tf.zeros([x.shape[0], units], x.dtype)
-  steps = tf.transpose(x, [1, 0, 2])
-
-  def step(state: Any, row: Any) -> Any:
-    h, c = state
-    z = tf.matmul(row, kernel) + tf.matmul(h, recurrent) + bias
-    i, f, g, o = tf.split(z, 4, axis=1)
-    c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
-    return tf.sigmoid(o) * tf.tanh(c), c
-
-  return tf.scan(step, steps, (zeros, zeros))[0]
-
-
-def product(m: int, k: int, n: int, constant: bool) -> Case:
-  name = f"MatMul {m}x{k}x{n}{', constant weights' if constant else ''}"
-  return Case(name, [(m, k), (k, n)], lambda tf, a, b: tf.matmul(a, b),
-              1 if constant else 99)
-
-
-def fused(m: int, k: int, n: int) -> Case:
-  return Case(f"MatMul {m}x{k}x{n} + bias, GELU", [(m, k), (k, n), (n,)],
-              lambda tf, a, b, c: tf.nn.gelu(
-                  tf.nn.bias_add(tf.matmul(a, b), c) / k ** 0.5), 1)
-
-
-def convolution(size: int, taps: int, inputs: int, outputs: int) -> Case:
-  return Case(f"Conv2D {taps}x{taps} {size}x{size}x{inputs}, {outputs} filters",
-              [(1, size, size, inputs), (taps, taps, inputs, outputs)],
-              lambda tf, x, w: tf.nn.conv2d(x, w, 1, "SAME"), 1)
-
-
-def reduction(op: str, name: str, shape: tuple[int, ...], axis: int) -> Case:
-  return Case(f"{op}, {name}", [shape],
-              lambda tf, x: getattr(tf, op)(x + tf.cast(1, x.dtype), axis))
-
-
-def cases() -> list[Case]:
-  all_cases = [product(m, k, 256, constant) for k in (64, 256, 384, 512, 768, 1024, 3072, 12288)
-               for m in (1, 8, 128) for constant in (True, False)]
-  all_cases += [fused(128, 768, 3072), fused(128, 3072, 768)]
-  all_cases += [
-      Case(f"BatchMatMul 4x64x{k}x64", [(4, 64, k), (4, k, 64)],
-           lambda tf, a, b: tf.matmul(a, b)) for k in (64, 1024, 4096)]
-  all_cases += [
-      Case(f"Attention, {n} queries, {m} keys", [(1, 4, n, 64), (1, 4, m, 64), (1, 4, m, 64)],
-           attention) for n, m in ((128, 128), (1, 2048), (256, 2048))]
-  all_cases += [convolution(14, taps, c, c if taps == 1 else 64)
-                for taps in (1, 3, 5) for c in (64, 256, 1024)]
-  all_cases += [convolution(7, 1, 2048, 512), convolution(3, 3, 512, 512)]
-  all_cases += [
-      Case("Conv2D 3x3, stride 2, 14x14x256", [(1, 14, 14, 256), (3, 3, 256, 64)],
-           lambda tf, x, w: tf.nn.conv2d(x, w, 2, "SAME"), 1),
-      Case("DepthwiseConv2d 7x7, 14x14x256", [(1, 14, 14, 256), (7, 7, 256, 1)],
-           lambda tf, x, w: tf.nn.depthwise_conv2d(x, w, [1] * 4, "SAME"), 1),
-      Case("Conv3D 3x3x3, 8x8x8x64", [(1, 8, 8, 8, 64), (3, 3, 3, 64, 64)],
-           lambda tf, x, w: tf.nn.conv3d(x, w, [1] * 5, "SAME"), 1),
-      Case("Conv2DBackpropInput 3x3, 14x14x256", [(1, 14, 14, 256), (3, 3, 64, 256)],
-           lambda tf, g, w: tf.nn.conv2d_transpose(g, w, [1, 14, 14, 64], 1), 1),
-      Case("Conv2DBackpropFilter 3x3, 56x56x32", [(4, 56, 56, 32), (4, 56, 56, 32)],
-           lambda tf, x, g: tf.compat.v1.nn.conv2d_backprop_filter(
-               x, [3, 3, 32, 32], g, [1] * 4, "SAME"))]
-  for op in ("reduce_sum", "reduce_mean"):
-    all_cases += [reduction(op, "inner axis of 16x1000000", (16, 1000000), 1),
-                  reduction(op, "outer axis of 100000x64", (100000, 64), 0),
-                  reduction(op, "middle axis of 8x20000x33", (8, 20000, 33), 1)]
-  all_cases += [
-      Case("LayerNorm of 16x20000", [(16, 20000)], layer_norm),
-      Case("FusedBatchNorm, training, 16x112x112x8",
-           [(16, 112, 112, 8), (8,), (8,)], batch_norm),
-      Case("Softmax of 16x100000", [(16, 100000)], lambda tf, x: tf.nn.softmax(x)),
-      Case("LogSoftmax of 16x100000", [(16, 100000)], lambda tf, x: tf.nn.log_softmax(x)),
-      Case("Cumsum, inner axis of 16x20000", [(16, 20000)], lambda tf, x: tf.cumsum(x, 1)),
-      Case("SegmentSum, 10 segments of 10000x16", [(10000, 16)],
-           lambda tf, x: tf.math.segment_sum(x, [i // 1000 for i in range(10000)])),
-      Case("UnsortedSegmentSum, 10 segments of 10000x16", [(10000, 16)],
-           lambda tf, x: tf.math.unsorted_segment_sum(
-               x, [i % 10 for i in range(10000)], 10)),
-      Case("AvgPool 56x56", [(4, 56, 56, 64)],
-           lambda tf, x: tf.nn.avg_pool2d(x + tf.cast(1, x.dtype), 56, 1, "VALID")),
-      Case("Einsum abc,cd->abd, c = 2048", [(4, 32, 2048), (2048, 256)],
-           lambda tf, a, b: tf.einsum("abc,cd->abd", a, b), 1),
-      Case("LSTM, 32 steps, 512 units", [(4, 32, 512), (512, 2048), (512, 2048), (2048,)],
-           lambda tf, x, k, r, b: lstm(tf, x, k / 23, r / 23, b), 1),
-  ]
-  return all_cases
-
-
-def values_of(case: Case) -> list[Any]:
-  import numpy as np  # pylint: disable=import-outside-toplevel
-  rng = np.random.default_rng(SEED)
-  return [rng.standard_normal(shape, np.float32) for shape in case.shapes]
-
-
-def graph_of(case: Case, values: list[Any], wide: bool) -> Any:
+def graph_of(case: Any, values: list[Any], wide: bool) -> Any:
   import tensorflow as tf  # pylint: disable=import-outside-toplevel
   from tensorflow.python.framework import convert_to_constants  # pylint: disable=import-outside-toplevel
   dtype = tf.float64 if wide else tf.float32
@@ -177,12 +91,13 @@ def graph_of(case: Case, values: list[Any], wide: bool) -> Any:
 
 
 def write_cases(folder: pathlib.Path, only: str) -> None:
-  """Graphs and inputs; run in a process with oneDNN off."""
+  """NUMBER.pb, NUMBERw.pb in float64, and the inputs as NUMBER.npz."""
+  import accuracy_cases  # pylint: disable=import-outside-toplevel
   import numpy as np  # pylint: disable=import-outside-toplevel
-  for i, case in enumerate(cases()):
+  for i, case in enumerate(accuracy_cases.cases()):
     if not re.search(only, case.name):
       continue
-    values = values_of(case)
+    values = accuracy_cases.values_of(case)
     for wide in (False, True):
       graph = graph_of(case, values, wide)
       (folder / f"{i}{'w' if wide else ''}.pb").write_bytes(graph.SerializeToString())
@@ -190,40 +105,92 @@ def write_cases(folder: pathlib.Path, only: str) -> None:
         f"in{j}": v for j, v in enumerate(values[:case.constants])})
 
 
-def run_tensorflow(folder: pathlib.Path, suffix: str, side: str) -> None:
+def run_tenon(side: Side, tenon: pathlib.Path, path: pathlib.Path) -> Any:
   import numpy as np  # pylint: disable=import-outside-toplevel
-  import tensorflow as tf  # pylint: disable=import-outside-toplevel
-  tf.config.threading.set_intra_op_parallelism_threads(1)
-  tf.config.threading.set_inter_op_parallelism_threads(1)
-  for path in sorted(folder.glob(f"[0-9]*[0-9]{suffix}.pb")) + sorted(
-      folder.glob(f"[0-9]{suffix}.pb")):
-    definition = tf.compat.v1.GraphDef()
-    definition.ParseFromString(path.read_bytes())
-    index = path.stem.removesuffix("w")
-    with tf.Graph().as_default() as graph, np.load(folder / f"{index}.npz") as inputs:
-      tf.import_graph_def(definition, name="")
-      wide = np.float64 if suffix else np.float32
-      with tf.compat.v1.Session(graph=graph) as session:
-        result = session.run("result:0", {
-            f"{k}:0": v.astype(wide) for k, v in inputs.items()})
-    np.save(folder / f"{index}.{side}.npy", result)
-
-
-def run_tenon(tenon: pathlib.Path, folder: pathlib.Path, index: int, gate: str,
-              isa: str) -> Any:
-  import numpy as np  # pylint: disable=import-outside-toplevel
-  environment = dict(os.environ, TF_ENABLE_ONEDNN_OPTS=gate)
-  if isa:
-    environment["ONEDNN_MAX_CPU_ISA"] = isa.upper()
-  out = folder / "out.npz"
+  out = path.with_suffix(".out.npz")
   done = subprocess.run(
-      [tenon, "run", folder / f"{index}.pb", "--fetch", "result:0", "--threads",
-       "1", "--inputs", folder / f"{index}.npz", "--outputs", out],
-      env=environment, capture_output=True, text=True, check=False)
+      [tenon, "run", path, "--fetch", "result:0", "--threads", "1",
+       "--precision", "bf16" if side.bf16 else "fp32", "--inputs",
+       path.with_suffix(".npz"), "--outputs", out],
+      capture_output=True, text=True, check=False)
   if done.returncode != 0:
     raise RuntimeError(done.stderr.strip())
   with np.load(out) as arrays:
     return next(iter(arrays.values()))
+
+
+def run_tensorflow(side: Side, path: pathlib.Path, inputs: dict[str, Any]) -> Any:
+  import numpy as np  # pylint: disable=import-outside-toplevel
+  import tensorflow as tf  # pylint: disable=import-outside-toplevel
+  from tensorflow.core.protobuf import rewriter_config_pb2  # pylint: disable=import-outside-toplevel
+  config = tf.compat.v1.ConfigProto(intra_op_parallelism_threads=1,
+                                    inter_op_parallelism_threads=1)
+  if side.bf16:
+    rewrite = config.graph_options.rewrite_options
+    rewrite.auto_mixed_precision_onednn_bfloat16 = rewriter_config_pb2.RewriterConfig.ON
+    rewrite.min_graph_nodes = -1  # smaller graphs would not be rewritten
+  definition = tf.compat.v1.GraphDef()
+  definition.ParseFromString(
+      path.with_stem(path.stem + "w" * side.wide).read_bytes())
+  with tf.Graph().as_default() as graph:
+    tf.import_graph_def(definition, name="")
+    dtype = np.float64 if side.wide else np.float32
+    with tf.compat.v1.Session(graph=graph, config=config) as session:
+      return session.run("result:0", {
+          f"{k}:0": v.astype(dtype) for k, v in inputs.items()})
+
+
+def run_peer(side: Side, path: pathlib.Path, inputs: dict[str, Any]) -> Any:
+  """As bench/compare does: OpenVINO reads the graph, ONNX Runtime what tf2onnx makes of it."""
+  import conversions  # pylint: disable=import-outside-toplevel
+  import peer_backends  # pylint: disable=import-outside-toplevel
+  if side.who == "openvino":
+    backend = peer_backends.openvino(path, inputs, 1, "bf16" if side.bf16 else "f32")
+  else:
+    import tensorflow as tf  # pylint: disable=import-outside-toplevel
+    graph = tf.compat.v1.GraphDef()
+    graph.ParseFromString(path.read_bytes())
+    model = path.with_suffix(".onnx")
+    model.write_bytes(conversions.to_onnx(graph, [f"{k}:0" for k in inputs], ["result:0"]))
+    backend = peer_backends.onnxruntime(model, inputs, 1)
+  backend.run()
+  return backend.outputs()[0]
+
+
+def run_cases(name: str, tenon: pathlib.Path, folder: pathlib.Path, only: str) -> None:
+  """Writes NUMBER.NAME.npy for each case that the side can compute."""
+  import accuracy_cases  # pylint: disable=import-outside-toplevel
+  import numpy as np  # pylint: disable=import-outside-toplevel
+  side = SIDES.get(name, WIDE)
+  for i, case in enumerate(accuracy_cases.cases()):
+    if not re.search(only, case.name):
+      continue
+    if side.bf16 and not accuracy_cases.IN_BFLOAT16.match(case.name):
+      continue
+    path = folder / f"{i}.pb"
+    with np.load(path.with_suffix(".npz")) as arrays:
+      inputs = dict(arrays)
+    try:
+      if side.who == "tenon":
+        result = run_tenon(side, tenon, path)
+      elif side.who == "tensorflow":
+        result = run_tensorflow(side, path, inputs)
+      else:
+        result = run_peer(side, path, inputs)
+    except RuntimeError as error:  # a peer's refusal is one, too
+      print(f"{name}: {case.name}: {' '.join(str(error).split())[:300]}", file=sys.stderr)
+      continue
+    np.save(folder / f"{i}.{name}.npy", result)
+
+
+# ---- Figures -------------------------------------------------------------------------------------
+
+
+def start(step: str, args: argparse.Namespace, folder: pathlib.Path) -> None:
+  subprocess.run(
+      [sys.executable, __file__, "--step", step, "--folder", folder, "--only",
+       args.only, "--tenon", args.tenon], check=True,
+      env=SIDES.get(step, WIDE).environment())
 
 
 def error(got: Any, wanted: Any) -> float:
@@ -232,33 +199,57 @@ def error(got: Any, wanted: Any) -> float:
   return float(np.sqrt(np.mean(difference ** 2) / np.mean(wanted ** 2)))
 
 
-def worker(step: str, folder: pathlib.Path, only: str, isa: str) -> None:
-  gate = "1" if step == "tf1" else "0"
-  environment = dict(os.environ, TF_ENABLE_ONEDNN_OPTS=gate,
-                     TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="")
-  if isa:
-    environment["ONEDNN_MAX_CPU_ISA"] = isa.upper()
-  subprocess.run([sys.executable, __file__, "--step", step, "--folder", folder,
-                  "--only", only], check=True, env=environment)
-
-
-def measure(args: argparse.Namespace, folder: pathlib.Path) -> dict[str, dict]:
+def measure(args: argparse.Namespace) -> dict[str, dict[str, float | None]]:
+  """By case and side; None where the side cannot compute the case."""
+  import accuracy_cases  # pylint: disable=import-outside-toplevel
   import numpy as np  # pylint: disable=import-outside-toplevel
-  if args.folder is None:
-    for step in ("write", "wide", "tf1", "tf0"):
-      worker(step, folder, args.only, args.isa)
   figures = {}
-  for i, case in enumerate(cases()):
-    if not (folder / f"{i}.wide.npy").exists() or not re.search(args.only, case.name):
-      continue
-    wanted = np.load(folder / f"{i}.wide.npy")
-    row = {f"tensorflow_{g}": error(np.load(folder / f"{i}.tf{g}.npy"), wanted)
-           for g in GATES}
-    for gate in GATES:
-      row[f"tenon_{gate}"] = error(run_tenon(args.tenon, folder, i, gate, args.isa),
-                                   wanted)
-    figures[case.name] = row
+  with tempfile.TemporaryDirectory() as home:
+    folder = pathlib.Path(home)
+    for step in ("write", "wide", *args.sides):
+      start(step, args, folder)
+    for i, case in enumerate(accuracy_cases.cases()):
+      if not (folder / f"{i}.wide.npy").exists():
+        continue
+      wanted = np.load(folder / f"{i}.wide.npy")
+      results = {name: folder / f"{i}.{name}.npy" for name in args.sides}
+      figures[case.name] = {
+          name: error(np.load(path), wanted) if path.exists() else None
+          for name, path in results.items()}
   return figures
+
+
+def figure(value: float | None, unit: float) -> str:
+  if value is None:
+    return "n/a"
+  return f"{value / unit:.{2 if value < 2 * unit else 1}f}"
+
+
+def table(figures: dict[str, dict[str, float | None]], sides: list[str], unit: float) -> str:
+  """In Markdown."""
+  lines = [["case", *(SIDES[s].title for s in sides)], ["---"] * (len(sides) + 1)]
+  lines += [[name, *(figure(row[s], unit) for s in sides)] for name, row in figures.items()]
+  return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def write_page(figures: dict[str, dict[str, float | None]]) -> None:
+  """Replaces what follows MARK, up to the end."""
+  import accuracy_cases  # pylint: disable=import-outside-toplevel
+  import report  # pylint: disable=import-outside-toplevel
+  machine = report.machine()
+  versions = ", ".join(
+      f"{name} {importlib.metadata.version(package)}" for name, package in (
+          ("TensorFlow", "tensorflow-cpu"), ("OpenVINO", "openvino"),
+          ("ONNX Runtime", "onnxruntime"), ("tf2onnx", "tf2onnx")))
+  contractions = {name: row for name, row in figures.items()
+                  if accuracy_cases.IN_BFLOAT16.match(name)}
+  text = PAGE.read_text(encoding="utf-8")
+  PAGE.write_text(
+      f"{text.partition(MARK)[0]}{MARK}\n"
+      f"{machine['cpu']} ({', '.join(machine['isa'])}), one thread; {versions}.\n\n"
+      f"{table(figures, IN_FLOAT, 1e-7)}\n"
+      "Contractions in bfloat16, in units of 1e-3:\n\n"
+      f"{table(contractions, IN_BFLOAT16, 1e-3)}", encoding="utf-8")
 
 
 def main() -> int:
@@ -266,42 +257,41 @@ def main() -> int:
       description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
   parser.add_argument("--tenon", type=pathlib.Path,
                       default=ROOT / "build" / "bin" / "tenon")
+  parser.add_argument("--sides", type=lambda text: text.split(","), default=IN_FLOAT[:6],
+                      help=f"of {','.join(SIDES)}; default: the first six")
   parser.add_argument("--only", default="")
-  parser.add_argument("--isa", default="", help="limit instruction sets: avx2")
   parser.add_argument("--limit", type=float, default=0)
-  parser.add_argument("--markdown", action="store_true")
   parser.add_argument("--json", type=pathlib.Path)
-  parser.add_argument("--folder", type=pathlib.Path,
-                      help="where an earlier run of --step left the cases")
-  parser.add_argument("--step", choices=("write", "wide", "tf1", "tf0"),
-                      help="only this part of the work, in --folder")
+  parser.add_argument("--page", action="store_true")
+  parser.add_argument("--folder", type=pathlib.Path, help=argparse.SUPPRESS)
+  parser.add_argument("--step", help=argparse.SUPPRESS)
   args = parser.parse_args()
-  environments.reexec("main")
+  if unknown := [s for s in args.sides if s not in SIDES]:
+    parser.error(f"unknown sides: {', '.join(unknown)}")
+  environments.reexec("peers")
   if args.step == "write":
     write_cases(args.folder, args.only)
     return 0
   if args.step:
-    run_tensorflow(args.folder, "w" if args.step == "wide" else "", args.step)
+    run_cases(args.step, args.tenon, args.folder, args.only)
     return 0
-  if args.folder is None:
-    with tempfile.TemporaryDirectory() as folder:
-      figures = measure(args, pathlib.Path(folder))
-  else:
-    figures = measure(args, args.folder)
+  if args.page:
+    args.sides, args.only = list(SIDES), ""
+  figures = measure(args)
   if args.json:
     args.json.write_text(json.dumps(figures, indent=1) + "\n")
-  bar = "|" if args.markdown else " "
-  sides = [f"{who}_{gate}" for who in ("tenon", "tensorflow") for gate in GATES]
-  print(bar, f"{'case':52}", bar, f" {bar} ".join(sides), bar, "ratio", bar)
-  if args.markdown:
-    print("|---" * (len(sides) + 2) + "|")
+  if args.page:
+    write_page(figures)
+    return 0
+  print(f"{'case':52}", *args.sides, "ratio")
   above = []
   for name, row in figures.items():
-    ratio = row["tenon_1"] / max(row["tensorflow_1"], 1e-12)
-    cells = f" {bar} ".join(f"{row[s] * 1e7:{len(s)}.2f}" for s in sides)
-    print(bar, f"{name:52}", bar, cells, bar, f"{ratio:5.2f}", bar)
+    ours, theirs = (row.get(side) for side in ("tenon", "tensorflow"))
+    ratio = ours / max(theirs, 1e-12) if ours and theirs else 0
+    print(f"{name:52}", *(f"{figure(row[s], 1e-7):>{len(s)}}" for s in args.sides),
+          f"{ratio:5.2f}")
     # Below this, results differ by their own rounding.
-    if args.limit and ratio > args.limit and row["tenon_1"] > 2 ** -24:
+    if args.limit and ratio > args.limit and ours > 2 ** -24:
       above.append(name)
   if above:
     print(f"above {args.limit}: {'; '.join(above)}")
