@@ -2,7 +2,7 @@
 # Runs tests that take hours: all tests, the complete numeric suites under each limit of the
 # instruction set, the unit tests under sanitizers, the plug-in in older TensorFlows, faults, the server under load tools
 # and a mixed load for an hour, all tests on clusters, the explorer with all models, the wheels and Debian packages,
-# graphs of up to 100,000 nodes and a model of 5 GB, a day of mixed work in one process.
+# graphs of up to 100,000 nodes, a model of 5 GB and tensors of 2^32 elements, a day of mixed work in one process.
 # Continues after a failure; ends with a line per part, which build/nightly.md keeps with the dates of the last runs.
 # Options: the parts to run (tests, isa, changes (of the fuzz corpus, at random), valgrind, asan, versions, faults, serve, cluster, explorer, debs, wheels, trixie (Debian 13), sizes, soak); default: all of these.
 # More parts, which run only if they are named until each has passed as a whole once: tsan, assertions, fuzz,
@@ -55,7 +55,8 @@ run_explorer() {
 }
 with_package() { PYTHONPATH="$TENON_BUILD/python" "$TENON_PYTHON" "$TENON_ROOT/$1" "${@:2}"; }
 run_sizes() {
-  build_all && with_package bench/graph_size.py --plot "$TENON_BUILD/graph-size.svg" && with_package tests/large_model.py
+  build_all && with_package bench/graph_size.py --plot "$TENON_BUILD/graph-size.svg" && with_package tests/large_model.py &&
+    "$TENON_PYTHON" "$TENON_ROOT/tests/wide_sizes.py" --tenon "$TENON_BUILD/bin/tenon"
 }
 run_soak() {
   build_all && with_package tests/soak.py --seconds "${TENON_SOAK_SECONDS:-86400}" --plot "$TENON_BUILD/soak.svg"
