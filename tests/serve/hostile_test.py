@@ -73,9 +73,24 @@ class HostileClients(ServerTest):
                  '{"inputs": ' + "1" * 10_000_000 + "}",
                  '{"inputs": [[' + "0.1" * 10 + ", 1, 1]]}",
                  '{"inputs": [[1e400, 1, 1]]}'):
-      status, answer = self.server.post("/v1/models/toy:predict", body)
-      self.assertEqual(status, 400)
-      self.assertLess(len(answer["error"]), 2000)
+      self.expect_refused("/v1/models/toy:predict", body)
+
+  def test_lists_deeper_than_a_stack(self):
+    """CVE-2025-0649: wherever a value may stand, and in what errors quote."""
+    deep = "[" * 250_000 + "0.5" + "]" * 250_000
+    for body in ("DEEP", '{"instances": DEEP}', '{"instances": [1, DEEP]}',
+                 '{"instances": [{"x": DEEP}]}', '{"inputs": {"x": DEEP}}',
+                 '{"instances": [[1, 1, {"b64": DEEP}]]}',
+                 '{"instances": [1], "signature_name": DEEP}'):
+      self.expect_refused("/v1/models/toy:predict", body.replace("DEEP", deep))
+    self.expect_refused("/v2/models/toy/infer", json.dumps({"inputs": [{
+        "name": "x", "datatype": "FP32", "shape": [2, 3], "data": "DEEP"}]})
+                        .replace('"DEEP"', deep))
+
+  def expect_refused(self, path, body):
+    status, answer = self.server.post(path, body)
+    self.assertEqual(status, 400)
+    self.assertLess(len(answer["error"]), 2000)
 
   def test_too_large(self):
     status, _, _ = self.server.request(
