@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -69,8 +68,7 @@ void Sweep(const Operation& operation, int points) {
   const int64_t stride = Long() ? 1 : std::max<int64_t>(1, whole.counted / points);
   int64_t errors = 0, faults = 0;
   for (const Failing failing : {Failing::kOne, Failing::kRest}) {
-    for (int64_t n = getenv("FROM") ? atoi(getenv("FROM")) : 1;
-         n <= whole.counted && !::testing::Test::HasFailure(); n += stride) {
+    for (int64_t n = From(); n <= whole.counted && !::testing::Test::HasFailure(); n += stride) {
       std::snprintf(label, sizeof(label), "%s: allocation %lld of %lld, %s\n",
                     operation.name.c_str(), static_cast<long long>(n),
                     static_cast<long long>(whole.counted),
