@@ -123,7 +123,7 @@ DeviceMemory::~DeviceMemory() {
 absl::StatusOr<std::unique_ptr<Device>> Device::Create(const SP_Platform& platform,
                                                        const SP_PlatformFns& functions, int ordinal,
                                                        const std::string& source) {
-  std::unique_ptr<Device> device(new Device());
+  std::unique_ptr<Device> device(new Device(platform, functions));
   device->info_.type = platform.type;
   device->info_.platform = platform.name;
   device->info_.ordinal = ordinal;
@@ -139,6 +139,7 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(const SP_Platform& platfo
   TSL_Status status;
   functions.create_device(&platform, &device_params, &status);
   if (status.code != TF_OK) return Annotate(FromPlugin(status), "create_device");
+  device->has_device_ = true;
   device->device_.ordinal = ordinal;
   device->info_.hardware = Text(device->device_.hardware_name);
   device->info_.vendor = Text(device->device_.device_vendor);
@@ -149,8 +150,20 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(const SP_Platform& platfo
   executor_params.stream_executor = &device->executor_;
   functions.create_stream_executor(&platform, &executor_params, &status);
   if (status.code != TF_OK) return Annotate(FromPlugin(status), "create_stream_executor");
+  device->has_executor_ = true;
   TENON_RETURN_IF_ERROR(device->CheckFunctions());
   return device;
+}
+
+Device::~Device() {
+  const bool knows_both =
+      functions_.struct_size >= TF_OFFSET_OF_END(SP_PlatformFns, destroy_stream_executor);
+  if (has_executor_ && knows_both && functions_.destroy_stream_executor != nullptr) {
+    functions_.destroy_stream_executor(&platform_, &executor_);
+  }
+  if (has_device_ && functions_.destroy_device != nullptr) {
+    functions_.destroy_device(&platform_, &device_);
+  }
 }
 
 absl::Status Device::CheckFunctions() const {

@@ -83,6 +83,11 @@ class Device {
                                                         const SP_PlatformFns& functions,
                                                         int ordinal, const std::string& source);
 
+  // Tells the plug-in that its device is gone.
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
   DeviceInfo Describe() const;
   const std::string& name() const { return info_.name; }
   const std::string& type() const { return info_.type; }
@@ -91,9 +96,13 @@ class Device {
 
  private:
   friend class DeviceStream;
-  Device() = default;
+  Device(const SP_Platform& platform, const SP_PlatformFns& functions)
+      : platform_(platform), functions_(functions) {}
   absl::Status CheckFunctions() const;
 
+  const SP_Platform& platform_;
+  const SP_PlatformFns& functions_;
+  bool has_device_ = false, has_executor_ = false;  // whether the plug-in has filled them
   DeviceInfo info_;
   SP_Device device_ = {};
   SP_StreamExecutor executor_ = {};

@@ -41,6 +41,8 @@ enum Counter {
   kBlocksInUse,
   kStreamsInUse,
   kEventsInUse,
+  kDevicesInUse,
+  kExecutorsInUse,
   kCopiesToDevice,
   kCopiesToHost,
   kCopiesOnDevice,

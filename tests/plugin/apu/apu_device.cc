@@ -137,8 +137,10 @@ void SynchronizeAll(const SP_Device*, TF_Status* status) { Ok(status); }
 
 void CreateStreamExecutor(const SP_Platform*, SE_CreateStreamExecutorParams* params,
                           TF_Status* status) {
+  if (!Succeeds("create_stream_executor", status)) return;
+  ++Count(kExecutorsInUse);
   SP_StreamExecutor* executor = params->stream_executor;
-  executor->struct_size = SP_STREAMEXECUTOR_STRUCT_SIZE;
+  executor->struct_size = MustFail("executor_size") ? 8 : SP_STREAMEXECUTOR_STRUCT_SIZE;
   executor->allocate = Allocate;
   executor->deallocate = Deallocate;
   executor->host_memory_allocate = HostAllocate;
@@ -156,12 +158,12 @@ void CreateStreamExecutor(const SP_Platform*, SE_CreateStreamExecutorParams* par
   executor->memset32 = FillWords;
   executor->synchronize_all_activity = SynchronizeAll;
   SetStreamFunctions(executor);
-  Ok(status);
+  if (MustFail("executor_functions")) executor->memcpy_htod = nullptr;
 }
 
 void GetDeviceCount(const SP_Platform*, int* count, TF_Status* status) {
   *count = 1;
-  Ok(status);
+  Succeeds("get_device_count", status);
 }
 
 void CreateDevice(const SP_Platform*, SE_CreateDeviceParams* params, TF_Status* status) {
@@ -169,7 +171,7 @@ void CreateDevice(const SP_Platform*, SE_CreateDeviceParams* params, TF_Status* 
   params->device->hardware_name = "sample";
   params->device->device_vendor = "Tenon";
   params->device->pci_bus_id = "";
-  Ok(status);
+  if (Succeeds("create_device", status)) ++Count(kDevicesInUse);
 }
 
 int32_t NumaNode(const SP_Device*) { return -1; }
@@ -191,9 +193,9 @@ void CreateTimerFns(const SP_Platform*, SP_TimerFns* timer, TF_Status* status) {
 }
 
 // The caller's structs own no allocations.
-void DestroyDevice(const SP_Platform*, SP_Device*) {}
+void DestroyDevice(const SP_Platform*, SP_Device*) { --Count(kDevicesInUse); }
 void DestroyDeviceFns(const SP_Platform*, SP_DeviceFns*) {}
-void DestroyStreamExecutor(const SP_Platform*, SP_StreamExecutor*) {}
+void DestroyStreamExecutor(const SP_Platform*, SP_StreamExecutor*) { --Count(kExecutorsInUse); }
 void DestroyTimerFns(const SP_Platform*, SP_TimerFns*) {}
 void DestroyPlatform(SP_Platform*) {}
 void DestroyPlatformFns(SP_PlatformFns*) {}
@@ -267,8 +269,9 @@ __attribute__((visibility("default"))) void SE_InitPlugin(SE_PlatformRegistratio
 // For tests: a counter by its name, or -1.
 __attribute__((visibility("default"))) int64_t apu_count(const char* name) {
   static const char* const kNames[apu::kCounters] = {
-      "kernels_made",     "kernels_deleted",  "kernel_runs",   "allocations",      "bytes_in_use",
-      "blocks_in_use",    "streams_in_use",   "events_in_use", "copies_to_device", "copies_to_host",
+      "kernels_made",     "kernels_deleted",  "kernel_runs",      "allocations",
+      "bytes_in_use",     "blocks_in_use",    "streams_in_use",   "events_in_use",
+      "devices_in_use",   "executors_in_use", "copies_to_device", "copies_to_host",
       "copies_on_device", "graphs_optimized", "profiles_taken"};
   for (int i = 0; i < apu::kCounters; ++i) {
     if (std::strcmp(name, kNames[i]) == 0) return apu::Count(static_cast<apu::Counter>(i));

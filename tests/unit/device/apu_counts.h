@@ -16,10 +16,13 @@ inline std::string ApuPath() {
   return path == nullptr ? TENON_APU : path;
 }
 
-inline int64_t ApuCount(const char* name) {
-  static void* const library = dlopen(ApuPath().c_str(), RTLD_NOW | RTLD_NOLOAD);
-  static const auto count = reinterpret_cast<int64_t (*)(const char*)>(dlsym(library, "apu_count"));
-  return count(name);
+// Of the plug-in at `path`, which must be loaded.
+inline int64_t ApuCount(const char* name, const std::string& path = ApuPath()) {
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  const auto count = reinterpret_cast<int64_t (*)(const char*)>(dlsym(library, "apu_count"));
+  const int64_t n = count(name);
+  dlclose(library);
+  return n;
 }
 
 // Counts from its construction on.

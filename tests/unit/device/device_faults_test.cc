@@ -1,6 +1,10 @@
-// Every function of the sample plug-in (tests/plugin/apu) that can fail during a run fails in turn.
+// Every function of the sample plug-in (tests/plugin/apu) that can fail while it is loaded, or
+// during a run, fails in turn.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "absl/strings/match.h"
 #include "graph/text.h"
@@ -88,6 +92,55 @@ INSTANTIATE_TEST_SUITE_P(
                       Fault{"block_host_until_done", true, "on fire"},
                       Fault{"kernel", true, "lost its way"}),
     [](const auto& info) { return std::string(info.param.function); });
+
+// A copy of the plug-in, which the process has not loaded yet.
+class DeviceLoadFaults : public ApuTest {
+ protected:
+  DeviceLoadFaults()
+      : copy_(std::filesystem::path(::testing::TempDir()) / absl::StrCat("apu_", getpid(), ".so")) {
+    std::filesystem::copy_file(ApuPath(), copy_, std::filesystem::copy_options::overwrite_existing);
+  }
+  ~DeviceLoadFaults() override { std::filesystem::remove(copy_); }
+
+  const std::filesystem::path copy_;
+};
+
+TEST_F(DeviceLoadFaults, NothingOfThePluginRemains) {
+  DeviceRegistry& plugins = DeviceRegistry::Global();
+  const size_t devices = plugins.devices().size();
+  const int kernels = plugins.CountKernels("APU");
+  const auto expect = [&](const char* says) {
+    SCOPED_TRACE(says);
+    const absl::Status status = plugins.Load(copy_.string());
+    EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr(says));
+    EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr(copy_.string()));
+    EXPECT_EQ(plugins.devices().size(), devices);
+    EXPECT_EQ(plugins.CountKernels("APU"), kernels);
+    for (const char* counter : {"devices_in_use", "executors_in_use"}) {
+      EXPECT_EQ(ApuCount(counter, copy_), 0) << counter;
+    }
+  };
+  const Fault faults[] = {
+      {"init", false, "SE_InitPlugin: the APU is switched off"},
+      {"version", false, "of the device interface, Tenon"},
+      {"size", false, "SP_Platform has struct_size 0"},
+      {"get_device_count", false, "get_device_count: the APU is on fire"},
+      {"create_device", false, "create_device: the APU is on fire"},
+      {"create_stream_executor", false, "create_stream_executor: the APU is on fire"},
+      {"executor_size", false, "SP_StreamExecutor has struct_size 8"},
+      {"executor_functions", false, "SP_StreamExecutor has no memcpy_htod"}};
+  for (const Fault& fault : faults) {
+    const ApuFails failing(fault.function);
+    expect(fault.says);
+  }
+  expect("device APU:0 is already there");
+  auto graph = ParseGraph(kGraph);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const auto session = MakeSession(*std::move(graph), "APU:0");
+  const auto out = Run(*session, {Floats({-1, 2, -3})});
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_THAT(out[0].flat<float>(), ElementsAre(1, 0, 3));
+}
 
 }  // namespace
 }  // namespace tenon
