@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "absl/cleanup/cleanup.h"
+#include "env/file_io.h"
 #include "env/status.h"
 
 namespace tenon {
@@ -69,16 +69,9 @@ std::shared_ptr<const void> MappedFile::Hold(uint64_t offset, uint64_t bytes) co
 }
 
 absl::Status MappedFile::Read(uint64_t offset, uint64_t bytes, void* to) const {
-  char* out = static_cast<char*>(to);
-  while (bytes > 0) {
-    const ssize_t got = pread(fd_, out, bytes, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path_));
-    if (got == 0) return absl::OutOfRangeError(absl::StrCat(path_, " ends too early"));
-    out += got;
-    offset += static_cast<uint64_t>(got);
-    bytes -= static_cast<uint64_t>(got);
-  }
+  const absl::StatusOr<size_t> got = ReadAt(fd_, offset, to, bytes);
+  if (!got.ok()) return Annotate(got.status(), path_);
+  if (*got < bytes) return absl::OutOfRangeError(absl::StrCat(path_, " ends too early"));
   return absl::OkStatus();
 }
 

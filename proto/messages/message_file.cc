@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
 #include "absl/cleanup/cleanup.h"
+#include "env/file_io.h"
 #include "env/status.h"
 
 namespace tenon {
@@ -96,7 +96,8 @@ absl::Status ReadMessageFile(const std::string& path, pb::Message& message, bool
   }
   if (info.st_size == 0) return InvalidArgument(path, " is empty");
   char head[kHead];
-  const ssize_t read = pread(fd, head, sizeof head, 0);
+  const absl::StatusOr<size_t> read = ReadAt(fd, 0, head, sizeof head);
+  if (!read.ok()) return Annotate(read.status(), path);
   const auto parse = [&](bool text) -> absl::Status {
     lseek(fd, 0, SEEK_SET);
     pb::io::FileInputStream stream(fd, kBlock);
@@ -104,9 +105,7 @@ absl::Status ReadMessageFile(const std::string& path, pb::Message& message, bool
     if (stream.GetErrno() != 0) return absl::ErrnoToStatus(stream.GetErrno(), "cannot read");
     return parsed;
   };
-  return Annotate(ParseEither({head, static_cast<size_t>(std::max<ssize_t>(read, 0))}, parse,
-                              message, was_text),
-                  path);
+  return Annotate(ParseEither({head, *read}, parse, message, was_text), path);
 }
 
 absl::Status ParseMessage(absl::string_view bytes, pb::Message& message, bool* was_text) {

@@ -10,6 +10,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "env/file_io.h"
 #include "env/mapped_file.h"
 #include "env/memory_account.h"
 #include "env/status.h"
@@ -222,28 +223,16 @@ StoredConstant DecodeConstant(Decoder& in) {
   return c;
 }
 
-absl::Status Append(int fd, const void* bytes, size_t size) {
-  const char* from = static_cast<const char*>(bytes);
-  while (size > 0) {
-    const ssize_t done = write(fd, from, size);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return absl::ErrnoToStatus(errno, "cannot write");
-    from += done;
-    size -= static_cast<size_t>(done);
-  }
-  return absl::OkStatus();
-}
-
 absl::Status AppendPadded(int fd, const void* bytes, size_t size) {
   static constexpr char kZeros[kAlignment] = {};
-  TENON_RETURN_IF_ERROR(Append(fd, bytes, size));
-  return Append(fd, kZeros, Aligned(size) - size);
+  TENON_RETURN_IF_ERROR(WriteAll(fd, bytes, size));
+  return WriteAll(fd, kZeros, Aligned(size) - size);
 }
 
 absl::Status WriteTo(int fd, const std::string& temporary, const Encoder& content, int threads) {
   const std::string& text = content.text();
   std::string header(kHeader, '\0');
-  TENON_RETURN_IF_ERROR(Append(fd, header.data(), header.size()));
+  TENON_RETURN_IF_ERROR(WriteAll(fd, header.data(), header.size()));
   const uint64_t records = text.size();
   TENON_RETURN_IF_ERROR(AppendPadded(fd, &records, sizeof(records)));
   TENON_RETURN_IF_ERROR(AppendPadded(fd, text.data(), text.size()));
@@ -252,12 +241,12 @@ absl::Status WriteTo(int fd, const std::string& temporary, const Encoder& conten
   }
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(temporary));
   const uint64_t size = file->size();
-  const std::string hash = ContentHash(*file, kHeader, threads);
+  TENON_ASSIGN_OR_RETURN(const std::string hash, ContentHash(*file, kHeader, threads));
   std::memcpy(header.data(), kMagic, sizeof(kMagic));
   std::memcpy(header.data() + kSizeAt, &size, sizeof(size));
   std::memcpy(header.data() + kHashAt, hash.data(), kHash);
   if (lseek(fd, 0, SEEK_SET) < 0) return absl::ErrnoToStatus(errno, "cannot write");
-  return Append(fd, header.data(), header.size());
+  return WriteAll(fd, header.data(), header.size());
 }
 
 }  // namespace

@@ -26,22 +26,11 @@ std::string Hex(XXH128_hash_t hash) {
 absl::StatusOr<std::string> Describe(const std::string& name, const std::string& path,
                                      int threads) {
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
-  const std::string hash = ContentHash(*file, 0, threads);
+  TENON_ASSIGN_OR_RETURN(const std::string hash, ContentHash(*file, 0, threads));
   return absl::StrCat(name, " ", file->size(), " ", hash, "\n");
 }
 
-// Appends the hashes of the pieces.
-void HashPieces(absl::string_view bytes, int threads, std::vector<XXH128_hash_t>& hashes) {
-  const size_t pieces = (bytes.size() + kPiece - 1) / kPiece;
-  const size_t first = hashes.size();
-  hashes.resize(first + pieces);
-  ParallelFor(threads, static_cast<int64_t>(pieces), /*grain=*/1, [&](int64_t begin, int64_t end) {
-    for (size_t i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
-      const absl::string_view piece = bytes.substr(i * kPiece, kPiece);
-      hashes[first + i] = XXH3_128bits(piece.data(), piece.size());
-    }
-  });
-}
+size_t PiecesOf(uint64_t bytes) { return static_cast<size_t>((bytes + kPiece - 1) / kPiece); }
 
 std::string HashOf(const std::vector<XXH128_hash_t>& hashes) {
   return Hex(XXH3_128bits(hashes.data(), hashes.size() * sizeof(XXH128_hash_t)));
@@ -50,19 +39,35 @@ std::string HashOf(const std::vector<XXH128_hash_t>& hashes) {
 }  // namespace
 
 std::string ContentHash(absl::string_view bytes, int threads) {
-  std::vector<XXH128_hash_t> hashes;
-  HashPieces(bytes, threads, hashes);
+  std::vector<XXH128_hash_t> hashes(PiecesOf(bytes.size()));
+  const auto n = static_cast<int64_t>(hashes.size());
+  ParallelFor(threads, n, /*grain=*/1, [&](int64_t begin, int64_t end) {
+    for (size_t i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+      const absl::string_view piece = bytes.substr(i * kPiece, kPiece);
+      hashes[i] = XXH3_128bits(piece.data(), piece.size());
+    }
+  });
   return HashOf(hashes);
 }
 
-std::string ContentHash(const MappedFile& file, uint64_t from, int threads) {
-  constexpr uint64_t kWindow = 16 * kPiece;
-  std::vector<XXH128_hash_t> hashes;
-  for (; from < file.size(); from += kWindow) {
-    const uint64_t bytes = std::min(kWindow, file.size() - from);
-    const std::shared_ptr<const void> hold = file.Hold(from, bytes);
-    HashPieces({file.data() + from, bytes}, threads, hashes);
-  }
+absl::StatusOr<std::string> ContentHash(const MappedFile& file, uint64_t from, int threads) {
+  const uint64_t bytes = file.size() - from;
+  const size_t pieces = PiecesOf(bytes);
+  std::vector<XXH128_hash_t> hashes(pieces);
+  const auto n = static_cast<int64_t>(pieces);
+  const auto ranges = static_cast<size_t>(ParallelRanges(threads, n, /*grain=*/1));
+  std::vector<std::string> buffers(ranges, std::string(std::min(bytes, uint64_t{kPiece}), '\0'));
+  std::vector<absl::Status> statuses(ranges);
+  ParallelForRanges(threads, n, /*grain=*/1, [&](int range, int64_t begin, int64_t end) {
+    char* const buffer = buffers[static_cast<size_t>(range)].data();
+    absl::Status& status = statuses[static_cast<size_t>(range)];
+    for (size_t i = static_cast<size_t>(begin); i < static_cast<size_t>(end) && status.ok(); ++i) {
+      const uint64_t size = std::min(uint64_t{kPiece}, bytes - i * kPiece);
+      status = file.Read(from + i * kPiece, size, buffer);
+      if (status.ok()) hashes[i] = XXH3_128bits(buffer, size);
+    }
+  });
+  for (const absl::Status& status : statuses) TENON_RETURN_IF_ERROR(status);
   return HashOf(hashes);
 }
 

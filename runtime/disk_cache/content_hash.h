@@ -16,8 +16,8 @@ class MappedFile;
 // 32 hexadecimal digits; the number of threads does not matter.
 std::string ContentHash(absl::string_view bytes, int threads);
 
-// The hash of the rest of a file; its pages do not stay in this process's memory.
-std::string ContentHash(const MappedFile& file, uint64_t from, int threads);
+// The hash of the rest of a file, which is read without touching its mapping.
+absl::StatusOr<std::string> ContentHash(const MappedFile& file, uint64_t from, int threads);
 
 // A line "NAME SIZE HASH" for each file of a model: the file itself, or all files in the folder in
 // order of their names. An error if one cannot be read.
