@@ -45,6 +45,10 @@ const FlagRow kRows[] = {
      "maximum total bytes of cache files in that folder: writing a file deletes the least "
      "recently used ones; 0: no limit",
      kRunningOnly},
+    {"TENON_MAP_FILES", &Flags::map_files, "1",
+     "1: sessions map weights and cache files, which costs no time and no memory of their own; 0: "
+     "they copy them, so that a file may become shorter while it is in use (docs/FAULTS.md)",
+     kRunningOnly},
     {"TENON_PLUGIN_PATH", &Flags::plugin_path, "",
      "device plug-ins: files, or folders of them, separated by ':' (docs/DEVICES.md); empty: none",
      kRunningOnly},

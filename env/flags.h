@@ -32,6 +32,7 @@ struct Flags {
   std::string dump_dir;                        // TENON_DUMP_DIR
   std::string cache_dir;                       // TENON_CACHE_DIR
   int64_t cache_dir_bytes = int64_t{4} << 30;  // TENON_CACHE_DIR_BYTES
+  bool map_files = true;                       // TENON_MAP_FILES
   std::string plugin_path;                     // TENON_PLUGIN_PATH
   bool strict_nan = false;                     // TENON_STRICT_NAN
   bool winograd = true;                        // TENON_WINOGRAD

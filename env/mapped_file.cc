@@ -30,7 +30,8 @@ struct Range {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path) {
+absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path,
+                                                                   FilePages pages) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
@@ -43,7 +44,9 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
   const uint64_t size = static_cast<uint64_t>(info.st_size);
   char* data = nullptr;
   if (size > 0) {
-    void* mapped = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    void* mapped = pages == FilePages::kMapped ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0)
+                                               : mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) {
       return absl::ErrnoToStatus(errno, absl::StrCat("cannot map ", path));
     }
@@ -52,10 +55,12 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
   absl::Cleanup unmapper = [data, size] {
     if (data != nullptr) munmap(data, size);
   };
-  auto* const file = new MappedFile(path, fd, data, size);
+  auto* const opened = new MappedFile(path, pages, fd, data, size);
   std::move(unmapper).Cancel();
   std::move(closer).Cancel();
-  return std::shared_ptr<const MappedFile>(file);
+  const std::shared_ptr<const MappedFile> file(opened);
+  if (pages == FilePages::kCopied) TENON_RETURN_IF_ERROR(file->Read(0, size, data));
+  return file;
 }
 
 MappedFile::~MappedFile() {
@@ -64,6 +69,7 @@ MappedFile::~MappedFile() {
 }
 
 std::shared_ptr<const void> MappedFile::Hold(uint64_t offset, uint64_t bytes) const {
+  if (pages_ == FilePages::kCopied) return shared_from_this();
   return std::shared_ptr<const void>(new Range{shared_from_this(), offset, bytes},
                                      [](const void* p) { delete static_cast<const Range*>(p); });
 }

@@ -63,7 +63,8 @@ absl::StatusOr<std::unique_ptr<Bundle>> Bundle::Open(const std::string& prefix,
                                                      const BundleOptions& options) {
   std::unique_ptr<Bundle> bundle(new Bundle(prefix, options));
   const std::string index = prefix + ".index";
-  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(index));
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
+                         MappedFile::Open(index, FilePages::kCopied));
   TENON_RETURN_IF_ERROR(ReadTable(*file, [&](absl::string_view key, absl::string_view value) {
     return bundle->AddEntry(key, value);
   }));
@@ -203,25 +204,31 @@ absl::StatusOr<Tensor> Bundle::LoadEntry(const Entry& entry) {
   if (!entry.slices.empty()) return InvalidArgument("must not be partitioned");
   if (SizeOf(entry.dtype) == 0) return Unimplemented("dtype ", Name(entry.dtype));
   TENON_ASSIGN_OR_RETURN(const MappedFile* file, FileOf(entry));
-  const char* data = file->data() + entry.offset;
-  const absl::Status mismatch = absl::DataLossError("its data does not match its checksum");
-  if (entry.dtype == DType::kString) {
-    uint32_t crc = 0;
-    TENON_ASSIGN_OR_RETURN(Tensor t, ReadStrings(entry.shape, data, entry.bytes, crc));
-    if (options_.verify_checksums && MaskCrc(crc) != entry.crc) return mismatch;
-    return t;
-  }
-  if (options_.verify_checksums && MaskCrc(Crc32c(0, data, entry.bytes)) != entry.crc) {
-    return mismatch;
-  }
+  const bool strings = entry.dtype == DType::kString;
   const bool aligned = entry.offset % SizeOf(entry.dtype) == 0;
-  if (aligned && entry.bytes >= kViewBytes && entry.dtype != DType::kBool) {
+  Tensor t;
+  if (options_.map_files && aligned && entry.bytes >= kViewBytes && !strings &&
+      entry.dtype != DType::kBool) {
     TENON_ASSIGN_OR_RETURN(MemoryCharge charge, MemoryCharge::Of(entry.bytes));
-    return Tensor::FromExternal(entry.dtype, entry.shape, const_cast<char*>(data),
-                                std::move(charge).Attach(file->Hold(entry.offset, entry.bytes)));
+    t = Tensor::FromExternal(entry.dtype, entry.shape,
+                             const_cast<char*>(file->data() + entry.offset),
+                             std::move(charge).Attach(file->Hold(entry.offset, entry.bytes)));
+  } else {
+    const Shape bytes({static_cast<int64_t>(entry.bytes)});
+    TENON_ASSIGN_OR_RETURN(t, strings ? Tensor::Allocate(DType::kUint8, bytes)
+                                      : Tensor::Allocate(entry.dtype, entry.shape));
+    TENON_RETURN_IF_ERROR(file->Read(entry.offset, entry.bytes, t.raw()));
   }
-  TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(entry.dtype, entry.shape));
-  TENON_RETURN_IF_ERROR(file->Read(entry.offset, entry.bytes, t.raw()));
+  uint32_t crc = 0;
+  if (strings) {
+    TENON_ASSIGN_OR_RETURN(
+        t, ReadStrings(entry.shape, static_cast<const char*>(t.raw()), entry.bytes, crc));
+  } else if (options_.verify_checksums) {
+    crc = Crc32c(0, t.raw(), entry.bytes);
+  }
+  if (options_.verify_checksums && MaskCrc(crc) != entry.crc) {
+    return absl::DataLossError("its data does not match its checksum");
+  }
   if (entry.dtype == DType::kBool) {
     auto* bytes = t.data<unsigned char>();
     for (uint64_t i = 0; i < entry.bytes; ++i) bytes[i] = bytes[i] != 0;

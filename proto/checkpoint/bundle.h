@@ -21,6 +21,7 @@ namespace tenon {
 
 struct BundleOptions {
   bool verify_checksums = false;  // of the data; the index's are always verified
+  bool map_files = true;          // else values are copies, and the files may become shorter
 };
 
 class Bundle {
@@ -47,8 +48,8 @@ class Bundle {
   const Entry* Find(absl::string_view key) const;  // null: no such key
   const OrderedMap<std::string, Entry>& entries() const { return entries_; }
 
-  // Large values are views of the mapped file if they are aligned there; others are read. Errors
-  // name the file and the key.
+  // Large values are views of the mapped file if they are aligned there and
+  // BundleOptions::map_files is set; others are read. Errors name the file and the key.
   absl::StatusOr<Tensor> Load(absl::string_view key);
 
  private:

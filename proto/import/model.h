@@ -41,6 +41,10 @@ struct LoadOptions {
   bool allow_missing_ops = false;
   // Verify the checksums of the variables' data. Those of the index are always verified.
   bool verify_checksums = false;
+  // Map the variables' files: loading costs no time, and processes share the memory. Otherwise
+  // large values are copied, and the files may become shorter while the model is in use
+  // (docs/FAULTS.md).
+  bool map_files = true;
 };
 
 // What callers know of a model beside its graph.

@@ -212,9 +212,10 @@ absl::Status Load(const std::string& directory, tf::SavedModel& saved, const Loa
 
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Importer> importer,
                          Importer::Create(*graph->mutable_graph_def()));
-  VariableStore store(directory.empty() ? "" : absl::StrCat(directory, "/variables/variables"),
-                      graph->saver_def().restore_op_name(), *importer,
-                      {.verify_checksums = options.verify_checksums});
+  VariableStore store(
+      directory.empty() ? "" : absl::StrCat(directory, "/variables/variables"),
+      graph->saver_def().restore_op_name(), *importer,
+      {.verify_checksums = options.verify_checksums, .map_files = options.map_files});
   TENON_ASSIGN_OR_RETURN(Draft draft, importer->ImportGraph(feeds, fetches, {}));
   TENON_RETURN_IF_ERROR(AddDefaults(*importer, feeds, model));
   TENON_ASSIGN_OR_RETURN(auto assets, Assets(directory, *graph));

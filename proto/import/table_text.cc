@@ -102,7 +102,8 @@ absl::StatusOr<std::pair<Tensor, Tensor>> ReadTableText(const TableText& text, D
     return InvalidArgument("a field's index must be -2 or more");
   }
   // Not a stream: streams end early if memory is refused.
-  const absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(text.path);
+  const absl::StatusOr<std::shared_ptr<const MappedFile>> file =
+      MappedFile::Open(text.path, FilePages::kCopied);
   if (absl::IsResourceExhausted(file.status())) return file.status();
   if (!file.ok()) return NotFound(text.path, ": cannot be read");
   absl::string_view rest((*file)->data(), (*file)->size());

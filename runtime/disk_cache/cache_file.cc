@@ -277,8 +277,9 @@ absl::Status WriteCacheFile(const std::string& path, const std::string& key,
 }
 
 absl::StatusOr<CacheContent> ReadCacheFile(const std::string& path, const std::string& key,
-                                           int threads) {
-  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
+                                           FilePages pages, int threads) {
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
+                         MappedFile::Open(path, pages));
   const absl::Status damaged = absl::DataLossError(absl::StrCat(path, " is damaged"));
   const absl::string_view bytes(file->data(), file->size());
   constexpr size_t kRecords = kHeader + kAlignment;

@@ -1,5 +1,5 @@
 // A file of the disk cache: a rewritten graph and its weights, plain or as kernels packed them,
-// mapped for reading. It is not a model file, so the graph may contain private ops.
+// mapped or copied for reading. It is not a model file, so the graph may contain private ops.
 //
 // Layout: a header (magic, size, hash of the rest, key), records, the graph's text, then the bytes
 // of weights, each at a multiple of 64. Numbers have the machine's own byte order.
@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "env/mapped_file.h"
 #include "graph/tensor.h"
 #include "proto/import/model.h"
 
@@ -41,10 +42,10 @@ struct CacheContent {
 absl::Status WriteCacheFile(const std::string& path, const std::string& key,
                             const CacheContent& content, int threads);
 
-// Tensors view the mapped file. NotFound if there is none; DataLoss if it is damaged or has another
-// key.
+// Tensors view the file, mapped or copied. NotFound if there is none; DataLoss if it is damaged or
+// has another key.
 absl::StatusOr<CacheContent> ReadCacheFile(const std::string& path, const std::string& key,
-                                           int threads);
+                                           FilePages pages, int threads);
 
 }  // namespace tenon
 

@@ -145,7 +145,9 @@ absl::StatusOr<std::unique_ptr<Session>> Session::LoadOrThrow(const std::string&
     if (entry.ok()) session->state_->entry = *entry;
   }
   const MemoryScope memory(session->state_->memory, MemoryUse::kWeights);
-  TENON_ASSIGN_OR_RETURN(Model model, LoadModel(path, load));
+  LoadOptions load_options = load;
+  load_options.map_files &= session->flags().map_files;
+  TENON_ASSIGN_OR_RETURN(Model model, LoadModel(path, load_options));
   session->state_->interface = std::move(model.interface);
   TENON_RETURN_IF_ERROR(session->Rewrite(std::move(model.graph)));
   return session;
@@ -220,8 +222,9 @@ absl::Status Session::Start(Graph graph) {
 absl::Status Session::ReadFromDisk(const DiskCacheEntry& entry) {
   State& state = *state_;
   const MemoryScope memory(state.memory, MemoryUse::kWeights);
+  const FilePages pages = state.flags.map_files ? FilePages::kMapped : FilePages::kCopied;
   TENON_ASSIGN_OR_RETURN(const CacheContent content,
-                         ReadCacheFile(entry.path, entry.key, threads()));
+                         ReadCacheFile(entry.path, entry.key, pages, threads()));
   TENON_ASSIGN_OR_RETURN(RestoredGraph restored, RestoreGraph(content));
   state.interface = content.interface;
   report_.rewrite.enabled = state.flags.onednn_opts;

@@ -20,6 +20,20 @@ inline void PutVarint(uint64_t value, std::string& out) {
   out.push_back(static_cast<char>(value));
 }
 
+// Fields of protocol buffers.
+inline std::string NumberField(int field, int64_t value) {
+  std::string out;
+  PutVarint(static_cast<uint64_t>(field) << 3, out);
+  PutVarint(static_cast<uint64_t>(value), out);
+  return out;
+}
+inline std::string BytesField(int field, const std::string& value) {
+  std::string out;
+  PutVarint(static_cast<uint64_t>(field) << 3 | 2, out);
+  PutVarint(value.size(), out);
+  return out + value;
+}
+
 // A leveldb table of one uncompressed block without shared prefixes.
 class CheckpointIndex {
  public:

@@ -24,7 +24,8 @@ int FuzzCacheFile(const uint8_t* data, size_t size) {
     bytes.replace(kSizeAt, sizeof(stated), reinterpret_cast<const char*>(&stated), sizeof(stated));
     bytes.replace(kHashAt, 32, ContentHash(absl::string_view(bytes).substr(kHeader), 1));
   }
-  const auto content = ReadCacheFile(WriteScratchFile("cache", bytes), "key", /*threads=*/1);
+  const auto content =
+      ReadCacheFile(WriteScratchFile("cache", bytes), "key", FilePages::kMapped, /*threads=*/1);
   if (!content.ok()) return 0;
   for (const StoredConstant& constant : content->constants) {
     ReadAll(constant.plain);

@@ -30,16 +30,18 @@ TEST(Crc32c, KnownValues) {
 std::string Prefix(const std::string& model) { return model + "/variables/variables"; }
 
 TEST(Bundle, EveryEntryOfEveryModelMatchesItsChecksum) {
-  for (const char* name : {"mlp", "resnet50", "loader/tf1_three_shards"}) {
-    const auto bundle =
-        Bundle::Open(Prefix(ModelPath(name) + "/saved_model"), {.verify_checksums = true});
-    ASSERT_TRUE(bundle.ok()) << bundle.status();
-    EXPECT_FALSE((*bundle)->entries().empty());
-    for (const auto& [key, entry] : (*bundle)->entries()) {
-      const auto value = (*bundle)->Load(key);
-      ASSERT_TRUE(value.ok()) << value.status();
-      EXPECT_EQ(value->dtype(), entry.dtype);
-      EXPECT_EQ(value->shape(), entry.shape);
+  for (const char* name : {"mlp", "resnet50", "loader/tf1_three_shards", "loader/mutable_tables"}) {
+    for (const bool map_files : {true, false}) {
+      const auto bundle = Bundle::Open(Prefix(ModelPath(name) + "/saved_model"),
+                                       {.verify_checksums = true, .map_files = map_files});
+      ASSERT_TRUE(bundle.ok()) << bundle.status();
+      EXPECT_FALSE((*bundle)->entries().empty());
+      for (const auto& [key, entry] : (*bundle)->entries()) {
+        const auto value = (*bundle)->Load(key);
+        ASSERT_TRUE(value.ok()) << value.status();
+        EXPECT_EQ(value->dtype(), entry.dtype);
+        EXPECT_EQ(value->shape(), entry.shape);
+      }
     }
   }
 }
@@ -105,13 +107,15 @@ class Partitioned : public ::testing::Test {
     const std::vector<float> data = {1, 2, 3, 4};
     WriteFile(path_.str() + ".data-00000-of-00001",
               std::string(reinterpret_cast<const char*>(data.data()), 16));
-    std::map<std::string, std::string> entries = {{"", Number(1, 1)}};
-    std::string whole = Number(1, 1) + Dims(size);
+    std::map<std::string, std::string> entries = {{"", NumberField(1, 1)}};
+    std::string whole = NumberField(1, 1) + Dims(size);
     for (const Part& part : parts) {
-      const std::string extent = Bytes(1, Number(1, part.first) + Number(2, part.second));
-      whole += Bytes(7, extent);
-      entries[SliceKey("v", {part})] =
-          Number(1, 1) + Dims(part.second) + Number(4, 4 * part.first) + Number(5, 4 * part.second);
+      const std::string extent =
+          BytesField(1, NumberField(1, part.first) + NumberField(2, part.second));
+      whole += BytesField(7, extent);
+      entries[SliceKey("v", {part})] = NumberField(1, 1) + Dims(part.second) +
+                                       NumberField(4, 4 * part.first) +
+                                       NumberField(5, 4 * part.second);
     }
     entries["v"] = whole;
     CheckpointIndex index;
@@ -127,20 +131,9 @@ class Partitioned : public ::testing::Test {
   }
 
  private:
-  // Fields of protocol buffers.
-  static std::string Number(int field, int64_t value) {
-    std::string out;
-    PutVarint(static_cast<uint64_t>(field) << 3, out);
-    PutVarint(static_cast<uint64_t>(value), out);
-    return out;
+  static std::string Dims(int64_t size) {
+    return BytesField(2, BytesField(2, NumberField(1, size)));
   }
-  static std::string Bytes(int field, const std::string& value) {
-    std::string out;
-    PutVarint(static_cast<uint64_t>(field) << 3 | 2, out);
-    PutVarint(value.size(), out);
-    return out + value;
-  }
-  static std::string Dims(int64_t size) { return Bytes(2, Bytes(2, Number(1, size))); }
 
   const ScratchPath path_{"partitioned"};
 };

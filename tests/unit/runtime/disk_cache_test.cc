@@ -154,7 +154,7 @@ TEST(CacheFile, NoRecordLeadsOutOfTheFile) {
   constant.forms.push_back({"key", "text", Tensor::From<uint8_t>(Shape({4}), {1, 2, 3, 4})});
   content.constants = {constant, constant};
   ASSERT_TRUE(WriteCacheFile(path.string(), "key", content, 1).ok());
-  ASSERT_TRUE(ReadCacheFile(path.string(), "key", 1).ok());
+  ASSERT_TRUE(ReadCacheFile(path.string(), "key", FilePages::kMapped, 1).ok());
   std::ifstream in(path, std::ios::binary);
   const std::string whole{std::istreambuf_iterator<char>(in), {}};
 
@@ -162,7 +162,7 @@ TEST(CacheFile, NoRecordLeadsOutOfTheFile) {
   const auto read = [&](std::string bytes) {
     bytes.replace(kHashAt, 32, ContentHash(absl::string_view(bytes).substr(kHeader), 1));
     std::ofstream(path, std::ios::binary) << bytes;
-    const auto content = ReadCacheFile(path.string(), "key", 1);
+    const auto content = ReadCacheFile(path.string(), "key", FilePages::kMapped, 1);
     if (!content.ok()) return;
     for (const StoredConstant& c : content->constants) {
       std::vector<Tensor> tensors = {c.plain};
@@ -205,7 +205,7 @@ TEST(CacheFile, DefaultsTakeNoMoreMemoryThanTheFileHolds) {
       {"none", Tensor::From<float>(Shape({0, 5}), {})},
   };
   ASSERT_TRUE(WriteCacheFile(path.string(), "key", content, 1).ok());
-  const auto read = ReadCacheFile(path.string(), "key", 1);
+  const auto read = ReadCacheFile(path.string(), "key", FilePages::kMapped, 1);
   ASSERT_TRUE(read.ok()) << read.status();
   ASSERT_EQ(read->interface.defaults.size(), 3u);
   for (size_t i = 0; i < 3; ++i) {
@@ -230,7 +230,7 @@ TEST(CacheFile, DefaultsTakeNoMoreMemoryThanTheFileHolds) {
     bytes.replace(at, sizeof(to), raw(to));
     bytes.replace(24, 32, ContentHash(absl::string_view(bytes).substr(64), 1));
     std::ofstream(path, std::ios::binary) << bytes;
-    return absl::IsDataLoss(ReadCacheFile(path.string(), "key", 1).status());
+    return absl::IsDataLoss(ReadCacheFile(path.string(), "key", FilePages::kMapped, 1).status());
   };
   constexpr uint64_t kFloat = 1, kString = 7, kResource = 20;  // of DType
   for (const uint64_t dim : {uint64_t{4}, uint64_t{1} << 26, ~uint64_t{0}}) {
