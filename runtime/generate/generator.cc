@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
 #include "runtime/generate/token_inputs.h"
+#include "runtime/session/check_input.h"
 
 namespace tenon {
 namespace {
@@ -125,6 +126,7 @@ absl::Status Generator::SetInput(const std::string& name, Tensor value) {
   if (*found == tokens_input_ || found == position_input_) {
     return InvalidArgument("input '", name, "' is set by the generator");
   }
+  TENON_RETURN_IF_ERROR(CheckInput(session_->inputs()[*found], value));
   initial_[*found] = value;
   inputs_[*found] = std::move(value);
   return absl::OkStatus();

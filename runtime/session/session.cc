@@ -12,6 +12,7 @@
 #include "runtime/plan/batch_split.h"
 #include "runtime/plan/body.h"
 #include "runtime/plan/plan_builder.h"
+#include "runtime/session/check_input.h"
 #include "runtime/session/outputs.h"
 #include "runtime/session/session_state.h"
 
@@ -116,14 +117,7 @@ absl::Status Session::CheckInputs(absl::Span<const Tensor> inputs) const {
       if (want.optional) continue;
       return InvalidArgument("input '", want.name, "' is missing");
     }
-    if (want.dtype != DType::kInvalid && have.dtype() != want.dtype) {
-      return InvalidArgument("input '", want.name, "' must be ", Name(want.dtype), ", but is ",
-                             Name(have.dtype()));
-    }
-    if (!have.shape().CompatibleWith(want.shape)) {
-      return InvalidArgument("input '", want.name, "' must have shape ", want.shape.ToString(),
-                             ", but has ", have.shape().ToString());
-    }
+    TENON_RETURN_IF_ERROR(CheckInput(want, have));
   }
   return absl::OkStatus();
 }

@@ -149,6 +149,8 @@ TEST(Generator, FeedsTokensPositionsAndTheCache) {
   EXPECT_THAT(Take(generator, 1), ElementsAre((1 + 2 + 3 + 0 + 1 + 3 + 4 + 5) % 8));
   ASSERT_TRUE(generator.Reset().ok());
   EXPECT_EQ(generator.length(), 0);
+  EXPECT_THAT(std::string(generator.SetInput("cache", Tensor::Scalar<int32_t>(5)).message()),
+              HasSubstr("input 'cache' must be int64"));
   ASSERT_TRUE(generator.SetInput("cache", Tensor::Scalar<int64_t>(5)).ok());
   ASSERT_TRUE(generator.Prompt({1, 2}).ok());
   EXPECT_THAT(Take(generator, 1), ElementsAre(0));
