@@ -14,7 +14,7 @@
 #include "absl/container/inlined_vector.h"
 #include "python/core/feed.h"
 #include "python/core/inspect.h"
-#include "python/core/interrupt.h"
+#include "python/core/limits.h"
 #include "python/core/options.h"
 #include "python/core/reports.h"
 #include "python/core/status.h"
@@ -25,13 +25,6 @@ namespace nb = nanobind;
 namespace tenon::python {
 namespace {
 
-// At least one, because 0 means no limit; -1 if the time is over already.
-int64_t Nanoseconds(double seconds) {
-  if (!(seconds > 0)) return -1;
-  if (seconds > 1e9) return 0;  // 30 years
-  return static_cast<int64_t>(seconds * 1e9) + 1;
-}
-
 // A string object that dictionaries find by its address.
 nb::object Interned(const char* text) {
   PyObject* object =
@@ -40,23 +33,6 @@ nb::object Interned(const char* text) {
   PyUnicode_InternInPlace(&object);
   return nb::steal(object);
 }
-
-struct FreeCancel {
-  void operator()(tenon_cancel* cancel) const { tenon_cancel_free(cancel); }
-};
-
-// Ends runs from another thread.
-class Cancel {
- public:
-  Cancel() : cancel_(tenon_cancel_create()) {
-    if (cancel_ == nullptr) throw std::bad_alloc();
-  }
-  void Request() { tenon_cancel_request(cancel_.get()); }
-  tenon_cancel* get() const { return cancel_.get(); }
-
- private:
-  std::unique_ptr<tenon_cancel, FreeCancel> cancel_;
-};
 
 class Session {
  public:
@@ -87,7 +63,7 @@ class Session {
     }
   }
 
-  // The session ends with its last run.
+  // The session ends with its last run and its last generator.
   void Close() {
     std::shared_ptr<tenon_session> last = std::move(session_);
     session_ = nullptr;
@@ -95,8 +71,12 @@ class Session {
     last = nullptr;
   }
   bool closed() const { return session_ == nullptr; }
+  std::shared_ptr<tenon_session> Open() const {
+    if (session_ == nullptr) throw StatusError(TENON_FAILED_PRECONDITION, "the model is closed");
+    return session_;
+  }
 
-  nb::dict Run(nb::tuple args, nb::dict kwargs, bool cast, std::optional<double> timeout_s,
+  nb::dict Run(nb::tuple args, nb::dict kwargs, bool cast, std::optional<double> timeout,
                const Cancel* cancel, nb::object out);
 
   std::string Profile(nb::tuple args, nb::dict kwargs, bool cast, int runs) const;
@@ -143,10 +123,6 @@ class Session {
   using Feeds = absl::InlinedVector<Feed, 4>;
   using Pointers = absl::InlinedVector<tenon_tensor*, 4>;
 
-  std::shared_ptr<tenon_session> Open() const {
-    if (session_ == nullptr) throw StatusError(TENON_FAILED_PRECONDITION, "the model is closed");
-    return session_;
-  }
   nb::list Specs(size_t count,
                  tenon_status* (*get)(const tenon_session*, int, tenon_tensor_spec*)) const {
     const std::shared_ptr<tenon_session> session = Open();
@@ -249,7 +225,7 @@ std::string Session::ExplorePage(nb::handle source, nb::dict options, nb::object
   return python::ExplorePage(source, options, inputs, seconds, second, second_options);
 }
 
-nb::dict Session::Run(nb::tuple args, nb::dict kwargs, bool cast, std::optional<double> timeout_s,
+nb::dict Session::Run(nb::tuple args, nb::dict kwargs, bool cast, std::optional<double> timeout,
                       const Cancel* cancel, nb::object out) {
   const std::shared_ptr<tenon_session> session = Open();
   const Feeds in = Arrange(args, kwargs, cast);
@@ -260,28 +236,16 @@ nb::dict Session::Run(nb::tuple args, nb::dict kwargs, bool cast, std::optional<
   if (!out.is_none()) PlaceOutputs(nb::cast<nb::dict>(out), views, outputs);
   const Pointers placed = outputs;
 
-  tenon_run_options options = TENON_RUN_OPTIONS_INIT;
-  if (timeout_s.has_value()) options.timeout_ns = Nanoseconds(*timeout_s);
-  std::optional<Cancel> own;
-  if (cancel == nullptr) cancel = &own.emplace();
-  options.cancel = cancel->get();
-  tenon_status* status = nullptr;
-  {
-    const Interrupt interrupt(cancel->get());
-    nb::gil_scoped_release release;
-    status = tenon_session_run_with(session.get(), &options, nullptr, inputs.data(),
-                                    static_cast<int>(inputs.size()), nullptr, outputs.data(),
-                                    static_cast<int>(outputs.size()));
-  }
   absl::InlinedVector<OwnedTensor, 4> owned;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    owned.emplace_back(placed[i] == nullptr ? outputs[i] : nullptr);
-  }
-  if (PyErr_CheckSignals() != 0) {  // KeyboardInterrupt
-    tenon_status_free(status);
-    nb::raise_python_error();
-  }
-  Check(status);
+  RunWithLimits(timeout, cancel, [&](const tenon_run_options& options) {
+    tenon_status* const status = tenon_session_run_with(
+        session.get(), &options, nullptr, inputs.data(), static_cast<int>(inputs.size()), nullptr,
+        outputs.data(), static_cast<int>(outputs.size()));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      owned.emplace_back(placed[i] == nullptr ? outputs[i] : nullptr);
+    }
+    return status;
+  });
   nb::dict results;
   for (size_t i = 0; i < owned.size(); ++i) {
     const nb::object& name = outputs_[i].name;
@@ -291,6 +255,10 @@ nb::dict Session::Run(nb::tuple args, nb::dict kwargs, bool cast, std::optional<
 }
 
 }  // namespace
+
+std::shared_ptr<tenon_session> OpenSession(nb::handle session) {
+  return nb::cast<const Session&>(session).Open();
+}
 
 void AddSession(nb::module_& module) {
   nb::class_<Cancel>(module, "Cancel").def(nb::init<>()).def("request", &Cancel::Request);

@@ -4,7 +4,14 @@
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
+
+#include "tenon/tenon.h"
+
 namespace tenon::python {
+
+// What `session`, a Python Session, stands for. FailedPreconditionError if it is closed.
+std::shared_ptr<tenon_session> OpenSession(nanobind::handle session);
 
 void AddSession(nanobind::module_& module);
 
