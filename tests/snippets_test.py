@@ -75,6 +75,7 @@ PRELUDES = {
         "const tenon::Tensor logits = tenon::Tensor::From<float>({1, 2}, {1.0f, 1.0f});\n"
         "const tenon::Handle handle(logits);\n",
     "GENERATE.md: class Step": "import tensorflow as tf\nLAYERS, LENGTH, HEADS, SIZE = 1, 4, 1, 2\n",
+    "GENERATE.md: decoder = tenon.load": "import tenon\nids, END, show = [1, 2], 0, print\n",
     "GENERATE.md: tenon::Session":
         "const std::vector<int64_t> ids = {1, 2};\nint shown = 0;\nconst int64_t kEnd = 0;\n"
         "const auto Show = [&](int64_t) { if (++shown == 5) std::exit(0); };\n",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "python/core/eager.h"
+#include "python/core/generator.h"
 #include "python/core/inspect.h"
 #include "python/core/quantize.h"
 #include "python/core/reports.h"
@@ -40,6 +41,7 @@ NB_MODULE(_core, module) {
   tenon::python::AddErrors();
   tenon::python::AddTensor(module);
   tenon::python::AddSession(module);
+  tenon::python::AddGenerator(module);
   tenon::python::AddEager(module);
   tenon::python::AddReports(module);
   tenon::python::AddInspect(module);

@@ -22,6 +22,7 @@ from tenon._errors import (
     ResourceExhaustedError,
     UnimplementedError,
 )
+from tenon._generator import Generator
 from tenon._model import Model, load
 from tenon._page import Page
 from tenon._quantize import QuantizationReport, quantize
@@ -38,6 +39,7 @@ __all__ = [
     "Error",
     "Explanation",
     "FailedPreconditionError",
+    "Generator",
     "InternalError",
     "InvalidArgumentError",
     "Memory",

@@ -15,6 +15,7 @@ import numpy as np
 
 from tenon import _core, _spec, _tables
 from tenon._errors import FailedPreconditionError
+from tenon._generator import Generator
 from tenon._page import Page
 from tenon._report import (Explanation, Memory, NodeExplanation, Profile, Report, Step, Verdict)
 from tenon._spec import Signature, TensorSpec
@@ -177,6 +178,31 @@ class Model:
                     max_workers=_MOST_RUNS, thread_name_prefix="tenon")
                 self._executor_pid = os.getpid()
             return self._executor
+
+    def generator(self, *, tokens: Optional[str] = None, position: Optional[str] = None, logits: Optional[str] = None,
+                  temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0) -> Generator:
+        """Tokens one by one, from a model whose signature is one step of a decoder: token ids in, logits out
+        (docs/GENERATE.md).
+
+        If the step changes variables, the model serves one generator at a time: `Generator.reset` starts the next text.
+
+        Args:
+          tokens: the input for token ids; by default, found by dtype and name
+          position: the input for the position; by default, found by name, if there is one
+          logits: the output with the logits; by default "logits", or the only float output
+          temperature: 0: always the likeliest token
+          top_k: only the k likeliest tokens; 0: all
+          top_p: only the likeliest tokens that reach this probability; 1: all
+          seed: of the random numbers that choose tokens
+
+        Raises ValueError, with the model's inputs or outputs, if the signature is no such step.
+
+        >>> model = tenon.load("tests/models/generate/variables")
+        >>> generator = model.generator(temperature=0.8, top_p=0.95, seed=1)
+        >>> len(list(generator.generate(list(b"The"), max_tokens=4)))
+        4
+        """
+        return Generator(self._session, self._cast, tokens, position, logits, temperature, top_k, top_p, seed)
 
     # ---- what it is ----
 

@@ -6,5 +6,5 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 mkdir -p "$1"
 to=$(cd "$1" && pwd)
 cd "$root"
-cp -r --parents tests/python tests/examples_test.py tests/models/{mlp,digits,mobilenetv2,loader/composites} docs examples \
+cp -r --parents tests/python tests/examples_test.py tests/models/{mlp,digits,mobilenetv2,generate,loader/composites} docs examples \
   bench/graph_size.py tools/ops_stub.py "$to"
