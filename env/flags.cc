@@ -65,13 +65,12 @@ const FlagRow kRows[] = {
      "BF16: compute in bfloat16 where that is safe, as with --precision bf16; empty: float32"},
     {"GOMP_SPINCOUNT", &Flags::spin_count, "",
      "how many times an idle OpenMP thread looks for work before it sleeps; empty: 10000 on the "
-     "command line, otherwise libgomp's default (milliseconds, so barriers stall on a busy "
-     "machine)",
+     "command line, otherwise libgomp's default (milliseconds); while other work keeps the CPUs "
+     "busy, 100 at most",
      kRunningOnly},
     {"OMP_WAIT_POLICY", &Flags::wait_policy, "",
-     "active or passive: libgomp's setting for how idle threads wait; if it is set, the command "
-     "line "
-     "does not change GOMP_SPINCOUNT",
+     "active or passive: libgomp's setting for how idle threads wait; if it is set, Tenon does not "
+     "change how long they spin",
      kRunningOnly},
 };
 

@@ -10,16 +10,15 @@ constexpr char kWaitPolicy[] = "OMP_WAIT_POLICY";
 
 }  // namespace
 
-bool SetShortSpin() {
+bool SetShortSpin(bool many_teams) {
   if (std::getenv(kSpinCount) != nullptr || std::getenv(kWaitPolicy) != nullptr) {
     return false;
   }
   // About 0.1 ms: longer than the pauses between the steps of a run.
   if (setenv(kSpinCount, "10000", 0) != 0) return false;
-  // Each thread that used OpenMP has its own helpers. If they outnumber the CPUs, libgomp lets them
-  // spin no more than 100 times, or 1000 times with this policy, which is still longer than most
-  // pauses.
-  setenv(kWaitPolicy, "active", 0);
+  // If the helpers outnumber the CPUs, libgomp lets them spin no more than 100 times, or 1000 times
+  // with this policy, which is still longer than most pauses.
+  if (many_teams) setenv(kWaitPolicy, "active", 0);
   return true;
 }
 

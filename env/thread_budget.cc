@@ -9,6 +9,7 @@
 #include <new>
 
 #include "absl/base/thread_annotations.h"
+#include "env/busy_machine.h"
 #include "env/cpu.h"
 #include "env/helper_threads.h"
 #include "env/mutex.h"
@@ -68,10 +69,14 @@ Budget& TheBudget();
 // A child of fork() has only the calling thread. It would wait forever for its OpenMP helpers, so
 // both processes start new ones. CPUs that other threads held are free in the child.
 void BeforeFork() {
+  EndShortWaits();
   omp_pause_resource_all(omp_pause_hard);
   ForgetHelperThreads();
 }
-void InChild() { new (&TheBudget()) Budget; }
+void InChild() {
+  new (&TheBudget()) Budget;
+  ForgetShortWaits();
+}
 
 Budget& TheBudget() {
   static Budget* const budget = [] {
@@ -90,6 +95,7 @@ ThreadsInUse::ThreadsInUse(int threads) : previous_(omp_get_max_threads()) {
   taken_ = std::clamp(threads, 1, budget.total());
   budget.Take(taken_);
   if (previous_ != threads) omp_set_num_threads(threads);
+  NoticeBusyMachine(threads);
 }
 
 ThreadsInUse::~ThreadsInUse() {

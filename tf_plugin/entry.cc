@@ -44,7 +44,7 @@ void* Load() {
     return nullptr;
   }
   // For the libgomp in the wheel, whose threads would otherwise take the CPU from TensorFlow's.
-  const bool spin_set = tenon::SetShortSpin();
+  const bool spin_set = tenon::SetShortSpin(/*many_teams=*/true);
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   if (spin_set) tenon::UnsetSpin();
   if (handle == nullptr) std::fprintf(stderr, "tenon: TensorFlow runs without it: %s\n", dlerror());

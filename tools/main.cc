@@ -20,6 +20,6 @@ void StartAgain(char** argv) {
 
 int main(int argc, char** argv) {
   // If it cannot restart, this process continues, with threads that spin for long.
-  if (tenon::SetShortSpin()) StartAgain(argv);
+  if (tenon::SetShortSpin(/*many_teams=*/false)) StartAgain(argv);
   return tenon::CommandLine(argc, argv);
 }

@@ -261,6 +261,6 @@ int main(int argc, char** argv) {
   // Debian's abseil looks for deadlocks whenever gRPC locks something; that is for debugging.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   // If it cannot restart, this process continues, with threads that spin for long.
-  if (tenon::SetShortSpin()) tenon::serve::StartAgain(argv);
+  if (tenon::SetShortSpin(/*many_teams=*/true)) tenon::serve::StartAgain(argv);
   return tenon::serve::Main(argc, argv);
 }
