@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 r"""Searches the inputs of fuzz targets with libFuzzer and prints a table.
 
-  tests/fuzz/search.py --fuzzer build-fuzz/bin/fuzz --learned ~/.cache/tenon/fuzz \
-      --output build-fuzz/fuzz --seconds 60 [TARGET …]
+  tests/fuzz/search.py --fuzzer build-fuzz/bin/fuzz --fuzzer build-fuzz/bin/serve_fuzz \
+      --learned ~/.cache/tenon/fuzz --output build-fuzz/fuzz --seconds 60 [TARGET …]
 
-Starts from tests/fuzz/corpus, from tests/fuzz/seeds.py and from what earlier searches kept in the
-folder LEARNED, whose totals.json adds up the work of all searches. A finding does not end the
+Each fuzzer is a program with targets of its own. Starts from their corpora (tests/fuzz/corpus,
+tests/serve/fuzz/corpus), from tests/fuzz/seeds.py and from what earlier searches kept in the folder
+LEARNED, whose totals.json adds up the work of all searches. A finding does not end the
 search. Fails if there are findings: each is a file in OUTPUT/TARGET, and its report is in
 OUTPUT/TARGET.log.
 """
@@ -27,6 +28,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+CORPORA = (HERE / "corpus", ROOT / "tests" / "serve" / "fuzz" / "corpus")
 TIMEOUT = 60  # seconds; a machine may have other work
 STATUS = re.compile(r"^#\d+\s.*cov: (\d+) ft: (\d+)", re.MULTILINE)
 EDGES = re.compile(r"^INFO: Loaded \d+ modules\s+\((\d+) inline 8-bit", re.MULTILINE)
@@ -49,6 +51,13 @@ def environment(target: str) -> dict[str, str]:
   return {**os.environ, **SANITIZERS, **extra, "TENON_FUZZ_TARGET": target}
 
 
+def targets_of(fuzzer: pathlib.Path) -> list[str]:
+  """What a fuzzer can search: it lists its targets if none is named."""
+  without = {k: v for k, v in os.environ.items() if k != "TENON_FUZZ_TARGET"}
+  return subprocess.run([fuzzer], check=True, capture_output=True, text=True,
+                        env=without).stdout.split()
+
+
 def cpu_seconds(pid: int) -> float:
   """What a running process has used."""
   stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
@@ -62,7 +71,7 @@ def run(args: argparse.Namespace, target: str, log: pathlib.Path,
 
   Returns its status, 0 if there was no finding, and the CPU seconds.
   """
-  command = [args.fuzzer, f"-timeout={TIMEOUT}",
+  command = [args.fuzzers[target], f"-timeout={TIMEOUT}",
              "-rss_limit_mb=3000", "-malloc_limit_mb=0", f"-max_len={args.max_len}",
              "-print_final_stats=1", f"-dict={args.output}/seeds/words.dict",
              f"-artifact_prefix={args.output / target}/", *folders]
@@ -99,8 +108,8 @@ class Totals:
 def search(args: argparse.Namespace, totals: Totals,
            target: str) -> tuple[str, int]:
   r"""Searches one target; returns its row of the table and the number of findings."""
-  folders = [args.learned / target, HERE / "corpus" / target,
-             args.output / "seeds" / target]
+  folders = [args.learned / target, args.output / "seeds" / target,
+             *(corpus / target for corpus in CORPORA if (corpus / target).is_dir())]
   findings = args.output / target
   for folder in [*folders, findings]:
     folder.mkdir(parents=True, exist_ok=True)
@@ -129,7 +138,8 @@ def search(args: argparse.Namespace, totals: Totals,
 
 def main() -> int:
   parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-  parser.add_argument("--fuzzer", type=pathlib.Path, required=True)
+  parser.add_argument("--fuzzer", type=pathlib.Path, required=True, action="append",
+                      help="may be repeated")
   parser.add_argument("--seconds", type=int, default=60,
                       help="of CPU time for each target")
   parser.add_argument("--jobs", type=int, default=1,
@@ -140,13 +150,15 @@ def main() -> int:
   parser.add_argument("--output", type=pathlib.Path, required=True)
   parser.add_argument("targets", nargs="*", help="default: all")
   args = parser.parse_args()
+  args.fuzzers = {target: fuzzer for fuzzer in args.fuzzer for target in targets_of(fuzzer)}
+  unknown = set(args.targets) - set(args.fuzzers)
+  if unknown:
+    parser.error(f"no target {', '.join(sorted(unknown))}; there are {', '.join(args.fuzzers)}")
+  targets = args.targets or list(args.fuzzers)
   args.output.mkdir(parents=True, exist_ok=True)
   args.learned.mkdir(parents=True, exist_ok=True)
   subprocess.run([sys.executable, HERE / "seeds.py", args.output / "seeds"],
                  check=True, stdout=subprocess.DEVNULL)
-  targets = args.targets or subprocess.run(
-      [args.fuzzer], check=True, capture_output=True,
-      text=True).stdout.split()
   table = ["| target | CPU seconds in all | inputs run in all | edges | of | "
            "features | inputs kept | new findings |",
            "|---|---|---|---|---|---|---|---|"]
