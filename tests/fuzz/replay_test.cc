@@ -1,7 +1,7 @@
 // Runs each fuzz target on the inputs of its corpus (tests/fuzz/corpus/NAME), so that what was
 // found once does not come back, and on inputs made from those at random: a few of each target, as
 // many as asked for, or for some seconds of CPU time, shared by all targets. The seed is fixed
-// unless TENON_FUZZ_SEED is a number or `random`.
+// unless TENON_FUZZ_SEED is a number or `random`; CI takes it from the commit (changed_inputs.sh).
 //
 //   TENON_FUZZ_ROUNDS=100000 build/bin/fuzz_test --gtest_filter=*/op_call
 //   TENON_FUZZ_SEED=random TENON_FUZZ_SHARED_SECONDS=60 build/bin/fuzz_test
