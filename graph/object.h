@@ -2,7 +2,8 @@
 // Such a tensor holds an ObjectPtr per element; unset elements are null.
 //
 //   struct Queue : Object { ... };
-//   Tensor handle = ObjectTensor(DType::kResource, std::make_shared<Queue>());
+//   TENON_ASSIGN_OR_RETURN(Tensor handle,
+//                          ObjectTensor(DType::kResource, std::make_shared<Queue>()));
 //   auto queue = ObjectAs<Queue>(handle.data<ObjectPtr>()[0]);   // null if it has another type
 #ifndef TENON_GRAPH_OBJECT_H_
 #define TENON_GRAPH_OBJECT_H_
@@ -10,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "env/status.h"
 #include "graph/tensor.h"
 
 namespace tenon {
@@ -24,9 +26,9 @@ inline bool HoldsObjects(DType dtype) {
   return dtype == DType::kResource || dtype == DType::kVariant;
 }
 
-// A scalar that holds `object`. Never fails.
-inline Tensor ObjectTensor(DType dtype, ObjectPtr object) {
-  Tensor t = *Tensor::Allocate(dtype, Shape());
+// A scalar that holds `object`. Fails only for lack of memory.
+inline absl::StatusOr<Tensor> ObjectTensor(DType dtype, ObjectPtr object) {
+  TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(dtype, Shape()));
   t.data<ObjectPtr>()[0] = std::move(object);
   return t;
 }

@@ -107,7 +107,9 @@ absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> i
       if (inputs[i]->item.IsComplete()) {
         auto list = std::make_shared<TensorList>();
         list->element_shape = inputs[i]->item;
-        lists[i] = ObjectTensor(DType::kVariant, std::move(list));
+        absl::StatusOr<Tensor> empty = ObjectTensor(DType::kVariant, std::move(list));
+        if (!empty.ok()) return Annotate(empty.status(), NodeLabel(node));
+        lists[i] = *std::move(empty);
         spec.value = &lists[i];
       }
     }

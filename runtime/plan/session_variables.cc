@@ -3,6 +3,15 @@
 #include "env/status.h"
 
 namespace tenon {
+namespace {
+
+absl::StatusOr<Tensor> HandleOf(const Node& node, ObjectPtr object) {
+  absl::StatusOr<Tensor> handle = ObjectTensor(DType::kResource, std::move(object));
+  if (!handle.ok()) return Annotate(handle.status(), NodeLabel(node));
+  return handle;
+}
+
+}  // namespace
 
 absl::StatusOr<Tensor> SessionVariables::Handle(const Node& node) {
   const std::string* shared = node.attr<std::string>("shared_name");
@@ -23,7 +32,7 @@ absl::StatusOr<Tensor> SessionVariables::Handle(const Node& node) {
   if (initial != nullptr && !variable->initialized()) {
     TENON_RETURN_IF_ERROR(variable->Assign(*initial));
   }
-  return ObjectTensor(DType::kResource, variable);
+  return HandleOf(node, variable);
 }
 
 absl::StatusOr<Tensor> SessionVariables::TableHandle(const Node& node) {
@@ -47,7 +56,7 @@ absl::StatusOr<Tensor> SessionVariables::TableHandle(const Node& node) {
   } else if (table->key_dtype() != *keys || table->value_dtype() != *values) {
     return InvalidArgument(NodeLabel(node), ": table '", name, "' has two pairs of dtypes");
   }
-  return ObjectTensor(DType::kResource, table);
+  return HandleOf(node, table);
 }
 
 std::vector<std::string> SessionVariables::Names() const {

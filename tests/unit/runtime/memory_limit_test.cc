@@ -113,6 +113,16 @@ out y = %sum
   EXPECT_TRUE(session->Run(std::vector<Tensor>{Zeros(Shape({100}))}).ok());
 }
 
+TEST(MemoryLimit, AVariableWithoutAValueNeedsAHandle) {
+  const auto graph = ParseGraph(R"(
+%v = VarHandleOp() {dtype=float, shape=<?>, shared_name="v"}
+%value = ReadVariableOp(%v) {dtype=float}
+out y = %value
+)");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  ExpectTooMuch(Session::Create(*graph, Limited(1)).status(), "node 'v' (VarHandleOp)");
+}
+
 TEST(MemoryLimit, ALoopThatCollectsTensorsEnds) {
   auto session = Make(R"(
 in x = %x
