@@ -1,5 +1,7 @@
 #include "env/memory_account.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "env/status.h"
@@ -51,6 +53,12 @@ void MemoryScope::Enter(const std::shared_ptr<MemoryAccount>& account) {
 }
 
 void MemoryScope::Leave() { innermost = outer_; }
+
+int64_t MemoryScope::Available() {
+  if (innermost == nullptr) return std::numeric_limits<int64_t>::max();
+  const MemoryAccount& account = *innermost->account_;
+  return std::max<int64_t>(0, account.limit() - account.held());
+}
 
 void MemoryCharge::Assign(MemoryCharge&& other) {
   if (this == &other) return;

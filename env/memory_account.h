@@ -60,6 +60,8 @@ class MemoryScope {
   ~MemoryScope() {
     if (account_ != nullptr) Leave();
   }
+  // What the account in scope has left; without one, the largest number.
+  static int64_t Available();
   MemoryScope(const MemoryScope&) = delete;
   MemoryScope& operator=(const MemoryScope&) = delete;
 

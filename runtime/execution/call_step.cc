@@ -95,13 +95,14 @@ absl::Status BranchStep::Results(const Execution& run, Calls& calls) const {
 }
 
 absl::Status WhileStep::Results(const Execution& run, Calls& calls) const {
+  for (PlanCall& call : calls.by_function) call.BeginLoop();
   while (true) {
     if (run.stop != nullptr) TENON_RETURN_IF_ERROR(run.stop->Check());
     TENON_ASSIGN_OR_RETURN(PlanCall * condition, CallOf(0, calls.values, general_, run, calls));
     TENON_ASSIGN_OR_RETURN(const bool more, condition->Test(calls.values, run.stop));
     if (!more) break;
     TENON_ASSIGN_OR_RETURN(PlanCall * body, CallOf(1, calls.values, general_, run, calls));
-    TENON_RETURN_IF_ERROR(body->Run(absl::MakeSpan(calls.values), run.stop, calls.results));
+    TENON_RETURN_IF_ERROR(body->Iterate(absl::MakeSpan(calls.values), run.stop, calls.results));
     calls.values.swap(calls.results);
     calls.results.clear();
   }

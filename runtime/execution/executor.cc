@@ -117,6 +117,16 @@ absl::Status RunStepsUntilStopped(const FlatPlan& plan, Execution& run) {
   return absl::OkStatus();
 }
 
+// In a later iteration of a loop.
+absl::Status RunStepsAgain(const FlatPlan& plan, Execution& run) {
+  for (const FlatStep& step : plan.steps) {
+    if (step.once) continue;
+    if (run.stop != nullptr) TENON_RETURN_IF_ERROR(run.stop->Check());
+    TENON_RETURN_IF_ERROR(RunStep(plan, step, run));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RunAllSteps(const FlatPlan& plan, Execution& run, StepObserver* observer) {
   if (observer != nullptr) return RunStepsObserved(plan, run, *observer);
   return run.stop == nullptr ? RunSteps(plan, run) : RunStepsUntilStopped(plan, run);
@@ -291,17 +301,19 @@ absl::Status PlanCall::Run(absl::Span<const Tensor> feeds, absl::Span<Tensor> ow
                            const StopCondition* stop,
                            absl::FunctionRef<absl::Status(Execution&)> collect) {
   Execution run(*plan_, *state_, feeds, owned, stop);
-  const absl::Status status = CatchExceptions([&]() -> absl::Status {
+  const bool again = std::exchange(again_, false);
+  absl::Status status = CatchExceptions([&]() -> absl::Status {
     TENON_RETURN_IF_ERROR(Prepare(*plan_, {}, run));
-    TENON_RETURN_IF_ERROR(RunAllSteps(*plan_, run, nullptr));
+    TENON_RETURN_IF_ERROR(again ? RunStepsAgain(*plan_, run) : RunAllSteps(*plan_, run, nullptr));
     return collect(run);
   });
-  if (absl::Status done = Finish(*state_); !done.ok() && status.ok()) return done;
+  if (absl::Status done = Finish(*state_); status.ok()) status = std::move(done);
+  again_ = status.ok();
   return status;
 }
 
-absl::Status PlanCall::Run(absl::Span<Tensor> arguments, const StopCondition* stop,
-                           std::vector<Tensor>& results) {
+absl::Status PlanCall::Iterate(absl::Span<Tensor> arguments, const StopCondition* stop,
+                               std::vector<Tensor>& results) {
   return Run(arguments, arguments, stop, [&](Execution& run) {
     TENON_RETURN_IF_ERROR(ShareOutputs(*plan_, run, results));
     Recycle(*plan_, run);

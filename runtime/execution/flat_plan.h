@@ -58,6 +58,7 @@ struct FlatStep {
   int take_begin = 0;  // FlatPlan::takes of this step
   int take_end = 0;
   NodeId node = kNoNode;
+  bool once = false;  // in later iterations of a loop, its results are still in the arena
 };
 
 // An output that is written over an input which nobody reads afterwards, if at that moment nobody

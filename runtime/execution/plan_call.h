@@ -43,6 +43,7 @@ class PlanCall {
   PlanCall& operator=(PlanCall&& other) {
     state_ = std::move(other.state_);  // before the plan that it belongs to
     plan_ = std::move(other.plan_);
+    again_ = other.again_;
     return *this;
   }
   static absl::StatusOr<PlanCall> Of(std::shared_ptr<const FlatPlan> plan);
@@ -51,12 +52,20 @@ class PlanCall {
     return plan_ != nullptr && IsFor(*plan_, arguments);
   }
 
+  // The next iteration is a loop's first.
+  void BeginLoop() { again_ = false; }
   // Takes the arguments: where the caller held a tensor alone, its memory may become a result's.
   // Results may share memory with arguments, constants and variables.
   // `stop`: the caller's (Execution::stop).
   absl::Status Run(absl::Span<Tensor> arguments, const StopCondition* stop,
-                   std::vector<Tensor>& results);
-  // Whether the first result is true.
+                   std::vector<Tensor>& results) {
+    BeginLoop();
+    return Iterate(arguments, stop, results);
+  }
+  // As Run, of a loop's body: what does not change from iteration to iteration is computed once.
+  absl::Status Iterate(absl::Span<Tensor> arguments, const StopCondition* stop,
+                       std::vector<Tensor>& results);
+  // Whether the first result is true, of a loop's condition.
   absl::StatusOr<bool> Test(absl::Span<const Tensor> arguments, const StopCondition* stop);
 
  private:
@@ -64,7 +73,8 @@ class PlanCall {
                    const StopCondition* stop, absl::FunctionRef<absl::Status(Execution&)> collect);
 
   std::shared_ptr<const FlatPlan> plan_;
-  HeldState state_;  // after the plan: put back first
+  HeldState state_;     // after the plan: put back first
+  bool again_ = false;  // the state has what an earlier iteration computed once
 };
 
 }  // namespace tenon

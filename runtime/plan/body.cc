@@ -8,6 +8,14 @@
 
 namespace tenon {
 
+void Body::OfLoop(const std::vector<bool>& invariant) {
+  if (invariant_.empty()) invariant_ = invariant;
+  invariant_.resize(model_->graph().inputs().size(), false);
+  for (size_t i = 0; i < invariant_.size(); ++i) {
+    invariant_[i] = invariant_[i] && i < invariant.size() && invariant[i];
+  }
+}
+
 absl::StatusOr<std::shared_ptr<const FlatPlan>> Body::PlanFor(absl::Span<const Tensor> arguments,
                                                               absl::Span<const Shape> general,
                                                               const Services& services,
@@ -30,7 +38,7 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> Body::PlanFor(absl::Span<const T
             specs[i] = {specs[i].dtype, arguments[i].shape(), &arguments[i]};
           }
         }
-        return BuildFunctionPlan(model_, specs, {}, services, cache);
+        return BuildFunctionPlan(model_, specs, {}, invariant_, services, cache);
       });
     }
   }
@@ -40,7 +48,7 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> Body::PlanFor(absl::Span<const T
     for (const Tensor& t : arguments) {
       specs.push_back({t.dtype(), t.shape(), t.dtype() == DType::kVariant ? &t : nullptr});
     }
-    return BuildFunctionPlan(model_, specs, {}, services, cache);
+    return BuildFunctionPlan(model_, specs, {}, invariant_, services, cache);
   });
 }
 

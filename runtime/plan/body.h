@@ -29,6 +29,11 @@ class Body final : public Function {
   const std::shared_ptr<const ModelState>& shared_model() const { return model_; }
   int64_t plan_bytes() const { return plans_.bytes(); }
 
+  // Before the first plan: it is a loop's body or condition, and all iterations share these
+  // arguments. Of several loops, what they agree on counts.
+  void OfLoop(const std::vector<bool>& invariant);
+  const std::vector<bool>& invariant() const { return invariant_; }  // empty: of no loop
+
   absl::StatusOr<std::shared_ptr<const FlatPlan>> PlanFor(absl::Span<const Tensor> arguments,
                                                           absl::Span<const Shape> general,
                                                           const Services& services,
@@ -41,6 +46,7 @@ class Body final : public Function {
   // them: enough for shapes that alternate, few beside the length of a tensor that grows.
   static constexpr int kExactPlans = 8;
   const std::shared_ptr<const ModelState> model_;
+  std::vector<bool> invariant_;
   PlanCache<FlatPlan> plans_;
   std::atomic<int> exact_plans_ = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "env/status.h"
 #include "graph_rewrite/call_shapes.h"
+#include "graph_rewrite/loop_invariants.h"
 #include "kernels/lists/tensor_list.h"
 #include "ops/control/branch.h"
 #include "ops/op.h"
@@ -52,16 +53,6 @@ Shape CommonItem(const Shape& a, const Shape& b) { return a == b ? a : Shape::Un
 bool AreComplete(absl::Span<const TensorSpec> specs) {
   return std::all_of(specs.begin(), specs.end(),
                      [](const TensorSpec& s) { return s.shape.IsComplete(); });
-}
-
-// The loop variables that every iteration passes on.
-std::vector<bool> Invariants(const Body& body) {
-  const Graph& graph = body.model().graph();
-  std::vector<bool> invariant;
-  for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    invariant.push_back(graph.outputs()[i].source == Endpoint{graph.inputs()[i].node, 0});
-  }
-  return invariant;
 }
 
 class Planner {
@@ -130,7 +121,8 @@ class Planner {
       gain |= specs[i].value != nullptr || constants[i] != nullptr;
     }
     if (!gain) return nullptr;
-    auto plan = BuildFunctionPlan(body.shared_model(), specs, constants, services_, *cache_);
+    auto plan = BuildFunctionPlan(body.shared_model(), specs, constants, body.invariant(),
+                                  services_, *cache_);
     return plan.ok() ? *std::move(plan) : nullptr;
   }
 
@@ -262,7 +254,7 @@ PlannedCall PlanCallOf(const CallForm& form, const CallArguments& arguments, siz
   call.results = *std::move(results);
   if (!loop) return call;
   call.general = planner.Shapes();
-  const std::vector<bool> fixed = Invariants(*form.bodies[1]);
+  const std::vector<bool> fixed = InvariantArguments(form.bodies[1]->model().graph());
   for (size_t i = 0; i < form.bodies.size(); ++i) {
     call.plans[i] = planner.Special(*form.bodies[i], fixed);
   }

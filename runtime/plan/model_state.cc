@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "env/status.h"
+#include "graph_rewrite/loop_invariants.h"
 #include "ops/op.h"
 #include "runtime/plan/body.h"
 
@@ -74,6 +75,24 @@ bool Misaligned(const Tensor& t) {
   return size > 1 && reinterpret_cast<uintptr_t>(t.raw()) % (size > 8 ? 8 : size) != 0;
 }
 
+// Tells the functions that the graph's loops call.
+void FindLoops(const Graph& graph, const Bodies& bodies) {
+  for (NodeId id : graph.NodeIds()) {
+    const Node& node = graph.node(id);
+    if (FactsOf(node.op).control_flow != ControlFlow::kWhile) continue;
+    const auto called = [&](const char* attr) {
+      const auto* function = node.attr<FuncRef>(attr);
+      return function == nullptr ? nullptr : bodies.Find(function->name);
+    };
+    Body* const condition = called("cond");
+    Body* const body = called("body");
+    if (condition == nullptr || body == nullptr) continue;  // an error when it is planned
+    const std::vector<bool> invariant = InvariantArguments(body->model().graph());
+    condition->OfLoop(invariant);
+    body->OfLoop(invariant);
+  }
+}
+
 }  // namespace
 
 ModelState::~ModelState() = default;
@@ -105,6 +124,8 @@ absl::StatusOr<std::shared_ptr<const ModelState>> ModelState::Create(Graph graph
     bodies->Add(name, std::make_unique<Body>(*std::move(model)));
   }
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<ModelState> model, CreateOne(std::move(graph), variables));
+  bodies->ForEach([&](const Body& body) { FindLoops(body.model().graph(), *bodies); });
+  FindLoops(model->graph(), *bodies);
   model->bodies_ = bodies.get();
   model->owned_bodies_ = std::move(bodies);
   model->states_ = std::move(states);

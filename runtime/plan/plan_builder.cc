@@ -15,6 +15,7 @@
 #include "runtime/execution/read_variable_step.h"
 #include "runtime/plan/body.h"
 #include "runtime/plan/calls.h"
+#include "runtime/plan/once_steps.h"
 #include "runtime/plan/plan_memory.h"
 #include "runtime/plan/plan_steps.h"
 #include "runtime/plan/slice_view.h"
@@ -38,9 +39,10 @@ class PlanBuilder {
   }
 
   // The arguments of a function: see BuildFunctionPlan.
-  void OfFunction(absl::Span<Constant* const> constants) {
+  void OfFunction(absl::Span<Constant* const> constants, const std::vector<bool>& invariant) {
     has_values_ = true;
     feed_constants_ = constants;
+    invariant_ = invariant;
     memory_.OwnFeeds();
   }
 
@@ -90,7 +92,10 @@ class PlanBuilder {
       if (fed_.contains(id)) continue;
       TENON_RETURN_IF_ERROR(AddNode(graph_.node(id)));
     }
-    if (!steps_.dry_run()) TENON_RETURN_IF_ERROR(AddOutputs());
+    if (!steps_.dry_run()) {
+      TENON_RETURN_IF_ERROR(AddOutputs());
+      if (!invariant_.empty()) MarkOnce(invariant_, *plan_, memory_);
+    }
     return memory_.Finish(*plan_);
   }
 
@@ -376,6 +381,7 @@ class PlanBuilder {
   bool has_values_ = false;  // feeds have the values of their specs in every run
   bool dynamic_ = false;     // in a dry run
   absl::Span<Constant* const> feed_constants_;
+  std::vector<bool> invariant_;  // by feed; empty: the plan is not of a loop
 };
 
 }  // namespace
@@ -389,9 +395,10 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildPlan(std::shared_ptr<const 
 
 absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildFunctionPlan(
     std::shared_ptr<const ModelState> model, absl::Span<const TensorSpec> arguments,
-    absl::Span<Constant* const> constants, const Services& services, KernelCache& cache) {
+    absl::Span<Constant* const> constants, const std::vector<bool>& invariant,
+    const Services& services, KernelCache& cache) {
   PlanBuilder builder(std::move(model), services, &cache);
-  builder.OfFunction(constants);
+  builder.OfFunction(constants, invariant);
   return builder.Build(arguments);
 }
 

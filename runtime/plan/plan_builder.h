@@ -25,11 +25,13 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildPlan(std::shared_ptr<const 
 
 // Compiles a function for calls with such arguments: shapes may be partial. The value of an
 // argument is what it has in every call (of a list, it gives the shape of the tensors). `constants`
-// is empty, or has the weight that an argument is in every call, or null, for each argument. The
-// plan's runs may take arguments that their caller owns.
+// is empty, or has the weight that an argument is in every call, or null, for each argument.
+// `invariant`: by argument, whether it is the same in all iterations of a loop; empty: it is no
+// loop's. The plan's runs may take arguments that their caller owns.
 absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildFunctionPlan(
     std::shared_ptr<const ModelState> model, absl::Span<const TensorSpec> arguments,
-    absl::Span<Constant* const> constants, const Services& services, KernelCache& cache);
+    absl::Span<Constant* const> constants, const std::vector<bool>& invariant,
+    const Services& services, KernelCache& cache);
 
 // The plan for such feeds in outline, without preparing kernels.
 struct PlanDryRun {

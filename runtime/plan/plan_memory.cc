@@ -90,6 +90,12 @@ void PlanMemory::Hand(int buffer, int step) {
   item.handed = std::max(item.handed, step);
 }
 
+void PlanMemory::Keep(int buffer, int steps) {
+  Item& item = at(buffer);
+  item.first = 0;
+  item.last = steps;
+}
+
 void PlanMemory::Fetch(int buffer, const TensorSpec& spec) {
   Item& item = at(buffer);
   if (item.fetched) return;
@@ -195,6 +201,7 @@ void PlanMemory::MergeInPlace(FlatPlan& plan) {
     const auto same = [&](int read) { return Resolve(WholeOf(read)) == target; };
     if (std::count_if(c.reads.begin(), c.reads.end(), same) != 1) continue;
     out.merged_into = target;
+    in.first = std::min(in.first, out.first);  // earlier than `in` is written, if it is kept
     in.last = out.last;
     ++plan.counts.in_place;
   }

@@ -14,6 +14,26 @@ namespace tenon {
 
 class PlanMemory {
  public:
+  // A tensor's memory.
+  struct Item {
+    Buffer::Kind kind;
+    int index = -1;
+    size_t bytes = 0;
+    int first = 0;
+    int last = 0;
+    TensorSpec spec = {};
+    int merged_into = -1;
+    int taken_from = -1;  // has the memory of that one, or its own: the run decides
+    int taken_at = -1;    // the step
+    int handed = -1;      // the last step that may take it
+    bool wanted = false;  // taken, and not in the arena
+    bool fetched = false;
+    bool scratch = false;
+    bool of_variable = false;
+    int part_of = -1;  // a part of that one, which is none itself
+    size_t part_offset = 0;
+  };
+
   // Each returns a buffer number. Feeds and constants live for the whole run.
   int AddFeed(int feed, const TensorSpec& spec);
   int AddConstant(FlatPlan& plan, Tensor value);
@@ -26,11 +46,19 @@ class PlanMemory {
   int AddScratch(size_t bytes, int step);
   // A part of another one, `offset` bytes from its start; -1: it may not have parts.
   int AddPart(int whole, size_t offset, const TensorSpec& spec);
-  bool IsPart(int buffer) const { return items_[static_cast<size_t>(buffer)].part_of >= 0; }
+  bool IsPart(int buffer) const { return at(buffer).part_of >= 0; }
+  // The buffer that this one is a part of, or itself.
+  int WholeOf(int buffer) const { return IsPart(buffer) ? at(buffer).part_of : buffer; }
+
+  size_t size() const { return items_.size(); }
+  const Item& at(int buffer) const { return items_[static_cast<size_t>(buffer)]; }
 
   void Read(int buffer, int step);
   // `step` reads it and may take it, as its owner, if nobody reads it later.
   void Hand(int buffer, int step);
+  // Nothing else gets the buffer's memory in a plan of `steps` steps, so that the state's next run
+  // finds the tensor there.
+  void Keep(int buffer, int steps);
   // The caller gets this buffer's tensor (with the dtype and shape of the first request).
   void Fetch(int buffer, const TensorSpec& spec);
 
@@ -52,31 +80,9 @@ class PlanMemory {
   absl::Status Finish(FlatPlan& plan);
 
  private:
-  struct Item {
-    Buffer::Kind kind;
-    int index = -1;
-    size_t bytes = 0;
-    int first = 0;
-    int last = 0;
-    TensorSpec spec = {};
-    int merged_into = -1;
-    int taken_from = -1;  // has the memory of that one, or its own: the run decides
-    int taken_at = -1;    // the step
-    int handed = -1;      // the last step that may take it
-    bool wanted = false;  // taken, and not in the arena
-    bool fetched = false;
-    bool scratch = false;
-    bool of_variable = false;
-    int part_of = -1;  // a part of that one, which is none itself
-    size_t part_offset = 0;
-  };
   Item& at(int buffer) { return items_[static_cast<size_t>(buffer)]; }
   int Add(Item item);
   int Resolve(int buffer) const;
-  int WholeOf(int buffer) const {
-    const int whole = items_[static_cast<size_t>(buffer)].part_of;
-    return whole < 0 ? buffer : whole;
-  }
   bool CanTake(const Item& in, const Item& out) const;
   void ChooseTaken();
   void MergeInPlace(FlatPlan& plan);
