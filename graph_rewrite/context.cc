@@ -76,7 +76,12 @@ ReasonKind RuleContext::BlockOf(NodeId id) const {
 NodeId RuleContext::OnlyReader(NodeId id, std::string* why) const {
   const absl::Span<const Use> uses = rw.uses(id);
   if (uses.size() == 1 && !uses[0].is_control() && uses[0].port == 0 && !rw.IsKept(id)) {
-    return uses[0].reader;
+    if (!loop_invariants_.EndAt(graph(), id, uses[0].reader)) return uses[0].reader;
+    if (why != nullptr) {
+      *why = absl::StrCat("'", node(id).name, "' (", node(id).op,
+                          ") is the same in all iterations of the loop, and its reader is not");
+    }
+    return kNoNode;
   }
   if (explaining) NoteBlock(BlockOf(id), id);
   if (why != nullptr) {

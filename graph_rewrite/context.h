@@ -12,6 +12,7 @@
 #include "env/containers.h"
 #include "graph/constants.h"
 #include "graph/rewriter.h"
+#include "graph_rewrite/loop_invariants.h"
 #include "graph_rewrite/reason.h"
 #include "graph_rewrite/shapes.h"
 #include "kernels/interface/kernel.h"
@@ -51,8 +52,11 @@ inline absl::Status WhyNot(absl::string_view reason) {
 
 class RuleContext {
  public:
-  RuleContext(Rewriter& rewriter, const Services& services)
-      : rw(rewriter), shapes(rewriter, services), services(services) {}
+  RuleContext(Rewriter& rewriter, const Services& services, LoopInvariants loop_invariants = {})
+      : rw(rewriter),
+        shapes(rewriter, services),
+        services(services),
+        loop_invariants_(std::move(loop_invariants)) {}
 
   const Graph& graph() const { return rw.graph(); }
   const Node& node(NodeId id) const { return rw.node(id); }
@@ -76,7 +80,8 @@ class RuleContext {
   // Whether `reader` is the OnlyReader. The driver reports the reason why not.
   bool HasOnlyReader(NodeId id, NodeId reader);
   // The only data reader of port 0, if the node has one output in use, one reader, no outgoing
-  // control edges, and is not an output of the graph. Otherwise kNoNode, and `why` says so.
+  // control edges, is not an output of the graph, and does no work that a loop would repeat if it
+  // were the reader's. Otherwise kNoNode, and `why` says so.
   NodeId OnlyReader(NodeId id, std::string* why = nullptr) const;
 
   // ---- editing ----
@@ -118,6 +123,7 @@ class RuleContext {
 
   Outcome refusal_;
   mutable std::vector<Block> blocks_;
+  mutable LoopInvariants loop_invariants_;  // knows more with each question
 };
 
 }  // namespace tenon

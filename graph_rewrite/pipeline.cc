@@ -1,6 +1,7 @@
 #include "graph_rewrite/pipeline.h"
 
 #include <chrono>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 #include "graph/verify.h"
 #include "graph_rewrite/call_shapes.h"
 #include "graph_rewrite/functions.h"
+#include "graph_rewrite/loop_invariants.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -75,12 +77,12 @@ bool IsAskedFor(Phase phase, const RewriteOptions& options) {
 
 // Runs a phase. All phases go through this function.
 absl::Status RunPhase(Phase phase, const RuleSet& disabled, const RewriteOptions& options,
-                      Graph& graph, PhaseReport& report) {
+                      LoopInvariants invariants, Graph& graph, PhaseReport& report) {
   const auto start = Clock::now();
   Rewriter rewriter(graph);
   rewriter.RecordDiffs(options.record_steps);
   rewriter.RecordEdits(options.record_edits);
-  RuleContext context(rewriter, *options.services);
+  RuleContext context(rewriter, *options.services, std::move(invariants));
 
   for (int sweep = 0;; ++sweep) {
     if (sweep == kMaxSweeps) {
@@ -155,19 +157,23 @@ void StateShapes(absl::Span<const Shape> shapes, Graph& function) {
 }
 
 absl::Status RunPhaseOnAll(Phase phase, const RuleSet& disabled, const RewriteOptions& options,
-                           Graph& graph, PhaseReport& report, int depth) {
+                           LoopInvariants invariants, Graph& graph, PhaseReport& report,
+                           int depth) {
   if (depth > kMaxFunctionDepth) return InvalidArgument("functions are nested too deeply");
-  TENON_RETURN_IF_ERROR(RunPhase(phase, disabled, options, graph, report));
+  TENON_RETURN_IF_ERROR(RunPhase(phase, disabled, options, std::move(invariants), graph, report));
   if (!report.fired.empty()) DropUnusedFunctions(graph);
   if (graph.functions().empty()) return absl::OkStatus();
   const ArgumentShapes arguments = InferArguments(graph);
+  const HashSet<std::string> loops = LoopBodies(graph);
   for (const auto& [name, body] : graph.functions()) {
     auto rewritten = std::make_shared<Graph>(*body);
     if (const auto shapes = arguments.find(name); shapes != arguments.end()) {
       StateShapes(shapes->second, *rewritten);
     }
     PhaseReport inner;
-    if (absl::Status s = RunPhaseOnAll(phase, disabled, options, *rewritten, inner, depth + 1);
+    LoopInvariants same = loops.contains(name) ? LoopInvariants(*rewritten) : LoopInvariants();
+    if (absl::Status s =
+            RunPhaseOnAll(phase, disabled, options, std::move(same), *rewritten, inner, depth + 1);
         !s.ok()) {
       return Annotate(s, absl::StrCat("function '", name, "'"));
     }
@@ -236,7 +242,7 @@ absl::StatusOr<RewriteReport> Rewrite(Graph& graph, const RewriteOptions& asked)
       if (!IsAskedFor(phase, options)) continue;
       report.phases.emplace_back();
       TENON_RETURN_IF_ERROR(
-          RunPhaseOnAll(phase, disabled, options, graph, report.phases.back(), 0));
+          RunPhaseOnAll(phase, disabled, options, {}, graph, report.phases.back(), 0));
       if (options.dump) options.dump(Name(phase), graph);
     }
     report.ms = MsSince(start);
