@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <thread>
 
@@ -16,10 +17,16 @@
 namespace tenon {
 namespace {
 
-constexpr double kInterval = 0.02;    // seconds between two looks
-constexpr double kBusyRate = 60;      // preemptions per second: a quiet machine has some 10
+constexpr double kInterval = 0.05;  // seconds that are counted before a decision
+constexpr double kLongestPause = 0.05;  // between runs; after a longer one, counting starts again
+constexpr int kFewestRuns = 5;
+constexpr double kSlowShare = 0.8;  // of the runs
+// A run is slow if it takes twice the best one's time, and longer by what several barriers cost.
+constexpr double kSlowFactor = 2;
+constexpr double kSlowSeconds = 1e-4;
+constexpr double kSwitchRate = 400;  // a second; a quiet machine has 50 to 300
 constexpr double kShortPatience = 1;  // seconds
-constexpr double kLongPatience = 16;
+constexpr double kLongPatience = 4;
 constexpr int kMostHelpers = 64;
 
 // The additional helpers: idle, owned by a thread that sleeps until it is told to end.
@@ -52,19 +59,19 @@ class IdleTeam {
 
 double Now() {
   timespec t;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+  clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-int64_t Preemptions() {
+int64_t Switches() {
   rusage usage;
-  return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw + usage.ru_nvcsw : 0;
 }
 
 struct State {
-  Mutex mutex;
-  BusyMachine machine ABSL_GUARDED_BY(mutex);
-  std::unique_ptr<IdleTeam> team ABSL_GUARDED_BY(mutex);
+  std::mutex mutex;  // guards the others
+  BusyMachine machine;
+  std::unique_ptr<IdleTeam> team;
 };
 
 // Never destroyed: at exit, its thread must not be waited for.
@@ -73,59 +80,80 @@ State& TheState() {
   return *state;
 }
 
-std::atomic<double> next_look = 0;
 std::atomic<bool> short_waits = false;
+
+bool PolicyIsChosen() {
+  static const bool chosen = std::getenv("OMP_WAIT_POLICY") != nullptr;
+  return chosen;
+}
 
 }  // namespace
 
-bool BusyMachine::Update(double now, int64_t preemptions) {
-  const double elapsed = now - since_;
-  const double rate = static_cast<double>(preemptions - before_) / std::max(elapsed, 1e-3);
-  const bool first = since_ == 0;
-  since_ = now;
-  before_ = preemptions;
-  if (first) return busy_;
-  if (rate >= kBusyRate) {
-    // Threads that sleep are preempted less, so a busy machine may look quiet. If it turns out
-    // busy again soon, the next look comes later.
-    if (!busy_) {
-      const bool again = quiet_after_ > 0 && now - quiet_after_ < patience_;
-      patience_ = again ? std::min(2 * patience_, kLongPatience) : kShortPatience;
-    }
-    busy_ = true;
-    quiet_after_ = now + patience_;
-  } else if (busy_ && now >= quiet_after_) {
-    busy_ = false;
-    quiet_after_ = now;
+void BusyMachine::Count(double now, double elapsed, double best) {
+  if (since_ == 0 || now - elapsed - last_ > kLongestPause) {
+    since_ = now - elapsed;
+    before_ = -1;
+    runs_ = slow_ = 0;
   }
+  last_ = now;
+  ++runs_;
+  slow_ += elapsed > kSlowFactor * best && elapsed - best > kSlowSeconds;
+}
+
+bool BusyMachine::Due(double now) const {
+  return before_ < 0 || (now - since_ >= kInterval && runs_ >= kFewestRuns);
+}
+
+bool BusyMachine::Decide(double now, int64_t switches) {
+  if (before_ >= 0) {
+    const double rate = static_cast<double>(switches - before_) / (now - since_);
+    const bool slow = slow_ >= kSlowShare * runs_;
+    if (busy_) {
+      // Short waits make runs slow on a quiet machine, too: only a trial without them tells.
+      if (now >= quiet_after_) busy_ = false;
+    } else if (slow && rate >= kSwitchRate) {
+      const bool again = now - quiet_after_ < patience_;
+      patience_ = again ? std::min(2 * patience_, kLongPatience) : kShortPatience;
+      busy_ = true;
+      quiet_after_ = now + patience_;
+    }
+  }
+  since_ = now;
+  before_ = switches;
+  runs_ = slow_ = 0;
   return busy_;
+}
+
+RunWatch::RunWatch(int threads, std::atomic<double>& best)
+    : threads_(threads > 1 && !PolicyIsChosen() ? threads : 0), best_(best) {
+  if (threads_ > 0) start_ = Now();
+}
+
+RunWatch::~RunWatch() {
+  if (threads_ == 0) return;
+  const double now = Now(), elapsed = now - start_;
+  double best = best_.load(std::memory_order_relaxed);
+  while (elapsed < best && !best_.compare_exchange_weak(best, elapsed, std::memory_order_relaxed)) {
+  }
+  State& state = TheState();
+  const std::unique_lock<std::mutex> lock(state.mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return;  // one of several concurrent runs is enough
+  state.machine.Count(now, elapsed, std::min(best, elapsed));
+  if (!state.machine.Due(now)) return;
+  const bool busy = state.machine.Decide(now, Switches());
+  if (busy == (state.team != nullptr)) return;
+  // One more thread than CPUs, the caller's team included.
+  const int helpers = std::max(1, omp_get_num_procs() - threads_ + 1);
+  state.team.reset();
+  if (busy && helpers <= kMostHelpers) state.team = std::make_unique<IdleTeam>(helpers);
+  short_waits.store(state.team != nullptr, std::memory_order_relaxed);
 }
 
 bool WaitsAreShort() { return short_waits.load(std::memory_order_relaxed); }
 
-void NoticeBusyMachine(int threads) {
-  const double now = Now();
-  if (threads <= 1 || now < next_look.load(std::memory_order_relaxed)) return;
-  static const bool chosen = std::getenv("OMP_WAIT_POLICY") != nullptr;
-  if (chosen || omp_in_parallel()) return;
-  next_look.store(now + kInterval, std::memory_order_relaxed);
-  State& state = TheState();
-  MutexLock lock(&state.mutex);
-  const bool busy = state.machine.Update(now, Preemptions());
-  if (busy == (state.team != nullptr)) return;
-  // One more thread than CPUs, the caller's team included.
-  const int helpers = std::max(1, omp_get_num_procs() - threads + 1);
-  if (busy && helpers <= kMostHelpers) {
-    state.team = std::make_unique<IdleTeam>(helpers);
-  } else {
-    state.team.reset();
-  }
-  short_waits.store(state.team != nullptr, std::memory_order_relaxed);
-}
-
 void EndShortWaits() {
   State& state = TheState();
-  MutexLock lock(&state.mutex);
+  const std::lock_guard<std::mutex> lock(state.mutex);
   state.team.reset();
   state.machine = BusyMachine();
   short_waits.store(false, std::memory_order_relaxed);

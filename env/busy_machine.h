@@ -2,11 +2,11 @@
 // does.
 //
 // A thread that waits at a barrier spins, because on a quiet machine its turn comes within
-// microseconds. On a busy one it uses up its share of the CPU that way, is preempted, and the
-// whole team waits for a time slice: a run of 0.5 ms takes 30. libgomp cannot be told at run time
-// how long threads spin, but it lets them spin 100 times only (some microseconds) while OpenMP has
-// more threads than the process has CPUs. So on a busy machine a thread of this file's owns as many
-// helpers as that takes, which sleep.
+// microseconds. On a busy one, threads of a team share a CPU at times: the one that spins then keeps
+// the CPU from the one that it waits for, and each step of a run takes as long as threads spin.
+// libgomp cannot be told at run time how long that is, but it lets them spin 100 times only (some
+// microseconds) while OpenMP has more threads than the process has CPUs. So on a busy machine a
+// thread of this file's owns as many helpers as that takes, which sleep.
 #ifndef TENON_ENV_BUSY_MACHINE_H_
 #define TENON_ENV_BUSY_MACHINE_H_
 
@@ -15,27 +15,46 @@
 
 namespace tenon {
 
-// Decides from how often the process was preempted.
+// Decides from the times of runs and from how often the process's threads stopped running. Times
+// are in seconds.
 class BusyMachine {
  public:
-  // What the system says at a moment: seconds of a steady clock, and preemptions of the process
-  // since its start. Returns whether the machine counts as busy from then on.
-  bool Update(double now, int64_t preemptions);
+  // A run that ended at `now` and took `elapsed`; the fastest of its kind took `best`.
+  void Count(double now, double elapsed, double best);
+  // Whether enough has been counted for Decide.
+  bool Due(double now) const;
+  // `switches`: how often threads of the process have lost or left their CPU since its start.
+  // Returns whether the machine counts as busy from now on.
+  bool Decide(double now, int64_t switches);
 
  private:
-  double since_ = 0;        // start of the interval that is measured
-  int64_t before_ = 0;      // preemptions until then
+  double since_ = 0;  // start of the interval that is counted; 0: none
+  double last_ = 0;   // end of the last run
+  int64_t before_ = -1;
+  int runs_ = 0, slow_ = 0;
   double quiet_after_ = 0;  // when the machine may count as quiet again
-  double patience_ = 0;     // for how long it stays busy without further signs
+  double patience_ = 0;
   bool busy_ = false;
+};
+
+// Measures a run on several threads, and starts or ends the additional helpers after it. Does
+// nothing if OMP_WAIT_POLICY is set.
+class RunWatch {
+ public:
+  // `best` is the time of the fastest run of this kind, in seconds, or infinity; it is updated.
+  RunWatch(int threads, std::atomic<double>& best);
+  ~RunWatch();
+  RunWatch(const RunWatch&) = delete;
+  RunWatch& operator=(const RunWatch&) = delete;
+
+ private:
+  int threads_;
+  std::atomic<double>& best_;
+  double start_ = 0;
 };
 
 // Whether OpenMP's threads wait shortly now because the machine is busy.
 bool WaitsAreShort();
-
-// Called before work on `threads` threads. Looks at the preemptions now and then, and starts or
-// ends the additional helpers. Does nothing if OMP_WAIT_POLICY is set.
-void NoticeBusyMachine(int threads);
 
 // Before a fork: ends the additional helpers.
 void EndShortWaits();

@@ -95,7 +95,6 @@ ThreadsInUse::ThreadsInUse(int threads) : previous_(omp_get_max_threads()) {
   taken_ = std::clamp(threads, 1, budget.total());
   budget.Take(taken_);
   if (previous_ != threads) omp_set_num_threads(threads);
-  NoticeBusyMachine(threads);
 }
 
 ThreadsInUse::~ThreadsInUse() {

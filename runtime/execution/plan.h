@@ -4,6 +4,8 @@
 #ifndef TENON_RUNTIME_EXECUTION_PLAN_H_
 #define TENON_RUNTIME_EXECUTION_PLAN_H_
 
+#include <atomic>
+#include <limits>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -62,6 +64,9 @@ class Plan {
     return DoRun(feeds, options);
   }
 
+  // The time of the fastest run, in seconds; kept by whoever measures runs.
+  std::atomic<double>& best_seconds() const { return best_seconds_; }
+
   virtual const PlanStats& stats() const = 0;
   virtual std::vector<StepInfo> Describe() const = 0;
   // How tensors share the arena, in no particular order.
@@ -75,6 +80,8 @@ class Plan {
  private:
   virtual absl::StatusOr<std::vector<Tensor>> DoRun(absl::Span<const Tensor> feeds,
                                                     const RunOptions& options) const = 0;
+
+  mutable std::atomic<double> best_seconds_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace tenon

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "env/exceptions.h"
+#include "env/busy_machine.h"
 #include "env/helper_threads.h"
 #include "env/status.h"
 #include "env/thread_budget.h"
@@ -218,6 +219,7 @@ absl::StatusOr<std::vector<Tensor>> Session::RunChecked(absl::Span<const Tensor>
   if (!options.stop.never()) TENON_RETURN_IF_ERROR(options.stop.Check());
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, GetPlan(inputs));
   if (options.observer != nullptr) options.observer->OnRun(plan);
+  const RunWatch watch(threads(), plan->best_seconds());
   std::vector<Tensor> with_defaults;
   if (!state_->interface.defaults.empty()) {
     with_defaults.assign(inputs.begin(), inputs.end());
