@@ -17,14 +17,14 @@
 namespace tenon {
 namespace {
 
-constexpr double kInterval = 0.05;  // seconds that are counted before a decision
+constexpr double kInterval = 0.05;      // seconds that are counted before a decision
 constexpr double kLongestPause = 0.05;  // between runs; after a longer one, counting starts again
 constexpr int kFewestRuns = 5;
 constexpr double kSlowShare = 0.8;  // of the runs
 // A run is slow if it takes twice the best one's time, and longer by what several barriers cost.
 constexpr double kSlowFactor = 2;
 constexpr double kSlowSeconds = 1e-4;
-constexpr double kSwitchRate = 400;  // a second; a quiet machine has 50 to 300
+constexpr double kSwitchRate = 400;   // a second; a quiet machine has 50 to 300
 constexpr double kShortPatience = 1;  // seconds
 constexpr double kLongPatience = 4;
 constexpr int kMostHelpers = 64;

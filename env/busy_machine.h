@@ -2,11 +2,11 @@
 // does.
 //
 // A thread that waits at a barrier spins, because on a quiet machine its turn comes within
-// microseconds. On a busy one, threads of a team share a CPU at times: the one that spins then keeps
-// the CPU from the one that it waits for, and each step of a run takes as long as threads spin.
-// libgomp cannot be told at run time how long that is, but it lets them spin 100 times only (some
-// microseconds) while OpenMP has more threads than the process has CPUs. So on a busy machine a
-// thread of this file's owns as many helpers as that takes, which sleep.
+// microseconds. On a busy one, threads of a team share a CPU at times: the one that spins then
+// keeps the CPU from the one that it waits for, and each step of a run takes as long as threads
+// spin. libgomp cannot be told at run time how long that is, but it lets them spin 100 times only
+// (some microseconds) while OpenMP has more threads than the process has CPUs. So on a busy machine
+// a thread of this file's owns as many helpers as that takes, which sleep.
 #ifndef TENON_ENV_BUSY_MACHINE_H_
 #define TENON_ENV_BUSY_MACHINE_H_
 

@@ -5,9 +5,9 @@
 #define TENON_RUNTIME_EXECUTION_PLAN_H_
 
 #include <atomic>
-#include <limits>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>

@@ -5,8 +5,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
-#include "env/exceptions.h"
 #include "env/busy_machine.h"
+#include "env/exceptions.h"
 #include "env/helper_threads.h"
 #include "env/status.h"
 #include "env/thread_budget.h"
