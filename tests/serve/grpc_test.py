@@ -233,7 +233,7 @@ class Waiting(unittest.TestCase):
     config.write_text("model_config_list {" + "".join(
         f'config {{ name: "{name}" base_path: "{self.folder / name}" '
         f'model_platform: "tensorflow" }}' for name in ("toy", "mlp")) + "}")
-    server = clients.Server(f"--model_config_file={config}", "--memory_limit=2K")
+    server = clients.Server(f"--model_config_file={config}", "--memory_limit=4K")
     self.addCleanup(server.close)
     status, text = server.get("/v1/models/mlp")
     version, = json.loads(text)["model_version_status"]
