@@ -11,8 +11,8 @@ rows under a mask, so only copies of the cache could make a token cost more in a
 long text than in a short one; with `filled` it attends to the rows that are
 filled. `--lengths` counts new tokens.
 
-The share of the memory bandwidth is that of the weights, which each token reads
-once, in a minute of the machine: `tenon bench --profile` measures the bandwidth.
+The share of bandwidth is the weights' bytes, which each token reads once, over
+the time per token and over the bandwidth that `tenon bench --profile` measures.
 TensorFlow runs the same SavedModel with oneDNN on. Prints a table and writes
 JSON to results/.
 """
@@ -70,12 +70,11 @@ def write(folder: pathlib.Path, filled: bool) -> int:
       row = tf.stack([0, 0, at, 0])
       keys[i] = xla.dynamic_update_slice(keys[i], k, row)
       values[i] = xla.dynamic_update_slice(values[i], v, row)
+      past_k, past_v = keys[i], values[i]
       if filled:
-        past_k, past_v = keys[i][:, :, :at + 1], values[i][:, :, :at + 1]
-        scores = tf.matmul(q, past_k, transpose_b=True) / SIZE ** 0.5
-      else:
-        past_k, past_v = keys[i], values[i]
-        scores = tf.matmul(q, past_k, transpose_b=True) / SIZE ** 0.5
+        past_k, past_v = past_k[:, :, :at + 1], past_v[:, :, :at + 1]
+      scores = tf.matmul(q, past_k, transpose_b=True) / SIZE ** 0.5
+      if not filled:
         scores += tf.where(tf.range(LONGEST) <= at, 0.0, -1e9)
       a = tf.reshape(tf.matmul(tf.nn.softmax(scores), past_v), (1, WIDE))
       x += a @ out
@@ -99,22 +98,15 @@ def write(folder: pathlib.Path, filled: bool) -> int:
   return int(sum(4 * np.prod(w.shape) for w in read))
 
 
-def tenon_ms(tenon: pathlib.Path, model: pathlib.Path, inputs: pathlib.Path
-             ) -> float:
+def run_tenon(tenon: pathlib.Path, model: pathlib.Path, inputs: pathlib.Path
+              ) -> tuple[float, float]:
+  """Milliseconds of the fastest run, and the memory's bandwidth in GB/s."""
   out = subprocess.run(
       [tenon, "bench", model, "--inputs", inputs, "--threads", str(THREADS),
-       "--seconds", "1"], check=True, capture_output=True, text=True).stdout
-  return float(re.search(r"min ([0-9.]+) ms", out)[1])
-
-
-def bandwidth(tenon: pathlib.Path, model: pathlib.Path, inputs: pathlib.Path
-              ) -> float:
-  """Of memory, in GB/s."""
-  out = subprocess.run(
-      [tenon, "bench", model, "--inputs", inputs, "--threads", str(THREADS),
-       "--seconds", "0.1", "--profile"], check=True, capture_output=True,
+       "--seconds", "1", "--profile"], check=True, capture_output=True,
       text=True).stdout
-  return float(re.search(r"product\), ([0-9.]+) GB/s", out)[1])
+  return (float(re.search(r"min ([0-9.]+) ms", out)[1]),
+          float(re.search(r"product\), ([0-9.]+) GB/s", out)[1]))
 
 
 def main() -> int:
@@ -146,8 +138,9 @@ def main() -> int:
         np.savez(inputs, length=np.int32(length))
         own, other, speeds = [], [], []
         for _ in range(args.rounds):
-          own.append(tenon_ms(args.tenon, model, inputs) / length)
-          speeds.append(bandwidth(args.tenon, model, inputs))
+          ms, speed = run_tenon(args.tenon, model, inputs)
+          own.append(ms / length)
+          speeds.append(speed)
           if not args.no_tensorflow:
             start = time.perf_counter()
             signature(length=tf.constant(length, tf.int32))

@@ -11,8 +11,8 @@
 #include <new>
 #include <thread>
 
-#include "env/helper_threads.h"
 #include "env/mutex.h"
+#include "env/team.h"
 
 namespace tenon {
 namespace {
@@ -43,11 +43,7 @@ class IdleTeam {
 
  private:
   void Own(int helpers) {
-    if (CheckHelperThreads(helpers + 1).ok()) {
-      std::atomic<int> members = 0;  // so that the region is not empty
-#pragma omp parallel num_threads(helpers + 1)
-      members.fetch_add(1, std::memory_order_relaxed);
-    }
+    RunTeam(helpers + 1, [](int, int) {});  // starts them
     MutexLock lock(&mutex_);
     mutex_.Await([this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return over_; });
   }
@@ -79,8 +75,6 @@ State& TheState() {
   static State* const state = new State;
   return *state;
 }
-
-std::atomic<bool> short_waits = false;
 
 bool PolicyIsChosen() {
   static const bool chosen = std::getenv("OMP_WAIT_POLICY") != nullptr;
@@ -146,22 +140,21 @@ RunWatch::~RunWatch() {
   const int helpers = std::max(1, omp_get_num_procs() - threads_ + 1);
   state.team.reset();
   if (busy && helpers <= kMostHelpers) state.team = std::make_unique<IdleTeam>(helpers);
-  short_waits.store(state.team != nullptr, std::memory_order_relaxed);
 }
 
-bool WaitsAreShort() { return short_waits.load(std::memory_order_relaxed); }
+bool WaitsAreShort() {
+  State& state = TheState();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  return state.team != nullptr;
+}
 
 void EndShortWaits() {
   State& state = TheState();
   const std::lock_guard<std::mutex> lock(state.mutex);
   state.team.reset();
   state.machine = BusyMachine();
-  short_waits.store(false, std::memory_order_relaxed);
 }
 
-void ForgetShortWaits() {
-  new (&TheState()) State;
-  short_waits.store(false, std::memory_order_relaxed);
-}
+void ForgetShortWaits() { new (&TheState()) State; }
 
 }  // namespace tenon

@@ -212,14 +212,8 @@ TEST(LoopInvariants, FailWhereTheyAreComputed) {
   EXPECT_THAT(Result(*session, Feeds(2, {1, 2}, {10, 20})), ElementsAre(14, 28));
 }
 
-TEST(LoopInvariants, AreThoseOfTheInnerLoop) {
-  LoopText nested;
-  nested.functions = R"(function below {
-INNER
-%r = Less(%i, %n) {T=int32}
-out r = %r
-}
-function inner {
+// The rest of a loop's body, i + 1 and s + 2 a.
+constexpr char kAddTwice[] = R"(
 INNER
 %up = AddV2(%i, %one) {T=int32}
 %t = TestTwice(%a)
@@ -230,6 +224,15 @@ out a = %a
 out s = %next
 }
 )";
+
+TEST(LoopInvariants, AreThoseOfTheInnerLoop) {
+  LoopText nested;
+  nested.functions = R"(function below {
+INNER
+%r = Less(%i, %n) {T=int32}
+out r = %r
+}
+function inner {)" + std::string(kAddTwice);
   // The inner loop's invariant changes with the outer loop.
   nested.body =
       R"(%inner = While(%zero, %n, %s, %a) {T=[int32, int32, float, float], cond=@below, body=@inner}
@@ -251,17 +254,7 @@ out s = %next
 // A branch is called with other arguments each time.
 TEST(LoopInvariants, AreOfLoopsAndNotOfBranches) {
   LoopText branch;
-  branch.functions = R"(function work {
-INNER
-%up = AddV2(%i, %one) {T=int32}
-%t = TestTwice(%a)
-%next = AddV2(%s, %t) {T=float}
-out i = %up
-out n = %n
-out a = %a
-out s = %next
-}
-)";
+  branch.functions = absl::StrCat("function work {", kAddTwice);
   branch.body =
       R"(%if = If(%any, %i, %n, %s, %a) {Tcond=bool, Tin=[int32, int32, float, float], Tout=[int32, int32, float, float], then_branch=@work, else_branch=@work}
 %any = Less(%i, %n) {T=int32}
