@@ -4,10 +4,14 @@
 #include <optional>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
+
 namespace tenon {
 namespace {
 
 constexpr size_t kElementsTogether = 2048;  // they stay in the first-level cache
+// Of elements of a row for which calls for single rows cost more than copies of their operands.
+constexpr size_t kShortRow = 128;
 
 }  // namespace
 
@@ -27,18 +31,39 @@ TileChain::TileChain(const PrepareContext& p, const FusedOps& fused, size_t colu
 
 void TileChain::Apply(RunContext& r, const OutputPart& part) const {
   if (steps_.empty()) return;
-  // Whole rows are adjacent: short ones are computed together.
-  const bool together = part.columns == columns_ && !by_row_;
-  const size_t rows = together ? std::max<size_t>(kElementsTogether / columns_, 1) : 1;
+  // Whole rows are adjacent: short ones are computed together, with as many copies of an operand
+  // that is a row.
+  size_t rows = 1;
+  if (part.columns == columns_ && (!by_row_ || columns_ <= kShortRow)) {
+    rows = std::clamp<size_t>(kElementsTogether / columns_, 1, part.rows);
+  }
+  absl::InlinedVector<float, kElementsTogether> copies;
+  absl::InlinedVector<const float*, 4> operands;
+  for (const NodeTileStep& s : steps_) {
+    const float* b = s.input < 0 ? nullptr : r.input<float>(s.input);
+    if (s.step.kind == TileStep::Operand::kPerChannel) b += part.column;
+    operands.push_back(b);
+  }
+  if (rows > 1 && by_row_) {
+    copies.reserve(rows * columns_ * steps_.size());  // keeps the pointers valid
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      if (steps_[i].step.kind != TileStep::Operand::kPerChannel) continue;
+      const size_t first = copies.size();
+      for (size_t row = 0; row < rows; ++row) {
+        copies.insert(copies.end(), operands[i], operands[i] + columns_);
+      }
+      operands[i] = copies.data() + first;
+    }
+  }
   for (size_t row = 0; row < part.rows; row += rows) {
     const size_t at = (part.row + row) * columns_ + part.column;
     const size_t count = std::min(rows, part.rows - row) * part.columns;
     float* const out = r.output<float>(0) + at;
-    for (const NodeTileStep& s : steps_) {
-      const float* b = s.input < 0 ? nullptr : r.input<float>(s.input);
-      if (s.step.kind == TileStep::Operand::kPerChannel) b += part.column;
-      if (s.step.kind == TileStep::Operand::kWhole) b += at;
-      s.step.fn(out, b, nullptr, out, count, s.step.parameter);
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      const TileStep& step = steps_[i].step;
+      const float* b = operands[i];
+      if (step.kind == TileStep::Operand::kWhole) b += at;
+      step.fn(out, b, nullptr, out, count, step.parameter);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include "kernels/contraction/contraction.h"
 #include "kernels/convolution/conv_few_outputs.h"
 #include "kernels/convolution/conv_gather.h"
+#include "kernels/convolution/conv_lines.h"
 #include "kernels/convolution/conv_padded.h"
 #include "kernels/convolution/conv_pointwise.h"
 #include "kernels/convolution/conv_product.h"
@@ -192,9 +193,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
     return ZeroContraction(p, fused, channel_axis);
   }
 
-  for (const auto& own :
-       {ConvFewOutputsKernel, ConvSmallGroupsKernel, ConvWinogradKernel, ConvProductKernel,
-        ConvGatherKernel, ConvTapsKernel, ConvPointwiseKernel, ConvPaddedKernel}) {
+  for (const auto& own : {ConvFewOutputsKernel, ConvSmallGroupsKernel, ConvLinesKernel,
+                          ConvWinogradKernel, ConvProductKernel, ConvGatherKernel, ConvTapsKernel,
+                          ConvPointwiseKernel, ConvPaddedKernel}) {
     auto kernel = own(p, g, fused);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
   }

@@ -177,6 +177,23 @@ void MultiplyPartOfVector(BlockTile t, BlockTileFn multiply, size_t rows, size_t
   t.out_row = kMaxColumns;
   const bool add = std::exchange(t.add, false);
   multiply(t);
+#if HWY_TARGET <= HWY_AVX3
+  // The last vector's elements are stored by a mask. With AVX2 some CPUs take longer for that than
+  // for single elements.
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d), first = columns / lanes * lanes;
+  for (size_t r = 0; r < rows; ++r) {
+    const float* const from = whole + r * kMaxColumns;
+    float* const to = out + r * out_row;
+    const auto store = [&](size_t j, size_t count) HWY_ATTR {
+      const Vf sum = hn::Load(d, from + j);
+      const auto mask = hn::FirstN(d, count);
+      hn::BlendedStore(add ? hn::Add(hn::MaskedLoad(mask, d, to + j), sum) : sum, mask, d, to + j);
+    };
+    if (first > 0) store(0, first);
+    store(first, columns - first);
+  }
+#else
   for (size_t r = 0; r < rows; ++r) {
     for (size_t j = 0; j < columns; ++j) {
       const float sum = whole[r * kMaxColumns + j];
@@ -184,6 +201,7 @@ void MultiplyPartOfVector(BlockTile t, BlockTileFn multiply, size_t rows, size_t
       to = add ? to + sum : sum;
     }
   }
+#endif
 }
 
 // Prefetches p.next, a few cache lines at a time: one after the other, loads of rows that are pages
