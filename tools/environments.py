@@ -13,6 +13,7 @@ the folder TENON_CACHE.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import hashlib
 import os
 import pathlib
@@ -40,7 +41,8 @@ KINDS = {"main": ("venv", ROOT / "tools" / "requirements.txt"),
 def ensure(kind: str) -> pathlib.Path:
   """The python of an environment, which is created if it is missing.
 
-  A change of its requirements installs them again.
+  A change of its requirements installs them again. Processes that need it at
+  the same time wait for the one that installs.
   """
   name, requirements = KINDS[kind]
   home = CACHE / name
@@ -49,6 +51,17 @@ def ensure(kind: str) -> pathlib.Path:
   stamp = home / f".tenon-{digest}"
   if stamp.exists():
     return python
+  CACHE.mkdir(parents=True, exist_ok=True)
+  with open(CACHE / f"{name}.lock", "w", encoding="ascii") as lock:
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    if not stamp.exists():
+      _install(home, python, requirements)
+      stamp.touch()
+  return python
+
+
+def _install(home: pathlib.Path, python: pathlib.Path,
+             requirements: pathlib.Path) -> None:
   print(f"installing {requirements.relative_to(ROOT)} into {home} (once)",
         file=sys.stderr, flush=True)
   try:
@@ -60,8 +73,6 @@ def ensure(kind: str) -> pathlib.Path:
   except subprocess.CalledProcessError as error:
     raise SystemExit(f"cannot install into {home}: {error}\n"
                      "(Debian: apt-get install python3-venv)") from error
-  stamp.touch()
-  return python
 
 
 def reexec(kind: str) -> None:
