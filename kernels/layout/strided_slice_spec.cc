@@ -158,4 +158,34 @@ absl::StatusOr<SliceSpec> MakeSliceSpec(const AttrReader& attrs, const Shape& in
   return spec;
 }
 
+absl::Status ExpectFits(const SliceSpec& spec, const Shape& value) {
+  const Shape slice = spec.OutputShape();
+  if (slice.IsComplete() && slice.num_elements() == 0) return absl::OkStatus();
+  const auto broadcast = BroadcastShapes(slice, value);
+  if (!broadcast.ok() || !broadcast->CompatibleWith(slice)) {
+    return InvalidArgument("a value of shape ", value.ToString(), " for a slice of shape ",
+                           slice.ToString());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StridedCopy> CopyToSlice(const SliceSpec& spec, const Shape& input,
+                                        const Shape& value) {
+  TENON_RETURN_IF_ERROR(ExpectFits(spec, value));
+  const SliceSpec::Region region = spec.RegionOf(input);
+  // The value's strides by input dimension; new axes have size 1 and no stride.
+  std::vector<int64_t> from(region.strides.size(), 0);
+  if (region.taken.num_elements() > 0) {
+    const size_t missing = spec.output_dims.size() - static_cast<size_t>(value.rank());
+    const std::vector<int64_t> dense = DenseStrides(value);
+    for (size_t i = 0; i < dense.size(); ++i) {
+      const int of = spec.output_dims[missing + i];
+      if (of != kNewAxis && value.dim(static_cast<int>(i)) != 1) {
+        from[static_cast<size_t>(of)] = dense[i];
+      }
+    }
+  }
+  return StridedCopy(region.taken.dims(), from, region.strides, 0, region.offset);
+}
+
 }  // namespace tenon

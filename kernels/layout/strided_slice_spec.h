@@ -38,6 +38,13 @@ absl::StatusOr<SliceSpec> MakeSliceSpec(const AttrReader& attrs, const Shape& in
                                         const Tensor* begin, const Tensor* end,
                                         const Tensor* strides);
 
+// Copies a dense tensor of shape `value` to the slice of a dense one of shape `input`: the value is
+// broadcast to the slice. As in TensorFlow, a slice without elements takes any value. Sizes must be
+// known, except that an unknown value fits.
+absl::Status ExpectFits(const SliceSpec& spec, const Shape& value);
+absl::StatusOr<StridedCopy> CopyToSlice(const SliceSpec& spec, const Shape& input,
+                                        const Shape& value);
+
 }  // namespace tenon
 
 #endif  // TENON_KERNELS_LAYOUT_STRIDED_SLICE_SPEC_H_

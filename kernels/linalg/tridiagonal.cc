@@ -1,5 +1,6 @@
 #include "kernels/linalg/tridiagonal.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -48,11 +49,86 @@ bool SolveOne(const T* above, const T* main, const T* below, int64_t n, bool piv
   return true;
 }
 
+// Divides a row by its pivot. If that is so small that results could overflow, it is enlarged, by
+// `tolerance` first, or both are scaled.
+template <typename T>
+void DivideRow(T pivot, decltype(std::abs(T())) tolerance, int64_t cols, T* row) {
+  using Real = decltype(std::abs(T()));
+  constexpr Real kSmallest = std::numeric_limits<Real>::min(), kLargest = 1 / kSmallest;
+  Real largest = 0;
+  for (int64_t c = 0; c < cols; ++c) largest = std::max(largest, std::abs(row[c]));
+  Real step = std::copysign(std::max(tolerance, kSmallest), std::real(pivot));
+  for (Real size = std::abs(pivot); size < 1; size = std::abs(pivot)) {
+    const bool overflows =
+        size < kSmallest ? size == 0 || largest * kSmallest > size : largest > size * kLargest;
+    if (overflows) {
+      pivot += step;
+      step *= 2;
+      continue;
+    }
+    if (size < kSmallest) {
+      pivot *= kLargest;
+      for (int64_t c = 0; c < cols; ++c) row[c] *= kLargest;
+    }
+    break;
+  }
+  const T inverse = T(1) / pivot;
+  for (int64_t c = 0; c < cols; ++c) row[c] *= inverse;
+}
+
+// The same as SolveOne with pivoting, for matrices that may be singular: LAPACK's xLAGTF and xLAGTS
+// (inverse iteration for eigenvectors). Rows are compared by the share that their first element has
+// of them; pivots near zero become some epsilons of the largest element.
+template <typename T>
+void SolveNearlySingular(const T* above, const T* main, const T* below, int64_t n, int64_t cols,
+                         T* x) {
+  using Real = decltype(std::abs(T()));
+  std::vector<T> d(main, main + n), u(above, above + n), u2(static_cast<size_t>(n), T(0));
+  u.back() = T(0);
+  Real largest = std::max(std::abs(d[0]), std::abs(u[0]));
+  Real scale = std::abs(d[0]) + std::abs(u[0]);
+  for (int64_t i = 0; i + 1 < n; ++i) {
+    const size_t k = static_cast<size_t>(i);
+    T* row = x + i * cols;
+    T* next = row + cols;
+    T low = below[i + 1];
+    const Real next_scale = std::abs(low) + std::abs(d[k + 1]) + std::abs(u[k + 1]);
+    const Real share = d[k] == T(0) ? 0 : std::abs(d[k]) / scale;
+    if (low != T(0) && std::abs(low) / next_scale > share) {
+      std::swap(d[k], low);
+      std::swap(u[k], d[k + 1]);
+      std::swap(u2[k], u[k + 1]);
+      std::swap_ranges(row, next, next);
+    } else {
+      scale = next_scale;
+    }
+    if (low != T(0)) {
+      const T factor = low / d[k];
+      d[k + 1] -= factor * u[k];
+      u[k + 1] -= factor * u2[k];
+      for (int64_t c = 0; c < cols; ++c) next[c] -= factor * row[c];
+    }
+    if (i + 2 < n) largest = std::max({largest, std::abs(d[k]), std::abs(u[k]), std::abs(u2[k])});
+  }
+  largest = std::max(largest, std::abs(d.back()));
+  const Real tolerance = std::numeric_limits<Real>::epsilon() * largest;
+  for (int64_t i = n - 1; i >= 0; --i) {
+    const size_t k = static_cast<size_t>(i);
+    T* row = x + i * cols;
+    for (int64_t c = 0; c < cols; ++c) {
+      if (i + 1 < n) row[c] -= u[k] * row[cols + c];
+      if (i + 2 < n) row[c] -= u2[k] * row[2 * cols + c];
+    }
+    DivideRow(d[k], tolerance, cols, row);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> TridiagonalSolve(PrepareContext& p) {
   const MatrixBatch rhs = BatchOf(p.input_shape(1));
   const bool pivoting = p.attrs().Bool("partial_pivoting", true);
+  const bool perturbs = p.attrs().Bool("perturb_singular", false);
   return DispatchType(TridiagonalTypes{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([=](RunContext& run) {
       const int64_t n = rhs.rows;
@@ -61,7 +137,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> TridiagonalSolve(PrepareContext& p) {
       for (int64_t b = 0; b < rhs.count; ++b) {
         const T* d = run.input<T>(0) + b * 3 * n;
         T* x = run.output<T>(0) + b * rhs.size();
-        if (!SolveOne(d, d + n, d + 2 * n, n, pivoting, rhs.cols, x)) {
+        if (perturbs) {
+          SolveNearlySingular(d, d + n, d + 2 * n, n, rhs.cols, x);
+        } else if (!SolveOne(d, d + n, d + 2 * n, n, pivoting, rhs.cols, x)) {
           std::fill_n(x, rhs.size(), std::numeric_limits<T>::quiet_NaN());  // a zero pivot
         }
       }

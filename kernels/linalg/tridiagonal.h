@@ -12,7 +12,8 @@
 namespace tenon {
 
 // Inputs: diagonals [..., 3, n] and right-hand sides [..., n, k]. Gaussian elimination, with row
-// pivoting if attribute partial_pivoting is set; a zero pivot gives NaN for the whole matrix.
+// pivoting if attribute partial_pivoting is set; a zero pivot gives NaN for the whole matrix, or is
+// enlarged if perturb_singular is set.
 absl::StatusOr<std::unique_ptr<Kernel>> TridiagonalSolve(PrepareContext& p);
 
 // Inputs: three diagonals [..., 1, n] and matrices [..., n, k].

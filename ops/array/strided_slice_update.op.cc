@@ -61,13 +61,7 @@ absl::Status UpdateShape(ShapeContext& c) {
   TENON_ASSIGN_OR_RETURN(const SliceSpec spec,
                          MakeSliceSpec(c.attrs(), whole, c.value(1)->num_elements(), c.value(1),
                                        c.value(2), c.value(3)));
-  const Shape slice = spec.OutputShape();
-  const auto broadcast = BroadcastShapes(slice, c.input(4));
-  if (!broadcast.ok() || !broadcast->CompatibleWith(slice)) {
-    return InvalidArgument("a value of shape ", c.input(4).ToString(), " for a slice of shape ",
-                           slice.ToString());
-  }
-  return absl::OkStatus();
+  return ExpectFits(spec, c.input(4));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> StridedSliceUpdate(PrepareContext& p) {
@@ -79,19 +73,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> StridedSliceUpdate(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const SliceSpec spec,
                          MakeSliceSpec(p.attrs(), whole, p.value(1)->num_elements(), p.value(1),
                                        p.value(2), p.value(3)));
-  const SliceSpec::Region region = spec.RegionOf(whole);
-  // The value's strides by input dimension; new axes have size 1 and no stride.
-  const Shape slice = spec.OutputShape();
-  const Shape& value = p.input_shape(4);
-  const std::vector<int64_t> dense = DenseStrides(value);
-  std::vector<int64_t> src(region.strides.size(), 0);
-  for (int i = 0; i < value.rank(); ++i) {
-    const int of = spec.output_dims[static_cast<size_t>(i + slice.rank() - value.rank())];
-    if (of != kNewAxis && value.dim(i) != 1) {
-      src[static_cast<size_t>(of)] = dense[static_cast<size_t>(i)];
-    }
-  }
-  const StridedCopy copy(region.taken.dims(), src, region.strides, 0, region.offset);
+  TENON_ASSIGN_OR_RETURN(const StridedCopy copy, CopyToSlice(spec, whole, p.input_shape(4)));
   const int64_t n = whole.num_elements();
   const DType dtype = p.output_dtype(0);
   p.AllowInPlace(0, 0);

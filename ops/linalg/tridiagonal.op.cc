@@ -14,8 +14,8 @@ absl::Status TridiagonalSolveShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(ExpectMatrices(d));
   TENON_RETURN_IF_ERROR(ExpectMatrices(rhs));
   c.set_output(0, rhs);
-  if (c.attrs().Bool("perturb_singular", false)) {
-    return Unimplemented("perturb_singular=true");
+  if (c.attrs().Bool("perturb_singular", false) && !c.attrs().Bool("partial_pivoting", true)) {
+    return InvalidArgument("perturb_singular without partial_pivoting");
   }
   if (!d.has_rank() || !rhs.has_rank()) return absl::OkStatus();
   const Shape expected = WithMatrix(rhs, {3, rhs.dim(rhs.rank() - 2)});

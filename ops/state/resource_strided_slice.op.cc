@@ -1,4 +1,4 @@
-// ResourceStridedSliceAssign: v[begin:end:strides] = value.
+// ResourceStridedSliceAssign: v[begin:end:strides] = value, which is broadcast to the slice.
 #include "env/status.h"
 #include "kernels/layout/strided_copy.h"
 #include "kernels/layout/strided_slice_spec.h"
@@ -28,13 +28,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Assign(PrepareContext& p) {
         TENON_ASSIGN_OR_RETURN(
             const SliceSpec spec,
             MakeSliceSpec(AttrReader(node), shape, index.dim(0), &begin, &end, &strides));
-        if (spec.OutputShape() != value) {
-          return InvalidArgument("the slice has shape ", spec.OutputShape().ToString(),
-                                 ", the value ", value.ToString());
-        }
-        const SliceSpec::Region region = spec.RegionOf(shape);
-        const StridedCopy copy(region.taken.dims(), DenseStrides(region.taken), region.strides, 0,
-                               region.offset);
+        TENON_ASSIGN_OR_RETURN(const StridedCopy copy, CopyToSlice(spec, shape, value));
         copy.Run(dtype, run.input(4), variables[0]->raw());
         return absl::OkStatus();
       });

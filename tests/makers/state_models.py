@@ -89,6 +89,13 @@ class Order(tf.Module):
     out = {"sliced": self.value.read_value()}
     self.value[..., 1].assign(self.fixed[:, 0])
     out["column"] = self.value.read_value()
+    self.value[3:, :2].assign(x[:1, :2])  # broadcast to two rows
+    self.value[0, 2].assign(0.25)
+    self.value[::2, tf.newaxis, 1:2].assign(-0.5)
+    raw.ResourceStridedSliceAssign(  # no elements: any value fits
+        ref=self.value.handle, begin=[2], end=[1], strides=[1],
+        value=tf.ones([4, 7]))
+    out["broadcast"] = self.value.read_value()
     for op in ("Add", "Sub", "Min", "Max", "Update"):
       getattr(raw, f"ResourceScatterNd{op}")(
           ref=self.value.handle, indices=rows, updates=x)
