@@ -1,7 +1,7 @@
 // Computes a convolution as one matrix product whose rows, the pixels of each window, are gathered
 // block by block while they are in the cache: there is no im2col matrix in memory. For windows for
-// which oneDNN's direct kernel for AVX2 is slow: one-dimensional ones, those of large filters, and
-// images cut into patches.
+// which oneDNN's direct kernel for AVX2 is slow: one-dimensional ones, those of large filters,
+// images cut into patches, and 1x1 of few pixels.
 #ifndef TENON_KERNELS_CONVOLUTION_CONV_GATHER_H_
 #define TENON_KERNELS_CONVOLUTION_CONV_GATHER_H_
 

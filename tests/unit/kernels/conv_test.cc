@@ -137,6 +137,11 @@ const ConvCase kCases[] = {
      .filter = {2, 2, 64, 21},
      .padding = "VALID",
      .stride = 2},
+    {.name = "blocks_of_few_pixels", .input = {1, 7, 7, 330}, .filter = {1, 1, 330, 67}},
+    {.name = "gathered_few_pixels",
+     .input = {2, 9, 11, 321},
+     .filter = {1, 1, 321, 96},
+     .stride = 2},
     {.name = "gathered_outside_the_image",
      .input = {1, 3, 5, 16},
      .filter = {1, 9, 16, 17},
@@ -327,18 +332,21 @@ TEST(OwnConvolutions, ServeWhatOnednnComputesSlowly) {
   }
   int cases = 0;
   for (const ConvCase& c : kCases) {
-    const bool taps = absl::StartsWith(c.name, "taps");
-    const bool lines = absl::StartsWith(c.name, "lines");
-    if (!taps && !lines && !absl::StartsWith(c.name, "gathered")) continue;
+    std::string kernel;
+    for (const char* own : {"taps", "lines", "gathered", "blocks"}) {
+      if (absl::StartsWith(c.name, own)) kernel = own;
+    }
+    if (kernel.empty()) continue;
+    if (kernel == "gathered") kernel += " blocks";
     const auto got =
         RunNode(MakeNode("_MklNativeConv2D", ConvAttrs(c, DType::kFloat)),
                 {RandomTensor(DType::kFloat, c.input, 1), RandomTensor(DType::kFloat, c.filter, 2)},
                 {.constants = {1}});
     ASSERT_TRUE(got.ok()) << got.status();
-    EXPECT_EQ(got->implementation, taps ? "taps" : lines ? "lines" : "gathered blocks") << c.name;
+    EXPECT_EQ(got->implementation, kernel) << c.name;
     ++cases;
   }
-  EXPECT_EQ(cases, 19);
+  EXPECT_EQ(cases, 21);
 }
 
 TEST(OwnConvolutions, PadLongWindowsForAvx512) {
