@@ -8,8 +8,14 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kSmallValue =
-    64;  // the most elements of an integer tensor that is worth tracking
+// The most elements of an integer tensor that is worth tracking.
+constexpr int64_t kSmallValue = 64;
+
+// Whether a tensor's values may decide a shape: integers, or one number, such as the length of a
+// Range of floats.
+bool IsTracked(DType dtype, int64_t num_elements) {
+  return IsInteger(dtype) ? num_elements <= kSmallValue : IsFloating(dtype) && num_elements == 1;
+}
 
 const TensorSpec& UnknownSpec() {
   static const TensorSpec* const spec = new TensorSpec;
@@ -47,6 +53,24 @@ int64_t Number(uint64_t seed) {
 }
 
 constexpr size_t kMaxSets = 28;
+
+// Sets the dimensions of the result that are constants among the scalars of which the model stacks
+// its shape: [batch, tokens, 8, 64].
+void SetStackedDims(const Rewriter& rw, const Node& n, Shape& out) {
+  // op names: ops whose input is the shape of their result
+  const size_t slot = n.op == "Reshape" || n.op == "BroadcastTo" ? 1 : 0;
+  if (slot == 0 && n.op != "Fill") return;
+  if (!out.has_rank() || !rw.Has(n.inputs[slot].node)) return;
+  const Node& stack = rw.node(n.inputs[slot].node);
+  if (stack.op != "Pack" || static_cast<int>(stack.inputs.size()) != out.rank()) return;
+  for (int i = 0; i < out.rank(); ++i) {
+    const NodeId size = stack.inputs[static_cast<size_t>(i)].node;
+    const Tensor* value = rw.Has(size) ? ConstantOf(rw.node(size)) : nullptr;
+    if (out.dim(i) >= 0 || value == nullptr || value->num_elements() != 1) continue;
+    const auto number = IntegerValues(*value);
+    if (number.ok() && (*number)[0] >= 0) out.set_dim(i, (*number)[0]);
+  }
+}
 
 }  // namespace
 
@@ -95,6 +119,7 @@ void ShapeInfo::Compute(NodeId id) {
   k.refused = !outputs.ok();
   if (outputs.ok()) {
     k.outputs = *std::move(outputs);
+    if (k.outputs.size() == 1) SetStackedDims(rw_, n, k.outputs[0].shape);
   } else if (auto dtypes = OutputDTypes(*op.info, n); dtypes.ok()) {
     for (DType d : *dtypes) k.outputs.push_back({d, Shape::Unknown(), nullptr});
   }
@@ -171,7 +196,7 @@ void ShapeInfo::ProbeOne(int set, NodeId id) {
   p.version = rw_.version(id);
   if (const Tensor* value = ConstantOf(n)) {
     p.shapes.push_back(value->shape());
-    if (IsInteger(value->dtype()) && value->num_elements() <= kSmallValue) {
+    if (IsTracked(value->dtype(), value->num_elements())) {
       p.values.push_back(*value);
     }
     return;
@@ -221,7 +246,7 @@ void ShapeInfo::ProbeOne(int set, NodeId id) {
 
   // Arithmetic on shapes.
   if (p.shapes.size() != 1 || !p.shapes[0].IsComplete() ||
-      p.shapes[0].num_elements() > kSmallValue || !IsInteger(dtype({id, 0}))) {
+      !IsTracked(dtype({id, 0}), p.shapes[0].num_elements())) {
     return;
   }
   if (n.op == "Shape" && inputs[0].shape.IsComplete()) {

@@ -73,5 +73,55 @@ TEST_F(Shapes, ArithmeticOnShapesIsFollowed) {
   EXPECT_FALSE(Same("x", "r"));
 }
 
+// Positions are often floats: their number comes from a shape all the same.
+TEST_F(Shapes, LengthsOfFloatsAreFollowed) {
+  Load(R"(
+    %x = Placeholder() {shape=<?,6>}
+    %other = Placeholder() {shape=<>}
+    %s = Shape(%x) {out_type=int32}
+    %zero = Const() {value=int32<1>{0}}
+    %one = Const() {value=int32<1>{1}}
+    %n = StridedSlice(%s, %zero, %one, %one) {shrink_axis_mask=1}
+    %f = Cast(%n) {SrcT=int32, DstT=float}
+    %start = Const() {value=float<>{0}}
+    %step = Const() {value=float<>{1}}
+    %half = Const() {value=float<>{0.5}}
+    %r = Range(%start, %f, %step) {Tidx=float}
+    %axis = Const() {value=int32<>{1}}
+    %column = ExpandDims(%r, %axis)
+    %twice = Range(%start, %f, %half) {Tidx=float}
+    %column2 = ExpandDims(%twice, %axis)
+    %fed = Range(%start, %other, %step) {Tidx=float}
+    %column3 = ExpandDims(%fed, %axis)
+  )");
+  EXPECT_TRUE(Into("column", "x"));
+  EXPECT_FALSE(Into("column2", "x"));
+  EXPECT_FALSE(Into("column3", "x"));
+}
+
+TEST_F(Shapes, ConstantsOfAStackedShapeAreDimensions) {
+  Load(R"(
+    %x = Placeholder() {shape=<?,?,6>}
+    %s = Shape(%x) {out_type=int32}
+    %zero = Const() {value=int32<1>{0}}
+    %one = Const() {value=int32<1>{1}}
+    %two = Const() {value=int32<1>{2}}
+    %n = StridedSlice(%s, %zero, %one, %one) {shrink_axis_mask=1}
+    %m = StridedSlice(%s, %one, %two, %one) {shrink_axis_mask=1}
+    %heads = Const() {value=int32<>{2}}
+    %width = Const() {value=int32<>{3}}
+    %rest = Const() {value=int32<>{-1}}
+    %shape = Pack(%n, %m, %heads, %width) {axis=0}
+    %y = Reshape(%x, %shape)
+    %open = Pack(%n, %rest, %heads, %width) {axis=0}
+    %z = Reshape(%x, %open)
+    %value = Const() {value=float<>{1}}
+    %f = Fill(%shape, %value)
+  )");
+  EXPECT_EQ(info_->shape(At("y")), Shape({-1, -1, 2, 3}));
+  EXPECT_EQ(info_->shape(At("z")), Shape({-1, -1, 2, 3}));
+  EXPECT_EQ(info_->shape(At("f")), Shape({-1, -1, 2, 3}));
+}
+
 }  // namespace
 }  // namespace tenon
