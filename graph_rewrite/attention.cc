@@ -114,20 +114,10 @@ class Scores {
   // Whether only `reader` reads the node, apart from Shape nodes.
   bool IsRead(NodeId id, NodeId reader) {
     std::vector<NodeId> shapes;
-    int others = 0;
-    for (const Use& use : context_.rw.uses(id)) {
-      const bool shape = !use.is_control() && context_.node(use.reader).op == "Shape" &&
-                         context_.IsCandidate(use.reader) && !context_.rw.IsKept(use.reader);
-      if (shape) {
-        shapes.push_back(use.reader);
-      } else {
-        others += use.is_control() || use.reader != reader ? 2 : 1;
-      }
-    }
-    if (shapes.empty() || others != 1 || context_.rw.IsKept(id)) {
+    if (ReaderBesideShapes(context_, id, shapes) != reader || shapes.empty()) {
       return context_.HasOnlyReader(id, reader);
     }
-    form_.shapes.insert(form_.shapes.end(), shapes.begin(), shapes.end());
+    for (NodeId shape : shapes) form_.shapes.push_back({shape, ""});
     return true;
   }
 
@@ -173,21 +163,38 @@ class Scores {
 
   // Splits the first dimension into images and windows, or joins these.
   absl::Status WalkReshape(const Node& n, int depth) {
-    const Shape from = context_.shapes.shape(n.inputs[0]), to = context_.shapes.shape({n.id, 0});
-    const Shape &joined = split_ == 1 ? from : to, &split = split_ == 1 ? to : from;
-    if (joined.rank() != rank_ || split.rank() != rank_ + 1 || split.dim(1) <= 0 ||
-        (form_.windows != 0 && form_.windows != split.dim(1))) {
-      return WhyNot("a Reshape of the scores splits or joins unknown dimensions");
+    return split_ == 1 ? WalkSplit(n, depth) : WalkJoin(n, depth);
+  }
+
+  absl::Status WalkSplit(const Node& n, int depth) {
+    const Shape& shape = context_.shapes.shape({n.id, 0});
+    const int64_t windows = shape.rank() == rank_ + 1 ? shape.dim(1) : 0;
+    if (windows <= 0 || (form_.windows != 0 && form_.windows != windows) ||
+        !context_.shapes.Joins({n.id, 0}, n.inputs[0], 0)) {
+      return WhyNot("a Reshape of the scores splits unknown dimensions");
     }
-    for (int i = 1; i < rank_; ++i) {
-      if (joined.dim(i) <= 0 || joined.dim(i) != split.dim(i + 1)) {
-        return WhyNot("a Reshape of the scores splits or joins unknown dimensions");
-      }
-    }
-    form_.windows = split.dim(1);
-    split_ = 1 - split_;
+    form_.windows = windows;
+    before_split_ = n.inputs[0];
+    split_ = 0;
     TENON_RETURN_IF_ERROR(Walk(n.inputs[0], n.id, depth - 1));
-    split_ = 1 - split_;
+    split_ = 1;
+    return absl::OkStatus();
+  }
+
+  // Nothing may be known of the dimensions of masks that were added since the split, so nor of the
+  // sums. A mask could have widened them only, to more elements than the joined tensor has.
+  absl::Status WalkJoin(const Node& n, int depth) {
+    const Endpoint joined = {n.id, 0}, split = n.inputs[0];
+    if (context_.shapes.rank(joined) != rank_ || context_.shapes.rank(split) != rank_ + 1) {
+      return WhyNot("a Reshape of the scores joins unknown dimensions");
+    }
+    split_ = 1;
+    TENON_RETURN_IF_ERROR(Walk(split, n.id, depth - 1));
+    split_ = 0;
+    if (!context_.shapes.Joins(split, joined, 0) &&
+        !context_.shapes.SameShape(joined, before_split_)) {
+      return WhyNot("a Reshape of the scores joins other dimensions than were split");
+    }
     return absl::OkStatus();
   }
 
@@ -223,6 +230,7 @@ class Scores {
   AttentionForm& form_;
   const int rank_;                // of the product and of the softmax
   int split_ = 0;                 // 1: windows are a dimension of their own
+  Endpoint before_split_;         // what the first Reshape splits
   std::vector<Endpoint> joined_;  // masks over images and windows joined
 };
 
@@ -254,11 +262,11 @@ absl::Status LabelAll(RuleContext& context, AttentionForm& f, NodeId after, size
   f.operands[0] = {first.inputs[1 - k], scores.operands[1 - k]};
   f.operands[1] = {first.inputs[k], scores.operands[k]};
 
-  f.factors = {f.operands[0], f.operands[1]};
-  for (NodeId shape : f.shapes) {
-    if (!context.shapes.SameShape(context.node(shape).inputs[0], {f.product, 0})) {
+  for (LabeledShape& shape : f.shapes) {
+    if (!context.shapes.SameShape(context.node(shape.node).inputs[0], {f.product, 0})) {
       return WhyNot("a Shape reads scores that are broadcast");
     }
+    shape.labels = f.scores;
   }
 
   const Node& second = context.node(after);

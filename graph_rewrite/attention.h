@@ -18,6 +18,14 @@ struct LabeledInput {
   std::string labels;
 };
 
+// A Shape node that reads a tensor with these labels, and needs no more than its shape.
+struct LabeledShape {
+  NodeId node = kNoNode;
+  std::string labels;
+  std::vector<size_t> of = {0, 1};  // the operands to which the tensor's dimensions broadcast
+  char joined = 0;  // the dimensions with this label and with the next one are one dimension of it
+};
+
 struct AttentionForm {
   std::array<LabeledInput, 3> operands;  // q, k, v
   std::string scores, out, repeated;
@@ -26,13 +34,12 @@ struct AttentionForm {
   std::vector<float> values;
   bool zero_hidden = false;  // zeros for queries from which the last step hides all keys
   std::vector<Endpoint> masks, conditions;
-  std::array<LabeledInput, 2> factors;  // what the product reads: q and k, before any moves
-  std::vector<NodeId> shapes;           // Shape nodes of the scores, which is all that they need
-  NodeId product = kNoNode;             // of q and k
-  std::vector<int64_t> transposed;      // the order of its dimensions in the scores; empty: its own
-  NodeId weights = kNoNode;             // the node that the product with v reads
-  NodeId result = kNoNode;              // the node that the attention replaces
-  char next = 'a';                      // the next label
+  std::vector<LabeledShape> shapes;  // of what is no longer computed
+  NodeId product = kNoNode;          // of q and k
+  std::vector<int64_t> transposed;   // the order of its dimensions in the scores; empty: its own
+  NodeId weights = kNoNode;          // the node that the product with v reads
+  NodeId result = kNoNode;           // the node that the attention replaces
+  char next = 'a';                   // the next label
   // Windows (Swin): if not 0, masks are added while the first dimension of the scores is split into
   // images and this many windows.
   int64_t windows = 0;
@@ -45,6 +52,26 @@ absl::StatusOr<AttentionForm> FindAttention(RuleContext& context, NodeId softmax
 // repeated heads of k and v, a transpose of the result.
 void AbsorbMoves(RuleContext& context, AttentionForm& form);
 
+// Reads heads of k or v before they are repeated one after another: axes of size 1 are added, one
+// of them, after the heads, is tiled, and joined with these. `stated`: labels that other operands
+// have, too. `label` gets that of the heads, or is that of another operand's; 0: none yet.
+bool AbsorbRepeats(RuleContext& context, const Node& join, const LabeledInput& q,
+                   const std::string& stated, LabeledInput& x, char& label);
+
+// Where q, k and v have batch and heads joined in one dimension by Reshapes, and a Reshape splits
+// that of the result, reads them as they were before, with a label for each of the two. Nothing is
+// changed if there are no such Reshapes.
+void SplitHeads(RuleContext& context, AttentionForm& form);
+
+// Adds the Shape nodes that alone would keep the operand's producer, of one output, once attention
+// reads what comes before it.
+void AddFreedShapes(RuleContext& context, const LabeledInput& x, size_t operand,
+                    std::vector<LabeledShape>& shapes);
+
+// The only reader of the node's result apart from Shape nodes, which are added to `shapes`;
+// otherwise kNoNode.
+NodeId ReaderBesideShapes(RuleContext& context, NodeId id, std::vector<NodeId>& shapes);
+
 // Splits the label of the first dimension into images and windows: q, k and v are reshaped, and the
 // result of the op, whose labels are then `form.out`, is to be reshaped to `merged`. Nothing is
 // changed if it fails.
@@ -52,7 +79,7 @@ absl::Status SplitWindows(RuleContext& context, AttentionForm& form, std::vector
 // Adds a Reshape to constant dimensions.
 Endpoint AddReshape(RuleContext& context, Endpoint e, std::vector<int32_t> dims);
 
-// Computes the shapes of the scores from those of q and k.
+// Computes the shapes of what is no longer computed from those of q, k and v.
 void ReplaceShapes(RuleContext& context, const AttentionForm& form);
 
 }  // namespace tenon

@@ -66,70 +66,21 @@ bool AbsorbScale(RuleContext& context, const Node& n, LabeledInput& x, float& sc
   return false;
 }
 
-// Whether at most one dimension is not known, apart from those whose labels are `shared` with other
-// operands, which state them: the number of elements then decides it.
-bool Decided(const Shape& shape, const std::string& labels, const std::string& shared) {
-  int unknown = 0;
-  for (int i = 0; i < shape.rank(); ++i) {
-    unknown += shape.dim(i) < 0 && shared.find(labels[static_cast<size_t>(i)]) == shared.npos;
-  }
-  return unknown <= 1;
-}
-
-bool Agree(int64_t a, int64_t b) { return a < 0 || b < 0 || a == b; }
-
-// Heads of k or v that are repeated one after another: a new axis after that of the heads is
-// tiled, and joined with it. `stated`: labels that other operands have, too.
-bool AbsorbRepeats(RuleContext& context, const Node& join, const LabeledInput& q,
-                   const std::string& stated, LabeledInput& x, char& label) {
-  if (join.op != "Reshape" || x.e.port != 0) return false;
-  const Node& tile = context.Candidate(join.inputs[0]);
-  if (tile.op != "Tile") return false;
-  const Node& expand = context.Candidate(tile.inputs[0]);
-  if (expand.op != "ExpandDims" && expand.op != "Reshape") return false;
-  const Endpoint base = expand.inputs[0];
-  const int rank = static_cast<int>(x.labels.size());
-  const Shape from = context.shapes.shape(base), to = context.shapes.shape(x.e);
-  const Shape expanded = context.shapes.shape(tile.inputs[0]);
-  if (from.rank() != rank || to.rank() != rank || expanded.rank() != rank + 1) return false;
-  if (!Decided(to, x.labels, stated)) return false;
-  if (expand.op == "Reshape" && !Decided(expanded, x.labels + x.labels, "")) return false;
-  const std::vector<int64_t> multiples = ConstantIntegers(context, tile.inputs[1]);
-  if (static_cast<int>(multiples.size()) != rank + 1) return false;
-  int axis = -1;  // of the heads
-  for (int i = 0; i <= rank; ++i) {
-    if (multiples[static_cast<size_t>(i)] == 1) continue;
-    if (axis >= 0 || i == 0) return false;
-    axis = i - 1;
-  }
-  if (axis < 0 || from.dim(axis) <= 0 || expanded.dim(axis + 1) != 1) return false;
-  const char c = x.labels[static_cast<size_t>(axis)];
-  int64_t heads = to.dim(axis);
-  if (heads < 0) {
-    const size_t at = q.labels.find(c);
-    const Shape queries = context.shapes.shape(q.e);
-    if (at == q.labels.npos || queries.rank() != static_cast<int>(q.labels.size())) return false;
-    heads = queries.dim(static_cast<int>(at));
-  }
-  if (heads != multiples[static_cast<size_t>(axis + 1)] * from.dim(axis)) return false;
-  for (int i = 0; i < rank; ++i) {
-    if (!Agree(expanded.dim(i <= axis ? i : i + 1), from.dim(i))) return false;
-    if (i != axis && !Agree(to.dim(i), from.dim(i))) return false;
-  }
-  if (label != 0 && label != c) return false;
-  label = c;
-  x.e = base;
-  return true;
-}
-
-void AbsorbInto(RuleContext& context, LabeledInput& x, float* scale, char* repeated,
-                const AttentionForm& f) {
+// Of operand `index`; q and k have a `scale`.
+void AbsorbInto(RuleContext& context, size_t index, float* scale, char* repeated,
+                AttentionForm& f) {
   const std::string& scores = f.scores;
+  LabeledInput& x = f.operands[index];
   for (int i = 0; i < kMostMoves; ++i) {
     const Node& n = context.Candidate(x.e);
     if (n.op.empty()) return;
-    if (AbsorbTranspose(context, n, x) || AbsorbIndex(context, x)) continue;
-    if (scale != nullptr && AbsorbScale(context, n, x, *scale)) continue;
+    const LabeledInput moved = x;
+    if (AbsorbTranspose(context, n, x) ||
+        (scale != nullptr && AbsorbScale(context, n, x, *scale))) {
+      if (repeated == nullptr || *repeated == 0) AddFreedShapes(context, moved, index, f.shapes);
+      continue;
+    }
+    if (AbsorbIndex(context, x)) continue;
     if (repeated != nullptr) {
       LabeledInput before = x;
       char label = *repeated;
@@ -143,46 +94,6 @@ void AbsorbInto(RuleContext& context, LabeledInput& x, float* scale, char* repea
     }
     return;
   }
-}
-
-// Size `axis` of the tensor, a scalar of dtype `type`.
-Endpoint AddSize(RuleContext& context, Endpoint e, int axis, DType type) {
-  const std::string name = context.node(e).name;
-  Node shape;
-  shape.name = name + "/shape";
-  shape.op = "Shape";
-  shape.inputs = {e};
-  shape.attrs["T"] = context.shapes.dtype(e);
-  shape.attrs["out_type"] = type;
-  const auto bound = [&](int32_t v) -> Endpoint {
-    return {context.AddConst(name + "/axis", Tensor::Vector<int32_t>({v})), 0};
-  };
-  Node size;
-  size.name = name + "/size";
-  size.op = "StridedSlice";
-  size.inputs = {{*context.AddNode(std::move(shape)), 0}, bound(axis), bound(axis + 1), bound(1)};
-  size.attrs["T"] = type;
-  size.attrs["Index"] = DType::kInt32;
-  size.attrs["shrink_axis_mask"] = int64_t{1};
-  return {*context.AddNode(std::move(size)), 0};
-}
-
-// The size to which two sizes broadcast: b if a is 1, otherwise a.
-Endpoint AddBroadcast(RuleContext& context, Endpoint a, Endpoint b, DType type) {
-  const std::string name = context.node(a).name;
-  const Tensor one =
-      type == DType::kInt64 ? Tensor::Scalar<int64_t>(1) : Tensor::Scalar<int32_t>(1);
-  Node equal;
-  equal.name = name + "/is_one";
-  equal.op = "Equal";
-  equal.inputs = {a, {context.AddConst(name + "/one", one), 0}};
-  equal.attrs["T"] = type;
-  Node select;
-  select.name = name + "/broadcast";
-  select.op = "SelectV2";
-  select.inputs = {{*context.AddNode(std::move(equal)), 0}, b, a};
-  select.attrs["T"] = type;
-  return {*context.AddNode(std::move(select)), 0};
 }
 
 // The dimensions for a tensor with its label `c` split into images and `windows`; 0 for `windows`:
@@ -244,35 +155,11 @@ absl::Status SplitWindows(RuleContext& context, AttentionForm& f, std::vector<in
   return absl::OkStatus();
 }
 
-void ReplaceShapes(RuleContext& context, const AttentionForm& f) {
-  for (NodeId id : f.shapes) {
-    const DType* type = context.node(id).attr<DType>("out_type");
-    Node pack;
-    pack.name = context.node(id).name;
-    pack.op = "Pack";
-    const DType out = type == nullptr ? DType::kInt32 : *type;
-    for (char c : f.scores) {
-      Endpoint size;
-      for (const LabeledInput& x : f.factors) {
-        const size_t axis = x.labels.find(c);
-        if (axis == std::string::npos) continue;
-        const Endpoint one = AddSize(context, x.e, static_cast<int>(axis), out);
-        size = size.node == kNoNode ? one : AddBroadcast(context, size, one, out);
-      }
-      pack.inputs.push_back(size);
-    }
-    pack.attrs["T"] = out;
-    pack.attrs["N"] = static_cast<int64_t>(f.scores.size());
-    pack.attrs["axis"] = int64_t{0};
-    context.rw.ReplaceNode(id, {*context.AddNode(std::move(pack)), 0});
-  }
-}
-
 void AbsorbMoves(RuleContext& context, AttentionForm& f) {
   char repeated = f.repeated.empty() ? 0 : f.repeated[0];
-  AbsorbInto(context, f.operands[0], &f.scale, nullptr, f);
-  AbsorbInto(context, f.operands[1], &f.scale, &repeated, f);
-  AbsorbInto(context, f.operands[2], nullptr, &repeated, f);
+  AbsorbInto(context, 0, &f.scale, nullptr, f);
+  AbsorbInto(context, 1, &f.scale, &repeated, f);
+  AbsorbInto(context, 2, nullptr, &repeated, f);
   if (repeated != 0) f.repeated = std::string(1, repeated);
 
   const NodeId reader = context.OnlyReader(f.result);

@@ -236,6 +236,16 @@ void ShapeInfo::ProbeOne(int set, NodeId id) {
   } else {
     Spec({id, 0});
     for (const TensorSpec& o : known_[static_cast<size_t>(id)].outputs) p.shapes.push_back(o.shape);
+    // op names: its result is what the shape says, whether or not the input's numbers fit
+    if (n.op == "Reshape" && inputs[1].value != nullptr && p.shapes.size() == 1) {
+      const auto sizes = IntegerValues(*inputs[1].value);
+      if (sizes.ok() && p.shapes[0].rank() == static_cast<int>(sizes->size())) {
+        for (int d = 0; d < p.shapes[0].rank(); ++d) {
+          const int64_t size = (*sizes)[static_cast<size_t>(d)];
+          if (size >= 0) p.shapes[0].set_dim(d, size);
+        }
+      }
+    }
   }
   for (size_t port = 0; port < p.shapes.size(); ++port) {
     Shape& s = p.shapes[port];
@@ -307,6 +317,26 @@ bool ShapeInfo::IsMultiple(Endpoint a, Endpoint b, absl::Span<const int64_t> tim
     if (x.rank() != y.rank() || x.rank() != static_cast<int>(times.size())) return false;
     for (int d = 0; d < x.rank(); ++d) {
       if (x.dim(d) != y.dim(d) * times[static_cast<size_t>(d)]) return false;
+    }
+    return true;
+  });
+}
+
+bool ShapeInfo::Joins(Endpoint split, Endpoint joined, int axis) {
+  const Shape &from = shape(split), &to = shape(joined);
+  if (!from.has_rank() || from.rank() != to.rank() + 1 || axis >= to.rank()) return false;
+  // If the other dimensions are known, the number of elements decides the joined one.
+  bool decided = from.dim(axis + 1) > 0;
+  for (int d = 0; d < to.rank(); ++d) {
+    if (d != axis)
+      decided = decided && to.dim(d) > 0 && to.dim(d) == from.dim(d < axis ? d : d + 1);
+  }
+  if (decided) return true;
+  return Always(split, joined, [axis](const Shape& x, const Shape& y) {
+    if (x.rank() != y.rank() + 1 || axis >= y.rank()) return false;
+    for (int d = 0; d < y.rank(); ++d) {
+      if (d == axis ? x.dim(d) * x.dim(d + 1) != y.dim(d) : x.dim(d < axis ? d : d + 1) != y.dim(d))
+        return false;
     }
     return true;
   });

@@ -46,6 +46,9 @@ class ShapeInfo {
   bool SameShapeButLast(Endpoint a, Endpoint b, int64_t last);
   // Whether `a` has the shape of `b`, each dimension multiplied by that of `times`.
   bool IsMultiple(Endpoint a, Endpoint b, absl::Span<const int64_t> times);
+  // Of two tensors of which one is a Reshape of the other: whether `joined` has the shape of
+  // `split`, but for one dimension, `axis`, in the place of the dimensions `axis` and `axis` + 1.
+  bool Joins(Endpoint split, Endpoint joined, int axis);
   // Whether `a` broadcasts to the shape of `b`.
   bool BroadcastsTo(Endpoint a, Endpoint b);
 

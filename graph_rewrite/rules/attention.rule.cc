@@ -22,6 +22,8 @@ Outcome FuseAttention(RuleContext& context, NodeId id) {
   if (!found.ok()) return Refused(found.status(), id);
   AttentionForm& f = *found;
   AbsorbMoves(context, f);
+  SplitHeads(context, f);
+  AbsorbMoves(context, f);
   for (size_t i : {1, 2}) {
     if (context.Constant(f.operands[i].e) != nullptr) {
       return Outcome::Skip(3, "k or v is constant: a product with packed weights is faster", id);
