@@ -68,6 +68,11 @@ void SplitHeads(RuleContext& context, AttentionForm& form);
 void AddFreedShapes(RuleContext& context, const LabeledInput& x, size_t operand,
                     std::vector<LabeledShape>& shapes);
 
+// Takes ops into account that change q and k in ways that cancel, or that can change places with
+// transposes: the same order of the elements of each row of q and k, and rotary embeddings. Adds
+// nodes, so it is for a form that will become an op. AbsorbMoves may find more after it.
+void MoveProducers(RuleContext& context, AttentionForm& form);
+
 // The only reader of the node's result apart from Shape nodes, which are added to `shapes`;
 // otherwise kNoNode.
 NodeId ReaderBesideShapes(RuleContext& context, NodeId id, std::vector<NodeId>& shapes);

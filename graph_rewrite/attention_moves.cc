@@ -71,13 +71,14 @@ void AbsorbInto(RuleContext& context, size_t index, float* scale, char* repeated
                 AttentionForm& f) {
   const std::string& scores = f.scores;
   LabeledInput& x = f.operands[index];
+  bool repeats = false;
   for (int i = 0; i < kMostMoves; ++i) {
     const Node& n = context.Candidate(x.e);
     if (n.op.empty()) return;
     const LabeledInput moved = x;
     if (AbsorbTranspose(context, n, x) ||
         (scale != nullptr && AbsorbScale(context, n, x, *scale))) {
-      if (repeated == nullptr || *repeated == 0) AddFreedShapes(context, moved, index, f.shapes);
+      if (!repeats) AddFreedShapes(context, moved, index, f.shapes);
       continue;
     }
     if (AbsorbIndex(context, x)) continue;
@@ -89,6 +90,7 @@ void AbsorbInto(RuleContext& context, size_t index, float* scale, char* repeated
           scores.find(label) != scores.npos && label != scores.back()) {
         x = before;
         *repeated = label;
+        repeats = true;
         continue;
       }
     }

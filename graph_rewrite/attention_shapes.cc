@@ -15,9 +15,10 @@ class Sizes {
   Endpoint Of(const AttentionForm& f, const std::vector<size_t>& operands, char c) {
     Endpoint size;
     Dimension known;
+    const bool repeats = f.repeated.find(c) != std::string::npos;
     for (size_t i : operands) {
-      if (i > 0 && f.repeated.find(c) != std::string::npos) continue;
-      const LabeledInput& x = f.operands[i];
+      // Of heads that k and v share, q tells how many they would be.
+      const LabeledInput& x = f.operands[repeats ? 0 : i];
       const size_t axis = x.labels.find(c);
       if (axis == std::string::npos) continue;
       const Dimension here = DimensionOf(context_, x.e, static_cast<int>(axis));

@@ -54,24 +54,6 @@ int64_t Number(uint64_t seed) {
 
 constexpr size_t kMaxSets = 28;
 
-// Sets the dimensions of the result that are constants among the scalars of which the model stacks
-// its shape: [batch, tokens, 8, 64].
-void SetStackedDims(const Rewriter& rw, const Node& n, Shape& out) {
-  // op names: ops whose input is the shape of their result
-  const size_t slot = n.op == "Reshape" || n.op == "BroadcastTo" ? 1 : 0;
-  if (slot == 0 && n.op != "Fill") return;
-  if (!out.has_rank() || !rw.Has(n.inputs[slot].node)) return;
-  const Node& stack = rw.node(n.inputs[slot].node);
-  if (stack.op != "Pack" || static_cast<int>(stack.inputs.size()) != out.rank()) return;
-  for (int i = 0; i < out.rank(); ++i) {
-    const NodeId size = stack.inputs[static_cast<size_t>(i)].node;
-    const Tensor* value = rw.Has(size) ? ConstantOf(rw.node(size)) : nullptr;
-    if (out.dim(i) >= 0 || value == nullptr || value->num_elements() != 1) continue;
-    const auto number = IntegerValues(*value);
-    if (number.ok() && (*number)[0] >= 0) out.set_dim(i, (*number)[0]);
-  }
-}
-
 }  // namespace
 
 const TensorSpec& ShapeInfo::Spec(Endpoint e) {
@@ -88,6 +70,35 @@ const TensorSpec& ShapeInfo::Spec(Endpoint e) {
   }
   return static_cast<size_t>(e.port) < k.outputs.size() ? k.outputs[static_cast<size_t>(e.port)]
                                                         : UnknownSpec();
+}
+
+// Sets dimensions of a node's result that are known of the shape that it is given: one of a tensor,
+// or one stacked from scalars, of which some are constant, as in [batch, tokens, 8, 64].
+void ShapeInfo::SetGivenDims(const Node& n, Shape& out) {
+  // op names: ops whose input is the shape of their result
+  const size_t slot = n.op == "Reshape" || n.op == "BroadcastTo" ? 1 : 0;
+  if (slot == 0 && n.op != "Fill") return;
+  if (!out.has_rank() || !rw_.Has(n.inputs[slot].node)) return;
+  const Node& given = rw_.node(n.inputs[slot].node);
+  Shape tensor = Shape::Unknown();
+  if (given.op == "Shape" && rw_.Has(given.inputs[0].node)) {
+    const Endpoint of = given.inputs[0];
+    const std::vector<TensorSpec>& outputs = known_[static_cast<size_t>(of.node)].outputs;
+    if (static_cast<size_t>(of.port) < outputs.size()) {
+      tensor = outputs[static_cast<size_t>(of.port)].shape;
+    }
+  }
+  const bool stacked = given.op == "Pack" && static_cast<int>(given.inputs.size()) == out.rank();
+  for (int i = 0; i < out.rank(); ++i) {
+    if (out.dim(i) >= 0) continue;
+    if (tensor.has_rank() && tensor.rank() == out.rank()) out.set_dim(i, tensor.dim(i));
+    if (!stacked) continue;
+    const NodeId size = given.inputs[static_cast<size_t>(i)].node;
+    const Tensor* value = rw_.Has(size) ? ConstantOf(rw_.node(size)) : nullptr;
+    if (value == nullptr || value->num_elements() != 1) continue;
+    const auto number = IntegerValues(*value);
+    if (number.ok() && (*number)[0] >= 0) out.set_dim(i, (*number)[0]);
+  }
 }
 
 void ShapeInfo::Compute(NodeId id) {
@@ -119,7 +130,7 @@ void ShapeInfo::Compute(NodeId id) {
   k.refused = !outputs.ok();
   if (outputs.ok()) {
     k.outputs = *std::move(outputs);
-    if (k.outputs.size() == 1) SetStackedDims(rw_, n, k.outputs[0].shape);
+    if (k.outputs.size() == 1) SetGivenDims(n, k.outputs[0].shape);
   } else if (auto dtypes = OutputDTypes(*op.info, n); dtypes.ok()) {
     for (DType d : *dtypes) k.outputs.push_back({d, Shape::Unknown(), nullptr});
   }

@@ -94,6 +94,7 @@ class ShapeInfo {
   int64_t NumberFor(int set, NodeId node, int port, int axis) const;
   const TensorSpec& Spec(Endpoint e);
   void Compute(NodeId id);
+  void SetGivenDims(const Node& n, Shape& out);
   void ProbeOne(int set, NodeId id);
   // Null if the assignment is impossible there, or the rank is not known.
   const Shape* ProbedShape(int set, Endpoint e, bool* impossible);

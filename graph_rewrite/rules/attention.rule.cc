@@ -42,6 +42,8 @@ Outcome FuseAttention(RuleContext& context, NodeId id) {
   if (f.windows != 0 && !f.shapes.empty()) {
     return Outcome::Skip(3, "a Shape reads scores of windows", id);
   }
+  MoveProducers(context, f);
+  AbsorbMoves(context, f);
   std::vector<int32_t> merged;
   if (f.windows != 0) {
     const absl::Status split = SplitWindows(context, f, merged);
@@ -86,6 +88,7 @@ const RuleRegistration attention({
     .dtypes = "float bfloat16",
     .anchors = "Softmax",
     .apply = FuseAttention,
+    .after = "FuseRotaryHalves FuseRotaryTurned",
 });
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST_F(Shapes, LengthsOfFloatsAreFollowed) {
   EXPECT_FALSE(Into("column3", "x"));
 }
 
-TEST_F(Shapes, ConstantsOfAStackedShapeAreDimensions) {
+TEST_F(Shapes, KnownPartsOfAGivenShapeAreDimensions) {
   Load(R"(
     %x = Placeholder() {shape=<?,?,6>}
     %s = Shape(%x) {out_type=int32}
@@ -117,10 +117,14 @@ TEST_F(Shapes, ConstantsOfAStackedShapeAreDimensions) {
     %z = Reshape(%x, %open)
     %value = Const() {value=float<>{1}}
     %f = Fill(%shape, %value)
+    %flat = Const() {value=int32<1>{-1}}
+    %row = Reshape(%x, %flat)
+    %back = Reshape(%row, %s)
   )");
   EXPECT_EQ(info_->shape(At("y")), Shape({-1, -1, 2, 3}));
   EXPECT_EQ(info_->shape(At("z")), Shape({-1, -1, 2, 3}));
   EXPECT_EQ(info_->shape(At("f")), Shape({-1, -1, 2, 3}));
+  EXPECT_EQ(info_->shape(At("back")), Shape({-1, -1, 6}));
 }
 
 }  // namespace
