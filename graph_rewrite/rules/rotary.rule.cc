@@ -4,7 +4,8 @@
 //   x * cos + concat(-b, a) * sin                         or all of the last axis
 //
 // as people, KerasHub (which stacks -b and a before the last axis, and reshapes) and Hugging Face's
-// transformers write it.
+// transformers write it; GPT-J stacks them after the last axis, where a and b are the elements at
+// even and at odd places.
 #include <array>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "env/status.h"
+#include "graph_rewrite/attention.h"
 #include "graph_rewrite/elements.h"
 #include "graph_rewrite/rule.h"
 
@@ -53,6 +55,41 @@ int HalfOfStridedSlice(RuleContext& context, const Node& n, int rank, int64_t si
   const int64_t to = bound(end[last], (ends >> last & 1) != 0, size);
   if (from == 0 && to == size / 2) return 0;
   return from == size / 2 && to >= size ? 1 : -1;
+}
+
+// Every second element along the last axis alone, of `rank` axes of which the last has an even
+// `size`, by a StridedSlice from the first (0) or from the second one (1) on; -1: neither.
+int EveryOtherOfStridedSlice(RuleContext& context, const Node& n, int rank, int64_t size) {
+  const std::vector<int64_t> begin = ConstantIntegers(context, n.inputs[1]);
+  const std::vector<int64_t> end = ConstantIntegers(context, n.inputs[2]);
+  const std::vector<int64_t> strides = ConstantIntegers(context, n.inputs[3]);
+  const int64_t begins = MaskAttr(n, "begin_mask"), ends = MaskAttr(n, "end_mask");
+  const int64_t ellipsis = MaskAttr(n, "ellipsis_mask");
+  if (MaskAttr(n, "new_axis_mask") != 0 || MaskAttr(n, "shrink_axis_mask") != 0) return -1;
+  if (begin.empty() || begin.size() != end.size() || begin.size() != strides.size()) return -1;
+  const size_t last = begin.size() - 1;
+  if (ellipsis == 0 && static_cast<int>(begin.size()) != rank) return -1;
+  for (size_t i = 0; i < last; ++i) {
+    const bool whole = ((begins & ends) >> i & 1) != 0 || (ellipsis >> i & 1) != 0;
+    if (!whole || strides[i] != 1) return -1;
+  }
+  const bool to_end = (ends >> last & 1) != 0 || end[last] >= size;
+  if ((ellipsis >> last & 1) != 0 || strides[last] != 2 || !to_end) return -1;
+  const int64_t from = (begins >> last & 1) != 0 ? 0 : begin[last];
+  return from == 0 || from == 1 ? static_cast<int>(from) : -1;
+}
+
+// The elements of x at even (0) or at odd (1) places along its last axis.
+std::optional<HalfRow> FindEveryOther(RuleContext& context, Endpoint e) {
+  const Node& n = context.Candidate(e);
+  if (n.op != "StridedSlice") return std::nullopt;
+  const Endpoint x = n.inputs[0];
+  const Shape& shape = context.shapes.shape(x);
+  if (!shape.has_rank() || shape.rank() == 0) return std::nullopt;
+  const int64_t size = shape.dim(shape.rank() - 1);
+  if (size <= 0 || size % 2 != 0) return std::nullopt;
+  const int which = EveryOtherOfStridedSlice(context, n, shape.rank(), size);
+  return which < 0 ? std::nullopt : std::optional<HalfRow>({x, which});
 }
 
 std::optional<HalfRow> FindHalfRow(RuleContext& context, Endpoint e) {
@@ -103,17 +140,19 @@ absl::Status CheckAngles(RuleContext& context, Endpoint x, Endpoint cos, Endpoin
   const Shape& shape = context.shapes.shape(x);
   const int64_t size = shape.dim(shape.rank() - 1);
   for (Endpoint e : {cos, sin}) {
-    const Shape& angles = context.shapes.shape(e);
-    if (!angles.has_rank() || angles.rank() == 0 ||
-        angles.dim(angles.rank() - 1) != (whole ? size : size / 2)) {
+    // Of the same shape but for the last dimension: the size is known at least for all inputs.
+    if (!context.shapes.SameShapeButLast(e, e, whole ? size : size / 2)) {
       return WhyNot("cos and sin are not known to have the size of the last axis, or half of it");
     }
   }
   return absl::OkStatus();
 }
 
-Outcome Rotate(RuleContext& context, NodeId id, Endpoint x, Endpoint cos, Endpoint sin,
-               bool whole) {
+// How the elements of a row make pairs.
+enum class Pairs { kNone, kHalves, kNeighbors };
+
+Outcome Rotate(RuleContext& context, NodeId id, Endpoint x, Endpoint cos, Endpoint sin, bool whole,
+               Pairs pairs) {
   if (const absl::Status s = CheckAngles(context, x, cos, sin, whole); !s.ok()) {
     return Outcome::Skip(4, std::string(s.message()), id);
   }
@@ -124,6 +163,7 @@ Outcome Rotate(RuleContext& context, NodeId id, Endpoint x, Endpoint cos, Endpoi
   made.device = context.node(id).device;
   made.inputs = {x, cos, sin};
   made.attrs["T"] = context.shapes.dtype(x);
+  made.attrs["interleaved"] = pairs == Pairs::kNeighbors;
   const auto added = context.AddNode(std::move(made));
   if (!added.ok()) return Outcome::Skip(4, std::string(added.status().message()), id);
   context.rw.ReplaceNode(id, {*added, 0});
@@ -160,32 +200,46 @@ Outcome FuseRotaryHalves(RuleContext& context, NodeId id) {
   if (ac->factor != bc->factor || bs->factor != as->factor) {
     return Outcome::Skip(3, "the halves are rotated by different angles", id);
   }
-  return Rotate(context, id, x, ac->factor, bs->factor, false);
+  return Rotate(context, id, x, ac->factor, bs->factor, false, Pairs::kHalves);
 }
 
-// Whether e is concat(-b, a), read by `reader` alone.
-bool IsTurned(RuleContext& context, Endpoint e, NodeId reader, Endpoint x) {
+// Whether only `reader` reads the node, apart from Shape nodes: models reshape to what these say.
+bool IsReadBeside(RuleContext& context, NodeId id, NodeId reader) {
+  std::vector<NodeId> shapes;
+  return ReaderBesideShapes(context, id, shapes) == reader || context.HasOnlyReader(id, reader);
+}
+
+// Of which pairs a and b are, if e is concat(-b, a) and read by `reader` alone.
+Pairs FindTurned(RuleContext& context, Endpoint e, NodeId reader, Endpoint x) {
+  Pairs pairs = Pairs::kHalves;
   const Node* joined = &context.Candidate(e);
-  if (joined->op.empty() || !context.HasOnlyReader(joined->id, reader)) return false;
+  if (joined->op.empty() || !IsReadBeside(context, joined->id, reader)) return Pairs::kNone;
   if (joined->op == "Reshape") {  // of a stack: the same elements in the same order
-    if (!context.shapes.SameShape({joined->id, 0}, x)) return false;
+    if (!context.shapes.SameShape({joined->id, 0}, x)) return Pairs::kNone;
     const NodeId reshape = joined->id;
     joined = &context.Candidate(joined->inputs[0]);
     const int64_t* axis = joined->attr<int64_t>("axis");
     const int rank = context.shapes.rank(x);
     if (joined->op != "Pack" || joined->inputs.size() != 2 || axis == nullptr ||
-        (*axis != -2 && *axis != rank - 1) || !context.HasOnlyReader(joined->id, reshape)) {
-      return false;
+        !IsReadBeside(context, joined->id, reshape)) {
+      return Pairs::kNone;
+    }
+    if (*axis == -1 || *axis == rank) {
+      pairs = Pairs::kNeighbors;
+    } else if (*axis != -2 && *axis != rank - 1) {
+      return Pairs::kNone;
     }
   } else if (joined->op != "ConcatV2" || joined->inputs.size() != 3 ||
              !IsLast(context, joined->inputs[2], context.shapes.rank(x))) {
-    return false;
+    return Pairs::kNone;
   }
   const Node& negated = context.Candidate(joined->inputs[0]);
-  if (negated.op != "Neg" || !context.HasOnlyReader(negated.id, joined->id)) return false;
-  const auto b = FindHalfRow(context, negated.inputs[0]);
-  const auto a = FindHalfRow(context, joined->inputs[1]);
-  return a.has_value() && b.has_value() && a->x == x && b->x == x && a->which == 0 && b->which == 1;
+  if (negated.op != "Neg" || !context.HasOnlyReader(negated.id, joined->id)) return Pairs::kNone;
+  const auto find = pairs == Pairs::kNeighbors ? FindEveryOther : FindHalfRow;
+  const auto b = find(context, negated.inputs[0]), a = find(context, joined->inputs[1]);
+  const bool found =
+      a.has_value() && b.has_value() && a->x == x && b->x == x && a->which == 0 && b->which == 1;
+  return found ? pairs : Pairs::kNone;
 }
 
 // x * cos + concat(-b, a) * sin
@@ -199,14 +253,15 @@ Outcome FuseRotaryTurned(RuleContext& context, NodeId id) {
     for (size_t i : {0, 1}) {
       for (size_t k : {0, 1}) {
         const Endpoint x = plain.inputs[i];
-        if (!IsTurned(context, other.inputs[k], other.id, x)) continue;
+        const Pairs pairs = FindTurned(context, other.inputs[k], other.id, x);
+        if (pairs == Pairs::kNone) continue;
         if (!context.HasOnlyReader(plain.id, id) || !context.HasOnlyReader(other.id, id)) {
           return Outcome::Skip(2, "a product has other readers", id);
         }
         if (!context.shapes.SameShape(x, {id, 0})) {
           return Outcome::Skip(3, "the result is not shaped as the operand", id);
         }
-        return Rotate(context, id, x, plain.inputs[1 - i], other.inputs[1 - k], true);
+        return Rotate(context, id, x, plain.inputs[1 - i], other.inputs[1 - k], true, pairs);
       }
     }
   }
@@ -224,7 +279,8 @@ const RuleRegistration rotary_halves({
 
 const RuleRegistration rotary_turned({
     .name = "FuseRotaryTurned",
-    .doc = "x * cos + concat(-b, a) * sin, a and b the halves of x along the last axis",
+    .doc = "x * cos + concat(-b, a) * sin, a and b the halves of x along the last axis, or its "
+           "elements at even and odd places",
     .phase = Phase::kFuse,
     .dtypes = "float half bfloat16",
     .anchors = "AddV2",

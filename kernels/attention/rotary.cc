@@ -13,6 +13,7 @@ namespace {
 
 struct RotaryProblem {
   int64_t rows = 0, half = 0, second = 0;
+  bool interleaved = false;
   CollapsedBroadcast angles;  // the rows of cos and sin, in elements
 
   // The first element of a row of cos (0) or sin (1).
@@ -33,6 +34,7 @@ absl::StatusOr<RotaryProblem> RotaryProblemOf(const PrepareContext& p) {
   RotaryProblem problem;
   const int64_t n = x.dim(x.rank() - 1), angles = cos.dim(cos.rank() - 1);
   problem.half = n / 2;
+  problem.interleaved = p.attrs().Bool("interleaved", false);
   problem.second = angles == n ? problem.half : 0;
   problem.rows = n == 0 ? 0 : x.num_elements() / n;
   TENON_ASSIGN_OR_RETURN(problem.angles,
@@ -48,7 +50,8 @@ class RotaryKernel final : public FloatRowsKernel {
   RotaryKernel(RotaryProblem problem, DType dtype, int threads)
       : FloatRowsKernel(problem.rows, 0.2 * static_cast<double>(problem.half) + 10, dtype,
                         /*floats=*/6 * problem.half, threads),
-        problem_(std::move(problem)) {}
+        problem_(std::move(problem)),
+        row_fn_(FindRotaryRow(problem_.interleaved)) {}
 
  private:
   void RunFloat(const RunContext& context, int64_t begin, int64_t end) const override {
@@ -81,7 +84,7 @@ class RotaryKernel final : public FloatRowsKernel {
   }
 
   const RotaryProblem problem_;
-  const RotaryRowFn row_fn_ = FindRotaryRow();
+  const RotaryRowFn row_fn_;
 };
 
 }  // namespace
@@ -97,10 +100,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> RotaryReference(PrepareContext& p) {
         const T* sin = context.input<T>(2) + problem.AngleOffset(1, r);
         T* y = context.output<T>(0) + r * 2 * h;
         for (int64_t i = 0; i < h; ++i) {
-          const int64_t k = problem.second + i;
-          const auto a = ToCompute(x[i]), b = ToCompute(x[h + i]);
-          y[i] = static_cast<T>(a * ToCompute(cos[i]) - b * ToCompute(sin[i]));
-          y[h + i] = static_cast<T>(b * ToCompute(cos[k]) + a * ToCompute(sin[k]));
+          const int64_t first = problem.interleaved ? 2 * i : i;
+          const int64_t last = problem.interleaved ? first + 1 : h + i;
+          const int64_t k = problem.interleaved ? last : problem.second + i;
+          const auto a = ToCompute(x[first]), b = ToCompute(x[last]);
+          y[first] = static_cast<T>(a * ToCompute(cos[first]) - b * ToCompute(sin[first]));
+          y[last] = static_cast<T>(b * ToCompute(cos[k]) + a * ToCompute(sin[k]));
         }
       }
       return absl::OkStatus();

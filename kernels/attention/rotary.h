@@ -3,7 +3,11 @@
 //   y[i]     = x[i] * cos[i]         - x[i + h] * sin[i]
 //   y[i + h] = x[i + h] * cos[i + h] + x[i] * sin[i + h],    h = n / 2,
 //
-// where rows of `cos` and `sin` have n elements, or h, which serve both halves.
+// where rows of `cos` and `sin` have n elements, or h, which serve both halves. With the attribute
+// `interleaved`, pairs are neighbors, and cos and sin have n elements:
+//
+//   y[2i]     = x[2i] * cos[2i]         - x[2i + 1] * sin[2i]
+//   y[2i + 1] = x[2i + 1] * cos[2i + 1] + x[2i] * sin[2i + 1]
 #ifndef TENON_KERNELS_ATTENTION_ROTARY_H_
 #define TENON_KERNELS_ATTENTION_ROTARY_H_
 

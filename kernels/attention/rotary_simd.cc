@@ -30,7 +30,27 @@ void RotateRow(const RotaryRow& row) {
   }
 }
 
-RotaryRowFn RotaryFn() { return &RotateRow; }
+void RotateNeighbors(const RotaryRow& row) {
+  const size_t n = 2 * row.half;
+  size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  for (; i + lanes <= n; i += lanes) {
+    const Vf x = hn::LoadU(d, row.x + i);
+    const Vf xc = hn::Mul(x, hn::LoadU(d, row.cos + i));
+    const Vf other = hn::Mul(hn::Shuffle2301(x), hn::LoadU(d, row.sin + i));
+    hn::StoreU(hn::OddEven(hn::Add(xc, other), hn::Sub(xc, other)), d, row.y + i);
+  }
+#endif
+  for (; i < n; i += 2) {
+    const float a = row.x[i], b = row.x[i + 1];
+    row.y[i] = a * row.cos[i] - b * row.sin[i];
+    row.y[i + 1] = b * row.cos[i + 1] + a * row.sin[i + 1];
+  }
+}
+
+RotaryRowFn RotaryFn(bool interleaved) { return interleaved ? &RotateNeighbors : &RotateRow; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon
@@ -41,7 +61,7 @@ namespace tenon {
 
 HWY_EXPORT(RotaryFn);
 
-RotaryRowFn FindRotaryRow() { return HWY_DYNAMIC_DISPATCH(RotaryFn)(); }
+RotaryRowFn FindRotaryRow(bool interleaved) { return HWY_DYNAMIC_DISPATCH(RotaryFn)(interleaved); }
 
 }  // namespace tenon
 #endif

@@ -17,7 +17,7 @@ struct RotaryRow {
   size_t second = 0;
 };
 using RotaryRowFn = void (*)(const RotaryRow& row);
-RotaryRowFn FindRotaryRow();
+RotaryRowFn FindRotaryRow(bool interleaved);
 
 }  // namespace tenon
 

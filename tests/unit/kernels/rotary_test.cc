@@ -23,13 +23,15 @@ struct RotaryCase {
 class RotaryTest : public TargetTest<RotaryCase> {
  protected:
   static absl::StatusOr<Tensor> Rotated(const std::string& op, DType dtype,
-                                        const std::vector<Tensor>& inputs, int threads) {
+                                        const std::vector<Tensor>& inputs, int threads,
+                                        bool interleaved = false) {
     static const Flags& flags = *new Flags();
     Services services;
     services.flags = &flags;
     services.threads = threads;
     Node node = MakeNode(op);
     node.attrs["T"] = AttrValue(dtype);
+    node.attrs["interleaved"] = AttrValue(interleaved);
     auto outputs = Evaluate(node, inputs, services);
     if (!outputs.ok()) return outputs.status();
     return (*outputs)[0];
@@ -70,6 +72,26 @@ TEST_P(RotaryTest, AgreesWithDouble) {
           ASSERT_NEAR(y->data<float>()[r * n + i], first, 8 * 0x1p-24) << op << r << " " << i;
           ASSERT_NEAR(y->data<float>()[r * n + h + i], last, 8 * 0x1p-24) << op << r << " " << i;
         }
+      }
+    }
+  }
+}
+
+TEST_P(RotaryTest, NeighborsAgreeWithDouble) {
+  const auto [shape, angles] = GetCase();
+  const int64_t n = shape.dim(shape.rank() - 1), rows = shape.num_elements() / n;
+  if (angles.dim(angles.rank() - 1) != n) return;
+  const Tensor x = Uniform(shape, 1, -2, 2), cos = Uniform(angles, 2), sin = Uniform(angles, 3);
+  for (const char* op : {"_Rotary", "_MklNativeRotary"}) {
+    const auto y = Rotated(op, DType::kFloat, {x, cos, sin}, 2, /*interleaved=*/true);
+    ASSERT_TRUE(y.ok()) << y.status();
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t i = 0; i < n; ++i) {
+        const double own = x.data<float>()[r * n + i], other = x.data<float>()[r * n + (i ^ 1)];
+        const double turned = (i % 2 == 0 ? -other : other) * AngleAt(sin, shape, r, i);
+        ASSERT_NEAR(y->data<float>()[r * n + i], own * AngleAt(cos, shape, r, i) + turned,
+                    8 * 0x1p-24)
+            << op << r << " " << i;
       }
     }
   }
@@ -131,6 +153,9 @@ TEST(Rotary, ChecksItsShapes) {
   EXPECT_TRUE(absl::IsInvalidArgument(run({2, 6}, {3}, {6})));
   EXPECT_TRUE(absl::IsInvalidArgument(run({2, 6}, {3, 2, 6}, {6})));
   EXPECT_TRUE(absl::IsInvalidArgument(run({2, 6}, {3, 6}, {6})));
+  node.attrs["interleaved"] = AttrValue(true);
+  EXPECT_TRUE(absl::IsInvalidArgument(run({2, 6}, {3}, {3})));
+  EXPECT_TRUE(run({2, 6}, {6}, {6}).ok());
 }
 
 }  // namespace
