@@ -112,7 +112,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeForward(PrepareContext& p, Pool pool
   const bool pseudo_random = p.attrs().Bool("pseudo_random", false);
   // A run of a deterministic op starts the sequence anew.
   const bool repeats = p.attrs().Bool("deterministic", false);
-  const auto random = RandomSequence::Make(p.attrs());
+  const auto random = RandomSequence::Of(p.attrs());
   const int threads = p.services().threads;
   const double taps = static_cast<double>(m.in[1] * m.channels) *
                       (static_cast<double>(m.in[0]) / static_cast<double>(m.out[0]) + 1);

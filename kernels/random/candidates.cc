@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> SampleCandidates(PrepareContext& p,
                        p.attrs().Bool("unique", false)};
   if (distribution == CandidateDistribution::kAll) sampler.range = sampler.count;
   const int64_t true_classes = p.input_shape(0).num_elements();
-  return MakeKernel([=, sequence = RandomSequence::Make(p.attrs())](RunContext& r) -> absl::Status {
+  return MakeKernel([=, sequence = RandomSequence::Of(p.attrs())](RunContext& r) -> absl::Status {
     const int64_t* const classes = r.input<int64_t>(0);
     for (int64_t i = 0; i < true_classes; ++i) {
       if (classes[i] >= 0 && classes[i] < sampler.range) continue;

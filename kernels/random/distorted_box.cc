@@ -183,18 +183,17 @@ absl::StatusOr<std::unique_ptr<Kernel>> DistortedBox(PrepareContext& p) {
   const bool has_covered = p.num_inputs() > 2, has_seed = p.num_inputs() > 3;
   const DType seed_type = has_seed ? p.input_dtype(3) : DType::kInvalid;
   return DispatchType(Ints{}, p.input_dtype(0), [&]<typename T>() {
-    return MakeKernel(
-        [=, sequence = RandomSequence::Make(p.attrs())](RunContext& r) -> absl::Status {
-          CropLimits at_run = limits;
-          if (has_covered) at_run.covered = *r.input<float>(2);
-          if (!(at_run.covered >= 0)) {
-            return InvalidArgument("min_object_covered must not be negative, is ", at_run.covered);
-          }
-          const Philox generator = has_seed
-                                       ? PhiloxOfSeed(seed_type, r.input(3))
-                                       : sequence->Take(static_cast<uint64_t>(limits.attempts) * 4);
-          return SampleBox<T>(r, at_run, boxes, PhiloxStream(generator));
-        });
+    return MakeKernel([=, sequence = RandomSequence::Of(p.attrs())](RunContext& r) -> absl::Status {
+      CropLimits at_run = limits;
+      if (has_covered) at_run.covered = *r.input<float>(2);
+      if (!(at_run.covered >= 0)) {
+        return InvalidArgument("min_object_covered must not be negative, is ", at_run.covered);
+      }
+      const Philox generator = has_seed
+                                   ? PhiloxOfSeed(seed_type, r.input(3))
+                                   : sequence->Take(static_cast<uint64_t>(limits.attempts) * 4);
+      return SampleBox<T>(r, at_run, boxes, PhiloxStream(generator));
+    });
   });
 }
 

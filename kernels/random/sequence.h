@@ -6,15 +6,32 @@
 #include <cstdint>
 #include <memory>
 
+#include "env/status.h"
 #include "graph/attr_reader.h"
+#include "graph/object.h"
 #include "kernels/random/philox.h"
 
 namespace tenon {
 
 // Seeded by the attributes seed and seed2 (randomly if both are 0).
-class RandomSequence {
+class RandomSequence final : public Object {
  public:
-  static std::shared_ptr<RandomSequence> Make(const AttrReader& attrs) {
+  // A node's attribute that holds its sequence, which all kernels of the node continue. A node
+  // without it has a sequence in each kernel.
+  static constexpr const char* kAttr = "_sequence";
+
+  // Gives a random op's node its sequence; other nodes stay as they are.
+  static absl::Status Attach(Node& node) {
+    if (node.attr<int64_t>("seed") == nullptr || node.attr<int64_t>("seed2") == nullptr) {
+      return absl::OkStatus();
+    }
+    TENON_ASSIGN_OR_RETURN(node.attrs[kAttr], ObjectTensor(DType::kResource, Of(AttrReader(node))));
+    return absl::OkStatus();
+  }
+  static std::shared_ptr<RandomSequence> Of(const AttrReader& attrs) {
+    if (const Tensor* held = attrs.node().attr<Tensor>(kAttr); held != nullptr) {
+      return ObjectAs<RandomSequence>(held->data<ObjectPtr>()[0]);
+    }
     const uint64_t seed = static_cast<uint64_t>(attrs.Int("seed", 0));
     const uint64_t seed2 = static_cast<uint64_t>(attrs.Int("seed2", 0));
     return std::make_shared<RandomSequence>(
@@ -37,8 +54,8 @@ class RandomSequence {
   std::atomic<uint64_t> used_ = 0;
 };
 
-// Reserved for each output, whatever the distribution.
-inline constexpr uint64_t kRandomSamplesPerOutput = 256;
+// Reserved for each output, whatever the distribution: 256 blocks of four.
+inline constexpr uint64_t kRandomSamplesPerOutput = 4 * 256;
 
 }  // namespace tenon
 

@@ -157,7 +157,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> StatefulTruncatedNormals(PrepareContext&
   const bool same = (shapes[0].rank() == 0 || shapes[0].dim(0) == 1) &&
                     (shapes[1].rank() == 0 || shapes[1].dim(0) == 1) && shapes[2].rank() == 0 &&
                     shapes[3].rank() == 0;
-  const auto sequence = RandomSequence::Make(p.attrs());
+  const auto sequence = RandomSequence::Of(p.attrs());
   return DispatchType(Types{}, p.output_dtype(0), [&]<typename T>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeAtRun(run, shape_type, rank));

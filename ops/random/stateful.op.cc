@@ -26,14 +26,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> Random(PrepareContext& p) {
   const Shape planned = p.output_shape(0);
   const DType dtype = p.output_dtype(0), shape_type = p.input_dtype(0);
   const int64_t rank = p.input_shape(0).dim(0);
-  return MakeKernel(
-      [=, sequence = RandomSequence::Make(p.attrs())](RunContext& run) -> absl::Status {
-        TENON_ASSIGN_OR_RETURN(const RandomOutput out, OutputAtRun(run, planned, shape_type, rank));
-        const uint64_t count = static_cast<uint64_t>(out.count);
-        FillRandom(distribution, dtype, sequence->Take(count * kRandomSamplesPerOutput), out.data,
-                   out.count);
-        return absl::OkStatus();
-      });
+  return MakeKernel([=, sequence = RandomSequence::Of(p.attrs())](RunContext& run) -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(const RandomOutput out, OutputAtRun(run, planned, shape_type, rank));
+    const uint64_t count = static_cast<uint64_t>(out.count);
+    FillRandom(distribution, dtype, sequence->Take(count * kRandomSamplesPerOutput), out.data,
+               out.count);
+    return absl::OkStatus();
+  });
 }
 
 absl::Status UniformIntShape(ShapeContext& c) {
@@ -46,23 +45,22 @@ absl::StatusOr<std::unique_ptr<Kernel>> UniformInt(PrepareContext& p) {
   const Shape planned = p.output_shape(0);
   const DType dtype = p.output_dtype(0), shape_type = p.input_dtype(0);
   const int64_t rank = p.input_shape(0).dim(0);
-  return MakeKernel(
-      [=, sequence = RandomSequence::Make(p.attrs())](RunContext& run) -> absl::Status {
-        TENON_ASSIGN_OR_RETURN(const RandomOutput out, OutputAtRun(run, planned, shape_type, rank));
-        if (out.count == 0) return absl::OkStatus();
-        TENON_ASSIGN_OR_RETURN(const IntRange range, RangeAt(dtype, run.input(1), run.input(2)));
-        const uint64_t count = static_cast<uint64_t>(out.count);
-        FillRandomInts(dtype, sequence->Take(count * kRandomSamplesPerOutput), range.low,
-                       range.size, out.data, out.count);
-        return absl::OkStatus();
-      });
+  return MakeKernel([=, sequence = RandomSequence::Of(p.attrs())](RunContext& run) -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(const RandomOutput out, OutputAtRun(run, planned, shape_type, rank));
+    if (out.count == 0) return absl::OkStatus();
+    TENON_ASSIGN_OR_RETURN(const IntRange range, RangeAt(dtype, run.input(1), run.input(2)));
+    const uint64_t count = static_cast<uint64_t>(out.count);
+    FillRandomInts(dtype, sequence->Take(count * kRandomSamplesPerOutput), range.low, range.size,
+                   out.data, out.count);
+    return absl::OkStatus();
+  });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> Shuffle(PrepareContext& p) {
   const ShuffledRows rows = ShuffledRows::Of(p);
-  return MakeKernel([=, sequence = RandomSequence::Make(p.attrs())](RunContext& run) {
+  return MakeKernel([=, sequence = RandomSequence::Of(p.attrs())](RunContext& run) {
     const bool still = rows.rows < 2 || rows.width == 0;
-    rows.Run(run, sequence->Take(still ? 0 : static_cast<uint64_t>(rows.rows)));
+    rows.Run(run, sequence->Take(still ? 0 : static_cast<uint64_t>(rows.rows - 1)));
     return absl::OkStatus();
   });
 }
@@ -70,7 +68,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Shuffle(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> Multinomial(PrepareContext& p) {
   const int64_t batch = p.input_shape(0).dim(0);
   TENON_ASSIGN_OR_RETURN(const LogitsSampler sampler, LogitsSampler::Make(p));
-  return MakeKernel([=, sequence = RandomSequence::Make(p.attrs())](RunContext& run) {
+  return MakeKernel([=, sequence = RandomSequence::Of(p.attrs())](RunContext& run) {
     const int64_t samples = std::max<int64_t>(0, *run.input<int32_t>(1));
     // Two numbers per sample, in groups of four.
     const uint64_t outputs = static_cast<uint64_t>(batch * ((samples + 3) / 4 * 4) * 2);
@@ -95,13 +93,12 @@ absl::Status SampledShape(ShapeContext& c) {
 template <Sampled what>
 absl::StatusOr<std::unique_ptr<Kernel>> SampledKernel(PrepareContext& p) {
   const auto sampler = RejectionSampler::Of(p, what, 1, /*appended=*/true);
-  return MakeKernel(
-      [=, sequence = RandomSequence::Make(p.attrs())](RunContext& run) -> absl::Status {
-        TENON_ASSIGN_OR_RETURN(const RandomOutput out, sampler.OutputAt(run));
-        sampler.Fill(run, out,
-                     sequence->Take(static_cast<uint64_t>(out.count) * kRandomSamplesPerOutput));
-        return absl::OkStatus();
-      });
+  return MakeKernel([=, sequence = RandomSequence::Of(p.attrs())](RunContext& run) -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(const RandomOutput out, sampler.OutputAt(run));
+    sampler.Fill(run, out,
+                 sequence->Take(static_cast<uint64_t>(out.count) * kRandomSamplesPerOutput));
+    return absl::OkStatus();
+  });
 }
 
 // Dimensions of the image may be unknown (-1).
@@ -138,29 +135,28 @@ absl::Status CropShape(ShapeContext& c) {
 absl::StatusOr<std::unique_ptr<Kernel>> Crop(PrepareContext& p) {
   const Shape in = p.input_shape(0), planned = p.output_shape(0);
   const DType dtype = p.input_dtype(0);
-  return MakeKernel(
-      [=, sequence = RandomSequence::Make(p.attrs())](RunContext& run) -> absl::Status {
-        const int64_t height = run.input<int64_t>(1)[0], width = run.input<int64_t>(1)[1];
-        TENON_RETURN_IF_ERROR(CheckCrop(in, height, width));
-        void* out = run.output(0);
-        if (!planned.IsComplete()) {
-          TENON_ASSIGN_OR_RETURN(out, run.AllocateOutput(0, Shape({height, width, in.dim(2)})));
-        }
-        PhiloxStream stream(sequence->Take(2));
-        // A dimension that stays whole takes no number.
-        auto draw = [&](int64_t whole, int64_t part) {
-          return whole > part ? stream.Next() % static_cast<uint32_t>(whole - part + 1) : 0;
-        };
-        const int64_t left = draw(in.dim(1), width), top = draw(in.dim(0), height);
-        const int64_t row = in.dim(1) * in.dim(2), offset = top * row + left * in.dim(2);
-        VisitStorage(dtype, [&]<typename T>() {
-          T* to = static_cast<T*>(out);
-          for (int64_t y = 0; y < height; ++y) {
-            to = std::copy_n(run.input<T>(0) + offset + y * row, width * in.dim(2), to);
-          }
-        });
-        return absl::OkStatus();
-      });
+  return MakeKernel([=, sequence = RandomSequence::Of(p.attrs())](RunContext& run) -> absl::Status {
+    const int64_t height = run.input<int64_t>(1)[0], width = run.input<int64_t>(1)[1];
+    TENON_RETURN_IF_ERROR(CheckCrop(in, height, width));
+    void* out = run.output(0);
+    if (!planned.IsComplete()) {
+      TENON_ASSIGN_OR_RETURN(out, run.AllocateOutput(0, Shape({height, width, in.dim(2)})));
+    }
+    PhiloxStream stream(sequence->Take(2));
+    // A dimension that stays whole takes no number.
+    auto draw = [&](int64_t whole, int64_t part) {
+      return whole > part ? stream.Next() % static_cast<uint32_t>(whole - part + 1) : 0;
+    };
+    const int64_t left = draw(in.dim(1), width), top = draw(in.dim(0), height);
+    const int64_t row = in.dim(1) * in.dim(2), offset = top * row + left * in.dim(2);
+    VisitStorage(dtype, [&]<typename T>() {
+      T* to = static_cast<T*>(out);
+      for (int64_t y = 0; y < height; ++y) {
+        to = std::copy_n(run.input<T>(0) + offset + y * row, width * in.dim(2), to);
+      }
+    });
+    return absl::OkStatus();
+  });
 }
 
 // Any integer, from the operating system's random numbers.

@@ -4,6 +4,7 @@
 
 #include "env/status.h"
 #include "graph_rewrite/loop_invariants.h"
+#include "kernels/random/sequence.h"
 #include "ops/op.h"
 #include "runtime/plan/body.h"
 
@@ -60,6 +61,7 @@ absl::StatusOr<Graph> WithoutWeights(const Graph& graph, SessionVariables& varia
       TENON_ASSIGN_OR_RETURN(weights[static_cast<size_t>(map(id))], variables.Handle(node));
       node.attrs.erase(kInitialValueAttr);
     }
+    TENON_RETURN_IF_ERROR(RandomSequence::Attach(node));
     TENON_RETURN_IF_ERROR(out.AddNode(std::move(node)).status());
   }
   for (const GraphInput& input : graph.inputs()) out.AddInput({input.name, map(input.node)});

@@ -291,6 +291,38 @@ class Tables(tf.Module):
             "sum": tf.reduce_sum(values), "fixed": self.fixed.lookup(words)}
 
 
+class Random(tf.Module):
+  """Seeded random ops, each of which continues its own sequence, whatever the shape."""
+
+  @tf.function(input_signature=[spec(tf.int32)])
+  def run(self, n: tf.Tensor) -> dict[str, tf.Tensor]:
+    shape, seeds = tf.stack([n, 2]), {"seed": 3, "seed2": 4}
+    values = {
+        "uniform": raw.RandomUniform(shape=shape, dtype=tf.float32, **seeds),
+        "the_same": raw.RandomUniform(shape=shape, dtype=tf.float32, **seeds),
+        "fixed_shape": raw.RandomUniform(shape=[3, 2], dtype=tf.float64, **seeds),
+        "normal": raw.RandomStandardNormal(shape=shape, dtype=tf.float32, **seeds),
+        "truncated": raw.TruncatedNormal(shape=shape, dtype=tf.float32, **seeds),
+        "integers": raw.RandomUniformInt(shape=shape, minval=0, maxval=1000, **seeds),
+        "gamma": raw.RandomGamma(shape=shape, alpha=[0.5, 3.0], **seeds),
+        "poisson": raw.RandomPoissonV2(shape=shape, rate=[0.5, 30.0], **seeds),
+        "categorical": raw.Multinomial(
+            logits=tf.zeros(tf.stack([n, 50])), num_samples=5, **seeds),
+        "shuffled": raw.RandomShuffle(value=tf.range(n * 3), **seeds),
+        "candidates": raw.UniformCandidateSampler(
+            true_classes=tf.ones(tf.stack([n, 1]), tf.int64), num_true=1, num_sampled=4,
+            unique=True, range_max=100, **seeds)[0]}
+    return {name: value[:2] for name, value in values.items()}
+
+
+def random(out: pathlib.Path) -> None:
+  target = stepping.fresh(out / "random")
+  model = Random()
+  tf.saved_model.save(model, str(target / "saved_model"), signatures=model.run)
+  stepping.write_steps(target, {"n": np.array([3, 2, 7, 3], np.int32)}, 6)
+  stepping.note(target)
+
+
 def tables(out: pathlib.Path) -> None:
   target = stepping.fresh(out / "tables")
   tf.saved_model.save(Tables(), str(target / "saved_model"))
@@ -420,7 +452,7 @@ def main() -> int:
   parser.add_argument("--out", required=True, type=pathlib.Path)
   parser.add_argument("names", nargs="*", help="order, optimizers, …; default: all")
   args = parser.parse_args()
-  for write in (order, optimizers, tf1_train, recurrent, stateful, tables):
+  for write in (order, optimizers, tf1_train, recurrent, stateful, tables, random):
     if not args.names or write.__name__ in args.names:
       write(args.out)
   return 0
