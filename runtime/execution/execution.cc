@@ -100,8 +100,9 @@ absl::StatusOr<Tensor> Execution::Take(const StepArg& arg) {
   Tensor* const slot = arg.last_read ? Slot(buffer.kind, buffer.index) : nullptr;
   if (slot == nullptr || !slot->valid()) return View(arg);
   Tensor t = std::exchange(*slot, Tensor());
-  if (buffer.kind == Buffer::Kind::kDynamic || t.shape() == arg.shape) return t;
-  return t.Reshaped(arg.shape);
+  // In a plan for many shapes, that of a feed is known only here.
+  if (buffer.kind == Buffer::Kind::kDynamic || !arg.shape.IsComplete()) return t;
+  return InShape(t, arg.shape);
 }
 
 void Execution::BringAt(int dynamic, Tensor t) {

@@ -400,6 +400,28 @@ TEST(Loops, GrowAndAlternate) {
   }
 }
 
+// One plan serves all sizes of a variable, which the branch gets as its owner.
+TEST(Loops, HandGrowingVariablesToBranches) {
+  LoopText grow;
+  grow.shape = "<?>";
+  grow.functions =
+      absl::StrReplaceAll(kBranches, {{"<4>", "<?>"}, {"%set = TestSet(%a, %i, %v)", R"(
+  %axis = Const() {dtype=int32, value=int32<>{0}}
+  %shape = Const() {dtype=int32, value=int32<1>{1}}
+  %w = Reshape(%v, %shape) {T=float, Tshape=int32}
+  %set = ConcatV2(%a, %w, %axis) {T=float, Tidx=int32, N=2})"}});
+  grow.body = kOdd;
+  grow.next_a = "%if";
+  auto session = Make(grow.Text());
+  for (const int n : {40, 3, 41}) {
+    const auto got = Values(*session, {Count(n), Tensor::Vector<float>({7, 8})});
+    ASSERT_EQ(got.size(), 1u);
+    std::vector<float> expected = {7, 8};
+    for (int i = 1; i < n; i += 2) expected.push_back(static_cast<float>(i));
+    EXPECT_EQ(got[0], expected);
+  }
+}
+
 TEST(Branches, AreChosenWhilePlanningIfTheConditionIsKnown) {
   auto session = Make(R"(
 in x = %x
