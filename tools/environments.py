@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Python environments outside the repository, created when missing.
 
-  tools/environments.py main|peers|zoo|explorer|cluster|types|wheels     prints the environment's python
+  tools/environments.py main|peers|zoo|packages|explorer|cluster|types|wheels  # prints its python
 
 `main` has TensorFlow (tools/requirements.txt), `peers` also everything that bench/compare
-measures (bench/requirements.txt), `zoo` the packages whose models its second table has, `explorer`
-the driver of a browser, `cluster` Ray, Spark and Dask, `types` mypy and pyright,
-`wheels` what builds and checks wheels. Each requirements.txt is written by tools/pin.sh. They are in ~/.cache/tenon, or in
+measures (bench/requirements.txt), `zoo` the packages whose models its second table has, `packages`
+those whose generating models tests export, `explorer` the driver of a browser, `cluster` Ray, Spark
+and Dask, `types` mypy and pyright, `wheels` what builds and checks wheels. Each requirements.txt is written by tools/pin.sh. They are in ~/.cache/tenon, or in
 the folder TENON_CACHE.
 """
 
@@ -29,6 +29,8 @@ KINDS = {"main": ("venv", ROOT / "tools" / "requirements.txt"),
          "peers": ("venv-peers", ROOT / "bench" / "requirements.txt"),
          "zoo": ("venv-zoo", ROOT / "tests" / "makers" / "zoo" /
                  "requirements.txt"),
+         "packages": ("venv-packages", ROOT / "tests" / "makers" /
+                      "packages" / "requirements.txt"),
          "explorer": ("venv-explorer", ROOT / "tests" / "explorer" /
                       "requirements.txt"),
          "cluster": ("venv-cluster", ROOT / "tests" / "cluster" /

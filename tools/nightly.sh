@@ -4,14 +4,14 @@
 # and a mixed load for an hour, all tests on clusters, the explorer with all models, the wheels and Debian packages,
 # graphs of up to 100,000 nodes, a model of 5 GB and tensors of 2^32 elements, a day of mixed work in one process.
 # Continues after a failure; ends with a line per part, which build/nightly.md keeps with the dates of the last runs.
-# Options: the parts to run (tests, isa, changes (of the fuzz corpus, at random), valgrind, asan, versions, faults, serve, cluster, explorer, debs, wheels, trixie (Debian 13), sizes, soak); default: all of these.
+# Options: the parts to run (tests, isa, changes (of the fuzz corpus, at random), packages (KerasHub's and transformers' generate), valgrind, asan, versions, faults, serve, cluster, explorer, debs, wheels, trixie (Debian 13), sizes, soak); default: all of these.
 # More parts, which run only if they are named until each has passed as a whole once: tsan, assertions, fuzz,
 # contract (single ops against TensorFlow), reproducible (two builds in different folders).
 # TENON_FUZZ_SECONDS: of CPU time for each fuzz target (600). TENON_SOAK_SECONDS: of mixed work (86400).
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(tests isa changes valgrind asan versions faults serve cluster explorer debs wheels trixie sizes soak)
+[ ${#parts[@]} -gt 0 ] || parts=(tests isa changes packages valgrind asan versions faults serve cluster explorer debs wheels trixie sizes soak)
 install_build_packages
 tensorflow_python
 
@@ -23,6 +23,14 @@ run_assertions() { "$TENON_ROOT/tools/sanitize.sh" assertions; }
 run_valgrind() { "$TENON_ROOT/tests/valgrind.sh"; }
 run_changes() {
   build_all && TENON_FUZZ_SEED=random TENON_FUZZ_SHARED_SECONDS=3600 "$TENON_BUILD/bin/fuzz_test" --gtest_filter='*FuzzCorpus.Changed*'
+}
+run_packages() {
+  local python models=$TENON_BUILD/packages maker
+  build_all && python=$(python3 "$TENON_ROOT/tools/environments.py" packages) || return 1
+  for maker in keras_hub_models transformers_models; do
+    "$python" "$TENON_ROOT/tests/makers/$maker.py" --out "$models" || return 1
+  done
+  TENON_TEST_STEPS=$models "$TENON_BUILD/bin/models_test" --gtest_filter='*StepsTest*'
 }
 run_contract() {
   build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/contract.py" --build "$TENON_BUILD" --seed "$(date +%j)"

@@ -41,6 +41,9 @@ def write_steps(target: pathlib.Path, inputs: Arrays, steps: int,
     for key, value in function(**fed).items():
       collected.setdefault(key, []).append(value.numpy())
   outputs = {k: np.stack(v) for k, v in collected.items()}
+  for key, value in outputs.items():
+    if value.dtype == object and any(text.endswith(b"\0") for text in value.flat):
+      raise SystemExit(f"{target.name}: {key} ends with a zero byte, which NumPy would drop")
   outputs = {k: v.astype("S") if v.dtype == object else v for k, v in outputs.items()}
   np.savez_compressed(target / f"feeds_{signature}.npz", **inputs)
   np.savez_compressed(target / f"steps_{signature}.npz", **outputs)

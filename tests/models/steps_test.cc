@@ -1,10 +1,11 @@
 // Models that change variables (tests/models/steps): consecutive runs in one session, compared with
 // the outputs that TensorFlow gave for each; gate on and off, session cache on and off, one thread
-// and two. A new session starts from the saved values.
+// and two. A new session starts from the saved values. TENON_TEST_STEPS: another folder.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -32,7 +33,8 @@ struct StepsCase {
 void PrintTo(const StepsCase& c, std::ostream* out) { *out << c.folder << " " << c.signature; }
 
 std::vector<StepsCase> AllCases() {
-  const fs::path root = SourcePath("tests/models/steps");
+  const char* const other = std::getenv("TENON_TEST_STEPS");
+  const fs::path root = other == nullptr ? fs::path(SourcePath("tests/models/steps")) : other;
   std::vector<StepsCase> cases;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
     std::string signature = entry.path().filename().string();
