@@ -1,5 +1,6 @@
 // tenon generate: continues a prompt with a generating model, and reports its speed.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "runtime/generate/generator.h"
 #include "runtime/generate/token_inputs.h"
 #include "tools/command.h"
+#include "tools/generate_at_once.h"
 #include "tools/model_args.h"
 #include "tools/text_model.h"
 
@@ -41,13 +43,6 @@ absl::StatusOr<std::vector<int64_t>> ParseIds(absl::string_view text, absl::stri
   }
   return ids;
 }
-
-struct Result {
-  std::vector<int64_t> prompt, tokens;  // empty if the model gives text
-  std::vector<std::string> text;
-  std::optional<double> first_ms;  // from the prompt to the first token
-  double total_ms = 0;
-};
 
 // Prints tokens, or what they add to the text, as they come.
 class Stream {
@@ -82,19 +77,21 @@ class Stream {
 };
 
 // A signature that is one step: this program loops.
-absl::StatusOr<Result> BySteps(const GenerateArgs& args, Generator& generator,
-                               std::vector<int64_t> prompt, const TextModel* detokenizer) {
+absl::StatusOr<GenerationResult> BySteps(const GenerateArgs& args, Generator& generator,
+                                         std::vector<int64_t> prompt,
+                                         const TextModel* detokenizer) {
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> stop, ParseIds(args.stop, "--stop"));
   Stream stream(detokenizer, args.json);
-  Result result;
+  GenerationResult result;
   result.prompt = std::move(prompt);
+  std::vector<int64_t>& tokens = result.tokens.emplace();
   const double start = NowMs();
   TENON_RETURN_IF_ERROR(generator.Prompt(result.prompt));
-  while (static_cast<int64_t>(result.tokens.size()) < args.max_tokens) {
+  while (static_cast<int64_t>(tokens.size()) < args.max_tokens) {
     TENON_ASSIGN_OR_RETURN(const int64_t token, generator.Next());
     if (!result.first_ms) result.first_ms = NowMs() - start;
     if (std::find(stop.begin(), stop.end(), token) != stop.end()) break;
-    result.tokens.push_back(token);
+    tokens.push_back(token);
     TENON_RETURN_IF_ERROR(stream.Add(token));
   }
   result.total_ms = NowMs() - start;
@@ -103,88 +100,50 @@ absl::StatusOr<Result> BySteps(const GenerateArgs& args, Generator& generator,
   return result;
 }
 
-// A signature that loops in the graph: one run.
-absl::StatusOr<Result> AtOnce(const GenerateArgs& args, Session& session,
-                              std::vector<NamedTensor> inputs, std::vector<int64_t> prompt,
-                              const TextModel* detokenizer) {
-  const auto is_given = [&](const TensorInfo& info) {
-    return std::any_of(inputs.begin(), inputs.end(),
-                       [&](const NamedTensor& n) { return n.first == info.name; });
-  };
-  for (const TensorInfo& info : session.inputs()) {
-    if (is_given(info) || info.optional) continue;
-    if (info.dtype == DType::kString && !args.prompt.empty()) {
-      inputs.emplace_back(info.name, StringTensor(info, args.prompt));
-    } else if (IsTokenDType(info.dtype) && info.shape.has_rank() && info.shape.rank() > 0 &&
-               !prompt.empty()) {
-      // Ids, or the mask over them.
-      const bool mask = info.name.find("mask") != std::string::npos;
-      TENON_ASSIGN_OR_RETURN(
-          Tensor value, TokenTensor(info, mask ? std::vector<int64_t>(prompt.size(), 1) : prompt));
-      inputs.emplace_back(info.name, std::move(value));
-    }
-  }
-  Result result;
-  const double start = NowMs();
-  TENON_ASSIGN_OR_RETURN(const std::vector<NamedTensor> outputs, session.Run(inputs));
-  result.total_ms = NowMs() - start;
-  for (const auto& [name, tensor] : outputs) {
-    if (tensor.dtype() == DType::kString) {
-      const auto strings = tensor.flat<std::string>();
-      result.text.assign(strings.begin(), strings.end());
-      break;
-    }
-    if (!IsTokenDType(tensor.dtype()) || tensor.shape().rank() == 0) continue;
-    TENON_ASSIGN_OR_RETURN(result.tokens, IdsOf(tensor));
-    // Such models give the prompt, too.
-    if (result.tokens.size() > prompt.size() &&
-        std::equal(prompt.begin(), prompt.end(), result.tokens.begin())) {
-      result.tokens.erase(result.tokens.begin(),
-                          result.tokens.begin() + static_cast<std::ptrdiff_t>(prompt.size()));
-    }
-    break;
-  }
-  if (result.tokens.empty() && result.text.empty()) {
-    return InvalidArgument("the signature gives neither logits, nor token ids, nor text");
-  }
-  result.prompt = std::move(prompt);
-  if (detokenizer != nullptr && !result.tokens.empty()) {
-    TENON_ASSIGN_OR_RETURN(std::string text, detokenizer->Text(result.tokens));
-    result.text = {std::move(text)};
-  }
-  if (!args.json && !result.text.empty()) {
-    std::printf("%s\n", absl::StrJoin(result.text, "\n").c_str());
-  } else if (!args.json) {
-    std::printf("%s\n", absl::StrJoin(result.tokens, " ").c_str());
-  }
-  return result;
+// Tokens per second, if tokens are known; the first one pays for the prompt.
+std::optional<double> TokenRate(const GenerationResult& result) {
+  if (!result.tokens) return std::nullopt;
+  const double count = static_cast<double>(result.tokens->size());
+  if (!result.first_ms && count > 0) return count / result.total_ms * 1e3;
+  if (!result.first_ms || count <= 1 || result.total_ms <= *result.first_ms) return std::nullopt;
+  return (count - 1) / (result.total_ms - *result.first_ms) * 1e3;
 }
 
-void Report(const GenerateArgs& args, const Result& result, double load_ms, int threads) {
-  // The first token pays for the prompt.
-  const double count = static_cast<double>(result.tokens.size());
-  std::optional<double> rate;
-  if (result.first_ms && count > 1 && result.total_ms > *result.first_ms) {
-    rate = (count - 1) / (result.total_ms - *result.first_ms) * 1e3;
-  } else if (!result.first_ms && count > 0) {
-    rate = count / result.total_ms * 1e3;
+void ReportAsJson(const GenerationResult& result, double load_ms, int threads) {
+  const std::optional<double> rate = TokenRate(result);
+  Json json;
+  json["prompt"] = result.prompt;
+  if (result.tokens) json["tokens"] = *result.tokens;
+  if (!result.text.empty()) json["text"] = result.text;
+  if (result.characters) json["new_characters"] = *result.characters;
+  if (result.first_ms) json["first_token_ms"] = *result.first_ms;
+  json["total_ms"] = result.total_ms;
+  if (rate) json["tokens_per_s"] = *rate;
+  if (result.loop.found()) {
+    json["loop"] = {{"node", result.loop.name()},
+                    {"steps", result.loop.iterations()},
+                    {"ms", result.loop.ms()}};
   }
-  if (args.json) {
-    Json json;
-    json["prompt"] = result.prompt;
-    json["tokens"] = result.tokens;
-    if (!result.text.empty()) json["text"] = result.text;
-    if (result.first_ms) json["first_token_ms"] = *result.first_ms;
-    json["total_ms"] = result.total_ms;
-    if (rate) json["tokens_per_s"] = *rate;
-    json["load_ms"] = load_ms;
-    json["threads"] = threads;
-    std::printf("%s\n", json.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
-    return;
-  }
-  std::string line = absl::StrFormat("%d tokens in %.1f ms", result.tokens.size(), result.total_ms);
+  json["load_ms"] = load_ms;
+  json["threads"] = threads;
+  std::printf("%s\n", json.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+void Report(const GenerationResult& result) {
+  std::string line =
+      result.tokens
+          ? absl::StrFormat("%d tokens in %.1f ms", result.tokens->size(), result.total_ms)
+          : absl::StrFormat("%d new characters in %.1f ms", *result.characters, result.total_ms);
   if (result.first_ms) absl::StrAppendFormat(&line, ", the first after %.1f ms", *result.first_ms);
-  if (rate) absl::StrAppendFormat(&line, "; %.1f tokens/s", *rate);
+  if (const auto rate = TokenRate(result)) absl::StrAppendFormat(&line, "; %.1f tokens/s", *rate);
+  if (result.loop.found()) {
+    absl::StrAppendFormat(&line, "; %d steps of '%s' in %.1f ms, %.1f steps/s",
+                          result.loop.iterations(), result.loop.name(), result.loop.ms(),
+                          result.loop.per_second());
+  }
+  if (!result.tokens) {
+    absl::StrAppend(&line, " (the model gives text: its tokens are counted with a --tokenizer)");
+  }
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
@@ -222,7 +181,7 @@ absl::Status Generate(const GenerateArgs& args) {
   // Logits make a step; a model that loops itself gives tokens or text.
   const bool is_step = has(session.outputs(), [](DType d) { return d == DType::kFloat; }) &&
                        !has(session.inputs(), is_string);
-  Result result;
+  GenerationResult result;
   if (is_step) {
     TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Generator> generator,
                            Generator::Create(&session, args.generator));
@@ -231,11 +190,25 @@ absl::Status Generate(const GenerateArgs& args) {
     }
     TENON_ASSIGN_OR_RETURN(result, BySteps(args, *generator, std::move(prompt), to_text));
   } else {
-    TENON_ASSIGN_OR_RETURN(result,
-                           AtOnce(args, session, std::move(inputs), std::move(prompt), to_text));
+    TENON_ASSIGN_OR_RETURN(
+        result,
+        GenerateAtOnce(session, {.text = args.prompt, .ids = std::move(prompt)}, std::move(inputs),
+                       args.max_tokens, tokenizer ? &*tokenizer : nullptr));
+    if (to_text != nullptr && result.text.empty()) {
+      TENON_ASSIGN_OR_RETURN(std::string text, to_text->Text(*result.tokens));
+      result.text = {std::move(text)};
+    }
+    if (!args.json) {
+      std::printf("%s\n", result.text.empty() ? absl::StrJoin(*result.tokens, " ").c_str()
+                                              : absl::StrJoin(result.text, "\n").c_str());
+    }
   }
   NoteFallbacks(session);
-  Report(args, result, opened.load_ms, session.threads());
+  if (args.json) {
+    ReportAsJson(result, opened.load_ms, session.threads());
+  } else {
+    Report(result);
+  }
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 #include "env/helper_threads.h"
 #include "env/status.h"
 #include "env/thread_budget.h"
+#include "kernels/random/sequence.h"
 #include "ops/rename.h"
 #include "runtime/execution/attr_hash.h"
 
@@ -200,6 +201,7 @@ absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::NodeSite(const Node& 
 absl::Status CallCache::CompleteSite(const OpInfo& op, CallSite& site) const {
   site.op_ = &op;
   TENON_RETURN_IF_ERROR(CompleteAttrs(op, site.node_));
+  TENON_RETURN_IF_ERROR(RandomSequence::Attach(site.node_));
   TENON_ASSIGN_OR_RETURN(site.output_dtypes_, OutputDTypes(op, site.node_));
   return absl::OkStatus();
 }

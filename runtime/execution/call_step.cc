@@ -35,6 +35,7 @@ absl::Status CallStep::Run(Execution& run) const {
   absl::Status status = Results(run, calls);
   calls.values.clear();
   if (!status.ok()) return status;
+  run.iterations = calls.iterations;
 
   if (calls.results.size() != outputs().size()) {
     return Internal("a function gave ", calls.results.size(), " results, not ", outputs().size());
@@ -96,7 +97,8 @@ absl::Status BranchStep::Results(const Execution& run, Calls& calls) const {
 
 absl::Status WhileStep::Results(const Execution& run, Calls& calls) const {
   for (PlanCall& call : calls.by_function) call.BeginLoop();
-  while (true) {
+  int64_t iterations = 0;
+  for (;; ++iterations) {
     if (run.stop != nullptr) TENON_RETURN_IF_ERROR(run.stop->Check());
     TENON_ASSIGN_OR_RETURN(PlanCall * condition, CallOf(0, calls.values, general_, run, calls));
     TENON_ASSIGN_OR_RETURN(const bool more, condition->Test(calls.values, run.stop));
@@ -107,6 +109,7 @@ absl::Status WhileStep::Results(const Execution& run, Calls& calls) const {
     calls.results.clear();
   }
   calls.results.swap(calls.values);
+  calls.iterations = iterations;
   return absl::OkStatus();
 }
 

@@ -2,6 +2,8 @@
 #ifndef TENON_RUNTIME_EXECUTION_CALL_STEP_H_
 #define TENON_RUNTIME_EXECUTION_CALL_STEP_H_
 
+#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,7 @@ class CallStep : public Step {
   struct Calls final : StepState {
     std::vector<PlanCall> by_function;
     std::vector<Tensor> values, results;
+    std::optional<int64_t> iterations;  // of a loop
   };
 
   int num_functions() const { return static_cast<int>(functions_.size()); }

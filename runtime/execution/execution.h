@@ -2,6 +2,8 @@
 #ifndef TENON_RUNTIME_EXECUTION_EXECUTION_H_
 #define TENON_RUNTIME_EXECUTION_EXECUTION_H_
 
+#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -42,6 +44,7 @@ class Execution {
   const absl::Span<const Tensor> feeds;
   const absl::Span<Tensor> owned_feeds;
   const StopCondition* const stop;
+  std::optional<int64_t> iterations;  // of the step that ran last, if it is a loop
 
  private:
   absl::StatusOr<Tensor> PartOf(const StepArg& arg, const Buffer& buffer) const;

@@ -102,8 +102,11 @@ absl::Status RunStepsObserved(const FlatPlan& plan, Execution& run, StepObserver
     if (run.stop != nullptr) TENON_RETURN_IF_ERROR(run.stop->Check());
     const FlatStep& step = plan.steps[i];
     const Clock::time_point start = Clock::now();
+    run.iterations.reset();
     TENON_RETURN_IF_ERROR(RunStep(plan, step, run));
-    observer.OnStep(static_cast<int>(i), (Clock::now() - start) / std::chrono::nanoseconds(1));
+    const int64_t nanoseconds = (Clock::now() - start) / std::chrono::nanoseconds(1);
+    if (run.iterations) observer.OnLoop(static_cast<int>(i), *run.iterations);
+    observer.OnStep(static_cast<int>(i), nanoseconds);
   }
   return absl::OkStatus();
 }

@@ -21,6 +21,8 @@ class StepObserver {
   virtual ~StepObserver() = default;
   // Before the first step of a session's run.
   virtual void OnRun(const std::shared_ptr<const Plan>& plan) {}
+  // Before OnStep, if the step is a loop.
+  virtual void OnLoop(int step, int64_t iterations) {}
   virtual void OnStep(int step, int64_t nanoseconds) = 0;
 };
 

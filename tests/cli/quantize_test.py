@@ -46,6 +46,34 @@ class GenerateTest(unittest.TestCase):
     (text,) = result["text"]  # bytes that are no text are shown as U+FFFD
     self.assertTrue(text.startswith(self.expected["prompt"]), text)
     self.assertGreater(len(text), len(self.expected["prompt"]))
+    # Tokens cannot be counted in text; characters and the loop's steps can.
+    self.assertNotIn("tokens", result)
+    self.assertNotIn("tokens_per_s", result)
+    self.assertGreater(result["new_characters"], 0)
+    self.assertLessEqual(result["new_characters"], self.count)
+    self.assertEqual(result["loop"]["steps"], self.count)
+    self.assertGreater(result["loop"]["ms"], 0)
+    self.assertLessEqual(result["loop"]["ms"], result["total_ms"])
+    done = tenon("generate", self.FOLDER / "loop", "--prompt", self.expected["prompt"])
+    self.assertRegex(done.stderr, r"^\d+ new characters in .* ms; 12 steps of 'S.*while' in "
+                     r".* steps/s \(the model gives text: .* a --tokenizer\)\n$")
+
+  def test_a_tokenizer_counts_the_tokens_of_text(self) -> None:
+    result = self.generate("loop", "--prompt", self.expected["prompt"], "--tokenizer",
+                           f"{self.FOLDER / 'variables'}:tokenize")
+    self.assertEqual(result["prompt"], self.expected["ids"])
+    self.assertEqual(result["tokens"], self.expected["tokens"])
+    self.assertGreater(result["tokens_per_s"], 0)
+    self.assertNotIn("new_characters", result)
+
+  def test_a_mask_says_which_tokens_count(self) -> None:
+    folder = MODELS / "steps/packages/llama_top_k"  # KerasHub's generate
+    ids = np.load(folder / "feeds_serving_default.npz")["token_ids"][0, 1, :5]
+    for gate in ("0", "1"):
+      result = self.generate(folder / "saved_model", "--ids", ",".join(map(str, ids)), gate=gate)
+      self.assertEqual(result["prompt"], ids.tolist())
+      self.assertEqual(result["loop"]["steps"], len(result["tokens"]))
+      self.assertLessEqual(len(result["tokens"]), 16 - len(ids))
 
   def test_text_through_tokenizers(self) -> None:
     model = self.FOLDER / "variables"

@@ -21,7 +21,7 @@ def tenon(*words: object, gate: str | None = None,
   if gate is not None:
     environment["TF_ENABLE_ONEDNN_OPTS"] = gate
   return subprocess.run([TENON, *map(str, words)], capture_output=True,
-                        text=True, check=False, timeout=300,
+                        text=True, errors="replace", check=False, timeout=300,
                         env={**os.environ, **environment})
 
 
