@@ -73,6 +73,11 @@ def pick(logits, how: str, step, seed):
   """The next token of each row."""
   if how == "greedy":
     return ops.cast(ops.argmax(logits, -1), "int32")
+  if how == "gumbel":  # draws as softmax(logits / 0.9) has it
+    uniform = tf.random.stateless_uniform(
+        ops.shape(logits), tf.stack([seed, step]), np.finfo(np.float32).tiny, 1.0)
+    noise = -ops.log(-ops.log(uniform))
+    return ops.cast(ops.argmax(logits / 0.9 + noise, -1), "int32")
   if how == "top_k":
     values, tokens = ops.top_k(logits, k=4, sorted=False)
     probabilities = ops.softmax(values / 0.8)
@@ -203,6 +208,7 @@ BEGUN = {suffix: {"tokens": prompts([n] * batch, n)["tokens"][:, :n]}
          for suffix, batch, n in [("", 2, 3), ("_one", 1, 1)]}
 MODELS = {
     "greedy": control.module(lambda: Sampler("greedy"), SAMPLED),
+    "gumbel": control.module(lambda: Sampler("gumbel"), SAMPLED),
     "top_k": control.module(lambda: Sampler("top_k"), SAMPLED),
     "top_p": control.module(lambda: Sampler("top_p"), SAMPLED),
     "beam": control.module(Beam, BEGUN),
