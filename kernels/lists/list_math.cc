@@ -14,6 +14,8 @@ using Item = std::shared_ptr<const Tensor>;
 absl::StatusOr<ObjectPtr> AddLists(const ObjectPtr& a, const ObjectPtr& b);
 absl::StatusOr<ObjectPtr> ZerosLikeList(const ObjectPtr& x);
 
+}  // namespace
+
 absl::StatusOr<Item> AddItems(const Item& a, const Item& b) {
   if (a == nullptr || b == nullptr) return a == nullptr ? b : a;
   if (a->shape() != b->shape()) {
@@ -41,7 +43,23 @@ absl::StatusOr<Item> AddItems(const Item& a, const Item& b) {
   return std::make_shared<const Tensor>(std::move(sum));
 }
 
+absl::StatusOr<Item> ZerosLikeItem(const Item& x) {
+  if (x == nullptr) return x;
+  TENON_ASSIGN_OR_RETURN(Tensor zeros, Tensor::Allocate(x->dtype(), x->shape()));
+  if (x->dtype() == DType::kVariant) {
+    for (int64_t i = 0; i < x->num_elements(); ++i) {
+      TENON_ASSIGN_OR_RETURN(zeros.data<ObjectPtr>()[i], ZerosLikeList(x->data<ObjectPtr>()[i]));
+    }
+  } else {
+    WriteItem(nullptr, x->dtype(), x->num_elements(), zeros.raw());
+  }
+  return std::make_shared<const Tensor>(std::move(zeros));
+}
+
+namespace {
+
 absl::StatusOr<ObjectPtr> AddLists(const ObjectPtr& a, const ObjectPtr& b) {
+  if (const auto* summand = dynamic_cast<const Summand*>(a.get())) return summand->Plus(b);
   TENON_ASSIGN_OR_RETURN(const TensorList* const x, ListAt(&a));
   TENON_ASSIGN_OR_RETURN(const TensorList* const y, ListAt(&b, x->dtype));
   if (x->items.size() != y->items.size()) {
@@ -59,20 +77,8 @@ absl::StatusOr<ObjectPtr> AddLists(const ObjectPtr& a, const ObjectPtr& b) {
   return ObjectPtr(std::move(sum));
 }
 
-absl::StatusOr<Item> ZerosLikeItem(const Item& x) {
-  if (x == nullptr) return x;
-  TENON_ASSIGN_OR_RETURN(Tensor zeros, Tensor::Allocate(x->dtype(), x->shape()));
-  if (x->dtype() == DType::kVariant) {
-    for (int64_t i = 0; i < x->num_elements(); ++i) {
-      TENON_ASSIGN_OR_RETURN(zeros.data<ObjectPtr>()[i], ZerosLikeList(x->data<ObjectPtr>()[i]));
-    }
-  } else {
-    WriteItem(nullptr, x->dtype(), x->num_elements(), zeros.raw());
-  }
-  return std::make_shared<const Tensor>(std::move(zeros));
-}
-
 absl::StatusOr<ObjectPtr> ZerosLikeList(const ObjectPtr& x) {
+  if (const auto* summand = dynamic_cast<const Summand*>(x.get())) return summand->Zeros();
   TENON_ASSIGN_OR_RETURN(const TensorList* const list, ListAt(&x));
   auto zeros = std::make_shared<TensorList>();
   zeros->dtype = list->dtype;

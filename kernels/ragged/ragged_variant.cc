@@ -1,5 +1,6 @@
 #include "kernels/ragged/ragged_variant.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -7,16 +8,33 @@
 #include "graph/object.h"
 #include "kernels/interface/types.h"
 #include "kernels/layout/copy.h"
+#include "kernels/lists/list_math.h"
 #include "kernels/lists/tensor_list.h"
 #include "kernels/ragged/nested_splits.h"
 
 namespace tenon {
 namespace {
 
-struct RaggedVariant final : Object {
+struct RaggedVariant final : Summand {
   DType splits_type = DType::kInvalid;
   NestedSplits splits;
   std::shared_ptr<const Tensor> values;
+
+  absl::StatusOr<ObjectPtr> Plus(const ObjectPtr& other) const override {
+    const auto* const ragged = dynamic_cast<const RaggedVariant*>(other.get());
+    if (ragged == nullptr || ragged->splits != splits ||
+        ragged->values->dtype() != values->dtype()) {
+      return InvalidArgument("ragged tensors of other rows or dtypes cannot be added");
+    }
+    auto sum = std::make_shared<RaggedVariant>(*this);
+    TENON_ASSIGN_OR_RETURN(sum->values, AddItems(values, ragged->values));
+    return ObjectPtr(std::move(sum));
+  }
+  absl::StatusOr<ObjectPtr> Zeros() const override {
+    auto zeros = std::make_shared<RaggedVariant>(*this);
+    TENON_ASSIGN_OR_RETURN(zeros->values, ZerosLikeItem(values));
+    return ObjectPtr(std::move(zeros));
+  }
 };
 
 int64_t ElementsPerRow(const Shape& values) {
@@ -181,6 +199,75 @@ absl::StatusOr<std::unique_ptr<Kernel>> RaggedFromVariantKernel(PrepareContext& 
       TENON_RETURN_IF_ERROR(WriteSplits(run, static_cast<int>(i), e.splits_type, all[i]));
     }
     return WriteValues(run, splits, e.values_type, parts);
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> RaggedToVariantGradientKernel(PrepareContext& p) {
+  const int64_t parts = p.input_shape(0).num_elements();
+  const bool has_splits = p.input_shape(1).rank() > 0;
+  const int64_t num_splits = has_splits ? p.input_shape(1).num_elements() : 0;
+  const int64_t rank = p.input_shape(2).num_elements();
+  const DType splits_type = p.input_dtype(1);
+  TENON_ASSIGN_OR_RETURN(const DType dtype, p.attrs().Type("Tvalues"));
+  return MakeKernel([=](RunContext& run) -> absl::Status {
+    const std::vector<int64_t> splits = IntegersAt(splits_type, run.input(1), num_splits);
+    const bool rise =
+        !splits.empty() && splits[0] == 0 && std::is_sorted(splits.begin(), splits.end());
+    if (has_splits && !rise) {
+      return InvalidArgument("row splits must rise from 0");
+    }
+    const int32_t* const dims = run.input<int32_t>(2);
+    for (int64_t d = 0; d < rank; ++d) {
+      if (dims[d] < 0) return InvalidArgument("dense_values_shape[", d, "] is ", dims[d]);
+    }
+    const Shape shape(std::vector<int64_t>(dims, dims + rank));
+    TENON_ASSIGN_OR_RETURN(const int64_t elements, shape.CheckedElements());
+    // Values in order; null: zeros.
+    std::vector<std::shared_ptr<const Tensor>> values;
+    std::vector<int64_t> sizes;
+    int64_t total = 0;
+    for (int64_t i = 0; i < parts; ++i) {
+      const auto* part = dynamic_cast<const RaggedVariant*>(run.input<ObjectPtr>(0)[i].get());
+      if (part != nullptr && part->values->dtype() != dtype) {
+        return InvalidArgument("element ", i, " has values of ", Name(part->values->dtype()),
+                               "; expected ", Name(dtype));
+      }
+      if (part == nullptr && (i + 1 >= num_splits || rank == 0)) {
+        return InvalidArgument("element ", i, " is missing, and there are no row splits for it");
+      }
+      values.push_back(part == nullptr ? nullptr : part->values);
+      const size_t row = static_cast<size_t>(i);
+      int64_t size = 0;
+      if (part != nullptr) {
+        size = part->values->num_elements();
+      } else if (__builtin_mul_overflow(splits[row + 1] - splits[row], ElementsPerRow(shape),
+                                        &size)) {
+        return InvalidArgument("row ", i, " is too long");
+      }
+      if (__builtin_add_overflow(total, size, &total)) {
+        return InvalidArgument("there are too many values");
+      }
+      sizes.push_back(size);
+    }
+    // One tensor keeps its own shape.
+    Shape out_shape = shape;
+    if (parts == 1) {
+      if (values[0] != nullptr) {
+        out_shape = values[0]->shape();
+      } else {
+        out_shape.set_dim(0, splits[1]);
+      }
+    } else if (total != elements) {
+      return InvalidArgument("gradients of ", total, " values for values of shape ",
+                             shape.ToString());
+    }
+    TENON_ASSIGN_OR_RETURN(void* out, run.AllocateOutput(0, out_shape));
+    int64_t at = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      WriteItem(values[i], dtype, sizes[i], ElementAddress(out, dtype, at));
+      at += sizes[i];
+    }
+    return absl::OkStatus();
   });
 }
 

@@ -18,6 +18,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> RaggedToVariantKernel(PrepareContext& p)
 // elements. InvalidArgument for elements of other dtypes, or of another number of row splits.
 absl::StatusOr<std::unique_ptr<Kernel>> RaggedFromVariantKernel(PrepareContext& p);
 
+// The gradient of RaggedTensorToVariant. Inputs: a variant tensor of ragged gradients, of which
+// some may be missing, the outermost row splits (or a scalar, if none is missing), and the shape of
+// the values (int32). Output: the gradients' values one after the other in that shape; those of one
+// element keep their own.
+absl::StatusOr<std::unique_ptr<Kernel>> RaggedToVariantGradientKernel(PrepareContext& p);
+
 }  // namespace tenon
 
 #endif  // TENON_KERNELS_RAGGED_RAGGED_VARIANT_H_

@@ -1,5 +1,5 @@
-// RaggedTensorToVariant and RaggedTensorFromVariant: how tf.map_fn passes the rows of ragged
-// tensors.
+// RaggedTensorToVariant, its gradient and RaggedTensorFromVariant: how tf.map_fn passes the rows of
+// ragged tensors.
 #include "env/status.h"
 #include "kernels/ragged/ragged_variant.h"
 #include "ops/op.h"
@@ -39,6 +39,14 @@ absl::Status FromVariantShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+absl::Status ToVariantGradientShape(ShapeContext& c) {
+  // The gradient of a variant that is not of rows comes with a scalar, which says nothing.
+  if (c.input(1).has_rank() && c.input(1).rank() > 0) TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(2, 1));
+  c.set_output(0, Shape::Unknown());  // follows from the gradients if there is one element
+  return absl::OkStatus();
+}
+
 const OpRegistration to_variant({
     .name = "RaggedTensorToVariant",
     .inputs = "rt_nested_splits: RAGGED_RANK * Tsplits, rt_dense_values: Tvalues",
@@ -47,6 +55,16 @@ const OpRegistration to_variant({
     .types = "Tsplits: int32 int64",
     .shape = ToVariantShape,
     .reference = RaggedToVariantKernel,
+});
+
+const OpRegistration to_variant_gradient({
+    .name = "RaggedTensorToVariantGradient",
+    .inputs = "encoded_ragged_grad: variant, row_splits: Tsplits, dense_values_shape: int32",
+    .outputs = "dense_values_grad: Tvalues",
+    .attrs = "Tvalues: type; Tsplits: type = int64",
+    .types = "Tsplits: int32 int64",
+    .shape = ToVariantGradientShape,
+    .reference = RaggedToVariantGradientKernel,
 });
 
 const OpRegistration from_variant({

@@ -2765,6 +2765,12 @@ def RaggedTensorToVariant(rt_nested_splits: _Sequence[_Value], rt_dense_values: 
     int64.
     """
 
+def RaggedTensorToVariantGradient(encoded_ragged_grad: _Value, row_splits: _Value, dense_values_shape: _Value, *,
+        Tvalues: _DType, Tsplits: _DType = ...) -> _Tensor:
+    """encoded_ragged_grad: variant, row_splits: Tsplits, dense_values_shape: int32 -> dense_values_grad: Tvalues.
+    Tsplits: int32 int64.
+    """
+
 def RandomCrop(image: _Value, size: _Value, *, T: _DType = ..., seed: int = 0, seed2: int = 0) -> _Tensor:
     """image: T, size: int64 -> output: T. T: uint8 int8 int16 int32 int64 float32 float64."""
 
@@ -4635,6 +4641,12 @@ def XlaBroadcastHelper(lhs: _Value, rhs: _Value, broadcast_dims: _Value, *, T: _
     int8 uint8 int16 uint16 int32 uint32 int64 uint64 complex64 complex128 qint8 quint8 qint32. Tindices: int32 int64.
     """
 
+def XlaConcatND(inputs: _Sequence[_Value], *, T: _DType = ..., num_concats: _Sequence[int],
+        paddings: _Sequence[int] = ...) -> _Tensor:
+    """inputs: N * T -> output: T. T: float32 float64 float16 bfloat16 int8 uint8 int16 uint16 int32 uint32 int64 uint64
+    bool complex64 complex128 qint8 quint8 qint32.
+    """
+
 def XlaConv(lhs: _Value, rhs: _Value, window_strides: _Value, padding: _Value, lhs_dilation: _Value,
         rhs_dilation: _Value, feature_group_count: _Value, *, T: _DType = ..., Tindices: _DType = ...,
         dimension_numbers: str | bytes, precision_config: str | bytes) -> _Tensor:
@@ -4754,6 +4766,12 @@ def XlaSharding(input: _Value, *, T: _DType = ..., sharding: str | bytes = "",
 def XlaSort(input: _Value, *, T: _DType = ...) -> _Tensor:
     """input: T -> output: T. T: float32 float64 float16 bfloat16 int8 uint8 int16 uint16 int32 uint32 int64 uint64
     bool.
+    """
+
+def XlaSplitND(input: _Value, *, T: _DType = ..., N: int, num_splits: _Sequence[int],
+        paddings: _Sequence[int] = ...) -> list[_Tensor]:
+    """input: T -> outputs: N * T. T: float32 float64 float16 bfloat16 int8 uint8 int16 uint16 int32 uint32 int64 uint64
+    bool complex64 complex128 qint8 quint8 qint32.
     """
 
 def XlaSpmdFullToShardShape(input: _Value, *, T: _DType = ..., manual_sharding: str | bytes, dim: int = -1,

@@ -14,7 +14,7 @@ import json
 import pathlib
 import shutil
 import sys
-from typing import Callable
+from typing import Any, Callable
 
 import models  # sets the environment before TensorFlow is imported
 import keras
@@ -191,6 +191,65 @@ class Mapped(tf.Module):
             "twice_outer": twice.nested_row_splits[0]}
 
 
+class RaggedGradients(tf.Module):
+  """Gradients of tf.map_fn over ragged tensors, and of what their variants hold."""
+
+  @tf.function(input_signature=[
+      spec("values", tf.float32, None, 2), spec("splits", tf.int64, None)])
+  def run(self, values: tf.Tensor, splits: tf.Tensor) -> dict[str, tf.Tensor]:
+    def mapped(x: tf.Tensor) -> tf.Tensor:
+      rows = tf.RaggedTensor.from_row_splits(x, splits)
+      squares = tf.map_fn(lambda row: row * row, rows, fn_output_signature=tf.RaggedTensorSpec(
+          [None, 2], tf.float32, ragged_rank=0))
+      sums = tf.map_fn(lambda row: tf.reduce_sum(row * row, 0), rows,
+                       fn_output_signature=tf.float32)
+      return tf.reduce_sum(squares.values * 3.0) + tf.reduce_sum(sums * [2.0, -1.0])
+
+    def nested(x: tf.Tensor) -> tf.Tensor:
+      rows = tf.RaggedTensor.from_nested_row_splits(x, [tf.constant([0, 1, 3], tf.int64), splits])
+      cubes = tf.map_fn(lambda row: row * row * row, rows, fn_output_signature=tf.RaggedTensorSpec(
+          [None, None, 2], tf.float32, ragged_rank=1))
+      return tf.reduce_sum(cubes.flat_values)
+
+    outputs = {}
+    for function in (mapped, nested):
+      with tf.GradientTape() as tape:
+        tape.watch(values)
+        loss = function(values)
+      outputs[function.__name__] = tape.gradient(loss, values)
+    raw = tf.raw_ops
+
+    def encode(part: tf.Tensor) -> tf.Tensor:
+      return raw.RaggedTensorToVariant(
+          rt_nested_splits=[], rt_dense_values=part, batched_input=False)
+
+    def gradient(parts: tf.Tensor, splits: tf.Tensor, shape: Any, dtype: tf.DType) -> tf.Tensor:
+      return raw.RaggedTensorToVariantGradient(
+          encoded_ragged_grad=parts, row_splits=splits, dense_values_shape=shape, Tvalues=dtype)
+
+    missing = raw.EmptyTensorList(
+        element_shape=tf.constant(-1), max_num_elements=-1, element_dtype=tf.float32)
+    some = tf.stack([encode(values[:2]), missing, encode(values[2:])])
+    gaps = tf.constant([0, 2, 5, 9])
+    outputs["gap"] = gradient(some, gaps, tf.shape(values) + [3, 0], tf.float32)
+    outputs["gap_only"] = gradient(missing, gaps, [5, 3], tf.float32)
+    outputs["alone"] = gradient(encode(values), splits, [1], tf.float32)
+    outputs["square"] = gradient(tf.reshape(tf.stack([encode(values[:1])] * 4), [2, 2]),
+                                 tf.constant([0, 1, 2, 3, 4]), [8], tf.float32)
+    outputs["zeros"] = gradient(raw.ZerosLike(x=encode(values)), splits, [1], tf.float32)
+    outputs["sum"] = gradient(raw.AddN(inputs=[encode(values), encode(values + 1.0)]), splits, [1],
+                              tf.float32)
+    for dtype in (tf.float64, tf.float16, tf.int8, tf.uint8, tf.int16, tf.uint16,
+                  tf.int32, tf.uint32, tf.int64, tf.uint64, tf.bool, tf.complex64, tf.complex128,
+                  tf.string):
+      cast = tf.strings.as_string if dtype == tf.string else lambda x, d=dtype: tf.cast(x, d)
+      cells = cast(tf.cast(tf.range(tf.size(values)) % 100, tf.float32))
+      parts = raw.RaggedTensorToVariant(
+          rt_nested_splits=[splits], rt_dense_values=cells[:splits[-1]], batched_input=True)
+      outputs[dtype.name] = gradient(parts, splits, [splits[-1]], dtype)
+    return outputs
+
+
 class Batched(tf.Module):
   """A function whose calls TensorFlow collects into batches."""
 
@@ -293,6 +352,8 @@ MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
                          zero_output_for_mask=True)], masked=True),
     "tf1_loop": tf1_loop,
     "batched": module(Batched, {"": {"x": floats(3, 4)}}),
+    "ragged_gradients": module(RaggedGradients, {
+        "": {"values": floats(6, 2), "splits": np.array([0, 2, 2, 6])}}),
     "mapped": module(Mapped, {"": {"values": floats(6), "splits": np.array([0, 2, 2, 6])}}),
 }
 
