@@ -58,6 +58,16 @@ class OpsTest(unittest.TestCase):
         with self.assertRaises(TypeError):
             ops.Add(x, np.ones(2, np.float32))
 
+    def test_seeded_numbers_continue(self) -> None:
+        def draw(count: int) -> np.ndarray:
+            shape = np.array([count], np.int32)
+            return np.asarray(ops.RandomUniform(shape, dtype=np.float32, seed=12, seed2=5))
+
+        # TensorFlow's values, of one sequence for all shapes.
+        first, second = [0.62031353, 0.63205659, 0.13649487], [0.11999893, 0.56517494]
+        np.testing.assert_allclose(draw(3), first, rtol=1e-7)
+        np.testing.assert_allclose(draw(2), second, rtol=1e-7)
+
     def test_lists(self) -> None:
         np.testing.assert_array_equal(ops.ConcatV2([[1], [2, 3]], 0), [1, 2, 3])
         parts = ops.Split(0, [1, 2, 3, 4], num_split=2)
