@@ -107,7 +107,7 @@ std::vector<TilePart> PartsOf(const Shape& whole, const Shape& tile, const Grid&
       size.push_back(std::clamp<int64_t>(whole.dim(d) - begin, 0, tile.dim(d)));
       offset += begin * outer[static_cast<size_t>(d)];
     }
-    TilePart part{.elements = size.num_elements(), .copy = {}};
+    TilePart part{.copy = {}, .elements = size.num_elements()};
     if (part.elements > 0) {
       part.copy = to_tile ? StridedCopy(size.dims(), outer, inner, offset, 0)
                           : StridedCopy(size.dims(), inner, outer, 0, offset);
