@@ -21,21 +21,28 @@ bool Decided(const Shape& shape, const std::string& labels, const std::string& s
 
 bool Agree(int64_t a, int64_t b) { return a < 0 || b < 0 || a == b; }
 
+// Whether the sizes are known and equal.
+bool Same(int64_t a, int64_t b) { return a >= 0 && a == b; }
+
 // A tensor with axes of size 1 added: for each axis, the axis of `base` that it is, or -1.
 struct AddedAxes {
   Endpoint base;
   std::vector<int> axes;
 };
 
-// The axis that a Reshape adds to a tensor of shape `from`; -1: none.
+// The axis that a Reshape adds to a tensor of shape `from`; -1: none. At most one of the other
+// dimensions may not be known to be the same: the number of elements then decides it.
 int AxisOfReshape(const Shape& from, const Shape& to) {
-  if (to.rank() != from.rank() + 1 || !Decided(to, std::string(254, 'a'), "")) return -1;
+  if (to.rank() != from.rank() + 1) return -1;
   for (int added = to.rank() - 1; added >= 0; --added) {
     bool agree = to.dim(added) == 1;
+    int open = 0;
     for (int i = 0; i < from.rank(); ++i) {
-      agree = agree && Agree(from.dim(i), to.dim(i < added ? i : i + 1));
+      const int64_t a = from.dim(i), b = to.dim(i < added ? i : i + 1);
+      agree = agree && Agree(a, b);
+      open += !Same(a, b);
     }
-    if (agree) return added;
+    if (agree && open <= 1) return added;
   }
   return -1;
 }
@@ -112,9 +119,16 @@ bool AbsorbRepeats(RuleContext& context, const Node& join, const LabeledInput& q
     heads = queries.dim(static_cast<int>(at));
   }
   if (heads != times * from.dim(axis)) return false;
+  // A size that only the Reshape states may be another one, unless the number of elements decides.
+  int open = 0;
+  bool stated_by_reshape = false;
   for (int i = 0; i < rank; ++i) {
-    if (i != axis && !Agree(to.dim(i), from.dim(i))) return false;
+    if (i == axis) continue;
+    if (!Agree(to.dim(i), from.dim(i))) return false;
+    open += !Same(to.dim(i), from.dim(i));
+    stated_by_reshape = stated_by_reshape || (from.dim(i) < 0 && to.dim(i) >= 0);
   }
+  if (stated_by_reshape && open > 1) return false;
   if (label != 0 && label != c) return false;
   label = c;
   x.e = added->base;
@@ -197,7 +211,9 @@ NodeId ReaderBesideShapes(RuleContext& context, NodeId id, std::vector<NodeId>& 
     }
   }
   if (found.empty()) return context.OnlyReader(id);
-  if (context.rw.IsKept(id)) return kNoNode;
+  if (reader == kNoNode || context.rw.IsKept(id) || context.EndsInvariance(id, reader)) {
+    return kNoNode;
+  }
   shapes.insert(shapes.end(), found.begin(), found.end());
   return reader;
 }

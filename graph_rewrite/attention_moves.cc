@@ -71,7 +71,7 @@ void AbsorbInto(RuleContext& context, size_t index, float* scale, char* repeated
                 AttentionForm& f) {
   const std::string& scores = f.scores;
   LabeledInput& x = f.operands[index];
-  bool repeats = false;
+  bool repeats = index > 0 && !f.repeated.empty();
   for (int i = 0; i < kMostMoves; ++i) {
     const Node& n = context.Candidate(x.e);
     if (n.op.empty()) return;

@@ -83,6 +83,10 @@ class RuleContext {
   // control edges, is not an output of the graph, and does no work that a loop would repeat if it
   // were the reader's. Otherwise kNoNode, and `why` says so.
   NodeId OnlyReader(NodeId id, std::string* why = nullptr) const;
+  // Whether a loop would repeat the node's work if it were the reader's.
+  bool EndsInvariance(NodeId id, NodeId reader) const {
+    return loop_invariants_.EndAt(graph(), id, reader);
+  }
 
   // ---- editing ----
   // Adds a Const node with `value`, named after `hint`.

@@ -17,6 +17,29 @@ Outcome Refused(const absl::Status& status, NodeId id) {
   return Outcome::Skip(1, std::string(status.message()), id);
 }
 
+// `softmax` is the Softmax.
+Node AttentionNode(RuleContext& context, const AttentionForm& f, NodeId softmax) {
+  Node made;
+  made.op = "_Attention";
+  made.name = context.node(f.result).name;
+  made.device = context.node(softmax).device;
+  for (const LabeledInput& x : f.operands) made.inputs.push_back(x.e);
+  for (Endpoint e : f.masks) made.inputs.push_back(e);
+  for (Endpoint e : f.conditions) made.inputs.push_back(e);
+  made.attrs["T"] = context.shapes.dtype({softmax, 0});
+  made.attrs["num_masks"] = static_cast<int64_t>(f.masks.size());
+  made.attrs["num_conditions"] = static_cast<int64_t>(f.conditions.size());
+  made.attrs["equation"] = absl::StrCat(f.operands[0].labels, ",", f.operands[1].labels, ",",
+                                        f.operands[2].labels, "->", f.out);
+  made.attrs["scores"] = f.scores;
+  made.attrs["repeated"] = f.repeated;
+  made.attrs["scale"] = f.scale;
+  made.attrs["steps"] = f.steps;
+  made.attrs["values"] = f.values;
+  made.attrs["zero_hidden"] = f.zero_hidden;
+  return made;
+}
+
 Outcome FuseAttention(RuleContext& context, NodeId id) {
   absl::StatusOr<AttentionForm> found = FindAttention(context, id);
   if (!found.ok()) return Refused(found.status(), id);
@@ -42,31 +65,19 @@ Outcome FuseAttention(RuleContext& context, NodeId id) {
   if (f.windows != 0 && !f.shapes.empty()) {
     return Outcome::Skip(3, "a Shape reads scores of windows", id);
   }
-  MoveProducers(context, f);
-  AbsorbMoves(context, f);
+  // What can fail comes before the first edit.
+  if (const auto spec = ParseAttention(AttrReader(AttentionNode(context, f, id))); !spec.ok()) {
+    return Refused(spec.status(), id);
+  }
   std::vector<int32_t> merged;
   if (f.windows != 0) {
     const absl::Status split = SplitWindows(context, f, merged);
     if (!split.ok()) return Refused(split, id);
+  } else {
+    MoveProducers(context, f);
+    AbsorbMoves(context, f);
   }
-  Node made;
-  made.op = "_Attention";
-  made.name = context.node(f.result).name;
-  made.device = context.node(id).device;
-  for (const LabeledInput& x : f.operands) made.inputs.push_back(x.e);
-  for (Endpoint e : f.masks) made.inputs.push_back(e);
-  for (Endpoint e : f.conditions) made.inputs.push_back(e);
-  made.attrs["T"] = context.shapes.dtype({id, 0});
-  made.attrs["num_masks"] = static_cast<int64_t>(f.masks.size());
-  made.attrs["num_conditions"] = static_cast<int64_t>(f.conditions.size());
-  made.attrs["equation"] = absl::StrCat(f.operands[0].labels, ",", f.operands[1].labels, ",",
-                                        f.operands[2].labels, "->", f.out);
-  made.attrs["scores"] = f.scores;
-  made.attrs["repeated"] = f.repeated;
-  made.attrs["scale"] = f.scale;
-  made.attrs["steps"] = f.steps;
-  made.attrs["values"] = f.values;
-  made.attrs["zero_hidden"] = f.zero_hidden;
+  Node made = AttentionNode(context, f, id);
   if (const auto spec = ParseAttention(AttrReader(made)); !spec.ok()) {
     return Refused(spec.status(), id);
   }

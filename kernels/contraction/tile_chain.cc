@@ -24,7 +24,7 @@ TileChain::TileChain(const PrepareContext& p, const FusedOps& fused, size_t colu
       rest_ = FusedPass(p, fused, p.output_shape(0).rank() - 1);
       return;
     }
-    by_row_ = by_row_ || step->step.kind == TileStep::Operand::kPerChannel;
+    row_operands_ += step->step.kind == TileStep::Operand::kPerChannel;
     steps_.push_back(*std::move(step));
   }
 }
@@ -34,8 +34,8 @@ void TileChain::Apply(RunContext& r, const OutputPart& part) const {
   // Whole rows are adjacent: short ones are computed together, with as many copies of an operand
   // that is a row.
   size_t rows = 1;
-  if (part.columns == columns_ && (!by_row_ || columns_ <= kShortRow)) {
-    rows = std::clamp<size_t>(kElementsTogether / columns_, 1, part.rows);
+  if (part.columns == columns_ && (row_operands_ == 0 || columns_ <= kShortRow)) {
+    rows = std::clamp<size_t>(kElementsTogether / columns_, 1, std::max<size_t>(part.rows, 1));
   }
   absl::InlinedVector<float, kElementsTogether> copies;
   absl::InlinedVector<const float*, 4> operands;
@@ -44,8 +44,8 @@ void TileChain::Apply(RunContext& r, const OutputPart& part) const {
     if (s.step.kind == TileStep::Operand::kPerChannel) b += part.column;
     operands.push_back(b);
   }
-  if (rows > 1 && by_row_) {
-    copies.reserve(rows * columns_ * steps_.size());  // keeps the pointers valid
+  if (rows > 1 && row_operands_ > 0) {
+    copies.reserve(rows * columns_ * row_operands_);  // keeps the pointers valid
     for (size_t i = 0; i < steps_.size(); ++i) {
       if (steps_[i].step.kind != TileStep::Operand::kPerChannel) continue;
       const size_t first = copies.size();

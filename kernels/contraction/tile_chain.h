@@ -29,7 +29,7 @@ class TileChain {
  private:
   size_t columns_;
   std::vector<NodeTileStep> steps_;
-  bool by_row_ = false;  // some operand is a row of the output
+  size_t row_operands_ = 0;  // operands that are a row of the output
   FusedPass rest_;
 };
 

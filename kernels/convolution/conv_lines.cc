@@ -56,7 +56,7 @@ class ConvLinesKernelImpl final : public Kernel {
   double Flops() const override { return flops_; }
 
  private:
-  // Of each line of the output, for one task each.
+  // The number of parts of each line of the output; a task computes one.
   static int64_t Parts(const ConvGeometry& g, int threads) {
     const int64_t lines = g.batch * g.out[0], width = g.out[1];
     const int64_t for_cache = CeilDiv(width * g.out_channels, kTaskOutputs);
@@ -64,7 +64,7 @@ class ConvLinesKernelImpl final : public Kernel {
         std::min(CeilDiv(int64_t{2} * threads, lines), CeilDiv(width, kTaskPixels));
     return std::clamp<int64_t>(std::max(for_cache, for_threads), 1, width);
   }
-  // Of the image, for one task.
+  // Floats of the padded copy of what one task reads.
   size_t line_floats() const {
     const int64_t pixels = CeilDiv(width_.out, parts_);
     return static_cast<size_t>(((pixels - 1) * width_.stride + width_.window) * channels_);
@@ -105,12 +105,14 @@ class ConvLinesKernelImpl final : public Kernel {
     const int64_t begin = width_.Source(first, 0);
     const int64_t end = width_.Source(last - 1, width_.window - 1) + 1;
     if (begin >= 0 && end <= width_.in) return line + begin * channels_;
-    const int64_t inside = std::clamp<int64_t>(begin, 0, width_.in);
-    const int64_t outside = std::clamp<int64_t>(end, inside, width_.in);
-    float* const copied = std::fill_n(to, (inside - begin) * channels_, 0.0f);
-    float* const behind =
-        std::copy_n(line + inside * channels_, (outside - inside) * channels_, copied);
-    std::fill_n(behind, (end - outside) * channels_, 0.0f);
+    // Those in the image; none if all are padding.
+    const int64_t inside = std::clamp<int64_t>(0, begin, end);
+    const int64_t outside = std::clamp<int64_t>(width_.in, inside, end);
+    float* at = std::fill_n(to, (inside - begin) * channels_, 0.0f);
+    if (outside > inside) {
+      at = std::copy_n(line + inside * channels_, (outside - inside) * channels_, at);
+    }
+    std::fill_n(at, (end - outside) * channels_, 0.0f);
     return to;
   }
 

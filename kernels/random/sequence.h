@@ -16,8 +16,8 @@ namespace tenon {
 // Seeded by the attributes seed and seed2 (randomly if both are 0).
 class RandomSequence final : public Object {
  public:
-  // A node's attribute that holds its sequence, which all kernels of the node continue. A node
-  // without it has a sequence in each kernel.
+  // A node's attribute that holds its sequence, which all kernels of the node continue. Nodes of
+  // graphs and of eager calls have it; a kernel made for a node without it starts a new sequence.
   static constexpr const char* kAttr = "_sequence";
 
   // Gives a random op's node its sequence; other nodes stay as they are.
@@ -29,8 +29,10 @@ class RandomSequence final : public Object {
     return absl::OkStatus();
   }
   static std::shared_ptr<RandomSequence> Of(const AttrReader& attrs) {
-    if (const Tensor* held = attrs.node().attr<Tensor>(kAttr); held != nullptr) {
-      return ObjectAs<RandomSequence>(held->data<ObjectPtr>()[0]);
+    const Tensor* held = attrs.node().attr<Tensor>(kAttr);
+    if (held != nullptr && held->dtype() == DType::kResource && held->num_elements() == 1) {
+      auto sequence = ObjectAs<RandomSequence>(held->data<ObjectPtr>()[0]);
+      if (sequence != nullptr) return sequence;
     }
     const uint64_t seed = static_cast<uint64_t>(attrs.Int("seed", 0));
     const uint64_t seed2 = static_cast<uint64_t>(attrs.Int("seed2", 0));
@@ -54,7 +56,7 @@ class RandomSequence final : public Object {
   std::atomic<uint64_t> used_ = 0;
 };
 
-// Reserved for each output, whatever the distribution: 256 blocks of four.
+// Reserved for each output, whatever the distribution.
 inline constexpr uint64_t kRandomSamplesPerOutput = 4 * 256;
 
 }  // namespace tenon

@@ -171,6 +171,16 @@ const ConvCase kCases[] = {
      .padding = "EXPLICIT",
      .stride = 2,
      .explicit_paddings = {0, 0, 3, 3, 60, 71, 0, 0}},
+    {.name = "lines_behind_the_image",
+     .input = {1, 1, 10, 1},
+     .filter = {1, 50, 1, 8},
+     .padding = "EXPLICIT",
+     .explicit_paddings = {0, 0, 0, 0, 0, 200, 0, 0}},
+    {.name = "lines_before_the_image",
+     .input = {1, 1, 10, 2},
+     .filter = {1, 50, 2, 8},
+     .padding = "EXPLICIT",
+     .explicit_paddings = {0, 0, 0, 0, 230, 0, 0, 0}},
     // With AVX2, windows computed tap by tap.
     {.name = "taps", .input = {2, 1, 301, 17}, .filter = {1, 3, 17, 19}, .dilation = 70},
     {.name = "taps_of_many_channels",
@@ -346,7 +356,7 @@ TEST(OwnConvolutions, ServeWhatOnednnComputesSlowly) {
     EXPECT_EQ(got->implementation, kernel) << c.name;
     ++cases;
   }
-  EXPECT_EQ(cases, 21);
+  EXPECT_EQ(cases, 23);
 }
 
 TEST(OwnConvolutions, PadLongWindowsForAvx512) {
