@@ -165,6 +165,12 @@ class Hardening(unittest.TestCase):
           for part in found.split(":"):
             self.assertTrue(part == "" or part.startswith(("$ORIGIN", str(BUILD))), part)
 
+  def test_stacks_are_checked_where_files_are_read(self):
+    objects = [*(BUILD / "proto").rglob("*.o"), *(BUILD / "graph" / "npz").rglob("*.o")]
+    self.assertGreater(len(objects), 10)
+    symbols = subprocess.run(["nm", "--undefined-only", *objects], check=True, capture_output=True, text=True).stdout
+    self.assertIn("__stack_chk_fail", symbols)
+
   def test_no_path_of_the_build_in_the_program(self):
     strings = subprocess.run(["strings", "-a", program()], check=True, capture_output=True, text=True).stdout
     found = [line for line in strings.splitlines() if str(ROOT) + "/" in line]
