@@ -73,12 +73,15 @@ absl::StatusOr<double> FlopsPerSecond(int threads, Precision precision) {
 }
 
 absl::StatusOr<double> BytesPerSecond(int threads) {
-  std::vector<uint64_t> data(kBytes / sizeof(uint64_t), 1);
+  // In large pages, as weights are.
+  TENON_ASSIGN_OR_RETURN(Tensor data,
+                         Tensor::Allocate(DType::kUint64, Shape({kBytes / sizeof(uint64_t)})));
+  std::fill(data.flat<uint64_t>().begin(), data.flat<uint64_t>().end(), 1);
   constexpr int64_t kWords = kPiece / sizeof(uint64_t);
   std::vector<uint64_t> sums(static_cast<size_t>(ParallelRanges(threads, kWords, 1)));
   size_t piece = 0;
   TENON_ASSIGN_OR_RETURN(const double seconds, FastestSeconds([&] {
-                           const uint64_t* const words = data.data() + piece * kWords;
+                           const uint64_t* const words = data.data<uint64_t>() + piece * kWords;
                            ParallelForRanges(threads, kWords, 1,
                                              [&](int range, int64_t begin, int64_t end) {
                                                uint64_t sum = 0;
