@@ -131,7 +131,10 @@ class Worker:
     return json.loads(line)
 
   def close(self) -> None:
-    self._process.stdin.close()
+    try:
+      self._process.stdin.close()
+    except BrokenPipeError:
+      pass  # it ended before, as when memory ran out
     try:
       self._process.wait(10)
     except subprocess.TimeoutExpired:
