@@ -42,8 +42,8 @@ Registers Cpuid(uint32_t leaf, uint32_t subleaf) {
     r.edx &= ~Bits(2, 3, 8, 22, 23, 24, 25);  // 4VNNIW, 4FMAPS, VP2INTERSECT, AMX-BF16, FP16, AMX
   } else if (leaf == 7 && subleaf == 1) {
     r.eax &= ~Bits(4, 5, 21, 23);  // AVX-VNNI, BF16, AMX-FP16, AVX-IFMA
-    r.edx &= ~Bits(4, 5, 8, 10,
-                   19);  // AVX-VNNI-INT8, AVX-NE-CONVERT, AMX-COMPLEX, AVX-VNNI-INT16, AVX10
+    // AVX-VNNI-INT8, AVX-NE-CONVERT, AMX-COMPLEX, AVX-VNNI-INT16, AVX10
+    r.edx &= ~Bits(4, 5, 8, 10, 19);
   } else if (leaf == 0xd && subleaf == 0) {
     r.eax &= ~Bits(5, 6, 7, 17, 18);                          // The state of AVX-512 and of tiles.
   } else if (leaf == 0x1d || leaf == 0x1e || leaf == 0x24) {  // Tiles, AVX10.

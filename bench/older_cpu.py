@@ -7,19 +7,14 @@ import os
 import pathlib
 import subprocess
 
+import report
+
 SOURCE = pathlib.Path(__file__).resolve().parent / "cpuid_mask.cc"
-
-
-def _flags() -> set[str]:
-  for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-    if line.startswith("flags"):
-      return set(line.partition(":")[2].split())
-  return set()
 
 
 def everyone_obeys() -> bool:
   """Whether all contestants can be limited to AVX2, not only those with oneDNN."""
-  flags = _flags()
+  flags = report.cpu_flags()
   return "avx512f" not in flags or "cpuid_fault" in flags
 
 
@@ -31,7 +26,7 @@ def limit_to_avx2(cache: pathlib.Path) -> None:
   before anything can be preloaded.
   """
   os.environ["ONEDNN_MAX_CPU_ISA"] = "AVX2"
-  if "cpuid_fault" not in _flags():
+  if "cpuid_fault" not in report.cpu_flags():
     return
   digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]
   library = cache / f"cpuid_mask-{digest}.so"

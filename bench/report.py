@@ -13,17 +13,26 @@ import subprocess
 HERE = pathlib.Path(__file__).resolve().parent
 
 
+def _cpuinfo(key: str) -> str | None:
+  """A line of /proc/cpuinfo; CPUs are alike in what is asked here."""
+  for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+    name, _, value = line.partition(":")
+    if name.strip() == key:
+      return value.strip()
+  return None
+
+
+def cpu_flags() -> list[str]:
+  """What the CPU has, by Linux's names."""
+  return (_cpuinfo("flags") or "").split()
+
+
 def machine() -> dict:
   """CPU name, its vector extensions, and how many CPUs may be used."""
-  name, flags = platform.machine(), []
-  for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-    key, _, value = line.partition(":")
-    if key.strip() == "model name":
-      name = value.strip()
-    elif key.strip() == "flags":
-      flags = value.split()
+  flags = cpu_flags()
   wanted = ["avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16"]
-  return {"cpu": name, "isa": [f for f in wanted if f in flags],
+  return {"cpu": _cpuinfo("model name") or platform.machine(),
+          "isa": [f for f in wanted if f in flags],
           "cpus": len(os.sched_getaffinity(0)),
           "load_before": os.getloadavg()[0]}
 

@@ -31,28 +31,43 @@ int64_t MaskAttr(const Node& n, const char* name) {
   return v == nullptr ? 0 : *v;
 }
 
-// The first or the second half by a StridedSlice of the last axis alone, of `rank` axes of which
-// the last has `size` elements; -1: neither.
-int HalfOfStridedSlice(RuleContext& context, const Node& n, int rank, int64_t size) {
+// A StridedSlice of the last axis alone, with the bounds of an axis of `size` elements where they
+// are left out.
+struct LastAxisSlice {
+  int64_t begin = 0, end = 0, stride = 1;
+};
+
+std::optional<LastAxisSlice> FindLastAxisSlice(RuleContext& context, const Node& n, int rank,
+                                               int64_t size) {
   const std::vector<int64_t> begin = ConstantIntegers(context, n.inputs[1]);
   const std::vector<int64_t> end = ConstantIntegers(context, n.inputs[2]);
   const std::vector<int64_t> strides = ConstantIntegers(context, n.inputs[3]);
   const int64_t begins = MaskAttr(n, "begin_mask"), ends = MaskAttr(n, "end_mask");
   const int64_t ellipsis = MaskAttr(n, "ellipsis_mask");
-  if (MaskAttr(n, "new_axis_mask") != 0 || MaskAttr(n, "shrink_axis_mask") != 0) return -1;
-  if (begin.empty() || begin.size() != end.size() || begin.size() != strides.size()) return -1;
-  const size_t last = begin.size() - 1;
-  if (ellipsis == 0 && static_cast<int>(begin.size()) != rank) return -1;
-  for (size_t i = 0; i <= last; ++i) {
-    if (strides[i] != 1 || (i == last && (ellipsis >> i & 1) != 0)) return -1;
-    const bool whole = ((begins & ends) >> i & 1) != 0 || (ellipsis >> i & 1) != 0;
-    if (i < last && !whole) return -1;
+  if (MaskAttr(n, "new_axis_mask") != 0 || MaskAttr(n, "shrink_axis_mask") != 0) {
+    return std::nullopt;
   }
-  const auto bound = [&](int64_t v, bool masked, int64_t otherwise) {
-    return masked ? otherwise : v < 0 ? v + size : v;
-  };
-  const int64_t from = bound(begin[last], (begins >> last & 1) != 0, 0);
-  const int64_t to = bound(end[last], (ends >> last & 1) != 0, size);
+  if (begin.empty() || begin.size() != end.size() || begin.size() != strides.size()) {
+    return std::nullopt;
+  }
+  const size_t last = begin.size() - 1;
+  if (ellipsis == 0 && static_cast<int>(begin.size()) != rank) return std::nullopt;
+  if ((ellipsis >> last & 1) != 0) return std::nullopt;
+  for (size_t i = 0; i < last; ++i) {
+    const bool whole = ((begins & ends) >> i & 1) != 0 || (ellipsis >> i & 1) != 0;
+    if (!whole || strides[i] != 1) return std::nullopt;
+  }
+  return LastAxisSlice{(begins >> last & 1) != 0 ? 0 : begin[last],
+                       (ends >> last & 1) != 0 ? size : end[last], strides[last]};
+}
+
+// The first or the second half by a StridedSlice of the last axis alone, of `rank` axes of which
+// the last has `size` elements; -1: neither.
+int HalfOfStridedSlice(RuleContext& context, const Node& n, int rank, int64_t size) {
+  const auto slice = FindLastAxisSlice(context, n, rank, size);
+  if (!slice.has_value() || slice->stride != 1) return -1;
+  const auto bound = [size](int64_t v) { return v < 0 ? v + size : v; };
+  const int64_t from = bound(slice->begin), to = bound(slice->end);
   if (from == 0 && to == size / 2) return 0;
   return from == size / 2 && to >= size ? 1 : -1;
 }
@@ -60,23 +75,9 @@ int HalfOfStridedSlice(RuleContext& context, const Node& n, int rank, int64_t si
 // Every second element along the last axis alone, of `rank` axes of which the last has an even
 // `size`, by a StridedSlice from the first (0) or from the second one (1) on; -1: neither.
 int EveryOtherOfStridedSlice(RuleContext& context, const Node& n, int rank, int64_t size) {
-  const std::vector<int64_t> begin = ConstantIntegers(context, n.inputs[1]);
-  const std::vector<int64_t> end = ConstantIntegers(context, n.inputs[2]);
-  const std::vector<int64_t> strides = ConstantIntegers(context, n.inputs[3]);
-  const int64_t begins = MaskAttr(n, "begin_mask"), ends = MaskAttr(n, "end_mask");
-  const int64_t ellipsis = MaskAttr(n, "ellipsis_mask");
-  if (MaskAttr(n, "new_axis_mask") != 0 || MaskAttr(n, "shrink_axis_mask") != 0) return -1;
-  if (begin.empty() || begin.size() != end.size() || begin.size() != strides.size()) return -1;
-  const size_t last = begin.size() - 1;
-  if (ellipsis == 0 && static_cast<int>(begin.size()) != rank) return -1;
-  for (size_t i = 0; i < last; ++i) {
-    const bool whole = ((begins & ends) >> i & 1) != 0 || (ellipsis >> i & 1) != 0;
-    if (!whole || strides[i] != 1) return -1;
-  }
-  const bool to_end = (ends >> last & 1) != 0 || end[last] >= size;
-  if ((ellipsis >> last & 1) != 0 || strides[last] != 2 || !to_end) return -1;
-  const int64_t from = (begins >> last & 1) != 0 ? 0 : begin[last];
-  return from == 0 || from == 1 ? static_cast<int>(from) : -1;
+  const auto slice = FindLastAxisSlice(context, n, rank, size);
+  if (!slice.has_value() || slice->stride != 2 || slice->end < size) return -1;
+  return slice->begin == 0 || slice->begin == 1 ? static_cast<int>(slice->begin) : -1;
 }
 
 // The elements of x at even (0) or at odd (1) places along its last axis.

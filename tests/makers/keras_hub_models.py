@@ -10,7 +10,6 @@ tells the files. Runs in the environment packages.
 
 from __future__ import annotations
 
-import argparse
 import pathlib
 import sys
 from typing import Callable
@@ -121,22 +120,10 @@ def write(out: pathlib.Path, name: str) -> None:
   target = stepping.fresh(out / name)
   made, saved = make(how), tf.Module()
   saved.resources = made.resources
-  tf.saved_model.save(saved, str(target / "saved_model"), signatures=made.run,
-                      options=tf.saved_model.SaveOptions(experimental_debug_stripper=True))
-  (target / "saved_model" / "fingerprint.pb").unlink(missing_ok=True)
+  stepping.save(saved, target, made.run)
   stepping.write_steps(target, feeds, 4)
   stepping.note(target)
 
 
-def main() -> int:
-  parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-  parser.add_argument("--out", required=True, type=pathlib.Path)
-  parser.add_argument("names", nargs="*", choices=[[], *MODELS])
-  args = parser.parse_args()
-  for name in args.names or MODELS:
-    write(args.out, name)
-  return 0
-
-
 if __name__ == "__main__":
-  sys.exit(main())
+  sys.exit(stepping.write_named(__doc__, MODELS, write))

@@ -8,9 +8,11 @@ gave for it, starting from the saved variables.
 
 from __future__ import annotations
 
+import argparse
 import json
 import pathlib
 import shutil
+from typing import Any, Callable, Iterable
 
 import models  # sets the environment before TensorFlow is imported
 import numpy as np
@@ -24,6 +26,13 @@ def fresh(target: pathlib.Path) -> pathlib.Path:
     shutil.rmtree(target)
   target.mkdir(parents=True)
   return target
+
+
+def save(saved: tf.Module, target: pathlib.Path, signatures: Any) -> None:
+  """Without what would differ from one time to the next, or tell of the maker's files."""
+  tf.saved_model.save(saved, str(target / "saved_model"), signatures=signatures,
+                      options=tf.saved_model.SaveOptions(experimental_debug_stripper=True))
+  (target / "saved_model" / "fingerprint.pb").unlink(missing_ok=True)
 
 
 def note(target: pathlib.Path) -> None:
@@ -48,3 +57,15 @@ def write_steps(target: pathlib.Path, inputs: Arrays, steps: int,
   np.savez_compressed(target / f"feeds_{signature}.npz", **inputs)
   np.savez_compressed(target / f"steps_{signature}.npz", **outputs)
   return outputs
+
+
+def write_named(doc: str, names: Iterable[str],
+                write: Callable[[pathlib.Path, str], None]) -> int:
+  """A maker's main(): writes the models that the command line names, or all."""
+  parser = argparse.ArgumentParser(description=doc.split("\n", maxsplit=1)[0])
+  parser.add_argument("--out", required=True, type=pathlib.Path)
+  parser.add_argument("names", nargs="*", choices=[[], *names])
+  args = parser.parse_args()
+  for name in args.names or names:
+    write(args.out, name)
+  return 0

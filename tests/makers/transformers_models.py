@@ -10,7 +10,6 @@ numbers from one sequence, and nothing in the graph says which step comes first.
 
 from __future__ import annotations
 
-import argparse
 import os
 import pathlib
 import sys
@@ -79,9 +78,7 @@ def write(out: pathlib.Path, name: str) -> None:
   target = stepping.fresh(out / name)
   made, saved = Generator(*MODELS[name]), tf.Module()
   saved.weights = made.model.variables
-  tf.saved_model.save(saved, str(target / "saved_model"), signatures=made.run,
-                      options=tf.saved_model.SaveOptions(experimental_debug_stripper=True))
-  (target / "saved_model" / "fingerprint.pb").unlink(missing_ok=True)
+  stepping.save(saved, target, made.run)
   pad = made.model.config.pad_token_id
   ids = np.array([[[pad, pad, 5, 8, 20], [3, 7, 9, 50, 23]],
                   [[41, 12, 30, 8, 20], [pad, pad, pad, pad, 17]]], np.int32)
@@ -90,15 +87,5 @@ def write(out: pathlib.Path, name: str) -> None:
   stepping.note(target)
 
 
-def main() -> int:
-  parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-  parser.add_argument("--out", required=True, type=pathlib.Path)
-  parser.add_argument("names", nargs="*", choices=[[], *MODELS])
-  args = parser.parse_args()
-  for name in args.names or MODELS:
-    write(args.out, name)
-  return 0
-
-
 if __name__ == "__main__":
-  sys.exit(main())
+  sys.exit(stepping.write_named(__doc__, MODELS, write))
