@@ -154,19 +154,21 @@ CallCache::CallCache(const Flags& flags, const Services& services)
             CacheLimits{.entries = flags.cache_entries, .bytes = flags.cache_bytes});
         const auto shard = [&](size_t) { return Sites(budget); };
         return std::array<Sites, kShards>{shard(I)...};
-      }(std::make_index_sequence<kShards>())) {}
+      }(std::make_index_sequence<kShards>())),
+      sequences_({.entries = kSequences, .bytes = int64_t{1} << 20}) {}
 
 absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::Site(absl::string_view op,
                                                                 absl::Span<const DType> dtypes,
                                                                 const AttrMap& attrs) {
   const size_t hash = HashAttrs(absl::HashOf(op, dtypes), attrs);
   return sites_[hash % sites_.size()].GetOrBuild(SiteQuery{hash, op, dtypes, attrs},
-                                                 [&] { return MakeSite(op, dtypes, attrs); });
+                                                 [&] { return MakeSite(hash, op, dtypes, attrs); });
 }
 
-absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::MakeSite(absl::string_view op,
+absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::MakeSite(size_t hash,
+                                                                    absl::string_view op,
                                                                     absl::Span<const DType> dtypes,
-                                                                    const AttrMap& attrs) const {
+                                                                    const AttrMap& attrs) {
   const OpLookup found = FindOp(op);
   if (!found || found.native || found.info->row.internal) {
     return NotFound("there is no op '", op, "'");
@@ -178,6 +180,14 @@ absl::StatusOr<std::shared_ptr<const CallSite>> CallCache::MakeSite(absl::string
   node.attrs = attrs;
   FillFromInputs(*found.info, dtypes, node.attrs);
   TENON_RETURN_IF_ERROR(CompleteSite(*found.info, *site));
+  if (const auto attached = node.attrs.find(RandomSequence::kAttr); attached != node.attrs.end()) {
+    const Tensor* started = attached->second.get_if<Tensor>();
+    TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Tensor> kept,
+                           sequences_.GetOrBuild(SiteQuery{hash, op, dtypes, attrs}, [&] {
+                             return std::make_shared<const Tensor>(*started);
+                           }));
+    attached->second = *kept;
+  }
   if (rename_ && found.info->row.eager) {
     if (const char* native = NativeName(*found.info, node)) node.op = native;
   }

@@ -108,9 +108,10 @@ class CallCache {
   using Sites = BoundedCache<SiteKey, CallSite>;
   static constexpr size_t kShards = 8;
 
-  absl::StatusOr<std::shared_ptr<const CallSite>> MakeSite(absl::string_view op,
+  // `hash` is that of a SiteQuery.
+  absl::StatusOr<std::shared_ptr<const CallSite>> MakeSite(size_t hash, absl::string_view op,
                                                            absl::Span<const DType> dtypes,
-                                                           const AttrMap& attrs) const;
+                                                           const AttrMap& attrs);
   absl::Status CompleteSite(const OpInfo& op, CallSite& site) const;
   absl::StatusOr<std::shared_ptr<const EagerKernel>> Prepare(
       const CallSite& site, absl::Span<const Tensor> inputs,
@@ -121,6 +122,10 @@ class CallCache {
   const std::vector<Services> services_;        // for 1 thread, for 2, and so on
   const std::shared_ptr<CacheBudget> kernels_;  // of all sites
   std::array<Sites, kShards> sites_;            // by hash: a lock each
+  // RandomSequences of calls. They have limits of their own: a call whose site is not kept
+  // continues its numbers nevertheless.
+  static constexpr int64_t kSequences = 16384;
+  BoundedCache<SiteKey, Tensor> sequences_;
 };
 
 }  // namespace tenon

@@ -54,6 +54,29 @@ TEST(Eager, FillsAttributesFromInputs) {
   EXPECT_THAT((*stitched)[0].flat<float>(), ElementsAre(2, 3, 1));
 }
 
+TEST(Eager, SeededNumbersContinueWhateverTheCacheKeeps) {
+  const AttrMap attrs = {{"seed", int64_t{1}}, {"seed2", int64_t{2}}, {"dtype", DType::kFloat}};
+  const auto draw = [&](int64_t entries) {
+    SessionOptions options;
+    options.flags = Flags();
+    options.flags->cache_entries = entries;
+    auto eager = *Eager::Create(options);
+    std::vector<float> all;
+    for (int32_t n : {3, 2, 3}) {
+      auto numbers = eager->Execute("RandomUniform", {Tensor::Vector<int32_t>({n})}, attrs);
+      EXPECT_TRUE(numbers.ok()) << numbers.status();
+      for (float x : (*numbers)[0].flat<float>()) all.push_back(x);
+      EXPECT_TRUE(eager->Execute("Neg", {Floats({1}, {1})}).ok());  // evicts where one is kept
+    }
+    return all;
+  };
+  const std::vector<float> kept = draw(100);
+  EXPECT_NE(kept[0], kept[3]);
+  EXPECT_NE(kept[0], kept[5]);
+  EXPECT_EQ(draw(0), kept);
+  EXPECT_EQ(draw(1), kept);
+}
+
 TEST(Eager, KernelsAreKeptByShapeAndByTheValuesTheyRead) {
   auto eager = Make(true);
   const Tensor x = Floats({2}, {1, 2});
