@@ -148,6 +148,15 @@ const ConvCase kCases[] = {
      .padding = "EXPLICIT",
      .stride = 2,
      .explicit_paddings = {0, 0, 5, 2, 12, 21, 0, 0}},
+    // With AVX-512, too, since neighboring windows share sets of the cache.
+    {.name = "sets", .input = {2, 1, 131, 512}, .filter = {1, 3, 512, 97}, .stride = 2},
+    {.name = "sets_adjacent", .input = {1, 1, 37, 1024}, .filter = {1, 2, 1024, 100}},
+    {.name = "sets_square", .input = {1, 11, 9, 512}, .filter = {3, 3, 512, 96}, .stride = 2},
+    {.name = "sets_pointwise",
+     .input = {2, 15, 17, 512},
+     .filter = {1, 1, 512, 99},
+     .padding = "VALID",
+     .stride = 2},
     // With AVX2, overlapping lines as one matrix product; with AVX-512, on a padded copy.
     {.name = "lines", .input = {2, 3, 131, 1}, .filter = {1, 64, 1, 8}},
     {.name = "lines_strided",
@@ -357,6 +366,22 @@ TEST(OwnConvolutions, ServeWhatOnednnComputesSlowly) {
     ++cases;
   }
   EXPECT_EQ(cases, 23);
+}
+
+TEST(OwnConvolutions, GatherWindowsThatShareSetsForAvx512) {
+  if (VectorTargetName() == std::string("AVX2")) GTEST_SKIP() << "its own condition decides";
+  int cases = 0;
+  for (const ConvCase& c : kCases) {
+    if (!absl::StartsWith(c.name, "sets")) continue;
+    const auto got =
+        RunNode(MakeNode("_MklNativeConv2D", ConvAttrs(c, DType::kFloat)),
+                {RandomTensor(DType::kFloat, c.input, 1), RandomTensor(DType::kFloat, c.filter, 2)},
+                {.constants = {1}});
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_EQ(got->implementation, "gathered blocks") << c.name;
+    ++cases;
+  }
+  EXPECT_EQ(cases, 4);
 }
 
 TEST(OwnConvolutions, PadLongWindowsForAvx512) {
