@@ -44,6 +44,18 @@ def program() -> pathlib.Path:
   return BUILD / "bin" / "tenon"
 
 
+def products() -> dict[str, pathlib.Path]:
+  """The programs and libraries that are delivered, of those that are built: by the names of their packages."""
+  files = {"tenon": program(),
+           "libtenon0": BUILD / "lib" / "libtenon.so",
+           "device_abi": BUILD / "lib" / "libtenon_device_abi.so",
+           "tenon-server": BUILD / "bin" / "tensorflow_model_server",
+           "tenon_tensorflow": BUILD / "site-packages" / "tenon_tensorflow" / "libtenon_tensorflow.so",
+           "plug-in's entry": BUILD / "site-packages" / "tensorflow-plugins" / "libtenon_plugin.so"}
+  files |= {"python3-tenon": path for path in (BUILD / "python" / "tenon").glob("_core*.so")}
+  return {name: path.resolve() for name, path in files.items() if path.exists()}
+
+
 class BillOfMaterials(unittest.TestCase):
 
   def setUp(self):
@@ -148,9 +160,8 @@ class Hardening(unittest.TestCase):
     return subprocess.run(["readelf", "-W", *options, path], check=True, capture_output=True, text=True).stdout
 
   def test_programs_and_libraries(self):
-    libraries = [BUILD / "lib" / "libtenon.so"]
-    for path in [program(), *(p for p in libraries if p.exists())]:
-      with self.subTest(path=path.name):
+    for name, path in products().items():
+      with self.subTest(name):
         self.assertIn("DYN", self.read(path, "-h"), "not position-independent")
         headers = self.read(path, "-l")
         self.assertIn("GNU_RELRO", headers)
@@ -166,10 +177,25 @@ class Hardening(unittest.TestCase):
             self.assertTrue(part == "" or part.startswith(("$ORIGIN", str(BUILD))), part)
 
   def test_stacks_are_checked_where_files_are_read(self):
-    objects = [*(BUILD / "proto").rglob("*.o"), *(BUILD / "graph" / "npz").rglob("*.o")]
-    self.assertGreater(len(objects), 10)
-    symbols = subprocess.run(["nm", "--undefined-only", *objects], check=True, capture_output=True, text=True).stdout
-    self.assertIn("__stack_chk_fail", symbols)
+    """In each object of the folders that read files and messages. `least`: as many objects are there, so that a test of
+    nothing does not pass; `plain`: sources with no array, and nothing whose address is taken, on the stack."""
+    folders = {"proto/CMakeFiles/tenon_proto.dir": (25, {"tenon_config.pb.cc", "checkpoint/crc32c.cc",
+                                                       "stablehlo/dimension_numbers.cc", "stablehlo/op_attributes.cc"}),
+               "graph/npz/CMakeFiles/tenon_npz.dir": (2, set())}
+    if "tenon-server" in products():
+      folders["tools/serve/CMakeFiles/tenon_serve.dir"] = (15, set())
+    commands = {re.search(r" -o (\S+)", entry["command"])[1]: entry["command"]
+                for entry in json.loads((BUILD / "compile_commands.json").read_text())}
+    for folder, (least, plain) in folders.items():
+      objects = sorted((BUILD / folder).rglob("*.o"))
+      self.assertGreaterEqual(len(objects), least, folder)
+      for path in objects:
+        name = str(path.relative_to(BUILD))
+        with self.subTest(name):
+          for option in ("-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"):
+            self.assertIn(option, commands[name])
+          symbols = subprocess.run(["nm", "--undefined-only", path], check=True, capture_output=True, text=True).stdout
+          self.assertEqual("__stack_chk_fail" in symbols, not name.endswith(tuple(f"/{source}.o" for source in plain)))
 
   def test_no_path_of_the_build_in_the_program(self):
     strings = subprocess.run(["strings", "-a", program()], check=True, capture_output=True, text=True).stdout
