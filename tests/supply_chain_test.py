@@ -8,6 +8,7 @@ and programs whose memory is protected.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -49,11 +50,62 @@ def products() -> dict[str, pathlib.Path]:
   files = {"tenon": program(),
            "libtenon0": BUILD / "lib" / "libtenon.so",
            "device_abi": BUILD / "lib" / "libtenon_device_abi.so",
-           "tenon-server": BUILD / "bin" / "tensorflow_model_server",
+           sbom.SERVER: BUILD / "bin" / "tensorflow_model_server",
            "tenon_tensorflow": BUILD / "site-packages" / "tenon_tensorflow" / "libtenon_tensorflow.so",
            "plug-in's entry": BUILD / "site-packages" / "tensorflow-plugins" / "libtenon_plugin.so"}
   files |= {"python3-tenon": path for path in (BUILD / "python" / "tenon").glob("_core*.so")}
   return {name: path.resolve() for name, path in files.items() if path.exists()}
+
+
+@functools.cache
+def dependencies() -> dict[str, list[str]]:
+  """The headers of each object, as the compiler listed them."""
+  log = subprocess.run(["ninja", "-C", BUILD, "-t", "deps"], check=True, capture_output=True, text=True).stdout
+  found = {}
+  for entry in log.split("\n\n"):
+    first, *files = entry.splitlines() or [""]
+    found[first.split(": #deps")[0]] = [file.strip() for file in files]
+  return found
+
+
+def third_party(path: pathlib.Path) -> set[str]:
+  """Debian packages of the headers and archives that the build of that file reads."""
+  inputs = subprocess.run(["ninja", "-C", BUILD, "-t", "inputs", path.relative_to(BUILD)],
+                          check=True, capture_output=True, text=True).stdout.splitlines()
+  files = {file for file in inputs if file.endswith(".a")}
+  for name in inputs:
+    files.update(dependencies().get(name, []))
+  files = {os.path.normpath(BUILD / file) for file in files}
+  # Python's packages: the test below has them.
+  ours = (str(ROOT) + "/", *(text for text in (cached("TENON_NANOBIND"), cached("TENON_TENSORFLOW_INCLUDE")) if text))
+  files = {file for file in files if not file.startswith(ours) and "/include/python3" not in file}
+  return set(owners(frozenset(files)))
+
+
+@functools.cache
+def owners(files: frozenset[str]) -> frozenset[str]:
+  """Like sbom.owner, which would start a program for each of a thousand files."""
+  listed = subprocess.run(["dpkg", "-S", *files], check=True, capture_output=True, text=True).stdout
+  return frozenset(line.split(":")[0] for line in listed.splitlines())
+
+
+def cached(name: str) -> str:
+  found = re.search(f"^{name}:[A-Z]+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE)
+  return found[1] if found else ""
+
+
+@functools.cache
+def source_of(package: str) -> str:
+  """The Debian source package: headers and the shared library of one source are one library."""
+  return subprocess.run(["dpkg-query", "-W", "-f", "${source:Package}\n", package], check=True, capture_output=True,
+                        text=True).stdout.split("\n")[0]
+
+
+# Sources of the compiler, of libc and of the kernel's headers.
+COMPILERS = {source_of(package) for package in ("libgcc-s1", "libc6", "linux-libc-dev")}
+# Of these, what is compiled is all that there is, or all that is used.
+HEADERS_ONLY = {"libeigen3-dev", "libhwy-dev", "libxxhash-dev", "nlohmann-json3-dev", "libcli11-dev", "rapidjson-dev",
+                "libboost1.81-dev"}
 
 
 class BillOfMaterials(unittest.TestCase):
@@ -80,6 +132,29 @@ class BillOfMaterials(unittest.TestCase):
         self.assertIn(sbom.owner(path), kinds, soname)
     self.assertEqual(bill, sbom.of_folder(self.path, "tenon", "3.1.0"))
 
+  def test_lists_every_header_and_archive_that_is_compiled(self):
+    seen = set()
+    for name, path in products().items():
+      if name == "plug-in's entry":  # of the same wheel as tenon_tensorflow, whose inputs ninja adds to its own
+        continue
+      with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / path.name).write_bytes(path.read_bytes())
+        bill = sbom.of_folder(pathlib.Path(folder), name, None)
+        static = {p["SPDXID"] for p in bill["packages"]} & {
+            r["relatedSpdxElement"] for r in bill["relationships"] if r["relationshipType"] == "STATIC_LINK"}
+        compiled = {p["name"] for p in bill["packages"] if p["SPDXID"] in static}
+        sources = {source_of(p["name"]) for p in bill["packages"] if "pkg:deb" in p["externalRefs"][0]["referenceLocator"]
+                   and p["SPDXID"] not in static} | COMPILERS
+        headers = third_party(path)
+        self.assertGreater(len(headers), 1)
+        missing = {p for p in headers - compiled if source_of(p) not in sources}
+        self.assertEqual(missing, set(), "add them to COMPILED_IN of tools/sbom.py")
+        # Templates and inline functions are compiled, also those of a library that is linked dynamically too.
+        self.assertEqual((HEADERS_ONLY & headers) - compiled, set())
+        seen |= headers
+    # Nothing is listed for no reason; wheels have archives of two shared libraries (TENON_PORTABLE).
+    self.assertEqual(set(sbom.COMPILED_IN) - seen, {"libsnappy-dev"})
+
   def test_is_valid_spdx(self):
     target = self.path / "tenon.spdx.json"
     target.write_text(sbom.dump(sbom.of_folder(self.path, "tenon", "3.1.0")))
@@ -95,7 +170,7 @@ class BillOfMaterials(unittest.TestCase):
 
 class Wheel(unittest.TestCase):
 
-  def pack(self, folder: pathlib.Path, mask: int) -> bytes:
+  def pack(self, folder: pathlib.Path, mask: int, tensorflow: str | None = None) -> bytes:
     """A wheel of one file and one bundled library, packed in `folder` with that umask."""
     before = os.umask(mask)
     try:
@@ -103,7 +178,7 @@ class Wheel(unittest.TestCase):
       (content / "package").mkdir(parents=True)
       (content / "package" / "file.py").write_text("x = 1\n")
       library = next(p for s, p in sbom.needed(program()).items() if not wheel.SYSTEM.match(s) and s != "linux-vdso.so.1")
-      wheel.write(content, "tenon_tensorflow", "py3-none-any", folder / "x.whl", [library], None)
+      wheel.write(content, "tenon_tensorflow", "py3-none-any", folder / "x.whl", [library], None, tensorflow)
     finally:
       os.umask(before)
     self.library = library
@@ -118,14 +193,20 @@ class Wheel(unittest.TestCase):
 
   def test_lists_what_it_bundles(self):
     with tempfile.TemporaryDirectory() as folder:
-      self.pack(pathlib.Path(folder), 0o022)
+      self.pack(pathlib.Path(folder), 0o022, "2.21.0")
       with zipfile.ZipFile(pathlib.Path(folder) / "x.whl") as file:
         (name,) = [n for n in file.namelist() if n.endswith("dist-info/sboms/tenon_tensorflow.spdx.json")]
         bill = json.loads(file.read(name))
     contained = {r["relatedSpdxElement"].removeprefix("SPDXRef-") for r in bill["relationships"]
                  if r["relationshipType"] == "CONTAINS"}
     self.assertEqual(contained, {sbom.owner(self.library)})
+    self.assertIn("pkg:pypi/tensorflow@2.21.0", [p["externalRefs"][0]["referenceLocator"] for p in bill["packages"][1:]])
     self.assertEqual(bill["creationInfo"]["created"], "2023-11-14T22:13:20Z")
+
+  def test_the_version_of_the_headers_of_tensorflow(self):
+    if "tenon_tensorflow" not in products():
+      self.skipTest("no plug-in in this build")
+    self.assertRegex(wheel.tensorflow_headers(BUILD), r"^2\.\d+\.\d+")
 
 
 def normal(requirement: str) -> str:
@@ -182,7 +263,7 @@ class Hardening(unittest.TestCase):
     folders = {"proto/CMakeFiles/tenon_proto.dir": (25, {"tenon_config.pb.cc", "checkpoint/crc32c.cc",
                                                        "stablehlo/dimension_numbers.cc", "stablehlo/op_attributes.cc"}),
                "graph/npz/CMakeFiles/tenon_npz.dir": (2, set())}
-    if "tenon-server" in products():
+    if sbom.SERVER in products():
       folders["tools/serve/CMakeFiles/tenon_serve.dir"] = (15, set())
     commands = {re.search(r" -o (\S+)", entry["command"])[1]: entry["command"]
                 for entry in json.loads((BUILD / "compile_commands.json").read_text())}

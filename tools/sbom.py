@@ -20,9 +20,13 @@ import time
 import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Debian packages whose code is in our binaries without a shared library.
-COMPILED_IN = ["libcli11-dev", "libeigen3-dev", "libicu-dev", "libleveldb-dev", "libsnappy-dev",
-               "nlohmann-json3-dev"]
+# Debian packages whose code is in our binaries without a shared library: their headers' and, in wheels, their archives'.
+# The test derives it from the compiler's lists of dependencies.
+COMPILED_IN = ["libcli11-dev", "libeigen3-dev", "libhwy-dev", "libicu-dev", "libleveldb-dev", "libsnappy-dev",
+               "libxxhash-dev", "nlohmann-json3-dev"]
+# tensorflow_model_server contains nothing of the engine, which is in libtenon.so.
+SERVER = "tenon-server"
+SERVER_COMPILED_IN = ["libboost1.81-dev", "libcli11-dev", "rapidjson-dev"]
 
 
 def version():
@@ -86,26 +90,40 @@ def _debian(name):
 
 
 def _nanobind(text):
-    return _package("nanobind", text, "NOASSERTION", f"pkg:pypi/nanobind@{text}", "BSD-3-Clause")
+    package = _package("nanobind", text, "NOASSERTION", f"pkg:pypi/nanobind@{text}", "BSD-3-Clause")
+    package["sourceInfo"] = "with tsl::robin_map, which it contains (MIT)"
+    return package
 
 
-def document(name, purl, bundled, linked, nanobind, needs_own=False):
+def _tensorflow(text):
+    package = _package("tensorflow", text, "NOASSERTION", f"pkg:pypi/tensorflow@{text}", "Apache-2.0")
+    package["sourceInfo"] = "headers of the C interface, whose inline functions for strings are compiled"
+    return package
+
+
+def compiled_in(name):
+    """The Debian packages of COMPILED_IN for that package."""
+    return SERVER_COMPILED_IN if name == SERVER else COMPILED_IN
+
+
+def document(name, purl, bundled, linked, nanobind, needs_own=False, tensorflow=None):
     """The document. `bundled`, `linked`: names of Debian packages in the package, and of those that it needs;
-    `nanobind`: the version whose code is in the package, or None; `needs_own`: whether it needs libtenon0."""
+    `nanobind`, `tensorflow`: the version whose code is in the package, or None; `needs_own`: whether it needs libtenon0."""
     root = _package(name, version(), "Organization: Tenon", purl, "Apache-2.0")
     root["primaryPackagePurpose"] = "LIBRARY"
     packages = [root]
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", root["SPDXID"])]
-    for names, kind in ((COMPILED_IN, "STATIC_LINK"), (bundled, "CONTAINS"), (linked, "DYNAMIC_LINK")):
+    for names, kind in ((compiled_in(name), "STATIC_LINK"), (bundled, "CONTAINS"), (linked, "DYNAMIC_LINK")):
         for other in sorted(set(names)):
             packages.append(_debian(other))
             relations.append((root["SPDXID"], kind, packages[-1]["SPDXID"]))
     if needs_own:
         packages.append(_package("libtenon0", version(), "Organization: Tenon", f"pkg:generic/libtenon0@{version()}", "Apache-2.0"))
         relations.append((root["SPDXID"], "DYNAMIC_LINK", packages[-1]["SPDXID"]))
-    if nanobind:
-        packages.append(_nanobind(nanobind))
-        relations.append((root["SPDXID"], "STATIC_LINK", packages[-1]["SPDXID"]))
+    for package in (nanobind and _nanobind(nanobind), tensorflow and _tensorflow(tensorflow)):
+        if package:
+            packages.append(package)
+            relations.append((root["SPDXID"], "STATIC_LINK", package["SPDXID"]))
     found = {"packages": packages, "relationships": [
         {"spdxElementId": a, "relationshipType": kind, "relatedSpdxElement": b} for a, kind, b in relations]}
     digest = hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()

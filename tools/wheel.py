@@ -95,7 +95,7 @@ def add_licenses(folder, libraries, nanobind):
     """Copies the licences of this project and of everything in the wheel."""
     folder.mkdir()
     shutil.copy(ROOT / "LICENSE", folder / "LICENSE")
-    for package in sorted({*map(sbom.owner, libraries), *sbom.COMPILED_IN}):
+    for package in sorted({*map(sbom.owner, libraries), *sbom.compiled_in("wheel")}):
         text = pathlib.Path("/usr/share/doc") / package / "copyright"
         if text.exists():  # a package of parts refers to another's
             shutil.copy(text, folder / f"{package}.txt")
@@ -106,7 +106,14 @@ def add_licenses(folder, libraries, nanobind):
         shutil.copy(texts[0], folder / "nanobind.txt")
 
 
-def write(folder, name, tag, target, libraries, nanobind):
+def tensorflow_headers(build):
+    """The version of the TensorFlow whose headers the plug-in was compiled with."""
+    cache = (build / "CMakeCache.txt").read_text()
+    include = pathlib.Path(re.search(r"^TENON_TENSORFLOW_INCLUDE:PATH=(.+)$", cache, re.MULTILINE).group(1))
+    return next(include.parents[1].glob("tensorflow*-*.dist-info")).stem.split("-")[1]
+
+
+def write(folder, name, tag, target, libraries, nanobind, tensorflow=None):
     info = folder / f"{name}-{sbom.version()}.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(
@@ -120,7 +127,7 @@ def write(folder, name, tag, target, libraries, nanobind):
     (info / "sboms").mkdir()
     compiled_in = next(nanobind.parent.glob("nanobind-*.dist-info")).stem.removeprefix("nanobind-") if nanobind else None
     bill = sbom.document(name, f"pkg:pypi/{name.replace('_', '-')}@{sbom.version()}", map(sbom.owner, libraries), [],
-                         compiled_in)
+                         compiled_in, tensorflow=tensorflow)
     (info / "sboms" / f"{name}.spdx.json").write_text(sbom.dump(bill))
     record = []
     # ZIP has no earlier times than 1980's, and no time zones.
@@ -161,9 +168,11 @@ def main():
         folder = pathlib.Path(temporary)
         if args.core is None:
             libraries = stage_plugin(args.build.resolve(), folder)
+            tensorflow = tensorflow_headers(args.build)
         else:
             libraries = stage_package(args.core, folder)
-        write(folder, name, tag, target, libraries, args.nanobind)
+            tensorflow = None
+        write(folder, name, tag, target, libraries, args.nanobind, tensorflow)
     print(f"{target} ({target.stat().st_size / 1e6:.1f} MB)")
 
 
