@@ -34,7 +34,7 @@ inline std::string BytesField(int field, const std::string& value) {
   return out + value;
 }
 
-// A leveldb table of one uncompressed block without shared prefixes.
+// A leveldb table of one block without shared prefixes.
 class CheckpointIndex {
  public:
   struct Place {
@@ -45,18 +45,30 @@ class CheckpointIndex {
 
   // `stated`: where the table's index says that the entries are, if not where they are.
   std::string Finish(std::optional<Place> stated = std::nullopt) {
-    std::string data = AddBlock(entries_);
-    if (stated.has_value()) data = Handle(*stated);
-    std::string index, meta;
+    const std::string data = AddBlock(Block(), kPlain);
+    return FinishWith(stated.has_value() ? Handle(*stated) : data);
+  }
+
+  // The entries as a block.
+  std::string Block() const { return WithRestarts(entries_); }
+  // With these bytes for the entries, said to be what Snappy made of them.
+  std::string FinishCompressed(const std::string& bytes) {
+    return FinishWith(AddBlock(bytes, kSnappy));
+  }
+
+ private:
+  enum Compression : char { kPlain = 0, kSnappy = 1 };
+
+  // `data`: the handle of the entries' block.
+  std::string FinishWith(const std::string& data) {
+    std::string index;
     AddTo(index, "\xff\xff", data);
-    const std::string meta_at = AddBlock(meta);
-    std::string footer = meta_at + AddBlock(index);
+    const std::string meta_at = AddBlock(WithRestarts(""), kPlain);
+    std::string footer = meta_at + AddBlock(WithRestarts(index), kPlain);
     footer.resize(40);
     PutFixed(uint64_t{0xdb4775248b80fb57}, footer);
     return table_ + footer;
   }
-
- private:
   template <typename T>
   static void PutFixed(T value, std::string& out) {
     out.append(reinterpret_cast<const char*>(&value), sizeof(value));
@@ -74,12 +86,16 @@ class CheckpointIndex {
     block.append(key.data(), key.size());
     block.append(value.data(), value.size());
   }
+  // One, for the first entry.
+  static std::string WithRestarts(std::string entries) {
+    PutFixed(uint32_t{0}, entries);
+    PutFixed(uint32_t{1}, entries);
+    return entries;
+  }
   // Returns the block's handle.
-  std::string AddBlock(std::string block) {
-    PutFixed(uint32_t{0}, block);
-    PutFixed(uint32_t{1}, block);
+  std::string AddBlock(std::string block, Compression compression) {
     const Place place{table_.size(), block.size()};
-    block.push_back(0);  // not compressed
+    block.push_back(compression);
     const uint32_t crc = Crc32c(0, block.data(), block.size());
     PutFixed(MaskCrc(crc), block);
     table_ += block;

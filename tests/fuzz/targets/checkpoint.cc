@@ -1,6 +1,7 @@
 // Checkpoints: an index and a data shard. Either the index's bytes come as they are, or as keys and
 // entries that are put into a valid table, whose checksums random bytes would never have; that
-// table may state another place for them.
+// table may state another place for them. Or the table's block is any bytes, as if Snappy had made
+// them.
 #include "proto/checkpoint/bundle.h"
 #include "tests/fuzz/targets/byte_reader.h"
 #include "tests/fuzz/targets/scratch_folder.h"
@@ -13,12 +14,14 @@ namespace {
 int FuzzCheckpoint(const uint8_t* data, size_t size) {
   ByteReader bytes(data, size);
   const uint8_t form = bytes.Byte();
-  const bool raw = (form & 1) != 0, elsewhere = (form & 2) != 0;
+  const bool raw = (form & 1) != 0, elsewhere = (form & 2) != 0, compressed = (form & 4) != 0;
   const bool verify = bytes.Bool();
   std::string index;
   const absl::string_view shard = bytes.Take(bytes.Number<uint16_t>());
   if (raw) {
     index = std::string(bytes.Rest());
+  } else if (compressed) {
+    index = CheckpointIndex().FinishCompressed(std::string(bytes.Rest()));
   } else {
     CheckpointIndex table;
     std::optional<CheckpointIndex::Place> stated;
