@@ -28,6 +28,7 @@ absl::Status FromPlugin(const TSL_Status& status) {
 DeviceStream::~DeviceStream() {
   Synchronize().IgnoreError();  // no caller is left to report it to
   device_.executor_.destroy_stream(&device_.device_, handle_);
+  Deallocate();
 }
 
 absl::StatusOr<Tensor> DeviceStream::Allocate(DType dtype, const Shape& shape) {
@@ -81,11 +82,25 @@ absl::Status DeviceStream::ToHost(const Tensor& on_device, void* host) {
 }
 
 absl::Status DeviceStream::Synchronize() {
+  absl::Status status;
+  if (busy_) {
+    status = Wait();
+    if (!status.ok()) {
+      failed_ = true;
+      if (!WaitForDevice()) return status;
+    }
+  }
+  busy_ = false;
+  Deallocate();
+  return status;
+}
+
+absl::Status DeviceStream::Wait() const {
   const SP_StreamExecutor& executor = device_.executor_;
   TSL_Status status;
-  if (busy_ && executor.block_host_until_done != nullptr) {
+  if (executor.block_host_until_done != nullptr) {
     executor.block_host_until_done(&device_.device_, handle_, &status);
-  } else if (busy_) {
+  } else {
     SP_Event event = nullptr;
     executor.create_event(&device_.device_, &event, &status);
     if (status.code == TF_OK) {
@@ -94,10 +109,21 @@ absl::Status DeviceStream::Synchronize() {
       executor.destroy_event(&device_.device_, event);
     }
   }
-  busy_ = false;
-  for (SP_DeviceMemoryBase& block : retired_) executor.deallocate(&device_.device_, &block);
-  retired_.clear();
   return FromPlugin(status);
+}
+
+bool DeviceStream::WaitForDevice() const {
+  if (device_.executor_.synchronize_all_activity == nullptr) return false;
+  TSL_Status status;
+  device_.executor_.synchronize_all_activity(&device_.device_, &status);
+  return status.code == TF_OK;
+}
+
+void DeviceStream::Deallocate() {
+  for (SP_DeviceMemoryBase& block : retired_) {
+    device_.executor_.deallocate(&device_.device_, &block);
+  }
+  retired_.clear();
 }
 
 void DeviceStream::Retire(const SP_DeviceMemoryBase& block) {

@@ -51,16 +51,23 @@ class DeviceStream : public std::enable_shared_from_this<DeviceStream> {
   absl::Status ToHost(const Tensor& on_device, void* host);
   // Records that work was enqueued: memory is kept until it is done.
   void MarkBusy() { busy_ = true; }
-  // Waits for all work, and returns kept memory to the device.
+  // Waits for all work, and returns kept memory to the device. After an error, work may still be
+  // under way if the device cannot wait for all that it does either; memory is kept then.
   absl::Status Synchronize();
+  // Whether waiting has failed once: the stream is good for nothing more.
+  bool failed() const { return failed_; }
 
  private:
   friend struct DeviceMemory;
   void Retire(const SP_DeviceMemoryBase& block);
+  absl::Status Wait() const;
+  bool WaitForDevice() const;
+  void Deallocate();
 
   const Device& device_;
   const SP_Stream handle_;
   bool busy_ = false;
+  bool failed_ = false;
   std::vector<SP_DeviceMemoryBase> retired_;  // of freed tensors; enqueued work may still use it
 };
 

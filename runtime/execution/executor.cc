@@ -272,7 +272,7 @@ absl::Status Finish(ExecState& state) {
   for (const auto& stream : state.streams) {
     // Pending work on devices belongs to this run, and so do its errors.
     absl::Status done = CatchExceptions([&] { return stream->Synchronize(); });
-    failed |= !done.ok();
+    failed |= !done.ok() || stream->failed();
     if (done.ok() || !status.ok()) continue;
     status = TryAnnotate(
         done, [&] { return Annotate(done, absl::StrCat("device ", stream->device().name())); });

@@ -64,8 +64,11 @@ uint64_t TimerNanoseconds(SP_Timer timer);
 int64_t NowNs();
 void RecordRun(int64_t start_ns, int64_t end_ns);  // while a profile is taken
 
-// The environment variable APU_FAIL, with which a test causes a failure: "init", "kernel" …
-bool MustFail(const char* where);
+// Whether an environment variable, a list with commas, names this.
+bool Names(const char* variable, const char* what);
+// APU_FAIL, with which a test causes failures: "init", "kernel" … (APU_WITHOUT: functions that the
+// device does not have.)
+inline bool MustFail(const char* where) { return Names("APU_FAIL", where); }
 
 inline void Ok(TF_Status* status) { TF_SetStatus(status, TF_OK, ""); }
 // The result of the function of that name: OK, unless it must fail.

@@ -132,9 +132,6 @@ void FillWords(const SP_Device*, SP_Stream stream, SP_DeviceMemoryBase* memory, 
   Ok(status);
 }
 
-// Streams are synchronized one by one; nothing else runs on this device.
-void SynchronizeAll(const SP_Device*, TF_Status* status) { Ok(status); }
-
 void CreateStreamExecutor(const SP_Platform*, SE_CreateStreamExecutorParams* params,
                           TF_Status* status) {
   if (!Succeeds("create_stream_executor", status)) return;
@@ -156,9 +153,9 @@ void CreateStreamExecutor(const SP_Platform*, SE_CreateStreamExecutorParams* par
   executor->mem_zero = FillZero;
   executor->memset = FillBytes;
   executor->memset32 = FillWords;
-  executor->synchronize_all_activity = SynchronizeAll;
   SetStreamFunctions(executor);
   if (MustFail("executor_functions")) executor->memcpy_htod = nullptr;
+  if (Names("APU_WITHOUT", "block_host_until_done")) executor->block_host_until_done = nullptr;
 }
 
 void GetDeviceCount(const SP_Platform*, int* count, TF_Status* status) {
@@ -222,9 +219,15 @@ bool Succeeds(const char* function, TF_Status* status) {
   return !fails;
 }
 
-bool MustFail(const char* where) {
-  const char* wanted = std::getenv("APU_FAIL");
-  return wanted != nullptr && std::strcmp(wanted, where) == 0;
+bool Names(const char* variable, const char* what) {
+  const char* list = std::getenv(variable);
+  const size_t size = std::strlen(what);
+  while (list != nullptr) {
+    if (std::strncmp(list, what, size) == 0 && (list[size] == ',' || list[size] == 0)) return true;
+    list = std::strchr(list, ',');
+    if (list != nullptr) ++list;
+  }
+  return false;
 }
 
 }  // namespace apu

@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "apu.h"
@@ -91,6 +92,18 @@ struct SP_Stream_st {
 };
 
 namespace apu {
+namespace {
+
+std::mutex& StreamsMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+std::set<SP_Stream>& Streams() {
+  static auto* streams = new std::set<SP_Stream>;
+  return *streams;
+}
+
+}  // namespace
 
 void Enqueue(SP_Stream stream, std::function<void()> work) { stream->Enqueue(std::move(work)); }
 
@@ -103,18 +116,26 @@ namespace {
 void CreateStream(const SP_Device*, SP_Stream* stream, TF_Status* status) {
   if (!Succeeds("create_stream", status)) return;
   *stream = new SP_Stream_st;
+  {
+    std::lock_guard<std::mutex> lock(StreamsMutex());
+    Streams().insert(*stream);
+  }
   ++Count(kStreamsInUse);
 }
 
 void DestroyStream(const SP_Device*, SP_Stream stream) {
+  {
+    std::lock_guard<std::mutex> lock(StreamsMutex());
+    Streams().erase(stream);
+  }
   delete stream;
   --Count(kStreamsInUse);
 }
 
 void RecordEvent(const SP_Device*, SP_Stream stream, SP_Event event, TF_Status* status) {
+  if (!Succeeds("record_event", status)) return;
   stream->Enqueue(
       [state = event->state, ticket = event->state->Record()] { state->Reach(ticket); });
-  Ok(status);
 }
 
 void WaitForEvent(const SP_Device*, SP_Stream stream, SP_Event event, TF_Status* status) {
@@ -133,9 +154,9 @@ void CreateStreamDependency(const SP_Device* device, SP_Stream dependent, SP_Str
 void GetStreamStatus(const SP_Device*, SP_Stream, TF_Status* status) { Ok(status); }
 
 void CreateEvent(const SP_Device*, SP_Event* event, TF_Status* status) {
+  if (!Succeeds("create_event", status)) return;
   *event = new SP_Event_st;
   ++Count(kEventsInUse);
-  Ok(status);
 }
 
 void DestroyEvent(const SP_Device*, SP_Event event) {
@@ -148,14 +169,19 @@ SE_EventStatus GetEventStatus(const SP_Device*, SP_Event event) {
   return event->state->reached >= event->state->recorded ? SE_EVENT_COMPLETE : SE_EVENT_PENDING;
 }
 
+// Does not wait if it fails.
 void BlockHostForEvent(const SP_Device*, SP_Event event, TF_Status* status) {
-  event->state->Wait(event->state->Recorded());
-  Ok(status);
+  if (Succeeds("block_host_for_event", status)) event->state->Wait(event->state->Recorded());
 }
 
 void BlockHostUntilDone(const SP_Device*, SP_Stream stream, TF_Status* status) {
-  stream->WaitUntilIdle();
-  Succeeds("block_host_until_done", status);
+  if (Succeeds("block_host_until_done", status)) stream->WaitUntilIdle();
+}
+
+void SynchronizeAll(const SP_Device*, TF_Status* status) {
+  if (!Succeeds("synchronize_all_activity", status)) return;
+  std::lock_guard<std::mutex> lock(StreamsMutex());
+  for (SP_Stream stream : Streams()) stream->WaitUntilIdle();
 }
 
 void CreateTimer(const SP_Device*, SP_Timer* timer, TF_Status* status) {
@@ -199,6 +225,7 @@ void SetStreamFunctions(SP_StreamExecutor* executor) {
   executor->wait_for_event = WaitForEvent;
   executor->block_host_for_event = BlockHostForEvent;
   executor->block_host_until_done = BlockHostUntilDone;
+  executor->synchronize_all_activity = SynchronizeAll;
   executor->create_timer = CreateTimer;
   executor->destroy_timer = DestroyTimer;
   executor->start_timer = StartTimer;

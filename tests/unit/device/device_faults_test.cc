@@ -1,5 +1,6 @@
 // Every function of the sample plug-in (tests/plugin/apu) that can fail while it is loaded, or
-// during a run, fails in turn.
+// during a run, fails in turn. APU_WITHOUT=block_host_until_done (device_test_events) tests the
+// functions that a run calls then instead: those of events.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <filesystem>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "graph/text.h"
 #include "tests/unit/device/apu_test.h"
 
@@ -19,6 +21,7 @@ struct Fault {
   const char* function;   // as APU_FAIL
   bool in_warm_run;       // whether a run that is not the first calls it
   const char* says = "";  // what the error has to mention besides the node
+  enum { kAlways, kWithBlock, kWithEvents } called = kAlways;
 };
 void PrintTo(const Fault& f, std::ostream* out) { *out << f.function; }
 
@@ -37,6 +40,10 @@ class DeviceFaults : public ApuTest, public ::testing::WithParamInterface<Fault>
  protected:
   void SetUp() override {
     ApuTest::SetUp();
+    const bool events = std::getenv("APU_WITHOUT") != nullptr;
+    if (GetParam().called == (events ? Fault::kWithBlock : Fault::kWithEvents)) {
+      GTEST_SKIP() << "not called by " << (events ? "a device without it" : "this device");
+    }
     auto graph = ParseGraph(kGraph);
     ASSERT_TRUE(graph.ok()) << graph.status();
     session_ = MakeSession(*std::move(graph), "APU:0");
@@ -67,6 +74,7 @@ TEST_P(DeviceFaults, InTheFirstRun) {
   EXPECT_EQ(since("blocks_in_use"), 0);
   session_.reset();
   EXPECT_EQ(since("streams_in_use"), 0);
+  EXPECT_EQ(since("events_in_use"), 0);
 }
 
 TEST_P(DeviceFaults, InALaterRun) {
@@ -80,18 +88,28 @@ TEST_P(DeviceFaults, InALaterRun) {
   ExpectRight();
   session_.reset();
   EXPECT_EQ(since("streams_in_use"), 0);
+  EXPECT_EQ(since("events_in_use"), 0);
   EXPECT_EQ(since("kernels_made"), since("kernels_deleted"));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Functions, DeviceFaults,
-    ::testing::Values(Fault{"create", false, "no APU is free"},
-                      Fault{"create_stream", false, "create_stream: the APU is on fire"},
-                      Fault{"allocate", true, "has no 12 bytes"},
-                      Fault{"memcpy_htod", true, "on fire"}, Fault{"memcpy_dtoh", true, "on fire"},
-                      Fault{"block_host_until_done", true, "on fire"},
-                      Fault{"kernel", true, "lost its way"}),
-    [](const auto& info) { return std::string(info.param.function); });
+    ::testing::Values(
+        Fault{"create", false, "no APU is free"},
+        Fault{"create_stream", false, "create_stream: the APU is on fire"},
+        Fault{"allocate", true, "has no 12 bytes"}, Fault{"memcpy_htod", true, "on fire"},
+        Fault{"memcpy_dtoh", true, "on fire"},
+        Fault{"block_host_until_done", true, "on fire", Fault::kWithBlock},
+        Fault{"block_host_until_done,synchronize_all_activity", true, "on fire", Fault::kWithBlock},
+        Fault{"create_event", true, "on fire", Fault::kWithEvents},
+        Fault{"record_event", true, "on fire", Fault::kWithEvents},
+        Fault{"block_host_for_event", true, "on fire", Fault::kWithEvents},
+        Fault{"create_event,synchronize_all_activity", true, "on fire", Fault::kWithEvents},
+        Fault{"block_host_for_event,synchronize_all_activity", true, "on fire", Fault::kWithEvents},
+        Fault{"kernel", true, "lost its way"}),
+    [](const auto& info) {
+      return absl::StrReplaceAll(info.param.function, {{",", "_"}});
+    });
 
 // A copy of the plug-in, which the process has not loaded yet.
 class DeviceLoadFaults : public ApuTest {
