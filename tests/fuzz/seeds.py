@@ -57,6 +57,50 @@ def text_models() -> dict[str, bytes]:
           if path.stat().st_size <= MOST_BYTES and "spaces" not in path.name}
 
 
+def fields(message: bytes, number: int) -> list[bytes]:
+  """The texts and messages in that field of a protocol buffer."""
+  found, at = [], 0
+
+  def varint() -> int:
+    nonlocal at
+    value = shift = 0
+    while True:
+      byte = message[at]
+      at += 1
+      value |= (byte & 127) << shift
+      shift += 7
+      if byte < 128:
+        return value
+
+  while at < len(message):
+    key = varint()
+    if key & 7 == 2:
+      size = varint()
+      if key >> 3 == number:
+        found.append(message[at:at + size])
+      at += size
+    elif key & 7 == 0:
+      varint()
+    else:
+      at += 8 if key & 7 == 1 else 4
+  return found
+
+
+def modules() -> dict[str, bytes]:
+  """StableHLO of the tests' JAX models, after the bytes for the op's version and its form."""
+  found = {}
+  for path in sorted((TESTS / "models" / "jax").glob("*/saved_model/saved_model.pb")):
+    (library,) = fields(fields(fields(path.read_bytes(), 2)[0], 2)[0], 2)
+    nodes = [node for function in fields(library, 1) for node in fields(function, 3)]
+    calls = [node for node in nodes if fields(node, 2) == [b"XlaCallModule"]]
+    texts = [fields(fields(attr, 2)[0], 2)[0] for node in calls for attr in fields(node, 5)
+             if fields(attr, 1) == [b"module"]]
+    for number, text in enumerate(texts):
+      if len(text) <= MOST_BYTES:
+        found[f"{path.parts[-3]}_{number}"] = bytes(2) + text
+  return found
+
+
 def words() -> str:
   """libFuzzer's dictionary: the names of all ops, as docs/OPS.md lists them, and of attributes."""
   page = (TESTS.parent / "docs" / "OPS.md").read_text()
@@ -74,6 +118,7 @@ def seeds() -> dict[str, dict[str, bytes]]:
           "graph_def_text": models("*.pbtxt"),
           "rewrite_text": rewrite_cases(),
           "checkpoint": checkpoints(),
+          "stablehlo": modules(),
           "text_model": text_models(),
           "npz": dict(list(arrays.items())[:50])}
 

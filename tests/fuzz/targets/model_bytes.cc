@@ -1,9 +1,9 @@
-// Models from memory: the bytes of a saved_model.pb or of a GraphDef, binary or text. What import
-// accepts is rewritten, planned and run with small inputs.
+// Models from memory: the bytes of a saved_model.pb or of a GraphDef, binary or text.
+#include "tests/fuzz/targets/model_bytes.h"
+
 #include <chrono>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "kernels/interface/types.h"
 #include "proto/import/model.h"
 #include "runtime/session/session.h"
@@ -43,10 +43,20 @@ void CheckMessage(const absl::Status& status) {
 }
 
 int FuzzModelBytes(const uint8_t* data, size_t size) {
-  const absl::string_view bytes(reinterpret_cast<const char*>(data), size);
+  return RunModelBytes({reinterpret_cast<const char*>(data), size});
+}
+
+// The same function, so that each format has a corpus of its own.
+const FuzzTarget kSavedModel("saved_model", FuzzModelBytes);
+const FuzzTarget kGraphDef("graph_def", FuzzModelBytes);
+const FuzzTarget kGraphDefText("graph_def_text", FuzzModelBytes);
+
+}  // namespace
+
+int RunModelBytes(absl::string_view bytes) {
   CheckMessage(InspectParsed(bytes, {}).status());
   LoadOptions load;
-  load.allow_missing_ops = size % 2 == 0;
+  load.allow_missing_ops = bytes.size() % 2 == 0;
   auto model = ParseModel(bytes, load);
   CheckMessage(model.status());
   if (!model.ok()) return 0;
@@ -64,10 +74,4 @@ int FuzzModelBytes(const uint8_t* data, size_t size) {
   return 0;
 }
 
-// The same function, so that each format has a corpus of its own.
-const FuzzTarget kSavedModel("saved_model", FuzzModelBytes);
-const FuzzTarget kGraphDef("graph_def", FuzzModelBytes);
-const FuzzTarget kGraphDefText("graph_def_text", FuzzModelBytes);
-
-}  // namespace
 }  // namespace tenon
