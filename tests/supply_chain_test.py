@@ -86,7 +86,8 @@ def third_party(path: pathlib.Path) -> set[str]:
     new = {i for i in direct_inputs(frozenset(new)) if i.endswith((".o", ".a", ".gch"))} - inputs
   files = {file for file in inputs if file.endswith(".a")}
   for name in inputs:
-    files.update(dependencies().get(name, []))
+    if name.endswith((".o", ".gch")):
+      files.update(dependencies()[name])  # none: ninja has no list of it, so build it again
   files = {os.path.normpath(BUILD / file) for file in files}
   # Python's packages: the test below has them.
   ours = (str(ROOT) + "/", *(text for text in (cached("TENON_NANOBIND"), cached("TENON_TENSORFLOW_INCLUDE")) if text))
