@@ -21,8 +21,8 @@ namespace {
 
 using faults::Sweep;
 
-// Without oneDNN's own cache, which a refused allocation damages (docs/FAULTS.md).
-const bool without_cache = setenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "0", 1) == 0;
+// Before any test makes a primitive.
+const bool may_be_refused = faults::SetMayBeRefused();
 
 struct Model {
   std::string folder;  // under tests/models
@@ -45,7 +45,7 @@ bool Close(const Tensor& a, const Tensor& b) {
 class AllocationFaults : public ::testing::TestWithParam<Model> {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(without_cache);
+    ASSERT_TRUE(may_be_refused);
     if (!GetParam().in_ci && !faults::Long()) GTEST_SKIP() << "only in the long form";
     auto inputs =
         ReadNpz(SourcePath("tests/models/" + GetParam().folder + "/" + GetParam().inputs + ".npz"));
