@@ -40,7 +40,8 @@ class DeviceFaults : public ApuTest, public ::testing::WithParamInterface<Fault>
  protected:
   void SetUp() override {
     ApuTest::SetUp();
-    const bool events = std::getenv("APU_WITHOUT") != nullptr;
+    const char* const without = std::getenv("APU_WITHOUT");
+    const bool events = without != nullptr && *without != '\0';
     if (GetParam().called == (events ? Fault::kWithBlock : Fault::kWithEvents)) {
       GTEST_SKIP() << "not called by " << (events ? "a device without it" : "this device");
     }
