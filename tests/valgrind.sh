@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # valgrind.sh [MODEL…]: imports, rewrites and exports models under Valgrind's memcheck, which sees reads of uninitialized
-# memory, in the distribution's libraries too; default: the small models of tests/models/loader in each format.
+# memory, in the distribution's libraries too; default: the small models of tests/models/loader in each format, a loop, and two of JAX's.
 # Prints a line per model; fails if there is an error or a leak.
 . "$(dirname "${BASH_SOURCE[0]}")/../tools/lib/common.sh"
 
@@ -9,7 +9,8 @@ if [ ${#models[@]} -eq 0 ]; then
   loader=$TENON_ROOT/tests/models/loader
   models=("$loader"/{tables,mutable_tables,sliced,composites,module_two_signatures}/saved_model
     "$loader"/tf1_{partitioned,resource,three_shards,variable_v2}/saved_model
-    "$loader"/frozen_mlp/graph.pb{,txt} "$loader"/remapped/graph.pbtxt "$TENON_ROOT"/tests/models/control/loops/saved_model)
+    "$loader"/frozen_mlp/graph.pb{,txt} "$loader"/remapped/graph.pbtxt "$TENON_ROOT"/tests/models/control/loops/saved_model
+    "$TENON_ROOT"/tests/models/jax/{flow,indexing}/saved_model)
 fi
 install_build_packages
 install_packages valgrind
