@@ -88,7 +88,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvGatherKernel(PrepareContext& p, cons
   const bool pointwise = IsSmallPointwise(g);
   const bool few_sets = ReadsFewSets(g);
   if (!pointwise && !few_sets && !SuitsGathering(g)) {
-    return Unimplemented("neither a large or one-dimensional window nor few pixels nor rows that share sets");
+    return Unimplemented(
+        "neither a large or one-dimensional window nor few pixels nor rows that share sets");
   }
   TENON_ASSIGN_OR_RETURN(const auto convolution, GetConvolution(problem, p.services().cache));
   const std::string kernel = convolution->implementation();
