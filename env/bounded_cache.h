@@ -204,6 +204,17 @@ class BoundedCache final : private CacheBudget::Member {
     return made;
   }
 
+  // What GetOrBuild would find without building or waiting; null: nothing, and no miss is counted.
+  template <typename Query>
+  Pointer GetIfReady(const Query& query) ABSL_LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(&mutex_);
+    Entry* const found = Find(query.Hash(), query);
+    if (found == nullptr || !found->ready) return nullptr;
+    ++stats_.hits;
+    Touch(*found);
+    return found->value;
+  }
+
   // Under the lock: `visit` takes a const Value&.
   template <typename Visit>
   void ForEach(Visit&& visit) const ABSL_LOCKS_EXCLUDED(mutex_) {

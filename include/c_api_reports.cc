@@ -113,6 +113,7 @@ Json SessionJson(const Session& session) {
           {"memory", MemoryJson(session)},
           {"plans", PlansJson(session)},
           {"plan_cache", CacheJson(session.plan_stats())},
+          {"function_plan_cache", CacheJson(session.function_plan_stats())},
           {"kernel_cache", CacheJson(session.kernel_stats())},
           {"disk_cache", DiskCacheJson(session.disk_cache())},
           {"devices", session.nodes_on_devices()}};

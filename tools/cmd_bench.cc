@@ -133,6 +133,11 @@ absl::Status PrintProfile(const BenchArgs& args, Session& session,
   TENON_ASSIGN_OR_RETURN(const MachinePeak peak,
                          PeakOf(session.threads(), precision, PeakFolder(flags)));
   std::printf("%s\n", profile.Text(by, peak).c_str());
+  if (const CacheStats functions = session.function_plan_stats(); functions.misses > 0) {
+    std::printf("loops and branches: %lld plans made in %d runs; %lld kernels prepared in all\n",
+                static_cast<long long>(functions.misses), profile.runs(),
+                static_cast<long long>(session.kernel_stats().misses));
+  }
   return absl::OkStatus();
 }
 

@@ -29,6 +29,7 @@ class Profile final : public StepObserver {
     if (runs_ == 0 || nanoseconds < fastest_[i]) fastest_[i] = nanoseconds;
   }
   void EndRun() { ++runs_; }
+  int runs() const { return runs_; }
 
   // The time of each step in its fastest run, because other load on the machine only adds. 0
   // without runs.

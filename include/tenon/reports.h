@@ -34,7 +34,9 @@ TENON_API void tenon_text_free(tenon_text* text);
  *  "plans": [{"inputs": [{"name": "x", "dtype": "float", "shape": [1, 224, 224, 3]}], "steps": 58,
  *             "nodes": 60, "evaluated": 0, "aliased": 1, "in_place": 3, "arena_bytes": bytes,
  *             "unshared_bytes": bytes}],
- *  "plan_cache": {"hits": 9, "misses": 1, "evictions": 0}, "kernel_cache": {...},
+ *  "plan_cache": {"hits": 9, "misses": 1, "evictions": 0},
+ *  "function_plan_cache": the same of the plans of loops' bodies and of branches,
+ *  "kernel_cache": {...},
  *  "disk_cache": {"state": "off", "pending", "written", "read" or "failed", "status": ""},
  *  "devices": number of nodes on devices}
  * "rewriting" is empty in a session that came from the disk cache. An omitted input is not among

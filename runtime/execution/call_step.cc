@@ -73,26 +73,29 @@ absl::StatusOr<PlanCall*> CallStep::CallOf(int function, absl::Span<const Tensor
   return &call;
 }
 
-absl::Status IfStep::Results(const Execution& run, Calls& calls) const {
-  const int chosen = IsTrue(calls.values[0]) ? 0 : 1;
+ChoiceStep::ChoiceStep(StepArgs args, std::vector<Function*> functions, int state)
+    : CallStep(std::move(args), std::move(functions), state) {
+  for (size_t i = 1; i < inputs().size(); ++i) general_.push_back(inputs()[i].shape);
+}
+
+absl::Status ChoiceStep::Choose(int function, const Execution& run, Calls& calls) const {
   const absl::Span<Tensor> arguments = absl::MakeSpan(calls.values).subspan(1);
-  TENON_ASSIGN_OR_RETURN(PlanCall * call, CallOf(chosen, arguments, {}, run, calls));
+  TENON_ASSIGN_OR_RETURN(PlanCall * call, CallOf(function, arguments, general_, run, calls));
   return call->Run(arguments, run.stop, calls.results);
+}
+
+absl::Status IfStep::Results(const Execution& run, Calls& calls) const {
+  return Choose(IsTrue(calls.values[0]) ? 0 : 1, run, calls);
 }
 
 absl::Status CaseStep::Results(const Execution& run, Calls& calls) const {
   const Tensor& selector = calls.values[0];
   if (selector.num_elements() != 1) return InvalidArgument("the branch index must be a scalar");
-  const int chosen = BranchOf(*selector.data<int32_t>(), num_functions());
-  const absl::Span<Tensor> arguments = absl::MakeSpan(calls.values).subspan(1);
-  TENON_ASSIGN_OR_RETURN(PlanCall * call, CallOf(chosen, arguments, {}, run, calls));
-  return call->Run(arguments, run.stop, calls.results);
+  return Choose(BranchOf(*selector.data<int32_t>(), num_functions()), run, calls);
 }
 
 absl::Status BranchStep::Results(const Execution& run, Calls& calls) const {
-  const absl::Span<Tensor> arguments = absl::MakeSpan(calls.values).subspan(1);
-  TENON_ASSIGN_OR_RETURN(PlanCall * call, CallOf(0, arguments, {}, run, calls));
-  return call->Run(arguments, run.stop, calls.results);
+  return Choose(0, run, calls);
 }
 
 absl::Status WhileStep::Results(const Execution& run, Calls& calls) const {

@@ -47,28 +47,40 @@ class CallStep : public Step {
   const int state_;
 };
 
-// Functions: then, else. Inputs: the condition, then the arguments.
-class IfStep final : public CallStep {
+// Steps that run one of their functions. The first input tells which; the arguments follow it.
+class ChoiceStep : public CallStep {
  public:
-  using CallStep::CallStep;
+  ChoiceStep(StepArgs args, std::vector<Function*> functions, int state);
+
+ protected:
+  absl::Status Choose(int function, const Execution& run, Calls& calls) const;
+
+ private:
+  std::vector<Shape> general_;  // what is known ahead of the arguments' shapes
+};
+
+// Functions: then, else.
+class IfStep final : public ChoiceStep {
+ public:
+  using ChoiceStep::ChoiceStep;
 
  private:
   absl::Status Results(const Execution& run, Calls& calls) const override;
 };
 
-// Functions: the branches. Inputs: the branch's index, then the arguments.
-class CaseStep final : public CallStep {
+// Functions: the branches.
+class CaseStep final : public ChoiceStep {
  public:
-  using CallStep::CallStep;
+  using ChoiceStep::ChoiceStep;
 
  private:
   absl::Status Results(const Execution& run, Calls& calls) const override;
 };
 
-// Functions: the one branch that can be taken. Inputs: what chose it, then the arguments.
-class BranchStep final : public CallStep {
+// Functions: the one branch that can be taken.
+class BranchStep final : public ChoiceStep {
  public:
-  using CallStep::CallStep;
+  using ChoiceStep::ChoiceStep;
 
  private:
   absl::Status Results(const Execution& run, Calls& calls) const override;

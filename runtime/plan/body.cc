@@ -23,6 +23,7 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> Body::PlanFor(absl::Span<const T
   const bool changes = std::any_of(general.begin(), general.end(),
                                    [](const Shape& shape) { return !shape.IsComplete(); });
   if (changes && exact_plans_.load(std::memory_order_relaxed) >= kExactPlans) {
+    if (std::shared_ptr<const FlatPlan> exact = plans_.GetIfReady(arguments)) return exact;
     std::vector<TensorSpec> specs;
     bool fits = true;
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -43,13 +44,26 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> Body::PlanFor(absl::Span<const T
     }
   }
   return plans_.Get(arguments, [&] {
-    if (changes) exact_plans_.fetch_add(1, std::memory_order_relaxed);
+    exact_plans_.fetch_add(1, std::memory_order_relaxed);
     std::vector<TensorSpec> specs;
     for (const Tensor& t : arguments) {
       specs.push_back({t.dtype(), t.shape(), t.dtype() == DType::kVariant ? &t : nullptr});
     }
     return BuildFunctionPlan(model_, specs, {}, invariant_, services, cache);
   });
+}
+
+absl::StatusOr<std::shared_ptr<const FlatPlan>> Body::BuildSpecial(
+    absl::Span<const TensorSpec> arguments, absl::Span<Constant* const> constants,
+    const Services& services, KernelCache& cache) {
+  special_plans_.fetch_add(1, std::memory_order_relaxed);
+  return BuildFunctionPlan(model_, arguments, constants, invariant_, services, cache);
+}
+
+CacheStats Body::plan_stats() const {
+  CacheStats stats = plans_.stats();
+  stats.misses += special_plans_.load(std::memory_order_relaxed);
+  return stats;
 }
 
 absl::StatusOr<std::shared_ptr<const FlatPlan>> SpecialFunction::PlanFor(

@@ -12,6 +12,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "env/bounded_cache.h"
 #include "env/containers.h"
 #include "runtime/execution/flat_plan.h"
 #include "runtime/execution/function.h"
@@ -28,27 +29,33 @@ class Body final : public Function {
   const ModelState& model() const { return *model_; }
   const std::shared_ptr<const ModelState>& shared_model() const { return model_; }
   int64_t plan_bytes() const { return plans_.bytes(); }
+  // What was planned is a miss, BuildSpecial's plans included.
+  CacheStats plan_stats() const;
 
   // Before the first plan: it is a loop's body or condition, and all iterations share these
   // arguments. Of several loops, what they agree on counts.
   void OfLoop(const std::vector<bool>& invariant);
-  const std::vector<bool>& invariant() const { return invariant_; }  // empty: of no loop
 
   absl::StatusOr<std::shared_ptr<const FlatPlan>> PlanFor(absl::Span<const Tensor> arguments,
                                                           absl::Span<const Shape> general,
                                                           const Services& services,
                                                           KernelCache& cache) override;
+  // As BuildFunctionPlan, a plan that the caller keeps.
+  absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildSpecial(
+      absl::Span<const TensorSpec> arguments, absl::Span<Constant* const> constants,
+      const Services& services, KernelCache& cache);
 
  private:
   static constexpr int kPlans = 64;
   static constexpr int64_t kPlanBytes = int64_t{64} << 20;
-  // So many plans are made for shapes that change from call to call before a general one serves
-  // them: enough for shapes that alternate, few beside the length of a tensor that grows.
+  // So many plans are made before a general one serves shapes that change from call to call:
+  // enough for shapes that alternate, few beside the length of a tensor that grows.
   static constexpr int kExactPlans = 8;
   const std::shared_ptr<const ModelState> model_;
-  std::vector<bool> invariant_;
+  std::vector<bool> invariant_;  // empty: of no loop
   PlanCache<FlatPlan> plans_;
   std::atomic<int> exact_plans_ = 0;
+  std::atomic<int64_t> special_plans_ = 0;
 };
 
 // A function of one call, with a plan that knows more about the call's arguments than their shapes.

@@ -109,7 +109,7 @@ class Planner {
 
   // A plan that knows the arguments' values and weights; those not in `fixed` may change. Null:
   // nothing is to be gained, or nothing is kept.
-  std::shared_ptr<const FlatPlan> Special(const Body& body, const std::vector<bool>& fixed) const {
+  std::shared_ptr<const FlatPlan> Special(Body& body, const std::vector<bool>& fixed) const {
     if (cache_ == nullptr || !AreComplete(specs_)) return nullptr;
     std::vector<TensorSpec> specs = specs_;
     std::vector<Constant*> constants(specs.size(), nullptr);
@@ -121,8 +121,7 @@ class Planner {
       gain |= specs[i].value != nullptr || constants[i] != nullptr;
     }
     if (!gain) return nullptr;
-    auto plan = BuildFunctionPlan(body.shared_model(), specs, constants, body.invariant(),
-                                  services_, *cache_);
+    auto plan = body.BuildSpecial(specs, constants, services_, *cache_);
     return plan.ok() ? *std::move(plan) : nullptr;
   }
 

@@ -65,6 +65,11 @@ absl::StatusOr<std::shared_ptr<const P>> PlanCache<P>::Get(absl::Span<const Tens
 }
 
 template <typename P>
+std::shared_ptr<const P> PlanCache<P>::GetIfReady(absl::Span<const Tensor> feeds) {
+  return cache_.GetIfReady(Query{feeds});
+}
+
+template <typename P>
 absl::StatusOr<std::shared_ptr<const P>> PlanCache<P>::GetGeneral(
     absl::Span<const TensorSpec> feeds, Build build) {
   return cache_.GetOrBuild(GeneralQuery{feeds}, build);

@@ -31,6 +31,9 @@ class PlanCache {
   // The plan for these feeds (an invalid tensor: not fed).
   absl::StatusOr<std::shared_ptr<const P>> Get(absl::Span<const Tensor> feeds, Build build);
 
+  // The same if there is one already, or else null.
+  std::shared_ptr<const P> GetIfReady(absl::Span<const Tensor> feeds);
+
   // The plan for all feeds with these dtypes and (partial) shapes.
   absl::StatusOr<std::shared_ptr<const P>> GetGeneral(absl::Span<const TensorSpec> feeds,
                                                       Build build);

@@ -65,6 +65,11 @@ const Flags& Session::flags() const { return state_->flags; }
 int Session::nodes_on_devices() const { return state_->on_devices; }
 int Session::threads() const { return state_->services.threads; }
 CacheStats Session::plan_stats() const { return state_->plans.stats(); }
+CacheStats Session::function_plan_stats() const {
+  CacheStats stats;
+  state_->model->bodies().ForEach([&](const Body& body) { stats += body.plan_stats(); });
+  return stats;
+}
 CacheStats Session::kernel_stats() const { return state_->kernels.stats(); }
 
 DiskCacheReport Session::disk_cache() const {

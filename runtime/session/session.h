@@ -165,6 +165,8 @@ class Session {
   int nodes_on_devices() const;
   const SessionReport& report() const { return report_; }
   CacheStats plan_stats() const;
+  // Of the functions that control flow calls: loops' bodies and conditions, branches.
+  CacheStats function_plan_stats() const;
   CacheStats kernel_stats() const;
   DiskCacheReport disk_cache() const;
   // Why the last batch that should have been split (batch_split.h) was not; OK if there is none.
