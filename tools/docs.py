@@ -31,6 +31,17 @@ MODELS = ["resnet50", "mobilenetv2", "efficientnetb0", "inceptionv3",
 # Below this line a page holds measurements, which --check leaves alone.
 MEASURED = "<!-- measured: tools/docs.py --models -->\n"
 
+# XLA's ops that the table does not have, and why; `…` stands for more of the name.
+REFUSED = [
+    ("XlaAllReduce XlaReduceScatter XlaSend XlaRecv", "they exchange data with other devices or replicas, and a session is one replica"),
+    ("XlaSendToHost XlaRecvFromHost XlaHostCompute _XlaSendFromHost _XlaRecvAtHost", "they exchange data with the program that started an accelerator's computation"),
+    ("XlaCustomCall XlaCustomCallV2", "they name code of another library, which no file of the model has"),
+    ("XlaLaunch XlaLaunchV2 XlaClusterOutput _XlaCompile _XlaRun _XlaMerge", "TensorFlow's compiler puts them into graphs in memory; saved models have the function's own nodes"),
+    ("ReadVariableXlaSplitND AssignVariableXlaConcatND", "they spread a variable over an accelerator's cores; of tensors, XlaSplitND and XlaConcatND do it"),
+    ("XlaSparseDenseMatmul… XlaSparseCore… XlaSparseActivationsUnstack XlaSparseGradientsStack XlaRecvTPUEmbedding… XlaSendTPUEmbedding…", "they work on the embedding tables of a TPU"),
+    ("XlaRemoveDynamicDimensionSize", "it gives back the elements that XlaSetDynamicDimensionSize hides; here a tensor has its elements only, so these are gone (TensorFlow gives whatever stands there)"),
+]
+
 # The ops that Tenon sets out to accelerate, row by row: the ops, and whether in eager calls too.
 # whether in eager calls too.
 GOALS = [
@@ -120,6 +131,16 @@ def goals_section(table: dict[str, dict[str, str]],
   return "\n".join(lines[:-1])
 
 
+def refused_section(table: dict[str, dict[str, str]]) -> str:
+  lines = ["| ops | why |", "| --- | --- |"]
+  for names, why in REFUSED:
+    for name in names.split():
+      if any(op.startswith(name.rstrip("…")) for op in table if name.endswith("…")) or name in table:
+        raise SystemExit(f"tools/docs.py: {name} is not refused any more")
+    lines.append(f"| {', '.join(names.split())} | {why} |")
+  return "\n".join(lines)
+
+
 def ops_page(tool: pathlib.Path) -> str:
   cases = cases_by_op()
   lines = tenon(tool, ["ops", "--internal", "--markdown"]).strip().splitlines()
@@ -141,7 +162,10 @@ def ops_page(tool: pathlib.Path) -> str:
       "gives it, the dtypes that its accelerated and its reference kernel support (of the first type "
       "attribute), and the facts on which rewrites, plans and the quantizer rely. Ops that begin with `_` "
       "are created only by rewriting. Tests: topics of `tests/numerics/cases` with the number of golden "
-      "cases; for private ops, files of `tests/rewrite`.\n\n" + "\n".join(text) + "\n")
+      "cases; for private ops, files of `tests/rewrite`.\n\n" + "\n".join(text) + "\n\n"
+      "## Ops of XLA that are refused\n\n"
+      "A model that needs one of them fails with an error that names the node. So do XlaSpmdFullToShardShape and "
+      "XlaSpmdShardToFullShape with a sharding of several parts.\n\n" + refused_section(table) + "\n")
 
 
 def rules_page(tool: pathlib.Path) -> str:

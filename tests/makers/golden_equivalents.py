@@ -92,10 +92,16 @@ def _fft_nd(case: Case, values: Arrays, run: Run) -> Arrays:
   return [x]
 
 
+def _replica(case: Case, values: Arrays, run: Run) -> Arrays:
+  """The only one. (TensorFlow crashes where nothing is replicated.)"""
+  return [np.int32(0)]
+
+
 OPS: dict[str, Callable[[Case, Arrays, Run], Arrays]] = {
     "Conv": golden_convolutions.compute_nd,
     "CTCLossV2": _ctc_loss,
     "TileGrad": _tile_grad,
+    "XlaReplicaId": _replica,
 } | {f"Segment{name}V2": _segments for name in ("Sum", "Prod", "Min", "Max")
 } | {f"Batch{name}": _renamed(name) for name in (
     "FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D")

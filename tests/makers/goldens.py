@@ -185,7 +185,9 @@ def build_graph(case: Case, values: list[np.ndarray]) -> tf1.GraphDef:
 
 
 # Ops that only XLA computes.
-_COMPILED = {"XlaSplitND", "XlaConcatND"}
+_COMPILED = {
+    "XlaSplitND", "XlaConcatND", "XlaSetBound", "XlaSetDynamicDimensionSize",
+    "XlaSpmdFullToShardShape", "XlaSpmdShardToFullShape"}
 
 
 def _run_compiled(case: Case, values: list[np.ndarray]) -> list[np.ndarray]:

@@ -422,6 +422,59 @@ TEST(Loops, HandGrowingVariablesToBranches) {
   }
 }
 
+// XLA's form of If, which TensorFlow's CPU does not run. COND is fed or known.
+constexpr char kXlaIf[] = R"(
+in c = %c
+in x = %x
+%c = Placeholder() {dtype=bool, shape=<>}
+%known = Const() {dtype=bool, value=bool<>{false}}
+%x = Placeholder() {dtype=float, shape=<?>}
+%i = Const() {dtype=int32, value=int32<>{1}}
+%if = XlaIf(COND, %i, %x) {Tcond=bool, Tin=[int32, float], Tout=[float, int32], then_branch=@change, else_branch=@sum}
+out y = %if
+out z = %if:1
+function change {
+  in i = %i
+  in a = %a
+  %i = Placeholder() {dtype=int32, shape=<>}
+  %a = Placeholder() {dtype=float, shape=<?>}
+  %v = Cast(%i) {SrcT=int32, DstT=float}
+  %set = TestSet(%a, %i, %v)
+  out a = %set
+  out i = %i
+}
+function sum {
+  in i = %i
+  in a = %a
+  %i = Placeholder() {dtype=int32, shape=<>}
+  %a = Placeholder() {dtype=float, shape=<?>}
+  %axes = Const() {dtype=int32, value=int32<1>{0}}
+  %s = Sum(%a, %axes) {T=float, Tidx=int32, keep_dims=true}
+  %j = AddV2(%i, %i) {T=int32}
+  out a = %s
+  out i = %j
+}
+)";
+
+TEST(Branches, XlaIfTakesOne) {
+  const Tensor x = Tensor::Vector<float>({5, 6, 7});
+  const auto run = [&](const char* condition, bool c) {
+    auto session = Make(absl::StrReplaceAll(kXlaIf, {{"COND", condition}}));
+    auto got = session->Run(std::vector<Tensor>{Tensor::Scalar<bool>(c), x});
+    EXPECT_TRUE(got.ok()) << got.status();
+    return got.ok() ? *std::move(got) : std::vector<Tensor>{x, Tensor::Scalar<int32_t>(0)};
+  };
+  std::vector<Tensor> got = run("%c", true);
+  EXPECT_THAT(ToFloats(got[0]), ElementsAre(5, 1, 7));
+  EXPECT_EQ(*got[1].data<int32_t>(), 1);
+  for (const char* condition : {"%c", "%known"}) {
+    got = run(condition, false);
+    EXPECT_THAT(ToFloats(got[0]), ElementsAre(18));
+    EXPECT_EQ(*got[1].data<int32_t>(), 2);
+  }
+  EXPECT_THAT(ToFloats(x), ElementsAre(5, 6, 7));
+}
+
 TEST(Branches, AreChosenWhilePlanningIfTheConditionIsKnown) {
   auto session = Make(R"(
 in x = %x
