@@ -92,6 +92,21 @@ def _fft_nd(case: Case, values: Arrays, run: Run) -> Arrays:
   return [x]
 
 
+def _wordpieces(case: Case, values: Arrays, run: Run) -> Arrays:
+  """TensorFlow Text's op, which has the vocabulary in a table."""
+  # pylint: disable=import-outside-toplevel
+  import tensorflow as tf
+  from tensorflow_text.python.ops import wordpiece_tokenizer
+  words, keys, ids = values
+  table = tf.lookup.StaticHashTable(
+      tf.lookup.KeyValueTensorInitializer(tf.constant(keys), tf.constant(ids)), -1)
+  options = {"max_chars_per_token": 0, "split_unknown_characters": False,
+             "output_row_partition_type": "row_lengths"} | case.attributes
+  outputs = wordpiece_tokenizer.gen_wordpiece_tokenizer.wordpiece_tokenize_with_offsets(
+      tf.constant(words, tf.string), table.resource_handle, **options)
+  return [o.numpy() for o in outputs]
+
+
 def _replica(case: Case, values: Arrays, run: Run) -> Arrays:
   """The only one. (TensorFlow crashes where nothing is replicated.)"""
   return [np.int32(0)]
@@ -102,6 +117,7 @@ OPS: dict[str, Callable[[Case, Arrays, Run], Arrays]] = {
     "CTCLossV2": _ctc_loss,
     "TileGrad": _tile_grad,
     "XlaReplicaId": _replica,
+    "_WordpieceTokenize": _wordpieces,
 } | {f"Segment{name}V2": _segments for name in ("Sum", "Prod", "Min", "Max")
 } | {f"Batch{name}": _renamed(name) for name in (
     "FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D")
