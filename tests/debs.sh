@@ -19,7 +19,7 @@ as_root mkdir -p "$root/src/tests/models" "$root/src/docs"
 as_root cp -r "$TENON_ROOT/examples" "$root/src/"
 as_root cp "$TENON_ROOT/docs/C_API.md" "$root/src/docs/"
 as_root cp -r "$TENON_ROOT/tests/consumer" "$root/src/tests/"
-for model in mlp digits; do as_root cp -r "$TENON_ROOT/tests/models/$model" "$root/src/tests/models/"; done
+for model in mlp digits generate; do as_root cp -r "$TENON_ROOT/tests/models/$model" "$root/src/tests/models/"; done
 
 say "Running without development packages"
 inside tenon dump /src/tests/models/digits/saved_model --stats

@@ -77,8 +77,11 @@ PRELUDES = {
     "GENERATE.md: class Step": "import tensorflow as tf\nLAYERS, LENGTH, HEADS, SIZE = 1, 4, 1, 2\n",
     "GENERATE.md: decoder = tenon.load": "import tenon\nids, END, show = [1, 2], 0, print\n",
     "GENERATE.md: tenon::Session":
-        "const std::vector<int64_t> ids = {1, 2};\nint shown = 0;\nconst int64_t kEnd = 0;\n"
-        "const auto Show = [&](int64_t) { if (++shown == 5) std::exit(0); };\n",
+        "const std::vector<int64_t> ids = {84, 104, 101, 32, 109, 105, 108, 108}, expected = {164, 154, 142, 238, 15};\n"
+        "std::vector<int64_t> shown;\nconst int64_t kEnd = -1;\n"
+        "const auto Show = [&](int64_t token) {\n"
+        "  shown.push_back(token);\n"
+        "  if (shown.size() == expected.size()) std::exit(shown == expected ? 0 : 1);\n};\n",
 }
 # A fenced block: its indentation, language and lines.
 FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)

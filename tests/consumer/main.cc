@@ -1,5 +1,5 @@
-// consumer MODEL: runs an MLP of one float input [?, 16] in every way that tenon.hpp has, and
-// checks that errors arrive.
+// consumer MODEL DECODERS: runs an MLP of one float input [?, 16] in every way that tenon.hpp has,
+// generates tokens with the decoders of tests/models/generate, and checks that errors arrive.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -132,14 +132,65 @@ void Runs(const std::string& path) {
   Expect(moved.Run({input}).size() == 1, "sessions move");
 }
 
+std::vector<int64_t> Take(tenon::Generator& generator, size_t count) {
+  std::vector<int64_t> tokens;
+  while (tokens.size() < count) tokens.push_back(generator.Next());
+  return tokens;
+}
+
+// "The mill", and what TensorFlow continues it with (tests/models/generate/expected.json).
+const std::vector<int64_t> kPrompt = {84, 104, 101, 32, 109, 105, 108, 108};
+const std::vector<int64_t> kTokens = {164, 154, 36, 131, 248, 231};
+
+void Generates(const std::string& decoder) {
+  const tenon::Session session(decoder);
+  {
+    tenon::Generator best(session);
+    best.Prompt(kPrompt);
+    Expect(Take(best, kTokens.size()) == kTokens, "TensorFlow's tokens");
+    best.Reset();
+    best.Prompt(tenon::Span<const int64_t>(kPrompt.data(), 3));
+    best.Prompt(tenon::Span<const int64_t>(kPrompt.data() + 3, kPrompt.size() - 3));
+    Expect(Take(best, kTokens.size()) == kTokens, "the same after a prompt in two parts");
+    best.Reset();
+    const tenon::CancelToken token;
+    tenon::RunOptions limits;
+    limits.cancel = &token;
+    best.SetLimits(limits);
+    token.Request();
+    ExpectError(TENON_CANCELLED, [&] { best.Prompt(kPrompt); });
+  }
+  const auto sampled = [&](const tenon::GeneratorOptions& options) {
+    tenon::Generator generator(session, options);
+    generator.Prompt(kPrompt);
+    std::vector<int64_t> tokens = Take(generator, kTokens.size());
+    generator.Reset();
+    return tokens;
+  };
+  tenon::GeneratorOptions options;
+  options.temperature = 5;
+  options.seed = 1;
+  const std::vector<int64_t> one = sampled(options);
+  Expect(one == sampled(options), "the same tokens of one seed");
+  options.seed = 2;
+  Expect(one != sampled(options), "other tokens of another seed");
+  options.top_k = 1;
+  Expect(sampled(options) == kTokens, "the best of one token");
+  options.top_k = 0;
+  options.top_p = 1e-9;
+  Expect(sampled(options) == kTokens, "the best of a nucleus of one token");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 3) return 2;
   try {
     Elements();
     Models(argv[1]);
     Runs(argv[1]);
+    for (const char* decoder : {"/variables", "/feedback"})
+      Generates(argv[2] + std::string(decoder));
   } catch (const tenon::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

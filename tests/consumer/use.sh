@@ -21,8 +21,8 @@ awk -v to="$scratch/snippets/snippet_" '
   file != "" { print > file }' "$root/docs/C_API.md"
 cmake -S "$here" -B "$scratch/build" -G Ninja -DSNIPPETS="$scratch/snippets" > /dev/null
 cmake --build "$scratch/build"
-"$scratch/build/consumer" "$model"
-"$scratch/build/consumer_static" "$model"
+"$scratch/build/consumer" "$model" "$root/tests/models/generate"
+"$scratch/build/consumer_static" "$model" "$root/tests/models/generate"
 "$scratch/build/consumer_c"
 "$scratch/build/consumer_first" "$model"
 [[ -x $scratch/build/snippet_1 && -x $scratch/build/snippet_2 ]]
