@@ -1,5 +1,6 @@
 #include "kernels/text/sentencepiece.h"
 
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,42 @@ struct Rows {
   std::vector<int64_t> counts;
 };
 
+absl::Status AddRow(const Model& model, const std::string& text,
+                    const SentencePieceOptions& options, Rows& rows) {
+  const int64_t before = std::ssize(rows.pieces);
+  const absl::Status status = model.Encode(text, options, rows.pieces);
+  rows.counts.push_back(std::ssize(rows.pieces) - before);
+  return status;
+}
+
+absl::Status AddBest(const Model& model, const std::string& text, int count,
+                     const SentencePieceOptions& options, Rows& rows) {
+  std::vector<std::vector<SentencePiece>> results;
+  TENON_RETURN_IF_ERROR(model.EncodeBest(text, count, options, results));
+  for (std::vector<SentencePiece>& pieces : results) {
+    rows.counts.push_back(std::ssize(pieces));
+    std::move(pieces.begin(), pieces.end(), std::back_inserter(rows.pieces));
+  }
+  return absl::OkStatus();
+}
+
+// Of nbest_size.
+absl::Status CheckSizes(const int32_t* values, const Shape& shape, bool best) {
+  if (best && shape.rank() != 0) {
+    return InvalidArgument("When return_nbest is true nbest_size must be a scalar; got ",
+                           shape.ToString(), " instead");
+  }
+  for (int64_t i = 0; i < shape.num_elements(); ++i) {
+    if (best && values[i] < 1) {
+      return InvalidArgument("When return_nbest is true nbest_size must be >= 1; got ", values[i]);
+    }
+    if (!best && values[i] != 0 && values[i] != 1) {
+      return Unimplemented("random segmentation (nbest_size ", values[i], ")");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status WritePieces(RunContext& run, std::vector<Rows>& parts, bool as_strings,
                          bool with_offsets) {
   int64_t count = 0;
@@ -99,34 +136,34 @@ absl::StatusOr<std::vector<std::string>> PiecesAt(const Model& model, const T* v
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> SentencePieceTokenizeKernel(PrepareContext& p) {
-  if (p.attrs().Bool("return_nbest", false)) return Unimplemented("return_nbest");
   TENON_ASSIGN_OR_RETURN(const Input input, Input::Make(p));
   const size_t n = static_cast<size_t>(p.input_shape(1).num_elements());
-  const int64_t sizes = p.input_shape(2).num_elements();
+  const Shape sizes = p.input_shape(2);
   const int threads = p.services().threads;
   const bool as_strings = p.output_dtype(0) == DType::kString, offsets = p.num_outputs() > 2;
+  const bool best = p.attrs().Bool("return_nbest", false);
   const DType splits_type = p.output_dtype(1);
   return MakeKernel([=](RunContext& run) -> absl::Status {
-    for (int64_t i = 0; i < sizes; ++i) {
-      const int32_t size = run.input<int32_t>(2)[i];
-      if (size != 0 && size != 1) {
-        return Unimplemented("random segmentation (nbest_size ", size, ")");
-      }
-    }
+    TENON_RETURN_IF_ERROR(CheckSizes(run.input<int32_t>(2), sizes, best));
     TENON_ASSIGN_OR_RETURN(const ModelPtr model, input.Get(run));
     const SentencePieceOptions options = OptionsAt(run, 4);
     const absl::Span<const std::string> texts(run.input<std::string>(1), n);
-    TENON_ASSIGN_OR_RETURN(
-        std::vector<Rows> parts,
-        InParts<Rows>(threads, std::ssize(texts), RowCost(texts, 40), [&](Rows& part, int64_t i) {
-          const int64_t before = std::ssize(part.pieces);
-          const absl::Status status =
-              model->Encode(texts[static_cast<size_t>(i)], options, part.pieces);
-          part.counts.push_back(std::ssize(part.pieces) - before);
-          return status;
-        }));
+    const int count = best ? *run.input<int32_t>(2) : 1;
+    TENON_ASSIGN_OR_RETURN(std::vector<Rows> parts,
+                           InParts<Rows>(threads, std::ssize(texts), count * RowCost(texts, 40),
+                                         [&](Rows& part, int64_t i) {
+                                           const std::string& text = texts[static_cast<size_t>(i)];
+                                           return best ? AddBest(*model, text, count, options, part)
+                                                       : AddRow(*model, text, options, part);
+                                         }));
+    int64_t rows = 0;
+    for (const Rows& part : parts) rows += std::ssize(part.counts);
+    void* splits = run.output(1);
+    if (best) {
+      TENON_ASSIGN_OR_RETURN(splits, run.AllocateOutput(1, Shape({rows + 1})));
+    }
     VisitTypes(TypeList<int32_t, int64_t>{}, splits_type,
-               [&]<typename I>() { WriteSplits(parts, &Rows::counts, run.output<I>(1)); });
+               [&]<typename I>() { WriteSplits(parts, &Rows::counts, static_cast<I*>(splits)); });
     return WritePieces(run, parts, as_strings, offsets);
   });
 }

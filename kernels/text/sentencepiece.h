@@ -12,7 +12,8 @@ namespace tenon {
 
 // Texts (input 1, [n]) to pieces or their ids, row splits and, if there are four outputs, the bytes
 // at which they begin and end. Inputs 2 and 3, nbest_size and alpha, are for random
-// segmentations: nbest_size other than 0 and 1 is Unimplemented. Inputs 4 to 6 (bool): whether to
+// segmentations: nbest_size other than 0 and 1 is Unimplemented. With the attribute return_nbest,
+// each text gives the rows of its nbest_size best segmentations. Inputs 4 to 6 (bool): whether to
 // add the pieces of a beginning and an end, and whether to reverse.
 absl::StatusOr<std::unique_ptr<Kernel>> SentencePieceTokenizeKernel(PrepareContext& p);
 

@@ -139,14 +139,38 @@ absl::Status SentencePieceModel::CheckOptions(const SentencePieceOptions& option
 absl::Status SentencePieceModel::Encode(absl::string_view text, const SentencePieceOptions& options,
                                         std::vector<SentencePiece>& to) const {
   TENON_RETURN_IF_ERROR(CheckOptions(options));
-  const size_t first = to.size();
   std::string normal;
   std::vector<int32_t> places;
   normalizer_.Apply(text, normal, places);
+  AddPieces(Split(normal), places, options, to);
+  return absl::OkStatus();
+}
+
+absl::Status SentencePieceModel::EncodeBest(absl::string_view text, int count,
+                                            const SentencePieceOptions& options,
+                                            std::vector<std::vector<SentencePiece>>& to) const {
+  if (algorithm_ != Algorithm::kUnigram) {
+    return Internal("NBestEncode is not available for the current model.");
+  }
+  TENON_RETURN_IF_ERROR(CheckOptions(options));
+  std::string normal;
+  std::vector<int32_t> places;
+  normalizer_.Apply(text, normal, places);
+  TENON_ASSIGN_OR_RETURN(const std::vector<std::vector<Part>> splits, BestSplits(normal, count));
+  for (const std::vector<Part>& parts : splits) {
+    AddPieces(parts, places, options, to.emplace_back());
+  }
+  return absl::OkStatus();
+}
+
+void SentencePieceModel::AddPieces(absl::Span<const Part> parts, absl::Span<const int32_t> places,
+                                   const SentencePieceOptions& options,
+                                   std::vector<SentencePiece>& to) const {
+  const size_t first = to.size();
   if (options.add_begin) to.push_back({begin_, IdOf(begin_), 0, 0});
   size_t done = 0;
   bool after_unknown = false;
-  for (const Part& part : Split(normal)) {
+  for (const Part& part : parts) {
     const bool unknown = part.id == unknown_;
     const int64_t begin = places[done], end = places[done + part.text.size()];
     if (TypeOf(part.id) == Type::kControl) {
@@ -172,7 +196,6 @@ absl::Status SentencePieceModel::Encode(absl::string_view text, const SentencePi
   // SentencePiece gives both ends of a text the place 0.
   if (options.add_end) to.push_back({end_, IdOf(end_), 0, 0});
   if (options.reverse) std::reverse(to.begin() + static_cast<std::ptrdiff_t>(first), to.end());
-  return absl::OkStatus();
 }
 
 std::string SentencePieceModel::ByteText(absl::Span<const unsigned char> bytes) const {

@@ -42,6 +42,10 @@ class SentencePieceModel final : public DerivedConstant {
   // Appends the pieces of a text.
   absl::Status Encode(absl::string_view text, const SentencePieceOptions& options,
                       std::vector<SentencePiece>& to) const;
+  // Appends the pieces of its best splits, at most `count` and 1,024, the best first. Internal if
+  // the model is no unigram model.
+  absl::Status EncodeBest(absl::string_view text, int count, const SentencePieceOptions& options,
+                          std::vector<std::vector<SentencePiece>>& to) const;
   absl::StatusOr<std::string> Decode(std::vector<std::string> pieces,
                                      const SentencePieceOptions& options) const;
 
@@ -70,6 +74,11 @@ class SentencePieceModel final : public DerivedConstant {
   std::vector<Part> Split(absl::string_view text) const;
   std::vector<Part> SplitUnigram(absl::string_view text) const;
   std::vector<Part> SplitBpe(absl::string_view text) const;
+  absl::StatusOr<std::vector<std::vector<Part>>> BestSplits(absl::string_view text,
+                                                            int count) const;
+  // `places`: of the normalized text's bytes in the text.
+  void AddPieces(absl::Span<const Part> parts, absl::Span<const int32_t> places,
+                 const SentencePieceOptions& options, std::vector<SentencePiece>& to) const;
   absl::Status CheckOptions(const SentencePieceOptions& options) const;
   std::string ByteText(absl::Span<const unsigned char> bytes) const;
 

@@ -193,6 +193,33 @@ class Pieces(tf.Module):
             "known": self.ids.string_to_id(first)}
 
 
+class Best(Pieces):
+  """The best segmentations of each text."""
+
+  def run(self, first: tf.Tensor, second: tf.Tensor) -> dict[str, tf.Tensor]:
+    few = self.variant(nbest_size=7, return_nbest=True, out_type=tf.string)
+    bare = self.variant(nbest_size=3, return_nbest=True, add_bos=False, add_eos=False)
+    many = self.variant(nbest_size=5000, return_nbest=True, reverse=True)
+    one = self.variant(nbest_size=1, return_nbest=True)
+    pieces, starts, ends = few.tokenize_with_offsets(first)
+    ids = bare.tokenize(second)
+    # Long texts have 1,024; of these, a sum stands for each.
+    rows = many.tokenize(tf.concat([first[:2], first[-2:-1]], 0))
+    # In a text as long as this, SentencePiece forgets most ends that it has found.
+    longest = self.variant(nbest_size=64, return_nbest=True).tokenize(
+        tf.constant([PROSE.replace("\n", " ") * 8]))
+
+    def sums(rows: tf.RaggedTensor) -> tf.Tensor:
+      places = tf.cast(tf.ragged.range(rows.row_lengths()), tf.int32)
+      return tf.reduce_sum((places + 1) * rows, 1)
+
+    return {"pieces": pieces.flat_values, "splits": pieces.row_splits,
+            "starts": starts.flat_values, "ends": ends.flat_values,
+            "ids": ids.flat_values, "id_splits": ids.row_splits,
+            "sums": sums(rows), "sizes": rows.row_lengths(), "longest": sums(longest),
+            "one": one.tokenize(second).flat_values}
+
+
 class BytePairs(tf.Module):
   """KerasHub's byte-pair tokenizer, which keeps the words that it has met in tables."""
 
@@ -252,6 +279,8 @@ MODELS = {"offsets": Offsets, "sentences": Sentences,
                                    treat_whitespace_as_suffix=True,
                                    normalization_rule_name="nfkc_cf"),
           "byte_pairs": BytePairs,
+          "best": lambda: Best(model_type="unigram", vocab_size=320, normalization_rule_name="identity",
+                               user_defined_symbols=["ing", "the q"]),
           "words": lambda: Pieces(model_type="word", vocab_size=150,
                                   normalization_rule_name="identity"),
           "characters": lambda: Pieces(model_type="char", vocab_size=120,
