@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-class DynamicKernelStep final : public Step {
+class DynamicKernelStep : public Step {
  public:
   // `node` outlives the step.
   DynamicKernelStep(StepArgs args, const Node& node, const OpInfo& op)
@@ -17,7 +17,7 @@ class DynamicKernelStep final : public Step {
 
   absl::Status Run(Execution& run) const override;
 
- private:
+ protected:
   const Node& node_;
   const OpInfo& op_;
 };

@@ -11,6 +11,7 @@
 #include "ops/op.h"
 #include "runtime/execution/copy_step.h"
 #include "runtime/execution/dynamic_kernel_step.h"
+#include "runtime/execution/grow_step.h"
 #include "runtime/execution/list_item_step.h"
 #include "runtime/execution/read_variable_step.h"
 #include "runtime/plan/body.h"
@@ -325,6 +326,9 @@ class PlanBuilder {
     if (steps_.dry_run()) {
       dynamic_ |= dynamic;
       return steps_.AddDry(inputs, outputs);
+    }
+    if (dynamic && GrowStep::Serves(op, inputs.size(), outputs)) {
+      return steps_.Add<GrowStep>(node, inputs, ports, node, op, plan_->num_step_states++);
     }
     if (dynamic) return steps_.Add<DynamicKernelStep>(node, inputs, ports, node, op);
 
