@@ -39,6 +39,8 @@ class Task:
     with np.load(home / name / "outputs.npz") as arrays:
       # In the order of a signature's outputs: by name.
       self.wanted = {k: repeat(arrays[k], batch) for k in sorted(arrays)}
+    self.right = scratch / f"{name}-right.npz"
+    np.savez(self.right, **self.wanted)
 
   def difference(self, path: pathlib.Path) -> float:
     """Largest difference from TensorFlow (oneDNN off), over its scale.
@@ -151,7 +153,7 @@ class Peer(Worker):
     outputs = task.scratch / f"{task.name}-{peer}.npz"
     super().__init__(
         [python, HERE / "peer_worker.py", peer, task.model, "--inputs",
-         task.inputs, "--samples", task.samples, "--outputs", outputs,
+         task.inputs, "--wanted", task.right, "--samples", task.samples, "--outputs", outputs,
          "--threads", str(threads), "--streams", str(streams), "--cache",
          cache], task.scratch / f"{task.name}-{peer}.log")
     try:

@@ -24,16 +24,80 @@ def set_tensorflow(gate: str) -> None:
   os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
-def freeze(model: pathlib.Path, inputs: Arrays) -> Any:
-  """The signature as a function of fixed shapes with constant weights."""
+def fix_shapes(model: pathlib.Path, inputs: Arrays) -> Any:
+  """The signature as a function of fixed shapes; weights are variables."""
   import tensorflow as tf
-  from tensorflow.python.framework import convert_to_constants
   loaded = tf.saved_model.load(str(model))
   signature = loaded.signatures["serving_default"]
   specs = {k: tf.TensorSpec(v.shape, v.dtype, k) for k, v in inputs.items()}
-  wrapped = tf.function(lambda **x: signature(**x))
+  function = tf.function(lambda **x: signature(**x)).get_concrete_function(
+      **specs)
+  function.owner = loaded  # functions do not keep their variables alive
+  return function
+
+
+def freeze(function: Any, lowered: bool = False) -> Any:
+  """What fix_shapes gives, with constant weights.
+
+  Loops and branches stay functions, or become Switch, Merge and their like if
+  `lowered`: those fold when a condition is known, but cannot be imported into
+  another function.
+  """
+  from tensorflow.python.framework import convert_to_constants
   return convert_to_constants.convert_variables_to_constants_v2(
-      wrapped.get_concrete_function(**specs))
+      function, lower_control_flow=lowered)
+
+
+def _convert(model: pathlib.Path, inputs: Arrays,
+             converter: Callable[[Any], bytes]) -> bytes:
+  """What `converter` makes of the frozen model, of whichever form it knows.
+
+  Lowered branches first: shapes that are fixed decide most of them.
+  """
+  function = fix_shapes(model, inputs)
+  functional = freeze(function)
+  ops = {n.op for f in functional.graph.as_graph_def().library.function
+         for n in f.node_def}
+  ops |= {n.type for n in functional.graph.get_operations()}
+  if not ops & {"If", "StatelessIf"} or ops & {"While", "StatelessWhile"}:
+    return converter(functional)
+  try:
+    return converter(freeze(function, lowered=True))
+  except Refused:
+    return converter(functional)
+
+
+def _fix_lists(frozen: Any) -> Any:
+  """A frozen function whose tensor lists have elements of known shapes.
+
+  Keras writes an unknown batch into their constants, where fixed shapes of
+  inputs do not reach; an exporter who knew the batch would have written it.
+  """
+  import tensorflow as tf
+  batches = {x.shape[0] for x in frozen.inputs if x.shape.rank}
+  if len(batches) != 1:
+    return frozen
+  graph = frozen.graph.as_graph_def()
+  changed = False
+  for nodes in (graph.node, *(f.node_def for f in graph.library.function)):
+    constants = {n.name: n for n in nodes if n.op == "Const"}
+    for node in nodes:
+      if node.op not in ("TensorListReserve", "TensorListFromTensor",
+                         "TensorListStack"):
+        continue
+      source = node.input[0 if node.op == "TensorListReserve" else 1]
+      shape = constants.get(source.split(":")[0])
+      value = shape and tf.make_ndarray(shape.attr["value"].tensor)
+      if value is not None and value.ndim and value[0] == -1:
+        fixed = np.concatenate([[*batches], value[1:]]).astype(value.dtype)
+        shape.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(fixed))
+        changed = True
+  if not changed:
+    return frozen
+  imported = tf.compat.v1.wrap_function(
+      lambda: tf.import_graph_def(graph, name=""), [])
+  return imported.prune([x.name for x in frozen.inputs],
+                        [x.name for x in frozen.outputs])
 
 
 def input_name(tensor_name: str) -> str:
@@ -74,10 +138,9 @@ def onnx_file(model: pathlib.Path, inputs: Arrays,
 
   def make() -> bytes:
     set_tensorflow("0")
-    function = freeze(model, inputs)
-    return to_onnx(function.graph.as_graph_def(),
-                   [x.name for x in function.inputs],
-                   [x.name for x in function.outputs])
+    return _convert(model, inputs, lambda function: to_onnx(
+        function.graph.as_graph_def(), [x.name for x in function.inputs],
+        [x.name for x in function.outputs]))
 
   return _kept(model, inputs, cache, ".onnx", make)
 
@@ -90,10 +153,9 @@ def litert_file(model: pathlib.Path, inputs: Arrays, cache: pathlib.Path,
   one by one.
   """
 
-  def make() -> bytes:
-    set_tensorflow("0")
+  def convert(function: Any) -> bytes:
     import tensorflow as tf
-    function = freeze(model, inputs)
+    function = _fix_lists(function)
     converter = tf.lite.TFLiteConverter.from_concrete_functions([function])
     if samples is not None:
       if any(len(v) != 1 for v in inputs.values()):
@@ -108,6 +170,10 @@ def litert_file(model: pathlib.Path, inputs: Arrays, cache: pathlib.Path,
       return converter.convert()
     except Exception as error:
       raise Refused(f"LiteRT converter: {error}") from error
+
+  def make() -> bytes:
+    set_tensorflow("0")
+    return _convert(model, inputs, convert)
 
   options = () if samples is None else (quantized.digest(samples),)
   return _kept(model, inputs, cache, ".tflite", make, *options)

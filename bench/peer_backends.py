@@ -14,8 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from conversions import (Arrays, Refused, freeze, input_name, int8_file,
-                         litert_file, onnx_file, set_tensorflow)
+import peer_tensorflow
+from conversions import (Arrays, Refused, input_name, int8_file, litert_file,
+                         onnx_file)
 
 
 class Backend:
@@ -34,30 +35,13 @@ class Backend:
     self.run_many = run_many
 
 
-def tensorflow(model: pathlib.Path, inputs: Arrays, threads: int,
-               gate: str, xla: bool = False) -> Backend:
-  """TensorFlow with oneDNN on ("1") or off ("0"), or compiled by XLA."""
-  set_tensorflow(gate)
+def tensorflow(model: pathlib.Path, inputs: Arrays, threads: int, gate: str,
+               wanted: list[np.ndarray], xla: bool = False) -> Backend:
+  """TensorFlow, see peer_tensorflow."""
+  run = peer_tensorflow.load(model, inputs, threads, gate, xla, wanted)
+  peer_tensorflow.release()
   import tensorflow as tf
-  tf.config.threading.set_intra_op_parallelism_threads(threads)
-  tf.config.threading.set_inter_op_parallelism_threads(threads)
-  frozen = freeze(model, inputs)
-  names = [x.name for x in frozen.inputs]
-  graph = frozen.graph.as_graph_def()
-  results = [x.name for x in frozen.outputs]
-  if xla:  # it refuses the placeholders that an import leaves behind
-    body = lambda *x: frozen(*x)
-  else:  # a function of its own: calling `frozen` costs a millisecond
-    body = lambda *x: tf.import_graph_def(graph, dict(zip(names, x)), results)
-  specs = [tf.TensorSpec(x.shape, x.dtype) for x in frozen.inputs]
-  feeds = [tf.constant(inputs[input_name(n)]) for n in names]
-  try:
-    function = tf.function(body, jit_compile=xla).get_concrete_function(*specs)
-    function(*feeds)
-  except tf.errors.OpError as error:
-    raise Refused(f"TensorFlow: {error}") from error
-  run = lambda: function(*feeds)
-  return Backend(run, lambda: [o.numpy() for o in run()],
+  return Backend(run, lambda: peer_tensorflow.outputs(run),
                  f"TensorFlow {tf.__version__}")
 
 
@@ -149,17 +133,17 @@ def litert(path: pathlib.Path, inputs: Arrays, threads: int) -> Backend:
 
 
 def load(peer: str, model: pathlib.Path, inputs: Arrays, threads: int,
-         streams: int, cache: pathlib.Path,
-         samples: pathlib.Path | None = None) -> Backend:
-  """The backend of a peer's name, see PEERS."""
+         streams: int, cache: pathlib.Path, samples: pathlib.Path | None,
+         wanted: list[np.ndarray]) -> Backend:
+  """The backend of a peer's name, see PEERS; `wanted` are the right outputs."""
   if streams > 1 and not peer.startswith("openvino"):
     raise Refused(f"{peer}: streams are not measured")
   if peer == "tf_on":
-    return tensorflow(model, inputs, threads, "1")
+    return tensorflow(model, inputs, threads, "1", wanted)
   if peer == "tf_off":
-    return tensorflow(model, inputs, threads, "0")
+    return tensorflow(model, inputs, threads, "0", wanted)
   if peer == "tf_xla":
-    return tensorflow(model, inputs, threads, "1", xla=True)
+    return tensorflow(model, inputs, threads, "1", wanted, xla=True)
   if peer == "litert":
     return litert(litert_file(model, inputs, cache), inputs, threads)
   if peer == "litert_int8":

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """A process that holds one model in one peer and times it when told to.
 
-  peer_worker.py PEER SAVED_MODEL --inputs IN.npz --outputs OUT.npz
-      [--samples CALIBRATION.npz] [--threads N] [--streams S] [--cache DIR]
+  peer_worker.py PEER SAVED_MODEL --inputs IN.npz --wanted RIGHT.npz
+      --outputs OUT.npz --cache DIR [--samples CALIBRATION.npz] [--threads N]
+      [--streams S]
 
 Writes one JSON object a line on stdout: first {"ready": …} or {"refused": …},
 then for each line `SECONDS` on stdin the times of a slice of runs.
@@ -48,6 +49,8 @@ def main() -> int:
   parser.add_argument("peer", choices=peer_backends.PEERS)
   parser.add_argument("model", type=pathlib.Path)
   parser.add_argument("--inputs", type=pathlib.Path, required=True)
+  parser.add_argument("--wanted", type=pathlib.Path, required=True,
+                      help="the right outputs, in the order of their names")
   parser.add_argument("--samples", type=pathlib.Path,
                       help="what int8 peers are calibrated on")
   parser.add_argument("--outputs", type=pathlib.Path, required=True)
@@ -64,9 +67,12 @@ def main() -> int:
 
   with np.load(args.inputs) as arrays:
     inputs = dict(arrays)
+  with np.load(args.wanted) as arrays:
+    wanted = [arrays[k] for k in sorted(arrays)]
   try:
     backend = peer_backends.load(args.peer, args.model, inputs, args.threads,
-                                 args.streams, args.cache, args.samples)
+                                 args.streams, args.cache, args.samples,
+                                 wanted)
     backend.run()
     np.savez(args.outputs, *backend.outputs())
   except peer_backends.Refused as error:
