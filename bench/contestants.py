@@ -13,6 +13,7 @@ import quantized
 
 HERE = pathlib.Path(__file__).resolve().parent
 START_SECONDS = 600  # loading, and converting for the first time
+FREE_BYTES = 1e9  # what the machine keeps while a contestant loads
 
 
 class Failure(RuntimeError):
@@ -22,6 +23,44 @@ class Failure(RuntimeError):
 def repeat(value: np.ndarray, batch: int) -> np.ndarray:
   """The example `batch` times; a scalar serves all of them."""
   return np.repeat(value, batch, axis=0) if value.ndim else value
+
+
+def _memory(path: str, key: str) -> float:
+  """Bytes of a line of a file in /proc, which counts in kB; 0 if it is not there."""
+  try:
+    for line in pathlib.Path(path).read_text(encoding="ascii").splitlines():
+      name, _, value = line.partition(":")
+      if name == key:
+        return 1024 * float(value.split()[0])
+  except OSError:
+    pass  # the process has ended
+  return 0
+
+
+class Memory:
+  """How much contestants of one model may hold together.
+
+  The machine ends processes when its memory runs out, and not always the one
+  that asked for too much: so the one that is loading is stopped before.
+  """
+
+  def __init__(self, limit: float | None = None):
+    """`limit` in bytes; None: what the machine has."""
+    self._limit = limit
+    self._processes: list[subprocess.Popen] = []
+
+  def watch(self, process: subprocess.Popen) -> None:
+    self._processes.append(process)
+
+  def check(self) -> None:
+    """Fails if the contestants hold too much."""
+    if _memory("/proc/meminfo", "MemAvailable") < FREE_BYTES:
+      raise Failure("refused: the machine's memory does not suffice for this "
+                    "one, too")
+    held = sum(_memory(f"/proc/{p.pid}/status", "VmRSS")
+               for p in self._processes if p.poll() is None)
+    if self._limit is not None and held > self._limit:
+      raise Failure(f"refused: contestants would hold {held / 1e9:.1f} GB")
 
 
 class Task:
@@ -122,8 +161,17 @@ class Worker:
     except BrokenPipeError as error:
       raise Failure("worker ended") from error
 
-  def answer(self, seconds: float = START_SECONDS) -> dict:
-    ready, _, _ = select.select([self._process.stdout], [], [], seconds)
+  def answer(self, seconds: float = START_SECONDS,
+             memory: Memory | None = None) -> dict:
+    """The next one; with `memory`, checks it while waiting."""
+    end = time.monotonic() + seconds
+    ready: list = []
+    while not ready and time.monotonic() < end:
+      left = end - time.monotonic()
+      wait = min(left, 0.2) if memory is not None else left
+      ready, _, _ = select.select([self._process.stdout], [], [], max(wait, 0))
+      if not ready and memory is not None:
+        memory.check()
     line = self._process.stdout.readline() if ready else ""
     if not line:
       text = self._log.read_text(encoding="utf-8", errors="replace")
@@ -132,13 +180,14 @@ class Worker:
                     lines[-1][-200:])
     return json.loads(line)
 
-  def close(self) -> None:
+  def close(self, seconds: float = 10) -> None:
+    """Ends the process, by force if it is still there after `seconds`."""
     try:
       self._process.stdin.close()
     except BrokenPipeError:
       pass  # it ended before, as when memory ran out
     try:
-      self._process.wait(10)
+      self._process.wait(seconds)
     except subprocess.TimeoutExpired:
       self._process.kill()
       self._process.wait()
@@ -149,21 +198,24 @@ class Peer(Worker):
   """A peer in a separate process, which keeps the model warm."""
 
   def __init__(self, peer: str, python: pathlib.Path, task: Task, threads: int,
-               streams: int, cache: pathlib.Path):
+               streams: int, cache: pathlib.Path, patience: float,
+               memory: Memory):
+    """Loads it; at most `patience` seconds, conversion included."""
     outputs = task.scratch / f"{task.name}-{peer}.npz"
     super().__init__(
         [python, HERE / "peer_worker.py", peer, task.model, "--inputs",
          task.inputs, "--wanted", task.right, "--samples", task.samples, "--outputs", outputs,
          "--threads", str(threads), "--streams", str(streams), "--cache",
          cache], task.scratch / f"{task.name}-{peer}.log")
+    memory.watch(self._process)
     try:
-      first = self.answer()
+      first = self.answer(patience, memory)
       if "refused" in first:
         raise Failure("refused: " + first["refused"])
       self.version = first["ready"]
       self.difference = task.difference(outputs)
     except Failure:
-      self.close()
+      self.close(seconds=0)
       raise
 
   def slice(self, seconds: float) -> dict:
