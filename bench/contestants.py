@@ -176,7 +176,8 @@ class Worker:
     if not line:
       text = self._log.read_text(encoding="utf-8", errors="replace")
       lines = text.strip().splitlines() or ["no message"]
-      raise Failure(("worker ended: " if ready else "worker is silent: ") +
+      raise Failure(("worker ended: " if ready else
+                     f"no answer within {seconds:.0f} s: ") +
                     lines[-1][-200:])
     return json.loads(line)
 
