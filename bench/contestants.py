@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import quantized
+import report
 
 HERE = pathlib.Path(__file__).resolve().parent
 START_SECONDS = 600  # loading, and converting for the first time
@@ -23,18 +24,6 @@ class Failure(RuntimeError):
 def repeat(value: np.ndarray, batch: int) -> np.ndarray:
   """The example `batch` times; a scalar serves all of them."""
   return np.repeat(value, batch, axis=0) if value.ndim else value
-
-
-def _memory(path: str, key: str) -> float:
-  """Bytes of a line of a file in /proc, which counts in kB; 0 if it is not there."""
-  try:
-    for line in pathlib.Path(path).read_text(encoding="ascii").splitlines():
-      name, _, value = line.partition(":")
-      if name == key:
-        return 1024 * float(value.split()[0])
-  except OSError:
-    pass  # the process has ended
-  return 0
 
 
 class Memory:
@@ -54,10 +43,10 @@ class Memory:
 
   def check(self) -> None:
     """Fails if the contestants hold too much."""
-    if _memory("/proc/meminfo", "MemAvailable") < FREE_BYTES:
+    if report.memory("/proc/meminfo", "MemAvailable") < FREE_BYTES:
       raise Failure("refused: the machine's memory does not suffice for this "
                     "one, too")
-    held = sum(_memory(f"/proc/{p.pid}/status", "VmRSS")
+    held = sum(report.memory(f"/proc/{p.pid}/status", "VmRSS")
                for p in self._processes if p.poll() is None)
     if self._limit is not None and held > self._limit:
       raise Failure(f"refused: contestants would hold {held / 1e9:.1f} GB")

@@ -10,10 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import report
 from conversions import (Arrays, Refused, fix_shapes, freeze, input_name,
                          set_tensorflow)
 
 Run = Callable[[], Any]
+# What TensorFlow takes for a moment when it optimizes a function with constant
+# weights, in times of their bytes (measured: 27 at GPT-2's size).
+PEAK = 30
 AGREES = 1e-3  # of the outputs' scale; bench/compare refuses what differs more
 
 
@@ -25,7 +29,8 @@ def load(model: pathlib.Path, inputs: Arrays, threads: int, gate: str,
   norms away; but loops that are handed constants can take several times as long
   as with the SavedModel's variables, and with oneDNN some networks' outputs are
   wrong. Of the forms that give `wanted`, the one that is faster in a trial stays;
-  the other's memory is given back.
+  the other's memory is given back. Where memory does not suffice for constants,
+  variables it is.
   """
   set_tensorflow(gate)
   import tensorflow as tf
@@ -34,7 +39,10 @@ def load(model: pathlib.Path, inputs: Arrays, threads: int, gate: str,
   feeds = {k: tf.constant(v) for k, v in inputs.items()}
   try:
     original = fix_shapes(model, inputs)
-    forms: list[Run] = [_frozen(original, feeds, xla)]
+    weights = sum(f.stat().st_size for f in (model / "variables").glob("*"))
+    forms: list[Run] = []
+    if xla or PEAK * weights < report.memory("/proc/meminfo", "MemAvailable"):
+      forms.append(_frozen(original, feeds, xla))
     if not xla:
       forms.append(lambda: original(**feeds))
       agree = [f for f in forms if _difference(outputs(f), wanted) <= AGREES]

@@ -27,6 +27,18 @@ def cpu_flags() -> list[str]:
   return (_cpuinfo("flags") or "").split()
 
 
+def memory(path: str, key: str) -> float:
+  """Bytes of a line of a file in /proc, which counts in kB; 0 if it is not there."""
+  try:
+    for line in pathlib.Path(path).read_text(encoding="ascii").splitlines():
+      name, _, value = line.partition(":")
+      if name == key:
+        return 1024 * float(value.split()[0])
+  except OSError:
+    pass  # the process has ended
+  return 0
+
+
 def machine() -> dict:
   """CPU name, its vector extensions, and how many CPUs may be used."""
   flags = cpu_flags()
