@@ -5,11 +5,12 @@ MODULES = {
     "pictures": ["srresnet", "style", "pix2pix", "unet", "resnext",
                  "shufflenet", "large_kernels", "squeeze", "pyramid", "mixer",
                  "vae"],
-    "sound": ["quartznet", "conformer", "keywords", "demucs", "tcn", "ecg"],
+    "sound": ["quartznet", "conformer", "keywords", "demucs", "tcn", "ecg",
+              "griffin_lim"],
     "sequences": ["performer", "linformer", "experts", "text_cnn", "seq2seq",
                   "state_space"],
     "structures": ["pointnet", "graph_network", "c3d", "convlstm", "eegnet",
-                   "nerf", "siren", "tabular"],
+                   "nerf", "siren", "tabular", "suppression"],
 }
 
 NETWORKS = {f: (m, f) for m, functions in MODULES.items() for f in functions}

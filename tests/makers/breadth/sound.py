@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import keras
+import numpy as np
 from keras import layers, ops
 
 from zoo import network
@@ -108,3 +109,28 @@ def ecg() -> network.Network:
     x = _norm_relu(layers.Add()([short, y]))
   return _of_series(series, layers.Dense(6, activation="sigmoid")(
       layers.Flatten()(x)))
+
+
+def griffin_lim() -> network.Network:
+  """The sound of 128 frames of which only magnitudes are known, in eight steps."""
+  import tensorflow as tf  # pylint: disable=import-outside-toplevel
+  size, step = 512, 128
+
+  def call(magnitudes):
+    known = tf.cast(magnitudes, tf.complex64)
+    spectrum = known
+    for _ in range(8):
+      sound = tf.signal.inverse_stft(
+          spectrum, size, step,
+          window_fn=tf.signal.inverse_stft_window_fn(step))
+      found = tf.signal.stft(sound, size, step)
+      phase = found / tf.cast(tf.maximum(tf.abs(found), 1e-3), tf.complex64)
+      spectrum = known * phase
+    return tf.signal.inverse_stft(
+        spectrum, size, step, window_fn=tf.signal.inverse_stft_window_fn(step))
+
+  return network.Network(
+      call=call, variables=[],
+      specs={"magnitudes": tf.TensorSpec((None, 128, size // 2 + 1))},
+      inputs=lambda rng, batch: {"magnitudes": np.abs(rng.normal(
+          0, 1, (batch, 128, size // 2 + 1))).astype(np.float32)})

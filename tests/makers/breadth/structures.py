@@ -139,3 +139,28 @@ def tabular() -> network.Network:
     total, mask_from = total + ops.relu(y), y
   return network.of_keras(keras.Model(table, layers.Dense(2)(total)),
                           network.normal(table=(64,)))
+
+
+def suppression() -> network.Network:
+  """What ends an SSD's serving signature: 1,917 boxes, of which 100 at most stay."""
+  import tensorflow as tf  # pylint: disable=import-outside-toplevel
+
+  def call(boxes, scores):
+    indices, valid = tf.image.non_max_suppression_padded(
+        boxes, scores, 100, iou_threshold=0.5, score_threshold=0.1,
+        pad_to_max_output_size=True, sorted_input=False,
+        canonicalized_coordinates=True, tile_size=512)
+    kept = tf.sequence_mask(valid, 100, tf.float32)
+    return {"boxes": tf.gather(boxes, indices, batch_dims=1) * kept[..., None],
+            "scores": tf.gather(scores, indices, batch_dims=1) * kept}
+
+  def inputs(rng: np.random.Generator, batch: int) -> network.Arrays:
+    corner = rng.random((batch, 1917, 2)).astype(np.float32)
+    size = 0.2 * rng.random((batch, 1917, 2)).astype(np.float32)
+    return {"boxes": np.concatenate([corner, corner + size], -1),
+            "scores": rng.random((batch, 1917)).astype(np.float32)}
+
+  return network.Network(
+      call=call, variables=[],
+      specs={"boxes": tf.TensorSpec((None, 1917, 4)),
+             "scores": tf.TensorSpec((None, 1917))}, inputs=inputs)
