@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import pathlib
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -112,13 +114,39 @@ def _kept(model: pathlib.Path, inputs: Arrays, cache: pathlib.Path, ending: str,
   key = hashlib.sha256(
       repr((quantized.digest(model), shapes, options)).encode()).hexdigest()[:16]
   target = cache / f"{model.parent.name}-{key}{ending}"
-  if not target.exists():
+
+  def write() -> None:
     content = make()
     cache.mkdir(parents=True, exist_ok=True)
-    partial = target.with_suffix(".partial")
+    partial = target.with_suffix(f".{os.getpid()}")
     partial.write_bytes(content)
     partial.rename(target)
+
+  if not target.exists():
+    _apart(write)
   return target
+
+
+def _apart(action: Callable[[], None]) -> None:
+  """Does it in a process of its own, which takes the memory it used with it."""
+  reader, writer = os.pipe()
+  child = os.fork()
+  if child == 0:
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    try:
+      action()
+    except Refused as error:
+      os.write(writer, str(error).encode()[:2000] or b"refused")
+    except BaseException as error:  # pylint: disable=broad-except
+      os.write(writer, repr(error).encode()[:2000])
+    finally:
+      os._exit(0)
+  os.close(writer)
+  with os.fdopen(reader, "rb") as pipe:
+    text = pipe.read().decode(errors="replace")
+  _, status = os.waitpid(child, 0)
+  if text or status:
+    raise Refused(text or f"the conversion ended with status {status}")
 
 
 def to_onnx(graph: Any, inputs: list[str], outputs: list[str]) -> bytes:
