@@ -9,12 +9,19 @@ variables are the caches of keys and values, [1, heads, 2048, 64] for each layer
 of which each step changes one row. With `fixed` each step attends to all 2,048
 rows under a mask, so only copies of the cache could make a token cost more in a
 long text than in a short one; with `filled` it attends to the rows that are
-filled. `--lengths` counts new tokens.
+filled.
 
-The share of bandwidth is the weights' bytes, which each token reads once, over
-the time per token and over the bandwidth that `tenon bench --profile` measures.
-TensorFlow runs the same SavedModel with oneDNN on. Prints a table and writes
-JSON to results/.
+A row of the table is the time of one of the 32 tokens at positions N - 40 to
+N - 8, N being one of --lengths: a run of the last 40 tokens before N less a run
+of the last 8, over 32. So what a run costs once, as to clear the caches, is not
+in it, and a long text need not be generated to know what its tokens cost. Rows
+that were not generated are zeros, which cost as much as others.
+
+The share of bandwidth is the bytes that each token reads once, the weights and
+the rows of the caches that it attends to, over the time per token and over the
+bandwidth that `tenon bench --profile` measures. TensorFlow runs the same
+SavedModel with oneDNN on. Prints a table and writes JSON to results/. Takes
+about eight minutes.
 """
 
 from __future__ import annotations
@@ -36,6 +43,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 import environments
 
 LAYERS, WIDE, HEADS, SIZE, WORDS, LONGEST = 12, 768, 12, 64, 50257, 2048
+LONG, SHORT = 40, 8  # tokens of the two runs whose difference counts
 THREADS = 2
 
 
@@ -82,12 +90,13 @@ def write(folder: pathlib.Path, filled: bool) -> int:
     token = tf.argmax(norm(x) @ module.head, -1, tf.int32)
     return at + 1, token, keys, values
 
-  @tf.function(input_signature=[tf.TensorSpec([], tf.int32, "length")])
-  def generate(length: tf.Tensor) -> dict[str, tf.Tensor]:
+  @tf.function(input_signature=[tf.TensorSpec([], tf.int32, "start"),
+                                tf.TensorSpec([], tf.int32, "length")])
+  def generate(start: tf.Tensor, length: tf.Tensor) -> dict[str, tf.Tensor]:
     empty = [tf.zeros((1, HEADS, LONGEST, SIZE)) for _ in range(LAYERS)]
     _, token, _, _ = tf.while_loop(
         lambda at, *_: at < length, step,
-        (tf.constant(0), tf.constant([11]), empty, list(empty)))
+        (start, tf.constant([11]), empty, list(empty)))
     return {"token": token}
 
   module.generate = generate
@@ -103,7 +112,7 @@ def run_tenon(tenon: pathlib.Path, model: pathlib.Path, inputs: pathlib.Path
   """Milliseconds of the fastest run, and the memory's bandwidth in GB/s."""
   out = subprocess.run(
       [tenon, "bench", model, "--inputs", inputs, "--threads", str(THREADS),
-       "--seconds", "1", "--profile"], check=True, capture_output=True,
+       "--seconds", "0.5", "--profile"], check=True, capture_output=True,
       text=True).stdout
   return (float(re.search(r"min ([0-9.]+) ms", out)[1]),
           float(re.search(r"product\), ([0-9.]+) GB/s", out)[1]))
@@ -126,7 +135,7 @@ def main() -> int:
   tf.config.threading.set_intra_op_parallelism_threads(THREADS)
   tf.config.threading.set_inter_op_parallelism_threads(1)
   machine = report.machine()
-  rows, record = [["tokens", "attention", "Tenon, ms per token", "share of "
+  rows, record = [["at token", "attention", "Tenon, ms per token", "share of "
                    "bandwidth", "TensorFlow, ms per token"]], []
   with tempfile.TemporaryDirectory() as scratch:
     for form in ("fixed", "filled"):
@@ -134,21 +143,31 @@ def main() -> int:
       weights = write(model, form == "filled")
       signature = tf.saved_model.load(str(model)).signatures["serving_default"]
       for length in map(int, args.lengths.split(",")):
-        inputs = pathlib.Path(scratch) / "inputs.npz"
-        np.savez(inputs, length=np.int32(length))
         own, other, speeds = [], [], []
         for _ in range(args.rounds):
-          ms, speed = run_tenon(args.tenon, model, inputs)
-          own.append(ms / length)
-          speeds.append(speed)
+          taken = {}
+          for count in (LONG, SHORT):
+            inputs = pathlib.Path(scratch) / "inputs.npz"
+            np.savez(inputs, start=np.int32(length - count),
+                     length=np.int32(length))
+            taken[count], speed = run_tenon(args.tenon, model, inputs)
+            speeds.append(speed)
+          own.append((taken[LONG] - taken[SHORT]) / (LONG - SHORT))
           if not args.no_tensorflow:
-            start = time.perf_counter()
-            signature(length=tf.constant(length, tf.int32))
-            other.append(1e3 * (time.perf_counter() - start) / length)
-        share = weights / min(own) / 1e6 / max(speeds)
+            for count in (SHORT, LONG):  # a run of each is not measured
+              for _ in range(2):
+                start = time.perf_counter()
+                signature(start=tf.constant(length - count),
+                          length=tf.constant(length))
+                taken[count] = 1e3 * (time.perf_counter() - start)
+            other.append((taken[LONG] - taken[SHORT]) / (LONG - SHORT))
+        attended = length - (LONG + SHORT) // 2 if form == "filled" else LONGEST
+        read = weights + 2 * 4 * LAYERS * WIDE * attended
+        share = read / min(own) / 1e6 / max(speeds)
         record.append({"form": form, "length": length, "tenon_ms": min(own),
                        "tenon_median_ms": statistics.median(own),
-                       "weights_gb_per_s": weights / min(own) / 1e6,
+                       "bytes_read": read,
+                       "gb_per_s": read / min(own) / 1e6,
                        "bandwidth_gb_per_s": max(speeds),
                        "tensorflow_ms": min(other, default=None)})
         rows.append([str(length), form, f"{min(own):.2f}", f"{100 * share:.0f} %",
@@ -157,7 +176,8 @@ def main() -> int:
   print(report.table(rows))
   path = report.write_json("tokens", {
       "machine": machine, "threads": THREADS, "weights_bytes": weights,
-      "revision": report.revision(), "tensorflow": tf.__version__,
+      "revision": report.revision(),
+      "versions": ["Tenon", f"TensorFlow {tf.__version__}"],
       "rows": record})
   print(f"\nwritten to {path}")
   return 0
