@@ -268,6 +268,41 @@ class Batched(tf.Module):
     return {"scores": scores(tf.exp(x))}
 
 
+class Suppression(tf.Module):
+  """What ends an SSD's serving signature."""
+
+  @tf.function(input_signature=[spec("boxes", tf.float32, None, None, 4),
+                                spec("scores", tf.float32, None, None)])
+  def run(self, boxes: tf.Tensor, scores: tf.Tensor) -> dict[str, tf.Tensor]:
+    indices, valid = tf.image.non_max_suppression_padded(
+        boxes, scores, 20, iou_threshold=0.5, score_threshold=0.1, pad_to_max_output_size=True,
+        sorted_input=False, canonicalized_coordinates=True, tile_size=32)
+    return {"indices": indices, "valid": valid}
+
+
+class GriffinLim(tf.Module):
+  """The sound of frames of which only magnitudes are known."""
+
+  @tf.function(input_signature=[spec("magnitudes", tf.float32, None, None, 33)])
+  def run(self, magnitudes: tf.Tensor) -> dict[str, tf.Tensor]:
+    size, step = 64, 16
+    window = tf.signal.inverse_stft_window_fn(step)
+    known = spectrum = tf.cast(magnitudes, tf.complex64)
+    for _ in range(3):
+      sound = tf.signal.inverse_stft(spectrum, size, step, window_fn=window)
+      found = tf.signal.stft(sound, size, step)
+      spectrum = known * found / tf.cast(tf.maximum(tf.abs(found), 1e-3), tf.complex64)
+    return {"sound": tf.signal.inverse_stft(spectrum, size, step, window_fn=window)}
+
+
+def boxes(batch: int, count: int) -> Arrays:
+  rng = np.random.default_rng(5)
+  corner = rng.random((batch, count, 2))
+  sides = np.concatenate([corner, corner + 0.4 * rng.random((batch, count, 2))], -1)
+  return {"boxes": sides.astype(np.float32),
+          "scores": rng.random((batch, count)).astype(np.float32)}
+
+
 def module(make: Callable[[], tf.Module], runs: dict[str, Arrays]) -> Callable:
   def write(out: pathlib.Path, name: str) -> None:
     target = fresh(out, name)
@@ -355,6 +390,9 @@ MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
     "ragged_gradients": module(RaggedGradients, {
         "": {"values": floats(6, 2), "splits": np.array([0, 2, 2, 6])}}),
     "mapped": module(Mapped, {"": {"values": floats(6), "splits": np.array([0, 2, 2, 6])}}),
+    "suppression": module(Suppression, {"": boxes(1, 150), "_b2": boxes(2, 70)}),
+    "griffin_lim": module(GriffinLim, {
+        "": {"magnitudes": np.abs(floats(1, 12, 33))}, "_b2": {"magnitudes": np.abs(floats(2, 5, 33))}}),
 }
 
 
