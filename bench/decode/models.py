@@ -5,7 +5,9 @@
 
 gpt2 has the sizes of GPT-2 small (12 layers, 768, 50257 words, tied embeddings), llama about 200 M
 parameters (12 layers, 1024, grouped queries, rotary embedding, RMSNorm, SwiGLU). Plain TensorFlow,
-random weights. `tokens` is [1, rows]: 1 row decodes, more rows are a prompt.
+random weights. `tokens` is [1, rows]: 1 row decodes, more rows are a prompt. Each FOLDER/NAME holds
+saved_model; inputs.npz, a token after a text of as many tokens as are cached, and outputs.npz; text.npz,
+that text with the token; weights.npz, the weights in the order in which the functions below make them.
 """
 import argparse
 import pathlib
@@ -158,7 +160,20 @@ def main() -> None:
     specs += [tf.TensorSpec(s.shape, s.dtype, name=f"past{i}")
               for i, s in enumerate(cache)]
     function = tf.function(module.step, input_signature=specs)
-    tf.saved_model.save(module, str(args.folder / name), signatures=function)
+    target = args.folder / name
+    tf.saved_model.save(module, str(target / "saved_model"), signatures=function)
+    words = module.weights[0].shape[0]
+    text = np.random.default_rng(2).integers(0, words, (1, args.cached + 1), np.int32)
+    start, empty = make(0)
+    before = start.step(tf.constant(text[:, :-1]), *(tf.zeros(s.shape) for s in empty))
+    inputs = {"tokens": text[:, -1:]}
+    for i in range(len(cache)):
+      inputs[f"past{i}"] = before[f"{'kv'[i % 2]}{i // 2}"].numpy()
+    outputs = function(*map(tf.constant, inputs.values()))
+    np.savez(target / "inputs.npz", **inputs)
+    np.savez(target / "outputs.npz", **{k: v.numpy() for k, v in outputs.items()})
+    np.savez(target / "text.npz", text=text)
+    np.savez(target / "weights.npz", *(w.numpy() for w in module.weights))
 
 
 if __name__ == "__main__":
