@@ -2,6 +2,7 @@
 """How far results are from the same computation in float64, in Tenon, TensorFlow and its peers.
 
   tests/accuracy.py [--sides NAME,…] [--only REGEX] [--limit 1.2] [--json FILE]
+  tests/accuracy.py --random 4  random shapes and values of every accelerated family, so many per op
   tests/accuracy.py --page      writes the tables of docs/NUMERICS.md (some minutes)
 
 Each case is a small graph with seeded inputs, which are the same for everyone. TensorFlow computes
@@ -10,7 +11,9 @@ is the root mean square of the differences, divided by that of the results, in u
 last column is Tenon's error over TensorFlow's. n/a: that side cannot load the graph;
 the reason is printed.
 
-With --limit, cases above it are listed and the exit status is 1.
+With --limit, cases above it are listed and the exit status is 1. --random also puts NaN, infinities,
+a denormal, minus zero and a huge number into each case's inputs, and lists where results deviate
+from TensorFlow's; --seed draws other problems.
 """
 
 from __future__ import annotations
@@ -30,10 +33,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench")]
 
 # pylint: disable=wrong-import-position
+import accuracy_page
 import environments
-
-PAGE = ROOT / "docs" / "NUMERICS.md"
-MARK = "<!-- Written by tests/accuracy.py --page; do not edit. -->\n"
 
 
 class Side(NamedTuple):
@@ -67,6 +68,9 @@ SIDES = {
     "openvino_bf16": Side("OpenVINO", "openvino", bf16=True),
 }
 WIDE = Side("float64", "tensorflow", gate="0", wide=True)
+OF_FAMILIES = ["tenon", "tenon_off", "tensorflow", "tensorflow_off", "tenon_avx2",
+               "tensorflow_avx2"]
+SPECIAL_SIDES = ["tenon", "tensorflow", "tensorflow_off"]
 IN_FLOAT = [name for name, side in SIDES.items() if not side.bf16]
 IN_BFLOAT16 = [name for name, side in SIDES.items() if side.bf16]
 
@@ -90,28 +94,47 @@ def graph_of(case: Any, values: list[Any], wide: bool) -> Any:
       function, lower_control_flow=False).graph.as_graph_def()
 
 
-def write_cases(folder: pathlib.Path, only: str) -> None:
-  """NUMBER.pb, NUMBERw.pb in float64, and the inputs as NUMBER.npz."""
+def chosen(args: argparse.Namespace) -> list[tuple[int, Any]]:
+  """The cases with their numbers, which name files."""
+  if args.random:
+    import accuracy_families  # pylint: disable=import-outside-toplevel
+    every = accuracy_families.cases(args.seed, args.random)
+  else:
+    import accuracy_cases  # pylint: disable=import-outside-toplevel
+    every = accuracy_cases.cases()
+  return [(i, case) for i, case in enumerate(every)
+          if re.search(args.only, f"{case.family}: {case.name}" if case.family else case.name)]
+
+
+def write_cases(args: argparse.Namespace) -> None:
+  """NUMBER.pb, NUMBERw.pb in float64, and the inputs as NUMBER.npz, with special values as
+  NUMBER.special.npz."""
   import accuracy_cases  # pylint: disable=import-outside-toplevel
   import numpy as np  # pylint: disable=import-outside-toplevel
-  for i, case in enumerate(accuracy_cases.cases()):
-    if not re.search(only, case.name):
-      continue
+  folder = args.folder
+  for i, case in chosen(args):
     values = accuracy_cases.values_of(case)
     for wide in (False, True):
       graph = graph_of(case, values, wide)
       (folder / f"{i}{'w' if wide else ''}.pb").write_bytes(graph.SerializeToString())
-    np.savez(folder / f"{i}.npz", **{
-        f"in{j}": v for j, v in enumerate(values[:case.constants])})
+    inputs = {f"in{j}": v for j, v in enumerate(values[:case.constants])}
+    np.savez(folder / f"{i}.npz", **inputs)
+    if case.family:
+      import accuracy_families  # pylint: disable=import-outside-toplevel
+      np.savez(folder / f"{i}.special.npz", **accuracy_families.with_special(case, inputs))
 
 
-def run_tenon(side: Side, tenon: pathlib.Path, path: pathlib.Path) -> Any:
+def run_tenon(side: Side, tenon: pathlib.Path, path: pathlib.Path, special: bool = False) -> Any:
   import numpy as np  # pylint: disable=import-outside-toplevel
   out = path.with_suffix(".out.npz")
+  steps = []
+  if special:
+    import accuracy_families  # pylint: disable=import-outside-toplevel
+    steps = ["--stacked", "--steps", str(len(accuracy_families.SPECIAL))]
   done = subprocess.run(
       [tenon, "run", path, "--fetch", "result:0", "--threads", "1",
        "--precision", "bf16" if side.bf16 else "fp32", "--inputs",
-       path.with_suffix(".npz"), "--outputs", out],
+       path.with_suffix(".special.npz" if special else ".npz"), "--outputs", out, *steps],
       capture_output=True, text=True, check=False)
   if done.returncode != 0:
     raise RuntimeError(done.stderr.strip())
@@ -119,7 +142,7 @@ def run_tenon(side: Side, tenon: pathlib.Path, path: pathlib.Path) -> Any:
     return next(iter(arrays.values()))
 
 
-def run_tensorflow(side: Side, path: pathlib.Path, inputs: dict[str, Any]) -> Any:
+def run_tensorflow(side: Side, path: pathlib.Path, *feeds: dict[str, Any]) -> list[Any]:
   import numpy as np  # pylint: disable=import-outside-toplevel
   import tensorflow as tf  # pylint: disable=import-outside-toplevel
   from tensorflow.core.protobuf import rewriter_config_pb2  # pylint: disable=import-outside-toplevel
@@ -136,8 +159,9 @@ def run_tensorflow(side: Side, path: pathlib.Path, inputs: dict[str, Any]) -> An
     tf.import_graph_def(definition, name="")
     dtype = np.float64 if side.wide else np.float32
     with tf.compat.v1.Session(graph=graph, config=config) as session:
-      return session.run("result:0", {
-          f"{k}:0": v.astype(dtype) for k, v in inputs.items()})
+      return [session.run("result:0", {
+          f"{k}:0": v.astype(dtype) if v.dtype.kind == "f" else v for k, v in inputs.items()})
+              for inputs in feeds]
 
 
 def run_peer(side: Side, path: pathlib.Path, inputs: dict[str, Any]) -> Any:
@@ -157,30 +181,41 @@ def run_peer(side: Side, path: pathlib.Path, inputs: dict[str, Any]) -> Any:
   return backend.outputs()[0]
 
 
-def run_cases(name: str, tenon: pathlib.Path, folder: pathlib.Path, only: str) -> None:
-  """Writes NUMBER.NAME.npy for each case that the side can compute."""
+def run_cases(name: str, args: argparse.Namespace) -> None:
+  """Writes NUMBER.NAME.npy for each case that the side can compute, and NUMBER.NAME.special.npy."""
   import accuracy_cases  # pylint: disable=import-outside-toplevel
   import numpy as np  # pylint: disable=import-outside-toplevel
   side = SIDES.get(name, WIDE)
-  for i, case in enumerate(accuracy_cases.cases()):
-    if not re.search(only, case.name):
-      continue
+  for i, case in chosen(args):
     if side.bf16 and not accuracy_cases.IN_BFLOAT16.match(case.name):
       continue
-    path = folder / f"{i}.pb"
-    with np.load(path.with_suffix(".npz")) as arrays:
-      inputs = dict(arrays)
-    try:
-      if side.who == "tenon":
-        result = run_tenon(side, tenon, path)
-      elif side.who == "tensorflow":
-        result = run_tensorflow(side, path, inputs)
-      else:
-        result = run_peer(side, path, inputs)
-    except RuntimeError as error:  # a peer's refusal is one, too
-      print(f"{name}: {case.name}: {' '.join(str(error).split())[:300]}", file=sys.stderr)
-      continue
-    np.save(folder / f"{i}.{name}.npy", result)
+    path = args.folder / f"{i}.pb"
+    feeds = [dict(np.load(path.with_suffix(".npz")))]
+    compute(name, side, args, case, path, feeds)
+    if case.family and name in SPECIAL_SIDES:
+      stacked = dict(np.load(path.with_suffix(".special.npz")))
+      steps = len(next(iter(stacked.values())))
+      feeds = [{k: v[step] for k, v in stacked.items()} for step in range(steps)]
+      compute(name, side, args, case, path, feeds, special=True)
+
+
+def compute(name: str, side: Side, args: argparse.Namespace, case: Any, path: pathlib.Path,
+            feeds: list[dict[str, Any]], special: bool = False) -> None:
+  import numpy as np  # pylint: disable=import-outside-toplevel
+  try:
+    if side.who == "tenon":
+      results = run_tenon(side, args.tenon, path, special)
+    elif side.who == "tensorflow":
+      results = np.stack(run_tensorflow(side, path, *feeds))
+      results = results if special else results[0]
+    else:
+      results = run_peer(side, path, feeds[0])
+  except Exception as error:  # pylint: disable=broad-exception-caught
+    # A refusal; each side has its own exceptions.
+    with_ = " with special values" if special else ""
+    print(f"{name}: {case.name}{with_}: {' '.join(str(error).split())[:200]}", file=sys.stderr)
+    return
+  np.save(path.with_name(f"{path.stem}.{name}{'.special' if special else ''}.npy"), results)
 
 
 # ---- Figures -------------------------------------------------------------------------------------
@@ -188,68 +223,51 @@ def run_cases(name: str, tenon: pathlib.Path, folder: pathlib.Path, only: str) -
 
 def start(step: str, args: argparse.Namespace, folder: pathlib.Path) -> None:
   subprocess.run(
-      [sys.executable, __file__, "--step", step, "--folder", folder, "--only",
-       args.only, "--tenon", args.tenon], check=True,
+      [sys.executable, __file__, "--step", step, "--folder", folder, "--only", args.only, "--random",
+       str(args.random), "--seed", str(args.seed), "--tenon", args.tenon], check=True,
       env=SIDES.get(step, WIDE).environment())
 
 
 def error(got: Any, wanted: Any) -> float:
+  """Infinities and NaN are not compared; a family of cases does so on its own."""
   import numpy as np  # pylint: disable=import-outside-toplevel
-  difference = got.astype(np.float64) - wanted
-  return float(np.sqrt(np.mean(difference ** 2) / np.mean(wanted ** 2)))
+  finite = np.isfinite(wanted)
+  got, wanted = got[finite], wanted[finite]
+  rms = np.sqrt(np.mean(np.abs(wanted) ** 2))
+  difference = np.abs(got.astype(wanted.dtype) - wanted)
+  return float(np.sqrt(np.mean(difference ** 2)) / max(rms, 1e-300)) if rms else 0.0
 
 
-def measure(args: argparse.Namespace) -> dict[str, dict[str, float | None]]:
-  """By case and side; None where the side cannot compute the case."""
-  import accuracy_cases  # pylint: disable=import-outside-toplevel
+def measure(args: argparse.Namespace) -> list[accuracy_page.Row]:
   import numpy as np  # pylint: disable=import-outside-toplevel
-  figures = {}
+  rows = []
   with tempfile.TemporaryDirectory() as home:
     folder = pathlib.Path(home)
     for step in ("write", "wide", *args.sides):
       start(step, args, folder)
-    for i, case in enumerate(accuracy_cases.cases()):
+    for i, case in chosen(args):
       if not (folder / f"{i}.wide.npy").exists():
         continue
       wanted = np.load(folder / f"{i}.wide.npy")
       results = {name: folder / f"{i}.{name}.npy" for name in args.sides}
-      figures[case.name] = {
-          name: error(np.load(path), wanted) if path.exists() else None
-          for name, path in results.items()}
-  return figures
+      figures = {name: error(np.load(path), wanted) if path.exists() else None
+                 for name, path in results.items()}
+      special = {name: np.load(path) for name in args.sides
+                 if (path := folder / f"{i}.{name}.special.npy").exists()}
+      rows.append(accuracy_page.Row(case.family, case.name, figures,
+                                    accuracy_page.deviations(case.family, special)))
+  return rows
 
 
-def figure(value: float | None, unit: float) -> str:
-  if value is None:
-    return "n/a"
-  return f"{value / unit:.{2 if value < 2 * unit else 1}f}"
-
-
-def table(figures: dict[str, dict[str, float | None]], sides: list[str], unit: float) -> str:
-  """In Markdown."""
-  lines = [["case", *(SIDES[s].title for s in sides)], ["---"] * (len(sides) + 1)]
-  lines += [[name, *(figure(row[s], unit) for s in sides)] for name, row in figures.items()]
-  return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
-def write_page(figures: dict[str, dict[str, float | None]]) -> None:
-  """Replaces what follows MARK, up to the end."""
-  import accuracy_cases  # pylint: disable=import-outside-toplevel
-  import report  # pylint: disable=import-outside-toplevel
-  machine = report.machine()
-  versions = ", ".join(
-      f"{name} {importlib.metadata.version(package)}" for name, package in (
-          ("TensorFlow", "tensorflow-cpu"), ("OpenVINO", "openvino"),
-          ("ONNX Runtime", "onnxruntime"), ("tf2onnx", "tf2onnx")))
-  contractions = {name: row for name, row in figures.items()
-                  if accuracy_cases.IN_BFLOAT16.match(name)}
-  text = PAGE.read_text(encoding="utf-8")
-  PAGE.write_text(
-      f"{text.partition(MARK)[0]}{MARK}\n"
-      f"{machine['cpu']} ({', '.join(machine['isa'])}), one thread; {versions}.\n\n"
-      f"{table(figures, IN_FLOAT, 1e-7)}\n"
-      "Contractions in bfloat16, in units of 1e-3:\n\n"
-      f"{table(contractions, IN_BFLOAT16, 1e-3)}", encoding="utf-8")
+def on_page(args: argparse.Namespace) -> None:
+  """The tables: of the fixed cases, and of random ones."""
+  args.sides, args.only = list(SIDES), ""
+  if not args.random:
+    fixed = measure(args)
+    accuracy_page.write_cases(fixed, [(n, SIDES[n].title) for n in IN_FLOAT],
+                              [(n, SIDES[n].title) for n in IN_BFLOAT16])
+  args.sides, args.random = OF_FAMILIES, args.random or 2
+  accuracy_page.write_families(measure(args), args.random)
 
 
 def main() -> int:
@@ -262,6 +280,8 @@ def main() -> int:
   parser.add_argument("--only", default="")
   parser.add_argument("--limit", type=float, default=0)
   parser.add_argument("--json", type=pathlib.Path)
+  parser.add_argument("--random", type=int, default=0)
+  parser.add_argument("--seed", type=int, default=16)
   parser.add_argument("--page", action="store_true")
   parser.add_argument("--folder", type=pathlib.Path, help=argparse.SUPPRESS)
   parser.add_argument("--step", help=argparse.SUPPRESS)
@@ -270,29 +290,25 @@ def main() -> int:
     parser.error(f"unknown sides: {', '.join(unknown)}")
   environments.reexec("peers")
   if args.step == "write":
-    write_cases(args.folder, args.only)
+    write_cases(args)
     return 0
   if args.step:
-    run_cases(args.step, args.tenon, args.folder, args.only)
+    run_cases(args.step, args)
     return 0
   if args.page:
-    args.sides, args.only = list(SIDES), ""
-  figures = measure(args)
+    on_page(args)
+    return 0
+  rows = measure(args)
   if args.json:
-    args.json.write_text(json.dumps(figures, indent=1) + "\n")
-  if args.page:
-    write_page(figures)
-    return 0
+    args.json.write_text(json.dumps([row._asdict() for row in rows], indent=1) + "\n")
   print(f"{'case':52}", *args.sides, "ratio")
-  above = []
-  for name, row in figures.items():
-    ours, theirs = (row.get(side) for side in ("tenon", "tensorflow"))
-    ratio = ours / max(theirs, 1e-12) if ours and theirs else 0
-    print(f"{name:52}", *(f"{figure(row[s], 1e-7):>{len(s)}}" for s in args.sides),
-          f"{ratio:5.2f}")
-    # Below this, results differ by their own rounding.
-    if args.limit and ratio > args.limit and ours > 2 ** -24:
-      above.append(name)
+  for row in rows:
+    print(f"{row.name:52}", *(f"{accuracy_page.figure(row.figures[s], 1e-7):>{len(s)}}"
+                              for s in args.sides), f"{row.ratio():5.2f}")
+  for row in rows:
+    for kind, what in row.special.items():
+      print(f"{row.family}: {row.name}: {kind}: {what}")
+  above = [row.name for row in rows if args.limit and row.ratio() > args.limit]
   if above:
     print(f"above {args.limit}: {'; '.join(above)}")
   return 1 if above else 0
