@@ -21,6 +21,10 @@ constexpr size_t kVectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
 constexpr size_t kTerms = 4;
 // Terms that one accumulator sums: the rounding error of a long sum is that of a short one.
 constexpr size_t kSumTerms = 256;
+// Those of a single row, which adds them in groups of kTerms, and the columns of such a sum, which
+// stay in the innermost cache.
+constexpr size_t kRowTerms = 4 * kSumTerms;
+constexpr size_t kRowColumns = 1024;
 
 #if HWY_TARGET <= HWY_AVX2
 // Masked lanes are not accessed on these targets.
@@ -109,31 +113,48 @@ HWY_INLINE void Columns(const SmallProduct& p, Part part, const float* a, const 
   if (i < p.m) Block<1, vectors>(p, part, a + i * p.a_row, b, out + i * p.out_row);
 }
 
-// A single row reads b once, so it should read it in order. The output accumulates sums.
+// A single row reads b once, so it should read it in order. The output accumulates sums of a few
+// terms each.
 template <size_t terms, class Part>
 HWY_INLINE void AddTerms(const SmallProduct& p, Part part, bool first, const Vf* factors,
                          const float* b, float* out) {
-  Vf sum = first ? hn::Zero(FloatTag()) : part.Load(out);
+  Vf sum = hn::Mul(factors[0], part.Load(b));
 #pragma GCC unroll 8
-  for (size_t t = 0; t < terms; ++t) sum = hn::MulAdd(factors[t], part.Load(b + t * p.b_row), sum);
-  part.Store(sum, out);
+  for (size_t t = 1; t < terms; ++t) sum = hn::MulAdd(factors[t], part.Load(b + t * p.b_row), sum);
+  part.Store(hn::Add(first ? hn::Zero(FloatTag()) : part.Load(out), sum), out);
 }
+// The columns [0, n) of b and out.
 template <size_t terms>
-HWY_INLINE void Terms(const SmallProduct& p, size_t k, const float* HWY_RESTRICT a,
+HWY_INLINE void Terms(const SmallProduct& p, bool first, size_t n, const float* HWY_RESTRICT a,
                       const float* HWY_RESTRICT b, float* HWY_RESTRICT out) {
   const size_t lanes = hn::Lanes(FloatTag());
   Vf factors[terms];
 #pragma GCC unroll 8
-  for (size_t t = 0; t < terms; ++t) factors[t] = hn::Set(FloatTag(), a[(k + t) * p.a_column]);
-  b += k * p.b_row;
+  for (size_t t = 0; t < terms; ++t) factors[t] = hn::Set(FloatTag(), a[t * p.a_column]);
   size_t j = 0;
-  for (; j + lanes <= p.n; j += lanes) AddTerms<terms>(p, Whole(), k == 0, factors, b + j, out + j);
-  if (j < p.n) AddTerms<terms>(p, Rest(p.n - j), k == 0, factors, b + j, out + j);
+  for (; j + lanes <= n; j += lanes) AddTerms<terms>(p, Whole(), first, factors, b + j, out + j);
+  if (j < n) AddTerms<terms>(p, Rest(n - j), first, factors, b + j, out + j);
+}
+// The terms [k, end).
+HWY_INLINE void SumTerms(const SmallProduct& p, size_t k, size_t end, size_t n, const float* a,
+                         const float* b, float* out) {
+  const size_t begin = k;
+  for (; k + kTerms <= end; k += kTerms) {
+    Terms<kTerms>(p, k == begin, n, a + k * p.a_column, b + k * p.b_row, out);
+  }
+  for (; k < end; ++k) Terms<1>(p, k == begin, n, a + k * p.a_column, b + k * p.b_row, out);
 }
 void OneRow(const SmallProduct& p, const float* a, const float* b, float* out) {
-  size_t k = 0;
-  for (; k + kTerms <= p.k; k += kTerms) Terms<kTerms>(p, k, a, b, out);
-  for (; k < p.k; ++k) Terms<1>(p, k, a, b, out);
+  if (p.k <= kRowTerms) return SumTerms(p, 0, p.k, p.n, a, b, out);
+  HWY_ALIGN float part[kRowColumns];
+  for (size_t j = 0; j < p.n; j += kRowColumns) {
+    const size_t n = std::min(kRowColumns, p.n - j);
+    SumTerms(p, 0, kRowTerms, n, a, b + j, out + j);
+    for (size_t k = kRowTerms; k < p.k; k += kRowTerms) {
+      SumTerms(p, k, std::min(k + kRowTerms, p.k), n, a, b + j, part);
+      for (size_t i = 0; i < n; ++i) out[j + i] += part[i];
+    }
+  }
 }
 
 void Multiply(const SmallProduct& p, const float* a, const float* b, float* out) {

@@ -116,7 +116,9 @@ struct Loops {
         const Vf x =
             hn::IfThenZeroElse(hn::Eq(curve, hn::Zero(FloatTag())), Centered(p, part, at, i));
         const Vf bend = hn::MulAdd(x, curve, PerChannel(part, p.offset, i));
-        part.Store(hn::MulAdd(dy, PerChannel(part, p.scale, i), bend), static_cast<T*>(p.y) + at);
+        // The scale comes last, so that an infinite one gives infinities.
+        part.Store(hn::Mul(hn::Add(dy, bend), PerChannel(part, p.scale, i)),
+                   static_cast<T*>(p.y) + at);
         if (p.gated != nullptr) part.Store(dy, static_cast<T*>(p.gated) + at);
       });
     }

@@ -36,7 +36,7 @@ struct BatchNormLoops {
   BatchNormLoop squares;        // sum += (x - mean)^2
   BatchNormLoop apply;          // y = (x - mean) * scale + offset [+ side], [Relu up to the limit]
   BatchNormLoop gradient_sums;  // sum += dy, product += dy * (x - mean)
-  BatchNormLoop gradient;       // y = dy * scale + (x - mean) * curve + offset
+  BatchNormLoop gradient;       // y = (dy + (x - mean) * curve + offset) * scale
 };
 enum class BatchNormElement { kFloat, kBfloat16 };
 BatchNormLoops FindBatchNormLoops(BatchNormElement element, ChannelOrder order);

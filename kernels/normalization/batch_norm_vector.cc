@@ -99,10 +99,9 @@ class GradientKernel final : public BatchNormKernel {
     for (size_t c = 0; c < channels; ++c) {
       const double variance = r.input<float>(4)[c];
       const double root = 1 / std::sqrt(variance + spec_.epsilon);
-      const double slope = r.input<float>(2)[c] * root;
-      scale[c] = static_cast<float>(slope);
-      curve[c] = spec_.training ? static_cast<float>(-slope * root * root * product[c] / n) : 0.0f;
-      offset[c] = spec_.training ? static_cast<float>(-slope * sum[c] / n) : 0.0f;
+      scale[c] = static_cast<float>(r.input<float>(2)[c] * root);
+      curve[c] = spec_.training ? static_cast<float>(-root * root * product[c] / n) : 0.0f;
+      offset[c] = spec_.training ? static_cast<float>(-sum[c] / n) : 0.0f;
       r.output<float>(1)[c] = static_cast<float>(product[c] * root);
       r.output<float>(2)[c] = static_cast<float>(sum[c]);
     }

@@ -13,15 +13,15 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
 
-HWY_INLINE Vf PowerOf(Vf n, float minus_beta) {
-  const Vf one = Const(1.0f);
-  if (minus_beta == -1.0f) return hn::Div(one, n);
-  if (minus_beta == -0.5f) return hn::Div(one, hn::Sqrt(n));
-  if (minus_beta == -0.75f) {
+// v / n^beta. Dividing v itself saves the rounding of a reciprocal.
+HWY_INLINE Vf OverPower(Vf v, Vf n, float beta) {
+  if (beta == 1.0f) return hn::Div(v, n);
+  if (beta == 0.5f) return hn::Div(v, hn::Sqrt(n));
+  if (beta == 0.75f) {
     const Vf root = hn::Sqrt(n);
-    return hn::Div(one, hn::Mul(root, hn::Sqrt(root)));
+    return hn::Div(v, hn::Mul(root, hn::Sqrt(root)));
   }
-  return Exp(hn::Mul(Const(minus_beta), Log(n)));
+  return hn::Mul(v, Exp(hn::Mul(Const(-beta), Log(n))));
 }
 
 // Writes zeros at both ends of a buffer of radius + n + radius; returns the position of the n
@@ -58,8 +58,8 @@ HWY_INLINE Vf Norm(const LrnRow& row, Part part, const float* squares, size_t i)
 void Forward(const LrnRow& row) {
   const float* const squares = Squares(row);
   ForParts(row.n, [&](auto part, size_t i) {
-    const Vf power = PowerOf(Norm(row, part, squares, i), -row.beta);
-    part.Store(hn::Mul(part.Load(row.x + i), power), row.out + i);
+    const Vf norm = Norm(row, part, squares, i);
+    part.Store(OverPower(part.Load(row.x + i), norm, row.beta), row.out + i);
   });
 }
 
@@ -70,7 +70,7 @@ void Gradient(const LrnRow& row) {
     const Vf norm = Norm(row, part, squares, i);
     const Vf dy = part.Load(row.dy + i);
     part.Store(hn::Div(hn::Mul(dy, part.Load(row.y + i)), norm), terms + i);
-    part.Store(hn::Mul(dy, PowerOf(norm, -row.beta)), row.out + i);
+    part.Store(OverPower(dy, norm, row.beta), row.out + i);
   });
   const Vf factor = Const(-2.0f * row.alpha * row.beta);
   ForParts(row.n, [&](auto part, size_t i) {

@@ -14,6 +14,24 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
 
+// Values of a row that one accumulator sums: the rounding error of a long sum is that of a short
+// one.
+HWY_INLINE size_t SumLength() { return 32 * hn::Lanes(FloatTag()); }
+
+// The sum of term(part, i) over a row.
+template <class Term>
+HWY_INLINE float SumOfRow(size_t n, Term term) {
+  Vf sum = hn::Zero(FloatTag());
+  for (size_t begin = 0; begin < n; begin += SumLength()) {
+    Vf some = hn::Zero(FloatTag());
+    ForParts(std::min(SumLength(), n - begin), [&](auto part, size_t i) HWY_ATTR {
+      some = hn::Add(some, part.Keep(term(part, begin + i)));
+    });
+    sum = hn::Add(sum, some);
+  }
+  return Total(sum);
+}
+
 float CrossEntropy(const CrossEntropyRow& row) {
   const FloatTag d;
   const bool one_logit = row.repeated_logits, one_label = row.repeated_labels;
@@ -38,10 +56,9 @@ float CrossEntropy(const CrossEntropyRow& row) {
     return one_logit ? Const(row.logits[0]) : part.Load(row.logits + i);
   };
 
-  Vf sum = hn::Zero(d);
-  ForParts(row.n,
-           [&](auto part, size_t i) { sum = hn::Add(sum, part.Keep(power(logits_at(part, i)))); });
-  const float total = Total(sum), log_total = std::log(total);
+  const float total =
+      SumOfRow(row.n, [&](auto part, size_t i) { return power(logits_at(part, i)); });
+  const float log_total = std::log(total);
   const Vf factor = Const(1.0f / total), log = Const(log_total);
 
   if (row.labels == nullptr) {
@@ -51,27 +68,22 @@ float CrossEntropy(const CrossEntropyRow& row) {
     row.backprop[row.label] -= 1.0f;
     return log_total - (label_logit - largest_logit);
   }
-  Vf loss = hn::Zero(d);
-  ForParts(row.n, [&](auto part, size_t i) {
+  return SumOfRow(row.n, [&](auto part, size_t i) {
     const Vf logits = logits_at(part, i);
     const Vf labels = one_label ? Const(row.labels[0]) : part.Load(row.labels + i);
-    const Vf term = hn::Mul(labels, hn::Sub(log, hn::Sub(logits, largest)));
-    loss = hn::Add(loss, part.Keep(term));
     part.Store(hn::MulSub(power(logits), factor, labels), row.backprop + i);
+    return hn::Mul(labels, hn::Sub(log, hn::Sub(logits, largest)));
   });
-  return Total(loss);
 }
 
 double SquareSum(const float* x, size_t n) {
-  constexpr size_t kBlock = 4096;
+  constexpr size_t kBlock = 4096;  // a multiple of SumLength()
   double total = 0;
   for (size_t begin = 0; begin < n; begin += kBlock) {
-    Vf sum = hn::Zero(FloatTag());
-    ForParts(std::min(kBlock, n - begin), [&](auto part, size_t i) {
+    total += static_cast<double>(SumOfRow(std::min(kBlock, n - begin), [&](auto part, size_t i) {
       const Vf v = part.Load(x + begin + i);
-      sum = hn::MulAdd(v, v, sum);
-    });
-    total += static_cast<double>(Total(sum));
+      return hn::Mul(v, v);
+    }));
   }
   return total;
 }

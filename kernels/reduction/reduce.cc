@@ -5,6 +5,7 @@
 #include "kernels/reduction/reduce.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -21,7 +22,8 @@ namespace {
 // on the number of threads: this many elements, in at least this many rows of columns.
 constexpr int64_t kBlock = int64_t{1} << 17;
 constexpr int64_t kLeastRows = 64;
-constexpr int64_t kColumns = 64;  // a thread's share of columns is a multiple of a cache line
+constexpr int64_t kMostRows = 2048;  // of columns: a longer sum would round more
+constexpr int64_t kColumns = 64;     // a thread's share of columns is a multiple of a cache line
 
 struct Problem {
   ReduceKind kind = ReduceKind::kSum;
@@ -115,7 +117,9 @@ class ReduceKernel final : public Kernel {
 
  private:
   int64_t BlockLength() const {
-    return std::max(kBlock / problem_.inner, std::min<int64_t>(problem_.reduced, kLeastRows));
+    const int64_t length =
+        std::max(kBlock / problem_.inner, std::min<int64_t>(problem_.reduced, kLeastRows));
+    return problem_.inner == 1 ? length : std::min(length, kMostRows);
   }
   int64_t Blocks() const { return (problem_.reduced + BlockLength() - 1) / BlockLength(); }
 
@@ -125,27 +129,46 @@ class ReduceKernel final : public Kernel {
     divide_fn_(y, &count, nullptr, y, static_cast<size_t>(n), 0);
   }
 
+  // A block of a row, or a whole row, is rounded once: a mean's sum is divided before.
   void RunRows(const float* x, float* y, float* scratch) const {
     const int64_t blocks = Blocks(), length = BlockLength(), n = problem_.reduced;
     const int64_t all = problem_.repeat * problem_.outer;
+    const bool divide = problem_.mean && problem_.repeat == 1;
+    const double count = divide ? static_cast<double>(n) : 1;
     float* const rows = problem_.repeat == 1 ? y : scratch + (blocks == 1 ? 0 : all * blocks);
     float* const parts = blocks == 1 ? rows : scratch;
     const int64_t grain = ParallelGrain(0.1 * static_cast<double>(std::min(n, length)) + 5);
     ParallelFor(threads_, all * blocks, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t row = i / blocks, from = i % blocks * length;
-        parts[i] = row_fn_(x + row * n + from, static_cast<size_t>(std::min(length, n - from)));
+        const double part =
+            row_fn_(x + row * n + from, static_cast<size_t>(std::min(length, n - from)));
+        parts[i] = blocks == 1 ? Rounded(part, count) : static_cast<float>(part);
       }
     });
-    if (blocks > 1) {
-      for (int64_t row = 0; row < all; ++row) {
-        rows[row] = row_fn_(parts + row * blocks, static_cast<size_t>(blocks));
-      }
+    for (int64_t row = 0; blocks > 1 && row < all; ++row) {
+      const float* const of_row = parts + row * blocks;
+      double total = double{of_row[0]};
+      for (int64_t i = 1; i < blocks; ++i) total = Combine(total, double{of_row[i]});
+      rows[row] = Rounded(total, count);
     }
     if (problem_.repeat > 1) {
       columns_fn_(rows, problem_.repeat, problem_.outer, static_cast<size_t>(problem_.outer), y);
+      Divide(y, problem_.outer);
     }
-    Divide(y, problem_.outer);
+  }
+
+  // The quotient; infinite if the sum is, as a float.
+  static float Rounded(double sum, double count) {
+    const float rounded = static_cast<float>(sum);
+    return std::isinf(rounded) ? rounded : static_cast<float>(sum / count);
+  }
+
+  // Of results of blocks; NaN stays.
+  double Combine(double a, double b) const {
+    if (problem_.kind == ReduceKind::kSum) return a + b;
+    if (std::isnan(a) || std::isnan(b)) return a + b;
+    return problem_.kind == ReduceKind::kMax ? std::max(a, b) : std::min(a, b);
   }
 
   // Calls f(plane, from, to) for ranges of columns of `planes` planes of about `rows` rows, in

@@ -76,7 +76,7 @@ HWY_INLINE float Lanes(Vf v) {
 }
 
 template <class Op>
-float Row(const float* x, size_t n) {
+double Row(const float* x, size_t n) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d), part = kPart * 4 * lanes;
   const size_t four = n / (4 * lanes) * 4 * lanes;
@@ -95,22 +95,24 @@ float Row(const float* x, size_t n) {
     all = Op::One(all, double{Lanes<Op>(parts)});
   } while (i < four);
   for (; i < n; ++i) all = Op::One(all, double{x[i]});
-  return static_cast<float>(all);
+  return all;
 }
 
-// Eight rows at a time, so that `out` is read and written an eighth as often. T: float, or
-// uint16_t for the bits of bfloat16.
+// Sixteen rows at a time, added pairwise, so that `out` is read and written, and its sum rounded, a
+// sixteenth as often. T: float, or uint16_t for the bits of bfloat16.
 template <class Op, class T>
 void Columns(const T* x, int64_t rows, int64_t stride, size_t columns, float* out) {
   int64_t r = 0;
-  for (; r + 8 <= rows; r += 8) {
+  for (; r + 16 <= rows; r += 16) {
     const T* const p = x + r * stride;
     ForParts(columns, [&](auto part, size_t c) {
-      const auto pair = [&](int64_t k) HWY_ATTR {
-        return Op::Of(part.Load(p + k * stride + c), part.Load(p + (k + 1) * stride + c));
+      const auto four = [&](int64_t k) HWY_ATTR {
+        const T* const q = p + k * stride + c;
+        return Op::Of(Op::Of(part.Load(q), part.Load(q + stride)),
+                      Op::Of(part.Load(q + 2 * stride), part.Load(q + 3 * stride)));
       };
-      const Vf eight = Op::Of(Op::Of(pair(0), pair(2)), Op::Of(pair(4), pair(6)));
-      part.Store(r == 0 ? eight : Op::Of(part.Load(out + c), eight), out + c);
+      const Vf all = Op::Of(Op::Of(four(0), four(4)), Op::Of(four(8), four(12)));
+      part.Store(r == 0 ? all : Op::Of(part.Load(out + c), all), out + c);
     });
   }
   for (; r < rows; ++r) {

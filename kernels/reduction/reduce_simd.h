@@ -9,8 +9,8 @@ namespace tenon {
 
 enum class ReduceKind { kSum, kMax, kMin };
 
-// One value from n >= 1 contiguous values.
-using ReduceRowFn = float (*)(const float* x, size_t n);
+// One value from n >= 1 contiguous values, not yet rounded to float.
+using ReduceRowFn = double (*)(const float* x, size_t n);
 ReduceRowFn FindReduceRow(ReduceKind kind);
 
 // out[c] from x[r * stride + c], r in [0, rows), rows >= 1, c in [0, columns).

@@ -50,7 +50,7 @@ void CombineRow(SegmentOp op, const T* row, ComputeType<T>* acc, int64_t n) {
 }
 
 // Combines rows one after the other, from an identity or a first row in acc. Sums are summed in
-// parts, so that the rounding error of a long sum is that of a short one.
+// pairs and parts, so that the rounding error of a long sum is that of a short one.
 template <typename T>
 class RowCombiner {
   using C = ComputeType<T>;
@@ -62,14 +62,22 @@ class RowCombiner {
         in_parts_(op == SegmentOp::kSum || op == SegmentOp::kMean || op == SegmentOp::kSqrtN),
         part_(static_cast<size_t>(in_parts_ ? width : 0), C(0)) {}
 
+  // A row must stay where it is until Flush.
   void Add(const T* row, C* acc) {
     if (!in_parts_) return CombineRow(op_, row, acc, width_);
-    CombineRow(op_, row, part_.data(), width_);
-    if (++rows_ == kRows) Flush(acc);
+    if (++rows_ % 2 == 1) {
+      first_of_pair_ = row;
+      return;
+    }
+    for (size_t i = 0; i < part_.size(); ++i) {
+      part_[i] = WrapAdd(part_[i], WrapAdd(ToCompute(first_of_pair_[i]), ToCompute(row[i])));
+    }
+    if (rows_ == kRows) Flush(acc);
   }
   // To be called after the last row.
   void Flush(C* acc) {
     if (rows_ == 0) return;
+    if (rows_ % 2 == 1) CombineRow(op_, first_of_pair_, part_.data(), width_);
     for (size_t i = 0; i < part_.size(); ++i) acc[i] = WrapAdd(acc[i], part_[i]);
     std::fill(part_.begin(), part_.end(), C(0));
     rows_ = 0;
@@ -81,6 +89,7 @@ class RowCombiner {
   const int64_t width_;
   const bool in_parts_;
   int rows_ = 0;
+  const T* first_of_pair_ = nullptr;
   std::vector<C> part_;
 };
 

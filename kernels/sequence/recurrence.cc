@@ -79,13 +79,15 @@ class RowStep {
     }
     for (int64_t u = 0; u < units_; ++u) {
       auto gate = [&](int64_t g) { return Product(g, u) + x[g * units_ + u]; };
-      auto peep = [&](int64_t g) { return m_.peephole ? m_.peephole[g * units_ + u] : 0.0f; };
+      auto peep = [&](int64_t g) {  // none of an infinite state is no NaN
+        return m_.peephole ? m_.peephole[g * units_ + u] * c[u] : 0.0f;
+      };
       switch (a_.cell) {
         case RecurrentCell::kLstm: {
-          const float i = Activate(act, 0, gate(0) + peep(0) * c[u]);
-          const float f = Activate(act, 1, gate(1) + peep(1) * c[u]);
+          const float i = Activate(act, 0, gate(0) + peep(0));
+          const float f = Activate(act, 1, gate(1) + peep(1));
           c[u] = Clip(f * c[u] + i * Activate(act, 2, gate(2)), a_.cell_clip);
-          const float o = Activate(act, 3, gate(3) + peep(2) * c[u]);
+          const float o = Activate(act, 3, gate(3) + peep(2));
           next_[At(u)] = o * Activate(act, 4, c[u]);
           break;
         }

@@ -53,15 +53,20 @@ HWY_INLINE Vf Clip(Vf x, float limit) {
   return KeepNaN(x, hn::Min(hn::Max(x, Const(-limit)), Const(limit)));
 }
 
-// sums[rows, gates, lanes] (+)= a[rows, k] * panel[k, gates, lanes]. A single row has several sums
-// per result, because additions take longer than loads.
+// Several sums per result keep the adders busy where there are few results. With AVX-512, groups of
+// three rows and more have the same number, so that their bits do not depend on how threads share
+// the rows.
+constexpr size_t PartsOf(size_t gates, size_t rows) {
+  if (HWY_TARGET <= HWY_AVX3 && rows >= 3) return gates == 1 ? 2 : 1;
+  const size_t results = rows * gates;
+  return results >= 8 ? 1 : results >= 4 ? 2 : results >= 2 ? 4 : 8;
+}
+
+// sums[rows, gates, lanes] (+)= a[rows, k] * panel[k, gates, lanes].
 template <size_t gates, size_t rows>
 HWY_INLINE void AddTerms(const float* HWY_RESTRICT panel, const float* HWY_RESTRICT a, size_t a_row,
                          size_t k, bool first, float* HWY_RESTRICT sums) {
-  constexpr size_t kParts = rows * gates >= 8   ? 1
-                            : rows * gates >= 4 ? 2
-                            : rows * gates >= 2 ? 4
-                                                : 8;
+  constexpr size_t kParts = PartsOf(gates, rows);
   const size_t lanes = hn::Lanes(FloatTag());
   Vf sum[kParts * rows * gates];
 #pragma GCC unroll 32

@@ -29,6 +29,7 @@ const OpRegistration layer_norm({
     .internal = true,
     .precision = PrecisionRole::kFollows,
     .batch_axis = batch_axis::WithinLastAxis,
+    .error_bound = ErrorBound::kBatchNorm,
 });
 
 const OpRegistration add_layer_norm({
@@ -46,6 +47,7 @@ const OpRegistration add_layer_norm({
     .internal = true,
     .precision = PrecisionRole::kFollows,
     .batch_axis = batch_axis::AddLayerNorm,
+    .error_bound = ErrorBound::kBatchNorm,
 });
 
 }  // namespace

@@ -28,6 +28,7 @@ const OpRegistration rms_norm({
     .internal = true,
     .precision = PrecisionRole::kFollows,
     .batch_axis = batch_axis::WithinLastAxis,
+    .error_bound = ErrorBound::kBatchNorm,
 });
 
 const OpRegistration add_rms_norm({
@@ -45,6 +46,7 @@ const OpRegistration add_rms_norm({
     .internal = true,
     .precision = PrecisionRole::kFollows,
     .batch_axis = batch_axis::AddLayerNorm,
+    .error_bound = ErrorBound::kBatchNorm,
 });
 
 }  // namespace

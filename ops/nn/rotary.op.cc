@@ -50,6 +50,7 @@ const OpRegistration rotary({
     .eager = false,
     .internal = true,
     .precision = PrecisionRole::kFollows,
+    .error_bound = ErrorBound::kCrossProduct,
 });
 
 }  // namespace

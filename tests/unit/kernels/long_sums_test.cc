@@ -66,13 +66,15 @@ class LongProducts : public testing::TestWithParam<ProductCase> {};
 
 TEST_P(LongProducts, RoundLikeSumsInParts) {
   const ProductCase& c = GetParam();
-  if (c.m == 1 && VectorTargetName() == std::string("SSE4")) {
+  if (c.m == 1 && c.constant && VectorTargetName() == std::string("SSE4")) {
     GTEST_SKIP() << "without AVX2, oneDNN's loop for one row has one accumulator";
   }
   const Tensor a = RandomTensor(DType::kFloat, {c.m, c.k}, 1);
   const Tensor b = RandomTensor(DType::kFloat, {c.k, c.n}, 2);
   const Products want = Multiply(a, b);
   for (int threads : {1, 2}) {
+    // A row of weights that are not constant is oneDNN's on several threads.
+    if (c.m == 1 && !c.constant && threads > 1) continue;
     NodeRunOptions options{.threads = threads};
     options.tiles = threads;  // 2: on tiles, if the CPU has them
     if (c.constant) options.constants = {1};
@@ -94,6 +96,7 @@ INSTANTIATE_TEST_SUITE_P(MatMul, LongProducts,
                                          ProductCase{"RowsOf2KiB", 13, 512, 200, true, true},
                                          ProductCase{"OnePanel", 150, 3000, 9, true, true},
                                          ProductCase{"SmallProduct", 4, 6144, 72, false, true},
+                                         ProductCase{"SmallRow", 1, 6144, 300, false, true},
                                          ProductCase{"Reference", 20, 6144, 40, false, false}),
                          [](const auto& info) { return std::string(info.param.name); });
 
