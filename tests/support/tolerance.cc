@@ -64,6 +64,7 @@ class Bound {
       : node_(node), in_(inputs), golden_(golden), eps_(Epsilon(golden.dtype())) {}
 
   Tolerance Of(ErrorBound kind) const {
+    if (node_.op == "_Attention") return Attention();
     switch (kind) {
       case ErrorBound::kExact:
         return {0, 0};
@@ -193,6 +194,22 @@ class Bound {
   Tolerance FilterGradient(int64_t channels) const {
     return Sum(std::max<int64_t>(1, in_[2].num_elements() / std::max<int64_t>(1, channels)),
                rms(0) * rms(2));
+  }
+  // A score's error is the relative error of its weight. Scores are multiplied by a scale, and by
+  // masks.
+  Tolerance Attention() const {
+    double score = Sum(shape(0).dims().back(), rms(0) * rms(1)).absolute;
+    if (const float* scale = node_.attr<float>("scale")) score *= std::abs(double{*scale});
+    if (const auto* steps = node_.attr<std::vector<std::string>>("steps")) {
+      size_t mask = 3;
+      // op names: steps of attention; some are called like ops.
+      for (const std::string& step : *steps) {
+        if (step == "Mul") score *= std::max(1.0, max(mask));
+        if (step == "Add" || step == "Sub") score += eps_ * max(mask);
+        if (step == "Add" || step == "Sub" || step == "Mul") ++mask;
+      }
+    }
+    return {4 * eps_, (score + 8 * eps_) * max(2)};
   }
   // Gates are sums of products, passed through functions with slope at most 1; a step's error stays
   // in the state and adds to the next step's.

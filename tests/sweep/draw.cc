@@ -4,25 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "tests/sweep/line.h"
 
 namespace tenon::sweep {
 namespace {
-
-using Ints = std::vector<int64_t>;
-
-std::string List(const Ints& values) { return absl::StrCat("[", absl::StrJoin(values, ","), "]"); }
-
-// An input such as "f32[1,2,3]", with values as in the case files.
-std::string In(const std::string& dtype, const Ints& dims, const std::string& values = "") {
-  return absl::StrCat(dtype, List(dims), values.empty() ? "" : "=", values);
-}
-std::string Sizes(const Ints& dims) {
-  return absl::StrCat("i32[", dims.size(), "]=const:(", absl::StrJoin(dims, ","), ")");
-}
-std::string Line(const std::string& op, const std::vector<std::string>& inputs,
-                 const std::string& attributes) {
-  return absl::StrCat("p: ", op, "(", absl::StrJoin(inputs, ", "), ") ", attributes);
-}
 
 int64_t Channels(Dice& d) {
   return d.OneIn(4) ? d.Pick<int64_t>({20, 24, 31, 32, 33, 48, 63, 64, 65, 66, 96, 100, 128, 129})
@@ -31,7 +16,6 @@ int64_t Channels(Dice& d) {
 // Kernels with little work stay on one thread; large batches give them enough for two.
 int64_t Batch(Dice& d) { return d.OneIn(5) ? d.Int(4, 24) : d.Pick<int64_t>({1, 1, 2, 3}); }
 int64_t Side(Dice& d) { return d.OneIn(10) ? d.Int(12, 35) : d.Int(1, 11); }
-std::string FloatType(Dice& d) { return d.OneIn(3) ? "bf16" : "f32"; }
 
 // How many elements a dilated filter spans.
 int64_t Reach(int64_t taps, int64_t dilation) { return (taps - 1) * dilation + 1; }
@@ -260,8 +244,6 @@ int64_t Extent(Dice& d) {
   return d.OneIn(3) ? d.Pick<int64_t>({31, 32, 33, 48, 64, 65, 100, 127, 128, 130, 257})
                     : d.Int(1, 20);
 }
-
-std::string Bool(bool value) { return value ? "true" : "false"; }
 
 std::string MatMul(Dice& d) {
   const std::string type = FloatType(d);

@@ -43,6 +43,8 @@ struct Family {
 // Convolutions and their gradients, products, pools, quantized contractions, elementwise ops,
 // reductions and softmax.
 absl::Span<const Family> Families();
+// Attention, normalization, recurrences and Fourier transforms.
+absl::Span<const Family> SequenceFamilies();
 
 }  // namespace tenon::sweep
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <random>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
@@ -15,12 +16,14 @@
 #include "env/flags.h"
 #include "env/flush_denormals.h"
 #include "env/status.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/types.h"
 #include "kernels/quantized/quantized_types.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
 #include "tests/support/prepared_case.h"
 #include "tests/support/tolerance.h"
+#include "tests/sweep/wide.h"
 
 namespace tenon::sweep {
 namespace {
@@ -48,7 +51,8 @@ absl::Status Fill(Tensor& t, absl::string_view values, std::mt19937_64& random) 
       double v = 0;
       if (uniform) {
         const double low = given[0], high = given[1];
-        const bool whole = IsQuantized(t.dtype()) || IsInteger(t.dtype());
+        const bool whole =
+            IsQuantized(t.dtype()) || IsInteger(t.dtype()) || t.dtype() == DType::kBool;
         const double u = static_cast<double>(random() >> 11) * 0x1p-53;
         v = whole ? std::floor(low + u * (high - low + 1)) : low + u * (high - low);
       } else if (!given.empty()) {
@@ -56,7 +60,11 @@ absl::Status Fill(Tensor& t, absl::string_view values, std::mt19937_64& random) 
       } else {
         v = normal(random);
       }
-      if constexpr (!kIsComplex<T>) t.data<T>()[i] = static_cast<T>(static_cast<float>(v));
+      if constexpr (kIsComplex<T>) {
+        t.data<T>()[i] = T(static_cast<float>(v), static_cast<float>(normal(random)));
+      } else {
+        t.data<T>()[i] = static_cast<T>(static_cast<float>(v));
+      }
     }
   });
   return known ? absl::OkStatus() : InvalidArgument("no values of dtype ", Name(t.dtype()));
@@ -147,6 +155,12 @@ bool TakesSpecial(const Problem& p, size_t input) {
   if (t.dtype() != DType::kFloat && t.dtype() != DType::kBfloat16) return false;
   if (t.num_elements() == 0) return false;
   const std::string& op = p.node.op;
+  // A transform of one is not finite anywhere; which results are NaN depends on the order of sums.
+  if (absl::StrContains(op, "FFT")) return false;
+  // Values at hidden keys are not read.
+  const bool hides = absl::c_any_of(
+      p.golden.inputs, [](const GoldenCase::Input& each) { return each.dtype == DType::kBool; });
+  if (op == "_Attention" && input == 2 && hides && !p.strict_nan) return false;
   if (absl::StrContains(op, "Quantized") || absl::StrContains(op, "BackpropFilter")) return false;
   if (absl::StrContains(op, "BackpropInput") && input == 1) return false;
   const bool forward = absl::StrContains(op, "Conv") && !absl::StrContains(op, "Backprop");
@@ -161,12 +175,54 @@ bool TakesSpecial(const Problem& p, size_t input) {
 bool DependsOnThreads(const Problem& p, const std::string& implementation) {
   const std::string& op = p.node.op;
   if (absl::StrContains(op, "BackpropFilter")) return true;
+  if (op == "_Recurrence" && !absl::StartsWith(VectorTargetName(), "AVX3")) return true;
   for (const char* product : {"brg:", "brg_matmul:", "ip:"}) {
     if (absl::StartsWith(implementation, product)) return true;
   }
   if (absl::StrContains(implementation, "gemm:")) return true;
   return absl::StrContains(implementation, "brgconv") ||
          absl::StrContains(implementation, "brg_conv");
+}
+
+// ---- NaN without TENON_STRICT_NAN, as docs/NUMERICS.md says
+// --------------------------------------
+
+bool IsWinograd(const std::string& implementation) {
+  return absl::StartsWith(implementation, "winograd");
+}
+
+// Whether a NaN may become 0, or be in neighbors too.
+bool MayLoseNan(const Problem& p, const Kernel& kernel) {
+  if (IsWinograd(kernel.Implementation())) return true;
+  const auto* fused = p.node.attr<std::vector<std::string>>("fused_ops");
+  if (fused == nullptr) return false;
+  const bool relu = std::any_of(fused->begin(), fused->end(), [](const std::string& op) {
+    return op == "Relu" || op == "Relu6";
+  });
+  double bytes = 0;
+  for (size_t i = 0; i < p.inputs.size(); ++i) {
+    if (!p.golden.inputs[i].constant) bytes += static_cast<double>(p.inputs[i].tensor.bytes());
+  }
+  return relu && kernel.Flops() < 16 * bytes;
+}
+
+// Gives `got` the elements of `wanted` that it may lack; returns how many. Winograd's tiles are NaN
+// where one of their elements is not finite; a fused Relu makes NaN 0.
+int64_t TakeExceptions(const std::string& implementation, const Tensor& wanted, Tensor& got) {
+  int64_t taken = 0;
+  const auto take = [&]<typename T>(const T* want, T* have) {
+    for (int64_t i = 0; i < wanted.num_elements(); ++i) {
+      const float w = static_cast<float>(want[i]), h = static_cast<float>(have[i]);
+      const bool excepted =
+          IsWinograd(implementation) ? std::isnan(h) && !std::isnan(w) : std::isnan(w) && h == 0;
+      if (!excepted) continue;
+      have[i] = want[i];
+      ++taken;
+    }
+  };
+  if (wanted.dtype() == DType::kFloat) take(wanted.data<float>(), got.data<float>());
+  if (wanted.dtype() == DType::kBfloat16) take(wanted.data<bfloat16>(), got.data<bfloat16>());
+  return taken;
 }
 
 void SetElement(Tensor& t, size_t at, float value) {
@@ -195,6 +251,11 @@ std::string SetSpecial(Problem& p, uint64_t seed) {
   // TensorFlow has two logarithms of a denormal (docs/NUMERICS.md).
   const bool undefined = t.dtype() == DType::kBfloat16 || p.node.op == "Log";
   if (value == 1e-40f && undefined) value = 0;
+  // Its square is infinite in TensorFlow and in vector code, but not in reference kernels, which
+  // compute in double.
+  const bool squares = absl::EndsWith(p.node.op, "LayerNorm") ||
+                       absl::EndsWith(p.node.op, "RmsNorm") || absl::StrContains(p.node.op, "LRN");
+  if (value == 1e30f && squares) value = absl::StrContains(p.node.op, "LRN") ? 1e5f : 1e15f;
   const size_t at = random() % static_cast<size_t>(t.num_elements());
   if (std::isfinite(value)) SetElement(t, at, value);
   for (const GuardedTensor& each : p.inputs) p.ordinary.push_back(*each.tensor.Clone());
@@ -205,7 +266,7 @@ std::string SetSpecial(Problem& p, uint64_t seed) {
 absl::StatusOr<Verdict> Check(const Problem& p) {
   const FlushDenormals flush;  // as in a session
   Flags flags;
-  flags.strict_nan = !p.ordinary.empty();
+  flags.strict_nan = p.strict_nan;
   // Force tiles for half of the problems; most are too small to use them by themselves.
   flags.tiles = p.golden.line.size() % 4 < 2 ? 2 : 1;
   Verdict verdict;
@@ -219,7 +280,13 @@ absl::StatusOr<Verdict> Check(const Problem& p) {
   services.flags = &flags;
   TENON_ASSIGN_OR_RETURN(const PreparedCase reference,
                          PrepareCase(p.golden, p.node, inputs, services));
-  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> wanted, Run(p, reference.kernel));
+  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> wanted, Run(p, reference.kernel));
+  bool wide = false;
+  if (p.ordinary.empty()) {
+    auto results = RunInDouble(p, services);
+    wide = results.ok();
+    if (wide) wanted = *std::move(results);
+  }
 
   const int several = p.golden.line.size() % 2 == 0 ? 2 : 4;
   std::vector<Tensor> of_one_thread;
@@ -236,8 +303,12 @@ absl::StatusOr<Verdict> Check(const Problem& p) {
     };
     std::vector<Tensor> first;
     for (const bool again : {false, true}) {
-      const absl::StatusOr<std::vector<Tensor>> got = Run(p, prepared.kernel);
+      absl::StatusOr<std::vector<Tensor>> got = Run(p, prepared.kernel);
       if (!got.ok()) return wrong(std::string(got.status().message()));
+      if (wide && !again) verdict.error = std::max(verdict.error, RmsError((*got)[0], wanted[0]));
+      if (!p.ordinary.empty() && !p.strict_nan && MayLoseNan(p, *prepared.kernel.kernel)) {
+        verdict.excepted += TakeExceptions(verdict.implementation, wanted[0], (*got)[0]);
+      }
       const size_t compared = p.outputs > 0 ? p.outputs : wanted.size();
       for (size_t i = 0; i < compared; ++i) {
         const Tolerance tolerance =
