@@ -202,10 +202,10 @@ class Bound {
     if (const float* scale = node_.attr<float>("scale")) score *= std::abs(double{*scale});
     if (const auto* steps = node_.attr<std::vector<std::string>>("steps")) {
       size_t mask = 3;
-      // op names: steps of attention; some are called like ops.
       for (const std::string& step : *steps) {
         if (step == "Mul") score *= std::max(1.0, max(mask));
         if (step == "Add" || step == "Sub") score += eps_ * max(mask);
+        // op names: steps of attention, some of which are called like ops.
         if (step == "Add" || step == "Sub" || step == "Mul") ++mask;
       }
     }
