@@ -31,6 +31,8 @@ import environments
 
 NAMES = ["bert_tokenizer", "fast_bert_tokenizer", "unigram", "bpe", "normalize",
          "regex_split", "whitespace", "unicode_script", "bert"]
+# Over the scale of an output.
+LARGEST_DIFFERENCE = 1e-3
 MAKERS = [HERE / "text_models.py",
           HERE.parent / "tests" / "makers" / "text_models.py"]
 
@@ -70,8 +72,11 @@ class Task:
       for key in wanted:
         if wanted[key].dtype.kind == "f":
           scale = np.abs(wanted[key]).max()
-          largest = max(largest,
-                        float(np.abs(got[key] - wanted[key]).max() / scale))
+          difference = float(np.abs(got[key] - wanted[key]).max() / scale)
+          if not difference <= LARGEST_DIFFERENCE:
+            raise contestants.Failure(
+                f"{key} differs from TensorFlow's by {difference:.1e}")
+          largest = max(largest, difference)
         elif not np.array_equal(got[key], wanted[key]):
           raise contestants.Failure(f"{key} differs from TensorFlow's")
     return largest

@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import json
+import math
 import os
 import pathlib
 import re
@@ -235,7 +236,9 @@ def error(got: Any, wanted: Any) -> float:
   got, wanted = got[finite], wanted[finite]
   rms = np.sqrt(np.mean(np.abs(wanted) ** 2))
   difference = np.abs(got.astype(wanted.dtype) - wanted)
-  return float(np.sqrt(np.mean(difference ** 2)) / max(rms, 1e-300)) if rms else 0.0
+  if not rms:
+    return math.inf if np.any(difference) else 0.0
+  return float(np.sqrt(np.mean(difference ** 2)) / rms)
 
 
 def measure(args: argparse.Namespace) -> list[accuracy_page.Row]:
@@ -306,7 +309,7 @@ def main() -> int:
     print(f"{row.name:52}", *(f"{accuracy_page.figure(row.figures[s], 1e-7):>{len(s)}}"
                               for s in args.sides), f"{row.ratio():5.2f}")
   for row in rows:
-    for kind, what in row.special.items():
+    for kind, what in (row.special or {}).items():
       print(f"{row.family}: {row.name}: {kind}: {what}")
   above = [row.name for row in rows if args.limit and row.ratio() > args.limit]
   if above:

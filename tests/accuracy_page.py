@@ -18,14 +18,20 @@ class Row(NamedTuple):
   family: str
   name: str
   figures: dict[str, float | None]
-  special: dict[str, str]
+  special: dict[str, str] | None
 
   def ratio(self, ours: str = "tenon", theirs: str = "tensorflow") -> float:
-    """0 if there is nothing to compare. Below 2^-24 results differ by their own rounding."""
+    """Infinite if only ours has no result, or NaN; 0 if there is nothing to compare.
+
+    Below 2^-24 results differ by their own rounding.
+    """
     a, b = self.figures.get(ours), self.figures.get(theirs)
-    if a is None or b is None:
+    if b is None or math.isnan(b) or ours not in self.figures:
       return 0
-    return a / max(b, 2 ** -25) if a > 2 ** -24 else min(1.0, a / max(b, 2 ** -25))
+    if a is None or math.isnan(a):
+      return math.inf
+    ratio = a / max(b, 2 ** -25)
+    return ratio if a > 2 ** -24 else min(1.0, ratio)
 
 
 def figure(value: float | None, unit: float) -> str:
@@ -66,11 +72,16 @@ def difference(family: str, got: Any, wanted: Any) -> str:
   return ""
 
 
-def deviations(family: str, results: dict[str, Any]) -> dict[str, str]:
-  """By kind of special value, where Tenon's result is neither of TensorFlow's two."""
+def deviations(family: str, results: dict[str, Any]) -> dict[str, str] | None:
+  """By kind of special value, where Tenon's result is neither of TensorFlow's two.
+
+  None if TensorFlow has none.
+  """
   import accuracy_families  # pylint: disable=import-outside-toplevel
+  if not {"tensorflow", "tensorflow_off"} & set(results):
+    return None
   if "tenon" not in results:
-    return {}
+    return dict.fromkeys(accuracy_families.SPECIAL, "no result")
   found = {}
   for i, kind in enumerate(accuracy_families.SPECIAL):
     if family == "quantized" and not kind.startswith("minus zero"):
@@ -143,8 +154,9 @@ def write_families(rows: list[Row], count: int) -> None:
     worst = max(cases, key=lambda row: row.ratio())
     key: Callable[[str], str] = lambda side, of=worst: figure(of.figures[side], 1e-7)
     # Of quantized ops only minus zero is defined.
-    compared = (1 if family == "quantized" else 6) * sum("tensorflow" in row.figures for row in cases)
-    deviating = sum(len(row.special) for row in cases)
+    special = [row.special for row in cases if row.special is not None]
+    compared = (1 if family == "quantized" else 6) * len(special)
+    deviating = sum(len(s) for s in special)
     lines.append([
         family, str(len(cases)), mean([row.ratio() for row in cases]),
         mean([row.ratio("tenon_avx2", "tensorflow_avx2") for row in cases]), worst.name,

@@ -103,18 +103,27 @@ double Row(const float* x, size_t n) {
 template <class Op, class T>
 void Columns(const T* x, int64_t rows, int64_t stride, size_t columns, float* out) {
   int64_t r = 0;
-  for (; r + 16 <= rows; r += 16) {
+  // fn(part, p) is the result of some rows, which begin at p.
+  const auto add = [&](int64_t count, auto fn) HWY_ATTR {
     const T* const p = x + r * stride;
-    ForParts(columns, [&](auto part, size_t c) {
-      const auto four = [&](int64_t k) HWY_ATTR {
-        const T* const q = p + k * stride + c;
-        return Op::Of(Op::Of(part.Load(q), part.Load(q + stride)),
-                      Op::Of(part.Load(q + 2 * stride), part.Load(q + 3 * stride)));
-      };
-      const Vf all = Op::Of(Op::Of(four(0), four(4)), Op::Of(four(8), four(12)));
+    ForParts(columns, [&](auto part, size_t c) HWY_ATTR {
+      const Vf all = fn(part, p + c);
       part.Store(r == 0 ? all : Op::Of(part.Load(out + c), all), out + c);
     });
+    r += count;
+  };
+  const auto two = [stride](auto part, const T* p)
+                       HWY_ATTR { return Op::Of(part.Load(p), part.Load(p + stride)); };
+  const auto four = [=](auto part, const T* p)
+                        HWY_ATTR { return Op::Of(two(part, p), two(part, p + 2 * stride)); };
+  const auto eight = [=](auto part, const T* p)
+                         HWY_ATTR { return Op::Of(four(part, p), four(part, p + 4 * stride)); };
+  while (r + 16 <= rows) {
+    add(16, [=](auto part, const T* p)
+                HWY_ATTR { return Op::Of(eight(part, p), eight(part, p + 8 * stride)); });
   }
+  if (r + 8 <= rows) add(8, eight);
+  if (r + 4 <= rows) add(4, four);
   for (; r < rows; ++r) {
     const T* const p = x + r * stride;
     ForParts(columns, [&](auto part, size_t c) {

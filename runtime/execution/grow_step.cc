@@ -1,10 +1,12 @@
 #include "runtime/execution/grow_step.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "env/memory_account.h"
 #include "env/status.h"
 #include "graph/object.h"
 #include "kernels/interface/axis.h"
@@ -17,6 +19,8 @@ struct Grown final : StepState {
   std::shared_ptr<Tensor> block;  // bytes; null: the last result is an ordinary tensor
   const void* last = nullptr;     // where the last result lies
   size_t bytes = 0;               // and how many it has
+  bool used = false;              // the block took more than the rows that it was made for
+  bool stopped = false;           // a block was made in vain: this value only lies where one grew
 };
 
 // Whether the parts of a concatenation lie one behind the other.
@@ -27,6 +31,11 @@ absl::StatusOr<bool> AreInSequence(const Shape& whole, const Tensor& axis) {
     if (whole[i] != 1) return false;
   }
   return true;
+}
+
+// Bytes for rows to come. Where memory is limited, other steps need what they had without them.
+size_t Spare(size_t total) {
+  return std::min(total, static_cast<size_t>(std::max<int64_t>(MemoryScope::Available(), 0)) / 8);
 }
 
 }  // namespace
@@ -48,7 +57,8 @@ absl::Status GrowStep::Run(Execution& run) const {
   };
   TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> parts, run.Views(inputs()));
   const Tensor& first = parts[0];
-  bool appends = grown.bytes > 0 && first.raw() == grown.last && first.bytes() == grown.bytes &&
+  bool appends = !grown.stopped && grown.bytes > 0 && first.raw() == grown.last &&
+                 first.bytes() == grown.bytes &&
                  run.BufferOf(output).kind == Buffer::Kind::kDynamic;
   Shape shape;
   if (appends) {
@@ -59,6 +69,7 @@ absl::Status GrowStep::Run(Execution& run) const {
     TENON_ASSIGN_OR_RETURN(appends, AreInSequence(shape, parts.back()));
   }
   if (!appends) {
+    grown.stopped |= grown.block != nullptr && !grown.used;
     grown.block = nullptr;
     grown.bytes = 0;
     TENON_RETURN_IF_ERROR(DynamicKernelStep::Run(run));
@@ -70,13 +81,16 @@ absl::Status GrowStep::Run(Execution& run) const {
   const size_t total = static_cast<size_t>(shape.num_elements()) * SizeOf(output.dtype);
   if (grown.block == nullptr || grown.block->bytes() < total) {
     absl::StatusOr<Tensor> larger =
-        Tensor::Allocate(DType::kUint8, Shape({2 * static_cast<int64_t>(total)}));
+        Tensor::Allocate(DType::kUint8, Shape({static_cast<int64_t>(total + Spare(total))}));
     if (!larger.ok()) {
       larger = Tensor::Allocate(DType::kUint8, Shape({static_cast<int64_t>(total)}));
     }
     TENON_RETURN_IF_ERROR(larger.status());
     std::memcpy(larger->raw(), first.raw(), first.bytes());
     grown.block = std::make_shared<Tensor>(*std::move(larger));
+    grown.used = false;
+  } else {
+    grown.used = true;
   }
   char* to = static_cast<char*>(grown.block->raw()) + first.bytes();
   for (size_t i = 1; i + 1 < parts.size(); ++i) {

@@ -110,7 +110,7 @@ struct Loop {
   std::string shape = "<?>", sizes = "int32<1>{1}", axis = "0";
   std::string functions;
 
-  std::unique_ptr<Session> Open() const {
+  std::unique_ptr<Session> Open(int64_t memory_limit = 0) const {
     const std::string loop = absl::StrReplaceAll(kLoop, {{"BODY", body},
                                                          {"NEXT_A", next_a},
                                                          {"NEXT_B", next_b},
@@ -120,7 +120,9 @@ struct Loop {
     const std::string text = loop + functions;
     auto graph = ParseGraph(text);
     EXPECT_TRUE(graph.ok()) << graph.status() << text;
-    auto session = Session::Create(*std::move(graph), DefaultOptions(1));
+    SessionOptions options = DefaultOptions(1);
+    options.memory_limit = memory_limit;
+    auto session = Session::Create(*std::move(graph), options);
     EXPECT_TRUE(session.ok()) << session.status();
     return *std::move(session);
   }
@@ -301,6 +303,24 @@ TEST(Growth, IsNotWrittenOver) {
   got = RunLoop(*session, 50, Tensor::Vector<float>({7, 8}));
   EXPECT_EQ(ValuesOf(got[0]), Appended({7, 8}, 50));
   EXPECT_EQ(ValuesOf(got[1]), expected);
+}
+
+// Each iteration needs the value before, the cache and a tensor of its size.
+TEST(Growth, LeavesLimitedMemoryToOtherSteps) {
+  Loop loop;
+  loop.body += R"(
+  %minus = Neg(%set) {T=float}
+  %all = Const() {dtype=int32, value=int32<1>{0}}
+  %most = Max(%minus, %all) {T=float, Tidx=int32, keep_dims=true}
+)";
+  loop.next_b = "%most";
+  loop.sizes = "int32<1>{4096}";
+  for (int n = 60; n < 130; ++n) {
+    const int64_t bytes = n * 4096 * 4;
+    const auto session = loop.Open(3 * bytes + bytes / 2);
+    const std::vector<Tensor> got = RunLoop(*session, n, Tensor::Vector<float>({7, 8}));
+    EXPECT_EQ(ValuesOf(got[0]), Appended({7, 8}, n, 4096)) << n;
+  }
 }
 
 // Shrinks to its first element in every tenth iteration, in a branch.
