@@ -8,6 +8,7 @@ import select
 import subprocess
 import time
 
+import differences
 import numpy as np
 import quantized
 import report
@@ -19,6 +20,12 @@ FREE_BYTES = 1e9  # what the machine keeps while a contestant loads
 
 class Failure(RuntimeError):
   """A contestant that cannot be measured; the message says why."""
+
+
+def require_close(difference: float, largest: float) -> None:
+  """Fails where outputs are further from TensorFlow's, or NaN."""
+  if not difference <= largest:
+    raise Failure(f"outputs differ from TensorFlow's by {difference:.1e}")
 
 
 def repeat(value: np.ndarray, batch: int) -> np.ndarray:
@@ -82,8 +89,7 @@ class Task:
     if [g.shape for g in got] != [w.shape for w in wanted]:
       raise Failure(f"outputs have shapes {[g.shape for g in got]}, not "
                     f"{[w.shape for w in wanted]}")
-    return max(float(np.abs(g - w).max() / np.abs(w).max())
-               for g, w in zip(got, wanted))
+    return differences.scaled(got, wanted)
 
 
 class Tenon:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import differences
 import numpy as np
 import report
 from conversions import (Arrays, Refused, fix_shapes, freeze, input_name,
@@ -18,7 +19,7 @@ Run = Callable[[], Any]
 # What TensorFlow takes for a moment when it optimizes a function with constant
 # weights, in times of their bytes (measured: 27 at GPT-2's size).
 PEAK = 30
-AGREES = 1e-3  # of the outputs' scale; bench/compare refuses what differs more
+AGREES = differences.LARGEST["fp32"]
 
 
 def load(model: pathlib.Path, inputs: Arrays, threads: int, gate: str,
@@ -45,7 +46,7 @@ def load(model: pathlib.Path, inputs: Arrays, threads: int, gate: str,
       forms.append(_frozen(original, feeds, xla))
     if not xla:
       forms.append(lambda: original(**feeds))
-      agree = [f for f in forms if _difference(outputs(f), wanted) <= AGREES]
+      agree = [f for f in forms if differences.scaled(outputs(f), wanted) <= AGREES]
       forms = [_fastest(agree or forms)]
     run = forms.pop()
     run()
@@ -82,22 +83,6 @@ def _frozen(original: Any, feeds: dict[str, Any], xla: bool) -> Run:
   function = tf.function(body, jit_compile=xla).get_concrete_function(
       *(tf.TensorSpec(x.shape, x.dtype) for x in ordered))
   return lambda: function(*ordered)
-
-
-def _difference(got: list[np.ndarray], wanted: list[np.ndarray]) -> float:
-  """The largest, over the scale of the output."""
-  if [g.shape for g in got] != [w.shape for w in wanted]:
-    return np.inf
-  largest = 0.0
-  for g, w in zip(got, wanted):
-    if g.dtype.kind not in "fc" or not g.size:
-      if not np.array_equal(g, w):
-        return np.inf
-      continue
-    difference = float(np.abs(g - w).max() / max(np.abs(w).max(), 1e-30))
-    if not difference <= largest:  # NaN, too
-      largest = difference
-  return largest
 
 
 def _fastest(forms: list[Run]) -> Run:

@@ -18,6 +18,7 @@ import pathlib
 import re
 import sys
 import time
+from collections.abc import Callable
 
 import numpy as np
 import peer_backends
@@ -50,6 +51,21 @@ def measure(backend: peer_backends.Backend, seconds: float) -> dict:
           "n": len(times)}
 
 
+def answers() -> Callable[[dict], None]:
+  """Writes answers on stdout, from where all else that is printed moves to stderr."""
+  pipe = os.fdopen(os.dup(1), "w")
+  os.dup2(2, 1)
+  return lambda value: print(json.dumps(value), file=pipe, flush=True)
+
+
+def serve(answer: Callable[[dict], None], version: str,
+          slice_of: Callable[[float], dict]) -> None:
+  """Answers each line of seconds with the times of a slice of runs."""
+  answer({"ready": version})
+  for line in sys.stdin:
+    answer(slice_of(float(line)))
+
+
 def main() -> int:
   parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
   parser.add_argument("peer", choices=peer_backends.PEERS)
@@ -64,13 +80,7 @@ def main() -> int:
   parser.add_argument("--streams", type=int, default=1)
   parser.add_argument("--cache", type=pathlib.Path, required=True)
   args = parser.parse_args()
-  # Libraries print on stdout; keep the pipe for answers.
-  answers = os.fdopen(os.dup(1), "w")
-  os.dup2(2, 1)
-
-  def answer(value: dict) -> None:
-    print(json.dumps(value), file=answers, flush=True)
-
+  answer = answers()
   with np.load(args.inputs) as arrays:
     inputs = dict(arrays)
   with np.load(args.wanted) as arrays:
@@ -86,9 +96,7 @@ def main() -> int:
     text = re.sub(r"/\S*/", "", " ".join(str(error).split()))
     answer({"refused": text[:300]})
     return 0
-  answer({"ready": backend.version})
-  for line in sys.stdin:
-    answer(measure(backend, float(line)))
+  serve(answer, backend.version, lambda seconds: measure(backend, seconds))
   return 0
 
 

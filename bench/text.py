@@ -31,8 +31,6 @@ import environments
 
 NAMES = ["bert_tokenizer", "fast_bert_tokenizer", "unigram", "bpe", "normalize",
          "regex_split", "whitespace", "unicode_script", "bert"]
-# Over the scale of an output.
-LARGEST_DIFFERENCE = 1e-3
 MAKERS = [HERE / "text_models.py",
           HERE.parent / "tests" / "makers" / "text_models.py"]
 
@@ -66,16 +64,15 @@ class Task:
   def difference(self, path: pathlib.Path) -> float:
     """From TensorFlow's outputs; anything but floats must be equal."""
     import contestants  # pylint: disable=import-outside-toplevel
+    import differences  # pylint: disable=import-outside-toplevel
     import numpy as np  # pylint: disable=import-outside-toplevel
     largest = 0.0
     with np.load(path) as got, np.load(self.right) as wanted:
       for key in wanted:
         if wanted[key].dtype.kind == "f":
-          scale = np.abs(wanted[key]).max()
-          difference = float(np.abs(got[key] - wanted[key]).max() / scale)
-          if not difference <= LARGEST_DIFFERENCE:
-            raise contestants.Failure(
-                f"{key} differs from TensorFlow's by {difference:.1e}")
+          difference = differences.scaled([got[key]], [wanted[key]])
+          contestants.require_close(difference,
+                                    differences.LARGEST["fp32"])
           largest = max(largest, difference)
         elif not np.array_equal(got[key], wanted[key]):
           raise contestants.Failure(f"{key} differs from TensorFlow's")

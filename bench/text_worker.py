@@ -7,8 +7,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import pathlib
 import sys
 
@@ -24,8 +22,7 @@ def main() -> int:
   parser.add_argument("--outputs", type=pathlib.Path, required=True)
   parser.add_argument("--threads", type=int, default=2)
   args = parser.parse_args()
-  answers = os.fdopen(os.dup(1), "w")
-  os.dup2(2, 1)
+  answer = peer_worker.answers()
   # pylint: disable=import-outside-toplevel
   import tensorflow as tf
   import tensorflow_text  # pylint: disable=unused-import  # registers its ops
@@ -38,13 +35,10 @@ def main() -> int:
   outputs = {k: v.numpy() for k, v in run().items()}
   np.savez(args.outputs, **{k: v.astype(np.bytes_) if v.dtype == object else v
                             for k, v in outputs.items()})
-  print(json.dumps({"ready": f"TensorFlow {tf.__version__}, TensorFlow Text "
-                             f"{tensorflow_text.__version__}"}),
-        file=answers, flush=True)
   backend = peer_backends.Backend(run, lambda: [], "")
-  for line in sys.stdin:
-    print(json.dumps(peer_worker.measure(backend, float(line))), file=answers,
-          flush=True)
+  peer_worker.serve(answer, f"TensorFlow {tf.__version__}, TensorFlow Text "
+                    f"{tensorflow_text.__version__}",
+                    lambda seconds: peer_worker.measure(backend, seconds))
   return 0
 
 

@@ -29,8 +29,6 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "tools")]
 import environments
 
 MODELS = HERE / "models.py"
-# Over the scale of an output.
-LARGEST_DIFFERENCE = 1e-3
 
 
 def ensure() -> pathlib.Path:
@@ -102,6 +100,7 @@ def main() -> int:
   environments.reexec("peers")
   # pylint: disable=import-outside-toplevel
   import contestants
+  import differences
   import report
   python = environments.ensure("peers")
   home = ensure()
@@ -122,10 +121,9 @@ def main() -> int:
                                                    home, memory)
             # What narrow weights cost is part of the result.
             narrow = name.startswith("tenon") and name != "tenon_fp32"
-            if not difference <= (1 if narrow else LARGEST_DIFFERENCE):
-              running.pop(name).close()
-              raise contestants.Failure(
-                  f"differs from TensorFlow by {difference:.1e}")
+            contestants.require_close(
+                difference,
+                1 if narrow else differences.LARGEST["fp32"])
             slices[name] = []
             row[name] = {"version": running[name].version,
                          "difference": difference}

@@ -11,8 +11,6 @@ text less that of 1, over 32.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import pathlib
 import sys
 import time
@@ -20,6 +18,9 @@ import time
 import ctranslate2
 import numpy as np
 from ctranslate2.specs import common_spec, transformer_spec
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import peer_worker  # pylint: disable=wrong-import-position
 
 LAYERS, HEADS, WORDS = 12, 12, 50257  # models.gpt2
 
@@ -57,8 +58,7 @@ def main() -> int:
   parser.add_argument("--outputs", type=pathlib.Path, required=True)
   parser.add_argument("--threads", type=int, default=2)
   args = parser.parse_args()
-  answers = os.fdopen(os.dup(1), "w")
-  os.dup2(2, 1)
+  answer = peer_worker.answers()
   if not (args.converted / "model.bin").exists():
     with np.load(args.model / "weights.npz") as arrays:
       convert([arrays[f"arr_{i}"] for i in range(len(arrays))], args.converted)
@@ -76,15 +76,15 @@ def main() -> int:
                              sampling_topk=1, include_prompt_in_result=False)
     return time.perf_counter() - start
 
-  print(json.dumps({"ready": f"CTranslate2 {ctranslate2.__version__}"}),
-        file=answers, flush=True)
-  for line in sys.stdin:
-    end = time.perf_counter() + float(line)
+  def slice_of(seconds: float) -> dict:
+    end = time.perf_counter() + seconds
     times: list[float] = []
     while len(times) < 2 or time.perf_counter() < end:
       times.append(1e3 * (run(33) - run(1)) / 32)
-    print(json.dumps({"min_ms": min(times), "median_ms": float(np.median(times)),
-                      "n": len(times)}), file=answers, flush=True)
+    return {"min_ms": min(times), "median_ms": float(np.median(times)),
+            "n": len(times)}
+
+  peer_worker.serve(answer, f"CTranslate2 {ctranslate2.__version__}", slice_of)
   return 0
 
 

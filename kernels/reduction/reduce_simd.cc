@@ -124,13 +124,7 @@ void Columns(const T* x, int64_t rows, int64_t stride, size_t columns, float* ou
   }
   if (r + 8 <= rows) add(8, eight);
   if (r + 4 <= rows) add(4, four);
-  for (; r < rows; ++r) {
-    const T* const p = x + r * stride;
-    ForParts(columns, [&](auto part, size_t c) {
-      const Vf v = part.Load(p + c);
-      part.Store(r == 0 ? v : Op::Of(part.Load(out + c), v), out + c);
-    });
-  }
+  while (r < rows) add(1, [](auto part, const T* p) HWY_ATTR { return part.Load(p); });
 }
 
 ReduceRowFn RowFn(ReduceKind kind) {

@@ -1,7 +1,8 @@
 // A concatenation whose shapes only the run finds out, as of a cache that grows in a loop. When the
 // first part is what this step gave before, and the others come behind it in memory, only they are
 // written, into memory that the step has to spare: its blocks double, so that n rows cost n copies
-// of a row, not n^2 / 2. Rows once written never change, so earlier results stay what they are.
+// of a row, not n^2 / 2 (less to spare where memory is limited). Rows once written never change, so
+// earlier results stay what they are.
 #ifndef TENON_RUNTIME_EXECUTION_GROW_STEP_H_
 #define TENON_RUNTIME_EXECUTION_GROW_STEP_H_
 

@@ -70,27 +70,11 @@ in x = %x
 out a = %loop:2
 out b = %loop:3
 function below {
-  in i = %i
-  in n = %n
-  in a = %a
-  in b = %b
-  %i = Placeholder() {dtype=int32, shape=<>}
-  %n = Placeholder() {dtype=int32, shape=<>}
-  %a = Placeholder() {dtype=float, shape=SHAPE}
-  %b = Placeholder() {dtype=float, shape=SHAPE}
-  %r = Less(%i, %n) {T=int32}
+ARGUMENTS  %r = Less(%i, %n) {T=int32}
   out r = %r
 }
 function body {
-  in i = %i
-  in n = %n
-  in a = %a
-  in b = %b
-  %i = Placeholder() {dtype=int32, shape=<>}
-  %n = Placeholder() {dtype=int32, shape=<>}
-  %a = Placeholder() {dtype=float, shape=SHAPE}
-  %b = Placeholder() {dtype=float, shape=SHAPE}
-  %one = Const() {dtype=int32, value=int32<>{1}}
+ARGUMENTS  %one = Const() {dtype=int32, value=int32<>{1}}
   %axis = Const() {dtype=int32, value=int32<>{AXIS}}
   %sizes = Const() {dtype=int32, value=SIZES}
   %next = AddV2(%i, %one) {T=int32}
@@ -104,6 +88,16 @@ BODY
 }
 )";
 
+constexpr char kArguments[] = R"(  in i = %i
+  in n = %n
+  in a = %a
+  in b = %b
+  %i = Placeholder() {dtype=int32, shape=<>}
+  %n = Placeholder() {dtype=int32, shape=<>}
+  %a = Placeholder() {dtype=float, shape=SHAPE}
+  %b = Placeholder() {dtype=float, shape=SHAPE}
+)";
+
 struct Loop {
   std::string body = "  %set = ConcatV2(%a, %v, %axis) {T=float, Tidx=int32, N=2}";
   std::string next_a = "%set", next_b = "%b";
@@ -111,12 +105,13 @@ struct Loop {
   std::string functions;
 
   std::unique_ptr<Session> Open(int64_t memory_limit = 0) const {
-    const std::string loop = absl::StrReplaceAll(kLoop, {{"BODY", body},
-                                                         {"NEXT_A", next_a},
-                                                         {"NEXT_B", next_b},
-                                                         {"SHAPE", shape},
-                                                         {"SIZES", sizes},
-                                                         {"AXIS", axis}});
+    const std::string with_arguments = absl::StrReplaceAll(kLoop, {{"ARGUMENTS", kArguments}});
+    const std::string loop = absl::StrReplaceAll(with_arguments, {{"BODY", body},
+                                                                  {"NEXT_A", next_a},
+                                                                  {"NEXT_B", next_b},
+                                                                  {"SHAPE", shape},
+                                                                  {"SIZES", sizes},
+                                                                  {"AXIS", axis}});
     const std::string text = loop + functions;
     auto graph = ParseGraph(text);
     EXPECT_TRUE(graph.ok()) << graph.status() << text;
