@@ -11,16 +11,19 @@
 namespace tenon {
 namespace {
 
-template <typename M>
-absl::StatusOr<M> SolveNormal(const M& a, const M& b, double l2) {
+template <typename S>
+absl::StatusOr<Matrix<S>> SolveNormal(const Matrix<S>& a, const Matrix<S>& b, double l2) {
   const bool tall = a.rows() >= a.cols();
-  M gram = tall ? M(a.adjoint() * a) : M(a * a.adjoint());
-  gram.diagonal().array() += typename M::Scalar(l2);
-  const Eigen::LLT<M> llt(gram);
+  const Matrix<S> adjoint = a.adjoint();
+  Matrix<S> gram = tall ? Product(adjoint, a) : Product(a, adjoint);
+  gram.diagonal().array() += S(l2);
+  const Eigen::LLT<Matrix<S>> llt(gram);
   if (llt.info() != Eigen::Success) {
     return InvalidArgument("the matrix is rank-deficient, or l2_regularizer too small");
   }
-  return tall ? M(llt.solve(a.adjoint() * b)) : M(a.adjoint() * llt.solve(b));
+  Matrix<S> x = tall ? Product(adjoint, b) : b;
+  llt.solveInPlace(x);
+  return tall ? x : Product(adjoint, x);
 }
 
 }  // namespace

@@ -42,11 +42,18 @@ void StoreElements(const S* elements, int64_t n, DType dtype, void* tensor, int6
   });
 }
 
+template <typename S>
+Matrix<S> Product(const Matrix<S>& a, const Matrix<S>& b) {
+  return a * b;
+}
+
 template Matrix<float> LoadMatrix(DType, const void*, const MatrixBatch&, int64_t);
 template Matrix<double> LoadMatrix(DType, const void*, const MatrixBatch&, int64_t);
 template Matrix<complex128> LoadMatrix(DType, const void*, const MatrixBatch&, int64_t);
 template void StoreElements(const float*, int64_t, DType, void*, int64_t);
 template void StoreElements(const double*, int64_t, DType, void*, int64_t);
 template void StoreElements(const complex128*, int64_t, DType, void*, int64_t);
+template Matrix<double> Product(const Matrix<double>&, const Matrix<double>&);
+template Matrix<complex128> Product(const Matrix<complex128>&, const Matrix<complex128>&);
 
 }  // namespace tenon
