@@ -75,7 +75,7 @@ class ConvLinesKernelImpl final : public Kernel {
     BlockedProduct p;
     p.a_row = static_cast<size_t>(width_.stride * channels_);
     p.rows = static_cast<size_t>(last - first);
-    p.columns = p.all_columns = p.out_row = outputs_;
+    p.columns = p.out_row = outputs_;
     p.width = loops_.columns;
     const auto line_terms = static_cast<size_t>(width_.window * channels_);
     p.panel = static_cast<size_t>(height_.window) * line_terms * p.width;

@@ -105,7 +105,7 @@ class ConvTapsKernelImpl final : public Kernel {
       BlockedProduct p;
       p.a_row = in_channels_;
       p.rows = static_cast<size_t>(end - begin);
-      p.columns = p.all_columns = p.out_row = out_channels_;
+      p.columns = p.out_row = out_channels_;
       p.width = loops_.columns;
       p.panel = terms_ * p.width;
       p.out = out + static_cast<size_t>(begin) * out_channels_;

@@ -100,7 +100,8 @@ struct PostOpForm {
   std::optional<Eltwise> onednn = std::nullopt;
   float alpha = 0, beta = 0, scale = 1;
   bool onednn_loses_nan = false;  // oneDNN turns NaN into a number
-  // With oneDNN, it takes at least 1.5 times as long as a pass over a large result.
+  // With oneDNN, it takes longer than a pass over a large result. With AVX2, 3136 x 96 x 384 then
+  // takes 0.54 of the time with Tanh, 0.52 with _GeluApproximate; with AVX-512 0.86 to 0.9.
   bool faster_outside = false;
 };
 

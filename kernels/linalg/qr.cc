@@ -10,7 +10,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Qr(PrepareContext& p) {
   const MatrixBatch in = BatchOf(p.input_shape(0)), q = BatchOf(p.output_shape(0)),
                     r = BatchOf(p.output_shape(1));
   const DType dtype = p.input_dtype(0);
-  return DispatchType(WideScalars{}, WideDType(dtype), [&]<typename S>() {
+  return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
     using M = Matrix<S>;
     return MakeKernel([=](RunContext& run) {
       for (int64_t b = 0; b < in.count; ++b) {

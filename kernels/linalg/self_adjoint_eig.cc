@@ -11,7 +11,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> SelfAdjointEig(PrepareContext& p) {
   const bool vectors = p.attrs().Bool("compute_v", true), joined = p.num_outputs() == 1;
   const bool lower = p.attrs().Bool("lower", true);
   const DType dtype = p.input_dtype(0);
-  return DispatchType(WideScalars{}, WideDType(dtype), [&]<typename S>() {
+  return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       if (in.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < in.count; ++b) {

@@ -121,13 +121,15 @@ class BlockedKernelImpl final : public Kernel {
     p.rows = part.rows;
     p.column = part.column;
     p.columns = part.columns;
-    p.all_columns = static_cast<size_t>(product_.n);
     p.width = product_.panels.width;
     p.panel = product_.panels.panel_bytes / sizeof(float);
     p.out_row = out_row;
     p.out = out;
     const float* const w =
         static_cast<const float*>(weights_->data()) + product_.panels_at / sizeof(float);
+    // The part's first weights.
+    const float* const first = w + p.column / p.width * p.panel + p.column % p.width;
+    const bool more_rows = part.row + part.rows < static_cast<size_t>(product_.m);
     p.next_row = depth;
     for (size_t k = 0; k < depth && part.rows > 0; k += terms_) {
       p.terms = std::min(terms_, depth - k);
@@ -135,7 +137,9 @@ class BlockedKernelImpl final : public Kernel {
       p.add = k > 0;
       p.a = copies_ ? block : a + part.row * depth + k;
       if (copies_) CopyBlock(part, k, p.terms, a, block);
-      p.next_terms = std::min(terms_, depth - (k + terms_ < depth ? k + terms_ : 0));
+      const bool more = k + terms_ < depth;
+      p.next_w = more ? first + (k + terms_) * p.width : (more_rows ? first : nullptr);
+      p.next_terms = std::min(terms_, depth - (more ? k + terms_ : 0));
       p.next = NextBlock(part, k + terms_, p.next_terms, a);
       loops_.multiply(p);
     }

@@ -27,9 +27,10 @@ struct BlockedProduct {
   size_t a_row = 0;
   size_t rows = 0, column = 0, columns = 0, terms = 0;
   size_t part = kPartTerms;  // terms of each sum; these are added one after the other
-  size_t all_columns = 0;    // of w: those behind `columns` will probably be next
   const float* w = nullptr;
   size_t width = 0, panel = 0;
+  // Weights that will be read next: as many terms of the first columns. May be null.
+  const float* next_w = nullptr;
   bool add = false;  // to out
   float* out = nullptr;
   size_t out_row = 0;

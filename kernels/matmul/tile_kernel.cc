@@ -223,7 +223,6 @@ class TileKernelImpl final : public Kernel {
     p.rows = part.rows;
     p.column = part.column;
     p.columns = part.columns;
-    p.all_columns = columns();
     p.width = product_.panels.width;
     p.panel = panel();
     p.out_row = columns();
