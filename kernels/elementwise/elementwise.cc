@@ -47,7 +47,8 @@ constexpr ElementwiseInfo kTable[] = {
     {"_GeluExact", Op::kGeluExact, 1.0f,
      PostOpForm{.spelling = "GeluExact", .onednn = Eltwise::kGeluErf, .faster_outside = true}},
     {"_GeluApproximate", Op::kGeluApproximate, 0.7f,
-     PostOpForm{.spelling = "GeluApproximate", .onednn = Eltwise::kGeluTanh, .faster_outside = true}},
+     PostOpForm{
+         .spelling = "GeluApproximate", .onednn = Eltwise::kGeluTanh, .faster_outside = true}},
     {"_Swish", Op::kSwish, 0.6f,
      PostOpForm{
          .spelling = "_MklSwish", .onednn = Eltwise::kSwish, .alpha = 1, .faster_outside = true}},

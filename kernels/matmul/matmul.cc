@@ -59,9 +59,9 @@ bool SumsTooLong(const Primitive& primitive, int64_t terms) {
   return terms / part * part * part + rest * rest > kMostTerms * terms;
 }
 
-// Whether few rows share large weights, which oneDNN's kernels for AVX-512 do not prefetch: 24 or 49
-// rows of 768 x 3072 take 11 % longer with them than with our loops, BERT-base with 128 tokens 2 %;
-// with 197 rows there is no difference (Zen 4).
+// Whether few rows share large weights, which oneDNN's kernels for AVX-512 do not prefetch: 24 or
+// 49 rows of 768 x 3072 take 11 % longer with them than with our loops, BERT-base with 128 tokens 2
+// %; with 197 rows there is no difference (Zen 4).
 bool WaitsForWeights(const Primitive& primitive, const PanelSums& product) {
   constexpr int64_t kMostRows = 160, kLeastWeights = int64_t{1} << 19;
   return absl::StartsWith(primitive.implementation(), "brg:avx512") && product.m <= kMostRows &&

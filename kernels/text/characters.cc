@@ -78,6 +78,10 @@ bool IsPunctuation(int32_t c) {
 }
 
 int ScriptOf(int32_t c) {
+  if (c >= 0 && c < 0x80) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return letter ? USCRIPT_LATIN : USCRIPT_COMMON;
+  }
   UErrorCode error = U_ZERO_ERROR;
   const UScriptCode script = uscript_getScript(c, &error);
   return U_FAILURE(error) ? -1 : static_cast<int>(script);

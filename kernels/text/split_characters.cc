@@ -16,8 +16,9 @@ namespace {
 
 struct CharacterTokens {
   std::vector<int32_t> characters;
-  std::vector<int64_t> splits;  // of the characters
+  std::vector<int64_t> sizes;  // in characters
   std::vector<int64_t> starts, limits;
+  std::vector<int64_t> counts;  // of the rows' tokens
 };
 
 // What a character is to the tokenizer: whether it is left out, and a kind; tokens end where the
@@ -30,6 +31,7 @@ struct Kind {
 // A token keeps skipped characters in its middle out of its text, but not out of its range.
 template <typename KindOf>
 void AddRow(const int32_t* row, int64_t size, KindOf kind_of, CharacterTokens& to) {
+  const int64_t before = std::ssize(to.starts);
   std::optional<int> last;
   bool open = false;
   int64_t skipped = 0;  // since the last character of a token
@@ -46,33 +48,43 @@ void AddRow(const int32_t* row, int64_t size, KindOf kind_of, CharacterTokens& t
     }
     if (!open) {
       to.starts.push_back(i);
-      to.splits.push_back(std::ssize(to.characters));
+      to.sizes.push_back(0);
       open = true;
     }
+    ++to.sizes.back();
     to.characters.push_back(row[i]);
     skipped = 0;
   }
   if (open) to.limits.push_back(size - skipped);
+  to.counts.push_back(std::ssize(to.starts) - before);
 }
 
 template <typename KindOf>
 absl::StatusOr<std::unique_ptr<Kernel>> Split(PrepareContext& p, KindOf kind_of) {
   const int64_t n = p.input_shape(0).num_elements(), size = p.input_shape(1).num_elements();
+  const int threads = p.services().threads;
   return DispatchType(TypeList<int32_t, int64_t>{}, p.input_dtype(1), [&]<typename I>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       TENON_ASSIGN_OR_RETURN(const NestedSplits nested,
                              ReadSplits(run, DTypeTraits<I>::value, {size}, n, false, 1));
       const std::vector<int64_t>& rows = nested[0];
-      std::vector<CharacterTokens> tokens(1);
-      I* outer = run.output<I>(4);
-      for (size_t r = 0; r + 1 < rows.size(); ++r) {
-        outer[r] = static_cast<I>(tokens[0].starts.size());
-        AddRow(run.input<int32_t>(0) + rows[r], rows[r + 1] - rows[r], kind_of, tokens[0]);
-      }
-      outer[rows.size() - 1] = static_cast<I>(tokens[0].starts.size());
-      tokens[0].splits.push_back(std::ssize(tokens[0].characters));
+      const auto of_row = [&](CharacterTokens& part, int64_t i) {
+        const auto r = static_cast<size_t>(i);
+        AddRow(run.input<int32_t>(0) + rows[r], rows[r + 1] - rows[r], kind_of, part);
+        return absl::OkStatus();
+      };
+      const int64_t count = std::ssize(rows) - 1;
+      constexpr double kNs = 8;  // of a character
+      const double row_ns =
+          20 + kNs * static_cast<double>(n) / static_cast<double>(std::max<int64_t>(count, 1));
+      TENON_ASSIGN_OR_RETURN(const std::vector<CharacterTokens> tokens,
+                             InParts<CharacterTokens>(threads, count, row_ns, of_row));
+      int64_t all = 0;
+      for (const CharacterTokens& part : tokens) all += std::ssize(part.starts);
+      TENON_ASSIGN_OR_RETURN(void* splits, run.AllocateOutput(1, Shape({all + 1})));
+      WriteSplits(tokens, &CharacterTokens::sizes, static_cast<I*>(splits));
+      WriteSplits(tokens, &CharacterTokens::counts, run.output<I>(4));
       TENON_RETURN_IF_ERROR(WriteParts<int32_t>(run, 0, tokens, &CharacterTokens::characters));
-      TENON_RETURN_IF_ERROR(WriteParts<I>(run, 1, tokens, &CharacterTokens::splits));
       TENON_RETURN_IF_ERROR(WriteParts<int64_t>(run, 2, tokens, &CharacterTokens::starts));
       return WriteParts<int64_t>(run, 3, tokens, &CharacterTokens::limits);
     });

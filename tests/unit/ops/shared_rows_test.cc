@@ -1,0 +1,107 @@
+// Ops whose rows are shared among threads, at sizes at which they are.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "env/flags.h"
+#include "ops/evaluate.h"
+
+namespace tenon {
+namespace {
+
+absl::StatusOr<std::vector<Tensor>> RunOp(const char* op, AttrMap attrs,
+                                          const std::vector<Tensor>& inputs, int threads) {
+  Node node;
+  node.name = node.op = op;
+  node.attrs = std::move(attrs);
+  const Flags flags;
+  Services services;
+  services.flags = &flags;
+  services.threads = threads;
+  return Evaluate(node, inputs, services);
+}
+
+std::vector<int32_t> Numbers(int64_t n, int32_t most, unsigned seed) {
+  std::mt19937 rng(seed);
+  std::vector<int32_t> numbers(static_cast<size_t>(n));
+  for (int32_t& x : numbers) x = static_cast<int32_t>(rng() % static_cast<unsigned>(most + 1));
+  return numbers;
+}
+
+struct GatherCase {
+  int64_t batch, outer, limit, inner, count;
+};
+
+// params[batch, outer, limit, inner] and indices[batch, count] on axis 2.
+TEST(SharedRows, GatherTakesEachSlice) {
+  for (const GatherCase& c : {GatherCase{1, 1, 50, 1, 70000},
+                              {1, 30000, 7, 1, 3},
+                              {3, 5, 40, 33, 301},
+                              {2, 4000, 3, 2, 5},
+                              {1, 1, 9, 100, 0}}) {
+    const std::vector<int32_t> params = Numbers(c.batch * c.outer * c.limit * c.inner, 1 << 30, 1);
+    const std::vector<int32_t> indices =
+        Numbers(c.batch * c.count, static_cast<int32_t>(c.limit) - 1, 2);
+    std::vector<int32_t> want;
+    for (int64_t b = 0; b < c.batch; ++b) {
+      for (int64_t o = 0; o < c.outer; ++o) {
+        for (int64_t i = 0; i < c.count; ++i) {
+          const int64_t id = indices[static_cast<size_t>(b * c.count + i)];
+          for (int64_t e = 0; e < c.inner; ++e) {
+            want.push_back(
+                params[static_cast<size_t>(((b * c.outer + o) * c.limit + id) * c.inner + e)]);
+          }
+        }
+      }
+    }
+    Tensor p = *Tensor::Allocate(DType::kInt32, Shape({c.batch, c.outer, c.limit, c.inner}));
+    std::copy(params.begin(), params.end(), p.data<int32_t>());
+    Tensor i = *Tensor::Allocate(DType::kInt32, Shape({c.batch, c.count}));
+    std::copy(indices.begin(), indices.end(), i.data<int32_t>());
+    for (const int threads : {1, 2, 5}) {
+      const auto got = RunOp("GatherV2",
+                             {{"Tparams", DType::kInt32},
+                              {"Tindices", DType::kInt32},
+                              {"Taxis", DType::kInt32},
+                              {"batch_dims", int64_t{1}}},
+                             {p, i, Tensor::Scalar<int32_t>(2)}, threads);
+      ASSERT_TRUE(got.ok()) << got.status();
+      const Tensor& y = (*got)[0];
+      EXPECT_EQ(y.shape(), Shape({c.batch, c.outer, c.count, c.inner}));
+      EXPECT_TRUE(std::equal(want.begin(), want.end(), y.data<int32_t>())) << threads;
+    }
+  }
+}
+
+// Letters, digits, white space, and other scripts, in rows of 0 to 40 characters.
+TEST(SharedRows, TokensOfScriptsAreThoseOfOneThread) {
+  const std::vector<int32_t> kinds = Numbers(60000, 9, 3);
+  constexpr int32_t kOf[] = {'a', 'Z', '7', ' ', '\t', 0xE9, 0x3B1, 0x5D0, 0x4E2D, 0x1F600};
+  std::vector<int32_t> characters;
+  for (const int32_t kind : kinds) characters.push_back(kOf[kind]);
+  std::vector<int64_t> splits{0};
+  std::mt19937 rng(4);
+  while (splits.back() < std::ssize(characters)) {
+    splits.push_back(std::min<int64_t>(splits.back() + rng() % 41, std::ssize(characters)));
+  }
+  for (const char* op : {"UnicodeScriptTokenizeWithOffsets", "WhitespaceTokenizeWithOffsets"}) {
+    const std::vector<Tensor> inputs{Tensor::Vector(characters), Tensor::Vector(splits)};
+    const auto one = RunOp(op, {{"Tsplits", DType::kInt64}}, inputs, 1);
+    const auto many = RunOp(op, {{"Tsplits", DType::kInt64}}, inputs, 4);
+    ASSERT_TRUE(one.ok()) << one.status();
+    ASSERT_TRUE(many.ok()) << many.status();
+    ASSERT_EQ((*one)[4].shape(), Shape({std::ssize(splits)}));
+    EXPECT_GT((*one)[2].shape().num_elements(), 10000);
+    for (size_t o = 0; o < one->size(); ++o) {
+      const Tensor &want = (*one)[o], &got = (*many)[o];
+      ASSERT_EQ(got.shape(), want.shape()) << op << " " << o;
+      EXPECT_EQ(absl::MakeConstSpan(got.data<uint8_t>(), got.bytes()),
+                absl::MakeConstSpan(want.data<uint8_t>(), want.bytes()))
+          << op << " " << o;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenon
