@@ -1,5 +1,6 @@
 #include "graph_rewrite/dims.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,38 @@ namespace {
 constexpr int kMostHops = 64;
 
 Dimension Trace(RuleContext& context, Endpoint tensor, int axis, int hops);
+
+Dimension Element(RuleContext& context, Endpoint vector, int64_t index, int hops);
+
+// -1 if not known.
+int64_t LengthOf(RuleContext& context, Endpoint vector) {
+  const Shape& s = context.shapes.shape(vector);
+  return s.has_rank() && s.rank() == 1 ? s.dim(0) : -1;
+}
+
+// The only element of a tensor that has one.
+Dimension OnlyElement(RuleContext& context, Endpoint tensor, int hops) {
+  const int rank = context.shapes.rank(tensor);
+  if (rank == 0) return Element(context, tensor, -1, hops);
+  return LengthOf(context, tensor) == 1 ? Element(context, tensor, 0, hops) : Dimension();
+}
+
+// Element `index` of the part [begin:end] of a vector.
+Dimension SlicedElement(RuleContext& context, const Node& slice, int64_t index, int hops) {
+  for (const char* mask : {"shrink_axis_mask", "ellipsis_mask", "new_axis_mask"}) {
+    const int64_t* bits = slice.attr<int64_t>(mask);
+    if (bits == nullptr || *bits != 0) return {};
+  }
+  const std::vector<int64_t> begin = ConstantIntegers(context, slice.inputs[1]);
+  const std::vector<int64_t> step = ConstantIntegers(context, slice.inputs[3]);
+  if (begin.size() != 1 || step.size() != 1 || step[0] != 1) return {};
+  const int64_t* from_start = slice.attr<int64_t>("begin_mask");
+  int64_t first = from_start != nullptr && *from_start == 1 ? 0 : begin[0];
+  const int64_t length = LengthOf(context, slice.inputs[0]);
+  if (first < 0 && length < 0) return {};
+  if (first < 0) first = std::max<int64_t>(first + length, 0);
+  return Element(context, slice.inputs[0], first + index, hops);
+}
 
 // Element `index` of an integer vector; of a scalar if -1.
 Dimension Element(RuleContext& context, Endpoint vector, int64_t index, int hops) {
@@ -32,13 +65,16 @@ Dimension Element(RuleContext& context, Endpoint vector, int64_t index, int hops
     }
     if (n.op == "ConcatV2") {
       for (size_t i = 0; i + 1 < n.inputs.size(); ++i) {
-        const Shape& s = context.shapes.shape(n.inputs[i]);
-        if (!s.has_rank() || s.rank() != 1 || s.dim(0) < 0) return {};
-        if (index < s.dim(0)) return Element(context, n.inputs[i], index, hops + 1);
-        index -= s.dim(0);
+        const int64_t length = LengthOf(context, n.inputs[i]);
+        if (length < 0) return {};
+        if (index < length) return Element(context, n.inputs[i], index, hops + 1);
+        index -= length;
       }
+      return {};
     }
     if (n.op == "ExpandDims" && index == 0) return Element(context, n.inputs[0], -1, hops + 1);
+    if (n.op == "StridedSlice") return SlicedElement(context, n, index, hops + 1);
+    if (n.op == "Reshape" && index == 0) return OnlyElement(context, n.inputs[0], hops + 1);
     return {};
   }
   if (n.op == "Minimum") {
@@ -53,16 +89,26 @@ Dimension Element(RuleContext& context, Endpoint vector, int64_t index, int hops
     }
     return {};
   }
+  if (n.op == "Mul") {
+    // Both operands are followed, so not far.
+    const Dimension a = Element(context, n.inputs[0], -1, hops + kMostHops / 4);
+    const Dimension b = Element(context, n.inputs[1], -1, hops + kMostHops / 4);
+    int64_t product = 0;
+    if (a.value < 0 || b.value < 0) return {};
+    if (__builtin_mul_overflow(a.value, b.value, &product)) return {};
+    return {.value = product};
+  }
   if (n.op == "Squeeze") return Element(context, n.inputs[0], 0, hops + 1);
+  if (n.op == "Reshape") return OnlyElement(context, n.inputs[0], hops + 1);
   if (n.op == "StridedSlice") {
     const int64_t* shrink = n.attr<int64_t>("shrink_axis_mask");
     const std::vector<int64_t> begin = ConstantIntegers(context, n.inputs[1]);
     if (shrink == nullptr || *shrink != 1 || begin.size() != 1) return {};
     int64_t at = begin[0];
     if (at < 0) {
-      const Shape& s = context.shapes.shape(n.inputs[0]);
-      if (!s.has_rank() || s.rank() != 1 || s.dim(0) < 0) return {};
-      at += s.dim(0);
+      const int64_t length = LengthOf(context, n.inputs[0]);
+      if (length < 0) return {};
+      at += length;
     }
     return at < 0 ? Dimension() : Element(context, n.inputs[0], at, hops + 1);
   }
@@ -119,6 +165,10 @@ Dimension Trace(RuleContext& context, Endpoint tensor, int axis, int hops) {
 
 Dimension DimensionOf(RuleContext& context, Endpoint tensor, int axis) {
   return Trace(context, tensor, axis, 0);
+}
+
+Dimension ElementDimension(RuleContext& context, Endpoint vector, int64_t index) {
+  return Element(context, vector, index, 0);
 }
 
 Dimension ScalarDimension(RuleContext& context, Endpoint scalar) {

@@ -23,6 +23,8 @@ struct Dimension {
 
 // Axis `axis` (not negative) of a tensor.
 Dimension DimensionOf(RuleContext& context, Endpoint tensor, int axis);
+// Element `index` of an integer vector.
+Dimension ElementDimension(RuleContext& context, Endpoint vector, int64_t index);
 // The value of an integer scalar.
 Dimension ScalarDimension(RuleContext& context, Endpoint scalar);
 

@@ -5,6 +5,7 @@
 // That is a batched product with W broadcast, without the arithmetic on shapes; and the ops after
 // it (bias, activation, residual) then directly follow the contraction.
 #include "absl/strings/str_cat.h"
+#include "graph_rewrite/dims.h"
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
 
@@ -39,36 +40,33 @@ const RuleRegistration tensordot({
     .when = KeepsRows,
 });
 
-// A Reshape such as reshape(x, [batch, 1, 1, 64]) with one computed dimension: that one follows
-// from the rest.
+// A Reshape to [batch, 1, 1, 64] or to shape(x)[:1] + [50, 64] with one computed dimension: that one
+// follows from the rest.
 Outcome StaticReshape(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
-  const Node& pack = context.node(n.inputs[1]);
-  if (pack.op != "Pack") return Outcome::NotMine();
+  const Node& given = context.node(n.inputs[1]);
+  if (given.op != "Pack" && given.op != "ConcatV2") return Outcome::NotMine();
+  const Shape& length = context.shapes.shape(n.inputs[1]);
+  if (!length.has_rank() || length.rank() != 1 || length.dim(0) < 0) return Outcome::NotMine();
   std::vector<int64_t> dims;
   int computed = 0;
-  for (const Endpoint& e : pack.inputs) {
-    const Tensor* t = context.Constant(e);
-    if (t == nullptr) {
-      dims.push_back(-1);
-      ++computed;
-      continue;
-    }
-    auto v = IntegerValues(*t);
-    if (!v.ok() || v->size() != 1) return Outcome::NotMine();
-    if ((*v)[0] <= 0) return Outcome::Skip(1, "a dimension is 0 or to be inferred", id);
-    dims.push_back((*v)[0]);
+  for (int64_t i = 0; i < length.dim(0); ++i) {
+    dims.push_back(ElementDimension(context, n.inputs[1], i).value);
+    if (dims.back() == 0) return Outcome::Skip(1, "a dimension is 0", id);
+    computed += dims.back() < 0;
   }
   if (computed != 1) {
     return Outcome::Skip(1, absl::StrCat(computed, " of its dimensions are computed"), id);
   }
-  const NodeId old = pack.id;
+  const NodeId old = given.id;
+  const bool given_by_parts = given.op == "ConcatV2";  // of which ShapeInfo knows nothing
   const DType* type = n.attr<DType>("Tshape");
   Tensor shape = Tensor::Vector<int32_t>(std::vector<int32_t>(dims.begin(), dims.end()));
   if (type != nullptr && *type == DType::kInt64) shape = Tensor::Vector<int64_t>(dims);
-  const NodeId c = context.AddConst(pack.name, std::move(shape));
+  const NodeId c = context.AddConst(given.name, std::move(shape));
   context.rw.SetInput(id, 1, {c, 0});
   context.RemoveIfDead(old);
+  if (given_by_parts) context.shapes.ExpectMore();
   return Outcome::Fired();
 }
 
