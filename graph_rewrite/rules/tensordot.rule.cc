@@ -40,8 +40,8 @@ const RuleRegistration tensordot({
     .when = KeepsRows,
 });
 
-// A Reshape to [batch, 1, 1, 64] or to shape(x)[:1] + [50, 64] with one computed dimension: that one
-// follows from the rest.
+// A Reshape to [batch, 1, 1, 64] or to shape(x)[:1] + [50, 64] with one computed dimension: that
+// one follows from the rest.
 Outcome StaticReshape(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
   const Node& given = context.node(n.inputs[1]);
