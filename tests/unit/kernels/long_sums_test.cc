@@ -100,6 +100,35 @@ INSTANTIATE_TEST_SUITE_P(MatMul, LongProducts,
                                          ProductCase{"Reference", 20, 6144, 40, false, false}),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// Products that the blocked loops compute: groups of rows and strips of columns of every size, sums
+// of several blocks, and few rows of large weights.
+TEST(LongSums, TilesOfEverySize) {
+  struct Size {
+    int64_t m, k, n;
+  };
+  std::vector<Size> sizes{{20, 1024, 640}, {49, 768, 700}, {150, 700, 900}};
+  for (const int64_t n : {1, 15, 17, 33, 47, 49, 63, 65, 81, 97, 112, 129}) {
+    for (const int64_t m : {9, 13, 16, 23}) sizes.push_back({m, 1100, n});
+  }
+  for (const auto& [m, k, n] : sizes) {
+    SCOPED_TRACE(testing::Message() << m << " x " << k << " x " << n);
+    const Tensor a = RandomTensor(DType::kFloat, {m, k}, 1);
+    const Tensor b = RandomTensor(DType::kFloat, {k, n}, 2);
+    const Products want = Multiply(a, b);
+    for (int threads : {1, 3}) {
+      const auto got = RunNode(MakeNode("_MklNativeMatMul", {{"T", DType::kFloat}}), {a, b},
+                               {.threads = threads, .constants = {1}});
+      ASSERT_TRUE(got.ok()) << got.status();
+      const float* const y = got->outputs[0].data<float>();
+      const double size = std::sqrt(static_cast<double>(k));  // elements are within [-1, 1]
+      for (size_t i = 0; i < want.exact.size(); ++i) {
+        ASSERT_NEAR(y[i], want.exact[i], 2e-6 * size)
+            << "element " << i << ", " << got->implementation << ", " << threads << " threads";
+      }
+    }
+  }
+}
+
 TEST(LongSums, WinogradConvolution) {
   // The transforms multiply the errors by about 5, but the sums are of 64 channels, with half the
   // error of 256: 2.5 times, and the roundings of the transforms themselves.
