@@ -4,8 +4,12 @@
 //
 // That is a batched product with W broadcast, without the arithmetic on shapes; and the ops after
 // it (bias, activation, residual) then directly follow the contraction.
+#include <algorithm>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph_rewrite/dims.h"
+#include "graph_rewrite/elements.h"
 #include "graph_rewrite/pattern.h"
 #include "graph_rewrite/rule.h"
 
@@ -46,27 +50,38 @@ Outcome StaticReshape(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
   const Node& given = context.node(n.inputs[1]);
   if (given.op != "Pack" && given.op != "ConcatV2") return Outcome::NotMine();
-  const Shape& length = context.shapes.shape(n.inputs[1]);
+  const bool joined = given.op == "ConcatV2";
+  const size_t parts = given.inputs.size() - (joined ? 1 : 0);  // without the axis
+  for (size_t i = 0; i < parts; ++i) {
+    const std::vector<int64_t> sizes = ConstantIntegers(context, given.inputs[i]);
+    if (std::any_of(sizes.begin(), sizes.end(), [](int64_t d) { return d <= 0; })) {
+      return Outcome::Skip(1, "a dimension is 0 or to be inferred", id);
+    }
+  }
+  const Shape length = context.shapes.shape(n.inputs[1]);
   if (!length.has_rank() || length.rank() != 1 || length.dim(0) < 0) return Outcome::NotMine();
+  const Shape before = context.shapes.shape({id, 0});
   std::vector<int64_t> dims;
   int computed = 0;
+  bool learned = false;  // a dimension that was not known
   for (int64_t i = 0; i < length.dim(0); ++i) {
     dims.push_back(ElementDimension(context, n.inputs[1], i).value);
     if (dims.back() == 0) return Outcome::Skip(1, "a dimension is 0", id);
     computed += dims.back() < 0;
+    learned =
+        learned || !before.has_rank() || (dims.back() > 0 && before.dim(static_cast<int>(i)) < 0);
   }
   if (computed != 1) {
     return Outcome::Skip(1, absl::StrCat(computed, " of its dimensions are computed"), id);
   }
   const NodeId old = given.id;
-  const bool given_by_parts = given.op == "ConcatV2";  // of which ShapeInfo knows nothing
   const DType* type = n.attr<DType>("Tshape");
   Tensor shape = Tensor::Vector<int32_t>(std::vector<int32_t>(dims.begin(), dims.end()));
   if (type != nullptr && *type == DType::kInt64) shape = Tensor::Vector<int64_t>(dims);
   const NodeId c = context.AddConst(given.name, std::move(shape));
   context.rw.SetInput(id, 1, {c, 0});
   context.RemoveIfDead(old);
-  if (given_by_parts) context.shapes.ExpectMore();
+  if (learned) context.shapes.ExpectMore();
   return Outcome::Fired();
 }
 

@@ -5,28 +5,13 @@
 
 #include <cmath>
 
-#include "env/flags.h"
 #include "kernels/interface/types.h"
-#include "ops/evaluate.h"
-#include "ops/op.h"
+#include "tests/unit/ops/run_op.h"
 
 namespace tenon {
 namespace {
 
 using ::testing::HasSubstr;
-
-absl::StatusOr<std::vector<Tensor>> RunOp(const char* op, AttrMap attrs,
-                                          const std::vector<Tensor>& inputs) {
-  Node node;
-  node.name = "node";
-  node.op = op;
-  node.attrs = std::move(attrs);
-  if (absl::Status s = CompleteAttrs(*FindOp(op).info, node); !s.ok()) return s;
-  const Flags flags;
-  Services services;
-  services.flags = &flags;
-  return Evaluate(node, inputs, services);
-}
 
 TEST(HostileInput, ACountOfTheLargestNumber) {
   const auto counts =

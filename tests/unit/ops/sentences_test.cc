@@ -5,8 +5,7 @@
 
 #include <random>
 
-#include "env/flags.h"
-#include "ops/evaluate.h"
+#include "tests/unit/ops/run_op.h"
 
 namespace tenon {
 namespace {
@@ -15,20 +14,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
-absl::StatusOr<std::vector<Tensor>> RunOp(const char* op, AttrMap attrs,
-                                          const std::vector<Tensor>& inputs, int threads = 1) {
-  Node node;
-  node.name = "split";
-  node.op = op;
-  node.attrs = std::move(attrs);
-  TENON_RETURN_IF_ERROR(CompleteAttrs(*FindOp(op).info, node));
-  const Flags flags;
-  Services services;
-  services.flags = &flags;
-  services.threads = threads;
-  return Evaluate(node, inputs, services);
-}
-
 absl::StatusOr<std::vector<Tensor>> OfTokens(const std::vector<int64_t>& lengths,
                                              const std::vector<std::string>& tokens,
                                              std::vector<int64_t> properties,
@@ -36,7 +21,8 @@ absl::StatusOr<std::vector<Tensor>> OfTokens(const std::vector<int64_t>& lengths
   const std::vector<int64_t> places(tokens.size());
   return RunOp("SentenceFragments", {{"input_encoding", encoding}},
                {Tensor::Vector(lengths), Tensor::Vector(places), Tensor::Vector(places),
-                Tensor::Vector(tokens), Tensor::Vector(std::move(properties))});
+                Tensor::Vector(tokens), Tensor::Vector(std::move(properties))},
+               1, "split");
 }
 
 std::string ErrorOf(const absl::StatusOr<std::vector<Tensor>>& result) {

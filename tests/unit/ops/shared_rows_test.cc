@@ -2,25 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
-#include "env/flags.h"
-#include "ops/evaluate.h"
+#include "tests/unit/ops/run_op.h"
 
 namespace tenon {
 namespace {
-
-absl::StatusOr<std::vector<Tensor>> RunOp(const char* op, AttrMap attrs,
-                                          const std::vector<Tensor>& inputs, int threads) {
-  Node node;
-  node.name = node.op = op;
-  node.attrs = std::move(attrs);
-  const Flags flags;
-  Services services;
-  services.flags = &flags;
-  services.threads = threads;
-  return Evaluate(node, inputs, services);
-}
 
 std::vector<int32_t> Numbers(int64_t n, int32_t most, unsigned seed) {
   std::mt19937 rng(seed);

@@ -2,8 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "env/flags.h"
-#include "ops/evaluate.h"
+#include "tests/unit/ops/run_op.h"
 
 namespace tenon {
 namespace {
@@ -11,27 +10,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-using Attrs = std::vector<std::pair<std::string, AttrValue>>;
-
-absl::StatusOr<std::vector<Tensor>> RunOp(const std::string& op, const std::vector<Tensor>& inputs,
-                                          const Attrs& attrs) {
-  const OpLookup found = FindOp(op);
-  if (!found) return NotFound("no op ", op);
-  Node node;
-  node.name = "n";
-  node.op = op;
-  for (const auto& [name, value] : attrs) node.attrs[name] = value;
-  TENON_RETURN_IF_ERROR(CompleteAttrs(*found.info, node));
-  const Flags flags;
-  Services services;
-  services.flags = &flags;
-  return Evaluate(node, inputs, services);
-}
-
 // The strings of output 0.
 std::vector<std::string> Strings(const std::string& op, const std::vector<Tensor>& inputs,
-                                 const Attrs& attrs) {
-  const auto outputs = RunOp(op, inputs, attrs);
+                                 const AttrMap& attrs) {
+  const auto outputs = RunOp(op, attrs, inputs);
   if (!outputs.ok()) return {outputs.status().ToString()};
   const auto flat = (*outputs)[0].flat<std::string>();
   return {flat.begin(), flat.end()};
@@ -84,7 +66,7 @@ TEST(StringOps, MoveElements) {
 }
 
 TEST(StringOps, CompareAndChoose) {
-  const auto equal = RunOp("Equal", {Words({"a", "b"}), Words({"a", "c"})}, {kT});
+  const auto equal = RunOp("Equal", {kT}, {Words({"a", "b"}), Words({"a", "c"})});
   ASSERT_TRUE(equal.ok()) << equal.status();
   EXPECT_TRUE((*equal)[0].flat<bool>()[0]);
   EXPECT_FALSE((*equal)[0].flat<bool>()[1]);
@@ -97,13 +79,13 @@ struct BadNode {
   const char* name;
   std::string op;
   std::vector<Tensor> inputs;
-  Attrs attrs;
+  AttrMap attrs;
   const char* message;
 };
 
 TEST(OpErrors, NameTheNodeAndTheReason) {
-  const Attrs i32 = {{"T", DType::kInt32}};
-  const Attrs f32 = {{"T", DType::kFloat}};
+  const AttrMap i32 = {{"T", DType::kInt32}};
+  const AttrMap f32 = {{"T", DType::kFloat}};
   const Tensor floats = Tensor::Vector<float>({1, 2, 3});
   const std::vector<BadNode> cases = {
       {"division", "FloorDiv", {Ints({1}), Ints({0})}, i32, "division by zero"},
@@ -132,7 +114,7 @@ TEST(OpErrors, NameTheNodeAndTheReason) {
   };
   for (const BadNode& bad : cases) {
     SCOPED_TRACE(bad.name);
-    const auto outputs = RunOp(bad.op, bad.inputs, bad.attrs);
+    const auto outputs = RunOp(bad.op, bad.attrs, bad.inputs, 1, "n");
     ASSERT_FALSE(outputs.ok());
     EXPECT_TRUE(absl::IsInvalidArgument(outputs.status())) << outputs.status();
     EXPECT_THAT(std::string(outputs.status().message()), HasSubstr(bad.message));
@@ -142,9 +124,9 @@ TEST(OpErrors, NameTheNodeAndTheReason) {
 
 TEST(IntegerOps, WrapAround) {
   const int32_t lowest = INT32_MIN;
-  const Attrs i32 = {{"T", DType::kInt32}};
+  const AttrMap i32 = {{"T", DType::kInt32}};
   auto one = [&](const std::string& op, std::vector<Tensor> in) {
-    const auto out = RunOp(op, in, i32);
+    const auto out = RunOp(op, i32, in);
     EXPECT_TRUE(out.ok()) << out.status();
     return out.ok() ? (*out)[0].flat<int32_t>()[0] : 0;
   };
