@@ -60,16 +60,12 @@ Outcome StaticReshape(RuleContext& context, NodeId id) {
   }
   const Shape length = context.shapes.shape(n.inputs[1]);
   if (!length.has_rank() || length.rank() != 1 || length.dim(0) < 0) return Outcome::NotMine();
-  const Shape before = context.shapes.shape({id, 0});
   std::vector<int64_t> dims;
   int computed = 0;
-  bool learned = false;  // a dimension that was not known
   for (int64_t i = 0; i < length.dim(0); ++i) {
     dims.push_back(ElementDimension(context, n.inputs[1], i).value);
     if (dims.back() == 0) return Outcome::Skip(1, "a dimension is 0", id);
     computed += dims.back() < 0;
-    learned =
-        learned || !before.has_rank() || (dims.back() > 0 && before.dim(static_cast<int>(i)) < 0);
   }
   if (computed != 1) {
     return Outcome::Skip(1, absl::StrCat(computed, " of its dimensions are computed"), id);
@@ -81,7 +77,9 @@ Outcome StaticReshape(RuleContext& context, NodeId id) {
   const NodeId c = context.AddConst(given.name, std::move(shape));
   context.rw.SetInput(id, 1, {c, 0});
   context.RemoveIfDead(old);
-  if (learned) context.shapes.ExpectMore();
+  // Of a joined shape ShapeInfo knew nothing. Not for others: once all shapes are inferred again,
+  // two dense layers of a BERT with its preprocessor no longer fold.
+  if (joined) context.shapes.ExpectMore();
   return Outcome::Fired();
 }
 
