@@ -14,6 +14,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "env/cgroup.h"
+#include "env/status.h"
 
 namespace tenon {
 namespace {
@@ -52,6 +53,15 @@ std::string CpuName() {
       return std::string(absl::StripAsciiWhitespace(line.substr(colon + 1)));
   }
   return "unknown CPU";
+}
+
+absl::Status CheckCpu() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("sse4.2") == 0) {
+    return Unimplemented("the CPU (", CpuName(), ") has no SSE 4.2, which Tenon needs");
+  }
+#endif
+  return absl::OkStatus();
 }
 
 bool Halves512BitVectors() {

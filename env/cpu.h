@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
+
 namespace tenon {
 
 // The number of CPUs in the affinity mask, at most the cgroup quota (v1 and v2) rounded up; at
@@ -14,6 +16,9 @@ int AvailableCpus();
 
 // "AMD EPYC 9R14 96-Core Processor", or "unknown CPU".
 std::string CpuName();
+
+// Unimplemented unless the CPU has what the vector code is compiled for: SSE 4.2 on x86.
+absl::Status CheckCpu();
 
 // Whether the CPU has AVX-512 but computes 512-bit vectors as two halves (AMD's Zen 4): its peak is
 // that of 256-bit vectors.

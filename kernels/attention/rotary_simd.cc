@@ -33,7 +33,6 @@ void RotateRow(const RotaryRow& row) {
 void RotateNeighbors(const RotaryRow& row) {
   const size_t n = 2 * row.half;
   size_t i = 0;
-#if HWY_TARGET != HWY_SCALAR
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
   for (; i + lanes <= n; i += lanes) {
@@ -42,7 +41,6 @@ void RotateNeighbors(const RotaryRow& row) {
     const Vf other = hn::Mul(hn::Shuffle2301(x), hn::LoadU(d, row.sin + i));
     hn::StoreU(hn::OddEven(hn::Add(xc, other), hn::Sub(xc, other)), d, row.y + i);
   }
-#endif
   for (; i < n; i += 2) {
     const float a = row.x[i], b = row.x[i + 1];
     row.y[i] = a * row.cos[i] - b * row.sin[i];

@@ -89,10 +89,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvSmallGroupsKernel(PrepareContext& p,
                                                               const FusedOps& fused) {
   const int64_t terms = g.window_positions() * g.in_per_group();
   const SmallGroupsLoops loops = FindSmallGroupsLoops();
-  if (loops.compute == nullptr || p.constant(1) == nullptr || p.output_dtype(0) != DType::kFloat ||
-      !g.attrs.channels_last || g.attrs.spatial != 2 || g.depthwise || g.groups == 1 ||
-      g.in_channels != g.out_channels || !IsSmallGroup(static_cast<size_t>(g.in_per_group())) ||
-      terms > kMostTerms) {
+  if (p.constant(1) == nullptr || p.output_dtype(0) != DType::kFloat || !g.attrs.channels_last ||
+      g.attrs.spatial != 2 || g.depthwise || g.groups == 1 || g.in_channels != g.out_channels ||
+      !IsSmallGroup(static_cast<size_t>(g.in_per_group())) || terms > kMostTerms) {
     return Unimplemented("not small groups with a constant filter");
   }
   TENON_ASSIGN_OR_RETURN(

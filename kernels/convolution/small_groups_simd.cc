@@ -17,9 +17,6 @@ namespace HWY_NAMESPACE {
 
 constexpr size_t kGroupPixels = 6;  // computed together
 
-#if HWY_TARGET == HWY_SCALAR
-SmallGroupsLoops SmallGroupsOfTarget() { return {}; }
-#else
 // Channel j of each lane's group.
 template <size_t group, size_t j>
 HWY_INLINE Vf ChannelOfGroup(Vf x) {
@@ -94,7 +91,6 @@ void ComputeSmallGroups(const SmallGroups& s) {
 }
 
 SmallGroupsLoops SmallGroupsOfTarget() { return {&ComputeSmallGroups, hn::Lanes(FloatTag())}; }
-#endif
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon

@@ -27,7 +27,7 @@ struct SmallGroups {
 };
 using SmallGroupsFn = void (*)(const SmallGroups&);
 
-struct SmallGroupsLoops {  // null without vectors
+struct SmallGroupsLoops {
   SmallGroupsFn compute = nullptr;
   size_t lanes = 0;  // of a panel of the filter
 };

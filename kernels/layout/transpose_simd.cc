@@ -12,14 +12,6 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET == HWY_SCALAR
-HWY_INLINE void TransposeFour(const uint32_t* from, int64_t from_stride, uint32_t* to,
-                              int64_t to_stride) {
-  for (int64_t c = 0; c < 4; ++c) {
-    for (int64_t r = 0; r < 4; ++r) to[c * to_stride + r] = from[r * from_stride + c];
-  }
-}
-#else
 // Transposes four rows of four: pairs of 32 bits, then pairs of 64.
 HWY_INLINE void TransposeFour(const uint32_t* from, int64_t from_stride, uint32_t* to,
                               int64_t to_stride) {
@@ -36,7 +28,6 @@ HWY_INLINE void TransposeFour(const uint32_t* from, int64_t from_stride, uint32_
   hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d64, high01, high23)), d, to + 2 * to_stride);
   hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23)), d, to + 3 * to_stride);
 }
-#endif
 
 void TransposePlane(const uint32_t* from, int64_t from_stride, uint32_t* to, int64_t to_stride,
                     int64_t rows, int64_t columns) {

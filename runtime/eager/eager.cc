@@ -85,6 +85,7 @@ Eager::Eager() = default;
 Eager::~Eager() = default;
 
 absl::StatusOr<std::unique_ptr<Eager>> Eager::Create(const SessionOptions& options) {
+  TENON_RETURN_IF_ERROR(CheckCpu());
   Flags flags;
   if (options.flags.has_value()) {
     flags = *options.flags;

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "env/cpu.h"
 #include "env/exceptions.h"
 #include "env/flush_denormals.h"
 #include "env/helper_threads.h"
@@ -84,6 +85,7 @@ Session::Session() = default;
 Session::~Session() = default;
 
 absl::StatusOr<std::unique_ptr<Session>> Session::New(const SessionOptions& options) {
+  TENON_RETURN_IF_ERROR(CheckCpu());
   Flags flags;
   if (options.flags.has_value()) {
     flags = *options.flags;

@@ -1,16 +1,23 @@
 # CMake would treat precompiled headers as system headers, which hides warnings in our own.
 set(CMAKE_PCH_PROLOGUE "")
 
-# tenon_layer(NAME [LINK lib…] [PCH header… | PCH_OF layer] [EXCLUDE folder…] [TOGETHER n] [APART folder… | ONLY folder…]):
+# tenon_layer(NAME [LINK lib…] [PCH header… | PCH_OF layer] [FOLDERS folder…] [EXCLUDE folder…] [OPTIMIZE way] [TOGETHER n]
+#             [APART folder… | ONLY folder…]):
 # all sources of the current folder (tests apart) as one object library `tenon_NAME`. Object libraries, so that
 # rows which register themselves are never dropped by the linker. PCH: headers to compile once, those that most of
-# the sources include; PCH_OF: a lower layer's.
-# EXCLUDE: folders of sources that are no part of it, but libraries of their own.
+# the sources include; PCH_OF: a lower layer's, which must be optimized in the same way, because GCC compiles with the
+# optimization of the precompiled header.
+# FOLDERS: the sources of these folders only; EXCLUDE: all but those of these folders.
+# OPTIMIZE: `once` for code that runs once for a model, `loops` for loops over elements (tenon_optimize).
 # TOGETHER: compiles the sources of a folder in batches of n (tenon_batches), but for the folders APART, or in the
 # folders ONLY.
 function(tenon_layer NAME)
-  cmake_parse_arguments(ARG "" "PCH_OF;TOGETHER" "LINK;PCH;EXCLUDE;APART;ONLY" ${ARGN})
+  cmake_parse_arguments(ARG "" "PCH_OF;OPTIMIZE;TOGETHER" "LINK;PCH;FOLDERS;EXCLUDE;APART;ONLY" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  if(ARG_FOLDERS)
+    list(JOIN ARG_FOLDERS "|" folders)
+    list(FILTER sources INCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/(${folders})/")
+  endif()
   foreach(folder ${ARG_EXCLUDE})
     list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}/")
   endforeach()
@@ -24,6 +31,9 @@ function(tenon_layer NAME)
     add_library(tenon_${NAME} OBJECT ${sources})
     target_include_directories(tenon_${NAME} PUBLIC ${PROJECT_SOURCE_DIR})
     target_link_libraries(tenon_${NAME} PUBLIC tenon_options ${ARG_LINK})
+    if(ARG_OPTIMIZE)
+      tenon_optimize(tenon_${NAME} ${ARG_OPTIMIZE})
+    endif()
     set_property(GLOBAL APPEND PROPERTY TENON_LAYERS tenon_${NAME})
     if(ARG_PCH)
       tenon_pch(tenon_${NAME} ${ARG_PCH})
@@ -34,6 +44,18 @@ function(tenon_layer NAME)
     add_library(tenon_${NAME} INTERFACE)
     target_link_libraries(tenon_${NAME} INTERFACE ${ARG_LINK})
   endif()
+endfunction()
+
+# tenon_optimize(TARGET once|loops): less than -O3 in a release, for a third less compile time. `once` is for code that
+# runs once for a model, such as reading and rewriting it; `loops` also vectorizes loops and inlines functions.
+function(tenon_optimize TARGET WAY)
+  set(options -O1)
+  if(WAY STREQUAL loops AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    list(APPEND options -fstrict-aliasing -finline-functions -ftree-vectorize -fvect-cost-model=dynamic)
+  elseif(WAY STREQUAL loops)
+    set(options -O2)
+  endif()
+  target_compile_options(${TARGET} PRIVATE "$<$<CONFIG:Release>:${options}>")
 endfunction()
 
 # tenon_hardened(TARGET): of what reads files and messages of strangers: overflows of the stack and of buffers whose

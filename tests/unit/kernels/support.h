@@ -114,8 +114,8 @@ struct Target {
 
 inline std::vector<Target> Targets() {
   std::vector<Target> targets;
-  for (const int64_t bit : {HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_SCALAR}) {
-    if (bit == HWY_SCALAR || (hwy::SupportedTargets() & bit) != 0) targets.push_back({bit});
+  for (const int64_t bit : {HWY_AVX3, HWY_AVX2, HWY_SSE4}) {
+    if ((hwy::SupportedTargets() & bit) != 0) targets.push_back({bit});
   }
   return targets;
 }
