@@ -149,23 +149,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> TransposePlanes(Axes axes, int threads) 
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kernel>> VectorTranspose(PrepareContext& p) {
-  const size_t element = SizeOf(p.input_dtype(0));
-  if (p.input_dtype(0) == DType::kString) return Unimplemented("strings");
-  const Tensor* value = p.value(1);
-  if (value == nullptr) return Unimplemented("perm is not known");
-  TENON_ASSIGN_OR_RETURN(std::vector<int64_t> perm, IntegersOf(*value));
-  const Shape& in = p.input_shape(0);
-  if (static_cast<int>(perm.size()) != in.rank()) {
-    return InvalidArgument("perm has ", perm.size(), " elements for rank ", in.rank());
-  }
-  for (int64_t& axis : perm) {
-    TENON_ASSIGN_OR_RETURN(axis, NormalizeAxis(axis, in.rank()));
-  }
-  TENON_RETURN_IF_ERROR(AxisMask(perm, in.rank()).status());
-  p.InputNotRead(1);
-
-  const int threads = p.services().threads;
+absl::StatusOr<std::unique_ptr<Kernel>> TransposeOf(const Shape& in,
+                                                    const std::vector<int64_t>& perm,
+                                                    size_t element, int threads) {
   Axes axes = Collapse(in, perm);
   if (in.num_elements() == 0) {
     return MakeKernel([](RunContext&) { return absl::OkStatus(); }, "vector:copy");
@@ -185,6 +171,23 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorTranspose(PrepareContext& p) {
       return TransposePlanes<std::complex<double>>(std::move(axes), threads);
   }
   return Unimplemented("elements of ", element, " bytes");
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> VectorTranspose(PrepareContext& p) {
+  if (p.input_dtype(0) == DType::kString) return Unimplemented("strings");
+  const Tensor* value = p.value(1);
+  if (value == nullptr) return Unimplemented("perm is not known");
+  TENON_ASSIGN_OR_RETURN(std::vector<int64_t> perm, IntegersOf(*value));
+  const Shape& in = p.input_shape(0);
+  if (static_cast<int>(perm.size()) != in.rank()) {
+    return InvalidArgument("perm has ", perm.size(), " elements for rank ", in.rank());
+  }
+  for (int64_t& axis : perm) {
+    TENON_ASSIGN_OR_RETURN(axis, NormalizeAxis(axis, in.rank()));
+  }
+  TENON_RETURN_IF_ERROR(AxisMask(perm, in.rank()).status());
+  p.InputNotRead(1);
+  return TransposeOf(in, perm, SizeOf(p.input_dtype(0)), p.services().threads);
 }
 
 }  // namespace tenon

@@ -9,6 +9,7 @@
 #include "kernels/matmul/blocked_kernel.h"
 #include "kernels/matmul/blocked_product_simd.h"
 #include "kernels/matmul/panel_kernel.h"
+#include "kernels/matmul/rearranged_product.h"
 #include "kernels/matmul/small_product.h"
 #include "kernels/matmul/tile_kernel.h"
 #include "kernels/matmul/vector_product.h"
@@ -94,22 +95,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> PackedKernel(PrepareContext& p, const Ma
   return FewRowsKernel(p, product, layout, fused);
 }
 
-}  // namespace
-
-absl::StatusOr<FusedOps> ProductFusedOps(const AttrReader& attrs, int num_inputs) {
-  if (!attrs.node().attrs.contains("fused_ops")) return FusedOps();
-  return ParseFusedOps(attrs, num_inputs - static_cast<int>(attrs.Int("num_args", 0)), num_inputs);
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> ProductReferenceKernel(PrepareContext& p,
-                                                               LabeledProduct product,
-                                                               const FusedOps& fused) {
-  return std::make_unique<ProductKernel>(p, std::move(product), fused);
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
-                                                            LabeledProduct product,
-                                                            FusedOps fused) {
+// The product of the operands as they lie in memory.
+absl::StatusOr<std::unique_ptr<Kernel>> ProductInPlace(PrepareContext& p,
+                                                       const LabeledProduct& product,
+                                                       const FusedOps& fused) {
   TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
   const Shape output = p.output_shape(0);
   if (!product.has_b) return Unimplemented("one operand");
@@ -162,8 +151,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
   };
   // A bias is along the output's last dimension.
   c.native_bias = columns_are_last;
-  const FusedOps all_fused = fused;
-  c.fused = std::move(fused);
+  c.fused = fused;
   c.channel_axis = output.rank() - 1;
   c.operand = [lowered, output](const FusedOp&, const Shape& operand) {
     return LowerOperand(lowered, output, operand);
@@ -172,8 +160,32 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
   auto contraction = PrepareContraction(p, std::move(c));
   if (!absl::IsUnimplemented(contraction.status())) return contraction;
   // Strides that oneDNN has no compiled kernel for.
-  auto vectors = VectorProductKernel(p, product, all_fused);
+  auto vectors = VectorProductKernel(p, product, fused);
   return absl::IsUnimplemented(vectors.status()) ? std::move(contraction) : std::move(vectors);
+}
+
+}  // namespace
+
+absl::StatusOr<FusedOps> ProductFusedOps(const AttrReader& attrs, int num_inputs) {
+  if (!attrs.node().attrs.contains("fused_ops")) return FusedOps();
+  return ParseFusedOps(attrs, num_inputs - static_cast<int>(attrs.Int("num_args", 0)), num_inputs);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ProductReferenceKernel(PrepareContext& p,
+                                                               LabeledProduct product,
+                                                               const FusedOps& fused) {
+  return std::make_unique<ProductKernel>(p, std::move(product), fused);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
+                                                            LabeledProduct product,
+                                                            FusedOps fused) {
+  auto kernel = ProductInPlace(p, product, fused);
+  if (!absl::IsUnimplemented(kernel.status())) return kernel;
+  const auto type = ElementTypeOf(p.output_dtype(0));
+  if (!type.ok()) return kernel;
+  auto rearranged = RearrangedProductKernel(p, product, fused, *type, &ProductInPlace);
+  return absl::IsUnimplemented(rearranged.status()) ? std::move(kernel) : std::move(rearranged);
 }
 
 }  // namespace tenon

@@ -44,6 +44,15 @@ const EinsumCase kCases[] = {
     {"ab,b->ab", {3, 35}, {35}},
     {"etd,te->td", {8, 6, 19}, {6, 8}},
     {"edt,te->td", {8, 19, 6}, {6, 8}},
+    // One tensor or several are transposed first.
+    {"ibnd,jbnd->ijbn", {33, 2, 3, 16}, {40, 2, 3, 16}},
+    {"ijbn,jbnd->ibnd", {33, 40, 2, 3}, {40, 2, 3, 21}},
+    {"ibnd,snd->ibns", {19, 2, 3, 40}, {35, 3, 40}},
+    {"abc,dcb->ad", {40, 7, 11}, {38, 11, 7}},
+    {"acb,bcd->dac", {21, 5, 30}, {30, 5, 33}},
+    {"kabc,bkcd->dabc", {35, 2, 19, 5}, {19, 35, 5, 31}},
+    {"i...j,j...k->k...i", {37, 3, 2, 33}, {33, 3, 2, 35}},
+    {"i...j,jk...->k...i", {37, 3, 1, 33}, {33, 35, 1, 2}},
     {"ijk,kl->l", {2, 3, 4}, {4, 5}, false},
     {"ii,i->i", {4, 4}, {4}, false},
 };
@@ -108,7 +117,9 @@ TEST(FusedEinsum, BiasOfSeveralDimensionsAndResidual) {
        {Case{"abc,cde->abde", {2, 5, 24}, {24, 3, 8}, {3, 8}, {2, 5, 3, 8}},
         Case{"abcd,cde->abe", {2, 5, 3, 8}, {3, 8, 24}, {24}, {2, 5, 24}},
         Case{"aecd,abcd->acbe", {2, 7, 3, 16}, {2, 5, 3, 16}, {2, 1, 1, 7}, {2, 3, 5, 7}},
-        Case{"abc,cde->abde", {2, 5, 24}, {24, 3, 8}, {3, 1}, {2, 5, 3, 8}}}) {
+        Case{"abc,cde->abde", {2, 5, 24}, {24, 3, 8}, {3, 1}, {2, 5, 3, 8}},
+        Case{"ibnd,jbnd->ijbn", {33, 2, 3, 16}, {40, 2, 3, 16}, {3}, {33, 40, 2, 3}},
+        Case{"abc,dcb->ad", {40, 7, 11}, {38, 11, 7}, {38}, {40, 38}}}) {
     const AttrMap attrs{{"T", DType::kFloat},
                         {"N", 2},
                         {"num_args", 2},
