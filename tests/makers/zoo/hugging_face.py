@@ -24,7 +24,7 @@ def _ids(vocabulary: int, tokens: int) -> Callable[..., Arrays]:
   return make
 
 
-def _text(model: Any, tokens: int, output: str) -> network.Network:
+def text(model: Any, tokens: int, output: str) -> network.Network:
   """A model of token ids and their mask."""
   specs = {n: tf.TensorSpec((None, None), _INT)
            for n in ("input_ids", "attention_mask")}
@@ -36,19 +36,19 @@ def _text(model: Any, tokens: int, output: str) -> network.Network:
 
 
 def bert() -> network.Network:
-  return _text(transformers.TFBertModel(transformers.BertConfig()), 128,
+  return text(transformers.TFBertModel(transformers.BertConfig()), 128,
                "last_hidden_state")
 
 
 def distilbert() -> network.Network:
-  return _text(transformers.TFDistilBertModel(transformers.DistilBertConfig()),
+  return text(transformers.TFDistilBertModel(transformers.DistilBertConfig()),
                128, "last_hidden_state")
 
 
 def gpt2_prefill() -> network.Network:
   model = transformers.TFGPT2LMHeadModel(
       transformers.GPT2Config(use_cache=False))
-  return _text(model, 128, "logits")
+  return text(model, 128, "logits")
 
 
 def gpt2_decode(past: int = 512) -> network.Network:
@@ -95,7 +95,7 @@ def t5() -> network.Network:
                               decoder_input_ids=(32,)))
 
 
-def _vision(model: Any, size: int, output: str) -> network.Network:
+def vision(model: Any, size: int, output: str) -> network.Network:
   """A model of images, channels first as these classes take them."""
   model({"pixel_values": tf.zeros((1, 3, size, size))})
   return network.Network(
@@ -106,22 +106,22 @@ def _vision(model: Any, size: int, output: str) -> network.Network:
 
 
 def vit() -> network.Network:
-  return _vision(transformers.TFViTForImageClassification(
+  return vision(transformers.TFViTForImageClassification(
       transformers.ViTConfig(num_labels=1000)), 224, "logits")
 
 
 def swin() -> network.Network:
-  return _vision(transformers.TFSwinForImageClassification(
+  return vision(transformers.TFSwinForImageClassification(
       transformers.SwinConfig(num_labels=1000)), 224, "logits")
 
 
 def segformer() -> network.Network:
-  return _vision(transformers.TFSegformerForSemanticSegmentation(
+  return vision(transformers.TFSegformerForSemanticSegmentation(
       transformers.SegformerConfig(num_labels=150)), 512, "logits")
 
 
 def mobilevit() -> network.Network:
-  return _vision(transformers.TFMobileViTForImageClassification(
+  return vision(transformers.TFMobileViTForImageClassification(
       transformers.MobileViTConfig(num_labels=1000)), 256, "logits")
 
 
