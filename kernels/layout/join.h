@@ -19,9 +19,9 @@ struct Join {
 };
 
 // Joins inputs first_input ... into output 0.
-absl::StatusOr<std::unique_ptr<Kernel>> JoinKernel(Join join, int first_input);
+absl::StatusOr<std::unique_ptr<Kernel>> JoinKernel(Join join, int first_input, int threads);
 // Splits input `input` into the outputs.
-absl::StatusOr<std::unique_ptr<Kernel>> SplitKernel(Join join, int input);
+absl::StatusOr<std::unique_ptr<Kernel>> SplitKernel(Join join, int input, int threads);
 
 }  // namespace tenon
 

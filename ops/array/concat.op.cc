@@ -77,7 +77,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Concat(PrepareContext& p) {
   for (int i = 0; i < args.count; ++i) {
     join.chunks.push_back(Product(p.input_shape(args.first + i), axis, rank));
   }
-  return JoinKernel(std::move(join), args.first);
+  return JoinKernel(std::move(join), args.first, p.services().threads);
 }
 
 template <Arguments (*arguments)(int)>
@@ -201,7 +201,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ParallelConcat(PrepareContext& p) {
   Join join;
   join.dtype = p.output_dtype(0);
   join.chunks.assign(static_cast<size_t>(p.num_inputs()), p.input_shape(0).num_elements());
-  return JoinKernel(std::move(join), 0);
+  return JoinKernel(std::move(join), 0, p.services().threads);
 }
 
 const OpRegistration parallel_concat({

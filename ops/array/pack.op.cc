@@ -30,7 +30,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Pack(PrepareContext& p) {
   join.dtype = p.output_dtype(0);
   join.outer = Product(part, 0, axis);
   join.chunks.assign(static_cast<size_t>(p.num_inputs()), Product(part, axis, part.rank()));
-  return JoinKernel(std::move(join), 0);
+  return JoinKernel(std::move(join), 0, p.services().threads);
 }
 
 absl::Status UnpackShape(ShapeContext& c) {
@@ -54,7 +54,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Unpack(PrepareContext& p) {
   join.dtype = p.input_dtype(0);
   join.outer = Product(whole, 0, axis);
   join.chunks.assign(static_cast<size_t>(p.num_outputs()), Product(whole, axis + 1, whole.rank()));
-  return SplitKernel(std::move(join), 0);
+  return SplitKernel(std::move(join), 0, p.services().threads);
 }
 
 const OpRegistration pack({

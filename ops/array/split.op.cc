@@ -86,7 +86,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeSplit(PrepareContext& p) {
   for (int i = 0; i < p.num_outputs(); ++i) {
     join.chunks.push_back(Product(p.output_shape(i), axis, in.rank()));
   }
-  return SplitKernel(std::move(join), value_input);
+  return SplitKernel(std::move(join), value_input, p.services().threads);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> Split(PrepareContext& p) {

@@ -62,6 +62,60 @@ TEST(SharedRows, GatherTakesEachSlice) {
   }
 }
 
+// parts[rows, width_i, inner], side by side on axis 1, and back.
+TEST(SharedRows, PartsAreJoinedAndSplit) {
+  struct Case {
+    int64_t rows, inner;
+    std::vector<int64_t> widths;
+  };
+  for (const Case& c : {Case{1, 1, {70000, 1, 30001}},
+                        {50001, 1, {1, 1, 1}},
+                        {9001, 5, {1, 0, 3}},
+                        {3, 20000, {1, 2}},
+                        {0, 4, {1, 2}},
+                        {7, 1, {0, 0}}}) {
+    std::vector<Tensor> parts;
+    int64_t width = 0;
+    for (const int64_t w : c.widths) {
+      const std::vector<int32_t> values =
+          Numbers(c.rows * w * c.inner, 1 << 30, static_cast<unsigned>(width));
+      parts.push_back(*Tensor::Allocate(DType::kInt32, Shape({c.rows, w, c.inner})));
+      std::copy(values.begin(), values.end(), parts.back().data<int32_t>());
+      width += w;
+    }
+    std::vector<int32_t> want;
+    for (int64_t r = 0; r < c.rows; ++r) {
+      for (size_t i = 0; i < parts.size(); ++i) {
+        const int64_t row = c.widths[i] * c.inner;
+        const int32_t* from = parts[i].data<int32_t>() + r * row;
+        want.insert(want.end(), from, from + row);
+      }
+    }
+    std::vector<Tensor> joined_inputs = parts;
+    joined_inputs.push_back(Tensor::Scalar<int32_t>(1));
+    const auto n = static_cast<int64_t>(parts.size());
+    for (const int threads : {1, 2, 5}) {
+      SCOPED_TRACE(threads);
+      const AttrMap attrs{{"T", DType::kInt32}, {"Tidx", DType::kInt32}, {"N", n}};
+      const auto joined = RunOp("ConcatV2", attrs, joined_inputs, threads);
+      ASSERT_TRUE(joined.ok()) << joined.status();
+      const Tensor& whole = (*joined)[0];
+      ASSERT_EQ(whole.shape(), Shape({c.rows, width, c.inner}));
+      EXPECT_TRUE(std::equal(want.begin(), want.end(), whole.data<int32_t>()));
+      const auto split =
+          RunOp("SplitV", {{"T", DType::kInt32}, {"Tlen", DType::kInt64}, {"num_split", n}},
+                {whole, Tensor::Vector<int64_t>(c.widths), Tensor::Scalar<int32_t>(1)}, threads);
+      ASSERT_TRUE(split.ok()) << split.status();
+      for (size_t i = 0; i < parts.size(); ++i) {
+        ASSERT_EQ((*split)[i].shape(), parts[i].shape());
+        EXPECT_TRUE(std::equal(parts[i].data<int32_t>(),
+                               parts[i].data<int32_t>() + parts[i].num_elements(),
+                               (*split)[i].data<int32_t>()));
+      }
+    }
+  }
+}
+
 // Letters, digits, white space, and other scripts, in rows of 0 to 40 characters.
 TEST(SharedRows, TokensOfScriptsAreThoseOfOneThread) {
   const std::vector<int32_t> kinds = Numbers(60000, 9, 3);
