@@ -276,9 +276,11 @@ void MultiplyBlock(const BlockedProduct& p) {
     const size_t column = p.column + j;
     return p.w + column / p.width * p.panel + column % p.width;
   };
-  for (size_t j = 0; j < p.columns; j += kVectors * lanes) {
-    const size_t next = j + kVectors * lanes;
-    const size_t columns = std::min(kVectors * lanes, p.columns - j);
+  for (size_t j = 0, next = 0; j < p.columns; j = next) {
+    // A tile does not go on into the next panel, also if the columns begin in the middle of one.
+    const size_t most = kVectors * lanes - (p.column + j) % (kVectors * lanes);
+    const size_t columns = std::min(most, p.columns - j);
+    next = j + columns;
     const size_t vectors = (columns + lanes - 1) / lanes, groups = groups_of(vectors);
     const bool whole = columns % lanes == 0;
     const float* const next_w = next < p.columns ? at(next) : p.next_w;

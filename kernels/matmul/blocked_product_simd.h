@@ -19,9 +19,9 @@ inline size_t EqualTerms(size_t k) {
 constexpr size_t CopiedRow(size_t terms) { return (terms + 31) / 32 * 32 + 16; }
 
 // out[rows, columns] (+)= a[rows, terms] * w[terms, column + columns], of which the first `column`
-// columns are left out; that is a multiple of BlockedLoops::columns. No size is 0. Element (k, j)
-// of w is at w + (j / width) * panel + k * width + j % width; columns up to the next multiple of
-// width are readable.
+// columns are left out: a multiple of 32, or of BlockedLoops::columns if that is less. No size is
+// 0. Element (k, j) of w is at w + (j / width) * panel + k * width + j % width; columns up to the
+// next multiple of width are readable.
 struct BlockedProduct {
   const float* a = nullptr;
   size_t a_row = 0;

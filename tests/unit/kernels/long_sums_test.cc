@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/matmul/blocked_product_simd.h"
 #include "tests/unit/kernels/nn_test_util.h"
 
 namespace tenon {
@@ -124,6 +125,42 @@ TEST(LongSums, TilesOfEverySize) {
       for (size_t i = 0; i < want.exact.size(); ++i) {
         ASSERT_NEAR(y[i], want.exact[i], 2e-6 * size)
             << "element " << i << ", " << got->implementation << ", " << threads << " threads";
+      }
+    }
+  }
+}
+
+// Columns may begin in the middle of a panel: where those of tiles do.
+TEST(LongSums, ColumnsFromTheMiddleOfAPanel) {
+  constexpr size_t kRows = 7, kTerms = 48, kWidth = 64, kPanels = 4;
+  const Tensor a = RandomTensor(DType::kFloat, {kRows, kTerms}, 1);
+  const Tensor w = RandomTensor(DType::kFloat, {kPanels, kTerms, kWidth}, 2);
+  for (const auto& [column, columns] : std::vector<std::pair<size_t, size_t>>{
+           {32, 224}, {96, 129}, {160, 96}, {160, 17}, {224, 32}}) {
+    SCOPED_TRACE(testing::Message() << columns << " columns from " << column);
+    std::vector<float> out(kRows * columns);
+    BlockedProduct p;
+    p.a = a.data<float>();
+    p.a_row = kTerms;
+    p.rows = kRows;
+    p.column = column;
+    p.columns = columns;
+    p.terms = kTerms;
+    p.w = w.data<float>();
+    p.width = kWidth;
+    p.panel = kTerms * kWidth;
+    p.out = out.data();
+    p.out_row = columns;
+    FindBlockedLoops().multiply(p);
+    for (size_t i = 0; i < kRows; ++i) {
+      for (size_t j = 0; j < columns; ++j) {
+        const size_t at = column + j;
+        double sum = 0;
+        for (size_t k = 0; k < kTerms; ++k) {
+          sum += double{p.a[i * kTerms + k]} *
+                 double{p.w[at / kWidth * p.panel + k * kWidth + at % kWidth]};
+        }
+        ASSERT_NEAR(out[i * columns + j], sum, 1e-5) << i << ", " << j;
       }
     }
   }
