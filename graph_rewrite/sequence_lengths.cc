@@ -25,11 +25,11 @@ bool IsAtLeastLongest(RuleContext& context, int64_t value, Endpoint lengths) {
   return std::all_of(all.begin(), all.end(), [&](int64_t length) { return length <= value; });
 }
 
-constexpr int kMostHops = 8;
+constexpr int kMostLengthHops = 8;
 
 // Whether a scalar is at least the largest of the lengths: it, or a maximum with it.
 bool IsAtLeastLongest(RuleContext& context, Endpoint scalar, Endpoint lengths, int hops = 0) {
-  if (hops > kMostHops) return false;
+  if (hops > kMostLengthHops) return false;
   const Node& n = context.node(scalar);
   if (n.op == "Maximum") {
     return std::any_of(n.inputs.begin(), n.inputs.end(),
@@ -48,7 +48,7 @@ bool IsAtLeastLongest(RuleContext& context, Endpoint scalar, Endpoint lengths, i
 // Whether two numbers of steps are computed alike.
 bool SameNumber(RuleContext& context, Endpoint a, Endpoint b, int hops = 0) {
   if (a == b) return true;
-  if (hops > kMostHops) return false;
+  if (hops > kMostLengthHops) return false;
   const Node &na = context.node(a), &nb = context.node(b);
   if (ScalarDimension(context, a) == ScalarDimension(context, b)) return true;
   if (na.op != nb.op) return false;

@@ -40,7 +40,7 @@ std::vector<std::string> Quotient(const std::string& name) {
   };
 }
 
-const RuleRegistration scaled({
+const RuleRegistration scaled_rms_norm({
     .name = "FuseRmsNormScaled",
     .doc = "x / sqrt(mean(x^2) + eps) * gamma",
     .phase = Phase::kFuse,

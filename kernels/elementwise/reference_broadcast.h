@@ -3,6 +3,7 @@
 #ifndef TENON_KERNELS_ELEMENTWISE_REFERENCE_BROADCAST_H_
 #define TENON_KERNELS_ELEMENTWISE_REFERENCE_BROADCAST_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -52,6 +53,34 @@ class Broadcast {
         for (size_t o = 0; o < kMaxOperands; ++o) tile.offset[o] -= dim.stride[o] * dim.size;
       }
       if (d == 0) return true;
+    }
+  }
+
+  // Calls f(const Tile&) for tiles that make up the output's elements [begin, end), in order.
+  template <typename F>
+  void ForEachTileOf(int64_t begin, int64_t end, F&& f) const {
+    while (begin < end) {
+      const int64_t row = begin / first_.cols, column = begin % first_.cols;
+      const int64_t row_of_tile = row % first_.rows;
+      Tile tile = first_;
+      tile.out = begin;
+      if (column != 0 || end - begin < first_.cols) {
+        tile.rows = 1;
+        tile.cols = std::min(first_.cols - column, end - begin);
+      } else {
+        tile.rows = std::min(first_.rows - row_of_tile, (end - begin) / first_.cols);
+      }
+      int64_t rest = row / first_.rows;
+      for (size_t d = dims_.size(); d-- > 0; rest /= dims_[d].size) {
+        for (size_t o = 0; o < kMaxOperands; ++o) {
+          tile.offset[o] += rest % dims_[d].size * dims_[d].stride[o];
+        }
+      }
+      for (size_t o = 0; o < kMaxOperands; ++o) {
+        tile.offset[o] += row_of_tile * first_.row_stride[o] + column * first_.col_stride[o];
+      }
+      f(static_cast<const Tile&>(tile));
+      begin += tile.rows * tile.cols;
     }
   }
 

@@ -1,7 +1,7 @@
 // SelectV2 (NumPy broadcasting) and Select (a condition with the values' shape, a scalar, or one
 // bool per row).
-#include "kernels/elementwise/reference_broadcast.h"
-#include "kernels/layout/visit_elements.h"
+#include "kernels/elementwise/select.h"
+
 #include "ops/op.h"
 
 namespace tenon {
@@ -30,35 +30,8 @@ absl::Status SelectShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> MakeSelect(PrepareContext& p, const Shape& condition) {
-  const Broadcast space(p.output_shape(0), {condition, p.input_shape(1), p.input_shape(2)});
-  const DType dtype = p.output_dtype(0);
-  return MakeKernel([space, dtype](RunContext& run) {
-    VisitElements(dtype, [&]<typename T>() {
-      space.ForEachTile([&](const Tile& tile) {
-        const bool* c = run.input<bool>(0) + tile.offset[0];
-        const T* a = run.input<T>(1) + tile.offset[1];
-        const T* b = run.input<T>(2) + tile.offset[2];
-        T* out = run.output<T>(0) + tile.out;
-        const auto& step = tile.col_stride;
-        for (int64_t r = 0; r < tile.rows; ++r) {
-          for (int64_t i = 0; i < tile.cols; ++i) {
-            out[i] = c[i * step[0]] ? a[i * step[1]] : b[i * step[2]];
-          }
-          c += tile.row_stride[0];
-          a += tile.row_stride[1];
-          b += tile.row_stride[2];
-          out += tile.cols;
-        }
-        return true;
-      });
-    });
-    return absl::OkStatus();
-  });
-}
-
 absl::StatusOr<std::unique_ptr<Kernel>> SelectV2Reference(PrepareContext& p) {
-  return MakeSelect(p, p.input_shape(0));
+  return SelectKernel(p, p.input_shape(0));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> SelectReference(PrepareContext& p) {
@@ -66,7 +39,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> SelectReference(PrepareContext& p) {
   if (condition.rank() == 1) {
     while (condition.rank() < p.output_shape(0).rank()) condition.push_back(1);
   }
-  return MakeSelect(p, condition);
+  return SelectKernel(p, condition);
 }
 
 const OpRegistration select_v2({

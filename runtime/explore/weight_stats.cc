@@ -11,15 +11,15 @@ namespace tenon {
 namespace {
 
 // Elements are summed up in pieces, so that sums of many millions keep their digits.
-constexpr size_t kPiece = 4096;
+constexpr size_t kSummedTogether = 4096;
 
 template <typename T>
 void Measure(absl::Span<const T> values, WeightStats& stats) {
   const auto number = [](T v) { return static_cast<double>(ToCompute(v)); };
   double sum = 0, squares = 0;
-  for (size_t begin = 0; begin < values.size(); begin += kPiece) {
+  for (size_t begin = 0; begin < values.size(); begin += kSummedTogether) {
     double piece = 0, piece_squares = 0;
-    for (const T v : values.subspan(begin, kPiece)) {
+    for (const T v : values.subspan(begin, kSummedTogether)) {
       const double x = number(v);
       if (!std::isfinite(x)) {
         ++stats.nonfinite;

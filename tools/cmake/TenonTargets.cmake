@@ -67,7 +67,8 @@ endfunction()
 
 # tenon_batches(RESULT N [APART folder or file… | ONLY folder…] SOURCES file…): sets RESULT to generated sources that include the given
 # ones, up to N of one folder each. A small source takes most of its time for templates that all of its
-# neighbors instantiate too. Names in anonymous namespaces must differ within a folder; sources
+# neighbors instantiate too: 20 at a time take three fifths of the time of 4 to 6. Where most of the time goes into
+# loops over elements (kernels, ops), large batches gain nothing. Names in anonymous namespaces must differ within a folder; sources
 # that are APART, or outside of the folders ONLY, and those of vector code (_simd.cc, which have options of
 # their own) stay as they are. The generated text names no absolute path, for ccache.
 # With TENON_BATCHES off, RESULT is the sources themselves.

@@ -116,6 +116,49 @@ TEST(SharedRows, PartsAreJoinedAndSplit) {
   }
 }
 
+// Every combination of operands that have an axis of the output, or one element for it.
+TEST(SharedRows, SelectBroadcasts) {
+  const Shape out({40, 3, 150});
+  std::mt19937 rng(5);
+  for (int kinds = 0; kinds < 512; ++kinds) {
+    SCOPED_TRACE(kinds);
+    std::vector<Tensor> inputs;
+    std::vector<Shape> shapes;
+    for (int o = 0; o < 3; ++o) {
+      Shape shape;
+      for (int d = 0; d < 3; ++d) shape.push_back((kinds >> (3 * o + d) & 1) != 0 ? 1 : out.dim(d));
+      shapes.push_back(shape);
+      inputs.push_back(*Tensor::Allocate(o == 0 ? DType::kBool : DType::kInt32, shape));
+      for (int64_t i = 0; i < shape.num_elements(); ++i) {
+        if (o == 0) {
+          inputs[0].data<bool>()[i] = rng() % 2 != 0;
+        } else {
+          inputs.back().data<int32_t>()[i] = static_cast<int32_t>(rng());
+        }
+      }
+    }
+    const auto position = [&](size_t o, int64_t i, int64_t j, int64_t k) {
+      const auto at = [&](int d, int64_t index) { return shapes[o].dim(d) == 1 ? 0 : index; };
+      return (at(0, i) * shapes[o].dim(1) + at(1, j)) * shapes[o].dim(2) + at(2, k);
+    };
+    for (const int threads : {1, 3}) {
+      const auto got = RunOp("SelectV2", {{"T", DType::kInt32}}, inputs, threads);
+      ASSERT_TRUE(got.ok()) << got.status();
+      const Shape& shape = (*got)[0].shape();
+      const int32_t* y = (*got)[0].data<int32_t>();
+      for (int64_t i = 0; i < shape.dim(0); ++i) {
+        for (int64_t j = 0; j < shape.dim(1); ++j) {
+          for (int64_t k = 0; k < shape.dim(2); ++k, ++y) {
+            const size_t from = inputs[0].data<bool>()[position(0, i, j, k)] ? 1 : 2;
+            ASSERT_EQ(*y, inputs[from].data<int32_t>()[position(from, i, j, k)])
+                << i << ", " << j << ", " << k;
+          }
+        }
+      }
+    }
+  }
+}
+
 // Letters, digits, white space, and other scripts, in rows of 0 to 40 characters.
 TEST(SharedRows, TokensOfScriptsAreThoseOfOneThread) {
   const std::vector<int32_t> kinds = Numbers(60000, 9, 3);
