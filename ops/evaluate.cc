@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "env/cpu.h"
 #include "env/flush_denormals.h"
 #include "env/status.h"
 #include "ops/owned_outputs.h"
@@ -41,6 +42,8 @@ absl::Status CheckSizes(const std::vector<TensorSpec>& outputs) {
 
 absl::StatusOr<std::vector<TensorSpec>> InferByName(const Node& node,
                                                     absl::Span<const TensorSpec> inputs) {
+  static const absl::Status* const cpu = new absl::Status(CheckCpu());
+  TENON_RETURN_IF_ERROR(*cpu);
   const OpLookup op = FindOp(node.op);
   if (!op) return Unimplemented(NodeLabel(node), ": op is not implemented");
   TENON_ASSIGN_OR_RETURN(std::vector<TensorSpec> outputs, InferOutputs(*op.info, node, inputs));

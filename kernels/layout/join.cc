@@ -29,6 +29,7 @@ void CopyParts(RunContext& run, const Join& join, int64_t width, int first, int 
   constexpr int64_t kBlockBytes = 16384;
   constexpr double kNsPerByte = 0.1, kNsPerPiece = 2;
   constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  if (join.outer == 0 || width == 0) return;  // then the other one may be too large to count bytes
   // Elements [offset, offset + count) of rows [row, row + rows) of part i, which begins at `start`.
   const auto copy = [&](size_t i, int64_t start, int64_t offset, int64_t count, int64_t row,
                         int64_t rows) {
@@ -69,23 +70,28 @@ void CopyParts(RunContext& run, const Join& join, int64_t width, int first, int 
 }
 
 template <Direction direction>
-absl::StatusOr<std::unique_ptr<Kernel>> CopyKernel(Join join, int first, int threads) {
+absl::StatusOr<std::unique_ptr<Kernel>> CopyKernel(Join join, int first, int threads,
+                                                   const char* name) {
   const int64_t width = std::accumulate(join.chunks.begin(), join.chunks.end(), int64_t{0});
-  return MakeKernel([join = std::move(join), width, first, threads](RunContext& run) {
-    VisitElements(join.dtype,
-                  [&]<typename T>() { CopyParts<direction, T>(run, join, width, first, threads); });
-    return absl::OkStatus();
-  });
+  return MakeKernel(
+      [join = std::move(join), width, first, threads](RunContext& run) {
+        VisitElements(join.dtype, [&]<typename T>() {
+          CopyParts<direction, T>(run, join, width, first, threads);
+        });
+        return absl::OkStatus();
+      },
+      name);
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kernel>> JoinKernel(Join join, int first_input, int threads) {
-  return CopyKernel<Direction::kToWhole>(std::move(join), first_input, threads);
+absl::StatusOr<std::unique_ptr<Kernel>> JoinKernel(Join join, int first_input, int threads,
+                                                   const char* implementation) {
+  return CopyKernel<Direction::kToWhole>(std::move(join), first_input, threads, implementation);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> SplitKernel(Join join, int input, int threads) {
-  return CopyKernel<Direction::kFromWhole>(std::move(join), input, threads);
+  return CopyKernel<Direction::kFromWhole>(std::move(join), input, threads, "reference");
 }
 
 }  // namespace tenon

@@ -19,7 +19,8 @@ struct Join {
 };
 
 // Joins inputs first_input ... into output 0.
-absl::StatusOr<std::unique_ptr<Kernel>> JoinKernel(Join join, int first_input, int threads);
+absl::StatusOr<std::unique_ptr<Kernel>> JoinKernel(Join join, int first_input, int threads,
+                                                   const char* implementation = "reference");
 // Splits input `input` into the outputs.
 absl::StatusOr<std::unique_ptr<Kernel>> SplitKernel(Join join, int input, int threads);
 

@@ -73,8 +73,8 @@ struct Moves {
   bool a = false, b = false, out = false;
 };
 
-// The product with these tensors in orders in which it is one of matrices. `columns_first`: the
-// output's rows are columns, and b is the source.
+// The product with these tensors in orders in which it is one of matrices. An output that is
+// transposed is first [batch, rows, columns], or [batch, columns, rows] if `columns_first`.
 LabeledProduct Moved(const LabeledProduct& p, Moves moves, bool columns_first) {
   const auto in_both = [&p](int label) { return IsIn(p.a, label) && IsIn(p.b, label); };
   const auto in_out = [&p](int label) { return IsIn(p.out, label); };
@@ -112,21 +112,28 @@ bool HasMatrices(const LoweredProduct& lowered) {
 struct Rearrangement {
   Moves moves;
   LabeledProduct product;
-  int64_t elements = 0;  // that are transposed
+  int64_t cost = 0;
 };
 
 int64_t CountOf(const LabeledTensor& t) { return ShapeOf(t).num_elements(); }
 
-// The rearrangement that transposes the fewest elements.
-std::optional<Rearrangement> BestRearrangement(const LabeledProduct& p, ElementType type) {
+// The rearrangement that transposes the fewest elements. Those of a constant count more, because
+// its weights are then not packed.
+std::optional<Rearrangement> BestRearrangement(const PrepareContext& context,
+                                               const LabeledProduct& p, ElementType type) {
+  constexpr int64_t kConstantCost = 8;
+  const auto cost = [&](int input, const LabeledTensor& t) {
+    return CountOf(t) * (context.constant(input) == nullptr ? 1 : kConstantCost);
+  };
   std::optional<Rearrangement> best;
   for (int bits = 1; bits < 16; ++bits) {
     const Moves moves{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0};
-    if ((bits & 7) == 0) continue;
-    Rearrangement plan{moves, Moved(p, moves, (bits & 8) != 0)};
-    plan.elements = (moves.a ? CountOf(p.a) : 0) + (moves.b ? CountOf(p.b) : 0) +
-                    (moves.out ? CountOf(p.out) : 0);
-    if (best.has_value() && best->elements <= plan.elements) continue;
+    const bool columns_first = (bits & 8) != 0;
+    if (columns_first && !moves.out) continue;
+    Rearrangement plan{moves, Moved(p, moves, columns_first)};
+    plan.cost = (moves.a ? cost(0, p.a) : 0) + (moves.b ? cost(1, p.b) : 0) +
+                (moves.out ? CountOf(p.out) : 0);
+    if (best.has_value() && best->cost <= plan.cost) continue;
     const absl::StatusOr<LoweredProduct> lowered = LowerProduct(plan.product, type);
     if (lowered.ok() && HasMatrices(*lowered)) best = std::move(plan);
   }
@@ -201,29 +208,29 @@ absl::StatusOr<std::unique_ptr<Kernel>> RearrangedProductKernel(PrepareContext& 
       SumsAlone(product.b, product.a, product.out)) {
     return Unimplemented("one operand, a diagonal, or a sum over one operand alone");
   }
-  std::optional<Rearrangement> plan = BestRearrangement(product, type);
+  std::optional<Rearrangement> plan = BestRearrangement(p, product, type);
   if (!plan.has_value()) return Unimplemented("no order makes it a product of matrices");
 
   size_t scratch = 0;
-  const auto move = [&](const LabeledTensor& from, const LabeledTensor& to,
-                        const LabeledTensor& kept) -> absl::StatusOr<Move> {
+  const auto move = [&](const LabeledTensor& from,
+                        const LabeledTensor& to) -> absl::StatusOr<Move> {
     Move m{nullptr, scratch};
     TENON_ASSIGN_OR_RETURN(m.transpose, TransposeOf(ShapeOf(from), Permutation(from, to),
                                                     SizeOf(type), p.services().threads));
-    const size_t bytes = static_cast<size_t>(CountOf(kept)) * SizeOf(type);
+    const size_t bytes = static_cast<size_t>(CountOf(to)) * SizeOf(type);
     scratch += (bytes + kAlignment - 1) / kAlignment * kAlignment;
     return m;
   };
   const LabeledProduct& to = plan->product;
   Move a, b, out;
   if (plan->moves.a) {
-    TENON_ASSIGN_OR_RETURN(a, move(product.a, to.a, to.a));
+    TENON_ASSIGN_OR_RETURN(a, move(product.a, to.a));
   }
   if (plan->moves.b) {
-    TENON_ASSIGN_OR_RETURN(b, move(product.b, to.b, to.b));
+    TENON_ASSIGN_OR_RETURN(b, move(product.b, to.b));
   }
   if (plan->moves.out) {
-    TENON_ASSIGN_OR_RETURN(out, move(to.out, product.out, to.out));
+    TENON_ASSIGN_OR_RETURN(out, move(to.out, product.out));
   }
 
   // The node as the inner kernel sees it: a constant that is transposed is none.

@@ -52,7 +52,7 @@ void Release(const FlatPlan& plan, const FlatStep& step, ExecState& state) {
 // Gives the step's outputs the memory of its inputs, or memory of their own.
 absl::Status TakeMemory(const FlatPlan& plan, const FlatStep& step, Execution& run) {
   for (int i = step.take_begin; i < step.take_end; ++i) {
-    const Take& take = plan.takes[static_cast<size_t>(i)];
+    const auto& take = plan.takes[static_cast<size_t>(i)];
     Tensor* const input = run.Slot(take.from, take.input);
     Tensor output;
     if (input != nullptr && input->OwnsAlone()) {

@@ -8,7 +8,7 @@ set(CMAKE_PCH_PROLOGUE "")
 # the sources include; PCH_OF: a lower layer's, which must be optimized in the same way, because GCC compiles with the
 # optimization of the precompiled header.
 # FOLDERS: the sources of these folders only; EXCLUDE: all but those of these folders.
-# OPTIMIZE: `once` for code that runs once for a model, `loops` for loops over elements (tenon_optimize).
+# OPTIMIZE: less than -O3 (tenon_optimize).
 # TOGETHER: compiles the sources of a folder in batches of n (tenon_batches), but for the folders APART, or in the
 # folders ONLY.
 function(tenon_layer NAME)
@@ -47,7 +47,7 @@ function(tenon_layer NAME)
 endfunction()
 
 # tenon_optimize(TARGET once|loops): less than -O3 in a release, for a third less compile time. `once` is for code that
-# runs once for a model, such as reading and rewriting it; `loops` also vectorizes loops and inlines functions.
+# seldom runs, such as reading and rewriting a model; `loops` also vectorizes loops and inlines functions.
 function(tenon_optimize TARGET WAY)
   set(options -O1)
   if(WAY STREQUAL loops AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
@@ -144,6 +144,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   target_compile_options(tenon_options INTERFACE -Wno-unknown-warning-option)  # GCC's, above
+endif()
+if(TENON_SANITIZE MATCHES thread)
+  # Eigen's own parallel regions tell ThreadSanitizer nothing of their barriers (env/team.cc).
+  target_compile_definitions(tenon_options INTERFACE EIGEN_DONT_PARALLELIZE)
 endif()
 if(TENON_SANITIZE)
   target_compile_options(tenon_options INTERFACE -fsanitize=${TENON_SANITIZE} -fno-omit-frame-pointer -g)
