@@ -106,6 +106,12 @@ const C* Gather(const void* operand, const Axes& keep, const Axes& sum, bool con
     if (sum.empty() && IsDense(keep)) return reinterpret_cast<const C*>(data);
   }
   storage.reserve(static_cast<size_t>(NumElements(keep)));
+  if (sum.empty()) {
+    ForEachOffset(keep, [&](int64_t offset) {
+      storage.push_back(Conjugate(Converted<C>(data[offset]), conjugate));
+    });
+    return storage.data();
+  }
   ForEachOffset(keep, [&](int64_t base) {
     C total(0);
     ForEachOffset(sum, [&](int64_t offset) {
