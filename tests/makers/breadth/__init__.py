@@ -12,11 +12,11 @@ MODULES = {
     "structures": ["pointnet", "graph_network", "c3d", "convlstm", "eegnet",
                    "nerf", "siren", "tabular", "suppression"],
     "language": ["albert", "roberta", "electra", "mpnet", "roformer", "convbert",
-                "mobilebert", "funnel", "deberta", "deberta_v2", "xlnet", "xlm",
-                "longformer", "esm", "bart", "marian", "led", "gptj", "opt", "mistral",
-                "ctrl"],
+                 "mobilebert", "funnel", "deberta", "deberta_v2", "xlnet", "xlm",
+                 "longformer", "esm", "bart", "marian", "led", "gptj", "opt", "mistral",
+                 "ctrl"],
     "seeing": ["data2vec", "deit", "cvt", "efficientformer", "convnextv2", "regnet",
-              "sam", "clip", "hubert", "speech_to_text"],
+               "sam", "clip", "hubert", "speech_to_text"],
 }
 
 NETWORKS = {f: (m, f) for m, functions in MODULES.items() for f in functions}

@@ -91,15 +91,9 @@ def clip() -> network.Network:
 
 
 def hubert() -> network.Network:
-  model = transformers.TFHubertModel(transformers.HubertConfig(
-      num_hidden_layers=_LAYERS))
-  samples = 16000
-  model({"input_values": tf.zeros((1, samples))})
-  return network.Network(
-      call=lambda **x: model(x, training=False)["last_hidden_state"],
-      variables=model.variables,
-      specs={"input_values": tf.TensorSpec((None, samples), tf.float32)},
-      inputs=network.normal(input_values=(samples,)))
+  """One second of sound."""
+  return hugging_face.sound(transformers.TFHubertModel(
+      transformers.HubertConfig(num_hidden_layers=_LAYERS)), 16000)
 
 
 def speech_to_text() -> network.Network:

@@ -37,12 +37,12 @@ def text(model: Any, tokens: int, output: str) -> network.Network:
 
 def bert() -> network.Network:
   return text(transformers.TFBertModel(transformers.BertConfig()), 128,
-               "last_hidden_state")
+              "last_hidden_state")
 
 
 def distilbert() -> network.Network:
   return text(transformers.TFDistilBertModel(transformers.DistilBertConfig()),
-               128, "last_hidden_state")
+              128, "last_hidden_state")
 
 
 def gpt2_prefill() -> network.Network:
@@ -125,16 +125,20 @@ def mobilevit() -> network.Network:
       transformers.MobileViTConfig(num_labels=1000)), 256, "logits")
 
 
-def wav2vec2() -> network.Network:
-  """Two seconds of sound."""
-  model = transformers.TFWav2Vec2Model(transformers.Wav2Vec2Config())
-  samples = 32000
+def sound(model: Any, samples: int) -> network.Network:
+  """A model of sound at 16,000 samples per second."""
   model({"input_values": tf.zeros((1, samples))})
   return network.Network(
       call=lambda **x: model(x, training=False)["last_hidden_state"],
       variables=model.variables,
       specs={"input_values": tf.TensorSpec((None, samples), tf.float32)},
       inputs=network.normal(input_values=(samples,)))
+
+
+def wav2vec2() -> network.Network:
+  """Two seconds."""
+  return sound(transformers.TFWav2Vec2Model(transformers.Wav2Vec2Config()),
+               32000)
 
 
 def whisper() -> network.Network:
