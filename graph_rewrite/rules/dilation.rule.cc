@@ -4,13 +4,17 @@
 // With p the padded size, a multiple of the block r: each of r phases, every r-th element, is
 // convolved by itself, which gives p/r - k + 1 results, and these are interleaved again. Result i
 // is the sum over j of w[j] * padded[i + r * j], as in a convolution of dilation r. Crops remove
-// results at the ends, as less padding would.
+// results at the ends, as less padding would. Sizes need not be known: for them the libraries pad
+// up to the next multiple of the block, and crop as much again.
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "graph_rewrite/elements.h"
+#include "graph_rewrite/integer_sum.h"
 #include "graph_rewrite/rule.h"
 
 namespace tenon {
@@ -21,15 +25,17 @@ struct Dilation {
   int64_t rate = 1, before = 0, after = 0;
 };
 
-absl::StatusOr<std::vector<int64_t>> BlockIntegers(RuleContext& context, const Node& n, size_t slot,
-                                                   size_t count) {
-  const Tensor* t = n.inputs.size() > slot ? context.Constant(n.inputs[slot]) : nullptr;
-  if (t == nullptr) return WhyNot("blocks, paddings or crops are not constant");
-  auto values = IntegerValues(*t);
-  if (values.ok() && count != 0 && values->size() != count) {
-    return WhyNot("paddings and blocks are of different lengths");
-  }
-  return values;
+// The number of elements before (`side` 0) or after dimension `i` that a blocking node pads or
+// crops: its input 2 has a row for each dimension.
+std::optional<IntegerSum> Margin(RuleContext& context, const Node& n, size_t i, size_t side) {
+  return ElementSum(context, n.inputs[2], static_cast<int64_t>(2 * i + side));
+}
+
+// What `pads` exceed `crops` by, if that is the same number for all sizes.
+std::optional<int64_t> Excess(const IntegerSum& pads, const IntegerSum& crops) {
+  IntegerSum rest = pads;
+  if (!rest.Add(crops, -1) || !rest.terms.empty()) return std::nullopt;
+  return rest.constant;
 }
 
 // Whether it is a dense convolution of images with the channels last.
@@ -53,29 +59,42 @@ absl::Status IsDense(const Node& conv) {
 // `x` is what SpaceToBatchND reads.
 absl::StatusOr<std::vector<Dilation>> ReadDilations(RuleContext& context, const Node& to_batch,
                                                     const Node& to_space, const Shape& x) {
-  auto blocks = BlockIntegers(context, to_batch, 1, 0);
-  if (!blocks.ok()) return blocks.status();
-  const size_t n = blocks->size();
-  auto after = BlockIntegers(context, to_space, 1, n);
-  if (!after.ok()) return after.status();
-  if (*blocks != *after) return WhyNot("it puts together other blocks than were taken apart");
-  auto pads = BlockIntegers(context, to_batch, 2, 2 * n);
-  if (!pads.ok()) return pads.status();
-  auto crops = BlockIntegers(context, to_space, 2, 2 * n);
-  if (!crops.ok()) return crops.status();
-  if (!x.has_rank() || static_cast<size_t>(x.rank()) < n + 1) return WhyNot("its rank is unknown");
-  std::vector<Dilation> dilations;
-  for (size_t i = 0; i < n; ++i) {
-    const int64_t size = x.dim(static_cast<int>(i) + 1);
-    const int64_t before = (*pads)[2 * i], behind = (*pads)[2 * i + 1];
-    const Dilation d{(*blocks)[i], before - (*crops)[2 * i], behind - (*crops)[2 * i + 1]};
-    if (d.rate < 1 || before < 0 || behind < 0 || (*crops)[2 * i] < 0 || (*crops)[2 * i + 1] < 0) {
-      return WhyNot("a block, padding or crop is negative");
+  if (to_batch.inputs.size() != 3 || to_space.inputs.size() != 3)
+    return WhyNot("inputs are missing");
+  const std::vector<int64_t> blocks = ConstantIntegers(context, to_batch.inputs[1]);
+  if (blocks.empty()) return WhyNot("the blocks are not constant");
+  if (blocks != ConstantIntegers(context, to_space.inputs[1])) {
+    return WhyNot("it puts together other blocks than were taken apart");
+  }
+  if (!x.has_rank() || static_cast<size_t>(x.rank()) < blocks.size() + 1) {
+    return WhyNot("its rank is unknown");
+  }
+  for (const Node* n : {&to_batch, &to_space}) {
+    if (context.shapes.shape(n->inputs[2]) != Shape({static_cast<int64_t>(blocks.size()), 2})) {
+      return WhyNot("paddings and blocks are of different lengths");
     }
-    if (size < 0 || (size + before + behind) % d.rate != 0) {
+  }
+  std::vector<Dilation> dilations;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    Dilation d{blocks[i]};
+    IntegerSum padded = SizeSum(context, to_batch.inputs[0], static_cast<int>(i) + 1);
+    for (size_t side : {0, 1}) {
+      const auto pads = Margin(context, to_batch, i, side),
+                 crops = Margin(context, to_space, i, side);
+      if (!pads.has_value() || !crops.has_value() || !padded.Add(*pads, 1)) {
+        return WhyNot("paddings or crops are not known");
+      }
+      if (d.rate < 1 || !IsNotNegative(context, *pads) || !IsNotNegative(context, *crops)) {
+        return WhyNot("a block, padding or crop is, or may be, negative");
+      }
+      const auto excess = Excess(*pads, *crops);
+      if (!excess.has_value()) return WhyNot("what it pads beyond the crops depends on the data");
+      if (*excess < 0) return WhyNot("it crops more than was padded");
+      (side == 0 ? d.before : d.after) = *excess;
+    }
+    if (!IsMultipleOf(context, padded, d.rate)) {
       return WhyNot("the padded size is not known to be a multiple of the block");
     }
-    if (d.before < 0 || d.after < 0) return WhyNot("it crops more than was padded");
     dilations.push_back(d);
   }
   return dilations;
