@@ -4,6 +4,7 @@
 
 #include "absl/hash/hash.h"
 #include "runtime/execution/flat_plan.h"
+#include "runtime/plan/branch_forms.h"
 
 namespace tenon {
 namespace {
@@ -17,6 +18,7 @@ struct Query {
       hash = t.dtype() == DType::kVariant ? absl::HashOf(hash, t.dtype(), FeedShape(t))
                                           : absl::HashOf(hash, t.dtype(), t.shape());
     }
+    for (size_t i : by_value) hash = absl::HashOf(hash, Value(i));
     return hash;
   }
   bool Asks(const std::vector<TensorSpec>& key) const {
@@ -26,15 +28,20 @@ struct Query {
                           return a.dtype == DType::kVariant && a.shape == FeedShape(b);
                         }
                         return a.dtype == b.dtype() && a.shape == b.shape();
-                      });
+                      }) &&
+           std::all_of(by_value.begin(), by_value.end(),
+                       [&](size_t i) { return key[i].value == Value(i); });
   }
   std::vector<TensorSpec> MakeKey() const {
     std::vector<TensorSpec> key;
     for (const Tensor& t : feeds) key.push_back({t.dtype(), FeedShape(t), nullptr});
+    for (size_t i : by_value) key[i].value = Value(i);
     return key;
   }
+  const Tensor* Value(size_t i) const { return KnownBool(feeds[i]); }
 
   absl::Span<const Tensor> feeds;
+  absl::Span<const size_t> by_value;
 };
 
 struct GeneralQuery {
@@ -61,12 +68,12 @@ struct GeneralQuery {
 template <typename P>
 absl::StatusOr<std::shared_ptr<const P>> PlanCache<P>::Get(absl::Span<const Tensor> feeds,
                                                            Build build) {
-  return cache_.GetOrBuild(Query{feeds}, build);
+  return cache_.GetOrBuild(Query{feeds, by_value_}, build);
 }
 
 template <typename P>
 std::shared_ptr<const P> PlanCache<P>::GetIfReady(absl::Span<const Tensor> feeds) {
-  return cache_.GetIfReady(Query{feeds});
+  return cache_.GetIfReady(Query{feeds, by_value_});
 }
 
 template <typename P>

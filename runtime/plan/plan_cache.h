@@ -1,10 +1,12 @@
-// The plans of a session, one per set of input dtypes and shapes: a BoundedCache
-// (env/bounded_cache.h).
+// The plans of a session, one per set of input dtypes and shapes, and values of the boolean inputs
+// that decide branches: a BoundedCache (env/bounded_cache.h).
 #ifndef TENON_RUNTIME_PLAN_PLAN_CACHE_H_
 #define TENON_RUNTIME_PLAN_PLAN_CACHE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -27,6 +29,9 @@ class PlanCache {
   // plans hold.
   PlanCache(int64_t max_entries, int64_t max_bytes)
       : cache_(CacheLimits{.entries = max_entries, .bytes = max_bytes, .keep_one = true}) {}
+
+  // Feeds at these positions have plans of their own by value (KnownBool). Before the first Get.
+  void DistinguishValues(std::vector<size_t> feeds) { by_value_ = std::move(feeds); }
 
   // The plan for these feeds (an invalid tensor: not fed).
   absl::StatusOr<std::shared_ptr<const P>> Get(absl::Span<const Tensor> feeds, Build build);
@@ -59,6 +64,7 @@ class PlanCache {
     HashMap<const PreparedKernel*, Count> kernels_;
   };
 
+  std::vector<size_t> by_value_;
   BoundedCache<Key, P, Weigher> cache_;
 };
 

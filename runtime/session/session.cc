@@ -67,7 +67,9 @@ int Session::threads() const { return state_->services.threads; }
 CacheStats Session::plan_stats() const { return state_->plans.stats(); }
 CacheStats Session::function_plan_stats() const {
   CacheStats stats;
-  state_->model->bodies().ForEach([&](const Body& body) { stats += body.plan_stats(); });
+  state_->ForEachModel([&](const ModelState& model) {
+    model.bodies().ForEach([&](const Body& body) { stats += body.plan_stats(); });
+  });
   return stats;
 }
 CacheStats Session::kernel_stats() const { return state_->kernels.stats(); }
@@ -84,10 +86,12 @@ absl::Status Session::split_status() const {
 
 SessionBytes Session::bytes() const {
   SessionBytes bytes;
-  state_->model->AddBytes(bytes.weights, bytes.packed);
-  bytes.plans =
-      state_->plans.bytes() + static_cast<int64_t>(state_->model->states()->arena_bytes());
-  state_->model->bodies().ForEach([&](const Body& body) { bytes.plans += body.plan_bytes(); });
+  bytes.plans = state_->plans.bytes();
+  state_->ForEachModel([&](const ModelState& model) {
+    model.AddBytes(bytes.weights, bytes.packed);
+    bytes.plans += static_cast<int64_t>(model.states()->arena_bytes());
+    model.bodies().ForEach([&](const Body& body) { bytes.plans += body.plan_bytes(); });
+  });
   bytes.primitives = std::max(state_->primitives.statistics().bytes, state_->kernels.stats().bytes);
   return bytes;
 }
@@ -139,6 +143,11 @@ Session::Feeds Session::FeedsOf(absl::Span<const Tensor> inputs) const {
     feeds.specs.push_back({t.dtype(), t.shape(), omitted ? &value : nullptr});
     feeds.free_rows.push_back(!omitted && shape.has_rank() && shape.rank() > 0 && shape.dim(0) < 0);
   }
+  if (state_->forms != nullptr) {
+    for (size_t i : state_->forms->inputs()) {
+      if (inputs[i].valid()) feeds.specs[i].value = KnownBool(inputs[i]);
+    }
+  }
   return feeds;
 }
 
@@ -152,15 +161,22 @@ absl::Status Session::CheckRowsApart(absl::Span<const Tensor> inputs) const {
 
 absl::StatusOr<std::shared_ptr<const Plan>> Session::BuildPlanFor(const Feeds& feeds) {
   State& state = *state_;
-  auto split =
-      BuildSplitPlan(state.model, feeds.specs, feeds.free_rows, state.services, state.kernels);
+  std::shared_ptr<const ModelState> model = state.model;
+  if (state.forms != nullptr) {
+    auto form =
+        state.forms->For(feeds.specs, [&](Graph graph) { return RewriteForm(std::move(graph)); });
+    if (absl::IsResourceExhausted(form.status())) return form.status();
+    // A form is for speed alone, too.
+    if (form.ok() && *form != nullptr) model = *std::move(form);
+  }
+  auto split = BuildSplitPlan(model, feeds.specs, feeds.free_rows, state.services, state.kernels);
   if (split.ok() && *split != nullptr) return *std::move(split);
   if (!split.ok()) {
     // Parts are for speed alone: the model still runs.
     MutexLock lock(&state.split_mutex);
     state.split_status = split.status();
   }
-  return BuildPlan(state.model, feeds.specs, state.services, state.kernels);
+  return BuildPlan(model, feeds.specs, state.services, state.kernels);
 }
 
 void Session::Remember(absl::Span<const Tensor> inputs, const std::shared_ptr<const Plan>& plan) {

@@ -26,6 +26,7 @@
 
 namespace tenon {
 
+class ModelState;
 struct DiskCacheEntry;
 
 struct SessionOptions {
@@ -189,6 +190,8 @@ class Session {
                                                  const RunOptions& options);
   absl::StatusOr<std::vector<Tensor>> PutInOrder(absl::Span<const NamedTensor> inputs) const;
   absl::Status Rewrite(Graph graph);
+  // A form of the model for values of its BranchForms.
+  absl::StatusOr<std::shared_ptr<const ModelState>> RewriteForm(Graph graph);
   absl::Status Start(Graph graph);
   absl::Status ReadFromDisk(const DiskCacheEntry& entry);
   // What plans for these inputs are made for.

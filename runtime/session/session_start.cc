@@ -183,6 +183,13 @@ absl::Status Session::Rewrite(Graph graph) {
   State& state = *state_;
   const MemoryScope memory(state.memory, MemoryUse::kWeights);
   TENON_ASSIGN_OR_RETURN(state.on_devices, PlaceOnDevices(graph, state.device));
+  if (state.flags.onednn_opts && state.on_devices == 0) {
+    auto forms = std::make_unique<BranchForms>(graph);
+    if (!forms->inputs().empty()) {
+      state.plans.DistinguishValues(forms->inputs());
+      state.forms = std::move(forms);
+    }
+  }
   std::string note = std::move(report_.note);
   report_ = RewriteOrKeep(graph, state.services, state.precision);
   BufferCache::Global().Clear();  // memory of weights that were folded
@@ -201,6 +208,15 @@ absl::Status Session::Rewrite(Graph graph) {
     }
   }
   return Start(std::move(graph));
+}
+
+absl::StatusOr<std::shared_ptr<const ModelState>> Session::RewriteForm(Graph graph) {
+  const FlushDenormals flush;
+  State& state = *state_;
+  const MemoryScope memory(state.memory, MemoryUse::kWeights);
+  TENON_RETURN_IF_ERROR(RewriteOrKeep(graph, state.services, state.precision).status);
+  BufferCache::Global().Clear();
+  return ModelState::Create(std::move(graph), state.variables);
 }
 
 absl::Status Session::Start(Graph graph) {

@@ -7,11 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "env/memory_account.h"
 #include "env/mutex.h"
 #include "primitive_cache/cache.h"
 #include "runtime/disk_cache/disk_cache.h"
 #include "runtime/execution/kernel_cache.h"
+#include "runtime/plan/branch_forms.h"
 #include "runtime/plan/model_state.h"
 #include "runtime/plan/plan_cache.h"
 #include "runtime/session/session.h"
@@ -35,12 +37,19 @@ struct Session::State {
     services.cache = &primitives;
   }
 
+  // The model, and its forms.
+  void ForEachModel(absl::FunctionRef<void(const ModelState&)> visit) const {
+    visit(*model);
+    if (forms != nullptr) forms->ForEach(visit);
+  }
+
   const Flags flags;
   std::shared_ptr<MemoryAccount> memory;  // null: no limit
   PrimitiveCache primitives;
   Services services;
   SessionVariables variables;
   std::shared_ptr<const ModelState> model;
+  std::unique_ptr<const BranchForms> forms;  // null: the model has no inputs that decide branches
   KernelCache kernels;
   PlanCache<Plan> plans;
   Precision precision = Precision::kFloat;

@@ -47,6 +47,15 @@ class OtherCommandsTest(unittest.TestCase):
         self.assertLessEqual(figures["min_ms"], figures["median_ms"])
         self.assertLessEqual(figures["median_ms"], figures["p99_ms"])
 
+  def test_bench_states_its_own_peak_memory(self) -> None:
+    megabytes = 500
+    held = b"x" * (megabytes << 20)  # of this process, which starts the other
+    last = self.text("bench", MODELS / "mlp/saved_model", "--seconds", 0.05,
+                     "--json").strip().splitlines()[-1]
+    self.assertEqual(len(held), megabytes << 20)
+    self.assertLess(5, json.loads(last)["peak_rss_mb"])
+    self.assertLess(json.loads(last)["peak_rss_mb"], megabytes)
+
   def test_bench_of_integer_inputs(self) -> None:
     self.text("bench", MODELS / "bert4/saved_model", "--seconds", 0.1)
 

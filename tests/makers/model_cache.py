@@ -21,6 +21,7 @@ sys.path.insert(0, str(TOOLS))
 import environments  # pylint: disable=wrong-import-position
 
 import breadth  # pylint: disable=wrong-import-position
+import trained  # pylint: disable=wrong-import-position
 import zoo  # pylint: disable=wrong-import-position
 
 
@@ -83,7 +84,13 @@ BREADTH = Family(
     [HERE / "zoo_models.py", HERE / "zoo" / "network.py",
      *sorted((HERE / "breadth").glob("*.py")),
      HERE / "zoo" / "requirements.in"], "zoo")
-FAMILIES = {"networks": NETWORKS, "zoo": ZOO, "breadth": BREADTH}
+TRAINED = Family(
+    list(trained.NETWORKS), HERE / "trained_models.py",
+    [HERE / "trained_models.py", *sorted((HERE / "trained").glob("*.py")),
+     HERE / "trained" / "requirements.txt",
+     HERE / "zoo" / "requirements.in"], "zoo")
+FAMILIES = {"networks": NETWORKS, "zoo": ZOO, "breadth": BREADTH,
+            "trained": TRAINED}
 
 # The seven networks, which tests use too.
 NAMES = NETWORKS.names
