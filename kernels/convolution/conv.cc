@@ -184,8 +184,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvReferenceKernel(PrepareContext& p, i
 absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int spatial,
                                                          ConvKind kind) {
   TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
-  TENON_ASSIGN_OR_RETURN(const ConvGeometry g,
+  TENON_ASSIGN_OR_RETURN(ConvGeometry g,
                          ResolveConv(p.attrs(), spatial, kind, p.input_shape(0), p.input_shape(1)));
+  g = WholeAxesAsChannels(std::move(g));
   TENON_ASSIGN_OR_RETURN(FusedOps fused, FusedOpsOf(p.attrs(), p.num_inputs()));
   const int channel_axis = g.attrs.channel_axis();
   if (p.output_shape(0).num_elements() == 0 || p.input_shape(0).num_elements() == 0 ||

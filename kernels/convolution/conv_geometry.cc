@@ -224,6 +224,18 @@ absl::StatusOr<ConvGeometry> ResolveConv(const AttrReader& attrs, int spatial, C
   return g;
 }
 
+ConvGeometry WholeAxesAsChannels(ConvGeometry g) {
+  if (!g.attrs.channels_last || g.groups != 1 || g.depthwise) return g;
+  for (size_t i = g.in.size(); i-- > 0;) {
+    if (g.window[i] != g.in[i] || g.pads_begin[i] != 0 || g.pads_end[i] != 0 || g.out[i] != 1) {
+      break;
+    }
+    g.in_channels *= g.in[i];
+    g.in[i] = g.window[i] = g.attrs.strides[i] = g.attrs.dilations[i] = 1;
+  }
+  return g;
+}
+
 TensorDesc ImageDesc(ElementType type, bool channels_last, int64_t batch, int64_t channels,
                      const Dims& spatial) {
   TensorDesc d;

@@ -67,6 +67,11 @@ absl::StatusOr<Shape> ConvOutputShape(const WindowAttrs& attrs, ConvKind kind, c
 absl::StatusOr<ConvGeometry> ResolveConv(const AttrReader& attrs, int spatial, ConvKind kind,
                                          const Shape& input, const Shape& filter);
 
+// The same convolution with fewer and longer channels: the last axes that the filter covers whole,
+// as those of text and spectra do, become channels. Memory stays as it is. For channels in order;
+// others, and convolutions in groups, are returned as they are.
+ConvGeometry WholeAxesAsChannels(ConvGeometry g);
+
 // Strides, in elements, of [N, positions, C] or [N, C, positions]: the spatial dimensions, in
 // row-major order, count as one.
 struct ImageStrides {
