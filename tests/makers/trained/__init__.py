@@ -2,8 +2,7 @@
 
 # Which module of trained/ exports a network, by a function of the same name.
 MODULES = {
-    "saved_models": ["basic_pitch", "quickspacer1", "quickspacer2", "quickspacer3",
-                     "jaeger"],
+    "saved_models": ["basic_pitch", "jaeger"],
     "keras_files": ["spliceai", "deepcut", "fer", "nakdimon", "rnnmorph",
                     "seeker_tokens", "seeker_bases", "shakkala_small",
                     "shakkala_middle", "shakkala_large"],
