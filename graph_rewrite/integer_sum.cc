@@ -1,7 +1,6 @@
 #include "graph_rewrite/integer_sum.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "graph_rewrite/dims.h"
@@ -78,7 +77,8 @@ std::optional<Origin> OriginOf(RuleContext& context, const Node& n, int port, in
     return Origin{n.inputs[0], index};
   }
   if (n.op == "Cast" && IsInteger(context.shapes.dtype(n.inputs[0]))) {
-    return Origin{n.inputs[0], index};
+    const DType to = context.shapes.dtype({n.id, 0});  // wide enough for sizes
+    if (to == DType::kInt32 || to == DType::kInt64) return Origin{n.inputs[0], index};
   }
   if (n.op == "Pack") {
     const int64_t* axis = n.attr<int64_t>("axis");

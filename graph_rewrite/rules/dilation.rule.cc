@@ -59,8 +59,9 @@ absl::Status IsDense(const Node& conv) {
 // `x` is what SpaceToBatchND reads.
 absl::StatusOr<std::vector<Dilation>> ReadDilations(RuleContext& context, const Node& to_batch,
                                                     const Node& to_space, const Shape& x) {
-  if (to_batch.inputs.size() != 3 || to_space.inputs.size() != 3)
+  if (to_batch.inputs.size() != 3 || to_space.inputs.size() != 3) {
     return WhyNot("inputs are missing");
+  }
   const std::vector<int64_t> blocks = ConstantIntegers(context, to_batch.inputs[1]);
   if (blocks.empty()) return WhyNot("the blocks are not constant");
   if (blocks != ConstantIntegers(context, to_space.inputs[1])) {

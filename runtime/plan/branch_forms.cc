@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "env/containers.h"
-#include "env/status.h"
 #include "graph/rewriter.h"
 #include "ops/control/branch.h"
 #include "ops/op.h"
@@ -71,49 +71,52 @@ const Tensor* KnownBool(const Tensor& t) {
   return *t.data<bool>() ? yes : no;
 }
 
-BranchForms::BranchForms(const Graph& graph) {
+std::unique_ptr<const BranchForms> BranchForms::Of(const Graph& graph) {
+  std::vector<size_t> inputs;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const Node& node = graph.node(graph.inputs()[i].node);
     const DType* dtype = node.attr<DType>("dtype");
     if (dtype == nullptr || *dtype != DType::kBool) continue;
-    if (DecidesBranch(graph, node.id)) inputs_.push_back(i);
+    if (DecidesBranch(graph, node.id)) inputs.push_back(i);
   }
-  if (inputs_.size() > kMostInputs) inputs_.clear();
-  if (inputs_.empty()) return;
-  graph_ = graph;
-  forms_.resize(size_t{1} << inputs_.size());
-  made_.resize(forms_.size());
+  if (inputs.empty() || inputs.size() > kMostInputs) return nullptr;
+  return absl::WrapUnique(new BranchForms(std::move(inputs), graph));
 }
 
 absl::StatusOr<std::shared_ptr<const ModelState>> BranchForms::For(
-    absl::Span<const TensorSpec> feeds, Rewrite rewrite) const {
-  if (inputs_.empty()) return nullptr;
+    absl::Span<const TensorSpec> feeds, SessionVariables& variables, Rewrite rewrite) const {
+  std::vector<const Tensor*> values;
   size_t which = 0;
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    const Tensor* value = feeds[inputs_[i]].value;
-    value = value == nullptr ? nullptr : KnownBool(*value);
+  for (size_t i : inputs_) {
+    const Tensor* value = feeds[i].value == nullptr ? nullptr : KnownBool(*feeds[i].value);
     if (value == nullptr) return nullptr;
-    which |= size_t{*value->data<bool>()} << i;
+    which |= size_t{*value->data<bool>()} << values.size();
+    values.push_back(value);
   }
   MutexLock lock(&mutex_);
-  if (made_[which]) return forms_[which];
+  std::optional<std::shared_ptr<const ModelState>>& form = forms_[which];
+  if (form.has_value()) return *form;
   Graph graph = graph_;
   {
     Rewriter rewriter(graph);
-    for (size_t i : inputs_) Fix(rewriter, i, *KnownBool(*feeds[i].value));
+    for (size_t k = 0; k < values.size(); ++k) Fix(rewriter, inputs_[k], *values[k]);
   }
-  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const ModelState> form, rewrite(std::move(graph)));
-  // Only the model itself has state: it is used in that case.
-  forms_[which] = HasState(form->graph()) ? nullptr : std::move(form);
-  made_[which] = true;
-  return forms_[which];
+  absl::StatusOr<std::shared_ptr<const ModelState>> made = nullptr;
+  if (absl::Status status = rewrite(graph); !status.ok()) {
+    made = status;
+  } else if (!HasState(graph)) {
+    made = ModelState::Create(std::move(graph), variables);
+  }
+  if (absl::IsResourceExhausted(made.status())) return made.status();
+  // A form is for speed alone: without it, the model still runs.
+  form = made.ok() ? *std::move(made) : nullptr;
+  return *form;
 }
 
 void BranchForms::ForEach(absl::FunctionRef<void(const ModelState&)> visit) const {
-  if (inputs_.empty()) return;
   MutexLock lock(&mutex_);
-  for (const std::shared_ptr<const ModelState>& form : forms_) {
-    if (form != nullptr) visit(*form);
+  for (const auto& form : forms_) {
+    if (form.has_value() && *form != nullptr) visit(**form);
   }
 }
 

@@ -6,9 +6,12 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "env/mutex.h"
@@ -25,30 +28,35 @@ const Tensor* KnownBool(const Tensor& t);
 // copy of the graph, whose weights stay in memory.
 class BranchForms {
  public:
-  using Rewrite = absl::FunctionRef<absl::StatusOr<std::shared_ptr<const ModelState>>(Graph)>;
+  // Rewrites a graph in place.
+  using Rewrite = absl::FunctionRef<absl::Status(Graph&)>;
 
-  // `graph` is not yet rewritten.
-  explicit BranchForms(const Graph& graph);
+  // Of a graph that is not yet rewritten. Null if no input decides a branch, or more than a few do.
+  static std::unique_ptr<const BranchForms> Of(const Graph& graph);
 
-  // The positions, in Graph::inputs(), of the inputs that decide branches; empty if there are none,
-  // or more than a few.
+  // The positions, in Graph::inputs(), of the inputs that decide branches.
   const std::vector<size_t>& inputs() const { return inputs_; }
 
-  // The form for feeds with these values (KnownBool); null if one of them is not known, or if the
-  // form would have state of its own, such as a sequence of random numbers. Its inputs are those of
-  // the model. Errors are those of `rewrite`. Thread-safe.
+  // The form for feeds with these values (KnownBool), whose inputs are those of the model. Null if
+  // the model itself must serve: a value is not known, the form cannot be made, or it would have
+  // state of its own, such as a sequence of random numbers. ResourceExhausted if memory is short.
+  // Thread-safe.
   absl::StatusOr<std::shared_ptr<const ModelState>> For(absl::Span<const TensorSpec> feeds,
+                                                        SessionVariables& variables,
                                                         Rewrite rewrite) const;
   // Visits the forms that were made.
   void ForEach(absl::FunctionRef<void(const ModelState&)> visit) const;
 
  private:
-  std::vector<size_t> inputs_;
-  Graph graph_;
+  BranchForms(std::vector<size_t> inputs, const Graph& graph)
+      : inputs_(std::move(inputs)), graph_(graph), forms_(size_t{1} << inputs_.size()) {}
+
+  const std::vector<size_t> inputs_;
+  const Graph graph_;
   mutable Mutex mutex_;
-  // By values: bit i is that of inputs_[i].
-  mutable std::vector<std::shared_ptr<const ModelState>> forms_ ABSL_GUARDED_BY(mutex_);
-  mutable std::vector<bool> made_ ABSL_GUARDED_BY(mutex_);
+  // By values: bit i is that of inputs_[i]. Nothing: not yet made.
+  mutable std::vector<std::optional<std::shared_ptr<const ModelState>>> forms_
+      ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenon

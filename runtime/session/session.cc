@@ -161,14 +161,7 @@ absl::Status Session::CheckRowsApart(absl::Span<const Tensor> inputs) const {
 
 absl::StatusOr<std::shared_ptr<const Plan>> Session::BuildPlanFor(const Feeds& feeds) {
   State& state = *state_;
-  std::shared_ptr<const ModelState> model = state.model;
-  if (state.forms != nullptr) {
-    auto form =
-        state.forms->For(feeds.specs, [&](Graph graph) { return RewriteForm(std::move(graph)); });
-    if (absl::IsResourceExhausted(form.status())) return form.status();
-    // A form is for speed alone, too.
-    if (form.ok() && *form != nullptr) model = *std::move(form);
-  }
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelState> model, ModelFor(feeds));
   auto split = BuildSplitPlan(model, feeds.specs, feeds.free_rows, state.services, state.kernels);
   if (split.ok() && *split != nullptr) return *std::move(split);
   if (!split.ok()) {

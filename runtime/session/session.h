@@ -190,8 +190,6 @@ class Session {
                                                  const RunOptions& options);
   absl::StatusOr<std::vector<Tensor>> PutInOrder(absl::Span<const NamedTensor> inputs) const;
   absl::Status Rewrite(Graph graph);
-  // A form of the model for values of its BranchForms.
-  absl::StatusOr<std::shared_ptr<const ModelState>> RewriteForm(Graph graph);
   absl::Status Start(Graph graph);
   absl::Status ReadFromDisk(const DiskCacheEntry& entry);
   // What plans for these inputs are made for.
@@ -200,6 +198,8 @@ class Session {
     std::vector<bool> free_rows;  // whether the model states no number of rows
   };
   Feeds FeedsOf(absl::Span<const Tensor> inputs) const;
+  // The model, or its form for these feeds (BranchForms).
+  absl::StatusOr<std::shared_ptr<const ModelState>> ModelFor(const Feeds& feeds);
   absl::StatusOr<std::shared_ptr<const Plan>> BuildPlanFor(const Feeds& feeds);
   void AfterPlan();
   void Remember(absl::Span<const Tensor> inputs, const std::shared_ptr<const Plan>& plan);

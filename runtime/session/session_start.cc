@@ -184,11 +184,8 @@ absl::Status Session::Rewrite(Graph graph) {
   const MemoryScope memory(state.memory, MemoryUse::kWeights);
   TENON_ASSIGN_OR_RETURN(state.on_devices, PlaceOnDevices(graph, state.device));
   if (state.flags.onednn_opts && state.on_devices == 0) {
-    auto forms = std::make_unique<BranchForms>(graph);
-    if (!forms->inputs().empty()) {
-      state.plans.DistinguishValues(forms->inputs());
-      state.forms = std::move(forms);
-    }
+    state.forms = BranchForms::Of(graph);
+    if (state.forms != nullptr) state.plans.DistinguishValues(state.forms->inputs());
   }
   std::string note = std::move(report_.note);
   report_ = RewriteOrKeep(graph, state.services, state.precision);
@@ -210,13 +207,18 @@ absl::Status Session::Rewrite(Graph graph) {
   return Start(std::move(graph));
 }
 
-absl::StatusOr<std::shared_ptr<const ModelState>> Session::RewriteForm(Graph graph) {
-  const FlushDenormals flush;
+absl::StatusOr<std::shared_ptr<const ModelState>> Session::ModelFor(const Feeds& feeds) {
   State& state = *state_;
+  if (state.forms == nullptr) return state.model;
+  const FlushDenormals flush;
   const MemoryScope memory(state.memory, MemoryUse::kWeights);
-  TENON_RETURN_IF_ERROR(RewriteOrKeep(graph, state.services, state.precision).status);
-  BufferCache::Global().Clear();
-  return ModelState::Create(std::move(graph), state.variables);
+  TENON_ASSIGN_OR_RETURN(
+      auto form, state.forms->For(feeds.specs, state.variables, [&](Graph& graph) {
+        const SessionReport report = RewriteOrKeep(graph, state.services, state.precision);
+        BufferCache::Global().Clear();
+        return report.status;
+      }));
+  return form != nullptr ? form : state.model;
 }
 
 absl::Status Session::Start(Graph graph) {

@@ -16,7 +16,6 @@ namespace tenon {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 // A product, and behind it a branch: `not_training` or `training`, functions of %x.
 std::string Model(const std::string& decide, const std::string& not_training,
@@ -143,6 +142,33 @@ TEST(BranchForms, DoNotRepeatRandomNumbers) {
   EXPECT_EQ(second, Outcome(*only_training, true));
 }
 
+TEST(BranchForms, DoNotRepeatRandomNumbersOfFunctions) {
+  // A branch in the branch, which depends on the data: it stays a call.
+  const std::string training = R"(%shape = Shape(%x) {T=float, out_type=int32}
+  %axes = Const() {dtype=int32, value=int32<2>{0, 1}}
+  %sum = Sum(%x, %axes) {T=float, Tidx=int32}
+  %zero = Const() {dtype=float, value=float<>{0}}
+  %positive = Greater(%sum, %zero) {T=float}
+  %y = StatelessIf(%positive, %shape) {Tcond=bool, Tin=[int32], Tout=[float], then_branch=@draw, else_branch=@draw})";
+  const std::string model = Model(kPlain, kRelu, training, "<*>") + R"(
+function draw {
+  in shape = %shape
+  %shape = Placeholder() {dtype=int32, shape=<2>}
+  %y = RandomUniform(%shape) {T=int32, dtype=float, seed=3, seed2=5}
+  out y = %y
+}
+)";
+  auto session = Make(model), only_training = Make(model);
+  // A vector with elements is true, too, but has no form: the same numbers must go on.
+  const Tensor also_true = Tensor::Vector<bool>({true});
+  const auto first = Outcome(*session, true);
+  EXPECT_THAT(Outcome(*session, false), ElementsAre(7, 0));
+  const auto second = Outcome(*session, also_true);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(first, Outcome(*only_training, true));
+  EXPECT_EQ(second, Outcome(*only_training, true));
+}
+
 TEST(BranchForms, ServeSeveralThreads) {
   auto session = Make(Model(kPlain, kRelu, kDouble));
   std::vector<std::thread> threads;
@@ -161,15 +187,16 @@ TEST(BranchForms, ServeSeveralThreads) {
 }
 
 TEST(BranchForms, NeedABranch) {
-  EXPECT_THAT(BranchForms(Parse(Model(kPlain, kRelu, kDouble))).inputs(), ElementsAre(1));
-  EXPECT_THAT(BranchForms(Parse(R"(
+  const auto forms = BranchForms::Of(Parse(Model(kPlain, kRelu, kDouble)));
+  ASSERT_NE(forms, nullptr);
+  EXPECT_THAT(forms->inputs(), ElementsAre(1));
+  EXPECT_EQ(BranchForms::Of(Parse(R"(
 in training = %training
 %training = Placeholder() {dtype=bool, shape=<>}
 %y = LogicalNot(%training)
 out y = %y
-)"))
-                  .inputs(),
-              IsEmpty());
+)")),
+            nullptr);
 }
 
 }  // namespace
