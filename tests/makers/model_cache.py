@@ -77,16 +77,18 @@ NETWORKS = Family(
     "main")
 ZOO = Family(
     list(zoo.NETWORKS), HERE / "zoo_models.py",
-    [HERE / "zoo_models.py", *sorted((HERE / "zoo").glob("*.py")),
+    [HERE / "zoo_models.py", HERE / "recording.py",
+     *sorted((HERE / "zoo").glob("*.py")),
      HERE / "zoo" / "requirements.in"], "zoo")
 BREADTH = Family(
     list(breadth.NETWORKS), HERE / "zoo_models.py",
-    [HERE / "zoo_models.py", HERE / "zoo" / "network.py",
+    [HERE / "zoo_models.py", HERE / "recording.py", HERE / "zoo" / "network.py",
      *sorted((HERE / "breadth").glob("*.py")),
      HERE / "zoo" / "requirements.in"], "zoo")
 TRAINED = Family(
     list(trained.NETWORKS), HERE / "trained_models.py",
-    [HERE / "trained_models.py", *sorted((HERE / "trained").glob("*.py")),
+    [HERE / "trained_models.py", HERE / "recording.py",
+     *sorted((HERE / "trained").glob("*.py")),
      HERE / "trained" / "requirements.txt",
      HERE / "zoo" / "requirements.in"], "zoo")
 FAMILIES = {"networks": NETWORKS, "zoo": ZOO, "breadth": BREADTH,

@@ -11,9 +11,7 @@ random. Outputs come from TensorFlow with oneDNN off.
 
 from __future__ import annotations
 
-import argparse
 import importlib
-import json
 import os
 import pathlib
 import shutil
@@ -27,8 +25,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 
 # pylint: disable=wrong-import-position
 import numpy as np
-import tensorflow as tf
 
+import recording
 import trained
 
 
@@ -41,37 +39,9 @@ def write(name: str, out: pathlib.Path) -> None:
     shutil.rmtree(target)
   target.mkdir(parents=True)
   network.save(target / "saved_model")
-  loaded = tf.saved_model.load(str(target / "saved_model"))
-  signature = loaded.signatures["serving_default"]
-  rng = np.random.default_rng(zlib.crc32(name.encode()))
-  for suffix, batch in (("", 1), ("_b2", 2)):
-    inputs = network.inputs(rng, batch)
-    result = signature(**{k: tf.constant(v) for k, v in inputs.items()})
-    outputs = {k: v.numpy() for k, v in result.items()}
-    for key, value in outputs.items():
-      if value.dtype.kind == "f" and not np.isfinite(value).all():
-        raise SystemExit(f"{name}: output {key} is not finite")
-    np.savez_compressed(target / f"inputs{suffix}.npz", **inputs)
-    np.savez_compressed(target / f"outputs{suffix}.npz", **outputs)
-  record = {"tensorflow": tf.__version__, "numpy": np.__version__,
-            "TF_ENABLE_ONEDNN_OPTS": "0"}
-  (target / "model.json").write_text(json.dumps(record, indent=2) + "\n")
-  print(name, flush=True)
-
-
-def main() -> int:
-  parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-  parser.add_argument("names", nargs="*", metavar="NAME",
-                      help="default: " + " ".join(trained.NETWORKS))
-  parser.add_argument("--out", required=True, type=pathlib.Path)
-  args = parser.parse_args()
-  unknown = set(args.names) - set(trained.NETWORKS)
-  if unknown:
-    parser.error(f"unknown model: {', '.join(sorted(unknown))}")
-  for name in args.names or trained.NETWORKS:
-    write(name, args.out)
-  return 0
+  recording.record(target, network.inputs,
+                   np.random.default_rng(zlib.crc32(name.encode())))
 
 
 if __name__ == "__main__":
-  sys.exit(main())
+  sys.exit(recording.main(__doc__, trained.NETWORKS, write))

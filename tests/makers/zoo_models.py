@@ -12,9 +12,7 @@ among them. Outputs come from TensorFlow with oneDNN off.
 
 from __future__ import annotations
 
-import argparse
 import importlib
-import json
 import os
 import pathlib
 import shutil
@@ -31,6 +29,7 @@ import numpy as np
 import tensorflow as tf
 
 import breadth
+import recording
 import zoo
 
 # The module and the function that build each network.
@@ -83,38 +82,11 @@ def write(name: str, out: pathlib.Path) -> None:
   holder.serve = serve
   tf.saved_model.save(holder, str(target / "saved_model"),
                       signatures={"serving_default": serve})
-  loaded = tf.saved_model.load(str(target / "saved_model"))
-  signature = loaded.signatures["serving_default"]
-  rng = np.random.default_rng(seed + 2)
-  for suffix, batch in (("", 1), ("_b2", 2)):
-    inputs = built.inputs(rng, batch)
-    result = signature(**{k: tf.constant(v) for k, v in inputs.items()})
-    outputs = {k: v.numpy() for k, v in result.items()}
-    for key, value in outputs.items():
-      if not np.isfinite(value).all() or (batch > 1 and value.std() == 0):
-        raise SystemExit(f"{name}: output {key} is constant or not finite")
-    np.savez_compressed(target / f"inputs{suffix}.npz", **inputs)
-    np.savez_compressed(target / f"outputs{suffix}.npz", **outputs)
-  record = {"tensorflow": tf.__version__, "keras": keras.__version__,
-            "numpy": np.__version__, "TF_ENABLE_ONEDNN_OPTS": "0",
-            "parameters": int(sum(np.prod(v.shape) for v in holder.weights))}
-  (target / "model.json").write_text(json.dumps(record, indent=2) + "\n")
-  print(name, record["parameters"], flush=True)
-
-
-def main() -> int:
-  parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-  parser.add_argument("names", nargs="*", metavar="NAME",
-                      help="default: " + " ".join(NETWORKS))
-  parser.add_argument("--out", required=True, type=pathlib.Path)
-  args = parser.parse_args()
-  unknown = set(args.names) - set(NETWORKS)
-  if unknown:
-    parser.error(f"unknown model: {', '.join(sorted(unknown))}")
-  for name in args.names or NETWORKS:
-    write(name, args.out)
-  return 0
+  recording.record(
+      target, built.inputs, np.random.default_rng(seed + 2),
+      keras=keras.__version__,
+      parameters=int(sum(np.prod(v.shape) for v in holder.weights)))
 
 
 if __name__ == "__main__":
-  sys.exit(main())
+  sys.exit(recording.main(__doc__, NETWORKS, write))

@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-Arrays = dict[str, np.ndarray]
-Inputs = Callable[[np.random.Generator, int], Arrays]
+from recording import Arrays, Inputs
 
 
 @dataclasses.dataclass(frozen=True)

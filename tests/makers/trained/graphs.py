@@ -99,10 +99,10 @@ def chicksexer() -> export.Trained:
   names = ("X", "word_lens", "char_lens", "is_train")
 
   def inputs(rng: np.random.Generator, batch: int) -> export.Arrays:
-    names = 4 * batch
-    return {"X": rng.integers(1, 27, (names, 2, 9)).astype(np.int32),
-            "word_lens": np.full(names, 2, np.int32),
-            "char_lens": rng.integers(3, 10, 2 * names).astype(np.int32),
+    people = 4 * batch
+    return {"X": rng.integers(1, 27, (people, 2, 9)).astype(np.int32),
+            "word_lens": np.full(people, 2, np.int32),
+            "char_lens": rng.integers(3, 10, 2 * people).astype(np.int32),
             "is_train": NOT_TRAINING}
 
   return _graph(_checkpoint("chicksexer/models/model.ckpt.meta"),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-Arrays = dict[str, np.ndarray]
+from recording import Arrays, Inputs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,11 +26,10 @@ class Network:
   call: Callable[..., Any]
   variables: list[tf.Variable]
   specs: dict[str, tf.TensorSpec]
-  inputs: Callable[[np.random.Generator, int], Arrays]
+  inputs: Inputs
 
 
-def of_keras(model: Any, inputs: Callable[[np.random.Generator, int], Arrays]
-             ) -> Network:
+def of_keras(model: Any, inputs: Inputs) -> Network:
   """A functional Keras 3 model whose inputs have names."""
   specs = {x.name: tf.TensorSpec(x.shape, x.dtype) for x in model.inputs}
   return Network(
