@@ -41,15 +41,6 @@ HWY_INLINE void AddVector(const FewOutputs& f, const float* image, const float* 
   }
 }
 
-// The first n values; nothing behind them is read.
-HWY_INLINE Vf LoadFirst(const float* from, size_t n) {
-#if HWY_TARGET <= HWY_AVX2
-  return hn::MaskedLoad(hn::FirstN(FloatTag(), n), FloatTag(), from);
-#else  // has no such instruction
-  return LoadTail(from, n);
-#endif
-}
-
 HWY_INLINE float Finished(const FewOutputs& f, float sum, size_t output, size_t at) {
   if (f.bias != nullptr) sum += f.bias[output];
   if (f.addend != nullptr) sum += f.addend[at];
@@ -84,7 +75,7 @@ void ComputeDots(const FewOutputs& f, size_t pixel, size_t output) {
     }
     if (left > 0) {
       AddVector<pixels, outputs>(
-          f, image, filter, [left](const float* at) HWY_ATTR { return LoadFirst(at, left); }, sums);
+          f, image, filter, [left](const float* at) HWY_ATTR { return LoadTail(at, left); }, sums);
     }
     if (!run.ends_part) continue;
     for (size_t p = 0; p < pixels; ++p) {

@@ -21,17 +21,13 @@ HWY_INLINE Vi LoadPlaces(WholePart, const uint8_t* from) {
   return hn::PromoteTo(IntTag(), hn::LoadU(ByteTag(), from));
 }
 HWY_INLINE Vi LoadPlaces(RestPart part, const uint8_t* from) {
-  HWY_ALIGN uint8_t lanes[hn::MaxLanes(FloatTag())] = {};
-  std::memcpy(lanes, from, part.n);
-  return hn::PromoteTo(IntTag(), hn::Load(ByteTag(), lanes));
+  return hn::PromoteTo(IntTag(), LoadFirst(ByteTag(), from, part.n));
 }
 HWY_INLINE void StorePlaces(WholePart, Vi v, uint8_t* to) {
   hn::StoreU(hn::DemoteTo(ByteTag(), v), ByteTag(), to);
 }
 HWY_INLINE void StorePlaces(RestPart part, Vi v, uint8_t* to) {
-  HWY_ALIGN uint8_t lanes[hn::MaxLanes(FloatTag())];
-  hn::Store(hn::DemoteTo(ByteTag(), v), ByteTag(), lanes);
-  std::memcpy(to, lanes, part.n);
+  StoreFirst(ByteTag(), hn::DemoteTo(ByteTag(), v), to, part.n);
 }
 
 // Calls f(count, taps, position) with the number of taps as a constant if it is a common one.

@@ -13,7 +13,6 @@
 #endif
 
 #include <cstdint>
-#include <cstring>
 
 #include "hwy/highway.h"
 #include "kernels/simd/math-inl.h"
@@ -54,16 +53,10 @@ struct RestPart {
   size_t n;
   HWY_INLINE Vf Load(const float* from) const { return LoadTail(from, n); }
   HWY_INLINE Vf Load(const uint16_t* from) const {
-    HWY_ALIGN uint16_t lanes[hn::MaxLanes(Bfloat16Tag())] = {};
-    std::memcpy(lanes, from, n * sizeof(uint16_t));
-    return Widened(hn::Load(Bfloat16Tag(), lanes));
+    return Widened(LoadFirst(Bfloat16Tag(), from, n));
   }
   HWY_INLINE void Store(Vf v, float* to) const { StoreTail(v, to, n); }
-  HWY_INLINE void Store(Vf v, uint16_t* to) const {
-    HWY_ALIGN uint16_t lanes[hn::MaxLanes(Bfloat16Tag())];
-    hn::Store(Narrowed(v), Bfloat16Tag(), lanes);
-    std::memcpy(to, lanes, n * sizeof(uint16_t));
-  }
+  HWY_INLINE void Store(Vf v, uint16_t* to) const { StoreFirst(Bfloat16Tag(), Narrowed(v), to, n); }
   HWY_INLINE Vf Keep(Vf v) const { return hn::IfThenElseZero(hn::FirstN(FloatTag(), n), v); }
 };
 
