@@ -61,6 +61,9 @@ struct OpRow {
   // Output i has input i's bytes, possibly with another shape: if the output's shape is known, the
   // plan passes the input's memory on and runs nothing. (The kernel copies; eager calls use it.)
   bool alias = false;
+  // The same for output 0, if it has as many elements as input 0: then the op repeats, adds and
+  // removes none.
+  bool alias_if_same_size = false;
   bool elementwise = false;  // output element i depends on (broadcast) element i of each input
   // Outputs depend only on the inputs' shapes (Shape, Size, Rank): Run never reads an input.
   bool shape_only = false;

@@ -100,6 +100,7 @@ const OpRegistration pad({
     .types = "Tpaddings: int32 int64",
     .shape = PadShape,
     .reference = PadKernel,
+    .alias_if_same_size = true,
     .moves_elements = true,
     .sign = Sign::kOfInputs,
     .batch_axis = batch_axis::FirstInput,
@@ -114,6 +115,7 @@ const OpRegistration pad_v2({
     .types = "Tpaddings: int32 int64",
     .shape = PadShape,
     .reference = PadKernel,
+    .alias_if_same_size = true,
     .moves_elements = true,
     .sign = Sign::kOfInputs,
     .batch_axis = batch_axis::FirstInput,
@@ -128,6 +130,7 @@ const OpRegistration mirror_pad({
     .types = "Tpaddings: int32 int64",
     .shape = MirrorPadShape,
     .reference = MirrorPadKernel,
+    .alias_if_same_size = true,
     .moves_elements = true,
     .batch_axis = batch_axis::FirstInput,
 });

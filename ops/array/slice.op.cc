@@ -115,6 +115,7 @@ const OpRegistration slice({
     .types = "Index: int32 int64",
     .shape = SliceShape,
     .reference = Slice,
+    .alias_if_same_size = true,
     .moves_elements = true,
     .batch_axis = batch_axis::Slice,
     .on_integers = OnIntegers::kSelects,

@@ -190,6 +190,7 @@ const OpRegistration tile({
     .types = "Tmultiples: int32 int64",
     .shape = TileShape,
     .reference = Tile,
+    .alias_if_same_size = true,
     .moves_elements = true,
     .batch_axis = batch_axis::Tile,
 });
@@ -213,6 +214,7 @@ const OpRegistration broadcast_to({
     .types = "Tidx: int32 int64",
     .shape = BroadcastToShape,
     .reference = BroadcastTo,
+    .alias_if_same_size = true,
     .moves_elements = true,
     .batch_axis = batch_axis::BroadcastTo,
 });

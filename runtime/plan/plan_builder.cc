@@ -172,7 +172,7 @@ class PlanBuilder {
       absl::Status done = EvaluateNow(node, op.info->row, inputs, ports);
       if (!absl::IsUnimplemented(done)) return done;
     }
-    if (op.info->row.alias && ShareMemory(inputs, ports)) {
+    if (IsWholeInput(op.info->row, specs) && ShareMemory(inputs, ports)) {
       ++plan_->counts.aliased;
       return PinAliased(inputs, ports);
     }

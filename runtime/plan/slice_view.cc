@@ -5,6 +5,7 @@
 #include "graph/object.h"
 #include "kernels/interface/axis.h"
 #include "kernels/layout/strided_slice_spec.h"
+#include "kernels/layout/transpose_reference.h"
 
 namespace tenon {
 namespace {
@@ -61,7 +62,29 @@ std::optional<SliceView> Pieces(size_t input, const TensorSpec& in, int64_t axis
   return view;
 }
 
+// Whether a transpose moves only dimensions of size 1.
+bool KeepsOrder(const TensorSpec& in, const TensorSpec& perm) {
+  if (perm.value == nullptr || !in.shape.IsComplete()) return false;
+  const auto axes = ReadPermutation(*perm.value, in.shape.rank());
+  if (!axes.ok()) return false;
+  int64_t last = -1;
+  for (const int64_t axis : *axes) {
+    if (in.shape.dim(static_cast<int>(axis)) == 1) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
 }  // namespace
+
+bool IsWholeInput(const OpRow& row, absl::Span<const TensorSpec> inputs) {
+  if (row.alias) return true;
+  // Where its part begins is also checked by the kernel, if it is not known before.
+  if (row.alias_if_same_size) return inputs.size() > 1 && inputs[1].value != nullptr;
+  // op names: the permutation tells.
+  return absl::string_view(row.name) == "Transpose" && KeepsOrder(inputs[0], inputs[1]);
+}
 
 std::optional<SliceView> SliceViewOf(const OpRow& row, const Node& node,
                                      absl::Span<const TensorSpec> inputs,

@@ -1,4 +1,4 @@
-// Outputs that are a contiguous part of their input: a plan passes on the memory, at an offset.
+// Outputs that are their input, or a contiguous part of it: a plan passes on the memory.
 #ifndef TENON_RUNTIME_PLAN_SLICE_VIEW_H_
 #define TENON_RUNTIME_PLAN_SLICE_VIEW_H_
 
@@ -16,6 +16,9 @@ struct SliceView {
   size_t input = 0;
   std::vector<size_t> offsets;  // bytes, by output
 };
+
+// Whether output i has input i's elements in the same order, if it has as many.
+bool IsWholeInput(const OpRow& row, absl::Span<const TensorSpec> inputs);
 
 // None if the node does more than that, or if the values that tell are not known. The outputs'
 // shapes are complete.

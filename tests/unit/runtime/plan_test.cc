@@ -114,6 +114,30 @@ TEST_F(PlanTest, ViewsCostNoStepAndKeepTheirMemoryAlive) {
   EXPECT_THAT(Run(*plan, {Floats({4}, {1, 2, 3, 4})}), ElementsAre(ElementsAre(2, 4, 6, 8)));
 }
 
+TEST_F(PlanTest, OpsThatKeepAllElementsInOrderPassMemoryOn) {
+  const Endpoint x = maker_.Input("x", Shape({-1, 2, 3}));
+  const Endpoint a = maker_.Node("TestCopy", "a", {x});
+  const auto ints = [&](const char* name, std::vector<int32_t> values) {
+    const Shape shape({static_cast<int64_t>(values.size())});
+    return maker_.Const(name, Tensor::From<int32_t>(shape, values));
+  };
+  const AttrMap tile{{"T", DType::kFloat}, {"Tmultiples", DType::kInt32}};
+  const AttrMap transpose{{"T", DType::kFloat}, {"Tperm", DType::kInt32}};
+  const Endpoint once = maker_.Node("Tile", "once", {a, ints("ones", {1, 1, 1})}, tile);
+  const Endpoint moved = maker_.Node("Transpose", "moved", {once, ints("p", {1, 0, 2})}, transpose);
+  const Endpoint turned =
+      maker_.Node("Transpose", "turned", {moved, ints("q", {2, 1, 0})}, transpose);
+  maker_.Output("y", maker_.Node("Tile", "twice", {turned, ints("two", {1, 2, 1})}, tile));
+  // Of one image, the first transpose moves a dimension of size 1. The other ops move elements.
+  const Tensor one = Floats({1, 2, 3}, {1, 2, 3, 4, 5, 6});
+  auto plan = Build({one});
+  EXPECT_EQ(plan->stats().aliased, 2);
+  EXPECT_EQ(plan->stats().steps, 3);
+  EXPECT_THAT(Run(*plan, {one}), ElementsAre(ElementsAre(1, 4, 1, 4, 2, 5, 2, 5, 3, 6, 3, 6)));
+  const Tensor two = Floats({2, 2, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  EXPECT_EQ(Build({two})->stats().aliased, 1);
+}
+
 TEST_F(PlanTest, ShapesAndWhatFollowsAreComputedWhilePlanning) {
   const Endpoint x = maker_.Input("x", Shape({-1}));
   const Endpoint shape = maker_.Node("TestShape", "shape", {x});
