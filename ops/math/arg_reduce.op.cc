@@ -1,5 +1,7 @@
 // ArgMax, ArgMin: the index of the largest or smallest element along an axis, the first one if
 // several are equal. A NaN is never chosen over a number.
+#include "kernels/reduction/arg_reduce.h"
+
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"
@@ -77,6 +79,9 @@ const OpRegistration arg_max({
              "bool; Tidx: int16 int32 int64; output_type: int16 uint16 int32 int64",
     .shape = ArgReduceShape,
     .reference = ArgReduce<true>,
+    .accelerated = VectorArgMax,
+    .native = "_MklNativeArgMax",
+    .native_types = "float bfloat16",
     .discontinuous = true,
     .batch_axis = batch_axis::AlongOtherAxes,
 });
@@ -90,6 +95,9 @@ const OpRegistration arg_min({
              "bool; Tidx: int32 int64; output_type: int32 int64",
     .shape = ArgReduceShape,
     .reference = ArgReduce<false>,
+    .accelerated = VectorArgMin,
+    .native = "_MklNativeArgMin",
+    .native_types = "float bfloat16",
     .discontinuous = true,
     .batch_axis = batch_axis::AlongOtherAxes,
 });
