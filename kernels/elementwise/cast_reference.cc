@@ -5,6 +5,7 @@
 #include "graph/stored_dtype.h"
 #include "kernels/elementwise/cast.h"
 #include "kernels/interface/float_to_int.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 #include "kernels/layout/copy.h"
 
@@ -85,9 +86,17 @@ absl::StatusOr<std::unique_ptr<Kernel>> CastReference(PrepareContext& p) {
   if (loop == nullptr) {
     return Unimplemented("no cast from ", Name(src), " to ", Name(dst));
   }
-  if (SizeOf(src) == SizeOf(dst)) p.AllowInPlace(0, 0);
-  return MakeKernel([loop, n](RunContext& run) {
-    loop(run.input(0), run.output(0), n);
+  const size_t src_bytes = SizeOf(src), dst_bytes = SizeOf(dst);
+  if (src_bytes == dst_bytes) p.AllowInPlace(0, 0);
+  constexpr double kNsPerElement = 0.4;
+  const int threads = p.services().threads;
+  return MakeKernel([=](RunContext& run) {
+    const char* const from = static_cast<const char*>(run.input(0));
+    char* const to = static_cast<char*>(run.output(0));
+    ParallelFor(threads, n, ParallelGrain(kNsPerElement), [&](int64_t begin, int64_t end) {
+      const auto first = static_cast<size_t>(begin);
+      loop(from + first * src_bytes, to + first * dst_bytes, end - begin);
+    });
     return absl::OkStatus();
   });
 }

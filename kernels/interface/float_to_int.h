@@ -22,10 +22,13 @@ I FloatToInt(F v) {
     return static_cast<uint64_t>(FloatToInt<int64_t>(v));
   } else if constexpr (std::is_same_v<I, int64_t> || std::is_same_v<I, int32_t>) {
     constexpr F kLimit = sizeof(I) == 8 ? F(9223372036854775808.0) : F(2147483648.0);
-    // For int32 from double, -2147483648.9 still truncates to a valid value.
-    const bool fits =
-        sizeof(I) == 4 ? std::trunc(v) >= -kLimit && v < kLimit : v >= -kLimit && v < kLimit;
-    return fits ? static_cast<I>(v) : std::numeric_limits<I>::lowest();
+    bool fits = v >= -kLimit && v < kLimit;
+    if constexpr (sizeof(I) < sizeof(F)) {  // -2147483648.9 truncates to a valid value
+      fits = std::trunc(v) >= -kLimit && v < kLimit;
+    }
+    // Selects instead of branches, so that loops are vectorized.
+    const I converted = static_cast<I>(fits ? v : F(0));
+    return fits ? converted : std::numeric_limits<I>::lowest();
   } else if constexpr (std::is_same_v<I, uint32_t>) {
     return static_cast<uint32_t>(FloatToInt<int64_t>(v));
   } else {

@@ -83,12 +83,17 @@ class RowSelector {
       : k_(k),
         by_heap_(by_heap),
         packs_(sizeof(T) <= sizeof(uint32_t) && n <= int64_t{std::numeric_limits<uint32_t>::max()}),
-        order_(static_cast<size_t>(packs_ ? 0 : n)),
-        keys_(static_cast<size_t>(packs_ ? n : 0)) {}
+        few_(packs_ && !by_heap && k > 0 && k <= kFew && kFew / 32 * k <= n),
+        n_(static_cast<size_t>(n)),
+        order_(packs_ ? 0 : n_),
+        keys_(few_     ? static_cast<size_t>(k)
+              : packs_ ? n_
+                       : 0) {}
 
   // take(i, index of the row's element that is result i)
   template <typename Take>
   void Select(const T* x, Take take) {
+    if (few_) return SelectFew(x, take);
     if (packs_) return SelectPacked(x, take);
     std::iota(order_.begin(), order_.end(), 0);
     Sort(order_, [x](int64_t a, int64_t b) {
@@ -102,11 +107,50 @@ class RowSelector {
   }
 
  private:
+  static constexpr int64_t kFew = 128;
+
+  // An element with its index: lower keys come first in the result.
+  static uint64_t KeyOf(const T* x, size_t i) {
+    if constexpr (sizeof(T) <= sizeof(uint32_t)) {
+      return uint64_t{DescendingKey(x[i])} << 32 | i;
+    } else {
+      return 0;  // not used
+    }
+  }
+
+  // Keeps the best elements so far, the worst of them in front. Most of the others are not better
+  // than that, which a loop over some elements at a time finds out.
+  template <typename Take>
+  void SelectFew(const T* x, Take take) {
+    constexpr size_t kTogether = 32;
+    const size_t k = keys_.size();
+    for (size_t i = 0; i < k; ++i) keys_[i] = KeyOf(x, i);
+    std::make_heap(keys_.begin(), keys_.end());
+    for (size_t i = k; i < n_;) {
+      const size_t end = std::min(i + kTogether, n_);
+      const auto worst = ToCompute(x[static_cast<uint32_t>(keys_.front())]);
+      int better = 0;
+      for (size_t j = i; j < end; ++j) better |= ToCompute(x[j]) <= worst ? 0 : 1;
+      for (; better != 0 && i < end; ++i) {
+        const uint64_t key = KeyOf(x, i);
+        if (key > keys_.front()) continue;
+        std::pop_heap(keys_.begin(), keys_.end());
+        keys_.back() = key;
+        std::push_heap(keys_.begin(), keys_.end());
+      }
+      i = end;
+    }
+    std::sort_heap(keys_.begin(), keys_.end());
+    for (size_t i = 0; i < k; ++i) {
+      take(static_cast<int64_t>(i), static_cast<int64_t>(static_cast<uint32_t>(keys_[i])));
+    }
+  }
+
   // Sorts the elements with their indices, which is faster than indices alone.
   template <typename Take>
   void SelectPacked(const T* x, Take take) {
     if constexpr (sizeof(T) <= sizeof(uint32_t)) {
-      for (size_t i = 0; i < keys_.size(); ++i) keys_[i] = uint64_t{DescendingKey(x[i])} << 32 | i;
+      for (size_t i = 0; i < n_; ++i) keys_[i] = KeyOf(x, i);
       Sort(keys_, std::less<uint64_t>());
       for (int64_t i = 0; i < k_; ++i) {
         take(i, static_cast<int64_t>(static_cast<uint32_t>(keys_[static_cast<size_t>(i)])));
@@ -126,7 +170,8 @@ class RowSelector {
   }
 
   const int64_t k_;
-  const bool by_heap_, packs_;
+  const bool by_heap_, packs_, few_;
+  const size_t n_;
   std::vector<int64_t> order_;
   std::vector<uint64_t> keys_;
 };
