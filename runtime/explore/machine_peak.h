@@ -1,4 +1,4 @@
-// What this machine can do at best, measured once: the yardstick of profiles.
+// What this machine can do at best: the yardstick of profiles.
 #ifndef TENON_RUNTIME_EXPLORE_MACHINE_PEAK_H_
 #define TENON_RUNTIME_EXPLORE_MACHINE_PEAK_H_
 
@@ -19,8 +19,9 @@ struct MachinePeak {
 absl::StatusOr<MachinePeak> MeasurePeak(int threads, Precision precision);
 
 // From the file "machine-peak.json" in the folder, where it is kept by CPU name, threads and
-// precision; measured and written if it is not there. With an empty folder it is measured. A file
-// that cannot be read or written is no error.
+// precision. The first few calls measure again, and the best is kept, because a busy machine gives
+// less. With an empty folder it is measured once. A file that cannot be read or written is no
+// error.
 absl::StatusOr<MachinePeak> PeakOf(int threads, Precision precision, const std::string& folder);
 
 // TENON_CACHE_DIR, or else the user's cache folder.

@@ -194,16 +194,21 @@ TEST(ShortNames, LeaveOutWhatAllShare) {
   EXPECT_THAT(ScopesOf("conv"), IsEmpty());
 }
 
-TEST(MachinePeak, IsMeasuredOnceAndKept) {
+TEST(MachinePeak, TheBestOfTheFirstMeasurementsIsKept) {
   const std::string folder = ::testing::TempDir() + "/machine_peak";
   std::filesystem::remove_all(folder);
-  auto first = PeakOf(1, Precision::kFloat, folder);
-  ASSERT_TRUE(first.ok()) << first.status();
-  EXPECT_GT(first->flops_per_s, 0);
-  EXPECT_GT(first->bytes_per_s, 0);
-  auto again = PeakOf(1, Precision::kFloat, folder);
-  ASSERT_TRUE(again.ok());
-  EXPECT_EQ(again->flops_per_s, first->flops_per_s);  // two measurements would differ
+  MachinePeak best;
+  for (int i = 0; i < 4; ++i) {
+    const auto peak = PeakOf(1, Precision::kFloat, folder);
+    ASSERT_TRUE(peak.ok()) << peak.status();
+    EXPECT_GT(peak->flops_per_s, 0);
+    EXPECT_GE(peak->flops_per_s, best.flops_per_s);
+    EXPECT_GE(peak->bytes_per_s, best.bytes_per_s);
+    best = *peak;
+  }
+  const auto kept = PeakOf(1, Precision::kFloat, folder);
+  ASSERT_TRUE(kept.ok());
+  EXPECT_EQ(kept->flops_per_s, best.flops_per_s);  // two measurements would differ
   std::ofstream(folder + "/machine-peak.json") << "damaged";
   EXPECT_TRUE(PeakOf(1, Precision::kFloat, folder).ok());
 }
