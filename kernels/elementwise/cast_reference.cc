@@ -55,13 +55,15 @@ using Loop = void (*)(const void* src, void* dst, int64_t n);
 
 template <typename S, typename D, bool truncate>
 void CastLoop(const void* src, void* dst, int64_t n) {
-  const S* in = static_cast<const S*>(src);
+  // GCC vectorizes no loop over bool, but one over bytes.
+  using Element = std::conditional_t<std::is_same_v<S, bool>, uint8_t, S>;
+  const Element* in = static_cast<const Element*>(src);
   D* out = static_cast<D*>(dst);
   for (int64_t i = 0; i < n; ++i) {
     if constexpr (truncate) {
-      out[i] = TruncateFloat<S, D>(in[i]);
+      out[i] = TruncateFloat<Element, D>(in[i]);
     } else {
-      out[i] = CastValue<S, D>(in[i]);
+      out[i] = CastValue<Element, D>(in[i]);
     }
   }
 }
