@@ -99,13 +99,14 @@ def ApproximateEqual(x: _Value, y: _Value, *, T: _DType = ..., tolerance: float 
 def ArgMax(input: _Value, dimension: _Value, *, T: _DType = ..., Tidx: _DType = ...,
         output_type: _DType = "int64") -> _Tensor:
     """input: T, dimension: Tidx -> output: output_type. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16
-    float16 uint32 uint64 bool. Tidx: int16 int32 int64. output_type: int16 uint16 int32 int64.
+    float16 uint32 uint64 bool. Tidx: int16 int32 int64. output_type: int16 uint16 int32 int64. Accelerated for float32
+    bfloat16.
     """
 
 def ArgMin(input: _Value, dimension: _Value, *, T: _DType = ..., Tidx: _DType = ...,
         output_type: _DType = "int64") -> _Tensor:
     """input: T, dimension: Tidx -> output: output_type. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16
-    float16 uint32 uint64 bool. Tidx: int32 int64. output_type: int32 int64.
+    float16 uint32 uint64 bool. Tidx: int32 int64. output_type: int32 int64. Accelerated for float32 bfloat16.
     """
 
 def AsString(input: _Value, *, T: _DType = ..., precision: int = -1, scientific: bool = False, shortest: bool = False,
