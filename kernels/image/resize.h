@@ -17,6 +17,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> ResizeBicubic(PrepareContext& p);
 // The mean of the area that an output pixel covers.
 absl::StatusOr<std::unique_ptr<Kernel>> ResizeArea(PrepareContext& p);
 
+// The same results from each input row's sums at the output's width, which neighboring rows share,
+// by vector code and on all threads.
+absl::StatusOr<std::unique_ptr<Kernel>> VectorResizeBicubic(PrepareContext& p);
+absl::StatusOr<std::unique_ptr<Kernel>> VectorResizeArea(PrepareContext& p);
+
 // The output has the images' dtype, which may be any of fixed size.
 absl::StatusOr<std::unique_ptr<Kernel>> ResizeNearest(PrepareContext& p);
 

@@ -8,6 +8,8 @@
 namespace tenon {
 namespace {
 
+constexpr char kImageTypes[] = "int8 uint8 int16 uint16 int32 int64 half float double bfloat16";
+
 absl::Status ResizeShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 4));
   TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
@@ -48,6 +50,9 @@ const OpRegistration resize_bicubic({
     .types = "T: int8 uint8 int16 uint16 int32 int64 half float double bfloat16",
     .shape = ResizeShape,
     .reference = ResizeBicubic,
+    .accelerated = VectorResizeBicubic,
+    .native = "_MklNativeResizeBicubic",
+    .native_types = kImageTypes,
     .batch_axis = batch_axis::FirstInput,
     .error_bound = ErrorBound::kImagePositions,
 });
@@ -60,6 +65,9 @@ const OpRegistration resize_area({
     .types = "T: int8 uint8 int16 uint16 int32 int64 half float double bfloat16",
     .shape = ResizeShape,
     .reference = ResizeArea,
+    .accelerated = VectorResizeArea,
+    .native = "_MklNativeResizeArea",
+    .native_types = kImageTypes,
     .batch_axis = batch_axis::FirstInput,
     .error_bound = ErrorBound::kImagePositions,
 });
