@@ -42,6 +42,9 @@ const OpRegistration rgb_to_hsv_op({
     .types = "T: half bfloat16 float double",
     .shape = ColorShape<1>,
     .reference = RgbToHsv,
+    .accelerated = VectorRgbToHsv,
+    .native = "_MklNativeRGBToHSV",
+    .native_types = "half bfloat16 float",
     .error_bound = ErrorBound::kColor,
 });
 
@@ -53,6 +56,9 @@ const OpRegistration hsv_to_rgb_op({
     .types = "T: half bfloat16 float double",
     .shape = ColorShape<1>,
     .reference = HsvToRgb,
+    .accelerated = VectorHsvToRgb,
+    .native = "_MklNativeHSVToRGB",
+    .native_types = "half bfloat16 float",
     .error_bound = ErrorBound::kColor,
 });
 
@@ -64,6 +70,9 @@ const OpRegistration adjust_hue_op({
     .types = "T: half float",
     .shape = ColorShape<3>,
     .reference = AdjustHue,
+    .accelerated = VectorAdjustHue,
+    .native = "_MklNativeAdjustHue",
+    .native_types = "half float",
     .error_bound = ErrorBound::kColor,
 });
 
@@ -75,6 +84,9 @@ const OpRegistration adjust_saturation_op({
     .types = "T: half float",
     .shape = ColorShape<3>,
     .reference = AdjustSaturation,
+    .accelerated = VectorAdjustSaturation,
+    .native = "_MklNativeAdjustSaturation",
+    .native_types = "half float",
     .error_bound = ErrorBound::kColor,
 });
 
@@ -97,6 +109,9 @@ const OpRegistration adjust_contrastv2_op({
     .types = "T: half float",
     .shape = ContrastShape,
     .reference = AdjustContrast,
+    .accelerated = VectorAdjustContrast,
+    .native = "_MklNativeAdjustContrastv2",
+    .native_types = "half float",
     .error_bound = ErrorBound::kColor,
 });
 
