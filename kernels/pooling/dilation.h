@@ -40,6 +40,9 @@ enum class DilationResult { kOutput, kInput, kFilter };
 // Inputs: images, the filter and, for gradients, the output's gradient. Real numbers.
 absl::StatusOr<std::unique_ptr<Kernel>> Dilation(PrepareContext& p, DilationResult result);
 
+// The dilation of floats by vector code, on all threads; Unimplemented for other dtypes.
+absl::StatusOr<std::unique_ptr<Kernel>> VectorDilation(PrepareContext& p);
+
 // Dilation as a kernel factory.
 template <DilationResult kResult>
 absl::StatusOr<std::unique_ptr<Kernel>> Dilation(PrepareContext& p) {

@@ -37,6 +37,8 @@ const OpRegistration dilation({
     .types = kDilationTypes,
     .shape = DilationShape<DilationResult::kOutput>,
     .reference = Dilation<DilationResult::kOutput>,
+    .accelerated = VectorDilation,
+    .native = "_MklNativeDilation2D",
 });
 
 const OpRegistration dilation_backprop_input({
