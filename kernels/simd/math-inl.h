@@ -99,13 +99,20 @@ HWY_INLINE Vf Expm1(Vf x) {
   return hn::IfThenElse(hn::Lt(hn::Abs(x), Const(0.65f)), small, large);
 }
 
-// ln x for positive, finite, normal x.
-HWY_INLINE Vf LogOfNormal(Vf x, Vf exponent_offset) {
+// x = 2^e m with m in [sqrt(1/2), sqrt(2)), for positive, finite, normal x.
+HWY_INLINE Vf MantissaNearOne(Vf x, Vf& e) {
   const IntTag di;
   const auto sqrt_half = hn::Set(di, 0x3f3504f3);
   const auto bits = hn::Sub(hn::BitCast(di, x), sqrt_half);
-  const Vf e = hn::Add(hn::ConvertTo(FloatTag(), hn::ShiftRight<23>(bits)), exponent_offset);
-  const Vf m = hn::BitCast(FloatTag(), hn::Add(hn::And(bits, hn::Set(di, 0x007fffff)), sqrt_half));
+  e = hn::ConvertTo(FloatTag(), hn::ShiftRight<23>(bits));
+  return hn::BitCast(FloatTag(), hn::Add(hn::And(bits, hn::Set(di, 0x007fffff)), sqrt_half));
+}
+
+// ln x for positive, finite, normal x.
+HWY_INLINE Vf LogOfNormal(Vf x, Vf exponent_offset) {
+  Vf e;
+  const Vf m = MantissaNearOne(x, e);
+  e = hn::Add(e, exponent_offset);
   const Vf f = hn::Sub(m, Const(1.0f));  // in [sqrt(1/2) - 1, sqrt(2) - 1]
   const Vf f2 = hn::Mul(f, f);
   const Vf p = Horner(f, 3.333331044e-01f, -2.499998663e-01f, 2.000222670e-01f, -1.666924946e-01f,
@@ -133,7 +140,8 @@ HWY_INLINE Vf Log1p(Vf x) {
   const Vf correction = hn::Div(hn::Sub(x, hn::Sub(u, one)), u);
   const Vf log = Log(u);
   // At u = 0 and u = infinity the correction is NaN.
-  return hn::IfThenElse(hn::Eq(correction, correction), hn::Add(log, correction), log);
+  const Vf y = hn::IfThenElse(hn::Eq(correction, correction), hn::Add(log, correction), log);
+  return hn::CopySign(y, x);  // -0
 }
 
 // ln(1 + x) for 0 <= x <= 1.
@@ -161,44 +169,70 @@ HWY_INLINE Vf Swish(Vf x) {
                         hn::Div(x, denominator));
 }
 
-// The sine of x, or its cosine, for |x| <= kMostAngle. Without fused multiply-adds x could not be
-// reduced exactly.
+// Without fused multiply-adds an angle could not be reduced exactly, with them up to here.
 constexpr float kMostAngle = 32768.0f;
-template <bool cosine>
-HWY_INLINE Vf SinOrCosReduced(Vf x) {
-  const IntTag di;
-  // x = q pi / 2 + r with |r| <= pi / 4; pi / 2 in three parts.
+
+// x = q pi / 2 + r with |r| <= pi / 4, for |x| <= kMostAngle; pi / 2 in three parts.
+HWY_INLINE Vf ReduceByHalfPi(Vf x, Vf& r) {
   const Vf q = hn::Round(hn::Mul(x, Const(0.636619772f)));
-  Vf r = hn::NegMulAdd(q, Const(1.5707964f), x);
+  r = hn::NegMulAdd(q, Const(1.5707964f), x);
   r = hn::NegMulAdd(q, Const(-4.371139e-08f), r);
   r = hn::NegMulAdd(q, Const(-1.7151245e-15f), r);
-  const Vf z = hn::Mul(r, r);
-  const Vf s = Horner(z, -1.666665457e-01f, 8.332158406e-03f, -1.951495709e-04f);
-  const Vf c = Horner(z, 4.166664681e-02f, -1.388736448e-03f, 2.443809033e-05f);
-  const Vf sine = hn::MulAdd(hn::Mul(r, z), s, r);
-  const Vf cosine_of_r = hn::MulAdd(hn::Mul(z, z), c, hn::NegMulAdd(Const(0.5f), z, Const(1.0f)));
-  // In every second quadrant it is the other function, and in two of four its negative.
-  auto quadrant = hn::ConvertTo(di, q);
-  if constexpr (cosine) quadrant = hn::Add(quadrant, hn::Set(di, 1));
-  const auto odd = hn::Eq(hn::And(quadrant, hn::Set(di, 1)), hn::Set(di, 1));
-  const Vf magnitude = hn::IfThenElse(hn::RebindMask(FloatTag(), odd), cosine_of_r, sine);
-  const auto sign = hn::ShiftLeft<30>(hn::And(quadrant, hn::Set(di, 2)));
-  return hn::Xor(magnitude, hn::BitCast(FloatTag(), sign));
+  return q;
+}
+
+template <class Vi>
+HWY_INLINE auto IsOdd(Vi quadrant) {
+  const auto one = hn::Set(IntTag(), 1);
+  return hn::RebindMask(FloatTag(), hn::Eq(hn::And(quadrant, one), one));
 }
 
 template <bool cosine>
-HWY_INLINE Vf SinOrCos(Vf x) {
+struct SineOrCosine {
+  static float Number(float x) { return cosine ? std::cos(x) : std::sin(x); }
+  static HWY_INLINE Vf Reduced(Vf x) {
+    const IntTag di;
+    Vf r;
+    auto quadrant = hn::ConvertTo(di, ReduceByHalfPi(x, r));
+    const Vf z = hn::Mul(r, r);
+    const Vf s = Horner(z, -1.666665457e-01f, 8.332158406e-03f, -1.951495709e-04f);
+    const Vf c = Horner(z, 4.166664681e-02f, -1.388736448e-03f, 2.443809033e-05f);
+    const Vf sine = hn::MulAdd(hn::Mul(r, z), s, r);
+    const Vf cosine_of_r = hn::MulAdd(hn::Mul(z, z), c, hn::NegMulAdd(Const(0.5f), z, Const(1.0f)));
+    // In every second quadrant it is the other function, and in two of four its negative.
+    if constexpr (cosine) quadrant = hn::Add(quadrant, hn::Set(di, 1));
+    const Vf magnitude = hn::IfThenElse(IsOdd(quadrant), cosine_of_r, sine);
+    const auto sign = hn::ShiftLeft<30>(hn::And(quadrant, hn::Set(di, 2)));
+    return hn::Xor(magnitude, hn::BitCast(FloatTag(), sign));
+  }
+};
+
+struct Tangent {
+  static float Number(float x) { return std::tan(x); }
+  static HWY_INLINE Vf Reduced(Vf x) {
+    Vf r;
+    const auto quadrant = hn::ConvertTo(IntTag(), ReduceByHalfPi(x, r));
+    const Vf z = hn::Mul(r, r);
+    const Vf p = Horner(z, 3.333334923e-01f, 1.333267391e-01f, 5.405917391e-02f, 2.128455788e-02f,
+                        1.083228178e-02f, 9.156913438e-05f, 4.376206547e-03f);
+    const Vf tangent = hn::MulAdd(hn::Mul(r, z), p, r);
+    const Vf y = hn::IfThenElse(IsOdd(quadrant), hn::Div(Const(-1.0f), tangent), tangent);
+    return hn::IfThenElse(hn::Eq(x, hn::Zero(FloatTag())), x, y);  // -0
+  }
+};
+
+// Function::Reduced up to kMostAngle, Function::Number of each lane beyond it.
+template <class Function>
+HWY_INLINE Vf OfAngle(Vf x) {
   const FloatTag d;
 #if HWY_TARGET <= HWY_AVX2
   const auto small = hn::Le(hn::Abs(x), Const(kMostAngle));
-  const Vf y = SinOrCosReduced<cosine>(x);
+  const Vf y = Function::Reduced(x);
   if (HWY_LIKELY(hn::AllTrue(d, small))) return y;
 #endif
   HWY_ALIGN float lanes[hn::MaxLanes(d)];
   hn::Store(x, d, lanes);
-  for (size_t i = 0; i < hn::Lanes(d); ++i) {
-    lanes[i] = cosine ? std::cos(lanes[i]) : std::sin(lanes[i]);
-  }
+  for (size_t i = 0; i < hn::Lanes(d); ++i) lanes[i] = Function::Number(lanes[i]);
 #if HWY_TARGET <= HWY_AVX2
   // A number's result does not depend on its neighbors.
   return hn::IfThenElse(small, y, hn::Load(d, lanes));
@@ -206,8 +240,33 @@ HWY_INLINE Vf SinOrCos(Vf x) {
   return hn::Load(d, lanes);
 #endif
 }
-HWY_INLINE Vf Sin(Vf x) { return SinOrCos<false>(x); }
-HWY_INLINE Vf Cos(Vf x) { return SinOrCos<true>(x); }
+HWY_INLINE Vf Sin(Vf x) { return OfAngle<SineOrCosine<false>>(x); }
+HWY_INLINE Vf Cos(Vf x) { return OfAngle<SineOrCosine<true>>(x); }
+HWY_INLINE Vf Tan(Vf x) { return OfAngle<Tangent>(x); }
+
+// e^x / 2 for 0 <= x, infinity where the half is; NaN gives an arbitrary value.
+HWY_INLINE Vf HalfOfExp(Vf x) {
+  Vf r;
+  const auto q = hn::ConvertTo(IntTag(), ReduceByLn2(hn::Min(x, Const(90.0f)), r));
+  const auto half = hn::ShiftRight<1>(q);
+  const auto rest = hn::Sub(hn::Sub(q, half), hn::Set(IntTag(), 1));
+  return hn::Mul(hn::Mul(ExpReduced(r), PowerOfTwo(half)), PowerOfTwo(rest));
+}
+
+HWY_INLINE Vf Sinh(Vf x) {
+  const Vf ax = hn::Abs(x), z = hn::Mul(x, x);
+  const Vf p = Horner(z, 1.666666716e-01f, 8.333310485e-03f, 1.984289556e-04f,
+                      2.782213187e-06f);  // |x| <= 1
+  const Vf small = hn::MulAdd(hn::Mul(x, z), p, x);
+  const Vf h = HalfOfExp(ax);
+  const Vf large = hn::CopySign(hn::Sub(h, hn::Div(Const(0.25f), h)), x);
+  return KeepNaN(x, hn::IfThenElse(hn::Lt(ax, Const(1.0f)), small, large));
+}
+
+HWY_INLINE Vf Cosh(Vf x) {
+  const Vf h = HalfOfExp(hn::Abs(x));
+  return KeepNaN(x, hn::Add(h, hn::Div(Const(0.25f), h)));
+}
 
 // -m / (m + 2) with m = e^(-2 |x|) - 1 = 2^q (e^r - 1) + (2^q - 1), which keeps its relative
 // accuracy at small x, where q is 0.
