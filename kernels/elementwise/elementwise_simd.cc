@@ -9,14 +9,16 @@
 #include "hwy/highway.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/narrow_bfloat16.h"
+#include "kernels/simd/inverse_math-inl.h"
 #include "kernels/simd/math-inl.h"
+#include "kernels/simd/power_math-inl.h"
 #include "kernels/simd/tail-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
 
-// ---- functions of formulas.inc on vectors; the others are in Highway and math-inl.h ----
+// ---- functions of formulas.inc on vectors; the others are in Highway and simd/ ----
 template <class V>
 HWY_INLINE V Number(double value) {
   return Const(static_cast<float>(value));

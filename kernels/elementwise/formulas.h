@@ -13,6 +13,7 @@
 
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/integer_division.h"
+#include "kernels/elementwise/quantiles.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
@@ -179,6 +180,58 @@ T Sin(T x) {
 template <typename T>
 T Cos(T x) {
   return std::cos(x);
+}
+template <typename T>
+T Asin(T x) {
+  return std::asin(x);
+}
+template <typename T>
+T Acos(T x) {
+  return std::acos(x);
+}
+template <typename T>
+T Atan(T x) {
+  return std::atan(x);
+}
+template <typename T>
+T Atan2(T y, T x) {
+  return std::atan2(y, x);
+}
+template <typename T>
+T Tan(T x) {
+  return std::tan(x);
+}
+template <typename T>
+T Sinh(T x) {
+  return std::sinh(x);
+}
+template <typename T>
+T Cosh(T x) {
+  return std::cosh(x);
+}
+template <typename T>
+T Asinh(T x) {
+  return std::asinh(x);
+}
+template <typename T>
+T Acosh(T x) {
+  return std::acosh(x);
+}
+template <typename T>
+T Atanh(T x) {
+  return std::atanh(x);
+}
+template <typename T>
+T Erfinv(T x) {
+  return static_cast<T>(InverseErf(x));
+}
+template <typename T>
+T Ndtri(T p) {
+  return NormalQuantile(p);
+}
+template <typename T>
+T Pow(T x, T y) {
+  return std::pow(x, y);
 }
 template <typename T>
 T Sigmoid(T x) {

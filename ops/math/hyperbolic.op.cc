@@ -1,7 +1,4 @@
 // Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Sigmoid.
-#include <cmath>
-#include <complex>
-
 #include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
@@ -10,12 +7,6 @@
 namespace tenon {
 namespace {
 
-constexpr auto kSinh = [](auto x) { return std::sinh(x); };
-constexpr auto kCosh = [](auto x) { return std::cosh(x); };
-constexpr auto kAsinh = [](auto x) { return std::asinh(x); };
-constexpr auto kAcosh = [](auto x) { return std::acosh(x); };
-constexpr auto kAtanh = [](auto x) { return std::atanh(x); };
-
 const OpRegistration sinh_op({
     .name = "Sinh",
     .inputs = "x: T",
@@ -23,7 +14,10 @@ const OpRegistration sinh_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kSinh, FloatsAndComplexes>,
+    .reference = Unary<Formula<ElementwiseOp::kSinh>{}, FloatsAndComplexes>,
+    .accelerated = VectorUnary<ElementwiseOp::kSinh>,
+    .native = "_MklNativeSinh",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -35,7 +29,10 @@ const OpRegistration cosh_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kCosh, FloatsAndComplexes>,
+    .reference = Unary<Formula<ElementwiseOp::kCosh>{}, FloatsAndComplexes>,
+    .accelerated = VectorUnary<ElementwiseOp::kCosh>,
+    .native = "_MklNativeCosh",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -63,7 +60,10 @@ const OpRegistration asinh_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kAsinh, FloatsAndComplexes>,
+    .reference = Unary<Formula<ElementwiseOp::kAsinh>{}, FloatsAndComplexes>,
+    .accelerated = VectorUnary<ElementwiseOp::kAsinh>,
+    .native = "_MklNativeAsinh",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -75,7 +75,10 @@ const OpRegistration acosh_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kAcosh, FloatsAndComplexes>,
+    .reference = Unary<Formula<ElementwiseOp::kAcosh>{}, FloatsAndComplexes>,
+    .accelerated = VectorUnary<ElementwiseOp::kAcosh>,
+    .native = "_MklNativeAcosh",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -87,7 +90,10 @@ const OpRegistration atanh_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kAtanh, FloatsAndComplexes>,
+    .reference = Unary<Formula<ElementwiseOp::kAtanh>{}, FloatsAndComplexes>,
+    .accelerated = VectorUnary<ElementwiseOp::kAtanh>,
+    .native = "_MklNativeAtanh",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });

@@ -6,7 +6,9 @@
 #include <type_traits>
 #include <unsupported/Eigen/SpecialFunctions>
 
+#include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -55,12 +57,6 @@ constexpr auto kPolygamma = []<typename T>(T n, T x) {  // calls zeta(n + 1, x)
     return std::fmod(n, T(2)) == 0 ? -magnitude : magnitude;
   }
   return Eigen::numext::polygamma(n, x);
-};
-constexpr auto kNdtri = [](auto x) {
-  using T = decltype(x);
-  // Not a probability.
-  if (!(x >= 0 && x <= 1)) return std::numeric_limits<T>::quiet_NaN();
-  return Eigen::numext::ndtri(x);
 };
 
 // Three shapes that are equal unless they are scalars.
@@ -170,7 +166,10 @@ const OpRegistration ndtri_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<kNdtri, Floats>,
+    .reference = Unary<Formula<ElementwiseOp::kNdtri>{}, Floats>,
+    .accelerated = VectorUnary<ElementwiseOp::kNdtri>,
+    .native = "_MklNativeNdtri",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });

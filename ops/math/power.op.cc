@@ -1,7 +1,9 @@
 // Pow, Atan2, Xdivy, Xlogy, Xlog1py.
 #include <cmath>
 
+#include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -16,29 +18,11 @@ constexpr auto kPow = [](auto a, auto b) {
     }
     return result;
   } else {
-    return std::pow(a, b);
+    return Formula<ElementwiseOp::kPow>{}(a, b);
   }
 };
 constexpr auto kNotNegative = [](auto b) -> const char* {
   return b < decltype(b)(0) ? "Integers to negative integer powers are not allowed" : nullptr;
-};
-constexpr auto kAtan2 = [](auto y, auto x) { return std::atan2(y, x); };
-constexpr auto kXdivy = [](auto x, auto y) {
-  using T = decltype(x);
-  return x == T(0) ? T(0) : T(x / y);
-};
-constexpr auto kXlogy = [](auto x, auto y) {
-  using T = decltype(x);
-  return x == T(0) ? T(0) : T(x * std::log(y));
-};
-constexpr auto kXlog1py = [](auto x, auto y) {
-  using T = decltype(x);
-  if (x == T(0)) return T(0);
-  if constexpr (kIsComplex<T>) {
-    return T(x * std::log(T(1) + y));
-  } else {
-    return T(x * std::log1p(y));
-  }
 };
 
 const OpRegistration pow({
@@ -49,6 +33,9 @@ const OpRegistration pow({
     .types = "T: bfloat16 float half double int8 int16 int32 int64 complex64 complex128",
     .shape = BroadcastBinaryShape,
     .reference = CheckedBinary<kPow, kNotNegative, Joined<FloatsAndComplexes, SignedInts>>,
+    .accelerated = VectorBinary<ElementwiseOp::kPow>,
+    .native = "_MklNativePow",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -60,7 +47,10 @@ const OpRegistration atan2({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kAtan2, Floats>,
+    .reference = Binary<Formula<ElementwiseOp::kAtan2>{}, Floats>,
+    .accelerated = VectorBinary<ElementwiseOp::kAtan2>,
+    .native = "_MklNativeAtan2",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -72,7 +62,10 @@ const OpRegistration xdivy({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double complex64 complex128",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kXdivy, FloatsAndComplexes>,
+    .reference = Binary<Formula<ElementwiseOp::kXdivy>{}, FloatsAndComplexes>,
+    .accelerated = VectorBinary<ElementwiseOp::kXdivy>,
+    .native = "_MklNativeXdivy",
+    .native_types = "float bfloat16",
     .elementwise = true,
 });
 
@@ -83,7 +76,10 @@ const OpRegistration xlogy({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double complex64 complex128",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kXlogy, FloatsAndComplexes>,
+    .reference = Binary<Formula<ElementwiseOp::kXlogy>{}, FloatsAndComplexes>,
+    .accelerated = VectorBinary<ElementwiseOp::kXlogy>,
+    .native = "_MklNativeXlogy",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -95,7 +91,10 @@ const OpRegistration xlog1py({
     .attrs = "T: type",
     .types = "T: half bfloat16 float double complex64 complex128",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kXlog1py, FloatsAndComplexes>,
+    .reference = Binary<Formula<ElementwiseOp::kXlog1py>{}, FloatsAndComplexes>,
+    .accelerated = VectorBinary<ElementwiseOp::kXlog1py>,
+    .native = "_MklNativeXlog1py",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });

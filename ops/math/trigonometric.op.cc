@@ -1,7 +1,4 @@
 // Sin, Cos, Tan, Asin, Acos, Atan.
-#include <cmath>
-#include <complex>
-
 #include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
@@ -9,11 +6,6 @@
 
 namespace tenon {
 namespace {
-
-constexpr auto kTan = [](auto x) { return std::tan(x); };
-constexpr auto kAsin = [](auto x) { return std::asin(x); };
-constexpr auto kAcos = [](auto x) { return std::acos(x); };
-constexpr auto kAtan = [](auto x) { return std::atan(x); };
 
 const OpRegistration sin_op({
     .name = "Sin",
@@ -52,7 +44,10 @@ const OpRegistration tan_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kTan, FloatsAndComplexes>,
+    .reference = Unary<Formula<ElementwiseOp::kTan>{}, FloatsAndComplexes>,
+    .accelerated = VectorUnary<ElementwiseOp::kTan>,
+    .native = "_MklNativeTan",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -64,7 +59,10 @@ const OpRegistration asin_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kAsin, FloatsAndComplexes>,
+    .reference = Unary<Formula<ElementwiseOp::kAsin>{}, FloatsAndComplexes>,
+    .accelerated = VectorUnary<ElementwiseOp::kAsin>,
+    .native = "_MklNativeAsin",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -76,7 +74,10 @@ const OpRegistration acos_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kAcos, FloatsAndComplexes>,
+    .reference = Unary<Formula<ElementwiseOp::kAcos>{}, FloatsAndComplexes>,
+    .accelerated = VectorUnary<ElementwiseOp::kAcos>,
+    .native = "_MklNativeAcos",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -88,7 +89,10 @@ const OpRegistration atan_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = UnchangedShape,
-    .reference = Unary<kAtan, FloatsAndComplexes>,
+    .reference = Unary<Formula<ElementwiseOp::kAtan>{}, FloatsAndComplexes>,
+    .accelerated = VectorUnary<ElementwiseOp::kAtan>,
+    .native = "_MklNativeAtan",
+    .native_types = "float bfloat16",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });

@@ -47,6 +47,23 @@ bool IsGradient(ElementwiseOp op) {
   return op >= ElementwiseOp::kReluGrad && op <= ElementwiseOp::kReciprocalGrad;
 }
 
+// One rounding, where not said otherwise.
+double AllowedUlps(ElementwiseOp op) {
+  switch (op) {
+    case ElementwiseOp::kSquaredDifference:
+      // Squaring doubles the relative error of the difference, which is up to one unit of the
+      // result per half.
+      return 2.5;
+    case ElementwiseOp::kAtan2:
+    case ElementwiseOp::kPow:
+    case ElementwiseOp::kXlogy:
+    case ElementwiseOp::kXlog1py:
+      return 2;
+    default:
+      return 0.5;
+  }
+}
+
 struct Case {
   Shape a, b;
   friend void PrintTo(const Case& c, std::ostream* os) {
@@ -73,9 +90,7 @@ TEST_P(BinaryTest, BroadcastsLikeNumPy) {
     const auto threaded = RunBinary(info, {a, b}, {out}, 2);
     ASSERT_TRUE(threaded.ok());
     EXPECT_EQ(0, std::memcmp((*y)[0].raw(), (*threaded)[0].raw(), (*y)[0].bytes()));
-    // One rounding. Squaring doubles the relative error of the difference, which is up to one unit
-    // of the result per half.
-    const double ulps = info.op == ElementwiseOp::kSquaredDifference ? 2.5 : 0.5;
+    const double ulps = AllowedUlps(info.op);
     for (int64_t i = 0; i < out.num_elements(); ++i) {
       const double va = At(a, out, i), vb = At(b, out, i);
       const double expected = Reference(info.op, va, vb);
@@ -148,6 +163,58 @@ TEST(VectorBinary, SpecialValues) {
     }
   }
 }
+
+class BinaryFunctionTest : public TargetTest<ElementwiseOp> {
+ protected:
+  // Compares with the standard library, including the sign of zeros.
+  void Compare(const Tensor& a, const Tensor& b) {
+    const ElementwiseInfo& info = *FindElementwise(GetCase());
+    const auto z = RunBinary(info, {a, b}, {a.shape()});
+    ASSERT_TRUE(z.ok()) << z.status();
+    double worst = 0;
+    for (int64_t i = 0; i < a.num_elements(); ++i) {
+      const float va = a.data<float>()[i], vb = b.data<float>()[i], got = (*z)[0].data<float>()[i];
+      const double expected = Reference(info.op, va, vb), ulps = Ulps(got, expected);
+      EXPECT_LE(ulps, AllowedUlps(info.op)) << info.name << " " << va << " " << vb;
+      if (!std::isnan(expected)) {
+        EXPECT_EQ(std::signbit(got), std::signbit(expected)) << info.name << " " << va << " " << vb;
+      }
+      worst = std::max(worst, ulps);
+    }
+    RecordProperty("worst_ulps", std::to_string(worst));
+  }
+};
+
+TEST_P(BinaryFunctionTest, HasTheSpecialValuesOfTheStandardLibrary) {
+  const std::vector<float> values = {0.0f,        -0.0f,  1,    -1,    0.5f,  -0.5f,
+                                     2,           3,      -3,   -7.5f, 1e38f, 1e-30f,
+                                     16777217.0f, -1e30f, kInf, -kInf, kNaN};
+  std::vector<float> a, b;
+  for (float va : values) {
+    for (float vb : values) a.push_back(va), b.push_back(vb);
+  }
+  Compare(Tensor::Vector<float>(a), Tensor::Vector<float>(b));
+}
+
+TEST_P(BinaryFunctionTest, IsAccurate) {
+  const Shape shape({100003});
+  Compare(Uniform(shape, 5, -4, 4), Uniform(shape, 6, -4, 4));
+  Compare(Uniform(shape, 7, 0, 3), Uniform(shape, 8, -90, 90));
+  Compare(Uniform(shape, 9, 0.95f, 1.05f), Uniform(shape, 10, -900, 900));
+  Tensor whole = Uniform(shape, 11, -20, 20);
+  for (float& v : whole.flat<float>()) v = std::round(v);
+  Compare(Uniform(shape, 12, -9, 9), whole);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Functions, BinaryFunctionTest,
+    testing::Combine(testing::ValuesIn(Targets()),
+                     testing::Values(ElementwiseOp::kAtan2, ElementwiseOp::kPow,
+                                     ElementwiseOp::kXlogy, ElementwiseOp::kXlog1py)),
+    [](const auto& i) {
+      return std::string(hwy::TargetName(std::get<0>(i.param).bit)) + "_" +
+             FindElementwise(std::get<1>(i.param))->name;
+    });
 
 TEST(VectorAddN, AddsInOrder) {
   const Tensor a = Uniform(Shape({3, 50}), 1), b = Uniform(Shape({3, 50}), 2),

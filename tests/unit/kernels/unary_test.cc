@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/quantiles.h"
 #include "kernels/elementwise/unary_binary.h"
 #include "tests/unit/kernels/support.h"
 
@@ -51,6 +52,17 @@ const std::map<ElementwiseOp, Reference>& References() {
       {E::kTanh, {[](double x) { return std::tanh(x); }, 4, 0}},
       {E::kSin, {[](double x) { return std::sin(x); }, 2, 0}},
       {E::kCos, {[](double x) { return std::cos(x); }, 2, 0}},
+      {E::kAsin, {[](double x) { return std::asin(x); }, 2, 0}},
+      {E::kAcos, {[](double x) { return std::acos(x); }, 2, 0}},
+      {E::kAtan, {[](double x) { return std::atan(x); }, 2, 0}},
+      {E::kTan, {[](double x) { return std::tan(x); }, 3, 0}},
+      {E::kSinh, {[](double x) { return std::sinh(x); }, 2, 0}},
+      {E::kCosh, {[](double x) { return std::cosh(x); }, 2, 0}},
+      {E::kAsinh, {[](double x) { return std::asinh(x); }, 2, 0}},
+      {E::kAcosh, {[](double x) { return std::acosh(x); }, 2, 0}},
+      {E::kAtanh, {[](double x) { return std::atanh(x); }, 2, 0}},
+      {E::kErfinv, {InverseErf, 2.5, 0}},
+      {E::kNdtri, {static_cast<double (*)(double)>(NormalQuantile), 2.5, 0}},
       {E::kSigmoid, {Sigmoid, 4, 1e-37}},
       {E::kRelu, {[](double x) { return x < 0 ? 0 : x; }, 0, 0}},
       {E::kRelu6, {Relu6, 0, 0}},
@@ -91,6 +103,11 @@ std::vector<float> Values() {
   for (int i = 0; i < 40000; ++i) values.push_back(wide(rng));
   for (int i = 0; i < 2000; ++i) {
     values.push_back((i % 2 == 0 ? 1 : -1) * std::pow(10.0f, exponent(rng)));
+  }
+  // Near 1 and -1, where inverse functions end.
+  std::uniform_real_distribution<float> bits(0, 24);
+  for (int i = 0; i < 2000; ++i) {
+    values.push_back((i % 2 == 0 ? 1 : -1) * (1 - std::exp2(-bits(rng))));
   }
   // Near the zeros of sines and cosines.
   for (int i = 1; i < 22000; i += i < 100 ? 1 : 37) {
