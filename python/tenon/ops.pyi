@@ -28,10 +28,10 @@ def AccumulateNV2(inputs: _Sequence[_Value], *, T: _DType = ..., shape: _Shape) 
     """
 
 def Acos(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
 
 def Acosh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
 
 def Add(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 int8 int16 int32 int64 complex64 complex128 string.
@@ -55,13 +55,13 @@ def AdjustContrast(images: _Value, contrast_factor: _Value, min_value: _Value, m
     """
 
 def AdjustContrastv2(images: _Value, contrast_factor: _Value, *, T: _DType = ...) -> _Tensor:
-    """images: T, contrast_factor: float32 -> output: T. T: float16 float32."""
+    """images: T, contrast_factor: float32 -> output: T. T: float16 float32. Accelerated for float16 float32."""
 
 def AdjustHue(images: _Value, delta: _Value, *, T: _DType = ...) -> _Tensor:
-    """images: T, delta: float32 -> output: T. T: float16 float32."""
+    """images: T, delta: float32 -> output: T. T: float16 float32. Accelerated for float16 float32."""
 
 def AdjustSaturation(images: _Value, scale: _Value, *, T: _DType = ...) -> _Tensor:
-    """images: T, scale: float32 -> output: T. T: float16 float32."""
+    """images: T, scale: float32 -> output: T. T: float16 float32. Accelerated for float16 float32."""
 
 def All(input: _Value, reduction_indices: _Value, *, keep_dims: bool = False, Tidx: _DType = ...) -> _Tensor:
     """input: bool, reduction_indices: Tidx -> output: bool. Tidx: int32 int64."""
@@ -116,10 +116,10 @@ def AsString(input: _Value, *, T: _DType = ..., precision: int = -1, scientific:
     """
 
 def Asin(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
 
 def Asinh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
 
 def Assert(condition: _Value, data: _Sequence[_Value], *, summarize: int = 3) -> None:
     """condition: bool, data: T -> nothing."""
@@ -134,13 +134,13 @@ def AssignVariableOp(resource: _Value, value: _Value, *, dtype: _DType = ..., va
     """resource: resource, value: dtype -> nothing."""
 
 def Atan(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
 
 def Atan2(y: _Value, x: _Value, *, T: _DType = ...) -> _Tensor:
-    """y: T, x: T -> z: T. T: bfloat16 float16 float32 float64."""
+    """y: T, x: T -> z: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16."""
 
 def Atanh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
 
 def AudioSpectrogram(input: _Value, *, window_size: int, stride: int, magnitude_squared: bool = False) -> _Tensor:
     """input: float32 -> spectrogram: float32."""
@@ -680,7 +680,7 @@ def Cos(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
 
 def Cosh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
 
 def CropAndResize(image: _Value, boxes: _Value, box_ind: _Value, crop_size: _Value, *, T: _DType = ...,
         method: str | bytes = "bilinear", extrapolation_value: float = 0.0) -> _Tensor:
@@ -892,7 +892,7 @@ def Digamma(x: _Value, *, T: _DType = ...) -> _Tensor:
 def Dilation2D(input: _Value, filter: _Value, *, T: _DType = ..., strides: _Sequence[int], rates: _Sequence[int],
         padding: str | bytes) -> _Tensor:
     """input: T, filter: T -> output: T. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 float16 uint32
-    uint64.
+    uint64. Accelerated for float32.
     """
 
 def Dilation2DBackpropFilter(input: _Value, filter: _Value, out_backprop: _Value, *, T: _DType = ...,
@@ -996,7 +996,7 @@ def Erfc(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16."""
 
 def Erfinv(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16."""
 
 def EuclideanNorm(input: _Value, reduction_indices: _Value, *, keep_dims: bool = False, T: _DType = ...,
         Tidx: _DType = ...) -> _Tensor:
@@ -1313,7 +1313,7 @@ def GuaranteeConst(input: _Value, *, T: _DType = ...) -> _Tensor:
     """input: T -> output: T."""
 
 def HSVToRGB(images: _Value, *, T: _DType = ...) -> _Tensor:
-    """images: T -> output: T. T: float16 bfloat16 float32 float64."""
+    """images: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float16 bfloat16 float32."""
 
 def HistogramFixedWidth(values: _Value, value_range: _Value, nbins: _Value, *, T: _DType = ...,
         dtype: _DType = "int32") -> _Tensor:
@@ -1795,7 +1795,7 @@ def Multinomial(logits: _Value, num_samples: _Value, *, seed: int = 0, seed2: in
     """
 
 def Ndtri(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16."""
 
 class _NearestNeighborsOutputs(_NamedTuple):
     nearest_center_indices: _Tensor
@@ -2081,7 +2081,9 @@ def PopulationCount(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: uint8. T: int8 int16 int32 int64 uint8 uint16 uint32 uint64."""
 
 def Pow(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T, y: T -> z: T. T: bfloat16 float32 float16 float64 int8 int16 int32 int64 complex64 complex128."""
+    """x: T, y: T -> z: T. T: bfloat16 float32 float16 float64 int8 int16 int32 int64 complex64 complex128. Accelerated
+    for float32 bfloat16.
+    """
 
 def PreventGradient(input: _Value, *, T: _DType = ..., message: str | bytes = "") -> _Tensor:
     """input: T -> output: T."""
@@ -2654,7 +2656,7 @@ def RFFTND(input: _Value, fft_length: _Value, axes: _Value, *, Treal: _DType = .
     """
 
 def RGBToHSV(images: _Value, *, T: _DType = ...) -> _Tensor:
-    """images: T -> output: T. T: float16 bfloat16 float32 float64."""
+    """images: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float16 bfloat16 float32."""
 
 def RaggedBincount(splits: _Value, values: _Value, size: _Value, weights: _Value, *, Tidx: _DType = ...,
         T: _DType = ..., binary_output: bool = False) -> _Tensor:
@@ -2926,13 +2928,13 @@ def Reshape(tensor: _Value, shape: _Value, *, T: _DType = ..., Tshape: _DType = 
 
 def ResizeArea(images: _Value, size: _Value, *, T: _DType = ..., align_corners: bool = False) -> _Tensor:
     """images: T, size: int32 -> resized_images: float32. T: int8 uint8 int16 uint16 int32 int64 float16 float32 float64
-    bfloat16.
+    bfloat16. Accelerated for int8 uint8 int16 uint16 int32 int64 float16 float32 float64 bfloat16.
     """
 
 def ResizeBicubic(images: _Value, size: _Value, *, T: _DType = ..., align_corners: bool = False,
         half_pixel_centers: bool = False) -> _Tensor:
     """images: T, size: int32 -> resized_images: float32. T: int8 uint8 int16 uint16 int32 int64 float16 float32 float64
-    bfloat16.
+    bfloat16. Accelerated for int8 uint8 int16 uint16 int32 int64 float16 float32 float64 bfloat16.
     """
 
 def ResizeBicubicGrad(grads: _Value, original_image: _Value, *, T: _DType = ..., align_corners: bool = False,
@@ -3445,7 +3447,7 @@ def Sin(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
 
 def Sinh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
 
 def Size(input: _Value, *, T: _DType = ..., out_type: _DType = "int32") -> _Tensor:
     """input: T -> output: out_type. out_type: int32 int64."""
@@ -4203,7 +4205,7 @@ def Svd(input: _Value, *, compute_uv: bool = True, full_matrices: bool = False, 
     """input: T -> s: T, u: T, v: T. T: float64 float32 complex64 complex128."""
 
 def Tan(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
 
 def Tanh(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
@@ -4630,7 +4632,8 @@ def WhitespaceTokenizeWithOffsets(input_values: _Value, input_splits: _Value, *,
     """
 
 def Xdivy(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T, y: T -> z: T. T: float16 bfloat16 float32 float64 complex64 complex128."""
+    """x: T, y: T -> z: T. T: float16 bfloat16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16.
+    """
 
 class _XlaBroadcastHelperOutputs(_NamedTuple):
     lhs_output: _Tensor
@@ -4793,10 +4796,12 @@ def XlaSvd(a: _Value, *, max_iter: int, epsilon: float, precision_config: str | 
     """a: T -> s: T, u: T, v: T. T: float64 float32."""
 
 def Xlog1py(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T, y: T -> z: T. T: float16 bfloat16 float32 float64 complex64 complex128."""
+    """x: T, y: T -> z: T. T: float16 bfloat16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16.
+    """
 
 def Xlogy(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T, y: T -> z: T. T: float16 bfloat16 float32 float64 complex64 complex128."""
+    """x: T, y: T -> z: T. T: float16 bfloat16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16.
+    """
 
 def ZerosLike(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T."""
