@@ -1,7 +1,6 @@
 #include "graph_rewrite/constant_values.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "env/status.h"
@@ -159,12 +158,11 @@ std::optional<Tensor> ConstantValues::Value(Endpoint e) {
   Temporary& temporary = temporaries_.at(e.node);
   if (temporary.values.empty()) {
     if (held_bytes_ + temporary.bytes > kMostHeldBytes) return std::nullopt;
-    held_bytes_ += temporary.bytes;
     temporary.values = Compute(context_.node(e));
+    if (temporary.values.empty()) return std::nullopt;
+    held_bytes_ += temporary.bytes;
   }
-  const auto port = static_cast<size_t>(e.port);
-  if (port >= temporary.values.size()) return std::nullopt;
-  return temporary.values[port];
+  return temporary.values[static_cast<size_t>(e.port)];
 }
 
 }  // namespace tenon

@@ -111,12 +111,8 @@ std::string SumsOfWeights(const ConvolutionProblem& p) {
                       p.src_zero != 0 ? "zero" : "");
 }
 
-// oneDNN tries each length of a block of an output's line: for a line of 2^29 pixels that takes
-// longer than a minute.
-constexpr int64_t kLongestLine = int64_t{1} << 24;
-
 absl::StatusOr<std::shared_ptr<const Primitive>> Build(const ConvolutionProblem& p) {
-  if (p.dst.dims.back() > kLongestLine) return Unimplemented("a line of ", p.dst.dims.back());
+  if (SearchesTooLong(Computes::kResult, p)) return Unimplemented("a line of too many pixels");
   const ThreadScope threads(p.threads);
   PostOps post_ops = MakePostOps(p.post_ops);
   PrimitiveParts parts;

@@ -86,6 +86,7 @@ absl::StatusOr<PrimitiveParts> Choose(const ConvolutionProblem& p, Computes comp
                                                      const dnnl::primitive_attr&,
                                                      const Forward::primitive_desc&,
                                                      onednn::Accept)) {
+  if (SearchesTooLong(computes, p)) return Unimplemented("a line of too many pixels");
   const dnnl::primitive_attr attr = MakePostOps({}).attr;
   const auto sound = [&](absl::string_view name) {
     return IsCompiled(name) && RemedyFor(computes, p, name) != Remedy::kRefuse;

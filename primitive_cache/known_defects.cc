@@ -163,4 +163,11 @@ Remedy RemedyFor(Computes computes, const ConvolutionProblem& problem,
   return strongest;
 }
 
+bool SearchesTooLong(Computes computes, const ConvolutionProblem& problem) {
+  constexpr int64_t kLongestLine = int64_t{1} << 24;
+  // A gradient asks for the forward convolution, too.
+  return problem.dst.dims.back() > kLongestLine ||
+         (computes != Computes::kResult && problem.src.dims.back() > kLongestLine);
+}
+
 }  // namespace tenon

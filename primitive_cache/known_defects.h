@@ -21,6 +21,10 @@ enum class Remedy {
 Remedy RemedyFor(Computes computes, const ConvolutionProblem& problem,
                  absl::string_view implementation);
 
+// Whether oneDNN would take minutes to choose an implementation, since it tries each length of a
+// block of a line that is computed: for 2^29 pixels that takes longer than one.
+bool SearchesTooLong(Computes computes, const ConvolutionProblem& problem);
+
 }  // namespace tenon
 
 #endif  // TENON_PRIMITIVE_CACHE_KNOWN_DEFECTS_H_

@@ -2,7 +2,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "env/status.h"
 #include "graph_rewrite/constant_values.h"
 #include "graph_rewrite/rule.h"

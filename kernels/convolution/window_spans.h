@@ -2,18 +2,12 @@
 #ifndef TENON_KERNELS_CONVOLUTION_WINDOW_SPANS_H_
 #define TENON_KERNELS_CONVOLUTION_WINDOW_SPANS_H_
 
-#include <algorithm>
 #include <cstdint>
 
 #include "kernels/convolution/conv_geometry.h"
-#include "kernels/interface/round_up.h"
+#include "kernels/interface/tap_range.h"
 
 namespace tenon {
-
-// The taps [first, last) of a window's dimension that lie in the image.
-struct TapRange {
-  int64_t first, last;
-};
 
 // One dimension of the windows.
 struct WindowSpans {
@@ -35,10 +29,7 @@ struct WindowSpans {
     return output * stride + tap * dilation - pad;
   }
   TapRange Taps(int64_t output) const {
-    const int64_t origin = Source(output, 0);
-    const int64_t first = std::min(CeilDiv(std::max<int64_t>(-origin, 0), dilation), window);
-    const int64_t end = CeilDiv(std::max<int64_t>(in - origin, 0), dilation);
-    return {first, std::clamp(end, first, window)};
+    return TapsInside(Source(output, 0), in, window, dilation);
   }
   // fn(first, count) for all outputs, in parts that have the same taps.
   template <typename F>

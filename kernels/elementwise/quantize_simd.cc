@@ -3,8 +3,6 @@
 #define HWY_TARGET_INCLUDE "kernels/elementwise/quantize_simd.cc"
 #include "kernels/elementwise/quantize_simd.h"
 
-#include <cstring>
-
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
 #include "kernels/simd/math-inl.h"
@@ -25,11 +23,33 @@ HWY_INLINE Vf ClampLanes(Vf x, Vf low, Vf high) {
 HWY_INLINE Vf TowardsAway(Vf x) { return hn::Add(x, hn::CopySign(Const(0.49999997f), x)); }
 
 // Truncation towards 0.
+template <class D>
+HWY_INLINE hn::Vec<D> Truncated(D narrow, Vf v) {
+  const Vf real = hn::IfThenElseZero(hn::Eq(v, v), v);
+  return hn::DemoteTo(narrow, hn::ConvertTo(IntTag(), real));
+}
+// Stores a whole vector, or the first n.
 template <typename T>
 HWY_INLINE void StoreNarrow(Vf v, T* y) {
   const hn::Rebind<T, FloatTag> narrow;
-  const Vf real = hn::IfThenElseZero(hn::Eq(v, v), v);
-  hn::StoreU(hn::DemoteTo(narrow, hn::ConvertTo(IntTag(), real)), narrow, y);
+  hn::StoreU(Truncated(narrow, v), narrow, y);
+}
+template <typename T>
+HWY_INLINE void StoreNarrow(Vf v, T* y, size_t n) {
+  const hn::Rebind<T, FloatTag> narrow;
+  StoreFirst(narrow, Truncated(narrow, v), y, n);
+}
+
+// Integers as floats: a whole vector, or the first n.
+template <typename T>
+HWY_INLINE Vf LoadIntegers(const T* from) {
+  const hn::Rebind<T, FloatTag> narrow;
+  return hn::ConvertTo(FloatTag(), hn::PromoteTo(IntTag(), hn::LoadU(narrow, from)));
+}
+template <typename T>
+HWY_INLINE Vf LoadIntegers(const T* from, size_t n) {
+  const hn::Rebind<T, FloatTag> narrow;
+  return hn::ConvertTo(FloatTag(), hn::PromoteTo(IntTag(), LoadFirst(narrow, from, n)));
 }
 
 template <typename T, QuantizeMap::Round kRound>
@@ -45,11 +65,7 @@ void QuantizeAs(const QuantizeMap& map, const float* x, void* out, size_t n) {
   };
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) StoreNarrow<T>(one(hn::LoadU(FloatTag(), x + i)), y + i);
-  if (i < n) {
-    T rest[hn::MaxLanes(FloatTag())];
-    StoreNarrow<T>(one(LoadTail(x + i, n - i)), rest);
-    std::memcpy(y + i, rest, n - i);
-  }
+  if (i < n) StoreNarrow<T>(one(LoadTail(x + i, n - i)), y + i, n - i);
 }
 
 template <typename T>
@@ -67,21 +83,13 @@ void Quantize(const QuantizeMap& map, const float* x, void* out, size_t n) {
 
 template <typename T>
 void Dequantize(const DequantizeMap& map, const void* from, float* y, size_t n) {
-  const hn::Rebind<T, FloatTag> narrow;
   const size_t lanes = hn::Lanes(FloatTag());
   const T* x = static_cast<const T*>(from);
   const Vf half = Const(map.half), scale = Const(map.scale), offset = Const(map.offset);
-  auto one = [&](const T* p) HWY_ATTR {
-    const Vf v = hn::ConvertTo(FloatTag(), hn::PromoteTo(IntTag(), hn::LoadU(narrow, p)));
-    return hn::Add(hn::Mul(hn::Add(v, half), scale), offset);
-  };
+  auto one = [&](Vf v) HWY_ATTR { return hn::Add(hn::Mul(hn::Add(v, half), scale), offset); };
   size_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(one(x + i), FloatTag(), y + i);
-  if (i < n) {
-    T rest[hn::MaxLanes(FloatTag())] = {};
-    std::memcpy(rest, x + i, n - i);
-    StoreTail(one(rest), y + i, n - i);
-  }
+  for (; i + lanes <= n; i += lanes) hn::StoreU(one(LoadIntegers(x + i)), FloatTag(), y + i);
+  if (i < n) StoreTail(one(LoadIntegers(x + i, n - i)), y + i, n - i);
 }
 
 void RoundToSteps(const StepsMap& map, const float* x, float* y, size_t n) {
@@ -117,19 +125,6 @@ void RoundColumns(const StepsColumns& map, const float* x, float* y, size_t n) {
   StoreTail(one([rest](const float* p) HWY_ATTR { return LoadTail(p, rest); }, i), y + i, rest);
 }
 
-// Integers as floats: a whole vector, or the first n.
-template <typename T>
-HWY_INLINE Vf LoadIntegers(const T* from) {
-  const hn::Rebind<T, FloatTag> narrow;
-  return hn::ConvertTo(FloatTag(), hn::PromoteTo(IntTag(), hn::LoadU(narrow, from)));
-}
-template <typename T>
-HWY_INLINE Vf LoadIntegers(const T* from, size_t n) {
-  T rest[hn::MaxLanes(FloatTag())] = {};
-  std::memcpy(rest, from, n);
-  return LoadIntegers(rest);
-}
-
 template <typename A, typename B, typename Y>
 void AddIntegers(const AddIntegersMap& map, const void* left, const void* right, void* out,
                  size_t n) {
@@ -148,9 +143,7 @@ void AddIntegers(const AddIntegersMap& map, const void* left, const void* right,
     StoreNarrow<Y>(one(LoadIntegers(a + i), LoadIntegers(b + i)), y + i);
   }
   if (i < n) {
-    Y rest[hn::MaxLanes(FloatTag())];
-    StoreNarrow<Y>(one(LoadIntegers(a + i, n - i), LoadIntegers(b + i, n - i)), rest);
-    std::memcpy(y + i, rest, n - i);
+    StoreNarrow<Y>(one(LoadIntegers(a + i, n - i), LoadIntegers(b + i, n - i)), y + i, n - i);
   }
 }
 

@@ -17,7 +17,7 @@ void SelectEach(const bool* c, const T* a, const T* b, int64_t n, T* out) {
     // Bitwise, and of bytes: GCC vectorizes no loop over bool.
     const auto* const bytes = reinterpret_cast<const unsigned char*>(c);
     for (int64_t i = 0; i < n; ++i) {
-      const T mask = static_cast<T>(-static_cast<T>(bytes[i]));
+      const T mask = static_cast<T>(-static_cast<T>(bytes[i] != 0));
       out[i] = static_cast<T>((a[i * a_step] & mask) | (b[i * b_step] & static_cast<T>(~mask)));
     }
   } else if constexpr (std::is_trivially_copyable_v<T>) {

@@ -17,34 +17,32 @@ absl::StatusOr<std::unique_ptr<Kernel>> Weighted(PrepareContext& p, WeightsFn we
   p.InputNotRead(1);
   const Shape in = p.input_shape(0);
   const std::vector<ResizeWeights> rows = weights(AxisOf(p, 1)), cols = weights(AxisOf(p, 2));
-  return DispatchType(
-      Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>{},
-      p.input_dtype(0), [&]<typename T>() {
-        return MakeKernel([=](RunContext& run) {
-          const int64_t c = in.dim(3), width = in.dim(2) * c;
-          const T* image = run.input<T>(0);
-          float* out = run.output<float>(0);
-          for (int64_t n = 0; n < in.dim(0); ++n, image += in.dim(1) * width) {
-            for (const ResizeWeights& r : rows) {
-              for (const ResizeWeights& k : cols) {
-                for (int64_t i = 0; i < c; ++i) {
-                  float sum = 0;
-                  for (size_t y = 0; y < r.at.size(); ++y) {
-                    float row = 0;
-                    for (size_t x = 0; x < k.at.size(); ++x) {
-                      const T v = image[r.at[y] * width + k.at[x] * c + i];
-                      row += static_cast<float>(ToCompute(v)) * k.weight[x];
-                    }
-                    sum += row * r.weight[y];
-                  }
-                  *out++ = sum;
+  return DispatchType(ImageNumbers{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
+      const int64_t c = in.dim(3), width = in.dim(2) * c;
+      const T* image = run.input<T>(0);
+      float* out = run.output<float>(0);
+      for (int64_t n = 0; n < in.dim(0); ++n, image += in.dim(1) * width) {
+        for (const ResizeWeights& r : rows) {
+          for (const ResizeWeights& k : cols) {
+            for (int64_t i = 0; i < c; ++i) {
+              float sum = 0;
+              for (size_t y = 0; y < r.at.size(); ++y) {
+                float row = 0;
+                for (size_t x = 0; x < k.at.size(); ++x) {
+                  const T v = image[r.at[y] * width + k.at[x] * c + i];
+                  row += static_cast<float>(ToCompute(v)) * k.weight[x];
                 }
+                sum += row * r.weight[y];
               }
+              *out++ = sum;
             }
           }
-          return absl::OkStatus();
-        });
-      });
+        }
+      }
+      return absl::OkStatus();
+    });
+  });
 }
 
 // Bilinear interpolation in two steps: input rows to the output's width, then between two such
@@ -135,14 +133,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> ResizeBilinear(PrepareContext& p) {
   p.InputNotRead(1);
   const Bilinear bilinear(p);
   p.RequestScratch(bilinear.scratch_bytes());
-  return DispatchType(
-      Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>{},
-      p.input_dtype(0), [&]<typename T>() {
-        return MakeKernel([=](RunContext& run) {
-          bilinear.Run(run.input<T>(0), run.output<float>(0), static_cast<float*>(run.scratch()));
-          return absl::OkStatus();
-        });
-      });
+  return DispatchType(ImageNumbers{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
+      bilinear.Run(run.input<T>(0), run.output<float>(0), static_cast<float*>(run.scratch()));
+      return absl::OkStatus();
+    });
+  });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> ResizeNearest(PrepareContext& p) {

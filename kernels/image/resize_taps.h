@@ -7,8 +7,12 @@
 #include <vector>
 
 #include "kernels/interface/kernel.h"
+#include "kernels/interface/types.h"
 
 namespace tenon {
+
+// The dtypes of images.
+using ImageNumbers = Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>;
 
 // How positions of the output map to positions of the input, along one axis.
 struct ResizeAxis {

@@ -129,17 +129,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorWeighted(
   p.InputNotRead(1);
   const auto resize = std::make_shared<const WeightedRows>(p, weights);
   p.RequestScratch(resize->scratch_bytes());
-  return DispatchType(
-      Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>{},
-      p.input_dtype(0), [&]<typename T>() {
-        return MakeKernel(
-            [resize](RunContext& run) {
-              resize->Run(run.input<T>(0), run.output<float>(0),
-                          static_cast<float*>(run.scratch()));
-              return absl::OkStatus();
-            },
-            "vector");
-      });
+  return DispatchType(ImageNumbers{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel(
+        [resize](RunContext& run) {
+          resize->Run(run.input<T>(0), run.output<float>(0), static_cast<float*>(run.scratch()));
+          return absl::OkStatus();
+        },
+        "vector");
+  });
 }
 
 }  // namespace

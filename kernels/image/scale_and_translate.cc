@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/image/resize_taps.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"
 
@@ -159,21 +160,17 @@ absl::StatusOr<std::unique_ptr<Kernel>> ScaleAndTranslate(PrepareContext& p) {
   p.InputNotRead(1);
   const bool antialias = p.attrs().Bool("antialias", true);
   const Shape in = p.input_shape(0), out = p.output_shape(0);
-  return DispatchType(
-      Joined<Floats, TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>>{},
-      p.input_dtype(0), [&]<typename T>() {
-        return MakeKernel([=](RunContext& run) -> absl::Status {
-          const float *scale = run.input<float>(2), *shift = run.input<float>(3);
-          TENON_ASSIGN_OR_RETURN(
-              const std::vector<Span> rows,
-              SpansOf(sampler, antialias, out.dim(1), in.dim(1), scale[0], shift[0]));
-          TENON_ASSIGN_OR_RETURN(
-              const std::vector<Span> cols,
-              SpansOf(sampler, antialias, out.dim(2), in.dim(2), scale[1], shift[1]));
-          Resample(run.input<T>(0), in, rows, cols, run.output<float>(0));
-          return absl::OkStatus();
-        });
-      });
+  return DispatchType(ImageNumbers{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) -> absl::Status {
+      const float *scale = run.input<float>(2), *shift = run.input<float>(3);
+      TENON_ASSIGN_OR_RETURN(const std::vector<Span> rows, SpansOf(sampler, antialias, out.dim(1),
+                                                                   in.dim(1), scale[0], shift[0]));
+      TENON_ASSIGN_OR_RETURN(const std::vector<Span> cols, SpansOf(sampler, antialias, out.dim(2),
+                                                                   in.dim(2), scale[1], shift[1]));
+      Resample(run.input<T>(0), in, rows, cols, run.output<float>(0));
+      return absl::OkStatus();
+    });
+  });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> ScaleAndTranslateGrad(PrepareContext& p) {

@@ -7,7 +7,7 @@
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
-#include "kernels/simd/tail-inl.h"
+#include "kernels/simd/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
@@ -25,27 +25,6 @@ constexpr size_t kSumTerms = 256;
 // stay in the innermost cache.
 constexpr size_t kRowTerms = 4 * kSumTerms;
 constexpr size_t kRowColumns = 1024;
-
-#if HWY_TARGET <= HWY_AVX2
-// Masked lanes are not accessed on these targets.
-struct Rest {
-  explicit Rest(size_t count) : mask(hn::FirstN(FloatTag(), count)) {}
-  HWY_INLINE Vf Load(const float* from) const { return hn::MaskedLoad(mask, FloatTag(), from); }
-  HWY_INLINE void Store(Vf v, float* to) const { hn::BlendedStore(v, mask, FloatTag(), to); }
-  hn::Mask<FloatTag> mask;
-};
-#else
-struct Rest {
-  explicit Rest(size_t count) : n(count) {}
-  HWY_INLINE Vf Load(const float* from) const { return LoadTail(from, n); }
-  HWY_INLINE void Store(Vf v, float* to) const { StoreTail(v, to, n); }
-  size_t n;
-};
-#endif
-struct Whole {
-  HWY_INLINE Vf Load(const float* from) const { return hn::LoadU(FloatTag(), from); }
-  HWY_INLINE void Store(Vf v, float* to) const { hn::StoreU(v, FloatTag(), to); }
-};
 
 // The sum of `terms` terms, stored if it is the `first` one and added to the output otherwise.
 template <size_t rows, size_t vectors, class Part>
@@ -132,8 +111,9 @@ HWY_INLINE void Terms(const SmallProduct& p, bool first, size_t n, const float* 
 #pragma GCC unroll 8
   for (size_t t = 0; t < terms; ++t) factors[t] = hn::Set(FloatTag(), a[t * p.a_column]);
   size_t j = 0;
-  for (; j + lanes <= n; j += lanes) AddTerms<terms>(p, Whole(), first, factors, b + j, out + j);
-  if (j < n) AddTerms<terms>(p, Rest(n - j), first, factors, b + j, out + j);
+  for (; j + lanes <= n; j += lanes)
+    AddTerms<terms>(p, WholePart(), first, factors, b + j, out + j);
+  if (j < n) AddTerms<terms>(p, RestPart{n - j}, first, factors, b + j, out + j);
 }
 // The terms [k, end).
 HWY_INLINE void SumTerms(const SmallProduct& p, size_t k, size_t end, size_t n, const float* a,
@@ -162,10 +142,10 @@ void Multiply(const SmallProduct& p, const float* a, const float* b, float* out)
   const size_t lanes = hn::Lanes(FloatTag());
   size_t j = 0;
   for (; j + kVectors * lanes <= p.n; j += kVectors * lanes) {
-    Columns<kVectors>(p, Whole(), a, b + j, out + j);
+    Columns<kVectors>(p, WholePart(), a, b + j, out + j);
   }
-  for (; j + lanes <= p.n; j += lanes) Columns<1>(p, Whole(), a, b + j, out + j);
-  if (j < p.n) Columns<1>(p, Rest(p.n - j), a, b + j, out + j);
+  for (; j + lanes <= p.n; j += lanes) Columns<1>(p, WholePart(), a, b + j, out + j);
+  if (j < p.n) Columns<1>(p, RestPart{p.n - j}, a, b + j, out + j);
 }
 
 SmallProductFn MultiplyFn() { return &Multiply; }

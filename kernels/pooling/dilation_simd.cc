@@ -3,11 +3,11 @@
 #define HWY_TARGET_INCLUDE "kernels/pooling/dilation_simd.cc"
 #include "kernels/pooling/dilation_simd.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
+#include "kernels/interface/tap_range.h"
 #include "kernels/simd/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -52,13 +52,12 @@ void DilateRow(const DilationRow& row, const DilationColumns& columns, float* ou
                    .filter_column = channels};
   for (int64_t x = 0; x < columns.out; ++x, out += channels) {
     const int64_t left = x * columns.stride - columns.pad;
-    const int64_t first = left < 0 ? (columns.rate - 1 - left) / columns.rate : 0;
-    const int64_t end = left < columns.in ? (columns.in - 1 - left) / columns.rate + 1 : 0;
-    w.columns = std::min(columns.filter, end) - first;
+    const TapRange taps = TapsInside(left, columns.in, columns.filter, columns.rate);
+    w.columns = taps.last - taps.first;
     w.rows = w.columns > 0 ? row.filter_rows : 0;
     if (w.rows > 0) {
-      w.in = row.in + (left + first * columns.rate) * channels;
-      w.filter = row.filter + first * channels;
+      w.in = row.in + (left + taps.first * columns.rate) * channels;
+      w.filter = row.filter + taps.first * channels;
     }
     if (n < 4) {
       for (size_t c = 0; c < n; ++c) StoreLargest(ChannelPart::D(), ChannelPart(), w, c, out);

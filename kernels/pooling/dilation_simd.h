@@ -9,7 +9,7 @@ namespace tenon {
 
 // Of one output row: the filter rows that lie in the image, and where their input rows begin.
 struct DilationRow {
-  int64_t filter_rows = 0;        // how many; none if not positive
+  int64_t filter_rows = 0;        // how many
   const float* in = nullptr;      // of the first filter row
   const float* filter = nullptr;  // [filter_rows, columns, channels], from the first one on
   int64_t in_step = 0;            // elements from an input row to the next one

@@ -1,7 +1,6 @@
-#include <algorithm>
-
 #include "env/status.h"
 #include "kernels/interface/parallel.h"
+#include "kernels/interface/tap_range.h"
 #include "kernels/pooling/dilation.h"
 #include "kernels/pooling/dilation_simd.h"
 
@@ -17,12 +16,11 @@ struct DilationProblem {
   void Row(const float* in, const float* filter, int64_t y, float* out) const {
     const DilationAxis& rows = g.axes[0];
     const int64_t top = rows.at(y % rows.out, 0), in_row = columns.in * columns.channels;
-    const int64_t first = top < 0 ? (rows.rate - 1 - top) / rows.rate : 0;
-    const int64_t end = top < rows.in ? (rows.in - 1 - top) / rows.rate + 1 : 0;
-    DilationRow row{.filter_rows = std::min(rows.filter, end) - first};
+    const TapRange taps = TapsInside(top, rows.in, rows.filter, rows.rate);
+    DilationRow row{.filter_rows = taps.last - taps.first};
     if (row.filter_rows > 0) {  // otherwise, nothing is read
-      row.in = in + (y / rows.out * rows.in + top + first * rows.rate) * in_row;
-      row.filter = filter + first * columns.filter * columns.channels;
+      row.in = in + (y / rows.out * rows.in + top + taps.first * rows.rate) * in_row;
+      row.filter = filter + taps.first * columns.filter * columns.channels;
     }
     if (row.filter_rows > 1) row.in_step = rows.rate * in_row;
     loop(row, columns, out + y * columns.out * columns.channels);

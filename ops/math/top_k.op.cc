@@ -82,19 +82,21 @@ class RowSelector {
   RowSelector(int64_t n, int64_t k, bool by_heap)
       : k_(k),
         by_heap_(by_heap),
-        packs_(sizeof(T) <= sizeof(uint32_t) && n <= int64_t{std::numeric_limits<uint32_t>::max()}),
-        few_(packs_ && !by_heap && k > 0 && k <= kFew && kFew / 32 * k <= n),
+        packs_(kPacks && n <= int64_t{std::numeric_limits<uint32_t>::max()}),
+        few_(packs_ && !by_heap && k > 0 && k <= kFew && kLongRow * k <= n),
         n_(static_cast<size_t>(n)),
         order_(packs_ ? 0 : n_),
-        keys_(few_     ? static_cast<size_t>(k)
-              : packs_ ? n_
-                       : 0) {}
+        keys_(static_cast<size_t>(few_     ? k
+                                  : packs_ ? n
+                                           : 0)) {}
 
   // take(i, index of the row's element that is result i)
   template <typename Take>
   void Select(const T* x, Take take) {
-    if (few_) return SelectFew(x, take);
-    if (packs_) return SelectPacked(x, take);
+    if constexpr (kPacks) {
+      if (few_) return SelectFew(x, take);
+      if (packs_) return SelectPacked(x, take);
+    }
     std::iota(order_.begin(), order_.end(), 0);
     Sort(order_, [x](int64_t a, int64_t b) {
       const auto va = ToCompute(x[a]), vb = ToCompute(x[b]);
@@ -107,16 +109,13 @@ class RowSelector {
   }
 
  private:
-  static constexpr int64_t kFew = 128;
+  // Whether an element and its index fit a key.
+  static constexpr bool kPacks = sizeof(T) <= sizeof(uint32_t);
+  // A heap serves for so few results, of a row this many times as long.
+  static constexpr int64_t kFew = 128, kLongRow = 4;
 
   // An element with its index: lower keys come first in the result.
-  static uint64_t KeyOf(const T* x, size_t i) {
-    if constexpr (sizeof(T) <= sizeof(uint32_t)) {
-      return uint64_t{DescendingKey(x[i])} << 32 | i;
-    } else {
-      return 0;  // not used
-    }
-  }
+  static uint64_t KeyOf(const T* x, size_t i) { return uint64_t{DescendingKey(x[i])} << 32 | i; }
 
   // Keeps the best elements so far, the worst of them in front. Most of the others are not better
   // than that, which a loop over some elements at a time finds out.
@@ -141,20 +140,21 @@ class RowSelector {
       i = end;
     }
     std::sort_heap(keys_.begin(), keys_.end());
-    for (size_t i = 0; i < k; ++i) {
-      take(static_cast<int64_t>(i), static_cast<int64_t>(static_cast<uint32_t>(keys_[i])));
-    }
+    TakeKeys(take);
   }
 
   // Sorts the elements with their indices, which is faster than indices alone.
   template <typename Take>
   void SelectPacked(const T* x, Take take) {
-    if constexpr (sizeof(T) <= sizeof(uint32_t)) {
-      for (size_t i = 0; i < n_; ++i) keys_[i] = KeyOf(x, i);
-      Sort(keys_, std::less<uint64_t>());
-      for (int64_t i = 0; i < k_; ++i) {
-        take(i, static_cast<int64_t>(static_cast<uint32_t>(keys_[static_cast<size_t>(i)])));
-      }
+    for (size_t i = 0; i < n_; ++i) keys_[i] = KeyOf(x, i);
+    Sort(keys_, std::less<uint64_t>());
+    TakeKeys(take);
+  }
+
+  template <typename Take>
+  void TakeKeys(Take take) const {
+    for (int64_t i = 0; i < k_; ++i) {
+      take(i, static_cast<int64_t>(static_cast<uint32_t>(keys_[static_cast<size_t>(i)])));
     }
   }
 
