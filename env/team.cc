@@ -58,15 +58,23 @@ void Barrier::Wait(int size) {
   const int round = round_.load(std::memory_order_acquire);
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) == size - 1) {
     arrived_.store(0, std::memory_order_relaxed);
-    round_.store(round + 1, std::memory_order_release);
-    round_.notify_all();
+    // In the one order of sequentially consistent operations: either this thread finds the sleeper,
+    // or the sleeper finds the new round. (The notification of libstdc++'s std::atomic does not
+    // promise this: it looks for waiters by a load that may pass the store.)
+    round_.store(round + 1, std::memory_order_seq_cst);
+    if (sleepers_.load(std::memory_order_seq_cst) > 0) MutexLock wakes_them(&mutex_);
     return;
   }
   for (int spins = 0; spins < kSpins; ++spins) {
     if (round_.load(std::memory_order_acquire) != round) return;
     Pause();
   }
-  round_.wait(round, std::memory_order_acquire);
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  {
+    MutexLock lock(&mutex_);
+    mutex_.Await([&] { return round_.load(std::memory_order_seq_cst) != round; });
+  }
+  sleepers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace tenon

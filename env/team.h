@@ -12,6 +12,7 @@
 #include <atomic>
 
 #include "absl/functional/function_ref.h"
+#include "env/mutex.h"
 
 namespace tenon {
 
@@ -30,6 +31,8 @@ class Barrier {
  private:
   std::atomic<int> arrived_ = 0;
   alignas(64) std::atomic<int> round_ = 0;
+  std::atomic<int> sleepers_ = 0;
+  Mutex mutex_;
 };
 
 }  // namespace tenon
