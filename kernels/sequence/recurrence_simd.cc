@@ -265,7 +265,8 @@ HWY_INLINE void Blocks(const RecurrentStep& s, const float* weights, Operand a, 
                        F finish) {
   const size_t lanes = hn::Lanes(FloatTag());
   HWY_ALIGN float sums[kMostSums * hn::MaxLanes(FloatTag())];
-  for (size_t block = s.first_block; block < s.end_block; ++block) {
+  for (size_t i = s.first_block; i < s.end_block; ++i) {
+    const size_t block = s.backward ? s.end_block - 1 - (i - s.first_block) : i;
     const float* panel = weights + block * a.width * gates * lanes;
     const size_t unit = block * lanes;
     for (size_t row = 0; row < s.rows;) {

@@ -54,6 +54,7 @@ struct RecurrentStep {
   bool zero_masked = false;               // y is 0 where masked, instead of y_before
   size_t first_block = 0, end_block = 0;  // blocks of `lanes` units; of y's columns in phase 1 of a
                                           // projection
+  bool backward = false;                  // from the last block to the first
 };
 
 struct RecurrentCode {

@@ -220,6 +220,8 @@ class RecurrenceKernel final : public Kernel {
       step.h = h[now] + at;
       step.h_next = h[1 - now] + at;
       now = 1 - now;
+      // The weights that the step before read last are still in the cache.
+      step.backward = !step.backward;
       for (int phase = 0; phase < phases; ++phase) {
         step.first_block = first_block[phase];
         step.end_block = end_block[phase];
