@@ -14,42 +14,49 @@ constexpr double kNanoseconds = 1;
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kernel>> MakeUnaryKernel(PrepareContext& p, const UnaryLoop& loop) {
+absl::StatusOr<std::unique_ptr<Kernel>> MakeUnaryKernel(PrepareContext& p, const UnaryLoop& loop,
+                                                        const char* implementation) {
   if (loop.in_bytes == loop.out_bytes) p.AllowInPlace(0, 0);
   const int64_t n = p.input_shape(0).num_elements();
   const int threads = p.services().threads;
-  return MakeKernel([loop, n, threads](RunContext& run) {
-    ParallelFor(threads, n, ParallelGrain(kNanoseconds), [&](int64_t begin, int64_t end) {
-      loop.run(run.input<char>(0) + begin * loop.in_bytes,
-               run.output<char>(0) + begin * loop.out_bytes, end - begin);
-    });
-    return absl::OkStatus();
-  });
+  return MakeKernel(
+      [loop, n, threads](RunContext& run) {
+        ParallelFor(threads, n, ParallelGrain(kNanoseconds), [&](int64_t begin, int64_t end) {
+          loop.run(run.input<char>(0) + begin * loop.in_bytes,
+                   run.output<char>(0) + begin * loop.out_bytes, end - begin);
+        });
+        return absl::OkStatus();
+      },
+      implementation);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeBinaryKernel(PrepareContext& p, BinaryLoop loop,
-                                                         bool same_size) {
+                                                         bool same_size,
+                                                         const char* implementation) {
   for (int i = 0; i < 2; ++i) {
     if (same_size && p.input_shape(i) == p.output_shape(0)) p.AllowInPlace(i, 0);
   }
-  return MakeBinaryKernel(p, loop,
-                          Broadcast(p.output_shape(0), {p.input_shape(0), p.input_shape(1)}));
+  return MakeBinaryKernel(
+      p, loop, Broadcast(p.output_shape(0), {p.input_shape(0), p.input_shape(1)}), implementation);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeBinaryKernel(PrepareContext& p, BinaryLoop loop,
-                                                         Broadcast space) {
+                                                         Broadcast space,
+                                                         const char* implementation) {
   const int threads = p.services().threads;
-  return MakeKernel([loop, threads, space = std::move(space)](RunContext& run) -> absl::Status {
-    std::atomic<const char*> error = nullptr;
-    space.ForEachTile([&](const Tile& tile) {
-      ForTileParts(threads, tile, kNanoseconds, [&](const Tile& part) {
-        if (const char* e = loop(part, run.input(0), run.input(1), run.output(0))) error = e;
-      });
-      return error == nullptr;
-    });
-    if (error != nullptr) return InvalidArgument(error.load());
-    return absl::OkStatus();
-  });
+  return MakeKernel(
+      [loop, threads, space = std::move(space)](RunContext& run) -> absl::Status {
+        std::atomic<const char*> error = nullptr;
+        space.ForEachTile([&](const Tile& tile) {
+          ForTileParts(threads, tile, kNanoseconds, [&](const Tile& part) {
+            if (const char* e = loop(part, run.input(0), run.input(1), run.output(0))) error = e;
+          });
+          return error == nullptr;
+        });
+        if (error != nullptr) return InvalidArgument(error.load());
+        return absl::OkStatus();
+      },
+      implementation);
 }
 
 void ForTileParts(int threads, const Tile& tile, double ns,

@@ -25,13 +25,16 @@ struct UnaryLoop {
 // Error text, or null.
 using BinaryLoop = const char* (*)(const Tile& tile, const void* a, const void* b, void* out);
 
-// A loop over input 0's elements.
-absl::StatusOr<std::unique_ptr<Kernel>> MakeUnaryKernel(PrepareContext& p, const UnaryLoop& loop);
+// A loop over input 0's elements. `implementation`: what the kernel says that it is.
+absl::StatusOr<std::unique_ptr<Kernel>> MakeUnaryKernel(PrepareContext& p, const UnaryLoop& loop,
+                                                        const char* implementation = "reference");
 // Inputs 0 and 1, broadcast. `same_size`: input and output elements have the same size.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeBinaryKernel(PrepareContext& p, BinaryLoop loop,
-                                                         bool same_size);
+                                                         bool same_size,
+                                                         const char* implementation = "reference");
 absl::StatusOr<std::unique_ptr<Kernel>> MakeBinaryKernel(PrepareContext& p, BinaryLoop loop,
-                                                         Broadcast space);
+                                                         Broadcast space,
+                                                         const char* implementation = "reference");
 
 // Splits a tile among threads; `ns` is the cost per element.
 void ForTileParts(int threads, const Tile& tile, double ns,

@@ -1,6 +1,7 @@
 #include "kernels/elementwise/unary_binary.h"
 
 #include "env/status.h"
+#include "kernels/elementwise/double_simd.h"
 #include "kernels/elementwise/program.h"
 
 namespace tenon {
@@ -14,6 +15,20 @@ float ParameterOf(const PrepareContext& p, const ElementwiseInfo& info) {
   return info.parameter == nullptr ? 0 : p.attrs().Float(info.parameter, info.default_parameter);
 }
 
+constexpr char kDoubles[] = "vector";
+
+absl::StatusOr<std::unique_ptr<Kernel>> DoubleUnaryKernel(PrepareContext& p, ElementwiseOp op) {
+  const DoubleUnaryFn loop = FindDoubleUnary(op);
+  if (loop == nullptr) return Unimplemented("no vector kernel for double");
+  return MakeUnaryKernel(p, {loop, sizeof(double), sizeof(double)}, kDoubles);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> DoubleBinaryKernel(PrepareContext& p, ElementwiseOp op) {
+  const BinaryLoop loop = FindDoubleBinary(op);
+  if (loop == nullptr) return Unimplemented("no vector kernel for double");
+  return MakeBinaryKernel(p, loop, /*same_size=*/true, kDoubles);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> VectorUnary(PrepareContext& p, ElementwiseOp op) {
@@ -21,6 +36,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorUnary(PrepareContext& p, Elementwi
   if (info == nullptr || info->arity() != 1 || p.num_inputs() != 1) {
     return Unimplemented("no vector kernel of one input");
   }
+  if (p.output_dtype(0) == DType::kDouble) return DoubleUnaryKernel(p, op);
   return MakeProgramKernel(p, {{op, {Input(0)}, ParameterOf(p, *info)}});
 }
 
@@ -29,6 +45,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorBinary(PrepareContext& p, Elementw
   if (info == nullptr || info->arity() != 2 || p.num_inputs() != 2) {
     return Unimplemented("no vector kernel of two inputs");
   }
+  if (p.output_dtype(0) == DType::kDouble) return DoubleBinaryKernel(p, op);
   return MakeProgramKernel(p, {{op, {Input(0), Input(1)}, ParameterOf(p, *info)}});
 }
 

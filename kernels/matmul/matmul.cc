@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/matmul/blocked_kernel.h"
 #include "kernels/matmul/blocked_product_simd.h"
 #include "kernels/matmul/panel_kernel.h"
@@ -20,27 +22,34 @@ namespace {
 
 class ProductKernel final : public Kernel {
  public:
-  ProductKernel(const PrepareContext& p, LabeledProduct product, const FusedOps& fused)
+  ProductKernel(const PrepareContext& p, LabeledProduct product, const FusedOps& fused,
+                ProductCode code)
       : product_(std::move(product)),
         a_type_(p.input_dtype(0)),
         b_type_(product_.has_b ? p.input_dtype(1) : p.input_dtype(0)),
         out_type_(p.output_dtype(0)),
         fused_(p, fused, p.output_shape(0).rank() - 1),
+        code_(code),
         threads_(p.services().threads) {}
 
   absl::Status Run(RunContext& r) const override {
     TENON_RETURN_IF_ERROR(RunProductReference(product_, a_type_, b_type_, out_type_, r.input(0),
                                               product_.has_b ? r.input(1) : nullptr, r.output(0),
-                                              threads_));
+                                              threads_, code_));
     fused_.Run(r, r.output(0));
     return absl::OkStatus();
   }
   double Flops() const override { return product_.flops(); }
+  std::string Implementation() const override {
+    return code_ == ProductCode::kEigen ? Kernel::Implementation()
+                                        : absl::StrCat("vector:", VectorTargetName());
+  }
 
  private:
   const LabeledProduct product_;
   const DType a_type_, b_type_, out_type_;
   const FusedPass fused_;
+  const ProductCode code_;
   const int threads_;
 };
 
@@ -174,12 +183,15 @@ absl::StatusOr<FusedOps> ProductFusedOps(const AttrReader& attrs, int num_inputs
 absl::StatusOr<std::unique_ptr<Kernel>> ProductReferenceKernel(PrepareContext& p,
                                                                LabeledProduct product,
                                                                const FusedOps& fused) {
-  return std::make_unique<ProductKernel>(p, std::move(product), fused);
+  return std::make_unique<ProductKernel>(p, std::move(product), fused, ProductCode::kEigen);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
                                                             LabeledProduct product,
                                                             FusedOps fused) {
+  if (p.output_dtype(0) == DType::kDouble && product.has_b) {
+    return std::make_unique<ProductKernel>(p, std::move(product), fused, ProductCode::kVectors);
+  }
   auto kernel = ProductInPlace(p, product, fused);
   if (!absl::IsUnimplemented(kernel.status())) return kernel;
   const auto type = ElementTypeOf(p.output_dtype(0));

@@ -51,10 +51,13 @@ struct LabeledProduct {
   double flops() const;
 };
 
+// What multiplies matrices: Eigen, or our own vector code, which is for doubles.
+enum class ProductCode : uint8_t { kEigen, kVectors };
+
 // Any dtypes of MatMul, BatchMatMulV3 (a and b may differ from out) and Einsum.
 absl::Status RunProductReference(const LabeledProduct& product, DType a_type, DType b_type,
                                  DType out_type, const void* a, const void* b, void* out,
-                                 int threads);
+                                 int threads, ProductCode code = ProductCode::kEigen);
 
 // The product as one oneDNN matmul on the operands in place.
 struct LoweredProduct {

@@ -9,6 +9,7 @@
 #include "kernels/interface/float_to_int.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
+#include "kernels/matmul/double_product.h"
 #include "kernels/matmul/product.h"
 
 namespace tenon {
@@ -54,6 +55,32 @@ void ForEachOffset(const Axes& axes, F f) {
       index[d] = 0;
     }
   }
+}
+
+// Calls copy(i, offset) for each index of `axes`, where i counts them in row-major order. The last
+// two axes are cut into squares, because one of them may be the one whose elements are far apart.
+template <typename F>
+void CopyMatrices(const Axes& axes, F copy) {
+  constexpr int64_t kSide = 16;
+  const Axis one{1, 0};
+  const size_t rank = axes.size();
+  const Axis columns = rank > 0 ? axes[rank - 1] : one, rows = rank > 1 ? axes[rank - 2] : one;
+  const Axes outer(axes.begin(), axes.end() - static_cast<ptrdiff_t>(std::min<size_t>(rank, 2)));
+  int64_t first = 0;
+  ForEachOffset(outer, [&](int64_t base) {
+    for (int64_t r0 = 0; r0 < rows.extent; r0 += kSide) {
+      const int64_t end_row = std::min(r0 + kSide, rows.extent);
+      for (int64_t c0 = 0; c0 < columns.extent; c0 += kSide) {
+        const int64_t end_column = std::min(c0 + kSide, columns.extent);
+        for (int64_t r = r0; r < end_row; ++r) {
+          for (int64_t c = c0; c < end_column; ++c) {
+            copy(first + r * columns.extent + c, base + r * rows.stride + c * columns.stride);
+          }
+        }
+      }
+    }
+    first += rows.extent * columns.extent;
+  });
 }
 
 // The axes of `labels` in `t`: a label on several dimensions follows their diagonal.
@@ -105,13 +132,14 @@ const C* Gather(const void* operand, const Axes& keep, const Axes& sum, bool con
   } else if constexpr (sizeof(T) == sizeof(C) && std::is_integral_v<T>) {
     if (sum.empty() && IsDense(keep)) return reinterpret_cast<const C*>(data);
   }
-  storage.reserve(static_cast<size_t>(NumElements(keep)));
   if (sum.empty()) {
-    ForEachOffset(keep, [&](int64_t offset) {
-      storage.push_back(Conjugate(Converted<C>(data[offset]), conjugate));
+    storage.resize(static_cast<size_t>(NumElements(keep)));
+    CopyMatrices(keep, [&, to = storage.data()](int64_t i, int64_t offset) {
+      to[i] = Conjugate(Converted<C>(data[offset]), conjugate);
     });
     return storage.data();
   }
+  storage.reserve(static_cast<size_t>(NumElements(keep)));
   ForEachOffset(keep, [&](int64_t base) {
     C total(0);
     ForEachOffset(sum, [&](int64_t offset) {
@@ -178,7 +206,10 @@ std::vector<int> Joined(std::vector<int> x, const std::vector<int>& y, const std
 
 template <typename C>
 void BatchGemm(const C* a, const C* b, C* out, int64_t batch, int64_t m, int64_t n, int64_t k,
-               int threads) {
+               ProductCode code, int threads) {
+  if constexpr (std::is_same_v<C, double>) {
+    if (code == ProductCode::kVectors) return MultiplyDoubles({batch, m, n, k, threads}, a, b, out);
+  }
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
                       static_cast<double>(batch);
   const bool parallel = threads > 1 && work > 1e6;
@@ -200,7 +231,7 @@ void BatchGemm(const C* a, const C* b, C* out, int64_t batch, int64_t m, int64_t
 template <typename C>
 void RunIn(const LabeledProduct& p, GatherFn<C> gather_a, GatherFn<C> gather_b,
            const Destination<C>& destination, const void* a, const void* b, void* out,
-           int threads) {
+           ProductCode code, int threads) {
   const LabelGroups g = Classify(p);
   std::vector<C> a_storage, b_storage, out_storage;
   const C* const x = gather_a(a, AxesOf(p, p.a, Joined(g.batch, g.rows, g.contracted)),
@@ -219,7 +250,7 @@ void RunIn(const LabeledProduct& p, GatherFn<C> gather_a, GatherFn<C> gather_b,
     const bool stored = destination.same_bytes && IsDense(out_axes);
     if (!stored) out_storage.resize(static_cast<size_t>(NumElements(out_axes)));
     C* const product = stored ? static_cast<C*>(out) : out_storage.data();
-    BatchGemm(x, w, product, size(g.batch), size(g.rows), size(g.columns), size(g.contracted),
+    BatchGemm(x, w, product, size(g.batch), size(g.rows), size(g.columns), size(g.contracted), code,
               threads);
     if (stored) return;
     result = product;
@@ -275,11 +306,12 @@ double LabeledProduct::flops() const {
 
 absl::Status RunProductReference(const LabeledProduct& product, DType a_type, DType b_type,
                                  DType out_type, const void* a, const void* b, void* out,
-                                 int threads) {
+                                 int threads, ProductCode code) {
   if (a_type == out_type && b_type == out_type) {
     return DispatchType(Numbers{}, out_type, [&]<typename T>() {
       using C = AccumulatorType<T>;
-      RunIn<C>(product, &Gather<T, C>, &Gather<T, C>, DestinationOf<C, T>(), a, b, out, threads);
+      RunIn<C>(product, &Gather<T, C>, &Gather<T, C>, DestinationOf<C, T>(), a, b, out, code,
+               threads);
       return absl::OkStatus();
     });
   }
@@ -290,7 +322,7 @@ absl::Status RunProductReference(const LabeledProduct& product, DType a_type, DT
     GatherFn<C> gather_a, gather_b;
     TENON_RETURN_IF_ERROR(MixedGather(a_type, gather_a));
     TENON_RETURN_IF_ERROR(MixedGather(b_type, gather_b));
-    RunIn<C>(product, gather_a, gather_b, DestinationOf<C, T>(), a, b, out, threads);
+    RunIn<C>(product, gather_a, gather_b, DestinationOf<C, T>(), a, b, out, code, threads);
     return absl::OkStatus();
   });
 }

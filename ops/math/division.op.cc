@@ -44,7 +44,7 @@ const OpRegistration real_div({
     .reference = CheckedBinary<Formula<ElementwiseOp::kDiv>{}, kNotZero, Numbers>,
     .accelerated = VectorBinary<ElementwiseOp::kDiv>,
     .native = "_MklNativeRealDiv",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
 });
 
@@ -58,7 +58,7 @@ const OpRegistration div({
     .reference = CheckedBinary<Formula<ElementwiseOp::kDiv>{}, kNotZero, Numbers>,
     .accelerated = VectorBinary<ElementwiseOp::kDiv>,
     .native = "_MklNativeDiv",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
 });
 
@@ -96,7 +96,7 @@ const OpRegistration div_no_nan({
     .reference = Binary<Formula<ElementwiseOp::kDivNoNan>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kDivNoNan>,
     .native = "_MklNativeDivNoNan",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
 });
 

@@ -17,7 +17,7 @@ const OpRegistration erf_op({
     .reference = Unary<Formula<ElementwiseOp::kErf>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kErf>,
     .native = "_MklNativeErf",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -32,7 +32,7 @@ const OpRegistration erfc_op({
     .reference = Unary<Formula<ElementwiseOp::kErfc>{}, Floats>,
     .accelerated = VectorUnary<ElementwiseOp::kErfc>,
     .native = "_MklNativeErfc",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });

@@ -17,7 +17,7 @@ const OpRegistration sqrt_op({
     .reference = Unary<Formula<ElementwiseOp::kSqrt>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kSqrt>,
     .native = "_MklNativeSqrt",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .sign = Sign::kNeverNegative,
 });
@@ -32,7 +32,7 @@ const OpRegistration rsqrt_op({
     .reference = Unary<Formula<ElementwiseOp::kRsqrt>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kRsqrt>,
     .native = "_MklNativeRsqrt",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
 });
 
@@ -46,7 +46,7 @@ const OpRegistration exp_op({
     .reference = Unary<Formula<ElementwiseOp::kExp>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kExp>,
     .native = "_MklNativeExp",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .sign = Sign::kNeverNegative,
     .error_bound = ErrorBound::kTranscendental,
@@ -62,7 +62,7 @@ const OpRegistration expm1_op({
     .reference = Unary<Formula<ElementwiseOp::kExpm1>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kExpm1>,
     .native = "_MklNativeExpm1",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -77,7 +77,7 @@ const OpRegistration log_op({
     .reference = Unary<Formula<ElementwiseOp::kLog>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kLog>,
     .native = "_MklNativeLog",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -92,7 +92,7 @@ const OpRegistration log1p_op({
     .reference = Unary<Formula<ElementwiseOp::kLog1p>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kLog1p>,
     .native = "_MklNativeLog1p",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });

@@ -50,7 +50,7 @@ const OpRegistration relu_grad({
     .reference = Binary<Formula<ElementwiseOp::kReluGrad>{}, RealNumbers>,
     .accelerated = VectorBinary<ElementwiseOp::kReluGrad>,
     .native = "_MklNativeReluGrad",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
 });
 
@@ -64,7 +64,7 @@ const OpRegistration relu6_grad({
     .reference = Binary<Formula<ElementwiseOp::kRelu6Grad>{}, RealNumbers>,
     .accelerated = VectorBinary<ElementwiseOp::kRelu6Grad>,
     .native = "_MklNativeRelu6Grad",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
 });
 
@@ -78,7 +78,7 @@ const OpRegistration elu_grad({
     .reference = Binary<Formula<ElementwiseOp::kEluGrad>{}, Floats>,
     .accelerated = VectorBinary<ElementwiseOp::kEluGrad>,
     .native = "_MklNativeEluGrad",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kExponentialSlope,
 });
@@ -93,7 +93,7 @@ const OpRegistration selu_grad({
     .reference = Binary<Formula<ElementwiseOp::kSeluGrad>{}, Floats>,
     .accelerated = VectorBinary<ElementwiseOp::kSeluGrad>,
     .native = "_MklNativeSeluGrad",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kExponentialSlope,
 });
@@ -122,7 +122,7 @@ const OpRegistration softplus_grad({
     .reference = Binary<Formula<ElementwiseOp::kSoftplusGrad>{}, Floats>,
     .accelerated = VectorBinary<ElementwiseOp::kSoftplusGrad>,
     .native = "_MklNativeSoftplusGrad",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kExponential,
 });
@@ -137,7 +137,7 @@ const OpRegistration softsign_grad({
     .reference = Binary<Formula<ElementwiseOp::kSoftsignGrad>{}, Floats>,
     .accelerated = VectorBinary<ElementwiseOp::kSoftsignGrad>,
     .native = "_MklNativeSoftsignGrad",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
 });
 
@@ -151,7 +151,7 @@ const OpRegistration tanh_grad({
     .reference = Binary<Formula<ElementwiseOp::kTanhGrad>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kTanhGrad>,
     .native = "_MklNativeTanhGrad",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSlopeOfGradient,
 });
@@ -166,7 +166,7 @@ const OpRegistration sigmoid_grad({
     .reference = Binary<Formula<ElementwiseOp::kSigmoidGrad>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kSigmoidGrad>,
     .native = "_MklNativeSigmoidGrad",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSlopeOfGradient,
 });
@@ -181,7 +181,7 @@ const OpRegistration sqrt_grad({
     .reference = Binary<Formula<ElementwiseOp::kSqrtGrad>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kSqrtGrad>,
     .native = "_MklNativeSqrtGrad",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
 });
 
@@ -195,7 +195,7 @@ const OpRegistration rsqrt_grad({
     .reference = Binary<Formula<ElementwiseOp::kRsqrtGrad>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kRsqrtGrad>,
     .native = "_MklNativeRsqrtGrad",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
 });
 
@@ -209,7 +209,7 @@ const OpRegistration inv_grad({
     .reference = Binary<Formula<ElementwiseOp::kReciprocalGrad>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kReciprocalGrad>,
     .native = "_MklNativeInvGrad",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
 });
 
@@ -223,7 +223,7 @@ const OpRegistration reciprocal_grad({
     .reference = Binary<Formula<ElementwiseOp::kReciprocalGrad>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kReciprocalGrad>,
     .native = "_MklNativeReciprocalGrad",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
 });
 

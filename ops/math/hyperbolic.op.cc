@@ -17,7 +17,7 @@ const OpRegistration sinh_op({
     .reference = Unary<Formula<ElementwiseOp::kSinh>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kSinh>,
     .native = "_MklNativeSinh",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -32,7 +32,7 @@ const OpRegistration cosh_op({
     .reference = Unary<Formula<ElementwiseOp::kCosh>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kCosh>,
     .native = "_MklNativeCosh",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -47,7 +47,7 @@ const OpRegistration tanh_op({
     .reference = Unary<Formula<ElementwiseOp::kTanh>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kTanh>,
     .native = "_MklNativeTanh",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kTranscendental,
@@ -63,7 +63,7 @@ const OpRegistration asinh_op({
     .reference = Unary<Formula<ElementwiseOp::kAsinh>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kAsinh>,
     .native = "_MklNativeAsinh",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -78,7 +78,7 @@ const OpRegistration acosh_op({
     .reference = Unary<Formula<ElementwiseOp::kAcosh>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kAcosh>,
     .native = "_MklNativeAcosh",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -93,7 +93,7 @@ const OpRegistration atanh_op({
     .reference = Unary<Formula<ElementwiseOp::kAtanh>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kAtanh>,
     .native = "_MklNativeAtanh",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -108,7 +108,7 @@ const OpRegistration sigmoid_op({
     .reference = Unary<Formula<ElementwiseOp::kSigmoid>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kSigmoid>,
     .native = "_MklNativeSigmoid",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .sign = Sign::kNeverNegative,
     .precision = PrecisionRole::kFollows,

@@ -35,7 +35,7 @@ const OpRegistration pow({
     .reference = CheckedBinary<kPow, kNotNegative, Joined<FloatsAndComplexes, SignedInts>>,
     .accelerated = VectorBinary<ElementwiseOp::kPow>,
     .native = "_MklNativePow",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -50,7 +50,7 @@ const OpRegistration atan2({
     .reference = Binary<Formula<ElementwiseOp::kAtan2>{}, Floats>,
     .accelerated = VectorBinary<ElementwiseOp::kAtan2>,
     .native = "_MklNativeAtan2",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -65,7 +65,7 @@ const OpRegistration xdivy({
     .reference = Binary<Formula<ElementwiseOp::kXdivy>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kXdivy>,
     .native = "_MklNativeXdivy",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
 });
 
@@ -79,7 +79,7 @@ const OpRegistration xlogy({
     .reference = Binary<Formula<ElementwiseOp::kXlogy>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kXlogy>,
     .native = "_MklNativeXlogy",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -94,7 +94,7 @@ const OpRegistration xlog1py({
     .reference = Binary<Formula<ElementwiseOp::kXlog1py>{}, FloatsAndComplexes>,
     .accelerated = VectorBinary<ElementwiseOp::kXlog1py>,
     .native = "_MklNativeXlog1py",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });

@@ -19,7 +19,7 @@ const OpRegistration abs_op({
     .reference = Unary<Formula<ElementwiseOp::kAbs>{}, Joined<Floats, SignedInts>>,
     .accelerated = VectorUnary<ElementwiseOp::kAbs>,
     .native = "_MklNativeAbs",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .sign = Sign::kNeverNegative,
     .precision = PrecisionRole::kFollows,
@@ -36,7 +36,7 @@ const OpRegistration neg_op({
     .reference = Unary<Formula<ElementwiseOp::kNeg>{}, SignTypes>,
     .accelerated = VectorUnary<ElementwiseOp::kNeg>,
     .native = "_MklNativeNeg",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .precision = PrecisionRole::kFollows,
     .error_bound = ErrorBound::kExact,
@@ -52,7 +52,7 @@ const OpRegistration sign_op({
     .reference = Unary<Formula<ElementwiseOp::kSign>{}, SignTypes>,
     .accelerated = VectorUnary<ElementwiseOp::kSign>,
     .native = "_MklNativeSign",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .discontinuous = true,
     .error_bound = ErrorBound::kExact,
@@ -69,7 +69,7 @@ const OpRegistration square_op({
     .reference = Unary<Formula<ElementwiseOp::kSquare>{}, Numbers>,
     .accelerated = VectorUnary<ElementwiseOp::kSquare>,
     .native = "_MklNativeSquare",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .sign = Sign::kNeverNegative,
     .precision = PrecisionRole::kFollows,
@@ -86,7 +86,7 @@ const OpRegistration reciprocal_op({
     .reference = Unary<Formula<ElementwiseOp::kReciprocal>{}, SignTypes>,
     .accelerated = VectorUnary<ElementwiseOp::kReciprocal>,
     .native = "_MklNativeReciprocal",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
 });
 
@@ -100,7 +100,7 @@ const OpRegistration inv_op({
     .reference = Unary<Formula<ElementwiseOp::kReciprocal>{}, SignTypes>,
     .accelerated = VectorUnary<ElementwiseOp::kReciprocal>,
     .native = "_MklNativeInv",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
 });
 

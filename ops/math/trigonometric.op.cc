@@ -17,7 +17,7 @@ const OpRegistration sin_op({
     .reference = Unary<Formula<ElementwiseOp::kSin>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kSin>,
     .native = "_MklNativeSin",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -32,7 +32,7 @@ const OpRegistration cos_op({
     .reference = Unary<Formula<ElementwiseOp::kCos>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kCos>,
     .native = "_MklNativeCos",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -47,7 +47,7 @@ const OpRegistration tan_op({
     .reference = Unary<Formula<ElementwiseOp::kTan>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kTan>,
     .native = "_MklNativeTan",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -62,7 +62,7 @@ const OpRegistration asin_op({
     .reference = Unary<Formula<ElementwiseOp::kAsin>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kAsin>,
     .native = "_MklNativeAsin",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -77,7 +77,7 @@ const OpRegistration acos_op({
     .reference = Unary<Formula<ElementwiseOp::kAcos>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kAcos>,
     .native = "_MklNativeAcos",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -92,7 +92,7 @@ const OpRegistration atan_op({
     .reference = Unary<Formula<ElementwiseOp::kAtan>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kAtan>,
     .native = "_MklNativeAtan",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });

@@ -20,7 +20,9 @@ _Shape: _TypeAlias = _Sequence[int | None] | None
 def __dir__() -> list[str]: ...
 
 def Abs(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64. Accelerated for float32 bfloat16
+    float64.
+    """
 
 def AccumulateNV2(inputs: _Sequence[_Value], *, T: _DType = ..., shape: _Shape) -> _Tensor:
     """inputs: N * T -> sum: T. T: float32 float64 int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128
@@ -28,14 +30,16 @@ def AccumulateNV2(inputs: _Sequence[_Value], *, T: _DType = ..., shape: _Shape) 
     """
 
 def Acos(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def Acosh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def Add(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 int8 int16 int32 int64 complex64 complex128 string.
-    Accelerated for float32 bfloat16.
+    Accelerated for float32 bfloat16 float64.
     """
 
 def AddN(inputs: _Sequence[_Value], *, T: _DType = ...) -> _Tensor:
@@ -45,7 +49,7 @@ def AddN(inputs: _Sequence[_Value], *, T: _DType = ...) -> _Tensor:
 
 def AddV2(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 uint16 uint32 uint64 int8 int16 int32 int64
-    complex64 complex128. Accelerated for float32 bfloat16.
+    complex64 complex128. Accelerated for float32 bfloat16 float64.
     """
 
 def AdjustContrast(images: _Value, contrast_factor: _Value, min_value: _Value, max_value: _Value, *,
@@ -116,10 +120,12 @@ def AsString(input: _Value, *, T: _DType = ..., precision: int = -1, scientific:
     """
 
 def Asin(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def Asinh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def Assert(condition: _Value, data: _Sequence[_Value], *, summarize: int = 3) -> None:
     """condition: bool, data: T -> nothing."""
@@ -134,13 +140,15 @@ def AssignVariableOp(resource: _Value, value: _Value, *, dtype: _DType = ..., va
     """resource: resource, value: dtype -> nothing."""
 
 def Atan(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def Atan2(y: _Value, x: _Value, *, T: _DType = ...) -> _Tensor:
-    """y: T, x: T -> z: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16."""
+    """y: T, x: T -> z: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64."""
 
 def Atanh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def AudioSpectrogram(input: _Value, *, window_size: int, stride: int, magnitude_squared: bool = False) -> _Tensor:
     """input: float32 -> spectrogram: float32."""
@@ -196,20 +204,20 @@ def BatchIFFT3D(input: _Value) -> _Tensor:
 def BatchMatMul(x: _Value, y: _Value, *, T: _DType = ..., adj_x: bool = False, adj_y: bool = False,
         grad_x: bool = False, grad_y: bool = False) -> _Tensor:
     """x: T, y: T -> output: T. T: bfloat16 float16 float32 float64 int32 int64 complex64 complex128. Accelerated for
-    float32 bfloat16.
+    float32 bfloat16 float64.
     """
 
 def BatchMatMulV2(x: _Value, y: _Value, *, T: _DType = ..., adj_x: bool = False, adj_y: bool = False,
         grad_x: bool = False, grad_y: bool = False) -> _Tensor:
     """x: T, y: T -> output: T. T: bfloat16 float16 float32 float64 int16 int32 int64 uint8 uint16 uint32 uint64
-    complex64 complex128. Accelerated for float32 bfloat16.
+    complex64 complex128. Accelerated for float32 bfloat16 float64.
     """
 
 def BatchMatMulV3(x: _Value, y: _Value, *, Ta: _DType = ..., Tb: _DType = ..., Tout: _DType, adj_x: bool = False,
         adj_y: bool = False, grad_x: bool = False, grad_y: bool = False) -> _Tensor:
     """x: Ta, y: Tb -> output: Tout. Ta: bfloat16 float16 float32 float64 uint8 int8 int16 int32 int64 complex64
     complex128. Tb: bfloat16 float16 float32 float64 uint8 int8 int16 int32 int64 complex64 complex128. Tout: bfloat16
-    float16 float32 float64 int16 int32 int64 complex64 complex128. Accelerated for float32 bfloat16.
+    float16 float32 float64 int16 int32 int64 complex64 complex128. Accelerated for float32 bfloat16 float64.
     """
 
 def BatchMatrixBandPart(input: _Value, num_lower: _Value, num_upper: _Value, *, T: _DType = ...) -> _Tensor:
@@ -513,7 +521,7 @@ def Cast(x: _Value, *, SrcT: _DType = ..., DstT: _DType, Truncate: bool = False)
     """x: SrcT -> y: DstT. Accelerated for float32 float16 bfloat16."""
 
 def Ceil(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64."""
 
 def CheckNumerics(tensor: _Value, *, T: _DType = ..., message: str | bytes) -> _Tensor:
     """tensor: T -> output: T. T: bfloat16 float16 float32 float64."""
@@ -677,10 +685,12 @@ def CopyHost(input: _Value, *, T: _DType = ..., tensor_name: str | bytes = "",
     """input: T -> output: T."""
 
 def Cos(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def Cosh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def CropAndResize(image: _Value, boxes: _Value, box_ind: _Value, crop_size: _Value, *, T: _DType = ...,
         method: str | bytes = "bilinear", extrapolation_value: float = 0.0) -> _Tensor:
@@ -912,11 +922,12 @@ def DisableCopyOnRead(resource: _Value) -> None:
 
 def Div(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 int8 uint16 int16 int32 uint32 uint64 int64
-    complex64 complex128. Accelerated for float32 bfloat16.
+    complex64 complex128. Accelerated for float32 bfloat16 float64.
     """
 
 def DivNoNan(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T, y: T -> z: T. T: float16 float32 bfloat16 float64 complex64 complex128. Accelerated for float32 bfloat16.
+    """x: T, y: T -> z: T. T: float16 float32 bfloat16 float64 complex64 complex128. Accelerated for float32 bfloat16
+    float64.
     """
 
 def DrawBoundingBoxes(images: _Value, boxes: _Value, *, T: _DType = ...) -> _Tensor:
@@ -946,14 +957,15 @@ def Eig(input: _Value, *, compute_v: bool = True, T: _DType = ..., Tout: _DType)
 
 def Einsum(inputs: _Sequence[_Value], *, equation: str | bytes, T: _DType = ...) -> _Tensor:
     """inputs: N * T -> output: T. T: bfloat16 float16 float32 float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64
-    complex64 complex128. Accelerated for float32 bfloat16.
+    complex64 complex128. Accelerated for float32 bfloat16 float64.
     """
 
 def Elu(features: _Value, *, T: _DType = ...) -> _Tensor:
-    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16."""
+    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64."""
 
 def EluGrad(gradients: _Value, outputs: _Value, *, T: _DType = ...) -> _Tensor:
-    """gradients: T, outputs: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16.
+    """gradients: T, outputs: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16
+    float64.
     """
 
 def Empty(shape: _Value, *, dtype: _DType, init: bool = False) -> _Tensor:
@@ -990,10 +1002,10 @@ def Equal(x: _Value, y: _Value, *, T: _DType = ..., incompatible_shape_error: bo
     """x: T, y: T -> z: bool."""
 
 def Erf(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64."""
 
 def Erfc(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64."""
 
 def Erfinv(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16."""
@@ -1005,7 +1017,8 @@ def EuclideanNorm(input: _Value, reduction_indices: _Value, *, keep_dims: bool =
     """
 
 def Exp(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def ExpandDims(input: _Value, dim: _Value, *, T: _DType = ..., Tdim: _DType = ...) -> _Tensor:
     """input: T, dim: Tdim -> output: T. Tdim: int32 int64."""
@@ -1014,7 +1027,8 @@ def Expint(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64."""
 
 def Expm1(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def ExtractGlimpse(input: _Value, size: _Value, offsets: _Value, *, centered: bool = True, normalized: bool = True,
         uniform_noise: bool = True, noise: str | bytes = "uniform") -> _Tensor:
@@ -1130,7 +1144,7 @@ def Fingerprint(data: _Value, method: _Value, *, T: _DType = ...) -> _Tensor:
     """data: T, method: string -> fingerprint: uint8."""
 
 def Floor(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64."""
 
 def FloorDiv(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 int8 uint16 int16 int32 uint32 uint64 int64
@@ -1399,11 +1413,12 @@ def InplaceUpdate(x: _Value, i: _Value, v: _Value, *, T: _DType = ...) -> _Tenso
 
 def Inv(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64 complex64 complex128. Accelerated for
-    float32 bfloat16.
+    float32 bfloat16 float64.
     """
 
 def InvGrad(y: _Value, dy: _Value, *, T: _DType = ...) -> _Tensor:
-    """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16.
+    """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
+    float64.
     """
 
 def Invert(x: _Value, *, T: _DType = ...) -> _Tensor:
@@ -1511,10 +1526,12 @@ def ListDiff(x: _Value, y: _Value, *, T: _DType = ..., out_idx: _DType = "int32"
     """x: T, y: T -> out: T, idx: out_idx. out_idx: int32 int64."""
 
 def Log(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def Log1p(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 class _LogMatrixDeterminantOutputs(_NamedTuple):
     sign: _Tensor
@@ -1585,7 +1602,7 @@ def Lu(input: _Value, *, T: _DType = ..., output_idx_type: _DType = "int32") -> 
 def MatMul(a: _Value, b: _Value, *, transpose_a: bool = False, transpose_b: bool = False, T: _DType = ...,
         grad_a: bool = False, grad_b: bool = False) -> _Tensor:
     """a: T, b: T -> product: T. T: bfloat16 float16 float32 float64 int32 int64 uint8 uint16 uint32 uint64 complex64
-    complex128. Accelerated for float32 bfloat16.
+    complex128. Accelerated for float32 bfloat16 float64.
     """
 
 def MatrixBandPart(input: _Value, num_lower: _Value, num_upper: _Value, *, T: _DType = ...,
@@ -1744,7 +1761,7 @@ def MaxSpanningTree(num_nodes: _Value, scores: _Value, *, T: _DType = ...,
 
 def Maximum(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64.
-    Accelerated for float32 bfloat16.
+    Accelerated for float32 bfloat16 float64.
     """
 
 def Mean(input: _Value, reduction_indices: _Value, *, keep_dims: bool = False, T: _DType = ...,
@@ -1766,7 +1783,7 @@ def Min(input: _Value, reduction_indices: _Value, *, keep_dims: bool = False, T:
 
 def Minimum(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64.
-    Accelerated for float32 bfloat16.
+    Accelerated for float32 bfloat16 float64.
     """
 
 def MirrorPad(input: _Value, paddings: _Value, *, T: _DType = ..., Tpaddings: _DType = ...,
@@ -1782,7 +1799,7 @@ def Mod(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
 
 def Mul(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 uint16 uint32 uint64 int8 int16 int32 int64
-    complex64 complex128. Accelerated for float32 bfloat16.
+    complex64 complex128. Accelerated for float32 bfloat16 float64.
     """
 
 def MulNoNan(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
@@ -1807,7 +1824,7 @@ def NearestNeighbors(points: _Value, centers: _Value, k: _Value) -> _NearestNeig
 
 def Neg(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64 complex64 complex128. Accelerated for
-    float32 bfloat16.
+    float32 bfloat16 float64.
     """
 
 def NextAfter(x1: _Value, x2: _Value, *, T: _DType = ...) -> _Tensor:
@@ -2082,7 +2099,7 @@ def PopulationCount(x: _Value, *, T: _DType = ...) -> _Tensor:
 
 def Pow(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float32 float16 float64 int8 int16 int32 int64 complex64 complex128. Accelerated
-    for float32 bfloat16.
+    for float32 bfloat16 float64.
     """
 
 def PreventGradient(input: _Value, *, T: _DType = ..., message: str | bytes = "") -> _Tensor:
@@ -2829,16 +2846,17 @@ def Real(input: _Value, *, T: _DType = ..., Tout: _DType = "float32") -> _Tensor
 
 def RealDiv(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 int8 uint16 int16 int32 uint32 uint64 int64
-    complex64 complex128. Accelerated for float32 bfloat16.
+    complex64 complex128. Accelerated for float32 bfloat16 float64.
     """
 
 def Reciprocal(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64 complex64 complex128. Accelerated for
-    float32 bfloat16.
+    float32 bfloat16 float64.
     """
 
 def ReciprocalGrad(y: _Value, dy: _Value, *, T: _DType = ...) -> _Tensor:
-    """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16.
+    """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
+    float64.
     """
 
 def ReduceJoin(inputs: _Value, reduction_indices: _Value, *, keep_dims: bool = False,
@@ -2865,22 +2883,22 @@ def RegexSplitWithOffsets(input: _Value, delim_regex_pattern: _Value,
 
 def Relu(features: _Value, *, T: _DType = ...) -> _Tensor:
     """features: T -> activations: T. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 float16 uint32
-    uint64. Accelerated for float32 bfloat16.
+    uint64. Accelerated for float32 bfloat16 float64.
     """
 
 def Relu6(features: _Value, *, T: _DType = ...) -> _Tensor:
     """features: T -> activations: T. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 float16 uint32
-    uint64. Accelerated for float32 bfloat16.
+    uint64. Accelerated for float32 bfloat16 float64.
     """
 
 def Relu6Grad(gradients: _Value, features: _Value, *, T: _DType = ...) -> _Tensor:
     """gradients: T, features: T -> backprops: T. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16
-    float16 uint32 uint64. Accelerated for float32 bfloat16.
+    float16 uint32 uint64. Accelerated for float32 bfloat16 float64.
     """
 
 def ReluGrad(gradients: _Value, features: _Value, *, T: _DType = ...) -> _Tensor:
     """gradients: T, features: T -> backprops: T. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16
-    float16 uint32 uint64. Accelerated for float32 bfloat16.
+    float16 uint32 uint64. Accelerated for float32 bfloat16 float64.
     """
 
 class _RequantizationRangeOutputs(_NamedTuple):
@@ -3220,7 +3238,7 @@ def RightShift(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: int8 int16 int32 int64 uint8 uint16 uint32 uint64."""
 
 def Rint(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64."""
 
 def RngReadAndSkip(resource: _Value, alg: _Value, delta: _Value) -> _Tensor:
     """resource: resource, alg: int32, delta: uint64 -> value: int64."""
@@ -3245,14 +3263,16 @@ def RougeL(hyp_values: _Value, hyp_splits: _Value, ref_values: _Value, ref_split
 
 def Round(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64 complex64 complex128. Accelerated for
-    float32 bfloat16.
+    float32 bfloat16 float64.
     """
 
 def Rsqrt(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def RsqrtGrad(y: _Value, dy: _Value, *, T: _DType = ...) -> _Tensor:
-    """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16.
+    """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
+    float64.
     """
 
 class _SampleDistortedBoundingBoxOutputs(_NamedTuple):
@@ -3367,10 +3387,11 @@ def SelfAdjointEigV2(input: _Value, *, compute_v: bool = True, T: _DType = ...) 
     """input: T -> e: T, v: T. T: float64 float32 float16 complex64 complex128."""
 
 def Selu(features: _Value, *, T: _DType = ...) -> _Tensor:
-    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16."""
+    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64."""
 
 def SeluGrad(gradients: _Value, outputs: _Value, *, T: _DType = ...) -> _Tensor:
-    """gradients: T, outputs: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16.
+    """gradients: T, outputs: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16
+    float64.
     """
 
 class _SentenceFragmentsOutputs(_NamedTuple):
@@ -3432,22 +3453,26 @@ def ShapeN(input: _Sequence[_Value], *, T: _DType = ..., out_type: _DType = "int
     """input: N * T -> output: N * out_type. out_type: int32 int64."""
 
 def Sigmoid(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def SigmoidGrad(y: _Value, dy: _Value, *, T: _DType = ...) -> _Tensor:
-    """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16.
+    """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
+    float64.
     """
 
 def Sign(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64 complex64 complex128. Accelerated for
-    float32 bfloat16.
+    float32 bfloat16 float64.
     """
 
 def Sin(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def Sinh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def Size(input: _Value, *, T: _DType = ..., out_type: _DType = "int32") -> _Tensor:
     """input: T -> output: out_type. out_type: int32 int64."""
@@ -3472,17 +3497,19 @@ def SoftmaxCrossEntropyWithLogits(features: _Value, labels: _Value, *,
     """
 
 def Softplus(features: _Value, *, T: _DType = ...) -> _Tensor:
-    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16."""
+    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64."""
 
 def SoftplusGrad(gradients: _Value, features: _Value, *, T: _DType = ...) -> _Tensor:
-    """gradients: T, features: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16.
+    """gradients: T, features: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16
+    float64.
     """
 
 def Softsign(features: _Value, *, T: _DType = ...) -> _Tensor:
-    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16."""
+    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64."""
 
 def SoftsignGrad(gradients: _Value, features: _Value, *, T: _DType = ...) -> _Tensor:
-    """gradients: T, features: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16.
+    """gradients: T, features: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16
+    float64.
     """
 
 def SpaceToBatch(input: _Value, paddings: _Value, *, T: _DType = ..., Tpaddings: _DType = ...,
@@ -3915,20 +3942,22 @@ def SplitV(value: _Value, size_splits: _Value, split_dim: _Value, *, num_split: 
     """value: T, size_splits: Tlen, split_dim: int32 -> output: num_split * T. Tlen: int8 int32 int64."""
 
 def Sqrt(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def SqrtGrad(y: _Value, dy: _Value, *, T: _DType = ...) -> _Tensor:
-    """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16.
+    """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
+    float64.
     """
 
 def Square(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64
-    complex128. Accelerated for float32 bfloat16.
+    complex128. Accelerated for float32 bfloat16 float64.
     """
 
 def SquaredDifference(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 int32 int64 complex64 complex128. Accelerated for float32
-    bfloat16.
+    bfloat16 float64.
     """
 
 def Squeeze(input: _Value, *, T: _DType = ..., squeeze_dims: _Sequence[int] = ...) -> _Tensor:
@@ -4184,7 +4213,7 @@ def StringUpper(input: _Value, *, encoding: str | bytes = "") -> _Tensor:
 
 def Sub(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 uint16 uint32 uint64 int8 int16 int32 int64
-    complex64 complex128. Accelerated for float32 bfloat16.
+    complex64 complex128. Accelerated for float32 bfloat16 float64.
     """
 
 def Substr(input: _Value, pos: _Value, len: _Value, *, T: _DType = ..., unit: str | bytes = "BYTE") -> _Tensor:
@@ -4205,13 +4234,16 @@ def Svd(input: _Value, *, compute_uv: bool = True, full_matrices: bool = False, 
     """input: T -> s: T, u: T, v: T. T: float64 float32 complex64 complex128."""
 
 def Tan(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def Tanh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """
 
 def TanhGrad(y: _Value, dy: _Value, *, T: _DType = ...) -> _Tensor:
-    """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16.
+    """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
+    float64.
     """
 
 class _TensorListConcatOutputs(_NamedTuple):
@@ -4632,7 +4664,8 @@ def WhitespaceTokenizeWithOffsets(input_values: _Value, input_splits: _Value, *,
     """
 
 def Xdivy(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T, y: T -> z: T. T: float16 bfloat16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16.
+    """x: T, y: T -> z: T. T: float16 bfloat16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
+    float64.
     """
 
 class _XlaBroadcastHelperOutputs(_NamedTuple):
@@ -4796,11 +4829,13 @@ def XlaSvd(a: _Value, *, max_iter: int, epsilon: float, precision_config: str | 
     """a: T -> s: T, u: T, v: T. T: float64 float32."""
 
 def Xlog1py(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T, y: T -> z: T. T: float16 bfloat16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16.
+    """x: T, y: T -> z: T. T: float16 bfloat16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
+    float64.
     """
 
 def Xlogy(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T, y: T -> z: T. T: float16 bfloat16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16.
+    """x: T, y: T -> z: T. T: float16 bfloat16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
+    float64.
     """
 
 def ZerosLike(x: _Value, *, T: _DType = ...) -> _Tensor:

@@ -192,7 +192,7 @@ TEST(VectorUnary, ReadsAlpha) {
 }
 
 TEST(VectorUnary, RefusesOtherTypesAndOps) {
-  const Tensor x = Tensor::Vector<double>({1});
+  const Tensor x = Tensor::Vector<int32_t>({1});
   EXPECT_TRUE(absl::IsUnimplemented(
       RunFactory(VectorUnary<ElementwiseOp::kRelu>, MakeNode("Relu"), {x}, {x.shape()}).status()));
   const Tensor f = Tensor::Vector<float>({1});

@@ -1,0 +1,88 @@
+#include "kernels/matmul/double_product.h"
+
+#include <algorithm>
+
+#include "hwy/aligned_allocator.h"
+#include "kernels/interface/parallel.h"
+#include "kernels/matmul/double_product_simd.h"
+
+namespace tenon {
+namespace {
+
+constexpr int64_t kTerms = 256;
+constexpr int64_t kBlockRows = 192;  // whose terms stay in the second-level cache
+
+int64_t Parts(int64_t n, int64_t each) { return (n + each - 1) / each; }
+
+// How one matrix is cut into parts for the threads.
+struct Cut {
+  int64_t rows = 0, columns = 0;  // of a part
+  int64_t row_parts = 1, column_parts = 1;
+};
+
+// Along the longer side first: parts of columns read parts of b only, parts of rows parts of a.
+Cut CutFor(const DoubleProduct& p, const DoubleLoops& loops, int64_t parts) {
+  const auto tile_rows = static_cast<int64_t>(loops.rows);
+  const auto tile_columns = static_cast<int64_t>(loops.columns);
+  const int64_t most_rows = Parts(p.m, tile_rows), most_columns = Parts(p.n, tile_columns);
+  Cut cut;
+  if (p.n >= p.m) {
+    cut.column_parts = std::min(parts, most_columns);
+    cut.row_parts = std::min(parts / cut.column_parts, most_rows);
+  } else {
+    cut.row_parts = std::min(parts, most_rows);
+    cut.column_parts = std::min(parts / cut.row_parts, most_columns);
+  }
+  cut.rows = Parts(most_rows, cut.row_parts) * tile_rows;
+  cut.columns = Parts(most_columns, cut.column_parts) * tile_columns;
+  return cut;
+}
+
+}  // namespace
+
+void MultiplyDoubles(const DoubleProduct& p, const double* a, const double* b, double* out) {
+  if (p.batch == 0 || p.m == 0 || p.n == 0) return;
+  if (p.k == 0) {
+    std::fill_n(out, p.batch * p.m * p.n, 0.0);
+    return;
+  }
+  constexpr double kNanoseconds = 0.03;  // of a multiply-add
+  const DoubleLoops loops = FindDoubleLoops();
+  const double ns =
+      kNanoseconds * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  const int64_t worth = std::clamp<int64_t>(
+      static_cast<int64_t>(ns * static_cast<double>(p.batch) / 1e4), 1, p.threads);
+  const Cut cut = CutFor(p, loops, std::max<int64_t>(worth / p.batch, 1));
+  const int64_t parts = cut.row_parts * cut.column_parts;
+  const auto run = [&](int64_t task, double* panel) {
+    const int64_t matrix = task / parts, part = task % parts;
+    const int64_t first_row = part / cut.column_parts * cut.rows;
+    const int64_t column = part % cut.column_parts * cut.columns;
+    const int64_t end_row = std::min(first_row + cut.rows, p.m);
+    const int64_t columns = std::min(cut.columns, p.n - column);
+    if (columns <= 0) return;
+    for (int64_t row = first_row; row < end_row; row += kBlockRows) {
+      for (int64_t term = 0; term < p.k; term += kTerms) {
+        loops.multiply({.a = a + (matrix * p.m + row) * p.k + term,
+                        .a_row = static_cast<size_t>(p.k),
+                        .b = b + (matrix * p.k + term) * p.n + column,
+                        .b_row = static_cast<size_t>(p.n),
+                        .rows = static_cast<size_t>(std::min(kBlockRows, end_row - row)),
+                        .columns = static_cast<size_t>(columns),
+                        .terms = static_cast<size_t>(std::min(kTerms, p.k - term)),
+                        .add = term > 0,
+                        .out = out + (matrix * p.m + row) * p.n + column,
+                        .out_row = static_cast<size_t>(p.n),
+                        .panel = panel});
+      }
+    }
+  };
+  const int64_t grain = std::max<int64_t>(p.batch * parts / worth, 1);
+  ParallelFor(static_cast<int>(worth), p.batch * parts, grain, [&](int64_t begin, int64_t end) {
+    const auto terms = static_cast<size_t>(std::min(kTerms, p.k));
+    const auto panel = hwy::AllocateAligned<double>(terms * loops.columns);
+    for (int64_t task = begin; task < end; ++task) run(task, panel.get());
+  });
+}
+
+}  // namespace tenon
