@@ -74,7 +74,8 @@ void Gradient(const BatchNormSpec& s, RunContext& r) {
   });
   for (size_t c = 0; c < channels; ++c) {
     root[c] = 1 / std::sqrt(static_cast<double>(r.input<float>(4)[c]) + s.epsilon);
-    r.output<float>(1)[c] = static_cast<float>(product[c] * root[c]);
+    // Without elements 0, also if the root is not a number.
+    r.output<float>(1)[c] = s.count() == 0 ? 0 : static_cast<float>(product[c] * root[c]);
     r.output<float>(2)[c] = static_cast<float>(sum[c]);
     sum[c] /= static_cast<double>(s.count());
     product[c] *= root[c] * root[c] / static_cast<double>(s.count());

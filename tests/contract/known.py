@@ -41,6 +41,10 @@ def _empty(call: Call) -> bool:
   return call.values[0].size == 0
 
 
+def _no_indices(call: Call) -> bool:
+  return call.values[1].size == 0
+
+
 def _longer(call: Call) -> bool:
   """Whether a recurrent layer's input has more steps than are computed."""
   return bool(call.values[1].shape[0] > call.values[0])
@@ -111,6 +115,8 @@ _KNOWN = [
     (r"SparseCross", "type", _any, "indices that are not in order"),
     (r"SparseAdd", "refused", _any,
      "a threshold of another dtype, which TensorFlow reads as if it were of the values'"),
+    (r"SparseSegment.*Grad(V2)?", "values", _no_indices,
+     "without indices TensorFlow leaves memory as it was"),
     (r"Sparse.*", "refused", _any, "positions outside of the shape"),
     (r"XlaConvV2", "values", _any, "negative floats converted to unsigned integers"),
 ]
