@@ -4,6 +4,7 @@
 #include "kernels/normalization/row_simd.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
@@ -276,6 +277,85 @@ void Softmax(const SoftmaxRow& row) {
   }
 }
 
+// The elements of a column, as distances from the first row's.
+template <size_t columns>
+HWY_INLINE hn::Vec<IntTag> RowStarts() {
+  return hn::Mul(hn::Iota(IntTag(), 0), hn::Set(IntTag(), static_cast<int32_t>(columns)));
+}
+
+// The columns of as many rows as there are lanes.
+template <size_t columns>
+HWY_INLINE void LoadColumns(const float* x, Vf (&v)[columns]) {
+  const FloatTag d;
+  if constexpr (columns == 2) {
+    hn::LoadInterleaved2(d, x, v[0], v[1]);
+  } else if constexpr (columns == 3) {
+    hn::LoadInterleaved3(d, x, v[0], v[1], v[2]);
+  } else if constexpr (columns == 4) {
+    hn::LoadInterleaved4(d, x, v[0], v[1], v[2], v[3]);
+  } else {
+    for (size_t c = 0; c < columns; ++c) v[c] = hn::GatherIndex(d, x + c, RowStarts<columns>());
+  }
+}
+template <size_t columns>
+HWY_INLINE void StoreColumns(const Vf (&v)[columns], float* y) {
+  const FloatTag d;
+  if constexpr (columns == 2) {
+    hn::StoreInterleaved2(v[0], v[1], d, y);
+  } else if constexpr (columns == 3) {
+    hn::StoreInterleaved3(v[0], v[1], v[2], d, y);
+  } else if constexpr (columns == 4) {
+    hn::StoreInterleaved4(v[0], v[1], v[2], v[3], d, y);
+  } else {
+    for (size_t c = 0; c < columns; ++c) hn::ScatterIndex(v[c], d, y + c, RowStarts<columns>());
+  }
+}
+
+template <SoftmaxKind kKind, size_t columns>
+HWY_INLINE void SoftmaxOfColumns(const float* x, Vf scale, float* y) {
+  Vf t[columns], e[columns];
+  LoadColumns(x, t);
+  for (Vf& v : t) v = hn::Mul(v, scale);
+  Vf largest = t[0];
+  for (size_t c = 1; c < columns; ++c) largest = hn::Max(largest, t[c]);
+  for (size_t c = 0; c < columns; ++c) e[c] = ExpOfDifference(t[c], largest);
+  Vf sum = e[0];
+  for (size_t c = 1; c < columns; ++c) sum = hn::Add(sum, e[c]);
+  if (kKind == SoftmaxKind::kSoftmax) {
+    const Vf factor = hn::Div(Const(1.0f), sum);
+    for (Vf& v : e) v = hn::Mul(v, factor);
+    StoreColumns(e, y);
+  } else {
+    const Vf log = Log(sum);
+    for (Vf& v : t) v = hn::Sub(hn::Sub(v, largest), log);
+    StoreColumns(t, y);
+  }
+}
+
+template <SoftmaxKind kKind, size_t columns>
+void SoftmaxOfShortRows(const float* x, float scale, size_t rows, float* y) {
+  const size_t lanes = hn::Lanes(FloatTag());
+  const Vf factor = Const(scale);
+  size_t r = 0;
+  for (; r + lanes <= rows; r += lanes) {
+    SoftmaxOfColumns<kKind, columns>(x + r * columns, factor, y + r * columns);
+  }
+  if (r == rows) return;
+  HWY_ALIGN float part[columns * hn::MaxLanes(FloatTag())] = {};
+  std::copy_n(x + r * columns, (rows - r) * columns, part);
+  SoftmaxOfColumns<kKind, columns>(part, factor, part);
+  std::copy_n(part, (rows - r) * columns, y + r * columns);
+}
+
+template <SoftmaxKind kKind>
+ShortRowsFn ShortRowsOf(size_t columns) {
+  static constexpr std::array<ShortRowsFn, kFewColumns - 1> kTable = {
+      &SoftmaxOfShortRows<kKind, 2>, &SoftmaxOfShortRows<kKind, 3>, &SoftmaxOfShortRows<kKind, 4>,
+      &SoftmaxOfShortRows<kKind, 5>, &SoftmaxOfShortRows<kKind, 6>, &SoftmaxOfShortRows<kKind, 7>,
+      &SoftmaxOfShortRows<kKind, 8>};
+  return kTable[columns - 2];
+}
+
 void SelectRow(const float* x, float scale, const bool* keep, float masked, float* y, size_t n) {
   const FloatTag d;
   const hn::Rebind<uint8_t, FloatTag> d8;
@@ -294,6 +374,10 @@ void SelectRow(const float* x, float scale, const bool* keep, float masked, floa
 SelectRowFn SelectFn() { return &SelectRow; }
 LayerNormRowFn LayerNormFn() { return &LayerNorm; }
 LayerNormRowFn RmsNormFn() { return &RmsNorm; }
+ShortRowsFn ShortRowsFor(SoftmaxKind kind, size_t columns) {
+  return kind == SoftmaxKind::kSoftmax ? ShortRowsOf<SoftmaxKind::kSoftmax>(columns)
+                                       : ShortRowsOf<SoftmaxKind::kLogSoftmax>(columns);
+}
 SoftmaxRowFn SoftmaxFn(SoftmaxKind kind) {
   return kind == SoftmaxKind::kSoftmax ? &Softmax<SoftmaxKind::kSoftmax>
                                        : &Softmax<SoftmaxKind::kLogSoftmax>;
@@ -309,11 +393,15 @@ namespace tenon {
 HWY_EXPORT(LayerNormFn);
 HWY_EXPORT(RmsNormFn);
 HWY_EXPORT(SoftmaxFn);
+HWY_EXPORT(ShortRowsFor);
 HWY_EXPORT(SelectFn);
 
 LayerNormRowFn FindLayerNormRow() { return HWY_DYNAMIC_DISPATCH(LayerNormFn)(); }
 LayerNormRowFn FindRmsNormRow() { return HWY_DYNAMIC_DISPATCH(RmsNormFn)(); }
 SoftmaxRowFn FindSoftmaxRow(SoftmaxKind kind) { return HWY_DYNAMIC_DISPATCH(SoftmaxFn)(kind); }
+ShortRowsFn FindSoftmaxOfShortRows(SoftmaxKind kind, size_t columns) {
+  return HWY_DYNAMIC_DISPATCH(ShortRowsFor)(kind, columns);
+}
 SelectRowFn FindSelectRow() { return HWY_DYNAMIC_DISPATCH(SelectFn)(); }
 
 }  // namespace tenon

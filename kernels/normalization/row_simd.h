@@ -40,6 +40,13 @@ using SoftmaxRowFn = void (*)(const SoftmaxRow& row);
 enum class SoftmaxKind { kSoftmax, kLogSoftmax };
 SoftmaxRowFn FindSoftmaxRow(SoftmaxKind kind);
 
+// Rows of so few columns that a vector holds one column of several rows: [rows, columns], one after
+// the other. y may be x. Every row's bits are independent of its position.
+inline constexpr size_t kFewColumns = 8;
+using ShortRowsFn = void (*)(const float* x, float scale, size_t rows, float* y);
+// For 2 to kFewColumns columns.
+ShortRowsFn FindSoftmaxOfShortRows(SoftmaxKind kind, size_t columns);
+
 // y[i] = x[i] * scale if keep[i], otherwise masked. y may be x.
 using SelectRowFn = void (*)(const float* x, float scale, const bool* keep, float masked, float* y,
                              size_t n);

@@ -80,14 +80,45 @@ void SoftmaxReferenceRow(const Rows& rows, const SoftmaxOptions& options, const 
     }
     largest = std::max(largest, t[i]);
   }
-  for (size_t i = 0; i < n; ++i) sum += std::exp(t[i] - largest);
-  T* y = context.output<T>(0) + row * rows.columns;
+  const bool log = options.kind == SoftmaxKind::kLogSoftmax;
   for (size_t i = 0; i < n; ++i) {
-    const double v = options.kind == SoftmaxKind::kSoftmax ? std::exp(t[i] - largest) / sum
-                                                           : t[i] - largest - std::log(sum);
-    y[i] = static_cast<T>(v);
+    const double e = std::exp(t[i] - largest);
+    sum += e;
+    if (!log) t[i] = e;
+  }
+  T* y = context.output<T>(0) + row * rows.columns;
+  const double log_sum = log ? std::log(sum) : 0;
+  for (size_t i = 0; i < n; ++i) {
+    y[i] = static_cast<T>(log ? t[i] - largest - log_sum : t[i] / sum);
   }
 }
+
+// One input, a row after the other.
+class ShortRowsKernel final : public Kernel {
+ public:
+  ShortRowsKernel(ShortRowsFn fn, const Rows& rows, float scale, int threads)
+      : fn_(fn), rows_(rows.rows), columns_(rows.columns), scale_(scale), threads_(threads) {}
+
+  absl::Status Run(RunContext& context) const override {
+    constexpr double kNanoseconds = 1.5;  // of a row
+    ParallelFor(threads_, rows_, ParallelGrain(kNanoseconds), [&](int64_t begin, int64_t end) {
+      const int64_t at = begin * columns_;
+      fn_(context.input<float>(0) + at, scale_, static_cast<size_t>(end - begin),
+          context.output<float>(0) + at);
+    });
+    return absl::OkStatus();
+  }
+
+  std::string Implementation() const override {
+    return absl::StrCat("vector:", VectorTargetName());
+  }
+
+ private:
+  const ShortRowsFn fn_;
+  const int64_t rows_, columns_;
+  const float scale_;
+  const int threads_;
+};
 
 class VectorSoftmaxKernel final : public Kernel {
  public:
@@ -203,9 +234,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeReferenceSoftmax(PrepareContext& p,
                                                              const SoftmaxOptions& options) {
   TENON_ASSIGN_OR_RETURN(const Rows rows, RowsOf(p, options));
   return DispatchType(Floats{}, p.output_dtype(0), [&]<typename T>() {
-    return MakeKernel([rows, options](RunContext& context) {
-      std::vector<double> t(static_cast<size_t>(rows.columns));
-      for (int64_t r = 0; r < rows.rows; ++r) SoftmaxReferenceRow<T>(rows, options, context, r, t);
+    const int threads = p.services().threads;
+    return MakeKernel([rows, options, threads](RunContext& context) {
+      const double ns = 10 * static_cast<double>(rows.columns) + 10;
+      ParallelFor(threads, rows.rows, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
+        std::vector<double> t(static_cast<size_t>(rows.columns));
+        for (int64_t r = begin; r < end; ++r) SoftmaxReferenceRow<T>(rows, options, context, r, t);
+      });
       return absl::OkStatus();
     });
   });
@@ -216,10 +251,18 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeVectorSoftmax(PrepareContext& p,
   const DType dtype = p.output_dtype(0);
   if (dtype != DType::kFloat && dtype != DType::kBfloat16) return NoKernelFor(dtype);
   TENON_ASSIGN_OR_RETURN(const Rows rows, RowsOf(p, options));
+  const bool in_order = p.num_inputs() == 1 && p.input_shape(0) == p.output_shape(0);
+  if (in_order) p.AllowInPlace(0, 0);
+  if (in_order && dtype == DType::kFloat && rows.columns >= 2 &&
+      rows.columns <= static_cast<int64_t>(kFewColumns)) {
+    return std::unique_ptr<Kernel>(
+        new ShortRowsKernel(FindSoftmaxOfShortRows(options.kind, static_cast<size_t>(rows.columns)),
+                            rows, options.scale, p.services().threads));
+  }
   auto kernel = std::make_unique<VectorSoftmaxKernel>(rows, options, dtype == DType::kBfloat16,
                                                       p.services().threads);
   p.RequestScratch(kernel->ScratchFloats() * sizeof(float));
-  if (p.input_shape(0) == p.output_shape(0)) p.AllowInPlace(0, 0);
+  if (!in_order && p.input_shape(0) == p.output_shape(0)) p.AllowInPlace(0, 0);
   return std::unique_ptr<Kernel>(std::move(kernel));
 }
 
