@@ -13,6 +13,7 @@
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
 #include "kernels/elementwise/vector_libm.h"
+#include "kernels/simd/tail-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
@@ -124,16 +125,11 @@ Vd Ndtri(Vd x);
 
 #include "kernels/elementwise/formulas.inc"
 
-// The end of an array, repeated up to a whole vector.
+// The end of an array, repeated up to a whole vector: functions take longer for zeros.
 HWY_INLINE Vd LoadEnd(const double* from, size_t n) {
   HWY_ALIGN double lanes[hn::MaxLanes(DoubleTag())];
   std::fill(std::copy_n(from, n, lanes), std::end(lanes), from[0]);
   return hn::Load(DoubleTag(), lanes);
-}
-HWY_INLINE void StoreEnd(Vd v, double* to, size_t n) {
-  HWY_ALIGN double lanes[hn::MaxLanes(DoubleTag())];
-  hn::Store(v, DoubleTag(), lanes);
-  std::copy_n(lanes, n, to);
 }
 
 template <ElementwiseOp kOp>
@@ -149,7 +145,7 @@ void UnaryLoop(const void* a, void* out, int64_t count) {
   }
   if (i == n) return;
   const Vd v = LoadEnd(x + i, n - i);
-  StoreEnd(Apply<kOp>(v, v, v, v), y + i, n - i);
+  StoreFirst(d, Apply<kOp>(v, v, v, v), y + i, n - i);
 }
 
 // An operand along a row, or one value for the whole row.
@@ -173,7 +169,7 @@ HWY_INLINE void Row(A a, B b, size_t n, double* out) {
   }
   if (i == n) return;
   const Vd x = a.End(i, n - i), y = b.End(i, n - i);
-  StoreEnd(Apply<kOp>(x, y, y, y), out + i, n - i);
+  StoreFirst(d, Apply<kOp>(x, y, y, y), out + i, n - i);
 }
 
 template <ElementwiseOp kOp>

@@ -4,6 +4,7 @@
 
 #include "hwy/aligned_allocator.h"
 #include "kernels/interface/parallel.h"
+#include "kernels/interface/round_up.h"
 #include "kernels/matmul/double_product_simd.h"
 
 namespace tenon {
@@ -11,8 +12,6 @@ namespace {
 
 constexpr int64_t kTerms = 256;
 constexpr int64_t kBlockRows = 192;  // whose terms stay in the second-level cache
-
-int64_t Parts(int64_t n, int64_t each) { return (n + each - 1) / each; }
 
 // How one matrix is cut into parts for the threads.
 struct Cut {
@@ -24,7 +23,7 @@ struct Cut {
 Cut CutFor(const DoubleProduct& p, const DoubleLoops& loops, int64_t parts) {
   const auto tile_rows = static_cast<int64_t>(loops.rows);
   const auto tile_columns = static_cast<int64_t>(loops.columns);
-  const int64_t most_rows = Parts(p.m, tile_rows), most_columns = Parts(p.n, tile_columns);
+  const int64_t most_rows = CeilDiv(p.m, tile_rows), most_columns = CeilDiv(p.n, tile_columns);
   Cut cut;
   if (p.n >= p.m) {
     cut.column_parts = std::min(parts, most_columns);
@@ -33,8 +32,8 @@ Cut CutFor(const DoubleProduct& p, const DoubleLoops& loops, int64_t parts) {
     cut.row_parts = std::min(parts, most_rows);
     cut.column_parts = std::min(parts / cut.row_parts, most_columns);
   }
-  cut.rows = Parts(most_rows, cut.row_parts) * tile_rows;
-  cut.columns = Parts(most_columns, cut.column_parts) * tile_columns;
+  cut.rows = CeilDiv(most_rows, cut.row_parts) * tile_rows;
+  cut.columns = CeilDiv(most_columns, cut.column_parts) * tile_columns;
   return cut;
 }
 

@@ -106,33 +106,31 @@ void PackStrip(const DoubleBlock& p, size_t column, size_t columns, size_t width
   }
 }
 
+// The first rows of the columns from `column` on.
+Tile TileAt(const DoubleBlock& p, size_t column) {
+  return {.a = p.a,
+          .a_row = p.a_row,
+          .b = p.b + column,
+          .b_row = p.b_row,
+          .terms = p.terms,
+          .add = p.add,
+          .out = p.out + column,
+          .out_row = p.out_row};
+}
+
 void MultiplyBlock(const DoubleBlock& p) {
   static constexpr auto kTiles = AllTiles(std::make_index_sequence<kVectors>());
   const size_t lanes = hn::Lanes(DoubleTag());
   const size_t groups = (p.rows + kRows - 1) / kRows;
   size_t j = 0;
   for (; p.rows == 1 && j + kVectorsOfOneRow * lanes <= p.columns; j += kVectorsOfOneRow * lanes) {
-    MultiplyTile<1, kVectorsOfOneRow>({.a = p.a,
-                                       .a_row = p.a_row,
-                                       .b = p.b + j,
-                                       .b_row = p.b_row,
-                                       .terms = p.terms,
-                                       .add = p.add,
-                                       .out = p.out + j,
-                                       .out_row = p.out_row});
+    MultiplyTile<1, kVectorsOfOneRow>(TileAt(p, j));
   }
   for (; j < p.columns; j += kVectors * lanes) {
     const size_t columns = std::min(kVectors * lanes, p.columns - j);
     const size_t vectors = (columns + lanes - 1) / lanes;
     const bool whole = columns % lanes == 0;
-    Tile t{.a = p.a,
-           .a_row = p.a_row,
-           .b = p.b + j,
-           .b_row = p.b_row,
-           .terms = p.terms,
-           .add = p.add,
-           .out = p.out + j,
-           .out_row = p.out_row};
+    Tile t = TileAt(p, j);
     if (!whole || groups > 1) {
       t.b = p.panel;
       t.b_row = vectors * lanes;

@@ -251,9 +251,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeVectorSoftmax(PrepareContext& p,
   const DType dtype = p.output_dtype(0);
   if (dtype != DType::kFloat && dtype != DType::kBfloat16) return NoKernelFor(dtype);
   TENON_ASSIGN_OR_RETURN(const Rows rows, RowsOf(p, options));
-  const bool in_order = p.num_inputs() == 1 && p.input_shape(0) == p.output_shape(0);
-  if (in_order) p.AllowInPlace(0, 0);
-  if (in_order && dtype == DType::kFloat && rows.columns >= 2 &&
+  const bool same_shape = p.input_shape(0) == p.output_shape(0);
+  if (same_shape) p.AllowInPlace(0, 0);
+  if (same_shape && p.num_inputs() == 1 && dtype == DType::kFloat && rows.columns >= 2 &&
       rows.columns <= static_cast<int64_t>(kFewColumns)) {
     return std::unique_ptr<Kernel>(
         new ShortRowsKernel(FindSoftmaxOfShortRows(options.kind, static_cast<size_t>(rows.columns)),
@@ -262,7 +262,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeVectorSoftmax(PrepareContext& p,
   auto kernel = std::make_unique<VectorSoftmaxKernel>(rows, options, dtype == DType::kBfloat16,
                                                       p.services().threads);
   p.RequestScratch(kernel->ScratchFloats() * sizeof(float));
-  if (!in_order && p.input_shape(0) == p.output_shape(0)) p.AllowInPlace(0, 0);
   return std::unique_ptr<Kernel>(std::move(kernel));
 }
 
