@@ -34,9 +34,9 @@ void LimitVectorCode() {
 #endif
 }
 
-bool HasExactInt8() {
-  return Allows(dnnl::cpu_isa::avx512_core_vnni) || Allows(dnnl::cpu_isa::avx2_vnni);
-}
+bool HasAvx512Vnni() { return Allows(dnnl::cpu_isa::avx512_core_vnni); }
+
+bool HasExactInt8() { return HasAvx512Vnni() || Allows(dnnl::cpu_isa::avx2_vnni); }
 
 bool HasBfloat16Instructions() { return Allows(dnnl::cpu_isa::avx512_core_bf16); }
 

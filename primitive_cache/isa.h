@@ -11,6 +11,9 @@ namespace tenon {
 // effect; a PrimitiveCache makes it before any kernel runs.
 void LimitVectorCode();
 
+// Whether the hardware has AVX-512 with sums of 8-bit products (VNNI).
+bool HasAvx512Vnni();
+
 // Whether the hardware has dot products of bfloat16 (AVX-512 BF16 or AMX).
 bool HasBfloat16Instructions();
 

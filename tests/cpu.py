@@ -1,6 +1,5 @@
 """CPU features on which tests depend."""
 
-import os
 import pathlib
 
 # Values of ONEDNN_MAX_CPU_ISA, from lowest to highest, and the flag in /proc/cpuinfo that a CPU
@@ -20,9 +19,3 @@ def limits() -> list[str]:
   """The values of LIMITS that this CPU supports, including its own."""
   has = flags()
   return [limit for limit, flag in LIMITS.items() if flag in has]
-
-
-def has_exact_int8() -> bool:
-  """Whether sums of 8-bit products are exact: the CPU has VNNI, and oneDNN may use it."""
-  limited = os.environ.get("ONEDNN_MAX_CPU_ISA", "")
-  return "avx512_vnni" in flags() and limited.upper() not in ("SSE41", "AVX", "AVX2", "AVX512_CORE")

@@ -23,7 +23,6 @@
 #include "kernels/quantized/round_trip.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
-#include "primitive_cache/convolution.h"
 
 namespace tenon {
 namespace {
@@ -198,7 +197,6 @@ Outcome DataToIntegers(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
   if (context.Constant(n.inputs[0]) != nullptr || !HasUse(context, id)) return Outcome::NotMine();
   auto skip = [&](absl::string_view reason) { return Outcome::Skip(1, std::string(reason), id); };
-  if (!HasExactInt8()) return skip("8-bit products are not exact on this CPU");
   const auto r = ReadRounding(context, n);
   if (!r.ok()) return skip(r.status().message());
   if (r->axis >= 0) return skip("the data have more than one range");
@@ -308,7 +306,6 @@ Outcome WeightsToIntegers(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
   if (n.inputs.size() < 2 || !Rounds(context.Candidate(n.inputs[1]))) return Outcome::NotMine();
   auto skip = [&](absl::string_view reason) { return Outcome::Skip(1, std::string(reason), id); };
-  if (!HasExactInt8()) return skip("8-bit products are not exact on this CPU");
   if (AttrOr<std::string>(n, "data_format", "NHWC") != "NHWC") return skip("not NHWC");
   const absl::Status data = CheckData(context, n);
   if (!data.ok()) return skip(data.message());

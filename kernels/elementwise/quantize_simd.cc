@@ -3,6 +3,8 @@
 #define HWY_TARGET_INCLUDE "kernels/elementwise/quantize_simd.cc"
 #include "kernels/elementwise/quantize_simd.h"
 
+#include <limits>
+
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
 #include "kernels/simd/math-inl.h"
@@ -22,22 +24,25 @@ HWY_INLINE Vf ClampLanes(Vf x, Vf low, Vf high) {
 // addend is the largest float below 1/2: with 1/2 itself, the float below 1/2 would become 1.
 HWY_INLINE Vf TowardsAway(Vf x) { return hn::Add(x, hn::CopySign(Const(0.49999997f), x)); }
 
-// Truncation towards 0.
-template <class D>
-HWY_INLINE hn::Vec<D> Truncated(D narrow, Vf v) {
+// The nearest integers, with halves to even, saturated, as bytes: the lowest bits of the sums with
+// 1.5 * 2^23. NaN gives 0.
+template <typename T>
+HWY_INLINE hn::Vec<hn::Rebind<uint8_t, FloatTag>> Rounded(Vf v) {
+  using Limits = std::numeric_limits<T>;
+  const hn::RebindToUnsigned<FloatTag> du;
   const Vf real = hn::IfThenElseZero(hn::Eq(v, v), v);
-  return hn::DemoteTo(narrow, hn::ConvertTo(IntTag(), real));
+  const Vf inside = hn::Min(hn::Max(real, Const(Limits::min())), Const(Limits::max()));
+  const auto bits = hn::BitCast(du, hn::Add(inside, Const(12582912.0f)));
+  return hn::TruncateTo(hn::Rebind<uint8_t, FloatTag>(), bits);
 }
 // Stores a whole vector, or the first n.
 template <typename T>
 HWY_INLINE void StoreNarrow(Vf v, T* y) {
-  const hn::Rebind<T, FloatTag> narrow;
-  hn::StoreU(Truncated(narrow, v), narrow, y);
+  hn::StoreU(Rounded<T>(v), hn::Rebind<uint8_t, FloatTag>(), reinterpret_cast<uint8_t*>(y));
 }
 template <typename T>
 HWY_INLINE void StoreNarrow(Vf v, T* y, size_t n) {
-  const hn::Rebind<T, FloatTag> narrow;
-  StoreFirst(narrow, Truncated(narrow, v), y, n);
+  StoreFirst(hn::Rebind<uint8_t, FloatTag>(), Rounded<T>(v), reinterpret_cast<uint8_t*>(y), n);
 }
 
 // Integers as floats: a whole vector, or the first n.
@@ -60,8 +65,8 @@ void QuantizeAs(const QuantizeMap& map, const float* x, void* out, size_t n) {
   T* y = static_cast<T*>(out);
   auto one = [&](Vf v) HWY_ATTR {
     v = hn::Add(hn::Mul(hn::Sub(ClampLanes(v, low, high), origin), scale), zero);
-    if constexpr (kRound == QuantizeMap::Round::kHalfToEven) return hn::Round(v);
-    return kRound == QuantizeMap::Round::kHalfAway ? TowardsAway(v) : v;
+    if constexpr (kRound == QuantizeMap::Round::kHalfToEven) return v;
+    return hn::Trunc(kRound == QuantizeMap::Round::kHalfAway ? TowardsAway(v) : v);
   };
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) StoreNarrow<T>(one(hn::LoadU(FloatTag(), x + i)), y + i);

@@ -130,10 +130,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductInPlace(PrepareContext& p,
   problem.threads =
       ThreadsWorth(p.services().threads, product.flops(),
                    static_cast<size_t>(problem.weights.num_elements()) * SizeOf(type));
-  if (fused.empty()) {
-    auto small = SmallProductKernel(problem, c.src_input, c.weights_input);
-    if (small.ok() || !absl::IsUnimplemented(small.status())) return small;
-  }
+  auto small = SmallProductKernel(p, problem, c.src_input, c.weights_input, fused);
+  if (small.ok() || !absl::IsUnimplemented(small.status())) return small;
   // Whether the columns of the product are the output's last dimension, and not several of them.
   const bool columns_are_last = lowered.out_axes.back().size() == 1 && output.rank() > 0 &&
                                 lowered.out_axes.back()[0] == output.rank() - 1;

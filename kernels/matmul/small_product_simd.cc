@@ -137,7 +137,34 @@ void OneRow(const SmallProduct& p, const float* a, const float* b, float* out) {
   }
 }
 
+// Adjacent terms. Four sums of each lane are as accurate as blocks.
+HWY_INLINE float Dot(const float* a, const float* b, size_t n) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  Vf sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+  size_t k = 0;
+  for (; k + 4 * lanes <= n; k += 4 * lanes) {
+#pragma GCC unroll 4
+    for (size_t v = 0; v < 4; ++v) {
+      const size_t at = k + v * lanes;
+      sums[v] = hn::MulAdd(hn::LoadU(d, a + at), hn::LoadU(d, b + at), sums[v]);
+    }
+  }
+  ForParts(n - k, [&](auto part, size_t at) HWY_ATTR {
+    sums[0] = hn::MulAdd(part.Load(a + k + at), part.Load(b + k + at), sums[0]);
+  });
+  return Total(hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3])));
+}
+
 void Multiply(const SmallProduct& p, const float* a, const float* b, float* out) {
+  if (p.dots()) {
+    for (size_t i = 0; i < p.m; ++i) {
+      for (size_t j = 0; j < p.n; ++j) {
+        out[i * p.out_row + j] = Dot(a + i * p.a_row, b + j * p.b_column, p.k);
+      }
+    }
+    return;
+  }
   if (p.m == 1) return OneRow(p, a, b, out);
   const size_t lanes = hn::Lanes(FloatTag());
   size_t j = 0;

@@ -7,13 +7,17 @@
 
 namespace tenon {
 
-// out[m, n] = a[m, k] * b[k, n]; strides in elements. Rows of b and out are contiguous. No size is
-// 0, and out overlaps neither a nor b.
+// out[m, n] = a[m, k] * b[k, n]; strides in elements. Rows of out are contiguous, and those of b
+// or, together with the rows of a, its columns. No size is 0, and out overlaps neither a nor b.
 struct SmallProduct {
   size_t m = 0, n = 0, k = 0;
   size_t a_row = 0, a_column = 0;
-  size_t b_row = 0;
+  size_t b_row = 0, b_column = 1;
   size_t out_row = 0;
+
+  // Whether the terms of a sum are adjacent on both sides.
+  bool dots() const { return b_row == 1 && a_column == 1 && (b_column != 1 || n == 1); }
+  double flops() const { return 2.0 * static_cast<double>(m * n * k); }
 };
 using SmallProductFn = void (*)(const SmallProduct& p, const float* a, const float* b, float* out);
 SmallProductFn FindSmallProduct();

@@ -9,6 +9,7 @@
 #include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
 #include "kernels/quantized/exact_product.h"
+#include "kernels/quantized/integer_product.h"
 #include "kernels/quantized/quantized_onednn.h"
 #include "kernels/quantized/quantized_types.h"
 #include "kernels/quantized/range_inputs.h"
@@ -198,19 +199,35 @@ namespace {
 
 absl::StatusOr<std::unique_ptr<Kernel>> OnIntegers(PrepareContext& p, const QuantizedFusion& fusion,
                                                    const Sides& s) {
-  QuantizedContraction c;
-  TENON_ASSIGN_OR_RETURN(c.min_first, MinFirst(p.attrs()));
+  TENON_ASSIGN_OR_RETURN(const bool min_first, MinFirst(p.attrs()));
   if (s.a.inner_stride != 1) return Unimplemented("a transposed left side");
-  c.fusion = fusion;
-  c.problem = AsConvolution(s, p.services().threads);
-  c.flops = 2.0 * static_cast<double>(s.a.outer) * static_cast<double>(s.a.inner) *
-            static_cast<double>(s.b.outer);
-  if (c.min_first && fusion.bias && p.input_dtype(InputsOf(fusion).bias) == DType::kFloat) {
+  const double flops = 2.0 * static_cast<double>(s.a.outer) * static_cast<double>(s.a.inner) *
+                       static_cast<double>(s.b.outer);
+  std::vector<int32_t> weight_sums;
+  if (min_first && fusion.bias && p.input_dtype(InputsOf(fusion).bias) == DType::kFloat) {
     Constant* weights = p.constant(1);
     if (weights == nullptr) return Unimplemented("weights that change, and a zero point");
     TENON_ASSIGN_OR_RETURN(const Tensor plain, weights->Plain());
-    c.weight_sums = ColumnSums(s.b, plain.data<int8_t>());
+    weight_sums = ColumnSums(s.b, plain.data<int8_t>());
   }
+  IntegerProduct product;
+  product.fusion = fusion;
+  product.matrix.terms = static_cast<size_t>(s.b.inner);
+  product.matrix.columns = static_cast<size_t>(s.b.outer);
+  product.matrix.term_stride = static_cast<size_t>(s.b.inner_stride);
+  product.matrix.column_stride = static_cast<size_t>(s.b.outer_stride);
+  product.rows = static_cast<size_t>(s.a.outer);
+  product.flops = flops;
+  product.min_first = min_first;
+  product.weight_sums = weight_sums;
+  auto own = PrepareIntegerProduct(p, std::move(product));
+  if (own.ok() || !absl::IsUnimplemented(own.status())) return own;
+  QuantizedContraction c;
+  c.fusion = fusion;
+  c.problem = AsConvolution(s, p.services().threads);
+  c.flops = flops;
+  c.min_first = min_first;
+  c.weight_sums = std::move(weight_sums);
   return PrepareQuantizedContraction(p, std::move(c));
 }
 

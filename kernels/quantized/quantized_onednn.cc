@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
-#include "env/mutex.h"
 #include "env/status.h"
 #include "kernels/contraction/packed_weights.h"
 #include "kernels/contraction/post_op_spec.h"
 #include "kernels/interface/round_up.h"
+#include "kernels/quantized/by_ranges.h"
 
 namespace tenon {
 namespace {
@@ -34,9 +34,8 @@ absl::StatusOr<ElementType> ElementOf(DType dtype) {
   }
 }
 
-// One set of ranges, and the values that follow from it.
+// The values that follow from a set of ranges.
 struct Variant {
-  std::vector<float> ranges;
   std::vector<float> bias;  // in units of the sums; empty if it may change from run to run
   std::vector<FloatRange> result_ranges;
   std::shared_ptr<const Primitive> primitive;
@@ -51,7 +50,8 @@ class OnednnKernel final : public Kernel {
         cache_(p.services().cache),
         result_bytes_(static_cast<size_t>(p.output_shape(0).num_elements()) *
                       SizeOf(p.output_dtype(0))),
-        constant_bias_(c_.fusion.bias && p.constant(in_.bias) != nullptr) {
+        constant_bias_(c_.fusion.bias && p.constant(in_.bias) != nullptr),
+        variants_(in_, values_.weights_ranges) {
     values_.min_first = c_.min_first;
     values_.weight_sums = c_.weight_sums.data();
   }
@@ -85,7 +85,8 @@ class OnednnKernel final : public Kernel {
   }
 
   absl::Status Run(RunContext& r) const override {
-    TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Variant> variant, VariantFor(r));
+    TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Variant> variant,
+                           variants_.Get(r, [&] { return VariantFor(r); }));
     char* const scratch = static_cast<char*>(r.scratch());
     void* weights = const_cast<void*>(packed_ != nullptr ? packed_->data() : r.input(in_.weights));
     if (repack_ != nullptr) {
@@ -156,56 +157,21 @@ class OnednnKernel final : public Kernel {
     return GetConvolution(problem, cache_);
   }
 
-  absl::StatusOr<std::shared_ptr<const Variant>> VariantFor(RunContext& r) const {
-    if (std::shared_ptr<const Variant> last = Last(); last != nullptr && HasRanges(*last, r)) {
-      return last;
-    }
-    auto made = std::make_shared<Variant>();
-    ForEachRange([&](int i, int64_t n) {
-      made->ranges.insert(made->ranges.end(), r.input<float>(i), r.input<float>(i) + n);
-    });
+  absl::StatusOr<Variant> VariantFor(RunContext& r) const {
+    Variant made;
     const FusionValues v = ValuesOf(r);
     Epilogue e = MakeEpilogue(c_.fusion, v);
-    if (c_.fusion.result != Result::kDequantized) made->result_ranges = ResultRanges(c_.fusion, v);
-    if (constant_bias_) made->bias = std::move(e.bias);
+    if (c_.fusion.result != Result::kDequantized) made.result_ranges = ResultRanges(c_.fusion, v);
+    if (constant_bias_) made.bias = std::move(e.bias);
     if (!has_scales()) e.scale.clear();
     TENON_ASSIGN_OR_RETURN(
-        made->primitive,
+        made.primitive,
         Get(std::move(e.scale), e.sum_scale.empty() ? 0.0f : e.sum_scale[0], e.swish_scale));
-    if (RoundUp(made->primitive->scratch_bytes(), kCacheLine) > primitive_scratch_ ||
-        made->primitive->implementation() != model_->implementation()) {
+    if (RoundUp(made.primitive->scratch_bytes(), kCacheLine) > primitive_scratch_ ||
+        made.primitive->implementation() != model_->implementation()) {
       return Internal("different scales gave a different implementation");
     }
-    std::shared_ptr<const Variant> shared = std::move(made);
-    const MutexLock lock(&mutex_);
-    last_ = shared;
-    return shared;
-  }
-
-  std::shared_ptr<const Variant> Last() const {
-    const MutexLock lock(&mutex_);
-    return last_;
-  }
-
-  template <typename F>
-  void ForEachRange(F&& f) const {
-    for (int i : {in_.data_range, in_.result_range, in_.summand_range}) {
-      if (i < 0) continue;
-      f(i, 1);
-      f(i + 1, 1);
-    }
-    f(in_.weights_range, values_.weights_ranges);
-    f(in_.weights_range + 1, values_.weights_ranges);
-  }
-
-  bool HasRanges(const Variant& variant, RunContext& r) const {
-    const float* known = variant.ranges.data();
-    bool same = true;
-    ForEachRange([&](int i, int64_t n) {
-      same = same && std::memcmp(known, r.input(i), static_cast<size_t>(n) * sizeof(float)) == 0;
-      known += n;
-    });
-    return same;
+    return made;
   }
 
   const QuantizedContraction c_;
@@ -218,8 +184,7 @@ class OnednnKernel final : public Kernel {
   std::shared_ptr<const PackedWeights> packed_;
   std::shared_ptr<const PackedLayout> repack_;
   size_t primitive_scratch_ = 0, bias_scratch_ = 0;
-  mutable Mutex mutex_;
-  mutable std::shared_ptr<const Variant> last_ ABSL_GUARDED_BY(mutex_);
+  const ByRanges<Variant> variants_;
 };
 
 }  // namespace

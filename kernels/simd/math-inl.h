@@ -159,14 +159,28 @@ HWY_INLINE Vf Sigmoid(Vf x) {
   return KeepNaN(x, hn::Div(numerator, hn::Add(Const(1.0f), e)));
 }
 
-// x / (1 + e^-x). Below -87 it is 0, and NaN at -infinity.
+// x / (1 + e^-x). Below -87 it is -0, and NaN at -infinity.
 HWY_INLINE Vf Swish(Vf x) {
+#if HWY_TARGET <= HWY_AVX3
+  const Vf clamped = hn::Min(hn::Max(x, Const(-87.0f)), Const(87.0f));
+  const Vf q{
+      _mm512_roundscale_ps(hn::Mul(clamped, Const(-1.442695041f)).raw, _MM_FROUND_TO_NEAREST_INT)};
+  Vf r = hn::NegMulSub(q, Const(0.693359375f), clamped);
+  r = hn::NegMulAdd(q, Const(-2.12194440e-4f), r);
+  const Vf denominator =
+      hn::Add(Vf{_mm512_scalef_ps(ExpReduced(r).raw, q.raw)}, Const(1.0f));  // 1 + 2^q e^r
+  // Of 14 bits; a division takes as long as ten other instructions.
+  const Vf near = hn::ApproximateReciprocal(denominator);
+  const Vf reciprocal = hn::MulAdd(hn::NegMulAdd(denominator, near, Const(1.0f)), near, near);
+  return hn::Mul(x, hn::IfThenZeroElse(hn::Lt(x, Const(-87.0f)), reciprocal));
+#else
   Vf r, scale;
   ReduceByLn2(hn::Min(hn::Max(hn::Neg(x), Const(-87.0f)), Const(87.0f)), r, scale);
   const Vf denominator =
       hn::MulAdd(scale, Expm1Reduced(r), hn::Add(scale, Const(1.0f)));  // 1 + 2^q e^r
   return hn::IfThenElse(hn::Lt(x, Const(-87.0f)), hn::Mul(x, hn::Zero(FloatTag())),
                         hn::Div(x, denominator));
+#endif
 }
 
 // Without fused multiply-adds an angle could not be reduced exactly, with them up to here.

@@ -10,7 +10,6 @@ import unittest
 
 import numpy as np
 
-import cpu
 from support import MODELS, const, op, tenon
 
 
@@ -203,8 +202,6 @@ class QuantizeTest(unittest.TestCase):
     done = self.quantize()
     self.assertEqual(done.returncode, 0, done.stderr)
     self.assertNotIn(b"_Mkl", self.output.read_bytes())
-    if not cpu.has_exact_int8():
-      self.skipTest("no exact 8-bit products on this CPU")
     after = self.renamed()
     for op in ("Conv2D", "DepthwiseConv2dNative", "FusedConv2D", "MatMul",
                "FusedDepthwiseConv2dNative", "FusedMatMul", "MaxPool"):

@@ -1,5 +1,6 @@
 #include "tests/faults/allocation_hook.h"
 
+#include <execinfo.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -31,30 +32,47 @@ std::atomic<int64_t> first_failing = kNever;
 std::atomic<int64_t> last_failing = kNever;
 std::atomic<int64_t> live = 0;
 
+std::atomic<bool> refused_onednn = false;
+
 struct Range {
   uintptr_t begin = 0, end = 0;
+  bool Has(uintptr_t at) const { return at >= begin && at < end; }
 };
-Range exempt[2];  // the code of libgomp and the dynamic loader
+// The code of libraries.
+Range gomp, loader, onednn;
 
-int FindExempt(dl_phdr_info* info, size_t, void*) {
-  const bool gomp = std::strstr(info->dlpi_name, "libgomp") != nullptr;
-  const bool loader = std::strstr(info->dlpi_name, "ld-linux") != nullptr;
-  if (!gomp && !loader) return 0;
+int FindLibraries(dl_phdr_info* info, size_t, void*) {
+  const auto is = [info](const char* name) {
+    return std::strstr(info->dlpi_name, name) != nullptr;
+  };
+  Range* const range = is("libgomp")    ? &gomp
+                       : is("ld-linux") ? &loader
+                       : is("libdnnl")  ? &onednn
+                                        : nullptr;
+  if (range == nullptr) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = info->dlpi_phdr[i];
     if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
     const uintptr_t begin = info->dlpi_addr + part.p_vaddr;
-    exempt[gomp] = {begin, begin + part.p_memsz};
+    *range = {begin, begin + part.p_memsz};
   }
   return 0;
+}
+
+// Whether oneDNN is among the callers.
+bool CalledByOnednn() {
+  void* frames[32];
+  const int n = backtrace(frames, 32);
+  for (int i = 0; i < n; ++i) {
+    if (onednn.Has(reinterpret_cast<uintptr_t>(frames[i]))) return true;
+  }
+  return false;
 }
 
 bool MustFail(const void* caller) {
   if (!counting.load(std::memory_order_relaxed)) return false;
   const auto at = reinterpret_cast<uintptr_t>(caller);
-  for (const Range& range : exempt) {
-    if (at >= range.begin && at < range.end) return false;
-  }
+  if (gomp.Has(at) || loader.Has(at)) return false;
   const int64_t n = counted.fetch_add(1) + 1;
   return n >= first_failing.load() && n <= last_failing.load();
 }
@@ -67,7 +85,9 @@ void* Counted(void* block) {
 }  // namespace
 
 AllocationFault::AllocationFault(int64_t n, Failing failing) {
-  dl_iterate_phdr(FindExempt, nullptr);
+  dl_iterate_phdr(FindLibraries, nullptr);
+  CalledByOnednn();  // the first backtrace allocates
+  refused_onednn = false;
   counted = 0;
   first_failing = n;
   last_failing = failing == Failing::kOne ? n : kNever;
@@ -81,10 +101,13 @@ int64_t AllocationFault::End() {
 
 int64_t LiveBlocks() { return live; }
 
+bool RefusedOnednn() { return refused_onednn; }
+
 namespace {
 
 // Never inlined: a debugger stops here.
 [[gnu::noinline]] void* Refuse() {
+  if (CalledByOnednn()) refused_onednn = true;
   errno = ENOMEM;
   return nullptr;
 }

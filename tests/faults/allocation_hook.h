@@ -29,6 +29,9 @@ class AllocationFault {
 // malloc's blocks that are not freed.
 int64_t LiveBlocks();
 
+// Whether an allocation of oneDNN, or of what it called, failed during the last AllocationFault.
+bool RefusedOnednn();
+
 }  // namespace tenon::faults
 
 #endif  // TENON_TESTS_FAULTS_ALLOCATION_HOOK_H_

@@ -82,7 +82,8 @@ void Sweep(const Operation& operation, int points) {
       if (!outcome.status.ok()) {
         EXPECT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted) << outcome.status;
       }
-      if (LiveBlocks() > before) {
+      // oneDNN leaks a product's kernel that gets no memory for its code.
+      if (LiveBlocks() > before && !RefusedOnednn()) {
         EXPECT_FALSE(Leaks(operation, n, failing));
       }
       alarm(0);

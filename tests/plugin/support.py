@@ -11,9 +11,6 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE.parent))
-
-from cpu import has_exact_int8  # noqa: E402, F401  pylint: disable=wrong-import-position
 
 
 def borrowed_packages(python):

@@ -4,13 +4,11 @@ import json
 import re
 
 import numpy as np
-from support import HERE, PluginCase, has_exact_int8
+from support import HERE, PluginCase
 
 # Private ops that do not run here: the import of models makes the first one, rewrites.py leaves
 # the graphs of the second one out, and TensorFlow itself expands the weights of the third one.
 NOT_RUN = {"_TenonTableFind", "_TenonRecurrence", "_TenonWeightOnlyMatMul"}
-# And those that it makes only where sums of 8-bit products are exact.
-EXACT = {"_TenonFusedQuantizedConv2D", "_TenonFusedQuantizedDepthwiseConv2D"}
 
 
 class WorkloadsTest(PluginCase):
@@ -44,8 +42,7 @@ class WorkloadsTest(PluginCase):
         ops = self.scratch / "ops.json"
         self.run_python(HERE / "rewrites.py", self.scratch / "with.npz", "--ops", ops)
         names = json.loads(ops.read_text())
-        not_run = NOT_RUN if has_exact_int8() else NOT_RUN | EXACT
-        self.assertEqual(set(names["made_by_rewrites"]) - set(names["ran"]), not_run)
+        self.assertEqual(set(names["made_by_rewrites"]) - set(names["ran"]), NOT_RUN)
         # TensorFlow refuses the rest with oneDNN off.
         self.run_python(HERE / "rewrites.py", self.scratch / "without.npz", "--may-refuse", "5",
                         onednn="0")

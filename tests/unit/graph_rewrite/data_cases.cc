@@ -63,9 +63,6 @@ std::vector<RewriteCase> LoadRewriteCases() {
       } else if (key == "flags") {
         EXPECT_EQ(value, "strict_nan") << c.title;
         c.flags.strict_nan = true;
-      } else if (key == "needs") {
-        EXPECT_EQ(value, "int8") << c.title;
-        c.needs_int8 = true;
       } else if (key == "within") {
         EXPECT_TRUE(absl::SimpleAtof(value, &c.within)) << c.title;
       } else if (absl::StartsWith(key, "feed ")) {

@@ -8,7 +8,6 @@
 //   feed x = float<2>{nan, 1}   # instead of seeded numbers
 //   flags = strict_nan
 //   within = 0.02               # one scale of the integers, if ties may round differently
-//   needs = int8                # a CPU that sums 8-bit products exactly; otherwise skipped
 //   ---
 //   the graph, as in graph/text.h; types and defaults are filled in
 #ifndef TENON_TESTS_UNIT_GRAPH_REWRITE_DATA_CASES_H_
@@ -34,7 +33,6 @@ struct RewriteCase {
   int64_t unknown = 2;
   std::map<std::string, Tensor> feeds;
   Flags flags;
-  bool needs_int8 = false;
   float within = 0;
   std::string graph;
 };

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "env/flags.h"
 #include "kernels/quantized/exact_product.h"
 #include "ops/evaluate.h"
@@ -126,12 +127,13 @@ TEST(QuantizedMath, TakesAnyRange) {
 
 class QuantizedConv : public ::testing::Test {
  protected:
-  // The native kernel with a constant filter and bias; ranges are fed.
-  absl::StatusOr<PreparedKernel> Prepare(const std::vector<Tensor>& inputs) {
+  // The native kernel, with a constant filter and bias or without; ranges are fed.
+  absl::StatusOr<PreparedKernel> Prepare(const std::vector<Tensor>& inputs,
+                                         bool constant_weights = true) {
     std::vector<TensorSpec> specs;
     std::vector<Constant*> pointers;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const bool constant = i == 1 || i == 2;
+      const bool constant = constant_weights && (i == 1 || i == 2);
       specs.push_back({inputs[i].dtype(), inputs[i].shape(), constant ? &inputs[i] : nullptr});
       constants_.push_back(constant ? std::make_unique<Constant>(inputs[i]) : nullptr);
       pointers.push_back(constants_.back().get());
@@ -153,11 +155,19 @@ class QuantizedConv : public ::testing::Test {
 };
 
 TEST_F(QuantizedConv, SumsAreExactOnEveryCpu) {
-  const auto prepared = Prepare(Inputs(6, 60));
-  ASSERT_TRUE(prepared.ok()) << prepared.status();
-  EXPECT_TRUE(prepared->accelerated);
-  const bool by_floats = prepared->kernel->Implementation() == "float products";
-  EXPECT_EQ(by_floats, !HasExactInt8()) << prepared->kernel->Implementation();
+  for (const bool constant : {true, false}) {
+    const auto prepared = Prepare(Inputs(6, 60), constant);
+    ASSERT_TRUE(prepared.ok()) << prepared.status();
+    EXPECT_TRUE(prepared->accelerated);
+    const std::string kernel = prepared->kernel->Implementation();
+    if (HasExactInt8()) {
+      EXPECT_TRUE(absl::StrContains(kernel, "vnni")) << kernel;
+    } else if (constant) {
+      EXPECT_TRUE(absl::StartsWith(kernel, "integers:")) << kernel;
+    } else {
+      EXPECT_EQ(kernel, "float products");
+    }
+  }
 }
 
 TEST_F(QuantizedConv, FollowsRangesThatChange) {
