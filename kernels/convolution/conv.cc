@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
+#include "kernels/convolution/conv_bfloat16.h"
 #include "kernels/convolution/conv_few_outputs.h"
 #include "kernels/convolution/conv_gather.h"
 #include "kernels/convolution/conv_lines.h"
@@ -196,7 +197,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
 
   for (const auto& own : {ConvFewOutputsKernel, ConvSmallGroupsKernel, ConvLinesKernel,
                           ConvWinogradKernel, ConvProductKernel, ConvGatherKernel, ConvTapsKernel,
-                          ConvPointwiseKernel, ConvPaddedKernel}) {
+                          ConvPointwiseKernel, ConvPaddedKernel, ConvBfloat16SwishKernel}) {
     auto kernel = own(p, g, fused);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
   }

@@ -17,7 +17,7 @@ class IntegerWindows final : public IntegerRows {
  public:
   explicit IntegerWindows(ConvGeometry g) : g_(std::move(g)) {}
 
-  void Copy(const IntegerLoops& loops, const uint8_t* data, size_t group, size_t row, size_t rows,
+  void Copy(const NarrowLoops& loops, const uint8_t* data, size_t group, size_t row, size_t rows,
             LeftNumbers numbers, char* to, size_t to_row) const override {
     const auto positions = static_cast<size_t>(g_.out_positions());
     const auto width = static_cast<size_t>(g_.out[1]);
@@ -31,7 +31,7 @@ class IntegerWindows final : public IntegerRows {
   }
 
  private:
-  void CopyWindow(const IntegerLoops& loops, const uint8_t* image, int64_t y, int64_t x,
+  void CopyWindow(const NarrowLoops& loops, const uint8_t* image, int64_t y, int64_t x,
                   LeftNumbers numbers, char* to) const {
     const int64_t channels = g_.in_per_group();
     const Dims &strides = g_.attrs.strides, &dilations = g_.attrs.dilations;
@@ -67,7 +67,7 @@ class IntegerWindows final : public IntegerRows {
     }
   }
 
-  static void Fill(const IntegerLoops& loops, uint8_t zero, size_t n, char* to) {
+  static void Fill(const NarrowLoops& loops, uint8_t zero, size_t n, char* to) {
     if (loops.left_bytes == 1) {
       std::memset(to, zero, n);
     } else {

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "kernels/quantized/integer_panels.h"
-#include "kernels/quantized/integer_product_simd.h"
+#include "kernels/contraction/narrow_panels.h"
+#include "kernels/contraction/narrow_product_simd.h"
 #include "kernels/quantized/quantized_fusion.h"
 
 namespace tenon {
@@ -24,13 +25,13 @@ class IntegerRows {
  public:
   virtual ~IntegerRows() = default;
   // Writes the terms of [row, row + rows) of a group, widened, `to_row` bytes apart.
-  virtual void Copy(const IntegerLoops& loops, const uint8_t* data, size_t group, size_t row,
+  virtual void Copy(const NarrowLoops& loops, const uint8_t* data, size_t group, size_t row,
                     size_t rows, LeftNumbers numbers, char* to, size_t to_row) const = 0;
 };
 
 struct IntegerProduct {
   QuantizedFusion fusion;
-  IntegerMatrix matrix;  // the right side; its packed form is filled in
+  NarrowMatrix matrix;  // the right side; its packed form is filled in
   size_t rows = 0;
   std::unique_ptr<const IntegerRows> source;  // null: row r begins at r * terms, in one group
   double flops = 0;
@@ -42,6 +43,10 @@ struct IntegerProduct {
 // cannot apply.
 absl::StatusOr<std::unique_ptr<Kernel>> PrepareIntegerProduct(PrepareContext& p,
                                                               IntegerProduct product);
+
+// The form of integers whose loops are the fastest here, and the name of kernels that use them.
+NarrowForm IntegerForm();
+std::string IntegersImplementation(NarrowForm form);
 
 // How the loops read input 0. Unimplemented if no 8-bit integer is its zero point.
 absl::StatusOr<LeftNumbers> LeftNumbersOf(const PrepareContext& p, const QuantizedFusion& fusion);

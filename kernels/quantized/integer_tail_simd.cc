@@ -10,6 +10,7 @@
 #include "hwy/highway.h"
 #include "kernels/simd/math-inl.h"
 #include "kernels/simd/part-inl.h"
+#include "kernels/simd/quick_swish-inl.h"
 #include "kernels/simd/tail-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -51,30 +52,6 @@ HWY_INLINE hn::Vec<ByteTag> RoundToBytes(Vf x, Vf zero) {
   return hn::TruncateTo(ByteTag(), hn::BitCast(du, hn::Add(x, zero)));
 }
 
-// Swish of finite numbers that come from 8-bit integers, whose own errors are far larger. For 8-bit
-// results the relative error is below 2^-12, so that a result differs by less than 1/16 before it
-// is rounded; for others 2^-20, for x above -16.
-template <bool bytes>
-HWY_INLINE Vf QuickSwish(Vf x) {
-#if HWY_TARGET <= HWY_AVX3
-  const Vf t = hn::Mul(x, Const(-1.442695041f));
-  const Vf part{_mm512_reduce_ps(t.raw, _MM_FROUND_TO_NEG_INF)};
-  const Vf p =
-      bytes ? Horner(part, 9.999252186e-01f, 6.958335405e-01f, 2.260671554e-01f, 7.802452264e-02f)
-            : Horner(part, 9.999999251e-01f, 6.931530732e-01f, 2.401536170e-01f, 5.582631805e-02f,
-                     8.989340091e-03f, 1.877576675e-03f);  // 2^part
-  const Vf e{_mm512_scalef_ps(p.raw, t.raw)};              // times 2^floor(t)
-  const Vf denominator = hn::Add(e, Const(1.0f));
-  const Vf near = hn::ApproximateReciprocal(denominator);
-  if constexpr (bytes) return hn::Mul(x, near);
-  // An infinite denominator needs no better reciprocal than 0.
-  const Vf error = hn::NegMulAdd(denominator, near, Const(1.0f));
-  return hn::Mul(x, hn::IfThenElse(hn::IsNaN(error), near, hn::MulAdd(error, near, near)));
-#else
-  return Swish(x);
-#endif
-}
-
 // Summand: int32_t if there is none.
 template <typename Summand, typename Result, bool swish>
 void ApplyTail(const IntegerTail& tail, const TailPart& p) {
@@ -105,7 +82,9 @@ void ApplyTail(const IntegerTail& tail, const TailPart& p) {
           real = hn::MulAdd(LoadIntegers(part, summand), sum_scale, real);
         }
         if constexpr (swish) {
-          real = hn::Mul(swish_scale, QuickSwish<!kFloat>(real));
+          // An 8-bit result differs by less than 1/16 before it is rounded; floats that come from
+          // 8-bit integers have far larger errors.
+          real = hn::Mul(swish_scale, QuickSwish<kFloat>(real));
         }
         if constexpr (kFloat) {
           if (relu) real = hn::IfThenElse(hn::Lt(real, low), low, real);

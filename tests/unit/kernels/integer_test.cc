@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "kernels/contraction/narrow_product_simd.h"
+#include "kernels/convolution/depthwise_lines_simd.h"
 #include "kernels/quantized/integer_conv.h"
-#include "kernels/quantized/integer_depthwise_simd.h"
 #include "kernels/quantized/integer_product.h"
-#include "kernels/quantized/integer_product_simd.h"
 #include "kernels/quantized/integer_tail_simd.h"
 #include "primitive_cache/isa.h"
 #include "tests/unit/kernels/nn_test_util.h"
@@ -49,9 +49,11 @@ class IntegerLoopsTest : public testing::TestWithParam<Target> {
 
 // With the largest numbers, too: pairs and quads of products must not saturate.
 TEST_P(IntegerLoopsTest, TilesHaveExactSums) {
-  for (const bool vnni : {false, true}) {
-    if (vnni && !HasAvx512Vnni()) continue;
-    const IntegerLoops& loops = FindIntegerLoops(vnni);
+  for (const NarrowForm form : {NarrowForm::kIntegers, NarrowForm::kIntegersVnni}) {
+    if (form == NarrowForm::kIntegersVnni && !HasAvx512Vnni()) continue;
+    const NarrowLoops* const found = FindNarrowLoops(form);
+    if (found == nullptr) continue;
+    const NarrowLoops& loops = *found;
     const size_t terms = 5 * loops.word_terms, words = 5, width = loops.columns();
     for (const bool extreme : {false, true}) {
       std::vector<uint8_t> left(loops.most_rows * terms);
@@ -68,7 +70,7 @@ TEST_P(IntegerLoopsTest, TilesHaveExactSums) {
                         widened.data() + r * terms * loops.left_bytes);
           }
           std::vector<int32_t> sums(rows * width, 7);
-          IntegerTile t;
+          NarrowTile t;
           t.left = widened.data();
           t.left_row = terms * loops.left_bytes;
           t.right = right.data();
@@ -97,9 +99,11 @@ TEST_P(IntegerLoopsTest, TilesHaveExactSums) {
 
 // Channels from one to more than a vector has, filters of one to nine taps in a column.
 TEST_P(IntegerLoopsTest, DepthwiseLinesHaveExactSums) {
-  for (const bool vnni : {false, true}) {
-    if (vnni && !HasAvx512Vnni()) continue;
-    const DepthwiseLoops& loops = FindDepthwiseLoops(vnni);
+  for (const NarrowForm form : {NarrowForm::kIntegers, NarrowForm::kIntegersVnni}) {
+    if (form == NarrowForm::kIntegersVnni && !HasAvx512Vnni()) continue;
+    const DepthwiseLoops* const found = FindDepthwiseLoops(form);
+    if (found == nullptr) continue;
+    const DepthwiseLoops& loops = *found;
     for (size_t taps = 1; taps <= 9; ++taps) {
       for (const size_t channels : {size_t{1}, loops.lanes - 1, loops.lanes}) {
         for (const size_t outputs : {size_t{1}, size_t{7}, size_t{19}}) {
@@ -108,8 +112,10 @@ TEST_P(IntegerLoopsTest, DepthwiseLinesHaveExactSums) {
           const size_t words = (taps + loops.word_taps - 1) / loops.word_taps;
           std::vector<uint8_t> image(taps * columns * channels);
           for (uint8_t& x : image) x = static_cast<uint8_t>(Random(0, 255));
-          std::vector<const uint8_t*> rows;
-          for (size_t k = 0; k < taps; ++k) rows.push_back(image.data() + k * columns * channels);
+          std::vector<const char*> rows;
+          for (size_t k = 0; k < taps; ++k) {
+            rows.push_back(reinterpret_cast<const char*>(image.data() + k * columns * channels));
+          }
           const std::vector<size_t> steps(taps, channels);
           std::vector<int8_t> filter(taps * window * loops.lanes);
           std::vector<int32_t> packed(window * words * loops.lanes, 0);
@@ -510,7 +516,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, IntegerKernelsTest,
 TEST(IntegerPanelsTest, Unpack) {
   for (const size_t word_terms : {2, 4}) {
     for (const bool transposed : {false, true}) {
-      IntegerMatrix m;
+      NarrowMatrix m;
       m.groups = transposed ? 1 : 3;
       m.terms = 7;
       m.columns = 21;
@@ -518,7 +524,7 @@ TEST(IntegerPanelsTest, Unpack) {
       m.column_stride = transposed ? m.terms : 1;
       m.width = 16;
       m.word_terms = word_terms;
-      const auto layout = IntegerPanels(m, 2);
+      const auto layout = NarrowPanels(m, 2);
       std::vector<int8_t> plain(m.groups * m.terms * m.columns), back(plain.size());
       for (int8_t& w : plain) w = static_cast<int8_t>(Random(-128, 127));
       std::vector<char> packed(layout->bytes());

@@ -1,19 +1,19 @@
-// The loops behind FindIntegerLoops, compiled for each instruction set.
+// The loops behind FindNarrowLoops, compiled for each instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/quantized/integer_product_simd.cc"
-#include "kernels/quantized/integer_product_simd.h"
+#define HWY_TARGET_INCLUDE "kernels/contraction/narrow_product_simd.cc"
+#include "kernels/contraction/narrow_product_simd.h"
 
 #include <cstring>
 #include <utility>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
-#include "kernels/quantized/integer_dot-inl.h"
+#include "kernels/contraction/narrow_dot-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
-namespace integer_product {
+namespace narrow_product {
 
 // Sums stay in registers: rows x vectors of them, plus the vectors of a word of the right side, a
 // number of the left side and a product.
@@ -21,7 +21,7 @@ constexpr size_t kRows = 6;
 constexpr size_t kVectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
 
 template <class Dot, size_t rows, size_t vectors>
-void Multiply(const IntegerTile& t) {
+void Multiply(const NarrowTile& t) {
   const SumTag d;
   const size_t lanes = hn::Lanes(d);
   SumVector sums[rows][vectors];
@@ -32,7 +32,7 @@ void Multiply(const IntegerTile& t) {
     for (size_t r = 0; r < rows; ++r) sums[r][v] = start;
   }
   const char* const left = static_cast<const char*>(t.left);
-  const int8_t* HWY_RESTRICT right = t.right;
+  const auto* HWY_RESTRICT right = static_cast<const typename Dot::Right*>(t.right);
   for (size_t w = 0; w < t.words; ++w, right += kVectors * lanes * Dot::kTerms) {
     SumVector of_word[vectors];
 #pragma GCC unroll 4
@@ -87,35 +87,43 @@ void WidenFor(const uint8_t* from, size_t n, uint8_t flip, void* to) {
 }
 
 template <class Dot, size_t rows, size_t... vectors>
-void SetRow(IntegerLoops& loops, std::index_sequence<vectors...>) {
+void SetRow(NarrowLoops& loops, std::index_sequence<vectors...>) {
   ((loops.multiply[rows][vectors] = &Multiply<Dot, rows + 1, vectors + 1>), ...);
 }
 template <class Dot, size_t... rows>
-IntegerLoops Make(std::index_sequence<rows...>) {
-  IntegerLoops loops;
+NarrowLoops Make(std::index_sequence<rows...>) {
+  NarrowLoops loops;
   (SetRow<Dot, rows>(loops, std::make_index_sequence<kVectors>()), ...);
   loops.most_rows = kRows;
   loops.most_vectors = kVectors;
   loops.lanes = hn::Lanes(SumTag());
   loops.word_terms = Dot::kTerms;
   loops.left_bytes = sizeof(typename Dot::Left);
-  loops.widen = &WidenFor<Dot>;
+  if constexpr (sizeof(typename Dot::Right) == 1) loops.widen = &WidenFor<Dot>;
   return loops;
 }
 
 template <class Dot>
-const IntegerLoops& Get() {
-  static const IntegerLoops loops = Make<Dot>(std::make_index_sequence<kRows>());
-  return loops;
+const NarrowLoops* Get() {
+  static const NarrowLoops loops = Make<Dot>(std::make_index_sequence<kRows>());
+  return &loops;
 }
 
-}  // namespace integer_product
+}  // namespace narrow_product
 
-const IntegerLoops& IntegerProductLoops([[maybe_unused]] bool vnni) {
+const NarrowLoops* NarrowProductLoops(NarrowForm form) {
+  switch (form) {
+    case NarrowForm::kIntegers:
+      return narrow_product::Get<DotPairs>();
 #if HWY_TARGET == HWY_AVX3
-  if (vnni) return integer_product::Get<DotQuads>();
+    case NarrowForm::kIntegersVnni:
+      return narrow_product::Get<DotQuads>();
+    case NarrowForm::kBfloat16:
+      return narrow_product::Get<DotBfloat16>();
 #endif
-  return integer_product::Get<DotPairs>();
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -125,10 +133,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tenon {
 
-HWY_EXPORT(IntegerProductLoops);
+HWY_EXPORT(NarrowProductLoops);
 
-const IntegerLoops& FindIntegerLoops(bool vnni) {
-  return HWY_DYNAMIC_DISPATCH(IntegerProductLoops)(vnni);
+const NarrowLoops* FindNarrowLoops(NarrowForm form) {
+  return HWY_DYNAMIC_DISPATCH(NarrowProductLoops)(form);
 }
 
 }  // namespace tenon

@@ -1,59 +1,79 @@
 // The loops behind FindDepthwiseLoops, compiled for each instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/quantized/integer_depthwise_simd.cc"
-#include "kernels/quantized/integer_depthwise_simd.h"
+#define HWY_TARGET_INCLUDE "kernels/convolution/depthwise_lines_simd.cc"
+#include "kernels/convolution/depthwise_lines_simd.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
-#include "kernels/quantized/integer_dot-inl.h"
+#include "kernels/contraction/narrow_dot-inl.h"
 #include "kernels/simd/tail-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
-namespace integer_depthwise {
+namespace depthwise_lines {
 
 constexpr size_t kOutputs = 8;  // whose sums stay in registers
 
-template <bool whole>
-HWY_INLINE SumVector LoadBytes(const uint8_t* from, size_t n) {
-  const hn::Rebind<uint8_t, SumTag> narrow;
-  if constexpr (whole) return hn::PromoteTo(SumTag(), hn::LoadU(narrow, from));
-  return hn::PromoteTo(SumTag(), LoadFirst(narrow, from, n));
+// Numbers of 8 or 16 bits, as T, in the low bits of lanes.
+template <typename T, bool whole>
+HWY_INLINE SumVector LoadNumbers(const char* from, size_t n) {
+  const hn::Rebind<T, SumTag> narrow;
+  const T* const numbers = reinterpret_cast<const T*>(from);
+  if constexpr (whole) return hn::PromoteTo(SumTag(), hn::LoadU(narrow, numbers));
+  return hn::PromoteTo(SumTag(), LoadFirst(narrow, numbers, n));
 }
 
-// Taps beyond the rows are zeros; so are their weights.
-template <class Dot, bool whole>
-void InterleaveColumns(const DepthwiseColumns& c) {
+// Words of `taps` taps; what stands for missing ones is not used: their weights are 0.
+template <class Dot, size_t taps, bool whole>
+HWY_INLINE void InterleaveTaps(const DepthwiseColumns& c, size_t first, int32_t* to) {
+  // Integers are read as bytes and widened.
+  using T = std::conditional_t<sizeof(typename Dot::Right) == 1, uint8_t, typename Dot::Right>;
   const SumTag d;
-  const size_t lanes = hn::Lanes(d);
   constexpr int kBits = 32 / static_cast<int>(Dot::kTerms);
   const hn::Repartition<typename Dot::Left, SumTag> of_terms;
   const auto flip = hn::BitCast(d, hn::Set(of_terms, c.flip));
-  for (size_t first = 0, word = 0; first < c.taps; first += Dot::kTerms, ++word) {
+  // In registers: stores of vectors may change anything in memory.
+  const char* rows[taps];
+  size_t steps[taps];
+  for (size_t t = 0; t < taps; ++t) {
+    rows[t] = c.rows[first + t];
+    steps[t] = c.steps[first + t];
+  }
+  const size_t columns = c.columns, channels = c.channels;
+  const size_t next = c.column_words * hn::Lanes(d);
+  for (size_t x = 0; x < columns; ++x, to += next) {
+    SumVector v = LoadNumbers<T, whole>(rows[0], channels);
+    if constexpr (taps > 1) {
+      v = hn::Or(v, hn::ShiftLeft<kBits>(LoadNumbers<T, whole>(rows[1], channels)));
+    }
+    if constexpr (taps > 2) {
+      v = hn::Or(v, hn::ShiftLeft<2 * kBits>(LoadNumbers<T, whole>(rows[2], channels)));
+    }
+    if constexpr (taps > 3) {
+      v = hn::Or(v, hn::ShiftLeft<3 * kBits>(LoadNumbers<T, whole>(rows[3], channels)));
+    }
+    hn::StoreU(hn::Xor(v, flip), d, to);
+#pragma GCC unroll 4
+    for (size_t t = 0; t < taps; ++t) rows[t] += steps[t];
+  }
+}
+
+template <class Dot, bool whole>
+void InterleaveColumns(const DepthwiseColumns& c) {
+  const size_t lanes = hn::Lanes(SumTag());
+  int32_t* to = c.words;
+  for (size_t first = 0; first < c.taps; first += Dot::kTerms, to += lanes) {
     const size_t taps = std::min(Dot::kTerms, c.taps - first);
-    const uint8_t* const* const rows = c.rows + first;
-    const size_t* const steps = c.steps + first;
-    int32_t* to = c.words + word * lanes;
-    for (size_t x = 0; x < c.columns; ++x, to += c.column_words * lanes) {
-      SumVector v = LoadBytes<whole>(rows[0] + x * steps[0], c.channels);
-      if (taps > 1) {
-        v = hn::Or(v, hn::ShiftLeft<kBits>(LoadBytes<whole>(rows[1] + x * steps[1], c.channels)));
-      }
-      if constexpr (Dot::kTerms == 4) {
-        if (taps > 2) {
-          v = hn::Or(
-              v, hn::ShiftLeft<2 * kBits>(LoadBytes<whole>(rows[2] + x * steps[2], c.channels)));
-        }
-        if (taps > 3) {
-          v = hn::Or(
-              v, hn::ShiftLeft<3 * kBits>(LoadBytes<whole>(rows[3] + x * steps[3], c.channels)));
-        }
-      }
-      hn::StoreU(hn::Xor(v, flip), d, to);
+    if (taps == 1) InterleaveTaps<Dot, 1, whole>(c, first, to);
+    if (taps == 2) InterleaveTaps<Dot, 2, whole>(c, first, to);
+    if constexpr (Dot::kTerms == 4) {
+      if (taps == 3) InterleaveTaps<Dot, 3, whole>(c, first, to);
+      if (taps == 4) InterleaveTaps<Dot, 4, whole>(c, first, to);
     }
   }
 }
@@ -67,19 +87,22 @@ void InterleaveQuads(const DepthwiseColumns& c) {
   const hn::FixedTag<int32_t, 4> out;
   for (size_t first = 0, word = 0; first < c.taps; first += 4, ++word) {
     const size_t taps = std::min<size_t>(4, c.taps - first);
-    const uint8_t* rows[4];
+    const char* rows[4];
     size_t steps[4];
     for (size_t t = 0; t < 4; ++t) {
       // What stands for missing taps is not used: their weights are 0.
       rows[t] = c.rows[first + std::min(t, taps - 1)];
       steps[t] = c.steps[first + std::min(t, taps - 1)];
     }
+    const auto load = [](const char* from) HWY_ATTR {
+      return hn::LoadU(hn::FixedTag<uint8_t, 16>(), reinterpret_cast<const uint8_t*>(from));
+    };
     int32_t* to = c.words + word * 16;
-    for (size_t x = 0; x < c.columns; ++x, to += c.column_words * 16) {
-      const auto r0 = hn::LoadU(d, rows[0] + x * steps[0]);
-      const auto r1 = hn::LoadU(d, rows[1] + x * steps[1]);
-      const auto r2 = hn::LoadU(d, rows[2] + x * steps[2]);
-      const auto r3 = hn::LoadU(d, rows[3] + x * steps[3]);
+    const size_t columns = c.columns, next = c.column_words * 16;
+    for (size_t x = 0; x < columns; ++x, to += next) {
+      const auto r0 = load(rows[0]), r1 = load(rows[1]), r2 = load(rows[2]), r3 = load(rows[3]);
+#pragma GCC unroll 4
+      for (size_t t = 0; t < 4; ++t) rows[t] += steps[t];
       const auto low01 = hn::BitCast(wide, hn::Xor(hn::InterleaveLower(d, r0, r1), flip));
       const auto low23 = hn::BitCast(wide, hn::Xor(hn::InterleaveLower(d, r2, r3), flip));
       const auto high01 = hn::BitCast(wide, hn::Xor(hn::InterleaveUpper(d, r0, r1), flip));
@@ -150,19 +173,27 @@ void Sum(const DepthwiseSums& p) {
 }
 
 template <class Dot>
-const DepthwiseLoops& Get() {
+const DepthwiseLoops* Get() {
   static const DepthwiseLoops loops = {hn::Lanes(SumTag()), Dot::kTerms, &Interleave<Dot>,
                                        &Sum<Dot>};
-  return loops;
+  return &loops;
 }
 
-}  // namespace integer_depthwise
+}  // namespace depthwise_lines
 
-const DepthwiseLoops& IntegerDepthwiseLoops([[maybe_unused]] bool vnni) {
+const DepthwiseLoops* DepthwiseLineLoops(NarrowForm form) {
+  switch (form) {
+    case NarrowForm::kIntegers:
+      return depthwise_lines::Get<DotPairs>();
 #if HWY_TARGET == HWY_AVX3
-  if (vnni) return integer_depthwise::Get<DotQuads>();
+    case NarrowForm::kIntegersVnni:
+      return depthwise_lines::Get<DotQuads>();
+    case NarrowForm::kBfloat16:
+      return depthwise_lines::Get<DotBfloat16>();
 #endif
-  return integer_depthwise::Get<DotPairs>();
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -172,10 +203,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tenon {
 
-HWY_EXPORT(IntegerDepthwiseLoops);
+HWY_EXPORT(DepthwiseLineLoops);
 
-const DepthwiseLoops& FindDepthwiseLoops(bool vnni) {
-  return HWY_DYNAMIC_DISPATCH(IntegerDepthwiseLoops)(vnni);
+const DepthwiseLoops* FindDepthwiseLoops(NarrowForm form) {
+  return HWY_DYNAMIC_DISPATCH(DepthwiseLineLoops)(form);
 }
 
 }  // namespace tenon
