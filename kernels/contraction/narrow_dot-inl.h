@@ -1,6 +1,6 @@
 // Sums of products of narrow numbers, for the target being compiled. A lane of a vector has a few
-// terms of one sum, `kTerms`, in 4 bytes. Of integers, left numbers are unsigned, right ones signed,
-// and no sum is rounded or saturated. Sums of bfloat16 are floats, as bits of int32.
+// terms of one sum, `kTerms`, in 4 bytes. Of integers, left numbers are unsigned, right ones
+// signed, and no sum is rounded or saturated. Sums of bfloat16 are floats, as bits of int32.
 #if defined(TENON_KERNELS_CONTRACTION_NARROW_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TENON_KERNELS_CONTRACTION_NARROW_DOT_INL_H_
 #undef TENON_KERNELS_CONTRACTION_NARROW_DOT_INL_H_
@@ -47,8 +47,8 @@ struct DotPairs {
 };
 
 #if HWY_TARGET == HWY_AVX3
-// Four integers, for CPUs with AVX-512 VNNI. Highway's target of that name requires more instruction
-// sets than this one, so the instruction is written out.
+// Four integers, for CPUs with AVX-512 VNNI. Highway's target of that name requires more
+// instruction sets than this one, so the instruction is written out.
 struct DotQuads {
   static constexpr size_t kTerms = 4;
   using Left = uint8_t;

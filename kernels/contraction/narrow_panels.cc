@@ -17,9 +17,9 @@ class NarrowPanelLayout final : public PackedLayout {
   NarrowPanelLayout(const NarrowMatrix& matrix, int threads)
       : m_(matrix),
         threads_(threads),
-        key_(absl::StrCat("panels of ", sizeof(T), "-byte words ", m_.groups, "x", m_.terms, "x", m_.columns, "/",
-                          m_.width, ",", m_.word_terms, " strides ", m_.term_stride, ",",
-                          m_.column_stride)) {}
+        key_(absl::StrCat("panels of ", sizeof(T), "-byte words ", m_.groups, "x", m_.terms, "x",
+                          m_.columns, "/", m_.width, ",", m_.word_terms, " strides ",
+                          m_.term_stride, ",", m_.column_stride)) {}
   const std::string& key() const override { return key_; }
   size_t bytes() const override {
     return m_.sums_at() + (kSums ? m_.groups * m_.panels() * m_.width * sizeof(int32_t) : 0);
@@ -29,14 +29,13 @@ class NarrowPanelLayout final : public PackedLayout {
     auto* const panels = static_cast<T*>(packed);
     auto* const all_sums = reinterpret_cast<int32_t*>(static_cast<char*>(packed) + m_.sums_at());
     std::memset(packed, 0, bytes());
-    ForPanels(
-        [&, from = static_cast<const T*>(plain)](size_t panel, size_t first, size_t columns) {
-          int32_t* const sums = all_sums + panel * m_.width;
-          ForElements(panel, first, columns, [&](size_t at, size_t packed_at, size_t c) {
-            panels[packed_at] = from[at];
-            if constexpr (kSums) sums[c] = WrapAdd(sums[c], int32_t{from[at]});
-          });
-        });
+    ForPanels([&, from = static_cast<const T*>(plain)](size_t panel, size_t first, size_t columns) {
+      int32_t* const sums = all_sums + panel * m_.width;
+      ForElements(panel, first, columns, [&](size_t at, size_t packed_at, size_t c) {
+        panels[packed_at] = from[at];
+        if constexpr (kSums) sums[c] = WrapAdd(sums[c], int32_t{from[at]});
+      });
+    });
     return absl::OkStatus();
   }
   absl::Status Unpack(const void* packed, void* plain) const override {

@@ -31,8 +31,8 @@ struct Strips {
     size_t group = 0, row = 0, rows = 0;
   };
   struct Tile {
-    size_t panel = 0;       // of the group
-    size_t row = 0;         // of the strip
+    size_t panel = 0;  // of the group
+    size_t row = 0;    // of the strip
     size_t rows = 0;
   };
   // For the units [begin, end): left(strip) once for each strip, which returns what fn gets with

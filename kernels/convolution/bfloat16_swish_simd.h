@@ -7,8 +7,8 @@
 
 namespace tenon {
 
-// out = swish(sums + bias), rounded to bfloat16, for rows of `columns` numbers; swish has a relative
-// error below 2^-12.
+// out = swish(sums + bias), rounded to bfloat16, for rows of `columns` numbers; swish has a
+// relative error below 2^-12.
 struct Bfloat16Swish {
   const float* sums = nullptr;
   size_t sums_row = 0;

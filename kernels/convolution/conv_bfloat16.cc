@@ -61,15 +61,18 @@ class PointwiseSwishKernel final : public Kernel {
   }
 
   absl::Status Run(RunContext& r) const override {
-    ParallelForRanges(threads_, strips_.units(), grain_, [&](int range, int64_t begin, int64_t end) {
-      float* const sums = static_cast<float*>(r.scratch()) + static_cast<size_t>(range) * sums_;
-      strips_.Run(
-          static_cast<size_t>(begin), static_cast<size_t>(end),
-          [&](const Strips::Strip& strip) { return r.input<uint16_t>(0) + strip.row * m_.terms; },
-          [&](const Strips::Strip& strip, const Strips::Tile& tile, const uint16_t* left) {
-            RunTile(r, strip.row + tile.row, tile, left + tile.row * m_.terms, sums);
-          });
-    });
+    ParallelForRanges(
+        threads_, strips_.units(), grain_, [&](int range, int64_t begin, int64_t end) {
+          float* const sums = static_cast<float*>(r.scratch()) + static_cast<size_t>(range) * sums_;
+          strips_.Run(
+              static_cast<size_t>(begin), static_cast<size_t>(end),
+              [&](const Strips::Strip& strip) {
+                return r.input<uint16_t>(0) + strip.row * m_.terms;
+              },
+              [&](const Strips::Strip& strip, const Strips::Tile& tile, const uint16_t* left) {
+                RunTile(r, strip.row + tile.row, tile, left + tile.row * m_.terms, sums);
+              });
+        });
     return absl::OkStatus();
   }
   std::string Implementation() const override { return "bfloat16 tiles"; }

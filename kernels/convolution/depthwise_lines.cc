@@ -37,26 +37,26 @@ class DepthwiseLayout final : public PackedLayout {
     std::memset(packed, 0, bytes());
     auto* const words = static_cast<int32_t*>(packed);
     const bool integers = f_.form != NarrowForm::kBfloat16;
-    ForEach([&, from = static_cast<const char*>(plain)](size_t at, size_t word, size_t tap,
-                                                        size_t c) {
-      char* const to = reinterpret_cast<char*>(words + word) + tap * tap_bytes_;
-      if (!integers) {
-        std::memcpy(to, from + 2 * at, 2);
-        return;
-      }
-      const int16_t wide = static_cast<int8_t>(from[at]);
-      std::memcpy(to, &wide, tap_bytes_);  // little-endian
-      int32_t& sum = words[f_.sums_at() + c];
-      sum = WrapAdd(sum, int32_t{wide});
-    });
+    ForEach(
+        [&, from = static_cast<const char*>(plain)](size_t at, size_t word, size_t tap, size_t c) {
+          char* const to = reinterpret_cast<char*>(words + word) + tap * tap_bytes_;
+          if (!integers) {
+            std::memcpy(to, from + 2 * at, 2);
+            return;
+          }
+          const int16_t wide = static_cast<int8_t>(from[at]);
+          std::memcpy(to, &wide, tap_bytes_);  // little-endian
+          int32_t& sum = words[f_.sums_at() + c];
+          sum = WrapAdd(sum, int32_t{wide});
+        });
     return absl::OkStatus();
   }
   absl::Status Unpack(const void* packed, void* plain) const override {
     const auto* const words = static_cast<const int32_t*>(packed);
     const size_t bytes = f_.element_bytes();
     ForEach([&, to = static_cast<char*>(plain)](size_t at, size_t word, size_t tap, size_t) {
-      std::memcpy(to + bytes * at,
-                  reinterpret_cast<const char*>(words + word) + tap * tap_bytes_, bytes);
+      std::memcpy(to + bytes * at, reinterpret_cast<const char*>(words + word) + tap * tap_bytes_,
+                  bytes);
     });
     return absl::OkStatus();
   }

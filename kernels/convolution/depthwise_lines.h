@@ -85,9 +85,9 @@ class DepthwiseLines {
   const DepthwiseLoops* loops_ = nullptr;
   std::shared_ptr<const PackedWeights> weights_;
   uint8_t flip_ = 0, zero_ = 0;
-  std::vector<int32_t> start_;                     // of each filter's sums
-  std::array<char, kPaddingBytes> padding_{};      // a pixel outside the image
-  size_t words_bytes_ = 0, range_bytes_ = 0;       // scratch memory of a range
+  std::vector<int32_t> start_;                 // of each filter's sums
+  std::array<char, kPaddingBytes> padding_{};  // a pixel outside the image
+  size_t words_bytes_ = 0, range_bytes_ = 0;   // scratch memory of a range
   int threads_ = 1;
   int64_t grain_ = 1;
 };

@@ -32,7 +32,9 @@ class IntegerDepthwiseKernel final : public Kernel {
     });
     return absl::OkStatus();
   }
-  std::string Implementation() const override { return IntegersImplementation(lines_.filter().form); }
+  std::string Implementation() const override {
+    return IntegersImplementation(lines_.filter().form);
+  }
   double Flops() const override { return flops_; }
 
  private:

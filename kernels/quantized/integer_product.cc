@@ -59,16 +59,17 @@ class IntegerProductKernel final : public Kernel {
 
   absl::Status Run(RunContext& r) const override {
     const auto values = epilogue_.Begin(r);
-    ParallelForRanges(threads_, strips_.units(), grain_, [&](int range, int64_t begin, int64_t end) {
-      char* const scratch =
-          static_cast<char*>(r.scratch()) + static_cast<size_t>(range) * range_bytes_;
-      strips_.Run(
-          static_cast<size_t>(begin), static_cast<size_t>(end),
-          [&](const Strips::Strip& strip) { return LeftSide(r, strip, scratch); },
-          [&](const Strips::Strip& strip, const Strips::Tile& tile, const char* left) {
-            RunTile(r, *values, strip, tile, left, scratch + left_bytes_);
-          });
-    });
+    ParallelForRanges(
+        threads_, strips_.units(), grain_, [&](int range, int64_t begin, int64_t end) {
+          char* const scratch =
+              static_cast<char*>(r.scratch()) + static_cast<size_t>(range) * range_bytes_;
+          strips_.Run(
+              static_cast<size_t>(begin), static_cast<size_t>(end),
+              [&](const Strips::Strip& strip) { return LeftSide(r, strip, scratch); },
+              [&](const Strips::Strip& strip, const Strips::Tile& tile, const char* left) {
+                RunTile(r, *values, strip, tile, left, scratch + left_bytes_);
+              });
+        });
     return absl::OkStatus();
   }
   std::string Implementation() const override {

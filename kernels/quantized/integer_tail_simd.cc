@@ -57,7 +57,7 @@ template <typename Summand, typename Result, bool swish>
 void ApplyTail(const IntegerTail& tail, const TailPart& p) {
   constexpr bool kFloat = std::is_same_v<Result, float>;
   const Vf sum_scale = Const(tail.sum_scale), swish_scale = Const(tail.swish_scale);
-  const Vf zero = Const(tail.zero + (kFloat ? 0.0f : 12582912.0f));
+  const Vf zero = Const(tail.zero + 12582912.0f);
   const bool relu = tail.relu;
   // Before the zero point is added.
   float least = kFloat ? 0.0f : static_cast<float>(std::numeric_limits<Result>::min()) - tail.zero;
@@ -84,11 +84,12 @@ void ApplyTail(const IntegerTail& tail, const TailPart& p) {
         if constexpr (swish) {
           // An 8-bit result differs by less than 1/16 before it is rounded; floats that come from
           // 8-bit integers have far larger errors.
-          real = hn::Mul(swish_scale, QuickSwish<kFloat>(real));
+          real = QuickSwish<kFloat>(real);
+          if constexpr (!kFloat) real = hn::Mul(swish_scale, real);
         }
         if constexpr (kFloat) {
           if (relu) real = hn::IfThenElse(hn::Lt(real, low), low, real);
-          part.Store(hn::Add(real, zero), result);
+          part.Store(real, result);
         } else {
           StoreBytes(part, RoundToBytes(hn::Min(hn::Max(real, low), high), zero), result);
         }

@@ -11,9 +11,9 @@ namespace tenon {
 enum class TailSummand { kNone, kSigned, kUnsigned };
 enum class TailResult { kSigned, kUnsigned, kFloat };
 
-// real = (sum + bias[c]) * scale[c] + sum_scale * summand; result = max(real, 0) with relu,
-// swish_scale * swish(real) with swish, plus zero; integers are rounded to even and saturated. NaN
-// gives any integer.
+// real = (sum + bias[c]) * scale[c] + sum_scale * summand; result = max(real, 0) with relu, or
+// swish(real) with swish. Integers are that (times swish_scale with swish) plus zero, rounded to
+// even and saturated; NaN gives any integer.
 struct IntegerTail {
   const float* scale = nullptr;  // of all channels
   const float* bias = nullptr;

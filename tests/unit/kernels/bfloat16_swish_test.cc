@@ -1,9 +1,9 @@
 // Convolutions of bfloat16 that end with swish, by own kernels where the CPU has AVX-512 BF16 (and
 // by oneDNN elsewhere): against the float reference kernel on the same numbers, with odd sizes,
 // windows, several threads, infinities and NaN.
-#include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <Eigen/Core>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -62,10 +62,10 @@ class Bfloat16SwishTest : public testing::TestWithParam<Case> {
     attrs["strides"] = std::vector<int64_t>{1, c.strides[0], c.strides[1], 1};
     attrs["dilations"] = std::vector<int64_t>{1, c.dilations[0], c.dilations[1], 1};
     attrs["padding"] = std::string("SAME");
-    attrs["fused_ops"] = bias ? std::vector<std::string>{"BiasAdd", "_Swish"}
-                              : std::vector<std::string>{"_Swish"};
-    return MakeNode(prefix + std::string(c.depthwise ? "FusedDepthwiseConv2dNative" : "FusedConv2D"),
-                    attrs);
+    attrs["fused_ops"] =
+        bias ? std::vector<std::string>{"BiasAdd", "_Swish"} : std::vector<std::string>{"_Swish"};
+    return MakeNode(
+        prefix + std::string(c.depthwise ? "FusedDepthwiseConv2dNative" : "FusedConv2D"), attrs);
   }
   std::vector<Tensor> Inputs(bool bias) const {
     const Case& c = GetParam();
@@ -123,8 +123,8 @@ TEST_P(Bfloat16SwishTest, KeepsInfinitiesAndNan) {
                               -std::numeric_limits<float>::infinity(), std::nanf("")}) {
     inputs[0].data<bfloat16>()[0] = static_cast<bfloat16>(special);
     const Tensor want = Reference(inputs);
-    const auto got = RunNode(NodeFor("_MklNative", DType::kBfloat16, true), inputs,
-                             {.constants = {1}});
+    const auto got =
+        RunNode(NodeFor("_MklNative", DType::kBfloat16, true), inputs, {.constants = {1}});
     ASSERT_TRUE(got.ok()) << got.status();
     for (int64_t i = 0; i < want.num_elements(); ++i) {
       const float y = want.data<float>()[i];
