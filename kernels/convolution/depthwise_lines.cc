@@ -18,6 +18,7 @@ namespace {
 
 constexpr size_t kPiece = 32;   // outputs
 constexpr size_t kVectors = 4;  // of channels
+constexpr size_t kMostColumns = size_t{1} << 14;  // of the image, which a piece reads
 
 // Words [vectors][width][words][lanes] of DepthwiseSums::filter, filled up with zeros, and sums.
 class DepthwiseLayout final : public PackedLayout {
@@ -96,12 +97,13 @@ absl::StatusOr<DepthwiseLines> DepthwiseLines::Make(PrepareContext& p, const Con
     return Unimplemented("empty");
   }
   DepthwiseLines lines;
+  lines.g_ = g;
+  lines.filter_.width = static_cast<size_t>(g.window[1]);
+  if (lines.PieceColumns() > kMostColumns) return Unimplemented("windows that are too wide");
   lines.loops_ = FindDepthwiseLoops(form);
   if (lines.loops_ == nullptr) return Unimplemented("no loops for this CPU");
-  lines.g_ = g;
   DepthwiseFilter& f = lines.filter_;
   f.height = static_cast<size_t>(g.window[0]);
-  f.width = static_cast<size_t>(g.window[1]);
   f.channels = static_cast<size_t>(g.in_channels);
   f.form = form;
   f.lanes = lines.loops_->lanes;
@@ -124,8 +126,7 @@ void DepthwiseLines::SetZero(uint8_t flip, uint8_t zero) {
 size_t DepthwiseLines::PlanRanges(int threads, double ns) {
   threads_ = threads;
   const DepthwiseFilter& f = filter_;
-  const size_t columns = Columns(std::min(kPiece, static_cast<size_t>(g_.out[1])));
-  words_bytes_ = RoundUp(columns * f.words() * f.lanes * sizeof(int32_t), kCacheLine);
+  words_bytes_ = RoundUp(PieceColumns() * f.words() * f.lanes * sizeof(int32_t), kCacheLine);
   range_bytes_ = words_bytes_ + kPiece * kVectors * f.lanes * sizeof(int32_t);
   // A word takes about half a nanosecond for each vector.
   const double of_vector = ns + 0.5 * static_cast<double>(f.width * f.words());
@@ -157,6 +158,10 @@ int64_t DepthwiseLines::parts() const {
 size_t DepthwiseLines::Columns(size_t outputs) const {
   return (outputs - 1) * static_cast<size_t>(g_.attrs.strides[1]) +
          (filter_.width - 1) * static_cast<size_t>(g_.attrs.dilations[1]) + 1;
+}
+
+size_t DepthwiseLines::PieceColumns() const {
+  return Columns(std::min(kPiece, static_cast<size_t>(g_.out[1])));
 }
 
 void DepthwiseLines::RunPiece(const char* images, int64_t line, size_t x, size_t outputs,

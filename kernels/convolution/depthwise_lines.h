@@ -75,6 +75,7 @@ class DepthwiseLines {
   int64_t parts() const;
   int64_t tasks() const { return g_.batch * g_.out[0] * parts(); }
   size_t Columns(size_t outputs) const;
+  size_t PieceColumns() const;  // of the longest piece
   Source SourceOf(const char* images, int64_t line, int64_t x, size_t outputs, int32_t* to) const;
   void Pad(int32_t* words, size_t n) const;
   void RunPiece(const char* images, int64_t line, size_t x, size_t outputs, size_t vector,

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "env/status.h"
+#include "kernels/contraction/contraction.h"
 
 namespace tenon {
 namespace {
@@ -45,7 +46,8 @@ VectorEpilogue::VectorEpilogue(PrepareContext& p, const QuantizedFusion& fusion,
     summand_bytes_ = SizeOf(values_.summand_dtype);
     summand =
         values_.summand_dtype == DType::kQint8 ? TailSummand::kSigned : TailSummand::kUnsigned;
-    p.AllowInPlace(in_.summand, 0);
+    // The result may overlap the summand, but never the data.
+    if (!SameInput(p, in_.summand, in_.data)) p.AllowInPlace(in_.summand, 0);
   }
   fn_ = FindIntegerTail(summand,
                         values_.result_dtype == DType::kFloat   ? TailResult::kFloat
