@@ -3,7 +3,7 @@
 #define HWY_TARGET_INCLUDE "kernels/convolution/bfloat16_swish_simd.cc"
 #include "kernels/convolution/bfloat16_swish_simd.h"
 
-#include <algorithm>
+#include <type_traits>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
@@ -24,22 +24,38 @@ HWY_INLINE void StoreRounded(WholePart, Vf v, uint16_t* to) {
 }
 HWY_INLINE void StoreRounded(RestPart part, Vf v, uint16_t* to) { part.Store(v, to); }
 
+template <size_t n, class Part>
+HWY_INLINE void ApplyRows(Part part, Vf bias, const float* sums, size_t sums_row, uint16_t* out,
+                          size_t out_row) {
+  Vf x[n];
+#pragma GCC unroll 8
+  for (size_t i = 0; i < n; ++i) x[i] = hn::Add(part.Load(sums + i * sums_row), bias);
+  QuickSwish<false>(x);
+#pragma GCC unroll 8
+  for (size_t i = 0; i < n; ++i) StoreRounded(part, x[i], out + i * out_row);
+}
+
 void Apply(const Bfloat16Swish& p) {
+  const size_t sums_row = p.sums_row, out_row = p.out_row, rows = p.rows;
   // A few rows at a time: a bias is loaded once for all of them, and the results of a row are still
   // written one after the other.
-  constexpr size_t kRows = 4;
-  const size_t sums_row = p.sums_row, out_row = p.out_row;
-  for (size_t first = 0; first < p.rows; first += kRows) {
-    const size_t rows = std::min(kRows, p.rows - first);
+  const auto apply = [&](auto count, size_t first) HWY_ATTR {
     ForParts(p.columns, [&](auto part, size_t i) HWY_ATTR {
       const Vf bias = p.bias == nullptr ? hn::Zero(FloatTag()) : part.Load(p.bias + i);
-      const float* sums = p.sums + first * p.sums_row + i;
-      uint16_t* out = p.out + first * p.out_row + i;
-      for (size_t row = 0; row < rows; ++row, sums += sums_row, out += out_row) {
-        StoreRounded(part, QuickSwish<false>(hn::Add(part.Load(sums), bias)), out);
-      }
+      ApplyRows<count()>(part, bias, p.sums + first * sums_row + i, sums_row,
+                         p.out + first * out_row + i, out_row);
     });
+  };
+  constexpr size_t kRows = 4;
+  size_t first = 0;
+  for (; first + kRows <= rows; first += kRows) {
+    apply(std::integral_constant<size_t, kRows>(), first);
   }
+  if (rows - first >= 2) {
+    apply(std::integral_constant<size_t, 2>(), first);
+    first += 2;
+  }
+  if (first < rows) apply(std::integral_constant<size_t, 1>(), first);
 }
 
 }  // namespace bfloat16_swish

@@ -16,8 +16,8 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kPiece = 32;   // outputs
-constexpr size_t kVectors = 4;  // of channels
+constexpr size_t kPiece = 32;                     // outputs
+constexpr size_t kVectors = 4;                    // of channels
 constexpr size_t kMostColumns = size_t{1} << 14;  // of the image, which a piece reads
 
 // Words [vectors][width][words][lanes] of DepthwiseSums::filter, filled up with zeros, and sums.

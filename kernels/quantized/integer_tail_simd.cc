@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
@@ -52,53 +53,77 @@ HWY_INLINE hn::Vec<ByteTag> RoundToBytes(Vf x, Vf zero) {
   return hn::TruncateTo(ByteTag(), hn::BitCast(du, hn::Add(x, zero)));
 }
 
-// Summand: int32_t if there is none.
+// What all rows share.
+struct TailConstants {
+  Vf sum_scale, swish_scale, zero, low, high;
+  bool relu;
+};
+
+// n rows of a vector of channels. Summand: int32_t if there is none.
+template <typename Summand, typename Result, bool swish, size_t n, class Part>
+HWY_INLINE void ApplyRows(const TailConstants& c, Part part, Vf bias, Vf scale, const int32_t* sums,
+                          size_t sums_row, const Summand* summand, Result* result, size_t row) {
+  constexpr bool kFloat = std::is_same_v<Result, float>;
+  Vf real[n];
+#pragma GCC unroll 8
+  for (size_t i = 0; i < n; ++i) {
+    real[i] = hn::Mul(hn::Add(LoadSums(part, sums + i * sums_row), bias), scale);
+    if constexpr (sizeof(Summand) == 1) {
+      real[i] = hn::MulAdd(LoadIntegers(part, summand + i * row), c.sum_scale, real[i]);
+    }
+  }
+  // An 8-bit result differs by less than 1/16 before it is rounded; floats that come from 8-bit
+  // integers have far larger errors.
+  if constexpr (swish) QuickSwish<kFloat>(real);
+#pragma GCC unroll 8
+  for (size_t i = 0; i < n; ++i) {
+    if constexpr (kFloat) {
+      if (c.relu) real[i] = hn::IfThenElse(hn::Lt(real[i], c.low), c.low, real[i]);
+      part.Store(real[i], result + i * row);
+    } else {
+      if constexpr (swish) real[i] = hn::Mul(c.swish_scale, real[i]);
+      StoreBytes(part, RoundToBytes(hn::Min(hn::Max(real[i], c.low), c.high), c.zero),
+                 result + i * row);
+    }
+  }
+}
+
 template <typename Summand, typename Result, bool swish>
 void ApplyTail(const IntegerTail& tail, const TailPart& p) {
   constexpr bool kFloat = std::is_same_v<Result, float>;
-  const Vf sum_scale = Const(tail.sum_scale), swish_scale = Const(tail.swish_scale);
-  const Vf zero = Const(tail.zero + 12582912.0f);
-  const bool relu = tail.relu;
-  // Before the zero point is added.
+  // Bounds before the zero point is added.
   float least = kFloat ? 0.0f : static_cast<float>(std::numeric_limits<Result>::min()) - tail.zero;
-  if (relu) least = std::max(least, 0.0f);
-  const Vf low = Const(least);
-  const Vf high = Const(static_cast<float>(std::numeric_limits<Result>::max()) - tail.zero);
-  const size_t sums_row = p.sums_row, result_row = p.row;
-  const float* const scale = tail.scale + p.channel;
-  const float* const bias = tail.bias + p.channel;
+  if (tail.relu) least = std::max(least, 0.0f);
+  const float most = static_cast<float>(std::numeric_limits<Result>::max()) - tail.zero;
+  const TailConstants c = {Const(tail.sum_scale),
+                           Const(tail.swish_scale),
+                           Const(tail.zero + 12582912.0f),
+                           Const(least),
+                           Const(most),
+                           tail.relu};
+  const size_t sums_row = p.sums_row, row = p.row, rows = p.rows;
+  const int32_t* sums = p.sums;
+  const Summand* summand = static_cast<const Summand*>(p.summand);
+  Result* result = static_cast<Result*>(p.result);
   // A few rows at a time: a channel's numbers are loaded once for all of them, and the results of a
   // row are still written one after the other.
-  for (size_t first = 0; first < p.rows; first += kRows) {
-    const size_t rows = std::min(kRows, p.rows - first);
+  const auto apply = [&](auto count, size_t first) HWY_ATTR {
     ForParts(p.channels, [&](auto part, size_t i) HWY_ATTR {
-      const Vf bias_of = part.Load(bias + i), scale_of = part.Load(scale + i);
-      const int32_t* sums = p.sums + first * p.sums_row + i;
-      const Summand* summand = static_cast<const Summand*>(p.summand) + first * p.row + i;
-      Result* result = static_cast<Result*>(p.result) + first * p.row + i;
-      for (size_t row = 0; row < rows; ++row) {
-        Vf real = hn::Mul(hn::Add(LoadSums(part, sums), bias_of), scale_of);
-        if constexpr (sizeof(Summand) == 1) {
-          real = hn::MulAdd(LoadIntegers(part, summand), sum_scale, real);
-        }
-        if constexpr (swish) {
-          // An 8-bit result differs by less than 1/16 before it is rounded; floats that come from
-          // 8-bit integers have far larger errors.
-          real = QuickSwish<kFloat>(real);
-          if constexpr (!kFloat) real = hn::Mul(swish_scale, real);
-        }
-        if constexpr (kFloat) {
-          if (relu) real = hn::IfThenElse(hn::Lt(real, low), low, real);
-          part.Store(real, result);
-        } else {
-          StoreBytes(part, RoundToBytes(hn::Min(hn::Max(real, low), high), zero), result);
-        }
-        sums += sums_row;
-        summand += result_row;
-        result += result_row;
-      }
+      ApplyRows<Summand, Result, swish, count()>(
+          c, part, part.Load(tail.bias + p.channel + i), part.Load(tail.scale + p.channel + i),
+          sums + first * sums_row + i, sums_row, summand + first * row + i,
+          result + first * row + i, row);
     });
+  };
+  size_t first = 0;
+  for (; first + kRows <= rows; first += kRows) {
+    apply(std::integral_constant<size_t, kRows>(), first);
   }
+  if (rows - first >= 2) {
+    apply(std::integral_constant<size_t, 2>(), first);
+    first += 2;
+  }
+  if (first < rows) apply(std::integral_constant<size_t, 1>(), first);
 }
 
 template <typename Summand, bool swish>
