@@ -47,7 +47,8 @@ VectorEpilogue::VectorEpilogue(PrepareContext& p, const QuantizedFusion& fusion,
     summand =
         values_.summand_dtype == DType::kQint8 ? TailSummand::kSigned : TailSummand::kUnsigned;
     // The result may overlap the summand, but never the data.
-    if (!SameInput(p, in_.summand, in_.data)) p.AllowInPlace(in_.summand, 0);
+    const bool same_size = summand_bytes_ == result_bytes_;
+    if (same_size && !SameInput(p, in_.summand, in_.data)) p.AllowInPlace(in_.summand, 0);
   }
   fn_ = FindIntegerTail(summand,
                         values_.result_dtype == DType::kFloat   ? TailResult::kFloat

@@ -22,7 +22,7 @@ class VectorEpilogue {
 
   // Unimplemented for int32 results, float summands, and biases that are not constant.
   static absl::Status CanApply(const PrepareContext& p, const QuantizedFusion& fusion);
-  // Allows the result to overwrite the summand, unless that is also the data. `min_first` and
+  // Allows the result to overwrite a summand of its size that is not also the data. `min_first` and
   // `weight_sums` as in FusionValues.
   VectorEpilogue(PrepareContext& p, const QuantizedFusion& fusion, bool min_first,
                  std::vector<int32_t> weight_sums);

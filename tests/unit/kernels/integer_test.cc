@@ -301,6 +301,7 @@ const Fused kFused[] = {
     {"sum_of_unsigned", DType::kQint8, DType::kQint8, DType::kQuint8},
     {"to_float", DType::kQuint8, DType::kFloat},
     {"to_float_by_relu", DType::kQint8, DType::kFloat, std::nullopt, false, true},
+    {"sum_to_float", DType::kQuint8, DType::kFloat, DType::kQint8},
     {"to_float_by_swish", DType::kQuint8, DType::kFloat, std::nullopt, true, false, true},
 };
 
@@ -491,6 +492,16 @@ TEST_P(IntegerKernelsTest, AgreesWithTheReference) {
         for (const TensorSpec& o : outputs) {
           results.push_back(*Tensor::Allocate(o.dtype, o.shape));
           out.push_back(results.back().raw());
+        }
+        // The summand, where the result may overwrite it.
+        EXPECT_EQ(p.in_place().size(),
+                  f.summand.has_value() && f.result != DType::kFloat ? 1u : 0u);
+        for (const auto& [input, output] : p.in_place()) {
+          Tensor& result = results[static_cast<size_t>(output)];
+          const Tensor& summand = problem.inputs[static_cast<size_t>(input)];
+          ASSERT_EQ(result.bytes(), summand.bytes());
+          std::memcpy(result.raw(), summand.raw(), summand.bytes());
+          in[static_cast<size_t>(input)] = result.raw();
         }
         Tensor scratch =
             *Tensor::Allocate(DType::kUint8, Shape({static_cast<int64_t>(p.scratch_bytes())}));
