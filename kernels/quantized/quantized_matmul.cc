@@ -8,6 +8,7 @@
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
+#include "kernels/matmul/panel_kernel.h"
 #include "kernels/quantized/exact_product.h"
 #include "kernels/quantized/integer_product.h"
 #include "kernels/quantized/quantized_onednn.h"
@@ -210,18 +211,21 @@ absl::StatusOr<std::unique_ptr<Kernel>> OnIntegers(PrepareContext& p, const Quan
     TENON_ASSIGN_OR_RETURN(const Tensor plain, weights->Plain());
     weight_sums = ColumnSums(s.b, plain.data<int8_t>());
   }
-  IntegerProduct product;
-  product.fusion = fusion;
-  product.matrix.terms = static_cast<size_t>(s.b.inner);
-  product.matrix.columns = static_cast<size_t>(s.b.outer);
-  product.matrix.term_stride = static_cast<size_t>(s.b.inner_stride);
-  product.matrix.column_stride = static_cast<size_t>(s.b.outer_stride);
-  product.rows = static_cast<size_t>(s.a.outer);
-  product.flops = flops;
-  product.min_first = min_first;
-  product.weight_sums = weight_sums;
-  auto own = PrepareIntegerProduct(p, std::move(product));
-  if (own.ok() || !absl::IsUnimplemented(own.status())) return own;
+  // With VNNI, oneDNN's product of many rows is 4 to 9 % faster (BERT with 128 tokens, Zen 4).
+  if (!HasExactInt8() || fusion.swish || s.a.outer <= kFewRows) {
+    IntegerProduct product;
+    product.fusion = fusion;
+    product.matrix.terms = static_cast<size_t>(s.b.inner);
+    product.matrix.columns = static_cast<size_t>(s.b.outer);
+    product.matrix.term_stride = static_cast<size_t>(s.b.inner_stride);
+    product.matrix.column_stride = static_cast<size_t>(s.b.outer_stride);
+    product.rows = static_cast<size_t>(s.a.outer);
+    product.flops = flops;
+    product.min_first = min_first;
+    product.weight_sums = weight_sums;
+    auto own = PrepareIntegerProduct(p, std::move(product));
+    if (own.ok() || !absl::IsUnimplemented(own.status())) return own;
+  }
   QuantizedContraction c;
   c.fusion = fusion;
   c.problem = AsConvolution(s, p.services().threads);
