@@ -1,8 +1,15 @@
-// One op of the table with any attributes and inputs: as its plain name runs it and as an eager
-// call runs it, renamed if it has an accelerated kernel. Both give the same, or both an error.
+// One op of the table with any attributes and inputs: as its plain name runs it, as an eager call
+// runs it, renamed if it has an accelerated kernel, and as a session runs the accelerated kernel
+// whose inputs but the first are constants. All give the same, or an error.
+#include <memory>
+#include <optional>
+#include <vector>
+
 #include "env/flags.h"
+#include "env/flush_denormals.h"
 #include "graph/object.h"
 #include "ops/evaluate.h"
+#include "ops/rename.h"
 #include "runtime/eager/eager.h"
 #include "tests/fuzz/targets/draw.h"
 #include "tests/fuzz/targets/target.h"
@@ -33,6 +40,31 @@ absl::StatusOr<std::vector<Tensor>> RunAccelerated(const OpInfo& op, const OpCal
   }
   static Eager* const eager = Eager::Create(Options())->release();
   return eager->Execute(call.node.op, call.inputs, call.node.attrs);
+}
+
+// Nothing if there is no accelerated kernel, or nothing that can be constant.
+std::optional<absl::StatusOr<std::vector<Tensor>>> RunWithConstants(const OpInfo& op,
+                                                                    const OpCall& call,
+                                                                    const Services& services) {
+  const char* const native = NativeName(op, call.node);
+  if (native == nullptr || call.inputs.size() < 2) return std::nullopt;
+  Node renamed = call.node;
+  renamed.op = native;
+  std::vector<TensorSpec> specs;
+  std::vector<std::unique_ptr<Constant>> owned;
+  std::vector<Constant*> constants(call.inputs.size(), nullptr);
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    const Tensor& t = call.inputs[i];
+    const bool constant = i > 0 && !HoldsObjects(t.dtype());
+    specs.push_back({t.dtype(), t.shape(), constant ? &t : nullptr});
+    if (!constant) continue;
+    owned.push_back(std::make_unique<Constant>(t));
+    constants[i] = owned.back().get();
+  }
+  const FlushDenormals flush;
+  const auto prepared = PrepareNode(renamed, specs, constants, services);
+  if (!prepared.ok()) return prepared.status();
+  return RunKernel(*prepared, call.inputs);
 }
 
 void Compare(const OpInfo& op, const OpCall& call, const std::vector<Tensor>& want,
@@ -68,15 +100,19 @@ int FuzzOpCall(const uint8_t* data, size_t size) {
   if (!want.ok() && !Refused(want.status())) {
     FuzzFailure(absl::StrCat(want.status().ToString(), "\n", Describe(*call)));
   }
-  const auto got = RunAccelerated(op, *call, services);
-  if (want.ok() != got.ok()) {
-    if (absl::IsResourceExhausted(want.status()) || absl::IsResourceExhausted(got.status())) {
-      return 0;
+  const auto check = [&](const absl::StatusOr<std::vector<Tensor>>& got) {
+    if (want.ok() != got.ok()) {
+      if (absl::IsResourceExhausted(want.status()) || absl::IsResourceExhausted(got.status())) {
+        return;
+      }
+      FuzzFailure(absl::StrCat("reference: ", want.status().ToString(),
+                               "\naccelerated: ", got.status().ToString(), "\n", Describe(*call)));
     }
-    FuzzFailure(absl::StrCat("reference: ", want.status().ToString(),
-                             "\naccelerated: ", got.status().ToString(), "\n", Describe(*call)));
-  }
-  if (want.ok() && numbers == Magnitudes::kSmall) Compare(op, *call, *want, *got);
+    if (want.ok() && numbers == Magnitudes::kSmall) Compare(op, *call, *want, *got);
+  };
+  check(RunAccelerated(op, *call, services));
+  const auto with_constants = RunWithConstants(op, *call, services);
+  if (with_constants.has_value()) check(*with_constants);
   return 0;
 }
 
