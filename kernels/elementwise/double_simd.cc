@@ -37,11 +37,23 @@ using RawBinary = Raw (*)(Raw, Raw);
 
 HWY_INLINE Vd Const(double value) { return hn::Set(DoubleTag(), value); }
 
+// Clang passes vectors as the options of the file say, not as the function's instruction set does,
+// and so in memory, where glibc does not look for them. Code that it compiles calls the scalar
+// functions.
+template <typename Function, FunctionName name>
+Function Find(const char* form) {
+#ifdef __clang__
+  static_cast<void>(form);
+  return nullptr;
+#else
+  return reinterpret_cast<Function>(FindVectorFunction(form, name.text));
+#endif
+}
+
 // ---- functions of formulas.inc on vectors; the others are Highway's ----
 template <FunctionName name, double (*scalar)(double)>
 HWY_INLINE Vd Call(Vd x) {
-  static const auto fn =
-      reinterpret_cast<RawUnary>(FindVectorFunction(TENON_VECTOR_FORM "v", name.text));
+  static const auto fn = Find<RawUnary, name>(TENON_VECTOR_FORM "v");
   if (fn != nullptr) return Vd{fn(x.raw)};
   HWY_ALIGN double lanes[hn::MaxLanes(DoubleTag())];
   hn::Store(x, DoubleTag(), lanes);
@@ -50,8 +62,7 @@ HWY_INLINE Vd Call(Vd x) {
 }
 template <FunctionName name, double (*scalar)(double, double)>
 HWY_INLINE Vd Call(Vd x, Vd y) {
-  static const auto fn =
-      reinterpret_cast<RawBinary>(FindVectorFunction(TENON_VECTOR_FORM "vv", name.text));
+  static const auto fn = Find<RawBinary, name>(TENON_VECTOR_FORM "vv");
   if (fn != nullptr) return Vd{fn(x.raw, y.raw)};
   HWY_ALIGN double a[hn::MaxLanes(DoubleTag())];
   HWY_ALIGN double b[hn::MaxLanes(DoubleTag())];
