@@ -192,9 +192,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvReference(PrepareContext& p
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvOnednn(PrepareContext& p, ConvKind kind,
                                                             const QuantizedFusion& fusion) {
   TENON_ASSIGN_OR_RETURN(const ConvGeometry g, Resolve(p, kind));
-  if (!HasExactInt8() || FasterThanOnednn(g, fusion)) {
-    auto own = g.depthwise ? IntegerDepthwiseConv(p, g, fusion) : IntegerConv(p, g, fusion);
-    if (own.ok() || !absl::IsUnimplemented(own.status())) return own;
+  const auto own = [&] {
+    return g.depthwise ? IntegerDepthwiseConv(p, g, fusion) : IntegerConv(p, g, fusion);
+  };
+  const bool own_first = !HasExactInt8() || FasterThanOnednn(g, fusion);
+  if (own_first) {
+    auto kernel = own();
+    if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
   }
   QuantizedContraction c;
   c.fusion = fusion;
@@ -202,6 +206,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedConvOnednn(PrepareContext& p, C
   c.flops = g.flops();
   auto kernel = PrepareQuantizedContraction(p, std::move(c));
   if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
+  if (!own_first) {
+    kernel = own();
+    if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
+  }
   if (fusion.data_zero != 0) return Unimplemented("a zero point");
   TENON_ASSIGN_OR_RETURN(ExactSums exact, ExactSums::Make(p, g));
   return std::make_unique<SumsKernel>(p, g, fusion, std::move(exact));
