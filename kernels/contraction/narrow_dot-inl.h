@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "hwy/highway.h"
+#include "kernels/contraction/narrow_product_simd.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
@@ -80,6 +81,23 @@ struct DotBfloat16 {
   }
 };
 #endif
+
+// f.operator()<Dot>() with the form's sums; null if the target has none.
+template <typename Result, typename F>
+const Result* WithDot(NarrowForm form, F f) {
+  switch (form) {
+    case NarrowForm::kIntegers:
+      return f.template operator()<DotPairs>();
+#if HWY_TARGET == HWY_AVX3
+    case NarrowForm::kIntegersVnni:
+      return f.template operator()<DotQuads>();
+    case NarrowForm::kBfloat16:
+      return f.template operator()<DotBfloat16>();
+#endif
+    default:
+      return nullptr;
+  }
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon

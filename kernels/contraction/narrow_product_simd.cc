@@ -112,18 +112,7 @@ const NarrowLoops* Get() {
 }  // namespace narrow_product
 
 const NarrowLoops* NarrowProductLoops(NarrowForm form) {
-  switch (form) {
-    case NarrowForm::kIntegers:
-      return narrow_product::Get<DotPairs>();
-#if HWY_TARGET == HWY_AVX3
-    case NarrowForm::kIntegersVnni:
-      return narrow_product::Get<DotQuads>();
-    case NarrowForm::kBfloat16:
-      return narrow_product::Get<DotBfloat16>();
-#endif
-    default:
-      return nullptr;
-  }
+  return WithDot<NarrowLoops>(form, []<class Dot>() { return narrow_product::Get<Dot>(); });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -26,6 +26,14 @@ struct NarrowTile {
   size_t sums_row = 0;
 };
 
+// Sums of the rows [row, row + rows) and columns [column, column + columns) of a result, `sums_row`
+// apart.
+struct NarrowSums {
+  const int32_t* sums = nullptr;
+  size_t sums_row = 0;
+  size_t row = 0, rows = 0, column = 0, columns = 0;
+};
+
 struct NarrowLoops {
   using MultiplyFn = void (*)(const NarrowTile& tile);
   // By rows - 1 and vectors - 1; the columns are those vectors.

@@ -3,8 +3,6 @@
 #define HWY_TARGET_INCLUDE "kernels/convolution/bfloat16_swish_simd.cc"
 #include "kernels/convolution/bfloat16_swish_simd.h"
 
-#include <type_traits>
-
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
 #include "kernels/simd/part-inl.h"
@@ -39,23 +37,13 @@ void Apply(const Bfloat16Swish& p) {
   const size_t sums_row = p.sums_row, out_row = p.out_row, rows = p.rows;
   // A few rows at a time: a bias is loaded once for all of them, and the results of a row are still
   // written one after the other.
-  const auto apply = [&](auto count, size_t first) HWY_ATTR {
+  ForRowGroups(rows, [&](auto count, size_t first) HWY_ATTR {
     ForParts(p.columns, [&](auto part, size_t i) HWY_ATTR {
       const Vf bias = p.bias == nullptr ? hn::Zero(FloatTag()) : part.Load(p.bias + i);
       ApplyRows<count()>(part, bias, p.sums + first * sums_row + i, sums_row,
                          p.out + first * out_row + i, out_row);
     });
-  };
-  constexpr size_t kRows = 4;
-  size_t first = 0;
-  for (; first + kRows <= rows; first += kRows) {
-    apply(std::integral_constant<size_t, kRows>(), first);
-  }
-  if (rows - first >= 2) {
-    apply(std::integral_constant<size_t, 2>(), first);
-    first += 2;
-  }
-  if (first < rows) apply(std::integral_constant<size_t, 1>(), first);
+  });
 }
 
 }  // namespace bfloat16_swish

@@ -132,15 +132,15 @@ class DepthwiseSwishKernel final : public Kernel {
   }
 
   absl::Status Run(RunContext& r) const override {
-    lines_.Run(r.input(0), r.scratch(), [&](const DepthwiseLines::Part& part) {
+    lines_.Run(r.input(0), r.scratch(), [&](const NarrowSums& part) {
       Bfloat16Swish s;
       s.sums = reinterpret_cast<const float*>(part.sums);
       s.sums_row = part.sums_row;
-      s.bias = bias_ < 0 ? nullptr : r.input<uint16_t>(bias_) + part.channel;
-      s.out = r.output<uint16_t>(0) + part.row * channels_ + part.channel;
+      s.bias = bias_ < 0 ? nullptr : r.input<uint16_t>(bias_) + part.column;
+      s.out = r.output<uint16_t>(0) + part.row * channels_ + part.column;
       s.out_row = channels_;
       s.rows = part.rows;
-      s.columns = part.channels;
+      s.columns = part.columns;
       swish_(s);
     });
     return absl::OkStatus();

@@ -136,7 +136,7 @@ size_t DepthwiseLines::PlanRanges(int threads, double ns) {
 }
 
 void DepthwiseLines::Run(const void* images, void* scratch,
-                         absl::FunctionRef<void(const Part&)> fn) const {
+                         absl::FunctionRef<void(const NarrowSums&)> fn) const {
   const auto width = static_cast<size_t>(g_.out[1]);
   ParallelForRanges(threads_, tasks(), grain_, [&](int range, int64_t begin, int64_t end) {
     char* const own = static_cast<char*>(scratch) + static_cast<size_t>(range) * range_bytes_;
@@ -166,7 +166,7 @@ size_t DepthwiseLines::PieceColumns() const {
 
 void DepthwiseLines::RunPiece(const char* images, int64_t line, size_t x, size_t outputs,
                               size_t vector, size_t vectors, char* scratch,
-                              absl::FunctionRef<void(const Part&)> fn) const {
+                              absl::FunctionRef<void(const NarrowSums&)> fn) const {
   const DepthwiseFilter& f = filter_;
   auto* const columns = reinterpret_cast<int32_t*>(scratch);
   auto* const sums = reinterpret_cast<int32_t*>(scratch + words_bytes_);

@@ -45,15 +45,9 @@ class DepthwiseLines {
   // Scratch memory of all ranges of Run. `ns`: what the caller takes for a vector of sums.
   size_t PlanRanges(int threads, double ns);
 
-  // Sums of the channels [channel, channel + channels) of `rows` adjacent pixels of the result,
-  // `sums_row` apart; the first pixel is `row`, counted over all images.
-  struct Part {
-    const int32_t* sums = nullptr;
-    size_t sums_row = 0;
-    size_t row = 0, rows = 0, channel = 0, channels = 0;
-  };
-  // Calls fn, from several threads, for parts that make up the result.
-  void Run(const void* images, void* scratch, absl::FunctionRef<void(const Part&)> fn) const;
+  // Calls fn, from several threads, for parts that make up the result: a row is a pixel, counted
+  // over all images, a column a channel.
+  void Run(const void* images, void* scratch, absl::FunctionRef<void(const NarrowSums&)> fn) const;
 
  private:
   DepthwiseLines() = default;
@@ -79,7 +73,7 @@ class DepthwiseLines {
   Source SourceOf(const char* images, int64_t line, int64_t x, size_t outputs, int32_t* to) const;
   void Pad(int32_t* words, size_t n) const;
   void RunPiece(const char* images, int64_t line, size_t x, size_t outputs, size_t vector,
-                size_t vectors, char* scratch, absl::FunctionRef<void(const Part&)> fn) const;
+                size_t vectors, char* scratch, absl::FunctionRef<void(const NarrowSums&)> fn) const;
 
   ConvGeometry g_;
   DepthwiseFilter filter_;

@@ -182,18 +182,7 @@ const DepthwiseLoops* Get() {
 }  // namespace depthwise_lines
 
 const DepthwiseLoops* DepthwiseLineLoops(NarrowForm form) {
-  switch (form) {
-    case NarrowForm::kIntegers:
-      return depthwise_lines::Get<DotPairs>();
-#if HWY_TARGET == HWY_AVX3
-    case NarrowForm::kIntegersVnni:
-      return depthwise_lines::Get<DotQuads>();
-    case NarrowForm::kBfloat16:
-      return depthwise_lines::Get<DotBfloat16>();
-#endif
-    default:
-      return nullptr;
-  }
+  return WithDot<DepthwiseLoops>(form, []<class Dot>() { return depthwise_lines::Get<Dot>(); });
 }
 
 }  // namespace HWY_NAMESPACE

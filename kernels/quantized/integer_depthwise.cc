@@ -1,10 +1,8 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "env/status.h"
 #include "kernels/convolution/depthwise_lines.h"
-#include "kernels/elementwise/elementwise.h"
 #include "kernels/quantized/integer_conv.h"
 #include "kernels/quantized/integer_product.h"
 #include "kernels/quantized/vector_epilogue.h"
@@ -26,10 +24,8 @@ class IntegerDepthwiseKernel final : public Kernel {
 
   absl::Status Run(RunContext& r) const override {
     const auto values = epilogue_.Begin(r);
-    lines_.Run(r.input(0), r.scratch(), [&](const DepthwiseLines::Part& part) {
-      epilogue_.Apply(r, *values,
-                      {part.sums, part.sums_row, part.row, part.rows, part.channel, part.channels});
-    });
+    lines_.Run(r.input(0), r.scratch(),
+               [&](const NarrowSums& part) { epilogue_.Apply(r, *values, part); });
     return absl::OkStatus();
   }
   std::string Implementation() const override {

@@ -19,8 +19,6 @@ namespace tenon {
 namespace HWY_NAMESPACE {
 namespace integer_tail {
 
-constexpr size_t kRows = 4;
-
 HWY_INLINE Vf LoadSums(WholePart, const int32_t* from) {
   return hn::ConvertTo(FloatTag(), hn::LoadU(IntTag(), from));
 }
@@ -107,23 +105,14 @@ void ApplyTail(const IntegerTail& tail, const TailPart& p) {
   Result* result = static_cast<Result*>(p.result);
   // A few rows at a time: a channel's numbers are loaded once for all of them, and the results of a
   // row are still written one after the other.
-  const auto apply = [&](auto count, size_t first) HWY_ATTR {
+  ForRowGroups(rows, [&](auto count, size_t first) HWY_ATTR {
     ForParts(p.channels, [&](auto part, size_t i) HWY_ATTR {
       ApplyRows<Summand, Result, swish, count()>(
           c, part, part.Load(tail.bias + p.channel + i), part.Load(tail.scale + p.channel + i),
           sums + first * sums_row + i, sums_row, summand + first * row + i,
           result + first * row + i, row);
     });
-  };
-  size_t first = 0;
-  for (; first + kRows <= rows; first += kRows) {
-    apply(std::integral_constant<size_t, kRows>(), first);
-  }
-  if (rows - first >= 2) {
-    apply(std::integral_constant<size_t, 2>(), first);
-    first += 2;
-  }
-  if (first < rows) apply(std::integral_constant<size_t, 1>(), first);
+  });
 }
 
 template <typename Summand, bool swish>

@@ -106,8 +106,8 @@ std::shared_ptr<const VectorEpilogue::Values> VectorEpilogue::Begin(RunContext& 
   return values;
 }
 
-void VectorEpilogue::Apply(RunContext& r, const Values& values, const Part& part) const {
-  const size_t at = part.row * channels_ + part.channel;
+void VectorEpilogue::Apply(RunContext& r, const Values& values, const NarrowSums& part) const {
+  const size_t at = part.row * channels_ + part.column;
   TailPart p;
   p.sums = part.sums;
   p.sums_row = part.sums_row;
@@ -115,8 +115,8 @@ void VectorEpilogue::Apply(RunContext& r, const Values& values, const Part& part
   p.result = r.output<char>(0) + at * result_bytes_;
   p.row = channels_;
   p.rows = part.rows;
-  p.channel = part.channel;
-  p.channels = part.channels;
+  p.channel = part.column;
+  p.channels = part.columns;
   fn_(values.tail, p);
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/contraction/narrow_product_simd.h"
 #include "kernels/quantized/by_ranges.h"
 #include "kernels/quantized/integer_tail_simd.h"
 #include "kernels/quantized/quantized_fusion.h"
@@ -31,13 +32,8 @@ class VectorEpilogue {
 
   // To be called first in each run: the values for Apply, and the ranges of the result.
   std::shared_ptr<const Values> Begin(RunContext& r) const;
-  // Sums of the rows [row, row + rows) and channels [channel, channel + channels) of the result.
-  struct Part {
-    const int32_t* sums = nullptr;
-    size_t sums_row = 0;
-    size_t row = 0, rows = 0, channel = 0, channels = 0;
-  };
-  void Apply(RunContext& r, const Values& values, const Part& part) const;
+  // Sums of a part of the result, whose columns are its channels.
+  void Apply(RunContext& r, const Values& values, const NarrowSums& part) const;
 
  private:
   // `get(input)`: its elements.

@@ -6,6 +6,8 @@
 #define TENON_KERNELS_SIMD_QUICK_SWISH_INL_H_
 #endif
 
+#include <type_traits>
+
 #include "hwy/highway.h"
 #include "kernels/simd/math-inl.h"
 
@@ -47,6 +49,19 @@ HWY_INLINE void QuickSwish(Vf (&x)[n]) {
 #else
   for (Vf& v : x) v = Swish(v);
 #endif
+}
+
+// f(the number of rows, the first one) for groups of 4 rows and the rest, 2 and 1: as many vectors
+// as QuickSwish takes at once. The number is a compile-time constant.
+template <typename F>
+HWY_INLINE void ForRowGroups(size_t rows, F f) {
+  size_t first = 0;
+  for (; first + 4 <= rows; first += 4) f(std::integral_constant<size_t, 4>(), first);
+  if (rows - first >= 2) {
+    f(std::integral_constant<size_t, 2>(), first);
+    first += 2;
+  }
+  if (first < rows) f(std::integral_constant<size_t, 1>(), first);
 }
 
 }  // namespace HWY_NAMESPACE
