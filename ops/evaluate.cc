@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "env/cpu.h"
 #include "env/flush_denormals.h"
 #include "env/status.h"
+#include "kernels/elementwise/half_in_float.h"
 #include "ops/owned_outputs.h"
 
 namespace tenon {
@@ -51,6 +53,10 @@ absl::StatusOr<std::vector<TensorSpec>> InferByName(const Node& node,
   return outputs;
 }
 
+bool HasHalves(absl::Span<const TensorSpec> specs) {
+  return absl::c_any_of(specs, [](const TensorSpec& s) { return s.dtype == DType::kHalf; });
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<TensorSpec>> InferOutputs(const OpInfo& op, const Node& node,
@@ -78,12 +84,21 @@ absl::StatusOr<PreparedKernel> PrepareNode(const Node& node, absl::Span<const Te
   if (absl::Status s = CheckSizes(outputs); !s.ok()) return Annotate(s, NodeLabel(node));
   const OpRow& row = op.info->row;
 
+  const KernelFactory accelerated = op.native ? row.accelerated : nullptr;
+  struct Candidate {
+    KernelFactory factory;
+    bool accelerated;
+    bool in_float;  // for nodes of halves
+  };
+  const Candidate candidates[] = {
+      {accelerated, true, false}, {accelerated, true, true}, {row.reference, false, false}};
   absl::Status last = Unimplemented("op has no kernel");
-  const KernelFactory candidates[] = {op.native ? row.accelerated : nullptr, row.reference};
-  for (int i = 0; i < 2; ++i) {
-    if (candidates[i] == nullptr) continue;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.factory == nullptr || (candidate.in_float && !HasHalves(inputs))) continue;
     PrepareContext context(node, inputs, constants, outputs, services, InferByName);
-    absl::StatusOr<std::unique_ptr<Kernel>> kernel = candidates[i](context);
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel =
+        candidate.in_float ? PrepareInFloat(context, inputs, candidate.factory)
+                           : candidate.factory(context);
     if (!kernel.ok()) {
       last = kernel.status();
       if (absl::IsUnimplemented(last)) continue;
@@ -96,7 +111,7 @@ absl::StatusOr<PreparedKernel> PrepareNode(const Node& node, absl::Span<const Te
     prepared.in_place.assign(context.in_place().begin(), context.in_place().end());
     prepared.unread.assign(context.unread().begin(), context.unread().end());
     prepared.value_inputs.assign(context.value_inputs().begin(), context.value_inputs().end());
-    prepared.accelerated = i == 0;
+    prepared.accelerated = candidate.accelerated;
     return prepared;
   }
   return Annotate(last, NodeLabel(node));

@@ -3,10 +3,15 @@
 #define TENON_OPS_RENAME_H_
 
 #include <string>
+#include <vector>
 
 #include "ops/op.h"
 
 namespace tenon {
+
+// The dtypes of the row's accelerated kernel, for the first type attribute: `native_types`, and
+// half with float, in which it is then computed (kernels/elementwise/half_in_float.h).
+std::vector<DType> NativeTypes(const OpInfo& op);
 
 // The row's native name if it has an accelerated kernel for the node's dtype; otherwise null and,
 // if `why` is given, the reason.

@@ -8,9 +8,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "env/status.h"
 #include "ops/op.h"
+#include "ops/rename.h"
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/ops.h"
 #include "tf_plugin/c_api.h"
@@ -164,15 +164,15 @@ absl::Status RegisterEagerKernels(const TensorFlowOps& known) {
           there->second.outputs != static_cast<int>(op->signature.outputs.size())) {
         continue;
       }
-      for (absl::string_view text : absl::StrSplit(row.native_types, ' ')) {
-        const std::optional<DType> dtype = DTypeFromName(text);
-        if (!dtype.has_value()) continue;
-        // No op of TensorFlow's for oneDNN is of doubles. With such a kernel it would call it.
-        if (*dtype == DType::kDouble && name.op != row.name) continue;
+      for (const DType dtype : NativeTypes(*op)) {
+        // No op of TensorFlow's for oneDNN is of doubles, nor of halves on most CPUs. With such a
+        // kernel it would call it.
+        const bool onednn = dtype != DType::kDouble && dtype != DType::kHalf;
+        if (!onednn && name.op != row.name) continue;
         TENON_RETURN_IF_ERROR(AddKernel({.op = name.op,
                                          .label = name.label,
                                          .type_attr = type_attr,
-                                         .dtype = *dtype,
+                                         .dtype = dtype,
                                          .priority = 1}));
       }
     }

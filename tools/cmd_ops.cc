@@ -9,6 +9,7 @@
 #include "env/status.h"
 #include "kernels/elementwise/elementwise.h"
 #include "ops/op.h"
+#include "ops/rename.h"
 #include "tools/command.h"
 #include "tools/coverage.h"
 #include "tools/table.h"
@@ -24,14 +25,18 @@ struct OpsArgs {
   CoverageOptions coverage;
 };
 
+std::string Names(const std::vector<DType>& dtypes) {
+  return absl::StrJoin(dtypes, " ",
+                       [](std::string* out, DType d) { absl::StrAppend(out, Name(d)); });
+}
+
 std::string DTypes(const OpInfo& op) {
   // The first type attribute of the signature decides the kernel.
   for (const AttrSpec& attr : op.signature.attrs) {
     if (attr.kind != "type") continue;
     const auto it = op.signature.types.find(attr.name);
     if (it == op.signature.types.end()) return "every dtype";
-    return absl::StrJoin(it->second, " ",
-                         [](std::string* out, DType d) { absl::StrAppend(out, Name(d)); });
+    return Names(it->second);
   }
   return "yes";
 }
@@ -71,8 +76,9 @@ void PrintTable(const OpsArgs& args) {
     if (row.alias) reference = absl::StrCat("(shares memory) ", reference);
     // Eager has every op; where it does not rename, the reference kernel runs.
     const char* eager = row.internal ? "" : native && !row.eager ? "reference" : "yes";
-    table.Add({row.name, eager, "yes", native ? row.native : "", native ? row.native_types : "",
-               YesIf(IsActivation(row)), reference, FactsText(row)});
+    table.Add({row.name, eager, "yes", native ? row.native : "",
+               native ? Names(NativeTypes(*op)) : "", YesIf(IsActivation(row)), reference,
+               FactsText(row)});
   }
   Print(table, args.coverage.markdown);
 }

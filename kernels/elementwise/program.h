@@ -47,8 +47,9 @@ absl::StatusOr<Program> ParseProgram(absl::Span<const std::string> text, int num
 // results.
 Program OptimizeProgram(const Program& program);
 
-// A kernel that runs `program` over the context's inputs and writes its output 0. For float and
-// bfloat16 (computed in float); Unimplemented for others. Requests scratch and in-place use.
+// A kernel that runs `program` over the context's inputs and writes its output 0. For float, and
+// bfloat16 and half (computed in float); Unimplemented for others. Requests scratch and in-place
+// use.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeProgramKernel(PrepareContext& p,
                                                           const Program& program);
 // The same for float inputs, with results converted to 8-bit integers while they are in the cache.

@@ -6,6 +6,7 @@
 
 #include "env/status.h"
 #include "kernels/elementwise/broadcast.h"
+#include "kernels/elementwise/half_simd.h"
 #include "kernels/elementwise/program.h"
 #include "kernels/interface/parallel.h"
 
@@ -15,6 +16,14 @@ namespace {
 constexpr int64_t kTile = 1024;    // elements: a handful of 4 KiB tiles stay in 32 KiB
 constexpr int64_t kLongRow = 512;  // rows of at least this length are split into tiles
 constexpr int kMaxInputs = 16;
+
+// A dtype of 16 bits, which is computed in float.
+struct NarrowType {
+  void (*widen)(const uint16_t* from, float* to, size_t n);
+  void (*narrow)(const float* from, uint16_t* to, size_t n);
+};
+constexpr NarrowType kBfloat16 = {WidenBfloat16, NarrowToBfloat16};
+constexpr NarrowType kHalf = {WidenHalf, NarrowToHalf};
 
 enum class Feed : uint8_t {
   kRun,      // runs along with the output
@@ -63,8 +72,8 @@ class ProgramKernel final : public Kernel {
   int64_t grain_ = 1;
   int threads_ = 1;
   int private_tiles_ = 0;
-  bool bfloat16_ = false;
-  QuantizeFn quantize_ = nullptr;  // null: the output has the inputs' dtype
+  const NarrowType* narrow_ = nullptr;  // null: float
+  QuantizeFn quantize_ = nullptr;       // null: the output has the inputs' dtype
   QuantizeMap map_ = {};
 };
 
@@ -85,7 +94,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProgramKernel::Make(PrepareContext& p,
                                                             const Program& program,
                                                             const QuantizeMap* to_integers) {
   const DType dtype = to_integers == nullptr ? p.output_dtype(0) : DType::kFloat;
-  if (dtype != DType::kFloat && dtype != DType::kBfloat16) {
+  if (dtype != DType::kFloat && dtype != DType::kBfloat16 && dtype != DType::kHalf) {
     return Unimplemented("no vector kernel for ", Name(dtype));
   }
   const size_t n = static_cast<size_t>(p.num_inputs());
@@ -101,7 +110,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProgramKernel::Make(PrepareContext& p,
 
   auto kernel = std::make_unique<ProgramKernel>();
   ProgramKernel& k = *kernel;
-  k.bfloat16_ = dtype == DType::kBfloat16;
+  if (dtype == DType::kBfloat16) k.narrow_ = &kBfloat16;
+  if (dtype == DType::kHalf) k.narrow_ = &kHalf;
   if (to_integers != nullptr) {
     k.map_ = *to_integers;
     k.quantize_ = FindQuantize(p.output_dtype(0) == DType::kQint8 ? EightBits::kSigned
@@ -132,7 +142,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProgramKernel::Make(PrepareContext& p,
     s.strides = broadcast.strides[i];
     s.feed = FeedOf(s.strides[rank - 1], rank > 1 ? s.strides[rank - 2] : 0, k.tile_rows_);
     const bool repeats = s.feed == Feed::kRow || s.feed == Feed::kPerRow;
-    if (repeats || k.bfloat16_) s.tile = next_tile++;
+    if (repeats || k.narrow_ != nullptr) s.tile = next_tile++;
     k.sources_.push_back(std::move(s));
     if (shapes[i].num_elements() == elements && to_integers == nullptr) {
       p.AllowInPlace(static_cast<int>(i), 0);
@@ -189,7 +199,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProgramKernel::Make(PrepareContext& p,
       }
     }
     const bool last = i + 1 == program.size();
-    if (!last || k.bfloat16_ || k.quantize_ != nullptr) {
+    if (!last || k.narrow_ != nullptr || k.quantize_ != nullptr) {
       if (free_tiles.empty()) free_tiles.push_back(next_tile++);
       step.destination = free_tiles.back();
       free_tiles.pop_back();
@@ -208,15 +218,15 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProgramKernel::Make(PrepareContext& p,
 const float* ProgramKernel::Fetch(const RunContext& context, Worker& worker, size_t input,
                                   int64_t offset, int64_t rows, int64_t columns) const {
   const Source& s = sources_[input];
-  const size_t element = bfloat16_ ? sizeof(uint16_t) : sizeof(float);
+  const size_t element = narrow_ != nullptr ? sizeof(uint16_t) : sizeof(float);
   const char* from =
       context.input<char>(static_cast<int>(input)) + offset * static_cast<int64_t>(element);
   if (s.tile < 0) return reinterpret_cast<const float*>(from);
 
   float* tile = worker.tile(s.tile);
   const auto load = [&](const char* source, float* to, int64_t n) {
-    if (bfloat16_) {
-      WidenBfloat16(reinterpret_cast<const uint16_t*>(source), to, static_cast<size_t>(n));
+    if (narrow_ != nullptr) {
+      narrow_->widen(reinterpret_cast<const uint16_t*>(source), to, static_cast<size_t>(n));
     } else {
       std::memcpy(to, source, static_cast<size_t>(n) * sizeof(float));
     }
@@ -304,9 +314,9 @@ void ProgramKernel::RunTile(const RunContext& context, Worker& worker, int64_t t
     step.fn(pointer(step.operands[0]), pointer(step.operands[1]), pointer(step.operands[2]), to,
             elements, step.parameter);
   }
-  if (bfloat16_) {
-    NarrowToBfloat16(worker.tile(steps_.back().destination),
-                     context.output<uint16_t>(0) + out_offset, elements);
+  if (narrow_ != nullptr) {
+    narrow_->narrow(worker.tile(steps_.back().destination),
+                    context.output<uint16_t>(0) + out_offset, elements);
   }
   if (quantize_ != nullptr) {
     quantize_(map_, worker.tile(steps_.back().destination), context.output<uint8_t>(0) + out_offset,

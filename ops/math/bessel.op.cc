@@ -3,10 +3,27 @@
 #include <unsupported/Eigen/SpecialFunctions>
 
 #include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/tabulated.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
+
+// J and Y oscillate, so that intervals must not be longer than 1. Those of I end earlier: it grows
+// as exp(x), and a point of interpolation that is rounded moves its value by x roundings.
+constexpr int kParts = 32;
+constexpr auto kI0 = [](auto x) { return Eigen::numext::bessel_i0(x); };
+constexpr auto kI0e = [](auto x) { return Eigen::numext::bessel_i0e(x); };
+constexpr auto kI1 = [](auto x) { return Eigen::numext::bessel_i1(x); };
+constexpr auto kI1e = [](auto x) { return Eigen::numext::bessel_i1e(x); };
+constexpr auto kJ0 = [](auto x) { return Eigen::numext::bessel_j0(x); };
+constexpr auto kJ1 = [](auto x) { return Eigen::numext::bessel_j1(x); };
+constexpr auto kK0 = [](auto x) { return Eigen::numext::bessel_k0(x); };
+constexpr auto kK0e = [](auto x) { return Eigen::numext::bessel_k0e(x); };
+constexpr auto kK1 = [](auto x) { return Eigen::numext::bessel_k1(x); };
+constexpr auto kK1e = [](auto x) { return Eigen::numext::bessel_k1e(x); };
+constexpr auto kY0 = [](auto x) { return Eigen::numext::bessel_y0(x); };
+constexpr auto kY1 = [](auto x) { return Eigen::numext::bessel_y1(x); };
 
 const OpRegistration bessel_i0_op({
     .name = "BesselI0",
@@ -15,7 +32,10 @@ const OpRegistration bessel_i0_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<[](auto x) { return Eigen::numext::bessel_i0(x); }, Floats>,
+    .reference = Unary<kI0, Floats>,
+    .accelerated = TabulatedUnary<kI0, Intervals{-8, 5, kParts, Symmetry::kEven}>,
+    .native = "_MklNativeBesselI0",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -27,7 +47,10 @@ const OpRegistration bessel_i0e_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<[](auto x) { return Eigen::numext::bessel_i0e(x); }, Floats>,
+    .reference = Unary<kI0e, Floats>,
+    .accelerated = TabulatedUnary<kI0e, Intervals{-8, 7, kParts, Symmetry::kEven}>,
+    .native = "_MklNativeBesselI0e",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -39,7 +62,10 @@ const OpRegistration bessel_i1_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<[](auto x) { return Eigen::numext::bessel_i1(x); }, Floats>,
+    .reference = Unary<kI1, Floats>,
+    .accelerated = TabulatedUnary<kI1, Intervals{-8, 5, kParts, Symmetry::kOdd}>,
+    .native = "_MklNativeBesselI1",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -51,7 +77,10 @@ const OpRegistration bessel_i1e_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<[](auto x) { return Eigen::numext::bessel_i1e(x); }, Floats>,
+    .reference = Unary<kI1e, Floats>,
+    .accelerated = TabulatedUnary<kI1e, Intervals{-8, 7, kParts, Symmetry::kOdd}>,
+    .native = "_MklNativeBesselI1e",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -63,7 +92,10 @@ const OpRegistration bessel_j0_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<[](auto x) { return Eigen::numext::bessel_j0(x); }, Floats>,
+    .reference = Unary<kJ0, Floats>,
+    .accelerated = TabulatedUnary<kJ0, Intervals{-8, 6, kParts, Symmetry::kEven}>,
+    .native = "_MklNativeBesselJ0",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -75,7 +107,10 @@ const OpRegistration bessel_j1_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<[](auto x) { return Eigen::numext::bessel_j1(x); }, Floats>,
+    .reference = Unary<kJ1, Floats>,
+    .accelerated = TabulatedUnary<kJ1, Intervals{-8, 6, kParts, Symmetry::kOdd}>,
+    .native = "_MklNativeBesselJ1",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -87,7 +122,10 @@ const OpRegistration bessel_k0_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<[](auto x) { return Eigen::numext::bessel_k0(x); }, Floats>,
+    .reference = Unary<kK0, Floats>,
+    .accelerated = TabulatedUnary<kK0, Intervals{-10, 6, kParts, Symmetry::kNone}>,
+    .native = "_MklNativeBesselK0",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -99,7 +137,10 @@ const OpRegistration bessel_k0e_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<[](auto x) { return Eigen::numext::bessel_k0e(x); }, Floats>,
+    .reference = Unary<kK0e, Floats>,
+    .accelerated = TabulatedUnary<kK0e, Intervals{-10, 7, kParts, Symmetry::kNone}>,
+    .native = "_MklNativeBesselK0e",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -111,7 +152,10 @@ const OpRegistration bessel_k1_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<[](auto x) { return Eigen::numext::bessel_k1(x); }, Floats>,
+    .reference = Unary<kK1, Floats>,
+    .accelerated = TabulatedUnary<kK1, Intervals{-10, 6, kParts, Symmetry::kNone}>,
+    .native = "_MklNativeBesselK1",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -123,7 +167,10 @@ const OpRegistration bessel_k1e_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<[](auto x) { return Eigen::numext::bessel_k1e(x); }, Floats>,
+    .reference = Unary<kK1e, Floats>,
+    .accelerated = TabulatedUnary<kK1e, Intervals{-10, 7, kParts, Symmetry::kNone}>,
+    .native = "_MklNativeBesselK1e",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -135,7 +182,10 @@ const OpRegistration bessel_y0_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<[](auto x) { return Eigen::numext::bessel_y0(x); }, Floats>,
+    .reference = Unary<kY0, Floats>,
+    .accelerated = TabulatedUnary<kY0, Intervals{-10, 6, kParts, Symmetry::kNone}>,
+    .native = "_MklNativeBesselY0",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -147,7 +197,10 @@ const OpRegistration bessel_y1_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
-    .reference = Unary<[](auto x) { return Eigen::numext::bessel_y1(x); }, Floats>,
+    .reference = Unary<kY1, Floats>,
+    .accelerated = TabulatedUnary<kY1, Intervals{-10, 6, kParts, Symmetry::kNone}>,
+    .native = "_MklNativeBesselY1",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/tabulated.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -51,6 +52,9 @@ const OpRegistration lgamma_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kLgamma, Floats>,
+    .accelerated = TabulatedUnary<kLgamma, Intervals{-10, 10, 32, Symmetry::kNone}>,
+    .native = "_MklNativeLgamma",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });
@@ -63,6 +67,9 @@ const OpRegistration digamma_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kDigamma, Floats>,
+    .accelerated = TabulatedUnary<kDigamma, Intervals{-10, 10, 32, Symmetry::kNone}>,
+    .native = "_MklNativeDigamma",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kDigamma,
 });

@@ -3,6 +3,7 @@
 #include "kernels/elementwise/integrals.h"
 
 #include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/tabulated.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -20,6 +21,9 @@ const OpRegistration dawsn_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kInDouble<Dawson>, Floats>,
+    .accelerated = TabulatedUnary<kInDouble<Dawson>, Intervals{-8, 7, 32, Symmetry::kOdd}>,
+    .native = "_MklNativeDawsn",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -32,6 +36,9 @@ const OpRegistration expint_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kInDouble<Expint>, Floats>,
+    .accelerated = TabulatedUnary<kInDouble<Expint>, Intervals{-10, 5, 32, Symmetry::kNone}>,
+    .native = "_MklNativeExpint",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -44,6 +51,9 @@ const OpRegistration fresnel_cos_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kInDouble<FresnelCos>, Floats>,
+    .accelerated = TabulatedUnary<kInDouble<FresnelCos>, Intervals{-8, 3, 128, Symmetry::kOdd}>,
+    .native = "_MklNativeFresnelCos",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -56,6 +66,9 @@ const OpRegistration fresnel_sin_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kInDouble<FresnelSin>, Floats>,
+    .accelerated = TabulatedUnary<kInDouble<FresnelSin>, Intervals{-8, 3, 128, Symmetry::kOdd}>,
+    .native = "_MklNativeFresnelSin",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -68,6 +81,9 @@ const OpRegistration spence_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kInDouble<Spence>, Floats>,
+    .accelerated = TabulatedUnary<kInDouble<Spence>, Intervals{-10, 10, 32, Symmetry::kNone}>,
+    .native = "_MklNativeSpence",
+    .native_types = "float bfloat16 double",
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });

@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "ops/op.h"
+#include "ops/rename.h"
 #include "python/core/status.h"
 #include "python/core/tensor.h"
 
@@ -136,8 +139,12 @@ nb::list OpTable() {
   for (const OpInfo* op : AllOps()) {
     const OpRow& row = op->row;
     if (row.internal || row.name[0] == '_' || row.reference == nullptr) continue;
-    table.append(nb::make_tuple(row.name, row.inputs, row.outputs, row.attrs, row.types,
-                                row.accelerated == nullptr ? "" : row.native_types));
+    std::string native;
+    if (row.accelerated != nullptr) {
+      native = absl::StrJoin(NativeTypes(*op), " ",
+                             [](std::string* out, DType d) { absl::StrAppend(out, Name(d)); });
+    }
+    table.append(nb::make_tuple(row.name, row.inputs, row.outputs, row.attrs, row.types, native));
   }
   return table;
 }

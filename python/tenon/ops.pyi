@@ -21,7 +21,7 @@ def __dir__() -> list[str]: ...
 
 def Abs(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64. Accelerated for float32 bfloat16
-    float64.
+    float64 float16.
     """
 
 def AccumulateNV2(inputs: _Sequence[_Value], *, T: _DType = ..., shape: _Shape) -> _Tensor:
@@ -30,26 +30,28 @@ def AccumulateNV2(inputs: _Sequence[_Value], *, T: _DType = ..., shape: _Shape) 
     """
 
 def Acos(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def Acosh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def Add(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 int8 int16 int32 int64 complex64 complex128 string.
-    Accelerated for float32 bfloat16 float64.
+    Accelerated for float32 bfloat16 float64 float16.
     """
 
 def AddN(inputs: _Sequence[_Value], *, T: _DType = ...) -> _Tensor:
     """inputs: N * T -> sum: T. T: float32 float64 int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128
-    float16 uint32 uint64 variant. Accelerated for float32 bfloat16.
+    float16 uint32 uint64 variant. Accelerated for float32 bfloat16 float16.
     """
 
 def AddV2(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 uint16 uint32 uint64 int8 int16 int32 int64
-    complex64 complex128. Accelerated for float32 bfloat16 float64.
+    complex64 complex128. Accelerated for float32 bfloat16 float64 float16.
     """
 
 def AdjustContrast(images: _Value, contrast_factor: _Value, min_value: _Value, max_value: _Value, *,
@@ -104,13 +106,13 @@ def ArgMax(input: _Value, dimension: _Value, *, T: _DType = ..., Tidx: _DType = 
         output_type: _DType = "int64") -> _Tensor:
     """input: T, dimension: Tidx -> output: output_type. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16
     float16 uint32 uint64 bool. Tidx: int16 int32 int64. output_type: int16 uint16 int32 int64. Accelerated for float32
-    bfloat16.
+    bfloat16 float16.
     """
 
 def ArgMin(input: _Value, dimension: _Value, *, T: _DType = ..., Tidx: _DType = ...,
         output_type: _DType = "int64") -> _Tensor:
     """input: T, dimension: Tidx -> output: output_type. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16
-    float16 uint32 uint64 bool. Tidx: int32 int64. output_type: int32 int64. Accelerated for float32 bfloat16.
+    float16 uint32 uint64 bool. Tidx: int32 int64. output_type: int32 int64. Accelerated for float32 bfloat16 float16.
     """
 
 def AsString(input: _Value, *, T: _DType = ..., precision: int = -1, scientific: bool = False, shortest: bool = False,
@@ -120,11 +122,13 @@ def AsString(input: _Value, *, T: _DType = ..., precision: int = -1, scientific:
     """
 
 def Asin(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def Asinh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def Assert(condition: _Value, data: _Sequence[_Value], *, summarize: int = 3) -> None:
@@ -140,14 +144,16 @@ def AssignVariableOp(resource: _Value, value: _Value, *, dtype: _DType = ..., va
     """resource: resource, value: dtype -> nothing."""
 
 def Atan(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def Atan2(y: _Value, x: _Value, *, T: _DType = ...) -> _Tensor:
-    """y: T, x: T -> z: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64."""
+    """y: T, x: T -> z: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def Atanh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def AudioSpectrogram(input: _Value, *, window_size: int, stride: int, magnitude_squared: bool = False) -> _Tensor:
@@ -155,22 +161,22 @@ def AudioSpectrogram(input: _Value, *, window_size: int, stride: int, magnitude_
 
 def AvgPool(value: _Value, *, ksize: _Sequence[int], strides: _Sequence[int], padding: str | bytes,
         data_format: str | bytes = "NHWC", T: _DType = ...) -> _Tensor:
-    """value: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16."""
+    """value: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float16."""
 
 def AvgPool3D(input: _Value, *, ksize: _Sequence[int], strides: _Sequence[int], padding: str | bytes,
         data_format: str | bytes = "NDHWC", T: _DType = ...) -> _Tensor:
-    """input: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16."""
+    """input: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float16."""
 
 def AvgPool3DGrad(orig_input_shape: _Value, grad: _Value, *, T: _DType = ..., ksize: _Sequence[int],
         strides: _Sequence[int], padding: str | bytes, data_format: str | bytes = "NDHWC") -> _Tensor:
     """orig_input_shape: int32, grad: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32
-    bfloat16.
+    bfloat16 float16.
     """
 
 def AvgPoolGrad(orig_input_shape: _Value, grad: _Value, *, T: _DType = ..., ksize: _Sequence[int],
         strides: _Sequence[int], padding: str | bytes, data_format: str | bytes = "NHWC") -> _Tensor:
     """orig_input_shape: int32, grad: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32
-    bfloat16.
+    bfloat16 float16.
     """
 
 def BandedTriangularSolve(matrix: _Value, rhs: _Value, *, lower: bool = True, adjoint: bool = False,
@@ -204,20 +210,20 @@ def BatchIFFT3D(input: _Value) -> _Tensor:
 def BatchMatMul(x: _Value, y: _Value, *, T: _DType = ..., adj_x: bool = False, adj_y: bool = False,
         grad_x: bool = False, grad_y: bool = False) -> _Tensor:
     """x: T, y: T -> output: T. T: bfloat16 float16 float32 float64 int32 int64 complex64 complex128. Accelerated for
-    float32 bfloat16 float64.
+    float32 bfloat16 float64 float16.
     """
 
 def BatchMatMulV2(x: _Value, y: _Value, *, T: _DType = ..., adj_x: bool = False, adj_y: bool = False,
         grad_x: bool = False, grad_y: bool = False) -> _Tensor:
     """x: T, y: T -> output: T. T: bfloat16 float16 float32 float64 int16 int32 int64 uint8 uint16 uint32 uint64
-    complex64 complex128. Accelerated for float32 bfloat16 float64.
+    complex64 complex128. Accelerated for float32 bfloat16 float64 float16.
     """
 
 def BatchMatMulV3(x: _Value, y: _Value, *, Ta: _DType = ..., Tb: _DType = ..., Tout: _DType, adj_x: bool = False,
         adj_y: bool = False, grad_x: bool = False, grad_y: bool = False) -> _Tensor:
     """x: Ta, y: Tb -> output: Tout. Ta: bfloat16 float16 float32 float64 uint8 int8 int16 int32 int64 complex64
     complex128. Tb: bfloat16 float16 float32 float64 uint8 int8 int16 int32 int64 complex64 complex128. Tout: bfloat16
-    float16 float32 float64 int16 int32 int64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    float16 float32 float64 int16 int32 int64 complex64 complex128. Accelerated for float32 bfloat16 float64 float16.
     """
 
 def BatchMatrixBandPart(input: _Value, num_lower: _Value, num_upper: _Value, *, T: _DType = ...) -> _Tensor:
@@ -289,52 +295,52 @@ def BatchToSpaceND(input: _Value, block_shape: _Value, crops: _Value, *, T: _DTy
     """
 
 def BesselI0(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def BesselI0e(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def BesselI1(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def BesselI1e(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def BesselJ0(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def BesselJ1(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def BesselK0(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def BesselK0e(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def BesselK1(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def BesselK1e(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def BesselY0(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def BesselY1(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def Betainc(a: _Value, b: _Value, x: _Value, *, T: _DType = ...) -> _Tensor:
     """a: T, b: T, x: T -> z: T. T: float32 float64."""
 
 def BiasAdd(value: _Value, bias: _Value, *, T: _DType = ..., data_format: str | bytes = "NHWC") -> _Tensor:
     """value: T, bias: T -> output: T. T: float32 float64 int32 uint8 int16 int8 complex64 int64 bfloat16 uint16
-    complex128 float16 uint32 uint64. Accelerated for float32.
+    complex128 float16 uint32 uint64. Accelerated for float32 float16.
     """
 
 def BiasAddGrad(out_backprop: _Value, *, T: _DType = ..., data_format: str | bytes = "NHWC") -> _Tensor:
     """out_backprop: T -> output: T. T: float32 float64 int32 uint8 int16 int8 complex64 int64 bfloat16 uint16
-    complex128 float16 uint32 uint64. Accelerated for float32.
+    complex128 float16 uint32 uint64. Accelerated for float32 float16.
     """
 
 def BiasAddV1(value: _Value, bias: _Value, *, T: _DType = ...) -> _Tensor:
@@ -521,7 +527,7 @@ def Cast(x: _Value, *, SrcT: _DType = ..., DstT: _DType, Truncate: bool = False)
     """x: SrcT -> y: DstT. Accelerated for float32 float16 bfloat16."""
 
 def Ceil(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def CheckNumerics(tensor: _Value, *, T: _DType = ..., message: str | bytes) -> _Tensor:
     """tensor: T -> output: T. T: bfloat16 float16 float32 float64."""
@@ -610,19 +616,23 @@ def ControlTrigger() -> None:
 def Conv(input: _Value, filter: _Value, *, T: _DType = ..., strides: _Sequence[int], padding: str | bytes,
         explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "CHANNELS_LAST",
         dilations: _Sequence[int] = ..., batch_dims: int = 1, groups: int = 1) -> _Tensor:
-    """input: T, filter: T -> output: T. T: float16 bfloat16 float32 float64 int32. Accelerated for float32 bfloat16."""
+    """input: T, filter: T -> output: T. T: float16 bfloat16 float32 float64 int32. Accelerated for float32 bfloat16
+    float16.
+    """
 
 def Conv2D(input: _Value, filter: _Value, *, T: _DType = ..., strides: _Sequence[int], use_cudnn_on_gpu: bool = True,
         padding: str | bytes, explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
-    """input: T, filter: T -> output: T. T: float16 bfloat16 float32 float64 int32. Accelerated for float32 bfloat16."""
+    """input: T, filter: T -> output: T. T: float16 bfloat16 float32 float64 int32. Accelerated for float32 bfloat16
+    float16.
+    """
 
 def Conv2DBackpropFilter(input: _Value, filter_sizes: _Value, out_backprop: _Value, *, T: _DType = ...,
         strides: _Sequence[int], use_cudnn_on_gpu: bool = True, padding: str | bytes,
         explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
     """input: T, filter_sizes: int32, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for
-    float32 bfloat16.
+    float32 bfloat16 float16.
     """
 
 def Conv2DBackpropFilterV2(input: _Value, filter: _Value, out_backprop: _Value, *, T: _DType = ...,
@@ -630,7 +640,7 @@ def Conv2DBackpropFilterV2(input: _Value, filter: _Value, out_backprop: _Value, 
         explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
     """input: T, filter: T, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32
-    bfloat16.
+    bfloat16 float16.
     """
 
 def Conv2DBackpropInput(input_sizes: _Value, filter: _Value, out_backprop: _Value, *, T: _DType = ...,
@@ -638,7 +648,7 @@ def Conv2DBackpropInput(input_sizes: _Value, filter: _Value, out_backprop: _Valu
         explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
     """input_sizes: int32, filter: T, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64 int32.
-    Accelerated for float32 bfloat16.
+    Accelerated for float32 bfloat16 float16.
     """
 
 def Conv2DBackpropInputV2(input: _Value, filter: _Value, out_backprop: _Value, *, T: _DType = ...,
@@ -646,34 +656,37 @@ def Conv2DBackpropInputV2(input: _Value, filter: _Value, out_backprop: _Value, *
         explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
     """input: T, filter: T, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64 int32. Accelerated for
-    float32 bfloat16.
+    float32 bfloat16 float16.
     """
 
 def Conv3D(input: _Value, filter: _Value, *, T: _DType = ..., strides: _Sequence[int], padding: str | bytes,
         explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NDHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
-    """input: T, filter: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16."""
+    """input: T, filter: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float16.
+    """
 
 def Conv3DBackpropFilter(input: _Value, filter: _Value, out_backprop: _Value, *, T: _DType = ...,
         strides: _Sequence[int], padding: str | bytes, dilations: _Sequence[int] = ...) -> _Tensor:
-    """input: T, filter: T, out_backprop: T -> output: T. T: float16 float32 float64. Accelerated for float32."""
+    """input: T, filter: T, out_backprop: T -> output: T. T: float16 float32 float64. Accelerated for float32 float16.
+    """
 
 def Conv3DBackpropFilterV2(input: _Value, filter_sizes: _Value, out_backprop: _Value, *, T: _DType = ...,
         strides: _Sequence[int], padding: str | bytes, data_format: str | bytes = "NDHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
     """input: T, filter_sizes: int32, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for
-    float32 bfloat16.
+    float32 bfloat16 float16.
     """
 
 def Conv3DBackpropInput(input: _Value, filter: _Value, out_backprop: _Value, *, T: _DType = ...,
         strides: _Sequence[int], padding: str | bytes, dilations: _Sequence[int] = ...) -> _Tensor:
-    """input: T, filter: T, out_backprop: T -> output: T. T: float16 float32 float64. Accelerated for float32."""
+    """input: T, filter: T, out_backprop: T -> output: T. T: float16 float32 float64. Accelerated for float32 float16.
+    """
 
 def Conv3DBackpropInputV2(input_sizes: _Value, filter: _Value, out_backprop: _Value, *, T: _DType = ...,
         strides: _Sequence[int], padding: str | bytes, data_format: str | bytes = "NDHWC",
         dilations: _Sequence[int] = ..., Tshape: _DType = ...) -> _Tensor:
     """input_sizes: Tshape, filter: T, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64. Tshape: int32
-    int64. Accelerated for float32 bfloat16.
+    int64. Accelerated for float32 bfloat16 float16.
     """
 
 def Copy(input: _Value, *, T: _DType = ..., tensor_name: str | bytes = "",
@@ -685,11 +698,13 @@ def CopyHost(input: _Value, *, T: _DType = ..., tensor_name: str | bytes = "",
     """input: T -> output: T."""
 
 def Cos(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def Cosh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def CropAndResize(image: _Value, boxes: _Value, box_ind: _Value, crop_size: _Value, *, T: _DType = ...,
@@ -737,7 +752,7 @@ def DataFormatVecPermute(x: _Value, *, T: _DType = ..., src_format: str | bytes 
     """x: T -> y: T. T: int32 int64."""
 
 def Dawsn(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def DebugGradientIdentity(input: _Value, *, T: _DType = ...) -> _Tensor:
     """input: T -> output: T."""
@@ -842,20 +857,21 @@ def DepthToSpace(input: _Value, *, T: _DType = ..., block_size: int, data_format
 def DepthwiseConv2dNative(input: _Value, filter: _Value, *, T: _DType = ..., strides: _Sequence[int],
         padding: str | bytes, explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
-    """input: T, filter: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16."""
+    """input: T, filter: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float16.
+    """
 
 def DepthwiseConv2dNativeBackpropFilter(input: _Value, filter_sizes: _Value, out_backprop: _Value, *, T: _DType = ...,
         strides: _Sequence[int], padding: str | bytes, explicit_paddings: _Sequence[int] = ...,
         data_format: str | bytes = "NHWC", dilations: _Sequence[int] = ...) -> _Tensor:
     """input: T, filter_sizes: int32, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for
-    float32 bfloat16.
+    float32 bfloat16 float16.
     """
 
 def DepthwiseConv2dNativeBackpropInput(input_sizes: _Value, filter: _Value, out_backprop: _Value, *, T: _DType = ...,
         strides: _Sequence[int], padding: str | bytes, explicit_paddings: _Sequence[int] = ...,
         data_format: str | bytes = "NHWC", dilations: _Sequence[int] = ...) -> _Tensor:
     """input_sizes: int32, filter: T, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for
-    float32 bfloat16.
+    float32 bfloat16 float16.
     """
 
 def Dequantize(input: _Value, min_range: _Value, max_range: _Value, *, T: _DType = ...,
@@ -897,12 +913,12 @@ def DiagPart(input: _Value, *, T: _DType = ...) -> _Tensor:
     """input: T -> diagonal: T. T: bfloat16 float16 float32 float64 int32 int64 complex64 complex128."""
 
 def Digamma(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def Dilation2D(input: _Value, filter: _Value, *, T: _DType = ..., strides: _Sequence[int], rates: _Sequence[int],
         padding: str | bytes) -> _Tensor:
     """input: T, filter: T -> output: T. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 float16 uint32
-    uint64. Accelerated for float32.
+    uint64. Accelerated for float32 float16.
     """
 
 def Dilation2DBackpropFilter(input: _Value, filter: _Value, out_backprop: _Value, *, T: _DType = ...,
@@ -922,12 +938,12 @@ def DisableCopyOnRead(resource: _Value) -> None:
 
 def Div(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 int8 uint16 int16 int32 uint32 uint64 int64
-    complex64 complex128. Accelerated for float32 bfloat16 float64.
+    complex64 complex128. Accelerated for float32 bfloat16 float64 float16.
     """
 
 def DivNoNan(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: float16 float32 bfloat16 float64 complex64 complex128. Accelerated for float32 bfloat16
-    float64.
+    float64 float16.
     """
 
 def DrawBoundingBoxes(images: _Value, boxes: _Value, *, T: _DType = ...) -> _Tensor:
@@ -957,15 +973,17 @@ def Eig(input: _Value, *, compute_v: bool = True, T: _DType = ..., Tout: _DType)
 
 def Einsum(inputs: _Sequence[_Value], *, equation: str | bytes, T: _DType = ...) -> _Tensor:
     """inputs: N * T -> output: T. T: bfloat16 float16 float32 float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64
-    complex64 complex128. Accelerated for float32 bfloat16 float64.
+    complex64 complex128. Accelerated for float32 bfloat16 float64 float16.
     """
 
 def Elu(features: _Value, *, T: _DType = ...) -> _Tensor:
-    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64."""
+    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64
+    float16.
+    """
 
 def EluGrad(gradients: _Value, outputs: _Value, *, T: _DType = ...) -> _Tensor:
     """gradients: T, outputs: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16
-    float64.
+    float64 float16.
     """
 
 def Empty(shape: _Value, *, dtype: _DType, init: bool = False) -> _Tensor:
@@ -1002,13 +1020,13 @@ def Equal(x: _Value, y: _Value, *, T: _DType = ..., incompatible_shape_error: bo
     """x: T, y: T -> z: bool."""
 
 def Erf(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def Erfc(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def Erfinv(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float16."""
 
 def EuclideanNorm(input: _Value, reduction_indices: _Value, *, keep_dims: bool = False, T: _DType = ...,
         Tidx: _DType = ...) -> _Tensor:
@@ -1017,17 +1035,19 @@ def EuclideanNorm(input: _Value, reduction_indices: _Value, *, keep_dims: bool =
     """
 
 def Exp(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def ExpandDims(input: _Value, dim: _Value, *, T: _DType = ..., Tdim: _DType = ...) -> _Tensor:
     """input: T, dim: Tdim -> output: T. Tdim: int32 int64."""
 
 def Expint(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def Expm1(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def ExtractGlimpse(input: _Value, size: _Value, offsets: _Value, *, centered: bool = True, normalized: bool = True,
@@ -1144,7 +1164,7 @@ def Fingerprint(data: _Value, method: _Value, *, T: _DType = ...) -> _Tensor:
     """data: T, method: string -> fingerprint: uint8."""
 
 def Floor(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def FloorDiv(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 int8 uint16 int16 int32 uint32 uint64 int64
@@ -1189,10 +1209,10 @@ def FractionalMaxPoolGrad(orig_input: _Value, orig_output: _Value, out_backprop:
     """
 
 def FresnelCos(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def FresnelSin(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 class _FusedBatchNormOutputs(_NamedTuple):
     y: _Tensor
@@ -1234,7 +1254,7 @@ def FusedBatchNormGradV2(y_backprop: _Value, x: _Value, scale: _Value, reserve_s
         is_training: bool = True) -> _FusedBatchNormGradV2Outputs:
     """y_backprop: T, x: T, scale: float32, reserve_space_1: U, reserve_space_2: U -> x_backprop: T, scale_backprop: U,
     offset_backprop: U, reserve_space_3: U, reserve_space_4: U. T: float16 bfloat16 float32. U: float32. Accelerated for
-    float32 bfloat16.
+    float32 bfloat16 float16.
     """
 
 class _FusedBatchNormGradV3Outputs(_NamedTuple):
@@ -1249,7 +1269,7 @@ def FusedBatchNormGradV3(y_backprop: _Value, x: _Value, scale: _Value, reserve_s
         data_format: str | bytes = "NHWC", is_training: bool = True) -> _FusedBatchNormGradV3Outputs:
     """y_backprop: T, x: T, scale: float32, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U -> x_backprop: T,
     scale_backprop: U, offset_backprop: U, reserve_space_4: U, reserve_space_5: U. T: float16 bfloat16 float32. U:
-    float32. Accelerated for float32 bfloat16.
+    float32. Accelerated for float32 bfloat16 float16.
     """
 
 class _FusedBatchNormV2Outputs(_NamedTuple):
@@ -1263,7 +1283,7 @@ def FusedBatchNormV2(x: _Value, scale: _Value, offset: _Value, mean: _Value, var
         U: _DType = ..., epsilon: float = 0.0001, exponential_avg_factor: float = 1.0,
         data_format: str | bytes = "NHWC", is_training: bool = True) -> _FusedBatchNormV2Outputs:
     """x: T, scale: U, offset: U, mean: U, variance: U -> y: T, batch_mean: U, batch_variance: U, reserve_space_1: U,
-    reserve_space_2: U. T: float16 bfloat16 float32. U: float32. Accelerated for float32 bfloat16.
+    reserve_space_2: U. T: float16 bfloat16 float32. U: float32. Accelerated for float32 bfloat16 float16.
     """
 
 class _FusedBatchNormV3Outputs(_NamedTuple):
@@ -1278,7 +1298,8 @@ def FusedBatchNormV3(x: _Value, scale: _Value, offset: _Value, mean: _Value, var
         U: _DType = ..., epsilon: float = 0.0001, exponential_avg_factor: float = 1.0,
         data_format: str | bytes = "NHWC", is_training: bool = True) -> _FusedBatchNormV3Outputs:
     """x: T, scale: U, offset: U, mean: U, variance: U -> y: T, batch_mean: U, batch_variance: U, reserve_space_1: U,
-    reserve_space_2: U, reserve_space_3: U. T: float16 bfloat16 float32. U: float32. Accelerated for float32 bfloat16.
+    reserve_space_2: U, reserve_space_3: U. T: float16 bfloat16 float32. U: float32. Accelerated for float32 bfloat16
+    float16.
     """
 
 class _GRUBlockCellOutputs(_NamedTuple):
@@ -1413,12 +1434,12 @@ def InplaceUpdate(x: _Value, i: _Value, v: _Value, *, T: _DType = ...) -> _Tenso
 
 def Inv(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64 complex64 complex128. Accelerated for
-    float32 bfloat16 float64.
+    float32 bfloat16 float64 float16.
     """
 
 def InvGrad(y: _Value, dy: _Value, *, T: _DType = ...) -> _Tensor:
     """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
-    float64.
+    float64 float16.
     """
 
 def Invert(x: _Value, *, T: _DType = ...) -> _Tensor:
@@ -1454,16 +1475,16 @@ def KmeansPlusPlusInitialization(points: _Value, num_to_sample: _Value, seed: _V
     """points: float32, num_to_sample: int64, seed: int64, num_retries_per_sample: int64 -> samples: float32."""
 
 def L2Loss(t: _Value, *, T: _DType = ...) -> _Tensor:
-    """t: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32."""
+    """t: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32 float16."""
 
 def LRN(input: _Value, *, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
         T: _DType = ...) -> _Tensor:
-    """input: T -> output: T. T: float16 bfloat16 float32. Accelerated for float32 bfloat16."""
+    """input: T -> output: T. T: float16 bfloat16 float32. Accelerated for float32 bfloat16 float16."""
 
 def LRNGrad(input_grads: _Value, input_image: _Value, output_image: _Value, *, depth_radius: int = 5, bias: float = 1.0,
         alpha: float = 1.0, beta: float = 0.5, T: _DType = ...) -> _Tensor:
     """input_grads: T, input_image: T, output_image: T -> output: T. T: float16 bfloat16 float32. Accelerated for
-    float32 bfloat16.
+    float32 bfloat16 float16.
     """
 
 class _LSTMBlockCellOutputs(_NamedTuple):
@@ -1497,10 +1518,11 @@ def LSTMBlockCellGrad(x: _Value, cs_prev: _Value, h_prev: _Value, w: _Value, wci
     """
 
 def LeakyRelu(features: _Value, *, alpha: float = 0.2, T: _DType = ...) -> _Tensor:
-    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16."""
+    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float16."""
 
 def LeakyReluGrad(gradients: _Value, features: _Value, *, alpha: float = 0.2, T: _DType = ...) -> _Tensor:
-    """gradients: T, features: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16.
+    """gradients: T, features: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16
+    float16.
     """
 
 def LeftShift(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
@@ -1513,7 +1535,7 @@ def LessEqual(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: bool. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 float16 uint32 uint64."""
 
 def Lgamma(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def LinSpace(start: _Value, stop: _Value, num: _Value, *, T: _DType = ..., Tidx: _DType = ...) -> _Tensor:
     """start: T, stop: T, num: Tidx -> output: T. T: bfloat16 float16 float32 float64. Tidx: int32 int64."""
@@ -1526,11 +1548,13 @@ def ListDiff(x: _Value, y: _Value, *, T: _DType = ..., out_idx: _DType = "int32"
     """x: T, y: T -> out: T, idx: out_idx. out_idx: int32 int64."""
 
 def Log(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def Log1p(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 class _LogMatrixDeterminantOutputs(_NamedTuple):
@@ -1541,7 +1565,7 @@ def LogMatrixDeterminant(input: _Value, *, T: _DType = ...) -> _LogMatrixDetermi
     """input: T -> sign: T, log_abs_determinant: T. T: float16 float32 float64 complex64 complex128."""
 
 def LogSoftmax(logits: _Value, *, T: _DType = ...) -> _Tensor:
-    """logits: T -> logsoftmax: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16."""
+    """logits: T -> logsoftmax: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float16."""
 
 class _LogUniformCandidateSamplerOutputs(_NamedTuple):
     sampled_candidates: _Tensor
@@ -1602,7 +1626,7 @@ def Lu(input: _Value, *, T: _DType = ..., output_idx_type: _DType = "int32") -> 
 def MatMul(a: _Value, b: _Value, *, transpose_a: bool = False, transpose_b: bool = False, T: _DType = ...,
         grad_a: bool = False, grad_b: bool = False) -> _Tensor:
     """a: T, b: T -> product: T. T: bfloat16 float16 float32 float64 int32 int64 uint8 uint16 uint32 uint64 complex64
-    complex128. Accelerated for float32 bfloat16 float64.
+    complex128. Accelerated for float32 bfloat16 float64 float16.
     """
 
 def MatrixBandPart(input: _Value, num_lower: _Value, num_upper: _Value, *, T: _DType = ...,
@@ -1669,24 +1693,24 @@ def MatrixTriangularSolve(matrix: _Value, rhs: _Value, *, lower: bool = True, ad
 def Max(input: _Value, reduction_indices: _Value, *, keep_dims: bool = False, T: _DType = ...,
         Tidx: _DType = ...) -> _Tensor:
     """input: T, reduction_indices: Tidx -> output: T. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16
-    float16 uint32 uint64. Tidx: int32 int64. Accelerated for float32.
+    float16 uint32 uint64. Tidx: int32 int64. Accelerated for float32 float16.
     """
 
 def MaxPool(input: _Value, *, T: _DType = ..., ksize: _Sequence[int], strides: _Sequence[int], padding: str | bytes,
         explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NHWC") -> _Tensor:
     """input: T -> output: T. T: float16 bfloat16 float32 float64 int32 int64 uint8 int16 int8 uint16. Accelerated for
-    float32 bfloat16.
+    float32 bfloat16 float16.
     """
 
 def MaxPool3D(input: _Value, *, ksize: _Sequence[int], strides: _Sequence[int], padding: str | bytes,
         data_format: str | bytes = "NDHWC", T: _DType = ...) -> _Tensor:
-    """input: T -> output: T. T: float16 bfloat16 float32. Accelerated for float32 bfloat16."""
+    """input: T -> output: T. T: float16 bfloat16 float32. Accelerated for float32 bfloat16 float16."""
 
 def MaxPool3DGrad(orig_input: _Value, orig_output: _Value, grad: _Value, *, T: _DType = ..., TInput: _DType = ...,
         ksize: _Sequence[int], strides: _Sequence[int], padding: str | bytes,
         data_format: str | bytes = "NDHWC") -> _Tensor:
     """orig_input: TInput, orig_output: TInput, grad: T -> output: T. T: float16 bfloat16 float32. TInput: float16
-    bfloat16 float32. Accelerated for float32 bfloat16.
+    bfloat16 float32. Accelerated for float32 bfloat16 float16.
     """
 
 def MaxPool3DGradGrad(orig_input: _Value, orig_output: _Value, grad: _Value, *, ksize: _Sequence[int],
@@ -1699,7 +1723,7 @@ def MaxPoolGrad(orig_input: _Value, orig_output: _Value, grad: _Value, *, T: _DT
         strides: _Sequence[int], padding: str | bytes, explicit_paddings: _Sequence[int] = ...,
         data_format: str | bytes = "NHWC") -> _Tensor:
     """orig_input: T, orig_output: T, grad: T -> output: T. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16
-    uint16 float16 uint32 uint64. Accelerated for float32 bfloat16.
+    uint16 float16 uint32 uint64. Accelerated for float32 bfloat16 float16.
     """
 
 def MaxPoolGradGrad(orig_input: _Value, orig_output: _Value, grad: _Value, *, ksize: _Sequence[int],
@@ -1724,7 +1748,7 @@ def MaxPoolGradGradWithArgmax(input: _Value, grad: _Value, argmax: _Value, *, T:
 def MaxPoolGradV2(orig_input: _Value, orig_output: _Value, grad: _Value, ksize: _Value, strides: _Value, *,
         T: _DType = ..., padding: str | bytes, data_format: str | bytes = "NHWC") -> _Tensor:
     """orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: T. T: float32 float64 int32 uint8
-    int16 int8 int64 bfloat16 uint16 float16 uint32 uint64. Accelerated for float32 bfloat16.
+    int16 int8 int64 bfloat16 uint16 float16 uint32 uint64. Accelerated for float32 bfloat16 float16.
     """
 
 def MaxPoolGradWithArgmax(input: _Value, grad: _Value, argmax: _Value, *, T: _DType = ..., ksize: _Sequence[int],
@@ -1737,7 +1761,7 @@ def MaxPoolGradWithArgmax(input: _Value, grad: _Value, argmax: _Value, *, T: _DT
 def MaxPoolV2(input: _Value, ksize: _Value, strides: _Value, *, T: _DType = ..., padding: str | bytes,
         data_format: str | bytes = "NHWC") -> _Tensor:
     """input: T, ksize: int32, strides: int32 -> output: T. T: float16 bfloat16 float32 float64 int32 int64 uint8 int16
-    int8 uint16. Accelerated for float32 bfloat16.
+    int8 uint16. Accelerated for float32 bfloat16 float16.
     """
 
 class _MaxPoolWithArgmaxOutputs(_NamedTuple):
@@ -1748,7 +1772,7 @@ def MaxPoolWithArgmax(input: _Value, *, T: _DType = ..., ksize: _Sequence[int], 
         Targmax: _DType = "int64", padding: str | bytes,
         include_batch_in_index: bool = False) -> _MaxPoolWithArgmaxOutputs:
     """input: T -> output: T, argmax: Targmax. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 float16
-    uint32 uint64. Targmax: int32 int64. Accelerated for float32.
+    uint32 uint64. Targmax: int32 int64. Accelerated for float32 float16.
     """
 
 class _MaxSpanningTreeOutputs(_NamedTuple):
@@ -1761,13 +1785,13 @@ def MaxSpanningTree(num_nodes: _Value, scores: _Value, *, T: _DType = ...,
 
 def Maximum(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64.
-    Accelerated for float32 bfloat16 float64.
+    Accelerated for float32 bfloat16 float64 float16.
     """
 
 def Mean(input: _Value, reduction_indices: _Value, *, keep_dims: bool = False, T: _DType = ...,
         Tidx: _DType = ...) -> _Tensor:
     """input: T, reduction_indices: Tidx -> output: T. T: float32 float64 int32 uint8 int16 int8 complex64 int64
-    bfloat16 uint16 complex128 float16 uint32 uint64. Tidx: int32 int64. Accelerated for float32 bfloat16.
+    bfloat16 uint16 complex128 float16 uint32 uint64. Tidx: int32 int64. Accelerated for float32 bfloat16 float16.
     """
 
 def Mfcc(spectrogram: _Value, sample_rate: _Value, *, upper_frequency_limit: float = 4000,
@@ -1778,12 +1802,12 @@ def Mfcc(spectrogram: _Value, sample_rate: _Value, *, upper_frequency_limit: flo
 def Min(input: _Value, reduction_indices: _Value, *, keep_dims: bool = False, T: _DType = ...,
         Tidx: _DType = ...) -> _Tensor:
     """input: T, reduction_indices: Tidx -> output: T. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16
-    float16 uint32 uint64. Tidx: int32 int64. Accelerated for float32.
+    float16 uint32 uint64. Tidx: int32 int64. Accelerated for float32 float16.
     """
 
 def Minimum(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64.
-    Accelerated for float32 bfloat16 float64.
+    Accelerated for float32 bfloat16 float64 float16.
     """
 
 def MirrorPad(input: _Value, paddings: _Value, *, T: _DType = ..., Tpaddings: _DType = ...,
@@ -1799,7 +1823,7 @@ def Mod(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
 
 def Mul(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 uint16 uint32 uint64 int8 int16 int32 int64
-    complex64 complex128. Accelerated for float32 bfloat16 float64.
+    complex64 complex128. Accelerated for float32 bfloat16 float64 float16.
     """
 
 def MulNoNan(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
@@ -1812,7 +1836,7 @@ def Multinomial(logits: _Value, num_samples: _Value, *, seed: int = 0, seed2: in
     """
 
 def Ndtri(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float16."""
 
 class _NearestNeighborsOutputs(_NamedTuple):
     nearest_center_indices: _Tensor
@@ -1824,7 +1848,7 @@ def NearestNeighbors(points: _Value, centers: _Value, k: _Value) -> _NearestNeig
 
 def Neg(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64 complex64 complex128. Accelerated for
-    float32 bfloat16 float64.
+    float32 bfloat16 float64 float16.
     """
 
 def NextAfter(x1: _Value, x2: _Value, *, T: _DType = ...) -> _Tensor:
@@ -2099,7 +2123,7 @@ def PopulationCount(x: _Value, *, T: _DType = ...) -> _Tensor:
 
 def Pow(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float32 float16 float64 int8 int16 int32 int64 complex64 complex128. Accelerated
-    for float32 bfloat16 float64.
+    for float32 bfloat16 float64 float16.
     """
 
 def PreventGradient(input: _Value, *, T: _DType = ..., message: str | bytes = "") -> _Tensor:
@@ -2846,17 +2870,17 @@ def Real(input: _Value, *, T: _DType = ..., Tout: _DType = "float32") -> _Tensor
 
 def RealDiv(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 int8 uint16 int16 int32 uint32 uint64 int64
-    complex64 complex128. Accelerated for float32 bfloat16 float64.
+    complex64 complex128. Accelerated for float32 bfloat16 float64 float16.
     """
 
 def Reciprocal(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64 complex64 complex128. Accelerated for
-    float32 bfloat16 float64.
+    float32 bfloat16 float64 float16.
     """
 
 def ReciprocalGrad(y: _Value, dy: _Value, *, T: _DType = ...) -> _Tensor:
     """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
-    float64.
+    float64 float16.
     """
 
 def ReduceJoin(inputs: _Value, reduction_indices: _Value, *, keep_dims: bool = False,
@@ -2883,22 +2907,22 @@ def RegexSplitWithOffsets(input: _Value, delim_regex_pattern: _Value,
 
 def Relu(features: _Value, *, T: _DType = ...) -> _Tensor:
     """features: T -> activations: T. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 float16 uint32
-    uint64. Accelerated for float32 bfloat16 float64.
+    uint64. Accelerated for float32 bfloat16 float64 float16.
     """
 
 def Relu6(features: _Value, *, T: _DType = ...) -> _Tensor:
     """features: T -> activations: T. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 float16 uint32
-    uint64. Accelerated for float32 bfloat16 float64.
+    uint64. Accelerated for float32 bfloat16 float64 float16.
     """
 
 def Relu6Grad(gradients: _Value, features: _Value, *, T: _DType = ...) -> _Tensor:
     """gradients: T, features: T -> backprops: T. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16
-    float16 uint32 uint64. Accelerated for float32 bfloat16 float64.
+    float16 uint32 uint64. Accelerated for float32 bfloat16 float64 float16.
     """
 
 def ReluGrad(gradients: _Value, features: _Value, *, T: _DType = ...) -> _Tensor:
     """gradients: T, features: T -> backprops: T. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16
-    float16 uint32 uint64. Accelerated for float32 bfloat16 float64.
+    float16 uint32 uint64. Accelerated for float32 bfloat16 float64 float16.
     """
 
 class _RequantizationRangeOutputs(_NamedTuple):
@@ -3238,7 +3262,7 @@ def RightShift(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: int8 int16 int32 int64 uint8 uint16 uint32 uint64."""
 
 def Rint(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def RngReadAndSkip(resource: _Value, alg: _Value, delta: _Value) -> _Tensor:
     """resource: resource, alg: int32, delta: uint64 -> value: int64."""
@@ -3263,16 +3287,17 @@ def RougeL(hyp_values: _Value, hyp_splits: _Value, ref_values: _Value, ref_split
 
 def Round(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64 complex64 complex128. Accelerated for
-    float32 bfloat16 float64.
+    float32 bfloat16 float64 float16.
     """
 
 def Rsqrt(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def RsqrtGrad(y: _Value, dy: _Value, *, T: _DType = ...) -> _Tensor:
     """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
-    float64.
+    float64 float16.
     """
 
 class _SampleDistortedBoundingBoxOutputs(_NamedTuple):
@@ -3387,11 +3412,13 @@ def SelfAdjointEigV2(input: _Value, *, compute_v: bool = True, T: _DType = ...) 
     """input: T -> e: T, v: T. T: float64 float32 float16 complex64 complex128."""
 
 def Selu(features: _Value, *, T: _DType = ...) -> _Tensor:
-    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64."""
+    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64
+    float16.
+    """
 
 def SeluGrad(gradients: _Value, outputs: _Value, *, T: _DType = ...) -> _Tensor:
     """gradients: T, outputs: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16
-    float64.
+    float64 float16.
     """
 
 class _SentenceFragmentsOutputs(_NamedTuple):
@@ -3453,25 +3480,28 @@ def ShapeN(input: _Sequence[_Value], *, T: _DType = ..., out_type: _DType = "int
     """input: N * T -> output: N * out_type. out_type: int32 int64."""
 
 def Sigmoid(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def SigmoidGrad(y: _Value, dy: _Value, *, T: _DType = ...) -> _Tensor:
     """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
-    float64.
+    float64 float16.
     """
 
 def Sign(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64 complex64 complex128. Accelerated for
-    float32 bfloat16 float64.
+    float32 bfloat16 float64 float16.
     """
 
 def Sin(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def Sinh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def Size(input: _Value, *, T: _DType = ..., out_type: _DType = "int32") -> _Tensor:
@@ -3484,7 +3514,7 @@ def Snapshot(input: _Value, *, T: _DType = ...) -> _Tensor:
     """input: T -> output: T."""
 
 def Softmax(logits: _Value, *, T: _DType = ...) -> _Tensor:
-    """logits: T -> softmax: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16."""
+    """logits: T -> softmax: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float16."""
 
 class _SoftmaxCrossEntropyWithLogitsOutputs(_NamedTuple):
     loss: _Tensor
@@ -3493,23 +3523,27 @@ class _SoftmaxCrossEntropyWithLogitsOutputs(_NamedTuple):
 def SoftmaxCrossEntropyWithLogits(features: _Value, labels: _Value, *,
         T: _DType = ...) -> _SoftmaxCrossEntropyWithLogitsOutputs:
     """features: T, labels: T -> loss: T, backprop: T. T: float16 bfloat16 float32 float64. Accelerated for float32
-    bfloat16.
+    bfloat16 float16.
     """
 
 def Softplus(features: _Value, *, T: _DType = ...) -> _Tensor:
-    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64."""
+    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64
+    float16.
+    """
 
 def SoftplusGrad(gradients: _Value, features: _Value, *, T: _DType = ...) -> _Tensor:
     """gradients: T, features: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16
-    float64.
+    float64 float16.
     """
 
 def Softsign(features: _Value, *, T: _DType = ...) -> _Tensor:
-    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64."""
+    """features: T -> activations: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64
+    float16.
+    """
 
 def SoftsignGrad(gradients: _Value, features: _Value, *, T: _DType = ...) -> _Tensor:
     """gradients: T, features: T -> backprops: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16
-    float64.
+    float64 float16.
     """
 
 def SpaceToBatch(input: _Value, paddings: _Value, *, T: _DType = ..., Tpaddings: _DType = ...,
@@ -3853,7 +3887,7 @@ class _SparseSoftmaxCrossEntropyWithLogitsOutputs(_NamedTuple):
 def SparseSoftmaxCrossEntropyWithLogits(features: _Value, labels: _Value, *, T: _DType = ...,
         Tlabels: _DType = ...) -> _SparseSoftmaxCrossEntropyWithLogitsOutputs:
     """features: T, labels: Tlabels -> loss: T, backprop: T. T: float16 bfloat16 float32 float64. Tlabels: int32 int64.
-    Accelerated for float32 bfloat16.
+    Accelerated for float32 bfloat16 float16.
     """
 
 class _SparseSparseMaximumOutputs(_NamedTuple):
@@ -3920,7 +3954,7 @@ def SparseToSparseSetOperation(set1_indices: _Value, set1_values: _Value, set1_s
     """
 
 def Spence(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64."""
+    """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
 def Split(split_dim: _Value, value: _Value, *, num_split: int, T: _DType = ...) -> list[_Tensor]:
     """split_dim: int32, value: T -> output: num_split * T."""
@@ -3942,22 +3976,23 @@ def SplitV(value: _Value, size_splits: _Value, split_dim: _Value, *, num_split: 
     """value: T, size_splits: Tlen, split_dim: int32 -> output: num_split * T. Tlen: int8 int32 int64."""
 
 def Sqrt(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def SqrtGrad(y: _Value, dy: _Value, *, T: _DType = ...) -> _Tensor:
     """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
-    float64.
+    float64 float16.
     """
 
 def Square(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64
-    complex128. Accelerated for float32 bfloat16 float64.
+    complex128. Accelerated for float32 bfloat16 float64 float16.
     """
 
 def SquaredDifference(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 int32 int64 complex64 complex128. Accelerated for float32
-    bfloat16 float64.
+    bfloat16 float64 float16.
     """
 
 def Squeeze(input: _Value, *, T: _DType = ..., squeeze_dims: _Sequence[int] = ...) -> _Tensor:
@@ -4213,7 +4248,7 @@ def StringUpper(input: _Value, *, encoding: str | bytes = "") -> _Tensor:
 
 def Sub(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 uint16 uint32 uint64 int8 int16 int32 int64
-    complex64 complex128. Accelerated for float32 bfloat16 float64.
+    complex64 complex128. Accelerated for float32 bfloat16 float64 float16.
     """
 
 def Substr(input: _Value, pos: _Value, len: _Value, *, T: _DType = ..., unit: str | bytes = "BYTE") -> _Tensor:
@@ -4222,7 +4257,7 @@ def Substr(input: _Value, pos: _Value, len: _Value, *, T: _DType = ..., unit: st
 def Sum(input: _Value, reduction_indices: _Value, *, keep_dims: bool = False, T: _DType = ...,
         Tidx: _DType = ...) -> _Tensor:
     """input: T, reduction_indices: Tidx -> output: T. T: float32 float64 int32 uint8 int16 int8 complex64 int64
-    bfloat16 uint16 complex128 float16 uint32 uint64. Tidx: int32 int64. Accelerated for float32.
+    bfloat16 uint16 complex128 float16 uint32 uint64. Tidx: int32 int64. Accelerated for float32 float16.
     """
 
 class _SvdOutputs(_NamedTuple):
@@ -4234,16 +4269,18 @@ def Svd(input: _Value, *, compute_uv: bool = True, full_matrices: bool = False, 
     """input: T -> s: T, u: T, v: T. T: float64 float32 complex64 complex128."""
 
 def Tan(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def Tanh(x: _Value, *, T: _DType = ...) -> _Tensor:
-    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64.
+    """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def TanhGrad(y: _Value, dy: _Value, *, T: _DType = ...) -> _Tensor:
     """y: T, dy: T -> z: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
-    float64.
+    float64 float16.
     """
 
 class _TensorListConcatOutputs(_NamedTuple):
@@ -4665,7 +4702,7 @@ def WhitespaceTokenizeWithOffsets(input_values: _Value, input_splits: _Value, *,
 
 def Xdivy(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: float16 bfloat16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
-    float64.
+    float64 float16.
     """
 
 class _XlaBroadcastHelperOutputs(_NamedTuple):
@@ -4830,12 +4867,12 @@ def XlaSvd(a: _Value, *, max_iter: int, epsilon: float, precision_config: str | 
 
 def Xlog1py(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: float16 bfloat16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
-    float64.
+    float64 float16.
     """
 
 def Xlogy(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: float16 bfloat16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16
-    float64.
+    float64 float16.
     """
 
 def ZerosLike(x: _Value, *, T: _DType = ...) -> _Tensor:
