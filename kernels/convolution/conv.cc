@@ -30,13 +30,17 @@ absl::StatusOr<FusedOps> FusedOpsOf(const AttrReader& attrs, int num_inputs) {
 
 class ConvReferenceKernelImpl final : public Kernel {
  public:
-  ConvReferenceKernelImpl(DType dtype, ConvGeometry g, FusedPass fused, int threads)
-      : dtype_(dtype), g_(std::move(g)), fused_(std::move(fused)), threads_(threads) {}
+  ConvReferenceKernelImpl(DType dtype, ConvGeometry g, FusedPass fused, int threads,
+                          ProductCode code)
+      : dtype_(dtype), g_(std::move(g)), fused_(std::move(fused)), threads_(threads), code_(code) {}
   absl::Status Run(RunContext& r) const override {
     TENON_RETURN_IF_ERROR(
-        RunConvReference(dtype_, g_, r.input(0), r.input(1), r.output(0), threads_));
+        RunConvReference(dtype_, g_, r.input(0), r.input(1), r.output(0), threads_, code_));
     fused_.Run(r, r.output(0));
     return absl::OkStatus();
+  }
+  std::string Implementation() const override {
+    return code_ == ProductCode::kEigen ? Kernel::Implementation() : "vector";
   }
   double Flops() const override { return g_.flops(); }
 
@@ -45,7 +49,20 @@ class ConvReferenceKernelImpl final : public Kernel {
   const ConvGeometry g_;
   const FusedPass fused_;
   const int threads_;
+  const ProductCode code_;
 };
+
+// A window at a time is a row of a product.
+absl::StatusOr<std::unique_ptr<Kernel>> UnfoldedConvKernel(PrepareContext& p, int spatial,
+                                                           ConvKind kind, ProductCode code) {
+  TENON_ASSIGN_OR_RETURN(ConvGeometry g,
+                         ResolveConv(p.attrs(), spatial, kind, p.input_shape(0), p.input_shape(1)));
+  TENON_ASSIGN_OR_RETURN(const FusedOps fused, FusedOpsOf(p.attrs(), p.num_inputs()));
+  const int channel_axis = g.attrs.channel_axis();
+  return std::make_unique<ConvReferenceKernelImpl>(p.output_dtype(0), std::move(g),
+                                                   FusedPass(p, fused, channel_axis),
+                                                   p.services().threads, code);
+}
 
 // The filter in oneDNN's order. In TensorFlow's [spatial..., I, O], a group's outputs are adjacent;
 // a depthwise filter [spatial..., C, M] has C groups of M outputs.
@@ -174,16 +191,15 @@ Contraction ConvContraction(const PrepareContext& p, const ConvGeometry& g, Elem
 
 absl::StatusOr<std::unique_ptr<Kernel>> ConvReferenceKernel(PrepareContext& p, int spatial,
                                                             ConvKind kind) {
-  TENON_ASSIGN_OR_RETURN(ConvGeometry g,
-                         ResolveConv(p.attrs(), spatial, kind, p.input_shape(0), p.input_shape(1)));
-  TENON_ASSIGN_OR_RETURN(const FusedOps fused, FusedOpsOf(p.attrs(), p.num_inputs()));
-  const int channel_axis = g.attrs.channel_axis();
-  return std::make_unique<ConvReferenceKernelImpl>(
-      p.output_dtype(0), std::move(g), FusedPass(p, fused, channel_axis), p.services().threads);
+  return UnfoldedConvKernel(p, spatial, kind, ProductCode::kEigen);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int spatial,
                                                          ConvKind kind) {
+  // oneDNN has no convolution of doubles.
+  if (p.output_dtype(0) == DType::kDouble && kind == ConvKind::kDense) {
+    return UnfoldedConvKernel(p, spatial, kind, ProductCode::kVectors);
+  }
   TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
   TENON_ASSIGN_OR_RETURN(ConvGeometry g,
                          ResolveConv(p.attrs(), spatial, kind, p.input_shape(0), p.input_shape(1)));

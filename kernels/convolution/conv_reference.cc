@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/contraction/reference_product.h"
@@ -9,6 +10,7 @@
 #include "kernels/convolution/image_positions.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
+#include "kernels/matmul/double_product.h"
 
 namespace tenon {
 namespace {
@@ -21,8 +23,9 @@ class ConvReference {
   using C = AccumulatorType<T>;
 
  public:
-  ConvReference(const ConvGeometry& g, const T* input, const T* filter, T* output)
+  ConvReference(const ConvGeometry& g, ProductCode code, const T* input, const T* filter, T* output)
       : g_(g),
+        vectors_(code == ProductCode::kVectors && g.groups == 1),
         input_(input),
         output_(output),
         in_(g.attrs.channels_last, g.in_channels, ProductOf(g.in)),
@@ -74,16 +77,26 @@ class ConvReference {
           for (int64_t c = 0; c < channels; ++c) row[c] = static_cast<C>(x[c * in_.channel]);
         }
       }
-      const Eigen::Map<const Matrix<C>, 0, Eigen::OuterStride<>> filter(
-          filter_.data() + group * outputs, window * channels, outputs,
-          Eigen::OuterStride<>(g_.out_channels));
-      ReferenceProduct(unfolded, filter, product);
+      Multiply(unfolded, filter_.data() + group * outputs, product);
       for (int64_t i = 0; i < count; ++i) {
         T* y =
             output_ + n * out_.batch + (first + i) * out_.position + group * outputs * out_.channel;
         for (int64_t o = 0; o < outputs; ++o) y[o * out_.channel] = static_cast<T>(product(i, o));
       }
     }
+  }
+
+  // `filter`: the group's columns of the filter.
+  void Multiply(const Matrix<C>& unfolded, const C* filter, Matrix<C>& product) const {
+    if constexpr (std::is_same_v<C, double>) {
+      if (vectors_) {
+        return MultiplyDoubles({1, product.rows(), product.cols(), unfolded.cols()},
+                               unfolded.data(), filter, product.data());
+      }
+    }
+    const Eigen::Map<const Matrix<C>, 0, Eigen::OuterStride<>> columns(
+        filter, unfolded.cols(), product.cols(), Eigen::OuterStride<>(g_.out_channels));
+    ReferenceProduct(unfolded, columns, product);
   }
 
   void Depthwise(int64_t n, int64_t first, int64_t count) const {
@@ -118,6 +131,7 @@ class ConvReference {
   }
 
   const ConvGeometry& g_;
+  const bool vectors_;
   const T* const input_;
   T* const output_;
   const ImageStrides in_, out_;
@@ -127,10 +141,10 @@ class ConvReference {
 }  // namespace
 
 absl::Status RunConvReference(DType dtype, const ConvGeometry& g, const void* input,
-                              const void* filter, void* output, int threads) {
+                              const void* filter, void* output, int threads, ProductCode code) {
   using Types = TypeList<half, bfloat16, float, double, int32_t>;
   return DispatchType(Types{}, dtype, [&]<typename T>() {
-    ConvReference<T>(g, static_cast<const T*>(input), static_cast<const T*>(filter),
+    ConvReference<T>(g, code, static_cast<const T*>(input), static_cast<const T*>(filter),
                      static_cast<T*>(output))
         .Run(threads);
     return absl::OkStatus();

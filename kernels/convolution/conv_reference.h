@@ -4,13 +4,15 @@
 
 #include "absl/status/statusor.h"
 #include "graph/dtype.h"
+#include "kernels/contraction/product_code.h"
 #include "kernels/convolution/conv_geometry.h"
 
 namespace tenon {
 
-// Unimplemented for dtypes that convolutions do not support.
+// Unimplemented for dtypes that convolutions do not support. `code` is for doubles.
 absl::Status RunConvReference(DType dtype, const ConvGeometry& g, const void* input,
-                              const void* filter, void* output, int threads);
+                              const void* filter, void* output, int threads,
+                              ProductCode code = ProductCode::kEigen);
 
 }  // namespace tenon
 

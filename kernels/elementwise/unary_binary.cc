@@ -1,6 +1,7 @@
 #include "kernels/elementwise/unary_binary.h"
 
 #include "env/status.h"
+#include "kernels/elementwise/complex_simd.h"
 #include "kernels/elementwise/double_simd.h"
 #include "kernels/elementwise/program.h"
 
@@ -15,19 +16,25 @@ float ParameterOf(const PrepareContext& p, const ElementwiseInfo& info) {
   return info.parameter == nullptr ? 0 : p.attrs().Float(info.parameter, info.default_parameter);
 }
 
-constexpr char kDoubles[] = "vector";
+constexpr char kVector[] = "vector";
 
-absl::StatusOr<std::unique_ptr<Kernel>> DoubleUnaryKernel(PrepareContext& p, ElementwiseOp op) {
-  const DoubleUnaryFn loop = FindDoubleUnary(op);
-  if (loop == nullptr) return Unimplemented("no vector kernel for double");
-  return MakeUnaryKernel(p, {loop, sizeof(double), sizeof(double)}, kDoubles);
+// Kernels of dtypes that programs do not have, by loops over the elements themselves.
+absl::StatusOr<std::unique_ptr<Kernel>> UnaryKernelOf(PrepareContext& p, ElementwiseOp op) {
+  const DType dtype = p.output_dtype(0);
+  const auto loop = dtype == DType::kDouble ? FindDoubleUnary(op) : FindComplexUnary(op);
+  const auto bytes = static_cast<int64_t>(SizeOf(dtype));
+  if (loop == nullptr) return Unimplemented("no vector kernel for ", Name(dtype));
+  return MakeUnaryKernel(p, {loop, bytes, bytes}, kVector);
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> DoubleBinaryKernel(PrepareContext& p, ElementwiseOp op) {
-  const BinaryLoop loop = FindDoubleBinary(op);
-  if (loop == nullptr) return Unimplemented("no vector kernel for double");
-  return MakeBinaryKernel(p, loop, /*same_size=*/true, kDoubles);
+absl::StatusOr<std::unique_ptr<Kernel>> BinaryKernelOf(PrepareContext& p, ElementwiseOp op) {
+  const DType dtype = p.output_dtype(0);
+  const BinaryLoop loop = dtype == DType::kDouble ? FindDoubleBinary(op) : FindComplexBinary(op);
+  if (loop == nullptr) return Unimplemented("no vector kernel for ", Name(dtype));
+  return MakeBinaryKernel(p, loop, /*same_size=*/true, kVector);
 }
+
+bool HasOwnLoops(DType dtype) { return dtype == DType::kDouble || dtype == DType::kComplex64; }
 
 }  // namespace
 
@@ -36,7 +43,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorUnary(PrepareContext& p, Elementwi
   if (info == nullptr || info->arity() != 1 || p.num_inputs() != 1) {
     return Unimplemented("no vector kernel of one input");
   }
-  if (p.output_dtype(0) == DType::kDouble) return DoubleUnaryKernel(p, op);
+  if (HasOwnLoops(p.output_dtype(0))) return UnaryKernelOf(p, op);
   return MakeProgramKernel(p, {{op, {Input(0)}, ParameterOf(p, *info)}});
 }
 
@@ -45,7 +52,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorBinary(PrepareContext& p, Elementw
   if (info == nullptr || info->arity() != 2 || p.num_inputs() != 2) {
     return Unimplemented("no vector kernel of two inputs");
   }
-  if (p.output_dtype(0) == DType::kDouble) return DoubleBinaryKernel(p, op);
+  if (HasOwnLoops(p.output_dtype(0))) return BinaryKernelOf(p, op);
   return MakeProgramKernel(p, {{op, {Input(0), Input(1)}, ParameterOf(p, *info)}});
 }
 

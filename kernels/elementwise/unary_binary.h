@@ -1,5 +1,6 @@
 // Vector kernels of one elementwise op (AVX-512, AVX2 or SSE4, chosen at run time), for float,
-// bfloat16, half and double; Unimplemented for other dtypes. Rows pass the op:
+// bfloat16, half and double, some also for complex64; Unimplemented for other dtypes. Rows pass the
+// op:
 //
 //   .accelerated = VectorUnary<ElementwiseOp::kSqrt>, .native = "_MklNativeSqrt",
 #ifndef TENON_KERNELS_ELEMENTWISE_UNARY_BINARY_H_

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "graph/dtype.h"
 #include "kernels/contraction/fused_ops.h"
+#include "kernels/contraction/product_code.h"
 #include "primitive_cache/matmul.h"
 
 namespace tenon {
@@ -50,9 +51,6 @@ struct LabeledProduct {
   int64_t extent(int label) const;
   double flops() const;
 };
-
-// What multiplies matrices: Eigen, or our own vector code, which is for doubles.
-enum class ProductCode : uint8_t { kEigen, kVectors };
 
 // Any dtypes of MatMul, BatchMatMulV3 (a and b may differ from out) and Einsum.
 absl::Status RunProductReference(const LabeledProduct& product, DType a_type, DType b_type,

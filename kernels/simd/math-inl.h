@@ -211,7 +211,8 @@ struct SineOrCosine {
     const Vf z = hn::Mul(r, r);
     const Vf s = Horner(z, -1.666665457e-01f, 8.332158406e-03f, -1.951495709e-04f);
     const Vf c = Horner(z, 4.166664681e-02f, -1.388736448e-03f, 2.443809033e-05f);
-    const Vf sine = hn::MulAdd(hn::Mul(r, z), s, r);
+    Vf sine = hn::MulAdd(hn::Mul(r, z), s, r);
+    if constexpr (!cosine) sine = hn::IfThenElse(hn::Eq(x, hn::Zero(FloatTag())), x, sine);  // -0
     const Vf cosine_of_r = hn::MulAdd(hn::Mul(z, z), c, hn::NegMulAdd(Const(0.5f), z, Const(1.0f)));
     // In every second quadrant it is the other function, and in two of four its negative.
     if constexpr (cosine) quadrant = hn::Add(quadrant, hn::Set(di, 1));

@@ -73,7 +73,7 @@ const OpRegistration mul({
     .reference = Binary<Formula<ElementwiseOp::kMul>{}, Numbers>,
     .accelerated = VectorBinary<ElementwiseOp::kMul>,
     .native = "_MklNativeMul",
-    .native_types = "float bfloat16 double",
+    .native_types = "float bfloat16 double complex64",
     .commutative = true,
     .elementwise = true,
     .precision = PrecisionRole::kFollows,

@@ -27,7 +27,8 @@ constexpr auto kTruncateDiv = [](auto a, auto b) {
 };
 constexpr auto kMulNoNan = [](auto a, auto b) {
   using T = decltype(a);
-  return b == T(0) ? T(0) : T(a * b);
+  const T product = a * b;  // outside of the choice, so that loops become vector code
+  return b == T(0) ? T(0) : product;
 };
 
 constexpr char kDivisionTypes[] =
@@ -44,7 +45,7 @@ const OpRegistration real_div({
     .reference = CheckedBinary<Formula<ElementwiseOp::kDiv>{}, kNotZero, Numbers>,
     .accelerated = VectorBinary<ElementwiseOp::kDiv>,
     .native = "_MklNativeRealDiv",
-    .native_types = "float bfloat16 double",
+    .native_types = "float bfloat16 double complex64",
     .elementwise = true,
 });
 
@@ -58,7 +59,7 @@ const OpRegistration div({
     .reference = CheckedBinary<Formula<ElementwiseOp::kDiv>{}, kNotZero, Numbers>,
     .accelerated = VectorBinary<ElementwiseOp::kDiv>,
     .native = "_MklNativeDiv",
-    .native_types = "float bfloat16 double",
+    .native_types = "float bfloat16 double complex64",
     .elementwise = true,
 });
 

@@ -17,7 +17,7 @@ const OpRegistration sqrt_op({
     .reference = Unary<Formula<ElementwiseOp::kSqrt>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kSqrt>,
     .native = "_MklNativeSqrt",
-    .native_types = "float bfloat16 double",
+    .native_types = "float bfloat16 double complex64",
     .elementwise = true,
     .sign = Sign::kNeverNegative,
 });
@@ -46,7 +46,7 @@ const OpRegistration exp_op({
     .reference = Unary<Formula<ElementwiseOp::kExp>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kExp>,
     .native = "_MklNativeExp",
-    .native_types = "float bfloat16 double",
+    .native_types = "float bfloat16 double complex64",
     .elementwise = true,
     .sign = Sign::kNeverNegative,
     .error_bound = ErrorBound::kTranscendental,
@@ -77,7 +77,7 @@ const OpRegistration log_op({
     .reference = Unary<Formula<ElementwiseOp::kLog>{}, FloatsAndComplexes>,
     .accelerated = VectorUnary<ElementwiseOp::kLog>,
     .native = "_MklNativeLog",
-    .native_types = "float bfloat16 double",
+    .native_types = "float bfloat16 double complex64",
     .elementwise = true,
     .error_bound = ErrorBound::kTranscendental,
 });

@@ -10,7 +10,7 @@ namespace {
 constexpr auto kAnd = [](auto a, auto b) { return static_cast<decltype(a)>(a & b); };
 constexpr auto kOr = [](auto a, auto b) { return static_cast<decltype(a)>(a | b); };
 constexpr auto kXor = [](auto a, auto b) { return static_cast<decltype(a)>(a ^ b); };
-constexpr auto kNot = [](bool x) { return !x; };
+constexpr auto kNot = [](bool x) { return static_cast<bool>(x ^ true); };
 constexpr auto kInvert = [](auto x) { return static_cast<decltype(x)>(~x); };
 // Shifts by less than zero or by at least the width are undefined in TensorFlow; here the count is
 // clamped to the valid range.

@@ -26,7 +26,7 @@ const OpRegistration conv2d({
     .reference = ReferenceConv2D,
     .accelerated = OnednnConv2D,
     .native = "_MklNativeConv2D",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .precision = PrecisionRole::kLeads,
     .batch_axis = batch_axis::Contraction,
     .on_integers = OnIntegers::kContraction,

@@ -27,7 +27,7 @@ const OpRegistration conv3d({
     .reference = ReferenceConv3D,
     .accelerated = OnednnConv3D,
     .native = "_MklNativeConv3D",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .precision = PrecisionRole::kLeads,
     .batch_axis = batch_axis::Contraction,
     .error_bound = ErrorBound::kConvolution,

@@ -102,7 +102,7 @@ const OpRegistration conv_nd({
     .reference = ConvNd<ConvReferenceKernel>,
     .accelerated = ConvNd<ConvOnednnKernel>,
     .native = "_MklNativeConv",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .error_bound = ErrorBound::kConvolution,
 });
 

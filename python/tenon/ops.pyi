@@ -617,14 +617,14 @@ def Conv(input: _Value, filter: _Value, *, T: _DType = ..., strides: _Sequence[i
         explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "CHANNELS_LAST",
         dilations: _Sequence[int] = ..., batch_dims: int = 1, groups: int = 1) -> _Tensor:
     """input: T, filter: T -> output: T. T: float16 bfloat16 float32 float64 int32. Accelerated for float32 bfloat16
-    float16.
+    float64 float16.
     """
 
 def Conv2D(input: _Value, filter: _Value, *, T: _DType = ..., strides: _Sequence[int], use_cudnn_on_gpu: bool = True,
         padding: str | bytes, explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
     """input: T, filter: T -> output: T. T: float16 bfloat16 float32 float64 int32. Accelerated for float32 bfloat16
-    float16.
+    float64 float16.
     """
 
 def Conv2DBackpropFilter(input: _Value, filter_sizes: _Value, out_backprop: _Value, *, T: _DType = ...,
@@ -662,7 +662,8 @@ def Conv2DBackpropInputV2(input: _Value, filter: _Value, out_backprop: _Value, *
 def Conv3D(input: _Value, filter: _Value, *, T: _DType = ..., strides: _Sequence[int], padding: str | bytes,
         explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NDHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
-    """input: T, filter: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float16.
+    """input: T, filter: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def Conv3DBackpropFilter(input: _Value, filter: _Value, out_backprop: _Value, *, T: _DType = ...,
@@ -938,7 +939,7 @@ def DisableCopyOnRead(resource: _Value) -> None:
 
 def Div(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 int8 uint16 int16 int32 uint32 uint64 int64
-    complex64 complex128. Accelerated for float32 bfloat16 float64 float16.
+    complex64 complex128. Accelerated for float32 bfloat16 float64 complex64 float16.
     """
 
 def DivNoNan(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
@@ -1036,7 +1037,7 @@ def EuclideanNorm(input: _Value, reduction_indices: _Value, *, keep_dims: bool =
 
 def Exp(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
-    float16.
+    complex64 float16.
     """
 
 def ExpandDims(input: _Value, dim: _Value, *, T: _DType = ..., Tdim: _DType = ...) -> _Tensor:
@@ -1549,7 +1550,7 @@ def ListDiff(x: _Value, y: _Value, *, T: _DType = ..., out_idx: _DType = "int32"
 
 def Log(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
-    float16.
+    complex64 float16.
     """
 
 def Log1p(x: _Value, *, T: _DType = ...) -> _Tensor:
@@ -1823,7 +1824,7 @@ def Mod(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
 
 def Mul(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 uint16 uint32 uint64 int8 int16 int32 int64
-    complex64 complex128. Accelerated for float32 bfloat16 float64 float16.
+    complex64 complex128. Accelerated for float32 bfloat16 float64 complex64 float16.
     """
 
 def MulNoNan(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
@@ -2870,7 +2871,7 @@ def Real(input: _Value, *, T: _DType = ..., Tout: _DType = "float32") -> _Tensor
 
 def RealDiv(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 int8 uint16 int16 int32 uint32 uint64 int64
-    complex64 complex128. Accelerated for float32 bfloat16 float64 float16.
+    complex64 complex128. Accelerated for float32 bfloat16 float64 complex64 float16.
     """
 
 def Reciprocal(x: _Value, *, T: _DType = ...) -> _Tensor:
@@ -3977,7 +3978,7 @@ def SplitV(value: _Value, size_splits: _Value, split_dim: _Value, *, num_split: 
 
 def Sqrt(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
-    float16.
+    complex64 float16.
     """
 
 def SqrtGrad(y: _Value, dy: _Value, *, T: _DType = ...) -> _Tensor:

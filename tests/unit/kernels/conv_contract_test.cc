@@ -96,6 +96,23 @@ TEST(ConvDTypes, ReferenceTakesAll) {
   }
 }
 
+TEST(ConvDTypes, DoublesMatchReference) {
+  for (const char* format : {"NHWC", "NCHW"}) {
+    const bool last = format[3] == 'C';
+    for (const int threads : {1, 2}) {
+      const AttrMap attrs{{"T", DType::kDouble},
+                          {"padding", "SAME"},
+                          {"data_format", format},
+                          {"strides", last ? Ints{1, 2, 1, 1} : Ints{1, 1, 2, 1}}};
+      ExpectNativeMatches(
+          "Conv2D", attrs,
+          {RandomTensor(DType::kDouble, last ? Shape{2, 19, 17, 35} : Shape{2, 35, 19, 17}, 1),
+           RandomTensor(DType::kDouble, {3, 5, 35, 13}, 2)},
+          {.threads = threads}, 15 * 35);
+    }
+  }
+}
+
 TEST(ConvDTypes, Bfloat16MatchesReference) {
   AttrMap attrs{{"T", DType::kBfloat16},
                 {"padding", "SAME"},

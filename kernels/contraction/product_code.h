@@ -1,0 +1,13 @@
+#ifndef TENON_KERNELS_CONTRACTION_PRODUCT_CODE_H_
+#define TENON_KERNELS_CONTRACTION_PRODUCT_CODE_H_
+
+#include <cstdint>
+
+namespace tenon {
+
+// What multiplies matrices: Eigen, or our own vector code, which is for doubles.
+enum class ProductCode : uint8_t { kEigen, kVectors };
+
+}  // namespace tenon
+
+#endif  // TENON_KERNELS_CONTRACTION_PRODUCT_CODE_H_
