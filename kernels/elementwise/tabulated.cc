@@ -40,7 +40,7 @@ std::array<double, n> Interpolate(double (*f)(double), double middle, double hal
 
 template <typename T>
 FunctionTable<T>::FunctionTable(double (*function)(double), const Intervals& intervals)
-    : symmetry_(intervals.symmetry) {
+    : symmetry_(intervals.symmetry), least_(intervals.has_zeros ? 1.0 / 64 : 0) {
   const int parts = intervals.parts;
   shift_ = std::numeric_limits<T>::digits - 1 - static_cast<int>(std::lround(std::log2(parts)));
   first_ = Eigen::numext::bit_cast<Bits>(std::ldexp(T{1}, intervals.low)) >> shift_;

@@ -29,6 +29,9 @@ struct Intervals {
   int low = 0, high = 0;
   int parts = 1;  // intervals between two powers of 2: a power of 2
   Symmetry symmetry = Symmetry::kNone;
+  // For functions with zeros: the function itself is called where a value is so small that the
+  // table's error, which is relative to the interval, counts.
+  bool has_zeros = false;
 };
 
 // A table for float or double. Its polynomials interpolate at Chebyshev's points, so that they
@@ -48,6 +51,7 @@ class FunctionTable {
     const Bits first = first_;
     const Bits kept = symmetry_ == Symmetry::kNone ? ~Bits{0} : static_cast<Bits>(~kSignBit);
     const bool odd = symmetry_ == Symmetry::kOdd;
+    const double least = least_;
     for (int64_t i = 0; i < n; ++i) {
       const T x = ToCompute(in[i]);
       const Bits bits = Eigen::numext::bit_cast<Bits>(x), magnitude = bits & kept;
@@ -60,6 +64,10 @@ class FunctionTable {
           Eigen::numext::bit_cast<T>((magnitude >> shift << shift) | Bits{1} << (shift - 1));
       const T distance = Eigen::numext::bit_cast<T>(magnitude) - middle;
       const double y = Polynomial(rows[interval], static_cast<double>(distance));
+      if (std::abs(y) < least) {
+        out[i] = static_cast<E>(otherwise(x));
+        continue;
+      }
       out[i] =
           static_cast<E>(static_cast<T>(odd ? std::copysign(1.0, static_cast<double>(x)) * y : y));
     }
@@ -86,6 +94,7 @@ class FunctionTable {
   Symmetry symmetry_;
   int shift_;              // of a number's bits, to what numbers the intervals
   Bits first_;             // the number of the first interval
+  double least_;           // below it, the function is called
   std::vector<Row> rows_;  // coefficients; the variable is the distance to the interval's middle
 };
 

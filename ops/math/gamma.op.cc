@@ -52,7 +52,8 @@ const OpRegistration lgamma_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kLgamma, Floats>,
-    .accelerated = TabulatedUnary<kLgamma, Intervals{-10, 10, 32, Symmetry::kNone}>,
+    .accelerated =
+        TabulatedUnary<kLgamma, Intervals{-10, 10, 32, Symmetry::kNone, /*has_zeros=*/true}>,
     .native = "_MklNativeLgamma",
     .native_types = "float bfloat16 double",
     .elementwise = true,
@@ -67,7 +68,8 @@ const OpRegistration digamma_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kDigamma, Floats>,
-    .accelerated = TabulatedUnary<kDigamma, Intervals{-10, 10, 32, Symmetry::kNone}>,
+    .accelerated =
+        TabulatedUnary<kDigamma, Intervals{-10, 10, 32, Symmetry::kNone, /*has_zeros=*/true}>,
     .native = "_MklNativeDigamma",
     .native_types = "float bfloat16 double",
     .elementwise = true,

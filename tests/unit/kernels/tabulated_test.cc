@@ -95,6 +95,34 @@ TEST_P(Tables, CallTheFunctionElsewhere) {
   EXPECT_TRUE(std::isnan(nan.data<float>()[0]));
 }
 
+// Next to its zeros, a function's value is as small as the argument's distance.
+TEST(TablesNearZeros, AreTheFunction) {
+  const struct {
+    const char* op;
+    double zero;
+  } cases[] = {{"Lgamma", 1},
+               {"Lgamma", 2},
+               {"Digamma", 1.4616321449683623},
+               {"Spence", 1},
+               {"Expint", 0.37250741078136663}};
+  for (const auto& [op, zero] : cases) {
+    std::vector<double> x = {zero};
+    for (double distance = 1e-16; distance < 1; distance *= 3) {
+      x.push_back(zero + distance);
+      x.push_back(zero - distance / 3);
+    }
+    const Tensor inputs = Tensor::From<double>({static_cast<int64_t>(x.size())}, x);
+    const AttrMap attrs{{"T", DType::kDouble}};
+    const auto got = RunNode(MakeNode(std::string("_MklNative") + op, attrs), {inputs}, {});
+    const auto want = RunNode(MakeNode(op, attrs), {inputs}, {});
+    ASSERT_TRUE(got.ok() && want.ok());
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double a = got->outputs[0].data<double>()[i], b = want->outputs[0].data<double>()[i];
+      EXPECT_LE(std::abs(a - b), 1e-13 * std::abs(b)) << op << " at " << x[i];
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, Tables,
     testing::Values(TableCase{"BesselI0", -8, 5, true}, TableCase{"BesselI0e", -8, 7, true},
