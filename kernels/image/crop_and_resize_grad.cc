@@ -1,31 +1,24 @@
 #include "kernels/image/crop_and_resize_grad.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/image/crop.h"
 #include "kernels/interface/late_kernel.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
 namespace {
 
-// The position along an axis that a crop's pixel was sampled from.
-struct Place {
-  bool inside;
-  float at;
-  int64_t lower, upper;
-  float fraction;  // of upper
-};
-
-Place PlaceOf(float from, float to, int64_t i, int64_t crop, int64_t size) {
-  const float at = CropPosition(from, to, i, crop, size);
-  if (!(at >= 0 && at <= static_cast<float>(size - 1))) return {false, 0, 0, 0, 0};
-  const int64_t lower = static_cast<int64_t>(std::floor(at));
-  return {true, at, lower, std::min(static_cast<int64_t>(std::ceil(at)), size - 1),
-          at - static_cast<float>(lower)};
+absl::Status CheckImages(const int32_t* images, int64_t boxes, int64_t batch) {
+  for (int64_t b = 0; b < boxes; ++b) {
+    if (images[b] >= 0 && images[b] < batch) continue;
+    return InvalidArgument("box_ind[", b, "] = ", images[b], " is not in [0, ", batch, ")");
+  }
+  return absl::OkStatus();
 }
 
 // Calls visit(crop, image, row, column, gradients) for each pixel of a crop that is inside its
@@ -33,16 +26,13 @@ Place PlaceOf(float from, float to, int64_t i, int64_t crop, int64_t size) {
 template <typename Visit>
 absl::Status ForEachPixel(const float* from, const Shape& grads, const Shape& image,
                           const float* boxes, const int32_t* indices, Visit visit) {
+  TENON_RETURN_IF_ERROR(CheckImages(indices, grads.dim(0), image.dim(0)));
   for (int64_t b = 0; b < grads.dim(0); ++b) {
-    if (indices[b] < 0 || indices[b] >= image.dim(0)) {
-      return InvalidArgument("box_ind[", b, "] = ", indices[b], " is not in [0, ", image.dim(0),
-                             ")");
-    }
     const float* box = boxes + 4 * b;
     for (int64_t r = 0; r < grads.dim(1); ++r) {
-      const Place y = PlaceOf(box[0], box[2], r, grads.dim(1), image.dim(1));
+      const CropPlace y = CropPlaceOf(box[0], box[2], r, grads.dim(1), image.dim(1));
       for (int64_t k = 0; k < grads.dim(2); ++k, from += grads.dim(3)) {
-        const Place x = PlaceOf(box[1], box[3], k, grads.dim(2), image.dim(2));
+        const CropPlace x = CropPlaceOf(box[1], box[3], k, grads.dim(2), image.dim(2));
         if (y.inside && x.inside) visit(b, r, k, indices[b], y, x, from);
       }
     }
@@ -58,6 +48,64 @@ std::pair<float, float> Slopes(int64_t i, int64_t crop, int64_t size) {
   return {last - end, end};
 }
 
+// The gradients of the images' rows begin … end, counted over all images: other ranges of rows are
+// other threads', each of which looks through all boxes.
+template <typename T>
+class RowsOfImages {
+ public:
+  RowsOfImages(const Shape& grads, const Shape& image, bool nearest, int64_t begin, int64_t end,
+               T* out)
+      : grads_(grads), image_(image), nearest_(nearest), begin_(begin), end_(end), out_(out) {}
+
+  void Sum(const float* from, const float* boxes, const int32_t* indices) const {
+    const int64_t row = grads_.dim(2) * grads_.dim(3);
+    std::fill_n(Row(begin_), (end_ - begin_) * image_.dim(2) * image_.dim(3), T(0));
+    for (int64_t b = 0; b < grads_.dim(0); ++b, boxes += 4) {
+      const int64_t first = indices[b] * image_.dim(1);
+      if (first >= end_ || first + image_.dim(1) <= begin_) continue;
+      const auto columns = CropPlacesOf(boxes[1], boxes[3], grads_.dim(2), image_.dim(2));
+      for (int64_t r = 0; r < grads_.dim(1); ++r) {
+        const CropPlace y = CropPlaceOf(boxes[0], boxes[2], r, grads_.dim(1), image_.dim(1));
+        if (!y.inside) continue;
+        const float* const line = from + (b * grads_.dim(1) + r) * row;
+        if (nearest_) {
+          AddRow(line, columns, 1, first + y.nearest());
+        } else {
+          AddRow(line, columns, 1 - y.fraction, first + y.lower);
+          AddRow(line, columns, y.fraction, first + y.upper);
+        }
+      }
+    }
+  }
+
+ private:
+  T* Row(int64_t row) const { return out_ + row * image_.dim(2) * image_.dim(3); }
+
+  void AddRow(const float* from, const std::vector<CropPlace>& columns, float y,
+              int64_t row) const {
+    if (row < begin_ || row >= end_) return;
+    const int64_t channels = image_.dim(3);
+    T* const line = Row(row);
+    for (const CropPlace& x : columns) {
+      const auto add = [&](int64_t at, float weight) {
+        T* const to = line + at * channels;
+        for (int64_t i = 0; i < channels; ++i) to[i] += static_cast<T>(weight * (y * from[i]));
+      };
+      if (x.inside && nearest_) add(x.nearest(), 1);
+      if (x.inside && !nearest_) {
+        add(x.lower, 1 - x.fraction);
+        add(x.upper, x.fraction);
+      }
+      from += channels;
+    }
+  }
+
+  const Shape &grads_, &image_;
+  const bool nearest_;
+  const int64_t begin_, end_;
+  T* const out_;
+};
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> CropAndResizeImageGrad(PrepareContext& p) {
@@ -67,29 +115,19 @@ absl::StatusOr<std::unique_ptr<Kernel>> CropAndResizeImageGrad(PrepareContext& p
   p.InputNotRead(3);
   const bool nearest = method == "nearest";
   const Shape grads = p.input_shape(0), image = p.output_shape(0);
+  const int threads = p.services().threads;
+  const int64_t rows = image.dim(0) * image.dim(1);
+  const double ns = static_cast<double>(grads.num_elements() + image.num_elements()) /
+                    static_cast<double>(std::max<int64_t>(rows, 1));
   return DispatchType(TypeList<float, half, double>{}, p.output_dtype(0), [&]<typename T>() {
-    return MakeKernel([=](RunContext& run) {
-      T* out = run.output<T>(0);
-      std::fill_n(out, image.num_elements(), T(0));
-      const int64_t channels = image.dim(3);
-      auto add = [&](int64_t n, int64_t y, int64_t x, float wx, float wy, const float* from) {
-        T* to = out + ((n * image.dim(1) + y) * image.dim(2) + x) * channels;
-        for (int64_t i = 0; i < channels; ++i) to[i] += static_cast<T>(wx * (wy * from[i]));
-      };
-      return ForEachPixel(run.input<float>(0), grads, image, run.input<float>(1),
-                          run.input<int32_t>(2),
-                          [&](int64_t, int64_t, int64_t, int64_t n, const Place& y, const Place& x,
-                              const float* from) {
-                            if (nearest) {
-                              add(n, static_cast<int64_t>(std::round(y.at)),
-                                  static_cast<int64_t>(std::round(x.at)), 1, 1, from);
-                              return;
-                            }
-                            add(n, y.lower, x.lower, 1 - x.fraction, 1 - y.fraction, from);
-                            add(n, y.lower, x.upper, x.fraction, 1 - y.fraction, from);
-                            add(n, y.upper, x.lower, 1 - x.fraction, y.fraction, from);
-                            add(n, y.upper, x.upper, x.fraction, y.fraction, from);
-                          });
+    return MakeKernel([=](RunContext& run) -> absl::Status {
+      const int32_t* const indices = run.input<int32_t>(2);
+      TENON_RETURN_IF_ERROR(CheckImages(indices, grads.dim(0), image.dim(0)));
+      ParallelFor(threads, rows, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
+        const RowsOfImages<T> part(grads, image, nearest, begin, end, run.output<T>(0));
+        part.Sum(run.input<float>(0), run.input<float>(1), indices);
+      });
+      return absl::OkStatus();
     });
   });
 }
@@ -107,8 +145,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CropAndResizeBoxesGrad(PrepareContext& p
           const int64_t channels = image.dim(3);
           return ForEachPixel(
               run.input<float>(0), grads, image, run.input<float>(2), run.input<int32_t>(3),
-              [&](int64_t b, int64_t r, int64_t k, int64_t n, const Place& y, const Place& x,
-                  const float* from) {
+              [&](int64_t b, int64_t r, int64_t k, int64_t n, const CropPlace& y,
+                  const CropPlace& x, const float* from) {
                 auto row = [&](int64_t at) {
                   return run.input<T>(1) + (n * image.dim(1) + at) * image.dim(2) * channels;
                 };

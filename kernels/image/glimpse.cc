@@ -1,9 +1,12 @@
 #include "kernels/image/glimpse.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 
 namespace tenon {
 namespace {
@@ -28,17 +31,68 @@ int64_t Begin(float offset, int64_t image, int64_t window, GlimpseOffset of, boo
   return static_cast<int64_t>(std::min(offset, limit));
 }
 
+// Fast random bits for noise that no seed repeats (Steele et al., "SplitMix").
+class SplitMix {
+ public:
+  using result_type = uint64_t;
+  explicit SplitMix(uint64_t seed) : state_(seed) {}
+  static constexpr uint64_t min() { return 0; }
+  static constexpr uint64_t max() { return UINT64_MAX; }
+  uint64_t operator()() {
+    uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+
+ private:
+  uint64_t state_;
+};
+
+// A generator with a seed of its own. The device's seed, which takes long, is read once.
+SplitMix NewGenerator() {
+  static std::atomic<uint64_t> next = [] {
+    std::random_device device;
+    return (uint64_t{device()} << 32) + device();
+  }();
+  return SplitMix(SplitMix(next.fetch_add(1, std::memory_order_relaxed))());
+}
+
+// The least and the largest of n > 0 numbers.
+std::pair<float, float> RangeOf(const float* x, int64_t n) {
+  constexpr int64_t kLanes = 16;
+  float low[kLanes], high[kLanes];
+  std::fill_n(low, kLanes, x[0]);
+  std::fill_n(high, kLanes, x[0]);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int64_t k = 0; k < kLanes; ++k) {
+      low[k] = x[i + k] < low[k] ? x[i + k] : low[k];
+      high[k] = x[i + k] > high[k] ? x[i + k] : high[k];
+    }
+  }
+  for (; i < n; ++i) {
+    low[0] = std::min(low[0], x[i]);
+    high[0] = std::max(high[0], x[i]);
+  }
+  return {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
+}
+
 // Fills a window with noise that resembles the image.
 void FillNoise(Noise noise, const float* image, int64_t pixels, int64_t channels, float* out,
                int64_t count) {
   std::fill_n(out, count * channels, 0.0f);
   if (noise == Noise::kZero || pixels * channels == 0) return;
-  std::mt19937_64 generator(std::random_device{}());
+  SplitMix generator = NewGenerator();
   if (noise == Noise::kUniform) {
-    const auto [low, high] = std::minmax_element(image, image + pixels * channels);
-    std::uniform_real_distribution<float> uniform(0, 1);
-    for (int64_t i = 0; i < count * channels; ++i) {
-      out[i] = *low + uniform(generator) * (*high - *low);
+    const auto [low, high] = RangeOf(image, pixels * channels);
+    const float scale = (high - low) * 0x1p-24f;
+    const int64_t n = count * channels;
+    for (int64_t i = 0; i < n; i += 2) {
+      const uint64_t bits = generator();  // 24 of them are a number
+      out[i] = low + static_cast<float>(static_cast<int32_t>(bits >> 40)) * scale;
+      if (i + 1 == n) break;
+      out[i + 1] = low + static_cast<float>(static_cast<int32_t>(bits & 0xffffff)) * scale;
     }
     return;
   }

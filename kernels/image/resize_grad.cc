@@ -60,6 +60,35 @@ void Spread(const G* from, const Shape& grads, const Shape& image,
   }
 }
 
+// The same, in two steps: along rows, then between them. A weight is rounded only with a sum.
+template <typename T>
+void SpreadInSteps(const float* from, const Shape& grads, const Shape& image,
+                   const std::vector<ResizeWeights>& rows, const std::vector<ResizeWeights>& cols,
+                   T* out) {
+  const int64_t c = image.dim(3), width = image.dim(2) * c;
+  std::vector<T> line(static_cast<size_t>(width));
+  T* const sums = line.data();
+  std::fill_n(out, image.num_elements(), T(0));
+  for (int64_t n = 0; n < grads.dim(0); ++n, out += image.dim(1) * width) {
+    for (const ResizeWeights& r : rows) {
+      std::fill_n(sums, width, T(0));
+      for (const ResizeWeights& k : cols) {
+        for (size_t x = 0; x < k.at.size(); ++x) {
+          const T weight = static_cast<T>(k.weight[x]);
+          T* const to = sums + k.at[x] * c;
+          for (int64_t i = 0; i < c; ++i) to[i] += static_cast<T>(from[i]) * weight;
+        }
+        from += c;
+      }
+      for (size_t y = 0; y < r.at.size(); ++y) {
+        const T weight = static_cast<T>(r.weight[y]);
+        T* const to = out + r.at[y] * width;
+        for (int64_t i = 0; i < width; ++i) to[i] += sums[i] * weight;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 // Float gradients, with an image of another dtype.
@@ -94,7 +123,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ResizeBicubicGrad(PrepareContext& p) {
   const std::vector<ResizeWeights> cols = BicubicWeights(ForwardAxisOf(p, 2));
   return DispatchType(TypeList<float, double>{}, p.output_dtype(0), [&]<typename T>() {
     return MakeKernel([=](RunContext& run) {
-      Spread<T>(run.input<float>(0), grads, image, rows, cols, run.output<T>(0));
+      SpreadInSteps(run.input<float>(0), grads, image, rows, cols, run.output<T>(0));
       return absl::OkStatus();
     });
   });

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "kernels/image/resize_simd.h"
 #include "kernels/image/resize_taps.h"
 #include "kernels/interface/late_kernel.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
@@ -130,26 +132,38 @@ std::vector<Span> Transposed(const std::vector<Span>& spans, int64_t in) {
 // `shape` is the shape of `image`; rows and then columns are resampled as in `rows` and `cols`.
 template <typename T>
 void Resample(const T* image, const Shape& shape, const std::vector<Span>& rows,
-              const std::vector<Span>& cols, float* out) {
+              const std::vector<Span>& cols, int threads, float* out) {
   const int64_t c = shape.dim(3), width = shape.dim(2) * c;
-  std::vector<float> line(static_cast<size_t>(width));
-  for (int64_t n = 0; n < shape.dim(0); ++n, image += shape.dim(1) * width) {
-    for (const Span& r : rows) {
-      std::fill(line.begin(), line.end(), 0.0f);
-      const T* from = image + r.start * width;
-      for (float w : r.weights) {
-        for (float& v : line) v += w * static_cast<float>(ToCompute(*from++));
-      }
-      for (const Span& k : cols) {
-        std::fill_n(out, c, 0.0f);
-        const float* pixel = line.data() + k.start * c;
-        for (float w : k.weights) {
-          for (int64_t i = 0; i < c; ++i) out[i] += w * *pixel++;
-        }
-        out += c;
-      }
+  const auto height = static_cast<int64_t>(rows.size());
+  const int64_t out_width = static_cast<int64_t>(cols.size()) * c;
+  std::vector<int64_t> first = {0}, offsets;
+  std::vector<float> weights;
+  for (const Span& k : cols) {
+    for (size_t i = 0; i < k.weights.size(); ++i) {
+      offsets.push_back((k.start + static_cast<int64_t>(i)) * c);
     }
+    weights.insert(weights.end(), k.weights.begin(), k.weights.end());
+    first.push_back(static_cast<int64_t>(offsets.size()));
   }
+  const ResizeRowTaps taps = {cols.size(), first.data(), offsets.data(), weights.data()};
+  const ResizeLoops loops = FindResizeLoops();
+  const double ns = 0.5 * static_cast<double>(width + out_width) * 8;
+  ParallelFor(threads, shape.dim(0) * height, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
+    std::vector<float> row(static_cast<size_t>(width) + kResizePadding);
+    std::vector<float> resized(static_cast<size_t>(out_width) + kResizePadding);
+    for (int64_t i = begin; i < end; ++i) {
+      const Span& r = rows[static_cast<size_t>(i % height)];
+      const T* from = image + (i / height * shape.dim(1) + r.start) * width;
+      float* const line = row.data();
+      std::fill_n(line, width, 0.0f);
+      for (float w : r.weights) {
+        for (int64_t k = 0; k < width; ++k) line[k] += w * static_cast<float>(ToCompute(from[k]));
+        from += width;
+      }
+      loops.along(line, taps, static_cast<size_t>(c), resized.data());
+      std::copy_n(resized.data(), out_width, out + i * out_width);
+    }
+  });
 }
 
 }  // namespace
@@ -159,6 +173,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ScaleAndTranslate(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, ScaleAndTranslate, {1});
   p.InputNotRead(1);
   const bool antialias = p.attrs().Bool("antialias", true);
+  const int threads = p.services().threads;
   const Shape in = p.input_shape(0), out = p.output_shape(0);
   return DispatchType(ImageNumbers{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
@@ -167,7 +182,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ScaleAndTranslate(PrepareContext& p) {
                                                                    in.dim(1), scale[0], shift[0]));
       TENON_ASSIGN_OR_RETURN(const std::vector<Span> cols, SpansOf(sampler, antialias, out.dim(2),
                                                                    in.dim(2), scale[1], shift[1]));
-      Resample(run.input<T>(0), in, rows, cols, run.output<float>(0));
+      Resample(run.input<T>(0), in, rows, cols, threads, run.output<float>(0));
       return absl::OkStatus();
     });
   });
@@ -176,6 +191,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ScaleAndTranslate(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> ScaleAndTranslateGrad(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Sampler sampler, SamplerOf(p.attrs()));
   const bool antialias = p.attrs().Bool("antialias", true);
+  const int threads = p.services().threads;
   const Shape grads = p.input_shape(0), image = p.output_shape(0);
   p.InputNotRead(1);
   return MakeKernel([=](RunContext& run) -> absl::Status {
@@ -185,7 +201,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ScaleAndTranslateGrad(PrepareContext& p)
     TENON_ASSIGN_OR_RETURN(const std::vector<Span> cols, SpansOf(sampler, antialias, grads.dim(2),
                                                                  image.dim(2), scale[1], shift[1]));
     Resample(run.input<float>(0), grads, Transposed(rows, image.dim(1)),
-             Transposed(cols, image.dim(2)), run.output<float>(0));
+             Transposed(cols, image.dim(2)), threads, run.output<float>(0));
     return absl::OkStatus();
   });
 }

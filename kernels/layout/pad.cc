@@ -138,25 +138,23 @@ struct MirroredRows {
       for (int64_t b = before + middle; b < n; ++b) copy(b, block);
     }
   }
-};
 
-// Calls f(offset of the source) for every padded element, in row-major order. There must be at
-// least one.
-template <typename F>
-void ForEachMirrored(const std::vector<std::vector<int64_t>>& sources, F&& f) {
-  std::vector<size_t> index(sources.size() - 1, 0);
-  for (;;) {
-    int64_t base = 0;
-    for (size_t d = 0; d < index.size(); ++d) base += sources[d][index[d]];
-    for (int64_t from : sources.back()) f(base + from);
-    size_t d = index.size();
-    for (; d > 0; --d) {
-      if (++index[d - 1] < sources[d - 1].size()) break;
-      index[d - 1] = 0;
+  // The gradient: adds every element of the mirrored tensor to the one that it is a copy of.
+  template <typename T, typename S>
+  void Fold(const T* grad, S* sums) const {
+    const int64_t n = static_cast<int64_t>(blocks.size());
+    for (int64_t row = 0; row < rows; ++row) {
+      S* const to = sums + Source(row);
+      const auto add = [&](int64_t at, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) to[at + i] = WrapAdd(to[at + i], ToCompute(grad[i]));
+        grad += count;
+      };
+      for (int64_t b = 0; b < before; ++b) add(blocks[static_cast<size_t>(b)], block);
+      add(0, middle * block);
+      for (int64_t b = before + middle; b < n; ++b) add(blocks[static_cast<size_t>(b)], block);
     }
-    if (d == 0) return;
   }
-}
+};
 
 }  // namespace
 
@@ -238,21 +236,20 @@ absl::StatusOr<std::unique_ptr<Kernel>> MirrorPadGradKernel(PrepareContext& p) {
   const Shape& in = p.input_shape(0);
   const Shape& out = p.output_shape(0);
   TENON_ASSIGN_OR_RETURN(const std::vector<Padding> pads, ReadPaddings(*value, in.rank()));
-  const auto sources = MirrorSources(out, in, pads, skip);
-  const int64_t n = out.num_elements(), padded = in.num_elements();
+  const int64_t n = out.num_elements();
+  const bool empty = in.num_elements() == 0;
   return DispatchType(Numbers{}, p.input_dtype(0), [&]<typename T>() {
     using C = ComputeType<T>;
-    return MakeKernel([=](RunContext& run) {
-      std::vector<C> sums(static_cast<size_t>(n), C(0));
-      const T* grad = run.input<T>(0);
-      if (padded > 0) {
-        ForEachMirrored(sources, [&](int64_t to) {
-          C& sum = sums[static_cast<size_t>(to)];
-          sum = WrapAdd(sum, ToCompute(*grad++));
-        });
+    return MakeKernel([=, mirrored = MirroredRows(out, in, pads, skip)](RunContext& run) {
+      T* const to = run.output<T>(0);
+      if constexpr (std::is_same_v<T, C>) {
+        std::fill_n(to, n, C(0));
+        if (!empty) mirrored.Fold(run.input<T>(0), to);
+      } else {
+        std::vector<C> sums(static_cast<size_t>(n), C(0));
+        if (!empty) mirrored.Fold(run.input<T>(0), sums.data());
+        std::transform(sums.begin(), sums.end(), to, [](const C& v) { return static_cast<T>(v); });
       }
-      std::transform(sums.begin(), sums.end(), run.output<T>(0),
-                     [](const C& v) { return static_cast<T>(v); });
       return absl::OkStatus();
     });
   });

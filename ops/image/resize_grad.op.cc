@@ -61,6 +61,7 @@ const OpRegistration resize_bicubic_grad({
     .types = "T: float double",
     .shape = LikeImageShape,
     .reference = ResizeBicubicGrad,
+    .error_bound = ErrorBound::kImagePositions,
 });
 
 }  // namespace
