@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
@@ -30,40 +31,57 @@ T Lowest() {
   }
 }
 
+// A part of the images and of their channels.
+struct DilationPart {
+  int64_t first_image, end_image, first_channel, end_channel;
+};
+
 // Calls f(output element, input element, filter element, sum) for the first largest sum of each
-// window.
+// window. Where all of a window is in the padding, the elements are -1.
 template <typename T, typename F>
-void ForEachLargest(const DilationGeometry& g, const T* in, const T* filter, F&& f) {
+void ForEachLargest(const DilationGeometry& g, const DilationPart& part, const T* in,
+                    const T* filter, F&& f) {
+  const int64_t channels = part.end_channel - part.first_channel;
+  if (channels <= 0) return;
   const auto& [rows, cols] = g.axes;
-  int64_t out = 0;
-  for (int64_t b = 0; b < g.batch; ++b) {
-    for (int64_t y = 0; y < rows.out; ++y) {
-      for (int64_t x = 0; x < cols.out; ++x) {
-        for (int64_t c = 0; c < g.channels; ++c, ++out) {
-          T best = Lowest<T>();
-          int64_t from = -1, tap = -1;
-          for (int64_t i = 0; i < rows.filter; ++i) {
-            const int64_t h = rows.at(y, i);
-            if (h < 0 || h >= rows.in) continue;
-            for (int64_t j = 0; j < cols.filter; ++j) {
-              const int64_t w = cols.at(x, j);
-              if (w < 0 || w >= cols.in) continue;
-              const int64_t at = ((b * rows.in + h) * cols.in + w) * g.channels + c;
-              const int64_t k = (i * cols.filter + j) * g.channels + c;
-              const T sum = WrapAdd(in[at], filter[k]);
-              if (from < 0) {
-                from = at;
-                tap = k;
-              }
-              if (sum > best) {
-                best = sum;
-                from = at;
-                tap = k;
-              }
-            }
-          }
-          f(out, from, tap, best);
+  std::vector<T> largest(static_cast<size_t>(channels));
+  std::vector<int32_t> largest_taps(static_cast<size_t>(channels));
+  std::vector<int64_t> sources(static_cast<size_t>(rows.filter * cols.filter));  // of the taps
+  T* const __restrict best = largest.data();
+  int32_t* const __restrict taps = largest_taps.data();
+  const int64_t windows = rows.out * cols.out;
+  for (int64_t w = part.first_image * windows; w < part.end_image * windows; ++w) {
+    const int64_t image = w / windows, y = w % windows / cols.out, x = w % cols.out;
+    bool any = false;
+    std::fill_n(best, channels, Lowest<T>());
+    for (int64_t i = 0; i < rows.filter; ++i) {
+      const int64_t row = rows.at(y, i);
+      if (row < 0 || row >= rows.in) continue;
+      for (int64_t j = 0; j < cols.filter; ++j) {
+        const int64_t column = cols.at(x, j);
+        if (column < 0 || column >= cols.in) continue;
+        const auto tap = static_cast<int32_t>(i * cols.filter + j);
+        const int64_t from = ((image * rows.in + row) * cols.in + column) * g.channels;
+        sources[static_cast<size_t>(tap)] = from;
+        if (!any) std::fill_n(taps, channels, tap);
+        any = true;
+        const T* const pixel = in + from + part.first_channel;
+        const T* const weights = filter + tap * g.channels + part.first_channel;
+        for (int64_t c = 0; c < channels; ++c) {
+          const T sum = WrapAdd(pixel[c], weights[c]), before = best[c];
+          const int32_t larger = -static_cast<int32_t>(sum > before);  // a mask: no branch
+          best[c] = sum > before ? sum : before;
+          taps[c] = (larger & tap) | (~larger & taps[c]);
         }
+      }
+    }
+    for (int64_t c = 0; c < channels; ++c) {
+      const int64_t channel = part.first_channel + c, out = w * g.channels + channel;
+      if (any) {
+        f(out, sources[static_cast<size_t>(taps[c])] + channel, taps[c] * g.channels + channel,
+          best[c]);
+      } else {
+        f(out, -1, -1, best[c]);
       }
     }
   }
@@ -94,6 +112,9 @@ absl::StatusOr<DilationGeometry> DilationGeometryOf(const AttrReader& attrs, con
     if (a.filter == 0 || a.filter > INT32_MAX || a.in > INT32_MAX) {
       return InvalidArgument("a filter of ", a.filter, " for an image of ", a.in);
     }
+    if (d > 0 && g.axes[0].filter > INT32_MAX / a.filter) {
+      return InvalidArgument("a filter of ", g.axes[0].filter, "x", a.filter);
+    }
     const int64_t reach = (a.filter - 1) * a.rate + 1;
     if (padding == "SAME") {
       a.out = (a.in + a.stride - 1) / a.stride;
@@ -111,19 +132,33 @@ absl::StatusOr<std::unique_ptr<Kernel>> Dilation(PrepareContext& p, DilationResu
   TENON_ASSIGN_OR_RETURN(const DilationGeometry g,
                          DilationGeometryOf(p.attrs(), p.input_shape(0), p.input_shape(1)));
   const int64_t elements = p.output_shape(0).num_elements();
+  const auto& [rows, cols] = g.axes;
+  const double sums = static_cast<double>(rows.out * cols.out * rows.filter * cols.filter);
+  // All images add to a filter's gradient. Channels have nothing to do with each other.
+  const int threads = p.services().threads;
+  const bool by_image = result != DilationResult::kFilter && g.batch >= threads;
+  const int64_t n = by_image ? g.batch : g.channels;
+  constexpr int64_t kLeastChannels = 16;
+  const int64_t grain =
+      by_image ? ParallelGrain(sums * static_cast<double>(g.channels))
+               : std::max(ParallelGrain(sums * static_cast<double>(g.batch)), kLeastChannels);
   return DispatchType(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([=](RunContext& run) {
       T* to = run.output<T>(0);
       if (result != DilationResult::kOutput) std::fill_n(to, elements, T(0));
-      ForEachLargest(g, run.input<T>(0), run.input<T>(1),
-                     [&](int64_t out, int64_t from, int64_t tap, T best) {
-                       if (result == DilationResult::kOutput) {
-                         to[out] = best;
-                       } else if (from >= 0) {
-                         T& grad = to[result == DilationResult::kInput ? from : tap];
-                         grad = WrapAdd(grad, run.input<T>(2)[out]);
-                       }
-                     });
+      const auto add = [&](int64_t out, int64_t from, int64_t tap, T best) {
+        if (result == DilationResult::kOutput) {
+          to[out] = best;
+        } else if (from >= 0) {
+          T& grad = to[result == DilationResult::kInput ? from : tap];
+          grad = WrapAdd(grad, run.input<T>(2)[out]);
+        }
+      };
+      ParallelFor(threads, n, grain, [&](int64_t begin, int64_t end) {
+        const DilationPart part = by_image ? DilationPart{begin, end, 0, g.channels}
+                                           : DilationPart{0, g.batch, begin, end};
+        ForEachLargest(g, part, run.input<T>(0), run.input<T>(1), add);
+      });
       return absl::OkStatus();
     });
   });

@@ -105,7 +105,7 @@ struct Images {
   }
 };
 
-// Runs pool(taps, x, y) for each channel of each window: x and y point to the channel.
+// Runs pool(taps, x, channels, y) for each window: y has the window's channels.
 template <typename T, typename Pool>
 absl::StatusOr<std::unique_ptr<Kernel>> MakeForward(PrepareContext& p, Pool pool) {
   const Images m = Images::Of(p.attrs(), p.input_shape(0), p.output_shape(0));
@@ -126,10 +126,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeForward(PrepareContext& p, Pool pool
       for (int64_t i = begin; i < end; ++i) {
         m.ForWindows(i / m.out[0], i % m.out[0], rows, columns,
                      [&](int64_t to, const std::vector<int64_t>& from) {
-                       for (int64_t c = 0; c < m.channels; ++c) {
-                         r.output<T>(0)[to * m.channels + c] =
-                             pool(from, r.input<T>(0) + c, m.channels);
-                       }
+                       pool(from, r.input<T>(0), m.channels, r.output<T>(0) + to * m.channels);
                      });
       }
     });
@@ -159,10 +156,23 @@ T Largest(const std::vector<int64_t>& window, const T* x, int64_t channels) {
 }
 
 template <typename T>
-T Mean(const std::vector<int64_t>& window, const T* x, int64_t channels) {
-  T sum = 0;
-  for (int64_t i : window) sum = WrapAdd(sum, x[i * channels]);
-  return sum / static_cast<T>(window.size());
+void LargestOf(const std::vector<int64_t>& window, const T* x, int64_t channels, T* __restrict y) {
+  std::fill_n(y, channels, std::numeric_limits<T>::lowest());
+  for (int64_t i : window) {
+    const T* const pixel = x + i * channels;
+    for (int64_t c = 0; c < channels; ++c) y[c] = pixel[c] > y[c] ? pixel[c] : y[c];
+  }
+}
+
+template <typename T>
+void MeanOf(const std::vector<int64_t>& window, const T* x, int64_t channels, T* __restrict y) {
+  std::fill_n(y, channels, T(0));
+  for (int64_t i : window) {
+    const T* const pixel = x + i * channels;
+    for (int64_t c = 0; c < channels; ++c) y[c] = WrapAdd(y[c], pixel[c]);
+  }
+  const T size = static_cast<T>(window.size());
+  for (int64_t c = 0; c < channels; ++c) y[c] /= size;
 }
 
 // Where the double is beyond the integers, the nearest one.
@@ -209,12 +219,12 @@ absl::StatusOr<std::vector<int64_t>> FractionalPoolSizes(const AttrReader& attrs
 
 absl::StatusOr<std::unique_ptr<Kernel>> FractionalMaxPool(PrepareContext& p) {
   return DispatchType(FractionalTypes{}, p.input_dtype(0),
-                      [&]<typename T>() { return MakeForward<T>(p, Largest<T>); });
+                      [&]<typename T>() { return MakeForward<T>(p, LargestOf<T>); });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> FractionalAvgPool(PrepareContext& p) {
   return DispatchType(FractionalTypes{}, p.input_dtype(0),
-                      [&]<typename T>() { return MakeForward<T>(p, Mean<T>); });
+                      [&]<typename T>() { return MakeForward<T>(p, MeanOf<T>); });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> FractionalMaxPoolGrad(PrepareContext& p) {
