@@ -10,14 +10,15 @@ namespace {
 
 // (S + S^T) / 2 with S = L^-T P L^-1, where P is the lower triangle of L^T grad with its diagonal
 // halved.
-Matrix<double> SymmetricGrad(const Matrix<double>& l, const Matrix<double>& given) {
-  const auto lower = l.triangularView<Eigen::Lower>();
-  const Matrix<double> grad = given.triangularView<Eigen::Lower>();
-  const Matrix<double> product = lower.transpose() * grad;
-  Matrix<double> s = product.triangularView<Eigen::Lower>();
+template <typename S>
+Matrix<S> SymmetricGrad(const Matrix<S>& l, const Matrix<S>& given) {
+  const auto lower = l.template triangularView<Eigen::Lower>();
+  const Matrix<S> grad = given.template triangularView<Eigen::Lower>();
+  const Matrix<S> product = lower.transpose() * grad;
+  Matrix<S> s = product.template triangularView<Eigen::Lower>();
   s.diagonal() /= 2;
   lower.transpose().solveInPlace(s);
-  lower.solveInPlace<Eigen::OnTheRight>(s);
+  lower.template solveInPlace<Eigen::OnTheRight>(s);
   return (s + s.transpose()) / 2;
 }
 
@@ -48,14 +49,16 @@ absl::StatusOr<std::unique_ptr<Kernel>> Cholesky(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> CholeskyGrad(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
   const DType dtype = p.input_dtype(0);
-  return MakeKernel([=](RunContext& run) {
-    if (batch.size() == 0) return absl::OkStatus();
-    for (int64_t b = 0; b < batch.count; ++b) {
-      StoreMatrix(SymmetricGrad(LoadMatrix<double>(dtype, run.input(0), batch, b),
-                                LoadMatrix<double>(dtype, run.input(1), batch, b)),
-                  dtype, run.output(0), b);
-    }
-    return absl::OkStatus();
+  return DispatchType(TypeList<float, double>{}, MatrixDType(dtype), [&]<typename S>() {
+    return MakeKernel([=](RunContext& run) {
+      if (batch.size() == 0) return absl::OkStatus();
+      for (int64_t b = 0; b < batch.count; ++b) {
+        const Matrix<S> l = LoadMatrix<S>(dtype, run.input(0), batch, b);
+        const Matrix<S> grad = LoadMatrix<S>(dtype, run.input(1), batch, b);
+        StoreMatrix(SymmetricGrad(l, grad), dtype, run.output(0), b);
+      }
+      return absl::OkStatus();
+    });
   });
 }
 

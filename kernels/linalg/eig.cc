@@ -11,7 +11,7 @@ namespace {
 // Real matrices have a separate solver, which returns conjugate pairs with the positive one first.
 template <typename S>
 using Solver = std::conditional_t<kIsComplex<S>, Eigen::ComplexEigenSolver<Matrix<S>>,
-                                  Eigen::EigenSolver<Matrix<S>>>;
+                                  Eigen::EigenSolver<Eigen::MatrixX<S>>>;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Eig(PrepareContext& p) {
   if (out != expected) {
     return InvalidArgument("Tout must be ", Name(expected), ", but is ", Name(out));
   }
-  return DispatchType(WideScalars{}, WideDType(dtype), [&]<typename S>() {
+  return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       if (in.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < in.count; ++b) {
@@ -32,9 +32,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> Eig(PrepareContext& p) {
         if (eig.info() != Eigen::Success) {
           return InvalidArgument("the eigenvalues of matrix ", b, " cannot be found");
         }
-        StoreElements(eig.eigenvalues().data(), in.rows, out, run.output(0), b * in.rows);
+        const Eigen::VectorX<complex128> values = eig.eigenvalues().template cast<complex128>();
+        StoreElements(values.data(), in.rows, out, run.output(0), b * in.rows);
         if (vectors) {
-          StoreMatrix(Matrix<complex128>(eig.eigenvectors()), out, run.output(1), b);
+          const Matrix<complex128> columns = eig.eigenvectors().template cast<complex128>();
+          StoreMatrix(columns, out, run.output(1), b);
         }
       }
       return absl::OkStatus();

@@ -2,8 +2,9 @@
 
 namespace Eigen {
 
-template RealSchur<tenon::Matrix<double>>& RealSchur<tenon::Matrix<double>>::compute(
-    const EigenBase<tenon::Matrix<double>>&, bool);
+template RealSchur<MatrixXf>& RealSchur<MatrixXf>::compute(const EigenBase<MatrixXf>&, bool);
+
+template RealSchur<MatrixXd>& RealSchur<MatrixXd>::compute(const EigenBase<MatrixXd>&, bool);
 
 template ComplexSchur<tenon::Matrix<tenon::complex128>>&
 ComplexSchur<tenon::Matrix<tenon::complex128>>::compute(

@@ -10,8 +10,9 @@
 
 namespace Eigen {
 
-extern template RealSchur<tenon::Matrix<double>>& RealSchur<tenon::Matrix<double>>::compute(
-    const EigenBase<tenon::Matrix<double>>&, bool);
+extern template RealSchur<MatrixXf>& RealSchur<MatrixXf>::compute(const EigenBase<MatrixXf>&, bool);
+
+extern template RealSchur<MatrixXd>& RealSchur<MatrixXd>::compute(const EigenBase<MatrixXd>&, bool);
 
 extern template ComplexSchur<tenon::Matrix<tenon::complex128>>&
 ComplexSchur<tenon::Matrix<tenon::complex128>>::compute(

@@ -13,7 +13,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Svd(PrepareContext& p, SvdForm form) {
   const bool vectors = form.vectors, full = form.full;
   const int64_t u_cols = full ? in.rows : values, v_cols = full ? in.cols : values;
   const DType dtype = p.input_dtype(0);
-  return DispatchType(WideScalars{}, WideDType(dtype), [&]<typename S>() {
+  return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
     using M = Matrix<S>;
     return MakeKernel([=](RunContext& run) {
       unsigned options = 0;
@@ -24,8 +24,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Svd(PrepareContext& p, SvdForm form) {
       for (int64_t b = 0; b < in.count; ++b) {
         M u = M::Identity(in.rows, u_cols), v = M::Identity(in.cols, v_cols);
         if (in.size() > 0) {
-          const Eigen::JacobiSVD<Eigen::MatrixX<S>> svd(LoadMatrix<S>(dtype, run.input(0), in, b),
-                                                        options);
+          const Eigen::BDCSVD<Eigen::MatrixX<S>> svd(LoadMatrix<S>(dtype, run.input(0), in, b),
+                                                     options);
           const bool finite = svd.info() == Eigen::Success;
           const S nan = std::numeric_limits<typename Eigen::NumTraits<S>::Real>::quiet_NaN();
           Eigen::VectorX<S> s = Eigen::VectorX<S>::Constant(values, nan);

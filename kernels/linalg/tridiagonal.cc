@@ -155,12 +155,20 @@ absl::StatusOr<std::unique_ptr<Kernel>> TridiagonalMatMul(PrepareContext& p) {
       const int64_t n = rhs.rows, cols = rhs.cols;
       for (int64_t row = 0; row < rhs.count * n; ++row) {
         const int64_t i = row % n;
-        const T* x = run.input<T>(3) + row * cols;
-        T* y = run.output<T>(0) + row * cols;
+        const T* const x = run.input<T>(3) + row * cols;
+        T* const __restrict y = run.output<T>(0) + row * cols;
+        const T above = run.input<T>(0)[row], main = run.input<T>(1)[row];
+        const T below = run.input<T>(2)[row];
+        if (i > 0 && i + 1 < n) {
+          for (int64_t c = 0; c < cols; ++c) {
+            y[c] = main * x[c] + above * x[c + cols] + below * x[c - cols];
+          }
+          continue;
+        }
         for (int64_t c = 0; c < cols; ++c) {
-          y[c] = run.input<T>(1)[row] * x[c];
-          if (i + 1 < n) y[c] += run.input<T>(0)[row] * x[c + cols];
-          if (i > 0) y[c] += run.input<T>(2)[row] * x[c - cols];
+          y[c] = main * x[c];
+          if (i + 1 < n) y[c] += above * x[c + cols];
+          if (i > 0) y[c] += below * x[c - cols];
         }
       }
       return absl::OkStatus();
