@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "env/status.h"
+#include "kernels/interface/parallel.h"
 
 namespace tenon {
 namespace {
@@ -36,17 +37,19 @@ absl::StatusOr<std::unique_ptr<Kernel>> SpectrogramKernel(PrepareContext& p) {
     hann[i] = 0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) /
                                    static_cast<double>(w.size));
   }
+  const int threads = p.services().threads;
+  const int64_t grain = ParallelGrain(6 * static_cast<double>(w.transform));
   return MakeKernel([=](RunContext& run) {
-    const float* in = run.input<float>(0);
-    float* out = run.output<float>(0);
-    Eigen::FFT<double> fft;
-    std::vector<double> padded(static_cast<size_t>(w.transform), 0);
-    std::vector<std::complex<double>> spectrum;
-    for (int64_t c = 0; c < channels; ++c) {
-      for (int64_t s = 0; s < slices; ++s) {
+    const auto transform = [&](int64_t begin, int64_t end) {
+      float* out = run.output<float>(0) + begin * w.frequencies();
+      Eigen::FFT<double> fft;
+      std::vector<double> padded(static_cast<size_t>(w.transform), 0);
+      std::vector<std::complex<double>> spectrum;
+      for (int64_t window = begin; window < end; ++window) {
+        const float* const in =
+            run.input<float>(0) + window % slices * w.stride * channels + window / slices;
         for (size_t i = 0; i < hann.size(); ++i) {
-          const int64_t sample = s * w.stride + static_cast<int64_t>(i);
-          padded[i] = static_cast<double>(in[sample * channels + c]) * hann[i];
+          padded[i] = static_cast<double>(in[static_cast<int64_t>(i) * channels]) * hann[i];
         }
         fft.fwd(spectrum, padded);
         for (int64_t k = 0; k < w.frequencies(); ++k) {
@@ -54,7 +57,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> SpectrogramKernel(PrepareContext& p) {
           *out++ = squared ? power : std::sqrt(power);
         }
       }
-    }
+    };
+    ParallelFor(threads, channels * slices, grain, transform);
     return absl::OkStatus();
   });
 }

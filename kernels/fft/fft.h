@@ -1,6 +1,5 @@
 // Discrete Fourier transforms over some dimensions of a tensor, mostly the last. The reference
-// kernels compute in double precision; the vector kernels have float and complex64, and lengths
-// without large prime factors.
+// kernels compute in double precision; the vector kernels in the input's.
 #ifndef TENON_KERNELS_FFT_FFT_H_
 #define TENON_KERNELS_FFT_FFT_H_
 
@@ -43,7 +42,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> RealFftOver(PrepareContext& p, const std
 absl::StatusOr<std::unique_ptr<Kernel>> InverseRealFftOver(PrepareContext& p,
                                                            const std::vector<int>& axes);
 
-// The same as vector code in float.
+// The same as vector code, unless there are no elements, or very long lines.
 absl::StatusOr<std::unique_ptr<Kernel>> FftVector(PrepareContext& p, int dims,
                                                   FftDirection direction);
 absl::StatusOr<std::unique_ptr<Kernel>> RealFftVector(PrepareContext& p, int dims);

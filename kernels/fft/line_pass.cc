@@ -18,7 +18,8 @@ constexpr int64_t kMostPointsOfOneLine = 1 << 13;
 
 }  // namespace
 
-int64_t LinePass::Side::Offset(const std::vector<int64_t>& counts, int64_t line) const {
+template <typename T>
+int64_t LinePass<T>::Side::Offset(const std::vector<int64_t>& counts, int64_t line) const {
   int64_t offset = 0;
   for (size_t d = counts.size(); d-- > 0;) {
     offset += line % counts[d] * strides[d];
@@ -27,15 +28,16 @@ int64_t LinePass::Side::Offset(const std::vector<int64_t>& counts, int64_t line)
   return offset;
 }
 
-absl::StatusOr<LinePass> LinePass::Make(Form form, int64_t n, int axis, const Shape& input,
-                                        const Shape& output, int threads) {
+template <typename T>
+absl::StatusOr<LinePass<T>> LinePass<T>::Make(LineForm form, int64_t n, int axis,
+                                              const Shape& input, const Shape& output,
+                                              int threads) {
   LinePass pass;
   pass.form_ = form;
   pass.n_ = n;
-  const bool real = form == Form::kReal || form == Form::kRealInverse;
+  const bool real = form == LineForm::kReal || form == LineForm::kRealInverse;
   pass.halved_ = real && n % 2 == 0;
   const int64_t points = pass.halved_ ? n / 2 : n;
-  if (!HasFftStages(points)) return Unimplemented("the length has a prime factor above 13");
   for (int d = 0; d < output.rank(); ++d) {
     const int64_t from = Product(input, d + 1, input.rank());
     const int64_t to = Product(output, d + 1, output.rank());
@@ -50,36 +52,42 @@ absl::StatusOr<LinePass> LinePass::Make(Form form, int64_t n, int axis, const Sh
     pass.out_.strides.push_back(to);
     pass.num_lines_ *= output.dim(d);
   }
-  const bool reads_half = form == Form::kRealInverse;
+  const bool reads_half = form == LineForm::kRealInverse;
   if (input.dim(axis) < (reads_half ? n / 2 + 1 : n)) return Unimplemented("the input is padded");
-  pass.lines_ = FindFftLines();
+  if (points < 1) return Unimplemented("there are no points");
+  pass.lines_ = FindFftLines<T>();
   const auto lanes = static_cast<int64_t>(pass.lines_.lanes);
   if (points > kMostPoints || (points > kMostPointsOfOneLine && 8 * pass.num_lines_ < lanes)) {
     return Unimplemented("the lines are too long for their number");
   }
-  pass.tables_ = MakeFftTables(points, pass.halved_);
+  pass.tables_ = MakeFftTables<T>(points, pass.halved_);
+  if (pass.tables_.stages.empty() && points > 1) pass.chirp_ = MakeFftChirp<T>(points);
   pass.threads_ = threads;
-  const double length = static_cast<double>(points);
+  const double length = static_cast<double>(
+      std::max<int64_t>(points, 2 * static_cast<int64_t>(pass.chirp_.padded.points)));
   pass.grain_ = ParallelGrain(length * (std::log2(length + 1) * 0.6 + 6));
   return pass;
 }
 
-int64_t LinePass::ScratchFloats() const {
+template <typename T>
+int64_t LinePass<T>::ScratchNumbers() const {
   const auto lanes = static_cast<int64_t>(lines_.lanes);
   const int64_t groups = (num_lines_ + lanes - 1) / lanes;
   return ParallelRanges(threads_, groups, grain_) * 4 * lanes * Numbers();
 }
 
-void LinePass::Run(const float* in, float* out, float* scratch) const {
+template <typename T>
+void LinePass<T>::Run(const T* in, T* out, T* scratch) const {
   const auto lanes = static_cast<int64_t>(lines_.lanes);
   const int64_t groups = (num_lines_ + lanes - 1) / lanes, buffer = 2 * lanes * Numbers();
   ParallelForRanges(threads_, groups, grain_, [&](int range, int64_t begin, int64_t end) {
-    float* const x = scratch + range * 2 * buffer;
+    T* const x = scratch + range * 2 * buffer;
     for (int64_t g = begin; g < end; ++g) Group(g * lanes, in, out, x, x + buffer);
   });
 }
 
-void LinePass::Group(int64_t first, const float* in, float* out, float* x, float* y) const {
+template <typename T>
+void LinePass<T>::Group(int64_t first, const T* in, T* out, T* x, T* y) const {
   const auto lanes = static_cast<int64_t>(lines_.lanes);
   const int64_t count = std::min(lanes, num_lines_ - first);
   int64_t from[kMostLanes], to[kMostLanes];
@@ -93,44 +101,78 @@ void LinePass::Group(int64_t first, const float* in, float* out, float* x, float
     lines_.join_real(tables_, x, y);
     std::swap(x, y);
   }
-  float* result = lines_.transform(tables_, x, y);
+  T* result = Transform(x, y);
   if (FromReal() && halved_) {
-    float* const spectrum = result == x ? y : x;
+    T* const spectrum = result == x ? y : x;
     lines_.split_real(tables_, result, spectrum);
     result = spectrum;
   }
   Store(result, to, static_cast<size_t>(count), out);
 }
 
+template <typename T>
+T* LinePass<T>::Transform(T* x, T* y) const {
+  if (chirp_.chirp.empty()) return lines_.transform(tables_, x, y);
+  const size_t n = tables_.points, padded = chirp_.padded.points;
+  lines_.multiply(chirp_.chirp.data(), n, /*swap=*/false, x);
+  std::fill_n(x + 2 * n * lines_.lanes, 2 * (padded - n) * lines_.lanes, T(0));
+  T* result = lines_.transform(chirp_.padded, x, y);
+  lines_.multiply(chirp_.kernel.data(), padded, /*swap=*/true, result);
+  // The inverse, with real and imaginary parts swapped: a product of what is swapped with 1/w is
+  // the swapped product with w.
+  result = lines_.transform(chirp_.padded, result, result == x ? y : x);
+  lines_.multiply(chirp_.inverse.data(), n, /*swap=*/true, result);
+  return result;
+}
+
+template <typename T>
+bool LinePass<T>::Neighbors(const int64_t* offsets) const {
+  for (size_t l = 1; l < lines_.lanes; ++l) {
+    if (offsets[l] != offsets[l - 1] + 1) return false;
+  }
+  return true;
+}
+
 // An inverse transform is a forward one with real and imaginary parts swapped, before and after.
-void LinePass::Load(const float* in, const int64_t* offsets, float* x) const {
+template <typename T>
+void LinePass<T>::Load(const T* in, const int64_t* offsets, T* x) const {
   const size_t lanes = lines_.lanes;
+  const T* lines[kMostLanes];
+  for (size_t l = 0; l < lanes; ++l) lines[l] = in + (FromReal() ? 1 : 2) * offsets[l];
   if (FromReal()) {
+    if (halved_ && in_.step == 1) return lines_.load(lines, static_cast<size_t>(n_), 0, x);
     for (int64_t k = 0; k < n_; ++k) {
       // Even and odd elements of a halved signal are real and imaginary parts.
-      float* const to = x + static_cast<size_t>(halved_ ? k : 2 * k) * lanes;
-      for (size_t l = 0; l < lanes; ++l) to[l] = in[offsets[l] + k * in_.step];
-      if (!halved_) std::fill_n(to + lanes, lanes, 0.0f);
+      T* const to = x + static_cast<size_t>(halved_ ? k : 2 * k) * lanes;
+      for (size_t l = 0; l < lanes; ++l) to[l] = lines[l][k * in_.step];
+      if (!halved_) std::fill_n(to + lanes, lanes, T(0));
     }
     return;
   }
-  const bool swapped = form_ == Form::kInverse || (ToReal() && !halved_);
+  const bool swapped = form_ == LineForm::kInverse || (ToReal() && !halved_);
+  const size_t flip = swapped ? 1 : 0;
   const int64_t half = n_ / 2 + 1, numbers = ToReal() ? half : n_;
-  for (int64_t k = 0; k < numbers; ++k) {
-    float* const to = x + 2 * static_cast<size_t>(k) * lanes;
-    float* const re = swapped ? to + lanes : to;
-    float* const im = swapped ? to : to + lanes;
-    for (size_t l = 0; l < lanes; ++l) {
-      const float* const value = in + 2 * (offsets[l] + k * in_.step);
-      re[l] = value[0];
-      im[l] = value[1];
+  if (in_.step == 1) {
+    lines_.load(lines, static_cast<size_t>(2 * numbers), flip, x);
+  } else if (Neighbors(offsets)) {
+    lines_.load_neighbors(lines[0], static_cast<size_t>(in_.step), static_cast<size_t>(numbers),
+                          flip, x);
+  } else {
+    for (int64_t k = 0; k < numbers; ++k) {
+      T* const to = x + 2 * static_cast<size_t>(k) * lanes;
+      for (size_t l = 0; l < lanes; ++l) {
+        const T* const value = lines[l] + 2 * k * in_.step;
+        to[flip * lanes + l] = value[0];
+        to[(1 - flip) * lanes + l] = value[1];
+      }
     }
-    if (ToReal() && k == 0) std::fill_n(im, lanes, 0.0f);
   }
+  // The imaginary part of the first number does not count.
+  if (ToReal()) std::fill_n(x + (1 - flip) * lanes, lanes, T(0));
   // The other half of the spectrum of a real signal of odd length is its conjugate.
   for (int64_t k = numbers; ToReal() && !halved_ && k < n_; ++k) {
-    const float* const from = x + 2 * static_cast<size_t>(n_ - k) * lanes;
-    float* const to = x + 2 * static_cast<size_t>(k) * lanes;
+    const T* const from = x + 2 * static_cast<size_t>(n_ - k) * lanes;
+    T* const to = x + 2 * static_cast<size_t>(k) * lanes;
     for (size_t l = 0; l < lanes; ++l) {
       to[l] = -from[l];
       to[lanes + l] = from[lanes + l];
@@ -138,28 +180,44 @@ void LinePass::Load(const float* in, const int64_t* offsets, float* x) const {
   }
 }
 
-void LinePass::Store(const float* x, const int64_t* offsets, size_t lines, float* out) const {
+template <typename T>
+void LinePass<T>::Store(const T* x, const int64_t* offsets, size_t count, T* out) const {
   const size_t lanes = lines_.lanes;
-  const float scale = 1.0f / static_cast<float>(n_);
+  const T scale = form_ == LineForm::kInverse || ToReal() ? T(1) / static_cast<T>(n_) : T(1);
+  T* lines[kMostLanes];
+  for (size_t l = 0; l < lanes; ++l) lines[l] = out + (ToReal() ? 1 : 2) * offsets[l];
   if (ToReal()) {
+    if (halved_ && out_.step == 1) {
+      return lines_.store(x, static_cast<size_t>(n_), 1, scale, count, lines);
+    }
     for (int64_t k = 0; k < n_; ++k) {
       const size_t number = static_cast<size_t>(halved_ ? k / 2 : k);
       const bool odd = halved_ && k % 2 != 0;
-      const float* const from = x + (2 * number + (odd ? 0 : 1)) * lanes;
-      for (size_t l = 0; l < lines; ++l) out[offsets[l] + k * out_.step] = from[l] * scale;
+      const T* const from = x + (2 * number + (odd ? 0 : 1)) * lanes;
+      for (size_t l = 0; l < count; ++l) lines[l][k * out_.step] = from[l] * scale;
     }
     return;
   }
-  const bool swapped = form_ == Form::kInverse;
+  const size_t flip = form_ == LineForm::kInverse ? 1 : 0;
   const int64_t numbers = FromReal() ? n_ / 2 + 1 : n_;
+  if (out_.step == 1) {
+    return lines_.store(x, static_cast<size_t>(2 * numbers), flip, scale, count, lines);
+  }
+  if (count == lanes && Neighbors(offsets)) {
+    return lines_.store_neighbors(x, static_cast<size_t>(out_.step), static_cast<size_t>(numbers),
+                                  flip, scale, lines[0]);
+  }
   for (int64_t k = 0; k < numbers; ++k) {
-    const float* const from = x + 2 * static_cast<size_t>(k) * lanes;
-    for (size_t l = 0; l < lines; ++l) {
-      float* const value = out + 2 * (offsets[l] + k * out_.step);
-      value[0] = swapped ? from[lanes + l] * scale : from[l];
-      value[1] = swapped ? from[l] * scale : from[lanes + l];
+    const T* const from = x + 2 * static_cast<size_t>(k) * lanes;
+    for (size_t l = 0; l < count; ++l) {
+      T* const value = lines[l] + 2 * k * out_.step;
+      value[0] = from[flip * lanes + l] * scale;
+      value[1] = from[(1 - flip) * lanes + l] * scale;
     }
   }
 }
+
+template class LinePass<float>;
+template class LinePass<double>;
 
 }  // namespace tenon

@@ -1,8 +1,9 @@
-// A pass of transforms along one axis of a tensor of floats: all lines of the axis, in groups of
-// one line for each vector lane, in parallel.
+// A pass of transforms along one axis of a tensor of floats or doubles: all lines of the axis, in
+// groups of one line for each vector lane, in parallel.
 #ifndef TENON_KERNELS_FFT_LINE_PASS_H_
 #define TENON_KERNELS_FFT_LINE_PASS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -12,24 +13,25 @@
 
 namespace tenon {
 
+enum class LineForm {
+  kForward,      // complex to complex
+  kInverse,      // complex to complex, scaled by 1 / n
+  kReal,         // real signal to the first n / 2 + 1 values of its spectrum
+  kRealInverse,  // the inverse of kReal, scaled by 1 / n
+};
+
+template <typename T>
 class LinePass {
  public:
-  enum class Form {
-    kForward,      // complex to complex
-    kInverse,      // complex to complex, scaled by 1 / n
-    kReal,         // real signal to the first n / 2 + 1 values of its spectrum
-    kRealInverse,  // the inverse of kReal, scaled by 1 / n
-  };
-
   // Lines of n points along `axis` of the output. The input may be larger than what is read of it.
-  // Unimplemented if n has a large prime factor, or vector code would not pay.
-  static absl::StatusOr<LinePass> Make(Form form, int64_t n, int axis, const Shape& input,
+  // Unimplemented if vector code would not pay.
+  static absl::StatusOr<LinePass> Make(LineForm form, int64_t n, int axis, const Shape& input,
                                        const Shape& output, int threads);
 
-  int64_t ScratchFloats() const;
-  // Complex tensors are pairs of floats. A complex pass may work in place. `scratch` is aligned to
+  int64_t ScratchNumbers() const;
+  // Complex tensors are pairs of numbers. A complex pass may work in place. `scratch` is aligned to
   // a cache line.
-  void Run(const float* in, float* out, float* scratch) const;
+  void Run(const T* in, T* out, T* scratch) const;
 
  private:
   // A tensor's lines: the axis, and the other dimensions.
@@ -40,19 +42,27 @@ class LinePass {
   };
 
   LinePass() = default;
-  bool FromReal() const { return form_ == Form::kReal; }
-  bool ToReal() const { return form_ == Form::kRealInverse; }
-  // Numbers in a buffer: a half-length transform of a real signal has one more in its spectrum.
-  int64_t Numbers() const { return static_cast<int64_t>(tables_.points) + (halved_ ? 1 : 0); }
-  void Group(int64_t first, const float* in, float* out, float* x, float* y) const;
-  void Load(const float* in, const int64_t* offsets, float* x) const;
-  void Store(const float* x, const int64_t* offsets, size_t lines, float* out) const;
+  bool FromReal() const { return form_ == LineForm::kReal; }
+  bool ToReal() const { return form_ == LineForm::kRealInverse; }
+  // Complex numbers in a buffer: a half-length transform of a real signal has one more in its
+  // spectrum.
+  int64_t Numbers() const {
+    return static_cast<int64_t>(std::max(tables_.points + 1, chirp_.padded.points));
+  }
+  void Group(int64_t first, const T* in, T* out, T* x, T* y) const;
+  // Transforms x; uses y. Returns the one of them that has the result.
+  T* Transform(T* x, T* y) const;
+  void Load(const T* in, const int64_t* offsets, T* x) const;
+  void Store(const T* x, const int64_t* offsets, size_t lines, T* out) const;
+  // Whether the lines at all offsets follow one another.
+  bool Neighbors(const int64_t* offsets) const;
 
-  Form form_ = Form::kForward;
+  LineForm form_ = LineForm::kForward;
   int64_t n_ = 0;
   bool halved_ = false;  // a real signal of even length is a complex one of half the length
-  FftTables tables_;
-  FftLines lines_ = {};
+  FftTables<T> tables_;
+  FftChirp<T> chirp_;  // empty if the tables have stages
+  FftLines<T> lines_ = {};
   Side in_, out_;
   std::vector<int64_t> counts_;  // of lines, by other dimension
   int64_t num_lines_ = 1;

@@ -58,7 +58,7 @@ const OpRegistration fft_op({
     .reference = Fft<1, FftDirection::kForward>,
     .accelerated = FftVector<1, FftDirection::kForward>,
     .native = "_MklNativeFFT",
-    .native_types = "complex64",
+    .native_types = "complex64 complex128",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -72,7 +72,7 @@ const OpRegistration ifft_op({
     .reference = Fft<1, FftDirection::kInverse>,
     .accelerated = FftVector<1, FftDirection::kInverse>,
     .native = "_MklNativeIFFT",
-    .native_types = "complex64",
+    .native_types = "complex64 complex128",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -86,7 +86,7 @@ const OpRegistration fft2_d_op({
     .reference = Fft<2, FftDirection::kForward>,
     .accelerated = FftVector<2, FftDirection::kForward>,
     .native = "_MklNativeFFT2D",
-    .native_types = "complex64",
+    .native_types = "complex64 complex128",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -100,7 +100,7 @@ const OpRegistration ifft2_d_op({
     .reference = Fft<2, FftDirection::kInverse>,
     .accelerated = FftVector<2, FftDirection::kInverse>,
     .native = "_MklNativeIFFT2D",
-    .native_types = "complex64",
+    .native_types = "complex64 complex128",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -114,7 +114,7 @@ const OpRegistration fft3_d_op({
     .reference = Fft<3, FftDirection::kForward>,
     .accelerated = FftVector<3, FftDirection::kForward>,
     .native = "_MklNativeFFT3D",
-    .native_types = "complex64",
+    .native_types = "complex64 complex128",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -128,7 +128,7 @@ const OpRegistration ifft3_d_op({
     .reference = Fft<3, FftDirection::kInverse>,
     .accelerated = FftVector<3, FftDirection::kInverse>,
     .native = "_MklNativeIFFT3D",
-    .native_types = "complex64",
+    .native_types = "complex64 complex128",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -142,7 +142,7 @@ const OpRegistration rfft_op({
     .reference = RealFft<1>,
     .accelerated = RealFftVector<1>,
     .native = "_MklNativeRFFT",
-    .native_types = "float",
+    .native_types = "float double",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -156,7 +156,7 @@ const OpRegistration rfft2_d_op({
     .reference = RealFft<2>,
     .accelerated = RealFftVector<2>,
     .native = "_MklNativeRFFT2D",
-    .native_types = "float",
+    .native_types = "float double",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -170,7 +170,7 @@ const OpRegistration rfft3_d_op({
     .reference = RealFft<3>,
     .accelerated = RealFftVector<3>,
     .native = "_MklNativeRFFT3D",
-    .native_types = "float",
+    .native_types = "float double",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -184,7 +184,7 @@ const OpRegistration irfft_op({
     .reference = InverseRealFft<1>,
     .accelerated = InverseRealFftVector<1>,
     .native = "_MklNativeIRFFT",
-    .native_types = "float",
+    .native_types = "float double",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -198,7 +198,7 @@ const OpRegistration irfft2_d_op({
     .reference = InverseRealFft<2>,
     .accelerated = InverseRealFftVector<2>,
     .native = "_MklNativeIRFFT2D",
-    .native_types = "float",
+    .native_types = "float double",
     .error_bound = ErrorBound::kFourier,
 });
 
@@ -212,7 +212,7 @@ const OpRegistration irfft3_d_op({
     .reference = InverseRealFft<3>,
     .accelerated = InverseRealFftVector<3>,
     .native = "_MklNativeIRFFT3D",
-    .native_types = "float",
+    .native_types = "float double",
     .error_bound = ErrorBound::kFourier,
 });
 

@@ -37,16 +37,17 @@ class FftTest : public TargetTest<FftCase> {
   // `op`: FFT, IFFT, RFFT or IRFFT.
   static absl::StatusOr<Tensor> Transformed(const std::string& op, bool native, const FftCase& c,
                                             const Tensor& x, int threads) {
+    const bool wide = x.dtype() == DType::kDouble || x.dtype() == DType::kComplex128;
     static const Flags& flags = *new Flags();
     Services services;
     services.flags = &flags;
     services.threads = threads;
     const std::string suffix = c.dims() == 1 ? "" : c.dims() == 2 ? "2D" : "3D";
     Node node = MakeNode((native ? "_MklNative" : "") + op + suffix);
-    node.attrs["Tcomplex"] = AttrValue(DType::kComplex64);
+    node.attrs["Tcomplex"] = AttrValue(wide ? DType::kComplex128 : DType::kComplex64);
     std::vector<Tensor> inputs = {x};
     if (op[0] == 'R' || op[1] == 'R') {
-      node.attrs["Treal"] = AttrValue(DType::kFloat);
+      node.attrs["Treal"] = AttrValue(wide ? DType::kDouble : DType::kFloat);
       std::vector<int32_t> lengths(c.lengths.begin(), c.lengths.end());
       inputs.push_back(Tensor::Vector<int32_t>(lengths));
     }
@@ -65,33 +66,53 @@ class FftTest : public TargetTest<FftCase> {
   }
 };
 
+// The same numbers in double precision.
+Tensor Widened(const Tensor& t) {
+  const bool complex = t.dtype() == DType::kComplex64;
+  Tensor out = *Tensor::Allocate(complex ? DType::kComplex128 : DType::kDouble, t.shape());
+  std::copy_n(static_cast<const float*>(t.raw()), t.num_elements() * (complex ? 2 : 1),
+              static_cast<double*>(out.raw()));
+  return out;
+}
+
 // The error of a transform grows with the logarithm of its length, relative to the root mean square
 // of the result.
+template <typename T>
 void ExpectNear(const Tensor& want, const Tensor& got, const std::string& what) {
   ASSERT_EQ(want.shape(), got.shape()) << what;
   ASSERT_EQ(want.dtype(), got.dtype()) << what;
-  const bool complex = want.dtype() == DType::kComplex64;
+  const bool complex = want.dtype() == DTypeTraits<std::complex<T>>::value;
   const int64_t n = want.num_elements() * (complex ? 2 : 1);
-  const auto* a = static_cast<const float*>(want.raw());
-  const auto* b = static_cast<const float*>(got.raw());
+  const auto* a = static_cast<const T*>(want.raw());
+  const auto* b = static_cast<const T*>(got.raw());
   double squares = 0;
   for (int64_t i = 0; i < n; ++i) squares += static_cast<double>(a[i]) * a[i];
   const double scale = std::sqrt(squares / static_cast<double>(std::max<int64_t>(n, 1)));
-  const double bound = 3e-7 * (4 + std::log2(static_cast<double>(n + 1))) * scale + 1e-12;
+  const double bound = (2.5 * std::numeric_limits<T>::epsilon()) *
+                           (4 + std::log2(static_cast<double>(n + 1))) * scale +
+                       1e-12 * std::numeric_limits<T>::epsilon();
   for (int64_t i = 0; i < n; ++i) ASSERT_NEAR(a[i], b[i], bound) << what << " element " << i;
 }
 
-TEST_P(FftTest, AgreesWithDouble) {
+TEST_P(FftTest, AgreesWithReference) {
   const FftCase& c = GetCase();
   const Tensor complex = Numbers(c.WithLengths(false), 1), half = Numbers(c.WithLengths(true), 2);
   const Tensor real = Uniform(c.WithLengths(false), 3, -1, 1);
   for (int threads : {1, 3}) {
     for (const char* op : {"FFT", "IFFT", "RFFT", "IRFFT"}) {
       const Tensor& x = op[0] == 'R' ? real : op[1] == 'R' ? half : complex;
-      const auto want = Transformed(op, false, c, x, 1), got = Transformed(op, true, c, x, threads);
-      ASSERT_TRUE(want.ok()) << want.status();
-      ASSERT_TRUE(got.ok()) << got.status();
-      ExpectNear(*want, *got, op);
+      for (const bool wide : {false, true}) {
+        const Tensor in = wide ? Widened(x) : x;
+        const auto want = Transformed(op, false, c, in, 1);
+        const auto got = Transformed(op, true, c, in, threads);
+        ASSERT_TRUE(want.ok()) << want.status();
+        ASSERT_TRUE(got.ok()) << got.status();
+        if (wide) {
+          ExpectNear<double>(*want, *got, op);
+        } else {
+          ExpectNear<float>(*want, *got, op);
+        }
+      }
     }
   }
 }
@@ -110,7 +131,13 @@ std::vector<FftCase> Cases() {
   cases.push_back({{3}, {16, 15}});
   cases.push_back({{}, {40, 33}});
   cases.push_back({{2}, {4, 5, 6}});
-  cases.push_back({{1}, {7, 17, 4}});  // 17 is left to the reference kernel
+  // Large prime factors, which take another algorithm.
+  for (int64_t n : {34, 37, 61, 97, 254, 997, 1994}) cases.push_back({{n % 5 + 7}, {n}});
+  cases.push_back({{1}, {7, 17, 4}});
+  cases.push_back({{}, {34, 19}});
+  // Neighboring lines of a whole vector.
+  cases.push_back({{2}, {6, 48}});
+  cases.push_back({{}, {5, 17, 32}});
   return cases;
 }
 
