@@ -5,7 +5,8 @@
 
 namespace tenon {
 
-// What multiplies matrices: Eigen, or our own vector code, which is for doubles.
+// What multiplies matrices: Eigen, or our own vector code, which is for doubles and complex
+// numbers.
 enum class ProductCode : uint8_t { kEigen, kVectors };
 
 }  // namespace tenon

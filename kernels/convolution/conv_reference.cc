@@ -10,7 +10,7 @@
 #include "kernels/convolution/image_positions.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
-#include "kernels/matmul/double_product.h"
+#include "kernels/matmul/dense_product.h"
 
 namespace tenon {
 namespace {
@@ -90,8 +90,8 @@ class ConvReference {
   void Multiply(const Matrix<C>& unfolded, const C* filter, Matrix<C>& product) const {
     if constexpr (std::is_same_v<C, double>) {
       if (vectors_) {
-        return MultiplyDoubles({1, product.rows(), product.cols(), unfolded.cols()},
-                               unfolded.data(), filter, product.data());
+        return MultiplyDense<double>({1, product.rows(), product.cols(), unfolded.cols()},
+                                     unfolded.data(), filter, product.data());
       }
     }
     const Eigen::Map<const Matrix<C>, 0, Eigen::OuterStride<>> columns(

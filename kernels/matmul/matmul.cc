@@ -187,12 +187,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductReferenceKernel(PrepareContext& p
 absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
                                                             LabeledProduct product,
                                                             FusedOps fused) {
-  if (p.output_dtype(0) == DType::kDouble && product.has_b) {
+  const DType dtype = p.output_dtype(0);
+  const bool complex = dtype == DType::kComplex64 || dtype == DType::kComplex128;
+  if ((dtype == DType::kDouble || complex) && product.has_b) {
     return std::make_unique<ProductKernel>(p, std::move(product), fused, ProductCode::kVectors);
   }
   auto kernel = ProductInPlace(p, product, fused);
   if (!absl::IsUnimplemented(kernel.status())) return kernel;
-  const auto type = ElementTypeOf(p.output_dtype(0));
+  const auto type = ElementTypeOf(dtype);
   if (!type.ok()) return kernel;
   auto rearranged = RearrangedProductKernel(p, product, fused, *type, &ProductInPlace);
   return absl::IsUnimplemented(rearranged.status()) ? std::move(kernel) : std::move(rearranged);

@@ -9,7 +9,7 @@
 #include "kernels/interface/float_to_int.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
-#include "kernels/matmul/double_product.h"
+#include "kernels/matmul/dense_product.h"
 #include "kernels/matmul/product.h"
 
 namespace tenon {
@@ -207,8 +207,12 @@ std::vector<int> Joined(std::vector<int> x, const std::vector<int>& y, const std
 template <typename C>
 void BatchGemm(const C* a, const C* b, C* out, int64_t batch, int64_t m, int64_t n, int64_t k,
                ProductCode code, int threads) {
-  if constexpr (std::is_same_v<C, double>) {
-    if (code == ProductCode::kVectors) return MultiplyDoubles({batch, m, n, k, threads}, a, b, out);
+  if constexpr (std::is_same_v<C, double> || kIsComplex<C>) {
+    // The vector code of complex numbers copies b.
+    constexpr int64_t kLeastRows = kIsComplex<C> ? 4 : 1;
+    if (code == ProductCode::kVectors && m >= kLeastRows) {
+      return MultiplyDense({batch, m, n, k, threads}, a, b, out);
+    }
   }
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
                       static_cast<double>(batch);

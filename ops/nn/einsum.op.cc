@@ -100,7 +100,7 @@ const OpRegistration einsum({
     .reference = ReferenceEinsum,
     .accelerated = OnednnEinsum,
     .native = "_MklNativeEinsum",
-    .native_types = "float bfloat16 double",
+    .native_types = "float bfloat16 double complex64 complex128",
     .precision = PrecisionRole::kLeads,
     .batch_axis = batch_axis::Einsum,
     .error_bound = ErrorBound::kEinsum,

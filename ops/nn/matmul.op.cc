@@ -58,7 +58,7 @@ const OpRegistration matmul({
     .reference = ReferenceMatMul,
     .accelerated = OnednnMatMul,
     .native = "_MklNativeMatMul",
-    .native_types = "float bfloat16 double",
+    .native_types = "float bfloat16 double complex64 complex128",
     .precision = PrecisionRole::kLeads,
     .batch_axis = batch_axis::MatMul,
     .on_integers = OnIntegers::kContraction,

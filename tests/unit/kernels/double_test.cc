@@ -1,6 +1,7 @@
 // Vector code for doubles: every elementwise op that has it against the scalar formula, and matrix
 // products against plain sums, on each instruction set.
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <random>
 
@@ -9,7 +10,7 @@
 #include "kernels/elementwise/double_simd.h"
 #include "kernels/elementwise/elementwise_scalar.h"
 #include "kernels/elementwise/unary_binary.h"
-#include "kernels/matmul/double_product.h"
+#include "kernels/matmul/dense_product.h"
 #include "tests/unit/kernels/support.h"
 
 namespace tenon {
@@ -150,10 +151,10 @@ INSTANTIATE_TEST_SUITE_P(AllOps, DoubleElementwise,
                                   std::get<1>(i.param).name;
                          });
 
-class DoubleProducts : public TargetTest<DoubleProduct> {};
+class DoubleProducts : public TargetTest<DenseProduct> {};
 
 TEST_P(DoubleProducts, AreSumsOfProducts) {
-  DoubleProduct p = GetCase();
+  DenseProduct p = GetCase();
   std::mt19937 rng(5);
   std::uniform_real_distribution<double> value(-1, 1);
   const auto random = [&](int64_t n) {
@@ -163,7 +164,7 @@ TEST_P(DoubleProducts, AreSumsOfProducts) {
   };
   const std::vector<double> a = random(p.batch * p.m * p.k), b = random(p.batch * p.k * p.n);
   std::vector<double> out(static_cast<size_t>(p.batch * p.m * p.n) + 1, 77);
-  MultiplyDoubles(p, a.data(), b.data(), out.data());
+  MultiplyDense(p, a.data(), b.data(), out.data());
   EXPECT_EQ(out.back(), 77);
   for (int64_t i = 0; i < p.batch * p.m * p.n; ++i) {
     const int64_t row = i / p.n, column = i % p.n, matrix = row / p.m;
@@ -179,11 +180,46 @@ TEST_P(DoubleProducts, AreSumsOfProducts) {
   }
   std::vector<double> threaded(out.size(), 77);
   p.threads = 5;
-  MultiplyDoubles(p, a.data(), b.data(), threaded.data());
+  MultiplyDense(p, a.data(), b.data(), threaded.data());
   EXPECT_EQ(0, std::memcmp(out.data(), threaded.data(), out.size() * sizeof(double)));
 }
 
-const DoubleProduct kProducts[] = {
+template <typename T>
+void ExpectComplexProduct(DenseProduct p) {
+  using Complex = std::complex<T>;
+  std::mt19937 rng(5);
+  std::uniform_real_distribution<T> value(-1, 1);
+  const auto random = [&](int64_t n) {
+    std::vector<Complex> v(static_cast<size_t>(n));
+    for (Complex& x : v) x = {value(rng), value(rng)};
+    return v;
+  };
+  const std::vector<Complex> a = random(p.batch * p.m * p.k), b = random(p.batch * p.k * p.n);
+  std::vector<Complex> out(static_cast<size_t>(p.batch * p.m * p.n) + 1, 77), threaded = out;
+  MultiplyDense(p, a.data(), b.data(), out.data());
+  EXPECT_EQ(out.back(), Complex(77));
+  for (int64_t i = 0; i < p.batch * p.m * p.n; ++i) {
+    const int64_t row = i / p.n, column = i % p.n, matrix = row / p.m;
+    std::complex<double> sum = 0;
+    for (int64_t k = 0; k < p.k; ++k) {
+      sum += std::complex<double>(a[static_cast<size_t>(row * p.k + k)]) *
+             std::complex<double>(b[static_cast<size_t>((matrix * p.k + k) * p.n + column)]);
+    }
+    ASSERT_LE(std::abs(std::complex<double>(out[static_cast<size_t>(i)]) - sum),
+              2 * std::numeric_limits<T>::epsilon() * static_cast<double>(p.k + 1))
+        << i;
+  }
+  p.threads = 5;
+  MultiplyDense(p, a.data(), b.data(), threaded.data());
+  EXPECT_EQ(0, std::memcmp(out.data(), threaded.data(), out.size() * sizeof(Complex)));
+}
+
+TEST_P(DoubleProducts, OfComplexNumbers) {
+  ExpectComplexProduct<float>(GetCase());
+  ExpectComplexProduct<double>(GetCase());
+}
+
+const DenseProduct kProducts[] = {
     {1, 1, 1, 1}, {1, 1, 300, 300}, {1, 300, 1, 7},  {1, 5, 3, 0},     {0, 5, 3, 2},
     {1, 0, 3, 2}, {1, 7, 33, 513},  {3, 13, 17, 31}, {1, 200, 65, 96}, {2, 6, 32, 256},
     {9, 2, 5, 3}, {1, 12, 31, 257}, {1, 64, 64, 64}, {1, 1, 64, 5},    {1, 1, 127, 260},
@@ -192,7 +228,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, DoubleProducts,
                          testing::Combine(testing::ValuesIn(Targets()),
                                           testing::ValuesIn(kProducts)),
                          [](const auto& i) {
-                           const DoubleProduct& p = std::get<1>(i.param);
+                           const DenseProduct& p = std::get<1>(i.param);
                            return absl::StrCat(hwy::TargetName(std::get<0>(i.param).bit), "_",
                                                p.batch, "x", p.m, "x", p.n, "x", p.k);
                          });

@@ -1,7 +1,7 @@
-// The loops behind FindDoubleLoops, compiled for each instruction set.
+// The loops behind FindDenseLoops, compiled for each instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/matmul/double_product_simd.cc"
-#include "kernels/matmul/double_product_simd.h"
+#define HWY_TARGET_INCLUDE "kernels/matmul/dense_product_simd.cc"
+#include "kernels/matmul/dense_product_simd.h"
 
 #include <algorithm>
 #include <array>
@@ -14,48 +14,51 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-namespace doubles {
+namespace dense {
 
-using DoubleTag = hn::ScalableTag<double>;
-using Vd = hn::Vec<DoubleTag>;
+template <typename T>
+using Tag = hn::ScalableTag<T>;
 
 // Sums stay in registers: rows x vectors of them, plus the vectors of a row of b and one element
 // of a.
 constexpr size_t kRows = 6;
 constexpr size_t kVectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
-constexpr size_t kMostColumns = kVectors * hn::MaxLanes(DoubleTag());
+template <typename T>
+constexpr size_t kMostColumns = kVectors* hn::MaxLanes(Tag<T>());
 // One row has so many: rows of b are read in longer pieces.
 constexpr size_t kVectorsOfOneRow = 2 * kVectors;
 
+template <typename T>
 struct Tile {
-  const double* a;
+  const T* a;
   size_t a_row;
-  const double* b;
+  const T* b;
   size_t b_row;
   size_t terms;
   bool add;
-  double* out;
+  T* out;
   size_t out_row;
 };
 
-template <size_t rows, size_t vectors>
-void MultiplyTile(const Tile& t) {
-  const DoubleTag d;
+template <size_t rows, size_t vectors, typename T>
+void MultiplyTile(const Tile<T>& t) {
+  using V = hn::Vec<Tag<T>>;
+  const Tag<T> d;
   const size_t lanes = hn::Lanes(d);
-  Vd sums[rows][vectors];
+  V sums[rows][vectors];
 #pragma GCC unroll 6
   for (auto& row : sums) {
 #pragma GCC unroll 8
-    for (Vd& sum : row) sum = hn::Zero(d);
+    for (V& sum : row) sum = hn::Zero(d);
   }
-  const double* HWY_RESTRICT b = t.b;
+  const T* HWY_RESTRICT b = t.b;
   for (size_t k = 0; k < t.terms; ++k, b += t.b_row) {
-    Vd row_of_b[vectors];
+    V row_of_b[vectors];
 #pragma GCC unroll 8
     for (size_t v = 0; v < vectors; ++v) row_of_b[v] = hn::LoadU(d, b + v * lanes);
 #pragma GCC unroll 6
     for (size_t r = 0; r < rows; ++r) {
-      const Vd x = hn::Set(d, t.a[r * t.a_row + k]);
+      const V x = hn::Set(d, t.a[r * t.a_row + k]);
 #pragma GCC unroll 8
       for (size_t v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(x, row_of_b[v], sums[r][v]);
     }
@@ -64,50 +67,55 @@ void MultiplyTile(const Tile& t) {
   for (size_t r = 0; r < rows; ++r) {
 #pragma GCC unroll 8
     for (size_t v = 0; v < vectors; ++v) {
-      double* const to = t.out + r * t.out_row + v * lanes;
+      T* const to = t.out + r * t.out_row + v * lanes;
       hn::StoreU(t.add ? hn::Add(hn::LoadU(d, to), sums[r][v]) : sums[r][v], d, to);
     }
   }
 }
 
-using TileFn = void (*)(const Tile&);
-using TileFns = std::array<TileFn, kRows>;  // by rows - 1
-template <size_t vectors, size_t... rows>
-constexpr TileFns TilesOf(std::index_sequence<rows...>) {
-  return {MultiplyTile<rows + 1, vectors>...};
+template <typename T>
+using TileFn = void (*)(const Tile<T>&);
+template <typename T>
+using TileFns = std::array<TileFn<T>, kRows>;  // by rows - 1
+template <typename T, size_t vectors, size_t... rows>
+constexpr TileFns<T> TilesOf(std::index_sequence<rows...>) {
+  return {MultiplyTile<rows + 1, vectors, T>...};
 }
-template <size_t... vectors>
-constexpr std::array<TileFns, kVectors> AllTiles(std::index_sequence<vectors...>) {
-  return {TilesOf<vectors + 1>(std::make_index_sequence<kRows>())...};
+template <typename T, size_t... vectors>
+constexpr std::array<TileFns<T>, kVectors> AllTiles(std::index_sequence<vectors...>) {
+  return {TilesOf<T, vectors + 1>(std::make_index_sequence<kRows>())...};
 }
 
 // Columns that do not fill a vector go through a buffer.
-void MultiplyPart(Tile t, TileFn multiply, size_t rows, size_t columns) {
-  HWY_ALIGN double whole[kRows * kMostColumns];
-  double* const out = t.out;
+template <typename T>
+void MultiplyPart(Tile<T> t, TileFn<T> multiply, size_t rows, size_t columns) {
+  HWY_ALIGN T whole[kRows * kMostColumns<T>];
+  T* const out = t.out;
   const size_t out_row = t.out_row;
   const bool add = std::exchange(t.add, false);
   t.out = whole;
-  t.out_row = kMostColumns;
+  t.out_row = kMostColumns<T>;
   multiply(t);
   for (size_t r = 0; r < rows; ++r) {
-    const double* const from = whole + r * kMostColumns;
-    double* const to = out + r * out_row;
+    const T* const from = whole + r * kMostColumns<T>;
+    T* const to = out + r * out_row;
     for (size_t j = 0; j < columns; ++j) to[j] = add ? to[j] + from[j] : from[j];
   }
 }
 
 // A strip of b as [terms, width], with zeros beyond its columns.
-void PackStrip(const DoubleBlock& p, size_t column, size_t columns, size_t width) {
+template <typename T>
+void PackStrip(const DenseBlock<T>& p, size_t column, size_t columns, size_t width) {
   for (size_t k = 0; k < p.terms; ++k) {
-    double* const to = p.panel + k * width;
+    T* const to = p.panel + k * width;
     std::copy_n(p.b + k * p.b_row + column, columns, to);
-    std::fill_n(to + columns, width - columns, 0.0);
+    std::fill_n(to + columns, width - columns, T(0));
   }
 }
 
 // The first rows of the columns from `column` on.
-Tile TileAt(const DoubleBlock& p, size_t column) {
+template <typename T>
+Tile<T> TileAt(const DenseBlock<T>& p, size_t column) {
   return {.a = p.a,
           .a_row = p.a_row,
           .b = p.b + column,
@@ -118,9 +126,10 @@ Tile TileAt(const DoubleBlock& p, size_t column) {
           .out_row = p.out_row};
 }
 
-void MultiplyBlock(const DoubleBlock& p) {
-  static constexpr auto kTiles = AllTiles(std::make_index_sequence<kVectors>());
-  const size_t lanes = hn::Lanes(DoubleTag());
+template <typename T>
+void MultiplyBlock(const DenseBlock<T>& p) {
+  static constexpr auto kTiles = AllTiles<T>(std::make_index_sequence<kVectors>());
+  const size_t lanes = hn::Lanes(Tag<T>());
   const size_t groups = (p.rows + kRows - 1) / kRows;
   size_t j = 0;
   for (; p.rows == 1 && j + kVectorsOfOneRow * lanes <= p.columns; j += kVectorsOfOneRow * lanes) {
@@ -130,7 +139,7 @@ void MultiplyBlock(const DoubleBlock& p) {
     const size_t columns = std::min(kVectors * lanes, p.columns - j);
     const size_t vectors = (columns + lanes - 1) / lanes;
     const bool whole = columns % lanes == 0;
-    Tile t = TileAt(p, j);
+    Tile<T> t = TileAt(p, j);
     if (!whole || groups > 1) {
       t.b = p.panel;
       t.b_row = vectors * lanes;
@@ -151,11 +160,15 @@ void MultiplyBlock(const DoubleBlock& p) {
   }
 }
 
-DoubleLoops Loops() { return {&MultiplyBlock, kRows, kVectors * hn::Lanes(DoubleTag())}; }
+template <typename T>
+DenseLoops<T> Loops() {
+  return {&MultiplyBlock<T>, kRows, kVectors * hn::Lanes(Tag<T>())};
+}
 
-}  // namespace doubles
+}  // namespace dense
 
-DoubleLoops DoubleProductLoops() { return doubles::Loops(); }
+DenseLoops<float> FloatProductLoops() { return dense::Loops<float>(); }
+DenseLoops<double> DoubleProductLoops() { return dense::Loops<double>(); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon
@@ -164,9 +177,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tenon {
 
+HWY_EXPORT(FloatProductLoops);
 HWY_EXPORT(DoubleProductLoops);
 
-DoubleLoops FindDoubleLoops() { return HWY_DYNAMIC_DISPATCH(DoubleProductLoops)(); }
+template <>
+DenseLoops<float> FindDenseLoops() {
+  return HWY_DYNAMIC_DISPATCH(FloatProductLoops)();
+}
+template <>
+DenseLoops<double> FindDenseLoops() {
+  return HWY_DYNAMIC_DISPATCH(DoubleProductLoops)();
+}
 
 }  // namespace tenon
 #endif
