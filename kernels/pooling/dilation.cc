@@ -37,7 +37,8 @@ struct DilationPart {
 };
 
 // Calls f(output element, input element, filter element, sum) for the first largest sum of each
-// window. Where all of a window is in the padding, the elements are -1.
+// window. Where none is above the dtype's lowest number, these are the first pixel from the
+// window's corner on, and the first of the filter, as in TensorFlow.
 template <typename T, typename F>
 void ForEachLargest(const DilationGeometry& g, const DilationPart& part, const T* in,
                     const T* filter, F&& f) {
@@ -52,8 +53,11 @@ void ForEachLargest(const DilationGeometry& g, const DilationPart& part, const T
   const int64_t windows = rows.out * cols.out;
   for (int64_t w = part.first_image * windows; w < part.end_image * windows; ++w) {
     const int64_t image = w / windows, y = w % windows / cols.out, x = w % cols.out;
-    bool any = false;
+    const int64_t first_row = std::max<int64_t>(rows.at(y, 0), 0);
+    const int64_t first_column = std::max<int64_t>(cols.at(x, 0), 0);
+    const int64_t first = ((image * rows.in + first_row) * cols.in + first_column) * g.channels;
     std::fill_n(best, channels, Lowest<T>());
+    std::fill_n(taps, channels, -1);
     for (int64_t i = 0; i < rows.filter; ++i) {
       const int64_t row = rows.at(y, i);
       if (row < 0 || row >= rows.in) continue;
@@ -63,8 +67,6 @@ void ForEachLargest(const DilationGeometry& g, const DilationPart& part, const T
         const auto tap = static_cast<int32_t>(i * cols.filter + j);
         const int64_t from = ((image * rows.in + row) * cols.in + column) * g.channels;
         sources[static_cast<size_t>(tap)] = from;
-        if (!any) std::fill_n(taps, channels, tap);
-        any = true;
         const T* const pixel = in + from + part.first_channel;
         const T* const weights = filter + tap * g.channels + part.first_channel;
         for (int64_t c = 0; c < channels; ++c) {
@@ -77,12 +79,9 @@ void ForEachLargest(const DilationGeometry& g, const DilationPart& part, const T
     }
     for (int64_t c = 0; c < channels; ++c) {
       const int64_t channel = part.first_channel + c, out = w * g.channels + channel;
-      if (any) {
-        f(out, sources[static_cast<size_t>(taps[c])] + channel, taps[c] * g.channels + channel,
-          best[c]);
-      } else {
-        f(out, -1, -1, best[c]);
-      }
+      const int32_t tap = taps[c];
+      f(out, (tap < 0 ? first : sources[static_cast<size_t>(tap)]) + channel,
+        std::max(tap, 0) * g.channels + channel, best[c]);
     }
   }
 }
@@ -149,7 +148,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Dilation(PrepareContext& p, DilationResu
       const auto add = [&](int64_t out, int64_t from, int64_t tap, T best) {
         if (result == DilationResult::kOutput) {
           to[out] = best;
-        } else if (from >= 0) {
+        } else {
           T& grad = to[result == DilationResult::kInput ? from : tap];
           grad = WrapAdd(grad, run.input<T>(2)[out]);
         }
