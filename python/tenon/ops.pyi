@@ -210,20 +210,21 @@ def BatchIFFT3D(input: _Value) -> _Tensor:
 def BatchMatMul(x: _Value, y: _Value, *, T: _DType = ..., adj_x: bool = False, adj_y: bool = False,
         grad_x: bool = False, grad_y: bool = False) -> _Tensor:
     """x: T, y: T -> output: T. T: bfloat16 float16 float32 float64 int32 int64 complex64 complex128. Accelerated for
-    float32 bfloat16 float64 float16.
+    float32 bfloat16 float64 complex64 complex128 float16.
     """
 
 def BatchMatMulV2(x: _Value, y: _Value, *, T: _DType = ..., adj_x: bool = False, adj_y: bool = False,
         grad_x: bool = False, grad_y: bool = False) -> _Tensor:
     """x: T, y: T -> output: T. T: bfloat16 float16 float32 float64 int16 int32 int64 uint8 uint16 uint32 uint64
-    complex64 complex128. Accelerated for float32 bfloat16 float64 float16.
+    complex64 complex128. Accelerated for float32 bfloat16 float64 complex64 complex128 float16.
     """
 
 def BatchMatMulV3(x: _Value, y: _Value, *, Ta: _DType = ..., Tb: _DType = ..., Tout: _DType, adj_x: bool = False,
         adj_y: bool = False, grad_x: bool = False, grad_y: bool = False) -> _Tensor:
     """x: Ta, y: Tb -> output: Tout. Ta: bfloat16 float16 float32 float64 uint8 int8 int16 int32 int64 complex64
     complex128. Tb: bfloat16 float16 float32 float64 uint8 int8 int16 int32 int64 complex64 complex128. Tout: bfloat16
-    float16 float32 float64 int16 int32 int64 complex64 complex128. Accelerated for float32 bfloat16 float64 float16.
+    float16 float32 float64 int16 int32 int64 complex64 complex128. Accelerated for float32 bfloat16 float64 complex64
+    complex128 float16.
     """
 
 def BatchMatrixBandPart(input: _Value, num_lower: _Value, num_upper: _Value, *, T: _DType = ...) -> _Tensor:
@@ -974,7 +975,7 @@ def Eig(input: _Value, *, compute_v: bool = True, T: _DType = ..., Tout: _DType)
 
 def Einsum(inputs: _Sequence[_Value], *, equation: str | bytes, T: _DType = ...) -> _Tensor:
     """inputs: N * T -> output: T. T: bfloat16 float16 float32 float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64
-    complex64 complex128. Accelerated for float32 bfloat16 float64 float16.
+    complex64 complex128. Accelerated for float32 bfloat16 float64 complex64 complex128 float16.
     """
 
 def Elu(features: _Value, *, T: _DType = ...) -> _Tensor:
@@ -1073,13 +1074,13 @@ def ExtractVolumePatches(input: _Value, *, ksizes: _Sequence[int], strides: _Seq
     """input: T -> patches: T. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 float16 uint32 uint64."""
 
 def FFT(input: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
-    """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64."""
+    """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64 complex128."""
 
 def FFT2D(input: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
-    """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64."""
+    """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64 complex128."""
 
 def FFT3D(input: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
-    """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64."""
+    """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64 complex128."""
 
 def FFTND(input: _Value, fft_length: _Value, axes: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
     """input: Tcomplex, fft_length: int32, axes: int32 -> output: Tcomplex. Tcomplex: complex64 complex128."""
@@ -1356,30 +1357,30 @@ def HistogramFixedWidth(values: _Value, value_range: _Value, nbins: _Value, *, T
     """values: T, value_range: T, nbins: int32 -> out: dtype. T: int32 int64 float32 float64. dtype: int32 int64."""
 
 def IFFT(input: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
-    """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64."""
+    """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64 complex128."""
 
 def IFFT2D(input: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
-    """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64."""
+    """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64 complex128."""
 
 def IFFT3D(input: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
-    """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64."""
+    """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64 complex128."""
 
 def IFFTND(input: _Value, fft_length: _Value, axes: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
     """input: Tcomplex, fft_length: int32, axes: int32 -> output: Tcomplex. Tcomplex: complex64 complex128."""
 
 def IRFFT(input: _Value, fft_length: _Value, *, Treal: _DType = "float32", Tcomplex: _DType = ...) -> _Tensor:
     """input: Tcomplex, fft_length: int32 -> output: Treal. Treal: float32 float64. Tcomplex: complex64 complex128.
-    Accelerated for float32.
+    Accelerated for float32 float64.
     """
 
 def IRFFT2D(input: _Value, fft_length: _Value, *, Treal: _DType = "float32", Tcomplex: _DType = ...) -> _Tensor:
     """input: Tcomplex, fft_length: int32 -> output: Treal. Treal: float32 float64. Tcomplex: complex64 complex128.
-    Accelerated for float32.
+    Accelerated for float32 float64.
     """
 
 def IRFFT3D(input: _Value, fft_length: _Value, *, Treal: _DType = "float32", Tcomplex: _DType = ...) -> _Tensor:
     """input: Tcomplex, fft_length: int32 -> output: Treal. Treal: float32 float64. Tcomplex: complex64 complex128.
-    Accelerated for float32.
+    Accelerated for float32 float64.
     """
 
 def IRFFTND(input: _Value, fft_length: _Value, axes: _Value, *, Treal: _DType = "float32",
@@ -1627,7 +1628,7 @@ def Lu(input: _Value, *, T: _DType = ..., output_idx_type: _DType = "int32") -> 
 def MatMul(a: _Value, b: _Value, *, transpose_a: bool = False, transpose_b: bool = False, T: _DType = ...,
         grad_a: bool = False, grad_b: bool = False) -> _Tensor:
     """a: T, b: T -> product: T. T: bfloat16 float16 float32 float64 int32 int64 uint8 uint16 uint32 uint64 complex64
-    complex128. Accelerated for float32 bfloat16 float64 float16.
+    complex128. Accelerated for float32 bfloat16 float64 complex64 complex128 float16.
     """
 
 def MatrixBandPart(input: _Value, num_lower: _Value, num_upper: _Value, *, T: _DType = ...,
@@ -2678,17 +2679,17 @@ def QuantizedResizeBilinear(images: _Value, size: _Value, min: _Value, max: _Val
 
 def RFFT(input: _Value, fft_length: _Value, *, Treal: _DType = ..., Tcomplex: _DType = "complex64") -> _Tensor:
     """input: Treal, fft_length: int32 -> output: Tcomplex. Treal: float32 float64. Tcomplex: complex64 complex128.
-    Accelerated for float32.
+    Accelerated for float32 float64.
     """
 
 def RFFT2D(input: _Value, fft_length: _Value, *, Treal: _DType = ..., Tcomplex: _DType = "complex64") -> _Tensor:
     """input: Treal, fft_length: int32 -> output: Tcomplex. Treal: float32 float64. Tcomplex: complex64 complex128.
-    Accelerated for float32.
+    Accelerated for float32 float64.
     """
 
 def RFFT3D(input: _Value, fft_length: _Value, *, Treal: _DType = ..., Tcomplex: _DType = "complex64") -> _Tensor:
     """input: Treal, fft_length: int32 -> output: Tcomplex. Treal: float32 float64. Tcomplex: complex64 complex128.
-    Accelerated for float32.
+    Accelerated for float32 float64.
     """
 
 def RFFTND(input: _Value, fft_length: _Value, axes: _Value, *, Treal: _DType = ...,
