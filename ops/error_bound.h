@@ -40,7 +40,8 @@ enum class ErrorBound {
   kMean,
   kProduct,
   kSumOfSquares,
-  kAddN,  // one term per input
+  kMoments,  // the mean, and the mean of squared differences from it
+  kAddN,     // one term per input
   kRunningSum,
   kRunningProduct,
   kRunningLogSum,  // logarithm of a running sum of exponentials

@@ -165,9 +165,9 @@ absl::Status RegisterEagerKernels(const TensorFlowOps& known) {
         continue;
       }
       for (const DType dtype : NativeTypes(*op)) {
-        // No op of TensorFlow's for oneDNN is of doubles, nor of halves on most CPUs. With such a
-        // kernel it would call it.
-        const bool onednn = dtype != DType::kDouble && dtype != DType::kHalf;
+        // TensorFlow's ops for oneDNN take no others. With such a kernel it would call them.
+        const bool onednn =
+            dtype == DType::kFloat || dtype == DType::kBfloat16 || IsQuantized(dtype);
         if (!onednn && name.op != row.name) continue;
         TENON_RETURN_IF_ERROR(AddKernel({.op = name.op,
                                          .label = name.label,

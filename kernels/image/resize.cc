@@ -126,11 +126,28 @@ class Bilinear {
   const int threads_;
 };
 
+// Images that keep their size, in float. Interpolation between infinite pixels would give NaN.
+absl::StatusOr<std::unique_ptr<Kernel>> Copy(PrepareContext& p) {
+  const int64_t n = p.output_shape(0).num_elements();
+  const int threads = p.services().threads;
+  return DispatchType(ImageNumbers{}, p.input_dtype(0), [&]<typename T>() {
+    return MakeKernel([n, threads](RunContext& run) {
+      ParallelFor(threads, n, ParallelGrain(0.2), [&](int64_t begin, int64_t end) {
+        const T* const from = run.input<T>(0);
+        float* const to = run.output<float>(0);
+        for (int64_t i = begin; i < end; ++i) to[i] = static_cast<float>(ToCompute(from[i]));
+      });
+      return absl::OkStatus();
+    });
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> ResizeBilinear(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, ResizeBilinear, {1});
   p.InputNotRead(1);
+  if (p.input_shape(0) == p.output_shape(0)) return Copy(p);
   const Bilinear bilinear(p);
   p.RequestScratch(bilinear.scratch_bytes());
   return DispatchType(ImageNumbers{}, p.input_dtype(0), [&]<typename T>() {

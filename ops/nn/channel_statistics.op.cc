@@ -45,6 +45,7 @@ const OpRegistration moments({
     .native = "_MklNativeMoments",
     .eager = false,
     .internal = true,
+    .error_bound = ErrorBound::kMoments,
 });
 
 const OpRegistration gradient_sums({

@@ -230,6 +230,8 @@ class Bound {
         return {(2 + reduced()) * eps_, 0};
       case ErrorBound::kSumOfSquares:
         return Sum(reduced(), rms(0) * rms(0));
+      case ErrorBound::kMoments:
+        return Sum(reduced(), std::max(rms(0), rms(0) * rms(0)) / reduced());
       case ErrorBound::kAddN:
         return Sum(static_cast<double>(in_.size()), max(0));
       case ErrorBound::kRunningSum:
