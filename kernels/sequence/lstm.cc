@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "kernels/interface/types.h"
 
@@ -12,11 +13,8 @@ namespace {
 // Outputs that the next step reads.
 constexpr size_t kCs = 1, kH = 6;
 
-struct LstmStep {
-  int64_t batch, features, cell;
-  float forget_bias, cell_clip;
-  bool peephole;
-  int input_gate, cell_gate, forget_gate, output_gate;  // column positions in w
+struct LstmStep : LstmAttrs {
+  int64_t batch = 0, features = 0, cell = 0;
 };
 
 float Sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
@@ -65,29 +63,36 @@ void Step(const LstmStep& l, const std::array<const T*, kLstmInputs>& in,
 
 }  // namespace
 
+LstmAttrs ReadLstmAttrs(const AttrReader& attrs, LstmForm form) {
+  const bool v2 = form == LstmForm::kStepsV2;
+  LstmAttrs a;
+  a.forget_bias = v2 ? 0 : attrs.Float("forget_bias", 1);
+  a.cell_clip = attrs.Float("cell_clip", v2 ? 0 : 3);
+  a.peephole = attrs.Bool("use_peephole", false);
+  if (v2) std::swap(a.cell_gate, a.forget_gate);
+  return a;
+}
+
+absl::StatusOr<int64_t> LstmLength(const RunContext& run, int first, int64_t steps) {
+  const int64_t length = first > 0 ? *run.input<int64_t>(0) : 1;
+  if (length >= 0 && length <= steps) return length;
+  return InvalidArgument("seq_len_max must be 0 to ", steps, ", but is ", length);
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> Lstm(PrepareContext& p, LstmForm form) {
   const int first = LstmFirst(form);
   const Shape x = p.input_shape(first);
-  const bool v2 = form == LstmForm::kStepsV2;
-  const LstmStep lstm = {x.dim(first),
-                         x.dim(first + 1),
-                         p.input_shape(first + kLstmCsPrev).dim(1),
-                         v2 ? 0 : p.attrs().Float("forget_bias", 1),
-                         p.attrs().Float("cell_clip", v2 ? 0 : 3),
-                         p.attrs().Bool("use_peephole", false),
-                         0,
-                         v2 ? 2 : 1,
-                         v2 ? 1 : 2,
-                         3};
+  LstmStep lstm;
+  static_cast<LstmAttrs&>(lstm) = ReadLstmAttrs(p.attrs(), form);
+  lstm.batch = x.dim(first);
+  lstm.features = x.dim(first + 1);
+  lstm.cell = p.input_shape(first + kLstmCsPrev).dim(1);
   const int64_t steps = first > 0 ? x.dim(0) : 1;
   const int64_t floats = Shape({lstm.batch, lstm.features + 5 * lstm.cell}).num_elements();
   p.RequestScratch(static_cast<size_t>(floats) * sizeof(float));
   return DispatchType(TypeList<float, half>{}, p.input_dtype(first), [&]<typename T>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
-      const int64_t length = first > 0 ? *run.input<int64_t>(0) : 1;
-      if (length < 0 || length > steps) {
-        return InvalidArgument("seq_len_max must be 0 to ", steps, ", but is ", length);
-      }
+      TENON_ASSIGN_OR_RETURN(const int64_t length, LstmLength(run, first, steps));
       std::array<const T*, kLstmInputs> in;
       std::array<T*, kLstmOutputs> out;
       for (int i = 0; i < kLstmInputs; ++i) in[static_cast<size_t>(i)] = run.input<T>(first + i);

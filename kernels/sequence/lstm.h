@@ -23,15 +23,32 @@ enum class LstmForm { kStep, kSteps, kStepsV2 };
 // The position of x among the inputs.
 constexpr int LstmFirst(LstmForm form) { return form == LstmForm::kStep ? 0 : 1; }
 
+struct LstmAttrs {
+  float forget_bias = 0, cell_clip = 0;  // a clip of 0 is none
+  bool peephole = false;
+  int input_gate = 0, cell_gate = 1, forget_gate = 2, output_gate = 3;  // column positions in w
+};
+LstmAttrs ReadLstmAttrs(const AttrReader& attrs, LstmForm form);
+
+// The number of valid steps. InvalidArgument if it is out of range.
+absl::StatusOr<int64_t> LstmLength(const RunContext& run, int first, int64_t steps);
+
 // x is [batch, features], or [steps, batch, features]; outputs are [batch, cell], for each step.
 // Attributes forget_bias, cell_clip, use_peephole. InvalidArgument at Run for a number of steps out
 // of range.
 absl::StatusOr<std::unique_ptr<Kernel>> Lstm(PrepareContext& p, LstmForm form);
 
-// Lstm as a kernel factory.
+// The same in vector code. Unimplemented for half, and if something is empty.
+absl::StatusOr<std::unique_ptr<Kernel>> LstmVector(PrepareContext& p, LstmForm form);
+
+// As kernel factories.
 template <LstmForm kForm>
 absl::StatusOr<std::unique_ptr<Kernel>> Lstm(PrepareContext& p) {
   return Lstm(p, kForm);
+}
+template <LstmForm kForm>
+absl::StatusOr<std::unique_ptr<Kernel>> LstmVector(PrepareContext& p) {
+  return LstmVector(p, kForm);
 }
 
 }  // namespace tenon

@@ -6,7 +6,10 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/interface/parallel.h"
+#include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
+#include "kernels/matmul/small_product_simd.h"
 
 namespace tenon {
 namespace {
@@ -69,6 +72,46 @@ void Store(const M& m, T* data) {
   Eigen::Map<Stored>(data, m.rows(), m.cols()) = m.array().template cast<T>();
 }
 
+// Matrix products by Eigen, or by vector code.
+class Products {
+ public:
+  Products(ProductCode code, int threads)
+      : multiply_(code == ProductCode::kVectors ? FindSmallProduct() : nullptr),
+        threads_(threads) {}
+
+  // a * b, or the transposed a times b.
+  Matrix Of(const Matrix& a, bool transposed, const Matrix& b) const {
+    const int64_t m = transposed ? a.cols() : a.rows();
+    if (multiply_ == nullptr || m == 0 || b.size() == 0) {
+      if (transposed) return a.transpose() * b;
+      return a * b;
+    }
+    Matrix out(m, b.cols());
+    SmallProduct p;
+    p.m = static_cast<size_t>(m);
+    p.k = static_cast<size_t>(b.rows());
+    p.a_row = transposed ? 1 : static_cast<size_t>(a.cols());
+    p.a_column = transposed ? static_cast<size_t>(a.cols()) : 1;
+    p.b_row = p.out_row = static_cast<size_t>(b.cols());
+    constexpr int64_t kTogether = 64;  // columns
+    constexpr double kNanoseconds = 0.02;
+    const double ns = kNanoseconds * kTogether * static_cast<double>(m * b.rows());
+    ParallelFor(threads_, CeilDiv(b.cols(), kTogether), ParallelGrain(ns),
+                [&](int64_t begin, int64_t end) {
+                  SmallProduct part = p;
+                  begin *= kTogether;
+                  end = std::min(end * kTogether, b.cols());
+                  part.n = static_cast<size_t>(end - begin);
+                  multiply_(part, a.data(), b.data() + begin, out.data() + begin);
+                });
+    return out;
+  }
+
+ private:
+  const SmallProductFn multiply_;  // null: Eigen
+  const int threads_;
+};
+
 struct Sizes {
   int64_t steps, batch, features, cell;
 };
@@ -130,51 +173,71 @@ absl::StatusOr<std::unique_ptr<Kernel>> LstmStepGrad(PrepareContext& p) {
   });
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> LstmGrad(PrepareContext& p, LstmForm form) {
+absl::StatusOr<std::unique_ptr<Kernel>> LstmGrad(PrepareContext& p, LstmForm form,
+                                                 ProductCode code) {
   const Shape& x_shape = p.input_shape(1);
   const Sizes n = {x_shape.dim(0), x_shape.dim(1), x_shape.dim(2),
                    p.input_shape(1 + kLstmCsPrev).dim(1)};
   const GatePlaces places = form == LstmForm::kStepsV2 ? GatePlaces{2, 1} : GatePlaces{1, 2};
   const bool peephole = p.attrs().Bool("use_peephole", false);
+  const Products products(code, p.services().threads);
   return DispatchType(TypeList<float, half>{}, p.input_dtype(1), [&]<typename T>() {
-    return MakeKernel([=](RunContext& run) -> absl::Status {
-      const int64_t length = *run.input<int64_t>(0);
-      if (length < 0 || length > n.steps) {
-        return InvalidArgument("seq_len_max must be 0 to ", n.steps, ", but is ", length);
-      }
-      const int64_t rows = n.features + n.cell, size = n.batch * n.cell;
-      Peephole peep = LoadPeephole<T>(run, 1, peephole, n.cell);
-      const Matrix w = Load(run.input<T>(1 + kLstmW), rows, 4 * n.cell).matrix();
-      Matrix w_grad = Matrix::Zero(rows, 4 * n.cell);
-      Row b_grad = Row::Zero(4 * n.cell);
-      Array cs_grad = Array::Zero(n.batch, n.cell), h_grad = cs_grad;
-      constexpr int kH = 15;  // after co, counting seq_len_max
-      for (int64_t t = length - 1; t >= 0; --t) {
-        Step s = LoadStep<T>(run, form, n, t);
-        s.cs_grad += cs_grad;
-        s.h_grad += h_grad;
-        Array gates;
-        std::tie(gates, cs_grad) = Backward(s, places, peep);
-        const Matrix joined_grad = gates.matrix() * w.transpose();
-        Store(joined_grad.leftCols(n.features), run.output<T>(0) + t * n.batch * n.features);
-        h_grad = joined_grad.rightCols(n.cell).array();
-        Matrix joined(n.batch, rows);
-        joined.leftCols(n.features) =
-            Load(run.input<T>(1) + t * n.batch * n.features, n.batch, n.features).matrix();
-        const T* h_prev = t == 0 ? run.input<T>(1 + kLstmHPrev) : run.input<T>(kH) + (t - 1) * size;
-        joined.rightCols(n.cell) = Load(h_prev, n.batch, n.cell).matrix();
-        w_grad.noalias() += joined.transpose() * gates.matrix();
-        b_grad += gates.colwise().sum();
-      }
-      std::fill_n(run.output<T>(0) + length * n.batch * n.features,
-                  (n.steps - length) * n.batch * n.features, T(0));
-      Store(cs_grad, run.output<T>(1));
-      Store(h_grad, run.output<T>(2));
-      Store(w_grad, run.output<T>(3));
-      for (size_t k = 0; k < 3; ++k) Store(peep.grads[k], run.output<T>(4 + static_cast<int>(k)));
-      Store(b_grad, run.output<T>(7));
-      return absl::OkStatus();
-    });
+    return MakeKernel(
+        [=](RunContext& run) -> absl::Status {
+          const int64_t length = *run.input<int64_t>(0);
+          if (length < 0 || length > n.steps) {
+            return InvalidArgument("seq_len_max must be 0 to ", n.steps, ", but is ", length);
+          }
+          const int64_t rows = n.features + n.cell, size = n.batch * n.cell;
+          Peephole peep = LoadPeephole<T>(run, 1, peephole, n.cell);
+          const Matrix w_transposed =
+              Load(run.input<T>(1 + kLstmW), rows, 4 * n.cell).matrix().transpose();
+          Matrix w_grad = Matrix::Zero(rows, 4 * n.cell);
+          Row b_grad = Row::Zero(4 * n.cell);
+          Array cs_grad = Array::Zero(n.batch, n.cell), h_grad = cs_grad;
+          // The weights' gradient adds up the products of several steps at a time.
+          constexpr int64_t kRowsTogether = 256;
+          const int64_t together =
+              std::max<int64_t>(kRowsTogether / std::max<int64_t>(n.batch, 1), 1);
+          Matrix joined, gates;
+          constexpr int kH = 15;  // after co, counting seq_len_max
+          for (int64_t end = length; end > 0;) {
+            const int64_t begin = std::max<int64_t>(end - together, 0);
+            joined.resize((end - begin) * n.batch, rows);
+            gates.resize((end - begin) * n.batch, 4 * n.cell);
+            for (int64_t t = end - 1; t >= begin; --t) {
+              Step s = LoadStep<T>(run, form, n, t);
+              s.cs_grad += cs_grad;
+              s.h_grad += h_grad;
+              Array step_gates;
+              std::tie(step_gates, cs_grad) = Backward(s, places, peep);
+              const Matrix joined_grad = products.Of(step_gates.matrix(), false, w_transposed);
+              Store(joined_grad.leftCols(n.features), run.output<T>(0) + t * n.batch * n.features);
+              h_grad = joined_grad.rightCols(n.cell).array();
+              const int64_t row = (t - begin) * n.batch;
+              joined.block(row, 0, n.batch, n.features) =
+                  Load(run.input<T>(1) + t * n.batch * n.features, n.batch, n.features).matrix();
+              const T* h_prev =
+                  t == 0 ? run.input<T>(1 + kLstmHPrev) : run.input<T>(kH) + (t - 1) * size;
+              joined.block(row, n.features, n.batch, n.cell) =
+                  Load(h_prev, n.batch, n.cell).matrix();
+              gates.middleRows(row, n.batch) = step_gates.matrix();
+              b_grad += step_gates.colwise().sum();
+            }
+            w_grad += products.Of(joined, true, gates);
+            end = begin;
+          }
+          std::fill_n(run.output<T>(0) + length * n.batch * n.features,
+                      (n.steps - length) * n.batch * n.features, T(0));
+          Store(cs_grad, run.output<T>(1));
+          Store(h_grad, run.output<T>(2));
+          Store(w_grad, run.output<T>(3));
+          for (size_t k = 0; k < 3; ++k)
+            Store(peep.grads[k], run.output<T>(4 + static_cast<int>(k)));
+          Store(b_grad, run.output<T>(7));
+          return absl::OkStatus();
+        },
+        code == ProductCode::kVectors ? "vector" : "reference");
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/interface/kernel.h"
+#include "kernels/matmul/product.h"
 #include "kernels/sequence/lstm.h"
 
 namespace tenon {
@@ -18,12 +19,17 @@ absl::StatusOr<std::unique_ptr<Kernel>> LstmStepGrad(PrepareContext& p);
 // For all steps. Inputs: the number of valid steps, then those of LstmStepGrad, with h after co.
 // Outputs: the gradients of x, cs_prev, h_prev, w, wci, wcf, wco and b. InvalidArgument at Run for
 // a number of steps out of range.
-absl::StatusOr<std::unique_ptr<Kernel>> LstmGrad(PrepareContext& p, LstmForm form);
+absl::StatusOr<std::unique_ptr<Kernel>> LstmGrad(PrepareContext& p, LstmForm form,
+                                                 ProductCode code = ProductCode::kEigen);
 
-// LstmGrad as a kernel factory.
+// LstmGrad as a kernel factory, and with products in vector code.
 template <LstmForm kForm>
 absl::StatusOr<std::unique_ptr<Kernel>> LstmGrad(PrepareContext& p) {
   return LstmGrad(p, kForm);
+}
+template <LstmForm kForm>
+absl::StatusOr<std::unique_ptr<Kernel>> LstmGradVector(PrepareContext& p) {
+  return LstmGrad(p, kForm, ProductCode::kVectors);
 }
 
 }  // namespace tenon

@@ -2,12 +2,14 @@
 #include <cmath>
 
 #include "kernels/interface/types.h"
+#include "kernels/sequence/gru.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
 
-constexpr int kX = 0, kHPrev = 1, kWru = 2, kWc = 3, kBru = 4, kBc = 5;
+constexpr int kX = kGruX, kHPrev = kGruHPrev, kWru = kGruWru, kWc = kGruWc, kBru = kGruBru,
+              kBc = kGruBc;
 
 absl::Status GruShape(ShapeContext& c) {
   for (int i : {kX, kHPrev, kWru, kWc}) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 2));
@@ -75,6 +77,8 @@ const OpRegistration gru_block_cell({
     .types = "T: float",
     .shape = GruShape,
     .reference = PrepareGru,
+    .accelerated = GruVector,
+    .native = "_MklNativeGRUBlockCell",
     .error_bound = ErrorBound::kGruCell,
 });
 

@@ -1,5 +1,6 @@
 // GRUBlockCellGrad: the gradients of a GRUBlockCell step, from its gates.
 #include "kernels/interface/types.h"
+#include "kernels/sequence/gru.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -76,6 +77,8 @@ const OpRegistration gru_block_cell_grad({
     .types = "T: float",
     .shape = GruGradShape,
     .reference = PrepareGruGrad,
+    .accelerated = GruGradVector,
+    .native = "_MklNativeGRUBlockCellGrad",
     .error_bound = ErrorBound::kGruCell,
 });
 

@@ -50,6 +50,8 @@ const OpRegistration lstm_block_cell({
     .types = "T: half float",
     .shape = LstmShape<LstmForm::kStep>,
     .reference = Lstm<LstmForm::kStep>,
+    .accelerated = LstmVector<LstmForm::kStep>,
+    .native = "_MklNativeLSTMBlockCell",
     .error_bound = ErrorBound::kLstmCell,
 });
 
@@ -62,6 +64,8 @@ const OpRegistration block_lstm({
     .types = "T: half float",
     .shape = LstmShape<LstmForm::kSteps>,
     .reference = Lstm<LstmForm::kSteps>,
+    .accelerated = LstmVector<LstmForm::kSteps>,
+    .native = "_MklNativeBlockLSTM",
     .error_bound = ErrorBound::kLstmSteps,
 });
 
@@ -73,6 +77,8 @@ const OpRegistration block_lstm_v2({
     .types = "T: half float",
     .shape = LstmShape<LstmForm::kSteps>,
     .reference = Lstm<LstmForm::kStepsV2>,
+    .accelerated = LstmVector<LstmForm::kStepsV2>,
+    .native = "_MklNativeBlockLSTMV2",
     .error_bound = ErrorBound::kLstmSteps,
 });
 

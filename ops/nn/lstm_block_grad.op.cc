@@ -74,6 +74,9 @@ constexpr OpRow kBlockGrad = {
     .types = "T: half float",
     .shape = LstmGradShape<LstmForm::kSteps>,
     .reference = LstmGrad<LstmForm::kSteps>,
+    .accelerated = LstmGradVector<LstmForm::kSteps>,
+    .native = "_MklNativeBlockLSTMGrad",
+    .native_types = "half float",
     .error_bound = ErrorBound::kLstmSteps,
 };
 const OpRegistration block_lstm_grad(kBlockGrad);
@@ -81,6 +84,8 @@ const OpRegistration block_lstm_grad_v2([] {
   OpRow row = kBlockGrad;
   row.name = "BlockLSTMGradV2";
   row.reference = LstmGrad<LstmForm::kStepsV2>;
+  row.accelerated = LstmGradVector<LstmForm::kStepsV2>;
+  row.native = "_MklNativeBlockLSTMGradV2";
   return row;
 }());
 
