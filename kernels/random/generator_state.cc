@@ -83,8 +83,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> SkipGenerator(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> DrawFloats(PrepareContext& p, Distribution distribution,
                                                    AlgorithmIn algorithm) {
   const DType dtype = p.output_dtype(0);
+  const int threads = p.services().threads;
   return Draw(p, algorithm, [=](RunContext&, const Philox& generator, const RandomOutput& out) {
-    FillRandom(distribution, dtype, generator, out.data, out.count);
+    FillRandom(distribution, dtype, generator, out.data, out.count, threads);
     return absl::OkStatus();
   });
 }
@@ -108,6 +109,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> DrawBinomials(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> DrawInts(PrepareContext& p) {
   const DType dtype = p.output_dtype(0);
   const bool bounded = p.num_inputs() > 3;
+  const int threads = p.services().threads;
   return Draw(
       p, AlgorithmIn::kInput,
       [=](RunContext& run, const Philox& generator, const RandomOutput& out) -> absl::Status {
@@ -115,7 +117,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> DrawInts(PrepareContext& p) {
         if (bounded) {
           TENON_ASSIGN_OR_RETURN(range, RangeAt(dtype, run.input(3), run.input(4)));
         }
-        FillRandomInts(dtype, generator, range.low, range.size, out.data, out.count);
+        FillRandomInts(dtype, generator, range.low, range.size, out.data, out.count, threads);
         return absl::OkStatus();
       });
 }

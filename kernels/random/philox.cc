@@ -1,104 +1,152 @@
 #include "kernels/random/philox.h"
 
-#include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 
+#include "kernels/interface/parallel.h"
+#include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
+#include "kernels/random/philox_simd.h"
+#include "kernels/random/unit_numbers.h"
 
 namespace tenon {
 namespace {
 
-constexpr int kRounds = 10;
-constexpr uint32_t kMultiplier[2] = {0xD2511F53, 0xCD9E8D57};
-constexpr uint32_t kWeyl[2] = {0x9E3779B9, 0xBB67AE85};
-// Truncated normals reject samples, so each output has its own part of the sequence.
+// Truncated normals reject samples, so each group of them has its own part of the sequence.
 constexpr int64_t kReservedSamples = 256;
 
-// Random bits as the fraction of a number in [1, 2), minus 1.
-float UnitFloat(uint32_t bits) {
-  const uint32_t word = (127u << 23) | (bits & 0x7FFFFF);
-  float v;
-  std::memcpy(&v, &word, sizeof v);
-  return v - 1.0f;
-}
-double UnitDouble(uint32_t low, uint32_t high) {
-  const uint64_t fraction = (static_cast<uint64_t>(low & 0xFFFFF) << 32) | high;
-  const uint64_t word = (uint64_t{1023} << 52) | fraction;
-  double v;
-  std::memcpy(&v, &word, sizeof v);
-  return v - 1.0;
-}
-half UnitHalf(uint32_t bits) {
-  const uint16_t word = static_cast<uint16_t>((15u << 10) | (bits & 0x3FF));
-  return static_cast<half>(static_cast<float>(Eigen::numext::bit_cast<half>(word)) - 1.0f);
-}
-bfloat16 UnitBfloat16(uint32_t bits) {
-  const uint16_t word = static_cast<uint16_t>((127u << 7) | (bits & 0x7F));
-  return static_cast<bfloat16>(static_cast<float>(Eigen::numext::bit_cast<bfloat16>(word)) - 1.0f);
-}
-
-// Two normal numbers from two uniform ones (Box-Muller).
 template <typename T>
-void BoxMuller(T radius, T angle, T out[2]) {
-  const T u = std::max(radius, T(1e-7));
-  const T v = T(2 * 3.14159265358979323846) * angle;
-  const T scale = std::sqrt(T(-2) * std::log(u));
-  out[0] = std::sin(v) * scale;
-  out[1] = std::cos(v) * scale;
-}
-
-template <typename T>
-constexpr int kPerBlock = sizeof(T) == 8 ? 2 : 4;
-
-template <typename T>
-void UniformBlock(const Philox::Block& x, T* out) {
-  for (int i = 0; i < kPerBlock<T>; ++i) {
-    const size_t k = static_cast<size_t>(i);
-    if constexpr (std::is_same_v<T, double>) {
-      out[i] = UnitDouble(x[2 * k], x[2 * k + 1]);
-    } else if constexpr (std::is_same_v<T, float>) {
-      out[i] = UnitFloat(x[k]);
-    } else if constexpr (std::is_same_v<T, half>) {
-      out[i] = UnitHalf(x[k]);
-    } else {
-      out[i] = UnitBfloat16(x[k]);
-    }
-  }
-}
-
-template <typename T>
-void NormalBlock(const Philox::Block& x, T* out) {
-  if constexpr (std::is_same_v<T, double>) {
-    BoxMuller(UnitDouble(x[0], x[1]), UnitDouble(x[2], x[3]), out);
-  } else {
-    for (size_t i = 0; i < 4; i += 2) {
-      float pair[2];
-      BoxMuller(UnitFloat(x[i]), UnitFloat(x[i + 1]), pair);
-      out[i] = static_cast<T>(pair[0]);
-      out[i + 1] = static_cast<T>(pair[1]);
-    }
-  }
-}
-
-template <typename T>
-void TruncatedBlock(PhiloxStream& stream, T* out) {
+void TruncatedBlock(PhiloxStream stream, T* out) {
   using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
   for (int filled = 0; filled < kPerBlock<T>;) {
-    C pair[2];
+    std::array<C, 2> pair;
     const uint32_t a = stream.Next(), b = stream.Next();
     if constexpr (std::is_same_v<T, double>) {
       const uint32_t c = stream.Next(), d = stream.Next();
-      BoxMuller(UnitDouble(a, b), UnitDouble(c, d), pair);
+      pair = BoxMuller(UnitDouble(a, b), UnitDouble(c, d));
     } else {
-      BoxMuller(UnitFloat(a), UnitFloat(b), pair);
+      pair = BoxMuller(UnitFloat(a), UnitFloat(b));
     }
     for (C v : pair) {
       if (std::abs(v) < C(2) && filled < kPerBlock<T>) out[filled++] = static_cast<T>(v);
     }
   }
 }
+
+Philox After(Philox generator, uint64_t blocks) {
+  generator.Skip(blocks);
+  return generator;
+}
+
+// Numbers are made in chunks of so many blocks, which stay in the innermost cache.
+constexpr int64_t kChunkBlocks = 256;
+constexpr size_t kChunkWords = 4 * kChunkBlocks;
+
+// Blocks first, first + step ... of the generator; of the last vector some more.
+void FillWords(const PhiloxCode& code, const Philox& generator, uint64_t first, uint64_t step,
+               int64_t blocks, uint32_t* words) {
+  const Philox start = After(generator, first);
+  const uint64_t n = RoundUp(static_cast<size_t>(blocks), kBlocksTogether);
+  if (start.low_counter() + n * step >= start.low_counter()) {
+    code.words({start.low_counter(), start.high_counter(), step, {start.key()[0], start.key()[1]}},
+               n, words);
+    return;
+  }
+  for (int64_t i = 0; i < blocks; ++i) {
+    const Philox::Block x = After(start, static_cast<uint64_t>(i) * step).Next();
+    std::copy(x.begin(), x.end(), words + 4 * i);
+  }
+  std::fill_n(words + 4 * blocks, 4 * (n - static_cast<uint64_t>(blocks)), 0);
+}
+
+// make(first block, number of blocks, numbers) for chunks of the numbers that belong to n elements,
+// `ns` each. It makes all numbers of these blocks.
+template <typename T, typename F>
+void ForChunks(T* out, int64_t n, double ns, int threads, const F& make) {
+  constexpr int64_t kPerChunk = kChunkBlocks * kPerBlock<T>;
+  const int64_t chunks = (n + kPerChunk - 1) / kPerChunk;
+  ParallelFor(threads, chunks, ParallelGrain(ns * kPerChunk), [&](int64_t begin, int64_t end) {
+    alignas(64) T numbers[kPerChunk];
+    for (int64_t chunk = begin; chunk < end; ++chunk) {
+      const int64_t left = std::min(kPerChunk, n - chunk * kPerChunk);
+      make(static_cast<uint64_t>(chunk * kChunkBlocks), (left + kPerBlock<T> - 1) / kPerBlock<T>,
+           numbers);
+      std::copy_n(numbers, left, out + chunk * kPerChunk);
+    }
+  });
+}
+
+template <typename T, typename F>
+void ForBlocks(const uint32_t* words, int64_t blocks, T* out, const F& make) {
+  for (int64_t i = 0; i < blocks; ++i) make(words + 4 * i, out + i * kPerBlock<T>);
+}
+
+// Normal floats as vector code makes them, rounded to T.
+template <typename T>
+void NormalChunk(const PhiloxCode& code, const uint32_t* words, int64_t blocks, T* out) {
+  if constexpr (std::is_same_v<T, double>) {
+    ForBlocks(words, blocks, out, NormalBlock<T>);
+  } else {
+    alignas(64) float normal[kChunkWords];
+    code.normal(words, 4 * RoundUp(static_cast<size_t>(blocks), kBlocksTogether), normal);
+    std::transform(normal, normal + 4 * blocks, out, [](float v) { return static_cast<T>(v); });
+  }
+}
+
+// Groups [first, first + groups): of the numbers of a group's first two blocks, those within 2.
+// Where there are too few, or the vector code's rounding errors could decide, a group is made anew.
+template <typename T>
+void TruncatedChunk(const PhiloxCode& code, const Philox& generator, uint64_t first, int64_t groups,
+                    T* out) {
+  constexpr uint64_t kReserved = kPerBlock<T> * kReservedSamples / 4;
+  const auto own = [&](int64_t group) {
+    return PhiloxStream(After(generator, (first + static_cast<uint64_t>(group)) * kReserved));
+  };
+  if constexpr (std::is_same_v<T, double>) {
+    for (int64_t g = 0; g < groups; ++g) TruncatedBlock(own(g), out + g * kPerBlock<T>);
+  } else {
+    constexpr float kMargin = 1e-5f;
+    alignas(64) uint32_t words[kChunkWords];
+    alignas(64) float numbers[2][kChunkWords];
+    for (uint64_t block = 0; block < 2; ++block) {
+      FillWords(code, generator, first * kReserved + block, kReserved, groups, words);
+      NormalChunk(code, words, groups, numbers[block]);
+    }
+    for (int64_t g = 0; g < groups; ++g, out += 4) {
+      const float* const v = numbers[0] + 4 * g;
+      const float most = std::max({std::abs(v[0]), std::abs(v[1]), std::abs(v[2]), std::abs(v[3])});
+      if (most < 2 - kMargin) {
+        for (int i = 0; i < 4; ++i) out[i] = static_cast<T>(v[i]);
+        continue;
+      }
+      int filled = 0;
+      bool near = false;
+      for (int i = 0; i < 8 && filled < 4; ++i) {
+        const float x = numbers[i / 4][4 * g + i % 4], size = std::abs(x);
+        near = near || std::abs(size - 2) < kMargin;
+        if (size < 2) out[filled++] = static_cast<T>(x);
+      }
+      if (filled < 4 || near) TruncatedBlock(own(g), out);
+    }
+  }
+}
+
+// x % n of 32-bit numbers by two multiplications (Lemire, Kaser and Kurz, "Faster remainder by
+// direct computation").
+class Remainder {
+ public:
+  explicit Remainder(uint32_t n) : n_(n), reciprocal_(~uint64_t{0} / n + 1) {}
+  uint32_t operator()(uint32_t x) const {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<uint32_t>((static_cast<Wide>(reciprocal_ * x) * n_) >> 64);
+  }
+
+ private:
+  const uint64_t n_, reciprocal_;
+};
 
 // A number below n, at least 1, of those that `draw` returns.
 template <typename U, typename Draw>
@@ -108,21 +156,6 @@ U Below(U n, const Draw& draw) {
   U x = draw();
   while (x < rejected) x = draw();
   return x % n;
-}
-
-// make(group, out) writes kPerBlock<T> elements; the last group may be partial.
-template <typename T, typename F>
-void FillGroups(T* out, int64_t n, F&& make) {
-  constexpr int64_t kGroup = kPerBlock<T>;
-  T last[kGroup];
-  for (int64_t i = 0; i < n; i += kGroup) {
-    if (i + kGroup <= n) {
-      make(i / kGroup, out + i);
-    } else {
-      make(i / kGroup, last);
-      std::copy_n(last, n - i, out + i);
-    }
-  }
 }
 
 }  // namespace
@@ -141,27 +174,6 @@ Philox Philox::Unpredictable() {
   const auto draw = [&device] { return device() | uint64_t{device()} << 32; };
   const uint64_t seed = draw();
   return FromSeeds(seed, draw());
-}
-
-Philox::Block Philox::Next() {
-  Block x = counter_;
-  Key key = key_;
-  for (int round = 0; round < kRounds; ++round) {
-    const uint64_t a = uint64_t{kMultiplier[0]} * x[0], b = uint64_t{kMultiplier[1]} * x[2];
-    x = {static_cast<uint32_t>(b >> 32) ^ x[1] ^ key[0], static_cast<uint32_t>(b),
-         static_cast<uint32_t>(a >> 32) ^ x[3] ^ key[1], static_cast<uint32_t>(a)};
-    key = {key[0] + kWeyl[0], key[1] + kWeyl[1]};
-  }
-  Skip(1);
-  return x;
-}
-
-void Philox::Skip(uint64_t blocks) {
-  const uint64_t low = counter_[0] | uint64_t{counter_[1]} << 32;
-  const uint64_t sum = low + blocks;
-  counter_[0] = static_cast<uint32_t>(sum);
-  counter_[1] = static_cast<uint32_t>(sum >> 32);
-  if (sum < low && ++counter_[2] == 0) ++counter_[3];
 }
 
 uint32_t PhiloxStream::Next() {
@@ -192,41 +204,51 @@ double PhiloxStream::NextDouble() {
 }
 
 void FillRandom(Distribution distribution, DType dtype, const Philox& generator, void* out,
-                int64_t n) {
+                int64_t n, int threads) {
   VisitTypes(Floats{}, dtype, [&]<typename T>() {
-    Philox next = generator;
-    T* to = static_cast<T*>(out);
-    switch (distribution) {
-      case Distribution::kUniform:
-        return FillGroups(to, n, [&](int64_t, T* o) { UniformBlock(next.Next(), o); });
-      case Distribution::kNormal:
-        return FillGroups(to, n, [&](int64_t, T* o) { NormalBlock(next.Next(), o); });
-      case Distribution::kTruncatedNormal:
-        return FillGroups(to, n, [&](int64_t group, T* o) {
-          Philox own = generator;
-          own.Skip(static_cast<uint64_t>(group * kPerBlock<T> * kReservedSamples / 4));
-          PhiloxStream stream(own);
-          TruncatedBlock(stream, o);
-        });
-    }
+    const PhiloxCode code = FindPhiloxCode();
+    T* const to = static_cast<T*>(out);
+    const bool truncated = distribution == Distribution::kTruncatedNormal;
+    const double ns = distribution == Distribution::kUniform ? 0.5 : sizeof(T) == 8 ? 20 : 2;
+    ForChunks(to, n, ns, threads, [&](uint64_t first, int64_t blocks, T* numbers) {
+      if (truncated) return TruncatedChunk(code, generator, first, blocks, numbers);
+      alignas(64) uint32_t words[kChunkWords];
+      FillWords(code, generator, first, 1, blocks, words);
+      if (distribution == Distribution::kNormal) {
+        NormalChunk(code, words, blocks, numbers);
+      } else if constexpr (std::is_same_v<T, float>) {
+        code.uniform(words, 4 * RoundUp(static_cast<size_t>(blocks), kBlocksTogether), numbers);
+      } else {
+        ForBlocks(words, blocks, numbers, UniformBlock<T>);
+      }
+    });
   });
 }
 
 void FillRandomInts(DType dtype, const Philox& generator, uint64_t low, uint64_t range, void* out,
-                    int64_t n) {
-  Philox next = generator;
+                    int64_t n, int threads) {
+  const PhiloxCode code = FindPhiloxCode();
   VisitTypes(TypeList<uint32_t, uint64_t>{}, SizeOf(dtype) == 8 ? DType::kUint64 : DType::kUint32,
              [&]<typename T>() {
-               FillGroups(static_cast<T*>(out), n, [&](int64_t, T* o) {
-                 const Philox::Block x = next.Next();
-                 for (size_t i = 0; i < kPerBlock<T>; ++i) {
-                   T bits = static_cast<T>(x[i]);
-                   if constexpr (sizeof(T) == 8) bits = x[2 * i] | uint64_t{x[2 * i + 1]} << 32;
-                   o[i] = range == 0
-                              ? bits
-                              : static_cast<T>(static_cast<T>(low) + bits % static_cast<T>(range));
-                 }
-               });
+               ForChunks(static_cast<T*>(out), n, sizeof(T) == 8 ? 3 : 1, threads,
+                         [&](uint64_t first, int64_t blocks, T* numbers) {
+                           alignas(64) uint32_t words[kChunkWords];
+                           FillWords(code, generator, first, 1, blocks, words);
+                           std::memcpy(numbers, words, static_cast<size_t>(blocks) * 16);
+                           if (range == 0) return;
+                           const T base = static_cast<T>(low), size = static_cast<T>(range);
+                           const int64_t count = blocks * kPerBlock<T>;
+                           if constexpr (sizeof(T) == 4) {
+                             const Remainder remainder(size);
+                             for (int64_t i = 0; i < count; ++i) {
+                               numbers[i] = base + remainder(numbers[i]);
+                             }
+                           } else {
+                             for (int64_t i = 0; i < count; ++i) {
+                               numbers[i] = base + numbers[i] % size;
+                             }
+                           }
+                         });
              });
 }
 

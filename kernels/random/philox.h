@@ -33,8 +33,32 @@ class Philox {
   // Seeded from the operating system's random numbers.
   static Philox Unpredictable();
 
-  Block Next();
-  void Skip(uint64_t blocks);
+  Block Next() {
+    constexpr uint32_t kMultiplier[2] = {0xD2511F53, 0xCD9E8D57};
+    Block x = counter_;
+    Key key = key_;
+    for (int round = 0; round < kRounds; ++round) {
+      const uint64_t a = uint64_t{kMultiplier[0]} * x[0], b = uint64_t{kMultiplier[1]} * x[2];
+      x = {static_cast<uint32_t>(b >> 32) ^ x[1] ^ key[0], static_cast<uint32_t>(b),
+           static_cast<uint32_t>(a >> 32) ^ x[3] ^ key[1], static_cast<uint32_t>(a)};
+      key = {key[0] + kWeyl[0], key[1] + kWeyl[1]};
+    }
+    Skip(1);
+    return x;
+  }
+  void Skip(uint64_t blocks) {
+    const uint64_t low = low_counter(), sum = low + blocks;
+    counter_[0] = static_cast<uint32_t>(sum);
+    counter_[1] = static_cast<uint32_t>(sum >> 32);
+    if (sum < low && ++counter_[2] == 0) ++counter_[3];
+  }
+
+  uint64_t low_counter() const { return counter_[0] | uint64_t{counter_[1]} << 32; }
+  uint64_t high_counter() const { return counter_[2] | uint64_t{counter_[3]} << 32; }
+  const Key& key() const { return key_; }
+
+  static constexpr int kRounds = 10;
+  static constexpr uint32_t kWeyl[2] = {0x9E3779B9, 0xBB67AE85};  // added to the key in each
 
  private:
   Block counter_;
@@ -62,11 +86,12 @@ class PhiloxStream {
 enum class Distribution { kUniform, kNormal, kTruncatedNormal };
 
 // n floating-point numbers: uniform in [0, 1), or normal with deviation 1 (truncated: within 2).
+// They do not depend on the number of threads.
 void FillRandom(Distribution distribution, DType dtype, const Philox& generator, void* out,
-                int64_t n);
+                int64_t n, int threads);
 // n integers: all bits if range is 0, otherwise low + bits modulo range.
 void FillRandomInts(DType dtype, const Philox& generator, uint64_t low, uint64_t range, void* out,
-                    int64_t n);
+                    int64_t n, int threads);
 
 }  // namespace tenon
 

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "env/status.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
+#include "kernels/random/unit_numbers.h"
 
 namespace tenon {
 namespace {
@@ -21,35 +23,38 @@ constexpr double kLargeMean = 10;
 
 // Numbers of one distribution, a block of the generator at a time, each block from its last number
 // to its first.
+template <Distribution kDistribution>
 class Draws {
  public:
-  Draws(Distribution distribution, Philox& generator)
-      : distribution_(distribution), generator_(generator) {}
+  explicit Draws(Philox& generator) : generator_(generator) {}
   double Next() {
     if (left_ == 0) {
-      FillRandom(distribution_, DType::kDouble, generator_, block_.data(), kBlock);
-      generator_.Skip(1);
-      left_ = kBlock;
+      const Philox::Block x = generator_.Next();
+      if constexpr (kDistribution == Distribution::kNormal) {
+        NormalBlock<double>(x.data(), block_.data());
+      } else {
+        UniformBlock<double>(x.data(), block_.data());
+      }
+      left_ = kPerBlock<double>;
     }
     return block_[static_cast<size_t>(--left_)];
   }
 
  private:
-  static constexpr int kBlock = 2;
-  const Distribution distribution_;
   Philox& generator_;
-  std::array<double, kBlock> block_{};
+  std::array<double, kPerBlock<double>> block_{};
   int left_ = 0;
 };
+using UniformDraws = Draws<Distribution::kUniform>;
 
 // Marsaglia and Tsang, "A simple method for generating gamma variables". Below 1, the number for
 // alpha + 1 times the power 1 / alpha of a uniform one.
 double Gamma(double alpha, Philox generator) {
   // 0 gives 0. No distribution has a negative one; TensorFlow computes with it as far as it can.
   if (!(alpha > -2.0 / 3)) return std::numeric_limits<double>::quiet_NaN();
-  Draws uniform(Distribution::kUniform, generator);
+  UniformDraws uniform(generator);
   if (alpha == 1) return -std::log1p(-uniform.Next());
-  Draws normal(Distribution::kNormal, generator);
+  Draws<Distribution::kNormal> normal(generator);
   const double d = alpha + (alpha < 1 ? 2.0 / 3 : -1.0 / 3);
   const double c = 1.0 / 3 / std::sqrt(d);
   for (;;) {
@@ -65,33 +70,41 @@ double Gamma(double alpha, Philox generator) {
 // Events of a Poisson process: for small rates as long as the product of uniform numbers is above
 // exp(-rate) (Knuth), otherwise by transformed rejection (Hörmann, "The transformed rejection
 // method for generating Poisson random variables").
-double Poisson(double rate, Philox generator) {
-  if (!(rate >= 0) || std::isinf(rate)) return std::numeric_limits<double>::quiet_NaN();
-  Draws uniform(Distribution::kUniform, generator);
-  if (rate < kLargeMean) {
-    const double end = std::exp(-rate);
-    double events = 0;
-    for (double product = uniform.Next(); product > end; product *= uniform.Next()) ++events;
-    return events;
+class Poisson {
+ public:
+  explicit Poisson(double rate) : rate_(rate), end_(std::exp(-rate)) {
+    b_ = 0.931 + 2.53 * std::sqrt(rate);
+    a_ = -0.059 + 0.02483 * b_;
+    inverse_alpha_ = 1.1239 + 1.1328 / (b_ - 3.4);
+    log_rate_ = std::log(rate);
   }
-  const double b = 0.931 + 2.53 * std::sqrt(rate);
-  const double a = -0.059 + 0.02483 * b;
-  const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
-  const double log_rate = std::log(rate);
-  for (;;) {
-    const double u = uniform.Next() - 0.5, v = uniform.Next();
-    const double edge = 0.5 - std::abs(u);
-    const double k = std::floor((2 * a / edge + b) * u + rate + 0.43);
-    if (edge >= 0.07 && v <= 0.9277 - 3.6224 / (b - 2)) return k;
-    if (k < 0 || (edge < 0.013 && v > edge)) continue;
-    const double height = std::log(v * inverse_alpha / (a / (edge * edge) + b));
-    if (height <= -rate + k * log_rate - std::lgamma(k + 1)) return k;
+  double operator()(Philox generator) const {
+    if (!(rate_ >= 0) || std::isinf(rate_)) return std::numeric_limits<double>::quiet_NaN();
+    UniformDraws uniform(generator);
+    if (rate_ < kLargeMean) {
+      double events = 0;
+      for (double product = uniform.Next(); product > end_; product *= uniform.Next()) ++events;
+      return events;
+    }
+    for (;;) {
+      const double u = uniform.Next() - 0.5, v = uniform.Next();
+      const double edge = 0.5 - std::abs(u);
+      const double k = std::floor((2 * a_ / edge + b_) * u + rate_ + 0.43);
+      if (edge >= 0.07 && v <= 0.9277 - 3.6224 / (b_ - 2)) return k;
+      if (k < 0 || (edge < 0.013 && v > edge)) continue;
+      const double height = std::log(v * inverse_alpha_ / (a_ / (edge * edge) + b_));
+      if (height <= -rate_ + k * log_rate_ - std::lgamma(k + 1)) return k;
+    }
   }
-}
+
+ private:
+  double rate_, end_;
+  double a_ = 0, b_ = 0, inverse_alpha_ = 0, log_rate_ = 0;
+};
 
 // Successes: geometric numbers until their sum is above the count.
 double BinomialByInversion(double count, double probability, Philox generator) {
-  Draws uniform(Distribution::kUniform, generator);
+  UniformDraws uniform(generator);
   const double scale = std::log1p(-probability);
   double successes = 0;
   for (double sum = 0;; ++successes) {
@@ -113,7 +126,7 @@ double StirlingRest(double k) {
 
 // Hörmann, "The generation of binomial random variates", algorithm BTRS.
 double BinomialByRejection(double n, double p, Philox generator) {
-  Draws uniform(Distribution::kUniform, generator);
+  UniformDraws uniform(generator);
   const double deviation = std::sqrt(n * p * (1 - p));
   const double b = 1.15 + 2.53 * deviation;
   const double a = -0.0873 + 0.0248 * b + 0.01 * p;
@@ -174,6 +187,7 @@ RejectionSampler RejectionSampler::Of(PrepareContext& p, Sampled what, int first
   s.first_ = first;
   s.appended_ = appended;
   s.shape_ = shape;
+  s.threads_ = p.services().threads;
   s.shape_type_ = p.input_dtype(shape);
   s.parameter_type_ = p.input_dtype(first);
   s.output_type_ = p.output_dtype(0);
@@ -214,23 +228,36 @@ void RejectionSampler::Fill(RunContext& run, const RandomOutput& output,
     const T* const second = shapes_.size() > 1 ? run.input<T>(first_ + 1) : nullptr;
     VisitTypes(ParameterTypes{}, output_type_, [&]<typename U>() {
       // Outputs are numbered parameter by parameter.
-      for (int64_t i = 0; i < parameters; ++i) {
-        const T a = first[BroadcastElement(shapes_[0], parameters_, i)];
-        const T b = second == nullptr ? T(0) : second[BroadcastElement(shapes_[1], parameters_, i)];
-        for (int64_t sample = 0; sample < samples; ++sample) {
-          const auto at = static_cast<uint64_t>(i * samples + sample);
-          Philox own = generator;
-          if (what_ != Sampled::kBinomial) own.Skip(kBlocksPerSample * at);
-          U& out = static_cast<U*>(output.data)[sample * parameters + i];
-          if (what_ == Sampled::kBinomial) {
-            out = Rounded<U>(Binomial(a, b, own, at));
-          } else if (what_ == Sampled::kGamma) {
-            out = Rounded<U>(Gamma(static_cast<double>(a), own));
-          } else {
-            out = Rounded<U>(Poisson(static_cast<double>(a), own));
-          }
-        }
-      }
+      constexpr double kNanoseconds = 50;
+      ParallelFor(
+          threads_, output.count, ParallelGrain(kNanoseconds), [&](int64_t at, int64_t end) {
+            while (at < end) {
+              const int64_t i = at / samples, begin = at - i * samples;
+              const int64_t count = std::min(samples - begin, end - at);
+              const T a = first[BroadcastElement(shapes_[0], parameters_, i)];
+              const T b =
+                  second == nullptr ? T(0) : second[BroadcastElement(shapes_[1], parameters_, i)];
+              U* const out = static_cast<U*>(output.data) + begin * parameters + i;
+              const auto fill = [&](const auto& number) {
+                for (int64_t k = 0; k < count; ++k) {
+                  const auto place = static_cast<uint64_t>(at + k);
+                  Philox own = generator;
+                  if (what_ != Sampled::kBinomial) own.Skip(kBlocksPerSample * place);
+                  out[k * parameters] = Rounded<U>(number(own, place));
+                }
+              };
+              const auto real = static_cast<double>(a);
+              if (what_ == Sampled::kBinomial) {
+                fill([&](Philox& own, uint64_t place) { return Binomial(a, b, own, place); });
+              } else if (what_ == Sampled::kGamma) {
+                fill([&](Philox& own, uint64_t) { return Gamma(real, own); });
+              } else {
+                const Poisson poisson(real);
+                fill([&](Philox& own, uint64_t) { return poisson(own); });
+              }
+              at += count;
+            }
+          });
     });
   });
 }

@@ -32,7 +32,7 @@ class RejectionSampler {
 
  private:
   Sampled what_ = Sampled::kGamma;
-  int first_ = 0, shape_ = 0;
+  int first_ = 0, shape_ = 0, threads_ = 1;
   bool appended_ = false;
   DType shape_type_ = DType::kInvalid, parameter_type_ = DType::kInvalid;
   DType output_type_ = DType::kInvalid;

@@ -18,6 +18,7 @@ class LogitsSampler {
   DType class_type_ = DType::kInvalid;
   Shape logits_;
   Shape planned_;
+  int threads_ = 1;
 };
 
 }  // namespace tenon

@@ -72,10 +72,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> StatelessFloats(PrepareContext& p,
   const Shape planned = p.output_shape(0);
   const DType dtype = p.output_dtype(0), shape_type = p.input_dtype(0);
   const int64_t rank = p.input_shape(0).dim(0);
+  const int threads = p.services().threads;
   return MakeKernel([=](RunContext& run) -> absl::Status {
     TENON_ASSIGN_OR_RETURN(const Philox generator, source.Generator(run));
     TENON_ASSIGN_OR_RETURN(const RandomOutput out, OutputAtRun(run, planned, shape_type, rank));
-    FillRandom(distribution, dtype, generator, out.data, out.count);
+    FillRandom(distribution, dtype, generator, out.data, out.count, threads);
     return absl::OkStatus();
   });
 }
@@ -85,6 +86,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> StatelessInts(PrepareContext& p, RandomB
   const Shape planned = p.output_shape(0);
   const DType dtype = p.output_dtype(0), shape_type = p.input_dtype(0);
   const int64_t rank = p.input_shape(0).dim(0);
+  const int threads = p.services().threads;
   return MakeKernel([=](RunContext& run) -> absl::Status {
     TENON_ASSIGN_OR_RETURN(const Philox generator, source.Generator(run));
     IntRange range;
@@ -93,7 +95,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> StatelessInts(PrepareContext& p, RandomB
           range, RangeAt(dtype, run.input(source.bounds), run.input(source.bounds + 1)));
     }
     TENON_ASSIGN_OR_RETURN(const RandomOutput out, OutputAtRun(run, planned, shape_type, rank));
-    FillRandomInts(dtype, generator, range.low, range.size, out.data, out.count);
+    FillRandomInts(dtype, generator, range.low, range.size, out.data, out.count, threads);
     return absl::OkStatus();
   });
 }

@@ -12,6 +12,7 @@
 #include "kernels/random/philox.h"
 #include "kernels/random/sequence.h"
 #include "kernels/random/stateless.h"
+#include "kernels/random/unit_numbers.h"
 
 namespace tenon {
 namespace {
@@ -61,13 +62,16 @@ class TruncatedNormal {
   }
 
  private:
-  static constexpr int kBlock = sizeof(T) == 8 ? 2 : 4;
-  using Block = std::array<T, kBlock>;
+  using Block = std::array<T, kPerBlock<T>>;
 
   static Block Draw(Distribution distribution, Philox& generator) {
+    const Philox::Block x = generator.Next();
     Block block;
-    FillRandom(distribution, DTypeTraits<T>::value, generator, block.data(), kBlock);
-    generator.Skip(1);
+    if (distribution == Distribution::kNormal) {
+      NormalBlock<T>(x.data(), block.data());
+    } else {
+      UniformBlock<T>(x.data(), block.data());
+    }
     return block;
   }
 
@@ -112,7 +116,7 @@ class TruncatedNormal {
     while (!output.Done()) {
       const Block proposed = Draw(Distribution::kUniform, generator);
       const Block u = Draw(Distribution::kUniform, generator);
-      for (size_t i = 0; i < kBlock; ++i) {
+      for (size_t i = 0; i < kPerBlock<T>; ++i) {
         const T z = proposed[i] * width + low_;
         const T density = Eigen::numext::exp((largest - z * z) / T(2));
         output.Offer(u[i] <= density, z * deviation_ + mean_);
@@ -126,7 +130,7 @@ class TruncatedNormal {
     const T rate = (low_ + Eigen::numext::sqrt(low_ * low_ + T(4))) / T(2);
     while (!output.Done()) {
       const Block block = Draw(Distribution::kUniform, generator);
-      for (size_t i = 0; i < kBlock; i += 2) {
+      for (size_t i = 0; i < kPerBlock<T>; i += 2) {
         const T z = -Eigen::numext::log(block[i]) / rate + low_;
         const T x = low_ < rate ? rate - z : low_ - rate;
         const T density = Eigen::numext::exp(-x * x / T(2));

@@ -26,11 +26,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> Random(PrepareContext& p) {
   const Shape planned = p.output_shape(0);
   const DType dtype = p.output_dtype(0), shape_type = p.input_dtype(0);
   const int64_t rank = p.input_shape(0).dim(0);
+  const int threads = p.services().threads;
   return MakeKernel([=, sequence = RandomSequence::Of(p.attrs())](RunContext& run) -> absl::Status {
     TENON_ASSIGN_OR_RETURN(const RandomOutput out, OutputAtRun(run, planned, shape_type, rank));
     const uint64_t count = static_cast<uint64_t>(out.count);
     FillRandom(distribution, dtype, sequence->Take(count * kRandomSamplesPerOutput), out.data,
-               out.count);
+               out.count, threads);
     return absl::OkStatus();
   });
 }
@@ -45,13 +46,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> UniformInt(PrepareContext& p) {
   const Shape planned = p.output_shape(0);
   const DType dtype = p.output_dtype(0), shape_type = p.input_dtype(0);
   const int64_t rank = p.input_shape(0).dim(0);
+  const int threads = p.services().threads;
   return MakeKernel([=, sequence = RandomSequence::Of(p.attrs())](RunContext& run) -> absl::Status {
     TENON_ASSIGN_OR_RETURN(const RandomOutput out, OutputAtRun(run, planned, shape_type, rank));
     if (out.count == 0) return absl::OkStatus();
     TENON_ASSIGN_OR_RETURN(const IntRange range, RangeAt(dtype, run.input(1), run.input(2)));
     const uint64_t count = static_cast<uint64_t>(out.count);
     FillRandomInts(dtype, sequence->Take(count * kRandomSamplesPerOutput), range.low, range.size,
-                   out.data, out.count);
+                   out.data, out.count, threads);
     return absl::OkStatus();
   });
 }
@@ -166,7 +168,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Unpredictable(PrepareContext& p) {
   const int64_t rank = p.input_shape(0).dim(0);
   return MakeKernel([=](RunContext& run) -> absl::Status {
     TENON_ASSIGN_OR_RETURN(const RandomOutput out, OutputAtRun(run, planned, shape_type, rank));
-    FillRandomInts(dtype, Philox::Unpredictable(), 0, 0, out.data, out.count);
+    FillRandomInts(dtype, Philox::Unpredictable(), 0, 0, out.data, out.count, 1);
     return absl::OkStatus();
   });
 }
