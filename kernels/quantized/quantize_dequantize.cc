@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include "env/status.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
+#include "kernels/quantized/quantized_simd.h"
 #include "kernels/quantized/range_inputs.h"
 #include "kernels/quantized/round_trip.h"
 
@@ -18,46 +21,53 @@ absl::Status CheckBits(int64_t bits, bool signed_input) {
 }
 
 template <typename T>
-struct Grid : RoundTripSteps<T> {
-  using RoundTripSteps<T>::RoundTripSteps;
+RoundTripMap<T> MapOf(const RoundTripAttrs& a, int64_t bits, Extremes<T> range) {
+  const RoundTripSteps<T> steps({a.signed_input, a.narrow_range, bits}, range.low, range.high);
+  return {a.range_given, a.half_up, steps.min, steps.max, steps.scale, steps.inverse};
+}
 
-  void Run(const RoundTripAttrs& a, const T* x, T* y, int64_t n) const {
-    for (int64_t i = 0; i < n; ++i) {
-      T v = x[i];
-      if (a.range_given) v = std::max(std::min(v, this->max), this->min);
-      v *= this->scale;
-      y[i] = (a.half_up ? std::floor(v + T(0.5)) : std::nearbyint(v)) * this->inverse;
-    }
+template <typename T>
+Extremes<T> ExtremesOf(const T* x, int64_t n, int threads) {
+  const ExtremesFn<T> find = FindExtremes<T>();
+  const Extremes<T> none{std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest()};
+  const int64_t grain = ParallelGrain(0.2);
+  std::vector<Extremes<T>> parts(static_cast<size_t>(ParallelRanges(threads, n, grain)), none);
+  ParallelForRanges(threads, n, grain, [&](int range, int64_t begin, int64_t end) {
+    parts[static_cast<size_t>(range)] = find(x + begin, static_cast<size_t>(end - begin), none);
+  });
+  Extremes<T> all = none;
+  for (const Extremes<T>& part : parts) {
+    all = {std::min(all.low, part.low), std::max(all.high, part.high)};
   }
-};
+  return all;
+}
 
 template <typename T>
 absl::Status RunRoundTrip(const RoundTripAttrs& a, int64_t bits, const Slices& s, const T* low,
                           const T* high, int threads, RunContext& r) {
   const T* x = r.input<T>(0);
   T* y = r.output<T>(0);
+  const ExtremesFn<T> find = FindExtremes<T>();
+  const RoundTripFn<T> round_trip = FindRoundTrip<T>();
   for (int64_t k = 0; k < s.count; ++k) {
-    T min = std::numeric_limits<T>::max(), max = std::numeric_limits<T>::lowest();
+    Extremes<T> range{std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest()};
     if (a.range_given) {
-      min = low[k];
-      max = high[k];
-      if (a.axis < 0 && !(min <= max)) {
-        return InvalidArgument("input_min ", min, " is not below input_max ", max);
+      range = {low[k], high[k]};
+      if (a.axis < 0 && !(range.low <= range.high)) {
+        return InvalidArgument("input_min ", range.low, " is not below input_max ", range.high);
       }
+    } else if (s.count == 1) {
+      range = ExtremesOf(x, s.outer * s.inner, threads);
     } else {
       for (int64_t o = 0; o < s.outer; ++o) {
-        const T* slice = x + (o * s.count + k) * s.inner;
-        for (int64_t i = 0; i < s.inner; ++i) {
-          min = std::min(min, slice[i]);
-          max = std::max(max, slice[i]);
-        }
+        range = find(x + (o * s.count + k) * s.inner, static_cast<size_t>(s.inner), range);
       }
     }
-    const Grid<T> grid({a.signed_input, a.narrow_range, bits}, min, max);
+    const RoundTripMap<T> map = MapOf(a, bits, range);
     for (int64_t o = 0; o < s.outer; ++o) {
       const int64_t first = (o * s.count + k) * s.inner;
-      ParallelFor(threads, s.inner, ParallelGrain(2), [&](int64_t begin, int64_t end) {
-        grid.Run(a, x + first + begin, y + first + begin, end - begin);
+      ParallelFor(threads, s.inner, ParallelGrain(0.2), [&](int64_t begin, int64_t end) {
+        round_trip(map, x + first + begin, y + first + begin, static_cast<size_t>(end - begin));
       });
     }
   }

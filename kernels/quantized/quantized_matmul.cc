@@ -189,6 +189,87 @@ absl::StatusOr<std::unique_ptr<Kernel>> UnsignedMatMulReference(PrepareContext& 
   });
 }
 
+namespace {
+
+// to[outer, inner] = x - zero as floats, or [inner, outer].
+void SideAsFloats(const Side& side, const uint8_t* x, int32_t zero, bool inner_first, float* to) {
+  const int64_t rows = inner_first ? side.inner : side.outer;
+  const int64_t columns = inner_first ? side.outer : side.inner;
+  const int64_t row_stride = inner_first ? side.inner_stride : side.outer_stride;
+  const int64_t stride = inner_first ? side.outer_stride : side.inner_stride;
+  for (int64_t i = 0; i < rows; ++i, to += columns) {
+    const uint8_t* const row = x + i * row_stride;
+    if (stride == 1) {
+      for (int64_t j = 0; j < columns; ++j) to[j] = static_cast<float>(row[j] - zero);
+    } else {
+      for (int64_t j = 0; j < columns; ++j) to[j] = static_cast<float>(row[j * stride] - zero);
+    }
+  }
+}
+
+// The sums of the outer dimension's terms, minus `zero` each, times `factor`.
+std::vector<int32_t> ScaledSums(const Side& side, const uint8_t* x, int32_t zero, int32_t factor) {
+  std::vector<int32_t> sums(static_cast<size_t>(side.outer), 0);
+  for (int64_t j = 0; j < side.outer; ++j) {
+    int32_t sum = 0;
+    for (int64_t k = 0; k < side.inner; ++k) {
+      sum = WrapAdd(sum, x[j * side.outer_stride + k * side.inner_stride] - zero);
+    }
+    sums[static_cast<size_t>(j)] = WrapMul(sum, factor);
+  }
+  return sums;
+}
+
+}  // namespace
+
+// Exact float products of a and b - 128, which fits 8 signed bits:
+// (a - z) (b - y) = a (b - 128) + a (128 - y) - z (b - 128) - z (128 - y).
+absl::StatusOr<std::unique_ptr<Kernel>> UnsignedMatMulVector(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const Sides s, SidesOf(p));
+  TENON_ASSIGN_OR_RETURN(ExactProduct exact,
+                         ExactProduct::Make(s.a.outer, s.a.inner, s.b.outer, p.services()));
+  const size_t right_bytes =
+      RoundUp(static_cast<size_t>(s.b.inner * s.b.outer) * sizeof(float), kCacheLine);
+  p.RequestScratch(right_bytes + exact.scratch_bytes());
+  return MakeKernel(
+      [s, right_bytes, exact = std::move(exact)](RunContext& r) -> absl::Status {
+        const FloatRange a = ScalarRange(r, 2), b = ScalarRange(r, 4);
+        if (!(a.max > a.min)) return InvalidArgument("max_a must be above min_a");
+        if (!(b.max > b.min)) return InvalidArgument("max_b must be above min_b");
+        constexpr int32_t kMiddle = 128;
+        const auto a_zero = static_cast<int32_t>(QuantizeUnclamped<uint8_t>(0, a));
+        const auto b_zero = static_cast<int32_t>(QuantizeUnclamped<uint8_t>(0, b));
+        const auto* const x = r.input<uint8_t>(0);
+        const auto* const y = r.input<uint8_t>(1);
+        char* const scratch = static_cast<char*>(r.scratch());
+        float* const right = reinterpret_cast<float*>(scratch);
+        SideAsFloats(s.b, y, kMiddle, /*inner_first=*/true, right);
+        auto fill = [&](int64_t begin, int64_t end, float* left) {
+          Side rows = s.a;
+          rows.outer = end - begin;
+          SideAsFloats(rows, x + begin * s.a.outer_stride, 0, /*inner_first=*/false, left);
+        };
+        int32_t* const sums = r.output<int32_t>(0);
+        TENON_RETURN_IF_ERROR(exact.Run(fill, right, sums, scratch + right_bytes));
+        const int32_t rest = WrapSub(kMiddle, b_zero);
+        const std::vector<int32_t> of_rows = ScaledSums(s.a, x, 0, rest);
+        std::vector<int32_t> of_columns = ScaledSums(s.b, y, kMiddle, WrapSub(0, a_zero));
+        const int32_t both =
+            WrapMul(WrapMul(static_cast<int32_t>(s.a.inner), WrapSub(0, a_zero)), rest);
+        for (int32_t& v : of_columns) v = WrapAdd(v, both);
+        for (int64_t i = 0; i < s.a.outer; ++i) {
+          int32_t* const row = sums + i * s.b.outer;
+          const int32_t of_row = of_rows[static_cast<size_t>(i)];
+          for (int64_t j = 0; j < s.b.outer; ++j) {
+            row[j] = WrapAdd(row[j], WrapAdd(of_row, of_columns[static_cast<size_t>(j)]));
+          }
+        }
+        SetRange(r, 1, ProductRange<uint8_t, uint8_t>(a, b));
+        return absl::OkStatus();
+      },
+      "float products");
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> QuantizedMatMulReference(PrepareContext& p,
                                                                  const QuantizedFusion& fusion) {
   TENON_ASSIGN_OR_RETURN(const Sides s, SidesOf(p));

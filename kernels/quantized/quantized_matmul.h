@@ -20,6 +20,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedMatMulOnednn(PrepareContext& p,
 
 // Both sides unsigned, each with its own zero point: QuantizedMatMul.
 absl::StatusOr<std::unique_ptr<Kernel>> UnsignedMatMulReference(PrepareContext& p);
+absl::StatusOr<std::unique_ptr<Kernel>> UnsignedMatMulVector(PrepareContext& p);
 
 }  // namespace tenon
 

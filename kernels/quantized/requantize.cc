@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "env/status.h"
+#include "kernels/quantized/quantized_simd.h"
 #include "kernels/quantized/range_inputs.h"
 
 namespace tenon {
@@ -24,6 +25,11 @@ void RequantizeToUint8(const int32_t* x, int64_t n, FloatRange from, FloatRange 
     offset = AddWrapped(offset, TruncateToInt64(-std::round(shift)));
   }
   offset = AddWrapped(offset, int64_t{1} << (kShift - 1));
+  constexpr int64_t kMostOffset = 1 << 30;
+  if (scale >= 0 && scale <= INT32_MAX && std::abs(offset) <= kMostOffset) {
+    const FixedPointMap map{static_cast<int32_t>(scale), static_cast<int32_t>(offset)};
+    return FindFixedPointToBytes()(map, x, y, static_cast<size_t>(n));
+  }
   for (int64_t i = 0; i < n; ++i) {
     const auto product =
         static_cast<int64_t>(static_cast<uint64_t>(int64_t{x[i]}) * static_cast<uint64_t>(scale));
@@ -34,11 +40,8 @@ void RequantizeToUint8(const int32_t* x, int64_t n, FloatRange from, FloatRange 
 
 // The range of the values actually in x, extended to include 0.
 FloatRange ActualRange(const int32_t* x, int64_t n, FloatRange range) {
-  int32_t low = INT32_MAX, high = INT32_MIN;
-  for (int64_t i = 0; i < n; ++i) {
-    low = std::min(low, x[i]);
-    high = std::max(high, x[i]);
-  }
+  const auto [low, high] =
+      FindExtremes<int32_t>()(x, static_cast<size_t>(n), {INT32_MAX, INT32_MIN});
   return {std::min(0.0f, DequantizeValue(low, range)), DequantizeValue(high, range)};
 }
 

@@ -1,11 +1,13 @@
 #include "kernels/quantized/uniform.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "env/status.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/layout/strided_copy.h"
+#include "kernels/quantized/quantized_simd.h"
 #include "kernels/quantized/quantized_types.h"
 #include "kernels/quantized/range_inputs.h"
 #include "kernels/quantized/uniform_math.h"
@@ -23,7 +25,7 @@ struct PerSlice {
   T operator[](int64_t slice) const { return values[slice * step]; }
 };
 
-// y = map(slice)(x), element by element.
+// y = map(slice)(x), element by element; a map may also take many elements, as map(x, y, n).
 template <typename X, typename Y, typename MakeMap>
 void MapSlices(const Slices& s, const X* x, Y* y, int threads, const MakeMap& make_map) {
   using Map = decltype(make_map(int64_t{0}));
@@ -31,7 +33,11 @@ void MapSlices(const Slices& s, const X* x, Y* y, int threads, const MakeMap& ma
   maps.reserve(static_cast<size_t>(s.count));
   for (int64_t k = 0; k < s.count; ++k) maps.push_back(make_map(k));
   const auto run = [&](const Map& map, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) y[i] = static_cast<Y>(map(x[i]));
+    if constexpr (requires { map(x, y, end); }) {
+      map(x + begin, y + begin, end - begin);
+    } else {
+      for (int64_t i = begin; i < end; ++i) y[i] = static_cast<Y>(map(x[i]));
+    }
   };
   if (s.count == 1) {
     ParallelFor(threads, s.outer * s.inner, ParallelGrain(2),
@@ -53,6 +59,24 @@ struct Quantization {
 
   Quantization(const RunContext& r, int input, bool vector)
       : scales(r, input, vector), zeros(r, input + 1, vector) {}
+};
+
+// In vector code, where that knows the type.
+struct UniformQuantizer {
+  UniformMap map;
+
+  template <typename T>
+  void operator()(const float* x, T* y, int64_t n) const {
+    if constexpr (std::is_same_v<T, int8_t> || std::is_same_v<T, int32_t>) {
+      static const UniformQuantizeFn<T> fn = FindUniformQuantize<T>();
+      fn(map, x, y, static_cast<size_t>(n));
+    } else {
+      const IntegerRange range{map.low, map.high};
+      for (int64_t i = 0; i < n; ++i) {
+        y[i] = static_cast<T>(range.Clamp(QuantizeUniformly(x[i], map.inverse, map.zero)));
+      }
+    }
+  }
 };
 
 // The factors from one quantization to another, by slice.
@@ -167,9 +191,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> UniformQuantizeKernel(PrepareContext& p)
     kernel = MakeKernel([=](RunContext& r) {
       const Quantization q(r, 1, axis >= 0);
       MapSlices(s, r.input<float>(0), r.output<T>(0), threads, [&](int64_t k) {
-        return [range, inverse = 1.0f / q.scales[k], zero = q.zeros[k]](float x) {
-          return range.Clamp(QuantizeUniformly(x, inverse, zero));
-        };
+        return UniformQuantizer{{1.0f / q.scales[k], q.zeros[k], range.low, range.high}};
       });
       return absl::OkStatus();
     });

@@ -54,6 +54,9 @@ const OpRegistration plain({
     .types = "T1: quint8; T2: quint8; Toutput: qint32",
     .shape = UnsignedMatMulShape,
     .reference = UnsignedMatMulReference,
+    .accelerated = UnsignedMatMulVector,
+    .native = "_MklNativeQuantizedMatMul",
+    .native_types = "quint8",
     .error_bound = ErrorBound::kMatrixProduct,
 });
 const OpRegistration bias({
