@@ -1,12 +1,16 @@
 #include "kernels/layout/unique.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <limits>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "absl/hash/hash.h"
+#include "absl/types/span.h"
 #include "env/containers.h"
 #include "env/status.h"
 #include "kernels/interface/axis.h"
@@ -58,10 +62,11 @@ bool EqualSlices(const void* data, const Slices& s, int64_t a, int64_t b) {
 
 // Numbers that are equal where the elements are, or false: some element is a NaN.
 template <typename T>
-bool ReadKeys(const void* data, std::vector<uint64_t>& keys) {
+bool ReadKeys(const void* data, int64_t n, uint64_t* keys) {
   const T* v = static_cast<const T*>(data);
-  for (uint64_t& key : keys) {
-    const T x = *v++;
+  for (int64_t i = 0; i < n; ++i) {
+    const T x = v[i];
+    uint64_t& key = keys[i];
     if (!(x == x)) return false;
     if constexpr (kIsInt<T>) {
       key = x;
@@ -111,46 +116,98 @@ struct SliceEqual {
 
 // The positions of the distinct slices, their counts, and the index of each slice among them.
 struct Groups {
-  std::vector<int64_t> first;
-  std::vector<int64_t> counts;
-  std::vector<int64_t> which;
+  int64_t count = 0;
+  int64_t *first = nullptr, *counts = nullptr;  // [count]
+  int64_t* which = nullptr;                     // one for each slice
 };
 
-// key(k): the key of slice k in `seen`, a map to the number of its group.
-template <typename Map, typename Key>
-Groups GroupBy(int64_t n, Map seen, Key key) {
-  Groups g;
-  g.which.reserve(static_cast<size_t>(n));
+// Memory in which n slices are grouped: the kernel's scratch memory, or of its own if there are
+// many.
+class GroupMemory {
+ public:
+  static size_t ScratchBytes(int64_t n) { return n > kMostInScratch ? 0 : Bytes(n); }
+  GroupMemory(int64_t n, void* scratch) : n_(static_cast<size_t>(n)), memory_(scratch) {
+    if (n <= kMostInScratch) return;
+    own_.reset(new char[Bytes(n)]);
+    memory_ = own_.get();
+  }
+
+  Groups groups() const {
+    int64_t* const all = static_cast<int64_t*>(memory_);
+    return {0, all, all + n_, all + 2 * n_};
+  }
+  // Of slices that are numbers. Distinct ones come first when they are grouped.
+  uint64_t* keys() const { return static_cast<uint64_t*>(memory_) + 3 * n_; }
+  // Numbers of groups plus 1, 0: free; a power of two.
+  absl::Span<uint32_t> slots() const {
+    return {reinterpret_cast<uint32_t*>(keys() + n_), Slots(n_)};
+  }
+
+ private:
+  static constexpr int64_t kMostInScratch = 1 << 17;
+  static size_t Slots(size_t n) { return std::bit_ceil(n + n / 2 + 1); }
+  static size_t Bytes(int64_t n) {
+    const auto size = static_cast<size_t>(n);
+    return 4 * size * sizeof(uint64_t) + Slots(size) * sizeof(uint32_t);
+  }
+
+  const size_t n_;
+  void* memory_;
+  std::unique_ptr<char[]> own_;
+};
+
+// number(k): the number of slice k's group, which is new if it is the count of those before.
+template <typename Number>
+Groups GroupBy(int64_t n, Groups g, Number number) {
   for (int64_t k = 0; k < n; ++k) {
-    const auto [it, is_new] = seen.try_emplace(key(k), std::ssize(g.first));
-    if (is_new) {
-      g.first.push_back(k);
-      g.counts.push_back(0);
+    const int64_t group = number(k);
+    if (group == g.count) {
+      g.first[group] = k;
+      g.counts[group] = 0;
+      ++g.count;
     }
-    ++g.counts[static_cast<size_t>(it->second)];
-    g.which.push_back(it->second);
+    ++g.counts[group];
+    g.which[k] = group;
   }
   return g;
 }
 
-Groups FindGroups(const SliceFns& fns, const void* data, const Slices& s) {
-  if (s.outer == 1 && s.inner == 1 && fns.keys != nullptr) {
-    std::vector<uint64_t> keys(static_cast<size_t>(s.n));
-    if (fns.keys(data, keys)) {
-      return GroupBy(s.n, HashMap<uint64_t, int64_t>(),
-                     [&](int64_t k) { return keys[static_cast<size_t>(k)]; });
+// Groups keys by a hash table of the numbers of their groups.
+Groups GroupKeys(int64_t n, const GroupMemory& memory) {
+  uint64_t* const keys = memory.keys();
+  const absl::Span<uint32_t> slots = memory.slots();
+  const size_t last = slots.size() - 1;
+  std::fill(slots.begin(), slots.end(), 0);
+  uint32_t count = 0;
+  return GroupBy(n, memory.groups(), [&](int64_t k) -> int64_t {
+    const uint64_t key = keys[k];
+    size_t at = absl::Hash<uint64_t>()(key) & last;
+    while (slots[at] > 0 && keys[slots[at] - 1] != key) at = (at + 1) & last;
+    if (slots[at] == 0) {
+      keys[count] = key;  // no later key is there
+      slots[at] = ++count;
     }
-  }
-  const std::vector<size_t> hashes = fns.hash(data, s);
-  return GroupBy(s.n,
-                 HashMap<int64_t, int64_t, SliceHash, SliceEqual>(0, SliceHash{hashes.data()},
-                                                                  SliceEqual{fns.equal, data, s}),
-                 [](int64_t k) { return k; });
+    return slots[at] - 1;
+  });
 }
 
-void StoreIntegers(const std::vector<int64_t>& values, DType dtype, void* to) {
+Groups FindGroups(const SliceFns& fns, const void* data, const Slices& s,
+                  const GroupMemory& memory) {
+  if (s.outer == 1 && s.inner == 1 && fns.keys != nullptr &&
+      s.n < std::numeric_limits<uint32_t>::max() && fns.keys(data, s.n, memory.keys())) {
+    return GroupKeys(s.n, memory);
+  }
+  const std::vector<size_t> hashes = fns.hash(data, s);
+  HashMap<int64_t, int64_t, SliceHash, SliceEqual> seen(0, SliceHash{hashes.data()},
+                                                        SliceEqual{fns.equal, data, s});
+  return GroupBy(s.n, memory.groups(), [&](int64_t k) {
+    return seen.try_emplace(k, static_cast<int64_t>(seen.size())).first->second;
+  });
+}
+
+void StoreIntegers(const int64_t* values, int64_t n, DType dtype, void* to) {
   VisitTypes(TypeList<int32_t, int64_t>{}, dtype, [&]<typename I>() {
-    std::transform(values.begin(), values.end(), static_cast<I*>(to),
+    std::transform(values, values + n, static_cast<I*>(to),
                    [](int64_t v) { return static_cast<I>(v); });
   });
 }
@@ -185,23 +242,26 @@ absl::StatusOr<std::unique_ptr<Kernel>> UniqueKernel(PrepareContext& p) {
   const bool counted = p.num_outputs() > 2;
   const DType dtype = p.input_dtype(0);
   TENON_ASSIGN_OR_RETURN(const SliceFns fns, SliceFnsOf(dtype));
+  p.RequestScratch(GroupMemory::ScratchBytes(s.n));
   return MakeKernel([=](RunContext& run) -> absl::Status {
-    const Groups g = FindGroups(fns, run.input(0), s);
+    const GroupMemory group_memory(s.n, run.scratch());
+    const Groups g = FindGroups(fns, run.input(0), s, group_memory);
     Shape shape = x;
-    const int64_t count = std::ssize(g.first);
-    shape.set_dim(axis, count);
+    shape.set_dim(axis, g.count);
     TENON_ASSIGN_OR_RETURN(void* memory, run.AllocateOutput(0, shape));
     VisitStorage(dtype, [&]<typename T>() {
       const T* data = run.input<T>(0);
       T* y = static_cast<T*>(memory);
       for (int64_t o = 0; o < s.outer; ++o) {
-        for (int64_t k : g.first) y = std::copy_n(data + (o * s.n + k) * s.inner, s.inner, y);
+        for (int64_t i = 0; i < g.count; ++i) {
+          y = std::copy_n(data + (o * s.n + g.first[i]) * s.inner, s.inner, y);
+        }
       }
     });
-    StoreIntegers(g.which, index, run.output(1));
+    StoreIntegers(g.which, s.n, index, run.output(1));
     if (counted) {
-      TENON_ASSIGN_OR_RETURN(void* counts, run.AllocateOutput(2, Shape({count})));
-      StoreIntegers(g.counts, index, counts);
+      TENON_ASSIGN_OR_RETURN(void* counts, run.AllocateOutput(2, Shape({g.count})));
+      StoreIntegers(g.counts, g.count, index, counts);
     }
     return absl::OkStatus();
   });
@@ -211,18 +271,19 @@ absl::StatusOr<std::unique_ptr<Kernel>> ListDiffKernel(PrepareContext& p) {
   const int64_t nx = p.input_shape(0).num_elements(), ny = p.input_shape(1).num_elements();
   const DType dtype = p.input_dtype(0), index = p.output_dtype(1);
   TENON_ASSIGN_OR_RETURN(const SliceFns fns, SliceFnsOf(dtype));
+  p.RequestScratch(GroupMemory::ScratchBytes(nx + ny));
   return MakeKernel([=](RunContext& run) -> absl::Status {
+    const GroupMemory group_memory(nx + ny, run.scratch());
     // Groups of the concatenated list, y before x: slices that first appear in x are not in y.
     Groups g;
     VisitStorage(dtype, [&]<typename T>() {
       std::vector<T> all(run.input<T>(1), run.input<T>(1) + ny);
       all.insert(all.end(), run.input<T>(0), run.input<T>(0) + nx);
-      g = FindGroups(fns, all.data(), {1, nx + ny, 1});
+      g = FindGroups(fns, all.data(), {1, nx + ny, 1}, group_memory);
     });
     std::vector<int64_t> kept;
     for (int64_t i = 0; i < nx; ++i) {
-      const int64_t group = g.which[static_cast<size_t>(ny + i)];
-      if (g.first[static_cast<size_t>(group)] >= ny) kept.push_back(i);
+      if (g.first[g.which[ny + i]] >= ny) kept.push_back(i);
     }
     const Shape shape({std::ssize(kept)});
     TENON_ASSIGN_OR_RETURN(void* values, run.AllocateOutput(0, shape));
@@ -231,7 +292,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ListDiffKernel(PrepareContext& p) {
       T* out = static_cast<T*>(values);
       for (int64_t i : kept) *out++ = run.input<T>(0)[i];
     });
-    StoreIntegers(kept, index, positions);
+    StoreIntegers(kept.data(), std::ssize(kept), index, positions);
     return absl::OkStatus();
   });
 }

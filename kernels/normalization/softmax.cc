@@ -1,10 +1,14 @@
 #include "kernels/normalization/softmax.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "kernels/elementwise/broadcast.h"
+#include "kernels/elementwise/double_simd.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
@@ -59,13 +63,14 @@ absl::StatusOr<Rows> RowsOf(PrepareContext& p, const SoftmaxOptions& options) {
   return r;
 }
 
+// The arguments of a row's powers; returns the largest.
 template <typename T>
-void SoftmaxReferenceRow(const Rows& rows, const SoftmaxOptions& options, const RunContext& context,
-                         int64_t row, std::vector<double>& t) {
+double SoftmaxArguments(const Rows& rows, const SoftmaxOptions& options, const RunContext& context,
+                        int64_t row, double* t) {
   std::array<int64_t, kMaxInputs> offsets;
   rows.Locate(row, offsets.data());
   const size_t n = static_cast<size_t>(rows.columns);
-  double largest = -INFINITY, sum = 0;
+  double largest = -INFINITY;
   for (size_t i = 0; i < n; ++i) {
     for (int k = 0; k < rows.num_values; ++k) {
       const size_t ks = static_cast<size_t>(k);
@@ -80,6 +85,15 @@ void SoftmaxReferenceRow(const Rows& rows, const SoftmaxOptions& options, const 
     }
     largest = std::max(largest, t[i]);
   }
+  return largest;
+}
+
+template <typename T>
+void SoftmaxReferenceRow(const Rows& rows, const SoftmaxOptions& options, const RunContext& context,
+                         int64_t row, std::vector<double>& t) {
+  const size_t n = static_cast<size_t>(rows.columns);
+  const double largest = SoftmaxArguments<T>(rows, options, context, row, t.data());
+  double sum = 0;
   const bool log = options.kind == SoftmaxKind::kLogSoftmax;
   for (size_t i = 0; i < n; ++i) {
     const double e = std::exp(t[i] - largest);
@@ -92,6 +106,72 @@ void SoftmaxReferenceRow(const Rows& rows, const SoftmaxOptions& options, const 
     y[i] = static_cast<T>(log ? t[i] - largest - log_sum : t[i] / sum);
   }
 }
+
+// The largest number, or the sum: a part of them for each of some lanes, so that no addition waits
+// for the one before.
+template <typename F>
+double Folded(const double* x, size_t n, double start, const F& f) {
+  constexpr size_t kLanes = 8;
+  std::array<double, kLanes> lanes;
+  lanes.fill(start);
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (size_t k = 0; k < kLanes; ++k) lanes[k] = f(lanes[k], x[i + k]);
+  }
+  double all = start;
+  for (const double lane : lanes) all = f(all, lane);
+  for (; i < n; ++i) all = f(all, x[i]);
+  return all;
+}
+
+// Doubles, in vector code.
+class DoubleSoftmaxKernel final : public Kernel {
+ public:
+  DoubleSoftmaxKernel(const Rows& rows, const SoftmaxOptions& options, int threads)
+      : rows_(rows), options_(options), threads_(threads) {}
+
+  absl::Status Run(RunContext& context) const override {
+    const double ns = 1.5 * static_cast<double>(rows_.columns) + 20;
+    ParallelFor(threads_, rows_.rows, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
+      std::vector<double> powers(static_cast<size_t>(rows_.columns));
+      for (int64_t r = begin; r < end; ++r) RunRow(context, r, powers.data());
+    });
+    return absl::OkStatus();
+  }
+
+  std::string Implementation() const override {
+    return absl::StrCat("vector:", VectorTargetName());
+  }
+
+ private:
+  void RunRow(const RunContext& context, int64_t row, double* powers) const {
+    const size_t n = static_cast<size_t>(rows_.columns);
+    double* const y = context.output<double>(0) + row * rows_.columns;
+    const double* x = y;
+    double largest;
+    if (rows_.num_inputs == 1 && !rows_.repeated[0] && options_.scale == 1) {
+      x = context.input<double>(0) + row * rows_.columns;
+      largest = Folded(x, n, -INFINITY, [](double a, double b) { return a < b ? b : a; });
+    } else {
+      largest = SoftmaxArguments<double>(rows_, options_, context, row, y);
+    }
+    for (size_t i = 0; i < n; ++i) powers[i] = x[i] - largest;
+    exp_(powers, powers, rows_.columns);
+    const double sum = Folded(powers, n, 0, [](double a, double b) { return a + b; });
+    if (options_.kind == SoftmaxKind::kLogSoftmax) {
+      const double log_sum = std::log(sum);
+      for (size_t i = 0; i < n; ++i) y[i] = x[i] - largest - log_sum;
+    } else {
+      const double inverse = 1 / sum;
+      for (size_t i = 0; i < n; ++i) y[i] = powers[i] * inverse;
+    }
+  }
+
+  const Rows rows_;
+  const SoftmaxOptions options_;
+  const int threads_;
+  const DoubleUnaryFn exp_ = FindDoubleUnary(ElementwiseOp::kExp);
+};
 
 // One input, a row after the other.
 class ShortRowsKernel final : public Kernel {
@@ -249,8 +329,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeReferenceSoftmax(PrepareContext& p,
 absl::StatusOr<std::unique_ptr<Kernel>> MakeVectorSoftmax(PrepareContext& p,
                                                           const SoftmaxOptions& options) {
   const DType dtype = p.output_dtype(0);
-  if (dtype != DType::kFloat && dtype != DType::kBfloat16) return NoKernelFor(dtype);
+  if (dtype != DType::kFloat && dtype != DType::kBfloat16 && dtype != DType::kDouble) {
+    return NoKernelFor(dtype);
+  }
   TENON_ASSIGN_OR_RETURN(const Rows rows, RowsOf(p, options));
+  if (dtype == DType::kDouble) {
+    return std::make_unique<DoubleSoftmaxKernel>(rows, options, p.services().threads);
+  }
   const bool same_shape = p.input_shape(0) == p.output_shape(0);
   if (same_shape) p.AllowInPlace(0, 0);
   if (same_shape && p.num_inputs() == 1 && dtype == DType::kFloat && rows.columns >= 2 &&

@@ -5,8 +5,8 @@
 
 #include "env/status.h"
 #include "kernels/interface/late_kernel.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
-#include "kernels/layout/copy.h"
 #include "kernels/reduction/segments.h"
 #include "kernels/sparse/coordinates.h"
 
@@ -24,6 +24,14 @@ std::vector<int64_t> Offsets(const Coordinates& at, const Shape& dense) {
     }
   }
   return offsets;
+}
+
+// Nothing if both are the same memory.
+void CopyOnThreads(const char* from, char* to, int64_t bytes, int threads) {
+  if (from == to) return;
+  constexpr double kNanoseconds = 0.1;
+  ParallelFor(threads, bytes, ParallelGrain(kNanoseconds),
+              [&](int64_t begin, int64_t end) { std::copy(from + begin, from + end, to + begin); });
 }
 
 template <typename T>
@@ -147,6 +155,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseDenseAddKernel(PrepareContext& p) 
     return NoKernelFor(dtype);
   }
   p.AllowInPlace(3, 0);
+  const int64_t bytes = dense.num_elements() * static_cast<int64_t>(SizeOf(dtype));
+  const int threads = p.services().threads;
   return MakeKernel([=](RunContext& run) -> absl::Status {
     const int64_t rank = dense.rank();
     const std::vector<int64_t> indices = IntegersAt(index_type, run.input(0), n * rank);
@@ -158,7 +168,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseDenseAddKernel(PrepareContext& p) 
     }
     const Coordinates at = {indices.data(), n, rank};
     TENON_RETURN_IF_ERROR(CheckCoordinates(at, shape.data()));
-    CopyElements(dtype, run.input(3), run.output(0), dense.num_elements());
+    CopyOnThreads(run.input<char>(3), run.output<char>(0), bytes, threads);
     add(Offsets(at, dense), run.input(1), run.output(0));
     return absl::OkStatus();
   });

@@ -1,13 +1,18 @@
 #include "kernels/strings/convert.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "env/status.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 #include "kernels/strings/map.h"
 
@@ -18,6 +23,7 @@ namespace {
 struct NumberFormat {
   std::string prefix;  // "%+8.3"
   char real = 'f';
+  bool plain() const { return prefix == "%" && real == 'f'; }
 };
 
 absl::StatusOr<NumberFormat> FormatOf(PrepareContext& p) {
@@ -48,11 +54,34 @@ absl::StatusOr<NumberFormat> FormatOf(PrepareContext& p) {
 
 template <typename... Args>
 std::string Print(const std::string& format, Args... args) {
-  const int size = std::snprintf(nullptr, 0, format.c_str(), args...);
-  std::string text(static_cast<size_t>(std::max(size, 0)) + 1, '\0');
+  char few[64];
+  const int size = std::snprintf(few, sizeof few, format.c_str(), args...);
+  const size_t length = static_cast<size_t>(std::max(size, 0));
+  if (length < sizeof few) return std::string(few, length);
+  std::string text(length + 1, '\0');
   std::snprintf(text.data(), text.size(), format.c_str(), args...);
   text.pop_back();
   return text;
+}
+
+// %f of a number with at most 24 significant bits: times 10^6 it is exact in double, and rounding
+// that to an integer rounds it as printf does. False if the integer may not fit.
+bool PrintFixed(float v, std::string& text) {
+  constexpr double kMost = 9e18;
+  constexpr uint64_t kMillion = 1000000;
+  constexpr size_t kDecimals = 6;
+  const double millionths = std::abs(static_cast<double>(v)) * kMillion;
+  if (!(millionths < kMost)) return false;
+  const auto n = static_cast<uint64_t>(std::llrint(millionths));
+  char digits[32];
+  char* at = digits;
+  if (std::signbit(v)) *at++ = '-';
+  at = std::to_chars(at, std::end(digits), n / kMillion).ptr;
+  *at = '.';
+  uint64_t rest = n % kMillion;
+  for (size_t i = kDecimals; i > 0; --i, rest /= 10) at[i] = static_cast<char>('0' + rest % 10);
+  text.assign(digits, at + kDecimals + 1);
+  return true;
 }
 
 template <typename T>
@@ -67,7 +96,13 @@ std::string PrintNumber(const NumberFormat& f, const void* data, int64_t i) {
     return Print("(" + one + "," + one + ")", static_cast<double>(v.real()),
                  static_cast<double>(v.imag()));
   } else if constexpr (kIsFloat<T>) {
+    if constexpr (!std::is_same_v<T, double>) {
+      std::string text;
+      if (f.plain() && PrintFixed(ToCompute(v), text)) return text;
+    }
     return Print(f.prefix + f.real, static_cast<double>(ToCompute(v)));
+  } else if (f.plain()) {
+    return absl::StrCat(v);
   } else if constexpr (std::is_signed_v<T>) {
     return Print(f.prefix + "lld", static_cast<long long>(v));
   } else {
@@ -94,8 +129,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> AsStringKernel(PrepareContext& p) {
   if (!VisitTypes(AllTypes{}, dtype, [&]<typename T>() { print = PrintNumber<T>; })) {
     return NoKernelFor(dtype);
   }
-  return MakeKernel([format, n, print](RunContext& run) {
-    for (int64_t i = 0; i < n; ++i) run.output<std::string>(0)[i] = print(format, run.input(0), i);
+  const int threads = p.services().threads;
+  return MakeKernel([format, n, print, threads](RunContext& run) {
+    constexpr double kNanoseconds = 40;
+    ParallelFor(threads, n, ParallelGrain(kNanoseconds), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        run.output<std::string>(0)[i] = print(format, run.input(0), i);
+      }
+    });
     return absl::OkStatus();
   });
 }

@@ -5,6 +5,7 @@
 
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 #include "ops/op.h"
 
@@ -102,24 +103,39 @@ absl::Status BoundShape(ShapeContext& c) {
 
 enum class Bound { kLower, kUpper };
 
+// std::lower_bound or std::upper_bound, with the same comparisons but no jumps that depend on them.
+template <bool upper, typename T>
+int64_t PlaceOf(const T* sorted, int64_t size, T value) {
+  int64_t first = 0;
+  while (size > 0) {
+    const int64_t half = size / 2;
+    const T middle = sorted[first + half];
+    const bool after = upper ? !(value < middle) : middle < value;
+    first = after ? first + half + 1 : first;
+    size = after ? size - half - 1 : half;
+  }
+  return first;
+}
+
 template <Bound bound>
 absl::StatusOr<std::unique_ptr<Kernel>> Search(PrepareContext& p) {
   const int64_t rows = p.input_shape(0).dim(0), size = p.input_shape(0).dim(1);
   const int64_t count = p.input_shape(1).dim(1);
   const DType index = p.output_dtype(0);
+  const int threads = p.services().threads;
   return DispatchType(RealNumbers{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([=](RunContext& run) {
       VisitTypes(TypeList<int32_t, int64_t>{}, index, [&]<typename I>() {
-        const T* sorted = run.input<T>(0);
-        const T* values = run.input<T>(1);
-        I* out = run.output<I>(0);
-        for (int64_t r = 0; r < rows; ++r, sorted += size) {
-          for (int64_t i = 0; i < count; ++i, ++values) {
-            const T* at = bound == Bound::kLower ? std::lower_bound(sorted, sorted + size, *values)
-                                                 : std::upper_bound(sorted, sorted + size, *values);
-            *out++ = static_cast<I>(at - sorted);
+        const T* const sorted = run.input<T>(0);
+        const T* const values = run.input<T>(1);
+        I* const out = run.output<I>(0);
+        const double ns = 1.5 * std::log2(static_cast<double>(size) + 2);
+        ParallelFor(threads, rows * count, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            out[i] = static_cast<I>(
+                PlaceOf<bound == Bound::kUpper>(sorted + i / count * size, size, values[i]));
           }
-        }
+        });
       });
       return absl::OkStatus();
     });

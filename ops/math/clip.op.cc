@@ -1,6 +1,8 @@
 // ClipByValue: max(min(t, high), low), in TensorFlow's order; the bounds are scalars or have t's
 // shape.
+#include "kernels/elementwise/plain_maps_simd.h"
 #include "kernels/elementwise/reference_broadcast.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 #include "ops/op.h"
 
@@ -19,9 +21,30 @@ absl::Status ClipShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+// Scalar bounds, in vector code.
+template <typename T>
+absl::StatusOr<std::unique_ptr<Kernel>> ClipToScalars(int64_t n, int threads) {
+  return MakeKernel([n, threads, clip = FindClip<T>()](RunContext& run) {
+    const T low = *run.input<T>(1), high = *run.input<T>(2);
+    const T* const t = run.input<T>(0);
+    T* const out = run.output<T>(0);
+    ParallelFor(threads, n, ParallelGrain(0.2), [&](int64_t begin, int64_t end) {
+      clip(t + begin, low, high, out + begin, static_cast<size_t>(end - begin));
+    });
+    return absl::OkStatus();
+  });
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> Clip(PrepareContext& p) {
   const Broadcast space(p.output_shape(0), {p.input_shape(0), p.input_shape(1), p.input_shape(2)});
   p.AllowInPlace(0, 0);
+  if (p.input_shape(1).num_elements() == 1 && p.input_shape(2).num_elements() == 1) {
+    auto kernel = DispatchType(
+        TypeList<float, double, int32_t, int64_t>{}, p.output_dtype(0), [&]<typename T>() {
+          return ClipToScalars<T>(p.output_shape(0).num_elements(), p.services().threads);
+        });
+    if (kernel.ok()) return kernel;
+  }
   return DispatchType(RealNumbers{}, p.output_dtype(0), [&]<typename T>() {
     return MakeKernel([space](RunContext& run) {
       space.ForEachTile([&](const Tile& tile) {

@@ -1,7 +1,6 @@
 // PopulationCount: the number of set bits.
-#include <bit>
-
-#include "kernels/interface/types.h"
+#include "kernels/elementwise/plain_maps_simd.h"
+#include "kernels/interface/parallel.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -9,15 +8,15 @@ namespace {
 
 absl::StatusOr<std::unique_ptr<Kernel>> PopulationCount(PrepareContext& p) {
   const int64_t n = p.input_shape(0).num_elements();
-  return DispatchType(Ints{}, p.input_dtype(0), [&]<typename T>() {
-    return MakeKernel([n](RunContext& run) {
-      const T* x = run.input<T>(0);
-      uint8_t* y = run.output<uint8_t>(0);
-      for (int64_t i = 0; i < n; ++i) {
-        y[i] = static_cast<uint8_t>(std::popcount(static_cast<std::make_unsigned_t<T>>(x[i])));
-      }
-      return absl::OkStatus();
+  const CountBitsFn count = FindCountBits(SizeOf(p.input_dtype(0)));
+  const size_t bytes = SizeOf(p.input_dtype(0));
+  const int threads = p.services().threads;
+  return MakeKernel([=](RunContext& run) {
+    ParallelFor(threads, n, ParallelGrain(0.2), [&](int64_t begin, int64_t end) {
+      count(run.input<char>(0) + static_cast<size_t>(begin) * bytes, run.output<uint8_t>(0) + begin,
+            static_cast<size_t>(end - begin));
     });
+    return absl::OkStatus();
   });
 }
 

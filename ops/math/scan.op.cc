@@ -7,6 +7,7 @@
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/types.h"
+#include "kernels/reduction/running_log_sum.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -126,6 +127,8 @@ const OpRegistration cumulative_logsumexp({
     .types = "T: bfloat16 half float double; Tidx: int32 int64",
     .shape = ScanShape,
     .reference = Scan<LogSumExpScan, Floats>,
+    .accelerated = RunningLogSumVector,
+    .native = "_MklNativeCumulativeLogsumexp",
     .error_bound = ErrorBound::kRunningLogSum,
 });
 

@@ -65,6 +65,13 @@ const OpRegistration matmul({
     .error_bound = ErrorBound::kMatrixProduct,
 });
 
+absl::StatusOr<std::unique_ptr<Kernel>> FloatSparseMatMul(PrepareContext& p) {
+  if (p.input_dtype(0) != DType::kFloat || p.input_dtype(1) != DType::kFloat) {
+    return Unimplemented("not two floats");
+  }
+  return ProductOnednnKernel(p, MatMulProduct(p), FusedOps());
+}
+
 // Takes and multiplies the zeros of its operands like other numbers.
 const OpRegistration sparse_matmul({
     .name = "SparseMatMul",
@@ -75,6 +82,8 @@ const OpRegistration sparse_matmul({
     .types = "Ta: float bfloat16; Tb: float bfloat16",
     .shape = MatMulShape,
     .reference = MixedProduct,
+    .accelerated = FloatSparseMatMul,
+    .native = "_MklNativeSparseMatMul",
     .precision = PrecisionRole::kAsStated,
     .batch_axis = batch_axis::MatMul,
     .error_bound = ErrorBound::kMatrixProduct,

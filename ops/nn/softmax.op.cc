@@ -37,7 +37,7 @@ const OpRegistration softmax({
     .reference = ReferenceSoftmax<SoftmaxKind::kSoftmax>,
     .accelerated = AcceleratedSoftmax<SoftmaxKind::kSoftmax>,
     .native = "_MklNativeSoftmax",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .sign = Sign::kNeverNegative,
     .precision = PrecisionRole::kFollows,
     .batch_axis = batch_axis::Softmax,
@@ -54,7 +54,7 @@ const OpRegistration log_softmax({
     .reference = ReferenceSoftmax<SoftmaxKind::kLogSoftmax>,
     .accelerated = AcceleratedSoftmax<SoftmaxKind::kLogSoftmax>,
     .native = "_MklNativeLogSoftmax",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .batch_axis = batch_axis::Softmax,
     .error_bound = ErrorBound::kLogSoftmax,
 });

@@ -1,0 +1,97 @@
+// Clipping, counts of bits, and running sums in the logarithmic domain on each instruction set,
+// against plain computations, with sizes that are no multiples of vectors.
+#include <bit>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/elementwise/plain_maps_simd.h"
+#include "tests/unit/kernels/nn_test_util.h"
+#include "tests/unit/kernels/support.h"
+
+namespace tenon {
+namespace {
+
+using namespace vector_test;
+
+class PlainMaps : public TargetTest<int> {  // the number of elements
+ protected:
+  size_t n() const { return static_cast<size_t>(GetCase()); }
+};
+
+template <typename T>
+void ExpectClipped(const std::vector<T>& x, T low, T high) {
+  std::vector<T> got(x.size() + 1, T(7));
+  FindClip<T>()(x.data(), low, high, got.data(), x.size());
+  EXPECT_EQ(got.back(), T(7));
+  for (size_t i = 0; i < x.size(); ++i) {
+    const T lowered = high < x[i] ? high : x[i], want = lowered < low ? low : lowered;
+    EXPECT_EQ(std::memcmp(&got[i], &want, sizeof(T)), 0) << x[i] << ": " << got[i];
+  }
+}
+
+TEST_P(PlainMaps, ClipsInOrder) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> value(-100, 100);
+  std::vector<float> floats(n());
+  for (size_t i = 0; i < n(); ++i) {
+    floats[i] = i % 5 == 2 ? kNaN : i % 5 == 3 ? -0.0f : static_cast<float>(value(random));
+  }
+  std::vector<int64_t> longs(n());
+  for (int64_t& v : longs) v = static_cast<int64_t>(value(random) * 1e16);
+  for (const float low : {-10.0f, 0.0f, 50.0f, kNaN}) {
+    ExpectClipped<float>(floats, low, 20);
+    ExpectClipped<double>(std::vector<double>(floats.begin(), floats.end()), low, 20);
+  }
+  ExpectClipped<int64_t>(longs, -300000000000000000, 1000);
+  ExpectClipped<int32_t>(std::vector<int32_t>(longs.begin(), longs.end()), -1000000, 2000000000);
+}
+
+template <typename T>
+void ExpectBits(size_t n) {
+  std::mt19937_64 random(4);
+  std::vector<T> x(n);
+  for (size_t i = 0; i < n; ++i)
+    x[i] = i % 5 == 1 ? static_cast<T>(~T(0)) : static_cast<T>(random());
+  std::vector<uint8_t> got(n + 1, 99);
+  FindCountBits(sizeof(T))(x.data(), got.data(), n);
+  EXPECT_EQ(got.back(), 99);
+  for (size_t i = 0; i < n; ++i) EXPECT_EQ(got[i], std::popcount(x[i])) << sizeof(T) << ", " << i;
+}
+
+TEST_P(PlainMaps, CountsBits) {
+  ExpectBits<uint8_t>(n());
+  ExpectBits<uint16_t>(n());
+  ExpectBits<uint32_t>(n());
+  ExpectBits<uint64_t>(n());
+}
+
+TEST_P(PlainMaps, RunningLogSumsMatchTheReference) {
+  const int64_t size = GetCase();
+  for (const Shape& shape : {Shape({size}), Shape({3, size}), Shape({size, 3}), Shape({2, size, 5}),
+                             Shape({70, size}), Shape({2, size, 131})}) {
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+      for (int bits = 0; bits < 4; ++bits) {
+        SCOPED_TRACE(absl::StrCat(shape.ToString(), " axis ", axis, " form ", bits));
+        Tensor x = RandomTensor(DType::kFloat, shape, 6, -20, 20);
+        if (x.num_elements() > 9) {
+          x.data<float>()[3] = -kInf;
+          x.data<float>()[7] = kInf;
+          x.data<float>()[9] = kNaN;
+        }
+        const AttrMap attrs = {{"T", DType::kFloat},
+                               {"Tidx", DType::kInt32},
+                               {"exclusive", (bits & 1) != 0},
+                               {"reverse", (bits & 2) != 0}};
+        ExpectNativeMatches("CumulativeLogsumexp", attrs, {x, Tensor::Scalar<int32_t>(axis)},
+                            {.threads = 1 + bits}, 100, /*must_accelerate=*/false);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, PlainMaps,
+                         testing::Combine(testing::ValuesIn(Targets()),
+                                          testing::Values(0, 1, 3, 16, 17, 67, 300)));
+
+}  // namespace
+}  // namespace tenon
