@@ -12,17 +12,26 @@ namespace tenon {
 namespace HWY_NAMESPACE {
 
 template <typename T>
-void ClipRow(const T* x, T low, T high, T* y, size_t n) {
+void ClipRow(const T* x, const ClipBounds<T>& bounds, T* y, size_t n) {
   const hn::ScalableTag<T> d;
   const size_t lanes = hn::Lanes(d);
-  const auto least = hn::Set(d, low), most = hn::Set(d, high);
-  auto clip = [&](auto v) HWY_ATTR {
-    v = hn::IfThenElse(hn::Lt(most, v), most, v);
-    return hn::IfThenElse(hn::Lt(v, least), least, v);
+  if (n == 0) return;
+  const auto least = hn::Set(d, *bounds.low), most = hn::Set(d, *bounds.high);
+  auto clip = [&](auto load, size_t i) HWY_ATTR {
+    const auto low = bounds.low_step == 0 ? least : load(bounds.low + i);
+    const auto high = bounds.high_step == 0 ? most : load(bounds.high + i);
+    auto v = load(x + i);
+    v = hn::IfThenElse(hn::Lt(high, v), high, v);
+    return hn::IfThenElse(hn::Lt(v, low), low, v);
   };
   size_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(clip(hn::LoadU(d, x + i)), d, y + i);
-  if (i < n) StoreFirst(d, clip(LoadFirst(d, x + i, n - i)), y + i, n - i);
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(clip([d](const T* from) HWY_ATTR { return hn::LoadU(d, from); }, i), d, y + i);
+  }
+  if (i == n) return;
+  const size_t rest = n - i;
+  StoreFirst(d, clip([d, rest](const T* from) HWY_ATTR { return LoadFirst(d, from, rest); }, i),
+             y + i, rest);
 }
 
 template <typename T>

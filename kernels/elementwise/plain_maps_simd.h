@@ -7,9 +7,15 @@
 
 namespace tenon {
 
+// Bounds of n elements: one of each, or one for all (a step of 0).
+template <typename T>
+struct ClipBounds {
+  const T *low = nullptr, *high = nullptr;
+  size_t low_step = 0, high_step = 0;
+};
 // y = max(min(x, high), low) in TensorFlow's order: NaN stays. y may be x.
 template <typename T>
-using ClipFn = void (*)(const T* x, T low, T high, T* y, size_t n);
+using ClipFn = void (*)(const T* x, const ClipBounds<T>& bounds, T* y, size_t n);
 // T: float, double, and integers of 32 and 64 bits with a sign.
 template <typename T>
 ClipFn<T> FindClip();

@@ -42,11 +42,51 @@ Extremes<T> ExtremesOf(const T* x, int64_t n, int threads) {
   return all;
 }
 
+// Slices along the last axis.
+template <typename T>
+void RunColumns(const RoundTripAttrs& a, int64_t bits, const Slices& s, const T* low, const T* high,
+                int threads, const T* x, T* y) {
+  const auto count = static_cast<size_t>(s.count);
+  std::vector<T> lows(count, std::numeric_limits<T>::max());
+  std::vector<T> highs(count, std::numeric_limits<T>::lowest());
+  if (a.range_given) {
+    lows.assign(low, low + count);
+    highs.assign(high, high + count);
+  } else {
+    for (int64_t o = 0; o < s.outer; ++o) {
+      const T* const row = x + o * s.count;
+      for (size_t k = 0; k < count; ++k) lows[k] = row[k] < lows[k] ? row[k] : lows[k];
+      for (size_t k = 0; k < count; ++k) highs[k] = highs[k] < row[k] ? row[k] : highs[k];
+    }
+  }
+  std::vector<T> scales(count), inverses(count);
+  for (size_t k = 0; k < count; ++k) {
+    const RoundTripMap<T> map = MapOf<T>(a, bits, {lows[k], highs[k]});
+    lows[k] = map.min;
+    highs[k] = map.max;
+    scales[k] = map.scale;
+    inverses[k] = map.inverse;
+  }
+  const RoundTripColumns<T> columns = {a.range_given, a.half_up,     lows.data(),
+                                       highs.data(),  scales.data(), inverses.data()};
+  const RoundTripColumnsFn<T> round_trip = FindRoundTripColumns<T>();
+  ParallelFor(threads, s.outer, ParallelGrain(0.3 * static_cast<double>(s.count)),
+              [&](int64_t begin, int64_t end) {
+                for (int64_t at = begin * s.count; at < end * s.count; at += s.count) {
+                  round_trip(columns, x + at, y + at, count);
+                }
+              });
+}
+
 template <typename T>
 absl::Status RunRoundTrip(const RoundTripAttrs& a, int64_t bits, const Slices& s, const T* low,
                           const T* high, int threads, RunContext& r) {
   const T* x = r.input<T>(0);
   T* y = r.output<T>(0);
+  if (s.inner == 1 && s.count > 1) {
+    RunColumns(a, bits, s, low, high, threads, x, y);
+    return absl::OkStatus();
+  }
   const ExtremesFn<T> find = FindExtremes<T>();
   const RoundTripFn<T> round_trip = FindRoundTrip<T>();
   for (int64_t k = 0; k < s.count; ++k) {

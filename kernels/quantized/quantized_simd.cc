@@ -114,56 +114,138 @@ ExtremesFn<float> FloatExtremes() { return &FindIn<float>; }
 ExtremesFn<double> DoubleExtremes() { return &FindIn<double>; }
 ExtremesFn<int32_t> IntExtremes() { return &FindIn<int32_t>; }
 
+// y = round(clamp(x) * scale) * inverse, with the parameters at i that `at` returns.
+template <typename T, class At>
+HWY_INLINE void RoundTripBy(bool clamp, bool half_up, const T* x, T* y, size_t n, At at) {
+  const hn::ScalableTag<T> d;
+  const auto half = hn::Set(d, T(0.5));
+  ForVectors(d, n, [&](auto part, size_t i) HWY_ATTR {
+    const auto map = at(part, i);
+    auto v = part.Load(d, x + i);
+    if (clamp) {
+      v = hn::IfThenElse(hn::Lt(map.max, v), map.max, v);
+      v = hn::IfThenElse(hn::Lt(v, map.min), map.min, v);
+    }
+    v = hn::Mul(v, map.scale);
+    v = half_up ? hn::Floor(hn::Add(v, half)) : hn::Round(v);
+    part.Store(d, hn::Mul(v, map.inverse), y + i);
+  });
+}
+template <typename T>
+struct RoundTripVectors {
+  hn::Vec<hn::ScalableTag<T>> min, max, scale, inverse;
+};
+
 template <typename T>
 void RoundTrip(const RoundTripMap<T>& map, const T* x, T* y, size_t n) {
   const hn::ScalableTag<T> d;
-  const auto min = hn::Set(d, map.min), max = hn::Set(d, map.max), half = hn::Set(d, T(0.5));
-  const auto scale = hn::Set(d, map.scale), inverse = hn::Set(d, map.inverse);
-  ForVectors(d, n, [&](auto part, size_t i) HWY_ATTR {
-    auto v = part.Load(d, x + i);
-    if (map.clamp) {
-      v = hn::IfThenElse(hn::Lt(max, v), max, v);
-      v = hn::IfThenElse(hn::Lt(v, min), min, v);
-    }
-    v = hn::Mul(v, scale);
-    v = map.half_up ? hn::Floor(hn::Add(v, half)) : hn::Round(v);
-    part.Store(d, hn::Mul(v, inverse), y + i);
-  });
+  const RoundTripVectors<T> vectors = {hn::Set(d, map.min), hn::Set(d, map.max),
+                                       hn::Set(d, map.scale), hn::Set(d, map.inverse)};
+  RoundTripBy(map.clamp, map.half_up, x, y, n, [&](auto, size_t) HWY_ATTR { return vectors; });
 }
 RoundTripFn<float> FloatRoundTrip() { return &RoundTrip<float>; }
 RoundTripFn<double> DoubleRoundTrip() { return &RoundTrip<double>; }
 
 template <typename T>
+void RoundTripEach(const RoundTripColumns<T>& map, const T* x, T* y, size_t n) {
+  const hn::ScalableTag<T> d;
+  RoundTripBy(map.clamp, map.half_up, x, y, n, [&](auto part, size_t i) HWY_ATTR {
+    return RoundTripVectors<T>{part.Load(d, map.min + i), part.Load(d, map.max + i),
+                               part.Load(d, map.scale + i), part.Load(d, map.inverse + i)};
+  });
+}
+RoundTripColumnsFn<float> FloatRoundTripColumns() { return &RoundTripEach<float>; }
+RoundTripColumnsFn<double> DoubleRoundTripColumns() { return &RoundTripEach<double>; }
+
+// floor(x * inverse + 1/2) + zero, within low and high.
+HWY_INLINE Vi UniformInteger(Vf x, Vf inverse, Vi zero, Vi low, Vi high) {
+  const IntTag di;
+  const Vf rounded = hn::Floor(hn::Add(hn::Mul(x, inverse), Const(0.5f)));
+  const auto fits =
+      hn::And(hn::Ge(rounded, Const(-2147483648.0f)), hn::Lt(rounded, Const(2147483648.0f)));
+  const Vi exact = hn::ConvertTo(di, hn::IfThenElseZero(fits, rounded));
+  const Vi least = hn::Set(di, std::numeric_limits<int32_t>::min());
+  const Vi q = hn::Add(hn::IfThenElse(hn::RebindMask(di, fits), exact, least), zero);
+  return hn::Max(hn::Min(q, high), low);
+}
+// The lowest bytes.
+template <class Part>
+HWY_INLINE void StoreBytes(Part part, Vi v, void* to) {
+  const hn::RebindToUnsigned<IntTag> du;
+  part.Store(ByteTag(), hn::TruncateTo(ByteTag(), hn::BitCast(du, v)), static_cast<uint8_t*>(to));
+}
+template <typename T, class Part>
+HWY_INLINE void StoreAs(Part part, Vi v, T* to) {
+  if constexpr (sizeof(T) == 4) {
+    part.Store(IntTag(), v, to);
+  } else {
+    StoreBytes(part, v, to);
+  }
+}
+
+template <typename T>
 void UniformQuantize(const UniformMap& map, const float* x, T* y, size_t n) {
   const FloatTag d;
   const IntTag di;
+  const Vf inverse = Const(map.inverse);
   const Vi zero = hn::Set(di, map.zero), low = hn::Set(di, map.low), high = hn::Set(di, map.high);
-  const Vi least = hn::Set(di, std::numeric_limits<int32_t>::min());
   ForVectors(d, n, [&](auto part, size_t i) HWY_ATTR {
-    const Vf v = hn::Mul(part.Load(d, x + i), Const(map.inverse));
-    const Vf rounded = hn::Floor(hn::Add(v, Const(0.5f)));
-    const auto fits =
-        hn::And(hn::Ge(rounded, Const(-2147483648.0f)), hn::Lt(rounded, Const(2147483648.0f)));
-    const Vi exact = hn::ConvertTo(di, hn::IfThenElseZero(fits, rounded));
-    Vi q = hn::Add(hn::IfThenElse(hn::RebindMask(di, fits), exact, least), zero);
-    q = hn::Max(hn::Min(q, high), low);
-    if constexpr (sizeof(T) == 4) {
-      part.Store(di, q, y + i);
-    } else {
-      const hn::RebindToUnsigned<IntTag> du;
-      part.Store(ByteTag(), hn::TruncateTo(ByteTag(), hn::BitCast(du, q)),
-                 reinterpret_cast<uint8_t*>(y + i));
-    }
+    StoreAs(part, UniformInteger(part.Load(d, x + i), inverse, zero, low, high), y + i);
   });
 }
 UniformQuantizeFn<int8_t> ByteUniformQuantize() { return &UniformQuantize<int8_t>; }
 UniformQuantizeFn<int32_t> IntUniformQuantize() { return &UniformQuantize<int32_t>; }
 
+template <typename T>
+void UniformQuantizeEach(const UniformColumns& map, const float* x, T* y, size_t n) {
+  const FloatTag d;
+  const IntTag di;
+  const Vi low = hn::Set(di, map.low), high = hn::Set(di, map.high);
+  ForVectors(d, n, [&](auto part, size_t i) HWY_ATTR {
+    const Vf inverse = part.Load(d, map.inverse + i);
+    const Vi zero = part.Load(di, map.zero + i);
+    StoreAs(part, UniformInteger(part.Load(d, x + i), inverse, zero, low, high), y + i);
+  });
+}
+UniformColumnsFn<int8_t> ByteUniformColumns() { return &UniformQuantizeEach<int8_t>; }
+UniformColumnsFn<int32_t> IntUniformColumns() { return &UniformQuantizeEach<int32_t>; }
+
+// An integer within low and high; NaN gives 0.
+HWY_INLINE Vi ClampedInteger(Vf v, Vf low, Vf high) {
+  const Vf real = hn::IfThenElseZero(hn::Eq(v, v), v);
+  return hn::ConvertTo(IntTag(), hn::Min(hn::Max(real, low), high));
+}
+
+void Requantize(const RequantizeMap& map, const int32_t* x, uint8_t* y, size_t n) {
+  const IntTag d;
+  const Vf scale = Const(map.scale), offset = Const(map.offset), factor = Const(map.factor);
+  const Vf zero = Const(map.zero), low = Const(map.low), high = Const(map.high);
+  ForVectors(d, n, [&](auto part, size_t i) HWY_ATTR {
+    const Vf real = hn::Add(offset, hn::Mul(hn::ConvertTo(FloatTag(), part.Load(d, x + i)), scale));
+    const Vf v = hn::Mul(real, factor);
+    // The addend is the largest float below 1/2. Numbers from 2^23 on are integers.
+    const Vf away = hn::Trunc(hn::Add(v, hn::CopySign(Const(0.49999997f), v)));
+    const Vf rounded = hn::IfThenElse(hn::Lt(hn::Abs(v), Const(8388608.0f)), away, v);
+    StoreBytes(part, ClampedInteger(hn::Sub(rounded, zero), low, high), y + i);
+  });
+}
+RequantizeFn GetRequantize() { return &Requantize; }
+
+void RequantizeEach(const RequantizeColumns& map, const int32_t* x, uint8_t* y, size_t n) {
+  const IntTag d;
+  const Vf low = Const(map.low), high = Const(map.high);
+  ForVectors(d, n, [&](auto part, size_t i) HWY_ATTR {
+    const Vf scale = part.Load(FloatTag(), map.scale + i);
+    const Vf v = hn::Mul(hn::ConvertTo(FloatTag(), part.Load(d, x + i)), scale);
+    StoreBytes(part, ClampedInteger(hn::Round(v), low, high), y + i);
+  });
+}
+RequantizeColumnsFn GetRequantizeColumns() { return &RequantizeEach; }
+
 void FixedPointToBytes(const FixedPointMap& map, const int32_t* x, uint8_t* y, size_t n) {
   const IntTag d;
   const hn::RepartitionToWide<IntTag> dw;
   const hn::RebindToUnsigned<decltype(dw)> duw;
-  const hn::RebindToUnsigned<IntTag> du;
   constexpr int32_t kMost = (256 << 16) - 1;
   const Vi scale = hn::Set(d, map.scale), offset = hn::Set(d, map.offset);
   const Vi low = hn::Set(d, -map.offset), high = hn::Set(d, kMost - map.offset);
@@ -176,8 +258,7 @@ void FixedPointToBytes(const FixedPointMap& map, const int32_t* x, uint8_t* y, s
     const auto odd = hn::And(hn::BitCast(duw, hn::MulEven(odd_lanes, scale)), upper_halves);
     const Vi top = hn::BitCast(d, hn::Or(even, odd));
     const Vi sum = hn::Add(hn::Min(hn::Max(top, low), high), offset);
-    part.Store(ByteTag(), hn::TruncateTo(ByteTag(), hn::BitCast(du, hn::ShiftRight<16>(sum))),
-               y + i);
+    StoreBytes(part, hn::ShiftRight<16>(sum), y + i);
   });
 }
 FixedPointFn GetFixedPointToBytes() { return &FixedPointToBytes; }
@@ -199,6 +280,12 @@ HWY_EXPORT(FloatRoundTrip);
 HWY_EXPORT(DoubleRoundTrip);
 HWY_EXPORT(ByteUniformQuantize);
 HWY_EXPORT(IntUniformQuantize);
+HWY_EXPORT(FloatRoundTripColumns);
+HWY_EXPORT(DoubleRoundTripColumns);
+HWY_EXPORT(ByteUniformColumns);
+HWY_EXPORT(IntUniformColumns);
+HWY_EXPORT(GetRequantize);
+HWY_EXPORT(GetRequantizeColumns);
 HWY_EXPORT(GetFixedPointToBytes);
 
 BytesToIntsCode FindBytesToInts() { return HWY_DYNAMIC_DISPATCH(GetBytesToInts)(); }
@@ -230,6 +317,24 @@ template <>
 UniformQuantizeFn<int32_t> FindUniformQuantize() {
   return HWY_DYNAMIC_DISPATCH(IntUniformQuantize)();
 }
+template <>
+RoundTripColumnsFn<float> FindRoundTripColumns() {
+  return HWY_DYNAMIC_DISPATCH(FloatRoundTripColumns)();
+}
+template <>
+RoundTripColumnsFn<double> FindRoundTripColumns() {
+  return HWY_DYNAMIC_DISPATCH(DoubleRoundTripColumns)();
+}
+template <>
+UniformColumnsFn<int8_t> FindUniformQuantizeColumns() {
+  return HWY_DYNAMIC_DISPATCH(ByteUniformColumns)();
+}
+template <>
+UniformColumnsFn<int32_t> FindUniformQuantizeColumns() {
+  return HWY_DYNAMIC_DISPATCH(IntUniformColumns)();
+}
+RequantizeFn FindRequantize() { return HWY_DYNAMIC_DISPATCH(GetRequantize)(); }
+RequantizeColumnsFn FindRequantizeColumns() { return HWY_DYNAMIC_DISPATCH(GetRequantizeColumns)(); }
 FixedPointFn FindFixedPointToBytes() { return HWY_DYNAMIC_DISPATCH(GetFixedPointToBytes)(); }
 
 }  // namespace tenon

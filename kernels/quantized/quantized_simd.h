@@ -46,6 +46,17 @@ using RoundTripFn = void (*)(const RoundTripMap<T>& map, const T* x, T* y, size_
 template <typename T>
 RoundTripFn<T> FindRoundTrip();
 
+// The same for n elements, each with its own parameters.
+template <typename T>
+struct RoundTripColumns {
+  bool clamp = false, half_up = false;
+  const T *min = nullptr, *max = nullptr, *scale = nullptr, *inverse = nullptr;
+};
+template <typename T>
+using RoundTripColumnsFn = void (*)(const RoundTripColumns<T>& map, const T* x, T* y, size_t n);
+template <typename T>
+RoundTripColumnsFn<T> FindRoundTripColumns();
+
 // y = the clamped sum of zero and floor(x * inverse + 1/2); see QuantizeUniformly.
 struct UniformMap {
   float inverse = 1;
@@ -56,6 +67,34 @@ using UniformQuantizeFn = void (*)(const UniformMap& map, const float* x, T* y, 
 // T: int8_t, int32_t.
 template <typename T>
 UniformQuantizeFn<T> FindUniformQuantize();
+
+// The same for n elements, each with its own inverse and zero.
+struct UniformColumns {
+  const float* inverse = nullptr;
+  const int32_t* zero = nullptr;
+  int32_t low = 0, high = 0;
+};
+template <typename T>
+using UniformColumnsFn = void (*)(const UniformColumns& map, const float* x, T* y, size_t n);
+template <typename T>
+UniformColumnsFn<T> FindUniformQuantizeColumns();
+
+// y = clamp(round((x * scale + offset) * factor) - zero, low, high), rounded with halves away from
+// 0: a Dequantizer and a Quantizer. Low and high are integers of 8 bits. NaN gives 0.
+struct RequantizeMap {
+  float scale = 1, offset = 0, factor = 1, zero = 0, low = -128, high = 127;
+};
+using RequantizeFn = void (*)(const RequantizeMap& map, const int32_t* x, uint8_t* y, size_t n);
+RequantizeFn FindRequantize();
+// y = clamp(round(x * scale), low, high) for n elements, each with its own scale, rounded with
+// halves to even.
+struct RequantizeColumns {
+  const float* scale = nullptr;
+  float low = -128, high = 127;
+};
+using RequantizeColumnsFn = void (*)(const RequantizeColumns& map, const int32_t* x, uint8_t* y,
+                                     size_t n);
+RequantizeColumnsFn FindRequantizeColumns();
 
 // y = clamp(((x * scale >> 32) + offset) >> 16, 0, 255), for 0 <= scale < 2^31 and an offset of at
 // most 2^30 in magnitude.

@@ -100,6 +100,8 @@ class Dequantizer {
         offset_((r.max == r.min ? r.min : std::round(r.min / scale_) * scale_) -
                 static_cast<float>(kLowest<T>) * scale_) {}
   float operator()(T q) const { return offset_ + static_cast<float>(q) * scale_; }
+  float scale() const { return scale_; }
+  float offset() const { return offset_; }
 
  private:
   const float scale_, offset_;
@@ -117,6 +119,8 @@ class Quantizer {
     constexpr float kHigh = std::min(static_cast<float>(kHighest<T>), 2147483520.0f);
     return TruncateTo<T>(std::min(std::max(std::round(v * scale_) - offset_, kLow), kHigh));
   }
+  float scale() const { return scale_; }
+  float offset() const { return offset_; }
 
  private:
   const float scale_, offset_;

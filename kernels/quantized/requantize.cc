@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "env/status.h"
 #include "kernels/quantized/quantized_simd.h"
@@ -62,7 +63,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> RequantizeKernel(PrepareContext& p) {
     } else {
       const Dequantizer<int32_t> dequantize(from);
       const Quantizer<int8_t> quantize(to);
-      for (int64_t i = 0; i < n; ++i) r.output<int8_t>(0)[i] = quantize(dequantize(x[i]));
+      const RequantizeMap map = {
+          dequantize.scale(), dequantize.offset(), quantize.scale(), quantize.offset(), -128, 127};
+      FindRequantize()(map, x, r.output<uint8_t>(0), static_cast<size_t>(n));
     }
     SetRange(r, 1, to);
     return absl::OkStatus();
@@ -98,17 +101,16 @@ absl::StatusOr<std::unique_ptr<Kernel>> RequantizePerChannelKernel(PrepareContex
     }
     const float limit = to_unsigned ? 255.0f : 127.0f, requested = Magnitude(to.min, to.max);
     const int32_t* x = r.input<int32_t>(0);
+    std::vector<float> scales(static_cast<size_t>(s.count));
     for (int64_t k = 0; k < s.count; ++k) {
       const float from = Magnitude(r.input<float>(1)[k], r.input<float>(2)[k]);
-      const float scale = limit * (from / requested / 2147483648.0f);
-      for (int64_t i = k; i < s.outer * s.count; i += s.count) {
-        const float v = std::nearbyint(static_cast<float>(x[i]) * scale);
-        if (to_unsigned) {
-          r.output<uint8_t>(0)[i] = TruncateTo<uint8_t>(std::min(std::max(v, 0.0f), 255.0f));
-        } else {
-          r.output<int8_t>(0)[i] = TruncateTo<int8_t>(std::min(std::max(v, -128.0f), 127.0f));
-        }
-      }
+      scales[static_cast<size_t>(k)] = limit * (from / requested / 2147483648.0f);
+    }
+    const RequantizeColumns columns = {scales.data(), to_unsigned ? 0.0f : -128.0f,
+                                       to_unsigned ? 255.0f : 127.0f};
+    const RequantizeColumnsFn requantize = FindRequantizeColumns();
+    for (int64_t at = 0; at < s.outer * s.count; at += s.count) {
+      requantize(columns, x + at, r.output<uint8_t>(0) + at, scales.size());
     }
     SetRange(r, 1, to);
     return absl::OkStatus();

@@ -61,13 +61,33 @@ struct Quantization {
       : scales(r, input, vector), zeros(r, input + 1, vector) {}
 };
 
+template <typename T>
+constexpr bool kQuantizesInVectors = std::is_same_v<T, int8_t> || std::is_same_v<T, int32_t>;
+
+// Slices along the last axis.
+template <typename T>
+void QuantizeColumns(const Slices& s, const Quantization& q, const IntegerRange& range,
+                     const float* x, T* y, int threads) {
+  const auto count = static_cast<size_t>(s.count);
+  std::vector<float> inverses(count);
+  for (size_t k = 0; k < count; ++k) inverses[k] = 1.0f / q.scales[static_cast<int64_t>(k)];
+  const UniformColumns columns = {inverses.data(), q.zeros.values, range.low, range.high};
+  const UniformColumnsFn<T> quantize = FindUniformQuantizeColumns<T>();
+  ParallelFor(threads, s.outer, ParallelGrain(0.3 * static_cast<double>(s.count)),
+              [&](int64_t begin, int64_t end) {
+                for (int64_t at = begin * s.count; at < end * s.count; at += s.count) {
+                  quantize(columns, x + at, y + at, count);
+                }
+              });
+}
+
 // In vector code, where that knows the type.
 struct UniformQuantizer {
   UniformMap map;
 
   template <typename T>
   void operator()(const float* x, T* y, int64_t n) const {
-    if constexpr (std::is_same_v<T, int8_t> || std::is_same_v<T, int32_t>) {
+    if constexpr (kQuantizesInVectors<T>) {
       static const UniformQuantizeFn<T> fn = FindUniformQuantize<T>();
       fn(map, x, y, static_cast<size_t>(n));
     } else {
@@ -190,6 +210,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> UniformQuantizeKernel(PrepareContext& p)
   VisitQuantized(p.output_dtype(0), [&]<typename T>() {
     kernel = MakeKernel([=](RunContext& r) {
       const Quantization q(r, 1, axis >= 0);
+      if constexpr (kQuantizesInVectors<T>) {
+        if (s.inner == 1 && s.count > 1) {
+          QuantizeColumns(s, q, range, r.input<float>(0), r.output<T>(0), threads);
+          return absl::OkStatus();
+        }
+      }
       MapSlices(s, r.input<float>(0), r.output<T>(0), threads, [&](int64_t k) {
         return UniformQuantizer{{1.0f / q.scales[k], q.zeros[k], range.low, range.high}};
       });

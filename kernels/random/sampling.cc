@@ -67,13 +67,13 @@ absl::Status LogitsSampler::Run(RunContext& run, const Philox& generator) const 
         exp(sums.data(), sums.data(), classes);
         double total = 0;
         for (double& v : sums) v = total += v;
-        for (int64_t i = 0; i < samples; ++i) {
-          const double at = stream.NextDouble() * total;
-          const int64_t k = std::upper_bound(sums.begin(), sums.end(), at) - sums.begin();
-          VisitTypes(TypeList<int32_t, int64_t>{}, class_type_, [&]<typename I>() {
-            static_cast<I*>(out)[b * samples + i] = static_cast<I>(k);
-          });
-        }
+        VisitTypes(TypeList<int32_t, int64_t>{}, class_type_, [&]<typename I>() {
+          I* const to = static_cast<I*>(out) + b * samples;
+          for (int64_t i = 0; i < samples; ++i) {
+            const double at = stream.NextDouble() * total;
+            to[i] = static_cast<I>(std::upper_bound(sums.begin(), sums.end(), at) - sums.begin());
+          }
+        });
       }
     });
     return absl::OkStatus();

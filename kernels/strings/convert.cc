@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -23,6 +24,8 @@ namespace {
 struct NumberFormat {
   std::string prefix;  // "%+8.3"
   char real = 'f';
+  int64_t precision = -1;  // of real numbers; -1: 6
+  bool aligned = false;    // by a width or a fill
   bool plain() const { return prefix == "%" && real == 'f'; }
 };
 
@@ -48,6 +51,8 @@ absl::StatusOr<NumberFormat> FormatOf(PrepareContext& p) {
   f.prefix = "%" + fill;
   if (width > -1) f.prefix += std::to_string(width);
   if (precision > -1) f.prefix += "." + std::to_string(precision);
+  f.precision = precision;
+  f.aligned = width > -1 || !fill.empty();
   f.real = shortest ? 'g' : scientific ? 'e' : 'f';
   return f;
 }
@@ -84,6 +89,21 @@ bool PrintFixed(float v, std::string& text) {
   return true;
 }
 
+// The same text as printf's. False if the format has more than a precision, or that is large.
+bool PrintReal(const NumberFormat& f, double v, std::string& text) {
+  constexpr int64_t kMostPrecision = 100;
+  if (f.aligned || f.precision > kMostPrecision) return false;
+  const std::chars_format format = f.real == 'f'   ? std::chars_format::fixed
+                                   : f.real == 'e' ? std::chars_format::scientific
+                                                   : std::chars_format::general;
+  const int precision = f.precision < 0 ? 6 : static_cast<int>(f.precision);
+  char digits[512];
+  const auto end = std::to_chars(digits, std::end(digits), v, format, precision);
+  if (end.ec != std::errc()) return false;
+  text.assign(digits, end.ptr);
+  return true;
+}
+
 template <typename T>
 std::string PrintNumber(const NumberFormat& f, const void* data, int64_t i) {
   const T& v = static_cast<const T*>(data)[i];
@@ -96,10 +116,11 @@ std::string PrintNumber(const NumberFormat& f, const void* data, int64_t i) {
     return Print("(" + one + "," + one + ")", static_cast<double>(v.real()),
                  static_cast<double>(v.imag()));
   } else if constexpr (kIsFloat<T>) {
+    std::string text;
     if constexpr (!std::is_same_v<T, double>) {
-      std::string text;
       if (f.plain() && PrintFixed(ToCompute(v), text)) return text;
     }
+    if (PrintReal(f, static_cast<double>(ToCompute(v)), text)) return text;
     return Print(f.prefix + f.real, static_cast<double>(ToCompute(v)));
   } else if (f.plain()) {
     return absl::StrCat(v);

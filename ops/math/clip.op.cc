@@ -21,15 +21,21 @@ absl::Status ClipShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// Scalar bounds, in vector code.
+// In vector code.
 template <typename T>
-absl::StatusOr<std::unique_ptr<Kernel>> ClipToScalars(int64_t n, int threads) {
-  return MakeKernel([n, threads, clip = FindClip<T>()](RunContext& run) {
-    const T low = *run.input<T>(1), high = *run.input<T>(2);
+absl::StatusOr<std::unique_ptr<Kernel>> ClipInVectors(const PrepareContext& p) {
+  const int64_t n = p.output_shape(0).num_elements();
+  const size_t low_step = p.input_shape(1).num_elements() == n && n > 1;
+  const size_t high_step = p.input_shape(2).num_elements() == n && n > 1;
+  const int threads = p.services().threads;
+  return MakeKernel([=, clip = FindClip<T>()](RunContext& run) {
     const T* const t = run.input<T>(0);
     T* const out = run.output<T>(0);
-    ParallelFor(threads, n, ParallelGrain(0.2), [&](int64_t begin, int64_t end) {
-      clip(t + begin, low, high, out + begin, static_cast<size_t>(end - begin));
+    ParallelFor(threads, n, ParallelGrain(0.3), [&](int64_t begin, int64_t end) {
+      const size_t at = static_cast<size_t>(begin);
+      const ClipBounds<T> bounds = {run.input<T>(1) + at * low_step,
+                                    run.input<T>(2) + at * high_step, low_step, high_step};
+      clip(t + begin, bounds, out + begin, static_cast<size_t>(end - begin));
     });
     return absl::OkStatus();
   });
@@ -38,13 +44,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ClipToScalars(int64_t n, int threads) {
 absl::StatusOr<std::unique_ptr<Kernel>> Clip(PrepareContext& p) {
   const Broadcast space(p.output_shape(0), {p.input_shape(0), p.input_shape(1), p.input_shape(2)});
   p.AllowInPlace(0, 0);
-  if (p.input_shape(1).num_elements() == 1 && p.input_shape(2).num_elements() == 1) {
-    auto kernel = DispatchType(
-        TypeList<float, double, int32_t, int64_t>{}, p.output_dtype(0), [&]<typename T>() {
-          return ClipToScalars<T>(p.output_shape(0).num_elements(), p.services().threads);
-        });
-    if (kernel.ok()) return kernel;
-  }
+  auto in_vectors = DispatchType(TypeList<float, double, int32_t, int64_t>{}, p.output_dtype(0),
+                                 [&]<typename T>() { return ClipInVectors<T>(p); });
+  if (in_vectors.ok()) return in_vectors;
   return DispatchType(RealNumbers{}, p.output_dtype(0), [&]<typename T>() {
     return MakeKernel([space](RunContext& run) {
       space.ForEachTile([&](const Tile& tile) {

@@ -20,12 +20,22 @@ class PlainMaps : public TargetTest<int> {  // the number of elements
 
 template <typename T>
 void ExpectClipped(const std::vector<T>& x, T low, T high) {
-  std::vector<T> got(x.size() + 1, T(7));
-  FindClip<T>()(x.data(), low, high, got.data(), x.size());
-  EXPECT_EQ(got.back(), T(7));
-  for (size_t i = 0; i < x.size(); ++i) {
-    const T lowered = high < x[i] ? high : x[i], want = lowered < low ? low : lowered;
-    EXPECT_EQ(std::memcmp(&got[i], &want, sizeof(T)), 0) << x[i] << ": " << got[i];
+  for (int form = 0; form < 4; ++form) {
+    std::vector<T> lows(x.size() + 1, low), highs(x.size() + 1, high);
+    for (size_t i = 1; i < x.size(); i += 3) {
+      if (form & 1) lows[i] = T(11);
+      if (form & 2) highs[i] = T(-3);
+    }
+    std::vector<T> got(x.size() + 1, T(7));
+    const ClipBounds<T> bounds = {lows.data(), highs.data(), form & 1 ? 1u : 0u,
+                                  form & 2 ? 1u : 0u};
+    FindClip<T>()(x.data(), bounds, got.data(), x.size());
+    EXPECT_EQ(got.back(), T(7));
+    for (size_t i = 0; i < x.size(); ++i) {
+      const T lowered = highs[i] < x[i] ? highs[i] : x[i];
+      const T want = lowered < lows[i] ? lows[i] : lowered;
+      EXPECT_EQ(std::memcmp(&got[i], &want, sizeof(T)), 0) << x[i] << ": " << got[i];
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "kernels/quantized/quantized_simd.h"
+#include "kernels/quantized/range_math.h"
 #include "kernels/quantized/uniform_math.h"
 #include "tests/unit/kernels/support.h"
 
@@ -84,9 +85,15 @@ void ExpectRoundTrip(const std::vector<T>& x) {
   for (const bool clamp : {false, true}) {
     for (const bool half_up : {false, true}) {
       const RoundTripMap<T> map{clamp, half_up, T(-100.3), T(50.7), T(1.25), T(0.8)};
-      std::vector<T> got(x.size() + 1, T(7));
+      std::vector<T> got(x.size() + 1, T(7)), columns(x.size() + 1, T(7));
       FindRoundTrip<T>()(map, x.data(), got.data(), x.size());
       EXPECT_EQ(got.back(), T(7));
+      const std::vector<T> min(x.size(), map.min), max(x.size(), map.max);
+      const std::vector<T> scale(x.size(), map.scale), inverse(x.size(), map.inverse);
+      FindRoundTripColumns<T>()(
+          {clamp, half_up, min.data(), max.data(), scale.data(), inverse.data()}, x.data(),
+          columns.data(), x.size());
+      EXPECT_EQ(std::memcmp(columns.data(), got.data(), got.size() * sizeof(T)), 0);
       for (size_t i = 0; i < x.size(); ++i) {
         const T inside = clamp ? std::max(std::min(x[i], map.max), map.min) : x[i];
         const T v = inside * map.scale;
@@ -110,6 +117,12 @@ void ExpectUniform(const std::vector<float>& x, const UniformMap& map) {
   std::vector<T> got(x.size() + 1, T(7));
   FindUniformQuantize<T>()(map, x.data(), got.data(), x.size());
   EXPECT_EQ(got.back(), T(7));
+  std::vector<T> columns(x.size() + 1, T(7));
+  const std::vector<float> inverse(x.size(), map.inverse);
+  const std::vector<int32_t> zero(x.size(), map.zero);
+  FindUniformQuantizeColumns<T>()({inverse.data(), zero.data(), map.low, map.high}, x.data(),
+                                  columns.data(), x.size());
+  EXPECT_EQ(columns, got);
   for (size_t i = 0; i < x.size(); ++i) {
     const IntegerRange range{map.low, map.high};
     EXPECT_EQ(got[i], static_cast<T>(range.Clamp(QuantizeUniformly(x[i], map.inverse, map.zero))))
@@ -123,6 +136,34 @@ TEST_P(QuantizedMaps, UniformQuantizationIsThatOfPlainLoops) {
   ExpectUniform<int8_t>(x, {0.5f, -70, -20, 300});
   ExpectUniform<int32_t>(x, {1e7f, 2000000000, INT32_MIN, INT32_MAX});
   ExpectUniform<int32_t>(x, {3, 0, 50, -50});
+}
+
+TEST_P(QuantizedMaps, RequantizationIsThatOfPlainLoops) {
+  auto x = Integers<int32_t>(INT32_MIN, INT32_MAX);
+  for (size_t i = 0; i < n(); i += 2) x[i] /= 1 << 24;
+  for (const FloatRange from : {FloatRange{-1e9f, 1e9f}, {-3, 100}, {0, kNaN}, {-kInf, 5}}) {
+    for (const FloatRange to : {FloatRange{-1, 1}, {-5, 80}, {-1e9f, 1e7f}}) {
+      const Dequantizer<int32_t> dequantize(from);
+      const Quantizer<int8_t> quantize(to);
+      std::vector<uint8_t> got(n() + 1, 7);
+      FindRequantize()(
+          {dequantize.scale(), dequantize.offset(), quantize.scale(), quantize.offset(), -128, 127},
+          x.data(), got.data(), n());
+      EXPECT_EQ(got[n()], 7);
+      for (size_t i = 0; i < n(); ++i) {
+        EXPECT_EQ(static_cast<int8_t>(got[i]), quantize(dequantize(x[i]))) << x[i];
+      }
+      std::vector<float> scales(n());
+      for (size_t i = 0; i < n(); ++i)
+        scales[i] = i % 5 == 4 ? kNaN : from.max * 1e-8f * (1.0f + i);
+      FindRequantizeColumns()({scales.data(), 0, 255}, x.data(), got.data(), n());
+      EXPECT_EQ(got[n()], 7);
+      for (size_t i = 0; i < n(); ++i) {
+        const float v = std::nearbyint(static_cast<float>(x[i]) * scales[i]);
+        EXPECT_EQ(got[i], TruncateTo<uint8_t>(std::min(std::max(v, 0.0f), 255.0f))) << x[i];
+      }
+    }
+  }
 }
 
 TEST_P(QuantizedMaps, FixedPointIsThatOfWideIntegers) {
