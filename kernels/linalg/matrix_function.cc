@@ -6,6 +6,7 @@
 #include <unsupported/Eigen/MatrixFunctions>
 
 #include "kernels/linalg/matrices.h"
+#include "kernels/linalg/real_square_root.h"
 #include "kernels/linalg/schur.h"
 
 namespace tenon {
@@ -42,10 +43,9 @@ class BlockLogarithm {
 
 Matrix<complex128> SquareRoot(const Matrix<complex128>& m) { return m.sqrt(); }
 
-// Eigen's square root of real matrices takes longer to compile than all other functions together,
-// so theirs is computed in complex numbers. NaN if it is not real, because an eigenvalue is below
-// 0.
-Matrix<double> RealSquareRoot(const Matrix<double>& m) {
+// NaN if it is not real, because an eigenvalue is below 0.
+Matrix<double> SquareRootOfReal(const Matrix<double>& m) {
+  if (const auto root = RealSquareRoot(m); root.has_value()) return *root;
   const Matrix<complex128> root = SquareRoot(m.cast<complex128>());
   // An eigenvalue of 0 may be computed as -epsilon, and its root is i * sqrt(epsilon).
   const double rounding = std::sqrt(Eigen::NumTraits<double>::epsilon() * m.norm());
@@ -91,7 +91,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ForEachMatrix(PrepareContext& p,
 
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixSquareRoot(PrepareContext& p) {
   if (WideDType(p.input_dtype(0)) == DType::kDouble) {
-    return ForEachMatrix<double>(p, RealSquareRoot);
+    return ForEachMatrix<double>(p, SquareRootOfReal);
   }
   return ForEachMatrix<complex128>(p, SquareRoot);
 }
