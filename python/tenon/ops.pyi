@@ -380,7 +380,7 @@ def BlockLSTM(seq_len_max: _Value, x: _Value, cs_prev: _Value, h_prev: _Value, w
         wco: _Value, b: _Value, *, forget_bias: float = 1.0, cell_clip: float = 3.0, use_peephole: bool = False,
         T: _DType = ...) -> _BlockLSTMOutputs:
     """seq_len_max: int64, x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T -> i: T, cs: T, f: T, o: T,
-    ci: T, co: T, h: T. T: float16 float32.
+    ci: T, co: T, h: T. T: float16 float32. Accelerated for float32 float16.
     """
 
 class _BlockLSTMGradOutputs(_NamedTuple):
@@ -398,7 +398,7 @@ def BlockLSTMGrad(seq_len_max: _Value, x: _Value, cs_prev: _Value, h_prev: _Valu
         cs_grad: _Value, h_grad: _Value, *, use_peephole: bool, T: _DType = ...) -> _BlockLSTMGradOutputs:
     """seq_len_max: int64, x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T, i: T, cs: T, f: T, o: T, ci:
     T, co: T, h: T, cs_grad: T, h_grad: T -> x_grad: T, cs_prev_grad: T, h_prev_grad: T, w_grad: T, wci_grad: T,
-    wcf_grad: T, wco_grad: T, b_grad: T. T: float16 float32.
+    wcf_grad: T, wco_grad: T, b_grad: T. T: float16 float32. Accelerated for float16 float32.
     """
 
 class _BlockLSTMGradV2Outputs(_NamedTuple):
@@ -416,7 +416,7 @@ def BlockLSTMGradV2(seq_len_max: _Value, x: _Value, cs_prev: _Value, h_prev: _Va
         h: _Value, cs_grad: _Value, h_grad: _Value, *, use_peephole: bool, T: _DType = ...) -> _BlockLSTMGradV2Outputs:
     """seq_len_max: int64, x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T, i: T, cs: T, f: T, o: T, ci:
     T, co: T, h: T, cs_grad: T, h_grad: T -> x_grad: T, cs_prev_grad: T, h_prev_grad: T, w_grad: T, wci_grad: T,
-    wcf_grad: T, wco_grad: T, b_grad: T. T: float16 float32.
+    wcf_grad: T, wco_grad: T, b_grad: T. T: float16 float32. Accelerated for float16 float32.
     """
 
 class _BlockLSTMV2Outputs(_NamedTuple):
@@ -432,7 +432,7 @@ def BlockLSTMV2(seq_len_max: _Value, x: _Value, cs_prev: _Value, h_prev: _Value,
         wco: _Value, b: _Value, *, cell_clip: float = 0.0, use_peephole: bool = False,
         T: _DType = ...) -> _BlockLSTMV2Outputs:
     """seq_len_max: int64, x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T -> i: T, cs: T, f: T, o: T,
-    ci: T, co: T, h: T. T: float16 float32.
+    ci: T, co: T, h: T. T: float16 float32. Accelerated for float32 float16.
     """
 
 def BroadcastArgs(s0: _Value, s1: _Value, *, T: _DType = ...) -> _Tensor:
@@ -743,7 +743,9 @@ def Cumsum(x: _Value, axis: _Value, *, exclusive: bool = False, reverse: bool = 
 
 def CumulativeLogsumexp(x: _Value, axis: _Value, *, exclusive: bool = False, reverse: bool = False, T: _DType = ...,
         Tidx: _DType = ...) -> _Tensor:
-    """x: T, axis: Tidx -> out: T. T: bfloat16 float16 float32 float64. Tidx: int32 int64."""
+    """x: T, axis: Tidx -> out: T. T: bfloat16 float16 float32 float64. Tidx: int32 int64. Accelerated for float32
+    float16.
+    """
 
 def DataFormatDimMap(x: _Value, *, T: _DType = ..., src_format: str | bytes = "NHWC",
         dst_format: str | bytes = "NCHW") -> _Tensor:
@@ -1312,7 +1314,8 @@ class _GRUBlockCellOutputs(_NamedTuple):
 
 def GRUBlockCell(x: _Value, h_prev: _Value, w_ru: _Value, w_c: _Value, b_ru: _Value, b_c: _Value, *,
         T: _DType = ...) -> _GRUBlockCellOutputs:
-    """x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T -> r: T, u: T, c: T, h: T. T: float32."""
+    """x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T -> r: T, u: T, c: T, h: T. T: float32. Accelerated for float32.
+    """
 
 class _GRUBlockCellGradOutputs(_NamedTuple):
     d_x: _Tensor
@@ -1323,7 +1326,7 @@ class _GRUBlockCellGradOutputs(_NamedTuple):
 def GRUBlockCellGrad(x: _Value, h_prev: _Value, w_ru: _Value, w_c: _Value, b_ru: _Value, b_c: _Value, r: _Value,
         u: _Value, c: _Value, d_h: _Value, *, T: _DType = ...) -> _GRUBlockCellGradOutputs:
     """x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T, r: T, u: T, c: T, d_h: T -> d_x: T, d_h_prev: T, d_c_bar: T,
-    d_r_bar_u_bar: T. T: float32.
+    d_r_bar_u_bar: T. T: float32. Accelerated for float32.
     """
 
 def Gather(params: _Value, indices: _Value, *, validate_indices: bool = True, Tparams: _DType = ...,
@@ -1502,7 +1505,7 @@ def LSTMBlockCell(x: _Value, cs_prev: _Value, h_prev: _Value, w: _Value, wci: _V
         b: _Value, *, forget_bias: float = 1.0, cell_clip: float = 3.0, use_peephole: bool = False,
         T: _DType = ...) -> _LSTMBlockCellOutputs:
     """x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T -> i: T, cs: T, f: T, o: T, ci: T, co: T, h: T.
-    T: float16 float32.
+    T: float16 float32. Accelerated for float32 float16.
     """
 
 class _LSTMBlockCellGradOutputs(_NamedTuple):
@@ -1567,7 +1570,9 @@ def LogMatrixDeterminant(input: _Value, *, T: _DType = ...) -> _LogMatrixDetermi
     """input: T -> sign: T, log_abs_determinant: T. T: float16 float32 float64 complex64 complex128."""
 
 def LogSoftmax(logits: _Value, *, T: _DType = ...) -> _Tensor:
-    """logits: T -> logsoftmax: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float16."""
+    """logits: T -> logsoftmax: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64
+    float16.
+    """
 
 class _LogUniformCandidateSamplerOutputs(_NamedTuple):
     sampled_candidates: _Tensor
@@ -2531,7 +2536,7 @@ def QuantizedMatMul(a: _Value, b: _Value, min_a: _Value, max_a: _Value, min_b: _
         T1: _DType = ..., T2: _DType = ..., Toutput: _DType = "qint32", transpose_a: bool = False,
         transpose_b: bool = False, Tactivation: _DType = "quint8") -> _QuantizedMatMulOutputs:
     """a: T1, b: T2, min_a: float32, max_a: float32, min_b: float32, max_b: float32 -> out: Toutput, min_out: float32,
-    max_out: float32. T1: quint8. T2: quint8. Toutput: qint32.
+    max_out: float32. T1: quint8. T2: quint8. Toutput: qint32. Accelerated for quint8.
     """
 
 class _QuantizedMatMulWithBiasOutputs(_NamedTuple):
@@ -3516,7 +3521,8 @@ def Snapshot(input: _Value, *, T: _DType = ...) -> _Tensor:
     """input: T -> output: T."""
 
 def Softmax(logits: _Value, *, T: _DType = ...) -> _Tensor:
-    """logits: T -> softmax: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float16."""
+    """logits: T -> softmax: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64 float16.
+    """
 
 class _SoftmaxCrossEntropyWithLogitsOutputs(_NamedTuple):
     loss: _Tensor
@@ -3692,7 +3698,7 @@ def SparseFillEmptyRowsGrad(reverse_index_map: _Value, grad_values: _Value, *,
 
 def SparseMatMul(a: _Value, b: _Value, *, transpose_a: bool = False, transpose_b: bool = False,
         a_is_sparse: bool = False, b_is_sparse: bool = False, Ta: _DType = ..., Tb: _DType = ...) -> _Tensor:
-    """a: Ta, b: Tb -> product: float32. Ta: float32 bfloat16. Tb: float32 bfloat16."""
+    """a: Ta, b: Tb -> product: float32. Ta: float32 bfloat16. Tb: float32 bfloat16. Accelerated for float32."""
 
 def SparseMatrixAdd(a: _Value, b: _Value, alpha: _Value, beta: _Value, *, T: _DType = ...) -> _Tensor:
     """a: variant, b: variant, alpha: T, beta: T -> c: variant. T: float32 float64 complex64 complex128."""
