@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "env/status.h"
+#include "kernels/elementwise/double_simd.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/parallel.h"
@@ -16,7 +17,6 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kLogColumns = 64;  // computed together
-using LogSums = std::array<float, kLogColumns>;
 
 // A tensor as [outer, steps, inner].
 struct LogSumSpace {
@@ -30,27 +30,61 @@ struct LogSumSpace {
   int64_t Step() const { return reverse ? -inner : inner; }
 };
 
+// RunningLogSum for at most kLogColumns columns of doubles.
+class DoubleLogSums {
+ public:
+  void operator()(const RunningLogSum& s, const double* x, double* y, double* sums) const {
+    constexpr double kNone = -std::numeric_limits<double>::infinity();
+    const auto n = static_cast<int64_t>(s.columns);
+    std::array<double, kLogColumns> high, rest;
+    for (size_t k = 0; k < s.steps; ++k, x += s.row, y += s.row) {
+      for (size_t c = 0; c < s.columns; ++c) {
+        const double a = sums[c], b = x[c];
+        high[c] = a < b ? b : a;
+        rest[c] = (b < a ? b : a) - high[c];
+      }
+      exp_(rest.data(), rest.data(), n);
+      log1p_(rest.data(), rest.data(), n);
+      for (size_t c = 0; c < s.columns; ++c) {
+        const double before = sums[c];
+        sums[c] = high[c] == kNone ? kNone : high[c] + rest[c];
+        y[c] = s.exclusive ? before : sums[c];
+      }
+    }
+  }
+
+ private:
+  const DoubleUnaryFn exp_ = FindDoubleUnary(ElementwiseOp::kExp);
+  const DoubleUnaryFn log1p_ = FindDoubleUnary(ElementwiseOp::kLog1p);
+};
+
+template <typename T>
+std::array<T, kLogColumns> NoSums() {
+  std::array<T, kLogColumns> sums;
+  sums.fill(-std::numeric_limits<T>::infinity());
+  return sums;
+}
+
 // Columns side by side in memory.
-void RunInPlace(RunningLogSumFn run, const LogSumSpace& s, int64_t column, int64_t n,
-                const float* x, float* y) {
-  LogSums sums;
-  sums.fill(-std::numeric_limits<float>::infinity());
+template <typename T, typename Run>
+void RunInPlace(const Run& run, const LogSumSpace& s, int64_t column, int64_t n, const T* x, T* y) {
+  auto sums = NoSums<T>();
   const int64_t first = s.First(column);
   run({static_cast<size_t>(s.steps), static_cast<size_t>(n), s.Step(), s.exclusive}, x + first,
       y + first, sums.data());
 }
 
 // Columns that are apart, some steps of them at a time through a buffer.
-void RunByCopies(RunningLogSumFn run, const LogSumSpace& s, int64_t column, int64_t n,
-                 const float* x, float* y, std::vector<float>& buffer) {
+template <typename T, typename Run>
+void RunByCopies(const Run& run, const LogSumSpace& s, int64_t column, int64_t n, const T* x, T* y,
+                 std::vector<T>& buffer) {
   constexpr int64_t kSteps = 128;
   buffer.resize(kSteps * kLogColumns);
-  LogSums sums;
-  sums.fill(-std::numeric_limits<float>::infinity());
+  auto sums = NoSums<T>();
   for (int64_t step = 0; step < s.steps; step += kSteps) {
     const int64_t count = std::min(kSteps, s.steps - step);
     for (int64_t c = 0; c < n; ++c) {
-      const float* const from = x + s.First(column + c) + step * s.Step();
+      const T* const from = x + s.First(column + c) + step * s.Step();
       for (int64_t k = 0; k < count; ++k) {
         buffer[static_cast<size_t>(k * kLogColumns + c)] = from[k * s.Step()];
       }
@@ -58,7 +92,7 @@ void RunByCopies(RunningLogSumFn run, const LogSumSpace& s, int64_t column, int6
     run({static_cast<size_t>(count), static_cast<size_t>(n), kLogColumns, s.exclusive},
         buffer.data(), buffer.data(), sums.data());
     for (int64_t c = 0; c < n; ++c) {
-      float* const to = y + s.First(column + c) + step * s.Step();
+      T* const to = y + s.First(column + c) + step * s.Step();
       for (int64_t k = 0; k < count; ++k) {
         to[k * s.Step()] = buffer[static_cast<size_t>(k * kLogColumns + c)];
       }
@@ -66,36 +100,21 @@ void RunByCopies(RunningLogSumFn run, const LogSumSpace& s, int64_t column, int6
   }
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<Kernel>> RunningLogSumVector(PrepareContext& p) {
-  if (p.input_dtype(0) != DType::kFloat) return Unimplemented("not floats");
-  const Tensor* axis_value = p.value(1);
-  if (axis_value == nullptr) return PrepareLate(p, RunningLogSumVector, {1});
-  p.InputNotRead(1);
-  const Shape& in = p.input_shape(0);
-  TENON_ASSIGN_OR_RETURN(const int64_t value, ScalarInteger(*axis_value, "axis"));
-  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(value, in.rank()));
-  LogSumSpace s;
-  s.outer = Product(in, 0, axis);
-  s.steps = in.dim(axis);
-  s.inner = Product(in, axis + 1, in.rank());
-  s.exclusive = p.attrs().Bool("exclusive", false);
-  s.reverse = p.attrs().Bool("reverse", false);
-  const int threads = p.services().threads;
+template <typename T, typename Run>
+absl::StatusOr<std::unique_ptr<Kernel>> LogSumKernel(const LogSumSpace& s, int threads, Run run) {
   return MakeKernel(
-      [s, threads, run = FindRunningLogSum()](RunContext& r) {
+      [s, threads, run](RunContext& r) {
         if (s.columns() == 0 || s.steps == 0) return absl::OkStatus();
-        const float* const x = r.input<float>(0);
-        float* const y = r.output<float>(0);
+        const T* const x = r.input<T>(0);
+        T* const y = r.output<T>(0);
         // Blocks do not go on into the next outer index where columns are side by side.
         const bool side_by_side = s.inner >= kLogColumns || s.outer == 1;
         const int64_t row = side_by_side ? s.inner : s.columns();
         const int64_t per_row = CeilDiv(row, kLogColumns);
-        const double ns = 1.5 * kLogColumns * static_cast<double>(s.steps);
+        const double ns = 0.4 * sizeof(T) * kLogColumns * static_cast<double>(s.steps);
         ParallelFor(threads, s.columns() / row * per_row, ParallelGrain(ns),
                     [&](int64_t begin, int64_t end) {
-                      std::vector<float> buffer;
+                      std::vector<T> buffer;
                       for (int64_t block = begin; block < end; ++block) {
                         const int64_t at = block % per_row * kLogColumns;
                         const int64_t column = block / per_row * row + at;
@@ -110,6 +129,28 @@ absl::StatusOr<std::unique_ptr<Kernel>> RunningLogSumVector(PrepareContext& p) {
         return absl::OkStatus();
       },
       "vector");
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> RunningLogSumVector(PrepareContext& p) {
+  const DType dtype = p.input_dtype(0);
+  if (dtype != DType::kFloat && dtype != DType::kDouble) return Unimplemented("a narrow type");
+  const Tensor* axis_value = p.value(1);
+  if (axis_value == nullptr) return PrepareLate(p, RunningLogSumVector, {1});
+  p.InputNotRead(1);
+  const Shape& in = p.input_shape(0);
+  TENON_ASSIGN_OR_RETURN(const int64_t value, ScalarInteger(*axis_value, "axis"));
+  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(value, in.rank()));
+  LogSumSpace s;
+  s.outer = Product(in, 0, axis);
+  s.steps = in.dim(axis);
+  s.inner = Product(in, axis + 1, in.rank());
+  s.exclusive = p.attrs().Bool("exclusive", false);
+  s.reverse = p.attrs().Bool("reverse", false);
+  const int threads = p.services().threads;
+  if (dtype == DType::kDouble) return LogSumKernel<double>(s, threads, DoubleLogSums());
+  return LogSumKernel<float>(s, threads, FindRunningLogSum());
 }
 
 }  // namespace tenon

@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-// Inputs: floats, the axis. Attributes exclusive, reverse.
+// Inputs: floats or doubles, the axis. Attributes exclusive, reverse.
 absl::StatusOr<std::unique_ptr<Kernel>> RunningLogSumVector(PrepareContext& p);
 
 }  // namespace tenon

@@ -1,5 +1,10 @@
 // ClipByValue: max(min(t, high), low), in TensorFlow's order; the bounds are scalars or have t's
 // shape.
+#include <algorithm>
+#include <array>
+
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/half_simd.h"
 #include "kernels/elementwise/plain_maps_simd.h"
 #include "kernels/elementwise/reference_broadcast.h"
 #include "kernels/interface/parallel.h"
@@ -41,12 +46,49 @@ absl::StatusOr<std::unique_ptr<Kernel>> ClipInVectors(const PrepareContext& p) {
   });
 }
 
+// Half and bfloat16, some as floats at a time, which changes none of them.
+struct NarrowFloats {
+  void (*widen)(const uint16_t* from, float* to, size_t n);
+  void (*narrow)(const float* from, uint16_t* to, size_t n);
+};
+absl::StatusOr<std::unique_ptr<Kernel>> ClipNarrow(const PrepareContext& p,
+                                                   const NarrowFloats& type) {
+  const int64_t n = p.output_shape(0).num_elements();
+  std::array<bool, 3> one{};  // inputs of one element
+  for (int i = 1; i <= 2; ++i) {
+    one[static_cast<size_t>(i)] = p.input_shape(i).num_elements() != n || n == 1;
+  }
+  const int threads = p.services().threads;
+  return MakeKernel([=, clip = FindClip<float>()](RunContext& run) {
+    ParallelFor(threads, n, ParallelGrain(0.5), [&](int64_t begin, int64_t end) {
+      constexpr int64_t kTogether = 512;
+      std::array<std::array<float, kTogether>, 3> wide;
+      const ClipBounds<float> bounds = {wide[1].data(), wide[2].data(), one[1] ? 0u : 1u,
+                                        one[2] ? 0u : 1u};
+      for (int64_t at = begin; at < end; at += kTogether) {
+        const auto count = static_cast<size_t>(std::min(kTogether, end - at));
+        for (size_t i = 0; i < wide.size(); ++i) {
+          const auto* const from = run.input<uint16_t>(static_cast<int>(i));
+          type.widen(one[i] ? from : from + at, wide[i].data(), one[i] ? 1 : count);
+        }
+        clip(wide[0].data(), bounds, wide[0].data(), count);
+        type.narrow(wide[0].data(), run.output<uint16_t>(0) + at, count);
+      }
+    });
+    return absl::OkStatus();
+  });
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> Clip(PrepareContext& p) {
   const Broadcast space(p.output_shape(0), {p.input_shape(0), p.input_shape(1), p.input_shape(2)});
   p.AllowInPlace(0, 0);
   auto in_vectors = DispatchType(TypeList<float, double, int32_t, int64_t>{}, p.output_dtype(0),
                                  [&]<typename T>() { return ClipInVectors<T>(p); });
   if (in_vectors.ok()) return in_vectors;
+  if (p.output_dtype(0) == DType::kHalf) return ClipNarrow(p, {WidenHalf, NarrowToHalf});
+  if (p.output_dtype(0) == DType::kBfloat16) {
+    return ClipNarrow(p, {WidenBfloat16, NarrowToBfloat16});
+  }
   return DispatchType(RealNumbers{}, p.output_dtype(0), [&]<typename T>() {
     return MakeKernel([space](RunContext& run) {
       space.ForEachTile([&](const Tile& tile) {

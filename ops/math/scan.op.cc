@@ -129,6 +129,7 @@ const OpRegistration cumulative_logsumexp({
     .reference = Scan<LogSumExpScan, Floats>,
     .accelerated = RunningLogSumVector,
     .native = "_MklNativeCumulativeLogsumexp",
+    .native_types = "float double",
     .error_bound = ErrorBound::kRunningLogSum,
 });
 
