@@ -52,6 +52,8 @@ absl::StatusOr<std::string> NameOf(const OpInfo& op, const Node& node) {
 bool InGraphs(const OpInfo& op) {
   const OpRow& row = op.row;
   if (row.internal) return row.reference != nullptr || row.accelerated != nullptr;
+  // An op of rewrites has its private name (_QuantizedMatMul that of QuantizedMatMul).
+  if (FindOp(absl::StrCat("_", row.name))) return false;
   return row.native != nullptr && row.accelerated != nullptr && !row.elementwise && !row.alias &&
          !row.stateful;
 }

@@ -744,7 +744,7 @@ def Cumsum(x: _Value, axis: _Value, *, exclusive: bool = False, reverse: bool = 
 def CumulativeLogsumexp(x: _Value, axis: _Value, *, exclusive: bool = False, reverse: bool = False, T: _DType = ...,
         Tidx: _DType = ...) -> _Tensor:
     """x: T, axis: Tidx -> out: T. T: bfloat16 float16 float32 float64. Tidx: int32 int64. Accelerated for float32
-    float16.
+    float64 float16.
     """
 
 def DataFormatDimMap(x: _Value, *, T: _DType = ..., src_format: str | bytes = "NHWC",
