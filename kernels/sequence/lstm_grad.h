@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "kernels/contraction/product_code.h"
 #include "kernels/interface/kernel.h"
-#include "kernels/matmul/product.h"
 #include "kernels/sequence/lstm.h"
 
 namespace tenon {
