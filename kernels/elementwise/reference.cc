@@ -6,14 +6,6 @@
 #include "kernels/interface/parallel.h"
 
 namespace tenon {
-namespace {
-
-// The assumed time per element, for choosing how finely a loop is split. Arithmetic costs less,
-// functions more.
-constexpr double kNanoseconds = 1;
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<Kernel>> MakeUnaryKernel(PrepareContext& p, const UnaryLoop& loop,
                                                         const char* implementation) {
   if (loop.in_bytes == loop.out_bytes) p.AllowInPlace(0, 0);
@@ -21,7 +13,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeUnaryKernel(PrepareContext& p, const
   const int threads = p.services().threads;
   return MakeKernel(
       [loop, n, threads](RunContext& run) {
-        ParallelFor(threads, n, ParallelGrain(kNanoseconds), [&](int64_t begin, int64_t end) {
+        ParallelFor(threads, n, ParallelGrain(kElementNs), [&](int64_t begin, int64_t end) {
           loop.run(run.input<char>(0) + begin * loop.in_bytes,
                    run.output<char>(0) + begin * loop.out_bytes, end - begin);
         });
@@ -31,24 +23,25 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeUnaryKernel(PrepareContext& p, const
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeBinaryKernel(PrepareContext& p, BinaryLoop loop,
-                                                         bool same_size,
-                                                         const char* implementation) {
+                                                         bool same_size, const char* implementation,
+                                                         double ns) {
   for (int i = 0; i < 2; ++i) {
     if (same_size && p.input_shape(i) == p.output_shape(0)) p.AllowInPlace(i, 0);
   }
-  return MakeBinaryKernel(
-      p, loop, Broadcast(p.output_shape(0), {p.input_shape(0), p.input_shape(1)}), implementation);
+  return MakeBinaryKernel(p, loop,
+                          Broadcast(p.output_shape(0), {p.input_shape(0), p.input_shape(1)}),
+                          implementation, ns);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeBinaryKernel(PrepareContext& p, BinaryLoop loop,
                                                          Broadcast space,
-                                                         const char* implementation) {
+                                                         const char* implementation, double ns) {
   const int threads = p.services().threads;
   return MakeKernel(
-      [loop, threads, space = std::move(space)](RunContext& run) -> absl::Status {
+      [loop, threads, ns, space = std::move(space)](RunContext& run) -> absl::Status {
         std::atomic<const char*> error = nullptr;
         space.ForEachTile([&](const Tile& tile) {
-          ForTileParts(threads, tile, kNanoseconds, [&](const Tile& part) {
+          ForTileParts(threads, tile, ns, [&](const Tile& part) {
             if (const char* e = loop(part, run.input(0), run.input(1), run.output(0))) error = e;
           });
           return error == nullptr;

@@ -25,16 +25,22 @@ struct UnaryLoop {
 // Error text, or null.
 using BinaryLoop = const char* (*)(const Tile& tile, const void* a, const void* b, void* out);
 
+// The assumed time per element, for choosing how finely a loop is split: arithmetic costs less,
+// functions more, series much more.
+inline constexpr double kElementNs = 1, kSeriesNs = 50;
+
 // A loop over input 0's elements. `implementation`: what the kernel says that it is.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeUnaryKernel(PrepareContext& p, const UnaryLoop& loop,
                                                         const char* implementation = "reference");
 // Inputs 0 and 1, broadcast. `same_size`: input and output elements have the same size.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeBinaryKernel(PrepareContext& p, BinaryLoop loop,
                                                          bool same_size,
-                                                         const char* implementation = "reference");
+                                                         const char* implementation = "reference",
+                                                         double ns = kElementNs);
 absl::StatusOr<std::unique_ptr<Kernel>> MakeBinaryKernel(PrepareContext& p, BinaryLoop loop,
                                                          Broadcast space,
-                                                         const char* implementation = "reference");
+                                                         const char* implementation = "reference",
+                                                         double ns = kElementNs);
 
 // Splits a tile among threads; `ns` is the cost per element.
 void ForTileParts(int threads, const Tile& tile, double ns,
@@ -114,7 +120,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Unary(PrepareContext& p) {
   return MakeUnaryKernel(p, loop);
 }
 
-template <auto op, typename Types>
+template <auto op, typename Types, double ns = kElementNs>
 absl::StatusOr<std::unique_ptr<Kernel>> Binary(PrepareContext& p) {
   BinaryLoop loop = nullptr;
   bool same_size = false;
@@ -123,7 +129,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Binary(PrepareContext& p) {
     same_size = sizeof(T) == sizeof(elementwise::BinaryResult<op, T>);
   });
   if (loop == nullptr) return NoKernelFor(p.input_dtype(0));
-  return MakeBinaryKernel(p, loop, same_size);
+  return MakeBinaryKernel(p, loop, same_size, "reference", ns);
 }
 
 // Like Binary; `bad(b)` returns an error text for elements of input 1 that integer types refuse.

@@ -2,6 +2,7 @@
 // of range).
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 #include "ops/op.h"
 
@@ -40,20 +41,26 @@ absl::StatusOr<std::unique_ptr<Kernel>> OneHot(PrepareContext& p) {
   const int64_t inner = Product(indices, axis, indices.rank());
   const int64_t depth = p.output_shape(0).dim(axis);
   const DType dtype = p.output_dtype(0);
+  const int64_t row = depth * inner;
+  const int threads = p.services().threads;
+  const int64_t grain = ParallelGrain(0.1 * static_cast<double>(row) + static_cast<double>(inner));
   return DispatchType(TypeList<uint8_t, int8_t, int32_t, int64_t>{}, p.input_dtype(0),
                       [&]<typename I>() {
                         return MakeKernel([=](RunContext& run) {
                           VisitStorage(dtype, [&]<typename T>() {
-                            const I* index = run.input<I>(0);
-                            const T on = *run.input<T>(2);
-                            T* out = run.output<T>(0);
-                            std::fill_n(out, outer * depth * inner, *run.input<T>(3));
-                            for (int64_t o = 0; o < outer; ++o, out += depth * inner) {
-                              for (int64_t i = 0; i < inner; ++i, ++index) {
-                                const int64_t k = static_cast<int64_t>(*index);
-                                if (k >= 0 && k < depth) out[k * inner + i] = on;
+                            const T on = *run.input<T>(2), off = *run.input<T>(3);
+                            const auto rows = [&](int64_t begin, int64_t end) {
+                              const I* index = run.input<I>(0) + begin * inner;
+                              T* out = run.output<T>(0) + begin * row;
+                              std::fill_n(out, (end - begin) * row, off);
+                              for (int64_t o = begin; o < end; ++o, out += row) {
+                                for (int64_t i = 0; i < inner; ++i, ++index) {
+                                  const int64_t k = static_cast<int64_t>(*index);
+                                  if (k >= 0 && k < depth) out[k * inner + i] = on;
+                                }
                               }
-                            }
+                            };
+                            ParallelFor(threads, outer, grain, rows);
                           });
                           return absl::OkStatus();
                         });

@@ -9,6 +9,7 @@
 #include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
+#include "kernels/interface/parallel.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -85,15 +86,18 @@ absl::StatusOr<std::unique_ptr<Kernel>> Betainc(PrepareContext& p) {
   int64_t steps[3];
   for (int i = 0; i < 3; ++i) steps[i] = p.input_shape(i).rank() == 0 ? 0 : 1;
   const int64_t sa = steps[0], sb = steps[1], sx = steps[2];
+  const int threads = p.services().threads;
   return DispatchType(FloatAndDouble{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([=](RunContext& run) {
       const T* a = run.input<T>(0);
       const T* b = run.input<T>(1);
       const T* x = run.input<T>(2);
       T* z = run.output<T>(0);
-      for (int64_t i = 0; i < n; ++i) {
-        z[i] = Eigen::numext::betainc(a[i * sa], b[i * sb], x[i * sx]);
-      }
+      ParallelFor(threads, n, ParallelGrain(kSeriesNs), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          z[i] = Eigen::numext::betainc(a[i * sa], b[i * sb], x[i * sx]);
+        }
+      });
       return absl::OkStatus();
     });
   });
@@ -106,7 +110,7 @@ const OpRegistration igamma_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kIgamma, Floats>,
+    .reference = Binary<kIgamma, Floats, kSeriesNs>,
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -118,7 +122,7 @@ const OpRegistration igammac_op({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kIgammac, Floats>,
+    .reference = Binary<kIgammac, Floats, kSeriesNs>,
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -130,7 +134,7 @@ const OpRegistration igamma_grad_a_op({
     .attrs = "T: type",
     .types = "T: float double",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kIgammaGradA, FloatAndDouble>,
+    .reference = Binary<kIgammaGradA, FloatAndDouble, kSeriesNs>,
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
@@ -142,7 +146,7 @@ const OpRegistration zeta_op({
     .attrs = "T: type",
     .types = "T: float double",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kZeta, FloatAndDouble>,
+    .reference = Binary<kZeta, FloatAndDouble, kSeriesNs>,
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });

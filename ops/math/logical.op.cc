@@ -10,7 +10,15 @@ namespace {
 constexpr auto kAnd = [](auto a, auto b) { return static_cast<decltype(a)>(a & b); };
 constexpr auto kOr = [](auto a, auto b) { return static_cast<decltype(a)>(a | b); };
 constexpr auto kXor = [](auto a, auto b) { return static_cast<decltype(a)>(a ^ b); };
-constexpr auto kNot = [](bool x) { return static_cast<bool>(x ^ true); };
+// On bytes, which are 0 or 1: loops over bool do not become vector code.
+void NotLoop(const void* x, void* y, int64_t n) {
+  const auto* const in = static_cast<const uint8_t*>(x);
+  auto* const out = static_cast<uint8_t*>(y);
+  for (int64_t i = 0; i < n; ++i) out[i] = in[i] ^ 1;
+}
+absl::StatusOr<std::unique_ptr<Kernel>> Not(PrepareContext& p) {
+  return MakeUnaryKernel(p, {&NotLoop, sizeof(bool), sizeof(bool)});
+}
 constexpr auto kInvert = [](auto x) { return static_cast<decltype(x)>(~x); };
 // Shifts by less than zero or by at least the width are undefined in TensorFlow; here the count is
 // clamped to the valid range.
@@ -56,7 +64,7 @@ const OpRegistration logical_not_op({
     .inputs = "x: bool",
     .outputs = "y: bool",
     .shape = UnchangedShape,
-    .reference = Unary<kNot, Bool>,
+    .reference = Not,
     .elementwise = true,
 });
 

@@ -19,7 +19,7 @@ const OpRegistration random_gamma_grad_op({
     .attrs = "T: type",
     .types = "T: float double",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kGammaSampleSlope, TypeList<float, double>>,
+    .reference = Binary<kGammaSampleSlope, TypeList<float, double>, kSeriesNs>,
     .elementwise = true,
     .error_bound = ErrorBound::kSpecialFunction,
 });
