@@ -15,6 +15,7 @@ enum class ErrorBound {
   kSpecialFunction,   // series and continued fractions: tens of ulps, or of 1 near zeros
   kExponential,       // little more than an exponential: a few ulps of the result
   kDigamma,           // up to ten reciprocals, then a logarithm
+  kGatedInput,        // the input times a function from 0 to 1 that has an absolute error
   kSlopeOfGradient,   // the derivative, a difference from 1, times a gradient
   kExponentialSlope,  // the derivative, an exponential, times a gradient
   kColor,             // differences of channels divided by their range, or the inverse

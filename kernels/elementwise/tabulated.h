@@ -40,7 +40,7 @@ struct Intervals {
 template <typename T>
 class FunctionTable {
  public:
-  FunctionTable(double (*function)(double), const Intervals& intervals);
+  FunctionTable(long double (*function)(long double), const Intervals& intervals);
 
   // out[i] = the value at in[i], or `otherwise(in[i])`. E: T, or bfloat16 if that is float.
   template <typename E, typename F>
@@ -101,19 +101,24 @@ class FunctionTable {
 extern template class FunctionTable<float>;
 extern template class FunctionTable<double>;
 
-template <auto function, Intervals kIntervals, typename T>
+template <auto function, Intervals kIntervals, auto exact, typename T>
 void TabulatedLoop(const void* x, void* y, int64_t n) {
-  using F = ComputeType<T>;
-  static const FunctionTable<F> table([](double v) -> double { return function(v); }, kIntervals);
+  static const FunctionTable<ComputeType<T>> table(exact, kIntervals);
   table.Map(static_cast<const T*>(x), static_cast<T*>(y), n, function);
 }
 
-// A kernel for float, bfloat16 and double. The table is made of function(double).
-template <auto function, Intervals kIntervals>
+template <auto function>
+long double RoundedToDouble(long double x) {
+  return function(static_cast<double>(x));
+}
+
+// A kernel for float, bfloat16 and double. `exact`: the function that is tabulated, if there is a
+// better one than function(double).
+template <auto function, Intervals kIntervals, auto exact = &RoundedToDouble<function>>
 absl::StatusOr<std::unique_ptr<Kernel>> TabulatedUnary(PrepareContext& p) {
   UnaryLoop loop;
   VisitTypes(TypeList<float, double, bfloat16>{}, p.input_dtype(0), [&]<typename T>() {
-    loop = {&TabulatedLoop<function, kIntervals, T>, sizeof(T), sizeof(T)};
+    loop = {&TabulatedLoop<function, kIntervals, exact, T>, sizeof(T), sizeof(T)};
   });
   if (loop.run == nullptr) return NoKernelFor(p.input_dtype(0));
   return MakeUnaryKernel(p, loop, "table");

@@ -22,7 +22,7 @@ const OpRegistration gelu_exact({
     .elementwise = true,
     .internal = true,
     .precision = PrecisionRole::kFollows,
-    .error_bound = ErrorBound::kTranscendental,
+    .error_bound = ErrorBound::kGatedInput,
 });
 
 const OpRegistration gelu_approximate({

@@ -14,6 +14,10 @@ double LogGamma(double x) {
   int sign;
   return ::lgamma_r(x, &sign);
 }
+long double ExactLogGamma(long double x) {
+  int sign;
+  return ::lgammal_r(x, &sign);
+}
 float LogGamma(float x) {
   int sign;
   return ::lgammaf_r(x, &sign);
@@ -52,8 +56,8 @@ const OpRegistration lgamma_op({
     .types = "T: bfloat16 half float double",
     .shape = UnchangedShape,
     .reference = Unary<kLgamma, Floats>,
-    .accelerated =
-        TabulatedUnary<kLgamma, Intervals{-10, 10, 32, Symmetry::kNone, /*has_zeros=*/true}>,
+    .accelerated = TabulatedUnary<
+        kLgamma, Intervals{-10, 10, 32, Symmetry::kNone, /*has_zeros=*/true}, &ExactLogGamma>,
     .native = "_MklNativeLgamma",
     .native_types = "float bfloat16 double",
     .elementwise = true,

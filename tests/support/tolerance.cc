@@ -80,6 +80,9 @@ class Bound {
         return {8 * eps_, 0};
       case ErrorBound::kDigamma:
         return Sum(10.0, 1);
+      case ErrorBound::kGatedInput:
+        // The function is 0 or 1 where the input is larger.
+        return {8 * eps_, 2 * eps_ * std::clamp(max(0), 1.0, 10.0)};
       case ErrorBound::kSlopeOfGradient:
         return {4 * eps_, 2 * eps_ * max(1)};
       case ErrorBound::kExponentialSlope:  // up to 1.76
@@ -287,8 +290,12 @@ class Bound {
       case ErrorBound::kBatchNorm:
         // x - mean has an error relative to x, which is then scaled like the result.
         return {8 * eps_, 8 * eps_ * std::max(size_of_result(), max(0))};
-      case ErrorBound::kLocalNormalization:
-        return {(8 + Neighbors()) * eps_, 0};
+      case ErrorBound::kLocalNormalization: {
+        // A power multiplies the relative errors of the sum.
+        const double power =
+            std::max(1.0, std::abs(static_cast<double>(*node_.attr<float>("beta"))));
+        return {power * (8 + Neighbors()) * eps_, 0};
+      }
       case ErrorBound::kLocalNormalizationGradient: {
         // A sum of 2r + 1 terms, each a product of all three inputs.
         const double slope =
