@@ -12,7 +12,8 @@ namespace {
 
 // The forward op's axis: from the image (this op's output) to the gradients (its input).
 ResizeAxis ForwardAxisOf(PrepareContext& p, int i) {
-  return {p.output_shape(0).dim(i), p.input_shape(0).dim(i), p.attrs().Bool("align_corners", false),
+  const int64_t gradients = p.input_shape(0).num_elements() == 0 ? 0 : p.input_shape(0).dim(i);
+  return {p.output_shape(0).dim(i), gradients, p.attrs().Bool("align_corners", false),
           p.attrs().Bool("half_pixel_centers", false)};
 }
 

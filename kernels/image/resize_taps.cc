@@ -12,7 +12,9 @@ float ResizeAxis::Scale() const {
 }
 
 ResizeAxis AxisOf(PrepareContext& p, int i) {
-  return {p.input_shape(0).dim(i), p.output_shape(0).dim(i), p.attrs().Bool("align_corners", false),
+  // Without an element of the output, its size is any number; no tap is needed.
+  const int64_t out = p.output_shape(0).num_elements() == 0 ? 0 : p.output_shape(0).dim(i);
+  return {p.input_shape(0).dim(i), out, p.attrs().Bool("align_corners", false),
           p.attrs().Bool("half_pixel_centers", false)};
 }
 

@@ -152,7 +152,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> LrnReference(PrepareContext& p, LrnDirec
 absl::StatusOr<std::unique_ptr<Kernel>> LrnVector(PrepareContext& p, LrnDirection direction) {
   const DType dtype = p.input_dtype(0);
   if (dtype != DType::kFloat && dtype != DType::kBfloat16) return NoKernelFor(dtype);
-  auto kernel = std::make_unique<LrnKernel>(SpecOf(p), direction, dtype);
+  const Spec spec = SpecOf(p);
+  // The vector code's power is for positive numbers.
+  if (!(spec.alpha >= 0) || !(spec.bias > 0)) return Unimplemented("sums that may be negative");
+  auto kernel = std::make_unique<LrnKernel>(spec, direction, dtype);
   p.RequestScratch(kernel->ScratchBytes());
   p.AllowInPlace(0, 0);
   return std::unique_ptr<Kernel>(std::move(kernel));

@@ -51,6 +51,7 @@ const OpRegistration fused_softmax({
     .internal = true,
     .precision = PrecisionRole::kFollows,
     .batch_axis = batch_axis::Softmax,
+    .error_bound = ErrorBound::kSoftmax,
 });
 
 }  // namespace

@@ -284,7 +284,8 @@ class Bound {
   Tolerance OfNormalization(ErrorBound kind) const {
     switch (kind) {
       case ErrorBound::kSoftmax:  // exponentials and the sum of one row
-        return {(8 + 2 * RootOfRow()) * eps_, 0};
+        // An exponential near the smallest normal number may be flushed.
+        return {(8 + 2 * RootOfRow()) * eps_, 4.0 * std::numeric_limits<float>::min()};
       case ErrorBound::kLogSoftmax:  // log(sum) and the subtraction, relative to the logits
         return {4 * eps_, (2 + RootOfRow()) * eps_ * std::max(1.0, max(0))};
       case ErrorBound::kBatchNorm:

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "env/exceptions.h"
 #include "env/flags.h"
 #include "env/flush_denormals.h"
 #include "graph/object.h"
@@ -36,7 +37,7 @@ absl::StatusOr<std::vector<Tensor>> RunAccelerated(const OpInfo& op, const OpCal
   if (op.row.internal || !op.row.eager) {
     Node renamed = call.node;
     if (op.row.native != nullptr) renamed.op = op.row.native;
-    return Evaluate(renamed, call.inputs, services);
+    return CatchExceptions([&] { return Evaluate(renamed, call.inputs, services); });
   }
   static Eager* const eager = Eager::Create(Options())->release();
   return eager->Execute(call.node.op, call.inputs, call.node.attrs);
@@ -62,9 +63,11 @@ std::optional<absl::StatusOr<std::vector<Tensor>>> RunWithConstants(const OpInfo
     constants[i] = owned.back().get();
   }
   const FlushDenormals flush;
-  const auto prepared = PrepareNode(renamed, specs, constants, services);
-  if (!prepared.ok()) return prepared.status();
-  return RunKernel(*prepared, call.inputs);
+  return CatchExceptions([&]() -> absl::StatusOr<std::vector<Tensor>> {
+    const auto prepared = PrepareNode(renamed, specs, constants, services);
+    if (!prepared.ok()) return prepared.status();
+    return RunKernel(*prepared, call.inputs);
+  });
 }
 
 void Compare(const OpInfo& op, const OpCall& call, const std::vector<Tensor>& want,
@@ -96,7 +99,8 @@ int FuzzOpCall(const uint8_t* data, size_t size) {
   static const SessionOptions options = Options();
   Services services;
   services.flags = &*options.flags;
-  const auto want = Evaluate(call->node, call->inputs, services);
+  // Like the public functions, which catch what containers throw without memory.
+  const auto want = CatchExceptions([&] { return Evaluate(call->node, call->inputs, services); });
   if (!want.ok() && !Refused(want.status())) {
     FuzzFailure(absl::StrCat(want.status().ToString(), "\n", Describe(*call)));
   }
