@@ -101,10 +101,17 @@ class FunctionTable {
 extern template class FunctionTable<float>;
 extern template class FunctionTable<double>;
 
+// Made by the first call, which needs memory for it.
+template <Intervals kIntervals, auto exact, typename T>
+const FunctionTable<T>& TableOf() {
+  static const FunctionTable<T> table(exact, kIntervals);
+  return table;
+}
+
 template <auto function, Intervals kIntervals, auto exact, typename T>
 void TabulatedLoop(const void* x, void* y, int64_t n) {
-  static const FunctionTable<ComputeType<T>> table(exact, kIntervals);
-  table.Map(static_cast<const T*>(x), static_cast<T*>(y), n, function);
+  TableOf<kIntervals, exact, ComputeType<T>>().Map(static_cast<const T*>(x), static_cast<T*>(y), n,
+                                                   function);
 }
 
 template <auto function>
@@ -118,6 +125,7 @@ template <auto function, Intervals kIntervals, auto exact = &RoundedToDouble<fun
 absl::StatusOr<std::unique_ptr<Kernel>> TabulatedUnary(PrepareContext& p) {
   UnaryLoop loop;
   VisitTypes(TypeList<float, double, bfloat16>{}, p.input_dtype(0), [&]<typename T>() {
+    TableOf<kIntervals, exact, ComputeType<T>>();
     loop = {&TabulatedLoop<function, kIntervals, exact, T>, sizeof(T), sizeof(T)};
   });
   if (loop.run == nullptr) return NoKernelFor(p.input_dtype(0));
