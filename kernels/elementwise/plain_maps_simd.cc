@@ -5,7 +5,7 @@
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
-#include "kernels/simd/tail-inl.h"
+#include "kernels/simd/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
@@ -14,31 +14,21 @@ namespace HWY_NAMESPACE {
 template <typename T>
 void ClipRow(const T* x, const ClipBounds<T>& bounds, T* y, size_t n) {
   const hn::ScalableTag<T> d;
-  const size_t lanes = hn::Lanes(d);
   if (n == 0) return;
   const auto least = hn::Set(d, *bounds.low), most = hn::Set(d, *bounds.high);
-  auto clip = [&](auto load, size_t i) HWY_ATTR {
-    const auto low = bounds.low_step == 0 ? least : load(bounds.low + i);
-    const auto high = bounds.high_step == 0 ? most : load(bounds.high + i);
-    auto v = load(x + i);
+  ForParts(d, n, [&](auto part, size_t i) HWY_ATTR {
+    const auto low = bounds.low_step == 0 ? least : part.Load(d, bounds.low + i);
+    const auto high = bounds.high_step == 0 ? most : part.Load(d, bounds.high + i);
+    auto v = part.Load(d, x + i);
     v = hn::IfThenElse(hn::Lt(high, v), high, v);
-    return hn::IfThenElse(hn::Lt(v, low), low, v);
-  };
-  size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    hn::StoreU(clip([d](const T* from) HWY_ATTR { return hn::LoadU(d, from); }, i), d, y + i);
-  }
-  if (i == n) return;
-  const size_t rest = n - i;
-  StoreFirst(d, clip([d, rest](const T* from) HWY_ATTR { return LoadFirst(d, from, rest); }, i),
-             y + i, rest);
+    part.Store(d, hn::IfThenElse(hn::Lt(v, low), low, v), y + i);
+  });
 }
 
 template <typename T>
 void CountBits(const void* from, uint8_t* y, size_t n) {
   const hn::ScalableTag<T> d;
   const hn::Rebind<uint8_t, decltype(d)> bytes;
-  const size_t lanes = hn::Lanes(d);
   const T* const x = static_cast<const T*>(from);
   auto count = [&](auto v) HWY_ATTR {
     if constexpr (sizeof(T) == 1) {
@@ -47,9 +37,9 @@ void CountBits(const void* from, uint8_t* y, size_t n) {
       return hn::TruncateTo(bytes, hn::PopulationCount(v));
     }
   };
-  size_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(count(hn::LoadU(d, x + i)), bytes, y + i);
-  if (i < n) StoreFirst(bytes, count(LoadFirst(d, x + i, n - i)), y + i, n - i);
+  ForParts(d, n, [&](auto part, size_t i) HWY_ATTR {
+    part.Store(bytes, count(part.Load(d, x + i)), y + i);
+  });
 }
 
 ClipFn<float> ClipFloats() { return &ClipRow<float>; }

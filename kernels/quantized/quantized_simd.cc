@@ -8,7 +8,7 @@
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
-#include "kernels/simd/tail-inl.h"
+#include "kernels/simd/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
@@ -16,39 +16,6 @@ namespace HWY_NAMESPACE {
 
 using ByteTag = hn::Rebind<uint8_t, IntTag>;
 using Vi = hn::Vec<IntTag>;
-
-template <class D>
-using TypeOf = hn::TFromD<D>;
-
-// f(load, store, i) for whole vectors, then for the rest.
-struct Whole {
-  template <class D>
-  HWY_INLINE hn::Vec<D> Load(D d, const TypeOf<D>* from) const {
-    return hn::LoadU(d, from);
-  }
-  template <class D>
-  HWY_INLINE void Store(D d, hn::Vec<D> v, TypeOf<D>* to) const {
-    hn::StoreU(v, d, to);
-  }
-};
-struct Rest {
-  size_t n;
-  template <class D>
-  HWY_INLINE hn::Vec<D> Load(D d, const TypeOf<D>* from) const {
-    return LoadFirst(d, from, n);
-  }
-  template <class D>
-  HWY_INLINE void Store(D d, hn::Vec<D> v, TypeOf<D>* to) const {
-    StoreFirst(d, v, to, n);
-  }
-};
-template <class D, class F>
-HWY_INLINE void ForVectors(D d, size_t n, F f) {
-  const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
-  for (; i + lanes <= n; i += lanes) f(Whole(), i);
-  if (i < n) f(Rest{n - i}, i);
-}
 
 template <class Part>
 HWY_INLINE Vi LoadBytes(Part part, const uint8_t* from, size_t step, size_t i) {
@@ -59,7 +26,7 @@ HWY_INLINE Vi LoadBytes(Part part, const uint8_t* from, size_t step, size_t i) {
 void MultiplyBytes(const BytePairs& x, int32_t a_zero, int32_t b_zero, int32_t* out, size_t n) {
   const IntTag d;
   const Vi az = hn::Set(d, a_zero), bz = hn::Set(d, b_zero);
-  ForVectors(d, n, [&](auto part, size_t i) HWY_ATTR {
+  ForParts(d, n, [&](auto part, size_t i) HWY_ATTR {
     const Vi a = hn::Sub(LoadBytes(part, x.a, x.a_step, i), az);
     const Vi b = hn::Sub(LoadBytes(part, x.b, x.b_step, i), bz);
     part.Store(d, hn::Mul(a, b), out + i);
@@ -70,7 +37,7 @@ void AddBytes(const BytePairs& x, int32_t a_step, int32_t b_step, int32_t offset
               size_t n) {
   const IntTag d;
   const Vi as = hn::Set(d, a_step), bs = hn::Set(d, b_step), more = hn::Set(d, offset);
-  ForVectors(d, n, [&](auto part, size_t i) HWY_ATTR {
+  ForParts(d, n, [&](auto part, size_t i) HWY_ATTR {
     const Vi a = hn::Mul(LoadBytes(part, x.a, x.a_step, i), as);
     const Vi b = hn::Mul(LoadBytes(part, x.b, x.b_step, i), bs);
     part.Store(d, hn::Add(hn::Add(a, b), more), out + i);
@@ -119,7 +86,7 @@ template <typename T, class At>
 HWY_INLINE void RoundTripBy(bool clamp, bool half_up, const T* x, T* y, size_t n, At at) {
   const hn::ScalableTag<T> d;
   const auto half = hn::Set(d, T(0.5));
-  ForVectors(d, n, [&](auto part, size_t i) HWY_ATTR {
+  ForParts(d, n, [&](auto part, size_t i) HWY_ATTR {
     const auto map = at(part, i);
     auto v = part.Load(d, x + i);
     if (clamp) {
@@ -189,7 +156,7 @@ void UniformQuantize(const UniformMap& map, const float* x, T* y, size_t n) {
   const IntTag di;
   const Vf inverse = Const(map.inverse);
   const Vi zero = hn::Set(di, map.zero), low = hn::Set(di, map.low), high = hn::Set(di, map.high);
-  ForVectors(d, n, [&](auto part, size_t i) HWY_ATTR {
+  ForParts(d, n, [&](auto part, size_t i) HWY_ATTR {
     StoreAs(part, UniformInteger(part.Load(d, x + i), inverse, zero, low, high), y + i);
   });
 }
@@ -201,7 +168,7 @@ void UniformQuantizeEach(const UniformColumns& map, const float* x, T* y, size_t
   const FloatTag d;
   const IntTag di;
   const Vi low = hn::Set(di, map.low), high = hn::Set(di, map.high);
-  ForVectors(d, n, [&](auto part, size_t i) HWY_ATTR {
+  ForParts(d, n, [&](auto part, size_t i) HWY_ATTR {
     const Vf inverse = part.Load(d, map.inverse + i);
     const Vi zero = part.Load(di, map.zero + i);
     StoreAs(part, UniformInteger(part.Load(d, x + i), inverse, zero, low, high), y + i);
@@ -220,7 +187,7 @@ void Requantize(const RequantizeMap& map, const int32_t* x, uint8_t* y, size_t n
   const IntTag d;
   const Vf scale = Const(map.scale), offset = Const(map.offset), factor = Const(map.factor);
   const Vf zero = Const(map.zero), low = Const(map.low), high = Const(map.high);
-  ForVectors(d, n, [&](auto part, size_t i) HWY_ATTR {
+  ForParts(d, n, [&](auto part, size_t i) HWY_ATTR {
     const Vf real = hn::Add(offset, hn::Mul(hn::ConvertTo(FloatTag(), part.Load(d, x + i)), scale));
     const Vf v = hn::Mul(real, factor);
     // The addend is the largest float below 1/2. Numbers from 2^23 on are integers.
@@ -234,7 +201,7 @@ RequantizeFn GetRequantize() { return &Requantize; }
 void RequantizeEach(const RequantizeColumns& map, const int32_t* x, uint8_t* y, size_t n) {
   const IntTag d;
   const Vf low = Const(map.low), high = Const(map.high);
-  ForVectors(d, n, [&](auto part, size_t i) HWY_ATTR {
+  ForParts(d, n, [&](auto part, size_t i) HWY_ATTR {
     const Vf scale = part.Load(FloatTag(), map.scale + i);
     const Vf v = hn::Mul(hn::ConvertTo(FloatTag(), part.Load(d, x + i)), scale);
     StoreBytes(part, ClampedInteger(hn::Round(v), low, high), y + i);
@@ -250,7 +217,7 @@ void FixedPointToBytes(const FixedPointMap& map, const int32_t* x, uint8_t* y, s
   const Vi scale = hn::Set(d, map.scale), offset = hn::Set(d, map.offset);
   const Vi low = hn::Set(d, -map.offset), high = hn::Set(d, kMost - map.offset);
   const auto upper_halves = hn::Set(duw, uint64_t{0xFFFFFFFF} << 32);
-  ForVectors(d, n, [&](auto part, size_t i) HWY_ATTR {
+  ForParts(d, n, [&](auto part, size_t i) HWY_ATTR {
     const Vi v = part.Load(d, x + i);
     // The upper halves of the products of even and of odd lanes.
     const auto even = hn::ShiftRight<32>(hn::BitCast(duw, hn::MulEven(v, scale)));

@@ -47,6 +47,15 @@ struct WholePart {
   HWY_INLINE void Store(Vf v, float* to) const { hn::StoreU(v, FloatTag(), to); }
   HWY_INLINE void Store(Vf v, uint16_t* to) const { hn::StoreU(Narrowed(v), Bfloat16Tag(), to); }
   HWY_INLINE Vf Keep(Vf v) const { return v; }
+  // Of any lanes.
+  template <class D>
+  HWY_INLINE hn::Vec<D> Load(D d, const hn::TFromD<D>* from) const {
+    return hn::LoadU(d, from);
+  }
+  template <class D>
+  HWY_INLINE void Store(D d, hn::Vec<D> v, hn::TFromD<D>* to) const {
+    hn::StoreU(v, d, to);
+  }
 };
 
 struct RestPart {
@@ -58,14 +67,26 @@ struct RestPart {
   HWY_INLINE void Store(Vf v, float* to) const { StoreTail(v, to, n); }
   HWY_INLINE void Store(Vf v, uint16_t* to) const { StoreFirst(Bfloat16Tag(), Narrowed(v), to, n); }
   HWY_INLINE Vf Keep(Vf v) const { return hn::IfThenElseZero(hn::FirstN(FloatTag(), n), v); }
+  template <class D>
+  HWY_INLINE hn::Vec<D> Load(D d, const hn::TFromD<D>* from) const {
+    return LoadFirst(d, from, n);
+  }
+  template <class D>
+  HWY_INLINE void Store(D d, hn::Vec<D> v, hn::TFromD<D>* to) const {
+    StoreFirst(d, v, to, n);
+  }
 };
 
-template <class F>
-HWY_INLINE void ForParts(size_t n, F f) {
-  const size_t lanes = hn::Lanes(FloatTag());
+template <class D, class F>
+HWY_INLINE void ForParts(D d, size_t n, F f) {
+  const size_t lanes = hn::Lanes(d);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) f(WholePart(), i);
   if (i < n) f(RestPart{n - i}, i);
+}
+template <class F>
+HWY_INLINE void ForParts(size_t n, F f) {
+  ForParts(FloatTag(), n, f);
 }
 
 }  // namespace HWY_NAMESPACE
