@@ -34,6 +34,13 @@ constexpr DTypeRow kRows[] = {
     {DType::kVariant, "variant", 0},
     {DType::kUint32, "uint32", 4},
     {DType::kUint64, "uint64", 8},
+    {DType::kFloat8E5m2, "float8_e5m2", 1},
+    {DType::kFloat8E4m3fn, "float8_e4m3fn", 1},
+    {DType::kInvalid, "invalid", 0},  // other formats of float8
+    {DType::kInvalid, "invalid", 0},
+    {DType::kInvalid, "invalid", 0},
+    {DType::kInt4, "int4", 1},
+    {DType::kUint4, "uint4", 1},
 };
 
 const DTypeRow& Row(DType dtype) {

@@ -45,6 +45,10 @@ enum class DType : int {
   kVariant = 21,
   kUint32 = 22,
   kUint64 = 23,
+  kFloat8E5m2 = 24,  // these four: graph/small_numbers.h
+  kFloat8E4m3fn = 25,
+  kInt4 = 29,
+  kUint4 = 30,
 };
 
 // TensorFlow's name: "float", "int32", "bfloat16" ...; "invalid" for a number that is no dtype.

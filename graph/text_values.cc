@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "graph/small_numbers.h"
 
 namespace tenon::text {
 namespace {
@@ -140,6 +141,13 @@ std::string ElementText(const Tensor& t, int64_t i) {
       return SmallFloatText(t.data<bfloat16>()[i]);
     case DType::kBool:
       return t.data<uint8_t>()[i] != 0 ? "true" : "false";
+    case DType::kFloat8E5m2:
+    case DType::kFloat8E4m3fn:
+      return FloatText(Float8Value(t.dtype(), t.data<uint8_t>()[i]));
+    case DType::kInt4:
+      return absl::StrCat(static_cast<int>(Int4Value(t.data<uint8_t>()[i])));
+    case DType::kUint4:
+      return absl::StrCat(static_cast<int>(t.data<uint8_t>()[i] & 15));
     case DType::kInt8:
     case DType::kQint8:
       return absl::StrCat(static_cast<int>(t.data<int8_t>()[i]));
@@ -189,9 +197,18 @@ bool StoreElement(Tensor& t, int64_t i, absl::string_view s) {
     case DType::kBool:
       t.data<uint8_t>()[i] = s == "true";
       return s == "true" || s == "false";
+    case DType::kFloat8E5m2:
+    case DType::kFloat8E4m3fn: {
+      float v = 0;
+      if (!ReadFloat(s, &v)) return false;
+      t.data<uint8_t>()[i] = Float8Bits(t.dtype(), static_cast<double>(v));
+      return true;
+    }
+    case DType::kInt4:
     case DType::kInt8:
     case DType::kQint8:
       return ReadInt(s, t.data<int8_t>() + i);
+    case DType::kUint4:
     case DType::kUint8:
     case DType::kQuint8:
       return ReadInt(s, t.data<uint8_t>() + i);

@@ -71,6 +71,16 @@ def in_half(layer: Build, policy: str = "mixed_float16") -> Build:
   return build
 
 
+def quantized(layer: Callable[[], "keras.Layer"], mode: str) -> Build:
+  """A layer after Keras's quantize(mode)."""
+  def build(x):
+    made = layer()
+    made(x)
+    made.quantize(mode)
+    return made(x)
+  return build
+
+
 def half_tower(x: "keras.KerasTensor") -> "keras.KerasTensor":
   """A small convolutional network."""
   x = L.ReLU()(L.BatchNormalization()(L.Conv2D(8, 3, padding="same")(x)))
@@ -108,6 +118,8 @@ CASES: dict[tuple, dict[str, Build]] = {
                         "hard_tanh", "hard_shrink", "tanh_shrink",
                         "soft_shrink", "squareplus", "log_sigmoid",
                         "sparse_plus", "sparsemax", "sparse_sigmoid"]},
+        **{f"dense_{mode}": quantized(lambda: L.Dense(6, activation="relu"), mode)
+           for mode in ["int8", "int4", "float8"]},
         "threshold": lambda x: keras.activations.threshold(x, 0.1, 0.2),
         "merges": lambda x: L.Concatenate()([
             L.Add()([x, x]), L.Multiply()([x, x]), L.Average()([x, x]),
@@ -163,6 +175,8 @@ CASES: dict[tuple, dict[str, Build]] = {
         "reshape": L.Reshape((6, 9)),
         "einsum_dense": L.EinsumDense("abc,cd->abd", output_shape=(None, 7),
                                       bias_axes="d", activation="swish"),
+        **{f"einsum_dense_{mode}": quantized(lambda: L.EinsumDense("abc,cd->abd", output_shape=(None, 8)), mode)
+           for mode in ["int8", "int4", "float8"]},
         "functions": mixture, "top_k": lambda x: K.top_k(x, 3)[0],
         "einsum": lambda x: K.einsum("bij,bkj->bik", x, x),
     },

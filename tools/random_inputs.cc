@@ -51,6 +51,10 @@ absl::Status Fill(Tensor& t, Random& random) {
     case DType::kInt8:
     case DType::kQint8:
     case DType::kQuint8:
+    case DType::kFloat8E5m2:
+    case DType::kFloat8E4m3fn:
+    case DType::kInt4:
+    case DType::kUint4:
       FillBits<uint8_t>(t, random);
       break;
     case DType::kInt16:

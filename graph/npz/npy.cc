@@ -24,13 +24,31 @@ struct Match {
   DType dtype;
 };
 constexpr Match kDTypes[] = {
-    {'b', 1, DType::kBool},      {'i', 1, DType::kInt8},        {'i', 2, DType::kInt16},
-    {'i', 4, DType::kInt32},     {'i', 8, DType::kInt64},       {'u', 1, DType::kUint8},
-    {'u', 2, DType::kUint16},    {'u', 4, DType::kUint32},      {'u', 8, DType::kUint64},
-    {'f', 2, DType::kHalf},      {'f', 4, DType::kFloat},       {'f', 8, DType::kDouble},
-    {'c', 8, DType::kComplex64}, {'c', 16, DType::kComplex128}, {'V', 2, DType::kBfloat16},
-    {'i', 1, DType::kQint8},     {'u', 1, DType::kQuint8},      {'i', 2, DType::kQint16},
-    {'u', 2, DType::kQuint16},   {'i', 4, DType::kQint32},
+    {'b', 1, DType::kBool},
+    {'i', 1, DType::kInt8},
+    {'i', 2, DType::kInt16},
+    {'i', 4, DType::kInt32},
+    {'i', 8, DType::kInt64},
+    {'u', 1, DType::kUint8},
+    {'u', 2, DType::kUint16},
+    {'u', 4, DType::kUint32},
+    {'u', 8, DType::kUint64},
+    {'f', 2, DType::kHalf},
+    {'f', 4, DType::kFloat},
+    {'f', 8, DType::kDouble},
+    {'c', 8, DType::kComplex64},
+    {'c', 16, DType::kComplex128},
+    {'V', 2, DType::kBfloat16},
+    // Bits, which a reader has to know.
+    {'V', 1, DType::kFloat8E4m3fn},
+    {'V', 1, DType::kFloat8E5m2},
+    {'V', 1, DType::kInt4},
+    {'V', 1, DType::kUint4},
+    {'i', 1, DType::kQint8},
+    {'u', 1, DType::kQuint8},
+    {'i', 2, DType::kQint16},
+    {'u', 2, DType::kQuint16},
+    {'i', 4, DType::kQint32},
 };
 
 // Scans the Python literal in the header.

@@ -79,7 +79,12 @@ typedef enum tenon_dtype TENON_ENUM_TYPE {
   TENON_COMPLEX128 = 18,
   TENON_HALF = 19,
   TENON_UINT32 = 22,
-  TENON_UINT64 = 23
+  TENON_UINT64 = 23,
+  /* A byte for each element, with the value in the low bits: */
+  TENON_FLOAT8_E5M2 = 24,
+  TENON_FLOAT8_E4M3FN = 25,
+  TENON_INT4 = 29,
+  TENON_UINT4 = 30
 } tenon_dtype;
 
 typedef struct tenon_tensor tenon_tensor;

@@ -1,7 +1,11 @@
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstddef>
 #include <limits>
 
+#include "graph/small_numbers.h"
 #include "graph/stored_dtype.h"
 #include "kernels/elementwise/cast.h"
 #include "kernels/interface/float_to_int.h"
@@ -44,10 +48,7 @@ template <typename S, typename D>
 D TruncateFloat(S v) {
   using Bits = std::conditional_t<sizeof(S) == 4, uint32_t, uint64_t>;
   constexpr int kDropped = (sizeof(S) == 4 ? 23 : 52) - (std::is_same_v<D, half> ? 10 : 7);
-  Bits bits;
-  std::memcpy(&bits, &v, sizeof(bits));
-  bits &= ~((Bits{1} << kDropped) - 1);
-  std::memcpy(&v, &bits, sizeof(v));
+  if (v == v) v = std::bit_cast<S>(std::bit_cast<Bits>(v) & ~((Bits{1} << kDropped) - 1));
   return CastValue<S, D>(v);
 }
 
@@ -68,14 +69,8 @@ void CastLoop(const void* src, void* dst, int64_t n) {
   }
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<Kernel>> CastReference(PrepareContext& p) {
-  const DType src = StoredAs(p.input_dtype(0));
-  const DType dst = StoredAs(p.output_dtype(0));
-  const int64_t n = p.input_shape(0).num_elements();
-  if (src == dst) return CopyKernel(p);
-  const bool truncate = p.attrs().Bool("Truncate", false);
+// Null if there is none.
+Loop LoopFor(DType src, DType dst, bool truncate) {
   Loop loop = nullptr;
   VisitTypes(NumbersAndBool{}, src, [&]<typename S>() {
     VisitTypes(NumbersAndBool{}, dst, [&]<typename D>() {
@@ -85,6 +80,141 @@ absl::StatusOr<std::unique_ptr<Kernel>> CastReference(PrepareContext& p) {
       }
     });
   });
+  return loop;
+}
+
+// The dtype by which elements of float8, int4 and uint4 are cast.
+DType WidthOf(DType small) {
+  if (IsFloat8(small)) return DType::kFloat;
+  return small == DType::kInt4 ? DType::kInt8 : DType::kUint8;
+}
+
+// Bits of the mantissa, with the hidden one; 0: not a floating-point number.
+int MantissaBits(DType dtype) {
+  switch (dtype) {
+    case DType::kDouble:
+      return 53;
+    case DType::kFloat:
+      return 24;
+    case DType::kHalf:
+      return 11;
+    case DType::kBfloat16:
+      return 8;
+    case DType::kFloat8E4m3fn:
+      return 4;
+    case DType::kFloat8E5m2:
+      return 3;
+    default:
+      return 0;
+  }
+}
+
+// Clears the lowest bits, except those of NaN.
+using ClearLoop = void (*)(const void* src, void* dst, int64_t n, int bits);
+template <typename T, typename Bits>
+void ClearBits(const void* src, void* dst, int64_t n, int bits) {
+  for (int64_t i = 0; i < n; ++i) {
+    const auto v = static_cast<const Bits*>(src)[i];
+    bool is_nan = (v & 0x7F) == 0x7F;  // float8_e4m3fn
+    if constexpr (sizeof(T) > 1) is_nan = std::isnan(ToCompute(std::bit_cast<T>(v)));
+    static_cast<Bits*>(dst)[i] = is_nan ? v : static_cast<Bits>(v & ~((Bits{1} << bits) - 1));
+  }
+}
+
+ClearLoop ClearLoopFor(DType src) {
+  switch (src) {
+    case DType::kDouble:
+      return ClearBits<double, uint64_t>;
+    case DType::kFloat:
+      return ClearBits<float, uint32_t>;
+    case DType::kHalf:
+      return ClearBits<half, uint16_t>;
+    case DType::kBfloat16:
+      return ClearBits<bfloat16, uint16_t>;
+    default:
+      return ClearBits<uint8_t, uint8_t>;
+  }
+}
+
+// From or to float8, int4 or uint4.
+absl::StatusOr<std::unique_ptr<Kernel>> CastSmall(const PrepareContext& p, DType src, DType dst) {
+  const bool widens = IsFloat8(src) || IsFourBits(src), narrows = IsFloat8(dst) || IsFourBits(dst);
+  const DType from = widens ? WidthOf(src) : src;
+  const bool from_double = from == DType::kDouble && IsFloat8(dst);
+  const DType to = from_double ? DType::kDouble : narrows ? WidthOf(dst) : dst;
+  const Loop loop = LoopFor(from, to, false);
+  if (loop == nullptr) return Unimplemented("no cast from ", Name(src), " to ", Name(dst));
+  std::array<float, 256> values{};
+  if (IsFloat8(src)) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i] = Float8Value(src, static_cast<uint8_t>(i));
+    }
+  }
+  const bool truncate = p.attrs().Bool("Truncate", false) && IsFloat8(dst);
+  const int cleared = truncate ? MantissaBits(src) - MantissaBits(dst) : 0;
+  const ClearLoop clear = ClearLoopFor(src);
+  const size_t src_bytes = SizeOf(src), dst_bytes = SizeOf(dst);
+  const int64_t n = p.input_shape(0).num_elements();
+  const int threads = p.services().threads;
+  constexpr double kNsPerElement = 3;
+  return MakeKernel([=](RunContext& run) {
+    ParallelFor(threads, n, ParallelGrain(kNsPerElement), [&](int64_t begin, int64_t end) {
+      constexpr int64_t kTogether = 256;
+      alignas(64) std::byte wide[kTogether * sizeof(double)], cast[kTogether * sizeof(double)];
+      alignas(64) std::byte truncated[kTogether * sizeof(double)];
+      for (int64_t at = begin; at < end; at += kTogether) {
+        const int64_t count = std::min(kTogether, end - at);
+        const void* in =
+            static_cast<const char*>(run.input(0)) + static_cast<size_t>(at) * src_bytes;
+        void* const out = static_cast<char*>(run.output(0)) + static_cast<size_t>(at) * dst_bytes;
+        if (cleared > 0) {
+          clear(in, truncated, count, cleared);
+          in = truncated;
+        }
+        if (widens) {
+          const auto* const bits = static_cast<const uint8_t*>(in);
+          in = wide;
+          for (int64_t i = 0; i < count; ++i) {
+            if (from == DType::kFloat) {
+              reinterpret_cast<float*>(wide)[i] = values[bits[i]];
+            } else if (from == DType::kInt8) {
+              reinterpret_cast<int8_t*>(wide)[i] = Int4Value(bits[i]);
+            } else {
+              reinterpret_cast<uint8_t*>(wide)[i] = bits[i] & 15;
+            }
+          }
+        }
+        loop(in, narrows ? cast : out, count);
+        if (!narrows) continue;
+        auto* const bits = static_cast<uint8_t*>(out);
+        for (int64_t i = 0; i < count; ++i) {
+          if (to == DType::kDouble) {
+            bits[i] = Float8Bits(dst, reinterpret_cast<double*>(cast)[i]);
+          } else if (to == DType::kFloat) {
+            bits[i] = Float8Bits(dst, static_cast<double>(reinterpret_cast<float*>(cast)[i]));
+          } else if (to == DType::kInt8) {
+            bits[i] = static_cast<uint8_t>(Int4Value(reinterpret_cast<uint8_t*>(cast)[i]));
+          } else {
+            bits[i] = reinterpret_cast<uint8_t*>(cast)[i] & 15;
+          }
+        }
+      }
+    });
+    return absl::OkStatus();
+  });
+}
+
+bool IsSmall(DType dtype) { return IsFloat8(dtype) || IsFourBits(dtype); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> CastReference(PrepareContext& p) {
+  const DType src = StoredAs(p.input_dtype(0));
+  const DType dst = StoredAs(p.output_dtype(0));
+  const int64_t n = p.input_shape(0).num_elements();
+  if (src == dst) return CopyKernel(p);
+  if (IsSmall(src) || IsSmall(dst)) return CastSmall(p, src, dst);
+  const Loop loop = LoopFor(src, dst, p.attrs().Bool("Truncate", false));
   if (loop == nullptr) {
     return Unimplemented("no cast from ", Name(src), " to ", Name(dst));
   }

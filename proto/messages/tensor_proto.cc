@@ -46,6 +46,14 @@ void FillComplex(Tensor& t, const Values& values) {
   }
 }
 
+void FillBytes(Tensor& t, const std::string& values) {
+  auto* const out = t.data<char>();
+  const auto n = static_cast<size_t>(t.num_elements());
+  const size_t given = std::min(values.size(), n);
+  std::copy_n(values.data(), given, out);
+  std::fill(out + given, out + n, given > 0 ? values[given - 1] : 0);
+}
+
 // The number of elements in the typed field of `dtype`; -1 if the dtype has no such field.
 int64_t GivenElements(DType dtype, const tf::TensorProto& p) {
   switch (dtype) {
@@ -63,7 +71,12 @@ int64_t GivenElements(DType dtype, const tf::TensorProto& p) {
     case DType::kQint16:
     case DType::kQuint16:
     case DType::kQint32:
+    case DType::kInt4:
+    case DType::kUint4:
       return p.int_val_size();
+    case DType::kFloat8E5m2:
+    case DType::kFloat8E4m3fn:
+      return static_cast<int64_t>(p.float8_val().size());
     case DType::kString:
       return p.string_val_size();
     case DType::kComplex64:
@@ -97,10 +110,15 @@ void FillFromFields(Tensor& t, tf::TensorProto& p) {
       return FillCast<int32_t>(t, p.int_val());
     case DType::kUint8:
     case DType::kQuint8:
+    case DType::kUint4:
       return FillCast<uint8_t>(t, p.int_val());
     case DType::kInt8:
     case DType::kQint8:
+    case DType::kInt4:
       return FillCast<int8_t>(t, p.int_val());
+    case DType::kFloat8E5m2:
+    case DType::kFloat8E4m3fn:
+      return FillBytes(t, p.float8_val());
     case DType::kInt16:
     case DType::kQint16:
       return FillCast<int16_t>(t, p.int_val());

@@ -5,16 +5,30 @@ namespace {
 
 // Those that the buffer protocol describes alike: the plain one first.
 constexpr DTypeInfo kDTypes[] = {
-    {TENON_FLOAT, "float32", "f", 'f', 4},        {TENON_DOUBLE, "float64", "d", 'f', 8},
-    {TENON_HALF, "float16", "e", 'f', 2},         {TENON_INT8, "int8", "b", 'i', 1},
-    {TENON_INT16, "int16", "h", 'i', 2},          {TENON_INT32, "int32", "i", 'i', 4},
-    {TENON_INT64, "int64", "l", 'i', 8},          {TENON_UINT8, "uint8", "B", 'u', 1},
-    {TENON_UINT16, "uint16", "H", 'u', 2},        {TENON_UINT32, "uint32", "I", 'u', 4},
-    {TENON_UINT64, "uint64", "L", 'u', 8},        {TENON_BOOL, "bool", "?", 'b', 1},
-    {TENON_COMPLEX64, "complex64", "Zf", 'c', 8}, {TENON_COMPLEX128, "complex128", "Zd", 'c', 16},
-    {TENON_BFLOAT16, "bfloat16", "H", 'u', 2},    {TENON_QINT8, "qint8", "b", 'i', 1},
-    {TENON_QINT16, "qint16", "h", 'i', 2},        {TENON_QINT32, "qint32", "i", 'i', 4},
-    {TENON_QUINT8, "quint8", "B", 'u', 1},        {TENON_QUINT16, "quint16", "H", 'u', 2},
+    {TENON_FLOAT, "float32", "f", 'f', 4},
+    {TENON_DOUBLE, "float64", "d", 'f', 8},
+    {TENON_HALF, "float16", "e", 'f', 2},
+    {TENON_INT8, "int8", "b", 'i', 1},
+    {TENON_INT16, "int16", "h", 'i', 2},
+    {TENON_INT32, "int32", "i", 'i', 4},
+    {TENON_INT64, "int64", "l", 'i', 8},
+    {TENON_UINT8, "uint8", "B", 'u', 1},
+    {TENON_UINT16, "uint16", "H", 'u', 2},
+    {TENON_UINT32, "uint32", "I", 'u', 4},
+    {TENON_UINT64, "uint64", "L", 'u', 8},
+    {TENON_BOOL, "bool", "?", 'b', 1},
+    {TENON_COMPLEX64, "complex64", "Zf", 'c', 8},
+    {TENON_COMPLEX128, "complex128", "Zd", 'c', 16},
+    {TENON_BFLOAT16, "bfloat16", "H", 'u', 2},
+    {TENON_QINT8, "qint8", "b", 'i', 1},
+    {TENON_QINT16, "qint16", "h", 'i', 2},
+    {TENON_QINT32, "qint32", "i", 'i', 4},
+    {TENON_QUINT8, "quint8", "B", 'u', 1},
+    {TENON_QUINT16, "quint16", "H", 'u', 2},
+    {TENON_FLOAT8_E5M2, "float8_e5m2", "B", 'u', 1},
+    {TENON_FLOAT8_E4M3FN, "float8_e4m3fn", "B", 'u', 1},
+    {TENON_INT4, "int4", "b", 'i', 1},
+    {TENON_UINT4, "uint4", "B", 'u', 1},
     {TENON_STRING, "string", "", 's', 0},
 };
 
@@ -46,6 +60,19 @@ char KindOf(char format) {
 }
 
 }  // namespace
+
+bool InBuffers(const DTypeInfo& dtype) {
+  switch (dtype.dtype) {
+    case TENON_BFLOAT16:
+    case TENON_FLOAT8_E5M2:
+    case TENON_FLOAT8_E4M3FN:
+    case TENON_INT4:
+    case TENON_UINT4:
+      return false;
+    default:
+      return true;
+  }
+}
 
 const DTypeInfo* FindDType(tenon_dtype dtype) {
   for (const DTypeInfo& info : kDTypes) {

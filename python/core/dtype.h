@@ -19,6 +19,9 @@ struct DTypeInfo {
   size_t size;         // bytes of an element; 0 for strings
 };
 
+// Whether the buffer protocol and NumPy describe the elements; not bfloat16, float8 and int4.
+bool InBuffers(const DTypeInfo& dtype);
+
 // Null if there is none.
 const DTypeInfo* FindDType(tenon_dtype dtype);
 const DTypeInfo* FindDType(std::string_view name);
@@ -26,7 +29,7 @@ const DTypeInfo* FindDType(std::string_view name);
 // The dtype of a buffer's elements; null if they are none of Tenon's, or in another byte order.
 const DTypeInfo* DTypeOfBuffer(const Py_buffer& buffer);
 // Whether elements of `given` may be read as `expected`: the same, or of the same kind and size
-// (quantized integers); bfloat16 also as uint16, because the buffer protocol has no bfloat16.
+// (quantized integers); those that are not InBuffers as their bits: bfloat16 as uint16.
 bool ReadsAs(const DTypeInfo& given, const DTypeInfo& expected);
 
 }  // namespace tenon::python

@@ -29,8 +29,8 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
     PyErr_SetString(PyExc_BufferError, "a tensor of strings has no buffer");
     return -1;
   }
-  if (tensor->dtype().dtype == TENON_BFLOAT16 && (flags & PyBUF_FORMAT) != 0) {
-    PyErr_SetString(PyExc_BufferError, "the buffer protocol has no bfloat16");
+  if (!InBuffers(tensor->dtype()) && (flags & PyBUF_FORMAT) != 0) {
+    PyErr_Format(PyExc_BufferError, "the buffer protocol has no %s", tensor->dtype().name);
     return -1;
   }
   if (tensor->read_only() && (flags & PyBUF_WRITABLE) != 0) {
@@ -85,6 +85,9 @@ const DTypeInfo* FromDlpack(nb::dlpack::dtype dtype) {
 nb::object ToDlpack(nb::handle self, nb::kwargs options) {
   Tensor& tensor = *nb::inst_ptr<Tensor>(self);
   if (tensor.dtype().size == 0) throw nb::buffer_error("DLPack has no strings");
+  if (tensor.dtype().size == 1 && !InBuffers(tensor.dtype())) {
+    throw nb::buffer_error("DLPack has no elements of 4 bits, or of 8 bits with an exponent");
+  }
   if (options.contains("copy") && PyObject_IsTrue(nb::object(options["copy"]).ptr()) == 1) {
     return nb::object(self.attr("numpy")().attr("copy")()).attr("__dlpack__")();
   }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tenon import _core
-from tenon._numpy import dtype_of
+from tenon._numpy import BITS, bits_of, dtype_of
 
 
 def _label(name: str) -> str:
@@ -51,9 +51,7 @@ def _array_of(value: Any, name: str) -> np.ndarray[Any, Any]:
 
 def _view(array: np.ndarray[Any, Any], dtype: str) -> _core.Tensor:
     """A C-contiguous array of the dtype, without a copy."""
-    if array.dtype.name == "bfloat16":  # the buffer protocol has no bfloat16
-        array = array.view(np.uint16)
-    return _core.Tensor.from_buffer(array, dtype)
+    return _core.Tensor.from_buffer(bits_of(array), dtype)
 
 
 def _plain(value: Any) -> bool:
@@ -81,7 +79,7 @@ def tensor_for(value: Any, dtype: str, name: str, cast: bool) -> _core.Tensor:
         else:
             if not dtype or tensor.dtype == dtype:
                 return tensor
-            if dtype == "bfloat16" and tensor.dtype == "uint16":
+            if BITS.get(dtype) == tensor.dtype:
                 return _core.Tensor.from_buffer(tensor, dtype)
     array = _array_of(value, name)
     if array.dtype.kind in "SUOT":
@@ -92,7 +90,7 @@ def tensor_for(value: Any, dtype: str, name: str, cast: bool) -> _core.Tensor:
     same = array.dtype == wanted or (array.dtype.name == dtype)
     if not same:
         allowed = cast or (_plain(value) and np.can_cast(array.dtype, wanted, "same_kind"))
-        if dtype == "bfloat16" and wanted == np.uint16 and array.dtype != np.uint16:
+        if wanted.name == BITS.get(dtype) and array.dtype != wanted:
             allowed = False  # without ml_dtypes only bits can be fed
         if not allowed:
             hint = "" if cast else "; cast=True converts it"

@@ -16,6 +16,7 @@ import numpy as np
 from tenon import _core, _spec, _tables
 from tenon._errors import FailedPreconditionError
 from tenon._generator import Generator
+from tenon._numpy import bits_of
 from tenon._page import Page
 from tenon._report import (Explanation, Memory, NodeExplanation, Profile, Report, Step, Verdict)
 from tenon._spec import Signature, TensorSpec
@@ -116,9 +117,8 @@ class Model:
                   out: Optional[Mapping[str, Array]] = None, timeout: Optional[float] = None,
                   cast: Optional[bool] = None) -> Dict[str, Array]:
         placed: Optional[Dict[str, Array]] = None
-        if out is not None:  # the buffer protocol has no bfloat16
-            placed = {name: array.view(np.uint16) if array.dtype.name == "bfloat16" else array
-                      for name, array in out.items()}
+        if out is not None:
+            placed = {name: bits_of(array) for name, array in out.items()}
         results = self._run((dict(feed),), {}, self._cast if cast is None else cast, timeout, cancel, placed)
         if out is not None:
             results.update(out)

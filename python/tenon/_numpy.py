@@ -13,21 +13,31 @@ if TYPE_CHECKING:
 _QUANTIZED = {"qint8": "int8", "qint16": "int16", "qint32": "int32",
               "quint8": "uint8", "quint16": "uint16"}
 
+# The bits of dtypes that NumPy and the buffer protocol do not have.
+BITS = {"bfloat16": "uint16", "float8_e5m2": "uint8", "float8_e4m3fn": "uint8", "int4": "int8", "uint4": "uint8"}
+
+
+def bits_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array itself, or a view of its bits if NumPy has not its dtype."""
+    bits = BITS.get(array.dtype.name)
+    return array if bits is None else array.view(bits)
+
 
 def dtype_of(name: str) -> np.dtype[Any]:
     """The NumPy dtype of arrays of Tenon's dtype `name`.
 
-    Strings are objects. bfloat16 is ml_dtypes' if that package is installed, otherwise uint16, the bits.
+    Strings are objects. bfloat16, float8 and int4 are ml_dtypes' if that package is installed, otherwise their bits:
+    uint16 for bfloat16, uint8 or int8 for others.
     """
     if name == "string":
         return np.dtype(object)
-    if name == "bfloat16":
+    if name in BITS:
         try:
             found = importlib.import_module("ml_dtypes")
         except ImportError:
-            return np.dtype(np.uint16)
-        bfloat16: np.dtype[Any] = np.dtype(found.bfloat16)
-        return bfloat16
+            return np.dtype(BITS[name])
+        small: np.dtype[Any] = np.dtype(getattr(found, name))
+        return small
     return np.dtype(_QUANTIZED.get(name, name))
 
 

@@ -544,7 +544,7 @@ def CholeskyGrad(l: _Value, grad: _Value, *, T: _DType = ...) -> _Tensor:
 
 def ClipByValue(t: _Value, clip_value_min: _Value, clip_value_max: _Value, *, T: _DType = ...) -> _Tensor:
     """t: T, clip_value_min: T, clip_value_max: T -> output: T. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16
-    uint16 float16 uint32 uint64.
+    uint16 float16 uint32 uint64 complex64 complex128.
     """
 
 class _CombinedNonMaxSuppressionOutputs(_NamedTuple):

@@ -22,6 +22,8 @@ DTYPES: dict[str, Any] = {
     "bf16": ml_dtypes.bfloat16, "i8": np.int8, "i16": np.int16,
     "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16,
     "u32": np.uint32, "u64": np.uint64, "bool": np.bool_,
+    "f8e5m2": ml_dtypes.float8_e5m2, "f8e4m3fn": ml_dtypes.float8_e4m3fn,
+    "i4": ml_dtypes.int4, "u4": ml_dtypes.uint4,
     "c64": np.complex64, "c128": np.complex128, "str": np.object_}
 DTYPE_NAMES = {np.dtype(v): k for k, v in DTYPES.items()}
 

@@ -445,9 +445,11 @@ def _full_line(case: Case, outputs: list[np.ndarray]) -> str:
 
 
 def _storable(array: np.ndarray) -> np.ndarray:
-  """bfloat16, which .npy does not know, as its bits; strings as `S`."""
+  """ml_dtypes' numbers, which .npy does not know, as their bits; strings as `S`."""
   if array.dtype == ml_dtypes.bfloat16:
     return array.view(np.uint16)
+  if array.dtype.name.startswith("float8") or array.dtype.name in ("int4", "uint4"):
+    return array.view(np.uint8)
   if array.dtype == np.object_:
     return array.astype(np.bytes_)
   return array
@@ -488,7 +490,7 @@ def _differences(path: pathlib.Path, arrays: dict[str, np.ndarray],
       continue
     rounding = 0.0
     if new.dtype.kind in "fcV":
-      rounding = _ROUNDING.get(DTYPE_NAMES[new.dtype], 1e-5)
+      rounding = 0.0 if _storable(new).dtype == np.uint8 else _ROUNDING.get(DTYPE_NAMES[new.dtype], 1e-5)
     if new.dtype == ml_dtypes.bfloat16:
       old, new = old.view(ml_dtypes.bfloat16).astype("f4"), new.astype("f4")
     if rounding:

@@ -229,6 +229,39 @@ class Bfloat16Test(ModelCase):
         self.assertEqual(np.asarray(tenon.ops.Identity(x)).dtype, ml_dtypes.bfloat16)
 
 
+class SmallNumbersTest(ModelCase):
+    """Elements that NumPy and the buffer protocol do not have."""
+
+    def test_bits(self) -> None:
+        bits = np.array([0x38, 0x7E], np.uint8)
+        with mock.patch.dict(sys.modules, ml_dtypes=None):
+            self.assertEqual(tenon._numpy.dtype_of("float8_e4m3fn"), np.uint8)
+            self.assertEqual(tenon._numpy.dtype_of("int4"), np.int8)
+        y = tenon.ops.Identity(tenon._core.Tensor.from_buffer(bits, "float8_e4m3fn"))
+        self.assertEqual(y.dtype, "float8_e4m3fn")
+        with self.assertRaises(BufferError):
+            memoryview(y)
+        with self.assertRaises(BufferError):
+            y.__dlpack__()
+
+    def test_ml_dtypes(self) -> None:
+        try:
+            import ml_dtypes
+        except ImportError:
+            self.skipTest("ml_dtypes is not installed")
+        for name in ("float8_e5m2", "float8_e4m3fn", "int4", "uint4"):
+            x = np.array([1, 2, 7], getattr(ml_dtypes, name))
+            model = self.identity("DT_" + name.upper())
+            y = model(x)["y:0"]
+            self.assertEqual(y.dtype, x.dtype)
+            np.testing.assert_array_equal(y, x)
+            out = np.zeros(3, x.dtype)
+            model.run({"x": x}, out={"y:0": out})
+            np.testing.assert_array_equal(out, x)
+            back = tenon.ops.Cast(x, DstT="float32" if "float" in name else "int32")
+            np.testing.assert_array_equal(np.asarray(back), [1, 2, 7])
+
+
 class VariableTest(ModelCase):
 
     def counter(self) -> tenon.Model:

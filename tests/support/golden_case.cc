@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "env/status.h"
 #include "graph/npz/npz.h"
+#include "graph/small_numbers.h"
 #include "ops/op.h"
 #include "tests/support/source_dir.h"
 
@@ -114,13 +115,31 @@ const absl::StatusOr<Arrays>& ArraysOf(const std::string& topic) {
 
 DType GoldenDType(absl::string_view name) {
   static constexpr std::pair<const char*, DType> kNames[] = {
-      {"f32", DType::kFloat},     {"f64", DType::kDouble},    {"f16", DType::kHalf},
-      {"bf16", DType::kBfloat16}, {"i8", DType::kInt8},       {"i16", DType::kInt16},
-      {"i32", DType::kInt32},     {"i64", DType::kInt64},     {"u8", DType::kUint8},
-      {"u16", DType::kUint16},    {"u32", DType::kUint32},    {"u64", DType::kUint64},
-      {"bool", DType::kBool},     {"c64", DType::kComplex64}, {"c128", DType::kComplex128},
-      {"str", DType::kString},    {"qi8", DType::kQint8},     {"qu8", DType::kQuint8},
-      {"qi16", DType::kQint16},   {"qu16", DType::kQuint16},  {"qi32", DType::kQint32},
+      {"f32", DType::kFloat},
+      {"f64", DType::kDouble},
+      {"f16", DType::kHalf},
+      {"bf16", DType::kBfloat16},
+      {"i8", DType::kInt8},
+      {"i16", DType::kInt16},
+      {"i32", DType::kInt32},
+      {"i64", DType::kInt64},
+      {"u8", DType::kUint8},
+      {"u16", DType::kUint16},
+      {"u32", DType::kUint32},
+      {"u64", DType::kUint64},
+      {"bool", DType::kBool},
+      {"c64", DType::kComplex64},
+      {"c128", DType::kComplex128},
+      {"str", DType::kString},
+      {"qi8", DType::kQint8},
+      {"qu8", DType::kQuint8},
+      {"qi16", DType::kQint16},
+      {"qu16", DType::kQuint16},
+      {"qi32", DType::kQint32},
+      {"f8e5m2", DType::kFloat8E5m2},
+      {"f8e4m3fn", DType::kFloat8E4m3fn},
+      {"i4", DType::kInt4},
+      {"u4", DType::kUint4},
   };
   for (const auto& [text, dtype] : kNames) {
     if (name == text) return dtype;
@@ -216,8 +235,10 @@ absl::StatusOr<Tensor> GoldenArray(const std::string& topic, const std::string& 
   auto it = arrays->find(array);
   if (it == arrays->end()) return NotFound("no array ", array);
   const Tensor& t = it->second;
-  // bfloat16 is stored as bits, quantized elements as integers.
-  if (dtype != DType::kBfloat16 && !IsQuantized(dtype)) return t;
+  // bfloat16 and smaller numbers are stored as bits, quantized elements as integers.
+  if (dtype != DType::kBfloat16 && !IsQuantized(dtype) && !IsFloat8(dtype) && !IsFourBits(dtype)) {
+    return t;
+  }
   if (SizeOf(dtype) != SizeOf(t.dtype())) return Internal(array, " is not stored as ", Name(dtype));
   auto owner = std::make_shared<Tensor>(t);
   return Tensor::FromExternal(dtype, t.shape(), owner->raw(), owner);

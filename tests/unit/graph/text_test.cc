@@ -51,6 +51,18 @@ TEST(Text, ReadsTheFormOfTheHeader) {
   ExpectRoundTrip(g);
 }
 
+TEST(Text, SmallNumbers) {
+  const Graph g = Parse(R"(
+    %a = Const() {dtype=float8_e5m2, value=float8_e5m2<4>{1, -1.75, inf, 57344}}
+    %b = Const() {dtype=float8_e4m3fn, value=float8_e4m3fn<2>{448, -0}}
+    %c = Const() {dtype=int4, value=int4<2>{-8, 7}}
+    %d = Const() {dtype=uint4, value=uint4<2>{0, 15}}
+  )");
+  EXPECT_EQ(g.FindNode("a")->attr<Tensor>("value")->data<uint8_t>()[1], 0xBF);
+  EXPECT_EQ(g.FindNode("b")->attr<Tensor>("value")->data<uint8_t>()[0], 0x7E);
+  ExpectRoundTrip(g);
+}
+
 TEST(Text, KeepsEveryKindOfAttribute) {
   Graph g;
   Node n;

@@ -92,6 +92,20 @@ TEST(TensorProto, QuantizedTypes) {
   EXPECT_EQ(q->data<int32_t>()[1], 70000);
 }
 
+TEST(TensorProto, EightAndFourBits) {
+  const auto e5m2 = Parse("DT_FLOAT8_E5M2", absl::StrCat(kThree, "float8_val: '\\074\\300'"));
+  ASSERT_TRUE(e5m2.ok()) << e5m2.status();
+  EXPECT_EQ(e5m2->dtype(), DType::kFloat8E5m2);
+  EXPECT_THAT(e5m2->flat<uint8_t>(), ElementsAre(0x3C, 0xC0, 0xC0));  // 1, -2, -2
+  const auto e4m3 = Parse("DT_FLOAT8_E4M3FN", absl::StrCat(kTwo, "tensor_content: '\\070\\176'"));
+  ASSERT_TRUE(e4m3.ok()) << e4m3.status();
+  EXPECT_THAT(e4m3->flat<uint8_t>(), ElementsAre(0x38, 0x7E));  // 1, 448
+  const auto i4 = Parse("DT_INT4", absl::StrCat(kTwo, "int_val: [-8, 7]"));
+  ASSERT_TRUE(i4.ok()) << i4.status();
+  EXPECT_THAT(i4->flat<int8_t>(), ElementsAre(-8, 7));
+  EXPECT_FALSE(Parse("DT_FLOAT8_E5M2FNUZ", absl::StrCat(kTwo, "tensor_content: 'ab'")).ok());
+}
+
 TEST(TensorProto, LastValueRepeats) {
   EXPECT_THAT(Values<float>("DT_FLOAT", absl::StrCat(kThree, "float_val: [1, 2]")),
               ElementsAre(1, 2, 2));
@@ -139,7 +153,7 @@ TEST(TensorProto, HostileShapesAndCounts) {
       HasSubstr("node 'c'"));
   EXPECT_THAT(ErrorOf("DT_RESOURCE", ""), HasSubstr("tensors of dtype resource"));
   EXPECT_THAT(ErrorOf("DT_INVALID", ""), HasSubstr("dtype number 0"));
-  EXPECT_THAT(ErrorOf("DT_FLOAT8_E5M2", ""), HasSubstr("dtype number 24"));
+  EXPECT_THAT(ErrorOf("DT_FLOAT8_E5M2FNUZ", ""), HasSubstr("dtype number 28"));
 }
 
 // Repeated values are counted over the whole file: each of these alone would be accepted.
