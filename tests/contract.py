@@ -28,7 +28,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import zlib
 from typing import Any
 
@@ -40,62 +39,17 @@ sys.path[:0] = [str(HERE), str(ROOT / "tests" / "makers")]
 import goldens  # sets the environment before TensorFlow is imported
 import known
 import numpy as np
-from compare import KINDS, NO_ANSWER, judge
+from compare import KINDS, judge
 from golden_cases import Case, make_input, read_cases
 from mutate import Call, Mutator
 from request import request_for
+from sides import Side
 from state import state_case, with_typed_handles
 from tensorflow.python.framework import op_def_registry
 
-TIME_LIMIT = 30  # seconds per call
 CRASHES = 2  # of TensorFlow, after which an op is left
 LISTED = ("accepted", "refused", "type", "values", "crash")
 FAILURES = ("type", "values", "crash")
-
-
-class Side:
-  """A process that runs calls, started again when it dies."""
-
-  def __init__(self, name: str, environment: dict[str, str]) -> None:
-    self.name, self.environment = name, environment
-    self.process: Any = None
-    self.spare: Any = None  # started beforehand: TensorFlow takes seconds
-
-  def _start(self) -> Any:
-    return subprocess.Popen(
-        [sys.executable, HERE / "side.py", self.name], stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        env=dict(os.environ, **self.environment))
-
-  def send(self, request: dict[str, Any]) -> None:
-    if self.process is None:
-      self.process = self.spare or self._start()
-      self.spare = self._start()
-    try:
-      pickle.dump(request, self.process.stdin)
-      self.process.stdin.flush()
-    except BrokenPipeError:
-      pass  # receive() says so
-
-  def receive(self) -> Any:
-    """The answer, or a text that says what became of the process."""
-    process, late = self.process, threading.Event()
-    limit = threading.Timer(TIME_LIMIT, lambda: (late.set(), process.kill()))
-    limit.start()
-    try:
-      return pickle.load(process.stdout)
-    except (EOFError, pickle.UnpicklingError):
-      self.process = None
-      status = process.wait()
-      return NO_ANSWER if late.is_set() else f"ended with status {status}"
-    finally:
-      limit.cancel()
-
-  def stop(self) -> None:
-    for process in (self.process, self.spare):
-      if process is not None:
-        process.stdin.close()
-        process.wait()
 
 
 def cases_by_op(build: pathlib.Path) -> dict[str, list[Case]]:

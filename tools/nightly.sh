@@ -6,7 +6,8 @@
 # Continues after a failure; ends with a line per part, which build/nightly.md keeps with the dates of the last runs.
 # Options: the parts to run (tests, isa, changes (of the fuzz corpus, at random), packages (KerasHub's and transformers' generate), valgrind, asan, versions, faults, serve, cluster, explorer, debs, wheels, trixie (Debian 13), sizes, soak); default: all of these.
 # More parts, which run only if they are named until each has passed as a whole once: tsan, assertions, fuzz,
-# contract (single ops against TensorFlow), reproducible (two builds in different folders).
+# contract (single ops against TensorFlow), recorded (TensorFlow's own tests, of the checkout TENON_TENSORFLOW_SOURCE),
+# reproducible (two builds in different folders).
 # TENON_FUZZ_SECONDS: of CPU time for each fuzz target (600). TENON_SOAK_SECONDS: of mixed work (86400).
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
@@ -34,6 +35,10 @@ run_packages() {
 }
 run_contract() {
   build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/contract.py" --build "$TENON_BUILD" --seed "$(date +%j)"
+}
+run_recorded() {
+  build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/recorded.py" --build "$TENON_BUILD" --keep "$TENON_BUILD/recorded" \
+    --source "${TENON_TENSORFLOW_SOURCE:?a checkout of TensorFlow}"
 }
 run_fuzz() { "$TENON_ROOT/tools/fuzz.sh" "${TENON_FUZZ_SECONDS:-600}"; }
 run_versions() {

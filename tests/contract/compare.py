@@ -102,6 +102,9 @@ def _difference(a: np.ndarray, b: np.ndarray, inputs: float) -> str:
   if a.dtype.kind == "c":
     part = a.real.dtype
     a, b = (np.ascontiguousarray(v).reshape(-1).view(part) for v in (a, b))
+  if a.dtype.name.startswith("float8"):
+    a, b = a.astype(np.float32), b.astype(np.float32)
+    return _show(a, b, ~((a == b) | (np.isnan(a) & np.isnan(b))))
   if a.dtype.name not in _EPS:
     wrong = np.array([x != y for x, y in zip(a.ravel(), b.ravel())], bool)
     return _show(a, b, wrong)
