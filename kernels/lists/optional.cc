@@ -5,15 +5,53 @@
 
 #include "env/status.h"
 #include "graph/object.h"
+#include "kernels/lists/list_math.h"
 #include "kernels/lists/tensor_list.h"
 
 namespace tenon {
 namespace {
 
-struct OptionalTensors final : Object {
+// Optionals are added tensor by tensor, as the gradients of conditions need it.
+struct OptionalTensors final : Summand {
   bool has_value = false;
   std::vector<std::shared_ptr<const Tensor>> value;
+
+  absl::StatusOr<ObjectPtr> Plus(const ObjectPtr& other) const override;
+  absl::StatusOr<ObjectPtr> Zeros() const override;
 };
+
+absl::StatusOr<ObjectPtr> OptionalTensors::Plus(const ObjectPtr& other) const {
+  const auto* const y = dynamic_cast<const OptionalTensors*>(other.get());
+  if (y == nullptr) return InvalidArgument("an optional can be added to another one only");
+  if (has_value != y->has_value) {
+    return InvalidArgument("an optional with a value and one without cannot be added");
+  }
+  if (value.size() != y->value.size()) {
+    return InvalidArgument("optionals of ", value.size(), " and ", y->value.size(),
+                           " tensors cannot be added");
+  }
+  auto sum = std::make_shared<OptionalTensors>();
+  sum->has_value = has_value;
+  for (size_t i = 0; i < value.size(); ++i) {
+    if (value[i]->dtype() != y->value[i]->dtype()) {
+      return InvalidArgument("optionals of ", Name(value[i]->dtype()), " and ",
+                             Name(y->value[i]->dtype()), " cannot be added");
+    }
+    TENON_ASSIGN_OR_RETURN(auto item, AddItems(value[i], y->value[i]));
+    sum->value.push_back(std::move(item));
+  }
+  return ObjectPtr(std::move(sum));
+}
+
+absl::StatusOr<ObjectPtr> OptionalTensors::Zeros() const {
+  auto zeros = std::make_shared<OptionalTensors>();
+  zeros->has_value = has_value;
+  for (const std::shared_ptr<const Tensor>& part : value) {
+    TENON_ASSIGN_OR_RETURN(auto item, ZerosLikeItem(part));
+    zeros->value.push_back(std::move(item));
+  }
+  return ObjectPtr(std::move(zeros));
+}
 
 absl::StatusOr<const OptionalTensors*> OptionalIn(const RunContext& run) {
   const auto* found = dynamic_cast<const OptionalTensors*>(run.input<ObjectPtr>(0)->get());

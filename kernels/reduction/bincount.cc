@@ -104,9 +104,19 @@ absl::StatusOr<std::unique_ptr<Kernel>> Bincount(PrepareContext& p, BinRows how)
               return InvalidArgument("splits must rise from 0 to the ", n, " values");
             }
           }
+          if (how == BinRows::kCoordinates) {
+            const auto* const sizes = run.input<int64_t>(2);
+            for (int64_t i = 0; i < n * coordinates; ++i) {
+              if (row_input[i] < 0 || row_input[i] >= sizes[i % coordinates]) {
+                return InvalidArgument("index ", i / coordinates, " has ", row_input[i], " of ",
+                                       sizes[i % coordinates]);
+              }
+            }
+          }
           int64_t row = 0;
           for (int64_t i = 0; i < n; ++i) {
             const int64_t v = values[static_cast<size_t>(i)];
+            if (v < 0 && how == BinRows::kCoordinates && coordinates == 2) continue;
             if (v < 0) return InvalidArgument("values must not be negative, but one is ", v);
             if (how == BinRows::kSplits) {
               while (row_input[row + 1] <= i) ++row;

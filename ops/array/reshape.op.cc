@@ -20,10 +20,11 @@ absl::Status ReshapeShape(ShapeContext& c) {
   }
   TENON_ASSIGN_OR_RETURN(Shape out, ShapeOfValue(*sizes, MinusOne::kUnknown));
   int inferred = -1;
-  int64_t known = 1;
+  int64_t known = 1, nonzero = 1;  // the product of the sizes, and of those that are not 0
   for (int i = 0; i < out.rank(); ++i) {
     if (out.dim(i) >= 0) {
-      if (__builtin_mul_overflow(known, out.dim(i), &known)) {
+      known *= out.dim(i) != 0;
+      if (out.dim(i) != 0 && __builtin_mul_overflow(nonzero, out.dim(i), &nonzero)) {
         return InvalidArgument("shape ", out.ToString(), " is too large");
       }
     } else if (inferred >= 0) {
@@ -32,17 +33,19 @@ absl::Status ReshapeShape(ShapeContext& c) {
       inferred = i;
     }
   }
+  known *= nonzero;
   if (in.IsComplete()) {
     const int64_t n = in.num_elements();
     if (inferred >= 0 ? (known == 0 ? n != 0 : n % known != 0) : n != known) {
       return InvalidArgument("cannot reshape ", in.ToString(), " to ", out.ToString());
     }
     if (inferred >= 0) {
-      if (known == 0) {
-        return InvalidArgument("cannot infer the missing size of ", out.ToString(),
-                               " for an empty tensor with another size of 0");
+      // Any size fits where both are empty; TensorFlow leaves out the sizes of 0, and rounds down.
+      int64_t elements = 1;
+      for (int64_t d : in.dims()) {
+        if (d != 0 || known != 0) elements = MulDims(elements, d);
       }
-      out.set_dim(inferred, n / known);
+      out.set_dim(inferred, elements / nonzero);
     }
   } else if (inferred >= 0 && known > 0 && in.has_rank()) {
     // One unknown dimension can be passed through: [?,7,7,64] to [-1,3136].

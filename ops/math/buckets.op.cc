@@ -49,18 +49,6 @@ absl::Status HistogramShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// How far `high` is above `low`, which is not higher. Integers may be farther apart than their type
-// can hold.
-template <typename T>
-double Distance(T low, T high) {
-  if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
-    return static_cast<double>(static_cast<U>(high) - static_cast<U>(low));
-  } else {
-    return static_cast<double>(high - low);
-  }
-}
-
 absl::StatusOr<std::unique_ptr<Kernel>> Histogram(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, Histogram, {2});
   p.InputNotRead(2);
@@ -72,11 +60,15 @@ absl::StatusOr<std::unique_ptr<Kernel>> Histogram(PrepareContext& p) {
       const T low = run.input<T>(1)[0], high = run.input<T>(1)[1];
       if (!(low < high)) return InvalidArgument("value_range must rise: ", low, ", ", high);
       std::vector<int64_t> counts(static_cast<size_t>(bins), 0);
-      const double width = Distance(low, high) / static_cast<double>(bins);
-      for (int64_t i = 0; i < n; ++i) {
+      const auto parts = static_cast<double>(bins);
+      // The distance of both may be too large for a number.
+      const double width = static_cast<double>(high) / parts - static_cast<double>(low) / parts;
+      if (bins == 1) counts[0] = n;  // NaN too, as in TensorFlow
+      for (int64_t i = 0; i < n && bins > 1; ++i) {
         if (x[i] != x[i]) return InvalidArgument("values must not be NaN");
-        const double place = Distance(low, std::max(x[i], low)) / width;
-        const double bin = std::min(place, static_cast<double>(bins - 1));
+        const T inside = std::min(std::max(x[i], low), high);
+        const double place = (static_cast<double>(inside) - static_cast<double>(low)) / width;
+        const double bin = std::min(place, parts - 1);
         ++counts[static_cast<size_t>(std::max(bin, 0.0))];
       }
       VisitTypes(TypeList<int32_t, int64_t>{}, count_type, [&]<typename I>() {

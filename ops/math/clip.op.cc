@@ -1,5 +1,5 @@
 // ClipByValue: max(min(t, high), low), in TensorFlow's order; the bounds are scalars or have t's
-// shape.
+// shape. Of complex numbers, both parts are clipped, each by the bounds' parts.
 #include <algorithm>
 #include <array>
 
@@ -79,6 +79,27 @@ absl::StatusOr<std::unique_ptr<Kernel>> ClipNarrow(const PrepareContext& p,
   });
 }
 
+absl::StatusOr<std::unique_ptr<Kernel>> ClipComplex(const PrepareContext& p) {
+  const int64_t n = p.output_shape(0).num_elements();
+  const int64_t low_step = p.input_shape(1).num_elements() == n && n > 1;
+  const int64_t high_step = p.input_shape(2).num_elements() == n && n > 1;
+  return DispatchType(Complexes{}, p.output_dtype(0), [&]<typename T>() {
+    return MakeKernel([=](RunContext& run) {
+      const auto clip = [](auto v, auto low, auto high) {
+        const auto lowered = high < v ? high : v;
+        return lowered < low ? low : lowered;
+      };
+      for (int64_t i = 0; i < n; ++i) {
+        const T v = run.input<T>(0)[i], low = run.input<T>(1)[i * low_step],
+                high = run.input<T>(2)[i * high_step];
+        run.output<T>(0)[i] =
+            T(clip(v.real(), low.real(), high.real()), clip(v.imag(), low.imag(), high.imag()));
+      }
+      return absl::OkStatus();
+    });
+  });
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> Clip(PrepareContext& p) {
   const Broadcast space(p.output_shape(0), {p.input_shape(0), p.input_shape(1), p.input_shape(2)});
   p.AllowInPlace(0, 0);
@@ -89,6 +110,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Clip(PrepareContext& p) {
   if (p.output_dtype(0) == DType::kBfloat16) {
     return ClipNarrow(p, {WidenBfloat16, NarrowToBfloat16});
   }
+  if (IsComplex(p.output_dtype(0))) return ClipComplex(p);
   return DispatchType(RealNumbers{}, p.output_dtype(0), [&]<typename T>() {
     return MakeKernel([space](RunContext& run) {
       space.ForEachTile([&](const Tile& tile) {
@@ -115,7 +137,8 @@ const OpRegistration clip_by_value({
     .inputs = "t: T, clip_value_min: T, clip_value_max: T",
     .outputs = "output: T",
     .attrs = "T: type",
-    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
+    .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64 "
+             "complex64 complex128",
     .shape = ClipShape,
     .reference = Clip,
     .elementwise = true,

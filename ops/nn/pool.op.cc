@@ -2,6 +2,7 @@
 // elements inside the image.
 #include "kernels/pooling/pool.h"
 
+#include "kernels/pooling/depth_pool.h"
 #include "ops/nn/pool_shape.h"
 #include "ops/op.h"
 
@@ -16,11 +17,48 @@ template <int kSpatial, PoolKind kKind>
 absl::StatusOr<std::unique_ptr<Kernel>> ReferencePool(PrepareContext& p) {
   return PoolReferenceKernel(p, kSpatial, kKind);
 }
+
+// Of MaxPool and MaxPoolV2, whose window may also cover channels; 1 if it is not known yet.
+template <typename Context>
+absl::StatusOr<int64_t> DepthWindowOf(Context& c) {
+  if (!WindowIsInput(c.attrs())) return DepthWindow(c.attrs(), nullptr, nullptr);
+  const Tensor* const ksize = c.value(1);
+  const Tensor* const strides = c.value(2);
+  if (ksize == nullptr || strides == nullptr) return 1;
+  return DepthWindow(c.attrs(), ksize, strides);
+}
+
+absl::Status MaxPoolShape(ShapeContext& c) {
+  TENON_ASSIGN_OR_RETURN(const int64_t window, DepthWindowOf(c));
+  if (window == 1) return PoolShape(c, 2);
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 4));
+  Shape out = c.input(0).has_rank() ? c.input(0) : Shape::UnknownOfRank(4);
+  if (const int64_t channels = out.dim(3); channels >= 0) {
+    if (channels % window != 0) {
+      return InvalidArgument("a window over ", window, " of ", channels, " channels");
+    }
+    out.set_dim(3, channels / window);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ReferenceMaxPool(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const int64_t window, DepthWindowOf(p));
+  if (window > 1) return DepthPoolKernel(p, window);
+  return ReferencePool<2, PoolKind::kMax>(p);
+}
 template <int kSpatial, PoolKind kKind>
 absl::StatusOr<std::unique_ptr<Kernel>> AcceleratedPool(PrepareContext& p) {
   absl::StatusOr<std::unique_ptr<Kernel>> vector = PoolVectorKernel(p, kSpatial, kKind);
   if (vector.ok() || !absl::IsUnimplemented(vector.status())) return vector;
   return PoolOnednnKernel(p, kSpatial, kKind);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> AcceleratedMaxPool(PrepareContext& p) {
+  TENON_ASSIGN_OR_RETURN(const int64_t window, DepthWindowOf(p));
+  if (window > 1) return Unimplemented("a window over channels");
+  return AcceleratedPool<2, PoolKind::kMax>(p);
 }
 
 constexpr char kMaxTypes[] = "T: half bfloat16 float double int32 int64 uint8 int16 int8 uint16";
@@ -51,9 +89,9 @@ const OpRegistration max_pool({
     .attrs = "T: type = float; ksize: list(int); strides: list(int); padding: string; "
              "explicit_paddings: list(int) = []; data_format: string = NHWC",
     .types = kMaxTypes,
-    .shape = AnyPoolShape<2>,
-    .reference = ReferencePool<2, PoolKind::kMax>,
-    .accelerated = AcceleratedPool<2, PoolKind::kMax>,
+    .shape = MaxPoolShape,
+    .reference = ReferenceMaxPool,
+    .accelerated = AcceleratedMaxPool,
     .native = "_MklNativeMaxPool",
     .native_types = "float bfloat16",
     .sign = Sign::kOfInputs,
@@ -69,9 +107,9 @@ const OpRegistration max_pool_v2({
     .outputs = "output: T",
     .attrs = "T: type = float; padding: string; data_format: string = NHWC",
     .types = kMaxTypes,
-    .shape = AnyPoolShape<2>,
-    .reference = ReferencePool<2, PoolKind::kMax>,
-    .accelerated = AcceleratedPool<2, PoolKind::kMax>,
+    .shape = MaxPoolShape,
+    .reference = ReferenceMaxPool,
+    .accelerated = AcceleratedMaxPool,
     .native = "_MklNativeMaxPoolV2",
     .native_types = "float bfloat16",
     .batch_axis = batch_axis::FirstInput,

@@ -16,13 +16,15 @@ absl::StatusOr<int64_t> BinsOf(const Tensor& t) {
   return n;
 }
 
-// Rows of output; -1 if not known. `weights` must have as many elements as `values`, or none.
+// Rows of output; -1 if not known. `weights` must have as many elements as `values`, or none; in
+// the shape of values without row information.
 absl::Status SetBins(ShapeContext& c, int values, int size, const Shape& rows) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(size, 0));
   const Shape& weights = c.input(size + 1);
   if (weights.IsComplete() && c.input(values).IsComplete() && weights.num_elements() > 0 &&
-      weights != c.input(values)) {
-    return InvalidArgument("weights must be empty or have the values' shape ",
+      (values == 0 ? weights != c.input(0)
+                   : weights.num_elements() != c.input(values).num_elements())) {
+    return InvalidArgument("weights must be empty or as many as the values of shape ",
                            c.input(values).ToString(), ", but have ", weights.ToString());
   }
   Shape out = rows;
