@@ -39,7 +39,7 @@ T TruncatedRemainder(T a, T b) {
 template <typename T>
 T FloorQuotient(T a, T b) {
   const T q = TruncatedQuotient(a, b);
-  const T r = TruncatedRemainder(a, b);
+  const T r = WrapSub(a, WrapMul(q, b));
   return r != 0 && ((r < 0) != (b < 0)) ? static_cast<T>(q - 1) : q;
 }
 
