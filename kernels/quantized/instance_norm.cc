@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedInstanceNormKernel(PrepareConte
     const auto all = static_cast<size_t>(channels);
     std::vector<uint64_t> sums(all);
     std::vector<double> squares(all);
-    std::vector<float> means(all), factors(all);
+    std::vector<float> means(all), factors(all), lows(all, to.min), highs(all, to.max);
     for (int64_t n = 0; n < images; ++n) {
       const int64_t first = n * positions * channels;
       // Calls f(element, channel) for the image's elements.
@@ -64,9 +64,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedInstanceNormKernel(PrepareConte
       each([&](int64_t i, size_t c) {
         const float v = step * (static_cast<float>(x[i]) - means[c]) * factors[c];
         normed[static_cast<size_t>(i)] = v;
-        to = {std::min(to.min, v), std::max(to.max, v)};
+        lows[c] = std::min(lows[c], v);
+        highs[c] = std::max(highs[c], v);
       });
     }
+    for (size_t c = 0; c < all; ++c) to = {std::min(to.min, lows[c]), std::max(to.max, highs[c])};
     if (a.range_given) to = a.given;
     if (to.max - to.min < a.separation) to.max = to.min + a.separation;
     const Quantizer<uint8_t> quantize(to);
