@@ -160,11 +160,10 @@ class Gradient {
         added.noalias() = out * weights.transpose();
       }
       for (int64_t i = 0; i < added.rows(); ++i) {
-        for (int64_t w = 0; w < window_; ++w) {
-          const int64_t position = InputPosition(g_, first + i, w);
-          if (position < 0) continue;
+        ForWindow(g_, first + i, [&](int64_t w, int64_t position) {
+          if (position < 0) return;
           sum.row(position) += added.row(i).segment(w * b.count, b.count);
-        }
+        });
       }
     }
   }
@@ -200,18 +199,17 @@ class Gradient {
         in.resize(rows, b.count);
         out.resize(rows, outputs);
         GatherOut(dy, n, b.group, first, out);
-        for (int64_t i = 0; i < rows; ++i) {
-          const int64_t position = InputPosition(g_, first + i, w);
+        ForOutputs(g_, w, first, rows, [&](int64_t i, int64_t position) {
           if (position < 0) {
             // Not a product with zero, because the input may be infinite.
             in.row(i).setZero();
             out.row(i).setZero();
-            continue;
+            return;
           }
           for (int64_t c = 0; c < b.count; ++c) {
             in(i, c) = static_cast<C>(image[position * in_.position + c * in_.channel]);
           }
-        }
+        });
         if (vectors_) {
           transposed = in.transpose();
           Multiply(transposed, out, added);

@@ -65,17 +65,20 @@ class ConvReference {
     Matrix<C> product(count, outputs);
     for (int64_t group = 0; group < g_.groups; ++group) {
       for (int64_t i = 0; i < count; ++i) {
-        for (int64_t w = 0; w < window; ++w) {
+        ForWindow(g_, first + i, [&](int64_t w, int64_t position) {
           C* row = unfolded.data() + (i * window + w) * channels;
-          const int64_t position = InputPosition(g_, first + i, w);
           if (position < 0) {
             std::fill(row, row + channels, C(0));
-            continue;
+            return;
           }
           const T* x =
               input_ + n * in_.batch + position * in_.position + group * channels * in_.channel;
-          for (int64_t c = 0; c < channels; ++c) row[c] = static_cast<C>(x[c * in_.channel]);
-        }
+          if (in_.channel == 1) {
+            for (int64_t c = 0; c < channels; ++c) row[c] = static_cast<C>(x[c]);
+          } else {
+            for (int64_t c = 0; c < channels; ++c) row[c] = static_cast<C>(x[c * in_.channel]);
+          }
+        });
       }
       Multiply(unfolded, filter_.data() + group * outputs, product);
       for (int64_t i = 0; i < count; ++i) {

@@ -14,6 +14,48 @@ inline int64_t ProductOf(const Dims& dims) {
   return n;
 }
 
+// Calls f(i, position) for the `count` indexes of a row-major space of `sizes` from `first` on: at
+// index x of a dimension, the input's coordinate is start + x * step. The position is -1 in the
+// padding.
+template <typename F>
+void ForPositions(const ConvGeometry& g, const Dims& sizes, const Dims& start, const Dims& step,
+                  int64_t first, int64_t count, F f) {
+  const size_t rank = g.in.size();
+  Dims index(rank, 0);
+  for (size_t d = rank; d-- > 0; first /= sizes[d]) index[d] = first % sizes[d];
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t position = 0;
+    bool inside = true;
+    for (size_t d = 0; d < rank; ++d) {
+      const int64_t x = start[d] + index[d] * step[d];
+      inside = inside && x >= 0 && x < g.in[d];
+      position = position * g.in[d] + x;
+    }
+    f(i, inside ? position : -1);
+    for (size_t d = rank; d-- > 0 && ++index[d] == sizes[d];) index[d] = 0;
+  }
+}
+
+// Calls f(w, position) for the window positions of output position `o`.
+template <typename F>
+void ForWindow(const ConvGeometry& g, int64_t o, F f) {
+  Dims start(g.in.size(), 0);
+  for (size_t d = g.in.size(); d-- > 0; o /= g.out[d]) {
+    start[d] = o % g.out[d] * g.attrs.strides[d] - g.pads_begin[d];
+  }
+  ForPositions(g, g.window, start, g.attrs.dilations, 0, ProductOf(g.window), f);
+}
+
+// Calls f(i, position) for window position `w` of the output positions from `first` on.
+template <typename F>
+void ForOutputs(const ConvGeometry& g, int64_t w, int64_t first, int64_t count, F f) {
+  Dims start(g.in.size(), 0);
+  for (size_t d = g.in.size(); d-- > 0; w /= g.window[d]) {
+    start[d] = w % g.window[d] * g.attrs.dilations[d] - g.pads_begin[d];
+  }
+  ForPositions(g, g.out, start, g.attrs.strides, first, count, f);
+}
+
 // The input position at window position `w` of output position `o`; -1 in the padding. `o` and `w`
 // are row-major indices over the spatial dimensions.
 inline int64_t InputPosition(const ConvGeometry& g, int64_t o, int64_t w) {
