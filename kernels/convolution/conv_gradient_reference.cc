@@ -122,9 +122,7 @@ class Gradient {
     const T* y =
         dy + n * out_.batch + first * out_.position + group * g_.out_per_group() * out_.channel;
     for (int64_t i = 0; i < rows.rows(); ++i) {
-      for (int64_t o = 0; o < rows.cols(); ++o) {
-        rows(i, o) = static_cast<C>(y[i * out_.position + o * out_.channel]);
-      }
+      CopyChannels(y + i * out_.position, out_.channel, rows.cols(), rows.row(i).data());
     }
   }
 
@@ -151,8 +149,11 @@ class Gradient {
     }
     Matrix<C> out, added, transposed;
     if (vectors_) transposed = weights.transpose();
-    for (int64_t first = 0; first < g_.out_positions(); first += kRows) {
-      out.resize(std::min(kRows, g_.out_positions() - first), outputs);
+    // What vector code adds stays in the second-level cache.
+    const int64_t most =
+        vectors_ ? std::clamp<int64_t>((12 << 10) / (window_ * b.count), 12, kRows) : kRows;
+    for (int64_t first = 0; first < g_.out_positions(); first += most) {
+      out.resize(std::min(most, g_.out_positions() - first), outputs);
       GatherOut(dy, n, b.group, first, out);
       if (vectors_) {
         Multiply(out, transposed, added);
@@ -206,9 +207,7 @@ class Gradient {
             out.row(i).setZero();
             return;
           }
-          for (int64_t c = 0; c < b.count; ++c) {
-            in(i, c) = static_cast<C>(image[position * in_.position + c * in_.channel]);
-          }
+          CopyChannels(image + position * in_.position, in_.channel, b.count, in.row(i).data());
         });
         if (vectors_) {
           transposed = in.transpose();

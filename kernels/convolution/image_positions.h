@@ -14,6 +14,16 @@ inline int64_t ProductOf(const Dims& dims) {
   return n;
 }
 
+// Converts n channels that are `step` elements apart.
+template <typename T, typename C>
+void CopyChannels(const T* from, int64_t step, int64_t n, C* to) {
+  if (step == 1) {
+    for (int64_t c = 0; c < n; ++c) to[c] = static_cast<C>(from[c]);
+  } else {
+    for (int64_t c = 0; c < n; ++c) to[c] = static_cast<C>(from[c * step]);
+  }
+}
+
 // Calls f(i, position) for the `count` indexes of a row-major space of `sizes` from `first` on: at
 // index x of a dimension, the input's coordinate is start + x * step. The position is -1 in the
 // padding.
