@@ -2,6 +2,7 @@
 #ifndef TENON_KERNELS_CONVOLUTION_IMAGE_POSITIONS_H_
 #define TENON_KERNELS_CONVOLUTION_IMAGE_POSITIONS_H_
 
+#include <array>
 #include <cstdint>
 
 #include "kernels/convolution/conv_geometry.h"
@@ -30,19 +31,29 @@ void CopyChannels(const T* from, int64_t step, int64_t n, C* to) {
 template <typename F>
 void ForPositions(const ConvGeometry& g, const Dims& sizes, const Dims& start, const Dims& step,
                   int64_t first, int64_t count, F f) {
+  struct Dim {
+    int64_t size, index, in, x, step;
+  };
+  std::array<Dim, 3> dims;
   const size_t rank = g.in.size();
-  Dims index(rank, 0);
-  for (size_t d = rank; d-- > 0; first /= sizes[d]) index[d] = first % sizes[d];
+  for (size_t d = rank; d-- > 0; first /= sizes[d]) {
+    const int64_t index = first % sizes[d];
+    dims[d] = {sizes[d], index, g.in[d], start[d] + index * step[d], step[d]};
+  }
   for (int64_t i = 0; i < count; ++i) {
     int64_t position = 0;
     bool inside = true;
     for (size_t d = 0; d < rank; ++d) {
-      const int64_t x = start[d] + index[d] * step[d];
-      inside = inside && x >= 0 && x < g.in[d];
-      position = position * g.in[d] + x;
+      inside = inside && dims[d].x >= 0 && dims[d].x < dims[d].in;
+      position = position * dims[d].in + dims[d].x;
     }
     f(i, inside ? position : -1);
-    for (size_t d = rank; d-- > 0 && ++index[d] == sizes[d];) index[d] = 0;
+    for (size_t d = rank; d-- > 0;) {
+      dims[d].x += dims[d].step;
+      if (++dims[d].index < dims[d].size) break;
+      dims[d].x -= dims[d].size * dims[d].step;
+      dims[d].index = 0;
+    }
   }
 }
 
