@@ -17,6 +17,7 @@
 #include "kernels/convolution/conv_small_groups.h"
 #include "kernels/convolution/conv_taps.h"
 #include "kernels/convolution/conv_winograd.h"
+#include "kernels/convolution/depthwise_doubles.h"
 #include "kernels/matmul/panel_layout.h"
 #include "primitive_cache/convolution.h"
 
@@ -200,9 +201,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
   if (p.output_dtype(0) == DType::kDouble && kind == ConvKind::kDense) {
     return UnfoldedConvKernel(p, spatial, kind, ProductCode::kVectors);
   }
-  TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
   TENON_ASSIGN_OR_RETURN(ConvGeometry g,
                          ResolveConv(p.attrs(), spatial, kind, p.input_shape(0), p.input_shape(1)));
+  if (p.output_dtype(0) == DType::kDouble) {
+    return DepthwiseOfDoubles(p, g, DepthwisePass::kForward);
+  }
+  TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
   g = WholeAxesAsChannels(std::move(g));
   TENON_ASSIGN_OR_RETURN(FusedOps fused, FusedOpsOf(p.attrs(), p.num_inputs()));
   const int channel_axis = g.attrs.channel_axis();

@@ -8,6 +8,7 @@
 #include "kernels/convolution/conv.h"
 #include "kernels/convolution/conv_gradient_reference.h"
 #include "kernels/convolution/conv_transposed.h"
+#include "kernels/convolution/depthwise_doubles.h"
 #include "kernels/interface/late_kernel.h"
 #include "primitive_cache/convolution_gradient.h"
 
@@ -44,16 +45,21 @@ bool NothingToSum(const PrepareContext& p, int a, int b) {
 
 class ReferenceKernel final : public Kernel {
  public:
-  ReferenceKernel(DType dtype, ConvGeometry g, int threads, Of of, bool bias)
-      : dtype_(dtype), g_(std::move(g)), threads_(threads), of_(of), bias_(bias) {}
+  ReferenceKernel(DType dtype, ConvGeometry g, int threads, Of of, bool bias,
+                  ProductCode code = ProductCode::kEigen)
+      : dtype_(dtype), g_(std::move(g)), threads_(threads), of_(of), bias_(bias), code_(code) {}
   absl::Status Run(RunContext& r) const override {
     if (of_ == Of::kSource) {
-      return RunInputGradient(dtype_, g_, r.input(1), r.input(kOutBackprop), r.output(0), threads_);
+      return RunInputGradient(dtype_, g_, r.input(1), r.input(kOutBackprop), r.output(0), threads_,
+                              code_);
     }
-    TENON_RETURN_IF_ERROR(
-        RunFilterGradient(dtype_, g_, r.input(0), r.input(kOutBackprop), r.output(0), threads_));
+    TENON_RETURN_IF_ERROR(RunFilterGradient(dtype_, g_, r.input(0), r.input(kOutBackprop),
+                                            r.output(0), threads_, code_));
     if (!bias_) return absl::OkStatus();
     return RunBiasGradient(dtype_, g_, r.input(kOutBackprop), r.output(1));
+  }
+  std::string Implementation() const override {
+    return code_ == ProductCode::kEigen ? Kernel::Implementation() : "vector";
   }
   double Flops() const override { return g_.flops(); }
 
@@ -63,7 +69,19 @@ class ReferenceKernel final : public Kernel {
   const int threads_;
   const Of of_;
   const bool bias_;
+  const ProductCode code_;
 };
+
+// oneDNN has no convolution of doubles.
+absl::StatusOr<std::unique_ptr<Kernel>> GradientOfDoubles(PrepareContext& p, const ConvGeometry& g,
+                                                          Of of) {
+  if (g.depthwise) {
+    return DepthwiseOfDoubles(
+        p, g, of == Of::kSource ? DepthwisePass::kInputGradient : DepthwisePass::kFilterGradient);
+  }
+  return std::make_unique<ReferenceKernel>(p.output_dtype(0), g, p.services().threads, of,
+                                           p.num_outputs() > 1, ProductCode::kVectors);
+}
 
 class FilterGradientKernel final : public Kernel {
  public:
@@ -121,8 +139,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvInputGradientReference(PrepareContex
 
 absl::StatusOr<std::unique_ptr<Kernel>> ConvInputGradientOnednn(PrepareContext& p,
                                                                 const ConvGradientOp& op) {
-  TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
   TENON_ASSIGN_OR_RETURN(const ConvGeometry g, ResolveInputGradient(p, op));
+  if (p.output_dtype(0) == DType::kDouble) return GradientOfDoubles(p, g, Of::kSource);
+  TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
   if (NothingToSum(p, 1, kOutBackprop)) return ZeroContraction(p, {}, g.attrs.channel_axis());
 
   auto phases = ConvTransposedKernel(p, g);
@@ -148,8 +167,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvFilterGradientReference(PrepareConte
 
 absl::StatusOr<std::unique_ptr<Kernel>> ConvFilterGradientOnednn(PrepareContext& p,
                                                                  const ConvGradientOp& op) {
-  TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
   TENON_ASSIGN_OR_RETURN(const ConvGeometry g, ResolveFilterGradient(p, op));
+  if (p.output_dtype(0) == DType::kDouble) return GradientOfDoubles(p, g, Of::kWeights);
+  TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
   const bool bias = p.num_outputs() > 1;
   if (NothingToSum(p, 0, kOutBackprop)) {
     // The bias gradient may still be nonempty.

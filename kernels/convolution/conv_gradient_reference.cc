@@ -2,12 +2,14 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/contraction/reference_types.h"
 #include "kernels/convolution/image_positions.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
+#include "kernels/matmul/dense_product.h"
 
 namespace tenon {
 namespace {
@@ -51,8 +53,9 @@ class Gradient {
   using C = AccumulatorType<T>;
 
  public:
-  explicit Gradient(const ConvGeometry& g)
+  Gradient(const ConvGeometry& g, ProductCode code)
       : g_(g),
+        vectors_(code == ProductCode::kVectors),
         in_(g.attrs.channels_last, g.in_channels, ProductOf(g.in)),
         out_(g.attrs.channels_last, g.out_channels, g.out_positions()),
         window_(g.window_positions()),
@@ -119,9 +122,16 @@ class Gradient {
     const T* y =
         dy + n * out_.batch + first * out_.position + group * g_.out_per_group() * out_.channel;
     for (int64_t i = 0; i < rows.rows(); ++i) {
-      for (int64_t o = 0; o < rows.cols(); ++o) {
-        rows(i, o) = static_cast<C>(y[i * out_.position + o * out_.channel]);
-      }
+      CopyChannels(y + i * out_.position, out_.channel, rows.cols(), rows.row(i).data());
+    }
+  }
+
+  static void Multiply(const Matrix<C>& a, const Matrix<C>& b, Matrix<C>& product) {
+    product.resize(a.rows(), b.cols());
+    if constexpr (std::is_same_v<C, double>) {
+      MultiplyDense<double>({1, a.rows(), b.cols(), a.cols()}, a.data(), b.data(), product.data());
+    } else {
+      product.noalias() = a * b;
     }
   }
 
@@ -137,17 +147,24 @@ class Gradient {
         for (int64_t o = 0; o < outputs; ++o) weights(w * b.count + c, o) = static_cast<C>(f[o]);
       }
     }
-    Matrix<C> out, added;
-    for (int64_t first = 0; first < g_.out_positions(); first += kRows) {
-      out.resize(std::min(kRows, g_.out_positions() - first), outputs);
+    Matrix<C> out, added, transposed;
+    if (vectors_) transposed = weights.transpose();
+    // What vector code adds stays in the second-level cache.
+    const int64_t most =
+        vectors_ ? std::clamp<int64_t>((12 << 10) / (window_ * b.count), 12, kRows) : kRows;
+    for (int64_t first = 0; first < g_.out_positions(); first += most) {
+      out.resize(std::min(most, g_.out_positions() - first), outputs);
       GatherOut(dy, n, b.group, first, out);
-      added.noalias() = out * weights.transpose();
+      if (vectors_) {
+        Multiply(out, transposed, added);
+      } else {
+        added.noalias() = out * weights.transpose();
+      }
       for (int64_t i = 0; i < added.rows(); ++i) {
-        for (int64_t w = 0; w < window_; ++w) {
-          const int64_t position = InputPosition(g_, first + i, w);
-          if (position < 0) continue;
+        ForWindow(g_, first + i, [&](int64_t w, int64_t position) {
+          if (position < 0) return;
           sum.row(position) += added.row(i).segment(w * b.count, b.count);
-        }
+        });
       }
     }
   }
@@ -174,7 +191,7 @@ class Gradient {
   // The inputs at one tap of the window, transposed, times the output gradients.
   void FilterDense(int64_t w, const Block& b, const T* x, const T* dy, T* dw) const {
     const int64_t outputs = g_.out_per_group();
-    Matrix<C> sum = Matrix<C>::Zero(b.count, outputs), in, out;
+    Matrix<C> sum = Matrix<C>::Zero(b.count, outputs), in, out, transposed, added;
     for (int64_t n = 0; n < g_.batch; ++n) {
       const T* const image =
           x + n * in_.batch + (b.group * g_.in_per_group() + b.first) * in_.channel;
@@ -183,19 +200,22 @@ class Gradient {
         in.resize(rows, b.count);
         out.resize(rows, outputs);
         GatherOut(dy, n, b.group, first, out);
-        for (int64_t i = 0; i < rows; ++i) {
-          const int64_t position = InputPosition(g_, first + i, w);
+        ForOutputs(g_, w, first, rows, [&](int64_t i, int64_t position) {
           if (position < 0) {
             // Not a product with zero, because the input may be infinite.
             in.row(i).setZero();
             out.row(i).setZero();
-            continue;
+            return;
           }
-          for (int64_t c = 0; c < b.count; ++c) {
-            in(i, c) = static_cast<C>(image[position * in_.position + c * in_.channel]);
-          }
+          CopyChannels(image + position * in_.position, in_.channel, b.count, in.row(i).data());
+        });
+        if (vectors_) {
+          transposed = in.transpose();
+          Multiply(transposed, out, added);
+          sum += added;
+        } else {
+          sum.noalias() += in.transpose() * out;
         }
-        sum.noalias() += in.transpose() * out;
       }
     }
     for (int64_t c = 0; c < b.count; ++c) {
@@ -226,6 +246,7 @@ class Gradient {
   }
 
   const ConvGeometry& g_;
+  const bool vectors_;  // for products of doubles
   const ImageStrides in_, out_;
   const int64_t window_, multiplier_;
 };
@@ -242,25 +263,28 @@ absl::Status Visit(DType dtype, F f) {
 }  // namespace
 
 absl::Status RunInputGradient(DType dtype, const ConvGeometry& g, const void* filter,
-                              const void* out_backprop, void* input_gradient, int threads) {
+                              const void* out_backprop, void* input_gradient, int threads,
+                              ProductCode code) {
   return Visit(dtype, [&]<typename T>() {
-    Gradient<T>(g).OfInput(static_cast<const T*>(filter), static_cast<const T*>(out_backprop),
-                           static_cast<T*>(input_gradient), threads);
+    Gradient<T>(g, code).OfInput(static_cast<const T*>(filter), static_cast<const T*>(out_backprop),
+                                 static_cast<T*>(input_gradient), threads);
   });
 }
 
 absl::Status RunFilterGradient(DType dtype, const ConvGeometry& g, const void* input,
-                               const void* out_backprop, void* filter_gradient, int threads) {
+                               const void* out_backprop, void* filter_gradient, int threads,
+                               ProductCode code) {
   return Visit(dtype, [&]<typename T>() {
-    Gradient<T>(g).OfFilter(static_cast<const T*>(input), static_cast<const T*>(out_backprop),
-                            static_cast<T*>(filter_gradient), threads);
+    Gradient<T>(g, code).OfFilter(static_cast<const T*>(input), static_cast<const T*>(out_backprop),
+                                  static_cast<T*>(filter_gradient), threads);
   });
 }
 
 absl::Status RunBiasGradient(DType dtype, const ConvGeometry& g, const void* out_backprop,
                              void* bias_gradient) {
   return Visit(dtype, [&]<typename T>() {
-    Gradient<T>(g).OfBias(static_cast<const T*>(out_backprop), static_cast<T*>(bias_gradient));
+    Gradient<T>(g, ProductCode::kEigen)
+        .OfBias(static_cast<const T*>(out_backprop), static_cast<T*>(bias_gradient));
   });
 }
 

@@ -5,15 +5,18 @@
 
 #include "absl/status/status.h"
 #include "graph/dtype.h"
+#include "kernels/contraction/product_code.h"
 #include "kernels/convolution/conv_geometry.h"
 
 namespace tenon {
 
 // Unimplemented for dtypes that convolutions do not support.
 absl::Status RunInputGradient(DType dtype, const ConvGeometry& g, const void* filter,
-                              const void* out_backprop, void* input_gradient, int threads);
+                              const void* out_backprop, void* input_gradient, int threads,
+                              ProductCode code = ProductCode::kEigen);
 absl::Status RunFilterGradient(DType dtype, const ConvGeometry& g, const void* input,
-                               const void* out_backprop, void* filter_gradient, int threads);
+                               const void* out_backprop, void* filter_gradient, int threads,
+                               ProductCode code = ProductCode::kEigen);
 // One sum per output channel.
 absl::Status RunBiasGradient(DType dtype, const ConvGeometry& g, const void* out_backprop,
                              void* bias_gradient);

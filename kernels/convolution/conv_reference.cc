@@ -37,8 +37,9 @@ class ConvReference {
   void Run(int threads) const {
     const int64_t positions = g_.out_positions();
     const int64_t depth = g_.window_positions() * g_.in_per_group();
-    // Rows of the unfolded input that fill about a quarter megabyte.
-    const int64_t rows = std::clamp<int64_t>((int64_t{1} << 16) / std::max<int64_t>(depth, 1), 4,
+    // Rows of the unfolded input that fill about a quarter megabyte, or a tenth for vector code.
+    const int64_t elements = vectors_ ? 12 << 10 : 1 << 16;
+    const int64_t rows = std::clamp<int64_t>(elements / std::max<int64_t>(depth, 1), 4,
                                              std::max<int64_t>(positions, 4));
     const int64_t chunks = (positions + rows - 1) / rows;
     const int64_t tasks = g_.batch * chunks;
@@ -65,17 +66,16 @@ class ConvReference {
     Matrix<C> product(count, outputs);
     for (int64_t group = 0; group < g_.groups; ++group) {
       for (int64_t i = 0; i < count; ++i) {
-        for (int64_t w = 0; w < window; ++w) {
+        ForWindow(g_, first + i, [&](int64_t w, int64_t position) {
           C* row = unfolded.data() + (i * window + w) * channels;
-          const int64_t position = InputPosition(g_, first + i, w);
           if (position < 0) {
             std::fill(row, row + channels, C(0));
-            continue;
+            return;
           }
           const T* x =
               input_ + n * in_.batch + position * in_.position + group * channels * in_.channel;
-          for (int64_t c = 0; c < channels; ++c) row[c] = static_cast<C>(x[c * in_.channel]);
-        }
+          CopyChannels(x, in_.channel, channels, row);
+        });
       }
       Multiply(unfolded, filter_.data() + group * outputs, product);
       for (int64_t i = 0; i < count; ++i) {

@@ -47,10 +47,17 @@ bool HasFftStages(int64_t n) {
 }
 
 template <typename T>
+std::vector<T> HalfTurns(int64_t points) {
+  std::vector<T> turns;
+  for (int64_t k = 0; k <= points; ++k) AddRoot(turns, k, 2 * points);
+  return turns;
+}
+
+template <typename T>
 FftTables<T> MakeFftTables(int64_t points, bool real) {
   FftTables<T> tables;
   tables.points = static_cast<size_t>(points);
-  for (int64_t k = 0; real && k <= points; ++k) AddRoot(tables.half_turns, k, 2 * points);
+  if (real) tables.half_turns = HalfTurns<T>(points);
   if (!HasFftStages(points)) return tables;
   int64_t length = points;
   for (int64_t radix : kRadices) {
@@ -93,6 +100,8 @@ FftChirp<T> MakeFftChirp(int64_t n) {
   return out;
 }
 
+template std::vector<float> HalfTurns(int64_t);
+template std::vector<double> HalfTurns(int64_t);
 template FftTables<float> MakeFftTables(int64_t, bool);
 template FftTables<double> MakeFftTables(int64_t, bool);
 template FftChirp<float> MakeFftChirp(int64_t);

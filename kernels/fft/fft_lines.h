@@ -28,6 +28,9 @@ struct FftTables {
   std::vector<T> half_turns;
 };
 
+// FftTables::half_turns.
+template <typename T>
+std::vector<T> HalfTurns(int64_t points);
 // Whether n is a product of factors for which there are stages.
 bool HasFftStages(int64_t n);
 // Without stages if the length has none.
@@ -58,9 +61,18 @@ struct FftLines {
   // From points + 1 values of a spectrum to what, transformed with real and imaginary parts
   // swapped, gives the real signal times 2 * points.
   void (*join_real)(const FftTables<T>& tables, const T* spectrum, T* z);
+  // Numbers [begin, end), begin > 0, of the same for one line of pairs, n = points, by vectors:
+  // return the first number that is left. The joined numbers are not swapped.
+  size_t (*split_line)(const T* half_turns, size_t n, size_t begin, size_t end, const T* z,
+                       T* spectrum);
+  size_t (*join_line)(const T* half_turns, size_t n, size_t begin, size_t end, const T* spectrum,
+                      T* z);
   // Multiplies n complex numbers of each line by factors; with `swap`, swaps real and imaginary
   // parts afterwards.
   void (*multiply)(const T* factors, size_t n, bool swap, T* x);
+  // The same with a factor for each number of each line, in rows like those of x. Factors without
+  // an imaginary part are 1.
+  void (*twist)(const T* factors, size_t n, T* x);
 
   // Row i ^ flip, i < n, is element i of each line. flip: 0 or 1 (then n is even).
   void (*load)(const T* const* lines, size_t n, size_t flip, T* x);

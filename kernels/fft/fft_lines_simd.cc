@@ -52,12 +52,16 @@ template <typename T>
 HWY_INLINE Complexes<T> TimesI(const Complexes<T>& a) {
   return {hn::Neg(a.im), a.re};
 }
+template <typename T>
+HWY_INLINE Complexes<T> Times(const Complexes<T>& a, const Complexes<T>& b) {
+  return {hn::NegMulAdd(a.im, b.im, hn::Mul(a.re, b.re)),
+          hn::MulAdd(a.im, b.re, hn::Mul(a.re, b.im))};
+}
 // a times the number at w.
 template <typename T>
 HWY_INLINE Complexes<T> Times(const Complexes<T>& a, const T* w) {
   const Tag<T> d;
-  const hn::Vec<Tag<T>> re = hn::Set(d, w[0]), im = hn::Set(d, w[1]);
-  return {hn::NegMulAdd(a.im, im, hn::Mul(a.re, re)), hn::MulAdd(a.im, re, hn::Mul(a.re, im))};
+  return Times(a, Complexes<T>{hn::Set(d, w[0]), hn::Set(d, w[1])});
 }
 
 // The transforms of a few points, in place.
@@ -222,6 +226,46 @@ void JoinReal(const FftTables<T>& tables, const T* spectrum, T* z) {
   }
 }
 
+template <typename T>
+HWY_INLINE Complexes<T> LoadPairs(const T* from) {
+  Complexes<T> v;
+  hn::LoadInterleaved2(Tag<T>(), from, v.re, v.im);
+  return v;
+}
+
+// Number k of the results from a, the operand's number k, and b, its number n - k.
+template <typename T>
+HWY_INLINE Complexes<T> SplitNumber(const Complexes<T>& a, const Complexes<T>& b,
+                                    const Complexes<T>& turn) {
+  const Complexes<T> even = {hn::Add(a.re, b.re), hn::Sub(a.im, b.im)};
+  const Complexes<T> odd = {hn::Add(a.im, b.im), hn::Sub(b.re, a.re)};
+  return Scale(Add(even, Times(odd, turn)), hn::Set(Tag<T>(), T(0.5)));
+}
+template <typename T>
+HWY_INLINE Complexes<T> JoinNumber(const Complexes<T>& a, const Complexes<T>& b,
+                                   const Complexes<T>& turn) {
+  const Complexes<T> even = {hn::Add(a.re, b.re), hn::Sub(a.im, b.im)};
+  const Complexes<T> odd = {hn::Sub(a.re, b.re), hn::Add(a.im, b.im)};
+  const Complexes<T> back = {turn.re, hn::Neg(turn.im)};
+  return Scale(Add(even, TimesI(Times(odd, back))), hn::Set(Tag<T>(), T(0.5)));
+}
+
+template <typename T,
+          Complexes<T> (*number)(const Complexes<T>&, const Complexes<T>&, const Complexes<T>&)>
+size_t CombineLine(const T* half_turns, size_t n, size_t begin, size_t end, const T* from, T* to) {
+  const Tag<T> d;
+  const size_t lanes = hn::Lanes(d);
+  size_t k = begin;
+  for (; k + lanes <= end; k += lanes) {
+    const Complexes<T> a = LoadPairs(from + 2 * k);
+    Complexes<T> b = LoadPairs(from + 2 * (n - k - lanes + 1));
+    b = {hn::Reverse(d, b.re), hn::Reverse(d, b.im)};
+    const Complexes<T> c = number(a, b, LoadPairs(half_turns + 2 * k));
+    hn::StoreInterleaved2(c.re, c.im, d, to + 2 * k);
+  }
+  return k;
+}
+
 // Pairs of factors; see FftLines.
 template <typename T>
 void Multiply(const T* factors, size_t n, bool swap, T* x) {
@@ -229,6 +273,17 @@ void Multiply(const T* factors, size_t n, bool swap, T* x) {
   for (size_t k = 0; k < n; ++k) {
     const Complexes<T> product = Times(Load(x + k * size), factors + 2 * k);
     Store(swap ? Complexes<T>{product.im, product.re} : product, x + k * size);
+  }
+}
+
+template <typename T>
+void Twist(const T* factors, size_t n, T* x) {
+  const Tag<T> d;
+  const size_t end = 2 * hn::Lanes(d) * n;
+  for (size_t k = 0; k < end; k += 2 * hn::Lanes(d)) {
+    const Complexes<T> a = Load(x + k), factor = Load(factors + k), product = Times(a, factor);
+    const auto one = hn::Eq(factor.im, hn::Zero(d));
+    Store({hn::IfThenElse(one, a.re, product.re), hn::IfThenElse(one, a.im, product.im)}, x + k);
   }
 }
 
@@ -331,9 +386,18 @@ void StoreNeighbors(const T* x, size_t step, size_t numbers, size_t flip, T scal
 
 template <typename T>
 FftLines<T> LinesHere() {
-  return {hn::Lanes(Tag<T>()), &TransformLines<T>, &SplitReal<T>,
-          &JoinReal<T>,        &Multiply<T>,       &LoadLines<T>,
-          &StoreLines<T>,      &LoadNeighbors<T>,  &StoreNeighbors<T>};
+  return {hn::Lanes(Tag<T>()),
+          &TransformLines<T>,
+          &SplitReal<T>,
+          &JoinReal<T>,
+          &CombineLine<T, SplitNumber<T>>,
+          &CombineLine<T, JoinNumber<T>>,
+          &Multiply<T>,
+          &Twist<T>,
+          &LoadLines<T>,
+          &StoreLines<T>,
+          &LoadNeighbors<T>,
+          &StoreNeighbors<T>};
 }
 FftLines<float> FloatFftLines() { return LinesHere<float>(); }
 FftLines<double> DoubleFftLines() { return LinesHere<double>(); }

@@ -7,6 +7,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/fft/fft.h"
 #include "kernels/fft/line_pass.h"
+#include "kernels/fft/long_lines.h"
 #include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
 
@@ -56,6 +57,38 @@ class FftKernel final : public Kernel {
 };
 
 template <typename T>
+class LongFftKernel final : public Kernel {
+ public:
+  explicit LongFftKernel(LongLines<T> lines) : lines_(std::move(lines)) {}
+  size_t ScratchBytes() const { return static_cast<size_t>(lines_.ScratchNumbers()) * sizeof(T); }
+  absl::Status Run(RunContext& context) const override {
+    lines_.Run(static_cast<const T*>(context.input(0)), static_cast<T*>(context.output(0)),
+               static_cast<T*>(context.scratch()));
+    return absl::OkStatus();
+  }
+  std::string Implementation() const override {
+    return absl::StrCat("vector:", VectorTargetName());
+  }
+
+ private:
+  const LongLines<T> lines_;
+};
+
+// For transforms over the last axis, of all that the input has there.
+template <typename T>
+absl::StatusOr<std::unique_ptr<Kernel>> LongKernelOf(PrepareContext& p, LineForm form) {
+  const Shape &in = p.input_shape(0), &out = p.output_shape(0);
+  const int axis = out.rank() - 1;
+  const int64_t n = (form == LineForm::kRealInverse ? out : in).dim(axis);
+  const int64_t lines = out.num_elements() / out.dim(axis);
+  TENON_ASSIGN_OR_RETURN(LongLines<T> long_lines,
+                         LongLines<T>::Make(form, lines, n, p.services().threads));
+  auto kernel = std::make_unique<LongFftKernel<T>>(std::move(long_lines));
+  p.RequestScratch(kernel->ScratchBytes());
+  return std::unique_ptr<Kernel>(std::move(kernel));
+}
+
+template <typename T>
 absl::StatusOr<std::unique_ptr<Kernel>> KernelOf(PrepareContext& p, std::vector<LinePass<T>> passes,
                                                  const Shape& spectrum, bool to_real) {
   auto kernel = std::make_unique<FftKernel<T>>(std::move(passes), spectrum, to_real);
@@ -73,6 +106,10 @@ absl::Status CheckSizes(const PrepareContext& p) {
 template <typename T>
 absl::StatusOr<std::unique_ptr<Kernel>> ComplexPasses(PrepareContext& p, int dims, LineForm form) {
   const Shape& shape = p.input_shape(0);
+  if (dims == 1) {
+    auto kernel = LongKernelOf<T>(p, form);
+    if (kernel.ok()) return kernel;
+  }
   std::vector<LinePass<T>> passes;
   for (int axis = shape.rank() - 1; axis >= shape.rank() - dims; --axis) {
     TENON_ASSIGN_OR_RETURN(LinePass<T> pass, LinePass<T>::Make(form, shape.dim(axis), axis, shape,
@@ -87,6 +124,10 @@ template <typename T>
 absl::StatusOr<std::unique_ptr<Kernel>> RealPasses(PrepareContext& p, int dims,
                                                    const std::vector<int64_t>& lengths) {
   const Shape &in = p.input_shape(0), &out = p.output_shape(0);
+  if (dims == 1 && in.dim(in.rank() - 1) == lengths[0]) {
+    auto kernel = LongKernelOf<T>(p, LineForm::kReal);
+    if (kernel.ok()) return kernel;
+  }
   std::vector<LinePass<T>> passes;
   for (int d = dims - 1; d >= 0; --d) {
     const bool first = d == dims - 1;
@@ -105,6 +146,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> InverseRealPasses(PrepareContext& p, int
   const int last = out.rank() - 1;
   Shape half = out;  // the part of the spectrum that is read
   half.set_dim(last, out.dim(last) / 2 + 1);
+  if (dims == 1 && in == half) {
+    auto kernel = LongKernelOf<T>(p, LineForm::kRealInverse);
+    if (kernel.ok()) return kernel;
+  }
   std::vector<LinePass<T>> passes;
   for (int axis = out.rank() - dims; axis <= last; ++axis) {
     TENON_ASSIGN_OR_RETURN(

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "env/status.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/parallel.h"
+#include "kernels/interface/round_up.h"
 
 namespace tenon {
 namespace {
@@ -70,16 +72,45 @@ absl::StatusOr<LinePass<T>> LinePass<T>::Make(LineForm form, int64_t n, int axis
 }
 
 template <typename T>
+void LinePass<T>::TwistColumns() {
+  const auto lanes = static_cast<int64_t>(lines_.lanes);
+  const int64_t columns = counts_[1], turn = n_ * columns;
+  const int64_t groups = CeilDiv(columns % lanes == 0 ? columns : num_lines_, lanes);
+  twist_groups_ = groups;
+  twist_ = hwy::AllocateAligned<T>(static_cast<size_t>(groups * n_ * 2 * lanes));
+  ParallelFor(threads_, groups * n_, ParallelGrain(30.0 * static_cast<double>(lanes)),
+              [&](int64_t begin, int64_t end) {
+                for (int64_t i = begin; i < end; ++i) {
+                  T* const to = twist_.get() + i * 2 * lanes;
+                  for (int64_t l = 0; l < lanes; ++l) {
+                    const int64_t line = std::min(i / n_ * lanes + l, num_lines_ - 1);
+                    const double angle = -2 * std::numbers::pi *
+                                         static_cast<double>(i % n_ * (line % columns)) /
+                                         static_cast<double>(turn);
+                    to[l] = static_cast<T>(std::cos(angle));
+                    to[lanes + l] = static_cast<T>(std::sin(angle));
+                  }
+                }
+              });
+}
+
+template <typename T>
+void LinePass<T>::TransposeOutput() {
+  out_.step = counts_[1];
+  out_.strides[1] = 1;
+}
+
+template <typename T>
 int64_t LinePass<T>::ScratchNumbers() const {
   const auto lanes = static_cast<int64_t>(lines_.lanes);
-  const int64_t groups = (num_lines_ + lanes - 1) / lanes;
+  const int64_t groups = CeilDiv(num_lines_, lanes);
   return ParallelRanges(threads_, groups, grain_) * 4 * lanes * Numbers();
 }
 
 template <typename T>
 void LinePass<T>::Run(const T* in, T* out, T* scratch) const {
   const auto lanes = static_cast<int64_t>(lines_.lanes);
-  const int64_t groups = (num_lines_ + lanes - 1) / lanes, buffer = 2 * lanes * Numbers();
+  const int64_t groups = CeilDiv(num_lines_, lanes), buffer = 2 * lanes * Numbers();
   ParallelForRanges(threads_, groups, grain_, [&](int range, int64_t begin, int64_t end) {
     T* const x = scratch + range * 2 * buffer;
     for (int64_t g = begin; g < end; ++g) Group(g * lanes, in, out, x, x + buffer);
@@ -102,6 +133,10 @@ void LinePass<T>::Group(int64_t first, const T* in, T* out, T* x, T* y) const {
     std::swap(x, y);
   }
   T* result = Transform(x, y);
+  if (twist_ != nullptr) {
+    const int64_t group = first / lanes % twist_groups_;
+    lines_.twist(twist_.get() + 2 * group * lanes * n_, tables_.points, result);
+  }
   if (FromReal() && halved_) {
     T* const spectrum = result == x ? y : x;
     lines_.split_real(tables_, result, spectrum);

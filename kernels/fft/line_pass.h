@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "graph/shape.h"
+#include "hwy/aligned_allocator.h"
 #include "kernels/fft/fft_lines.h"
 
 namespace tenon {
@@ -27,6 +28,12 @@ class LinePass {
   // Unimplemented if vector code would not pay.
   static absl::StatusOr<LinePass> Make(LineForm form, int64_t n, int axis, const Shape& input,
                                        const Shape& output, int threads);
+
+  // Of a complex pass along the middle of three axes: multiplies number k of column j of the
+  // results by exp(-2 pi i k j / (n * columns)), or its inverse in an inverse pass.
+  void TwistColumns();
+  // Of a complex pass along the last of three axes: exchanges the last two axes of the output.
+  void TransposeOutput();
 
   int64_t ScratchNumbers() const;
   // Complex tensors are pairs of numbers. A complex pass may work in place. `scratch` is aligned to
@@ -63,6 +70,8 @@ class LinePass {
   FftTables<T> tables_;
   FftChirp<T> chirp_;  // empty if the tables have stages
   FftLines<T> lines_ = {};
+  hwy::AlignedFreeUniquePtr<T[]> twist_;  // the factors of each group of lines
+  int64_t twist_groups_ = 1;              // which repeat
   Side in_, out_;
   std::vector<int64_t> counts_;  // of lines, by other dimension
   int64_t num_lines_ = 1;

@@ -14,6 +14,7 @@
 #include "env/status.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/parallel.h"
+#include "kernels/interface/round_up.h"
 #include "kernels/layout/transpose_simd.h"
 
 namespace tenon {
@@ -102,6 +103,36 @@ absl::StatusOr<std::unique_ptr<Kernel>> CopyRows(Axes axes, size_t element, int 
       "vector:copy");
 }
 
+// Pixels of 2 to 4 channels, side by side in the input or in the output. `channel` is the axis of
+// the channels, `pixel` that of the pixels.
+absl::StatusOr<std::unique_ptr<Kernel>> MoveChannels(Axes outer, Axis channel, Axis pixel,
+                                                     size_t element, ChannelsFn move, int threads) {
+  constexpr int64_t kPixels = 4096;  // at a time
+  const int64_t parts = CeilDiv(pixel.size, kPixels);
+  outer.push_back({parts, kPixels * pixel.from, kPixels * pixel.to});
+  const int64_t plane = std::max(channel.from, channel.to);
+  const int64_t grain =
+      ParallelGrain(0.1 * static_cast<double>(std::min(kPixels, pixel.size) * channel.size) *
+                    static_cast<double>(element));
+  return MakeKernel(
+      [=](RunContext& context) {
+        const char* x = context.input<char>(0);
+        char* y = context.output<char>(0);
+        const int64_t size = static_cast<int64_t>(element);
+        ParallelFor(threads, Count(outer), grain, [&](int64_t begin, int64_t end) {
+          int64_t part = begin % parts;
+          ForEachOffset(outer, begin, end, [&](int64_t from, int64_t to) {
+            move(x + from * size, static_cast<size_t>(channel.size), static_cast<size_t>(plane),
+                 static_cast<size_t>(std::min(kPixels, pixel.size - part * kPixels)),
+                 y + to * size);
+            if (++part == parts) part = 0;
+          });
+        });
+        return absl::OkStatus();
+      },
+      "vector:channels");
+}
+
 constexpr int64_t kBlock = 16;
 
 template <typename T>
@@ -120,6 +151,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> TransposePlanes(Axes axes, int threads) 
   const auto dense = std::find_if(axes.begin(), axes.end(), [](Axis a) { return a.from == 1; });
   const Axis column = *dense;
   axes.erase(dense);
+  const ChannelLoops channels = FindChannelLoops(sizeof(T));
+  if (channels.split != nullptr && column.size <= kMostChannels && row.from == column.size) {
+    return MoveChannels(std::move(axes), column, row, sizeof(T), channels.split, threads);
+  }
+  if (channels.join != nullptr && row.size <= kMostChannels && column.to == row.size) {
+    return MoveChannels(std::move(axes), row, column, sizeof(T), channels.join, threads);
+  }
   // A band: kBlock columns of a plane, which become kBlock rows of the output.
   const int64_t bands = (column.size + kBlock - 1) / kBlock;
   axes.push_back({bands, kBlock, kBlock * column.to});

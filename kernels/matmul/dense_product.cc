@@ -123,6 +123,10 @@ void MultiplyDense(const DenseProduct& p, const double* a, const double* b, doub
   MultiplyReal(p, a, b, out);
 }
 template <>
+void MultiplyDense(const DenseProduct& p, const uint32_t* a, const uint32_t* b, uint32_t* out) {
+  MultiplyReal(p, a, b, out);
+}
+template <>
 void MultiplyDense(const DenseProduct& p, const std::complex<float>* a,
                    const std::complex<float>* b, std::complex<float>* out) {
   MultiplyComplex(p, a, b, out);

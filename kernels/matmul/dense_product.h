@@ -1,4 +1,5 @@
-// Products of dense matrices of doubles and complex numbers in vector code. (oneDNN has none.)
+// Products of dense matrices of doubles, complex numbers and integers in vector code. (oneDNN has
+// none.)
 #ifndef TENON_KERNELS_MATMUL_DENSE_PRODUCT_H_
 #define TENON_KERNELS_MATMUL_DENSE_PRODUCT_H_
 
@@ -13,7 +14,7 @@ struct DenseProduct {
 
 // out[batch, m, n] = a[batch, m, k] * b[batch, k, n], in parts of 256 terms: the rounding error of
 // a long sum is that of a short one. The bits do not depend on the number of threads. T: float,
-// double or complex numbers of these.
+// double, complex numbers of these, or uint32_t.
 template <typename T>
 void MultiplyDense(const DenseProduct& product, const T* a, const T* b, T* out);
 

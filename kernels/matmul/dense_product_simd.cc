@@ -9,11 +9,11 @@
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
+#include "kernels/simd/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 namespace dense {
 
 template <typename T>
@@ -27,6 +27,15 @@ template <typename T>
 constexpr size_t kMostColumns = kVectors* hn::MaxLanes(Tag<T>());
 // One row has so many: rows of b are read in longer pieces.
 constexpr size_t kVectorsOfOneRow = 2 * kVectors;
+
+template <typename T, class V>
+HWY_INLINE V AddProduct(V x, V y, V sum) {
+  if constexpr (hwy::IsFloat<T>()) {
+    return hn::MulAdd(x, y, sum);
+  } else {
+    return hn::Add(hn::Mul(x, y), sum);
+  }
+}
 
 template <typename T>
 struct Tile {
@@ -60,7 +69,7 @@ void MultiplyTile(const Tile<T>& t) {
     for (size_t r = 0; r < rows; ++r) {
       const V x = hn::Set(d, t.a[r * t.a_row + k]);
 #pragma GCC unroll 8
-      for (size_t v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(x, row_of_b[v], sums[r][v]);
+      for (size_t v = 0; v < vectors; ++v) sums[r][v] = AddProduct<T>(x, row_of_b[v], sums[r][v]);
     }
   }
 #pragma GCC unroll 6
@@ -161,14 +170,37 @@ void MultiplyBlock(const DenseBlock<T>& p) {
 }
 
 template <typename T>
+void MultiplyRows(const RowProducts<T>& p) {
+  const Tag<T> d;
+  for (size_t row = 0; row < p.rows; ++row) {
+    const T* const a = p.a + static_cast<ptrdiff_t>(row) * p.a_step;
+    T* const out = p.out + static_cast<ptrdiff_t>(row) * p.out_step;
+    ForParts(d, p.columns, [&](auto part, size_t column) HWY_ATTR {
+      auto sum = hn::Zero(d);
+      for (size_t t = 0; t < p.terms; ++t) {
+        sum = hn::MulAdd(part.Load(d, a + p.a_terms[t] + column),
+                         part.Load(d, p.b + p.b_terms[t] + column), sum);
+      }
+      if (p.add) sum = hn::Add(part.Load(d, out + column), sum);
+      part.Store(d, sum, out + column);
+    });
+  }
+}
+
+template <typename T>
 DenseLoops<T> Loops() {
-  return {&MultiplyBlock<T>, kRows, kVectors * hn::Lanes(Tag<T>())};
+  return {nullptr, &MultiplyBlock<T>, kRows, kVectors * hn::Lanes(Tag<T>())};
 }
 
 }  // namespace dense
 
 DenseLoops<float> FloatProductLoops() { return dense::Loops<float>(); }
-DenseLoops<double> DoubleProductLoops() { return dense::Loops<double>(); }
+DenseLoops<double> DoubleProductLoops() {
+  auto loops = dense::Loops<double>();
+  loops.multiply_rows = &dense::MultiplyRows<double>;
+  return loops;
+}
+DenseLoops<uint32_t> IntegerProductLoops() { return dense::Loops<uint32_t>(); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon
@@ -179,6 +211,7 @@ namespace tenon {
 
 HWY_EXPORT(FloatProductLoops);
 HWY_EXPORT(DoubleProductLoops);
+HWY_EXPORT(IntegerProductLoops);
 
 template <>
 DenseLoops<float> FindDenseLoops() {
@@ -187,6 +220,10 @@ DenseLoops<float> FindDenseLoops() {
 template <>
 DenseLoops<double> FindDenseLoops() {
   return HWY_DYNAMIC_DISPATCH(DoubleProductLoops)();
+}
+template <>
+DenseLoops<uint32_t> FindDenseLoops() {
+  return HWY_DYNAMIC_DISPATCH(IntegerProductLoops)();
 }
 
 }  // namespace tenon

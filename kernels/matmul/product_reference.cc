@@ -214,6 +214,9 @@ void BatchGemm(const C* a, const C* b, C* out, int64_t batch, int64_t m, int64_t
       return MultiplyDense({batch, m, n, k, threads}, a, b, out);
     }
   }
+  if constexpr (std::is_same_v<C, uint32_t>) {
+    return MultiplyDense({batch, m, n, k, threads}, a, b, out);
+  }
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
                       static_cast<double>(batch);
   const bool parallel = threads > 1 && work > 1e6;

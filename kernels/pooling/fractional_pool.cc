@@ -276,17 +276,19 @@ absl::StatusOr<std::unique_ptr<Kernel>> FractionalAvgPoolGrad(PrepareContext& p)
       const int64_t grain = ParallelGrain(static_cast<double>(image) * 2);
       ParallelFor(threads, m.batch, grain, [&](int64_t begin, int64_t end) {
         std::vector<double> sums(static_cast<size_t>(image));
+        std::vector<double> shares(static_cast<size_t>(m.channels));
         for (int64_t n = begin; n < end; ++n) {
           std::fill(sums.begin(), sums.end(), 0);
           double* const first = sums.data();
           for (int64_t row = 0; row < m.out[0]; ++row) {
             const auto spread = [&](int64_t from, const std::vector<int64_t>& window) {
+              for (size_t c = 0; c < shares.size(); ++c) {
+                shares[c] = static_cast<double>(dy[from * m.channels + static_cast<int64_t>(c)]) /
+                            static_cast<double>(window.size());
+              }
               for (int64_t i : window) {
                 double* const to = first + (i - n * m.in[0] * m.in[1]) * m.channels;
-                for (int64_t c = 0; c < m.channels; ++c) {
-                  to[c] += static_cast<double>(dy[from * m.channels + c]) /
-                           static_cast<double>(window.size());
-                }
+                for (size_t c = 0; c < shares.size(); ++c) to[c] += shares[c];
               }
             };
             m.ForWindows(n, row, rows, columns, spread);

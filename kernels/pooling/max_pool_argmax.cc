@@ -1,6 +1,8 @@
 #include "kernels/pooling/max_pool_argmax.h"
 
+#include <algorithm>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "env/status.h"
@@ -34,12 +36,28 @@ struct Argmax {
   int64_t image = 0, out_image = 0, elements = 0;
   bool batch_in_index = false, narrow = false;
 
-  absl::StatusOr<int64_t> At(const RunContext& r, int64_t i) const {
-    const int64_t value = narrow ? r.input<int32_t>(2)[i] : r.input<int64_t>(2)[i];
-    if (value < 0 || value >= (batch_in_index ? elements : image)) {
-      return InvalidArgument("argmax has ", value, ", which is outside of the input");
+  // Calls f(i, the index that argmax value i is).
+  template <typename F>
+  absl::Status ForEach(const RunContext& r, F f) const {
+    return narrow ? ForEachOf(r.input<int32_t>(2), f) : ForEachOf(r.input<int64_t>(2), f);
+  }
+
+ private:
+  template <typename Index, typename F>
+  absl::Status ForEachOf(const Index* values, F f) const {
+    const int64_t end = batch_in_index ? elements : image,
+                  images = image > 0 ? elements / image : 0;
+    for (int64_t n = 0; n < images; ++n) {
+      const int64_t base = batch_in_index ? 0 : n * image;
+      for (int64_t i = n * out_image; i < (n + 1) * out_image; ++i) {
+        const int64_t value = values[i];
+        if (value < 0 || value >= end) {
+          return InvalidArgument("argmax has ", value, ", which is outside of the input");
+        }
+        f(i, base + value);
+      }
     }
-    return value + (batch_in_index ? 0 : i / out_image * image);
+    return absl::OkStatus();
   }
 };
 
@@ -77,31 +95,33 @@ absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolArgmaxReference(PrepareContext& p
 
 absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolArgmaxGrad(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Argmax argmax, ArgmaxOf(p, 1));
-  const int64_t n = p.input_shape(2).num_elements();
   return DispatchType(RealNumbers{}, p.output_dtype(0), [&]<typename T>() {
-    return MakeKernel([argmax, n](RunContext& r) -> absl::Status {
-      std::vector<PoolSum<T>> sum(static_cast<size_t>(argmax.elements), 0);
-      for (int64_t i = 0; i < n; ++i) {
-        TENON_ASSIGN_OR_RETURN(const int64_t at, argmax.At(r, i));
-        sum[static_cast<size_t>(at)] += static_cast<PoolSum<T>>(ToCompute(r.input<T>(1)[i]));
+    return MakeKernel([argmax](RunContext& r) -> absl::Status {
+      const T* const dy = r.input<T>(1);
+      T* const dx = r.output<T>(0);
+      if constexpr (std::is_same_v<PoolSum<T>, T>) {
+        std::fill_n(dx, argmax.elements, T(0));
+        return argmax.ForEach(r, [&](int64_t i, int64_t at) { dx[at] += dy[i]; });
+      } else {
+        std::vector<PoolSum<T>> sum(static_cast<size_t>(argmax.elements), 0);
+        TENON_RETURN_IF_ERROR(argmax.ForEach(r, [&](int64_t i, int64_t at) {
+          sum[static_cast<size_t>(at)] += static_cast<PoolSum<T>>(ToCompute(dy[i]));
+        }));
+        for (size_t i = 0; i < sum.size(); ++i) dx[i] = static_cast<T>(sum[i]);
+        return absl::OkStatus();
       }
-      for (size_t i = 0; i < sum.size(); ++i) r.output<T>(0)[i] = static_cast<T>(sum[i]);
-      return absl::OkStatus();
     });
   });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolArgmaxGradGrad(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Argmax argmax, ArgmaxOf(p, 2));
-  const int64_t n = p.input_shape(2).num_elements();
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = NoKernelFor(p.output_dtype(0));
   VisitStorage(p.output_dtype(0), [&]<typename T>() {
-    kernel = MakeKernel([argmax, n](RunContext& r) -> absl::Status {
-      for (int64_t i = 0; i < n; ++i) {
-        TENON_ASSIGN_OR_RETURN(const int64_t at, argmax.At(r, i));
-        r.output<T>(0)[i] = r.input<T>(1)[at];
-      }
-      return absl::OkStatus();
+    kernel = MakeKernel([argmax](RunContext& r) -> absl::Status {
+      const T* const x = r.input<T>(1);
+      T* const y = r.output<T>(0);
+      return argmax.ForEach(r, [&](int64_t i, int64_t at) { y[i] = x[at]; });
     });
   });
   return kernel;

@@ -9,7 +9,9 @@
 #include "env/status.h"
 #include "kernels/elementwise/quantize_simd.h"
 #include "kernels/interface/parallel.h"
+#include "kernels/interface/round_up.h"
 #include "kernels/quantized/nudged_range.h"
+#include "kernels/quantized/quantized_simd.h"
 #include "kernels/quantized/range_inputs.h"
 
 namespace tenon {
@@ -95,6 +97,27 @@ FloatRange Gradient(const Nudged& g, const float* dy, const float* x, float* dx,
   return sums;
 }
 
+// The same of n neighbors in vector code, in parts that do not depend on the number of threads.
+FloatRange GradientOfAll(const Nudged& g, const float* dy, const float* x, float* dx, int64_t n,
+                         int threads) {
+  constexpr int64_t kPart = 8192;
+  const RangeGradientFn gradient = FindRangeGradient();
+  std::vector<RangeSlopes> parts(static_cast<size_t>(CeilDiv(n, kPart)));
+  ParallelFor(threads, std::ssize(parts), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t at = i * kPart;
+      parts[static_cast<size_t>(i)] = gradient(g.min, g.max, dy + at, x + at, dx + at,
+                                               static_cast<size_t>(std::min(kPart, n - at)));
+    }
+  });
+  FloatRange sums;
+  for (const RangeSlopes& part : parts) {
+    sums.min += part.below;
+    sums.max += part.above;
+  }
+  return sums;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> FakeQuantArgs(PrepareContext& p) {
@@ -169,8 +192,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> FakeQuantArgsGradient(PrepareContext& p)
   TENON_RETURN_IF_ERROR(CheckArgs(range));
   const Nudged grid(range, steps);
   const int64_t n = p.output_shape(0).num_elements();
-  return MakeKernel([grid, n](RunContext& r) {
-    Gradient(grid, r.input<float>(0), r.input<float>(1), r.output<float>(0), n, 1);
+  return MakeKernel([grid, n, threads = p.services().threads](RunContext& r) {
+    GradientOfAll(grid, r.input<float>(0), r.input<float>(1), r.output<float>(0), n, threads);
     return absl::OkStatus();
   });
 }
@@ -183,6 +206,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> FakeQuantVarsGradient(PrepareContext& p)
   } else {
     s = SlicesOf(p.input_shape(1), p.input_shape(1).rank() - 1);
   }
+  const int threads = p.services().threads;
   return MakeKernel([=](RunContext& r) {
     for (int64_t k = 0; k < s.count; ++k) {
       const FloatRange range{r.input<float>(2)[k], r.input<float>(3)[k]};
@@ -192,7 +216,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> FakeQuantVarsGradient(PrepareContext& p)
       if (IsEmpty(range)) {
         for (int64_t o = 0; o < s.outer; ++o) dx[o * s.count] = dy[o * s.count];
       } else {
-        sums = Gradient(Nudged(range, steps), dy, r.input<float>(1) + k, dx, s.outer, s.count);
+        const Nudged grid(range, steps);
+        const float* const x = r.input<float>(1) + k;
+        sums = s.count == 1 ? GradientOfAll(grid, dy, x, dx, s.outer, threads)
+                            : Gradient(grid, dy, x, dx, s.outer, s.count);
       }
       r.output<float>(1)[k] = sums.min;
       r.output<float>(2)[k] = sums.max;

@@ -33,28 +33,42 @@ absl::StatusOr<std::unique_ptr<Kernel>> QuantizedInstanceNormKernel(PrepareConte
     const uint8_t* x = r.input<uint8_t>(0);
     std::vector<float> normed(static_cast<size_t>(images * positions * channels));
     FloatRange to{std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()};
+    const auto all = static_cast<size_t>(channels);
+    std::vector<uint64_t> sums(all);
+    std::vector<double> squares(all);
+    std::vector<float> means(all), factors(all), lows(all, to.min), highs(all, to.max);
     for (int64_t n = 0; n < images; ++n) {
-      for (int64_t c = 0; c < channels; ++c) {
-        const int64_t first = n * positions * channels + c;
-        auto each = [&](auto&& f) {
-          for (int64_t i = 0; i < positions; ++i) f(first + i * channels);
-        };
-        double sum = 0, squares = 0;
-        each([&](int64_t i) { sum += x[i]; });
-        const auto mean = static_cast<float>(sum / static_cast<double>(positions));
-        each([&](int64_t i) {
-          const float d = step * (static_cast<float>(x[i]) - mean);
-          squares += static_cast<double>(d) * d;
-        });
-        const auto variance = static_cast<float>(squares / static_cast<double>(positions));
-        const float factor = 1.0f / std::sqrt(variance + a.epsilon);
-        each([&](int64_t i) {
-          const float v = step * (static_cast<float>(x[i]) - mean) * factor;
-          normed[static_cast<size_t>(i)] = v;
-          to = {std::min(to.min, v), std::max(to.max, v)};
-        });
+      const int64_t first = n * positions * channels;
+      // Calls f(element, channel) for the image's elements.
+      auto each = [&](auto&& f) {
+        for (int64_t i = 0; i < positions; ++i) {
+          const int64_t at = first + i * channels;
+          for (size_t c = 0; c < all; ++c) f(at + static_cast<int64_t>(c), c);
+        }
+      };
+      std::fill(sums.begin(), sums.end(), 0);
+      std::fill(squares.begin(), squares.end(), 0);
+      each([&](int64_t i, size_t c) { sums[c] += x[i]; });
+      for (size_t c = 0; c < all; ++c) {
+        means[c] =
+            static_cast<float>(static_cast<double>(sums[c]) / static_cast<double>(positions));
       }
+      each([&](int64_t i, size_t c) {
+        const float d = step * (static_cast<float>(x[i]) - means[c]);
+        squares[c] += static_cast<double>(d) * d;
+      });
+      for (size_t c = 0; c < all; ++c) {
+        const auto variance = static_cast<float>(squares[c] / static_cast<double>(positions));
+        factors[c] = 1.0f / std::sqrt(variance + a.epsilon);
+      }
+      each([&](int64_t i, size_t c) {
+        const float v = step * (static_cast<float>(x[i]) - means[c]) * factors[c];
+        normed[static_cast<size_t>(i)] = v;
+        lows[c] = std::min(lows[c], v);
+        highs[c] = std::max(highs[c], v);
+      });
     }
+    for (size_t c = 0; c < all; ++c) to = {std::min(to.min, lows[c]), std::max(to.max, highs[c])};
     if (a.range_given) to = a.given;
     if (to.max - to.min < a.separation) to.max = to.min + a.separation;
     const Quantizer<uint8_t> quantize(to);

@@ -232,6 +232,22 @@ FixedPointFn GetFixedPointToBytes() { return &FixedPointToBytes; }
 
 BytesToIntsCode GetBytesToInts() { return {&MultiplyBytes, &AddBytes}; }
 
+RangeSlopes RangeGradient(float low, float high, const float* dy, const float* x, float* dx,
+                          size_t n) {
+  const FloatTag d;
+  const Vf least = hn::Set(d, low), most = hn::Set(d, high), one = hn::Set(d, 1);
+  Vf below = hn::Zero(d), above = hn::Zero(d);
+  ForParts(d, n, [&](auto part, size_t i) HWY_ATTR {
+    const Vf v = part.Load(x + i), slope = part.Load(dy + i);
+    const auto inside = hn::And(hn::Ge(v, least), hn::Le(v, most));
+    part.Store(hn::Mul(slope, hn::IfThenElseZero(inside, one)), dx + i);
+    below = hn::Add(below, part.Keep(hn::Mul(slope, hn::IfThenElseZero(hn::Lt(v, least), one))));
+    above = hn::Add(above, part.Keep(hn::Mul(slope, hn::IfThenElseZero(hn::Gt(v, most), one))));
+  });
+  return {Total(below), Total(above)};
+}
+RangeGradientFn GetRangeGradient() { return &RangeGradient; }
+
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon
 HWY_AFTER_NAMESPACE();
@@ -254,6 +270,7 @@ HWY_EXPORT(IntUniformColumns);
 HWY_EXPORT(GetRequantize);
 HWY_EXPORT(GetRequantizeColumns);
 HWY_EXPORT(GetFixedPointToBytes);
+HWY_EXPORT(GetRangeGradient);
 
 BytesToIntsCode FindBytesToInts() { return HWY_DYNAMIC_DISPATCH(GetBytesToInts)(); }
 template <>
@@ -303,6 +320,7 @@ UniformColumnsFn<int32_t> FindUniformQuantizeColumns() {
 RequantizeFn FindRequantize() { return HWY_DYNAMIC_DISPATCH(GetRequantize)(); }
 RequantizeColumnsFn FindRequantizeColumns() { return HWY_DYNAMIC_DISPATCH(GetRequantizeColumns)(); }
 FixedPointFn FindFixedPointToBytes() { return HWY_DYNAMIC_DISPATCH(GetFixedPointToBytes)(); }
+RangeGradientFn FindRangeGradient() { return HWY_DYNAMIC_DISPATCH(GetRangeGradient)(); }
 
 }  // namespace tenon
 #endif

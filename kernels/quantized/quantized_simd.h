@@ -104,6 +104,15 @@ struct FixedPointMap {
 using FixedPointFn = void (*)(const FixedPointMap& map, const int32_t* x, uint8_t* y, size_t n);
 FixedPointFn FindFixedPointToBytes();
 
+// The gradient of clipping x to [low, high]: dx = dy times 1 in the range and 0 elsewhere. What is
+// below and above of it is summed.
+struct RangeSlopes {
+  float below = 0, above = 0;
+};
+using RangeGradientFn = RangeSlopes (*)(float low, float high, const float* dy, const float* x,
+                                        float* dx, size_t n);
+RangeGradientFn FindRangeGradient();
+
 }  // namespace tenon
 
 #endif  // TENON_KERNELS_QUANTIZED_QUANTIZED_SIMD_H_

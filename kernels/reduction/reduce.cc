@@ -1,7 +1,7 @@
 // Mean, Sum, Max, Min and BiasAddGrad of float if, after merging adjacent axes, the input is
 // [outer, reduced, inner] or [reduced, outer, reduced]. Global average pooling is [N, H W, C], a
-// softmax's sum [rows, n, 1], a sum per channel [N H W, C] or [N, C, H W]. Also Mean of bfloat16
-// [outer, reduced, inner].
+// softmax's sum [rows, n, 1], a sum per channel [N H W, C] or [N, C, H W]. The same of halves,
+// widened some at a time. Also Mean of bfloat16 [outer, reduced, inner].
 #include "kernels/reduction/reduce.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 
 #include "env/status.h"
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/half_simd.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/reduction/reduce_simd.h"
@@ -39,8 +40,10 @@ ReduceKind KindOf(VectorReduction reduction) {
 }
 
 absl::Status CheckDType(const PrepareContext& p, VectorReduction reduction) {
-  const bool half = p.input_dtype(0) == DType::kBfloat16 && reduction == VectorReduction::kMean;
-  if (p.input_dtype(0) != DType::kFloat && !half) return Unimplemented("only float");
+  const DType dtype = p.input_dtype(0);
+  const bool narrow =
+      dtype == DType::kHalf || (dtype == DType::kBfloat16 && reduction == VectorReduction::kMean);
+  if (dtype != DType::kFloat && !narrow) return Unimplemented("only float");
   return absl::OkStatus();
 }
 
@@ -77,13 +80,45 @@ absl::StatusOr<Problem> ProblemOf(const Shape& in, VectorReduction reduction,
   return problem;
 }
 
+constexpr int64_t kWidened = 4096;  // halves at a time
+
+// Columns of halves: results so far are the first row of those that are widened.
+struct HalfColumns {
+  ReduceColumnsFn columns_fn;
+
+  void operator()(const uint16_t* x, int64_t rows, int64_t stride, size_t columns,
+                  float* out) const {
+    constexpr int64_t kMostColumns = 256;
+    float wide[kWidened];
+    const auto all = static_cast<int64_t>(columns);
+    for (int64_t first = 0; first < all; first += kMostColumns) {
+      const int64_t width = std::min(kMostColumns, all - first), most = kWidened / width;
+      for (int64_t row = 0; row < rows;) {
+        const int64_t old = row > 0 ? 1 : 0, added = std::min(most - old, rows - row);
+        std::copy_n(out + first, old * width, wide);
+        Widen(x + row * stride + first, added, stride, width, wide + old * width);
+        columns_fn(wide, old + added, width, static_cast<size_t>(width), out + first);
+        row += added;
+      }
+    }
+  }
+
+ private:
+  static void Widen(const uint16_t* x, int64_t rows, int64_t stride, int64_t width, float* to) {
+    if (width == stride) return WidenHalf(x, to, static_cast<size_t>(rows * width));
+    for (int64_t r = 0; r < rows; ++r) {
+      WidenHalf(x + r * stride, to + r * width, static_cast<size_t>(width));
+    }
+  }
+};
+
 class ReduceKernel final : public Kernel {
  public:
-  // `half`: columns of bfloat16, which are summed in float and rounded once.
-  ReduceKernel(const Problem& problem, int threads, bool half)
+  // Narrow floats are reduced in float and rounded once; of bfloat16, sums of columns.
+  ReduceKernel(const Problem& problem, int threads, DType dtype)
       : problem_(problem),
         threads_(threads),
-        half_(half),
+        dtype_(dtype),
         row_fn_(FindReduceRow(problem.kind)),
         columns_fn_(FindReduceColumns(problem.kind)),
         divide_fn_(FindTileFn(ElementwiseOp::kDiv, TileForm::kScalarB)) {}
@@ -92,22 +127,36 @@ class ReduceKernel final : public Kernel {
   size_t ScratchBytes() const {
     const int64_t results = problem_.repeat * problem_.outer * problem_.inner;
     const int64_t repetitions = problem_.repeat > 1 ? results : 0;
-    const int64_t unrounded = half_ ? results : 0, parts = Blocks() == 1 ? 0 : results * Blocks();
+    const int64_t unrounded = dtype_ == DType::kFloat ? 0 : problem_.outer * problem_.inner;
+    const int64_t parts = Blocks() == 1 ? 0 : results * Blocks();
     return static_cast<size_t>(unrounded + parts + repetitions) * sizeof(float);
   }
 
   absl::Status Run(RunContext& context) const override {
     float* const scratch = static_cast<float*>(context.scratch());
-    float* const y = context.output<float>(0);
-    if (half_) {
-      const int64_t results = problem_.outer * problem_.inner;
-      RunColumns(context.input<uint16_t>(0), bfloat16_sums_, scratch, scratch + results);
-      NarrowToBfloat16(scratch, context.output<uint16_t>(0), static_cast<size_t>(results));
-    } else if (problem_.inner == 1) {
-      RunRows(context.input<float>(0), y, scratch);
-    } else {
-      RunColumns(context.input<float>(0), columns_fn_, y, scratch);
+    const int64_t results = problem_.outer * problem_.inner;
+    if (dtype_ == DType::kFloat) {
+      float* const y = context.output<float>(0);
+      if (problem_.inner == 1) {
+        RunRows(context.input<float>(0), y, scratch);
+      } else {
+        RunColumns(context.input<float>(0), columns_fn_, y, scratch);
+      }
+      return absl::OkStatus();
     }
+    const auto* const x = context.input<uint16_t>(0);
+    auto* const y = context.output<uint16_t>(0);
+    if (dtype_ == DType::kBfloat16) {
+      RunColumns(x, bfloat16_sums_, scratch, scratch + results);
+      NarrowToBfloat16(scratch, y, static_cast<size_t>(results));
+      return absl::OkStatus();
+    }
+    if (problem_.inner == 1) {
+      RunRows(x, scratch, scratch + results);
+    } else {
+      RunColumns(x, HalfColumns{columns_fn_}, scratch, scratch + results);
+    }
+    NarrowToHalf(scratch, y, static_cast<size_t>(results));
     return absl::OkStatus();
   }
 
@@ -129,8 +178,38 @@ class ReduceKernel final : public Kernel {
     divide_fn_(y, &count, nullptr, y, static_cast<size_t>(n), 0);
   }
 
+  // Calls f(i, result) for `count` rows, or blocks of rows, of `length` elements.
+  template <typename F>
+  void ReduceRows(const float* x, int64_t length, int64_t count, const F& f) const {
+    for (int64_t i = 0; i < count; ++i) f(i, row_fn_(x + i * length, static_cast<size_t>(length)));
+  }
+  template <typename F>
+  void ReduceRows(const uint16_t* x, int64_t length, int64_t count, const F& f) const {
+    float wide[kWidened];
+    if (length <= kWidened) {
+      const int64_t most = kWidened / length;
+      for (int64_t i = 0; i < count; i += most) {
+        const int64_t rows = std::min(most, count - i);
+        WidenHalf(x + i * length, wide, static_cast<size_t>(rows * length));
+        ReduceRows(wide, length, rows, [&](int64_t row, double v) { f(i + row, v); });
+      }
+      return;
+    }
+    for (int64_t i = 0; i < count; ++i, x += length) {
+      double total = 0;
+      for (int64_t at = 0; at < length; at += kWidened) {
+        const auto n = static_cast<size_t>(std::min(kWidened, length - at));
+        WidenHalf(x + at, wide, n);
+        const double part = row_fn_(wide, n);
+        total = at == 0 ? part : Combine(total, part);
+      }
+      f(i, total);
+    }
+  }
+
   // A block of a row, or a whole row, is rounded once: a mean's sum is divided before.
-  void RunRows(const float* x, float* y, float* scratch) const {
+  template <typename T>
+  void RunRows(const T* x, float* y, float* scratch) const {
     const int64_t blocks = Blocks(), length = BlockLength(), n = problem_.reduced;
     const int64_t all = problem_.repeat * problem_.outer;
     const bool divide = problem_.mean && problem_.repeat == 1;
@@ -139,11 +218,15 @@ class ReduceKernel final : public Kernel {
     float* const parts = blocks == 1 ? rows : scratch;
     const int64_t grain = ParallelGrain(0.1 * static_cast<double>(std::min(n, length)) + 5);
     ParallelFor(threads_, all * blocks, grain, [&](int64_t begin, int64_t end) {
+      if (blocks == 1) {
+        ReduceRows(x + begin * n, n, end - begin,
+                   [&](int64_t i, double v) { parts[begin + i] = Rounded(v, count); });
+        return;
+      }
       for (int64_t i = begin; i < end; ++i) {
         const int64_t row = i / blocks, from = i % blocks * length;
-        const double part =
-            row_fn_(x + row * n + from, static_cast<size_t>(std::min(length, n - from)));
-        parts[i] = blocks == 1 ? Rounded(part, count) : static_cast<float>(part);
+        ReduceRows(x + row * n + from, std::min(length, n - from), 1,
+                   [&](int64_t, double v) { parts[i] = static_cast<float>(v); });
       }
     });
     for (int64_t row = 0; blocks > 1 && row < all; ++row) {
@@ -208,7 +291,7 @@ class ReduceKernel final : public Kernel {
 
   const Problem problem_;
   const int threads_;
-  const bool half_;
+  const DType dtype_;
   const ReduceRowFn row_fn_;
   const ReduceColumnsFn columns_fn_;
   const Bfloat16ColumnsFn bfloat16_sums_ = FindBfloat16Sums();
@@ -218,12 +301,12 @@ class ReduceKernel final : public Kernel {
 absl::StatusOr<std::unique_ptr<Kernel>> Reduce(PrepareContext& p, VectorReduction reduction,
                                                const std::vector<bool>& mask) {
   TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p.input_shape(0), reduction, mask));
-  const bool half = p.input_dtype(0) == DType::kBfloat16;
-  if (half && (problem.repeat > 1 || problem.inner == 1)) {
+  const DType dtype = p.input_dtype(0);
+  if (dtype == DType::kBfloat16 && (problem.repeat > 1 || problem.inner == 1)) {
     return Unimplemented("bfloat16 only by columns");
   }
   if (p.num_inputs() > 1) p.InputNotRead(1);
-  auto kernel = std::make_unique<ReduceKernel>(problem, p.services().threads, half);
+  auto kernel = std::make_unique<ReduceKernel>(problem, p.services().threads, dtype);
   p.RequestScratch(kernel->ScratchBytes());
   return std::unique_ptr<Kernel>(std::move(kernel));
 }

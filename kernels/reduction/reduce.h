@@ -1,5 +1,5 @@
-// Vector kernels of reductions: float, and the mean of bfloat16; Unimplemented for other dtypes and
-// for axes that are not adjacent.
+// Vector kernels of reductions: float, half, and the mean of bfloat16; Unimplemented for other
+// dtypes and for axes that are not adjacent.
 #ifndef TENON_KERNELS_REDUCTION_REDUCE_H_
 #define TENON_KERNELS_REDUCTION_REDUCE_H_
 

@@ -17,6 +17,8 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kLogColumns = 64;  // computed together
+constexpr int64_t kFewColumns = 8;
+constexpr int64_t kLongColumn = 1024;
 
 // A tensor as [outer, steps, inner].
 struct LogSumSpace {
@@ -75,9 +77,10 @@ void RunInPlace(const Run& run, const LogSumSpace& s, int64_t column, int64_t n,
 }
 
 // Columns that are apart, some steps of them at a time through a buffer.
+// Returns the sums.
 template <typename T, typename Run>
-void RunByCopies(const Run& run, const LogSumSpace& s, int64_t column, int64_t n, const T* x, T* y,
-                 std::vector<T>& buffer) {
+std::array<T, kLogColumns> RunByCopies(const Run& run, const LogSumSpace& s, int64_t column,
+                                       int64_t n, const T* x, T* y, std::vector<T>& buffer) {
   constexpr int64_t kSteps = 128;
   buffer.resize(kSteps * kLogColumns);
   auto sums = NoSums<T>();
@@ -98,6 +101,36 @@ void RunByCopies(const Run& run, const LogSumSpace& s, int64_t column, int64_t n
       }
     }
   }
+  return sums;
+}
+
+// A long column of neighbors: kLogColumns parts of it as columns, then each part and what is before
+// it.
+template <typename T, typename Run>
+void RunInParts(const Run& run, const LogSumSpace& s, int64_t column, const T* x, T* y,
+                std::vector<T>& buffer) {
+  LogSumSpace parts = s;
+  parts.outer = kLogColumns;
+  parts.steps = s.steps / kLogColumns;
+  const int64_t rest = s.steps % kLogColumns;
+  const int64_t begin = column * s.steps, first = begin + (s.reverse ? rest : 0);
+  auto totals = RunByCopies(run, parts, 0, kLogColumns, x + first, y + first, buffer);
+  if (s.reverse) std::reverse(totals.begin(), totals.end());
+  std::array<T, kLogColumns> before;
+  T sum = NoSums<T>()[0];
+  run({kLogColumns, 1, 1, /*exclusive=*/true}, totals.data(), before.data(), &sum);
+  if (s.reverse) std::reverse(before.begin(), before.end());
+  for (int64_t part = 0; part < kLogColumns; ++part) {
+    T* const of_part = y + first + part * parts.steps;
+    for (int64_t i = 0; i < parts.steps; i += kLogColumns) {
+      std::array<T, kLogColumns> sums;
+      sums.fill(before[static_cast<size_t>(part)]);
+      const auto n = static_cast<size_t>(std::min(kLogColumns, parts.steps - i));
+      run({1, n, 1, /*exclusive=*/false}, of_part + i, of_part + i, sums.data());
+    }
+  }
+  const int64_t last = s.reverse ? begin + rest - 1 : begin + s.steps - rest;
+  run({static_cast<size_t>(rest), 1, s.reverse ? -1 : 1, s.exclusive}, x + last, y + last, &sum);
 }
 
 template <typename T, typename Run>
@@ -107,6 +140,24 @@ absl::StatusOr<std::unique_ptr<Kernel>> LogSumKernel(const LogSumSpace& s, int t
         if (s.columns() == 0 || s.steps == 0) return absl::OkStatus();
         const T* const x = r.input<T>(0);
         T* const y = r.output<T>(0);
+        if (s.inner == 1 && s.outer <= kFewColumns && s.steps >= kLongColumn) {
+          ParallelFor(threads, s.outer, 1, [&](int64_t begin, int64_t end) {
+            std::vector<T> buffer;
+            for (int64_t c = begin; c < end; ++c) {
+              // Sums of NaN and infinities depend on the order.
+              const T* const column = x + c * s.steps;
+              const bool finite = std::all_of(column, column + s.steps, [](T v) {
+                return v < std::numeric_limits<T>::infinity();
+              });
+              if (finite) {
+                RunInParts(run, s, c, x, y, buffer);
+              } else {
+                RunInPlace(run, s, c, 1, x, y);
+              }
+            }
+          });
+          return absl::OkStatus();
+        }
         // Blocks do not go on into the next outer index where columns are side by side.
         const bool side_by_side = s.inner >= kLogColumns || s.outer == 1;
         const int64_t row = side_by_side ? s.inner : s.columns();

@@ -1,7 +1,6 @@
 #include "kernels/sparse/count.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -10,6 +9,44 @@
 #include "kernels/sparse/coordinates.h"
 
 namespace tenon {
+namespace {
+
+struct CountedValue {
+  int64_t row, value, at;  // at: the place among all values
+  bool SameAs(const CountedValue& other) const { return row == other.row && value == other.value; }
+};
+
+// By row, then value, then place, which rises. Rows in order are sorted one by one: by counting, if
+// the values are few.
+void SortCounted(std::vector<CountedValue>& values, int64_t largest) {
+  const auto by_row = [](const CountedValue& a, const CountedValue& b) { return a.row < b.row; };
+  if (!std::is_sorted(values.begin(), values.end(), by_row)) {
+    std::stable_sort(values.begin(), values.end(), by_row);
+  }
+  std::vector<CountedValue> row;
+  std::vector<size_t> starts;
+  for (auto begin = values.begin(); begin != values.end();) {
+    const auto end = std::find_if(begin, values.end(),
+                                  [&](const CountedValue& v) { return v.row != begin->row; });
+    if (largest / 8 > end - begin) {
+      std::stable_sort(begin, end, [](const CountedValue& a, const CountedValue& b) {
+        return a.value < b.value;
+      });
+    } else {
+      row.assign(begin, end);
+      starts.assign(static_cast<size_t>(largest) + 2, 0);
+      for (const CountedValue& v : row) ++starts[static_cast<size_t>(v.value) + 1];
+      for (size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
+      for (const CountedValue& v : row) {
+        begin[static_cast<ptrdiff_t>(starts[static_cast<size_t>(v.value)]++)] = v;
+      }
+    }
+    begin = end;
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<Kernel>> CountKernel(PrepareContext& p, CountedRows rows) {
   const CountInputs in = InputsOf(rows);
   const int64_t least = p.attrs().Int("minlength", -1), most = p.attrs().Int("maxlength", -1);
@@ -43,7 +80,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CountKernel(PrepareContext& p, CountedRo
               return InvalidArgument("splits must rise from 0 to the ", n, " values");
             }
           }
-          std::map<std::pair<int64_t, int64_t>, T> counts;
+          std::vector<CountedValue> places;
+          places.reserve(static_cast<size_t>(n));
           int64_t row = 0, largest = 0;
           for (int64_t i = 0; i < n; ++i) {
             const int64_t v = values[static_cast<size_t>(i)];
@@ -56,9 +94,16 @@ absl::StatusOr<std::unique_ptr<Kernel>> CountKernel(PrepareContext& p, CountedRo
             if (most < 0 && v == INT64_MAX)
               return InvalidArgument("the value ", v, " is too large");
             if (most >= 0 && v >= most) continue;
-            T& count = counts[{row, v}];
-            count = binary ? T(1) : WrapAdd(count, weighted ? weights[i] : T(1));
+            places.push_back({row, v, i});
             largest = std::max(largest, v);
+          }
+          SortCounted(places, largest);
+          std::vector<std::pair<CountedValue, T>> counts;
+          for (const CountedValue& place : places) {
+            if (counts.empty() || !place.SameAs(counts.back().first))
+              counts.push_back({place, T(0)});
+            T& count = counts.back().second;
+            count = binary ? T(1) : WrapAdd(count, weighted ? weights[place.at] : T(1));
           }
           const int64_t found = std::ssize(counts);
           TENON_ASSIGN_OR_RETURN(void* at, run.AllocateOutput(0, Shape({found, rank})));
@@ -66,8 +111,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CountKernel(PrepareContext& p, CountedRo
           int64_t* index = static_cast<int64_t*>(at);
           T* count = static_cast<T*>(to);
           for (const auto& [place, value] : counts) {
-            if (rank == 2) *index++ = place.first;
-            *index++ = place.second;
+            if (rank == 2) *index++ = place.row;
+            *index++ = place.value;
             *count++ = value;
           }
           int64_t* shape = run.output<int64_t>(2);

@@ -1,8 +1,8 @@
 #include "kernels/sparse/sets.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -39,8 +39,17 @@ void Store(int64_t v, DType dtype, void* to, int64_t i) {
 
 using Place = std::vector<int64_t>;
 
+// In order, without repetitions.
 template <typename T>
-using Sets = std::map<Place, std::set<T>>;
+using Set = std::vector<T>;
+template <typename T>
+using Sets = std::map<Place, Set<T>>;
+
+template <typename T>
+void MakeSet(Set<T>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
 
 // Coordinates may be unchecked and out of order only if the op says so; they must never be out of
 // bounds.
@@ -52,8 +61,9 @@ absl::Status AddSparse(const Coordinates& at, const std::vector<T>& values, cons
     if (expect_order && i > 0 && CompareCoordinates(at[i - 1], at[i], at.rank) >= 0) {
       return InvalidArgument("indices[", i, "] is out of order or repeated");
     }
-    sets[Place(at[i], at[i] + at.rank - 1)].insert(values[static_cast<size_t>(i)]);
+    sets[Place(at[i], at[i] + at.rank - 1)].push_back(values[static_cast<size_t>(i)]);
   }
+  for (auto& [place, set] : sets) MakeSet(set);
   return absl::OkStatus();
 }
 
@@ -62,7 +72,9 @@ void AddDense(const Shape& shape, const std::vector<T>& values, Sets<T>& sets) {
   const int64_t size = shape.dim(shape.rank() - 1), n = shape.num_elements();
   Place place(static_cast<size_t>(shape.rank() - 1), 0);
   for (int64_t at = 0; at < n; at += size) {
-    sets[place].insert(values.begin() + at, values.begin() + at + size);
+    Set<T>& set = sets[place];
+    set.assign(values.begin() + at, values.begin() + at + size);
+    MakeSet(set);
     for (int d = shape.rank() - 2; d >= 0; --d) {
       const size_t k = static_cast<size_t>(d);
       if (++place[k] < shape.dim(d)) break;
@@ -72,9 +84,9 @@ void AddDense(const Shape& shape, const std::vector<T>& values, Sets<T>& sets) {
 }
 
 template <typename T>
-std::set<T> Combine(SetOperationKind operation, const std::set<T>& a, const std::set<T>& b) {
-  std::set<T> out;
-  const auto to = std::inserter(out, out.end());
+Set<T> Combine(SetOperationKind operation, const Set<T>& a, const Set<T>& b) {
+  Set<T> out;
+  const auto to = std::back_inserter(out);
   switch (operation) {
     case SetOperationKind::kMinus:
       std::set_difference(a.begin(), a.end(), b.begin(), b.end(), to);

@@ -4,6 +4,7 @@
 
 #include "kernels/elementwise/formulas.h"
 #include "kernels/elementwise/integer_division.h"
+#include "kernels/elementwise/plain_binary.h"
 #include "kernels/elementwise/reference.h"
 #include "kernels/elementwise/unary_binary.h"
 #include "ops/op.h"
@@ -30,6 +31,11 @@ constexpr auto kMulNoNan = [](auto a, auto b) {
   const T product = a * b;  // outside of the choice, so that loops become vector code
   return b == T(0) ? T(0) : product;
 };
+
+absl::StatusOr<std::unique_ptr<Kernel>> MulNoNan(PrepareContext& p) {
+  if (p.input_dtype(0) != DType::kFloat) return Binary<kMulNoNan, FloatsAndComplexes>(p);
+  return MakeBinaryKernel(p, &PlainBinaryLoop<PlainBinary::kMulNoNan, float>, /*same_size=*/true);
+}
 
 constexpr char kDivisionTypes[] =
     "T: bfloat16 half float double uint8 int8 uint16 int16 int32 uint32 uint64 int64 "
@@ -70,7 +76,7 @@ const OpRegistration floor_div({
     .attrs = "T: type",
     .types = kDivisionTypes,
     .shape = BroadcastBinaryShape,
-    .reference = CheckedBinary<kFloorDiv, kNotZero, RealNumbers>,
+    .reference = CheckedDivision<PlainBinary::kFloorQuotient, kFloorDiv, RealNumbers>,
     .elementwise = true,
     .discontinuous = true,
 });
@@ -82,7 +88,7 @@ const OpRegistration truncate_div({
     .attrs = "T: type",
     .types = kDivisionTypes,
     .shape = BroadcastBinaryShape,
-    .reference = CheckedBinary<kTruncateDiv, kNotZero, RealNumbers>,
+    .reference = CheckedDivision<PlainBinary::kTruncatedQuotient, kTruncateDiv, RealNumbers>,
     .elementwise = true,
     .discontinuous = true,
 });
@@ -108,7 +114,7 @@ const OpRegistration mul_no_nan({
     .attrs = "T: type",
     .types = "T: bfloat16 half float double complex64 complex128",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kMulNoNan, FloatsAndComplexes>,
+    .reference = MulNoNan,
     .elementwise = true,
 });
 

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "kernels/elementwise/integer_division.h"
-#include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/plain_binary.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -34,7 +34,7 @@ const OpRegistration floor_mod({
     .attrs = "T: type",
     .types = "T: int8 int16 int32 int64 uint8 uint16 uint32 uint64 bfloat16 half float double",
     .shape = BroadcastBinaryShape,
-    .reference = CheckedBinary<kFloorMod, kNotZero, RealNumbers>,
+    .reference = CheckedDivision<PlainBinary::kFloorRemainder, kFloorMod, RealNumbers>,
     .elementwise = true,
     .discontinuous = true,
 });
@@ -46,7 +46,7 @@ const OpRegistration mod({
     .attrs = "T: type",
     .types = "T: int32 int64 half bfloat16 float double",
     .shape = BroadcastBinaryShape,
-    .reference = CheckedBinary<kTruncateMod, kNotZero, ModTypes>,
+    .reference = CheckedDivision<PlainBinary::kTruncatedRemainder, kTruncateMod, ModTypes>,
     .elementwise = true,
     .discontinuous = true,
 });
@@ -58,7 +58,7 @@ const OpRegistration truncate_mod({
     .attrs = "T: type",
     .types = "T: int32 int64 bfloat16 half float double",
     .shape = BroadcastBinaryShape,
-    .reference = CheckedBinary<kTruncateMod, kNotZero, ModTypes>,
+    .reference = CheckedDivision<PlainBinary::kTruncatedRemainder, kTruncateMod, ModTypes>,
     .elementwise = true,
     .discontinuous = true,
 });

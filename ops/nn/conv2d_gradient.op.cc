@@ -27,7 +27,7 @@ const OpRegistration conv2d_input_gradient({
     .reference = InputGradient::Reference,
     .accelerated = InputGradient::Onednn,
     .native = "_MklNativeConv2DBackpropInput",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .batch_axis = batch_axis::TransposedConvolution,
     .error_bound = ErrorBound::kInputGradient,
 });
@@ -42,7 +42,7 @@ const OpRegistration conv2d_input_gradient_v2({
     .reference = InputGradientV2::Reference,
     .accelerated = InputGradientV2::Onednn,
     .native = "_MklNativeConv2DBackpropInputV2",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .error_bound = ErrorBound::kInputGradient,
 });
 
@@ -56,7 +56,7 @@ const OpRegistration conv2d_filter_gradient({
     .reference = FilterGradient::Reference,
     .accelerated = FilterGradient::Onednn,
     .native = "_MklNativeConv2DBackpropFilter",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .error_bound = ErrorBound::kFilterGradient,
 });
 
@@ -70,7 +70,7 @@ const OpRegistration conv2d_filter_gradient_v2({
     .reference = FilterGradientV2::Reference,
     .accelerated = FilterGradientV2::Onednn,
     .native = "_MklNativeConv2DBackpropFilterV2",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .error_bound = ErrorBound::kFilterGradient,
 });
 
@@ -85,7 +85,7 @@ const OpRegistration filter_gradient_with_bias({
     .reference = FilterGradient::Reference,
     .accelerated = FilterGradient::Onednn,
     .native = "_MklNativeConv2DBackpropFilterWithBias",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .eager = false,
     .internal = true,
     .error_bound = ErrorBound::kFilterGradient,

@@ -39,7 +39,7 @@ const OpRegistration conv3d_input_gradient_v2({
     .reference = ConvInputGradientRow<kByVector>::Reference,
     .accelerated = ConvInputGradientRow<kByVector>::Onednn,
     .native = "_MklNativeConv3DBackpropInputV2",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .batch_axis = batch_axis::TransposedConvolution,
     .error_bound = ErrorBound::kInputGradient,
 });
@@ -67,7 +67,7 @@ const OpRegistration conv3d_filter_gradient_v2({
     .reference = ConvFilterGradientRow<kByVector>::Reference,
     .accelerated = ConvFilterGradientRow<kByVector>::Onednn,
     .native = "_MklNativeConv3DBackpropFilterV2",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .error_bound = ErrorBound::kFilterGradient,
 });
 

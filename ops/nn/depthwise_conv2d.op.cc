@@ -27,7 +27,7 @@ const OpRegistration depthwise_conv2d({
     .reference = ReferenceDepthwiseConv2D,
     .accelerated = OnednnDepthwiseConv2D,
     .native = "_MklNativeDepthwiseConv2dNative",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .precision = PrecisionRole::kLeads,
     .batch_axis = batch_axis::Contraction,
     .on_integers = OnIntegers::kContraction,

@@ -21,7 +21,7 @@ const OpRegistration depthwise_input_gradient({
     .reference = ConvInputGradientRow<kOp>::Reference,
     .accelerated = ConvInputGradientRow<kOp>::Onednn,
     .native = "_MklNativeDepthwiseConv2dNativeBackpropInput",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .error_bound = ErrorBound::kInputGradient,
 });
 
@@ -35,7 +35,7 @@ const OpRegistration depthwise_filter_gradient({
     .reference = ConvFilterGradientRow<kOp>::Reference,
     .accelerated = ConvFilterGradientRow<kOp>::Onednn,
     .native = "_MklNativeDepthwiseConv2dNativeBackpropFilter",
-    .native_types = "float bfloat16",
+    .native_types = "float bfloat16 double",
     .error_bound = ErrorBound::kDepthwiseFilterGradient,
 });
 

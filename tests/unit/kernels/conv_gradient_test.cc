@@ -189,6 +189,23 @@ TEST_P(ConvGradient, OnednnMatchesReference) {
   }
 }
 
+TEST_P(ConvGradient, DoublesMatchReference) {
+  const GradientCase& c = GetParam();
+  if (c.depthwise && c.channels_first) return;
+  const auto operands = MakeOperands(c, DType::kDouble);
+  ASSERT_TRUE(operands.ok()) << operands.status();
+  const AttrMap attrs = Attrs(c, DType::kDouble);
+  const int64_t length = LongestSum(*operands);
+  for (int threads : {1, 3}) {
+    ExpectNativeMatches(ForwardOp(c), attrs, {operands->input, operands->filter},
+                        {.threads = threads}, length, /*must_accelerate=*/true);
+    ExpectNativeMatches(GradientOp(c, "Input"), attrs, operands->ForInput(),
+                        {.threads = threads, .constants = {0}}, length, /*must_accelerate=*/true);
+    ExpectNativeMatches(GradientOp(c, "Filter"), attrs, operands->ForFilter(),
+                        {.threads = threads, .constants = {1}}, length, /*must_accelerate=*/true);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, ConvGradient, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -184,6 +184,29 @@ TEST_P(DoubleProducts, AreSumsOfProducts) {
   EXPECT_EQ(0, std::memcmp(out.data(), threaded.data(), out.size() * sizeof(double)));
 }
 
+TEST_P(DoubleProducts, OfIntegersWrapAround) {
+  const DenseProduct p = GetCase();
+  std::mt19937 rng(5);
+  const auto random = [&](int64_t n) {
+    std::vector<uint32_t> v(static_cast<size_t>(n));
+    for (uint32_t& x : v) x = static_cast<uint32_t>(rng());
+    return v;
+  };
+  const std::vector<uint32_t> a = random(p.batch * p.m * p.k), b = random(p.batch * p.k * p.n);
+  std::vector<uint32_t> out(static_cast<size_t>(p.batch * p.m * p.n) + 1, 77);
+  MultiplyDense(p, a.data(), b.data(), out.data());
+  EXPECT_EQ(out.back(), 77u);
+  for (int64_t i = 0; i < p.batch * p.m * p.n; ++i) {
+    const int64_t row = i / p.n, column = i % p.n, matrix = row / p.m;
+    uint32_t sum = 0;
+    for (int64_t k = 0; k < p.k; ++k) {
+      sum += a[static_cast<size_t>(row * p.k + k)] *
+             b[static_cast<size_t>((matrix * p.k + k) * p.n + column)];
+    }
+    ASSERT_EQ(out[static_cast<size_t>(i)], sum) << i;
+  }
+}
+
 template <typename T>
 void ExpectComplexProduct(DenseProduct p) {
   using Complex = std::complex<T>;

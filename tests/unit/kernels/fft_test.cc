@@ -135,6 +135,10 @@ std::vector<FftCase> Cases() {
   for (int64_t n : {34, 37, 61, 97, 254, 997, 1994}) cases.push_back({{n % 5 + 7}, {n}});
   cases.push_back({{1}, {7, 17, 4}});
   cases.push_back({{}, {34, 19}});
+  // Few long lines.
+  for (int64_t n : {360, 720, 1010, 2310, 9000, 65536}) cases.push_back({{n % 3 + 1}, {n}});
+  cases.push_back({{}, {3072}});
+  cases.push_back({{17}, {8640}});
   // Neighboring lines of a whole vector.
   cases.push_back({{2}, {6, 48}});
   cases.push_back({{}, {5, 17, 32}});

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "tests/unit/kernels/nn_test_util.h"
 
 namespace tenon {
@@ -28,15 +29,17 @@ Tensor Widened(const Tensor& halves) {
 
 // The op on halves is the op on the same numbers as floats, rounded once.
 void ExpectRounded(const std::string& op, AttrMap attrs, const std::vector<Tensor>& halves,
-                   int threads) {
+                   int threads, std::vector<int> constants = {}) {
   std::vector<Tensor> floats;
   for (const Tensor& t : halves) {
     floats.push_back(t.dtype() == DType::kHalf ? Widened(t) : t);
   }
   attrs["T"] = DType::kFloat;
-  const auto want = RunNode(MakeNode(op, attrs), floats, {.threads = threads});
+  const auto want =
+      RunNode(MakeNode(op, attrs), floats, {.threads = threads, .constants = constants});
   attrs["T"] = DType::kHalf;
-  const auto got = RunNode(MakeNode(op, attrs), halves, {.threads = threads});
+  const auto got =
+      RunNode(MakeNode(op, attrs), halves, {.threads = threads, .constants = constants});
   ASSERT_TRUE(want.ok()) << want.status();
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_TRUE(got->accelerated);
@@ -55,6 +58,13 @@ TEST(HalfInFloat, RoundsOnce) {
     for (int threads : {1, 2}) {
       ExpectRounded("_MklNativeTanh", {}, {x}, threads);
       ExpectRounded("_MklNativeAddV2", {}, {x, row}, threads);
+      for (int32_t axis : {0, 1}) {
+        if (n == 0) continue;
+        for (const char* op : {"Sum", "Mean", "Max", "Min"}) {
+          ExpectRounded(absl::StrCat("_MklNative", op), {{"Tidx", DType::kInt32}},
+                        {x, Tensor::Scalar<int32_t>(axis)}, threads, {1});
+        }
+      }
     }
   }
 }

@@ -80,7 +80,11 @@ INSTANTIATE_TEST_SUITE_P(
         TransposeCase{{2, 3, 4, 5}, {3, 2, 1, 0}}, TransposeCase{{2, 3, 4, 5}, {1, 3, 0, 2}},
         TransposeCase{{2, 1, 17, 1, 19}, {4, 1, 0, 3, 2}},
         TransposeCase{{3, 2, 2, 3, 2, 5}, {5, 0, 3, 1, 4, 2}}, TransposeCase{{500, 300}, {1, 0}},
-        TransposeCase{{2, 300, 20, 16}, {2, 1, 0, 3}}));
+        TransposeCase{{2, 300, 20, 16}, {2, 1, 0, 3}}, TransposeCase{{2, 5, 77, 3}, {0, 3, 1, 2}},
+        TransposeCase{{2, 3, 130, 7}, {0, 2, 3, 1}}, TransposeCase{{1000, 2}, {1, 0}},
+        TransposeCase{{4, 300}, {1, 0}}, TransposeCase{{9001, 4}, {1, 0}},
+        TransposeCase{{3, 9001}, {1, 0}}, TransposeCase{{3, 4, 130, 2}, {0, 1, 3, 2}},
+        TransposeCase{{6, 3, 5, 65}, {1, 0, 3, 2}}));
 
 struct ConcatCase {
   std::vector<Shape> shapes;

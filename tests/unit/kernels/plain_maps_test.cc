@@ -1,7 +1,9 @@
 // Clipping, counts of bits, and running sums in the logarithmic domain on each instruction set,
 // against plain computations, with sizes that are no multiples of vectors.
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/elementwise/plain_maps_simd.h"
@@ -56,6 +58,50 @@ TEST_P(PlainMaps, ClipsInOrder) {
   ExpectClipped<int32_t>(std::vector<int32_t>(longs.begin(), longs.end()), -1000000, 2000000000);
 }
 
+TEST_P(PlainMaps, DivideIntegers) {
+  constexpr int32_t kLow = std::numeric_limits<int32_t>::min();
+  std::mt19937 random(3);
+  std::vector<int32_t> a(n()), b(n());
+  for (size_t i = 0; i < n(); ++i) {
+    a[i] = i % 7 == 0 ? kLow : static_cast<int32_t>(random()) >> (i % 29);
+    b[i] = i % 5 == 0   ? -1
+           : i % 5 == 1 ? static_cast<int32_t>(random())
+                        : (static_cast<int32_t>(random()) >> 28) | 1;
+    if (b[i] == 0) b[i] = kLow;
+  }
+  for (size_t b_step : {1u, 0u}) {
+    for (const auto op : {PlainBinary::kTruncatedQuotient, PlainBinary::kFloorQuotient,
+                          PlainBinary::kTruncatedRemainder, PlainBinary::kFloorRemainder}) {
+      std::vector<int32_t> got(n() + 1, 7);
+      FindPlainBinary(op)(a.data(), 1, b.data(), b_step, got.data(), n());
+      EXPECT_EQ(got.back(), 7);
+      for (size_t i = 0; i < n(); ++i) {
+        const int64_t x = a[i], y = b[i * b_step];
+        const int64_t floored = (x / y) - (x % y != 0 && (x % y < 0) != (y < 0) ? 1 : 0);
+        const int64_t want = op == PlainBinary::kTruncatedQuotient    ? x / y
+                             : op == PlainBinary::kFloorQuotient      ? floored
+                             : op == PlainBinary::kTruncatedRemainder ? x % y
+                                                                      : x - floored * y;
+        EXPECT_EQ(got[i], static_cast<int32_t>(want)) << x << " / " << y;
+      }
+    }
+  }
+}
+
+TEST_P(PlainMaps, MultiplyNoNan) {
+  std::vector<float> a(n()), b(n()), got(n() + 1, 7);
+  for (size_t i = 0; i < n(); ++i) {
+    a[i] = i % 3 == 0 ? kNaN : i % 3 == 1 ? kInf : static_cast<float>(i);
+    b[i] = i % 4 == 0 ? 0.0f : i % 4 == 1 ? -0.0f : i % 8 == 2 ? kNaN : 2.0f;
+  }
+  FindPlainBinary(PlainBinary::kMulNoNan)(a.data(), 1, b.data(), 1, got.data(), n());
+  EXPECT_EQ(got.back(), 7);
+  for (size_t i = 0; i < n(); ++i) {
+    const float want = b[i] == 0 ? 0 : a[i] * b[i];
+    EXPECT_TRUE(got[i] == want || (std::isnan(got[i]) && std::isnan(want))) << i;
+  }
+}
+
 template <typename T>
 void ExpectBits(size_t n) {
   std::mt19937_64 random(4);
@@ -78,7 +124,7 @@ TEST_P(PlainMaps, CountsBits) {
 TEST_P(PlainMaps, RunningLogSumsMatchTheReference) {
   const int64_t size = GetCase();
   for (const Shape& shape : {Shape({size}), Shape({3, size}), Shape({size, 3}), Shape({2, size, 5}),
-                             Shape({70, size}), Shape({2, size, 131})}) {
+                             Shape({70, size}), Shape({2, size, 131}), Shape({2, size * 7})}) {
     for (int axis = 0; axis < shape.rank(); ++axis) {
       for (int bits = 0; bits < 4; ++bits) {
         SCOPED_TRACE(absl::StrCat(shape.ToString(), " axis ", axis, " form ", bits));

@@ -188,6 +188,21 @@ TEST_P(QuantizedMaps, FixedPointIsThatOfWideIntegers) {
   }
 }
 
+TEST_P(QuantizedMaps, GradientsOfClipping) {
+  const auto x = Integers<float>(-9, 9), dy = Integers<float>(-9, 9);
+  std::vector<float> dx(n() + 1, 77);
+  const RangeSlopes sums = FindRangeGradient()(-2, 5, dy.data(), x.data(), dx.data(), n());
+  EXPECT_EQ(dx.back(), 77);
+  float below = 0, above = 0;
+  for (size_t i = 0; i < n(); ++i) {
+    EXPECT_EQ(dx[i], x[i] >= -2 && x[i] <= 5 ? dy[i] : 0) << x[i];
+    if (x[i] < -2) below += dy[i];
+    if (x[i] > 5) above += dy[i];
+  }
+  EXPECT_EQ(sums.below, below);
+  EXPECT_EQ(sums.above, above);
+}
+
 INSTANTIATE_TEST_SUITE_P(, QuantizedMaps,
                          testing::Combine(testing::ValuesIn(Targets()),
                                           testing::Values(0, 1, 3, 15, 16, 17, 67, 200)));
