@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/matmul/dense_product.h"
+
 namespace tenon {
 namespace {
 
@@ -44,7 +46,9 @@ void StoreElements(const S* elements, int64_t n, DType dtype, void* tensor, int6
 
 template <typename S>
 Matrix<S> Product(const Matrix<S>& a, const Matrix<S>& b) {
-  return a * b;
+  Matrix<S> out(a.rows(), b.cols());
+  MultiplyDense({.m = a.rows(), .n = b.cols(), .k = a.cols()}, a.data(), b.data(), out.data());
+  return out;
 }
 
 template Matrix<float> LoadMatrix(DType, const void*, const MatrixBatch&, int64_t);
@@ -53,6 +57,7 @@ template Matrix<complex128> LoadMatrix(DType, const void*, const MatrixBatch&, i
 template void StoreElements(const float*, int64_t, DType, void*, int64_t);
 template void StoreElements(const double*, int64_t, DType, void*, int64_t);
 template void StoreElements(const complex128*, int64_t, DType, void*, int64_t);
+template Matrix<float> Product(const Matrix<float>&, const Matrix<float>&);
 template Matrix<double> Product(const Matrix<double>&, const Matrix<double>&);
 template Matrix<complex128> Product(const Matrix<complex128>&, const Matrix<complex128>&);
 
