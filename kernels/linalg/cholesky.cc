@@ -21,8 +21,7 @@ Matrix<S> SymmetricGrad(Matrix<S> l, Matrix<S> grad) {
   ClearUpper(l);
   ClearUpper(grad);
   const Matrix<S> upper = l.transpose();
-  Matrix<S> s = Product(upper, grad);
-  ClearUpper(s);
+  Matrix<S> s = LowerProduct(upper, grad);
   s.diagonal() /= 2;
   SolveUpper(upper, s);
   s.transposeInPlace();

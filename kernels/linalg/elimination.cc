@@ -16,6 +16,9 @@ namespace {
 // Rows or columns that plain loops eliminate; more are halved, and halves meet in a product.
 constexpr int64_t kFew = 8;
 
+// Rows of a triangular product that are computed together.
+constexpr int64_t kStrip = 48;
+
 // A part of a matrix.
 template <typename S>
 struct Part {
@@ -93,6 +96,23 @@ class Elimination {
     for (int64_t k = n; k < a.cols; ++k) pivots[k] += n;
   }
 
+  // The products of two parts are not computed where one of the matrices is 0.
+  Matrix<S> LowerProduct(Part<const S> upper, Part<const S> lower) {
+    const int64_t n = upper.rows;
+    Matrix<S> out = Matrix<S>::Zero(n, n);
+    for (int64_t i = 0; i < n; i += kStrip) {
+      const int64_t rows = std::min(kStrip, n - i), end = i + rows;
+      SubtractProduct(upper.part(i, i, rows, n - i), lower.part(i, 0, n - i, end),
+                      WholeOf(out).part(i, 0, rows, end));
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      S* const row = &out(i, 0);
+      std::transform(row, row + i + 1, row, [](S v) { return -v; });
+      std::fill(row + i + 1, row + n, S(0));
+    }
+    return out;
+  }
+
   bool FactorCholesky(Part<S> a) {
     if (a.rows <= kFew) return FactorSmall(a);
     const int64_t n = HalfOf(a.rows), rest = a.rows - n;
@@ -108,7 +128,6 @@ class Elimination {
     for (int64_t i = 0; i < rest; ++i) {
       for (int64_t k = 0; k < n; ++k) below.at(i, k) = Conjugate(adjoint.at(k, i));
     }
-    constexpr int64_t kStrip = 48;
     for (int64_t i = 0; i < rest; i += kStrip) {
       const int64_t rows = std::min(kStrip, rest - i);
       SubtractProduct(below.part(i, 0, rows, n), adjoint.part(0, 0, n, i + rows),
@@ -296,6 +315,21 @@ Matrix<S> Solve(const LuFactors<S>& lu, const Matrix<S>& b) {
 }
 
 template <typename S>
+Matrix<S> Inverse(const LuFactors<S>& lu) {
+  const int64_t n = lu.factors.rows();
+  Matrix<S> x = Matrix<S>::Zero(n, n);
+  for (int64_t i = 0; i < n; ++i) x(i, lu.rows[static_cast<size_t>(i)]) = S(1);
+  SolveLower(lu.factors, Diagonal::kOnes, x);
+  SolveUpper(lu.factors, x);
+  return x;
+}
+
+template <typename S>
+Matrix<S> LowerProduct(const Matrix<S>& upper, const Matrix<S>& lower) {
+  return Elimination<S>().LowerProduct(WholeOf(upper), WholeOf(lower));
+}
+
+template <typename S>
 bool FactorCholesky(Matrix<S>& a) {
   return Elimination<S>().FactorCholesky(WholeOf(a));
 }
@@ -305,15 +339,21 @@ template void SolveUpper(const Matrix<float>&, Matrix<float>&);
 template LuFactors<float> FactorLu(Matrix<float>);
 template Matrix<float> Solve(const LuFactors<float>&, const Matrix<float>&);
 template bool FactorCholesky(Matrix<float>&);
+template Matrix<float> Inverse(const LuFactors<float>&);
+template Matrix<float> LowerProduct(const Matrix<float>&, const Matrix<float>&);
 template void SolveLower(const Matrix<double>&, Diagonal, Matrix<double>&);
 template void SolveUpper(const Matrix<double>&, Matrix<double>&);
 template LuFactors<double> FactorLu(Matrix<double>);
 template Matrix<double> Solve(const LuFactors<double>&, const Matrix<double>&);
 template bool FactorCholesky(Matrix<double>&);
+template Matrix<double> Inverse(const LuFactors<double>&);
+template Matrix<double> LowerProduct(const Matrix<double>&, const Matrix<double>&);
 template void SolveLower(const Matrix<complex128>&, Diagonal, Matrix<complex128>&);
 template void SolveUpper(const Matrix<complex128>&, Matrix<complex128>&);
 template LuFactors<complex128> FactorLu(Matrix<complex128>);
 template Matrix<complex128> Solve(const LuFactors<complex128>&, const Matrix<complex128>&);
 template bool FactorCholesky(Matrix<complex128>&);
+template Matrix<complex128> Inverse(const LuFactors<complex128>&);
+template Matrix<complex128> LowerProduct(const Matrix<complex128>&, const Matrix<complex128>&);
 
 }  // namespace tenon

@@ -33,11 +33,17 @@ LuFactors<S> FactorLu(Matrix<S> a);
 // X in A X = B.
 template <typename S>
 Matrix<S> Solve(const LuFactors<S>& lu, const Matrix<S>& b);
+template <typename S>
+Matrix<S> Inverse(const LuFactors<S>& lu);
 
 // A = L L^H: replaces the lower triangle of A, the only one that is read, by L; the other one may
 // change. False: A is not positive definite.
 template <typename S>
 bool FactorCholesky(Matrix<S>& a);
+
+// The lower triangle of the product of an upper and a lower triangular matrix; the rest is 0.
+template <typename S>
+Matrix<S> LowerProduct(const Matrix<S>& upper, const Matrix<S>& lower);
 
 }  // namespace tenon
 

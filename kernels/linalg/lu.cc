@@ -65,8 +65,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MatrixInverse(PrepareContext& p) {
       for (int64_t b = 0; b < batch.count; ++b) {
         const LuFactors<S> lu = FactorLu(LoadLeft<S>(run, dtype, batch, b, adjoint));
         TENON_RETURN_IF_ERROR(CheckInvertible(lu));
-        const Matrix<S> identity = Matrix<S>::Identity(batch.rows, batch.rows);
-        StoreMatrix(Solve(lu, identity), dtype, run.output(0), b);
+        StoreMatrix(Inverse(lu), dtype, run.output(0), b);
       }
       return absl::OkStatus();
     });

@@ -1,6 +1,7 @@
 #include "kernels/linalg/matrices.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/matmul/dense_product.h"
 
@@ -30,8 +31,12 @@ Matrix<S> LoadMatrix(DType dtype, const void* tensor, const MatrixBatch& batch, 
   Matrix<S> m(batch.rows, batch.cols);
   VisitTypes(StoredTypes<S>{}, dtype, [&]<typename T>() {
     const T* from = static_cast<const T*>(tensor) + index * batch.size();
-    std::transform(from, from + batch.size(), m.data(),
-                   [](const T& v) { return static_cast<S>(ToCompute(v)); });
+    if constexpr (std::is_same_v<S, T>) {
+      std::copy_n(from, batch.size(), m.data());
+    } else {
+      std::transform(from, from + batch.size(), m.data(),
+                     [](const T& v) { return static_cast<S>(ToCompute(v)); });
+    }
   });
   return m;
 }
@@ -39,8 +44,13 @@ Matrix<S> LoadMatrix(DType dtype, const void* tensor, const MatrixBatch& batch, 
 template <typename S>
 void StoreElements(const S* elements, int64_t n, DType dtype, void* tensor, int64_t at) {
   VisitTypes(StoredTypes<S>{}, dtype, [&]<typename T>() {
-    std::transform(elements, elements + n, static_cast<T*>(tensor) + at,
-                   [](const S& v) { return static_cast<T>(static_cast<ComputeType<T>>(v)); });
+    T* const to = static_cast<T*>(tensor) + at;
+    if constexpr (std::is_same_v<S, T>) {
+      std::copy_n(elements, n, to);
+    } else {
+      std::transform(elements, elements + n, to,
+                     [](const S& v) { return static_cast<T>(static_cast<ComputeType<T>>(v)); });
+    }
   });
 }
 

@@ -69,6 +69,20 @@ void ExpectEliminated(int64_t n, int64_t cols) {
     }
   }
 
+  const Matrix<S> inverse = Inverse(FactorLu(a));
+  Matrix<S> up = a, low = a;
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < i; ++j) up(i, j) = low(j, i) = S(0);
+  }
+  const Matrix<S> product = LowerProduct(up, low);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      ASSERT_LE(std::abs(Term(a, inverse, i, j, 0, n) - S(i == j ? 1 : 0)), bound);
+      const S want = j <= i ? Term(up, low, i, j, i, n) : S(0);
+      ASSERT_LE(std::abs(product(i, j) - want), bound * static_cast<double>(n * n));
+    }
+  }
+
   Matrix<S> positive(n, n), l(n, n);
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < n; ++j) positive(i, j) = (a(i, j) + Conjugate(a(j, i))) / S(2);
