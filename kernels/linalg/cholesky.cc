@@ -1,25 +1,36 @@
 #include "kernels/linalg/cholesky.h"
 
-#include <Eigen/Cholesky>
+#include <algorithm>
 #include <limits>
 
+#include "kernels/linalg/elimination.h"
 #include "kernels/linalg/matrices.h"
 
 namespace tenon {
 namespace {
 
+template <typename S>
+void ClearUpper(Matrix<S>& m) {
+  for (int64_t i = 0; i < m.rows(); ++i) std::fill_n(&m(i, 0) + i + 1, m.cols() - i - 1, S(0));
+}
+
 // (S + S^T) / 2 with S = L^-T P L^-1, where P is the lower triangle of L^T grad with its diagonal
 // halved.
 template <typename S>
-Matrix<S> SymmetricGrad(const Matrix<S>& l, const Matrix<S>& given) {
-  const auto lower = l.template triangularView<Eigen::Lower>();
-  const Matrix<S> grad = given.template triangularView<Eigen::Lower>();
-  const Matrix<S> product = lower.transpose() * grad;
-  Matrix<S> s = product.template triangularView<Eigen::Lower>();
+Matrix<S> SymmetricGrad(Matrix<S> l, Matrix<S> grad) {
+  ClearUpper(l);
+  ClearUpper(grad);
+  const Matrix<S> upper = l.transpose();
+  Matrix<S> s = LowerProduct(upper, grad);
   s.diagonal() /= 2;
-  lower.transpose().solveInPlace(s);
-  lower.template solveInPlace<Eigen::OnTheRight>(s);
-  return (s + s.transpose()) / 2;
+  SolveUpper(upper, s);
+  s.transposeInPlace();
+  SolveUpper(upper, s);
+  const int64_t n = s.rows();
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < i; ++j) s(i, j) = s(j, i) = (s(i, j) + s(j, i)) / 2;
+  }
+  return s;
 }
 
 }  // namespace
@@ -31,14 +42,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> Cholesky(PrepareContext& p) {
     return MakeKernel([=](RunContext& run) {
       if (batch.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < batch.count; ++b) {
-        const Eigen::LLT<Matrix<S>, Eigen::Lower> llt(LoadMatrix<S>(dtype, run.input(0), batch, b));
-        Matrix<S> l = llt.matrixL();
-        if (llt.info() != Eigen::Success) {
-          // For complex types, as in TensorFlow, this is 0.
-          constexpr auto kNone = std::numeric_limits<S>::quiet_NaN();
-          l.setZero();
-          l.template triangularView<Eigen::Lower>().setConstant(kNone);
-        }
+        Matrix<S> l = LoadMatrix<S>(dtype, run.input(0), batch, b);
+        // For complex types, as in TensorFlow, this is 0.
+        constexpr auto kNone = std::numeric_limits<S>::quiet_NaN();
+        if (!FactorCholesky(l)) l.setConstant(kNone);
+        ClearUpper(l);
         StoreMatrix(l, dtype, run.output(0), b);
       }
       return absl::OkStatus();
@@ -53,9 +61,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> CholeskyGrad(PrepareContext& p) {
     return MakeKernel([=](RunContext& run) {
       if (batch.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < batch.count; ++b) {
-        const Matrix<S> l = LoadMatrix<S>(dtype, run.input(0), batch, b);
-        const Matrix<S> grad = LoadMatrix<S>(dtype, run.input(1), batch, b);
-        StoreMatrix(SymmetricGrad(l, grad), dtype, run.output(0), b);
+        const Matrix<S> grad = SymmetricGrad(LoadMatrix<S>(dtype, run.input(0), batch, b),
+                                             LoadMatrix<S>(dtype, run.input(1), batch, b));
+        StoreMatrix(grad, dtype, run.output(0), b);
       }
       return absl::OkStatus();
     });

@@ -1,12 +1,14 @@
 #include "kernels/linalg/least_squares.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <vector>
 
+#include "kernels/linalg/elimination.h"
 #include "kernels/linalg/matrices.h"
+#include "kernels/linalg/numbers.h"
+#include "kernels/linalg/reflections.h"
 
 namespace tenon {
 namespace {
@@ -17,13 +19,66 @@ absl::StatusOr<Matrix<S>> SolveNormal(const Matrix<S>& a, const Matrix<S>& b, do
   const Matrix<S> adjoint = a.adjoint();
   Matrix<S> gram = tall ? Product(adjoint, a) : Product(a, adjoint);
   gram.diagonal().array() += S(l2);
-  const Eigen::LLT<Matrix<S>> llt(gram);
-  if (llt.info() != Eigen::Success) {
+  if (!FactorCholesky(gram)) {
     return InvalidArgument("the matrix is rank-deficient, or l2_regularizer too small");
   }
   Matrix<S> x = tall ? Product(adjoint, b) : b;
-  llt.solveInPlace(x);
+  SolveLower(gram, Diagonal::kGiven, x);
+  SolveUpper(Matrix<S>(gram.adjoint()), x);
   return tall ? x : Product(adjoint, x);
+}
+
+// The shortest of the best solutions. What is `threshold` times as large as the largest pivot
+// counts as 0: A P = Q T, where T has as many rows as the rank; if it has more columns, T = L Q'^H.
+template <typename S>
+Matrix<S> SolveOrthogonal(const Matrix<S>& a, const Matrix<S>& b, double threshold) {
+  const int64_t cols = a.cols();
+  if (!a.allFinite()) return Matrix<S>::Zero(cols, b.cols());  // as in TensorFlow: no rank
+  ColumnMatrix<S> m(a.rows(), cols), right(b.rows(), b.cols()), solution(cols, b.cols());
+  m.LoadRows(a.data());
+  right.LoadRows(b.data());
+  std::vector<int64_t> order;
+  const Reflections<S> q = MakeTriangular(m, order);
+  double largest = 0;
+  for (int64_t k = 0; k < q.count(); ++k) largest = std::max(largest, std::abs(m.at(k, k)));
+  int64_t rank = 0;
+  for (int64_t k = 0; k < q.count(); ++k) rank += std::abs(m.at(k, k)) > threshold * largest;
+  q.ApplyAdjoint(0, rank, right, 0, b.cols());
+
+  Matrix<S> x(rank, b.cols()), triangle = Matrix<S>::Zero(rank, rank);
+  for (int64_t i = 0; i < rank; ++i) {
+    for (int64_t j = 0; j < b.cols(); ++j) x(i, j) = right.at(i, j);
+  }
+  const auto store = [&] {
+    for (int64_t i = 0; i < rank; ++i) {
+      for (int64_t j = 0; j < b.cols(); ++j) solution.at(i, j) = x(i, j);
+    }
+  };
+  if (rank == cols) {
+    for (int64_t i = 0; i < rank; ++i) {
+      for (int64_t j = i; j < rank; ++j) triangle(i, j) = m.at(i, j);
+    }
+    SolveUpper(triangle, x);
+    store();
+  } else {
+    ColumnMatrix<S> adjoint(cols, rank);
+    for (int64_t i = 0; i < rank; ++i) {
+      for (int64_t j = i; j < cols; ++j) adjoint.at(j, i) = Conjugate(m.at(i, j));
+    }
+    const Reflections<S> other = MakeTriangular(adjoint);
+    for (int64_t i = 0; i < rank; ++i) {
+      for (int64_t j = 0; j <= i; ++j) triangle(i, j) = Conjugate(adjoint.at(j, i));
+    }
+    SolveLower(triangle, Diagonal::kGiven, x);
+    store();
+    other.Apply(solution);
+  }
+  Matrix<S> out(cols, b.cols());
+  for (int64_t i = 0; i < cols; ++i) {
+    for (int64_t j = 0; j < b.cols(); ++j)
+      out(order[static_cast<size_t>(i)], j) = solution.at(i, j);
+  }
+  return out;
 }
 
 }  // namespace
@@ -52,9 +107,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeastSquares(PrepareContext& p) {
         if (fast) {
           TENON_ASSIGN_OR_RETURN(x, SolveNormal(a, b, l2));
         } else {
-          Eigen::CompleteOrthogonalDecomposition<Matrix<S>> decomposition(a.rows(), a.cols());
-          decomposition.setThreshold(rounding * static_cast<double>(std::min(a.rows(), a.cols())));
-          x = decomposition.compute(a).solve(b);
+          x = SolveOrthogonal(a, b, rounding * static_cast<double>(std::min(a.rows(), a.cols())));
         }
         StoreMatrix(x, dtype, run.output(0), i);
       }

@@ -1,23 +1,23 @@
 #include "kernels/linalg/lu.h"
 
-#include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "kernels/linalg/elimination.h"
 #include "kernels/linalg/matrices.h"
+#include "kernels/linalg/numbers.h"
 
 namespace tenon {
 namespace {
 
-template <typename S>
-using PartialLu = Eigen::PartialPivLU<Matrix<S>>;
-
 // A zero pivot: the matrix has no inverse.
 template <typename S>
-absl::Status CheckInvertible(const PartialLu<S>& lu) {
-  using Real = typename PartialLu<S>::RealScalar;
-  const Real least = lu.matrixLU().diagonal().cwiseAbs().minCoeff();
-  if (least > Real(0) || std::isnan(least)) return absl::OkStatus();
-  return InvalidArgument("the matrix is not invertible");
+absl::Status CheckInvertible(const LuFactors<S>& lu) {
+  for (int64_t i = 0; i < lu.factors.rows(); ++i) {
+    if (lu.factors(i, i) == S(0)) return InvalidArgument("the matrix is not invertible");
+  }
+  return absl::OkStatus();
 }
 
 // Matrix `index` of input 0, or its conjugate transpose.
@@ -32,19 +32,22 @@ Matrix<S> LoadLeft(const RunContext& run, DType dtype, const MatrixBatch& batch,
 template <typename S>
 struct LogDeterminant {
   S sign = S(1);  // with magnitude 1, or 0
-  typename Eigen::NumTraits<S>::Real log = 0;
+  RealOf<S> log = 0;
 };
 
 template <typename S>
-LogDeterminant<S> LogDeterminantOf(const Matrix<S>& m) {
+LogDeterminant<S> LogDeterminantOf(Matrix<S> m) {
   LogDeterminant<S> out;
-  if (m.rows() == 0) return out;
-  const PartialLu<S> lu(m);
-  out.sign = S(lu.permutationP().determinant());
-  for (int64_t i = 0; i < m.rows(); ++i) {
-    const S d = lu.matrixLU()(i, i);
+  const LuFactors<S> lu = FactorLu(std::move(m));
+  out.sign = S(lu.odd ? -1 : 1);
+  for (int64_t i = 0; i < lu.factors.rows(); ++i) {
+    const S d = lu.factors(i, i);
     const auto magnitude = std::abs(d);
-    out.sign *= magnitude == 0 ? S(0) : d / magnitude;
+    if constexpr (kIsComplex<S>) {
+      out.sign *= magnitude == 0 ? S(0) : d / magnitude;
+    } else {
+      out.sign *= magnitude == 0 || std::isnan(d) ? d : std::copysign(S(1), d);
+    }
     out.log += std::log(magnitude);
   }
   return out;
@@ -60,9 +63,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> MatrixInverse(PrepareContext& p) {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       if (batch.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < batch.count; ++b) {
-        const PartialLu<S> lu(LoadLeft<S>(run, dtype, batch, b, adjoint));
-        TENON_RETURN_IF_ERROR(CheckInvertible<S>(lu));
-        StoreMatrix(Matrix<S>(lu.inverse()), dtype, run.output(0), b);
+        const LuFactors<S> lu = FactorLu(LoadLeft<S>(run, dtype, batch, b, adjoint));
+        TENON_RETURN_IF_ERROR(CheckInvertible(lu));
+        StoreMatrix(Inverse(lu), dtype, run.output(0), b);
       }
       return absl::OkStatus();
     });
@@ -108,10 +111,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> MatrixSolve(PrepareContext& p) {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       if (batch.size() == 0 || rhs.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < batch.count; ++b) {
-        const PartialLu<S> lu(LoadLeft<S>(run, dtype, batch, b, adjoint));
-        TENON_RETURN_IF_ERROR(CheckInvertible<S>(lu));
-        const Matrix<S> x = lu.solve(LoadMatrix<S>(dtype, run.input(1), rhs, b));
-        StoreMatrix(x, dtype, run.output(0), b);
+        const LuFactors<S> lu = FactorLu(LoadLeft<S>(run, dtype, batch, b, adjoint));
+        TENON_RETURN_IF_ERROR(CheckInvertible(lu));
+        const Matrix<S> right = LoadMatrix<S>(dtype, run.input(1), rhs, b);
+        StoreMatrix(Solve(lu, right), dtype, run.output(0), b);
       }
       return absl::OkStatus();
     });
@@ -125,16 +128,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> Lu(PrepareContext& p) {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       if (batch.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < batch.count; ++b) {
-        const PartialLu<S> lu(LoadMatrix<S>(dtype, run.input(0), batch, b));
-        TENON_RETURN_IF_ERROR(CheckInvertible<S>(lu));
-        StoreMatrix(lu.matrixLU(), dtype, run.output(0), b);
-        // Row i of the permuted matrix is row p[i] of the input.
-        const Eigen::PermutationMatrix<Eigen::Dynamic> inverse = lu.permutationP().inverse();
+        const LuFactors<S> lu = FactorLu(LoadMatrix<S>(dtype, run.input(0), batch, b));
+        TENON_RETURN_IF_ERROR(CheckInvertible(lu));
+        StoreMatrix(lu.factors, dtype, run.output(0), b);
         VisitTypes(TypeList<int32_t, int64_t>{}, index, [&]<typename I>() {
           I* out = run.output<I>(1) + b * batch.rows;
-          for (int64_t i = 0; i < batch.rows; ++i) {
-            out[i] = static_cast<I>(inverse.indices()(i));
-          }
+          std::transform(lu.rows.begin(), lu.rows.end(), out,
+                         [](int64_t row) { return static_cast<I>(row); });
         });
       }
       return absl::OkStatus();

@@ -1,6 +1,9 @@
 #include "kernels/linalg/matrices.h"
 
 #include <algorithm>
+#include <type_traits>
+
+#include "kernels/matmul/dense_product.h"
 
 namespace tenon {
 namespace {
@@ -28,8 +31,12 @@ Matrix<S> LoadMatrix(DType dtype, const void* tensor, const MatrixBatch& batch, 
   Matrix<S> m(batch.rows, batch.cols);
   VisitTypes(StoredTypes<S>{}, dtype, [&]<typename T>() {
     const T* from = static_cast<const T*>(tensor) + index * batch.size();
-    std::transform(from, from + batch.size(), m.data(),
-                   [](const T& v) { return static_cast<S>(ToCompute(v)); });
+    if constexpr (std::is_same_v<S, T>) {
+      std::copy_n(from, batch.size(), m.data());
+    } else {
+      std::transform(from, from + batch.size(), m.data(),
+                     [](const T& v) { return static_cast<S>(ToCompute(v)); });
+    }
   });
   return m;
 }
@@ -37,14 +44,21 @@ Matrix<S> LoadMatrix(DType dtype, const void* tensor, const MatrixBatch& batch, 
 template <typename S>
 void StoreElements(const S* elements, int64_t n, DType dtype, void* tensor, int64_t at) {
   VisitTypes(StoredTypes<S>{}, dtype, [&]<typename T>() {
-    std::transform(elements, elements + n, static_cast<T*>(tensor) + at,
-                   [](const S& v) { return static_cast<T>(static_cast<ComputeType<T>>(v)); });
+    T* const to = static_cast<T*>(tensor) + at;
+    if constexpr (std::is_same_v<S, T>) {
+      std::copy_n(elements, n, to);
+    } else {
+      std::transform(elements, elements + n, to,
+                     [](const S& v) { return static_cast<T>(static_cast<ComputeType<T>>(v)); });
+    }
   });
 }
 
 template <typename S>
 Matrix<S> Product(const Matrix<S>& a, const Matrix<S>& b) {
-  return a * b;
+  Matrix<S> out(a.rows(), b.cols());
+  MultiplyDense({.m = a.rows(), .n = b.cols(), .k = a.cols()}, a.data(), b.data(), out.data());
+  return out;
 }
 
 template Matrix<float> LoadMatrix(DType, const void*, const MatrixBatch&, int64_t);
@@ -53,6 +67,7 @@ template Matrix<complex128> LoadMatrix(DType, const void*, const MatrixBatch&, i
 template void StoreElements(const float*, int64_t, DType, void*, int64_t);
 template void StoreElements(const double*, int64_t, DType, void*, int64_t);
 template void StoreElements(const complex128*, int64_t, DType, void*, int64_t);
+template Matrix<float> Product(const Matrix<float>&, const Matrix<float>&);
 template Matrix<double> Product(const Matrix<double>&, const Matrix<double>&);
 template Matrix<complex128> Product(const Matrix<complex128>&, const Matrix<complex128>&);
 

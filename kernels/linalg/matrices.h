@@ -38,8 +38,8 @@ void StoreMatrix(const Matrix<S>& m, DType dtype, void* tensor, int64_t index) {
   StoreElements(m.data(), m.size(), dtype, tensor, index * m.size());
 }
 
-// a * b. Each form of product that Eigen's expressions have takes seconds to compile, so this one,
-// compiled once, serves wherever a copy of an operand doesn't matter. S as in WideScalars.
+// a * b, by vector code. (Each form of product that Eigen's expressions have takes seconds to
+// compile.)
 template <typename S>
 Matrix<S> Product(const Matrix<S>& a, const Matrix<S>& b);
 

@@ -1,8 +1,7 @@
 #include "kernels/linalg/qr.h"
 
-#include <Eigen/QR>
-
 #include "kernels/linalg/matrices.h"
+#include "kernels/linalg/reflections.h"
 
 namespace tenon {
 
@@ -11,19 +10,21 @@ absl::StatusOr<std::unique_ptr<Kernel>> Qr(PrepareContext& p) {
                     r = BatchOf(p.output_shape(1));
   const DType dtype = p.input_dtype(0);
   return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
-    using M = Matrix<S>;
     return MakeKernel([=](RunContext& run) {
+      ColumnMatrix<S> columns(in.rows, in.cols), unitary(q.rows, q.cols);
+      Matrix<S> out(q.rows, q.cols), upper(r.rows, r.cols);
       for (int64_t b = 0; b < in.count; ++b) {
-        if (in.size() == 0) {
-          StoreMatrix(M(M::Identity(q.rows, q.cols)), dtype, run.output(0), b);
-          continue;
+        unitary.SetIdentity();
+        if (in.size() > 0) {
+          columns.LoadRows(LoadMatrix<S>(dtype, run.input(0), in, b).data());
+          MakeTriangular(columns).Apply(unitary, /*identity=*/true);
+          for (int64_t i = 0; i < r.rows; ++i) {
+            for (int64_t j = 0; j < r.cols; ++j) upper(i, j) = j < i ? S(0) : columns.at(i, j);
+          }
+          StoreMatrix(upper, dtype, run.output(1), b);
         }
-        const Eigen::HouseholderQR<M> qr(LoadMatrix<S>(dtype, run.input(0), in, b));
-        M unitary = M::Identity(q.rows, q.cols);
-        unitary.applyOnTheLeft(qr.householderQ());
-        StoreMatrix(unitary, dtype, run.output(0), b);
-        const M packed = qr.matrixQR().topRows(r.rows);
-        StoreMatrix(M(packed.template triangularView<Eigen::Upper>()), dtype, run.output(1), b);
+        unitary.StoreRows(out.data());
+        StoreMatrix(out, dtype, run.output(0), b);
       }
       return absl::OkStatus();
     });

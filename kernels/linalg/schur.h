@@ -1,23 +1,27 @@
-// Eigen's Schur decompositions for the matrix types used here, compiled once (schur.cc);
-// eigenvalues and matrix functions build on them. Include this before using an Eigen class that
-// would instantiate them.
+// Schur decompositions, by implicit QR iterations on the Hessenberg form (Golub and Van Loan,
+// "Matrix Computations", 7.5), with Eigen's shifts, so that eigenvalues get the same order.
 #ifndef TENON_KERNELS_LINALG_SCHUR_H_
 #define TENON_KERNELS_LINALG_SCHUR_H_
 
-#include <Eigen/Eigenvalues>
+#include <optional>
 
 #include "kernels/linalg/matrices.h"
+#include "kernels/linalg/reflections.h"
 
-namespace Eigen {
+namespace tenon {
 
-extern template RealSchur<MatrixXf>& RealSchur<MatrixXf>::compute(const EigenBase<MatrixXf>&, bool);
+// m = U T U^H. T is upper triangular, but a real one has a block of 2 x 2 for each pair of complex
+// eigenvalues.
+template <typename S>
+struct SchurForm {
+  ColumnMatrix<S> t, u;
+};
 
-extern template RealSchur<MatrixXd>& RealSchur<MatrixXd>::compute(const EigenBase<MatrixXd>&, bool);
+// Of a finite square matrix; without `vectors`, u is empty. Nothing: no convergence. S: float,
+// double or complex128.
+template <typename S>
+std::optional<SchurForm<S>> DecomposeSchur(const Matrix<S>& m, bool vectors);
 
-extern template ComplexSchur<tenon::Matrix<tenon::complex128>>&
-ComplexSchur<tenon::Matrix<tenon::complex128>>::compute(
-    const EigenBase<tenon::Matrix<tenon::complex128>>&, bool);
-
-}  // namespace Eigen
+}  // namespace tenon
 
 #endif  // TENON_KERNELS_LINALG_SCHUR_H_

@@ -1,6 +1,5 @@
 #include "kernels/linalg/self_adjoint_eig.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -8,31 +7,34 @@
 
 #include "kernels/linalg/matrices.h"
 #include "kernels/linalg/qr_iterations.h"
+#include "kernels/linalg/reflections.h"
 
 namespace tenon {
 namespace {
 
 template <typename S>
 struct SelfAdjointValues {
-  Eigen::VectorX<S> values;  // increasing
-  Eigen::MatrixX<S> vectors;
+  std::vector<S> values;  // increasing
+  Matrix<S> vectors;
 };
 
-// Of the matrix whose lower triangle is given; the rest is 0. Nothing: no convergence.
+// Of the matrix whose lower triangle is given, or with `adjoint` the upper one; the rest is 0.
+// Nothing: no convergence.
 template <typename S>
-std::optional<SelfAdjointValues<S>> EigenvaluesOf(const Eigen::MatrixX<S>& lower, bool vectors) {
-  using R = typename Eigen::NumTraits<S>::Real;
-  const int64_t n = lower.rows();
+std::optional<SelfAdjointValues<S>> EigenvaluesOf(const Matrix<S>& triangle, bool adjoint,
+                                                  bool vectors) {
+  using R = RealOf<S>;
+  const int64_t n = triangle.rows();
   if (n == 1) {
-    return SelfAdjointValues<S>{Eigen::VectorX<S>::Constant(1, S(Eigen::numext::real(lower(0, 0)))),
-                                Eigen::MatrixX<S>::Identity(1, 1)};
+    return SelfAdjointValues<S>{{S(std::real(triangle(0, 0)))}, Matrix<S>::Identity(1, 1)};
   }
-  if (!lower.allFinite()) return std::nullopt;
-  const R largest = lower.cwiseAbs().maxCoeff(), scale = largest > 0 ? largest : R(1);
-  const Eigen::Tridiagonalization<Eigen::MatrixX<S>> tridiagonal(lower / S(scale));
-  const Eigen::VectorXd diagonal = tridiagonal.diagonal().template cast<double>();
-  const Eigen::VectorXd beside = tridiagonal.subDiagonal().template cast<double>();
-  std::vector<double> d(diagonal.begin(), diagonal.end()), e(beside.begin(), beside.end());
+  if (!triangle.allFinite()) return std::nullopt;
+  const R largest = triangle.cwiseAbs().maxCoeff(), scale = largest > 0 ? largest : R(1);
+  ColumnMatrix<S> m(n, n);
+  m.LoadRows(Matrix<S>(triangle / S(scale)).data(), adjoint);
+  const TridiagonalForm<S> form = MakeTridiagonal(m);
+  std::vector<double> d(form.diagonal.begin(), form.diagonal.end());
+  std::vector<double> e(form.beside.begin(), form.beside.end());
   std::optional<RotatedColumns<R>> q;
   if (vectors) q.emplace(n);
   if (!DiagonalizeTridiagonal<R>(d, e, vectors ? &*q : nullptr)) return std::nullopt;
@@ -40,15 +42,15 @@ std::optional<SelfAdjointValues<S>> EigenvaluesOf(const Eigen::MatrixX<S>& lower
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t i, size_t j) { return d[i] < d[j]; });
   SelfAdjointValues<S> out;
-  out.values.resize(n);
-  if (vectors) out.vectors.resize(n, n);
+  for (size_t k : order) out.values.push_back(S(static_cast<R>(d[k]) * scale));
+  if (!vectors) return out;
   for (int64_t k = 0; k < n; ++k) {
-    const size_t at = order[static_cast<size_t>(k)];
-    out.values[k] = S(static_cast<R>(d[at]) * scale);
-    if (!vectors) continue;
-    out.vectors.col(k) = Eigen::Map<const Eigen::VectorX<R>>(q->column(at), n).template cast<S>();
+    const R* const column = q->column(order[static_cast<size_t>(k)]);
+    std::transform(column, column + n, m.column(k), [](R v) { return S(v); });
   }
-  if (vectors) out.vectors.applyOnTheLeft(tridiagonal.matrixQ());
+  form.q.Apply(m);
+  out.vectors.resize(n, n);
+  m.StoreRows(out.vectors.data());
   return out;
 }
 
@@ -64,19 +66,23 @@ absl::StatusOr<std::unique_ptr<Kernel>> SelfAdjointEig(PrepareContext& p) {
       if (in.size() == 0) return absl::OkStatus();
       for (int64_t b = 0; b < in.count; ++b) {
         Matrix<S> matrix = LoadMatrix<S>(dtype, run.input(0), in, b);
-        if (!lower) matrix.adjointInPlace();
-        const auto eig = EigenvaluesOf<S>(matrix.template triangularView<Eigen::Lower>(), vectors);
+        for (int64_t i = 0; i < in.rows; ++i) {
+          const int64_t begin = lower ? i + 1 : 0, end = lower ? in.rows : i;
+          std::fill(&matrix(i, 0) + begin, &matrix(i, 0) + end, S(0));
+          matrix(i, i) = S(std::real(matrix(i, i)));
+        }
+        const auto eig = EigenvaluesOf(matrix, !lower, vectors);
         if (!eig.has_value()) {
           return InvalidArgument("the eigenvalues of matrix ", b, " cannot be found");
         }
         if (joined) {
-          Matrix<S> both(in.rows + 1, in.rows);
-          both << eig->values.transpose(), eig->vectors;
-          StoreMatrix(both, dtype, run.output(0), b);
+          const int64_t at = b * (in.rows + 1) * in.rows;
+          StoreElements(eig->values.data(), in.rows, dtype, run.output(0), at);
+          StoreElements(eig->vectors.data(), in.size(), dtype, run.output(0), at + in.rows);
           continue;
         }
         StoreElements(eig->values.data(), in.rows, dtype, run.output(0), b * in.rows);
-        if (vectors) StoreMatrix(Matrix<S>(eig->vectors), dtype, run.output(1), b);
+        if (vectors) StoreMatrix(eig->vectors, dtype, run.output(1), b);
       }
       return absl::OkStatus();
     });

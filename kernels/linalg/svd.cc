@@ -10,43 +10,48 @@
 
 #include "kernels/linalg/matrices.h"
 #include "kernels/linalg/qr_iterations.h"
+#include "kernels/linalg/reflections.h"
 
 namespace tenon {
 namespace {
 
 template <typename S>
 struct SingularValues {
-  Eigen::VectorX<S> values;
-  Eigen::MatrixX<S> u, v;
+  std::vector<S> values;
+  Matrix<S> u, v;
 };
 
-// The columns in that order, in the first rows and columns of a matrix that continues the identity.
+// The columns in that order, in the first rows and columns of a matrix that continues the identity,
+// times q.
 template <typename S, typename R>
-Eigen::MatrixX<S> Extended(const RotatedColumns<R>& from, const std::vector<size_t>& order,
-                           int64_t rows, int64_t cols) {
-  Eigen::MatrixX<S> m = Eigen::MatrixX<S>::Identity(rows, cols);
+Matrix<S> OrderedColumns(const Reflections<S>& q, const RotatedColumns<R>& from,
+                         const std::vector<size_t>& order, int64_t rows, int64_t cols) {
+  ColumnMatrix<S> m(rows, cols);
+  m.SetIdentity();
   const auto n = static_cast<int64_t>(order.size());
   for (int64_t k = 0; k < n; ++k) {
     const R* const column = from.column(order[static_cast<size_t>(k)]);
-    m.col(k).head(n) = Eigen::Map<const Eigen::VectorX<R>>(column, n).template cast<S>();
+    std::transform(column, column + n, m.column(k), [](R v) { return S(v); });
   }
-  return m;
+  q.Apply(m);
+  Matrix<S> out(rows, cols);
+  m.StoreRows(out.data());
+  return out;
 }
 
-// Of a finite matrix that is not wider than high; u has `u_cols` columns. Nothing: no convergence.
+// Of a finite matrix, or, if `adjoint`, of its conjugate transpose, so that it is not wider than
+// high; u has `u_cols` columns. Nothing: no convergence.
 template <typename S>
-std::optional<SingularValues<S>> Decompose(const Eigen::MatrixX<S>& a, bool vectors,
+std::optional<SingularValues<S>> Decompose(const Matrix<S>& a, bool adjoint, bool vectors,
                                            int64_t u_cols) {
-  using R = typename Eigen::NumTraits<S>::Real;
+  using R = RealOf<S>;
+  const int64_t rows = adjoint ? a.cols() : a.rows(), n = adjoint ? a.rows() : a.cols();
   const R largest = a.cwiseAbs().maxCoeff(), scale = largest > 0 ? largest : R(1);
-  Eigen::internal::UpperBidiagonalization<Eigen::MatrixX<S>> bidiagonal(a / S(scale));
-  const Eigen::MatrixX<R> b = bidiagonal.bidiagonal().toDenseMatrix();
-  const int64_t n = a.cols();
-  std::vector<double> d, e;
-  for (int64_t k = 0; k < n; ++k) {
-    d.push_back(static_cast<double>(b(k, k)));
-    if (k + 1 < n) e.push_back(static_cast<double>(b(k, k + 1)));
-  }
+  ColumnMatrix<S> m(rows, n);
+  m.LoadRows(Matrix<S>(a / S(scale)).data(), adjoint);
+  const BidiagonalForm<S> form = MakeBidiagonal(m);
+  std::vector<double> d(form.diagonal.begin(), form.diagonal.end());
+  std::vector<double> e(form.above.begin(), form.above.end());
   std::optional<RotatedColumns<R>> left, right;
   if (vectors) {
     left.emplace(n);
@@ -59,15 +64,10 @@ std::optional<SingularValues<S>> Decompose(const Eigen::MatrixX<S>& a, bool vect
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t i, size_t j) { return d[i] > d[j]; });
   SingularValues<S> out;
-  out.values.resize(n);
-  for (int64_t k = 0; k < n; ++k) {
-    out.values[k] = S(static_cast<R>(d[order[static_cast<size_t>(k)]]) * scale);
-  }
+  for (size_t k : order) out.values.push_back(S(static_cast<R>(d[k]) * scale));
   if (vectors) {
-    out.u = Extended<S>(*left, order, a.rows(), u_cols);
-    out.u.applyOnTheLeft(bidiagonal.householderU());
-    out.v = Extended<S>(*right, order, n, n);
-    out.v.applyOnTheLeft(bidiagonal.householderV());
+    out.u = OrderedColumns(form.u, *left, order, rows, u_cols);
+    out.v = OrderedColumns(form.v, *right, order, n, n);
   }
   return out;
 }
@@ -75,7 +75,7 @@ std::optional<SingularValues<S>> Decompose(const Eigen::MatrixX<S>& a, bool vect
 // Of a small finite matrix: by the algorithm that TensorFlow uses for few columns, so that singular
 // vectors have the same signs. It is computed in W, double or complex128.
 template <typename S>
-SingularValues<S> DecomposeSmall(const Eigen::MatrixX<S>& a, bool vectors, bool full) {
+SingularValues<S> DecomposeSmall(const Matrix<S>& a, bool vectors, bool full) {
   using W = std::conditional_t<kIsComplex<S>, complex128, double>;
   unsigned options = 0;
   if (vectors) {
@@ -84,7 +84,7 @@ SingularValues<S> DecomposeSmall(const Eigen::MatrixX<S>& a, bool vectors, bool 
   }
   const Eigen::JacobiSVD<Eigen::MatrixX<W>> svd(a.template cast<W>(), options);
   SingularValues<S> out;
-  out.values = svd.singularValues().template cast<W>().template cast<S>();
+  for (double value : svd.singularValues()) out.values.push_back(S(static_cast<RealOf<S>>(value)));
   if (vectors) {
     out.u = svd.matrixU().template cast<S>();
     out.v = svd.matrixV().template cast<S>();
@@ -94,23 +94,22 @@ SingularValues<S> DecomposeSmall(const Eigen::MatrixX<S>& a, bool vectors, bool 
 
 // Of any matrix. All is NaN if it is not finite.
 template <typename S>
-SingularValues<S> DecomposeAny(const Eigen::MatrixX<S>& a, bool vectors, bool full) {
+SingularValues<S> DecomposeAny(const Matrix<S>& a, bool vectors, bool full) {
   constexpr int64_t kLeastSize = 16;
   const int64_t rows = a.rows(), cols = a.cols(), values = std::min(rows, cols);
   const int64_t u_cols = full ? rows : values, v_cols = full ? cols : values;
   if (a.allFinite()) {
     if (values < kLeastSize) return DecomposeSmall<S>(a, vectors, full);
     const bool wide = rows < cols;
-    auto found =
-        wide ? Decompose<S>(a.adjoint(), vectors, v_cols) : Decompose<S>(a, vectors, u_cols);
+    auto found = Decompose<S>(a, wide, vectors, wide ? v_cols : u_cols);
     if (found.has_value()) {
       if (wide) found->u.swap(found->v);
       return *std::move(found);
     }
   }
-  const S nan = std::numeric_limits<typename Eigen::NumTraits<S>::Real>::quiet_NaN();
-  return {Eigen::VectorX<S>::Constant(values, nan), Eigen::MatrixX<S>::Constant(rows, u_cols, nan),
-          Eigen::MatrixX<S>::Constant(cols, v_cols, nan)};
+  const S nan = std::numeric_limits<RealOf<S>>::quiet_NaN();
+  return {std::vector<S>(static_cast<size_t>(values), nan), Matrix<S>::Constant(rows, u_cols, nan),
+          Matrix<S>::Constant(cols, v_cols, nan)};
 }
 
 }  // namespace

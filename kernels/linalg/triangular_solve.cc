@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/linalg/elimination.h"
 #include "kernels/linalg/matrices.h"
 
 namespace tenon {
@@ -35,15 +36,6 @@ struct System {
   }
 };
 
-template <typename S>
-void Solve(const Matrix<S>& m, bool lower, Matrix<S>& x) {
-  if (lower) {
-    m.template triangularView<Eigen::Lower>().solveInPlace(x);
-  } else {
-    m.template triangularView<Eigen::Upper>().solveInPlace(x);
-  }
-}
-
 // A, or its adjoint, element by element.
 template <typename S>
 struct Banded {
@@ -60,7 +52,7 @@ struct Banded {
 };
 
 template <typename S>
-[[gnu::noinline]] bool Solve(const Banded<S>& a, Matrix<S>& x) {
+[[gnu::noinline]] bool SolveBanded(const Banded<S>& a, Matrix<S>& x) {
   const int64_t n = x.rows(), reach = a.bands.rows() - 1;
   const bool down = a.lower != a.adjoint;
   for (int64_t step = 0; step < n; ++step) {
@@ -85,7 +77,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> TriangularSolve(PrepareContext& p) {
         Matrix<S> m = system.Left<S>(run, b);
         if (system.adjoint) m = m.adjoint().eval();
         Matrix<S> x = system.Right<S>(run, b);
-        Solve(m, system.lower != system.adjoint, x);
+        if (system.lower != system.adjoint) {
+          SolveLower(m, Diagonal::kGiven, x);
+        } else {
+          SolveUpper(m, x);
+        }
         StoreMatrix(x, system.dtype, run.output(0), b);
       }
       return absl::OkStatus();
@@ -100,7 +96,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> BandedTriangularSolve(PrepareContext& p)
       for (int64_t b = 0; b < system.count(); ++b) {
         const Matrix<S> bands = system.Left<S>(run, b);
         Matrix<S> x = system.Right<S>(run, b);
-        if (!Solve(Banded<S>{bands, system.lower, system.adjoint}, x)) {
+        if (!SolveBanded(Banded<S>{bands, system.lower, system.adjoint}, x)) {
           return InvalidArgument("the matrix is not invertible");
         }
         StoreMatrix(x, system.dtype, run.output(0), b);

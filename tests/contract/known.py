@@ -79,7 +79,7 @@ _KNOWN = [
      "NaN and infinities converted to integers"),
     (r"DeserializeSparse", "values", _any, "positions outside of the shape"),
     (r"(SelfAdjoint)?Eig(V2)?|BatchSelfAdjointEig(V2)?|(Batch)?Svd", "values", _any,
-     "a vector's sign; equal eigenvalues"),
+     "a vector's sign or phase; equal eigenvalues"),
     (r"(SelfAdjoint)?Eig(V2)?|Svd", "type", _any, "vectors that are not asked for"),
     (r"Empty", "values", _any, "TensorFlow leaves memory as it was"),
     (r"Erf", "values", _double, "TensorFlow's result at infinities is NaN"),

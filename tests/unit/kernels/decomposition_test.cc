@@ -167,10 +167,43 @@ TEST(Decomposition, SelfAdjointEigenvalues) {
       for (size_t i = 0; i < a.values.size(); ++i) a.values[i] += b.values[i];
       Node node = MakeNode("SelfAdjointEigV2");
       node.attrs["compute_v"] = AttrValue(true);
-      const std::vector<Rows> out = OutputsOf(node, a, dtype);
+      Rows given = a;  // only the lower triangle counts, and the real parts on the diagonal
+      for (int64_t i = 0; i < n; ++i) {
+        if (IsComplexType(dtype)) given.at(i, i) += Number(0, 3);
+        for (int64_t j = i + 1; j < n; ++j) given.at(i, j) = 5;
+      }
+      const std::vector<Rows> out = OutputsOf(node, given, dtype);
       ASSERT_EQ(out.size(), 2u);
       ExpectOrthonormal(out[1], BoundFor(dtype));
       ExpectClose(a, Times(Scaled(out[1], out[0]), Adjoint(out[1])), BoundFor(dtype));
+    }
+  }
+}
+
+// Also of matrices with an eigenvalue twice, and with fewer eigenvectors than rows.
+TEST(Decomposition, Eigenvalues) {
+  for (DType dtype : kTypes) {
+    for (const int64_t n : {1, 2, 3, 4, 17, 64, 75}) {
+      for (const bool triangular : {false, true}) {
+        SCOPED_TRACE(testing::Message() << Name(dtype) << " " << n << triangular);
+        Rows a = Random(n, n, IsComplexType(dtype));
+        for (int64_t i = 0; triangular && i < n; ++i) {
+          for (int64_t j = 0; j < i; ++j) a.at(i, j) = 0;
+          a.at(i, i) = 1 + i / 2;
+        }
+        Node node = MakeNode("Eig");
+        node.attrs["compute_v"] = AttrValue(true);
+        node.attrs["Tout"] = AttrValue(IsSingle(dtype) ? DType::kComplex64 : DType::kComplex128);
+        const std::vector<Rows> out = OutputsOf(node, a, dtype);
+        ASSERT_EQ(out.size(), 2u);
+        const double bound = BoundFor(dtype) * (triangular ? static_cast<double>(n) : 4);
+        ExpectClose(Times(a, out[1]), Scaled(out[1], out[0]), bound);
+        for (int64_t j = 0; j < n; ++j) {
+          double squares = 0;
+          for (int64_t i = 0; i < n; ++i) squares += std::norm(out[1].at(i, j));
+          EXPECT_NEAR(squares, 1, BoundFor(dtype)) << j;
+        }
+      }
     }
   }
 }
@@ -184,6 +217,41 @@ TEST(Decomposition, SquareRoots) {
         OutputsOf(MakeNode("MatrixSquareRoot"), Times(root, root), DType::kDouble);
     ASSERT_EQ(out.size(), 1u);
     ExpectClose(root, out[0], 1e-11);
+  }
+}
+
+TEST(Decomposition, ComplexSquareRoots) {
+  for (const int64_t n : {1, 2, 16, 31}) {
+    Rows root = Random(n, n, true);
+    for (int64_t i = 0; i < n; ++i) root.at(i, i) += 1 + std::sqrt(static_cast<double>(2 * n));
+    const std::vector<Rows> out =
+        OutputsOf(MakeNode("MatrixSquareRoot"), Times(root, root), DType::kComplex128);
+    ASSERT_EQ(out.size(), 1u);
+    ExpectClose(root, out[0], 1e-11);
+  }
+}
+
+// Against 200 terms of the series.
+TEST(Decomposition, Exponentials) {
+  for (const double scale : {1e-9, 0.01, 1.0, 4.0}) {
+    for (const int64_t n : {1, 2, 9}) {
+      Rows m = Random(n, n, true);
+      for (Number& v : m.values) v *= scale;
+      Rows sum{n, n, std::vector<Number>(m.values.size())}, term = sum;
+      for (int64_t i = 0; i < n; ++i) sum.at(i, i) = term.at(i, i) = 1;
+      double size = 1;
+      for (int k = 1; k < 200; ++k) {
+        term = Times(term, m);
+        for (size_t i = 0; i < term.values.size(); ++i) {
+          term.values[i] /= k;
+          sum.values[i] += term.values[i];
+          size = std::max(size, std::abs(term.values[i]));
+        }
+      }
+      const std::vector<Rows> out = OutputsOf(MakeNode("MatrixExponential"), m, DType::kComplex128);
+      ASSERT_EQ(out.size(), 1u);
+      ExpectClose(sum, out[0], 1e-13 * size);
+    }
   }
 }
 
