@@ -104,6 +104,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareInFloat(PrepareContext& p,
 
   PrepareContext inner(node, inputs, constants, outputs, p.services(), p.infer_outputs());
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Kernel> kernel, factory(inner));
+  // What the kernel does not read may not be there.
+  for (const int i : inner.unread()) {
+    std::erase_if(input_copies, [i](const FloatCopy& copy) { return copy.index == i; });
+  }
   size_t bytes = RoundUp(inner.scratch_bytes(), kCacheLine);
   for (auto* copies : {&input_copies, &output_copies}) {
     for (FloatCopy& copy : *copies) {

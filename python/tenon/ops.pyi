@@ -633,7 +633,7 @@ def Conv2DBackpropFilter(input: _Value, filter_sizes: _Value, out_backprop: _Val
         explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
     """input: T, filter_sizes: int32, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for
-    float32 bfloat16 float16.
+    float32 bfloat16 float64 float16.
     """
 
 def Conv2DBackpropFilterV2(input: _Value, filter: _Value, out_backprop: _Value, *, T: _DType = ...,
@@ -641,7 +641,7 @@ def Conv2DBackpropFilterV2(input: _Value, filter: _Value, out_backprop: _Value, 
         explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
     """input: T, filter: T, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32
-    bfloat16 float16.
+    bfloat16 float64 float16.
     """
 
 def Conv2DBackpropInput(input_sizes: _Value, filter: _Value, out_backprop: _Value, *, T: _DType = ...,
@@ -649,7 +649,7 @@ def Conv2DBackpropInput(input_sizes: _Value, filter: _Value, out_backprop: _Valu
         explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
     """input_sizes: int32, filter: T, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64 int32.
-    Accelerated for float32 bfloat16 float16.
+    Accelerated for float32 bfloat16 float64 float16.
     """
 
 def Conv2DBackpropInputV2(input: _Value, filter: _Value, out_backprop: _Value, *, T: _DType = ...,
@@ -657,7 +657,7 @@ def Conv2DBackpropInputV2(input: _Value, filter: _Value, out_backprop: _Value, *
         explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
     """input: T, filter: T, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64 int32. Accelerated for
-    float32 bfloat16 float16.
+    float32 bfloat16 float64 float16.
     """
 
 def Conv3D(input: _Value, filter: _Value, *, T: _DType = ..., strides: _Sequence[int], padding: str | bytes,
@@ -676,7 +676,7 @@ def Conv3DBackpropFilterV2(input: _Value, filter_sizes: _Value, out_backprop: _V
         strides: _Sequence[int], padding: str | bytes, data_format: str | bytes = "NDHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
     """input: T, filter_sizes: int32, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for
-    float32 bfloat16 float16.
+    float32 bfloat16 float64 float16.
     """
 
 def Conv3DBackpropInput(input: _Value, filter: _Value, out_backprop: _Value, *, T: _DType = ...,
@@ -688,7 +688,7 @@ def Conv3DBackpropInputV2(input_sizes: _Value, filter: _Value, out_backprop: _Va
         strides: _Sequence[int], padding: str | bytes, data_format: str | bytes = "NDHWC",
         dilations: _Sequence[int] = ..., Tshape: _DType = ...) -> _Tensor:
     """input_sizes: Tshape, filter: T, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64. Tshape: int32
-    int64. Accelerated for float32 bfloat16 float16.
+    int64. Accelerated for float32 bfloat16 float64 float16.
     """
 
 def Copy(input: _Value, *, T: _DType = ..., tensor_name: str | bytes = "",
@@ -861,21 +861,22 @@ def DepthToSpace(input: _Value, *, T: _DType = ..., block_size: int, data_format
 def DepthwiseConv2dNative(input: _Value, filter: _Value, *, T: _DType = ..., strides: _Sequence[int],
         padding: str | bytes, explicit_paddings: _Sequence[int] = ..., data_format: str | bytes = "NHWC",
         dilations: _Sequence[int] = ...) -> _Tensor:
-    """input: T, filter: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float16.
+    """input: T, filter: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64
+    float16.
     """
 
 def DepthwiseConv2dNativeBackpropFilter(input: _Value, filter_sizes: _Value, out_backprop: _Value, *, T: _DType = ...,
         strides: _Sequence[int], padding: str | bytes, explicit_paddings: _Sequence[int] = ...,
         data_format: str | bytes = "NHWC", dilations: _Sequence[int] = ...) -> _Tensor:
     """input: T, filter_sizes: int32, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for
-    float32 bfloat16 float16.
+    float32 bfloat16 float64 float16.
     """
 
 def DepthwiseConv2dNativeBackpropInput(input_sizes: _Value, filter: _Value, out_backprop: _Value, *, T: _DType = ...,
         strides: _Sequence[int], padding: str | bytes, explicit_paddings: _Sequence[int] = ...,
         data_format: str | bytes = "NHWC", dilations: _Sequence[int] = ...) -> _Tensor:
     """input_sizes: int32, filter: T, out_backprop: T -> output: T. T: float16 bfloat16 float32 float64. Accelerated for
-    float32 bfloat16 float16.
+    float32 bfloat16 float64 float16.
     """
 
 def Dequantize(input: _Value, min_range: _Value, max_range: _Value, *, T: _DType = ...,
