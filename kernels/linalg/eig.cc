@@ -31,7 +31,8 @@ class TriangularVectors {
     for (int64_t j = 0; j < n_; ++j) {
       for (int64_t i = 0; i < std::min(n_, j + 2); ++i) norm_ += std::abs(t_.at(i, j));
     }
-    norm_ = std::max(norm_, std::numeric_limits<R>::min());
+    // Its product with kEpsilon must not be flushed to zero.
+    norm_ = std::max(norm_, std::numeric_limits<R>::min() / kEpsilon);
     for (int64_t k = n_ - 1; k >= 0; --k) {
       if constexpr (!kIsComplex<S>) {
         if (IsPair(k)) {

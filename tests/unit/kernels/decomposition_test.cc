@@ -180,23 +180,39 @@ TEST(Decomposition, SelfAdjointEigenvalues) {
   }
 }
 
+enum class Form { kAny, kTriangular, kZero, kNilpotent, kRankOne, kCycle };
+
+Rows Special(Form form, int64_t n, bool complex) {
+  Rows a = Random(n, n, complex);
+  const Rows any = a;
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      Number& v = a.at(i, j);
+      if (form == Form::kTriangular && j <= i) v = j < i ? 0 : 1 + i / 2;
+      if (form == Form::kZero) v = 0;
+      if (form == Form::kNilpotent) v = j == i + 1;
+      if (form == Form::kRankOne) v = any.at(i, 0) * any.at(0, j);
+      if (form == Form::kCycle) v = j == (i + 1) % n;
+    }
+  }
+  return a;
+}
+
 // Also of matrices with an eigenvalue twice, and with fewer eigenvectors than rows.
 TEST(Decomposition, Eigenvalues) {
   for (DType dtype : kTypes) {
     for (const int64_t n : {1, 2, 3, 4, 17, 64, 75}) {
-      for (const bool triangular : {false, true}) {
-        SCOPED_TRACE(testing::Message() << Name(dtype) << " " << n << triangular);
-        Rows a = Random(n, n, IsComplexType(dtype));
-        for (int64_t i = 0; triangular && i < n; ++i) {
-          for (int64_t j = 0; j < i; ++j) a.at(i, j) = 0;
-          a.at(i, i) = 1 + i / 2;
-        }
+      for (const Form form : {Form::kAny, Form::kTriangular, Form::kZero, Form::kNilpotent,
+                              Form::kRankOne, Form::kCycle}) {
+        SCOPED_TRACE(testing::Message()
+                     << Name(dtype) << " " << n << " " << static_cast<int>(form));
+        const Rows a = Special(form, n, IsComplexType(dtype));
         Node node = MakeNode("Eig");
         node.attrs["compute_v"] = AttrValue(true);
         node.attrs["Tout"] = AttrValue(IsSingle(dtype) ? DType::kComplex64 : DType::kComplex128);
         const std::vector<Rows> out = OutputsOf(node, a, dtype);
         ASSERT_EQ(out.size(), 2u);
-        const double bound = BoundFor(dtype) * (triangular ? static_cast<double>(n) : 4);
+        const double bound = BoundFor(dtype) * (form == Form::kAny ? 4 : static_cast<double>(n));
         ExpectClose(Times(a, out[1]), Scaled(out[1], out[0]), bound);
         for (int64_t j = 0; j < n; ++j) {
           double squares = 0;
