@@ -14,20 +14,21 @@
 namespace tenon {
 
 // Intersection over union of two boxes, each given by two opposite corners (y, x, y, x); 0 if one
-// is empty.
+// is empty. Of halves in float: areas may be too large for a half.
 template <typename T>
 T Overlap(const T* a, const T* b) {
-  auto low = [](const T* box, int k) { return std::min(box[k], box[k + 2]); };
-  auto high = [](const T* box, int k) { return std::max(box[k], box[k + 2]); };
-  const T area_a = (high(a, 0) - low(a, 0)) * (high(a, 1) - low(a, 1));
-  const T area_b = (high(b, 0) - low(b, 0)) * (high(b, 1) - low(b, 1));
-  if (area_a <= T(0) || area_b <= T(0)) return T(0);
-  T common = T(1);
+  using C = ComputeType<T>;
+  auto low = [](const T* box, int k) { return ToCompute(std::min(box[k], box[k + 2])); };
+  auto high = [](const T* box, int k) { return ToCompute(std::max(box[k], box[k + 2])); };
+  const C area_a = (high(a, 0) - low(a, 0)) * (high(a, 1) - low(a, 1));
+  const C area_b = (high(b, 0) - low(b, 0)) * (high(b, 1) - low(b, 1));
+  if (area_a <= 0 || area_b <= 0) return T(0);
+  C common = 1;
   for (int k = 0; k < 2; ++k) {
-    const T side = std::min(high(a, k), high(b, k)) - std::max(low(a, k), low(b, k));
-    common = common * std::max(side, T(0));
+    const C side = std::min(high(a, k), high(b, k)) - std::max(low(a, k), low(b, k));
+    common = common * std::max(side, C(0));
   }
-  return common / (area_a + area_b - common);
+  return static_cast<T>(common / (area_a + area_b - common));
 }
 
 template <typename T>
