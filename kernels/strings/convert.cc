@@ -144,6 +144,13 @@ bool Parse(const std::string& text, I& out) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> AsStringKernel(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const NumberFormat format, FormatOf(p));
+  // Strings are aligned, and cut to the precision, only if there is a width.
+  if (p.input_dtype(0) == DType::kString && p.attrs().Int("width", -1) > 0) {
+    return MapStrings<std::string>(p, [=](const std::string& in, std::string& out) {
+      out = Print(format.prefix + "s", in.c_str());
+      return absl::OkStatus();
+    });
+  }
   const int64_t n = p.input_shape(0).num_elements();
   const DType dtype = p.input_dtype(0);
   decltype(&PrintNumber<float>) print = nullptr;

@@ -8,6 +8,7 @@
 #include "env/status.h"
 #include "kernels/interface/types.h"
 #include "kernels/reduction/segments.h"
+#include "kernels/strings/encoding.h"
 #include "kernels/strings/map.h"
 #include "kernels/strings/utf8.h"
 
@@ -22,11 +23,8 @@ struct Options {
   bool replace_control_characters;
 };
 
-// Whether it is not a surrogate, not a noncharacter, and not beyond the last plane.
-bool IsCharacter(int64_t c) {
-  return c >= 0 && c <= 0x10FFFF && !(c >= 0xD800 && c <= 0xDFFF) &&
-         !(c >= 0xFDD0 && c <= 0xFDEF) && (c & 0xFFFE) != 0xFFFE;
-}
+// Whether it is not a surrogate, and not beyond the last plane.
+bool IsCharacter(int64_t c) { return c >= 0 && c <= 0x10FFFF && !(c >= 0xD800 && c <= 0xDFFF); }
 
 absl::StatusOr<Options> OptionsOf(const AttrReader& attrs) {
   Options options;
@@ -47,21 +45,22 @@ absl::StatusOr<Options> OptionsOf(const AttrReader& attrs) {
   return options;
 }
 
-absl::Status CheckInputEncoding(const AttrReader& attrs) {
-  TENON_ASSIGN_OR_RETURN(const std::string encoding, attrs.String("input_encoding"));
-  if (encoding == "UTF-8") return absl::OkStatus();
-  return Unimplemented("input_encoding '", encoding, "'");
+absl::StatusOr<Encoding> InputEncoding(const AttrReader& attrs) {
+  TENON_ASSIGN_OR_RETURN(const std::string name, attrs.String("input_encoding"));
+  return EncodingNamed(name);
 }
 
 // Calls visit(character, its first byte), after handling errors.
 template <typename Visit>
-absl::Status ForEachCharacter(const std::string& text, const Options& options, Visit visit) {
-  for (size_t at = 0; at < text.size();) {
-    const size_t begin = at;
+absl::Status ForEachCharacter(const std::string& text, const Encoding& encoding,
+                              const Options& options, Visit visit) {
+  size_t begin = 0, at = 0;  // a byte order mark belongs to the first character
+  const NextCharacterFn next = encoding.Begin(text, at);
+  for (; at < text.size(); begin = at) {
     bool valid = true;
-    uint32_t character = NextCharacter(text, at, valid);
+    uint32_t character = next(text, at, valid);
     if (!valid && options.on_error == OnError::kStrict) {
-      return InvalidArgument("the text is not UTF-8 at byte ", begin);
+      return InvalidArgument("the text is not in its encoding at byte ", begin);
     }
     if (!valid || (options.replace_control_characters && character <= 0x1F)) {
       if (options.on_error == OnError::kIgnore) continue;
@@ -97,7 +96,7 @@ absl::StatusOr<Append> OutputEncoding(const AttrReader& attrs) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> UnicodeDecodeKernel(PrepareContext& p) {
-  TENON_RETURN_IF_ERROR(CheckInputEncoding(p.attrs()));
+  TENON_ASSIGN_OR_RETURN(const Encoding encoding, InputEncoding(p.attrs()));
   TENON_ASSIGN_OR_RETURN(const Options options, OptionsOf(p.attrs()));
   const int64_t n = p.input_shape(0).num_elements();
   const bool offsets = p.num_outputs() > 2;
@@ -107,7 +106,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> UnicodeDecodeKernel(PrepareContext& p) {
     std::vector<int64_t> starts, splits = {0};
     for (int64_t i = 0; i < n; ++i) {
       TENON_RETURN_IF_ERROR(ForEachCharacter(
-          run.input<std::string>(0)[i], options, [&](uint32_t character, size_t begin) {
+          run.input<std::string>(0)[i], encoding, options, [&](uint32_t character, size_t begin) {
             characters.push_back(static_cast<int32_t>(character));
             starts.push_back(static_cast<int64_t>(begin));
           }));
@@ -128,13 +127,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> UnicodeDecodeKernel(PrepareContext& p) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> UnicodeTranscodeKernel(PrepareContext& p) {
-  TENON_RETURN_IF_ERROR(CheckInputEncoding(p.attrs()));
+  TENON_ASSIGN_OR_RETURN(const Encoding encoding, InputEncoding(p.attrs()));
   TENON_ASSIGN_OR_RETURN(const Options options, OptionsOf(p.attrs()));
   TENON_ASSIGN_OR_RETURN(const Append append, OutputEncoding(p.attrs()));
   return MapStrings<std::string>(p, [=](const std::string& in, std::string& out) {
     std::string to;
-    absl::Status status =
-        ForEachCharacter(in, options, [&](uint32_t character, size_t) { append(character, to); });
+    absl::Status status = ForEachCharacter(
+        in, encoding, options, [&](uint32_t character, size_t) { append(character, to); });
     out = std::move(to);
     return status;
   });

@@ -1,5 +1,5 @@
-// Conversions between UTF-8 text and code points, and from UTF-8 to UTF-16 and UTF-32
-// (big-endian). Input encodings other than UTF-8 are Unimplemented.
+// Conversions between text and code points, and between encodings: from those of encoding.h to
+// UTF-8, UTF-16 and UTF-32 (big-endian).
 #ifndef TENON_KERNELS_STRINGS_UNICODE_H_
 #define TENON_KERNELS_STRINGS_UNICODE_H_
 
@@ -10,13 +10,13 @@
 
 namespace tenon {
 
-// Code points (int32) of a tensor of UTF-8 strings, with row splits (int32 or int64) for the
+// Code points (int32) of a tensor of strings, with row splits (int32 or int64) for the
 // strings and, if there is a third output, the byte at which each character begins. InvalidArgument
-// for text that is not UTF-8 with errors=strict.
+// for text that is not in its encoding with errors=strict.
 absl::StatusOr<std::unique_ptr<Kernel>> UnicodeDecodeKernel(PrepareContext& p);
 
-// Strings of any shape in the encoding output_encoding. InvalidArgument for text that is not UTF-8
-// with errors=strict.
+// Strings of any shape in the encoding output_encoding. InvalidArgument for text that is not in
+// its encoding with errors=strict.
 absl::StatusOr<std::unique_ptr<Kernel>> UnicodeTranscodeKernel(PrepareContext& p);
 
 // One string per row of code points (int32 [n], row splits int32 or int64). InvalidArgument if the

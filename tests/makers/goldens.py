@@ -444,12 +444,18 @@ def _full_line(case: Case, outputs: list[np.ndarray]) -> str:
   return f"{_call(case)} -> {results} {words}".rstrip()
 
 
+def bits_of_small(array: np.ndarray) -> np.ndarray:
+  """float8, int4 and uint4 as their bits; other arrays as they are."""
+  if array.dtype.name.startswith("float8") or array.dtype.name in ("int4", "uint4"):
+    return array.view(np.uint8)
+  return array
+
+
 def _storable(array: np.ndarray) -> np.ndarray:
   """ml_dtypes' numbers, which .npy does not know, as their bits; strings as `S`."""
   if array.dtype == ml_dtypes.bfloat16:
     return array.view(np.uint16)
-  if array.dtype.name.startswith("float8") or array.dtype.name in ("int4", "uint4"):
-    return array.view(np.uint8)
+  array = bits_of_small(array)
   if array.dtype == np.object_:
     return array.astype(np.bytes_)
   return array

@@ -170,7 +170,7 @@ class Run:
         self.compared = 0
 
     def compare(self, topic, case, mode, outputs):
-        outputs = [np.asarray(o) for o in outputs]
+        outputs = [goldens.bits_of_small(np.asarray(o)) for o in outputs]
         for i, golden in enumerate(topic.wanted_outputs(case, outputs)):
             limit = tolerance(case, topic.values[case.name], golden)
             text = difference(outputs[i], golden, limit)

@@ -28,7 +28,7 @@ def array_of(value: Any, dtype: Any) -> np.ndarray:
   if hasattr(value, "numpy"):
     value = value.numpy()
   array = np.asarray(value, object) if isinstance(value, (bytes, str)) else np.asarray(value)
-  if array.dtype == object and dtype != tf.string:
+  if array.dtype == object and (dtype != tf.string or not all(isinstance(v, (bytes, str)) for v in array.flat)):
     raise Unsupported("composite")
   return np.ascontiguousarray(array).reshape(array.shape)
 
