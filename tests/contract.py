@@ -39,7 +39,7 @@ sys.path[:0] = [str(HERE), str(ROOT / "tests" / "makers")]
 import goldens  # sets the environment before TensorFlow is imported
 import known
 import numpy as np
-from compare import KINDS, judge
+from compare import FAILURES, KINDS, LISTED, judge
 from golden_cases import Case, make_input, read_cases
 from mutate import Call, Mutator
 from request import request_for
@@ -48,8 +48,6 @@ from state import state_case, with_typed_handles
 from tensorflow.python.framework import op_def_registry
 
 CRASHES = 2  # of TensorFlow, after which an op is left
-LISTED = ("accepted", "refused", "type", "values", "crash")
-FAILURES = ("type", "values", "crash")
 
 
 def cases_by_op(build: pathlib.Path) -> dict[str, list[Case]]:

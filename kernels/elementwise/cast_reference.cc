@@ -43,42 +43,24 @@ D CastValue(S v) {
   }
 }
 
-// Clears the mantissa bits that D does not have, so that nothing is rounded.
-template <typename S, typename D>
-D TruncateFloat(S v) {
-  using Bits = std::conditional_t<sizeof(S) == 4, uint32_t, uint64_t>;
-  constexpr int kDropped = (sizeof(S) == 4 ? 23 : 52) - (std::is_same_v<D, half> ? 10 : 7);
-  if (v == v) v = std::bit_cast<S>(std::bit_cast<Bits>(v) & ~((Bits{1} << kDropped) - 1));
-  return CastValue<S, D>(v);
-}
-
 using Loop = void (*)(const void* src, void* dst, int64_t n);
 
-template <typename S, typename D, bool truncate>
+template <typename S, typename D>
 void CastLoop(const void* src, void* dst, int64_t n) {
   // GCC vectorizes no loop over bool, but one over bytes.
   using Element = std::conditional_t<std::is_same_v<S, bool>, uint8_t, S>;
   const Element* in = static_cast<const Element*>(src);
   D* out = static_cast<D*>(dst);
   for (int64_t i = 0; i < n; ++i) {
-    if constexpr (truncate) {
-      out[i] = TruncateFloat<Element, D>(in[i]);
-    } else {
-      out[i] = CastValue<Element, D>(in[i]);
-    }
+    out[i] = CastValue<Element, D>(in[i]);
   }
 }
 
 // Null if there is none.
-Loop LoopFor(DType src, DType dst, bool truncate) {
+Loop LoopFor(DType src, DType dst) {
   Loop loop = nullptr;
   VisitTypes(NumbersAndBool{}, src, [&]<typename S>() {
-    VisitTypes(NumbersAndBool{}, dst, [&]<typename D>() {
-      loop = &CastLoop<S, D, false>;
-      if constexpr (kIsSmallFloat<D> && std::is_floating_point_v<S>) {
-        if (truncate) loop = &CastLoop<S, D, true>;
-      }
-    });
+    VisitTypes(NumbersAndBool{}, dst, [&]<typename D>() { loop = &CastLoop<S, D>; });
   });
   return loop;
 }
@@ -136,13 +118,24 @@ ClearLoop ClearLoopFor(DType src) {
   }
 }
 
-// From or to float8, int4 or uint4.
-absl::StatusOr<std::unique_ptr<Kernel>> CastSmall(const PrepareContext& p, DType src, DType dst) {
-  const bool widens = IsFloat8(src) || IsFourBits(src), narrows = IsFloat8(dst) || IsFourBits(dst);
+// The bits that truncation clears, so that nothing is rounded: of float and double for half and
+// bfloat16, and of any number for float8.
+int ClearedBits(DType src, DType dst) {
+  const bool wide = src == DType::kFloat || src == DType::kDouble;
+  const bool narrow = dst == DType::kHalf || dst == DType::kBfloat16;
+  return IsFloat8(dst) || (wide && narrow) ? MantissaBits(src) - MantissaBits(dst) : 0;
+}
+
+bool IsSmall(DType dtype) { return IsFloat8(dtype) || IsFourBits(dtype); }
+
+// From or to float8, int4 or uint4, or after clearing the lowest bits: some elements at a time.
+absl::StatusOr<std::unique_ptr<Kernel>> CastInParts(const PrepareContext& p, DType src, DType dst,
+                                                    int cleared) {
+  const bool widens = IsSmall(src), narrows = IsSmall(dst);
   const DType from = widens ? WidthOf(src) : src;
   const bool from_double = from == DType::kDouble && IsFloat8(dst);
   const DType to = from_double ? DType::kDouble : narrows ? WidthOf(dst) : dst;
-  const Loop loop = LoopFor(from, to, false);
+  const Loop loop = LoopFor(from, to);
   if (loop == nullptr) return Unimplemented("no cast from ", Name(src), " to ", Name(dst));
   std::array<float, 256> values{};
   if (IsFloat8(src)) {
@@ -150,8 +143,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> CastSmall(const PrepareContext& p, DType
       values[i] = Float8Value(src, static_cast<uint8_t>(i));
     }
   }
-  const bool truncate = p.attrs().Bool("Truncate", false) && IsFloat8(dst);
-  const int cleared = truncate ? MantissaBits(src) - MantissaBits(dst) : 0;
   const ClearLoop clear = ClearLoopFor(src);
   const size_t src_bytes = SizeOf(src), dst_bytes = SizeOf(dst);
   const int64_t n = p.input_shape(0).num_elements();
@@ -204,8 +195,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> CastSmall(const PrepareContext& p, DType
   });
 }
 
-bool IsSmall(DType dtype) { return IsFloat8(dtype) || IsFourBits(dtype); }
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> CastReference(PrepareContext& p) {
@@ -213,8 +202,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> CastReference(PrepareContext& p) {
   const DType dst = StoredAs(p.output_dtype(0));
   const int64_t n = p.input_shape(0).num_elements();
   if (src == dst) return CopyKernel(p);
-  if (IsSmall(src) || IsSmall(dst)) return CastSmall(p, src, dst);
-  const Loop loop = LoopFor(src, dst, p.attrs().Bool("Truncate", false));
+  const int cleared = p.attrs().Bool("Truncate", false) ? ClearedBits(src, dst) : 0;
+  if (IsSmall(src) || IsSmall(dst) || cleared > 0) return CastInParts(p, src, dst, cleared);
+  const Loop loop = LoopFor(src, dst);
   if (loop == nullptr) {
     return Unimplemented("no cast from ", Name(src), " to ", Name(dst));
   }

@@ -19,16 +19,16 @@ constexpr DTypeInfo kDTypes[] = {
     {TENON_BOOL, "bool", "?", 'b', 1},
     {TENON_COMPLEX64, "complex64", "Zf", 'c', 8},
     {TENON_COMPLEX128, "complex128", "Zd", 'c', 16},
-    {TENON_BFLOAT16, "bfloat16", "H", 'u', 2},
+    {TENON_BFLOAT16, "bfloat16", "H", 'u', 2, false},
     {TENON_QINT8, "qint8", "b", 'i', 1},
     {TENON_QINT16, "qint16", "h", 'i', 2},
     {TENON_QINT32, "qint32", "i", 'i', 4},
     {TENON_QUINT8, "quint8", "B", 'u', 1},
     {TENON_QUINT16, "quint16", "H", 'u', 2},
-    {TENON_FLOAT8_E5M2, "float8_e5m2", "B", 'u', 1},
-    {TENON_FLOAT8_E4M3FN, "float8_e4m3fn", "B", 'u', 1},
-    {TENON_INT4, "int4", "b", 'i', 1},
-    {TENON_UINT4, "uint4", "B", 'u', 1},
+    {TENON_FLOAT8_E5M2, "float8_e5m2", "B", 'u', 1, false},
+    {TENON_FLOAT8_E4M3FN, "float8_e4m3fn", "B", 'u', 1, false},
+    {TENON_INT4, "int4", "b", 'i', 1, false},
+    {TENON_UINT4, "uint4", "B", 'u', 1, false},
     {TENON_STRING, "string", "", 's', 0},
 };
 
@@ -60,19 +60,6 @@ char KindOf(char format) {
 }
 
 }  // namespace
-
-bool InBuffers(const DTypeInfo& dtype) {
-  switch (dtype.dtype) {
-    case TENON_BFLOAT16:
-    case TENON_FLOAT8_E5M2:
-    case TENON_FLOAT8_E4M3FN:
-    case TENON_INT4:
-    case TENON_UINT4:
-      return false;
-    default:
-      return true;
-  }
-}
 
 const DTypeInfo* FindDType(tenon_dtype dtype) {
   for (const DTypeInfo& info : kDTypes) {

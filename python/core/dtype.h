@@ -13,14 +13,12 @@ namespace tenon::python {
 
 struct DTypeInfo {
   tenon_dtype dtype;
-  const char* name;    // TensorFlow's: "float32", "string"
-  const char* format;  // of the struct module; "" for strings
-  char kind;           // f: float, i, u: integer, b: bool, c: complex; s: string
-  size_t size;         // bytes of an element; 0 for strings
+  const char* name;        // TensorFlow's: "float32", "string"
+  const char* format;      // of the struct module; "" for strings
+  char kind;               // f: float, i, u: integer, b: bool, c: complex; s: string
+  size_t size;             // bytes of an element; 0 for strings
+  bool in_buffers = true;  // whether the buffer protocol and NumPy describe the elements
 };
-
-// Whether the buffer protocol and NumPy describe the elements; not bfloat16, float8 and int4.
-bool InBuffers(const DTypeInfo& dtype);
 
 // Null if there is none.
 const DTypeInfo* FindDType(tenon_dtype dtype);
@@ -29,7 +27,7 @@ const DTypeInfo* FindDType(std::string_view name);
 // The dtype of a buffer's elements; null if they are none of Tenon's, or in another byte order.
 const DTypeInfo* DTypeOfBuffer(const Py_buffer& buffer);
 // Whether elements of `given` may be read as `expected`: the same, or of the same kind and size
-// (quantized integers); those that are not InBuffers as their bits: bfloat16 as uint16.
+// (quantized integers); those that are not in_buffers as their bits: bfloat16 as uint16.
 bool ReadsAs(const DTypeInfo& given, const DTypeInfo& expected);
 
 }  // namespace tenon::python

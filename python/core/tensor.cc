@@ -29,7 +29,7 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
     PyErr_SetString(PyExc_BufferError, "a tensor of strings has no buffer");
     return -1;
   }
-  if (!InBuffers(tensor->dtype()) && (flags & PyBUF_FORMAT) != 0) {
+  if (!tensor->dtype().in_buffers && (flags & PyBUF_FORMAT) != 0) {
     PyErr_Format(PyExc_BufferError, "the buffer protocol has no %s", tensor->dtype().name);
     return -1;
   }
@@ -85,7 +85,7 @@ const DTypeInfo* FromDlpack(nb::dlpack::dtype dtype) {
 nb::object ToDlpack(nb::handle self, nb::kwargs options) {
   Tensor& tensor = *nb::inst_ptr<Tensor>(self);
   if (tensor.dtype().size == 0) throw nb::buffer_error("DLPack has no strings");
-  if (tensor.dtype().size == 1 && !InBuffers(tensor.dtype())) {
+  if (tensor.dtype().size == 1 && !tensor.dtype().in_buffers) {
     throw nb::buffer_error("DLPack has no elements of 4 bits, or of 8 bits with an exponent");
   }
   if (options.contains("copy") && PyObject_IsTrue(nb::object(options["copy"]).ptr()) == 1) {

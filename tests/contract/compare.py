@@ -11,6 +11,8 @@ from mutate import Call
 # Kinds of outcomes, the worst last.
 KINDS = ("agreed", "both refuse", "TensorFlow lacks it", "TensorFlow crashes", "known", "accepted",
          "refused", "type", "values", "crash")
+FAILURES = ("type", "values", "crash")
+LISTED = ("accepted", "refused", *FAILURES)
 
 _EPS = {"float32": 2.0 ** -23, "bfloat16": 2.0 ** -7, "float64": 2.0 ** -52, "float16": 2.0 ** -10}
 _ROUNDINGS = 64

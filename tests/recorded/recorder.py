@@ -10,7 +10,7 @@ from typing import Any
 
 import known
 import numpy as np
-from compare import judge
+from compare import LISTED, judge
 from golden_cases import Case
 from mutate import Call
 from sides import Side
@@ -19,7 +19,6 @@ SAME = 2  # calls with the same attributes, dtypes and shapes
 DIFFERENT = 300  # others, of one op
 LARGEST = 2 ** 22  # bytes of all inputs
 KEPT = 300  # differences
-DIFFERENCES = ("accepted", "refused", "type", "values", "crash")
 
 
 class Recorder:
@@ -55,7 +54,7 @@ class Recorder:
       kind = "known"
     self.counts[kind] += 1
     self.counts[f"{what}s"] += 1
-    if kind not in DIFFERENCES:
+    if kind not in LISTED:
       return
     self.counts["kept"] += 1
     kept = f"{self.file.stem}_{self.counts['kept']}.pkl"
