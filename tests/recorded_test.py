@@ -36,10 +36,11 @@ class RecordedTest(unittest.TestCase):
     log = results.with_suffix(".log").read_text(encoding="utf-8")
     self.assertEqual([line["kind"] for line in lines], ["end"], log)
     counts = lines[0]["counts"]
-    self.assertGreaterEqual(counts["ops"], 3, counts)
-    self.assertEqual((counts["functions"], counts["runs"]), (1, 1), counts)
+    self.assertGreaterEqual(counts["ops"], 5, counts)
+    self.assertEqual((counts["functions"], counts["runs"]), (2, 1), counts)
     self.assertEqual(counts["both refuse"], 1, counts)
-    self.assertEqual(counts["agreed"] + 1, counts["ops"] + 2, counts)
+    self.assertNotIn("handles", counts)
+    self.assertEqual(counts["agreed"] + 1, counts["ops"] + 3, counts)
     self.assertIn("OK", log)
 
   def test_differences_fail(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -87,25 +87,56 @@ def _request(graph: Any, fetches: list[str], feeds: dict[str, np.ndarray], eager
   return {"graph": graph.SerializeToString(), "fetches": fetches, "feeds": feeds, "eager": eager}
 
 
-def op_request(definition: Any, inputs: list[tuple[Any, np.ndarray]], attributes: dict[str, Any],
+class Input(NamedTuple):
+  dtype: Any
+  array: np.ndarray
+  variable: bool = False  # the input is the handle of a variable, which holds the array
+
+  @property
+  def constant(self) -> bool:
+    """Few integers: axes, shapes and the like."""
+    return (not self.variable and self.array.size <= 16 and self.array.dtype in (np.int32, np.int64)
+            and self.dtype not in INTEGERS)
+
+
+def _with_variables(graph: Any, inputs: list[Input], case: Any) -> list[str]:
+  """Gives the node `case` the handles of variables that are assigned before it runs. Returns fetches
+  of what they hold afterwards."""
+  fetches = []
+  for i, given in enumerate(inputs):
+    if not given.variable:
+      continue
+    handle = graph.node.add(name=f"variable{i}", op="VarHandleOp")
+    handle.attr["dtype"].type = given.dtype.as_datatype_enum
+    handle.attr["shape"].shape.unknown_rank = True
+    handle.attr["shared_name"].s = handle.name.encode()
+    assign = graph.node.add(name=f"assign{i}", op="AssignVariableOp", input=[handle.name, case.input[i]])
+    read = graph.node.add(name=f"read{i}", op="ReadVariableOp", input=[handle.name, "^" + case.name])
+    assign.attr["dtype"].type = read.attr["dtype"].type = given.dtype.as_datatype_enum
+    case.input[i] = handle.name
+    case.input.append("^" + assign.name)
+    fetches.append(f"{read.name}:0")
+  return fetches
+
+
+def op_request(definition: Any, inputs: list[Input], attributes: dict[str, Any],
                outputs: int) -> dict[str, Any]:
-  """A call of an op. Inputs: dtypes and arrays. Few integers after the first input are constants:
-  axes, shapes and the like."""
+  """A call of an op. Few integers after the first input are constants."""
   kinds = {a.name: a.type for a in definition.attr}
-  constant = [i > 0 and a.size <= 16 and a.dtype in (np.int32, np.int64)
-              and dtype not in INTEGERS for i, (dtype, a) in enumerate(inputs)]
+  constant = [i > 0 and given.constant for i, given in enumerate(inputs)]
   graph = tf.compat.v1.GraphDef()
-  names = [_add_input(graph, i, *pair, fixed)
-           for i, (pair, fixed) in enumerate(zip(inputs, constant))]
+  names = [_add_input(graph, i, given.dtype, given.array, fixed)
+           for i, (given, fixed) in enumerate(zip(inputs, constant))]
   node = graph.node.add(name="case", op=definition.name, input=names)
   for name, value in attributes.items():
     set_attr(node.attr[name], kinds.get(name, "func"), value)
   eager = None
-  if not any(kinds[name] == "tensor" for name in attributes):
-    eager = (definition.name, [(a, dtype.name) for dtype, a in inputs],
+  held = _with_variables(graph, inputs, node)
+  if not held and not any(kinds[name] == "tensor" for name in attributes):
+    eager = (definition.name, [(given.array, given.dtype.name) for given in inputs],
              [(n, kinds[n], eager_attr(kinds[n], v)) for n, v in attributes.items()])
-  return _request(graph, [f"case:{i}" for i in range(outputs)],
-                  {f"in{i}": a for i, (_, a) in enumerate(inputs) if not constant[i]}, eager)
+  return _request(graph, [f"case:{i}" for i in range(outputs)] + held,
+                  {f"in{i}": given.array for i, given in enumerate(inputs) if not constant[i]}, eager)
 
 
 def library_of(name: str, find: Callable[[str], Any]) -> dict[str, Any]:
@@ -125,18 +156,19 @@ def library_of(name: str, find: Callable[[str], Any]) -> dict[str, Any]:
   return found
 
 
-def function_request(name: str, library: dict[str, Any], inputs: list[tuple[Any, np.ndarray]],
+def function_request(name: str, library: dict[str, Any], inputs: list[Input],
                      outputs: list[Any]) -> dict[str, Any]:
   """A call of a function. Outputs: dtypes."""
   graph = tf.compat.v1.GraphDef()
   graph.library.function.extend(library.values())
-  names = [_add_input(graph, i, *pair, False) for i, pair in enumerate(inputs)]
-  node = graph.node.add(name="case", op="PartitionedCall", input=names)
-  set_attr(node.attr["Tin"], "list(type)", [dtype for dtype, _ in inputs])
+  names = [_add_input(graph, i, given.dtype, given.array, False) for i, given in enumerate(inputs)]
+  node = graph.node.add(name="case", op="StatefulPartitionedCall", input=names)
+  set_attr(node.attr["Tin"], "list(type)", [tf.resource if g.variable else g.dtype for g in inputs])
   set_attr(node.attr["Tout"], "list(type)", outputs)
   node.attr["f"].func.name = name
-  return _request(graph, [f"case:{i}" for i in range(len(outputs))],
-                  {f"in{i}": a for i, (_, a) in enumerate(inputs)})
+  held = _with_variables(graph, inputs, node)
+  return _request(graph, [f"case:{i}" for i in range(len(outputs))] + held,
+                  {f"in{i}": given.array for i, given in enumerate(inputs)})
 
 
 def needed_nodes(definition: Any, fetches: list[str], feeds: dict[str, np.ndarray]) -> set[str]:

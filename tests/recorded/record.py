@@ -3,8 +3,9 @@
   record.py FILE RESULTS PYTHONPATH
 
 Each op that the test executes eagerly, each call of a tf.function and each Session.run
-becomes a request for contract/side.py, unless it has state; its answer is compared with
-what TensorFlow gave. RESULTS gets a line of JSON for each difference, and one with counts
+becomes a request for contract/side.py, unless it has state that the recorder does not know;
+its answer is compared with what TensorFlow gave. Variables of eager calls are known: the
+request assigns them before the call, and what they hold afterwards counts as an output. RESULTS gets a line of JSON for each difference, and one with counts
 at the end. Whether the test passes does not matter. PYTHONPATH: where Tenon's package is.
 """
 
@@ -18,7 +19,7 @@ import re
 import runpy
 import sys
 import tempfile
-from typing import Any
+from typing import Any, NamedTuple
 
 os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -36,39 +37,78 @@ from tensorflow.python.client import session as session_module
 from tensorflow.python.eager import core, execute
 from tensorflow.python.eager.polymorphic_function import atomic_function
 from tensorflow.python.framework import op_def_registry
+from tensorflow.python.ops import gen_resource_variable_ops
 
 # Ops that make no sense alone, that change their inputs, or whose results differ from run to run.
 _ALONE = re.compile(
-    r"Placeholder.*|_.*|Print.*|Debug.*|Save.*|Restore.*|Read.*|Write.*|Match.*|Delete.*|ShardedFilename|"
+    r"Placeholder.*|_.*|Print.*|Debug.*|Save.*|Restore.*|Read(?!Variable).*|Write.*|Match.*|Delete.*|ShardedFilename|"
     r"Inplace.*|Assert|NoOp|Enter|Exit|Switch|NextIteration|Timestamp|.*(PyFunc|Dataset|Iterator|Summary).*|"
     r"Collective.*|Xla(?!Dynamic).*")
 _RANDOM = re.compile(r".*(Random|Normal|Multinomial|Sampler|Glimpse|BoundingBox).*")
 # Graphs with these keep state, or depend on what ran before them.
 _STATE = re.compile(
-    r"Variable.*|VarHandleOp|Stack.*|TensorArray.*|Random.*|Truncated.*|Parameterized.*|Multinomial|"
+    r"Variable(V2)?|VarHandleOp|Stack.*|TensorArray.*|Random.*|Truncated.*|Parameterized.*|Multinomial|"
     r".*(Sampler|Queue|HashTable|Barrier|PyFunc|Dataset|Iterator|Summary|Accumulator|Reader).*|Save.*|Restore.*|"
-    r"Read.*|Write.*|Print.*|Stage.*|Unstage|(Ordered)?Map.*|Mutex.*|Consume.*|Tensor(Map|Forest).*|Timestamp|_.*|"
+    r"Read(?!Variable).*|Write.*|Print.*|Stage.*|Unstage|(Ordered)?Map.*|Mutex.*|Consume.*|Tensor(Map|Forest).*|Timestamp|_.*|"
     r"Match.*|Collective.*|RemoteCall")
 
 
-def record_op(recorder: Recorder, op: str, inputs: list[Any], attrs: tuple[Any, ...], outputs: Any) -> None:
+# Ops that have state only in the variables that their inputs name.
+_OF_VARIABLES = re.compile(r"(Assign|Read|DisableCopyOnRead).*Variable.*|VariableShape|Resource.*")
+
+
+class Variable(NamedTuple):
+  """What a handle named before a call."""
+  handle: Any
+  dtype: Any
+  value: Any
+
+
+def read(variables: list[Variable | None]) -> list[Any]:
+  return [gen_resource_variable_ops.read_variable_op(v.handle, v.dtype) for v in variables if v]
+
+
+def variables_of(inputs: list[Any]) -> list[Variable | None]:
+  """For each input the variable whose handle it is; None: it is a tensor, or another handle."""
+  found: list[Variable | None] = []
+  for given in inputs:
+    data = getattr(given, "_handle_data", None) if getattr(given, "dtype", None) == tf.resource else None
+    variable = None
+    if data is not None and data.is_set and data.shape_and_type:
+      variable = Variable(given, tf.as_dtype(data.shape_and_type[0].dtype), None)
+      try:
+        variable = variable._replace(value=read([variable])[0])
+      except tf.errors.OpError:  # it has no value yet, or is no variable
+        variable = None
+    found.append(variable)
+  return found
+
+
+def inputs_of(tensors: list[Any], variables: list[Variable | None]) -> list[graphs.Input]:
+  return [graphs.Input(v.dtype, array_of(v.value, v.dtype), True) if v else
+          graphs.Input(t.dtype, array_of(t, t.dtype)) for t, v in zip(tensors, variables)]
+
+
+def record_op(recorder: Recorder, op: str, inputs: list[Any], variables: list[Variable | None],
+              attrs: tuple[Any, ...], outputs: Any) -> None:
   """Outputs: tensors, or the error."""
   definition = op_def_registry.get(op)
-  if definition is None or _ALONE.fullmatch(op) or (definition.is_stateful and not _RANDOM.fullmatch(op)):
+  if definition is None or _ALONE.fullmatch(op) or (
+      definition.is_stateful and not _RANDOM.fullmatch(op) and not _OF_VARIABLES.fullmatch(op)):
     return
   tensors = [t if isinstance(t, tf.Tensor) else tf.convert_to_tensor(t) for t in inputs]
   attributes = dict(zip(attrs[::2], attrs[1::2]))
-  if recorder.enough(op, (op, str(attrs), str([(t.dtype.name, tuple(t.shape)) for t in tensors]))):
+  given = inputs_of(tensors, variables)
+  if recorder.enough(op, (op, str(attrs), str([(g.dtype.name, g.array.shape) for g in given]))):
     return
-  arrays = [array_of(t, t.dtype) for t in tensors]
   wanted: Any = f"{type(outputs).__name__}: {outputs}"
   count = len(definition.output_arg)
   if not isinstance(outputs, Exception):
-    wanted = [array_of(t, t.dtype) for t in outputs]
-    count = len(wanted)
-  request = graphs.op_request(definition, [(t.dtype, a) for t, a in zip(tensors, arrays)], attributes, count)
+    count = len(outputs)
+    wanted = [array_of(t, t.dtype) for t in [*outputs, *read(variables)]]
+  request = graphs.op_request(definition, given, attributes, count)
   listed = {n: list(v) if isinstance(v, (list, tuple)) else v for n, v in attributes.items()}
-  recorder.check("op", op, listed, arrays, request, wanted)
+  recorder.check("op", op, listed, [g.array for g in given], request, wanted)
 
 
 def _ops_of(nodes: Any, functions: Any) -> list[str]:
@@ -78,20 +118,20 @@ def _ops_of(nodes: Any, functions: Any) -> list[str]:
   return ops
 
 
-def record_function(recorder: Recorder, function: Any, arguments: list[Any], outputs: list[Any]) -> None:
+def record_function(recorder: Recorder, function: Any, arguments: list[Any], variables: list[Variable | None],
+                    outputs: list[Any]) -> None:
   context = function._bound_context  # pylint: disable=protected-access
   name = tf.compat.as_str(function.name)
   library = graphs.library_of(
       name, lambda f: context.get_function_def(f) if context.has_function(f) else None)
   ops = _ops_of([], library.values())
-  key = (str(sorted(collections.Counter(ops).items())), str([(t.dtype.name, tuple(t.shape)) for t in arguments]))
+  given = inputs_of(arguments, variables)
+  key = (str(sorted(collections.Counter(ops).items())), str([(g.dtype.name, g.array.shape) for g in given]))
   if recorder.enough("function", key):
     return
-  arrays = [array_of(t, t.dtype) for t in arguments]
-  wanted = [array_of(t, t.dtype) for t in outputs]
-  request = graphs.function_request(name, library, [(t.dtype, a) for t, a in zip(arguments, arrays)],
-                                    [t.dtype for t in outputs])
-  recorder.check("function", "+".join(sorted(set(ops)))[:300], {}, arrays, request, wanted)
+  wanted = [array_of(t, t.dtype) for t in [*outputs, *read(variables)]]
+  request = graphs.function_request(name, library, given, [t.dtype for t in outputs])
+  recorder.check("function", "+".join(sorted(set(ops)))[:300], {}, [g.array for g in given], request, wanted)
 
 
 def record_run(recorder: Recorder, graph: Any, feed_dict: Any, fetches: Any, outputs: Any) -> None:
@@ -137,6 +177,15 @@ def install(recorder: Recorder) -> None:
     finally:
       recorder.busy = False
 
+  def before(inputs: Any) -> list[Variable | None]:
+    if recorder.busy or not tf.executing_eagerly():
+      return [None] * len(inputs)
+    recorder.busy = True
+    try:
+      return variables_of(list(inputs))
+    finally:
+      recorder.busy = False
+
   def fast(*_: Any, **__: Any) -> Any:  # all ops take the slow way, by execute
     raise core._FallbackException("recorded")  # pylint: disable=protected-access
 
@@ -144,20 +193,22 @@ def install(recorder: Recorder) -> None:
 
   def executed(op_name: Any, num_outputs: int, inputs: Any, attrs: Any, ctx: Any, name: Any = None) -> Any:
     op = tf.compat.as_str(op_name)
+    variables = before(inputs)
     try:
       outputs = quick_execute(op_name, num_outputs, inputs, attrs, ctx, name)
     except tf.errors.OpError as error:
-      recorded(record_op, op, inputs, attrs or (), error)
+      recorded(record_op, op, inputs, variables, attrs or (), error)
       raise
-    recorded(record_op, op, inputs, attrs or (), list(outputs))
+    recorded(record_op, op, inputs, variables, attrs or (), list(outputs))
     return outputs
 
   call_flat = atomic_function.AtomicFunction.call_flat
 
   def called(self: Any, *arguments: Any) -> Any:
+    variables = before(arguments)
     outputs = call_flat(self, *arguments)
     if tf.executing_eagerly():
-      recorded(record_function, self, list(arguments), list(outputs))
+      recorded(record_function, self, list(arguments), variables, list(outputs))
     return outputs
 
   run = session_module.BaseSession.run

@@ -21,6 +21,18 @@ class SampleTest(test.TestCase):
 
     self.assertAllEqual(step(tf.constant([1.0, 2.0]), tf.constant(1.5))[0], [0.0, 0.5])
 
+  def test_variables(self):
+    weights = tf.Variable([1.0, 2.0, 3.0])
+
+    @tf.function
+    def step(gradient):
+      weights.assign_sub(gradient)
+      return tf.reduce_sum(weights)
+
+    self.assertAllEqual(step(tf.constant([1.0, 1.0, 1.0])), 3.0)
+    weights.scatter_add(tf.IndexedSlices(tf.constant([5.0]), tf.constant([1])))
+    self.assertAllEqual(weights.sparse_read([1, 2]), [6.0, 2.0])
+
   def test_run(self):
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
       fed = tf.compat.v1.placeholder(tf.float32, [None])
