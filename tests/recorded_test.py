@@ -37,10 +37,10 @@ class RecordedTest(unittest.TestCase):
     self.assertEqual([line["kind"] for line in lines], ["end"], log)
     counts = lines[0]["counts"]
     self.assertGreaterEqual(counts["ops"], 5, counts)
-    self.assertEqual((counts["functions"], counts["runs"]), (2, 1), counts)
+    self.assertEqual((counts["functions"], counts["runs"]), (2, 2), counts)
     self.assertEqual(counts["both refuse"], 1, counts)
     self.assertNotIn("handles", counts)
-    self.assertEqual(counts["agreed"] + 1, counts["ops"] + 3, counts)
+    self.assertEqual(counts["agreed"] + 1, counts["ops"] + 4, counts)
     self.assertIn("OK", log)
 
   def test_differences_fail(self) -> None:

@@ -185,10 +185,15 @@ def needed_nodes(definition: Any, fetches: list[str], feeds: dict[str, np.ndarra
   return needed
 
 
-def run_request(definition: Any, needed: set[str], fetches: list[str],
-                feeds: dict[str, np.ndarray]) -> dict[str, Any]:
-  """A run of these nodes. Whatever is fed becomes a Placeholder."""
+VARIABLES = ("VarHandleOp", "VariableV2", "Variable")
+
+
+def run_request(definition: Any, needed: set[str], fetches: list[str], feeds: dict[str, np.ndarray],
+                variables: dict[str, np.ndarray]) -> dict[str, Any]:
+  """A run of these nodes. Whatever is fed becomes a Placeholder. The variables' values by their nodes'
+  names: they are assigned before anything uses them; what they hold afterwards is fetched last."""
   graph = tf.compat.v1.GraphDef(versions=definition.versions, library=definition.library)
+  users: dict[str, list[str]] = {name: [] for name in variables}
   for node in definition.node:
     if node.name not in needed:
       continue
@@ -200,4 +205,22 @@ def run_request(definition: Any, needed: set[str], fetches: list[str],
       copy.name, copy.op = node.name, "Placeholder"
       dtype = tf.string if value.dtype == object else tf.as_dtype(value.dtype)
       copy.attr["dtype"].type = dtype.as_datatype_enum
-  return _request(graph, fetches, {name[:-2]: value for name, value in feeds.items()})
+    for name in {i.split(":")[0] for i in copy.input} & set(variables):
+      copy.input.append(f"^{name}/recorded/assign")
+      users[name].append(node.name)
+  values = {name[:-2]: value for name, value in feeds.items()}
+  for node in [n for n in graph.node if n.name in variables]:
+    prefix, dtype = node.name + "/recorded/", node.attr["dtype"].type
+    handle = node.op == "VarHandleOp"
+    given = graph.node.add(name=prefix + "value", op="Placeholder")
+    assign = graph.node.add(name=prefix + "assign", op="AssignVariableOp" if handle else "Assign",
+                            input=[node.name, given.name])
+    read = graph.node.add(name=prefix + "read", op="ReadVariableOp" if handle else "Identity",
+                          input=[node.name, "^" + assign.name, *("^" + user for user in users[node.name])])
+    for added in (given, assign, read):
+      added.attr["dtype" if handle or added is given else "T"].type = dtype
+    if not handle:
+      assign.attr["validate_shape"].b = False
+    values[given.name] = variables[node.name]
+    fetches = [*fetches, read.name + ":0"]
+  return _request(graph, fetches, values)

@@ -4,7 +4,7 @@
 
 Each op that the test executes eagerly, each call of a tf.function and each Session.run
 becomes a request for contract/side.py, unless it has state that the recorder does not know;
-its answer is compared with what TensorFlow gave. Variables of eager calls are known: the
+its answer is compared with what TensorFlow gave. Variables are known: the
 request assigns them before the call, and what they hold afterwards counts as an output. RESULTS gets a line of JSON for each difference, and one with counts
 at the end. Whether the test passes does not matter. PYTHONPATH: where Tenon's package is.
 """
@@ -19,7 +19,7 @@ import re
 import runpy
 import sys
 import tempfile
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -112,10 +112,45 @@ def record_op(recorder: Recorder, op: str, inputs: list[Any], variables: list[Va
 
 
 def _ops_of(nodes: Any, functions: Any) -> list[str]:
-  ops = [n.op for n in nodes] + [n.op for f in functions for n in f.node_def]
+  """The ops, without the graph's own variables."""
+  ops = [n.op for n in nodes if n.op not in graphs.VARIABLES] + [n.op for f in functions for n in f.node_def]
   if any(_STATE.fullmatch(op) for op in ops):
     raise Unsupported("state")
   return ops
+
+
+Run = Callable[..., Any]
+
+
+def read_in(session: Any, run: Run, names: list[str]) -> dict[str, np.ndarray]:
+  """What variables hold in a session. Those without a value are left out, and those that the graph never reads."""
+  values = {}
+  for name in names:
+    tensor = session.graph.get_operation_by_name(name).outputs[0]
+    if tensor.dtype == tf.resource:
+      readers = [op for op in tensor.consumers() if op.type == "ReadVariableOp" and not op.control_inputs]
+      if not readers:
+        continue
+      tensor = readers[0].outputs[0]
+    try:
+      values[name] = array_of(run(session, tensor), tensor.dtype.base_dtype)
+    except tf.errors.OpError:
+      pass
+  return values
+
+
+def before_run(recorder: Recorder, session: Any, run: Run) -> dict[str, np.ndarray]:
+  """The values of all variables of the session's graph, if they are few."""
+  if recorder.busy:
+    return {}
+  recorder.busy = True
+  try:
+    names = [op.name for op in session.graph.get_operations() if op.type in graphs.VARIABLES]
+    return read_in(session, run, names) if len(names) <= 50 else {}
+  except Exception:  # pylint: disable=broad-exception-caught
+    return {}  # the run is not recorded if it needs one
+  finally:
+    recorder.busy = False
 
 
 def record_function(recorder: Recorder, function: Any, arguments: list[Any], variables: list[Variable | None],
@@ -134,7 +169,10 @@ def record_function(recorder: Recorder, function: Any, arguments: list[Any], var
   recorder.check("function", "+".join(sorted(set(ops)))[:300], {}, [g.array for g in given], request, wanted)
 
 
-def record_run(recorder: Recorder, graph: Any, feed_dict: Any, fetches: Any, outputs: Any) -> None:
+def record_run(recorder: Recorder, session: Any, run: Run, held: dict[str, np.ndarray], feed_dict: Any,
+               fetches: Any, outputs: Any) -> None:
+  """`held`: the variables' values before the run."""
+  graph = session.graph
   fetched: dict[str, np.ndarray] = {}
   for fetch, output in zip(*(tf.nest.flatten(x, expand_composites=True) for x in (fetches, outputs))):
     tensor = graph.as_graph_element(fetch) if isinstance(fetch, str) else fetch
@@ -152,13 +190,19 @@ def record_run(recorder: Recorder, graph: Any, feed_dict: Any, fetches: Any, out
     feeds[tensor.name] = array_of(np.asarray(value, tensor.dtype.as_numpy_dtype), tensor.dtype)
   definition = graph.as_graph_def()
   needed = graphs.needed_nodes(definition, list(fetched), feeds)
-  ops = _ops_of([n for n in definition.node if n.name in needed], definition.library.function)
+  nodes = [n for n in definition.node if n.name in needed]
+  ops = _ops_of(nodes, definition.library.function)
+  variables = {n.name: held.get(n.name) for n in nodes if n.op in graphs.VARIABLES}
+  if any(value is None for value in variables.values()):
+    raise Unsupported("state")
   key = (str(sorted(collections.Counter(ops).items())), str([(k, v.dtype.name, v.shape) for k, v in feeds.items()]),
          str([(v.dtype.name, v.shape) for v in fetched.values()]))
   if recorder.enough("run", key):
     return
-  request = graphs.run_request(definition, needed, list(fetched), feeds)
-  recorder.check("run", "+".join(sorted(set(ops)))[:300], {}, list(feeds.values()), request, list(fetched.values()))
+  request = graphs.run_request(definition, needed, list(fetched), feeds, variables)
+  after = read_in(session, run, list(variables))
+  wanted = [*fetched.values(), *(after[name] for name in variables)]
+  recorder.check("run", "+".join(sorted(set(ops)))[:300], {}, [*feeds.values(), *variables.values()], request, wanted)
 
 
 def install(recorder: Recorder) -> None:
@@ -214,8 +258,9 @@ def install(recorder: Recorder) -> None:
   run = session_module.BaseSession.run
 
   def ran(self: Any, fetches: Any, feed_dict: Any = None, **options: Any) -> Any:
+    held = before_run(recorder, self, run)
     outputs = run(self, fetches, feed_dict=feed_dict, **options)
-    recorded(record_run, self.graph, feed_dict, fetches, outputs)
+    recorded(record_run, self, run, held, feed_dict, fetches, outputs)
     return outputs
 
   pywrap_tfe.TFE_Py_FastPathExecute = fast

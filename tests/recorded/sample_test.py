@@ -39,5 +39,14 @@ class SampleTest(test.TestCase):
       self.assertAllEqual(session.run(tf.exp(fed - fed), {fed: np.zeros(3, np.float32)}), [1.0] * 3)
 
 
+  def test_run_with_variables(self):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+      count = tf.compat.v1.get_variable("count", initializer=1, use_resource=True)
+      old = tf.compat.v1.get_variable("old", initializer=2, use_resource=False)
+      session.run(tf.compat.v1.global_variables_initializer())
+      with tf.control_dependencies([count.assign_add(5)]):
+        self.assertEqual(session.run(tf.compat.v1.assign_add(old, count.read_value())), 8)
+
+
 if __name__ == "__main__":
   test.main()
