@@ -40,6 +40,12 @@ HWY_INLINE Result<V> IfFinite(Parts<V> y) {
   return {y, hn::And(hn::IsFinite(y.re), hn::IsFinite(y.im))};
 }
 
+template <class V>
+HWY_INLINE Result<V> Everywhere(Parts<V> y) {
+  const hn::DFromV<V> d;
+  return {y, hn::FirstN(d, hn::Lanes(d))};
+}
+
 // ---- the ops; each has the vectors that it takes and gives ----
 template <ElementwiseOp kOp>
 struct Op;
@@ -93,15 +99,15 @@ template <>
 struct Op<ElementwiseOp::kMul> {
   using V = Vf;
   static HWY_INLINE Result<V> Of(Parts<V> a, Parts<V> b) {
-    return IfFinite<Vf>({hn::NegMulAdd(a.im, b.im, hn::Mul(a.re, b.re)),
-                         hn::MulAdd(a.im, b.re, hn::Mul(a.re, b.im))});
+    return Everywhere<Vf>({hn::NegMulAdd(a.im, b.im, hn::Mul(a.re, b.re)),
+                           hn::MulAdd(a.im, b.re, hn::Mul(a.re, b.im))});
   }
 };
 
 template <>
 struct Op<ElementwiseOp::kDiv> {
   using V = Vh;
-  // In double, where no product is too large or small.
+  // In double, where no product is too large or small; NaN where the scalar form is.
   static HWY_INLINE Result<V> Of(Parts<V> a, Parts<V> b) {
     const DoubleTag d;
     const HalfTag df;
@@ -110,7 +116,7 @@ struct Op<ElementwiseOp::kDiv> {
     const Vd inverse = hn::Div(hn::Set(d, 1.0), hn::MulAdd(u, u, hn::Mul(v, v)));
     const Vd re = hn::Mul(hn::MulAdd(x, u, hn::Mul(y, v)), inverse);
     const Vd im = hn::Mul(hn::NegMulAdd(x, v, hn::Mul(y, u)), inverse);
-    return IfFinite<Vh>({hn::DemoteTo(df, re), hn::DemoteTo(df, im)});
+    return Everywhere<Vh>({hn::DemoteTo(df, re), hn::DemoteTo(df, im)});
   }
 };
 

@@ -7,6 +7,7 @@
 #ifndef TENON_KERNELS_ELEMENTWISE_FORMULAS_H_
 #define TENON_KERNELS_ELEMENTWISE_FORMULAS_H_
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -66,6 +67,13 @@ auto Abs(T x) {
     return std::abs(x);
   }
 }
+using tenon::WrapMul;
+// Complex products and quotients are the formulas of TensorFlow's vectors: no result is repaired as
+// std::complex does it, so an infinite operand mostly gives NaN.
+template <typename R>
+std::complex<R> WrapMul(std::complex<R> a, std::complex<R> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
 // Keeps NaN, and the direction of a complex number.
 template <typename T>
 T Sign(T x) {
@@ -79,14 +87,19 @@ T Sign(T x) {
     return x > 0 ? T(1) : (x < 0 ? T(-1) : static_cast<T>(x + x));
   }
 }
-// Products of floats fit a double, so that nothing has to be scaled. What this finds no number for,
-// such as a division by zero, std::complex defines.
+// Products of floats fit a double, so that nothing has to be scaled.
 inline complex64 Quotient(complex64 a, complex64 b) {
   const double x = a.real(), y = a.imag(), u = b.real(), v = b.imag();
   const double inverse = 1 / (u * u + v * v);
-  const double re = (x * u + y * v) * inverse, im = (y * u - x * v) * inverse;
-  if (std::isnan(re) || std::isnan(im)) return a / b;
-  return {static_cast<float>(re), static_cast<float>(im)};
+  return {static_cast<float>((x * u + y * v) * inverse),
+          static_cast<float>((y * u - x * v) * inverse)};
+}
+// Scaled by b's larger part.
+inline std::complex<double> Quotient(std::complex<double> a, std::complex<double> b) {
+  const double scale = std::max(std::abs(b.real()), std::abs(b.imag()));
+  const double u = b.real() / scale, v = b.imag() / scale, size = u * u + v * v;
+  return {(a.real() * u + a.imag() * v) / size / scale,
+          (a.imag() * u - a.real() * v) / size / scale};
 }
 template <typename T>
 T Quotient(T a, T b) {
@@ -102,7 +115,7 @@ T Reciprocal(T x) {
   if constexpr (kIsInt<T>) {
     return static_cast<T>(x == 1 || x == T(-1) ? x : T(0));
   } else {
-    return T(1) / x;
+    return Quotient(T(1), x);
   }
 }
 template <typename T>
@@ -144,7 +157,7 @@ T Expm1(T x) {
     using R = typename T::value_type;
     const R s = std::sin(x.imag() / 2);
     const R e = std::expm1(x.real());
-    return T(e * std::cos(x.imag()) - 2 * s * s, (e + 1) * std::sin(x.imag()));
+    return T(e - 2 * (e + 1) * s * s, (e + 1) * std::sin(x.imag()));
   } else {
     return std::expm1(x);
   }
@@ -156,7 +169,9 @@ T Log(T x) {
 template <typename T>
 T Log1p(T x) {
   if constexpr (kIsComplex<T>) {
-    return std::log(T(1) + x);
+    // x log(u) / (u - 1), where u = 1 + x, rounded: the errors of the last two cancel.
+    const T u(1 + x.real(), x.imag()), log = std::log(u);
+    return u == T(1) || u == log ? x : x * (log / (u - T(1)));
   } else {
     return std::log1p(x);
   }

@@ -28,7 +28,8 @@ constexpr auto kTruncateDiv = [](auto a, auto b) {
 };
 constexpr auto kMulNoNan = [](auto a, auto b) {
   using T = decltype(a);
-  const T product = a * b;  // outside of the choice, so that loops become vector code
+  const T product = Formula<ElementwiseOp::kMul>{}(
+      a, b);  // outside of the choice, so that loops become vector code
   return b == T(0) ? T(0) : product;
 };
 
