@@ -37,18 +37,21 @@ absl::StatusOr<std::unique_ptr<Kernel>> SparseReshapeKernel(PrepareContext& p) {
     if (known != elements) {
       return InvalidArgument("a tensor of ", elements, " elements cannot have ", known);
     }
+    // An index out of bounds moves as far as its offset says, as in TensorFlow.
+    std::vector<int64_t> strides(static_cast<size_t>(rank), 1);
+    for (size_t d = strides.size(); d > 1; --d) strides[d - 2] = WrapMul(strides[d - 1], to[d - 1]);
+    if (n > 0 && std::find(strides.begin(), strides.end(), 0) != strides.end()) {
+      return InvalidArgument(n, " elements in a shape of none");
+    }
     const int64_t* in = run.input<int64_t>(0);
     int64_t* out = run.output<int64_t>(0);
     for (int64_t i = 0; i < n; ++i, in += from_rank, out += rank) {
       int64_t offset = 0;
-      for (int64_t d = 0; d < from_rank; ++d) {
-        if (in[d] < 0 || in[d] >= from[d])
-          return InvalidArgument("indices[", i, "] is out of bounds");
-        offset = offset * from[d] + in[d];
-      }
-      for (int64_t d = rank; d > 0; --d) {
-        out[d - 1] = offset % to[static_cast<size_t>(d - 1)];
-        offset /= to[static_cast<size_t>(d - 1)];
+      for (int64_t d = 0; d < from_rank; ++d) offset = WrapAdd(WrapMul(offset, from[d]), in[d]);
+      for (int64_t d = 0; d < rank; ++d) {
+        const int64_t stride = strides[static_cast<size_t>(d)];
+        out[d] = stride == 1 ? offset : offset / stride;
+        offset = WrapSub(offset, WrapMul(out[d], stride));
       }
     }
     std::copy(to.begin(), to.end(), run.output<int64_t>(1));
