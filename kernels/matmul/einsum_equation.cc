@@ -92,6 +92,10 @@ absl::StatusOr<EinsumLabels> ParseEinsum(const std::string& equation, absl::Span
                              "' is in no operand");
     }
   }
+  if (ellipsis_rank > 0 && !out.ellipsis) {
+    return InvalidArgument("equation '", equation, "': the output has no ellipsis for ",
+                           ellipsis_rank, " dimensions");
+  }
   result.output = Labels(out, ellipsis_rank);
   return result;
 }
