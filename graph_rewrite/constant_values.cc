@@ -69,7 +69,8 @@ std::vector<Tensor> FactOfShape(RuleContext& context, const Node& n) {
     return {Tensor::From<int32_t>(shape, std::vector<int32_t>(values.begin(), values.end()))};
   }
   // A dimension that is known of a shape that is not.
-  if (n.op == "StridedSlice" && IsInteger(context.shapes.dtype({n.id, 0}))) {
+  if (n.op == "StridedSlice" && context.shapes.rank({n.id, 0}) == 0 &&
+      IsInteger(context.shapes.dtype({n.id, 0}))) {
     const int64_t size = ScalarDimension(context, {n.id, 0}).value;
     if (size >= 0 && context.shapes.dtype({n.id, 0}) == DType::kInt32) {
       return {Tensor::Scalar<int32_t>(static_cast<int32_t>(size))};

@@ -49,6 +49,8 @@ Dimension SlicedElement(RuleContext& context, const Node& slice, int64_t index, 
 // Element `index` of an integer vector; of a scalar if -1.
 Dimension Element(RuleContext& context, Endpoint vector, int64_t index, int hops) {
   if (hops > kMostHops) return {};
+  const int rank = context.shapes.rank(vector);
+  if (rank >= 0 && rank != (index < 0 ? 0 : 1)) return {};
   const Node& n = context.node(vector);
   if (n.op == "Const") {
     const std::vector<int64_t> values = ConstantIntegers(context, vector);

@@ -36,7 +36,7 @@ REFUSED = [
     ("XlaAllReduce XlaReduceScatter XlaSend XlaRecv", "they exchange data with other devices or replicas, and a session is one replica"),
     ("XlaSendToHost XlaRecvFromHost XlaHostCompute _XlaSendFromHost _XlaRecvAtHost", "they exchange data with the program that started an accelerator's computation"),
     ("XlaCustomCall XlaCustomCallV2", "they name code of another library, which no file of the model has"),
-    ("XlaLaunch XlaLaunchV2 XlaClusterOutput _XlaCompile _XlaRun _XlaMerge", "TensorFlow's compiler puts them into graphs in memory; saved models have the function's own nodes"),
+    ("XlaLaunch XlaLaunchV2 _XlaCompile _XlaRun _XlaMerge", "TensorFlow's compiler puts them into graphs in memory; saved models have the function's own nodes"),
     ("ReadVariableXlaSplitND AssignVariableXlaConcatND", "they spread a variable over an accelerator's cores; of tensors, XlaSplitND and XlaConcatND do it"),
     ("XlaSparseDenseMatmul… XlaSparseCore… XlaSparseActivationsUnstack XlaSparseGradientsStack XlaRecvTPUEmbedding… XlaSendTPUEmbedding…", "they work on the embedding tables of a TPU"),
     ("XlaRemoveDynamicDimensionSize", "it gives back the elements that XlaSetDynamicDimensionSize hides; here a tensor has its elements only, so these are gone (TensorFlow gives whatever stands there)"),

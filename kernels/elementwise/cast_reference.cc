@@ -65,6 +65,48 @@ Loop LoopFor(DType src, DType dst) {
   return loop;
 }
 
+// The value that fits best, as TensorFlow's packets have it.
+template <typename S, typename D>
+D SaturatedValue(S v) {
+  int32_t whole;
+  if constexpr (kIsComplex<S>) {
+    whole = FloatToInt<int32_t>(v.real());
+  } else {
+    whole = FloatToInt<int32_t>(ToCompute(v));
+  }
+  // By way of uint16, whose upper half is negative as int16.
+  constexpr bool kByWord = sizeof(D) == 1 && std::is_unsigned_v<D> && !std::is_same_v<S, float> &&
+                           !std::is_same_v<S, bfloat16>;
+  if (kByWord && whole > std::numeric_limits<int16_t>::max()) return 0;
+  return static_cast<D>(
+      std::clamp<int32_t>(whole, std::numeric_limits<D>::min(), std::numeric_limits<D>::max()));
+}
+
+template <typename S, typename D>
+void SaturatingLoop(const void* src, void* dst, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    static_cast<D*>(dst)[i] = SaturatedValue<S, D>(static_cast<const S*>(src)[i]);
+  }
+}
+
+// TensorFlow converts floats to quantized dtypes in packets, which saturate; the elements that no
+// longer fill one wrap around.
+struct Packets {
+  Loop loop = nullptr;  // null: everything wraps
+  int64_t size = 1;
+};
+
+Packets PacketsFor(DType src, DType dst) {
+  Packets packets;
+  if (!IsQuantized(dst) || dst == DType::kQint32) return packets;
+  VisitTypes(TypeList<float, double, half, bfloat16, complex128>{}, src, [&]<typename S>() {
+    packets.size = std::is_same_v<S, float> ? 32 : std::is_same_v<S, bfloat16> ? 8 : 16;
+    VisitTypes(TypeList<int8_t, uint8_t, int16_t, uint16_t>{}, StoredAs(dst),
+               [&]<typename D>() { packets.loop = &SaturatingLoop<S, D>; });
+  });
+  return packets;
+}
+
 // The dtype by which elements of float8, int4 and uint4 are cast.
 DType WidthOf(DType small) {
   if (IsFloat8(small)) return DType::kFloat;
@@ -210,14 +252,20 @@ absl::StatusOr<std::unique_ptr<Kernel>> CastReference(PrepareContext& p) {
   }
   const size_t src_bytes = SizeOf(src), dst_bytes = SizeOf(dst);
   if (src_bytes == dst_bytes) p.AllowInPlace(0, 0);
+  const Packets packets = PacketsFor(src, p.output_dtype(0));
+  const int64_t saturated = packets.loop != nullptr ? n - n % packets.size : 0;
   constexpr double kNsPerElement = 0.4;
   const int threads = p.services().threads;
   return MakeKernel([=](RunContext& run) {
     const char* const from = static_cast<const char*>(run.input(0));
     char* const to = static_cast<char*>(run.output(0));
-    ParallelFor(threads, n, ParallelGrain(kNsPerElement), [&](int64_t begin, int64_t end) {
+    const auto convert = [&](Loop with, int64_t begin, int64_t end) {
       const auto first = static_cast<size_t>(begin);
-      loop(from + first * src_bytes, to + first * dst_bytes, end - begin);
+      if (begin < end) with(from + first * src_bytes, to + first * dst_bytes, end - begin);
+    };
+    ParallelFor(threads, n, ParallelGrain(kNsPerElement), [&](int64_t begin, int64_t end) {
+      convert(packets.loop, begin, std::min(end, saturated));
+      convert(loop, std::max(begin, saturated), end);
     });
     return absl::OkStatus();
   });

@@ -29,7 +29,10 @@ absl::StatusOr<int64_t> RangeLength(T start, T limit, T delta) {
     if (n > static_cast<uint64_t>(kLongest)) return InvalidArgument("a range that is too long");
     return static_cast<int64_t>(n);
   } else {
-    length = std::ceil(std::abs((ToCompute(limit) - ToCompute(start)) / ToCompute(delta)));
+    // Each operation rounds.
+    const T way = static_cast<T>(ToCompute(limit) - ToCompute(start));
+    const T steps = static_cast<T>(ToCompute(way) / ToCompute(delta));
+    length = std::ceil(std::abs(ToCompute(steps)));
     if (!(length <= static_cast<double>(kLongest))) {
       return InvalidArgument("a range that is too long");
     }

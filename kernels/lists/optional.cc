@@ -74,11 +74,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> OptionalOfKernel(PrepareContext& p) {
   return MakeKernel([specs](RunContext& run) -> absl::Status {
     auto made = std::make_shared<OptionalTensors>();
     made->has_value = true;
-    for (size_t i = 0; i < specs.size(); ++i) {
-      TENON_ASSIGN_OR_RETURN(auto kept,
-                             Keep(specs[i].dtype, specs[i].shape, run.input(static_cast<int>(i))));
-      made->value.push_back(std::move(kept));
-    }
+    TENON_ASSIGN_OR_RETURN(made->value, KeepInputs(run, specs));
     *run.output<ObjectPtr>(0) = std::move(made);
     return absl::OkStatus();
   });
@@ -100,23 +96,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> OptionalGetKernel(PrepareContext& p) {
   return MakeKernel([outputs](RunContext& run) -> absl::Status {
     TENON_ASSIGN_OR_RETURN(const OptionalTensors* found, OptionalIn(run));
     if (!found->has_value) return InvalidArgument("the optional has no value");
-    if (found->value.size() != outputs.size()) {
-      return InvalidArgument("the optional has ", found->value.size(), " tensors; expected ",
-                             outputs.size());
-    }
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const std::shared_ptr<const Tensor>& part = found->value[i];
-      const TensorSpec& wanted = outputs[i];
-      if (part->dtype() != wanted.dtype || !part->shape().CompatibleWith(wanted.shape)) {
-        return InvalidArgument("tensor ", i, " of the optional is ", Name(part->dtype()),
-                               part->shape().ToString(), "; expected ", Name(wanted.dtype),
-                               wanted.shape.ToString());
-      }
-      TENON_ASSIGN_OR_RETURN(void* out,
-                             OutputOfShape(run, static_cast<int>(i), wanted.shape, part->shape()));
-      WriteItem(part, wanted.dtype, part->num_elements(), out);
-    }
-    return absl::OkStatus();
+    return WriteItems(run, "optional", found->value, outputs);
   });
 }
 

@@ -106,4 +106,37 @@ void WriteItem(const std::shared_ptr<const Tensor>& item, DType dtype, int64_t e
   }
 }
 
+absl::StatusOr<std::vector<std::shared_ptr<const Tensor>>> KeepInputs(
+    const RunContext& run, const std::vector<TensorSpec>& specs) {
+  std::vector<std::shared_ptr<const Tensor>> kept;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    TENON_ASSIGN_OR_RETURN(auto item,
+                           Keep(specs[i].dtype, specs[i].shape, run.input(static_cast<int>(i))));
+    kept.push_back(std::move(item));
+  }
+  return kept;
+}
+
+absl::Status WriteItems(RunContext& run, const char* what,
+                        const std::vector<std::shared_ptr<const Tensor>>& items,
+                        const std::vector<TensorSpec>& outputs) {
+  if (items.size() != outputs.size()) {
+    return InvalidArgument("the ", what, " has ", items.size(), " tensors; expected ",
+                           outputs.size());
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::shared_ptr<const Tensor>& item = items[i];
+    const TensorSpec& wanted = outputs[i];
+    if (item->dtype() != wanted.dtype || !item->shape().CompatibleWith(wanted.shape)) {
+      return InvalidArgument("tensor ", i, " of the ", what, " is ", Name(item->dtype()),
+                             item->shape().ToString(), "; expected ", Name(wanted.dtype),
+                             wanted.shape.ToString());
+    }
+    TENON_ASSIGN_OR_RETURN(void* out,
+                           OutputOfShape(run, static_cast<int>(i), wanted.shape, item->shape()));
+    WriteItem(item, wanted.dtype, item->num_elements(), out);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace tenon

@@ -53,6 +53,9 @@ absl::StatusOr<void*> OutputOfShape(RunContext& run, int i, const Shape& planned
 // A tensor with its own memory, copied from memory that will be reused.
 absl::StatusOr<std::shared_ptr<const Tensor>> Keep(DType dtype, const Shape& shape,
                                                    const void* data);
+// All inputs, kept.
+absl::StatusOr<std::vector<std::shared_ptr<const Tensor>>> KeepInputs(
+    const RunContext& run, const std::vector<TensorSpec>& specs);
 // Rows [begin, begin + rows) of a kept tensor, in its shape; with `single`, without the first
 // dimension (rows is then 1).
 std::shared_ptr<const Tensor> RowsOf(const std::shared_ptr<const Tensor>& kept, int64_t begin,
@@ -60,6 +63,11 @@ std::shared_ptr<const Tensor> RowsOf(const std::shared_ptr<const Tensor>& kept, 
 
 // Copies an item, or zeros, to `out`.
 void WriteItem(const std::shared_ptr<const Tensor>& item, DType dtype, int64_t elements, void* out);
+// Copies the tensors of a variant to all outputs; `what` it holds is for messages. InvalidArgument
+// unless they have the outputs' number and dtypes and fit their planned shapes.
+absl::Status WriteItems(RunContext& run, const char* what,
+                        const std::vector<std::shared_ptr<const Tensor>>& items,
+                        const std::vector<TensorSpec>& outputs);
 
 }  // namespace tenon
 

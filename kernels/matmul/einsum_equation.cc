@@ -93,8 +93,8 @@ absl::StatusOr<EinsumLabels> ParseEinsum(const std::string& equation, absl::Span
     }
   }
   if (ellipsis_rank > 0 && !out.ellipsis) {
-    return InvalidArgument("equation '", equation, "': the output has no ellipsis for the ",
-                           ellipsis_rank, " dimensions that it stands for");
+    return InvalidArgument("equation '", equation, "': the output has no ellipsis for ",
+                           ellipsis_rank, " dimensions");
   }
   result.output = Labels(out, ellipsis_rank);
   return result;

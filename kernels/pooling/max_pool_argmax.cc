@@ -13,7 +13,8 @@ namespace tenon {
 namespace {
 
 absl::StatusOr<PoolGeometry> GeometryOf(const PrepareContext& p) {
-  TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p.attrs(), 2));
+  TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs,
+                         ArgmaxPoolAttrs(p.attrs(), p.input_shape(0).dim(3)));
   return ResolvePoolTaps(attrs, p.input_shape(0));
 }
 
@@ -78,6 +79,24 @@ absl::StatusOr<Argmax> ArgmaxOf(const PrepareContext& p, int grad_like_output) {
 }
 
 }  // namespace
+
+absl::StatusOr<WindowAttrs> ArgmaxPoolAttrs(const AttrReader& attrs, int64_t channels) {
+  Node node = attrs.node();
+  TENON_ASSIGN_OR_RETURN(std::vector<int64_t> ksize, attrs.Ints("ksize"));
+  TENON_ASSIGN_OR_RETURN(std::vector<int64_t> strides, attrs.Ints("strides"));
+  if (ksize.size() == 4 && strides.size() == 4) {
+    const bool channels_alone = ksize[1] == 1 && ksize[2] == 1 && strides[1] == 1 &&
+                                strides[2] == 1 && ksize[3] == strides[3] && ksize[3] > 0 &&
+                                (channels < 0 || channels % ksize[3] == 0);
+    if (ksize[3] != 1 && !channels_alone) {
+      return InvalidArgument("windows over channels must be over channels alone, and divide them");
+    }
+    ksize[3] = strides[3] = 1;
+    node.attrs["ksize"] = std::move(ksize);
+    node.attrs["strides"] = std::move(strides);
+  }
+  return ReadWindowAttrs(AttrReader(node), 2);
+}
 
 absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolArgmaxReference(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const PoolGeometry g, GeometryOf(p));

@@ -7,9 +7,15 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "kernels/convolution/conv_geometry.h"
 #include "kernels/interface/kernel.h"
 
 namespace tenon {
+
+// The window attributes, as TensorFlow's kernel takes them: strides over channels do not count, and
+// windows over channels alone leave each number as it is. InvalidArgument for windows over channels
+// and pixels, and for those that differ from their strides or do not divide the channels.
+absl::StatusOr<WindowAttrs> ArgmaxPoolAttrs(const AttrReader& attrs, int64_t channels);
 
 // Input: images [batch, height, width, channels]. Outputs: the pool, argmax.
 absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolArgmaxReference(PrepareContext& p);

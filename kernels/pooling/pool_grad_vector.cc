@@ -4,6 +4,7 @@
 #include <array>
 
 #include "env/status.h"
+#include "kernels/pooling/max_pool_argmax.h"
 #include "kernels/pooling/pool_grad.h"
 #include "kernels/pooling/pool_rows.h"
 
@@ -90,7 +91,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolWorkspaceVector(PrepareContext& p
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MaxPoolArgmaxVector(PrepareContext& p) {
-  TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p.attrs(), 2));
+  TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs,
+                         ArgmaxPoolAttrs(p.attrs(), p.input_shape(0).dim(3)));
   TENON_ASSIGN_OR_RETURN(PoolGeometry g, ResolvePoolTaps(attrs, p.input_shape(0)));
   TENON_RETURN_IF_ERROR(CheckWindows(g));
   if (p.output_dtype(0) != DType::kFloat) return Unimplemented("not float");

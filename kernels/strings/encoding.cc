@@ -59,7 +59,11 @@ uint32_t NextUtf8(const std::string& text, size_t& at, bool& valid) {
   return NextCharacter(text, at, valid);
 }
 
+TextDecoderFactory text_decoders = nullptr;
+
 }  // namespace
+
+void SetTextDecoders(TextDecoderFactory factory) { text_decoders = factory; }
 
 NextCharacterFn Encoding::Begin(const std::string& text, size_t& at) const {
   if (marked_big == nullptr || text.size() < unit) return next;
@@ -80,7 +84,7 @@ absl::StatusOr<Encoding> EncodingNamed(absl::string_view name) {
   static constexpr auto kUtf16Le = NextUtf16<ByteOrder::kLittle>;
   static constexpr auto kUtf32Be = NextUtf32<ByteOrder::kBig>;
   static constexpr auto kUtf32Le = NextUtf32<ByteOrder::kLittle>;
-  static constexpr std::pair<const char*, Encoding> kEncodings[] = {
+  static const std::pair<const char*, Encoding> kEncodings[] = {
       {"utf8", {NextUtf8}},
       {"utf16", {kUtf16Be, kUtf16Be, kUtf16Le, 2}},
       {"utf16be", {kUtf16Be}},
@@ -101,7 +105,10 @@ absl::StatusOr<Encoding> EncodingNamed(absl::string_view name) {
   for (const auto& [text, encoding] : kEncodings) {
     if (plain == text) return encoding;
   }
-  return Unimplemented("input_encoding '", name, "'");
+  if (text_decoders == nullptr) return Unimplemented("input_encoding '", name, "'");
+  Encoding other;
+  TENON_ASSIGN_OR_RETURN(other.decoder, text_decoders(name));
+  return other;
 }
 
 }  // namespace tenon

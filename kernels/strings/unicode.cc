@@ -54,21 +54,36 @@ absl::StatusOr<Encoding> InputEncoding(const AttrReader& attrs) {
 template <typename Visit>
 absl::Status ForEachCharacter(const std::string& text, const Encoding& encoding,
                               const Options& options, Visit visit) {
-  size_t begin = 0, at = 0;  // a byte order mark belongs to the first character
-  const NextCharacterFn next = encoding.Begin(text, at);
-  for (; at < text.size(); begin = at) {
-    bool valid = true;
-    uint32_t character = next(text, at, valid);
-    if (!valid && options.on_error == OnError::kStrict) {
-      return InvalidArgument("the text is not in its encoding at byte ", begin);
-    }
+  size_t begin = 0;
+  const auto handle = [&](uint32_t character, bool valid) {  // false: an error
+    if (!valid && options.on_error == OnError::kStrict) return false;
     if (!valid || (options.replace_control_characters && character <= 0x1F)) {
-      if (options.on_error == OnError::kIgnore) continue;
+      if (options.on_error == OnError::kIgnore) return true;
       character = options.replacement;
     }
     visit(character, begin);
+    return true;
+  };
+  bool in_encoding = true;
+  if (encoding.decoder != nullptr) {
+    TENON_RETURN_IF_ERROR(
+        encoding.decoder->ForEach(text, [&](uint32_t character, size_t end, bool valid) {
+          in_encoding = handle(character, valid);
+          begin = in_encoding ? end : begin;
+          return in_encoding;
+        }));
+  } else {
+    size_t at = 0;  // a byte order mark belongs to the first character
+    const NextCharacterFn next = encoding.Begin(text, at);
+    while (at < text.size() && in_encoding) {
+      bool valid = true;
+      const uint32_t character = next(text, at, valid);
+      in_encoding = handle(character, valid);
+      begin = in_encoding ? at : begin;
+    }
   }
-  return absl::OkStatus();
+  if (in_encoding) return absl::OkStatus();
+  return InvalidArgument("the text is not in its encoding at byte ", begin);
 }
 
 using Append = void (*)(uint32_t character, std::string& to);

@@ -16,7 +16,7 @@ constexpr int kMostResults = 1024;
 constexpr size_t kMostOpen = 100000, kFewestOpen = 512;
 constexpr size_t kMostHypotheses = size_t{1} << 28;
 
-struct Node {
+struct LatticeNode {
   size_t begin, end;
   int32_t id;
   float score;  // its own
@@ -47,7 +47,7 @@ absl::StatusOr<std::vector<std::vector<SentencePieceModel::Part>>> SentencePiece
   count = std::clamp(count, 1, kMostResults);
   if (count == 1 || text.empty()) return std::vector<std::vector<Part>>{Split(text)};
 
-  std::vector<Node> nodes;
+  std::vector<LatticeNode> nodes;
   std::vector<std::vector<int32_t>> ending(text.size() + 1);  // nodes by the byte where they end
   std::vector<float> best(text.size() + 1, -std::numeric_limits<float>::infinity());
   best[0] = 0;
@@ -86,7 +86,7 @@ absl::StatusOr<std::vector<std::vector<SentencePieceModel::Part>>> SentencePiece
   const auto expand = [&](size_t place, int32_t next, float score) {
     if (place == 0) open(kBegin, next, score, score);
     for (const int32_t n : ending[place]) {
-      const Node& node = nodes[static_cast<size_t>(n)];
+      const LatticeNode& node = nodes[static_cast<size_t>(n)];
       open(n, next, node.score + score, node.best + score);
     }
   };
@@ -101,7 +101,8 @@ absl::StatusOr<std::vector<std::vector<SentencePieceModel::Part>>> SentencePiece
     if (end.node == kBegin) {
       std::vector<Part>& parts = results.emplace_back();
       for (int32_t h = end.next; h != kNone; h = hypotheses[static_cast<size_t>(h)].next) {
-        const Node& node = nodes[static_cast<size_t>(hypotheses[static_cast<size_t>(h)].node)];
+        const LatticeNode& node =
+            nodes[static_cast<size_t>(hypotheses[static_cast<size_t>(h)].node)];
         parts.push_back({text.substr(node.begin, node.end - node.begin), node.id});
       }
       if (std::ssize(results) == count) break;

@@ -8,9 +8,8 @@
 namespace tenon {
 namespace {
 
-absl::Status FillShape(ShapeContext& c) {
+absl::Status EmptyShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 1));
-  if (c.num_inputs() > 1) TENON_RETURN_IF_ERROR(c.ExpectRank(1, 0));
   if (c.value(0) != nullptr) {
     TENON_ASSIGN_OR_RETURN(Shape out, ShapeOfValue(*c.value(0), MinusOne::kRefused));
     c.set_output(0, std::move(out));
@@ -18,6 +17,19 @@ absl::Status FillShape(ShapeContext& c) {
     if (c.input(0).dim(0) > 254) return InvalidArgument("a shape of more than 254 dimensions");
     c.set_output(0, Shape::UnknownOfRank(static_cast<int>(c.input(0).dim(0))));
   }
+  return absl::OkStatus();
+}
+
+// As in old graphs, dims may be a scalar, and the value a vector of one element.
+absl::Status FillShape(ShapeContext& c) {
+  if (!c.input(1).CompatibleWith(Shape({1}))) TENON_RETURN_IF_ERROR(c.ExpectRank(1, 0));
+  if (!c.input(0).has_rank() || c.input(0).rank() != 0) return EmptyShape(c);
+  int64_t size = -1;
+  if (c.value(0) != nullptr) {
+    TENON_ASSIGN_OR_RETURN(size, ScalarInteger(*c.value(0), "dims"));
+    if (size < 0) return InvalidArgument("a dimension of ", size, " in a shape");
+  }
+  c.set_output(0, Shape({size}));
   return absl::OkStatus();
 }
 
@@ -101,7 +113,7 @@ const OpRegistration empty({
     .inputs = "shape: int32",
     .outputs = "output: dtype",
     .attrs = "dtype: type; init: bool = false",
-    .shape = FillShape,
+    .shape = EmptyShape,
     .reference = Empty,
 });
 

@@ -7,8 +7,11 @@
 namespace tenon {
 namespace {
 
+// Inputs may be vectors of one element, as in old graphs.
 absl::Status RangeShape(ShapeContext& c) {
-  for (int i = 0; i < 3; ++i) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 0));
+  for (int i = 0; i < 3; ++i) {
+    if (!c.input(i).CompatibleWith(Shape({1}))) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 0));
+  }
   int64_t length = -1;
   if (c.value(0) != nullptr && c.value(1) != nullptr && c.value(2) != nullptr) {
     TENON_ASSIGN_OR_RETURN(length, RangeLength(*c.value(0), *c.value(1), *c.value(2)));

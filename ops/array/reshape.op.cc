@@ -10,6 +10,11 @@ namespace {
 absl::Status ReshapeShape(ShapeContext& c) {
   const Shape& in = c.input(0);
   const Tensor* sizes = c.value(1);
+  const bool flat = c.input(1).has_rank() && c.input(1).rank() == 0;  // a scalar, as in old graphs
+  if (sizes == nullptr && flat) {
+    c.set_output(0, Shape({c.input(0).IsComplete() ? c.input(0).num_elements() : -1}));
+    return absl::OkStatus();
+  }
   if (sizes == nullptr) {
     TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
     if (c.input(1).has_rank() && c.input(1).dim(0) >= 0) {
@@ -17,6 +22,11 @@ absl::Status ReshapeShape(ShapeContext& c) {
       c.set_output(0, Shape::UnknownOfRank(static_cast<int>(c.input(1).dim(0))));
     }
     return absl::OkStatus();
+  }
+  Tensor vector;
+  if (flat) {
+    TENON_ASSIGN_OR_RETURN(vector, sizes->Reshaped(Shape({1})));
+    sizes = &vector;
   }
   TENON_ASSIGN_OR_RETURN(Shape out, ShapeOfValue(*sizes, MinusOne::kUnknown));
   int inferred = -1;

@@ -23,6 +23,24 @@ const OpRegistration stateful_partitioned_call({
     .stateful = true,
 });
 
+// Import writes it as a function with a While.
+const OpRegistration for_op({
+    .name = "For",
+    .inputs = "start: int32, limit: int32, delta: int32, input: T",
+    .outputs = "output: T",
+    .attrs = "T: list(type); body: func",
+    .shape = UnknownShape,
+});
+
+// Calls the function that the model states as the gradient of f.
+const OpRegistration symbolic_gradient({
+    .name = "SymbolicGradient",
+    .inputs = "input: Tin",
+    .outputs = "output: Tout",
+    .attrs = "Tin: list(type); Tout: list(type); f: func",
+    .shape = UnknownShape,
+});
+
 // Collects calls into batches in TensorFlow; here each call is a batch.
 const OpRegistration batch_function({
     .name = "BatchFunction",

@@ -1,17 +1,9 @@
-// BatchNormWithGlobalNormalization, FusedPadConv2D and FusedResizeAndPadConv2D. Import writes them
-// as standard ops (proto/import/expand.h), so they have signatures and no kernels.
+// FusedPadConv2D and FusedResizeAndPadConv2D. Import writes them as standard ops
+// (proto/import/expand.h), so they have signatures and no kernels.
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
-
-const OpRegistration batch_norm_with_global_normalization({
-    .name = "BatchNormWithGlobalNormalization",
-    .inputs = "t: T, m: T, v: T, beta: T, gamma: T",
-    .outputs = "result: T",
-    .attrs = "T: type; variance_epsilon: float; scale_after_normalization: bool",
-    .shape = UnchangedShape,
-});
 
 const OpRegistration fused_pad_conv2d({
     .name = "FusedPadConv2D",

@@ -10,7 +10,11 @@ namespace tenon {
 namespace {
 
 absl::Status ArgmaxShape(ShapeContext& c) {
-  TENON_RETURN_IF_ERROR(PoolShape(c, 2));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(0, 4));
+  TENON_ASSIGN_OR_RETURN(
+      const WindowAttrs attrs,
+      ArgmaxPoolAttrs(c.attrs(), c.input(0).has_rank() ? c.input(0).dim(3) : -1));
+  TENON_RETURN_IF_ERROR(PoolShape(c, attrs));
   const Shape output = c.outputs()[0];
   c.set_output(1, output);
   return absl::OkStatus();

@@ -15,12 +15,16 @@ absl::Status PoolShape(ShapeContext& c, int spatial) {
     return absl::OkStatus();
   }
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, PoolAttrs(c.attrs(), spatial, ksize, strides));
+  return PoolShape(c, attrs);
+}
+
+absl::Status PoolShape(ShapeContext& c, const WindowAttrs& attrs) {
   const Shape& input = c.input(0);
   auto in = [&input](int axis) { return input.has_rank() ? input[axis] : -1; };
   Shape::Dims out(static_cast<size_t>(attrs.rank()), -1);
   out[0] = in(0);
   out[static_cast<size_t>(attrs.channel_axis())] = in(attrs.channel_axis());
-  for (int i = 0; i < spatial; ++i) {
+  for (int i = 0; i < attrs.spatial; ++i) {
     const int axis = attrs.spatial_axis(i);
     TENON_ASSIGN_OR_RETURN(const WindowSpan span,
                            ResolveWindow(attrs, i, in(axis), attrs.window[static_cast<size_t>(i)]));

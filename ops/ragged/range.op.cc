@@ -1,6 +1,7 @@
 // RaggedRange: one range per row.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/interface/types.h"
 #include "ops/op.h"
@@ -37,7 +38,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> RaggedRange(PrepareContext& p) {
   return DispatchType(
       TypeList<bfloat16, float, double, int32_t, int64_t>{}, p.input_dtype(0), [&]<typename T>() {
         return MakeKernel([=](RunContext& run) -> absl::Status {
-          constexpr int64_t kMost = int64_t{1} << 40;
+          const int64_t most =
+              splits_type == DType::kInt32 ? std::numeric_limits<int32_t>::max() : int64_t{1} << 40;
           std::vector<int64_t> splits = {0};
           auto at = [&](int input, int64_t r) {
             return ToCompute(run.input<T>(input)[r * steps[static_cast<size_t>(input)]]);
@@ -49,11 +51,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> RaggedRange(PrepareContext& p) {
             if ((delta > 0 && limit > start) || (delta < 0 && limit < start)) {
               const double exact = (static_cast<double>(limit) - static_cast<double>(start)) /
                                    static_cast<double>(delta);
-              if (!(exact < static_cast<double>(kMost)))
+              if (!(exact <= static_cast<double>(most)))
                 return InvalidArgument("a range is too long");
               size = static_cast<int64_t>(std::ceil(exact));
             }
-            if (splits.back() > kMost - size) return InvalidArgument("ranges that are too long");
+            if (splits.back() > most - size) return InvalidArgument("ranges that are too long");
             splits.push_back(splits.back() + size);
           }
           const int64_t count = static_cast<int64_t>(splits.size());

@@ -56,6 +56,9 @@ absl::Status SoftmaxShape(ShapeContext& c) {
   if (c.input(2).has_rank() && c.input(2).dim(0) >= 0 && c.input(2).dim(0) < 2) {
     return InvalidArgument("the tensor must have at least 2 dimensions");
   }
+  if (c.value(2) != nullptr) {
+    TENON_RETURN_IF_ERROR(ShapeOfValue(*c.value(2), MinusOne::kRefused).status());
+  }
   c.set_output(0, c.input(1));
   return absl::OkStatus();
 }

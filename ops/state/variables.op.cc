@@ -1,6 +1,8 @@
 // TensorFlow 1 variables and checkpoints. Import turns those variables into resource variables or
 // constants, and follows checkpoint ops to find their values, so these have signatures and no
-// kernels.
+// kernels, but for those that write names of files.
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -85,11 +87,53 @@ const OpRegistration merge_checkpoints({
     .stateful = true,
 });
 
+absl::Status FilenameShape(ShapeContext& c) {
+  for (int i = 0; i < c.num_inputs(); ++i) TENON_RETURN_IF_ERROR(c.ExpectRank(i, 0));
+  return ScalarShape(c);
+}
+
+// Five digits, or more.
+std::string Digits(int32_t number) {
+  char digits[16];
+  absl::SNPrintF(digits, sizeof(digits), "%05d", number);
+  return digits;
+}
+
+// basename-00001-of-00004
+absl::StatusOr<std::unique_ptr<Kernel>> ShardedFilename(PrepareContext&) {
+  return MakeKernel([](RunContext& run) {
+    *run.output<std::string>(0) =
+        absl::StrCat(*run.input<std::string>(0), "-", Digits(*run.input<int32_t>(1)), "-of-",
+                     Digits(*run.input<int32_t>(2)));
+    return absl::OkStatus();
+  });
+}
+
 const OpRegistration sharded_filename({
     .name = "ShardedFilename",
     .inputs = "basename: string, shard: int32, num_shards: int32",
     .outputs = "filename: string",
-    .shape = ScalarShape,
+    .shape = FilenameShape,
+    .reference = ShardedFilename,
+});
+
+// A pattern of all names, with five question marks for the first number. As in TensorFlow, the
+// basename ends at a NUL.
+absl::StatusOr<std::unique_ptr<Kernel>> ShardedFilespec(PrepareContext&) {
+  return MakeKernel([](RunContext& run) {
+    *run.output<std::string>(0) =
+        absl::StrCat(run.input<std::string>(0)->c_str(), "-", std::string(5, '?'), "-of-",
+                     Digits(*run.input<int32_t>(1)));
+    return absl::OkStatus();
+  });
+}
+
+const OpRegistration sharded_filespec({
+    .name = "ShardedFilespec",
+    .inputs = "basename: string, num_shards: int32",
+    .outputs = "filename: string",
+    .shape = FilenameShape,
+    .reference = ShardedFilespec,
 });
 
 }  // namespace

@@ -105,6 +105,17 @@ const OpRegistration set_bound({
     .alias = true,
 });
 
+// The result of what XLA compiles as one.
+const OpRegistration cluster_output({
+    .name = "XlaClusterOutput",
+    .inputs = "input: T",
+    .outputs = "outputs: T",
+    .attrs = "T: type",
+    .shape = EachUnchanged,
+    .reference = CopyKernel,
+    .alias = true,
+});
+
 absl::StatusOr<std::unique_ptr<Kernel>> ReplicaId(PrepareContext& p) {
   return MakeKernel([](RunContext& run) {
     *run.output<int32_t>(0) = 0;

@@ -267,6 +267,16 @@ absl::Status BodyImport::Emit(int index) {
       TENON_ASSIGN_OR_RETURN(const FuncRef function, importer_.CallModule(&def, node));
       return EmitCall(node, function, /*by_name=*/false, value);
     }
+    if (node.op == "For") {
+      TENON_ASSIGN_OR_RETURN(const FuncRef function, importer_.CallFor(node));
+      return EmitCall(node, function, /*by_name=*/false, value);
+    }
+    if (node.op == "SymbolicGradient") {
+      const FuncRef* function = node.attr<FuncRef>("f");
+      if (function == nullptr) return InvalidArgument("attribute 'f' is missing");
+      TENON_ASSIGN_OR_RETURN(const FuncRef gradient, importer_.GradientOf(*function));
+      return EmitCall(node, gradient, /*by_name=*/false, value);
+    }
     TENON_RETURN_IF_ERROR(EmitNode(std::move(node), value));
     for (BackEdge& edge : back_edges) {
       edge.merge = value.node;

@@ -28,8 +28,7 @@ Node Part(const Node& whole, const char* name, const char* op,
 absl::StatusOr<Node> BatchNorm(Node node, Add add) {
   const AttrReader attrs(node);
   TENON_ASSIGN_OR_RETURN(const DType type, attrs.Type("T"));
-  if (type != DType::kFloat) return Unimplemented("of type ", Name(type));
-  if (node.inputs.size() != 5) return InvalidArgument("needs 5 inputs");
+  if (type != DType::kFloat) return node;
   TENON_ASSIGN_OR_RETURN(const float epsilon, attrs.Float("variance_epsilon"));
   TENON_ASSIGN_OR_RETURN(const bool scales, attrs.Bool("scale_after_normalization"));
   Endpoint scale = node.inputs[4];

@@ -9,6 +9,7 @@
 #include "ops/op.h"
 #include "proto/import/body_import.h"
 #include "proto/import/call_module.h"
+#include "proto/import/for_loop.h"
 #include "proto/messages/attr_proto.h"
 #include "proto/messages/tenon_graph.pb.h"
 
@@ -152,28 +153,54 @@ absl::StatusOr<const BodyIndex*> Importer::Function(const std::string& name) {
 
 Importer::~Importer() = default;
 
-absl::StatusOr<FuncRef> Importer::CallModule(const tf::NodeDef* def, const Node& node) {
-  FuncRef main;
-  if (auto it = modules_.find(def); it != modules_.end()) {
-    main.name = it->second;
-    return main;
-  }
-  main.name = absl::StrCat(node.name, "/main");
-  for (int i = 1; functions_.contains(main.name); ++i) {
-    main.name = absl::StrCat(node.name, "/main_", i);
-  }
-  TENON_ASSIGN_OR_RETURN(ModuleFunctions made, LowerCallModule(node, main.name));
-  for (std::unique_ptr<tf::FunctionDef>& function : made.functions) {
+std::string Importer::FreshName(const std::string& name) const {
+  std::string fresh = name;
+  for (int i = 1; functions_.contains(fresh); ++i) fresh = absl::StrCat(name, "_", i);
+  return fresh;
+}
+
+absl::Status Importer::AddFunctions(std::vector<std::unique_ptr<tf::FunctionDef>> written) {
+  for (std::unique_ptr<tf::FunctionDef>& function : written) {
     auto body = std::make_unique<BodyIndex>();
     body->function = function.get();
     const std::string& name = function->signature().name();
     if (!functions_.emplace(name, std::move(body)).second) {
       return InvalidArgument("two functions are named '", name, "'");
     }
-    module_functions_.push_back(std::move(function));
+    written_functions_.push_back(std::move(function));
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<FuncRef> Importer::CallModule(const tf::NodeDef* def, const Node& node) {
+  FuncRef main;
+  if (auto it = modules_.find(def); it != modules_.end()) {
+    main.name = it->second;
+    return main;
+  }
+  main.name = FreshName(absl::StrCat(node.name, "/main"));
+  TENON_ASSIGN_OR_RETURN(ModuleFunctions made, LowerCallModule(node, main.name));
+  TENON_RETURN_IF_ERROR(AddFunctions(std::move(made.functions)));
   modules_[def] = main.name;
   return main;
+}
+
+absl::StatusOr<FuncRef> Importer::CallFor(const Node& node) {
+  FuncRef loop;
+  loop.name = FreshName(absl::StrCat(node.name, "/for"));
+  TENON_ASSIGN_OR_RETURN(auto written, LowerFor(node, loop.name));
+  TENON_RETURN_IF_ERROR(AddFunctions(std::move(written)));
+  return loop;
+}
+
+absl::StatusOr<FuncRef> Importer::GradientOf(const FuncRef& function) const {
+  for (const tf::GradientDef& gradient : graph_.library().gradient()) {
+    if (gradient.function_name() != function.name) continue;
+    FuncRef found = function;
+    found.name = gradient.gradient_func();
+    return found;
+  }
+  return Unimplemented("the model has no gradient of function '", function.name, "'");
 }
 
 absl::StatusOr<Tensor> Importer::DefaultOf(const std::string& tensor) {

@@ -65,6 +65,10 @@ class Importer {
   bool HasFunction(const std::string& name) const { return functions_.contains(name); }
   // The function that an XlaCallModule's module becomes; written when it is first asked for.
   absl::StatusOr<FuncRef> CallModule(const tf::NodeDef* def, const Node& node);
+  // The function that a For becomes.
+  absl::StatusOr<FuncRef> CallFor(const Node& node);
+  // The function that computes a function's gradient, as the model states it.
+  absl::StatusOr<FuncRef> GradientOf(const FuncRef& function) const;
   const BodyIndex& top() const { return top_; }
   tf::GraphDef& graph() { return graph_; }
   TensorReader& tensors() { return tensors_; }
@@ -73,6 +77,9 @@ class Importer {
   explicit Importer(tf::GraphDef& graph) : graph_(graph) {}
   // InvalidArgument if the model does not have the function, or it has two nodes with one name.
   absl::StatusOr<const BodyIndex*> Function(const std::string& name);
+  // A name for a written function that no other one has.
+  std::string FreshName(const std::string& name) const;
+  absl::Status AddFunctions(std::vector<std::unique_ptr<tf::FunctionDef>> written);
 
   tf::GraphDef& graph_;
   // Nested calls may multiply without end; no real model uses its nodes this many times.
@@ -80,8 +87,8 @@ class Importer {
   size_t calls_left_ = 0;
   BodyIndex top_;
   HashMap<std::string, std::unique_ptr<BodyIndex>> functions_;
-  std::vector<std::unique_ptr<tf::FunctionDef>> module_functions_;  // those of modules
-  HashMap<const tf::NodeDef*, std::string> modules_;                // and the main ones' names
+  std::vector<std::unique_ptr<tf::FunctionDef>> written_functions_;
+  HashMap<const tf::NodeDef*, std::string> modules_;  // and the main ones' names
   TensorReader tensors_;
 
   friend class BodyImport;

@@ -183,6 +183,16 @@ def BandedTriangularSolve(matrix: _Value, rhs: _Value, *, lower: bool = True, ad
         T: _DType = ...) -> _Tensor:
     """matrix: T, rhs: T -> output: T. T: float64 float32 float16 complex64 complex128."""
 
+class _BatchOutputs(_NamedTuple):
+    batched_tensors: list[_Tensor]
+    batch_index: _Tensor
+    id: _Tensor
+
+def Batch(in_tensors: _Sequence[_Value], *, num_batch_threads: int, max_batch_size: int, max_enqueued_batches: int = 10,
+        batch_timeout_micros: int, allowed_batch_sizes: _Sequence[int] = ..., grad_timeout_micros: int,
+        container: str | bytes = "", shared_name: str | bytes = "", batching_queue: str | bytes = "") -> _BatchOutputs:
+    """in_tensors: T -> batched_tensors: T, batch_index: int64, id: int64."""
+
 def BatchCholesky(input: _Value, *, T: _DType = ...) -> _Tensor:
     """input: T -> output: T. T: float64 float32."""
 
@@ -255,6 +265,10 @@ def BatchMatrixSolveLs(matrix: _Value, rhs: _Value, l2_regularizer: _Value, *, T
 def BatchMatrixTriangularSolve(matrix: _Value, rhs: _Value, *, lower: bool = True, adjoint: bool = False,
         T: _DType = ...) -> _Tensor:
     """matrix: T, rhs: T -> output: T. T: float64 float32."""
+
+def BatchNormWithGlobalNormalization(t: _Value, m: _Value, v: _Value, beta: _Value, gamma: _Value, *, T: _DType = ...,
+        variance_epsilon: float, scale_after_normalization: bool) -> _Tensor:
+    """t: T, m: T, v: T, beta: T, gamma: T -> result: T. T: float16 float32 float64."""
 
 class _BatchNormWithGlobalNormalizationGradOutputs(_NamedTuple):
     dx: _Tensor
@@ -566,6 +580,13 @@ def Complex(real: _Value, imag: _Value, *, T: _DType = ..., Tout: _DType = "comp
 
 def ComplexAbs(x: _Value, *, T: _DType = ..., Tout: _DType = "float32") -> _Tensor:
     """x: T -> y: Tout. T: complex64 complex128. Tout: float32 float64."""
+
+def CompositeTensorVariantFromComponents(components: _Sequence[_Value], *, metadata: str | bytes) -> _Tensor:
+    """components: Tcomponents -> encoded: variant."""
+
+def CompositeTensorVariantToComponents(encoded: _Value, *, metadata: str | bytes,
+        Tcomponents: _Sequence[_DType]) -> list[_Tensor]:
+    """encoded: variant -> components: Tcomponents."""
 
 class _ComputeAccidentalHitsOutputs(_NamedTuple):
     indices: _Tensor
@@ -3487,6 +3508,12 @@ def Shape(input: _Value, *, T: _DType = ..., out_type: _DType = "int32") -> _Ten
 def ShapeN(input: _Sequence[_Value], *, T: _DType = ..., out_type: _DType = "int32") -> list[_Tensor]:
     """input: N * T -> output: N * out_type. out_type: int32 int64."""
 
+def ShardedFilename(basename: _Value, shard: _Value, num_shards: _Value) -> _Tensor:
+    """basename: string, shard: int32, num_shards: int32 -> filename: string."""
+
+def ShardedFilespec(basename: _Value, num_shards: _Value) -> _Tensor:
+    """basename: string, num_shards: int32 -> filename: string."""
+
 def Sigmoid(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
     float16.
@@ -4492,6 +4519,14 @@ def TruncateMod(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
 def TruncatedNormal(shape: _Value, *, seed: int = 0, seed2: int = 0, dtype: _DType, T: _DType = ...) -> _Tensor:
     """shape: T -> output: dtype. dtype: float16 bfloat16 float32 float64. T: int32 int64."""
 
+def Unbatch(batched_tensor: _Value, batch_index: _Value, id: _Value, *, timeout_micros: int,
+        container: str | bytes = "", shared_name: str | bytes = "", T: _DType = ...) -> _Tensor:
+    """batched_tensor: T, batch_index: int64, id: int64 -> unbatched_tensor: T."""
+
+def UnbatchGrad(original_input: _Value, batch_index: _Value, grad: _Value, id: _Value, *, container: str | bytes = "",
+        shared_name: str | bytes = "", T: _DType = ...) -> _Tensor:
+    """original_input: T, batch_index: int64, grad: T, id: int64 -> batched_grad: T."""
+
 class _UnicodeDecodeOutputs(_NamedTuple):
     row_splits: _Tensor
     char_values: _Tensor
@@ -4723,6 +4758,9 @@ def XlaBroadcastHelper(lhs: _Value, rhs: _Value, broadcast_dims: _Value, *, T: _
     """lhs: T, rhs: T, broadcast_dims: Tindices -> lhs_output: T, rhs_output: T. T: float32 float64 float16 bfloat16
     int8 uint8 int16 uint16 int32 uint32 int64 uint64 complex64 complex128 qint8 quint8 qint32. Tindices: int32 int64.
     """
+
+def XlaClusterOutput(input: _Value, *, T: _DType = ...) -> _Tensor:
+    """input: T -> outputs: T."""
 
 def XlaConcatND(inputs: _Sequence[_Value], *, T: _DType = ..., num_concats: _Sequence[int],
         paddings: _Sequence[int] = ...) -> _Tensor:

@@ -61,6 +61,7 @@ _KNOWN = [
      r"NonMaxSuppression.*|FusedBatchNormGrad(V2|V3)?|QuantizedResizeBilinear|ScaleAndTranslate|"
      r"RGBToHSV|ResourceApplyAdaMax|(Batch)?MatrixDeterminant", "values", _not_finite,
      "infinities and NaN in sums and comparisons of several elements"),
+    (r"Batch", "values", _any, "TensorFlow draws the ids of batches at random"),
     (r"(Batch)?Cholesky", "values", _any,
      "of a matrix that has no factor TensorFlow leaves parts unwritten"),
     (r"(Batch)?CholeskyGrad|(Batch)?MatrixSolveLs|Matrix(Exponential|Logarithm|SquareRoot)", "values", _any,

@@ -85,7 +85,8 @@ def convert(value: np.ndarray, name: str) -> np.ndarray:
     if dtype.kind == "c":  # as in Mutator.fresh
       return np.nan_to_num(value.astype(dtype), nan=2, posinf=50, neginf=-50)
     if dtype.kind not in "iu":
-      return value.astype(dtype)
+      # NumPy knows no way between two dtypes of ml_dtypes.
+      return (value.astype(np.float32) if value.dtype.kind == "V" else value).astype(dtype)
     wide = np.nan_to_num(value.astype(np.float64), posinf=1e6, neginf=-1e6)
     ends = np.iinfo(dtype)
     wide = np.abs(wide) if dtype.kind == "u" else wide

@@ -20,6 +20,8 @@ import models  # sets the environment before TensorFlow is imported
 import keras
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.framework import function
+from tensorflow.python.ops import composite_tensor_ops, functional_ops
 
 tf1 = tf.compat.v1
 Arrays = dict[str, np.ndarray]
@@ -295,6 +297,28 @@ class GriffinLim(tf.Module):
     return {"sound": tf.signal.inverse_stft(spectrum, size, step, window_fn=window)}
 
 
+class Wrapped(tf.Module):
+  """What first graphs with functions have: For; tensors in a variant; a batch of one call."""
+
+  @tf.function(input_signature=[spec("x", tf.float32, None, 3), spec("limit", tf.int32),
+                                spec("step", tf.int32)])
+  def run(self, x: tf.Tensor, limit: tf.Tensor, step: tf.Tensor) -> dict[str, tf.Tensor]:
+    @function.Defun(tf.int32, tf.float32, tf.int32)
+    def body(i: tf.Tensor, y: tf.Tensor, n: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+      return tf.tanh(y) + tf.cast(i, tf.float32), n + i
+
+    y, n = functional_ops.For(1, limit, step, [x, tf.constant(0)], body)
+    names = tf.type_spec_from_value(tf.RaggedTensor.from_row_lengths(y, [tf.shape(y)[0]]))
+    whole = composite_tensor_ops.composite_tensor_to_variants(
+        tf.RaggedTensor.from_row_lengths(y, [tf.shape(y)[0]]))
+    parts = composite_tensor_ops.composite_tensor_from_variant(whole, names)
+    batch = tf.raw_ops.Batch(in_tensors=[y], num_batch_threads=1, max_batch_size=8,
+                             batch_timeout_micros=0, grad_timeout_micros=0)
+    rest = tf.raw_ops.Unbatch(batched_tensor=-batch.batched_tensors[0],
+                              batch_index=batch.batch_index, id=batch.id, timeout_micros=10**7)
+    return {"y": y, "n": n, "lengths": parts.row_lengths(), "parts": parts.flat_values, "rest": rest}
+
+
 def boxes(batch: int, count: int) -> Arrays:
   rng = np.random.default_rng(5)
   corner = rng.random((batch, count, 2))
@@ -390,6 +414,10 @@ MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
     "ragged_gradients": module(RaggedGradients, {
         "": {"values": floats(6, 2), "splits": np.array([0, 2, 2, 6])}}),
     "mapped": module(Mapped, {"": {"values": floats(6), "splits": np.array([0, 2, 2, 6])}}),
+    "wrapped": module(Wrapped, {
+        "": {"x": floats(4, 3), "limit": np.int32(6), "step": np.int32(2)},
+        "_down": {"x": floats(2, 3), "limit": np.int32(-3), "step": np.int32(-1)},
+        "_none": {"x": floats(1, 3), "limit": np.int32(1), "step": np.int32(0)}}),
     "suppression": module(Suppression, {"": boxes(1, 150), "_b2": boxes(2, 70)}),
     "griffin_lim": module(GriffinLim, {
         "": {"magnitudes": np.abs(floats(1, 12, 33))}, "_b2": {"magnitudes": np.abs(floats(2, 5, 33))}}),

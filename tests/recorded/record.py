@@ -43,14 +43,14 @@ from tensorflow.python.ops import gen_resource_variable_ops
 _ALONE = re.compile(
     r"Placeholder.*|_.*|Print.*|Debug.*|Save.*|Restore.*|Read(?!Variable).*|Write.*|Match.*|Delete.*|ShardedFilename|"
     r"Inplace.*|Assert|NoOp|Enter|Exit|Switch|NextIteration|Timestamp|.*(PyFunc|Dataset|Iterator|Summary).*|"
-    r"Collective.*|Xla(?!Dynamic).*")
+    r"Collective.*|Xla(?!Dynamic).*|(Unb|B)atch(Grad)?")
 _RANDOM = re.compile(r".*(Random|Normal|Multinomial|Sampler|Glimpse|BoundingBox).*")
 # Graphs with these keep state, or depend on what ran before them.
 _STATE = re.compile(
     r"Variable(V2)?|VarHandleOp|Stack.*|TensorArray.*|Random.*|Truncated.*|Parameterized.*|Multinomial|"
     r".*(Sampler|Queue|HashTable|Barrier|PyFunc|Dataset|Iterator|Summary|Accumulator|Reader).*|Save.*|Restore.*|"
     r"Read(?!Variable).*|Write.*|Print.*|Stage.*|Unstage|(Ordered)?Map.*|Mutex.*|Consume.*|Tensor(Map|Forest).*|Timestamp|_.*|"
-    r"Match.*|Collective.*|RemoteCall")
+    r"Match.*|Collective.*|RemoteCall|(Unb|B)atch(Grad)?")
 
 
 # Ops that have state only in the variables that their inputs name.

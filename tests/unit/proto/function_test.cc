@@ -108,6 +108,23 @@ TEST(Functions, ControlEdgesFollowSideEffects) {
   EXPECT_THAT(g.FindNode("y")->control_inputs, ElementsAre(g.FindNode("c/shout")->id));
 }
 
+std::string Gradient(const std::string& library) {
+  return absl::StrCat(
+      kX,
+      "node { name: 'g' op: 'SymbolicGradient' input: 'x' attr { key: 'f' value { func { name: 'f' "
+      "} } } attr { key: 'Tin' value { list { type: DT_FLOAT } } } attr { key: 'Tout' value { list "
+      "{ type: DT_FLOAT } } } }\n",
+      Library(Function("f", Unary("node_def", "n", "Neg", "a"), "n:y:0") +
+              Function("df", Unary("node_def", "e", "Exp", "a"), "e:y:0") + library));
+}
+
+TEST(Functions, GradientsThatTheModelStates) {
+  const auto model = Fetch(Gradient(" gradient { function_name: 'f' gradient_func: 'df' }"), "g");
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_NE(model->graph.FindNode("g/e"), nullptr);
+  EXPECT_THAT(ErrorOf(Gradient(""), "g"), HasSubstr("the model has no gradient of function 'f'"));
+}
+
 TEST(Functions, Errors) {
   EXPECT_THAT(ErrorOf(absl::StrCat(kX, Call("c", "gone", "input: 'x'")), "c"),
               HasSubstr("node 'c' (PartitionedCall): calls function 'gone', which the model"));
