@@ -99,12 +99,12 @@ std::string Digits(int32_t number) {
   return digits;
 }
 
-// basename-00001-of-00004
+// basename-00001-of-00004. As in TensorFlow, the basename ends at a NUL.
 absl::StatusOr<std::unique_ptr<Kernel>> ShardedFilename(PrepareContext&) {
   return MakeKernel([](RunContext& run) {
     *run.output<std::string>(0) =
-        absl::StrCat(*run.input<std::string>(0), "-", Digits(*run.input<int32_t>(1)), "-of-",
-                     Digits(*run.input<int32_t>(2)));
+        absl::StrCat(run.input<std::string>(0)->c_str(), "-", Digits(*run.input<int32_t>(1)),
+                     "-of-", Digits(*run.input<int32_t>(2)));
     return absl::OkStatus();
   });
 }
@@ -117,8 +117,7 @@ const OpRegistration sharded_filename({
     .reference = ShardedFilename,
 });
 
-// A pattern of all names, with five question marks for the first number. As in TensorFlow, the
-// basename ends at a NUL.
+// A pattern of all names, with five question marks for the first number.
 absl::StatusOr<std::unique_ptr<Kernel>> ShardedFilespec(PrepareContext&) {
   return MakeKernel([](RunContext& run) {
     *run.output<std::string>(0) =
