@@ -15,9 +15,11 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
 
-// Struct with static Vf Of(Vf, Vf), T One(T, T) of numbers, float Start().
+// Struct with static Vf Of(Vf, Vf), T One(T, T) of numbers, float Start(), and Vf OfNumbers(Vf,
+// Vf), which is Of where neither is NaN.
 struct SumOf {
   static HWY_INLINE Vf Of(Vf a, Vf b) { return hn::Add(a, b); }
+  static HWY_INLINE Vf OfNumbers(Vf a, Vf b) { return hn::Add(a, b); }
   template <typename T>
   static HWY_INLINE T One(T a, T b) {
     return a + b;
@@ -25,9 +27,8 @@ struct SumOf {
   static HWY_INLINE float Start() { return 0; }
 };
 struct MaxOf {
-  static HWY_INLINE Vf Of(Vf a, Vf b) {
-    return KeepNaN(a, KeepNaN(b, hn::IfThenElse(hn::Lt(a, b), b, a)));
-  }
+  static HWY_INLINE Vf Of(Vf a, Vf b) { return KeepNaN(a, KeepNaN(b, OfNumbers(a, b))); }
+  static HWY_INLINE Vf OfNumbers(Vf a, Vf b) { return hn::IfThenElse(hn::Lt(a, b), b, a); }
   template <typename T>
   static HWY_INLINE T One(T a, T b) {
     return std::isnan(a) ? a : std::isnan(b) || a < b ? b : a;
@@ -35,9 +36,8 @@ struct MaxOf {
   static HWY_INLINE float Start() { return -std::numeric_limits<float>::infinity(); }
 };
 struct MinOf {
-  static HWY_INLINE Vf Of(Vf a, Vf b) {
-    return KeepNaN(a, KeepNaN(b, hn::IfThenElse(hn::Lt(b, a), b, a)));
-  }
+  static HWY_INLINE Vf Of(Vf a, Vf b) { return KeepNaN(a, KeepNaN(b, OfNumbers(a, b))); }
+  static HWY_INLINE Vf OfNumbers(Vf a, Vf b) { return hn::IfThenElse(hn::Lt(b, a), b, a); }
   template <typename T>
   static HWY_INLINE T One(T a, T b) {
     return std::isnan(a) ? a : std::isnan(b) || b < a ? b : a;
@@ -63,6 +63,7 @@ HWY_INLINE Vf Part(const float* x, size_t i, size_t end) {
   return Op::Of(Op::Of(a0, a1), Op::Of(a2, a3));
 }
 
+#if HWY_HAVE_SCALABLE
 // The lanes combined: adds halves pairwise, so that their sum is as exact as they are.
 template <class Op>
 HWY_INLINE float Lanes(Vf v) {
@@ -74,6 +75,27 @@ HWY_INLINE float Lanes(Vf v) {
   }
   return total[0];
 }
+#else
+// The first lane of the halves combined by `fn`, then of their halves, and so on.
+template <class Fn>
+HWY_INLINE float OfHalves(Vf v, Fn fn) {
+  const FloatTag d;
+  constexpr size_t kMost = hn::MaxLanes(FloatTag());
+  if constexpr (kMost == 16) v = fn(v, hn::ConcatUpperUpper(d, v, v));
+  if constexpr (kMost >= 8) v = fn(v, hn::SwapAdjacentBlocks(v));
+  v = fn(v, hn::Shuffle1032(v));
+  return hn::GetLane(fn(v, hn::Shuffle2301(v)));
+}
+
+// The lanes combined: adds halves pairwise, so that their sum is as exact as they are.
+template <class Op>
+HWY_INLINE float Lanes(Vf v) {
+  if (HWY_UNLIKELY(!hn::AllFalse(FloatTag(), hn::IsNaN(v)))) {
+    return OfHalves(v, [](Vf a, Vf b) HWY_ATTR { return Op::Of(a, b); });
+  }
+  return OfHalves(v, [](Vf a, Vf b) HWY_ATTR { return Op::OfNumbers(a, b); });
+}
+#endif
 
 template <class Op>
 double Row(const float* x, size_t n) {
