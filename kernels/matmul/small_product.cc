@@ -62,7 +62,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> SmallProductKernel(const PrepareContext&
   product.out_row = size(out.strides[0]);
   if (product.b_column != 1 && !product.dots()) return Unimplemented("columns that are apart");
   const bool plain = fused.empty() && !problem.pack_weights && product.b_column == 1;
-  if (product.flops() > (plain ? kMostFlops : kMostFlopsOfFused)) return Unimplemented("not small");
+  // A single column, which may be lowered as a row, leaves most lanes of oneDNN's kernels empty.
+  const bool column = product.n == 1 || (product.m == 1 && !problem.pack_weights);
+  const bool few = plain || (column && product.dots());
+  if (product.flops() > (few ? kMostFlops : kMostFlopsOfFused)) return Unimplemented("not small");
   return std::make_unique<SmallProductKernelImpl>(
       product, src, weights, FusedPass(p, fused, p.output_shape(0).rank() - 1));
 }

@@ -137,8 +137,8 @@ void OneRow(const SmallProduct& p, const float* a, const float* b, float* out) {
   }
 }
 
-// Adjacent terms. Four sums of each lane are as accurate as blocks.
-HWY_INLINE float Dot(const float* a, const float* b, size_t n) {
+// The sums by lane of adjacent terms. Four for each lane are as accurate as blocks.
+HWY_INLINE Vf DotLanes(const float* a, const float* b, size_t n) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
   Vf sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
@@ -153,7 +153,16 @@ HWY_INLINE float Dot(const float* a, const float* b, size_t n) {
   ForParts(n - k, [&](auto part, size_t at) HWY_ATTR {
     sums[0] = hn::MulAdd(part.Load(a + k + at), part.Load(b + k + at), sums[0]);
   });
-  return Total(hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3])));
+  return hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
+}
+
+HWY_INLINE float Dot(const float* a, const float* b, size_t n) {
+  const size_t part = kSumTerms * 4 * hn::Lanes(FloatTag());
+  Vf total = DotLanes(a, b, std::min(part, n));
+  for (size_t k = part; k < n; k += part) {
+    total = hn::Add(total, DotLanes(a + k, b + k, std::min(part, n - k)));
+  }
+  return Total(total);
 }
 
 void Multiply(const SmallProduct& p, const float* a, const float* b, float* out) {

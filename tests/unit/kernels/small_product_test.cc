@@ -64,7 +64,8 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(Sizes{1, 1, 1}, Sizes{1, 7, 3}, Sizes{1, 64, 33},
                                      Sizes{1, 100, 16}, Sizes{2, 8, 8}, Sizes{3, 17, 5},
                                      Sizes{5, 33, 9}, Sizes{6, 64, 12}, Sizes{7, 65, 1},
-                                     Sizes{8, 8, 8}, Sizes{13, 81, 20}, Sizes{64, 64, 64})));
+                                     Sizes{8, 8, 8}, Sizes{13, 81, 20}, Sizes{64, 64, 64},
+                                     Sizes{3, 1, 37}, Sizes{2, 1, 20001})));
 
 }  // namespace
 }  // namespace tenon
