@@ -13,13 +13,22 @@
 namespace tenon {
 namespace {
 
+// Slices of `inner` elements, known to the compiler.
+template <int64_t inner, typename T, typename I>
+[[gnu::noinline]] void CopyShortSlices(const T* from, const I* ids, int64_t n, T* to) {
+  for (int64_t i = 0; i < n; ++i, to += inner) {
+    const T* slice = from + ids[i] * inner;
+    for (int64_t k = 0; k < inner; ++k) to[k] = slice[k];
+  }
+}
+
 // to[i, inner] = from[ids[i], inner] for i < n.
 template <typename T, typename I>
 void CopySlices(const T* from, const I* ids, int64_t n, int64_t inner, T* to) {
-  if (inner == 1) {
-    for (int64_t i = 0; i < n; ++i) to[i] = from[ids[i]];
-    return;
-  }
+  if (inner == 1) return CopyShortSlices<1>(from, ids, n, to);
+  if (inner == 2) return CopyShortSlices<2>(from, ids, n, to);
+  if (inner == 3) return CopyShortSlices<3>(from, ids, n, to);
+  if (inner == 4) return CopyShortSlices<4>(from, ids, n, to);
   for (int64_t i = 0; i < n; ++i, to += inner) std::copy_n(from + ids[i] * inner, inner, to);
 }
 
