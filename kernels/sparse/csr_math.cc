@@ -165,16 +165,21 @@ absl::StatusOr<std::unique_ptr<Kernel>> CsrTimesCsrKernel(PrepareContext& p) {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       TENON_ASSIGN_OR_RETURN(const CsrPtr a, Operand(run, 0, dtype, a_form));
       TENON_ASSIGN_OR_RETURN(const CsrPtr b, Operand(run, 1, dtype, b_form));
-      if (a->shape.rank() != b->shape.rank() || a->batches() != b->batches() ||
-          a->width() != b->rows()) {
+      const int64_t batches = std::max(a->batches(), b->batches());
+      const auto fits = [&](const CsrMatrix& m) {
+        return m.batches() == batches || m.batches() == 1;
+      };
+      if (a->shape.rank() != b->shape.rank() || !fits(*a) || !fits(*b) || a->width() != b->rows()) {
         return InvalidArgument("a product of sparse matrices of shapes ", a->shape.ToString(),
                                " and ", b->shape.ToString());
       }
       RowBuilder<T> product;
-      for (int64_t row = 0; row < a->all_rows(); ++row) {
+      for (int64_t all = 0; all < batches * a->rows(); ++all) {
+        // One matrix serves a whole batch of the other side.
+        const int64_t row = all % a->all_rows();
+        const int64_t first = all / a->rows() * b->rows() % std::max<int64_t>(b->all_rows(), 1);
         for (int64_t i = a->start(row); i < a->start(row + 1); ++i) {
-          const int64_t other =
-              row / a->rows() * b->rows() + a->columns.template data<int32_t>()[i];
+          const int64_t other = first + a->columns.template data<int32_t>()[i];
           for (int64_t k = b->start(other); k < b->start(other + 1); ++k) {
             product.Add(b->columns.template data<int32_t>()[k],
                         a->values.template data<T>()[i] * b->values.template data<T>()[k]);
@@ -184,6 +189,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CsrTimesCsrKernel(PrepareContext& p) {
       }
       Shape shape = a->shape;
       shape.set_dim(shape.rank() - 1, b->width());
+      if (shape.rank() == 3) shape.set_dim(0, batches);
       TENON_ASSIGN_OR_RETURN(*run.output<ObjectPtr>(0), product.Finish(shape));
       return absl::OkStatus();
     });

@@ -64,12 +64,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> Batch(PrepareContext& p) {
   });
 }
 
+absl::Status ExpectBatchIndex(const ShapeContext& c) {
+  if (c.input(1).CompatibleWith(Shape({-1, 3}))) return absl::OkStatus();
+  return InvalidArgument("batch_index must have 3 columns, but has shape ", c.input(1).ToString());
+}
+
 absl::Status UnbatchShape(ShapeContext& c) {
-  TENON_RETURN_IF_ERROR(c.ExpectRank(1, 2));
-  if (!c.input(1).CompatibleWith(Shape({-1, 3}))) {
-    return InvalidArgument("batch_index must have 3 columns, but has shape ",
-                           c.input(1).ToString());
-  }
+  TENON_RETURN_IF_ERROR(ExpectBatchIndex(c));
   TENON_RETURN_IF_ERROR(c.ExpectRank(2, 0));
   Shape out = c.input(0);
   if (!out.has_rank()) return absl::OkStatus();
@@ -107,10 +108,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> Unbatch(PrepareContext& p) {
 }
 
 absl::Status UnbatchGradShape(ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(ExpectBatchIndex(c));
+  TENON_RETURN_IF_ERROR(c.ExpectRank(3, 0));
   if (!c.input(1).CompatibleWith(Shape({1, 3}))) {
     return Unimplemented("a batch of several calls");
   }
-  TENON_RETURN_IF_ERROR(c.ExpectRank(3, 0));
   if (c.input(2).has_rank() && c.input(2).rank() == 0) {
     return InvalidArgument("grad must have a first dimension");
   }

@@ -53,6 +53,25 @@ out dense = %dense
 )"));
 }
 
+TEST(CsrMatrix, OneMatrixServesABatch) {
+  constexpr char kOne[] = R"(
+%i = Const() {dtype=int64, value=int64<2,3>{0, 0, 0, 0, 1, 1}}
+%v = Const() {dtype=float, value=float<2>{1, 10}}
+%s = Const() {dtype=int64, value=int64<3>{1, 2, 2}}
+%single = SparseTensorToCSRSparseMatrix(%i, %v, %s) {T=float}
+)";
+  const auto right =
+      MatrixOf(absl::StrCat(kOne, "%m = SparseMatrixSparseMatMul(%batch, %single) {type=float}"));
+  ASSERT_TRUE(right.ok()) << right.status();
+  EXPECT_EQ((*right)[1].shape(), Shape({2, 1, 2}));
+  EXPECT_THAT((*right)[1].flat<float>(), ElementsAre(1, 20, 0, 30));
+  const auto left = MatrixOf(absl::StrCat(
+      kOne, "%m = SparseMatrixSparseMatMul(%single, %batch) {type=float, transpose_b=true}"));
+  ASSERT_TRUE(left.ok()) << left.status();
+  EXPECT_EQ((*left)[1].shape(), Shape({2, 2, 1}));
+  EXPECT_THAT((*left)[1].flat<float>(), ElementsAre(1, 20, 0, 30));
+}
+
 TEST(CsrMatrix, SumsHaveTheElementsOfBoth) {
   const auto got = MatrixOf("%m = SparseMatrixAdd(%a, %b, %two, %one) {T=float}");
   ASSERT_TRUE(got.ok()) << got.status();
