@@ -6,9 +6,9 @@
 
 TENSORFLOW is a checkout of TensorFlow's source, of about the version of the wheel. Each
 test file whose path fits runs in stock TensorFlow with oneDNN off, while every op, every
-call of a tf.function and every Session.run that has no state runs in Tenon too, with the
-gate off, with the gate on and op by op (tests/recorded/record.py). Values, dtypes, shapes
-and refusals are compared as in tests/contract.py.
+call of a tf.function and every Session.run whose only state is variables runs in Tenon
+too, with the gate off, with the gate on and op by op (tests/recorded/record.py). Values,
+dtypes, shapes and refusals are compared as in tests/contract.py.
 
 --keep has a file of differences per test file, and a pickle of each differing call. Test
 files that have been run there before are not run again. The exit status is 1 if values,
