@@ -47,6 +47,11 @@ INSTANTIATE_TEST_SUITE_P(
              "node 'y' (Relu): there is no node 'gone'"},
         Case{"MissingControl", X "node { name: 'y' op: 'Relu' input: 'x' input: '^gone' " FLOAT "}",
              "node 'y' (Relu): there is no node 'gone'"},
+        Case{"FewInputs",
+             X "node { name: 'y' op: 'BatchNormWithGlobalNormalization' input: 'x' " FLOAT
+               "attr { key: 'variance_epsilon' value { f: 1 } } "
+               "attr { key: 'scale_after_normalization' value { b: true } } }",
+             "node 'y' (BatchNormWithGlobalNormalization): has 1 inputs, but takes 5"},
         Case{"Duplicate", X X "node { name: 'y' op: 'Relu' input: 'x' " FLOAT "}",
              "two nodes are named 'x'"},
         Case{"NoName", X "node { op: 'Relu' input: 'x' " FLOAT "}", "a node (Relu) has no name"},
