@@ -67,7 +67,8 @@ def request_for(call: Call, definition: Any) -> dict[str, Any] | None:
     single = (call.case.op, inputs, attrs)
   count = _output_count(node, definition)
   fetches = [f"case:{i}" for i in range(count)]
-  fetches += add_variables(graph, definition, call.values)
+  fetches += add_variables(graph, {i: (call.values[i].dtype, call.values[i].shape)
+                                   for i in handles(definition)})
   return {"graph": graph.SerializeToString(), "fetches": fetches, "eager": single,
           "feeds": {f"in{i}": array for i, (spec, array)
                     in enumerate(zip(call.case.inputs, arrays)) if not spec.constant}}

@@ -80,19 +80,20 @@ def state_case(definition: Any) -> Case | None:
               attributes, False, None)
 
 
-def add_variables(graph: Any, definition: Any, values: list[np.ndarray]) -> list[str]:
-  """Puts variables before the op and reads of them behind it, which are to be fetched."""
+def add_variables(graph: Any, held: dict[int, tuple[Any, Any]]) -> list[str]:
+  """Makes inputs of the last node handles of variables that are assigned what the inputs were, and
+  returns reads of them behind the node, which are to be fetched. For each such input: the dtype, and
+  the shape that the variable states (tf.TensorShape takes it)."""
   node = graph.node[-1]
-  for i in handles(definition):
-    dtype = tf.as_dtype(values[i].dtype).as_datatype_enum
+  for i, (dtype, shape) in held.items():
     handle = graph.node.add(name=f"var{i}", op="VarHandleOp")
-    handle.attr["shape"].shape.CopyFrom(tf.TensorShape(values[i].shape).as_proto())
-    handle.attr["shared_name"].s = f"var{i}".encode()
+    handle.attr["shape"].shape.CopyFrom(tf.TensorShape(shape).as_proto())
+    handle.attr["shared_name"].s = handle.name.encode()
     assign = graph.node.add(name=f"assign{i}", op="AssignVariableOp",
-                            input=[f"var{i}", node.input[i]])
-    read = graph.node.add(name=f"read{i}", op="ReadVariableOp", input=[f"var{i}", "^case"])
+                            input=[handle.name, node.input[i]])
+    read = graph.node.add(name=f"read{i}", op="ReadVariableOp", input=[handle.name, "^" + node.name])
     for added in (handle, assign, read):
-      added.attr["dtype"].type = dtype
-    node.input[i] = f"var{i}"
-    node.input.append(f"^assign{i}")
-  return [f"read{i}:0" for i in handles(definition)]
+      added.attr["dtype"].type = tf.as_dtype(dtype).as_datatype_enum
+    node.input[i] = handle.name
+    node.input.append("^" + assign.name)
+  return [f"read{i}:0" for i in held]

@@ -6,6 +6,7 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 import tensorflow as tf
+from state import add_variables
 
 INTEGERS = {tf.qint8: np.int8, tf.quint8: np.uint8, tf.qint16: np.int16, tf.quint16: np.uint16,
             tf.qint32: np.int32}
@@ -99,24 +100,9 @@ class Input(NamedTuple):
             and self.dtype not in INTEGERS)
 
 
-def _with_variables(graph: Any, inputs: list[Input], case: Any) -> list[str]:
-  """Gives the node `case` the handles of variables that are assigned before it runs. Returns fetches
-  of what they hold afterwards."""
-  fetches = []
-  for i, given in enumerate(inputs):
-    if not given.variable:
-      continue
-    handle = graph.node.add(name=f"variable{i}", op="VarHandleOp")
-    handle.attr["dtype"].type = given.dtype.as_datatype_enum
-    handle.attr["shape"].shape.unknown_rank = True
-    handle.attr["shared_name"].s = handle.name.encode()
-    assign = graph.node.add(name=f"assign{i}", op="AssignVariableOp", input=[handle.name, case.input[i]])
-    read = graph.node.add(name=f"read{i}", op="ReadVariableOp", input=[handle.name, "^" + case.name])
-    assign.attr["dtype"].type = read.attr["dtype"].type = given.dtype.as_datatype_enum
-    case.input[i] = handle.name
-    case.input.append("^" + assign.name)
-    fetches.append(f"{read.name}:0")
-  return fetches
+def _with_variables(graph: Any, inputs: list[Input]) -> list[str]:
+  """Gives the last node the variables. Returns fetches of what they hold afterwards."""
+  return add_variables(graph, {i: (given.dtype, None) for i, given in enumerate(inputs) if given.variable})
 
 
 def op_request(definition: Any, inputs: list[Input], attributes: dict[str, Any],
@@ -131,7 +117,7 @@ def op_request(definition: Any, inputs: list[Input], attributes: dict[str, Any],
   for name, value in attributes.items():
     set_attr(node.attr[name], kinds.get(name, "func"), value)
   eager = None
-  held = _with_variables(graph, inputs, node)
+  held = _with_variables(graph, inputs)
   if not held and not any(kinds[name] == "tensor" for name in attributes):
     eager = (definition.name, [(given.array, given.dtype.name) for given in inputs],
              [(n, kinds[n], eager_attr(kinds[n], v)) for n, v in attributes.items()])
@@ -166,7 +152,7 @@ def function_request(name: str, library: dict[str, Any], inputs: list[Input],
   set_attr(node.attr["Tin"], "list(type)", [tf.resource if g.variable else g.dtype for g in inputs])
   set_attr(node.attr["Tout"], "list(type)", outputs)
   node.attr["f"].func.name = name
-  held = _with_variables(graph, inputs, node)
+  held = _with_variables(graph, inputs)
   return _request(graph, [f"case:{i}" for i in range(len(outputs))] + held,
                   {f"in{i}": given.array for i, given in enumerate(inputs)})
 
