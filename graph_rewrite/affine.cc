@@ -146,6 +146,7 @@ absl::StatusOr<Step> StepOf(RuleContext& context, NodeId id) {
     return BatchNormStep(context, n);
   }
   if (n.inputs.size() != 2) return WhyNot("it is no product or sum with a constant");
+  if (!context.shapes.Accepts(id)) return WhyNot("its inputs do not fit");
   if (n.op == "BiasAdd") {
     const Tensor* b = FloatConstant(context, n.inputs[1]);
     if (b == nullptr) return WhyNot("its bias is not constant");

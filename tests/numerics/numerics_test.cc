@@ -1,6 +1,7 @@
 // Runs every golden case on the reference kernel and, if the op has one, the accelerated kernel,
-// with 1 and 2 threads, and through the eager path with the gate on and off, and compares with
-// TensorFlow's values. One test per case:
+// with 1 and 2 threads, through the eager path with the gate on and off, and as a graph in a
+// session, some or all of whose inputs are constants, and compares with TensorFlow's values. One
+// test per case:
 //
 //   numerics_test --gtest_filter='reduce.mean_*'
 #include <gtest/gtest.h>
@@ -15,8 +16,11 @@
 #include "ops/evaluate.h"
 #include "ops/owned_outputs.h"
 #include "runtime/eager/eager.h"
+#include "runtime/session/session.h"
 #include "tests/support/golden_case.h"
+#include "tests/support/golden_graph.h"
 #include "tests/support/prepared_case.h"
+#include "tests/support/settings.h"
 #include "tests/support/tolerance.h"
 
 namespace tenon {
@@ -105,6 +109,7 @@ class NumericsTest : public ::testing::Test {
         Compare(EagerContext(gate).Execute(case_.op, inputs_, node->attrs));
       }
     }
+    if (!HasFailure()) CheckGraphs(*node);
   }
 
  private:
@@ -114,12 +119,54 @@ class NumericsTest : public ::testing::Test {
     Compare(Run(node, threads, in_place));
   }
 
+  // The rewriter sees other facts in each: which values it knows, and which shapes.
+  void CheckGraphs(const Node& node) {
+    using Kind = GraphInputKind;
+    std::vector<Kind> stated, constant, integers, unknown;
+    for (const GoldenCase::Input& input : case_.inputs) {
+      stated.push_back(input.constant ? Kind::kConstant : Kind::kFed);
+      constant.push_back(Kind::kConstant);
+      integers.push_back(IsInteger(input.dtype) ? Kind::kConstant : Kind::kFed);
+      unknown.push_back(input.constant ? Kind::kConstant : Kind::kFedUnknownShape);
+    }
+    std::vector<std::vector<Kind>> checked;
+    for (const std::vector<Kind>& kinds : {stated, constant, integers, unknown}) {
+      if (std::find(checked.begin(), checked.end(), kinds) != checked.end()) continue;
+      checked.push_back(kinds);
+      std::string text;
+      for (const Kind kind : kinds) {
+        absl::StrAppend(&text, kind == Kind::kConstant ? " constant"
+                               : kind == Kind::kFed    ? " fed"
+                                                       : " fed, shape unknown;");
+      }
+      SCOPED_TRACE(absl::StrCat("graph with inputs", text));
+      const auto outputs = RunGraph(node, kinds);
+      // TensorFlow may have refused the shapes when it built the graph, and only then.
+      const bool shapes_known =
+          std::find(kinds.begin(), kinds.end(), Kind::kFedUnknownShape) == kinds.end();
+      if (case_.fails && outputs.ok() && !shapes_known) continue;
+      Compare(outputs);
+    }
+  }
+
+  absl::StatusOr<std::vector<Tensor>> RunGraph(const Node& node,
+                                               const std::vector<GraphInputKind>& kinds) {
+    const size_t outputs = std::max<size_t>(goldens_.size(), case_.fails || case_.safe ? 1 : 0);
+    TENON_ASSIGN_OR_RETURN(Graph graph, GoldenGraph(node, inputs_, kinds, outputs));
+    TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
+                           Session::Create(std::move(graph), DefaultOptions(/*threads=*/2)));
+    EXPECT_TRUE(session->report().status.ok()) << session->report().status;
+    std::vector<Tensor> fed;
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      if (kinds[i] != GraphInputKind::kConstant) fed.push_back(inputs_[i]);
+    }
+    return session->Run(fed);
+  }
+
   static Eager& EagerContext(bool gate) {
     static const auto make = [](bool onednn_opts) {
-      SessionOptions options;
-      options.flags = *Flags::From([](const char*) { return std::nullopt; });
+      SessionOptions options = DefaultOptions(/*threads=*/2);
       options.flags->onednn_opts = onednn_opts;
-      options.threads = 2;
       return Eager::Create(options)->release();
     };
     static Eager* const on = make(true);
