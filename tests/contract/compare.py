@@ -101,6 +101,8 @@ def _largest(array: np.ndarray) -> float:
 
 def _difference(a: np.ndarray, b: np.ndarray, inputs: float) -> str:
   """Where b is not a, or an empty text. `inputs`: the largest one that may cancel."""
+  if a.size == 0:  # NumPy converts no empty array that has a huge dimension
+    return ""
   if a.dtype.kind == "c":
     part = a.real.dtype
     a, b = (np.ascontiguousarray(v).reshape(-1).view(part) for v in (a, b))

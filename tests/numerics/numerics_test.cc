@@ -146,17 +146,27 @@ class NumericsTest : public ::testing::Test {
           std::find(kinds.begin(), kinds.end(), Kind::kFedUnknownShape) == kinds.end();
       if (case_.fails && outputs.ok() && !shapes_known) continue;
       Compare(outputs);
+      if (goldens_.empty()) continue;
+      SCOPED_TRACE("in a branch");
+      Compare(RunGraph(node, kinds, /*in_branch=*/true));
     }
   }
 
   absl::StatusOr<std::vector<Tensor>> RunGraph(const Node& node,
-                                               const std::vector<GraphInputKind>& kinds) {
+                                               const std::vector<GraphInputKind>& kinds,
+                                               bool in_branch = false) {
     const size_t outputs = std::max<size_t>(goldens_.size(), case_.fails || case_.safe ? 1 : 0);
     TENON_ASSIGN_OR_RETURN(Graph graph, GoldenGraph(node, inputs_, kinds, outputs));
+    std::vector<Tensor> fed;
+    if (in_branch) {
+      std::vector<DType> dtypes;
+      for (const Tensor& golden : goldens_) dtypes.push_back(golden.dtype());
+      TENON_ASSIGN_OR_RETURN(graph, InBranch(std::move(graph), dtypes));
+      fed.push_back(Tensor::Scalar<bool>(true));
+    }
     TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                            Session::Create(std::move(graph), DefaultOptions(/*threads=*/2)));
     EXPECT_TRUE(session->report().status.ok()) << session->report().status;
-    std::vector<Tensor> fed;
     for (size_t i = 0; i < kinds.size(); ++i) {
       if (kinds[i] != GraphInputKind::kConstant) fed.push_back(inputs_[i]);
     }

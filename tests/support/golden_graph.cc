@@ -1,5 +1,6 @@
 #include "tests/support/golden_graph.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -33,6 +34,45 @@ absl::StatusOr<Graph> GoldenGraph(const Node& node, const std::vector<Tensor>& i
     graph.AddOutput({absl::StrCat("out", i), {id, static_cast<int>(i)}});
   }
   if (num_outputs == 0) graph.AddTarget(id);
+  return graph;
+}
+
+absl::StatusOr<Graph> InBranch(Graph body, const std::vector<DType>& outputs) {
+  Graph graph;
+  const auto placeholder = [&](const std::string& name, DType dtype,
+                               Shape shape) -> absl::StatusOr<NodeId> {
+    Node node;
+    node.name = name;
+    node.op = "Placeholder";
+    node.attrs["dtype"] = dtype;
+    node.attrs["shape"] = std::move(shape);
+    TENON_ASSIGN_OR_RETURN(const NodeId id, graph.AddNode(std::move(node)));
+    graph.AddInput({name, id});
+    return id;
+  };
+  Node call;
+  call.name = "branch";
+  call.op = "StatelessIf";
+  TENON_ASSIGN_OR_RETURN(const NodeId flag, placeholder("flag", DType::kBool, Shape()));
+  call.inputs.push_back({flag, 0});
+  std::vector<DType> dtypes;
+  for (const GraphInput& input : body.inputs()) {
+    const Node& fed = body.node(input.node);
+    dtypes.push_back(*fed.attr<DType>("dtype"));
+    TENON_ASSIGN_OR_RETURN(const NodeId id,
+                           placeholder(input.name, dtypes.back(), *fed.attr<Shape>("shape")));
+    call.inputs.push_back({id, 0});
+  }
+  call.attrs["Tcond"] = DType::kBool;
+  call.attrs["Tin"] = dtypes;
+  call.attrs["Tout"] = outputs;
+  call.attrs["then_branch"] = FuncRef{"body", nullptr};
+  call.attrs["else_branch"] = FuncRef{"body", nullptr};
+  TENON_ASSIGN_OR_RETURN(const NodeId id, graph.AddNode(std::move(call)));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    graph.AddOutput({absl::StrCat("out", i), {id, static_cast<int>(i)}});
+  }
+  graph.SetFunction("body", std::make_shared<const Graph>(std::move(body)));
   return graph;
 }
 

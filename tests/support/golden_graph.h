@@ -22,6 +22,10 @@ enum class GraphInputKind {
 absl::StatusOr<Graph> GoldenGraph(const Node& node, const std::vector<Tensor>& inputs,
                                   const std::vector<GraphInputKind>& kinds, size_t num_outputs);
 
+// The same graph as the body of both branches of a StatelessIf, whose condition is a Placeholder,
+// "flag". `outputs`: their dtypes.
+absl::StatusOr<Graph> InBranch(Graph body, const std::vector<DType>& outputs);
+
 }  // namespace tenon
 
 #endif  // TENON_TESTS_SUPPORT_GOLDEN_GRAPH_H_
