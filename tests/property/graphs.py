@@ -493,12 +493,60 @@ def product(b: Builder) -> Any:
   return tf.matmul(b.const(4, t, scale=t ** -0.5), x)
 
 
+def channels_first(b: Builder) -> Any:
+  """Ops as models from channels-first frameworks have them, between transposes."""
+  x = b.of_rank(3, 4, 5)
+  if x is None:
+    return None
+  rank = x.shape.rank
+  first, last = [0, rank - 1, *range(1, rank - 1)], [0, *range(2, rank), 1]
+  y = tf.transpose(x, first)
+  seen = [y]
+  for _ in range(b.whole(1, 6)):
+    c, *sizes = b.shape(y)[1:]
+    ones = [1] * (rank - 2)
+    kind = b.whole(0, 8)
+    if kind == 0:
+      y = y * b.const(*([1] * b.whole(0, 1)), c, *ones, near=1.0, scale=0.2) + b.const(c, *ones, scale=0.2)
+    elif kind == 1:
+      y = b.among([tf.nn.relu, tf.tanh, tf.nn.relu6, tf.sigmoid])(y)
+    elif kind == 2:
+      y = tf.pad(y, [[0, 0], [0, b.whole(0, 1)], *([b.whole(0, 1), b.whole(0, 2)] for _ in sizes)])
+    elif kind == 3:
+      like = [t for t in seen if b.shape(t)[2:] == b.shape(y)[2:]]
+      y = tf.concat([y, b.among(like)], b.among([1, 1 - rank]))
+    elif kind == 4:
+      like = [t for t in seen if b.shape(t) == b.shape(y)]
+      y = (y + b.among(like)) * 0.7
+    elif kind == 5:
+      y = y - tf.reduce_mean(y, b.among([1, *(list(range(2, rank)),) * 2, rank - 1]), keepdims=True)
+    elif kind == 6 and rank == 4:
+      k = b.among([1, 3])
+      weights = b.const(k, k, c, b.among([1, 4, 8]), scale=(k * k * c) ** -0.5)
+      y = tf.transpose(tf.nn.conv2d(tf.transpose(y, last), weights, b.whole(1, 2), "SAME"), first)
+    elif kind == 7 and rank == 4:
+      y = tf.transpose(tf.nn.max_pool2d(tf.transpose(y, last), 2, b.whole(1, 2), "SAME"), first)
+    elif kind == 8 and c > 1:
+      y = b.among(tf.split(y, [1, c - 1], 1)[1:]) if b.chance(0.5) else tf.slice(
+          y, [0, 1, *(0 for _ in sizes)], [-1, c - 1, *(n - (n > 1) for n in sizes)])
+    if np.prod(b.shape(y), dtype=np.int64) > MAX_ELEMENTS:
+      return None
+    seen.append(y)
+  made = [tf.transpose(y, last)]
+  if b.chance(0.3):
+    made.append(y)
+  if b.chance(0.2):
+    made.append(tf.reduce_mean(y, list(range(2, rank))))
+  return made
+
+
 KINDS: list[tuple[Callable[[Builder], Any], int]] = [
     (unary, 14), (binary, 12), (residual, 6), (bias, 6), (conv2d, 12),
     (depthwise, 5), (conv3d, 4), (pool, 5), (matmul, 6), (dense, 4),
     (attention, 2), (reduce, 5), (softmax, 2), (batch_norm, 5), (layer_norm, 3),
     (squeeze_excite, 2), (reshape, 6), (transpose, 4), (concat, 4), (split, 3),
-    (take, 4), (pad, 4), (spread, 3), (mask, 3), (scan, 2), (product, 3)]
+    (take, 4), (pad, 4), (spread, 3), (mask, 3), (scan, 2), (product, 3),
+    (channels_first, 8)]
 WEIGHTS = np.array([w for _, w in KINDS]) / sum(w for _, w in KINDS)
 MAX_ELEMENTS = 60000
 GRADIENTS = 8  # one seed in so many also has the gradients
