@@ -11,6 +11,7 @@
 #include "kernels/convolution/conv_gather.h"
 #include "kernels/convolution/conv_lines.h"
 #include "kernels/convolution/conv_padded.h"
+#include "kernels/convolution/conv_pixel_vectors.h"
 #include "kernels/convolution/conv_pointwise.h"
 #include "kernels/convolution/conv_product.h"
 #include "kernels/convolution/conv_reference.h"
@@ -215,9 +216,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
     return ZeroContraction(p, fused, channel_axis);
   }
 
-  for (const auto& own : {ConvFewOutputsKernel, ConvSmallGroupsKernel, ConvLinesKernel,
-                          ConvWinogradKernel, ConvProductKernel, ConvGatherKernel, ConvTapsKernel,
-                          ConvPointwiseKernel, ConvPaddedKernel, ConvBfloat16SwishKernel}) {
+  for (const auto& own :
+       {ConvFewOutputsKernel, ConvPixelVectorsKernel, ConvSmallGroupsKernel, ConvLinesKernel,
+        ConvWinogradKernel, ConvProductKernel, ConvGatherKernel, ConvTapsKernel,
+        ConvPointwiseKernel, ConvPaddedKernel, ConvBfloat16SwishKernel}) {
     auto kernel = own(p, g, fused);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
   }

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
+#include "kernels/convolution/pixel_vectors_simd.h"
 #include "kernels/elementwise/elementwise.h"
 #include "primitive_cache/isa.h"
 #include "tests/unit/kernels/nn_test_util.h"
@@ -48,6 +49,25 @@ const ConvCase kCases[] = {
      .explicit_paddings = {0, 0, 4, 1, 0, 7, 0, 0}},
     {.name = "dots_long_sums", .input = {1, 3, 10, 1500}, .filter = {3, 3, 1500, 2}},
     {.name = "dots_one_pixel_filter", .input = {1, 6, 5, 70}, .filter = {1, 1, 70, 2}},
+    {.name = "pixels", .input = {3, 9, 11, 1}, .filter = {5, 5, 1, 2}},
+    {.name = "pixels_of_an_image", .input = {2, 12, 33, 1}, .filter = {3, 4, 1, 2}, .stride = 2},
+    {.name = "pixels_valid", .input = {1, 28, 28, 1}, .filter = {5, 5, 1, 3}, .padding = "VALID"},
+    {.name = "pixels_dilated", .input = {1, 9, 20, 1}, .filter = {3, 3, 1, 3}, .dilation = 2},
+    {.name = "pixels_beyond_image", .input = {1, 2, 1, 1}, .filter = {7, 9, 1, 2}},
+    {.name = "pixels_explicit",
+     .input = {1, 6, 9, 1},
+     .filter = {3, 4, 1, 2},
+     .padding = "EXPLICIT",
+     .explicit_paddings = {0, 0, 4, 1, 3, 7, 0, 0}},
+    // Vectors of 8 and of 16.
+    {.name = "wide_pixels", .input = {2, 9, 28, 1}, .filter = {5, 5, 1, 6}},
+    {.name = "wide_pixels_of_two", .input = {1, 7, 19, 2}, .filter = {3, 3, 2, 6}},
+    {.name = "wide_pixels_of_three", .input = {1, 9, 21, 3}, .filter = {3, 3, 3, 4}},
+    // Vectors of 16.
+    {.name = "widest_pixels", .input = {1, 9, 70, 3}, .filter = {3, 3, 3, 8}, .stride = 2},
+    {.name = "widest_pixels_many", .input = {2, 5, 13, 4}, .filter = {3, 3, 4, 12}},
+    {.name = "widest_pixels_five_vectors", .input = {2, 5, 13, 1}, .filter = {3, 3, 1, 10}},
+    {.name = "widest_pixels_four_channels", .input = {1, 6, 5, 4}, .filter = {2, 2, 4, 8}},
     {.name = "padded", .input = {2, 10, 13, 5}, .filter = {9, 11, 5, 24}},
     {.name = "padded_line", .input = {1, 1, 500, 5}, .filter = {1, 40, 5, 16}, .stride = 4},
     {.name = "padded_beyond_image", .input = {2, 3, 2, 8}, .filter = {5, 19, 8, 16}},
@@ -441,6 +461,27 @@ TEST_F(OwnConvolutions, ServeFewOutputsAndSmallGroups) {
     ++cases;
   }
   EXPECT_EQ(cases, 16);
+}
+
+// Those for whose pixels the CPU's vectors are wide enough.
+TEST_F(OwnConvolutions, ServeNarrowPixels) {
+  const size_t lanes = FindPixelVectorLoops().lanes;
+  int cases = 0;
+  for (const ConvCase& c : kCases) {
+    const bool wide = absl::StartsWith(c.name, "wide_pixels");
+    const bool widest = absl::StartsWith(c.name, "widest_pixels");
+    if (!wide && !widest && !absl::StartsWith(c.name, "pixels")) continue;
+    const auto got =
+        RunNode(MakeNode("_MklNativeConv2D", ConvAttrs(c, DType::kFloat)),
+                {RandomTensor(DType::kFloat, c.input, 1), RandomTensor(DType::kFloat, c.filter, 2)},
+                {.constants = {1}});
+    ASSERT_TRUE(got.ok()) << got.status();
+    if (lanes >= (widest ? 16u : wide ? 8u : 4u)) {
+      EXPECT_EQ(got->implementation, "pixel vectors") << c.name;
+    }
+    ++cases;
+  }
+  EXPECT_EQ(cases, 13);
 }
 
 TEST_F(OwnConvolutions, ServeFewPixels) {
