@@ -297,7 +297,7 @@ bool SameSource(const PrepareContext& p, int input, const Contraction& c) {
 }  // namespace
 
 int ThreadsWorth(int threads, double flops, size_t bytes) {
-  const bool tiny = flops < 4e5 && bytes < (size_t{256} << 10);
+  const bool tiny = flops < 6e5 && bytes < (size_t{256} << 10);
   return tiny ? 1 : threads;
 }
 
