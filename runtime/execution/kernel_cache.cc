@@ -12,14 +12,16 @@ struct KernelCache::Query {
   static constexpr bool kByValue = true;
 
   size_t Hash() const {
-    size_t hash = absl::HashOf(node.op, constants, inputs.size());
+    size_t hash = absl::HashOf(node.op, constants, inputs.size(), threads);
     for (const TensorSpec& s : inputs) hash = absl::HashOf(hash, s.dtype, s.shape);
     for (const TensorSpec& s : outputs) hash = absl::HashOf(hash, s.dtype, s.shape);
     return HashAttrs(hash, node.attrs);
   }
 
   bool Asks(const Key& key) const {
-    if (key.op != node.op || key.specs.size() != inputs.size() + outputs.size()) return false;
+    if (key.op != node.op || key.threads != threads ||
+        key.specs.size() != inputs.size() + outputs.size())
+      return false;
     const auto is = [](const std::pair<DType, Shape>& a, const TensorSpec& b) {
       return a.first == b.dtype && a.second == b.shape;
     };
@@ -48,6 +50,7 @@ struct KernelCache::Query {
     for (const TensorSpec& s : inputs) key.specs.emplace_back(s.dtype, s.shape);
     for (const TensorSpec& s : outputs) key.specs.emplace_back(s.dtype, s.shape);
     key.constants.assign(constants.begin(), constants.end());
+    key.threads = threads;
     return key;
   }
 
@@ -55,6 +58,7 @@ struct KernelCache::Query {
   absl::Span<const TensorSpec> inputs;
   absl::Span<Constant* const> constants;
   absl::Span<const TensorSpec> outputs;
+  int threads;
 };
 
 absl::StatusOr<std::shared_ptr<const PreparedKernel>> KernelCache::Prepare(
@@ -70,8 +74,9 @@ absl::StatusOr<std::shared_ptr<const PreparedKernel>> KernelCache::Prepare(
     }
     return shared;
   };
-  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const SharedKernel> shared,
-                         cache_.GetOrBuild(Query{node, inputs, constants, outputs}, build));
+  TENON_ASSIGN_OR_RETURN(
+      std::shared_ptr<const SharedKernel> shared,
+      cache_.GetOrBuild(Query{node, inputs, constants, outputs, services.threads}, build));
   const PreparedKernel* const kernel = &shared->kernel;
   return std::shared_ptr<const PreparedKernel>(std::move(shared), kernel);
 }

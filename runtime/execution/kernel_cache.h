@@ -1,6 +1,6 @@
 // Prepared kernels, shared by all plans of a session: a BoundedCache (env/bounded_cache.h). Two
-// requests get the same kernel when op, attributes, dtypes, shapes and constants agree, and so do
-// the values of those inputs that Prepare looked at.
+// requests get the same kernel when op, attributes, dtypes, shapes, constants and threads agree,
+// and so do the values of those inputs that Prepare looked at.
 #ifndef TENON_RUNTIME_EXECUTION_KERNEL_CACHE_H_
 #define TENON_RUNTIME_EXECUTION_KERNEL_CACHE_H_
 
@@ -34,6 +34,7 @@ class KernelCache {
     AttrMap attrs;
     std::vector<std::pair<DType, Shape>> specs;  // inputs, then outputs
     std::vector<const Constant*> constants;
+    int threads = 1;
   };
   struct SharedKernel {
     PreparedKernel kernel;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "env/cpu.h"
 #include "env/status.h"
 #include "ops/op.h"
 #include "runtime/plan/plan_builder.h"
@@ -207,6 +208,25 @@ int64_t RowsOfPart(const PlanDryRun& dry_run, int64_t rows, size_t cache_bytes) 
   return light ? best : rows;
 }
 
+// The number of parts that threads run side by side, each on its own; 1: each step runs on all
+// threads. Only where each thread keeps all weights in its second-level cache.
+int64_t PartsForThreads(const PlanDryRun& dry_run, int64_t rows, int threads) {
+  constexpr int64_t kLeastRows = 8, kMostTurns = 4;
+  // With less, all of the run takes little longer than starting the threads.
+  constexpr size_t kLeastBytes = size_t{128} << 10;
+  if (threads < 2 || dry_run.weight_bytes > SecondLevelCacheBytes() / 2 ||
+      dry_run.written_bytes + dry_run.weight_bytes < kLeastBytes) {
+    return 1;
+  }
+  for (int64_t turns = 1; turns <= kMostTurns; ++turns) {
+    for (int64_t parts = (turns - 1) * threads + 1; parts <= turns * threads; ++parts) {
+      const bool balanced = 8 * turns * threads <= 9 * parts;
+      if (parts > 1 && balanced && rows % parts == 0 && rows / parts >= kLeastRows) return parts;
+    }
+  }
+  return 1;
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const SplitPlan>> BuildSplitPlan(
@@ -216,15 +236,17 @@ absl::StatusOr<std::shared_ptr<const SplitPlan>> BuildSplitPlan(
   if (rows < 2) return nullptr;
   // An error that a dry run cannot see is reported by the plan itself.
   const absl::StatusOr<PlanDryRun> all = DryRunPlan(model, feeds, services);
+  if (!all.ok() || all->dynamic) return nullptr;
   const size_t cache_bytes =
       kCacheBytesPerThread * static_cast<size_t>(std::max(services.threads, 1));
-  if (!all.ok() || all->dynamic || all->arena_bytes <= cache_bytes) return nullptr;
-  const int64_t part_rows = RowsOfPart(*all, rows, cache_bytes);
-  if (part_rows == rows) return nullptr;
-  const Specs part_feeds = WithRows(feeds, free_rows, part_rows);
+  const bool large = all->arena_bytes > cache_bytes;
+  const int64_t parts = large ? rows / RowsOfPart(*all, rows, cache_bytes)
+                              : PartsForThreads(*all, rows, services.threads);
+  if (parts == 1) return nullptr;
+  const Specs part_feeds = WithRows(feeds, free_rows, rows / parts);
   const absl::StatusOr<PlanDryRun> part = DryRunPlan(model, part_feeds, services);
   if (!part.ok() || part->dynamic) return nullptr;
-  BatchAxisAnalysis analysis(*model, *all, *part, rows / part_rows);
+  BatchAxisAnalysis analysis(*model, *all, *part, parts);
   if (!analysis.Run(feeds, free_rows)) return nullptr;
 
   std::vector<SplitPlan::Output> outputs;
@@ -233,10 +255,12 @@ absl::StatusOr<std::shared_ptr<const SplitPlan>> BuildSplitPlan(
     outputs.push_back(
         {{spec.dtype, spec.shape, nullptr}, analysis.Of(output.source) == BatchAxis::kFirst});
   }
+  Services of_part = services;
+  if (!large) of_part.threads = 1;
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan,
-                         BuildPlan(model, part_feeds, services, cache));
-  return std::make_shared<const SplitPlan>(std::move(plan), rows / part_rows, free_rows,
-                                           std::move(outputs));
+                         BuildPlan(model, part_feeds, of_part, cache));
+  return std::make_shared<const SplitPlan>(std::move(plan), parts, free_rows, std::move(outputs),
+                                           large ? 1 : services.threads);
 }
 
 absl::Status CheckRowsApart(const std::shared_ptr<const ModelState>& model,

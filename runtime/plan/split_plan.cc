@@ -2,7 +2,9 @@
 
 #include <cstring>
 
+#include "absl/container/inlined_vector.h"
 #include "env/status.h"
+#include "kernels/interface/parallel.h"
 #include "runtime/execution/flat_plan.h"
 
 namespace tenon {
@@ -15,9 +17,12 @@ class StepTimes : public StepObserver {
   void OnStep(int step, int64_t nanoseconds) override {
     nanoseconds_[static_cast<size_t>(step)] += nanoseconds;
   }
-  void Tell(StepObserver& observer) const {
+  void Add(const StepTimes& other) {
+    for (size_t i = 0; i < nanoseconds_.size(); ++i) nanoseconds_[i] += other.nanoseconds_[i];
+  }
+  void Tell(StepObserver& observer, int threads) const {
     for (size_t i = 0; i < nanoseconds_.size(); ++i) {
-      observer.OnStep(static_cast<int>(i), nanoseconds_[i]);
+      observer.OnStep(static_cast<int>(i), nanoseconds_[i] / threads);
     }
   }
 
@@ -60,30 +65,51 @@ absl::StatusOr<std::vector<Tensor>> SplitPlan::DoRun(absl::Span<const Tensor> fe
     if (!made.ok()) return Annotate(made.status(), NameOfOutput(*part_, i));
     outputs[i] = *std::move(made);
   }
-  StepTimes times(observer == nullptr ? 0 : static_cast<size_t>(part_->stats().steps));
-  const RunOptions part_options{.observer = observer == nullptr ? nullptr : &times,
-                                .stop = options.stop};
-  std::vector<Tensor> part(feeds.begin(), feeds.end());
-  for (int64_t p = 0; p < parts_; ++p) {
-    for (size_t i = 0; i < part.size(); ++i) {
-      if (split_feeds_[i] && feeds[i].valid()) part[i] = PartOf(feeds[i], p, parts_);
-    }
-    TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> results, part_->Run(part, part_options));
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      if (outputs_[i].split) {
-        Tensor place = PartOf(outputs[i], p, parts_);
-        if (results[i].shape() != place.shape()) {
-          return Internal("output ", i, " of a part has shape ", results[i].shape().ToString(),
-                          ", not ", place.shape().ToString());
-        }
-        if (place.bytes() > 0) std::memcpy(place.raw(), results[i].raw(), place.bytes());
-      } else {
-        outputs[i] = results[i];
-      }
-    }
+  const auto members = static_cast<size_t>(threads_);
+  std::vector<StepTimes> times(
+      members, StepTimes(observer == nullptr ? 0 : static_cast<size_t>(part_->stats().steps)));
+  std::vector<absl::Status> failed(members);
+  ParallelTasks(threads_, parts_, [&](int member, int64_t part) {
+    const auto m = static_cast<size_t>(member);
+    if (!failed[m].ok()) return;
+    failed[m] = RunPart(
+        part, feeds, {.observer = observer == nullptr ? nullptr : &times[m], .stop = options.stop},
+        absl::MakeSpan(outputs));
+  });
+  for (absl::Status& status : failed) TENON_RETURN_IF_ERROR(std::move(status));
+  if (observer != nullptr) {
+    for (size_t m = 1; m < members; ++m) times[0].Add(times[m]);
+    times[0].Tell(*observer, threads_);
   }
-  if (observer != nullptr) times.Tell(*observer);
   return outputs;
+}
+
+absl::Status SplitPlan::RunPart(int64_t part, absl::Span<const Tensor> feeds,
+                                const RunOptions& options, absl::Span<Tensor> outputs) const {
+  absl::InlinedVector<Tensor, 4> own(feeds.begin(), feeds.end());
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (split_feeds_[i] && feeds[i].valid()) own[i] = PartOf(feeds[i], part, parts_);
+  }
+  absl::InlinedVector<Tensor, 4> into(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs_[i].split) into[i] = PartOf(outputs[i], part, parts_);
+  }
+  RunOptions part_options = options;
+  part_options.into = into;
+  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> results, part_->Run(own, part_options));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs_[i].split) {
+      if (part == 0) outputs[i] = results[i];
+      continue;
+    }
+    if (results[i].shape() != into[i].shape()) {
+      return Internal("output ", i, " of a part has shape ", results[i].shape().ToString(),
+                      ", not ", into[i].shape().ToString());
+    }
+    if (results[i].raw() == into[i].raw() || into[i].bytes() == 0) continue;
+    std::memcpy(into[i].raw(), results[i].raw(), into[i].bytes());
+  }
+  return absl::OkStatus();
 }
 
 std::vector<StepInfo> SplitPlan::Describe() const {

@@ -250,6 +250,83 @@ TEST_F(BatchSplitTest, SmallTensorsAndFixedRowsStayWhole) {
   EXPECT_EQ(Split(kRows), nullptr);
 }
 
+// Of small networks, each thread runs rows of its own.
+class SideBySide : public BatchSplitTest {
+ protected:
+  SideBySide() { services_.threads = 2; }
+
+  absl::Status LoadSmall() {
+    return Load(R"(
+      in x = %x
+      %x = Placeholder() {dtype=float, shape=<?,64>}
+      %a = Softmax(%x) {T=float}
+      %c = Const() {dtype=float, value=float<2>{1, 2}}
+      %y = Square(%a) {T=float}
+      out y = %y out c = %c out a = %a)");
+  }
+  std::shared_ptr<const SplitPlan> SplitSmall(int64_t rows) {
+    const std::vector<TensorSpec> feeds = {{DType::kFloat, Shape({rows, 64}), nullptr}};
+    auto plan = BuildSplitPlan(model_, feeds, {true}, services_, kernels_);
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    return plan.ok() ? *plan : nullptr;
+  }
+};
+
+TEST_F(SideBySide, GivesTheSame) {
+  ASSERT_TRUE(LoadSmall().ok());
+  constexpr int64_t kMany = 1000;
+  const auto split = SplitSmall(kMany);
+  ASSERT_NE(split, nullptr);
+  EXPECT_EQ(split->parts(), 2);
+  EXPECT_EQ(split->threads(), 2);
+  std::vector<float> values(kMany * 64);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7 % 113) / 20;
+  const Tensor x = Tensor::From<float>(Shape({kMany, 64}), std::move(values));
+  const std::vector<TensorSpec> feeds = {{DType::kFloat, x.shape(), nullptr}};
+  const auto whole = BuildPlan(model_, feeds, services_, kernels_);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  const auto one = (*whole)->Run({x});
+  ASSERT_TRUE(one.ok()) << one.status();
+  struct Observer : StepObserver {
+    void OnStep(int step, int64_t) override { steps.push_back(step); }
+    std::vector<int> steps;
+  } observer;
+  // Memory of the caller's for one of the outputs.
+  const Tensor place = *Tensor::Allocate(DType::kFloat, x.shape());
+  const std::vector<Tensor> into = {Tensor(), Tensor(), place};
+  for (const bool observed : {false, true}) {
+    const auto parts = split->Run({x}, {.observer = observed ? &observer : nullptr, .into = into});
+    ASSERT_TRUE(parts.ok()) << parts.status();
+    ASSERT_EQ(parts->size(), one->size());
+    for (size_t i = 0; i < one->size(); ++i) EXPECT_TRUE(Identical((*parts)[i], (*one)[i])) << i;
+    EXPECT_EQ((*parts)[2].raw(), place.raw());
+  }
+  EXPECT_EQ(observer.steps.size(), split->Describe().size());
+}
+
+TEST_F(SideBySide, TakesEqualPartsOfManyRows) {
+  ASSERT_TRUE(LoadSmall().ok());
+  EXPECT_EQ(SplitSmall(997), nullptr);
+  EXPECT_EQ(SplitSmall(14), nullptr);
+  EXPECT_EQ(SplitSmall(64), nullptr);  // too little work
+  services_.threads = 1;
+  EXPECT_EQ(SplitSmall(1000), nullptr);
+  services_.threads = 3;  // two turns and two thirds of one, so that little time is lost
+  ASSERT_NE(SplitSmall(1000), nullptr);
+  EXPECT_EQ(SplitSmall(1000)->parts(), 8);
+}
+
+TEST_F(SideBySide, StopsWhenTold) {
+  ASSERT_TRUE(LoadSmall().ok());
+  const auto split = SplitSmall(1000);
+  ASSERT_NE(split, nullptr);
+  const Tensor x = Tensor::From<float>(Shape({1000, 64}), std::vector<float>(64000, 1));
+  const std::atomic<bool> cancelled = true;
+  RunOptions options;
+  options.stop.cancelled = &cancelled;
+  EXPECT_TRUE(absl::IsCancelled(split->Run({x}, options).status()));
+}
+
 // A default keeps its rows, however many are fed elsewhere.
 TEST_F(BatchSplitTest, ADefaultIsNotTakenApart) {
   const absl::Status loaded = Load(absl::StrCat(kHead, R"(
