@@ -17,16 +17,20 @@ namespace tenon {
 // (absent: the table starts empty).
 inline constexpr char kInitialKeysAttr[] = "_initial_keys";
 inline constexpr char kInitialValuesAttr[] = "_initial_values";
+// On a table's node, and on those that read it: the shape of each value, if they are no scalars.
+// The values in the checkpoint are then [n] + value shape.
+inline constexpr char kValueShapeAttr[] = "_value_shape";
 
-// A map from scalars to scalars. Any number of threads may use it at once; each call sees all of
-// another call's changes or none.
+// A map from scalars to tensors of one shape. Any number of threads may use it at once; each call
+// sees all of another call's changes or none.
 class MutableTable : public Object {
  public:
   virtual DType key_dtype() const = 0;
   virtual DType value_dtype() const = 0;
+  virtual const Shape& value_shape() const = 0;
   virtual int64_t size() const = 0;
-  // `keys` and `values` are arrays of `n` elements. `defaults` has one element, or `n` with
-  // `default_for_each`.
+  // `keys` are an array of `n` elements, `values` of `n` values. `defaults` has one value, or `n`
+  // with `default_for_each`.
   virtual void Find(const void* keys, int64_t n, const void* defaults, bool default_for_each,
                     void* values) const = 0;
   // Replaces the values of keys that are there already; of equal keys, the last one counts.
@@ -45,11 +49,12 @@ class MutableTable : public Object {
 };
 
 // Keys are strings, int32 or int64, values any dtype of up to 16 bytes or strings. Unimplemented
-// for others.
-absl::StatusOr<std::shared_ptr<MutableTable>> MakeMutableTable(DType key_dtype, DType value_dtype);
+// for others; InvalidArgument for a shape that is not complete.
+absl::StatusOr<std::shared_ptr<MutableTable>> MakeMutableTable(DType key_dtype, DType value_dtype,
+                                                               const Shape& value_shape);
 
 // Kernels whose input 0 is a table's handle. At run time, InvalidArgument if it is none, or has
-// other dtypes than the inputs or outputs.
+// other dtypes or value shapes than the inputs or outputs.
 absl::StatusOr<std::unique_ptr<Kernel>> MutableTableFindKernel(PrepareContext& p);
 absl::StatusOr<std::unique_ptr<Kernel>> MutableTableInsertKernel(PrepareContext& p);
 absl::StatusOr<std::unique_ptr<Kernel>> MutableTableImportKernel(PrepareContext& p);

@@ -87,6 +87,34 @@ const OpRegistration mutable_dense_hash_table({
     .import_role = ImportRole::kMutableTable,
 });
 
+constexpr char kTensorTableAttrs[] =
+    "container: string = ; shared_name: string = ; use_node_name_sharing: bool = false; "
+    "key_dtype: type; value_dtype: type; value_shape: shape = ?";
+
+const OpRegistration mutable_hash_table_of_tensors_v2({
+    .name = "MutableHashTableOfTensorsV2",
+    .outputs = "table_handle: resource",
+    .attrs = kTensorTableAttrs,
+    .shape = ScalarShape,
+    .import_role = ImportRole::kMutableTable,
+});
+
+const OpRegistration mutable_hash_table_of_tensors({
+    .name = "MutableHashTableOfTensors",
+    .outputs = "table_handle: string",
+    .attrs = kTensorTableAttrs,
+    .shape = UnknownShape,
+    .import_role = ImportRole::kMutableTable,
+});
+
+const OpRegistration anonymous_mutable_hash_table_of_tensors({
+    .name = "AnonymousMutableHashTableOfTensors",
+    .outputs = "table_handle: resource",
+    .attrs = "key_dtype: type; value_dtype: type; value_shape: shape = ?",
+    .shape = ScalarShape,
+    .import_role = ImportRole::kMutableTable,
+});
+
 const OpRegistration anonymous_mutable_dense_hash_table({
     .name = "AnonymousMutableDenseHashTable",
     .inputs = "empty_key: key_dtype, deleted_key: key_dtype",
@@ -158,8 +186,16 @@ const OpRegistration initialize_from_text_file({
     .import_role = ImportRole::kFillsTableFromText,
 });
 
+// Import states the values' shape, if they are no scalars.
+Shape JoinValueShape(Shape shape, const ShapeContext& c) {
+  const Shape* value_shape = c.node().attr<Shape>(kValueShapeAttr);
+  if (value_shape == nullptr || !shape.has_rank()) return shape;
+  for (const int64_t d : value_shape->dims()) shape.push_back(d);
+  return shape;
+}
+
 absl::Status LookupShape(ShapeContext& c) {
-  c.set_output(0, c.input(1));
+  c.set_output(0, JoinValueShape(c.input(1), c));
   return absl::OkStatus();
 }
 
@@ -201,7 +237,7 @@ const OpRegistration lookup_table_size({
 
 absl::Status ExportShape(ShapeContext& c) {
   c.set_output(0, Shape({-1}));
-  c.set_output(1, Shape({-1}));
+  c.set_output(1, JoinValueShape(Shape({-1}), c));
   return absl::OkStatus();
 }
 

@@ -26,7 +26,7 @@ namespace {
 // Whether import made the attribute, which TensorFlow does not know.
 bool IsNote(absl::string_view key) {
   return key == kInitialValueAttr || key == kVariableShapeAttr || key == kInitialKeysAttr ||
-         key == kInitialValuesAttr;
+         key == kInitialValuesAttr || key == kValueShapeAttr;
 }
 
 constexpr int kProducer = 1087;  // a version of the GraphDef format that every reader accepts

@@ -14,10 +14,15 @@ namespace {
 using KeyTypes = TypeList<std::string, int32_t, int64_t>;
 
 absl::StatusOr<Tensor> Chosen(const Tensor& t, const std::vector<int64_t>& places) {
-  TENON_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(t.dtype(), Shape({std::ssize(places)})));
+  Shape shape = t.shape();
+  const int64_t width = places.empty() ? 0 : t.num_elements() / shape.dim(0);
+  shape.set_dim(0, std::ssize(places));
+  TENON_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(t.dtype(), shape));
   VisitStorage(t.dtype(), [&]<typename T>() {
     T* to = static_cast<T*>(out.raw());
-    for (const int64_t i : places) *to++ = static_cast<const T*>(t.raw())[i];
+    for (const int64_t i : places) {
+      to = std::copy_n(static_cast<const T*>(t.raw()) + i * width, width, to);
+    }
   });
   return out;
 }
@@ -28,19 +33,18 @@ absl::Status DropRepeated(TableContent& content) {
   const auto& [keys, values] = content;
   HashMap<K, int64_t> seen;
   std::vector<int64_t> kept;
-  const size_t size = values.dtype() == DType::kString ? 0 : SizeOf(values.dtype());
+  const int64_t width = keys.num_elements() == 0 ? 0 : values.num_elements() / keys.num_elements();
   for (int64_t i = 0; i < keys.num_elements(); ++i) {
     const auto [it, fresh] = seen.emplace(keys.template data<K>()[i], i);
     if (fresh) {
       kept.push_back(i);
       continue;
     }
-    const char* bytes = static_cast<const char*>(values.raw());
-    const bool same = size == 0 ? values.template data<std::string>()[it->second] ==
-                                      values.template data<std::string>()[i]
-                                : std::equal(bytes + static_cast<size_t>(i) * size,
-                                             bytes + static_cast<size_t>(i + 1) * size,
-                                             bytes + static_cast<size_t>(it->second) * size);
+    bool same = false;
+    VisitStorage(values.dtype(), [&]<typename V>() {
+      const V* const rows = static_cast<const V*>(values.raw());
+      same = std::equal(rows + i * width, rows + (i + 1) * width, rows + it->second * width);
+    });
     if (!same) return InvalidArgument("the table gets two values for the key of entry ", i);
   }
   if (std::ssize(kept) == keys.num_elements()) return absl::OkStatus();
@@ -76,9 +80,10 @@ absl::Status CheckForm(const TableContent& content) {
   if (values != DType::kString && SizeOf(values) == 0) {
     return Unimplemented("tables with values of ", Name(values));
   }
-  if (content.keys.num_elements() != content.values.num_elements()) {
-    return InvalidArgument("the table gets ", content.keys.num_elements(), " keys and ",
-                           content.values.num_elements(), " values");
+  const int64_t n = content.values.shape().rank() == 0 ? 1 : content.values.shape().dim(0);
+  if (content.keys.num_elements() != n || content.values.shape().rank() == 0) {
+    return InvalidArgument("the table gets ", content.keys.num_elements(), " keys and ", n,
+                           " values");
   }
   return absl::OkStatus();
 }

@@ -9,7 +9,7 @@
 namespace tenon {
 
 struct TableContent {
-  Tensor keys, values;  // [n] each; keys are unique
+  Tensor keys, values;  // [n] and [n] + the shape of a value; keys are unique
 };
 
 // Drops repeated entries, and those whose keys are in `marks`: scalars, which stand for the empty

@@ -49,19 +49,43 @@ bool ChangesTable(absl::string_view op) {
   return FillsFromTensors(op) || op == "LookupTableInsertV2" || op == "LookupTableRemoveV2";
 }
 
+// The shape of the values, if the table's node states one.
+absl::StatusOr<Shape> ValueShapeOf(const Node& table) {
+  const Shape* shape = table.attr<Shape>("value_shape");
+  const bool of_tensors = absl::StrContains(table.op, "OfTensors");
+  if (of_tensors && (shape == nullptr || !shape->has_rank() || shape->rank() != 1)) {
+    return InvalidArgument(NodeLabel(table), ": value_shape must be a vector's");
+  }
+  if (shape == nullptr || !shape->has_rank()) return Shape();
+  TENON_RETURN_IF_ERROR(Annotate(shape->CheckedElements().status(), NodeLabel(table)));
+  return *shape;
+}
+
+// Whether keys are scalars, as far as the node tells: a dense table's may be vectors.
+bool HasScalarKeys(const Draft& draft, const Node& table) {
+  if (table.inputs.empty()) return true;
+  const Tensor* empty =
+      draft.node(draft.SkipIdentities(table.inputs[0]).node).attr<Tensor>("value");
+  return empty == nullptr || empty->shape().rank() == 0;
+}
+
 // The session makes the table from this node alone, so one kind is enough for all.
 absl::Status Keep(Node& table, const std::string& name, const TableStore::Content& content) {
   if (!FindOp(table.op).info->signature.outputs.empty() &&
       FindOp(table.op).info->signature.outputs[0].dtype != DType::kResource) {
     return Unimplemented("the table '", name, "' of TensorFlow 1 changes at run time");
   }
-  TENON_RETURN_IF_ERROR(MakeMutableTable(content.keys.dtype(), content.values.dtype()).status());
+  Shape value_shape = content.values.shape();
+  value_shape.erase(0);
+  TENON_RETURN_IF_ERROR(
+      MakeMutableTable(content.keys.dtype(), content.values.dtype(), value_shape).status());
   table.op = "MutableHashTableV2";
   table.inputs.clear();
   table.attrs.clear();
   table.attrs["key_dtype"] = content.keys.dtype();
   table.attrs["value_dtype"] = content.values.dtype();
   table.attrs["shared_name"] = name;
+  if (value_shape.rank() != 0) table.attrs[kValueShapeAttr] = value_shape;
   if (content.keys.num_elements() != 0) {
     table.attrs[kInitialKeysAttr] = content.keys;
     table.attrs[kInitialValuesAttr] = content.values;
@@ -95,9 +119,11 @@ absl::StatusOr<const TableStore::Content*> TableStore::Find(const Node& table) {
   const DType* keys = table.attr<DType>("key_dtype");
   const DType* values = table.attr<DType>("value_dtype");
   if (it == contents_.end() && IsMutableTable(table) && keys != nullptr && values != nullptr) {
+    TENON_ASSIGN_OR_RETURN(Shape shape, ValueShapeOf(table));
+    shape.insert(0, 0);
     Content empty;
     TENON_ASSIGN_OR_RETURN(empty.keys, Tensor::Allocate(*keys, Shape({0})));
-    TENON_ASSIGN_OR_RETURN(empty.values, Tensor::Allocate(*values, Shape({0})));
+    TENON_ASSIGN_OR_RETURN(empty.values, Tensor::Allocate(*values, shape));
     it = contents_.emplace(VariableName(table), std::move(empty)).first;
   }
   if (it == contents_.end()) {
@@ -177,10 +203,17 @@ absl::Status TableStore::Initialize(const Draft& draft, const Node& n) {
   } else {
     TENON_ASSIGN_OR_RETURN(content.keys, Flat(second));
     TENON_ASSIGN_OR_RETURN(const Tensor values, ValueOf(draft, n.inputs[2], 0));
-    if (values.num_elements() != content.keys.num_elements() && values.shape().rank() > 1) {
-      return Unimplemented("tables whose values are not scalars");
+    TENON_ASSIGN_OR_RETURN(Shape shape, ValueShapeOf(table));
+    if (shape.rank() == 0) {
+      TENON_ASSIGN_OR_RETURN(content.values, Flat(values));
+    } else {
+      shape.insert(0, content.keys.num_elements());
+      if (values.shape() != shape) {
+        return InvalidArgument("the table gets values of shape ", values.shape().ToString(),
+                               ", not ", shape.ToString());
+      }
+      content.values = values;
     }
-    TENON_ASSIGN_OR_RETURN(content.values, Flat(values));
   }
   std::vector<Tensor> marks;
   for (const Endpoint& input : table.inputs) {
@@ -243,12 +276,14 @@ void SimplifyTables(Draft& draft) {
     }
     if (n.op != "MutableDenseHashTableV2") continue;
     const Shape* value_shape = n.attr<Shape>("value_shape");
-    if (value_shape != nullptr && value_shape->rank() != 0) continue;
-    n.op = "MutableHashTableV2";
+    if (!HasScalarKeys(draft, n)) continue;
+    const int rank = value_shape == nullptr ? 0 : value_shape->rank();
+    if (rank > 1) continue;
+    n.op = rank == 1 ? "MutableHashTableOfTensorsV2" : "MutableHashTableV2";
     n.inputs.clear();
-    for (const char* attr : {"value_shape", "initial_num_buckets", "max_load_factor"}) {
-      n.attrs.erase(attr);
-    }
+    if (rank == 0) n.attrs.erase("value_shape");
+    n.attrs.erase("initial_num_buckets");
+    n.attrs.erase("max_load_factor");
   }
 }
 
@@ -278,16 +313,24 @@ absl::Status FreezeTables(Draft& draft, TableStore& store, const HashSet<std::st
     if (draft.node(id).inputs.size() <= handle) continue;
     const NodeId table = TableOf(draft, draft.node(id).inputs[handle]);
     if (table == kNoNode) continue;
+    if (!HasScalarKeys(draft, draft.node(table))) {
+      return Unimplemented(NodeLabel(draft.node(table)), ": keys that are no scalars");
+    }
     const absl::StatusOr<const TableStore::Content*> content = store.Find(draft.node(table));
     if (!content.ok()) return Annotate(content.status(), NodeLabel(draft.node(id)));
     const std::string name = VariableName(draft.node(table));
-    if (changed.contains(name)) {
+    const bool scalars = (*content)->values.shape().rank() == 1;
+    draft.node(id).attrs.erase(kValueShapeAttr);
+    if (changed.contains(name) || !scalars) {
       if (wordpieces) {
         return Unimplemented(NodeLabel(draft.node(id)), ": its vocabulary changes at run time");
       }
       TENON_RETURN_IF_ERROR(
           Annotate(Keep(draft.node(table), name, **content), NodeLabel(draft.node(id))));
       draft.node(id).inputs[handle] = {table, 0};
+      if (const Shape* shape = draft.node(table).attr<Shape>(kValueShapeAttr)) {
+        draft.node(id).attrs[kValueShapeAttr] = *shape;
+      }
       continue;
     }
     auto it = constants.find(name);

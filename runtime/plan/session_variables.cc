@@ -42,19 +42,24 @@ absl::StatusOr<Tensor> SessionVariables::TableHandle(const Node& node) {
   const DType* values = node.attr<DType>("value_dtype");
   if (keys == nullptr || values == nullptr)
     return InvalidArgument(NodeLabel(node), " has no dtypes");
+  const Shape* stated = node.attr<Shape>(kValueShapeAttr);
+  const Shape value_shape = stated == nullptr ? Shape() : *stated;
   std::shared_ptr<MutableTable>& table = tables_[name];
   if (table == nullptr) {
-    TENON_ASSIGN_OR_RETURN(table, MakeMutableTable(*keys, *values));
+    TENON_ASSIGN_OR_RETURN(table, MakeMutableTable(*keys, *values, value_shape));
     const Tensor* k = node.attr<Tensor>(kInitialKeysAttr);
     const Tensor* v = node.attr<Tensor>(kInitialValuesAttr);
     if (k != nullptr && v != nullptr) {
-      if (k->dtype() != *keys || v->dtype() != *values || k->num_elements() != v->num_elements()) {
+      Shape shape = value_shape;
+      shape.insert(0, k->num_elements());
+      if (k->dtype() != *keys || v->dtype() != *values || v->shape() != shape) {
         return InvalidArgument(NodeLabel(node), " has contents of another form");
       }
       table->Import(k->raw(), v->raw(), k->num_elements());
     }
-  } else if (table->key_dtype() != *keys || table->value_dtype() != *values) {
-    return InvalidArgument(NodeLabel(node), ": table '", name, "' has two pairs of dtypes");
+  } else if (table->key_dtype() != *keys || table->value_dtype() != *values ||
+             table->value_shape() != value_shape) {
+    return InvalidArgument(NodeLabel(node), ": table '", name, "' has two forms");
   }
   return HandleOf(node, table);
 }
