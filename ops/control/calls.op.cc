@@ -32,6 +32,16 @@ const OpRegistration for_op({
     .shape = UnknownShape,
 });
 
+// Likewise.
+const OpRegistration map_defun({
+    .name = "MapDefun",
+    .inputs = "arguments: Targuments, captured_inputs: Tcaptured",
+    .outputs = "output: output_types",
+    .attrs = "Targuments: list(type); Tcaptured: list(type) = []; output_types: list(type); "
+             "output_shapes: list(shape); f: func; max_intra_op_parallelism: int = 1",
+    .shape = UnknownShape,
+});
+
 // Calls the function that the model states as the gradient of f.
 const OpRegistration symbolic_gradient({
     .name = "SymbolicGradient",

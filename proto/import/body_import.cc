@@ -267,8 +267,8 @@ absl::Status BodyImport::Emit(int index) {
       TENON_ASSIGN_OR_RETURN(const FuncRef function, importer_.CallModule(&def, node));
       return EmitCall(node, function, /*by_name=*/false, value);
     }
-    if (node.op == "For") {
-      TENON_ASSIGN_OR_RETURN(const FuncRef function, importer_.CallFor(node));
+    if (node.op == "For" || node.op == "MapDefun") {
+      TENON_ASSIGN_OR_RETURN(const FuncRef function, importer_.CallLoop(node));
       return EmitCall(node, function, /*by_name=*/false, value);
     }
     if (node.op == "SymbolicGradient") {

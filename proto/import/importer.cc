@@ -10,6 +10,7 @@
 #include "proto/import/body_import.h"
 #include "proto/import/call_module.h"
 #include "proto/import/for_loop.h"
+#include "proto/import/map_defun.h"
 #include "proto/messages/attr_proto.h"
 #include "proto/messages/tenon_graph.pb.h"
 
@@ -185,10 +186,12 @@ absl::StatusOr<FuncRef> Importer::CallModule(const tf::NodeDef* def, const Node&
   return main;
 }
 
-absl::StatusOr<FuncRef> Importer::CallFor(const Node& node) {
+absl::StatusOr<FuncRef> Importer::CallLoop(const Node& node) {
+  const bool map = node.op == "MapDefun";
   FuncRef loop;
-  loop.name = FreshName(absl::StrCat(node.name, "/for"));
-  TENON_ASSIGN_OR_RETURN(auto written, LowerFor(node, loop.name));
+  loop.name = FreshName(absl::StrCat(node.name, map ? "/map" : "/for"));
+  TENON_ASSIGN_OR_RETURN(auto written,
+                         map ? LowerMapDefun(node, loop.name) : LowerFor(node, loop.name));
   TENON_RETURN_IF_ERROR(AddFunctions(std::move(written)));
   return loop;
 }

@@ -65,8 +65,8 @@ class Importer {
   bool HasFunction(const std::string& name) const { return functions_.contains(name); }
   // The function that an XlaCallModule's module becomes; written when it is first asked for.
   absl::StatusOr<FuncRef> CallModule(const tf::NodeDef* def, const Node& node);
-  // The function that a For becomes.
-  absl::StatusOr<FuncRef> CallFor(const Node& node);
+  // The function that a For or a MapDefun becomes.
+  absl::StatusOr<FuncRef> CallLoop(const Node& node);
   // The function that computes a function's gradient, as the model states it.
   absl::StatusOr<FuncRef> GradientOf(const FuncRef& function) const;
   const BodyIndex& top() const { return top_; }

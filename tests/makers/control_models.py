@@ -319,6 +319,36 @@ class Wrapped(tf.Module):
     return {"y": y, "n": n, "lengths": parts.row_lengths(), "parts": parts.flat_values, "rest": rest}
 
 
+class MapsRows(tf.Module):
+  """MapDefun: a function of each row, with captured tensors and a variable."""
+
+  def __init__(self) -> None:
+    super().__init__()
+    self.weights = tf.Variable(np.random.default_rng(9).normal(0, 1, (3, 2)).astype(np.float32))
+
+  @tf.function(input_signature=[spec("x", tf.float32, None, 3), spec("n", tf.int32, None),
+                                spec("words", tf.string, None, 2)])
+  def run(self, x: tf.Tensor, n: tf.Tensor, words: tf.Tensor) -> dict[str, tf.Tensor]:
+    @tf.function(input_signature=[
+        spec("row", tf.float32, 3), spec("count", tf.int32), spec("pair", tf.string, 2),
+        spec("scale", tf.float32), spec("weights", tf.float32, 3, 2)])
+    def of_row(row: tf.Tensor, count: tf.Tensor, pair: tf.Tensor, scale: tf.Tensor,
+               weights: tf.Tensor) -> tuple[tf.Tensor, ...]:
+      y = tf.linalg.matvec(weights, row, transpose_a=True) * scale
+      return y, tf.while_loop(lambda i, s: i < count, lambda i, s: (i + 1, s + y[0]),
+                              [0, 0.0])[1], tf.strings.reduce_join(pair)
+
+    def mapped(rows: list[tf.Tensor], shapes: list[list[int | None] | None]) -> list[tf.Tensor]:
+      return tf.raw_ops.MapDefun(
+          arguments=rows, captured_inputs=[tf.constant(0.5), self.weights.read_value()],
+          output_types=[tf.float32, tf.float32, tf.string], output_shapes=shapes,
+          f=of_row.get_concrete_function())
+
+    y, sums, joined = mapped([x, n, words], [[2], [], []])
+    loose = mapped([x[1:], n[1:], words[1:]], [[None], None, None])
+    return {"y": y, "sums": sums, "joined": joined, "loose": loose[0], "loose_sums": loose[1]}
+
+
 def boxes(batch: int, count: int) -> Arrays:
   rng = np.random.default_rng(5)
   corner = rng.random((batch, count, 2))
@@ -418,6 +448,11 @@ MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
         "": {"x": floats(4, 3), "limit": np.int32(6), "step": np.int32(2)},
         "_down": {"x": floats(2, 3), "limit": np.int32(-3), "step": np.int32(-1)},
         "_none": {"x": floats(1, 3), "limit": np.int32(1), "step": np.int32(0)}}),
+    "maps_rows": module(MapsRows, {
+        "": {"x": floats(4, 3), "n": np.array([2, 0, 5, 1], np.int32),
+             "words": np.array([["a", "b"], ["", "cd"], ["e", ""], ["f", "ghi"]]).astype("S")},
+        "_two": {"x": floats(2, 3), "n": np.array([1, 3], np.int32),
+                 "words": np.array([["a", "b"], ["", "cd"]]).astype("S")}}),
     "suppression": module(Suppression, {"": boxes(1, 150), "_b2": boxes(2, 70)}),
     "griffin_lim": module(GriffinLim, {
         "": {"magnitudes": np.abs(floats(1, 12, 33))}, "_b2": {"magnitudes": np.abs(floats(2, 5, 33))}}),
