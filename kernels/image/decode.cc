@@ -10,6 +10,7 @@
 #include "kernels/image/codecs/gif.h"
 #include "kernels/image/codecs/jpeg.h"
 #include "kernels/image/codecs/png.h"
+#include "kernels/image/codecs/webp.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
@@ -60,7 +61,8 @@ class Target {
   absl::StatusOr<void*> Allocate(const ImageSize& size, DType decoded) {
     Shape shape({size.height, size.width, size.channels});
     const bool frames = how_.kind == ImageFile::kGif ||
-                        (animated_ && how_.kind == ImageFile::kAny && how_.expand_animations);
+                        (animated_ && how_.expand_animations &&
+                         (how_.kind == ImageFile::kAny || how_.kind == ImageFile::kWebP));
     if (frames) shape = Shape({size.frames, size.height, size.width, size.channels});
     if (!frames && size.frames != 1) {
       return InvalidArgument("a GIF of ", size.frames,
@@ -117,7 +119,9 @@ absl::Status Decode(const Decoding& how, absl::string_view file, Target& target)
                      });
   }
   if (absl::StartsWith(file, "GIF8")) {
-    if (only_jpeg || only_bmp) return InvalidArgument("contents is a GIF");
+    if (only_jpeg || only_bmp || how.kind == ImageFile::kWebP) {
+      return InvalidArgument("contents is a GIF");
+    }
     if (how.channels != 0 && how.channels != 3) {
       return InvalidArgument("a GIF has 3 channels, not ", how.channels);
     }
@@ -131,7 +135,17 @@ absl::Status Decode(const Decoding& how, absl::string_view file, Target& target)
     if (how.channels == 1) return InvalidArgument("a BMP cannot be read as 1 channel");
     return DecodeBmp(file, how.channels, bytes);
   }
-  return InvalidArgument("contents is not a JPEG, PNG, GIF or BMP image");
+  if (IsWebP(file)) {
+    if (how.kind != ImageFile::kWebP && how.kind != ImageFile::kAny) {
+      return InvalidArgument("contents is a WebP, which only DecodeWebP and DecodeImage read");
+    }
+    if (how.channels == 1) return InvalidArgument("a WebP cannot be read as 1 channel");
+    if (how.dtype != DType::kUint8) return InvalidArgument("a WebP has uint8 pixels");
+    target.set_animated();
+    return DecodeWebP(file, how.channels,
+                      how.expand_animations ? WebPFrames::kAll : WebPFrames::kFirst, bytes);
+  }
+  return InvalidArgument("contents is not a JPEG, PNG, GIF, BMP or WebP image");
 }
 
 }  // namespace

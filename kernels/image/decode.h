@@ -10,8 +10,9 @@
 namespace tenon {
 
 // The kind of file that a kernel is for; all except kJpegCrop and kBmp read PNG and GIF files too,
-// and all except kBmp read JPEG files.
-enum class ImageFile { kAny, kJpeg, kJpegCrop, kPng, kGif, kBmp };
+// and all except kBmp read JPEG files. Only kAny and kWebP read WebP files: in TensorFlow the
+// others do, but give them a rank that their shape functions deny.
+enum class ImageFile { kAny, kJpeg, kJpegCrop, kPng, kGif, kBmp, kWebP };
 
 // Input 0: the file, a string; kJpegCrop has the window as input 1. Output, with a shape that
 // depends on the file: uint8, uint16 or float. InvalidArgument for attributes out of range and, at

@@ -1,6 +1,6 @@
-// DecodeImage, DecodeJpeg, DecodeAndCropJpeg, DecodePng, DecodeGif, DecodeBmp: the pixels of an
-// image file. The file's first bytes determine its format: most of these ops read more formats than
-// their name says.
+// DecodeImage, DecodeJpeg, DecodeAndCropJpeg, DecodePng, DecodeGif, DecodeBmp, DecodeWebP: the
+// pixels of an image file. The file's first bytes determine its format: most of these ops read more
+// formats than their name says.
 #include "kernels/image/decode.h"
 #include "ops/op.h"
 
@@ -10,7 +10,7 @@ namespace {
 template <ImageFile kind>
 absl::Status DecodedShape(ShapeContext& c) {
   TENON_RETURN_IF_ERROR(c.ExpectRank(0, 0));
-  if (kind == ImageFile::kAny) return absl::OkStatus();
+  if (kind == ImageFile::kAny || kind == ImageFile::kWebP) return absl::OkStatus();
   if (kind == ImageFile::kGif) {
     c.set_output(0, Shape({-1, -1, -1, 3}));
     return absl::OkStatus();
@@ -87,6 +87,16 @@ const OpRegistration decode_bmp_op({
     .attrs = "channels: int = 0",
     .shape = DecodedShape<ImageFile::kBmp>,
     .reference = DecodeImage<ImageFile::kBmp>,
+});
+
+const OpRegistration decode_webp_op({
+    .name = "DecodeWebP",
+    .inputs = "contents: string",
+    .outputs = "image: dtype",
+    .attrs = "channels: int = 0; dtype: type = uint8",
+    .types = "dtype: uint8",
+    .shape = DecodedShape<ImageFile::kWebP>,
+    .reference = DecodeImage<ImageFile::kWebP>,
 });
 
 const OpRegistration extract_jpeg_shape_op({
