@@ -212,6 +212,7 @@ absl::Status CallCache::CompleteSite(const OpInfo& op, CallSite& site) const {
   site.op_ = &op;
   TENON_RETURN_IF_ERROR(CompleteAttrs(op, site.node_));
   TENON_RETURN_IF_ERROR(RandomSequence::Attach(site.node_));
+  TENON_RETURN_IF_ERROR(shared_->Attach(site.node_));
   TENON_ASSIGN_OR_RETURN(site.output_dtypes_, OutputDTypes(op, site.node_));
   return absl::OkStatus();
 }

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "env/bounded_cache.h"
+#include "kernels/state/shared_state.h"
 #include "ops/evaluate.h"
 
 namespace tenon {
@@ -126,6 +127,8 @@ class CallCache {
   // continues its numbers nevertheless.
   static constexpr int64_t kSequences = 16384;
   BoundedCache<SiteKey, Tensor> sequences_;
+  // What calls refer to by name; those without shared_name, by the op's.
+  const std::unique_ptr<SharedStates> shared_ = std::make_unique<SharedStates>();
 };
 
 }  // namespace tenon

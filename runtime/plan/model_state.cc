@@ -62,6 +62,7 @@ absl::StatusOr<Graph> WithoutWeights(const Graph& graph, SessionVariables& varia
       node.attrs.erase(kInitialValueAttr);
     }
     TENON_RETURN_IF_ERROR(RandomSequence::Attach(node));
+    TENON_RETURN_IF_ERROR(variables.shared().Attach(node));
     TENON_RETURN_IF_ERROR(out.AddNode(std::move(node)).status());
   }
   for (const GraphInput& input : graph.inputs()) out.AddInput({input.name, map(input.node)});

@@ -12,6 +12,7 @@
 #include "env/containers.h"
 #include "graph/graph.h"
 #include "kernels/state/mutable_table.h"
+#include "kernels/state/shared_state.h"
 #include "kernels/state/variable.h"
 
 namespace tenon {
@@ -26,12 +27,16 @@ class SessionVariables {
   // The same for a MutableHashTableV2 node, with the dtypes of keys and values.
   absl::StatusOr<Tensor> TableHandle(const Node& node);
 
+  // What nodes refer to by name without a handle.
+  SharedStates& shared() { return shared_; }
+
   std::vector<std::string> Names() const;
   absl::StatusOr<Variable*> Find(absl::string_view name) const;
 
  private:
   OrderedMap<std::string, std::shared_ptr<Variable>> variables_;
   OrderedMap<std::string, std::shared_ptr<MutableTable>> tables_;
+  SharedStates shared_;
 };
 
 }  // namespace tenon

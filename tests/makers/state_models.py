@@ -291,6 +291,100 @@ class Tables(tf.Module):
             "sum": tf.reduce_sum(values), "fixed": self.fixed.lookup(words)}
 
 
+class TensorTables(tf.Module):
+  """Tables from words and numbers to vectors: some change, others keep what was restored."""
+
+  def __init__(self) -> None:
+    super().__init__()
+    lookup = tf.lookup.experimental
+    self.seen = lookup.MutableHashTable(tf.string, tf.int64, [-1, -2])
+    self.seen.insert(tf.constant(["b", "dddd"]), tf.constant([[70, 71], [80, 81]], tf.int64))
+    self.fixed = lookup.MutableHashTable(tf.string, tf.float32, [0.5, 0.25, 0.125])
+    self.fixed.insert(tf.constant(["b", "x"]), tf.constant([[1.5, 2, 3], [3.5, 4, 5]]))
+    self.names = lookup.MutableHashTable(tf.int64, tf.string, ["?"], experimental_is_anonymous=True)
+    self.dense = lookup.DenseHashTable(tf.int64, tf.float32, [0.0, 1.0, 2.0],
+                                       empty_key=-1, deleted_key=-2)
+
+  @tf.function(input_signature=[spec(tf.string, 4)])
+  def tables(self, words: tf.Tensor) -> dict[str, tf.Tensor]:
+    lengths = tf.cast(tf.strings.length(words), tf.int64)
+    grid = tf.reshape(words, [2, 2])
+    before = self.seen.lookup(grid, dynamic_default_values=tf.reshape(
+        tf.stack([-lengths, lengths], 1), [2, 2, 2]))
+    self.seen.insert(words, tf.stack([10 * lengths, lengths], 1))
+    self.seen.remove(words[:2])
+    keys, values = self.seen.export()
+    self.names.insert(lengths[:2], words[:2, tf.newaxis])
+    for i in tf.range(tf.size(words)):  # the table is changed in a loop
+      self.dense.insert(lengths[i:i + 1], self.dense.lookup(lengths[i:i + 1]) + 1)
+    return {"before": before, "after": self.seen.lookup(words), "exported": tf.size(keys),
+            "sum": tf.reduce_sum(values, 0), "fixed": self.fixed.lookup(words),
+            "fixed_size": self.fixed.size(), "names": self.names.lookup(lengths),
+            "dense": self.dense.lookup(tf.range(6, dtype=tf.int64))}
+
+
+class SharedState(tf.Module):
+  """Ops that share what a session keeps under a name."""
+
+  @tf.function(input_signature=[spec(tf.int64, None, 3), spec(tf.string, None)])
+  def sparse(self, indices: tf.Tensor, values: tf.Tensor) -> dict[str, tf.Tensor]:
+    shape = tf.constant([4, 3, 5], tf.int64)
+    handles = raw.AddManySparseToTensorsMap(
+        sparse_indices=indices, sparse_values=values, sparse_shape=shape, shared_name="words")
+    one = raw.AddSparseToTensorsMap(
+        sparse_indices=indices[:, 1:], sparse_values=values,
+        sparse_shape=tf.constant([9, 8], tf.int64), shared_name="words")
+    number = raw.AddSparseToTensorsMap(
+        sparse_indices=indices, sparse_values=tf.strings.length(values), sparse_shape=shape,
+        container="numbers", shared_name="words")
+    taken = raw.TakeManySparseFromTensorsMap(
+        sparse_handles=tf.concat([handles[2:], [one], handles[:2]], 0), dtype=tf.string,
+        shared_name="words")
+    numbers = raw.TakeManySparseFromTensorsMap(
+        sparse_handles=[number], dtype=tf.int32, container="numbers", shared_name="words")
+    return {"handles": handles, "one": one, "number": number,
+            **{f"taken_{k}": v for k, v in taken._asdict().items()},
+            **{f"numbers_{k}": v for k, v in numbers._asdict().items()}}
+
+
+  @tf.function(input_signature=[spec(tf.float32, None, 2), spec(tf.string)])
+  def staging(self, x: tf.Tensor, word: tf.Tensor) -> dict[str, tf.Tensor]:
+    area = {"dtypes": [tf.float32, tf.string], "shared_name": "area"}
+    raw.Stage(values=[x, word], shared_name="area")
+    raw.Stage(values=[-x, word + "!"], shared_name="area")
+    out = {"size": raw.StageSize(**area)}
+    out["peeked"], out["peeked_word"] = raw.StagePeek(index=1, **area)
+    out["first"], out["first_word"] = raw.Unstage(**area)
+    other = {"dtypes": [tf.float32], "shared_name": "other"}
+    raw.Stage(values=[x], shared_name="other")
+    raw.StageClear(**other)
+    out["cleared"] = raw.StageSize(**other)
+    return out
+
+  @tf.function(input_signature=[spec(tf.float32, None, 2), spec(tf.int64)])
+  def maps(self, x: tf.Tensor, key: tf.Tensor) -> dict[str, tf.Tensor]:
+    out = {}
+    for kind in ("Map", "OrderedMap"):
+      def op(name: str, kind: str = kind, **kwargs: Any) -> Any:
+        return getattr(raw, kind + name)(shared_name="map", **kwargs)
+
+      pair = [tf.float32, tf.int64]
+      op("Stage", key=key, indices=[1], values=[key * 10], dtypes=pair)
+      op("Stage", key=key + 1, indices=[0, 1], values=[-x, key], dtypes=pair)
+      out[kind + "_incomplete"] = op("IncompleteSize", dtypes=pair)
+      op("Stage", key=key, indices=[0], values=[x], dtypes=pair)
+      out[kind + "_size"] = op("Size", dtypes=pair)
+      out[kind + "_peeked"], = op("Peek", key=key, indices=[1], dtypes=pair[1:])
+      out[kind + "_taken"], = op("Unstage", key=key + 1, indices=[0], dtypes=pair[:1])
+      out[kind + "_rest"], = op("Unstage", key=key + 1, indices=[1], dtypes=pair[1:])
+      any_key, values = op("UnstageNoKey", indices=[0, 1], dtypes=pair)
+      out[kind + "_key"], out[kind + "_x"] = any_key, values[0]
+      op("Stage", key=key, indices=[0, 1], values=[x, key], dtypes=pair)
+      op("Clear", dtypes=pair)
+      out[kind + "_cleared"] = op("Size", dtypes=pair)
+    return out
+
+
 class Random(tf.Module):
   """Seeded random ops, each of which continues its own sequence, whatever the shape."""
 
@@ -328,6 +422,28 @@ def tables(out: pathlib.Path) -> None:
   tf.saved_model.save(Tables(), str(target / "saved_model"))
   words = np.array([["a", "b", "ccc", "a"], ["b", "b", "dddd", "eeeee"], ["ccc", "x", "", "a"]])
   stepping.write_steps(target, {"words": words.astype("S")}, 5)
+  stepping.note(target)
+
+
+def tensor_tables(out: pathlib.Path) -> None:
+  target = stepping.fresh(out / "tensor_tables")
+  stepping.save(model := TensorTables(), target, model.tables)
+  words = np.array([["a", "b", "ccc", "a"], ["b", "b", "dddd", "eeeee"], ["ccc", "x", "", "a"]])
+  stepping.write_steps(target, {"words": words.astype("S")}, 5)
+  stepping.note(target)
+
+
+def shared_state(out: pathlib.Path) -> None:
+  target = stepping.fresh(out / "shared_state")
+  model = SharedState()
+  stepping.save(model, target,
+                {"sparse": model.sparse, "staging": model.staging, "maps": model.maps})
+  indices = np.array([[[0, 0, 1], [0, 2, 0], [2, 1, 4]], [[1, 0, 0], [3, 2, 0], [3, 2, 4]]])
+  words = np.array([["a", "bb", "ccc"], ["", "d", "eeeee"]])
+  stepping.write_steps(target, {"indices": indices, "values": words.astype("S")}, STEPS, "sparse")
+  x = np.random.default_rng(10).normal(0, 1, (2, 3, 2)).astype(np.float32)
+  stepping.write_steps(target, {"x": x, "word": np.array(["a", "bc"]).astype("S")}, STEPS, "staging")
+  stepping.write_steps(target, {"x": x, "key": np.array([5, -3])}, STEPS, "maps")
   stepping.note(target)
 
 
@@ -452,7 +568,8 @@ def main() -> int:
   parser.add_argument("--out", required=True, type=pathlib.Path)
   parser.add_argument("names", nargs="*", help="order, optimizers, …; default: all")
   args = parser.parse_args()
-  for write in (order, optimizers, tf1_train, recurrent, stateful, tables, random):
+  for write in (order, optimizers, tf1_train, recurrent, stateful, tables, tensor_tables,
+                shared_state, random):
     if not args.names or write.__name__ in args.names:
       write(args.out)
   return 0
