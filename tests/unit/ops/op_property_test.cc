@@ -211,12 +211,26 @@ const std::map<std::string, std::string>& NeverValid() {
       "private, so that TensorFlow gives no golden values; tests/rewrite runs it";
   constexpr char kMatrix[] = "golden values have no variants; tests/models/objects/csr runs it";
   constexpr char kPieces[] = "it needs a SentencePiece model; tests/models/text runs it";
+  constexpr char kState[] = "golden values have no state; tests/models/steps/shared_state runs it";
   static const auto* const reasons = new std::map<std::string, std::string>{
+      {"AddManySparseToTensorsMap", kState},
+      {"AddSparseToTensorsMap", kState},
       {"Const", "random attributes have no tensor"},
       {"DenseToCSRSparseMatrix", kMatrix},
+      {"MapPeek", kState},
+      {"MapStage", kState},
+      {"MapUnstage", kState},
+      {"MapUnstageNoKey", kState},
       {"MaxPoolGradGradWithArgmax", "TensorFlow runs it on GPUs only; pool_grad_test runs it"},
       {"NormalizeUTF8WithOffsetsMap", "golden values have no variants; tests/models/text runs it"},
+      {"OrderedMapPeek", kState},
+      {"OrderedMapStage", kState},
+      {"OrderedMapUnstage", kState},
+      {"OrderedMapUnstageNoKey", kState},
+      {"StagePeek", kState},
       {"SparseTensorToCSRSparseMatrix", kMatrix},
+      {"TakeManySparseFromTensorsMap", kState},
+      {"Unstage", kState},
       {"_Attention", kPrivate},
       {"_Conv2DBackpropFilterWithBias", kPrivate},
       {"_FusedBatchNormEx", kPrivate},
