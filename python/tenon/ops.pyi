@@ -44,10 +44,18 @@ def Add(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     Accelerated for float32 bfloat16 float64 float16.
     """
 
+def AddManySparseToTensorsMap(sparse_indices: _Value, sparse_values: _Value, sparse_shape: _Value, *, T: _DType = ...,
+        container: str | bytes = "", shared_name: str | bytes = "") -> _Tensor:
+    """sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> sparse_handles: int64."""
+
 def AddN(inputs: _Sequence[_Value], *, T: _DType = ...) -> _Tensor:
     """inputs: N * T -> sum: T. T: float32 float64 int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128
     float16 uint32 uint64 variant. Accelerated for float32 bfloat16 float16.
     """
+
+def AddSparseToTensorsMap(sparse_indices: _Value, sparse_values: _Value, sparse_shape: _Value, *, T: _DType = ...,
+        container: str | bytes = "", shared_name: str | bytes = "") -> _Tensor:
+    """sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> sparse_handle: int64."""
 
 def AddV2(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: bfloat16 float16 float32 float64 uint8 uint16 uint32 uint64 int8 int16 int32 int64
@@ -831,6 +839,9 @@ class _DecodeWavOutputs(_NamedTuple):
 
 def DecodeWav(contents: _Value, *, desired_channels: int = -1, desired_samples: int = -1) -> _DecodeWavOutputs:
     """contents: string -> audio: float32, sample_rate: int32."""
+
+def DecodeWebP(contents: _Value, *, channels: int = 0, dtype: _DType = "uint8") -> _Tensor:
+    """contents: string -> image: dtype. dtype: uint8."""
 
 def DeepCopy(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T."""
@@ -1652,6 +1663,38 @@ def Lu(input: _Value, *, T: _DType = ..., output_idx_type: _DType = "int32") -> 
     int64.
     """
 
+def MapClear(*, capacity: int = 0, memory_limit: int = 0, dtypes: _Sequence[_DType], container: str | bytes = "",
+        shared_name: str | bytes = "") -> None:
+    """nothing -> nothing."""
+
+def MapIncompleteSize(*, capacity: int = 0, memory_limit: int = 0, dtypes: _Sequence[_DType],
+        container: str | bytes = "", shared_name: str | bytes = "") -> _Tensor:
+    """nothing -> size: int32."""
+
+def MapPeek(key: _Value, indices: _Value, *, capacity: int = 0, memory_limit: int = 0, dtypes: _Sequence[_DType],
+        container: str | bytes = "", shared_name: str | bytes = "") -> list[_Tensor]:
+    """key: int64, indices: int32 -> values: dtypes."""
+
+def MapSize(*, capacity: int = 0, memory_limit: int = 0, dtypes: _Sequence[_DType], container: str | bytes = "",
+        shared_name: str | bytes = "") -> _Tensor:
+    """nothing -> size: int32."""
+
+def MapStage(key: _Value, indices: _Value, values: _Sequence[_Value], *, capacity: int = 0, memory_limit: int = 0,
+        dtypes: _Sequence[_DType], container: str | bytes = "", shared_name: str | bytes = "") -> None:
+    """key: int64, indices: int32, values: fake_dtypes -> nothing."""
+
+def MapUnstage(key: _Value, indices: _Value, *, capacity: int = 0, memory_limit: int = 0, dtypes: _Sequence[_DType],
+        container: str | bytes = "", shared_name: str | bytes = "") -> list[_Tensor]:
+    """key: int64, indices: int32 -> values: dtypes."""
+
+class _MapUnstageNoKeyOutputs(_NamedTuple):
+    key: _Tensor
+    values: list[_Tensor]
+
+def MapUnstageNoKey(indices: _Value, *, capacity: int = 0, memory_limit: int = 0, dtypes: _Sequence[_DType],
+        container: str | bytes = "", shared_name: str | bytes = "") -> _MapUnstageNoKeyOutputs:
+    """indices: int32 -> key: int64, values: dtypes."""
+
 def MatMul(a: _Value, b: _Value, *, transpose_a: bool = False, transpose_b: bool = False, T: _DType = ...,
         grad_a: bool = False, grad_b: bool = False) -> _Tensor:
     """a: T, b: T -> product: T. T: bfloat16 float16 float32 float64 int32 int64 uint8 uint16 uint32 uint64 complex64
@@ -1972,6 +2015,39 @@ def OptionalHasValue(optional: _Value) -> _Tensor:
 
 def OptionalNone() -> _Tensor:
     """nothing -> optional: variant."""
+
+def OrderedMapClear(*, capacity: int = 0, memory_limit: int = 0, dtypes: _Sequence[_DType], container: str | bytes = "",
+        shared_name: str | bytes = "") -> None:
+    """nothing -> nothing."""
+
+def OrderedMapIncompleteSize(*, capacity: int = 0, memory_limit: int = 0, dtypes: _Sequence[_DType],
+        container: str | bytes = "", shared_name: str | bytes = "") -> _Tensor:
+    """nothing -> size: int32."""
+
+def OrderedMapPeek(key: _Value, indices: _Value, *, capacity: int = 0, memory_limit: int = 0, dtypes: _Sequence[_DType],
+        container: str | bytes = "", shared_name: str | bytes = "") -> list[_Tensor]:
+    """key: int64, indices: int32 -> values: dtypes."""
+
+def OrderedMapSize(*, capacity: int = 0, memory_limit: int = 0, dtypes: _Sequence[_DType], container: str | bytes = "",
+        shared_name: str | bytes = "") -> _Tensor:
+    """nothing -> size: int32."""
+
+def OrderedMapStage(key: _Value, indices: _Value, values: _Sequence[_Value], *, capacity: int = 0,
+        memory_limit: int = 0, dtypes: _Sequence[_DType], container: str | bytes = "",
+        shared_name: str | bytes = "") -> None:
+    """key: int64, indices: int32, values: fake_dtypes -> nothing."""
+
+def OrderedMapUnstage(key: _Value, indices: _Value, *, capacity: int = 0, memory_limit: int = 0,
+        dtypes: _Sequence[_DType], container: str | bytes = "", shared_name: str | bytes = "") -> list[_Tensor]:
+    """key: int64, indices: int32 -> values: dtypes."""
+
+class _OrderedMapUnstageNoKeyOutputs(_NamedTuple):
+    key: _Tensor
+    values: list[_Tensor]
+
+def OrderedMapUnstageNoKey(indices: _Value, *, capacity: int = 0, memory_limit: int = 0, dtypes: _Sequence[_DType],
+        container: str | bytes = "", shared_name: str | bytes = "") -> _OrderedMapUnstageNoKeyOutputs:
+    """indices: int32 -> key: int64, values: dtypes."""
 
 def Pack(values: _Sequence[_Value], *, T: _DType = ..., axis: int = 0) -> _Tensor:
     """values: N * T -> output: T."""
@@ -3548,6 +3624,9 @@ def Slice(input: _Value, begin: _Value, size: _Value, *, T: _DType = ..., Index:
 def Snapshot(input: _Value, *, T: _DType = ...) -> _Tensor:
     """input: T -> output: T."""
 
+def SobolSample(dim: _Value, num_results: _Value, skip: _Value, *, dtype: _DType = "float32") -> _Tensor:
+    """dim: int32, num_results: int32, skip: int32 -> samples: dtype. dtype: float32 float64."""
+
 def Softmax(logits: _Value, *, T: _DType = ...) -> _Tensor:
     """logits: T -> softmax: T. T: float16 bfloat16 float32 float64. Accelerated for float32 bfloat16 float64 float16.
     """
@@ -4034,6 +4113,22 @@ def SquaredDifference(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
 def Squeeze(input: _Value, *, T: _DType = ..., squeeze_dims: _Sequence[int] = ...) -> _Tensor:
     """input: T -> output: T."""
 
+def Stage(values: _Sequence[_Value], *, capacity: int = 0, memory_limit: int = 0, container: str | bytes = "",
+        shared_name: str | bytes = "") -> None:
+    """values: dtypes -> nothing."""
+
+def StageClear(*, capacity: int = 0, memory_limit: int = 0, dtypes: _Sequence[_DType], container: str | bytes = "",
+        shared_name: str | bytes = "") -> None:
+    """nothing -> nothing."""
+
+def StagePeek(index: _Value, *, capacity: int = 0, memory_limit: int = 0, dtypes: _Sequence[_DType],
+        container: str | bytes = "", shared_name: str | bytes = "") -> list[_Tensor]:
+    """index: int32 -> values: dtypes."""
+
+def StageSize(*, capacity: int = 0, memory_limit: int = 0, dtypes: _Sequence[_DType], container: str | bytes = "",
+        shared_name: str | bytes = "") -> _Tensor:
+    """nothing -> size: int32."""
+
 def StatefulRandomBinomial(resource: _Value, algorithm: _Value, shape: _Value, counts: _Value, probs: _Value, *,
         S: _DType = ..., T: _DType = ..., dtype: _DType = "int64") -> _Tensor:
     """resource: resource, algorithm: int64, shape: S, counts: T, probs: T -> output: dtype. S: int32 int64. T: float16
@@ -4303,6 +4398,15 @@ class _SvdOutputs(_NamedTuple):
 
 def Svd(input: _Value, *, compute_uv: bool = True, full_matrices: bool = False, T: _DType = ...) -> _SvdOutputs:
     """input: T -> s: T, u: T, v: T. T: float64 float32 complex64 complex128."""
+
+class _TakeManySparseFromTensorsMapOutputs(_NamedTuple):
+    sparse_indices: _Tensor
+    sparse_values: _Tensor
+    sparse_shape: _Tensor
+
+def TakeManySparseFromTensorsMap(sparse_handles: _Value, *, dtype: _DType, container: str | bytes = "",
+        shared_name: str | bytes = "") -> _TakeManySparseFromTensorsMapOutputs:
+    """sparse_handles: int64 -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64."""
 
 def Tan(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64 complex64 complex128. Accelerated for float32 bfloat16 float64
@@ -4719,6 +4823,10 @@ def UnsortedSegmentSum(data: _Value, segment_ids: _Value, num_segments: _Value, 
     int8 complex64 int64 bfloat16 uint16 complex128 float16 uint32 uint64. Tindices: int16 int32 int64. Tnumsegments:
     int32 int64.
     """
+
+def Unstage(*, capacity: int = 0, memory_limit: int = 0, dtypes: _Sequence[_DType], container: str | bytes = "",
+        shared_name: str | bytes = "") -> list[_Tensor]:
+    """nothing -> values: dtypes."""
 
 def UpperBound(sorted_inputs: _Value, values: _Value, *, T: _DType = ..., out_type: _DType = "int32") -> _Tensor:
     """sorted_inputs: T, values: T -> output: out_type. out_type: int32 int64."""
