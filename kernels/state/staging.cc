@@ -14,9 +14,11 @@ namespace {
 // op names: the ops' rows are in a higher layer.
 const SharedKind area_kind("area", NewState<StagingArea>,
                            {"Stage", "Unstage", "StagePeek", "StageSize", "StageClear"});
+// op names: likewise.
 const SharedKind map_kind("map", NewState<StagingMap>,
                           {"MapStage", "MapPeek", "MapUnstage", "MapUnstageNoKey", "MapSize",
                            "MapIncompleteSize", "MapClear"});
+// op names: likewise.
 const SharedKind ordered_map_kind("ordered map", NewState<StagingMap>,
                                   {"OrderedMapStage", "OrderedMapPeek", "OrderedMapUnstage",
                                    "OrderedMapUnstageNoKey", "OrderedMapSize",
@@ -36,8 +38,7 @@ absl::Status WouldWait(absl::string_view why) {
 
 absl::Status CheckRoom(int64_t tuples, int64_t held, int64_t bytes, const StagingLimits& limits) {
   if (limits.bytes > 0 && bytes > limits.bytes) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("a tuple of ", bytes, " bytes; the area may hold ", limits.bytes));
+    return InvalidArgument("a tuple of ", bytes, " bytes; the area may hold ", limits.bytes);
   }
   if ((limits.tuples > 0 && tuples >= limits.tuples) ||
       (limits.bytes > 0 && held + bytes > limits.bytes)) {

@@ -96,6 +96,7 @@ _KNOWN = [
     (r"BlockLSTM(V2)?", "values", _longer, "TensorFlow does not write the steps after the last one"),
     (r"(Block)?LSTM.*|ReciprocalGrad|SigmoidGrad|TanhGrad", "values", _half,
      "products that overflow"),
+    (r"Add(Many)?SparseToTensorsMap", "values", _any, "handles count on from call to call"),
     (r"Resource(Sparse)?Apply(Centered)?RMSProp", "values", _half,
      "a mean square that is nearly that of the mean"),
     (r"Resource(Sparse)?Apply(Centered)?RMSProp", "values", _not_finite,

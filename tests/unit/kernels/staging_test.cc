@@ -17,7 +17,7 @@ TEST(StagingArea, FirstInFirstOutWithinItsLimits) {
   const StagingLimits limits = {.tuples = 2, .bytes = 16};
   EXPECT_TRUE(absl::IsUnimplemented(area.Take().status()));
   EXPECT_TRUE(area.Put(Tuple({1}, {2}), limits).ok());
-  EXPECT_TRUE(absl::IsResourceExhausted(area.Put(Tuple({1, 2, 3}, {4, 5}), limits)));
+  EXPECT_TRUE(absl::IsInvalidArgument(area.Put(Tuple({1, 2, 3}, {4, 5}), limits)));
   EXPECT_TRUE(absl::IsUnimplemented(area.Put(Tuple({1, 2}, {3}), limits)));
   EXPECT_TRUE(area.Put(Tuple({3}, {4}), limits).ok());
   EXPECT_TRUE(absl::IsUnimplemented(area.Put(Tuple({}, {}), limits)));

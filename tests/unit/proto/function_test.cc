@@ -125,6 +125,30 @@ TEST(Functions, GradientsThatTheModelStates) {
   EXPECT_THAT(ErrorOf(Gradient(""), "g"), HasSubstr("the model has no gradient of function 'f'"));
 }
 
+std::string Map(const std::string& arguments, const std::string& shapes) {
+  return absl::StrCat(
+      kX,
+      "node { name: 'm' op: 'MapDefun' input: 'x' attr { key: 'f' value { func { name: 'f' } } } ",
+      "attr { key: 'Targuments' value { list { ", arguments,
+      " } } } attr { key: 'Tcaptured' value { list { } } } attr { key: 'output_types' value { list "
+      "{ "
+      "type: DT_FLOAT } } } attr { key: 'output_shapes' value { list { ",
+      shapes, " } } } }\n", Library(Function("f", Unary("node_def", "n", "Neg", "a"), "n:y:0")));
+}
+
+TEST(Functions, MapDefunIsALoop) {
+  const auto model = Fetch(Map("type: DT_FLOAT", "shape { unknown_rank: true }"), "m");
+  ASSERT_TRUE(model.ok()) << model.status();
+  const Node* loop = model->graph.FindNode("m/loop");
+  ASSERT_NE(loop, nullptr);
+  EXPECT_THAT(loop->op, HasSubstr("While"));
+  EXPECT_THAT(ErrorOf(Map("type: DT_FLOAT", "shape { } shape { }"), "m"),
+              HasSubstr("1 outputs of 2 shapes"));
+  EXPECT_THAT(ErrorOf(Map("type: DT_FLOAT", "shape { dim { size: 9223372036854775807 } }"), "m"),
+              HasSubstr("an output of shape"));
+  EXPECT_NE(ErrorOf(Map("", "shape { }"), "m"), "loaded");
+}
+
 TEST(Functions, Errors) {
   EXPECT_THAT(ErrorOf(absl::StrCat(kX, Call("c", "gone", "input: 'x'")), "c"),
               HasSubstr("node 'c' (PartitionedCall): calls function 'gone', which the model"));

@@ -158,6 +158,46 @@ node { name: "late" op: "Identity" input: "y" input: "^insert"
   EXPECT_THAT(std::string(status.message()), HasSubstr("node 'insert'"));
 }
 
+// Tables of vectors: `shape` is the text of value_shape, `values` that of the imported values.
+TEST_F(TableGraphTest, ShapesOfValues) {
+  const auto load = [&](const std::string& shape, const std::string& values) {
+    std::ofstream(path_) << R"(
+node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_INT64 } } }
+node { name: "t" op: "MutableHashTableOfTensorsV2"
+  attr { key: "key_dtype" value { type: DT_INT64 } } attr { key: "value_dtype" value { type: DT_INT64 } })"
+                         << shape << " }\n"
+                         << Const("k", "int64_val: 1 int64_val: 4", 2)
+                         << Const("d", "int64_val: 5 int64_val: 6", 2) << R"(
+node { name: "v" op: "Const" attr { key: "dtype" value { type: DT_INT64 } } attr { key: "value" value {
+  tensor { dtype: DT_INT64 )"
+                         << values << R"( } } } }
+node { name: "init" op: "LookupTableImportV2" input: "t" input: "k" input: "v"
+  attr { key: "Tin" value { type: DT_INT64 } } attr { key: "Tout" value { type: DT_INT64 } } }
+node { name: "y" op: "LookupTableFindV2" input: "t" input: "x" input: "d"
+  attr { key: "Tin" value { type: DT_INT64 } } attr { key: "Tout" value { type: DT_INT64 } } }
+)";
+    LoadOptions options;
+    options.fetches = {"y"};
+    const absl::Status status = LoadModel(path_, options).status();
+    return status.ok() ? "loaded" : std::string(status.message());
+  };
+  const auto shape = [](const std::string& dims) {
+    return absl::StrCat("attr { key: 'value_shape' value { shape { ", dims, " } } }");
+  };
+  constexpr char kPairs[] = "tensor_shape { dim { size: 2 } dim { size: 2 } } int64_val: 7";
+  EXPECT_EQ(load(shape("dim { size: 2 }"), kPairs), "loaded");
+  EXPECT_THAT(load(shape("dim { size: 3 }"), kPairs), HasSubstr("shape [2,2], not [2,3]"));
+  EXPECT_THAT(load(shape("dim { size: 2 }"), "tensor_shape { dim { size: 4 } } int64_val: 7"),
+              HasSubstr("shape [4], not [2,2]"));
+  EXPECT_THAT(load(shape(""), kPairs), HasSubstr("value_shape must be a vector's"));
+  EXPECT_THAT(load("", kPairs), HasSubstr("value_shape must be a vector's"));
+  EXPECT_THAT(load(shape("dim { size: 2 } dim { size: 1 }"), kPairs),
+              HasSubstr("value_shape must be a vector's"));
+  for (const char* size : {"-1", "-7", "9223372036854775807"}) {
+    EXPECT_NE(load(shape(absl::StrCat("dim { size: ", size, " }")), kPairs), "loaded") << size;
+  }
+}
+
 // A model must not choose which files of the machine are read.
 TEST_F(TableGraphTest, AFileThatIsNoAssetIsNotRead) {
   const std::string secret = ::testing::TempDir() + "/tenon_table_secret.txt";
