@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "env/containers.h"
@@ -12,15 +14,98 @@
 namespace tenon {
 namespace {
 
+// Draws numbers in proportion to weights by the alias method of Walker (1977), as TensorFlow does:
+// an even draw of n places, each of which is shared by at most two numbers.
+class AliasTable {
+ public:
+  // `total` is that of the weights, rounded as TensorFlow rounds it.
+  AliasTable(std::vector<float> weights, float total)
+      : weights_(std::move(weights)), total_(total), places_(weights_.size()) {
+    const auto n = static_cast<float>(weights_.size());
+    double sum = 0;
+    for (const float w : weights_) sum += static_cast<double>(w);
+    std::vector<double> shares;
+    std::vector<size_t> small, large;
+    for (size_t i = 0; i < weights_.size(); ++i) {
+      shares.push_back(static_cast<double>(weights_[i] * n) / sum);
+      (shares[i] < 1 ? small : large).push_back(i);
+      places_[i].alias = i;
+    }
+    while (!small.empty() && !large.empty()) {
+      const size_t filled = small.back(), giver = large.back();
+      small.pop_back();
+      places_[filled] = {static_cast<float>(shares[filled]), giver};
+      shares[giver] -= 1 - shares[filled];
+      if (shares[giver] >= 1) continue;
+      large.pop_back();
+      small.push_back(giver);
+    }
+  }
+
+  int64_t Draw(PhiloxStream& random) const {
+    const float r = random.NextFloat();
+    const size_t i = random.NextBelow(static_cast<uint32_t>(places_.size()));
+    return static_cast<int64_t>(r < places_[i].own ? i : places_[i].alias);
+  }
+  float Probability(int64_t value) const { return weights_[static_cast<size_t>(value)] / total_; }
+
+ private:
+  struct Place {
+    float own = 1;  // the share of its own number; the rest is the alias's
+    size_t alias = 0;
+  };
+  std::vector<float> weights_;
+  float total_;
+  std::vector<Place> places_;
+};
+
+absl::StatusOr<std::shared_ptr<const AliasTable>> WeightsOf(const AttrReader& attrs, int64_t range,
+                                                            int64_t distinct) {
+  if (!attrs.String("vocab_file", "").empty()) return Unimplemented("weights in a file");
+  const auto* unigrams = attrs.node().attr<std::vector<float>>("unigrams");
+  if (unigrams == nullptr || unigrams->empty()) return InvalidArgument("there are no unigrams");
+  const int64_t reserved = attrs.Int("num_reserved_ids", 0), shards = attrs.Int("num_shards", 1);
+  const int64_t shard = attrs.Int("shard", 0);
+  const float distortion = attrs.Float("distortion", 1);
+  if (shards < 1 || shard < 0) return InvalidArgument("shard ", shard, " of ", shards);
+  std::vector<float> weights;
+  for (int64_t id = shard; id < reserved && std::ssize(weights) <= range; id += shards) {
+    weights.push_back(0);
+  }
+  int64_t id = std::ssize(weights);  // as TensorFlow counts
+  float total = 0;
+  int64_t positive = 0;
+  for (const float unigram : *unigrams) {
+    if (id++ % shards != shard) continue;
+    weights.push_back(std::pow(unigram, distortion));
+    total += weights.back();
+    positive += weights.back() > 0 ? 1 : 0;
+    if (!(weights.back() >= 0)) return InvalidArgument("a weight of ", weights.back());
+  }
+  if (std::ssize(weights) != range) {
+    return InvalidArgument(weights.size(), " weights for ", range, " classes");
+  }
+  if (positive < std::max<int64_t>(distinct, 1) || !std::isfinite(total)) {
+    return InvalidArgument(positive, " positive weights, ", total, " in all, for ", distinct,
+                           " different classes");
+  }
+  return std::make_shared<const AliasTable>(std::move(weights), total);
+}
+
+// As in TensorFlow, which then stops the process.
+constexpr int64_t kMostTries = std::numeric_limits<int32_t>::max();
+
 struct ClassSampler {
   CandidateDistribution distribution = CandidateDistribution::kAll;
   int64_t range = 1, count = 0;
   bool unique = false;
+  std::shared_ptr<const AliasTable> weights = nullptr;
 
   int64_t Draw(PhiloxStream& random) const {
     if (distribution == CandidateDistribution::kUniform) {
       return static_cast<int64_t>(random.NextBelow(static_cast<uint64_t>(range)));
     }
+    if (weights != nullptr) return weights->Draw(random);
     const double log_range = std::log1p(static_cast<double>(range));
     const double drawn = std::exp(random.NextDouble() * log_range);
     // Rounding may lead out of the range.
@@ -30,12 +115,13 @@ struct ClassSampler {
     if (distribution == CandidateDistribution::kUniform) {
       return static_cast<float>(1.0 / static_cast<double>(range));
     }
+    if (weights != nullptr) return weights->Probability(value);
     const double v = static_cast<double>(value);
     return static_cast<float>(std::log((v + 2) / (v + 1)) / std::log1p(static_cast<double>(range)));
   }
 
   // Fills `out`; returns how many numbers were drawn, including repeated ones that were dropped.
-  int64_t Fill(PhiloxStream& random, int64_t* out) const {
+  absl::StatusOr<int64_t> Fill(PhiloxStream& random, int64_t* out) const {
     if (!unique) {
       for (int64_t i = 0; i < count; ++i) out[i] = Draw(random);
       return count;
@@ -43,6 +129,7 @@ struct ClassSampler {
     HashSet<int64_t> used;
     int64_t tries = 0;
     for (int64_t i = 0; i < count; ++tries) {
+      if (tries == kMostTries) return InvalidArgument("some weights are too small to be drawn");
       const int64_t value = Draw(random);
       if (used.insert(value).second) out[i++] = value;
     }
@@ -64,6 +151,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> SampleCandidates(PrepareContext& p,
   ClassSampler sampler{distribution, p.attrs().Int("range_max", 0), p.attrs().Int("num_sampled", 0),
                        p.attrs().Bool("unique", false)};
   if (distribution == CandidateDistribution::kAll) sampler.range = sampler.count;
+  if (distribution == CandidateDistribution::kWeighted) {
+    TENON_ASSIGN_OR_RETURN(sampler.weights,
+                           WeightsOf(p.attrs(), sampler.range, sampler.unique ? sampler.count : 0));
+  }
   const int64_t true_classes = p.input_shape(0).num_elements();
   return MakeKernel([=, sequence = RandomSequence::Of(p.attrs())](RunContext& r) -> absl::Status {
     const int64_t* const classes = r.input<int64_t>(0);
@@ -78,7 +169,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> SampleCandidates(PrepareContext& p,
     if (sampler.distribution == CandidateDistribution::kAll) {
       for (int64_t i = 0; i < sampler.count; ++i) sampled[i] = i;
     } else {
-      tries = sampler.Fill(random, sampled);
+      TENON_ASSIGN_OR_RETURN(tries, sampler.Fill(random, sampled));
     }
     const auto expected = [&](int64_t value) { return sampler.Expected(value, tries); };
     std::transform(classes, classes + true_classes, r.output<float>(1), expected);

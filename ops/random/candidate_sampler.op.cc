@@ -1,5 +1,5 @@
-// UniformCandidateSampler, LogUniformCandidateSampler, AllCandidateSampler, ComputeAccidentalHits:
-// samples of classes for losses over many classes.
+// UniformCandidateSampler, LogUniformCandidateSampler, FixedUnigramCandidateSampler,
+// AllCandidateSampler, ComputeAccidentalHits: samples of classes for losses over many classes.
 #include <limits>
 
 #include "kernels/random/candidates.h"
@@ -69,6 +69,13 @@ const OpRegistration uniform_candidates(Candidates(
 const OpRegistration log_uniform_candidates(
     Candidates("LogUniformCandidateSampler", kRangeAttrs,
                SampleCandidates<CandidateDistribution::kLogUniform>));
+
+const OpRegistration fixed_unigram_candidates(Candidates(
+    "FixedUnigramCandidateSampler",
+    "num_true: int; num_sampled: int; unique: bool; range_max: int; vocab_file: string = ; "
+    "distortion: float = 1; num_reserved_ids: int = 0; num_shards: int = 1; shard: int = 0; "
+    "unigrams: list(float) = []; seed: int = 0; seed2: int = 0",
+    SampleCandidates<CandidateDistribution::kWeighted>));
 
 const OpRegistration accidental_hits({
     .name = "ComputeAccidentalHits",

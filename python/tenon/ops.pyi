@@ -1200,6 +1200,18 @@ def FindSourceOffsets(offsets_map: _Value, input_offsets_values: _Value, input_o
 def Fingerprint(data: _Value, method: _Value, *, T: _DType = ...) -> _Tensor:
     """data: T, method: string -> fingerprint: uint8."""
 
+class _FixedUnigramCandidateSamplerOutputs(_NamedTuple):
+    sampled_candidates: _Tensor
+    true_expected_count: _Tensor
+    sampled_expected_count: _Tensor
+
+def FixedUnigramCandidateSampler(true_classes: _Value, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
+        vocab_file: str | bytes = "", distortion: float = 1, num_reserved_ids: int = 0, num_shards: int = 1,
+        shard: int = 0, unigrams: _Sequence[float] = ..., seed: int = 0,
+        seed2: int = 0) -> _FixedUnigramCandidateSamplerOutputs:
+    """true_classes: int64 -> sampled_candidates: int64, true_expected_count: float32, sampled_expected_count: float32.
+    """
+
 def Floor(x: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T -> y: T. T: bfloat16 float16 float32 float64. Accelerated for float32 bfloat16 float64 float16."""
 
