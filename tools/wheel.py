@@ -95,6 +95,8 @@ def add_licenses(folder, libraries, nanobind):
     """Copies the licences of this project and of everything in the wheel."""
     folder.mkdir()
     shutil.copy(ROOT / "LICENSE", folder / "LICENSE")
+    for text in ROOT.glob("kernels/**/*.license"):  # of data that is not ours
+        shutil.copy(text, folder / f"{text.stem}.txt")
     for package in sorted({*map(sbom.owner, libraries), *sbom.compiled_in("wheel")}):
         text = pathlib.Path("/usr/share/doc") / package / "copyright"
         if text.exists():  # a package of parts refers to another's
