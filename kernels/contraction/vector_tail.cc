@@ -7,8 +7,6 @@
 namespace tenon {
 namespace {
 
-// Smaller results are not worth a second pass.
-constexpr int64_t kLeastElements = int64_t{1} << 15;
 // The results of one step that stay in the first-level cache for the next.
 constexpr int64_t kBlock = 4096;
 
@@ -28,7 +26,7 @@ std::optional<NodeTileStep> StepOf(const PrepareContext& p, const FusedOp& op) {
 }  // namespace
 
 bool VectorTail::CanRun(const PrepareContext& p, absl::Span<const FusedOp> ops) {
-  return p.output_dtype(0) == DType::kFloat && p.output_shape(0).num_elements() >= kLeastElements &&
+  return p.output_dtype(0) == DType::kFloat &&
          std::all_of(ops.begin(), ops.end(),
                      [&](const FusedOp& op) { return StepOf(p, op).has_value(); });
 }
