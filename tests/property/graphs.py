@@ -545,11 +545,11 @@ KINDS: list[tuple[Callable[[Builder], Any], int]] = [
     (depthwise, 5), (conv3d, 4), (pool, 5), (matmul, 6), (dense, 4),
     (attention, 2), (reduce, 5), (softmax, 2), (batch_norm, 5), (layer_norm, 3),
     (squeeze_excite, 2), (reshape, 6), (transpose, 4), (concat, 4), (split, 3),
-    (take, 4), (pad, 4), (spread, 3), (mask, 3), (scan, 2), (product, 3),
-    (channels_first, 8)]
+    (take, 4), (pad, 4), (spread, 3), (mask, 3), (scan, 2), (product, 3)]
 WEIGHTS = np.array([w for _, w in KINDS]) / sum(w for _, w in KINDS)
 MAX_ELEMENTS = 60000
 GRADIENTS = 8  # one seed in so many also has the gradients
+CHANNELS_FIRST = 4  # one seed in so many has regions with channels first
 
 
 def gradients(b: Builder, made: list[Any]) -> list[Any]:
@@ -579,6 +579,8 @@ def draw(seed: int, dtype: Any) -> Drawn:
       draw_input(b, i)
     for _ in range(b.whole(5, 25)):
       kind = KINDS[int(b.random.choice(len(KINDS), p=WEIGHTS))][0]
+      if seed % CHANNELS_FIRST == 2 and b.chance(0.25):
+        kind = channels_first
       after = [b.among(b.pool).op] if b.chance(0.04) else []
       with tf.control_dependencies(after):
         made = kind(b)
