@@ -5,6 +5,7 @@
 
 #include "graph_rewrite/attention.h"
 #include "graph_rewrite/elements.h"
+#include "graph_rewrite/permutation.h"
 #include "graph_rewrite/slices.h"
 
 namespace tenon {
@@ -14,17 +15,10 @@ constexpr int kMostMoves = 16;
 
 // Empty: no permutation.
 std::vector<size_t> Permutation(RuleContext& context, const Node& n, size_t rank) {
-  std::vector<size_t> perm;
-  if (n.op != "Transpose") return perm;
-  std::vector<bool> seen(rank, false);
-  const std::vector<int64_t> values = ConstantIntegers(context, n.inputs[1]);
-  if (values.size() != rank) return perm;
-  for (int64_t v : values) {
-    if (v < 0 || v >= static_cast<int64_t>(rank) || seen[static_cast<size_t>(v)]) return {};
-    seen[static_cast<size_t>(v)] = true;
-    perm.push_back(static_cast<size_t>(v));
-  }
-  return perm;
+  if (n.op != "Transpose") return {};
+  const auto perm = PermutationOf(context, n);
+  if (!perm.ok() || perm->size() != rank) return {};
+  return {perm->begin(), perm->end()};
 }
 
 bool AbsorbTranspose(RuleContext& context, const Node& n, LabeledInput& x) {

@@ -12,13 +12,14 @@
 
 #include <algorithm>
 #include <deque>
-#include <optional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "env/containers.h"
 #include "env/status.h"
+#include "graph_rewrite/permutation.h"
 #include "graph_rewrite/rule.h"
 
 namespace tenon {
@@ -27,24 +28,21 @@ namespace {
 constexpr const char kChannelsLastRule[] = "ChannelsLast";
 
 bool TransposesBy(RuleContext& context, const Node& n, const std::vector<int32_t>& permutation) {
-  if (n.op != "Transpose" || n.inputs.size() != 2) return false;
-  const Tensor* t = context.Constant(n.inputs[1]);
-  if (t == nullptr || t->num_elements() != static_cast<int64_t>(permutation.size())) return false;
-  const auto values = IntegerValues(*t);
-  return values.ok() && std::equal(values->begin(), values->end(), permutation.begin());
+  if (n.op != "Transpose") return false;
+  const auto values = PermutationOf(context, n);
+  return values.ok() &&
+         std::equal(values->begin(), values->end(), permutation.begin(), permutation.end());
 }
 
 class LayoutRegions {
  public:
   LayoutRegions(RuleContext& context, int rank) : context_(context), layout_(rank) {}
 
-  absl::Status Move(absl::Span<const NodeId> candidates) {
-    for (const NodeId id : candidates) {
+  absl::Status Move(absl::Span<const NodeId> anchors) {
+    for (const NodeId id : anchors) {
       if (!context_.rw.Has(id)) continue;  // removed with another region
       const Node& n = context_.node(id);
-      const std::string* format = n.attr<std::string>("data_format");
-      const bool first = format != nullptr && absl::StartsWith(*format, "NC");
-      if (!first && !TransposesBy(context_, n, layout_.to_first())) continue;
+      if (n.op == "Transpose" && !TransposesBy(context_, n, layout_.to_first())) continue;
       if (context_.shapes.rank({id, 0}) != layout_.rank() || seen_.contains(Endpoint{id, 0})) {
         continue;
       }
@@ -60,7 +58,7 @@ class LayoutRegions {
  private:
   struct Region {
     std::vector<NodeId> nodes;  // sorted: their order in the graph's ids
-    HashMap<NodeId, ChannelsLastForm> forms;
+    HashMap<NodeId, const ChannelsLastForm*> forms;
     std::vector<Endpoint> tensors;  // those that its nodes read or give
     HashSet<Endpoint> given;        // by its nodes
   };
@@ -69,9 +67,9 @@ class LayoutRegions {
     auto [it, added] = forms_.try_emplace(id);
     if (added) {
       absl::StatusOr<ChannelsLastForm> form = FormInChannelsLast(context_, id, layout_);
-      if (form.ok()) it->second = *std::move(form);
+      if (form.ok()) it->second = std::make_unique<const ChannelsLastForm>(*std::move(form));
     }
-    return it->second.has_value() ? &*it->second : nullptr;
+    return it->second.get();
   }
 
   Region Grow(Endpoint start) {
@@ -82,7 +80,7 @@ class LayoutRegions {
     };
     const auto add_node = [&](NodeId id) {
       const ChannelsLastForm* form = FormOf(id);
-      if (form == nullptr || !region.forms.try_emplace(id, *form).second) return;
+      if (form == nullptr || !region.forms.try_emplace(id, form).second) return;
       region.nodes.push_back(id);
       for (const int slot : form->data)
         add_tensor(context_.node(id).inputs[static_cast<size_t>(slot)]);
@@ -116,7 +114,7 @@ class LayoutRegions {
     if (use.is_control()) return false;
     const auto it = region.forms.find(use.reader);
     return it != region.forms.end() &&
-           std::count(it->second.data.begin(), it->second.data.end(), use.slot) > 0;
+           std::count(it->second->data.begin(), it->second->data.end(), use.slot) > 0;
   }
   bool IsInverse(const Use& use) {
     return use.slot == 0 && TransposesBy(context_, context_.node(use.reader), layout_.to_last()) &&
@@ -147,7 +145,7 @@ class LayoutRegions {
   bool Pays(const Region& region) {
     double saved = 0, added = 0;
     for (const auto& [id, form] : region.forms) {
-      if (!form.has_format || context_.node(id).op == "BiasAdd") continue;
+      if (!form->has_format || context_.node(id).op == "BiasAdd") continue;
       saved += Elements(context_.node(id).inputs[0]) + Elements({id, 0});
     }
     for (const Endpoint e : region.tensors) {
@@ -252,7 +250,7 @@ class LayoutRegions {
     }
     std::vector<NodeId> unread;
     for (const NodeId id : region.nodes) {
-      const ChannelsLastForm& form = region.forms.at(id);
+      const ChannelsLastForm& form = *region.forms.at(id);
       for (const int slot : form.data) {
         const Endpoint e = context_.node(id).inputs[static_cast<size_t>(slot)];
         const auto it = entered.find(e);
@@ -294,14 +292,26 @@ class LayoutRegions {
 
   RuleContext& context_;
   const ChannelsLast layout_;
-  HashMap<NodeId, std::optional<ChannelsLastForm>> forms_;
+  HashMap<NodeId, std::unique_ptr<const ChannelsLastForm>> forms_;  // null: none
   HashSet<Endpoint> seen_;
 };
 
+// Where a region may begin.
+bool IsAnchor(RuleContext& context, NodeId id) {
+  const Node& n = context.node(id);
+  const std::string* format = n.attr<std::string>("data_format");
+  const bool first = format != nullptr && absl::StartsWith(*format, "NC");
+  return (first || n.op == "Transpose") && context.IsCandidate(id);
+}
+
 absl::Status MoveToChannelsLast(RuleContext& context) {
-  TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> candidates, context.Candidates());
-  for (const int rank : {3, 4, 5})
-    TENON_RETURN_IF_ERROR(LayoutRegions(context, rank).Move(candidates));
+  std::vector<NodeId> anchors = context.graph().NodeIds();
+  anchors.erase(std::remove_if(anchors.begin(), anchors.end(),
+                               [&](NodeId id) { return !IsAnchor(context, id); }),
+                anchors.end());
+  for (const int rank : {3, 4, 5}) {
+    TENON_RETURN_IF_ERROR(LayoutRegions(context, rank).Move(anchors));
+  }
   return absl::OkStatus();
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/types/span.h"
+#include "graph_rewrite/permutation.h"
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/rules/forward.h"
 
@@ -54,30 +55,15 @@ const RuleRegistration reshape({
     .keeps_control_inputs = true,
 });
 
-absl::StatusOr<std::vector<int64_t>> Permutation(RuleContext& context, const Node& n) {
-  const Tensor* t = n.inputs.size() == 2 ? context.Constant(n.inputs[1]) : nullptr;
-  if (t == nullptr) return WhyNot("its permutation is not constant");
-  absl::StatusOr<std::vector<int64_t>> p = IntegerValues(*t);
-  if (!p.ok()) return p;
-  std::vector<int64_t> sorted = *p;
-  std::sort(sorted.begin(), sorted.end());
-  for (size_t i = 0; i < sorted.size(); ++i) {
-    if (sorted[i] != static_cast<int64_t>(i)) {
-      return WhyNot("its permutation is none");
-    }
-  }
-  return p;
-}
-
 Outcome RemoveTranspose(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
-  auto perm = Permutation(context, n);
+  auto perm = PermutationOf(context, n);
   if (!perm.ok()) return Outcome::Skip(0, std::string(perm.status().message()), id);
   if (std::is_sorted(perm->begin(), perm->end())) return Forward(context, id, {n.inputs[0]});
   const Endpoint x = n.inputs[0];
   const Node& inner = context.Candidate(x);
   if (inner.op != "Transpose") return Outcome::Skip(0, "it moves elements", id);
-  auto first = Permutation(context, inner);
+  auto first = PermutationOf(context, inner);
   if (!first.ok() || first->size() != perm->size()) {
     return Outcome::Skip(1, "the Transpose before it is not constant", id);
   }

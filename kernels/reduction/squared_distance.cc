@@ -28,24 +28,17 @@ struct DistanceProblem {
 };
 
 absl::StatusOr<DistanceProblem> DistanceProblemOf(const PrepareContext& p) {
-  std::vector<Shape> shapes = {p.input_shape(0), p.input_shape(1)};
-  const int rank = std::max(shapes[0].rank(), shapes[1].rank());
-  std::vector<int64_t> whole(static_cast<size_t>(rank), 1);
-  for (const Shape& s : shapes) {
-    for (int d = 0; d < s.rank(); ++d) {
-      int64_t& dim = whole[static_cast<size_t>(rank - s.rank() + d)];
-      if (s.dim(d) != 1) dim = s.dim(d);
-    }
-  }
+  TENON_ASSIGN_OR_RETURN(const Shape whole, BroadcastShapes(p.input_shape(0), p.input_shape(1)));
+  const int rank = whole.rank();
   if (rank == 0) return InvalidArgument("there is no axis to sum over");
   // An input without the last axis keeps it apart from the others.
-  std::vector<int64_t> apart = whole;
-  apart.back() = 1;
-  shapes.push_back(Shape(apart));
-  TENON_ASSIGN_OR_RETURN(CollapsedBroadcast broadcast, CollapseBroadcast(shapes, Shape(whole)));
+  Shape apart = whole;
+  apart.set_dim(rank - 1, 1);
+  TENON_ASSIGN_OR_RETURN(CollapsedBroadcast broadcast,
+                         CollapseBroadcast({p.input_shape(0), p.input_shape(1), apart}, whole));
   DistanceProblem problem{std::move(broadcast.dims), std::move(broadcast.strides[0]),
                           std::move(broadcast.strides[1])};
-  if (whole.back() == 1) {  // it was dropped
+  if (whole.dim(rank - 1) == 1) {  // it was dropped
     problem.dims.push_back(1);
     problem.a.push_back(0);
     problem.b.push_back(0);

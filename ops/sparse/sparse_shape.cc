@@ -16,4 +16,14 @@ absl::Status ExpectSparse(const ShapeContext& c, int i, int step) {
                          " values and a shape of rank ", rank);
 }
 
+absl::Status ExpectSparseBatch(const ShapeContext& c) {
+  TENON_RETURN_IF_ERROR(ExpectSparse(c, 0));
+  const Shape& shape = c.input(2);
+  if (shape.has_rank() && shape.dim(0) >= 0 && shape.dim(0) < 2) {
+    return InvalidArgument("the sparse tensor must have at least 2 dimensions, but has ",
+                           shape.dim(0));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace tenon

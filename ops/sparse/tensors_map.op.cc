@@ -28,11 +28,7 @@ const OpRegistration add_sparse_to_tensors_map({
 });
 
 absl::Status ManyAddedShape(ShapeContext& c) {
-  TENON_RETURN_IF_ERROR(ExpectSparse(c, 0));
-  if (c.input(2).has_rank() && c.input(2).dim(0) >= 0 && c.input(2).dim(0) < 2) {
-    return InvalidArgument("the sparse tensor must have at least 2 dimensions, but has ",
-                           c.input(2).dim(0));
-  }
+  TENON_RETURN_IF_ERROR(ExpectSparseBatch(c));
   c.set_output(0, Shape({-1}));
   return absl::OkStatus();
 }

@@ -9,23 +9,44 @@
 
 namespace tenon {
 
+namespace {
+
+// An input of the graph.
+absl::StatusOr<NodeId> AddPlaceholder(Graph& graph, const std::string& name, DType dtype,
+                                      Shape shape) {
+  Node node;
+  node.name = name;
+  node.op = "Placeholder";
+  node.attrs["dtype"] = dtype;
+  node.attrs["shape"] = std::move(shape);
+  TENON_ASSIGN_OR_RETURN(const NodeId id, graph.AddNode(std::move(node)));
+  graph.AddInput({name, id});
+  return id;
+}
+
+absl::StatusOr<NodeId> AddConst(Graph& graph, const std::string& name, const Tensor& value) {
+  Node node;
+  node.name = name;
+  node.op = "Const";
+  node.attrs["dtype"] = value.dtype();
+  node.attrs["value"] = value;
+  return graph.AddNode(std::move(node));
+}
+
+}  // namespace
+
 absl::StatusOr<Graph> GoldenGraph(const Node& node, const std::vector<Tensor>& inputs,
                                   const std::vector<GraphInputKind>& kinds, size_t num_outputs) {
   Graph graph;
   Node called = node;
   called.inputs.clear();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const bool constant = kinds[i] == GraphInputKind::kConstant;
-    Node input;
-    input.name = absl::StrCat(constant ? "value" : "in", i);
-    input.op = constant ? "Const" : "Placeholder";
-    input.attrs["dtype"] = inputs[i].dtype();
-    if (constant) input.attrs["value"] = inputs[i];
-    if (kinds[i] == GraphInputKind::kFed) input.attrs["shape"] = inputs[i].shape();
-    if (kinds[i] == GraphInputKind::kFedUnknownShape) input.attrs["shape"] = Shape::Unknown();
-    const std::string name = input.name;
-    TENON_ASSIGN_OR_RETURN(const NodeId id, graph.AddNode(std::move(input)));
-    if (!constant) graph.AddInput({name, id});
+    const Tensor& t = inputs[i];
+    const Shape shape = kinds[i] == GraphInputKind::kFed ? t.shape() : Shape::Unknown();
+    TENON_ASSIGN_OR_RETURN(const NodeId id,
+                           kinds[i] == GraphInputKind::kConstant
+                               ? AddConst(graph, absl::StrCat("value", i), t)
+                               : AddPlaceholder(graph, absl::StrCat("in", i), t.dtype(), shape));
     called.inputs.push_back({id, 0});
   }
   called.name = "golden";
@@ -39,28 +60,17 @@ absl::StatusOr<Graph> GoldenGraph(const Node& node, const std::vector<Tensor>& i
 
 absl::StatusOr<Graph> InBranch(Graph body, const std::vector<DType>& outputs) {
   Graph graph;
-  const auto placeholder = [&](const std::string& name, DType dtype,
-                               Shape shape) -> absl::StatusOr<NodeId> {
-    Node node;
-    node.name = name;
-    node.op = "Placeholder";
-    node.attrs["dtype"] = dtype;
-    node.attrs["shape"] = std::move(shape);
-    TENON_ASSIGN_OR_RETURN(const NodeId id, graph.AddNode(std::move(node)));
-    graph.AddInput({name, id});
-    return id;
-  };
   Node call;
   call.name = "branch";
   call.op = "StatelessIf";
-  TENON_ASSIGN_OR_RETURN(const NodeId flag, placeholder("flag", DType::kBool, Shape()));
+  TENON_ASSIGN_OR_RETURN(const NodeId flag, AddPlaceholder(graph, "flag", DType::kBool, Shape()));
   call.inputs.push_back({flag, 0});
   std::vector<DType> dtypes;
   for (const GraphInput& input : body.inputs()) {
     const Node& fed = body.node(input.node);
     dtypes.push_back(*fed.attr<DType>("dtype"));
-    TENON_ASSIGN_OR_RETURN(const NodeId id,
-                           placeholder(input.name, dtypes.back(), *fed.attr<Shape>("shape")));
+    TENON_ASSIGN_OR_RETURN(const NodeId id, AddPlaceholder(graph, input.name, dtypes.back(),
+                                                           *fed.attr<Shape>("shape")));
     call.inputs.push_back({id, 0});
   }
   call.attrs["Tcond"] = DType::kBool;
