@@ -159,7 +159,7 @@ class QuantizeTest(unittest.TestCase):
     with np.load(folder / f"outputs{case}.npz") as arrays:
       (want,) = arrays.values()
     self.assertEqual(got.shape, want.shape)
-    self.assertGreater(np.corrcoef(got.ravel(), want.ravel())[0, 1], 0.98, case)
+    self.assertGreater(np.corrcoef(got.ravel(), want.ravel())[0, 1], 0.99, case)
 
   def renamed(self) -> str:
     """The rewritten graph."""
@@ -266,7 +266,8 @@ class QuantizeTest(unittest.TestCase):
                          data=folder / "inputs_b2.npz")
     self.assertEqual(done.returncode, 0, done.stderr)
     self.assertIn("quint8 -0.2", done.stdout)
-    self.assert_agrees(folder)
+    # Two images calibrate: what they compute is compared, no third one.
+    self.assert_agrees(folder, "_b2")
     after = self.renamed()
     self.assertIn('fused_ops=["BiasAdd", "Sigmoid", "Mul"]', after)
 
