@@ -1,11 +1,10 @@
 // A primitive that reorders some of its arguments on the way in and out.
 #include "absl/container/inlined_vector.h"
+#include "env/round_up.h"
 #include "primitive_cache/dnnl_primitive.h"
 
 namespace tenon {
 namespace {
-
-size_t Align64(size_t n) { return (n + 63) / 64 * 64; }
 
 struct Reordered {
   size_t index;
@@ -75,11 +74,11 @@ absl::StatusOr<std::shared_ptr<const Primitive>> WrapWithPlainArguments(
       if (reorder != nullptr) inner_scratch = std::max(inner_scratch, reorder->scratch_bytes());
     }
     reordered.push_back(std::move(r));
-    buffers += Align64(own.get_size());
+    buffers += RoundUp(own.get_size(), kCacheLine);
   }
   std::shared_ptr<const Primitive> inner = WrapPrimitive(std::move(parts));
   if (reordered.empty()) return inner;
-  inner_scratch = Align64(inner_scratch);
+  inner_scratch = RoundUp(inner_scratch, kCacheLine);
   return std::make_shared<ReorderedPrimitive>(std::move(inner), std::move(reordered), inner_scratch,
                                               inner_scratch + buffers);
 }

@@ -1,5 +1,6 @@
 // A primitive that multiplies one of its arguments by constant factors before it runs.
 #include "absl/container/inlined_vector.h"
+#include "env/round_up.h"
 #include "primitive_cache/dnnl_primitive.h"
 
 namespace tenon {
@@ -13,7 +14,7 @@ class ScaledArgument final : public Primitive {
         index_(index),
         size_(size),
         factors_(std::move(factors)),
-        inner_scratch_((inner_->scratch_bytes() + 63) / 64 * 64) {}
+        inner_scratch_(RoundUp(inner_->scratch_bytes(), kCacheLine)) {}
 
   absl::Status Execute(absl::Span<void* const> arguments, void* scratch) const override {
     if (index_ >= arguments.size()) return Internal("a scaled argument is missing");

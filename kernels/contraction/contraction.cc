@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "env/flags.h"
 #include "env/mutex.h"
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/finite_guard.h"
 #include "kernels/contraction/packed_weights.h"
@@ -20,8 +21,6 @@ namespace {
 
 constexpr int kResult = -1;
 constexpr int kWeights = -2;
-
-size_t Align64(size_t n) { return (n + 63) / 64 * 64; }
 
 // A prefix of the fused chain as oneDNN's post-ops.
 struct PostOpPlan {
@@ -365,7 +364,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareContraction(PrepareContext& p, Co
   } else {
     kernel->rest = FusedPass(p, after, c.channel_axis);
   }
-  kernel->primitive_scratch = Align64(kernel->main.primitive->scratch_bytes());
+  kernel->primitive_scratch = RoundUp(kernel->main.primitive->scratch_bytes(), kCacheLine);
   size_t scratch = kernel->primitive_scratch;
   if (auto layout = kernel->main.primitive->weights_layout(); layout != nullptr) {
     if (Constant* weights = p.constant(c.weights_input); weights != nullptr) {
@@ -378,7 +377,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareContraction(PrepareContext& p, Co
   }
   if (c.make_source != nullptr) {
     kernel->make_source = c.make_source;
-    kernel->source_at = Align64(scratch);
+    kernel->source_at = RoundUp(scratch, kCacheLine);
     scratch = kernel->source_at + c.source_bytes;
   }
   if (guard.has_value() && lossy < count) {

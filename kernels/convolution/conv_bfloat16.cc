@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/narrow_panels.h"
 #include "kernels/contraction/narrow_product_simd.h"
@@ -15,7 +16,6 @@
 #include "kernels/convolution/conv_pointwise.h"
 #include "kernels/convolution/depthwise_lines.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "primitive_cache/isa.h"
 
 namespace tenon {

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/convolution/conv.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "primitive_cache/convolution.h"
 
 namespace tenon {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/contraction/packed_weights.h"
@@ -16,7 +17,6 @@
 #include "kernels/convolution/pixel_vectors_simd.h"
 #include "kernels/convolution/window_spans.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 
 namespace tenon {
 namespace {

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/convolution/im2col.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "primitive_cache/matmul.h"
 
 namespace tenon {

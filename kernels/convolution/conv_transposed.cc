@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/contraction/packed_weights.h"
@@ -15,7 +16,6 @@
 #include "kernels/convolution/conv_gradient.h"
 #include "kernels/convolution/window_rows.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/matmul/blocked_product_simd.h"
 #include "primitive_cache/convolution_gradient.h"
 

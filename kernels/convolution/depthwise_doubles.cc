@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/convolution/image_positions.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/matmul/dense_product_simd.h"
 
 namespace tenon {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {

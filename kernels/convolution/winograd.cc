@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "env/round_up.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 
 namespace tenon {
 namespace {

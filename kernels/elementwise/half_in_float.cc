@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/elementwise/half_simd.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 
 namespace tenon {
 namespace {

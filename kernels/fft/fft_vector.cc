@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "env/round_up.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/fft/fft.h"
 #include "kernels/fft/line_pass.h"
 #include "kernels/fft/long_lines.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {

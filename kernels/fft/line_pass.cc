@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numbers>
 
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 
 namespace tenon {
 namespace {

@@ -4,9 +4,9 @@
 #include <complex>
 #include <utility>
 
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 
 namespace tenon {
 namespace {

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <array>
 
+#include "env/round_up.h"
 #include "kernels/image/color.h"
 #include "kernels/image/color_simd.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/interface/round_up.h"
+#include "env/round_up.h"
 
 namespace tenon {
 

@@ -5,14 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/layout/transpose_simd.h"
 
 namespace tenon {
 namespace {
-
-size_t Align64(size_t n) { return (n + 63) / 64 * 64; }
 
 // [N, C, spatial...] to [N, spatial..., C]; `per` elements per dimension.
 template <typename V>
@@ -148,13 +147,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareChannelsLast(PrepareContext& p, i
                        p.infer_outputs());
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Kernel> kernel, channels_last(inner));
 
-  size_t scratch = Align64(inner.scratch_bytes());
+  size_t scratch = RoundUp(inner.scratch_bytes(), kCacheLine);
   std::vector<Transposed> inputs;
   for (int i : transposed) {
     const bool unread = std::count(inner.unread().begin(), inner.unread().end(), i) > 0;
     if (unread) continue;
     inputs.emplace_back(i, p.input_shape(i), scratch);
-    scratch += Align64(inputs.back().bytes());
+    scratch += RoundUp(inputs.back().bytes(), kCacheLine);
   }
   const Transposed result(-1, p.output_shape(0), scratch);
   p.RequestScratch(scratch + result.bytes());

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/layout/transpose_simd.h"
 
 namespace tenon {

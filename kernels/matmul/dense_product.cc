@@ -4,9 +4,9 @@
 #include <complex>
 #include <memory>
 
+#include "env/round_up.h"
 #include "hwy/aligned_allocator.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/matmul/dense_product_simd.h"
 
 namespace tenon {

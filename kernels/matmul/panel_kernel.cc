@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/contraction/tile_chain.h"
@@ -37,7 +38,7 @@ class PanelKernelImpl final : public Kernel {
     grain_ = ParallelGrain(ns);
     threads_ = ThreadsWorth(p.services().threads, flops * static_cast<double>(panels),
                             product.panel_bytes * panels);
-    scratch_ = (PanelScratch(product) + 15) / 16 * 16;
+    scratch_ = RoundUp(PanelScratch(product), 16);
   }
 
   size_t scratch_bytes() const {

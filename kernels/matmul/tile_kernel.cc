@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "env/flags.h"
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/packed_weights.h"
 #include "kernels/contraction/register_chain.h"
 #include "kernels/contraction/tile_chain.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/matmul/blocked_product_simd.h"
 #include "kernels/matmul/tile_product.h"
 

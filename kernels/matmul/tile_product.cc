@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/interface/round_up.h"
+#include "env/round_up.h"
 #include "primitive_cache/isa.h"
 
 #if defined(__x86_64__)

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "primitive_cache/matmul.h"
 
 namespace tenon {

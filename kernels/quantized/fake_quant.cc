@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/elementwise/quantize_simd.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/quantized/nudged_range.h"
 #include "kernels/quantized/quantized_simd.h"
 #include "kernels/quantized/range_inputs.h"

@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/packed_weights.h"
 #include "kernels/contraction/strips.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
 #include "kernels/quantized/vector_epilogue.h"
 #include "primitive_cache/isa.h"

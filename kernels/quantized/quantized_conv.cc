@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/convolution/conv.h"
 #include "kernels/convolution/conv_pointwise.h"
 #include "kernels/convolution/conv_reference.h"
 #include "kernels/convolution/im2col.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
 #include "kernels/matmul/panel_kernel.h"
 #include "kernels/quantized/exact_product.h"

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "env/round_up.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
 #include "kernels/matmul/panel_kernel.h"
 #include "kernels/quantized/exact_product.h"

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/packed_weights.h"
 #include "kernels/contraction/post_op_spec.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/quantized/by_ranges.h"
 
 namespace tenon {

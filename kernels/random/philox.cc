@@ -6,8 +6,8 @@
 #include <limits>
 #include <random>
 
+#include "env/round_up.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
 #include "kernels/random/philox_simd.h"
 #include "kernels/random/unit_numbers.h"

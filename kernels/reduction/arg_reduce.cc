@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
 #include "kernels/reduction/arg_reduce_simd.h"
 

@@ -5,12 +5,12 @@
 #include <limits>
 #include <vector>
 
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/elementwise/double_simd.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/reduction/running_log_sum_simd.h"
 
 namespace tenon {

@@ -6,11 +6,11 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/elementwise/broadcast.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/reduction/squared_distance_simd.h"
 
 namespace tenon {

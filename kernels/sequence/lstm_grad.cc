@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "env/round_up.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
 #include "kernels/matmul/small_product_simd.h"
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "env/round_up.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
 #include "kernels/interface/types.h"
 #include "ops/op.h"
 

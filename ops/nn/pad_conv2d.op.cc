@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/fused_ops.h"
 #include "kernels/convolution/conv.h"
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
-#include "kernels/interface/round_up.h"
 #include "ops/evaluate.h"
 #include "ops/nn/contraction_shape.h"
 #include "ops/op.h"

@@ -13,6 +13,7 @@
 #include "env/file_io.h"
 #include "env/mapped_file.h"
 #include "env/memory_account.h"
+#include "env/round_up.h"
 #include "env/status.h"
 #include "runtime/disk_cache/content_hash.h"
 
@@ -29,7 +30,7 @@ constexpr size_t kHashAt = kSizeAt + sizeof(uint64_t);
 constexpr size_t kHeader = kAlignment;
 static_assert(kHashAt + kHash <= kHeader);
 
-size_t Aligned(size_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
+size_t Aligned(size_t n) { return RoundUp(n, kAlignment); }
 
 class Encoder {
  public:

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "env/round_up.h"
 #include "env/status.h"
-#include "kernels/interface/round_up.h"
 #include "runtime/memory/placed_items.h"
 
 namespace tenon {

@@ -1,6 +1,6 @@
 // Quotients and multiples of non-negative integers, rounded up.
-#ifndef TENON_KERNELS_INTERFACE_ROUND_UP_H_
-#define TENON_KERNELS_INTERFACE_ROUND_UP_H_
+#ifndef TENON_ENV_ROUND_UP_H_
+#define TENON_ENV_ROUND_UP_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -14,4 +14,4 @@ constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 }  // namespace tenon
 
-#endif  // TENON_KERNELS_INTERFACE_ROUND_UP_H_
+#endif  // TENON_ENV_ROUND_UP_H_
