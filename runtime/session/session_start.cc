@@ -1,4 +1,5 @@
 // From a model to a session that can run: options, the disk cache, rewriting.
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 
@@ -42,11 +43,15 @@ TensorInfo OutputInfo(const Graph& graph, const GraphOutput& output) {
   return info;
 }
 
-// Writes each graph to TENON_DUMP_DIR; graphs that cannot be written are skipped.
+// Writes a graph in each phase to TENON_DUMP_DIR: session_0003_0_loaded.graph, _1_clean, ...; the
+// first number counts the graphs that this process has rewritten. Files that cannot be written are
+// skipped.
 std::function<void(absl::string_view, const Graph&)> DumpTo(const std::string& folder) {
   if (folder.empty()) return nullptr;
-  return [folder, number = 0](absl::string_view phase, const Graph& graph) mutable {
-    std::ofstream(absl::StrCat(folder, "/", number++, "_", phase, ".graph")) << PrintGraph(graph);
+  static std::atomic<int> graphs = 0;
+  return [prefix = absl::StrCat(folder, "/session_", absl::Dec(graphs++, absl::kZeroPad4), "_"),
+          number = 0](absl::string_view phase, const Graph& graph) mutable {
+    std::ofstream(absl::StrCat(prefix, number++, "_", phase, ".graph")) << PrintGraph(graph);
   };
 }
 

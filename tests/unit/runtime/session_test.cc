@@ -2,16 +2,23 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <set>
 #include <thread>
 
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "env/flags.h"
 #include "tests/unit/runtime/test_ops.h"
 
 namespace tenon {
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using testing::Floats;
 using testing::GraphMaker;
@@ -181,6 +188,27 @@ TEST(Session, RunsUnrewrittenWhereRewritingFails) {
   auto session = Make(SmallGraph(), flags);
   EXPECT_THAT(std::string(session->report().status.message()), HasSubstr("NoSuchRule"));
   EXPECT_TRUE(session->Run({{"x", Floats({1, 2}, {1, 2})}}).ok());
+}
+
+TEST(Session, EachGraphHasDumpsOfItsOwn) {
+  const fs::path folder = fs::path(::testing::TempDir()) / absl::StrCat("dumps_", getpid());
+  fs::create_directory(folder);
+  const absl::Cleanup remove = [&] { fs::remove_all(folder); };
+  Flags flags;
+  flags.dump_dir = folder.string();
+  Make(SmallGraph(), flags);
+  const auto count = [&] {
+    std::set<std::string> graphs;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const std::string name = entry.path().filename().string();
+      EXPECT_THAT(name, ::testing::StartsWith("session_"));
+      if (absl::EndsWith(name, "_0_loaded.graph")) graphs.insert(name);
+    }
+    return graphs.size();
+  };
+  EXPECT_EQ(count(), 1);
+  Make(SmallGraph(), flags);
+  EXPECT_EQ(count(), 2);
 }
 
 TEST(Session, MisalignedFeedsAreCopied) {
