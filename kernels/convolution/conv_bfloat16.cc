@@ -21,8 +21,6 @@
 namespace tenon {
 namespace {
 
-constexpr double kBytesPerNs = 8;  // assumed speed of one thread, for the grain
-
 // The input of the bias, -1 if there is none; nothing if the chain is another one.
 std::optional<int> BiasBeforeSwish(const FusedOps& fused) {
   const bool bias = !fused.empty() && fused[0].bias;

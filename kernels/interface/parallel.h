@@ -15,8 +15,11 @@
 
 namespace tenon {
 
-// The number of iterations that take about 8 us, at least 1; `ns` is the cost of one iteration.
+// The number of iterations that take about 3 us, at least 1; `ns` is the cost of one iteration.
 int64_t ParallelGrain(double ns);
+
+// What one thread is assumed to read of memory, for such costs.
+inline constexpr double kBytesPerNs = 8;
 
 // The number of ranges that a loop is split into: at least 1.
 int ParallelRanges(int threads, int64_t n, int64_t grain);

@@ -15,8 +15,7 @@ namespace {
 
 // Rows of the output up to which a thread's columns are all computed before the chain is applied.
 constexpr size_t kChainAtEndRows = 8;
-// Assumed speeds of one thread, for the grain.
-constexpr double kBytesPerNs = 8, kFlopsPerNs = 60;
+constexpr double kFlopsPerNs = 60;  // assumed speed of one thread, for the grain
 
 const void* DataOf(const std::shared_ptr<const PackedWeights>& w) {
   return w == nullptr ? nullptr : w->data();

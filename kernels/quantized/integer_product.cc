@@ -20,7 +20,6 @@ namespace tenon {
 namespace {
 
 constexpr size_t kWordBytes = 4;
-constexpr double kBytesPerNs = 8;  // assumed speed of one thread, for the grain
 
 class IntegerProductKernel final : public Kernel {
  public:
