@@ -217,8 +217,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
   }
 
   for (const auto& own :
-       {ConvFewOutputsKernel, ConvPixelVectorsKernel, ConvSmallGroupsKernel, ConvLinesKernel,
-        ConvWinogradKernel, ConvProductKernel, ConvGatherKernel, ConvTapsKernel,
+       {ConvFewOutputsKernel, ConvPixelVectorsKernel, ConvRowsKernel, ConvSmallGroupsKernel,
+        ConvLinesKernel, ConvWinogradKernel, ConvProductKernel, ConvGatherKernel, ConvTapsKernel,
         ConvPointwiseKernel, ConvPaddedKernel, ConvBfloat16SwishKernel}) {
     auto kernel = own(p, g, fused);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;

@@ -7,6 +7,7 @@
 #include "kernels/convolution/conv.h"
 #include "kernels/matmul/blocked_product_simd.h"
 #include "kernels/matmul/panel_kernel.h"
+#include "kernels/matmul/row_kernel.h"
 
 namespace tenon {
 
@@ -22,6 +23,14 @@ ConvGeometry AsOneImage(ConvGeometry g) {
   g.in[0] = g.out[0] *= std::exchange(g.batch, 1);
   g.attrs.strides.assign(g.attrs.strides.size(), 1);
   return g;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> ConvRowsKernel(PrepareContext& p, const ConvGeometry& g,
+                                                       const FusedOps& fused) {
+  if (!HasConstantFilter(p, g) || !ReadsEachPixelOnce(g)) {
+    return Unimplemented("not each pixel by itself with a constant filter");
+  }
+  return RowKernel(p, {g.batch * g.out_positions(), g.out_channels, g.in_channels}, fused);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> ConvPointwiseKernel(PrepareContext& p,

@@ -17,9 +17,13 @@ bool ReadsEachPixelOnce(const ConvGeometry& g);
 // Others stay as they are.
 ConvGeometry AsOneImage(ConvGeometry g);
 
-// For few pixels: reads the filter at the speed of memory. Batch 1, 1x1x960, 1280 filters: 46 us,
-// oneDNN's convolution 80 (Zen 3, 2 threads). Unimplemented if there are many, the image is not
-// float with channels last, or the filter not constant.
+// For a small filter, by RowKernel; for others Unimplemented.
+absl::StatusOr<std::unique_ptr<Kernel>> ConvRowsKernel(PrepareContext& p, const ConvGeometry& g,
+                                                       const FusedOps& fused);
+
+// For few pixels and a large filter: reads the filter at the speed of memory. Batch 1, 1x1x960,
+// 1280 filters: 46 us, oneDNN's convolution 80 (Zen 3, 2 threads). Unimplemented if there are many,
+// the image is not float with channels last, or the filter not constant.
 absl::StatusOr<std::unique_ptr<Kernel>> ConvPointwiseKernel(PrepareContext& p,
                                                             const ConvGeometry& g,
                                                             const FusedOps& fused);

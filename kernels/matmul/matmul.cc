@@ -12,6 +12,7 @@
 #include "kernels/matmul/blocked_product_simd.h"
 #include "kernels/matmul/panel_kernel.h"
 #include "kernels/matmul/rearranged_product.h"
+#include "kernels/matmul/row_kernel.h"
 #include "kernels/matmul/small_product.h"
 #include "kernels/matmul/tile_kernel.h"
 #include "kernels/matmul/vector_product.h"
@@ -84,6 +85,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> PackedKernel(PrepareContext& p, const Ma
   if (!few.pack_weights || few.src.type != ElementType::kF32 || few.src.dims.size() != 2 ||
       !is_dense(few.src) || !is_dense(few.dst)) {
     return Unimplemented("not two matrices, one of them constant");
+  }
+  const TensorDesc& w = few.weights;
+  const bool transposed = w.strides[0] == 1 && w.strides[1] == w.dims[0];
+  if (transposed || is_dense(w)) {
+    auto rows =
+        RowKernel(p, {few.src.dims[0], few.dst.dims[1], few.src.dims[1], transposed}, fused);
+    if (rows.ok() || !absl::IsUnimplemented(rows.status())) return rows;
   }
   MatmulProblem many = few;
   many.src.dims[0] = many.dst.dims[0] = kManyRows;
