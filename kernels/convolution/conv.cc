@@ -17,6 +17,7 @@
 #include "kernels/convolution/conv_reference.h"
 #include "kernels/convolution/conv_small_groups.h"
 #include "kernels/convolution/conv_taps.h"
+#include "kernels/convolution/conv_window_product.h"
 #include "kernels/convolution/conv_winograd.h"
 #include "kernels/convolution/depthwise_doubles.h"
 #include "kernels/matmul/panel_layout.h"
@@ -221,8 +222,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
 
   for (const auto& own :
        {ConvFewOutputsKernel, ConvPixelVectorsKernel, ConvRowsKernel, ConvSmallGroupsKernel,
-        ConvLinesKernel, ConvWinogradKernel, ConvProductKernel, ConvGatherKernel, ConvTapsKernel,
-        ConvPointwiseKernel, ConvPaddedKernel, ConvBfloat16SwishKernel}) {
+        ConvLinesKernel, ConvWinogradKernel, ConvWindowProductKernel, ConvProductKernel,
+        ConvGatherKernel, ConvTapsKernel, ConvPointwiseKernel, ConvPaddedKernel,
+        ConvBfloat16SwishKernel}) {
     auto kernel = own(p, g, fused);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
   }

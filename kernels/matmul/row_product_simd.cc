@@ -42,25 +42,28 @@ struct RowTileSums {
   hn::Vec<HalfTag> halves[rows];
 };
 
-// The sums of `terms` terms, from number `first` on.
 template <size_t rows, size_t vectors, bool half>
-HWY_INLINE void SumRowTerms(const RowProduct& p, const RowTile& t, size_t first, size_t terms,
-                            RowTileSums<rows, vectors, half>& sums) {
-  const FloatTag d;
-  const HalfTag dh;
-  constexpr size_t kWhole = vectors - half;
-  const size_t lanes = hn::Lanes(d), a_row = p.a_row, width = p.width;
+HWY_INLINE void ClearSums(RowTileSums<rows, vectors, half>& sums) {
 #pragma GCC unroll 16
   for (size_t r = 0; r < rows; ++r) {
 #pragma GCC unroll 4
-    for (size_t v = 0; v < kWhole; ++v) sums.whole[r][v] = hn::Zero(d);
-    if constexpr (half) sums.halves[r] = hn::Zero(dh);
+    for (size_t v = 0; v < vectors - half; ++v) sums.whole[r][v] = hn::Zero(FloatTag());
+    if constexpr (half) sums.halves[r] = hn::Zero(HalfTag());
   }
+}
+
+// Adds the products of `terms` floats of each row, from `a` on, to the sums.
+template <size_t rows, size_t vectors, bool half>
+HWY_INLINE void AddRowTerms(const float* a, size_t a_row, const float* HWY_RESTRICT w, size_t width,
+                            size_t terms, RowTileSums<rows, vectors, half>& sums) {
+  const FloatTag d;
+  const HalfTag dh;
+  constexpr size_t kWhole = vectors - half;
+  const size_t lanes = hn::Lanes(d);
   // A pointer for every third row: more would not fit in the registers.
   const float* base[(rows + 2) / 3];
 #pragma GCC unroll 4
-  for (size_t r = 0; r < rows; r += 3) base[r / 3] = t.a + r * a_row + first;
-  const float* HWY_RESTRICT w = t.w + first * width;
+  for (size_t r = 0; r < rows; r += 3) base[r / 3] = a + r * a_row;
   for (size_t k = 0; k < terms; ++k, w += width) {
     Vf weights[kWhole + 1];
 #pragma GCC unroll 4
@@ -69,8 +72,7 @@ HWY_INLINE void SumRowTerms(const RowProduct& p, const RowTile& t, size_t first,
     if constexpr (half) last = hn::LoadU(dh, w + kWhole * lanes);
 #pragma GCC unroll 16
     for (size_t r = 0; r < rows; ++r) {
-      const float x = base[r / 3][r % 3 * a_row];
-      const Vf all = hn::Set(d, x);
+      const Vf all = hn::Set(d, base[r / 3][r % 3 * a_row]);
 #pragma GCC unroll 4
       for (size_t v = 0; v < kWhole; ++v) {
         sums.whole[r][v] = hn::MulAdd(all, weights[v], sums.whole[r][v]);
@@ -167,11 +169,19 @@ void ComputeRowTile(const RowProduct& p, const RowTile& t, size_t lanes) {
   if constexpr (parts) {
     HWY_ALIGN float totals[rows * vectors * hn::MaxLanes(FloatTag())];
     for (size_t k = 0; k < p.terms; k += p.part) {
-      SumRowTerms<rows, vectors, kHalf>(p, t, k, std::min(p.part, p.terms - k), sums);
+      ClearSums(sums);
+      AddRowTerms(t.a + k, p.a_row, t.w + k * p.width, p.width, std::min(p.part, p.terms - k),
+                  sums);
       AddTotals(k == 0, totals, sums);
     }
   } else {
-    SumRowTerms<rows, vectors, kHalf>(p, t, 0, p.terms, sums);
+    ClearSums(sums);
+    const float *a = t.a, *w = t.w;
+    for (size_t s = 0; s < p.segments; ++s) {
+      AddRowTerms(a, p.a_row, w, p.width, p.terms, sums);
+      a += p.segment_step;
+      w += p.terms * p.width;
+    }
   }
   if constexpr (last == kWholeVector) {
     FinishRowTile<rows, vectors, kHalf>(p, t, WholePart(), sums);
@@ -215,7 +225,7 @@ void MultiplyRows(const RowProduct& p) {
     const size_t columns = std::min(p.width, p.columns - column);
     const size_t vectors = (columns + lanes - 1) / lanes;
     const size_t last = columns - (vectors - 1) * lanes;
-    const RowTileFns& fns = kTiles[p.terms > p.part][LastOf(last)][vectors - 1];
+    const RowTileFns& fns = kTiles[p.segments == 1 && p.terms > p.part][LastOf(last)][vectors - 1];
     const size_t most = TileRows(vectors), tiles = (p.rows + most - 1) / most;
     RowTile t;
     t.w = p.w + column / p.width * p.panel;

@@ -8,14 +8,16 @@
 namespace tenon {
 
 // out[rows, columns] = a[rows, terms] * w, then + bias[column], + addend, and negative results and
-// those above 6 are replaced as told. No size is 0. Element (k, j) of w is at
-// w + (j / width) * panel + k * width + j % width; columns up to the next multiple of width are
+// those above 6 are replaced as told. No size is 0, except that of segments. Element (k, j) of w is
+// at w + (j / width) * panel + k * width + j % width; columns up to the next multiple of width are
 // readable.
 struct RowProduct {
   const float* a = nullptr;
   size_t a_row = 0;
   size_t rows = 0, columns = 0, terms = 0;
-  size_t part = 0;  // terms of each part of a sum
+  size_t part = 0;  // terms of each part of a sum, if there is one segment
+  // Of each row, `terms` floats each, this many floats apart.
+  size_t segments = 1, segment_step = 0;
   const float* w = nullptr;
   size_t width = 0, panel = 0;    // width: that of RowPanelsOf(all columns)
   const float* bias = nullptr;    // may be null

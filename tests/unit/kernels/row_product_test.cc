@@ -107,6 +107,42 @@ TEST_P(RowProductTest, KeepsNan) {
   }
 }
 
+// Rows that overlap, in segments, as a convolution's windows do.
+TEST_P(RowProductTest, SumsSegments) {
+  const auto [rows, columns, terms, part] = GetCase();
+  const size_t step = (terms + 1) / 2;  // from row to row
+  for (const size_t segments : {0, 1, 3}) {
+    const size_t line = (rows - 1) * step + terms;
+    const std::vector<float> a = Random(std::max<size_t>(segments, 1) * line);
+    const std::vector<float> w = Random(segments * terms * columns);
+    const size_t width = RowPanelsOf(columns).width;
+    const std::vector<float> packed = Packed(w, segments * terms, columns, width);
+    std::vector<float> out(rows * columns, kNaN);
+    RowProduct p{.a = a.data(), .a_row = step, .rows = rows, .columns = columns, .terms = terms};
+    p.part = part;
+    p.segments = segments;
+    p.segment_step = line;
+    p.w = packed.data();
+    p.width = width;
+    p.panel = width * segments * terms;
+    p.out = out.data();
+    p.out_row = columns;
+    FindRowProduct()(p);
+    for (size_t i = 0; i < out.size(); ++i) {
+      double sum = 0, size = 0;
+      for (size_t k = 0; k < segments * terms; ++k) {
+        const float x = a[k / terms * line + i / columns * step + k % terms];
+        const double term =
+            static_cast<double>(x) * static_cast<double>(w[k * columns + i % columns]);
+        sum += term;
+        size += std::abs(term);
+      }
+      const double roundings = static_cast<double>(segments * terms);
+      ASSERT_NEAR(static_cast<double>(out[i]), sum, size * roundings * 6e-8) << i;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Sizes, RowProductTest,
     testing::Combine(testing::ValuesIn(Targets()),
