@@ -11,7 +11,7 @@
 #include "kernels/convolution/conv.h"
 #include "kernels/convolution/window_spans.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
+#include "env/round_up.h"
 #include "kernels/matmul/blocked_product_simd.h"
 #include "kernels/matmul/row_product_simd.h"
 

@@ -10,7 +10,7 @@
 #include "kernels/contraction/register_chain.h"
 #include "kernels/contraction/tile_chain.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/interface/round_up.h"
+#include "env/round_up.h"
 #include "kernels/matmul/blocked_product_simd.h"
 #include "kernels/matmul/panel_kernel.h"
 #include "kernels/matmul/panel_layout.h"

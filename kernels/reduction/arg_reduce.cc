@@ -15,10 +15,6 @@ namespace {
 
 // Columns that are reduced together: some cache lines of each row.
 constexpr int64_t kTogether = 128;
-// How many times as long a number takes that is in another core's cache, as half of them are if one
-// thread reads what two have written.
-constexpr double kFetch = 3;
-
 // The input is [outer, n, inner].
 struct ArgProblem {
   int64_t outer = 1, n = 1, inner = 1;
@@ -29,7 +25,7 @@ struct ArgProblem {
   // put(position of the output, index)
   template <typename Put>
   void ForRows(const char* x, Put put) const {
-    const double ns = kFetch * (5 + 0.05 * static_cast<double>(n));
+    const double ns = 5 + 0.05 * static_cast<double>(n);
     const size_t row = static_cast<size_t>(n) * element_bytes;
     ParallelFor(threads, outer, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) {
@@ -41,7 +37,7 @@ struct ArgProblem {
   template <typename Put>
   void ForColumns(const char* x, Put put) const {
     const int64_t blocks = CeilDiv(inner, kTogether);
-    const double ns = kFetch * (5 + 0.1 * static_cast<double>(n * std::min(inner, kTogether)));
+    const double ns = 5 + 0.1 * static_cast<double>(n * std::min(inner, kTogether));
     ParallelFor(threads, outer * blocks, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
       int32_t indices[kTogether];
       for (int64_t i = begin; i < end; ++i) {
