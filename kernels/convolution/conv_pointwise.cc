@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "env/cpu.h"
 #include "env/status.h"
 #include "kernels/convolution/conv.h"
 #include "kernels/matmul/blocked_product_simd.h"
@@ -30,7 +31,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvRowsKernel(PrepareContext& p, const 
   if (!HasConstantFilter(p, g) || !ReadsEachPixelOnce(g)) {
     return Unimplemented("not each pixel by itself with a constant filter");
   }
-  return RowKernel(p, {g.batch * g.out_positions(), g.out_channels, g.in_channels}, fused);
+  RowsByMatrix product;
+  product.m = g.batch * g.out_positions();
+  product.n = g.out_channels;
+  product.k = g.in_channels;
+  product.most_bytes = SecondLevelCacheBytes() * (product.m > kFewRows ? 4 : 1) / 2;
+  return RowKernel(p, product, fused);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> ConvPointwiseKernel(PrepareContext& p,

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "env/cpu.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/elementwise/elementwise.h"

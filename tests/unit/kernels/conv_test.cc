@@ -3,6 +3,7 @@
 #include "absl/strings/match.h"
 #include "kernels/convolution/pixel_vectors_simd.h"
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/matmul/tile_product.h"
 #include "primitive_cache/isa.h"
 #include "tests/unit/kernels/nn_test_util.h"
 
@@ -69,11 +70,11 @@ const ConvCase kCases[] = {
     {.name = "widest_pixels_five_vectors", .input = {2, 5, 13, 1}, .filter = {3, 3, 1, 10}},
     {.name = "widest_pixels_four_channels", .input = {1, 6, 5, 4}, .filter = {2, 2, 4, 8}},
     {.name = "padded", .input = {2, 10, 13, 5}, .filter = {9, 11, 5, 24}},
-    {.name = "padded_line", .input = {1, 1, 500, 5}, .filter = {1, 40, 5, 16}, .stride = 4},
+    {.name = "padded_line", .input = {1, 1, 500, 5}, .filter = {1, 60, 5, 16}, .stride = 4},
     {.name = "padded_beyond_image", .input = {2, 3, 2, 8}, .filter = {5, 19, 8, 16}},
     {.name = "padded_explicit",
-     .input = {1, 6, 9, 8},
-     .filter = {3, 4, 8, 16},
+     .input = {1, 6, 9, 36},
+     .filter = {3, 4, 36, 16},
      .padding = "EXPLICIT",
      .explicit_paddings = {0, 0, 7, 1, 13, 3, 0, 0}},
     {.name = "wide_padding_nchw",
@@ -103,6 +104,15 @@ const ConvCase kCases[] = {
      .filter = {3, 5, 6, 3},
      .padding = "VALID",
      .stride = 2},
+    {.name = "rows", .input = {2, 5, 7, 18}, .filter = {1, 1, 18, 70}},
+    {.name = "rows_large", .input = {1, 9, 7, 400}, .filter = {1, 1, 400, 500}},
+    {.name = "rows_few", .input = {1, 2, 3, 40}, .filter = {1, 1, 40, 90}},
+    {.name = "window_rows", .input = {2, 9, 13, 6}, .filter = {5, 4, 6, 20}, .stride = 2},
+    {.name = "window_rows_line", .input = {1, 1, 90, 8}, .filter = {1, 5, 8, 16}},
+    {.name = "window_rows_valid",
+     .input = {1, 9, 8, 7},
+     .filter = {4, 2, 7, 33},
+     .padding = "VALID"},
     {.name = "small_groups", .input = {2, 9, 15, 32}, .filter = {3, 3, 4, 32}},
     {.name = "small_groups_of_two", .input = {1, 7, 8, 22}, .filter = {3, 4, 2, 22}, .stride = 2},
     {.name = "small_groups_dilated",
@@ -143,7 +153,7 @@ const ConvCase kCases[] = {
      .dilation = 2},
     {.name = "large_filter_1x1", .input = {3, 7, 7, 513}, .filter = {1, 1, 513, 520}},
     // With AVX2, rows gathered for one matrix product.
-    {.name = "gathered", .input = {2, 1, 301, 17}, .filter = {1, 3, 17, 19}},
+    {.name = "gathered", .input = {2, 1, 301, 41}, .filter = {1, 3, 41, 19}},
     {.name = "gathered_channels", .input = {1, 1, 40, 300}, .filter = {1, 4, 300, 33}},
     {.name = "gathered_strided",
      .input = {2, 1, 157, 67},
@@ -157,14 +167,14 @@ const ConvCase kCases[] = {
      .filter = {2, 2, 64, 21},
      .padding = "VALID",
      .stride = 2},
-    {.name = "blocks_of_few_pixels", .input = {1, 7, 7, 330}, .filter = {1, 1, 330, 67}},
+    {.name = "blocks_of_few_pixels", .input = {1, 7, 7, 330}, .filter = {1, 1, 330, 400}},
     {.name = "gathered_few_pixels",
      .input = {2, 9, 11, 321},
      .filter = {1, 1, 321, 96},
      .stride = 2},
     {.name = "gathered_outside_the_image",
-     .input = {1, 3, 5, 16},
-     .filter = {1, 9, 16, 17},
+     .input = {1, 3, 5, 36},
+     .filter = {1, 9, 36, 17},
      .padding = "EXPLICIT",
      .stride = 2,
      .explicit_paddings = {0, 0, 5, 2, 12, 21, 0, 0}},
@@ -482,6 +492,25 @@ TEST_F(OwnConvolutions, ServeNarrowPixels) {
     ++cases;
   }
   EXPECT_EQ(cases, 13);
+}
+
+TEST_F(OwnConvolutions, ServeRows) {
+  int cases = 0;
+  for (const ConvCase& c : kCases) {
+    const bool windows = absl::StartsWith(c.name, "window_rows");
+    if (!windows && !absl::StartsWith(c.name, "rows")) continue;
+    const bool large = c.name == std::string("rows_large");
+    if (large && (!absl::StartsWith(VectorTargetName(), "AVX3") || HasTileProducts())) continue;
+    const auto got =
+        RunNode(MakeNode("_MklNativeConv2D", ConvAttrs(c, DType::kFloat)),
+                {RandomTensor(DType::kFloat, c.input, 1), RandomTensor(DType::kFloat, c.filter, 2)},
+                {.constants = {1}});
+    ASSERT_TRUE(got.ok()) << got.status();
+    const bool few = c.name == std::string("rows_few");
+    EXPECT_EQ(got->implementation, windows ? "rows of windows" : few ? "panels" : "rows") << c.name;
+    ++cases;
+  }
+  EXPECT_GE(cases, 5);
 }
 
 TEST_F(OwnConvolutions, ServeFewPixels) {
