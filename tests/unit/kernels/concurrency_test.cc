@@ -23,7 +23,7 @@ Node ConvNode() {
   return node;
 }
 
-const Shape kInput({1, 13, 11, 17}), kFilter({3, 3, 17, 35}), kBias({35});
+const Shape kInput({1, 13, 11, 35}), kFilter({3, 3, 35, 37}), kBias({37});
 
 absl::StatusOr<PreparedKernel> Prepare(Constant& filter, const Services& services) {
   const std::vector<TensorSpec> specs = {{DType::kFloat, kInput, nullptr},
@@ -38,7 +38,8 @@ TEST(Concurrency, ThreadsShareKernelsCacheAndWeights) {
   const Tensor bias = RandomTensor(DType::kFloat, kBias, 3);
   Constant filter(filter_value);
   Flags flags;
-  flags.winograd = false;  // so that the shared object is a oneDNN primitive
+  // So that the shared object is a oneDNN primitive, as are those of more than 32 channels.
+  flags.winograd = false;
   PrimitiveCache cache;
   const Services services{&flags, &cache, 1};
 
