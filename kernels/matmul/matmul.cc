@@ -90,8 +90,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> PackedKernel(PrepareContext& p, const Ma
   const TensorDesc& w = few.weights;
   const bool transposed = w.strides[0] == 1 && w.strides[1] == w.dims[0];
   if (transposed || is_dense(w)) {
-    auto rows =
-        RowKernel(p, {few.src.dims[0], few.dst.dims[1], few.src.dims[1], transposed}, fused);
+    RowsByMatrix product;
+    product.m = few.src.dims[0];
+    product.n = few.dst.dims[1];
+    product.k = few.src.dims[1];
+    product.transposed = transposed;
+    product.most_bytes = SecondLevelCacheBytes() / 2;
+    auto rows = RowKernel(p, product, fused);
     if (rows.ok() || !absl::IsUnimplemented(rows.status())) return rows;
   }
   MatmulProblem many = few;

@@ -111,6 +111,22 @@ TEST(MatMul, ActivationsOnTheWholeRange) {
   }
 }
 
+TEST(MatMul, RowsOfSmallConstants) {
+  for (const bool transposed : {false, true}) {
+    const Tensor a = RandomTensor(DType::kFloat, Shape({40, 30}), 1);
+    const Tensor b = RandomTensor(DType::kFloat, transposed ? Shape({50, 30}) : Shape({30, 50}), 2);
+    const Node node =
+        MakeNode("_MklNativeMatMul", {{"T", DType::kFloat}, {"transpose_b", transposed}});
+    absl::StatusOr<RunResult> got = RunNode(node, {a, b}, {.constants = {1}});
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_EQ(got->implementation, "rows");
+    absl::StatusOr<RunResult> want = RunNode(
+        MakeNode("MatMul", {{"T", DType::kFloat}, {"transpose_b", transposed}}), {a, b}, {});
+    ASSERT_TRUE(want.ok()) << want.status();
+    EXPECT_LT(RelativeError(got->outputs[0], want->outputs[0]), 1e-5);
+  }
+}
+
 TEST(MatMul, NothingToSumOverStillAppliesTheChain) {
   const AttrMap attrs{
       {"T", DType::kFloat}, {"fused_ops", Names{"BiasAdd", "Relu"}}, {"num_args", 1}};
