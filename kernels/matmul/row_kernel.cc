@@ -25,9 +25,10 @@ namespace {
 constexpr double kFlopsPerNs = 100, kLeastNs = 2000;
 // Operands and results of rows that are computed together stay in the first-level cache.
 constexpr int64_t kChunkBytes = 32 << 10, kLeastChunkRows = 48;
-// Sums up to which results are written as fast as they are computed. Then whole rows are computed,
-// one tile after the other: memory is written in order, twice as fast as panel by panel (6272 rows
-// of 16 and 96 floats: 240 us, 480 by chunks of 16 rows; Zen 4).
+// Sums up to which results are written as fast as they are computed. If these do not fit in the
+// second-level cache, whole rows are computed, one tile after the other: memory is written in
+// order, twice as fast as panel by panel (6272 rows of 16 and 96 floats: 240 us, 480 by chunks of
+// 16 rows; Zen 4).
 constexpr int64_t kFewTerms = 64;
 // With AVX2, the time of oneDNN's kernel over that of these loops is 1.1 to 2 up to this many
 // operations, and 0.9 to 1.1 from there on (Zen 4).
@@ -58,7 +59,9 @@ class RowKernelImpl final : public Kernel {
     if (weights_->bytes() > half_cache) {
       chunk_ = std::max(chunk_, static_cast<int64_t>(half_cache / sizeof(float)) / product.k);
     }
-    step_ = product.k <= kFewTerms ? static_cast<int64_t>(panels_of.tile_rows) : chunk_;
+    const bool in_order = product.k <= kFewTerms &&
+                          static_cast<size_t>(product.m * product.n) * sizeof(float) > half_cache;
+    step_ = in_order ? static_cast<int64_t>(panels_of.tile_rows) : chunk_;
     // Tiles store each of its elements after they have read it.
     if (first_.addend >= 0 && !SameInput(p, first_.addend, 0)) p.AllowInPlace(first_.addend, 0);
   }
