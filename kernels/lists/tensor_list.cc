@@ -29,12 +29,22 @@ void TensorList::Note(const Shape& item) {
 }
 
 Shape CommonItemShape(const Tensor& handle) {
-  if (handle.dtype() != DType::kVariant || handle.raw() == nullptr || handle.shape().rank() != 0) {
+  if (!HoldsObjects(handle.dtype()) || handle.raw() == nullptr || handle.shape().rank() != 0) {
     return Shape::Unknown();
+  }
+  if (handle.dtype() == DType::kResource) {
+    const auto* holder = dynamic_cast<const HasItems*>(handle.data<ObjectPtr>()->get());
+    return holder == nullptr ? Shape::Unknown() : holder->CommonShape();
   }
   const auto* list = dynamic_cast<const TensorList*>(handle.data<ObjectPtr>()->get());
   if (list == nullptr) return Shape::Unknown();
   return list->element_shape.IsComplete() ? list->element_shape : list->common;
+}
+
+bool HasOnlyItemsOf(const Tensor& handle, const Shape& shape) {
+  if (handle.raw() == nullptr || handle.num_elements() != 1) return false;
+  const auto* holder = dynamic_cast<const HasItems*>(handle.data<ObjectPtr>()->get());
+  return holder != nullptr && (holder->empty() || holder->CommonShape() == shape);
 }
 
 absl::StatusOr<const TensorList*> ListAt(const ObjectPtr* handle, DType dtype) {

@@ -34,8 +34,20 @@ struct TensorList final : Object {
   absl::StatusOr<Shape> ItemShape(const Shape& wanted) const;
 };
 
-// The common shape of the items of a variant scalar's list; unknown if it is not such a list.
+// What a resource holds that is no list, but has items as well.
+class HasItems : public Object {
+ public:
+  // Complete if all items have this one shape; unknown if there are none.
+  virtual Shape CommonShape() const = 0;
+  virtual bool empty() const = 0;
+  // The item at `index`, or, if the items have an order of their own, the one that is due.
+  virtual absl::StatusOr<std::shared_ptr<const Tensor>> TakeItem(int64_t index, DType dtype) = 0;
+};
+
+// The common shape of the items behind a scalar handle; unknown if there are no items.
 Shape CommonItemShape(const Tensor& handle);
+// Whether all items behind a resource have that shape, maybe because there are none.
+bool HasOnlyItemsOf(const Tensor& handle, const Shape& shape);
 
 // A handle's list. InvalidArgument if it is not a list, or a list of another dtype (kInvalid: any).
 absl::StatusOr<const TensorList*> ListAt(const ObjectPtr* handle, DType dtype = DType::kInvalid);
