@@ -19,6 +19,16 @@ class DynamicOutputs final : public OutputAllocator {
   absl::StatusOr<void*> Allocate(int output, const Shape& shape) override {
     const StepArg& arg = step_.outputs()[static_cast<size_t>(output)];
     const Buffer& buffer = run_.BufferOf(arg);
+    if (buffer.kind == Buffer::Kind::kHeld) {
+      if (shape != arg.shape) {
+        return InvalidArgument("output ", output, " has shape ", shape.ToString(), ", not ",
+                               arg.shape.ToString());
+      }
+      TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(arg.dtype, shape));
+      void* const address = t.raw();
+      run_.Bring(arg, std::move(t));
+      return address;
+    }
     if (buffer.kind != Buffer::Kind::kDynamic) {
       return Internal("output ", output, " has a known shape and is already allocated");
     }
@@ -74,7 +84,9 @@ absl::Status DynamicKernelStep::Run(Execution& run) const {
     const StepArg& arg = outputs()[i];
     void* address = nullptr;
     const Shape& shape = specs_out[i].shape;
-    if (run.BufferOf(arg).kind != Buffer::Kind::kDynamic) {
+    if (run.BufferOf(arg).kind == Buffer::Kind::kHeld && !shape.IsComplete()) {
+      // The kernel allocates it.
+    } else if (run.BufferOf(arg).kind != Buffer::Kind::kDynamic) {
       if (shape.IsComplete() && shape != arg.shape) {
         return Internal("output ", i, " was planned as ", arg.shape.ToString(), ", but is ",
                         shape.ToString());

@@ -7,7 +7,7 @@
 namespace tenon {
 
 Shape FeedShape(const Tensor& feed) {
-  return feed.dtype() == DType::kVariant ? CommonItemShape(feed) : feed.shape();
+  return HoldsObjects(feed.dtype()) ? CommonItemShape(feed) : feed.shape();
 }
 
 size_t FlatPlan::HeldBytes() const {

@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "graph/graph.h"
 #include "graph/tensor.h"
+#include "runtime/execution/handle_items.h"
 #include "runtime/execution/kernel_cache.h"
 #include "runtime/execution/plan.h"
 #include "runtime/execution/step.h"
@@ -112,6 +113,8 @@ struct FlatPlan final : Plan {
   PlanStats counts;
   // What the plan was made for, by feed: the shape as FeedShape gives it, maybe partial.
   std::vector<std::pair<DType, Shape>> feeds;
+  // What is behind each feed after a run, if it is the handle of a stack or a tensor array.
+  std::vector<ItemState> feed_items;
 
   // The owners of what the pointers above point to.
   std::shared_ptr<const ModelState> model;

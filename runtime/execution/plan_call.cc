@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "env/status.h"
+#include "kernels/lists/tensor_list.h"
 
 namespace tenon {
 
@@ -14,6 +15,8 @@ bool IsFor(const FlatPlan& plan, absl::Span<const Tensor> arguments) {
     if (t.dtype() != dtype) return false;
     if (dtype == DType::kVariant) {
       if (FeedShape(t) != shape) return false;
+    } else if (dtype == DType::kResource) {
+      if (shape.has_rank() && !HasOnlyItemsOf(t, shape)) return false;
     } else if (t.shape() != shape && (shape.IsComplete() || !shape.CompatibleWith(t.shape()))) {
       return false;
     }

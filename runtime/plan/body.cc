@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "env/status.h"
+#include "graph/object.h"
+#include "runtime/execution/handle_items.h"
 #include "runtime/execution/plan_call.h"
 #include "runtime/plan/plan_builder.h"
 
@@ -28,15 +30,16 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> Body::PlanFor(absl::Span<const T
     bool fits = true;
     for (size_t i = 0; i < arguments.size(); ++i) {
       const Tensor& t = arguments[i];
-      const bool list = t.dtype() == DType::kVariant;
+      const bool list = HoldsObjects(t.dtype());
       fits &= list || general[i].CompatibleWith(t.shape());
       specs.push_back({t.dtype(), list ? FeedShape(t) : general[i], nullptr});
     }
     if (fits) {
       return plans_.GetGeneral(specs, [&] {
         for (size_t i = 0; i < specs.size(); ++i) {
-          if (specs[i].dtype == DType::kVariant) {
-            specs[i] = {specs[i].dtype, arguments[i].shape(), &arguments[i]};
+          if (HoldsObjects(specs[i].dtype)) {
+            const Tensor* items = HoldsItems(arguments[i]) ? &arguments[i] : nullptr;
+            specs[i] = {specs[i].dtype, arguments[i].shape(), items};
           }
         }
         return BuildFunctionPlan(model_, specs, {}, invariant_, services, cache);
@@ -47,7 +50,7 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> Body::PlanFor(absl::Span<const T
     exact_plans_.fetch_add(1, std::memory_order_relaxed);
     std::vector<TensorSpec> specs;
     for (const Tensor& t : arguments) {
-      specs.push_back({t.dtype(), t.shape(), t.dtype() == DType::kVariant ? &t : nullptr});
+      specs.push_back({t.dtype(), t.shape(), HoldsItems(t) ? &t : nullptr});
     }
     return BuildFunctionPlan(model_, specs, {}, invariant_, services, cache);
   });

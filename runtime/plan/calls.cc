@@ -55,51 +55,70 @@ bool AreComplete(absl::Span<const TensorSpec> specs) {
                      [](const TensorSpec& s) { return s.shape.IsComplete(); });
 }
 
+// What a function's plan tells about a call.
+struct Outcome {
+  std::vector<CallResult> results;
+  std::vector<ItemState> items;  // by argument
+};
+
 class Planner {
  public:
   Planner(const CallForm& form, const CallArguments& arguments, const Services& services,
           KernelCache* cache)
       : form_(form), arguments_(arguments), services_(services), cache_(cache) {
     for (const TensorSpec& s : arguments.specs) {
-      specs_.push_back({s.dtype, s.shape, s.dtype == DType::kVariant ? s.value : nullptr});
+      const bool items = s.value != nullptr && HoldsItems(*s.value);
+      specs_.push_back({s.dtype, s.shape, items ? s.value : nullptr});
     }
+    handles_.resize(specs_.size());
   }
 
   // Of any branch.
-  absl::StatusOr<std::vector<CallResult>> Branches() const {
-    std::vector<CallResult> all;
+  absl::StatusOr<Outcome> Branches() const {
+    Outcome all;
     for (Body* body : form_.bodies) {
-      TENON_ASSIGN_OR_RETURN(const std::vector<CallResult> results, ResultsOf(*body, specs_));
-      if (all.empty()) {
-        all = results;
+      TENON_ASSIGN_OR_RETURN(Outcome one, OutcomeOf(*body, specs_));
+      if (body == form_.bodies[0]) {
+        all = std::move(one);
         continue;
       }
-      for (size_t k = 0; k < all.size(); ++k) {
-        all[k].shape = CommonShape(all[k].shape, results[k].shape);
-        all[k].item = CommonItem(all[k].item, results[k].item);
+      for (size_t k = 0; k < all.results.size(); ++k) {
+        CallResult& result = all.results[k];
+        result.shape = CommonShape(result.shape, one.results[k].shape);
+        result.item = CommonItem(result.item, one.results[k].item);
       }
+      for (size_t i = 0; i < all.items.size(); ++i) all.items[i] = all.items[i].Or(one.items[i]);
     }
     return all;
   }
 
   // Of any number of iterations, none included: from the first one's shapes to what all have in
   // common.
-  absl::StatusOr<std::vector<CallResult>> Loop() {
-    std::vector<CallResult> all;
+  absl::StatusOr<Outcome> Loop() {
+    Outcome all;
     for (const TensorSpec& s : specs_) {
-      all.push_back(
+      all.results.push_back(
           {s.shape, s.value == nullptr ? Shape::Unknown() : CommonItemShape(*s.value), nullptr});
+      all.items.push_back(s.value == nullptr ? ItemState() : ItemStateOf(*s.value));
     }
     for (int round = 0; round < kRounds; ++round) {
-      TENON_ASSIGN_OR_RETURN(const std::vector<CallResult> results,
-                             ResultsOf(*form_.bodies[1], specs_));
+      TENON_ASSIGN_OR_RETURN(const Outcome one, OutcomeOf(*form_.bodies[1], specs_));
       bool settled = true;
-      for (size_t k = 0; k < all.size(); ++k) {
-        const Shape shape = CommonShape(all[k].shape, results[k].shape);
-        const Shape item = CommonItem(all[k].item, results[k].item);
-        settled &= shape == all[k].shape && item == all[k].item;
-        all[k].shape = specs_[k].shape = shape;
-        all[k].item = item;
+      for (size_t k = 0; k < all.results.size(); ++k) {
+        CallResult& result = all.results[k];
+        const Shape shape = CommonShape(result.shape, one.results[k].shape);
+        settled &= shape == result.shape;
+        result.shape = specs_[k].shape = shape;
+        if (IsHandle(k)) {
+          const ItemState items = all.items[k].Or(one.items[k]);
+          settled &= items == all.items[k];
+          all.items[k] = items;
+          TENON_RETURN_IF_ERROR(SetItems(k, items));
+          continue;
+        }
+        const Shape item = CommonItem(result.item, one.results[k].item);
+        settled &= item == result.item;
+        result.item = item;
         if (!item.IsComplete()) specs_[k].value = nullptr;
       }
       if (settled) return all;
@@ -115,7 +134,7 @@ class Planner {
     std::vector<Constant*> constants(specs.size(), nullptr);
     bool gain = false;
     for (size_t i = 0; i < specs.size(); ++i) {
-      if (!fixed[i] || specs[i].dtype == DType::kVariant) continue;
+      if (!fixed[i] || specs[i].dtype == DType::kVariant || IsHandle(i)) continue;
       specs[i].value = arguments_.specs[i].value;
       constants[i] = arguments_.constants[i];
       gain |= specs[i].value != nullptr || constants[i] != nullptr;
@@ -132,18 +151,34 @@ class Planner {
   }
 
  private:
-  static std::vector<CallResult> ToResults(absl::Span<const PlanOutput> outputs) {
-    std::vector<CallResult> results;
-    for (const PlanOutput& output : outputs) results.push_back({output.shape, output.item, {}});
-    return results;
+  // Of a stack or an array.
+  bool IsHandle(size_t i) const {
+    return specs_[i].dtype == DType::kResource && specs_[i].value != nullptr;
   }
 
-  absl::StatusOr<std::vector<CallResult>> ResultsOf(Body& body,
-                                                    absl::Span<const TensorSpec> specs) const {
-    if (cache_ == nullptr || !AreComplete(specs)) {
-      TENON_ASSIGN_OR_RETURN(const PlanDryRun dry_run,
-                             DryRunPlan(body.shared_model(), specs, services_));
-      return ToResults(dry_run.results);
+  absl::Status SetItems(size_t i, const ItemState& items) {
+    TENON_ASSIGN_OR_RETURN(handles_[i], PlannedHandle(items));
+    specs_[i].value = &handles_[i];
+    return absl::OkStatus();
+  }
+
+  static Outcome ToOutcome(absl::Span<const PlanOutput> outputs, std::vector<ItemState> items) {
+    Outcome outcome;
+    for (const PlanOutput& output : outputs) {
+      outcome.results.push_back({output.shape, output.item, {}});
+    }
+    outcome.items = std::move(items);
+    return outcome;
+  }
+
+  absl::StatusOr<Outcome> OutcomeOf(Body& body, absl::Span<const TensorSpec> specs) const {
+    // Kept plans do not tell stacks that are still empty from those with tensors of many shapes.
+    const bool empty = std::any_of(specs.begin(), specs.end(), [](const TensorSpec& s) {
+      return s.value != nullptr && ItemStateOf(*s.value).none;
+    });
+    if (cache_ == nullptr || empty || !AreComplete(specs)) {
+      TENON_ASSIGN_OR_RETURN(PlanDryRun dry_run, DryRunPlan(body.shared_model(), specs, services_));
+      return ToOutcome(dry_run.results, std::move(dry_run.feed_items));
     }
     std::vector<Tensor> feeds;  // of which only dtypes and shapes count
     for (const TensorSpec& s : specs) {
@@ -152,7 +187,7 @@ class Planner {
     }
     TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const FlatPlan> plan,
                            body.PlanFor(feeds, {}, services_, *cache_));
-    return ToResults(plan->outputs);
+    return ToOutcome(plan->outputs, plan->feed_items);
   }
 
   const CallForm& form_;
@@ -160,6 +195,7 @@ class Planner {
   const Services& services_;
   KernelCache* const cache_;
   std::vector<TensorSpec> specs_;  // of the calls planned so far
+  std::vector<Tensor> handles_;    // what the specs' values are for stacks and arrays
 };
 
 // The results of the one plan that all calls run; with values, where they are constants.
@@ -244,13 +280,15 @@ PlannedCall PlanCallOf(const CallForm& form, const CallArguments& arguments, siz
     call.plans[0] = planner.Special(*form.bodies[0], fixed);
     if (call.plans[0] != nullptr) {
       call.results = ResultsOf(*call.plans[0]);
+      call.items = call.plans[0]->feed_items;
       return call;
     }
   }
-  auto results = loop ? planner.Loop() : planner.Branches();
-  if (loop && !results.ok()) call.general.assign(num_outputs, Shape::Unknown());
-  if (!results.ok() || results->size() != num_outputs) return call;
-  call.results = *std::move(results);
+  auto outcome = loop ? planner.Loop() : planner.Branches();
+  if (loop && !outcome.ok()) call.general.assign(num_outputs, Shape::Unknown());
+  if (!outcome.ok() || outcome->results.size() != num_outputs) return call;
+  call.results = std::move(outcome->results);
+  call.items = std::move(outcome->items);
   if (!loop) return call;
   call.general = planner.Shapes();
   const std::vector<bool> fixed = InvariantArguments(form.bodies[1]->model().graph());

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "runtime/execution/handle_items.h"
 #include "runtime/plan/body.h"
 
 namespace tenon {
@@ -31,7 +32,8 @@ void ChooseBranch(const Node& node, const Tensor& selector, CallForm& form);
 bool TakesVectors(const Body& body);
 
 struct CallArguments {
-  std::vector<TensorSpec> specs;     // values where known; of a list, one with its tensors' shape
+  // Values where they are known; those of handles only give the shape of what is behind them.
+  std::vector<TensorSpec> specs;
   std::vector<Constant*> constants;  // the weights among them
 };
 
@@ -43,7 +45,8 @@ struct CallResult {
 
 struct PlannedCall {
   std::vector<CallResult> results;
-  std::vector<Shape> general;  // of a loop: what each variable's shapes have in common
+  std::vector<ItemState> items;  // afterwards, by argument; empty: not known
+  std::vector<Shape> general;    // of a loop: what each variable's shapes have in common
   // By function: a plan for these arguments in particular; null: the function's own serve.
   std::vector<std::shared_ptr<const FlatPlan>> plans;
 };

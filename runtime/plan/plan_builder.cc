@@ -12,8 +12,10 @@
 #include "runtime/execution/copy_step.h"
 #include "runtime/execution/dynamic_kernel_step.h"
 #include "runtime/execution/grow_step.h"
+#include "runtime/execution/handle_items.h"
 #include "runtime/execution/list_item_step.h"
 #include "runtime/execution/read_variable_step.h"
+#include "runtime/execution/take_item_step.h"
 #include "runtime/plan/body.h"
 #include "runtime/plan/calls.h"
 #include "runtime/plan/once_steps.h"
@@ -81,11 +83,20 @@ class PlanBuilder {
       std::vector<TensorSpec>& specs = dry_run.outputs.emplace_back();
       for (const PlanValue& value : ports) specs.push_back(value.spec);
     }
+    dry_run.feed_items = std::move(plan_->feed_items);
     dry_run.values = std::move(plan_->values);
     return dry_run;
   }
 
  private:
+  void NoteFeedItems() {
+    for (const GraphInput& input : graph_.inputs()) {
+      const std::vector<PlanValue>& ports = values_[static_cast<size_t>(input.node)];
+      plan_->feed_items.push_back(ports.empty() ? ItemState()
+                                                : ItemState{ports[0].item, ports[0].no_items});
+    }
+  }
+
   absl::Status AddAll(absl::Span<const TensorSpec> feeds) {
     TENON_RETURN_IF_ERROR(AddFeeds(feeds));
     for (NodeId id : plan_->model->order()) {
@@ -93,6 +104,7 @@ class PlanBuilder {
       if (fed_.contains(id)) continue;
       TENON_RETURN_IF_ERROR(AddNode(graph_.node(id)));
     }
+    NoteFeedItems();
     if (!steps_.dry_run()) {
       TENON_RETURN_IF_ERROR(AddOutputs());
       if (!invariant_.empty()) MarkOnce(invariant_, *plan_, memory_);
@@ -106,9 +118,10 @@ class PlanBuilder {
       return InvalidArgument("the graph has ", inputs.size(), " inputs, ", feeds.size(), " given");
     }
     for (const TensorSpec& feed : feeds) {
-      plan_->feeds.emplace_back(feed.dtype, feed.dtype == DType::kVariant && feed.value != nullptr
-                                                ? CommonItemShape(*feed.value)
-                                                : feed.shape);
+      const bool handle = feed.value != nullptr && HoldsItems(*feed.value);
+      Shape shape = handle ? CommonItemShape(*feed.value) : feed.shape;
+      if (feed.dtype == DType::kResource && !handle) shape = Shape::Unknown();
+      plan_->feeds.emplace_back(feed.dtype, std::move(shape));
     }
     for (size_t i = 0; i < feeds.size(); ++i) {
       if (feeds[i].dtype == DType::kInvalid) continue;
@@ -118,6 +131,10 @@ class PlanBuilder {
       value.buffer = memory_.AddFeed(static_cast<int>(i), value.spec);
       if (feeds[i].dtype == DType::kVariant) {
         if (feeds[i].value != nullptr) value.item = CommonItemShape(*feeds[i].value);
+      } else if (feeds[i].value != nullptr && HoldsItems(*feeds[i].value)) {
+        const ItemState items = ItemStateOf(*feeds[i].value);
+        value.item = items.shape;
+        value.no_items = items.none;
       } else if (has_values_) {
         value.spec.value = feeds[i].value;
         if (!feed_constants_.empty()) value.constant = feed_constants_[i];
@@ -167,6 +184,9 @@ class PlanBuilder {
       ports.push_back({.spec = spec});
     }
     if (!ports.empty()) ports[0].item = ItemShape(node, inputs);
+    const HandleOp handle_op = HandleOpOf(node);
+    if (handle_op.use == HandleUse::kMakes) NewHandle(node, ports[0]);
+    UseHandle(node, handle_op, inputs, ports);
 
     if (CanEvaluate(op.info->row, inputs, outputs)) {
       absl::Status done = EvaluateNow(node, op.info->row, inputs, ports);
@@ -181,6 +201,74 @@ class PlanBuilder {
       return absl::OkStatus();
     }
     return AddStep(node, *op.info, inputs, specs, outputs, ports);
+  }
+
+  // What has the items of the handle in input `i`, or null if that is of another kind.
+  PlanValue* HandleOf(const Node& node, size_t i) {
+    Endpoint e = node.inputs[i];
+    while (true) {
+      const Node& n = graph_.node(e.node);
+      const bool passes = HandleOpOf(n).use == HandleUse::kPasses && e.port == 0;
+      if (passes || n.op == "Identity") {
+        e = n.inputs[0];
+      } else if (FactsOf(n.op).control_flow == ControlFlow::kWhile) {
+        // A loop's results are its handles, which iterations do not change.
+        e = n.inputs[static_cast<size_t>(e.port)];
+      } else {
+        break;
+      }
+    }
+    std::vector<PlanValue>& ports = values_[static_cast<size_t>(e.node)];
+    if (static_cast<size_t>(e.port) >= ports.size()) return nullptr;
+    PlanValue& value = ports[static_cast<size_t>(e.port)];
+    return value.spec.dtype == DType::kResource && value.constant == nullptr ? &value : nullptr;
+  }
+
+  // Follows what goes into stacks and arrays. What comes out gets the shape of what went in.
+  void UseHandle(const Node& node, const HandleOp& op, absl::Span<PlanValue* const> inputs,
+                 std::vector<PlanValue>& ports) {
+    if (op.use == HandleUse::kNone || op.use == HandleUse::kMakes) return;
+    PlanValue* const handle = HandleOf(node, 0);
+    if (handle == nullptr) return;
+    const auto tell = [&](Shape shape) {
+      if (!shape.IsComplete() || !shape.CompatibleWith(ports[0].spec.shape)) return;
+      ports[0].spec.shape = std::move(shape);
+    };
+    Shape item = Shape::Unknown();
+    switch (op.use) {
+      case HandleUse::kPuts:
+        item = inputs[op.operand]->spec.shape;
+        break;
+      case HandleUse::kPutsRows:
+        if (inputs[op.operand]->spec.shape.rank() > 0) {
+          item = Shape(inputs[op.operand]->spec.shape.dims().subspan(1));
+        }
+        break;
+      case HandleUse::kTakes:
+        return tell(handle->item);
+      case HandleUse::kGathers:
+        if (handle->item.IsComplete() && inputs[1]->spec.shape.rank() == 1) {
+          Shape shape({inputs[1]->spec.shape.dim(0)});
+          for (const int64_t d : handle->item.dims()) shape.push_back(d);
+          tell(std::move(shape));
+        }
+        return;
+      case HandleUse::kPutsMore:
+        break;
+      default:
+        return;
+    }
+    if (!item.IsComplete()) item = Shape::Unknown();
+    const ItemState now = ItemState{handle->item, handle->no_items}.Or({item, false});
+    handle->item = now.shape;
+    handle->no_items = now.none;
+  }
+
+  static void NewHandle(const Node& node, PlanValue& handle) {
+    const Shape* stated = node.attr<Shape>("element_shape");
+    const bool known = stated != nullptr && stated->IsComplete();
+    if (known) handle.item = *stated;
+    handle.no_items = !known;
   }
 
   // Whether the node's outputs are parts of an input's memory, and nothing has to run.
@@ -310,7 +398,21 @@ class PlanBuilder {
       ports[0].buffer = memory_.AddHeld(ports[0].spec, step);
       return steps_.Add<ListItemStep>(node, inputs, ports);
     }
-    if (IsCall(node.op)) return steps_.AddCall(node, inputs, specs, outputs, ports);
+    if (!ports.empty() && ports[0].spec.shape.IsComplete() && !outputs[0].shape.IsComplete()) {
+      // The shape of what is behind a handle.
+      ports[0].buffer = memory_.AddHeld(ports[0].spec, step);
+      if (HandleOpOf(node).use == HandleUse::kTakes) {
+        return steps_.Add<TakeItemStep>(node, inputs, ports);
+      }
+      return steps_.Add<DynamicKernelStep>(node, inputs, ports, node, op);
+    }
+    if (IsCall(node.op)) {
+      std::vector<PlanValue*> handles(inputs.size(), nullptr);
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (specs[i].dtype == DType::kResource) handles[i] = HandleOf(node, i);
+      }
+      return steps_.AddCall(node, inputs, specs, outputs, handles, ports);
+    }
     bool dynamic = false, values_missing = false, empty = true;
     for (const TensorSpec& s : specs) {
       dynamic |= !s.shape.IsComplete();

@@ -41,6 +41,7 @@ struct PlanDryRun {
   size_t weight_bytes = 0;                       // read by steps
   bool dynamic = false;                          // some step's shapes depend on data
   std::vector<PlanOutput> results;               // what is known of the graph's outputs
+  std::vector<ItemState> feed_items;             // FlatPlan::feed_items
 
   std::vector<std::shared_ptr<const Tensor>> values;  // what the specs point to
 };

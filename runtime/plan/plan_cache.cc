@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/hash/hash.h"
+#include "graph/object.h"
 #include "runtime/execution/flat_plan.h"
 #include "runtime/plan/branch_forms.h"
 
@@ -15,8 +16,8 @@ struct Query {
   size_t Hash() const {
     size_t hash = feeds.size();
     for (const Tensor& t : feeds) {
-      hash = t.dtype() == DType::kVariant ? absl::HashOf(hash, t.dtype(), FeedShape(t))
-                                          : absl::HashOf(hash, t.dtype(), t.shape());
+      hash = HoldsObjects(t.dtype()) ? absl::HashOf(hash, t.dtype(), FeedShape(t))
+                                     : absl::HashOf(hash, t.dtype(), t.shape());
     }
     for (size_t i : by_value) hash = absl::HashOf(hash, Value(i));
     return hash;
@@ -24,8 +25,8 @@ struct Query {
   bool Asks(const std::vector<TensorSpec>& key) const {
     return std::equal(key.begin(), key.end(), feeds.begin(), feeds.end(),
                       [](const TensorSpec& a, const Tensor& b) {
-                        if (b.dtype() == DType::kVariant) {
-                          return a.dtype == DType::kVariant && a.shape == FeedShape(b);
+                        if (HoldsObjects(b.dtype())) {
+                          return a.dtype == b.dtype() && a.shape == FeedShape(b);
                         }
                         return a.dtype == b.dtype() && a.shape == b.shape();
                       }) &&

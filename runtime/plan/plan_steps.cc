@@ -85,7 +85,7 @@ absl::Status PlanSteps::AddDevice(const Node& node, absl::Span<PlanValue* const>
 
 absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> inputs,
                                 absl::Span<const TensorSpec> specs,
-                                absl::Span<const TensorSpec> outputs,
+                                absl::Span<const TensorSpec> outputs, Inputs handles,
                                 std::vector<PlanValue>& ports) {
   absl::StatusOr<CallForm> form = CallFormOf(node, plan_.model->bodies());
   if (!form.ok()) return Annotate(form.status(), NodeLabel(node));
@@ -112,11 +112,22 @@ absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> i
         lists[i] = *std::move(empty);
         spec.value = &lists[i];
       }
+    } else if (handles[i] != nullptr) {
+      absl::StatusOr<Tensor> planned = PlannedHandle({handles[i]->item, handles[i]->no_items});
+      if (!planned.ok()) return Annotate(planned.status(), NodeLabel(node));
+      lists[i] = *std::move(planned);
+      spec.value = &lists[i];
     }
     arguments.specs.push_back(spec);
     arguments.constants.push_back(inputs[i]->constant);
   }
   PlannedCall call = PlanCallOf(*form, arguments, outputs.size(), plan_.services, plan_.cache);
+  for (size_t i = first; i < handles.size(); ++i) {
+    if (handles[i] == nullptr) continue;
+    const ItemState after = call.items.empty() ? ItemState() : call.items[i - first];
+    handles[i]->item = after.shape;
+    handles[i]->no_items = after.none;
+  }
 
   for (size_t i = 0; i < ports.size(); ++i) {
     ports[i].spec.shape = call.results[i].shape;

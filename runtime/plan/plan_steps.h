@@ -30,8 +30,10 @@ struct PlanValue {
   int buffer = -1;                 // -1: a constant that no step reads plain so far
   const Device* device = nullptr;  // where the buffer is; null: on the host
   Constant* constant = nullptr;    // the weight that this value is, with its own shape
-  // For a tensor list: the common shape of its tensors, if there is one.
+  // For a tensor list: the common shape of its tensors, if there is one. Likewise for the handle of
+  // a stack or an array, as planned so far; `no_items`: nothing is in it yet.
   Shape item = Shape::Unknown();
+  bool no_items = false;
 };
 
 struct CallForm;  // runtime/plan/calls.h
@@ -67,8 +69,10 @@ class PlanSteps {
   }
   // Adds a step with a device's kernel, or control flow; `ports` get buffers.
   absl::Status AddDevice(const Node& node, Inputs inputs, std::vector<PlanValue>& ports);
+  // `handles`: by input, the value that has the items of a stack or an array, or null.
   absl::Status AddCall(const Node& node, Inputs inputs, absl::Span<const TensorSpec> specs,
-                       absl::Span<const TensorSpec> outputs, std::vector<PlanValue>& ports);
+                       absl::Span<const TensorSpec> outputs, Inputs handles,
+                       std::vector<PlanValue>& ports);
   // Adds lifetimes and sizes only.
   absl::Status AddDry(Inputs inputs, absl::Span<const TensorSpec> outputs);
 

@@ -1,0 +1,78 @@
+#include "runtime/execution/handle_items.h"
+
+#include <utility>
+
+#include "env/status.h"
+#include "graph/object.h"
+#include "kernels/lists/tensor_list.h"
+
+namespace tenon {
+namespace {
+
+class PlannedItems final : public HasItems {
+ public:
+  explicit PlannedItems(ItemState state) : state_(std::move(state)) {}
+  Shape CommonShape() const override { return state_.shape; }
+  bool empty() const override { return state_.none; }
+  absl::StatusOr<std::shared_ptr<const Tensor>> TakeItem(int64_t, DType) override {
+    return Internal("a handle of planning was run");
+  }
+  const ItemState& state() const { return state_; }
+
+ private:
+  const ItemState state_;
+};
+
+}  // namespace
+
+ItemState ItemState::Or(const ItemState& other) const {
+  if (none) return other;
+  if (other.none || shape == other.shape) return *this;
+  return {};
+}
+
+absl::StatusOr<Tensor> PlannedHandle(const ItemState& items) {
+  return ObjectTensor(DType::kResource, std::make_shared<PlannedItems>(items));
+}
+
+ItemState ItemStateOf(const Tensor& handle) {
+  if (HoldsItems(handle)) {
+    const auto* planned = dynamic_cast<const PlannedItems*>(handle.data<ObjectPtr>()->get());
+    if (planned != nullptr) return planned->state();
+  }
+  return {CommonItemShape(handle), false};
+}
+
+bool HoldsItems(const Tensor& t) {
+  if (t.dtype() == DType::kVariant) return true;
+  return t.dtype() == DType::kResource && t.raw() != nullptr && t.num_elements() == 1 &&
+         dynamic_cast<const HasItems*>(t.data<ObjectPtr>()->get()) != nullptr;
+}
+
+HandleOp HandleOpOf(const Node& node) {
+  struct Row {
+    const char* op;
+    HandleOp use;
+  };
+  // op names: those of stacks and tensor arrays.
+  static constexpr Row kRows[] = {
+      {"StackV2", {HandleUse::kMakes}},
+      {"StackPushV2", {HandleUse::kPuts, 1}},
+      {"StackPopV2", {HandleUse::kTakes}},
+      {"TensorArrayV3", {HandleUse::kMakes}},
+      {"TensorArrayGradV3", {HandleUse::kPasses}},
+      {"TensorArrayWriteV3", {HandleUse::kPuts, 2}},
+      {"TensorArrayScatterV3", {HandleUse::kPutsRows, 2}},
+      {"TensorArraySplitV3", {HandleUse::kPutsMore}},
+      {"TensorArrayReadV3", {HandleUse::kTakes}},
+      {"TensorArrayGatherV3", {HandleUse::kGathers}},
+  };
+  const bool candidate = node.op.starts_with("Stack") || node.op.starts_with("TensorArray");
+  if (!candidate) return {};
+  for (const Row& row : kRows) {
+    if (node.op == row.op) return row.use;
+  }
+  return {};
+}
+
+}  // namespace tenon
